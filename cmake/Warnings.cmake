@@ -1,0 +1,12 @@
+# The warnings and sanitizers every target of this project is compiled with; never exported.
+add_library(nodewise_flags INTERFACE)
+target_compile_options(nodewise_flags INTERFACE
+  -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion -Wnon-virtual-dtor)
+if(NODEWISE_WERROR)
+  target_compile_options(nodewise_flags INTERFACE -Werror)
+endif()
+if(NODEWISE_SANITIZE)
+  target_compile_options(nodewise_flags INTERFACE
+    -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer)
+  target_link_options(nodewise_flags INTERFACE -fsanitize=address,undefined)
+endif()

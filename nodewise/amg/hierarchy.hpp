@@ -1,0 +1,87 @@
+// The multigrid hierarchy: set up once for a matrix, applied as a preconditioner.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "nodewise/base/options.hpp"
+#include "nodewise/comm/plan.hpp"
+#include "nodewise/matrix/dist_matrix.hpp"
+#include "nodewise/solve/operator.hpp"
+
+namespace nodewise::amg {
+
+enum class Coarsening { hmis, pmis };
+enum class SmootherKind { l1_gauss_seidel, gauss_seidel, l1_jacobi, jacobi };
+
+struct Options {
+  double strength_threshold = 0.25;
+  double max_row_sum = 0.9;
+  Coarsening coarsening = Coarsening::hmis;
+  int seed = 0;
+  int max_interpolation_entries = 4;
+  double interpolation_truncation = 0.0;
+  SmootherKind smoother = SmootherKind::l1_gauss_seidel;
+  bool symmetric_sweeps = false;
+  int pre_sweeps = 1;
+  int post_sweeps = 1;
+  double jacobi_weight = 0.6666666666666666;
+  int max_levels = 25;
+  int max_coarse_rows = 100;
+};
+
+/// The one table behind the command line, JSON and the reference page.
+std::span<const Field<Options>> option_fields();
+
+/// What is known of one level; the same on every rank.
+struct LevelInfo {
+  GlobalIndex rows = 0;
+  GlobalIndex nonzeros = 0;
+  GlobalIndex interpolation_nonzeros = 0;  ///< of the prolongation from the next level; 0 on the last
+  int active_ranks = 0;                    ///< ranks that own rows
+  comm::Traffic traffic;                   ///< of one product with the level's matrix, over all ranks
+  std::int64_t max_messages = 0;           ///< sent by the busiest rank in one product
+  std::string coarse_solver;               ///< on the last level: how it is solved
+};
+
+/// Called on every rank when a level is complete.
+using LevelObserver = std::function<void(int level, const LevelInfo& info)>;
+
+template <class T>
+struct Level;
+
+/// Classical (Ruge-Stüben) multigrid in the parallel form of De Sterck, Yang, Heys 2006 (PMIS,
+/// HMIS) and De Sterck, Falgout, Nolting, Yang 2008 (extended+i interpolation). apply() is one
+/// V-cycle from a zero guess: a fixed linear map, symmetric when A is and pre_sweeps equals
+/// post_sweeps.
+template <class T>
+class Hierarchy : public solve::Operator<T> {
+ public:
+  /// Collective. Throws the same Error on every rank: unsuitable_matrix where A is not square, has
+  /// an entry that is not finite, an empty row, or a missing or zero diagonal entry. A is shared,
+  /// not copied.
+  Hierarchy(std::shared_ptr<const matrix::DistMatrix<T>> A, const Options& options,
+            const LevelObserver& observe = {});
+  ~Hierarchy() override;
+  Hierarchy(Hierarchy&&) noexcept;
+
+  const comm::Layout& layout() const override;
+  void apply(std::span<const T> b, std::span<T> x) const override;
+
+  std::span<const LevelInfo> levels() const;
+  /// Sum of rows (nonzeros) over the levels divided by those of the finest.
+  double grid_complexity() const;
+  double operator_complexity() const;
+  /// Bytes this rank holds for the levels, the finest matrix not counted.
+  std::size_t memory_bytes() const;
+
+ private:
+  std::vector<std::unique_ptr<Level<T>>> levels_;
+  std::vector<LevelInfo> info_;
+  Options options_;
+};
+
+}  // namespace nodewise::amg

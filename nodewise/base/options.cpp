@@ -1,0 +1,117 @@
+#include "nodewise/base/options.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <numeric>
+
+#include <fmt/format.h>
+
+namespace nodewise {
+
+namespace {
+
+/// Levenshtein's edit distance between two short words.
+int edit_distance(std::string_view a, std::string_view b) {
+  std::vector<int> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), 0);
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    int diagonal = row[0];
+    row[0] = static_cast<int>(i);
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const int substituted = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
+      diagonal = row[j];
+      row[j] = std::min({row[j] + 1, row[j - 1] + 1, substituted});
+    }
+  }
+  return row[b.size()];
+}
+
+[[noreturn]] void throw_value(std::string_view name, std::string_view text, std::string_view wanted) {
+  throw Error(ErrorCode::invalid_argument,
+              fmt::format("option {}: '{}' is not {}", name, text, wanted));
+}
+
+}  // namespace
+
+int nearest_name(std::string_view name, std::span<const std::string> candidates) {
+  int best = -1;
+  // A third of the letters wrong is still a typing mistake; more is another word.
+  int best_distance = 1 + std::max<int>(2, static_cast<int>(name.size()) / 3);
+  for (std::size_t k = 0; k < candidates.size(); ++k) {
+    const int distance = edit_distance(name, candidates[k]);
+    if (distance < best_distance) {
+      best_distance = distance;
+      best = static_cast<int>(k);
+    }
+  }
+  return best;
+}
+
+namespace detail {
+
+long long parse_integer(std::string_view name, std::string_view text, long long low,
+                        long long high) {
+  long long value = 0;
+  const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (status != std::errc() || end != text.data() + text.size() || value < low || value > high) {
+    throw_value(name, text, "a whole number " + print_range(low, high));
+  }
+  return value;
+}
+
+double parse_number(std::string_view name, std::string_view text, double low, double high) {
+  double value = 0;
+  const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), value);
+  // Written so that NaN fails both comparisons.
+  const bool inside = value >= low && value <= high;
+  if (status != std::errc() || end != text.data() + text.size() || !inside) {
+    throw_value(name, text, "a number " + print_range(low, high));
+  }
+  return value;
+}
+
+bool parse_flag(std::string_view name, std::string_view text) {
+  if (text == "true" || text == "1" || text == "yes" || text == "on") return true;
+  if (text == "false" || text == "0" || text == "no" || text == "off") return false;
+  throw_value(name, text, "true or false");
+}
+
+int parse_choice(std::string_view name, std::string_view text,
+                 std::span<const std::string> choices) {
+  const auto found = std::find(choices.begin(), choices.end(), text);
+  if (found != choices.end()) return static_cast<int>(found - choices.begin());
+  const int near = nearest_name(text, choices);
+  const std::string hint =
+      near < 0 ? "" : fmt::format("; did you mean '{}'?", choices[static_cast<std::size_t>(near)]);
+  throw_value(name, text, "one of " + join(choices, ", ") + hint);
+}
+
+std::string print_number(double value) { return fmt::format("{}", value); }
+
+std::string print_range(double low, double high) {
+  if (std::isinf(low) && std::isinf(high)) return "";
+  if (std::isinf(high)) return fmt::format(">= {}", low);
+  if (std::isinf(low)) return fmt::format("<= {}", high);
+  return fmt::format("in [{}, {}]", low, high);
+}
+
+std::string print_range(long long low, long long high) {
+  if (high == std::numeric_limits<int>::max()) return fmt::format(">= {}", low);
+  return fmt::format("in [{}, {}]", low, high);
+}
+
+std::string join(std::span<const std::string> words, std::string_view separator) {
+  return fmt::format("{}", fmt::join(words, separator));
+}
+
+void throw_unknown_option(std::string_view name, std::span<const std::string> names) {
+  const int near = nearest_name(name, names);
+  const std::string hint =
+      near < 0 ? "" : fmt::format("; did you mean '{}'?", names[static_cast<std::size_t>(near)]);
+  throw Error(ErrorCode::unknown_option, fmt::format("there is no option '{}'{}", name, hint));
+}
+
+}  // namespace detail
+
+}  // namespace nodewise

@@ -1,0 +1,108 @@
+// Runs a Plan: the one executor behind every halo, transpose, and row exchange of the library.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include <mpi.h>
+
+#include "nodewise/comm/plan.hpp"
+#include "nodewise/mpi/comm.hpp"
+
+namespace nodewise::comm {
+
+/// Records of varying length: number i is data[offsets[i] .. offsets[i + 1]).
+template <class T>
+struct Records {
+  std::vector<Offset> offsets = {0};
+  std::vector<T> data;
+
+  std::size_t size() const { return offsets.size() - 1; }
+  Offset length(std::size_t i) const { return offsets[i + 1] - offsets[i]; }
+  std::span<const T> operator[](std::size_t i) const {
+    return std::span(data).subspan(static_cast<std::size_t>(offsets[i]),
+                                   static_cast<std::size_t>(length(i)));
+  }
+};
+
+/// Executes a Plan over nonblocking point-to-point messages. All functions are collective over the
+/// ranks of the plan and cost the plan's messages once (records: twice, lengths first). One object
+/// runs one exchange at a time; different objects may overlap if every rank starts them in the same
+/// order. Item types must be trivially copyable.
+class Exchange {
+ public:
+  static constexpr Offset default_max_message_bytes = Offset{1} << 30;
+
+  /// Longer messages are cut into pieces of max_message_bytes, so that MPI's counts never overflow.
+  Exchange(std::shared_ptr<const mpi::Comm> comm, Plan plan,
+           Offset max_message_bytes = default_max_message_bytes);
+  ~Exchange();  ///< an exchange still in flight is completed
+  Exchange(const Exchange&) = delete;
+  Exchange& operator=(const Exchange&) = delete;
+
+  const Plan& plan() const { return plan_; }
+  const mpi::Comm& comm() const { return *comm_; }
+
+  /// Begins to bring the ghosts. owned: n_owned x width, ghosts: n_ghosts x width, both row-major;
+  /// `ghosts` must stay untouched until finish(), `owned` may be read only.
+  template <class T>
+  void start(std::span<const T> owned, std::span<T> ghosts, int width = 1) {
+    start_bytes(reinterpret_cast<const std::byte*>(owned.data()),
+                reinterpret_cast<std::byte*>(ghosts.data()), sizeof(T) * width);
+  }
+  /// Completes what start() began: `ghosts` is filled.
+  void finish();
+  /// start() and finish().
+  template <class T>
+  void forward(std::span<const T> owned, std::span<T> ghosts, int width = 1) {
+    start(owned, ghosts, width);
+    finish();
+  }
+
+  /// Adds every rank's ghost values to the entries of their owners: the transpose of forward().
+  /// For a given plan the order of the additions is fixed.
+  template <class T>
+  void reverse_add(std::span<const T> ghosts, std::span<T> owned, int width = 1);
+
+  /// Brings the records of the ghosts; `owned` has n_owned of them, and only those of
+  /// plan().exported_entries() are read.
+  template <class T>
+  Records<T> forward_records(const Records<T>& owned);
+
+  /// Brings every rank's ghost records to their owners: record i of the result is the
+  /// concatenation of all records sent to owned entry i, in an order fixed by the plan.
+  template <class T>
+  Records<T> reverse_records(const Records<T>& ghosts);
+
+ private:
+  void start_bytes(const std::byte* owned, std::byte* ghosts, std::size_t item_bytes);
+  void post_stage(std::size_t s);
+  void post_send(const std::byte* data, Offset bytes, int rank, int tag);
+  void post_recv(std::byte* data, Offset bytes, int rank, int tag);
+  void wait_all();
+  std::size_t begin_of_stage(std::size_t s) const { return static_cast<std::size_t>(begins_[s]); }
+  std::vector<Offset> exchange_lengths(std::span<const Offset> offsets);
+  void run_records(const std::byte* owned, std::span<const Offset> owned_offsets, std::byte* pool,
+                   std::span<const Offset> pool_offsets, std::size_t item_bytes);
+
+  std::shared_ptr<const mpi::Comm> comm_;
+  Plan plan_;
+  Offset max_message_bytes_;
+  std::vector<LocalIndex> begins_;  // pool position, less n_owned, where each stage's entries begin
+  std::vector<MPI_Request> requests_;
+  std::vector<std::vector<std::byte>> send_buffers_;  // one per stage
+  std::vector<std::byte> pool_buffer_;                // unused when ghosts are received in place
+
+  // The exchange in flight.
+  bool in_flight_ = false;
+  const std::byte* owned_ = nullptr;
+  std::byte* ghosts_ = nullptr;
+  std::byte* pool_ = nullptr;  // the received part
+  std::size_t item_bytes_ = 0;
+};
+
+}  // namespace nodewise::comm
+
+#include "nodewise/comm/exchange_impl.hpp"

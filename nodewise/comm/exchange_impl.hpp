@@ -1,0 +1,148 @@
+// Template bodies of exchange.hpp.
+#pragma once
+
+#include "nodewise/comm/exchange.hpp"
+
+namespace nodewise::comm {
+
+namespace detail {
+
+/// Appends extra's record k to record entries[k] of base.
+template <class T>
+Records<T> merge_records(const Records<T>& base, std::span<const LocalIndex> entries,
+                         const Records<T>& extra) {
+  Records<T> merged;
+  merged.offsets.assign(base.offsets.size(), 0);
+  for (std::size_t i = 0; i < base.size(); ++i) merged.offsets[i + 1] = base.length(i);
+  for (std::size_t k = 0; k < entries.size(); ++k) {
+    merged.offsets[static_cast<std::size_t>(entries[k]) + 1] += extra.length(k);
+  }
+  for (std::size_t i = 0; i < base.size(); ++i) merged.offsets[i + 1] += merged.offsets[i];
+  merged.data.resize(base.data.size() + extra.data.size());
+  std::vector<Offset> next(merged.offsets.begin(), merged.offsets.end() - 1);
+  const auto append = [&](std::size_t i, std::span<const T> record) {
+    std::copy(record.begin(), record.end(), merged.data.begin() + next[i]);
+    next[i] += static_cast<Offset>(record.size());
+  };
+  for (std::size_t i = 0; i < base.size(); ++i) append(i, base[i]);
+  for (std::size_t k = 0; k < entries.size(); ++k) {
+    append(static_cast<std::size_t>(entries[k]), extra[k]);
+  }
+  return merged;
+}
+
+}  // namespace detail
+
+template <class T>
+void Exchange::reverse_add(std::span<const T> ghosts, std::span<T> owned, int width) {
+  const auto w = static_cast<std::size_t>(width);
+  const auto n_owned = static_cast<std::size_t>(plan_.n_owned);
+  std::vector<T> pool;
+  std::span<const T> contributions = ghosts;
+  if (!plan_.ghost_entries.empty()) {
+    pool.assign((static_cast<std::size_t>(plan_.pool_size()) - n_owned) * w, T{});
+    for (std::size_t g = 0; g < plan_.ghost_entries.size(); ++g) {
+      const std::size_t at = (static_cast<std::size_t>(plan_.ghost_entries[g]) - n_owned) * w;
+      for (std::size_t k = 0; k < w; ++k) pool[at + k] += ghosts[g * w + k];
+    }
+    contributions = pool;
+  }
+  std::vector<T> received;
+  for (std::size_t s = plan_.stages.size(); s-- > 0;) {
+    const Stage& stage = plan_.stages[s];
+    received.resize(stage.send_entries.size() * w);
+    for (std::size_t i = 0; i < stage.send_ranks.size(); ++i) {
+      const auto first = static_cast<std::size_t>(stage.send_offsets[i]);
+      const auto count = static_cast<std::size_t>(stage.send_offsets[i + 1]) - first;
+      post_recv(reinterpret_cast<std::byte*>(received.data() + first * w),
+                static_cast<Offset>(count * w * sizeof(T)), stage.send_ranks[i], mpi::tag_exchange);
+    }
+    for (std::size_t i = 0; i < stage.recv_ranks.size(); ++i) {
+      const auto first = static_cast<std::size_t>(stage.recv_offsets[i]);
+      const auto count = static_cast<std::size_t>(stage.recv_offsets[i + 1]) - first;
+      const T* data = contributions.data() + (begin_of_stage(s) + first) * w;
+      post_send(reinterpret_cast<const std::byte*>(data),
+                static_cast<Offset>(count * w * sizeof(T)), stage.recv_ranks[i], mpi::tag_exchange);
+    }
+    wait_all();
+    for (std::size_t e = 0; e < stage.send_entries.size(); ++e) {
+      const auto entry = static_cast<std::size_t>(stage.send_entries[e]);
+      T* target = entry < n_owned ? owned.data() + entry * w : pool.data() + (entry - n_owned) * w;
+      for (std::size_t k = 0; k < w; ++k) target[k] += received[e * w + k];
+    }
+  }
+}
+
+template <class T>
+Records<T> Exchange::forward_records(const Records<T>& owned) {
+  const std::vector<Offset> lengths = exchange_lengths(owned.offsets);
+  Records<T> pool;
+  pool.offsets.resize(lengths.size() + 1, 0);
+  for (std::size_t i = 0; i < lengths.size(); ++i) {
+    pool.offsets[i + 1] = pool.offsets[i] + lengths[i];
+  }
+  pool.data.resize(static_cast<std::size_t>(pool.offsets.back()));
+  run_records(reinterpret_cast<const std::byte*>(owned.data.data()), owned.offsets,
+              reinterpret_cast<std::byte*>(pool.data.data()), pool.offsets, sizeof(T));
+  if (plan_.ghost_entries.empty()) return pool;
+  Records<T> ghosts;
+  for (const LocalIndex entry : plan_.ghost_entries) {
+    const auto record = pool[static_cast<std::size_t>(entry - plan_.n_owned)];
+    ghosts.data.insert(ghosts.data.end(), record.begin(), record.end());
+    ghosts.offsets.push_back(static_cast<Offset>(ghosts.data.size()));
+  }
+  return ghosts;
+}
+
+template <class T>
+Records<T> Exchange::reverse_records(const Records<T>& ghosts) {
+  std::vector<LocalIndex> entries = plan_.ghost_entries;
+  if (entries.empty()) {
+    for (LocalIndex g = 0; g < plan_.n_ghosts; ++g) entries.push_back(plan_.n_owned + g);
+  }
+  Records<T> pool;
+  pool.offsets.assign(static_cast<std::size_t>(plan_.pool_size()) + 1, 0);
+  pool = detail::merge_records(pool, std::span<const LocalIndex>(entries), ghosts);
+  for (std::size_t s = plan_.stages.size(); s-- > 0;) {
+    const Stage& stage = plan_.stages[s];
+    const std::size_t begin = static_cast<std::size_t>(plan_.n_owned) + begin_of_stage(s);
+    std::vector<Offset> sent_lengths(static_cast<std::size_t>(stage.n_received()));
+    for (std::size_t i = 0; i < sent_lengths.size(); ++i) sent_lengths[i] = pool.length(begin + i);
+    std::vector<Offset> lengths(stage.send_entries.size());
+    const auto post = [&](auto position_of_recv, auto position_of_send, std::byte* in,
+                          const std::byte* out, std::size_t item_bytes, int tag) {
+      for (std::size_t i = 0; i < stage.send_ranks.size(); ++i) {
+        const Offset a = position_of_recv(stage.send_offsets[i]);
+        const Offset b = position_of_recv(stage.send_offsets[i + 1]);
+        const auto bytes = static_cast<Offset>(item_bytes);
+        post_recv(in + a * bytes, (b - a) * bytes, stage.send_ranks[i], tag);
+      }
+      for (std::size_t i = 0; i < stage.recv_ranks.size(); ++i) {
+        const Offset a = position_of_send(stage.recv_offsets[i]);
+        const Offset b = position_of_send(stage.recv_offsets[i + 1]);
+        const auto bytes = static_cast<Offset>(item_bytes);
+        post_send(out + a * bytes, (b - a) * bytes, stage.recv_ranks[i], tag);
+      }
+      wait_all();
+    };
+    const auto same = [](LocalIndex i) { return Offset{i}; };
+    post(same, same, reinterpret_cast<std::byte*>(lengths.data()),
+         reinterpret_cast<const std::byte*>(sent_lengths.data()), sizeof(Offset),
+         mpi::tag_exchange);
+    Records<T> received;
+    for (const Offset length : lengths) {
+      received.offsets.push_back(received.offsets.back() + length);
+    }
+    received.data.resize(static_cast<std::size_t>(received.offsets.back()));
+    post([&](LocalIndex i) { return received.offsets[static_cast<std::size_t>(i)]; },
+         [&](LocalIndex i) { return pool.offsets[begin + static_cast<std::size_t>(i)]; },
+         reinterpret_cast<std::byte*>(received.data.data()),
+         reinterpret_cast<const std::byte*>(pool.data.data()), sizeof(T), mpi::tag_records);
+    pool = detail::merge_records(pool, std::span<const LocalIndex>(stage.send_entries), received);
+  }
+  pool.offsets.resize(static_cast<std::size_t>(plan_.n_owned) + 1);
+  pool.data.resize(static_cast<std::size_t>(pool.offsets.back()));
+  return pool;
+}
+
+}  // namespace nodewise::comm

@@ -1,0 +1,44 @@
+#include "nodewise/comm/layout.hpp"
+
+#include <algorithm>
+
+#include "nodewise/mpi/agree.hpp"
+
+namespace nodewise::comm {
+
+Layout::Layout(std::shared_ptr<const mpi::Comm> comm, std::vector<GlobalIndex> starts)
+    : comm_(std::move(comm)),
+      starts_(std::make_shared<const std::vector<GlobalIndex>>(std::move(starts))) {
+  if (std::cmp_not_equal(starts_->size(), comm_->size() + 1) ||
+      !std::is_sorted(starts_->begin(), starts_->end())) {
+    throw Error(ErrorCode::invalid_argument,
+                "layout: needs one ascending start per rank and an end");
+  }
+  for (int r = 0; r < comm_->size(); ++r) narrow<LocalIndex>(end(r) - begin(r), "rows of a rank:");
+}
+
+Layout Layout::uniform(std::shared_ptr<const mpi::Comm> comm, GlobalIndex n) {
+  const GlobalIndex p = comm->size();
+  std::vector<GlobalIndex> starts(static_cast<std::size_t>(p) + 1);
+  for (GlobalIndex r = 0; r <= p; ++r) {
+    starts[static_cast<std::size_t>(r)] = r * (n / p) + std::min(r, n % p);
+  }
+  return {std::move(comm), std::move(starts)};
+}
+
+Layout Layout::from_local_size(std::shared_ptr<const mpi::Comm> comm, GlobalIndex n_local) {
+  mpi::collectively(*comm, [&] {
+    if (n_local < 0) throw Error(ErrorCode::invalid_argument, "layout: a negative size");
+  });
+  const std::vector<GlobalIndex> sizes = mpi::gather_all(*comm, n_local);
+  std::vector<GlobalIndex> starts(sizes.size() + 1, 0);
+  for (std::size_t r = 0; r < sizes.size(); ++r) starts[r + 1] = starts[r] + sizes[r];
+  return {std::move(comm), std::move(starts)};
+}
+
+int Layout::owner(GlobalIndex i) const {
+  const auto above = std::upper_bound(starts_->begin(), starts_->end(), i);
+  return static_cast<int>(above - starts_->begin()) - 1;
+}
+
+}  // namespace nodewise::comm

@@ -1,0 +1,30 @@
+// Who needs what: one rank's view of an irregular exchange, as data.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "nodewise/base/types.hpp"
+#include "nodewise/comm/layout.hpp"
+
+namespace nodewise::comm {
+
+/// Ghosts recv_offsets[i] .. recv_offsets[i + 1] of this rank are owned by recv_ranks[i]; to
+/// send_ranks[i] go the owned entries send_entries[send_offsets[i] .. send_offsets[i + 1]), in the
+/// order of the receiver's ghosts. Ranks ascend.
+struct Pattern {
+  LocalIndex n_owned = 0;
+  LocalIndex n_ghosts = 0;
+  std::vector<int> recv_ranks;
+  std::vector<LocalIndex> recv_offsets = {0};
+  std::vector<int> send_ranks;
+  std::vector<LocalIndex> send_offsets = {0};
+  std::vector<LocalIndex> send_entries;
+};
+
+/// Collective. The pattern that brings the entries `ghosts` (ascending global indices, none owned
+/// by this rank) of vectors laid out by `layout`. One message to each owner, by sparse dynamic
+/// exchange. Throws the same Error on every rank where a ghost is outside the layout.
+Pattern discover_pattern(const Layout& layout, std::span<const GlobalIndex> ghosts);
+
+}  // namespace nodewise::comm

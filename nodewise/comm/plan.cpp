@@ -1,0 +1,37 @@
+#include "nodewise/comm/plan.hpp"
+
+#include <algorithm>
+
+namespace nodewise::comm {
+
+LocalIndex Plan::pool_size() const {
+  LocalIndex size = n_owned;
+  for (const Stage& stage : stages) size += stage.n_received();
+  return size;
+}
+
+std::vector<LocalIndex> Plan::exported_entries() const {
+  std::vector<LocalIndex> entries;
+  for (const Stage& stage : stages) {
+    std::copy_if(stage.send_entries.begin(), stage.send_entries.end(), std::back_inserter(entries),
+                 [this](LocalIndex entry) { return entry < n_owned; });
+  }
+  std::sort(entries.begin(), entries.end());
+  entries.erase(std::unique(entries.begin(), entries.end()), entries.end());
+  return entries;
+}
+
+Traffic traffic(const Plan& plan, const mpi::Topology& topology, int rank) {
+  Traffic total;
+  for (const Stage& stage : plan.stages) {
+    for (std::size_t i = 0; i < stage.send_ranks.size(); ++i) {
+      const bool local = topology.same_node(rank, stage.send_ranks[i]);
+      const LocalIndex entries = stage.send_offsets[i + 1] - stage.send_offsets[i];
+      (local ? total.messages_on_node : total.messages_off_node) += 1;
+      (local ? total.entries_on_node : total.entries_off_node) += entries;
+    }
+  }
+  return total;
+}
+
+}  // namespace nodewise::comm

@@ -1,0 +1,52 @@
+// How the entries of a Pattern travel: stages of messages, as data.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "nodewise/base/types.hpp"
+#include "nodewise/mpi/topology.hpp"
+
+namespace nodewise::comm {
+
+/// One round of messages. Entries are named by their position in the rank's *pool*: first the
+/// owned entries, then everything received, stage by stage, in the order of recv_ranks.
+struct Stage {
+  std::vector<int> send_ranks;
+  std::vector<LocalIndex> send_offsets = {0};
+  std::vector<LocalIndex> send_entries;  ///< pool positions, those of send_ranks[i] at send_offsets[i]
+  std::vector<int> recv_ranks;
+  std::vector<LocalIndex> recv_offsets = {0};  ///< counts of the entries appended to the pool
+
+  LocalIndex n_received() const { return recv_offsets.back(); }
+};
+
+/// What a route (comm/route/) makes of a Pattern, and all that the Exchange needs to run it:
+/// forwards to bring ghosts, backwards to return contributions to their owners. No message to
+/// oneself; no empty message.
+struct Plan {
+  LocalIndex n_owned = 0;
+  LocalIndex n_ghosts = 0;
+  std::vector<Stage> stages;
+  /// The pool position of each ghost. Empty when ghost g sits at n_owned + g, as in a plan of one
+  /// stage: then messages are received straight into the caller's array.
+  std::vector<LocalIndex> ghost_entries;
+
+  LocalIndex pool_size() const;
+  /// The owned entries that some message carries, ascending, each once.
+  std::vector<LocalIndex> exported_entries() const;
+};
+
+/// Messages and entries one rank sends in one run of a plan, by where they go.
+struct Traffic {
+  std::int64_t messages_on_node = 0;
+  std::int64_t messages_off_node = 0;
+  std::int64_t entries_on_node = 0;
+  std::int64_t entries_off_node = 0;
+};
+
+/// Local. Counts what `rank` sends in one forward run of its plan.
+Traffic traffic(const Plan& plan, const mpi::Topology& topology, int rank);
+
+}  // namespace nodewise::comm

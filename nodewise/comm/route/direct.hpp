@@ -1,0 +1,12 @@
+// The standard route: every owner sends straight to every rank that needs its entries.
+#pragma once
+
+#include "nodewise/comm/pattern.hpp"
+#include "nodewise/comm/plan.hpp"
+
+namespace nodewise::comm::route {
+
+/// Local and pure. One stage, one message per neighbour.
+Plan direct(const Pattern& pattern);
+
+}  // namespace nodewise::comm::route

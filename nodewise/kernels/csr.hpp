@@ -1,0 +1,30 @@
+// The local sparse matrix: compressed rows, 32-bit columns, 64-bit positions.
+#pragma once
+
+#include <span>
+
+#include "nodewise/base/array.hpp"
+#include "nodewise/base/types.hpp"
+
+namespace nodewise::kernels {
+
+/// Row i holds the columns cols[row_ptr[i] .. row_ptr[i + 1]) and their values.
+template <class T>
+struct Csr {
+  LocalIndex n_rows = 0;
+  LocalIndex n_cols = 0;
+  Array<Offset> row_ptr = {0};
+  Array<LocalIndex> cols;
+  Array<T> vals;
+
+  Csr() = default;
+  /// An empty matrix of the given shape.
+  Csr(LocalIndex rows, LocalIndex columns)
+      : n_rows(rows), n_cols(columns), row_ptr(static_cast<std::size_t>(rows) + 1, 0) {}
+
+  Offset nnz() const { return row_ptr.back(); }
+  Offset begin(LocalIndex i) const { return row_ptr[static_cast<std::size_t>(i)]; }
+  Offset end(LocalIndex i) const { return row_ptr[static_cast<std::size_t>(i) + 1]; }
+};
+
+}  // namespace nodewise::kernels

@@ -1,0 +1,69 @@
+// The distributed sparse matrix: rows split over ranks, columns on-process or ghost.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "nodewise/comm/exchange.hpp"
+#include "nodewise/comm/layout.hpp"
+#include "nodewise/kernels/csr.hpp"
+
+namespace nodewise::matrix {
+
+using comm::Layout;
+using kernels::Csr;
+
+/// This rank's rows before their columns are sorted out: columns below n_owned_cols are local
+/// numbers of the column layout, column n_owned_cols + g stands for the global index ghosts[g].
+/// Ghosts come in any order, repeated or unused; a column may occur twice in a row: values add up.
+template <class T>
+struct RowBlock {
+  Csr<T> rows;
+  LocalIndex n_owned_cols = 0;
+  std::vector<GlobalIndex> ghosts;
+};
+
+/// Rows are laid out by rows(), the vectors it multiplies by cols(). A row's entries are split into
+/// on(): columns this rank owns, local numbers, and off(): columns of other ranks, numbered as in
+/// ghosts() (ascending global indices). Columns ascend and are distinct in every row of either.
+/// Immutable. T is double or float.
+template <class T>
+class DistMatrix {
+ public:
+  using value_type = T;
+
+  /// Collective. Takes this rank's rows. One sparse exchange to find the communication pattern.
+  DistMatrix(Layout rows, Layout cols, RowBlock<T> block);
+
+  const Layout& rows() const { return rows_; }
+  const Layout& cols() const { return cols_; }
+  const mpi::Comm& comm() const { return rows_.comm(); }
+  const std::shared_ptr<const mpi::Comm>& shared_comm() const { return rows_.shared_comm(); }
+  LocalIndex n_local() const { return on_.n_rows; }
+  LocalIndex n_ghosts() const { return off_.n_cols; }
+  const Csr<T>& on() const { return on_; }
+  const Csr<T>& off() const { return off_; }
+  std::span<const GlobalIndex> ghosts() const { return ghosts_; }
+  /// The local rows that have entries in off(), ascending.
+  std::span<const LocalIndex> boundary_rows() const { return boundary_rows_; }
+  /// Brings the ghosts of a vector laid out by cols(). Shared by all users of the matrix, since
+  /// running it does not change the matrix.
+  comm::Exchange& exchange() const { return *exchange_; }
+
+  Offset nnz_local() const { return on_.nnz() + off_.nnz(); }
+  /// Over all ranks; summed once, when the matrix is made.
+  GlobalIndex nnz_global() const { return nnz_global_; }
+  /// Bytes this rank holds for the matrix, its exchange not counted.
+  std::size_t memory_bytes() const;
+
+ private:
+  Layout rows_, cols_;
+  Csr<T> on_, off_;
+  std::vector<GlobalIndex> ghosts_;
+  std::vector<LocalIndex> boundary_rows_;
+  std::shared_ptr<comm::Exchange> exchange_;
+  GlobalIndex nnz_global_ = 0;
+};
+
+}  // namespace nodewise::matrix

@@ -1,0 +1,53 @@
+// What can be computed with distributed matrices. All functions are collective; vectors are this
+// rank's part. Shapes are checked where the check is local and free.
+#pragma once
+
+#include <span>
+
+#include "nodewise/matrix/dist_matrix.hpp"
+
+namespace nodewise::matrix {
+
+/// y = A x. x: A.cols(), y: A.rows(); they must not overlap. One exchange of A, overlapped with the
+/// on-process product.
+template <class T>
+void multiply(const DistMatrix<T>& A, std::span<const T> x, std::span<T> y);
+
+/// r = b - A x, likewise. b and r may be the same array.
+template <class T>
+void residual(const DistMatrix<T>& A, std::span<const T> x, std::span<const T> b, std::span<T> r);
+
+/// y = A^T x. x: A.rows(), y: A.cols(). One reversed exchange of A.
+template <class T>
+void multiply_transposed(const DistMatrix<T>& A, std::span<const T> x, std::span<T> y);
+
+/// A^T. One reversed row exchange.
+template <class T>
+DistMatrix<T> transpose(const DistMatrix<T>& A);
+
+/// alpha A + beta B, for matrices of equal layouts. No messages but those of a new matrix.
+template <class T>
+DistMatrix<T> add(T alpha, const DistMatrix<T>& A, T beta, const DistMatrix<T>& B);
+
+/// A B, row-wise (Gustavson 1978): one row exchange brings the rows of B for the ghosts of A.
+template <class T>
+DistMatrix<T> multiply(const DistMatrix<T>& A, const DistMatrix<T>& B);
+
+/// P^T A P, the Galerkin product: one row exchange each for P's rows and for the result's.
+template <class T>
+DistMatrix<T> galerkin_product(const DistMatrix<T>& A, const DistMatrix<T>& P);
+
+/// The diagonal of a square matrix with equal layouts; 0 where there is no entry. Local.
+template <class T>
+std::vector<T> diagonal(const DistMatrix<T>& A);
+
+/// Whether |A x - A^T x| <= 1e-12 (|A| |x| + |A|^T |x|) in every row, for a hashed random x: true
+/// for a symmetric matrix up to round-off, false with probability one for another. Two exchanges.
+template <class T>
+bool is_symmetric(const DistMatrix<T>& A);
+
+/// The same matrix with values of another type.
+template <class To, class From>
+DistMatrix<To> convert(const DistMatrix<From>& A);
+
+}  // namespace nodewise::matrix

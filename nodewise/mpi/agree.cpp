@@ -1,0 +1,49 @@
+#include "nodewise/mpi/agree.hpp"
+
+#include <exception>
+#include <limits>
+#include <new>
+#include <string>
+
+#include "nodewise/base/hash.hpp"
+
+namespace nodewise::mpi {
+
+namespace {
+
+/// Equal on all ranks exactly when (with overwhelming probability) all bring the same text.
+std::int64_t fingerprint(const Error& error) {
+  std::uint64_t h = 0;
+  for (const char* c = error.what(); *c != '\0'; ++c) h = hash64(static_cast<unsigned char>(*c), h);
+  return static_cast<std::int64_t>(h >> 1);
+}
+
+}  // namespace
+
+Error current_error() {
+  try {
+    throw;
+  } catch (const Error& error) {
+    return error;
+  } catch (const std::bad_alloc&) {
+    return {ErrorCode::out_of_memory, "not enough memory"};
+  } catch (const std::length_error&) {
+    return {ErrorCode::out_of_memory, "not enough memory: an array would be longer than possible"};
+  } catch (const std::exception& error) {
+    return {ErrorCode::internal, error.what()};
+  }
+}
+
+void agree(const Comm& comm, const std::optional<Error>& local) {
+  constexpr int no_rank = std::numeric_limits<int>::max();
+  const int failed = min(comm, local ? comm.rank() : no_rank);
+  if (failed == no_rank) return;
+  const std::int64_t print = local ? fingerprint(*local) : -1;
+  const bool everywhere = min(comm, print) == max(comm, print);
+  const int code = broadcast(comm, local ? static_cast<int>(local->code()) : 0, failed);
+  const std::string text = broadcast(comm, local ? std::string(local->what()) : "", failed);
+  const std::string where = everywhere ? "" : "rank " + std::to_string(failed) + ": ";
+  throw Error(static_cast<ErrorCode>(code), where + text);
+}
+
+}  // namespace nodewise::mpi

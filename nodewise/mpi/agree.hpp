@@ -1,0 +1,49 @@
+// Turns the failure of one rank into the same exception on every rank.
+#pragma once
+
+#include <optional>
+#include <type_traits>
+#include <utility>
+
+#include "nodewise/base/error.hpp"
+#include "nodewise/mpi/comm.hpp"
+
+namespace nodewise::mpi {
+
+/// Collective. If any rank brings an error, every rank throws the error of the lowest such rank,
+/// its text preceded by "rank r: " unless every rank failed with the same text.
+/// One allreduce; two broadcasts more in case of failure.
+void agree(const Comm& comm, const std::optional<Error>& local);
+
+/// Local. Runs `work` and returns what it threw, if anything; bad_alloc becomes out_of_memory.
+template <class Work>
+std::optional<Error> caught(Work&& work);
+
+/// Collective. Runs the purely local `work` on every rank, then agree(): either all ranks return
+/// their own result or all throw the same Error. `work` must not communicate.
+template <class Work>
+auto collectively(const Comm& comm, Work&& work) {
+  using Result = std::invoke_result_t<Work>;
+  if constexpr (std::is_void_v<Result>) {
+    agree(comm, caught(std::forward<Work>(work)));
+  } else {
+    std::optional<Result> result;
+    agree(comm, caught([&] { result.emplace(work()); }));
+    return std::move(*result);
+  }
+}
+
+/// Local. The current exception as an Error; call inside a catch block only.
+Error current_error();
+
+template <class Work>
+std::optional<Error> caught(Work&& work) {
+  try {
+    work();
+  } catch (...) {
+    return current_error();
+  }
+  return std::nullopt;
+}
+
+}  // namespace nodewise::mpi

@@ -1,0 +1,166 @@
+#include "nodewise/mpi/comm.hpp"
+
+#include <numeric>
+
+namespace nodewise::mpi {
+
+void check(int status, const char* call) {
+  if (status == MPI_SUCCESS) return;
+  char text[MPI_MAX_ERROR_STRING] = {};
+  int length = 0;
+  MPI_Error_string(status, text, &length);
+  throw Error(ErrorCode::mpi, std::string(call) + ": " + text);
+}
+
+template <> MPI_Datatype datatype<std::int8_t>() { return MPI_INT8_T; }
+template <> MPI_Datatype datatype<std::uint8_t>() { return MPI_UINT8_T; }
+template <> MPI_Datatype datatype<char>() { return MPI_CHAR; }
+template <> MPI_Datatype datatype<std::int32_t>() { return MPI_INT32_T; }
+template <> MPI_Datatype datatype<std::int64_t>() { return MPI_INT64_T; }
+template <> MPI_Datatype datatype<std::uint64_t>() { return MPI_UINT64_T; }
+template <> MPI_Datatype datatype<float>() { return MPI_FLOAT; }
+template <> MPI_Datatype datatype<double>() { return MPI_DOUBLE; }
+
+namespace {
+
+/// The lowest rank on this rank's node serves as the node's name.
+std::vector<int> discover_nodes(const Comm& comm) {
+  MPI_Comm node = MPI_COMM_NULL;
+  check(MPI_Comm_split_type(comm.get(), MPI_COMM_TYPE_SHARED, comm.rank(), MPI_INFO_NULL, &node),
+        "MPI_Comm_split_type");
+  int leader = comm.rank();
+  const int status = MPI_Allreduce(MPI_IN_PLACE, &leader, 1, MPI_INT, MPI_MIN, node);
+  MPI_Comm_free(&node);
+  check(status, "MPI_Allreduce");
+  return gather_all(comm, leader);
+}
+
+}  // namespace
+
+Comm::Comm(MPI_Comm owned) : comm_(owned) {
+  MPI_Comm_rank(comm_, &rank_);
+  MPI_Comm_size(comm_, &size_);
+  MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN);
+}
+
+std::shared_ptr<const Comm> Comm::create(MPI_Comm user) {
+  MPI_Comm owned = MPI_COMM_NULL;
+  check(MPI_Comm_dup(user, &owned), "MPI_Comm_dup");
+  std::shared_ptr<Comm> comm(new Comm(owned));
+  comm->topology_ = Topology(discover_nodes(*comm));
+  return comm;
+}
+
+std::shared_ptr<const Comm> Comm::create(MPI_Comm user, std::span<const int> node_of_rank) {
+  int size = 0;
+  check(MPI_Comm_size(user, &size), "MPI_Comm_size");
+  if (std::cmp_not_equal(node_of_rank.size(), size)) {
+    throw Error(ErrorCode::invalid_argument,
+                "topology: " + std::to_string(node_of_rank.size()) + " nodes given for " +
+                    std::to_string(size) + " ranks");
+  }
+  Topology topology(node_of_rank);
+  MPI_Comm owned = MPI_COMM_NULL;
+  check(MPI_Comm_dup(user, &owned), "MPI_Comm_dup");
+  std::shared_ptr<Comm> comm(new Comm(owned));
+  comm->topology_ = std::move(topology);
+  return comm;
+}
+
+Comm::~Comm() {
+  int finalized = 0;
+  MPI_Finalized(&finalized);
+  if (!finalized && comm_ != MPI_COMM_NULL) MPI_Comm_free(&comm_);
+}
+
+int Comm::next_discovery_tag() const { return tag_discovery + (discovery_calls_++ & 1); }
+
+namespace {
+
+template <class T>
+T reduce(const Comm& comm, T value, MPI_Op op) {
+  T result{};
+  check(MPI_Allreduce(&value, &result, 1, datatype<T>(), op, comm.get()), "MPI_Allreduce");
+  return result;
+}
+
+}  // namespace
+
+template <class T>
+T sum(const Comm& comm, T value) { return reduce(comm, value, MPI_SUM); }
+template <class T>
+T max(const Comm& comm, T value) { return reduce(comm, value, MPI_MAX); }
+template <class T>
+T min(const Comm& comm, T value) { return reduce(comm, value, MPI_MIN); }
+
+template <class T>
+void sum_in_place(const Comm& comm, std::span<T> values) {
+  check(MPI_Allreduce(MPI_IN_PLACE, values.data(), narrow<int>(values.size(), "count"),
+                      datatype<T>(), MPI_SUM, comm.get()),
+        "MPI_Allreduce");
+}
+
+template <class T>
+T exclusive_sum(const Comm& comm, T value) {
+  T result{};
+  check(MPI_Exscan(&value, &result, 1, datatype<T>(), MPI_SUM, comm.get()), "MPI_Exscan");
+  return comm.is_root() ? T{} : result;  // the standard leaves rank 0's result undefined
+}
+
+template <class T>
+std::vector<T> gather_all(const Comm& comm, T value) {
+  std::vector<T> all(static_cast<std::size_t>(comm.size()));
+  check(MPI_Allgather(&value, 1, datatype<T>(), all.data(), 1, datatype<T>(), comm.get()),
+        "MPI_Allgather");
+  return all;
+}
+
+template <class T>
+std::vector<T> concatenate_all(const Comm& comm, std::span<const T> values) {
+  const int count = narrow<int>(values.size(), "count");
+  const std::vector<std::int32_t> counts = gather_all<std::int32_t>(comm, count);
+  std::vector<int> starts(counts.size() + 1, 0);
+  std::int64_t total = 0;
+  for (std::size_t r = 0; r < counts.size(); ++r) {
+    total += counts[r];
+    starts[r + 1] = narrow<int>(total, "gathered count");
+  }
+  std::vector<T> all(static_cast<std::size_t>(total));
+  check(MPI_Allgatherv(values.data(), count, datatype<T>(), all.data(), counts.data(),
+                       starts.data(), datatype<T>(), comm.get()),
+        "MPI_Allgatherv");
+  return all;
+}
+
+std::string broadcast(const Comm& comm, const std::string& text, int root) {
+  const auto length = broadcast(comm, static_cast<std::int64_t>(text.size()), root);
+  std::string result = text;
+  result.resize(static_cast<std::size_t>(length));
+  check(MPI_Bcast(result.data(), narrow<int>(length, "text length"), MPI_CHAR, root, comm.get()),
+        "MPI_Bcast");
+  return result;
+}
+
+template <class T>
+T broadcast(const Comm& comm, T value, int root) {
+  check(MPI_Bcast(&value, 1, datatype<T>(), root, comm.get()), "MPI_Bcast");
+  return value;
+}
+
+#define NODEWISE_INSTANTIATE(T)                                       \
+  template T sum(const Comm&, T);                                     \
+  template T max(const Comm&, T);                                     \
+  template T min(const Comm&, T);                                     \
+  template void sum_in_place(const Comm&, std::span<T>);              \
+  template T exclusive_sum(const Comm&, T);                           \
+  template std::vector<T> gather_all(const Comm&, T);                 \
+  template std::vector<T> concatenate_all(const Comm&, std::span<const T>); \
+  template T broadcast(const Comm&, T, int);
+NODEWISE_INSTANTIATE(std::int32_t)
+NODEWISE_INSTANTIATE(std::int64_t)
+NODEWISE_INSTANTIATE(std::uint64_t)
+NODEWISE_INSTANTIATE(float)
+NODEWISE_INSTANTIATE(double)
+#undef NODEWISE_INSTANTIATE
+
+}  // namespace nodewise::mpi

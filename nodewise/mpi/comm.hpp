@@ -1,0 +1,85 @@
+// The library's own communicator: a duplicate of the user's, with the topology of its ranks.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <mpi.h>
+
+#include "nodewise/base/types.hpp"
+#include "nodewise/mpi/topology.hpp"
+
+namespace nodewise::mpi {
+
+/// Throws Error{mpi} with the library's text unless `status` is MPI_SUCCESS.
+void check(int status, const char* call);
+
+/// The MPI datatype of an arithmetic type.
+template <class T>
+MPI_Datatype datatype();
+
+/// Owns a duplicated communicator; everything built on it shares it through a shared_ptr. The
+/// user's messages can never meet the library's. Errors of MPI calls are returned, not fatal.
+class Comm {
+ public:
+  /// Collective on `user`. Nodes are found with MPI_Comm_split_type(MPI_COMM_TYPE_SHARED).
+  static std::shared_ptr<const Comm> create(MPI_Comm user);
+  /// Collective on `user`. `node_of_rank[r]` names the node of rank r, any non-negative numbers in
+  /// any order; it must be the same on every rank. For tests, and to study another placement.
+  static std::shared_ptr<const Comm> create(MPI_Comm user, std::span<const int> node_of_rank);
+
+  Comm(const Comm&) = delete;
+  Comm& operator=(const Comm&) = delete;
+  ~Comm();
+
+  MPI_Comm get() const { return comm_; }
+  int rank() const { return rank_; }
+  int size() const { return size_; }
+  bool is_root() const { return rank_ == 0; }
+  const Topology& topology() const { return topology_; }
+
+  /// Local. Alternates between two tags, one for every other sparse exchange, so that a rank that
+  /// is already in the next exchange cannot be heard by one that is still in this.
+  int next_discovery_tag() const;
+
+ private:
+  explicit Comm(MPI_Comm owned);
+
+  MPI_Comm comm_ = MPI_COMM_NULL;
+  int rank_ = 0;
+  int size_ = 1;
+  Topology topology_;
+  mutable int discovery_calls_ = 0;
+};
+
+/// Message tags of the library, all on its own communicators.
+enum Tag : int { tag_exchange = 1, tag_records = 2, tag_stream = 3, tag_discovery = 10 };
+
+/// Collective. Reductions of one value over all ranks; the result is the same on every rank.
+template <class T>
+T sum(const Comm& comm, T value);
+template <class T>
+T max(const Comm& comm, T value);
+template <class T>
+T min(const Comm& comm, T value);
+/// Collective. Element-wise sums over all ranks, in place.
+template <class T>
+void sum_in_place(const Comm& comm, std::span<T> values);
+/// Collective. The sum over the ranks before this one; 0 on rank 0.
+template <class T>
+T exclusive_sum(const Comm& comm, T value);
+/// Collective. One value from every rank, in rank order.
+template <class T>
+std::vector<T> gather_all(const Comm& comm, T value);
+/// Collective. The concatenation of every rank's values, in rank order, on every rank.
+template <class T>
+std::vector<T> concatenate_all(const Comm& comm, std::span<const T> values);
+/// Collective. The text of rank `root`, on every rank.
+std::string broadcast(const Comm& comm, const std::string& text, int root);
+template <class T>
+T broadcast(const Comm& comm, T value, int root);
+
+}  // namespace nodewise::mpi

@@ -1,0 +1,37 @@
+#include "nodewise/mpi/topology.hpp"
+
+#include <unordered_map>
+
+#include "nodewise/base/error.hpp"
+
+namespace nodewise::mpi {
+
+Topology::Topology(std::span<const int> node_of_rank) {
+  std::unordered_map<int, int> renumbered;
+  node_of_rank_.reserve(node_of_rank.size());
+  for (const int node : node_of_rank) {
+    if (node < 0) {
+      throw Error(ErrorCode::invalid_argument, "topology: node numbers must not be negative");
+    }
+    const int next = static_cast<int>(renumbered.size());
+    node_of_rank_.push_back(renumbered.try_emplace(node, next).first->second);
+  }
+  const std::size_t n_nodes = renumbered.size();
+  first_.assign(n_nodes + 1, 0);
+  for (const int node : node_of_rank_) ++first_[static_cast<std::size_t>(node) + 1];
+  for (std::size_t k = 0; k < n_nodes; ++k) first_[k + 1] += first_[k];
+  std::vector<int> next(first_.begin(), first_.end() - 1);
+  ranks_.resize(node_of_rank_.size());
+  for (std::size_t r = 0; r < node_of_rank_.size(); ++r) {
+    int& position = next[static_cast<std::size_t>(node_of_rank_[r])];
+    ranks_[static_cast<std::size_t>(position++)] = static_cast<int>(r);
+  }
+}
+
+std::span<const int> Topology::ranks_on(int node) const {
+  const auto begin = static_cast<std::size_t>(first_[static_cast<std::size_t>(node)]);
+  const auto end = static_cast<std::size_t>(first_[static_cast<std::size_t>(node) + 1]);
+  return std::span(ranks_).subspan(begin, end - begin);
+}
+
+}  // namespace nodewise::mpi
