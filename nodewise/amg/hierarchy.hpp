@@ -40,11 +40,12 @@ std::span<const Field<Options>> option_fields();
 struct LevelInfo {
   GlobalIndex rows = 0;
   GlobalIndex nonzeros = 0;
-  GlobalIndex interpolation_nonzeros = 0;  ///< of the prolongation from the next level; 0 on the last
-  int active_ranks = 0;                    ///< ranks that own rows
-  comm::Traffic traffic;                   ///< of one product with the level's matrix, over all ranks
-  std::int64_t max_messages = 0;           ///< sent by the busiest rank in one product
-  std::string coarse_solver;               ///< on the last level: how it is solved
+  GlobalIndex interpolation_nonzeros =
+      0;                          ///< of the prolongation from the next level; 0 on the last
+  int active_ranks = 0;           ///< ranks that own rows
+  comm::Traffic traffic;          ///< of one product with the level's matrix, over all ranks
+  std::int64_t max_messages = 0;  ///< sent by the busiest rank in one product
+  std::string coarse_solver;      ///< on the last level: how it is solved
 };
 
 /// Called on every rank when a level is complete.

@@ -14,11 +14,11 @@ enum class ErrorCode : int {
   file_io,               ///< reading or writing failed midway (truncated file, full disk)
   file_format,           ///< the file's content breaks its format; the message has the line number
   dimension_mismatch,    ///< shapes that do not fit each other
-  unsuitable_matrix,     ///< a matrix the chosen method cannot treat (zero diagonal, empty row, NaN)
-  out_of_memory,         ///< an allocation failed
-  index_overflow,        ///< a value does not fit its index type
-  mpi,                   ///< an MPI call failed
-  internal               ///< a broken invariant: a defect of the library
+  unsuitable_matrix,  ///< a matrix the chosen method cannot treat (zero diagonal, empty row, NaN)
+  out_of_memory,      ///< an allocation failed
+  index_overflow,     ///< a value does not fit its index type
+  mpi,                ///< an MPI call failed
+  internal            ///< a broken invariant: a defect of the library
 };
 
 /// The snake_case name of a code, as printed in reports.

@@ -27,7 +27,8 @@ int edit_distance(std::string_view a, std::string_view b) {
   return row[b.size()];
 }
 
-[[noreturn]] void throw_value(std::string_view name, std::string_view text, std::string_view wanted) {
+[[noreturn]] void throw_value(std::string_view name, std::string_view text,
+                              std::string_view wanted) {
   throw Error(ErrorCode::invalid_argument,
               fmt::format("option {}: '{}' is not {}", name, text, wanted));
 }
@@ -87,7 +88,9 @@ int parse_choice(std::string_view name, std::string_view text,
   throw_value(name, text, "one of " + join(choices, ", ") + hint);
 }
 
-std::string print_number(double value) { return fmt::format("{}", value); }
+std::string print_number(double value) {
+  return fmt::format("{}", value);
+}
 
 std::string print_range(double low, double high) {
   if (std::isinf(low) && std::isinf(high)) return "";

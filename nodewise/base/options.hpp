@@ -17,22 +17,25 @@ namespace nodewise {
 /// both are made by the field() functions below, from a pointer to the member.
 template <class S>
 struct Field {
-  std::string name;           ///< snake_case, as in the struct; the command line writes it with dashes
-  std::string type;           ///< "integer", "number", "flag", "text" or "choice"
-  std::string meaning;        ///< one sentence for the help and the reference page
-  std::string range;          ///< such as ">= 1" or "hmis | pmis"; empty where any value will do
+  std::string name;     ///< snake_case, as in the struct; the command line writes it with dashes
+  std::string type;     ///< "integer", "number", "flag", "text" or "choice"
+  std::string meaning;  ///< one sentence for the help and the reference page
+  std::string range;    ///< such as ">= 1" or "hmis | pmis"; empty where any value will do
   std::function<std::string(const S&)> get;
-  std::function<void(S&, std::string_view)> set;  ///< throws invalid_argument, naming field and range
+  std::function<void(S&, std::string_view)>
+      set;  ///< throws invalid_argument, naming field and range
 };
 
 /// The index of the name closest to `name` by edit distance, or -1 where none is near.
 int nearest_name(std::string_view name, std::span<const std::string> candidates);
 
 namespace detail {
-long long parse_integer(std::string_view name, std::string_view text, long long low, long long high);
+long long parse_integer(std::string_view name, std::string_view text, long long low,
+                        long long high);
 double parse_number(std::string_view name, std::string_view text, double low, double high);
 bool parse_flag(std::string_view name, std::string_view text);
-int parse_choice(std::string_view name, std::string_view text, std::span<const std::string> choices);
+int parse_choice(std::string_view name, std::string_view text,
+                 std::span<const std::string> choices);
 std::string print_number(double value);
 std::string print_range(double low, double high);
 std::string print_range(long long low, long long high);
@@ -42,9 +45,11 @@ std::string join(std::span<const std::string> words, std::string_view separator)
 
 /// A whole number in [low, high].
 template <class S>
-Field<S> field(std::string name, int S::* member, std::string meaning, int low,
+Field<S> field(std::string name, int S::*member, std::string meaning, int low,
                int high = std::numeric_limits<int>::max()) {
-  return {name, "integer", std::move(meaning),
+  return {name,
+          "integer",
+          std::move(meaning),
           detail::print_range(static_cast<long long>(low), static_cast<long long>(high)),
           [member](const S& s) { return std::to_string(s.*member); },
           [name, member, low, high](S& s, std::string_view text) {
@@ -54,9 +59,12 @@ Field<S> field(std::string name, int S::* member, std::string meaning, int low,
 
 /// A real number in [low, high].
 template <class S>
-Field<S> field(std::string name, double S::* member, std::string meaning, double low,
+Field<S> field(std::string name, double S::*member, std::string meaning, double low,
                double high = std::numeric_limits<double>::infinity()) {
-  return {name, "number", std::move(meaning), detail::print_range(low, high),
+  return {name,
+          "number",
+          std::move(meaning),
+          detail::print_range(low, high),
           [member](const S& s) { return detail::print_number(s.*member); },
           [name, member, low, high](S& s, std::string_view text) {
             s.*member = detail::parse_number(name, text, low, high);
@@ -65,20 +73,24 @@ Field<S> field(std::string name, double S::* member, std::string meaning, double
 
 /// A switch: true or false.
 template <class S>
-Field<S> field(std::string name, bool S::* member, std::string meaning) {
-  return {name, "flag", std::move(meaning), "true | false",
-          [member](const S& s) { return std::string(s.*member ? "true" : "false"); },
-          [name, member](S& s, std::string_view text) {
-            s.*member = detail::parse_flag(name, text);
-          }};
+Field<S> field(std::string name, bool S::*member, std::string meaning) {
+  return {
+      name,
+      "flag",
+      std::move(meaning),
+      "true | false",
+      [member](const S& s) { return std::string(s.*member ? "true" : "false"); },
+      [name, member](S& s, std::string_view text) { s.*member = detail::parse_flag(name, text); }};
 }
 
 /// One of a list of words; choices[k] stands for the enumerator of value k.
 template <class S, class Enum>
-  requires std::is_enum_v<Enum>
-Field<S> field(std::string name, Enum S::* member, std::string meaning,
-               std::vector<std::string> choices) {
-  return {name, "choice", std::move(meaning), detail::join(choices, " | "),
+requires std::is_enum_v<Enum> Field<S> field(std::string name, Enum S::*member, std::string meaning,
+                                             std::vector<std::string> choices) {
+  return {name,
+          "choice",
+          std::move(meaning),
+          detail::join(choices, " | "),
           [member, choices](const S& s) { return choices.at(static_cast<std::size_t>(s.*member)); },
           [name, member, choices](S& s, std::string_view text) {
             s.*member = static_cast<Enum>(detail::parse_choice(name, text, choices));

@@ -8,9 +8,7 @@ namespace nodewise {
 class Timer {
  public:
   /// Seconds since construction or the last restart().
-  double seconds() const {
-    return std::chrono::duration<double>(Clock::now() - start_).count();
-  }
+  double seconds() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
   void restart() { start_ = Clock::now(); }
 
  private:

@@ -40,8 +40,8 @@ Messages<std::byte> exchange_bytes(const mpi::Comm& comm, std::span<const int> r
 template <class T>
 Messages<T> exchange_sparse(const mpi::Comm& comm, const Messages<T>& sends) {
   static_assert(std::is_trivially_copyable_v<T>);
-  Messages<std::byte> bytes = detail::exchange_bytes(comm, sends.ranks, sends.offsets,
-                                                     std::as_bytes(std::span(sends.data)), sizeof(T));
+  Messages<std::byte> bytes = detail::exchange_bytes(
+      comm, sends.ranks, sends.offsets, std::as_bytes(std::span(sends.data)), sizeof(T));
   Messages<T> received;
   received.ranks = std::move(bytes.ranks);
   received.offsets = std::move(bytes.offsets);

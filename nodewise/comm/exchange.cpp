@@ -11,8 +11,9 @@ template <std::size_t bytes>
 void gather_fixed(const std::byte* owned, const std::byte* pool, LocalIndex n_owned,
                   std::span<const LocalIndex> entries, std::byte* out) {
   for (const LocalIndex entry : entries) {
-    const std::byte* from = entry < n_owned ? owned + static_cast<std::size_t>(entry) * bytes
-                                            : pool + static_cast<std::size_t>(entry - n_owned) * bytes;
+    const std::byte* from = entry < n_owned
+                                ? owned + static_cast<std::size_t>(entry) * bytes
+                                : pool + static_cast<std::size_t>(entry - n_owned) * bytes;
     std::memcpy(out, from, bytes);
     out += bytes;
   }
@@ -24,8 +25,9 @@ void gather(const std::byte* owned, const std::byte* pool, LocalIndex n_owned,
   if (bytes == 8) return gather_fixed<8>(owned, pool, n_owned, entries, out);
   if (bytes == 4) return gather_fixed<4>(owned, pool, n_owned, entries, out);
   for (const LocalIndex entry : entries) {
-    const std::byte* from = entry < n_owned ? owned + static_cast<std::size_t>(entry) * bytes
-                                            : pool + static_cast<std::size_t>(entry - n_owned) * bytes;
+    const std::byte* from = entry < n_owned
+                                ? owned + static_cast<std::size_t>(entry) * bytes
+                                : pool + static_cast<std::size_t>(entry - n_owned) * bytes;
     std::memcpy(out, from, bytes);
     out += bytes;
   }

@@ -20,8 +20,8 @@ Messages<GlobalIndex> requests(const Layout& layout, std::span<const GlobalIndex
       throw Error(ErrorCode::internal, "pattern: ghosts must ascend, inside the layout, not owned");
     }
     const int owner = layout.owner(ghosts[k]);
-    const auto end = std::lower_bound(ghosts.begin() + static_cast<std::ptrdiff_t>(k),
-                                      ghosts.end(), layout.end(owner));
+    const auto end = std::lower_bound(ghosts.begin() + static_cast<std::ptrdiff_t>(k), ghosts.end(),
+                                      layout.end(owner));
     k = static_cast<std::size_t>(end - ghosts.begin());
     wanted.ranks.push_back(owner);
     wanted.offsets.push_back(static_cast<Offset>(k));

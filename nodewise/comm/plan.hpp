@@ -15,7 +15,8 @@ namespace nodewise::comm {
 struct Stage {
   std::vector<int> send_ranks;
   std::vector<LocalIndex> send_offsets = {0};
-  std::vector<LocalIndex> send_entries;  ///< pool positions, those of send_ranks[i] at send_offsets[i]
+  std::vector<LocalIndex>
+      send_entries;  ///< pool positions, those of send_ranks[i] at send_offsets[i]
   std::vector<int> recv_ranks;
   std::vector<LocalIndex> recv_offsets = {0};  ///< counts of the entries appended to the pool
 

@@ -37,7 +37,7 @@ class Assembler {
  public:
   struct Statistics {
     GlobalIndex sent_elsewhere = 0;  ///< entries that went to another rank, over all ranks
-    GlobalIndex duplicates = 0;      ///< entries added to one that was there already, over all ranks
+    GlobalIndex duplicates = 0;  ///< entries added to one that was there already, over all ranks
   };
 
   Assembler(Layout rows, Layout cols) : rows_(std::move(rows)), cols_(std::move(cols)) {}

@@ -24,6 +24,17 @@ struct RowBlock {
   std::vector<GlobalIndex> ghosts;
 };
 
+/// This rank's rows, split as DistMatrix holds them: columns ascending and distinct in every row.
+template <class T>
+struct SplitRows {
+  Csr<T> on, off;
+  std::vector<GlobalIndex> ghosts;  ///< ascending
+};
+
+/// Local. Splits, sorts and combines a block's entries; ghosts that do not occur are dropped.
+template <class T>
+SplitRows<T> split_rows(const Layout& cols, RowBlock<T> block);
+
 /// Rows are laid out by rows(), the vectors it multiplies by cols(). A row's entries are split into
 /// on(): columns this rank owns, local numbers, and off(): columns of other ranks, numbered as in
 /// ghosts() (ascending global indices). Columns ascend and are distinct in every row of either.
@@ -35,6 +46,8 @@ class DistMatrix {
 
   /// Collective. Takes this rank's rows. One sparse exchange to find the communication pattern.
   DistMatrix(Layout rows, Layout cols, RowBlock<T> block);
+  /// Collective. Takes rows that are split already.
+  DistMatrix(Layout rows, Layout cols, SplitRows<T> split);
 
   const Layout& rows() const { return rows_; }
   const Layout& cols() const { return cols_; }

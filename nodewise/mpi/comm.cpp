@@ -12,14 +12,38 @@ void check(int status, const char* call) {
   throw Error(ErrorCode::mpi, std::string(call) + ": " + text);
 }
 
-template <> MPI_Datatype datatype<std::int8_t>() { return MPI_INT8_T; }
-template <> MPI_Datatype datatype<std::uint8_t>() { return MPI_UINT8_T; }
-template <> MPI_Datatype datatype<char>() { return MPI_CHAR; }
-template <> MPI_Datatype datatype<std::int32_t>() { return MPI_INT32_T; }
-template <> MPI_Datatype datatype<std::int64_t>() { return MPI_INT64_T; }
-template <> MPI_Datatype datatype<std::uint64_t>() { return MPI_UINT64_T; }
-template <> MPI_Datatype datatype<float>() { return MPI_FLOAT; }
-template <> MPI_Datatype datatype<double>() { return MPI_DOUBLE; }
+template <>
+MPI_Datatype datatype<std::int8_t>() {
+  return MPI_INT8_T;
+}
+template <>
+MPI_Datatype datatype<std::uint8_t>() {
+  return MPI_UINT8_T;
+}
+template <>
+MPI_Datatype datatype<char>() {
+  return MPI_CHAR;
+}
+template <>
+MPI_Datatype datatype<std::int32_t>() {
+  return MPI_INT32_T;
+}
+template <>
+MPI_Datatype datatype<std::int64_t>() {
+  return MPI_INT64_T;
+}
+template <>
+MPI_Datatype datatype<std::uint64_t>() {
+  return MPI_UINT64_T;
+}
+template <>
+MPI_Datatype datatype<float>() {
+  return MPI_FLOAT;
+}
+template <>
+MPI_Datatype datatype<double>() {
+  return MPI_DOUBLE;
+}
 
 namespace {
 
@@ -55,9 +79,9 @@ std::shared_ptr<const Comm> Comm::create(MPI_Comm user, std::span<const int> nod
   int size = 0;
   check(MPI_Comm_size(user, &size), "MPI_Comm_size");
   if (std::cmp_not_equal(node_of_rank.size(), size)) {
-    throw Error(ErrorCode::invalid_argument,
-                "topology: " + std::to_string(node_of_rank.size()) + " nodes given for " +
-                    std::to_string(size) + " ranks");
+    throw Error(ErrorCode::invalid_argument, "topology: " + std::to_string(node_of_rank.size()) +
+                                                 " nodes given for " + std::to_string(size) +
+                                                 " ranks");
   }
   Topology topology(node_of_rank);
   MPI_Comm owned = MPI_COMM_NULL;
@@ -73,7 +97,9 @@ Comm::~Comm() {
   if (!finalized && comm_ != MPI_COMM_NULL) MPI_Comm_free(&comm_);
 }
 
-int Comm::next_discovery_tag() const { return tag_discovery + (discovery_calls_++ & 1); }
+int Comm::next_discovery_tag() const {
+  return tag_discovery + (discovery_calls_++ & 1);
+}
 
 namespace {
 
@@ -87,11 +113,17 @@ T reduce(const Comm& comm, T value, MPI_Op op) {
 }  // namespace
 
 template <class T>
-T sum(const Comm& comm, T value) { return reduce(comm, value, MPI_SUM); }
+T sum(const Comm& comm, T value) {
+  return reduce(comm, value, MPI_SUM);
+}
 template <class T>
-T max(const Comm& comm, T value) { return reduce(comm, value, MPI_MAX); }
+T max(const Comm& comm, T value) {
+  return reduce(comm, value, MPI_MAX);
+}
 template <class T>
-T min(const Comm& comm, T value) { return reduce(comm, value, MPI_MIN); }
+T min(const Comm& comm, T value) {
+  return reduce(comm, value, MPI_MIN);
+}
 
 template <class T>
 void sum_in_place(const Comm& comm, std::span<T> values) {
@@ -147,13 +179,13 @@ T broadcast(const Comm& comm, T value, int root) {
   return value;
 }
 
-#define NODEWISE_INSTANTIATE(T)                                       \
-  template T sum(const Comm&, T);                                     \
-  template T max(const Comm&, T);                                     \
-  template T min(const Comm&, T);                                     \
-  template void sum_in_place(const Comm&, std::span<T>);              \
-  template T exclusive_sum(const Comm&, T);                           \
-  template std::vector<T> gather_all(const Comm&, T);                 \
+#define NODEWISE_INSTANTIATE(T)                                             \
+  template T sum(const Comm&, T);                                           \
+  template T max(const Comm&, T);                                           \
+  template T min(const Comm&, T);                                           \
+  template void sum_in_place(const Comm&, std::span<T>);                    \
+  template T exclusive_sum(const Comm&, T);                                 \
+  template std::vector<T> gather_all(const Comm&, T);                       \
   template std::vector<T> concatenate_all(const Comm&, std::span<const T>); \
   template T broadcast(const Comm&, T, int);
 NODEWISE_INSTANTIATE(std::int32_t)

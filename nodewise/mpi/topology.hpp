@@ -24,8 +24,8 @@ class Topology {
 
  private:
   std::vector<int> node_of_rank_;
-  std::vector<int> ranks_;          // ranks grouped by node
-  std::vector<int> first_ = {0};    // where each node's group begins in ranks_
+  std::vector<int> ranks_;        // ranks grouped by node
+  std::vector<int> first_ = {0};  // where each node's group begins in ranks_
 };
 
 }  // namespace nodewise::mpi

@@ -1,0 +1,134 @@
+#include "nodewise/matrix/dist_matrix.hpp"
+
+#include <algorithm>
+
+#include "nodewise/comm/pattern.hpp"
+#include "nodewise/comm/route/direct.hpp"
+#include "nodewise/kernels/csr_ops.hpp"
+#include "nodewise/mpi/agree.hpp"
+
+namespace nodewise::matrix {
+
+namespace {
+
+/// For every ghost of the block its new column: local where it is owned after all, otherwise
+/// n_owned_cols + its place among the ascending ghosts that occur.
+template <class T>
+std::vector<LocalIndex> renumber_ghosts(const Layout& cols, const RowBlock<T>& block,
+                                        std::vector<GlobalIndex>& ghosts) {
+  std::vector<char> occurs(block.ghosts.size(), 0);
+  for (const LocalIndex col : block.rows.cols) {
+    if (col >= block.n_owned_cols) occurs[static_cast<std::size_t>(col - block.n_owned_cols)] = 1;
+  }
+  for (std::size_t g = 0; g < block.ghosts.size(); ++g) {
+    if (occurs[g] && !cols.owns(block.ghosts[g])) ghosts.push_back(block.ghosts[g]);
+  }
+  std::sort(ghosts.begin(), ghosts.end());
+  ghosts.erase(std::unique(ghosts.begin(), ghosts.end()), ghosts.end());
+  std::vector<LocalIndex> renumbered(block.ghosts.size(), -1);
+  for (std::size_t g = 0; g < block.ghosts.size(); ++g) {
+    if (!occurs[g]) continue;
+    const GlobalIndex ghost = block.ghosts[g];
+    const auto place = std::lower_bound(ghosts.begin(), ghosts.end(), ghost) - ghosts.begin();
+    renumbered[g] = cols.owns(ghost) ? cols.to_local(ghost)
+                                     : block.n_owned_cols + static_cast<LocalIndex>(place);
+  }
+  return renumbered;
+}
+
+template <class T>
+void split_columns(const Csr<T>& rows, LocalIndex n_owned_cols,
+                   std::span<const LocalIndex> renumbered, SplitRows<T>& split) {
+  const auto column = [&](Offset k) {
+    const LocalIndex col = rows.cols[static_cast<std::size_t>(k)];
+    return col < n_owned_cols ? col : renumbered[static_cast<std::size_t>(col - n_owned_cols)];
+  };
+  Offset n_on = 0;
+  for (Offset k = 0; k < rows.nnz(); ++k) n_on += column(k) < n_owned_cols ? 1 : 0;
+  split.on.cols.resize(static_cast<std::size_t>(n_on));
+  split.on.vals.resize(static_cast<std::size_t>(n_on));
+  split.off.cols.resize(static_cast<std::size_t>(rows.nnz() - n_on));
+  split.off.vals.resize(static_cast<std::size_t>(rows.nnz() - n_on));
+  std::size_t on = 0;
+  std::size_t off = 0;
+  for (LocalIndex i = 0; i < rows.n_rows; ++i) {
+    for (Offset k = rows.begin(i); k < rows.end(i); ++k) {
+      const LocalIndex col = column(k);
+      const T value = rows.vals[static_cast<std::size_t>(k)];
+      if (col < n_owned_cols) {
+        split.on.cols[on] = col;
+        split.on.vals[on++] = value;
+      } else {
+        split.off.cols[off] = col - n_owned_cols;
+        split.off.vals[off++] = value;
+      }
+    }
+    split.on.row_ptr[static_cast<std::size_t>(i) + 1] = static_cast<Offset>(on);
+    split.off.row_ptr[static_cast<std::size_t>(i) + 1] = static_cast<Offset>(off);
+  }
+}
+
+}  // namespace
+
+template <class T>
+SplitRows<T> split_rows(const Layout& cols, RowBlock<T> block) {
+  SplitRows<T> split;
+  const std::vector<LocalIndex> renumbered = renumber_ghosts(cols, block, split.ghosts);
+  const LocalIndex n_rows = block.rows.n_rows;
+  if (block.ghosts.empty()) {
+    split.on = std::move(block.rows);
+    split.on.n_cols = block.n_owned_cols;
+    split.off = Csr<T>(n_rows, 0);
+  } else {
+    split.on = Csr<T>(n_rows, block.n_owned_cols);
+    split.off = Csr<T>(n_rows, narrow<LocalIndex>(split.ghosts.size(), "ghosts of a rank:"));
+    split_columns(block.rows, block.n_owned_cols, std::span<const LocalIndex>(renumbered), split);
+  }
+  kernels::sort_and_combine_rows(split.on);
+  kernels::sort_and_combine_rows(split.off);
+  return split;
+}
+
+template <class T>
+DistMatrix<T>::DistMatrix(Layout rows, Layout cols, RowBlock<T> block)
+    : DistMatrix(rows, cols, mpi::collectively(rows.comm(), [&] {
+                   return split_rows(cols, std::move(block));
+                 })) {}
+
+template <class T>
+DistMatrix<T>::DistMatrix(Layout rows, Layout cols, SplitRows<T> split)
+    : rows_(std::move(rows)),
+      cols_(std::move(cols)),
+      on_(std::move(split.on)),
+      off_(std::move(split.off)),
+      ghosts_(std::move(split.ghosts)) {
+  mpi::collectively(comm(), [&] {
+    if (on_.n_rows != rows_.n_local() || off_.n_rows != on_.n_rows ||
+        on_.n_cols != cols_.n_local()) {
+      throw Error(ErrorCode::dimension_mismatch, "matrix: the rows given do not fit the layout");
+    }
+    for (LocalIndex i = 0; i < off_.n_rows; ++i) {
+      if (off_.end(i) > off_.begin(i)) boundary_rows_.push_back(i);
+    }
+  });
+  const comm::Pattern pattern = comm::discover_pattern(cols_, ghosts_);
+  exchange_ = std::make_shared<comm::Exchange>(shared_comm(), comm::route::direct(pattern));
+  nnz_global_ = mpi::sum<GlobalIndex>(comm(), nnz_local());
+}
+
+template <class T>
+std::size_t DistMatrix<T>::memory_bytes() const {
+  const std::size_t per_entry = sizeof(T) + sizeof(LocalIndex);
+  return static_cast<std::size_t>(nnz_local()) * per_entry +
+         (on_.row_ptr.size() + off_.row_ptr.size()) * sizeof(Offset) +
+         ghosts_.size() * sizeof(GlobalIndex) + boundary_rows_.size() * sizeof(LocalIndex);
+}
+
+#define NODEWISE_INSTANTIATE(T)                                 \
+  template SplitRows<T> split_rows(const Layout&, RowBlock<T>); \
+  template class DistMatrix<T>;
+NODEWISE_INSTANTIATE(float)
+NODEWISE_INSTANTIATE(double)
+#undef NODEWISE_INSTANTIATE
+
+}  // namespace nodewise::matrix

@@ -1,0 +1,288 @@
+#include "nodewise/matrix/operations.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "nodewise/base/hash.hpp"
+#include "nodewise/kernels/spmv.hpp"
+#include "nodewise/matrix/row_exchange.hpp"
+#include "nodewise/mpi/agree.hpp"
+
+namespace nodewise::matrix {
+
+namespace {
+
+template <class T>
+void require_same_layouts(const DistMatrix<T>& A, const DistMatrix<T>& B, bool equal,
+                          const char* what) {
+  if (!equal) {
+    throw Error(ErrorCode::dimension_mismatch,
+                std::string(what) + ": a matrix of " + std::to_string(A.rows().n_global()) + " x " +
+                    std::to_string(A.cols().n_global()) + " does not fit one of " +
+                    std::to_string(B.rows().n_global()) + " x " +
+                    std::to_string(B.cols().n_global()) + " (or their row ranges differ)");
+  }
+}
+
+template <class T>
+std::size_t size(const Csr<T>& A) {
+  return static_cast<std::size_t>(A.n_rows);
+}
+
+}  // namespace
+
+template <class T>
+void multiply(const DistMatrix<T>& A, std::span<const T> x, std::span<T> y) {
+  std::vector<T> ghosts(static_cast<std::size_t>(A.n_ghosts()));
+  A.exchange().start(x, std::span<T>(ghosts));
+  kernels::spmv(A.on(), x, y);
+  A.exchange().finish();
+  kernels::spmv_add_rows(T{1}, A.off(), A.boundary_rows(), std::span<const T>(ghosts), y);
+}
+
+template <class T>
+void residual(const DistMatrix<T>& A, std::span<const T> x, std::span<const T> b, std::span<T> r) {
+  std::vector<T> ghosts(static_cast<std::size_t>(A.n_ghosts()));
+  A.exchange().start(x, std::span<T>(ghosts));
+  kernels::residual(A.on(), x, b, r);
+  A.exchange().finish();
+  kernels::spmv_add_rows(T{-1}, A.off(), A.boundary_rows(), std::span<const T>(ghosts), r);
+}
+
+template <class T>
+void multiply_transposed(const DistMatrix<T>& A, std::span<const T> x, std::span<T> y) {
+  std::vector<T> ghosts(static_cast<std::size_t>(A.n_ghosts()), T{});
+  kernels::spmv_transposed_add_rows(A.off(), A.boundary_rows(), x, std::span<T>(ghosts));
+  std::fill(y.begin(), y.end(), T{});
+  kernels::spmv_transposed_add(A.on(), x, y);
+  A.exchange().reverse_add(std::span<const T>(ghosts), y);
+}
+
+template <class T>
+DistMatrix<T> transpose(const DistMatrix<T>& A) {
+  const auto outgoing = mpi::collectively(A.comm(), [&] {
+    const Csr<T> off = kernels::transpose(A.off());
+    comm::Records<RowEntry<T>> records;
+    records.offsets.assign(off.row_ptr.begin(), off.row_ptr.end());
+    for (std::size_t k = 0; k < off.cols.size(); ++k) {
+      records.data.push_back({A.rows().to_global(off.cols[k]), off.vals[k]});
+    }
+    return records;
+  });
+  const auto arrived = A.exchange().reverse_records(outgoing);
+  return {A.cols(), A.rows(), mpi::collectively(A.comm(), [&] {
+            GhostNumbering columns(A.rows());
+            SplitRows<T> split;
+            split.on = kernels::transpose(A.on());
+            RowBlock<T> block{to_csr(arrived, columns), A.rows().n_local(), columns.ghosts()};
+            SplitRows<T> others = split_rows(A.rows(), std::move(block));
+            split.off = std::move(others.off);
+            split.ghosts = std::move(others.ghosts);
+            return split;
+          })};
+}
+
+template <class T>
+DistMatrix<T> add(T alpha, const DistMatrix<T>& A, T beta, const DistMatrix<T>& B) {
+  require_same_layouts(A, B, A.rows() == B.rows() && A.cols() == B.cols(), "sum");
+  return {
+      A.rows(), A.cols(), mpi::collectively(A.comm(), [&] {
+        GhostNumbering columns(A.cols(), A.ghosts());
+        Csr<T> sum(A.n_local(), 0);
+        for (LocalIndex i = 0; i < A.n_local(); ++i) {
+          const auto append = [&](const Csr<T>& part, T factor, auto number) {
+            for (Offset k = part.begin(i); k < part.end(i); ++k) {
+              const auto p = static_cast<std::size_t>(k);
+              sum.cols.push_back(number(part.cols[p]));
+              sum.vals.push_back(factor * part.vals[p]);
+            }
+          };
+          const auto owned = [](LocalIndex j) { return j; };
+          append(A.on(), alpha, owned);
+          append(B.on(), beta, owned);
+          append(A.off(), alpha, [&](LocalIndex j) { return A.on().n_cols + j; });
+          append(B.off(), beta, [&](LocalIndex j) {
+            return columns.number(B.ghosts()[static_cast<std::size_t>(j)]);
+          });
+          sum.row_ptr[static_cast<std::size_t>(i) + 1] = static_cast<Offset>(sum.cols.size());
+        }
+        sum.n_cols = columns.size();
+        return split_rows(A.cols(), RowBlock<T>{std::move(sum), A.on().n_cols, columns.ghosts()});
+      })};
+}
+
+template <class T>
+DistMatrix<T> multiply(const DistMatrix<T>& A, const DistMatrix<T>& B) {
+  require_same_layouts(A, B, A.cols() == B.rows(), "product");
+  GhostNumbering columns(B.cols(), B.ghosts());
+  Csr<T> rows = multiply_rows(A, B, columns);
+  return {A.rows(), B.cols(), RowBlock<T>{std::move(rows), B.cols().n_local(), columns.ghosts()}};
+}
+
+namespace {
+
+/// P^T's rows for the owned (part = P.on()) or ghost (P.off()) columns of P, times the rows of AP.
+template <class T>
+Csr<T> restrict_rows(const Csr<T>& part, const Csr<T>& AP) {
+  const Csr<T> transposed = kernels::transpose(part);
+  const Csr<T> none_left(transposed.n_rows, 0);
+  const Csr<T> none_right(AP.n_rows, 0);
+  const kernels::ExtendedRows<T> left{
+      .on = &transposed, .off = &none_left, .n_cols = transposed.n_cols};
+  const kernels::ExtendedRows<T> right{.on = &AP, .off = &none_right, .n_cols = AP.n_cols};
+  return kernels::spgemm(left, transposed.n_rows, right);
+}
+
+template <class T>
+comm::Records<RowEntry<T>> to_records(const Csr<T>& rows, const GhostNumbering& columns) {
+  comm::Records<RowEntry<T>> records;
+  records.offsets.assign(rows.row_ptr.begin(), rows.row_ptr.end());
+  records.data.reserve(rows.cols.size());
+  for (std::size_t k = 0; k < rows.cols.size(); ++k) {
+    records.data.push_back({columns.global(rows.cols[k]), rows.vals[k]});
+  }
+  return records;
+}
+
+/// Appends the records of the owned rows to `rows`.
+template <class T>
+Csr<T> append_records(const Csr<T>& rows, const comm::Records<RowEntry<T>>& records,
+                      GhostNumbering& columns) {
+  Csr<T> all(rows.n_rows, 0);
+  all.cols.reserve(rows.cols.size() + records.data.size());
+  all.vals.reserve(rows.cols.size() + records.data.size());
+  for (LocalIndex i = 0; i < rows.n_rows; ++i) {
+    all.cols.insert(all.cols.end(), rows.cols.begin() + rows.begin(i),
+                    rows.cols.begin() + rows.end(i));
+    all.vals.insert(all.vals.end(), rows.vals.begin() + rows.begin(i),
+                    rows.vals.begin() + rows.end(i));
+    for (const RowEntry<T>& entry : records[static_cast<std::size_t>(i)]) {
+      all.cols.push_back(columns.number(entry.col));
+      all.vals.push_back(entry.value);
+    }
+    all.row_ptr[static_cast<std::size_t>(i) + 1] = static_cast<Offset>(all.cols.size());
+  }
+  all.n_cols = columns.size();
+  return all;
+}
+
+}  // namespace
+
+template <class T>
+DistMatrix<T> galerkin_product(const DistMatrix<T>& A, const DistMatrix<T>& P) {
+  require_same_layouts(A, P, A.cols() == P.rows() && A.rows() == P.rows(), "Galerkin product");
+  GhostNumbering columns(P.cols(), P.ghosts());
+  Csr<T> AP = multiply_rows(A, P, columns);
+  const auto outgoing =
+      mpi::collectively(A.comm(), [&] { return to_records(restrict_rows(P.off(), AP), columns); });
+  const auto arrived = P.exchange().reverse_records(outgoing);
+  return {P.cols(), P.cols(), mpi::collectively(A.comm(), [&] {
+            Csr<T> rows = restrict_rows(P.on(), AP);
+            AP = Csr<T>();
+            if (!arrived.data.empty()) rows = append_records(rows, arrived, columns);
+            return split_rows(P.cols(),
+                              RowBlock<T>{std::move(rows), P.cols().n_local(), columns.ghosts()});
+          })};
+}
+
+template <class T>
+std::vector<T> diagonal(const DistMatrix<T>& A) {
+  std::vector<T> d(size(A.on()), T{});
+  for (LocalIndex i = 0; i < A.n_local(); ++i) {
+    const auto begin = A.on().cols.begin() + A.on().begin(i);
+    const auto end = A.on().cols.begin() + A.on().end(i);
+    const auto found = std::lower_bound(begin, end, i);
+    if (found != end && *found == i) {
+      d[static_cast<std::size_t>(i)] =
+          A.on().vals[static_cast<std::size_t>(found - A.on().cols.begin())];
+    }
+  }
+  return d;
+}
+
+namespace {
+
+/// For one part of the matrix: adds A x and |A| |x| (interleaved) to `products`, and A^T x and
+/// |A|^T |x| to `transposed`; x_row belongs to the rows, x_col to the columns.
+template <class T>
+void accumulate_both(const Csr<T>& A, std::span<const double> x_row, std::span<const double> x_col,
+                     std::span<double> products, std::span<double> transposed) {
+  for (LocalIndex i = 0; i < A.n_rows; ++i) {
+    const auto u = static_cast<std::size_t>(i);
+    for (Offset k = A.begin(i); k < A.end(i); ++k) {
+      const auto j = static_cast<std::size_t>(A.cols[static_cast<std::size_t>(k)]);
+      const auto a = static_cast<double>(A.vals[static_cast<std::size_t>(k)]);
+      products[2 * u] += a * x_col[j];
+      products[2 * u + 1] += std::abs(a * x_col[j]);
+      transposed[2 * j] += a * x_row[u];
+      transposed[2 * j + 1] += std::abs(a * x_row[u]);
+    }
+  }
+}
+
+}  // namespace
+
+template <class T>
+bool is_symmetric(const DistMatrix<T>& A) {
+  if (!(A.rows() == A.cols())) return false;
+  const std::size_t n = size(A.on());
+  std::vector<double> x(n);
+  for (std::size_t i = 0; i < n; ++i) {
+    // Away from zero, so that no column is overlooked.
+    x[i] = 0.5 + hash_uniform(static_cast<std::uint64_t>(A.rows().begin()) + i, 17);
+  }
+  std::vector<double> x_ghosts(static_cast<std::size_t>(A.n_ghosts()));
+  A.exchange().forward(std::span<const double>(x), std::span<double>(x_ghosts));
+  std::vector<double> products(2 * n, 0.0);
+  std::vector<double> transposed(2 * n, 0.0);
+  std::vector<double> ghosts(2 * x_ghosts.size(), 0.0);
+  accumulate_both<T>(A.on(), x, x, products, transposed);
+  accumulate_both<T>(A.off(), x, x_ghosts, products, ghosts);
+  A.exchange().reverse_add(std::span<const double>(ghosts), std::span<double>(transposed), 2);
+  const double tolerance = std::is_same_v<T, float> ? 1e-5 : 1e-12;
+  int symmetric = 1;
+  for (std::size_t i = 0; i < n; ++i) {
+    const double scale = products[2 * i + 1] + transposed[2 * i + 1];
+    // Written so that NaN counts as not symmetric.
+    if (!(std::abs(products[2 * i] - transposed[2 * i]) <= tolerance * scale)) symmetric = 0;
+  }
+  return mpi::min(A.comm(), symmetric) == 1;
+}
+
+template <class To, class From>
+DistMatrix<To> convert(const DistMatrix<From>& A) {
+  return {A.rows(), A.cols(), mpi::collectively(A.comm(), [&] {
+            SplitRows<To> split;
+            const auto cast = [](const Csr<From>& from, Csr<To>& to) {
+              to = Csr<To>(from.n_rows, from.n_cols);
+              to.row_ptr = from.row_ptr;
+              to.cols = from.cols;
+              to.vals.reserve(from.vals.size());
+              for (const From value : from.vals) to.vals.push_back(static_cast<To>(value));
+            };
+            cast(A.on(), split.on);
+            cast(A.off(), split.off);
+            split.ghosts.assign(A.ghosts().begin(), A.ghosts().end());
+            return split;
+          })};
+}
+
+#define NODEWISE_INSTANTIATE(T)                                                              \
+  template void multiply(const DistMatrix<T>&, std::span<const T>, std::span<T>);            \
+  template void residual(const DistMatrix<T>&, std::span<const T>, std::span<const T>,       \
+                         std::span<T>);                                                      \
+  template void multiply_transposed(const DistMatrix<T>&, std::span<const T>, std::span<T>); \
+  template DistMatrix<T> transpose(const DistMatrix<T>&);                                    \
+  template DistMatrix<T> add(T, const DistMatrix<T>&, T, const DistMatrix<T>&);              \
+  template DistMatrix<T> multiply(const DistMatrix<T>&, const DistMatrix<T>&);               \
+  template DistMatrix<T> galerkin_product(const DistMatrix<T>&, const DistMatrix<T>&);       \
+  template std::vector<T> diagonal(const DistMatrix<T>&);                                    \
+  template bool is_symmetric(const DistMatrix<T>&);
+NODEWISE_INSTANTIATE(float)
+NODEWISE_INSTANTIATE(double)
+#undef NODEWISE_INSTANTIATE
+template DistMatrix<float> convert(const DistMatrix<double>&);
+template DistMatrix<double> convert(const DistMatrix<float>&);
+template DistMatrix<double> convert(const DistMatrix<double>&);
+
+}  // namespace nodewise::matrix
