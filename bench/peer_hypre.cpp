@@ -1,0 +1,270 @@
+#include "peer_hypre.hpp"
+
+#include <_hypre_parcsr_ls.h>
+#include <_hypre_parcsr_mv.h>
+#include <cmath>
+
+#include <HYPRE.h>
+#include <HYPRE_IJ_mv.h>
+#include <HYPRE_parcsr_ls.h>
+
+#include "nodewise/base/error.hpp"
+
+namespace nodewise::bench {
+
+namespace {
+
+// The numbers by which hypre's reference manual names these methods.
+constexpr HYPRE_Int coarsening_pmis = 8;
+constexpr HYPRE_Int coarsening_hmis = 10;
+constexpr HYPRE_Int interpolation_extended_plus_i = 6;
+constexpr HYPRE_Int relax_gaussian_elimination = 9;
+
+void check(HYPRE_Int status, const char* call) {
+  if (status == 0) return;
+  char text[1024] = "";  // hypre writes a short description
+  HYPRE_DescribeError(status, text);
+  HYPRE_ClearAllErrors();
+  throw Error(ErrorCode::invalid_argument, std::string(call) + ": " + text);
+}
+
+#define NODEWISE_HYPRE(call) check(call, #call)
+
+struct Sweeps {
+  HYPRE_Int down;
+  HYPRE_Int up;
+};
+
+Sweeps relaxation_of(const amg::Options& options) {
+  switch (options.smoother) {
+    case amg::SmootherKind::l1_gauss_seidel:
+      return options.symmetric_sweeps ? Sweeps{8, 8} : Sweeps{13, 14};
+    case amg::SmootherKind::gauss_seidel:
+      return options.symmetric_sweeps ? Sweeps{6, 6} : Sweeps{3, 4};
+    case amg::SmootherKind::l1_jacobi:
+      return {18, 18};
+    case amg::SmootherKind::jacobi:
+      return {0, 0};
+  }
+  return {13, 14};
+}
+
+void set_smoother(HYPRE_Solver amg, const amg::Options& options) {
+  const auto [down, up] = relaxation_of(options);
+  NODEWISE_HYPRE(HYPRE_BoomerAMGSetCycleRelaxType(amg, down, 1));
+  NODEWISE_HYPRE(HYPRE_BoomerAMGSetCycleRelaxType(amg, up, 2));
+  NODEWISE_HYPRE(HYPRE_BoomerAMGSetCycleRelaxType(amg, relax_gaussian_elimination, 3));
+  NODEWISE_HYPRE(HYPRE_BoomerAMGSetCycleNumSweeps(amg, options.pre_sweeps, 1));
+  NODEWISE_HYPRE(HYPRE_BoomerAMGSetCycleNumSweeps(amg, options.post_sweeps, 2));
+  NODEWISE_HYPRE(HYPRE_BoomerAMGSetCycleNumSweeps(amg, 1, 3));
+  NODEWISE_HYPRE(HYPRE_BoomerAMGSetRelaxOrder(amg, 0));  // rows in their order, not C before F
+  const bool damped = options.smoother == amg::SmootherKind::jacobi;
+  NODEWISE_HYPRE(HYPRE_BoomerAMGSetRelaxWt(amg, damped ? options.jacobi_weight : 1.0));
+}
+
+void set_hierarchy(HYPRE_Solver amg, const amg::Options& options) {
+  const bool hmis = options.coarsening == amg::Coarsening::hmis;
+  NODEWISE_HYPRE(HYPRE_BoomerAMGSetCoarsenType(amg, hmis ? coarsening_hmis : coarsening_pmis));
+  NODEWISE_HYPRE(HYPRE_BoomerAMGSetStrongThreshold(amg, options.strength_threshold));
+  NODEWISE_HYPRE(HYPRE_BoomerAMGSetMaxRowSum(amg, options.max_row_sum));
+  NODEWISE_HYPRE(HYPRE_BoomerAMGSetInterpType(amg, interpolation_extended_plus_i));
+  NODEWISE_HYPRE(HYPRE_BoomerAMGSetPMaxElmts(amg, options.max_interpolation_entries));
+  NODEWISE_HYPRE(HYPRE_BoomerAMGSetTruncFactor(amg, options.interpolation_truncation));
+  NODEWISE_HYPRE(HYPRE_BoomerAMGSetAggNumLevels(amg, 0));
+  NODEWISE_HYPRE(HYPRE_BoomerAMGSetMaxLevels(amg, options.max_levels));
+  NODEWISE_HYPRE(HYPRE_BoomerAMGSetMaxCoarseSize(amg, options.max_coarse_rows));
+}
+
+HYPRE_Solver make_amg(const amg::Options& options) {
+  HYPRE_Solver amg = nullptr;
+  NODEWISE_HYPRE(HYPRE_BoomerAMGCreate(&amg));
+  set_hierarchy(amg, options);
+  set_smoother(amg, options);
+  NODEWISE_HYPRE(HYPRE_BoomerAMGSetCycleType(amg, 1));
+  NODEWISE_HYPRE(HYPRE_BoomerAMGSetMaxIter(amg, 1));  // one cycle: a preconditioner
+  NODEWISE_HYPRE(HYPRE_BoomerAMGSetTol(amg, 0.0));
+  NODEWISE_HYPRE(HYPRE_BoomerAMGSetPrintLevel(amg, 0));
+  return amg;
+}
+
+HYPRE_Solver make_cg(MPI_Comm comm, HYPRE_Solver amg) {
+  HYPRE_Solver cg = nullptr;
+  NODEWISE_HYPRE(HYPRE_ParCSRPCGCreate(comm, &cg));
+  NODEWISE_HYPRE(HYPRE_ParCSRPCGSetTwoNorm(cg, 1));
+  NODEWISE_HYPRE(HYPRE_ParCSRPCGSetRelChange(cg, 0));
+  NODEWISE_HYPRE(HYPRE_ParCSRPCGSetPrintLevel(cg, 0));
+  NODEWISE_HYPRE(HYPRE_ParCSRPCGSetLogging(cg, 0));
+  NODEWISE_HYPRE(HYPRE_ParCSRPCGSetPrecond(cg, HYPRE_BoomerAMGSolve, HYPRE_BoomerAMGSetup, amg));
+  return cg;
+}
+
+using Csr = matrix::Csr<double>;
+
+// Room for every row at once, so that nothing is moved while the rows are set.
+void reserve_rows(HYPRE_IJMatrix ij, const Csr& on, const Csr& off) {
+  std::vector<HYPRE_Int> n_on(static_cast<std::size_t>(on.n_rows)), n_off(n_on.size());
+  for (LocalIndex i = 0; i < on.n_rows; ++i) {
+    n_on[static_cast<std::size_t>(i)] = narrow<HYPRE_Int>(on.end(i) - on.begin(i));
+    n_off[static_cast<std::size_t>(i)] = narrow<HYPRE_Int>(off.end(i) - off.begin(i));
+  }
+  NODEWISE_HYPRE(HYPRE_IJMatrixSetDiagOffdSizes(ij, n_on.data(), n_off.data()));
+  NODEWISE_HYPRE(HYPRE_IJMatrixSetMaxOffProcElmts(ij, 0));
+}
+
+void set_rows(HYPRE_IJMatrix ij, const matrix::DistMatrix<double>& A) {
+  std::vector<HYPRE_BigInt> cols;
+  std::vector<double> vals;
+  const auto append = [&](const Csr& rows, LocalIndex i, auto&& to_global) {
+    for (Offset k = rows.begin(i); k < rows.end(i); ++k) {
+      const auto at = static_cast<std::size_t>(k);
+      cols.push_back(narrow<HYPRE_BigInt>(to_global(rows.cols[at])));
+      vals.push_back(rows.vals[at]);
+    }
+  };
+  for (LocalIndex i = 0; i < A.n_local(); ++i) {
+    cols.clear();
+    vals.clear();
+    append(A.on(), i, [&](LocalIndex j) { return A.cols().to_global(j); });
+    append(A.off(), i, [&](LocalIndex g) { return A.ghosts()[static_cast<std::size_t>(g)]; });
+    const auto row = narrow<HYPRE_BigInt>(A.rows().to_global(i));
+    auto n = static_cast<HYPRE_Int>(cols.size());
+    NODEWISE_HYPRE(HYPRE_IJMatrixSetValues(ij, 1, &n, &row, cols.data(), vals.data()));
+  }
+}
+
+HYPRE_IJMatrix make_matrix(const matrix::DistMatrix<double>& A) {
+  const auto first = narrow<HYPRE_BigInt>(A.rows().begin());
+  const auto last = narrow<HYPRE_BigInt>(A.rows().end() - 1);  // inclusive
+  HYPRE_IJMatrix ij = nullptr;
+  NODEWISE_HYPRE(HYPRE_IJMatrixCreate(A.comm().get(), first, last, first, last, &ij));
+  NODEWISE_HYPRE(HYPRE_IJMatrixSetObjectType(ij, HYPRE_PARCSR));
+  reserve_rows(ij, A.on(), A.off());
+  NODEWISE_HYPRE(HYPRE_IJMatrixInitialize(ij));
+  set_rows(ij, A);
+  NODEWISE_HYPRE(HYPRE_IJMatrixAssemble(ij));
+  return ij;
+}
+
+HYPRE_IJVector make_vector(const comm::Layout& rows, std::span<const double> values) {
+  const auto first = narrow<HYPRE_BigInt>(rows.begin());
+  const auto last = narrow<HYPRE_BigInt>(rows.end() - 1);
+  HYPRE_IJVector ij = nullptr;
+  NODEWISE_HYPRE(HYPRE_IJVectorCreate(rows.comm().get(), first, last, &ij));
+  NODEWISE_HYPRE(HYPRE_IJVectorSetObjectType(ij, HYPRE_PARCSR));
+  NODEWISE_HYPRE(HYPRE_IJVectorInitialize(ij));
+  if (!values.empty()) {  // without indices: this rank's values in order
+    NODEWISE_HYPRE(HYPRE_IJVectorSetValues(ij, rows.n_local(), nullptr, values.data()));
+  }
+  NODEWISE_HYPRE(HYPRE_IJVectorAssemble(ij));
+  return ij;
+}
+
+}  // namespace
+
+HypreLibrary::HypreLibrary() {
+  NODEWISE_HYPRE(HYPRE_Init());
+}
+HypreLibrary::~HypreLibrary() {
+  HYPRE_Finalize();
+}
+std::string HypreLibrary::version() {
+  return HYPRE_RELEASE_VERSION;
+}
+
+struct HypreSystem::Handles {
+  MPI_Comm comm = MPI_COMM_NULL;
+  HYPRE_IJMatrix A_ij = nullptr;
+  HYPRE_IJVector b_ij = nullptr;
+  HYPRE_IJVector x_ij = nullptr;
+  HYPRE_ParCSRMatrix A = nullptr;
+  HYPRE_ParVector b = nullptr;
+  HYPRE_ParVector x = nullptr;
+  HYPRE_Solver amg = nullptr;
+  HYPRE_Solver cg = nullptr;
+};
+
+HypreSystem::HypreSystem(const matrix::DistMatrix<double>& A, std::span<const double> b)
+    : handles_(std::make_unique<Handles>()) {
+  Handles& h = *handles_;
+  h.comm = A.comm().get();
+  h.A_ij = make_matrix(A);
+  h.b_ij = make_vector(A.rows(), b);
+  h.x_ij = make_vector(A.rows(), {});
+  NODEWISE_HYPRE(HYPRE_IJMatrixGetObject(h.A_ij, reinterpret_cast<void**>(&h.A)));
+  NODEWISE_HYPRE(HYPRE_IJVectorGetObject(h.b_ij, reinterpret_cast<void**>(&h.b)));
+  NODEWISE_HYPRE(HYPRE_IJVectorGetObject(h.x_ij, reinterpret_cast<void**>(&h.x)));
+}
+
+HypreSystem::~HypreSystem() {
+  if (handles_->cg != nullptr) HYPRE_ParCSRPCGDestroy(handles_->cg);
+  if (handles_->amg != nullptr) HYPRE_BoomerAMGDestroy(handles_->amg);
+  HYPRE_IJVectorDestroy(handles_->x_ij);
+  HYPRE_IJVectorDestroy(handles_->b_ij);
+  HYPRE_IJMatrixDestroy(handles_->A_ij);
+}
+
+void HypreSystem::clear() {
+  Handles& h = *handles_;
+  if (h.cg != nullptr) NODEWISE_HYPRE(HYPRE_ParCSRPCGDestroy(h.cg));
+  if (h.amg != nullptr) NODEWISE_HYPRE(HYPRE_BoomerAMGDestroy(h.amg));
+  h.cg = nullptr;
+  h.amg = nullptr;
+}
+
+void HypreSystem::setup(const amg::Options& options) {
+  clear();
+  Handles& h = *handles_;
+  h.amg = make_amg(options);
+  h.cg = make_cg(h.comm, h.amg);
+  NODEWISE_HYPRE(HYPRE_ParCSRPCGSetup(h.cg, h.A, h.b, h.x));  // sets up the hierarchy, too
+}
+
+int HypreSystem::solve(double tolerance, int max_iterations) {
+  Handles& h = *handles_;
+  NODEWISE_HYPRE(HYPRE_ParCSRPCGSetTol(h.cg, tolerance));
+  NODEWISE_HYPRE(HYPRE_ParCSRPCGSetMaxIter(h.cg, max_iterations));
+  NODEWISE_HYPRE(HYPRE_ParVectorSetConstantValues(h.x, 0.0));
+  NODEWISE_HYPRE(HYPRE_ParCSRPCGSolve(h.cg, h.A, h.b, h.x));
+  HYPRE_Int iterations = 0;
+  NODEWISE_HYPRE(HYPRE_ParCSRPCGGetNumIterations(h.cg, &iterations));
+  return iterations;
+}
+
+void HypreSystem::solution(std::span<double> x) const {
+  if (x.empty()) return;
+  NODEWISE_HYPRE(
+      HYPRE_IJVectorGetValues(handles_->x_ij, static_cast<HYPRE_Int>(x.size()), nullptr, x.data()));
+}
+
+double HypreSystem::relative_residual() const {
+  const Handles& h = *handles_;
+  double bb = 0, rr = 0;
+  NODEWISE_HYPRE(HYPRE_ParVectorInnerProd(h.b, h.b, &bb));
+  // b is overwritten by b - A x and restored after: no further vector, no other copy of b.
+  NODEWISE_HYPRE(HYPRE_ParCSRMatrixMatvec(-1.0, h.A, h.x, 1.0, h.b));
+  NODEWISE_HYPRE(HYPRE_ParVectorInnerProd(h.b, h.b, &rr));
+  NODEWISE_HYPRE(HYPRE_ParCSRMatrixMatvec(1.0, h.A, h.x, 1.0, h.b));
+  return std::sqrt(rr / bb);
+}
+
+HypreSystem::Hierarchy HypreSystem::hierarchy() const {
+  auto* data = reinterpret_cast<hypre_ParAMGData*>(handles_->amg);
+  Hierarchy result;
+  result.levels = hypre_ParAMGDataNumLevels(data);
+  double rows = 0, nonzeros = 0, fine_rows = 1, fine_nonzeros = 1;
+  for (int level = 0; level < result.levels; ++level) {
+    hypre_ParCSRMatrix* A = hypre_ParAMGDataAArray(data)[level];
+    NODEWISE_HYPRE(hypre_ParCSRMatrixSetDNumNonzeros(A));
+    rows += static_cast<double>(hypre_ParCSRMatrixGlobalNumRows(A));
+    nonzeros += hypre_ParCSRMatrixDNumNonzeros(A);
+    if (level == 0) {
+      fine_rows = rows;
+      fine_nonzeros = nonzeros;
+    }
+  }
+  result.grid_complexity = rows / fine_rows;
+  result.operator_complexity = nonzeros / fine_nonzeros;
+  return result;
+}
+
+}  // namespace nodewise::bench

@@ -1,0 +1,63 @@
+// The peer: hypre's BoomerAMG as preconditioner of its conjugate gradients, on our matrix and with
+// our choices.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "nodewise/amg/hierarchy.hpp"
+#include "nodewise/matrix/dist_matrix.hpp"
+
+namespace nodewise::bench {
+
+/// Initialises hypre while it lives. Between MPI_Init and MPI_Finalize.
+class HypreLibrary {
+ public:
+  HypreLibrary();
+  ~HypreLibrary();
+  HypreLibrary(const HypreLibrary&) = delete;
+  HypreLibrary& operator=(const HypreLibrary&) = delete;
+  /// Such as "2.26.0".
+  static std::string version();
+};
+
+/// A matrix, a right-hand side and a solution held by hypre (IJ interface, ParCSR), the rows split
+/// over the same ranks as ours. Failures of hypre's calls are thrown on the rank that sees them.
+class HypreSystem {
+ public:
+  /// Collective. Copies this rank's rows of A, and b; A is not needed afterwards.
+  HypreSystem(const matrix::DistMatrix<double>& A, std::span<const double> b);
+  ~HypreSystem();
+  HypreSystem(const HypreSystem&) = delete;
+  HypreSystem& operator=(const HypreSystem&) = delete;
+
+  /// Collective. Builds the hierarchy with the same choices as `options` says for ours (see
+  /// docs/performance.md for the table) and sets up CG. A second call replaces the first.
+  void setup(const amg::Options& options);
+  /// Collective. Frees the hierarchy.
+  void clear();
+  /// Collective. Solves from a zero guess until the recurrence's residual norm is below
+  /// tolerance |b|; the number of iterations.
+  int solve(double tolerance, int max_iterations);
+
+  /// Local. Copies this rank's part of the solution.
+  void solution(std::span<double> x) const;
+  /// Collective. |b - A x| / |b| by hypre's own product, for when our matrix is gone.
+  double relative_residual() const;
+
+  struct Hierarchy {
+    int levels = 0;
+    double grid_complexity = 0;      ///< rows of all levels over those of the finest
+    double operator_complexity = 0;  ///< the same of nonzeros
+  };
+  /// Collective. What setup() built.
+  Hierarchy hierarchy() const;
+
+ private:
+  struct Handles;
+  std::unique_ptr<Handles> handles_;
+};
+
+}  // namespace nodewise::bench

@@ -1,0 +1,47 @@
+// The systems that are solved: a model problem by name and a right-hand side.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "nodewise/io/gallery.hpp"
+#include "nodewise/matrix/dist_matrix.hpp"
+#include "nodewise/solve/operator.hpp"
+
+namespace nodewise::bench {
+
+using Matrix = matrix::DistMatrix<double>;
+
+struct Problem {
+  std::string name;  ///< as in the gallery
+  int n = 0;         ///< points in each direction
+};
+
+/// Local. Reads "name:n", such as "laplace27:100"; throws invalid_argument.
+Problem parse_problem(const std::string& text);
+
+/// Collective. The matrix; rotated_fe with the gallery's defaults (angle pi/8, epsilon 0.001).
+std::shared_ptr<const Matrix> make_matrix(const std::shared_ptr<const mpi::Comm>& comm,
+                                          const Problem& problem);
+
+/// Local. Normally distributed numbers that do not depend on the number of ranks.
+std::vector<double> make_rhs(const comm::Layout& layout);
+
+/// Collective. |b - A x| / |b| in the 2-norm, computed from nothing but A, b and x.
+double true_relative_residual(const Matrix& A, std::span<const double> b,
+                              std::span<const double> x);
+
+/// The product with a matrix, as the Krylov methods want it.
+class MatrixOperator : public solve::Operator<double> {
+ public:
+  explicit MatrixOperator(const Matrix& A) : A_(A) {}
+  const comm::Layout& layout() const override { return A_.rows(); }
+  void apply(std::span<const double> x, std::span<double> y) const override;
+
+ private:
+  const Matrix& A_;
+};
+
+}  // namespace nodewise::bench
