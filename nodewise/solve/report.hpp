@@ -27,9 +27,9 @@ enum class Outcome {
 const char* to_string(Outcome outcome) noexcept;
 
 struct Options {
-  double tolerance = 1e-8;    ///< on the true residual: |b - A x| <= tolerance |b|, 2-norms
-  int max_iterations = 1000;  ///< counts applications of the preconditioner
-  int restart = 50;           ///< GMRES: basis vectors kept
+  double tolerance = 1e-8;      ///< on the true residual: |b - A x| <= tolerance |b|, 2-norms
+  int max_iterations = 1000;    ///< counts applications of the preconditioner
+  int restart = 50;             ///< GMRES: basis vectors kept
   int stagnation_window = 100;  ///< iterations without any progress that end a solve; 0: never
 };
 
@@ -41,10 +41,11 @@ struct Report {
   std::string diagnosis;  ///< what happened and what to try; empty when converged
   std::string method;     ///< "cg" or "gmres"
   int iterations = 0;
-  double rhs_norm = 0;              ///< |b|
-  double true_relative_residual = 0;  ///< |b - A x| / |b|, recomputed from x after the last iteration
-  std::vector<double> history;      ///< relative residual norms, [0] before the first iteration
-  double seconds = 0;               ///< on this rank
+  double rhs_norm = 0;  ///< |b|
+  double true_relative_residual =
+      0;                        ///< |b - A x| / |b|, recomputed from x after the last iteration
+  std::vector<double> history;  ///< relative residual norms, [0] before the first iteration
+  double seconds = 0;           ///< on this rank
 
   bool converged() const { return outcome == Outcome::converged; }
 };

@@ -1,0 +1,17 @@
+// A cheap check that an operator is symmetric, as CG needs of the matrix and the preconditioner.
+#pragma once
+
+#include <cstdint>
+
+#include "nodewise/solve/operator.hpp"
+
+namespace nodewise::solve {
+
+/// Collective. |<M u, v> - <u, M v>| / (|M u| |v|) for vectors u, v drawn by hashing the global
+/// index, so that it does not depend on the number of ranks. Round-off (below 1e-12 in double) for
+/// a symmetric M; for another it is of the order of |M - M^T| / (|M| sqrt(n)), almost surely.
+/// Returns 0 for M u = 0, NaN where M returns NaN. Two applications, one reduction.
+template <class T>
+double asymmetry(const Operator<T>& M, std::uint64_t seed = 0);
+
+}  // namespace nodewise::solve

@@ -1,0 +1,249 @@
+#include "nodewise/solve/iteration.hpp"
+
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "nodewise/mpi/agree.hpp"
+#include "nodewise/solve/vector_ops.hpp"
+
+namespace nodewise::solve {
+
+namespace {
+
+constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+
+// Sums of squares outside of these may have lost everything to underflow or overflow.
+constexpr double smallest_square = 1e-250;
+constexpr double largest_square = 1e250;
+
+template <class T>
+constexpr const char* precision_name = sizeof(T) == sizeof(double) ? "double" : "single";
+
+template <class T>
+void check_arguments(const Operator<T>& A, const Operator<T>* M, std::size_t n_b, std::size_t n_x,
+                     const Options& options) {
+  const auto n = static_cast<std::size_t>(A.layout().n_local());
+  if (n_b != n || n_x != n) {
+    throw Error(ErrorCode::dimension_mismatch,
+                fmt::format("solve: the matrix has {} rows on this rank, the right-hand side {} "
+                            "and the solution {} entries",
+                            n, n_b, n_x));
+  }
+  if (M != nullptr && !(M->layout() == A.layout())) {
+    throw Error(ErrorCode::dimension_mismatch,
+                "solve: the preconditioner and the matrix have different layouts");
+  }
+  for (const Field<Options>& field : option_fields()) {
+    Options parsed;
+    field.set(parsed, field.get(options));  // throws where the value is out of range
+  }
+}
+
+}  // namespace
+
+template <class T>
+Iteration<T>::Iteration(const char* method, const Operator<T>& A, const Operator<T>* M,
+                        std::span<const T> b, std::span<T> x, const Options& options,
+                        const Observer& observe)
+    : A_(A), M_(M), b_(b), x_(x), options_(options), observe_(observe) {
+  mpi::collectively(comm(), [&] { check_arguments(A, M, b.size(), x.size(), options); });
+  report_.method = method;
+  report_.true_relative_residual = nan;
+  // A recurrence below the unit round-off says nothing more about the true residual.
+  verify_at_ =
+      std::max(options.tolerance, 0.25 * static_cast<double>(std::numeric_limits<T>::epsilon()));
+}
+
+template <class T>
+void Iteration<T>::stop(Outcome outcome, std::string diagnosis) {
+  report_.outcome = outcome;
+  report_.diagnosis = std::move(diagnosis);
+}
+
+template <class T>
+void Iteration<T>::scale_system(double largest) {
+  // A power of two, so that scaling is exact; bounded, so that its inverse is finite.
+  scale_ = std::ldexp(1.0, std::max(std::ilogb(largest), -1000));
+  mpi::collectively(comm(), [&] { scaled_b_.assign(b_.begin(), b_.end()); });
+  scale(1 / scale_, std::span<T>(scaled_b_));
+  scale(1 / scale_, x_);
+  b_ = scaled_b_;
+}
+
+/// Collective. Sets rhs_norm_; false where b or x has an entry that is not finite.
+template <class T>
+bool Iteration<T>::measure_rhs(bool& x_is_zero) {
+  const double bb_local = dot_local<T>(b_, b_);
+  const double xx_local = dot_local<T>(x_, x_);
+  // A finite sum of squares has finite terms: look closer only where it is not.
+  const std::size_t bad_b = std::isfinite(bb_local) ? 0 : count_not_finite<T>(b_);
+  const std::size_t bad_x = std::isfinite(xx_local) ? 0 : count_not_finite<T>(x_);
+  const bool nonzero_x = xx_local != 0 || max_abs<T>(x_) != 0;
+  const auto [bb, nonzero, all_bad_b, all_bad_x] =
+      sum_all(comm(), bb_local, nonzero_x, bad_b, bad_x);
+  x_is_zero = nonzero == 0;
+  rhs_norm_ = std::sqrt(bb);
+  if (all_bad_b + all_bad_x > 0) {
+    stop(Outcome::not_finite,
+         fmt::format("{} of the {} are NaN or infinite", all_bad_b > 0 ? all_bad_b : all_bad_x,
+                     all_bad_b > 0 ? "right-hand side's entries" : "initial guess's entries"));
+    return false;
+  }
+  if (bb > smallest_square && bb < largest_square) return true;
+  const double largest = mpi::max(comm(), max_abs<T>(b_));
+  if (largest > 0) {
+    scale_system(largest);
+    rhs_norm_ = std::sqrt(sum_all(comm(), dot_local<T>(b_, b_))[0]);
+  } else {
+    rhs_norm_ = 0;
+  }
+  return true;
+}
+
+template <class T>
+bool Iteration<T>::begin(std::span<T> r) {
+  bool x_is_zero = false;
+  if (!measure_rhs(x_is_zero)) return false;
+  report_.rhs_norm = scale_ * rhs_norm_;
+  if (rhs_norm_ == 0) {
+    std::fill(x_.begin(), x_.end(), T{});
+    std::fill(r.begin(), r.end(), T{});
+    report_.history = {0.0};
+    stop(Outcome::converged, "");
+    return false;
+  }
+  if (x_is_zero) {
+    xpby<T>(b_, 0.0, r);
+    return record_first(1.0);
+  }
+  return record_first(true_residual(r));
+}
+
+template <class T>
+bool Iteration<T>::record_first(double relative) {
+  report_.history = {relative};
+  marker_ = relative;
+  if (!std::isfinite(relative)) {
+    stop(Outcome::not_finite,
+         "the product of the matrix with the initial guess is not finite: the matrix has NaN, "
+         "infinite or huge entries");
+  } else if (relative <= options_.tolerance) {
+    stop(Outcome::converged, "");
+  } else if (at_limit()) {
+    stop(Outcome::max_iterations, limit_diagnosis());
+  } else {
+    return true;
+  }
+  return false;
+}
+
+template <class T>
+double Iteration<T>::residual_of(std::span<const T> x, std::span<T> r) {
+  A_.apply(x, r);
+  const double rr = sum_all(comm(), subtract<T>(b_, r, r))[0];
+  return std::sqrt(rr) / rhs_norm_;
+}
+
+template <class T>
+bool Iteration<T>::record(double relative) {
+  ++report_.iterations;
+  report_.history.push_back(relative);
+  if (observe_) observe_(report_.iterations, relative);
+  if (!std::isfinite(relative)) {
+    stop(Outcome::not_finite,
+         fmt::format("the residual became {} in iteration {}: the matrix or the preconditioner "
+                     "has huge or invalid entries",
+                     relative, report_.iterations));
+    return false;
+  }
+  if (relative <= options_.tolerance) {
+    stop(Outcome::converged, "");
+    return false;
+  }
+  if (relative > divergence_factor * report_.history.front()) {
+    stop(Outcome::diverged,
+         fmt::format("the residual grew to {:.1e} times the right-hand side in {} iterations; the "
+                     "matrix or the preconditioner does not suit the method: try --solver gmres, "
+                     "or another smoother",
+                     relative, report_.iterations));
+    return false;
+  }
+  if (relative < stagnation_factor * marker_) {
+    marker_ = relative;
+    marker_iteration_ = report_.iterations;
+  }
+  const int window = options_.stagnation_window;
+  if (window > 0 && report_.iterations - marker_iteration_ >= window) {
+    stop(Outcome::stagnated, stagnation_diagnosis());
+    return false;
+  }
+  if (at_limit()) stop(Outcome::max_iterations, limit_diagnosis());
+  return !at_limit();
+}
+
+template <class T>
+bool Iteration<T>::attainable(double true_relative) {
+  const bool improved = !has_true_ || true_relative < 0.5 * best_true_;
+  fruitless_ = improved ? 0 : fruitless_ + 1;
+  best_true_ = has_true_ ? std::min(best_true_, true_relative) : true_relative;
+  has_true_ = true;
+  if (fruitless_ < 2) return true;
+  stop(Outcome::stagnated,
+       fmt::format("the attainable accuracy of {} precision for this system is about {:.1e}, and "
+                   "the tolerance of {:.1e} is below it; ask for less, or scale the system",
+                   precision_name<T>, best_true_, options_.tolerance));
+  return false;
+}
+
+template <class T>
+std::string Iteration<T>::limit_diagnosis() const {
+  const std::vector<double>& h = report_.history;
+  const std::size_t back = std::min<std::size_t>(10, h.size() - 1);
+  const std::string reached =
+      fmt::format("the relative residual was {:.1e} after {} iterations, the limit", h.back(),
+                  report_.iterations);
+  if (back == 0) return reached;
+  const double factor =
+      std::pow(h.back() / h[h.size() - 1 - back], 1.0 / static_cast<double>(back));
+  if (!(factor < 1) || options_.tolerance == 0) {
+    return reached + ", and had ceased to fall; try another preconditioner or solver";
+  }
+  const double missing = std::log(options_.tolerance / h.back()) / std::log(factor);
+  return fmt::format(
+      "{}, and fell by a factor of {:.3f} an iteration lately: about {:.0f} more "
+      "are needed at this rate; raise --max-iterations or try a better "
+      "preconditioner",
+      reached, factor, std::ceil(std::max(1.0, missing)));
+}
+
+template <class T>
+std::string Iteration<T>::stagnation_diagnosis() const {
+  return fmt::format(
+      "the relative residual has not fallen below {:.1e} for {} iterations; the "
+      "preconditioner does not suit this matrix, or the system is singular: try "
+      "--solver gmres, a larger --restart, or another smoother",
+      marker_, report_.iterations - marker_iteration_);
+}
+
+template <class T>
+Report Iteration<T>::finish(std::span<T> r) {
+  if (report_.outcome == Outcome::converged) {
+    report_.true_relative_residual = last();  // computed from x as it is now
+  } else if (!report_.history.empty()) {
+    const double relative = true_residual(r);
+    report_.true_relative_residual = relative;
+    // The recurrence may be the pessimist: the test is on the true residual, whatever it said.
+    if (relative <= options_.tolerance) stop(Outcome::converged, "");
+  }
+  if (scale_ != 1) scale(scale_, x_);
+  report_.seconds = timer_.seconds();
+  return std::move(report_);
+}
+
+template class Iteration<double>;
+template class Iteration<float>;
+
+}  // namespace nodewise::solve

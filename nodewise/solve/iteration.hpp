@@ -1,0 +1,94 @@
+// What the Krylov methods share: the system, the stopping tests and the report.
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "nodewise/base/array.hpp"
+#include "nodewise/base/timer.hpp"
+#include "nodewise/solve/krylov.hpp"
+
+namespace nodewise::solve {
+
+/// A residual this many times the first one ends a solve as `diverged`.
+inline constexpr double divergence_factor = 1e8;
+/// Progress means a residual below this times the one at the last progress.
+inline constexpr double stagnation_factor = 0.999;
+
+/// One solve in progress. Every decision is taken from globally reduced numbers, so that all ranks
+/// take the same. Tests are written so that NaN never passes one.
+template <class T>
+class Iteration {
+ public:
+  /// Collective. Throws the same Error on every rank: dimension_mismatch where b or x is not of the
+  /// layout's length or the preconditioner has another layout, invalid_argument for options out of
+  /// range. One allreduce.
+  Iteration(const char* method, const Operator<T>& A, const Operator<T>* M, std::span<const T> b,
+            std::span<T> x, const Options& options, const Observer& observe);
+
+  /// Collective. Computes |b| and r = b - A x; false where the solve is over already. A system
+  /// whose |b|^2 would leave the range of double is scaled by a power of two until finish().
+  /// Two allreduces; one where x is zero.
+  bool begin(std::span<T> r);
+
+  /// Collective. r = b - A x and its norm relative to |b|. One product, one allreduce.
+  double true_residual(std::span<T> r) { return residual_of(x_, r); }
+  /// Collective. Likewise for any x.
+  double residual_of(std::span<const T> x, std::span<T> r);
+
+  /// Local. Counts an iteration that left this relative residual norm; false where the solve is to
+  /// end. Numbers above the tolerance only, or true residuals.
+  bool record(double relative);
+
+  /// Whether a residual known from a recurrence says that it is time to compute the true one.
+  bool passes(double relative) const { return relative <= verify_at_; }
+
+  /// Local. Called with a true residual after a recurrence has passed; false where it is above the
+  /// tolerance and two such computations in a row have not halved it: round-off has the word.
+  bool attainable(double true_relative);
+
+  /// Ends the solve.
+  void stop(Outcome outcome, std::string diagnosis);
+
+  /// Collective. Computes the true residual of x, undoes the scaling, writes the report. r is work
+  /// space, and holds the residual afterwards.
+  Report finish(std::span<T> r);
+
+  const Operator<T>& A() const { return A_; }
+  const Operator<T>* M() const { return M_; }
+  const mpi::Comm& comm() const { return A_.layout().comm(); }
+  std::span<const T> b() const { return b_; }
+  std::span<T> x() const { return x_; }
+  const Options& options() const { return options_; }
+  const Report& report() const { return report_; }
+  double rhs_norm() const { return rhs_norm_; }
+  double last() const { return report_.history.back(); }
+  bool at_limit() const { return report_.iterations >= options_.max_iterations; }
+
+ private:
+  bool measure_rhs(bool& x_is_zero);
+  void scale_system(double largest);
+  bool record_first(double relative);
+  std::string limit_diagnosis() const;
+  std::string stagnation_diagnosis() const;
+
+  const Operator<T>& A_;
+  const Operator<T>* M_;
+  std::span<const T> b_;
+  std::span<T> x_;
+  Options options_;
+  const Observer& observe_;
+  Report report_;
+  Timer timer_;
+  Array<T> scaled_b_;
+  double scale_ = 1;     // x_ and b_ hold the caller's divided by this
+  double rhs_norm_ = 0;  // of b_
+  double verify_at_ = 0;
+  double marker_ = 0;         // the residual at the last progress ...
+  int marker_iteration_ = 0;  // ... and when that was
+  double best_true_ = 0;      // attainable()
+  int fruitless_ = 0;
+  bool has_true_ = false;
+};
+
+}  // namespace nodewise::solve

@@ -1,0 +1,33 @@
+// A distributed matrix as an Operator.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <utility>
+
+#include "nodewise/matrix/operations.hpp"
+#include "nodewise/solve/operator.hpp"
+
+namespace nodewise::solve {
+
+/// The map x -> A x of a square matrix whose rows and columns have one layout. Shares the matrix.
+template <class T>
+class MatrixOperator final : public Operator<T> {
+ public:
+  /// Local; throws dimension_mismatch, on every rank alike, where the layouts of A differ.
+  explicit MatrixOperator(std::shared_ptr<const matrix::DistMatrix<T>> A) : A_(std::move(A)) {
+    if (!(A_->rows() == A_->cols())) {
+      throw Error(ErrorCode::dimension_mismatch,
+                  "solve: the matrix must be square, its rows and columns laid out alike");
+    }
+  }
+
+  const comm::Layout& layout() const override { return A_->rows(); }
+  void apply(std::span<const T> x, std::span<T> y) const override { matrix::multiply(*A_, x, y); }
+  const matrix::DistMatrix<T>& matrix() const { return *A_; }
+
+ private:
+  std::shared_ptr<const matrix::DistMatrix<T>> A_;
+};
+
+}  // namespace nodewise::solve

@@ -1,0 +1,178 @@
+#include "nodewise/solve/vector_ops.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace nodewise::solve {
+
+namespace {
+
+// Independent sums let the compiler use vector registers without reordering additions itself.
+constexpr std::size_t n_lanes = 8;
+using Lanes = std::array<double, n_lanes>;
+
+double total(const Lanes& s) {
+  return ((s[0] + s[4]) + (s[1] + s[5])) + ((s[2] + s[6]) + (s[3] + s[7]));
+}
+
+/// Sums term(i) over i < n in n_lanes interleaved sums.
+template <class Term>
+double sum_terms(std::size_t n, Term term) {
+  Lanes sums{};
+  const std::size_t whole = n - n % n_lanes;
+  for (std::size_t i = 0; i < whole; i += n_lanes) {
+    for (std::size_t k = 0; k < n_lanes; ++k) sums[k] += term(i + k);
+  }
+  for (std::size_t i = whole; i < n; ++i) sums[i - whole] += term(i);
+  return total(sums);
+}
+
+// Entries of a block of w and of the whole basis that stay in the cache together.
+constexpr std::size_t block_length = 512;
+
+template <class T>
+void add_dots(std::span<const Array<T>> basis, std::size_t first, std::span<const T> w_block,
+              std::span<double> dots) {
+  for (std::size_t j = 0; j < basis.size(); ++j) {
+    dots[j] += dot_local(std::span<const T>(basis[j]).subspan(first, w_block.size()), w_block);
+  }
+  dots[basis.size()] += dot_local(w_block, w_block);
+}
+
+template <class T>
+void add_multiples(std::span<const Array<T>> basis, std::span<const double> coefficients,
+                   double sign, std::size_t first, std::span<T> block) {
+  for (std::size_t j = 0; j < basis.size(); ++j) {
+    axpy(sign * coefficients[j], std::span<const T>(basis[j]).subspan(first, block.size()), block);
+  }
+}
+
+template <class T, class Work>
+void for_blocks(std::span<T> w, Work work) {
+  for (std::size_t first = 0; first < w.size(); first += block_length) {
+    work(first, w.subspan(first, std::min(block_length, w.size() - first)));
+  }
+}
+
+}  // namespace
+
+template <class T>
+double dot_local(std::span<const T> a, std::span<const T> b) {
+  const T* const u = a.data();
+  const T* const v = b.data();
+  return sum_terms(a.size(), [=](std::size_t i) {
+    return static_cast<double>(u[i]) * static_cast<double>(v[i]);
+  });
+}
+
+template <class T>
+double subtract(std::span<const T> b, std::span<const T> q, std::span<T> r) {
+  return sum_terms(b.size(), [b = b.data(), q = q.data(), r = r.data()](std::size_t i) {
+    const T value = b[i] - q[i];
+    r[i] = value;
+    return static_cast<double>(value) * static_cast<double>(value);
+  });
+}
+
+template <class T>
+double update(double alpha, std::span<const T> p, std::span<const T> q, std::span<T> x,
+              std::span<T> r) {
+  const T a = static_cast<T>(alpha);
+  const T* __restrict pp = p.data();
+  const T* __restrict qp = q.data();
+  T* __restrict xp = x.data();
+  T* __restrict rp = r.data();
+  return sum_terms(p.size(), [=](std::size_t i) {
+    xp[i] += a * pp[i];
+    const T value = rp[i] - a * qp[i];
+    rp[i] = value;
+    return static_cast<double>(value) * static_cast<double>(value);
+  });
+}
+
+template <class T>
+void axpy(double alpha, std::span<const T> x, std::span<T> y) {
+  const T a = static_cast<T>(alpha);
+  const T* __restrict xp = x.data();
+  T* __restrict yp = y.data();
+  for (std::size_t i = 0; i < x.size(); ++i) yp[i] += a * xp[i];
+}
+
+template <class T>
+void xpby(std::span<const T> z, double beta, std::span<T> p) {
+  if (beta == 0) {  // p may still be unset
+    if (z.data() != p.data()) std::copy(z.begin(), z.end(), p.begin());
+    return;
+  }
+  const T b = static_cast<T>(beta);
+  const T* __restrict zp = z.data();
+  T* __restrict pp = p.data();
+  for (std::size_t i = 0; i < z.size(); ++i) pp[i] = zp[i] + b * pp[i];
+}
+
+template <class T>
+void scale(double alpha, std::span<T> x) {
+  for (T& value : x) value = static_cast<T>(alpha * static_cast<double>(value));
+}
+
+template <class T>
+std::size_t count_not_finite(std::span<const T> x) {
+  return static_cast<std::size_t>(
+      std::count_if(x.begin(), x.end(), [](T value) { return !std::isfinite(value); }));
+}
+
+template <class T>
+double max_abs(std::span<const T> x) {
+  double largest = 0;
+  for (const T value : x) largest = std::max(largest, std::abs(static_cast<double>(value)));
+  return largest;
+}
+
+template <class T>
+void dots_with_basis(std::span<const Array<T>> basis, std::span<const T> w,
+                     std::span<double> dots) {
+  std::fill(dots.begin(), dots.end(), 0.0);
+  for_blocks(w, [&](std::size_t first, std::span<const T> block) {
+    add_dots<T>(basis, first, block, dots);
+  });
+}
+
+template <class T>
+void project_and_dot(std::span<const Array<T>> basis, std::span<const double> coefficients,
+                     std::span<T> w, std::span<double> dots) {
+  std::fill(dots.begin(), dots.end(), 0.0);
+  for_blocks(w, [&](std::size_t first, std::span<T> block) {
+    add_multiples<T>(basis, coefficients, -1.0, first, block);
+    add_dots<T>(basis, first, block, dots);
+  });
+}
+
+template <class T>
+void combine(std::span<const Array<T>> basis, std::span<const double> coefficients, double sign,
+             double factor, std::span<T> y) {
+  for_blocks(y, [&](std::size_t first, std::span<T> block) {
+    add_multiples<T>(basis, coefficients, sign, first, block);
+    if (factor != 1.0) scale(factor, block);
+  });
+}
+
+#define NODEWISE_INSTANTIATE(T)                                                                    \
+  template double dot_local(std::span<const T>, std::span<const T>);                               \
+  template double subtract(std::span<const T>, std::span<const T>, std::span<T>);                  \
+  template double update(double, std::span<const T>, std::span<const T>, std::span<T>,             \
+                         std::span<T>);                                                            \
+  template void axpy(double, std::span<const T>, std::span<T>);                                    \
+  template void xpby(std::span<const T>, double, std::span<T>);                                    \
+  template void scale(double, std::span<T>);                                                       \
+  template std::size_t count_not_finite(std::span<const T>);                                       \
+  template double max_abs(std::span<const T>);                                                     \
+  template void dots_with_basis(std::span<const Array<T>>, std::span<const T>, std::span<double>); \
+  template void project_and_dot(std::span<const Array<T>>, std::span<const double>, std::span<T>,  \
+                                std::span<double>);                                                \
+  template void combine(std::span<const Array<T>>, std::span<const double>, double, double,        \
+                        std::span<T>);
+NODEWISE_INSTANTIATE(double)
+NODEWISE_INSTANTIATE(float)
+#undef NODEWISE_INSTANTIATE
+
+}  // namespace nodewise::solve
