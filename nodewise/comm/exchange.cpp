@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cstring>
+#include <string>
+#include <utility>
 
 namespace nodewise::comm {
 
@@ -37,6 +39,10 @@ void gather(const std::byte* owned, const std::byte* pool, LocalIndex n_owned,
 
 Exchange::Exchange(std::shared_ptr<const mpi::Comm> comm, Plan plan, Offset max_message_bytes)
     : comm_(std::move(comm)), plan_(std::move(plan)), max_message_bytes_(max_message_bytes) {
+  if (max_message_bytes < 1 || !std::in_range<int>(max_message_bytes)) {
+    throw Error(ErrorCode::invalid_argument,
+                "exchange: pieces of " + std::to_string(max_message_bytes) + " bytes");
+  }
   LocalIndex begin = 0;
   for (const Stage& stage : plan_.stages) {
     begins_.push_back(begin);
@@ -48,8 +54,16 @@ Exchange::Exchange(std::shared_ptr<const mpi::Comm> comm, Plan plan, Offset max_
 Exchange::~Exchange() {
   int finalized = 0;
   MPI_Finalized(&finalized);
-  if (finalized || requests_.empty()) return;
-  MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE);
+  if (finalized || !in_flight_) return;
+  try {  // other ranks may wait for what this one passes on
+    wait_all();
+    run_later_stages();
+  } catch (...) {  // nobody is left to be told
+  }
+}
+
+void Exchange::require_idle() const {
+  if (in_flight_) throw Error(ErrorCode::internal, "exchange: one begun is not finished");
 }
 
 void Exchange::post_send(const std::byte* data, Offset bytes, int rank, int tag) {
@@ -97,12 +111,12 @@ void Exchange::post_stage(std::size_t s) {
 }
 
 void Exchange::start_bytes(const std::byte* owned, std::byte* ghosts, std::size_t item_bytes) {
-  if (in_flight_) throw Error(ErrorCode::internal, "exchange: started twice without finish");
+  require_idle();
   in_flight_ = true;
   owned_ = owned;
   ghosts_ = ghosts;
   item_bytes_ = item_bytes;
-  if (plan_.ghost_entries.empty()) {
+  if (plan_.receives_in_place()) {
     pool_ = ghosts;
   } else {
     const auto received = static_cast<std::size_t>(plan_.pool_size() - plan_.n_owned);
@@ -112,20 +126,25 @@ void Exchange::start_bytes(const std::byte* owned, std::byte* ghosts, std::size_
   if (!plan_.stages.empty()) post_stage(0);
 }
 
-void Exchange::finish() {
-  if (!in_flight_) throw Error(ErrorCode::internal, "exchange: finish without start");
-  in_flight_ = false;
-  wait_all();
+void Exchange::run_later_stages() {
   for (std::size_t s = 1; s < plan_.stages.size(); ++s) {
     post_stage(s);
     wait_all();
   }
+}
+
+void Exchange::finish() {
+  if (!in_flight_) throw Error(ErrorCode::internal, "exchange: finish without start");
+  in_flight_ = false;
+  wait_all();
+  run_later_stages();
   if (!plan_.ghost_entries.empty()) {
     gather(owned_, pool_, plan_.n_owned, plan_.ghost_entries, ghosts_, item_bytes_);
   }
 }
 
 std::vector<Offset> Exchange::exchange_lengths(std::span<const Offset> offsets) {
+  require_idle();
   std::vector<Offset> owned(static_cast<std::size_t>(plan_.n_owned));
   for (std::size_t i = 0; i < owned.size(); ++i) owned[i] = offsets[i + 1] - offsets[i];
   std::vector<Offset> pool(static_cast<std::size_t>(plan_.pool_size() - plan_.n_owned));

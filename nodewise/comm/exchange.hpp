@@ -35,7 +35,8 @@ class Exchange {
  public:
   static constexpr Offset default_max_message_bytes = Offset{1} << 30;
 
-  /// Longer messages are cut into pieces of max_message_bytes, so that MPI's counts never overflow.
+  /// Local. Longer messages are cut into pieces of max_message_bytes, so that MPI's counts never
+  /// overflow; throws invalid_argument unless 0 < max_message_bytes < 2^31.
   Exchange(std::shared_ptr<const mpi::Comm> comm, Plan plan,
            Offset max_message_bytes = default_max_message_bytes);
   ~Exchange();  ///< an exchange still in flight is completed
@@ -50,7 +51,8 @@ class Exchange {
   template <class T>
   void start(std::span<const T> owned, std::span<T> ghosts, int width = 1) {
     start_bytes(reinterpret_cast<const std::byte*>(owned.data()),
-                reinterpret_cast<std::byte*>(ghosts.data()), sizeof(T) * width);
+                reinterpret_cast<std::byte*>(ghosts.data()),
+                sizeof(T) * static_cast<std::size_t>(width));
   }
   /// Completes what start() began: `ghosts` is filled.
   void finish();
@@ -77,11 +79,13 @@ class Exchange {
   Records<T> reverse_records(const Records<T>& ghosts);
 
  private:
+  void require_idle() const;
   void start_bytes(const std::byte* owned, std::byte* ghosts, std::size_t item_bytes);
   void post_stage(std::size_t s);
   void post_send(const std::byte* data, Offset bytes, int rank, int tag);
   void post_recv(std::byte* data, Offset bytes, int rank, int tag);
   void wait_all();
+  void run_later_stages();
   std::size_t begin_of_stage(std::size_t s) const { return static_cast<std::size_t>(begins_[s]); }
   std::vector<Offset> exchange_lengths(std::span<const Offset> offsets);
   void run_records(const std::byte* owned, std::span<const Offset> owned_offsets, std::byte* pool,

@@ -31,20 +31,31 @@ Records<T> merge_records(const Records<T>& base, std::span<const LocalIndex> ent
   return merged;
 }
 
+/// The received part of the pool, zero but for the ghosts' values.
+template <class T>
+std::vector<T> ghosts_in_pool(const Plan& plan, std::span<const T> ghosts, std::size_t width) {
+  std::vector<T> pool(static_cast<std::size_t>(plan.pool_size() - plan.n_owned) * width, T{});
+  for (std::size_t g = 0; g < static_cast<std::size_t>(plan.n_ghosts); ++g) {
+    const std::size_t place = plan.ghost_entries.empty()
+                                  ? g
+                                  : static_cast<std::size_t>(plan.ghost_entries[g] - plan.n_owned);
+    for (std::size_t k = 0; k < width; ++k) pool[place * width + k] += ghosts[g * width + k];
+  }
+  return pool;
+}
+
 }  // namespace detail
 
 template <class T>
 void Exchange::reverse_add(std::span<const T> ghosts, std::span<T> owned, int width) {
+  require_idle();
   const auto w = static_cast<std::size_t>(width);
   const auto n_owned = static_cast<std::size_t>(plan_.n_owned);
+  // Ranks that pass entries on add up in the pool; with one stage the ghosts are sent as they are.
   std::vector<T> pool;
   std::span<const T> contributions = ghosts;
-  if (!plan_.ghost_entries.empty()) {
-    pool.assign((static_cast<std::size_t>(plan_.pool_size()) - n_owned) * w, T{});
-    for (std::size_t g = 0; g < plan_.ghost_entries.size(); ++g) {
-      const std::size_t at = (static_cast<std::size_t>(plan_.ghost_entries[g]) - n_owned) * w;
-      for (std::size_t k = 0; k < w; ++k) pool[at + k] += ghosts[g * w + k];
-    }
+  if (!plan_.receives_in_place() || plan_.stages.size() > 1) {
+    pool = detail::ghosts_in_pool(plan_, ghosts, w);
     contributions = pool;
   }
   std::vector<T> received;
@@ -84,7 +95,7 @@ Records<T> Exchange::forward_records(const Records<T>& owned) {
   pool.data.resize(static_cast<std::size_t>(pool.offsets.back()));
   run_records(reinterpret_cast<const std::byte*>(owned.data.data()), owned.offsets,
               reinterpret_cast<std::byte*>(pool.data.data()), pool.offsets, sizeof(T));
-  if (plan_.ghost_entries.empty()) return pool;
+  if (plan_.receives_in_place()) return pool;
   Records<T> ghosts;
   for (const LocalIndex entry : plan_.ghost_entries) {
     const auto record = pool[static_cast<std::size_t>(entry - plan_.n_owned)];
@@ -96,6 +107,7 @@ Records<T> Exchange::forward_records(const Records<T>& owned) {
 
 template <class T>
 Records<T> Exchange::reverse_records(const Records<T>& ghosts) {
+  require_idle();
   std::vector<LocalIndex> entries = plan_.ghost_entries;
   if (entries.empty()) {
     for (LocalIndex g = 0; g < plan_.n_ghosts; ++g) entries.push_back(plan_.n_owned + g);

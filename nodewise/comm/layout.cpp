@@ -18,6 +18,7 @@ Layout::Layout(std::shared_ptr<const mpi::Comm> comm, std::vector<GlobalIndex> s
 }
 
 Layout Layout::uniform(std::shared_ptr<const mpi::Comm> comm, GlobalIndex n) {
+  if (n < 0) throw Error(ErrorCode::invalid_argument, "layout: a negative size");
   const GlobalIndex p = comm->size();
   std::vector<GlobalIndex> starts(static_cast<std::size_t>(p) + 1);
   for (GlobalIndex r = 0; r <= p; ++r) {
@@ -29,6 +30,7 @@ Layout Layout::uniform(std::shared_ptr<const mpi::Comm> comm, GlobalIndex n) {
 Layout Layout::from_local_size(std::shared_ptr<const mpi::Comm> comm, GlobalIndex n_local) {
   mpi::collectively(*comm, [&] {
     if (n_local < 0) throw Error(ErrorCode::invalid_argument, "layout: a negative size");
+    narrow<LocalIndex>(n_local, "rows of a rank:");  // here, so that the sums cannot overflow
   });
   const std::vector<GlobalIndex> sizes = mpi::gather_all(*comm, n_local);
   std::vector<GlobalIndex> starts(sizes.size() + 1, 0);

@@ -17,8 +17,10 @@ class Layout {
   /// Local. `starts` has size() + 1 entries, the same on every rank. The first need not be 0.
   Layout(std::shared_ptr<const mpi::Comm> comm, std::vector<GlobalIndex> starts);
   /// Local. n indices in ranges that differ by one at most; the first ranks get the longer ones.
+  /// Like the constructor, throws where a rank would own 2^31 indices or more.
   static Layout uniform(std::shared_ptr<const mpi::Comm> comm, GlobalIndex n);
-  /// Collective. Each rank gives the number it owns; throws on every rank where one is negative.
+  /// Collective. Each rank gives the number it owns; throws on every rank where one is negative
+  /// or 2^31 or more.
   static Layout from_local_size(std::shared_ptr<const mpi::Comm> comm, GlobalIndex n_local);
 
   const mpi::Comm& comm() const { return *comm_; }

@@ -10,6 +10,10 @@ LocalIndex Plan::pool_size() const {
   return size;
 }
 
+bool Plan::receives_in_place() const {
+  return ghost_entries.empty() && pool_size() - n_owned == n_ghosts;
+}
+
 std::vector<LocalIndex> Plan::exported_entries() const {
   std::vector<LocalIndex> entries;
   for (const Stage& stage : stages) {

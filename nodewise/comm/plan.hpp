@@ -31,10 +31,13 @@ struct Plan {
   LocalIndex n_ghosts = 0;
   std::vector<Stage> stages;
   /// The pool position of each ghost. Empty when ghost g sits at n_owned + g, as in a plan of one
-  /// stage: then messages are received straight into the caller's array.
+  /// stage, and when there are no ghosts.
   std::vector<LocalIndex> ghost_entries;
 
   LocalIndex pool_size() const;
+  /// Whether what is received is the array of ghosts, so that it can be received straight into the
+  /// caller's. Not so on a rank that only passes entries on: it has no ghosts, but receives.
+  bool receives_in_place() const;
   /// The owned entries that some message carries, ascending, each once.
   std::vector<LocalIndex> exported_entries() const;
 };

@@ -1,0 +1,430 @@
+// The executor: direct plans and plans of several stages, against what every rank can compute.
+#include <cstring>
+#include <limits>
+
+#include <gtest/gtest.h>
+
+#include "nodewise/comm/exchange.hpp"
+#include "nodewise/comm/pattern.hpp"
+#include "nodewise/comm/route/direct.hpp"
+
+#include "collective_error.hpp"
+#include "exchange_support.hpp"
+#include "support.hpp"
+
+namespace nodewise::comm {
+namespace {
+
+using test::expect_same_error;
+using test::ghosts_of;
+using test::random_layout;
+using test::test_comm;
+
+// A layout, the ghosts of all ranks, and the two plans that bring this rank's.
+struct Case {
+  Case(const std::shared_ptr<const mpi::Comm>& c, GlobalIndex n, double density, std::uint64_t seed,
+       GlobalIndex first = 0)
+      : layout(random_layout(c, n, seed, first)) {
+    for (int r = 0; r < c->size(); ++r) ghosts.push_back(ghosts_of(layout, r, density, seed));
+    direct = route::direct(discover_pattern(layout, mine()));
+    staged = test::three_step_by_hand(layout, c->topology(), ghosts, c->rank());
+  }
+  const std::vector<GlobalIndex>& mine() const {
+    return ghosts[static_cast<std::size_t>(layout.comm().rank())];
+  }
+
+  Layout layout;
+  std::vector<std::vector<GlobalIndex>> ghosts;
+  Plan direct, staged;
+};
+
+// Number k of entry i, as an arbitrary bit pattern that is no NaN.
+template <class T>
+T value_of(GlobalIndex i, int k) {
+  const std::uint64_t h = hash64(static_cast<std::uint64_t>(i), static_cast<std::uint64_t>(k));
+  if constexpr (std::is_floating_point_v<T>) {
+    return static_cast<T>(hash_uniform(h) * 1e6 - 5e5);
+  } else {
+    return static_cast<T>(h);
+  }
+}
+
+template <class T>
+std::vector<T> owned_values(const Layout& layout, int width) {
+  std::vector<T> values;
+  for (GlobalIndex i = layout.begin(); i < layout.end(); ++i) {
+    for (int k = 0; k < width; ++k) values.push_back(value_of<T>(i, k));
+  }
+  return values;
+}
+
+template <class T>
+void expect_forward(Exchange& exchange, const Case& c, int width) {
+  const auto w = static_cast<std::size_t>(width);
+  const std::vector<T> owned = owned_values<T>(c.layout, width);
+  constexpr T untouched = T{77};
+  std::vector<T> ghosts(c.mine().size() * w + 1, untouched);
+  exchange.forward(std::span<const T>(owned), std::span(ghosts).first(c.mine().size() * w), width);
+  std::vector<T> expected;
+  for (const GlobalIndex i : c.mine()) {
+    for (int k = 0; k < width; ++k) expected.push_back(value_of<T>(i, k));
+  }
+  expected.push_back(untouched);
+  EXPECT_EQ(std::memcmp(ghosts.data(), expected.data(), expected.size() * sizeof(T)), 0)
+      << "width " << width << ", " << sizeof(T) << " bytes";
+}
+
+// What rank r contributes to entry i; small, so that sums of int8 and of floats are exact.
+template <class T>
+T contribution(int r, GlobalIndex i, int k) {
+  return static_cast<T>(hash64(static_cast<std::uint64_t>(i) * 64 + static_cast<std::uint64_t>(r),
+                               static_cast<std::uint64_t>(k)) %
+                        7);
+}
+
+template <class T>
+void expect_reverse_add(Exchange& exchange, const Case& c, int width) {
+  const int rank = c.layout.comm().rank();
+  std::vector<T> ghosts;
+  for (const GlobalIndex i : c.mine()) {
+    for (int k = 0; k < width; ++k) ghosts.push_back(contribution<T>(rank, i, k));
+  }
+  std::vector<T> owned(static_cast<std::size_t>(c.layout.n_local() * width), T{5});
+  std::vector<T> expected = owned;
+  for (const auto& list : c.ghosts) {
+    const int r = static_cast<int>(&list - c.ghosts.data());
+    for (const GlobalIndex i : list) {
+      if (!c.layout.owns(i)) continue;
+      for (int k = 0; k < width; ++k) {
+        T& sum = expected[static_cast<std::size_t>(c.layout.to_local(i) * width + k)];
+        sum = static_cast<T>(sum + contribution<T>(r, i, k));
+      }
+    }
+  }
+  exchange.reverse_add(std::span<const T>(ghosts), std::span<T>(owned), width);
+  EXPECT_EQ(owned, expected) << "width " << width << ", " << sizeof(T) << " bytes";
+}
+
+struct Thing {  // 12 bytes
+  std::int32_t owner, entry, place;
+  friend auto operator<=>(const Thing&, const Thing&) = default;
+};
+
+// The record of entry i as rank r has it: many are empty, some are long.
+std::vector<Thing> record_of(int r, GlobalIndex i) {
+  const std::uint64_t h = hash64(static_cast<std::uint64_t>(i), static_cast<std::uint64_t>(r) + 99);
+  const std::size_t length = h % 3 == 0 ? 0 : (h % 11 == 1 ? 300 : h % 6);
+  std::vector<Thing> record;
+  for (std::size_t k = 0; k < length; ++k) {
+    record.push_back({r, static_cast<std::int32_t>(i % 1'000'000), static_cast<std::int32_t>(k)});
+  }
+  return record;
+}
+
+void append(Records<Thing>& records, const std::vector<Thing>& record) {
+  records.data.insert(records.data.end(), record.begin(), record.end());
+  records.offsets.push_back(static_cast<Offset>(records.data.size()));
+}
+
+void expect_forward_records(Exchange& exchange, const Case& c) {
+  Records<Thing> owned, expected;
+  const auto exported = exchange.plan().exported_entries();
+  for (LocalIndex i = 0; i < c.layout.n_local(); ++i) {
+    // Only exported records are read: the others may be left out.
+    const bool needed = std::binary_search(exported.begin(), exported.end(), i);
+    append(owned, needed ? record_of(0, c.layout.to_global(i)) : std::vector<Thing>{});
+  }
+  for (const GlobalIndex i : c.mine()) append(expected, record_of(0, i));
+  const Records<Thing> got = exchange.forward_records(owned);
+  EXPECT_EQ(got.offsets, expected.offsets);
+  EXPECT_EQ(got.data, expected.data);
+}
+
+void expect_reverse_records(Exchange& exchange, const Case& c) {
+  Records<Thing> ghosts;
+  for (const GlobalIndex i : c.mine()) append(ghosts, record_of(c.layout.comm().rank(), i));
+  const Records<Thing> got = exchange.reverse_records(ghosts);
+  ASSERT_EQ(got.size(), static_cast<std::size_t>(c.layout.n_local()));
+  for (LocalIndex i = 0; i < c.layout.n_local(); ++i) {
+    std::vector<Thing> expected;
+    for (std::size_t r = 0; r < c.ghosts.size(); ++r) {
+      const GlobalIndex g = c.layout.to_global(i);
+      if (!std::binary_search(c.ghosts[r].begin(), c.ghosts[r].end(), g)) continue;
+      const auto record = record_of(static_cast<int>(r), g);
+      expected.insert(expected.end(), record.begin(), record.end());
+    }
+    const auto record = got[static_cast<std::size_t>(i)];
+    std::vector<Thing> sorted(record.begin(), record.end());
+    // A plan may bring the records in any order, but each in one piece.
+    std::stable_sort(sorted.begin(), sorted.end(),
+                     [](const Thing& a, const Thing& b) { return a.owner < b.owner; });
+    EXPECT_EQ(sorted, expected);
+  }
+}
+
+void expect_all(Exchange& exchange, const Case& c) {
+  for (const int width : {1, 2, 5}) {
+    expect_forward<double>(exchange, c, width);
+    expect_forward<float>(exchange, c, width);
+    expect_forward<std::int8_t>(exchange, c, width);
+    expect_forward<std::int64_t>(exchange, c, width);
+    expect_reverse_add<double>(exchange, c, width);
+    expect_reverse_add<std::int64_t>(exchange, c, width);
+  }
+  expect_reverse_add<float>(exchange, c, 3);
+  expect_forward_records(exchange, c);
+  expect_reverse_records(exchange, c);
+}
+
+TEST(Exchange, DirectPlanForwardReversedAndRecords) {
+  const auto comm = test_comm();
+  for (std::uint64_t seed = 1; seed <= 6; ++seed) {
+    const Case c(comm, 60, seed % 2 == 0 ? 0.15 : 0.7, seed);
+    Exchange exchange(comm, c.direct);
+    expect_all(exchange, c);
+  }
+}
+
+TEST(Exchange, ThreeStagesEqualTheDirectPlan) {
+  for (const auto& map : test::node_maps(test_comm()->size())) {
+    SCOPED_TRACE(map.name);
+    const auto comm = mpi::Comm::create(MPI_COMM_WORLD, map.node_of_rank);
+    for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+      const Case c(comm, 40, seed % 2 == 0 ? 0.08 : 0.6, seed);
+      Exchange exchange(comm, c.staged);
+      expect_all(exchange, c);
+    }
+  }
+}
+
+TEST(Exchange, SmallPiecesGiveTheSame) {
+  const auto comm =
+      mpi::Comm::create(MPI_COMM_WORLD, test::node_maps(test_comm()->size()).back().node_of_rank);
+  const Case c(comm, 50, 0.5, 11);
+  for (const Offset bytes : {1, 5, 8, 64}) {
+    Exchange direct(comm, c.direct, bytes);
+    Exchange staged(comm, c.staged, bytes);
+    for (Exchange* exchange : {&direct, &staged}) {
+      expect_forward<double>(*exchange, c, 3);
+      expect_forward<std::int8_t>(*exchange, c, 1);
+      expect_reverse_add<float>(*exchange, c, 2);
+      if (bytes == 1) continue;  // thousands of messages
+      expect_forward_records(*exchange, c);
+      expect_reverse_records(*exchange, c);
+    }
+  }
+}
+
+TEST(Exchange, RefusesImpossiblePieceSizes) {
+  const auto comm = test_comm();
+  constexpr Offset too_long = Offset{std::numeric_limits<int>::max()} + 1;
+  for (const Offset bytes : {Offset{0}, Offset{-1}, too_long}) {
+    expect_same_error(*comm, ErrorCode::invalid_argument, [&] { Exchange(comm, Plan{}, bytes); });
+  }
+}
+
+TEST(Exchange, IndicesBeyond40Bits) {
+  const auto comm = test_comm();
+  for (const GlobalIndex first : {GlobalIndex{1} << 33, (GlobalIndex{1} << 41) + 3}) {
+    const Case c(comm, 30, 0.4, 5, first);
+    Exchange direct(comm, c.direct);
+    Exchange staged(comm, c.staged);
+    expect_all(direct, c);
+    expect_all(staged, c);
+  }
+}
+
+TEST(Exchange, NoGhostsAndNoEntriesAtAll) {
+  const auto comm = test_comm();
+  for (const GlobalIndex n : {0, 1, 9}) {
+    const Case c(comm, n, 0.0, 3);
+    EXPECT_EQ(traffic(c.direct, comm->topology(), comm->rank()).messages_on_node, 0);
+    Exchange direct(comm, c.direct);
+    Exchange staged(comm, c.staged);
+    Exchange nothing(
+        comm,
+        Plan{.n_owned = c.layout.n_local(), .n_ghosts = 0, .stages = {}, .ghost_entries = {}});
+    expect_all(direct, c);
+    expect_all(staged, c);
+    expect_all(nothing, c);
+  }
+}
+
+// Rank 0's entry is handed on from rank to rank: every rank keeps what it relays as its ghost, and
+// the pool is the array of ghosts itself.
+TEST(Exchange, ChainOfRanksReceivedInPlace) {
+  const auto comm = test_comm();
+  const int rank = comm->rank();
+  Plan plan;
+  plan.n_owned = 1;
+  plan.n_ghosts = rank > 0 ? 1 : 0;
+  for (int s = 0; s + 1 < comm->size(); ++s) {
+    Stage& stage = plan.stages.emplace_back();
+    if (rank == s) {
+      stage.send_ranks = {s + 1};
+      stage.send_offsets = {0, 1};
+      stage.send_entries = {rank > 0 ? 1 : 0};
+    } else if (rank == s + 1) {
+      stage.recv_ranks = {s};
+      stage.recv_offsets = {0, 1};
+    }
+  }
+  Exchange exchange(comm, plan);
+  const std::vector<double> owned = {3.5 + rank};
+  std::vector<double> ghosts(rank > 0 ? 1 : 0);
+  exchange.forward(std::span<const double>(owned), std::span<double>(ghosts));
+  for (const double ghost : ghosts) EXPECT_EQ(ghost, 3.5);
+
+  const std::vector<double> given(ghosts.size(), 1.0 + rank);
+  std::vector<double> sums = {0.5};
+  exchange.reverse_add(std::span<const double>(given), std::span<double>(sums));
+  const int p = comm->size();
+  EXPECT_EQ(sums[0], rank == 0 ? 0.5 + p * (p + 1) / 2 - 1 : 0.5);
+  EXPECT_EQ(given, std::vector<double>(ghosts.size(), 1.0 + rank));
+
+  Records<int> record{{0, 2}, {rank, 40 + rank}};
+  const auto got = exchange.forward_records(record);
+  ASSERT_EQ(got.size(), ghosts.size());
+  if (rank > 0) {
+    EXPECT_EQ(got.data, (std::vector<int>{0, 40}));
+  }
+}
+
+// Rank 1 passes on what it has no use for: it receives, although it has no ghosts.
+TEST(Exchange, RelayWithoutGhosts) {
+  const auto comm = test_comm();
+  if (comm->size() < 3) GTEST_SKIP() << "needs 3 ranks";
+  const Layout layout = Layout::uniform(comm, 10 * comm->size());
+  std::vector<std::vector<GlobalIndex>> ghosts(static_cast<std::size_t>(comm->size()));
+  ghosts[2] = {1, 4, 9};
+  test::PlanByHand plan(layout, comm->rank());
+  plan.add_stage({{{0, 1}, {1, 4, 9}}});
+  plan.add_stage({{{1, 2}, {1, 4, 9}}});
+  Case c(comm, 1, 0.0, 1);
+  c.layout = layout;
+  c.ghosts = ghosts;
+  Exchange exchange(comm, plan.finish(c.mine()));
+  expect_all(exchange, c);
+}
+
+TEST(Exchange, StartLeavesRoomForWorkAndTwoExchangesOverlap) {
+  const auto comm = test_comm();
+  const Case a(comm, 40, 0.5, 21);
+  const Case b(comm, 30, 0.5, 22);
+  Exchange first(comm, a.staged);
+  Exchange second(comm, b.direct);
+  const auto x = owned_values<double>(a.layout, 1);
+  const auto y = owned_values<float>(b.layout, 2);
+  std::vector<double> x_ghosts(a.mine().size());
+  std::vector<float> y_ghosts(2 * b.mine().size());
+  for (int round = 0; round < 20; ++round) {
+    std::fill(x_ghosts.begin(), x_ghosts.end(), 0.0);
+    first.start(std::span<const double>(x), std::span<double>(x_ghosts));
+    second.start(std::span<const float>(y), std::span<float>(y_ghosts), 2);
+    second.finish();
+    first.finish();
+    for (std::size_t g = 0; g < x_ghosts.size(); ++g) {
+      EXPECT_EQ(x_ghosts[g], value_of<double>(a.mine()[g], 0));
+    }
+    for (std::size_t g = 0; g < y_ghosts.size(); ++g) {
+      EXPECT_EQ(y_ghosts[g], value_of<float>(b.mine()[g / 2], static_cast<int>(g % 2)));
+    }
+  }
+}
+
+TEST(Exchange, RefusesASecondExchangeWhileOneIsInFlight) {
+  const auto comm = test_comm();
+  const Case c(comm, 20, 0.5, 8);
+  Exchange exchange(comm, c.direct);
+  const auto x = owned_values<double>(c.layout, 1);
+  std::vector<double> ghosts(c.mine().size());
+  std::vector<double> sums(x.size());
+  const std::span<double> in(ghosts);
+  expect_same_error(*comm, ErrorCode::internal, [&] { exchange.finish(); });
+  exchange.start(std::span<const double>(x), in);
+  const auto refused = [&](auto&& work) { expect_same_error(*comm, ErrorCode::internal, work); };
+  refused([&] { exchange.start(std::span<const double>(x), in); });
+  refused([&] { exchange.reverse_add(std::span<const double>(ghosts), std::span<double>(sums)); });
+  refused([&] { exchange.forward_records(Records<int>{std::vector<Offset>(x.size() + 1), {}}); });
+  refused([&] {
+    exchange.reverse_records(Records<int>{std::vector<Offset>(ghosts.size() + 1), {}});
+  });
+  exchange.finish();
+  for (std::size_t g = 0; g < ghosts.size(); ++g) {
+    EXPECT_EQ(ghosts[g], value_of<double>(c.mine()[g], 0));
+  }
+}
+
+TEST(Exchange, AbandonedInFlightIsCompletedWhenDestroyed) {
+  const auto comm = test_comm();
+  const Case c(comm, 40, 0.5, 9);
+  const auto x = owned_values<double>(c.layout, 1);
+  std::vector<double> ghosts(c.mine().size());
+  for (const Plan* plan : {&c.direct, &c.staged}) {
+    Exchange exchange(comm, *plan);
+    exchange.start(std::span<const double>(x), std::span<double>(ghosts));
+  }
+  Exchange next(comm, c.direct);  // hears nothing of the ones before
+  expect_all(next, c);
+}
+
+TEST(Pattern, HasEveryGhostOnceAndRanksAscend) {
+  const auto comm = test_comm();
+  for (std::uint64_t seed = 30; seed < 36; ++seed) {
+    const Case c(comm, 45, 0.4, seed);
+    const Pattern p = discover_pattern(c.layout, c.mine());
+    EXPECT_EQ(p.n_owned, c.layout.n_local());
+    EXPECT_EQ(std::cmp_equal(p.n_ghosts, c.mine().size()), true);
+    EXPECT_TRUE(std::is_sorted(p.send_ranks.begin(), p.send_ranks.end()));
+    ASSERT_EQ(p.recv_offsets.size(), p.recv_ranks.size() + 1);
+    ASSERT_EQ(p.send_offsets.size(), p.send_ranks.size() + 1);
+    EXPECT_EQ(p.recv_offsets.back(), p.n_ghosts);
+    EXPECT_EQ(std::cmp_equal(p.send_offsets.back(), p.send_entries.size()), true);
+    for (std::size_t i = 0; i < p.recv_ranks.size(); ++i) {
+      EXPECT_LT(p.recv_offsets[i], p.recv_offsets[i + 1]);
+      for (LocalIndex g = p.recv_offsets[i]; g < p.recv_offsets[i + 1]; ++g) {
+        EXPECT_EQ(c.layout.owner(c.mine()[static_cast<std::size_t>(g)]), p.recv_ranks[i]);
+      }
+    }
+    std::vector<int> readers;
+    std::vector<LocalIndex> entries;
+    for (int r = 0; r < comm->size(); ++r) {
+      const std::size_t before = entries.size();
+      for (const GlobalIndex i : c.ghosts[static_cast<std::size_t>(r)]) {
+        if (c.layout.owns(i)) entries.push_back(c.layout.to_local(i));
+      }
+      if (entries.size() > before) readers.push_back(r);
+    }
+    EXPECT_EQ(p.send_ranks, readers);
+    EXPECT_EQ(p.send_entries, entries);
+  }
+}
+
+TEST(Pattern, BadGhostsOnOneRankFailOnAll) {
+  const auto comm = test_comm();
+  const Layout layout(comm, [&] {
+    std::vector<GlobalIndex> starts;
+    for (int r = 0; r <= comm->size(); ++r) starts.push_back(100 + 3 * r);
+    return starts;
+  }());
+  const bool culprit = comm->rank() == comm->size() - 1;
+  const auto fails = [&](std::vector<GlobalIndex> ghosts) {
+    if (!culprit) ghosts.clear();
+    const auto text =
+        expect_same_error(*comm, ErrorCode::internal, [&] { discover_pattern(layout, ghosts); });
+    const std::string rank = "rank " + std::to_string(comm->size() - 1) + ": ";
+    EXPECT_EQ(text.starts_with(rank), comm->size() > 1) << text;
+  };
+  fails({99});             // before the layout
+  fails({layout.last()});  // after it
+  fails({-1});
+  fails({layout.end() - 1});  // the rank's own
+  if (comm->size() > 1) {
+    fails({100, 100});  // twice
+    fails({101, 100});  // descending
+  }
+  EXPECT_EQ(discover_pattern(layout, {}).n_ghosts, 0);  // and nothing is left over
+}
+
+}  // namespace
+}  // namespace nodewise::comm
