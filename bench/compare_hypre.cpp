@@ -8,6 +8,7 @@
 #include <mpi.h>
 
 #include "nodewise/solve/krylov.hpp"
+#include "nodewise/solve/matrix_operator.hpp"
 
 #include "measure.hpp"
 #include "peer_hypre.hpp"
@@ -95,7 +96,7 @@ Run run_nodewise(const Contest& contest, Series& series) {
     hierarchy = std::make_unique<amg::Hierarchy<double>>(contest.A, contest.options);
   });
   std::vector<double> x(contest.b.size(), 0.0);
-  const MatrixOperator A(*contest.A);
+  const solve::MatrixOperator<double> A(contest.A);
   solve::Options options;
   options.tolerance = contest.tolerance;
   options.max_iterations = contest.max_iterations;
@@ -221,7 +222,7 @@ void measure_memory(const std::shared_ptr<const mpi::Comm>& comm, const Problem&
     std::vector<double> x(b.size(), 0.0);
     solve::Options solve_options;
     solve_options.tolerance = arguments.tolerance;
-    residual = solve::cg<double>(MatrixOperator(*A), &hierarchy, b, x, solve_options)
+    residual = solve::cg<double>(solve::MatrixOperator<double>(A), &hierarchy, b, x, solve_options)
                    .true_relative_residual;
   }
   const double peak = megabytes(peak_memory_bytes());

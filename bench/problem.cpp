@@ -48,8 +48,4 @@ double true_relative_residual(const Matrix& A, std::span<const double> b,
   return norm(A.comm(), r) / norm(A.comm(), b);
 }
 
-void MatrixOperator::apply(std::span<const double> x, std::span<double> y) const {
-  matrix::multiply(A_, x, y);
-}
-
 }  // namespace nodewise::bench

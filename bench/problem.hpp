@@ -8,7 +8,6 @@
 
 #include "nodewise/io/gallery.hpp"
 #include "nodewise/matrix/dist_matrix.hpp"
-#include "nodewise/solve/operator.hpp"
 
 namespace nodewise::bench {
 
@@ -32,16 +31,5 @@ std::vector<double> make_rhs(const comm::Layout& layout);
 /// Collective. |b - A x| / |b| in the 2-norm, computed from nothing but A, b and x.
 double true_relative_residual(const Matrix& A, std::span<const double> b,
                               std::span<const double> x);
-
-/// The product with a matrix, as the Krylov methods want it.
-class MatrixOperator : public solve::Operator<double> {
- public:
-  explicit MatrixOperator(const Matrix& A) : A_(A) {}
-  const comm::Layout& layout() const override { return A_.rows(); }
-  void apply(std::span<const double> x, std::span<double> y) const override;
-
- private:
-  const Matrix& A_;
-};
 
 }  // namespace nodewise::bench
