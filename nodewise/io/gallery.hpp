@@ -3,29 +3,33 @@
 
 #include <memory>
 #include <span>
-#include <string>
-#include <vector>
 
 #include "nodewise/base/options.hpp"
 #include "nodewise/matrix/dist_matrix.hpp"
 
 namespace nodewise::io {
 
+/// Unknowns are the interior points of a grid with zero Dirichlet boundary; the couplings are not
+/// scaled with the mesh width. Points are numbered with the last axis running fastest.
 enum class Problem {
-  laplace5,    ///< 2-D Poisson, 5 points, n x n interior points, Dirichlet: 4, -1
-  laplace7,    ///< 3-D Poisson, 7 points, n^3: 6, -1
+  laplace5,    ///< 2-D Poisson, 5 points, n x n points: 4, -1
+  laplace7,    ///< 3-D Poisson, 7 points, n^3 points: 6, -1
   laplace9,    ///< 2-D Poisson, 9 points: 8, -1
   laplace27,   ///< 3-D Poisson, 27 points: 26, -1
-  rotated_fe,  ///< rotated anisotropic diffusion, Q1 finite elements, 2-D, n x n
-  rotated_fd,  ///< the same, finite differences (7-point, cross derivative central)
-  random       ///< n rows, `entries` entries a row in hashed columns and a dominant diagonal
+  rotated_fe,  ///< -div(K grad u), 2-D, bilinear (Q1) finite elements on squares, n x n points
+  rotated_fd,  ///< the same, finite differences: 9 points, the mixed derivative central
+  random       ///< n rows of `entries` hashed columns and a dominant diagonal, not symmetric
 };
 
+/// The tensor of the rotated problems is K = Q diag(1, epsilon) Q^T with
+/// Q = [cos(angle) -sin(angle); sin(angle) cos(angle)] in the axes (slow, fast): with angle 0 the
+/// strong direction couples points n apart. The stencils are those of PyAMG's
+/// diffusion_stencil_2d(epsilon, angle, type) put on a grid by its stencil_grid.
 struct GalleryOptions {
   Problem problem = Problem::laplace27;
   int n = 32;  ///< points in each direction; rows for `random`
   double angle =
-      0.39269908169872414;  ///< radians (default pi / 8) between x axis and strong direction
+      0.39269908169872414;  ///< radians (default pi / 8) from slow axis to strong direction
   double epsilon = 0.001;   ///< diffusion in the weak direction
   int entries = 8;          ///< off-diagonal entries a row of `random`
   int seed = 0;
@@ -33,7 +37,11 @@ struct GalleryOptions {
 
 std::span<const Field<GalleryOptions>> gallery_fields();
 
-/// Collective. The model problem, its rows in uniform ranges (Layout::uniform).
+/// Collective. The model problem, its rows in uniform ranges (Layout::uniform): the same matrix on
+/// any number of ranks. Each rank makes its own rows; the messages are those of a new matrix.
+/// `random`: values in (-1, 1), the diagonal 1 + the sum of their magnitudes.
+/// Throws the same Error on every rank: invalid_argument for an option outside its range,
+/// index_overflow for more rows than the indices can count.
 template <class T>
 matrix::DistMatrix<T> generate(std::shared_ptr<const mpi::Comm> comm,
                                const GalleryOptions& options);
