@@ -13,6 +13,14 @@ void spmv(const Csr<T>& A, std::span<const T> x, std::span<T> y) {
 }
 
 template <class T>
+void spmv_add(const Csr<T>& A, std::span<const T> x, std::span<T> y) {
+  for (LocalIndex i = 0; i < A.n_rows; ++i) {
+    y[static_cast<std::size_t>(i)] +=
+        row_product(A.cols.data(), A.vals.data(), A.begin(i), A.end(i), x.data());
+  }
+}
+
+template <class T>
 void residual(const Csr<T>& A, std::span<const T> x, std::span<const T> b, std::span<T> r) {
   const Offset* row_ptr = A.row_ptr.data();
   const LocalIndex* cols = A.cols.data();
@@ -59,6 +67,7 @@ void spmv_transposed_add(const Csr<T>& A, std::span<const T> x, std::span<T> y) 
 
 #define NODEWISE_INSTANTIATE(T)                                                                  \
   template void spmv(const Csr<T>&, std::span<const T>, std::span<T>);                           \
+  template void spmv_add(const Csr<T>&, std::span<const T>, std::span<T>);                       \
   template void residual(const Csr<T>&, std::span<const T>, std::span<const T>, std::span<T>);   \
   template void spmv_add_rows(T, const Csr<T>&, std::span<const LocalIndex>, std::span<const T>, \
                               std::span<T>);                                                     \

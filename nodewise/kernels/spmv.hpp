@@ -27,6 +27,10 @@ inline T row_product(const LocalIndex* cols, const T* vals, Offset begin, Offset
 template <class T>
 void spmv(const Csr<T>& A, std::span<const T> x, std::span<T> y);
 
+/// Local. y += A x.
+template <class T>
+void spmv_add(const Csr<T>& A, std::span<const T> x, std::span<T> y);
+
 /// Local. r = b - A x; b and r may be the same array.
 template <class T>
 void residual(const Csr<T>& A, std::span<const T> x, std::span<const T> b, std::span<T> r);

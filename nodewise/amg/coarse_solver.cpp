@@ -1,0 +1,118 @@
+#include "nodewise/amg/coarse_solver.hpp"
+
+#include <Eigen/Dense>
+
+#include "nodewise/mpi/agree.hpp"
+
+namespace nodewise::amg {
+
+namespace {
+
+using Dense = Eigen::MatrixXd;
+
+/// Below this fraction of the largest, a singular value of the scaled matrix is taken for zero:
+/// round-off of the Galerkin products leaves about this much.
+constexpr double rank_tolerance = 1e-11;
+
+/// The whole matrix, on every rank.
+template <class T>
+Dense gather_dense(const matrix::DistMatrix<T>& A) {
+  std::vector<double> entries;  // row, column, value; indices this small are exact
+  const GlobalIndex first = A.rows().first();
+  const auto append = [&](LocalIndex i, GlobalIndex column, T value) {
+    entries.push_back(static_cast<double>(A.rows().to_global(i) - first));
+    entries.push_back(static_cast<double>(column - first));
+    entries.push_back(static_cast<double>(value));
+  };
+  for (LocalIndex i = 0; i < A.n_local(); ++i) {
+    for (auto k = static_cast<std::size_t>(A.on().begin(i));
+         k < static_cast<std::size_t>(A.on().end(i)); ++k) {
+      append(i, A.cols().to_global(A.on().cols[k]), A.on().vals[k]);
+    }
+    for (auto k = static_cast<std::size_t>(A.off().begin(i));
+         k < static_cast<std::size_t>(A.off().end(i)); ++k) {
+      append(i, A.ghosts()[static_cast<std::size_t>(A.off().cols[k])], A.off().vals[k]);
+    }
+  }
+  const auto all = mpi::concatenate_all(A.comm(), std::span<const double>(entries));
+  const Eigen::Index n = A.rows().n_global();
+  Dense dense = Dense::Zero(n, n);
+  for (std::size_t k = 0; k < all.size(); k += 3) {
+    dense(static_cast<Eigen::Index>(all[k]), static_cast<Eigen::Index>(all[k + 1])) += all[k + 2];
+  }
+  return dense;
+}
+
+/// X with A X A = A. The matrix is scaled to a unit diagonal first, so that a small row is not
+/// mistaken for a zero one; a symmetric matrix gets a symmetric inverse.
+Dense generalised_inverse(Dense A, bool& singular) {
+  const Eigen::Index n = A.rows();
+  Eigen::VectorXd scale = A.diagonal().cwiseAbs().cwiseSqrt();
+  for (Eigen::Index i = 0; i < n; ++i) scale(i) = scale(i) > 0 ? 1.0 / scale(i) : 1.0;
+  A = scale.asDiagonal() * A * scale.asDiagonal();
+  Dense inverse;
+  if ((A - A.transpose()).norm() <= 1e-10 * A.norm()) {
+    const Eigen::SelfAdjointEigenSolver<Dense> eigen((A + A.transpose()) / 2);
+    const Eigen::VectorXd& values = eigen.eigenvalues();
+    const double cut = rank_tolerance * values.cwiseAbs().maxCoeff();
+    Eigen::VectorXd inverted = values;
+    for (Eigen::Index i = 0; i < n; ++i) {
+      const bool zero = !(std::abs(values(i)) > cut);
+      singular = singular || zero;
+      inverted(i) = zero ? 0.0 : 1.0 / values(i);
+    }
+    inverse = eigen.eigenvectors() * inverted.asDiagonal() * eigen.eigenvectors().transpose();
+  } else {
+    Eigen::CompleteOrthogonalDecomposition<Dense> decomposition;
+    decomposition.setThreshold(rank_tolerance);
+    decomposition.compute(A);
+    singular = decomposition.rank() < n;
+    inverse = decomposition.pseudoInverse();
+  }
+  return scale.asDiagonal() * inverse * scale.asDiagonal();
+}
+
+}  // namespace
+
+template <class T>
+CoarseSolver<T>::CoarseSolver(const matrix::DistMatrix<T>& A) : comm_(A.comm()) {
+  const Dense dense = gather_dense(A);
+  mpi::collectively(comm_, [&] {
+    const comm::Layout& rows = A.rows();
+    for (int r = 0; r < comm_.size(); ++r) {
+      counts_.push_back(static_cast<int>(rows.end(r) - rows.begin(r)));
+      starts_.push_back(static_cast<int>(rows.begin(r) - rows.first()));
+    }
+    all_b_.resize(static_cast<std::size_t>(rows.n_global()));
+    if (dense.rows() == 0) return;
+    if (!dense.allFinite()) {
+      throw Error(ErrorCode::unsuitable_matrix,
+                  "multigrid setup: the coarsest matrix has entries that are not finite");
+    }
+    const Dense inverse = generalised_inverse(dense, singular_);
+    const Eigen::Index first = rows.begin() - rows.first();
+    for (LocalIndex i = 0; i < A.n_local(); ++i) {
+      for (Eigen::Index j = 0; j < dense.cols(); ++j) {
+        inverse_rows_.push_back(static_cast<T>(inverse(first + i, j)));
+      }
+    }
+  });
+}
+
+template <class T>
+void CoarseSolver<T>::solve(std::span<const T> b, std::span<T> x) const {
+  mpi::check(MPI_Allgatherv(b.data(), static_cast<int>(b.size()), mpi::datatype<T>(), all_b_.data(),
+                            counts_.data(), starts_.data(), mpi::datatype<T>(), comm_.get()),
+             "MPI_Allgatherv");
+  const T* row = inverse_rows_.data();
+  for (T& xi : x) {
+    T sum{};
+    for (const T bj : all_b_) sum += *row++ * bj;
+    xi = sum;
+  }
+}
+
+template class CoarseSolver<float>;
+template class CoarseSolver<double>;
+
+}  // namespace nodewise::amg

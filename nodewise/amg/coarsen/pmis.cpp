@@ -1,0 +1,157 @@
+#include <algorithm>
+
+#include "nodewise/amg/coarsen/splitting.hpp"
+#include "nodewise/base/hash.hpp"
+
+namespace nodewise::amg::coarsen {
+
+namespace {
+
+using kernels::Csr;
+
+/// Calls f(column) for the strong entries of row i.
+template <class T, class F>
+void for_each_strong(const Csr<T>& part, const Array<std::uint8_t>& marks, LocalIndex i, F&& f) {
+  for (Offset k = part.begin(i); k < part.end(i); ++k) {
+    if (marks[static_cast<std::size_t>(k)]) {
+      f(static_cast<std::size_t>(part.cols[static_cast<std::size_t>(k)]));
+    }
+  }
+}
+
+/// The state of the algorithm: owned points and ghosts of the matrix's exchange.
+template <class T>
+class Pmis {
+ public:
+  Pmis(const matrix::DistMatrix<T>& A, const Strength& strength, int seed, Splitting start)
+      : A_(A),
+        strength_(strength),
+        state_(std::move(start)),
+        ghost_state_(static_cast<std::size_t>(A.n_ghosts()), undecided) {
+    state_.resize(static_cast<std::size_t>(A.n_local()), undecided);
+    weigh(seed);
+    for (std::size_t i = 0; i < state_.size(); ++i) {
+      // A weight below one: no point depends on this one, so it is of no use on the coarse grid.
+      if (state_[i] == undecided && weight_[i] < 1.0) state_[i] = fine;
+      if (state_[i] == undecided) active_.push_back(static_cast<LocalIndex>(i));
+    }
+    share_states();
+    drop_dependants();
+    share_states();
+  }
+
+  Splitting run() {
+    while (mpi::sum(A_.comm(), static_cast<GlobalIndex>(active_.size())) > 0) {
+      select_independent_set();
+      share_states();
+      drop_dependants();
+      share_states();
+    }
+    return std::move(state_);
+  }
+
+ private:
+  /// The number of points that depend on each point, plus a random fraction.
+  void weigh(int seed) {
+    weight_.assign(state_.size(), 0.0);
+    ghost_weight_.assign(ghost_state_.size(), 0.0);
+    for (LocalIndex i = 0; i < A_.n_local(); ++i) {
+      for_each_strong(A_.on(), strength_.on, i, [&](std::size_t j) { weight_[j] += 1.0; });
+      for_each_strong(A_.off(), strength_.off, i, [&](std::size_t j) { ghost_weight_[j] += 1.0; });
+    }
+    A_.exchange().reverse_add(std::span<const double>(ghost_weight_), std::span<double>(weight_));
+    const auto first = static_cast<std::uint64_t>(A_.rows().begin() - A_.rows().first());
+    for (std::size_t i = 0; i < weight_.size(); ++i) {
+      weight_[i] += hash_uniform(first + i, static_cast<std::uint64_t>(seed));
+    }
+    A_.exchange().forward(std::span<const double>(weight_), std::span<double>(ghost_weight_));
+  }
+
+  /// Whether point i (local) outweighs ghost or local j; equal weights are decided by the index.
+  bool outweighs(LocalIndex i, std::size_t j) const {
+    const double wi = weight_[static_cast<std::size_t>(i)];
+    return wi != weight_[j] ? wi > weight_[j] : i > static_cast<LocalIndex>(j);
+  }
+  bool outweighs_ghost(LocalIndex i, std::size_t g) const {
+    const double wi = weight_[static_cast<std::size_t>(i)];
+    return wi != ghost_weight_[g] ? wi > ghost_weight_[g] : A_.rows().to_global(i) > A_.ghosts()[g];
+  }
+
+  /// Undecided points heavier than all undecided points they depend on or that depend on them
+  /// become coarse. The second half needs the reversed exchange.
+  void select_independent_set() {
+    std::vector<std::int32_t> beaten(state_.size(), 0);
+    std::vector<std::int32_t> ghost_beaten(ghost_state_.size(), 0);
+    for (const LocalIndex i : active_) {
+      for_each_strong(A_.on(), strength_.on, i, [&](std::size_t j) {
+        if (state_[j] == undecided) ++beaten[outweighs(i, j) ? j : static_cast<std::size_t>(i)];
+      });
+      for_each_strong(A_.off(), strength_.off, i, [&](std::size_t g) {
+        if (ghost_state_[g] != undecided) return;
+        ++(outweighs_ghost(i, g) ? ghost_beaten[g] : beaten[static_cast<std::size_t>(i)]);
+      });
+    }
+    A_.exchange().reverse_add(std::span<const std::int32_t>(ghost_beaten),
+                              std::span<std::int32_t>(beaten));
+    for (const LocalIndex i : active_) {
+      const auto u = static_cast<std::size_t>(i);
+      if (beaten[u] == 0) state_[u] = coarse;
+    }
+  }
+
+  /// Undecided points that depend on a coarse point become fine; decided ones leave the list.
+  void drop_dependants() {
+    for (const LocalIndex i : active_) {
+      auto& state = state_[static_cast<std::size_t>(i)];
+      if (state != undecided) continue;
+      bool depends = false;
+      for_each_strong(A_.on(), strength_.on, i,
+                      [&](std::size_t j) { depends = depends || state_[j] == coarse; });
+      for_each_strong(A_.off(), strength_.off, i,
+                      [&](std::size_t g) { depends = depends || ghost_state_[g] == coarse; });
+      if (depends) state = fine;
+    }
+    std::erase_if(active_,
+                  [&](LocalIndex i) { return state_[static_cast<std::size_t>(i)] != undecided; });
+  }
+
+  void share_states() {
+    A_.exchange().forward(std::span<const std::int8_t>(state_),
+                          std::span<std::int8_t>(ghost_state_));
+  }
+
+  const matrix::DistMatrix<T>& A_;
+  const Strength& strength_;
+  Splitting state_;
+  Splitting ghost_state_;
+  std::vector<double> weight_, ghost_weight_;
+  std::vector<LocalIndex> active_;  // the undecided points
+};
+
+}  // namespace
+
+template <class T>
+Splitting pmis(const matrix::DistMatrix<T>& A, const Strength& strength, int seed,
+               Splitting start) {
+  return Pmis<T>(A, strength, seed, std::move(start)).run();
+}
+
+template <class T>
+Splitting hmis(const matrix::DistMatrix<T>& A, const Strength& strength, int seed) {
+  Splitting start = ruge_stueben_first_pass(A, strength);
+  for (LocalIndex i = 0; i < A.n_local(); ++i) {
+    auto& state = start[static_cast<std::size_t>(i)];
+    const auto begin = strength.off.begin() + A.off().begin(i);
+    const auto end = strength.off.begin() + A.off().end(i);
+    const bool interior = std::find(begin, end, 1) == end;
+    if (state != coarse || !interior) state = undecided;
+  }
+  return pmis(A, strength, seed, std::move(start));
+}
+
+template Splitting pmis(const matrix::DistMatrix<float>&, const Strength&, int, Splitting);
+template Splitting pmis(const matrix::DistMatrix<double>&, const Strength&, int, Splitting);
+template Splitting hmis(const matrix::DistMatrix<float>&, const Strength&, int);
+template Splitting hmis(const matrix::DistMatrix<double>&, const Strength&, int);
+
+}  // namespace nodewise::amg::coarsen

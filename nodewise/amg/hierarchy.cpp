@@ -1,0 +1,238 @@
+#include "nodewise/amg/hierarchy.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "nodewise/amg/coarse_solver.hpp"
+#include "nodewise/amg/coarsen/splitting.hpp"
+#include "nodewise/amg/interpolate/extended_i.hpp"
+#include "nodewise/amg/smoother.hpp"
+#include "nodewise/kernels/spmv.hpp"
+#include "nodewise/matrix/operations.hpp"
+#include "nodewise/mpi/agree.hpp"
+
+namespace nodewise::amg {
+
+namespace {
+
+using matrix::DistMatrix;
+
+/// Direct solution beyond this size would cost more than the rest of the setup.
+constexpr GlobalIndex max_direct_rows = 600;
+/// A level that keeps more of its rows than this is not worth having.
+constexpr double max_coarsening_ratio = 0.95;
+/// Forward and backward sweeps on a last level too large to be solved directly.
+constexpr int last_level_sweeps = 4;
+
+}  // namespace
+
+template <class T>
+struct Level {
+  std::shared_ptr<const DistMatrix<T>> A;
+  std::unique_ptr<const DistMatrix<T>> P;  // from the next level; none on the last
+  std::unique_ptr<const Smoother<T>> smoother;
+  std::unique_ptr<const CoarseSolver<T>> direct;  // on the last level, if it is small enough
+  // Work space: the right-hand side and solution of this level (unused on the finest), its
+  // residual, and the ghosts of the next level's vectors.
+  mutable std::vector<T> b, x, r, coarse_ghosts;
+
+  void restrict_residual(std::span<T> coarse_b) const {
+    std::fill(coarse_ghosts.begin(), coarse_ghosts.end(), T{});
+    kernels::spmv_transposed_add_rows(P->off(), P->boundary_rows(), std::span<const T>(r),
+                                      std::span<T>(coarse_ghosts));
+    std::fill(coarse_b.begin(), coarse_b.end(), T{});
+    kernels::spmv_transposed_add(P->on(), std::span<const T>(r), coarse_b);
+    P->exchange().reverse_add(std::span<const T>(coarse_ghosts), coarse_b);
+  }
+
+  void add_correction(std::span<const T> coarse_x, std::span<T> fine_x) const {
+    P->exchange().start(coarse_x, std::span<T>(coarse_ghosts));
+    kernels::spmv_add(P->on(), coarse_x, fine_x);
+    P->exchange().finish();
+    kernels::spmv_add_rows(T{1}, P->off(), P->boundary_rows(), std::span<const T>(coarse_ghosts),
+                           fine_x);
+  }
+};
+
+namespace {
+
+/// Refuses, on every rank, a matrix that multigrid cannot start from.
+template <class T>
+void check_matrix(const DistMatrix<T>& A) {
+  if (!(A.rows() == A.cols())) {
+    throw Error(
+        ErrorCode::dimension_mismatch,
+        "multigrid setup: the matrix is not square (or its row and column ranges differ): " +
+            std::to_string(A.rows().n_global()) + " x " + std::to_string(A.cols().n_global()));
+  }
+  mpi::collectively(A.comm(), [&] {
+    const std::vector<T> d = matrix::diagonal(A);
+    const auto finite = [](const Array<T>& values, Offset begin, Offset end) {
+      return std::all_of(values.begin() + begin, values.begin() + end,
+                         [](T v) { return std::isfinite(v); });
+    };
+    for (LocalIndex i = 0; i < A.n_local(); ++i) {
+      const auto refuse = [&](const char* what) {
+        // Rows are counted from 1 for people, as in Matrix Market files.
+        throw Error(ErrorCode::unsuitable_matrix,
+                    "multigrid setup: row " + std::to_string(A.rows().to_global(i) + 1) + what);
+      };
+      if (!finite(A.on().vals, A.on().begin(i), A.on().end(i)) ||
+          !finite(A.off().vals, A.off().begin(i), A.off().end(i))) {
+        refuse(" has an entry that is not a finite number");
+      }
+      if (A.on().begin(i) == A.on().end(i) && A.off().begin(i) == A.off().end(i)) {
+        refuse(" is empty, so the matrix is singular");
+      }
+      if (d[static_cast<std::size_t>(i)] == T{}) {
+        refuse(
+            " has a missing or zero diagonal entry, by which the smoother would divide; "
+            "reorder the equations, or solve without multigrid");
+      }
+    }
+  });
+}
+
+template <class T>
+LevelInfo describe(const DistMatrix<T>& A) {
+  LevelInfo info;
+  info.rows = A.rows().n_global();
+  info.nonzeros = A.nnz_global();
+  const comm::Traffic mine =
+      comm::traffic(A.exchange().plan(), A.comm().topology(), A.comm().rank());
+  std::int64_t sums[5] = {mine.messages_on_node, mine.messages_off_node, mine.entries_on_node,
+                          mine.entries_off_node, A.n_local() > 0 ? 1 : 0};
+  mpi::sum_in_place(A.comm(), std::span<std::int64_t>(sums));
+  info.traffic = {sums[0], sums[1], sums[2], sums[3]};
+  info.active_ranks = static_cast<int>(sums[4]);
+  info.max_messages = mpi::max(A.comm(), mine.messages_on_node + mine.messages_off_node);
+  return info;
+}
+
+/// Makes P, or nothing where coarsening would not make the problem smaller.
+template <class T>
+std::unique_ptr<const DistMatrix<T>> coarsen_level(const DistMatrix<T>& A, const Options& options) {
+  const Strength strength = mpi::collectively(A.comm(), [&] {
+    return strength_of_connection(A, options.strength_threshold, options.max_row_sum);
+  });
+  const coarsen::Splitting splitting = options.coarsening == Coarsening::hmis
+                                           ? coarsen::hmis(A, strength, options.seed)
+                                           : coarsen::pmis(A, strength, options.seed);
+  const auto n_coarse = mpi::sum<GlobalIndex>(
+      A.comm(), std::count(splitting.begin(), splitting.end(), coarsen::coarse));
+  const auto n = static_cast<double>(A.rows().n_global());
+  if (n_coarse == 0 || static_cast<double>(n_coarse) > max_coarsening_ratio * n) return nullptr;
+  return std::make_unique<const DistMatrix<T>>(interpolate::extended_i(
+      A, strength, splitting, options.max_interpolation_entries, options.interpolation_truncation));
+}
+
+}  // namespace
+
+template <class T>
+Hierarchy<T>::Hierarchy(std::shared_ptr<const DistMatrix<T>> A, const Options& options,
+                        const LevelObserver& observe)
+    : options_(options) {
+  check_matrix(*A);
+  while (true) {
+    const int depth = static_cast<int>(levels_.size());
+    Level<T>& level = *levels_.emplace_back(std::make_unique<Level<T>>());
+    level.A = std::move(A);
+    LevelInfo info = describe(*level.A);
+    if (info.rows > options.max_coarse_rows && depth + 1 < options.max_levels) {
+      level.P = coarsen_level(*level.A, options);
+    }
+    if (level.P) {
+      info.interpolation_nonzeros = level.P->nnz_global();
+      A = std::make_shared<const DistMatrix<T>>(matrix::galerkin_product(*level.A, *level.P));
+    } else if (info.rows <= max_direct_rows) {
+      level.direct = std::make_unique<const CoarseSolver<T>>(*level.A);
+      info.coarse_solver = level.direct->singular() ? "direct, singular" : "direct";
+    } else {
+      info.coarse_solver = std::to_string(last_level_sweeps) + " symmetric sweeps";
+    }
+    mpi::collectively(level.A->comm(), [&] {
+      if (!level.direct) level.smoother = std::make_unique<const Smoother<T>>(*level.A, options);
+      const auto n = static_cast<std::size_t>(level.A->n_local());
+      if (depth > 0) level.b.resize(n);
+      if (depth > 0) level.x.resize(n);
+      if (level.P) level.r.resize(n);
+      if (level.P) level.coarse_ghosts.resize(static_cast<std::size_t>(level.P->n_ghosts()));
+    });
+    info_.push_back(info);
+    if (observe) observe(depth, info);
+    if (!level.P) break;
+  }
+}
+
+template <class T>
+Hierarchy<T>::~Hierarchy() = default;
+template <class T>
+Hierarchy<T>::Hierarchy(Hierarchy&&) noexcept = default;
+
+template <class T>
+const comm::Layout& Hierarchy<T>::layout() const {
+  return levels_.front()->A->rows();
+}
+
+namespace {
+
+/// One V-cycle from x = 0 on `level` and those below it.
+template <class T>
+void cycle(std::span<const std::unique_ptr<Level<T>>> levels, std::span<const T> b,
+           std::span<T> x) {
+  const Level<T>& level = *levels.front();
+  if (level.direct) return level.direct->solve(b, x);
+  if (!level.P) return level.smoother->solve_approximately(last_level_sweeps, b, x);
+  const Level<T>& coarse = *levels[1];
+  level.smoother->presmooth(b, x, level.r);
+  level.restrict_residual(coarse.b);
+  cycle<T>(levels.subspan(1), coarse.b, coarse.x);
+  level.add_correction(coarse.x, x);
+  level.smoother->postsmooth(b, x);
+}
+
+}  // namespace
+
+template <class T>
+void Hierarchy<T>::apply(std::span<const T> b, std::span<T> x) const {
+  cycle<T>(levels_, b, x);
+}
+
+template <class T>
+std::span<const LevelInfo> Hierarchy<T>::levels() const {
+  return info_;
+}
+
+template <class T>
+double Hierarchy<T>::grid_complexity() const {
+  double sum = 0;
+  for (const LevelInfo& info : info_) sum += static_cast<double>(info.rows);
+  return sum / std::max(1.0, static_cast<double>(info_.front().rows));
+}
+
+template <class T>
+double Hierarchy<T>::operator_complexity() const {
+  double sum = 0;
+  for (const LevelInfo& info : info_) sum += static_cast<double>(info.nonzeros);
+  return sum / std::max(1.0, static_cast<double>(info_.front().nonzeros));
+}
+
+template <class T>
+std::size_t Hierarchy<T>::memory_bytes() const {
+  std::size_t bytes = 0;
+  for (std::size_t l = 0; l < levels_.size(); ++l) {
+    const Level<T>& level = *levels_[l];
+    if (l > 0) bytes += level.A->memory_bytes();
+    if (level.P) bytes += level.P->memory_bytes();
+    if (level.smoother) bytes += level.smoother->memory_bytes();
+    if (level.direct) bytes += level.direct->memory_bytes();
+    bytes +=
+        (level.b.size() + level.x.size() + level.r.size() + level.coarse_ghosts.size()) * sizeof(T);
+  }
+  return bytes;
+}
+
+template class Hierarchy<float>;
+template class Hierarchy<double>;
+
+}  // namespace nodewise::amg

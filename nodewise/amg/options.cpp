@@ -1,0 +1,36 @@
+#include "nodewise/amg/hierarchy.hpp"
+
+namespace nodewise::amg {
+
+std::span<const Field<Options>> option_fields() {
+  using O = Options;
+  static const std::vector<Field<O>> fields = {
+      field("strength_threshold", &O::strength_threshold,
+            "An entry is strong when its size exceeds this fraction of the row's largest", 0.0,
+            1.0),
+      field("max_row_sum", &O::max_row_sum,
+            "Rows whose sum exceeds this fraction of the diagonal have no strong entries; 1: off",
+            0.0, 1.0),
+      field("coarsening", &O::coarsening, "How the coarse points are chosen",
+            std::vector<std::string>{"hmis", "pmis"}),
+      field("seed", &O::seed, "Of the weights that decide between equal points", 0),
+      field("max_interpolation_entries", &O::max_interpolation_entries,
+            "Longest row of the interpolation; 0: any length", 0),
+      field("interpolation_truncation", &O::interpolation_truncation,
+            "Interpolation weights below this fraction of the row's largest are dropped", 0.0, 1.0),
+      field("smoother", &O::smoother, "The relaxation",
+            std::vector<std::string>{"l1_gauss_seidel", "gauss_seidel", "l1_jacobi", "jacobi"}),
+      field("symmetric_sweeps", &O::symmetric_sweeps,
+            "Each Gauss-Seidel sweep goes forward and backward, instead of forward before and "
+            "backward after the coarse correction"),
+      field("pre_sweeps", &O::pre_sweeps, "Sweeps before the coarse correction", 0, 100),
+      field("post_sweeps", &O::post_sweeps, "Sweeps after the coarse correction", 0, 100),
+      field("jacobi_weight", &O::jacobi_weight, "Damping of the jacobi smoother", 0.0, 2.0),
+      field("max_levels", &O::max_levels, "Most levels, the finest included", 1, 100),
+      field("max_coarse_rows", &O::max_coarse_rows,
+            "Coarsening ends at a matrix with no more rows, which is solved directly", 1, 2000),
+  };
+  return fields;
+}
+
+}  // namespace nodewise::amg
