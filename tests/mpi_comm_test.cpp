@@ -1,0 +1,131 @@
+// The communicator and its reductions.
+#include <gtest/gtest.h>
+
+#include "nodewise/base/error.hpp"
+
+#include "support.hpp"
+
+namespace nodewise::test {
+namespace {
+
+TEST(Comm, IsADuplicateWithItsOwnMessages) {
+  const auto first = mpi::Comm::create(MPI_COMM_WORLD);
+  const auto second = mpi::Comm::create(MPI_COMM_WORLD);
+  int relation = MPI_UNEQUAL;
+  MPI_Comm_compare(first->get(), MPI_COMM_WORLD, &relation);
+  EXPECT_EQ(relation, MPI_CONGRUENT);
+  MPI_Comm_compare(first->get(), second->get(), &relation);
+  EXPECT_EQ(relation, MPI_CONGRUENT);
+  int rank = -1;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  EXPECT_EQ(first->rank(), rank);
+  EXPECT_EQ(first->is_root(), rank == 0);
+}
+
+TEST(Comm, FindsOneNodeOnOneMachine) {
+  const auto comm = mpi::Comm::create(MPI_COMM_WORLD);
+  EXPECT_EQ(comm->topology().n_ranks(), comm->size());
+  EXPECT_EQ(comm->topology().n_nodes(), 1);
+}
+
+TEST(Comm, TakesAnyNodeMap) {
+  for (const NodeMap& map : node_maps(test_comm()->size())) {
+    const auto comm = mpi::Comm::create(MPI_COMM_WORLD, map.node_of_rank);
+    for (int a = 0; a < comm->size(); ++a) {
+      for (int b = 0; b < comm->size(); ++b) {
+        EXPECT_EQ(comm->topology().same_node(a, b),
+                  map.node_of_rank[static_cast<std::size_t>(a)] ==
+                      map.node_of_rank[static_cast<std::size_t>(b)])
+            << map.name;
+      }
+    }
+  }
+}
+
+TEST(Comm, RefusesANodeMapOfTheWrongLength) {
+  const std::vector<int> map(static_cast<std::size_t>(test_comm()->size()) + 1, 0);
+  EXPECT_THROW(mpi::Comm::create(MPI_COMM_WORLD, map), Error);
+}
+
+TEST(Comm, WorksOnASubsetOfTheRanks) {
+  const int rank = test_comm()->rank();
+  MPI_Comm half = MPI_COMM_NULL;
+  MPI_Comm_split(MPI_COMM_WORLD, rank % 2, -rank, &half);
+  {
+    const auto comm = mpi::Comm::create(half);
+    const int members = (test_comm()->size() + 1 - rank % 2) / 2;
+    EXPECT_EQ(comm->size(), members);
+    EXPECT_EQ(mpi::sum(*comm, 1), members);
+    EXPECT_EQ(mpi::max(*comm, rank) % 2, rank % 2);
+  }
+  MPI_Comm_free(&half);
+}
+
+template <class T>
+class Reductions : public testing::Test {};
+using Types = testing::Types<std::int32_t, std::int64_t, std::uint64_t, float, double>;
+TYPED_TEST_SUITE(Reductions, Types);
+
+TYPED_TEST(Reductions, OfOneValueAndOfSeveral) {
+  using T = TypeParam;
+  const mpi::Comm& comm = *test_comm();
+  const int p = comm.size();
+  const T mine = static_cast<T>(comm.rank() + 1);
+  EXPECT_EQ(mpi::sum(comm, mine), static_cast<T>(p * (p + 1) / 2));
+  EXPECT_EQ(mpi::max(comm, mine), static_cast<T>(p));
+  EXPECT_EQ(mpi::min(comm, mine), static_cast<T>(1));
+  std::vector<T> values = {mine, static_cast<T>(2), static_cast<T>(2 * mine)};
+  mpi::sum_in_place<T>(comm, values);
+  EXPECT_EQ(values, (std::vector<T>{static_cast<T>(p * (p + 1) / 2), static_cast<T>(2 * p),
+                                    static_cast<T>(p * (p + 1))}));
+  // The value of rank 0 is undefined in MPI_Exscan.
+  EXPECT_EQ(mpi::exclusive_sum(comm, mine), static_cast<T>(comm.rank() * (comm.rank() + 1) / 2));
+}
+
+TYPED_TEST(Reductions, GathersAndBroadcasts) {
+  using T = TypeParam;
+  const mpi::Comm& comm = *test_comm();
+  const T mine = static_cast<T>(10 * comm.rank());
+  const std::vector<T> all = mpi::gather_all(comm, mine);
+  ASSERT_EQ(all.size(), static_cast<std::size_t>(comm.size()));
+  for (std::size_t r = 0; r < all.size(); ++r) EXPECT_EQ(all[r], static_cast<T>(10 * r));
+  // Rank r contributes r values: the first none.
+  const std::vector<T> part(static_cast<std::size_t>(comm.rank()), mine);
+  std::vector<T> expected;
+  for (int r = 0; r < comm.size(); ++r) {
+    expected.insert(expected.end(), static_cast<std::size_t>(r), static_cast<T>(10 * r));
+  }
+  EXPECT_EQ(mpi::concatenate_all<T>(comm, part), expected);
+  const int last = comm.size() - 1;
+  EXPECT_EQ(mpi::broadcast(comm, mine, last), static_cast<T>(10 * last));
+}
+
+TEST(Comm, SumsBeyond32Bits) {
+  const mpi::Comm& comm = *test_comm();
+  const std::int64_t big = std::int64_t{1} << 40;
+  EXPECT_EQ(mpi::sum(comm, big), big * comm.size());
+}
+
+TEST(Comm, BroadcastsTextsOfAnyLength) {
+  const mpi::Comm& comm = *test_comm();
+  const int last = comm.size() - 1;
+  const std::string long_text(100000, 'x');
+  for (const std::string& text : {std::string(), std::string("a\0b", 3), long_text}) {
+    EXPECT_EQ(mpi::broadcast(comm, comm.rank() == last ? text : "other", last), text);
+  }
+}
+
+TEST(Comm, CheckTurnsAnMpiErrorIntoAnError) {
+  int value = 0;
+  const int status = MPI_Bcast(&value, 1, MPI_INT, test_comm()->size() + 7, test_comm()->get());
+  try {
+    mpi::check(status, "MPI_Bcast");
+    FAIL() << "a root outside the communicator was accepted";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::mpi);
+    EXPECT_EQ(std::string(error.what()).find("MPI_Bcast: "), 0U);
+  }
+}
+
+}  // namespace
+}  // namespace nodewise::test
