@@ -1,6 +1,7 @@
 #include "nodewise/matrix/dist_matrix.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "nodewise/comm/pattern.hpp"
 #include "nodewise/comm/route/direct.hpp"
@@ -104,7 +105,7 @@ DistMatrix<T>::DistMatrix(Layout rows, Layout cols, SplitRows<T> split)
       ghosts_(std::move(split.ghosts)) {
   mpi::collectively(comm(), [&] {
     if (on_.n_rows != rows_.n_local() || off_.n_rows != on_.n_rows ||
-        on_.n_cols != cols_.n_local()) {
+        on_.n_cols != cols_.n_local() || std::cmp_not_equal(off_.n_cols, ghosts_.size())) {
       throw Error(ErrorCode::dimension_mismatch, "matrix: the rows given do not fit the layout");
     }
     for (LocalIndex i = 0; i < off_.n_rows; ++i) {

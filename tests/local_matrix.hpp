@@ -1,0 +1,74 @@
+// Local matrices to test with. Values are small integers, so that sums are exact in any order, in
+// double and in float.
+#pragma once
+
+#include <cmath>
+#include <utility>
+#include <vector>
+
+#include <Eigen/Dense>
+
+#include "nodewise/base/hash.hpp"
+#include "nodewise/kernels/csr.hpp"
+
+namespace nodewise::test {
+
+template <class T>
+using Dense = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic>;
+
+/// Rows of (column, value), taken as they are: unsorted, repeated.
+template <class T>
+kernels::Csr<T> from_rows(const std::vector<std::vector<std::pair<LocalIndex, T>>>& rows,
+                          LocalIndex n_cols) {
+  kernels::Csr<T> A(static_cast<LocalIndex>(rows.size()), n_cols);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    for (const auto& [col, value] : rows[i]) {
+      A.cols.push_back(col);
+      A.vals.push_back(value);
+    }
+    A.row_ptr[i + 1] = static_cast<Offset>(A.cols.size());
+  }
+  return A;
+}
+
+/// A value for place (i, j): an integer of -4 .. 4, zero included.
+template <class T>
+T small_value(std::int64_t i, std::int64_t j, std::uint64_t seed) {
+  const std::uint64_t h = hash64(static_cast<std::uint64_t>(i), seed + 7);
+  return static_cast<T>(hash64(static_cast<std::uint64_t>(j), h) % 9) - T{4};
+}
+
+/// Whether place (i, j) of a random matrix holds an entry.
+inline bool has_entry(std::int64_t i, std::int64_t j, double density, std::uint64_t seed) {
+  const std::uint64_t h = hash64(static_cast<std::uint64_t>(i), seed + 3);
+  return hash_uniform(static_cast<std::uint64_t>(j), h) < density;
+}
+
+/// Sorted rows; entries with the given probability.
+template <class T>
+kernels::Csr<T> random_csr(LocalIndex n_rows, LocalIndex n_cols, double density,
+                           std::uint64_t seed) {
+  kernels::Csr<T> A(n_rows, n_cols);
+  for (LocalIndex i = 0; i < n_rows; ++i) {
+    for (LocalIndex j = 0; j < n_cols; ++j) {
+      if (!has_entry(i, j, density, seed)) continue;
+      A.cols.push_back(j);
+      A.vals.push_back(small_value<T>(i, j, seed));
+    }
+    A.row_ptr[static_cast<std::size_t>(i) + 1] = static_cast<Offset>(A.cols.size());
+  }
+  return A;
+}
+
+template <class T>
+Dense<T> to_dense(const kernels::Csr<T>& A) {
+  Dense<T> dense = Dense<T>::Zero(A.n_rows, A.n_cols);
+  for (LocalIndex i = 0; i < A.n_rows; ++i) {
+    for (Offset k = A.begin(i); k < A.end(i); ++k) {
+      dense(i, A.cols[static_cast<std::size_t>(k)]) += A.vals[static_cast<std::size_t>(k)];
+    }
+  }
+  return dense;
+}
+
+}  // namespace nodewise::test

@@ -1,0 +1,127 @@
+// The Galerkin product P^T A P against a dense reference, for the shapes that break codes.
+#include <gtest/gtest.h>
+
+#include "nodewise/matrix/operations.hpp"
+
+#include "collective_error.hpp"
+#include "dist_matrix_support.hpp"
+#include "support.hpp"
+
+namespace nodewise::matrix {
+namespace {
+
+using test::expect_equal;
+using test::layouts_of;
+using test::product;
+using test::RandomMatrix;
+using test::test_comm;
+using test::Whole;
+
+template <class T>
+class Galerkin : public testing::Test {};
+using Values = testing::Types<double, float>;
+TYPED_TEST_SUITE(Galerkin, Values);
+
+template <class T>
+Whole<T> reference(const Whole<T>& A, const Whole<T>& P) {
+  return product(test::transposed(P), product(A, P));
+}
+
+TYPED_TEST(Galerkin, RandomOnAllPairsOfLayouts) {
+  std::uint64_t seed = 0;
+  for (const Layout& fine : layouts_of(test_comm(), 24)) {
+    for (const Layout& coarse : layouts_of(test_comm(), 11)) {
+      ++seed;
+      const RandomMatrix<TypeParam> A(fine, fine, 0.15, seed);
+      // The sparser half leaves rows and columns of P empty.
+      const RandomMatrix<TypeParam> P(fine, coarse, seed % 2 == 0 ? 0.3 : 0.05, seed + 100);
+      const auto coarse_A = galerkin_product(A.dist, P.dist);
+      expect_equal(coarse_A, reference(A.whole, P.whole));
+      EXPECT_TRUE(coarse_A.rows() == coarse);
+      EXPECT_TRUE(coarse_A.cols() == coarse);
+    }
+  }
+}
+
+TYPED_TEST(Galerkin, IdentityGivesTheMatrixBack) {
+  for (const Layout& fine : layouts_of(test_comm(), 21)) {
+    const RandomMatrix<TypeParam> A(fine, fine, 0.2, 9);
+    const auto I = matrix_from_rows<TypeParam>(
+        fine, fine, [](GlobalIndex i, auto&& emit) { emit(i, TypeParam{1}); });
+    expect_equal(galerkin_product(A.dist, I), A.whole);
+  }
+}
+
+// The identity between two layouts: every row of the result lives elsewhere.
+TYPED_TEST(Galerkin, IdentityBetweenLayoutsMovesTheMatrix) {
+  const auto layouts = layouts_of(test_comm(), 21);
+  for (std::size_t k = 0; k < layouts.size(); ++k) {
+    const Layout& from = layouts[k];
+    const Layout& to = layouts[(k + 2) % layouts.size()];
+    const RandomMatrix<TypeParam> A(from, from, 0.2, 9);
+    const auto I = matrix_from_rows<TypeParam>(
+        from, to, [](GlobalIndex i, auto&& emit) { emit(i, TypeParam{1}); });
+    expect_equal(galerkin_product(A.dist, I), A.whole);
+  }
+}
+
+TYPED_TEST(Galerkin, CoarseSpaceOfSizeZero) {
+  const Layout none = Layout::uniform(test_comm(), 0);
+  for (const Layout& fine : layouts_of(test_comm(), 14)) {
+    const RandomMatrix<TypeParam> A(fine, fine, 0.3, 2);
+    const RandomMatrix<TypeParam> P(fine, none, 0.3, 3);
+    const auto coarse = galerkin_product(A.dist, P.dist);
+    EXPECT_EQ(coarse.nnz_global(), 0);
+    expect_equal(coarse, reference(A.whole, P.whole));
+  }
+}
+
+TYPED_TEST(Galerkin, EverythingEmpty) {
+  const Layout none = Layout::uniform(test_comm(), 0);
+  const RandomMatrix<TypeParam> nothing(none, none, 0.5, 2);
+  expect_equal(galerkin_product(nothing.dist, nothing.dist), nothing.whole);
+}
+
+TYPED_TEST(Galerkin, ProlongationWithoutEntries) {
+  const Layout fine = Layout::uniform(test_comm(), 14);
+  const Layout coarse = Layout::uniform(test_comm(), 5);
+  const RandomMatrix<TypeParam> A(fine, fine, 0.3, 2);
+  const RandomMatrix<TypeParam> P(fine, coarse, 0.0, 3);
+  expect_equal(galerkin_product(A.dist, P.dist), reference(A.whole, P.whole));
+}
+
+// One coarse point, on the last rank or wherever the layout puts it, fed by all ranks.
+TYPED_TEST(Galerkin, OneCoarsePoint) {
+  for (const Layout& one : layouts_of(test_comm(), 1)) {
+    const Layout fine = Layout::uniform(test_comm(), 14);
+    const RandomMatrix<TypeParam> A(fine, fine, 0.3, 2);
+    const RandomMatrix<TypeParam> P(fine, one, 0.9, 3);
+    expect_equal(galerkin_product(A.dist, P.dist), reference(A.whole, P.whole));
+  }
+}
+
+// For a symmetric matrix of real numbers the result is symmetric to round-off.
+TEST(GalerkinSymmetry, SymmetricStaysSymmetric) {
+  const auto comm = test_comm();
+  const Layout fine = test::random_layout(comm, 200, 3);
+  const Layout coarse = test::random_layout(comm, 60, 4);
+  const auto A = matrix_from_rows<double>(fine, fine, [](GlobalIndex i, auto&& emit) {
+    for (GlobalIndex j = 0; j < 200; ++j) {
+      const auto low = static_cast<std::uint64_t>(std::min(i, j));
+      const auto high = static_cast<std::uint64_t>(std::max(i, j));
+      const double value = hash_uniform(low, high);
+      if (value < 0.05 || i == j) emit(j, std::sqrt(value) * 1e3);
+    }
+  });
+  const auto P = matrix_from_rows<double>(fine, coarse, [](GlobalIndex i, auto&& emit) {
+    for (std::uint64_t k = 0; k < 4; ++k) {
+      const std::uint64_t h = hash64(static_cast<std::uint64_t>(i), k);
+      emit(static_cast<GlobalIndex>(h % 60), hash_uniform(h));
+    }
+  });
+  EXPECT_TRUE(is_symmetric(A));
+  EXPECT_TRUE(is_symmetric(galerkin_product(A, P)));
+}
+
+}  // namespace
+}  // namespace nodewise::matrix

@@ -1,0 +1,130 @@
+// is_symmetric: what it must see, and what it must overlook.
+#include <cmath>
+#include <limits>
+
+#include <gtest/gtest.h>
+
+#include "nodewise/matrix/operations.hpp"
+
+#include "dist_matrix_support.hpp"
+#include "support.hpp"
+
+namespace nodewise::matrix {
+namespace {
+
+using test::layouts_of;
+using test::test_comm;
+
+constexpr GlobalIndex n = 40;
+
+double symmetric_value(GlobalIndex i, GlobalIndex j) {
+  const auto low = static_cast<std::uint64_t>(std::min(i, j));
+  const auto high = static_cast<std::uint64_t>(std::max(i, j));
+  const double value = hash_uniform(low, high + 1) - 0.5;
+  return std::abs(value) < 0.1 || i == j ? value : 0.0;
+}
+
+// A symmetric matrix with its value at (i, j) given by change(i, j, value).
+template <class T, class Change>
+DistMatrix<T> changed(const Layout& layout, Change&& change) {
+  return matrix_from_rows<T>(layout, layout, [&](GlobalIndex i, auto&& emit) {
+    for (GlobalIndex j = 0; j < n; ++j) {
+      const auto value = change(i, j, static_cast<T>(symmetric_value(i, j)));
+      if (value != T{0}) emit(j, value);
+    }
+  });
+}
+
+template <class T>
+class Symmetry : public testing::Test {};
+using Values = testing::Types<double, float>;
+TYPED_TEST_SUITE(Symmetry, Values);
+
+TYPED_TEST(Symmetry, SymmetricUpToRoundOff) {
+  using T = TypeParam;
+  for (const Layout& layout : layouts_of(test_comm(), n)) {
+    EXPECT_TRUE(is_symmetric(changed<T>(layout, [](auto, auto, T value) { return value; })));
+    EXPECT_TRUE(is_symmetric(changed<T>(layout, [](auto i, auto j, T value) {
+      return i < j ? std::nextafter(value, T{2}) : value;
+    })));
+  }
+}
+
+// The last row against the first column: on two ranks or more the pair is off-process.
+TYPED_TEST(Symmetry, OneEntryOff) {
+  using T = TypeParam;
+  const T relative = std::is_same_v<T, double> ? T(1e-6) : T(1e-2);
+  for (const Layout& layout : layouts_of(test_comm(), n)) {
+    const auto A = changed<T>(layout, [&](auto i, auto j, T value) {
+      if (i == n - 1 && j == 0) return T(0.3) * (1 + relative);
+      return i == 0 && j == n - 1 ? T(0.3) : value;
+    });
+    EXPECT_FALSE(is_symmetric(A));
+  }
+}
+
+TYPED_TEST(Symmetry, StructurallyNonsymmetric) {
+  using T = TypeParam;
+  for (const Layout& layout : layouts_of(test_comm(), n)) {
+    const auto without_lower = [&](GlobalIndex row, GlobalIndex column) {
+      return is_symmetric(changed<T>(layout, [&](auto i, auto j, T value) {
+        if (i == row && j == column) return T(0.01);
+        return i == column && j == row ? T(0) : value;
+      }));
+    };
+    EXPECT_FALSE(without_lower(n - 1, 0));
+    EXPECT_FALSE(without_lower(0, n - 1));
+    EXPECT_FALSE(without_lower(17, 18));
+    EXPECT_FALSE(is_symmetric(
+        changed<T>(layout, [](auto i, auto j, T value) { return i <= j ? value : T(0); })));
+  }
+}
+
+TYPED_TEST(Symmetry, SkewSymmetricIsNot) {
+  using T = TypeParam;
+  const Layout layout = Layout::uniform(test_comm(), n);
+  EXPECT_FALSE(is_symmetric(changed<T>(
+      layout, [](auto i, auto j, T value) { return i == j ? T(0) : (i < j ? value : -value); })));
+}
+
+TYPED_TEST(Symmetry, NotANumberIsNotSymmetric) {
+  using T = TypeParam;
+  const T nan = std::numeric_limits<T>::quiet_NaN();
+  for (const Layout& layout : layouts_of(test_comm(), n)) {
+    for (const GlobalIndex place : {GlobalIndex{0}, GlobalIndex{13}, n - 1}) {
+      EXPECT_FALSE(is_symmetric(changed<T>(layout, [&](auto i, auto j, T value) {
+        return i == place && j == place ? nan : value;
+      })));
+      EXPECT_FALSE(is_symmetric(changed<T>(layout, [&](auto i, auto j, T value) {
+        const bool pair = (i == place && j == n - 1 - place) || (j == place && i == n - 1 - place);
+        return pair ? nan : value;
+      })));
+    }
+  }
+}
+
+TYPED_TEST(Symmetry, TinyAndHugeScales) {
+  using T = TypeParam;
+  const Layout layout = Layout::uniform(test_comm(), n);
+  for (const T scale : {T(1e-25), T(1e25)}) {
+    EXPECT_TRUE(
+        is_symmetric(changed<T>(layout, [&](auto, auto, T value) { return scale * value; })));
+    EXPECT_FALSE(is_symmetric(changed<T>(layout, [&](auto i, auto j, T value) {
+      return scale * (i == 1 && j == n - 1 ? T(0.25) : value);
+    })));
+  }
+}
+
+TYPED_TEST(Symmetry, RectangularOrSplitOtherwise) {
+  using T = TypeParam;
+  const auto comm = test_comm();
+  const test::RandomMatrix<T> A(Layout::uniform(comm, 8), Layout::uniform(comm, 9), 0.0, 1);
+  EXPECT_FALSE(is_symmetric(A.dist));
+  const Layout none = Layout::uniform(comm, 0);
+  EXPECT_TRUE(is_symmetric(test::RandomMatrix<T>(none, none, 0.5, 1).dist));
+  const test::RandomMatrix<T> zero(Layout::uniform(comm, 8), Layout::uniform(comm, 8), 0.0, 1);
+  EXPECT_TRUE(is_symmetric(zero.dist));
+}
+
+}  // namespace
+}  // namespace nodewise::matrix
