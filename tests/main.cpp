@@ -48,12 +48,15 @@ class FailurePrinter : public testing::EmptyTestEventListener {
  public:
   explicit FailurePrinter(int rank) : rank_(rank) {}
 
+  void OnTestStart(const testing::TestInfo& info) override { test_ = full_name(info); }
+  void OnTestEnd(const testing::TestInfo&) override { test_ = "outside a test"; }
+
+  // GoogleTest holds its lock here, so the current test cannot be asked for.
   void OnTestPartResult(const testing::TestPartResult& part) override {
     if (!part.failed()) return;
-    const testing::TestInfo* info = testing::UnitTest::GetInstance()->current_test_info();
     std::ostringstream out;
-    out << "[rank " << rank_ << "] " << (info != nullptr ? full_name(*info) : "outside a test")
-        << ": " << (part.file_name() != nullptr ? part.file_name() : "unknown file") << ":"
+    out << "[rank " << rank_ << "] " << test_ << ": "
+        << (part.file_name() != nullptr ? part.file_name() : "unknown file") << ":"
         << part.line_number() << ": Failure\n"
         << part.message() << "\n";
     std::cout << out.str() << std::flush;
@@ -61,6 +64,7 @@ class FailurePrinter : public testing::EmptyTestEventListener {
 
  private:
   int rank_;
+  std::string test_ = "outside a test";
 };
 
 // Makes all ranks meet after every test and learn whether it failed anywhere.
@@ -95,13 +99,14 @@ class Rendezvous : public testing::EmptyTestEventListener {
   // alone.
   void wait(MPI_Request& request, const testing::TestInfo& info, bool failed_here) const {
     const auto start = std::chrono::steady_clock::now();
-    const auto patience = std::chrono::seconds(60);
+    const auto patience = std::chrono::seconds(20);
     auto pause = std::chrono::microseconds(10);
     for (int done = 0; MPI_Test(&request, &done, MPI_STATUS_IGNORE), done == 0;) {
       std::this_thread::sleep_for(pause);
       pause = std::min(2 * pause, std::chrono::microseconds(2000));
       if (failed_here && std::chrono::steady_clock::now() - start > patience) {
-        give_up(full_name(info) + " failed here, and other ranks are still in it after a minute, " +
+        give_up(full_name(info) +
+                " failed here, and other ranks are still in it after 20 seconds, " +
                 "probably waiting for a message of this rank");
       }
     }

@@ -1,0 +1,35 @@
+# cmake --install: the library, its headers, the program, the CMake package, the pkg-config file and
+# the examples. A program that uses the library needs MPI and zlib, nothing else.
+include(CMakePackageConfigHelpers)
+set(nodewise_cmake_dir "${CMAKE_INSTALL_LIBDIR}/cmake/nodewise")
+
+install(TARGETS nodewise EXPORT nodewise_targets
+  LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}" ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}")
+install(DIRECTORY "${PROJECT_SOURCE_DIR}/nodewise" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}"
+  FILES_MATCHING PATTERN "*.hpp" PATTERN "*.h")
+if(TARGET nodewise_cli)
+  set_target_properties(nodewise_cli PROPERTIES
+    INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")
+  install(TARGETS nodewise_cli RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
+endif()
+install(DIRECTORY "${PROJECT_SOURCE_DIR}/examples/" DESTINATION "${CMAKE_INSTALL_DATADIR}/nodewise/examples")
+install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" DESTINATION "${CMAKE_INSTALL_DATADIR}/doc/nodewise")
+
+install(EXPORT nodewise_targets NAMESPACE nodewise:: DESTINATION "${nodewise_cmake_dir}")
+configure_package_config_file("${CMAKE_CURRENT_LIST_DIR}/nodewiseConfig.cmake.in"
+  "${PROJECT_BINARY_DIR}/nodewiseConfig.cmake" INSTALL_DESTINATION "${nodewise_cmake_dir}")
+write_basic_package_version_file("${PROJECT_BINARY_DIR}/nodewiseConfigVersion.cmake"
+  COMPATIBILITY SameMinorVersion)
+install(FILES "${PROJECT_BINARY_DIR}/nodewiseConfig.cmake"
+  "${PROJECT_BINARY_DIR}/nodewiseConfigVersion.cmake" DESTINATION "${nodewise_cmake_dir}")
+
+# A static library leaves zlib to whoever links it; pkg-config has it private otherwise.
+set(nodewise_pc_zlib "Requires: zlib")
+if(BUILD_SHARED_LIBS)
+  set(nodewise_pc_zlib "Requires.private: zlib")
+endif()
+file(RELATIVE_PATH nodewise_pc_prefix
+  "/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/")  # so that the installed tree can be moved
+string(REGEX REPLACE "/$" "" nodewise_pc_prefix "${nodewise_pc_prefix}")
+configure_file("${CMAKE_CURRENT_LIST_DIR}/nodewise.pc.in" "${PROJECT_BINARY_DIR}/nodewise.pc" @ONLY)
+install(FILES "${PROJECT_BINARY_DIR}/nodewise.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
