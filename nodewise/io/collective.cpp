@@ -16,6 +16,11 @@ void share_error(const mpi::Comm& comm, const std::optional<Error>& error, int r
   throw Error(static_cast<ErrorCode>(code), text);
 }
 
+void share_first_error(const mpi::Comm& comm, const std::optional<Error>& error) {
+  const int failed = mpi::min(comm, error ? comm.rank() : comm.size());
+  if (failed < comm.size()) share_error(comm, error, failed);
+}
+
 void require_memory(const mpi::Comm& comm, std::int64_t bytes, const std::string& what) {
   const std::vector<std::int64_t> all = mpi::gather_all(comm, bytes);
   const mpi::Topology& topology = comm.topology();
@@ -33,8 +38,7 @@ void require_memory(const mpi::Comm& comm, std::int64_t bytes, const std::string
                   fmt::format("{} needs {:.1f} GiB on a machine that has {:.1f} GiB", what,
                               needed / (1 << 30), there / (1 << 30)));
   }
-  const int failed = mpi::min(comm, error ? comm.rank() : comm.size());
-  if (failed < comm.size()) share_error(comm, error, failed);
+  share_first_error(comm, error);
 }
 
 }  // namespace nodewise::io

@@ -13,6 +13,11 @@ namespace nodewise::io {
 /// failure.
 void share_error(const mpi::Comm& comm, const std::optional<Error>& error, int root);
 
+/// Collective. If any rank brings an error, every rank throws the one of the lowest such rank, word
+/// for word. For ranks that look at a file one behind the other this is the first error in the
+/// file.
+void share_first_error(const mpi::Comm& comm, const std::optional<Error>& error);
+
 /// Collective. Refuses what cannot fit: throws out_of_memory on every rank where the ranks of one
 /// node together need more bytes than the node has. `what` names the thing in the message.
 /// Operating systems hand out memory they do not have and end the program later, without a message.

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "nodewise/io/row_visit.hpp"
 #include "nodewise/matrix/assemble.hpp"
 #include "nodewise/matrix/operations.hpp"
 #include "nodewise/mpi/agree.hpp"
@@ -13,19 +14,6 @@ namespace nodewise::io {
 namespace {
 
 using comm::Layout;
-
-/// Calls visit(global column, value) for the entries of a local row.
-template <class T, class Visit>
-void visit_row(const matrix::DistMatrix<T>& A, LocalIndex i, Visit&& visit) {
-  for (Offset k = A.on().begin(i); k < A.on().end(i); ++k) {
-    const auto p = static_cast<std::size_t>(k);
-    visit(A.cols().to_global(A.on().cols[p]), A.on().vals[p]);
-  }
-  for (Offset k = A.off().begin(i); k < A.off().end(i); ++k) {
-    const auto p = static_cast<std::size_t>(k);
-    visit(A.ghosts()[static_cast<std::size_t>(A.off().cols[p])], A.off().vals[p]);
-  }
-}
 
 template <class T>
 void check_weights(const matrix::DistMatrix<T>& W) {
@@ -56,8 +44,6 @@ void collect_edges(const matrix::DistMatrix<T>& W, LocalIndex i, std::vector<Edg
   visit_row(W, i, [&](GlobalIndex col, T weight) {
     if (col != row && weight != 0) edges.push_back({col, weight});
   });
-  std::sort(edges.begin(), edges.end(),
-            [](const Edge<T>& a, const Edge<T>& b) { return a.col < b.col; });
 }
 
 template <class T>

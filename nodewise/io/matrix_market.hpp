@@ -2,35 +2,14 @@
 #pragma once
 
 #include <memory>
-#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
-#include "nodewise/io/line_reader.hpp"
-#include "nodewise/io/matrix_market_parse.hpp"
+#include "nodewise/io/read_options.hpp"
 #include "nodewise/matrix/dist_matrix.hpp"
 
 namespace nodewise::io {
-
-struct ReadOptions {
-  /// How rows and columns are laid out; uniform where not given. With one given, a square matrix
-  /// takes it for both.
-  std::optional<comm::Layout> rows = {};
-  std::optional<comm::Layout> cols = {};
-  /// What a rank reads at once.
-  std::size_t piece_bytes = default_piece_bytes;
-};
-
-/// What was found in a file.
-struct ReadSummary {
-  std::string format;  ///< such as "Matrix Market, coordinate real symmetric, gzip"
-  GlobalIndex rows = 0;
-  GlobalIndex cols = 0;
-  GlobalIndex entries = 0;     ///< entries in the file
-  GlobalIndex nonzeros = 0;    ///< entries of the matrix, those of the other triangle included
-  GlobalIndex duplicates = 0;  ///< entries of the file added to an earlier one in the same place
-  bool symmetric = false;      ///< the file holds one triangle of a symmetric matrix
-};
 
 /// Collective. Reads a matrix: real, integer and pattern (values 1); general, symmetric and
 /// skew-symmetric; coordinate and array. A plain file is read in ranges of bytes, one a rank; a
@@ -58,10 +37,10 @@ std::vector<T> read_vector_market(const comm::Layout& layout, const std::string&
                                   const ReadOptions& options = {});
 
 /// Collective. Writes a matrix as "coordinate real general" with the shortest numbers that read
-/// back exactly, rows ascending, columns ascending in each part of a row. Each rank formats and
-/// writes its own rows, twice (first to learn their length). See OutputFile for what happens on
-/// failure. Throws the same Error on every rank: file_io, or unsuitable_matrix for a value that is
-/// not finite, which could not be read back.
+/// back exactly, rows and columns ascending: the same file on any number of ranks. Each rank
+/// formats and writes its own rows, twice (first to learn their length). See OutputFile for what
+/// happens on failure. Throws the same Error on every rank: file_io, or unsuitable_matrix for a
+/// value that is not finite, which could not be read back.
 template <class T>
 void write_matrix_market(const std::string& path, const matrix::DistMatrix<T>& A);
 

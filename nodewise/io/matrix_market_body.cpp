@@ -166,9 +166,7 @@ GlobalIndex MarketFile::agree_on(const EntryLines& lines,
                                  const std::optional<Error>& stream_error) const {
   const std::int64_t lines_before = header_.lines + mpi::exclusive_sum(*comm_, lines.lines());
   const GlobalIndex entries_before = mpi::exclusive_sum(*comm_, lines.entries());
-  const std::optional<Error> error = own_error(lines, lines_before, entries_before);
-  const int failed = mpi::min(*comm_, error ? comm_->rank() : comm_->size());
-  if (failed < comm_->size()) share_error(*comm_, error, failed);
+  share_first_error(*comm_, own_error(lines, lines_before, entries_before));
   const std::int64_t last_line = header_.lines + mpi::sum(*comm_, lines.lines());
   const GlobalIndex entries = mpi::sum(*comm_, lines.entries());
   std::optional<Error> at_end;

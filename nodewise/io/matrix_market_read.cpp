@@ -2,17 +2,15 @@
 
 #include <fmt/format.h>
 
-#include "nodewise/io/collective.hpp"
 #include "nodewise/io/matrix_market.hpp"
 #include "nodewise/io/matrix_market_body.hpp"
+#include "nodewise/io/row_visit.hpp"
 #include "nodewise/matrix/assemble.hpp"
 #include "nodewise/mpi/agree.hpp"
 
 namespace nodewise::io {
 
 namespace {
-
-using comm::Layout;
 
 /// Values are parsed in double; a float must not become infinite.
 template <class T>
@@ -25,42 +23,11 @@ T to_value(double value) {
   return result;
 }
 
-Layout layout_for(const std::shared_ptr<const mpi::Comm>& comm, const std::string& path,
-                  const char* what, const std::optional<Layout>& wanted, GlobalIndex n) {
-  if (!wanted) {
-    try {
-      return Layout::uniform(comm, n);
-    } catch (const Error& error) {  // too many for the ranks there are
-      throw Error(error.code(), fmt::format("{}: {} {}: {}", path, n, what, error.what()));
-    }
-  }
-  if (wanted->n_global() != n) {
-    throw Error(ErrorCode::dimension_mismatch, fmt::format("{} has {} {}, the layout given has {}",
-                                                           path, n, what, wanted->n_global()));
-  }
-  return *wanted;
-}
-
-/// Row and column layouts; the checks give the same result on every rank.
-struct Layouts {
-  Layout rows, cols;
-
-  Layouts(const std::shared_ptr<const mpi::Comm>& comm, const MarketFile& file,
-          const ReadOptions& options)
-      : rows(layout_for(comm, file.path(), "rows",
-                        options.rows || !square(file) ? options.rows : options.cols,
-                        file.header().rows)),
-        cols(layout_for(comm, file.path(), "columns",
-                        options.cols || !square(file) ? options.cols : options.rows,
-                        file.header().cols)) {}
-  static bool square(const MarketFile& file) { return file.header().rows == file.header().cols; }
-};
-
 /// Puts entries of the file into the assembler, and of one triangle also into the other.
 template <class T>
 class Filler {
  public:
-  Filler(const MarketHeader& header, const Layouts& layouts, std::size_t expected)
+  Filler(const MarketHeader& header, const MatrixLayouts& layouts, std::size_t expected)
       : symmetry_(header.symmetry),
         first_row_(layouts.rows.first()),
         first_col_(layouts.cols.first()),
@@ -105,15 +72,8 @@ template <class T>
 GlobalIndex count_diagonal(const matrix::DistMatrix<T>& A) {
   GlobalIndex count = 0;
   for (LocalIndex i = 0; i < A.n_local(); ++i) {
-    const GlobalIndex row = A.rows().to_global(i) - A.rows().first();
-    for (Offset k = A.on().begin(i); k < A.on().end(i); ++k) {
-      const LocalIndex col = A.on().cols[static_cast<std::size_t>(k)];
-      count += A.cols().to_global(col) - A.cols().first() == row;
-    }
-    for (Offset k = A.off().begin(i); k < A.off().end(i); ++k) {
-      const auto ghost = static_cast<std::size_t>(A.off().cols[static_cast<std::size_t>(k)]);
-      count += A.ghosts()[ghost] - A.cols().first() == row;
-    }
+    const GlobalIndex diagonal = A.rows().to_global(i) - A.rows().first() + A.cols().first();
+    visit_row(A, i, [&](GlobalIndex col, T) { count += col == diagonal ? 1 : 0; });
   }
   return mpi::sum(A.comm(), count);
 }
@@ -140,13 +100,6 @@ ReadSummary summarise(const MarketFile& file, const matrix::DistMatrix<T>& A,
   return summary;
 }
 
-/// Row pointers are the part of a matrix that a short file can make large.
-void require_memory_for_rows(const Layouts& layouts, const std::string& path) {
-  const std::int64_t rows = layouts.rows.n_local();
-  require_memory(layouts.rows.comm(), 3 * std::int64_t{sizeof(Offset)} * rows,
-                 fmt::format("{}: a matrix of {} rows", path, layouts.rows.n_global()));
-}
-
 }  // namespace
 
 template <class T>
@@ -155,8 +108,7 @@ matrix::DistMatrix<T> read_matrix_market(std::shared_ptr<const mpi::Comm> comm,
                                          ReadSummary* summary) {
   MarketFile file(comm, path, options.piece_bytes);
   const MarketHeader& header = file.header();
-  const Layouts layouts(comm, file, options);
-  require_memory_for_rows(layouts, path);
+  const MatrixLayouts layouts = choose_layouts(comm, path, header.rows, header.cols, options);
   Filler<T> filler =
       mpi::collectively(*comm, [&] { return Filler<T>(header, layouts, file.expected_entries()); });
   if (header.format == MarketFormat::array) {

@@ -4,6 +4,7 @@
 
 #include "nodewise/io/matrix_market.hpp"
 #include "nodewise/io/output_file.hpp"
+#include "nodewise/io/row_visit.hpp"
 #include "nodewise/io/text_writer.hpp"
 #include "nodewise/mpi/agree.hpp"
 
@@ -49,23 +50,15 @@ template <class T>
 void put_rows(TextSink& sink, const std::string& path, const matrix::DistMatrix<T>& A) {
   const GlobalIndex first_row = A.rows().first() - 1;
   const GlobalIndex first_col = A.cols().first() - 1;
-  const auto put = [&](GlobalIndex row, GlobalIndex col, T value) {
-    sink.put_number(row);
-    sink.put(' ');
-    sink.put_number(col - first_col);
-    sink.put(' ');
-    put_value(sink, path, value, row);
-  };
   for (LocalIndex i = 0; i < A.n_local(); ++i) {
     const GlobalIndex row = A.rows().to_global(i) - first_row;
-    for (Offset k = A.on().begin(i); k < A.on().end(i); ++k) {
-      const auto p = static_cast<std::size_t>(k);
-      put(row, A.cols().to_global(A.on().cols[p]), A.on().vals[p]);
-    }
-    for (Offset k = A.off().begin(i); k < A.off().end(i); ++k) {
-      const auto p = static_cast<std::size_t>(k);
-      put(row, A.ghosts()[static_cast<std::size_t>(A.off().cols[p])], A.off().vals[p]);
-    }
+    visit_row(A, i, [&](GlobalIndex col, T value) {
+      sink.put_number(row);
+      sink.put(' ');
+      sink.put_number(col - first_col);
+      sink.put(' ');
+      put_value(sink, path, value, row);
+    });
   }
 }
 

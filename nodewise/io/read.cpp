@@ -1,0 +1,86 @@
+#include "nodewise/io/read.hpp"
+
+#include <array>
+#include <string_view>
+
+#include "nodewise/io/byte_source.hpp"
+#include "nodewise/io/collective.hpp"
+#include "nodewise/io/matrix_market.hpp"
+#include "nodewise/io/petsc_binary.hpp"
+#include "nodewise/io/petsc_header.hpp"
+#include "nodewise/mpi/agree.hpp"
+
+namespace nodewise::io {
+
+namespace {
+
+using comm::Layout;
+
+/// Collective. Everything that is not PETSc's is left to the Matrix Market reader and its messages.
+FileFormat format_of_content(const mpi::Comm& comm, const std::string& path) {
+  std::optional<Error> error;
+  bool petsc = false;
+  if (comm.is_root()) {
+    error = mpi::caught([&] {
+      std::array<char, 8> beginning = {};
+      InputFile(path).read_at(0, beginning);
+      petsc = recognise_petsc(beginning).has_value();
+    });
+  }
+  share_error(comm, with_path(path, error), 0);
+  return mpi::broadcast(comm, petsc ? 1 : 0, 0) != 0 ? FileFormat::petsc_binary
+                                                     : FileFormat::matrix_market;
+}
+
+}  // namespace
+
+FileFormat format_of_name(const std::string& path) {
+  const std::string_view name = path;
+  if (name.ends_with(".mtx")) return FileFormat::matrix_market;
+  if (name.ends_with(".petsc") || name.ends_with(".bin")) return FileFormat::petsc_binary;
+  throw Error(ErrorCode::invalid_argument,
+              path +
+                  ": the name of an output file must end in .mtx (Matrix Market), .petsc or "
+                  ".bin (PETSc binary)");
+}
+
+template <class T>
+matrix::DistMatrix<T> read_matrix(std::shared_ptr<const mpi::Comm> comm, const std::string& path,
+                                  const ReadOptions& options, ReadSummary* summary) {
+  if (format_of_content(*comm, path) == FileFormat::petsc_binary) {
+    return read_petsc_matrix<T>(std::move(comm), path, options, summary);
+  }
+  return read_matrix_market<T>(std::move(comm), path, options, summary);
+}
+
+template <class T>
+std::vector<T> read_vector(const Layout& layout, const std::string& path) {
+  if (format_of_content(layout.comm(), path) == FileFormat::petsc_binary) {
+    return read_petsc_vector<T>(layout, path);
+  }
+  return read_vector_market<T>(layout, path);
+}
+
+template <class T>
+void write_matrix(const std::string& path, const matrix::DistMatrix<T>& A) {
+  if (format_of_name(path) == FileFormat::petsc_binary) return write_petsc_matrix(path, A);
+  write_matrix_market(path, A);
+}
+
+template <class T>
+void write_vector(const std::string& path, const Layout& layout, std::span<const T> x) {
+  if (format_of_name(path) == FileFormat::petsc_binary) return write_petsc_vector(path, layout, x);
+  write_vector_market(path, layout, x);
+}
+
+#define NODEWISE_INSTANTIATE(T)                                                                    \
+  template matrix::DistMatrix<T> read_matrix(std::shared_ptr<const mpi::Comm>, const std::string&, \
+                                             const ReadOptions&, ReadSummary*);                    \
+  template std::vector<T> read_vector(const Layout&, const std::string&);                          \
+  template void write_matrix(const std::string&, const matrix::DistMatrix<T>&);                    \
+  template void write_vector(const std::string&, const Layout&, std::span<const T>);
+NODEWISE_INSTANTIATE(float)
+NODEWISE_INSTANTIATE(double)
+#undef NODEWISE_INSTANTIATE
+
+}  // namespace nodewise::io

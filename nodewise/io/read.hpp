@@ -1,0 +1,39 @@
+// Matrices and vectors from and to files of any format that is known.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "nodewise/io/read_options.hpp"
+#include "nodewise/matrix/dist_matrix.hpp"
+
+namespace nodewise::io {
+
+enum class FileFormat { matrix_market, petsc_binary };
+
+/// Local. The format a file of this name is written in: .mtx is Matrix Market, .petsc and .bin are
+/// PETSc binary. Throws invalid_argument, naming the endings, for any other name.
+FileFormat format_of_name(const std::string& path);
+
+/// Collective. Reads a matrix; the format (Matrix Market, plain or gzip, or PETSc binary) is told
+/// by the first bytes, not by the name. Errors: see read_matrix_market() and read_petsc_matrix().
+template <class T>
+matrix::DistMatrix<T> read_matrix(std::shared_ptr<const mpi::Comm> comm, const std::string& path,
+                                  const ReadOptions& options = {}, ReadSummary* summary = nullptr);
+
+/// Collective. Reads a vector of the layout's length, likewise, and returns this rank's part.
+template <class T>
+std::vector<T> read_vector(const comm::Layout& layout, const std::string& path);
+
+/// Collective. Writes a matrix in the format that the name asks for. The file appears under its
+/// name when it is complete, or not at all.
+template <class T>
+void write_matrix(const std::string& path, const matrix::DistMatrix<T>& A);
+
+/// Collective. Writes a vector, likewise. x: this rank's part.
+template <class T>
+void write_vector(const std::string& path, const comm::Layout& layout, std::span<const T> x);
+
+}  // namespace nodewise::io
