@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <Eigen/Dense>
+#include <gtest/gtest.h>
 
 #include "nodewise/base/hash.hpp"
 #include "nodewise/matrix/assemble.hpp"
@@ -113,5 +114,14 @@ class Pointwise final : public solve::Operator<T> {
   comm::Layout layout_;
   Function f_;
 };
+
+/// Collective. Expects the same report on every rank, but for the time.
+inline void expect_same_on_all_ranks(const solve::Report& report) {
+  const mpi::Comm& comm = *test_comm();
+  const auto outcome = static_cast<std::int32_t>(report.outcome);
+  EXPECT_EQ(mpi::min(comm, outcome), mpi::max(comm, outcome));
+  EXPECT_EQ(mpi::min(comm, report.iterations), mpi::max(comm, report.iterations));
+  EXPECT_EQ(mpi::broadcast(comm, report.diagnosis, 0), report.diagnosis);
+}
 
 }  // namespace nodewise::test

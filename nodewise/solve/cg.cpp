@@ -46,7 +46,7 @@ class ConjugateGradient {
   Next settle(double rr);
   Next verify(double& relative);
   bool residual_needed() const;
-  void keep_checkpoint();
+  void keep_checkpoint(double last_step);
   void revert();
   void restore_checkpoint();
   void examine_range();
@@ -102,7 +102,7 @@ bool ConjugateGradient<T>::precondition() {
 template <class T>
 bool ConjugateGradient<T>::advance() {
   it_.A().apply(p_, q_);
-  const double pq = sum_all(it_.comm(), dot_local<T>(p_, q_))[0];
+  const auto [pq, qq] = sum_all(it_.comm(), dot_local<T>(p_, q_), dot_local<T>(q_, q_));
   alpha_ = rz_ / pq;
   if (!std::isfinite(pq) || (pq > 0 && !std::isfinite(alpha_))) {
     it_.stop(Outcome::not_finite,
@@ -118,6 +118,9 @@ bool ConjugateGradient<T>::advance() {
                          pq, it_.report().iterations + 1));
     return false;
   }
+  // |r - alpha q| >= alpha |q| - |r|: a step so bad that it could not be undone accurately.
+  constexpr double leap = 100;
+  if (alpha_ * std::sqrt(qq) > leap * it_.last() * it_.rhs_norm()) keep_checkpoint(0.0);
   rr_local_ = update<T>(alpha_, p_, q_, it_.x(), r_);
   rr_pending_ = true;
   if (!residual_needed()) return true;
@@ -143,7 +146,9 @@ Next ConjugateGradient<T>::settle(double rr) {
   double relative = std::sqrt(rr) / it_.rhs_norm();
   Next next = Next::go_on;
   if (it_.passes(relative)) next = verify(relative);
-  if (next == Next::go_on && relative > it_.last() && std::isfinite(relative)) keep_checkpoint();
+  if (next == Next::go_on && relative > it_.last() && std::isfinite(relative)) {
+    keep_checkpoint(alpha_);
+  }
   const bool more = it_.record(relative);
   if (!std::isfinite(relative)) revert();
   if (relative < best_) best_ = relative;
@@ -159,18 +164,18 @@ Next ConjugateGradient<T>::verify(double& relative) {
   return Next::restart;
 }
 
-/// The residual has begun to rise: keeps the iterate before the last step, if it was the best and
-/// the residual of the checkpoint kept is at least twice as large. This happens a few times in a
-/// solve at most.
+/// The residual begins to rise: keeps the iterate before the last step (of length last_step along
+/// p), if it is the best and the residual of the checkpoint kept is at least twice as large. This
+/// happens a few times in a solve at most.
 template <class T>
-void ConjugateGradient<T>::keep_checkpoint() {
+void ConjugateGradient<T>::keep_checkpoint(double last_step) {
   if (it_.last() > best_ || !(2 * best_ <= checkpoint_residual_)) return;
   const std::span<const T> x = it_.x();
   if (checkpoint_residual_ == std::numeric_limits<double>::infinity()) {
     mpi::collectively(it_.comm(), [&] { checkpoint_.resize(x.size()); });
   }
   std::copy(x.begin(), x.end(), checkpoint_.begin());
-  axpy<T>(-alpha_, p_, checkpoint_);
+  if (last_step != 0) axpy<T>(-last_step, p_, checkpoint_);
   checkpoint_residual_ = best_;
 }
 
@@ -182,13 +187,12 @@ void ConjugateGradient<T>::revert() {
   if (sum_all(it_.comm(), count_not_finite<T>(x))[0] > 0) std::fill(x.begin(), x.end(), T{});
 }
 
-/// Where the solve failed: the checkpoint becomes x if its residual is the smaller.
+/// Where the solve failed: the checkpoint becomes x if the true residual of x is more than twice as
+/// large. (Otherwise the last iterate is the better one in the norm that CG minimises.)
 template <class T>
 void ConjugateGradient<T>::restore_checkpoint() {
-  const Report& report = it_.report();
-  if (report.converged() || report.history.empty()) return;
-  const double now = it_.last();
-  if (now <= checkpoint_residual_ || std::isinf(checkpoint_residual_)) return;
+  if (it_.report().converged() || std::isinf(checkpoint_residual_)) return;
+  if (it_.true_residual(q_) <= 2 * checkpoint_residual_) return;
   std::copy(checkpoint_.begin(), checkpoint_.end(), it_.x().begin());
 }
 

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include <Eigen/Dense>
 #include <fmt/format.h>
 
 #include "nodewise/mpi/agree.hpp"
@@ -50,19 +51,32 @@ class LeastSquares {
 
   std::size_t n_columns() const { return columns_.size(); }
 
-  /// The minimiser over the first n columns; 0 for directions that the matrix maps to nothing (to
-  /// round-off).
-  std::vector<double> solve(std::size_t n) const {
-    std::vector<double> y(g_.begin(), g_.begin() + static_cast<std::ptrdiff_t>(n));
-    double largest = 0;
-    for (const auto& column : columns_) largest = std::max(largest, std::abs(column.back()));
-    const double negligible = 4 * std::numeric_limits<double>::epsilon() * largest;
-    for (std::size_t j = n; j-- > 0;) {
+  /// The minimiser, by back substitution.
+  std::vector<double> solve() const {
+    std::vector<double> y(g_.begin(), g_.end() - 1);
+    for (std::size_t j = columns_.size(); j-- > 0;) {
       const std::vector<double>& column = columns_[j];
-      y[j] = std::abs(column[j]) > negligible ? y[j] / column[j] : 0.0;
+      y[j] = column[j] == 0 ? 0.0 : y[j] / column[j];
       for (std::size_t i = 0; i < j; ++i) y[i] -= y[j] * column[i];
     }
     return y;
+  }
+
+  /// The shortest minimiser, singular values below `threshold` times the largest pivot being taken
+  /// for zero: for a singular matrix, where solve() may return something huge.
+  std::vector<double> solve_truncated(double threshold) const {
+    const auto n = static_cast<Eigen::Index>(columns_.size());
+    Eigen::MatrixXd R = Eigen::MatrixXd::Zero(n, n);
+    for (Eigen::Index j = 0; j < n; ++j) {
+      for (Eigen::Index i = 0; i <= j; ++i) {
+        R(i, j) = columns_[static_cast<std::size_t>(j)][static_cast<std::size_t>(i)];
+      }
+    }
+    Eigen::CompleteOrthogonalDecomposition<Eigen::MatrixXd> decomposition;
+    decomposition.setThreshold(threshold);
+    decomposition.compute(R);
+    const Eigen::VectorXd y = decomposition.solve(Eigen::Map<const Eigen::VectorXd>(g_.data(), n));
+    return {y.begin(), y.end()};
   }
 
  private:
@@ -203,13 +217,14 @@ bool Gmres<T>::orthogonalise(std::size_t j, std::vector<double>& column) {
 }
 
 /// Moves x to the minimiser of the cycle and recomputes r_ and true_. An x that is no better is not
-/// taken; the last column, which a singular matrix may have spoilt, is then left out once. False
-/// where x stays.
+/// taken: then the truncated minimiser is tried. False where x stays.
 template <class T>
 bool Gmres<T>::move() {
-  const std::size_t n_columns = small_.n_columns();
-  for (std::size_t n = n_columns; n > 0 && n + 1 >= n_columns; --n) {
-    const std::vector<double> y = small_.solve(n);
+  const std::size_t n = small_.n_columns();
+  if (n == 0) return false;
+  const double threshold = 1e-2 * std::sqrt(static_cast<double>(std::numeric_limits<T>::epsilon()));
+  for (const bool truncated : {false, true}) {
+    const std::vector<double> y = truncated ? small_.solve_truncated(threshold) : small_.solve();
     std::copy(it_.x().begin(), it_.x().end(), next_.begin());
     combine<T>(directions(n), y, 1.0, 1.0, next_);
     const double relative = it_.residual_of(next_, r_);

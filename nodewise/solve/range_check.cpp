@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "nodewise/base/hash.hpp"
 #include "nodewise/mpi/agree.hpp"
 #include "nodewise/solve/asymmetry.hpp"
 #include "nodewise/solve/vector_ops.hpp"
@@ -26,6 +27,7 @@ class NullVectorSearch {
     mpi::collectively(comm(), [&] {
       for (Array<T>* v : {&r_, &p_, &q_, &z_, &s_}) v->resize(b.size());
     });
+    norm_A_ = estimate_norm();
     constexpr double epsilon = std::numeric_limits<T>::epsilon();
     allowed_ratio_ = epsilon / std::max(tolerance, std::sqrt(epsilon));
   }
@@ -33,12 +35,8 @@ class NullVectorSearch {
   RangeCheck run(std::span<const T> residual) {
     std::copy(residual.begin(), residual.end(), r_.begin());
     s_ = r_;
-    precondition(r_);
-    p_ = z_;
-    rz_ = sum_all(comm(), dot_local<T>(r_, z_))[0];
-    if (!(rz_ > 0) || !std::isfinite(rz_)) return {};
-    weight_ = 1 / rz_;
-    RangeCheck check;
+    RangeCheck check = examine();  // GMRES may have left a null vector already
+    if (check.outside || !start()) return check;
     int next_check = 1;
     for (int k = 1; k <= most_steps; ++k) {
       const bool more = step();
@@ -53,12 +51,32 @@ class NullVectorSearch {
  private:
   const mpi::Comm& comm() const { return A_.layout().comm(); }
 
+  /// A lower bound of |A|, from a hashed vector: the directions of the search may be null vectors.
+  double estimate_norm() {
+    const auto first = static_cast<std::uint64_t>(A_.layout().begin());
+    for (std::size_t i = 0; i < p_.size(); ++i) {
+      p_[i] = static_cast<T>(2 * hash_uniform(first + i) - 1);
+    }
+    A_.apply(p_, q_);
+    const auto [pp, qq] = sum_all(comm(), dot_local<T>(p_, p_), dot_local<T>(q_, q_));
+    return std::sqrt(qq / pp);
+  }
+
   void precondition(std::span<const T> r) {
     if (M_ != nullptr) {
       M_->apply(r, z_);
     } else {
       std::copy(r.begin(), r.end(), z_.begin());
     }
+  }
+
+  /// The first direction; false where the preconditioner is not positive definite.
+  bool start() {
+    precondition(r_);
+    p_ = z_;
+    rz_ = sum_all(comm(), dot_local<T>(r_, z_))[0];
+    weight_ = 1 / rz_;
+    return rz_ > 0 && std::isfinite(weight_);
   }
 
   /// One iteration; false where it cannot go on.
