@@ -115,21 +115,21 @@ TEST(MatrixMarketErrors, ATruncatedLastLineIsNotAccepted) {
   const std::string text = join(correct_lines());
   // Without the last entry's value, and without the last entry.
   expect_message(text.substr(0, text.rfind(' ')),
-                 ", line 71: expected 'row column value', found '20 20'");
+                 ", line 72: expected 'row column value', found '20 20'");
   expect_message(text.substr(0, text.rfind("20 20")),
-                 ", line 70: the file ends after 59 of the 60 entries announced on line 3");
+                 ", line 71: the file ends after 59 of the 60 entries announced on line 3");
 }
 
 TEST(MatrixMarketErrors, LongLines) {
   std::vector<std::string> lines = correct_lines();
-  lines[40] = "% " + std::string(max_line_bytes - 2, 'x');
+  lines[38] = "% " + std::string(max_line_bytes - 2, 'x');
   const TempFolder folder;
   EXPECT_EQ(
       read_matrix_market<double>(test_comm(), folder.file("ok.mtx", join(lines))).nnz_global(), 60);
-  lines[40] += "x";
-  expect_message(join(lines), ", line 41: the line is longer than 65536 bytes");
-  lines[40] = std::string(5 * max_line_bytes, ' ');
-  expect_message(join(lines), ", line 41: the line is longer than 65536 bytes");
+  lines[38] += "x";
+  expect_message(join(lines), ", line 39: the line is longer than 65536 bytes");
+  lines[38] = std::string(5 * max_line_bytes, ' ');
+  expect_message(join(lines), ", line 39: the line is longer than 65536 bytes");
   lines[1] = "%" + std::string(max_line_bytes, 'x');
   expect_message(join(lines), ", line 2: the line is longer than 65536 bytes");
 }
@@ -193,6 +193,15 @@ TEST(MatrixMarketErrors, GzipTruncatedOrCorrupt) {
   EXPECT_EQ(error_of_path(wrong, ErrorCode::file_io),
             wrong + ", line " + std::to_string(lines.size() + 1) +
                 ": the gzip data are corrupt: incorrect data check");
+  // Members one behind the other are one text, and what follows the last one is ignored.
+  const std::string text_a = join(lines).substr(0, 1000);
+  const std::string text_b = join(lines).substr(1000);
+  const std::string two = folder.file(
+      "two.gz", test::content_of(folder.gzip_file("1.gz", text_a)) +
+                    test::content_of(folder.gzip_file("2.gz", text_b)) + std::string(100, '\0'));
+  ReadSummary summary;
+  read_matrix_market<double>(test_comm(), two, {}, &summary);
+  EXPECT_EQ(summary.entries, 5060);
   const std::string head = folder.file("head.gz", whole.substr(0, 12));
   EXPECT_EQ(error_of_path(head, ErrorCode::file_io),
             head + ", line 1: the gzip data end too early");

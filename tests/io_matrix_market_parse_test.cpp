@@ -108,7 +108,7 @@ TEST(MarketHeader, RefusesWhatItDoesNotUnderstand) {
   const Refusal refusals[] = {
       {"", "the file is empty"},
       {"1 1 1\n", "a Matrix Market file begins with '%%MatrixMarket', this with '1 1 1'"},
-      {"\x01\xff\n", "a Matrix Market file begins with '%%MatrixMarket', this with '??'"},
+      {"\x01\xff\n", "a Matrix Market file begins with '%%MatrixMarket', this with '?\?'"},
       {"%%MatrixMarket\n", "the object '' is not supported, only 'matrix'"},
       {"%%MatrixMarket vector array real general\n",
        "the object 'vector' is not supported, only 'matrix'"},

@@ -7,6 +7,7 @@
 #include <new>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <vector>
 
 #include <zlib.h>
 
@@ -63,34 +64,60 @@ bool InputFile::is_gzip() const {
 }
 
 struct GzipReader::Stream {
-  gzFile file = nullptr;
+  explicit Stream(const std::string& path) : file(path), input(std::size_t{1} << 18) {
+    constexpr int gzip_only = 16 + MAX_WBITS;
+    if (::inflateInit2(&zlib, gzip_only) != Z_OK) throw std::bad_alloc();
+  }
+  ~Stream() { ::inflateEnd(&zlib); }
+  Stream(const Stream&) = delete;
+  Stream& operator=(const Stream&) = delete;
+
+  void refill() {
+    const std::size_t got = file.read_at(offset, input);
+    offset += static_cast<Offset>(got);
+    zlib.next_in = reinterpret_cast<Bytef*>(input.data());
+    zlib.avail_in = static_cast<uInt>(got);
+  }
+
+  InputFile file;
+  std::vector<char> input;
+  z_stream zlib = {};
+  Offset offset = 0;
+  bool between_members = false;
 };
 
-GzipReader::GzipReader(const std::string& path) : stream_(std::make_unique<Stream>()) {
-  errno = 0;
-  stream_->file = ::gzopen(path.c_str(), "rb");
-  if (!stream_->file) {
-    if (errno == 0) throw std::bad_alloc();
-    cannot_open(path, std::strerror(errno));
-  }
-  ::gzbuffer(stream_->file, 1u << 18);
-}
+GzipReader::GzipReader(const std::string& path) : stream_(std::make_unique<Stream>(path)) {}
 
-GzipReader::~GzipReader() {
-  if (stream_->file) ::gzclose(stream_->file);
-}
+GzipReader::~GzipReader() = default;
 
 std::size_t GzipReader::read(std::span<char> into) {
-  const auto most = static_cast<unsigned>(std::min<std::size_t>(into.size(), 1u << 30));
-  const int got = ::gzread(stream_->file, into.data(), most);
-  if (got > 0) return static_cast<std::size_t>(got);
-  int status = Z_OK;
-  const char* text = ::gzerror(stream_->file, &status);
-  if (got == 0 && status == Z_OK) return 0;
-  if (status == Z_MEM_ERROR) throw std::bad_alloc();
-  const bool truncated = status == Z_BUF_ERROR;
-  throw Error(ErrorCode::file_io, truncated ? "the gzip data end too early"
-                                            : std::string("the gzip data are corrupt: ") + text);
+  z_stream& zlib = stream_->zlib;
+  const auto wanted = static_cast<uInt>(std::min<std::size_t>(into.size(), 1u << 30));
+  zlib.next_out = reinterpret_cast<Bytef*>(into.data());
+  zlib.avail_out = wanted;
+  while (zlib.avail_out == wanted) {  // what was decompressed before an error is handed out first
+    if (zlib.avail_in == 0) stream_->refill();
+    if (zlib.avail_in == 0) {
+      if (stream_->between_members) return 0;
+      throw Error(ErrorCode::file_io, "the gzip data end too early");
+    }
+    if (stream_->between_members) {
+      // As gzip does: another member may follow, anything else behind the last one is ignored.
+      if (*zlib.next_in != 0x1f) return 0;
+      ::inflateReset(&zlib);
+      stream_->between_members = false;
+    }
+    const int status = ::inflate(&zlib, Z_NO_FLUSH);
+    if (status == Z_STREAM_END) {
+      stream_->between_members = true;
+    } else if (status == Z_MEM_ERROR) {
+      throw std::bad_alloc();
+    } else if (status != Z_OK && status != Z_BUF_ERROR && zlib.avail_out == wanted) {
+      throw Error(ErrorCode::file_io,
+                  std::string("the gzip data are corrupt: ") + (zlib.msg ? zlib.msg : "no text"));
+    }
+  }
+  return wanted - zlib.avail_out;
 }
 
 }  // namespace nodewise::io
