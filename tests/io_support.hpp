@@ -38,8 +38,9 @@ class TempFolder {
 
   std::string path(const std::string& name) const { return path_ + "/" + name; }
 
-  /// Collective. Rank 0 writes the file; returns its path.
+  /// Collective. Rank 0 writes the file, when all are done with what was there; returns its path.
   std::string file(const std::string& name, const std::string& content) const {
+    MPI_Barrier(test_comm()->get());
     if (test_comm()->is_root()) std::ofstream(path(name), std::ios::binary) << content;
     MPI_Barrier(test_comm()->get());
     return path(name);
