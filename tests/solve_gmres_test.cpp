@@ -147,7 +147,7 @@ TEST(Gmres, SolvesASingularConsistentSystem) {
   const GlobalIndex n = 31;
   const comm::Layout layout = uniform(n);
   const auto A = make_operator(layout, neumann(n));
-  const std::vector<double> b = make_vector(layout, [n](GlobalIndex i) {
+  const std::vector<double> b = make_vector(layout, [](GlobalIndex i) {
     return static_cast<double>(i) - static_cast<double>(n - 1) / 2;
   });
   std::vector<double> x(b.size(), 0.0);
@@ -193,7 +193,7 @@ TEST(Gmres, BreaksDownOnAHopelessMatrix) {
 TEST(Gmres, SaysThatItStagnates) {
   const GlobalIndex n = 12;
   const comm::Layout layout = uniform(n);
-  const Entry shift = [n](GlobalIndex i, GlobalIndex j) { return (i + 1) % n == j ? 1.0 : 0.0; };
+  const Entry shift = [](GlobalIndex i, GlobalIndex j) { return (i + 1) % n == j ? 1.0 : 0.0; };
   const auto A = make_operator(layout, shift);
   const std::vector<double> b =
       make_vector(layout, [](GlobalIndex i) { return i == 0 ? 1.0 : 0.0; });

@@ -112,6 +112,7 @@ class Gmres {
   bool cycle();
   Step extend(std::size_t j);
   bool orthogonalise(std::size_t j, std::vector<double>& column);
+  double attempt(std::span<const double> y);
   bool move();
   void reserve(std::size_t n);
   void examine_range();
@@ -216,25 +217,34 @@ bool Gmres<T>::orthogonalise(std::size_t j, std::vector<double>& column) {
   return true;
 }
 
-/// Moves x to the minimiser of the cycle and recomputes r_ and true_. An x that is no better is not
-/// taken: then the truncated minimiser is tried. False where x stays.
+/// Sets next_ to x plus the combination y of the directions and r_ to its residual, and returns the
+/// relative norm of that.
+template <class T>
+double Gmres<T>::attempt(std::span<const double> y) {
+  std::copy(it_.x().begin(), it_.x().end(), next_.begin());
+  combine<T>(directions(y.size()), y, 1.0, 1.0, next_);
+  return it_.residual_of(next_, r_);
+}
+
+/// Moves x to the minimiser of the cycle and recomputes r_ and true_. Where that falls short of the
+/// residual the recurrence promised, a nearly singular small problem may be the cause: then the
+/// truncated minimiser is tried, and the better one taken. False where x stays, neither being an
+/// improvement.
 template <class T>
 bool Gmres<T>::move() {
-  const std::size_t n = small_.n_columns();
-  if (n == 0) return false;
-  const double threshold = 1e-2 * std::sqrt(static_cast<double>(std::numeric_limits<T>::epsilon()));
-  for (const bool truncated : {false, true}) {
-    const std::vector<double> y = truncated ? small_.solve_truncated(threshold) : small_.solve();
-    std::copy(it_.x().begin(), it_.x().end(), next_.begin());
-    combine<T>(directions(n), y, 1.0, 1.0, next_);
-    const double relative = it_.residual_of(next_, r_);
-    if (relative < true_) {
-      true_ = relative;
-      std::copy(next_.begin(), next_.end(), it_.x().begin());
-      return true;
-    }
+  if (small_.n_columns() == 0) return false;
+  constexpr double slack = 1.1;
+  const std::vector<double> y = small_.solve();
+  double relative = attempt(y);
+  if (!(relative <= slack * it_.last())) {
+    const double unit = std::numeric_limits<T>::epsilon();
+    const double truncated = attempt(small_.solve_truncated(1e-2 * std::sqrt(unit)));
+    relative = truncated < relative || std::isnan(relative) ? truncated : attempt(y);
   }
-  return false;
+  if (!(relative < true_)) return false;
+  true_ = relative;
+  std::copy(next_.begin(), next_.end(), it_.x().begin());
+  return true;
 }
 
 /// Makes room for n basis vectors, several at a time since all ranks have to agree that there is

@@ -31,8 +31,14 @@ Report cg(const Operator<T>& A, const Operator<T>* preconditioner, std::span<con
           std::span<T> x, const Options& options, const Observer& observe = {});
 
 /// Collective. Solves A x = b by restarted GMRES (Saad, Schultz 1986) preconditioned from the
-/// right, in its flexible form (Saad 1993), so that the residual it minimises is that of A x = b.
-/// Otherwise as cg().
+/// right, in its flexible form (Saad 1993), so that the residual it minimises is that of A x = b
+/// and the preconditioner may change from step to step. Singular systems that have a solution are
+/// solved too. The true residual is computed when the recurrence has converged and at every
+/// restart; a whole cycle without any gain ends the solve. Arguments and errors are those of cg().
+///
+/// Cost of a step: one product, one preconditioner and two allreduces (classical Gram-Schmidt,
+/// twice). Memory: two vectors for each step of a cycle, one without preconditioner, taken as the
+/// basis grows, eight steps at a time.
 template <class T>
 Report gmres(const Operator<T>& A, const Operator<T>* preconditioner, std::span<const T> b,
              std::span<T> x, const Options& options, const Observer& observe = {});
