@@ -1,0 +1,123 @@
+#include "cli/catalog.hpp"
+
+#include <algorithm>
+
+namespace nodewise::cli {
+
+namespace {
+
+std::string with_dashes(std::string name) {
+  std::replace(name.begin(), name.end(), '_', '-');
+  return name;
+}
+
+/// The words of choices are written with underscores; with dashes they are understood, too.
+std::string with_underscores(std::string_view text) {
+  std::string word(text);
+  std::replace(word.begin(), word.end(), '-', '_');
+  return word;
+}
+
+bool is_taken(std::span<const Option> options, std::string_view name) {
+  return std::any_of(options.begin(), options.end(),
+                     [&](const Option& option) { return option.name == name; });
+}
+
+/// Rewrites the library's "option max_iterations: ..." into what the user typed.
+std::string in_users_words(std::string_view message, const std::string& field,
+                           const std::string& option) {
+  const std::string start = "option " + field + ":";
+  if (!message.starts_with(start)) return std::string(message);
+  return "--" + option + ":" + std::string(message.substr(start.size()));
+}
+
+/// Adds a table of fields. Where a field's name is taken by an earlier table, `prefix` goes before
+/// it.
+template <class S>
+void append(std::vector<Option>& options, std::string_view group, std::string_view prefix,
+            std::vector<Command> of_commands, std::span<const Field<S>> fields,
+            S Settings::*member) {
+  const Settings defaults;
+  for (const Field<S>& f : fields) {
+    Option option;
+    option.name = with_dashes(f.name);
+    if (is_taken(options, option.name)) option.name = std::string(prefix) + "-" + option.name;
+    option.group = group;
+    option.type = f.type;
+    option.meaning = f.meaning;
+    option.range = f.range;
+    option.commands = of_commands;
+    option.standard = f.get(defaults.*member);
+    option.get = [&f, member](const Settings& s) { return f.get(s.*member); };
+    option.set = [&f, member, name = option.name](Settings& s, std::string_view text) {
+      try {
+        f.set(s.*member, f.type == "choice" ? with_underscores(text) : std::string(text));
+      } catch (const Error& error) {
+        throw Error(error.code(), in_users_words(error.what(), f.name, name));
+      }
+    };
+    options.push_back(std::move(option));
+  }
+}
+
+std::vector<Option> make_catalog() {
+  const std::vector<Command> both = {Command::solve, Command::convert};
+  const std::vector<Command> solve = {Command::solve};
+  std::vector<Option> all;
+  append(all, "Input", "input", both, source_fields(), &Settings::source);
+  append(all, "Input", "input", solve, rhs_fields(), &Settings::rhs);
+  append(all, "Solver", "solver", solve, method_fields(), &Settings::method);
+  append(all, "Solver", "solver", solve, solve::option_fields(), &Settings::solver);
+  append(all, "Multigrid", "amg", solve, amg::option_fields(), &Settings::amg);
+  append(all, "Model problems", "problem", both, io::gallery_fields(), &Settings::gallery);
+  append(all, "Placement", "placement", solve, placement_fields(), &Settings::placement);
+  append(all, "Output", "output", solve, result_fields(), &Settings::result);
+  append(all, "Output", "output", both, console_fields(), &Settings::console);
+  append(all, "Pages", "page", {Command::options}, page_fields(), &Settings::page);
+  for (Option& option : all) {
+    if (option.name == "output") option.letter = 'o';
+    if (option.name == "quiet") option.letter = 'q';
+  }
+  return all;
+}
+
+std::string placeholder(const Option& option) {
+  if (option.type == "integer") return "N";
+  if (option.type == "number") return "X";
+  if (option.type == "choice") return "NAME";
+  std::string upper = option.type;
+  std::transform(upper.begin(), upper.end(), upper.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+  return upper;
+}
+
+}  // namespace
+
+bool Option::belongs_to(Command command) const {
+  return std::find(commands.begin(), commands.end(), command) != commands.end();
+}
+
+std::string Option::usage() const {
+  std::string text = letter == 0 ? "" : std::string("-") + letter + ", ";
+  text += "--" + name;
+  if (!is_flag()) text += " " + placeholder(*this);
+  return text;
+}
+
+std::span<const Option> catalog() {
+  static const std::vector<Option> options = make_catalog();
+  return options;
+}
+
+std::span<const CommandInfo> commands() {
+  static const std::vector<CommandInfo> table = {
+      {Command::solve, "solve", "A.mtx | --problem NAME", "solve A x = b and report how it went"},
+      {Command::convert, "convert", "IN OUT | --problem NAME OUT",
+       "write a matrix, or a model problem, in the format that OUT's name ends in"},
+      {Command::options, "options", "", "print the reference of all options"},
+      {Command::version, "version", "", "print version, commit, compiler and MPI library"},
+  };
+  return table;
+}
+
+}  // namespace nodewise::cli

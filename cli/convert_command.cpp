@@ -1,0 +1,37 @@
+#include "cli/convert_command.hpp"
+
+#include <fmt/format.h>
+
+#include "nodewise/io/read.hpp"
+
+#include "cli/agreed.hpp"
+#include "cli/console.hpp"
+#include "cli/format.hpp"
+#include "cli/output_file.hpp"
+#include "cli/system.hpp"
+
+namespace nodewise::cli {
+
+namespace {
+
+/// Reading sends entries to the owners of their rows: sent, received and the matrix made of them.
+constexpr double convert_memory_factor = 3.0;
+
+}  // namespace
+
+ExitCode convert_command(const std::shared_ptr<const mpi::Comm>& world, const Settings& settings) {
+  const std::string& target = settings.files.back();
+  on_root(*world, [&] {
+    io::format_of_name(target);  // throws where the ending is not known
+    check_writable(target);
+  });
+  const LoadedMatrix loaded = load_matrix(*world, world, settings, convert_memory_factor);
+  about_files(ExitCode::output_file, [&] { io::write_matrix<double>(target, *loaded.A); });
+  Console console(world->is_root(), settings.console);
+  console.line(fmt::format("{}: {} x {}, {}", target, grouped(loaded.A->rows().n_global()),
+                           grouped(loaded.A->cols().n_global()),
+                           counted(loaded.A->nnz_global(), "nonzero")));
+  return ExitCode::success;
+}
+
+}  // namespace nodewise::cli

@@ -1,0 +1,69 @@
+#include "cli/exit_code.hpp"
+
+#include <array>
+
+#include <fmt/format.h>
+
+namespace nodewise::cli {
+
+std::span<const ExitCodeInfo> exit_codes() {
+  static const std::array<ExitCodeInfo, 8> table = {{
+      {ExitCode::success, "success", "the command did what it was asked; a solve converged"},
+      {ExitCode::not_converged, "not converged",
+       "the solver ended without reaching the tolerance; its diagnosis says why and what to try"},
+      {ExitCode::usage, "usage", "an option, value or command that does not exist or does not fit"},
+      {ExitCode::input_file, "input file",
+       "an input file is missing, truncated or malformed, or has the wrong size"},
+      {ExitCode::unsuitable_matrix, "unsuitable matrix",
+       "the matrix is not square, has a zero or missing diagonal entry, an empty row, or an entry "
+       "that is not finite"},
+      {ExitCode::memory, "memory",
+       "the problem does not fit in the memory, or in the index range of one rank"},
+      {ExitCode::output_file, "output file", "an output file cannot be written"},
+      {ExitCode::internal, "internal",
+       "MPI failed, or a defect of Nodewise showed; please report it"},
+  }};
+  return table;
+}
+
+ExitCode exit_code(ErrorCode code) noexcept {
+  switch (code) {
+    case ErrorCode::invalid_argument:
+    case ErrorCode::unknown_option:
+      return ExitCode::usage;
+    case ErrorCode::file_not_found:
+    case ErrorCode::file_io:
+    case ErrorCode::file_format:
+    case ErrorCode::dimension_mismatch:
+      return ExitCode::input_file;
+    case ErrorCode::unsuitable_matrix:
+      return ExitCode::unsuitable_matrix;
+    case ErrorCode::out_of_memory:
+    case ErrorCode::index_overflow:
+      return ExitCode::memory;
+    case ErrorCode::mpi:
+    case ErrorCode::internal:
+      return ExitCode::internal;
+  }
+  return ExitCode::internal;
+}
+
+std::string exit_codes_markdown() {
+  std::string page =
+      "# Exit codes\n\n"
+      "<!-- Written by `nodewise options --exit-codes`; change the table in cli/exit_code.cpp. "
+      "-->\n\n"
+      "Every rank ends with the same code, after one message on the standard error of rank 0.\n"
+      "Nothing is left in the place of an output file unless it is complete.\n\n"
+      "| code | name | meaning |\n| ---: | --- | --- |\n";
+  for (const ExitCodeInfo& info : exit_codes()) {
+    page += fmt::format("| {} | {} | {} |\n", static_cast<int>(info.code), info.name, info.meaning);
+  }
+  page +=
+      "\nA solve that does not converge (code 1) writes no solution file unless `--output-anyway`\n"
+      "is given, but it does write the report of `--json`, with the outcome and the diagnosis.\n"
+      "Every other code but 0 leaves neither. The outcomes are listed in [report.md](report.md).\n";
+  return page;
+}
+
+}  // namespace nodewise::cli

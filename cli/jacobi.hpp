@@ -1,0 +1,27 @@
+// The simplest preconditioner.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "nodewise/matrix/dist_matrix.hpp"
+#include "nodewise/solve/operator.hpp"
+
+namespace nodewise::cli {
+
+/// Division by the diagonal of a square matrix.
+class Jacobi final : public solve::Operator<double> {
+ public:
+  /// Collective. Throws unsuitable_matrix on every rank where a diagonal entry is zero, missing or
+  /// not finite.
+  explicit Jacobi(const matrix::DistMatrix<double>& A);
+
+  const comm::Layout& layout() const override { return layout_; }
+  void apply(std::span<const double> x, std::span<double> y) const override;
+
+ private:
+  comm::Layout layout_;
+  std::vector<double> diagonal_;
+};
+
+}  // namespace nodewise::cli

@@ -1,0 +1,102 @@
+// Reading or making the matrix, after asking whether it fits.
+#include <algorithm>
+#include <filesystem>
+
+#include <fmt/format.h>
+
+#include "nodewise/io/graph.hpp"
+#include "nodewise/io/matrix_market_body.hpp"
+#include "nodewise/io/read.hpp"
+
+#include "cli/agreed.hpp"
+#include "cli/machine.hpp"
+#include "cli/system.hpp"
+
+namespace nodewise::cli {
+
+namespace {
+
+struct Size {
+  double rows = 0;
+  double nonzeros = 0;
+};
+
+Size size_of_problem(const io::GalleryOptions& options) {
+  const double n = options.n;
+  switch (options.problem) {
+    case io::Problem::laplace5:
+      return {n * n, 5 * n * n};
+    case io::Problem::laplace7:
+      return {n * n * n, 7 * n * n * n};
+    case io::Problem::laplace9:
+    case io::Problem::rotated_fe:
+      return {n * n, 9 * n * n};
+    case io::Problem::laplace27:
+      return {n * n * n, 27 * n * n * n};
+    case io::Problem::rotated_fd:
+      return {n * n, 7 * n * n};
+    case io::Problem::random:
+      return {n, n * (1.0 + options.entries)};
+  }
+  return {};
+}
+
+/// Bytes of a matrix as it is held: 8 of value and 4 of column for a nonzero, 8 for a row's start.
+double matrix_bytes(const Size& size) {
+  return 12 * size.nonzeros + 8 * size.rows;
+}
+
+/// Collective. What a Matrix Market file announces, but no more than its bytes can hold: a size
+/// line that lies is for the reader to report.
+Size announced_size(const std::shared_ptr<const mpi::Comm>& comm, const std::string& path) {
+  const io::MarketFile file(comm, path);
+  const io::MarketHeader& header = file.header();
+  const double smallest_line = header.format == io::MarketFormat::array ? 2 : 4;
+  const double expansion = file.compressed() ? 1032 : 1;  // the most that deflate can do
+  const double possible = expansion * static_cast<double>(file.file_bytes()) / smallest_line;
+  const double entries = std::min(static_cast<double>(header.entries), possible);
+  const double sides = header.symmetry == io::MarketSymmetry::general ? 1 : 2;
+  return {std::min(static_cast<double>(header.rows), possible), sides * entries};
+}
+
+/// Collective. Bytes of the matrix in a file, before it is read.
+double expected_bytes(const std::shared_ptr<const mpi::Comm>& comm, const std::string& path) {
+  if (path.ends_with(".mtx") || path.ends_with(".mtx.gz")) {
+    return matrix_bytes(announced_size(comm, path));
+  }
+  // A binary file is about as large as the matrix. A missing one is for the reader to report.
+  std::error_code ignored;
+  const std::uintmax_t bytes = std::filesystem::file_size(path, ignored);
+  return mpi::max(*comm, ignored ? 0.0 : static_cast<double>(bytes));
+}
+
+LoadedMatrix read_file(const mpi::Comm& world, const std::shared_ptr<const mpi::Comm>& comm,
+                       const Settings& settings, double work_factor) {
+  const std::string& path = settings.files[0];
+  if (!settings.source.ignore_memory_check) {
+    check_memory(world, work_factor * expected_bytes(comm, path), source_name(settings));
+  }
+  LoadedMatrix loaded;
+  Matrix A = io::read_matrix<double>(comm, path, {}, &loaded.summary);
+  if (settings.source.graph_laplacian) A = io::grounded_laplacian(A);
+  loaded.A = std::make_shared<const Matrix>(std::move(A));
+  return loaded;
+}
+
+}  // namespace
+
+LoadedMatrix load_matrix(const mpi::Comm& world, std::shared_ptr<const mpi::Comm> comm,
+                         const Settings& settings, double work_factor) {
+  if (!settings.is_model_problem()) {
+    return about_files(ExitCode::input_file,
+                       [&] { return read_file(world, comm, settings, work_factor); });
+  }
+  if (!settings.source.ignore_memory_check) {
+    const double bytes = matrix_bytes(size_of_problem(settings.gallery));
+    check_memory(world, work_factor * bytes, source_name(settings));
+  }
+  Matrix A = io::generate<double>(std::move(comm), settings.gallery);
+  return {std::make_shared<const Matrix>(std::move(A)), {}};
+}
+
+}  // namespace nodewise::cli

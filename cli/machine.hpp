@@ -1,0 +1,35 @@
+// The machine a solve runs on, and how much memory it has.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "nodewise/mpi/comm.hpp"
+
+#include "cli/record.hpp"
+#include "cli/settings.hpp"
+
+namespace nodewise::cli {
+
+/// Collective. The communicator of the work: `world` itself, or one with the placement that
+/// --node-map or --ranks-per-node asks for. Throws Failure{usage} on every rank where the list does
+/// not fit the ranks.
+std::shared_ptr<const mpi::Comm> place_ranks(std::shared_ptr<const mpi::Comm> world,
+                                             const PlacementOptions& options);
+
+/// Collective. One allgather of host names.
+Machine describe_machine(const mpi::Comm& comm, const Settings& settings);
+
+/// Local. The first line of what the MPI library says of itself.
+std::string mpi_library();
+std::string mpi_standard();
+
+/// Collective. Peak resident memory of the ranks so far.
+MemoryUse measure_memory(const mpi::Comm& comm);
+
+/// Collective on `world`, whose topology is the real one. Throws Failure{memory} on every rank
+/// where some node's share of `bytes` exceeds the memory available there.
+void check_memory(const mpi::Comm& world, double bytes, const std::string& what);
+
+}  // namespace nodewise::cli

@@ -1,0 +1,17 @@
+// Output files that are complete or absent.
+#pragma once
+
+#include <string>
+
+namespace nodewise::cli {
+
+/// Local. Throws Failure{output_file} where `path` cannot be written: asked before the work starts,
+/// so that hours of computing do not end at a missing folder. Leaves nothing behind and does not
+/// touch an existing file.
+void check_writable(const std::string& path);
+
+/// Local. Writes `text` beside `path` and renames it, so that `path` is complete or as before.
+/// Throws Failure{output_file}.
+void write_text_file(const std::string& path, const std::string& text);
+
+}  // namespace nodewise::cli

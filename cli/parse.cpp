@@ -1,0 +1,195 @@
+#include "cli/parse.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <optional>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include "cli/catalog.hpp"
+#include "cli/exit_code.hpp"
+
+namespace nodewise::cli {
+
+namespace {
+
+[[noreturn]] void fail(const std::string& message) {
+  throw Failure(ExitCode::usage, message);
+}
+
+std::string command_name(Command command) {
+  for (const CommandInfo& info : commands()) {
+    if (info.command == command) return info.name;
+  }
+  return "";
+}
+
+/// A guess what was meant by a word that is no command.
+[[noreturn]] void fail_unknown_command(const std::string& word) {
+  std::vector<std::string> names;
+  for (const CommandInfo& info : commands()) names.push_back(info.name);
+  const int near = nearest_name(word, names);
+  std::string hint = "; `nodewise --help` lists the commands";
+  if (near >= 0) {
+    hint = fmt::format("; did you mean '{}'?", names[static_cast<std::size_t>(near)]);
+  } else if (word.ends_with(".mtx") || word.ends_with(".mtx.gz")) {
+    hint = fmt::format("; did you mean 'nodewise solve {}'?", word);
+  }
+  fail(fmt::format("there is no command '{}'{}", word, hint));
+}
+
+[[noreturn]] void fail_unknown_option(const std::string& word, Command command) {
+  const std::string typed = word.substr(0, word.find('='));
+  const std::string bare = typed.substr(std::min(typed.find_first_not_of('-'), typed.size()));
+  std::vector<std::string> names = {"help"};
+  for (const Option& option : catalog()) {
+    if (option.belongs_to(command)) names.push_back(option.name);
+    if (option.name == bare && !option.belongs_to(command)) {
+      fail(fmt::format("`nodewise {}` takes no option {}", command_name(command), typed));
+    }
+  }
+  std::string dashed = bare;
+  std::replace(dashed.begin(), dashed.end(), '_', '-');
+  const int near = nearest_name(dashed, names);
+  const std::string hint =
+      near >= 0 ? fmt::format("did you mean --{}?", names[static_cast<std::size_t>(near)])
+                : fmt::format("`nodewise {} --help` lists the options", command_name(command));
+  fail(fmt::format("there is no option {}; {}", typed, hint));
+}
+
+/// What CLI11 collected for one option.
+struct Collected {
+  const Option* option;
+  CLI::Option* parsed;
+  std::string text;
+};
+
+void declare(CLI::App& app, std::vector<Collected>& collected, Command command) {
+  for (const Option& option : catalog()) {
+    if (option.belongs_to(command)) collected.push_back({&option, nullptr, ""});
+  }
+  for (Collected& c : collected) {  // addresses of the texts are fixed from here on
+    const std::string letter = c.option->letter ? std::string("-") + c.option->letter + "," : "";
+    const std::string name = letter + "--" + c.option->name;
+    c.parsed = c.option->is_flag() ? app.add_flag(name, c.text) : app.add_option(name, c.text);
+    c.parsed->multi_option_policy(CLI::MultiOptionPolicy::Throw);
+  }
+}
+
+/// Stores what was given; the tables of fields check types and ranges.
+void store(Settings& settings, std::span<const Collected> collected) {
+  for (const Collected& c : collected) {
+    if (c.parsed->count() == 0) continue;
+    settings.given.insert(c.option->name);
+    if (c.text.empty() && !c.option->is_flag()) fail(fmt::format("--{}: empty", c.option->name));
+    try {
+      c.option->set(settings, c.text);
+    } catch (const Error& error) {
+      fail(error.what());
+    }
+  }
+}
+
+void run_parser(CLI::App& app, std::span<const std::string> words) {
+  std::vector<std::string> reversed(words.rbegin(), words.rend());  // CLI11 wants the last first
+  try {
+    app.parse(reversed);
+  } catch (const CLI::ParseError& error) {
+    std::string message = error.what();
+    std::replace(message.begin(), message.end(), '\n', ' ');
+    fail(message);
+  }
+}
+
+void check_file_count(const Settings& s) {
+  const std::size_t files = s.files.size();
+  if (s.command == Command::solve) {
+    if (s.is_model_problem() && files > 0) {
+      fail(fmt::format("give a matrix file or --problem, not both ('{}')", s.files[0]));
+    }
+    if (!s.is_model_problem() && files == 0) {
+      fail("no matrix: give a Matrix Market file, or a model problem by --problem NAME");
+    }
+    if (files > 1) {
+      fail(
+          fmt::format("one matrix at a time: '{}' is one file too many (a right-hand side is given "
+                      "by --rhs)",
+                      s.files[1]));
+    }
+  } else if (s.command == Command::convert) {
+    const std::size_t wanted = s.is_model_problem() ? 1 : 2;
+    if (files != wanted) {
+      fail(fmt::format(
+          "convert needs {}, but {} given",
+          wanted == 1 ? "one file to write" : "a file to read and one to write",
+          files == 0 ? "none is" : fmt::format("{} {}", files, files == 1 ? "is" : "are")));
+    }
+  } else if (files > 0) {
+    fail(fmt::format("unexpected argument '{}'", s.files[0]));
+  }
+}
+
+/// Combinations that contradict themselves, or an option that would have no effect.
+void check_combinations(const Settings& s) {
+  for (const Option& option : catalog()) {
+    if (option.group == "Model problems" && s.has(option.name) && !s.is_model_problem()) {
+      fail(fmt::format("--{} describes a model problem; it needs --problem NAME", option.name));
+    }
+  }
+  if (s.is_model_problem() && s.source.graph_laplacian) {
+    fail("--graph-laplacian is for matrix files, not for model problems");
+  }
+  if (s.has("rhs") && s.rhs.random_rhs) fail("give --rhs or --random-rhs, not both");
+  if (s.has("rhs-seed") && !s.rhs.random_rhs) fail("--rhs-seed needs --random-rhs");
+  if (s.has("node-map") && s.has("ranks-per-node")) {
+    fail("give --node-map or --ranks-per-node, not both");
+  }
+  if (s.result.output_anyway && s.result.output.empty())
+    fail("--output-anyway needs --output FILE");
+}
+
+Settings parse_command(Command command, std::span<const std::string> words) {
+  Settings settings;
+  settings.command = command;
+  CLI::App app;
+  app.set_help_flag();
+  app.set_config();
+  app.allow_extras();
+  app.add_flag("-h,--help", settings.help);
+  app.add_option("files", settings.files);
+  std::vector<Collected> collected;
+  declare(app, collected, command);
+  run_parser(app, words);
+  if (settings.help) return settings;
+  for (const std::string& word : app.remaining()) {
+    if (word.size() > 1 && word[0] == '-') fail_unknown_option(word, command);
+    fail(fmt::format("unexpected argument '{}'", word));
+  }
+  store(settings, collected);
+  check_file_count(settings);
+  check_combinations(settings);
+  return settings;
+}
+
+}  // namespace
+
+Settings parse(std::span<const std::string> words) {
+  if (words.empty()) fail("no command; `nodewise --help` lists them");
+  if (words[0] == "-h" || words[0] == "--help" || words[0] == "help") {
+    Settings settings;
+    settings.command = Command::help;
+    return settings;
+  }
+  if (words[0] == "--version" || words[0] == "-V") return parse_command(Command::version, {});
+  for (const CommandInfo& info : commands()) {
+    if (info.name == words[0]) return parse_command(info.command, words.subspan(1));
+  }
+  if (words[0].starts_with("-")) {
+    fail(fmt::format("the first argument is a command, not '{}'; `nodewise --help` lists them",
+                     words[0]));
+  }
+  fail_unknown_command(words[0]);
+}
+
+}  // namespace nodewise::cli

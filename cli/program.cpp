@@ -1,0 +1,103 @@
+#include "cli/program.hpp"
+
+#include <cstdio>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "nodewise/base/version.hpp"
+#include "nodewise/mpi/agree.hpp"
+
+#include "cli/catalog.hpp"
+#include "cli/convert_command.hpp"
+#include "cli/last_resort.hpp"
+#include "cli/machine.hpp"
+#include "cli/parse.hpp"
+#include "cli/solve_command.hpp"
+
+namespace nodewise::cli {
+
+namespace {
+
+std::vector<std::string> words_of_root(const mpi::Comm& world, std::span<const std::string> words) {
+  const int count = mpi::broadcast(world, static_cast<std::int32_t>(words.size()), 0);
+  std::vector<std::string> shared(words.begin(), words.end());
+  shared.resize(static_cast<std::size_t>(count));
+  for (std::string& word : shared) word = mpi::broadcast(world, word, 0);
+  return shared;
+}
+
+void print_page(const mpi::Comm& world, const std::string& text) {
+  if (!world.is_root()) return;
+  fmt::print("{}", text);
+  std::fflush(stdout);
+}
+
+std::string options_page(const PageOptions& page) {
+  if (page.exit_codes) return exit_codes_markdown();
+  return page.markdown ? options_markdown() : options_text();
+}
+
+std::string version_text() {
+  const BuildInfo build = build_info();
+  return fmt::format(
+      "nodewise {}\n  commit    {}\n  build     {}, {}, {}\n  MPI       {} (standard {})\n",
+      build.version, build.commit, build.build_type, build.compiler, build.options, mpi_library(),
+      mpi_standard());
+}
+
+ExitCode run_command(const std::shared_ptr<const mpi::Comm>& world,
+                     std::span<const std::string> words) {
+  const Settings settings = parse(words);
+  if (settings.help) {
+    print_page(*world, command_help(settings.command));
+    return ExitCode::success;
+  }
+  switch (settings.command) {
+    case Command::solve:
+      return solve_command(world, settings, words);
+    case Command::convert:
+      return convert_command(world, settings);
+    case Command::help:
+      print_page(*world, program_help());
+      break;
+    case Command::options:
+      print_page(*world, options_page(settings.page));
+      break;
+    case Command::version:
+      print_page(*world, version_text());
+      break;
+  }
+  return ExitCode::success;
+}
+
+/// The current exception as a Failure; call inside a catch block only.
+Failure current_failure() {
+  try {
+    throw;
+  } catch (const Failure& failure) {
+    return failure;
+  } catch (...) {
+    const Error error = mpi::current_error();
+    return {exit_code(error.code()), error.what()};
+  }
+}
+
+}  // namespace
+
+ExitCode run_program(const std::shared_ptr<const mpi::Comm>& world,
+                     std::span<const std::string> words) {
+  ExitCode code = ExitCode::success;
+  std::optional<Failure> failure;
+  try {
+    const std::vector<std::string> shared = words_of_root(*world, words);
+    code = run_command(world, shared);
+  } catch (...) {
+    failure = current_failure();
+    code = failure->code();
+  }
+  if (failure && world->is_root()) fmt::print(stderr, "nodewise: {}\n", failure->what());
+  return agreed_end(*world, code, failure ? failure->what() : nullptr);
+}
+
+}  // namespace nodewise::cli

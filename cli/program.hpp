@@ -1,0 +1,20 @@
+// The program without its MPI_Init: parses, runs a command, reports failures.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+
+#include "nodewise/mpi/comm.hpp"
+
+#include "cli/exit_code.hpp"
+
+namespace nodewise::cli {
+
+/// Collective on `world`. `words` are the arguments behind the program's name; those of rank 0
+/// count, so that all ranks do the same whatever they were started with. Prints at most one error
+/// message, on rank 0. Every rank returns the same code.
+ExitCode run_program(const std::shared_ptr<const mpi::Comm>& world,
+                     std::span<const std::string> words);
+
+}  // namespace nodewise::cli

@@ -1,0 +1,30 @@
+#include "cli/record.hpp"
+
+#include <cmath>
+#include <limits>
+
+namespace nodewise::cli {
+
+const char* to_string(RhsKind kind) noexcept {
+  switch (kind) {
+    case RhsKind::file:
+      return "file";
+    case RhsKind::random:
+      return "random";
+    case RhsKind::ones:
+      return "ones";
+    case RhsKind::consistent:
+      return "consistent";
+  }
+  return "unknown";
+}
+
+double average_convergence_factor(const solve::Report& report) {
+  if (report.iterations == 0 || report.history.size() < 2 || report.history.front() == 0) {
+    return std::numeric_limits<double>::quiet_NaN();
+  }
+  const double reduction = report.history.back() / report.history.front();
+  return std::pow(reduction, 1.0 / static_cast<double>(report.history.size() - 1));
+}
+
+}  // namespace nodewise::cli

@@ -1,0 +1,85 @@
+// All that is known of one solve: what the summary prints and the JSON report holds.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "nodewise/amg/hierarchy.hpp"
+#include "nodewise/mpi/comm.hpp"
+#include "nodewise/solve/report.hpp"
+
+#include "cli/exit_code.hpp"
+
+namespace nodewise::cli {
+
+struct Machine {
+  int hosts = 0;  ///< distinct host names
+  int ranks = 0;
+  std::vector<int> ranks_per_node;  ///< as the plans see it
+  bool placement_given = false;     ///< by --node-map or --ranks-per-node
+  std::string processor;
+  std::string mpi_library;
+  std::string mpi_standard;
+};
+
+struct MatrixFacts {
+  std::string source;  ///< the file, or the model problem
+  std::string format;  ///< of the file; empty for a model problem
+  bool graph_laplacian = false;
+  GlobalIndex rows = 0;
+  GlobalIndex nonzeros = 0;
+  GlobalIndex duplicates = 0;  ///< entries of the file added to an earlier one in the same place
+  bool symmetric = false;
+};
+
+/// Where the right-hand side came from.
+enum class RhsKind {
+  file,
+  random,      ///< standard normal
+  ones,        ///< A times ones
+  consistent,  ///< A times random numbers, where A times ones vanishes
+};
+const char* to_string(RhsKind kind) noexcept;
+
+/// The error against a known solution.
+struct SolutionError {
+  double relative = 0;            ///< |x - x*| / |x*|, 2-norms
+  bool modulo_constants = false;  ///< the means were subtracted first
+};
+
+/// The longest over the ranks, in seconds.
+struct Times {
+  double read = 0;
+  double setup = 0;
+  double solve = 0;
+};
+
+struct MemoryUse {
+  std::int64_t peak_max_bytes = 0;  ///< of the rank that held most
+  std::int64_t peak_sum_bytes = 0;
+};
+
+struct SolveRecord {
+  std::vector<std::string> command_line;
+  Machine machine;
+  MatrixFacts matrix;
+  RhsKind rhs = RhsKind::ones;
+  std::string preconditioner;
+  bool solver_was_chosen = false;      ///< by the symmetry of the matrix
+  std::vector<amg::LevelInfo> levels;  ///< empty without multigrid
+  double grid_complexity = 0;
+  double operator_complexity = 0;
+  solve::Report report;
+  std::optional<SolutionError> error;
+  Times times;
+  MemoryUse memory;
+  std::string solution_file;  ///< empty where none was written
+  ExitCode exit_code = ExitCode::success;
+};
+
+/// The geometric mean of the residual's reduction in an iteration; NaN without iterations.
+double average_convergence_factor(const solve::Report& report);
+
+}  // namespace nodewise::cli

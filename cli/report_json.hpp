@@ -1,0 +1,14 @@
+// The report of a solve as JSON; docs/report.md describes it.
+#pragma once
+
+#include <string>
+
+#include "cli/record.hpp"
+#include "cli/settings.hpp"
+
+namespace nodewise::cli {
+
+/// Local. The document, indented. Numbers that are not finite become null.
+std::string report_json(const SolveRecord& record, const Settings& settings);
+
+}  // namespace nodewise::cli

@@ -1,0 +1,96 @@
+#include "cli/settings.hpp"
+
+#include <utility>
+
+namespace nodewise::cli {
+
+namespace {
+
+/// A text that is taken as it is; `type` is what the help calls it ("file", "list").
+template <class S>
+Field<S> text_field(std::string name, std::string S::*member, std::string type,
+                    std::string meaning) {
+  return {std::move(name),
+          std::move(type),
+          std::move(meaning),
+          "",
+          [member](const S& s) { return s.*member; },
+          [member](S& s, std::string_view text) { s.*member = std::string(text); }};
+}
+
+}  // namespace
+
+std::span<const Field<SourceOptions>> source_fields() {
+  static const std::vector<Field<SourceOptions>> fields = {
+      field("graph_laplacian", &SourceOptions::graph_laplacian,
+            "take the file as the adjacency matrix W of a graph and use its grounded Laplacian, "
+            "diag(W 1) - W without the last row and column"),
+      field("ignore_memory_check", &SourceOptions::ignore_memory_check,
+            "start even where the estimated need exceeds the memory available"),
+  };
+  return fields;
+}
+
+std::span<const Field<RhsOptions>> rhs_fields() {
+  static const std::vector<Field<RhsOptions>> fields = {
+      text_field("rhs", &RhsOptions::rhs, "file",
+                 "the right-hand side b; without it b = A 1, so that the error is known"),
+      field("random_rhs", &RhsOptions::random_rhs,
+            "take standard normal numbers, hashed from the row number, as the right-hand side"),
+      field("rhs_seed", &RhsOptions::rhs_seed, "seed of --random-rhs", 0),
+  };
+  return fields;
+}
+
+std::span<const Field<PlacementOptions>> placement_fields() {
+  static const std::vector<Field<PlacementOptions>> fields = {
+      text_field("node_map", &PlacementOptions::node_map, "list",
+                 "treat rank r as placed on the r-th node of this list, such as 0,0,1,1; without "
+                 "it MPI is asked which ranks share a node"),
+      field("ranks_per_node", &PlacementOptions::ranks_per_node,
+            "treat every so many successive ranks as one node; 0 asks MPI", 0),
+  };
+  return fields;
+}
+
+std::span<const Field<MethodOptions>> method_fields() {
+  static const std::vector<Field<MethodOptions>> fields = {
+      field("solver", &MethodOptions::solver,
+            "Krylov method; auto takes cg where the matrix is symmetric and gmres where it is not",
+            {"auto", "cg", "gmres"}),
+      field("preconditioner", &MethodOptions::preconditioner,
+            "algebraic multigrid, division by the diagonal, or nothing", {"amg", "jacobi", "none"}),
+  };
+  return fields;
+}
+
+std::span<const Field<ResultOptions>> result_fields() {
+  static const std::vector<Field<ResultOptions>> fields = {
+      text_field("output", &ResultOptions::output, "file", "write the solution x"),
+      field("output_anyway", &ResultOptions::output_anyway,
+            "write the best iterate even where the solver did not converge"),
+      text_field("json", &ResultOptions::json, "file", "write the report as JSON"),
+  };
+  return fields;
+}
+
+std::span<const Field<ConsoleOptions>> console_fields() {
+  static const std::vector<Field<ConsoleOptions>> fields = {
+      field("quiet", &ConsoleOptions::quiet, "print nothing but errors"),
+      field("progress", &ConsoleOptions::progress,
+            "one line that changes, or a line for every level and iteration; auto takes live on a "
+            "terminal and lines elsewhere",
+            {"auto", "live", "lines"}),
+  };
+  return fields;
+}
+
+std::span<const Field<PageOptions>> page_fields() {
+  static const std::vector<Field<PageOptions>> fields = {
+      field("markdown", &PageOptions::markdown, "print the reference page docs/options.md"),
+      field("exit_codes", &PageOptions::exit_codes, "print the reference page docs/exit-codes.md"),
+  };
+  return fields;
+}
+
+}  // namespace nodewise::cli

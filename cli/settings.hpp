@@ -1,0 +1,90 @@
+// Everything the command line can say, as plain structs with defaults and one table of fields each.
+#pragma once
+
+#include <set>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "nodewise/amg/hierarchy.hpp"
+#include "nodewise/base/options.hpp"
+#include "nodewise/io/gallery.hpp"
+#include "nodewise/solve/report.hpp"
+
+namespace nodewise::cli {
+
+enum class Command { help, solve, convert, options, version };
+enum class SolverChoice { automatic, cg, gmres };
+enum class PreconditionerChoice { amg, jacobi, none };
+enum class ProgressChoice { automatic, live, lines };
+
+/// What is made of the matrix file, for every command that reads one.
+struct SourceOptions {
+  bool graph_laplacian = false;
+  bool ignore_memory_check = false;
+};
+
+struct RhsOptions {
+  std::string rhs;
+  bool random_rhs = false;
+  int rhs_seed = 0;
+};
+
+struct PlacementOptions {
+  std::string node_map;
+  int ranks_per_node = 0;
+};
+
+struct MethodOptions {
+  SolverChoice solver = SolverChoice::automatic;
+  PreconditionerChoice preconditioner = PreconditionerChoice::amg;
+};
+
+struct ResultOptions {
+  std::string output;
+  bool output_anyway = false;
+  std::string json;
+};
+
+struct ConsoleOptions {
+  bool quiet = false;
+  ProgressChoice progress = ProgressChoice::automatic;
+};
+
+/// What `nodewise options` prints.
+struct PageOptions {
+  bool markdown = false;
+  bool exit_codes = false;
+};
+
+/// One parsed command line.
+struct Settings {
+  Command command = Command::solve;
+  bool help = false;               ///< --help after a command
+  std::vector<std::string> files;  ///< positional arguments
+  std::set<std::string> given;     ///< long names of the options that were given, without dashes
+
+  SourceOptions source;
+  io::GalleryOptions gallery;
+  RhsOptions rhs;
+  PlacementOptions placement;
+  MethodOptions method;
+  solve::Options solver;
+  amg::Options amg;
+  ResultOptions result;
+  ConsoleOptions console;
+  PageOptions page;
+
+  bool has(const std::string& option) const { return given.count(option) != 0; }
+  bool is_model_problem() const { return has("problem"); }
+};
+
+std::span<const Field<SourceOptions>> source_fields();
+std::span<const Field<RhsOptions>> rhs_fields();
+std::span<const Field<PlacementOptions>> placement_fields();
+std::span<const Field<MethodOptions>> method_fields();
+std::span<const Field<ResultOptions>> result_fields();
+std::span<const Field<ConsoleOptions>> console_fields();
+std::span<const Field<PageOptions>> page_fields();
+
+}  // namespace nodewise::cli

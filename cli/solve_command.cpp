@@ -1,0 +1,182 @@
+#include "cli/solve_command.hpp"
+
+#include <cstdio>
+
+#include <fmt/format.h>
+
+#include "nodewise/base/timer.hpp"
+#include "nodewise/io/read.hpp"
+#include "nodewise/matrix/operations.hpp"
+#include "nodewise/solve/krylov.hpp"
+#include "nodewise/solve/matrix_operator.hpp"
+
+#include "cli/agreed.hpp"
+#include "cli/console.hpp"
+#include "cli/jacobi.hpp"
+#include "cli/machine.hpp"
+#include "cli/output_file.hpp"
+#include "cli/progress.hpp"
+#include "cli/record.hpp"
+#include "cli/report_json.hpp"
+#include "cli/summary.hpp"
+#include "cli/system.hpp"
+
+namespace nodewise::cli {
+
+namespace {
+
+/// What a solve needs at its peak, in multiples of the matrix; see docs/exit-codes.md.
+constexpr double solve_memory_factor = 4.0;
+
+/// Refuses, before any work, what could not be written after it.
+void check_outputs(const mpi::Comm& comm, const ResultOptions& result) {
+  on_root(comm, [&] {
+    if (!result.output.empty()) {
+      io::format_of_name(result.output);  // throws where the ending is not known
+      check_writable(result.output);
+    }
+    if (!result.json.empty()) check_writable(result.json);
+  });
+}
+
+MatrixFacts describe_matrix(const LoadedMatrix& loaded, const Settings& settings) {
+  const Matrix& A = *loaded.A;
+  return {.source = source_name(settings),
+          .format = loaded.summary.format,
+          .graph_laplacian = settings.source.graph_laplacian,
+          .rows = A.rows().n_global(),
+          .nonzeros = A.nnz_global(),
+          .duplicates = loaded.summary.duplicates,
+          .symmetric = matrix::is_symmetric(A)};
+}
+
+std::string method_name(const Settings& settings, bool symmetric) {
+  switch (settings.method.solver) {
+    case SolverChoice::cg:
+      return "cg";
+    case SolverChoice::gmres:
+      return "gmres";
+    case SolverChoice::automatic:
+      break;
+  }
+  return symmetric ? "cg" : "gmres";
+}
+
+const char* preconditioner_name(PreconditionerChoice choice) {
+  switch (choice) {
+    case PreconditionerChoice::amg:
+      return "amg";
+    case PreconditionerChoice::jacobi:
+      return "jacobi";
+    case PreconditionerChoice::none:
+      return "none";
+  }
+  return "";
+}
+
+using Preconditioner = std::unique_ptr<const solve::Operator<double>>;
+
+Preconditioner make_preconditioner(const std::shared_ptr<const Matrix>& A, const Settings& settings,
+                                   Console& console, SolveRecord& record) {
+  if (settings.method.preconditioner == PreconditionerChoice::none) return nullptr;
+  if (settings.method.preconditioner == PreconditionerChoice::jacobi) {
+    return std::make_unique<Jacobi>(*A);
+  }
+  console.line("Setup");
+  auto hierarchy =
+      std::make_unique<amg::Hierarchy<double>>(A, settings.amg, level_progress(console));
+  record.levels.assign(hierarchy->levels().begin(), hierarchy->levels().end());
+  record.grid_complexity = hierarchy->grid_complexity();
+  record.operator_complexity = hierarchy->operator_complexity();
+  if (!console.is_live()) console.line();
+  return hierarchy;
+}
+
+std::vector<double> run_solver(const System& system, const Preconditioner& preconditioner,
+                               const Settings& settings, Console& console, SolveRecord& record) {
+  const solve::MatrixOperator<double> A(system.A);
+  std::vector<double> x(system.b.size(), 0.0);
+  if (!console.is_live()) console.line("Solve");
+  const solve::Observer observe = iteration_progress(console);
+  const auto method = record.report.method == "cg" ? solve::cg<double> : solve::gmres<double>;
+  record.report = method(A, preconditioner.get(), system.b, x, settings.solver, observe);
+  if (!console.is_live()) console.line();
+  return x;
+}
+
+/// Runs a phase and returns its longest time over the ranks.
+template <class Work>
+double timed(const mpi::Comm& comm, Work&& work) {
+  const Timer timer;
+  work();
+  return mpi::max(comm, timer.seconds());
+}
+
+void write_results(const System& system, std::span<const double> x, const Settings& settings,
+                   SolveRecord& record) {
+  const ResultOptions& result = settings.result;
+  if (!result.output.empty() && (record.report.converged() || result.output_anyway)) {
+    about_files(ExitCode::output_file,
+                [&] { io::write_vector<double>(result.output, system.A->rows(), x); });
+    record.solution_file = result.output;
+  }
+  record.memory = measure_memory(system.A->comm());
+  on_root(system.A->comm(), [&] {
+    if (!result.json.empty()) write_text_file(result.json, report_json(record, settings));
+  });
+}
+
+/// The one message of a solve that did not converge; the summary, unless silenced, has the details.
+void print_failure(const SolveRecord& record, const Settings& settings) {
+  const solve::Report& report = record.report;
+  fmt::print(stderr, "nodewise: the solver did not converge ({}){}\n",
+             solve::to_string(report.outcome),
+             settings.console.quiet ? ": " + report.diagnosis : std::string());
+  std::fflush(stderr);
+}
+
+}  // namespace
+
+ExitCode solve_command(const std::shared_ptr<const mpi::Comm>& world, const Settings& settings,
+                       std::span<const std::string> command_line) {
+  Console console(world->is_root(), settings.console);
+  const std::shared_ptr<const mpi::Comm> comm = place_ranks(world, settings.placement);
+  check_outputs(*world, settings.result);
+
+  SolveRecord record;
+  record.command_line.assign(command_line.begin(), command_line.end());
+  record.machine = describe_machine(*comm, settings);
+  print_machine(console, record.machine);
+
+  LoadedMatrix loaded;
+  System system;
+  record.times.read = timed(*comm, [&] {
+    loaded = load_matrix(*world, comm, settings, solve_memory_factor);
+    check_shape(*loaded.A);
+    system = make_system(loaded.A, settings);
+  });
+  record.rhs = system.rhs;
+  record.matrix = describe_matrix(loaded, settings);
+  record.report.method = method_name(settings, record.matrix.symmetric);
+  record.solver_was_chosen = settings.method.solver == SolverChoice::automatic;
+  record.preconditioner = preconditioner_name(settings.method.preconditioner);
+  print_system(console, record, settings);
+
+  Preconditioner preconditioner;
+  record.times.setup = timed(
+      *comm, [&] { preconditioner = make_preconditioner(system.A, settings, console, record); });
+  std::vector<double> x;
+  record.times.solve =
+      timed(*comm, [&] { x = run_solver(system, preconditioner, settings, console, record); });
+  record.error = solution_error(system, x);
+  record.exit_code = record.report.converged() ? ExitCode::success : ExitCode::not_converged;
+  write_results(system, x, settings, record);
+
+  print_hierarchy(console, record);
+  if (console.is_live()) print_history(console, record.report);
+  print_outcome(console, record, settings);
+  if (!record.report.converged() && comm->is_root()) print_failure(record, settings);
+  return record.exit_code;
+}
+
+}  // namespace nodewise::cli

@@ -1,0 +1,181 @@
+#include "cli/summary.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "nodewise/base/version.hpp"
+
+#include "cli/format.hpp"
+#include "cli/system.hpp"
+#include "cli/tables.hpp"
+
+namespace nodewise::cli {
+
+namespace {
+
+constexpr std::size_t label_width = 16;
+constexpr std::size_t page_width = 98;
+
+/// "  label         text", the text wrapped beside the label.
+void entry(Console& console, const std::string& label, const std::string& text) {
+  bool first = true;
+  for (const std::string& line : wrapped(text, page_width - label_width - 2)) {
+    console.line(fmt::format("  {:<{}}{}", first ? label : "", label_width, line));
+    first = false;
+  }
+}
+
+std::string nodes_text(const Machine& machine) {
+  const auto [low, high] =
+      std::minmax_element(machine.ranks_per_node.begin(), machine.ranks_per_node.end());
+  const auto n_nodes = std::ssize(machine.ranks_per_node);
+  std::string text = counted(machine.ranks, "rank") + " on " + counted(n_nodes, "node");
+  if (*low != *high) text += fmt::format(" of {} to {} ranks", *low, *high);
+  return text + (machine.placement_given ? " (placement as given)" : "");
+}
+
+std::string matrix_text(const MatrixFacts& matrix) {
+  std::string text = matrix.source;
+  if (!matrix.format.empty()) text += " (" + matrix.format + ")";
+  if (matrix.graph_laplacian) text += ", its grounded graph Laplacian";
+  if (matrix.duplicates > 0) {
+    text += fmt::format("; {} added to an earlier one in the same place",
+                        counted(matrix.duplicates, "entry", "entries"));
+  }
+  return text;
+}
+
+std::string rhs_text(RhsKind kind, const Settings& settings) {
+  switch (kind) {
+    case RhsKind::file:
+      return settings.rhs.rhs;
+    case RhsKind::random:
+      return fmt::format("standard normal random numbers, seed {}", settings.rhs.rhs_seed);
+    case RhsKind::ones:
+      return "b = A 1: the solution is known to be 1 everywhere";
+    case RhsKind::consistent:
+      return "b = A x* with random x*, because A 1 = 0: the matrix is singular, the solution is "
+             "known up to a constant";
+  }
+  return "";
+}
+
+std::string method_text(const SolveRecord& record, const Settings& settings) {
+  const bool symmetric = record.matrix.symmetric;
+  std::string text = record.report.method == "cg" ? "conjugate gradients" : "";
+  if (text.empty()) text = fmt::format("GMRES({})", settings.solver.restart);
+  if (record.preconditioner == "amg") text += ", preconditioned by algebraic multigrid";
+  if (record.preconditioner == "jacobi") text += ", preconditioned by the diagonal";
+  if (record.preconditioner == "none") text += ", not preconditioned";
+  const char* because = record.solver_was_chosen ? "because" : "as asked;";
+  return fmt::format("{}, {} the matrix is {}symmetric", text, because, symmetric ? "" : "not ");
+}
+
+/// The messages of no level of one rank are worth two columns of zeros.
+bool has_traffic(const SolveRecord& record) {
+  return record.machine.ranks > 1;
+}
+
+std::vector<std::string> hierarchy_row(const SolveRecord& record, std::size_t l) {
+  constexpr double value_bytes = sizeof(double);
+  const amg::LevelInfo& info = record.levels[l];
+  const double rows = static_cast<double>(std::max<GlobalIndex>(info.rows, 1));
+  std::vector<std::string> row = {std::to_string(l), grouped(info.rows), grouped(info.nonzeros),
+                                  fmt::format("{:.1f}", static_cast<double>(info.nonzeros) / rows)};
+  if (!has_traffic(record)) return row;
+  const comm::Traffic& traffic = info.traffic;
+  const auto bytes = [](std::int64_t entries) {
+    return human_bytes(value_bytes * static_cast<double>(entries));
+  };
+  row.insert(row.end(), {grouped(info.active_ranks), grouped(traffic.messages_on_node),
+                         bytes(traffic.entries_on_node), grouped(traffic.messages_off_node),
+                         bytes(traffic.entries_off_node)});
+  return row;
+}
+
+std::string outcome_text(const SolveRecord& record) {
+  const solve::Report& report = record.report;
+  const double factor = average_convergence_factor(report);
+  std::string text = report.converged() ? "converged" : "NOT CONVERGED";
+  text += " after " + counted(report.iterations, "iteration");
+  if (std::isfinite(factor)) text += fmt::format(", average convergence factor {:.3f}", factor);
+  return text;
+}
+
+std::string error_text(const SolveRecord& record) {
+  const bool constants = record.error->modulo_constants;
+  const char* what = constants ? "|x - x*| / |x*|, up to a constant" : "|x - 1| / |1|";
+  return fmt::format("{:.3e}   {}", record.error->relative, what);
+}
+
+}  // namespace
+
+void print_machine(Console& console, const Machine& machine) {
+  const BuildInfo build = build_info();
+  console.line(
+      fmt::format("nodewise {}, {}, {}", build.version, nodes_text(machine), machine.mpi_library));
+  console.line();
+}
+
+void print_system(Console& console, const SolveRecord& record, const Settings& settings) {
+  const MatrixFacts& matrix = record.matrix;
+  const double per_row = static_cast<double>(matrix.nonzeros) / static_cast<double>(matrix.rows);
+  console.line("Problem");
+  entry(console, "matrix", matrix_text(matrix));
+  entry(console, "size",
+        fmt::format("{}, {}, {:.1f} a row", counted(matrix.rows, "row"),
+                    counted(matrix.nonzeros, "nonzero"), per_row));
+  entry(console, "right-hand side", rhs_text(record.rhs, settings));
+  entry(console, "method", method_text(record, settings));
+  console.line();
+}
+
+void print_hierarchy(Console& console, const SolveRecord& record) {
+  if (record.levels.empty()) return;
+  std::vector<std::string> heads = {"level", "rows", "nonzeros", "a row"};
+  if (has_traffic(record)) {
+    for (const char* head : {"ranks", "on-node\nmessages", "on-node\nbytes", "off-node\nmessages",
+                             "off-node\nbytes"}) {
+      heads.emplace_back(head);
+    }
+  }
+  Table table(heads);
+  for (std::size_t l = 0; l < record.levels.size(); ++l) table.add_row(hierarchy_row(record, l));
+  console.line(has_traffic(record) ? "Hierarchy, and what all ranks send in one product"
+                                   : "Hierarchy");
+  for (const std::string& line : table.lines()) console.line(line);
+  console.line(fmt::format(
+      "  grid complexity {:.3f}, operator complexity {:.3f}, coarsest level: {}",
+      record.grid_complexity, record.operator_complexity, record.levels.back().coarse_solver));
+  console.line();
+}
+
+void print_outcome(Console& console, const SolveRecord& record, const Settings& settings) {
+  const solve::Report& report = record.report;
+  console.line("Result");
+  entry(console, "outcome", outcome_text(record));
+  if (!report.converged()) {
+    entry(console, "diagnosis",
+          fmt::format("{}: {}", solve::to_string(report.outcome), report.diagnosis));
+  }
+  entry(console, "residual",
+        fmt::format("{:.3e}   |b - A x| / |b|, computed anew from x; asked for {:.0e}",
+                    report.true_relative_residual, settings.solver.tolerance));
+  if (record.error) entry(console, "error", error_text(record));
+  entry(console, "time",
+        fmt::format("read {}, setup {}, solve {}", human_seconds(record.times.read),
+                    human_seconds(record.times.setup), human_seconds(record.times.solve)));
+  const auto megabytes = [](std::int64_t bytes) { return human_bytes(static_cast<double>(bytes)); };
+  entry(console, "peak memory",
+        fmt::format("{} on the largest rank, {} on all", megabytes(record.memory.peak_max_bytes),
+                    megabytes(record.memory.peak_sum_bytes)));
+  if (!record.solution_file.empty()) entry(console, "solution", record.solution_file);
+  if (record.solution_file.empty() && !settings.result.output.empty()) {
+    entry(console, "solution", "not written; --output-anyway writes the best iterate");
+  }
+  if (!settings.result.json.empty()) entry(console, "report", settings.result.json);
+}
+
+}  // namespace nodewise::cli

@@ -1,0 +1,19 @@
+// What the program says of a solve before, while and after it runs.
+#pragma once
+
+#include "cli/console.hpp"
+#include "cli/record.hpp"
+#include "cli/settings.hpp"
+
+namespace nodewise::cli {
+
+/// The first lines: version, ranks, nodes.
+void print_machine(Console& console, const Machine& machine);
+/// Matrix, right-hand side and method.
+void print_system(Console& console, const SolveRecord& record, const Settings& settings);
+/// The table of levels.
+void print_hierarchy(Console& console, const SolveRecord& record);
+/// Outcome, residual, error, times, memory, files.
+void print_outcome(Console& console, const SolveRecord& record, const Settings& settings);
+
+}  // namespace nodewise::cli

@@ -1,0 +1,130 @@
+#include "cli/system.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+
+#include <fmt/format.h>
+
+#include "nodewise/base/hash.hpp"
+#include "nodewise/io/read.hpp"
+#include "nodewise/matrix/operations.hpp"
+
+#include "cli/agreed.hpp"
+#include "cli/format.hpp"
+
+namespace nodewise::cli {
+
+namespace {
+
+/// A x at x = 1 counts as zero where it is below this times |A| 1, in norms.
+constexpr double zero_row_sum = 1e-12;
+
+/// |A 1| <= 1e-12 | |A| 1 |, where `product` is A 1.
+bool vanishes(const Matrix& A, std::span<const double> product) {
+  double norms[2] = {0, 0};
+  for (LocalIndex i = 0; i < A.n_local(); ++i) {
+    double sum = 0;
+    for (const auto* part : {&A.on(), &A.off()}) {
+      for (Offset k = part->begin(i); k < part->end(i); ++k) {
+        sum += std::abs(part->vals[static_cast<std::size_t>(k)]);
+      }
+    }
+    norms[0] += product[static_cast<std::size_t>(i)] * product[static_cast<std::size_t>(i)];
+    norms[1] += sum * sum;
+  }
+  mpi::sum_in_place<double>(A.comm(), norms);
+  return std::sqrt(norms[0]) <= zero_row_sum * std::sqrt(norms[1]);
+}
+
+std::vector<double> random_vector(const comm::Layout& layout, std::uint64_t seed) {
+  std::vector<double> x(static_cast<std::size_t>(layout.n_local()));
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    x[i] = hash_normal(
+        static_cast<std::uint64_t>(layout.to_global(static_cast<LocalIndex>(i)) - layout.first()),
+        seed);
+  }
+  return x;
+}
+
+void make_known_solution(System& system) {
+  const Matrix& A = *system.A;
+  system.known_solution.assign(static_cast<std::size_t>(A.n_local()), 1.0);
+  matrix::multiply<double>(A, system.known_solution, system.b);
+  if (!vanishes(A, system.b)) return;
+  system.rhs = RhsKind::consistent;
+  system.modulo_constants = true;
+  system.known_solution = random_vector(A.cols(), 0);
+  matrix::multiply<double>(A, system.known_solution, system.b);
+}
+
+}  // namespace
+
+std::string source_name(const Settings& settings) {
+  if (!settings.is_model_problem()) {
+    return std::filesystem::path(settings.files[0]).filename().string();
+  }
+  std::string name;
+  for (const Field<io::GalleryOptions>& f : io::gallery_fields()) {
+    const std::string value = f.get(settings.gallery);
+    if (f.name == "problem") name = value;
+    if (f.name == "n") name += ", n = " + value;
+  }
+  return name;
+}
+
+void check_shape(const Matrix& A) {
+  if (A.rows().n_global() != A.cols().n_global()) {
+    throw Failure(
+        ExitCode::unsuitable_matrix,
+        fmt::format("the matrix has {} and {}; a system to solve needs a square one",
+                    counted(A.rows().n_global(), "row"), counted(A.cols().n_global(), "column")));
+  }
+  if (A.rows().n_global() == 0) {
+    throw Failure(ExitCode::unsuitable_matrix, "the matrix has no rows");
+  }
+}
+
+System make_system(std::shared_ptr<const Matrix> A, const Settings& settings) {
+  System system;
+  system.A = std::move(A);
+  const comm::Layout& layout = system.A->rows();
+  system.b.resize(static_cast<std::size_t>(layout.n_local()));
+  if (!settings.rhs.rhs.empty()) {
+    system.rhs = RhsKind::file;
+    system.b = about_files(ExitCode::input_file,
+                           [&] { return io::read_vector<double>(layout, settings.rhs.rhs); });
+  } else if (settings.rhs.random_rhs) {
+    system.rhs = RhsKind::random;
+    system.b = random_vector(layout, static_cast<std::uint64_t>(settings.rhs.rhs_seed));
+  } else {
+    make_known_solution(system);
+  }
+  return system;
+}
+
+std::optional<SolutionError> solution_error(const System& system, std::span<const double> x) {
+  const std::span<const double> exact = system.known_solution;
+  const comm::Layout& layout = system.A->rows();
+  if (system.rhs == RhsKind::file || system.rhs == RhsKind::random) return std::nullopt;
+  double means[2] = {0, 0};
+  if (system.modulo_constants) {
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      means[0] += x[i] - exact[i];
+      means[1] += exact[i];
+    }
+    mpi::sum_in_place<double>(layout.comm(), means);
+    for (double& mean : means) mean /= static_cast<double>(layout.n_global());
+  }
+  double squares[2] = {0, 0};
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    const double wrong = x[i] - exact[i] - means[0];
+    const double right = exact[i] - means[1];
+    squares[0] += wrong * wrong;
+    squares[1] += right * right;
+  }
+  mpi::sum_in_place<double>(layout.comm(), squares);
+  return SolutionError{std::sqrt(squares[0] / squares[1]), system.modulo_constants};
+}
+
+}  // namespace nodewise::cli

@@ -1,0 +1,23 @@
+// Aligned columns of text.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace nodewise::cli {
+
+/// A table whose columns are as wide as their longest cell, all aligned right, two spaces apart.
+/// Heads may have several lines, separated by '\n'; they stand on the bottom line.
+class Table {
+ public:
+  explicit Table(std::vector<std::string> heads);
+  void add_row(std::vector<std::string> cells);
+  /// Lines without trailing newline, indented by two spaces.
+  std::vector<std::string> lines() const;
+
+ private:
+  std::vector<std::vector<std::string>> heads_;  // lines of each column's head
+  std::vector<std::vector<std::string>> rows_;
+};
+
+}  // namespace nodewise::cli

@@ -1,0 +1,109 @@
+"""Every input that cannot be solved ends all ranks with one message and the documented code."""
+
+import gzip
+
+import pytest
+from conftest import laplacian, write_market, write_vector
+
+HEADER = "%%MatrixMarket matrix coordinate real general\n"
+
+# name of the case: (content of A.mtx, exit code, parts of the message)
+BROKEN_FILES = {
+    "empty": ("", 3, ["A.mtx"]),
+    "not a matrix": ("hello\n", 3, ["A.mtx", "line 1"]),
+    "unsupported header": (
+        "%%MatrixMarket matrix coordinate complex general\n1 1 1\n1 1 1 0\n", 3, ["complex", "line 1"]),
+    "malformed size": (HEADER + "3 x 3\n", 3, ["line 2"]),
+    "malformed entry": (HEADER + "2 2 2\n1 1 1.0\n2 2 one\n", 3, ["line 4", "one"]),
+    "row out of range": (HEADER + "2 2 2\n1 1 1.0\n3 2 1.0\n", 3, ["line 4", "3"]),
+    "column zero": (HEADER + "2 2 2\n1 0 1.0\n2 2 1.0\n", 3, ["line 3", "0"]),
+    "too few entries": (HEADER + "2 2 3\n1 1 1.0\n2 2 1.0\n", 3, ["3", "2"]),
+    "too many entries": (HEADER + "2 2 1\n1 1 1.0\n2 2 1.0\n", 3, ["line 4"]),
+    "not a number": (HEADER + "2 2 2\n1 1 nan\n2 2 1.0\n", 3, ["line 3"]),
+    "infinite": (HEADER + "2 2 2\n1 1 inf\n2 2 1.0\n", 3, ["line 3"]),
+    "not square": (HEADER + "3 2 2\n1 1 1.0\n2 2 1.0\n", 4, ["3 rows", "2 columns"]),
+    "empty row": (HEADER + "3 3 2\n1 1 1.0\n3 3 1.0\n", 4, ["row", "2"]),
+    "zero diagonal": (
+        HEADER + "3 3 5\n1 1 2.0\n1 2 -1.0\n2 1 -1.0\n2 2 0.0\n3 3 1.0\n", 4, ["diagonal", "2"]),
+    "missing diagonal": (
+        HEADER + "3 3 4\n1 1 2.0\n1 2 -1.0\n2 1 -1.0\n3 3 1.0\n", 4, ["diagonal", "2"]),
+}
+
+
+def assert_failed(result, code, parts):
+    assert result.code == code, result.err
+    assert len(result.messages) == 1, result.err
+    for part in parts:
+        assert part in result.messages[0]
+
+
+@pytest.mark.parametrize("ranks", [1, 3])
+@pytest.mark.parametrize("case", BROKEN_FILES)
+def test_a_matrix_that_cannot_be_used(nodewise, tmp_path, case, ranks):
+    content, code, parts = BROKEN_FILES[case]
+    (tmp_path / "A.mtx").write_text(content)
+    result = nodewise("solve", "A.mtx", "-q", "-o", "x.mtx", "--json", "r.json", ranks=ranks)
+    assert_failed(result, code, parts)
+    assert result.out == ""
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["A.mtx"]
+
+
+@pytest.mark.parametrize("ranks", [1, 3])
+def test_missing_file(nodewise, ranks):
+    assert_failed(nodewise("solve", "B.mtx", ranks=ranks), 3, ["B.mtx"])
+
+
+def test_folder_in_place_of_a_file(nodewise, tmp_path):
+    (tmp_path / "A.mtx").mkdir()
+    assert_failed(nodewise("solve", "A.mtx"), 3, ["A.mtx"])
+
+
+@pytest.mark.parametrize("ranks", [1, 3])
+def test_truncated_gzip(nodewise, tmp_path, ranks):
+    write_market(tmp_path / "A.mtx", 500, 500, laplacian(500))
+    packed = gzip.compress((tmp_path / "A.mtx").read_bytes())
+    (tmp_path / "B.mtx.gz").write_bytes(packed[: len(packed) // 2])
+    assert_failed(nodewise("solve", "B.mtx.gz", ranks=ranks), 3, ["B.mtx.gz"])
+
+
+@pytest.mark.parametrize("ranks", [1, 3])
+def test_right_hand_side_of_wrong_length(nodewise, tmp_path, ranks):
+    write_market(tmp_path / "A.mtx", 5, 5, laplacian(5))
+    write_vector(tmp_path / "b.mtx", [1.0] * 7)
+    result = nodewise("solve", "A.mtx", "--rhs", "b.mtx", ranks=ranks)
+    assert_failed(result, 3, ["b.mtx", "7", "5"])
+
+
+def test_missing_right_hand_side(nodewise, tmp_path):
+    write_market(tmp_path / "A.mtx", 5, 5, laplacian(5))
+    assert_failed(nodewise("solve", "A.mtx", "--rhs", "b.mtx", ranks=3), 3, ["b.mtx"])
+
+
+@pytest.mark.parametrize("ranks", [1, 3])
+def test_memory_that_no_machine_has(nodewise, ranks):
+    result = nodewise("solve", "--problem", "laplace27", "--n", "20000", ranks=ranks)
+    assert_failed(result, 5, ["not enough memory", "needs about", "PiB", "are available"])
+
+
+@pytest.mark.parametrize("ranks", [1, 3])
+@pytest.mark.parametrize("option", ["-o", "--json"])
+@pytest.mark.parametrize("target", ["missing/x.mtx", "/proc/x.mtx", "folder.mtx"])
+def test_output_that_cannot_be_written(nodewise, tmp_path, option, target, ranks):
+    (tmp_path / "folder.mtx").mkdir()
+    result = nodewise("solve", "--problem", "laplace5", "--n", "5", option, target, ranks=ranks)
+    assert_failed(result, 6, [target])
+    assert [path.name for path in tmp_path.rglob("*")] == ["folder.mtx"]
+
+
+def test_convert_to_a_target_that_cannot_be_written(nodewise, tmp_path):
+    result = nodewise("convert", "--problem", "laplace5", "--n", "5", "missing/A.mtx", ranks=3)
+    assert_failed(result, 6, ["missing/A.mtx"])
+    assert not list(tmp_path.iterdir())
+
+
+def test_convert_to_an_unknown_format(nodewise, tmp_path):
+    result = nodewise("convert", "--problem", "laplace5", "--n", "5", "A.xyz", ranks=2)
+    assert result.code in (2, 6)
+    assert len(result.messages) == 1
+    assert "A.xyz" in result.messages[0]
+    assert not list(tmp_path.iterdir())

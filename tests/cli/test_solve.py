@@ -1,0 +1,240 @@
+"""Solves that succeed, and solves that end with a diagnosis."""
+
+import json
+import re
+
+import jsonschema
+import pytest
+from conftest import laplacian, read_vector, write_market, write_vector
+
+
+@pytest.mark.parametrize("ranks", [1, 2, 4])
+def test_solution_file_holds_the_known_solution(nodewise, tmp_path, ranks):
+    n = 40
+    write_market(tmp_path / "A.mtx", n, n, laplacian(n))
+    solution = [1.0 + (i % 7) for i in range(n)]
+    padded = [0.0, *solution, 0.0]
+    rhs = [2 * padded[i] - padded[i - 1] - padded[i + 1] for i in range(1, n + 1)]
+    write_vector(tmp_path / "b.mtx", rhs)
+    result = nodewise("solve", "A.mtx", "--rhs", "b.mtx", "-o", "x.mtx", "--tolerance", "1e-12",
+                      ranks=ranks)
+    assert result.code == 0, result.err
+    x = read_vector(tmp_path / "x.mtx")
+    assert max(abs(a - b) for a, b in zip(x, solution, strict=True)) < 1e-8
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["A.mtx", "b.mtx", "x.mtx"]
+
+
+@pytest.mark.parametrize("ranks", [1, 3])
+def test_quiet_prints_nothing(nodewise, ranks):
+    result = nodewise("solve", "--problem", "laplace5", "--n", "10", "-q", ranks=ranks)
+    assert (result.code, result.out, result.messages) == (0, "", [])
+
+
+@pytest.mark.parametrize("ranks", [1, 3])
+def test_one_line_for_every_iteration_and_level(nodewise, tmp_path, ranks):
+    result = nodewise("solve", "--problem", "laplace5", "--n", "40", "--json", "r.json", ranks=ranks)
+    assert result.code == 0, result.err
+    report = json.loads((tmp_path / "r.json").read_text())
+    iterations = re.findall(r"^  iteration +(\d+) +relative residual (\S+)", result.out, re.MULTILINE)
+    numbers = [int(number) for number, _ in iterations]
+    assert numbers in (list(range(1, report["solve"]["iterations"] + 1)),
+                       list(range(report["solve"]["iterations"] + 1)))
+    assert len(numbers) >= 3
+    levels = re.findall(r"^  level +(\d+) +\S+ rows", result.out, re.MULTILINE)
+    assert [int(level) for level in levels] == list(range(len(report["hierarchy"]["levels"])))
+    assert len(levels) >= 2
+    assert "\r" not in result.out
+    assert max(map(len, result.out.splitlines())) <= 100
+
+
+def test_live_progress_replaces_its_line(nodewise):
+    result = nodewise("solve", "--problem", "laplace5", "--n", "20", "--progress", "live")
+    assert result.code == 0
+    assert "\r\x1b[K  iteration" in result.out
+    assert "Relative residual after each iteration" in result.out
+
+
+@pytest.mark.parametrize("ranks", [1, 4])
+@pytest.mark.parametrize(
+    "options",
+    [
+        ["--problem", "laplace27", "--n", "12"],
+        ["--problem", "rotated_fe", "--n", "30", "--solver", "gmres"],
+        ["--problem", "laplace5", "--n", "20", "--preconditioner", "jacobi", "--random-rhs"],
+        ["--problem", "laplace5", "--n", "20", "--preconditioner", "none", "--ranks-per-node", "2"],
+        ["--problem", "laplace7", "--n", "6", "--max-iterations", "2"],
+    ],
+)
+def test_report_follows_the_schema(nodewise, tmp_path, source, options, ranks):
+    result = nodewise("solve", *options, "--json", "r.json", ranks=ranks)
+    report = json.loads((tmp_path / "r.json").read_text())
+    schema = json.loads((source / "docs" / "report.schema.json").read_text())
+    jsonschema.Draft7Validator.check_schema(schema)
+    jsonschema.Draft7Validator(schema).validate(report)
+    assert report["exit_code"] == result.code
+    assert report["machine"]["ranks"] == ranks
+    assert sum(report["machine"]["ranks_per_node"]) == ranks
+    assert report["command_line"] == ["solve", *options, "--json", "r.json"]
+    solve = report["solve"]
+    assert solve["history"][0] == pytest.approx(1.0)
+    assert len(solve["history"]) == solve["iterations"] + 1
+    if result.code == 0:
+        assert solve["true_relative_residual"] <= 1e-8
+    assert (report["error"] is None) == ("--random-rhs" in options)
+
+
+def test_schema_rejects_unknown_and_missing_fields(nodewise, tmp_path, source):
+    nodewise("solve", "--problem", "laplace5", "--n", "5", "--json", "r.json")
+    report = json.loads((tmp_path / "r.json").read_text())
+    schema = json.loads((source / "docs" / "report.schema.json").read_text())
+    validator = jsonschema.Draft7Validator(schema)
+    assert validator.is_valid(report)
+    assert not validator.is_valid({**report, "surprise": 1})
+    for field in report:
+        assert not validator.is_valid({k: v for k, v in report.items() if k != field}), field
+
+
+def test_options_in_the_report_are_those_given(nodewise, tmp_path):
+    nodewise("solve", "--problem", "laplace5", "--n", "9", "--tolerance", "1e-5", "--coarsening", "pmis",
+             "--json", "r.json")
+    options = json.loads((tmp_path / "r.json").read_text())["options"]
+    assert options["n"] == 9
+    assert options["tolerance"] == 1e-5
+    assert options["coarsening"] == "pmis"
+    assert options["problem"] == "laplace5"
+    assert options["quiet"] is False
+
+
+@pytest.mark.parametrize(
+    "node_map, on_node, off_node", [("0,0,0,0", 6, 0), ("0,1,2,3", 0, 6), ("0,0,1,1", 4, 2)]
+)
+def test_messages_are_counted_by_placement(nodewise, tmp_path, node_map, on_node, off_node):
+    # Four strips of a grid: each rank sends to the one above and the one below, 6 messages in all,
+    # each with a line of 16 values.
+    nodewise("solve", "--problem", "laplace5", "--n", "16", "--node-map", node_map, "--json", "r.json",
+             ranks=4)
+    report = json.loads((tmp_path / "r.json").read_text())
+    assert report["machine"]["placement"] == "given"
+    assert report["machine"]["nodes"] == len(set(node_map.split(",")))
+    traffic = report["hierarchy"]["levels"][0]["product_traffic"]
+    assert (traffic["messages_on_node"], traffic["messages_off_node"]) == (on_node, off_node)
+    assert traffic["bytes_on_node"] == on_node * 16 * 8
+    assert traffic["bytes_off_node"] == off_node * 16 * 8
+    assert traffic["max_messages_of_a_rank"] == 2
+
+
+@pytest.mark.parametrize("ranks", [1, 3])
+def test_one_by_one_matrix(nodewise, tmp_path, ranks):
+    write_market(tmp_path / "A.mtx", 1, 1, [(1, 1, 4.0)])
+    write_vector(tmp_path / "b.mtx", [2.0])
+    result = nodewise("solve", "A.mtx", "--rhs", "b.mtx", "-o", "x.mtx", ranks=ranks)
+    assert result.code == 0, result.err
+    assert read_vector(tmp_path / "x.mtx") == [0.5]
+
+
+def test_more_ranks_than_rows(nodewise, tmp_path):
+    write_market(tmp_path / "A.mtx", 3, 3, laplacian(3))
+    result = nodewise("solve", "A.mtx", "-o", "x.mtx", ranks=6)
+    assert result.code == 0, result.err
+    assert read_vector(tmp_path / "x.mtx") == pytest.approx([1.0, 1.0, 1.0], abs=1e-7)
+
+
+@pytest.mark.parametrize("ranks", [1, 3])
+def test_nonsymmetric_matrix_is_detected(nodewise, tmp_path, ranks):
+    n = 30
+    entries = [(i, j, v * 1.5 if j < i else v) for i, j, v in laplacian(n)]
+    entries = [(i, j, 3.0 if i == j else v) for i, j, v in entries]
+    write_market(tmp_path / "A.mtx", n, n, entries)
+    result = nodewise("solve", "A.mtx", "--json", "r.json", ranks=ranks)
+    assert result.code == 0, result.err
+    assert re.search(r"GMRES\(50\), .* because the\s+matrix is not symmetric", result.out)
+    report = json.loads((tmp_path / "r.json").read_text())
+    assert report["matrix"]["symmetric"] is False
+    assert report["solve"]["method"] == "gmres"
+    assert report["error"]["relative"] < 1e-6
+
+
+def test_symmetric_file_is_the_whole_matrix(nodewise, tmp_path):
+    n = 30
+    lower = [(i, j, v) for i, j, v in laplacian(n) if j <= i]
+    write_market(tmp_path / "A.mtx", n, n, lower, "symmetric")
+    result = nodewise("solve", "A.mtx", "--json", "r.json", ranks=2)
+    assert result.code == 0, result.err
+    report = json.loads((tmp_path / "r.json").read_text())
+    assert report["matrix"]["symmetric"] is True
+    assert report["matrix"]["nonzeros"] == 3 * n - 2
+    assert report["solve"]["method"] == "cg"
+
+
+@pytest.mark.parametrize("ranks", [1, 3])
+def test_pure_neumann_problem(nodewise, tmp_path, ranks):
+    n = 60
+    entries = [(i, j, 1.0 if i == j and i in (1, n) else v) for i, j, v in laplacian(n)]
+    write_market(tmp_path / "A.mtx", n, n, entries)
+    result = nodewise("solve", "A.mtx", "--json", "r.json", ranks=ranks)
+    assert result.code == 0, result.err
+    assert "up to a constant" in result.out
+    report = json.loads((tmp_path / "r.json").read_text())
+    assert report["right_hand_side"] == "consistent"
+    assert report["error"]["modulo_constants"] is True
+    assert report["error"]["relative"] < 1e-5
+
+
+def test_indefinite_matrix_is_diagnosed(nodewise, tmp_path):
+    entries = [(1, 1, 1.0), (2, 2, -1.0), (3, 3, 2.0)]
+    write_market(tmp_path / "A.mtx", 3, 3, entries)
+    write_vector(tmp_path / "b.mtx", [1.0, 2.0, 3.0])
+    result = nodewise("solve", "A.mtx", "--rhs", "b.mtx", "--preconditioner", "none", "-o", "x.mtx",
+                      "--json", "r.json", ranks=2)
+    assert result.code == 1
+    assert len(result.messages) == 1
+    assert "indefinite" in result.messages[0]
+    assert "not written" in result.out
+    assert not (tmp_path / "x.mtx").exists()
+    report = json.loads((tmp_path / "r.json").read_text())
+    assert report["solve"]["outcome"] == "indefinite_matrix"
+    assert report["solve"]["diagnosis"]
+    assert report["solution_file"] is None
+
+
+def test_iteration_limit_and_output_anyway(nodewise, tmp_path):
+    arguments = ["solve", "--problem", "laplace5", "--n", "30", "--max-iterations", "2", "-q"]
+    result = nodewise(*arguments, "-o", "x.mtx", ranks=2)
+    assert (result.code, result.out) == (1, "")
+    assert len(result.messages) == 1
+    assert "max_iterations" in result.messages[0]
+    assert not list(tmp_path.iterdir())
+    assert nodewise(*arguments, "-o", "x.mtx", "--output-anyway", ranks=2).code == 1
+    assert len(read_vector(tmp_path / "x.mtx")) == 900
+
+
+def test_graph_laplacian(nodewise, tmp_path):
+    # A ring of 12 with one chord; its grounded Laplacian has 11 rows.
+    ring = [(i % 12 + 1, (i + 1) % 12 + 1, 1.0) for i in range(12)] + [(1, 7, 2.0)]
+    both = ring + [(j, i, v) for i, j, v in ring]
+    write_market(tmp_path / "W.mtx", 12, 12, both)
+    result = nodewise("solve", "W.mtx", "--graph-laplacian", "--json", "r.json", ranks=3)
+    assert result.code == 0, result.err
+    report = json.loads((tmp_path / "r.json").read_text())
+    assert report["matrix"]["rows"] == 11
+    assert report["matrix"]["graph_laplacian"] is True
+    assert report["error"]["relative"] < 1e-7
+
+
+def test_convert_and_solve_again(nodewise, tmp_path):
+    problem = ["--problem", "rotated_fe", "--n", "12"]
+    result = nodewise("convert", *problem, "A.mtx", ranks=3)
+    assert result.code == 0, result.err
+    assert nodewise("solve", *problem, "-q", "--json", "direct.json").code == 0
+    assert nodewise("solve", "A.mtx", "-q", "--json", "file.json", ranks=2).code == 0
+    direct = json.loads((tmp_path / "direct.json").read_text())
+    file = json.loads((tmp_path / "file.json").read_text())
+    assert direct["matrix"]["nonzeros"] == file["matrix"]["nonzeros"]
+    assert direct["matrix"]["rows"] == file["matrix"]["rows"] == 144
+
+
+def test_an_existing_solution_survives_a_failure(nodewise, tmp_path):
+    (tmp_path / "x.mtx").write_text("precious\n")
+    (tmp_path / "A.mtx").write_text("broken\n")
+    assert nodewise("solve", "A.mtx", "-o", "x.mtx", ranks=3).code == 3
+    assert (tmp_path / "x.mtx").read_text() == "precious\n"

@@ -1,0 +1,94 @@
+"""Help, version, reference pages, and command lines that do not fit."""
+
+import re
+
+import pytest
+
+
+@pytest.mark.parametrize(
+    "words, message",
+    [
+        (["slove"], "there is no command 'slove'; did you mean 'solve'?"),
+        (["A.mtx"], "did you mean 'nodewise solve A.mtx'?"),
+        ([], "no command; `nodewise --help` lists them"),
+        (["solve"], "no matrix: give a Matrix Market file, or a model problem by --problem NAME"),
+        (["solve", "--tolerence", "1e-6"], "there is no option --tolerence; did you mean --tolerance?"),
+        (["solve", "--max_iterations=3"], "did you mean --max-iterations?"),
+        (["solve", "--colour", "red"], "`nodewise solve --help` lists the options"),
+        (["convert", "--tolerance", "1"], "`nodewise convert` takes no option --tolerance"),
+        (["solve", "--problem", "laplace28"], "did you mean 'laplace27'?"),
+        (["solve", "--problem", "laplace5", "--solver", "cgg"], "did you mean 'cg'?"),
+        (["solve", "--problem", "laplace5", "--tolerance", "-1"], "--tolerance: '-1' is not a number in [0, 1]"),
+        (["solve", "--problem", "laplace5", "--tolerance", "nan"], "--tolerance: 'nan' is not a number"),
+        (["solve", "--problem", "laplace5", "--n", "10x"], "--n: '10x' is not a whole number"),
+        (["solve", "--problem", "laplace5", "--max-levels", "0"], "--max-levels: '0' is not"),
+        (["solve", "--problem", "laplace5", "--n"], "--n"),
+        (["solve", "A.mtx", "--n", "10"], "--n describes a model problem; it needs --problem"),
+        (["solve", "A.mtx", "--problem", "laplace5"], "not both ('A.mtx')"),
+        (["solve", "A.mtx", "b.mtx"], "'b.mtx' is one file too many"),
+        (["solve", "A.mtx", "--rhs", "b.mtx", "--random-rhs"], "give --rhs or --random-rhs, not both"),
+        (["solve", "A.mtx", "--output-anyway"], "--output-anyway needs --output"),
+        (["solve", "A.mtx", "--node-map", "0", "--ranks-per-node", "1"], "not both"),
+        (["solve", "A.mtx", "--node-map", "0,0,1,1,2"], "--node-map: 5 node numbers given for"),
+        (["solve", "A.mtx", "--node-map", "0,x"], "--node-map: 'x' is not a node number"),
+        (["convert", "A.mtx"], "convert needs a file to read and one to write, but 1 is given"),
+        (["convert", "--problem", "laplace5"], "convert needs one file to write, but none is given"),
+        (["version", "now"], "unexpected argument 'now'"),
+    ],
+)
+def test_a_wrong_command_line_ends_with_one_message_and_code_2(nodewise, words, message):
+    result = nodewise(*words)
+    assert result.code == 2
+    assert result.out == ""
+    assert len(result.messages) == 1, result.err
+    assert message in result.messages[0]
+
+
+def test_on_several_ranks_one_message(nodewise):
+    result = nodewise("solve", "--problem", "laplace5", "--tolerence", "1e-6", ranks=3)
+    assert result.code == 2
+    assert result.out == ""
+    assert result.messages == ["nodewise: there is no option --tolerence; did you mean --tolerance?"]
+
+
+@pytest.mark.parametrize("command", ["solve", "convert"])
+def test_help_shows_defaults_ranges_and_exit_codes(nodewise, command):
+    result = nodewise(command, "--help")
+    assert result.code == 0
+    assert result.err == "" or not result.messages
+    assert max(map(len, result.out.splitlines())) <= 100
+    assert "--problem NAME" in result.out
+    assert re.search(r"^ +70 +internal", result.out, re.MULTILINE)
+
+
+def test_help_of_solve_has_every_group(nodewise):
+    result = nodewise("solve", "--help")
+    groups = ["Input:", "Model problems:", "Solver:", "Multigrid:", "Placement:", "Output:", "Exit codes:"]
+    assert [line for line in result.out.splitlines() if line in groups] == groups
+    assert re.search(r"default 1e-08; in\s+\[0, 1\]", result.out)
+
+
+def test_program_help_is_printed_once_on_several_ranks(nodewise):
+    result = nodewise("--help", ranks=3)
+    assert result.code == 0
+    assert result.out.count("Usage:") == 1
+    for command in ["solve", "convert", "options", "version"]:
+        assert f"  {command}" in result.out
+
+
+@pytest.mark.parametrize("word", ["version", "--version"])
+def test_version(nodewise, word):
+    result = nodewise(word)
+    assert result.code == 0
+    assert re.match(r"nodewise \d+\.\d+\.\d+\n", result.out)
+    for label in ["commit", "build", "MPI"]:
+        assert re.search(rf"^  {label} +\S", result.out, re.MULTILINE)
+
+
+@pytest.mark.parametrize(
+    "flag, page", [("--markdown", "options.md"), ("--exit-codes", "exit-codes.md")]
+)
+def test_reference_pages_are_up_to_date(nodewise, source, flag, page):
+    result = nodewise("options", flag)
+    assert result.code == 0
+    assert result.out == (source / "docs" / page).read_text()
