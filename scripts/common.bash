@@ -1,0 +1,121 @@
+# What quickstart, test and the CI run share: finding and installing packages, building, MPI.
+# Sourced by bash scripts that have set -euo pipefail; defines functions and `root`.
+# shellcheck shell=bash
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+
+build_packages=(g++ make cmake ninja-build pkg-config git libopenmpi-dev openmpi-bin libfmt-dev
+  libcli11-dev nlohmann-json3-dev libeigen3-dev zlib1g-dev)
+test_packages=(libgtest-dev libgmock-dev python3 python3-pytest python3-jsonschema python3-numpy
+  python3-scipy)
+ci_packages=(ccache mpich libmpich-dev clang clang-format clang-tidy shellcheck libhypre-dev)
+# Used where the distribution has them, done without elsewhere.
+optional_packages=(libfast-float-dev)
+optional_ci_packages=(libclang-rt-dev)
+
+say() { printf '%s\n' "$*"; }
+fail() {
+  printf 'error: %s\n' "$*" >&2
+  exit 1
+}
+
+installed() { [[ $(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null) == installed ]]; }
+available() { apt-cache show --no-all-versions "$1" >/dev/null 2>&1; }
+
+# Prints those of the packages named that are not installed.
+missing_of() {
+  local package
+  for package in "$@"; do
+    installed "$package" || printf '%s\n' "$package"
+  done
+}
+
+# Sets `privilege` to the prefix that runs a command as root; fails where there is no way to be root.
+find_privilege() {
+  if [[ $(id -u) == 0 ]]; then
+    privilege=(env)
+  elif command -v sudo >/dev/null; then
+    privilege=(sudo env)
+  else
+    fail "these packages are missing: $*. Ask somebody who may install them (this user is not root and there is no sudo): apt-get install $*"
+  fi
+}
+
+run_apt() { "${privilege[@]}" DEBIAN_FRONTEND=noninteractive apt-get -q "$@"; }
+
+# ensure_packages [package...] [-- optional package...]: installs those that are missing, and says
+# so first. Without anything missing, apt is not called and no network is needed.
+ensure_packages() {
+  local required=() optional=() missing wanted package
+  while (($#)) && [[ $1 != -- ]]; do
+    required+=("$1")
+    shift
+  done
+  optional=("${@:2}")
+  mapfile -t missing < <(missing_of "${required[@]}")
+  # Optional packages alone are no reason to ask the network again at every run.
+  if ((${#missing[@]} == 0)); then
+    say "All packages that are needed are installed."
+    return
+  fi
+  mapfile -t wanted < <(missing_of "${optional[@]}")
+  say "These packages are missing and will now be installed with apt-get, with what they depend on:"
+  say "  ${missing[*]} ${wanted[*]}"
+  if [[ ${NODEWISE_DRY_RUN:-} ]]; then
+    say "(dry run: nothing is installed)"
+    return
+  fi
+  find_privilege "${missing[@]}"
+  run_apt update || say "warning: the package lists could not be refreshed; trying with the old ones"
+  for package in "${missing[@]}"; do
+    available "$package" ||
+      fail "this system offers no package '$package' (is the network up, is this Debian 12 or Ubuntu 22.04 or later?)"
+  done
+  for package in "${wanted[@]}"; do
+    if available "$package"; then
+      missing+=("$package")
+    else
+      say "This system has no package $package; going on without it."
+    fi
+  done
+  run_apt install -y --no-install-recommends "${missing[@]}" ||
+    fail "apt-get could not install the packages; its message is above"
+}
+
+check_system() {
+  command -v apt-get >/dev/null && command -v dpkg-query >/dev/null ||
+    fail "this script installs packages with apt-get, which this system does not have; CONTRIBUTING.md lists what to install and how to build by hand"
+}
+
+# configure <build folder> [cmake argument...]: Release unless told otherwise; ccache where present.
+configure() {
+  local build=$1 arguments=()
+  shift
+  if command -v ccache >/dev/null; then
+    arguments+=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
+  fi
+  # The system's Python is the one that apt-get installs modules for.
+  if [[ -x /usr/bin/python3 ]]; then
+    arguments+=(-DPython3_EXECUTABLE=/usr/bin/python3)
+  fi
+  cmake -S "$root" -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release "${arguments[@]}" "$@"
+}
+
+# One compiler for each core, but no more than one for each 1.5 GiB of free memory.
+jobs() {
+  local cores memory
+  cores=$(nproc)
+  memory=$(awk '/^MemAvailable:/ { print int($2 / 1572864) }' /proc/meminfo)
+  ((memory >= 1)) || memory=1
+  echo $((cores < memory ? cores : memory))
+}
+
+build() { cmake --build "$1" -j "$(jobs)" "${@:2}"; }
+
+# mpi_run <ranks> command...: more ranks than cores are fine, and so is root.
+mpi_run() {
+  local ranks=$1
+  shift
+  mpiexec.openmpi --allow-run-as-root --oversubscribe --bind-to none \
+    --mca mpi_yield_when_idle 1 --mca btl_vader_single_copy_mechanism none -n "$ranks" "$@"
+}
