@@ -93,6 +93,10 @@ std::string print_number(double value) {
 }
 
 std::string print_range(double low, double high) {
+  // The smallest normal number as a lower end stands for "positive".
+  const bool positive = low == std::numeric_limits<double>::min();
+  if (positive && std::isinf(high)) return "> 0";
+  if (positive) return fmt::format("in (0, {}]", high);
   if (std::isinf(low) && std::isinf(high)) return "";
   if (std::isinf(high)) return fmt::format(">= {}", low);
   if (std::isinf(low)) return fmt::format("<= {}", high);
