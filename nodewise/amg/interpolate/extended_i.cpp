@@ -208,7 +208,6 @@ class ExtendedI {
     P.cols.reserve(static_cast<std::size_t>(n) * per_row + 64);
     P.vals.reserve(static_cast<std::size_t>(n) * per_row + 64);
     for (LocalIndex i = 0; i < n; ++i) {
-      row_begin_ = static_cast<Offset>(P.cols.size());
       if (is_coarse(i)) {
         P.cols.push_back(coarse_number_[static_cast<std::size_t>(i)]);
         P.vals.push_back(T{1});
@@ -216,10 +215,11 @@ class ExtendedI {
         find_interpolatory_points(i);
         weigh(i);
         const Offset kept =
-            truncate_row(P.cols.data() + row_begin_, P.vals.data() + row_begin_,
-                         static_cast<Offset>(P.cols.size()) - row_begin_, max_entries, truncation);
-        P.cols.resize(static_cast<std::size_t>(row_begin_ + kept));
-        P.vals.resize(static_cast<std::size_t>(row_begin_ + kept));
+            truncate_row(row_cols_.data(), row_vals_.data(), static_cast<Offset>(row_cols_.size()),
+                         max_entries, truncation);
+        P.cols.insert(P.cols.end(), row_cols_.begin(), row_cols_.begin() + kept);
+        P.vals.insert(P.vals.end(), row_vals_.begin(), row_vals_.begin() + kept);
+        begin_next_row();
       }
       P.row_ptr[static_cast<std::size_t>(i) + 1] = static_cast<Offset>(P.cols.size());
     }
@@ -227,12 +227,21 @@ class ExtendedI {
     return std::move(block_);
   }
 
+  /// Where coarse number c stands in the current row; negative where it does not.
+  Offset place(LocalIndex c) const { return marker_[static_cast<std::size_t>(c)] - first_mark_; }
+
   void add_point(LocalIndex c) {
-    Offset& mark = marker_[static_cast<std::size_t>(c)];
-    if (mark >= row_begin_) return;
-    mark = static_cast<Offset>(block_.rows.cols.size());
-    block_.rows.cols.push_back(c);
-    block_.rows.vals.push_back(T{});
+    if (place(c) >= 0) return;
+    marker_[static_cast<std::size_t>(c)] = first_mark_ + static_cast<Offset>(row_cols_.size());
+    row_cols_.push_back(c);
+    row_vals_.push_back(T{});
+  }
+
+  /// Marks of earlier rows stay below first_mark_, so that none needs to be erased.
+  void begin_next_row() {
+    first_mark_ += static_cast<Offset>(row_cols_.size());
+    row_cols_.clear();
+    row_vals_.clear();
   }
 
   void add_points_of(LocalIndex k) {
@@ -297,15 +306,13 @@ class ExtendedI {
     const auto end = static_cast<std::size_t>(links_.begin[u + 1]);
     T sum = back;
     for (std::size_t p = begin; p < end; ++p) {
-      if (marker_[static_cast<std::size_t>(links_.cols[p])] >= row_begin_) sum += links_.vals[p];
+      if (place(links_.cols[p]) >= 0) sum += links_.vals[p];
     }
     if (sum == T{}) return a_ik;
     const T factor = a_ik / sum;
     for (std::size_t p = begin; p < end; ++p) {
-      const Offset mark = marker_[static_cast<std::size_t>(links_.cols[p])];
-      if (mark >= row_begin_) {
-        block_.rows.vals[static_cast<std::size_t>(mark)] += factor * links_.vals[p];
-      }
+      const Offset at = place(links_.cols[p]);
+      if (at >= 0) row_vals_[static_cast<std::size_t>(at)] += factor * links_.vals[p];
     }
     return factor * back;
   }
@@ -313,11 +320,8 @@ class ExtendedI {
   /// Eq. 4.10 and 4.11; couplings that are neither interpolatory nor to strong fine points are
   /// lumped into the diagonal.
   void weigh(LocalIndex i) {
-    Array<T>& weights = block_.rows.vals;
     T diagonal = diagonal_[static_cast<std::size_t>(i)];
-    const auto in_set = [&](LocalIndex c) {
-      return c >= 0 && marker_[static_cast<std::size_t>(c)] >= row_begin_;
-    };
+    const auto in_set = [&](LocalIndex c) { return c >= 0 && place(c) >= 0; };
     for (Offset k = A_.on().begin(i); k < A_.on().end(i); ++k) {
       const auto p = static_cast<std::size_t>(k);
       const LocalIndex j = A_.on().cols[p];
@@ -325,7 +329,7 @@ class ExtendedI {
       const T a = A_.on().vals[p];
       const LocalIndex c = coarse_number_[static_cast<std::size_t>(j)];
       if (in_set(c)) {
-        weights[static_cast<std::size_t>(marker_[static_cast<std::size_t>(c)])] += a;
+        row_vals_[static_cast<std::size_t>(place(c))] += a;
       } else {
         diagonal += c < 0 && strength_.on[p] ? distribute(j, a, entry_back(j, i)) : a;
       }
@@ -336,7 +340,7 @@ class ExtendedI {
       const T a = A_.off().vals[p];
       const LocalIndex c = ghost_coarse_number_[static_cast<std::size_t>(g)];
       if (in_set(c)) {
-        weights[static_cast<std::size_t>(marker_[static_cast<std::size_t>(c)])] += a;
+        row_vals_[static_cast<std::size_t>(place(c))] += a;
       } else {
         diagonal += c < 0 && strength_.off[p]
                         ? distribute(A_.n_local() + g, a, entry_back_from_ghost(g, i))
@@ -344,9 +348,7 @@ class ExtendedI {
       }
     }
     const T scale = diagonal == T{} ? T{} : T{-1} / diagonal;
-    for (auto p = static_cast<std::size_t>(row_begin_); p < weights.size(); ++p) {
-      weights[p] *= scale;
-    }
+    for (T& weight : row_vals_) weight *= scale;
   }
 
   const DistMatrix<T>& A_;
@@ -363,9 +365,11 @@ class ExtendedI {
 
   // The interpolation under construction.
   matrix::RowBlock<T> block_;
-  std::vector<Offset> marker_;      // where a coarse number stands in the current row
+  std::vector<LocalIndex> row_cols_;  // the current row, before truncation
+  std::vector<T> row_vals_;
+  std::vector<Offset> marker_;  // see place()
+  Offset first_mark_ = 0;
   std::vector<LocalIndex> cursor_;  // see entry_back
-  Offset row_begin_ = 0;
 };
 
 }  // namespace
