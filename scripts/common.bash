@@ -1,6 +1,6 @@
 # What quickstart, test and the CI run share: finding and installing packages, building, MPI.
 # Sourced by bash scripts that have set -euo pipefail; defines functions and `root`.
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2034  # the lists are used by those that source this
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 
@@ -83,7 +83,7 @@ ensure_packages() {
 }
 
 check_system() {
-  command -v apt-get >/dev/null && command -v dpkg-query >/dev/null ||
+  type -P apt-get dpkg-query >/dev/null ||
     fail "this script installs packages with apt-get, which this system does not have; CONTRIBUTING.md lists what to install and how to build by hand"
 }
 
@@ -111,6 +111,20 @@ jobs() {
 }
 
 build() { cmake --build "$1" -j "$(jobs)" "${@:2}"; }
+
+# Sets `idle_library` to a library that makes waiting MPICH ranks yield their core, built from the
+# cluster tools where they lie beside the checkout; to nothing, loudly, where they do not.
+build_idle_library() {
+  local folder=$1 source=$root/../shared/tools/cluster/idle.c
+  idle_library=
+  if [[ -f $source ]]; then
+    mkdir -p "$folder"
+    cc -O2 -shared -fPIC -o "$folder/libidle.so" "$source" -ldl
+    idle_library=$folder/libidle.so
+  else
+    say "NOTE: no ../shared/tools/cluster/idle.c: MPICH ranks that wait will keep their cores, so only up to $(nproc) ranks are tested with MPICH."
+  fi
+}
 
 # mpi_run <ranks> command...: more ranks than cores are fine, and so is root.
 mpi_run() {

@@ -162,6 +162,11 @@ int run(int rank, int size, int expected) {
   set_up_listeners(comm, rank);
   nodewise::test::test_comm();
   int failed = RUN_ALL_TESTS();
+  if (testing::UnitTest::GetInstance()->test_to_run_count() == 0 &&
+      !testing::GTEST_FLAG(list_tests)) {
+    if (rank == 0) std::cout << "error: no test matches\n";
+    failed = 1;
+  }
   MPI_Allreduce(MPI_IN_PLACE, &failed, 1, MPI_INT, MPI_LOR, comm);
   nodewise::test::release_test_comm();
   MPI_Comm_free(&comm);
