@@ -229,7 +229,7 @@ void measure_memory(const std::shared_ptr<const mpi::Comm>& comm, const Problem&
   if (!comm->is_root()) return;
   std::cout << fmt::format("{} {} {} {} {:.1f} {:.1f} {:.2e} {}\n", problem.name, problem.n,
                            comm->size(), arguments.only, before, peak, residual,
-                           reset ? "" : "peak-of-whole-process")
+                           reset ? "setup-and-solve" : "whole-process")
             << std::flush;
 }
 
