@@ -59,10 +59,10 @@ amg::Options options_for(const std::string& smoother, const Arguments& arguments
   amg::Options options;
   if (smoother == "l1") {
     options.smoother = amg::SmootherKind::l1_gauss_seidel;
-    options.symmetric_sweeps = false;
+    options.sweep_order = amg::SweepOrder::forward_backward;
   } else if (smoother == "symmetric") {
     options.smoother = amg::SmootherKind::gauss_seidel;
-    options.symmetric_sweeps = true;
+    options.sweep_order = amg::SweepOrder::symmetric;
   } else {
     throw Error(ErrorCode::invalid_argument, "smoother: l1 or symmetric, not '" + smoother + "'");
   }

@@ -38,9 +38,9 @@ struct Sweeps {
 Sweeps relaxation_of(const amg::Options& options) {
   switch (options.smoother) {
     case amg::SmootherKind::l1_gauss_seidel:
-      return options.symmetric_sweeps ? Sweeps{8, 8} : Sweeps{13, 14};
+      return options.sweep_order == amg::SweepOrder::symmetric ? Sweeps{8, 8} : Sweeps{13, 14};
     case amg::SmootherKind::gauss_seidel:
-      return options.symmetric_sweeps ? Sweeps{6, 6} : Sweeps{3, 4};
+      return options.sweep_order == amg::SweepOrder::symmetric ? Sweeps{6, 6} : Sweeps{3, 4};
     case amg::SmootherKind::l1_jacobi:
       return {18, 18};
     case amg::SmootherKind::jacobi:

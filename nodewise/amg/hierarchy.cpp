@@ -133,13 +133,17 @@ Hierarchy<T>::Hierarchy(std::shared_ptr<const DistMatrix<T>> A, const Options& o
                         const LevelObserver& observe)
     : options_(options) {
   check_matrix(*A);
+  if (options_.sweep_order == SweepOrder::automatic) {
+    options_.sweep_order =
+        matrix::is_symmetric(*A) ? SweepOrder::forward_backward : SweepOrder::symmetric;
+  }
   while (true) {
     const int depth = static_cast<int>(levels_.size());
     Level<T>& level = *levels_.emplace_back(std::make_unique<Level<T>>());
     level.A = std::move(A);
     LevelInfo info = describe(*level.A);
-    if (info.rows > options.max_coarse_rows && depth + 1 < options.max_levels) {
-      level.P = coarsen_level(*level.A, options);
+    if (info.rows > options_.max_coarse_rows && depth + 1 < options_.max_levels) {
+      level.P = coarsen_level(*level.A, options_);
     }
     if (level.P) {
       info.interpolation_nonzeros = level.P->nnz_global();
@@ -151,7 +155,7 @@ Hierarchy<T>::Hierarchy(std::shared_ptr<const DistMatrix<T>> A, const Options& o
       info.coarse_solver = std::to_string(last_level_sweeps) + " symmetric sweeps";
     }
     mpi::collectively(level.A->comm(), [&] {
-      if (!level.direct) level.smoother = std::make_unique<const Smoother<T>>(*level.A, options);
+      if (!level.direct) level.smoother = std::make_unique<const Smoother<T>>(*level.A, options_);
       const auto n = static_cast<std::size_t>(level.A->n_local());
       if (depth > 0) level.b.resize(n);
       if (depth > 0) level.x.resize(n);

@@ -16,6 +16,12 @@ namespace nodewise::amg {
 
 enum class Coarsening { hmis, pmis };
 enum class SmootherKind { l1_gauss_seidel, gauss_seidel, l1_jacobi, jacobi };
+/// How one Gauss-Seidel sweep runs through the rows.
+enum class SweepOrder {
+  automatic,         ///< forward_backward for a symmetric matrix, symmetric for another
+  forward_backward,  ///< forward before the coarse correction, backward after it
+  symmetric          ///< forward, then backward, both times: twice the work
+};
 
 struct Options {
   double strength_threshold = 0.25;
@@ -25,7 +31,7 @@ struct Options {
   int max_interpolation_entries = 4;
   double interpolation_truncation = 0.0;
   SmootherKind smoother = SmootherKind::l1_gauss_seidel;
-  bool symmetric_sweeps = false;
+  SweepOrder sweep_order = SweepOrder::automatic;
   int pre_sweeps = 1;
   int post_sweeps = 1;
   double jacobi_weight = 0.6666666666666666;

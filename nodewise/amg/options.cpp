@@ -20,9 +20,10 @@ std::span<const Field<Options>> option_fields() {
             "Interpolation weights below this fraction of the row's largest are dropped", 0.0, 1.0),
       field("smoother", &O::smoother, "The relaxation",
             std::vector<std::string>{"l1_gauss_seidel", "gauss_seidel", "l1_jacobi", "jacobi"}),
-      field("symmetric_sweeps", &O::symmetric_sweeps,
-            "Each Gauss-Seidel sweep goes forward and backward, instead of forward before and "
-            "backward after the coarse correction"),
+      field("sweep_order", &O::sweep_order,
+            "Gauss-Seidel sweeps: forward before and backward after the coarse correction, or both "
+            "ways each time; automatic: the latter for a nonsymmetric matrix",
+            std::vector<std::string>{"automatic", "forward_backward", "symmetric"}),
       field("pre_sweeps", &O::pre_sweeps, "Sweeps before the coarse correction", 0, 100),
       field("post_sweeps", &O::post_sweeps, "Sweeps after the coarse correction", 0, 100),
       field("jacobi_weight", &O::jacobi_weight, "Damping of the jacobi smoother", 0.0, 2.0),

@@ -42,7 +42,7 @@ template <class T>
 Smoother<T>::Smoother(const matrix::DistMatrix<T>& A, const Options& options)
     : A_(A),
       kind_(options.smoother),
-      symmetric_(options.symmetric_sweeps),
+      symmetric_(options.sweep_order == SweepOrder::symmetric),
       pre_(options.pre_sweeps),
       post_(options.post_sweeps),
       inverse_(static_cast<std::size_t>(A.n_local())),

@@ -19,7 +19,7 @@ class Smoother {
  public:
   enum class Direction { forward, backward };
 
-  /// Local.
+  /// Local. SweepOrder::automatic must have been resolved.
   Smoother(const matrix::DistMatrix<T>& A, const Options& options);
 
   /// Collective. The sweeps before the coarse correction from x = 0: x and the residual
