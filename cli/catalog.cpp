@@ -1,6 +1,7 @@
 #include "cli/catalog.hpp"
 
 #include <algorithm>
+#include <cctype>
 
 namespace nodewise::cli {
 
@@ -9,6 +10,11 @@ namespace {
 std::string with_dashes(std::string name) {
   std::replace(name.begin(), name.end(), '_', '-');
   return name;
+}
+
+std::string capitalised(std::string text) {
+  if (!text.empty()) text[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(text[0])));
+  return text;
 }
 
 /// The words of choices are written with underscores; with dashes they are understood, too.
@@ -44,7 +50,7 @@ void append(std::vector<Option>& options, std::string_view group, std::string_vi
     if (is_taken(options, option.name)) option.name = std::string(prefix) + "-" + option.name;
     option.group = group;
     option.type = f.type;
-    option.meaning = f.meaning;
+    option.meaning = capitalised(f.meaning);
     option.range = f.range;
     option.commands = of_commands;
     option.standard = f.get(defaults.*member);
@@ -77,6 +83,7 @@ std::vector<Option> make_catalog() {
   for (Option& option : all) {
     if (option.name == "output") option.letter = 'o';
     if (option.name == "quiet") option.letter = 'q';
+    if (option.name == "problem") option.standard.clear();  // without it a file is read
   }
   return all;
 }

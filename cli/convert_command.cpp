@@ -12,20 +12,13 @@
 
 namespace nodewise::cli {
 
-namespace {
-
-/// Reading sends entries to the owners of their rows: sent, received and the matrix made of them.
-constexpr double convert_memory_factor = 3.0;
-
-}  // namespace
-
 ExitCode convert_command(const std::shared_ptr<const mpi::Comm>& world, const Settings& settings) {
   const std::string& target = settings.files.back();
   on_root(*world, [&] {
     io::format_of_name(target);  // throws where the ending is not known
     check_writable(target);
   });
-  const LoadedMatrix loaded = load_matrix(*world, world, settings, convert_memory_factor);
+  const LoadedMatrix loaded = load_matrix(*world, world, settings);
   about_files(ExitCode::output_file, [&] { io::write_matrix<double>(target, *loaded.A); });
   Console console(world->is_root(), settings.console);
   console.line(fmt::format("{}: {} x {}, {}", target, grouped(loaded.A->rows().n_global()),

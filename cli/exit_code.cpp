@@ -62,7 +62,17 @@ std::string exit_codes_markdown() {
   page +=
       "\nA solve that does not converge (code 1) writes no solution file unless `--output-anyway`\n"
       "is given, but it does write the report of `--json`, with the outcome and the diagnosis.\n"
-      "Every other code but 0 leaves neither. The outcomes are listed in [report.md](report.md).\n";
+      "Every other code but 0 leaves neither. The outcomes are listed in [report.md](report.md).\n"
+      "\n## Memory\n\n"
+      "Before anything large is allocated, the need is estimated from the model problem or from "
+      "the\n"
+      "header of the file and compared with what the kernel, the container and the limits of the\n"
+      "processes leave on each node. The estimate is what is needed at least: 24 bytes for a "
+      "nonzero\n"
+      "and 300 for a row to solve; 72 bytes for a nonzero to read a Matrix Market file; two and a "
+      "half\n"
+      "times the file to read a binary one. Multigrid may take more where its coarse matrices are\n"
+      "dense. `--ignore-memory-check` skips the comparison.\n";
   return page;
 }
 

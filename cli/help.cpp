@@ -1,4 +1,5 @@
 // The pages made from the catalog: help texts and the reference of options.
+#include <algorithm>
 #include <vector>
 
 #include <fmt/format.h>
@@ -20,11 +21,22 @@ const std::vector<std::string>& groups() {
   return names;
 }
 
+/// Stands for a space at which no line is broken.
+constexpr char glue = '\x1f';
+
+std::string glued(std::string text) {
+  std::replace(text.begin(), text.end(), ' ', glue);
+  return text;
+}
+
 /// "[default 0.25; in [0, 1]]", without what says nothing.
 std::string remark(const Option& option) {
   if (option.is_flag()) return option.standard == "true" ? "[default true]" : "";
-  std::string text = option.standard.empty() ? "" : "default " + option.standard;
-  if (!option.range.empty()) text += (text.empty() ? "" : "; ") + option.range;
+  std::string text = option.standard.empty() ? "" : glued("default " + option.standard);
+  if (!option.range.empty()) {
+    text += text.empty() ? "" : "; ";
+    text += option.type == "choice" ? option.range : glued(option.range);
+  }
   return text.empty() ? "" : "[" + text + "]";
 }
 
@@ -37,6 +49,7 @@ std::string entry(const std::string& left, const std::string& right) {
     text += line;
     first = false;
   }
+  std::replace(text.begin(), text.end(), glue, ' ');
   return text + "\n";
 }
 

@@ -41,9 +41,16 @@ Size size_of_problem(const io::GalleryOptions& options) {
   return {};
 }
 
-/// Bytes of a matrix as it is held: 8 of value and 4 of column for a nonzero, 8 for a row's start.
+// What the commands need at least, in bytes, as measured at their peak (docs/exit-codes.md).
 double matrix_bytes(const Size& size) {
   return 12 * size.nonzeros + 8 * size.rows;
+}
+double solve_bytes(const Size& size) {
+  return 24 * size.nonzeros + 300 * size.rows;
+}
+/// Entries on their way to the owners of their rows, sent and received, and the matrix.
+double market_bytes(const Size& size) {
+  return 72 * size.nonzeros + 8 * size.rows;
 }
 
 /// Collective. What a Matrix Market file announces, but no more than its bytes can hold: a size
@@ -59,22 +66,31 @@ Size announced_size(const std::shared_ptr<const mpi::Comm>& comm, const std::str
   return {std::min(static_cast<double>(header.rows), possible), sides * entries};
 }
 
-/// Collective. Bytes of the matrix in a file, before it is read.
-double expected_bytes(const std::shared_ptr<const mpi::Comm>& comm, const std::string& path) {
+/// Collective. Bytes to read the file and do the command's work on the matrix. A file that is
+/// missing is for the reader to report.
+double file_need(const std::shared_ptr<const mpi::Comm>& comm, const Settings& settings) {
+  const std::string& path = settings.files[0];
+  const bool solve = settings.command == Command::solve;
   if (path.ends_with(".mtx") || path.ends_with(".mtx.gz")) {
-    return matrix_bytes(announced_size(comm, path));
+    const Size size = announced_size(comm, path);
+    return std::max(market_bytes(size), solve ? solve_bytes(size) : 0);
   }
-  // A binary file is about as large as the matrix. A missing one is for the reader to report.
+  // A binary file is about as large as the matrix, and read in place: two and a half times that.
   std::error_code ignored;
   const std::uintmax_t bytes = std::filesystem::file_size(path, ignored);
-  return mpi::max(*comm, ignored ? 0.0 : static_cast<double>(bytes));
+  return 2.5 * mpi::max(*comm, ignored ? 0.0 : static_cast<double>(bytes));
+}
+
+double problem_need(const Settings& settings) {
+  const Size size = size_of_problem(settings.gallery);
+  return settings.command == Command::solve ? solve_bytes(size) : matrix_bytes(size);
 }
 
 LoadedMatrix read_file(const mpi::Comm& world, const std::shared_ptr<const mpi::Comm>& comm,
-                       const Settings& settings, double work_factor) {
+                       const Settings& settings) {
   const std::string& path = settings.files[0];
   if (!settings.source.ignore_memory_check) {
-    check_memory(world, work_factor * expected_bytes(comm, path), source_name(settings));
+    check_memory(world, file_need(comm, settings), source_name(settings));
   }
   LoadedMatrix loaded;
   Matrix A = io::read_matrix<double>(comm, path, {}, &loaded.summary);
@@ -86,14 +102,12 @@ LoadedMatrix read_file(const mpi::Comm& world, const std::shared_ptr<const mpi::
 }  // namespace
 
 LoadedMatrix load_matrix(const mpi::Comm& world, std::shared_ptr<const mpi::Comm> comm,
-                         const Settings& settings, double work_factor) {
+                         const Settings& settings) {
   if (!settings.is_model_problem()) {
-    return about_files(ExitCode::input_file,
-                       [&] { return read_file(world, comm, settings, work_factor); });
+    return about_files(ExitCode::input_file, [&] { return read_file(world, comm, settings); });
   }
   if (!settings.source.ignore_memory_check) {
-    const double bytes = matrix_bytes(size_of_problem(settings.gallery));
-    check_memory(world, work_factor * bytes, source_name(settings));
+    check_memory(world, problem_need(settings), source_name(settings));
   }
   Matrix A = io::generate<double>(std::move(comm), settings.gallery);
   return {std::make_shared<const Matrix>(std::move(A)), {}};

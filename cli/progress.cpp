@@ -19,8 +19,9 @@ amg::LevelObserver level_progress(Console& console) {
 }
 
 solve::Observer iteration_progress(Console& console) {
-  // The residual of the iteration before, shared by the copies of the observer.
-  auto last = std::make_shared<double>(0);
+  // The residual of the iteration before, shared by the copies of the observer. The first guess is
+  // zero, its relative residual one.
+  auto last = std::make_shared<double>(1);
   return [&console, last](int iteration, double residual) {
     std::string factor;
     if (iteration > 0 && *last > 0) factor = fmt::format("   factor {:.3f}", residual / *last);

@@ -25,9 +25,6 @@ namespace nodewise::cli {
 
 namespace {
 
-/// What a solve needs at its peak, in multiples of the matrix; see docs/exit-codes.md.
-constexpr double solve_memory_factor = 4.0;
-
 /// Refuses, before any work, what could not be written after it.
 void check_outputs(const mpi::Comm& comm, const ResultOptions& result) {
   on_root(comm, [&] {
@@ -151,7 +148,7 @@ ExitCode solve_command(const std::shared_ptr<const mpi::Comm>& world, const Sett
   LoadedMatrix loaded;
   System system;
   record.times.read = timed(*comm, [&] {
-    loaded = load_matrix(*world, comm, settings, solve_memory_factor);
+    loaded = load_matrix(*world, comm, settings);
     check_shape(*loaded.A);
     system = make_system(loaded.A, settings);
   });

@@ -15,7 +15,7 @@ namespace nodewise::cli {
 
 namespace {
 
-constexpr std::size_t label_width = 16;
+constexpr std::size_t label_width = 17;
 constexpr std::size_t page_width = 98;
 
 /// "  label         text", the text wrapped beside the label.
@@ -69,8 +69,8 @@ std::string method_text(const SolveRecord& record, const Settings& settings) {
   if (record.preconditioner == "amg") text += ", preconditioned by algebraic multigrid";
   if (record.preconditioner == "jacobi") text += ", preconditioned by the diagonal";
   if (record.preconditioner == "none") text += ", not preconditioned";
-  const char* because = record.solver_was_chosen ? "because" : "as asked;";
-  return fmt::format("{}, {} the matrix is {}symmetric", text, because, symmetric ? "" : "not ");
+  return fmt::format("{}; the matrix is {}, {}", text, symmetric ? "symmetric" : "not symmetric",
+                     record.solver_was_chosen ? "hence the method" : "the method as asked");
 }
 
 /// The messages of no level of one rank are worth two columns of zeros.

@@ -22,10 +22,9 @@ struct LoadedMatrix {
 
 /// Collective. The matrix that the settings name, from a file or made in place. Throws Failure:
 /// {memory} before anything large is allocated where it cannot fit, {input_file} for the file's
-/// faults. `world` has the true topology, `comm` that of the work. `work_factor` is the memory the
-/// command needs besides the matrix, in multiples of the matrix.
+/// faults. `world` has the true topology, `comm` that of the work.
 LoadedMatrix load_matrix(const mpi::Comm& world, std::shared_ptr<const mpi::Comm> comm,
-                         const Settings& settings, double work_factor);
+                         const Settings& settings);
 
 /// "bcsstk16.mtx.gz" or "laplace27, n = 100".
 std::string source_name(const Settings& settings);

@@ -24,11 +24,11 @@ class Result:
 
     def __init__(self, completed):
         self.code = completed.returncode
-        self.out = completed.stdout
+        self.out = completed.stdout.decode()  # carriage returns and all
         # Launchers add their own remarks on standard error; those of the program begin with its name.
-        self.err = completed.stderr
+        self.err = completed.stderr.decode(errors="replace")
         self.messages = [
-            line for line in completed.stderr.splitlines() if line.startswith("nodewise: ")
+            line for line in self.err.splitlines() if line.startswith("nodewise: ")
         ]
 
 
@@ -40,7 +40,7 @@ def nodewise(tmp_path):
         words = [str(argument) for argument in arguments]
         command = [*LAUNCHER, "-n", str(ranks), *prefix, PROGRAM, *words]
         completed = subprocess.run(
-            command, cwd=tmp_path, capture_output=True, text=True, timeout=TIMEOUT_S, check=False
+            command, cwd=tmp_path, capture_output=True, timeout=TIMEOUT_S, check=False
         )
         return Result(completed)
 
