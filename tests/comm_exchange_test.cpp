@@ -250,6 +250,17 @@ TEST(Exchange, NoGhostsAndNoEntriesAtAll) {
   }
 }
 
+TEST(Exchange, MoreRanksThanEntries) {
+  const auto comm = test_comm();
+  for (const GlobalIndex n : {1, 2}) {
+    const Case c(comm, n, 1.1, 3);  // everybody wants everything
+    Exchange direct(comm, c.direct);
+    Exchange staged(comm, c.staged);
+    expect_all(direct, c);
+    expect_all(staged, c);
+  }
+}
+
 // Rank 0's entry is handed on from rank to rank: every rank keeps what it relays as its ghost, and
 // the pool is the array of ghosts itself.
 TEST(Exchange, ChainOfRanksReceivedInPlace) {

@@ -25,7 +25,8 @@ struct Whole {
 
 template <class T>
 Whole<T> product(const Whole<T>& A, const Whole<T>& B) {
-  return {A.values * B.values, (A.pattern * B.pattern).cwiseMin(1)};
+  const Dense<int> paths = A.pattern * B.pattern;
+  return {A.values * B.values, either(paths, paths)};
 }
 
 template <class T>
@@ -38,8 +39,8 @@ template <class T>
 struct RandomMatrix {
   RandomMatrix(const matrix::Layout& rows, const matrix::Layout& cols, double density,
                std::uint64_t seed)
-      : whole{Dense<T>::Zero(rows.n_global(), cols.n_global()),
-              Dense<int>::Zero(rows.n_global(), cols.n_global())},
+      : whole{Dense<T>(rows.n_global(), cols.n_global()),
+              Dense<int>(rows.n_global(), cols.n_global())},
         dist(matrix::matrix_from_rows<T>(rows, cols, [&](GlobalIndex i, auto&& emit) {
           // From the last column to the first: rows are not sorted for the library.
           for (GlobalIndex j = cols.n_global(); j-- > 0;) {
@@ -134,20 +135,20 @@ void expect_equal(const matrix::DistMatrix<T>& A, const Whole<T>& expected) {
   ASSERT_EQ(A.cols().n_global(), expected.values.cols());
   EXPECT_EQ(A.nnz_global(), expected.pattern.sum());
   const auto begin = A.rows().begin() - A.rows().first();
-  Dense<T> values = Dense<T>::Zero(A.n_local(), expected.values.cols());
-  Dense<int> pattern = Dense<int>::Zero(A.n_local(), expected.values.cols());
+  Dense<T> values = Dense<T>(A.n_local(), expected.values.cols());
+  Dense<int> pattern = Dense<int>(A.n_local(), expected.values.cols());
   for_each_entry(A, [&](GlobalIndex row, GlobalIndex col, T value) {
     values(A.rows().to_local(row), col - A.cols().first()) = value;
     pattern(A.rows().to_local(row), col - A.cols().first()) = 1;
   });
-  EXPECT_TRUE(values == expected.values.middleRows(begin, A.n_local()))
+  EXPECT_TRUE(values == expected.values.rows_from(begin, A.n_local()))
       << "got\n"
       << values << "\ninstead of\n"
-      << expected.values.middleRows(begin, A.n_local());
-  EXPECT_TRUE(pattern == expected.pattern.middleRows(begin, A.n_local()))
+      << expected.values.rows_from(begin, A.n_local());
+  EXPECT_TRUE(pattern == expected.pattern.rows_from(begin, A.n_local()))
       << "got entries at\n"
       << pattern << "\ninstead of\n"
-      << expected.pattern.middleRows(begin, A.n_local());
+      << expected.pattern.rows_from(begin, A.n_local());
 }
 
 /// A vector of small integers over a layout: the whole of it, and this rank's part.
@@ -161,15 +162,14 @@ struct TestVector {
   }
   std::span<const T> span() const { return local; }
 
-  Eigen::Matrix<T, Eigen::Dynamic, 1> whole;
+  Dense<T> whole;
   std::vector<T> local;
 };
 
 /// This rank's part of a vector that every rank holds whole.
-template <class T, class Vector>
-std::vector<T> part_of(const matrix::Layout& layout, const Vector& whole) {
-  const Eigen::Matrix<T, Eigen::Dynamic, 1> all = whole;
-  const auto begin = all.data() + (layout.begin() - layout.first());
+template <class T>
+std::vector<T> part_of(const matrix::Layout& layout, const Dense<T>& whole) {
+  const auto begin = whole.data() + (layout.begin() - layout.first());
   return {begin, begin + layout.n_local()};
 }
 

@@ -9,7 +9,7 @@ namespace nodewise::kernels {
 namespace {
 
 template <class T>
-using Vector = Eigen::Matrix<T, Eigen::Dynamic, 1>;
+using Vector = test::Dense<T>;
 
 template <class T>
 Vector<T> vector_of(LocalIndex n, std::uint64_t seed) {
@@ -20,12 +20,12 @@ Vector<T> vector_of(LocalIndex n, std::uint64_t seed) {
 
 template <class T>
 std::span<T> span_of(Vector<T>& x) {
-  return {x.data(), static_cast<std::size_t>(x.size())};
+  return {x.data(), x.size()};
 }
 
 template <class T>
 std::span<const T> span_of(const Vector<T>& x) {
-  return {x.data(), static_cast<std::size_t>(x.size())};
+  return {x.data(), x.size()};
 }
 
 template <class T>
@@ -62,8 +62,8 @@ TYPED_TEST(Spmv, ProductsOverSomeRowsLeaveTheOthers) {
   using T = TypeParam;
   const Csr<T> A = test::random_csr<T>(20, 15, 0.4, 5);
   const std::vector<LocalIndex> rows = {0, 3, 4, 19};
-  test::Dense<T> some = test::Dense<T>::Zero(20, 15);
-  for (const LocalIndex i : rows) some.row(i) = test::to_dense(A).row(i);
+  test::Dense<T> some(20, 15);
+  for (const LocalIndex i : rows) some.put(i, 0, test::to_dense(A).rows_from(i, 1));
   const Vector<T> x = vector_of<T>(15, 1);
   const Vector<T> b = vector_of<T>(20, 2);
   Vector<T> y = b;
@@ -82,7 +82,7 @@ TYPED_TEST(Spmv, EmptyMatricesReadAndWriteNothing) {
   spmv_transposed_add(Csr<T>(), none, std::span<T>());
   Vector<T> y = vector_of<T>(3, 1);
   spmv(Csr<T>(3, 0), none, span_of(y));
-  EXPECT_EQ(y, Vector<T>::Zero(3));
+  EXPECT_EQ(y, Vector<T>(3));
   Vector<T> z = vector_of<T>(4, 2);
   spmv_transposed_add(Csr<T>(0, 4), none, span_of(z));
   EXPECT_EQ(z, (vector_of<T>(4, 2)));

@@ -6,15 +6,12 @@
 #include <utility>
 #include <vector>
 
-#include <Eigen/Dense>
-
 #include "nodewise/base/hash.hpp"
 #include "nodewise/kernels/csr.hpp"
 
-namespace nodewise::test {
+#include "dense.hpp"
 
-template <class T>
-using Dense = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic>;
+namespace nodewise::test {
 
 /// Rows of (column, value), taken as they are: unsorted, repeated.
 template <class T>
@@ -62,7 +59,7 @@ kernels::Csr<T> random_csr(LocalIndex n_rows, LocalIndex n_cols, double density,
 
 template <class T>
 Dense<T> to_dense(const kernels::Csr<T>& A) {
-  Dense<T> dense = Dense<T>::Zero(A.n_rows, A.n_cols);
+  Dense<T> dense = Dense<T>(A.n_rows, A.n_cols);
   for (LocalIndex i = 0; i < A.n_rows; ++i) {
     for (Offset k = A.begin(i); k < A.end(i); ++k) {
       dense(i, A.cols[static_cast<std::size_t>(k)]) += A.vals[static_cast<std::size_t>(k)];

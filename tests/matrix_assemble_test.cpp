@@ -25,7 +25,7 @@ TYPED_TEST_SUITE(Assembly, Values);
 
 template <class T>
 Whole<T> zero(GlobalIndex rows, GlobalIndex cols) {
-  return {test::Dense<T>::Zero(rows, cols), test::Dense<int>::Zero(rows, cols)};
+  return {test::Dense<T>(rows, cols), test::Dense<int>(rows, cols)};
 }
 
 // What rank r puts where in a random assembly; every rank can compute it for all ranks.
@@ -167,7 +167,7 @@ TYPED_TEST(Assembly, AllRowsOnOneRank) {
     typename Assembler<TypeParam>::Statistics statistics;
     const auto A = assembler.finish(&statistics);
     Whole<TypeParam> whole = zero<TypeParam>(4, comm->size());
-    whole.pattern.setOnes();
+    whole.pattern.fill(1);
     expect_equal(A, whole);
     EXPECT_EQ(statistics.sent_elsewhere, 4 * (comm->size() - 1));
     EXPECT_EQ(statistics.duplicates, 0);
@@ -244,8 +244,8 @@ TEST(MatrixFromRows, RepeatedColumnsAddUp) {
       for (int k = 0; k < 30; ++k) emit((i + k) % 6, 1.0);
     });
     Whole<double> whole = zero<double>(6, 6);
-    whole.values.setConstant(5);
-    whole.pattern.setOnes();
+    whole.values.fill(5);
+    whole.pattern.fill(1);
     expect_equal(A, whole);
   }
 }

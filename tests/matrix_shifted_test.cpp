@@ -35,7 +35,7 @@ TEST_P(Shifted, ProductsTransposesAndSums) {
     expect_equal(transpose(A.dist), test::transposed(A.whole));
     expect_equal<double>(
         add(1.0, A.dist, 2.0, B.dist),
-        {A.whole.values + 2.0 * B.whole.values, A.whole.pattern.cwiseMax(B.whole.pattern)});
+        {A.whole.values + 2.0 * B.whole.values, test::either(A.whole.pattern, B.whole.pattern)});
     const TestVector<double> x(cols, 1);
     const TestVector<double> b(rows, 2);
     std::vector<double> y(b.local.size());
@@ -86,7 +86,7 @@ TEST_P(Shifted, AssemblyFromAnyRank) {
   for (const Layout& rows : layouts_of(comm, 6, GetParam())) {
     const Layout cols = test::random_layout(comm, 8, 3, 2 * (GetParam() / 2) + 11);
     Assembler<double> assembler(rows, cols);
-    test::Whole<double> whole{test::Dense<double>::Zero(6, 8), test::Dense<int>::Zero(6, 8)};
+    test::Whole<double> whole{test::Dense<double>(6, 8), test::Dense<int>(6, 8)};
     for (GlobalIndex i = 0; i < 6; ++i) {
       const GlobalIndex j = (3 * i + 1) % 8;
       assembler.add(rows.first() + i, cols.first() + j, static_cast<double>(i));

@@ -25,6 +25,9 @@ comm::Messages<Triplet<T>> address(const Layout& rows, std::vector<Triplet<T>>& 
   for (std::size_t k = 0; k < list.size(); ++k) owners[k] = rows.owner(list[k].row);
   auto messages = comm::group_by_rank(std::span<const int>(owners),
                                       std::span<const Triplet<T>>(list), rows.comm().size());
+  for (std::size_t i = 0; i < messages.size(); ++i) {
+    narrow<int>(messages.offsets[i + 1] - messages.offsets[i], "entries for one rank:");
+  }
   std::vector<Triplet<T>>().swap(list);
   return messages;
 }
