@@ -36,15 +36,15 @@ std::string join(const std::vector<std::string>& lines, const std::string& end =
 /// Expects the message, behind the path, from the plain and from the gzip file.
 void expect_message(const std::string& content, const std::string& message) {
   const TempFolder folder;
-  for (const std::string& path :
-       {folder.file("a.mtx", content), folder.gzip_file("a.mtx.gz", content)}) {
-    for (const std::size_t piece : {std::size_t{5}, default_piece_bytes}) {
-      ReadOptions options;
-      options.piece_bytes = piece;
-      EXPECT_EQ(expect_same_error(*test_comm(), ErrorCode::file_format,
-                                  [&] { read_matrix_market<double>(test_comm(), path, options); }),
-                path + message);
-    }
+  const std::string plain = folder.file("a.mtx", content);
+  const std::string gzip = folder.gzip_file("a.mtx.gz", content);
+  for (const auto& [path, piece] :
+       {std::pair{plain, std::size_t{5}}, {plain, default_piece_bytes}, {gzip, std::size_t{5}}}) {
+    ReadOptions options;
+    options.piece_bytes = piece;
+    EXPECT_EQ(expect_same_error(*test_comm(), ErrorCode::file_format,
+                                [&] { read_matrix_market<double>(test_comm(), path, options); }),
+              path + message);
   }
 }
 
@@ -58,7 +58,7 @@ TEST(MatrixMarketErrors, TheFileTheyStartFromIsCorrect) {
 
 TEST(MatrixMarketErrors, NameTheLineWhereverItIs) {
   const std::size_t n = correct_lines().size();
-  for (const std::size_t line : {std::size_t{4}, n / 4, n / 3, n / 2, n - 2, n}) {
+  for (const std::size_t line : {std::size_t{4}, n / 3, n / 2, n}) {
     std::vector<std::string> lines = correct_lines();
     lines[line - 1] = "5 21 1";
     expect_message(join(lines),

@@ -75,7 +75,7 @@ TEST(PetscBinary, VectorsInBothWidths) {
   const std::string narrow = bytes_of<std::int32_t>({1211214, 3}, {1, 2, 4});
   const std::string wide = bytes_of<std::int64_t>({1211214, 3}, {1, 2, 4});
   for (const std::string& content : {narrow, wide}) {
-    const std::string path = folder.file("x.bin", content);
+    const std::string path = folder.file(content == wide ? "w.bin" : "n.bin", content);
     const std::vector<double> x = read_vector<double>(layout, path);
     for (LocalIndex i = 0; i < layout.n_local(); ++i) {
       EXPECT_EQ(x[static_cast<std::size_t>(i)], static_cast<double>(1 << layout.to_global(i)));

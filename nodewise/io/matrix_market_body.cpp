@@ -76,7 +76,9 @@ MarketFile::MarketFile(std::shared_ptr<const mpi::Comm> comm, std::string path,
                                          header_.bytes,
                                          compressed_ ? 1 : 0,
                                          file_bytes_};
-  for (std::int64_t& number : shared) number = mpi::broadcast(*comm_, number, 0);
+  mpi::check(
+      MPI_Bcast(shared.data(), static_cast<int>(shared.size()), MPI_INT64_T, 0, comm_->get()),
+      "MPI_Bcast");
   header_ = {static_cast<MarketFormat>(shared[0]),
              static_cast<MarketField>(shared[1]),
              static_cast<MarketSymmetry>(shared[2]),
