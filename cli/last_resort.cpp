@@ -29,20 +29,22 @@ bool completes_in_time(MPI_Request& request) {
 }  // namespace
 
 ExitCode agreed_end(const mpi::Comm& world, ExitCode code, const char* message) {
-  int mine = static_cast<int>(code);
-  int largest = mine;
+  // The lowest rank with a message has the largest second number.
+  const int mine[2] = {static_cast<int>(code), message ? world.size() - world.rank() : 0};
+  int largest[2] = {mine[0], mine[1]};
   MPI_Request request = MPI_REQUEST_NULL;
-  const int status = MPI_Iallreduce(&mine, &largest, 1, MPI_INT, MPI_MAX, world.get(), &request);
-  if (message == nullptr) {
-    if (status == MPI_SUCCESS) MPI_Wait(&request, MPI_STATUS_IGNORE);
-    return static_cast<ExitCode>(largest);
+  bool complete =
+      MPI_Iallreduce(mine, largest, 2, MPI_INT, MPI_MAX, world.get(), &request) == MPI_SUCCESS;
+  if (complete && message == nullptr) MPI_Wait(&request, MPI_STATUS_IGNORE);
+  if (complete && message != nullptr) complete = completes_in_time(request);
+  if (message != nullptr && !complete) {
+    fmt::print(stderr, "nodewise: rank {} failed alone, all ranks are stopped: {}\n", world.rank(),
+               message);
+    std::fflush(stderr);
+    MPI_Abort(world.get(), static_cast<int>(ExitCode::internal));
   }
-  if (status == MPI_SUCCESS && completes_in_time(request)) return static_cast<ExitCode>(largest);
-  fmt::print(stderr, "nodewise: rank {} failed alone, all ranks are stopped: {}\n", world.rank(),
-             message);
-  std::fflush(stderr);
-  MPI_Abort(world.get(), static_cast<int>(ExitCode::internal));
-  return ExitCode::internal;
+  if (message != nullptr && largest[1] == mine[1]) fmt::print(stderr, "nodewise: {}\n", message);
+  return static_cast<ExitCode>(largest[0]);
 }
 
 }  // namespace nodewise::cli

@@ -7,10 +7,10 @@
 
 namespace nodewise::cli {
 
-/// Collective. Every rank brings how its command ended and gets the largest code of all. A rank
-/// that failed (`message` is not null) waits some seconds for the others; where one of them does
-/// not come, it must be waiting in a message exchange that this rank has left, and the program is
-/// aborted: the only place where that happens.
+/// Collective. Every rank brings how its command ended and gets the largest code of all; the lowest
+/// rank with a message (not null) prints it. A rank that failed waits some seconds for the others;
+/// where one of them does not come, it must be waiting in a message exchange that this rank has
+/// left, and the program is aborted: the only place where that happens.
 ExitCode agreed_end(const mpi::Comm& world, ExitCode code, const char* message);
 
 }  // namespace nodewise::cli

@@ -96,7 +96,6 @@ ExitCode run_program(const std::shared_ptr<const mpi::Comm>& world,
     failure = current_failure();
     code = failure->code();
   }
-  if (failure && world->is_root()) fmt::print(stderr, "nodewise: {}\n", failure->what());
   return agreed_end(*world, code, failure ? failure->what() : nullptr);
 }
 

@@ -49,6 +49,7 @@ void print_history(Console& console, const solve::Report& report) {
     for (std::size_t k = l; k < cells.size(); k += lines) line += "  " + cells[k] + "    ";
     console.line(line.substr(0, line.find_last_not_of(' ') + 1));
   }
+  console.line();
 }
 
 }  // namespace nodewise::cli

@@ -79,7 +79,7 @@ Preconditioner make_preconditioner(const std::shared_ptr<const Matrix>& A, const
   if (settings.method.preconditioner == PreconditionerChoice::jacobi) {
     return std::make_unique<Jacobi>(*A);
   }
-  console.line("Setup");
+  if (!console.is_live()) console.line("Setup");
   auto hierarchy =
       std::make_unique<amg::Hierarchy<double>>(A, settings.amg, level_progress(console));
   record.levels.assign(hierarchy->levels().begin(), hierarchy->levels().end());

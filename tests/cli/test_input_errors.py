@@ -85,6 +85,23 @@ def test_memory_that_no_machine_has(nodewise, ranks):
     assert_failed(result, 5, ["not enough memory", "needs about", "PiB", "are available"])
 
 
+# Leaves one rank less memory than its part of the matrix takes at its peak.
+STARVE_RANK_1 = (
+    "bash",
+    "-c",
+    '[ "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" != 1 ] || ulimit -v 350000; exec "$0" "$@"',
+)
+
+
+def test_one_rank_out_of_memory_stops_all(nodewise):
+    if "sanitizers" in nodewise("version").out:
+        pytest.skip("the address sanitizer needs unlimited address space")
+    result = nodewise("solve", "--problem", "laplace27", "--n", "100", "--ignore-memory-check", "-q",
+                      ranks=2, prefix=STARVE_RANK_1)
+    assert_failed(result, 5, ["rank 1: not enough memory"])
+    assert result.out == ""
+
+
 @pytest.mark.parametrize("ranks", [1, 3])
 @pytest.mark.parametrize("option", ["-o", "--json"])
 @pytest.mark.parametrize("target", ["missing/x.mtx", "/proc/x.mtx", "folder.mtx"])
