@@ -101,78 +101,130 @@ Csr<T> transpose(const Csr<T>& A) {
 
 namespace {
 
-/// Estimates the nonzeros of the product from every 64th row, with a margin.
-template <class T>
-std::size_t estimate_nnz(const ExtendedRows<T>& A, LocalIndex n_rows, const ExtendedRows<T>& B,
-                         std::vector<Offset>& marker) {
-  constexpr LocalIndex stride = 64;
-  Offset found = 0;
-  Offset sampled = 0;
-  for (LocalIndex i = 0; i < n_rows; i += stride, ++sampled) {
-    A.for_each(i, [&](LocalIndex k, T) {
-      B.for_each(k, [&](LocalIndex j, T) {
-        Offset& mark = marker[static_cast<std::size_t>(j)];
-        if (mark != -2 - Offset{i}) {
-          mark = -2 - Offset{i};
-          ++found;
-        }
-      });
-    });
-  }
-  if (sampled == 0) return 0;
-  const double per_row = static_cast<double>(found) / static_cast<double>(sampled);
-  return static_cast<std::size_t>(1.06 * per_row * n_rows) + 1024;
+/// Calls f(column) for every column that the product of row i of A with B touches, repeatedly.
+template <class T, class F>
+void for_each_touched(const ExtendedRows<T>& A, LocalIndex i, const ExtendedRows<T>& B, F&& f) {
+  A.for_each_piece(i, [&](const LocalIndex* ks, const T*, Offset n_k, LocalIndex k_shift) {
+    for (Offset p = 0; p < n_k; ++p) {
+      B.for_each_piece(ks[p] + k_shift,
+                       [&](const LocalIndex* js, const T*, Offset n_j, LocalIndex j_shift) {
+                         for (Offset q = 0; q < n_j; ++q) f(js[q] + j_shift);
+                       });
+    }
+  });
 }
+
+/// One product, row by row. marker_[j] is the place of column j in C if it is not below the begin
+/// of the current row; so no mark needs to be erased.
+template <class T>
+class Product {
+ public:
+  Product(const ExtendedRows<T>& A, const ExtendedRows<T>& B, LocalIndex n_rows)
+      : A_(A), B_(B), C_(n_rows, B.n_cols), marker_(static_cast<std::size_t>(B.n_cols), -1) {}
+
+  /// row_of(r) is the row of A that makes row r.
+  template <class RowOf>
+  Csr<T> run(RowOf&& row_of) {
+    resize(estimate(row_of));
+    for (LocalIndex r = 0; r < C_.n_rows; ++r) {
+      ensure_room(row_of(r));
+      multiply_row(row_of(r));
+      C_.row_ptr[static_cast<std::size_t>(r) + 1] = out_;
+    }
+    resize(static_cast<std::size_t>(out_));
+    return std::move(C_);
+  }
+
+ private:
+  void resize(std::size_t n) {
+    C_.cols.resize(n);
+    C_.vals.resize(n);
+  }
+
+  /// The nonzeros to expect, from every 64th row and with a margin.
+  template <class RowOf>
+  std::size_t estimate(RowOf&& row_of) {
+    constexpr LocalIndex stride = 64;
+    Offset found = 0;
+    Offset sampled = 0;
+    for (LocalIndex r = 0; r < C_.n_rows; r += stride, ++sampled) {
+      const Offset mark = -2 - Offset{r};
+      for_each_touched(A_, row_of(r), B_, [&](LocalIndex j) {
+        Offset& seen = marker_[static_cast<std::size_t>(j)];
+        found += seen != mark ? 1 : 0;
+        seen = mark;
+      });
+    }
+    if (sampled == 0) return 0;
+    const double per_row = static_cast<double>(found) / static_cast<double>(sampled);
+    return static_cast<std::size_t>(1.06 * per_row * C_.n_rows) + 1024;
+  }
+
+  void ensure_room(LocalIndex i) {
+    // No row is longer than C is wide; only near the end of the arrays is it counted.
+    if (C_.cols.size() >= static_cast<std::size_t>(out_ + B_.n_cols)) return;
+    Offset most = 0;
+    for_each_touched(A_, i, B_, [&](LocalIndex) { ++most; });
+    const auto needed = static_cast<std::size_t>(out_ + std::min(most, Offset{B_.n_cols}));
+    if (C_.cols.size() < needed) resize(std::max(needed, C_.cols.size() + C_.cols.size() / 4));
+  }
+
+  void multiply_row(LocalIndex i) {
+    const Offset begin = out_;
+    LocalIndex* cols = C_.cols.data();
+    T* vals = C_.vals.data();
+    Offset* marker = marker_.data();
+    Offset out = out_;
+    A_.for_each_piece(i, [&](const LocalIndex* ks, const T* as, Offset n_k, LocalIndex k_shift) {
+      for (Offset p = 0; p < n_k; ++p) {
+        const T a = as[p];
+        B_.for_each_piece(ks[p] + k_shift,
+                          [&](const LocalIndex* js, const T* bs, Offset n_j, LocalIndex j_shift) {
+                            for (Offset q = 0; q < n_j; ++q) {
+                              const LocalIndex j = js[q] + j_shift;
+                              const Offset mark = marker[j];
+                              if (mark >= begin) {
+                                vals[mark] += a * bs[q];
+                              } else {
+                                marker[j] = out;
+                                cols[out] = j;
+                                vals[out++] = a * bs[q];
+                              }
+                            }
+                          });
+      }
+    });
+    out_ = out;
+  }
+
+  const ExtendedRows<T>& A_;
+  const ExtendedRows<T>& B_;
+  Csr<T> C_;
+  std::vector<Offset> marker_;
+  Offset out_ = 0;
+};
 
 }  // namespace
 
 template <class T>
 Csr<T> spgemm(const ExtendedRows<T>& A, LocalIndex n_rows, const ExtendedRows<T>& B) {
-  Csr<T> C(n_rows, B.n_cols);
-  // marker[j]: where column j of the current row stands in C; anything below the row's begin:
-  // absent.
-  std::vector<Offset> marker(static_cast<std::size_t>(B.n_cols), -1);
-  const std::size_t estimate = estimate_nnz(A, n_rows, B, marker);
-  C.cols.resize(estimate);
-  C.vals.resize(estimate);
-  Offset out = 0;
-  for (LocalIndex i = 0; i < n_rows; ++i) {
-    const Offset begin = out;
-    if (C.cols.size() < static_cast<std::size_t>(begin) + static_cast<std::size_t>(B.n_cols)) {
-      Offset most = 0;  // the longest this row can get
-      A.for_each(i, [&](LocalIndex k, T) { B.for_each(k, [&](LocalIndex, T) { ++most; }); });
-      const auto needed = static_cast<std::size_t>(begin + std::min(most, Offset{B.n_cols}));
-      if (C.cols.size() < needed) {
-        C.cols.resize(std::max(needed, C.cols.size() + C.cols.size() / 4));
-        C.vals.resize(C.cols.size());
-      }
-    }
-    LocalIndex* cols = C.cols.data();
-    T* vals = C.vals.data();
-    A.for_each(i, [&](LocalIndex k, T a) {
-      B.for_each(k, [&](LocalIndex j, T b) {
-        Offset& mark = marker[static_cast<std::size_t>(j)];
-        if (mark < begin) {
-          mark = out;
-          cols[out] = j;
-          vals[out] = a * b;
-          ++out;
-        } else {
-          vals[mark] += a * b;
-        }
-      });
-    });
-    C.row_ptr[static_cast<std::size_t>(i) + 1] = out;
-  }
-  C.cols.resize(static_cast<std::size_t>(out));
-  C.vals.resize(static_cast<std::size_t>(out));
-  return C;
+  return Product<T>(A, B, n_rows).run([](LocalIndex r) { return r; });
 }
 
-#define NODEWISE_INSTANTIATE(T)                   \
-  template Offset sort_and_combine_rows(Csr<T>&); \
-  template Csr<T> transpose(const Csr<T>&);       \
-  template Csr<T> spgemm(const ExtendedRows<T>&, LocalIndex, const ExtendedRows<T>&);
+template <class T>
+Csr<T> spgemm_rows(const ExtendedRows<T>& A, std::span<const LocalIndex> rows,
+                   const ExtendedRows<T>& B) {
+  return Product<T>(A, B, narrow<LocalIndex>(rows.size(), "rows:")).run([&](LocalIndex r) {
+    return rows[static_cast<std::size_t>(r)];
+  });
+}
+
+#define NODEWISE_INSTANTIATE(T)                                                       \
+  template Offset sort_and_combine_rows(Csr<T>&);                                     \
+  template Csr<T> transpose(const Csr<T>&);                                           \
+  template Csr<T> spgemm(const ExtendedRows<T>&, LocalIndex, const ExtendedRows<T>&); \
+  template Csr<T> spgemm_rows(const ExtendedRows<T>&, std::span<const LocalIndex>,    \
+                              const ExtendedRows<T>&);
 NODEWISE_INSTANTIATE(float)
 NODEWISE_INSTANTIATE(double)
 #undef NODEWISE_INSTANTIATE

@@ -18,7 +18,7 @@ Csr<T> transpose(const Csr<T>& A);
 
 /// Rows of a matrix in up to three pieces, all in one numbering of columns: row i < on->n_rows is
 /// row i of `on` followed by row i of `off` with off_shift added to its columns; row
-/// on->n_rows + g is row g of `ghost`.
+/// on->n_rows + g is row g of `ghost`. `off` and `ghost` may be null.
 template <class T>
 struct ExtendedRows {
   const Csr<T>* on = nullptr;
@@ -27,22 +27,18 @@ struct ExtendedRows {
   LocalIndex off_shift = 0;
   LocalIndex n_cols = 0;
 
-  /// Calls f(column, value) for every entry of row i.
+  /// Calls f(cols, vals, length, shift) for each piece of row i.
   template <class F>
-  void for_each(LocalIndex i, F&& f) const {
+  void for_each_piece(LocalIndex i, F&& f) const {
+    const auto piece = [&f](const Csr<T>& part, LocalIndex row, LocalIndex shift) {
+      const Offset begin = part.begin(row);
+      f(part.cols.data() + begin, part.vals.data() + begin, part.end(row) - begin, shift);
+    };
     if (i < on->n_rows) {
-      for (Offset k = on->begin(i); k < on->end(i); ++k) {
-        f(on->cols[static_cast<std::size_t>(k)], on->vals[static_cast<std::size_t>(k)]);
-      }
-      for (Offset k = off->begin(i); k < off->end(i); ++k) {
-        f(off->cols[static_cast<std::size_t>(k)] + off_shift,
-          off->vals[static_cast<std::size_t>(k)]);
-      }
+      piece(*on, i, 0);
+      if (off != nullptr) piece(*off, i, off_shift);
     } else {
-      const LocalIndex g = i - on->n_rows;
-      for (Offset k = ghost->begin(g); k < ghost->end(g); ++k) {
-        f(ghost->cols[static_cast<std::size_t>(k)], ghost->vals[static_cast<std::size_t>(k)]);
-      }
+      piece(*ghost, i - on->n_rows, 0);
     }
   }
 };
@@ -51,5 +47,10 @@ struct ExtendedRows {
 /// of the result are unsorted, each column once. A.n_cols must be the number of rows of B.
 template <class T>
 Csr<T> spgemm(const ExtendedRows<T>& A, LocalIndex n_rows, const ExtendedRows<T>& B);
+
+/// Local. The same for the given rows of A only: row r of the result belongs to row rows[r].
+template <class T>
+Csr<T> spgemm_rows(const ExtendedRows<T>& A, std::span<const LocalIndex> rows,
+                   const ExtendedRows<T>& B);
 
 }  // namespace nodewise::kernels

@@ -114,24 +114,91 @@ DistMatrix<T> add(T alpha, const DistMatrix<T>& A, T beta, const DistMatrix<T>& 
 template <class T>
 DistMatrix<T> multiply(const DistMatrix<T>& A, const DistMatrix<T>& B) {
   require_same_layouts(A, B, A.cols() == B.rows(), "product");
-  GhostNumbering columns(B.cols(), B.ghosts());
-  Csr<T> rows = multiply_rows(A, B, columns);
-  return {A.rows(), B.cols(), RowBlock<T>{std::move(rows), B.cols().n_local(), columns.ghosts()}};
+  const RowProduct<T> product(A, B);
+  return {A.rows(), B.cols(), mpi::collectively(A.comm(), [&] {
+            return split_rows(B.cols(), RowBlock<T>{product.rows(), B.cols().n_local(),
+                                                    product.columns().ghosts()});
+          })};
 }
 
 namespace {
 
-/// P^T's rows for the owned (part = P.on()) or ghost (P.off()) columns of P, times the rows of AP.
+/// Appends the rows of `rows` to those of `all`, which will have n_rows in the end.
 template <class T>
-Csr<T> restrict_rows(const Csr<T>& part, const Csr<T>& AP) {
-  const Csr<T> transposed = kernels::transpose(part);
-  const Csr<T> none_left(transposed.n_rows, 0);
-  const Csr<T> none_right(AP.n_rows, 0);
-  const kernels::ExtendedRows<T> left{
-      .on = &transposed, .off = &none_left, .n_cols = transposed.n_cols};
-  const kernels::ExtendedRows<T> right{.on = &AP, .off = &none_right, .n_cols = AP.n_cols};
-  return kernels::spgemm(left, transposed.n_rows, right);
+void append_rows(Csr<T>& all, LocalIndex first_row, const Csr<T>& rows) {
+  const auto begin = static_cast<Offset>(all.cols.size());
+  const std::size_t needed = all.cols.size() + rows.cols.size();
+  if (needed > all.cols.capacity()) {
+    // Rows to come are expected to be like those there are.
+    const double done = static_cast<double>(first_row + rows.n_rows) / all.n_rows;
+    const auto expected = static_cast<std::size_t>(1.05 * static_cast<double>(needed) / done);
+    all.cols.reserve(expected);
+    all.vals.reserve(expected);
+  }
+  all.cols.insert(all.cols.end(), rows.cols.begin(), rows.cols.end());
+  all.vals.insert(all.vals.end(), rows.vals.begin(), rows.vals.end());
+  for (LocalIndex i = 0; i < rows.n_rows; ++i) {
+    all.row_ptr[static_cast<std::size_t>(first_row + i) + 1] = begin + rows.end(i);
+  }
 }
+
+/// The rows of P^T (A P) that belong to the owned (part = P.on()) or ghost (P.off()) columns of P.
+/// A P is made for one block of coarse rows at a time, so that it never exists as a whole: on the
+/// fine levels it would be as large as the result. Where the numbering is local few of its rows are
+/// made twice.
+template <class T>
+class Restriction {
+ public:
+  Restriction(const Csr<T>& part, const RowProduct<T>& AP)
+      : AP_(AP), transposed_(kernels::transpose(part)), place_(part.row_ptr.size() - 1, -1) {}
+
+  Csr<T> run() {
+    const LocalIndex n = transposed_.n_rows;
+    Csr<T> result(n, AP_.columns().size());
+    const LocalIndex block = std::max(min_block, n / max_blocks + 1);
+    for (LocalIndex first = 0; first < n; first += block) {
+      append_rows(result, first, product(first, std::min(n, first + block)));
+    }
+    return result;
+  }
+
+ private:
+  static constexpr LocalIndex min_block = 8192;
+  static constexpr LocalIndex max_blocks = 8;
+
+  Csr<T> product(LocalIndex first, LocalIndex last) {
+    Csr<T> left(last - first, 0);
+    std::vector<LocalIndex> fine_rows;
+    for (Offset k = transposed_.begin(first); k < transposed_.begin(last); ++k) {
+      const LocalIndex fine = transposed_.cols[static_cast<std::size_t>(k)];
+      if (place_[static_cast<std::size_t>(fine)] < 0) {
+        place_[static_cast<std::size_t>(fine)] = 0;
+        fine_rows.push_back(fine);
+      }
+    }
+    std::sort(fine_rows.begin(), fine_rows.end());
+    for (std::size_t r = 0; r < fine_rows.size(); ++r) {
+      place_[static_cast<std::size_t>(fine_rows[r])] = static_cast<LocalIndex>(r);
+    }
+    const Offset begin = transposed_.begin(first);
+    for (LocalIndex i = first; i < last; ++i) {
+      left.row_ptr[static_cast<std::size_t>(i - first) + 1] = transposed_.end(i) - begin;
+    }
+    for (Offset k = begin; k < transposed_.begin(last); ++k) {
+      const auto p = static_cast<std::size_t>(k);
+      left.cols.push_back(place_[static_cast<std::size_t>(transposed_.cols[p])]);
+      left.vals.push_back(transposed_.vals[p]);
+    }
+    for (const LocalIndex fine : fine_rows) place_[static_cast<std::size_t>(fine)] = -1;
+    const Csr<T> rows = AP_.rows(fine_rows);
+    return kernels::spgemm<T>({.on = &left, .n_cols = rows.n_rows}, left.n_rows,
+                              {.on = &rows, .n_cols = rows.n_cols});
+  }
+
+  const RowProduct<T>& AP_;
+  Csr<T> transposed_;
+  std::vector<LocalIndex> place_;  // of a fine row among those of the current block, or -1
+};
 
 template <class T>
 comm::Records<RowEntry<T>> to_records(const Csr<T>& rows, const GhostNumbering& columns) {
@@ -171,17 +238,15 @@ Csr<T> append_records(const Csr<T>& rows, const comm::Records<RowEntry<T>>& reco
 template <class T>
 DistMatrix<T> galerkin_product(const DistMatrix<T>& A, const DistMatrix<T>& P) {
   require_same_layouts(A, P, A.cols() == P.rows() && A.rows() == P.rows(), "Galerkin product");
-  GhostNumbering columns(P.cols(), P.ghosts());
-  Csr<T> AP = multiply_rows(A, P, columns);
-  const auto outgoing =
-      mpi::collectively(A.comm(), [&] { return to_records(restrict_rows(P.off(), AP), columns); });
+  RowProduct<T> AP(A, P);
+  const auto outgoing = mpi::collectively(
+      A.comm(), [&] { return to_records(Restriction<T>(P.off(), AP).run(), AP.columns()); });
   const auto arrived = P.exchange().reverse_records(outgoing);
   return {P.cols(), P.cols(), mpi::collectively(A.comm(), [&] {
-            Csr<T> rows = restrict_rows(P.on(), AP);
-            AP = Csr<T>();
-            if (!arrived.data.empty()) rows = append_records(rows, arrived, columns);
-            return split_rows(P.cols(),
-                              RowBlock<T>{std::move(rows), P.cols().n_local(), columns.ghosts()});
+            Csr<T> rows = Restriction<T>(P.on(), AP).run();
+            if (!arrived.data.empty()) rows = append_records(rows, arrived, AP.columns());
+            return split_rows(
+                P.cols(), RowBlock<T>{std::move(rows), P.cols().n_local(), AP.columns().ghosts()});
           })};
 }
 

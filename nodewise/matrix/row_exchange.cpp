@@ -55,28 +55,45 @@ Csr<T> to_csr(const comm::Records<RowEntry<T>>& records, GhostNumbering& columns
 }
 
 template <class T>
-Csr<T> multiply_rows(const DistMatrix<T>& A, const DistMatrix<T>& B, GhostNumbering& columns) {
+RowProduct<T>::RowProduct(const DistMatrix<T>& A, const DistMatrix<T>& B)
+    : A_(A), B_(B), columns_(B.cols(), B.ghosts()) {
   const auto fetched = fetch_rows(A.exchange(), B);
-  return mpi::collectively(A.comm(), [&] {
-    const Csr<T> ghost_rows = to_csr(fetched, columns);
-    const kernels::ExtendedRows<T> left{.on = &A.on(),
-                                        .off = &A.off(),
-                                        .ghost = nullptr,
-                                        .off_shift = A.on().n_cols,
-                                        .n_cols = A.on().n_cols + A.off().n_cols};
-    const kernels::ExtendedRows<T> right{.on = &B.on(),
-                                         .off = &B.off(),
-                                         .ghost = &ghost_rows,
-                                         .off_shift = B.on().n_cols,
-                                         .n_cols = columns.size()};
-    return kernels::spgemm(left, A.n_local(), right);
-  });
+  mpi::collectively(A.comm(), [&] { ghost_rows_ = to_csr(fetched, columns_); });
+}
+
+template <class T>
+kernels::ExtendedRows<T> RowProduct<T>::left() const {
+  const bool has_ghosts = A_.n_ghosts() > 0;
+  return {.on = &A_.on(),
+          .off = has_ghosts ? &A_.off() : nullptr,
+          .off_shift = A_.on().n_cols,
+          .n_cols = A_.on().n_cols + A_.off().n_cols};
+}
+
+template <class T>
+kernels::ExtendedRows<T> RowProduct<T>::right() const {
+  const bool has_ghosts = B_.n_ghosts() > 0;
+  return {.on = &B_.on(),
+          .off = has_ghosts ? &B_.off() : nullptr,
+          .ghost = &ghost_rows_,
+          .off_shift = B_.on().n_cols,
+          .n_cols = columns_.size()};
+}
+
+template <class T>
+Csr<T> RowProduct<T>::rows() const {
+  return kernels::spgemm(left(), A_.n_local(), right());
+}
+
+template <class T>
+Csr<T> RowProduct<T>::rows(std::span<const LocalIndex> local_rows) const {
+  return kernels::spgemm_rows(left(), local_rows, right());
 }
 
 #define NODEWISE_INSTANTIATE(T)                                                          \
   template comm::Records<RowEntry<T>> fetch_rows(comm::Exchange&, const DistMatrix<T>&); \
   template Csr<T> to_csr(const comm::Records<RowEntry<T>>&, GhostNumbering&);            \
-  template Csr<T> multiply_rows(const DistMatrix<T>&, const DistMatrix<T>&, GhostNumbering&);
+  template class RowProduct<T>;
 NODEWISE_INSTANTIATE(float)
 NODEWISE_INSTANTIATE(double)
 #undef NODEWISE_INSTANTIATE

@@ -24,9 +24,28 @@ comm::Records<RowEntry<T>> fetch_rows(comm::Exchange& exchange, const DistMatrix
 template <class T>
 Csr<T> to_csr(const comm::Records<RowEntry<T>>& records, GhostNumbering& columns);
 
-/// Collective. The rows of A B that this rank owns, columns numbered by `columns`, which must have
-/// been made from B's column layout and ghosts. One row exchange.
+/// The product A B, made row by row: any rows of it can be had once the rows of B for A's ghosts
+/// are here.
 template <class T>
-Csr<T> multiply_rows(const DistMatrix<T>& A, const DistMatrix<T>& B, GhostNumbering& columns);
+class RowProduct {
+ public:
+  /// Collective. One row exchange. The matrices must outlive the object.
+  RowProduct(const DistMatrix<T>& A, const DistMatrix<T>& B);
+
+  /// Local. All local rows, or some of them; columns are numbered by columns().
+  Csr<T> rows() const;
+  Csr<T> rows(std::span<const LocalIndex> local_rows) const;
+  GhostNumbering& columns() { return columns_; }
+  const GhostNumbering& columns() const { return columns_; }
+
+ private:
+  kernels::ExtendedRows<T> left() const;
+  kernels::ExtendedRows<T> right() const;
+
+  const DistMatrix<T>& A_;
+  const DistMatrix<T>& B_;
+  GhostNumbering columns_;
+  Csr<T> ghost_rows_;
+};
 
 }  // namespace nodewise::matrix
