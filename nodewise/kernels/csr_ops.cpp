@@ -1,6 +1,7 @@
 #include "nodewise/kernels/csr_ops.hpp"
 
 #include <algorithm>
+#include <functional>
 
 namespace nodewise::kernels {
 
@@ -45,6 +46,21 @@ void sort_row(LocalIndex* cols, T* vals, Offset n, std::vector<Entry<T>>& scratc
   }
 }
 
+/// Moves a sorted row to `out`, equal columns added up; returns where it ends.
+template <class T>
+Offset combine_row(LocalIndex* cols, T* vals, Offset begin, Offset end, Offset out) {
+  const Offset row_out = out;
+  for (Offset k = begin; k < end; ++k) {
+    if (out > row_out && cols[out - 1] == cols[k]) {
+      vals[out - 1] += vals[k];
+    } else {
+      cols[out] = cols[k];
+      vals[out++] = vals[k];
+    }
+  }
+  return out;
+}
+
 }  // namespace
 
 template <class T>
@@ -56,18 +72,12 @@ Offset sort_and_combine_rows(Csr<T>& A) {
   Offset begin = 0;
   for (LocalIndex i = 0; i < A.n_rows; ++i) {
     const Offset end = A.end(i);
-    if (!std::is_sorted(cols + begin, cols + end)) {
+    const auto out_of_order = std::adjacent_find(cols + begin, cols + end, std::greater_equal<>());
+    if (out == begin && out_of_order == cols + end) {
+      out = end;  // the usual case: nothing to move
+    } else {
       sort_row(cols + begin, vals + begin, end - begin, scratch);
-    }
-    const Offset row_out = out;
-    for (Offset k = begin; k < end; ++k) {
-      if (out > row_out && cols[out - 1] == cols[k]) {
-        vals[out - 1] += vals[k];
-      } else {
-        cols[out] = cols[k];
-        vals[out] = vals[k];
-        ++out;
-      }
+      out = combine_row(cols, vals, begin, end, out);
     }
     begin = end;
     A.row_ptr[static_cast<std::size_t>(i) + 1] = out;

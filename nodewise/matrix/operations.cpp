@@ -166,20 +166,29 @@ class Restriction {
   static constexpr LocalIndex min_block = 8192;
   static constexpr LocalIndex max_blocks = 8;
 
-  Csr<T> product(LocalIndex first, LocalIndex last) {
-    Csr<T> left(last - first, 0);
-    std::vector<LocalIndex> fine_rows;
+  /// The fine rows that rows [first, last) of P^T touch, ascending, and their places in that list.
+  std::vector<LocalIndex> place_fine_rows(LocalIndex first, LocalIndex last) {
+    auto lowest = static_cast<LocalIndex>(place_.size());
+    LocalIndex highest = -1;
     for (Offset k = transposed_.begin(first); k < transposed_.begin(last); ++k) {
       const LocalIndex fine = transposed_.cols[static_cast<std::size_t>(k)];
-      if (place_[static_cast<std::size_t>(fine)] < 0) {
-        place_[static_cast<std::size_t>(fine)] = 0;
-        fine_rows.push_back(fine);
-      }
+      place_[static_cast<std::size_t>(fine)] = 0;
+      lowest = std::min(lowest, fine);
+      highest = std::max(highest, fine);
     }
-    std::sort(fine_rows.begin(), fine_rows.end());
-    for (std::size_t r = 0; r < fine_rows.size(); ++r) {
-      place_[static_cast<std::size_t>(fine_rows[r])] = static_cast<LocalIndex>(r);
+    std::vector<LocalIndex> fine_rows;
+    for (LocalIndex fine = lowest; fine <= highest; ++fine) {
+      LocalIndex& place = place_[static_cast<std::size_t>(fine)];
+      if (place < 0) continue;
+      place = static_cast<LocalIndex>(fine_rows.size());
+      fine_rows.push_back(fine);
     }
+    return fine_rows;
+  }
+
+  Csr<T> product(LocalIndex first, LocalIndex last) {
+    const std::vector<LocalIndex> fine_rows = place_fine_rows(first, last);
+    Csr<T> left(last - first, static_cast<LocalIndex>(fine_rows.size()));
     const Offset begin = transposed_.begin(first);
     for (LocalIndex i = first; i < last; ++i) {
       left.row_ptr[static_cast<std::size_t>(i - first) + 1] = transposed_.end(i) - begin;
