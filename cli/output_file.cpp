@@ -28,7 +28,12 @@ std::string name_beside(const std::string& path) {
 
 void check_writable(const std::string& path) {
   std::error_code ignored;
-  if (std::filesystem::is_directory(path, ignored)) fail(path, "it is a folder");
+  const std::filesystem::file_status status = std::filesystem::status(path, ignored);
+  if (std::filesystem::is_directory(status)) fail(path, "it is a folder");
+  // Renaming onto a device would put a file in its place.
+  if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) {
+    fail(path, "it is not a regular file");
+  }
   const std::string probe = name_beside(path);
   const int file = open(probe.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0666);
   if (file < 0) fail(path, std::strerror(errno));

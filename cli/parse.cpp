@@ -145,6 +145,9 @@ void check_combinations(const Settings& s) {
   if (s.has("node-map") && s.has("ranks-per-node")) {
     fail("give --node-map or --ranks-per-node, not both");
   }
+  if (!s.result.json.empty() && s.result.json == s.result.output) {
+    fail("--output and --json name the same file");
+  }
   if (s.result.output_anyway && s.result.output.empty())
     fail("--output-anyway needs --output FILE");
 }

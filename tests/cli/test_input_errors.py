@@ -1,6 +1,7 @@
 """Every input that cannot be solved ends all ranks with one message and the documented code."""
 
 import gzip
+import os
 
 import pytest
 from conftest import laplacian, write_market, write_vector
@@ -110,6 +111,13 @@ def test_output_that_cannot_be_written(nodewise, tmp_path, option, target, ranks
     result = nodewise("solve", "--problem", "laplace5", "--n", "5", option, target, ranks=ranks)
     assert_failed(result, 6, [target])
     assert [path.name for path in tmp_path.rglob("*")] == ["folder.mtx"]
+
+
+def test_a_device_is_not_replaced(nodewise):
+    before = os.stat("/dev/null")
+    result = nodewise("solve", "--problem", "laplace5", "--n", "5", "--json", "/dev/null")
+    assert_failed(result, 6, ["/dev/null", "not a regular file"])
+    assert os.stat("/dev/null").st_rdev == before.st_rdev
 
 
 def test_convert_to_a_target_that_cannot_be_written(nodewise, tmp_path):

@@ -28,6 +28,7 @@ import pytest
         (["solve", "A.mtx", "b.mtx"], "'b.mtx' is one file too many"),
         (["solve", "A.mtx", "--rhs", "b.mtx", "--random-rhs"], "give --rhs or --random-rhs, not both"),
         (["solve", "A.mtx", "--output-anyway"], "--output-anyway needs --output"),
+        (["solve", "A.mtx", "-o", "x.mtx", "--json", "x.mtx"], "name the same file"),
         (["solve", "A.mtx", "--node-map", "0", "--ranks-per-node", "1"], "not both"),
         (["solve", "A.mtx", "--node-map", "0,0,1,1,2"], "--node-map: 5 node numbers given for"),
         (["solve", "A.mtx", "--node-map", "0,x"], "--node-map: 'x' is not a node number"),
