@@ -56,7 +56,8 @@ Smoother<T>::Smoother(const matrix::DistMatrix<T>& A, const Options& options)
     const T d = diagonal[u] + term;
     const T weight = kind_ == SmootherKind::jacobi ? static_cast<T>(options.jacobi_weight) : T{1};
     inverse_[u] = diagonal[u] == T{} ? T{} : weight / d;
-    shifted = shifted || term != T{} || diagonal[u] == T{};
+    if (diagonal[u] == T{}) frozen_.push_back(i);
+    shifted = shifted || term != T{};
     const auto row = A.on().cols.begin() + A.on().begin(i);
     const auto row_end = A.on().cols.begin() + A.on().end(i);
     upper_[u] = static_cast<LocalIndex>(std::upper_bound(row, row_end, i) - row);
@@ -64,7 +65,6 @@ Smoother<T>::Smoother(const matrix::DistMatrix<T>& A, const Options& options)
   if (shifted && is_gauss_seidel()) {
     shift_.resize(inverse_.size());
     for (std::size_t i = 0; i < shift_.size(); ++i) {
-      // Where the diagonal is zero x stays zero, and any shift will do.
       shift_[i] = inverse_[i] == T{} ? T{} : T{1} / inverse_[i] - diagonal[i];
     }
   }
@@ -79,7 +79,7 @@ bool Smoother<T>::is_gauss_seidel() const {
 template <class T>
 std::size_t Smoother<T>::memory_bytes() const {
   return (inverse_.size() + shift_.size() + ghosts_.size() + scratch_.size()) * sizeof(T) +
-         upper_.size() * sizeof(LocalIndex);
+         (upper_.size() + frozen_.size()) * sizeof(LocalIndex);
 }
 
 template <class T>
@@ -90,7 +90,7 @@ void Smoother<T>::presmooth(std::span<const T> b, std::span<T> x, std::span<T> r
     return;
   }
   first_sweep(b, x);
-  if (pre_ == 1 && !symmetric_ && is_gauss_seidel()) return residual_after_first_sweep(x, r);
+  if (pre_ == 1 && !symmetric_ && is_gauss_seidel()) return residual_after_first_sweep(b, x, r);
   if (symmetric_) sweep(Direction::backward, b, x);
   for (int k = 1; k < pre_; ++k) {
     sweep(Direction::forward, b, x);
@@ -122,8 +122,10 @@ void Smoother<T>::first_sweep(std::span<const T> b, std::span<T> x) const {
     return;
   }
   const Csr<T>& on = A_.on();
+  kernels::Prefetch<T> prefetch(on);
   for (LocalIndex i = 0; i < on.n_rows; ++i) {
     const auto u = static_cast<std::size_t>(i);
+    prefetch.upwards(on.end(i));
     // One past the diagonal; x_i is set to 0 first so that the diagonal's entry adds nothing.
     const Offset begin = on.begin(i);
     x[u] = T{};
@@ -133,17 +135,24 @@ void Smoother<T>::first_sweep(std::span<const T> b, std::span<T> x) const {
 }
 
 /// After first_sweep (D' + L) x = b, so that b - A x = (D' - D) x - U x - (other ranks): half of
-/// the matrix need not be read.
+/// the matrix need not be read. Not so in the rows that were left alone.
 template <class T>
-void Smoother<T>::residual_after_first_sweep(std::span<const T> x, std::span<T> r) const {
+void Smoother<T>::residual_after_first_sweep(std::span<const T> b, std::span<const T> x,
+                                             std::span<T> r) const {
   A_.exchange().start(x, std::span<T>(ghosts_));
   const Csr<T>& on = A_.on();
+  kernels::Prefetch<T> prefetch(on);
   for (LocalIndex i = 0; i < on.n_rows; ++i) {
     const auto u = static_cast<std::size_t>(i);
+    prefetch.upwards(on.end(i));
     r[u] =
         -row_product(on.cols.data(), on.vals.data(), on.begin(i) + upper_[u], on.end(i), x.data());
   }
   for (std::size_t i = 0; i < shift_.size(); ++i) r[i] += shift_[i] * x[i];
+  for (const LocalIndex i : frozen_) {
+    const auto u = static_cast<std::size_t>(i);
+    r[u] = b[u] - row_product(on.cols.data(), on.vals.data(), on.begin(i), on.end(i), x.data());
+  }
   A_.exchange().finish();
   kernels::spmv_add_rows(T{-1}, A_.off(), A_.boundary_rows(), std::span<const T>(ghosts_), r);
 }
@@ -168,8 +177,14 @@ void Smoother<T>::gauss_seidel_sweep(Direction direction, std::span<const T> b,
   const LocalIndex n = on.n_rows;
   const LocalIndex step = direction == Direction::forward ? 1 : -1;
   LocalIndex i = direction == Direction::forward ? 0 : n - 1;
+  kernels::Prefetch<T> prefetch(on);
   for (LocalIndex count = 0; count < n; ++count, i += step) {
     const auto u = static_cast<std::size_t>(i);
+    if (direction == Direction::forward) {
+      prefetch.upwards(on.end(i));
+    } else {
+      prefetch.downwards(on.begin(i));
+    }
     T r = b[u] - row_product(on.cols.data(), on.vals.data(), on.begin(i), on.end(i), x.data());
     if constexpr (has_ghosts) {
       r -= row_product(off.cols.data(), off.vals.data(), off.begin(i), off.end(i), ghosts_.data());

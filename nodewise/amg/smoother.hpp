@@ -35,7 +35,7 @@ class Smoother {
   bool is_gauss_seidel() const;
   void sweep(Direction direction, std::span<const T> b, std::span<T> x) const;
   void first_sweep(std::span<const T> b, std::span<T> x) const;
-  void residual_after_first_sweep(std::span<const T> x, std::span<T> r) const;
+  void residual_after_first_sweep(std::span<const T> b, std::span<const T> x, std::span<T> r) const;
   void jacobi_sweep(std::span<const T> b, std::span<T> x) const;
   template <bool has_ghosts>
   void gauss_seidel_sweep(Direction direction, std::span<const T> b, std::span<T> x) const;
@@ -44,9 +44,10 @@ class Smoother {
   SmootherKind kind_;
   bool symmetric_;
   int pre_, post_;
-  std::vector<T> inverse_;         // of the smoother's diagonal
-  std::vector<T> shift_;           // the smoother's diagonal less A's; empty when 0 everywhere
-  std::vector<LocalIndex> upper_;  // where the columns above the diagonal begin, within the row
+  std::vector<T> inverse_;          // of the smoother's diagonal
+  std::vector<T> shift_;            // the smoother's diagonal less A's; empty when 0 everywhere
+  std::vector<LocalIndex> upper_;   // where the columns above the diagonal begin, within the row
+  std::vector<LocalIndex> frozen_;  // rows with a zero diagonal
   mutable std::vector<T> ghosts_;
   mutable std::vector<T> scratch_;  // Jacobi only
 };

@@ -7,7 +7,9 @@ void spmv(const Csr<T>& A, std::span<const T> x, std::span<T> y) {
   const Offset* row_ptr = A.row_ptr.data();
   const LocalIndex* cols = A.cols.data();
   const T* vals = A.vals.data();
+  Prefetch<T> prefetch(A);
   for (LocalIndex i = 0; i < A.n_rows; ++i) {
+    prefetch.upwards(row_ptr[i + 1]);
     y[static_cast<std::size_t>(i)] = row_product(cols, vals, row_ptr[i], row_ptr[i + 1], x.data());
   }
 }
@@ -25,7 +27,9 @@ void residual(const Csr<T>& A, std::span<const T> x, std::span<const T> b, std::
   const Offset* row_ptr = A.row_ptr.data();
   const LocalIndex* cols = A.cols.data();
   const T* vals = A.vals.data();
+  Prefetch<T> prefetch(A);
   for (LocalIndex i = 0; i < A.n_rows; ++i) {
+    prefetch.upwards(row_ptr[i + 1]);
     const auto u = static_cast<std::size_t>(i);
     r[u] = b[u] - row_product(cols, vals, row_ptr[i], row_ptr[i + 1], x.data());
   }
