@@ -107,7 +107,7 @@ void expect_reverse_add(Exchange& exchange, const Case& c, int width) {
 
 struct Thing {  // 12 bytes
   std::int32_t owner, entry, place;
-  friend auto operator<=>(const Thing&, const Thing&) = default;
+  friend bool operator==(const Thing&, const Thing&) = default;
 };
 
 // The record of entry i as rank r has it: many are empty, some are long.
