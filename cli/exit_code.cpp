@@ -62,7 +62,11 @@ std::string exit_codes_markdown() {
   page +=
       "\nA solve that does not converge (code 1) writes no solution file unless `--output-anyway`\n"
       "is given, but it does write the report of `--json`, with the outcome and the diagnosis.\n"
-      "Every other code but 0 leaves neither. The outcomes are listed in [report.md](report.md).\n"
+      "Every other code but 0 leaves neither, except that a report that cannot be written (code "
+      "6)\n"
+      "takes nothing back of a solution that could. The outcomes are listed in\n"
+      "[report.md](report.md). Launchers such as mpirun hand the code on, with remarks of their "
+      "own.\n"
       "\n## Memory\n\n"
       "Before anything large is allocated, the need is estimated from the model problem or from "
       "the\n"

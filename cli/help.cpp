@@ -115,7 +115,7 @@ std::string command_help(Command command) {
   if (command == Command::solve || command == Command::convert) {
     text +=
         "Files are Matrix Market (.mtx, read also with gzip) or PETSc binary (.petsc, .bin).\n"
-        "A flag may be given a value: --symmetric-sweeps=false.\n\n";
+        "A flag may be given a value: --graph-laplacian=false.\n\n";
     text += exit_codes_text();
   }
   return text;
@@ -135,7 +135,7 @@ std::string options_markdown() {
       "Names are written with dashes on the command line and with underscores in the structs of "
       "the\n"
       "library. A flag is switched on by its name and takes a value only after `=`, as in\n"
-      "`--symmetric-sweeps=false`. All options belong to `nodewise solve`; those of the groups "
+      "`--graph-laplacian=false`. All options belong to `nodewise solve`; those of the groups "
       "Input\n"
       "(but for the right-hand side) and Model problems, and `--quiet`, also to `nodewise "
       "convert`;\n"

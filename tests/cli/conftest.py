@@ -25,7 +25,7 @@ class Result:
     def __init__(self, completed):
         self.code = completed.returncode
         self.out = completed.stdout.decode()  # carriage returns and all
-        # Launchers add their own remarks on standard error; those of the program begin with its name.
+        # Launchers add remarks of their own; those of the program begin with its name.
         self.err = completed.stderr.decode(errors="replace")
         self.messages = [
             line for line in self.err.splitlines() if line.startswith("nodewise: ")

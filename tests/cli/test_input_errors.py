@@ -13,7 +13,10 @@ BROKEN_FILES = {
     "empty": ("", 3, ["A.mtx"]),
     "not a matrix": ("hello\n", 3, ["A.mtx", "line 1"]),
     "unsupported header": (
-        "%%MatrixMarket matrix coordinate complex general\n1 1 1\n1 1 1 0\n", 3, ["complex", "line 1"]),
+        "%%MatrixMarket matrix coordinate complex general\n1 1 1\n1 1 1 0\n",
+        3,
+        ["complex", "line 1"],
+    ),
     "malformed size": (HEADER + "3 x 3\n", 3, ["line 2"]),
     "malformed entry": (HEADER + "2 2 2\n1 1 1.0\n2 2 one\n", 3, ["line 4", "one"]),
     "row out of range": (HEADER + "2 2 2\n1 1 1.0\n3 2 1.0\n", 3, ["line 4", "3"]),
@@ -97,8 +100,8 @@ STARVE_RANK_1 = (
 def test_one_rank_out_of_memory_stops_all(nodewise):
     if "sanitizers" in nodewise("version").out:
         pytest.skip("the address sanitizer needs unlimited address space")
-    result = nodewise("solve", "--problem", "laplace27", "--n", "100", "--ignore-memory-check", "-q",
-                      ranks=2, prefix=STARVE_RANK_1)
+    words = ["solve", "--problem", "laplace27", "--n", "100", "--ignore-memory-check", "-q"]
+    result = nodewise(*words, ranks=2, prefix=STARVE_RANK_1)
     assert_failed(result, 5, ["rank 1: not enough memory"])
     assert result.out == ""
 
