@@ -102,7 +102,11 @@ def test_one_rank_out_of_memory_stops_all(nodewise):
         pytest.skip("the address sanitizer needs unlimited address space")
     words = ["solve", "--problem", "laplace27", "--n", "100", "--ignore-memory-check", "-q"]
     result = nodewise(*words, ranks=2, prefix=STARVE_RANK_1)
-    assert_failed(result, 5, ["rank 1: not enough memory"])
+    # Mostly all ranks agree that one has no memory. Where it runs out between two messages of an
+    # exchange they cannot, and the program is stopped instead.
+    agreed = (5, ["nodewise: rank 1: not enough memory"])
+    stopped = (70, ["nodewise: rank 1 failed alone, all ranks are stopped: not enough memory"])
+    assert (result.code, result.messages) in (agreed, stopped)
     assert result.out == ""
 
 
