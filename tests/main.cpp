@@ -99,14 +99,14 @@ class Rendezvous : public testing::EmptyTestEventListener {
   // alone.
   void wait(MPI_Request& request, const testing::TestInfo& info, bool failed_here) const {
     const auto start = std::chrono::steady_clock::now();
-    const auto patience = std::chrono::seconds(20);
+    const auto patience = std::chrono::seconds(60);
     auto pause = std::chrono::microseconds(10);
     for (int done = 0; MPI_Test(&request, &done, MPI_STATUS_IGNORE), done == 0;) {
       std::this_thread::sleep_for(pause);
       pause = std::min(2 * pause, std::chrono::microseconds(2000));
       if (failed_here && std::chrono::steady_clock::now() - start > patience) {
         give_up(full_name(info) +
-                " failed here, and other ranks are still in it after 20 seconds, " +
+                " failed here, and other ranks are still in it after 60 seconds, " +
                 "probably waiting for a message of this rank");
       }
     }

@@ -5,6 +5,8 @@
 #include <string>
 #include <utility>
 
+#include "nodewise/mpi/agree.hpp"
+
 namespace nodewise::comm {
 
 namespace {
@@ -158,36 +160,49 @@ std::vector<Offset> Exchange::exchange_lengths(std::span<const Offset> offsets) 
   return pool;
 }
 
+std::vector<std::byte> Exchange::pack_records(std::size_t s, const std::byte* owned,
+                                              std::span<const Offset> owned_offsets,
+                                              const std::byte* pool,
+                                              std::span<const Offset> pool_offsets, Offset bytes,
+                                              std::vector<Offset>& at) const {
+  const Stage& stage = plan_.stages[s];
+  const auto source = [&](LocalIndex entry) {
+    const bool is_owned = entry < plan_.n_owned;
+    const std::byte* data = is_owned ? owned : pool;
+    const std::span<const Offset> offsets = is_owned ? owned_offsets : pool_offsets;
+    const auto i = static_cast<std::size_t>(is_owned ? entry : entry - plan_.n_owned);
+    return std::span<const std::byte>(data + offsets[i] * bytes, data + offsets[i + 1] * bytes);
+  };
+  at.assign(stage.send_entries.size() + 1, 0);
+  for (std::size_t e = 0; e < stage.send_entries.size(); ++e) {
+    at[e + 1] = at[e] + static_cast<Offset>(source(stage.send_entries[e]).size());
+  }
+  std::vector<std::byte> buffer(static_cast<std::size_t>(at.back()));
+  for (std::size_t e = 0; e < stage.send_entries.size(); ++e) {
+    const auto record = source(stage.send_entries[e]);
+    std::copy(record.begin(), record.end(), buffer.begin() + at[e]);
+  }
+  return buffer;
+}
+
 void Exchange::run_records(const std::byte* owned, std::span<const Offset> owned_offsets,
                            std::byte* pool, std::span<const Offset> pool_offsets,
                            std::size_t item_bytes) {
   const auto bytes = static_cast<Offset>(item_bytes);
-  const auto pool_at = [&](std::size_t entry) { return pool_offsets[entry] * bytes; };
   for (std::size_t s = 0; s < plan_.stages.size(); ++s) {
     const Stage& stage = plan_.stages[s];
-    for (std::size_t i = 0; i < stage.recv_ranks.size(); ++i) {
-      const Offset a = pool_at(begin_of_stage(s) + static_cast<std::size_t>(stage.recv_offsets[i]));
-      const Offset b =
-          pool_at(begin_of_stage(s) + static_cast<std::size_t>(stage.recv_offsets[i + 1]));
-      post_recv(pool + a, b - a, stage.recv_ranks[i], mpi::tag_records);
-    }
-    // Sizes first, then one buffer: a vector that grows would move under the posted sends.
-    std::vector<Offset> at(stage.send_entries.size() + 1, 0);
-    const auto source = [&](LocalIndex entry) {
-      if (entry < plan_.n_owned) {
-        const auto i = static_cast<std::size_t>(entry);
-        return std::span(owned + owned_offsets[i] * bytes, owned + owned_offsets[i + 1] * bytes);
-      }
-      const auto i = static_cast<std::size_t>(entry - plan_.n_owned);
-      return std::span<const std::byte>(pool + pool_at(i), pool + pool_at(i + 1));
+    std::vector<Offset> at;
+    // Before the first message: a rank without memory must not leave others waiting.
+    const std::vector<std::byte> buffer = mpi::collectively(*comm_, [&] {
+      return pack_records(s, owned, owned_offsets, pool, pool_offsets, bytes, at);
+    });
+    const auto received_at = [&](LocalIndex entry) {
+      return pool_offsets[begin_of_stage(s) + static_cast<std::size_t>(entry)] * bytes;
     };
-    for (std::size_t e = 0; e < stage.send_entries.size(); ++e) {
-      at[e + 1] = at[e] + static_cast<Offset>(source(stage.send_entries[e]).size());
-    }
-    std::vector<std::byte> buffer(static_cast<std::size_t>(at.back()));
-    for (std::size_t e = 0; e < stage.send_entries.size(); ++e) {
-      const auto record = source(stage.send_entries[e]);
-      std::copy(record.begin(), record.end(), buffer.begin() + at[e]);
+    for (std::size_t i = 0; i < stage.recv_ranks.size(); ++i) {
+      const Offset a = received_at(stage.recv_offsets[i]);
+      const Offset b = received_at(stage.recv_offsets[i + 1]);
+      post_recv(pool + a, b - a, stage.recv_ranks[i], mpi::tag_records);
     }
     for (std::size_t i = 0; i < stage.send_ranks.size(); ++i) {
       const Offset a = at[static_cast<std::size_t>(stage.send_offsets[i])];
@@ -196,6 +211,24 @@ void Exchange::run_records(const std::byte* owned, std::span<const Offset> owned
     }
     wait_all();
   }
+}
+
+void Exchange::return_stage(std::size_t s, std::span<const Offset> received_at, std::byte* received,
+                            std::span<const Offset> sent_at, const std::byte* sent,
+                            std::size_t item_bytes, int tag) {
+  const Stage& stage = plan_.stages[s];
+  const auto bytes = static_cast<Offset>(item_bytes);
+  for (std::size_t i = 0; i < stage.send_ranks.size(); ++i) {
+    const Offset a = received_at[static_cast<std::size_t>(stage.send_offsets[i])] * bytes;
+    const Offset b = received_at[static_cast<std::size_t>(stage.send_offsets[i + 1])] * bytes;
+    post_recv(received + a, b - a, stage.send_ranks[i], tag);
+  }
+  for (std::size_t i = 0; i < stage.recv_ranks.size(); ++i) {
+    const Offset a = sent_at[static_cast<std::size_t>(stage.recv_offsets[i])] * bytes;
+    const Offset b = sent_at[static_cast<std::size_t>(stage.recv_offsets[i + 1])] * bytes;
+    post_send(sent + a, b - a, stage.recv_ranks[i], tag);
+  }
+  wait_all();
 }
 
 }  // namespace nodewise::comm

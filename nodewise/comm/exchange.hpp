@@ -88,6 +88,15 @@ class Exchange {
   void run_later_stages();
   std::size_t begin_of_stage(std::size_t s) const { return static_cast<std::size_t>(begins_[s]); }
   std::vector<Offset> exchange_lengths(std::span<const Offset> offsets);
+  std::vector<std::byte> pack_records(std::size_t s, const std::byte* owned,
+                                      std::span<const Offset> owned_offsets, const std::byte* pool,
+                                      std::span<const Offset> pool_offsets, Offset bytes,
+                                      std::vector<Offset>& at) const;
+  template <class T>
+  Records<T> return_records(std::size_t s, const Records<T>& pool);
+  void return_stage(std::size_t s, std::span<const Offset> received_at, std::byte* received,
+                    std::span<const Offset> sent_at, const std::byte* sent, std::size_t item_bytes,
+                    int tag);
   void run_records(const std::byte* owned, std::span<const Offset> owned_offsets, std::byte* pool,
                    std::span<const Offset> pool_offsets, std::size_t item_bytes);
 

@@ -1,11 +1,24 @@
 // Template bodies of exchange.hpp.
 #pragma once
 
+#include <numeric>
+
 #include "nodewise/comm/exchange.hpp"
+#include "nodewise/mpi/agree.hpp"
 
 namespace nodewise::comm {
 
 namespace detail {
+
+/// Records of the given lengths, their data not set.
+template <class T>
+Records<T> make_records(std::span<const Offset> lengths) {
+  Records<T> records;
+  records.offsets.resize(lengths.size() + 1, 0);
+  std::partial_sum(lengths.begin(), lengths.end(), records.offsets.begin() + 1);
+  records.data.resize(static_cast<std::size_t>(records.offsets.back()));
+  return records;
+}
 
 /// Appends extra's record k to record entries[k] of base.
 template <class T>
@@ -87,12 +100,7 @@ void Exchange::reverse_add(std::span<const T> ghosts, std::span<T> owned, int wi
 template <class T>
 Records<T> Exchange::forward_records(const Records<T>& owned) {
   const std::vector<Offset> lengths = exchange_lengths(owned.offsets);
-  Records<T> pool;
-  pool.offsets.resize(lengths.size() + 1, 0);
-  for (std::size_t i = 0; i < lengths.size(); ++i) {
-    pool.offsets[i + 1] = pool.offsets[i] + lengths[i];
-  }
-  pool.data.resize(static_cast<std::size_t>(pool.offsets.back()));
+  Records<T> pool = mpi::collectively(*comm_, [&] { return detail::make_records<T>(lengths); });
   run_records(reinterpret_cast<const std::byte*>(owned.data.data()), owned.offsets,
               reinterpret_cast<std::byte*>(pool.data.data()), pool.offsets, sizeof(T));
   if (plan_.receives_in_place()) return pool;
@@ -108,53 +116,47 @@ Records<T> Exchange::forward_records(const Records<T>& owned) {
 template <class T>
 Records<T> Exchange::reverse_records(const Records<T>& ghosts) {
   require_idle();
-  std::vector<LocalIndex> entries = plan_.ghost_entries;
-  if (entries.empty()) {
-    for (LocalIndex g = 0; g < plan_.n_ghosts; ++g) entries.push_back(plan_.n_owned + g);
-  }
-  Records<T> pool;
-  pool.offsets.assign(static_cast<std::size_t>(plan_.pool_size()) + 1, 0);
-  pool = detail::merge_records(pool, std::span<const LocalIndex>(entries), ghosts);
-  for (std::size_t s = plan_.stages.size(); s-- > 0;) {
-    const Stage& stage = plan_.stages[s];
-    const std::size_t begin = static_cast<std::size_t>(plan_.n_owned) + begin_of_stage(s);
-    std::vector<Offset> sent_lengths(static_cast<std::size_t>(stage.n_received()));
-    for (std::size_t i = 0; i < sent_lengths.size(); ++i) sent_lengths[i] = pool.length(begin + i);
-    std::vector<Offset> lengths(stage.send_entries.size());
-    const auto post = [&](auto position_of_recv, auto position_of_send, std::byte* in,
-                          const std::byte* out, std::size_t item_bytes, int tag) {
-      for (std::size_t i = 0; i < stage.send_ranks.size(); ++i) {
-        const Offset a = position_of_recv(stage.send_offsets[i]);
-        const Offset b = position_of_recv(stage.send_offsets[i + 1]);
-        const auto bytes = static_cast<Offset>(item_bytes);
-        post_recv(in + a * bytes, (b - a) * bytes, stage.send_ranks[i], tag);
-      }
-      for (std::size_t i = 0; i < stage.recv_ranks.size(); ++i) {
-        const Offset a = position_of_send(stage.recv_offsets[i]);
-        const Offset b = position_of_send(stage.recv_offsets[i + 1]);
-        const auto bytes = static_cast<Offset>(item_bytes);
-        post_send(out + a * bytes, (b - a) * bytes, stage.recv_ranks[i], tag);
-      }
-      wait_all();
-    };
-    const auto same = [](LocalIndex i) { return Offset{i}; };
-    post(same, same, reinterpret_cast<std::byte*>(lengths.data()),
-         reinterpret_cast<const std::byte*>(sent_lengths.data()), sizeof(Offset),
-         mpi::tag_exchange);
-    Records<T> received;
-    for (const Offset length : lengths) {
-      received.offsets.push_back(received.offsets.back() + length);
+  Records<T> pool = mpi::collectively(*comm_, [&] {
+    std::vector<LocalIndex> entries = plan_.ghost_entries;
+    if (entries.empty()) {
+      entries.resize(static_cast<std::size_t>(plan_.n_ghosts));
+      std::iota(entries.begin(), entries.end(), plan_.n_owned);
     }
-    received.data.resize(static_cast<std::size_t>(received.offsets.back()));
-    post([&](LocalIndex i) { return received.offsets[static_cast<std::size_t>(i)]; },
-         [&](LocalIndex i) { return pool.offsets[begin + static_cast<std::size_t>(i)]; },
-         reinterpret_cast<std::byte*>(received.data.data()),
-         reinterpret_cast<const std::byte*>(pool.data.data()), sizeof(T), mpi::tag_records);
-    pool = detail::merge_records(pool, std::span<const LocalIndex>(stage.send_entries), received);
-  }
+    const std::vector<Offset> none(static_cast<std::size_t>(plan_.pool_size()), 0);
+    return detail::merge_records(detail::make_records<T>(none),
+                                 std::span<const LocalIndex>(entries), ghosts);
+  });
+  for (std::size_t s = plan_.stages.size(); s-- > 0;) pool = return_records(s, pool);
   pool.offsets.resize(static_cast<std::size_t>(plan_.n_owned) + 1);
   pool.data.resize(static_cast<std::size_t>(pool.offsets.back()));
   return pool;
+}
+
+/// Sends the records that arrived in stage s back, lengths first, and adds those that come back to
+/// the records of the entries they were sent from.
+template <class T>
+Records<T> Exchange::return_records(std::size_t s, const Records<T>& pool) {
+  const Stage& stage = plan_.stages[s];
+  const auto begin = static_cast<std::size_t>(plan_.n_owned) + begin_of_stage(s);
+  const auto n_sent = static_cast<std::size_t>(stage.n_received());
+  const auto sent_at = std::span<const Offset>(pool.offsets).subspan(begin, n_sent + 1);
+  std::vector<Offset> sent_lengths, lengths, one_each;
+  mpi::collectively(*comm_, [&] {
+    sent_lengths.resize(n_sent);
+    for (std::size_t i = 0; i < n_sent; ++i) sent_lengths[i] = sent_at[i + 1] - sent_at[i];
+    lengths.resize(stage.send_entries.size());
+    one_each.resize(std::max(n_sent, lengths.size()) + 1);
+    std::iota(one_each.begin(), one_each.end(), Offset{0});
+  });
+  return_stage(s, one_each, reinterpret_cast<std::byte*>(lengths.data()), one_each,
+               reinterpret_cast<const std::byte*>(sent_lengths.data()), sizeof(Offset),
+               mpi::tag_exchange);
+  Records<T> received = mpi::collectively(*comm_, [&] { return detail::make_records<T>(lengths); });
+  return_stage(s, received.offsets, reinterpret_cast<std::byte*>(received.data.data()), sent_at,
+               reinterpret_cast<const std::byte*>(pool.data.data()), sizeof(T), mpi::tag_records);
+  return mpi::collectively(*comm_, [&] {
+    return detail::merge_records(pool, std::span<const LocalIndex>(stage.send_entries), received);
+  });
 }
 
 }  // namespace nodewise::comm

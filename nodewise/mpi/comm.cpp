@@ -98,7 +98,7 @@ Comm::~Comm() {
 }
 
 int Comm::next_discovery_tag() const {
-  return tag_discovery + (discovery_calls_++ & 1);
+  return tag_discovery + static_cast<int>(discovery_calls_++ & 1U);
 }
 
 namespace {

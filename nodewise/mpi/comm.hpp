@@ -52,7 +52,7 @@ class Comm {
   int rank_ = 0;
   int size_ = 1;
   Topology topology_;
-  mutable int discovery_calls_ = 0;
+  mutable unsigned discovery_calls_ = 0;
 };
 
 /// Message tags of the library, all on its own communicators.
