@@ -1,5 +1,9 @@
 #include "nodewise/amg/coarse_solver.hpp"
 
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
 #include <Eigen/Dense>
 
 #include "nodewise/mpi/agree.hpp"
@@ -43,33 +47,67 @@ Dense gather_dense(const matrix::DistMatrix<T>& A) {
   return dense;
 }
 
-/// X with A X A = A. The matrix is scaled to a unit diagonal first, so that a small row is not
-/// mistaken for a zero one; a symmetric matrix gets a symmetric inverse.
-Dense generalised_inverse(Dense A, bool& singular) {
-  const Eigen::Index n = A.rows();
-  Eigen::VectorXd scale = A.diagonal().cwiseAbs().cwiseSqrt();
-  for (Eigen::Index i = 0; i < n; ++i) scale(i) = scale(i) > 0 ? 1.0 / scale(i) : 1.0;
-  A = scale.asDiagonal() * A * scale.asDiagonal();
-  Dense inverse;
-  if ((A - A.transpose()).norm() <= 1e-10 * A.norm()) {
-    const Eigen::SelfAdjointEigenSolver<Dense> eigen((A + A.transpose()) / 2);
-    const Eigen::VectorXd& values = eigen.eigenvalues();
-    const double cut = rank_tolerance * values.cwiseAbs().maxCoeff();
-    Eigen::VectorXd inverted = values;
-    for (Eigen::Index i = 0; i < n; ++i) {
-      const bool zero = !(std::abs(values(i)) > cut);
-      singular = singular || zero;
-      inverted(i) = zero ? 0.0 : 1.0 / values(i);
-    }
-    inverse = eigen.eigenvectors() * inverted.asDiagonal() * eigen.eigenvectors().transpose();
-  } else {
-    Eigen::CompleteOrthogonalDecomposition<Dense> decomposition;
-    decomposition.setThreshold(rank_tolerance);
-    decomposition.compute(A);
-    singular = decomposition.rank() < n;
-    inverse = decomposition.pseudoInverse();
+/// The inverse of a symmetric matrix, zero on its null space: symmetric as well.
+Dense symmetric_inverse(const Dense& A, bool& singular) {
+  const Eigen::SelfAdjointEigenSolver<Dense> eigen((A + A.transpose()) / 2);
+  const Eigen::VectorXd& values = eigen.eigenvalues();
+  const double cut = rank_tolerance * values.cwiseAbs().maxCoeff();
+  Eigen::VectorXd inverted = values;
+  for (Eigen::Index i = 0; i < values.size(); ++i) {
+    const bool zero = !(std::abs(values(i)) > cut);
+    singular = singular || zero;
+    inverted(i) = zero ? 0.0 : 1.0 / values(i);
   }
-  return scale.asDiagonal() * inverse * scale.asDiagonal();
+  return eigen.eigenvectors() * inverted.asDiagonal() * eigen.eigenvectors().transpose();
+}
+
+/// 1 / sqrt(size), 1 for 0.
+Eigen::VectorXd scale_for(const Eigen::VectorXd& sizes) {
+  return sizes.unaryExpr([](double size) { return size > 0 ? 1.0 / std::sqrt(size) : 1.0; });
+}
+
+/// Scales rows and columns until the largest modulus in each is near one: Ruiz, "A scaling
+/// algorithm to equilibrate both rows and columns norms in matrices", 2001. Returns the factors.
+std::pair<Eigen::VectorXd, Eigen::VectorXd> equilibrate(Dense& A) {
+  constexpr int rounds = 12;  // each takes the square root of what is left to do
+  const Eigen::Index n = A.rows();
+  Eigen::VectorXd rows = Eigen::VectorXd::Ones(n);
+  Eigen::VectorXd cols = rows;
+  for (int k = 0; k < rounds; ++k) {
+    Eigen::VectorXd largest_in_row = Eigen::VectorXd::Zero(n);
+    Eigen::VectorXd largest_in_col = Eigen::VectorXd::Zero(n);
+    for (Eigen::Index j = 0; j < n; ++j) {
+      for (Eigen::Index i = 0; i < n; ++i) {
+        const double size = std::abs(A(i, j));
+        largest_in_row(i) = std::max(largest_in_row(i), size);
+        largest_in_col(j) = std::max(largest_in_col(j), size);
+      }
+    }
+    const Eigen::VectorXd r = scale_for(largest_in_row);
+    const Eigen::VectorXd c = scale_for(largest_in_col);
+    A = r.asDiagonal() * A * c.asDiagonal();
+    rows = rows.cwiseProduct(r);
+    cols = cols.cwiseProduct(c);
+  }
+  return {rows, cols};
+}
+
+/// X with A X A = A. The matrix is scaled first, so that a small row is not mistaken for a zero
+/// one: a symmetric matrix to a unit diagonal, so that its inverse is symmetric, another by rows
+/// and columns.
+Dense generalised_inverse(Dense A, bool& singular) {
+  const Eigen::VectorXd scale = scale_for(A.diagonal().cwiseAbs());
+  Dense scaled = A;
+  scaled = scale.asDiagonal() * scaled * scale.asDiagonal();
+  if ((scaled - scaled.transpose()).norm() <= 1e-10 * scaled.norm()) {
+    return scale.asDiagonal() * symmetric_inverse(scaled, singular) * scale.asDiagonal();
+  }
+  const auto [rows, cols] = equilibrate(A);
+  Eigen::CompleteOrthogonalDecomposition<Dense> decomposition;
+  decomposition.setThreshold(rank_tolerance);
+  decomposition.compute(A);
+  singular = decomposition.rank() < A.rows();
+  return cols.asDiagonal() * Dense(decomposition.pseudoInverse()) * rows.asDiagonal();
 }
 
 }  // namespace

@@ -1,0 +1,329 @@
+// Relaxation against sweeps written down for dense matrices.
+#include <functional>
+
+#include <gtest/gtest.h>
+
+#include "nodewise/amg/smoother.hpp"
+
+#include "amg_support.hpp"
+
+namespace nodewise::amg {
+namespace {
+
+using test::DenseMatrix;
+using test::distribute;
+using test::dot;
+using test::expect_near;
+using test::gathered;
+using test::hashed;
+using test::layouts_of;
+using test::NamedMatrix;
+using test::norm;
+using test::part_of;
+using test::test_comm;
+
+constexpr double tolerance = 1e-12;
+constexpr SmootherKind kinds[] = {SmootherKind::l1_gauss_seidel, SmootherKind::gauss_seidel,
+                                  SmootherKind::l1_jacobi, SmootherKind::jacobi};
+
+bool is_jacobi(SmootherKind kind) {
+  return kind == SmootherKind::l1_jacobi || kind == SmootherKind::jacobi;
+}
+
+/// Sweeps on whole vectors; which rank owns a row is all that is taken from the layout.
+class Reference {
+ public:
+  Reference(const DenseMatrix& A, const matrix::Layout& layout, const Options& options)
+      : A_(A), layout_(layout), options_(options) {}
+
+  /// The divisor of row i.
+  double divisor(GlobalIndex i) const {
+    double on = 0, off = 0;
+    for (GlobalIndex j = 0; j < A_.cols(); ++j) {
+      if (j != i) (same_rank(i, j) ? on : off) += std::abs(A_(i, j));
+    }
+    const double size = std::abs(A_(i, i));
+    double larger = size;
+    if (options_.smoother == SmootherKind::l1_jacobi) larger += on + off;
+    if (options_.smoother == SmootherKind::l1_gauss_seidel && off / 2 > size / 3) larger += off / 2;
+    if (options_.smoother == SmootherKind::jacobi) larger /= options_.jacobi_weight;
+    return std::copysign(larger, A_(i, i));
+  }
+
+  void sweep(bool forward, const DenseMatrix& b, DenseMatrix& x) const {
+    const DenseMatrix old = x;
+    for (GlobalIndex k = 0; k < A_.rows(); ++k) {
+      const GlobalIndex i = forward ? k : A_.rows() - 1 - k;
+      if (A_(i, i) == 0) continue;
+      double r = b[i];
+      for (GlobalIndex j = 0; j < A_.cols(); ++j) {
+        const bool use_new = !is_jacobi(options_.smoother) && same_rank(i, j);
+        r -= A_(i, j) * (use_new ? x[j] : old[j]);
+      }
+      x[i] = old[i] + r / divisor(i);
+    }
+  }
+
+  void presmooth(const DenseMatrix& b, DenseMatrix& x) const {
+    x.fill(0);
+    for (int k = 0; k < options_.pre_sweeps; ++k) {
+      sweep(true, b, x);
+      if (symmetric()) sweep(false, b, x);
+    }
+  }
+  void postsmooth(const DenseMatrix& b, DenseMatrix& x) const {
+    for (int k = 0; k < options_.post_sweeps; ++k) {
+      if (symmetric()) sweep(true, b, x);
+      sweep(false, b, x);
+    }
+  }
+
+ private:
+  bool same_rank(GlobalIndex i, GlobalIndex j) const {
+    return layout_.owner(layout_.first() + i) == layout_.owner(layout_.first() + j);
+  }
+  bool symmetric() const { return options_.sweep_order == SweepOrder::symmetric; }
+
+  const DenseMatrix& A_;
+  const matrix::Layout& layout_;
+  const Options& options_;
+};
+
+/// Collective. Calls f(options, name) for all kinds, orders and 0 to 3 sweeps.
+void for_each_options(const std::function<void(const Options&, const std::string&)>& f) {
+  for (const SmootherKind kind : kinds) {
+    for (const SweepOrder order : {SweepOrder::forward_backward, SweepOrder::symmetric}) {
+      for (int sweeps = 0; sweeps <= 3; ++sweeps) {
+        Options options;
+        options.smoother = kind;
+        options.sweep_order = order;
+        options.pre_sweeps = options.post_sweeps = sweeps;
+        options.jacobi_weight = 0.7;
+        f(options, "kind " + std::to_string(static_cast<int>(kind)) + ", order " +
+                       std::to_string(static_cast<int>(order)) + ", " + std::to_string(sweeps) +
+                       " sweeps");
+      }
+    }
+  }
+}
+
+DenseMatrix with_zero_diagonals(DenseMatrix A) {
+  for (GlobalIndex i = 2; i < A.rows(); i += 5) A(i, i) = 0;
+  return A;
+}
+
+std::vector<NamedMatrix> matrices() {
+  auto list = test::level_matrices();
+  list.push_back({"dense random", test::random_matrix(13, 0.8, 0.2, 6)});
+  list.push_back({"zero diagonals", with_zero_diagonals(test::random_matrix(24, 0.3, 0.2, 7))});
+  return list;
+}
+
+struct Smoothed {
+  DenseMatrix x, r;
+};
+
+/// Collective. The result of presmooth() from arrays full of rubbish.
+Smoothed run_presmooth(const Smoother<double>& smoother, const matrix::Layout& layout,
+                       const DenseMatrix& b) {
+  const auto n = static_cast<std::size_t>(layout.n_local());
+  std::vector<double> x(n, 1e3), r(n, -1e3);
+  smoother.presmooth(part_of(layout, b), x, r);
+  return {gathered(layout.comm(), x), gathered(layout.comm(), r)};
+}
+
+DenseMatrix run_postsmooth(const Smoother<double>& smoother, const matrix::Layout& layout,
+                           const DenseMatrix& b, const DenseMatrix& start) {
+  std::vector<double> x = part_of(layout, start);
+  smoother.postsmooth(part_of(layout, b), x);
+  return gathered(layout.comm(), x);
+}
+
+TEST(Smoother, PresmoothEqualsTheReferenceAndLeavesTheResidual) {
+  for (const auto& [name, values] : matrices()) {
+    const DenseMatrix b = hashed(values.rows(), 1);
+    for (const matrix::Layout& layout : layouts_of(test_comm(), values.rows())) {
+      const auto A = distribute(values, layout);
+      for_each_options(
+          [&, &name = name, &values = values](const Options& options, const std::string& what) {
+            const Smoothed got = run_presmooth(Smoother<double>(A, options), layout, b);
+            DenseMatrix x(values.rows());
+            Reference(values, layout, options).presmooth(b, x);
+            expect_near(got.x, x, tolerance, name + ", " + what);
+            // Relative to b: the residual may be as small as round-off.
+            const DenseMatrix r = b - values * got.x;
+            EXPECT_LE(norm(got.r - r), tolerance * (norm(b) + norm(values * got.x)))
+                << name << ", " << what;
+          });
+    }
+  }
+}
+
+TEST(Smoother, PostsmoothEqualsTheReference) {
+  for (const auto& [name, values] : matrices()) {
+    const DenseMatrix b = hashed(values.rows(), 2);
+    const DenseMatrix start = hashed(values.rows(), 3);
+    for (const matrix::Layout& layout : layouts_of(test_comm(), values.rows())) {
+      const auto A = distribute(values, layout);
+      for_each_options(
+          [&, &name = name, &values = values](const Options& options, const std::string& what) {
+            DenseMatrix x = start;
+            Reference(values, layout, options).postsmooth(b, x);
+            expect_near(run_postsmooth(Smoother<double>(A, options), layout, b, start), x,
+                        tolerance, name + ", " + what);
+          });
+    }
+  }
+}
+
+TEST(Smoother, PostsmoothIsTheAdjointOfPresmooth) {
+  const DenseMatrix values = test::random_symmetric(40, 0.1, 0.2, 3);
+  const DenseMatrix u = hashed(values.rows(), 4);
+  const DenseMatrix v = hashed(values.rows(), 5);
+  for (const matrix::Layout& layout : layouts_of(test_comm(), values.rows())) {
+    const auto A = distribute(values, layout);
+    for_each_options([&](const Options& options, const std::string& what) {
+      const Smoother<double> smoother(A, options);
+      const DenseMatrix Mu = run_presmooth(smoother, layout, u).x;
+      const DenseMatrix Mv = run_postsmooth(smoother, layout, v, DenseMatrix(values.rows()));
+      EXPECT_NEAR(dot(Mu, v), dot(u, Mv), tolerance * norm(Mu) * norm(v)) << what;
+    });
+  }
+}
+
+// Dense and written out once more, so that the reference itself is checked.
+TEST(Smoother, OnOneRankTheL1FormIsGaussSeidel) {
+  const DenseMatrix values = test::random_matrix(20, 0.4, 0.3, 8);
+  const DenseMatrix b = hashed(20, 6);
+  DenseMatrix x(20);
+  for (GlobalIndex i = 0; i < 20; ++i) {
+    double sum = b[i];
+    for (GlobalIndex j = 0; j < 20; ++j) sum -= j == i ? 0 : values(i, j) * x[j];
+    x[i] = sum / values(i, i);
+  }
+  const auto A = test::serial(values);
+  for (const SmootherKind kind : {SmootherKind::gauss_seidel, SmootherKind::l1_gauss_seidel}) {
+    Options options;
+    options.smoother = kind;
+    options.sweep_order = SweepOrder::forward_backward;
+    expect_near(run_presmooth(Smoother<double>(A, options), A.rows(), b).x, x, tolerance, "");
+  }
+}
+
+// x += w D^-1 (b - A x): the weight damps the correction, not x.
+TEST(Smoother, JacobiDampsTheCorrectionOnly) {
+  const DenseMatrix values = test::random_matrix(20, 0.3, 0.3, 9);
+  const DenseMatrix b = hashed(20, 7);
+  const DenseMatrix start = hashed(20, 8);
+  const DenseMatrix r = b - values * start;
+  for (const double weight : {0.5, 1.0, 1.5}) {
+    DenseMatrix expected = start;
+    for (GlobalIndex i = 0; i < 20; ++i) expected[i] += weight * r[i] / values(i, i);
+    for (const matrix::Layout& layout : layouts_of(test_comm(), 20)) {
+      const auto A = distribute(values, layout);
+      Options options;
+      options.smoother = SmootherKind::jacobi;
+      options.sweep_order = SweepOrder::forward_backward;
+      options.jacobi_weight = weight;
+      const Smoother<double> smoother(A, options);
+      expect_near(run_postsmooth(smoother, layout, b, start), expected, tolerance, "jacobi");
+      // The solution is a fixed point, whatever the weight.
+      expect_near(run_postsmooth(smoother, layout, values * start, start), start, tolerance, "");
+    }
+  }
+}
+
+TEST(Smoother, RowsWithAZeroDiagonalAreLeftAlone) {
+  const DenseMatrix values = with_zero_diagonals(test::random_matrix(24, 0.3, 0.2, 7));
+  const DenseMatrix b = hashed(24, 1);
+  const DenseMatrix start = hashed(24, 2);
+  for (const matrix::Layout& layout : layouts_of(test_comm(), 24)) {
+    const auto A = distribute(values, layout);
+    for_each_options([&](const Options& options, const std::string& what) {
+      const Smoother<double> smoother(A, options);
+      const DenseMatrix pre = run_presmooth(smoother, layout, b).x;
+      const DenseMatrix post = run_postsmooth(smoother, layout, b, start);
+      for (GlobalIndex i = 2; i < 24; i += 5) {
+        EXPECT_EQ(pre[i], 0) << what;
+        EXPECT_EQ(post[i], start[i]) << what;
+      }
+    });
+  }
+}
+
+TEST(Smoother, ApproximateSolutionIsASymmetricOperator) {
+  const DenseMatrix values = test::random_symmetric(30, 0.15, 0.1, 5);
+  const DenseMatrix u = hashed(30, 4);
+  const DenseMatrix v = hashed(30, 5);
+  for (const matrix::Layout& layout : layouts_of(test_comm(), 30)) {
+    const auto A = distribute(values, layout);
+    for (const SmootherKind kind : kinds) {
+      Options options;
+      options.smoother = kind;
+      options.sweep_order = SweepOrder::forward_backward;
+      const Smoother<double> smoother(A, options);
+      const auto apply = [&](const DenseMatrix& b) {
+        std::vector<double> x(static_cast<std::size_t>(layout.n_local()), 1e3);
+        smoother.solve_approximately(3, part_of(layout, b), x);
+        return gathered(layout.comm(), x);
+      };
+      const DenseMatrix Mu = apply(u);
+      DenseMatrix expected(30);
+      const Reference reference(values, layout, options);
+      for (int k = 0; k < 6; ++k) reference.sweep(k < 3, u, expected);
+      expect_near(Mu, expected, tolerance, "six sweeps");
+      EXPECT_NEAR(dot(Mu, v), dot(u, apply(v)), tolerance * norm(Mu) * norm(v));
+    }
+  }
+}
+
+// What the l1 forms are for: they reduce the energy norm of the error for any symmetric positive
+// definite matrix on any number of ranks, where plain hybrid Gauss-Seidel or Jacobi may increase
+// it.
+TEST(Smoother, L1FormsConvergeForStronglyCoupledRanks) {
+  constexpr GlobalIndex n = 24;
+  DenseMatrix values(n, n);
+  for (GlobalIndex i = 0; i < n; ++i) {
+    for (GlobalIndex j = 0; j < n; ++j) values(i, j) = i == j ? 1.0 : 0.9;
+  }
+  const DenseMatrix zero(n);
+  const auto energy = [&](const DenseMatrix& x) { return dot(x, values * x); };
+  for (const matrix::Layout& layout : layouts_of(test_comm(), n)) {
+    const auto A = distribute(values, layout);
+    for (const SmootherKind kind : {SmootherKind::l1_gauss_seidel, SmootherKind::l1_jacobi}) {
+      Options options;
+      options.smoother = kind;
+      options.sweep_order = SweepOrder::forward_backward;
+      const Smoother<double> smoother(A, options);
+      DenseMatrix error = hashed(n, 3);
+      for (int k = 0; k < 5; ++k) {
+        const DenseMatrix next = run_postsmooth(smoother, layout, zero, error);
+        EXPECT_LT(energy(next), energy(error)) << "sweep " << k;
+        error = next;
+      }
+    }
+  }
+}
+
+TEST(Smoother, FloatAgreesToItsPrecision) {
+  const DenseMatrix values = test::model(io::Problem::laplace5, 6);
+  const auto layout = matrix::Layout::uniform(test_comm(), values.rows());
+  const auto A = distribute<float>(values, layout);
+  const DenseMatrix b = hashed(values.rows(), 1);
+  for_each_options([&](const Options& options, const std::string& what) {
+    const Smoother<float> smoother(A, options);
+    const std::vector<double> part = part_of(layout, b);
+    const std::vector<float> bf(part.begin(), part.end());
+    std::vector<float> x(bf.size()), r(bf.size());
+    smoother.presmooth(bf, x, r);
+    smoother.postsmooth(bf, x);
+    DenseMatrix expected(values.rows());
+    const Reference reference(values, layout, options);
+    reference.presmooth(b, expected);
+    reference.postsmooth(b, expected);
+    expect_near(gathered(layout.comm(), x), expected, 1e-5, what);
+  });
+}
+
+}  // namespace
+}  // namespace nodewise::amg

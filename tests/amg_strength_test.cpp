@@ -1,0 +1,118 @@
+// Strength of connection against its definition.
+#include <gtest/gtest.h>
+
+#include "nodewise/amg/strength.hpp"
+
+#include "amg_support.hpp"
+
+namespace nodewise::amg {
+namespace {
+
+using test::Dense;
+using test::DenseMatrix;
+using test::distribute;
+using test::layouts_of;
+using test::test_comm;
+
+/// Collective. The marks as a matrix on every rank.
+template <class T>
+Dense<int> gathered_marks(const matrix::DistMatrix<T>& A, const Strength& strength) {
+  EXPECT_EQ(strength.on.size(), A.on().cols.size());
+  EXPECT_EQ(strength.off.size(), A.off().cols.size());
+  const auto n = A.rows().n_global();
+  std::vector<std::int32_t> marks(static_cast<std::size_t>(n * n), 0);
+  const auto mark = [&](LocalIndex i, GlobalIndex column, int value) {
+    const GlobalIndex row = A.rows().to_global(i) - A.rows().first();
+    marks[static_cast<std::size_t>(row * n + column - A.cols().first())] = value;
+  };
+  for (LocalIndex i = 0; i < A.n_local(); ++i) {
+    for (auto k = static_cast<std::size_t>(A.on().begin(i));
+         k < static_cast<std::size_t>(A.on().end(i)); ++k) {
+      mark(i, A.cols().to_global(A.on().cols[k]), strength.on[k]);
+    }
+    for (auto k = static_cast<std::size_t>(A.off().begin(i));
+         k < static_cast<std::size_t>(A.off().end(i)); ++k) {
+      mark(i, A.ghosts()[static_cast<std::size_t>(A.off().cols[k])], strength.off[k]);
+    }
+  }
+  mpi::sum_in_place(A.comm(), std::span<std::int32_t>(marks));
+  Dense<int> whole(n, n);
+  std::copy(marks.begin(), marks.end(), whole.data());
+  return whole;
+}
+
+TEST(Strength, EqualsTheDefinitionOnEveryLayout) {
+  for (const auto& [name, values] : test::level_matrices()) {
+    for (const double threshold : {0.0, 0.25, 0.6}) {
+      for (const double max_row_sum : {0.5, 0.9, 1.0}) {
+        const auto expected = test::reference_strength(values, threshold, max_row_sum);
+        for (const matrix::Layout& layout : layouts_of(test_comm(), values.rows())) {
+          const auto A = distribute(values, layout);
+          EXPECT_TRUE(gathered_marks(A, strength_of_connection(A, threshold, max_row_sum)) ==
+                      expected)
+              << name << ", threshold " << threshold << ", row sum " << max_row_sum;
+        }
+      }
+    }
+  }
+}
+
+DenseMatrix from_row(const std::vector<double>& row) {
+  const auto n = static_cast<GlobalIndex>(row.size());
+  DenseMatrix A(n, n);
+  for (GlobalIndex j = 0; j < n; ++j) {
+    A(0, j) = row[static_cast<std::size_t>(j)];
+    if (j > 0) A(j, j) = 1;
+  }
+  return A;
+}
+
+/// The marks of the first row of a matrix, the other rows of which are diagonal.
+std::vector<int> marks_of_row(const std::vector<double>& row, double threshold,
+                              double max_row_sum = 1.0) {
+  const DenseMatrix values = from_row(row);
+  const auto A = distribute(values, matrix::Layout::uniform(test_comm(), values.rows()));
+  const auto marks = gathered_marks(A, strength_of_connection(A, threshold, max_row_sum));
+  std::vector<int> first;
+  for (GlobalIndex j = 0; j < values.cols(); ++j) first.push_back(marks(0, j));
+  return first;
+}
+
+using Marks = std::vector<int>;
+
+TEST(Strength, IsStrictAtTheThreshold) {
+  EXPECT_EQ(marks_of_row({8, -4, -1, -1.001, -3}, 0.25), (Marks{0, 1, 0, 1, 1}));
+}
+
+TEST(Strength, PositiveCouplingsAreWeakAndDoNotRaiseTheBound) {
+  EXPECT_EQ(marks_of_row({8, 100, -1, -0.2, 3}, 0.25), (Marks{0, 0, 1, 0, 0}));
+  EXPECT_EQ(marks_of_row({8, 1, 2}, 0.25), (Marks{0, 0, 0}));
+}
+
+TEST(Strength, SignsAreTurnedRoundForANegativeDiagonal) {
+  EXPECT_EQ(marks_of_row({-8, -100, 1, 0.2, -3}, 0.25), (Marks{0, 0, 1, 0, 0}));
+}
+
+TEST(Strength, RowsDominatedByTheirDiagonalHaveNoStrongEntries) {
+  // Row sums of 7.5 and 7 of a diagonal of 8; the bound is 7.2.
+  EXPECT_EQ(marks_of_row({8, -0.5}, 0.25, 0.9), (Marks{0, 0}));
+  EXPECT_EQ(marks_of_row({8, -1}, 0.25, 0.9), (Marks{0, 1}));
+  EXPECT_EQ(marks_of_row({-8, 0.5}, 0.25, 0.9), (Marks{0, 0}));
+  EXPECT_EQ(marks_of_row({8, -0.5}, 0.25, 1.0), (Marks{0, 1}));
+  // The modulus of the sum counts: -8 of 1.
+  EXPECT_EQ(marks_of_row({1, -9}, 0.25, 0.9), (Marks{0, 0}));
+}
+
+TEST(Strength, NothingIsStrongInADiagonalRow) {
+  EXPECT_EQ(marks_of_row({3, 0, 0}, 0.0), (Marks{0, 0, 0}));
+}
+
+TEST(Strength, FloatMarksTheSame) {
+  const DenseMatrix values = test::model(io::Problem::laplace5, 6);
+  const auto A = distribute<float>(values, matrix::Layout::uniform(test_comm(), values.rows()));
+  EXPECT_TRUE(gathered_marks(A, strength_of_connection(A, 0.25, 0.9)) ==
+              test::reference_strength(values, 0.25, 0.9));
+}
+
+}  // namespace
+}  // namespace nodewise::amg
