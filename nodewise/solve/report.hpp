@@ -27,10 +27,12 @@ enum class Outcome {
 const char* to_string(Outcome outcome) noexcept;
 
 struct Options {
-  double tolerance = 1e-8;      ///< on the true residual: |b - A x| <= tolerance |b|, 2-norms
-  int max_iterations = 1000;    ///< counts applications of the preconditioner
-  int restart = 50;             ///< GMRES: basis vectors kept
-  int stagnation_window = 100;  ///< iterations without any progress that end a solve; 0: never
+  double tolerance = 1e-8;    ///< on the true residual: |b - A x| <= tolerance |b|, 2-norms
+  int max_iterations = 1000;  ///< counts applications of the preconditioner
+  int restart = 50;           ///< GMRES: basis vectors kept
+  /// Iterations without any progress that end a solve; 0: never. The residual of CG may stay above
+  /// an early value for long while the error falls: 150 iterations for a beam of two materials.
+  int stagnation_window = 300;
 };
 
 /// The one table behind the command line, JSON and the reference page.
