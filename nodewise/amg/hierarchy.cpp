@@ -7,7 +7,6 @@
 #include "nodewise/amg/coarsen/splitting.hpp"
 #include "nodewise/amg/interpolate/extended_i.hpp"
 #include "nodewise/amg/smoother.hpp"
-#include "nodewise/kernels/spmv.hpp"
 #include "nodewise/matrix/operations.hpp"
 #include "nodewise/mpi/agree.hpp"
 
@@ -33,24 +32,14 @@ struct Level {
   std::unique_ptr<const Smoother<T>> smoother;
   std::unique_ptr<const CoarseSolver<T>> direct;  // on the last level, if it is small enough
   // Work space: the right-hand side and solution of this level (unused on the finest), its
-  // residual, and the ghosts of the next level's vectors.
-  mutable std::vector<T> b, x, r, coarse_ghosts;
+  // residual.
+  mutable std::vector<T> b, x, r;
 
   void restrict_residual(std::span<T> coarse_b) const {
-    std::fill(coarse_ghosts.begin(), coarse_ghosts.end(), T{});
-    kernels::spmv_transposed_add_rows(P->off(), P->boundary_rows(), std::span<const T>(r),
-                                      std::span<T>(coarse_ghosts));
-    std::fill(coarse_b.begin(), coarse_b.end(), T{});
-    kernels::spmv_transposed_add(P->on(), std::span<const T>(r), coarse_b);
-    P->exchange().reverse_add(std::span<const T>(coarse_ghosts), coarse_b);
+    matrix::multiply_transposed(*P, std::span<const T>(r), coarse_b);
   }
-
   void add_correction(std::span<const T> coarse_x, std::span<T> fine_x) const {
-    P->exchange().start(coarse_x, std::span<T>(coarse_ghosts));
-    kernels::spmv_add(P->on(), coarse_x, fine_x);
-    P->exchange().finish();
-    kernels::spmv_add_rows(T{1}, P->off(), P->boundary_rows(), std::span<const T>(coarse_ghosts),
-                           fine_x);
+    matrix::multiply_add(*P, coarse_x, fine_x);
   }
 };
 
@@ -160,7 +149,6 @@ Hierarchy<T>::Hierarchy(std::shared_ptr<const DistMatrix<T>> A, const Options& o
       if (depth > 0) level.b.resize(n);
       if (depth > 0) level.x.resize(n);
       if (level.P) level.r.resize(n);
-      if (level.P) level.coarse_ghosts.resize(static_cast<std::size_t>(level.P->n_ghosts()));
     });
     info_.push_back(info);
     if (observe) observe(depth, info);
@@ -230,8 +218,7 @@ std::size_t Hierarchy<T>::memory_bytes() const {
     if (level.P) bytes += level.P->memory_bytes();
     if (level.smoother) bytes += level.smoother->memory_bytes();
     if (level.direct) bytes += level.direct->memory_bytes();
-    bytes +=
-        (level.b.size() + level.x.size() + level.r.size() + level.coarse_ghosts.size()) * sizeof(T);
+    bytes += (level.b.size() + level.x.size() + level.r.size()) * sizeof(T);
   }
   return bytes;
 }

@@ -46,8 +46,7 @@ Smoother<T>::Smoother(const matrix::DistMatrix<T>& A, const Options& options)
       pre_(options.pre_sweeps),
       post_(options.post_sweeps),
       inverse_(static_cast<std::size_t>(A.n_local())),
-      upper_(static_cast<std::size_t>(A.n_local())),
-      ghosts_(static_cast<std::size_t>(A.n_ghosts())) {
+      upper_(static_cast<std::size_t>(A.n_local())) {
   const std::vector<T> diagonal = matrix::diagonal(A);
   bool shifted = false;
   for (LocalIndex i = 0; i < A.n_local(); ++i) {
@@ -78,7 +77,7 @@ bool Smoother<T>::is_gauss_seidel() const {
 
 template <class T>
 std::size_t Smoother<T>::memory_bytes() const {
-  return (inverse_.size() + shift_.size() + ghosts_.size() + scratch_.size()) * sizeof(T) +
+  return (inverse_.size() + shift_.size() + scratch_.size()) * sizeof(T) +
          (upper_.size() + frozen_.size()) * sizeof(LocalIndex);
 }
 
@@ -139,7 +138,8 @@ void Smoother<T>::first_sweep(std::span<const T> b, std::span<T> x) const {
 template <class T>
 void Smoother<T>::residual_after_first_sweep(std::span<const T> b, std::span<const T> x,
                                              std::span<T> r) const {
-  A_.exchange().start(x, std::span<T>(ghosts_));
+  const std::span<T> ghosts = A_.exchange().template ghost_buffer<T>();
+  A_.exchange().start(x, ghosts);
   const Csr<T>& on = A_.on();
   kernels::Prefetch<T> prefetch(on);
   for (LocalIndex i = 0; i < on.n_rows; ++i) {
@@ -154,13 +154,13 @@ void Smoother<T>::residual_after_first_sweep(std::span<const T> b, std::span<con
     r[u] = b[u] - row_product(on.cols.data(), on.vals.data(), on.begin(i), on.end(i), x.data());
   }
   A_.exchange().finish();
-  kernels::spmv_add_rows(T{-1}, A_.off(), A_.boundary_rows(), std::span<const T>(ghosts_), r);
+  kernels::spmv_add_rows(T{-1}, A_.off(), A_.boundary_rows(), std::span<const T>(ghosts), r);
 }
 
 template <class T>
 void Smoother<T>::sweep(Direction direction, std::span<const T> b, std::span<T> x) const {
   if (!is_gauss_seidel()) return jacobi_sweep(b, x);
-  A_.exchange().forward(std::span<const T>(x), std::span<T>(ghosts_));
+  A_.exchange().forward(std::span<const T>(x), A_.exchange().template ghost_buffer<T>());
   if (A_.n_ghosts() > 0) {
     gauss_seidel_sweep<true>(direction, b, x);
   } else {
@@ -174,6 +174,7 @@ void Smoother<T>::gauss_seidel_sweep(Direction direction, std::span<const T> b,
                                      std::span<T> x) const {
   const Csr<T>& on = A_.on();
   const Csr<T>& off = A_.off();
+  const T* ghosts = A_.exchange().template ghost_buffer<T>().data();
   const LocalIndex n = on.n_rows;
   const LocalIndex step = direction == Direction::forward ? 1 : -1;
   LocalIndex i = direction == Direction::forward ? 0 : n - 1;
@@ -187,7 +188,7 @@ void Smoother<T>::gauss_seidel_sweep(Direction direction, std::span<const T> b,
     }
     T r = b[u] - row_product(on.cols.data(), on.vals.data(), on.begin(i), on.end(i), x.data());
     if constexpr (has_ghosts) {
-      r -= row_product(off.cols.data(), off.vals.data(), off.begin(i), off.end(i), ghosts_.data());
+      r -= row_product(off.cols.data(), off.vals.data(), off.begin(i), off.end(i), ghosts);
     }
     x[u] += r * inverse_[u];
   }

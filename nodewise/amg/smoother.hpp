@@ -48,7 +48,6 @@ class Smoother {
   std::vector<T> shift_;            // the smoother's diagonal less A's; empty when 0 everywhere
   std::vector<LocalIndex> upper_;   // where the columns above the diagonal begin, within the row
   std::vector<LocalIndex> frozen_;  // rows with a zero diagonal
-  mutable std::vector<T> ghosts_;
   mutable std::vector<T> scratch_;  // Jacobi only
 };
 

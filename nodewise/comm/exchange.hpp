@@ -46,6 +46,13 @@ class Exchange {
   const Plan& plan() const { return plan_; }
   const mpi::Comm& comm() const { return *comm_; }
 
+  /// Room for the ghosts of one vector, n_ghosts x width, so that products need not allocate. Its
+  /// content lasts until the next call.
+  template <class T>
+  std::span<T> ghost_buffer(int width = 1) {
+    return as_items<T>(ghost_buffer_, static_cast<std::size_t>(plan_.n_ghosts) * width);
+  }
+
   /// Begins to bring the ghosts. owned: n_owned x width, ghosts: n_ghosts x width, both row-major;
   /// `ghosts` must stay untouched until finish(), `owned` may be read only.
   template <class T>
@@ -82,6 +89,12 @@ class Exchange {
   void require_idle() const;
   void start_bytes(const std::byte* owned, std::byte* ghosts, std::size_t item_bytes);
   void post_stage(std::size_t s);
+  /// The first n items of a buffer that grows as needed. Allocated memory suits any item.
+  template <class T>
+  static std::span<T> as_items(std::vector<std::byte>& buffer, std::size_t n) {
+    if (buffer.size() < n * sizeof(T)) buffer.resize(n * sizeof(T));
+    return {reinterpret_cast<T*>(buffer.data()), n};
+  }
   void post_send(const std::byte* data, Offset bytes, int rank, int tag);
   void post_recv(std::byte* data, Offset bytes, int rank, int tag);
   void wait_all();
@@ -106,7 +119,9 @@ class Exchange {
   std::vector<LocalIndex> begins_;  // pool position, less n_owned, where each stage's entries begin
   std::vector<MPI_Request> requests_;
   std::vector<std::vector<std::byte>> send_buffers_;  // one per stage
-  std::vector<std::byte> pool_buffer_;                // unused when ghosts are received in place
+  std::vector<std::byte> ghost_buffer_;
+  std::vector<std::byte> returned_buffer_;  // what reverse_add() receives
+  std::vector<std::byte> pool_buffer_;      // unused when ghosts are received in place
 
   // The exchange in flight.
   bool in_flight_ = false;

@@ -71,10 +71,9 @@ void Exchange::reverse_add(std::span<const T> ghosts, std::span<T> owned, int wi
     pool = detail::ghosts_in_pool(plan_, ghosts, w);
     contributions = pool;
   }
-  std::vector<T> received;
   for (std::size_t s = plan_.stages.size(); s-- > 0;) {
     const Stage& stage = plan_.stages[s];
-    received.resize(stage.send_entries.size() * w);
+    const std::span<T> received = as_items<T>(returned_buffer_, stage.send_entries.size() * w);
     for (std::size_t i = 0; i < stage.send_ranks.size(); ++i) {
       const auto first = static_cast<std::size_t>(stage.send_offsets[i]);
       const auto count = static_cast<std::size_t>(stage.send_offsets[i + 1]) - first;

@@ -33,17 +33,26 @@ std::size_t size(const Csr<T>& A) {
 
 template <class T>
 void multiply(const DistMatrix<T>& A, std::span<const T> x, std::span<T> y) {
-  std::vector<T> ghosts(static_cast<std::size_t>(A.n_ghosts()));
-  A.exchange().start(x, std::span<T>(ghosts));
+  const std::span<T> ghosts = A.exchange().template ghost_buffer<T>();
+  A.exchange().start(x, ghosts);
   kernels::spmv(A.on(), x, y);
   A.exchange().finish();
   kernels::spmv_add_rows(T{1}, A.off(), A.boundary_rows(), std::span<const T>(ghosts), y);
 }
 
 template <class T>
+void multiply_add(const DistMatrix<T>& A, std::span<const T> x, std::span<T> y) {
+  const std::span<T> ghosts = A.exchange().template ghost_buffer<T>();
+  A.exchange().start(x, ghosts);
+  kernels::spmv_add(A.on(), x, y);
+  A.exchange().finish();
+  kernels::spmv_add_rows(T{1}, A.off(), A.boundary_rows(), std::span<const T>(ghosts), y);
+}
+
+template <class T>
 void residual(const DistMatrix<T>& A, std::span<const T> x, std::span<const T> b, std::span<T> r) {
-  std::vector<T> ghosts(static_cast<std::size_t>(A.n_ghosts()));
-  A.exchange().start(x, std::span<T>(ghosts));
+  const std::span<T> ghosts = A.exchange().template ghost_buffer<T>();
+  A.exchange().start(x, ghosts);
   kernels::residual(A.on(), x, b, r);
   A.exchange().finish();
   kernels::spmv_add_rows(T{-1}, A.off(), A.boundary_rows(), std::span<const T>(ghosts), r);
@@ -51,8 +60,9 @@ void residual(const DistMatrix<T>& A, std::span<const T> x, std::span<const T> b
 
 template <class T>
 void multiply_transposed(const DistMatrix<T>& A, std::span<const T> x, std::span<T> y) {
-  std::vector<T> ghosts(static_cast<std::size_t>(A.n_ghosts()), T{});
-  kernels::spmv_transposed_add_rows(A.off(), A.boundary_rows(), x, std::span<T>(ghosts));
+  const std::span<T> ghosts = A.exchange().template ghost_buffer<T>();
+  std::fill(ghosts.begin(), ghosts.end(), T{});
+  kernels::spmv_transposed_add_rows(A.off(), A.boundary_rows(), x, ghosts);
   std::fill(y.begin(), y.end(), T{});
   kernels::spmv_transposed_add(A.on(), x, y);
   A.exchange().reverse_add(std::span<const T>(ghosts), y);
@@ -343,6 +353,7 @@ DistMatrix<To> convert(const DistMatrix<From>& A) {
 
 #define NODEWISE_INSTANTIATE(T)                                                              \
   template void multiply(const DistMatrix<T>&, std::span<const T>, std::span<T>);            \
+  template void multiply_add(const DistMatrix<T>&, std::span<const T>, std::span<T>);        \
   template void residual(const DistMatrix<T>&, std::span<const T>, std::span<const T>,       \
                          std::span<T>);                                                      \
   template void multiply_transposed(const DistMatrix<T>&, std::span<const T>, std::span<T>); \

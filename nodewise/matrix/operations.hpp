@@ -13,6 +13,10 @@ namespace nodewise::matrix {
 template <class T>
 void multiply(const DistMatrix<T>& A, std::span<const T> x, std::span<T> y);
 
+/// y += A x, likewise.
+template <class T>
+void multiply_add(const DistMatrix<T>& A, std::span<const T> x, std::span<T> y);
+
 /// r = b - A x, likewise. b and r may be the same array.
 template <class T>
 void residual(const DistMatrix<T>& A, std::span<const T> x, std::span<const T> b, std::span<T> r);

@@ -2,6 +2,7 @@
 
 #include "nodewise/amg/coarsen/splitting.hpp"
 #include "nodewise/base/hash.hpp"
+#include "nodewise/mpi/agree.hpp"
 
 namespace nodewise::amg::coarsen {
 
@@ -24,11 +25,15 @@ template <class T>
 class Pmis {
  public:
   Pmis(const matrix::DistMatrix<T>& A, const Strength& strength, int seed, Splitting start)
-      : A_(A),
-        strength_(strength),
-        state_(std::move(start)),
-        ghost_state_(static_cast<std::size_t>(A.n_ghosts()), undecided) {
-    state_.resize(static_cast<std::size_t>(A.n_local()), undecided);
+      : A_(A), strength_(strength), state_(std::move(start)) {
+    mpi::collectively(A.comm(), [&] {
+      state_.resize(static_cast<std::size_t>(A.n_local()), undecided);
+      ghost_state_.resize(static_cast<std::size_t>(A.n_ghosts()), undecided);
+      active_.reserve(state_.size());
+      beaten_.resize(state_.size());
+      ghost_beaten_.resize(ghost_state_.size());
+      count_dependants();
+    });
     weigh(seed);
     for (std::size_t i = 0; i < state_.size(); ++i) {
       // A weight below one: no point depends on this one, so it is of no use on the coarse grid.
@@ -51,14 +56,17 @@ class Pmis {
   }
 
  private:
-  /// The number of points that depend on each point, plus a random fraction.
-  void weigh(int seed) {
+  void count_dependants() {
     weight_.assign(state_.size(), 0.0);
     ghost_weight_.assign(ghost_state_.size(), 0.0);
     for (LocalIndex i = 0; i < A_.n_local(); ++i) {
       for_each_strong(A_.on(), strength_.on, i, [&](std::size_t j) { weight_[j] += 1.0; });
       for_each_strong(A_.off(), strength_.off, i, [&](std::size_t j) { ghost_weight_[j] += 1.0; });
     }
+  }
+
+  /// A weight is the number of points that depend on a point, plus a random fraction.
+  void weigh(int seed) {
     A_.exchange().reverse_add(std::span<const double>(ghost_weight_), std::span<double>(weight_));
     const auto first = static_cast<std::uint64_t>(A_.rows().begin() - A_.rows().first());
     for (std::size_t i = 0; i < weight_.size(); ++i) {
@@ -80,22 +88,22 @@ class Pmis {
   /// Undecided points heavier than all undecided points they depend on or that depend on them
   /// become coarse. The second half needs the reversed exchange.
   void select_independent_set() {
-    std::vector<std::int32_t> beaten(state_.size(), 0);
-    std::vector<std::int32_t> ghost_beaten(ghost_state_.size(), 0);
+    std::fill(beaten_.begin(), beaten_.end(), 0);
+    std::fill(ghost_beaten_.begin(), ghost_beaten_.end(), 0);
     for (const LocalIndex i : active_) {
       for_each_strong(A_.on(), strength_.on, i, [&](std::size_t j) {
-        if (state_[j] == undecided) ++beaten[outweighs(i, j) ? j : static_cast<std::size_t>(i)];
+        if (state_[j] == undecided) ++beaten_[outweighs(i, j) ? j : static_cast<std::size_t>(i)];
       });
       for_each_strong(A_.off(), strength_.off, i, [&](std::size_t g) {
         if (ghost_state_[g] != undecided) return;
-        ++(outweighs_ghost(i, g) ? ghost_beaten[g] : beaten[static_cast<std::size_t>(i)]);
+        ++(outweighs_ghost(i, g) ? ghost_beaten_[g] : beaten_[static_cast<std::size_t>(i)]);
       });
     }
-    A_.exchange().reverse_add(std::span<const std::int32_t>(ghost_beaten),
-                              std::span<std::int32_t>(beaten));
+    A_.exchange().reverse_add(std::span<const std::int32_t>(ghost_beaten_),
+                              std::span<std::int32_t>(beaten_));
     for (const LocalIndex i : active_) {
       const auto u = static_cast<std::size_t>(i);
-      if (beaten[u] == 0) state_[u] = coarse;
+      if (beaten_[u] == 0) state_[u] = coarse;
     }
   }
 
@@ -125,6 +133,7 @@ class Pmis {
   Splitting state_;
   Splitting ghost_state_;
   std::vector<double> weight_, ghost_weight_;
+  std::vector<std::int32_t> beaten_, ghost_beaten_;
   std::vector<LocalIndex> active_;  // the undecided points
 };
 
@@ -138,7 +147,8 @@ Splitting pmis(const matrix::DistMatrix<T>& A, const Strength& strength, int see
 
 template <class T>
 Splitting hmis(const matrix::DistMatrix<T>& A, const Strength& strength, int seed) {
-  Splitting start = ruge_stueben_first_pass(A, strength);
+  Splitting start =
+      mpi::collectively(A.comm(), [&] { return ruge_stueben_first_pass(A, strength); });
   for (LocalIndex i = 0; i < A.n_local(); ++i) {
     auto& state = start[static_cast<std::size_t>(i)];
     const auto begin = strength.off.begin() + A.off().begin(i);

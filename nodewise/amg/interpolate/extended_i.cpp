@@ -2,6 +2,7 @@
 
 #include "nodewise/amg/interpolate/truncate.hpp"
 #include "nodewise/matrix/ghost_numbering.hpp"
+#include "nodewise/matrix/operations.hpp"
 #include "nodewise/mpi/agree.hpp"
 
 namespace nodewise::amg::interpolate {
@@ -66,7 +67,7 @@ class ExtendedI {
             A.shared_comm(), std::count(splitting.begin(), splitting.end(), coarse))),
         columns_(coarse_layout_) {
     number_coarse_points();
-    diagonal_ = matrix_diagonal();
+    diagonal_ = matrix::diagonal(A);
     exchange_links();
   }
 
@@ -77,18 +78,6 @@ class ExtendedI {
 
  private:
   bool is_coarse(LocalIndex i) const { return splitting_[static_cast<std::size_t>(i)] == coarse; }
-
-  std::vector<T> matrix_diagonal() const {
-    std::vector<T> d(splitting_.size(), T{});
-    for (LocalIndex i = 0; i < A_.n_local(); ++i) {
-      for (Offset k = A_.on().begin(i); k < A_.on().end(i); ++k) {
-        if (A_.on().cols[static_cast<std::size_t>(k)] == i) {
-          d[static_cast<std::size_t>(i)] = A_.on().vals[static_cast<std::size_t>(k)];
-        }
-      }
-    }
-    return d;
-  }
 
   /// Numbers of coarse points: local ones by counting, ghosts by asking their owners.
   void number_coarse_points() {
