@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <limits>
 
 namespace nodewise::kernels {
 
@@ -124,8 +125,9 @@ void for_each_touched(const ExtendedRows<T>& A, LocalIndex i, const ExtendedRows
   });
 }
 
-/// One product, row by row. marker_[j] is the place of column j in C if it is not below the begin
-/// of the current row; so no mark needs to be erased.
+/// One product, row by row. marker_[j] is the place of column j in C, counted from base_, if it is
+/// not below the begin of the current row; so no mark needs to be erased. Marks are 32 bits wide to
+/// stay in the cache; base_ moves on before they overflow.
 template <class T>
 class Product {
  public:
@@ -138,6 +140,7 @@ class Product {
     resize(estimate(row_of));
     for (LocalIndex r = 0; r < C_.n_rows; ++r) {
       ensure_room(row_of(r));
+      if (out_ - base_ > max_mark - B_.n_cols) restart_marks();
       multiply_row(row_of(r));
       C_.row_ptr[static_cast<std::size_t>(r) + 1] = out_;
     }
@@ -146,6 +149,13 @@ class Product {
   }
 
  private:
+  static constexpr Offset max_mark = std::numeric_limits<LocalIndex>::max();
+
+  void restart_marks() {
+    std::fill(marker_.begin(), marker_.end(), LocalIndex{-1});
+    base_ = out_;
+  }
+
   void resize(std::size_t n) {
     C_.cols.resize(n);
     C_.vals.resize(n);
@@ -158,9 +168,9 @@ class Product {
     Offset found = 0;
     Offset sampled = 0;
     for (LocalIndex r = 0; r < C_.n_rows; r += stride, ++sampled) {
-      const Offset mark = -2 - Offset{r};
+      const LocalIndex mark = -2 - r;
       for_each_touched(A_, row_of(r), B_, [&](LocalIndex j) {
-        Offset& seen = marker_[static_cast<std::size_t>(j)];
+        LocalIndex& seen = marker_[static_cast<std::size_t>(j)];
         found += seen != mark ? 1 : 0;
         seen = mark;
       });
@@ -180,11 +190,11 @@ class Product {
   }
 
   void multiply_row(LocalIndex i) {
-    const Offset begin = out_;
-    LocalIndex* cols = C_.cols.data();
-    T* vals = C_.vals.data();
-    Offset* marker = marker_.data();
-    Offset out = out_;
+    LocalIndex* cols = C_.cols.data() + base_;
+    T* vals = C_.vals.data() + base_;
+    LocalIndex* marker = marker_.data();
+    const auto begin = static_cast<LocalIndex>(out_ - base_);
+    LocalIndex out = begin;
     A_.for_each_piece(i, [&](const LocalIndex* ks, const T* as, Offset n_k, LocalIndex k_shift) {
       for (Offset p = 0; p < n_k; ++p) {
         const T a = as[p];
@@ -192,7 +202,7 @@ class Product {
                           [&](const LocalIndex* js, const T* bs, Offset n_j, LocalIndex j_shift) {
                             for (Offset q = 0; q < n_j; ++q) {
                               const LocalIndex j = js[q] + j_shift;
-                              const Offset mark = marker[j];
+                              const LocalIndex mark = marker[j];
                               if (mark >= begin) {
                                 vals[mark] += a * bs[q];
                               } else {
@@ -204,13 +214,14 @@ class Product {
                           });
       }
     });
-    out_ = out;
+    out_ = base_ + out;
   }
 
   const ExtendedRows<T>& A_;
   const ExtendedRows<T>& B_;
   Csr<T> C_;
-  std::vector<Offset> marker_;
+  std::vector<LocalIndex> marker_;
+  Offset base_ = 0;
   Offset out_ = 0;
 };
 

@@ -271,14 +271,15 @@ DistMatrix<T> galerkin_product(const DistMatrix<T>& A, const DistMatrix<T>& P) {
 
 template <class T>
 std::vector<T> diagonal(const DistMatrix<T>& A) {
-  std::vector<T> d(size(A.on()), T{});
+  const Csr<T>& on = A.on();
+  std::vector<T> d(size(on), T{});
+  Offset place = 0;  // within the row; tried first, since on a grid most rows have it in common
   for (LocalIndex i = 0; i < A.n_local(); ++i) {
-    const auto begin = A.on().cols.begin() + A.on().begin(i);
-    const auto end = A.on().cols.begin() + A.on().end(i);
-    const auto found = std::lower_bound(begin, end, i);
-    if (found != end && *found == i) {
-      d[static_cast<std::size_t>(i)] =
-          A.on().vals[static_cast<std::size_t>(found - A.on().cols.begin())];
+    const LocalIndex* row = on.cols.data() + on.begin(i);
+    const Offset length = on.end(i) - on.begin(i);
+    if (place >= length || row[place] != i) place = std::lower_bound(row, row + length, i) - row;
+    if (place < length && row[place] == i) {
+      d[static_cast<std::size_t>(i)] = on.vals[static_cast<std::size_t>(on.begin(i) + place)];
     }
   }
   return d;

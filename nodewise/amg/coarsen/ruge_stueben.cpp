@@ -13,8 +13,7 @@ class MeasureQueues {
   MeasureQueues(LocalIndex n_points, LocalIndex max_measure)
       : head_(static_cast<std::size_t>(max_measure) + 1, none),
         tail_(static_cast<std::size_t>(max_measure) + 1, none),
-        next_(static_cast<std::size_t>(n_points), none),
-        previous_(static_cast<std::size_t>(n_points), none) {}
+        links_(static_cast<std::size_t>(n_points)) {}
 
   void push(LocalIndex i, LocalIndex measure) {
     const auto m = static_cast<std::size_t>(measure);
@@ -44,10 +43,15 @@ class MeasureQueues {
   static constexpr LocalIndex none = -1;
 
  private:
-  LocalIndex& next(LocalIndex i) { return next_[static_cast<std::size_t>(i)]; }
-  LocalIndex& previous(LocalIndex i) { return previous_[static_cast<std::size_t>(i)]; }
+  struct Links {
+    LocalIndex next = none;
+    LocalIndex previous = none;
+  };
+  LocalIndex& next(LocalIndex i) { return links_[static_cast<std::size_t>(i)].next; }
+  LocalIndex& previous(LocalIndex i) { return links_[static_cast<std::size_t>(i)].previous; }
 
-  std::vector<LocalIndex> head_, tail_, next_, previous_;
+  std::vector<LocalIndex> head_, tail_;
+  std::vector<Links> links_;
   LocalIndex highest_ = 0;
 };
 
