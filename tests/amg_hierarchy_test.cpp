@@ -215,6 +215,18 @@ TEST(Hierarchy, PreconditionedCgConvergesInFewIterations) {
   }
 }
 
+TEST(Hierarchy, SolvesDirectlyWhatItIsAskedTo) {
+  // Every rank inverts the 625 rows, which takes a while where ranks share cores.
+  if (test_comm()->size() > 2) GTEST_SKIP() << "on 1 and 2 ranks only";
+  const auto A = shared(io::generate<double>(test_comm(), {.problem = Problem::laplace5, .n = 25}));
+  Options options;
+  options.max_coarse_rows = 625;
+  EXPECT_EQ(Hierarchy<double>(A, options).levels().back().coarse_solver, "direct");
+  const Solved got = run_cg(A, options);
+  EXPECT_TRUE(got.report.converged()) << got.report.diagnosis;
+  EXPECT_EQ(got.report.iterations, 1);
+}
+
 /// Collective. Expects CG with the default cycle to solve the system to the tolerance.
 void expect_cg_solves(const DenseMatrix& values, const Layout& layout, const Options& options,
                       const std::string& what) {

@@ -16,7 +16,7 @@ namespace {
 
 using matrix::DistMatrix;
 
-/// Direct solution beyond this size would cost more than the rest of the setup.
+/// Direct solution beyond this size would cost more than the rest of the setup, unless asked for.
 constexpr GlobalIndex max_direct_rows = 600;
 /// A level that keeps more of its rows than this is not worth having.
 constexpr double max_coarsening_ratio = 0.95;
@@ -137,7 +137,7 @@ Hierarchy<T>::Hierarchy(std::shared_ptr<const DistMatrix<T>> A, const Options& o
     if (level.P) {
       info.interpolation_nonzeros = level.P->nnz_global();
       A = std::make_shared<const DistMatrix<T>>(matrix::galerkin_product(*level.A, *level.P));
-    } else if (info.rows <= max_direct_rows) {
+    } else if (info.rows <= std::max<GlobalIndex>(max_direct_rows, options_.max_coarse_rows)) {
       level.direct = std::make_unique<const CoarseSolver<T>>(*level.A);
       info.coarse_solver = level.direct->singular() ? "direct, singular" : "direct";
     } else {
