@@ -38,10 +38,11 @@ void expect_message(const std::string& content, const std::string& message) {
   const TempFolder folder;
   const std::string plain = folder.file("a.mtx", content);
   const std::string gzip = folder.gzip_file("a.mtx.gz", content);
-  for (const auto& [path, piece] :
+  for (const auto& file :
        {std::pair{plain, std::size_t{5}}, {plain, default_piece_bytes}, {gzip, std::size_t{5}}}) {
+    const std::string& path = file.first;
     ReadOptions options;
-    options.piece_bytes = piece;
+    options.piece_bytes = file.second;
     EXPECT_EQ(expect_same_error(*test_comm(), ErrorCode::file_format,
                                 [&] { read_matrix_market<double>(test_comm(), path, options); }),
               path + message);
