@@ -41,7 +41,7 @@ std::string in_users_words(std::string_view message, const std::string& field,
 /// it.
 template <class S>
 void append(std::vector<Option>& options, std::string_view group, std::string_view prefix,
-            std::vector<Command> of_commands, std::span<const Field<S>> fields,
+            const std::vector<Command>& of_commands, std::span<const Field<S>> fields,
             S Settings::*member) {
   const Settings defaults;
   for (const Field<S>& f : fields) {

@@ -71,7 +71,7 @@ std::string exit_codes_text() {
   return text;
 }
 
-std::string table_cell(std::string text) {
+std::string table_cell(std::string_view text) {
   std::string escaped;
   for (const char c : text) escaped += c == '|' ? std::string("\\|") : std::string(1, c);
   return escaped;

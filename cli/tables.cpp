@@ -22,7 +22,7 @@ std::vector<std::string> split_lines(const std::string& text) {
 
 }  // namespace
 
-Table::Table(std::vector<std::string> heads) {
+Table::Table(const std::vector<std::string>& heads) {
   for (const std::string& head : heads) heads_.push_back(split_lines(head));
 }
 

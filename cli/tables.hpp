@@ -10,7 +10,7 @@ namespace nodewise::cli {
 /// Heads may have several lines, separated by '\n'; they stand on the bottom line.
 class Table {
  public:
-  explicit Table(std::vector<std::string> heads);
+  explicit Table(const std::vector<std::string>& heads);
   void add_row(std::vector<std::string> cells);
   /// Lines without trailing newline, indented by two spaces.
   std::vector<std::string> lines() const;

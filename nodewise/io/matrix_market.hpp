@@ -24,7 +24,7 @@ namespace nodewise::io {
 /// dimension_mismatch (a layout of another size). Of several errors in the file the one on the
 /// lowest line is thrown.
 template <class T>
-matrix::DistMatrix<T> read_matrix_market(std::shared_ptr<const mpi::Comm> comm,
+matrix::DistMatrix<T> read_matrix_market(const std::shared_ptr<const mpi::Comm>& comm,
                                          const std::string& path, const ReadOptions& options = {},
                                          ReadSummary* summary = nullptr);
 

@@ -103,7 +103,7 @@ ReadSummary summarise(const MarketFile& file, const matrix::DistMatrix<T>& A,
 }  // namespace
 
 template <class T>
-matrix::DistMatrix<T> read_matrix_market(std::shared_ptr<const mpi::Comm> comm,
+matrix::DistMatrix<T> read_matrix_market(const std::shared_ptr<const mpi::Comm>& comm,
                                          const std::string& path, const ReadOptions& options,
                                          ReadSummary* summary) {
   MarketFile file(comm, path, options.piece_bytes);
@@ -125,9 +125,10 @@ matrix::DistMatrix<T> read_matrix_market(std::shared_ptr<const mpi::Comm> comm,
   return A;
 }
 
-#define NODEWISE_INSTANTIATE(T)                      \
-  template matrix::DistMatrix<T> read_matrix_market( \
-      std::shared_ptr<const mpi::Comm>, const std::string&, const ReadOptions&, ReadSummary*);
+#define NODEWISE_INSTANTIATE(T)                                                              \
+  template matrix::DistMatrix<T> read_matrix_market(const std::shared_ptr<const mpi::Comm>&, \
+                                                    const std::string&, const ReadOptions&,  \
+                                                    ReadSummary*);
 NODEWISE_INSTANTIATE(float)
 NODEWISE_INSTANTIATE(double)
 #undef NODEWISE_INSTANTIATE

@@ -24,7 +24,7 @@ enum class PetscIndex { bits32, bits64 };
 /// index_overflow, out_of_memory, dimension_mismatch. Of several the one in the lowest row is
 /// thrown. Source: the description of the format in the PETSc manual pages MatLoad and VecLoad.
 template <class T>
-matrix::DistMatrix<T> read_petsc_matrix(std::shared_ptr<const mpi::Comm> comm,
+matrix::DistMatrix<T> read_petsc_matrix(const std::shared_ptr<const mpi::Comm>& comm,
                                         const std::string& path, const ReadOptions& options = {},
                                         ReadSummary* summary = nullptr);
 

@@ -112,7 +112,7 @@ FileRows<T> read_rows(const InputFile& file, const PetscHeader& header, const La
 }  // namespace
 
 template <class T>
-matrix::DistMatrix<T> read_petsc_matrix(std::shared_ptr<const mpi::Comm> comm,
+matrix::DistMatrix<T> read_petsc_matrix(const std::shared_ptr<const mpi::Comm>& comm,
                                         const std::string& path, const ReadOptions& options,
                                         ReadSummary* summary) {
   const PetscHeader header = read_petsc_header(*comm, path, PetscObject::matrix);
@@ -164,9 +164,10 @@ std::vector<T> read_petsc_vector(const Layout& layout, const std::string& path) 
   return x;
 }
 
-#define NODEWISE_INSTANTIATE(T)                                                                \
-  template matrix::DistMatrix<T> read_petsc_matrix(                                            \
-      std::shared_ptr<const mpi::Comm>, const std::string&, const ReadOptions&, ReadSummary*); \
+#define NODEWISE_INSTANTIATE(T)                                                             \
+  template matrix::DistMatrix<T> read_petsc_matrix(const std::shared_ptr<const mpi::Comm>&, \
+                                                   const std::string&, const ReadOptions&,  \
+                                                   ReadSummary*);                           \
   template std::vector<T> read_petsc_vector(const Layout&, const std::string&);
 NODEWISE_INSTANTIATE(float)
 NODEWISE_INSTANTIATE(double)

@@ -45,12 +45,13 @@ FileFormat format_of_name(const std::string& path) {
 }
 
 template <class T>
-matrix::DistMatrix<T> read_matrix(std::shared_ptr<const mpi::Comm> comm, const std::string& path,
-                                  const ReadOptions& options, ReadSummary* summary) {
+matrix::DistMatrix<T> read_matrix(const std::shared_ptr<const mpi::Comm>& comm,
+                                  const std::string& path, const ReadOptions& options,
+                                  ReadSummary* summary) {
   if (format_of_content(*comm, path) == FileFormat::petsc_binary) {
-    return read_petsc_matrix<T>(std::move(comm), path, options, summary);
+    return read_petsc_matrix<T>(comm, path, options, summary);
   }
-  return read_matrix_market<T>(std::move(comm), path, options, summary);
+  return read_matrix_market<T>(comm, path, options, summary);
 }
 
 template <class T>
@@ -73,11 +74,12 @@ void write_vector(const std::string& path, const Layout& layout, std::span<const
   write_vector_market(path, layout, x);
 }
 
-#define NODEWISE_INSTANTIATE(T)                                                                    \
-  template matrix::DistMatrix<T> read_matrix(std::shared_ptr<const mpi::Comm>, const std::string&, \
-                                             const ReadOptions&, ReadSummary*);                    \
-  template std::vector<T> read_vector(const Layout&, const std::string&);                          \
-  template void write_matrix(const std::string&, const matrix::DistMatrix<T>&);                    \
+#define NODEWISE_INSTANTIATE(T)                                                       \
+  template matrix::DistMatrix<T> read_matrix(const std::shared_ptr<const mpi::Comm>&, \
+                                             const std::string&, const ReadOptions&,  \
+                                             ReadSummary*);                           \
+  template std::vector<T> read_vector(const Layout&, const std::string&);             \
+  template void write_matrix(const std::string&, const matrix::DistMatrix<T>&);       \
   template void write_vector(const std::string&, const Layout&, std::span<const T>);
 NODEWISE_INSTANTIATE(float)
 NODEWISE_INSTANTIATE(double)

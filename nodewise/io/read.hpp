@@ -20,8 +20,9 @@ FileFormat format_of_name(const std::string& path);
 /// Collective. Reads a matrix; the format (Matrix Market, plain or gzip, or PETSc binary) is told
 /// by the first bytes, not by the name. Errors: see read_matrix_market() and read_petsc_matrix().
 template <class T>
-matrix::DistMatrix<T> read_matrix(std::shared_ptr<const mpi::Comm> comm, const std::string& path,
-                                  const ReadOptions& options = {}, ReadSummary* summary = nullptr);
+matrix::DistMatrix<T> read_matrix(const std::shared_ptr<const mpi::Comm>& comm,
+                                  const std::string& path, const ReadOptions& options = {},
+                                  ReadSummary* summary = nullptr);
 
 /// Collective. Reads a vector of the layout's length, likewise, and returns this rank's part.
 template <class T>
