@@ -203,6 +203,8 @@ class Restriction {
     for (LocalIndex i = first; i < last; ++i) {
       left.row_ptr[static_cast<std::size_t>(i - first) + 1] = transposed_.end(i) - begin;
     }
+    left.cols.reserve(static_cast<std::size_t>(transposed_.begin(last) - begin));
+    left.vals.reserve(left.cols.capacity());
     for (Offset k = begin; k < transposed_.begin(last); ++k) {
       const auto p = static_cast<std::size_t>(k);
       left.cols.push_back(place_[static_cast<std::size_t>(transposed_.cols[p])]);

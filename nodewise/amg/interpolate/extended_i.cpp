@@ -1,5 +1,7 @@
 #include "nodewise/amg/interpolate/extended_i.hpp"
 
+#include <algorithm>
+
 #include "nodewise/amg/interpolate/truncate.hpp"
 #include "nodewise/matrix/ghost_numbering.hpp"
 #include "nodewise/matrix/operations.hpp"
@@ -46,6 +48,12 @@ struct CoarseLinks {
     strong.push_back(is_strong ? 1 : 0);
   }
   void end_row() { begin.push_back(static_cast<Offset>(cols.size())); }
+  void reserve(std::size_t n_rows, std::size_t n_links) {
+    begin.reserve(n_rows + 1);
+    cols.reserve(n_links);
+    vals.reserve(n_links);
+    strong.reserve(n_links);
+  }
 };
 
 /// Entries of ghost points at fine points of this rank.
@@ -149,6 +157,10 @@ class ExtendedI {
   }
 
   void collect_local_links() {
+    // Few fine points have more coarse neighbours; memory that is not used is not touched.
+    const auto n = static_cast<std::size_t>(A_.n_local());
+    links_.reserve(n + ghost_coarse_.size(),
+                   std::min(static_cast<std::size_t>(A_.nnz_local()), 6 * n));
     for (LocalIndex i = 0; i < A_.n_local(); ++i) {
       if (!is_coarse(i)) {
         for (Offset k = A_.on().begin(i); k < A_.on().end(i); ++k) {
