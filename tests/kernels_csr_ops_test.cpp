@@ -1,7 +1,5 @@
-// Sorting, transposing and multiplying local matrices, against plain dense references.
+// Sorting and transposing local matrices, against plain dense references.
 #include <algorithm>
-#include <limits>
-#include <map>
 #include <type_traits>
 
 #include <gtest/gtest.h>
@@ -14,6 +12,8 @@ namespace nodewise::kernels {
 namespace {
 
 using test::Dense;
+using test::expect_sorted_rows;
+using test::expect_well_formed;
 using test::from_rows;
 using test::random_csr;
 using test::to_dense;
@@ -27,44 +27,6 @@ template <class T>
 class CsrOps : public testing::Test {};
 using Values = testing::Types<double, float>;
 TYPED_TEST_SUITE(CsrOps, Values);
-
-template <class T>
-ExtendedRows<T> whole(const Csr<T>& A, const Csr<T>& none) {
-  return {.on = &A, .off = &none, .ghost = nullptr, .off_shift = 0, .n_cols = A.n_cols};
-}
-
-template <class T>
-Csr<T> product(const Csr<T>& A, const Csr<T>& B) {
-  const Csr<T> none_left(A.n_rows, 0);
-  const Csr<T> none_right(B.n_rows, 0);
-  return spgemm(whole(A, none_left), A.n_rows, whole(B, none_right));
-}
-
-// Consistent row pointers, columns in range, no column twice in a row.
-template <class T>
-void expect_well_formed(const Csr<T>& A) {
-  ASSERT_EQ(A.row_ptr.size(), static_cast<std::size_t>(A.n_rows) + 1);
-  EXPECT_EQ(A.row_ptr.front(), 0);
-  EXPECT_TRUE(std::is_sorted(A.row_ptr.begin(), A.row_ptr.end()));
-  ASSERT_EQ(A.cols.size(), static_cast<std::size_t>(A.nnz()));
-  ASSERT_EQ(A.vals.size(), static_cast<std::size_t>(A.nnz()));
-  for (LocalIndex i = 0; i < A.n_rows; ++i) {
-    std::vector<LocalIndex> cols(A.cols.begin() + A.begin(i), A.cols.begin() + A.end(i));
-    std::sort(cols.begin(), cols.end());
-    EXPECT_EQ(std::adjacent_find(cols.begin(), cols.end()), cols.end()) << "row " << i;
-    if (!cols.empty()) {
-      EXPECT_GE(cols.front(), 0);
-      EXPECT_LT(cols.back(), A.n_cols);
-    }
-  }
-}
-
-template <class T>
-void expect_sorted_rows(const Csr<T>& A) {
-  for (LocalIndex i = 0; i < A.n_rows; ++i) {
-    EXPECT_TRUE(std::is_sorted(A.cols.begin() + A.begin(i), A.cols.begin() + A.end(i)));
-  }
-}
 
 // Rows of every length around the switch of algorithms, with columns repeated and unsorted.
 template <class T>
@@ -130,11 +92,6 @@ TYPED_TEST(CsrOps, EmptyMatrices) {
       EXPECT_EQ(B.n_rows, cols);
       EXPECT_EQ(B.n_cols, rows);
       EXPECT_EQ(B.nnz(), 0);
-      const Csr<TypeParam> C = product(A, B);
-      EXPECT_EQ(C.n_rows, rows);
-      EXPECT_EQ(C.n_cols, rows);
-      EXPECT_EQ(C.nnz(), 0);
-      expect_well_formed(C);
     }
   }
 }
@@ -155,100 +112,6 @@ TYPED_TEST(CsrOps, TransposeOfRandomMatrices) {
     EXPECT_EQ(back.cols, A.cols);
     EXPECT_EQ(back.vals, A.vals);
   }
-}
-
-TYPED_TEST(CsrOps, ProductOfRandomMatrices) {
-  for (std::uint64_t seed = 0; seed < 8; ++seed) {
-    const auto n = static_cast<LocalIndex>(1 + hash64(seed, 1) % 90);
-    const auto m = static_cast<LocalIndex>(1 + hash64(seed, 2) % 90);
-    const auto k = static_cast<LocalIndex>(1 + hash64(seed, 3) % 90);
-    const Csr<TypeParam> A = random_csr<TypeParam>(n, m, 0.04 * static_cast<double>(seed), seed);
-    const Csr<TypeParam> B = random_csr<TypeParam>(m, k, 0.1, seed + 100);
-    const Csr<TypeParam> C = product(A, B);
-    expect_well_formed(C);
-    EXPECT_EQ(C.n_cols, k);
-    EXPECT_EQ(to_dense(C), to_dense(A) * to_dense(B));
-  }
-}
-
-// The first operand split in on- and off-process columns, the second in on, off and ghost rows.
-TYPED_TEST(CsrOps, ProductOfMatricesInPieces) {
-  const Csr<TypeParam> A_on = random_csr<TypeParam>(30, 12, 0.3, 1);
-  const Csr<TypeParam> A_off = random_csr<TypeParam>(30, 9, 0.2, 2);
-  const Csr<TypeParam> B_on = random_csr<TypeParam>(12, 14, 0.3, 3);
-  const Csr<TypeParam> B_off = random_csr<TypeParam>(12, 5, 0.3, 4);
-  const Csr<TypeParam> B_ghost = random_csr<TypeParam>(9, 25, 0.3, 5);  // numbers columns 19 .. 24
-  const ExtendedRows<TypeParam> A{
-      .on = &A_on, .off = &A_off, .ghost = nullptr, .off_shift = 12, .n_cols = 21};
-  const ExtendedRows<TypeParam> B{
-      .on = &B_on, .off = &B_off, .ghost = &B_ghost, .off_shift = 14, .n_cols = 25};
-  Dense<TypeParam> left(30, 21);
-  left.put(0, 0, to_dense(A_on));
-  left.put(0, 12, to_dense(A_off));
-  Dense<TypeParam> right(21, 25);
-  right.put(0, 0, to_dense(B_on));
-  right.put(0, 14, to_dense(B_off));
-  right.put(12, 0, to_dense(B_ghost));
-  const Csr<TypeParam> C = spgemm(A, 30, B);
-  expect_well_formed(C);
-  EXPECT_EQ(to_dense(C), left * right);
-}
-
-// Space is reserved by looking at every 64th row: here those are the shortest, then the longest.
-TYPED_TEST(CsrOps, ProductWhoseSampledRowsMislead) {
-  constexpr LocalIndex n = 1000;
-  for (const bool long_samples : {false, true}) {
-    std::vector<std::vector<std::pair<LocalIndex, TypeParam>>> rows(n);
-    for (LocalIndex i = 0; i < n; ++i) {
-      const LocalIndex length = (i % 64 == 0) == long_samples ? 40 : (i % 3 == 0 ? 0 : 1);
-      for (LocalIndex k = 0; k < length; ++k) {
-        rows[static_cast<std::size_t>(i)].emplace_back((i * 7 + k * 11) % n, TypeParam{1});
-      }
-    }
-    const Csr<TypeParam> A = from_rows<TypeParam>(rows, n);
-    const Csr<TypeParam> C = product(A, A);
-    expect_well_formed(C);
-    EXPECT_EQ(C.cols.size(), static_cast<std::size_t>(C.nnz()));
-    // Compared with ordered maps: dense would take a second with sanitizers.
-    for (LocalIndex i = 0; i < n; ++i) {
-      std::map<LocalIndex, TypeParam> expected;
-      for (const auto& [k, a] : rows[static_cast<std::size_t>(i)]) {
-        for (const auto& [j, b] : rows[static_cast<std::size_t>(k)]) expected[j] += a * b;
-      }
-      std::map<LocalIndex, TypeParam> got;
-      for (Offset k = C.begin(i); k < C.end(i); ++k) {
-        got[C.cols[static_cast<std::size_t>(k)]] = C.vals[static_cast<std::size_t>(k)];
-      }
-      EXPECT_EQ(got, expected) << "row " << i;
-    }
-  }
-}
-
-// A single full row after many empty ones: longer than everything reserved.
-TYPED_TEST(CsrOps, ProductWithOneVeryLongLastRow) {
-  constexpr LocalIndex n = 5000;
-  std::vector<std::vector<std::pair<LocalIndex, TypeParam>>> rows(3);
-  rows[2].emplace_back(0, TypeParam{2});
-  rows[2].emplace_back(1, TypeParam{3});
-  std::vector<std::vector<std::pair<LocalIndex, TypeParam>>> full(2);
-  for (LocalIndex j = 0; j < n; ++j) {
-    full[0].emplace_back(j, TypeParam{1});
-    full[1].emplace_back(n - 1 - j, TypeParam{1});
-  }
-  const Csr<TypeParam> C = product(from_rows<TypeParam>(rows, 2), from_rows<TypeParam>(full, n));
-  expect_well_formed(C);
-  EXPECT_EQ(C.row_ptr, (Array<Offset>{0, 0, 0, n}));
-  EXPECT_EQ(C.vals, Array<TypeParam>(n, TypeParam{5}));
-}
-
-// Not a number survives: 0 * NaN must not be skipped.
-TYPED_TEST(CsrOps, ProductKeepsNotANumber) {
-  const TypeParam nan = std::numeric_limits<TypeParam>::quiet_NaN();
-  const auto A = from_rows<TypeParam>({{{0, TypeParam{0}}}}, 1);
-  const auto B = from_rows<TypeParam>({{{0, nan}}}, 1);
-  const auto C = product(A, B);
-  ASSERT_EQ(C.nnz(), 1);
-  EXPECT_TRUE(std::isnan(C.vals[0]));
 }
 
 }  // namespace

@@ -2,9 +2,12 @@
 // double and in float.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 #include <vector>
+
+#include <gtest/gtest.h>
 
 #include "nodewise/base/hash.hpp"
 #include "nodewise/kernels/csr.hpp"
@@ -66,6 +69,32 @@ Dense<T> to_dense(const kernels::Csr<T>& A) {
     }
   }
   return dense;
+}
+
+// Consistent row pointers, columns in range, no column twice in a row.
+template <class T>
+void expect_well_formed(const kernels::Csr<T>& A) {
+  ASSERT_EQ(A.row_ptr.size(), static_cast<std::size_t>(A.n_rows) + 1);
+  EXPECT_EQ(A.row_ptr.front(), 0);
+  EXPECT_TRUE(std::is_sorted(A.row_ptr.begin(), A.row_ptr.end()));
+  ASSERT_EQ(A.cols.size(), static_cast<std::size_t>(A.nnz()));
+  ASSERT_EQ(A.vals.size(), static_cast<std::size_t>(A.nnz()));
+  for (LocalIndex i = 0; i < A.n_rows; ++i) {
+    std::vector<LocalIndex> cols(A.cols.begin() + A.begin(i), A.cols.begin() + A.end(i));
+    std::sort(cols.begin(), cols.end());
+    EXPECT_EQ(std::adjacent_find(cols.begin(), cols.end()), cols.end()) << "row " << i;
+    if (!cols.empty()) {
+      EXPECT_GE(cols.front(), 0);
+      EXPECT_LT(cols.back(), A.n_cols);
+    }
+  }
+}
+
+template <class T>
+void expect_sorted_rows(const kernels::Csr<T>& A) {
+  for (LocalIndex i = 0; i < A.n_rows; ++i) {
+    EXPECT_TRUE(std::is_sorted(A.cols.begin() + A.begin(i), A.cols.begin() + A.end(i)));
+  }
 }
 
 }  // namespace nodewise::test

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
+#include "nodewise/kernels/csr_ops.hpp"
 #include "nodewise/kernels/spmv.hpp"
 #include "nodewise/matrix/operations.hpp"
 
@@ -47,25 +49,25 @@ Smoother<T>::Smoother(const matrix::DistMatrix<T>& A, const Options& options)
       post_(options.post_sweeps),
       inverse_(static_cast<std::size_t>(A.n_local())),
       upper_(static_cast<std::size_t>(A.n_local())) {
-  const std::vector<T> diagonal = matrix::diagonal(A);
-  bool shifted = false;
+  const T damping = kind_ == SmootherKind::jacobi ? static_cast<T>(options.jacobi_weight) : T{1};
+  const auto& on = A.on();
+  LocalIndex place = 0;
   for (LocalIndex i = 0; i < A.n_local(); ++i) {
     const auto u = static_cast<std::size_t>(i);
-    const T term = std::copysign(l1_term(A, kind_, i, diagonal[u]), diagonal[u]);
-    const T d = diagonal[u] + term;
-    const T weight = kind_ == SmootherKind::jacobi ? static_cast<T>(options.jacobi_weight) : T{1};
-    inverse_[u] = diagonal[u] == T{} ? T{} : weight / d;
-    if (diagonal[u] == T{}) frozen_.push_back(i);
-    shifted = shifted || term != T{};
-    const auto row = A.on().cols.begin() + A.on().begin(i);
-    const auto row_end = A.on().cols.begin() + A.on().end(i);
-    upper_[u] = static_cast<LocalIndex>(std::upper_bound(row, row_end, i) - row);
-  }
-  if (shifted && is_gauss_seidel()) {
-    shift_.resize(inverse_.size());
-    for (std::size_t i = 0; i < shift_.size(); ++i) {
-      shift_[i] = inverse_[i] == T{} ? T{} : T{1} / inverse_[i] - diagonal[i];
+    place = kernels::diagonal_place(on, i, place);
+    const auto k = static_cast<std::size_t>(on.begin(i) + place);
+    const bool there = std::cmp_less(k, on.end(i)) && on.cols[k] == i;
+    upper_[u] = there ? place + 1 : place;
+    const T diagonal = there ? on.vals[k] : T{};
+    if (diagonal == T{}) {
+      frozen_.push_back(i);
+      continue;
     }
+    const T term = std::copysign(l1_term(A, kind_, i, diagonal), diagonal);
+    inverse_[u] = damping / (diagonal + term);
+    if (term == T{} || !is_gauss_seidel()) continue;
+    if (shift_.empty()) shift_.resize(inverse_.size());
+    shift_[u] = T{1} / inverse_[u] - diagonal;
   }
   if (!is_gauss_seidel()) scratch_.resize(inverse_.size());
 }

@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
+
+#include "nodewise/kernels/csr_ops.hpp"
 
 namespace nodewise::amg {
 
@@ -10,35 +13,50 @@ namespace {
 
 using kernels::Csr;
 
-/// What decides about the entries of one row.
+/// The entries of one row in one part of the matrix; its diagonal entry, if there, apart.
 template <class T>
-struct RowScale {
-  T diagonal{};
-  T sum{};
-  T lowest{};  // of the off-diagonal entries, and 0
-  T highest{};
+struct Row {
+  const T* vals;
+  Offset n;
+  Offset diagonal_place;  // n where there is none
 
-  void add(const Csr<T>& part, LocalIndex i, LocalIndex diagonal_col) {
-    for (Offset k = part.begin(i); k < part.end(i); ++k) {
-      const T a = part.vals[static_cast<std::size_t>(k)];
-      sum += a;
-      if (part.cols[static_cast<std::size_t>(k)] == diagonal_col) {
-        diagonal = a;
-      } else {
-        lowest = std::min(lowest, a);
-        highest = std::max(highest, a);
-      }
+  Row(const Csr<T>& part, LocalIndex i) : Row(part, i, part.end(i) - part.begin(i)) {}
+  Row(const Csr<T>& part, LocalIndex i, Offset place)
+      : vals(part.vals.data() + part.begin(i)),
+        n(part.end(i) - part.begin(i)),
+        diagonal_place(std::min(place, n)) {}
+
+  T diagonal() const { return diagonal_place < n ? vals[diagonal_place] : T{}; }
+
+  /// The largest of 0 and sign * a over the off-diagonal entries.
+  T largest(T sign) const {
+    return std::max(largest(sign, 0, diagonal_place), largest(sign, diagonal_place + 1, n));
+  }
+  T sum() const { return std::accumulate(vals, vals + n, T{}); }
+
+  void mark(T sign, T bound, std::uint8_t* marks) const {
+    for (Offset k = 0; k < n; ++k) marks[k] = sign * vals[k] > bound ? 1 : 0;
+    if (diagonal_place < n) marks[diagonal_place] = 0;
+  }
+
+ private:
+  T largest(T sign, Offset begin, Offset end) const {
+    T even{};  // two maxima, since each step has to wait for the one before
+    T odd{};
+    for (; begin + 1 < end; begin += 2) {
+      even = std::max(even, sign * vals[begin]);
+      odd = std::max(odd, sign * vals[begin + 1]);
     }
+    return begin < end ? std::max({even, odd, sign * vals[begin]}) : std::max(even, odd);
   }
 };
 
 template <class T>
-void mark_row(const Csr<T>& part, LocalIndex i, LocalIndex diagonal_col, T sign, T bound,
-              Array<std::uint8_t>& marks) {
-  for (Offset k = part.begin(i); k < part.end(i); ++k) {
-    const auto p = static_cast<std::size_t>(k);
-    marks[p] = sign * part.vals[p] > bound && part.cols[p] != diagonal_col ? 1 : 0;
-  }
+Row<T> row_with_diagonal(const Csr<T>& on, LocalIndex i, LocalIndex& place) {
+  place = kernels::diagonal_place(on, i, place);
+  const Offset k = on.begin(i) + place;
+  const bool there = k < on.end(i) && on.cols[static_cast<std::size_t>(k)] == i;
+  return there ? Row<T>(on, i, place) : Row<T>(on, i);
 }
 
 }  // namespace
@@ -49,19 +67,19 @@ Strength strength_of_connection(const matrix::DistMatrix<T>& A, double threshold
   Strength strength;
   strength.on.resize(A.on().cols.size());
   strength.off.resize(A.off().cols.size());
-  constexpr LocalIndex no_diagonal = -1;
+  LocalIndex place = 0;
   for (LocalIndex i = 0; i < A.n_local(); ++i) {
-    RowScale<T> scale;
-    scale.add(A.on(), i, i);
-    scale.add(A.off(), i, no_diagonal);
-    const T sign =
-        scale.diagonal < 0 ? T{1} : T{-1};  // sign * a_ij > 0 for the couplings that count
-    const T largest = scale.diagonal < 0 ? scale.highest : -scale.lowest;
+    const Row<T> on = row_with_diagonal(A.on(), i, place);
+    const Row<T> off(A.off(), i);
+    const T diagonal = on.diagonal();
+    const T sign = diagonal < 0 ? T{1} : T{-1};  // sign * a_ij > 0 for the couplings that count
     const bool dominated =
-        max_row_sum < 1.0 && std::abs(scale.sum) > std::abs(scale.diagonal) * T(max_row_sum);
-    const T bound = dominated ? std::numeric_limits<T>::infinity() : T(threshold) * largest;
-    mark_row(A.on(), i, i, sign, bound, strength.on);
-    mark_row(A.off(), i, no_diagonal, sign, bound, strength.off);
+        max_row_sum < 1.0 &&
+        std::abs(on.sum() + off.sum()) > std::abs(diagonal) * static_cast<T>(max_row_sum);
+    const T bound = dominated ? std::numeric_limits<T>::infinity()
+                              : T(threshold) * std::max(on.largest(sign), off.largest(sign));
+    on.mark(sign, bound, strength.on.data() + A.on().begin(i));
+    off.mark(sign, bound, strength.off.data() + A.off().begin(i));
   }
   return strength;
 }

@@ -74,13 +74,13 @@ void split_columns(const Csr<T>& rows, LocalIndex n_owned_cols,
 template <class T>
 SplitRows<T> split_rows(const Layout& cols, RowBlock<T> block) {
   SplitRows<T> split;
-  const std::vector<LocalIndex> renumbered = renumber_ghosts(cols, block, split.ghosts);
   const LocalIndex n_rows = block.rows.n_rows;
   if (block.ghosts.empty()) {
     split.on = std::move(block.rows);
     split.on.n_cols = block.n_owned_cols;
     split.off = Csr<T>(n_rows, 0);
   } else {
+    const std::vector<LocalIndex> renumbered = renumber_ghosts(cols, block, split.ghosts);
     split.on = Csr<T>(n_rows, block.n_owned_cols);
     split.off = Csr<T>(n_rows, narrow<LocalIndex>(split.ghosts.size(), "ghosts of a rank:"));
     split_columns(block.rows, block.n_owned_cols, std::span<const LocalIndex>(renumbered), split);

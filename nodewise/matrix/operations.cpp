@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "nodewise/base/hash.hpp"
+#include "nodewise/kernels/csr_ops.hpp"
 #include "nodewise/kernels/spmv.hpp"
 #include "nodewise/matrix/row_exchange.hpp"
 #include "nodewise/mpi/agree.hpp"
@@ -133,94 +134,6 @@ DistMatrix<T> multiply(const DistMatrix<T>& A, const DistMatrix<T>& B) {
 
 namespace {
 
-/// Appends the rows of `rows` to those of `all`, which will have n_rows in the end.
-template <class T>
-void append_rows(Csr<T>& all, LocalIndex first_row, const Csr<T>& rows) {
-  const auto begin = static_cast<Offset>(all.cols.size());
-  const std::size_t needed = all.cols.size() + rows.cols.size();
-  if (needed > all.cols.capacity()) {
-    // Rows to come are expected to be like those there are.
-    const double done = static_cast<double>(first_row + rows.n_rows) / all.n_rows;
-    const auto expected = static_cast<std::size_t>(1.05 * static_cast<double>(needed) / done);
-    all.cols.reserve(expected);
-    all.vals.reserve(expected);
-  }
-  all.cols.insert(all.cols.end(), rows.cols.begin(), rows.cols.end());
-  all.vals.insert(all.vals.end(), rows.vals.begin(), rows.vals.end());
-  for (LocalIndex i = 0; i < rows.n_rows; ++i) {
-    all.row_ptr[static_cast<std::size_t>(first_row + i) + 1] = begin + rows.end(i);
-  }
-}
-
-/// The rows of P^T (A P) that belong to the owned (part = P.on()) or ghost (P.off()) columns of P.
-/// A P is made for one block of coarse rows at a time, so that it never exists as a whole: on the
-/// fine levels it would be as large as the result. Where the numbering is local few of its rows are
-/// made twice.
-template <class T>
-class Restriction {
- public:
-  Restriction(const Csr<T>& part, const RowProduct<T>& AP)
-      : AP_(AP), transposed_(kernels::transpose(part)), place_(part.row_ptr.size() - 1, -1) {}
-
-  Csr<T> run() {
-    const LocalIndex n = transposed_.n_rows;
-    Csr<T> result(n, AP_.columns().size());
-    const LocalIndex block = std::max(min_block, n / max_blocks + 1);
-    for (LocalIndex first = 0; first < n; first += block) {
-      append_rows(result, first, product(first, std::min(n, first + block)));
-    }
-    return result;
-  }
-
- private:
-  static constexpr LocalIndex min_block = 8192;
-  static constexpr LocalIndex max_blocks = 8;
-
-  /// The fine rows that rows [first, last) of P^T touch, ascending, and their places in that list.
-  std::vector<LocalIndex> place_fine_rows(LocalIndex first, LocalIndex last) {
-    auto lowest = static_cast<LocalIndex>(place_.size());
-    LocalIndex highest = -1;
-    for (Offset k = transposed_.begin(first); k < transposed_.begin(last); ++k) {
-      const LocalIndex fine = transposed_.cols[static_cast<std::size_t>(k)];
-      place_[static_cast<std::size_t>(fine)] = 0;
-      lowest = std::min(lowest, fine);
-      highest = std::max(highest, fine);
-    }
-    std::vector<LocalIndex> fine_rows;
-    for (LocalIndex fine = lowest; fine <= highest; ++fine) {
-      LocalIndex& place = place_[static_cast<std::size_t>(fine)];
-      if (place < 0) continue;
-      place = static_cast<LocalIndex>(fine_rows.size());
-      fine_rows.push_back(fine);
-    }
-    return fine_rows;
-  }
-
-  Csr<T> product(LocalIndex first, LocalIndex last) {
-    const std::vector<LocalIndex> fine_rows = place_fine_rows(first, last);
-    Csr<T> left(last - first, static_cast<LocalIndex>(fine_rows.size()));
-    const Offset begin = transposed_.begin(first);
-    for (LocalIndex i = first; i < last; ++i) {
-      left.row_ptr[static_cast<std::size_t>(i - first) + 1] = transposed_.end(i) - begin;
-    }
-    left.cols.reserve(static_cast<std::size_t>(transposed_.begin(last) - begin));
-    left.vals.reserve(left.cols.capacity());
-    for (Offset k = begin; k < transposed_.begin(last); ++k) {
-      const auto p = static_cast<std::size_t>(k);
-      left.cols.push_back(place_[static_cast<std::size_t>(transposed_.cols[p])]);
-      left.vals.push_back(transposed_.vals[p]);
-    }
-    for (const LocalIndex fine : fine_rows) place_[static_cast<std::size_t>(fine)] = -1;
-    const Csr<T> rows = AP_.rows(fine_rows);
-    return kernels::spgemm<T>({.on = &left, .n_cols = rows.n_rows}, left.n_rows,
-                              {.on = &rows, .n_cols = rows.n_cols});
-  }
-
-  const RowProduct<T>& AP_;
-  Csr<T> transposed_;
-  std::vector<LocalIndex> place_;  // of a fine row among those of the current block, or -1
-};
-
 template <class T>
 comm::Records<RowEntry<T>> to_records(const Csr<T>& rows, const GhostNumbering& columns) {
   comm::Records<RowEntry<T>> records;
@@ -260,11 +173,12 @@ template <class T>
 DistMatrix<T> galerkin_product(const DistMatrix<T>& A, const DistMatrix<T>& P) {
   require_same_layouts(A, P, A.cols() == P.rows() && A.rows() == P.rows(), "Galerkin product");
   RowProduct<T> AP(A, P);
-  const auto outgoing = mpi::collectively(
-      A.comm(), [&] { return to_records(Restriction<T>(P.off(), AP).run(), AP.columns()); });
+  const auto outgoing = mpi::collectively(A.comm(), [&] {
+    return to_records(AP.rows_multiplied_by(kernels::transpose(P.off())), AP.columns());
+  });
   const auto arrived = P.exchange().reverse_records(outgoing);
   return {P.cols(), P.cols(), mpi::collectively(A.comm(), [&] {
-            Csr<T> rows = Restriction<T>(P.on(), AP).run();
+            Csr<T> rows = AP.rows_multiplied_by(kernels::transpose(P.on()));
             if (!arrived.data.empty()) rows = append_records(rows, arrived, AP.columns());
             return split_rows(
                 P.cols(), RowBlock<T>{std::move(rows), P.cols().n_local(), AP.columns().ghosts()});
@@ -275,13 +189,12 @@ template <class T>
 std::vector<T> diagonal(const DistMatrix<T>& A) {
   const Csr<T>& on = A.on();
   std::vector<T> d(size(on), T{});
-  Offset place = 0;  // within the row; tried first, since on a grid most rows have it in common
+  LocalIndex place = 0;
   for (LocalIndex i = 0; i < A.n_local(); ++i) {
-    const LocalIndex* row = on.cols.data() + on.begin(i);
-    const Offset length = on.end(i) - on.begin(i);
-    if (place >= length || row[place] != i) place = std::lower_bound(row, row + length, i) - row;
-    if (place < length && row[place] == i) {
-      d[static_cast<std::size_t>(i)] = on.vals[static_cast<std::size_t>(on.begin(i) + place)];
+    place = kernels::diagonal_place(on, i, place);
+    const Offset k = on.begin(i) + place;
+    if (k < on.end(i) && on.cols[static_cast<std::size_t>(k)] == i) {
+      d[static_cast<std::size_t>(i)] = on.vals[static_cast<std::size_t>(k)];
     }
   }
   return d;

@@ -86,8 +86,8 @@ Csr<T> RowProduct<T>::rows() const {
 }
 
 template <class T>
-Csr<T> RowProduct<T>::rows(std::span<const LocalIndex> local_rows) const {
-  return kernels::spgemm_rows(left(), local_rows, right());
+Csr<T> RowProduct<T>::rows_multiplied_by(const Csr<T>& L) const {
+  return kernels::triple_product(L, left(), right());
 }
 
 #define NODEWISE_INSTANTIATE(T)                                                          \

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "nodewise/comm/exchange.hpp"
-#include "nodewise/kernels/csr_ops.hpp"
+#include "nodewise/kernels/spgemm.hpp"
 #include "nodewise/matrix/dist_matrix.hpp"
 #include "nodewise/matrix/ghost_numbering.hpp"
 
@@ -24,17 +24,17 @@ comm::Records<RowEntry<T>> fetch_rows(comm::Exchange& exchange, const DistMatrix
 template <class T>
 Csr<T> to_csr(const comm::Records<RowEntry<T>>& records, GhostNumbering& columns);
 
-/// The product A B, made row by row: any rows of it can be had once the rows of B for A's ghosts
-/// are here.
+/// Products with B on the right, once the rows of B for A's ghosts are here.
 template <class T>
 class RowProduct {
  public:
   /// Collective. One row exchange. The matrices must outlive the object.
   RowProduct(const DistMatrix<T>& A, const DistMatrix<T>& B);
 
-  /// Local. All local rows, or some of them; columns are numbered by columns().
+  /// Local. The local rows of A B; columns are numbered by columns().
   Csr<T> rows() const;
-  Csr<T> rows(std::span<const LocalIndex> local_rows) const;
+  /// Local. L A B for this rank's rows of A, which L's columns number.
+  Csr<T> rows_multiplied_by(const Csr<T>& L) const;
   GhostNumbering& columns() { return columns_; }
   const GhostNumbering& columns() const { return columns_; }
 

@@ -30,23 +30,18 @@ class Pmis {
       state_.resize(static_cast<std::size_t>(A.n_local()), undecided);
       ghost_state_.resize(static_cast<std::size_t>(A.n_ghosts()), undecided);
       active_.reserve(state_.size());
-      beaten_.resize(state_.size());
-      ghost_beaten_.resize(ghost_state_.size());
-      count_dependants();
+      for (std::size_t i = 0; i < state_.size(); ++i) {
+        if (state_[i] == undecided) active_.push_back(static_cast<LocalIndex>(i));
+      }
     });
-    weigh(seed);
-    for (std::size_t i = 0; i < state_.size(); ++i) {
-      // A weight below one: no point depends on this one, so it is of no use on the coarse grid.
-      if (state_[i] == undecided && weight_[i] < 1.0) state_[i] = fine;
-      if (state_[i] == undecided) active_.push_back(static_cast<LocalIndex>(i));
-    }
     share_states();
     drop_dependants();
     share_states();
+    if (any_active()) weigh(seed);
   }
 
   Splitting run() {
-    while (mpi::sum(A_.comm(), static_cast<GlobalIndex>(active_.size())) > 0) {
+    while (any_active()) {
       select_independent_set();
       share_states();
       drop_dependants();
@@ -56,7 +51,13 @@ class Pmis {
   }
 
  private:
+  bool any_active() const {
+    return mpi::sum(A_.comm(), static_cast<GlobalIndex>(active_.size())) > 0;
+  }
+
   void count_dependants() {
+    beaten_.resize(state_.size());
+    ghost_beaten_.resize(ghost_state_.size());
     weight_.assign(state_.size(), 0.0);
     ghost_weight_.assign(ghost_state_.size(), 0.0);
     for (LocalIndex i = 0; i < A_.n_local(); ++i) {
@@ -65,14 +66,20 @@ class Pmis {
     }
   }
 
-  /// A weight is the number of points that depend on a point, plus a random fraction.
+  /// A weight is the number of points that depend on a point, plus a random fraction. Points with a
+  /// weight below one are of no use on the coarse grid: no point depends on them.
   void weigh(int seed) {
+    mpi::collectively(A_.comm(), [&] { count_dependants(); });
     A_.exchange().reverse_add(std::span<const double>(ghost_weight_), std::span<double>(weight_));
     const auto first = static_cast<std::uint64_t>(A_.rows().begin() - A_.rows().first());
-    for (std::size_t i = 0; i < weight_.size(); ++i) {
-      weight_[i] += hash_uniform(first + i, static_cast<std::uint64_t>(seed));
+    for (const LocalIndex i : active_) {
+      const auto u = static_cast<std::size_t>(i);
+      weight_[u] += hash_uniform(first + u, static_cast<std::uint64_t>(seed));
+      if (weight_[u] < 1.0) state_[u] = fine;
     }
+    drop_decided();
     A_.exchange().forward(std::span<const double>(weight_), std::span<double>(ghost_weight_));
+    share_states();
   }
 
   /// Whether point i (local) outweighs ghost or local j; equal weights are decided by the index.
@@ -107,7 +114,7 @@ class Pmis {
     }
   }
 
-  /// Undecided points that depend on a coarse point become fine; decided ones leave the list.
+  /// Undecided points that depend on a coarse point become fine and leave the list.
   void drop_dependants() {
     for (const LocalIndex i : active_) {
       auto& state = state_[static_cast<std::size_t>(i)];
@@ -119,6 +126,10 @@ class Pmis {
                       [&](std::size_t g) { depends = depends || ghost_state_[g] == coarse; });
       if (depends) state = fine;
     }
+    drop_decided();
+  }
+
+  void drop_decided() {
     std::erase_if(active_,
                   [&](LocalIndex i) { return state_[static_cast<std::size_t>(i)] != undecided; });
   }

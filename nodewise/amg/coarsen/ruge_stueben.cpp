@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <span>
 
 #include "nodewise/amg/coarsen/splitting.hpp"
 
@@ -11,71 +12,102 @@ namespace {
 class MeasureQueues {
  public:
   MeasureQueues(LocalIndex n_points, LocalIndex max_measure)
-      : head_(static_cast<std::size_t>(max_measure) + 1, none),
-        tail_(static_cast<std::size_t>(max_measure) + 1, none),
-        links_(static_cast<std::size_t>(n_points)) {}
+      : queues_(static_cast<std::size_t>(max_measure) + 1),
+        nodes_(static_cast<std::size_t>(n_points)) {}
 
   void push(LocalIndex i, LocalIndex measure) {
     const auto m = static_cast<std::size_t>(measure);
-    if (m >= head_.size()) {
-      head_.resize(m + 1, none);
-      tail_.resize(m + 1, none);
-    }
-    next(i) = none;
-    previous(i) = tail_[m];
-    (tail_[m] == none ? head_[m] : next(tail_[m])) = i;
-    tail_[m] = i;
+    if (m >= queues_.size()) queues_.resize(m + 1);
+    Node& node = nodes_[static_cast<std::size_t>(i)];
+    Queue& queue = queues_[m];
+    node = {none, queue.tail, measure};
+    (queue.tail == none ? queue.head : next(queue.tail)) = i;
+    queue.tail = i;
     highest_ = std::max(highest_, measure);
   }
 
-  void remove(LocalIndex i, LocalIndex measure) {
-    const auto m = static_cast<std::size_t>(measure);
-    (previous(i) == none ? head_[m] : next(previous(i))) = next(i);
-    (next(i) == none ? tail_[m] : previous(next(i))) = previous(i);
+  void remove(LocalIndex i) {
+    const Node node = nodes_[static_cast<std::size_t>(i)];
+    Queue& queue = queues_[static_cast<std::size_t>(node.measure)];
+    (node.previous == none ? queue.head : next(node.previous)) = node.next;
+    (node.next == none ? queue.tail : previous(node.next)) = node.previous;
+  }
+
+  void change(LocalIndex i, LocalIndex by) {
+    remove(i);
+    push(i, nodes_[static_cast<std::size_t>(i)].measure + by);
   }
 
   /// The first point of the highest measure above 0, or none.
   LocalIndex top() {
-    while (highest_ > 0 && head_[static_cast<std::size_t>(highest_)] == none) --highest_;
-    return highest_ > 0 ? head_[static_cast<std::size_t>(highest_)] : none;
+    while (highest_ > 0 && queues_[static_cast<std::size_t>(highest_)].head == none) --highest_;
+    return highest_ > 0 ? queues_[static_cast<std::size_t>(highest_)].head : none;
   }
 
   static constexpr LocalIndex none = -1;
 
  private:
-  struct Links {
+  struct Node {
     LocalIndex next = none;
     LocalIndex previous = none;
+    LocalIndex measure = 0;
   };
-  LocalIndex& next(LocalIndex i) { return links_[static_cast<std::size_t>(i)].next; }
-  LocalIndex& previous(LocalIndex i) { return links_[static_cast<std::size_t>(i)].previous; }
+  struct Queue {
+    LocalIndex head = none;
+    LocalIndex tail = none;
+  };
+  LocalIndex& next(LocalIndex i) { return nodes_[static_cast<std::size_t>(i)].next; }
+  LocalIndex& previous(LocalIndex i) { return nodes_[static_cast<std::size_t>(i)].previous; }
 
-  std::vector<LocalIndex> head_, tail_;
-  std::vector<Links> links_;
+  std::vector<Queue> queues_;  // by measure
+  std::vector<Node> nodes_;
   LocalIndex highest_ = 0;
 };
 
-/// The strong graph of the on-process block turned round: who depends on j.
-struct Dependants {
+/// Neighbours of local points, in compressed rows.
+struct Graph {
   Array<Offset> begin;
   Array<LocalIndex> points;
+
+  std::span<const LocalIndex> of(LocalIndex i) const {
+    const auto u = static_cast<std::size_t>(i);
+    return {points.data() + begin[u], static_cast<std::size_t>(begin[u + 1] - begin[u])};
+  }
 };
 
+/// What every point depends on: the strong entries of the on-process block.
 template <class T>
-Dependants dependants(const kernels::Csr<T>& A, const Array<std::uint8_t>& strong) {
-  Dependants t;
-  t.begin.assign(static_cast<std::size_t>(A.n_cols) + 1, 0);
-  for (std::size_t k = 0; k < A.cols.size(); ++k) {
-    if (strong[k]) ++t.begin[static_cast<std::size_t>(A.cols[k]) + 1];
-  }
-  for (std::size_t j = 1; j < t.begin.size(); ++j) t.begin[j] += t.begin[j - 1];
-  t.points.resize(static_cast<std::size_t>(t.begin.back()));
-  std::vector<Offset> next(t.begin.begin(), t.begin.end() - 1);
+Graph dependences(const kernels::Csr<T>& A, const Array<std::uint8_t>& strong) {
+  Graph s;
+  s.begin.resize(A.row_ptr.size());
+  s.points.resize(A.cols.size());
+  LocalIndex* out = s.points.data();
   for (LocalIndex i = 0; i < A.n_rows; ++i) {
+    s.begin[static_cast<std::size_t>(i)] = out - s.points.data();
     for (auto k = static_cast<std::size_t>(A.begin(i)); k < static_cast<std::size_t>(A.end(i));
          ++k) {
-      if (!strong[k]) continue;
-      t.points[static_cast<std::size_t>(next[static_cast<std::size_t>(A.cols[k])]++)] = i;
+      *out = A.cols[k];  // without a branch, which would be mispredicted often
+      out += strong[k];
+    }
+  }
+  s.begin.back() = out - s.points.data();
+  s.points.resize(static_cast<std::size_t>(s.begin.back()));
+  return s;
+}
+
+/// The graph turned round: who depends on every point.
+Graph reversed(const Graph& s) {
+  Graph t;
+  const std::size_t n = s.begin.size() - 1;
+  t.begin.assign(n + 1, 0);
+  for (const LocalIndex j : s.points) ++t.begin[static_cast<std::size_t>(j) + 1];
+  for (std::size_t j = 1; j <= n; ++j) t.begin[j] += t.begin[j - 1];
+  t.points.resize(s.points.size());
+  std::vector<Offset> next(t.begin.begin(), t.begin.end() - 1);
+  for (std::size_t i = 0; i < n; ++i) {
+    for (const LocalIndex j : s.of(static_cast<LocalIndex>(i))) {
+      t.points[static_cast<std::size_t>(next[static_cast<std::size_t>(j)]++)] =
+          static_cast<LocalIndex>(i);
     }
   }
   return t;
@@ -85,47 +117,34 @@ Dependants dependants(const kernels::Csr<T>& A, const Array<std::uint8_t>& stron
 
 template <class T>
 Splitting ruge_stueben_first_pass(const matrix::DistMatrix<T>& matrix, const Strength& strength) {
-  const kernels::Csr<T>& A = matrix.on();
-  const Dependants t = dependants(A, strength.on);
-  const auto n = static_cast<std::size_t>(A.n_rows);
-  std::vector<LocalIndex> measure(n);
+  const Graph depends_on = dependences(matrix.on(), strength.on);
+  const Graph dependants = reversed(depends_on);
+  const LocalIndex n = matrix.n_local();
   LocalIndex highest = 0;
-  for (std::size_t i = 0; i < n; ++i) {
-    measure[i] = static_cast<LocalIndex>(t.begin[i + 1] - t.begin[i]);
-    highest = std::max(highest, measure[i]);
+  for (LocalIndex i = 0; i < n; ++i) {
+    highest = std::max(highest, static_cast<LocalIndex>(dependants.of(i).size()));
   }
-  MeasureQueues queues(A.n_rows, 2 * highest);
-  for (LocalIndex i = 0; i < A.n_rows; ++i) queues.push(i, measure[static_cast<std::size_t>(i)]);
-
-  Splitting splitting(n, undecided);
-  const auto change = [&](LocalIndex i, LocalIndex by) {
-    LocalIndex& m = measure[static_cast<std::size_t>(i)];
-    queues.remove(i, m);
-    m += by;
-    queues.push(i, m);
-  };
-  const auto for_each_undecided_dependence = [&](LocalIndex i, auto&& f) {
-    for (auto k = static_cast<std::size_t>(A.begin(i)); k < static_cast<std::size_t>(A.end(i));
-         ++k) {
-      if (strength.on[k] && splitting[static_cast<std::size_t>(A.cols[k])] == undecided) {
-        f(A.cols[k]);
-      }
+  MeasureQueues queues(n, 2 * highest);
+  for (LocalIndex i = 0; i < n; ++i) {
+    queues.push(i, static_cast<LocalIndex>(dependants.of(i).size()));
+  }
+  Splitting splitting(static_cast<std::size_t>(n), undecided);
+  const auto change_dependences = [&](LocalIndex i, LocalIndex by) {
+    for (const LocalIndex d : depends_on.of(i)) {
+      if (splitting[static_cast<std::size_t>(d)] == undecided) queues.change(d, by);
     }
   };
   for (LocalIndex i = queues.top(); i != MeasureQueues::none; i = queues.top()) {
-    const auto u = static_cast<std::size_t>(i);
-    queues.remove(i, measure[u]);
-    splitting[u] = coarse;
-    for (Offset k = t.begin[u]; k < t.begin[u + 1]; ++k) {
-      const LocalIndex j = t.points[static_cast<std::size_t>(k)];
-      if (splitting[static_cast<std::size_t>(j)] != undecided) continue;
-      queues.remove(j, measure[static_cast<std::size_t>(j)]);
-      splitting[static_cast<std::size_t>(j)] = fine;
-      // What a new fine point depends on is wanted more.
-      for_each_undecided_dependence(j, [&](LocalIndex d) { change(d, 1); });
+    queues.remove(i);
+    splitting[static_cast<std::size_t>(i)] = coarse;
+    for (const LocalIndex j : dependants.of(i)) {
+      auto& state = splitting[static_cast<std::size_t>(j)];
+      if (state != undecided) continue;
+      queues.remove(j);
+      state = fine;
+      change_dependences(j, 1);  // what a new fine point depends on is wanted more
     }
-    // What the new coarse point depends on has one dependant less to serve.
-    for_each_undecided_dependence(i, [&](LocalIndex d) { change(d, -1); });
+    change_dependences(i, -1);  // one dependant less to serve
   }
   return splitting;
 }

@@ -1,0 +1,202 @@
+#include "nodewise/kernels/spgemm.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <vector>
+
+#include "nodewise/kernels/row_sorter.hpp"
+
+namespace nodewise::kernels {
+
+namespace {
+
+/// Sums up one sparse row after another. marks[j] - first is the place of column j in the current
+/// row, if it is not negative: marks of earlier rows lie below, so that none is ever erased. They
+/// are 32 bits wide to stay in the cache, and are set back before they overflow.
+template <class T>
+class RowSum {
+ public:
+  /// The room for a row of full length costs nothing before it is written to.
+  explicit RowSum(LocalIndex n_cols)
+      : marks_(static_cast<std::size_t>(n_cols), -1),
+        cols_(std::max(marks_.size(), RowSorter<T>::readable)),
+        vals_(marks_.size()) {
+    std::fill_n(cols_.begin(), RowSorter<T>::readable, LocalIndex{0});
+  }
+
+  /// The row while it grows, in a form that the compiler keeps in registers.
+  struct Open {
+    LocalIndex* marks;
+    LocalIndex* cols;
+    T* vals;
+    LocalIndex first;
+    LocalIndex length = 0;
+
+    void add(T factor, const LocalIndex* js, const T* values, Offset n, LocalIndex shift) {
+      for (Offset q = 0; q < n; ++q) {
+        const LocalIndex j = js[q] + shift;
+        const LocalIndex place = marks[j] - first;
+        if (place >= 0) {
+          vals[place] += factor * values[q];
+        } else {
+          marks[j] = first + length;
+          cols[length] = j;
+          vals[length++] = factor * values[q];
+        }
+      }
+    }
+  };
+
+  Open open() {
+    first_ += length_;
+    if (first_ > std::numeric_limits<LocalIndex>::max() - static_cast<LocalIndex>(marks_.size())) {
+      std::fill(marks_.begin(), marks_.end(), LocalIndex{-1});
+      first_ = 0;
+    }
+    return {marks_.data(), cols_.data(), vals_.data(), first_};
+  }
+  void close(const Open& row) { length_ = row.length; }
+
+  LocalIndex length() const { return length_; }
+  const LocalIndex* cols() const { return cols_.data(); }
+  const T* vals() const { return vals_.data(); }
+
+ private:
+  std::vector<LocalIndex> marks_;
+  Array<LocalIndex> cols_;
+  Array<T> vals_;
+  LocalIndex first_ = 0;
+  LocalIndex length_ = 0;
+};
+
+/// The rows of A, one at a time.
+template <class T>
+class PlainRows {
+ public:
+  explicit PlainRows(const ExtendedRows<T>& A) : A_(A) {}
+  void load(LocalIndex i) { row_ = i; }
+  template <class F>
+  void for_each_piece(F&& f) const {
+    A_.for_each_piece(row_, f);
+  }
+
+ private:
+  const ExtendedRows<T>& A_;
+  LocalIndex row_ = 0;
+};
+
+/// The rows of L A, one at a time.
+template <class T>
+class ProductRows {
+ public:
+  ProductRows(const Csr<T>& L, const ExtendedRows<T>& A) : L_(L), A_(A), sum_(A.n_cols) {}
+
+  void load(LocalIndex i) {
+    auto row = sum_.open();
+    for (Offset k = L_.begin(i); k < L_.end(i); ++k) {
+      const T l = L_.vals[static_cast<std::size_t>(k)];
+      A_.for_each_piece(L_.cols[static_cast<std::size_t>(k)],
+                        [&](const LocalIndex* js, const T* as, Offset n, LocalIndex shift) {
+                          row.add(l, js, as, n, shift);
+                        });
+    }
+    sum_.close(row);
+  }
+  template <class F>
+  void for_each_piece(F&& f) const {
+    f(sum_.cols(), sum_.vals(), Offset{sum_.length()}, LocalIndex{0});
+  }
+
+ private:
+  const Csr<T>& L_;
+  const ExtendedRows<T>& A_;
+  RowSum<T> sum_;
+};
+
+/// The product of rows that are loaded one by one with B.
+template <class T, class Rows>
+class Product {
+ public:
+  Product(Rows rows, LocalIndex n_rows, const ExtendedRows<T>& B)
+      : rows_(std::move(rows)), B_(B), C_(n_rows, B.n_cols), sum_(B.n_cols) {}
+
+  Csr<T> run() {
+    resize(estimate());
+    Offset out = 0;
+    for (LocalIndex i = 0; i < C_.n_rows; ++i) {
+      multiply_row(i);
+      make_room(out + sum_.length());
+      sorter_.sort(sum_.cols(), sum_.vals(), static_cast<std::size_t>(sum_.length()),
+                   C_.cols.data() + out, C_.vals.data() + out);
+      out += sum_.length();
+      C_.row_ptr[static_cast<std::size_t>(i) + 1] = out;
+    }
+    resize(static_cast<std::size_t>(out));
+    return std::move(C_);
+  }
+
+ private:
+  void resize(std::size_t n) {
+    C_.cols.resize(n);
+    C_.vals.resize(n);
+  }
+
+  void make_room(Offset n) {
+    const auto needed = static_cast<std::size_t>(n);
+    if (C_.cols.size() < needed) resize(std::max(needed, C_.cols.size() + C_.cols.size() / 4));
+  }
+
+  /// The nonzeros to expect, from every 64th row and with a margin.
+  std::size_t estimate() {
+    constexpr LocalIndex stride = 64;
+    double found = 0;
+    LocalIndex sampled = 0;
+    for (LocalIndex i = 0; i < C_.n_rows; i += stride, ++sampled) {
+      multiply_row(i);
+      found += sum_.length();
+    }
+    return static_cast<std::size_t>(1.06 * found / std::max(sampled, 1) * C_.n_rows) + 1024;
+  }
+
+  void multiply_row(LocalIndex i) {
+    rows_.load(i);
+    auto row = sum_.open();
+    rows_.for_each_piece([&](const LocalIndex* ks, const T* as, Offset n, LocalIndex shift) {
+      for (Offset p = 0; p < n; ++p) {
+        const T a = as[p];
+        B_.for_each_piece(ks[p] + shift,
+                          [&](const LocalIndex* js, const T* bs, Offset n_j, LocalIndex j_shift) {
+                            row.add(a, js, bs, n_j, j_shift);
+                          });
+      }
+    });
+    sum_.close(row);
+  }
+
+  Rows rows_;
+  const ExtendedRows<T>& B_;
+  Csr<T> C_;
+  RowSum<T> sum_;
+  RowSorter<T> sorter_;
+};
+
+}  // namespace
+
+template <class T>
+Csr<T> spgemm(const ExtendedRows<T>& A, LocalIndex n_rows, const ExtendedRows<T>& B) {
+  return Product<T, PlainRows<T>>(PlainRows<T>(A), n_rows, B).run();
+}
+
+template <class T>
+Csr<T> triple_product(const Csr<T>& L, const ExtendedRows<T>& A, const ExtendedRows<T>& B) {
+  return Product<T, ProductRows<T>>(ProductRows<T>(L, A), L.n_rows, B).run();
+}
+
+#define NODEWISE_INSTANTIATE(T)                                                       \
+  template Csr<T> spgemm(const ExtendedRows<T>&, LocalIndex, const ExtendedRows<T>&); \
+  template Csr<T> triple_product(const Csr<T>&, const ExtendedRows<T>&, const ExtendedRows<T>&);
+NODEWISE_INSTANTIATE(float)
+NODEWISE_INSTANTIATE(double)
+#undef NODEWISE_INSTANTIATE
+
+}  // namespace nodewise::kernels

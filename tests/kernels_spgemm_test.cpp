@@ -1,0 +1,223 @@
+// Products of two and three local matrices, against plain dense references.
+#include <limits>
+#include <map>
+
+#include <gtest/gtest.h>
+
+#include "nodewise/kernels/spgemm.hpp"
+
+#include "local_matrix.hpp"
+
+namespace nodewise::kernels {
+namespace {
+
+using test::Dense;
+using test::expect_sorted_rows;
+using test::expect_well_formed;
+using test::from_rows;
+using test::random_csr;
+using test::to_dense;
+
+template <class T>
+class Spgemm : public testing::Test {};
+using Values = testing::Types<double, float>;
+TYPED_TEST_SUITE(Spgemm, Values);
+
+template <class T>
+ExtendedRows<T> whole(const Csr<T>& A, const Csr<T>& none) {
+  return {.on = &A, .off = &none, .ghost = nullptr, .off_shift = 0, .n_cols = A.n_cols};
+}
+
+template <class T>
+Csr<T> product(const Csr<T>& A, const Csr<T>& B) {
+  const Csr<T> none_left(A.n_rows, 0);
+  const Csr<T> none_right(B.n_rows, 0);
+  return spgemm(whole(A, none_left), A.n_rows, whole(B, none_right));
+}
+
+TYPED_TEST(Spgemm, EmptyMatrices) {
+  for (const LocalIndex rows : {0, 4}) {
+    for (const LocalIndex cols : {0, 3}) {
+      const Csr<TypeParam> C = product(Csr<TypeParam>(rows, cols), Csr<TypeParam>(cols, rows));
+      EXPECT_EQ(C.n_rows, rows);
+      EXPECT_EQ(C.n_cols, rows);
+      EXPECT_EQ(C.nnz(), 0);
+      expect_well_formed(C);
+    }
+  }
+}
+
+TYPED_TEST(Spgemm, ProductOfRandomMatrices) {
+  for (std::uint64_t seed = 0; seed < 8; ++seed) {
+    const auto n = static_cast<LocalIndex>(1 + hash64(seed, 1) % 90);
+    const auto m = static_cast<LocalIndex>(1 + hash64(seed, 2) % 90);
+    const auto k = static_cast<LocalIndex>(1 + hash64(seed, 3) % 90);
+    const Csr<TypeParam> A = random_csr<TypeParam>(n, m, 0.04 * static_cast<double>(seed), seed);
+    const Csr<TypeParam> B = random_csr<TypeParam>(m, k, 0.1, seed + 100);
+    const Csr<TypeParam> C = product(A, B);
+    expect_well_formed(C);
+    expect_sorted_rows(C);
+    EXPECT_EQ(C.n_cols, k);
+    EXPECT_EQ(to_dense(C), to_dense(A) * to_dense(B));
+  }
+}
+
+// The first operand split in on- and off-process columns, the second in on, off and ghost rows.
+template <class T>
+struct Pieces {
+  Csr<T> A_on = random_csr<T>(30, 12, 0.3, 1);
+  Csr<T> A_off = random_csr<T>(30, 9, 0.2, 2);
+  Csr<T> B_on = random_csr<T>(12, 14, 0.3, 3);
+  Csr<T> B_off = random_csr<T>(12, 5, 0.3, 4);
+  Csr<T> B_ghost = random_csr<T>(9, 25, 0.3, 5);  // numbers columns 19 .. 24
+
+  ExtendedRows<T> A() const {
+    return {.on = &A_on, .off = &A_off, .ghost = nullptr, .off_shift = 12, .n_cols = 21};
+  }
+  ExtendedRows<T> B() const {
+    return {.on = &B_on, .off = &B_off, .ghost = &B_ghost, .off_shift = 14, .n_cols = 25};
+  }
+  Dense<T> dense_A() const {
+    Dense<T> left(30, 21);
+    left.put(0, 0, to_dense(A_on));
+    left.put(0, 12, to_dense(A_off));
+    return left;
+  }
+  Dense<T> dense_B() const {
+    Dense<T> right(21, 25);
+    right.put(0, 0, to_dense(B_on));
+    right.put(0, 14, to_dense(B_off));
+    right.put(12, 0, to_dense(B_ghost));
+    return right;
+  }
+};
+
+TYPED_TEST(Spgemm, ProductOfMatricesInPieces) {
+  const Pieces<TypeParam> p;
+  const Csr<TypeParam> C = spgemm(p.A(), 30, p.B());
+  expect_well_formed(C);
+  expect_sorted_rows(C);
+  EXPECT_EQ(to_dense(C), p.dense_A() * p.dense_B());
+}
+
+// Space is reserved by looking at every 64th row: here those are the shortest, then the longest.
+TYPED_TEST(Spgemm, ProductWhoseSampledRowsMislead) {
+  constexpr LocalIndex n = 1000;
+  for (const bool long_samples : {false, true}) {
+    std::vector<std::vector<std::pair<LocalIndex, TypeParam>>> rows(n);
+    for (LocalIndex i = 0; i < n; ++i) {
+      const LocalIndex length = (i % 64 == 0) == long_samples ? 40 : (i % 3 == 0 ? 0 : 1);
+      for (LocalIndex k = 0; k < length; ++k) {
+        rows[static_cast<std::size_t>(i)].emplace_back((i * 7 + k * 11) % n, TypeParam{1});
+      }
+    }
+    const Csr<TypeParam> A = from_rows<TypeParam>(rows, n);
+    const Csr<TypeParam> C = product(A, A);
+    expect_well_formed(C);
+    expect_sorted_rows(C);
+    EXPECT_EQ(C.cols.size(), static_cast<std::size_t>(C.nnz()));
+    // Compared with ordered maps: dense would take a second with sanitizers.
+    for (LocalIndex i = 0; i < n; ++i) {
+      std::map<LocalIndex, TypeParam> expected;
+      for (const auto& [k, a] : rows[static_cast<std::size_t>(i)]) {
+        for (const auto& [j, b] : rows[static_cast<std::size_t>(k)]) expected[j] += a * b;
+      }
+      std::map<LocalIndex, TypeParam> got;
+      for (Offset k = C.begin(i); k < C.end(i); ++k) {
+        got[C.cols[static_cast<std::size_t>(k)]] = C.vals[static_cast<std::size_t>(k)];
+      }
+      EXPECT_EQ(got, expected) << "row " << i;
+    }
+  }
+}
+
+// A single full row after many empty ones: longer than everything reserved.
+TYPED_TEST(Spgemm, ProductWithOneVeryLongLastRow) {
+  constexpr LocalIndex n = 5000;
+  std::vector<std::vector<std::pair<LocalIndex, TypeParam>>> rows(3);
+  rows[2].emplace_back(0, TypeParam{2});
+  rows[2].emplace_back(1, TypeParam{3});
+  std::vector<std::vector<std::pair<LocalIndex, TypeParam>>> full(2);
+  for (LocalIndex j = 0; j < n; ++j) {
+    full[0].emplace_back(j, TypeParam{1});
+    full[1].emplace_back(n - 1 - j, TypeParam{1});
+  }
+  const Csr<TypeParam> C = product(from_rows<TypeParam>(rows, 2), from_rows<TypeParam>(full, n));
+  expect_well_formed(C);
+  expect_sorted_rows(C);
+  EXPECT_EQ(C.row_ptr, (Array<Offset>{0, 0, 0, n}));
+  EXPECT_EQ(C.vals, Array<TypeParam>(n, TypeParam{5}));
+}
+
+// Not a number survives: 0 * NaN must not be skipped.
+TYPED_TEST(Spgemm, ProductKeepsNotANumber) {
+  const TypeParam nan = std::numeric_limits<TypeParam>::quiet_NaN();
+  const auto A = from_rows<TypeParam>({{{0, TypeParam{0}}}}, 1);
+  const auto B = from_rows<TypeParam>({{{0, nan}}}, 1);
+  const auto C = product(A, B);
+  ASSERT_EQ(C.nnz(), 1);
+  EXPECT_TRUE(std::isnan(C.vals[0]));
+}
+
+// Rows of every length around the switches of the sorting algorithm.
+TYPED_TEST(Spgemm, SortsRowsOfEveryLength) {
+  constexpr LocalIndex n_cols = 500;
+  for (LocalIndex length = 0; length < 140; ++length) {
+    std::vector<std::vector<std::pair<LocalIndex, TypeParam>>> rows(1);
+    for (LocalIndex k = 0; k < length; ++k) {
+      // 499 is prime: the columns are distinct and in no order.
+      rows[0].emplace_back((37 * k + 11 * length) % 499, static_cast<TypeParam>(k + 1));
+    }
+    const Csr<TypeParam> B = from_rows<TypeParam>(rows, n_cols);
+    const Csr<TypeParam> C = product(from_rows<TypeParam>({{{0, TypeParam{2}}}}, 1), B);
+    ASSERT_EQ(C.nnz(), length);
+    expect_well_formed(C);
+    expect_sorted_rows(C);
+    Dense<TypeParam> twice = to_dense(B);
+    EXPECT_EQ(to_dense(C), to_dense(from_rows<TypeParam>({{{0, TypeParam{2}}}}, 1)) * twice);
+  }
+}
+
+TYPED_TEST(Spgemm, TripleProductOfRandomMatrices) {
+  for (std::uint64_t seed = 0; seed < 12; ++seed) {
+    const auto n = static_cast<LocalIndex>(1 + hash64(seed, 1) % 90);
+    const auto m = static_cast<LocalIndex>(1 + hash64(seed, 2) % 90);
+    const auto density = 0.03 * static_cast<double>(seed);
+    const Csr<TypeParam> L = random_csr<TypeParam>(n, m, 0.1, seed);
+    const Csr<TypeParam> A = random_csr<TypeParam>(m, m, density, seed + 100);
+    const Csr<TypeParam> B = random_csr<TypeParam>(m, n, 0.1, seed + 200);
+    const Csr<TypeParam> none(m, 0);
+    const Csr<TypeParam> C = triple_product(L, whole(A, none), whole(B, none));
+    expect_well_formed(C);
+    expect_sorted_rows(C);
+    EXPECT_EQ(C.n_rows, n);
+    EXPECT_EQ(C.n_cols, n);
+    EXPECT_EQ(to_dense(C), to_dense(L) * (to_dense(A) * to_dense(B)));
+  }
+}
+
+TYPED_TEST(Spgemm, TripleProductOfMatricesInPieces) {
+  const Csr<TypeParam> L = random_csr<TypeParam>(17, 30, 0.2, 6);
+  const Pieces<TypeParam> p;
+  const Csr<TypeParam> C = triple_product(L, p.A(), p.B());
+  expect_well_formed(C);
+  expect_sorted_rows(C);
+  EXPECT_EQ(to_dense(C), to_dense(L) * (p.dense_A() * p.dense_B()));
+}
+
+TYPED_TEST(Spgemm, TripleProductOfEmptyMatrices) {
+  const Csr<TypeParam> none(0, 0);
+  for (const LocalIndex n : {0, 5}) {
+    for (const LocalIndex m : {0, 3}) {
+      const Csr<TypeParam> L(n, m), A(m, m), B(m, n);
+      const Csr<TypeParam> C = triple_product(L, {.on = &A, .n_cols = m}, {.on = &B, .n_cols = n});
+      EXPECT_EQ(C.n_rows, n);
+      EXPECT_EQ(C.n_cols, n);
+      EXPECT_EQ(C.nnz(), 0);
+      expect_well_formed(C);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace nodewise::kernels
