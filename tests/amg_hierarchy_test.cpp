@@ -354,6 +354,32 @@ TEST(Hierarchy, LevelInfoIsConsistent) {
 }
 
 // A chain, two points a rank: every rank sends one number to each neighbour.
+TEST(Hierarchy, AutomaticMeasureDependsOnSymmetry) {
+  const DenseMatrix one_sided = test::random_matrix(60, 0.1, 0.5, 2);
+  DenseMatrix symmetric = one_sided;
+  for (GlobalIndex i = 0; i < symmetric.rows(); ++i) {
+    for (GlobalIndex j = 0; j < i; ++j) symmetric(j, i) = symmetric(i, j);
+  }
+  const Layout layout = Layout::uniform(test_comm(), 60);
+  const auto sizes = [&](const DenseMatrix& values, StrengthMeasure measure) {
+    Options options = small_options();
+    options.strength_measure = measure;
+    const Hierarchy<double> hierarchy(shared(values, layout), options);
+    std::vector<GlobalIndex> all;
+    for (const LevelInfo& level : hierarchy.levels()) {
+      all.insert(all.end(), {level.rows, level.nonzeros, level.interpolation_nonzeros});
+    }
+    return all;
+  };
+  for (const bool is_symmetric : {false, true}) {
+    const DenseMatrix& values = is_symmetric ? symmetric : one_sided;
+    const auto opposite_sign = sizes(values, StrengthMeasure::opposite_sign);
+    const auto absolute = sizes(values, StrengthMeasure::absolute);
+    ASSERT_NE(opposite_sign, absolute);
+    EXPECT_EQ(sizes(values, StrengthMeasure::automatic), is_symmetric ? opposite_sign : absolute);
+  }
+}
+
 TEST(Hierarchy, TrafficOfAChainIsExact) {
   const int p = test_comm()->size();
   const GlobalIndex n = 2 * p;

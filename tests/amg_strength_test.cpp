@@ -41,17 +41,23 @@ Dense<int> gathered_marks(const matrix::DistMatrix<T>& A, const Strength& streng
   return whole;
 }
 
+void expect_definition(const DenseMatrix& values, double threshold, double max_row_sum,
+                       StrengthMeasure measure, const std::string& name) {
+  const auto expected = test::reference_strength(values, threshold, max_row_sum, measure);
+  for (const matrix::Layout& layout : layouts_of(test_comm(), values.rows())) {
+    const auto A = distribute(values, layout);
+    const Strength strength = strength_of_connection(A, threshold, max_row_sum, measure);
+    EXPECT_TRUE(gathered_marks(A, strength) == expected)
+        << name << ", threshold " << threshold << ", row sum " << max_row_sum;
+  }
+}
+
 TEST(Strength, EqualsTheDefinitionOnEveryLayout) {
   for (const auto& [name, values] : test::level_matrices()) {
     for (const double threshold : {0.0, 0.25, 0.6}) {
       for (const double max_row_sum : {0.5, 0.9, 1.0}) {
-        const auto expected = test::reference_strength(values, threshold, max_row_sum);
-        for (const matrix::Layout& layout : layouts_of(test_comm(), values.rows())) {
-          const auto A = distribute(values, layout);
-          EXPECT_TRUE(gathered_marks(A, strength_of_connection(A, threshold, max_row_sum)) ==
-                      expected)
-              << name << ", threshold " << threshold << ", row sum " << max_row_sum;
-        }
+        expect_definition(values, threshold, max_row_sum, StrengthMeasure::opposite_sign, name);
+        expect_definition(values, threshold, max_row_sum, StrengthMeasure::absolute, name);
       }
     }
   }
@@ -69,10 +75,11 @@ DenseMatrix from_row(const std::vector<double>& row) {
 
 /// The marks of the first row of a matrix, the other rows of which are diagonal.
 std::vector<int> marks_of_row(const std::vector<double>& row, double threshold,
-                              double max_row_sum = 1.0) {
+                              double max_row_sum = 1.0,
+                              StrengthMeasure measure = StrengthMeasure::opposite_sign) {
   const DenseMatrix values = from_row(row);
   const auto A = distribute(values, matrix::Layout::uniform(test_comm(), values.rows()));
-  const auto marks = gathered_marks(A, strength_of_connection(A, threshold, max_row_sum));
+  const auto marks = gathered_marks(A, strength_of_connection(A, threshold, max_row_sum, measure));
   std::vector<int> first;
   for (GlobalIndex j = 0; j < values.cols(); ++j) first.push_back(marks(0, j));
   return first;
@@ -87,6 +94,14 @@ TEST(Strength, IsStrictAtTheThreshold) {
 TEST(Strength, PositiveCouplingsAreWeakAndDoNotRaiseTheBound) {
   EXPECT_EQ(marks_of_row({8, 100, -1, -0.2, 3}, 0.25), (Marks{0, 0, 1, 0, 0}));
   EXPECT_EQ(marks_of_row({8, 1, 2}, 0.25), (Marks{0, 0, 0}));
+}
+
+TEST(Strength, AbsoluteMeasureTakesBothSigns) {
+  const auto absolute = [](const std::vector<double>& row) {
+    return marks_of_row(row, 0.25, 1.0, StrengthMeasure::absolute);
+  };
+  EXPECT_EQ(absolute({8, 100, -26, -25, 30}), (Marks{0, 1, 1, 0, 1}));
+  EXPECT_EQ(absolute({-8, 1, -2}), (Marks{0, 1, 1}));
 }
 
 TEST(Strength, SignsAreTurnedRoundForANegativeDiagonal) {

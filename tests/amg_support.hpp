@@ -175,21 +175,26 @@ inline DenseMatrix with_isolated(DenseMatrix A, const std::function<bool(GlobalI
   return A;
 }
 
-/// Local. Strength of connection by its definition (Ruge, Stüben 1987): s(i, j) = 1 where i depends
+/// Local. Strength of connection by its definition: s(i, j) = 1 where i depends
 /// strongly on j.
-inline Dense<int> reference_strength(const DenseMatrix& A, double threshold, double max_row_sum) {
+inline Dense<int> reference_strength(
+    const DenseMatrix& A, double threshold, double max_row_sum,
+    amg::StrengthMeasure measure = amg::StrengthMeasure::opposite_sign) {
   Dense<int> s(A.rows(), A.cols());
   for (GlobalIndex i = 0; i < A.rows(); ++i) {
-    const double sign = A(i, i) < 0 ? -1 : 1;
+    const auto size = [&](GlobalIndex j) {
+      if (measure == amg::StrengthMeasure::absolute) return std::abs(A(i, j));
+      return A(i, i) < 0 ? A(i, j) : -A(i, j);
+    };
     double sum = 0;
     double largest = 0;
     for (GlobalIndex k = 0; k < A.cols(); ++k) {
       sum += A(i, k);
-      if (k != i) largest = std::max(largest, -sign * A(i, k));
+      if (k != i) largest = std::max(largest, size(k));
     }
     if (max_row_sum < 1 && std::abs(sum) > max_row_sum * std::abs(A(i, i))) continue;
     for (GlobalIndex j = 0; j < A.cols(); ++j) {
-      s(i, j) = j != i && -sign * A(i, j) > threshold * largest ? 1 : 0;
+      s(i, j) = j != i && size(j) > threshold * largest ? 1 : 0;
     }
   }
   return s;

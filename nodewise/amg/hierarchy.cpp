@@ -82,6 +82,22 @@ void check_matrix(const DistMatrix<T>& A) {
   });
 }
 
+/// Replaces what depends on whether the matrix is symmetric.
+template <class T>
+void resolve_automatic(Options& options, const DistMatrix<T>& A) {
+  const bool sweeps = options.sweep_order == SweepOrder::automatic;
+  const bool measure = options.strength_measure == StrengthMeasure::automatic;
+  if (!sweeps && !measure) return;
+  const bool symmetric = matrix::is_symmetric(A);
+  if (sweeps) {
+    options.sweep_order = symmetric ? SweepOrder::forward_backward : SweepOrder::symmetric;
+  }
+  if (measure) {
+    options.strength_measure =
+        symmetric ? StrengthMeasure::opposite_sign : StrengthMeasure::absolute;
+  }
+}
+
 template <class T>
 LevelInfo describe(const DistMatrix<T>& A) {
   LevelInfo info;
@@ -102,7 +118,8 @@ LevelInfo describe(const DistMatrix<T>& A) {
 template <class T>
 std::unique_ptr<const DistMatrix<T>> coarsen_level(const DistMatrix<T>& A, const Options& options) {
   const Strength strength = mpi::collectively(A.comm(), [&] {
-    return strength_of_connection(A, options.strength_threshold, options.max_row_sum);
+    return strength_of_connection(A, options.strength_threshold, options.max_row_sum,
+                                  options.strength_measure);
   });
   const coarsen::Splitting splitting = options.coarsening == Coarsening::hmis
                                            ? coarsen::hmis(A, strength, options.seed)
@@ -122,10 +139,7 @@ Hierarchy<T>::Hierarchy(std::shared_ptr<const DistMatrix<T>> A, const Options& o
                         const LevelObserver& observe)
     : options_(options) {
   check_matrix(*A);
-  if (options_.sweep_order == SweepOrder::automatic) {
-    options_.sweep_order =
-        matrix::is_symmetric(*A) ? SweepOrder::forward_backward : SweepOrder::symmetric;
-  }
+  resolve_automatic(options_, *A);
   while (true) {
     const int depth = static_cast<int>(levels_.size());
     Level<T>& level = *levels_.emplace_back(std::make_unique<Level<T>>());

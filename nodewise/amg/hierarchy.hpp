@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "nodewise/amg/strength.hpp"
 #include "nodewise/base/options.hpp"
 #include "nodewise/comm/plan.hpp"
 #include "nodewise/matrix/dist_matrix.hpp"
@@ -25,6 +26,7 @@ enum class SweepOrder {
 
 struct Options {
   double strength_threshold = 0.25;
+  StrengthMeasure strength_measure = StrengthMeasure::automatic;
   double max_row_sum = 0.9;
   Coarsening coarsening = Coarsening::hmis;
   int seed = 0;

@@ -8,6 +8,11 @@ std::span<const Field<Options>> option_fields() {
       field("strength_threshold", &O::strength_threshold,
             "An entry is strong when its size exceeds this fraction of the row's largest", 0.0,
             1.0),
+      field(
+          "strength_measure", &O::strength_measure,
+          "What counts as the size of an entry: its modulus, or its value if its sign is opposite "
+          "to the diagonal's and nothing if not; automatic: the latter for a symmetric matrix",
+          std::vector<std::string>{"automatic", "opposite_sign", "absolute"}),
       field("max_row_sum", &O::max_row_sum,
             "Rows whose sum exceeds this fraction of the diagonal have no strong entries; 1: off",
             0.0, 1.0),

@@ -28,26 +28,29 @@ struct Row {
 
   T diagonal() const { return diagonal_place < n ? vals[diagonal_place] : T{}; }
 
-  /// The largest of 0 and sign * a over the off-diagonal entries.
-  T largest(T sign) const {
-    return std::max(largest(sign, 0, diagonal_place), largest(sign, diagonal_place + 1, n));
+  /// The largest measure of the off-diagonal entries, and 0.
+  template <class Measure>
+  T largest(const Measure& measure) const {
+    return std::max(largest(measure, 0, diagonal_place), largest(measure, diagonal_place + 1, n));
   }
   T sum() const { return std::accumulate(vals, vals + n, T{}); }
 
-  void mark(T sign, T bound, std::uint8_t* marks) const {
-    for (Offset k = 0; k < n; ++k) marks[k] = sign * vals[k] > bound ? 1 : 0;
+  template <class Measure>
+  void mark(const Measure& measure, T bound, std::uint8_t* marks) const {
+    for (Offset k = 0; k < n; ++k) marks[k] = measure(vals[k]) > bound ? 1 : 0;
     if (diagonal_place < n) marks[diagonal_place] = 0;
   }
 
  private:
-  T largest(T sign, Offset begin, Offset end) const {
+  template <class Measure>
+  T largest(const Measure& measure, Offset begin, Offset end) const {
     T even{};  // two maxima, since each step has to wait for the one before
     T odd{};
     for (; begin + 1 < end; begin += 2) {
-      even = std::max(even, sign * vals[begin]);
-      odd = std::max(odd, sign * vals[begin + 1]);
+      even = std::max(even, measure(vals[begin]));
+      odd = std::max(odd, measure(vals[begin + 1]));
     }
-    return begin < end ? std::max({even, odd, sign * vals[begin]}) : std::max(even, odd);
+    return begin < end ? std::max({even, odd, measure(vals[begin])}) : std::max(even, odd);
   }
 };
 
@@ -59,11 +62,10 @@ Row<T> row_with_diagonal(const Csr<T>& on, LocalIndex i, LocalIndex& place) {
   return there ? Row<T>(on, i, place) : Row<T>(on, i);
 }
 
-}  // namespace
-
-template <class T>
-Strength strength_of_connection(const matrix::DistMatrix<T>& A, double threshold,
-                                double max_row_sum) {
+/// measure_for(diagonal) gives the measure of a row.
+template <class T, class MeasureFor>
+Strength mark_strong(const matrix::DistMatrix<T>& A, double threshold, double max_row_sum,
+                     const MeasureFor& measure_for) {
   Strength strength;
   strength.on.resize(A.on().cols.size());
   strength.off.resize(A.off().cols.size());
@@ -72,19 +74,35 @@ Strength strength_of_connection(const matrix::DistMatrix<T>& A, double threshold
     const Row<T> on = row_with_diagonal(A.on(), i, place);
     const Row<T> off(A.off(), i);
     const T diagonal = on.diagonal();
-    const T sign = diagonal < 0 ? T{1} : T{-1};  // sign * a_ij > 0 for the couplings that count
+    const auto measure = measure_for(diagonal);
     const bool dominated =
         max_row_sum < 1.0 &&
         std::abs(on.sum() + off.sum()) > std::abs(diagonal) * static_cast<T>(max_row_sum);
     const T bound = dominated ? std::numeric_limits<T>::infinity()
-                              : T(threshold) * std::max(on.largest(sign), off.largest(sign));
-    on.mark(sign, bound, strength.on.data() + A.on().begin(i));
-    off.mark(sign, bound, strength.off.data() + A.off().begin(i));
+                              : T(threshold) * std::max(on.largest(measure), off.largest(measure));
+    on.mark(measure, bound, strength.on.data() + A.on().begin(i));
+    off.mark(measure, bound, strength.off.data() + A.off().begin(i));
   }
   return strength;
 }
 
-template Strength strength_of_connection(const matrix::DistMatrix<float>&, double, double);
-template Strength strength_of_connection(const matrix::DistMatrix<double>&, double, double);
+}  // namespace
+
+template <class T>
+Strength strength_of_connection(const matrix::DistMatrix<T>& A, double threshold,
+                                double max_row_sum, StrengthMeasure measure) {
+  if (measure == StrengthMeasure::absolute) {
+    return mark_strong(A, threshold, max_row_sum,
+                       [](T) { return [](T a) { return std::abs(a); }; });
+  }
+  return mark_strong(A, threshold, max_row_sum, [](T diagonal) {
+    return [sign = diagonal < 0 ? T{1} : T{-1}](T a) { return sign * a; };
+  });
+}
+
+template Strength strength_of_connection(const matrix::DistMatrix<float>&, double, double,
+                                         StrengthMeasure);
+template Strength strength_of_connection(const matrix::DistMatrix<double>&, double, double,
+                                         StrengthMeasure);
 
 }  // namespace nodewise::amg

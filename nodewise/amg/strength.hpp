@@ -14,11 +14,20 @@ struct Strength {
   Array<std::uint8_t> off;
 };
 
-/// Local. Row i depends strongly on j when -a_ij > threshold max_k(-a_ik), with the signs turned
-/// round where a_ii < 0 (Ruge, Stüben 1987). A row whose sum exceeds max_row_sum |a_ii| is
-/// dominated by its diagonal and depends strongly on nothing; max_row_sum = 1 switches that off.
+/// What is compared with the largest of its row.
+enum class StrengthMeasure {
+  automatic,      ///< opposite_sign for a symmetric matrix, absolute for another
+  opposite_sign,  ///< -a_ij, or a_ij where a_ii < 0: entries of the diagonal's sign are weak
+  absolute        ///< |a_ij|
+};
+
+/// Local. Row i depends strongly on j when m_ij > threshold max_k m_ik, m being the measure: for
+/// opposite_sign the classical one of Ruge, Stüben 1987. `automatic` must have been resolved. A row
+/// whose sum exceeds max_row_sum |a_ii| is dominated by its diagonal and depends strongly on
+/// nothing; max_row_sum = 1 switches that off.
 template <class T>
 Strength strength_of_connection(const matrix::DistMatrix<T>& A, double threshold,
-                                double max_row_sum);
+                                double max_row_sum,
+                                StrengthMeasure measure = StrengthMeasure::opposite_sign);
 
 }  // namespace nodewise::amg
