@@ -71,6 +71,7 @@ Json level_json(const amg::LevelInfo& info) {
           {"nonzeros", info.nonzeros},
           {"interpolation_nonzeros", info.interpolation_nonzeros},
           {"active_ranks", info.active_ranks},
+          {"route", comm::to_string(info.route)},
           {"product_traffic",
            {{"messages_on_node", traffic.messages_on_node},
             {"messages_off_node", traffic.messages_off_node},

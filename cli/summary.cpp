@@ -78,6 +78,13 @@ bool has_traffic(const SolveRecord& record) {
   return record.machine.ranks > 1;
 }
 
+/// Where every level is direct that need not be said.
+bool has_routes(const SolveRecord& record) {
+  return has_traffic(record) &&
+         std::any_of(record.levels.begin(), record.levels.end(),
+                     [](const amg::LevelInfo& info) { return info.route != comm::Route::direct; });
+}
+
 std::vector<std::string> hierarchy_row(const SolveRecord& record, std::size_t l) {
   constexpr double value_bytes = sizeof(double);
   const amg::LevelInfo& info = record.levels[l];
@@ -92,6 +99,7 @@ std::vector<std::string> hierarchy_row(const SolveRecord& record, std::size_t l)
   row.insert(row.end(), {grouped(info.active_ranks), grouped(traffic.messages_on_node),
                          bytes(traffic.entries_on_node), grouped(traffic.messages_off_node),
                          bytes(traffic.entries_off_node)});
+  if (has_routes(record)) row.emplace_back(comm::to_string(info.route));
   return row;
 }
 
@@ -141,6 +149,7 @@ void print_hierarchy(Console& console, const SolveRecord& record) {
       heads.emplace_back(head);
     }
   }
+  if (has_routes(record)) heads.emplace_back("route");
   Table table(heads);
   for (std::size_t l = 0; l < record.levels.size(); ++l) table.add_row(hierarchy_row(record, l));
   console.line(has_traffic(record) ? "Hierarchy, and what all ranks send in one product"

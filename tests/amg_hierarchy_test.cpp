@@ -380,6 +380,42 @@ TEST(Hierarchy, AutomaticMeasureDependsOnSymmetry) {
   }
 }
 
+// Sums that arrive in another order are rounded otherwise, so the levels are compared by size and
+// the cycles by their effect.
+TEST(Hierarchy, RoutesGiveTheSameHierarchy) {
+  const int p = test_comm()->size();
+  for (const test::NodeMap& map : test::node_maps(p)) {
+    const auto comm = mpi::Comm::create(MPI_COMM_WORLD, map.node_of_rank);
+    const DenseMatrix values = test::model(Problem::laplace9, 9);
+    const Matrix A = shared(values, Layout::uniform(comm, values.rows()));
+    const DenseMatrix b = hashed(values.rows(), 3);
+    Options options = small_options();
+    const Hierarchy<double> direct(A, options);
+    const DenseMatrix expected = apply(direct, b);
+    for (const comm::Route route : {comm::Route::two_step, comm::Route::three_step}) {
+      for (const int from : {0, 1}) {
+        SCOPED_TRACE(testing::Message()
+                     << map.name << ", " << to_string(route) << " from " << from);
+        options.route = route;
+        options.route_from_level = from;
+        const Hierarchy<double> routed(A, options);
+        ASSERT_EQ(routed.levels().size(), direct.levels().size());
+        ASSERT_GT(routed.levels().size(), 2U);
+        for (std::size_t l = 0; l < routed.levels().size(); ++l) {
+          const LevelInfo& level = routed.levels()[l];
+          EXPECT_EQ(level.rows, direct.levels()[l].rows);
+          EXPECT_EQ(level.nonzeros, direct.levels()[l].nonzeros);
+          EXPECT_EQ(level.route, std::cmp_less(l, from) ? comm::Route::direct : route);
+          EXPECT_LE(level.traffic.entries_off_node, direct.levels()[l].traffic.entries_off_node);
+        }
+        const DenseMatrix x = apply(routed, b);
+        for (GlobalIndex i = 0; i < values.rows(); ++i) EXPECT_NEAR(x[i], expected[i], 1e-10);
+      }
+    }
+    EXPECT_EQ(A->route(), comm::Route::direct);
+  }
+}
+
 TEST(Hierarchy, TrafficOfAChainIsExact) {
   const int p = test_comm()->size();
   const GlobalIndex n = 2 * p;

@@ -7,6 +7,7 @@
 #include "nodewise/comm/exchange.hpp"
 #include "nodewise/comm/pattern.hpp"
 #include "nodewise/comm/route/direct.hpp"
+#include "nodewise/comm/route/route.hpp"
 
 #include "collective_error.hpp"
 #include "exchange_support.hpp"
@@ -162,6 +163,11 @@ void expect_reverse_records(Exchange& exchange, const Case& c) {
   }
 }
 
+std::size_t expected_stages(Route route, const mpi::Topology& topology) {
+  if (topology.n_nodes() == 1 || route == Route::direct) return 1;
+  return route == Route::two_step ? 2 : 3;
+}
+
 void expect_all(Exchange& exchange, const Case& c) {
   for (const int width : {1, 2, 5}) {
     expect_forward<double>(exchange, c, width);
@@ -195,6 +201,46 @@ TEST(Exchange, ThreeStagesEqualTheDirectPlan) {
       expect_all(exchange, c);
     }
   }
+}
+
+TEST(Exchange, RoutesEqualTheDirectPlan) {
+  for (const auto& map : test::node_maps(test_comm()->size())) {
+    const auto comm = mpi::Comm::create(MPI_COMM_WORLD, map.node_of_rank);
+    for (const Route route : {Route::direct, Route::two_step, Route::three_step}) {
+      SCOPED_TRACE(testing::Message() << map.name << ", " << to_string(route));
+      for (std::uint64_t seed = 1; seed <= 4; ++seed) {
+        const GlobalIndex first = seed % 2 == 0 ? 0 : (GlobalIndex{1} << 41) + 3;
+        const Case c(comm, 40, seed < 3 ? 0.1 : 0.6, seed, first);
+        const Plan plan = make_plan(*comm, discover_pattern(c.layout, c.mine()), route);
+        EXPECT_EQ(plan.stages.size(), expected_stages(route, comm->topology()));
+        Exchange exchange(comm, plan);
+        expect_all(exchange, c);
+      }
+    }
+  }
+}
+
+// A route that silently was another would send as many messages between nodes.
+TEST(Exchange, RoutesSendTheMessagesTheyPromise) {
+  const int p = test_comm()->size();
+  if (p < 4) GTEST_SKIP() << "needs two nodes of two ranks";
+  std::vector<int> node_of_rank(static_cast<std::size_t>(p));
+  for (int r = 0; r < p; ++r) node_of_rank[static_cast<std::size_t>(r)] = r < p / 2 ? 0 : 1;
+  const auto comm = mpi::Comm::create(MPI_COMM_WORLD, node_of_rank);
+  const Layout layout = Layout::uniform(comm, 5 * p);
+  const Pattern pattern = discover_pattern(layout, ghosts_of(layout, comm->rank(), 1.1, 1));
+  const auto off_node = [&](Route route) {
+    const Traffic mine = traffic(make_plan(*comm, pattern, route), comm->topology(), comm->rank());
+    return std::pair(mpi::sum(*comm, mine.messages_off_node),
+                     mpi::sum(*comm, mine.entries_off_node));
+  };
+  using Counts = std::pair<std::int64_t, std::int64_t>;
+  const std::int64_t first = p / 2;
+  const std::int64_t second = p - first;
+  EXPECT_EQ(off_node(Route::direct), Counts(2 * first * second, 2 * 5 * first * second));
+  EXPECT_EQ(off_node(Route::two_step), Counts(p, 5 * p));
+  // One partner each: the pair is split over as many ranks as both nodes have.
+  EXPECT_EQ(off_node(Route::three_step), Counts(2 * first, 5 * p));
 }
 
 TEST(Exchange, SmallPiecesGiveTheSame) {

@@ -110,8 +110,19 @@ LevelInfo describe(const DistMatrix<T>& A) {
   mpi::sum_in_place(A.comm(), std::span<std::int64_t>(sums));
   info.traffic = {sums[0], sums[1], sums[2], sums[3]};
   info.active_ranks = static_cast<int>(sums[4]);
+  info.route = A.route();
   info.max_messages = mpi::max(A.comm(), mine.messages_on_node + mine.messages_off_node);
   return info;
+}
+
+/// The matrix with the route that its level is to take.
+template <class T>
+std::shared_ptr<const DistMatrix<T>> routed(std::shared_ptr<const DistMatrix<T>> A, int level,
+                                            const Options& options) {
+  const bool finer = level < options.route_from_level;
+  const comm::Route route = finer ? comm::Route::direct : options.route;
+  if (A->route() == route) return A;
+  return std::make_shared<const DistMatrix<T>>(A->with_route(route));
 }
 
 /// Makes P, or nothing where coarsening would not make the problem smaller.
@@ -128,8 +139,9 @@ std::unique_ptr<const DistMatrix<T>> coarsen_level(const DistMatrix<T>& A, const
       A.comm(), std::count(splitting.begin(), splitting.end(), coarsen::coarse));
   const auto n = static_cast<double>(A.rows().n_global());
   if (n_coarse == 0 || static_cast<double>(n_coarse) > max_coarsening_ratio * n) return nullptr;
-  return std::make_unique<const DistMatrix<T>>(interpolate::extended_i(
-      A, strength, splitting, options.max_interpolation_entries, options.interpolation_truncation));
+  const DistMatrix<T> P = interpolate::extended_i(
+      A, strength, splitting, options.max_interpolation_entries, options.interpolation_truncation);
+  return std::make_unique<const DistMatrix<T>>(P.with_route(A.route()));
 }
 
 }  // namespace
@@ -143,7 +155,7 @@ Hierarchy<T>::Hierarchy(std::shared_ptr<const DistMatrix<T>> A, const Options& o
   while (true) {
     const int depth = static_cast<int>(levels_.size());
     Level<T>& level = *levels_.emplace_back(std::make_unique<Level<T>>());
-    level.A = std::move(A);
+    level.A = routed(std::move(A), depth, options_);
     LevelInfo info = describe(*level.A);
     if (info.rows > options_.max_coarse_rows && depth + 1 < options_.max_levels) {
       level.P = coarsen_level(*level.A, options_);

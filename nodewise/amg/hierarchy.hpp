@@ -39,6 +39,8 @@ struct Options {
   double jacobi_weight = 0.6666666666666666;
   int max_levels = 25;
   int max_coarse_rows = 100;
+  comm::Route route = comm::Route::direct;  ///< of every exchange of setup and solve
+  int route_from_level = 0;                 ///< finer levels are direct
 };
 
 /// The one table behind the command line, JSON and the reference page.
@@ -49,8 +51,9 @@ struct LevelInfo {
   GlobalIndex rows = 0;
   GlobalIndex nonzeros = 0;
   GlobalIndex interpolation_nonzeros =
-      0;                          ///< of the prolongation from the next level; 0 on the last
-  int active_ranks = 0;           ///< ranks that own rows
+      0;                 ///< of the prolongation from the next level; 0 on the last
+  int active_ranks = 0;  ///< ranks that own rows
+  comm::Route route = comm::Route::direct;
   comm::Traffic traffic;          ///< of one product with the level's matrix, over all ranks
   std::int64_t max_messages = 0;  ///< sent by the busiest rank in one product
   std::string coarse_solver;      ///< on the last level: how it is solved
@@ -70,8 +73,8 @@ template <class T>
 class Hierarchy : public solve::Operator<T> {
  public:
   /// Collective. Throws the same Error on every rank: unsuitable_matrix where A is not square, has
-  /// an entry that is not finite, an empty row, or a missing or zero diagonal entry. A is shared,
-  /// not copied.
+  /// an entry that is not finite, an empty row, or a missing or zero diagonal entry. A's entries
+  /// are shared, not copied; its exchange() keeps its route, whatever the options say.
   Hierarchy(std::shared_ptr<const matrix::DistMatrix<T>> A, const Options& options,
             const LevelObserver& observe = {});
   ~Hierarchy() override;

@@ -35,6 +35,12 @@ std::span<const Field<Options>> option_fields() {
       field("max_levels", &O::max_levels, "Most levels, the finest included", 1, 100),
       field("max_coarse_rows", &O::max_coarse_rows,
             "Coarsening ends at a matrix with no more rows, which is solved directly", 1, 2000),
+      field("route", &O::route,
+            "How data travels between nodes: straight to every rank, once from each rank to each "
+            "node, or gathered on the node and once from node to node",
+            std::vector<std::string>{"direct", "two_step", "three_step"}),
+      field("route_from_level", &O::route_from_level,
+            "The first level that takes the route; finer ones are direct", 0, 100),
   };
   return fields;
 }

@@ -98,31 +98,44 @@ DistMatrix<T>::DistMatrix(Layout rows, Layout cols, RowBlock<T> block)
 
 template <class T>
 DistMatrix<T>::DistMatrix(Layout rows, Layout cols, SplitRows<T> split)
-    : rows_(std::move(rows)),
-      cols_(std::move(cols)),
-      on_(std::move(split.on)),
-      off_(std::move(split.off)),
-      ghosts_(std::move(split.ghosts)) {
+    : rows_(std::move(rows)), cols_(std::move(cols)) {
   mpi::collectively(comm(), [&] {
-    if (on_.n_rows != rows_.n_local() || off_.n_rows != on_.n_rows ||
-        on_.n_cols != cols_.n_local() || std::cmp_not_equal(off_.n_cols, ghosts_.size())) {
+    auto blocks = std::make_shared<Blocks>();
+    blocks->split = std::move(split);
+    const Csr<T>& on = blocks->split.on;
+    const Csr<T>& off = blocks->split.off;
+    if (on.n_rows != rows_.n_local() || off.n_rows != on.n_rows || on.n_cols != cols_.n_local() ||
+        std::cmp_not_equal(off.n_cols, blocks->split.ghosts.size())) {
       throw Error(ErrorCode::dimension_mismatch, "matrix: the rows given do not fit the layout");
     }
-    for (LocalIndex i = 0; i < off_.n_rows; ++i) {
-      if (off_.end(i) > off_.begin(i)) boundary_rows_.push_back(i);
+    for (LocalIndex i = 0; i < off.n_rows; ++i) {
+      if (off.end(i) > off.begin(i)) blocks->boundary_rows.push_back(i);
     }
+    blocks_ = std::move(blocks);
   });
-  const comm::Pattern pattern = comm::discover_pattern(cols_, ghosts_);
+  const comm::Pattern pattern = comm::discover_pattern(cols_, ghosts());
   exchange_ = std::make_shared<comm::Exchange>(shared_comm(), comm::route::direct(pattern));
   nnz_global_ = mpi::sum<GlobalIndex>(comm(), nnz_local());
+}
+
+template <class T>
+DistMatrix<T> DistMatrix<T>::with_route(comm::Route route) const {
+  DistMatrix other = *this;
+  if (route == route_) return other;
+  other.route_ = route;
+  if (comm().topology().n_nodes() <= 1) return other;  // all routes are one
+  const comm::Pattern pattern = comm::discover_pattern(cols_, ghosts());
+  other.exchange_ =
+      std::make_shared<comm::Exchange>(shared_comm(), comm::make_plan(comm(), pattern, route));
+  return other;
 }
 
 template <class T>
 std::size_t DistMatrix<T>::memory_bytes() const {
   const std::size_t per_entry = sizeof(T) + sizeof(LocalIndex);
   return static_cast<std::size_t>(nnz_local()) * per_entry +
-         (on_.row_ptr.size() + off_.row_ptr.size()) * sizeof(Offset) +
-         ghosts_.size() * sizeof(GlobalIndex) + boundary_rows_.size() * sizeof(LocalIndex);
+         (on().row_ptr.size() + off().row_ptr.size()) * sizeof(Offset) +
+         ghosts().size() * sizeof(GlobalIndex) + boundary_rows().size() * sizeof(LocalIndex);
 }
 
 #define NODEWISE_INSTANTIATE(T)                                 \

@@ -7,6 +7,7 @@
 
 #include "nodewise/comm/exchange.hpp"
 #include "nodewise/comm/layout.hpp"
+#include "nodewise/comm/route/route.hpp"
 #include "nodewise/kernels/csr.hpp"
 
 namespace nodewise::matrix {
@@ -38,7 +39,7 @@ SplitRows<T> split_rows(const Layout& cols, RowBlock<T> block);
 /// Rows are laid out by rows(), the vectors it multiplies by cols(). A row's entries are split into
 /// on(): columns this rank owns, local numbers, and off(): columns of other ranks, numbered as in
 /// ghosts() (ascending global indices). Columns ascend and are distinct in every row of either.
-/// Immutable. T is double or float.
+/// Immutable, so that copies share their entries. T is double or float.
 template <class T>
 class DistMatrix {
  public:
@@ -49,32 +50,41 @@ class DistMatrix {
   /// Collective. Takes rows that are split already.
   DistMatrix(Layout rows, Layout cols, SplitRows<T> split);
 
+  /// Collective. The same matrix, its entries shared, whose exchange() takes another route; costs
+  /// what comm::make_plan does. Where the route is the one it has, a copy without messages.
+  DistMatrix with_route(comm::Route route) const;
+  comm::Route route() const { return route_; }
+
   const Layout& rows() const { return rows_; }
   const Layout& cols() const { return cols_; }
   const mpi::Comm& comm() const { return rows_.comm(); }
   const std::shared_ptr<const mpi::Comm>& shared_comm() const { return rows_.shared_comm(); }
-  LocalIndex n_local() const { return on_.n_rows; }
-  LocalIndex n_ghosts() const { return off_.n_cols; }
-  const Csr<T>& on() const { return on_; }
-  const Csr<T>& off() const { return off_; }
-  std::span<const GlobalIndex> ghosts() const { return ghosts_; }
+  LocalIndex n_local() const { return on().n_rows; }
+  LocalIndex n_ghosts() const { return off().n_cols; }
+  const Csr<T>& on() const { return blocks_->split.on; }
+  const Csr<T>& off() const { return blocks_->split.off; }
+  std::span<const GlobalIndex> ghosts() const { return blocks_->split.ghosts; }
   /// The local rows that have entries in off(), ascending.
-  std::span<const LocalIndex> boundary_rows() const { return boundary_rows_; }
+  std::span<const LocalIndex> boundary_rows() const { return blocks_->boundary_rows; }
   /// Brings the ghosts of a vector laid out by cols(). Shared by all users of the matrix, since
   /// running it does not change the matrix.
   comm::Exchange& exchange() const { return *exchange_; }
 
-  Offset nnz_local() const { return on_.nnz() + off_.nnz(); }
+  Offset nnz_local() const { return on().nnz() + off().nnz(); }
   /// Over all ranks; summed once, when the matrix is made.
   GlobalIndex nnz_global() const { return nnz_global_; }
   /// Bytes this rank holds for the matrix, its exchange not counted.
   std::size_t memory_bytes() const;
 
  private:
+  struct Blocks {
+    SplitRows<T> split;
+    std::vector<LocalIndex> boundary_rows;
+  };
+
   Layout rows_, cols_;
-  Csr<T> on_, off_;
-  std::vector<GlobalIndex> ghosts_;
-  std::vector<LocalIndex> boundary_rows_;
+  std::shared_ptr<const Blocks> blocks_;
+  comm::Route route_ = comm::Route::direct;
   std::shared_ptr<comm::Exchange> exchange_;
   GlobalIndex nnz_global_ = 0;
 };

@@ -1,5 +1,6 @@
 #include "nodewise/mpi/topology.hpp"
 
+#include <algorithm>
 #include <unordered_map>
 
 #include "nodewise/base/error.hpp"
@@ -32,6 +33,11 @@ std::span<const int> Topology::ranks_on(int node) const {
   const auto begin = static_cast<std::size_t>(first_[static_cast<std::size_t>(node)]);
   const auto end = static_cast<std::size_t>(first_[static_cast<std::size_t>(node) + 1]);
   return std::span(ranks_).subspan(begin, end - begin);
+}
+
+std::size_t Topology::place_on_node(int rank) const {
+  const std::span<const int> here = ranks_on(node(rank));
+  return static_cast<std::size_t>(std::lower_bound(here.begin(), here.end(), rank) - here.begin());
 }
 
 }  // namespace nodewise::mpi

@@ -1,6 +1,7 @@
 // Which rank sits on which node.
 #pragma once
 
+#include <cstddef>
 #include <span>
 #include <vector>
 
@@ -21,6 +22,8 @@ class Topology {
   bool same_node(int a, int b) const { return node(a) == node(b); }
   /// The ranks of a node, ascending.
   std::span<const int> ranks_on(int node) const;
+  /// Where a rank stands among those of its node.
+  std::size_t place_on_node(int rank) const;
 
  private:
   std::vector<int> node_of_rank_;

@@ -1,0 +1,34 @@
+// Planning a route: rounds of messages between the ranks, each round a pure function.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "nodewise/comm/discovery.hpp"
+#include "nodewise/comm/plan.hpp"
+
+namespace nodewise::comm::route {
+
+/// What planners tell each other: numbers, in a form only they know.
+using Words = Messages<std::int64_t>;
+
+/// One rank's part in the planning of a route. In round r every rank sends step(r, arrived), where
+/// `arrived` holds what the others sent in the round before (nothing in round 0), ordered by
+/// source; after the last round plan(arrived) is the result. Without MPI, so that the ranks can be
+/// those of a communicator or virtual ones in one process.
+class Planner {
+ public:
+  virtual ~Planner() = default;
+  virtual int n_rounds() const = 0;  ///< the same on every rank
+  virtual Words step(int round, const Words& arrived) = 0;
+  virtual Plan plan(const Words& arrived) = 0;
+};
+
+/// Collective. Runs the rounds as sparse exchanges over `comm`.
+Plan run(const mpi::Comm& comm, Planner& planner);
+
+/// Local. Runs the rounds for virtual ranks: planners[r] is the one of rank r.
+std::vector<Plan> run_virtually(std::vector<std::unique_ptr<Planner>>& planners);
+
+}  // namespace nodewise::comm::route

@@ -1,0 +1,22 @@
+// The three-step route: gathered on the node, across the network once a node pair, spread there.
+#pragma once
+
+#include <memory>
+
+#include "nodewise/comm/pattern.hpp"
+#include "nodewise/comm/route/node_mapping.hpp"
+#include "nodewise/comm/route/planner.hpp"
+#include "nodewise/mpi/topology.hpp"
+
+namespace nodewise::comm::route {
+
+/// Local. The part of `rank` in planning the route of Bienz 2018, section 5.4: what the ranks of a
+/// node send to another node is gathered on the rank that `mapping` names, each entry once, crosses
+/// the network in one message, and is spread by the rank that receives it. A pair that the mapping
+/// gives to several ranks is cut into as many equal parts. On-node entries go straight, in the
+/// first stage. Seven rounds of planning, in which the lowest rank of each node speaks for it; a
+/// plan of three stages.
+std::unique_ptr<Planner> three_step(const Pattern& pattern, const mpi::Topology& topology, int rank,
+                                    NodeMapping mapping = map_by_size);
+
+}  // namespace nodewise::comm::route

@@ -1,0 +1,19 @@
+// The two-step route: every rank sends what a node needs of its entries to one rank there.
+#pragma once
+
+#include <memory>
+
+#include "nodewise/comm/pattern.hpp"
+#include "nodewise/comm/route/planner.hpp"
+#include "nodewise/mpi/topology.hpp"
+
+namespace nodewise::comm::route {
+
+/// Local. The part of `rank` in planning the route of Bienz 2018, chapter 7.3: each entry that a
+/// node needs crosses the network once, straight from its owner to the owner's corresponding rank
+/// on that node (the one with the same place on its node, taken modulo the ranks there), which
+/// spreads it. On-node entries go straight, in the first stage. Two rounds of planning; a plan of
+/// two stages.
+std::unique_ptr<Planner> two_step(const Pattern& pattern, const mpi::Topology& topology, int rank);
+
+}  // namespace nodewise::comm::route
