@@ -222,6 +222,11 @@ std::span<const LevelInfo> Hierarchy<T>::levels() const {
 }
 
 template <class T>
+std::shared_ptr<const matrix::DistMatrix<T>> Hierarchy<T>::matrix(std::size_t level) const {
+  return levels_.at(level)->A;
+}
+
+template <class T>
 double Hierarchy<T>::grid_complexity() const {
   double sum = 0;
   for (const LevelInfo& info : info_) sum += static_cast<double>(info.rows);

@@ -84,6 +84,8 @@ class Hierarchy : public solve::Operator<T> {
   void apply(std::span<const T> b, std::span<T> x) const override;
 
   std::span<const LevelInfo> levels() const;
+  /// The matrix of a level, 0 being the finest.
+  std::shared_ptr<const matrix::DistMatrix<T>> matrix(std::size_t level) const;
   /// Sum of rows (nonzeros) over the levels divided by those of the finest.
   double grid_complexity() const;
   double operator_complexity() const;

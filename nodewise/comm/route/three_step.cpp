@@ -1,6 +1,7 @@
 #include "nodewise/comm/route/three_step.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <utility>
 
@@ -56,27 +57,34 @@ class ThreeStep : public Planner {
   int leader(int node) const { return topology_.ranks_on(node).front(); }
 
   Words tell_leader_what_is_sent() {
-    for (const Parcel& parcel : relay_.parcels()) {
+    std::map<int, std::int64_t> n_messages;  // that would go straight to the ranks of a node
+    int before = relay_.rank();
+    for (const Parcel& parcel : relay_.parcels()) {  // grouped by destination
       const int node = topology_.node(parcel.dest);
-      if (node != my_node()) needed_by_[node].push_back(parcel.position);
+      if (node == my_node()) continue;
+      needed_by_[node].push_back(parcel.position);
+      n_messages[node] += parcel.dest != before ? 1 : 0;
+      before = parcel.dest;
     }
     std::map<int, std::vector<std::int64_t>> to;
+    auto& words = to[leader(my_node())];
     for (auto& [node, entries] : needed_by_) {
       std::sort(entries.begin(), entries.end());
       entries.erase(std::unique(entries.begin(), entries.end()), entries.end());
-      const auto n_entries = static_cast<std::int64_t>(entries.size());
-      to[leader(my_node())].insert(to[leader(my_node())].end(), {node, n_entries});
+      words.insert(words.end(),
+                   {node, static_cast<std::int64_t>(entries.size()), n_messages[node]});
     }
-    return to_messages(to);
+    return words.empty() ? Words{} : to_messages(to);
   }
 
   Words tell_nodes_what_comes(const Words& arrived) {
     for (std::size_t i = 0; i < arrived.size(); ++i) {
       const auto message = arrived.message(i);
-      for (std::size_t w = 0; w < message.size(); w += 2) {
+      for (std::size_t w = 0; w < message.size(); w += 3) {
         Outgoing& outgoing = outgoing_[static_cast<int>(message[w])];
         outgoing.shares.push_back({arrived.ranks[i], outgoing.total});
         outgoing.total += message[w + 1];
+        outgoing.direct_messages += message[w + 2];
       }
     }
     std::map<int, std::vector<std::int64_t>> to;
@@ -114,13 +122,13 @@ class ThreeStep : public Planner {
                            [](const PartnerNode& a, int number) { return a.node < number; });
       const auto& mine = senders[static_cast<std::size_t>(partner - partners.begin())];
       const Outgoing& outgoing = outgoing_.at(node);
-      const auto n_parts =
-          std::min({mine.size(), receivers.size(), static_cast<std::size_t>(outgoing.total)});
+      const auto n_parts = std::min(
+          {std::ssize(mine), std::ssize(receivers), outgoing.total, outgoing.direct_messages});
       for (const Share& share : outgoing.shares) {
         auto& words = to[share.rank];
         words.insert(words.end(),
                      {node, share.begin, outgoing.total, static_cast<std::int64_t>(n_parts)});
-        for (std::size_t part = 0; part < n_parts; ++part) {
+        for (std::size_t part = 0; std::cmp_less(part, n_parts); ++part) {
           words.insert(words.end(), {mine[part], receivers[part]});
         }
       }
@@ -182,7 +190,8 @@ class ThreeStep : public Planner {
     std::int64_t begin;  // of its entries among those of the node
   };
   struct Outgoing {
-    std::int64_t total = 0;
+    std::int64_t total = 0;            // distinct entries
+    std::int64_t direct_messages = 0;  // there would be: no more parts than these
     std::vector<Share> shares;
   };
 

@@ -13,7 +13,8 @@ namespace nodewise::comm::route {
 /// Local. The part of `rank` in planning the route of Bienz 2018, section 5.4: what the ranks of a
 /// node send to another node is gathered on the rank that `mapping` names, each entry once, crosses
 /// the network in one message, and is spread by the rank that receives it. A pair that the mapping
-/// gives to several ranks is cut into as many equal parts. On-node entries go straight, in the
+/// gives to several ranks is cut into as many equal parts, but no more than there would be direct
+/// messages. On-node entries go straight, in the
 /// first stage. Seven rounds of planning, in which the lowest rank of each node speaks for it; a
 /// plan of three stages.
 std::unique_ptr<Planner> three_step(const Pattern& pattern, const mpi::Topology& topology, int rank,

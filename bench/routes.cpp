@@ -1,0 +1,205 @@
+// The routes side by side: one halo exchange on every level of a hierarchy, and whole solves.
+#include <cstdlib>
+#include <iostream>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <mpi.h>
+
+#include "nodewise/amg/hierarchy.hpp"
+#include "nodewise/matrix/operations.hpp"
+#include "nodewise/solve/krylov.hpp"
+#include "nodewise/solve/matrix_operator.hpp"
+
+#include "measure.hpp"
+#include "problem.hpp"
+
+namespace {
+
+using namespace nodewise;
+using namespace nodewise::bench;
+using comm::Route;
+
+constexpr Route routes[] = {Route::direct, Route::two_step, Route::three_step};
+
+struct Arguments {
+  std::vector<std::string> problems = {"laplace27:24", "rotated_fe:120", "random:4000"};
+  int repeats = 9;
+  int exchanges = 3;  ///< of one sample
+  int solves = 3;
+  int ranks_per_node = 0;
+};
+
+std::shared_ptr<const mpi::Comm> make_comm(const Arguments& arguments) {
+  if (arguments.ranks_per_node == 0) return mpi::Comm::create(MPI_COMM_WORLD);
+  int size = 0;
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  std::vector<int> node_of_rank;
+  for (int r = 0; r < size; ++r) node_of_rank.push_back(r / arguments.ranks_per_node);
+  return mpi::Comm::create(MPI_COMM_WORLD, node_of_rank);
+}
+
+/// One route on one level.
+struct Entrant {
+  Route route;
+  Matrix A;
+  double planning_s;
+  std::vector<double> exchange_s;
+};
+
+struct Counts {
+  std::int64_t messages, busiest, entries, messages_on_node;
+};
+
+Counts count(const Matrix& A) {
+  const mpi::Comm& comm = A.comm();
+  const comm::Traffic t = comm::traffic(A.exchange().plan(), comm.topology(), comm.rank());
+  return {mpi::sum(comm, t.messages_off_node), mpi::max(comm, t.messages_off_node),
+          mpi::sum(comm, t.entries_off_node), mpi::sum(comm, t.messages_on_node)};
+}
+
+std::vector<Entrant> entrants_for(const Matrix& A) {
+  std::vector<Entrant> entrants;
+  for (const Route route : routes) {
+    const Matrix direct = A.with_route(Route::direct);
+    const double planning = timed(A.comm(), [&] {
+      const comm::Pattern pattern = comm::discover_pattern(A.cols(), A.ghosts());
+      comm::make_plan(A.comm(), pattern, route);
+    });
+    entrants.push_back({route, direct.with_route(route), planning, {}});
+  }
+  return entrants;
+}
+
+/// Every route in turn, in each repeat in another order.
+void measure(std::vector<Entrant>& entrants, const Arguments& arguments) {
+  const std::size_t n = entrants.size();
+  for (int repeat = -1; repeat < arguments.repeats; ++repeat) {  // the first to warm up
+    for (std::size_t k = 0; k < n; ++k) {
+      Entrant& entrant = entrants[(k + static_cast<std::size_t>(repeat + 1)) % n];
+      const Matrix& A = entrant.A;
+      const std::vector<double> x(static_cast<std::size_t>(A.n_local()), 1.0);
+      std::vector<double> ghosts(static_cast<std::size_t>(A.n_ghosts()));
+      const double seconds = timed(A.comm(), [&] {
+        for (int e = 0; e < arguments.exchanges; ++e) {
+          A.exchange().forward(std::span<const double>(x), std::span<double>(ghosts));
+        }
+      });
+      if (repeat >= 0) entrant.exchange_s.push_back(1e3 * seconds / arguments.exchanges);
+    }
+  }
+}
+
+void print_levels(const amg::Hierarchy<double>& hierarchy, const Arguments& arguments) {
+  const mpi::Comm& comm = hierarchy.layout().comm();
+  if (comm.is_root()) {
+    std::cout << "| level | rows | route | off-node messages | of the busiest rank | off-node KB | "
+                 "on-node messages | planning, ms | exchange, ms | direct / this |\n"
+                 "|---|---|---|---|---|---|---|---|---|---|\n";
+  }
+  for (std::size_t l = 0; l < hierarchy.levels().size(); ++l) {
+    const Matrix& A = *hierarchy.matrix(l);
+    std::vector<Entrant> entrants = entrants_for(A);
+    measure(entrants, arguments);
+    for (const Entrant& e : entrants) {
+      const Counts c = count(e.A);
+      if (!comm.is_root()) continue;
+      std::cout << fmt::format(
+          "| {} | {} | {} | {} | {} | {:.1f} | {} | {:.1f} | {} | {} |\n", l, A.rows().n_global(),
+          comm::to_string(e.route), c.messages, c.busiest, 8e-3 * static_cast<double>(c.entries),
+          c.messages_on_node, 1e3 * e.planning_s, to_text(spread(e.exchange_s), 2),
+          to_text(spread(ratios(entrants.front().exchange_s, e.exchange_s)), 2));
+    }
+  }
+  if (comm.is_root()) std::cout << "\n" << std::flush;
+}
+
+/// A way to choose the routes of a hierarchy.
+struct Choice {
+  Route route;
+  int from_level;
+  std::vector<double> setup_s, solve_s, total_s;
+  int iterations = 0;
+};
+
+void solve_once(const std::shared_ptr<const Matrix>& A, std::span<const double> b, Choice& choice) {
+  amg::Options options;
+  options.route = choice.route;
+  options.route_from_level = choice.from_level;
+  std::unique_ptr<amg::Hierarchy<double>> M;
+  const double setup =
+      timed(A->comm(), [&] { M = std::make_unique<amg::Hierarchy<double>>(A, options); });
+  std::vector<double> x(b.size(), 0.0);
+  // The Krylov method's own product takes the route of the finest level.
+  const solve::MatrixOperator<double> op(M->matrix(0));
+  solve::Report report;
+  const double solve = timed(A->comm(), [&] { report = solve::cg<double>(op, M.get(), b, x, {}); });
+  choice.setup_s.push_back(setup);
+  choice.solve_s.push_back(solve);
+  choice.total_s.push_back(setup + solve);
+  choice.iterations = report.iterations;
+}
+
+void print_solves(const std::shared_ptr<const Matrix>& A, const Arguments& arguments) {
+  const std::vector<double> b = make_rhs(A->rows());
+  std::vector<Choice> choices = {{Route::direct, 0, {}, {}, {}}};
+  for (const Route route : {Route::two_step, Route::three_step}) {
+    for (const int from : {0, 1, 2}) choices.push_back({route, from, {}, {}, {}});
+  }
+  for (int repeat = 0; repeat < arguments.solves; ++repeat) {
+    for (Choice& choice : choices) solve_once(A, b, choice);
+  }
+  if (!A->comm().is_root()) return;
+  std::cout << "| routes | iterations | setup, s | solve, s | total, s | direct / this |\n"
+               "|---|---|---|---|---|---|\n";
+  for (const Choice& c : choices) {
+    std::string name = comm::to_string(c.route);
+    if (c.from_level > 0) name += fmt::format(" from level {}", c.from_level);
+    std::cout << fmt::format("| {} | {} | {} | {} | {} | {} |\n", name, c.iterations,
+                             to_text(spread(c.setup_s), 3), to_text(spread(c.solve_s), 3),
+                             to_text(spread(c.total_s), 3),
+                             to_text(spread(ratios(choices.front().total_s, c.total_s)), 2));
+  }
+  std::cout << "\n" << std::flush;
+}
+
+void run(const Arguments& arguments) {
+  const std::shared_ptr<const mpi::Comm> comm = make_comm(arguments);
+  for (const std::string& text : arguments.problems) {
+    const Problem problem = parse_problem(text);
+    const std::shared_ptr<const Matrix> A = make_matrix(comm, problem);
+    const amg::Hierarchy<double> hierarchy(A, {});
+    if (comm->is_root()) {
+      std::cout << fmt::format("#### {}, n = {}: {} ranks on {} nodes\n\n", problem.name, problem.n,
+                               comm->size(), comm->topology().n_nodes());
+    }
+    print_levels(hierarchy, arguments);
+    if (arguments.solves > 0 && matrix::is_symmetric(*A)) print_solves(A, arguments);
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Arguments arguments;
+  CLI::App app("Compare the routes between nodes; prints Markdown.");
+  app.add_option("--problem", arguments.problems, "name:n, one or more");
+  app.add_option("--repeats", arguments.repeats, "samples of each route")
+      ->check(CLI::PositiveNumber);
+  app.add_option("--exchanges", arguments.exchanges, "in one sample")->check(CLI::PositiveNumber);
+  app.add_option("--solves", arguments.solves, "of each choice of routes; 0: none")
+      ->check(CLI::NonNegativeNumber);
+  app.add_option("--ranks-per-node", arguments.ranks_per_node,
+                 "in place of the real nodes, to see counts on one machine")
+      ->check(CLI::NonNegativeNumber);
+  CLI11_PARSE(app, argc, argv);
+  MPI_Init(&argc, &argv);
+  try {
+    run(arguments);
+  } catch (const std::exception& error) {
+    std::cerr << "nodewise_bench_routes: " << error.what() << "\n";
+    return EXIT_FAILURE;  // without MPI_Finalize: mpirun ends the other ranks
+  }
+  MPI_Finalize();
+  return EXIT_SUCCESS;
+}
