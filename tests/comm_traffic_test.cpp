@@ -196,5 +196,19 @@ TEST(Traffic, SparseExchangeSendsOneMessageEach) {
   EXPECT_EQ(counts, (Counts{0, 1, 0}));
 }
 
+TEST(Rotation, BeginsAfterOneself) {
+  const auto order = [](const std::vector<int>& ranks, int rank) {
+    const Rotation rotation(ranks, rank);
+    std::vector<int> result;
+    for (std::size_t i = 0; i < rotation.n; ++i) result.push_back(ranks[rotation[i]]);
+    return result;
+  };
+  EXPECT_EQ(order({0, 2, 3, 7}, 2), (std::vector<int>{3, 7, 0, 2}));
+  EXPECT_EQ(order({0, 2, 3, 7}, 1), (std::vector<int>{2, 3, 7, 0}));
+  EXPECT_EQ(order({0, 2, 3, 7}, 9), (std::vector<int>{0, 2, 3, 7}));
+  EXPECT_EQ(order({4}, 0), (std::vector<int>{4}));
+  EXPECT_TRUE(order({}, 0).empty());
+}
+
 }  // namespace
 }  // namespace nodewise::comm

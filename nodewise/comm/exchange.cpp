@@ -105,7 +105,9 @@ void Exchange::post_stage(std::size_t s) {
   std::vector<std::byte>& buffer = send_buffers_[s];
   buffer.resize(stage.send_entries.size() * item_bytes_);
   gather(owned_, pool_, plan_.n_owned, stage.send_entries, buffer.data(), item_bytes_);
-  for (std::size_t i = 0; i < stage.send_ranks.size(); ++i) {
+  const Rotation order(stage.send_ranks, comm_->rank());
+  for (std::size_t k = 0; k < order.n; ++k) {
+    const std::size_t i = order[k];
     post_send(buffer.data() + stage.send_offsets[i] * bytes,
               (stage.send_offsets[i + 1] - stage.send_offsets[i]) * bytes, stage.send_ranks[i],
               mpi::tag_exchange);
@@ -204,7 +206,9 @@ void Exchange::run_records(const std::byte* owned, std::span<const Offset> owned
       const Offset b = received_at(stage.recv_offsets[i + 1]);
       post_recv(pool + a, b - a, stage.recv_ranks[i], mpi::tag_records);
     }
-    for (std::size_t i = 0; i < stage.send_ranks.size(); ++i) {
+    const Rotation order(stage.send_ranks, comm_->rank());
+    for (std::size_t k = 0; k < order.n; ++k) {
+      const std::size_t i = order[k];
       const Offset a = at[static_cast<std::size_t>(stage.send_offsets[i])];
       const Offset b = at[static_cast<std::size_t>(stage.send_offsets[i + 1])];
       post_send(buffer.data() + a, b - a, stage.send_ranks[i], mpi::tag_records);
@@ -223,7 +227,9 @@ void Exchange::return_stage(std::size_t s, std::span<const Offset> received_at, 
     const Offset b = received_at[static_cast<std::size_t>(stage.send_offsets[i + 1])] * bytes;
     post_recv(received + a, b - a, stage.send_ranks[i], tag);
   }
-  for (std::size_t i = 0; i < stage.recv_ranks.size(); ++i) {
+  const Rotation order(stage.recv_ranks, comm_->rank());
+  for (std::size_t k = 0; k < order.n; ++k) {
+    const std::size_t i = order[k];
     const Offset a = sent_at[static_cast<std::size_t>(stage.recv_offsets[i])] * bytes;
     const Offset b = sent_at[static_cast<std::size_t>(stage.recv_offsets[i + 1])] * bytes;
     post_send(sent + a, b - a, stage.recv_ranks[i], tag);

@@ -28,7 +28,8 @@ struct Records {
 };
 
 /// Executes a Plan over nonblocking point-to-point messages. All functions are collective over the
-/// ranks of the plan and cost the plan's messages once (records: twice, lengths first). One object
+/// ranks of the plan and cost the plan's messages once (records: twice, lengths first), each rank
+/// sending first to the rank after its own. One object
 /// runs one exchange at a time; different objects may overlap if every rank starts them in the same
 /// order. Item types must be trivially copyable.
 class Exchange {

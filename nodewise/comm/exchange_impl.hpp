@@ -80,7 +80,9 @@ void Exchange::reverse_add(std::span<const T> ghosts, std::span<T> owned, int wi
       post_recv(reinterpret_cast<std::byte*>(received.data() + first * w),
                 static_cast<Offset>(count * w * sizeof(T)), stage.send_ranks[i], mpi::tag_exchange);
     }
-    for (std::size_t i = 0; i < stage.recv_ranks.size(); ++i) {
+    const Rotation order(stage.recv_ranks, comm_->rank());
+    for (std::size_t k = 0; k < order.n; ++k) {
+      const std::size_t i = order[k];
       const auto first = static_cast<std::size_t>(stage.recv_offsets[i]);
       const auto count = static_cast<std::size_t>(stage.recv_offsets[i + 1]) - first;
       const T* data = contributions.data() + (begin_of_stage(s) + first) * w;

@@ -25,6 +25,11 @@ std::vector<LocalIndex> Plan::exported_entries() const {
   return entries;
 }
 
+Rotation::Rotation(std::span<const int> ranks, int rank)
+    : first(static_cast<std::size_t>(std::upper_bound(ranks.begin(), ranks.end(), rank) -
+                                     ranks.begin())),
+      n(ranks.size()) {}
+
 Traffic traffic(const Plan& plan, const mpi::Topology& topology, int rank) {
   Traffic total;
   for (const Stage& stage : plan.stages) {

@@ -42,6 +42,14 @@ struct Plan {
   std::vector<LocalIndex> exported_entries() const;
 };
 
+/// The place i of a rotation of `ranks` (ascending) that begins after `rank`: ranks that all sent
+/// to the lowest first would meet there, and at the next, in step.
+struct Rotation {
+  Rotation(std::span<const int> ranks, int rank);
+  std::size_t operator[](std::size_t i) const { return i + first < n ? i + first : i + first - n; }
+  std::size_t first, n;
+};
+
 /// Messages and entries one rank sends in one run of a plan, by where they go.
 struct Traffic {
   std::int64_t messages_on_node = 0;
