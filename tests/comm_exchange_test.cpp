@@ -1,12 +1,15 @@
 // The executor: direct plans and plans of several stages, against what every rank can compute.
 #include <cstring>
 #include <limits>
+#include <new>
+#include <tuple>
 
 #include <gtest/gtest.h>
 
 #include "nodewise/comm/exchange.hpp"
 #include "nodewise/comm/pattern.hpp"
 #include "nodewise/comm/route/direct.hpp"
+#include "nodewise/comm/route/planner.hpp"
 #include "nodewise/comm/route/route.hpp"
 
 #include "collective_error.hpp"
@@ -241,6 +244,45 @@ TEST(Exchange, RoutesSendTheMessagesTheyPromise) {
   EXPECT_EQ(off_node(Route::two_step), Counts(p, 5 * p));
   // One partner each: the pair is split over as many ranks as both nodes have.
   EXPECT_EQ(off_node(Route::three_step), Counts(2 * first, 5 * p));
+}
+
+// Fails on one rank in a round that all others pass, who then miss its message.
+class FailingPlanner : public route::Planner {
+ public:
+  FailingPlanner(int rank, int failing) : rank_(rank), failing_(failing) {}
+  int n_rounds() const override { return 3; }
+  bool stays_on_node(int round) const override { return round == 2; }
+  route::Words step(int round, const route::Words& arrived) override {
+    if (round == 1 && rank_ == failing_) throw std::bad_alloc();
+    if (round == 2 && arrived.size() == 0) throw Error(ErrorCode::internal, "nothing came");
+    return {.ranks = {rank_}, .offsets = {0, 1}, .data = {round}};
+  }
+  Plan plan(const route::Words&) override { return {}; }
+
+ private:
+  int rank_, failing_;
+};
+
+TEST(Exchange, PlanningThatFailsOnOneRankFailsOnAllWithTheCause) {
+  for (const auto& map : test::node_maps(test_comm()->size())) {
+    const auto comm = mpi::Comm::create(MPI_COMM_WORLD, map.node_of_rank);
+    for (const int failing : {0, comm->size() - 1}) {
+      FailingPlanner planner(comm->rank(), failing);
+      expect_same_error(*comm, ErrorCode::out_of_memory, [&] { route::run(*comm, planner); });
+    }
+    FailingPlanner planner(comm->rank(), -1);
+    EXPECT_TRUE(route::run(*comm, planner).stages.empty());
+  }
+}
+
+TEST(Pattern, IsGivenBackByItsDirectPlan) {
+  const Case c(test_comm(), 45, 0.4, 3);
+  const Pattern p = discover_pattern(c.layout, c.mine());
+  const Pattern q = route::pattern_of(route::direct(p));
+  EXPECT_EQ(std::tie(q.n_owned, q.n_ghosts, q.recv_ranks, q.recv_offsets),
+            std::tie(p.n_owned, p.n_ghosts, p.recv_ranks, p.recv_offsets));
+  EXPECT_EQ(std::tie(q.send_ranks, q.send_offsets, q.send_entries),
+            std::tie(p.send_ranks, p.send_offsets, p.send_entries));
 }
 
 TEST(Exchange, SmallPiecesGiveTheSame) {

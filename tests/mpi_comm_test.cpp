@@ -127,5 +127,19 @@ TEST(Comm, CheckTurnsAnMpiErrorIntoAnError) {
   }
 }
 
+TEST(Comm, NodeHoldsTheRanksOfTheNodeInOrder) {
+  for (const NodeMap& map : node_maps(test_comm()->size())) {
+    const auto comm = mpi::Comm::create(MPI_COMM_WORLD, map.node_of_rank);
+    const mpi::Topology& topology = comm->topology();
+    const auto here = topology.ranks_on(topology.node(comm->rank()));
+    EXPECT_EQ(mpi::gather_all(comm->node(), comm->rank()),
+              std::vector<int>(here.begin(), here.end()));
+    EXPECT_EQ(comm->node().topology().n_nodes(), 1);
+    EXPECT_EQ(std::cmp_equal(comm->node().rank(), topology.place_on_node(comm->rank())), true);
+    EXPECT_EQ(&comm->node() == comm.get(), topology.n_nodes() == 1);
+    EXPECT_EQ(&comm->node().node(), &comm->node());
+  }
+}
+
 }  // namespace
 }  // namespace nodewise::test

@@ -124,7 +124,9 @@ DistMatrix<T> DistMatrix<T>::with_route(comm::Route route) const {
   if (route == route_) return other;
   other.route_ = route;
   if (comm().topology().n_nodes() <= 1) return other;  // all routes are one
-  const comm::Pattern pattern = comm::discover_pattern(cols_, ghosts());
+  const comm::Pattern pattern = route_ == comm::Route::direct
+                                    ? comm::route::pattern_of(exchange().plan())
+                                    : comm::discover_pattern(cols_, ghosts());
   other.exchange_ =
       std::make_shared<comm::Exchange>(shared_comm(), comm::make_plan(comm(), pattern, route));
   return other;

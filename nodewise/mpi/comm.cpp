@@ -71,7 +71,7 @@ std::shared_ptr<const Comm> Comm::create(MPI_Comm user) {
   MPI_Comm owned = MPI_COMM_NULL;
   check(MPI_Comm_dup(user, &owned), "MPI_Comm_dup");
   std::shared_ptr<Comm> comm(new Comm(owned));
-  comm->topology_ = Topology(discover_nodes(*comm));
+  comm->set_topology(Topology(discover_nodes(*comm)));
   return comm;
 }
 
@@ -87,8 +87,18 @@ std::shared_ptr<const Comm> Comm::create(MPI_Comm user, std::span<const int> nod
   MPI_Comm owned = MPI_COMM_NULL;
   check(MPI_Comm_dup(user, &owned), "MPI_Comm_dup");
   std::shared_ptr<Comm> comm(new Comm(owned));
-  comm->topology_ = std::move(topology);
+  comm->set_topology(std::move(topology));
   return comm;
+}
+
+void Comm::set_topology(Topology topology) {
+  topology_ = std::move(topology);
+  if (topology_.n_nodes() <= 1) return;
+  MPI_Comm node = MPI_COMM_NULL;
+  check(MPI_Comm_split(comm_, topology_.node(rank_), rank_, &node), "MPI_Comm_split");
+  std::unique_ptr<Comm> owned(new Comm(node));
+  owned->topology_ = Topology(std::vector<int>(static_cast<std::size_t>(owned->size()), 0));
+  node_ = std::move(owned);
 }
 
 Comm::~Comm() {

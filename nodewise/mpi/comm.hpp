@@ -40,6 +40,8 @@ class Comm {
   int size() const { return size_; }
   bool is_root() const { return rank_ == 0; }
   const Topology& topology() const { return topology_; }
+  /// The ranks of this rank's node, in their order; this communicator where there is one node only.
+  const Comm& node() const { return node_ ? *node_ : *this; }
 
   /// Local. Alternates between two tags, one for every other sparse exchange, so that a rank that
   /// is already in the next exchange cannot be heard by one that is still in this.
@@ -47,11 +49,13 @@ class Comm {
 
  private:
   explicit Comm(MPI_Comm owned);
+  void set_topology(Topology topology);
 
   MPI_Comm comm_ = MPI_COMM_NULL;
   int rank_ = 0;
   int size_ = 1;
   Topology topology_;
+  std::unique_ptr<const Comm> node_;
   mutable unsigned discovery_calls_ = 0;
 };
 

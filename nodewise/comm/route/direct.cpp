@@ -14,4 +14,15 @@ Plan direct(const Pattern& pattern) {
   return plan;
 }
 
+Pattern pattern_of(const Plan& direct_plan) {
+  const Stage& stage = direct_plan.stages.front();
+  return {.n_owned = direct_plan.n_owned,
+          .n_ghosts = direct_plan.n_ghosts,
+          .recv_ranks = stage.recv_ranks,
+          .recv_offsets = stage.recv_offsets,
+          .send_ranks = stage.send_ranks,
+          .send_offsets = stage.send_offsets,
+          .send_entries = stage.send_entries};
+}
+
 }  // namespace nodewise::comm::route

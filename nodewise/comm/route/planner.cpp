@@ -1,5 +1,8 @@
 #include "nodewise/comm/route/planner.hpp"
 
+#include <optional>
+#include <utility>
+
 #include "nodewise/mpi/agree.hpp"
 
 namespace nodewise::comm::route {
@@ -21,15 +24,45 @@ std::vector<Words> deliver(const std::vector<Words>& sent) {
   return arrived;
 }
 
+Words exchange_on_node(const mpi::Comm& comm, Words sends) {
+  const mpi::Topology& topology = comm.topology();
+  for (int& rank : sends.ranks) rank = static_cast<int>(topology.place_on_node(rank));
+  Words arrived = exchange_sparse(comm.node(), sends);
+  const auto here = topology.ranks_on(topology.node(comm.rank()));
+  for (int& rank : arrived.ranks) rank = here[static_cast<std::size_t>(rank)];
+  return arrived;
+}
+
+/// A rank that hears nothing from one that failed may fail in turn, with an internal error: the
+/// cause is what matters.
+void agree_on_cause(const mpi::Comm& comm, const std::optional<Error>& error) {
+  try {
+    mpi::agree(comm, error);
+  } catch (const Error& agreed) {
+    const bool is_cause = error && error->code() != ErrorCode::internal;
+    if (agreed.code() == ErrorCode::internal) mpi::agree(comm, is_cause ? error : std::nullopt);
+    throw;
+  }
+}
+
 }  // namespace
 
 Plan run(const mpi::Comm& comm, Planner& planner) {
+  // A rank that fails says nothing more until all agree at the end: to agree in every round would
+  // cost as much as the round.
+  std::optional<Error> error;
   Words arrived;
   for (int round = 0; round < planner.n_rounds(); ++round) {
-    arrived = exchange_sparse(
-        comm, mpi::collectively(comm, [&] { return planner.step(round, arrived); }));
+    Words sends;
+    if (!error) error = mpi::caught([&] { sends = planner.step(round, arrived); });
+    if (error) sends = {};
+    arrived = planner.stays_on_node(round) ? exchange_on_node(comm, std::move(sends))
+                                           : exchange_sparse(comm, sends);
   }
-  return mpi::collectively(comm, [&] { return planner.plan(arrived); });
+  Plan plan;
+  if (!error) error = mpi::caught([&] { plan = planner.plan(arrived); });
+  agree_on_cause(comm, error);
+  return plan;
 }
 
 std::vector<Plan> run_virtually(std::vector<std::unique_ptr<Planner>>& planners) {

@@ -21,11 +21,14 @@ class Planner {
  public:
   virtual ~Planner() = default;
   virtual int n_rounds() const = 0;  ///< the same on every rank
+  /// Whether all messages of a round stay on their node, so that nodes need not wait for another.
+  virtual bool stays_on_node(int round) const = 0;
   virtual Words step(int round, const Words& arrived) = 0;
   virtual Plan plan(const Words& arrived) = 0;
 };
 
-/// Collective. Runs the rounds as sparse exchanges over `comm`.
+/// Collective. Runs the rounds as sparse exchanges over `comm`, or over the ranks of each node.
+/// Where a rank fails every rank throws the same Error, after the last round.
 Plan run(const mpi::Comm& comm, Planner& planner);
 
 /// Local. Runs the rounds for virtual ranks: planners[r] is the one of rank r.

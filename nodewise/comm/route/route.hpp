@@ -18,8 +18,8 @@ enum class Route {
 const char* to_string(Route route);
 
 /// Collective. The plan of a pattern over a route. Where all ranks are on one node every route is
-/// `direct`, and planning takes no message; otherwise two_step takes two sparse exchanges, and
-/// three_step seven.
+/// `direct`, and planning takes no message; otherwise two_step takes two sparse exchanges, one of
+/// them within the nodes, three_step seven, four of them within the nodes, and each an allreduce.
 Plan make_plan(const mpi::Comm& comm, const Pattern& pattern, Route route);
 
 }  // namespace nodewise::comm

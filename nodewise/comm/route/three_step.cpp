@@ -27,6 +27,8 @@ class ThreeStep : public Planner {
       : topology_(topology), relay_(pattern, rank), mapping_(std::move(mapping)) {}
 
   int n_rounds() const override { return 7; }
+  /// Only the leaders' two rounds and the crossing leave it.
+  bool stays_on_node(int round) const override { return round != 1 && round != 2 && round != 5; }
 
   Words step(int round, const Words& arrived) override {
     switch (round) {

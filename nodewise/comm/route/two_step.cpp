@@ -12,6 +12,7 @@ class TwoStep : public Planner {
       : topology_(topology), relay_(pattern, rank) {}
 
   int n_rounds() const override { return 2; }
+  bool stays_on_node(int round) const override { return round == 1; }
 
   Words step(int round, const Words& arrived) override {
     if (round > 0) relay_.receive(arrived);
