@@ -123,6 +123,19 @@ def test_messages_are_counted_by_placement(nodewise, tmp_path, node_map, on_node
     assert traffic["max_messages_of_a_rank"] == 2
 
 
+# On the coarsest level every rank needs something of every other; there are two nodes of two.
+@pytest.mark.parametrize("route, messages", [("direct", 8), ("two_step", 4), ("three_step", 4)])
+def test_routes_by_level(nodewise, tmp_path, route, messages):
+    words = ["--problem", "laplace27", "--n", "12", "--ranks-per-node", "2", "--route", route]
+    words += ["--route-from-level", "1", "--json", "r.json"]
+    result = nodewise("solve", *words, ranks=4)
+    assert result.code == 0, result.err
+    levels = json.loads((tmp_path / "r.json").read_text())["hierarchy"]["levels"]
+    assert [level["route"] for level in levels] == ["direct"] + [route] * (len(levels) - 1)
+    assert levels[-1]["product_traffic"]["messages_off_node"] == messages
+    assert ("route" in result.out) == (route != "direct")
+
+
 @pytest.mark.parametrize("ranks", [1, 3])
 def test_one_by_one_matrix(nodewise, tmp_path, ranks):
     write_market(tmp_path / "A.mtx", 1, 1, [(1, 1, 4.0)])

@@ -106,8 +106,8 @@ void Relay::deliver(int owner, LocalIndex ordinal, LocalIndex position) {
   const auto found =
       std::lower_bound(pattern_.recv_ranks.begin(), pattern_.recv_ranks.end(), owner);
   const auto i = static_cast<std::size_t>(found - pattern_.recv_ranks.begin());
-  const auto ghost = static_cast<std::size_t>(pattern_.recv_offsets[i] + ordinal);
-  ghost_entries_[ghost] = position;
+  const LocalIndex ghost = pattern_.recv_offsets[i] + ordinal;
+  ghost_entries_[static_cast<std::size_t>(ghost)] = position;
 }
 
 Plan Relay::finish() {
