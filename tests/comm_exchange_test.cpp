@@ -249,29 +249,34 @@ TEST(Exchange, RoutesSendTheMessagesTheyPromise) {
 // Fails on one rank in a round that all others pass, who then miss its message.
 class FailingPlanner : public route::Planner {
  public:
-  FailingPlanner(int rank, int failing) : rank_(rank), failing_(failing) {}
+  FailingPlanner(int rank, int failing, bool answers)
+      : rank_(rank), failing_(failing), answers_(answers) {}
   int n_rounds() const override { return 3; }
   bool stays_on_node(int round) const override { return round == 2; }
+  bool answers(int round) const override { return answers_ && round == 1; }
   route::Words step(int round, const route::Words& arrived) override {
     if (round == 1 && rank_ == failing_) throw std::bad_alloc();
-    if (round == 2 && arrived.size() == 0) throw Error(ErrorCode::internal, "nothing came");
+    if (round == 2 && arrived.data.empty()) throw Error(ErrorCode::internal, "nothing came");
     return {.ranks = {rank_}, .offsets = {0, 1}, .data = {round}};
   }
   Plan plan(const route::Words&) override { return {}; }
 
  private:
   int rank_, failing_;
+  bool answers_;
 };
 
 TEST(Exchange, PlanningThatFailsOnOneRankFailsOnAllWithTheCause) {
   for (const auto& map : test::node_maps(test_comm()->size())) {
     const auto comm = mpi::Comm::create(MPI_COMM_WORLD, map.node_of_rank);
-    for (const int failing : {0, comm->size() - 1}) {
-      FailingPlanner planner(comm->rank(), failing);
-      expect_same_error(*comm, ErrorCode::out_of_memory, [&] { route::run(*comm, planner); });
+    for (const bool answers : {false, true}) {
+      for (const int failing : {0, comm->size() - 1}) {
+        FailingPlanner planner(comm->rank(), failing, answers);
+        expect_same_error(*comm, ErrorCode::out_of_memory, [&] { route::run(*comm, planner); });
+      }
+      FailingPlanner planner(comm->rank(), -1, answers);
+      EXPECT_TRUE(route::run(*comm, planner).stages.empty());
     }
-    FailingPlanner planner(comm->rank(), -1);
-    EXPECT_TRUE(route::run(*comm, planner).stages.empty());
   }
 }
 

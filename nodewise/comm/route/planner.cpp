@@ -1,6 +1,7 @@
 #include "nodewise/comm/route/planner.hpp"
 
 #include <optional>
+#include <span>
 #include <utility>
 
 #include "nodewise/mpi/agree.hpp"
@@ -33,6 +34,37 @@ Words exchange_on_node(const mpi::Comm& comm, Words sends) {
   return arrived;
 }
 
+/// Sends one message to each of answers.ranks and receives one from each of `asked`.
+Words exchange_answers(const mpi::Comm& comm, const Words& answers, std::span<const int> asked) {
+  std::vector<MPI_Request> requests(answers.size(), MPI_REQUEST_NULL);
+  for (std::size_t i = 0; i < answers.size(); ++i) {
+    const auto message = answers.message(i);
+    mpi::check(MPI_Isend(message.data(), narrow<int>(message.size(), "message length"), MPI_INT64_T,
+                         answers.ranks[i], mpi::tag_answer, comm.get(), &requests[i]),
+               "MPI_Isend");
+  }
+  Words arrived;
+  for (const int rank : asked) {
+    MPI_Status status;
+    int length = 0;
+    mpi::check(MPI_Probe(rank, mpi::tag_answer, comm.get(), &status), "MPI_Probe");
+    mpi::check(MPI_Get_count(&status, MPI_INT64_T, &length), "MPI_Get_count");
+    arrived.ranks.push_back(rank);
+    arrived.offsets.push_back(arrived.offsets.back() + length);
+    arrived.data.resize(static_cast<std::size_t>(arrived.offsets.back()));
+    mpi::check(MPI_Recv(arrived.data.data() + (arrived.offsets.back() - length), length,
+                        MPI_INT64_T, rank, mpi::tag_answer, comm.get(), MPI_STATUS_IGNORE),
+               "MPI_Recv");
+  }
+  mpi::check(MPI_Waitall(narrow<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE),
+             "MPI_Waitall");
+  return arrived;
+}
+
+Words empty_messages_to(const std::vector<int>& ranks) {
+  return {.ranks = ranks, .offsets = std::vector<Offset>(ranks.size() + 1, 0), .data = {}};
+}
+
 /// A rank that hears nothing from one that failed may fail in turn, with an internal error: the
 /// cause is what matters.
 void agree_on_cause(const mpi::Comm& comm, const std::optional<Error>& error) {
@@ -52,12 +84,16 @@ Plan run(const mpi::Comm& comm, Planner& planner) {
   // cost as much as the round.
   std::optional<Error> error;
   Words arrived;
+  std::vector<int> asked;
   for (int round = 0; round < planner.n_rounds(); ++round) {
     Words sends;
     if (!error) error = mpi::caught([&] { sends = planner.step(round, arrived); });
-    if (error) sends = {};
-    arrived = planner.stays_on_node(round) ? exchange_on_node(comm, std::move(sends))
-                                           : exchange_sparse(comm, sends);
+    if (error) sends = planner.answers(round) ? empty_messages_to(arrived.ranks) : Words{};
+    std::vector<int> destinations = sends.ranks;
+    arrived = planner.answers(round)         ? exchange_answers(comm, sends, asked)
+              : planner.stays_on_node(round) ? exchange_on_node(comm, std::move(sends))
+                                             : exchange_sparse(comm, sends);
+    asked = std::move(destinations);
   }
   Plan plan;
   if (!error) error = mpi::caught([&] { plan = planner.plan(arrived); });

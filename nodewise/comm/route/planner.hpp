@@ -23,6 +23,9 @@ class Planner {
   virtual int n_rounds() const = 0;  ///< the same on every rank
   /// Whether all messages of a round stay on their node, so that nodes need not wait for another.
   virtual bool stays_on_node(int round) const = 0;
+  /// Whether every message of the round before is answered by one, and nothing else is sent: then
+  /// all know whom to wait for, and there is no other synchronisation.
+  virtual bool answers(int /*round*/) const { return false; }
   virtual Words step(int round, const Words& arrived) = 0;
   virtual Plan plan(const Words& arrived) = 0;
 };

@@ -18,8 +18,9 @@ enum class Route {
 const char* to_string(Route route);
 
 /// Collective. The plan of a pattern over a route. Where all ranks are on one node every route is
-/// `direct`, and planning takes no message; otherwise two_step takes two sparse exchanges, one of
-/// them within the nodes, three_step seven, four of them within the nodes, and each an allreduce.
+/// `direct`, and planning takes no message. Otherwise two_step takes a sparse exchange over all
+/// ranks and one within each node, three_step two over all ranks, four within each node and an
+/// answer to each message between leaders of nodes; and each an allreduce.
 Plan make_plan(const mpi::Comm& comm, const Pattern& pattern, Route route);
 
 }  // namespace nodewise::comm

@@ -29,6 +29,7 @@ class ThreeStep : public Planner {
   int n_rounds() const override { return 7; }
   /// Only the leaders' two rounds and the crossing leave it.
   bool stays_on_node(int round) const override { return round != 1 && round != 2 && round != 5; }
+  bool answers(int round) const override { return round == 2; }
 
   Words step(int round, const Words& arrived) override {
     switch (round) {
