@@ -60,8 +60,8 @@ Counts count(const Matrix& A) {
 
 std::vector<Entrant> entrants_for(const Matrix& A) {
   std::vector<Entrant> entrants;
+  const Matrix direct = A.with_route(Route::direct);
   for (const Route route : routes) {
-    const Matrix direct = A.with_route(Route::direct);
     const double planning = timed(A.comm(), [&] {
       const comm::Pattern pattern = comm::discover_pattern(A.cols(), A.ghosts());
       comm::make_plan(A.comm(), pattern, route);

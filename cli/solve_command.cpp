@@ -101,14 +101,6 @@ std::vector<double> run_solver(const System& system, const Preconditioner& preco
   return x;
 }
 
-/// The matrix with the route that the finest level is to take: products outside multigrid take it
-/// too.
-std::shared_ptr<const Matrix> with_route(const std::shared_ptr<const Matrix>& A,
-                                         const amg::Options& options) {
-  if (options.route_from_level > 0) return A;
-  return std::make_shared<const Matrix>(A->with_route(options.route));
-}
-
 /// Runs a phase and returns its longest time over the ranks.
 template <class Work>
 double timed(const mpi::Comm& comm, Work&& work) {
@@ -169,7 +161,9 @@ ExitCode solve_command(const std::shared_ptr<const mpi::Comm>& world, const Sett
 
   Preconditioner preconditioner;
   record.times.setup = timed(*comm, [&] {
-    system.A = with_route(system.A, settings.amg);
+    // Products outside multigrid take the route of the finest level too.
+    const comm::Route route = amg::route_of_level(settings.amg, 0);
+    system.A = std::make_shared<const Matrix>(system.A->with_route(route));
     preconditioner = make_preconditioner(system.A, settings, console, record);
   });
   std::vector<double> x;

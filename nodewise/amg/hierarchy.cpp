@@ -119,8 +119,7 @@ LevelInfo describe(const DistMatrix<T>& A) {
 template <class T>
 std::shared_ptr<const DistMatrix<T>> routed(std::shared_ptr<const DistMatrix<T>> A, int level,
                                             const Options& options) {
-  const bool finer = level < options.route_from_level;
-  const comm::Route route = finer ? comm::Route::direct : options.route;
+  const comm::Route route = route_of_level(options, level);
   if (A->route() == route) return A;
   return std::make_shared<const DistMatrix<T>>(A->with_route(route));
 }

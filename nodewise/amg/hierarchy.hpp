@@ -43,6 +43,11 @@ struct Options {
   int route_from_level = 0;                 ///< finer levels are direct
 };
 
+/// The route that a level, 0 being the finest, is to take.
+inline comm::Route route_of_level(const Options& options, int level) {
+  return level < options.route_from_level ? comm::Route::direct : options.route;
+}
+
 /// The one table behind the command line, JSON and the reference page.
 std::span<const Field<Options>> option_fields();
 

@@ -5,6 +5,7 @@
 #include <map>
 #include <utility>
 
+#include "nodewise/base/error.hpp"
 #include "nodewise/comm/route/relay.hpp"
 
 namespace nodewise::comm::route {
@@ -120,6 +121,7 @@ class ThreeStep : public Planner {
     for (std::size_t i = 0; i < arrived.size(); ++i) {
       const int node = topology_.node(arrived.ranks[i]);
       const auto receivers = arrived.message(i);
+      if (receivers.empty()) throw Error(ErrorCode::internal, "route: a node has no answer");
       const auto partner =
           std::lower_bound(partners.begin(), partners.end(), node,
                            [](const PartnerNode& a, int number) { return a.node < number; });
