@@ -353,6 +353,34 @@ TEST(Hierarchy, LevelInfoIsConsistent) {
   }
 }
 
+// A coarse point lives on the rank of its fine point, in the order of these, and interpolates there
+// to itself alone.
+TEST(Hierarchy, CoarseRowsAreWhereInterpolationIsTheIdentity) {
+  const DenseMatrix values = test::model(Problem::rotated_fe, 11);
+  for (const Layout& layout : layouts_of(test_comm(), values.rows())) {
+    const Hierarchy<double> hierarchy(shared(values, layout), small_options());
+    const std::size_t last = hierarchy.levels().size() - 1;
+    ASSERT_GT(last, 0U);
+    EXPECT_EQ(hierarchy.interpolation(last), nullptr);
+    EXPECT_TRUE(hierarchy.coarse_rows(last).empty());
+    for (std::size_t l = 0; l < last; ++l) {
+      const DistMatrix<double>& P = *hierarchy.interpolation(l);
+      const auto rows = hierarchy.coarse_rows(l);
+      EXPECT_EQ(P.nnz_global(), hierarchy.levels()[l].interpolation_nonzeros);
+      EXPECT_TRUE(P.rows() == hierarchy.matrix(l)->rows());
+      EXPECT_EQ(std::ssize(rows), hierarchy.matrix(l + 1)->n_local());
+      EXPECT_TRUE(std::is_sorted(rows.begin(), rows.end()));
+      for (std::size_t k = 0; k < rows.size(); ++k) {
+        const Offset at = P.on().begin(rows[k]);
+        EXPECT_EQ(P.on().end(rows[k]), at + 1);
+        EXPECT_EQ(P.off().end(rows[k]), P.off().begin(rows[k]));
+        EXPECT_EQ(P.on().cols[static_cast<std::size_t>(at)], static_cast<LocalIndex>(k));
+        EXPECT_EQ(P.on().vals[static_cast<std::size_t>(at)], 1.0);
+      }
+    }
+  }
+}
+
 // A chain, two points a rank: every rank sends one number to each neighbour.
 TEST(Hierarchy, AutomaticMeasureDependsOnSymmetry) {
   const DenseMatrix one_sided = test::random_matrix(60, 0.1, 0.5, 2);

@@ -29,6 +29,7 @@ template <class T>
 struct Level {
   std::shared_ptr<const DistMatrix<T>> A;
   std::unique_ptr<const DistMatrix<T>> P;  // from the next level; none on the last
+  std::vector<LocalIndex> coarse_rows;     // this rank's rows that are the rows of the next level
   std::unique_ptr<const Smoother<T>> smoother;
   std::unique_ptr<const CoarseSolver<T>> direct;  // on the last level, if it is small enough
   // Work space: the right-hand side and solution of this level (unused on the finest), its
@@ -124,9 +125,11 @@ std::shared_ptr<const DistMatrix<T>> routed(std::shared_ptr<const DistMatrix<T>>
   return std::make_shared<const DistMatrix<T>>(A->with_route(route));
 }
 
-/// Makes P, or nothing where coarsening would not make the problem smaller.
+/// Makes P and the list of coarse rows, or nothing where coarsening would not make the problem
+/// smaller.
 template <class T>
-std::unique_ptr<const DistMatrix<T>> coarsen_level(const DistMatrix<T>& A, const Options& options) {
+void coarsen_level(Level<T>& level, const Options& options) {
+  const DistMatrix<T>& A = *level.A;
   const Strength strength = mpi::collectively(A.comm(), [&] {
     return strength_of_connection(A, options.strength_threshold, options.max_row_sum,
                                   options.strength_measure);
@@ -137,10 +140,15 @@ std::unique_ptr<const DistMatrix<T>> coarsen_level(const DistMatrix<T>& A, const
   const auto n_coarse = mpi::sum<GlobalIndex>(
       A.comm(), std::count(splitting.begin(), splitting.end(), coarsen::coarse));
   const auto n = static_cast<double>(A.rows().n_global());
-  if (n_coarse == 0 || static_cast<double>(n_coarse) > max_coarsening_ratio * n) return nullptr;
+  if (n_coarse == 0 || static_cast<double>(n_coarse) > max_coarsening_ratio * n) return;
   const DistMatrix<T> P = interpolate::extended_i(
       A, strength, splitting, options.max_interpolation_entries, options.interpolation_truncation);
-  return std::make_unique<const DistMatrix<T>>(P.with_route(A.route()));
+  mpi::collectively(A.comm(), [&] {
+    for (LocalIndex i = 0; i < A.n_local(); ++i) {
+      if (splitting[static_cast<std::size_t>(i)] == coarsen::coarse) level.coarse_rows.push_back(i);
+    }
+  });
+  level.P = std::make_unique<const DistMatrix<T>>(P.with_route(A.route()));
 }
 
 }  // namespace
@@ -157,7 +165,7 @@ Hierarchy<T>::Hierarchy(std::shared_ptr<const DistMatrix<T>> A, const Options& o
     level.A = routed(std::move(A), depth, options_);
     LevelInfo info = describe(*level.A);
     if (info.rows > options_.max_coarse_rows && depth + 1 < options_.max_levels) {
-      level.P = coarsen_level(*level.A, options_);
+      coarsen_level(level, options_);
     }
     if (level.P) {
       info.interpolation_nonzeros = level.P->nnz_global();
@@ -226,6 +234,16 @@ std::shared_ptr<const matrix::DistMatrix<T>> Hierarchy<T>::matrix(std::size_t le
 }
 
 template <class T>
+const matrix::DistMatrix<T>* Hierarchy<T>::interpolation(std::size_t level) const {
+  return levels_.at(level)->P.get();
+}
+
+template <class T>
+std::span<const LocalIndex> Hierarchy<T>::coarse_rows(std::size_t level) const {
+  return levels_.at(level)->coarse_rows;
+}
+
+template <class T>
 double Hierarchy<T>::grid_complexity() const {
   double sum = 0;
   for (const LevelInfo& info : info_) sum += static_cast<double>(info.rows);
@@ -249,6 +267,7 @@ std::size_t Hierarchy<T>::memory_bytes() const {
     if (level.smoother) bytes += level.smoother->memory_bytes();
     if (level.direct) bytes += level.direct->memory_bytes();
     bytes += (level.b.size() + level.x.size() + level.r.size()) * sizeof(T);
+    bytes += level.coarse_rows.size() * sizeof(LocalIndex);
   }
   return bytes;
 }

@@ -91,6 +91,11 @@ class Hierarchy : public solve::Operator<T> {
   std::span<const LevelInfo> levels() const;
   /// The matrix of a level, 0 being the finest.
   std::shared_ptr<const matrix::DistMatrix<T>> matrix(std::size_t level) const;
+  /// The prolongation to a level from the next; null on the last level.
+  const matrix::DistMatrix<T>* interpolation(std::size_t level) const;
+  /// Local. This rank's rows of a level that are its rows of the next, ascending: number k is row k
+  /// there. Empty on the last level.
+  std::span<const LocalIndex> coarse_rows(std::size_t level) const;
   /// Sum of rows (nonzeros) over the levels divided by those of the finest.
   double grid_complexity() const;
   double operator_complexity() const;
