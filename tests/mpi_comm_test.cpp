@@ -3,6 +3,7 @@
 
 #include "nodewise/base/error.hpp"
 
+#include "collective_error.hpp"
 #include "support.hpp"
 
 namespace nodewise::test {
@@ -43,8 +44,58 @@ TEST(Comm, TakesAnyNodeMap) {
 }
 
 TEST(Comm, RefusesANodeMapOfTheWrongLength) {
-  const std::vector<int> map(static_cast<std::size_t>(test_comm()->size()) + 1, 0);
-  EXPECT_THROW(mpi::Comm::create(MPI_COMM_WORLD, map), Error);
+  const mpi::Comm& comm = *test_comm();
+  const auto n_ranks = static_cast<std::size_t>(comm.size());
+  const std::vector<int> long_map(n_ranks + 1, 0);
+  expect_same_error(comm, ErrorCode::invalid_argument,
+                    [&] { mpi::Comm::create(MPI_COMM_WORLD, long_map); });
+  // Wrong on one rank only.
+  const std::vector<int> map(comm.is_root() ? n_ranks + 1 : n_ranks, 0);
+  expect_same_error(comm, ErrorCode::invalid_argument,
+                    [&] { mpi::Comm::create(MPI_COMM_WORLD, map); });
+}
+
+TEST(Comm, RefusesWhatDiffersByRank) {
+  const mpi::Comm& comm = *test_comm();
+  if (comm.size() == 1) return;
+  std::vector<int> map(static_cast<std::size_t>(comm.size()), 0);
+  if (comm.is_root()) map.back() = 1;
+  expect_same_error(comm, ErrorCode::invalid_argument,
+                    [&] { mpi::Comm::create(MPI_COMM_WORLD, map); });
+  mpi::CommSettings settings;
+  if (comm.is_root()) settings.sparse_exchange = mpi::SparseExchange::personalized;
+  expect_same_error(comm, ErrorCode::invalid_argument,
+                    [&] { mpi::Comm::create(MPI_COMM_WORLD, settings); });
+}
+
+TEST(Comm, RefusesAnIntercommunicatorAndNull) {
+  const mpi::Comm& comm = *test_comm();
+  expect_same_error(comm, ErrorCode::invalid_argument, [] { mpi::Comm::create(MPI_COMM_NULL); });
+  if (comm.size() == 1) return;
+  const bool low = comm.rank() < comm.size() / 2;
+  MPI_Comm half = MPI_COMM_NULL;
+  MPI_Comm_split(comm.get(), low, comm.rank(), &half);
+  MPI_Comm inter = MPI_COMM_NULL;
+  MPI_Intercomm_create(half, 0, comm.get(), low ? comm.size() / 2 : 0, 7, &inter);
+  const std::string text =
+      expect_same_error(comm, ErrorCode::invalid_argument, [&] { mpi::Comm::create(inter); });
+  EXPECT_NE(text.find("intercommunicator"), std::string::npos) << text;
+  MPI_Comm_free(&inter);
+  MPI_Comm_free(&half);
+}
+
+TEST(Comm, SettingsAreBoundToTheCommunicator) {
+  using mpi::SparseExchange;
+  for (const NodeMap& map : node_maps(test_comm()->size())) {
+    const auto plain = mpi::Comm::create(MPI_COMM_WORLD, map.node_of_rank);
+    const auto other = mpi::Comm::create(MPI_COMM_WORLD, map.node_of_rank,
+                                         {.sparse_exchange = SparseExchange::personalized});
+    EXPECT_EQ(plain->settings().sparse_exchange, SparseExchange::automatic);
+    EXPECT_EQ(other->settings().sparse_exchange, SparseExchange::personalized);
+    EXPECT_EQ(other->node().settings().sparse_exchange, SparseExchange::personalized);
+  }
+  const auto found = mpi::Comm::create(MPI_COMM_WORLD, {.sparse_exchange = SparseExchange::rma});
+  EXPECT_EQ(found->settings().sparse_exchange, SparseExchange::rma);
 }
 
 TEST(Comm, WorksOnASubsetOfTheRanks) {

@@ -2,6 +2,9 @@
 
 #include <numeric>
 
+#include "nodewise/base/hash.hpp"
+#include "nodewise/mpi/agree.hpp"
+
 namespace nodewise::mpi {
 
 void check(int status, const char* call) {
@@ -59,34 +62,65 @@ std::vector<int> discover_nodes(const Comm& comm) {
   return gather_all(comm, leader);
 }
 
+std::uint64_t hash_of(const CommSettings& settings) {
+  std::uint64_t h = 0;
+  for (const Field<CommSettings>& field : setting_fields()) {
+    for (const char c : field.get(settings)) h = hash64(static_cast<unsigned char>(c), h);
+  }
+  return h;
+}
+
+/// Collective. Throws on every rank where the ranks bring different numbers: what they disagree
+/// about would otherwise show as a hang much later.
+void expect_equal(const Comm& comm, std::uint64_t value, const char* what) {
+  if (min(comm, value) == max(comm, value)) return;
+  throw Error(ErrorCode::invalid_argument, std::string(what) + " must be the same on every rank");
+}
+
 }  // namespace
 
-Comm::Comm(MPI_Comm owned) : comm_(owned) {
+Comm::Comm(MPI_Comm owned, const CommSettings& settings) : comm_(owned), settings_(settings) {
   MPI_Comm_rank(comm_, &rank_);
   MPI_Comm_size(comm_, &size_);
   MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN);
 }
 
-std::shared_ptr<const Comm> Comm::create(MPI_Comm user) {
+std::shared_ptr<Comm> Comm::duplicate(MPI_Comm user, const CommSettings& settings) {
+  if (user == MPI_COMM_NULL) {
+    throw Error(ErrorCode::invalid_argument, "the communicator is MPI_COMM_NULL");
+  }
+  int is_inter = 0;
+  check(MPI_Comm_test_inter(user, &is_inter), "MPI_Comm_test_inter");
+  if (is_inter) {
+    throw Error(ErrorCode::invalid_argument,
+                "the communicator is an intercommunicator; only intracommunicators are supported");
+  }
   MPI_Comm owned = MPI_COMM_NULL;
   check(MPI_Comm_dup(user, &owned), "MPI_Comm_dup");
-  std::shared_ptr<Comm> comm(new Comm(owned));
+  return std::shared_ptr<Comm>(new Comm(owned, settings));
+}
+
+std::shared_ptr<const Comm> Comm::create(MPI_Comm user, const CommSettings& settings) {
+  const std::shared_ptr<Comm> comm = duplicate(user, settings);
+  expect_equal(*comm, hash_of(settings), "the settings of the communicator");
   comm->set_topology(Topology(discover_nodes(*comm)));
   return comm;
 }
 
-std::shared_ptr<const Comm> Comm::create(MPI_Comm user, std::span<const int> node_of_rank) {
-  int size = 0;
-  check(MPI_Comm_size(user, &size), "MPI_Comm_size");
-  if (std::cmp_not_equal(node_of_rank.size(), size)) {
-    throw Error(ErrorCode::invalid_argument, "topology: " + std::to_string(node_of_rank.size()) +
-                                                 " nodes given for " + std::to_string(size) +
-                                                 " ranks");
-  }
-  Topology topology(node_of_rank);
-  MPI_Comm owned = MPI_COMM_NULL;
-  check(MPI_Comm_dup(user, &owned), "MPI_Comm_dup");
-  std::shared_ptr<Comm> comm(new Comm(owned));
+std::shared_ptr<const Comm> Comm::create(MPI_Comm user, std::span<const int> node_of_rank,
+                                         const CommSettings& settings) {
+  const std::shared_ptr<Comm> comm = duplicate(user, settings);
+  Topology topology = collectively(*comm, [&] {
+    if (std::cmp_not_equal(node_of_rank.size(), comm->size())) {
+      throw Error(ErrorCode::invalid_argument, "topology: " + std::to_string(node_of_rank.size()) +
+                                                   " nodes given for " +
+                                                   std::to_string(comm->size()) + " ranks");
+    }
+    return Topology(node_of_rank);
+  });
+  std::uint64_t h = hash_of(settings);
+  for (const int node : node_of_rank) h = hash64(static_cast<std::uint64_t>(node), h);
+  expect_equal(*comm, h, "the settings or the node map of the communicator");
   comm->set_topology(std::move(topology));
   return comm;
 }
@@ -96,7 +130,7 @@ void Comm::set_topology(Topology topology) {
   if (topology_.n_nodes() <= 1) return;
   MPI_Comm node = MPI_COMM_NULL;
   check(MPI_Comm_split(comm_, topology_.node(rank_), rank_, &node), "MPI_Comm_split");
-  std::unique_ptr<Comm> owned(new Comm(node));
+  std::unique_ptr<Comm> owned(new Comm(node, settings_));
   owned->topology_ = Topology(std::vector<int>(static_cast<std::size_t>(owned->size()), 0));
   node_ = std::move(owned);
 }

@@ -10,6 +10,7 @@
 #include <mpi.h>
 
 #include "nodewise/base/types.hpp"
+#include "nodewise/mpi/settings.hpp"
 #include "nodewise/mpi/topology.hpp"
 
 namespace nodewise::mpi {
@@ -25,11 +26,14 @@ MPI_Datatype datatype();
 /// user's messages can never meet the library's. Errors of MPI calls are returned, not fatal.
 class Comm {
  public:
-  /// Collective on `user`. Nodes are found with MPI_Comm_split_type(MPI_COMM_TYPE_SHARED).
-  static std::shared_ptr<const Comm> create(MPI_Comm user);
+  /// Collective on `user`. Nodes are found with MPI_Comm_split_type(MPI_COMM_TYPE_SHARED). Throws
+  /// invalid_argument, on every rank, for an intercommunicator or settings that differ by rank.
+  static std::shared_ptr<const Comm> create(MPI_Comm user, const CommSettings& settings = {});
   /// Collective on `user`. `node_of_rank[r]` names the node of rank r, any non-negative numbers in
-  /// any order; it must be the same on every rank. For tests, and to study another placement.
-  static std::shared_ptr<const Comm> create(MPI_Comm user, std::span<const int> node_of_rank);
+  /// any order. For tests, and to study another placement. Throws as the other, and where the list
+  /// has another length than there are ranks, has a negative number, or differs by rank.
+  static std::shared_ptr<const Comm> create(MPI_Comm user, std::span<const int> node_of_rank,
+                                            const CommSettings& settings = {});
 
   Comm(const Comm&) = delete;
   Comm& operator=(const Comm&) = delete;
@@ -41,19 +45,23 @@ class Comm {
   bool is_root() const { return rank_ == 0; }
   const Topology& topology() const { return topology_; }
   /// The ranks of this rank's node, in their order; this communicator where there is one node only.
+  /// It has the settings of this one.
   const Comm& node() const { return node_ ? *node_ : *this; }
+  const CommSettings& settings() const { return settings_; }
 
   /// Local. Alternates between two tags, one for every other sparse exchange, so that a rank that
   /// is already in the next exchange cannot be heard by one that is still in this.
   int next_discovery_tag() const;
 
  private:
-  explicit Comm(MPI_Comm owned);
+  Comm(MPI_Comm owned, const CommSettings& settings);
+  static std::shared_ptr<Comm> duplicate(MPI_Comm user, const CommSettings& settings);
   void set_topology(Topology topology);
 
   MPI_Comm comm_ = MPI_COMM_NULL;
   int rank_ = 0;
   int size_ = 1;
+  CommSettings settings_;
   Topology topology_;
   std::unique_ptr<const Comm> node_;
   mutable unsigned discovery_calls_ = 0;

@@ -1,0 +1,16 @@
+#include "nodewise/mpi/settings.hpp"
+
+namespace nodewise::mpi {
+
+std::span<const Field<CommSettings>> setting_fields() {
+  static const std::vector<Field<CommSettings>> fields = {
+      field("sparse_exchange", &CommSettings::sparse_exchange,
+            "How ranks learn what others need of them: by a reduction, by synchronous sends, "
+            "one-sided, or one of the first two with one message a rank and destination node",
+            std::vector<std::string>{"automatic", "personalized", "nonblocking", "rma",
+                                     "locality_personalized", "locality_nonblocking"}),
+  };
+  return fields;
+}
+
+}  // namespace nodewise::mpi
