@@ -1,55 +1,21 @@
 // Messages counted: what the plans announce, and what MPI is really asked to send.
-#include <atomic>
-
 #include <gtest/gtest.h>
 
 #include "nodewise/comm/discovery.hpp"
 #include "nodewise/comm/exchange.hpp"
 #include "nodewise/comm/pattern.hpp"
 #include "nodewise/comm/route/direct.hpp"
+#include "nodewise/comm/route/route.hpp"
 
 #include "exchange_support.hpp"
+#include "mpi_counter.hpp"
 #include "support.hpp"
-
-namespace {
-std::atomic<std::int64_t> n_isend = 0;
-std::atomic<std::int64_t> n_issend = 0;
-std::atomic<std::int64_t> n_bytes = 0;
-}  // namespace
-
-// MPI's profiling interface: these stand in front of the library's functions.
-extern "C" int MPI_Isend(const void* data, int count, MPI_Datatype type, int to, int tag,
-                         MPI_Comm comm, MPI_Request* request) {
-  int size = 0;
-  MPI_Type_size(type, &size);
-  ++n_isend;
-  n_bytes += std::int64_t{count} * size;
-  return PMPI_Isend(data, count, type, to, tag, comm, request);
-}
-
-extern "C" int MPI_Issend(const void* data, int count, MPI_Datatype type, int to, int tag,
-                          MPI_Comm comm, MPI_Request* request) {
-  ++n_issend;
-  return PMPI_Issend(data, count, type, to, tag, comm, request);
-}
 
 namespace nodewise::comm {
 namespace {
 
-struct Counts {
-  std::int64_t isend, issend, bytes;
-  friend bool operator==(const Counts&, const Counts&) = default;
-  friend std::ostream& operator<<(std::ostream& out, const Counts& c) {
-    return out << c.isend << " isend, " << c.issend << " issend, " << c.bytes << " bytes";
-  }
-};
-
-template <class Work>
-Counts counted(Work&& work) {
-  n_isend = n_issend = n_bytes = 0;
-  work();
-  return {n_isend, n_issend, n_bytes};
-}
+using test::counted;
+using test::MpiCalls;
 
 std::vector<std::vector<GlobalIndex>> all_ghosts(const Layout& layout, double density) {
   std::vector<std::vector<GlobalIndex>> ghosts;
@@ -125,45 +91,89 @@ TEST(Traffic, StagedPlanCrossesNodesOnce) {
   }
 }
 
-TEST(Traffic, MpiSendsExactlyThePlan) {
-  const auto comm = mpi::Comm::create(
-      MPI_COMM_WORLD, test::node_maps(test::test_comm()->size()).back().node_of_rank);
-  const Layout layout = test::random_layout(comm, 60, 7);
-  const auto ghosts = all_ghosts(layout, 0.4);
-  const auto& mine = ghosts[static_cast<std::size_t>(comm->rank())];
-  Pattern pattern;
-  const Counts discovery = counted([&] { pattern = discover_pattern(layout, mine); });
-  EXPECT_EQ(discovery, (Counts{0, static_cast<std::int64_t>(pattern.recv_ranks.size()), 0}));
+// What is to be sent in a run of a plan whose entries have `bytes` bytes each.
+MpiCalls expected_calls(const Traffic& t, std::int64_t bytes) {
+  return {.messages_on_node = t.messages_on_node,
+          .messages_off_node = t.messages_off_node,
+          .bytes_on_node = bytes * t.entries_on_node,
+          .bytes_off_node = bytes * t.entries_off_node};
+}
 
-  const Plan staged = test::three_step_by_hand(layout, comm->topology(), ghosts, comm->rank());
-  for (const Plan& plan : {route::direct(pattern), staged}) {
-    const Traffic t = traffic(plan, comm->topology(), comm->rank());
-    const std::int64_t messages = t.messages_on_node + t.messages_off_node;
-    const std::int64_t entries = t.entries_on_node + t.entries_off_node;
-    Exchange exchange(comm, plan);
-    const std::vector<double> owned(static_cast<std::size_t>(3 * layout.n_local()), 1.5);
-    std::vector<double> in(3 * mine.size());
-    const Counts forward = counted(
-        [&] { exchange.forward(std::span<const double>(owned), std::span<double>(in), 3); });
-    EXPECT_EQ(forward, (Counts{messages, 0, 24 * entries}));
+// The traffic of a reversed run: what is received forwards.
+Traffic reversed_traffic(const Plan& plan, const mpi::Topology& topology, int rank) {
+  Plan reversed = plan;
+  for (Stage& stage : reversed.stages) {
+    stage.send_ranks = stage.recv_ranks;
+    stage.send_offsets = stage.recv_offsets;
+  }
+  return traffic(reversed, topology, rank);
+}
 
-    std::int64_t received = 0;
-    std::int64_t sources = 0;
-    for (const Stage& stage : plan.stages) {
-      received += stage.n_received();
-      sources += static_cast<std::int64_t>(stage.recv_ranks.size());
+MpiCalls messages_only(MpiCalls calls) {
+  calls.collectives = 0;  // agreements
+  return calls;
+}
+
+/// Runs an exchange in all its ways and compares what MPI is asked to send with the plan.
+void expect_calls_of_plan(const std::shared_ptr<const mpi::Comm>& comm, const Plan& plan,
+                          const std::vector<int>& nodes) {
+  const Traffic t = traffic(plan, comm->topology(), comm->rank());
+  const Traffic back = reversed_traffic(plan, comm->topology(), comm->rank());
+  Exchange exchange(comm, plan);
+  const auto n_owned = static_cast<std::size_t>(plan.n_owned);
+  const auto n_ghosts = static_cast<std::size_t>(plan.n_ghosts);
+  const std::vector<double> owned(3 * n_owned, 1.5);
+  std::vector<double> ghosts(3 * n_ghosts);
+  const auto forward = [&] {
+    exchange.forward(std::span<const double>(owned), std::span<double>(ghosts), 3);
+  };
+  EXPECT_EQ(counted(nodes, forward), expected_calls(t, 24));
+
+  std::vector<float> sums(n_owned);
+  const std::vector<float> out(n_ghosts, 2.0F);
+  const auto reverse = [&] {
+    exchange.reverse_add(std::span<const float>(out), std::span<float>(sums));
+  };
+  EXPECT_EQ(counted(nodes, reverse), expected_calls(back, 4));
+
+  // Two items in each record: lengths, then contents.
+  const auto pairs = [](std::size_t n) {
+    Records<std::int16_t> records;
+    for (std::size_t i = 1; i <= n; ++i) records.offsets.push_back(static_cast<Offset>(2 * i));
+    records.data.assign(2 * n, 9);
+    return records;
+  };
+  MpiCalls rows = counted(nodes, [&] { exchange.forward_records(pairs(n_owned)); });
+  MpiCalls expected = expected_calls(t, 8 + 4);
+  expected.messages_on_node *= 2;
+  expected.messages_off_node *= 2;
+  EXPECT_EQ(messages_only(rows), expected);
+
+  // On their way back records for one entry are joined where they meet, so that with several stages
+  // the plan says how many messages there are, but not their length.
+  rows = counted(nodes, [&] { exchange.reverse_records(pairs(n_ghosts)); });
+  EXPECT_EQ(rows.messages_on_node, 2 * back.messages_on_node);
+  EXPECT_EQ(rows.messages_off_node, 2 * back.messages_off_node);
+  if (plan.stages.size() == 1) {
+    EXPECT_EQ(rows.bytes(), (8 + 4) * (back.entries_on_node + back.entries_off_node));
+  }
+}
+
+TEST(Traffic, MpiSendsExactlyThePlanOfEveryRouteOnEveryNodeMap) {
+  for (const auto& map : test::node_maps(test::test_comm()->size())) {
+    const auto comm = mpi::Comm::create(MPI_COMM_WORLD, map.node_of_rank);
+    const Layout layout = test::random_layout(comm, 60, 7);
+    const auto ghosts = all_ghosts(layout, 0.4);
+    const Pattern pattern =
+        discover_pattern(layout, ghosts[static_cast<std::size_t>(comm->rank())]);
+    for (const Route route : {Route::direct, Route::two_step, Route::three_step}) {
+      SCOPED_TRACE(testing::Message() << map.name << ", " << to_string(route));
+      expect_calls_of_plan(comm, make_plan(*comm, pattern, route), map.node_of_rank);
     }
-    std::vector<float> sums(static_cast<std::size_t>(layout.n_local()));
-    const std::vector<float> out(mine.size(), 2.0F);
-    const Counts reversed =
-        counted([&] { exchange.reverse_add(std::span<const float>(out), std::span<float>(sums)); });
-    EXPECT_EQ(reversed, (Counts{sources, 0, 4 * received}));
-
-    Records<std::int16_t> records;  // two items in each: lengths, then contents
-    for (LocalIndex i = 1; i <= layout.n_local(); ++i) records.offsets.push_back(2 * i);
-    records.data.assign(static_cast<std::size_t>(2 * layout.n_local()), 9);
-    const Counts rows = counted([&] { exchange.forward_records(records); });
-    EXPECT_EQ(rows, (Counts{2 * messages, 0, (8 + 4) * entries}));
+    SCOPED_TRACE(map.name + ", by hand");
+    expect_calls_of_plan(comm,
+                         test::three_step_by_hand(layout, comm->topology(), ghosts, comm->rank()),
+                         map.node_of_rank);
   }
 }
 
@@ -181,19 +191,21 @@ TEST(Traffic, LongMessagesAreCutInPieces) {
   Exchange exchange(comm, plan, 19);
   const std::vector<double> owned(static_cast<std::size_t>(layout.n_local()), 1.5);
   std::vector<double> in(mine.size());
-  const Counts forward =
-      counted([&] { exchange.forward(std::span<const double>(owned), std::span<double>(in)); });
-  EXPECT_EQ(forward.isend, pieces);
+  const std::vector<int> one_node(static_cast<std::size_t>(comm->size()), 0);
+  const MpiCalls forward = counted(
+      one_node, [&] { exchange.forward(std::span<const double>(owned), std::span<double>(in)); });
+  EXPECT_EQ(forward.messages(), pieces);
   EXPECT_EQ(in, std::vector<double>(mine.size(), 1.5));
 }
 
 TEST(Traffic, SparseExchangeSendsOneMessageEach) {
   const auto comm = test::test_comm();
+  const std::vector<int> one_node(static_cast<std::size_t>(comm->size()), 0);
   Messages<char> sends;
   sends.ranks = {(comm->rank() + 1) % comm->size()};
   sends.offsets.push_back(0);
-  const Counts counts = counted([&] { exchange_sparse(*comm, sends); });
-  EXPECT_EQ(counts, (Counts{0, 1, 0}));
+  const MpiCalls calls = counted(one_node, [&] { exchange_sparse(*comm, sends); });
+  EXPECT_EQ(calls, (MpiCalls{.messages_on_node = 1, .collectives = 1, .synchronous = 1}));
 }
 
 TEST(Rotation, BeginsAfterOneself) {

@@ -7,6 +7,7 @@
 #include <Eigen/Dense>
 
 #include "nodewise/mpi/agree.hpp"
+#include "nodewise/mpi/ledger.hpp"
 
 namespace nodewise::amg {
 
@@ -114,6 +115,7 @@ Dense generalised_inverse(Dense A, bool& singular) {
 
 template <class T>
 CoarseSolver<T>::CoarseSolver(const matrix::DistMatrix<T>& A) : comm_(A.comm()) {
+  const mpi::Scope scope(comm_, "coarse_setup");
   const Dense dense = gather_dense(A);
   mpi::collectively(comm_, [&] {
     const comm::Layout& rows = A.rows();
@@ -138,10 +140,16 @@ CoarseSolver<T>::CoarseSolver(const matrix::DistMatrix<T>& A) : comm_(A.comm()) 
 }
 
 template <class T>
-void CoarseSolver<T>::solve(std::span<const T> b, std::span<T> x) const {
+void CoarseSolver<T>::gather(std::span<const T> b) const {
+  const mpi::CollectiveCall call(comm_);
   mpi::check(MPI_Allgatherv(b.data(), static_cast<int>(b.size()), mpi::datatype<T>(), all_b_.data(),
                             counts_.data(), starts_.data(), mpi::datatype<T>(), comm_.get()),
              "MPI_Allgatherv");
+}
+
+template <class T>
+void CoarseSolver<T>::solve(std::span<const T> b, std::span<T> x) const {
+  gather(b);
   const T* row = inverse_rows_.data();
   for (T& xi : x) {
     T sum{};

@@ -23,6 +23,8 @@ class CoarseSolver {
   bool singular() const { return singular_; }
 
  private:
+  void gather(std::span<const T> b) const;
+
   std::vector<int> counts_, starts_;  // of every rank's rows
   std::vector<T> inverse_rows_;       // n_local x n, row-major
   mutable std::vector<T> all_b_;

@@ -9,6 +9,7 @@
 #include "nodewise/amg/smoother.hpp"
 #include "nodewise/matrix/operations.hpp"
 #include "nodewise/mpi/agree.hpp"
+#include "nodewise/mpi/ledger.hpp"
 
 namespace nodewise::amg {
 
@@ -27,6 +28,7 @@ constexpr int last_level_sweeps = 4;
 
 template <class T>
 struct Level {
+  int depth = 0;
   std::shared_ptr<const DistMatrix<T>> A;
   std::unique_ptr<const DistMatrix<T>> P;  // from the next level; none on the last
   std::vector<LocalIndex> coarse_rows;     // this rank's rows that are the rows of the next level
@@ -36,11 +38,28 @@ struct Level {
   // residual.
   mutable std::vector<T> b, x, r;
 
+  mpi::Scope scope(const char* operation) const { return {A->comm(), operation, depth}; }
+
   void restrict_residual(std::span<T> coarse_b) const {
+    const auto restriction = scope("restriction");
     matrix::multiply_transposed(*P, std::span<const T>(r), coarse_b);
   }
   void add_correction(std::span<const T> coarse_x, std::span<T> fine_x) const {
+    const auto prolongation = scope("prolongation");
     matrix::multiply_add(*P, coarse_x, fine_x);
+  }
+  void presmooth(std::span<const T> rhs, std::span<T> solution) const {
+    const auto smoothing = scope("smoothing");
+    smoother->presmooth(rhs, solution, r);
+  }
+  void postsmooth(std::span<const T> rhs, std::span<T> solution) const {
+    const auto smoothing = scope("smoothing");
+    smoother->postsmooth(rhs, solution);
+  }
+  void solve(std::span<const T> rhs, std::span<T> solution) const {
+    const auto coarse_solve = scope("coarse_solve");
+    if (direct) return direct->solve(rhs, solution);
+    smoother->solve_approximately(last_level_sweeps, rhs, solution);
   }
 };
 
@@ -99,6 +118,14 @@ void resolve_automatic(Options& options, const DistMatrix<T>& A) {
   }
 }
 
+/// What is asked of the finest matrix before the setup.
+template <class T>
+void examine(const DistMatrix<T>& A, Options& options) {
+  const mpi::Scope scope(A.comm(), "examination", 0);
+  check_matrix(A);
+  resolve_automatic(options, A);
+}
+
 template <class T>
 LevelInfo describe(const DistMatrix<T>& A) {
   LevelInfo info;
@@ -125,22 +152,34 @@ std::shared_ptr<const DistMatrix<T>> routed(std::shared_ptr<const DistMatrix<T>>
   return std::make_shared<const DistMatrix<T>>(A->with_route(route));
 }
 
+template <class T>
+Strength measure_strength(const DistMatrix<T>& A, const Options& options) {
+  const mpi::Scope scope(A.comm(), "strength");
+  return mpi::collectively(A.comm(), [&] {
+    return strength_of_connection(A, options.strength_threshold, options.max_row_sum,
+                                  options.strength_measure);
+  });
+}
+
+template <class T>
+coarsen::Splitting split(const DistMatrix<T>& A, const Strength& strength, const Options& options) {
+  const mpi::Scope scope(A.comm(), "splitting");
+  return options.coarsening == Coarsening::hmis ? coarsen::hmis(A, strength, options.seed)
+                                                : coarsen::pmis(A, strength, options.seed);
+}
+
 /// Makes P and the list of coarse rows, or nothing where coarsening would not make the problem
 /// smaller.
 template <class T>
 void coarsen_level(Level<T>& level, const Options& options) {
   const DistMatrix<T>& A = *level.A;
-  const Strength strength = mpi::collectively(A.comm(), [&] {
-    return strength_of_connection(A, options.strength_threshold, options.max_row_sum,
-                                  options.strength_measure);
-  });
-  const coarsen::Splitting splitting = options.coarsening == Coarsening::hmis
-                                           ? coarsen::hmis(A, strength, options.seed)
-                                           : coarsen::pmis(A, strength, options.seed);
+  const Strength strength = measure_strength(A, options);
+  const coarsen::Splitting splitting = split(A, strength, options);
   const auto n_coarse = mpi::sum<GlobalIndex>(
       A.comm(), std::count(splitting.begin(), splitting.end(), coarsen::coarse));
   const auto n = static_cast<double>(A.rows().n_global());
   if (n_coarse == 0 || static_cast<double>(n_coarse) > max_coarsening_ratio * n) return;
+  const mpi::Scope scope(A.comm(), "interpolation");
   const DistMatrix<T> P = interpolate::extended_i(
       A, strength, splitting, options.max_interpolation_entries, options.interpolation_truncation);
   mpi::collectively(A.comm(), [&] {
@@ -157,11 +196,12 @@ template <class T>
 Hierarchy<T>::Hierarchy(std::shared_ptr<const DistMatrix<T>> A, const Options& options,
                         const LevelObserver& observe)
     : options_(options) {
-  check_matrix(*A);
-  resolve_automatic(options_, *A);
+  examine(*A, options_);
   while (true) {
     const int depth = static_cast<int>(levels_.size());
+    const mpi::Scope scope(A->comm(), "level_setup", depth);
     Level<T>& level = *levels_.emplace_back(std::make_unique<Level<T>>());
+    level.depth = depth;
     level.A = routed(std::move(A), depth, options_);
     LevelInfo info = describe(*level.A);
     if (info.rows > options_.max_coarse_rows && depth + 1 < options_.max_levels) {
@@ -206,14 +246,13 @@ template <class T>
 void cycle(std::span<const std::unique_ptr<Level<T>>> levels, std::span<const T> b,
            std::span<T> x) {
   const Level<T>& level = *levels.front();
-  if (level.direct) return level.direct->solve(b, x);
-  if (!level.P) return level.smoother->solve_approximately(last_level_sweeps, b, x);
+  if (!level.P) return level.solve(b, x);
   const Level<T>& coarse = *levels[1];
-  level.smoother->presmooth(b, x, level.r);
+  level.presmooth(b, x);
   level.restrict_residual(coarse.b);
   cycle<T>(levels.subspan(1), coarse.b, coarse.x);
   level.add_correction(coarse.x, x);
-  level.smoother->postsmooth(b, x);
+  level.postsmooth(b, x);
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include "nodewise/kernels/csr_ops.hpp"
 #include "nodewise/kernels/spmv.hpp"
 #include "nodewise/matrix/operations.hpp"
+#include "nodewise/mpi/ledger.hpp"
 
 namespace nodewise::amg {
 
@@ -97,6 +98,7 @@ void Smoother<T>::presmooth(std::span<const T> b, std::span<T> x, std::span<T> r
     sweep(Direction::forward, b, x);
     if (symmetric_) sweep(Direction::backward, b, x);
   }
+  const mpi::Scope scope(A_.comm(), "residual");
   matrix::residual(A_, std::span<const T>(x), b, r);
 }
 
@@ -140,6 +142,7 @@ void Smoother<T>::first_sweep(std::span<const T> b, std::span<T> x) const {
 template <class T>
 void Smoother<T>::residual_after_first_sweep(std::span<const T> b, std::span<const T> x,
                                              std::span<T> r) const {
+  const mpi::Scope scope(A_.comm(), "residual");
   const std::span<T> ghosts = A_.exchange().template ghost_buffer<T>();
   A_.exchange().start(x, ghosts);
   const Csr<T>& on = A_.on();

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "nodewise/mpi/ledger.hpp"
+
 namespace nodewise::comm::detail {
 
 namespace {
@@ -63,6 +65,7 @@ Messages<std::byte> concatenate(std::vector<Arrived>& arrived, std::size_t item_
 Messages<std::byte> exchange_bytes(const mpi::Comm& comm, std::span<const int> ranks,
                                    std::span<const Offset> offsets, std::span<const std::byte> data,
                                    std::size_t item_bytes) {
+  const mpi::Communicating communicating(comm);
   const int tag = comm.next_discovery_tag();
   const ItemType type(item_bytes);
   std::vector<MPI_Request> sends(ranks.size());
@@ -72,6 +75,7 @@ Messages<std::byte> exchange_bytes(const mpi::Comm& comm, std::span<const int> r
     mpi::check(MPI_Issend(data.data() + static_cast<std::size_t>(offsets[i]) * item_bytes, count,
                           type.get(), ranks[i], tag, comm.get(), &sends[i]),
                "MPI_Issend");
+    comm.count_message(ranks[i], count * static_cast<Offset>(item_bytes));
   }
   std::vector<Arrived> arrived;
   MPI_Request barrier = MPI_REQUEST_NULL;
@@ -86,6 +90,7 @@ Messages<std::byte> exchange_bytes(const mpi::Comm& comm, std::span<const int> r
     mpi::check(MPI_Testall(narrow<int>(sends.size()), sends.data(), &sent, MPI_STATUSES_IGNORE),
                "MPI_Testall");
     if (sent) {
+      const mpi::CollectiveCall call(comm);
       mpi::check(MPI_Ibarrier(comm.get(), &barrier), "MPI_Ibarrier");
       in_barrier = true;
     }

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "nodewise/mpi/agree.hpp"
+#include "nodewise/mpi/ledger.hpp"
 
 namespace nodewise::comm {
 
@@ -74,6 +75,7 @@ void Exchange::post_send(const std::byte* data, Offset bytes, int rank, int tag)
     mpi::check(MPI_Isend(data + at, piece, MPI_BYTE, rank, tag, comm_->get(),
                          &requests_.emplace_back(MPI_REQUEST_NULL)),
                "MPI_Isend");
+    comm_->count_message(rank, piece);
   }
 }
 
@@ -116,6 +118,7 @@ void Exchange::post_stage(std::size_t s) {
 
 void Exchange::start_bytes(const std::byte* owned, std::byte* ghosts, std::size_t item_bytes) {
   require_idle();
+  const mpi::Communicating communicating(*comm_);
   in_flight_ = true;
   owned_ = owned;
   ghosts_ = ghosts;
@@ -139,6 +142,7 @@ void Exchange::run_later_stages() {
 
 void Exchange::finish() {
   if (!in_flight_) throw Error(ErrorCode::internal, "exchange: finish without start");
+  const mpi::Communicating communicating(*comm_);
   in_flight_ = false;
   wait_all();
   run_later_stages();

@@ -5,6 +5,7 @@
 
 #include "nodewise/comm/exchange.hpp"
 #include "nodewise/mpi/agree.hpp"
+#include "nodewise/mpi/ledger.hpp"
 
 namespace nodewise::comm {
 
@@ -62,6 +63,7 @@ std::vector<T> ghosts_in_pool(const Plan& plan, std::span<const T> ghosts, std::
 template <class T>
 void Exchange::reverse_add(std::span<const T> ghosts, std::span<T> owned, int width) {
   require_idle();
+  const mpi::Communicating communicating(*comm_);
   const auto w = static_cast<std::size_t>(width);
   const auto n_owned = static_cast<std::size_t>(plan_.n_owned);
   // Ranks that pass entries on add up in the pool; with one stage the ghosts are sent as they are.
@@ -100,6 +102,7 @@ void Exchange::reverse_add(std::span<const T> ghosts, std::span<T> owned, int wi
 
 template <class T>
 Records<T> Exchange::forward_records(const Records<T>& owned) {
+  const mpi::Communicating communicating(*comm_);
   const std::vector<Offset> lengths = exchange_lengths(owned.offsets);
   Records<T> pool = mpi::collectively(*comm_, [&] { return detail::make_records<T>(lengths); });
   run_records(reinterpret_cast<const std::byte*>(owned.data.data()), owned.offsets,
@@ -117,6 +120,7 @@ Records<T> Exchange::forward_records(const Records<T>& owned) {
 template <class T>
 Records<T> Exchange::reverse_records(const Records<T>& ghosts) {
   require_idle();
+  const mpi::Communicating communicating(*comm_);
   Records<T> pool = mpi::collectively(*comm_, [&] {
     std::vector<LocalIndex> entries = plan_.ghost_entries;
     if (entries.empty()) {

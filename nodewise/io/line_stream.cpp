@@ -4,6 +4,7 @@
 
 #include "nodewise/io/matrix_market_parse.hpp"
 #include "nodewise/mpi/agree.hpp"
+#include "nodewise/mpi/ledger.hpp"
 
 namespace nodewise::io {
 
@@ -55,6 +56,8 @@ class Dealer {
   }
   void end_share(int rank) { send_to(rank); }
   void send_to(int rank) {
+    const mpi::Communicating communicating(comm_);
+    comm_.count_message(rank, std::ssize(piece_));
     mpi::check(MPI_Send(piece_.data(), narrow<int>(piece_.size(), "piece of a file"), MPI_CHAR,
                         rank, mpi::tag_stream, comm_.get()),
                "MPI_Send");
@@ -83,6 +86,7 @@ std::optional<Error> deal_all(Dealer& dealer, LineReader& reader) {
 }
 
 std::size_t receive(const mpi::Comm& comm, std::span<char> into) {
+  const mpi::Communicating communicating(comm);
   MPI_Status status;
   mpi::check(MPI_Recv(into.data(), narrow<int>(into.size(), "piece of a file"), MPI_CHAR, 0,
                       mpi::tag_stream, comm.get(), &status),

@@ -9,6 +9,7 @@
 #include "nodewise/io/collective.hpp"
 #include "nodewise/io/line_stream.hpp"
 #include "nodewise/mpi/agree.hpp"
+#include "nodewise/mpi/ledger.hpp"
 
 namespace nodewise::io {
 
@@ -76,6 +77,7 @@ MarketFile::MarketFile(std::shared_ptr<const mpi::Comm> comm, std::string path,
                                          header_.bytes,
                                          compressed_ ? 1 : 0,
                                          file_bytes_};
+  const mpi::CollectiveCall call(*comm_);
   mpi::check(
       MPI_Bcast(shared.data(), static_cast<int>(shared.size()), MPI_INT64_T, 0, comm_->get()),
       "MPI_Bcast");

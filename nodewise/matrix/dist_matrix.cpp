@@ -7,6 +7,7 @@
 #include "nodewise/comm/route/direct.hpp"
 #include "nodewise/kernels/csr_ops.hpp"
 #include "nodewise/mpi/agree.hpp"
+#include "nodewise/mpi/ledger.hpp"
 
 namespace nodewise::matrix {
 
@@ -99,6 +100,7 @@ DistMatrix<T>::DistMatrix(Layout rows, Layout cols, RowBlock<T> block)
 template <class T>
 DistMatrix<T>::DistMatrix(Layout rows, Layout cols, SplitRows<T> split)
     : rows_(std::move(rows)), cols_(std::move(cols)) {
+  const mpi::Scope scope(comm(), "new_matrix");
   mpi::collectively(comm(), [&] {
     auto blocks = std::make_shared<Blocks>();
     blocks->split = std::move(split);
@@ -124,6 +126,7 @@ DistMatrix<T> DistMatrix<T>::with_route(comm::Route route) const {
   if (route == route_) return other;
   other.route_ = route;
   if (comm().topology().n_nodes() <= 1) return other;  // all routes are one
+  const mpi::Scope scope(comm(), "planning");
   const comm::Pattern pattern = route_ == comm::Route::direct
                                     ? comm::route::pattern_of(exchange().plan())
                                     : comm::discover_pattern(cols_, ghosts());

@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "nodewise/base/hash.hpp"
 #include "nodewise/kernels/csr_ops.hpp"
 #include "nodewise/kernels/spmv.hpp"
 #include "nodewise/matrix/row_exchange.hpp"
 #include "nodewise/mpi/agree.hpp"
+#include "nodewise/mpi/ledger.hpp"
 
 namespace nodewise::matrix {
 
@@ -172,7 +174,10 @@ Csr<T> append_records(const Csr<T>& rows, const comm::Records<RowEntry<T>>& reco
 template <class T>
 DistMatrix<T> galerkin_product(const DistMatrix<T>& A, const DistMatrix<T>& P) {
   require_same_layouts(A, P, A.cols() == P.rows() && A.rows() == P.rows(), "Galerkin product");
+  std::optional<mpi::Scope> scope;
+  scope.emplace(A.comm(), "AP");
   RowProduct<T> AP(A, P);
+  scope.emplace(A.comm(), "PtAP");
   const auto outgoing = mpi::collectively(A.comm(), [&] {
     return to_records(AP.rows_multiplied_by(kernels::transpose(P.off())), AP.columns());
   });

@@ -4,6 +4,7 @@
 
 #include "nodewise/base/hash.hpp"
 #include "nodewise/mpi/agree.hpp"
+#include "nodewise/mpi/ledger.hpp"
 
 namespace nodewise::mpi {
 
@@ -79,7 +80,8 @@ void expect_equal(const Comm& comm, std::uint64_t value, const char* what) {
 
 }  // namespace
 
-Comm::Comm(MPI_Comm owned, const CommSettings& settings) : comm_(owned), settings_(settings) {
+Comm::Comm(MPI_Comm owned, const CommSettings& settings)
+    : comm_(owned), settings_(settings), ledger_(std::make_shared<Ledger>()) {
   MPI_Comm_rank(comm_, &rank_);
   MPI_Comm_size(comm_, &size_);
   MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN);
@@ -131,6 +133,7 @@ void Comm::set_topology(Topology topology) {
   MPI_Comm node = MPI_COMM_NULL;
   check(MPI_Comm_split(comm_, topology_.node(rank_), rank_, &node), "MPI_Comm_split");
   std::unique_ptr<Comm> owned(new Comm(node, settings_));
+  owned->ledger_ = ledger_;
   owned->topology_ = Topology(std::vector<int>(static_cast<std::size_t>(owned->size()), 0));
   node_ = std::move(owned);
 }
@@ -141,6 +144,10 @@ Comm::~Comm() {
   if (!finalized && comm_ != MPI_COMM_NULL) MPI_Comm_free(&comm_);
 }
 
+void Comm::count_message(int to, std::int64_t bytes) const {
+  ledger_->count_message(topology_.same_node(rank_, to), bytes);
+}
+
 int Comm::next_discovery_tag() const {
   return tag_discovery + static_cast<int>(discovery_calls_++ & 1U);
 }
@@ -149,9 +156,18 @@ namespace {
 
 template <class T>
 T reduce(const Comm& comm, T value, MPI_Op op) {
+  const CollectiveCall call(comm);
   T result{};
   check(MPI_Allreduce(&value, &result, 1, datatype<T>(), op, comm.get()), "MPI_Allreduce");
   return result;
+}
+
+template <class T>
+void reduce_in_place(const Comm& comm, std::span<T> values, MPI_Op op) {
+  const CollectiveCall call(comm);
+  check(MPI_Allreduce(MPI_IN_PLACE, values.data(), narrow<int>(values.size(), "count"),
+                      datatype<T>(), op, comm.get()),
+        "MPI_Allreduce");
 }
 
 }  // namespace
@@ -171,13 +187,16 @@ T min(const Comm& comm, T value) {
 
 template <class T>
 void sum_in_place(const Comm& comm, std::span<T> values) {
-  check(MPI_Allreduce(MPI_IN_PLACE, values.data(), narrow<int>(values.size(), "count"),
-                      datatype<T>(), MPI_SUM, comm.get()),
-        "MPI_Allreduce");
+  reduce_in_place(comm, values, MPI_SUM);
+}
+template <class T>
+void max_in_place(const Comm& comm, std::span<T> values) {
+  reduce_in_place(comm, values, MPI_MAX);
 }
 
 template <class T>
 T exclusive_sum(const Comm& comm, T value) {
+  const CollectiveCall call(comm);
   T result{};
   check(MPI_Exscan(&value, &result, 1, datatype<T>(), MPI_SUM, comm.get()), "MPI_Exscan");
   return comm.is_root() ? T{} : result;  // the standard leaves rank 0's result undefined
@@ -185,6 +204,7 @@ T exclusive_sum(const Comm& comm, T value) {
 
 template <class T>
 std::vector<T> gather_all(const Comm& comm, T value) {
+  const CollectiveCall call(comm);
   std::vector<T> all(static_cast<std::size_t>(comm.size()));
   check(MPI_Allgather(&value, 1, datatype<T>(), all.data(), 1, datatype<T>(), comm.get()),
         "MPI_Allgather");
@@ -202,6 +222,7 @@ std::vector<T> concatenate_all(const Comm& comm, std::span<const T> values) {
     starts[r + 1] = narrow<int>(total, "gathered count");
   }
   std::vector<T> all(static_cast<std::size_t>(total));
+  const CollectiveCall call(comm);
   check(MPI_Allgatherv(values.data(), count, datatype<T>(), all.data(), counts.data(),
                        starts.data(), datatype<T>(), comm.get()),
         "MPI_Allgatherv");
@@ -212,6 +233,7 @@ std::string broadcast(const Comm& comm, const std::string& text, int root) {
   const auto length = broadcast(comm, static_cast<std::int64_t>(text.size()), root);
   std::string result = text;
   result.resize(static_cast<std::size_t>(length));
+  const CollectiveCall call(comm);
   check(MPI_Bcast(result.data(), narrow<int>(length, "text length"), MPI_CHAR, root, comm.get()),
         "MPI_Bcast");
   return result;
@@ -219,6 +241,7 @@ std::string broadcast(const Comm& comm, const std::string& text, int root) {
 
 template <class T>
 T broadcast(const Comm& comm, T value, int root) {
+  const CollectiveCall call(comm);
   check(MPI_Bcast(&value, 1, datatype<T>(), root, comm.get()), "MPI_Bcast");
   return value;
 }
@@ -228,6 +251,7 @@ T broadcast(const Comm& comm, T value, int root) {
   template T max(const Comm&, T);                                           \
   template T min(const Comm&, T);                                           \
   template void sum_in_place(const Comm&, std::span<T>);                    \
+  template void max_in_place(const Comm&, std::span<T>);                    \
   template T exclusive_sum(const Comm&, T);                                 \
   template std::vector<T> gather_all(const Comm&, T);                       \
   template std::vector<T> concatenate_all(const Comm&, std::span<const T>); \

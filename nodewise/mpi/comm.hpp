@@ -18,6 +18,8 @@ namespace nodewise::mpi {
 /// Throws Error{mpi} with the library's text unless `status` is MPI_SUCCESS.
 void check(int status, const char* call);
 
+class Ledger;
+
 /// The MPI datatype of an arithmetic type.
 template <class T>
 MPI_Datatype datatype();
@@ -49,6 +51,11 @@ class Comm {
   const Comm& node() const { return node_ ? *node_ : *this; }
   const CommSettings& settings() const { return settings_; }
 
+  /// What was sent over this communicator and that of its node, and the time spent, so far.
+  Ledger& ledger() const { return *ledger_; }
+  /// Local. Whoever sends a message calls this, once for each call of MPI that sends one.
+  void count_message(int to, std::int64_t bytes) const;
+
   /// Local. Alternates between two tags, one for every other sparse exchange, so that a rank that
   /// is already in the next exchange cannot be heard by one that is still in this.
   int next_discovery_tag() const;
@@ -64,6 +71,7 @@ class Comm {
   CommSettings settings_;
   Topology topology_;
   std::unique_ptr<const Comm> node_;
+  std::shared_ptr<Ledger> ledger_;
   mutable unsigned discovery_calls_ = 0;
 };
 
@@ -83,9 +91,11 @@ template <class T>
 T max(const Comm& comm, T value);
 template <class T>
 T min(const Comm& comm, T value);
-/// Collective. Element-wise sums over all ranks, in place.
+/// Collective. Element-wise sums or maxima over all ranks, in place.
 template <class T>
 void sum_in_place(const Comm& comm, std::span<T> values);
+template <class T>
+void max_in_place(const Comm& comm, std::span<T> values);
 /// Collective. The sum over the ranks before this one; 0 on rank 0.
 template <class T>
 T exclusive_sum(const Comm& comm, T value);

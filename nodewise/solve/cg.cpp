@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "nodewise/mpi/agree.hpp"
+#include "nodewise/mpi/ledger.hpp"
 #include "nodewise/solve/iteration.hpp"
 #include "nodewise/solve/range_check.hpp"
 #include "nodewise/solve/vector_ops.hpp"
@@ -214,6 +215,7 @@ void ConjugateGradient<T>::examine_range() {
 template <class T>
 Report cg(const Operator<T>& A, const Operator<T>* preconditioner, std::span<const T> b,
           std::span<T> x, const Options& options, const Observer& observe) {
+  const mpi::Scope scope(A.layout().comm(), "vector_updates", mpi::no_level);
   return ConjugateGradient<T>(A, preconditioner, b, x, options, observe).run();
 }
 

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "nodewise/mpi/agree.hpp"
+#include "nodewise/mpi/ledger.hpp"
 #include "nodewise/solve/iteration.hpp"
 #include "nodewise/solve/range_check.hpp"
 #include "nodewise/solve/vector_ops.hpp"
@@ -191,7 +192,7 @@ bool Gmres<T>::orthogonalise(std::size_t j, std::vector<double>& column) {
   column.resize(j + 2);
   std::vector<double> second(j + 2);
   dots_with_basis<T>(basis(j + 1), w, column);
-  mpi::sum_in_place<double>(it_.comm(), column);
+  sum_parts(it_.comm(), column);
   const double length = std::sqrt(column.back());
   if (!std::isfinite(length)) {
     it_.stop(Outcome::not_finite,
@@ -201,7 +202,7 @@ bool Gmres<T>::orthogonalise(std::size_t j, std::vector<double>& column) {
     return false;
   }
   project_and_dot<T>(basis(j + 1), std::span(column).first(j + 1), w, second);
-  mpi::sum_in_place<double>(it_.comm(), second);
+  sum_parts(it_.comm(), second);
   double rest = second.back();
   for (std::size_t i = 0; i <= j; ++i) {
     column[i] += second[i];
@@ -275,6 +276,7 @@ void Gmres<T>::examine_range() {
 template <class T>
 Report gmres(const Operator<T>& A, const Operator<T>* preconditioner, std::span<const T> b,
              std::span<T> x, const Options& options, const Observer& observe) {
+  const mpi::Scope scope(A.layout().comm(), "vector_updates", mpi::no_level);
   return Gmres<T>(A, preconditioner, b, x, options, observe).run();
 }
 

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "nodewise/matrix/operations.hpp"
+#include "nodewise/mpi/ledger.hpp"
 #include "nodewise/solve/operator.hpp"
 
 namespace nodewise::solve {
@@ -23,7 +24,10 @@ class MatrixOperator final : public Operator<T> {
   }
 
   const comm::Layout& layout() const override { return A_->rows(); }
-  void apply(std::span<const T> x, std::span<T> y) const override { matrix::multiply(*A_, x, y); }
+  void apply(std::span<const T> x, std::span<T> y) const override {
+    const mpi::Scope scope(A_->comm(), "krylov_product");
+    matrix::multiply(*A_, x, y);
+  }
   const matrix::DistMatrix<T>& matrix() const { return *A_; }
 
  private:

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "nodewise/mpi/ledger.hpp"
+
 namespace nodewise::solve {
 
 namespace {
@@ -154,6 +156,11 @@ void combine(std::span<const Array<T>> basis, std::span<const double> coefficien
     add_multiples<T>(basis, coefficients, sign, first, block);
     if (factor != 1.0) scale(factor, block);
   });
+}
+
+void sum_parts(const mpi::Comm& comm, std::span<double> values) {
+  const mpi::Scope scope(comm, "dot_products");
+  mpi::sum_in_place(comm, values);
 }
 
 #define NODEWISE_INSTANTIATE(T)                                                                    \

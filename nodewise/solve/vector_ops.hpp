@@ -60,11 +60,14 @@ template <class T>
 void combine(std::span<const Array<T>> basis, std::span<const double> coefficients, double sign,
              double factor, std::span<T> y);
 
+/// Collective. Sums what ranks found for their parts, in place: one allreduce.
+void sum_parts(const mpi::Comm& comm, std::span<double> values);
+
 /// Collective. Sums several numbers over all ranks in one allreduce.
 template <class... Number>
 std::array<double, sizeof...(Number)> sum_all(const mpi::Comm& comm, Number... local) {
   std::array<double, sizeof...(Number)> values = {static_cast<double>(local)...};
-  mpi::sum_in_place<double>(comm, values);
+  sum_parts(comm, values);
   return values;
 }
 

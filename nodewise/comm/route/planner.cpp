@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "nodewise/mpi/agree.hpp"
+#include "nodewise/mpi/ledger.hpp"
 
 namespace nodewise::comm::route {
 
@@ -36,12 +37,14 @@ Words exchange_on_node(const mpi::Comm& comm, Words sends) {
 
 /// Sends one message to each of answers.ranks and receives one from each of `asked`.
 Words exchange_answers(const mpi::Comm& comm, const Words& answers, std::span<const int> asked) {
+  const mpi::Communicating communicating(comm);
   std::vector<MPI_Request> requests(answers.size(), MPI_REQUEST_NULL);
   for (std::size_t i = 0; i < answers.size(); ++i) {
     const auto message = answers.message(i);
     mpi::check(MPI_Isend(message.data(), narrow<int>(message.size(), "message length"), MPI_INT64_T,
                          answers.ranks[i], mpi::tag_answer, comm.get(), &requests[i]),
                "MPI_Isend");
+    comm.count_message(answers.ranks[i], static_cast<std::int64_t>(message.size_bytes()));
   }
   Words arrived;
   for (const int rank : asked) {

@@ -1,0 +1,124 @@
+// A ledger of communication: what a rank sends and where its time goes, by operation and level.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace nodewise::mpi {
+
+class Comm;
+
+/// The level of an operation that belongs to none.
+inline constexpr int no_level = -1;
+
+/// What was counted.
+struct Counts {
+  std::int64_t runs = 0;  ///< scopes entered
+  std::int64_t messages_on_node = 0;
+  std::int64_t messages_off_node = 0;
+  std::int64_t bytes_on_node = 0;
+  std::int64_t bytes_off_node = 0;
+  std::int64_t collectives = 0;  ///< calls of MPI's own; the messages these send are not known
+  double communicating = 0;      ///< seconds: packing, posting, waiting and unpacking
+  double computing = 0;          ///< seconds: all the rest
+
+  std::int64_t messages() const { return messages_on_node + messages_off_node; }
+  std::int64_t bytes() const { return bytes_on_node + bytes_off_node; }
+};
+
+/// One operation on one level.
+struct Account {
+  std::string operation;  ///< empty: outside of every scope
+  int level = no_level;
+  Counts counts;
+};
+
+/// The books of one rank. Every Comm has one and shares it with that of its node; what sends counts
+/// there, into the account of the innermost Scope. The time between two events belongs to one
+/// account, so that all times add up to the time since the ledger was made or cleared. Not for
+/// several threads at once. All functions are local.
+class Ledger {
+ public:
+  Ledger();
+
+  void count_message(bool on_node, std::int64_t bytes) noexcept {
+    Counts& counts = current();
+    (on_node ? counts.messages_on_node : counts.messages_off_node) += 1;
+    (on_node ? counts.bytes_on_node : counts.bytes_off_node) += bytes;
+  }
+  void count_collective() noexcept { ++current().collectives; }
+
+  /// The accounts used since the ledger was cleared, in the order of their first use ever.
+  std::vector<Account> accounts();
+  /// Begins to count from zero. Scopes that are open stay so.
+  void clear() noexcept;
+
+ private:
+  friend class Scope;
+  friend class Communicating;
+  using Clock = std::chrono::steady_clock;
+
+  Counts& current() noexcept { return accounts_[current_].counts; }
+  /// Gives the time since the last call to the current account.
+  void charge() noexcept;
+  std::size_t find_or_add(std::string_view operation, int level);
+
+  std::vector<Account> accounts_ = std::vector<Account>(1);
+  std::size_t current_ = 0;
+  int communicating_ = 0;  // how many Communicating there are
+  Clock::time_point last_;
+};
+
+/// While it lives, what this rank sends over `comm` and the time it spends belong to an operation.
+/// An inner Scope takes over until it ends. Local, and a fraction of a microsecond; throws nothing:
+/// where a new account finds no memory the surrounding one goes on.
+class Scope {
+ public:
+  /// On the level of the surrounding Scope, so that a matrix product need not know its level.
+  Scope(const Comm& comm, std::string_view operation) noexcept;
+  Scope(const Comm& comm, std::string_view operation, int level) noexcept;
+  ~Scope();
+  Scope(const Scope&) = delete;
+  Scope& operator=(const Scope&) = delete;
+
+ private:
+  void enter(std::string_view operation, int level) noexcept;
+
+  Ledger& ledger_;
+  std::size_t outer_;
+};
+
+/// While it lives, the time counts as communication. May be nested.
+class Communicating {
+ public:
+  explicit Communicating(const Comm& comm) noexcept;
+  ~Communicating();
+  Communicating(const Communicating&) = delete;
+  Communicating& operator=(const Communicating&) = delete;
+
+ private:
+  Ledger& ledger_;
+};
+
+/// Counts a collective call of MPI, whose time is communication.
+class CollectiveCall : private Communicating {
+ public:
+  explicit CollectiveCall(const Comm& comm) noexcept;
+};
+
+/// The same operation and level on all ranks.
+struct SharedAccount {
+  std::string operation;
+  int level = no_level;
+  Counts sum;  ///< over the ranks
+  Counts max;  ///< each number the largest of a rank
+};
+
+/// Collective. The accounts of all ranks' ledgers, the same on every rank; ranks need not have the
+/// same. A few allreduces and broadcasts, which the ledger counts in turn, but not in the result.
+std::vector<SharedAccount> over_ranks(const Comm& comm);
+
+}  // namespace nodewise::mpi
