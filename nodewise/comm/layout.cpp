@@ -6,6 +6,17 @@
 
 namespace nodewise::comm {
 
+std::vector<GlobalIndex> uniform_starts(GlobalIndex n, int n_ranks) {
+  if (n < 0) throw Error(ErrorCode::invalid_argument, "layout: a negative size");
+  if (n_ranks < 1) throw Error(ErrorCode::invalid_argument, "layout: no ranks");
+  const GlobalIndex p = n_ranks;
+  std::vector<GlobalIndex> starts(static_cast<std::size_t>(p) + 1);
+  for (GlobalIndex r = 0; r <= p; ++r) {
+    starts[static_cast<std::size_t>(r)] = r * (n / p) + std::min(r, n % p);
+  }
+  return starts;
+}
+
 Layout::Layout(std::shared_ptr<const mpi::Comm> comm, std::vector<GlobalIndex> starts)
     : comm_(std::move(comm)),
       starts_(std::make_shared<const std::vector<GlobalIndex>>(std::move(starts))) {
@@ -18,12 +29,7 @@ Layout::Layout(std::shared_ptr<const mpi::Comm> comm, std::vector<GlobalIndex> s
 }
 
 Layout Layout::uniform(std::shared_ptr<const mpi::Comm> comm, GlobalIndex n) {
-  if (n < 0) throw Error(ErrorCode::invalid_argument, "layout: a negative size");
-  const GlobalIndex p = comm->size();
-  std::vector<GlobalIndex> starts(static_cast<std::size_t>(p) + 1);
-  for (GlobalIndex r = 0; r <= p; ++r) {
-    starts[static_cast<std::size_t>(r)] = r * (n / p) + std::min(r, n % p);
-  }
+  std::vector<GlobalIndex> starts = uniform_starts(n, comm->size());
   return {std::move(comm), std::move(starts)};
 }
 

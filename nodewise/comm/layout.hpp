@@ -10,13 +10,17 @@
 
 namespace nodewise::comm {
 
+/// Local. Where the ranges of n indices begin that differ by one at most, the first ranks having
+/// the longer ones, and where the last ends. Throws invalid_argument unless n >= 0, n_ranks > 0.
+std::vector<GlobalIndex> uniform_starts(GlobalIndex n, int n_ranks);
+
 /// Rank r owns the global indices [begin(r), end(r)); ranges are ascending and may be empty.
 /// A value: copies share their data. Holds P + 1 numbers on each rank.
 class Layout {
  public:
   /// Local. `starts` has size() + 1 entries, the same on every rank. The first need not be 0.
   Layout(std::shared_ptr<const mpi::Comm> comm, std::vector<GlobalIndex> starts);
-  /// Local. n indices in ranges that differ by one at most; the first ranks get the longer ones.
+  /// Local. n indices in the ranges of uniform_starts().
   /// Like the constructor, throws where a rank would own 2^31 indices or more.
   static Layout uniform(std::shared_ptr<const mpi::Comm> comm, GlobalIndex n);
   /// Collective. Each rank gives the number it owns; throws on every rank where one is negative

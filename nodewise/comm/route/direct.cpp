@@ -1,5 +1,7 @@
 #include "nodewise/comm/route/direct.hpp"
 
+#include <utility>
+
 namespace nodewise::comm::route {
 
 Plan direct(const Pattern& pattern) {
@@ -12,6 +14,26 @@ Plan direct(const Pattern& pattern) {
                          .recv_ranks = pattern.recv_ranks,
                          .recv_offsets = pattern.recv_offsets});
   return plan;
+}
+
+namespace {
+
+class Direct : public Planner {
+ public:
+  explicit Direct(const Pattern& pattern) : plan_(direct(pattern)) {}
+  int n_rounds() const override { return 0; }
+  bool stays_on_node(int /*round*/) const override { return true; }
+  Words step(int /*round*/, const Words& /*arrived*/) override { return {}; }
+  Plan plan(const Words& /*arrived*/) override { return std::move(plan_); }
+
+ private:
+  Plan plan_;
+};
+
+}  // namespace
+
+std::unique_ptr<Planner> direct_planner(const Pattern& pattern) {
+  return std::make_unique<Direct>(pattern);
 }
 
 Pattern pattern_of(const Plan& direct_plan) {

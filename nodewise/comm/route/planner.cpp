@@ -11,13 +11,29 @@ namespace nodewise::comm::route {
 
 namespace {
 
-/// What every rank receives when rank r sends sent[r].
-std::vector<Words> deliver(const std::vector<Words>& sent) {
+/// What every rank receives when rank r sends sent[r]. What is sent is used up, so that the memory
+/// for many ranks is not needed twice.
+std::vector<Words> deliver(std::vector<Words> sent) {
   std::vector<Words> arrived(sent.size());
+  std::vector<std::size_t> n_messages(sent.size(), 0);
+  std::vector<std::size_t> n_words(sent.size(), 0);
+  for (const Words& words : sent) {
+    for (std::size_t i = 0; i < words.size(); ++i) {
+      const auto to = static_cast<std::size_t>(words.ranks[i]);
+      ++n_messages[to];
+      n_words[to] += words.message(i).size();
+    }
+  }
+  for (std::size_t r = 0; r < arrived.size(); ++r) {
+    arrived[r].ranks.reserve(n_messages[r]);
+    arrived[r].offsets.reserve(n_messages[r] + 1);
+    arrived[r].data.reserve(n_words[r]);
+  }
   for (std::size_t source = 0; source < sent.size(); ++source) {
-    for (std::size_t i = 0; i < sent[source].size(); ++i) {
-      const auto message = sent[source].message(i);
-      Words& to = arrived[static_cast<std::size_t>(sent[source].ranks[i])];
+    const Words words = std::exchange(sent[source], {});
+    for (std::size_t i = 0; i < words.size(); ++i) {
+      const auto message = words.message(i);
+      Words& to = arrived[static_cast<std::size_t>(words.ranks[i])];
       to.ranks.push_back(static_cast<int>(source));
       to.data.insert(to.data.end(), message.begin(), message.end());
       to.offsets.push_back(static_cast<Offset>(to.data.size()));
@@ -111,14 +127,16 @@ std::vector<Plan> run_virtually(std::vector<std::unique_ptr<Planner>>& planners)
     std::vector<Words> sent;
     sent.reserve(planners.size());
     for (std::size_t r = 0; r < planners.size(); ++r) {
-      sent.push_back(planners[r]->step(round, arrived[r]));
+      const Words heard = std::exchange(arrived[r], {});
+      sent.push_back(planners[r]->step(round, heard));
     }
-    arrived = deliver(sent);
+    arrived = deliver(std::move(sent));
   }
   std::vector<Plan> plans;
   plans.reserve(planners.size());
   for (std::size_t r = 0; r < planners.size(); ++r) {
-    plans.push_back(planners[r]->plan(arrived[r]));
+    const Words heard = std::exchange(arrived[r], {});
+    plans.push_back(std::exchange(planners[r], nullptr)->plan(heard));
   }
   return plans;
 }

@@ -34,7 +34,7 @@ class Planner {
 /// Where a rank fails every rank throws the same Error, after the last round.
 Plan run(const mpi::Comm& comm, Planner& planner);
 
-/// Local. Runs the rounds for virtual ranks: planners[r] is the one of rank r.
+/// Local. Runs the rounds for virtual ranks: planners[r] is the one of rank r, and used up.
 std::vector<Plan> run_virtually(std::vector<std::unique_ptr<Planner>>& planners);
 
 }  // namespace nodewise::comm::route

@@ -19,13 +19,26 @@ const char* to_string(Route route) {
   return "";
 }
 
+namespace {
+
+/// On one node every route is the direct one.
+bool goes_straight(Route route, const mpi::Topology& topology) {
+  return route == Route::direct || topology.n_nodes() <= 1;
+}
+
+}  // namespace
+
+std::unique_ptr<route::Planner> make_planner(Route route, const Pattern& pattern,
+                                             const mpi::Topology& topology, int rank) {
+  if (goes_straight(route, topology)) return route::direct_planner(pattern);
+  return route == Route::two_step ? route::two_step(pattern, topology, rank)
+                                  : route::three_step(pattern, topology, rank);
+}
+
 Plan make_plan(const mpi::Comm& comm, const Pattern& pattern, Route route) {
-  const mpi::Topology& topology = comm.topology();
-  if (route == Route::direct || topology.n_nodes() <= 1) return route::direct(pattern);
-  const auto planner = mpi::collectively(comm, [&] {
-    return route == Route::two_step ? route::two_step(pattern, topology, comm.rank())
-                                    : route::three_step(pattern, topology, comm.rank());
-  });
+  if (goes_straight(route, comm.topology())) return route::direct(pattern);
+  const auto planner = mpi::collectively(
+      comm, [&] { return make_planner(route, pattern, comm.topology(), comm.rank()); });
   return route::run(comm, *planner);
 }
 

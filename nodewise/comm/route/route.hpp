@@ -1,8 +1,11 @@
 // The routes by name.
 #pragma once
 
+#include <memory>
+
 #include "nodewise/comm/pattern.hpp"
 #include "nodewise/comm/plan.hpp"
+#include "nodewise/comm/route/planner.hpp"
 #include "nodewise/mpi/comm.hpp"
 
 namespace nodewise::comm {
@@ -16,6 +19,11 @@ enum class Route {
 
 /// "direct", "two_step" or "three_step".
 const char* to_string(Route route);
+
+/// Local. The part of `rank` in planning a route, for the ranks of a communicator or for virtual
+/// ones (route::run, route::run_virtually). `topology` must outlive the planner.
+std::unique_ptr<route::Planner> make_planner(Route route, const Pattern& pattern,
+                                             const mpi::Topology& topology, int rank);
 
 /// Collective. The plan of a pattern over a route. Where all ranks are on one node every route is
 /// `direct`, and planning takes no message. Otherwise two_step takes a sparse exchange over all

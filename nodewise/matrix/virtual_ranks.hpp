@@ -1,0 +1,20 @@
+// A matrix that one process holds, as if its rows were spread over many ranks.
+#pragma once
+
+#include <span>
+
+#include "nodewise/comm/exchange.hpp"
+#include "nodewise/kernels/csr.hpp"
+
+namespace nodewise::matrix {
+
+/// Local. The ghosts of every virtual rank: rank r owns the rows [rows[r], rows[r + 1]) of A and
+/// the entries [cols[r], cols[r + 1]) of the vectors it multiplies, and its ghosts are the other
+/// columns in which it has entries, ascending. One pass over A; a number for every column and
+/// ghost of memory. Throws invalid_argument where the ranges are not all rows and columns.
+template <class T>
+comm::Records<GlobalIndex> virtual_ghosts(const kernels::Csr<T>& A,
+                                          std::span<const GlobalIndex> rows,
+                                          std::span<const GlobalIndex> cols);
+
+}  // namespace nodewise::matrix

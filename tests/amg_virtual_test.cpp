@@ -1,0 +1,184 @@
+// Hierarchies on virtual ranks: what they would send is what real ranks send.
+#include <gtest/gtest.h>
+
+#include "nodewise/amg/hierarchy.hpp"
+#include "nodewise/amg/virtual_ranks.hpp"
+#include "nodewise/comm/virtual_ranks.hpp"
+#include "nodewise/matrix/virtual_ranks.hpp"
+
+#include "amg_support.hpp"
+
+namespace nodewise::amg {
+namespace {
+
+using comm::Route;
+using comm::Traffic;
+using io::Problem;
+using matrix::DistMatrix;
+using matrix::Layout;
+using test::DenseMatrix;
+using test::test_comm;
+
+using Starts = std::vector<GlobalIndex>;
+
+constexpr Route all_routes[] = {Route::direct, Route::two_step, Route::three_step};
+
+Starts starts_of(const Layout& layout) {
+  return {layout.starts().begin(), layout.starts().end()};
+}
+
+/// What virtual ranks send in a product with a serial matrix.
+std::vector<Traffic> sent_virtually(const kernels::Csr<double>& A, const Starts& rows,
+                                    const Starts& cols, const mpi::Topology& topology,
+                                    Route route) {
+  auto patterns = comm::virtual_patterns(cols, matrix::virtual_ghosts(A, rows, cols));
+  return comm::virtual_traffic(comm::virtual_plans(std::move(patterns), topology, route), topology);
+}
+
+void expect_equal(const Traffic& got, const Traffic& expected) {
+  EXPECT_EQ(got.messages_on_node, expected.messages_on_node);
+  EXPECT_EQ(got.messages_off_node, expected.messages_off_node);
+  EXPECT_EQ(got.entries_on_node, expected.entries_on_node);
+  EXPECT_EQ(got.entries_off_node, expected.entries_off_node);
+}
+
+Traffic real_traffic(const DistMatrix<double>& A) {
+  return comm::traffic(A.exchange().plan(), A.comm().topology(), A.comm().rank());
+}
+
+/// Collective. The whole matrix, rectangular or not, in one process.
+kernels::Csr<double> whole(const DistMatrix<double>& A) {
+  const Layout rows = Layout::uniform(test::self_comm(), A.rows().n_global());
+  const Layout cols = Layout::uniform(rows.shared_comm(), A.cols().n_global());
+  const DenseMatrix values = test::gathered(A);
+  return matrix::matrix_from_rows<double>(rows, cols,
+                                          [&](GlobalIndex i, auto&& emit) {
+                                            for (GlobalIndex j = 0; j < values.cols(); ++j) {
+                                              if (values(i, j) != 0) emit(j, values(i, j));
+                                            }
+                                          })
+      .on();
+}
+
+/// Calls f(communicator) for every placement of the ranks on nodes.
+template <class F>
+void for_every_placement(const F& f) {
+  for (const auto& map : test::node_maps(test_comm()->size())) {
+    SCOPED_TRACE(map.name);
+    f(mpi::Comm::create(MPI_COMM_WORLD, map.node_of_rank));
+  }
+}
+
+Options options_for(Route route, Coarsening coarsening) {
+  Options options;
+  options.max_coarse_rows = 4;
+  options.route = route;
+  options.coarsening = coarsening;
+  return options;
+}
+
+/// Expects, for every matrix of a real hierarchy gathered in one process, that virtual ranks with
+/// its layouts would send what the real ranks send.
+void expect_levels_counted(const Hierarchy<double>& hierarchy, Route route) {
+  const mpi::Comm& comm = hierarchy.layout().comm();
+  const auto me = static_cast<std::size_t>(comm.rank());
+  for (std::size_t l = 0; l < hierarchy.levels().size(); ++l) {
+    SCOPED_TRACE(testing::Message() << "level " << l);
+    const DistMatrix<double>& A = *hierarchy.matrix(l);
+    const Starts fine = starts_of(A.rows());
+    expect_equal(sent_virtually(whole(A), fine, fine, comm.topology(), route).at(me),
+                 real_traffic(A));
+    const DistMatrix<double>* P = hierarchy.interpolation(l);
+    if (P == nullptr) continue;
+    std::vector<std::int32_t> chosen;
+    for (const LocalIndex i : hierarchy.coarse_rows(l)) {
+      chosen.push_back(static_cast<std::int32_t>(A.rows().to_global(i)));
+    }
+    chosen = mpi::concatenate_all(comm, std::span<const std::int32_t>(chosen));
+    const Starts coarse = virtual_coarse_starts(fine, chosen);
+    EXPECT_EQ(coarse, starts_of(P->cols()));
+    expect_equal(sent_virtually(whole(*P), fine, coarse, comm.topology(), route).at(me),
+                 real_traffic(*P));
+  }
+}
+
+TEST(VirtualHierarchy, MatricesOfARealHierarchy) {
+  const DenseMatrix values = test::model(Problem::rotated_fe, 12);
+  for_every_placement([&](const std::shared_ptr<const mpi::Comm>& comm) {
+    for (const Route route : all_routes) {
+      SCOPED_TRACE(comm::to_string(route));
+      const Coarsening coarsening = route == Route::two_step ? Coarsening::pmis : Coarsening::hmis;
+      const Layout layout = Layout::uniform(comm, values.rows());
+      const auto A = std::make_shared<const DistMatrix<double>>(test::distribute(values, layout));
+      expect_levels_counted(Hierarchy<double>(A, options_for(route, coarsening)), route);
+    }
+  });
+}
+
+// With PMIS the hierarchy of one rank is that of any number of ranks: its counts can be told
+// before.
+TEST(VirtualHierarchy, OfOneRankTellsThatOfMany) {
+  for (const Problem problem : {Problem::laplace27, Problem::rotated_fe, Problem::laplace5}) {
+    SCOPED_TRACE(testing::Message() << "problem " << static_cast<int>(problem));
+    io::GalleryOptions gallery;
+    gallery.problem = problem;
+    gallery.n = problem == Problem::laplace27 ? 7 : 17;
+    const auto serial = std::make_shared<const DistMatrix<double>>(
+        io::generate<double>(test::self_comm(), gallery));
+    const auto options = [](Route route) {
+      Options chosen = options_for(route, Coarsening::pmis);
+      chosen.max_interpolation_entries = 0;  // which of equal weights is dropped depends on ranks
+      return chosen;
+    };
+    const Hierarchy<double> alone(serial, options(Route::direct));
+    for_every_placement([&](const std::shared_ptr<const mpi::Comm>& comm) {
+      const auto A =
+          std::make_shared<const DistMatrix<double>>(io::generate<double>(comm, gallery));
+      for (const Route route : all_routes) {
+        SCOPED_TRACE(comm::to_string(route));
+        const Hierarchy<double> real(
+            std::make_shared<const DistMatrix<double>>(A->with_route(route)), options(route));
+        EXPECT_EQ(real.levels().size(), alone.levels().size());
+        Starts starts = comm::uniform_starts(A->rows().n_global(), comm->size());
+        for (std::size_t l = 0; l < alone.levels().size(); ++l) {
+          SCOPED_TRACE(testing::Message() << "level " << l);
+          const LevelInfo& level = real.levels()[l];
+          EXPECT_EQ(level.nonzeros, alone.levels()[l].nonzeros);
+          Traffic sum;
+          std::int64_t most = 0;
+          for (const Traffic& t :
+               sent_virtually(alone.matrix(l)->on(), starts, starts, comm->topology(), route)) {
+            sum.messages_on_node += t.messages_on_node;
+            sum.messages_off_node += t.messages_off_node;
+            sum.entries_on_node += t.entries_on_node;
+            sum.entries_off_node += t.entries_off_node;
+            most = std::max(most, t.messages_on_node + t.messages_off_node);
+          }
+          expect_equal(sum, level.traffic);
+          EXPECT_EQ(most, level.max_messages);
+          starts = virtual_coarse_starts(starts, alone.coarse_rows(l));
+        }
+      }
+    });
+  }
+}
+
+TEST(VirtualHierarchy, MoreRanksThanRows) {
+  const auto A = test::serial(test::model(Problem::laplace5, 2));  // 4 rows
+  const Starts starts = comm::uniform_starts(4, 6);
+  EXPECT_EQ(starts, (Starts{0, 1, 2, 3, 4, 4, 4}));
+  const mpi::Topology topology(std::vector<int>{0, 0, 0, 1, 1, 1});
+  const auto sent = sent_virtually(A.on(), starts, starts, topology, Route::direct);
+  // Point i is coupled to two of the others: 0 - 1, 0 - 2, 1 - 3, 2 - 3; rank 3 is on another node.
+  expect_equal(sent[0], {.messages_on_node = 2, .entries_on_node = 2});
+  expect_equal(sent[1], {1, 1, 1, 1});
+  expect_equal(sent[3], {.messages_off_node = 2, .entries_off_node = 2});
+  expect_equal(sent[5], {});
+  EXPECT_EQ(virtual_coarse_starts(starts, std::vector<LocalIndex>{1, 3}),
+            (Starts{0, 0, 1, 1, 2, 2, 2}));
+  EXPECT_THROW(matrix::virtual_ghosts(A.on(), Starts{0, 3}, Starts{0, 4}), Error);
+  EXPECT_THROW(matrix::virtual_ghosts(A.on(), Starts{0, 4}, Starts{0, 2, 4}), Error);
+}
+
+}  // namespace
+}  // namespace nodewise::amg
