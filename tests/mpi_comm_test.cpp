@@ -4,6 +4,7 @@
 #include "nodewise/base/error.hpp"
 
 #include "collective_error.hpp"
+#include "domain_support.hpp"
 #include "support.hpp"
 
 namespace nodewise::test {
@@ -176,6 +177,26 @@ TEST(Comm, CheckTurnsAnMpiErrorIntoAnError) {
     EXPECT_EQ(error.code(), ErrorCode::mpi);
     EXPECT_EQ(std::string(error.what()).find("MPI_Bcast: "), 0U);
   }
+}
+
+TEST(Comm, TakesDomainsAndItsNodeKnowsThem) {
+  for (const DomainMap& map : domain_maps(test_comm()->size())) {
+    const auto comm = mpi::Comm::create(MPI_COMM_WORLD, map.topology);
+    const mpi::Topology& node = comm->node().topology();
+    const auto here = comm->topology().ranks_on(comm->topology().node(comm->rank()));
+    EXPECT_TRUE(comm->topology().has_domains()) << map.name;
+    EXPECT_EQ(node.n_nodes(), 1) << map.name;
+    for (std::size_t a = 0; a < here.size(); ++a) {
+      for (std::size_t b = 0; b < here.size(); ++b) {
+        EXPECT_EQ(node.same_domain(static_cast<int>(a), static_cast<int>(b)),
+                  map.topology.same_domain(here[a], here[b]))
+            << map.name;
+      }
+    }
+  }
+  const mpi::Topology other(std::vector<int>(static_cast<std::size_t>(test_comm()->size()) + 1, 0));
+  expect_same_error(*test_comm(), ErrorCode::invalid_argument,
+                    [&] { mpi::Comm::create(MPI_COMM_WORLD, other); });
 }
 
 TEST(Comm, NodeHoldsTheRanksOfTheNodeInOrder) {

@@ -7,6 +7,7 @@
 #include "nodewise/base/error.hpp"
 #include "nodewise/mpi/topology.hpp"
 
+#include "domain_support.hpp"
 #include "support.hpp"
 
 namespace nodewise::test {
@@ -74,6 +75,61 @@ TEST(Topology, GroupsArePartitionsForEveryMap) {
         }
       }
       EXPECT_EQ(seen.size(), static_cast<std::size_t>(n_ranks)) << map.name;
+    }
+  }
+}
+
+std::vector<int> domains_of(const mpi::Topology& topology) {
+  std::vector<int> domains;
+  for (int r = 0; r < topology.n_ranks(); ++r) domains.push_back(topology.domains().node(r));
+  return domains;
+}
+
+TEST(Domains, AreRenumberedAndLieInOneNode) {
+  // Node 0 has the ranks 0, 2, 3, node 1 the ranks 1, 4; both name a domain 9.
+  const mpi::Topology topology =
+      mpi::Topology(std::vector<int>{5, 3, 5, 5, 3}).with_domains(std::vector<int>{9, 9, 0, 9, 0});
+  EXPECT_TRUE(topology.has_domains());
+  EXPECT_EQ(topology.n_nodes(), 2);
+  EXPECT_EQ(topology.domains().n_nodes(), 4);
+  EXPECT_EQ(domains_of(topology), (std::vector<int>{0, 1, 2, 0, 3}));
+  EXPECT_EQ(on(topology.domains(), 0), (std::vector<int>{0, 3}));
+  EXPECT_TRUE(topology.same_domain(0, 3));
+  EXPECT_FALSE(topology.same_domain(0, 1));
+  EXPECT_FALSE(topology.same_domain(0, 2));
+  EXPECT_TRUE(topology.same_node(0, 2));
+}
+
+TEST(Domains, AreTheNodesWhereNoNodeIsDivided) {
+  const mpi::Topology nodes(std::vector<int>{0, 0, 1, 1});
+  EXPECT_FALSE(nodes.has_domains());
+  EXPECT_EQ(&nodes.domains(), &nodes);
+  const mpi::Topology whole = nodes.with_domains(std::vector<int>{8, 8, 2, 2});
+  EXPECT_FALSE(whole.has_domains());
+  EXPECT_TRUE(whole.same_domain(0, 1));
+  // Domains given anew replace those before.
+  const mpi::Topology divided = nodes.with_domains(std::vector<int>{0, 1, 0, 0});
+  EXPECT_TRUE(divided.has_domains());
+  EXPECT_FALSE(divided.with_domains(std::vector<int>{1, 1, 1, 1}).has_domains());
+  EXPECT_FALSE(mpi::Topology().with_domains({}).has_domains());
+}
+
+TEST(Domains, AreRefusedWhereNegativeOrOfAnotherNumber) {
+  const mpi::Topology nodes(std::vector<int>{0, 0, 1});
+  EXPECT_THROW(nodes.with_domains(std::vector<int>{0, -1, 0}), Error);
+  EXPECT_THROW(nodes.with_domains(std::vector<int>{0, 0}), Error);
+}
+
+TEST(Domains, PartitionTheNodesForEveryMap) {
+  for (const int n_ranks : {2, 5, 16, 1000}) {
+    for (const DomainMap& map : domain_maps(n_ranks)) {
+      const mpi::Topology& domains = map.topology.domains();
+      EXPECT_GT(domains.n_nodes(), map.topology.n_nodes()) << map.name;
+      for (int domain = 0; domain < domains.n_nodes(); ++domain) {
+        for (const int rank : domains.ranks_on(domain)) {
+          EXPECT_TRUE(map.topology.same_node(rank, domains.ranks_on(domain).front())) << map.name;
+        }
+      }
     }
   }
 }

@@ -112,19 +112,32 @@ std::shared_ptr<const Comm> Comm::create(MPI_Comm user, const CommSettings& sett
 std::shared_ptr<const Comm> Comm::create(MPI_Comm user, std::span<const int> node_of_rank,
                                          const CommSettings& settings) {
   const std::shared_ptr<Comm> comm = duplicate(user, settings);
-  Topology topology = collectively(*comm, [&] {
-    if (std::cmp_not_equal(node_of_rank.size(), comm->size())) {
-      throw Error(ErrorCode::invalid_argument, "topology: " + std::to_string(node_of_rank.size()) +
-                                                   " nodes given for " +
-                                                   std::to_string(comm->size()) + " ranks");
-    }
-    return Topology(node_of_rank);
-  });
-  std::uint64_t h = hash_of(settings);
-  for (const int node : node_of_rank) h = hash64(static_cast<std::uint64_t>(node), h);
-  expect_equal(*comm, h, "the settings or the node map of the communicator");
-  comm->set_topology(std::move(topology));
+  comm->place(collectively(*comm, [&] { return Topology(node_of_rank); }));
   return comm;
+}
+
+std::shared_ptr<const Comm> Comm::create(MPI_Comm user, const Topology& topology,
+                                         const CommSettings& settings) {
+  const std::shared_ptr<Comm> comm = duplicate(user, settings);
+  comm->place(topology);
+  return comm;
+}
+
+/// Collective. Takes a placement that the caller gives, once all ranks have the same one that fits.
+void Comm::place(const Topology& topology) {
+  collectively(*this, [&] {
+    if (topology.n_ranks() == size_) return;
+    throw Error(ErrorCode::invalid_argument, "topology: " + std::to_string(topology.n_ranks()) +
+                                                 " nodes given for " + std::to_string(size_) +
+                                                 " ranks");
+  });
+  std::uint64_t h = hash_of(settings_);
+  for (int rank = 0; rank < size_; ++rank) {
+    h = hash64(static_cast<std::uint64_t>(topology.node(rank)), h);
+    h = hash64(static_cast<std::uint64_t>(topology.domains().node(rank)), h);
+  }
+  expect_equal(*this, h, "the settings or the placement of the communicator");
+  set_topology(topology);
 }
 
 void Comm::set_topology(Topology topology) {
@@ -134,7 +147,11 @@ void Comm::set_topology(Topology topology) {
   check(MPI_Comm_split(comm_, topology_.node(rank_), rank_, &node), "MPI_Comm_split");
   std::unique_ptr<Comm> owned(new Comm(node, settings_));
   owned->ledger_ = ledger_;
-  owned->topology_ = Topology(std::vector<int>(static_cast<std::size_t>(owned->size()), 0));
+  std::vector<int> domains;
+  for (const int rank : topology_.ranks_on(topology_.node(rank_))) {
+    domains.push_back(topology_.domains().node(rank));
+  }
+  owned->topology_ = Topology(std::vector<int>(domains.size(), 0)).with_domains(domains);
   node_ = std::move(owned);
 }
 

@@ -36,6 +36,10 @@ class Comm {
   /// has another length than there are ranks, has a negative number, or differs by rank.
   static std::shared_ptr<const Comm> create(MPI_Comm user, std::span<const int> node_of_rank,
                                             const CommSettings& settings = {});
+  /// Collective on `user`. The placement, with domains inside the nodes if it has any. Throws as
+  /// the others.
+  static std::shared_ptr<const Comm> create(MPI_Comm user, const Topology& topology,
+                                            const CommSettings& settings = {});
 
   Comm(const Comm&) = delete;
   Comm& operator=(const Comm&) = delete;
@@ -63,6 +67,7 @@ class Comm {
  private:
   Comm(MPI_Comm owned, const CommSettings& settings);
   static std::shared_ptr<Comm> duplicate(MPI_Comm user, const CommSettings& settings);
+  void place(const Topology& topology);
   void set_topology(Topology topology);
 
   MPI_Comm comm_ = MPI_COMM_NULL;

@@ -1,7 +1,10 @@
 #include "nodewise/mpi/topology.hpp"
 
 #include <algorithm>
+#include <map>
+#include <string>
 #include <unordered_map>
+#include <utility>
 
 #include "nodewise/base/error.hpp"
 
@@ -27,6 +30,30 @@ Topology::Topology(std::span<const int> node_of_rank) {
     int& position = next[static_cast<std::size_t>(node_of_rank_[r])];
     ranks_[static_cast<std::size_t>(position++)] = static_cast<int>(r);
   }
+}
+
+Topology Topology::with_domains(std::span<const int> domain_of_rank) const {
+  if (domain_of_rank.size() != node_of_rank_.size()) {
+    throw Error(ErrorCode::invalid_argument, "topology: " + std::to_string(domain_of_rank.size()) +
+                                                 " domains given for " +
+                                                 std::to_string(node_of_rank_.size()) + " ranks");
+  }
+  std::map<std::pair<int, int>, int> number;  // of a node's domain among all
+  std::vector<int> numbers;
+  numbers.reserve(node_of_rank_.size());
+  for (std::size_t r = 0; r < node_of_rank_.size(); ++r) {
+    if (domain_of_rank[r] < 0) {
+      throw Error(ErrorCode::invalid_argument, "topology: domain numbers must not be negative");
+    }
+    const int next = static_cast<int>(number.size());
+    const std::pair name(node_of_rank_[r], domain_of_rank[r]);
+    numbers.push_back(number.try_emplace(name, next).first->second);
+  }
+  Topology divided = *this;
+  divided.domains_ = std::cmp_greater(number.size(), n_nodes())
+                         ? std::make_shared<const Topology>(Topology(numbers))
+                         : nullptr;
+  return divided;
 }
 
 std::span<const int> Topology::ranks_on(int node) const {
