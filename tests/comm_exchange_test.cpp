@@ -11,8 +11,11 @@
 #include "nodewise/comm/route/direct.hpp"
 #include "nodewise/comm/route/planner.hpp"
 #include "nodewise/comm/route/route.hpp"
+#include "nodewise/comm/route/three_step.hpp"
+#include "nodewise/comm/route/within_nodes.hpp"
 
 #include "collective_error.hpp"
+#include "domain_support.hpp"
 #include "exchange_support.hpp"
 #include "support.hpp"
 
@@ -220,6 +223,43 @@ TEST(Exchange, RoutesEqualTheDirectPlan) {
         expect_all(exchange, c);
       }
     }
+  }
+}
+
+TEST(Exchange, RoutesOverDomainsEqualTheDirectPlan) {
+  for (const auto& map : test::domain_maps(test_comm()->size())) {
+    const auto comm = mpi::Comm::create(MPI_COMM_WORLD, map.topology);
+    const Case c(comm, 40, 0.4, 1, (GlobalIndex{1} << 41) + 3);
+    for (const Route route : {Route::two_step, Route::three_step}) {
+      SCOPED_TRACE(testing::Message() << map.name << ", " << to_string(route));
+      Exchange exchange(comm, make_plan(*comm, discover_pattern(c.layout, c.mine()), route));
+      expect_all(exchange, c);
+    }
+  }
+}
+
+// A planner that goes wrong on one rank within a node, after the rounds between nodes.
+TEST(Exchange, PlanningOverDomainsThatFailsOnOneRankFailsOnAll) {
+  for (const auto& map : test::domain_maps(test_comm()->size())) {
+    SCOPED_TRACE(map.name);
+    const auto comm = mpi::Comm::create(MPI_COMM_WORLD, map.topology);
+    const Case c(comm, 40, 0.6, 1);
+    const Pattern pattern = discover_pattern(c.layout, c.mine());
+    for (const int failing : {0, comm->size() - 1}) {
+      const auto mapping = [&](int node, std::span<const route::PartnerNode> partners, int n_ranks,
+                               route::Direction direction) {
+        if (comm->rank() == failing) throw std::bad_alloc();
+        return route::map_by_size(node, partners, n_ranks, direction);
+      };
+      const auto inner = [&](const Pattern& p, const mpi::Topology& domains, int rank) {
+        return route::three_step(p, domains, rank, mapping);
+      };
+      const auto planner = route::within_nodes(route::direct_planner(pattern), {0}, inner,
+                                               comm->topology(), comm->rank());
+      expect_same_error(*comm, ErrorCode::out_of_memory, [&] { route::run(*comm, *planner); });
+    }
+    const Plan plan = make_plan(*comm, pattern, Route::three_step);  // and nothing is left over
+    EXPECT_EQ(plan.n_ghosts, pattern.n_ghosts);
   }
 }
 

@@ -6,14 +6,19 @@
 #include "nodewise/comm/route/three_step.hpp"
 #include "nodewise/comm/route/two_step.hpp"
 
+#include "route_properties.hpp"
 #include "virtual_exchange.hpp"
 
 namespace nodewise::comm::route {
 namespace {
 
 using mpi::Topology;
+using test::across;
 using test::Dice;
 using test::Entry;
+using test::expect_balanced;
+using test::expect_sound;
+using test::n_entries;
 using test::plan_all;
 using test::run_forward;
 using test::Sent;
@@ -34,65 +39,6 @@ std::vector<Plan> plan_three_step(const std::vector<Pattern>& patterns, const To
                                   const NodeMapping& mapping = map_by_size) {
   return plan_all(
       patterns, [&](const Pattern& p, int rank) { return three_step(p, topology, rank, mapping); });
-}
-
-/// The messages that leave a node.
-std::vector<Sent> across(const VirtualRun& run, const Topology& topology) {
-  std::vector<Sent> messages;
-  for (const Sent& m : run.messages) {
-    if (!topology.same_node(m.from, m.to)) messages.push_back(m);
-  }
-  return messages;
-}
-
-std::size_t n_entries(const std::vector<Sent>& messages) {
-  std::size_t n = 0;
-  for (const Sent& m : messages) n += m.entries.size();
-  return n;
-}
-
-/// What must hold for every route.
-void expect_sound(const VirtualRun& run, const VirtualRun& reference, const Topology& topology) {
-  ASSERT_TRUE(run.consistent);
-  EXPECT_EQ(run.ghosts, reference.ghosts);
-  std::set<std::pair<Entry, int>> crossed;  // an entry and the node it went to
-  std::set<std::tuple<std::size_t, int, int>> pairs;
-  for (const Sent& m : run.messages) {
-    EXPECT_NE(m.from, m.to);
-    EXPECT_FALSE(m.entries.empty());
-    EXPECT_TRUE(pairs.emplace(m.stage, m.from, m.to).second) << "two messages of a stage";
-    if (topology.same_node(m.from, m.to)) continue;
-    for (const Entry& entry : m.entries) {
-      EXPECT_TRUE(crossed.emplace(entry, topology.node(m.to)).second)
-          << "entry " << entry.second << " of rank " << entry.first << " crosses twice";
-    }
-  }
-  // Nothing crosses that is not needed, and so never more than with direct messages.
-  std::set<std::pair<Entry, int>> needed;
-  for (std::size_t r = 0; r < reference.ghosts.size(); ++r) {
-    for (const Entry& entry : reference.ghosts[r]) {
-      const int node = topology.node(static_cast<int>(r));
-      if (topology.node(entry.first) != node) needed.emplace(entry, node);
-    }
-  }
-  EXPECT_EQ(crossed, needed);
-  EXPECT_LE(n_entries(across(run, topology)), n_entries(across(reference, topology)));
-  EXPECT_LE(across(run, topology).size(), across(reference, topology).size());
-}
-
-/// Whether the numbers of messages across, of the ranks of each node, differ by at most one.
-void expect_balanced(const std::vector<Sent>& messages, const Topology& topology, bool senders) {
-  std::vector<int> count(static_cast<std::size_t>(topology.n_ranks()), 0);
-  for (const Sent& m : messages) ++count[static_cast<std::size_t>(senders ? m.from : m.to)];
-  for (int node = 0; node < topology.n_nodes(); ++node) {
-    int least = std::numeric_limits<int>::max();
-    int most = 0;
-    for (const int rank : topology.ranks_on(node)) {
-      least = std::min(least, count[static_cast<std::size_t>(rank)]);
-      most = std::max(most, count[static_cast<std::size_t>(rank)]);
-    }
-    EXPECT_LE(most - least, 1) << (senders ? "sent by" : "received by") << " node " << node;
-  }
 }
 
 std::map<std::pair<int, int>, std::vector<Sent>> by_node_pair(const std::vector<Sent>& messages,

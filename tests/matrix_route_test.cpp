@@ -5,6 +5,7 @@
 #include "nodewise/matrix/operations.hpp"
 
 #include "dist_matrix_support.hpp"
+#include "domain_support.hpp"
 #include "support.hpp"
 
 namespace nodewise::matrix {
@@ -15,12 +16,20 @@ using test::expect_equal;
 using test::product;
 using test::RandomMatrix;
 
-/// Calls f(comm, route) for every placement of the ranks and every route.
+/// Calls f(comm, route) for every placement of the ranks and every route, and with domains for the
+/// routes that use them.
 template <class F>
 void for_each_route(const F& f) {
-  for (const auto& map : test::node_maps(test::test_comm()->size())) {
-    const auto comm = mpi::Comm::create(MPI_COMM_WORLD, map.node_of_rank);
+  const int p = test::test_comm()->size();
+  std::vector<test::DomainMap> maps = test::domain_maps(p);
+  for (const auto& map : test::node_maps(p)) {
+    maps.push_back({map.name, mpi::Topology(map.node_of_rank)});
+  }
+  for (const auto& map : maps) {
+    const bool divided = map.topology.has_domains();
+    const auto comm = mpi::Comm::create(MPI_COMM_WORLD, map.topology);
     for (const Route route : {Route::direct, Route::two_step, Route::three_step}) {
+      if (divided && route == Route::direct) continue;
       SCOPED_TRACE(testing::Message() << map.name << ", " << comm::to_string(route));
       f(comm, route);
     }
@@ -37,7 +46,7 @@ TEST(MatrixRoute, SharesTheEntriesAndKeepsTheOriginal) {
     EXPECT_EQ(B.on().vals.data(), A.dist.on().vals.data());
     EXPECT_EQ(B.nnz_global(), A.dist.nnz_global());
     const bool same_exchange = &B.exchange() == &A.dist.exchange();
-    EXPECT_EQ(same_exchange, route == Route::direct || comm->topology().n_nodes() == 1);
+    EXPECT_EQ(same_exchange, route == Route::direct || comm->topology().domains().n_nodes() == 1);
     expect_equal(B, A.whole);
     // And back again.
     EXPECT_EQ(B.with_route(Route::direct).exchange().plan().stages.size(), 1U);

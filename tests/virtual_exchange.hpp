@@ -86,6 +86,21 @@ inline mpi::Topology random_topology(int n_ranks, Dice& dice) {
   return mpi::Topology(node_of_rank);
 }
 
+/// Every node divided into up to four domains, in blocks, dealt out, or at random.
+inline mpi::Topology random_domains(const mpi::Topology& topology, Dice& dice) {
+  std::vector<int> n_domains;
+  for (int node = 0; node < topology.n_nodes(); ++node) n_domains.push_back(1 + dice.below(4));
+  const int kind = dice.below(3);
+  std::vector<int> domain_of_rank;
+  for (int r = 0; r < topology.n_ranks(); ++r) {
+    const int n = n_domains[static_cast<std::size_t>(topology.node(r))];
+    const int size = static_cast<int>(topology.ranks_on(topology.node(r)).size());
+    const int place = static_cast<int>(topology.place_on_node(r));
+    domain_of_rank.push_back(kind == 0 ? place * n / size : kind == 1 ? place % n : dice.below(n));
+  }
+  return topology.with_domains(domain_of_rank);
+}
+
 /// An owned entry, known everywhere.
 using Entry = std::pair<int, LocalIndex>;
 

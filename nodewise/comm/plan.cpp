@@ -1,6 +1,7 @@
 #include "nodewise/comm/plan.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace nodewise::comm {
 
@@ -8,6 +9,14 @@ LocalIndex Plan::pool_size() const {
   LocalIndex size = n_owned;
   for (const Stage& stage : stages) size += stage.n_received();
   return size;
+}
+
+void Plan::set_ghost_entries(std::vector<LocalIndex> entries) {
+  bool in_order = pool_size() - n_owned == n_ghosts;
+  for (std::size_t g = 0; g < entries.size(); ++g) {
+    in_order = in_order && std::cmp_equal(entries[g] - n_owned, g);
+  }
+  ghost_entries = in_order ? std::vector<LocalIndex>() : std::move(entries);
 }
 
 bool Plan::receives_in_place() const {

@@ -35,6 +35,12 @@ struct Plan {
   std::vector<LocalIndex> ghost_entries;
 
   LocalIndex pool_size() const;
+  /// The pool position of one ghost.
+  LocalIndex ghost_entry(LocalIndex ghost) const {
+    return ghost_entries.empty() ? n_owned + ghost : ghost_entries[static_cast<std::size_t>(ghost)];
+  }
+  /// Sets ghost_entries, when the stages are complete: to nothing where that says the same.
+  void set_ghost_entries(std::vector<LocalIndex> entries);
   /// Whether what is received is the array of ghosts, so that it can be received straight into the
   /// caller's. Not so on a rank that only passes entries on: it has no ghosts, but receives.
   bool receives_in_place() const;

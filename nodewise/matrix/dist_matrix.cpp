@@ -125,7 +125,10 @@ DistMatrix<T> DistMatrix<T>::with_route(comm::Route route) const {
   DistMatrix other = *this;
   if (route == route_) return other;
   other.route_ = route;
-  if (comm().topology().n_nodes() <= 1) return other;  // all routes are one
+  if (comm::goes_straight(route, comm().topology()) &&
+      comm::goes_straight(route_, comm().topology())) {
+    return other;  // both are one
+  }
   const mpi::Scope scope(comm(), "planning");
   const comm::Pattern pattern = route_ == comm::Route::direct
                                     ? comm::route::pattern_of(exchange().plan())

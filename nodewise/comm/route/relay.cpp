@@ -115,15 +115,10 @@ Plan Relay::finish() {
   plan.n_owned = pattern_.n_owned;
   plan.n_ghosts = pattern_.n_ghosts;
   plan.stages = std::move(stages_);
-  // Then the pool is the array of ghosts, and can be received in place.
-  bool in_order = pool_size_ - pattern_.n_owned == pattern_.n_ghosts;
-  for (std::size_t g = 0; g < ghost_entries_.size(); ++g) {
-    if (ghost_entries_[g] == missing) {
-      throw Error(ErrorCode::internal, "route: a ghost is not reached");
-    }
-    in_order = in_order && std::cmp_equal(ghost_entries_[g] - pattern_.n_owned, g);
+  if (std::find(ghost_entries_.begin(), ghost_entries_.end(), missing) != ghost_entries_.end()) {
+    throw Error(ErrorCode::internal, "route: a ghost is not reached");
   }
-  if (!in_order) plan.ghost_entries = std::move(ghost_entries_);
+  plan.set_ghost_entries(std::move(ghost_entries_));
   return plan;
 }
 

@@ -1,8 +1,12 @@
 #include "nodewise/comm/route/route.hpp"
 
+#include <utility>
+#include <vector>
+
 #include "nodewise/comm/route/direct.hpp"
 #include "nodewise/comm/route/three_step.hpp"
 #include "nodewise/comm/route/two_step.hpp"
+#include "nodewise/comm/route/within_nodes.hpp"
 #include "nodewise/mpi/agree.hpp"
 
 namespace nodewise::comm {
@@ -19,11 +23,22 @@ const char* to_string(Route route) {
   return "";
 }
 
+bool goes_straight(Route route, const mpi::Topology& topology) {
+  return route == Route::direct || topology.domains().n_nodes() <= 1;
+}
+
 namespace {
 
-/// On one node every route is the direct one.
-bool goes_straight(Route route, const mpi::Topology& topology) {
-  return route == Route::direct || topology.n_nodes() <= 1;
+std::unique_ptr<route::Planner> two_levels(Route route, const Pattern& pattern,
+                                           const mpi::Topology& topology, int rank) {
+  return route == Route::two_step ? route::two_step(pattern, topology, rank)
+                                  : route::three_step(pattern, topology, rank);
+}
+
+/// The stages in which a route has on-node messages.
+std::vector<std::size_t> on_node_stages(Route route, const mpi::Topology& topology) {
+  if (topology.n_nodes() <= 1) return {0};
+  return route == Route::two_step ? std::vector<std::size_t>{0, 1} : std::vector<std::size_t>{0, 2};
 }
 
 }  // namespace
@@ -31,8 +46,14 @@ bool goes_straight(Route route, const mpi::Topology& topology) {
 std::unique_ptr<route::Planner> make_planner(Route route, const Pattern& pattern,
                                              const mpi::Topology& topology, int rank) {
   if (goes_straight(route, topology)) return route::direct_planner(pattern);
-  return route == Route::two_step ? route::two_step(pattern, topology, rank)
-                                  : route::three_step(pattern, topology, rank);
+  auto outer = topology.n_nodes() <= 1 ? route::direct_planner(pattern)
+                                       : two_levels(route, pattern, topology, rank);
+  if (!topology.has_domains()) return outer;
+  const auto inner = [route](const Pattern& on_node, const mpi::Topology& domains, int r) {
+    return two_levels(route, on_node, domains, r);
+  };
+  return route::within_nodes(std::move(outer), on_node_stages(route, topology), inner, topology,
+                             rank);
 }
 
 Plan make_plan(const mpi::Comm& comm, const Pattern& pattern, Route route) {

@@ -20,15 +20,22 @@ enum class Route {
 /// "direct", "two_step" or "three_step".
 const char* to_string(Route route);
 
+/// Whether entries go straight to where they are needed: over `direct`, and over every route where
+/// all ranks are on one node and this has no domains.
+bool goes_straight(Route route, const mpi::Topology& topology);
+
 /// Local. The part of `rank` in planning a route, for the ranks of a communicator or for virtual
-/// ones (route::run, route::run_virtually). `topology` must outlive the planner.
+/// ones (route::run, route::run_virtually). Where nodes have domains, two_step and three_step are
+/// applied twice: between nodes, then inside each node between its domains; `direct` stays as it
+/// is. `topology` must outlive the planner.
 std::unique_ptr<route::Planner> make_planner(Route route, const Pattern& pattern,
                                              const mpi::Topology& topology, int rank);
 
-/// Collective. The plan of a pattern over a route. Where all ranks are on one node every route is
-/// `direct`, and planning takes no message. Otherwise two_step takes a sparse exchange over all
-/// ranks and one within each node, three_step two over all ranks, four within each node and an
-/// answer to each message between leaders of nodes; and each an allreduce.
+/// Collective. The plan of a pattern over a route. Where the route goes straight planning takes no
+/// message. Otherwise two_step takes a sparse exchange over all ranks and one within each node,
+/// three_step two over all ranks, four within each node and an answer to each message between
+/// leaders of nodes; and each an allreduce. With domains two_step takes two sparse exchanges more
+/// within each node, three_step six and the answers.
 Plan make_plan(const mpi::Comm& comm, const Pattern& pattern, Route route);
 
 }  // namespace nodewise::comm
