@@ -1,5 +1,5 @@
 # cmake --install: the library, its headers, the program, the CMake package, the pkg-config file and
-# the examples. A program that uses the library needs MPI and zlib, nothing else.
+# the examples. A program that uses the library needs MPI, zlib and, where it was found, hwloc; nothing else.
 include(CMakePackageConfigHelpers)
 set(nodewise_cmake_dir "${CMAKE_INSTALL_LIBDIR}/cmake/nodewise")
 
@@ -23,10 +23,13 @@ write_basic_package_version_file("${PROJECT_BINARY_DIR}/nodewiseConfigVersion.cm
 install(FILES "${PROJECT_BINARY_DIR}/nodewiseConfig.cmake"
   "${PROJECT_BINARY_DIR}/nodewiseConfigVersion.cmake" DESTINATION "${nodewise_cmake_dir}")
 
-# A static library leaves zlib to whoever links it; pkg-config has it private otherwise.
-set(nodewise_pc_zlib "Requires: zlib")
+# A static library leaves zlib and hwloc to whoever links it; pkg-config has them private otherwise.
+set(nodewise_pc_requires "Requires: zlib")
 if(BUILD_SHARED_LIBS)
-  set(nodewise_pc_zlib "Requires.private: zlib")
+  set(nodewise_pc_requires "Requires.private: zlib")
+endif()
+if(NODEWISE_HWLOC)
+  string(APPEND nodewise_pc_requires ", hwloc")
 endif()
 file(RELATIVE_PATH nodewise_pc_prefix
   "/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/")  # so that the installed tree can be moved

@@ -10,7 +10,7 @@ test_packages=(libgtest-dev libgmock-dev python3 python3-pytest python3-jsonsche
   python3-scipy)
 ci_packages=(ccache mpich libmpich-dev clang clang-format clang-tidy shellcheck libhypre-dev)
 # Used where the distribution has them, done without elsewhere.
-optional_packages=(libfast-float-dev)
+optional_packages=(libfast-float-dev libhwloc-dev)
 optional_ci_packages=(libclang-rt-dev)
 
 say() { printf '%s\n' "$*"; }

@@ -30,7 +30,7 @@ set(example "${WORK_DIR}/poisson")
 file(GLOB_RECURSE headers "${prefix}/include/*.hpp" "${prefix}/include/*.h")
 foreach(header IN LISTS headers)
   file(STRINGS "${header}" forbidden REGEX
-    "#include <(fmt|Eigen|fast_float|CLI|nlohmann)|#include <zlib|#include \"(fmt|Eigen|CLI|nlohmann)")
+    "#include <(fmt|Eigen|fast_float|CLI|nlohmann)|#include <(zlib|hwloc)|#include \"(fmt|Eigen|CLI|nlohmann)")
   if(forbidden)
     message(FATAL_ERROR "${header} needs a library that users need not have: ${forbidden}")
   endif()
