@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "nodewise/base/hash.hpp"
+#include "nodewise/mpi/domains.hpp"
 
 #include "cli/exit_code.hpp"
 #include "cli/format.hpp"
@@ -18,21 +19,29 @@ namespace nodewise::cli {
 
 namespace {
 
-std::vector<int> parse_node_map(std::string_view text) {
-  std::vector<int> nodes;
+/// One number for each rank, such as "0,0,1,1", of the option `name`.
+std::vector<int> parse_map(std::string_view name, std::string_view text, int n_ranks) {
+  std::vector<int> numbers;
   while (true) {
     const std::string_view item = text.substr(0, text.find(','));
-    int node = -1;
-    const auto [end, status] = std::from_chars(item.data(), item.data() + item.size(), node);
-    if (status != std::errc() || end != item.data() + item.size() || node < 0) {
-      throw Failure(
-          ExitCode::usage,
-          fmt::format("--node-map: '{}' is not a node number (a list such as 0,0,1,1)", item));
+    int number = -1;
+    const auto [end, status] = std::from_chars(item.data(), item.data() + item.size(), number);
+    if (status != std::errc() || end != item.data() + item.size() || number < 0) {
+      throw Failure(ExitCode::usage,
+                    fmt::format("--{}-map: '{}' is not a {} number (a list such as 0,0,1,1)", name,
+                                item, name));
     }
-    nodes.push_back(node);
-    if (item.size() == text.size()) return nodes;
+    numbers.push_back(number);
+    if (item.size() == text.size()) break;
     text.remove_prefix(item.size() + 1);
   }
+  if (std::cmp_not_equal(numbers.size(), n_ranks)) {
+    throw Failure(ExitCode::usage,
+                  fmt::format("--{}-map: {} given for {}", name,
+                              counted(std::ssize(numbers), fmt::format("{} number", name)),
+                              counted(n_ranks, "rank")));
+  }
+  return numbers;
 }
 
 std::string processor_name() {
@@ -82,23 +91,36 @@ double available_bytes(int ranks_on_node) {
   return available;
 }
 
+/// Nothing where none are asked for.
+std::vector<int> domains_found(const mpi::Comm& comm, DomainChoice choice) {
+  if (choice == DomainChoice::none) return {};
+  if (!mpi::can_find_domains()) {
+    throw Failure(ExitCode::usage,
+                  "--domains: this build was made without hwloc and cannot find them; --domain-map "
+                  "can give them");
+  }
+  return mpi::find_domains(
+      comm, choice == DomainChoice::numa ? mpi::DomainLevel::numa : mpi::DomainLevel::package);
+}
+
 }  // namespace
 
 std::shared_ptr<const mpi::Comm> place_ranks(std::shared_ptr<const mpi::Comm> world,
                                              const PlacementOptions& options) {
-  if (options.node_map.empty() && options.ranks_per_node == 0) return world;
-  std::vector<int> nodes;
+  const int n_ranks = world->size();
+  std::shared_ptr<const mpi::Comm> placed = world;
   if (!options.node_map.empty()) {
-    nodes = parse_node_map(options.node_map);
-    if (std::cmp_not_equal(nodes.size(), world->size())) {
-      throw Failure(ExitCode::usage, fmt::format("--node-map: {} given for {}",
-                                                 counted(std::ssize(nodes), "node number"),
-                                                 counted(world->size(), "rank")));
-    }
-  } else {
-    for (int r = 0; r < world->size(); ++r) nodes.push_back(r / options.ranks_per_node);
+    placed = mpi::Comm::create(world->get(), parse_map("node", options.node_map, n_ranks));
+  } else if (options.ranks_per_node > 0) {
+    std::vector<int> nodes;
+    for (int r = 0; r < n_ranks; ++r) nodes.push_back(r / options.ranks_per_node);
+    placed = mpi::Comm::create(world->get(), nodes);
   }
-  return mpi::Comm::create(world->get(), nodes);
+  const std::vector<int> domains = !options.domain_map.empty()
+                                       ? parse_map("domain", options.domain_map, n_ranks)
+                                       : domains_found(*placed, options.domains);
+  if (domains.empty()) return placed;
+  return mpi::Comm::create(world->get(), placed->topology().with_domains(domains));
 }
 
 std::string mpi_library() {
@@ -129,6 +151,9 @@ Machine describe_machine(const mpi::Comm& comm, const Settings& settings) {
   for (int node = 0; node < comm.topology().n_nodes(); ++node) {
     machine.ranks_per_node.push_back(static_cast<int>(comm.topology().ranks_on(node).size()));
   }
+  machine.domains = comm.topology().domains().n_nodes();
+  machine.domains_wanted =
+      settings.placement.domains != DomainChoice::none || !settings.placement.domain_map.empty();
   machine.placement_given =
       !settings.placement.node_map.empty() || settings.placement.ranks_per_node > 0;
   machine.processor = processor_name();

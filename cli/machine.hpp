@@ -13,8 +13,8 @@
 namespace nodewise::cli {
 
 /// Collective. The communicator of the work: `world` itself, or one with the placement that
-/// --node-map or --ranks-per-node asks for. Throws Failure{usage} on every rank where the list does
-/// not fit the ranks.
+/// --node-map, --ranks-per-node, --domains or --domain-map asks for. Throws Failure{usage} on every
+/// rank where a list does not fit the ranks, or this build cannot find domains.
 std::shared_ptr<const mpi::Comm> place_ranks(std::shared_ptr<const mpi::Comm> world,
                                              const PlacementOptions& options);
 

@@ -145,6 +145,7 @@ void check_combinations(const Settings& s) {
   if (s.has("node-map") && s.has("ranks-per-node")) {
     fail("give --node-map or --ranks-per-node, not both");
   }
+  if (s.has("domains") && s.has("domain-map")) fail("give --domains or --domain-map, not both");
   if (!s.result.json.empty() && s.result.json == s.result.output) {
     fail("--output and --json name the same file");
   }

@@ -19,6 +19,8 @@ struct Machine {
   int ranks = 0;
   std::vector<int> ranks_per_node;  ///< as the plans see it
   bool placement_given = false;     ///< by --node-map or --ranks-per-node
+  int domains = 0;                  ///< of all nodes; one a node where they are not divided
+  bool domains_wanted = false;      ///< by --domains or --domain-map
   std::string processor;
   std::string mpi_library;
   std::string mpi_standard;

@@ -58,6 +58,7 @@ Json machine_json(const Machine& machine) {
           {"ranks", machine.ranks},
           {"nodes", machine.ranks_per_node.size()},
           {"ranks_per_node", machine.ranks_per_node},
+          {"domains", machine.domains},
           {"placement", machine.placement_given ? "given" : "detected"},
           {"processor", machine.processor},
           {"mpi_library", machine.mpi_library},
@@ -74,8 +75,10 @@ Json level_json(const amg::LevelInfo& info) {
           {"route", comm::to_string(info.route)},
           {"product_traffic",
            {{"messages_on_node", traffic.messages_on_node},
+            {"messages_on_domain", traffic.messages_on_domain},
             {"messages_off_node", traffic.messages_off_node},
             {"bytes_on_node", value_bytes * traffic.entries_on_node},
+            {"bytes_on_domain", value_bytes * traffic.entries_on_domain},
             {"bytes_off_node", value_bytes * traffic.entries_off_node},
             {"max_messages_of_a_rank", info.max_messages}}},
           {"coarse_solver", text_or_null(info.coarse_solver)}};

@@ -49,6 +49,13 @@ std::span<const Field<PlacementOptions>> placement_fields() {
                  "it MPI is asked which ranks share a node"),
       field("ranks_per_node", &PlacementOptions::ranks_per_node,
             "treat every so many successive ranks as one node; 0 asks MPI", 0),
+      field("domains", &PlacementOptions::domains,
+            "divide nodes by the memory (NUMA domain) or the socket (package) that ranks are bound "
+            "to: two_step and three_step are then applied inside the nodes too",
+            {"none", "numa", "package"}),
+      text_field("domain_map", &PlacementOptions::domain_map, "list",
+                 "treat rank r as placed in the r-th domain of this list, counted on each node for "
+                 "itself, such as 0,0,1,1"),
   };
   return fields;
 }

@@ -17,6 +17,7 @@ enum class Command { help, solve, convert, options, version };
 enum class SolverChoice { automatic, cg, gmres };
 enum class PreconditionerChoice { amg, jacobi, none };
 enum class ProgressChoice { automatic, live, lines };
+enum class DomainChoice { none, numa, package };
 
 /// What is made of the matrix file, for every command that reads one.
 struct SourceOptions {
@@ -33,6 +34,8 @@ struct RhsOptions {
 struct PlacementOptions {
   std::string node_map;
   int ranks_per_node = 0;
+  DomainChoice domains = DomainChoice::none;
+  std::string domain_map;
 };
 
 struct MethodOptions {

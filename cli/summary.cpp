@@ -27,12 +27,20 @@ void entry(Console& console, const std::string& label, const std::string& text) 
   }
 }
 
+bool has_domains(const Machine& machine) {
+  return std::cmp_greater(machine.domains, machine.ranks_per_node.size());
+}
+
 std::string nodes_text(const Machine& machine) {
   const auto [low, high] =
       std::minmax_element(machine.ranks_per_node.begin(), machine.ranks_per_node.end());
   const auto n_nodes = std::ssize(machine.ranks_per_node);
   std::string text = counted(machine.ranks, "rank") + " on " + counted(n_nodes, "node");
   if (*low != *high) text += fmt::format(" of {} to {} ranks", *low, *high);
+  if (has_domains(machine)) text += " with " + counted(machine.domains, "domain");
+  if (machine.domains_wanted && !has_domains(machine)) {
+    text += ", in which no two ranks are bound to different domains";
+  }
   return text + (machine.placement_given ? " (placement as given)" : "");
 }
 
@@ -96,9 +104,12 @@ std::vector<std::string> hierarchy_row(const SolveRecord& record, std::size_t l)
   const auto bytes = [](std::int64_t entries) {
     return human_bytes(value_bytes * static_cast<double>(entries));
   };
-  row.insert(row.end(), {grouped(info.active_ranks), grouped(traffic.messages_on_node),
-                         bytes(traffic.entries_on_node), grouped(traffic.messages_off_node),
-                         bytes(traffic.entries_off_node)});
+  row.push_back(grouped(info.active_ranks));
+  if (has_domains(record.machine)) {
+    row.insert(row.end(), {grouped(traffic.messages_on_domain), bytes(traffic.entries_on_domain)});
+  }
+  row.insert(row.end(), {grouped(traffic.messages_on_node), bytes(traffic.entries_on_node),
+                         grouped(traffic.messages_off_node), bytes(traffic.entries_off_node)});
   if (has_routes(record)) row.emplace_back(comm::to_string(info.route));
   return row;
 }
@@ -144,8 +155,12 @@ void print_hierarchy(Console& console, const SolveRecord& record) {
   if (record.levels.empty()) return;
   std::vector<std::string> heads = {"level", "rows", "nonzeros", "a row"};
   if (has_traffic(record)) {
-    for (const char* head : {"ranks", "on-node\nmessages", "on-node\nbytes", "off-node\nmessages",
-                             "off-node\nbytes"}) {
+    heads.emplace_back("ranks");
+    if (has_domains(record.machine)) {  // they are among those on the node
+      heads.insert(heads.end(), {"in-domain\nmessages", "in-domain\nbytes"});
+    }
+    for (const char* head :
+         {"on-node\nmessages", "on-node\nbytes", "off-node\nmessages", "off-node\nbytes"}) {
       heads.emplace_back(head);
     }
   }

@@ -7,6 +7,7 @@
 #include "nodewise/comm/route/direct.hpp"
 #include "nodewise/comm/route/route.hpp"
 
+#include "domain_support.hpp"
 #include "exchange_support.hpp"
 #include "mpi_counter.hpp"
 #include "support.hpp"
@@ -175,6 +176,57 @@ TEST(Traffic, MpiSendsExactlyThePlanOfEveryRouteOnEveryNodeMap) {
                          test::three_step_by_hand(layout, comm->topology(), ghosts, comm->rank()),
                          map.node_of_rank);
   }
+}
+
+// The messages inside a domain are counted as MPI sends them, with domains taken for nodes.
+TEST(Traffic, MpiSendsExactlyThePlanOverDomains) {
+  for (const auto& map : test::domain_maps(test::test_comm()->size())) {
+    const auto comm = mpi::Comm::create(MPI_COMM_WORLD, map.topology);
+    const Layout layout = test::random_layout(comm, 60, 7);
+    const auto ghosts = all_ghosts(layout, 0.4);
+    const Pattern pattern =
+        discover_pattern(layout, ghosts[static_cast<std::size_t>(comm->rank())]);
+    std::vector<int> nodes, domains;
+    for (int r = 0; r < comm->size(); ++r) {
+      nodes.push_back(map.topology.node(r));
+      domains.push_back(map.topology.domains().node(r));
+    }
+    for (const Route route : {Route::direct, Route::two_step, Route::three_step}) {
+      SCOPED_TRACE(testing::Message() << map.name << ", " << to_string(route));
+      const Plan plan = make_plan(*comm, pattern, route);
+      expect_calls_of_plan(comm, plan, nodes);
+      const Traffic t = traffic(plan, comm->topology(), comm->rank());
+      Exchange exchange(comm, plan);
+      const std::vector<double> owned(static_cast<std::size_t>(plan.n_owned));
+      std::vector<double> received(static_cast<std::size_t>(plan.n_ghosts));
+      const MpiCalls calls = counted(domains, [&] {
+        exchange.forward(std::span<const double>(owned), std::span<double>(received));
+      });
+      EXPECT_EQ(calls.messages_on_node, t.messages_on_domain);
+      EXPECT_EQ(calls.bytes_on_node, 8 * t.entries_on_domain);
+      EXPECT_EQ(calls.messages(), t.messages_on_node + t.messages_off_node);
+    }
+  }
+}
+
+TEST(Traffic, CountsMessagesInADomainAmongThoseOnItsNode) {
+  // Rank 0 sends one entry to its domain, two to the other, three to another node.
+  const mpi::Topology nodes(std::vector<int>{0, 0, 0, 1});
+  Plan plan;
+  plan.n_owned = 3;
+  plan.stages.push_back({.send_ranks = {1, 2, 3},
+                         .send_offsets = {0, 1, 3, 6},
+                         .send_entries = {0, 0, 1, 0, 1, 2},
+                         .recv_ranks = {},
+                         .recv_offsets = {0}});
+  const Traffic t = traffic(plan, nodes.with_domains(std::vector<int>{0, 0, 1, 0}), 0);
+  EXPECT_EQ(t.messages_on_domain, 1);
+  EXPECT_EQ(t.entries_on_domain, 1);
+  EXPECT_EQ(t.messages_on_node, 2);
+  EXPECT_EQ(t.entries_on_node, 3);
+  EXPECT_EQ(t.messages_off_node, 1);
+  EXPECT_EQ(t.entries_off_node, 3);
+  EXPECT_EQ(traffic(plan, nodes, 0).messages_on_domain, 2);  // not divided
 }
 
 TEST(Traffic, LongMessagesAreCutInPieces) {

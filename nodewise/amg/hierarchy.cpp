@@ -133,11 +133,12 @@ LevelInfo describe(const DistMatrix<T>& A) {
   info.nonzeros = A.nnz_global();
   const comm::Traffic mine =
       comm::traffic(A.exchange().plan(), A.comm().topology(), A.comm().rank());
-  std::int64_t sums[5] = {mine.messages_on_node, mine.messages_off_node, mine.entries_on_node,
-                          mine.entries_off_node, A.n_local() > 0 ? 1 : 0};
+  std::int64_t sums[] = {mine.messages_on_node,  mine.messages_off_node,  mine.entries_on_node,
+                         mine.entries_off_node,  mine.messages_on_domain, mine.entries_on_domain,
+                         A.n_local() > 0 ? 1 : 0};
   mpi::sum_in_place(A.comm(), std::span<std::int64_t>(sums));
-  info.traffic = {sums[0], sums[1], sums[2], sums[3]};
-  info.active_ranks = static_cast<int>(sums[4]);
+  info.traffic = {sums[0], sums[1], sums[2], sums[3], sums[4], sums[5]};
+  info.active_ranks = static_cast<int>(sums[6]);
   info.route = A.route();
   info.max_messages = mpi::max(A.comm(), mine.messages_on_node + mine.messages_off_node);
   return info;

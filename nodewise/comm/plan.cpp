@@ -39,14 +39,21 @@ Rotation::Rotation(std::span<const int> ranks, int rank)
                                      ranks.begin())),
       n(ranks.size()) {}
 
+void Traffic::add(const mpi::Topology& topology, int from, int to, std::int64_t entries) {
+  const bool on_node = topology.same_node(from, to);
+  (on_node ? messages_on_node : messages_off_node) += 1;
+  (on_node ? entries_on_node : entries_off_node) += entries;
+  if (!topology.same_domain(from, to)) return;
+  messages_on_domain += 1;
+  entries_on_domain += entries;
+}
+
 Traffic traffic(const Plan& plan, const mpi::Topology& topology, int rank) {
   Traffic total;
   for (const Stage& stage : plan.stages) {
     for (std::size_t i = 0; i < stage.send_ranks.size(); ++i) {
-      const bool local = topology.same_node(rank, stage.send_ranks[i]);
-      const LocalIndex entries = stage.send_offsets[i + 1] - stage.send_offsets[i];
-      (local ? total.messages_on_node : total.messages_off_node) += 1;
-      (local ? total.entries_on_node : total.entries_off_node) += entries;
+      total.add(topology, rank, stage.send_ranks[i],
+                stage.send_offsets[i + 1] - stage.send_offsets[i]);
     }
   }
   return total;

@@ -56,12 +56,18 @@ struct Rotation {
   std::size_t first, n;
 };
 
-/// Messages and entries one rank sends in one run of a plan, by where they go.
+/// Messages and entries one rank sends in one run of a plan, by where they go. Of those on the
+/// node, some stay in the rank's domain: all where the node is not divided.
 struct Traffic {
   std::int64_t messages_on_node = 0;
   std::int64_t messages_off_node = 0;
   std::int64_t entries_on_node = 0;
   std::int64_t entries_off_node = 0;
+  std::int64_t messages_on_domain = 0;  ///< counted in messages_on_node too
+  std::int64_t entries_on_domain = 0;   ///< counted in entries_on_node too
+
+  /// Counts one message.
+  void add(const mpi::Topology& topology, int from, int to, std::int64_t entries);
 };
 
 /// Local. Counts what `rank` sends in one forward run of its plan.

@@ -155,10 +155,7 @@ class RecordRun {
   /// Records without items make no message.
   void count(std::size_t from, int to, Offset items) {
     if (items == 0) return;
-    const bool on_node = topology_.same_node(static_cast<int>(from), to);
-    Traffic& traffic = sent_[from];
-    (on_node ? traffic.messages_on_node : traffic.messages_off_node) += 1;
-    (on_node ? traffic.entries_on_node : traffic.entries_off_node) += items;
+    sent_[from].add(topology_, static_cast<int>(from), to, items);
   }
 
   std::span<const Plan> plans_;

@@ -123,6 +123,43 @@ def test_messages_are_counted_by_placement(nodewise, tmp_path, node_map, on_node
     assert traffic["max_messages_of_a_rank"] == 2
 
 
+def test_domains_are_given_and_counted(nodewise, tmp_path):
+    # The same four strips on one node: two of the six messages cross from half to half.
+    words = ["--problem", "laplace5", "--n", "16", "--domain-map", "3,3,1,1", "--json", "r.json"]
+    result = nodewise("solve", *words, ranks=4)
+    assert "4 ranks on 1 node with 2 domains" in result.out
+    assert "in-domain" in result.out
+    report = json.loads((tmp_path / "r.json").read_text())
+    assert report["machine"]["domains"] == 2
+    traffic = report["hierarchy"]["levels"][0]["product_traffic"]
+    assert (traffic["messages_on_node"], traffic["messages_on_domain"]) == (6, 4)
+    assert (traffic["bytes_on_node"], traffic["bytes_on_domain"]) == (6 * 16 * 8, 4 * 16 * 8)
+
+
+# On the coarsest level every rank needs something of every other; there are two domains of two.
+@pytest.mark.parametrize("route, messages", [("direct", 8), ("two_step", 4), ("three_step", 4)])
+def test_routes_over_domains(nodewise, tmp_path, route, messages):
+    words = ["--problem", "laplace27", "--n", "12", "--domain-map", "0,1,0,1", "--route", route]
+    result = nodewise("solve", *words, "--json", "r.json", ranks=4)
+    assert result.code == 0, result.err
+    levels = json.loads((tmp_path / "r.json").read_text())["hierarchy"]["levels"]
+    traffic = levels[-1]["product_traffic"]
+    assert traffic["messages_on_node"] - traffic["messages_on_domain"] == messages
+    assert traffic["messages_off_node"] == 0
+
+
+def test_domains_are_found_or_refused(nodewise):
+    # The ranks of a test are bound to nothing, so that no node is divided.
+    result = nodewise("solve", "--problem", "laplace5", "--n", "8", "--domains", "numa", ranks=2)
+    if "hwloc" in nodewise("version").out:
+        assert result.code == 0, result.err
+        assert "no two ranks are bound to different domains" in result.out.replace("\n", " ")
+        assert "in-domain" not in result.out
+    else:
+        assert result.code == 2
+        assert "made without hwloc" in result.messages[0]
+
+
 # On the coarsest level every rank needs something of every other; there are two nodes of two.
 @pytest.mark.parametrize("route, messages", [("direct", 8), ("two_step", 4), ("three_step", 4)])
 def test_routes_by_level(nodewise, tmp_path, route, messages):
