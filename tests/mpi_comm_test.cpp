@@ -194,6 +194,14 @@ TEST(Comm, TakesDomainsAndItsNodeKnowsThem) {
       }
     }
   }
+  if (test_comm()->size() > 2) {  // the last rank has other domains in mind
+    const auto size = static_cast<std::size_t>(test_comm()->size());
+    std::vector<int> domains(size, 0);
+    domains[test_comm()->rank() + 1 == test_comm()->size() ? 0 : 1] = 1;
+    const auto nodes = mpi::Topology(std::vector<int>(size, 0));
+    expect_same_error(*test_comm(), ErrorCode::invalid_argument,
+                      [&] { mpi::Comm::create(MPI_COMM_WORLD, nodes.with_domains(domains)); });
+  }
   const mpi::Topology other(std::vector<int>(static_cast<std::size_t>(test_comm()->size()) + 1, 0));
   expect_same_error(*test_comm(), ErrorCode::invalid_argument,
                     [&] { mpi::Comm::create(MPI_COMM_WORLD, other); });
