@@ -11,7 +11,7 @@ std::span<const ExitCodeInfo> exit_codes() {
       {ExitCode::success, "success", "the command did what it was asked; a solve converged"},
       {ExitCode::not_converged, "not converged",
        "the solver ended without reaching the tolerance; its diagnosis says why and what to try"},
-      {ExitCode::usage, "usage", "an option, value or command that does not exist or does not fit"},
+      {ExitCode::usage, "usage", "an option, value or command that does not exist, does not fit, or needs what this MPI lacks"},
       {ExitCode::input_file, "input file",
        "an input file is missing, truncated or malformed, or has the wrong size"},
       {ExitCode::unsuitable_matrix, "unsuitable matrix",
@@ -30,6 +30,7 @@ ExitCode exit_code(ErrorCode code) noexcept {
   switch (code) {
     case ErrorCode::invalid_argument:
     case ErrorCode::unknown_option:
+    case ErrorCode::unsupported:
       return ExitCode::usage;
     case ErrorCode::file_not_found:
     case ErrorCode::file_io:

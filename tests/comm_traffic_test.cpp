@@ -240,7 +240,7 @@ TEST(Traffic, LongMessagesAreCutInPieces) {
     const auto& offsets = plan.stages[0].send_offsets;
     pieces += (8 * (offsets[i + 1] - offsets[i]) + 18) / 19;
   }
-  Exchange exchange(comm, plan, 19);
+  Exchange exchange(comm, plan, Transport::point_to_point, 19);
   const std::vector<double> owned(static_cast<std::size_t>(layout.n_local()), 1.5);
   std::vector<double> in(mine.size());
   const std::vector<int> one_node(static_cast<std::size_t>(comm->size()), 0);

@@ -22,6 +22,8 @@ const char* to_string(ErrorCode code) noexcept {
       return "out_of_memory";
     case ErrorCode::index_overflow:
       return "index_overflow";
+    case ErrorCode::unsupported:
+      return "unsupported";
     case ErrorCode::mpi:
       return "mpi";
     case ErrorCode::internal:

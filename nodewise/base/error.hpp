@@ -17,6 +17,7 @@ enum class ErrorCode : int {
   unsuitable_matrix,  ///< a matrix the chosen method cannot treat (zero diagonal, empty row, NaN)
   out_of_memory,      ///< an allocation failed
   index_overflow,     ///< a value does not fit its index type
+  unsupported,        ///< the MPI library or the machine lacks what was asked for
   mpi,                ///< an MPI call failed
   internal            ///< a broken invariant: a defect of the library
 };

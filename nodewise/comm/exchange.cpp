@@ -40,129 +40,191 @@ void gather(const std::byte* owned, const std::byte* pool, LocalIndex n_owned,
 
 }  // namespace
 
-Exchange::Exchange(std::shared_ptr<const mpi::Comm> comm, Plan plan, Offset max_message_bytes)
-    : comm_(std::move(comm)), plan_(std::move(plan)), max_message_bytes_(max_message_bytes) {
+Exchange::Exchange(std::shared_ptr<const mpi::Comm> comm, Plan plan, Transport transport,
+                   Offset max_message_bytes)
+    : comm_(std::move(comm)), plan_(std::move(plan)), transport_(transport) {
   if (max_message_bytes < 1 || !std::in_range<int>(max_message_bytes)) {
     throw Error(ErrorCode::invalid_argument,
                 "exchange: pieces of " + std::to_string(max_message_bytes) + " bytes");
   }
+  require_available(*comm_, transport);
   LocalIndex begin = 0;
   for (const Stage& stage : plan_.stages) {
     begins_.push_back(begin);
     begin += stage.n_received();
+    carriers_.push_back(std::make_unique<transport::StageCarrier>(
+        transport::Setting{comm_, max_message_bytes}, stage, transport));
   }
   send_buffers_.resize(plan_.stages.size());
+  find_early_ghosts();
 }
 
 Exchange::~Exchange() {
   int finalized = 0;
   MPI_Finalized(&finalized);
-  if (finalized || !in_flight_) return;
+  if (finalized || flight_ == Flight::none) return;
   try {  // other ranks may wait for what this one passes on
-    wait_all();
-    run_later_stages();
+    if (flight_ == Flight::forward) {
+      finish_stages();
+    } else {
+      while (!plan_.stages.empty()) {
+        carriers_[stage_]->finish();
+        if (stage_ == 0) break;
+        start_reversed(--stage_, pool_);
+      }
+    }
   } catch (...) {  // nobody is left to be told
   }
 }
 
-void Exchange::require_idle() const {
-  if (in_flight_) throw Error(ErrorCode::internal, "exchange: one begun is not finished");
-}
-
-void Exchange::post_send(const std::byte* data, Offset bytes, int rank, int tag) {
-  for (Offset at = 0; at < bytes; at += max_message_bytes_) {
-    const int piece = static_cast<int>(std::min(max_message_bytes_, bytes - at));
-    mpi::check(MPI_Isend(data + at, piece, MPI_BYTE, rank, tag, comm_->get(),
-                         &requests_.emplace_back(MPI_REQUEST_NULL)),
-               "MPI_Isend");
-    comm_->count_message(rank, piece);
-  }
-}
-
-void Exchange::post_recv(std::byte* data, Offset bytes, int rank, int tag) {
-  for (Offset at = 0; at < bytes; at += max_message_bytes_) {
-    const int piece = static_cast<int>(std::min(max_message_bytes_, bytes - at));
-    mpi::check(MPI_Irecv(data + at, piece, MPI_BYTE, rank, tag, comm_->get(),
-                         &requests_.emplace_back(MPI_REQUEST_NULL)),
-               "MPI_Irecv");
-  }
-}
-
-void Exchange::wait_all() {
-  const int status = MPI_Waitall(narrow<int>(requests_.size(), "requests:"), requests_.data(),
-                                 MPI_STATUSES_IGNORE);
-  requests_.clear();
-  mpi::check(status, "MPI_Waitall");
-}
-
-void Exchange::post_stage(std::size_t s) {
-  const Stage& stage = plan_.stages[s];
-  const auto bytes = static_cast<Offset>(item_bytes_);
-  std::byte* received = pool_ + begin_of_stage(s) * item_bytes_;
+void Exchange::find_early_ghosts() {
+  if (plan_.stages.empty()) return;
+  const Stage& stage = plan_.stages.front();
+  std::vector<char> is_early(static_cast<std::size_t>(stage.n_received()), 0);
   for (std::size_t i = 0; i < stage.recv_ranks.size(); ++i) {
-    post_recv(received + stage.recv_offsets[i] * bytes,
-              (stage.recv_offsets[i + 1] - stage.recv_offsets[i]) * bytes, stage.recv_ranks[i],
-              mpi::tag_exchange);
+    if (!comm_->topology().same_node(comm_->rank(), stage.recv_ranks[i])) continue;
+    std::fill(is_early.begin() + stage.recv_offsets[i],
+              is_early.begin() + stage.recv_offsets[i + 1], char{1});
   }
+  for (LocalIndex g = 0; g < plan_.n_ghosts; ++g) {
+    const LocalIndex place = plan_.ghost_entries.empty()
+                                 ? g
+                                 : plan_.ghost_entries[static_cast<std::size_t>(g)] - plan_.n_owned;
+    if (place < stage.n_received() && is_early[static_cast<std::size_t>(place)]) {
+      early_ghosts_.push_back(g);
+    }
+  }
+}
+
+void Exchange::require(Flight expected) const {
+  if (flight_ == expected) return;
+  throw Error(ErrorCode::internal, expected == Flight::none ? "exchange: one begun is not finished"
+                                                            : "exchange: finish without start");
+}
+
+namespace {
+
+/// The parts that hold the entries offsets[i] .. offsets[i + 1], each of so many bytes.
+void set_parts(std::span<const LocalIndex> offsets, Offset bytes,
+               std::vector<transport::Part>& parts) {
+  parts.clear();
+  for (std::size_t i = 0; i + 1 < offsets.size(); ++i) {
+    parts.push_back({offsets[i] * bytes, (offsets[i + 1] - offsets[i]) * bytes});
+  }
+}
+
+/// Likewise, where entry k begins at the item at[k], each of so many bytes.
+void set_parts(std::span<const LocalIndex> offsets, std::span<const Offset> at, Offset bytes,
+               std::vector<transport::Part>& parts) {
+  parts.clear();
+  for (std::size_t i = 0; i + 1 < offsets.size(); ++i) {
+    const Offset begin = at[static_cast<std::size_t>(offsets[i])];
+    const Offset end = at[static_cast<std::size_t>(offsets[i + 1])];
+    parts.push_back({begin * bytes, (end - begin) * bytes});
+  }
+}
+
+}  // namespace
+
+void Exchange::start_stage(std::size_t s) {
+  const Stage& stage = plan_.stages[s];
   std::vector<std::byte>& buffer = send_buffers_[s];
-  buffer.resize(stage.send_entries.size() * item_bytes_);
-  gather(owned_, pool_, plan_.n_owned, stage.send_entries, buffer.data(), item_bytes_);
-  const Rotation order(stage.send_ranks, comm_->rank());
-  for (std::size_t k = 0; k < order.n; ++k) {
-    const std::size_t i = order[k];
-    post_send(buffer.data() + stage.send_offsets[i] * bytes,
-              (stage.send_offsets[i + 1] - stage.send_offsets[i]) * bytes, stage.send_ranks[i],
-              mpi::tag_exchange);
+  if (buffer.size() < stage.send_entries.size() * item_bytes_) {
+    buffer.resize(stage.send_entries.size() * item_bytes_);
   }
+  gather(owned_, pool_, plan_.n_owned, stage.send_entries, buffer.data(), item_bytes_);
+  const auto bytes = static_cast<Offset>(item_bytes_);
+  set_parts(stage.send_offsets, bytes, sends_);
+  set_parts(stage.recv_offsets, bytes, receives_);
+  stage_ = s;
+  carriers_[s]->start(transport::Direction::forward,
+                      {.sends = sends_,
+                       .receives = receives_,
+                       .send_data = buffer.data(),
+                       .recv_data = pool_ + begin_of_stage(s) * item_bytes_,
+                       .item_bytes = item_bytes_});
 }
 
 void Exchange::start_bytes(const std::byte* owned, std::byte* ghosts, std::size_t item_bytes) {
-  require_idle();
+  require(Flight::none);
   const mpi::Communicating communicating(*comm_);
-  in_flight_ = true;
+  flight_ = Flight::forward;
   owned_ = owned;
   ghosts_ = ghosts;
   item_bytes_ = item_bytes;
   if (plan_.receives_in_place()) {
     pool_ = ghosts;
   } else {
-    const auto received = static_cast<std::size_t>(plan_.pool_size() - plan_.n_owned);
-    pool_buffer_.resize(received * item_bytes);
-    pool_ = pool_buffer_.data();
+    pool_ =
+        as_items<std::byte>(
+            pool_buffer_, static_cast<std::size_t>(plan_.pool_size() - plan_.n_owned) * item_bytes)
+            .data();
   }
-  if (!plan_.stages.empty()) post_stage(0);
+  stage_ = 0;
+  if (!plan_.stages.empty()) start_stage(0);
 }
 
-void Exchange::run_later_stages() {
-  for (std::size_t s = 1; s < plan_.stages.size(); ++s) {
-    post_stage(s);
-    wait_all();
+void Exchange::advance() {
+  require(Flight::forward);
+  const mpi::Communicating communicating(*comm_);
+  if (plan_.stages.empty() || stage_ > 0) return;
+  carriers_[0]->finish_on_node();
+  if (!plan_.ghost_entries.empty()) {
+    for (const LocalIndex g : early_ghosts_) {
+      const auto u = static_cast<std::size_t>(g);
+      const auto place = static_cast<std::size_t>(plan_.ghost_entries[u] - plan_.n_owned);
+      std::memcpy(ghosts_ + u * item_bytes_, pool_ + place * item_bytes_, item_bytes_);
+    }
+  }
+  if (plan_.stages.size() > 1 && !carriers_[0]->crosses()) {
+    carriers_[0]->finish();
+    start_stage(1);
+  }
+}
+
+void Exchange::finish_stages() {
+  while (stage_ < plan_.stages.size()) {
+    carriers_[stage_]->finish();
+    if (++stage_ < plan_.stages.size()) start_stage(stage_);
   }
 }
 
 void Exchange::finish() {
-  if (!in_flight_) throw Error(ErrorCode::internal, "exchange: finish without start");
+  require(Flight::forward);
   const mpi::Communicating communicating(*comm_);
-  in_flight_ = false;
-  wait_all();
-  run_later_stages();
+  flight_ = Flight::none;
+  finish_stages();
   if (!plan_.ghost_entries.empty()) {
     gather(owned_, pool_, plan_.n_owned, plan_.ghost_entries, ghosts_, item_bytes_);
   }
 }
 
+void Exchange::start_reversed(std::size_t s, const std::byte* contributions) {
+  const Stage& stage = plan_.stages[s];
+  const auto bytes = static_cast<Offset>(item_bytes_);
+  set_parts(stage.recv_offsets, bytes, sends_);
+  set_parts(stage.send_offsets, bytes, receives_);
+  carriers_[s]->start(
+      transport::Direction::reverse,
+      {.sends = sends_,
+       .receives = receives_,
+       .send_data = contributions + begin_of_stage(s) * item_bytes_,
+       .recv_data =
+           as_items<std::byte>(returned_buffer_, stage.send_entries.size() * item_bytes_).data(),
+       .item_bytes = item_bytes_});
+}
+
 std::vector<Offset> Exchange::exchange_lengths(std::span<const Offset> offsets) {
-  require_idle();
+  require(Flight::none);
   std::vector<Offset> owned(static_cast<std::size_t>(plan_.n_owned));
   for (std::size_t i = 0; i < owned.size(); ++i) owned[i] = offsets[i + 1] - offsets[i];
   std::vector<Offset> pool(static_cast<std::size_t>(plan_.pool_size() - plan_.n_owned));
   owned_ = reinterpret_cast<const std::byte*>(owned.data());
   pool_ = reinterpret_cast<std::byte*>(pool.data());
   item_bytes_ = sizeof(Offset);
-  for (std::size_t s = 0; s < plan_.stages.size(); ++s) {
-    post_stage(s);
-    wait_all();
-  }
+  stage_ = 0;
+  if (!plan_.stages.empty()) start_stage(0);
+  finish_stages();
   return pool;
 }
 
@@ -202,43 +264,26 @@ void Exchange::run_records(const std::byte* owned, std::span<const Offset> owned
     const std::vector<std::byte> buffer = mpi::collectively(*comm_, [&] {
       return pack_records(s, owned, owned_offsets, pool, pool_offsets, bytes, at);
     });
-    const auto received_at = [&](LocalIndex entry) {
-      return pool_offsets[begin_of_stage(s) + static_cast<std::size_t>(entry)] * bytes;
-    };
-    for (std::size_t i = 0; i < stage.recv_ranks.size(); ++i) {
-      const Offset a = received_at(stage.recv_offsets[i]);
-      const Offset b = received_at(stage.recv_offsets[i + 1]);
-      post_recv(pool + a, b - a, stage.recv_ranks[i], mpi::tag_records);
-    }
-    const Rotation order(stage.send_ranks, comm_->rank());
-    for (std::size_t k = 0; k < order.n; ++k) {
-      const std::size_t i = order[k];
-      const Offset a = at[static_cast<std::size_t>(stage.send_offsets[i])];
-      const Offset b = at[static_cast<std::size_t>(stage.send_offsets[i + 1])];
-      post_send(buffer.data() + a, b - a, stage.send_ranks[i], mpi::tag_records);
-    }
-    wait_all();
+    set_parts(stage.send_offsets, at, 1, sends_);
+    set_parts(stage.recv_offsets, pool_offsets.subspan(begin_of_stage(s)), bytes, receives_);
+    carriers_[s]->start(
+        transport::Direction::forward,
+        {.sends = sends_, .receives = receives_, .send_data = buffer.data(), .recv_data = pool});
+    carriers_[s]->finish();
   }
 }
 
-void Exchange::return_stage(std::size_t s, std::span<const Offset> received_at, std::byte* received,
+void Exchange::return_items(std::size_t s, std::span<const Offset> received_at, std::byte* received,
                             std::span<const Offset> sent_at, const std::byte* sent,
-                            std::size_t item_bytes, int tag) {
+                            std::size_t item_bytes) {
   const Stage& stage = plan_.stages[s];
   const auto bytes = static_cast<Offset>(item_bytes);
-  for (std::size_t i = 0; i < stage.send_ranks.size(); ++i) {
-    const Offset a = received_at[static_cast<std::size_t>(stage.send_offsets[i])] * bytes;
-    const Offset b = received_at[static_cast<std::size_t>(stage.send_offsets[i + 1])] * bytes;
-    post_recv(received + a, b - a, stage.send_ranks[i], tag);
-  }
-  const Rotation order(stage.recv_ranks, comm_->rank());
-  for (std::size_t k = 0; k < order.n; ++k) {
-    const std::size_t i = order[k];
-    const Offset a = sent_at[static_cast<std::size_t>(stage.recv_offsets[i])] * bytes;
-    const Offset b = sent_at[static_cast<std::size_t>(stage.recv_offsets[i + 1])] * bytes;
-    post_send(sent + a, b - a, stage.recv_ranks[i], tag);
-  }
-  wait_all();
+  set_parts(stage.recv_offsets, sent_at, bytes, sends_);
+  set_parts(stage.send_offsets, received_at, bytes, receives_);
+  carriers_[s]->start(
+      transport::Direction::reverse,
+      {.sends = sends_, .receives = receives_, .send_data = sent, .recv_data = received});
+  carriers_[s]->finish();
 }
 
 }  // namespace nodewise::comm

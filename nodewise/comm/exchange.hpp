@@ -6,9 +6,9 @@
 #include <span>
 #include <vector>
 
-#include <mpi.h>
-
 #include "nodewise/comm/plan.hpp"
+#include "nodewise/comm/transport/stage_carrier.hpp"
+#include "nodewise/comm/transport/transport.hpp"
 #include "nodewise/mpi/comm.hpp"
 
 namespace nodewise::comm {
@@ -27,24 +27,28 @@ struct Records {
   }
 };
 
-/// Executes a Plan over nonblocking point-to-point messages. All functions are collective over the
-/// ranks of the plan and cost the plan's messages once (records: twice, lengths first), each rank
-/// sending first to the rank after its own. One object
-/// runs one exchange at a time; different objects may overlap if every rank starts them in the same
-/// order. Item types must be trivially copyable.
+/// Executes a Plan over a transport. All functions are collective over the ranks of the plan and
+/// cost the plan's messages once (records: twice, lengths first), each rank sending first to the
+/// rank after its own. One object runs one exchange at a time; different objects may overlap if
+/// every rank starts them in the same order. Item types must be trivially copyable.
 class Exchange {
  public:
   static constexpr Offset default_max_message_bytes = Offset{1} << 30;
 
-  /// Local. Longer messages are cut into pieces of max_message_bytes, so that MPI's counts never
-  /// overflow; throws invalid_argument unless 0 < max_message_bytes < 2^31.
+  /// Local for point_to_point and persistent. For the other transports collective, as are then the
+  /// destructor and the first run in either direction, and throws unsupported, the same on every
+  /// rank, where require_available() does. Longer messages are cut into pieces of
+  /// max_message_bytes, so that MPI's counts never overflow; throws invalid_argument unless
+  /// 0 < max_message_bytes < 2^31.
   Exchange(std::shared_ptr<const mpi::Comm> comm, Plan plan,
+           Transport transport = Transport::point_to_point,
            Offset max_message_bytes = default_max_message_bytes);
   ~Exchange();  ///< an exchange still in flight is completed
   Exchange(const Exchange&) = delete;
   Exchange& operator=(const Exchange&) = delete;
 
   const Plan& plan() const { return plan_; }
+  Transport transport() const { return transport_; }
   const mpi::Comm& comm() const { return *comm_; }
 
   /// Room for the ghosts of one vector, n_ghosts x width, so that products need not allocate. Its
@@ -62,6 +66,11 @@ class Exchange {
                 reinterpret_cast<std::byte*>(ghosts.data()),
                 sizeof(T) * static_cast<std::size_t>(width));
   }
+  /// Between start() and finish(), if wanted: waits for what comes straight from this rank's node,
+  /// and sends on what only waited for that. early_ghosts() are filled.
+  void advance();
+  /// The ghosts that advance() fills, ascending: those the first stage brings from this node.
+  std::span<const LocalIndex> early_ghosts() const { return early_ghosts_; }
   /// Completes what start() began: `ghosts` is filled.
   void finish();
   /// start() and finish().
@@ -71,10 +80,20 @@ class Exchange {
     finish();
   }
 
-  /// Adds every rank's ghost values to the entries of their owners: the transpose of forward().
-  /// For a given plan the order of the additions is fixed.
+  /// Begins to add every rank's ghost values to the entries of their owners, the transpose of
+  /// forward(); `ghosts` must stay untouched until finish_reverse_add().
   template <class T>
-  void reverse_add(std::span<const T> ghosts, std::span<T> owned, int width = 1);
+  void start_reverse_add(std::span<const T> ghosts, int width = 1);
+  /// Completes it: what arrives is added to `owned`. For a given plan the order of the additions is
+  /// fixed.
+  template <class T>
+  void finish_reverse_add(std::span<T> owned, int width = 1);
+  /// Both at once.
+  template <class T>
+  void reverse_add(std::span<const T> ghosts, std::span<T> owned, int width = 1) {
+    start_reverse_add(ghosts, width);
+    finish_reverse_add(owned, width);
+  }
 
   /// Brings the records of the ghosts; `owned` has n_owned of them, and only those of
   /// plan().exported_entries() are read.
@@ -87,19 +106,21 @@ class Exchange {
   Records<T> reverse_records(const Records<T>& ghosts);
 
  private:
-  void require_idle() const;
+  enum class Flight { none, forward, reverse };
+
+  void require(Flight expected) const;
   void start_bytes(const std::byte* owned, std::byte* ghosts, std::size_t item_bytes);
-  void post_stage(std::size_t s);
+  void start_stage(std::size_t s);
+  /// Completes the stages from `stage_` on.
+  void finish_stages();
+  void find_early_ghosts();
+  void start_reversed(std::size_t s, const std::byte* contributions);
   /// The first n items of a buffer that grows as needed. Allocated memory suits any item.
   template <class T>
   static std::span<T> as_items(std::vector<std::byte>& buffer, std::size_t n) {
     if (buffer.size() < n * sizeof(T)) buffer.resize(n * sizeof(T));
     return {reinterpret_cast<T*>(buffer.data()), n};
   }
-  void post_send(const std::byte* data, Offset bytes, int rank, int tag);
-  void post_recv(std::byte* data, Offset bytes, int rank, int tag);
-  void wait_all();
-  void run_later_stages();
   std::size_t begin_of_stage(std::size_t s) const { return static_cast<std::size_t>(begins_[s]); }
   std::vector<Offset> exchange_lengths(std::span<const Offset> offsets);
   std::vector<std::byte> pack_records(std::size_t s, const std::byte* owned,
@@ -108,27 +129,31 @@ class Exchange {
                                       std::vector<Offset>& at) const;
   template <class T>
   Records<T> return_records(std::size_t s, const Records<T>& pool);
-  void return_stage(std::size_t s, std::span<const Offset> received_at, std::byte* received,
-                    std::span<const Offset> sent_at, const std::byte* sent, std::size_t item_bytes,
-                    int tag);
+  /// Sends items back that arrived in stage s: those of the k-th entry received are
+  /// sent[sent_at[k] ..), those of the k-th entry sent come back to received[received_at[k] ..).
+  void return_items(std::size_t s, std::span<const Offset> received_at, std::byte* received,
+                    std::span<const Offset> sent_at, const std::byte* sent, std::size_t item_bytes);
   void run_records(const std::byte* owned, std::span<const Offset> owned_offsets, std::byte* pool,
                    std::span<const Offset> pool_offsets, std::size_t item_bytes);
 
   std::shared_ptr<const mpi::Comm> comm_;
   Plan plan_;
-  Offset max_message_bytes_;
+  Transport transport_;
+  std::vector<std::unique_ptr<transport::StageCarrier>> carriers_;  // one per stage
   std::vector<LocalIndex> begins_;  // pool position, less n_owned, where each stage's entries begin
-  std::vector<MPI_Request> requests_;
+  std::vector<LocalIndex> early_ghosts_;
   std::vector<std::vector<std::byte>> send_buffers_;  // one per stage
   std::vector<std::byte> ghost_buffer_;
   std::vector<std::byte> returned_buffer_;  // what reverse_add() receives
   std::vector<std::byte> pool_buffer_;      // unused when ghosts are received in place
+  std::vector<transport::Part> sends_, receives_;
 
   // The exchange in flight.
-  bool in_flight_ = false;
+  Flight flight_ = Flight::none;
+  std::size_t stage_ = 0;
   const std::byte* owned_ = nullptr;
   std::byte* ghosts_ = nullptr;
-  std::byte* pool_ = nullptr;  // the received part
+  std::byte* pool_ = nullptr;  // the received part; of reverse_add(): what is sent back
   std::size_t item_bytes_ = 0;
 };
 

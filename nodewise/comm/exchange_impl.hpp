@@ -45,58 +45,61 @@ Records<T> merge_records(const Records<T>& base, std::span<const LocalIndex> ent
   return merged;
 }
 
-/// The received part of the pool, zero but for the ghosts' values.
+/// Spreads the ghosts' values to their places in the received part of the pool; zero elsewhere.
 template <class T>
-std::vector<T> ghosts_in_pool(const Plan& plan, std::span<const T> ghosts, std::size_t width) {
-  std::vector<T> pool(static_cast<std::size_t>(plan.pool_size() - plan.n_owned) * width, T{});
+void add_ghosts_to_pool(const Plan& plan, std::span<const T> ghosts, std::size_t width,
+                        std::span<T> pool) {
+  std::fill(pool.begin(), pool.end(), T{});
   for (std::size_t g = 0; g < static_cast<std::size_t>(plan.n_ghosts); ++g) {
     const std::size_t place = plan.ghost_entries.empty()
                                   ? g
                                   : static_cast<std::size_t>(plan.ghost_entries[g] - plan.n_owned);
     for (std::size_t k = 0; k < width; ++k) pool[place * width + k] += ghosts[g * width + k];
   }
-  return pool;
 }
 
 }  // namespace detail
 
 template <class T>
-void Exchange::reverse_add(std::span<const T> ghosts, std::span<T> owned, int width) {
-  require_idle();
+void Exchange::start_reverse_add(std::span<const T> ghosts, int width) {
+  require(Flight::none);
   const mpi::Communicating communicating(*comm_);
+  flight_ = Flight::reverse;
+  const auto w = static_cast<std::size_t>(width);
+  item_bytes_ = w * sizeof(T);
+  stage_ = plan_.stages.size();
+  // Ranks that pass entries on add up in the pool; with one stage the ghosts are sent as they are.
+  if (!plan_.receives_in_place() || plan_.stages.size() > 1) {
+    const auto n_received = static_cast<std::size_t>(plan_.pool_size() - plan_.n_owned);
+    const std::span<T> pool = as_items<T>(pool_buffer_, n_received * w);
+    detail::add_ghosts_to_pool(plan_, ghosts, w, pool);
+    ghosts = pool;
+  }
+  pool_ = const_cast<std::byte*>(reinterpret_cast<const std::byte*>(ghosts.data()));
+  if (stage_ > 0) start_reversed(--stage_, pool_);
+}
+
+template <class T>
+void Exchange::finish_reverse_add(std::span<T> owned, int width) {
+  require(Flight::reverse);
+  const mpi::Communicating communicating(*comm_);
+  flight_ = Flight::none;
+  if (plan_.stages.empty()) return;
   const auto w = static_cast<std::size_t>(width);
   const auto n_owned = static_cast<std::size_t>(plan_.n_owned);
-  // Ranks that pass entries on add up in the pool; with one stage the ghosts are sent as they are.
-  std::vector<T> pool;
-  std::span<const T> contributions = ghosts;
-  if (!plan_.receives_in_place() || plan_.stages.size() > 1) {
-    pool = detail::ghosts_in_pool(plan_, ghosts, w);
-    contributions = pool;
-  }
-  for (std::size_t s = plan_.stages.size(); s-- > 0;) {
-    const Stage& stage = plan_.stages[s];
-    const std::span<T> received = as_items<T>(returned_buffer_, stage.send_entries.size() * w);
-    for (std::size_t i = 0; i < stage.send_ranks.size(); ++i) {
-      const auto first = static_cast<std::size_t>(stage.send_offsets[i]);
-      const auto count = static_cast<std::size_t>(stage.send_offsets[i + 1]) - first;
-      post_recv(reinterpret_cast<std::byte*>(received.data() + first * w),
-                static_cast<Offset>(count * w * sizeof(T)), stage.send_ranks[i], mpi::tag_exchange);
-    }
-    const Rotation order(stage.recv_ranks, comm_->rank());
-    for (std::size_t k = 0; k < order.n; ++k) {
-      const std::size_t i = order[k];
-      const auto first = static_cast<std::size_t>(stage.recv_offsets[i]);
-      const auto count = static_cast<std::size_t>(stage.recv_offsets[i + 1]) - first;
-      const T* data = contributions.data() + (begin_of_stage(s) + first) * w;
-      post_send(reinterpret_cast<const std::byte*>(data),
-                static_cast<Offset>(count * w * sizeof(T)), stage.recv_ranks[i], mpi::tag_exchange);
-    }
-    wait_all();
+  T* pool = reinterpret_cast<T*>(pool_);
+  while (true) {
+    const Stage& stage = plan_.stages[stage_];
+    carriers_[stage_]->finish();
+    const std::span<const T> received =
+        as_items<T>(returned_buffer_, stage.send_entries.size() * w);
     for (std::size_t e = 0; e < stage.send_entries.size(); ++e) {
       const auto entry = static_cast<std::size_t>(stage.send_entries[e]);
-      T* target = entry < n_owned ? owned.data() + entry * w : pool.data() + (entry - n_owned) * w;
+      T* target = entry < n_owned ? owned.data() + entry * w : pool + (entry - n_owned) * w;
       for (std::size_t k = 0; k < w; ++k) target[k] += received[e * w + k];
     }
+    if (stage_ == 0) break;
+    start_reversed(--stage_, pool_);
   }
 }
 
@@ -119,7 +122,7 @@ Records<T> Exchange::forward_records(const Records<T>& owned) {
 
 template <class T>
 Records<T> Exchange::reverse_records(const Records<T>& ghosts) {
-  require_idle();
+  require(Flight::none);
   const mpi::Communicating communicating(*comm_);
   Records<T> pool = mpi::collectively(*comm_, [&] {
     std::vector<LocalIndex> entries = plan_.ghost_entries;
@@ -153,12 +156,11 @@ Records<T> Exchange::return_records(std::size_t s, const Records<T>& pool) {
     one_each.resize(std::max(n_sent, lengths.size()) + 1);
     std::iota(one_each.begin(), one_each.end(), Offset{0});
   });
-  return_stage(s, one_each, reinterpret_cast<std::byte*>(lengths.data()), one_each,
-               reinterpret_cast<const std::byte*>(sent_lengths.data()), sizeof(Offset),
-               mpi::tag_exchange);
+  return_items(s, one_each, reinterpret_cast<std::byte*>(lengths.data()), one_each,
+               reinterpret_cast<const std::byte*>(sent_lengths.data()), sizeof(Offset));
   Records<T> received = mpi::collectively(*comm_, [&] { return detail::make_records<T>(lengths); });
-  return_stage(s, received.offsets, reinterpret_cast<std::byte*>(received.data.data()), sent_at,
-               reinterpret_cast<const std::byte*>(pool.data.data()), sizeof(T), mpi::tag_records);
+  return_items(s, received.offsets, reinterpret_cast<std::byte*>(received.data.data()), sent_at,
+               reinterpret_cast<const std::byte*>(pool.data.data()), sizeof(T));
   return mpi::collectively(*comm_, [&] {
     return detail::merge_records(pool, std::span<const LocalIndex>(stage.send_entries), received);
   });

@@ -1,0 +1,63 @@
+// What a transport has to do: carry the messages of one stage in one direction, again and again.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "nodewise/base/types.hpp"
+#include "nodewise/comm/transport/transport.hpp"
+#include "nodewise/mpi/comm.hpp"
+
+namespace nodewise::comm::transport {
+
+/// A message's place in the array it is sent from, or received in.
+struct Part {
+  Offset begin;
+  Offset bytes;
+
+  friend bool operator==(const Part&, const Part&) = default;
+};
+
+/// Whom a channel joins: this rank sends to send_ranks, in the order given, and receives from
+/// recv_ranks. For the life of the channel; what a rank sends to another, that one receives.
+struct Neighbours {
+  std::vector<int> send_ranks, recv_ranks;
+};
+
+/// One run of a channel. Sends and receives are those of its neighbours, in their order; spans and
+/// data must last until finish().
+struct Transfer {
+  std::span<const Part> sends, receives;
+  const std::byte* send_data = nullptr;
+  std::byte* recv_data = nullptr;
+  /// Bytes of an entry, the same on every rank, where every part is of a whole number of entries
+  /// that stays the same for the life of the channel; 0 where lengths vary from run to run.
+  std::size_t item_bytes = 0;
+};
+
+/// One run at a time: start(), then finish(). Both are collective over the ranks of the channel's
+/// communicator in the sense that all run the same channels in the same order.
+class Channel {
+ public:
+  virtual ~Channel() = default;
+  virtual void start(const Transfer& transfer) = 0;
+  virtual void finish() = 0;
+};
+
+/// What all channels need to know.
+struct Setting {
+  std::shared_ptr<const mpi::Comm> comm;
+  Offset max_message_bytes;  ///< longer messages are cut, so that MPI's counts never overflow
+};
+
+std::unique_ptr<Channel> point_to_point(Setting setting, Neighbours neighbours);
+std::unique_ptr<Channel> persistent(Setting setting, Neighbours neighbours);
+std::unique_ptr<Channel> neighborhood(Setting setting, Neighbours neighbours);
+std::unique_ptr<Channel> persistent_neighborhood(Setting setting, Neighbours neighbours);
+std::unique_ptr<Channel> rma(Setting setting, Neighbours neighbours);
+/// All neighbours must be on this rank's node.
+std::unique_ptr<Channel> shared_memory(Setting setting, Neighbours neighbours);
+
+}  // namespace nodewise::comm::transport
