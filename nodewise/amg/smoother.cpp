@@ -6,6 +6,7 @@
 
 #include "nodewise/kernels/csr_ops.hpp"
 #include "nodewise/kernels/spmv.hpp"
+#include "nodewise/matrix/ghost_product.hpp"
 #include "nodewise/matrix/operations.hpp"
 #include "nodewise/mpi/ledger.hpp"
 
@@ -143,23 +144,21 @@ template <class T>
 void Smoother<T>::residual_after_first_sweep(std::span<const T> b, std::span<const T> x,
                                              std::span<T> r) const {
   const mpi::Scope scope(A_.comm(), "residual");
-  const std::span<T> ghosts = A_.exchange().template ghost_buffer<T>();
-  A_.exchange().start(x, ghosts);
-  const Csr<T>& on = A_.on();
-  kernels::Prefetch<T> prefetch(on);
-  for (LocalIndex i = 0; i < on.n_rows; ++i) {
-    const auto u = static_cast<std::size_t>(i);
-    prefetch.upwards(on.end(i));
-    r[u] =
-        -row_product(on.cols.data(), on.vals.data(), on.begin(i) + upper_[u], on.end(i), x.data());
-  }
-  for (std::size_t i = 0; i < shift_.size(); ++i) r[i] += shift_[i] * x[i];
-  for (const LocalIndex i : frozen_) {
-    const auto u = static_cast<std::size_t>(i);
-    r[u] = b[u] - row_product(on.cols.data(), on.vals.data(), on.begin(i), on.end(i), x.data());
-  }
-  A_.exchange().finish();
-  kernels::spmv_add_rows(T{-1}, A_.off(), A_.boundary_rows(), std::span<const T>(ghosts), r);
+  matrix::add_ghost_product(T{-1}, A_, x, r, [&] {
+    const Csr<T>& on = A_.on();
+    kernels::Prefetch<T> prefetch(on);
+    for (LocalIndex i = 0; i < on.n_rows; ++i) {
+      const auto u = static_cast<std::size_t>(i);
+      prefetch.upwards(on.end(i));
+      r[u] = -row_product(on.cols.data(), on.vals.data(), on.begin(i) + upper_[u], on.end(i),
+                          x.data());
+    }
+    for (std::size_t i = 0; i < shift_.size(); ++i) r[i] += shift_[i] * x[i];
+    for (const LocalIndex i : frozen_) {
+      const auto u = static_cast<std::size_t>(i);
+      r[u] = b[u] - row_product(on.cols.data(), on.vals.data(), on.begin(i), on.end(i), x.data());
+    }
+  });
 }
 
 template <class T>

@@ -47,6 +47,21 @@ void spmv_add_rows(T alpha, const Csr<T>& A, std::span<const LocalIndex> rows, s
 }
 
 template <class T>
+void spmv_add_rows_where(T alpha, const Csr<T>& A, std::span<const LocalIndex> rows,
+                         std::span<const char> in, char value, std::span<const T> x,
+                         std::span<T> y) {
+  for (const LocalIndex i : rows) {
+    T sum{};
+    for (Offset k = A.begin(i); k < A.end(i); ++k) {
+      const auto p = static_cast<std::size_t>(k);
+      const auto j = static_cast<std::size_t>(A.cols[p]);
+      if (in[j] == value) sum += A.vals[p] * x[j];
+    }
+    y[static_cast<std::size_t>(i)] += alpha * sum;
+  }
+}
+
+template <class T>
 void spmv_transposed_add_rows(const Csr<T>& A, std::span<const LocalIndex> rows,
                               std::span<const T> x, std::span<T> y) {
   for (const LocalIndex i : rows) {
@@ -75,6 +90,9 @@ void spmv_transposed_add(const Csr<T>& A, std::span<const T> x, std::span<T> y) 
   template void residual(const Csr<T>&, std::span<const T>, std::span<const T>, std::span<T>);   \
   template void spmv_add_rows(T, const Csr<T>&, std::span<const LocalIndex>, std::span<const T>, \
                               std::span<T>);                                                     \
+  template void spmv_add_rows_where(T, const Csr<T>&, std::span<const LocalIndex>,               \
+                                    std::span<const char>, char, std::span<const T>,             \
+                                    std::span<T>);                                               \
   template void spmv_transposed_add_rows(const Csr<T>&, std::span<const LocalIndex>,             \
                                          std::span<const T>, std::span<T>);                      \
   template void spmv_transposed_add(const Csr<T>&, std::span<const T>, std::span<T>);

@@ -78,6 +78,12 @@ template <class T>
 void spmv_add_rows(T alpha, const Csr<T>& A, std::span<const LocalIndex> rows, std::span<const T> x,
                    std::span<T> y);
 
+/// Local. Likewise, with those columns j only for which in[j] is `value`; of x no others are read.
+template <class T>
+void spmv_add_rows_where(T alpha, const Csr<T>& A, std::span<const LocalIndex> rows,
+                         std::span<const char> in, char value, std::span<const T> x,
+                         std::span<T> y);
+
 /// Local. y += A^T x over the given rows of A only.
 template <class T>
 void spmv_transposed_add_rows(const Csr<T>& A, std::span<const LocalIndex> rows,

@@ -70,6 +70,20 @@ void split_columns(const Csr<T>& rows, LocalIndex n_owned_cols,
   }
 }
 
+/// For each ghost whether this rank's node owns it; nothing where all or none are.
+std::vector<char> are_on_node(const Layout& cols, std::span<const GlobalIndex> ghosts) {
+  const mpi::Comm& comm = cols.comm();
+  std::vector<char> on_node;
+  if (comm.topology().n_nodes() <= 1) return on_node;
+  on_node.reserve(ghosts.size());
+  for (const GlobalIndex ghost : ghosts) {
+    on_node.push_back(comm.topology().same_node(comm.rank(), cols.owner(ghost)) ? 1 : 0);
+  }
+  const auto n = std::count(on_node.begin(), on_node.end(), 1);
+  if (n == 0 || n == std::ssize(on_node)) on_node.clear();
+  return on_node;
+}
+
 }  // namespace
 
 template <class T>
@@ -114,6 +128,7 @@ DistMatrix<T>::DistMatrix(Layout rows, Layout cols, SplitRows<T> split)
       if (off.end(i) > off.begin(i)) blocks->boundary_rows.push_back(i);
     }
     blocks_ = std::move(blocks);
+    ghosts_on_node_ = std::make_shared<const std::vector<char>>(are_on_node(cols_, ghosts()));
   });
   const comm::Pattern pattern = comm::discover_pattern(cols_, ghosts());
   exchange_ = std::make_shared<comm::Exchange>(shared_comm(), comm::route::direct(pattern));
@@ -121,20 +136,25 @@ DistMatrix<T>::DistMatrix(Layout rows, Layout cols, SplitRows<T> split)
 }
 
 template <class T>
-DistMatrix<T> DistMatrix<T>::with_route(comm::Route route) const {
+DistMatrix<T> DistMatrix<T>::with_route(comm::Route route, comm::Transport transport) const {
   DistMatrix other = *this;
-  if (route == route_) return other;
   other.route_ = route;
-  if (comm::goes_straight(route, comm().topology()) &&
-      comm::goes_straight(route_, comm().topology())) {
-    return other;  // both are one
-  }
+  const auto goes_straight = [this](comm::Route r) {
+    return comm::goes_straight(r, comm().topology());
+  };
+  const bool same_plan = route == route_ || (goes_straight(route) && goes_straight(route_));
+  if (same_plan && transport == this->transport()) return other;
   const mpi::Scope scope(comm(), "planning");
-  const comm::Pattern pattern = route_ == comm::Route::direct
-                                    ? comm::route::pattern_of(exchange().plan())
-                                    : comm::discover_pattern(cols_, ghosts());
-  other.exchange_ =
-      std::make_shared<comm::Exchange>(shared_comm(), comm::make_plan(comm(), pattern, route));
+  comm::Plan plan;
+  if (same_plan) {
+    plan = exchange().plan();
+  } else {
+    const comm::Pattern pattern = route_ == comm::Route::direct
+                                      ? comm::route::pattern_of(exchange().plan())
+                                      : comm::discover_pattern(cols_, ghosts());
+    plan = comm::make_plan(comm(), pattern, route);
+  }
+  other.exchange_ = std::make_shared<comm::Exchange>(shared_comm(), std::move(plan), transport);
   return other;
 }
 

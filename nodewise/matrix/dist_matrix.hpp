@@ -50,10 +50,13 @@ class DistMatrix {
   /// Collective. Takes rows that are split already.
   DistMatrix(Layout rows, Layout cols, SplitRows<T> split);
 
-  /// Collective. The same matrix, its entries shared, whose exchange() takes another route; costs
-  /// what comm::make_plan does. Where the route is the one it has, a copy without messages.
-  DistMatrix with_route(comm::Route route) const;
+  /// Collective. The same matrix, its entries shared, whose exchange() takes another route or goes
+  /// over another transport; costs what comm::make_plan does. Where they are those it has, a copy
+  /// without messages. Throws unsupported, on every rank, where comm::require_available() does.
+  DistMatrix with_route(comm::Route route,
+                        comm::Transport transport = comm::Transport::point_to_point) const;
   comm::Route route() const { return route_; }
+  comm::Transport transport() const { return exchange_->transport(); }
 
   const Layout& rows() const { return rows_; }
   const Layout& cols() const { return cols_; }
@@ -66,6 +69,8 @@ class DistMatrix {
   std::span<const GlobalIndex> ghosts() const { return blocks_->split.ghosts; }
   /// The local rows that have entries in off(), ascending.
   std::span<const LocalIndex> boundary_rows() const { return blocks_->boundary_rows; }
+  /// For each ghost whether this rank's node owns it; empty where all or none are.
+  std::span<const char> ghosts_on_node() const { return *ghosts_on_node_; }
   /// Brings the ghosts of a vector laid out by cols(). Shared by all users of the matrix, since
   /// running it does not change the matrix.
   comm::Exchange& exchange() const { return *exchange_; }
@@ -84,6 +89,7 @@ class DistMatrix {
 
   Layout rows_, cols_;
   std::shared_ptr<const Blocks> blocks_;
+  std::shared_ptr<const std::vector<char>> ghosts_on_node_;
   comm::Route route_ = comm::Route::direct;
   std::shared_ptr<comm::Exchange> exchange_;
   GlobalIndex nnz_global_ = 0;

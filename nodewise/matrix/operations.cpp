@@ -6,7 +6,7 @@
 
 #include "nodewise/base/hash.hpp"
 #include "nodewise/kernels/csr_ops.hpp"
-#include "nodewise/kernels/spmv.hpp"
+#include "nodewise/matrix/ghost_product.hpp"
 #include "nodewise/matrix/row_exchange.hpp"
 #include "nodewise/mpi/agree.hpp"
 #include "nodewise/mpi/ledger.hpp"
@@ -36,29 +36,17 @@ std::size_t size(const Csr<T>& A) {
 
 template <class T>
 void multiply(const DistMatrix<T>& A, std::span<const T> x, std::span<T> y) {
-  const std::span<T> ghosts = A.exchange().template ghost_buffer<T>();
-  A.exchange().start(x, ghosts);
-  kernels::spmv(A.on(), x, y);
-  A.exchange().finish();
-  kernels::spmv_add_rows(T{1}, A.off(), A.boundary_rows(), std::span<const T>(ghosts), y);
+  add_ghost_product(T{1}, A, x, y, [&] { kernels::spmv(A.on(), x, y); });
 }
 
 template <class T>
 void multiply_add(const DistMatrix<T>& A, std::span<const T> x, std::span<T> y) {
-  const std::span<T> ghosts = A.exchange().template ghost_buffer<T>();
-  A.exchange().start(x, ghosts);
-  kernels::spmv_add(A.on(), x, y);
-  A.exchange().finish();
-  kernels::spmv_add_rows(T{1}, A.off(), A.boundary_rows(), std::span<const T>(ghosts), y);
+  add_ghost_product(T{1}, A, x, y, [&] { kernels::spmv_add(A.on(), x, y); });
 }
 
 template <class T>
 void residual(const DistMatrix<T>& A, std::span<const T> x, std::span<const T> b, std::span<T> r) {
-  const std::span<T> ghosts = A.exchange().template ghost_buffer<T>();
-  A.exchange().start(x, ghosts);
-  kernels::residual(A.on(), x, b, r);
-  A.exchange().finish();
-  kernels::spmv_add_rows(T{-1}, A.off(), A.boundary_rows(), std::span<const T>(ghosts), r);
+  add_ghost_product(T{-1}, A, x, r, [&] { kernels::residual(A.on(), x, b, r); });
 }
 
 template <class T>
@@ -66,9 +54,10 @@ void multiply_transposed(const DistMatrix<T>& A, std::span<const T> x, std::span
   const std::span<T> ghosts = A.exchange().template ghost_buffer<T>();
   std::fill(ghosts.begin(), ghosts.end(), T{});
   kernels::spmv_transposed_add_rows(A.off(), A.boundary_rows(), x, ghosts);
+  A.exchange().start_reverse_add(std::span<const T>(ghosts));
   std::fill(y.begin(), y.end(), T{});
   kernels::spmv_transposed_add(A.on(), x, y);
-  A.exchange().reverse_add(std::span<const T>(ghosts), y);
+  A.exchange().finish_reverse_add(y);
 }
 
 template <class T>

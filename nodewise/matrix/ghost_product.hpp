@@ -1,0 +1,43 @@
+// A matrix's product with ghosts, and what can be done while they travel.
+#pragma once
+
+#include <algorithm>
+#include <span>
+#include <utility>
+
+#include "nodewise/kernels/spmv.hpp"
+#include "nodewise/matrix/dist_matrix.hpp"
+
+namespace nodewise::matrix {
+
+/// Collective. y += alpha A_off x_ghosts, where on_process() runs while the first messages travel,
+/// and the product with the ghosts of this node while those of other nodes do. x: A.cols(), read
+/// until the end; y: A.rows(), not touched before on_process() has returned. One exchange of A. The
+/// order of the additions is the same for every route and transport.
+template <class T, class OnProcess>
+void add_ghost_product(T alpha, const DistMatrix<T>& A, std::span<const T> x, std::span<T> y,
+                       OnProcess&& on_process) {
+  comm::Exchange& exchange = A.exchange();
+  const std::span<T> buffer = exchange.template ghost_buffer<T>();
+  const std::span<const T> ghosts = buffer;
+  exchange.start(x, buffer);
+  on_process();
+  const std::span<const char> on_node = A.ghosts_on_node();
+  if (on_node.empty()) {
+    exchange.finish();
+    kernels::spmv_add_rows(alpha, A.off(), A.boundary_rows(), ghosts, y);
+    return;
+  }
+  const auto n_on_node = std::count(on_node.begin(), on_node.end(), 1);
+  const bool early = std::cmp_equal(exchange.early_ghosts().size(), n_on_node);
+  if (early) {
+    exchange.advance();
+  } else {  // a route that brings ghosts of the node in several steps
+    exchange.finish();
+  }
+  kernels::spmv_add_rows_where(alpha, A.off(), A.boundary_rows(), on_node, char{1}, ghosts, y);
+  if (early) exchange.finish();
+  kernels::spmv_add_rows_where(alpha, A.off(), A.boundary_rows(), on_node, char{0}, ghosts, y);
+}
+
+}  // namespace nodewise::matrix
