@@ -77,6 +77,8 @@ std::vector<Option> make_catalog() {
   append(all, "Multigrid", "amg", solve, amg::option_fields(), &Settings::amg);
   append(all, "Model problems", "problem", both, io::gallery_fields(), &Settings::gallery);
   append(all, "Placement", "placement", solve, placement_fields(), &Settings::placement);
+  append(all, "Communication", "communication", solve, mpi::setting_fields(),
+         &Settings::communication);
   append(all, "Output", "output", solve, result_fields(), &Settings::result);
   append(all, "Output", "output", both, console_fields(), &Settings::console);
   append(all, "Pages", "page", {Command::options}, page_fields(), &Settings::page);

@@ -17,7 +17,7 @@ constexpr std::size_t left_width = 34;
 
 const std::vector<std::string>& groups() {
   static const std::vector<std::string> names = {
-      "Input", "Model problems", "Solver", "Multigrid", "Placement", "Output", "Pages"};
+      "Input", "Model problems", "Solver", "Multigrid", "Placement", "Communication", "Output", "Pages"};
   return names;
 }
 

@@ -105,22 +105,24 @@ std::vector<int> domains_found(const mpi::Comm& comm, DomainChoice choice) {
 
 }  // namespace
 
-std::shared_ptr<const mpi::Comm> place_ranks(std::shared_ptr<const mpi::Comm> world,
-                                             const PlacementOptions& options) {
-  const int n_ranks = world->size();
-  std::shared_ptr<const mpi::Comm> placed = world;
-  if (!options.node_map.empty()) {
-    placed = mpi::Comm::create(world->get(), parse_map("node", options.node_map, n_ranks));
-  } else if (options.ranks_per_node > 0) {
+std::shared_ptr<const mpi::Comm> make_comm(const mpi::Comm& world,
+                                           const PlacementOptions& placement,
+                                           const mpi::CommSettings& communication) {
+  const int n_ranks = world.size();
+  mpi::Topology topology = world.topology();
+  if (!placement.node_map.empty()) {
+    topology = mpi::Topology(parse_map("node", placement.node_map, n_ranks));
+  } else if (placement.ranks_per_node > 0) {
     std::vector<int> nodes;
-    for (int r = 0; r < n_ranks; ++r) nodes.push_back(r / options.ranks_per_node);
-    placed = mpi::Comm::create(world->get(), nodes);
+    for (int r = 0; r < n_ranks; ++r) nodes.push_back(r / placement.ranks_per_node);
+    topology = mpi::Topology(nodes);
   }
-  const std::vector<int> domains = !options.domain_map.empty()
-                                       ? parse_map("domain", options.domain_map, n_ranks)
-                                       : domains_found(*placed, options.domains);
+  const auto placed = mpi::Comm::create(world.get(), topology, communication);
+  const std::vector<int> domains = !placement.domain_map.empty()
+                                       ? parse_map("domain", placement.domain_map, n_ranks)
+                                       : domains_found(*placed, placement.domains);
   if (domains.empty()) return placed;
-  return mpi::Comm::create(world->get(), placed->topology().with_domains(domains));
+  return mpi::Comm::create(world.get(), topology.with_domains(domains), communication);
 }
 
 std::string mpi_library() {

@@ -12,11 +12,12 @@
 
 namespace nodewise::cli {
 
-/// Collective. The communicator of the work: `world` itself, or one with the placement that
+/// Collective. The communicator of the work, with the settings, and with the placement that
 /// --node-map, --ranks-per-node, --domains or --domain-map asks for. Throws Failure{usage} on every
 /// rank where a list does not fit the ranks, or this build cannot find domains.
-std::shared_ptr<const mpi::Comm> place_ranks(std::shared_ptr<const mpi::Comm> world,
-                                             const PlacementOptions& options);
+std::shared_ptr<const mpi::Comm> make_comm(const mpi::Comm& world,
+                                           const PlacementOptions& placement,
+                                           const mpi::CommSettings& communication);
 
 /// Collective. One allgather of host names.
 Machine describe_machine(const mpi::Comm& comm, const Settings& settings);

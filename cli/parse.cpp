@@ -146,6 +146,9 @@ void check_combinations(const Settings& s) {
     fail("give --node-map or --ranks-per-node, not both");
   }
   if (s.has("domains") && s.has("domain-map")) fail("give --domains or --domain-map, not both");
+  if (s.communication.sparse_exchange == mpi::SparseExchange::rma) {
+    fail("--sparse-exchange rma is for messages of one size only, and those of a solve are not");
+  }
   if (!s.result.json.empty() && s.result.json == s.result.output) {
     fail("--output and --json name the same file");
   }

@@ -9,6 +9,7 @@
 #include "nodewise/amg/hierarchy.hpp"
 #include "nodewise/base/options.hpp"
 #include "nodewise/io/gallery.hpp"
+#include "nodewise/mpi/settings.hpp"
 #include "nodewise/solve/report.hpp"
 
 namespace nodewise::cli {
@@ -71,6 +72,7 @@ struct Settings {
   io::GalleryOptions gallery;
   RhsOptions rhs;
   PlacementOptions placement;
+  mpi::CommSettings communication;
   MethodOptions method;
   solve::Options solver;
   amg::Options amg;

@@ -137,7 +137,8 @@ void print_failure(const SolveRecord& record, const Settings& settings) {
 ExitCode solve_command(const std::shared_ptr<const mpi::Comm>& world, const Settings& settings,
                        std::span<const std::string> command_line) {
   Console console(world->is_root(), settings.console);
-  const std::shared_ptr<const mpi::Comm> comm = place_ranks(world, settings.placement);
+  const std::shared_ptr<const mpi::Comm> comm =
+      make_comm(*world, settings.placement, settings.communication);
   check_outputs(*world, settings.result);
 
   SolveRecord record;

@@ -9,16 +9,21 @@ namespace {
 
 MpiCounter* active = nullptr;
 
-int world_rank(int rank, MPI_Comm comm) {
-  MPI_Group group = MPI_GROUP_NULL;
+/// Frees `group`.
+int world_rank(int rank, MPI_Group group) {
   MPI_Group world = MPI_GROUP_NULL;
   int translated = MPI_UNDEFINED;
-  PMPI_Comm_group(comm, &group);
   PMPI_Comm_group(MPI_COMM_WORLD, &world);
   PMPI_Group_translate_ranks(group, 1, &rank, world, &translated);
   PMPI_Group_free(&group);
   PMPI_Group_free(&world);
   return translated;
+}
+
+std::int64_t bytes_of(int count, MPI_Datatype type) {
+  int size = 0;
+  PMPI_Type_size(type, &size);
+  return std::int64_t{count} * size;
 }
 
 }  // namespace
@@ -40,13 +45,23 @@ MpiCounter::~MpiCounter() {
 }
 
 void MpiCounter::count_send(int count, MPI_Datatype type, int to, MPI_Comm comm, bool synchronous) {
-  int size = 0;
-  PMPI_Type_size(type, &size);
-  const auto node = [this](int r) { return node_of_rank_.at(static_cast<std::size_t>(r)); };
-  const bool on_node = node(world_rank(to, comm)) == node(rank_);
-  (on_node ? calls_.messages_on_node : calls_.messages_off_node) += 1;
-  (on_node ? calls_.bytes_on_node : calls_.bytes_off_node) += std::int64_t{count} * size;
+  MPI_Group group = MPI_GROUP_NULL;
+  PMPI_Comm_group(comm, &group);
+  count_message(world_rank(to, group), bytes_of(count, type));
   calls_.synchronous += synchronous ? 1 : 0;
+}
+
+void MpiCounter::count_put(int count, MPI_Datatype type, int to, MPI_Win window) {
+  MPI_Group group = MPI_GROUP_NULL;
+  PMPI_Win_get_group(window, &group);
+  count_message(world_rank(to, group), bytes_of(count, type));
+}
+
+void MpiCounter::count_message(int to, std::int64_t bytes) {
+  const auto node = [this](int r) { return node_of_rank_.at(static_cast<std::size_t>(r)); };
+  const bool on_node = node(to) == node(rank_);
+  (on_node ? calls_.messages_on_node : calls_.messages_off_node) += 1;
+  (on_node ? calls_.bytes_on_node : calls_.bytes_off_node) += bytes;
 }
 
 MpiCalls booked(mpi::Ledger& ledger) {
@@ -126,6 +141,40 @@ int MPI_Allgatherv(const void* data, int count, MPI_Datatype type, void* result,
 int MPI_Barrier(MPI_Comm comm) {
   if (active != nullptr) active->count_collective();
   return PMPI_Barrier(comm);
+}
+
+int MPI_Put(const void* data, int count, MPI_Datatype type, int to, MPI_Aint at, int to_count,
+            MPI_Datatype to_type, MPI_Win window) {
+  if (active != nullptr) active->count_put(count, type, to, window);
+  return PMPI_Put(data, count, type, to, at, to_count, to_type, window);
+}
+
+int MPI_Iallreduce(const void* data, void* result, int count, MPI_Datatype type, MPI_Op op,
+                   MPI_Comm comm, MPI_Request* request) {
+  if (active != nullptr) active->count_collective();
+  return PMPI_Iallreduce(data, result, count, type, op, comm, request);
+}
+
+int MPI_Reduce_scatter_block(const void* data, void* result, int count, MPI_Datatype type,
+                             MPI_Op op, MPI_Comm comm) {
+  if (active != nullptr) active->count_collective();
+  return PMPI_Reduce_scatter_block(data, result, count, type, op, comm);
+}
+
+int MPI_Win_allocate(MPI_Aint bytes, int unit, MPI_Info info, MPI_Comm comm, void* memory,
+                     MPI_Win* window) {
+  if (active != nullptr) active->count_collective();
+  return PMPI_Win_allocate(bytes, unit, info, comm, memory, window);
+}
+
+int MPI_Win_fence(int assertion, MPI_Win window) {
+  if (active != nullptr) active->count_collective();
+  return PMPI_Win_fence(assertion, window);
+}
+
+int MPI_Win_free(MPI_Win* window) {
+  if (active != nullptr) active->count_collective();
+  return PMPI_Win_free(window);
 }
 
 int MPI_Ibarrier(MPI_Comm comm, MPI_Request* request) {

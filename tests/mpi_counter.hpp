@@ -39,9 +39,13 @@ class MpiCounter {
   const MpiCalls& calls() const { return calls_; }
 
   void count_send(int count, MPI_Datatype type, int to, MPI_Comm comm, bool synchronous);
+  /// One-sided, which is a message, too.
+  void count_put(int count, MPI_Datatype type, int to, MPI_Win window);
   void count_collective() { ++calls_.collectives; }
 
  private:
+  void count_message(int to, std::int64_t bytes);
+
   std::vector<int> node_of_rank_;
   int rank_;
   MpiCalls calls_;

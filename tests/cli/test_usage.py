@@ -32,6 +32,8 @@ PROBLEM = ["solve", "--problem", "laplace5"]
         (["solve", "A.mtx", "--rhs", "b.mtx", "--random-rhs"], "--rhs or --random-rhs, not both"),
         (["solve", "A.mtx", "--output-anyway"], "--output-anyway needs --output"),
         (["solve", "A.mtx", "-o", "x.mtx", "--json", "x.mtx"], "name the same file"),
+        (["solve", "A.mtx", "--sparse-exchange", "rma"], "messages of one size only"),
+        (["solve", "A.mtx", "--sparse-exchange", "persnalized"], "did you mean 'personalized'?"),
         (["solve", "A.mtx", "--node-map", "0", "--ranks-per-node", "1"], "not both"),
         (["solve", "A.mtx", "--node-map", "0,0,1,1,2"], "--node-map: 5 node numbers given for"),
         (["solve", "A.mtx", "--node-map", "0,x"], "--node-map: 'x' is not a node number"),

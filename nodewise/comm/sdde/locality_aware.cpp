@@ -1,0 +1,182 @@
+#include <algorithm>
+#include <cstring>
+#include <vector>
+
+#include "nodewise/comm/sdde/algorithms.hpp"
+#include "nodewise/mpi/agree.hpp"
+
+namespace nodewise::comm::sdde {
+
+namespace {
+
+/// What stands before each message inside an aggregated one: on the way to a node the rank it is
+/// for, since the sender is known; on the node the rank it is from. 64 bits, whatever the length.
+struct Header {
+  std::int64_t rank;
+  std::int64_t bytes;
+};
+
+/// A message to be sent within an aggregated one.
+struct Record {
+  int to;  ///< who receives the aggregate
+  Header header;
+  std::span<const std::byte> data;
+};
+
+struct Aggregates {
+  std::vector<int> ranks;
+  std::vector<Offset> offsets = {0};
+  Array<std::byte> data;
+
+  detail::SparseSends sends() const { return {ranks, offsets, data}; }
+};
+
+void append(Array<std::byte>& data, std::span<const std::byte> bytes) {
+  data.insert(data.end(), bytes.begin(), bytes.end());
+}
+
+Aggregates aggregate(std::vector<Record>& records) {
+  std::stable_sort(records.begin(), records.end(),
+                   [](const Record& a, const Record& b) { return a.to < b.to; });
+  std::size_t bytes = 0;
+  for (const Record& record : records) bytes += sizeof(Header) + record.data.size();
+  Aggregates all;
+  all.data.reserve(bytes);
+  for (const Record& record : records) {
+    if (all.ranks.empty() || all.ranks.back() != record.to) {
+      all.ranks.push_back(record.to);
+      all.offsets.push_back(all.offsets.back());
+    }
+    append(all.data, std::as_bytes(std::span(&record.header, 1)));
+    append(all.data, record.data);
+    all.offsets.back() = static_cast<Offset>(all.data.size());
+  }
+  return all;
+}
+
+/// Calls visit(header, data) for each message inside an aggregated one.
+template <class Visit>
+void disaggregate(std::span<const std::byte> data, Visit&& visit) {
+  while (!data.empty()) {
+    Header header;
+    std::memcpy(&header, data.data(), sizeof header);
+    const auto bytes = static_cast<std::size_t>(header.bytes);
+    visit(header, data.subspan(sizeof header, bytes));
+    data = data.subspan(sizeof header + bytes);
+  }
+}
+
+/// One rank's part in bringing messages from node to node.
+class Carrier {
+ public:
+  explicit Carrier(const mpi::Comm& comm)
+      : comm_(comm),
+        topology_(comm.topology()),
+        node_(topology_.node(comm.rank())),
+        place_(topology_.place_on_node(comm.rank())) {}
+
+  /// Local. Splits this rank's messages into those that cross the network and those that do not.
+  void load(const detail::SparseSends& sends) {
+    for (std::size_t i = 0; i < sends.ranks.size(); ++i) {
+      const auto begin = static_cast<std::size_t>(sends.offsets[i]) * sends.item_bytes;
+      const auto end = static_cast<std::size_t>(sends.offsets[i + 1]) * sends.item_bytes;
+      const std::span<const std::byte> data = sends.data.subspan(begin, end - begin);
+      const int to = sends.ranks[i];
+      const Header header{to, static_cast<std::int64_t>(data.size())};
+      if (topology_.node(to) == node_) {
+        pass_on(comm_.rank(), header, data);
+      } else {
+        crossing_.push_back({counterpart(topology_.node(to)), header, data});
+      }
+    }
+  }
+  /// Local. Takes over what ranks of other nodes sent to this node through this rank.
+  void unload(Inbox& arrived) {
+    for (const Inbox::Message& message : arrived.messages()) {
+      disaggregate(message.data, [&](const Header& header, std::span<const std::byte> data) {
+        pass_on(message.source, header, data);
+      });
+    }
+  }
+  Aggregates crossing() { return aggregate(crossing_); }
+  Aggregates on_node() { return aggregate(on_node_); }
+
+ private:
+  /// Which rank of another node receives what this rank sends there. Nodes may differ in size.
+  int counterpart(int node) const {
+    const std::span<const int> there = topology_.ranks_on(node);
+    return there[place_ % there.size()];
+  }
+  void pass_on(int source, const Header& header, std::span<const std::byte> data) {
+    const auto place = topology_.place_on_node(static_cast<int>(header.rank));
+    on_node_.push_back({static_cast<int>(place), {source, header.bytes}, data});
+  }
+
+  const mpi::Comm& comm_;
+  const mpi::Topology& topology_;
+  int node_;
+  std::size_t place_;
+  std::vector<Record> crossing_;
+  std::vector<Record> on_node_;
+};
+
+void send_on_node(const Channel& channel, const Aggregates& aggregates, bool synchronous,
+                  Inbox& inbox) {
+  Outbox outbox(channel, aggregates.sends());
+  if (!synchronous) return send_personalized(channel, outbox, inbox);
+  Ballot ballot(channel.comm);
+  send_nonblocking(channel, outbox, inbox, ballot, {});
+}
+
+void send_between_nodes(Call& call, const Aggregates& aggregates, bool synchronous, Inbox& inbox) {
+  Outbox outbox(call.channel, aggregates.sends());
+  if (synchronous) {
+    send_nonblocking(call.channel, outbox, inbox, call.ballot, call.vote());
+  } else {
+    call.ballot.start(call.vote());
+    send_personalized(call.channel, outbox, inbox);
+    call.ballot.wait();
+  }
+}
+
+/// Runs local work of a rank that has not failed so far; one that fails goes on without messages.
+template <class Work>
+void attempt(std::optional<Error>& error, Work&& work) {
+  if (!error) error = mpi::caught(std::forward<Work>(work));
+}
+
+}  // namespace
+
+void locality_aware(Call& call, bool synchronous) {
+  const mpi::Comm& comm = call.channel.comm;
+  Carrier carrier(comm);
+  Aggregates crossing;
+  attempt(call.error, [&] {
+    carrier.load(call.sends);
+    crossing = carrier.crossing();
+  });
+  if (call.error) crossing = {};
+  Inbox arrived;
+  send_between_nodes(call, crossing, synchronous, arrived);
+  if (call.is_void()) return;
+
+  if (!call.error) call.error = arrived.failure();
+  Aggregates on_node;
+  attempt(call.error, [&] {
+    carrier.unload(arrived);
+    on_node = carrier.on_node();
+  });
+  if (call.error) on_node = {};
+  Inbox redistributed;
+  const Channel channel{comm.node(), comm.node().next_discovery_tag(), call.channel.piece_bytes};
+  send_on_node(channel, on_node, synchronous, redistributed);
+
+  if (!call.error) call.error = redistributed.failure();
+  for (const Inbox::Message& message : redistributed.messages()) {
+    disaggregate(message.data, [&](const Header& header, std::span<const std::byte> data) {
+      call.inbox.take(static_cast<int>(header.rank), data);
+    });
+  }
+}
+
+}  // namespace nodewise::comm::sdde

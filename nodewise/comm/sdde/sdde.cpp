@@ -1,0 +1,169 @@
+#include "nodewise/comm/sdde/sdde.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include <fmt/format.h>
+
+#include "nodewise/comm/sdde/algorithms.hpp"
+#include "nodewise/comm/sdde/choice.hpp"
+#include "nodewise/mpi/agree.hpp"
+#include "nodewise/mpi/ledger.hpp"
+
+namespace nodewise::comm::detail {
+
+namespace {
+
+using mpi::SparseExchange;
+using sdde::Call;
+using sdde::Inbox;
+
+/// Where no rank can receive more, an allocation is taken to succeed; beyond that the ranks agree
+/// at the end whether it did, which then costs little beside the data.
+constexpr Offset always_room_for = Offset{64} << 20;
+
+[[noreturn]] void refuse(const std::string& what) {
+  throw Error(ErrorCode::invalid_argument, "sparse exchange: " + what);
+}
+
+void check_destinations(std::span<const int> ranks, int n_ranks) {
+  for (const int rank : ranks) {
+    if (rank < 0 || rank >= n_ranks) {
+      refuse(fmt::format("destination {} of a communicator of {} ranks", rank, n_ranks));
+    }
+  }
+  if (std::adjacent_find(ranks.begin(), ranks.end(), std::greater_equal<>()) == ranks.end()) return;
+  std::vector<int> sorted(ranks.begin(), ranks.end());
+  std::sort(sorted.begin(), sorted.end());
+  const auto twice = std::adjacent_find(sorted.begin(), sorted.end());
+  if (twice != sorted.end()) refuse(fmt::format("destination {} is named twice", *twice));
+}
+
+void check_sends(const SparseSends& sends, int n_ranks) {
+  const std::span<const Offset> offsets = sends.offsets;
+  if (offsets.size() != sends.ranks.size() + 1) {
+    refuse(fmt::format("{} offsets for {} destinations", offsets.size(), sends.ranks.size()));
+  }
+  if (offsets.front() != 0 || !std::is_sorted(offsets.begin(), offsets.end()) ||
+      std::cmp_not_equal(offsets.back(), sends.data.size() / sends.item_bytes)) {
+    refuse("the offsets must ascend from 0 to the number of items");
+  }
+  check_destinations(sends.ranks, n_ranks);
+}
+
+void check_options(const SparseOptions& options) {
+  if (options.max_message_bytes < 1 || options.max_message_bytes > Offset{1} << 30) {
+    refuse(fmt::format("pieces of {} bytes", options.max_message_bytes));
+  }
+}
+
+/// Collective. The algorithm that will run: never automatic, and never locality-aware where there
+/// is nothing to join.
+SparseExchange algorithm_for(const mpi::Comm& comm, SparseExchange asked,
+                             const SparseSends& sends) {
+  const mpi::Topology& topology = comm.topology();
+  if (!choice_needs_load(topology)) {
+    if (asked == SparseExchange::locality_personalized) return SparseExchange::personalized;
+    if (asked == SparseExchange::locality_nonblocking) return SparseExchange::nonblocking;
+  }
+  if (asked != SparseExchange::automatic) return asked;
+  SparseLoad load;
+  if (choice_needs_load(topology)) {
+    std::vector<Offset> bytes(sends.ranks.size());
+    for (std::size_t i = 0; i < bytes.size(); ++i) {
+      bytes[i] = (sends.offsets[i + 1] - sends.offsets[i]) * static_cast<Offset>(sends.item_bytes);
+    }
+    load = measure_load(comm, sends.ranks, bytes);
+  }
+  return choose_sparse_exchange(topology, load).algorithm;
+}
+
+void run(Call& call, SparseExchange algorithm) {
+  switch (algorithm) {
+    case SparseExchange::personalized:
+      return sdde::personalized(call);
+    case SparseExchange::rma:
+      return sdde::rma(call);
+    case SparseExchange::locality_personalized:
+      return sdde::locality_aware(call, false);
+    case SparseExchange::locality_nonblocking:
+      return sdde::locality_aware(call, true);
+    case SparseExchange::nonblocking:
+    case SparseExchange::automatic:  // was replaced by algorithm_for()
+      return sdde::nonblocking(call);
+  }
+}
+
+/// Local.
+void deliver(std::vector<Inbox::Message>& messages, std::size_t item_bytes,
+             const SparseReceives& receives) {
+  std::sort(messages.begin(), messages.end(),
+            [](const Inbox::Message& a, const Inbox::Message& b) { return a.source < b.source; });
+  receives.ranks.clear();
+  receives.offsets.assign(1, 0);
+  for (const Inbox::Message& message : messages) {
+    const std::size_t items = message.data.size() / item_bytes;
+    receives.ranks.push_back(message.source);
+    receives.offsets.push_back(receives.offsets.back() + static_cast<Offset>(items));
+  }
+  std::byte* to = receives.room(static_cast<std::size_t>(receives.offsets.back()));
+  for (const Inbox::Message& message : messages) {
+    to = std::copy(message.data.begin(), message.data.end(), to);
+  }
+}
+
+/// Collective. Throws on every rank if the exchange went wrong on any.
+void agree_on_call(const Call& call) {
+  const mpi::Comm& comm = call.channel.comm;
+  if (call.ballot.any_failed()) mpi::agree(comm, call.error);
+  if (call.ballot.counts_differ()) {
+    refuse("messages must hold the same number of items on every rank");
+  }
+  if (call.ballot.most_bytes_sent() > always_room_for / comm.size()) {
+    mpi::agree(comm, call.error);
+  } else if (call.error) {
+    throw Error(*call.error);
+  }
+}
+
+}  // namespace
+
+std::vector<Offset> equal_offsets(std::size_t n, Offset count, std::size_t n_items) {
+  const bool fits =
+      count >= 0 && (n == 0 || (n_items % n == 0 && std::cmp_equal(n_items / n, count)));
+  if (!fits || (n == 0 && n_items != 0)) {
+    refuse(fmt::format("{} items for {} messages of {}", n_items, n, count));
+  }
+  std::vector<Offset> offsets(n + 1);
+  for (std::size_t i = 0; i <= n; ++i) offsets[i] = static_cast<Offset>(i) * count;
+  return offsets;
+}
+
+void exchange_bytes(const mpi::Comm& comm, const std::function<SparseSends()>& prepare,
+                    const SparseReceives& receives, const SparseOptions& options) {
+  const mpi::Communicating communicating(comm);
+  const SparseExchange asked = options.algorithm.value_or(comm.settings().sparse_exchange);
+  static constexpr Offset no_offsets[] = {0};
+  Call call({comm, comm.next_discovery_tag(), options.max_message_bytes});
+  call.sends = {{}, no_offsets, {}};
+  call.error = mpi::caught([&] {
+    const SparseSends sends = prepare();
+    check_sends(sends, comm.size());
+    check_options(options);
+    if (asked == SparseExchange::rma && !sends.equal_count) {
+      refuse("the algorithm rma is for messages of one size only");
+    }
+    call.sends = sends;
+  });
+  run(call, algorithm_for(comm, asked, call.sends));
+  if (!call.ballot.any_failed() && !call.ballot.counts_differ()) {
+    if (!call.error) call.error = call.inbox.failure();
+    if (!call.error) {
+      call.error =
+          mpi::caught([&] { deliver(call.inbox.messages(), call.sends.item_bytes, receives); });
+    }
+  }
+  agree_on_call(call);
+}
+
+}  // namespace nodewise::comm::detail

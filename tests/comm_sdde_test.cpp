@@ -1,0 +1,444 @@
+// The sparse dynamic data exchange: every algorithm, on every placement, against MPI_Alltoallv.
+#include <algorithm>
+#include <chrono>
+#include <limits>
+#include <set>
+#include <thread>
+
+#include <gtest/gtest.h>
+
+#include "nodewise/base/hash.hpp"
+#include "nodewise/comm/sdde/choice.hpp"
+#include "nodewise/comm/sdde/sdde.hpp"
+
+#include "collective_error.hpp"
+#include "mpi_counter.hpp"
+#include "support.hpp"
+
+namespace nodewise::comm {
+namespace {
+
+using mpi::SparseExchange;
+using test::expect_same_error;
+using test::test_comm;
+
+// For messages of varying length; rma, the last, is for one size only.
+constexpr SparseExchange algorithms[] = {SparseExchange::automatic,
+                                         SparseExchange::personalized,
+                                         SparseExchange::nonblocking,
+                                         SparseExchange::locality_personalized,
+                                         SparseExchange::locality_nonblocking,
+                                         SparseExchange::rma};
+constexpr std::span<const SparseExchange> variable_algorithms(algorithms, 5);
+
+std::uint64_t draw(int from, int to, std::uint64_t seed) {
+  return hash64(static_cast<std::uint64_t>(from * 1000 + to), seed);
+}
+
+// What one rank sends in the pattern of a seed: some ranks get nothing, some an empty message.
+// Half of the payloads are zero. The order of the destinations is scrambled.
+Messages<std::int64_t> pattern(const mpi::Comm& comm, std::uint64_t seed, Offset equal_count = -1) {
+  Messages<std::int64_t> sends;
+  std::vector<int> order(static_cast<std::size_t>(comm.size()));
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = static_cast<int>(i);
+  std::sort(order.begin(), order.end(), [&](int a, int b) {
+    return draw(a, comm.rank(), seed + 1) < draw(b, comm.rank(), seed + 1);
+  });
+  for (const int to : order) {
+    const std::uint64_t h = draw(comm.rank(), to, seed);
+    if (h % 3 == 0) continue;
+    const Offset length = equal_count >= 0 ? equal_count
+                          : h % 5 == 0     ? 0
+                                           : static_cast<Offset>(h % 19);
+    sends.ranks.push_back(to);
+    for (Offset k = 0; k < length; ++k) {
+      const bool zero = h % 2 == 0;
+      sends.data.push_back(zero ? 0 : static_cast<std::int64_t>(hash64(h, k)));
+    }
+    sends.offsets.push_back(static_cast<Offset>(sends.data.size()));
+  }
+  return sends;
+}
+
+// The same by two of MPI's own collectives, with arrays of the size of the communicator.
+Messages<std::int64_t> reference(const mpi::Comm& comm, const Messages<std::int64_t>& sends) {
+  const auto n = static_cast<std::size_t>(comm.size());
+  std::vector<int> send_counts(n, -1), recv_counts(n), send_starts(n, 0), recv_starts(n, 0);
+  for (std::size_t i = 0; i < sends.size(); ++i) {
+    const auto to = static_cast<std::size_t>(sends.ranks[i]);
+    send_counts[to] = static_cast<int>(sends.offsets[i + 1] - sends.offsets[i]);
+    send_starts[to] = static_cast<int>(sends.offsets[i]);
+  }
+  MPI_Alltoall(send_counts.data(), 1, MPI_INT, recv_counts.data(), 1, MPI_INT, comm.get());
+  Messages<std::int64_t> got;
+  for (std::size_t r = 0; r < n; ++r) {
+    send_counts[r] = std::max(0, send_counts[r]);
+    recv_starts[r] = static_cast<int>(got.offsets.back());
+    if (recv_counts[r] < 0) {
+      recv_counts[r] = 0;
+      continue;
+    }
+    got.ranks.push_back(static_cast<int>(r));
+    got.offsets.push_back(got.offsets.back() + recv_counts[r]);
+  }
+  got.data.resize(static_cast<std::size_t>(got.offsets.back()));
+  MPI_Alltoallv(sends.data.data(), send_counts.data(), send_starts.data(), MPI_INT64_T,
+                got.data.data(), recv_counts.data(), recv_starts.data(), MPI_INT64_T, comm.get());
+  return got;
+}
+
+Messages<std::int64_t> exchange(const mpi::Comm& comm, const Messages<std::int64_t>& sends,
+                                const SparseOptions& options = {}) {
+  return alltoallv_crs<std::int64_t>(comm, sends.ranks, sends.offsets, sends.data, options);
+}
+
+void expect_equal(const Messages<std::int64_t>& got, const Messages<std::int64_t>& expected) {
+  EXPECT_EQ(got.ranks, expected.ranks);
+  EXPECT_EQ(got.offsets, expected.offsets);
+  EXPECT_EQ(got.data, expected.data);
+}
+
+// Runs `body(comm, name of the placement and algorithm)` for all of both.
+template <class Body>
+void on_every_placement(std::span<const SparseExchange> tried, Body&& body) {
+  for (const auto& map : test::node_maps(test_comm()->size())) {
+    for (const SparseExchange algorithm : tried) {
+      SCOPED_TRACE(map.name + ", " + to_string(algorithm));
+      const auto comm =
+          mpi::Comm::create(MPI_COMM_WORLD, map.node_of_rank, {.sparse_exchange = algorithm});
+      body(*comm);
+    }
+  }
+}
+
+// The placement of a communicator of all ranks, as the counter of MPI's calls takes it.
+std::vector<int> nodes_of(const mpi::Comm& comm) {
+  std::vector<int> nodes;
+  for (int r = 0; r < comm.size(); ++r) nodes.push_back(comm.topology().node(r));
+  return nodes;
+}
+
+TEST(Sdde, VariableSizesEqualTheReference) {
+  on_every_placement(variable_algorithms, [](const mpi::Comm& comm) {
+    for (std::uint64_t seed = 0; seed < 4; ++seed) {
+      const auto sends = pattern(comm, seed);
+      expect_equal(exchange(comm, sends), reference(comm, sends));
+    }
+  });
+}
+
+TEST(Sdde, EqualSizesEqualTheReference) {
+  on_every_placement(algorithms, [](const mpi::Comm& comm) {
+    for (const Offset count : {0, 1, 5}) {
+      const auto sends = pattern(comm, 40, count);
+      const auto expected = reference(comm, sends);
+      const auto got = alltoall_crs<std::int64_t>(comm, sends.ranks, count, sends.data);
+      EXPECT_EQ(got.ranks, expected.ranks);
+      EXPECT_EQ(got.count, count);
+      EXPECT_EQ(got.data, expected.data);
+    }
+  });
+}
+
+TEST(Sdde, MessagesAreCutAnywhere) {
+  on_every_placement(variable_algorithms, [](const mpi::Comm& comm) {
+    const auto sends = pattern(comm, 3);
+    const auto expected = reference(comm, sends);
+    for (const Offset piece : {1, 7, 8, 16, 24}) {  // multiples of the item and not
+      SCOPED_TRACE(piece);
+      expect_equal(exchange(comm, sends, {.max_message_bytes = piece}), expected);
+    }
+  });
+  const auto sends = pattern(*test_comm(), 3, 4);
+  const auto got =
+      alltoall_crs<std::int64_t>(*test_comm(), sends.ranks, 4, sends.data,
+                                 {.algorithm = SparseExchange::rma, .max_message_bytes = 5});
+  EXPECT_EQ(got.data, reference(*test_comm(), sends).data);
+}
+
+TEST(Sdde, CutMessagesAreSentInPieces) {
+  const mpi::Comm& comm = *test_comm();
+  if (comm.size() == 1) return;
+  const std::vector<int> to = {(comm.rank() + 1) % comm.size()};
+  const std::vector<Offset> offsets = {0, 16};
+  const std::vector<char> data(16, 'a');
+  const auto pieces = [&](Offset piece_bytes) {
+    const test::MpiCalls calls = test::counted(nodes_of(comm), [&] {
+      alltoallv_crs<char>(
+          comm, to, offsets, data,
+          {.algorithm = SparseExchange::personalized, .max_message_bytes = piece_bytes});
+    });
+    EXPECT_EQ(calls.bytes(), 16);
+    return calls.messages();
+  };
+  EXPECT_EQ(pieces(17), 1);
+  EXPECT_EQ(pieces(5), 4);
+  EXPECT_EQ(pieces(8), 3);  // an empty piece tells that no more will come
+}
+
+// A payload of nothing but zeros, and an empty message, are messages.
+TEST(Sdde, ZerosAndEmptyMessagesArrive) {
+  on_every_placement(algorithms, [](const mpi::Comm& comm) {
+    std::vector<int> everyone;
+    for (int r = 0; r < comm.size(); ++r) everyone.push_back(r);
+    for (const Offset count : {0, 3}) {
+      const std::vector<double> zeros(everyone.size() * static_cast<std::size_t>(count), 0.0);
+      const auto got = alltoall_crs<double>(comm, everyone, count, zeros);
+      EXPECT_EQ(got.ranks, everyone);
+      EXPECT_EQ(got.data, zeros);
+    }
+  });
+}
+
+TEST(Sdde, NobodySends) {
+  on_every_placement(algorithms, [](const mpi::Comm& comm) {
+    const auto got = alltoall_crs<char>(comm, {}, 7, {});
+    EXPECT_TRUE(got.ranks.empty());
+    EXPECT_TRUE(got.data.empty());
+  });
+}
+
+TEST(Sdde, IndicesBeyond32Bits) {
+  on_every_placement(variable_algorithms, [](const mpi::Comm& comm) {
+    Messages<GlobalIndex> sends;
+    const GlobalIndex base = (GlobalIndex{1} << 32) + 5 + (GlobalIndex{comm.rank()} << 40);
+    for (int to = 0; to < comm.size(); ++to) {
+      sends.ranks.push_back(to);
+      sends.data.push_back(base + to);
+      sends.offsets.push_back(to + 1);
+    }
+    expect_equal(exchange(comm, sends), reference(comm, sends));
+  });
+}
+
+// One rank at a time is late, the others are already in the next call, of another algorithm.
+TEST(Sdde, CallsThatFollowEachOtherNeverMix) {
+  for (const auto& map : test::node_maps(test_comm()->size())) {
+    const auto comm = mpi::Comm::create(MPI_COMM_WORLD, map.node_of_rank);
+    std::vector<Messages<std::int64_t>> sends, expected, got;
+    for (std::uint64_t call = 0; call < 24; ++call) {
+      sends.push_back(pattern(*comm, call, 2));
+      expected.push_back(reference(*comm, sends.back()));
+    }
+    for (std::size_t call = 0; call < sends.size(); ++call) {
+      if (draw(comm->rank(), 0, call) % 3 == 0) {
+        std::this_thread::sleep_for(std::chrono::microseconds(draw(comm->rank(), 1, call) % 900));
+      }
+      const SparseExchange algorithm = algorithms[hash64(call, 9) % std::size(algorithms)];
+      const auto& one = sends[call];
+      auto equal =
+          alltoall_crs<std::int64_t>(*comm, one.ranks, 2, one.data, {.algorithm = algorithm});
+      EXPECT_EQ(equal.ranks, expected[call].ranks) << map.name << ", call " << call;
+      EXPECT_EQ(equal.data, expected[call].data) << map.name << ", call " << call;
+    }
+  }
+}
+
+// Two halves, with their ranks in reverse, exchange at the same time with different algorithms.
+TEST(Sdde, SubCommunicators) {
+  const int rank = test_comm()->rank();
+  for (const SparseExchange algorithm : variable_algorithms) {
+    MPI_Comm half = MPI_COMM_NULL;
+    MPI_Comm_split(MPI_COMM_WORLD, rank % 2, -rank, &half);
+    {
+      int size = 0;
+      MPI_Comm_size(half, &size);
+      std::vector<int> map;
+      for (int r = 0; r < size; ++r) map.push_back(r % 2);
+      const auto comm = mpi::Comm::create(
+          half, map,
+          {.sparse_exchange = rank % 2 == 0 ? algorithm : SparseExchange::locality_nonblocking});
+      const auto sends = pattern(*comm, 12);
+      expect_equal(exchange(*comm, sends), reference(*comm, sends));
+    }
+    MPI_Comm_free(&half);
+  }
+}
+
+TEST(Sdde, LocalityAwareSendsOneMessageToEachNode) {
+  on_every_placement(variable_algorithms.last(2), [](const mpi::Comm& comm) {
+    const auto sends = pattern(comm, 77);
+    std::set<int> nodes;
+    for (const int to : sends.ranks) nodes.insert(comm.topology().node(to));
+    nodes.erase(comm.topology().node(comm.rank()));
+    const auto calls = test::counted(nodes_of(comm), [&] { exchange(comm, sends); });
+    EXPECT_EQ(calls.messages_off_node, std::ssize(nodes));
+  });
+}
+
+TEST(Sdde, PlainAlgorithmsSendOneMessageToEachRank) {
+  on_every_placement(variable_algorithms.subspan(1, 2), [](const mpi::Comm& comm) {
+    const auto sends = pattern(comm, 77);
+    const auto to_others = std::count_if(sends.ranks.begin(), sends.ranks.end(),
+                                         [&](int to) { return to != comm.rank(); });
+    const auto calls = test::counted(nodes_of(comm), [&] { exchange(comm, sends); });
+    EXPECT_EQ(calls.messages(), to_others);
+  });
+}
+
+TEST(Sdde, TheLedgerHasEveryMessage) {
+  on_every_placement(algorithms, [](const mpi::Comm& comm) {
+    const auto sends = pattern(comm, 5, 3);
+    comm.ledger().clear();
+    const auto calls = test::counted(
+        nodes_of(comm), [&] { alltoall_crs<std::int64_t>(comm, sends.ranks, 3, sends.data); });
+    test::MpiCalls in_books = test::booked(comm.ledger());
+    in_books.synchronous = calls.synchronous;  // of which the ledger knows nothing
+    EXPECT_EQ(in_books, calls);
+  });
+}
+
+// The algorithm belongs to the communicator: two of the same ranks do not disturb each other.
+TEST(Sdde, SettingsOfTwoCommunicatorsAreIndependent) {
+  const int n = test_comm()->size();
+  if (n < 3) return;
+  std::vector<int> map;
+  for (int r = 0; r < n; ++r) map.push_back(r % 2);
+  const auto plain =
+      mpi::Comm::create(MPI_COMM_WORLD, map, {.sparse_exchange = SparseExchange::personalized});
+  const auto aware = mpi::Comm::create(MPI_COMM_WORLD, map,
+                                       {.sparse_exchange = SparseExchange::locality_nonblocking});
+  Messages<std::int64_t> sends;
+  for (int to = 0; to < n; ++to) {
+    sends.ranks.push_back(to);
+    sends.offsets.push_back(0);
+  }
+  const int on_other_node = plain->rank() % 2 == 0 ? n / 2 : n - n / 2;
+  for (int repeat = 0; repeat < 3; ++repeat) {
+    const auto by_aware = test::counted(map, [&] { exchange(*aware, sends); });
+    const auto by_plain = test::counted(map, [&] { exchange(*plain, sends); });
+    EXPECT_EQ(by_aware.messages_off_node, 1);
+    EXPECT_EQ(by_plain.messages_off_node, on_other_node);
+    EXPECT_GT(by_aware.synchronous, 0);
+    EXPECT_EQ(by_plain.synchronous, 0);
+  }
+}
+
+// One rank is wrong; all throw what it says, nobody hangs, and the next exchange works.
+TEST(Sdde, ErrorsOfOneRankAreThrownByAll) {
+  std::vector<int> map;
+  for (int r = 0; r < test_comm()->size(); ++r) map.push_back(r % 3);
+  for (const SparseExchange algorithm : algorithms) {
+    SCOPED_TRACE(to_string(algorithm));
+    const auto created = mpi::Comm::create(MPI_COMM_WORLD, map, {.sparse_exchange = algorithm});
+    const mpi::Comm& comm = *created;
+    const int bad = comm.size() - 1;
+    const auto expect_refused = [&](const std::vector<int>& wrong, const char* what) {
+      const std::vector<int> right = {0};
+      const std::vector<int>& to = comm.rank() == bad ? wrong : right;
+      const std::vector<char> data(to.size(), 'x');
+      const std::string text = expect_same_error(comm, ErrorCode::invalid_argument,
+                                                 [&] { alltoall_crs<char>(comm, to, 1, data); });
+      EXPECT_NE(text.find(what), std::string::npos) << text;
+    };
+    expect_refused({comm.size()}, "of a communicator of");
+    expect_refused({-1}, "destination -1");
+    expect_refused({0, 0}, "destination 0 is named twice");
+    const std::vector<int> first = {0};
+    const std::vector<char> long_data(2, 'x');
+    std::string text = expect_same_error(comm, ErrorCode::invalid_argument, [&] {
+      const std::span<const char> all(long_data);
+      alltoall_crs<char>(comm, first, 1, comm.rank() == bad ? all : all.first(1));
+    });
+    EXPECT_NE(text.find("2 items for 1 messages of 1"), std::string::npos) << text;
+    if (comm.size() > 1) {
+      text = expect_same_error(comm, ErrorCode::invalid_argument, [&] {
+        const std::span<const char> all(long_data);
+        const Offset count = comm.rank() == bad ? 2 : 1;
+        alltoall_crs<char>(comm, first, count, all.first(static_cast<std::size_t>(count)));
+      });
+      EXPECT_NE(text.find("same number of items on every rank"), std::string::npos) << text;
+    }
+    const auto got = alltoall_crs<char>(comm, first, 1, std::span(long_data).first(1));
+    EXPECT_EQ(std::ssize(got.ranks), comm.is_root() ? comm.size() : 0);
+  }
+}
+
+TEST(Sdde, WrongOffsetsAreRefused) {
+  const mpi::Comm& comm = *test_comm();
+  const std::vector<int> to = {0};
+  const std::vector<char> data(3, 'x');
+  for (const std::vector<Offset>& wrong :
+       {std::vector<Offset>{}, {0}, {1, 3}, {0, 2}, {0, 4}, {0, -1}, {0, 1, 3}}) {
+    const std::vector<Offset> right = {0, 3};
+    expect_same_error(comm, ErrorCode::invalid_argument,
+                      [&] { alltoallv_crs<char>(comm, to, comm.is_root() ? wrong : right, data); });
+  }
+  const std::vector<Offset> offsets = {0, 3};
+  for (const Offset piece : {Offset{0}, Offset{-1}, (Offset{1} << 30) + 1}) {
+    expect_same_error(comm, ErrorCode::invalid_argument, [&] {
+      alltoallv_crs<char>(comm, to, offsets, data, {.max_message_bytes = piece});
+    });
+  }
+}
+
+TEST(Sdde, OneSidedIsForOneSizeOnly) {
+  for (const auto& map : test::node_maps(test_comm()->size())) {
+    const auto comm = mpi::Comm::create(MPI_COMM_WORLD, map.node_of_rank,
+                                        {.sparse_exchange = SparseExchange::rma});
+    const std::string text = expect_same_error(*comm, ErrorCode::invalid_argument,
+                                               [&] { exchange(*comm, pattern(*comm, 1)); });
+    EXPECT_NE(text.find("rma is for messages of one size only"), std::string::npos) << text;
+  }
+}
+
+TEST(Sdde, MessagesThatNoMemoryCanHoldAreRefused) {
+  const Offset huge = std::numeric_limits<Offset>::max() / 2;
+  expect_same_error(*test_comm(), ErrorCode::out_of_memory, [&] {
+    alltoall_crs<double>(*test_comm(), {}, huge, {}, {.algorithm = SparseExchange::rma});
+  });
+  expect_same_error(*test_comm(), ErrorCode::invalid_argument,
+                    [&] { alltoall_crs<double>(*test_comm(), {}, -1, {}); });
+}
+
+TEST(SddeChoice, JoinsManyShortMessagesOnly) {
+  const std::vector<int> map = {0, 0, 1, 1, 2};
+  const mpi::Topology topology(map);
+  const auto chosen = [&](const SparseLoad& load) {
+    return choose_sparse_exchange(topology, load).algorithm;
+  };
+  EXPECT_EQ(chosen({}), SparseExchange::nonblocking);
+  EXPECT_EQ(
+      chosen({.messages = 900, .messages_off_node = 800, .nodes = 50, .bytes_off_node = 6400}),
+      SparseExchange::locality_nonblocking);
+  EXPECT_EQ(chosen({.messages = 900, .messages_off_node = 50, .nodes = 50, .bytes_off_node = 400}),
+            SparseExchange::nonblocking);
+  EXPECT_EQ(chosen({.messages = 900,
+                    .messages_off_node = 800,
+                    .nodes = 50,
+                    .bytes_off_node = Offset{800} << 20}),
+            SparseExchange::nonblocking);
+}
+
+TEST(SddeChoice, NothingToJoinWithoutSeveralRanksOnSeveralNodes) {
+  const SparseLoad load{
+      .messages = 9000, .messages_off_node = 9000, .nodes = 3, .bytes_off_node = 9000};
+  const std::vector<int> one_node = {4, 4, 4};
+  const std::vector<int> separate = {0, 1, 2};
+  for (const auto* map : {&one_node, &separate}) {
+    const mpi::Topology topology(*map);
+    EXPECT_FALSE(choice_needs_load(topology));
+    EXPECT_EQ(choose_sparse_exchange(topology, load).algorithm, SparseExchange::nonblocking);
+  }
+}
+
+TEST(SddeChoice, ExplainsItself) {
+  const int n = test_comm()->size();
+  std::vector<int> map;
+  for (int r = 0; r < n; ++r) map.push_back(r / 2);
+  const auto comm = mpi::Comm::create(MPI_COMM_WORLD, map);
+  const std::vector<int> to = {0};
+  const std::vector<Offset> bytes = {Offset{1} << 33};
+  const std::string text = explain_choice(*comm, to, bytes);
+  EXPECT_NE(text.find("nonblocking (chosen)"), std::string::npos) << text;
+  if (n > 2) {
+    EXPECT_NE(text.find("8589934592 bytes"), std::string::npos) << text;
+  }
+  const auto set =
+      mpi::Comm::create(MPI_COMM_WORLD, map, {.sparse_exchange = SparseExchange::personalized});
+  const std::string other = explain_choice(*set, to, bytes);
+  EXPECT_NE(other.find("personalized (set for this communicator)"), std::string::npos) << other;
+}
+
+}  // namespace
+}  // namespace nodewise::comm
