@@ -1,10 +1,14 @@
-# Point FindMPI at one of the MPI libraries that Debian installs side by side.
-# Must run before find_package(MPI).
+# Gives MPI::MPI_CXX: one of the MPI libraries that Debian installs side by side, or SimGrid's SMPI.
+if(NODEWISE_MPI STREQUAL "smpi")
+  include(Smpi)
+  return()
+endif()
 set(MPI_CXX_SKIP_MPICXX ON)
 if(NODEWISE_MPI)
   if(NOT NODEWISE_MPI MATCHES "^(openmpi|mpich)$")
-    message(FATAL_ERROR "NODEWISE_MPI must be openmpi, mpich or empty, not '${NODEWISE_MPI}'")
+    message(FATAL_ERROR "NODEWISE_MPI must be openmpi, mpich, smpi or empty, not '${NODEWISE_MPI}'")
   endif()
   find_program(MPI_CXX_COMPILER NAMES mpicxx.${NODEWISE_MPI} REQUIRED)
   find_program(MPIEXEC_EXECUTABLE NAMES mpiexec.${NODEWISE_MPI} REQUIRED)
 endif()
+find_package(MPI REQUIRED COMPONENTS CXX)

@@ -51,15 +51,17 @@ MPI_Datatype datatype<double>() {
 
 namespace {
 
-/// The lowest rank on this rank's node serves as the node's name.
+/// One rank of each node, the same for all ranks there, serves as the node's name. The communicator
+/// of MPI_Comm_split_type carries no more than that: where MPI is simulated its messages may be
+/// taken for those of another, and the gathering holds every rank back until all are through.
 std::vector<int> discover_nodes(const Comm& comm) {
   MPI_Comm node = MPI_COMM_NULL;
   check(MPI_Comm_split_type(comm.get(), MPI_COMM_TYPE_SHARED, comm.rank(), MPI_INFO_NULL, &node),
         "MPI_Comm_split_type");
   int leader = comm.rank();
-  const int status = MPI_Allreduce(MPI_IN_PLACE, &leader, 1, MPI_INT, MPI_MIN, node);
+  const int status = MPI_Bcast(&leader, 1, MPI_INT, 0, node);
   MPI_Comm_free(&node);
-  check(status, "MPI_Allreduce");
+  check(status, "MPI_Bcast");
   return gather_all(comm, leader);
 }
 

@@ -87,13 +87,13 @@ Words empty_messages_to(const std::vector<int>& ranks) {
 /// A rank that hears nothing from one that failed may fail in turn, with an internal error: the
 /// cause is what matters.
 void agree_on_cause(const mpi::Comm& comm, const std::optional<Error>& error) {
-  try {
-    mpi::agree(comm, error);
-  } catch (const Error& agreed) {
-    const bool is_cause = error && error->code() != ErrorCode::internal;
-    if (agreed.code() == ErrorCode::internal) mpi::agree(comm, is_cause ? error : std::nullopt);
-    throw;
-  }
+  // No message inside a handler: a simulated MPI switches to other ranks there, which share the
+  // stack of exceptions being handled.
+  const std::optional<Error> agreed = mpi::caught([&] { mpi::agree(comm, error); });
+  if (!agreed) return;
+  const bool is_cause = error && error->code() != ErrorCode::internal;
+  if (agreed->code() == ErrorCode::internal) mpi::agree(comm, is_cause ? error : std::nullopt);
+  throw *agreed;
 }
 
 }  // namespace
