@@ -11,7 +11,7 @@ test_packages=(libgtest-dev libgmock-dev python3 python3-pytest python3-jsonsche
 ci_packages=(ccache mpich libmpich-dev clang clang-format clang-tidy shellcheck libhypre-dev)
 # Used where the distribution has them, done without elsewhere.
 optional_packages=(libfast-float-dev libhwloc-dev)
-optional_ci_packages=(libclang-rt-dev)
+optional_ci_packages=(libclang-rt-dev libsimgrid-dev)
 
 say() { printf '%s\n' "$*"; }
 fail() {

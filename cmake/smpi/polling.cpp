@@ -5,9 +5,10 @@
 // a sparse dynamic exchange ends too early and loses messages. The one here disseminates: in round
 // k a rank tells the rank 2^k after it and hears from the rank 2^k before it.
 //
-// Its polling functions sleep once for each request that is tested, 32 times for one look at 32
-// messages. Here a rank sleeps once a look, and with smpi/test and smpi/iprobe set to 0 that is
-// all: a thousand ranks are simulated five times faster. Nothing that is timed polls.
+// Its polling functions let time pass for each request that is looked at, which makes a thousand
+// ranks slow to simulate. Here a rank looks no further than the first that is not complete and
+// sleeps once a look; with smpi/test and smpi/iprobe set to 0 that is all. Nothing that is timed
+// polls.
 #include <memory>
 #include <unistd.h>
 #include <vector>
@@ -18,7 +19,7 @@ extern "C" int smpi_usleep(useconds_t microseconds);
 
 namespace {
 
-constexpr useconds_t look_again_us = 2;
+constexpr useconds_t look_again_us = 5;
 
 /// A rank that found nothing lets simulated time pass; without that it would look forever.
 void wait_a_little() {
@@ -88,9 +89,17 @@ extern "C" int MPI_Test(MPI_Request* request, int* done, MPI_Status* status) {
 }
 
 extern "C" int MPI_Testall(int n, MPI_Request* requests, int* done, MPI_Status* statuses) {
-  const int result = PMPI_Testall(n, requests, done, statuses);
-  if (!*done) wait_a_little();
-  return result;
+  if (statuses != MPI_STATUSES_IGNORE) return PMPI_Testall(n, requests, done, statuses);
+  *done = 1;
+  for (int i = 0; i < n; ++i) {
+    if (requests[i] == MPI_REQUEST_NULL) continue;
+    const int result = PMPI_Test(&requests[i], done, MPI_STATUS_IGNORE);
+    if (result != MPI_SUCCESS) return result;
+    if (*done) continue;
+    wait_a_little();
+    break;
+  }
+  return MPI_SUCCESS;
 }
 
 extern "C" int MPI_Probe(int source, int tag, MPI_Comm comm, MPI_Status* status) {

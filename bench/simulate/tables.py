@@ -1,0 +1,168 @@
+"""The tables and the plot of bench/simulate/run."""
+
+import collections
+import sys
+
+# What the platform assumes unless a table says otherwise: simplat.cpp's own numbers.
+BASE = ("NIC gap 50 ns a message, CPU 0.5 us to send and 0.5 us to receive between nodes, 0.1 us each "
+        "on a node, latency 1.3 us + 0.1 us a hop, NIC 10 GB/s, memory 40 GB/s")
+MEANING = {
+    "base": BASE,
+    "gap 0": "base with NIC gap 0",
+    "gap 200 ns": "base with NIC gap 200 ns",
+    "on node 0": "base with on-node sending and receiving free",
+    "on node 500 ns": "base with 0.5 us to send and 0.5 us to receive on a node",
+    "all 0": "gap and all CPU overheads 0: only latency and bandwidth",
+}
+
+
+def times(result, kind):
+    """{level: {route: line}} of a result; random exchanges are level 0."""
+    levels = collections.defaultdict(dict)
+    for line in result["lines"]:
+        if line["kind"] == kind:
+            levels[line.get("level", 0)][line["route"]] = line
+    return levels
+
+
+def gain(routes, route):
+    return routes["direct"]["us"] / routes[route]["us"]
+
+
+def ranks(result):
+    return result["lines"][0]["ranks"]
+
+
+def of_kind(results, kind):
+    return [r for r in results if any(line["kind"] == kind for line in r["lines"])]
+
+
+def table(header, rows):
+    lines = ["| " + " | ".join(header) + " |", "|" + "---|" * len(header)]
+    return lines + ["| " + " | ".join(map(str, row)) + " |" for row in rows] + [""]
+
+
+def random_table(results):
+    rows = []
+    for r in sorted(of_kind(results, "random"), key=lambda r: ranks(r)):
+        routes = times(r, "random")[0]
+        us = [f"{routes[k]['us']:.1f}" for k in ("ascending", "direct", "two_step", "three_step")]
+        messages = [routes[k]["max_off_node"] for k in ("direct", "two_step", "three_step")]
+        rows.append([ranks(r), r["topology"], r["assumption"], *us,
+                     f"{gain(routes, 'two_step'):.2f}", f"**{gain(routes, 'three_step'):.2f}**",
+                     " / ".join(map(str, messages))])
+    return table(["ranks", "network", "assumption", "direct, ascending order, us", "direct, us",
+                  "two_step, us", "three_step, us", "direct / two_step", "direct / three_step",
+                  "off-node messages of the busiest rank"], rows)
+
+
+def level_table(results):
+    rows = []
+    for r in sorted(of_kind(results, "level"), key=lambda r: ranks(r)):
+        for level, routes in sorted(times(r, "level").items()):
+            us = [f"{routes[k]['us']:.1f}" for k in ("direct", "two_step", "three_step")]
+            messages = [routes[k]["max_off_node"] for k in ("direct", "two_step", "three_step")]
+            rows.append([ranks(r), r["topology"], r["assumption"], level, routes["direct"]["rows"],
+                         *us, f"{gain(routes, 'two_step'):.2f}",
+                         f"**{gain(routes, 'three_step'):.2f}**", " / ".join(map(str, messages))])
+    return table(["ranks", "network", "assumption", "level", "rows", "direct, us", "two_step, us",
+                  "three_step, us", "direct / two_step", "direct / three_step",
+                  "off-node messages of the busiest rank"], rows)
+
+
+def solve_table(results):
+    rows = []
+    for r in sorted(of_kind(results, "solve"), key=lambda r: ranks(r)):
+        lines = [line for line in r["lines"] if line["kind"] == "solve"]
+        for line in lines:
+            route = line["route"]
+            if line["from_level"]:
+                route += f" from level {line['from_level']}"
+            rows.append([ranks(r), r["topology"], r["assumption"], line["problem"], route,
+                         line["iterations"], f"{line['residual']:.1e}", f"{line['solve_us']:.0f}",
+                         f"**{lines[0]['solve_us'] / line['solve_us']:.2f}**"])
+    return table(["ranks", "network", "assumption", "problem", "routes", "iterations",
+                  "true relative residual", "communication of the solve, us", "direct / this"], rows)
+
+
+def markdown(results):
+    used = {r["assumption"] for r in results}
+    text = ["### Assumptions", ""]
+    text += table(["name", "what is assumed"],
+                  [[name, what] for name, what in MEANING.items() if name in used])
+    for title, kind, make in (
+            ("Random sparse exchange: 32 destinations a rank, 128 bytes each", "random",
+             random_table),
+            ("Levels of a hierarchy", "level", level_table),
+            ("Solves", "solve", solve_table)):
+        if of_kind(results, kind):
+            text += [f"### {title}", ""] + make(results)
+    return "\n".join(text)
+
+
+def replace(page, text):
+    """Puts the text between the page's markers."""
+    begin, end = "<!-- simulated: begin -->", "<!-- simulated: end -->"
+    head, rest = page.read_text().split(begin)
+    page.write_text(f"{head}{begin}\n\n{text}\n{end}{rest.split(end)[1]}")
+
+
+def band(axes, points, label):
+    """The base value of each x with the range over all assumptions; points: x -> {name: gain}."""
+    xs = sorted(x for x in points if "base" in points[x])
+    base = [points[x]["base"] for x in xs]
+    low = [min(points[x].values()) for x in xs]
+    high = [max(points[x].values()) for x in xs]
+    line, = axes.plot(xs, base, marker="o", markersize=4, label=label)
+    axes.fill_between(xs, low, high, alpha=0.15, color=line.get_color(), linewidth=0)
+
+
+def draw(axes, results, kind, x_of, label_of):
+    series = collections.defaultdict(lambda: collections.defaultdict(dict))
+    for r in of_kind(results, kind):
+        for level, routes in times(r, kind).items():
+            for route in ("two_step", "three_step"):
+                points = series[label_of(r, route)][x_of(r, level)]
+                points[r["assumption"]] = gain(routes, route)
+    for label, points in sorted(series.items()):
+        band(axes, points, label)
+    axes.axhline(1, color="black", linewidth=0.8)
+    axes.set_yscale("log")
+    ticks = [0.5, 1, 2, 5, 10, 20]
+    axes.set_yticks(ticks, [f"{t:g}" for t in ticks])
+    axes.set_yticks([], minor=True)
+    axes.set_ylabel("time of direct / time of the route")
+    axes.grid(alpha=0.3)
+
+
+def plot(results, folder):
+    """simulated.svg and .png: gains by rank count and by level, bands over the assumptions."""
+    try:
+        import matplotlib
+    except ImportError:
+        print("NOT DRAWN: there is no matplotlib (Debian: python3-matplotlib)", file=sys.stderr)
+        return
+    matplotlib.use("Agg")
+    matplotlib.rcParams["svg.hashsalt"] = "nodewise"  # the same figures give the same file
+    from matplotlib import pyplot
+    figure, (left, right) = pyplot.subplots(1, 2, figsize=(11, 4.5))
+    flat = [r for r in results if r["topology"] == "flat"]
+    draw(left, flat, "random", lambda r, level: ranks(r), lambda r, route: route)
+    left.set_xscale("log", base=2)
+    left.set_xticks(sorted({ranks(r) for r in of_kind(flat, "random")}))
+    left.xaxis.set_major_formatter(matplotlib.ticker.FormatStrFormatter("%d"))
+    left.set_xlabel("simulated ranks, 16 on a node")
+    left.set_title("random exchange, 32 x 128 bytes a rank, flat network")
+    left.legend()
+    most = max((ranks(r) for r in of_kind(flat, "level") if r["assumption"] != "base"), default=0)
+    levels = [r for r in flat if ranks(r) == most]
+    draw(right, levels, "level", lambda r, level: level, lambda r, route: route)
+    right.set_xlabel("level (0: finest)")
+    right.xaxis.get_major_locator().set_params(integer=True)
+    right.set_title(f"27-point hierarchy, {most} ranks, flat network")
+    right.legend()
+    figure.text(0.5, 0.005, "line: base assumptions; band: NIC gap 0 to 200 ns, on-node overhead 0 to "
+                "0.5 us, all overheads 0", ha="center", fontsize=8)
+    figure.tight_layout(rect=(0, 0.03, 1, 1))
+    figure.savefig(folder / "simulated.svg", metadata={"Date": None})
+    figure.savefig(folder / "simulated.png", dpi=110)
