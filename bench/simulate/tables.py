@@ -154,7 +154,7 @@ def plot(results, folder):
     left.set_xlabel("simulated ranks, 16 on a node")
     left.set_title("random exchange, 32 x 128 bytes a rank, flat network")
     left.legend()
-    most = max((ranks(r) for r in of_kind(flat, "level") if r["assumption"] != "base"), default=0)
+    most = max((ranks(r) for r in of_kind(flat, "level")), default=0)
     levels = [r for r in flat if ranks(r) == most]
     draw(right, levels, "level", lambda r, level: level, lambda r, route: route)
     right.set_xlabel("level (0: finest)")
