@@ -1,12 +1,18 @@
-# cmake --install: the library, its headers, the program, the CMake package, the pkg-config file and
+# cmake --install: the libraries, their headers, the program, the CMake package, the pkg-config file and
 # the examples. A program that uses the library needs MPI, zlib and, where it was found, hwloc; nothing else.
 include(CMakePackageConfigHelpers)
 set(nodewise_cmake_dir "${CMAKE_INSTALL_LIBDIR}/cmake/nodewise")
 
-install(TARGETS nodewise EXPORT nodewise_targets
+set(nodewise_libraries nodewise)
+if(TARGET nodewise_mpix)
+  list(APPEND nodewise_libraries nodewise_mpix)
+endif()
+install(TARGETS ${nodewise_libraries} EXPORT nodewise_targets
   LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}" ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}")
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/nodewise" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}"
-  FILES_MATCHING PATTERN "*.hpp" PATTERN "*.h")
+  FILES_MATCHING PATTERN "*.hpp" PATTERN "*.h" PATTERN "nodewise/c" EXCLUDE)
+install(FILES "${PROJECT_SOURCE_DIR}/nodewise/c/nodewise_mpix.h"
+  DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
 if(TARGET nodewise_cli)
   set_target_properties(nodewise_cli PROPERTIES
     INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")
@@ -34,5 +40,9 @@ endif()
 file(RELATIVE_PATH nodewise_pc_prefix
   "/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/")  # so that the installed tree can be moved
 string(REGEX REPLACE "/$" "" nodewise_pc_prefix "${nodewise_pc_prefix}")
-configure_file("${CMAKE_CURRENT_LIST_DIR}/nodewise.pc.in" "${PROJECT_BINARY_DIR}/nodewise.pc" @ONLY)
-install(FILES "${PROJECT_BINARY_DIR}/nodewise.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
+foreach(library IN LISTS nodewise_libraries)
+  configure_file("${CMAKE_CURRENT_LIST_DIR}/${library}.pc.in" "${PROJECT_BINARY_DIR}/${library}.pc"
+    @ONLY)
+  install(FILES "${PROJECT_BINARY_DIR}/${library}.pc"
+    DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
+endforeach()

@@ -1,6 +1,7 @@
-# Installs the build into a scratch folder, builds the installed example with CMake and with make and
-# pkg-config, and runs both on two ranks.
-# cmake -DBUILD_DIR= -DWORK_DIR= -DLIBDIR= -DCXX= -DMPICXX= -DLAUNCH= -P install_check.cmake
+# Installs the build into a scratch folder, builds the installed examples, in C++ and in C, with CMake
+# and with make and pkg-config, and runs them on two ranks.
+# cmake -DBUILD_DIR= -DWORK_DIR= -DLIBDIR= -DCXX= -DMPICXX= -DCC= -DMPICC= -DLAUNCH=
+#       -P install_check.cmake
 function(run)
   execute_process(COMMAND ${ARGN} OUTPUT_VARIABLE output ERROR_VARIABLE output
     RESULT_VARIABLE result)
@@ -11,9 +12,9 @@ function(run)
   set(output "${output}" PARENT_SCOPE)
 endfunction()
 
-function(check_example program)
-  run(${LAUNCH} "${program}" 12)
-  if(NOT output MATCHES "2 ranks.*converged after [0-9]+ iterations")
+function(check_example program expected)
+  run(${LAUNCH} "${program}" ${ARGN})
+  if(NOT output MATCHES "${expected}")
     message(FATAL_ERROR "${program} did not print what it should")
   endif()
 endfunction()
@@ -24,7 +25,11 @@ set(prefix "${WORK_DIR}/moved")
 run("${CMAKE_COMMAND}" --install "${BUILD_DIR}" --prefix "${installed}")
 file(RENAME "${installed}" "${prefix}")  # what is installed must not know where it lies
 file(COPY "${prefix}/share/nodewise/examples/poisson" DESTINATION "${WORK_DIR}")
+file(COPY "${prefix}/share/nodewise/examples/sparse_exchange" DESTINATION "${WORK_DIR}")
 set(example "${WORK_DIR}/poisson")
+set(expected "2 ranks.*converged after [0-9]+ iterations")
+set(c_example "${WORK_DIR}/sparse_exchange")
+set(c_expected "process 1 must send to 0: row 10 row 19")
 
 # Installed headers may need nothing but MPI and the standard library.
 file(GLOB_RECURSE headers "${prefix}/include/*.hpp" "${prefix}/include/*.h")
@@ -39,14 +44,22 @@ endforeach()
 run("${CMAKE_COMMAND}" -S "${example}" -B "${example}/build" "-DCMAKE_PREFIX_PATH=${prefix}"
   "-DCMAKE_CXX_COMPILER=${CXX}" "-DCMAKE_CXX_FLAGS=${FLAGS}")
 run("${CMAKE_COMMAND}" --build "${example}/build")
-check_example("${example}/build/poisson")
+check_example("${example}/build/poisson" "${expected}" 12)
+run("${CMAKE_COMMAND}" -S "${c_example}" -B "${c_example}/build" "-DCMAKE_PREFIX_PATH=${prefix}"
+  "-DCMAKE_C_COMPILER=${CC}" "-DCMAKE_C_FLAGS=${FLAGS}")
+run("${CMAKE_COMMAND}" --build "${c_example}/build")
+check_example("${c_example}/build/sparse_exchange" "${c_expected}")
 
 set(ENV{PKG_CONFIG_PATH} "${prefix}/${LIBDIR}/pkgconfig")
 set(ENV{LD_LIBRARY_PATH} "${prefix}/${LIBDIR}:$ENV{LD_LIBRARY_PATH}")
 set(ENV{OMPI_CXX} "${CXX}")
 set(ENV{MPICH_CXX} "${CXX}")
 run(make -C "${example}" "CXX=${MPICXX}" "CXXFLAGS=-O2 ${FLAGS}")
-check_example("${example}/poisson")
+check_example("${example}/poisson" "${expected}" 12)
+set(ENV{OMPI_CC} "${CC}")
+set(ENV{MPICH_CC} "${CC}")
+run(make -C "${c_example}" "CC=${MPICC}" "CFLAGS=-O2 ${FLAGS}")
+check_example("${c_example}/sparse_exchange" "${c_expected}")
 
 if(EXISTS "${prefix}/bin/nodewise")
   run("${prefix}/bin/nodewise" --version)

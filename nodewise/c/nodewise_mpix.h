@@ -1,0 +1,110 @@
+/* Sparse dynamic data exchange over MPI, for C and C++: every process knows whom it sends to, none
+ * knows who will send to it. Link with -lnodewise_mpix and MPI.
+ *
+ * The calls are those of Geyko, Collom, Schafer, Bridges, Bienz, "A more scalable sparse dynamic
+ * data exchange", 2024, figures 3 and 4. Each returns MPI_SUCCESS or an error class of MPI; the
+ * text is in MPIX_Last_error(). None ends the program or lets an exception out. Where a collective
+ * call finds an argument wrong on one process it fails with the same class and text on all, nothing
+ * is sent, and the communicator can be used further. */
+#ifndef NODEWISE_MPIX_H
+#define NODEWISE_MPIX_H
+
+#include <stdint.h>
+
+#include <mpi.h>
+
+#if defined(__GNUC__)
+#define NODEWISE_MPIX_API __attribute__((visibility("default")))
+#else
+#define NODEWISE_MPIX_API
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* A communicator that knows which processes share a node. */
+typedef struct MPIX_Comm MPIX_Comm;
+/* How calls are carried out: options by name. */
+typedef struct MPIX_Info MPIX_Info;
+
+/* Collective on `comm`, of which a duplicate is kept: messages cannot meet the caller's. MPI is
+ * asked which processes share memory. Intercommunicators are refused with MPI_ERR_COMM. */
+NODEWISE_MPIX_API int MPIX_Comm_init(MPIX_Comm** xcomm, MPI_Comm comm);
+
+/* Collective. The same with a given placement: node_of_rank[r], one number for each process of
+ * `comm`, names the node of process r by any number from 0 on. The same on all processes. */
+NODEWISE_MPIX_API int MPIX_Comm_init_nodes(MPIX_Comm** xcomm, MPI_Comm comm,
+                                           const int node_of_rank[]);
+
+/* Collective. Sets *xcomm to NULL; NULL itself is left alone. Before MPI_Finalize. */
+NODEWISE_MPIX_API int MPIX_Comm_free(MPIX_Comm** xcomm);
+
+/* Local. An object without any option set. */
+NODEWISE_MPIX_API int MPIX_Info_init(MPIX_Info** xinfo);
+
+/* Local. Sets an option. "sparse_exchange" is automatic (chosen at each call), personalized,
+ * nonblocking, rma (MPIX_Alltoall_crs only), locality_personalized, or locality_nonblocking (one
+ * message a process and node, then on the node). MPI_ERR_INFO_KEY or MPI_ERR_INFO_VALUE for what
+ * does not exist; MPIX_Last_error() then names the nearest. */
+NODEWISE_MPIX_API int MPIX_Info_set(MPIX_Info* xinfo, const char* key, const char* value);
+
+/* Local. Sets *xinfo to NULL; NULL itself is left alone. */
+NODEWISE_MPIX_API int MPIX_Info_free(MPIX_Info** xinfo);
+
+/* Local. What went wrong in the last call of this thread that failed; "" if none did. Valid until
+ * the next one does. */
+NODEWISE_MPIX_API const char* MPIX_Last_error(void);
+
+/* Collective on xcomm. Sends `sendcount` items to each of the send_nnz processes dest[i], taken
+ * from sendvals at item i * sendcount. Destinations may be in any order, each once; one's own rank
+ * is allowed. sendcount items of sendtype must be as many bytes as recvcount of recvtype, and as
+ * many on every process.
+ *
+ * recv_nnz: before, how many messages src and recvvals have room for, or a negative number if that
+ *   is sure to be enough; after, how many arrived. Fewer than there was room for is no error.
+ * src: the processes they came from, ascending. recvvals: message k at item k * recvcount.
+ * xinfo: may be NULL; the same options on all processes.
+ *
+ * Returns MPI_ERR_TRUNCATE, on that process only, where more arrived than there is room for;
+ * *recv_nnz then says how many, and nothing else was written. */
+NODEWISE_MPIX_API int MPIX_Alltoall_crs(int send_nnz, const int* dest, int sendcount,
+                                        MPI_Datatype sendtype, const void* sendvals, int* recv_nnz,
+                                        int* src, int recvcount, MPI_Datatype recvtype,
+                                        void* recvvals, const MPIX_Info* xinfo, MPIX_Comm* xcomm);
+
+/* Collective on xcomm. Sends sendcounts[i] items, from none on, to dest[i], taken from sendvals at
+ * item sdispls[i]; sendvals has send_size items.
+ *
+ * recv_nnz, recv_size: before, how many messages src, recvcounts and rdispls, and how many items
+ *   recvvals have room for (negative: sure to be enough); after, how many arrived.
+ * src, recvcounts, rdispls: where each message came from, its items, and where it begins in
+ *   recvvals. Ordered by source, one message behind the other.
+ *
+ * Otherwise as MPIX_Alltoall_crs. */
+NODEWISE_MPIX_API int MPIX_Alltoallv_crs(int send_nnz, int send_size, const int* dest,
+                                         const int* sendcounts, const int* sdispls,
+                                         MPI_Datatype sendtype, const void* sendvals, int* recv_nnz,
+                                         int* recv_size, int* src, int* recvcounts, int* rdispls,
+                                         MPI_Datatype recvtype, void* recvvals,
+                                         const MPIX_Info* xinfo, MPIX_Comm* xcomm);
+
+/* The same for counts and displacements above 2^31 - 1. */
+NODEWISE_MPIX_API int MPIX_Alltoall_crs_c(int send_nnz, const int* dest, int64_t sendcount,
+                                          MPI_Datatype sendtype, const void* sendvals,
+                                          int* recv_nnz, int* src, int64_t recvcount,
+                                          MPI_Datatype recvtype, void* recvvals,
+                                          const MPIX_Info* xinfo, MPIX_Comm* xcomm);
+NODEWISE_MPIX_API int MPIX_Alltoallv_crs_c(int send_nnz, int64_t send_size, const int* dest,
+                                           const int64_t* sendcounts, const int64_t* sdispls,
+                                           MPI_Datatype sendtype, const void* sendvals,
+                                           int* recv_nnz, int64_t* recv_size, int* src,
+                                           int64_t* recvcounts, int64_t* rdispls,
+                                           MPI_Datatype recvtype, void* recvvals,
+                                           const MPIX_Info* xinfo, MPIX_Comm* xcomm);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
