@@ -4,6 +4,8 @@
 
 #include "nodewise/base/hash.hpp"
 #include "nodewise/mpi/agree.hpp"
+#include "nodewise/mpi/collectives/allreduce.hpp"
+#include "nodewise/mpi/collectives/node_aware_allreduce.hpp"
 #include "nodewise/mpi/ledger.hpp"
 
 namespace nodewise::mpi {
@@ -144,7 +146,7 @@ void Comm::place(const Topology& topology) {
 
 void Comm::set_topology(Topology topology) {
   topology_ = std::move(topology);
-  if (topology_.n_nodes() <= 1) return;
+  if (topology_.n_nodes() <= 1) return prepare_allreduce();
   MPI_Comm node = MPI_COMM_NULL;
   check(MPI_Comm_split(comm_, topology_.node(rank_), rank_, &node), "MPI_Comm_split");
   std::unique_ptr<Comm> owned(new Comm(node, settings_));
@@ -154,7 +156,15 @@ void Comm::set_topology(Topology topology) {
     domains.push_back(topology_.domains().node(rank));
   }
   owned->topology_ = Topology(std::vector<int>(domains.size(), 0)).with_domains(domains);
+  owned->prepare_allreduce();
   node_ = std::move(owned);
+  prepare_allreduce();
+}
+
+void Comm::prepare_allreduce() {
+  if (!collectives::wants_node_aware_allreduce(settings_.allreduce, topology_)) return;
+  allreduce_ = collectively(
+      *this, [this] { return std::make_unique<collectives::NodeAwareAllreduce>(*this); });
 }
 
 Comm::~Comm() {
@@ -175,18 +185,14 @@ namespace {
 
 template <class T>
 T reduce(const Comm& comm, T value, MPI_Op op) {
-  const CollectiveCall call(comm);
-  T result{};
-  check(MPI_Allreduce(&value, &result, 1, datatype<T>(), op, comm.get()), "MPI_Allreduce");
-  return result;
+  collectives::allreduce_unchecked(comm, &value, 1, sizeof(T), datatype<T>(), op);
+  return value;
 }
 
 template <class T>
 void reduce_in_place(const Comm& comm, std::span<T> values, MPI_Op op) {
-  const CollectiveCall call(comm);
-  check(MPI_Allreduce(MPI_IN_PLACE, values.data(), narrow<int>(values.size(), "count"),
-                      datatype<T>(), op, comm.get()),
-        "MPI_Allreduce");
+  collectives::allreduce_unchecked(comm, values.data(), static_cast<Offset>(values.size()),
+                                   sizeof(T), datatype<T>(), op);
 }
 
 }  // namespace

@@ -15,6 +15,10 @@
 
 namespace nodewise::mpi {
 
+namespace collectives {
+class NodeAwareAllreduce;
+}
+
 /// Throws Error{mpi} with the library's text unless `status` is MPI_SUCCESS.
 void check(int status, const char* call);
 
@@ -54,6 +58,8 @@ class Comm {
   /// It has the settings of this one.
   const Comm& node() const { return node_ ? *node_ : *this; }
   const CommSettings& settings() const { return settings_; }
+  /// What makes reductions node-aware; null where MPI's own algorithm is always used.
+  collectives::NodeAwareAllreduce* node_aware_allreduce() const { return allreduce_.get(); }
 
   /// What was sent over this communicator and that of its node, and the time spent, so far.
   Ledger& ledger() const { return *ledger_; }
@@ -69,6 +75,7 @@ class Comm {
   static std::shared_ptr<Comm> duplicate(MPI_Comm user, const CommSettings& settings);
   void place(const Topology& topology);
   void set_topology(Topology topology);
+  void prepare_allreduce();
 
   MPI_Comm comm_ = MPI_COMM_NULL;
   int rank_ = 0;
@@ -77,6 +84,7 @@ class Comm {
   Topology topology_;
   std::unique_ptr<const Comm> node_;
   std::shared_ptr<Ledger> ledger_;
+  std::unique_ptr<collectives::NodeAwareAllreduce> allreduce_;
   mutable unsigned discovery_calls_ = 0;
 };
 
@@ -86,10 +94,12 @@ enum Tag : int {
   tag_records = 2,
   tag_stream = 3,
   tag_answer = 4,
-  tag_discovery = 10
+  tag_discovery = 10,
+  tag_allreduce = 30
 };
 
-/// Collective. Reductions of one value over all ranks; the result is the same on every rank.
+/// Collective. Reductions of one value over all ranks; the result is the same on every rank. By
+/// the algorithm that the communicator's settings name (collectives/allreduce.hpp).
 template <class T>
 T sum(const Comm& comm, T value);
 template <class T>

@@ -17,10 +17,18 @@ enum class SparseExchange {
   locality_nonblocking    ///< the same with synchronous sends and a nonblocking barrier
 };
 
+/// The algorithm of a collective that exists node-aware and in MPI.
+enum class Collective {
+  automatic,  ///< by a rule that knows the placement of the ranks and the length
+  mpi,        ///< MPI's own
+  node_aware  ///< the ranks of a node share out the messages to other nodes
+};
+
 /// Chosen when a communicator is made, the same on every rank, and bound to it: two libraries, or
 /// two solvers, in one program cannot disturb each other.
 struct CommSettings {
   SparseExchange sparse_exchange = SparseExchange::automatic;
+  Collective allreduce = Collective::automatic;  ///< sums, maxima and dot products too
 };
 
 /// The settings by name, for the command line and for messages.

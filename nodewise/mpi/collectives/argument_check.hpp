@@ -1,0 +1,43 @@
+// Whether all ranks call a collective with arguments that fit, found by one small reduction.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "nodewise/mpi/agree.hpp"
+#include "nodewise/mpi/comm.hpp"
+
+namespace nodewise::mpi::collectives {
+
+/// Gathers what one rank knows, then agree() compares it with the others. What ranks must say alike
+/// is hashed and added with both signs, so that the sum over all ranks vanishes (but for a
+/// coincidence of probability 2^-64) only where everything fits.
+class ArgumentCheck {
+ public:
+  explicit ArgumentCheck(const Comm& comm) : comm_(comm) {}
+
+  /// Local. Runs `check`, which throws where an argument of this rank is wrong by itself.
+  template <class Check>
+  void local(Check&& check) {
+    if (!error_) error_ = caught(std::forward<Check>(check));
+  }
+  const std::optional<Error>& error() const { return error_; }
+
+  /// Local. `value` must be the same on every rank.
+  void same_everywhere(std::uint64_t value);
+  /// Local. This rank sends `n` to `to`, which must call receives() with the same number.
+  void sends(int to, Offset n);
+  void receives(int from, Offset n);
+
+  /// Collective. Throws on every rank the error of the lowest failing rank if there is any,
+  /// otherwise invalid_argument with the text `mismatch` if something does not fit. One reduction
+  /// of two numbers where nothing is wrong.
+  void agree(const char* mismatch) const;
+
+ private:
+  const Comm& comm_;
+  std::optional<Error> error_;
+  std::uint64_t balance_ = 0;
+};
+
+}  // namespace nodewise::mpi::collectives

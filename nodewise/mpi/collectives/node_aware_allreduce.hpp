@@ -1,0 +1,67 @@
+// Runs a schedule as an allreduce of a small vector.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include <mpi.h>
+
+#include "nodewise/base/array.hpp"
+#include "nodewise/base/types.hpp"
+#include "nodewise/mpi/collectives/schedule.hpp"
+#include "nodewise/mpi/comm.hpp"
+
+namespace nodewise::mpi::collectives {
+
+/// Bound to a communicator; keeps its buffers. Every rank makes the same calls, in the same order.
+class NodeAwareAllreduce {
+ public:
+  /// The longest piece of a vector that travels at once; an element must not be longer.
+  static constexpr Offset max_piece_bytes = 8192;
+
+  /// Local. `comm` must outlive this.
+  explicit NodeAwareAllreduce(const Comm& comm);
+
+  const Schedule& schedule() const { return schedule_; }
+
+  /// What a rank brings to a call beside its numbers.
+  struct Call {
+    bool failed;   ///< whether it cannot take part with numbers; it sends and receives all the same
+    Offset bytes;  ///< how long its vector is
+  };
+
+  /// Collective. Combines `count` elements of every rank into `result`, which may be the same
+  /// address. Returns, on every rank alike, whether no rank has failed and all bring vectors of the
+  /// same length; otherwise the result is undefined. `op` must be commutative. Elements are
+  /// combined in one order on all ranks: the result is bitwise the same everywhere, for any
+  /// operation. Messages as in the schedule, 16 bytes longer than their elements. Throws mpi.
+  /// Needs count = 0 or elements of at most max_piece_bytes in all.
+  bool run(const Call& call, const void* values, void* result, int count, MPI_Datatype type,
+           MPI_Op op);
+
+ private:
+  struct Header {
+    std::int64_t failed;
+    std::int64_t bytes;
+  };
+  struct Vector;
+
+  void load(const Vector& v, const void* values, int slot);
+  void store(const Vector& v, void* result);
+  void run_round(const Round& round, const Vector& v, Header& header);
+  void unpack(const Message& message, const std::byte* received, std::size_t length,
+              const Vector& v, Header& header);
+  void fold(const Vector& v, int n_slots);
+  std::byte* slot(const Vector& v, int number);
+
+  const Comm& comm_;
+  Schedule schedule_;
+  Array<std::byte> slots_;
+  Array<std::byte> outgoing_;
+  Array<std::byte> incoming_;
+  std::vector<MPI_Request> requests_;
+  std::vector<MPI_Status> statuses_;
+};
+
+}  // namespace nodewise::mpi::collectives
