@@ -11,6 +11,7 @@
 #include "nodewise/mpi/collectives/node_aware_allreduce.hpp"
 
 #include "collective_error.hpp"
+#include "mpi_counter.hpp"
 #include "support.hpp"
 
 namespace nodewise::mpi::collectives {
@@ -281,6 +282,49 @@ TEST(Allreduce, AnErrorOnOneRankIsEverybodys) {
       }
     });
   }
+}
+
+// What MPI is asked to send is the schedule, in every message its slots and 16 bytes more; and the
+// ledger knows.
+TEST(Allreduce, SendsWhatTheScheduleSays) {
+  for (const test::NodeMap& map : test::node_maps(test::test_comm()->size())) {
+    SCOPED_TRACE(map.name);
+    const auto comm = Comm::create(MPI_COMM_WORLD, map.node_of_rank, with(Collective::node_aware));
+    const Topology& topology = comm->topology();
+    const Schedule schedule = make_schedule(topology, comm->rank());
+    const MessageCounts counts = count_messages(schedule, topology, comm->rank());
+    for (const int n : {1, 40}) {
+      test::MpiCalls expected;
+      expected.messages_on_node = counts.on_node;
+      expected.messages_off_node = counts.off_node;
+      for (const Stage& stage : schedule.stages) {
+        for (const Round& round : stage.rounds) {
+          for (const Message& m : round.sends) {
+            const bool on_node = topology.same_node(m.rank, comm->rank());
+            (on_node ? expected.bytes_on_node : expected.bytes_off_node) +=
+                16 + 8 * n * std::ssize(m.slots);
+          }
+        }
+      }
+      std::vector<double> values(static_cast<std::size_t>(n), 1.0);
+      comm->ledger().clear();
+      const test::MpiCalls checked = test::counted(map.node_of_rank, [&] {
+        allreduce(*comm, MPI_IN_PLACE, values.data(), n, MPI_DOUBLE, MPI_SUM);
+      });
+      EXPECT_EQ(checked, expected);
+      EXPECT_EQ(test::booked(comm->ledger()), expected);
+      const test::MpiCalls unchecked = test::counted(
+          map.node_of_rank, [&] { sum_in_place<double>(*comm, std::span<double>(values)); });
+      EXPECT_EQ(unchecked, expected);
+    }
+  }
+}
+
+// On one node the library's sums are what they were: one call of MPI's own.
+TEST(Allreduce, AutomaticCostsNothingOnOneNode) {
+  const std::vector<int> one_node(static_cast<std::size_t>(test::test_comm()->size()), 0);
+  const auto comm = Comm::create(MPI_COMM_WORLD, one_node);
+  EXPECT_EQ(test::counted(one_node, [&] { sum(*comm, 1.0); }), (test::MpiCalls{.collectives = 1}));
 }
 
 TEST(Allreduce, ManyCallsDoNotMix) {
