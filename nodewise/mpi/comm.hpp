@@ -95,7 +95,11 @@ enum Tag : int {
   tag_stream = 3,
   tag_answer = 4,
   tag_discovery = 10,
-  tag_allreduce = 30
+  tag_allreduce = 30,
+  tag_allgather = 31,
+  tag_alltoallv = 32,
+  tag_alltoallv_lengths = 33,
+  tag_alltoallv_carried = 34
 };
 
 /// Collective. Reductions of one value over all ranks; the result is the same on every rank. By

@@ -29,6 +29,8 @@ enum class Collective {
 struct CommSettings {
   SparseExchange sparse_exchange = SparseExchange::automatic;
   Collective allreduce = Collective::automatic;  ///< sums, maxima and dot products too
+  Collective allgather = Collective::automatic;
+  Collective alltoallv = Collective::automatic;
 };
 
 /// The settings by name, for the command line and for messages.

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "nodewise/mpi/collectives/argument_check.hpp"
+#include "nodewise/mpi/collectives/choice.hpp"
 #include "nodewise/mpi/collectives/node_aware_allreduce.hpp"
 #include "nodewise/mpi/collectives/shape.hpp"
 #include "nodewise/mpi/ledger.hpp"
@@ -91,8 +92,7 @@ constexpr char mismatch[] =
 }  // namespace
 
 bool wants_node_aware_allreduce(Collective setting, const Topology& topology) {
-  if (setting != Collective::automatic) return setting == Collective::node_aware;
-  return topology.n_nodes() > 1 && topology.n_ranks() > topology.n_nodes();
+  return uses_node_aware(setting, topology, 0, automatic_allreduce_bytes);
 }
 
 void allreduce(const Comm& comm, const void* values, void* result, Offset count, MPI_Datatype type,

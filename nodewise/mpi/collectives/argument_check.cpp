@@ -1,7 +1,5 @@
 #include "nodewise/mpi/collectives/argument_check.hpp"
 
-#include <array>
-
 #include "nodewise/base/hash.hpp"
 
 namespace nodewise::mpi::collectives {
@@ -30,11 +28,12 @@ void ArgumentCheck::receives(int from, Offset n) {
   balance_ -= hash_of_message(from, comm_.rank(), n);
 }
 
-void ArgumentCheck::agree(const char* mismatch) const {
-  std::array<std::uint64_t, 2> sums = {error_ ? 1U : 0U, balance_};
+void ArgumentCheck::agree(const char* mismatch) {
+  std::array<std::uint64_t, 4> sums = {error_ ? 1U : 0U, balance_, totals_[0], totals_[1]};
   sum_in_place<std::uint64_t>(comm_, sums);
   if (sums[0] != 0) mpi::agree(comm_, error_);
   if (sums[1] != 0) throw Error(ErrorCode::invalid_argument, mismatch);
+  totals_ = {sums[2], sums[3]};
 }
 
 }  // namespace nodewise::mpi::collectives

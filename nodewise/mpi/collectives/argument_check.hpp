@@ -1,6 +1,7 @@
 // Whether all ranks call a collective with arguments that fit, found by one small reduction.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 
@@ -28,16 +29,21 @@ class ArgumentCheck {
   /// Local. This rank sends `n` to `to`, which must call receives() with the same number.
   void sends(int to, Offset n);
   void receives(int from, Offset n);
+  /// Local. Adds to what total(which) says after agree(); there are two such sums.
+  void add(std::size_t which, std::uint64_t n) { totals_.at(which) += n; }
 
   /// Collective. Throws on every rank the error of the lowest failing rank if there is any,
   /// otherwise invalid_argument with the text `mismatch` if something does not fit. One reduction
-  /// of two numbers where nothing is wrong.
-  void agree(const char* mismatch) const;
+  /// of four numbers where nothing is wrong.
+  void agree(const char* mismatch);
+  /// Local, after agree(): the sum of what all ranks have added.
+  std::uint64_t total(std::size_t which) const { return totals_.at(which); }
 
  private:
   const Comm& comm_;
   std::optional<Error> error_;
   std::uint64_t balance_ = 0;
+  std::array<std::uint64_t, 2> totals_{};
 };
 
 }  // namespace nodewise::mpi::collectives

@@ -1,0 +1,117 @@
+#include "nodewise/mpi/collectives/alltoallv.hpp"
+
+#include <algorithm>
+#include <optional>
+
+#include "nodewise/mpi/collectives/argument_check.hpp"
+#include "nodewise/mpi/collectives/choice.hpp"
+#include "nodewise/mpi/collectives/node_aware_alltoallv.hpp"
+#include "nodewise/mpi/collectives/transfer.hpp"
+#include "nodewise/mpi/ledger.hpp"
+
+namespace nodewise::mpi::collectives {
+
+namespace {
+
+/// Everything a call needs; made by one rank before it hears of the others.
+struct Call {
+  std::optional<TypedBlocks> to, from;
+  Blocks packed;          // where the copied blocks lie, for a send in place
+  Array<std::byte> copy;  // of what is sent in place
+  std::optional<NodeAwareAlltoallv> node_aware;
+  std::vector<int> send_counts, send_starts, receive_counts, receive_starts;  // for MPI's own
+  bool fits_mpi = true;
+
+  const Blocks& outgoing() const { return to ? to->blocks() : packed; }
+};
+
+/// The blocks one after the other.
+Blocks closely(const Blocks& blocks) {
+  Blocks result{{}, blocks.bytes};
+  Offset start = 0;
+  for (const Offset n : blocks.bytes) {
+    result.starts.push_back(start);
+    start += n;
+  }
+  return result;
+}
+
+std::vector<int> as_int(std::span<const Offset> values, bool& fits) {
+  std::vector<int> result;
+  for (const Offset value : values) {
+    fits = fits && std::in_range<int>(value);
+    result.push_back(fits ? static_cast<int>(value) : 0);
+  }
+  return result;
+}
+
+void prepare(const Comm& comm, const void* send, const Side& sends, void* receive,
+             const Side& receives, ArgumentCheck& arguments, Call& call) {
+  call.from.emplace(comm, receive, receives.counts, receives.starts, receives.type, "alltoallv");
+  call.receive_counts = as_int(receives.counts, call.fits_mpi);
+  call.receive_starts = as_int(receives.starts, call.fits_mpi);
+  if (send == MPI_IN_PLACE) {
+    call.from->pack();
+    call.packed = closely(call.from->blocks());
+    call.copy.resize(static_cast<std::size_t>(call.packed.total()));
+  } else {
+    call.to.emplace(comm, const_cast<void*>(send), sends.counts, sends.starts, sends.type,
+                    "alltoallv");
+    call.send_counts = as_int(sends.counts, call.fits_mpi);
+    call.send_starts = as_int(sends.starts, call.fits_mpi);
+    call.to->pack();
+  }
+  for (int r = 0; r < comm.size(); ++r) {
+    const auto at = static_cast<std::size_t>(r);
+    arguments.sends(r, call.outgoing().bytes[at]);
+    arguments.receives(r, call.from->blocks().bytes[at]);
+  }
+  arguments.add(0, static_cast<std::uint64_t>(call.outgoing().total()));
+  arguments.add(1, call.fits_mpi ? 0 : 1);
+  if (comm.settings().alltoallv != Collective::mpi) {  // perhaps: that depends on the others too
+    call.node_aware.emplace(comm, call.outgoing(), call.from->blocks());
+  } else if (!call.fits_mpi) {
+    throw Error(ErrorCode::index_overflow, "alltoallv: MPI's own cannot count beyond 2^31");
+  }
+}
+
+bool wants_node_aware(const Comm& comm, const ArgumentCheck& arguments) {
+  if (comm.settings().alltoallv == Collective::automatic && arguments.total(1) > 0) return true;
+  const auto n_blocks =
+      static_cast<std::uint64_t>(comm.size()) * static_cast<unsigned>(comm.size());
+  return uses_node_aware(comm.settings().alltoallv, comm.topology(),
+                         static_cast<Offset>(arguments.total(0) / n_blocks),
+                         automatic_alltoallv_bytes);
+}
+
+void run_mpi(const Comm& comm, const void* send, const Side& sends, void* receive,
+             const Side& receives, const Call& call) {
+  const CollectiveCall counted(comm);
+  check(MPI_Alltoallv(send, call.send_counts.data(), call.send_starts.data(),
+                      send == MPI_IN_PLACE ? MPI_DATATYPE_NULL : sends.type, receive,
+                      call.receive_counts.data(), call.receive_starts.data(), receives.type,
+                      comm.get()),
+        "MPI_Alltoallv");
+}
+
+}  // namespace
+
+void alltoallv(const Comm& comm, const void* send, const Side& sends, void* receive,
+               const Side& receives) {
+  Call call;
+  ArgumentCheck arguments(comm);
+  arguments.local([&] { prepare(comm, send, sends, receive, receives, arguments, call); });
+  arguments.agree("alltoallv: what a rank sends is not what another expects");
+  if (!wants_node_aware(comm, arguments)) {
+    return run_mpi(comm, send, sends, receive, receives, call);
+  }
+  const std::byte* from = call.to ? call.to->data() : call.copy.data();
+  for (std::size_t r = 0; !call.to && r < call.packed.starts.size(); ++r) {
+    std::copy_n(call.from->data() + call.from->blocks().starts[r], call.packed.bytes[r],
+                call.copy.data() + call.packed.starts[r]);
+  }
+  call.node_aware->run(from, call.from->data());
+  call.from->unpack();
+}
+
+}  // namespace nodewise::mpi::collectives

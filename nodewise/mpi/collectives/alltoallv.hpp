@@ -1,0 +1,40 @@
+// Alltoallv by the algorithm that the communicator's settings name.
+#pragma once
+
+#include <span>
+
+#include <mpi.h>
+
+#include "nodewise/mpi/comm.hpp"
+
+namespace nodewise::mpi::collectives {
+
+/// The longest block, in bytes and on average over all pairs of ranks, with which `automatic` uses
+/// the node-aware algorithm.
+constexpr Offset automatic_alltoallv_bytes = 1024;
+
+/// One side of an alltoallv: counts[r] elements for, or from, rank r at element starts[r].
+struct Side {
+  std::span<const Offset> counts;
+  std::span<const Offset> starts;
+  MPI_Datatype type;
+};
+
+/// Collective. Every rank sends a block to every rank; with send == MPI_IN_PLACE the blocks of
+/// `receive` are replaced by what arrives in their place. Any datatypes; any counts, zero included;
+/// 64-bit throughout, except by MPI's own algorithm.
+/// The node-aware algorithm: the ranks of a node bring what they have for another node to the one
+/// that stands for that pair of nodes (PairMap), the pair's data crosses at once, and is spread
+/// there; what stays on the node goes straight. Messages: one between nodes for each pair and
+/// direction and part that has data; on the node at most three to each other rank, and one with
+/// their lengths; and two small reductions for checks. By MPI's own: one for checks. `automatic`
+/// also takes the node-aware algorithm where counts do not fit MPI's.
+/// Throws invalid_argument on every rank alike where something is wrong or what one rank sends is
+/// not what another expects, and index_overflow where MPI's own algorithm is set and cannot count
+/// so far.
+/// Source: Bienz, "Improving sparse solvers with locality-aware data movement" (slides), which name
+/// the idea; the mapping is that of the route three_step.
+void alltoallv(const Comm& comm, const void* send, const Side& sends, void* receive,
+               const Side& receives);
+
+}  // namespace nodewise::mpi::collectives
