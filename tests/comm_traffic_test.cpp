@@ -182,8 +182,10 @@ TEST(Traffic, MpiSendsExactlyThePlanOfEveryRouteOnEveryNodeMap) {
 
 // The messages inside a domain are counted as MPI sends them, with domains taken for nodes.
 TEST(Traffic, MpiSendsExactlyThePlanOverDomains) {
+  mpi::CommSettings settings;
+  settings.allreduce = mpi::Collective::mpi;
   for (const auto& map : test::domain_maps(test::test_comm()->size())) {
-    const auto comm = mpi::Comm::create(MPI_COMM_WORLD, map.topology);
+    const auto comm = mpi::Comm::create(MPI_COMM_WORLD, map.topology, settings);
     const Layout layout = test::random_layout(comm, 60, 7);
     const auto ghosts = all_ghosts(layout, 0.4);
     const Pattern pattern =
