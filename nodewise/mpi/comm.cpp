@@ -72,6 +72,9 @@ std::uint64_t hash_of(const CommSettings& settings) {
   for (const Field<CommSettings>& field : setting_fields()) {
     for (const char c : field.get(settings)) h = hash64(static_cast<unsigned char>(c), h);
   }
+  // No options of a program, since nothing in the library uses them.
+  h = hash64(static_cast<std::uint64_t>(settings.allgather), h);
+  h = hash64(static_cast<std::uint64_t>(settings.alltoallv), h);
   return h;
 }
 

@@ -13,14 +13,6 @@ std::span<const Field<CommSettings>> setting_fields() {
             "How sums over all ranks are made: by MPI's own algorithm, or with the ranks of a node "
             "exchanging with different nodes",
             std::vector<std::string>{"automatic", "mpi", "node_aware"}),
-      field("allgather", &CommSettings::allgather,
-            "How every rank gets the blocks of all: by MPI's own algorithm, or each block once to "
-            "each node",
-            std::vector<std::string>{"automatic", "mpi", "node_aware"}),
-      field("alltoallv", &CommSettings::alltoallv,
-            "How every rank sends to every other: by MPI's own algorithm, or all that two nodes "
-            "have for each other at once",
-            std::vector<std::string>{"automatic", "mpi", "node_aware"}),
   };
   return fields;
 }
