@@ -103,7 +103,15 @@ class Exchange {
   /// Brings every rank's ghost records to their owners: record i of the result is the
   /// concatenation of all records sent to owned entry i, in an order fixed by the plan.
   template <class T>
-  Records<T> reverse_records(const Records<T>& ghosts);
+  Records<T> reverse_records(const Records<T>& ghosts) {
+    return reverse_records(ghosts, [](std::span<T> record) { return record.size(); });
+  }
+  /// Likewise, but a rank that passes an entry's records on first calls combine(record) for the
+  /// concatenation of those it has, which returns how many items are left of it, at its front: so
+  /// what several ranks of a node contribute crosses the network as one record. Local; the owner's
+  /// own records are not combined.
+  template <class T, class Combine>
+  Records<T> reverse_records(const Records<T>& ghosts, const Combine& combine);
 
  private:
   enum class Flight { none, forward, reverse };

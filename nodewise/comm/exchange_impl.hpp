@@ -45,6 +45,24 @@ Records<T> merge_records(const Records<T>& base, std::span<const LocalIndex> ent
   return merged;
 }
 
+/// Replaces the records from `first` on by what combine(record) leaves of them.
+template <class T, class Combine>
+void combine_records(Records<T>& records, std::size_t first, const Combine& combine) {
+  Offset begin = records.offsets[first];
+  Offset out = begin;
+  for (std::size_t i = first; i < records.size(); ++i) {
+    const Offset end = records.offsets[i + 1];
+    const auto length = static_cast<std::size_t>(end - begin);
+    const auto record = std::span<T>(records.data).subspan(static_cast<std::size_t>(begin), length);
+    const auto left = static_cast<std::ptrdiff_t>(combine(record));
+    if (out != begin) std::copy(record.begin(), record.begin() + left, records.data.begin() + out);
+    out += left;
+    begin = end;
+    records.offsets[i + 1] = out;
+  }
+  records.data.resize(static_cast<std::size_t>(out));
+}
+
 /// Spreads the ghosts' values to their places in the received part of the pool; zero elsewhere.
 template <class T>
 void add_ghosts_to_pool(const Plan& plan, std::span<const T> ghosts, std::size_t width,
@@ -120,8 +138,8 @@ Records<T> Exchange::forward_records(const Records<T>& owned) {
   return ghosts;
 }
 
-template <class T>
-Records<T> Exchange::reverse_records(const Records<T>& ghosts) {
+template <class T, class Combine>
+Records<T> Exchange::reverse_records(const Records<T>& ghosts, const Combine& combine) {
   require(Flight::none);
   const mpi::Communicating communicating(*comm_);
   Records<T> pool = mpi::collectively(*comm_, [&] {
@@ -134,14 +152,24 @@ Records<T> Exchange::reverse_records(const Records<T>& ghosts) {
     return detail::merge_records(detail::make_records<T>(none),
                                  std::span<const LocalIndex>(entries), ghosts);
   });
-  for (std::size_t s = plan_.stages.size(); s-- > 0;) pool = return_records(s, pool);
+  for (std::size_t s = plan_.stages.size(); s-- > 0;) {
+    const Records<T> returned = return_records(s, pool);
+    pool = mpi::collectively(*comm_, [&] {
+      Records<T> merged = detail::merge_records(
+          pool, std::span<const LocalIndex>(plan_.stages[s].send_entries), returned);
+      if (s > 0) {
+        detail::combine_records(merged, static_cast<std::size_t>(plan_.n_owned), combine);
+      }
+      return merged;
+    });
+  }
   pool.offsets.resize(static_cast<std::size_t>(plan_.n_owned) + 1);
   pool.data.resize(static_cast<std::size_t>(pool.offsets.back()));
   return pool;
 }
 
-/// Sends the records that arrived in stage s back, lengths first, and adds those that come back to
-/// the records of the entries they were sent from.
+/// Sends the records that arrived in stage s back, lengths first. Returns those that come back, one
+/// for each entry that the stage sent.
 template <class T>
 Records<T> Exchange::return_records(std::size_t s, const Records<T>& pool) {
   const Stage& stage = plan_.stages[s];
@@ -161,9 +189,7 @@ Records<T> Exchange::return_records(std::size_t s, const Records<T>& pool) {
   Records<T> received = mpi::collectively(*comm_, [&] { return detail::make_records<T>(lengths); });
   return_items(s, received.offsets, reinterpret_cast<std::byte*>(received.data.data()), sent_at,
                reinterpret_cast<const std::byte*>(pool.data.data()), sizeof(T));
-  return mpi::collectively(*comm_, [&] {
-    return detail::merge_records(pool, std::span<const LocalIndex>(stage.send_entries), received);
-  });
+  return received;
 }
 
 }  // namespace nodewise::comm

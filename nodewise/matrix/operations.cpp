@@ -2,30 +2,17 @@
 
 #include <algorithm>
 #include <cmath>
-#include <optional>
 
 #include "nodewise/base/hash.hpp"
 #include "nodewise/kernels/csr_ops.hpp"
+#include "nodewise/matrix/fit.hpp"
 #include "nodewise/matrix/ghost_product.hpp"
 #include "nodewise/matrix/row_exchange.hpp"
 #include "nodewise/mpi/agree.hpp"
-#include "nodewise/mpi/ledger.hpp"
 
 namespace nodewise::matrix {
 
 namespace {
-
-template <class T>
-void require_same_layouts(const DistMatrix<T>& A, const DistMatrix<T>& B, bool equal,
-                          const char* what) {
-  if (!equal) {
-    throw Error(ErrorCode::dimension_mismatch,
-                std::string(what) + ": a matrix of " + std::to_string(A.rows().n_global()) + " x " +
-                    std::to_string(A.cols().n_global()) + " does not fit one of " +
-                    std::to_string(B.rows().n_global()) + " x " +
-                    std::to_string(B.cols().n_global()) + " (or their row ranges differ)");
-  }
-}
 
 template <class T>
 std::size_t size(const Csr<T>& A) {
@@ -86,7 +73,7 @@ DistMatrix<T> transpose(const DistMatrix<T>& A) {
 
 template <class T>
 DistMatrix<T> add(T alpha, const DistMatrix<T>& A, T beta, const DistMatrix<T>& B) {
-  require_same_layouts(A, B, A.rows() == B.rows() && A.cols() == B.cols(), "sum");
+  require_fit(A, B, A.rows() == B.rows() && A.cols() == B.cols(), "sum");
   return {
       A.rows(), A.cols(), mpi::collectively(A.comm(), [&] {
         GhostNumbering columns(A.cols(), A.ghosts());
@@ -111,72 +98,6 @@ DistMatrix<T> add(T alpha, const DistMatrix<T>& A, T beta, const DistMatrix<T>& 
         sum.n_cols = columns.size();
         return split_rows(A.cols(), RowBlock<T>{std::move(sum), A.on().n_cols, columns.ghosts()});
       })};
-}
-
-template <class T>
-DistMatrix<T> multiply(const DistMatrix<T>& A, const DistMatrix<T>& B) {
-  require_same_layouts(A, B, A.cols() == B.rows(), "product");
-  const RowProduct<T> product(A, B);
-  return {A.rows(), B.cols(), mpi::collectively(A.comm(), [&] {
-            return split_rows(B.cols(), RowBlock<T>{product.rows(), B.cols().n_local(),
-                                                    product.columns().ghosts()});
-          })};
-}
-
-namespace {
-
-template <class T>
-comm::Records<RowEntry<T>> to_records(const Csr<T>& rows, const GhostNumbering& columns) {
-  comm::Records<RowEntry<T>> records;
-  records.offsets.assign(rows.row_ptr.begin(), rows.row_ptr.end());
-  records.data.reserve(rows.cols.size());
-  for (std::size_t k = 0; k < rows.cols.size(); ++k) {
-    records.data.push_back({columns.global(rows.cols[k]), rows.vals[k]});
-  }
-  return records;
-}
-
-/// Appends the records of the owned rows to `rows`.
-template <class T>
-Csr<T> append_records(const Csr<T>& rows, const comm::Records<RowEntry<T>>& records,
-                      GhostNumbering& columns) {
-  Csr<T> all(rows.n_rows, 0);
-  all.cols.reserve(rows.cols.size() + records.data.size());
-  all.vals.reserve(rows.cols.size() + records.data.size());
-  for (LocalIndex i = 0; i < rows.n_rows; ++i) {
-    all.cols.insert(all.cols.end(), rows.cols.begin() + rows.begin(i),
-                    rows.cols.begin() + rows.end(i));
-    all.vals.insert(all.vals.end(), rows.vals.begin() + rows.begin(i),
-                    rows.vals.begin() + rows.end(i));
-    for (const RowEntry<T>& entry : records[static_cast<std::size_t>(i)]) {
-      all.cols.push_back(columns.number(entry.col));
-      all.vals.push_back(entry.value);
-    }
-    all.row_ptr[static_cast<std::size_t>(i) + 1] = static_cast<Offset>(all.cols.size());
-  }
-  all.n_cols = columns.size();
-  return all;
-}
-
-}  // namespace
-
-template <class T>
-DistMatrix<T> galerkin_product(const DistMatrix<T>& A, const DistMatrix<T>& P) {
-  require_same_layouts(A, P, A.cols() == P.rows() && A.rows() == P.rows(), "Galerkin product");
-  std::optional<mpi::Scope> scope;
-  scope.emplace(A.comm(), "AP");
-  RowProduct<T> AP(A, P);
-  scope.emplace(A.comm(), "PtAP");
-  const auto outgoing = mpi::collectively(A.comm(), [&] {
-    return to_records(AP.rows_multiplied_by(kernels::transpose(P.off())), AP.columns());
-  });
-  const auto arrived = P.exchange().reverse_records(outgoing);
-  return {P.cols(), P.cols(), mpi::collectively(A.comm(), [&] {
-            Csr<T> rows = AP.rows_multiplied_by(kernels::transpose(P.on()));
-            if (!arrived.data.empty()) rows = append_records(rows, arrived, AP.columns());
-            return split_rows(
-                P.cols(), RowBlock<T>{std::move(rows), P.cols().n_local(), AP.columns().ghosts()});
-          })};
 }
 
 template <class T>
@@ -269,8 +190,6 @@ DistMatrix<To> convert(const DistMatrix<From>& A) {
   template void multiply_transposed(const DistMatrix<T>&, std::span<const T>, std::span<T>); \
   template DistMatrix<T> transpose(const DistMatrix<T>&);                                    \
   template DistMatrix<T> add(T, const DistMatrix<T>&, T, const DistMatrix<T>&);              \
-  template DistMatrix<T> multiply(const DistMatrix<T>&, const DistMatrix<T>&);               \
-  template DistMatrix<T> galerkin_product(const DistMatrix<T>&, const DistMatrix<T>&);       \
   template std::vector<T> diagonal(const DistMatrix<T>&);                                    \
   template bool is_symmetric(const DistMatrix<T>&);
 NODEWISE_INSTANTIATE(float)

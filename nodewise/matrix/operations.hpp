@@ -1,10 +1,12 @@
-// What can be computed with distributed matrices. All functions are collective; vectors are this
-// rank's part. Shapes are checked where the check is local and free.
+// What can be computed with distributed matrices; products of two are in products.hpp. All
+// functions are collective; vectors are this rank's part. Shapes are checked where the check is
+// local and free.
 #pragma once
 
 #include <span>
 
 #include "nodewise/matrix/dist_matrix.hpp"
+#include "nodewise/matrix/products.hpp"
 
 namespace nodewise::matrix {
 
@@ -32,14 +34,6 @@ DistMatrix<T> transpose(const DistMatrix<T>& A);
 /// alpha A + beta B, for matrices of equal layouts. No messages but those of a new matrix.
 template <class T>
 DistMatrix<T> add(T alpha, const DistMatrix<T>& A, T beta, const DistMatrix<T>& B);
-
-/// A B, row-wise (Gustavson 1978): one row exchange brings the rows of B for the ghosts of A.
-template <class T>
-DistMatrix<T> multiply(const DistMatrix<T>& A, const DistMatrix<T>& B);
-
-/// P^T A P, the Galerkin product: one row exchange each for P's rows and for the result's.
-template <class T>
-DistMatrix<T> galerkin_product(const DistMatrix<T>& A, const DistMatrix<T>& P);
 
 /// The diagonal of a square matrix with equal layouts; 0 where there is no entry. Local.
 template <class T>

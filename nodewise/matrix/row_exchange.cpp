@@ -1,5 +1,7 @@
 #include "nodewise/matrix/row_exchange.hpp"
 
+#include <algorithm>
+
 #include "nodewise/mpi/agree.hpp"
 
 namespace nodewise::matrix {
@@ -31,13 +33,77 @@ comm::Records<RowEntry<T>> exported_rows(const comm::Plan& plan, const DistMatri
   return rows;
 }
 
+/// Sorts a record by columns and adds up entries of the same; returns how many are left.
+template <class T>
+std::size_t combine_columns(std::span<RowEntry<T>> record) {
+  const auto ascending = [](const RowEntry<T>& a, const RowEntry<T>& b) { return a.col < b.col; };
+  // Stable, so that the order of the additions is fixed by the plan.
+  std::stable_sort(record.begin(), record.end(), ascending);
+  std::size_t out = 0;
+  for (const RowEntry<T>& entry : record) {
+    if (out > 0 && record[out - 1].col == entry.col) {
+      record[out - 1].value += entry.value;
+    } else {
+      record[out++] = entry;
+    }
+  }
+  return out;
+}
+
 }  // namespace
 
 template <class T>
-comm::Records<RowEntry<T>> fetch_rows(comm::Exchange& exchange, const DistMatrix<T>& B) {
-  const auto rows =
+FetchedRows<T> fetch_rows(comm::Exchange& exchange, const DistMatrix<T>& B) {
+  const auto exported =
       mpi::collectively(exchange.comm(), [&] { return exported_rows(exchange.plan(), B); });
-  return exchange.forward_records(rows);
+  const auto records = exchange.forward_records(exported);
+  return mpi::collectively(exchange.comm(), [&] {
+    FetchedRows<T> fetched{GhostNumbering(B.cols(), B.ghosts()), {}};
+    fetched.rows = to_csr(records, fetched.columns);
+    return fetched;
+  });
+}
+
+template <class T>
+kernels::ExtendedRows<T> extended_rows(const DistMatrix<T>& A, const FetchedRows<T>* fetched) {
+  return {.on = &A.on(),
+          .off = A.n_ghosts() > 0 ? &A.off() : nullptr,
+          .ghost = fetched != nullptr ? &fetched->rows : nullptr,
+          .off_shift = A.on().n_cols,
+          .n_cols = fetched != nullptr ? fetched->columns.size() : A.on().n_cols + A.off().n_cols};
+}
+
+template <class T>
+comm::Records<RowEntry<T>> to_records(const Csr<T>& rows, const GhostNumbering& columns) {
+  comm::Records<RowEntry<T>> records;
+  records.offsets.assign(rows.row_ptr.begin(), rows.row_ptr.end());
+  records.data.reserve(rows.cols.size());
+  for (std::size_t k = 0; k < rows.cols.size(); ++k) {
+    records.data.push_back({columns.global(rows.cols[k]), rows.vals[k]});
+  }
+  return records;
+}
+
+template <class T>
+Csr<T> append_records(Csr<T> rows, const comm::Records<RowEntry<T>>& records,
+                      GhostNumbering& columns) {
+  if (records.data.empty()) return rows;
+  Csr<T> all(rows.n_rows, 0);
+  all.cols.reserve(rows.cols.size() + records.data.size());
+  all.vals.reserve(rows.cols.size() + records.data.size());
+  for (LocalIndex i = 0; i < rows.n_rows; ++i) {
+    all.cols.insert(all.cols.end(), rows.cols.begin() + rows.begin(i),
+                    rows.cols.begin() + rows.end(i));
+    all.vals.insert(all.vals.end(), rows.vals.begin() + rows.begin(i),
+                    rows.vals.begin() + rows.end(i));
+    for (const RowEntry<T>& entry : records[static_cast<std::size_t>(i)]) {
+      all.cols.push_back(columns.number(entry.col));
+      all.vals.push_back(entry.value);
+    }
+    all.row_ptr[static_cast<std::size_t>(i) + 1] = static_cast<Offset>(all.cols.size());
+  }
+  all.n_cols = columns.size();
+  return all;
 }
 
 template <class T>
@@ -55,45 +121,19 @@ Csr<T> to_csr(const comm::Records<RowEntry<T>>& records, GhostNumbering& columns
 }
 
 template <class T>
-RowProduct<T>::RowProduct(const DistMatrix<T>& A, const DistMatrix<T>& B)
-    : A_(A), B_(B), columns_(B.cols(), B.ghosts()) {
-  const auto fetched = fetch_rows(A.exchange(), B);
-  mpi::collectively(A.comm(), [&] { ghost_rows_ = to_csr(fetched, columns_); });
+comm::Records<RowEntry<T>> return_rows(comm::Exchange& exchange,
+                                       const comm::Records<RowEntry<T>>& rows) {
+  return exchange.reverse_records(rows, combine_columns<T>);
 }
 
-template <class T>
-kernels::ExtendedRows<T> RowProduct<T>::left() const {
-  const bool has_ghosts = A_.n_ghosts() > 0;
-  return {.on = &A_.on(),
-          .off = has_ghosts ? &A_.off() : nullptr,
-          .off_shift = A_.on().n_cols,
-          .n_cols = A_.on().n_cols + A_.off().n_cols};
-}
-
-template <class T>
-kernels::ExtendedRows<T> RowProduct<T>::right() const {
-  const bool has_ghosts = B_.n_ghosts() > 0;
-  return {.on = &B_.on(),
-          .off = has_ghosts ? &B_.off() : nullptr,
-          .ghost = &ghost_rows_,
-          .off_shift = B_.on().n_cols,
-          .n_cols = columns_.size()};
-}
-
-template <class T>
-Csr<T> RowProduct<T>::rows() const {
-  return kernels::spgemm(left(), A_.n_local(), right());
-}
-
-template <class T>
-Csr<T> RowProduct<T>::rows_multiplied_by(const Csr<T>& L) const {
-  return kernels::triple_product(L, left(), right());
-}
-
-#define NODEWISE_INSTANTIATE(T)                                                          \
-  template comm::Records<RowEntry<T>> fetch_rows(comm::Exchange&, const DistMatrix<T>&); \
-  template Csr<T> to_csr(const comm::Records<RowEntry<T>>&, GhostNumbering&);            \
-  template class RowProduct<T>;
+#define NODEWISE_INSTANTIATE(T)                                                                 \
+  template FetchedRows<T> fetch_rows(comm::Exchange&, const DistMatrix<T>&);                    \
+  template kernels::ExtendedRows<T> extended_rows(const DistMatrix<T>&, const FetchedRows<T>*); \
+  template comm::Records<RowEntry<T>> to_records(const Csr<T>&, const GhostNumbering&);         \
+  template Csr<T> append_records(Csr<T>, const comm::Records<RowEntry<T>>&, GhostNumbering&);   \
+  template Csr<T> to_csr(const comm::Records<RowEntry<T>>&, GhostNumbering&);                   \
+  template comm::Records<RowEntry<T>> return_rows(comm::Exchange&,                              \
+                                                  const comm::Records<RowEntry<T>>&);
 NODEWISE_INSTANTIATE(float)
 NODEWISE_INSTANTIATE(double)
 #undef NODEWISE_INSTANTIATE

@@ -1,4 +1,4 @@
-// Matrix rows on their way between ranks, and products of matrices not yet split.
+// Matrix rows on their way between ranks.
 #pragma once
 
 #include "nodewise/comm/exchange.hpp"
@@ -15,37 +15,43 @@ struct RowEntry {
   T value;
 };
 
+/// The rows of a matrix that another one's ghosts stand for, their columns numbered together with
+/// those of the matrix itself.
+template <class T>
+struct FetchedRows {
+  GhostNumbering columns;
+  Csr<T> rows;
+};
+
 /// Collective on the exchange. Brings B's rows for the ghosts of `exchange`, whose owned entries
 /// are B's rows. One row exchange.
 template <class T>
-comm::Records<RowEntry<T>> fetch_rows(comm::Exchange& exchange, const DistMatrix<T>& B);
+FetchedRows<T> fetch_rows(comm::Exchange& exchange, const DistMatrix<T>& B);
+
+/// Local. A's rows as a factor: ghosts are numbered behind the columns this rank owns, and
+/// `fetched`, if there is any, behind the rows. All must outlive the result.
+template <class T>
+kernels::ExtendedRows<T> extended_rows(const DistMatrix<T>& A,
+                                       const FetchedRows<T>* fetched = nullptr);
+
+/// Local. Rows as records, ready to travel.
+template <class T>
+comm::Records<RowEntry<T>> to_records(const Csr<T>& rows, const GhostNumbering& columns);
+
+/// Local. `rows` with the entries of record i appended to row i; columns may be repeated then.
+template <class T>
+Csr<T> append_records(Csr<T> rows, const comm::Records<RowEntry<T>>& records,
+                      GhostNumbering& columns);
 
 /// Local. The records as rows, their columns numbered by `columns`.
 template <class T>
 Csr<T> to_csr(const comm::Records<RowEntry<T>>& records, GhostNumbering& columns);
 
-/// Products with B on the right, once the rows of B for A's ghosts are here.
+/// Collective. The transpose of fetch_rows(): record g of `rows` belongs to ghost g of `exchange`,
+/// and goes to its owner. Records of one ghost are added up by the ranks that pass them on. Returns
+/// what arrived for every owned entry, columns repeated. One reversed row exchange.
 template <class T>
-class RowProduct {
- public:
-  /// Collective. One row exchange. The matrices must outlive the object.
-  RowProduct(const DistMatrix<T>& A, const DistMatrix<T>& B);
-
-  /// Local. The local rows of A B; columns are numbered by columns().
-  Csr<T> rows() const;
-  /// Local. L A B for this rank's rows of A, which L's columns number.
-  Csr<T> rows_multiplied_by(const Csr<T>& L) const;
-  GhostNumbering& columns() { return columns_; }
-  const GhostNumbering& columns() const { return columns_; }
-
- private:
-  kernels::ExtendedRows<T> left() const;
-  kernels::ExtendedRows<T> right() const;
-
-  const DistMatrix<T>& A_;
-  const DistMatrix<T>& B_;
-  GhostNumbering columns_;
-  Csr<T> ghost_rows_;
-};
+comm::Records<RowEntry<T>> return_rows(comm::Exchange& exchange,
+                                       const comm::Records<RowEntry<T>>& rows);
 
 }  // namespace nodewise::matrix

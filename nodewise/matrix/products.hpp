@@ -1,0 +1,58 @@
+// Products of distributed matrices, in the three forms that a partition in one dimension allows
+// (Bienz 2018, section 6.2). All functions are collective. Matrix rows travel over the route of the
+// exchange that is named. They throw dimension_mismatch on every rank where the shapes or the
+// ranges of the ranks do not fit. The result's own exchange is `direct`.
+#pragma once
+
+#include <utility>
+
+#include "nodewise/matrix/dist_matrix.hpp"
+
+namespace nodewise::matrix {
+
+/// A matrix held by columns: each rank has the columns that are the rows of `transposed` there, so
+/// that nothing is copied to look at a matrix as its own transpose held the other way.
+template <class T>
+struct ColumnMatrix {
+  DistMatrix<T> transposed;
+};
+
+/// A B, row-wise (Gustavson 1978; Bienz 2018, algorithm 6.1): one row exchange over A.exchange()
+/// brings the rows of B for the ghosts of A. A.cols() must be B.rows().
+template <class T>
+DistMatrix<T> multiply(const DistMatrix<T>& A, const DistMatrix<T>& B);
+
+/// A B, column-wise (algorithm 6.2): one row exchange over the exchange of B's transpose brings the
+/// columns of A for the entries of B in rows that other ranks own.
+template <class T>
+ColumnMatrix<T> multiply(const ColumnMatrix<T>& A, const ColumnMatrix<T>& B) {
+  return {multiply(B.transposed, A.transposed)};
+}
+
+/// A^T B, as the sum of the outer products of their rows (algorithm 6.3): every rank multiplies its
+/// own rows of A and B, and what belongs to rows of the result that others own goes to them, one
+/// reversed row exchange over A.exchange(). What several ranks of a node contribute to a row is
+/// added up on the node before it crosses the network, if the route passes it on there. A.rows()
+/// must be B.rows(); the result's rows are laid out by A.cols(). A and B may be the same.
+template <class T>
+DistMatrix<T> multiply_transposed(const DistMatrix<T>& A, const DistMatrix<T>& B);
+
+/// A B for A by columns, B and the result by rows: the outer-product form.
+template <class T>
+DistMatrix<T> multiply(const ColumnMatrix<T>& A, const DistMatrix<T>& B) {
+  return multiply_transposed(A.transposed, B);
+}
+
+/// How the Galerkin product is made.
+enum class GalerkinForm {
+  fused,   ///< each coarse row at once, by way of one row of P^T A; the fastest
+  unfused  ///< A P row-wise, kept, then P^T (A P) by outer products
+};
+
+/// P^T A P: one row exchange over A.exchange() for P's rows, a reversed one over P.exchange() for
+/// the result's. Both forms give the same up to round-off.
+template <class T>
+DistMatrix<T> galerkin_product(const DistMatrix<T>& A, const DistMatrix<T>& P,
+                               GalerkinForm form = GalerkinForm::fused);
+
+}  // namespace nodewise::matrix

@@ -1,0 +1,164 @@
+// The three forms of the sparse matrix product against dense references, over every route. All
+// values are small integers, so that every result is exact.
+#include <gtest/gtest.h>
+
+#include "nodewise/matrix/operations.hpp"
+#include "nodewise/matrix/products.hpp"
+
+#include "collective_error.hpp"
+#include "dist_matrix_support.hpp"
+#include "support.hpp"
+
+namespace nodewise::matrix {
+namespace {
+
+using comm::Route;
+using test::expect_equal;
+using test::expect_same_error;
+using test::layouts_of;
+using test::product;
+using test::RandomMatrix;
+using test::test_comm;
+using test::transposed;
+
+template <class T>
+class Products : public testing::Test {};
+using Values = testing::Types<double, float>;
+TYPED_TEST_SUITE(Products, Values);
+
+/// Collective. All forms of the product of A (m x n) with B (n x k), over a route.
+template <class T>
+void expect_all_forms(const RandomMatrix<T>& A, const RandomMatrix<T>& B, Route route) {
+  const auto expected = product(A.whole, B.whole);
+  const DistMatrix<T> A_rows = A.dist.with_route(route);
+  const ColumnMatrix<T> A_cols{transpose(A.dist).with_route(route)};
+  const ColumnMatrix<T> B_cols{transpose(B.dist).with_route(route)};
+  expect_equal(multiply(A_rows, B.dist), expected);
+  const ColumnMatrix<T> by_columns = multiply(A_cols, B_cols);
+  EXPECT_TRUE(by_columns.transposed.rows() == B.dist.cols());
+  expect_equal(by_columns.transposed, transposed(expected));
+  const DistMatrix<T> outer = multiply(A_cols, B.dist);
+  EXPECT_TRUE(outer.rows() == A.dist.rows());
+  expect_equal(outer, expected);
+}
+
+TYPED_TEST(Products, AllFormsOnAllLayouts) {
+  const auto rows = layouts_of(test_comm(), 15);
+  const auto inner = layouts_of(test_comm(), 22);
+  const auto cols = layouts_of(test_comm(), 13);
+  for (std::size_t k = 0; k < 25; ++k) {
+    // The sparser ones leave rows, columns and whole ranks empty.
+    const double density = k % 3 == 0 ? 0.04 : 0.25;
+    const RandomMatrix<TypeParam> A(rows[k % 5], inner[k / 5], density, k);
+    const RandomMatrix<TypeParam> B(inner[k / 5], cols[(2 * k + 1) % 5], 0.25, k + 100);
+    expect_all_forms(A, B, Route::direct);
+  }
+}
+
+/// Calls f(comm, route) for every placement of the ranks and every route.
+template <class F>
+void for_each_route(const F& f) {
+  for (const auto& map : test::node_maps(test_comm()->size())) {
+    const auto comm = mpi::Comm::create(MPI_COMM_WORLD, map.node_of_rank);
+    for (const Route route : {Route::direct, Route::two_step, Route::three_step}) {
+      SCOPED_TRACE(testing::Message() << map.name << ", " << comm::to_string(route));
+      f(comm, route);
+    }
+  }
+}
+
+TEST(ProductsByRoute, AllForms) {
+  for_each_route([](const auto& comm, Route route) {
+    for (std::uint64_t seed = 0; seed < 3; ++seed) {
+      const RandomMatrix<double> A(test::random_layout(comm, 18, seed + 1),
+                                   test::random_layout(comm, 25, seed + 2), 0.2, seed + 3);
+      const RandomMatrix<double> B(test::random_layout(comm, 25, seed + 2),
+                                   test::random_layout(comm, 9, seed + 4), 0.3, seed + 5);
+      expect_all_forms(A, B, route);
+    }
+  });
+}
+
+TEST(ProductsByRoute, NormalEquations) {
+  for_each_route([](const auto& comm, Route route) {
+    const RandomMatrix<double> A(Layout::uniform(comm, 30), test::random_layout(comm, 17, 6), 0.2,
+                                 8);
+    const DistMatrix<double> routed = A.dist.with_route(route);
+    const auto expected = product(transposed(A.whole), A.whole);
+    expect_equal(multiply_transposed(routed, routed), expected);
+    // A is its own transpose held by columns.
+    expect_equal(multiply(ColumnMatrix<double>{routed}, A.dist), expected);
+    const ColumnMatrix<double> by_columns = multiply(
+        ColumnMatrix<double>{A.dist}, ColumnMatrix<double>{transpose(A.dist).with_route(route)});
+    expect_equal(by_columns.transposed, expected);  // symmetric
+  });
+}
+
+TEST(ProductsByRoute, BothFormsOfTheGalerkinProduct) {
+  for_each_route([](const auto& comm, Route route) {
+    for (std::uint64_t seed = 0; seed < 3; ++seed) {
+      const Layout fine = test::random_layout(comm, 24, seed);
+      const Layout coarse = test::random_layout(comm, 11, seed + 1);
+      const RandomMatrix<double> A(fine, fine, 0.2, seed + 2);
+      const RandomMatrix<double> P(fine, coarse, 0.2, seed + 3);
+      const auto expected = product(transposed(P.whole), product(A.whole, P.whole));
+      for (const GalerkinForm form : {GalerkinForm::fused, GalerkinForm::unfused}) {
+        expect_equal(galerkin_product(A.dist.with_route(route), P.dist.with_route(route), form),
+                     expected);
+      }
+    }
+  });
+}
+
+// Indices beyond 32 and 40 bits in rows that travel both ways.
+TEST(ProductsByRoute, LargeGlobalIndices) {
+  for_each_route([](const auto& comm, Route route) {
+    for (const GlobalIndex first : {(GlobalIndex{1} << 32) - 7, (GlobalIndex{1} << 41) + 3}) {
+      const Layout rows = test::random_layout(comm, 20, 1, first);
+      const Layout cols = test::random_layout(comm, 14, 2, 2 * first);
+      const RandomMatrix<double> A(rows, cols, 0.3, 3);
+      const DistMatrix<double> routed = A.dist.with_route(route);
+      expect_equal(multiply_transposed(routed, A.dist), product(transposed(A.whole), A.whole));
+      expect_equal(multiply(routed, transpose(A.dist)), product(A.whole, transposed(A.whole)));
+    }
+  });
+}
+
+TYPED_TEST(Products, TransposedProductsWithEmptyFactors) {
+  const auto comm = test_comm();
+  const Layout rows = Layout::uniform(comm, 9);
+  const Layout none = Layout::uniform(comm, 0);
+  const RandomMatrix<TypeParam> thin(rows, none, 0.5, 1);
+  const RandomMatrix<TypeParam> flat(none, rows, 0.5, 2);
+  const RandomMatrix<TypeParam> zero(rows, rows, 0.0, 3);
+  const RandomMatrix<TypeParam> full(rows, rows, 1.1, 4);
+  const auto expect_product = [](const auto& A, const auto& B) {
+    expect_equal(multiply_transposed(A.dist, B.dist), product(transposed(A.whole), B.whole));
+  };
+  expect_product(thin, thin);
+  expect_product(flat, flat);
+  expect_product(thin, full);
+  expect_product(full, thin);
+  expect_product(zero, full);
+  expect_product(full, zero);
+  expect_product(full, full);
+}
+
+TEST(ProductErrors, ShapesThatDoNotFit) {
+  const auto comm = test_comm();
+  const RandomMatrix<double> A(Layout::uniform(comm, 9), Layout::uniform(comm, 7), 0.5, 1);
+  const RandomMatrix<double> B(Layout::uniform(comm, 8), Layout::uniform(comm, 7), 0.5, 2);
+  const auto refused = [&](const auto& work) {
+    return expect_same_error(*comm, ErrorCode::dimension_mismatch, work);
+  };
+  EXPECT_NE(refused([&] { multiply_transposed(A.dist, B.dist); }).find("9 x 7"), std::string::npos);
+  refused([&] { multiply(A.dist, B.dist); });
+  refused([&] { multiply(ColumnMatrix<double>{A.dist}, B.dist); });
+  refused([&] { multiply(ColumnMatrix<double>{A.dist}, ColumnMatrix<double>{B.dist}); });
+  for (const GalerkinForm form : {GalerkinForm::fused, GalerkinForm::unfused}) {
+    refused([&] { galerkin_product(A.dist, B.dist, form); });
+  }
+}
+
+}  // namespace
+}  // namespace nodewise::matrix
