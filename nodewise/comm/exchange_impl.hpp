@@ -63,11 +63,12 @@ void combine_records(Records<T>& records, std::size_t first, const Combine& comb
   records.data.resize(static_cast<std::size_t>(out));
 }
 
-/// Spreads the ghosts' values to their places in the received part of the pool; zero elsewhere.
+/// Spreads the ghosts' values to their places in the received part of the pool; zero elsewhere: -0,
+/// so that a single value that is added arrives as it is.
 template <class T>
 void add_ghosts_to_pool(const Plan& plan, std::span<const T> ghosts, std::size_t width,
                         std::span<T> pool) {
-  std::fill(pool.begin(), pool.end(), T{});
+  std::fill(pool.begin(), pool.end(), static_cast<T>(-T{}));
   for (std::size_t g = 0; g < static_cast<std::size_t>(plan.n_ghosts); ++g) {
     const std::size_t place = plan.ghost_entries.empty()
                                   ? g

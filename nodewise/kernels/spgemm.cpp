@@ -180,6 +180,79 @@ class Product {
   RowSorter<T> sorter_;
 };
 
+template <class T, class F>
+void for_each_column(const KnownRows<T>& known, LocalIndex i, const F& f) {
+  for (Offset k = known.on->begin(i); k < known.on->end(i); ++k) {
+    f(known.on->cols[static_cast<std::size_t>(k)]);
+  }
+  if (known.off == nullptr) return;
+  for (Offset k = known.off->begin(i); k < known.off->end(i); ++k) {
+    const LocalIndex j = known.off->cols[static_cast<std::size_t>(k)];
+    f(known.off_columns[static_cast<std::size_t>(j)]);
+  }
+}
+
+/// Places of one known row after another.
+template <class T>
+class Places {
+ public:
+  Places(const KnownRows<T>& known, LocalIndex n_cols)
+      : known_(known), places_(static_cast<std::size_t>(n_cols), 0) {}
+
+  /// Numbers the columns of row i; returns how many it has. Others keep what an earlier row gave
+  /// them, which is less than max_length().
+  LocalIndex load(LocalIndex i) {
+    LocalIndex n = 0;
+    for_each_column(known_, i, [&](LocalIndex j) { places_[static_cast<std::size_t>(j)] = n++; });
+    return n;
+  }
+  const LocalIndex* data() const { return places_.data(); }
+
+  std::size_t max_length() const {
+    Offset longest = 1;
+    for (LocalIndex i = 0; i < known_.on->n_rows; ++i) {
+      Offset n = known_.on->end(i) - known_.on->begin(i);
+      if (known_.off != nullptr) n += known_.off->end(i) - known_.off->begin(i);
+      longest = std::max(longest, n);
+    }
+    return static_cast<std::size_t>(longest);
+  }
+
+ private:
+  const KnownRows<T>& known_;
+  std::vector<LocalIndex> places_;  // of every column in the current row
+};
+
+/// The values of the product of rows that are loaded one by one with B, every entry summed up in
+/// the same order as by Product.
+template <class T, class Rows>
+void known_product(Rows rows, const ExtendedRows<T>& B, const KnownRows<T>& known, T* on_vals,
+                   T* off_vals) {
+  Places<T> places(known, B.n_cols);
+  std::vector<T> row_sum(places.max_length());
+  T* const sum = row_sum.data();
+  const LocalIndex* const at = places.data();
+  for (LocalIndex i = 0; i < known.on->n_rows; ++i) {
+    // -0, since the first term added to it remains as it is, even if it is -0.
+    std::fill_n(sum, places.load(i), -T{0});
+    rows.load(i);
+    rows.for_each_piece([&](const LocalIndex* ks, const T* as, Offset n, LocalIndex shift) {
+      for (Offset p = 0; p < n; ++p) {
+        const T a = as[p];
+        B.for_each_piece(ks[p] + shift,
+                         [&](const LocalIndex* js, const T* bs, Offset n_j, LocalIndex j_shift) {
+                           for (Offset q = 0; q < n_j; ++q) sum[at[js[q] + j_shift]] += a * bs[q];
+                         });
+      }
+    });
+    const Offset n_on = known.on->end(i) - known.on->begin(i);
+    std::copy_n(sum, n_on, on_vals + known.on->begin(i));
+    if (known.off == nullptr) continue;
+    std::copy_n(sum + n_on, known.off->end(i) - known.off->begin(i),
+                off_vals + known.off->begin(i));
+  }
+}
+
 }  // namespace
 
 template <class T>
@@ -192,9 +265,39 @@ Csr<T> triple_product(const Csr<T>& L, const ExtendedRows<T>& A, const ExtendedR
   return Product<T, ProductRows<T>>(ProductRows<T>(L, A), L.n_rows, B).run();
 }
 
-#define NODEWISE_INSTANTIATE(T)                                                       \
-  template Csr<T> spgemm(const ExtendedRows<T>&, LocalIndex, const ExtendedRows<T>&); \
-  template Csr<T> triple_product(const Csr<T>&, const ExtendedRows<T>&, const ExtendedRows<T>&);
+template <class T>
+bool has_places_for(const KnownRows<T>& known, const Csr<T>& rows, LocalIndex n_cols) {
+  std::vector<LocalIndex> row_of(static_cast<std::size_t>(n_cols), -1);  // the last that has it
+  for (LocalIndex i = 0; i < rows.n_rows; ++i) {
+    for_each_column(known, i, [&](LocalIndex j) { row_of[static_cast<std::size_t>(j)] = i; });
+    for (Offset k = rows.begin(i); k < rows.end(i); ++k) {
+      const LocalIndex j = rows.cols[static_cast<std::size_t>(k)];
+      if (row_of[static_cast<std::size_t>(j)] != i) return false;
+    }
+  }
+  return true;
+}
+
+template <class T>
+void spgemm_values(const ExtendedRows<T>& A, const ExtendedRows<T>& B, const KnownRows<T>& known,
+                   T* on_vals, T* off_vals) {
+  known_product(PlainRows<T>(A), B, known, on_vals, off_vals);
+}
+
+template <class T>
+void triple_product_values(const Csr<T>& L, const ExtendedRows<T>& A, const ExtendedRows<T>& B,
+                           const KnownRows<T>& known, T* on_vals, T* off_vals) {
+  known_product(ProductRows<T>(L, A), B, known, on_vals, off_vals);
+}
+
+#define NODEWISE_INSTANTIATE(T)                                                                    \
+  template Csr<T> spgemm(const ExtendedRows<T>&, LocalIndex, const ExtendedRows<T>&);              \
+  template Csr<T> triple_product(const Csr<T>&, const ExtendedRows<T>&, const ExtendedRows<T>&);   \
+  template bool has_places_for(const KnownRows<T>&, const Csr<T>&, LocalIndex);                    \
+  template void spgemm_values(const ExtendedRows<T>&, const ExtendedRows<T>&, const KnownRows<T>&, \
+                              T*, T*);                                                             \
+  template void triple_product_values(const Csr<T>&, const ExtendedRows<T>&,                       \
+                                      const ExtendedRows<T>&, const KnownRows<T>&, T*, T*);
 NODEWISE_INSTANTIATE(float)
 NODEWISE_INSTANTIATE(double)
 #undef NODEWISE_INSTANTIATE

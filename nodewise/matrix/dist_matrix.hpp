@@ -58,6 +58,15 @@ class DistMatrix {
   comm::Route route() const { return route_; }
   comm::Transport transport() const { return exchange_->transport(); }
 
+  /// Collective. The matrix that has its entries at the same places and other values, given in the
+  /// order of on().vals and off().vals. Its exchange() is this one's; the places are copied. No
+  /// messages but an agreement: throws dimension_mismatch, on every rank, where a number of values
+  /// is wrong.
+  DistMatrix with_values(Array<T> on, Array<T> off) const;
+  /// Local. The same matrix, its entries shared, with the exchange and route of `other`, which must
+  /// have the same ghosts on every rank.
+  DistMatrix with_exchange_of(const DistMatrix& other) const;
+
   const Layout& rows() const { return rows_; }
   const Layout& cols() const { return cols_; }
   const mpi::Comm& comm() const { return rows_.comm(); }

@@ -6,19 +6,25 @@
 
 namespace nodewise::matrix {
 
+template <class T>
+std::vector<Offset> offsets_of_rows(const DistMatrix<T>& B, std::span<const LocalIndex> rows) {
+  std::vector<Offset> offsets(static_cast<std::size_t>(B.n_local()) + 1, 0);
+  for (const LocalIndex i : rows) {
+    offsets[static_cast<std::size_t>(i) + 1] =
+        B.on().end(i) - B.on().begin(i) + B.off().end(i) - B.off().begin(i);
+  }
+  for (std::size_t i = 1; i < offsets.size(); ++i) offsets[i] += offsets[i - 1];
+  return offsets;
+}
+
 namespace {
 
 /// Records of the rows some rank asks for; all others stay empty.
 template <class T>
 comm::Records<RowEntry<T>> exported_rows(const comm::Plan& plan, const DistMatrix<T>& B) {
   comm::Records<RowEntry<T>> rows;
-  rows.offsets.assign(static_cast<std::size_t>(plan.n_owned) + 1, 0);
   const std::vector<LocalIndex> exported = plan.exported_entries();
-  for (const LocalIndex i : exported) {
-    rows.offsets[static_cast<std::size_t>(i) + 1] =
-        B.on().end(i) - B.on().begin(i) + B.off().end(i) - B.off().begin(i);
-  }
-  for (std::size_t i = 1; i < rows.offsets.size(); ++i) rows.offsets[i] += rows.offsets[i - 1];
+  rows.offsets = offsets_of_rows(B, exported);
   rows.data.reserve(static_cast<std::size_t>(rows.offsets.back()));
   for (const LocalIndex i : exported) {
     for (Offset k = B.on().begin(i); k < B.on().end(i); ++k) {
@@ -126,13 +132,14 @@ comm::Records<RowEntry<T>> return_rows(comm::Exchange& exchange,
   return exchange.reverse_records(rows, combine_columns<T>);
 }
 
-#define NODEWISE_INSTANTIATE(T)                                                                 \
-  template FetchedRows<T> fetch_rows(comm::Exchange&, const DistMatrix<T>&);                    \
-  template kernels::ExtendedRows<T> extended_rows(const DistMatrix<T>&, const FetchedRows<T>*); \
-  template comm::Records<RowEntry<T>> to_records(const Csr<T>&, const GhostNumbering&);         \
-  template Csr<T> append_records(Csr<T>, const comm::Records<RowEntry<T>>&, GhostNumbering&);   \
-  template Csr<T> to_csr(const comm::Records<RowEntry<T>>&, GhostNumbering&);                   \
-  template comm::Records<RowEntry<T>> return_rows(comm::Exchange&,                              \
+#define NODEWISE_INSTANTIATE(T)                                                                    \
+  template std::vector<Offset> offsets_of_rows(const DistMatrix<T>&, std::span<const LocalIndex>); \
+  template FetchedRows<T> fetch_rows(comm::Exchange&, const DistMatrix<T>&);                       \
+  template kernels::ExtendedRows<T> extended_rows(const DistMatrix<T>&, const FetchedRows<T>*);    \
+  template comm::Records<RowEntry<T>> to_records(const Csr<T>&, const GhostNumbering&);            \
+  template Csr<T> append_records(Csr<T>, const comm::Records<RowEntry<T>>&, GhostNumbering&);      \
+  template Csr<T> to_csr(const comm::Records<RowEntry<T>>&, GhostNumbering&);                      \
+  template comm::Records<RowEntry<T>> return_rows(comm::Exchange&,                                 \
                                                   const comm::Records<RowEntry<T>>&);
 NODEWISE_INSTANTIATE(float)
 NODEWISE_INSTANTIATE(double)

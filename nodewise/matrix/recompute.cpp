@@ -1,0 +1,134 @@
+#include "nodewise/matrix/recompute.hpp"
+
+#include "nodewise/matrix/fit.hpp"
+#include "nodewise/matrix/same_pattern.hpp"
+#include "nodewise/mpi/agree.hpp"
+#include "nodewise/mpi/ledger.hpp"
+
+namespace nodewise::matrix {
+
+namespace {
+
+/// A, if C can be the product.
+template <class T>
+const DistMatrix<T>& checked(const DistMatrix<T>& A, const DistMatrix<T>& C, bool fits) {
+  require_fit(A, C, fits, "product on a known pattern");
+  return A;
+}
+
+constexpr const char* changed = "product on a known pattern";
+
+}  // namespace
+
+template <class T>
+Product<T>::Product(const DistMatrix<T>& A, const DistMatrix<T>& B, const DistMatrix<T>& C)
+    : A_(checked(A, C, A.rows() == C.rows() && B.cols() == C.cols())),
+      B_(checked(B, A, A.cols() == B.rows())),
+      B_rows_(A.exchange(), B),
+      C_(mpi::collectively(A.comm(), [&] {
+        KnownResult<T> known(C, B_rows_.columns());
+        const Csr<T> rows =
+            kernels::spgemm(extended_rows(A), A.n_local(), extended_rows(B, &B_rows_.rows()));
+        known.require_places_for(rows, B_rows_.columns());
+        return known;
+      })) {}
+
+template <class T>
+DistMatrix<T> Product<T>::recompute(const DistMatrix<T>& A, const DistMatrix<T>& B) {
+  require_same_pattern(A_, A, changed);
+  require_same_pattern(B_, B, changed);
+  A_ = A;
+  B_ = B;
+  B_rows_.update(B);
+  Array<T> on, off;
+  mpi::collectively(A.comm(), [&] {
+    on.resize(C_.matrix().on().cols.size());
+    off.resize(C_.matrix().off().cols.size());
+    kernels::spgemm_values(extended_rows(A), extended_rows(B, &B_rows_.rows()), C_.known(),
+                           on.data(), off.data());
+  });
+  return C_.with_values(std::move(on), std::move(off));
+}
+
+namespace {
+
+/// L B, where B's columns are numbered together with others.
+template <class T>
+kernels::ExtendedRows<T> numbered_rows(const DistMatrix<T>& B, const GhostNumbering& columns) {
+  kernels::ExtendedRows<T> rows = extended_rows(B);
+  rows.n_cols = columns.size();
+  return rows;
+}
+
+template <class T>
+kernels::ExtendedRows<T> plain_rows(const Csr<T>& L) {
+  return {.on = &L, .n_cols = L.n_cols};
+}
+
+}  // namespace
+
+template <class T>
+TransposedProduct<T>::TransposedProduct(const DistMatrix<T>& A, const DistMatrix<T>& B,
+                                        const DistMatrix<T>& C)
+    : A_(checked(A, C, A.cols() == C.rows() && B.cols() == C.cols())),
+      B_(checked(B, A, A.rows() == B.rows())),
+      columns_(mpi::collectively(A.comm(), [&] { return GhostNumbering(B.cols(), B.ghosts()); })),
+      sums_(A, C, columns_, [&](const Csr<T>& L) {
+        return kernels::spgemm(plain_rows(L), L.n_rows, numbered_rows(B, columns_));
+      }) {}
+
+template <class T>
+DistMatrix<T> TransposedProduct<T>::recompute(const DistMatrix<T>& A, const DistMatrix<T>& B) {
+  require_same_pattern(A_, A, changed);
+  require_same_pattern(B_, B, changed);
+  A_ = A;
+  B_ = B;
+  return sums_.recompute(
+      A, [&](const Csr<T>& L, const kernels::KnownRows<T>& known, T* on, T* off) {
+        kernels::spgemm_values(plain_rows(L), numbered_rows(B, columns_), known, on, off);
+      });
+}
+
+template <class T>
+GalerkinProduct<T>::GalerkinProduct(const DistMatrix<T>& A, const DistMatrix<T>& P,
+                                    const DistMatrix<T>& C)
+    : A_(checked(A, P, A.rows() == P.rows() && A.cols() == P.rows())),
+      P_(checked(P, C, P.cols() == C.rows() && P.cols() == C.cols())),
+      P_rows_(A.exchange(), P),
+      sums_(P, C, P_rows_.columns(), [&](const Csr<T>& L) {
+        return kernels::triple_product(L, extended_rows(A), extended_rows(P, &P_rows_.rows()));
+      }) {}
+
+template <class T>
+DistMatrix<T> GalerkinProduct<T>::recompute(const DistMatrix<T>& A) {
+  const mpi::Scope scope(A.comm(), "PtAP");
+  require_same_pattern(A_, A, changed);
+  A_ = A;
+  return sums_.recompute(
+      P_, [&](const Csr<T>& L, const kernels::KnownRows<T>& known, T* on, T* off) {
+        kernels::triple_product_values(L, extended_rows(A), extended_rows(P_, &P_rows_.rows()),
+                                       known, on, off);
+      });
+}
+
+template <class T>
+DistMatrix<T> GalerkinProduct<T>::recompute(const DistMatrix<T>& A, const DistMatrix<T>& P) {
+  {
+    const mpi::Scope scope(A.comm(), "AP");
+    require_same_pattern(P_, P, changed);
+    require_same_pattern(A_, A, changed);
+    P_ = P;
+    P_rows_.update(P);
+  }
+  return recompute(A);
+}
+
+#define NODEWISE_INSTANTIATE(T)        \
+  template class Product<T>;           \
+  template class TransposedProduct<T>; \
+  template class GalerkinProduct<T>;
+NODEWISE_INSTANTIATE(float)
+NODEWISE_INSTANTIATE(double)
+#undef NODEWISE_INSTANTIATE
+
+}  // namespace nodewise::matrix

@@ -1,0 +1,66 @@
+// Products computed again for matrices with other values and the same pattern, as in every step of
+// a time-dependent problem: values travel and are multiplied, and nothing is found out anew.
+#pragma once
+
+#include "nodewise/matrix/dist_matrix.hpp"
+#include "nodewise/matrix/value_exchange.hpp"
+
+namespace nodewise::matrix {
+
+// All three classes plan in their constructor, which takes the operands and their product C, made
+// by the function of the same form. That costs about as much as the product itself, one exchange of
+// rows or columns and one of lengths, all over the route of the operand that carries them, and no
+// discovery. recompute() gives what that function gives for its arguments, bit for bit, as a matrix
+// that shares C's exchange. It throws, on every rank, dimension_mismatch or unsuitable_matrix where
+// an argument's pattern is not the one planned for, and an earlier state remains; the constructor
+// throws unsuitable_matrix where C is not the product. They hold the last operands and result,
+// which share their entries with the caller's.
+
+/// A B, as multiply(A, B).
+template <class T>
+class Product {
+ public:
+  Product(const DistMatrix<T>& A, const DistMatrix<T>& B, const DistMatrix<T>& C);
+
+  /// Collective. One exchange: the values of B's rows.
+  DistMatrix<T> recompute(const DistMatrix<T>& A, const DistMatrix<T>& B);
+
+ private:
+  DistMatrix<T> A_, B_;
+  RefetchedRows<T> B_rows_;
+  KnownResult<T> C_;
+};
+
+/// A^T B, as multiply_transposed(A, B).
+template <class T>
+class TransposedProduct {
+ public:
+  TransposedProduct(const DistMatrix<T>& A, const DistMatrix<T>& B, const DistMatrix<T>& C);
+
+  /// Collective. One reversed exchange: the values of C's partial rows.
+  DistMatrix<T> recompute(const DistMatrix<T>& A, const DistMatrix<T>& B);
+
+ private:
+  DistMatrix<T> A_, B_;
+  GhostNumbering columns_;
+  PartialSums<T> sums_;
+};
+
+/// P^T A P, as galerkin_product(A, P), fused.
+template <class T>
+class GalerkinProduct {
+ public:
+  GalerkinProduct(const DistMatrix<T>& A, const DistMatrix<T>& P, const DistMatrix<T>& C);
+
+  /// Collective. With P as it was. One reversed exchange: the values of C's partial rows.
+  DistMatrix<T> recompute(const DistMatrix<T>& A);
+  /// Collective. With another P: one exchange more, for the values of its rows.
+  DistMatrix<T> recompute(const DistMatrix<T>& A, const DistMatrix<T>& P);
+
+ private:
+  DistMatrix<T> A_, P_;
+  RefetchedRows<T> P_rows_;
+  PartialSums<T> sums_;
+};
+
+}  // namespace nodewise::matrix
