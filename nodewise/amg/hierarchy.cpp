@@ -8,6 +8,8 @@
 #include "nodewise/amg/interpolate/extended_i.hpp"
 #include "nodewise/amg/smoother.hpp"
 #include "nodewise/matrix/operations.hpp"
+#include "nodewise/matrix/recompute.hpp"
+#include "nodewise/matrix/same_pattern.hpp"
 #include "nodewise/mpi/agree.hpp"
 #include "nodewise/mpi/ledger.hpp"
 
@@ -33,7 +35,8 @@ struct Level {
   std::unique_ptr<const DistMatrix<T>> P;  // from the next level; none on the last
   std::vector<LocalIndex> coarse_rows;     // this rank's rows that are the rows of the next level
   std::unique_ptr<const Smoother<T>> smoother;
-  std::unique_ptr<const CoarseSolver<T>> direct;  // on the last level, if it is small enough
+  std::unique_ptr<const CoarseSolver<T>> direct;        // on the last level, if it is small enough
+  std::unique_ptr<matrix::GalerkinProduct<T>> product;  // of rebuild(), which makes it
   // Work space: the right-hand side and solution of this level (unused on the finest), its
   // residual.
   mutable std::vector<T> b, x, r;
@@ -191,6 +194,11 @@ void coarsen_level(Level<T>& level, const Options& options) {
   level.P = std::make_unique<const DistMatrix<T>>(P.with_route(A.route()));
 }
 
+template <class T>
+std::string name_of(const CoarseSolver<T>& direct) {
+  return direct.singular() ? "direct, singular" : "direct";
+}
+
 }  // namespace
 
 template <class T>
@@ -213,7 +221,7 @@ Hierarchy<T>::Hierarchy(std::shared_ptr<const DistMatrix<T>> A, const Options& o
       A = std::make_shared<const DistMatrix<T>>(matrix::galerkin_product(*level.A, *level.P));
     } else if (info.rows <= std::max<GlobalIndex>(max_direct_rows, options_.max_coarse_rows)) {
       level.direct = std::make_unique<const CoarseSolver<T>>(*level.A);
-      info.coarse_solver = level.direct->singular() ? "direct, singular" : "direct";
+      info.coarse_solver = name_of(*level.direct);
     } else {
       info.coarse_solver = std::to_string(last_level_sweeps) + " symmetric sweeps";
     }
@@ -227,6 +235,62 @@ Hierarchy<T>::Hierarchy(std::shared_ptr<const DistMatrix<T>> A, const Options& o
     info_.push_back(info);
     if (observe) observe(depth, info);
     if (!level.P) break;
+  }
+}
+
+namespace {
+
+/// What rebuild() makes of a level.
+template <class T>
+struct Renewed {
+  std::shared_ptr<const DistMatrix<T>> A;
+  std::unique_ptr<const Smoother<T>> smoother;
+  std::unique_ptr<const CoarseSolver<T>> direct;
+};
+
+/// The part of a level with matrix A that depends on its values.
+template <class T>
+Renewed<T> renew(const Level<T>& level, std::shared_ptr<const DistMatrix<T>> A,
+                 const Options& options) {
+  Renewed<T> renewed;
+  renewed.A = std::move(A);
+  if (level.direct) renewed.direct = std::make_unique<const CoarseSolver<T>>(*renewed.A);
+  mpi::collectively(renewed.A->comm(), [&] {
+    if (!level.direct) {
+      renewed.smoother = std::make_unique<const Smoother<T>>(*renewed.A, options);
+    }
+  });
+  return renewed;
+}
+
+}  // namespace
+
+template <class T>
+void Hierarchy<T>::rebuild(std::shared_ptr<const DistMatrix<T>> A) {
+  {
+    const mpi::Scope scope(A->comm(), "examination", 0);
+    matrix::require_same_pattern(*levels_.front()->A, *A, "multigrid rebuild");
+    check_matrix(*A);
+  }
+  // All that is new is made before any of the old goes.
+  std::vector<Renewed<T>> renewed;
+  A = std::make_shared<const DistMatrix<T>>(A->with_exchange_of(*levels_.front()->A));
+  for (const std::unique_ptr<Level<T>>& level : levels_) {
+    const mpi::Scope scope(A->comm(), "level_setup", level->depth);
+    renewed.push_back(renew(*level, A, options_));
+    if (!level->P) break;
+    if (!level->product) {
+      const Level<T>& coarse = *levels_[static_cast<std::size_t>(level->depth) + 1];
+      level->product =
+          std::make_unique<matrix::GalerkinProduct<T>>(*level->A, *level->P, *coarse.A);
+    }
+    A = std::make_shared<const DistMatrix<T>>(level->product->recompute(*A));
+  }
+  for (std::size_t l = 0; l < renewed.size(); ++l) {
+    levels_[l]->A = std::move(renewed[l].A);
+    levels_[l]->smoother = std::move(renewed[l].smoother);
+    levels_[l]->direct = std::move(renewed[l].direct);
+    if (levels_[l]->direct) info_[l].coarse_solver = name_of(*levels_[l]->direct);
   }
 }
 

@@ -85,6 +85,17 @@ class Hierarchy : public solve::Operator<T> {
   ~Hierarchy() override;
   Hierarchy(Hierarchy&&) noexcept;
 
+  /// Collective. Sets up again for a matrix with the same pattern and other values, as in a time
+  /// step. What depends on the values is computed again: coarse matrices, smoothers, coarse solver;
+  /// splittings and interpolations, the routes, and what `automatic` options were resolved to stay
+  /// those of the first setup. With the values of the first setup it is, bit for bit, as it was
+  /// then. Discovers nothing: the first call plans (for each level about the messages of a Galerkin
+  /// product), every later one costs a reversed exchange of values on each level but the last, and
+  /// what the coarse solver's setup does. Throws, on every rank, what the constructor throws, or
+  /// dimension_mismatch or unsuitable_matrix where the pattern is another; the hierarchy is then as
+  /// it was before. Copies of matrix() stay as they are.
+  void rebuild(std::shared_ptr<const matrix::DistMatrix<T>> A);
+
   const comm::Layout& layout() const override;
   void apply(std::span<const T> b, std::span<T> x) const override;
 
@@ -99,7 +110,8 @@ class Hierarchy : public solve::Operator<T> {
   /// Sum of rows (nonzeros) over the levels divided by those of the finest.
   double grid_complexity() const;
   double operator_complexity() const;
-  /// Bytes this rank holds for the levels, the finest matrix not counted.
+  /// Bytes this rank holds for the levels; the finest matrix and what rebuild() keeps for the next
+  /// time are not counted.
   std::size_t memory_bytes() const;
 
  private:

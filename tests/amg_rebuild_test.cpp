@@ -1,0 +1,229 @@
+// Setting a hierarchy up again for other values on the same pattern.
+#include <cstring>
+#include <limits>
+
+#include <gtest/gtest.h>
+
+#include "nodewise/amg/hierarchy.hpp"
+#include "nodewise/matrix/operations.hpp"
+
+#include "amg_support.hpp"
+#include "collective_error.hpp"
+#include "mpi_counter.hpp"
+
+namespace nodewise::amg {
+namespace {
+
+using io::Problem;
+using matrix::DistMatrix;
+using matrix::Layout;
+using test::counted;
+using test::expect_same_error;
+using test::MpiCalls;
+using test::test_comm;
+
+using Matrix = std::shared_ptr<const DistMatrix<double>>;
+
+Matrix shared(DistMatrix<double> A) {
+  return std::make_shared<const DistMatrix<double>>(std::move(A));
+}
+
+Options small_options() {
+  Options options;
+  options.max_coarse_rows = 6;
+  return options;
+}
+
+/// Collective. D A D for a diagonal matrix D of positive numbers.
+Matrix scaled(const DistMatrix<double>& A) {
+  const auto factor = [](GlobalIndex i) {
+    return 0.5 + hash_uniform(static_cast<std::uint64_t>(i), 3);
+  };
+  Array<double> on = A.on().vals, off = A.off().vals;
+  for (LocalIndex i = 0; i < A.n_local(); ++i) {
+    const double row = factor(A.rows().to_global(i));
+    for (Offset k = A.on().begin(i); k < A.on().end(i); ++k) {
+      const auto p = static_cast<std::size_t>(k);
+      on[p] *= row * factor(A.cols().to_global(A.on().cols[p]));
+    }
+    for (Offset k = A.off().begin(i); k < A.off().end(i); ++k) {
+      const auto p = static_cast<std::size_t>(k);
+      off[p] *= row * factor(A.ghosts()[static_cast<std::size_t>(A.off().cols[p])]);
+    }
+  }
+  return shared(A.with_values(std::move(on), std::move(off)));
+}
+
+std::vector<double> applied(const Hierarchy<double>& hierarchy) {
+  std::vector<double> b, x(static_cast<std::size_t>(hierarchy.layout().n_local()));
+  for (GlobalIndex i = hierarchy.layout().begin(); i < hierarchy.layout().end(); ++i) {
+    b.push_back(hash_uniform(static_cast<std::uint64_t>(i), 5) - 0.5);
+  }
+  hierarchy.apply(b, x);
+  return x;
+}
+
+template <class Values>
+bool same_bits(const Values& a, const Values& b) {
+  return a.size() == b.size() &&
+         (a.empty() || std::memcmp(a.data(), b.data(), a.size() * sizeof(a[0])) == 0);
+}
+
+void expect_same_bits(const DistMatrix<double>& A, const DistMatrix<double>& B) {
+  EXPECT_EQ(A.on().cols, B.on().cols);
+  EXPECT_EQ(A.off().cols, B.off().cols);
+  EXPECT_TRUE(same_bits(A.on().vals, B.on().vals));
+  EXPECT_TRUE(same_bits(A.off().vals, B.off().vals));
+}
+
+/// Calls f(comm, node of every rank, options) for placements and routes.
+template <class F>
+void for_each_route(const F& f) {
+  for (const auto& map : test::node_maps(test_comm()->size())) {
+    const auto comm = mpi::Comm::create(MPI_COMM_WORLD, map.node_of_rank);
+    for (const auto route : {comm::Route::direct, comm::Route::two_step, comm::Route::three_step}) {
+      SCOPED_TRACE(testing::Message() << map.name << ", " << to_string(route));
+      Options options = small_options();
+      options.route = route;
+      f(comm, map.node_of_rank, options);
+    }
+  }
+}
+
+TEST(Rebuild, WithTheSameValuesIsTheSameBitForBit) {
+  for_each_route([](const auto& comm, const auto&, const Options& options) {
+    const auto A = shared(io::generate<double>(comm, {.problem = Problem::rotated_fe, .n = 12}));
+    const Hierarchy<double> fresh(A, options);
+    Hierarchy<double> hierarchy(A, options);
+    const std::vector<double> expected = applied(fresh);
+    ASSERT_GT(fresh.levels().size(), 2U);
+    for (int step = 0; step < 3; ++step) {
+      if (step == 1) {  // there and back
+        hierarchy.rebuild(scaled(*A));
+        EXPECT_NE(applied(hierarchy), expected);
+      }
+      hierarchy.rebuild(A);
+      for (std::size_t l = 0; l < fresh.levels().size(); ++l) {
+        expect_same_bits(*hierarchy.matrix(l), *fresh.matrix(l));
+        EXPECT_EQ(hierarchy.matrix(l)->route(), fresh.matrix(l)->route());
+      }
+      EXPECT_TRUE(same_bits(applied(hierarchy), expected));
+    }
+  });
+}
+
+TEST(Rebuild, WithOtherValuesMakesNewGalerkinProducts) {
+  for_each_route([](const auto& comm, const auto&, const Options& options) {
+    const auto A = shared(io::generate<double>(comm, {.problem = Problem::laplace9, .n = 11}));
+    Hierarchy<double> hierarchy(A, options);
+    const Matrix old_coarse = hierarchy.matrix(1);
+    const Array<double> old_values = old_coarse->on().vals;
+    for (const Matrix& B : {scaled(*A), scaled(*scaled(*A))}) {
+      hierarchy.rebuild(B);
+      expect_same_bits(*hierarchy.matrix(0), *B);
+      for (std::size_t l = 0; l + 1 < hierarchy.levels().size(); ++l) {
+        expect_same_bits(
+            *hierarchy.matrix(l + 1),
+            matrix::galerkin_product(*hierarchy.matrix(l), *hierarchy.interpolation(l)));
+      }
+    }
+    EXPECT_TRUE(same_bits(old_coarse->on().vals, old_values));  // matrices do not change
+  });
+}
+
+// A matrix times 4 is solved as well as the matrix: all parts of the cycle know the new values.
+TEST(Rebuild, RenewsSmoothersAndCoarseSolver) {
+  for (const SmootherKind kind : {SmootherKind::l1_gauss_seidel, SmootherKind::gauss_seidel,
+                                  SmootherKind::l1_jacobi, SmootherKind::jacobi}) {
+    for (const int max_levels : {2, 25}) {  // the last level is swept over, or solved directly
+      Options options = small_options();
+      options.smoother = kind;
+      options.max_levels = max_levels;
+      const int n = max_levels == 2 ? 40 : 12;
+      const auto A =
+          shared(io::generate<double>(test_comm(), {.problem = Problem::laplace5, .n = n}));
+      Array<double> on = A->on().vals, off = A->off().vals;
+      for (double& value : on) value *= 4;
+      for (double& value : off) value *= 4;
+      Hierarchy<double> hierarchy(A, options);
+      const std::vector<double> before = applied(hierarchy);
+      hierarchy.rebuild(shared(A->with_values(std::move(on), std::move(off))));
+      std::vector<double> after = applied(hierarchy);
+      for (double& value : after) value *= 4;
+      ASSERT_EQ(before.size(), after.size());
+      for (std::size_t i = 0; i < before.size(); ++i) EXPECT_NEAR(after[i], before[i], 1e-13);
+    }
+  }
+}
+
+/// Messages this rank sends when the exchange runs in reverse.
+std::int64_t reversed_messages(const DistMatrix<double>& P) {
+  std::int64_t messages = 0;
+  for (const comm::Stage& stage : P.exchange().plan().stages) {
+    messages += static_cast<std::int64_t>(stage.recv_ranks.size());
+  }
+  return messages;
+}
+
+TEST(Rebuild, SendsTheValuesOfPartialRowsAndNothingElse) {
+  for_each_route([](const auto& comm, const auto& nodes, const Options& options) {
+    const auto A = shared(io::generate<double>(comm, {.problem = Problem::laplace9, .n = 11}));
+    const auto B = scaled(*A);
+    Hierarchy<double> hierarchy(A, options);
+    EXPECT_EQ(counted(nodes, [&] { hierarchy.rebuild(B); }).synchronous, 0);  // plans
+    const MpiCalls calls = counted(nodes, [&] { hierarchy.rebuild(A); });
+    EXPECT_EQ(calls.synchronous, 0);
+    std::int64_t expected = 0;
+    for (std::size_t l = 0; l + 1 < hierarchy.levels().size(); ++l) {
+      expected += reversed_messages(*hierarchy.interpolation(l));
+    }
+    EXPECT_EQ(calls.messages(), expected);
+  });
+}
+
+TEST(RebuildErrors, LeaveTheHierarchyAsItWas) {
+  const auto comm = test_comm();
+  const auto A = shared(io::generate<double>(comm, {.problem = Problem::laplace5, .n = 9}));
+  Hierarchy<double> hierarchy(A, small_options());
+  const std::vector<double> expected = applied(hierarchy);
+  const auto refused = [&](ErrorCode code, const Matrix& B) {
+    const std::string text = expect_same_error(*comm, code, [&] { hierarchy.rebuild(B); });
+    EXPECT_TRUE(same_bits(applied(hierarchy), expected));
+    return text;
+  };
+  Array<double> on = A->on().vals;
+  if (comm->rank() == comm->size() - 1) on.back() = std::numeric_limits<double>::quiet_NaN();
+  const auto text =
+      refused(ErrorCode::unsuitable_matrix, shared(A->with_values(on, A->off().vals)));
+  EXPECT_NE(text.find("row 81 has an entry that is not a finite number"), std::string::npos)
+      << text;
+  const auto other = io::generate<double>(comm, {.problem = Problem::laplace9, .n = 9});
+  EXPECT_NE(refused(ErrorCode::unsuitable_matrix, shared(other)).find("row 1 "), std::string::npos);
+  const auto larger = io::generate<double>(comm, {.problem = Problem::laplace5, .n = 10});
+  refused(ErrorCode::dimension_mismatch, shared(larger));
+  hierarchy.rebuild(scaled(*A));
+  EXPECT_NE(applied(hierarchy), expected);
+  hierarchy.rebuild(A);
+  EXPECT_TRUE(same_bits(applied(hierarchy), expected));
+}
+
+// A Neumann problem has a singular coarse matrix, a shifted one has not.
+TEST(Rebuild, ReportsTheCoarseSolverAnew) {
+  const auto comm = test_comm();
+  const GlobalIndex n = 12;
+  const Layout layout = Layout::uniform(comm, n);
+  const auto chain = [&](double shift) {
+    return shared(matrix::matrix_from_rows<double>(layout, layout, [&](GlobalIndex i, auto&& emit) {
+      emit(i, (i == 0 || i + 1 == n ? 1.0 : 2.0) + shift);
+      if (i > 0) emit(i - 1, -1.0);
+      if (i + 1 < n) emit(i + 1, -1.0);
+    }));
+  };
+  Hierarchy<double> hierarchy(chain(0.0), {});
+  EXPECT_EQ(hierarchy.levels().back().coarse_solver, "direct, singular");
+  hierarchy.rebuild(chain(0.5));
+  EXPECT_EQ(hierarchy.levels().back().coarse_solver, "direct");
+}
+
+}  // namespace
+}  // namespace nodewise::amg
