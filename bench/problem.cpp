@@ -15,6 +15,15 @@ Problem parse_problem(const std::string& text) {
   return {text.substr(0, colon), std::stoi(text.substr(colon + 1))};
 }
 
+std::shared_ptr<const mpi::Comm> make_comm(int ranks_per_node) {
+  if (ranks_per_node == 0) return mpi::Comm::create(MPI_COMM_WORLD);
+  int size = 0;
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  std::vector<int> node_of_rank;
+  for (int r = 0; r < size; ++r) node_of_rank.push_back(r / ranks_per_node);
+  return mpi::Comm::create(MPI_COMM_WORLD, node_of_rank);
+}
+
 std::shared_ptr<const Matrix> make_matrix(const std::shared_ptr<const mpi::Comm>& comm,
                                           const Problem& problem) {
   io::GalleryOptions options;

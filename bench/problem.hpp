@@ -21,6 +21,10 @@ struct Problem {
 /// Local. Reads "name:n", such as "laplace27:100"; throws invalid_argument.
 Problem parse_problem(const std::string& text);
 
+/// Collective. All ranks of the program, on their real nodes, or with 0 < ranks_per_node
+/// consecutive ranks on each: to see counts on one machine.
+std::shared_ptr<const mpi::Comm> make_comm(int ranks_per_node);
+
 /// Collective. The matrix; rotated_fe with the gallery's defaults (angle pi/8, epsilon 0.001).
 std::shared_ptr<const Matrix> make_matrix(const std::shared_ptr<const mpi::Comm>& comm,
                                           const Problem& problem);

@@ -30,15 +30,6 @@ struct Arguments {
   int ranks_per_node = 0;
 };
 
-std::shared_ptr<const mpi::Comm> make_comm(const Arguments& arguments) {
-  if (arguments.ranks_per_node == 0) return mpi::Comm::create(MPI_COMM_WORLD);
-  int size = 0;
-  MPI_Comm_size(MPI_COMM_WORLD, &size);
-  std::vector<int> node_of_rank;
-  for (int r = 0; r < size; ++r) node_of_rank.push_back(r / arguments.ranks_per_node);
-  return mpi::Comm::create(MPI_COMM_WORLD, node_of_rank);
-}
-
 /// One route on one level.
 struct Entrant {
   Route route;
@@ -164,7 +155,7 @@ void print_solves(const std::shared_ptr<const Matrix>& A, const Arguments& argum
 }
 
 void run(const Arguments& arguments) {
-  const std::shared_ptr<const mpi::Comm> comm = make_comm(arguments);
+  const std::shared_ptr<const mpi::Comm> comm = make_comm(arguments.ranks_per_node);
   for (const std::string& text : arguments.problems) {
     const Problem problem = parse_problem(text);
     const std::shared_ptr<const Matrix> A = make_matrix(comm, problem);
