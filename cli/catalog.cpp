@@ -66,25 +66,38 @@ void append(std::vector<Option>& options, std::string_view group, std::string_vi
   }
 }
 
+/// Options of multigrid that only its cycle, or the way its data travels, depends on.
+bool leaves_levels_alone(const Option& option) {
+  static const std::vector<std::string> names = {"smoother",        "sweep-order",   "pre-sweeps",
+                                                 "post-sweeps",     "jacobi-weight", "route",
+                                                 "route-from-level"};
+  return std::find(names.begin(), names.end(), option.name) != names.end();
+}
+
 std::vector<Option> make_catalog() {
-  const std::vector<Command> both = {Command::solve, Command::convert};
+  const std::vector<Command> any = {Command::solve, Command::inspect, Command::convert};
   const std::vector<Command> solve = {Command::solve};
+  const std::vector<Command> both = {Command::solve, Command::inspect};
   std::vector<Option> all;
-  append(all, "Input", "input", both, source_fields(), &Settings::source);
+  append(all, "Input", "input", any, source_fields(), &Settings::source);
   append(all, "Input", "input", solve, rhs_fields(), &Settings::rhs);
   append(all, "Solver", "solver", solve, method_fields(), &Settings::method);
   append(all, "Solver", "solver", solve, solve::option_fields(), &Settings::solver);
-  append(all, "Multigrid", "amg", solve, amg::option_fields(), &Settings::amg);
-  append(all, "Model problems", "problem", both, io::gallery_fields(), &Settings::gallery);
-  append(all, "Placement", "placement", solve, placement_fields(), &Settings::placement);
+  append(all, "Multigrid", "amg", both, amg::option_fields(), &Settings::amg);
+  append(all, "Model problems", "problem", any, io::gallery_fields(), &Settings::gallery);
+  append(all, "Placement", "placement", both, placement_fields(), &Settings::placement);
+  append(all, "Placement", "placement", {Command::inspect}, virtual_fields(),
+         &Settings::virtual_machine);
   append(all, "Communication", "communication", solve, mpi::setting_fields(),
          &Settings::communication);
   append(all, "Output", "output", solve, result_fields(), &Settings::result);
-  append(all, "Output", "output", both, console_fields(), &Settings::console);
+  append(all, "Output", "output", any, console_fields(), &Settings::console);
   append(all, "Pages", "page", {Command::options}, page_fields(), &Settings::page);
   for (Option& option : all) {
     if (option.name == "output") option.letter = 'o';
     if (option.name == "quiet") option.letter = 'q';
+    if (option.name == "json") option.commands = both;
+    if (leaves_levels_alone(option)) option.commands = solve;
     if (option.name == "problem") option.standard.clear();  // without it a file is read
   }
   return all;
@@ -121,6 +134,8 @@ std::span<const Option> catalog() {
 std::span<const CommandInfo> commands() {
   static const std::vector<CommandInfo> table = {
       {Command::solve, "solve", "A.mtx | --problem NAME", "solve A x = b and report how it went"},
+      {Command::inspect, "inspect", "A.mtx | --problem NAME",
+       "describe a matrix and its hierarchy, and count messages for any number of ranks"},
       {Command::convert, "convert", "IN OUT | --problem NAME OUT",
        "write a matrix, or a model problem, in the format that OUT's name ends in"},
       {Command::options, "options", "", "print the reference of all options"},

@@ -112,7 +112,7 @@ std::string command_help(Command command) {
                     info.name, info.summary, info.name, info.usage, info.usage.empty() ? "" : " ");
   }
   for (const std::string& group : groups()) text += group_text(group, &command);
-  if (command == Command::solve || command == Command::convert) {
+  if (command == Command::solve || command == Command::inspect || command == Command::convert) {
     text +=
         "Files are Matrix Market (.mtx, read also with gzip) or PETSc binary (.petsc, .bin).\n"
         "A flag may be given a value: --graph-laplacian=false.\n\n";
@@ -135,11 +135,14 @@ std::string options_markdown() {
       "Names are written with dashes on the command line and with underscores in the structs of "
       "the\n"
       "library. A flag is switched on by its name and takes a value only after `=`, as in\n"
-      "`--graph-laplacian=false`. All options belong to `nodewise solve`; those of the groups "
-      "Input\n"
-      "(but for the right-hand side) and Model problems, and `--quiet`, also to `nodewise "
-      "convert`;\n"
-      "those of the group Pages to `nodewise options`.\n";
+      "`--graph-laplacian=false`. All options but those of virtual ranks belong to `nodewise "
+      "solve`;\n"
+      "those of the groups Input (but for the right-hand side) and Model problems, and `--quiet`, "
+      "also\n"
+      "to `nodewise convert`; those of the group Pages to `nodewise options`. `nodewise inspect` "
+      "takes\n"
+      "what says which matrix, which levels, which ranks, and where to report: `nodewise inspect "
+      "--help`.\n";
   for (const std::string& group : groups()) text += group_markdown(group);
   return text;
 }

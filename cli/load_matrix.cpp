@@ -70,10 +70,10 @@ Size announced_size(const std::shared_ptr<const mpi::Comm>& comm, const std::str
 /// missing is for the reader to report.
 double file_need(const std::shared_ptr<const mpi::Comm>& comm, const Settings& settings) {
   const std::string& path = settings.files[0];
-  const bool solve = settings.command == Command::solve;
+  const bool multigrid = settings.command != Command::convert;
   if (path.ends_with(".mtx") || path.ends_with(".mtx.gz")) {
     const Size size = announced_size(comm, path);
-    return std::max(market_bytes(size), solve ? solve_bytes(size) : 0);
+    return std::max(market_bytes(size), multigrid ? solve_bytes(size) : 0);
   }
   // A binary file is about as large as the matrix, and read in place: two and a half times that.
   std::error_code ignored;
@@ -83,7 +83,7 @@ double file_need(const std::shared_ptr<const mpi::Comm>& comm, const Settings& s
 
 double problem_need(const Settings& settings) {
   const Size size = size_of_problem(settings.gallery);
-  return settings.command == Command::solve ? solve_bytes(size) : matrix_bytes(size);
+  return settings.command == Command::convert ? matrix_bytes(size) : solve_bytes(size);
 }
 
 LoadedMatrix read_file(const mpi::Comm& world, const std::shared_ptr<const mpi::Comm>& comm,

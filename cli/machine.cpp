@@ -103,19 +103,35 @@ std::vector<int> domains_found(const mpi::Comm& comm, DomainChoice choice) {
       comm, choice == DomainChoice::numa ? mpi::DomainLevel::numa : mpi::DomainLevel::package);
 }
 
+/// The node of each of n_ranks ranks; one of the two options must be given.
+std::vector<int> node_of_ranks(int n_ranks, const PlacementOptions& options, Dealing dealing) {
+  if (!options.node_map.empty()) return parse_map("node", options.node_map, n_ranks);
+  const int per_node = options.ranks_per_node;
+  const int n_nodes = n_ranks / per_node + (n_ranks % per_node > 0 ? 1 : 0);
+  std::vector<int> nodes;
+  for (int r = 0; r < n_ranks; ++r) {
+    nodes.push_back(dealing == Dealing::block ? r / per_node : r % n_nodes);
+  }
+  return nodes;
+}
+
 }  // namespace
+
+mpi::Topology place_virtual_ranks(const Settings& settings) {
+  const PlacementOptions& options = settings.placement;
+  const int n_ranks = settings.virtual_machine.virtual_ranks;
+  const mpi::Topology nodes(node_of_ranks(n_ranks, options, settings.virtual_machine.placement));
+  if (options.domain_map.empty()) return nodes;
+  return nodes.with_domains(parse_map("domain", options.domain_map, n_ranks));
+}
 
 std::shared_ptr<const mpi::Comm> make_comm(const mpi::Comm& world,
                                            const PlacementOptions& placement,
                                            const mpi::CommSettings& communication) {
   const int n_ranks = world.size();
   mpi::Topology topology = world.topology();
-  if (!placement.node_map.empty()) {
-    topology = mpi::Topology(parse_map("node", placement.node_map, n_ranks));
-  } else if (placement.ranks_per_node > 0) {
-    std::vector<int> nodes;
-    for (int r = 0; r < n_ranks; ++r) nodes.push_back(r / placement.ranks_per_node);
-    topology = mpi::Topology(nodes);
+  if (!placement.node_map.empty() || placement.ranks_per_node > 0) {
+    topology = mpi::Topology(node_of_ranks(n_ranks, placement, Dealing::block));
   }
   const auto placed = mpi::Comm::create(world.get(), topology, communication);
   const std::vector<int> domains = !placement.domain_map.empty()

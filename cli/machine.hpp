@@ -12,6 +12,10 @@
 
 namespace nodewise::cli {
 
+/// Local. The placement of the virtual ranks, which --node-map or --ranks-per-node must give; with
+/// domains where --domain-map does. Throws Failure{usage} where a list does not fit the ranks.
+mpi::Topology place_virtual_ranks(const Settings& settings);
+
 /// Collective. The communicator of the work, with the settings, and with the placement that
 /// --node-map, --ranks-per-node, --domains or --domain-map asks for. Throws Failure{usage} on every
 /// rank where a list does not fit the ranks, or this build cannot find domains.

@@ -104,7 +104,7 @@ void run_parser(CLI::App& app, std::span<const std::string> words) {
 
 void check_file_count(const Settings& s) {
   const std::size_t files = s.files.size();
-  if (s.command == Command::solve) {
+  if (s.command == Command::solve || s.command == Command::inspect) {
     if (s.is_model_problem() && files > 0) {
       fail(fmt::format("give a matrix file or --problem, not both ('{}')", s.files[0]));
     }
@@ -112,10 +112,9 @@ void check_file_count(const Settings& s) {
       fail("no matrix: give a Matrix Market file, or a model problem by --problem NAME");
     }
     if (files > 1) {
-      fail(
-          fmt::format("one matrix at a time: '{}' is one file too many (a right-hand side is given "
-                      "by --rhs)",
-                      s.files[1]));
+      const char* hint =
+          s.command == Command::solve ? " (a right-hand side is given by --rhs)" : "";
+      fail(fmt::format("one matrix at a time: '{}' is one file too many{}", s.files[1], hint));
     }
   } else if (s.command == Command::convert) {
     const std::size_t wanted = s.is_model_problem() ? 1 : 2;
@@ -127,6 +126,25 @@ void check_file_count(const Settings& s) {
     }
   } else if (files > 0) {
     fail(fmt::format("unexpected argument '{}'", s.files[0]));
+  }
+}
+
+void check_virtual_ranks(const Settings& s) {
+  if (s.has_virtual_ranks()) {
+    if (s.placement.ranks_per_node == 0 && s.placement.node_map.empty()) {
+      fail("--virtual-ranks needs --ranks-per-node N or --node-map LIST, which say what is a node");
+    }
+    if (s.has("placement") && !s.placement.node_map.empty()) {
+      fail("--placement deals ranks to nodes of --ranks-per-node; --node-map has dealt them");
+    }
+    if (s.placement.domains != DomainChoice::none) {
+      fail("--domains asks this machine; those of virtual ranks are given by --domain-map");
+    }
+    return;
+  }
+  for (const char* name : {"placement", "routes"}) {
+    if (s.has(name))
+      fail(fmt::format("--{} is for virtual ranks; it needs --virtual-ranks N", name));
   }
 }
 
@@ -149,6 +167,7 @@ void check_combinations(const Settings& s) {
   if (s.communication.sparse_exchange == mpi::SparseExchange::rma) {
     fail("--sparse-exchange rma is for messages of one size only, and those of a solve are not");
   }
+  check_virtual_ranks(s);
   if (!s.result.json.empty() && s.result.json == s.result.output) {
     fail("--output and --json name the same file");
   }

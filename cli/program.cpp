@@ -10,6 +10,7 @@
 
 #include "cli/catalog.hpp"
 #include "cli/convert_command.hpp"
+#include "cli/inspect_command.hpp"
 #include "cli/last_resort.hpp"
 #include "cli/machine.hpp"
 #include "cli/parse.hpp"
@@ -56,6 +57,8 @@ ExitCode run_command(const std::shared_ptr<const mpi::Comm>& world,
   switch (settings.command) {
     case Command::solve:
       return solve_command(world, settings, words);
+    case Command::inspect:
+      return inspect_command(world, settings, words);
     case Command::convert:
       return convert_command(world, settings);
     case Command::help:

@@ -1,69 +1,13 @@
 #include "cli/report_json.hpp"
 
-#include <charconv>
-#include <cmath>
-#include <string_view>
-
-#include <nlohmann/json.hpp>
-
-#include "nodewise/base/version.hpp"
-
-#include "cli/catalog.hpp"
+#include "cli/json_parts.hpp"
 
 namespace nodewise::cli {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 /// Raised whenever a field changes its meaning or goes away; new fields leave it as it is.
 constexpr int schema_version = 1;
-
-/// JSON has no word for NaN and infinity.
-Json number(double value) {
-  return std::isfinite(value) ? Json(value) : Json(nullptr);
-}
-
-Json text_or_null(const std::string& text) {
-  return text.empty() ? Json(nullptr) : Json(text);
-}
-
-/// The value of an option as the JSON type it stands for.
-Json option_value(const Option& option, const Settings& settings) {
-  const std::string text = option.get(settings);
-  if (option.type == "integer" || option.type == "number") return Json::parse(text, nullptr, false);
-  if (option.is_flag()) return text == "true";
-  return text_or_null(text);
-}
-
-Json options_json(const Settings& settings) {
-  Json json = Json::object();
-  for (const Option& option : catalog()) {
-    if (!option.belongs_to(Command::solve)) continue;
-    if (option.group == "Model problems" && !settings.is_model_problem()) continue;
-    json[option.name] = option_value(option, settings);
-  }
-  return json;
-}
-
-Json program_json() {
-  const BuildInfo build = build_info();
-  return {{"name", "nodewise"},         {"version", build.version},
-          {"commit", build.commit},     {"build_type", build.build_type},
-          {"compiler", build.compiler}, {"build_options", build.options}};
-}
-
-Json machine_json(const Machine& machine) {
-  return {{"hosts", machine.hosts},
-          {"ranks", machine.ranks},
-          {"nodes", machine.ranks_per_node.size()},
-          {"ranks_per_node", machine.ranks_per_node},
-          {"domains", machine.domains},
-          {"placement", machine.placement_given ? "given" : "detected"},
-          {"processor", machine.processor},
-          {"mpi_library", machine.mpi_library},
-          {"mpi_standard", machine.mpi_standard}};
-}
 
 Json level_json(const amg::LevelInfo& info) {
   constexpr auto value_bytes = static_cast<std::int64_t>(sizeof(double));
@@ -125,7 +69,7 @@ std::string report_json(const SolveRecord& record, const Settings& settings) {
       {"program", program_json()},
       {"command_line", record.command_line},
       {"machine", machine_json(record.machine)},
-      {"options", options_json(settings)},
+      {"options", options_json(settings, Command::solve)},
       {"matrix",
        {{"source", matrix.source},
         {"format", text_or_null(matrix.format)},
@@ -145,8 +89,7 @@ std::string report_json(const SolveRecord& record, const Settings& settings) {
         {"peak_resident_sum", record.memory.peak_sum_bytes}}},
       {"solution_file", text_or_null(record.solution_file)},
       {"exit_code", static_cast<int>(record.exit_code)}};
-  // A file name need not be UTF-8; what is not is replaced.
-  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return dumped(json);
 }
 
 }  // namespace nodewise::cli

@@ -92,6 +92,23 @@ std::span<const Field<ConsoleOptions>> console_fields() {
   return fields;
 }
 
+std::span<const Field<VirtualOptions>> virtual_fields() {
+  constexpr int most_ranks = 10'000'000;
+  static const std::vector<Field<VirtualOptions>> fields = {
+      field("virtual_ranks", &VirtualOptions::virtual_ranks,
+            "count what so many ranks would send to each other; needs --ranks-per-node or "
+            "--node-map, which place them; 0: count nothing",
+            0, most_ranks),
+      field("placement", &VirtualOptions::placement,
+            "with --ranks-per-node: successive virtual ranks fill one node after the other, or go "
+            "to the next node each",
+            {"block", "round_robin"}),
+      text_field("routes", &VirtualOptions::routes, "list",
+                 "the routes to count virtual ranks for, some of direct, two_step, three_step"),
+  };
+  return fields;
+}
+
 std::span<const Field<PageOptions>> page_fields() {
   static const std::vector<Field<PageOptions>> fields = {
       field("markdown", &PageOptions::markdown, "print the reference page docs/options.md"),

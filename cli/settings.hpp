@@ -14,11 +14,12 @@
 
 namespace nodewise::cli {
 
-enum class Command { help, solve, convert, options, version };
+enum class Command { help, solve, inspect, convert, options, version };
 enum class SolverChoice { automatic, cg, gmres };
 enum class PreconditionerChoice { amg, jacobi, none };
 enum class ProgressChoice { automatic, live, lines };
 enum class DomainChoice { none, numa, package };
+enum class Dealing { block, round_robin };
 
 /// What is made of the matrix file, for every command that reads one.
 struct SourceOptions {
@@ -55,6 +56,13 @@ struct ConsoleOptions {
   ProgressChoice progress = ProgressChoice::automatic;
 };
 
+/// The ranks of a machine that is not at hand.
+struct VirtualOptions {
+  int virtual_ranks = 0;  ///< 0: none
+  Dealing placement = Dealing::block;
+  std::string routes = "direct,two_step,three_step";
+};
+
 /// What `nodewise options` prints.
 struct PageOptions {
   bool markdown = false;
@@ -78,10 +86,12 @@ struct Settings {
   amg::Options amg;
   ResultOptions result;
   ConsoleOptions console;
+  VirtualOptions virtual_machine;
   PageOptions page;
 
   bool has(const std::string& option) const { return given.count(option) != 0; }
   bool is_model_problem() const { return has("problem"); }
+  bool has_virtual_ranks() const { return virtual_machine.virtual_ranks > 0; }
 };
 
 std::span<const Field<SourceOptions>> source_fields();
@@ -90,6 +100,7 @@ std::span<const Field<PlacementOptions>> placement_fields();
 std::span<const Field<MethodOptions>> method_fields();
 std::span<const Field<ResultOptions>> result_fields();
 std::span<const Field<ConsoleOptions>> console_fields();
+std::span<const Field<VirtualOptions>> virtual_fields();
 std::span<const Field<PageOptions>> page_fields();
 
 }  // namespace nodewise::cli

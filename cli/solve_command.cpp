@@ -4,9 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "nodewise/base/timer.hpp"
 #include "nodewise/io/read.hpp"
-#include "nodewise/matrix/operations.hpp"
 #include "nodewise/solve/krylov.hpp"
 #include "nodewise/solve/matrix_operator.hpp"
 
@@ -20,6 +18,7 @@
 #include "cli/report_json.hpp"
 #include "cli/summary.hpp"
 #include "cli/system.hpp"
+#include "cli/timed.hpp"
 
 namespace nodewise::cli {
 
@@ -34,17 +33,6 @@ void check_outputs(const mpi::Comm& comm, const ResultOptions& result) {
     }
     if (!result.json.empty()) check_writable(result.json);
   });
-}
-
-MatrixFacts describe_matrix(const LoadedMatrix& loaded, const Settings& settings) {
-  const Matrix& A = *loaded.A;
-  return {.source = source_name(settings),
-          .format = loaded.summary.format,
-          .graph_laplacian = settings.source.graph_laplacian,
-          .rows = A.rows().n_global(),
-          .nonzeros = A.nnz_global(),
-          .duplicates = loaded.summary.duplicates,
-          .symmetric = matrix::is_symmetric(A)};
 }
 
 std::string method_name(const Settings& settings, bool symmetric) {
@@ -99,14 +87,6 @@ std::vector<double> run_solver(const System& system, const Preconditioner& preco
   record.report = method(A, preconditioner.get(), system.b, x, settings.solver, observe);
   if (!console.is_live()) console.line();
   return x;
-}
-
-/// Runs a phase and returns its longest time over the ranks.
-template <class Work>
-double timed(const mpi::Comm& comm, Work&& work) {
-  const Timer timer;
-  work();
-  return mpi::max(comm, timer.seconds());
 }
 
 void write_results(const System& system, std::span<const double> x, const Settings& settings,

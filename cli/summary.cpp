@@ -18,15 +18,6 @@ namespace {
 constexpr std::size_t label_width = 17;
 constexpr std::size_t page_width = 98;
 
-/// "  label         text", the text wrapped beside the label.
-void entry(Console& console, const std::string& label, const std::string& text) {
-  bool first = true;
-  for (const std::string& line : wrapped(text, page_width - label_width - 2)) {
-    console.line(fmt::format("  {:<{}}{}", first ? label : "", label_width, line));
-    first = false;
-  }
-}
-
 bool has_domains(const Machine& machine) {
   return std::cmp_greater(machine.domains, machine.ranks_per_node.size());
 }
@@ -42,17 +33,6 @@ std::string nodes_text(const Machine& machine) {
     text += ", in which no two ranks are bound to different domains";
   }
   return text + (machine.placement_given ? " (placement as given)" : "");
-}
-
-std::string matrix_text(const MatrixFacts& matrix) {
-  std::string text = matrix.source;
-  if (!matrix.format.empty()) text += " (" + matrix.format + ")";
-  if (matrix.graph_laplacian) text += ", its grounded graph Laplacian";
-  if (matrix.duplicates > 0) {
-    text += fmt::format("; {} added to an earlier one in the same place",
-                        counted(matrix.duplicates, "entry", "entries"));
-  }
-  return text;
 }
 
 std::string rhs_text(RhsKind kind, const Settings& settings) {
@@ -131,6 +111,25 @@ std::string error_text(const SolveRecord& record) {
 
 }  // namespace
 
+void print_entry(Console& console, const std::string& label, const std::string& text) {
+  bool first = true;
+  for (const std::string& line : wrapped(text, page_width - label_width - 2)) {
+    console.line(fmt::format("  {:<{}}{}", first ? label : "", label_width, line));
+    first = false;
+  }
+}
+
+std::string matrix_text(const MatrixFacts& matrix) {
+  std::string text = matrix.source;
+  if (!matrix.format.empty()) text += " (" + matrix.format + ")";
+  if (matrix.graph_laplacian) text += ", its grounded graph Laplacian";
+  if (matrix.duplicates > 0) {
+    text += fmt::format("; {} added to an earlier one in the same place",
+                        counted(matrix.duplicates, "entry", "entries"));
+  }
+  return text;
+}
+
 void print_machine(Console& console, const Machine& machine) {
   const BuildInfo build = build_info();
   console.line(
@@ -142,12 +141,12 @@ void print_system(Console& console, const SolveRecord& record, const Settings& s
   const MatrixFacts& matrix = record.matrix;
   const double per_row = static_cast<double>(matrix.nonzeros) / static_cast<double>(matrix.rows);
   console.line("Problem");
-  entry(console, "matrix", matrix_text(matrix));
-  entry(console, "size",
-        fmt::format("{}, {}, {:.1f} a row", counted(matrix.rows, "row"),
-                    counted(matrix.nonzeros, "nonzero"), per_row));
-  entry(console, "right-hand side", rhs_text(record.rhs, settings));
-  entry(console, "method", method_text(record, settings));
+  print_entry(console, "matrix", matrix_text(matrix));
+  print_entry(console, "size",
+              fmt::format("{}, {}, {:.1f} a row", counted(matrix.rows, "row"),
+                          counted(matrix.nonzeros, "nonzero"), per_row));
+  print_entry(console, "right-hand side", rhs_text(record.rhs, settings));
+  print_entry(console, "method", method_text(record, settings));
   console.line();
 }
 
@@ -179,27 +178,28 @@ void print_hierarchy(Console& console, const SolveRecord& record) {
 void print_outcome(Console& console, const SolveRecord& record, const Settings& settings) {
   const solve::Report& report = record.report;
   console.line("Result");
-  entry(console, "outcome", outcome_text(record));
+  print_entry(console, "outcome", outcome_text(record));
   if (!report.converged()) {
-    entry(console, "diagnosis",
-          fmt::format("{}: {}", solve::to_string(report.outcome), report.diagnosis));
+    print_entry(console, "diagnosis",
+                fmt::format("{}: {}", solve::to_string(report.outcome), report.diagnosis));
   }
-  entry(console, "residual",
-        fmt::format("{:.3e}   |b - A x| / |b|, computed anew from x; asked for {:.0e}",
-                    report.true_relative_residual, settings.solver.tolerance));
-  if (record.error) entry(console, "error", error_text(record));
-  entry(console, "time",
-        fmt::format("read {}, setup {}, solve {}", human_seconds(record.times.read),
-                    human_seconds(record.times.setup), human_seconds(record.times.solve)));
+  print_entry(console, "residual",
+              fmt::format("{:.3e}   |b - A x| / |b|, computed anew from x; asked for {:.0e}",
+                          report.true_relative_residual, settings.solver.tolerance));
+  if (record.error) print_entry(console, "error", error_text(record));
+  print_entry(console, "time",
+              fmt::format("read {}, setup {}, solve {}", human_seconds(record.times.read),
+                          human_seconds(record.times.setup), human_seconds(record.times.solve)));
   const auto megabytes = [](std::int64_t bytes) { return human_bytes(static_cast<double>(bytes)); };
-  entry(console, "peak memory",
-        fmt::format("{} on the largest rank, {} on all", megabytes(record.memory.peak_max_bytes),
-                    megabytes(record.memory.peak_sum_bytes)));
-  if (!record.solution_file.empty()) entry(console, "solution", record.solution_file);
+  print_entry(
+      console, "peak memory",
+      fmt::format("{} on the largest rank, {} on all", megabytes(record.memory.peak_max_bytes),
+                  megabytes(record.memory.peak_sum_bytes)));
+  if (!record.solution_file.empty()) print_entry(console, "solution", record.solution_file);
   if (record.solution_file.empty() && !settings.result.output.empty()) {
-    entry(console, "solution", "not written; --output-anyway writes the best iterate");
+    print_entry(console, "solution", "not written; --output-anyway writes the best iterate");
   }
-  if (!settings.result.json.empty()) entry(console, "report", settings.result.json);
+  if (!settings.result.json.empty()) print_entry(console, "report", settings.result.json);
 }
 
 }  // namespace nodewise::cli

@@ -1,12 +1,18 @@
 // What the program says of a solve before, while and after it runs.
 #pragma once
 
+#include <string>
+
 #include "cli/console.hpp"
 #include "cli/record.hpp"
 #include "cli/settings.hpp"
 
 namespace nodewise::cli {
 
+/// "  label            text", the text wrapped beside the label.
+void print_entry(Console& console, const std::string& label, const std::string& text);
+/// Where the matrix came from, and what was made of it.
+std::string matrix_text(const MatrixFacts& matrix);
 /// The first lines: version, ranks, nodes.
 void print_machine(Console& console, const Machine& machine);
 /// Matrix, right-hand side and method.

@@ -73,6 +73,17 @@ std::string source_name(const Settings& settings) {
   return name;
 }
 
+MatrixFacts describe_matrix(const LoadedMatrix& loaded, const Settings& settings) {
+  const Matrix& A = *loaded.A;
+  return {.source = source_name(settings),
+          .format = loaded.summary.format,
+          .graph_laplacian = settings.source.graph_laplacian,
+          .rows = A.rows().n_global(),
+          .nonzeros = A.nnz_global(),
+          .duplicates = loaded.summary.duplicates,
+          .symmetric = matrix::is_symmetric(A)};
+}
+
 void check_shape(const Matrix& A) {
   if (A.rows().n_global() != A.cols().n_global()) {
     throw Failure(

@@ -29,6 +29,9 @@ LoadedMatrix load_matrix(const mpi::Comm& world, std::shared_ptr<const mpi::Comm
 /// "bcsstk16.mtx.gz" or "laplace27, n = 100".
 std::string source_name(const Settings& settings);
 
+/// Collective. What the reports say of the matrix.
+MatrixFacts describe_matrix(const LoadedMatrix& loaded, const Settings& settings);
+
 struct System {
   std::shared_ptr<const Matrix> A;
   std::vector<double> b;               ///< this rank's part

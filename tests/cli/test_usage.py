@@ -61,7 +61,7 @@ def test_on_several_ranks_one_message(nodewise):
     assert message == "nodewise: there is no option --tolerence; did you mean --tolerance?"
 
 
-@pytest.mark.parametrize("command", ["solve", "convert"])
+@pytest.mark.parametrize("command", ["solve", "inspect", "convert"])
 def test_help_shows_defaults_ranges_and_exit_codes(nodewise, command):
     result = nodewise(command, "--help")
     assert result.code == 0
@@ -83,7 +83,7 @@ def test_program_help_is_printed_once_on_several_ranks(nodewise):
     result = nodewise("--help", ranks=3)
     assert result.code == 0
     assert result.out.count("Usage:") == 1
-    for command in ["solve", "convert", "options", "version"]:
+    for command in ["solve", "inspect", "convert", "options", "version"]:
         assert f"  {command}" in result.out
 
 

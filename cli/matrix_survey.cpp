@@ -1,0 +1,106 @@
+#include "cli/matrix_survey.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace nodewise::cli {
+
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+GlobalIndex row_length(const Matrix& A, LocalIndex i) {
+  return A.on().end(i) - A.on().begin(i) + A.off().end(i) - A.off().begin(i);
+}
+
+/// Takes the entries of this rank one by one.
+class Surveyor {
+ public:
+  explicit Surveyor(const Matrix& A) : A_(A), square_(A.rows().n_global() == A.cols().n_global()) {
+    survey_.smallest = infinity;
+    survey_.shortest_row = std::numeric_limits<GlobalIndex>::max();
+    for (LocalIndex i = 0; i < A.n_local(); ++i) add_row(i);
+  }
+
+  /// Collective.
+  MatrixSurvey result() const {
+    const mpi::Comm& comm = A_.comm();
+    MatrixSurvey all = survey_;
+    all.columns = A_.cols().n_global();
+    all.shortest_row = A_.rows().n_global() == 0 ? 0 : mpi::min(comm, survey_.shortest_row);
+    all.longest_row = mpi::max(comm, survey_.longest_row);
+    all.bandwidth = mpi::max(comm, survey_.bandwidth);
+    all.largest = mpi::max(comm, survey_.largest);
+    all.smallest = mpi::min(comm, survey_.smallest);
+    if (all.smallest == infinity) all.smallest = 0;
+    for (const auto member : {&MatrixSurvey::empty_rows, &MatrixSurvey::zero_diagonals,
+                              &MatrixSurvey::negative_diagonals, &MatrixSurvey::dominant_rows,
+                              &MatrixSurvey::not_finite}) {
+      all.*member = mpi::sum(comm, survey_.*member);
+    }
+    return all;
+  }
+
+ private:
+  void add_row(LocalIndex i) {
+    const GlobalIndex row = A_.rows().to_global(i);
+    double diagonal = 0;
+    double others = 0;
+    const auto add = [&](GlobalIndex col, double value) {
+      survey_.bandwidth = std::max(survey_.bandwidth, std::abs(row - col));
+      add_value(value);
+      if (row == col) {
+        diagonal = value;
+      } else {
+        others += std::abs(value);
+      }
+    };
+    for (Offset k = A_.on().begin(i); k < A_.on().end(i); ++k) {
+      const auto p = static_cast<std::size_t>(k);
+      add(A_.cols().to_global(A_.on().cols[p]), A_.on().vals[p]);
+    }
+    for (Offset k = A_.off().begin(i); k < A_.off().end(i); ++k) {
+      const auto p = static_cast<std::size_t>(k);
+      add(A_.ghosts()[static_cast<std::size_t>(A_.off().cols[p])], A_.off().vals[p]);
+    }
+    const GlobalIndex length = row_length(A_, i);
+    survey_.shortest_row = std::min(survey_.shortest_row, length);
+    survey_.longest_row = std::max(survey_.longest_row, length);
+    survey_.empty_rows += length == 0 ? 1 : 0;
+    if (!square_) return;
+    survey_.zero_diagonals += diagonal == 0 ? 1 : 0;
+    survey_.negative_diagonals += diagonal < 0 ? 1 : 0;
+    // With a little room for the round-off of the sum; false where an entry is NaN.
+    constexpr double room = 1 + 1e-12;
+    survey_.dominant_rows += length > 0 && std::abs(diagonal) * room >= others ? 1 : 0;
+  }
+
+  void add_value(double value) {
+    const double modulus = std::abs(value);
+    if (!std::isfinite(modulus)) {
+      ++survey_.not_finite;
+    } else if (modulus > 0) {
+      survey_.smallest = std::min(survey_.smallest, modulus);
+      survey_.largest = std::max(survey_.largest, modulus);
+    }
+  }
+
+  const Matrix& A_;
+  bool square_;
+  MatrixSurvey survey_;  // of this rank's rows
+};
+
+}  // namespace
+
+MatrixSurvey survey_matrix(const Matrix& A) {
+  return Surveyor(A).result();
+}
+
+GlobalIndex longest_row(const Matrix& A) {
+  GlobalIndex longest = 0;
+  for (LocalIndex i = 0; i < A.n_local(); ++i) longest = std::max(longest, row_length(A, i));
+  return mpi::max(A.comm(), longest);
+}
+
+}  // namespace nodewise::cli
