@@ -33,14 +33,18 @@ void check_one_process(const mpi::Comm& world) {
                             world.size()));
 }
 
-/// Where multigrid cannot treat the matrix there is no hierarchy, and the record says why; the
-/// matrix can be inspected all the same.
+/// As the virtual ranks would make it, if there are any. Where multigrid cannot treat the matrix
+/// there is no hierarchy, and the record says why; the matrix can be inspected all the same.
 OptionalHierarchy make_hierarchy(const std::shared_ptr<const Matrix>& A, const Settings& settings,
                                  Console& console, InspectRecord& record) {
   if (!console.is_live()) console.line("Setup");
   try {
-    auto hierarchy =
-        std::make_unique<const amg::Hierarchy<double>>(A, settings.amg, level_progress(console));
+    std::vector<GlobalIndex> starts;
+    if (settings.has_virtual_ranks()) {
+      starts = comm::uniform_starts(A->rows().n_global(), settings.virtual_machine.virtual_ranks);
+    }
+    auto hierarchy = std::make_unique<const amg::Hierarchy<double>>(
+        A, settings.amg, std::move(starts), level_progress(console));
     record.levels.assign(hierarchy->levels().begin(), hierarchy->levels().end());
     for (std::size_t l = 0; l < record.levels.size(); ++l) {
       record.level_surveys.push_back({longest_row(*hierarchy->matrix(l))});
@@ -58,10 +62,10 @@ OptionalHierarchy make_hierarchy(const std::shared_ptr<const Matrix>& A, const S
   }
 }
 
-/// The hierarchy of so many ranks is that of one where nothing in it depends on the ranks.
+/// Whether so many ranks would make the same hierarchy: ranks number their columns differently, and
+/// which of equally large weights an interpolation keeps is decided by these numbers.
 bool is_independent_of_ranks(const amg::Options& options) {
-  return options.coarsening == amg::Coarsening::pmis && options.max_interpolation_entries == 0 &&
-         options.interpolation_truncation == 0;
+  return options.max_interpolation_entries == 0 && options.interpolation_truncation == 0;
 }
 
 VirtualRecord count(const Matrix& A, const OptionalHierarchy& hierarchy,

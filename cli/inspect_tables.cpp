@@ -153,20 +153,13 @@ std::string nodes_text(const VirtualRecord& counted, const Settings& settings) {
                      : ", successive ranks on successive nodes");
 }
 
-std::string trust_text(const InspectRecord& record, const Settings& settings) {
+std::string trust_text(const InspectRecord& record) {
   if (record.levels.size() <= 1) return "what so many real ranks send, exactly";
   std::string text = "the finest level: what so many real ranks send, exactly; ";
   if (record.counted->levels_are_exact) return text + "coarser ones likewise";
-  text += "coarser ones: of the hierarchy that one rank makes, ";
-  if (settings.amg.coarsening == amg::Coarsening::hmis) {
-    return text +
-           "from which that of many differs, since HMIS decides otherwise at borders of ranks; "
-           "with --coarsening pmis it hardly does";
-  }
-  text +=
-      "from which that of many hardly differs: which of equally large interpolation weights are "
-      "dropped depends on the ranks";
-  return text;
+  return text +
+         "coarser ones: nearly, for which of equally large interpolation weights are kept "
+         "depends on the ranks";
 }
 
 }  // namespace
@@ -205,7 +198,7 @@ void print_counts(Console& console, const InspectRecord& record, const Settings&
   const VirtualRecord& counted = *record.counted;
   console.line("Virtual ranks");
   print_entry(console, "machine", nodes_text(counted, settings));
-  print_entry(console, "counts are of", trust_text(record, settings));
+  print_entry(console, "counts are of", trust_text(record));
   console.line();
   const auto table = [&](const char* title, Operation operation, Locality locality, Extent extent) {
     console.line(title);

@@ -4,7 +4,6 @@
 
 #include <fmt/format.h>
 
-#include "nodewise/amg/virtual_ranks.hpp"
 #include "nodewise/base/timer.hpp"
 #include "nodewise/comm/virtual_ranks.hpp"
 #include "nodewise/matrix/row_exchange.hpp"
@@ -18,7 +17,7 @@ namespace {
 
 using comm::Route;
 using comm::Traffic;
-using Starts = std::vector<GlobalIndex>;
+using Starts = std::span<const GlobalIndex>;
 
 std::vector<Route> parse_routes(const std::string& text) {
   const std::string underscored = [&] {
@@ -94,7 +93,7 @@ class LevelCount {
 
   /// Rows are spread as `rows` says, the vectors that A multiplies as `cols`. The rows of P, if
   /// there is one, go the way of A's ghosts.
-  void count_product(const Matrix& A, const Matrix* P, const Starts& rows, const Starts& cols) {
+  void count_product(const Matrix& A, const Matrix* P, Starts rows, Starts cols) {
     for (std::size_t r = 0; r + 1 < rows.size(); ++r) {
       const GlobalIndex n = rows[r + 1] - rows[r];
       result_.active_ranks += n > 0 ? 1 : 0;
@@ -102,14 +101,13 @@ class LevelCount {
     }
     count(Operation::product, A, P, rows, cols);
   }
-  void count_interpolation(const Matrix& P, const Starts& fine, const Starts& coarse) {
+  void count_interpolation(const Matrix& P, Starts fine, Starts coarse) {
     count(Operation::interpolation, P, nullptr, fine, coarse);
   }
   VirtualLevel take() { return std::move(result_); }
 
  private:
-  void count(Operation operation, const Matrix& M, const Matrix* P, const Starts& rows,
-             const Starts& cols) {
+  void count(Operation operation, const Matrix& M, const Matrix* P, Starts rows, Starts cols) {
     const Timer timer;
     double rows_seconds = 0;
     const mpi::Topology& topology = machine_.topology;
@@ -159,17 +157,12 @@ VirtualMachine virtual_machine(const Settings& settings) {
 VirtualRecord count_virtually(const amg::Hierarchy<double>& hierarchy,
                               const VirtualMachine& machine, const CountObserver& observe) {
   VirtualRecord record = empty_record(machine);
-  Starts fine =
-      comm::uniform_starts(hierarchy.matrix(0)->rows().n_global(), machine.topology.n_ranks());
   for (std::size_t l = 0; l < hierarchy.levels().size(); ++l) {
+    const Starts fine = hierarchy.virtual_starts(l);
     const Matrix* P = hierarchy.interpolation(l);
     LevelCount level(machine, l, observe);
     level.count_product(*hierarchy.matrix(l), P, fine, fine);
-    if (P != nullptr) {
-      Starts coarse = amg::virtual_coarse_starts(fine, hierarchy.coarse_rows(l));
-      level.count_interpolation(*P, fine, coarse);
-      fine = std::move(coarse);
-    }
+    if (P != nullptr) level.count_interpolation(*P, fine, hierarchy.virtual_starts(l + 1));
     record.levels.push_back(level.take());
   }
   return record;

@@ -25,8 +25,7 @@ VirtualMachine virtual_machine(const Settings& settings);
 /// Told of every operation that has been counted: its level, name and seconds.
 using CountObserver = std::function<void(std::size_t level, Operation operation, double seconds)>;
 
-/// Local, on one rank. Counts for every level of the hierarchy; its finest rows are spread evenly
-/// over the virtual ranks, those of coarser levels live with their fine points.
+/// Local, on one rank. Counts for every level of a hierarchy made for so many virtual ranks.
 VirtualRecord count_virtually(const amg::Hierarchy<double>& hierarchy,
                               const VirtualMachine& machine, const CountObserver& observe);
 /// Likewise for a matrix alone, square or not.

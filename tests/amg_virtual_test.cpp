@@ -115,52 +115,79 @@ TEST(VirtualHierarchy, MatricesOfARealHierarchy) {
   });
 }
 
-// With PMIS the hierarchy of one rank is that of any number of ranks: its counts can be told
-// before.
+/// Expects of a hierarchy made on one rank for as many virtual ranks as `real` has that it has the
+/// same levels and counts.
+void expect_same_counts(const Hierarchy<double>& alone, const Hierarchy<double>& real,
+                        Route route) {
+  const mpi::Comm& comm = real.layout().comm();
+  ASSERT_EQ(real.levels().size(), alone.levels().size());
+  for (std::size_t l = 0; l < alone.levels().size(); ++l) {
+    SCOPED_TRACE(testing::Message() << "level " << l);
+    const LevelInfo& level = real.levels()[l];
+    EXPECT_EQ(level.nonzeros, alone.levels()[l].nonzeros);
+    const auto span = alone.virtual_starts(l);
+    const Starts starts(span.begin(), span.end());
+    EXPECT_EQ(starts, starts_of(real.matrix(l)->rows()));
+    Traffic sum;
+    std::int64_t most = 0;
+    for (const Traffic& t :
+         sent_virtually(alone.matrix(l)->on(), starts, starts, comm.topology(), route)) {
+      sum.messages_on_node += t.messages_on_node;
+      sum.messages_off_node += t.messages_off_node;
+      sum.entries_on_node += t.entries_on_node;
+      sum.entries_off_node += t.entries_off_node;
+      most = std::max(most, t.messages_on_node + t.messages_off_node);
+    }
+    expect_equal(sum, level.traffic);
+    EXPECT_EQ(most, level.max_messages);
+  }
+}
+
+// With whole rows of interpolation a hierarchy made on one rank is that of any number: PMIS does
+// not depend on the ranks, and HMIS is told of them. (Which of equal weights is dropped does.)
 TEST(VirtualHierarchy, OfOneRankTellsThatOfMany) {
   for (const Problem problem : {Problem::laplace27, Problem::rotated_fe, Problem::laplace5}) {
-    SCOPED_TRACE(testing::Message() << "problem " << static_cast<int>(problem));
-    io::GalleryOptions gallery;
-    gallery.problem = problem;
-    gallery.n = problem == Problem::laplace27 ? 7 : 17;
-    const auto serial = std::make_shared<const DistMatrix<double>>(
-        io::generate<double>(test::self_comm(), gallery));
-    const auto options = [](Route route) {
-      Options chosen = options_for(route, Coarsening::pmis);
-      chosen.max_interpolation_entries = 0;  // which of equal weights is dropped depends on ranks
-      return chosen;
-    };
-    const Hierarchy<double> alone(serial, options(Route::direct));
-    for_every_placement([&](const std::shared_ptr<const mpi::Comm>& comm) {
-      const auto A =
-          std::make_shared<const DistMatrix<double>>(io::generate<double>(comm, gallery));
-      for (const Route route : all_routes) {
-        SCOPED_TRACE(comm::to_string(route));
-        const Hierarchy<double> real(
-            std::make_shared<const DistMatrix<double>>(A->with_route(route)), options(route));
-        EXPECT_EQ(real.levels().size(), alone.levels().size());
-        Starts starts = comm::uniform_starts(A->rows().n_global(), comm->size());
-        for (std::size_t l = 0; l < alone.levels().size(); ++l) {
-          SCOPED_TRACE(testing::Message() << "level " << l);
-          const LevelInfo& level = real.levels()[l];
-          EXPECT_EQ(level.nonzeros, alone.levels()[l].nonzeros);
-          Traffic sum;
-          std::int64_t most = 0;
-          for (const Traffic& t :
-               sent_virtually(alone.matrix(l)->on(), starts, starts, comm->topology(), route)) {
-            sum.messages_on_node += t.messages_on_node;
-            sum.messages_off_node += t.messages_off_node;
-            sum.entries_on_node += t.entries_on_node;
-            sum.entries_off_node += t.entries_off_node;
-            most = std::max(most, t.messages_on_node + t.messages_off_node);
-          }
-          expect_equal(sum, level.traffic);
-          EXPECT_EQ(most, level.max_messages);
-          starts = virtual_coarse_starts(starts, alone.coarse_rows(l));
+    for (const Coarsening coarsening : {Coarsening::pmis, Coarsening::hmis}) {
+      SCOPED_TRACE(testing::Message() << "problem " << static_cast<int>(problem) << ", coarsening "
+                                      << static_cast<int>(coarsening));
+      io::GalleryOptions gallery;
+      gallery.problem = problem;
+      gallery.n = problem == Problem::laplace27 ? 7 : 17;
+      const auto options = [&](Route route) {
+        Options chosen = options_for(route, coarsening);
+        chosen.max_interpolation_entries = 0;
+        return chosen;
+      };
+      const auto serial = std::make_shared<const DistMatrix<double>>(
+          io::generate<double>(test::self_comm(), gallery));
+      const GlobalIndex n = serial->rows().n_global();
+      const Hierarchy<double> alone(serial, options(Route::direct),
+                                    comm::uniform_starts(n, test_comm()->size()), {});
+      for_every_placement([&](const std::shared_ptr<const mpi::Comm>& comm) {
+        const auto A =
+            std::make_shared<const DistMatrix<double>>(io::generate<double>(comm, gallery));
+        for (const Route route : all_routes) {
+          SCOPED_TRACE(comm::to_string(route));
+          const Hierarchy<double> real(
+              std::make_shared<const DistMatrix<double>>(A->with_route(route)), options(route));
+          expect_same_counts(alone, real, route);
         }
-      }
-    });
+      });
+    }
   }
+}
+
+TEST(VirtualHierarchy, RangesMustBeAllRowsOfOneRank) {
+  const DenseMatrix values = test::model(Problem::laplace5, 4);
+  const auto serial = std::make_shared<const DistMatrix<double>>(test::serial(values));
+  EXPECT_NO_THROW(Hierarchy<double>(serial, {}, Starts{0, 5, 16}, {}));
+  EXPECT_THROW(Hierarchy<double>(serial, {}, Starts{0, 5}, {}), Error);
+  EXPECT_THROW(Hierarchy<double>(serial, {}, Starts{1, 16}, {}), Error);
+  EXPECT_THROW(Hierarchy<double>(serial, {}, Starts{0, 5, 3, 16}, {}), Error);
+  if (test_comm()->size() == 1) return;
+  const Layout layout = Layout::uniform(test_comm(), values.rows());
+  const auto A = std::make_shared<const DistMatrix<double>>(test::distribute(values, layout));
+  EXPECT_THROW(Hierarchy<double>(A, {}, Starts{0, 16}, {}), Error);
 }
 
 TEST(VirtualHierarchy, MoreRanksThanRows) {

@@ -7,6 +7,7 @@
 #include "nodewise/amg/coarsen/splitting.hpp"
 #include "nodewise/amg/interpolate/extended_i.hpp"
 #include "nodewise/amg/smoother.hpp"
+#include "nodewise/amg/virtual_ranks.hpp"
 #include "nodewise/matrix/operations.hpp"
 #include "nodewise/matrix/recompute.hpp"
 #include "nodewise/matrix/same_pattern.hpp"
@@ -34,6 +35,7 @@ struct Level {
   std::shared_ptr<const DistMatrix<T>> A;
   std::unique_ptr<const DistMatrix<T>> P;  // from the next level; none on the last
   std::vector<LocalIndex> coarse_rows;     // this rank's rows that are the rows of the next level
+  std::vector<GlobalIndex> starts;         // of the virtual ranks' rows, if there are such
   std::unique_ptr<const Smoother<T>> smoother;
   std::unique_ptr<const CoarseSolver<T>> direct;        // on the last level, if it is small enough
   std::unique_ptr<matrix::GalerkinProduct<T>> product;  // of rebuild(), which makes it
@@ -129,6 +131,17 @@ void examine(const DistMatrix<T>& A, Options& options) {
   resolve_automatic(options, A);
 }
 
+/// Ranges of virtual ranks are for one real rank, and have all its rows.
+template <class T>
+void check_starts(const DistMatrix<T>& A, std::span<const GlobalIndex> starts) {
+  if (starts.empty()) return;
+  if (A.comm().size() > 1 || starts.front() != 0 || starts.back() != A.rows().n_global() ||
+      !std::is_sorted(starts.begin(), starts.end())) {
+    throw Error(ErrorCode::invalid_argument,
+                "multigrid setup: virtual ranks must have all rows of a matrix on one rank");
+  }
+}
+
 template <class T>
 LevelInfo describe(const DistMatrix<T>& A) {
   LevelInfo info;
@@ -166,10 +179,12 @@ Strength measure_strength(const DistMatrix<T>& A, const Options& options) {
 }
 
 template <class T>
-coarsen::Splitting split(const DistMatrix<T>& A, const Strength& strength, const Options& options) {
+coarsen::Splitting split(const Level<T>& level, const Strength& strength, const Options& options) {
+  const DistMatrix<T>& A = *level.A;
   const mpi::Scope scope(A.comm(), "splitting");
-  return options.coarsening == Coarsening::hmis ? coarsen::hmis(A, strength, options.seed)
-                                                : coarsen::pmis(A, strength, options.seed);
+  return options.coarsening == Coarsening::hmis
+             ? coarsen::hmis(A, strength, options.seed, level.starts)
+             : coarsen::pmis(A, strength, options.seed);
 }
 
 /// Makes P and the list of coarse rows, or nothing where coarsening would not make the problem
@@ -178,7 +193,7 @@ template <class T>
 void coarsen_level(Level<T>& level, const Options& options) {
   const DistMatrix<T>& A = *level.A;
   const Strength strength = measure_strength(A, options);
-  const coarsen::Splitting splitting = split(A, strength, options);
+  const coarsen::Splitting splitting = split(level, strength, options);
   const auto n_coarse = mpi::sum<GlobalIndex>(
       A.comm(), std::count(splitting.begin(), splitting.end(), coarsen::coarse));
   const auto n = static_cast<double>(A.rows().n_global());
@@ -204,7 +219,13 @@ std::string name_of(const CoarseSolver<T>& direct) {
 template <class T>
 Hierarchy<T>::Hierarchy(std::shared_ptr<const DistMatrix<T>> A, const Options& options,
                         const LevelObserver& observe)
+    : Hierarchy(std::move(A), options, {}, observe) {}
+
+template <class T>
+Hierarchy<T>::Hierarchy(std::shared_ptr<const DistMatrix<T>> A, const Options& options,
+                        std::vector<GlobalIndex> starts, const LevelObserver& observe)
     : options_(options) {
+  check_starts(*A, starts);
   examine(*A, options_);
   while (true) {
     const int depth = static_cast<int>(levels_.size());
@@ -212,12 +233,14 @@ Hierarchy<T>::Hierarchy(std::shared_ptr<const DistMatrix<T>> A, const Options& o
     Level<T>& level = *levels_.emplace_back(std::make_unique<Level<T>>());
     level.depth = depth;
     level.A = routed(std::move(A), depth, options_);
+    level.starts = std::move(starts);
     LevelInfo info = describe(*level.A);
     if (info.rows > options_.max_coarse_rows && depth + 1 < options_.max_levels) {
       coarsen_level(level, options_);
     }
     if (level.P) {
       info.interpolation_nonzeros = level.P->nnz_global();
+      starts = virtual_coarse_starts(level.starts, level.coarse_rows);
       A = std::make_shared<const DistMatrix<T>>(matrix::galerkin_product(*level.A, *level.P));
     } else if (info.rows <= std::max<GlobalIndex>(max_direct_rows, options_.max_coarse_rows)) {
       level.direct = std::make_unique<const CoarseSolver<T>>(*level.A);
@@ -362,6 +385,11 @@ double Hierarchy<T>::operator_complexity() const {
 }
 
 template <class T>
+std::span<const GlobalIndex> Hierarchy<T>::virtual_starts(std::size_t level) const {
+  return levels_.at(level)->starts;
+}
+
+template <class T>
 std::size_t Hierarchy<T>::memory_bytes() const {
   std::size_t bytes = 0;
   for (std::size_t l = 0; l < levels_.size(); ++l) {
@@ -372,6 +400,7 @@ std::size_t Hierarchy<T>::memory_bytes() const {
     if (level.direct) bytes += level.direct->memory_bytes();
     bytes += (level.b.size() + level.x.size() + level.r.size()) * sizeof(T);
     bytes += level.coarse_rows.size() * sizeof(LocalIndex);
+    bytes += level.starts.size() * sizeof(GlobalIndex);
   }
   return bytes;
 }

@@ -82,6 +82,11 @@ class Hierarchy : public solve::Operator<T> {
   /// are shared, not copied; its exchange() keeps its route, whatever the options say.
   Hierarchy(std::shared_ptr<const matrix::DistMatrix<T>> A, const Options& options,
             const LevelObserver& observe = {});
+  /// The same on one rank, coarsened as P ranks would that own the rows [starts[r], starts[r + 1])
+  /// of A: to study the hierarchy of a machine that is not at hand (amg/virtual_ranks.hpp). Throws
+  /// invalid_argument on a communicator of several ranks or where the ranges are not all rows.
+  Hierarchy(std::shared_ptr<const matrix::DistMatrix<T>> A, const Options& options,
+            std::vector<GlobalIndex> starts, const LevelObserver& observe);
   ~Hierarchy() override;
   Hierarchy(Hierarchy&&) noexcept;
 
@@ -110,6 +115,8 @@ class Hierarchy : public solve::Operator<T> {
   /// Sum of rows (nonzeros) over the levels divided by those of the finest.
   double grid_complexity() const;
   double operator_complexity() const;
+  /// Where the rows of the virtual ranks begin on a level; empty where there are none.
+  std::span<const GlobalIndex> virtual_starts(std::size_t level) const;
   /// Bytes this rank holds for the levels; the finest matrix and what rebuild() keeps for the next
   /// time are not counted.
   std::size_t memory_bytes() const;

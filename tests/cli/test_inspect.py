@@ -118,8 +118,9 @@ def test_routes_send_less_between_nodes_and_never_more(nodewise, tmp_path):
 
 
 # Where nothing in the hierarchy depends on the ranks the counts are those of real ranks.
-def test_counts_are_those_of_a_real_run(nodewise, tmp_path):
-    problem = ["--problem", "laplace7", "--n", 9, "--coarsening", "pmis"]
+@pytest.mark.parametrize("coarsening", ["pmis", "hmis"])
+def test_counts_are_those_of_a_real_run(nodewise, tmp_path, coarsening):
+    problem = ["--problem", "laplace7", "--n", 9, "--coarsening", coarsening]
     problem += ["--max-interpolation-entries", 0, "--max-coarse-rows", 10]
     report, out = inspect(
         nodewise, tmp_path, *problem, "--virtual-ranks", 4, "--ranks-per-node", 2

@@ -156,23 +156,60 @@ Splitting pmis(const matrix::DistMatrix<T>& A, const Strength& strength, int see
   return Pmis<T>(A, strength, seed, std::move(start)).run();
 }
 
+namespace {
+
+/// The strength without what couples rows of different blocks on this rank.
 template <class T>
-Splitting hmis(const matrix::DistMatrix<T>& A, const Strength& strength, int seed) {
-  Splitting start =
-      mpi::collectively(A.comm(), [&] { return ruge_stueben_first_pass(A, strength); });
-  for (LocalIndex i = 0; i < A.n_local(); ++i) {
-    auto& state = start[static_cast<std::size_t>(i)];
-    const auto begin = strength.off.begin() + A.off().begin(i);
-    const auto end = strength.off.begin() + A.off().end(i);
-    const bool interior = std::find(begin, end, 1) == end;
-    if (state != coarse || !interior) state = undecided;
+Strength within_blocks(const matrix::DistMatrix<T>& A, const Strength& strength,
+                       std::span<const GlobalIndex> blocks) {
+  Strength within = strength;
+  for (std::size_t b = 0; b + 1 < blocks.size(); ++b) {
+    for (auto i = static_cast<LocalIndex>(blocks[b]); i < blocks[b + 1]; ++i) {
+      for (Offset k = A.on().begin(i); k < A.on().end(i); ++k) {
+        const auto p = static_cast<std::size_t>(k);
+        const LocalIndex j = A.on().cols[p];
+        if (j < blocks[b] || j >= blocks[b + 1]) within.on[p] = 0;
+      }
+    }
   }
+  return within;
+}
+
+/// Whether all that row i depends on strongly is in its block, on this rank.
+template <class T>
+bool is_interior(const matrix::DistMatrix<T>& A, const Strength& strength, const Strength& within,
+                 LocalIndex i) {
+  const auto off = strength.off.begin();
+  if (std::find(off + A.off().begin(i), off + A.off().end(i), 1) != off + A.off().end(i)) {
+    return false;
+  }
+  return std::equal(strength.on.begin() + A.on().begin(i), strength.on.begin() + A.on().end(i),
+                    within.on.begin() + A.on().begin(i));
+}
+
+}  // namespace
+
+template <class T>
+Splitting hmis(const matrix::DistMatrix<T>& A, const Strength& strength, int seed,
+               std::span<const GlobalIndex> blocks) {
+  Splitting start = mpi::collectively(A.comm(), [&] {
+    const Strength copy = blocks.empty() ? Strength{} : within_blocks(A, strength, blocks);
+    const Strength& within = blocks.empty() ? strength : copy;
+    Splitting first = ruge_stueben_first_pass(A, within);
+    for (LocalIndex i = 0; i < A.n_local(); ++i) {
+      auto& state = first[static_cast<std::size_t>(i)];
+      if (state != coarse || !is_interior(A, strength, within, i)) state = undecided;
+    }
+    return first;
+  });
   return pmis(A, strength, seed, std::move(start));
 }
 
 template Splitting pmis(const matrix::DistMatrix<float>&, const Strength&, int, Splitting);
 template Splitting pmis(const matrix::DistMatrix<double>&, const Strength&, int, Splitting);
-template Splitting hmis(const matrix::DistMatrix<float>&, const Strength&, int);
-template Splitting hmis(const matrix::DistMatrix<double>&, const Strength&, int);
+template Splitting hmis(const matrix::DistMatrix<float>&, const Strength&, int,
+                        std::span<const GlobalIndex>);
+template Splitting hmis(const matrix::DistMatrix<double>&, const Strength&, int,
+                        std::span<const GlobalIndex>);
 
 }  // namespace nodewise::amg::coarsen

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "nodewise/amg/strength.hpp"
@@ -24,8 +25,11 @@ Splitting pmis(const matrix::DistMatrix<T>& A, const Strength& strength, int see
 
 /// Collective. Hybrid MIS (same paper): the first pass of Ruge-Stüben on each rank's own block, of
 /// which the coarse points without strong dependence on other ranks stay, then PMIS for the rest.
+/// With `blocks`, the starts of ranges of local rows and the end of the last, each range counts as
+/// a rank of its own: the splitting is that of so many ranks.
 template <class T>
-Splitting hmis(const matrix::DistMatrix<T>& A, const Strength& strength, int seed);
+Splitting hmis(const matrix::DistMatrix<T>& A, const Strength& strength, int seed,
+               std::span<const GlobalIndex> blocks = {});
 
 /// Local. The first pass of Ruge-Stüben coarsening (Ruge, Stüben 1987) on the on-process block:
 /// points are taken in the order of how many undecided points depend on them. Points on which
