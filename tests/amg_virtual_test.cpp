@@ -146,6 +146,8 @@ void expect_same_counts(const Hierarchy<double>& alone, const Hierarchy<double>&
 // With whole rows of interpolation a hierarchy made on one rank is that of any number: PMIS does
 // not depend on the ranks, and HMIS is told of them. (Which of equal weights is dropped does.)
 TEST(VirtualHierarchy, OfOneRankTellsThatOfMany) {
+  std::vector<int> nodes;  // three ranks on each, one to three on the last
+  for (int r = 0; r < test_comm()->size(); ++r) nodes.push_back(r / 3);
   for (const Problem problem : {Problem::laplace27, Problem::rotated_fe, Problem::laplace5}) {
     for (const Coarsening coarsening : {Coarsening::pmis, Coarsening::hmis}) {
       SCOPED_TRACE(testing::Message() << "problem " << static_cast<int>(problem) << ", coarsening "
@@ -163,16 +165,15 @@ TEST(VirtualHierarchy, OfOneRankTellsThatOfMany) {
       const GlobalIndex n = serial->rows().n_global();
       const Hierarchy<double> alone(serial, options(Route::direct),
                                     comm::uniform_starts(n, test_comm()->size()), {});
-      for_every_placement([&](const std::shared_ptr<const mpi::Comm>& comm) {
-        const auto A =
-            std::make_shared<const DistMatrix<double>>(io::generate<double>(comm, gallery));
-        for (const Route route : all_routes) {
-          SCOPED_TRACE(comm::to_string(route));
-          const Hierarchy<double> real(
-              std::make_shared<const DistMatrix<double>>(A->with_route(route)), options(route));
-          expect_same_counts(alone, real, route);
-        }
-      });
+      const auto comm = mpi::Comm::create(MPI_COMM_WORLD, nodes);
+      const auto A =
+          std::make_shared<const DistMatrix<double>>(io::generate<double>(comm, gallery));
+      for (const Route route : {Route::direct, Route::three_step}) {
+        SCOPED_TRACE(comm::to_string(route));
+        const Hierarchy<double> real(
+            std::make_shared<const DistMatrix<double>>(A->with_route(route)), options(route));
+        expect_same_counts(alone, real, route);
+      }
     }
   }
 }

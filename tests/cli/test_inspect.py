@@ -78,8 +78,10 @@ def test_a_chain_is_counted_exactly(nodewise, tmp_path):
     finest = counts["levels"][0]
     assert (finest["active_ranks"], finest["most_rows_of_a_rank"]) == (4, 2)
     assert set(finest["product"]) == {"direct", "two_step", "three_step"}
+    on_node = dict(max_messages_of_a_rank=1, max_bytes_of_a_rank=8, messages=4, bytes=32)
     assert finest["product"]["direct"] == {
-        "on_node": dict(max_messages_of_a_rank=1, max_bytes_of_a_rank=8, messages=4, bytes=32),
+        "on_domain": on_node,  # nodes are not divided
+        "on_node": on_node,
         "off_node": dict(max_messages_of_a_rank=1, max_bytes_of_a_rank=8, messages=2, bytes=16),
     }
 
