@@ -57,7 +57,7 @@ void append(std::vector<Option>& options, std::string_view group, std::string_vi
     option.get = [&f, member](const Settings& s) { return f.get(s.*member); };
     option.set = [&f, member, name = option.name](Settings& s, std::string_view text) {
       try {
-        f.set(s.*member, f.type == "choice" ? with_underscores(text) : std::string(text));
+        f.set(s.*member, f.type.starts_with("choice") ? with_underscores(text) : std::string(text));
       } catch (const Error& error) {
         throw Error(error.code(), in_users_words(error.what(), f.name, name));
       }
@@ -107,6 +107,7 @@ std::string placeholder(const Option& option) {
   if (option.type == "integer") return "N";
   if (option.type == "number") return "X";
   if (option.type == "choice") return "NAME";
+  if (option.type == "choices") return "NAME,...";
   std::string upper = option.type;
   std::transform(upper.begin(), upper.end(), upper.begin(),
                  [](unsigned char c) { return static_cast<char>(std::toupper(c)); });

@@ -35,7 +35,7 @@ std::string remark(const Option& option) {
   std::string text = option.standard.empty() ? "" : glued("default " + option.standard);
   if (!option.range.empty()) {
     text += text.empty() ? "" : "; ";
-    text += option.type == "choice" ? option.range : glued(option.range);
+    text += option.type.starts_with("choice") ? option.range : glued(option.range);
   }
   return text.empty() ? "" : "[" + text + "]";
 }

@@ -168,6 +168,9 @@ void check_combinations(const Settings& s) {
     fail("--sparse-exchange rma is for messages of one size only, and those of a solve are not");
   }
   check_virtual_ranks(s);
+  if (s.has("route-from-level") && std::max(s.amg.route.size(), s.amg.setup_route.size()) > 1) {
+    fail("give routes by level or --route-from-level, not both");
+  }
   if (!s.result.json.empty() && s.result.json == s.result.output) {
     fail("--output and --json name the same file");
   }

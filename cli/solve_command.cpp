@@ -143,7 +143,7 @@ ExitCode solve_command(const std::shared_ptr<const mpi::Comm>& world, const Sett
   Preconditioner preconditioner;
   record.times.setup = timed(*comm, [&] {
     // Products outside multigrid take the route of the finest level too.
-    const comm::Route route = amg::route_of_level(settings.amg, 0);
+    const comm::Route route = amg::routes_of_level(settings.amg, 0).solve;
     system.A = std::make_shared<const Matrix>(system.A->with_route(route));
     preconditioner = make_preconditioner(system.A, settings, console, record);
   });

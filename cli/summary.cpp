@@ -69,8 +69,16 @@ bool has_traffic(const SolveRecord& record) {
 /// Where every level is direct that need not be said.
 bool has_routes(const SolveRecord& record) {
   return has_traffic(record) &&
-         std::any_of(record.levels.begin(), record.levels.end(),
-                     [](const amg::LevelInfo& info) { return info.route != comm::Route::direct; });
+         std::any_of(record.levels.begin(), record.levels.end(), [](const amg::LevelInfo& info) {
+           return info.routes.setup != comm::Route::direct ||
+                  info.routes.solve != comm::Route::direct;
+         });
+}
+
+std::string routes_text(const amg::LevelRoutes& routes) {
+  const std::string solve = comm::to_string(routes.solve);
+  if (routes.setup == routes.solve) return solve;
+  return solve + fmt::format(" (setup: {})", comm::to_string(routes.setup));
 }
 
 std::vector<std::string> hierarchy_row(const SolveRecord& record, std::size_t l) {
@@ -90,7 +98,7 @@ std::vector<std::string> hierarchy_row(const SolveRecord& record, std::size_t l)
   }
   row.insert(row.end(), {grouped(traffic.messages_on_node), bytes(traffic.entries_on_node),
                          grouped(traffic.messages_off_node), bytes(traffic.entries_off_node)});
-  if (has_routes(record)) row.emplace_back(comm::to_string(info.route));
+  if (has_routes(record)) row.push_back(routes_text(info.routes));
   return row;
 }
 

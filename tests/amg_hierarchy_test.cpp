@@ -1,10 +1,13 @@
 // The hierarchy as a whole: what it accepts, what it reports, and what its V-cycle is.
 #include <cmath>
 #include <limits>
+#include <map>
+#include <set>
 
 #include <gtest/gtest.h>
 
 #include "nodewise/amg/hierarchy.hpp"
+#include "nodewise/mpi/ledger.hpp"
 #include "nodewise/solve/asymmetry.hpp"
 #include "nodewise/solve/krylov.hpp"
 #include "nodewise/solve/matrix_operator.hpp"
@@ -433,7 +436,7 @@ TEST(Hierarchy, RoutesGiveTheSameHierarchy) {
           const LevelInfo& level = routed.levels()[l];
           EXPECT_EQ(level.rows, direct.levels()[l].rows);
           EXPECT_EQ(level.nonzeros, direct.levels()[l].nonzeros);
-          EXPECT_EQ(level.route, std::cmp_less(l, from) ? comm::Route::direct : route);
+          EXPECT_EQ(level.routes.solve, std::cmp_less(l, from) ? comm::Route::direct : route);
           EXPECT_LE(level.traffic.entries_off_node, direct.levels()[l].traffic.entries_off_node);
         }
         const DenseMatrix x = apply(routed, b);
@@ -441,6 +444,66 @@ TEST(Hierarchy, RoutesGiveTheSameHierarchy) {
       }
     }
     EXPECT_EQ(A->route(), comm::Route::direct);
+  }
+}
+
+/// Messages and bytes between nodes that this rank sends in some operations, of all levels.
+std::vector<std::int64_t> sent_off_node(mpi::Ledger& ledger,
+                                        const std::set<std::string>& operations) {
+  std::map<int, std::pair<std::int64_t, std::int64_t>> by_level;
+  for (const mpi::Account& account : ledger.accounts()) {
+    if (operations.count(account.operation) == 0) continue;
+    by_level[account.level].first += account.counts.messages_off_node;
+    by_level[account.level].second += account.counts.bytes_off_node;
+  }
+  std::vector<std::int64_t> sent;
+  for (const auto& [level, counts] : by_level) {
+    sent.insert(sent.end(), {level, counts.first, counts.second});
+  }
+  return sent;
+}
+
+const std::set<std::string> setup_operations = {"splitting", "interpolation", "AP", "PtAP"};
+const std::set<std::string> solve_operations = {"smoothing", "residual", "restriction",
+                                                "prolongation"};
+
+// The setup of one choice of routes and the solve of another send what they would without each
+// other.
+TEST(Hierarchy, SetupAndSolveTakeTheirOwnRoutes) {
+  using Routes = ByLevel<comm::Route>;
+  const Routes by_level = {comm::Route::direct, comm::Route::two_step, comm::Route::three_step};
+  const DenseMatrix values = test::model(Problem::laplace9, 9);
+  const DenseMatrix b = hashed(values.rows(), 3);
+  for (const test::NodeMap& map : test::node_maps(test_comm()->size())) {
+    const auto comm = mpi::Comm::create(MPI_COMM_WORLD, map.node_of_rank);
+    const Matrix A = shared(values, Layout::uniform(comm, values.rows()));
+    const auto sent = [&](const Routes& setup, const Routes& solve) {
+      Options options = small_options();
+      options.setup_route = setup;
+      options.route = solve;
+      comm->ledger().clear();
+      const Hierarchy<double> hierarchy(A, options);
+      for (std::size_t l = 0; l < hierarchy.levels().size(); ++l) {
+        const LevelRoutes routes = hierarchy.levels()[l].routes;
+        EXPECT_EQ(routes.solve, solve.on(static_cast<int>(l)));
+        EXPECT_EQ(routes.setup, (setup.empty() ? solve : setup).on(static_cast<int>(l)));
+        EXPECT_EQ(hierarchy.matrix(l)->route(), routes.solve);
+      }
+      apply(hierarchy, b);
+      return std::pair(sent_off_node(comm->ledger(), setup_operations),
+                       sent_off_node(comm->ledger(), solve_operations));
+    };
+    for (const Routes& setup : {Routes(comm::Route::three_step), by_level}) {
+      SCOPED_TRACE(map.name);
+      const auto [setup_alone, solve_alone] = sent({}, setup);
+      const auto [setup_direct, solve_direct] = sent({}, comm::Route::direct);
+      const auto [setup_mixed, solve_mixed] = sent(setup, comm::Route::direct);
+      EXPECT_EQ(setup_mixed, setup_alone);
+      EXPECT_EQ(solve_mixed, solve_direct);
+      const auto [setup_inverse, solve_inverse] = sent(comm::Route::direct, setup);
+      EXPECT_EQ(setup_inverse, setup_direct);
+      EXPECT_EQ(solve_inverse, solve_alone);
+    }
   }
 }
 

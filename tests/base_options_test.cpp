@@ -20,6 +20,7 @@ struct Sample {
   double ratio = 0.5;
   bool loud = false;
   Colour colour = Colour::red;
+  ByLevel<Colour> colours = Colour::red;
 };
 
 const std::vector<Field<Sample>>& fields() {
@@ -28,6 +29,7 @@ const std::vector<Field<Sample>>& fields() {
       field("ratio", &Sample::ratio, "How much.", 0.0, 1.0),
       field("loud", &Sample::loud, "Whether."),
       field("colour", &Sample::colour, "Which.", {"red", "green"}),
+      field("colours", &Sample::colours, "Which, by level.", {"red", "green"}),
   };
   return table;
 }
@@ -75,6 +77,28 @@ TEST(Options, EveryWrongValueNamesTheFieldAndTheRange) {
   EXPECT_THAT(failure("colour", "blue", wrong), HasSubstr("red, green"));
   EXPECT_EQ(failure("count", "10", wrong), "");
   EXPECT_EQ(failure("ratio", "1", wrong), "");
+}
+
+TEST(Options, ChoicesByLevel) {
+  Sample sample;
+  EXPECT_EQ(fields()[4].get(sample), "red");
+  set_option<Sample>(sample, fields(), "colours", "red,green,red,green");
+  EXPECT_EQ(fields()[4].get(sample), "red,green,red,green");
+  EXPECT_EQ(sample.colours.size(), 4U);
+  EXPECT_EQ(sample.colours.on(0), Colour::red);
+  EXPECT_EQ(sample.colours.on(1), Colour::green);
+  EXPECT_EQ(sample.colours.on(3), Colour::green);
+  EXPECT_EQ(sample.colours.on(99), Colour::green);  // the last holds for all below
+  set_option<Sample>(sample, fields(), "colours", "green");
+  EXPECT_EQ(sample.colours, ByLevel<Colour>(Colour::green));
+  set_option<Sample>(sample, fields(), "colours", "");
+  EXPECT_TRUE(sample.colours.empty());
+  EXPECT_EQ(sample.colours.on(2), Colour::red);  // the first of all there are
+  const ErrorCode wrong = ErrorCode::invalid_argument;
+  EXPECT_THAT(failure("colours", "red,gren", wrong), HasSubstr("did you mean 'green'?"));
+  EXPECT_THAT(failure("colours", "red,,green", wrong), HasSubstr("option colours: ''"));
+  EXPECT_THAT(failure("colours", "red,", wrong), HasSubstr("option colours: ''"));
+  EXPECT_THAT(failure("colours", ",", wrong), HasSubstr("option colours: ''"));
 }
 
 TEST(Options, AWrongValueChangesNothing) {

@@ -33,7 +33,7 @@ template <class T>
 struct Level {
   int depth = 0;
   std::shared_ptr<const DistMatrix<T>> A;
-  std::unique_ptr<const DistMatrix<T>> P;  // from the next level; none on the last
+  std::shared_ptr<const DistMatrix<T>> P;  // from the next level; none on the last
   std::vector<LocalIndex> coarse_rows;     // this rank's rows that are the rows of the next level
   std::vector<GlobalIndex> starts;         // of the virtual ranks' rows, if there are such
   std::unique_ptr<const Smoother<T>> smoother;
@@ -155,16 +155,16 @@ LevelInfo describe(const DistMatrix<T>& A) {
   mpi::sum_in_place(A.comm(), std::span<std::int64_t>(sums));
   info.traffic = {sums[0], sums[1], sums[2], sums[3], sums[4], sums[5]};
   info.active_ranks = static_cast<int>(sums[6]);
-  info.route = A.route();
   info.max_messages = mpi::max(A.comm(), mine.messages_on_node + mine.messages_off_node);
   return info;
 }
 
-/// The matrix with the route that its level is to take.
 template <class T>
-std::shared_ptr<const DistMatrix<T>> routed(std::shared_ptr<const DistMatrix<T>> A, int level,
-                                            const Options& options) {
-  const comm::Route route = route_of_level(options, level);
+using MatrixPointer = std::shared_ptr<const DistMatrix<T>>;
+
+/// The matrix with another route; itself where it has that.
+template <class T>
+MatrixPointer<T> routed(const MatrixPointer<T>& A, comm::Route route) {
   if (A->route() == route) return A;
   return std::make_shared<const DistMatrix<T>>(A->with_route(route));
 }
@@ -179,34 +179,47 @@ Strength measure_strength(const DistMatrix<T>& A, const Options& options) {
 }
 
 template <class T>
-coarsen::Splitting split(const Level<T>& level, const Strength& strength, const Options& options) {
-  const DistMatrix<T>& A = *level.A;
+coarsen::Splitting split(const DistMatrix<T>& A, std::span<const GlobalIndex> starts,
+                         const Strength& strength, const Options& options) {
   const mpi::Scope scope(A.comm(), "splitting");
-  return options.coarsening == Coarsening::hmis
-             ? coarsen::hmis(A, strength, options.seed, level.starts)
-             : coarsen::pmis(A, strength, options.seed);
+  return options.coarsening == Coarsening::hmis ? coarsen::hmis(A, strength, options.seed, starts)
+                                                : coarsen::pmis(A, strength, options.seed);
 }
 
-/// Makes P and the list of coarse rows, or nothing where coarsening would not make the problem
-/// smaller.
+/// Makes P from the level's matrix A, on the route of the setup, and gives the level its list of
+/// coarse rows; nothing where coarsening would not make the problem smaller.
 template <class T>
-void coarsen_level(Level<T>& level, const Options& options) {
-  const DistMatrix<T>& A = *level.A;
+MatrixPointer<T> make_interpolation(Level<T>& level, const DistMatrix<T>& A,
+                                    const Options& options) {
   const Strength strength = measure_strength(A, options);
-  const coarsen::Splitting splitting = split(level, strength, options);
+  const coarsen::Splitting splitting = split(A, level.starts, strength, options);
   const auto n_coarse = mpi::sum<GlobalIndex>(
       A.comm(), std::count(splitting.begin(), splitting.end(), coarsen::coarse));
   const auto n = static_cast<double>(A.rows().n_global());
-  if (n_coarse == 0 || static_cast<double>(n_coarse) > max_coarsening_ratio * n) return;
+  if (n_coarse == 0 || static_cast<double>(n_coarse) > max_coarsening_ratio * n) return nullptr;
   const mpi::Scope scope(A.comm(), "interpolation");
-  const DistMatrix<T> P = interpolate::extended_i(
-      A, strength, splitting, options.max_interpolation_entries, options.interpolation_truncation);
+  auto P = std::make_shared<const DistMatrix<T>>(interpolate::extended_i(
+      A, strength, splitting, options.max_interpolation_entries, options.interpolation_truncation));
   mpi::collectively(A.comm(), [&] {
     for (LocalIndex i = 0; i < A.n_local(); ++i) {
       if (splitting[static_cast<std::size_t>(i)] == coarsen::coarse) level.coarse_rows.push_back(i);
     }
   });
-  level.P = std::make_unique<const DistMatrix<T>>(P.with_route(A.route()));
+  return P;
+}
+
+/// Gives a level its P and coarse rows, and returns the matrix of the next; nothing where the level
+/// is to be the last. What takes another route in the setup than in the solve is needed here only.
+template <class T>
+MatrixPointer<T> coarsen_level(Level<T>& level, const MatrixPointer<T>& A,
+                               const LevelRoutes& routes, const Options& options) {
+  const bool one_route = routes.setup == routes.solve;
+  const MatrixPointer<T> setup_A = one_route ? level.A : routed(A, routes.setup);
+  const MatrixPointer<T> P = make_interpolation(level, *setup_A, options);
+  if (P == nullptr) return nullptr;
+  const MatrixPointer<T> setup_P = routed(P, routes.setup);
+  level.P = one_route ? setup_P : routed(P, routes.solve);
+  return std::make_shared<const DistMatrix<T>>(matrix::galerkin_product(*setup_A, *setup_P));
 }
 
 template <class T>
@@ -232,16 +245,17 @@ Hierarchy<T>::Hierarchy(std::shared_ptr<const DistMatrix<T>> A, const Options& o
     const mpi::Scope scope(A->comm(), "level_setup", depth);
     Level<T>& level = *levels_.emplace_back(std::make_unique<Level<T>>());
     level.depth = depth;
-    level.A = routed(std::move(A), depth, options_);
     level.starts = std::move(starts);
+    const LevelRoutes routes = routes_of_level(options_, depth);
+    level.A = routed(A, routes.solve);
     LevelInfo info = describe(*level.A);
-    if (info.rows > options_.max_coarse_rows && depth + 1 < options_.max_levels) {
-      coarsen_level(level, options_);
-    }
+    info.routes = routes;
+    const bool may_coarsen =
+        info.rows > options_.max_coarse_rows && depth + 1 < options_.max_levels;
+    A = may_coarsen ? coarsen_level(level, A, routes, options_) : nullptr;
     if (level.P) {
       info.interpolation_nonzeros = level.P->nnz_global();
       starts = virtual_coarse_starts(level.starts, level.coarse_rows);
-      A = std::make_shared<const DistMatrix<T>>(matrix::galerkin_product(*level.A, *level.P));
     } else if (info.rows <= std::max<GlobalIndex>(max_direct_rows, options_.max_coarse_rows)) {
       level.direct = std::make_unique<const CoarseSolver<T>>(*level.A);
       info.coarse_solver = name_of(*level.direct);

@@ -39,14 +39,17 @@ struct Options {
   double jacobi_weight = 0.6666666666666666;
   int max_levels = 25;
   int max_coarse_rows = 100;
-  comm::Route route = comm::Route::direct;  ///< of every exchange of setup and solve
-  int route_from_level = 0;                 ///< finer levels are direct
+  ByLevel<comm::Route> route = comm::Route::direct;  ///< of the exchanges of the solve
+  ByLevel<comm::Route> setup_route;                  ///< of the setup; empty: as in the solve
+  int route_from_level = 0;                          ///< finer levels are direct
 };
 
-/// The route that a level, 0 being the finest, is to take.
-inline comm::Route route_of_level(const Options& options, int level) {
-  return level < options.route_from_level ? comm::Route::direct : options.route;
-}
+/// The routes that a level, 0 being the finest, is to take.
+struct LevelRoutes {
+  comm::Route setup = comm::Route::direct;
+  comm::Route solve = comm::Route::direct;
+};
+LevelRoutes routes_of_level(const Options& options, int level);
 
 /// The one table behind the command line, JSON and the reference page.
 std::span<const Field<Options>> option_fields();
@@ -58,7 +61,7 @@ struct LevelInfo {
   GlobalIndex interpolation_nonzeros =
       0;                 ///< of the prolongation from the next level; 0 on the last
   int active_ranks = 0;  ///< ranks that own rows
-  comm::Route route = comm::Route::direct;
+  LevelRoutes routes;
   comm::Traffic traffic;          ///< of one product with the level's matrix, over all ranks
   std::int64_t max_messages = 0;  ///< sent by the busiest rank in one product
   std::string coarse_solver;      ///< on the last level: how it is solved
@@ -79,7 +82,8 @@ class Hierarchy : public solve::Operator<T> {
  public:
   /// Collective. Throws the same Error on every rank: unsuitable_matrix where A is not square, has
   /// an entry that is not finite, an empty row, or a missing or zero diagonal entry. A's entries
-  /// are shared, not copied; its exchange() keeps its route, whatever the options say.
+  /// are shared, not copied; its exchange() keeps its route, whatever the options say. A level
+  /// whose setup takes another route than its solve plans both.
   Hierarchy(std::shared_ptr<const matrix::DistMatrix<T>> A, const Options& options,
             const LevelObserver& observe = {});
   /// The same on one rank, coarsened as P ranks would that own the rows [starts[r], starts[r + 1])

@@ -2,8 +2,16 @@
 
 namespace nodewise::amg {
 
+LevelRoutes routes_of_level(const Options& options, int level) {
+  if (level < options.route_from_level) return {};
+  const ByLevel<comm::Route>& setup =
+      options.setup_route.empty() ? options.route : options.setup_route;
+  return {setup.on(level), options.route.on(level)};
+}
+
 std::span<const Field<Options>> option_fields() {
   using O = Options;
+  const std::vector<std::string> routes = {"direct", "two_step", "three_step"};
   static const std::vector<Field<O>> fields = {
       field("strength_threshold", &O::strength_threshold,
             "An entry is strong when its size exceeds this fraction of the row's largest", 0.0,
@@ -37,10 +45,15 @@ std::span<const Field<Options>> option_fields() {
             "Coarsening ends at a matrix with no more rows, which is solved directly", 1, 2000),
       field("route", &O::route,
             "How data travels between nodes: straight to every rank, once from each rank to each "
-            "node, or gathered on the node and once from node to node",
-            std::vector<std::string>{"direct", "two_step", "three_step"}),
+            "node, or gathered on the node and once from node to node; or a list by level, such as "
+            "direct,three_step, whose last word is for all deeper levels",
+            routes),
+      field("setup_route", &O::setup_route,
+            "The same for what travels while the hierarchy is set up, matrix rows above all; "
+            "without it, the route of the solve",
+            routes),
       field("route_from_level", &O::route_from_level,
-            "The first level that takes the route; finer ones are direct", 0, 100),
+            "The first level that takes these routes; finer ones are direct", 0, 100),
   };
   return fields;
 }

@@ -1,0 +1,40 @@
+// A choice for each level of a hierarchy.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <initializer_list>
+#include <utility>
+#include <vector>
+
+namespace nodewise {
+
+/// Choices for levels 0, 1, ..., the finest first; the last holds for all deeper levels. May be
+/// empty, where "none given" means something.
+template <class Choice>
+class ByLevel {
+ public:
+  using value_type = Choice;
+
+  ByLevel() = default;
+  /// One for all levels, so that an option by level can be set like one that is not.
+  ByLevel(Choice everywhere) : choices_{everywhere} {}  // NOLINT(google-explicit-constructor)
+  ByLevel(std::initializer_list<Choice> choices) : choices_(choices) {}
+  explicit ByLevel(std::vector<Choice> choices) : choices_(std::move(choices)) {}
+
+  bool empty() const { return choices_.empty(); }
+  std::size_t size() const { return choices_.size(); }
+  /// The choice for a level; the first of all choices where none was given.
+  Choice on(int level) const {
+    if (choices_.empty()) return Choice{};
+    return choices_[std::min(static_cast<std::size_t>(level), choices_.size() - 1)];
+  }
+  auto begin() const { return choices_.begin(); }
+  auto end() const { return choices_.end(); }
+  friend bool operator==(const ByLevel&, const ByLevel&) = default;
+
+ private:
+  std::vector<Choice> choices_;
+};
+
+}  // namespace nodewise
