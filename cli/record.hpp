@@ -8,6 +8,7 @@
 
 #include "nodewise/amg/hierarchy.hpp"
 #include "nodewise/mpi/comm.hpp"
+#include "nodewise/mpi/ledger.hpp"
 #include "nodewise/solve/report.hpp"
 
 #include "cli/exit_code.hpp"
@@ -76,6 +77,7 @@ struct SolveRecord {
   solve::Report report;
   std::optional<SolutionError> error;
   Times times;
+  std::vector<mpi::SharedAccount> setup_accounts, solve_accounts;
   MemoryUse memory;
   std::string solution_file;  ///< empty where none was written
   ExitCode exit_code = ExitCode::success;

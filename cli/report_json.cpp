@@ -38,6 +38,35 @@ Json hierarchy_json(const SolveRecord& record) {
           {"operator_complexity", number(record.operator_complexity)}};
 }
 
+Json account_json(const mpi::SharedAccount& account, int ranks) {
+  const mpi::Counts& sum = account.sum;
+  const mpi::Counts& max = account.max;
+  return {
+      {"operation", account.operation.empty() ? "other" : account.operation},
+      {"level", account.level == mpi::no_level ? Json(nullptr) : Json(account.level)},
+      {"runs", max.runs},
+      {"messages_on_node", sum.messages_on_node},
+      {"messages_off_node", sum.messages_off_node},
+      {"bytes_on_node", sum.bytes_on_node},
+      {"bytes_off_node", sum.bytes_off_node},
+      {"collective_calls", max.collectives},
+      {"max_of_a_rank",
+       {{"messages_on_node", max.messages_on_node},
+        {"messages_off_node", max.messages_off_node},
+        {"bytes_on_node", max.bytes_on_node},
+        {"bytes_off_node", max.bytes_off_node},
+        {"communicating_s", max.communicating},
+        {"computing_s", max.computing}}},
+      {"mean_of_the_ranks",
+       {{"communicating_s", sum.communicating / ranks}, {"computing_s", sum.computing / ranks}}}};
+}
+
+Json accounts_json(std::span<const mpi::SharedAccount> accounts, int ranks) {
+  Json json = Json::array();
+  for (const mpi::SharedAccount& account : accounts) json.push_back(account_json(account, ranks));
+  return json;
+}
+
 Json solve_json(const SolveRecord& record) {
   const solve::Report& report = record.report;
   Json history = Json::array();
@@ -85,6 +114,9 @@ std::string report_json(const SolveRecord& record, const Settings& settings) {
       {"error", error_json(record)},
       {"times_s",
        {{"read", record.times.read}, {"setup", record.times.setup}, {"solve", record.times.solve}}},
+      {"operations",
+       {{"setup", accounts_json(record.setup_accounts, record.machine.ranks)},
+        {"solve", accounts_json(record.solve_accounts, record.machine.ranks)}}},
       {"memory_bytes",
        {{"peak_resident_max", record.memory.peak_max_bytes},
         {"peak_resident_sum", record.memory.peak_sum_bytes}}},

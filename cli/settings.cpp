@@ -77,6 +77,8 @@ std::span<const Field<ResultOptions>> result_fields() {
       field("output_anyway", &ResultOptions::output_anyway,
             "write the best iterate even where the solver did not converge"),
       text_field("json", &ResultOptions::json, "file", "write the report as JSON"),
+      field("profile", &ResultOptions::profile,
+            "print the messages and the time of every operation on every level"),
   };
   return fields;
 }

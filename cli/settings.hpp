@@ -49,6 +49,7 @@ struct ResultOptions {
   std::string output;
   bool output_anyway = false;
   std::string json;
+  bool profile = false;
 };
 
 struct ConsoleOptions {

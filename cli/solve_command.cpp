@@ -13,6 +13,7 @@
 #include "cli/jacobi.hpp"
 #include "cli/machine.hpp"
 #include "cli/output_file.hpp"
+#include "cli/profile.hpp"
 #include "cli/progress.hpp"
 #include "cli/record.hpp"
 #include "cli/report_json.hpp"
@@ -89,6 +90,17 @@ std::vector<double> run_solver(const System& system, const Preconditioner& preco
   return x;
 }
 
+/// Runs a phase, returns its longest time over the ranks and has the ledger's accounts of it.
+template <class Work>
+double booked(const mpi::Comm& comm, std::vector<mpi::SharedAccount>& accounts, Work&& work) {
+  comm.ledger().clear();
+  const Timer timer;
+  work();
+  const double seconds = timer.seconds();
+  accounts = mpi::over_ranks(comm);
+  return mpi::max(comm, seconds);
+}
+
 void write_results(const System& system, std::span<const double> x, const Settings& settings,
                    SolveRecord& record) {
   const ResultOptions& result = settings.result;
@@ -141,21 +153,23 @@ ExitCode solve_command(const std::shared_ptr<const mpi::Comm>& world, const Sett
   print_system(console, record, settings);
 
   Preconditioner preconditioner;
-  record.times.setup = timed(*comm, [&] {
+  record.times.setup = booked(*comm, record.setup_accounts, [&] {
     // Products outside multigrid take the route of the finest level too.
     const comm::Route route = amg::routes_of_level(settings.amg, 0).solve;
     system.A = std::make_shared<const Matrix>(system.A->with_route(route));
     preconditioner = make_preconditioner(system.A, settings, console, record);
   });
   std::vector<double> x;
-  record.times.solve =
-      timed(*comm, [&] { x = run_solver(system, preconditioner, settings, console, record); });
+  record.times.solve = booked(*comm, record.solve_accounts, [&] {
+    x = run_solver(system, preconditioner, settings, console, record);
+  });
   record.error = solution_error(system, x);
   record.exit_code = record.report.converged() ? ExitCode::success : ExitCode::not_converged;
   write_results(system, x, settings, record);
 
   print_hierarchy(console, record);
   if (console.is_live()) print_history(console, record.report);
+  if (settings.result.profile) print_profile(console, record);
   print_outcome(console, record, settings);
   if (!record.report.converged() && comm->is_root()) print_failure(record, settings);
   return record.exit_code;

@@ -8,6 +8,7 @@
 #include "nodewise/base/version.hpp"
 
 #include "cli/format.hpp"
+#include "cli/profile.hpp"
 #include "cli/system.hpp"
 #include "cli/tables.hpp"
 
@@ -198,6 +199,11 @@ void print_outcome(Console& console, const SolveRecord& record, const Settings& 
   print_entry(console, "time",
               fmt::format("read {}, setup {}, solve {}", human_seconds(record.times.read),
                           human_seconds(record.times.setup), human_seconds(record.times.solve)));
+  if (record.machine.ranks > 1) {
+    print_entry(
+        console, "communication",
+        communication_text(record) + (settings.result.profile ? "" : "; --profile says where"));
+  }
   const auto megabytes = [](std::int64_t bytes) { return human_bytes(static_cast<double>(bytes)); };
   print_entry(
       console, "peak memory",

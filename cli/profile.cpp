@@ -1,0 +1,141 @@
+#include "cli/profile.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "cli/format.hpp"
+#include "cli/tables.hpp"
+
+namespace nodewise::cli {
+
+namespace {
+
+using Accounts = std::vector<mpi::SharedAccount>;
+
+/// What a table shows depends on the machine: zeros everywhere are not worth a column.
+struct Shape {
+  int ranks;
+  bool has_messages;
+  bool has_nodes;
+};
+
+/// By level, what belongs to none last; on a level in the order of first use.
+Accounts sorted(Accounts accounts) {
+  std::stable_sort(accounts.begin(), accounts.end(), [](const auto& a, const auto& b) {
+    // As unsigned numbers, no_level is the largest.
+    return static_cast<unsigned>(a.level) < static_cast<unsigned>(b.level);
+  });
+  return accounts;
+}
+
+std::string milliseconds(double seconds) {
+  return fmt::format("{:.2f}", 1e3 * seconds);
+}
+
+std::vector<std::string> heads(const Shape& shape) {
+  std::vector<std::string> all = {"level", "operation"};
+  const auto append = [&](std::initializer_list<const char*> more) {
+    all.insert(all.end(), more.begin(), more.end());
+  };
+  if (shape.has_messages) append({"on-node\nmessages", "on-node\nbytes"});
+  if (shape.has_nodes) {
+    append({"off-node\nmessages", "off-node\nbytes", "busiest\nmessages", "busiest\nbytes"});
+  }
+  if (shape.has_messages) append({"collec-\ntives", "communi-\ncating"});
+  append({"compu-\nting"});
+  return all;
+}
+
+std::vector<std::string> row(const Shape& shape, const std::string& level,
+                             const mpi::SharedAccount& account) {
+  const mpi::Counts& sum = account.sum;
+  const auto number = [](std::int64_t n) { return n == 0 ? "-" : grouped(n); };
+  const auto bytes = [](std::int64_t n) {
+    return n == 0 ? "-" : human_bytes(static_cast<double>(n));
+  };
+  std::string name = account.operation.empty() ? "other" : account.operation;
+  std::replace(name.begin(), name.end(), '_', ' ');
+  std::vector<std::string> cells = {level, name};
+  const auto append = [&](std::initializer_list<std::string> more) {
+    cells.insert(cells.end(), more);
+  };
+  if (shape.has_messages) append({number(sum.messages_on_node), bytes(sum.bytes_on_node)});
+  if (shape.has_nodes) {
+    append({number(sum.messages_off_node), bytes(sum.bytes_off_node),
+            number(account.max.messages_off_node), bytes(account.max.bytes_off_node)});
+  }
+  if (shape.has_messages) {
+    append({number(account.max.collectives), milliseconds(sum.communicating / shape.ranks)});
+  }
+  append({milliseconds(sum.computing / shape.ranks)});
+  return cells;
+}
+
+/// The sum over all accounts; largest numbers of a rank do not add up and are left out.
+std::vector<std::string> total_row(const Shape& shape, const Accounts& accounts) {
+  mpi::SharedAccount total{.operation = "together", .level = mpi::no_level, .sum = {}, .max = {}};
+  for (const mpi::SharedAccount& a : accounts) {
+    total.sum.messages_on_node += a.sum.messages_on_node;
+    total.sum.messages_off_node += a.sum.messages_off_node;
+    total.sum.bytes_on_node += a.sum.bytes_on_node;
+    total.sum.bytes_off_node += a.sum.bytes_off_node;
+    total.sum.communicating += a.sum.communicating;
+    total.sum.computing += a.sum.computing;
+    total.max.collectives += a.max.collectives;
+  }
+  std::vector<std::string> cells = row(shape, "", total);
+  if (shape.has_nodes) cells[6] = cells[7] = "";
+  return cells;
+}
+
+void print_phase(Console& console, const std::string& title, const Accounts& accounts,
+                 const Shape& shape) {
+  Table table(heads(shape));
+  int level = mpi::no_level - 1;
+  for (const mpi::SharedAccount& account : sorted(accounts)) {
+    const std::string name = account.level == mpi::no_level ? "-" : std::to_string(account.level);
+    table.add_row(row(shape, account.level == level ? "" : name, account));
+    level = account.level;
+  }
+  table.add_row(total_row(shape, accounts));
+  console.line(title);
+  for (const std::string& line : table.lines()) console.line(line);
+  console.line();
+}
+
+std::string share(const Accounts& accounts) {
+  double communicating = 0;
+  double all = 0;
+  for (const mpi::SharedAccount& a : accounts) {
+    communicating += a.sum.communicating;
+    all += a.sum.communicating + a.sum.computing;
+  }
+  return fmt::format("{:.0f} %", all > 0 ? 100 * communicating / all : 0);
+}
+
+}  // namespace
+
+void print_profile(Console& console, const SolveRecord& record) {
+  const bool several_nodes = record.machine.ranks_per_node.size() > 1;
+  const Shape shape{record.machine.ranks, record.machine.ranks > 1, several_nodes};
+  const std::string what = shape.has_messages
+                               ? ": what all ranks sent, and the mean time of a rank in ms"
+                               : ": time in ms";
+  print_phase(console, "Setup" + what, record.setup_accounts, shape);
+  print_phase(console, "Solve" + what, record.solve_accounts, shape);
+  if (!several_nodes) return;
+  console.line("  busiest: the most that one rank sent off its node");
+  if (record.machine.placement_given) {
+    console.line("  The nodes are pretended, by --node-map or --ranks-per-node: the messages are");
+    console.line("  those of such a machine, the times those of this one.");
+  }
+  console.line();
+}
+
+std::string communication_text(const SolveRecord& record) {
+  return fmt::format("{} of the ranks' time in the setup, {} in the solve",
+                     share(record.setup_accounts), share(record.solve_accounts));
+}
+
+}  // namespace nodewise::cli
