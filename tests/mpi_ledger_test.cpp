@@ -6,6 +6,7 @@
 #include "nodewise/amg/hierarchy.hpp"
 #include "nodewise/comm/discovery.hpp"
 #include "nodewise/io/gallery.hpp"
+#include "nodewise/io/read.hpp"
 #include "nodewise/mpi/ledger.hpp"
 #include "nodewise/solve/krylov.hpp"
 #include "nodewise/solve/matrix_operator.hpp"
@@ -177,6 +178,17 @@ TEST(Ledger, LocalityFollowsThePlacement) {
   }
 }
 
+/// Expects that work(comm) is in the books of a new communicator as MPI was asked to do it.
+template <class Work>
+void expect_books_equal_calls(const test::NodeMap& map, Work&& work) {
+  const auto comm = Comm::create(MPI_COMM_WORLD, map.node_of_rank);
+  comm->ledger().clear();
+  test::MpiCalls calls = test::counted(map.node_of_rank, [&] { work(comm); });
+  calls.synchronous = 0;  // no matter to the ledger
+  EXPECT_EQ(test::booked(comm->ledger()), calls);
+  EXPECT_GT(calls.collectives, 0);
+}
+
 /// A whole setup and solve of a small problem.
 void set_up_and_solve(const std::shared_ptr<const Comm>& comm, const amg::Options& options) {
   const auto A = std::make_shared<const matrix::DistMatrix<double>>(
@@ -190,20 +202,30 @@ void set_up_and_solve(const std::shared_ptr<const Comm>& comm, const amg::Option
 }
 
 TEST(Ledger, EqualsTheCallsOfMpiOverASetupAndASolve) {
+  using comm::Route;
+  const std::pair<Route, Route> choices[] = {{Route::direct, Route::direct},
+                                             {Route::two_step, Route::two_step},
+                                             {Route::three_step, Route::three_step},
+                                             {Route::three_step, Route::two_step}};
   for (const auto& map : test::node_maps(test_comm()->size())) {
-    for (const auto route : {comm::Route::direct, comm::Route::two_step, comm::Route::three_step}) {
-      SCOPED_TRACE(testing::Message() << map.name << ", " << comm::to_string(route));
-      const auto comm = Comm::create(MPI_COMM_WORLD, map.node_of_rank);
-      comm->ledger().clear();
+    for (const auto& [setup, solve] : choices) {
+      SCOPED_TRACE(testing::Message()
+                   << map.name << ", " << comm::to_string(setup) << ", " << comm::to_string(solve));
       amg::Options options;
-      options.route = route;
+      options.setup_route = setup;
+      options.route = solve;
       options.max_coarse_rows = 20;
-      test::MpiCalls calls =
-          test::counted(map.node_of_rank, [&] { set_up_and_solve(comm, options); });
-      calls.synchronous = 0;  // no matter to the ledger
-      EXPECT_EQ(test::booked(comm->ledger()), calls);
-      EXPECT_GT(calls.collectives, 0);
+      expect_books_equal_calls(map, [&](const auto& comm) { set_up_and_solve(comm, options); });
     }
+  }
+}
+
+// A compressed file is read by one rank and dealt out.
+TEST(Ledger, EqualsTheCallsOfMpiWhenReadingAFile) {
+  const std::string path = NODEWISE_SOURCE_DIR "/examples/matrices/combustor_poisson.mtx.gz";
+  for (const auto& map : test::node_maps(test_comm()->size())) {
+    SCOPED_TRACE(map.name);
+    expect_books_equal_calls(map, [&](const auto& comm) { io::read_matrix<double>(comm, path); });
   }
 }
 

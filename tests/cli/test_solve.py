@@ -59,7 +59,7 @@ def test_live_progress_replaces_its_line(nodewise):
     "options",
     [
         ["--problem", "laplace27", "--n", "12"],
-        ["--problem", "rotated_fe", "--n", "30", "--solver", "gmres"],
+        ["--problem", "rotated_fe", "--n", "30", "--solver", "gmres", "--ranks-per-node", "3"],
         ["--problem", "laplace5", "--n", "20", "--preconditioner", "jacobi", "--random-rhs"],
         ["--problem", "laplace5", "--n", "20", "--preconditioner", "none", "--ranks-per-node", "2"],
         ["--problem", "laplace7", "--n", "6", "--max-iterations", "2"],
@@ -171,6 +171,83 @@ def test_routes_by_level(nodewise, tmp_path, route, messages):
     assert [level["route"] for level in levels] == ["direct"] + [route] * (len(levels) - 1)
     assert levels[-1]["product_traffic"]["messages_off_node"] == messages
     assert ("route" in result.out) == (route != "direct")
+
+
+def test_routes_of_setup_and_solve(nodewise, tmp_path):
+    words = ["--problem", "laplace27", "--n", "16", "--ranks-per-node", "2", "--json", "r.json"]
+    words += ["--route", "direct,three-step", "--setup-route", "two_step,direct,three_step"]
+    result = nodewise("solve", *words, ranks=4)
+    assert result.code == 0, result.err
+    report = json.loads((tmp_path / "r.json").read_text())
+    levels = report["hierarchy"]["levels"]
+    assert len(levels) == 3
+    assert [level["route"] for level in levels] == ["direct", "three_step", "three_step"]
+    assert [level["setup_route"] for level in levels] == ["two_step", "direct", "three_step"]
+    assert report["options"]["route"] == "direct,three_step"
+    assert "three_step (setup: direct)" in result.out
+
+
+def operations(report, phase):
+    """The entries of a phase by operation and level; each must be there once."""
+    entries = report["operations"][phase]
+    found = {(entry["operation"], entry["level"]): entry for entry in entries}
+    assert len(found) == len(entries)
+    return found
+
+
+def test_operations_agree_with_the_plans(nodewise, tmp_path):
+    words = ["--problem", "laplace27", "--n", "16", "--ranks-per-node", "2", "--route", "three_step"]
+    result = nodewise("solve", *words, "--json", "r.json", ranks=4)
+    assert result.code == 0, result.err
+    report = json.loads((tmp_path / "r.json").read_text())
+    solve = operations(report, "solve")
+    levels = report["hierarchy"]["levels"]
+    assert len(levels) == 3
+    fields = ["messages_on_node", "messages_off_node", "bytes_on_node", "bytes_off_node"]
+    for number, level in enumerate(levels[:-1]):
+        for operation in ("smoothing", "residual"):  # one product's exchange each in a cycle
+            entry = solve[operation, number]
+            # A cycle smooths twice; the first time begins at zero and exchanges nothing.
+            cycles = entry["runs"] / (2 if operation == "smoothing" else 1)
+            assert cycles == report["solve"]["iterations"]
+            for field in fields:
+                assert entry[field] == cycles * level["product_traffic"][field], (operation, field)
+    products = solve["krylov_product", None]
+    for field in fields:
+        assert products[field] == products["runs"] * levels[0]["product_traffic"][field]
+    assert solve["coarse_solve", 2]["collective_calls"] == report["solve"]["iterations"]
+    assert solve["dot_products", None]["collective_calls"] > 2 * report["solve"]["iterations"]
+    setup = operations(report, "setup")
+    for number in range(2):
+        for operation in ("splitting", "interpolation", "AP", "PtAP", "new_matrix", "planning"):
+            assert setup[operation, number]["messages_off_node"] > 0, (operation, number)
+        assert setup["strength", number]["messages_on_node"] == 0
+
+
+def test_times_of_operations_add_up(nodewise, tmp_path):
+    words = ["--problem", "laplace5", "--n", "60", "--json", "r.json"]
+    assert nodewise("solve", *words, ranks=3).code == 0
+    report = json.loads((tmp_path / "r.json").read_text())
+    for phase in ("setup", "solve"):
+        entries = report["operations"][phase]
+        total = sum(sum(entry["mean_of_the_ranks"].values()) for entry in entries)
+        # The phase's time is that of the slowest rank.
+        assert 0 < total <= 1.001 * report["times_s"][phase] + 1e-4
+        for entry in entries:
+            for name, mean in entry["mean_of_the_ranks"].items():
+                assert mean <= entry["max_of_a_rank"][name] * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("ranks", [1, 4])
+def test_profile(nodewise, ranks):
+    words = ["--problem", "laplace7", "--n", "10", "--ranks-per-node", "2", "--profile"]
+    result = nodewise("solve", *words, ranks=ranks)
+    assert result.code == 0, result.err
+    for operation in ("splitting", "PtAP", "restriction", "coarse solve", "dot products"):
+        assert len(re.findall(rf"^  .* {operation}( |$)", result.out, re.MULTILINE)) > 0, operation
+    assert ("busiest" in result.out) == ("pretended" in result.out) == (ranks > 1)
+    assert max(map(len, result.out.splitlines())) <= 110
+    assert "prolongation" not in nodewise("solve", *words[:-1], ranks=ranks).out
 
 
 @pytest.mark.parametrize("ranks", [1, 3])

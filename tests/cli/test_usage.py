@@ -40,6 +40,12 @@ PROBLEM = ["solve", "--problem", "laplace5"]
         (["solve", "A.mtx", "--domains", "numa", "--domain-map", "0"], "not both"),
         (["solve", "A.mtx", "--domain-map", "0,0,1"], "--domain-map: 3 domain numbers given for"),
         (["solve", "A.mtx", "--domain-map", "0,x"], "--domain-map: 'x' is not a domain number"),
+        ([*PROBLEM, "--route", "direct,thre_step"], "--route: 'thre_step' is not one of"),
+        ([*PROBLEM, "--setup-route", "direct,"], "--setup-route: '' is not one of"),
+        (
+            [*PROBLEM, "--route", "direct,two_step", "--route-from-level", "1"],
+            "give routes by level or --route-from-level, not both",
+        ),
         (["convert", "A.mtx"], "convert needs a file to read and one to write, but 1 is given"),
         (["convert", "--problem", "laplace5"], "needs one file to write, but none is given"),
         (["version", "now"], "unexpected argument 'now'"),
