@@ -224,18 +224,19 @@ def test_operations_agree_with_the_plans(nodewise, tmp_path):
         assert setup["strength", number]["messages_on_node"] == 0
 
 
-def test_times_of_operations_add_up(nodewise, tmp_path):
-    words = ["--problem", "laplace5", "--n", "60", "--json", "r.json"]
+@pytest.mark.parametrize("preconditioner", ["amg", "none"])
+def test_no_mean_time_is_above_the_largest(nodewise, tmp_path, preconditioner):
+    words = ["--problem", "laplace5", "--n", "40", "--json", "r.json"]
+    words += ["--preconditioner", preconditioner]
     assert nodewise("solve", *words, ranks=3).code == 0
     report = json.loads((tmp_path / "r.json").read_text())
     for phase in ("setup", "solve"):
-        entries = report["operations"][phase]
-        total = sum(sum(entry["mean_of_the_ranks"].values()) for entry in entries)
-        # The phase's time is that of the slowest rank.
-        assert 0 < total <= 1.001 * report["times_s"][phase] + 1e-4
-        for entry in entries:
+        for entry in report["operations"][phase]:
             for name, mean in entry["mean_of_the_ranks"].items():
-                assert mean <= entry["max_of_a_rank"][name] * (1 + 1e-9)
+                assert 0 <= mean <= entry["max_of_a_rank"][name] * (1 + 1e-9)
+    product = operations(report, "solve")["krylov_product", None]
+    assert product["mean_of_the_ranks"]["computing_s"] > 0
+    assert product["mean_of_the_ranks"]["communicating_s"] > 0
 
 
 @pytest.mark.parametrize("ranks", [1, 4])
