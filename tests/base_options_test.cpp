@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "nodewise/base/by_level.hpp"
 #include "nodewise/base/options.hpp"
 #include "nodewise/solve/report.hpp"
 

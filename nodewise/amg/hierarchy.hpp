@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "nodewise/amg/strength.hpp"
+#include "nodewise/base/by_level.hpp"
 #include "nodewise/base/options.hpp"
 #include "nodewise/comm/plan.hpp"
 #include "nodewise/matrix/dist_matrix.hpp"

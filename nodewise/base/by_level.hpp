@@ -4,8 +4,12 @@
 #include <algorithm>
 #include <cstddef>
 #include <initializer_list>
+#include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
+
+#include "nodewise/base/options.hpp"
 
 namespace nodewise {
 
@@ -36,5 +40,35 @@ class ByLevel {
  private:
   std::vector<Choice> choices_;
 };
+
+namespace detail {
+/// What stands between the commas; nothing of an empty text.
+std::vector<std::string_view> split_list(std::string_view text);
+}  // namespace detail
+
+/// A list of words by level, separated by commas; words[k] stands for the enumerator of value k.
+/// The field's type is "choices".
+template <class S, class Enum>
+Field<S> field(std::string name, ByLevel<Enum> S::*member, std::string meaning,
+               std::vector<std::string> words) {
+  return {name,
+          "choices",
+          std::move(meaning),
+          detail::join(words, " | "),
+          [member, words](const S& s) {
+            std::vector<std::string> chosen;
+            for (const Enum value : s.*member) {
+              chosen.push_back(words.at(static_cast<std::size_t>(value)));
+            }
+            return detail::join(chosen, ",");
+          },
+          [name, member, words](S& s, std::string_view text) {
+            std::vector<Enum> values;
+            for (const std::string_view word : detail::split_list(text)) {
+              values.push_back(static_cast<Enum>(detail::parse_choice(name, word, words)));
+            }
+            s.*member = ByLevel<Enum>(std::move(values));
+          }};
+}
 
 }  // namespace nodewise

@@ -88,19 +88,6 @@ int parse_choice(std::string_view name, std::string_view text,
   throw_value(name, text, "one of " + join(choices, ", ") + hint);
 }
 
-/// What stands between the commas; nothing of an empty text.
-std::vector<std::string_view> split_list(std::string_view text) {
-  std::vector<std::string_view> words;
-  while (!text.empty()) {
-    const std::size_t comma = text.find(',');
-    words.push_back(text.substr(0, comma));
-    if (comma == std::string_view::npos) break;
-    text.remove_prefix(comma + 1);
-    if (text.empty()) words.push_back(text);  // a comma at the end: a word is missing
-  }
-  return words;
-}
-
 std::string print_number(double value) {
   return fmt::format("{}", value);
 }

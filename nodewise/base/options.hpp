@@ -9,7 +9,6 @@
 #include <string_view>
 #include <vector>
 
-#include "nodewise/base/by_level.hpp"
 #include "nodewise/base/error.hpp"
 
 namespace nodewise {
@@ -19,7 +18,7 @@ namespace nodewise {
 template <class S>
 struct Field {
   std::string name;     ///< snake_case, as in the struct; the command line writes it with dashes
-  std::string type;     ///< "integer", "number", "flag", "text", "choice" or "choices"
+  std::string type;     ///< "integer", "number", "flag", "text" or "choice"
   std::string meaning;  ///< one sentence for the help and the reference page
   std::string range;    ///< such as ">= 1" or "hmis | pmis"; empty where any value will do
   std::function<std::string(const S&)> get;
@@ -37,7 +36,6 @@ double parse_number(std::string_view name, std::string_view text, double low, do
 bool parse_flag(std::string_view name, std::string_view text);
 int parse_choice(std::string_view name, std::string_view text,
                  std::span<const std::string> choices);
-std::vector<std::string_view> split_list(std::string_view text);
 std::string print_number(double value);
 std::string print_range(double low, double high);
 std::string print_range(long long low, long long high);
@@ -96,30 +94,6 @@ requires std::is_enum_v<Enum> Field<S> field(std::string name, Enum S::*member, 
           [member, choices](const S& s) { return choices.at(static_cast<std::size_t>(s.*member)); },
           [name, member, choices](S& s, std::string_view text) {
             s.*member = static_cast<Enum>(detail::parse_choice(name, text, choices));
-          }};
-}
-
-/// A list of such words by level, separated by commas.
-template <class S, class Enum>
-Field<S> field(std::string name, ByLevel<Enum> S::*member, std::string meaning,
-               std::vector<std::string> choices) {
-  return {name,
-          "choices",
-          std::move(meaning),
-          detail::join(choices, " | "),
-          [member, choices](const S& s) {
-            std::vector<std::string> words;
-            for (const Enum value : s.*member) {
-              words.push_back(choices.at(static_cast<std::size_t>(value)));
-            }
-            return detail::join(words, ",");
-          },
-          [name, member, choices](S& s, std::string_view text) {
-            std::vector<Enum> values;
-            for (const std::string_view word : detail::split_list(text)) {
-              values.push_back(static_cast<Enum>(detail::parse_choice(name, word, choices)));
-            }
-            s.*member = ByLevel<Enum>(std::move(values));
           }};
 }
 
