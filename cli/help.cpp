@@ -16,8 +16,9 @@ constexpr std::size_t page_width = 98;
 constexpr std::size_t left_width = 34;
 
 const std::vector<std::string>& groups() {
-  static const std::vector<std::string> names = {
-      "Input", "Model problems", "Solver", "Multigrid", "Placement", "Communication", "Output", "Pages"};
+  static const std::vector<std::string> names = {"Input",     "Model problems", "Solver",
+                                                 "Multigrid", "Placement",      "Communication",
+                                                 "Output",    "Pages"};
   return names;
 }
 
