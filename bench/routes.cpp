@@ -1,6 +1,9 @@
-// The routes side by side: one halo exchange on every level of a hierarchy, and whole solves.
+// The routes and transports side by side: one halo exchange on every level of a hierarchy, and
+// whole solves over the routes.
+#include <algorithm>
 #include <cstdlib>
 #include <iostream>
+#include <stdexcept>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -19,20 +22,24 @@ namespace {
 using namespace nodewise;
 using namespace nodewise::bench;
 using comm::Route;
+using comm::Transport;
 
 constexpr Route routes[] = {Route::direct, Route::two_step, Route::three_step};
+constexpr Transport all_transports[] = {
+    Transport::point_to_point,          Transport::persistent, Transport::neighborhood,
+    Transport::persistent_neighborhood, Transport::rma,        Transport::shared_memory};
 
 struct Arguments {
   std::vector<std::string> problems = {"laplace27:24", "rotated_fe:120", "random:4000"};
+  std::vector<std::string> transports = {"point_to_point"};
   int repeats = 9;
   int exchanges = 3;  ///< of one sample
   int solves = 3;
   int ranks_per_node = 0;
 };
 
-/// One route on one level.
+/// One route over one transport on one level.
 struct Entrant {
-  Route route;
   Matrix A;
   double planning_s;
   std::vector<double> exchange_s;
@@ -49,7 +56,7 @@ Counts count(const Matrix& A) {
           mpi::sum(comm, t.entries_off_node), mpi::sum(comm, t.messages_on_node)};
 }
 
-std::vector<Entrant> entrants_for(const Matrix& A) {
+std::vector<Entrant> entrants_for(const Matrix& A, std::span<const Transport> transports) {
   std::vector<Entrant> entrants;
   const Matrix direct = A.with_route(Route::direct);
   for (const Route route : routes) {
@@ -57,12 +64,31 @@ std::vector<Entrant> entrants_for(const Matrix& A) {
       const comm::Pattern pattern = comm::discover_pattern(A.cols(), A.ghosts());
       comm::make_plan(A.comm(), pattern, route);
     });
-    entrants.push_back({route, direct.with_route(route), planning, {}});
+    for (const Transport transport : transports) {
+      entrants.push_back({direct.with_route(route, transport), planning, {}});
+    }
   }
   return entrants;
 }
 
-/// Every route in turn, in each repeat in another order.
+/// Those that are named and that this MPI has; says which it has not.
+std::vector<Transport> choose_transports(const mpi::Comm& comm, const Arguments& arguments) {
+  std::vector<Transport> chosen;
+  for (const std::string& name : arguments.transports) {
+    const auto* const found = std::find_if(std::begin(all_transports), std::end(all_transports),
+                                           [&](Transport t) { return name == to_string(t); });
+    if (found == std::end(all_transports)) throw std::invalid_argument("no transport " + name);
+    try {
+      comm::require_available(comm, *found);
+      chosen.push_back(*found);
+    } catch (const Error& error) {
+      if (comm.is_root()) std::cout << "NOT MEASURED: " << error.what() << "\n\n";
+    }
+  }
+  return chosen;
+}
+
+/// Every entrant in turn, in each repeat in another order.
 void measure(std::vector<Entrant>& entrants, const Arguments& arguments) {
   const std::size_t n = entrants.size();
   for (int repeat = -1; repeat < arguments.repeats; ++repeat) {  // the first to warm up
@@ -84,21 +110,24 @@ void measure(std::vector<Entrant>& entrants, const Arguments& arguments) {
 void print_levels(const amg::Hierarchy<double>& hierarchy, const Arguments& arguments) {
   const mpi::Comm& comm = hierarchy.layout().comm();
   if (comm.is_root()) {
-    std::cout << "| level | rows | route | off-node messages | of the busiest rank | off-node KB | "
+    std::cout << "| level | rows | route | transport | off-node messages | of the busiest rank | "
+                 "off-node KB | "
                  "on-node messages | planning, ms | exchange, ms | direct / this |\n"
-                 "|---|---|---|---|---|---|---|---|---|---|\n";
+                 "|---|---|---|---|---|---|---|---|---|---|---|\n";
   }
+  const std::vector<Transport> transports = choose_transports(comm, arguments);
   for (std::size_t l = 0; l < hierarchy.levels().size(); ++l) {
     const Matrix& A = *hierarchy.matrix(l);
-    std::vector<Entrant> entrants = entrants_for(A);
+    std::vector<Entrant> entrants = entrants_for(A, transports);
     measure(entrants, arguments);
     for (const Entrant& e : entrants) {
       const Counts c = count(e.A);
       if (!comm.is_root()) continue;
       std::cout << fmt::format(
-          "| {} | {} | {} | {} | {} | {:.1f} | {} | {:.1f} | {} | {} |\n", l, A.rows().n_global(),
-          comm::to_string(e.route), c.messages, c.busiest, 8e-3 * static_cast<double>(c.entries),
-          c.messages_on_node, 1e3 * e.planning_s, to_text(spread(e.exchange_s), 2),
+          "| {} | {} | {} | {} | {} | {} | {:.1f} | {} | {:.1f} | {} | {} |\n", l,
+          A.rows().n_global(), comm::to_string(e.A.route()), comm::to_string(e.A.transport()),
+          c.messages, c.busiest, 8e-3 * static_cast<double>(c.entries), c.messages_on_node,
+          1e3 * e.planning_s, to_text(spread(e.exchange_s), 2),
           to_text(spread(ratios(entrants.front().exchange_s, e.exchange_s)), 2));
     }
   }
@@ -175,6 +204,7 @@ int main(int argc, char** argv) {
   Arguments arguments;
   CLI::App app("Compare the routes between nodes; prints Markdown.");
   app.add_option("--problem", arguments.problems, "name:n, one or more");
+  app.add_option("--transport", arguments.transports, "one or more");
   app.add_option("--repeats", arguments.repeats, "samples of each route")
       ->check(CLI::PositiveNumber);
   app.add_option("--exchanges", arguments.exchanges, "in one sample")->check(CLI::PositiveNumber);

@@ -11,7 +11,9 @@ std::span<const ExitCodeInfo> exit_codes() {
       {ExitCode::success, "success", "the command did what it was asked; a solve converged"},
       {ExitCode::not_converged, "not converged",
        "the solver ended without reaching the tolerance; its diagnosis says why and what to try"},
-      {ExitCode::usage, "usage", "an option, value or command that does not exist, does not fit, or needs what this MPI lacks"},
+      {ExitCode::usage, "usage",
+       "an option, value or command that does not exist, does not fit, or needs what this MPI "
+       "lacks"},
       {ExitCode::input_file, "input file",
        "an input file is missing, truncated or malformed, or has the wrong size"},
       {ExitCode::unsuitable_matrix, "unsuitable matrix",
