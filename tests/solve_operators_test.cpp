@@ -1,22 +1,11 @@
 // The symmetry check, the matrix as an operator, the kernels, and the number of reductions.
 #include <gtest/gtest.h>
-#include <mpi.h>
 
 #include "nodewise/solve/asymmetry.hpp"
 #include "nodewise/solve/vector_ops.hpp"
 
+#include "mpi_counter.hpp"
 #include "solve_support.hpp"
-
-namespace {
-int n_allreduces = 0;
-}
-
-// Takes the place of the MPI library's function in this program, and counts.
-extern "C" int MPI_Allreduce(const void* send, void* receive, int count, MPI_Datatype type,
-                             MPI_Op op, MPI_Comm comm) {
-  ++n_allreduces;
-  return PMPI_Allreduce(send, receive, count, type, op, comm);
-}
 
 namespace nodewise::test {
 namespace {
@@ -74,12 +63,12 @@ int reductions(Solve solve, const solve::Operator<double>& A, const solve::Opera
   const std::vector<double> b = hashed_vector(A.layout(), 1);
   std::vector<double> x(b.size(), 0.0);
   const Options options{.tolerance = 1e-12, .max_iterations = iterations, .restart = 40};
-  const int before = n_allreduces;
-  const Report report = solve(A, M, b, x, options);
-  const int counted = n_allreduces - before;
+  Report report;
+  const std::vector<int> one_node(static_cast<std::size_t>(test_comm()->size()), 0);
+  const MpiCalls calls = counted(one_node, [&] { report = solve(A, M, b, x, options); });
   EXPECT_EQ(report.iterations, iterations);
   EXPECT_EQ(report.outcome, Outcome::max_iterations);
-  return counted;
+  return static_cast<int>(calls.collectives);
 }
 
 Report run_cg(const solve::Operator<double>& A, const solve::Operator<double>* M,

@@ -196,7 +196,8 @@ def operations(report, phase):
 
 
 def test_operations_agree_with_the_plans(nodewise, tmp_path):
-    words = ["--problem", "laplace27", "--n", "16", "--ranks-per-node", "2", "--route", "three_step"]
+    words = ["--problem", "laplace27", "--n", "16", "--ranks-per-node", "2", "--route", "three_step",
+             "--allreduce", "mpi"]  # whose messages nobody counts
     result = nodewise("solve", *words, "--json", "r.json", ranks=4)
     assert result.code == 0, result.err
     report = json.loads((tmp_path / "r.json").read_text())
