@@ -1,22 +1,21 @@
 /* The C interface, from C: every algorithm, on given placements, and what it refuses. */
-#include <nodewise_mpix.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <mpi.h>
+#include "mpix_support.h"
 
-enum { most_ranks = 64, most_items = 64 * 8 };
+enum { most_items = 64 * 8 };
 
-static int rank, size, n_failures;
+int rank, size;
+static int n_failures;
 
-static void expect(int condition, const char* what, int line) {
+void expect(int condition, const char* what, int line) {
   if (condition) return;
   ++n_failures;
   fprintf(stderr, "rank %d, line %d: not true: %s; last error: %s\n", rank, line, what,
           MPIX_Last_error());
 }
-#define EXPECT(condition) expect(condition, #condition, __LINE__)
 
 static const char* const algorithms[] = {
     "automatic", "personalized", "nonblocking", "locality_personalized", "locality_nonblocking",
@@ -208,6 +207,7 @@ static void test_algorithms(const int* nodes) {
   test_alltoallv(xcomm, NULL);
   test_collective_errors(xcomm);
   test_room(xcomm);
+  test_collectives(xcomm);
   for (int a = 0; a < n_algorithms; ++a) {
     MPIX_Info* xinfo = NULL;
     EXPECT(MPIX_Info_init(&xinfo) == MPI_SUCCESS);

@@ -1,11 +1,12 @@
-/* Sparse dynamic data exchange over MPI, for C and C++: every process knows whom it sends to, none
- * knows who will send to it. Link with -lnodewise_mpix and MPI.
+/* Communication over MPI that knows the nodes, for C and C++. Link with -lnodewise_mpix and MPI.
+ * Sparse dynamic data exchange: every process knows whom it sends to, none knows who will send to
+ * it. Collectives: allreduce, allgather, alltoallv with few messages between nodes.
  *
- * The calls are those of Geyko, Collom, Schafer, Bridges, Bienz, "A more scalable sparse dynamic
- * data exchange", 2024, figures 3 and 4. Each returns MPI_SUCCESS or an error class of MPI; the
- * text is in MPIX_Last_error(). None ends the program or lets an exception out. Where a collective
- * call finds an argument wrong on one process it fails with the same class and text on all, nothing
- * is sent, and the communicator can be used further. */
+ * The calls of the sparse exchange are those of Geyko, Collom, Schafer, Bridges, Bienz, "A more
+ * scalable sparse dynamic data exchange", 2024, figures 3 and 4. Each call returns MPI_SUCCESS or
+ * an error class of MPI; the text is in MPIX_Last_error(). None ends the program or lets an
+ * exception out. Where a collective call finds an argument wrong on one process it fails with the
+ * same class and text on all, nothing is sent, and the communicator can be used further. */
 #ifndef NODEWISE_MPIX_H
 #define NODEWISE_MPIX_H
 
@@ -45,7 +46,9 @@ NODEWISE_MPIX_API int MPIX_Info_init(MPIX_Info** xinfo);
 
 /* Local. Sets an option. "sparse_exchange" is automatic (chosen at each call), personalized,
  * nonblocking, rma (MPIX_Alltoall_crs only), locality_personalized, or locality_nonblocking (one
- * message a process and node, then on the node). MPI_ERR_INFO_KEY or MPI_ERR_INFO_VALUE for what
+ * message a process and node, then on the node). "allreduce", "allgather" and "alltoallv" are
+ * automatic (chosen from the placement and the length), mpi (MPI's own), or node_aware.
+ * MPI_ERR_INFO_KEY or MPI_ERR_INFO_VALUE for what
  * does not exist; MPIX_Last_error() then names the nearest. */
 NODEWISE_MPIX_API int MPIX_Info_set(MPIX_Info* xinfo, const char* key, const char* value);
 
@@ -102,6 +105,58 @@ NODEWISE_MPIX_API int MPIX_Alltoallv_crs_c(int send_nnz, int64_t send_size, cons
                                            int64_t* recvcounts, int64_t* rdispls,
                                            MPI_Datatype recvtype, void* recvvals,
                                            const MPIX_Info* xinfo, MPIX_Comm* xcomm);
+
+/* The collectives below are MPI's, with the arguments of MPI's, MPI_IN_PLACE included; any
+ * datatypes, counts of zero. Collective on xcomm. xinfo: may be NULL, which is automatic; the same
+ * option on all processes. Before the first message the arguments of all processes are compared:
+ * those that do not fit each other are MPI_ERR_ARG on all of them, and no process waits.
+ * MPI_ERR_COUNT where MPI's own algorithm is set and cannot count so far. */
+
+/* recvbuf: sendbuf of all processes, combined by op, bitwise the same on all by the node-aware
+ * algorithm. Operations of one's own (MPI_Op_create) are allowed. One that does not commute is
+ * MPI_ERR_ARG with node_aware, and is left to MPI's own by automatic. */
+NODEWISE_MPIX_API int MPIX_Allreduce(const void* sendbuf, void* recvbuf, int count,
+                                     MPI_Datatype datatype, MPI_Op op, const MPIX_Info* xinfo,
+                                     MPIX_Comm* xcomm);
+
+/* recvbuf: the recvcount items of every process, by rank. */
+NODEWISE_MPIX_API int MPIX_Allgather(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
+                                     void* recvbuf, int recvcount, MPI_Datatype recvtype,
+                                     const MPIX_Info* xinfo, MPIX_Comm* xcomm);
+
+/* recvbuf: the recvcounts[r] items of process r from item displs[r] on. The counts, but not the
+ * displacements, are the same on all processes. */
+NODEWISE_MPIX_API int MPIX_Allgatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
+                                      void* recvbuf, const int recvcounts[], const int displs[],
+                                      MPI_Datatype recvtype, const MPIX_Info* xinfo,
+                                      MPIX_Comm* xcomm);
+
+/* Sends sendcounts[r] items from item sdispls[r] of sendbuf on to process r, and receives
+ * recvcounts[r] from it at item rdispls[r] of recvbuf. */
+NODEWISE_MPIX_API int MPIX_Alltoallv(const void* sendbuf, const int sendcounts[],
+                                     const int sdispls[], MPI_Datatype sendtype, void* recvbuf,
+                                     const int recvcounts[], const int rdispls[],
+                                     MPI_Datatype recvtype, const MPIX_Info* xinfo,
+                                     MPIX_Comm* xcomm);
+
+/* The same for counts and displacements above 2^31 - 1. */
+NODEWISE_MPIX_API int MPIX_Allreduce_c(const void* sendbuf, void* recvbuf, int64_t count,
+                                       MPI_Datatype datatype, MPI_Op op, const MPIX_Info* xinfo,
+                                       MPIX_Comm* xcomm);
+NODEWISE_MPIX_API int MPIX_Allgather_c(const void* sendbuf, int64_t sendcount,
+                                       MPI_Datatype sendtype, void* recvbuf, int64_t recvcount,
+                                       MPI_Datatype recvtype, const MPIX_Info* xinfo,
+                                       MPIX_Comm* xcomm);
+NODEWISE_MPIX_API int MPIX_Allgatherv_c(const void* sendbuf, int64_t sendcount,
+                                        MPI_Datatype sendtype, void* recvbuf,
+                                        const int64_t recvcounts[], const int64_t displs[],
+                                        MPI_Datatype recvtype, const MPIX_Info* xinfo,
+                                        MPIX_Comm* xcomm);
+NODEWISE_MPIX_API int MPIX_Alltoallv_c(const void* sendbuf, const int64_t sendcounts[],
+                                       const int64_t sdispls[], MPI_Datatype sendtype,
+                                       void* recvbuf, const int64_t recvcounts[],
+                                       const int64_t rdispls[], MPI_Datatype recvtype,
+                                       const MPIX_Info* xinfo, MPIX_Comm* xcomm);
 
 #ifdef __cplusplus
 }

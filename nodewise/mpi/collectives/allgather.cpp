@@ -130,7 +130,8 @@ void run_mpi(const Comm& comm, const void* mine, Offset send_count, MPI_Datatype
 
 void allgatherv(const Comm& comm, const void* mine, Offset send_count, MPI_Datatype send_type,
                 void* all, std::span<const Offset> counts, std::span<const Offset> starts,
-                MPI_Datatype type) {
+                MPI_Datatype type, std::optional<Collective> algorithm) {
+  const Collective setting = algorithm.value_or(comm.settings().allgather);
   const bool in_place = mine == MPI_IN_PLACE;
   const auto me = static_cast<std::size_t>(comm.rank());
   std::optional<TypedBlocks> blocks;
@@ -150,7 +151,7 @@ void allgatherv(const Comm& comm, const void* mine, Offset send_count, MPI_Datat
       }
       own->pack();
     }
-    if (uses_node_aware(comm.settings().allgather, comm.topology(), blocks->blocks().total(),
+    if (uses_node_aware(setting, comm.topology(), blocks->blocks().total(),
                         automatic_allgather_bytes)) {
       gathering.emplace(comm, blocks->blocks());
       return;
@@ -160,7 +161,8 @@ void allgatherv(const Comm& comm, const void* mine, Offset send_count, MPI_Datat
     for (const Offset n : starts) for_mpi.starts.push_back(narrow<int>(n, "allgather: start"));
   });
   if (blocks) arguments.same_everywhere(fingerprint(blocks->blocks()));
-  arguments.agree("allgather: the ranks give different lengths of the blocks");
+  arguments.same_everywhere(static_cast<std::uint64_t>(setting));
+  arguments.agree("allgather: the ranks give different lengths of the blocks, or algorithms");
   if (!gathering) return run_mpi(comm, mine, send_count, send_type, all, for_mpi, type);
   if (in_place) {
     blocks->pack(me);
@@ -174,11 +176,11 @@ void allgatherv(const Comm& comm, const void* mine, Offset send_count, MPI_Datat
 }
 
 void allgather(const Comm& comm, const void* mine, Offset send_count, MPI_Datatype send_type,
-               void* all, Offset count, MPI_Datatype type) {
+               void* all, Offset count, MPI_Datatype type, std::optional<Collective> algorithm) {
   std::vector<Offset> counts(static_cast<std::size_t>(comm.size()), count);
   std::vector<Offset> starts(counts.size());
   for (std::size_t r = 0; r < starts.size(); ++r) starts[r] = static_cast<Offset>(r) * count;
-  allgatherv(comm, mine, send_count, send_type, all, counts, starts, type);
+  allgatherv(comm, mine, send_count, send_type, all, counts, starts, type, algorithm);
 }
 
 }  // namespace nodewise::mpi::collectives

@@ -1,6 +1,7 @@
 // Allgather by the algorithm that the communicator's settings name.
 #pragma once
 
+#include <optional>
 #include <span>
 
 #include <mpi.h>
@@ -21,16 +22,18 @@ constexpr Offset automatic_allgather_bytes = Offset{1} << 16;
 /// place of sums: every block enters every node once, brought by one of its ranks, while the others
 /// fetch other blocks. Messages: as the schedule has, less those without data; and one small
 /// reduction for the check of arguments.
+/// `algorithm`, the same on every rank, is taken in place of the communicator's setting.
 /// Throws invalid_argument on every rank alike where something is wrong or differs by rank, and
 /// index_overflow where MPI's own algorithm is chosen and cannot count so far.
 /// Source for the idea: Bienz, Gautam, Kharel, "A locality-aware Bruck allgather", 2022; theirs
 /// wants equal nodes in a power, and rotates the result.
 void allgatherv(const Comm& comm, const void* mine, Offset send_count, MPI_Datatype send_type,
                 void* all, std::span<const Offset> counts, std::span<const Offset> starts,
-                MPI_Datatype type);
+                MPI_Datatype type, std::optional<Collective> algorithm = {});
 
 /// Collective. The same with `count` elements from each rank, one after the other.
 void allgather(const Comm& comm, const void* mine, Offset send_count, MPI_Datatype send_type,
-               void* all, Offset count, MPI_Datatype type);
+               void* all, Offset count, MPI_Datatype type,
+               std::optional<Collective> algorithm = {});
 
 }  // namespace nodewise::mpi::collectives

@@ -32,9 +32,8 @@ void run_mpi(const Comm& comm, const void* values, void* result, Offset count, O
 class Request {
  public:
   Request(const Comm& comm, const void* values, void* result, Offset count, MPI_Datatype type,
-          MPI_Op op)
-      : node_aware_(comm.node_aware_allreduce()),
-        only_node_aware_(comm.settings().allreduce == Collective::node_aware) {
+          MPI_Op op, Collective setting)
+      : setting_(setting), allowed_(wants_node_aware_allreduce(setting, comm.topology())) {
     error_ = caught([&] { look_at(values, result, count, type, op); });
   }
 
@@ -64,21 +63,20 @@ class Request {
     int commutative = 0;
     check(MPI_Op_commutative(op, &commutative), "MPI_Op_commutative");
     const bool fits = one.bytes <= NodeAwareAllreduce::max_piece_bytes;
-    if (only_node_aware_) {
+    if (setting_ == Collective::node_aware) {
       require(commutative != 0, "the node-aware algorithm needs a commutative operation");
       require(fits, "the node-aware algorithm takes elements of at most " +
                         std::to_string(NodeAwareAllreduce::max_piece_bytes) + " bytes, not " +
                         std::to_string(one.bytes));
-    } else if (node_aware_ == nullptr || !commutative || !fits ||
-               bytes_ > automatic_allreduce_bytes) {
+    } else if (!allowed_ || !commutative || !fits || bytes_ > automatic_allreduce_bytes) {
       return;
     }
     const Offset step = std::max<Offset>(1, std::max(extent_, -extent_));
     at_once_ = (NodeAwareAllreduce::max_piece_bytes - one.bytes) / step + 1;
   }
 
-  const NodeAwareAllreduce* node_aware_;
-  bool only_node_aware_;
+  Collective setting_;
+  bool allowed_;
   std::optional<Error> error_;
   Offset extent_ = 0;
   Offset bytes_ = 0;
@@ -87,7 +85,38 @@ class Request {
 
 constexpr char mismatch[] =
     "allreduce: the ranks bring vectors of different lengths, or operations of which some are "
-    "commutative and some are not";
+    "commutative and some are not, or name different algorithms";
+
+/// Compares the arguments of all ranks on a communicator that has no node-aware allreduce, and
+/// makes one for a call that wants it.
+void check_arguments(const Comm& comm, const Request& request,
+                     std::optional<NodeAwareAllreduce>& for_this_call) {
+  ArgumentCheck arguments(comm);
+  arguments.local([&] {
+    if (request.error()) throw Error(*request.error());
+    if (request.at_once() > 0) for_this_call.emplace(comm);
+  });
+  arguments.same_everywhere(static_cast<std::uint64_t>(request.fingerprint()));
+  arguments.agree(mismatch);
+}
+
+/// Whether all ranks bring fitting arguments. Without elements to bring, that alone is found.
+bool run_node_aware(NodeAwareAllreduce& node_aware, const Request& request, const void* values,
+                    void* result, Offset count, MPI_Datatype type, MPI_Op op) {
+  const NodeAwareAllreduce::Call call{request.error().has_value(), request.fingerprint()};
+  const Offset step = request.at_once();
+  const void* from = values == MPI_IN_PLACE ? result : values;
+  bool good = true;
+  Offset done = 0;
+  do {
+    const Offset n = std::min(step, count - done);
+    good = node_aware.run(call, static_cast<const std::byte*>(from) + done * request.extent(),
+                          static_cast<std::byte*>(result) + done * request.extent(),
+                          call.failed ? 0 : static_cast<int>(n), type, op);
+    done += n;
+  } while (good && step > 0 && done < count);
+  return good;
+}
 
 }  // namespace
 
@@ -96,36 +125,22 @@ bool wants_node_aware_allreduce(Collective setting, const Topology& topology) {
 }
 
 void allreduce(const Comm& comm, const void* values, void* result, Offset count, MPI_Datatype type,
-               MPI_Op op) {
-  const Request request(comm, values, result, count, type, op);
-  NodeAwareAllreduce* const node_aware = comm.node_aware_allreduce();
-  if (node_aware == nullptr) {
-    ArgumentCheck arguments(comm);
-    arguments.local([&] {
-      if (request.error()) throw Error(*request.error());
-    });
-    arguments.same_everywhere(static_cast<std::uint64_t>(request.fingerprint()));
-    arguments.agree(mismatch);
-    return run_mpi(comm, values, result, count, request.extent(), type, op);
-  }
-  // The check travels with the first piece, or alone where MPI's own algorithm follows.
-  const NodeAwareAllreduce::Call call{request.error().has_value(), request.fingerprint()};
-  const Offset step = request.at_once();
-  const void* from = values == MPI_IN_PLACE ? result : values;
-  bool good = true;
-  Offset done = 0;
-  do {
-    const Offset n = std::min(step, count - done);
-    good = node_aware->run(call, static_cast<const std::byte*>(from) + done * request.extent(),
-                           static_cast<std::byte*>(result) + done * request.extent(),
-                           call.failed ? 0 : static_cast<int>(n), type, op);
-    done += n;
-  } while (good && step > 0 && done < count);
-  if (!good) {
+               MPI_Op op, std::optional<Collective> algorithm) {
+  const Request request(comm, values, result, count, type, op,
+                        algorithm.value_or(comm.settings().allreduce));
+  const auto run = [&](NodeAwareAllreduce& node_aware) {
+    return run_node_aware(node_aware, request, values, result, count, type, op);
+  };
+  std::optional<NodeAwareAllreduce> for_this_call;
+  if (comm.node_aware_allreduce() == nullptr) {
+    check_arguments(comm, request, for_this_call);
+  } else if (!run(*comm.node_aware_allreduce())) {
+    // The check travels with the first piece, or alone where MPI's own algorithm follows.
     agree(comm, request.error());
     throw Error(ErrorCode::invalid_argument, mismatch);
   }
-  if (step == 0) run_mpi(comm, values, result, count, request.extent(), type, op);
+  if (for_this_call) run(*for_this_call);
+  if (request.at_once() == 0) run_mpi(comm, values, result, count, request.extent(), type, op);
 }
 
 void allreduce_unchecked(const Comm& comm, void* values, Offset count, Offset element_bytes,

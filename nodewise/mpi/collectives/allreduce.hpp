@@ -1,6 +1,7 @@
 // Allreduce by the algorithm that the communicator's settings name.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include <mpi.h>
@@ -23,15 +24,17 @@ bool wants_node_aware_allreduce(Collective setting, const Topology& topology);
 /// By the node-aware algorithm the result is bitwise the same on all ranks. `automatic` leaves long
 /// vectors, elements longer than that algorithm takes, and operations that are not commutative to
 /// MPI's own.
-/// Messages: those of the schedule and nothing else; where MPI's own algorithm is used, one small
-/// reduction more, for the check of arguments.
+/// `algorithm`, the same on every rank, is taken in place of the communicator's setting; where that
+/// rules the node-aware algorithm out, a call that names it has to plan its messages each time.
+/// Messages: those of the schedule and nothing else; where MPI's own algorithm is used, or is
+/// the setting, one small reduction more, for the check of arguments.
 /// Throws on every rank alike: invalid_argument for a negative count, a null buffer, datatype or
 /// operation, and lengths that differ by rank; by the node-aware algorithm also for an operation
 /// that is not commutative (never computed by another algorithm instead) and for an element longer
 /// than NodeAwareAllreduce::max_piece_bytes. Datatypes of one size and operations that differ by
 /// rank are not found.
 void allreduce(const Comm& comm, const void* values, void* result, Offset count, MPI_Datatype type,
-               MPI_Op op);
+               MPI_Op op, std::optional<Collective> algorithm = {});
 
 /// Collective. The same in place, for arguments that are right by construction: a predefined
 /// operation on elements of a predefined type of `element_bytes`, as many on every rank. Nothing is

@@ -15,11 +15,13 @@ namespace {
 
 /// Everything a call needs; made by one rank before it hears of the others.
 struct Call {
-  std::optional<TypedBlocks> to, from;
-  Blocks packed;          // where the copied blocks lie, for a send in place
-  Array<std::byte> copy;  // of what is sent in place
-  std::optional<NodeAwareAlltoallv> node_aware;
-  std::vector<int> send_counts, send_starts, receive_counts, receive_starts;  // for MPI's own
+  Collective setting;
+  std::optional<TypedBlocks> to = {}, from = {};
+  Blocks packed = {};          // where the copied blocks lie, for a send in place
+  Array<std::byte> copy = {};  // of what is sent in place
+  std::optional<NodeAwareAlltoallv> node_aware = {};
+  std::vector<int> send_counts = {}, send_starts = {};  // for MPI's own
+  std::vector<int> receive_counts = {}, receive_starts = {};
   bool fits_mpi = true;
 
   const Blocks& outgoing() const { return to ? to->blocks() : packed; }
@@ -68,18 +70,18 @@ void prepare(const Comm& comm, const void* send, const Side& sends, void* receiv
   }
   arguments.add(0, static_cast<std::uint64_t>(call.outgoing().total()));
   arguments.add(1, call.fits_mpi ? 0 : 1);
-  if (comm.settings().alltoallv != Collective::mpi) {  // perhaps: that depends on the others too
+  if (call.setting != Collective::mpi) {  // perhaps: that depends on the others too
     call.node_aware.emplace(comm, call.outgoing(), call.from->blocks());
   } else if (!call.fits_mpi) {
     throw Error(ErrorCode::index_overflow, "alltoallv: MPI's own cannot count beyond 2^31");
   }
 }
 
-bool wants_node_aware(const Comm& comm, const ArgumentCheck& arguments) {
-  if (comm.settings().alltoallv == Collective::automatic && arguments.total(1) > 0) return true;
+bool wants_node_aware(const Comm& comm, Collective setting, const ArgumentCheck& arguments) {
+  if (setting == Collective::automatic && arguments.total(1) > 0) return true;
   const auto n_blocks =
       static_cast<std::uint64_t>(comm.size()) * static_cast<unsigned>(comm.size());
-  return uses_node_aware(comm.settings().alltoallv, comm.topology(),
+  return uses_node_aware(setting, comm.topology(),
                          static_cast<Offset>(arguments.total(0) / n_blocks),
                          automatic_alltoallv_bytes);
 }
@@ -97,12 +99,15 @@ void run_mpi(const Comm& comm, const void* send, const Side& sends, void* receiv
 }  // namespace
 
 void alltoallv(const Comm& comm, const void* send, const Side& sends, void* receive,
-               const Side& receives) {
-  Call call;
+               const Side& receives, std::optional<Collective> algorithm) {
+  Call call{algorithm.value_or(comm.settings().alltoallv)};
   ArgumentCheck arguments(comm);
   arguments.local([&] { prepare(comm, send, sends, receive, receives, arguments, call); });
-  arguments.agree("alltoallv: what a rank sends is not what another expects");
-  if (!wants_node_aware(comm, arguments)) {
+  arguments.same_everywhere(static_cast<std::uint64_t>(call.setting));
+  arguments.agree(
+      "alltoallv: what a rank sends is not what another expects, or the ranks name different "
+      "algorithms");
+  if (!wants_node_aware(comm, call.setting, arguments)) {
     return run_mpi(comm, send, sends, receive, receives, call);
   }
   const std::byte* from = call.to ? call.to->data() : call.copy.data();

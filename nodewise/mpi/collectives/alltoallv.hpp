@@ -1,6 +1,7 @@
 // Alltoallv by the algorithm that the communicator's settings name.
 #pragma once
 
+#include <optional>
 #include <span>
 
 #include <mpi.h>
@@ -28,13 +29,14 @@ struct Side {
 /// there; what stays on the node goes straight. Messages: one between nodes for each pair and
 /// direction and part that has data; on the node at most three to each other rank, and one with
 /// their lengths; and two small reductions for checks. By MPI's own: one for checks. `automatic`
-/// also takes the node-aware algorithm where counts do not fit MPI's.
+/// also takes the node-aware algorithm where counts do not fit MPI's. `algorithm`, the same on
+/// every rank, is taken in place of the communicator's setting.
 /// Throws invalid_argument on every rank alike where something is wrong or what one rank sends is
 /// not what another expects, and index_overflow where MPI's own algorithm is set and cannot count
 /// so far.
 /// Source: Bienz, "Improving sparse solvers with locality-aware data movement" (slides), which name
 /// the idea; the mapping is that of the route three_step.
 void alltoallv(const Comm& comm, const void* send, const Side& sends, void* receive,
-               const Side& receives);
+               const Side& receives, std::optional<Collective> algorithm = {});
 
 }  // namespace nodewise::mpi::collectives
