@@ -18,6 +18,8 @@ Json level_json(const amg::LevelInfo& info) {
           {"active_ranks", info.active_ranks},
           {"route", comm::to_string(info.routes.solve)},
           {"setup_route", comm::to_string(info.routes.setup)},
+          {"transport", comm::to_string(info.routes.solve_transport)},
+          {"setup_transport", comm::to_string(info.routes.setup_transport)},
           {"product_traffic",
            {{"messages_on_node", traffic.messages_on_node},
             {"messages_on_domain", traffic.messages_on_domain},

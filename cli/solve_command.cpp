@@ -155,8 +155,9 @@ ExitCode solve_command(const std::shared_ptr<const mpi::Comm>& world, const Sett
   Preconditioner preconditioner;
   record.times.setup = booked(*comm, record.setup_accounts, [&] {
     // Products outside multigrid take the route of the finest level too.
-    const comm::Route route = amg::routes_of_level(settings.amg, 0).solve;
-    system.A = std::make_shared<const Matrix>(system.A->with_route(route));
+    const amg::LevelRoutes routes = amg::routes_of_level(settings.amg, 0);
+    system.A = std::make_shared<const Matrix>(
+        system.A->with_route(routes.solve, routes.solve_transport));
     preconditioner = make_preconditioner(system.A, settings, console, record);
   });
   std::vector<double> x;

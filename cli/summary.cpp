@@ -67,19 +67,24 @@ bool has_traffic(const SolveRecord& record) {
   return record.machine.ranks > 1;
 }
 
-/// Where every level is direct that need not be said.
+/// Where every level is direct and point to point that need not be said.
 bool has_routes(const SolveRecord& record) {
   return has_traffic(record) &&
          std::any_of(record.levels.begin(), record.levels.end(), [](const amg::LevelInfo& info) {
-           return info.routes.setup != comm::Route::direct ||
-                  info.routes.solve != comm::Route::direct;
+           const amg::LevelRoutes standard;
+           return info.routes != standard;
          });
 }
 
+std::string route_text(comm::Route route, comm::Transport transport) {
+  if (transport == comm::Transport::point_to_point) return comm::to_string(route);
+  return fmt::format("{}, {}", comm::to_string(route), comm::to_string(transport));
+}
+
 std::string routes_text(const amg::LevelRoutes& routes) {
-  const std::string solve = comm::to_string(routes.solve);
-  if (routes.setup == routes.solve) return solve;
-  return solve + fmt::format(" (setup: {})", comm::to_string(routes.setup));
+  const std::string solve = route_text(routes.solve, routes.solve_transport);
+  const std::string setup = route_text(routes.setup, routes.setup_transport);
+  return setup == solve ? solve : fmt::format("{} (setup: {})", solve, setup);
 }
 
 std::vector<std::string> hierarchy_row(const SolveRecord& record, std::size_t l) {

@@ -162,11 +162,11 @@ LevelInfo describe(const DistMatrix<T>& A) {
 template <class T>
 using MatrixPointer = std::shared_ptr<const DistMatrix<T>>;
 
-/// The matrix with another route; itself where it has that.
+/// The matrix with another route and transport; itself where it has these.
 template <class T>
-MatrixPointer<T> routed(const MatrixPointer<T>& A, comm::Route route) {
-  if (A->route() == route) return A;
-  return std::make_shared<const DistMatrix<T>>(A->with_route(route));
+MatrixPointer<T> routed(const MatrixPointer<T>& A, comm::Route route, comm::Transport transport) {
+  if (A->route() == route && A->transport() == transport) return A;
+  return std::make_shared<const DistMatrix<T>>(A->with_route(route, transport));
 }
 
 template <class T>
@@ -213,12 +213,14 @@ MatrixPointer<T> make_interpolation(Level<T>& level, const DistMatrix<T>& A,
 template <class T>
 MatrixPointer<T> coarsen_level(Level<T>& level, const MatrixPointer<T>& A,
                                const LevelRoutes& routes, const Options& options) {
+  // What has the same route shares the plan.
   const bool one_route = routes.setup == routes.solve;
-  const MatrixPointer<T> setup_A = one_route ? level.A : routed(A, routes.setup);
+  const MatrixPointer<T> setup_A =
+      routed(one_route ? level.A : A, routes.setup, routes.setup_transport);
   const MatrixPointer<T> P = make_interpolation(level, *setup_A, options);
   if (P == nullptr) return nullptr;
-  const MatrixPointer<T> setup_P = routed(P, routes.setup);
-  level.P = one_route ? setup_P : routed(P, routes.solve);
+  const MatrixPointer<T> setup_P = routed(P, routes.setup, routes.setup_transport);
+  level.P = routed(one_route ? setup_P : P, routes.solve, routes.solve_transport);
   return std::make_shared<const DistMatrix<T>>(matrix::galerkin_product(*setup_A, *setup_P));
 }
 
@@ -247,7 +249,7 @@ Hierarchy<T>::Hierarchy(std::shared_ptr<const DistMatrix<T>> A, const Options& o
     level.depth = depth;
     level.starts = std::move(starts);
     const LevelRoutes routes = routes_of_level(options_, depth);
-    level.A = routed(A, routes.solve);
+    level.A = routed(A, routes.solve, routes.solve_transport);
     LevelInfo info = describe(*level.A);
     info.routes = routes;
     const bool may_coarsen =

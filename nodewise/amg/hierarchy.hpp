@@ -43,12 +43,18 @@ struct Options {
   ByLevel<comm::Route> route = comm::Route::direct;  ///< of the exchanges of the solve
   ByLevel<comm::Route> setup_route;                  ///< of the setup; empty: as in the solve
   int route_from_level = 0;                          ///< finer levels are direct
+  ByLevel<comm::Transport> transport;                ///< of the solve; empty: point_to_point
+  ByLevel<comm::Transport> setup_transport;          ///< of the setup; empty: point_to_point
 };
 
-/// The routes that a level, 0 being the finest, is to take.
+/// The routes and transports that a level, 0 being the finest, is to take.
 struct LevelRoutes {
   comm::Route setup = comm::Route::direct;
   comm::Route solve = comm::Route::direct;
+  comm::Transport setup_transport = comm::Transport::point_to_point;
+  comm::Transport solve_transport = comm::Transport::point_to_point;
+
+  friend bool operator==(const LevelRoutes&, const LevelRoutes&) = default;
 };
 LevelRoutes routes_of_level(const Options& options, int level);
 

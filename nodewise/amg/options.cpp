@@ -3,15 +3,23 @@
 namespace nodewise::amg {
 
 LevelRoutes routes_of_level(const Options& options, int level) {
-  if (level < options.route_from_level) return {};
+  LevelRoutes routes;
+  routes.setup_transport = options.setup_transport.on(level);
+  routes.solve_transport = options.transport.on(level);
+  if (level < options.route_from_level) return routes;
   const ByLevel<comm::Route>& setup =
       options.setup_route.empty() ? options.route : options.setup_route;
-  return {setup.on(level), options.route.on(level)};
+  routes.setup = setup.on(level);
+  routes.solve = options.route.on(level);
+  return routes;
 }
 
 std::span<const Field<Options>> option_fields() {
   using O = Options;
   const std::vector<std::string> routes = {"direct", "two_step", "three_step"};
+  const std::vector<std::string> transports = {
+      "point_to_point",          "persistent", "neighborhood",
+      "persistent_neighborhood", "rma",        "shared_memory"};
   static const std::vector<Field<O>> fields = {
       field("strength_threshold", &O::strength_threshold,
             "An entry is strong when its size exceeds this fraction of the row's largest", 0.0,
@@ -54,6 +62,13 @@ std::span<const Field<Options>> option_fields() {
             routes),
       field("route_from_level", &O::route_from_level,
             "The first level that takes these routes; finer ones are direct", 0, 100),
+      field("transport", &O::transport,
+            "By which means of MPI messages travel in the solve, on every level or by level; "
+            "without it, point_to_point. shared_memory is for messages on a node, those between "
+            "nodes are then point_to_point",
+            transports),
+      field("setup_transport", &O::setup_transport,
+            "The same for the setup, where the lengths of messages vary", transports),
   };
   return fields;
 }

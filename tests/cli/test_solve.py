@@ -187,6 +187,30 @@ def test_routes_of_setup_and_solve(nodewise, tmp_path):
     assert "three_step (setup: direct)" in result.out
 
 
+def test_transports(nodewise, tmp_path):
+    words = ["--problem", "laplace27", "--n", "16", "--ranks-per-node", "2", "--json", "r.json"]
+    words += ["--route", "three_step"]
+    plain = nodewise("solve", *words, ranks=4)
+    history = json.loads((tmp_path / "r.json").read_text())["solve"]["history"]
+    words += ["--transport", "persistent,shared-memory,rma", "--setup-transport", "neighborhood"]
+    result = nodewise("solve", *words, ranks=4)
+    assert plain.code == result.code == 0, result.err
+    report = json.loads((tmp_path / "r.json").read_text())
+    levels = report["hierarchy"]["levels"]
+    assert [level["transport"] for level in levels] == ["persistent", "shared_memory", "rma"]
+    assert {level["setup_transport"] for level in levels} == {"neighborhood"}
+    assert report["solve"]["history"] == history  # the same bits
+    assert "three_step, shared_memory (setup: three_step, neighborhood)" in result.out
+
+
+def test_a_transport_that_the_mpi_lacks_is_refused(nodewise):
+    words = ["--problem", "laplace5", "--n", "9", "--transport", "persistent_neighborhood"]
+    result = nodewise("solve", *words, ranks=2)
+    if result.code != 0:  # MPI 4 has it
+        assert result.code == 2
+        assert "transport persistent_neighborhood: needs MPI 4" in result.err
+
+
 def operations(report, phase):
     """The entries of a phase by operation and level; each must be there once."""
     entries = report["operations"][phase]
