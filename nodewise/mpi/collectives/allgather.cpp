@@ -151,8 +151,9 @@ void allgatherv(const Comm& comm, const void* mine, Offset send_count, MPI_Datat
       }
       own->pack();
     }
-    if (uses_node_aware(setting, comm.topology(), blocks->blocks().total(),
-                        automatic_allgather_bytes)) {
+    // Alone, a rank copies its block itself: MPICH 4.0 forgets the displacement there.
+    if (comm.size() == 1 || uses_node_aware(setting, comm.topology(), blocks->blocks().total(),
+                                            automatic_allgather_bytes)) {
       gathering.emplace(comm, blocks->blocks());
       return;
     }
