@@ -254,7 +254,7 @@ TEST(Allreduce, AnErrorOnOneRankIsEverybodys) {
     on_every_map(algorithm, [](const Comm& comm) {
       for (int bad = 0; bad < comm.size(); ++bad) {
         const bool here = comm.rank() == bad;
-        std::vector<double> values(600, 1.0);
+        std::vector<double> values(601, 1.0);  // the longest of the wrong counts
         const std::string where = comm.size() == 1 ? "" : "rank " + std::to_string(bad) + ": ";
         const auto fails = [&](Offset n, void* data, MPI_Datatype type, MPI_Op op) {
           return test::expect_same_error(comm, ErrorCode::invalid_argument,

@@ -18,8 +18,8 @@ int PairMap::carrier(int here, int there, int part) const {
   // Counted from the node itself, so that not all nodes turn to the same one first.
   const int number = (there - here - 1 + n_nodes) % n_nodes;
   const auto ranks = topology_.ranks_on(here);
-  const auto place = static_cast<std::size_t>(number * ranks_a_partner(here) + part);
-  return ranks[place % ranks.size()];
+  const int place = number * ranks_a_partner(here) + part;
+  return ranks[static_cast<std::size_t>(place) % ranks.size()];
 }
 
 std::vector<int> PairMap::places(int node, int other, int part) const {

@@ -185,9 +185,10 @@ class Builder {
   Stage meeting_stage(const Meeting& meeting) const {
     Stage stage{meeting.part, {}, {}};
     for (int part = 0; part < meeting.cut.n; ++part) {
-      const auto begin = static_cast<std::size_t>(meeting.first + meeting.cut.begin(part));
-      const auto end = static_cast<std::size_t>(meeting.first + meeting.cut.begin(part + 1));
-      stage.slots.push_back({starts_[begin], starts_[end]});
+      const int begin = meeting.first + meeting.cut.begin(part);
+      const int end = meeting.first + meeting.cut.begin(part + 1);
+      stage.slots.push_back(
+          {starts_[static_cast<std::size_t>(begin)], starts_[static_cast<std::size_t>(end)]});
     }
     const NodeMessages messages(topology_, node_, meeting);
     std::vector<std::vector<int>> slots_at(here_.size());
