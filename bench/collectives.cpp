@@ -13,6 +13,7 @@
 #include "nodewise/mpi/ledger.hpp"
 
 #include "measure.hpp"
+#include "program.hpp"
 
 namespace {
 
@@ -259,17 +260,6 @@ int main(int argc, char** argv) {
       ->check(CLI::PositiveNumber);
   app.add_option("--repeats", arguments.repeats, "samples of each")->check(CLI::PositiveNumber);
   app.add_option("--calls", arguments.calls, "in one sample")->check(CLI::PositiveNumber);
-  app.add_option("--ranks-per-node", arguments.ranks_per_node,
-                 "in place of the real nodes, to see counts on one machine")
-      ->check(CLI::NonNegativeNumber);
-  CLI11_PARSE(app, argc, argv);
-  MPI_Init(&argc, &argv);
-  try {
-    run(arguments);
-  } catch (const std::exception& error) {
-    std::cerr << "nodewise_bench_collectives: " << error.what() << "\n";
-    return EXIT_FAILURE;  // without MPI_Finalize: mpirun ends the other ranks
-  }
-  MPI_Finalize();
-  return EXIT_SUCCESS;
+  add_ranks_per_node(app, arguments.ranks_per_node);
+  return run_program(app, argc, argv, [&] { run(arguments); });
 }

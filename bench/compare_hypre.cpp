@@ -13,6 +13,7 @@
 #include "measure.hpp"
 #include "peer_hypre.hpp"
 #include "problem.hpp"
+#include "program.hpp"
 
 namespace {
 
@@ -259,14 +260,5 @@ int main(int argc, char** argv) {
   app.add_option("--repeats", arguments.repeats, "pairs of runs")->check(CLI::PositiveNumber);
   app.add_option("--only", arguments.only, "solve once with one of them and print its memory")
       ->check(CLI::IsMember({"nodewise", "hypre"}));
-  CLI11_PARSE(app, argc, argv);
-  MPI_Init(&argc, &argv);
-  try {
-    run(arguments);
-  } catch (const std::exception& error) {
-    std::cerr << "nodewise_bench_compare: " << error.what() << "\n";
-    return EXIT_FAILURE;  // without MPI_Finalize: mpirun ends the other ranks
-  }
-  MPI_Finalize();
-  return EXIT_SUCCESS;
+  return run_program(app, argc, argv, [&] { run(arguments); });
 }

@@ -16,6 +16,7 @@
 
 #include "measure.hpp"
 #include "problem.hpp"
+#include "program.hpp"
 
 namespace {
 
@@ -109,13 +110,13 @@ void measure(std::vector<Entrant>& entrants, const Arguments& arguments) {
 
 void print_levels(const amg::Hierarchy<double>& hierarchy, const Arguments& arguments) {
   const mpi::Comm& comm = hierarchy.layout().comm();
+  const std::vector<Transport> transports = choose_transports(comm, arguments);
   if (comm.is_root()) {
     std::cout << "| level | rows | route | transport | off-node messages | of the busiest rank | "
                  "off-node KB | "
                  "on-node messages | planning, ms | exchange, ms | direct / this |\n"
                  "|---|---|---|---|---|---|---|---|---|---|---|\n";
   }
-  const std::vector<Transport> transports = choose_transports(comm, arguments);
   for (std::size_t l = 0; l < hierarchy.levels().size(); ++l) {
     const Matrix& A = *hierarchy.matrix(l);
     std::vector<Entrant> entrants = entrants_for(A, transports);
@@ -210,17 +211,6 @@ int main(int argc, char** argv) {
   app.add_option("--exchanges", arguments.exchanges, "in one sample")->check(CLI::PositiveNumber);
   app.add_option("--solves", arguments.solves, "of each choice of routes; 0: none")
       ->check(CLI::NonNegativeNumber);
-  app.add_option("--ranks-per-node", arguments.ranks_per_node,
-                 "in place of the real nodes, to see counts on one machine")
-      ->check(CLI::NonNegativeNumber);
-  CLI11_PARSE(app, argc, argv);
-  MPI_Init(&argc, &argv);
-  try {
-    run(arguments);
-  } catch (const std::exception& error) {
-    std::cerr << "nodewise_bench_routes: " << error.what() << "\n";
-    return EXIT_FAILURE;  // without MPI_Finalize: mpirun ends the other ranks
-  }
-  MPI_Finalize();
-  return EXIT_SUCCESS;
+  add_ranks_per_node(app, arguments.ranks_per_node);
+  return run_program(app, argc, argv, [&] { run(arguments); });
 }

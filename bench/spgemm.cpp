@@ -17,6 +17,7 @@
 
 #include "measure.hpp"
 #include "problem.hpp"
+#include "program.hpp"
 
 namespace {
 
@@ -224,20 +225,11 @@ int main(int argc, char** argv) {
       ->check(CLI::PositiveNumber);
   app.add_option("--levels", arguments.levels, "whose Galerkin products are compared; 0: none")
       ->check(CLI::NonNegativeNumber);
-  app.add_option("--ranks-per-node", arguments.ranks_per_node,
-                 "in place of the real nodes, to see counts on one machine")
-      ->check(CLI::NonNegativeNumber);
-  CLI11_PARSE(app, argc, argv);
-  if (arguments.problems.empty() && arguments.files.empty()) {
-    arguments.problems = {"laplace27:24", "random:4000"};
-  }
-  MPI_Init(&argc, &argv);
-  try {
+  add_ranks_per_node(app, arguments.ranks_per_node);
+  return run_program(app, argc, argv, [&] {
+    if (arguments.problems.empty() && arguments.files.empty()) {
+      arguments.problems = {"laplace27:24", "random:4000"};
+    }
     run(arguments);
-  } catch (const std::exception& error) {
-    std::cerr << "nodewise_bench_spgemm: " << error.what() << "\n";
-    return EXIT_FAILURE;  // without MPI_Finalize: mpirun ends the other ranks
-  }
-  MPI_Finalize();
-  return EXIT_SUCCESS;
+  });
 }

@@ -11,6 +11,7 @@
 
 #include "measure.hpp"
 #include "problem.hpp"
+#include "program.hpp"
 
 namespace {
 
@@ -158,14 +159,5 @@ int main(int argc, char** argv) {
   app.add_option("--problem", arguments.problems, "name:n, one or more");
   app.add_option("--triad-megabytes", arguments.triad_megabytes, "of each of three arrays");
   app.add_option("--rounds", arguments.rounds, "repetitions")->check(CLI::PositiveNumber);
-  CLI11_PARSE(app, argc, argv);
-  MPI_Init(&argc, &argv);
-  try {
-    run(arguments);
-  } catch (const std::exception& error) {
-    std::cerr << "nodewise_bench_spmv: " << error.what() << "\n";
-    return EXIT_FAILURE;  // without MPI_Finalize: mpirun ends the other ranks
-  }
-  MPI_Finalize();
-  return EXIT_SUCCESS;
+  return run_program(app, argc, argv, [&] { run(arguments); });
 }

@@ -156,8 +156,8 @@ ExitCode solve_command(const std::shared_ptr<const mpi::Comm>& world, const Sett
   record.times.setup = booked(*comm, record.setup_accounts, [&] {
     // Products outside multigrid take the route of the finest level too.
     const amg::LevelRoutes routes = amg::routes_of_level(settings.amg, 0);
-    system.A = std::make_shared<const Matrix>(
-        system.A->with_route(routes.solve, routes.solve_transport));
+    system.A =
+        std::make_shared<const Matrix>(system.A->with_route(routes.solve, routes.solve_transport));
     preconditioner = make_preconditioner(system.A, settings, console, record);
   });
   std::vector<double> x;

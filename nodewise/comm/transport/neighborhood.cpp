@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "nodewise/comm/transport/channel.hpp"
+#include "nodewise/comm/transport/requests.hpp"
 
 namespace nodewise::comm::transport {
 
@@ -68,9 +69,7 @@ class PartTypes {
     types.resize(size, MPI_BYTE);
   }
   ~PartTypes() {
-    int finalized = 0;
-    MPI_Finalized(&finalized);
-    if (finalized) return;
+    if (is_finalized()) return;
     for (MPI_Datatype& type : owned_) MPI_Type_free(&type);
   }
   PartTypes(PartTypes&&) noexcept = default;
@@ -123,9 +122,7 @@ class Graph {
                "MPI_Dist_graph_create_adjacent");
   }
   ~Graph() {
-    int finalized = 0;
-    MPI_Finalized(&finalized);
-    if (!finalized) MPI_Comm_free(&comm_);
+    if (!is_finalized()) MPI_Comm_free(&comm_);
   }
   Graph(const Graph&) = delete;
   Graph& operator=(const Graph&) = delete;
@@ -198,9 +195,7 @@ class CollectiveRequest {
         "MPI_Neighbor_alltoallw_init");
   }
   ~CollectiveRequest() {
-    int finalized = 0;
-    MPI_Finalized(&finalized);
-    if (!finalized) MPI_Request_free(&request_);
+    if (!is_finalized()) MPI_Request_free(&request_);
   }
   CollectiveRequest(const CollectiveRequest&) = delete;
   CollectiveRequest& operator=(const CollectiveRequest&) = delete;

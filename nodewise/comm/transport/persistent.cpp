@@ -38,9 +38,7 @@ class RequestSet {
     }
   }
   ~RequestSet() {
-    int finalized = 0;
-    MPI_Finalized(&finalized);
-    if (finalized) return;
+    if (is_finalized()) return;
     for (MPI_Request& request : requests_) MPI_Request_free(&request);
   }
   RequestSet(const RequestSet&) = delete;

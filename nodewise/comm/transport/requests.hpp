@@ -1,6 +1,7 @@
 // Nonblocking messages of any length, as requests that are completed together.
 #pragma once
 
+#include <algorithm>
 #include <vector>
 
 #include <mpi.h>
@@ -15,6 +16,13 @@ void for_each_piece(const Part& part, Offset max_bytes, Post&& post) {
   for (Offset at = 0; at < part.bytes; at += max_bytes) {
     post(part.begin + at, static_cast<int>(std::min(max_bytes, part.bytes - at)));
   }
+}
+
+/// Whether nothing of MPI can be freed any more.
+inline bool is_finalized() {
+  int finalized = 0;
+  MPI_Finalized(&finalized);
+  return finalized != 0;
 }
 
 /// Waits for all of them, and forgets them.

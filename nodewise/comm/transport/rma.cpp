@@ -27,9 +27,7 @@ class Window {
     mpi::check(MPI_Win_set_errhandler(window_, MPI_ERRORS_RETURN), "MPI_Win_set_errhandler");
   }
   ~Window() {  // collective
-    int finalized = 0;
-    MPI_Finalized(&finalized);
-    if (!finalized && window_ != MPI_WIN_NULL) MPI_Win_free(&window_);
+    if (!is_finalized() && window_ != MPI_WIN_NULL) MPI_Win_free(&window_);
   }
   Window(Window&& other) noexcept { *this = std::move(other); }
   Window& operator=(Window&& other) noexcept {
@@ -57,9 +55,7 @@ class Group {
     mpi::check(status, "MPI_Group_incl");
   }
   ~Group() {
-    int finalized = 0;
-    MPI_Finalized(&finalized);
-    if (!finalized && group_ != MPI_GROUP_EMPTY) MPI_Group_free(&group_);
+    if (!is_finalized() && group_ != MPI_GROUP_EMPTY) MPI_Group_free(&group_);
   }
   Group(const Group&) = delete;
   Group& operator=(const Group&) = delete;
