@@ -73,7 +73,11 @@ extern "C" int MPI_Ibarrier(MPI_Comm comm, MPI_Request* request) {
 
 extern "C" int MPI_Test(MPI_Request* request, int* done, MPI_Status* status) {
   const auto at = find(*request);
-  if (at == barriers.end()) return PMPI_Test(request, done, status);
+  if (at == barriers.end()) {
+    const int result = PMPI_Test(request, done, status);
+    if (!*done) wait_a_little();
+    return result;
+  }
   Barrier& barrier = **at;
   const int result = PMPI_Testall(2, barrier.requests, done, MPI_STATUSES_IGNORE);
   if (result != MPI_SUCCESS) return result;
