@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "nodewise/amg/coarse_solver.hpp"
 #include "nodewise/amg/coarsen/splitting.hpp"
@@ -247,7 +248,7 @@ Hierarchy<T>::Hierarchy(std::shared_ptr<const DistMatrix<T>> A, const Options& o
     const mpi::Scope scope(A->comm(), "level_setup", depth);
     Level<T>& level = *levels_.emplace_back(std::make_unique<Level<T>>());
     level.depth = depth;
-    level.starts = std::move(starts);
+    level.starts = std::exchange(starts, {});
     const LevelRoutes routes = routes_of_level(options_, depth);
     level.A = routed(A, routes.solve, routes.solve_transport);
     LevelInfo info = describe(*level.A);

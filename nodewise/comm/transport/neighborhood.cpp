@@ -262,6 +262,7 @@ std::unique_ptr<Channel> persistent_neighborhood(Setting setting, Neighbours nei
 
 #else
 
+// NOLINTNEXTLINE(performance-unnecessary-value-param)
 std::unique_ptr<Channel> persistent_neighborhood(Setting /*setting*/, Neighbours /*neighbours*/) {
   return nullptr;
 }
