@@ -13,6 +13,7 @@
 #include "nodewise/mpi/ledger.hpp"
 
 #include "measure.hpp"
+#include "problem.hpp"
 #include "program.hpp"
 
 namespace {
@@ -30,15 +31,10 @@ struct Arguments {
   int ranks_per_node = 0;
 };
 
-std::shared_ptr<const mpi::Comm> make_comm(const Arguments& arguments, Collective algorithm) {
+std::shared_ptr<const mpi::Comm> make_comm_with(const Arguments& arguments, Collective algorithm) {
   mpi::CommSettings settings;
   settings.allreduce = settings.allgather = settings.alltoallv = algorithm;
-  if (arguments.ranks_per_node == 0) return mpi::Comm::create(MPI_COMM_WORLD, settings);
-  int size = 0;
-  MPI_Comm_size(MPI_COMM_WORLD, &size);
-  std::vector<int> node_of_rank;
-  for (int r = 0; r < size; ++r) node_of_rank.push_back(r / arguments.ranks_per_node);
-  return mpi::Comm::create(MPI_COMM_WORLD, node_of_rank, settings);
+  return make_comm(arguments.ranks_per_node, settings);
 }
 
 /// Messages between nodes, of all ranks and of the one that sends most.
@@ -63,7 +59,7 @@ struct Entrant {
 std::vector<Entrant> make_entrants(const Arguments& arguments) {
   std::vector<Entrant> entrants;
   for (const Collective a : {Collective::mpi, Collective::node_aware, Collective::automatic}) {
-    entrants.push_back({a, make_comm(arguments, a)});
+    entrants.push_back({a, make_comm_with(arguments, a)});
   }
   return entrants;
 }

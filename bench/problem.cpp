@@ -15,13 +15,13 @@ Problem parse_problem(const std::string& text) {
   return {text.substr(0, colon), std::stoi(text.substr(colon + 1))};
 }
 
-std::shared_ptr<const mpi::Comm> make_comm(int ranks_per_node) {
-  if (ranks_per_node == 0) return mpi::Comm::create(MPI_COMM_WORLD);
+std::shared_ptr<const mpi::Comm> make_comm(int ranks_per_node, const mpi::CommSettings& settings) {
+  if (ranks_per_node == 0) return mpi::Comm::create(MPI_COMM_WORLD, settings);
   int size = 0;
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   std::vector<int> node_of_rank;
   for (int r = 0; r < size; ++r) node_of_rank.push_back(r / ranks_per_node);
-  return mpi::Comm::create(MPI_COMM_WORLD, node_of_rank);
+  return mpi::Comm::create(MPI_COMM_WORLD, node_of_rank, settings);
 }
 
 std::shared_ptr<const Matrix> make_matrix(const std::shared_ptr<const mpi::Comm>& comm,

@@ -23,7 +23,8 @@ Problem parse_problem(const std::string& text);
 
 /// Collective. All ranks of the program, on their real nodes, or with 0 < ranks_per_node
 /// consecutive ranks on each: to see counts on one machine.
-std::shared_ptr<const mpi::Comm> make_comm(int ranks_per_node);
+std::shared_ptr<const mpi::Comm> make_comm(int ranks_per_node,
+                                           const mpi::CommSettings& settings = {});
 
 /// Collective. The matrix; rotated_fe with the gallery's defaults (angle pi/8, epsilon 0.001).
 std::shared_ptr<const Matrix> make_matrix(const std::shared_ptr<const mpi::Comm>& comm,

@@ -13,6 +13,7 @@
 #include "nodewise/mpi/ledger.hpp"
 
 #include "measure.hpp"
+#include "problem.hpp"
 #include "program.hpp"
 
 namespace {
@@ -28,15 +29,6 @@ struct Arguments {
   int exchanges = 3;  ///< of one sample
   int ranks_per_node = 0;
 };
-
-std::shared_ptr<const mpi::Comm> make_comm(const Arguments& arguments) {
-  if (arguments.ranks_per_node == 0) return mpi::Comm::create(MPI_COMM_WORLD);
-  int size = 0;
-  MPI_Comm_size(MPI_COMM_WORLD, &size);
-  std::vector<int> node_of_rank;
-  for (int r = 0; r < size; ++r) node_of_rank.push_back(r / arguments.ranks_per_node);
-  return mpi::Comm::create(MPI_COMM_WORLD, node_of_rank);
-}
 
 /// Different random ranks, at most as many as there are others, all messages of one size.
 struct Sends {
@@ -117,7 +109,7 @@ std::vector<Entrant> measure(const mpi::Comm& comm, const Sends& sends,
 }
 
 void run(const Arguments& arguments) {
-  const std::shared_ptr<const mpi::Comm> comm = make_comm(arguments);
+  const std::shared_ptr<const mpi::Comm> comm = make_comm(arguments.ranks_per_node);
   for (const int messages : arguments.messages) {
     for (const int bytes : arguments.bytes) {
       const Sends sends = random_sends(*comm, messages, bytes);

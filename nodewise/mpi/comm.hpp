@@ -91,7 +91,6 @@ class Comm {
 /// Message tags of the library, all on its own communicators.
 enum Tag : int {
   tag_exchange = 1,
-  tag_records = 2,
   tag_stream = 3,
   tag_answer = 4,
   tag_discovery = 10,
