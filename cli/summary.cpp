@@ -91,8 +91,10 @@ std::vector<std::string> hierarchy_row(const SolveRecord& record, std::size_t l)
   constexpr double value_bytes = sizeof(double);
   const amg::LevelInfo& info = record.levels[l];
   const double rows = static_cast<double>(std::max<GlobalIndex>(info.rows, 1));
-  std::vector<std::string> row = {std::to_string(l), grouped(info.rows), grouped(info.nonzeros),
-                                  fmt::format("{:.1f}", static_cast<double>(info.nonzeros) / rows)};
+  std::vector<std::string> row = {std::to_string(l), grouped(info.rows), grouped(info.nonzeros)};
+  if (!has_domains(record.machine)) {
+    row.push_back(fmt::format("{:.1f}", static_cast<double>(info.nonzeros) / rows));
+  }
   if (!has_traffic(record)) return row;
   const comm::Traffic& traffic = info.traffic;
   const auto bytes = [](std::int64_t entries) {
@@ -104,8 +106,21 @@ std::vector<std::string> hierarchy_row(const SolveRecord& record, std::size_t l)
   }
   row.insert(row.end(), {grouped(traffic.messages_on_node), bytes(traffic.entries_on_node),
                          grouped(traffic.messages_off_node), bytes(traffic.entries_off_node)});
-  if (has_routes(record)) row.push_back(routes_text(info.routes));
   return row;
+}
+
+/// Apart from the table, in whose lines long names find no room; levels of one route on one line.
+void print_routes(Console& console, const std::vector<amg::LevelInfo>& levels) {
+  console.line("Routes of the exchanges, and transports other than point_to_point");
+  for (std::size_t first = 0; first < levels.size();) {
+    std::size_t end = first + 1;
+    while (end < levels.size() && levels[end].routes == levels[first].routes) ++end;
+    std::string label = fmt::format("level {}", first);
+    if (end - first > 1) label = fmt::format("levels {} to {}", first, end - 1);
+    print_entry(console, label, routes_text(levels[first].routes));
+    first = end;
+  }
+  console.line();
 }
 
 std::string outcome_text(const SolveRecord& record) {
@@ -146,8 +161,9 @@ std::string matrix_text(const MatrixFacts& matrix) {
 
 void print_machine(Console& console, const Machine& machine) {
   const BuildInfo build = build_info();
-  console.line(
-      fmt::format("nodewise {}, {}, {}", build.version, nodes_text(machine), machine.mpi_library));
+  const std::string text =
+      fmt::format("nodewise {}, {}, {}", build.version, nodes_text(machine), machine.mpi_library);
+  for (const std::string& line : wrapped(text, page_width)) console.line(line);
   console.line();
 }
 
@@ -166,27 +182,32 @@ void print_system(Console& console, const SolveRecord& record, const Settings& s
 
 void print_hierarchy(Console& console, const SolveRecord& record) {
   if (record.levels.empty()) return;
-  std::vector<std::string> heads = {"level", "rows", "nonzeros", "a row"};
+  std::vector<std::string> heads = {"level", "rows", "nonzeros"};
+  // Three localities leave no room for what the lines of the setup have said already.
+  if (!has_domains(record.machine)) heads.emplace_back("a row");
   if (has_traffic(record)) {
     heads.emplace_back("ranks");
-    if (has_domains(record.machine)) {  // they are among those on the node
-      heads.insert(heads.end(), {"in-domain\nmessages", "in-domain\nbytes"});
+    if (has_domains(record.machine)) {
+      heads.insert(heads.end(), {"domain\nmessages", "domain\nbytes"});
     }
     for (const char* head :
          {"on-node\nmessages", "on-node\nbytes", "off-node\nmessages", "off-node\nbytes"}) {
       heads.emplace_back(head);
     }
   }
-  if (has_routes(record)) heads.emplace_back("route");
   Table table(heads);
   for (std::size_t l = 0; l < record.levels.size(); ++l) table.add_row(hierarchy_row(record, l));
   console.line(has_traffic(record) ? "Hierarchy, and what all ranks send in one product"
                                    : "Hierarchy");
   for (const std::string& line : table.lines()) console.line(line);
+  if (has_domains(record.machine)) {
+    console.line("  domain: those of on-node that stay in one domain");
+  }
   console.line(fmt::format(
       "  grid complexity {:.3f}, operator complexity {:.3f}, coarsest level: {}",
       record.grid_complexity, record.operator_complexity, record.levels.back().coarse_solver));
   console.line();
+  if (has_routes(record)) print_routes(console, record.levels);
 }
 
 void print_outcome(Console& console, const SolveRecord& record, const Settings& settings) {

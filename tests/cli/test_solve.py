@@ -128,7 +128,7 @@ def test_domains_are_given_and_counted(nodewise, tmp_path):
     words = ["--problem", "laplace5", "--n", "16", "--domain-map", "3,3,1,1", "--json", "r.json"]
     result = nodewise("solve", *words, ranks=4)
     assert "4 ranks on 1 node with 2 domains" in result.out
-    assert "in-domain" in result.out
+    assert "stay in one domain" in result.out
     report = json.loads((tmp_path / "r.json").read_text())
     assert report["machine"]["domains"] == 2
     traffic = report["hierarchy"]["levels"][0]["product_traffic"]
@@ -154,7 +154,7 @@ def test_domains_are_found_or_refused(nodewise):
     if "hwloc" in nodewise("version").out:
         assert result.code == 0, result.err
         assert "no two ranks are bound to different domains" in result.out.replace("\n", " ")
-        assert "in-domain" not in result.out
+        assert "stay in one domain" not in result.out
     else:
         assert result.code == 2
         assert "made without hwloc" in result.messages[0]
@@ -170,7 +170,7 @@ def test_routes_by_level(nodewise, tmp_path, route, messages):
     levels = json.loads((tmp_path / "r.json").read_text())["hierarchy"]["levels"]
     assert [level["route"] for level in levels] == ["direct"] + [route] * (len(levels) - 1)
     assert levels[-1]["product_traffic"]["messages_off_node"] == messages
-    assert ("route" in result.out) == (route != "direct")
+    assert ("Routes" in result.out) == (route != "direct")
 
 
 def test_routes_of_setup_and_solve(nodewise, tmp_path):
@@ -201,6 +201,20 @@ def test_transports(nodewise, tmp_path):
     assert {level["setup_transport"] for level in levels} == {"neighborhood"}
     assert report["solve"]["history"] == history  # the same bits
     assert "three_step, shared_memory (setup: three_step, neighborhood)" in result.out
+
+
+def test_tables_fit_the_page(nodewise):
+    words = ["--problem", "laplace27", "--n", "32", "--node-map", "0,0,0,1",
+             "--domain-map", "0,0,1,0", "--route", "direct,three_step", "--setup-route", "two_step",
+             "--transport", "shared_memory", "--setup-transport", "neighborhood"]
+    result = nodewise("solve", *words, ranks=4)
+    assert result.code == 0, result.err
+    assert max(map(len, result.out.splitlines())) <= 100
+    routes = result.out.partition("Routes of the exchanges")[2].splitlines()
+    transports = "shared_memory (setup: two_step, neighborhood)"
+    assert routes[1].split(maxsplit=2) == ["level", "0", f"direct, {transports}"]
+    assert re.fullmatch(rf"  levels 1 to \d +three_step, {re.escape(transports)}", routes[2])
+    assert routes[3] == ""
 
 
 def test_a_transport_that_the_mpi_lacks_is_refused(nodewise):
