@@ -64,13 +64,26 @@ struct MemoryUse {
   std::int64_t peak_sum_bytes = 0;
 };
 
+/// An algorithm that a communicator uses, and why.
+struct AlgorithmChoice {
+  std::string algorithm;  ///< the one used, never "automatic"
+  bool chosen = false;    ///< by the library; otherwise as the options say
+  std::string reason;
+};
+
+struct CollectiveChoices {
+  AlgorithmChoice dot_products;
+  AlgorithmChoice sparse_exchange;  ///< that finds the pattern of the finest matrix
+};
+
 struct SolveRecord {
   std::vector<std::string> command_line;
   Machine machine;
   MatrixFacts matrix;
   RhsKind rhs = RhsKind::ones;
   std::string preconditioner;
-  bool solver_was_chosen = false;      ///< by the symmetry of the matrix
+  bool solver_was_chosen = false;  ///< by the symmetry of the matrix
+  CollectiveChoices collectives;
   std::vector<amg::LevelInfo> levels;  ///< empty without multigrid
   double grid_complexity = 0;
   double operator_complexity = 0;

@@ -40,6 +40,10 @@ Json hierarchy_json(const SolveRecord& record) {
           {"operator_complexity", number(record.operator_complexity)}};
 }
 
+Json choice_json(const AlgorithmChoice& choice) {
+  return {{"algorithm", choice.algorithm}, {"chosen", choice.chosen}, {"reason", choice.reason}};
+}
+
 Json account_json(const mpi::SharedAccount& account, int ranks) {
   const mpi::Counts& sum = account.sum;
   const mpi::Counts& max = account.max;
@@ -113,6 +117,9 @@ std::string report_json(const SolveRecord& record, const Settings& settings) {
       {"right_hand_side", to_string(record.rhs)},
       {"hierarchy", hierarchy_json(record)},
       {"solve", solve_json(record)},
+      {"collective_communication",
+       {{"dot_products", choice_json(record.collectives.dot_products)},
+        {"sparse_exchange", choice_json(record.collectives.sparse_exchange)}}},
       {"error", error_json(record)},
       {"times_s",
        {{"read", record.times.read}, {"setup", record.times.setup}, {"solve", record.times.solve}}},

@@ -9,6 +9,7 @@
 #include "nodewise/solve/matrix_operator.hpp"
 
 #include "cli/agreed.hpp"
+#include "cli/collective_choices.hpp"
 #include "cli/console.hpp"
 #include "cli/jacobi.hpp"
 #include "cli/machine.hpp"
@@ -150,6 +151,7 @@ ExitCode solve_command(const std::shared_ptr<const mpi::Comm>& world, const Sett
   record.report.method = method_name(settings, record.matrix.symmetric);
   record.solver_was_chosen = settings.method.solver == SolverChoice::automatic;
   record.preconditioner = preconditioner_name(settings.method.preconditioner);
+  record.collectives = explain_collectives(*system.A, settings, record.report.method);
   print_system(console, record, settings);
 
   Preconditioner preconditioner;
@@ -170,7 +172,10 @@ ExitCode solve_command(const std::shared_ptr<const mpi::Comm>& world, const Sett
 
   print_hierarchy(console, record);
   if (console.is_live()) print_history(console, record.report);
-  if (settings.result.profile) print_profile(console, record);
+  if (settings.result.profile) {
+    print_profile(console, record);
+    if (record.machine.ranks > 1) print_collectives(console, record.collectives);
+  }
   print_outcome(console, record, settings);
   if (!record.report.converged() && comm->is_root()) print_failure(record, settings);
   return record.exit_code;

@@ -290,6 +290,41 @@ def test_profile(nodewise, ranks):
     assert "prolongation" not in nodewise("solve", *words[:-1], ranks=ranks).out
 
 
+# Rank 0 has one node, the others share a second: each has at most 3 others to hear from.
+@pytest.mark.parametrize(
+    "options, dot_products, sparse_exchange",
+    [
+        ([], ("node_aware", True, "For vectors of up to 2048 bytes"),
+         ("nonblocking", True, "joining messages saves the busiest rank")),
+        (["--node-map", "0,0,0,0"], ("mpi", True, "with 1 node of 4 ranks there is nothing"),
+         ("nonblocking", True, "all ranks are on one node")),
+        (["--allreduce", "mpi", "--sparse-exchange", "locality_personalized"],
+         ("mpi", False, "as set"),
+         ("locality_personalized", False, "as set; by itself nonblocking, because joining")),
+        (["--solver", "gmres", "--restart", "255"], ("node_aware", True, "For longer ones"), None),
+        (["--solver", "gmres", "--restart", "256"], ("mpi", True, "For longer ones"), None),
+    ],
+)
+def test_algorithms_of_collective_communication(nodewise, tmp_path, options, dot_products,
+                                                sparse_exchange):
+    words = ["--problem", "laplace27", "--n", "8", "--json", "r.json", "--profile"]
+    placement = [] if "--node-map" in options else ["--node-map", "0,1,1,1"]
+    result = nodewise("solve", *words, *placement, *options, ranks=4)
+    assert result.code == 0, result.err
+    report = json.loads((tmp_path / "r.json").read_text())["collective_communication"]
+    printed = " ".join(result.out.split())
+    assert "Collective communication" in printed
+    for name, expected in (("dot_products", dot_products), ("sparse_exchange", sparse_exchange)):
+        if expected is None:
+            continue
+        algorithm, chosen, reason = expected
+        choice = report[name]
+        assert (choice["algorithm"], choice["chosen"]) == (algorithm, chosen)
+        assert reason in choice["reason"]
+        assert f"{name.replace('_', ' ')} {algorithm}" in printed
+        assert choice["reason"] in printed
+
+
 @pytest.mark.parametrize("ranks", [1, 3])
 def test_one_by_one_matrix(nodewise, tmp_path, ranks):
     write_market(tmp_path / "A.mtx", 1, 1, [(1, 1, 4.0)])

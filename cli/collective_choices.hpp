@@ -1,0 +1,19 @@
+// Which algorithms the communication of all ranks takes by itself, and why.
+#pragma once
+
+#include "cli/console.hpp"
+#include "cli/record.hpp"
+#include "cli/settings.hpp"
+#include "cli/system.hpp"
+
+namespace nodewise::cli {
+
+/// Collective; an allreduce, and those of agreements. What a solve by `method` ("cg" or "gmres")
+/// with this matrix does on its finest level.
+CollectiveChoices explain_collectives(const Matrix& A, const Settings& settings,
+                                      const std::string& method);
+
+/// A section of the profile.
+void print_collectives(Console& console, const CollectiveChoices& choices);
+
+}  // namespace nodewise::cli
