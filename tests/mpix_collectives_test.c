@@ -52,7 +52,7 @@ static void test_operations(MPIX_Comm* xcomm, const MPIX_Info* xinfo, int is_nod
   int lowest = -1;
   const int status = MPIX_Allreduce(&rank, &lowest, 1, MPI_INT, first, xinfo, xcomm);
   if (is_node_aware) {
-    EXPECT(status == MPI_ERR_ARG && lowest == -1);
+    EXPECT(status == MPI_ERR_OP && lowest == -1);
     EXPECT(strstr(MPIX_Last_error(), "needs a commutative operation") != NULL);
   } else {
     EXPECT(status == MPI_SUCCESS && lowest == 0);

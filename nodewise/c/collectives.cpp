@@ -22,8 +22,13 @@ std::vector<Offset> one_per_process(const Count* values, const mpi::Comm& comm) 
 
 void allreduce(const void* sendbuf, void* recvbuf, Offset count, MPI_Datatype type, MPI_Op op,
                const MPIX_Info* xinfo, const mpi::Comm& comm) {
-  collectives::allreduce(comm, sendbuf, recvbuf, count, type, op,
-                         settings_of(xinfo, comm).allreduce);
+  try {
+    collectives::allreduce(comm, sendbuf, recvbuf, count, type, op,
+                           settings_of(xinfo, comm).allreduce);
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::unsupported) throw;
+    throw ClassifiedError(MPI_ERR_OP, error.what());  // nothing else of an allreduce is unsupported
+  }
 }
 
 /// MPI does not look at the count of what is sent in place.

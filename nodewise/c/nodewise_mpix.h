@@ -113,8 +113,9 @@ NODEWISE_MPIX_API int MPIX_Alltoallv_crs_c(int send_nnz, int64_t send_size, cons
  * MPI_ERR_COUNT where MPI's own algorithm is set and cannot count so far. */
 
 /* recvbuf: sendbuf of all processes, combined by op, bitwise the same on all by the node-aware
- * algorithm. Operations of one's own (MPI_Op_create) are allowed. One that does not commute is
- * MPI_ERR_ARG with node_aware, and is left to MPI's own by automatic. */
+ * algorithm. Operations of one's own (MPI_Op_create) are allowed. One that does not commute is left
+ * by automatic to MPI's own algorithm, which keeps the order of the processes; with node_aware it
+ * is MPI_ERR_OP on all processes, not computed by another algorithm than the one asked for. */
 NODEWISE_MPIX_API int MPIX_Allreduce(const void* sendbuf, void* recvbuf, int count,
                                      MPI_Datatype datatype, MPI_Op op, const MPIX_Info* xinfo,
                                      MPIX_Comm* xcomm);

@@ -64,7 +64,10 @@ class Request {
     check(MPI_Op_commutative(op, &commutative), "MPI_Op_commutative");
     const bool fits = one.bytes <= NodeAwareAllreduce::max_piece_bytes;
     if (setting_ == Collective::node_aware) {
-      require(commutative != 0, "the node-aware algorithm needs a commutative operation");
+      if (!commutative) {
+        throw Error(ErrorCode::unsupported,
+                    "allreduce: the node-aware algorithm needs a commutative operation");
+      }
       require(fits, "the node-aware algorithm takes elements of at most " +
                         std::to_string(NodeAwareAllreduce::max_piece_bytes) + " bytes, not " +
                         std::to_string(one.bytes));

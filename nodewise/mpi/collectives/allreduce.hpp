@@ -29,9 +29,10 @@ bool wants_node_aware_allreduce(Collective setting, const Topology& topology);
 /// Messages: those of the schedule and nothing else; where MPI's own algorithm is used, or is
 /// the setting, one small reduction more, for the check of arguments.
 /// Throws on every rank alike: invalid_argument for a negative count, a null buffer, datatype or
-/// operation, and lengths that differ by rank; by the node-aware algorithm also for an operation
-/// that is not commutative (never computed by another algorithm instead) and for an element longer
-/// than NodeAwareAllreduce::max_piece_bytes. Datatypes of one size and operations that differ by
+/// operation, and lengths that differ by rank; by the node-aware algorithm also for an element
+/// longer than NodeAwareAllreduce::max_piece_bytes; unsupported for an operation that is not
+/// commutative where that algorithm was asked for (it is never computed by another instead).
+/// Datatypes of one size and operations that differ by
 /// rank are not found.
 void allreduce(const Comm& comm, const void* values, void* result, Offset count, MPI_Datatype type,
                MPI_Op op, std::optional<Collective> algorithm = {});
