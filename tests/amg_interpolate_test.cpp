@@ -119,8 +119,9 @@ template <class T = double>
 matrix::DistMatrix<T> run(const DenseMatrix& values, const matrix::Layout& layout,
                           const States& states, int max_entries = 0, double truncation = 0) {
   const auto A = distribute<T>(values, layout);
-  return extended_i(A, strength_of_connection(A, threshold, 1.0),
-                    test::splitting_part(layout, states), max_entries, truncation);
+  const coarsen::Splitting splitting = test::splitting_part(layout, states);
+  return extended_i(A, strength_of_connection(A, threshold, 1.0), splitting,
+                    coarsen::coarse_layout(layout, splitting), max_entries, truncation);
 }
 
 /// Collective. Expects the weights of the reference on all layouts.

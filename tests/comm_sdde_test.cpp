@@ -2,12 +2,14 @@
 #include <algorithm>
 #include <chrono>
 #include <limits>
+#include <map>
 #include <set>
 #include <thread>
 
 #include <gtest/gtest.h>
 
 #include "nodewise/base/hash.hpp"
+#include "nodewise/comm/sdde/algorithms.hpp"
 #include "nodewise/comm/sdde/choice.hpp"
 #include "nodewise/comm/sdde/sdde.hpp"
 
@@ -391,23 +393,106 @@ TEST(Sdde, MessagesThatNoMemoryCanHoldAreRefused) {
                     [&] { alltoall_crs<double>(*test_comm(), {}, -1, {}); });
 }
 
+// What `automatic` sends on every placement: each message once, none that waits for an answer, one
+// reduction to count them, and where messages are joined another on each node.
+TEST(Sdde, CountsItsMessagesBeforehand) {
+  const int n = test_comm()->size();
+  for (const auto& map : test::node_maps(n)) {
+    SCOPED_TRACE(map.name);
+    const auto comm =
+        mpi::Comm::create(MPI_COMM_WORLD, map.node_of_rank, {.allreduce = mpi::Collective::mpi});
+    if (!choice_needs_load(comm->topology())) continue;
+    const auto sends = pattern(*comm, 3);
+    const auto to_others = std::count_if(sends.ranks.begin(), sends.ranks.end(),
+                                         [&](int to) { return to != comm->rank(); });
+    const test::MpiCalls calls = test::counted(map.node_of_rank, [&] { exchange(*comm, sends); });
+    EXPECT_EQ(calls.messages(), to_others);  // too few to be joined
+    EXPECT_EQ(calls.synchronous, 0);
+    EXPECT_EQ(calls.collectives, 1);
+  }
+}
+
+void count_messages(sdde::Call& call, const Messages<std::int64_t>& sends) {
+  call.sends = {sends.ranks, sends.offsets, std::as_bytes(std::span(sends.data)), 8};
+  call.census = sdde::take_census(call.channel, call.sends, false);
+}
+
+// So many messages that they are joined need more ranks than a test has: here they are told to.
+TEST(Sdde, JoinsMessagesItHasCounted) {
+  for (const auto& map : test::node_maps(test_comm()->size())) {
+    SCOPED_TRACE(map.name);
+    const auto comm = mpi::Comm::create(MPI_COMM_WORLD, map.node_of_rank);
+    if (!sdde::takes_census(comm->topology())) continue;
+    for (const Offset piece_bytes : {8, 24, 1 << 20}) {
+      const auto sends = pattern(*comm, 5);
+      sdde::Call call({*comm, comm->next_discovery_tag(), piece_bytes});
+      count_messages(call, sends);
+      const test::MpiCalls calls =
+          test::counted(map.node_of_rank, [&] { sdde::locality_aware(call, false); });
+      EXPECT_EQ(calls.synchronous, 0);
+      if (piece_bytes == 1 << 20) {
+        EXPECT_LT(calls.messages_off_node, comm->topology().n_nodes());
+      }
+      std::map<int, std::vector<std::int64_t>> got, expected;
+      for (const auto& message : call.inbox.messages()) {
+        auto& data = got[message.source];
+        data.resize(message.data.size() / 8);
+        std::copy(message.data.begin(), message.data.end(),
+                  reinterpret_cast<std::byte*>(data.data()));
+      }
+      const auto arrived = reference(*comm, sends);
+      for (std::size_t i = 0; i < arrived.size(); ++i) {
+        const auto data = arrived.message(i);
+        expected[arrived.ranks[i]].assign(data.begin(), data.end());
+      }
+      EXPECT_EQ(got, expected);
+    }
+  }
+}
+
+// A rank that fails after it was counted sends what others wait for, if not what they want.
+TEST(Sdde, ARankThatFailsAfterTheCountLeavesNobodyWaiting) {
+  for (const auto& map : test::node_maps(test_comm()->size())) {
+    SCOPED_TRACE(map.name);
+    const auto comm = mpi::Comm::create(MPI_COMM_WORLD, map.node_of_rank);
+    if (!sdde::takes_census(comm->topology())) continue;
+    const auto sends = pattern(*comm, 5);
+    sdde::Call call({*comm, comm->next_discovery_tag(), 24});
+    count_messages(call, sends);
+    if (comm->rank() == 1) call.error = Error(ErrorCode::out_of_memory, "no memory");
+    sdde::locality_aware(call, false);
+    expect_equal(exchange(*comm, sends), reference(*comm, sends));  // and nothing is left over
+  }
+}
+
 TEST(SddeChoice, JoinsManyShortMessagesOnly) {
-  const std::vector<int> map = {0, 0, 1, 1, 2};
-  const mpi::Topology topology(map);
-  const auto chosen = [&](const SparseLoad& load) {
-    return choose_sparse_exchange(topology, load).algorithm;
+  const auto two_on_a_node = [](int n_ranks) {
+    std::vector<int> map;
+    for (int r = 0; r < n_ranks; ++r) map.push_back(r / 2);
+    return mpi::Topology(map);
   };
-  EXPECT_EQ(chosen({}), SparseExchange::nonblocking);
-  EXPECT_EQ(
-      chosen({.messages = 900, .messages_off_node = 800, .nodes = 50, .bytes_off_node = 6400}),
-      SparseExchange::locality_nonblocking);
-  EXPECT_EQ(chosen({.messages = 900, .messages_off_node = 50, .nodes = 50, .bytes_off_node = 400}),
-            SparseExchange::nonblocking);
-  EXPECT_EQ(chosen({.messages = 900,
-                    .messages_off_node = 800,
-                    .nodes = 50,
-                    .bytes_off_node = Offset{800} << 20}),
-            SparseExchange::nonblocking);
+  // Few ranks are counted, many are not.
+  const auto expect = [](const mpi::Topology& topology, SparseExchange straight,
+                         SparseExchange joined) {
+    const auto chosen = [&](const SparseLoad& load) {
+      return choose_sparse_exchange(topology, load).algorithm;
+    };
+    EXPECT_EQ(chosen({}), straight);
+    EXPECT_EQ(
+        chosen({.messages = 900, .messages_off_node = 800, .nodes = 50, .bytes_off_node = 6400}),
+        joined);
+    EXPECT_EQ(
+        chosen({.messages = 900, .messages_off_node = 50, .nodes = 50, .bytes_off_node = 400}),
+        straight);
+    EXPECT_EQ(chosen({.messages = 900,
+                      .messages_off_node = 800,
+                      .nodes = 50,
+                      .bytes_off_node = Offset{800} << 20}),
+              straight);
+  };
+  expect(two_on_a_node(5), SparseExchange::personalized, SparseExchange::locality_personalized);
+  expect(two_on_a_node(127), SparseExchange::personalized, SparseExchange::locality_personalized);
+  expect(two_on_a_node(128), SparseExchange::nonblocking, SparseExchange::locality_nonblocking);
 }
 
 TEST(SddeChoice, NothingToJoinWithoutSeveralRanksOnSeveralNodes) {
@@ -428,11 +513,14 @@ TEST(SddeChoice, ExplainsItself) {
   for (int r = 0; r < n; ++r) map.push_back(r / 2);
   const auto comm = mpi::Comm::create(MPI_COMM_WORLD, map);
   const std::vector<int> to = {0};
-  const std::vector<Offset> bytes = {Offset{1} << 33};
+  const std::vector<Offset> bytes = {Offset{1} << 20};
   const std::string text = explain_choice(*comm, to, bytes);
-  EXPECT_NE(text.find("nonblocking (chosen)"), std::string::npos) << text;
+  EXPECT_NE(text.find(n > 2 ? ": personalized (chosen)" : ": nonblocking (chosen)"),
+            std::string::npos)
+      << text;
   if (n > 2) {
-    EXPECT_NE(text.find("8589934592 bytes"), std::string::npos) << text;
+    const std::string most = std::to_string(Offset{n - 2} << 20);
+    EXPECT_NE(text.find(" with " + most + " bytes"), std::string::npos) << text;
   }
   const auto set =
       mpi::Comm::create(MPI_COMM_WORLD, map, {.sparse_exchange = SparseExchange::personalized});

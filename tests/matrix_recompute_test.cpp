@@ -211,7 +211,8 @@ TEST(Recomputed, CrossesNodesOnce) {
     const Csr<double> At = kernels::transpose(x.A.off());
     const auto partial = to_records(
         kernels::spgemm({.on = &At, .n_cols = At.n_cols}, At.n_rows, extended_rows(x.D)), columns);
-    const MpiCalls returning = of([&] { return_rows(x.A.exchange(), partial); });
+    const MpiCalls returning =
+        of([&] { return_rows<double>(x.A.exchange(), [&] { return partial; }); });
     EXPECT_EQ(returning.bytes_off_node, 8 * n_rows + 16 * n_sums);
 
     Product<double> product(x.A, x.B, multiply(x.A, x.B));

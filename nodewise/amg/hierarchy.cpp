@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <utility>
 
 #include "nodewise/amg/coarse_solver.hpp"
@@ -35,6 +36,7 @@ struct Level {
   int depth = 0;
   std::shared_ptr<const DistMatrix<T>> A;
   std::shared_ptr<const DistMatrix<T>> P;  // from the next level; none on the last
+  coarsen::Splitting splitting;            // while it is made
   std::vector<LocalIndex> coarse_rows;     // this rank's rows that are the rows of the next level
   std::vector<GlobalIndex> starts;         // of the virtual ranks' rows, if there are such
   std::unique_ptr<const Smoother<T>> smoother;
@@ -143,21 +145,42 @@ void check_starts(const DistMatrix<T>& A, std::span<const GlobalIndex> starts) {
   }
 }
 
+/// Local. What is known of a level, of traffic and ranks only this rank's part.
 template <class T>
-LevelInfo describe(const DistMatrix<T>& A) {
+LevelInfo describe(const DistMatrix<T>& A, const LevelRoutes& routes) {
   LevelInfo info;
   info.rows = A.rows().n_global();
   info.nonzeros = A.nnz_global();
-  const comm::Traffic mine =
-      comm::traffic(A.exchange().plan(), A.comm().topology(), A.comm().rank());
-  std::int64_t sums[] = {mine.messages_on_node,  mine.messages_off_node,  mine.entries_on_node,
-                         mine.entries_off_node,  mine.messages_on_domain, mine.entries_on_domain,
-                         A.n_local() > 0 ? 1 : 0};
-  mpi::sum_in_place(A.comm(), std::span<std::int64_t>(sums));
-  info.traffic = {sums[0], sums[1], sums[2], sums[3], sums[4], sums[5]};
-  info.active_ranks = static_cast<int>(sums[6]);
-  info.max_messages = mpi::max(A.comm(), mine.messages_on_node + mine.messages_off_node);
+  info.routes = routes;
+  info.traffic = comm::traffic(A.exchange().plan(), A.comm().topology(), A.comm().rank());
+  info.max_messages = info.traffic.messages_on_node + info.traffic.messages_off_node;
+  info.active_ranks = A.n_local() > 0 ? 1 : 0;
   return info;
+}
+
+/// Collective. Makes of every rank's part what holds for all, for all levels at once. Throws where
+/// the setup failed on any rank.
+void unite(const mpi::Comm& comm, std::span<LevelInfo> levels, std::optional<Error> failure) {
+  std::vector<std::int64_t> sums, most;
+  const auto collect = [&] {
+    for (const LevelInfo& info : levels) {
+      const comm::Traffic& t = info.traffic;
+      sums.insert(sums.end(),
+                  {t.messages_on_node, t.messages_off_node, t.entries_on_node, t.entries_off_node,
+                   t.messages_on_domain, t.entries_on_domain, info.active_ranks});
+      most.push_back(info.max_messages);
+    }
+  };
+  if (!failure) failure = mpi::caught(collect);
+  mpi::agree(comm, failure);
+  mpi::sum_in_place(comm, std::span(sums));
+  mpi::max_in_place(comm, std::span(most));
+  auto sum = sums.begin();
+  for (std::size_t l = 0; l < levels.size(); ++l, sum += 7) {
+    levels[l].traffic = {sum[0], sum[1], sum[2], sum[3], sum[4], sum[5]};
+    levels[l].active_ranks = static_cast<int>(sum[6]);
+    levels[l].max_messages = most[l];
+  }
 }
 
 template <class T>
@@ -187,29 +210,26 @@ coarsen::Splitting split(const DistMatrix<T>& A, std::span<const GlobalIndex> st
                                                 : coarsen::pmis(A, strength, options.seed);
 }
 
-/// Makes P from the level's matrix A, on the route of the setup, and gives the level its list of
-/// coarse rows; nothing where coarsening would not make the problem smaller.
+/// Makes P from the level's matrix A, on the route of the setup, and gives the level its splitting;
+/// nothing where coarsening would not make the problem smaller.
 template <class T>
 MatrixPointer<T> make_interpolation(Level<T>& level, const DistMatrix<T>& A,
                                     const Options& options) {
   const Strength strength = measure_strength(A, options);
-  const coarsen::Splitting splitting = split(A, level.starts, strength, options);
-  const auto n_coarse = mpi::sum<GlobalIndex>(
-      A.comm(), std::count(splitting.begin(), splitting.end(), coarsen::coarse));
+  coarsen::Splitting splitting = split(A, level.starts, strength, options);
+  const comm::Layout coarse_points = coarsen::coarse_layout(A.rows(), splitting);
   const auto n = static_cast<double>(A.rows().n_global());
+  const GlobalIndex n_coarse = coarse_points.n_global();
   if (n_coarse == 0 || static_cast<double>(n_coarse) > max_coarsening_ratio * n) return nullptr;
   const mpi::Scope scope(A.comm(), "interpolation");
-  auto P = std::make_shared<const DistMatrix<T>>(interpolate::extended_i(
-      A, strength, splitting, options.max_interpolation_entries, options.interpolation_truncation));
-  mpi::collectively(A.comm(), [&] {
-    for (LocalIndex i = 0; i < A.n_local(); ++i) {
-      if (splitting[static_cast<std::size_t>(i)] == coarsen::coarse) level.coarse_rows.push_back(i);
-    }
-  });
+  auto P = std::make_shared<const DistMatrix<T>>(
+      interpolate::extended_i(A, strength, splitting, coarse_points,
+                              options.max_interpolation_entries, options.interpolation_truncation));
+  level.splitting = std::move(splitting);
   return P;
 }
 
-/// Gives a level its P and coarse rows, and returns the matrix of the next; nothing where the level
+/// Gives a level its P and splitting, and returns the matrix of the next; nothing where the level
 /// is to be the last. What takes another route in the setup than in the solve is needed here only.
 template <class T>
 MatrixPointer<T> coarsen_level(Level<T>& level, const MatrixPointer<T>& A,
@@ -223,6 +243,22 @@ MatrixPointer<T> coarsen_level(Level<T>& level, const MatrixPointer<T>& A,
   const MatrixPointer<T> setup_P = routed(P, routes.setup, routes.setup_transport);
   level.P = routed(one_route ? setup_P : P, routes.solve, routes.solve_transport);
   return std::make_shared<const DistMatrix<T>>(matrix::galerkin_product(*setup_A, *setup_P));
+}
+
+/// Local. Completes a level that has its matrix, its P where there is one, or its direct solver.
+template <class T>
+void furnish(Level<T>& level, const Options& options) {
+  if (!level.direct) level.smoother = std::make_unique<const Smoother<T>>(*level.A, options);
+  const auto n = static_cast<std::size_t>(level.A->n_local());
+  if (level.depth > 0) level.b.resize(n);
+  if (level.depth > 0) level.x.resize(n);
+  if (level.P) level.r.resize(n);
+  for (std::size_t i = 0; i < level.splitting.size(); ++i) {
+    if (level.splitting[i] == coarsen::coarse) {
+      level.coarse_rows.push_back(static_cast<LocalIndex>(i));
+    }
+  }
+  level.splitting = {};
 }
 
 template <class T>
@@ -243,6 +279,9 @@ Hierarchy<T>::Hierarchy(std::shared_ptr<const DistMatrix<T>> A, const Options& o
     : options_(options) {
   check_starts(*A, starts);
   examine(*A, options_);
+  // What fails on this rank alone, and is no matrix: it waits for the others at the end, since an
+  // agreement on every level would cost as much as a message to the farthest rank and back.
+  std::optional<Error> failure;
   while (true) {
     const int depth = static_cast<int>(levels_.size());
     const mpi::Scope scope(A->comm(), "level_setup", depth);
@@ -251,31 +290,25 @@ Hierarchy<T>::Hierarchy(std::shared_ptr<const DistMatrix<T>> A, const Options& o
     level.starts = std::exchange(starts, {});
     const LevelRoutes routes = routes_of_level(options_, depth);
     level.A = routed(A, routes.solve, routes.solve_transport);
-    LevelInfo info = describe(*level.A);
-    info.routes = routes;
+    LevelInfo info = describe(*level.A, routes);
     const bool may_coarsen =
         info.rows > options_.max_coarse_rows && depth + 1 < options_.max_levels;
     A = may_coarsen ? coarsen_level(level, A, routes, options_) : nullptr;
     if (level.P) {
       info.interpolation_nonzeros = level.P->nnz_global();
-      starts = virtual_coarse_starts(level.starts, level.coarse_rows);
     } else if (info.rows <= std::max<GlobalIndex>(max_direct_rows, options_.max_coarse_rows)) {
       level.direct = std::make_unique<const CoarseSolver<T>>(*level.A);
       info.coarse_solver = name_of(*level.direct);
     } else {
       info.coarse_solver = std::to_string(last_level_sweeps) + " symmetric sweeps";
     }
-    mpi::collectively(level.A->comm(), [&] {
-      if (!level.direct) level.smoother = std::make_unique<const Smoother<T>>(*level.A, options_);
-      const auto n = static_cast<std::size_t>(level.A->n_local());
-      if (depth > 0) level.b.resize(n);
-      if (depth > 0) level.x.resize(n);
-      if (level.P) level.r.resize(n);
-    });
+    if (!failure) failure = mpi::caught([&] { furnish(level, options_); });
     info_.push_back(info);
     if (observe) observe(depth, info);
     if (!level.P) break;
+    starts = virtual_coarse_starts(level.starts, level.coarse_rows);
   }
+  unite(levels_.front()->A->comm(), info_, failure);
 }
 
 namespace {

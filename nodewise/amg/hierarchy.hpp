@@ -74,7 +74,8 @@ struct LevelInfo {
   std::string coarse_solver;      ///< on the last level: how it is solved
 };
 
-/// Called on every rank when a level is complete.
+/// Called on every rank when a level is complete; its traffic, ranks and messages are then of the
+/// calling rank alone, and those of all when the hierarchy is.
 using LevelObserver = std::function<void(int level, const LevelInfo& info)>;
 
 template <class T>

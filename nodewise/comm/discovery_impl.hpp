@@ -8,6 +8,24 @@
 
 namespace nodewise::comm {
 
+template <std::invocable Make>
+std::invoke_result_t<Make&> exchange_sparse(const mpi::Comm& comm, Make&& make) {
+  using Sent = std::invoke_result_t<Make&>;
+  using T = typename decltype(Sent::data)::value_type;
+  Sent sent, got;
+  const auto prepare = [&] {
+    sent = make();
+    return detail::SparseSends{sent.ranks, sent.offsets,
+                               std::as_bytes(std::span<const T>(sent.data)), sizeof(T)};
+  };
+  const auto room = [&](std::size_t n) {
+    got.data.resize(n);
+    return reinterpret_cast<std::byte*>(got.data.data());
+  };
+  detail::exchange_bytes(comm, prepare, {got.ranks, got.offsets, room}, {});
+  return got;
+}
+
 template <class T>
 Messages<T> group_by_rank(std::span<const int> rank_of_item, std::span<const T> items,
                           int n_ranks) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <numeric>
 #include <string>
 #include <utility>
 
@@ -217,7 +218,7 @@ void Exchange::start_reversed(std::size_t s, const std::byte* contributions) {
 std::vector<Offset> Exchange::exchange_lengths(std::span<const Offset> offsets) {
   require(Flight::none);
   std::vector<Offset> owned(static_cast<std::size_t>(plan_.n_owned));
-  for (std::size_t i = 0; i < owned.size(); ++i) owned[i] = offsets[i + 1] - offsets[i];
+  for (std::size_t i = 0; i + 1 < offsets.size(); ++i) owned[i] = offsets[i + 1] - offsets[i];
   std::vector<Offset> pool(static_cast<std::size_t>(plan_.pool_size() - plan_.n_owned));
   owned_ = reinterpret_cast<const std::byte*>(owned.data());
   pool_ = reinterpret_cast<std::byte*>(pool.data());
@@ -228,49 +229,71 @@ std::vector<Offset> Exchange::exchange_lengths(std::span<const Offset> offsets) 
   return pool;
 }
 
-std::vector<std::byte> Exchange::pack_records(std::size_t s, const std::byte* owned,
-                                              std::span<const Offset> owned_offsets,
-                                              const std::byte* pool,
-                                              std::span<const Offset> pool_offsets, Offset bytes,
-                                              std::vector<Offset>& at) const {
-  const Stage& stage = plan_.stages[s];
-  const auto source = [&](LocalIndex entry) {
-    const bool is_owned = entry < plan_.n_owned;
-    const std::byte* data = is_owned ? owned : pool;
-    const std::span<const Offset> offsets = is_owned ? owned_offsets : pool_offsets;
-    const auto i = static_cast<std::size_t>(is_owned ? entry : entry - plan_.n_owned);
-    return std::span<const std::byte>(data + offsets[i] * bytes, data + offsets[i + 1] * bytes);
-  };
-  at.assign(stage.send_entries.size() + 1, 0);
-  for (std::size_t e = 0; e < stage.send_entries.size(); ++e) {
-    at[e + 1] = at[e] + static_cast<Offset>(source(stage.send_entries[e]).size());
-  }
-  std::vector<std::byte> buffer(static_cast<std::size_t>(at.back()));
-  for (std::size_t e = 0; e < stage.send_entries.size(); ++e) {
-    const auto record = source(stage.send_entries[e]);
-    std::copy(record.begin(), record.end(), buffer.begin() + at[e]);
-  }
-  return buffer;
+Offset Exchange::RecordBytes::length(LocalIndex entry) const {
+  const auto n_owned = std::ssize(owned_offsets) - 1;
+  const auto& offsets = entry < n_owned ? owned_offsets : pool_offsets;
+  const auto i = static_cast<std::size_t>(entry < n_owned ? entry : entry - n_owned);
+  return (offsets[i + 1] - offsets[i]) * item_bytes;
 }
 
-void Exchange::run_records(const std::byte* owned, std::span<const Offset> owned_offsets,
-                           std::byte* pool, std::span<const Offset> pool_offsets,
-                           std::size_t item_bytes) {
-  const auto bytes = static_cast<Offset>(item_bytes);
+const std::byte* Exchange::RecordBytes::data(LocalIndex entry) const {
+  const auto n_owned = std::ssize(owned_offsets) - 1;
+  if (entry < n_owned) return owned + owned_offsets[static_cast<std::size_t>(entry)] * item_bytes;
+  return pool + pool_offsets[static_cast<std::size_t>(entry - n_owned)] * item_bytes;
+}
+
+Exchange::Packing Exchange::make_packing(const RecordBytes& records) const {
+  Packing packing;
+  for (const Stage& stage : plan_.stages) {
+    Offset bytes = 0;
+    for (const LocalIndex entry : stage.send_entries) bytes += records.length(entry);
+    packing.at.resize(std::max(packing.at.size(), stage.send_entries.size() + 1));
+    packing.buffer.resize(std::max(packing.buffer.size(), static_cast<std::size_t>(bytes)));
+  }
+  return packing;
+}
+
+void Exchange::pack(const Stage& stage, const RecordBytes& records, Packing& packing) const {
+  Offset end = 0;
+  for (std::size_t e = 0; e < stage.send_entries.size(); ++e) {
+    packing.at[e] = end;
+    const LocalIndex entry = stage.send_entries[e];
+    std::copy_n(records.data(entry), records.length(entry), packing.buffer.data() + end);
+    end += records.length(entry);
+  }
+  packing.at[stage.send_entries.size()] = end;
+}
+
+void Exchange::run_records(const RecordBytes& records, Packing& packing) {
   for (std::size_t s = 0; s < plan_.stages.size(); ++s) {
     const Stage& stage = plan_.stages[s];
-    std::vector<Offset> at;
-    // Before the first message: a rank without memory must not leave others waiting.
-    const std::vector<std::byte> buffer = mpi::collectively(*comm_, [&] {
-      return pack_records(s, owned, owned_offsets, pool, pool_offsets, bytes, at);
-    });
-    set_parts(stage.send_offsets, at, 1, sends_);
-    set_parts(stage.recv_offsets, pool_offsets.subspan(begin_of_stage(s)), bytes, receives_);
-    carriers_[s]->start(
-        transport::Direction::forward,
-        {.sends = sends_, .receives = receives_, .send_data = buffer.data(), .recv_data = pool});
+    pack(stage, records, packing);
+    set_parts(stage.send_offsets, packing.at, 1, sends_);
+    set_parts(stage.recv_offsets, records.pool_offsets.subspan(begin_of_stage(s)),
+              records.item_bytes, receives_);
+    carriers_[s]->start(transport::Direction::forward, {.sends = sends_,
+                                                        .receives = receives_,
+                                                        .send_data = packing.buffer.data(),
+                                                        .recv_data = records.pool});
     carriers_[s]->finish();
   }
+}
+
+std::vector<Offset> Exchange::return_lengths(std::size_t s, std::span<const Offset> pool_offsets) {
+  const Stage& stage = plan_.stages[s];
+  const auto n_sent = static_cast<std::size_t>(stage.n_received());
+  std::vector<Offset> sent(n_sent, 0);
+  if (!pool_offsets.empty()) {
+    const auto at =
+        pool_offsets.subspan(static_cast<std::size_t>(plan_.n_owned) + begin_of_stage(s));
+    for (std::size_t i = 0; i < n_sent; ++i) sent[i] = at[i + 1] - at[i];
+  }
+  std::vector<Offset> received(stage.send_entries.size());
+  std::vector<Offset> one_each(std::max(n_sent, received.size()) + 1);
+  std::iota(one_each.begin(), one_each.end(), Offset{0});
+  return_items(s, one_each, reinterpret_cast<std::byte*>(received.data()), one_each,
+               reinterpret_cast<const std::byte*>(sent.data()), sizeof(Offset));
+  return received;
 }
 
 void Exchange::return_items(std::size_t s, std::span<const Offset> received_at, std::byte* received,

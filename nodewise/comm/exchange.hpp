@@ -1,8 +1,10 @@
 // Runs a Plan: the one executor behind every halo, transpose, and row exchange of the library.
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -99,6 +101,10 @@ class Exchange {
   /// plan().exported_entries() are read.
   template <class T>
   Records<T> forward_records(const Records<T>& owned);
+  /// Likewise for the records that `make()` returns: local work; what it throws on one rank all
+  /// throw, without an agreement of its own.
+  template <std::invocable Make>
+  auto forward_records(Make&& make);
 
   /// Brings every rank's ghost records to their owners: record i of the result is the
   /// concatenation of all records sent to owned entry i, in an order fixed by the plan.
@@ -108,10 +114,13 @@ class Exchange {
   }
   /// Likewise, but a rank that passes an entry's records on first calls combine(record) for the
   /// concatenation of those it has, which returns how many items are left of it, at its front: so
-  /// what several ranks of a node contribute crosses the network as one record. Local; the owner's
-  /// own records are not combined.
+  /// what several ranks of a node contribute crosses the network as one record. Local, and must not
+  /// throw; the owner's own records are not combined.
   template <class T, class Combine>
   Records<T> reverse_records(const Records<T>& ghosts, const Combine& combine);
+  /// Likewise for the records that `make()` returns, as in forward_records().
+  template <std::invocable Make, class Combine>
+  auto reverse_records(Make&& make, const Combine& combine);
 
  private:
   enum class Flight { none, forward, reverse };
@@ -130,19 +139,44 @@ class Exchange {
     return {reinterpret_cast<T*>(buffer.data()), n};
   }
   std::size_t begin_of_stage(std::size_t s) const { return static_cast<std::size_t>(begins_[s]); }
-  std::vector<Offset> exchange_lengths(std::span<const Offset> offsets);
-  std::vector<std::byte> pack_records(std::size_t s, const std::byte* owned,
-                                      std::span<const Offset> owned_offsets, const std::byte* pool,
-                                      std::span<const Offset> pool_offsets, Offset bytes,
-                                      std::vector<Offset>& at) const;
+  /// Records, or what kept this rank from making them.
   template <class T>
-  Records<T> return_records(std::size_t s, const Records<T>& pool);
+  struct Attempt {
+    const Records<T>* records = nullptr;
+    std::optional<Error> error;
+  };
+  template <class T>
+  Records<T> bring_records(Attempt<T> owned);
+  template <class T, class Combine>
+  Records<T> return_records(Attempt<T> ghosts, const Combine& combine);
+  /// The lengths of what arrives, stage by stage; without offsets those of empty records are sent.
+  std::vector<Offset> exchange_lengths(std::span<const Offset> offsets);
+  /// The lengths of what comes back in stage s for what is sent back; likewise.
+  std::vector<Offset> return_lengths(std::size_t s, std::span<const Offset> pool_offsets);
+
+  /// Where the parts of records are on their way, of a stage at a time.
+  struct Packing {
+    std::vector<Offset> at;         // where each entry sent begins in the buffer
+    std::vector<std::byte> buffer;  // room for the stage that sends most
+  };
+  /// The owned records, then those that arrive, as bytes.
+  struct RecordBytes {
+    const std::byte* owned;
+    std::span<const Offset> owned_offsets;
+    std::byte* pool;
+    std::span<const Offset> pool_offsets;
+    Offset item_bytes;
+
+    Offset length(LocalIndex entry) const;
+    const std::byte* data(LocalIndex entry) const;
+  };
+  Packing make_packing(const RecordBytes& records) const;
+  void pack(const Stage& stage, const RecordBytes& records, Packing& packing) const;
   /// Sends items back that arrived in stage s: those of the k-th entry received are
   /// sent[sent_at[k] ..), those of the k-th entry sent come back to received[received_at[k] ..).
   void return_items(std::size_t s, std::span<const Offset> received_at, std::byte* received,
                     std::span<const Offset> sent_at, const std::byte* sent, std::size_t item_bytes);
-  void run_records(const std::byte* owned, std::span<const Offset> owned_offsets, std::byte* pool,
-                   std::span<const Offset> pool_offsets, std::size_t item_bytes);
+  void run_records(const RecordBytes& records, Packing& packing);
 
   std::shared_ptr<const mpi::Comm> comm_;
   Plan plan_;

@@ -21,29 +21,41 @@ Records<T> make_records(std::span<const Offset> lengths) {
   return records;
 }
 
-/// Appends extra's record k to record entries[k] of base.
+/// Joins records in two steps: the first finds the room, the second cannot fail.
 template <class T>
-Records<T> merge_records(const Records<T>& base, std::span<const LocalIndex> entries,
-                         const Records<T>& extra) {
-  Records<T> merged;
-  merged.offsets.assign(base.offsets.size(), 0);
-  for (std::size_t i = 0; i < base.size(); ++i) merged.offsets[i + 1] = base.length(i);
-  for (std::size_t k = 0; k < entries.size(); ++k) {
-    merged.offsets[static_cast<std::size_t>(entries[k]) + 1] += extra.length(k);
+class Merge {
+ public:
+  /// Record k of `extra`, of which the lengths are looked at, goes behind record entries[k] of
+  /// `base`.
+  Merge(const Records<T>& base, std::span<const LocalIndex> entries, const Records<T>& extra) {
+    merged_.offsets.assign(base.offsets.size(), 0);
+    for (std::size_t i = 0; i < base.size(); ++i) merged_.offsets[i + 1] = base.length(i);
+    for (std::size_t k = 0; k < entries.size(); ++k) {
+      merged_.offsets[static_cast<std::size_t>(entries[k]) + 1] += extra.length(k);
+    }
+    for (std::size_t i = 0; i < base.size(); ++i) merged_.offsets[i + 1] += merged_.offsets[i];
+    merged_.data.resize(base.data.size() + extra.data.size());
+    next_.assign(merged_.offsets.begin(), merged_.offsets.end() - 1);
   }
-  for (std::size_t i = 0; i < base.size(); ++i) merged.offsets[i + 1] += merged.offsets[i];
-  merged.data.resize(base.data.size() + extra.data.size());
-  std::vector<Offset> next(merged.offsets.begin(), merged.offsets.end() - 1);
-  const auto append = [&](std::size_t i, std::span<const T> record) {
-    std::copy(record.begin(), record.end(), merged.data.begin() + next[i]);
-    next[i] += static_cast<Offset>(record.size());
-  };
-  for (std::size_t i = 0; i < base.size(); ++i) append(i, base[i]);
-  for (std::size_t k = 0; k < entries.size(); ++k) {
-    append(static_cast<std::size_t>(entries[k]), extra[k]);
+
+  Records<T> run(const Records<T>& base, std::span<const LocalIndex> entries,
+                 const Records<T>& extra) && {
+    for (std::size_t i = 0; i < base.size(); ++i) append(i, base[i]);
+    for (std::size_t k = 0; k < entries.size(); ++k) {
+      append(static_cast<std::size_t>(entries[k]), extra[k]);
+    }
+    return std::move(merged_);
   }
-  return merged;
-}
+
+ private:
+  void append(std::size_t i, std::span<const T> record) {
+    std::copy(record.begin(), record.end(), merged_.data.begin() + next_[i]);
+    next_[i] += static_cast<Offset>(record.size());
+  }
+
+  Records<T> merged_;
+  std::vector<Offset> next_;
+};
 
 /// Replaces the records from `first` on by what combine(record) leaves of them.
 template <class T, class Combine>
@@ -124,73 +136,105 @@ void Exchange::finish_reverse_add(std::span<T> owned, int width) {
 
 template <class T>
 Records<T> Exchange::forward_records(const Records<T>& owned) {
+  return bring_records<T>({&owned, {}});
+}
+
+template <std::invocable Make>
+auto Exchange::forward_records(Make&& make) {
+  std::invoke_result_t<Make&> owned;
+  const auto error = mpi::caught([&] { owned = make(); });
+  return bring_records<typename decltype(owned.data)::value_type>({&owned, error});
+}
+
+/// One agreement, when the lengths are known: a rank that failed before sends empty records, and
+/// after it nothing more has to be allocated.
+template <class T>
+Records<T> Exchange::bring_records(Attempt<T> owned) {
   const mpi::Communicating communicating(*comm_);
-  const std::vector<Offset> lengths = exchange_lengths(owned.offsets);
-  Records<T> pool = mpi::collectively(*comm_, [&] { return detail::make_records<T>(lengths); });
-  run_records(reinterpret_cast<const std::byte*>(owned.data.data()), owned.offsets,
-              reinterpret_cast<std::byte*>(pool.data.data()), pool.offsets, sizeof(T));
+  const Records<T>* records = owned.records;
+  std::optional<Error>& error = owned.error;
+  const std::vector<Offset> lengths =
+      exchange_lengths(error ? std::span<const Offset>() : records->offsets);
+  Records<T> pool, ghosts;
+  Packing packing;
+  RecordBytes bytes{};
+  const auto make_room = [&] {
+    pool = detail::make_records<T>(lengths);
+    bytes = {reinterpret_cast<const std::byte*>(records->data.data()), records->offsets,
+             reinterpret_cast<std::byte*>(pool.data.data()), pool.offsets, sizeof(T)};
+    packing = make_packing(bytes);
+    if (plan_.receives_in_place()) return;
+    std::vector<Offset> ghost_lengths;
+    for (const LocalIndex entry : plan_.ghost_entries) {
+      ghost_lengths.push_back(lengths[static_cast<std::size_t>(entry - plan_.n_owned)]);
+    }
+    ghosts = detail::make_records<T>(ghost_lengths);
+  };
+  if (!error) error = mpi::caught(make_room);
+  mpi::agree(*comm_, error);
+  run_records(bytes, packing);
   if (plan_.receives_in_place()) return pool;
-  Records<T> ghosts;
-  for (const LocalIndex entry : plan_.ghost_entries) {
-    const auto record = pool[static_cast<std::size_t>(entry - plan_.n_owned)];
-    ghosts.data.insert(ghosts.data.end(), record.begin(), record.end());
-    ghosts.offsets.push_back(static_cast<Offset>(ghosts.data.size()));
+  for (std::size_t g = 0; g < ghosts.size(); ++g) {
+    const auto record = pool[static_cast<std::size_t>(plan_.ghost_entries[g] - plan_.n_owned)];
+    std::copy(record.begin(), record.end(), ghosts.data.begin() + ghosts.offsets[g]);
   }
   return ghosts;
 }
 
 template <class T, class Combine>
 Records<T> Exchange::reverse_records(const Records<T>& ghosts, const Combine& combine) {
+  return return_records<T>({&ghosts, {}}, combine);
+}
+
+template <std::invocable Make, class Combine>
+auto Exchange::reverse_records(Make&& make, const Combine& combine) {
+  std::invoke_result_t<Make&> ghosts;
+  const auto error = mpi::caught([&] { ghosts = make(); });
+  return return_records<typename decltype(ghosts.data)::value_type>({&ghosts, error}, combine);
+}
+
+/// One agreement a stage, when its lengths are known: only then is known what the next one sends.
+template <class T, class Combine>
+Records<T> Exchange::return_records(Attempt<T> ghosts, const Combine& combine) {
   require(Flight::none);
   const mpi::Communicating communicating(*comm_);
-  Records<T> pool = mpi::collectively(*comm_, [&] {
+  const Records<T>* records = ghosts.records;
+  std::optional<Error>& error = ghosts.error;
+  Records<T> pool;
+  const auto spread = [&] {
     std::vector<LocalIndex> entries = plan_.ghost_entries;
     if (entries.empty()) {
       entries.resize(static_cast<std::size_t>(plan_.n_ghosts));
       std::iota(entries.begin(), entries.end(), plan_.n_owned);
     }
-    const std::vector<Offset> none(static_cast<std::size_t>(plan_.pool_size()), 0);
-    return detail::merge_records(detail::make_records<T>(none),
-                                 std::span<const LocalIndex>(entries), ghosts);
-  });
+    const Records<T> none = detail::make_records<T>(
+        std::vector<Offset>(static_cast<std::size_t>(plan_.pool_size()), 0));
+    pool = detail::Merge<T>(none, entries, *records).run(none, entries, *records);
+  };
+  if (!error) error = mpi::caught(spread);
+  if (plan_.stages.empty()) mpi::agree(*comm_, error);
   for (std::size_t s = plan_.stages.size(); s-- > 0;) {
-    const Records<T> returned = return_records(s, pool);
-    pool = mpi::collectively(*comm_, [&] {
-      Records<T> merged = detail::merge_records(
-          pool, std::span<const LocalIndex>(plan_.stages[s].send_entries), returned);
-      if (s > 0) {
-        detail::combine_records(merged, static_cast<std::size_t>(plan_.n_owned), combine);
-      }
-      return merged;
-    });
+    const std::vector<Offset> lengths =
+        return_lengths(s, error ? std::span<const Offset>() : pool.offsets);
+    const std::span<const LocalIndex> entries = plan_.stages[s].send_entries;
+    Records<T> returned;
+    std::optional<detail::Merge<T>> merge;
+    const auto make_room = [&] {
+      returned = detail::make_records<T>(lengths);
+      merge.emplace(pool, entries, returned);
+    };
+    if (!error) error = mpi::caught(make_room);
+    mpi::agree(*comm_, error);
+    const auto begin = static_cast<std::size_t>(plan_.n_owned) + begin_of_stage(s);
+    return_items(s, returned.offsets, reinterpret_cast<std::byte*>(returned.data.data()),
+                 std::span<const Offset>(pool.offsets).subspan(begin),
+                 reinterpret_cast<const std::byte*>(pool.data.data()), sizeof(T));
+    pool = std::move(*merge).run(pool, entries, returned);
+    if (s > 0) detail::combine_records(pool, static_cast<std::size_t>(plan_.n_owned), combine);
   }
   pool.offsets.resize(static_cast<std::size_t>(plan_.n_owned) + 1);
   pool.data.resize(static_cast<std::size_t>(pool.offsets.back()));
   return pool;
-}
-
-/// Sends the records that arrived in stage s back, lengths first. Returns those that come back, one
-/// for each entry that the stage sent.
-template <class T>
-Records<T> Exchange::return_records(std::size_t s, const Records<T>& pool) {
-  const Stage& stage = plan_.stages[s];
-  const auto begin = static_cast<std::size_t>(plan_.n_owned) + begin_of_stage(s);
-  const auto n_sent = static_cast<std::size_t>(stage.n_received());
-  const auto sent_at = std::span<const Offset>(pool.offsets).subspan(begin, n_sent + 1);
-  std::vector<Offset> sent_lengths, lengths, one_each;
-  mpi::collectively(*comm_, [&] {
-    sent_lengths.resize(n_sent);
-    for (std::size_t i = 0; i < n_sent; ++i) sent_lengths[i] = sent_at[i + 1] - sent_at[i];
-    lengths.resize(stage.send_entries.size());
-    one_each.resize(std::max(n_sent, lengths.size()) + 1);
-    std::iota(one_each.begin(), one_each.end(), Offset{0});
-  });
-  return_items(s, one_each, reinterpret_cast<std::byte*>(lengths.data()), one_each,
-               reinterpret_cast<const std::byte*>(sent_lengths.data()), sizeof(Offset));
-  Records<T> received = mpi::collectively(*comm_, [&] { return detail::make_records<T>(lengths); });
-  return_items(s, received.offsets, reinterpret_cast<std::byte*>(received.data.data()), sent_at,
-               reinterpret_cast<const std::byte*>(pool.data.data()), sizeof(T));
-  return received;
 }
 
 }  // namespace nodewise::comm

@@ -34,11 +34,12 @@ Layout Layout::uniform(std::shared_ptr<const mpi::Comm> comm, GlobalIndex n) {
 }
 
 Layout Layout::from_local_size(std::shared_ptr<const mpi::Comm> comm, GlobalIndex n_local) {
-  mpi::collectively(*comm, [&] {
+  const std::optional<Error> error = mpi::caught([&] {
     if (n_local < 0) throw Error(ErrorCode::invalid_argument, "layout: a negative size");
     narrow<LocalIndex>(n_local, "rows of a rank:");  // here, so that the sums cannot overflow
   });
-  const std::vector<GlobalIndex> sizes = mpi::gather_all(*comm, n_local);
+  const std::vector<GlobalIndex> sizes = mpi::gather_all(*comm, error ? GlobalIndex{-1} : n_local);
+  if (std::count(sizes.begin(), sizes.end(), -1) > 0) mpi::agree(*comm, error);
   std::vector<GlobalIndex> starts(sizes.size() + 1, 0);
   for (std::size_t r = 0; r < sizes.size(); ++r) starts[r + 1] = starts[r] + sizes[r];
   return {std::move(comm), std::move(starts)};

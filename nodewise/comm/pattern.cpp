@@ -11,7 +11,8 @@ namespace nodewise::comm {
 namespace {
 
 /// Groups the ascending ghosts by owner: since ranges ascend, each owner's are contiguous.
-Messages<GlobalIndex> requests(const Layout& layout, std::span<const GlobalIndex> ghosts) {
+Messages<GlobalIndex> group_by_owner(const Layout& layout, std::span<const GlobalIndex> ghosts) {
+  narrow<LocalIndex>(ghosts.size(), "ghosts of a rank:");
   const auto repeated = std::adjacent_find(ghosts.begin(), ghosts.end(), std::greater_equal<>());
   if (repeated != ghosts.end()) {
     throw Error(ErrorCode::internal, "pattern: ghosts must ascend, each once");
@@ -35,24 +36,34 @@ Messages<GlobalIndex> requests(const Layout& layout, std::span<const GlobalIndex
 
 }  // namespace
 
-Pattern discover_pattern(const Layout& layout, std::span<const GlobalIndex> ghosts) {
-  Pattern pattern;
-  const auto wanted = mpi::collectively(layout.comm(), [&] {
-    pattern.n_owned = layout.n_local();
-    pattern.n_ghosts = narrow<LocalIndex>(ghosts.size(), "ghosts of a rank:");
-    return requests(layout, ghosts);
+Requests exchange_requests(const Layout& layout,
+                           const std::function<std::span<const GlobalIndex>()>& ghosts) {
+  Requests requests;
+  requests.asked = exchange_sparse(layout.comm(), [&] {
+    requests.wanted = group_by_owner(layout, ghosts());
+    return requests.wanted;
   });
-  const Messages<GlobalIndex> asked = exchange_sparse(layout.comm(), wanted);
+  return requests;
+}
+
+Pattern make_pattern(const Layout& layout, const Requests& requests) {
+  const auto& [wanted, asked] = requests;
+  narrow<LocalIndex>(asked.offsets.back(), "entries sent:");
+  Pattern pattern;
+  pattern.n_owned = layout.n_local();
+  pattern.n_ghosts = static_cast<LocalIndex>(wanted.offsets.back());
   pattern.recv_ranks = wanted.ranks;
   pattern.recv_offsets.assign(wanted.offsets.begin(), wanted.offsets.end());
   pattern.send_ranks = asked.ranks;
-  mpi::collectively(layout.comm(), [&] {
-    narrow<LocalIndex>(asked.offsets.back(), "entries sent:");
-    pattern.send_offsets.assign(asked.offsets.begin(), asked.offsets.end());
-    pattern.send_entries.reserve(asked.data.size());
-    for (const GlobalIndex i : asked.data) pattern.send_entries.push_back(layout.to_local(i));
-  });
+  pattern.send_offsets.assign(asked.offsets.begin(), asked.offsets.end());
+  pattern.send_entries.reserve(asked.data.size());
+  for (const GlobalIndex i : asked.data) pattern.send_entries.push_back(layout.to_local(i));
   return pattern;
+}
+
+Pattern discover_pattern(const Layout& layout, std::span<const GlobalIndex> ghosts) {
+  const Requests requests = exchange_requests(layout, [&] { return ghosts; });
+  return mpi::collectively(layout.comm(), [&] { return make_pattern(layout, requests); });
 }
 
 }  // namespace nodewise::comm

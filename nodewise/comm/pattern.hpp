@@ -1,11 +1,13 @@
 // Who needs what: one rank's view of an irregular exchange, as data.
 #pragma once
 
+#include <functional>
 #include <span>
 #include <vector>
 
 #include "nodewise/base/types.hpp"
 #include "nodewise/comm/layout.hpp"
+#include "nodewise/comm/messages.hpp"
 
 namespace nodewise::comm {
 
@@ -26,5 +28,17 @@ struct Pattern {
 /// by this rank) of vectors laid out by `layout`. One message to each owner, by sparse dynamic
 /// exchange. Throws the same Error on every rank where a ghost is outside the layout.
 Pattern discover_pattern(const Layout& layout, std::span<const GlobalIndex> ghosts);
+
+/// The first half of discover_pattern(): what each rank wants of others, and they of it.
+struct Requests {
+  Messages<GlobalIndex> wanted;  ///< by owner: entries this rank wants
+  Messages<GlobalIndex> asked;   ///< by rank: entries that it wants of this one
+};
+/// Collective. `ghosts()` is local work, whose result must last until the call ends; what it throws
+/// on one rank, all throw. The sparse exchange's own agreement serves for it.
+Requests exchange_requests(const Layout& layout,
+                           const std::function<std::span<const GlobalIndex>()>& ghosts);
+/// Local. The second half.
+Pattern make_pattern(const Layout& layout, const Requests& requests);
 
 }  // namespace nodewise::comm

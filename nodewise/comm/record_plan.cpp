@@ -97,7 +97,7 @@ Records<GlobalIndex> slice(const Records<GlobalIndex>& records, LocalIndex first
 /// Appends extra's record k to record entries[k], and sorts out the keys of every record.
 Records<GlobalIndex> united(const Records<GlobalIndex>& base, std::span<const LocalIndex> entries,
                             const Records<GlobalIndex>& extra) {
-  auto merged = detail::merge_records(base, entries, extra);
+  auto merged = detail::Merge<GlobalIndex>(base, entries, extra).run(base, entries, extra);
   detail::combine_records(merged, 0, [](std::span<GlobalIndex> keys) {
     std::sort(keys.begin(), keys.end());
     return static_cast<std::size_t>(std::unique(keys.begin(), keys.end()) - keys.begin());
@@ -155,16 +155,22 @@ SumPlan plan_of_sums(const std::shared_ptr<const mpi::Comm>& comm, const Plan& p
       stages[s] = std::make_unique<Exchange>(comm, single_stage(plan.stages[s]));
     }
   });
+  const auto take_in = [&](std::size_t s) {
+    pool = united(pool, plan.stages[s].send_entries, returned[s]);
+  };
   LocalIndex end = plan.pool_size();
   for (std::size_t s = stages.size(); s-- > 0;) {
-    const Stage& stage = plan.stages[s];
-    end -= stage.n_received();
-    const auto sent =
-        mpi::collectively(*comm, [&] { return slice(pool, end, stage.n_received()); });
-    returned[s] = stages[s]->reverse_records(sent);
-    mpi::collectively(*comm, [&] { pool = united(pool, stage.send_entries, returned[s]); });
+    const LocalIndex n_sent = plan.stages[s].n_received();
+    end -= n_sent;
+    const auto sent = [&] {
+      if (s + 1 < stages.size()) take_in(s + 1);
+      return slice(pool, end, n_sent);
+    };
+    returned[s] = stages[s]->reverse_records(
+        sent, [](std::span<GlobalIndex> record) { return record.size(); });
   }
   return mpi::collectively(*comm, [&] {
+    if (!stages.empty()) take_in(0);
     const Items items(plan, pool.offsets);
     const auto append = [&](LocalIndex entry, std::span<const GlobalIndex> wanted,
                             std::vector<LocalIndex>& to) {

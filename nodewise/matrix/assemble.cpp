@@ -119,12 +119,10 @@ DistMatrix<T> Assembler<T>::finish(Statistics* statistics) {
   };
   GlobalIndex counts[2] = {elsewhere(sets_) + elsewhere(adds_), 0};
   // Ordered by source rank, so "the highest rank's last value" is the last in the list.
-  auto outgoing = mpi::collectively(comm, [&] { return address(rows_, sets_); });
-  const auto sets = comm::exchange_sparse(comm, outgoing);
-  outgoing = mpi::collectively(comm, [&] { return address(rows_, adds_); });
-  auto adds = comm::exchange_sparse(comm, outgoing);
-  outgoing = {};
-  SplitRows<T> split = mpi::collectively(comm, [&] {
+  const auto sets = comm::exchange_sparse(comm, [&] { return address(rows_, sets_); });
+  auto adds = comm::exchange_sparse(comm, [&] { return address(rows_, adds_); });
+  SplitRows<T> split;
+  const auto make = [&] {
     GhostNumbering columns(cols_);
     RowBlock<T> block;
     block.n_owned_cols = cols_.n_local();
@@ -137,11 +135,10 @@ DistMatrix<T> Assembler<T>::finish(Statistics* statistics) {
     }
     block.ghosts = columns.ghosts();
     const Offset before = block.rows.nnz();
-    SplitRows<T> result = split_rows(cols_, std::move(block));
-    counts[1] = before - result.on.nnz() - result.off.nnz();
-    return result;
-  });
-  mpi::sum_in_place(comm, std::span<GlobalIndex>(counts));
+    split = split_rows(cols_, std::move(block));
+    counts[1] = before - split.on.nnz() - split.off.nnz();
+  };
+  mpi::agree_on_sums(comm, mpi::caught(make), counts);
   if (statistics != nullptr) *statistics = {counts[0], counts[1]};
   return DistMatrix<T>(rows_, cols_, std::move(split));
 }

@@ -66,9 +66,7 @@ SplitRows<T> generate_rows(const Layout& rows, const Layout& cols, Row& row) {
 
 template <class T, class Row>
 DistMatrix<T> matrix_from_rows(const Layout& rows, const Layout& cols, Row&& row) {
-  return DistMatrix<T>(rows, cols, mpi::collectively(rows.comm(), [&] {
-                         return detail::generate_rows<T>(rows, cols, row);
-                       }));
+  return DistMatrix<T>(rows, cols, [&] { return detail::generate_rows<T>(rows, cols, row); });
 }
 
 }  // namespace nodewise::matrix

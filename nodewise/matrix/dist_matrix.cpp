@@ -107,32 +107,46 @@ SplitRows<T> split_rows(const Layout& cols, RowBlock<T> block) {
 
 template <class T>
 DistMatrix<T>::DistMatrix(Layout rows, Layout cols, RowBlock<T> block)
-    : DistMatrix(rows, cols, mpi::collectively(rows.comm(), [&] {
-                   return split_rows(cols, std::move(block));
-                 })) {}
+    : DistMatrix(rows, cols, [&] { return split_rows(cols, std::move(block)); }) {}
 
 template <class T>
 DistMatrix<T>::DistMatrix(Layout rows, Layout cols, SplitRows<T> split)
     : rows_(std::move(rows)), cols_(std::move(cols)) {
+  build(std::move(split), {});
+}
+
+template <class T>
+void DistMatrix<T>::build(SplitRows<T> split, const std::optional<Error>& error) {
   const mpi::Scope scope(comm(), "new_matrix");
-  mpi::collectively(comm(), [&] {
-    auto blocks = std::make_shared<Blocks>();
-    blocks->split = std::move(split);
-    const Csr<T>& on = blocks->split.on;
-    const Csr<T>& off = blocks->split.off;
-    if (on.n_rows != rows_.n_local() || off.n_rows != on.n_rows || on.n_cols != cols_.n_local() ||
-        std::cmp_not_equal(off.n_cols, blocks->split.ghosts.size())) {
-      throw Error(ErrorCode::dimension_mismatch, "matrix: the rows given do not fit the layout");
-    }
-    for (LocalIndex i = 0; i < off.n_rows; ++i) {
-      if (off.end(i) > off.begin(i)) blocks->boundary_rows.push_back(i);
-    }
-    blocks_ = std::move(blocks);
-    ghosts_on_node_ = std::make_shared<const std::vector<char>>(are_on_node(cols_, ghosts()));
+  const comm::Requests requests = comm::exchange_requests(cols_, [&] {
+    if (error) throw Error(*error);
+    take(std::move(split));
+    return ghosts();
   });
-  const comm::Pattern pattern = comm::discover_pattern(cols_, ghosts());
-  exchange_ = std::make_shared<comm::Exchange>(shared_comm(), comm::route::direct(pattern));
-  nnz_global_ = mpi::sum<GlobalIndex>(comm(), nnz_local());
+  std::int64_t nnz[] = {nnz_local()};
+  const auto failure = mpi::caught([&] {
+    exchange_ = std::make_shared<comm::Exchange>(
+        shared_comm(), comm::route::direct(comm::make_pattern(cols_, requests)));
+  });
+  mpi::agree_on_sums(comm(), failure, nnz);
+  nnz_global_ = nnz[0];
+}
+
+template <class T>
+void DistMatrix<T>::take(SplitRows<T> split) {
+  auto blocks = std::make_shared<Blocks>();
+  blocks->split = std::move(split);
+  const Csr<T>& on = blocks->split.on;
+  const Csr<T>& off = blocks->split.off;
+  if (on.n_rows != rows_.n_local() || off.n_rows != on.n_rows || on.n_cols != cols_.n_local() ||
+      std::cmp_not_equal(off.n_cols, blocks->split.ghosts.size())) {
+    throw Error(ErrorCode::dimension_mismatch, "matrix: the rows given do not fit the layout");
+  }
+  for (LocalIndex i = 0; i < off.n_rows; ++i) {
+    if (off.end(i) > off.begin(i)) blocks->boundary_rows.push_back(i);
+  }
+  blocks_ = std::move(blocks);
+  ghosts_on_node_ = std::make_shared<const std::vector<char>>(are_on_node(cols_, ghosts()));
 }
 
 template <class T>

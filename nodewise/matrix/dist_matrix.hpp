@@ -1,14 +1,18 @@
 // The distributed sparse matrix: rows split over ranks, columns on-process or ghost.
 #pragma once
 
+#include <concepts>
 #include <memory>
+#include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "nodewise/comm/exchange.hpp"
 #include "nodewise/comm/layout.hpp"
 #include "nodewise/comm/route/route.hpp"
 #include "nodewise/kernels/csr.hpp"
+#include "nodewise/mpi/agree.hpp"
 
 namespace nodewise::matrix {
 
@@ -45,10 +49,21 @@ class DistMatrix {
  public:
   using value_type = T;
 
-  /// Collective. Takes this rank's rows. One sparse exchange to find the communication pattern.
+  /// Collective. Takes this rank's rows. One sparse exchange to find the communication pattern, and
+  /// one allreduce. Throws the same Error on every rank: dimension_mismatch where the rows do not
+  /// fit the layouts, internal where ghosts do not.
   DistMatrix(Layout rows, Layout cols, RowBlock<T> block);
   /// Collective. Takes rows that are split already.
   DistMatrix(Layout rows, Layout cols, SplitRows<T> split);
+  /// Collective. Takes the SplitRows<T> that `make()` returns: local work; what it throws on one
+  /// rank all throw, without an agreement of its own.
+  template <std::invocable Make>
+  DistMatrix(Layout rows, Layout cols, Make&& make)
+      : rows_(std::move(rows)), cols_(std::move(cols)) {
+    SplitRows<T> split;
+    const auto error = mpi::caught([&] { split = make(); });
+    build(std::move(split), error);
+  }
 
   /// Collective. The same matrix, its entries shared, whose exchange() takes another route or goes
   /// over another transport; costs what comm::make_plan does. Where they are those it has, a copy
@@ -95,6 +110,11 @@ class DistMatrix {
     SplitRows<T> split;
     std::vector<LocalIndex> boundary_rows;
   };
+
+  /// Collective. The rest of a constructor; `error` is what kept this rank from making its rows.
+  void build(SplitRows<T> split, const std::optional<Error>& error);
+  /// Local.
+  void take(SplitRows<T> split);
 
   Layout rows_, cols_;
   std::shared_ptr<const Blocks> blocks_;

@@ -49,7 +49,7 @@ void multiply_transposed(const DistMatrix<T>& A, std::span<const T> x, std::span
 
 template <class T>
 DistMatrix<T> transpose(const DistMatrix<T>& A) {
-  const auto outgoing = mpi::collectively(A.comm(), [&] {
+  const auto outgoing = [&] {
     const Csr<T> off = kernels::transpose(A.off());
     comm::Records<RowEntry<T>> records;
     records.offsets.assign(off.row_ptr.begin(), off.row_ptr.end());
@@ -57,9 +57,10 @@ DistMatrix<T> transpose(const DistMatrix<T>& A) {
       records.data.push_back({A.rows().to_global(off.cols[k]), off.vals[k]});
     }
     return records;
-  });
-  const auto arrived = A.exchange().reverse_records(outgoing);
-  return {A.cols(), A.rows(), mpi::collectively(A.comm(), [&] {
+  };
+  const auto arrived = A.exchange().reverse_records(
+      outgoing, [](std::span<RowEntry<T>> record) { return record.size(); });
+  return {A.cols(), A.rows(), [&] {
             GhostNumbering columns(A.rows());
             SplitRows<T> split;
             split.on = kernels::transpose(A.on());
@@ -68,14 +69,14 @@ DistMatrix<T> transpose(const DistMatrix<T>& A) {
             split.off = std::move(others.off);
             split.ghosts = std::move(others.ghosts);
             return split;
-          })};
+          }};
 }
 
 template <class T>
 DistMatrix<T> add(T alpha, const DistMatrix<T>& A, T beta, const DistMatrix<T>& B) {
   require_fit(A, B, A.rows() == B.rows() && A.cols() == B.cols(), "sum");
   return {
-      A.rows(), A.cols(), mpi::collectively(A.comm(), [&] {
+      A.rows(), A.cols(), [&] {
         GhostNumbering columns(A.cols(), A.ghosts());
         Csr<T> sum(A.n_local(), 0);
         for (LocalIndex i = 0; i < A.n_local(); ++i) {
@@ -97,7 +98,7 @@ DistMatrix<T> add(T alpha, const DistMatrix<T>& A, T beta, const DistMatrix<T>& 
         }
         sum.n_cols = columns.size();
         return split_rows(A.cols(), RowBlock<T>{std::move(sum), A.on().n_cols, columns.ghosts()});
-      })};
+      }};
 }
 
 template <class T>
@@ -166,7 +167,7 @@ bool is_symmetric(const DistMatrix<T>& A) {
 
 template <class To, class From>
 DistMatrix<To> convert(const DistMatrix<From>& A) {
-  return {A.rows(), A.cols(), mpi::collectively(A.comm(), [&] {
+  return {A.rows(), A.cols(), [&] {
             SplitRows<To> split;
             const auto cast = [](const Csr<From>& from, Csr<To>& to) {
               to = Csr<To>(from.n_rows, from.n_cols);
@@ -179,7 +180,7 @@ DistMatrix<To> convert(const DistMatrix<From>& A) {
             cast(A.off(), split.off);
             split.ghosts.assign(A.ghosts().begin(), A.ghosts().end());
             return split;
-          })};
+          }};
 }
 
 #define NODEWISE_INSTANTIATE(T)                                                              \

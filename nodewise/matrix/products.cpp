@@ -1,6 +1,8 @@
 #include "nodewise/matrix/products.hpp"
 
+#include <memory>
 #include <optional>
+#include <type_traits>
 
 #include "nodewise/kernels/csr_ops.hpp"
 #include "nodewise/kernels/spgemm.hpp"
@@ -14,30 +16,58 @@ namespace nodewise::matrix {
 template <class T>
 DistMatrix<T> multiply(const DistMatrix<T>& A, const DistMatrix<T>& B) {
   require_fit(A, B, A.cols() == B.rows(), "product");
-  const FetchedRows<T> fetched = fetch_rows(A.exchange(), B);
+  auto records = fetch_records(A.exchange(), B);
   return {
-      A.rows(), B.cols(), mpi::collectively(A.comm(), [&] {
+      A.rows(), B.cols(), [&] {
+        const FetchedRows<T> fetched = to_rows(B, records);
         Csr<T> rows = kernels::spgemm(extended_rows(A), A.n_local(), extended_rows(B, &fetched));
         return split_rows(
             B.cols(), RowBlock<T>{std::move(rows), B.cols().n_local(), fetched.columns.ghosts()});
-      })};
+      }};
 }
 
 namespace {
 
-/// What all partial results have in common: `rows_of(L)` makes L times the other factor, for the
-/// rows of L that belong to one part of A's columns.
-template <class T, class RowsOf>
+/// The right factor of a transposed product: B.
+template <class T>
+struct PlainFactor {
+  const DistMatrix<T>& B;
+  GhostNumbering columns;
+
+  Csr<T> times(const Csr<T>& L) const {
+    return kernels::spgemm({.on = &L, .n_cols = L.n_cols}, L.n_rows, extended_rows(B));
+  }
+};
+
+/// The right factor of the fused Galerkin product: A P, never made as a whole.
+template <class T>
+struct FusedFactor {
+  const DistMatrix<T>& A;
+  const DistMatrix<T>& P;
+  FetchedRows<T> fetched;
+  GhostNumbering& columns = fetched.columns;
+
+  Csr<T> times(const Csr<T>& L) const {
+    return kernels::triple_product(L, extended_rows(A), extended_rows(P, &fetched));
+  }
+};
+
+/// Collective. A^T times a factor with columns laid out by `cols`, which `factor_of()` makes: local
+/// work.
+template <class T, class FactorOf>
 DistMatrix<T> sum_of_partial_results(const DistMatrix<T>& A, const Layout& cols,
-                                     GhostNumbering& columns, const RowsOf& rows_of) {
-  const auto outgoing = mpi::collectively(
-      A.comm(), [&] { return to_records(rows_of(kernels::transpose(A.off())), columns); });
-  const auto arrived = return_rows(A.exchange(), outgoing);
-  return {A.cols(), cols, mpi::collectively(A.comm(), [&] {
-            Csr<T> rows = rows_of(kernels::transpose(A.on()));
+                                     const FactorOf& factor_of) {
+  std::unique_ptr<std::remove_reference_t<decltype(*factor_of())>> factor;
+  const auto arrived = return_rows<T>(A.exchange(), [&] {
+    factor = factor_of();
+    return to_records(factor->times(kernels::transpose(A.off())), factor->columns);
+  });
+  return {A.cols(), cols, [&] {
+            GhostNumbering& columns = factor->columns;
+            Csr<T> rows = factor->times(kernels::transpose(A.on()));
             rows = append_records(std::move(rows), arrived, columns);
             return split_rows(cols, RowBlock<T>{std::move(rows), cols.n_local(), columns.ghosts()});
-          })};
+          }};
 }
 
 }  // namespace
@@ -45,10 +75,9 @@ DistMatrix<T> sum_of_partial_results(const DistMatrix<T>& A, const Layout& cols,
 template <class T>
 DistMatrix<T> multiply_transposed(const DistMatrix<T>& A, const DistMatrix<T>& B) {
   require_fit(A, B, A.rows() == B.rows(), "product with a transposed matrix");
-  GhostNumbering columns =
-      mpi::collectively(A.comm(), [&] { return GhostNumbering(B.cols(), B.ghosts()); });
-  return sum_of_partial_results(A, B.cols(), columns, [&](const Csr<T>& L) {
-    return kernels::spgemm({.on = &L, .n_cols = L.n_cols}, L.n_rows, extended_rows(B));
+  return sum_of_partial_results(A, B.cols(), [&] {
+    return std::unique_ptr<PlainFactor<T>>(
+        new PlainFactor<T>{B, GhostNumbering(B.cols(), B.ghosts())});
   });
 }
 
@@ -62,10 +91,10 @@ DistMatrix<T> galerkin_product(const DistMatrix<T>& A, const DistMatrix<T>& P, G
     scope.emplace(A.comm(), "PtAP");
     return multiply_transposed(P, AP);
   }
-  FetchedRows<T> fetched = fetch_rows(A.exchange(), P);
+  auto records = fetch_records(A.exchange(), P);
   scope.emplace(A.comm(), "PtAP");
-  return sum_of_partial_results(P, P.cols(), fetched.columns, [&](const Csr<T>& L) {
-    return kernels::triple_product(L, extended_rows(A), extended_rows(P, &fetched));
+  return sum_of_partial_results(P, P.cols(), [&] {
+    return std::unique_ptr<FusedFactor<T>>(new FusedFactor<T>{A, P, to_rows(P, records)});
   });
 }
 

@@ -59,15 +59,22 @@ std::size_t combine_columns(std::span<RowEntry<T>> record) {
 }  // namespace
 
 template <class T>
+comm::Records<RowEntry<T>> fetch_records(comm::Exchange& exchange, const DistMatrix<T>& B) {
+  return exchange.forward_records([&] { return exported_rows(exchange.plan(), B); });
+}
+
+template <class T>
+FetchedRows<T> to_rows(const DistMatrix<T>& B, comm::Records<RowEntry<T>>& records) {
+  FetchedRows<T> fetched{GhostNumbering(B.cols(), B.ghosts()), {}};
+  fetched.rows = to_csr(records, fetched.columns);
+  records = {};
+  return fetched;
+}
+
+template <class T>
 FetchedRows<T> fetch_rows(comm::Exchange& exchange, const DistMatrix<T>& B) {
-  const auto exported =
-      mpi::collectively(exchange.comm(), [&] { return exported_rows(exchange.plan(), B); });
-  const auto records = exchange.forward_records(exported);
-  return mpi::collectively(exchange.comm(), [&] {
-    FetchedRows<T> fetched{GhostNumbering(B.cols(), B.ghosts()), {}};
-    fetched.rows = to_csr(records, fetched.columns);
-    return fetched;
-  });
+  auto records = fetch_records(exchange, B);
+  return mpi::collectively(exchange.comm(), [&] { return to_rows(B, records); });
 }
 
 template <class T>
@@ -128,19 +135,21 @@ Csr<T> to_csr(const comm::Records<RowEntry<T>>& records, GhostNumbering& columns
 
 template <class T>
 comm::Records<RowEntry<T>> return_rows(comm::Exchange& exchange,
-                                       const comm::Records<RowEntry<T>>& rows) {
-  return exchange.reverse_records(rows, combine_columns<T>);
+                                       const std::function<comm::Records<RowEntry<T>>()>& make) {
+  return exchange.reverse_records(make, combine_columns<T>);
 }
 
 #define NODEWISE_INSTANTIATE(T)                                                                    \
   template std::vector<Offset> offsets_of_rows(const DistMatrix<T>&, std::span<const LocalIndex>); \
+  template comm::Records<RowEntry<T>> fetch_records(comm::Exchange&, const DistMatrix<T>&);        \
+  template FetchedRows<T> to_rows(const DistMatrix<T>&, comm::Records<RowEntry<T>>&);              \
   template FetchedRows<T> fetch_rows(comm::Exchange&, const DistMatrix<T>&);                       \
   template kernels::ExtendedRows<T> extended_rows(const DistMatrix<T>&, const FetchedRows<T>*);    \
   template comm::Records<RowEntry<T>> to_records(const Csr<T>&, const GhostNumbering&);            \
   template Csr<T> append_records(Csr<T>, const comm::Records<RowEntry<T>>&, GhostNumbering&);      \
   template Csr<T> to_csr(const comm::Records<RowEntry<T>>&, GhostNumbering&);                      \
-  template comm::Records<RowEntry<T>> return_rows(comm::Exchange&,                                 \
-                                                  const comm::Records<RowEntry<T>>&);
+  template comm::Records<RowEntry<T>> return_rows(                                                 \
+      comm::Exchange&, const std::function<comm::Records<RowEntry<T>>()>&);
 NODEWISE_INSTANTIATE(float)
 NODEWISE_INSTANTIATE(double)
 #undef NODEWISE_INSTANTIATE

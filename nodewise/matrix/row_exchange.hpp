@@ -1,6 +1,8 @@
 // Matrix rows on their way between ranks.
 #pragma once
 
+#include <functional>
+
 #include "nodewise/comm/exchange.hpp"
 #include "nodewise/kernels/spgemm.hpp"
 #include "nodewise/matrix/dist_matrix.hpp"
@@ -32,6 +34,12 @@ struct FetchedRows {
 /// Collective on the exchange. Brings B's rows for the ghosts of `exchange`, whose owned entries
 /// are B's rows. One row exchange.
 template <class T>
+comm::Records<RowEntry<T>> fetch_records(comm::Exchange& exchange, const DistMatrix<T>& B);
+/// Local. Numbers what fetch_records() brought, and frees it.
+template <class T>
+FetchedRows<T> to_rows(const DistMatrix<T>& B, comm::Records<RowEntry<T>>& records);
+/// Collective on the exchange. Both, and an agreement.
+template <class T>
 FetchedRows<T> fetch_rows(comm::Exchange& exchange, const DistMatrix<T>& B);
 
 /// Local. A's rows as a factor: ghosts are numbered behind the columns this rank owns, and
@@ -55,9 +63,10 @@ Csr<T> to_csr(const comm::Records<RowEntry<T>>& records, GhostNumbering& columns
 
 /// Collective. The transpose of fetch_rows(): record g of `rows` belongs to ghost g of `exchange`,
 /// and goes to its owner. Records of one ghost are added up by the ranks that pass them on. Returns
-/// what arrived for every owned entry, columns repeated. One reversed row exchange.
+/// what arrived for every owned entry, columns repeated. One reversed row exchange. `make()` makes
+/// the records: local work; what it throws on one rank all throw.
 template <class T>
 comm::Records<RowEntry<T>> return_rows(comm::Exchange& exchange,
-                                       const comm::Records<RowEntry<T>>& rows);
+                                       const std::function<comm::Records<RowEntry<T>>()>& make);
 
 }  // namespace nodewise::matrix

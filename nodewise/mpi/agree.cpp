@@ -1,5 +1,7 @@
 #include "nodewise/mpi/agree.hpp"
 
+#include <algorithm>
+#include <array>
 #include <exception>
 #include <limits>
 #include <new>
@@ -44,6 +46,16 @@ void agree(const Comm& comm, const std::optional<Error>& local) {
   const std::string text = broadcast(comm, local ? std::string(local->what()) : "", failed);
   const std::string where = everywhere ? "" : "rank " + std::to_string(failed) + ": ";
   throw Error(static_cast<ErrorCode>(code), where + text);
+}
+
+void agree_on_sums(const Comm& comm, const std::optional<Error>& local,
+                   std::span<std::int64_t> values) {
+  std::array<std::int64_t, max_agreed_sums + 1> sums = {local ? 1 : 0};
+  if (values.size() > max_agreed_sums) throw Error(ErrorCode::internal, "agreement: many sums");
+  std::copy(values.begin(), values.end(), sums.begin() + 1);
+  sum_in_place(comm, std::span(sums).first(values.size() + 1));
+  if (sums[0] > 0) agree(comm, local);
+  std::copy_n(sums.begin() + 1, values.size(), values.begin());
 }
 
 }  // namespace nodewise::mpi

@@ -1,7 +1,9 @@
 // Turns the failure of one rank into the same exception on every rank.
 #pragma once
 
+#include <cstdint>
 #include <optional>
+#include <span>
 #include <type_traits>
 #include <utility>
 
@@ -14,6 +16,12 @@ namespace nodewise::mpi {
 /// its text preceded by "rank r: " unless every rank failed with the same text.
 /// One allreduce; two broadcasts more in case of failure.
 void agree(const Comm& comm, const std::optional<Error>& local);
+
+/// Collective. agree(); where no rank failed, `values`, the same number on every rank and at most
+/// max_agreed_sums, become their sums over the ranks. One allreduce for both.
+void agree_on_sums(const Comm& comm, const std::optional<Error>& local,
+                   std::span<std::int64_t> values);
+inline constexpr std::size_t max_agreed_sums = 7;
 
 /// Local. Runs `work` and returns what it threw, if anything; bad_alloc becomes out_of_memory.
 template <class Work>

@@ -6,6 +6,11 @@
 
 namespace nodewise::amg::coarsen {
 
+comm::Layout coarse_layout(const comm::Layout& points, const Splitting& splitting) {
+  return comm::Layout::from_local_size(points.shared_comm(),
+                                       std::count(splitting.begin(), splitting.end(), coarse));
+}
+
 namespace {
 
 using kernels::Csr;
@@ -24,23 +29,16 @@ void for_each_strong(const Csr<T>& part, const Array<std::uint8_t>& marks, Local
 template <class T>
 class Pmis {
  public:
-  Pmis(const matrix::DistMatrix<T>& A, const Strength& strength, int seed, Splitting start)
-      : A_(A), strength_(strength), state_(std::move(start)) {
-    mpi::collectively(A.comm(), [&] {
-      state_.resize(static_cast<std::size_t>(A.n_local()), undecided);
-      ghost_state_.resize(static_cast<std::size_t>(A.n_ghosts()), undecided);
-      active_.reserve(state_.size());
-      for (std::size_t i = 0; i < state_.size(); ++i) {
-        if (state_[i] == undecided) active_.push_back(static_cast<LocalIndex>(i));
-      }
-    });
+  Pmis(const matrix::DistMatrix<T>& A, const Strength& strength) : A_(A), strength_(strength) {}
+
+  /// `start()` makes the states to begin with: local work, what it throws on one rank all throw.
+  template <class Start>
+  Splitting run(int seed, const Start& start) {
+    mpi::collectively(A_.comm(), [&] { begin(start()); });
     share_states();
     drop_dependants();
-    share_states();
-    if (any_active()) weigh(seed);
-  }
-
-  Splitting run() {
+    if (!any_active()) return std::move(state_);
+    weigh(seed);
     while (any_active()) {
       select_independent_set();
       share_states();
@@ -51,6 +49,21 @@ class Pmis {
   }
 
  private:
+  /// All that may fail; memory that no rank will use is not touched.
+  void begin(Splitting start) {
+    state_ = std::move(start);
+    state_.resize(static_cast<std::size_t>(A_.n_local()), undecided);
+    ghost_state_.resize(static_cast<std::size_t>(A_.n_ghosts()), undecided);
+    active_.reserve(state_.size());
+    for (std::size_t i = 0; i < state_.size(); ++i) {
+      if (state_[i] == undecided) active_.push_back(static_cast<LocalIndex>(i));
+    }
+    beaten_.reserve(state_.size());
+    ghost_beaten_.reserve(ghost_state_.size());
+    weight_.reserve(state_.size());
+    ghost_weight_.reserve(ghost_state_.size());
+  }
+
   bool any_active() const {
     return mpi::sum(A_.comm(), static_cast<GlobalIndex>(active_.size())) > 0;
   }
@@ -69,7 +82,7 @@ class Pmis {
   /// A weight is the number of points that depend on a point, plus a random fraction. Points with a
   /// weight below one are of no use on the coarse grid: no point depends on them.
   void weigh(int seed) {
-    mpi::collectively(A_.comm(), [&] { count_dependants(); });
+    count_dependants();
     A_.exchange().reverse_add(std::span<const double>(ghost_weight_), std::span<double>(weight_));
     const auto first = static_cast<std::uint64_t>(A_.rows().begin() - A_.rows().first());
     for (const LocalIndex i : active_) {
@@ -78,8 +91,19 @@ class Pmis {
       if (weight_[u] < 1.0) state_[u] = fine;
     }
     drop_decided();
+    share_weights();
+  }
+
+  /// One exchange for weights and states: what is decided weighs less than nothing. Nobody needs to
+  /// know how it was decided, since all that depends on a coarse point is fine by now.
+  void share_weights() {
+    for (std::size_t i = 0; i < state_.size(); ++i) {
+      if (state_[i] != undecided) weight_[i] = -1.0;
+    }
     A_.exchange().forward(std::span<const double>(weight_), std::span<double>(ghost_weight_));
-    share_states();
+    for (std::size_t g = 0; g < ghost_state_.size(); ++g) {
+      ghost_state_[g] = ghost_weight_[g] < 0 ? fine : undecided;
+    }
   }
 
   /// Whether point i (local) outweighs ghost or local j; equal weights are decided by the index.
@@ -153,7 +177,7 @@ class Pmis {
 template <class T>
 Splitting pmis(const matrix::DistMatrix<T>& A, const Strength& strength, int seed,
                Splitting start) {
-  return Pmis<T>(A, strength, seed, std::move(start)).run();
+  return Pmis<T>(A, strength).run(seed, [&] { return std::move(start); });
 }
 
 namespace {
@@ -192,7 +216,7 @@ bool is_interior(const matrix::DistMatrix<T>& A, const Strength& strength, const
 template <class T>
 Splitting hmis(const matrix::DistMatrix<T>& A, const Strength& strength, int seed,
                std::span<const GlobalIndex> blocks) {
-  Splitting start = mpi::collectively(A.comm(), [&] {
+  return Pmis<T>(A, strength).run(seed, [&] {
     const Strength copy = blocks.empty() ? Strength{} : within_blocks(A, strength, blocks);
     const Strength& within = blocks.empty() ? strength : copy;
     Splitting first = ruge_stueben_first_pass(A, within);
@@ -202,7 +226,6 @@ Splitting hmis(const matrix::DistMatrix<T>& A, const Strength& strength, int see
     }
     return first;
   });
-  return pmis(A, strength, seed, std::move(start));
 }
 
 template Splitting pmis(const matrix::DistMatrix<float>&, const Strength&, int, Splitting);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "nodewise/amg/strength.hpp"
+#include "nodewise/comm/layout.hpp"
 
 namespace nodewise::amg::coarsen {
 
@@ -13,6 +14,10 @@ enum : std::int8_t { fine = -1, undecided = 0, coarse = 1 };
 
 /// One of the above for every local row.
 using Splitting = std::vector<std::int8_t>;
+
+/// Collective. The layout of the coarse grid: every rank owns the coarse points among its own. One
+/// gathering of a number from each rank.
+comm::Layout coarse_layout(const comm::Layout& points, const Splitting& splitting);
 
 /// Collective. Parallel modified independent set: De Sterck, Yang, Heys, "Reducing complexity in
 /// parallel algebraic multigrid preconditioners", 2006. The random weights are hashed from (global

@@ -67,28 +67,33 @@ struct FineLinks {
 template <class T>
 class ExtendedI {
  public:
-  ExtendedI(const DistMatrix<T>& A, const Strength& strength, const Splitting& splitting)
+  ExtendedI(const DistMatrix<T>& A, const Strength& strength, const Splitting& splitting,
+            const Layout& coarse_points)
       : A_(A),
         strength_(strength),
         splitting_(splitting),
-        coarse_layout_(Layout::from_local_size(
-            A.shared_comm(), std::count(splitting.begin(), splitting.end(), coarse))),
-        columns_(coarse_layout_) {
-    number_coarse_points();
-    diagonal_ = matrix::diagonal(A);
-    exchange_links();
-  }
+        coarse_layout_(coarse_points),
+        columns_(coarse_layout_) {}
 
   DistMatrix<T> build(int max_entries, double truncation) {
-    auto block = mpi::collectively(A_.comm(), [&] { return rows(max_entries, truncation); });
-    return {A_.rows(), coarse_layout_, std::move(block)};
+    share_coarse_points();
+    const auto received = A_.exchange().forward_records([&] {
+      number_ghosts();
+      diagonal_ = matrix::diagonal(A_);
+      return outgoing_links();
+    });
+    return {A_.rows(), coarse_layout_, [&] {
+              collect_local_links();
+              collect_ghost_links(received);
+              return matrix::split_rows(coarse_layout_, rows(max_entries, truncation));
+            }};
   }
 
  private:
   bool is_coarse(LocalIndex i) const { return splitting_[static_cast<std::size_t>(i)] == coarse; }
 
   /// Numbers of coarse points: local ones by counting, ghosts by asking their owners.
-  void number_coarse_points() {
+  void share_coarse_points() {
     std::vector<GlobalIndex> global(splitting_.size(), not_coarse);
     coarse_number_.assign(splitting_.size(), -1);
     LocalIndex next = 0;
@@ -100,6 +105,9 @@ class ExtendedI {
     ghost_coarse_.resize(static_cast<std::size_t>(A_.n_ghosts()));
     A_.exchange().forward(std::span<const GlobalIndex>(global),
                           std::span<GlobalIndex>(ghost_coarse_));
+  }
+
+  void number_ghosts() {
     ghost_coarse_number_.assign(ghost_coarse_.size(), -1);
     for (std::size_t g = 0; g < ghost_coarse_.size(); ++g) {
       if (ghost_coarse_[g] != not_coarse)
@@ -110,15 +118,6 @@ class ExtendedI {
   /// The value of an entry of row i if its sign is opposite to the diagonal's, else 0.
   T opposite(LocalIndex i, T value) const {
     return (diagonal_[static_cast<std::size_t>(i)] < 0) == (value < 0) ? T{} : value;
-  }
-
-  void exchange_links() {
-    const auto sent = mpi::collectively(A_.comm(), [&] { return outgoing_links(); });
-    const auto received = A_.exchange().forward_records(sent);
-    mpi::collectively(A_.comm(), [&] {
-      collect_local_links();
-      collect_ghost_links(received);
-    });
   }
 
   Records<Link<T>> outgoing_links() const {
@@ -377,13 +376,14 @@ class ExtendedI {
 
 template <class T>
 DistMatrix<T> extended_i(const DistMatrix<T>& A, const Strength& strength,
-                         const Splitting& splitting, int max_entries, double truncation) {
-  return ExtendedI<T>(A, strength, splitting).build(max_entries, truncation);
+                         const Splitting& splitting, const Layout& coarse_points, int max_entries,
+                         double truncation) {
+  return ExtendedI<T>(A, strength, splitting, coarse_points).build(max_entries, truncation);
 }
 
 template DistMatrix<float> extended_i(const DistMatrix<float>&, const Strength&, const Splitting&,
-                                      int, double);
+                                      const Layout&, int, double);
 template DistMatrix<double> extended_i(const DistMatrix<double>&, const Strength&, const Splitting&,
-                                       int, double);
+                                       const Layout&, int, double);
 
 }  // namespace nodewise::amg::interpolate

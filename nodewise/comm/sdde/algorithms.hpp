@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "nodewise/comm/sdde/ballot.hpp"
+#include "nodewise/comm/sdde/census.hpp"
 #include "nodewise/comm/sdde/mailbox.hpp"
 
 namespace nodewise::comm::sdde {
@@ -19,24 +20,29 @@ struct Call {
   std::optional<Error> error;  ///< of this rank
   Inbox inbox;
   Ballot ballot;
+  std::optional<Census> census;  ///< in place of the ballot, which is then never started
 
   explicit Call(const Channel& on) : channel(on), ballot(on.comm) {}
   Vote vote() const {
     return {error.has_value(), sends.equal_count, static_cast<Offset>(sends.data.size())};
   }
-  /// After the ballot, the same on every rank: whether what was sent is worth delivering.
-  bool is_void() const { return ballot.any_failed() || ballot.counts_differ(); }
+  // After the census or the ballot, the same on every rank:
+  bool any_failed() const { return census ? census->any_failed : ballot.any_failed(); }
+  /// Whether what was sent is not worth delivering.
+  bool is_void() const { return any_failed() || (!census && ballot.counts_differ()); }
 };
 
 /// Algorithm 1. A reduce-scatter over a vector of one number a rank tells each rank how many pieces
 /// it will receive.
 void send_personalized(const Channel& channel, Outbox& outbox, Inbox& inbox);
+/// Algorithm 1 where a census told how many pieces come.
+void send_counted(const Channel& channel, Outbox& outbox, Inbox& inbox, Offset expected);
 /// Algorithm 2, NBX of Hoefler, Siebert, Lumsdaine 2010. Starts the ballot when all messages of
 /// this rank were received, and ends with it.
 void send_nonblocking(const Channel& channel, Outbox& outbox, Inbox& inbox, Ballot& ballot,
                       const Vote& vote);
 
-// Each of the following also starts and completes the call's ballot.
+// Each of the following also starts and completes the call's ballot, unless it has a census.
 void personalized(Call& call);
 void nonblocking(Call& call);
 /// Algorithm 3, for messages of one size.

@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <array>
+#include <numeric>
 
 #include <fmt/format.h>
+
+#include "nodewise/comm/sdde/census.hpp"
 
 namespace nodewise::comm {
 
@@ -32,6 +35,14 @@ Offset own_load(const mpi::Topology& topology, int rank, std::span<const int> de
   return std::unique(nodes.begin(), nodes.end()) - nodes.begin();
 }
 
+SparseLoad count_load(const mpi::Comm& comm, std::span<const int> destinations,
+                      std::span<const Offset> bytes) {
+  std::vector<Offset> offsets(bytes.size() + 1, 0);
+  std::partial_sum(bytes.begin(), bytes.end(), offsets.begin() + 1);
+  const sdde::Channel channel{comm, 0, SparseOptions{}.max_message_bytes};
+  return sdde::take_census(channel, {destinations, offsets, {}}, false).load;
+}
+
 }  // namespace
 
 std::string to_string(mpi::SparseExchange algorithm) {
@@ -44,6 +55,10 @@ bool choice_needs_load(const mpi::Topology& topology) {
 
 SparseChoice choose_sparse_exchange(const mpi::Topology& topology, const SparseLoad& load) {
   using mpi::SparseExchange;
+  const bool counts = sdde::takes_census(topology);
+  const auto straight = counts ? SparseExchange::personalized : SparseExchange::nonblocking;
+  const auto joined =
+      counts ? SparseExchange::locality_personalized : SparseExchange::locality_nonblocking;
   if (!choice_needs_load(topology)) {
     return {SparseExchange::nonblocking,
             topology.n_nodes() <= 1 ? "all ranks are on one node" : "every node has one rank"};
@@ -51,18 +66,18 @@ SparseChoice choose_sparse_exchange(const mpi::Topology& topology, const SparseL
   const Offset saved = load.messages_off_node - load.nodes;
   const Offset mean_bytes = load.bytes_off_node / std::max<Offset>(1, load.messages_off_node);
   if (saved < messages_worth_a_step) {
-    return {SparseExchange::nonblocking,
+    return {straight,
             fmt::format("joining messages saves the busiest rank {} messages between nodes; the "
                         "step on the node costs about {}",
                         saved, messages_worth_a_step)};
   }
   if (mean_bytes > longest_joined_message) {
-    return {SparseExchange::nonblocking,
+    return {straight,
             fmt::format("messages of {} bytes are too long to be copied on the node; the limit is "
                         "{}",
                         mean_bytes, longest_joined_message)};
   }
-  return {SparseExchange::locality_nonblocking,
+  return {joined,
           fmt::format("joining messages saves the busiest rank {} messages between nodes, more "
                       "than the {} that the step on the node costs",
                       saved, messages_worth_a_step)};
@@ -70,6 +85,7 @@ SparseChoice choose_sparse_exchange(const mpi::Topology& topology, const SparseL
 
 SparseLoad measure_load(const mpi::Comm& comm, std::span<const int> destinations,
                         std::span<const Offset> bytes) {
+  if (sdde::takes_census(comm.topology())) return count_load(comm, destinations, bytes);
   SparseLoad mine;
   mine.nodes = own_load(comm.topology(), comm.rank(), destinations, bytes, mine);
   std::array<Offset, 4> most = {mine.messages, mine.messages_off_node, mine.nodes,

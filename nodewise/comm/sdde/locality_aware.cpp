@@ -9,12 +9,7 @@ namespace nodewise::comm::sdde {
 
 namespace {
 
-/// What stands before each message inside an aggregated one: on the way to a node the rank it is
-/// for, since the sender is known; on the node the rank it is from. 64 bits, whatever the length.
-struct Header {
-  std::int64_t rank;
-  std::int64_t bytes;
-};
+using Header = JoinedHeader;
 
 /// A message to be sent within an aggregated one.
 struct Record {
@@ -70,10 +65,7 @@ void disaggregate(std::span<const std::byte> data, Visit&& visit) {
 class Carrier {
  public:
   explicit Carrier(const mpi::Comm& comm)
-      : comm_(comm),
-        topology_(comm.topology()),
-        node_(topology_.node(comm.rank())),
-        place_(topology_.place_on_node(comm.rank())) {}
+      : comm_(comm), topology_(comm.topology()), node_(topology_.node(comm.rank())) {}
 
   /// Local. Splits this rank's messages into those that cross the network and those that do not.
   void load(const detail::SparseSends& sends) {
@@ -86,7 +78,8 @@ class Carrier {
       if (topology_.node(to) == node_) {
         pass_on(comm_.rank(), header, data);
       } else {
-        crossing_.push_back({counterpart(topology_.node(to)), header, data});
+        crossing_.push_back(
+            {counterpart(topology_, comm_.rank(), topology_.node(to)), header, data});
       }
     }
   }
@@ -102,11 +95,6 @@ class Carrier {
   Aggregates on_node() { return aggregate(on_node_); }
 
  private:
-  /// Which rank of another node receives what this rank sends there. Nodes may differ in size.
-  int counterpart(int node) const {
-    const std::span<const int> there = topology_.ranks_on(node);
-    return there[place_ % there.size()];
-  }
   void pass_on(int source, const Header& header, std::span<const std::byte> data) {
     const auto place = topology_.place_on_node(static_cast<int>(header.rank));
     on_node_.push_back({static_cast<int>(place), {source, header.bytes}, data});
@@ -115,7 +103,6 @@ class Carrier {
   const mpi::Comm& comm_;
   const mpi::Topology& topology_;
   int node_;
-  std::size_t place_;
   std::vector<Record> crossing_;
   std::vector<Record> on_node_;
 };
@@ -128,9 +115,23 @@ void send_on_node(const Channel& channel, const Aggregates& aggregates, bool syn
   send_nonblocking(channel, outbox, inbox, ballot, {});
 }
 
+/// What a rank that failed since the census has announced to others, and they wait for.
+void send_empty_pieces(const Call& call) {
+  const Channel& channel = call.channel;
+  for (int to = 0; to < channel.comm.size(); ++to) {
+    for (Offset n = call.census->joined_pieces[static_cast<std::size_t>(to)]; n > 0; --n) {
+      mpi::check(MPI_Send(nullptr, 0, MPI_BYTE, to, channel.tag, channel.comm.get()), "MPI_Send");
+      channel.comm.count_message(to, 0);
+    }
+  }
+}
+
 void send_between_nodes(Call& call, const Aggregates& aggregates, bool synchronous, Inbox& inbox) {
   Outbox outbox(call.channel, aggregates.sends());
-  if (synchronous) {
+  if (call.census) {
+    if (call.error) send_empty_pieces(call);
+    send_counted(call.channel, outbox, inbox, call.census->expected_joined);
+  } else if (synchronous) {
     send_nonblocking(call.channel, outbox, inbox, call.ballot, call.vote());
   } else {
     call.ballot.start(call.vote());

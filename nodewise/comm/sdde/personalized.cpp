@@ -5,6 +5,18 @@
 
 namespace nodewise::comm::sdde {
 
+namespace {
+
+void receive(const Channel& channel, Offset pieces, Inbox& inbox) {
+  for (; pieces > 0; --pieces) {
+    MPI_Status found;
+    mpi::check(MPI_Probe(MPI_ANY_SOURCE, channel.tag, channel.comm.get(), &found), "MPI_Probe");
+    inbox.receive(channel, found);
+  }
+}
+
+}  // namespace
+
 void send_personalized(const Channel& channel, Outbox& outbox, Inbox& inbox) {
   // The only array with an element for every rank: what goes into the reduce-scatter.
   std::vector<std::int64_t> pieces(static_cast<std::size_t>(channel.comm.size()), 0);
@@ -18,16 +30,20 @@ void send_personalized(const Channel& channel, Outbox& outbox, Inbox& inbox) {
                                         channel.comm.get()),
                "MPI_Reduce_scatter_block");
   }
-  for (; expected > 0; --expected) {
-    MPI_Status found;
-    mpi::check(MPI_Probe(MPI_ANY_SOURCE, channel.tag, channel.comm.get(), &found), "MPI_Probe");
-    inbox.receive(channel, found);
-  }
+  receive(channel, expected, inbox);
+  outbox.wait();
+}
+
+void send_counted(const Channel& channel, Outbox& outbox, Inbox& inbox, Offset expected) {
+  outbox.take_own(inbox);
+  outbox.post(false);
+  receive(channel, expected, inbox);
   outbox.wait();
 }
 
 void personalized(Call& call) {
   Outbox outbox(call.channel, call.sends);
+  if (call.census) return send_counted(call.channel, outbox, call.inbox, call.census->expected);
   call.ballot.start(call.vote());  // travels beside the reduce-scatter
   send_personalized(call.channel, outbox, call.inbox);
   call.ballot.wait();

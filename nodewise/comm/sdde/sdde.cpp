@@ -57,25 +57,29 @@ void check_options(const SparseOptions& options) {
   }
 }
 
+/// Local. The greatest load of any rank, where there is a choice that depends on it.
+SparseLoad load_of(const Call& call) {
+  const mpi::Comm& comm = call.channel.comm;
+  if (!choice_needs_load(comm.topology())) return {};
+  if (call.census) return call.census->load;
+  const SparseSends& sends = call.sends;
+  std::vector<Offset> bytes(sends.ranks.size());
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    bytes[i] = (sends.offsets[i + 1] - sends.offsets[i]) * static_cast<Offset>(sends.item_bytes);
+  }
+  return measure_load(comm, sends.ranks, bytes);
+}
+
 /// Collective. The algorithm that will run: never automatic, and never locality-aware where there
 /// is nothing to join.
-SparseExchange algorithm_for(const mpi::Comm& comm, SparseExchange asked,
-                             const SparseSends& sends) {
-  const mpi::Topology& topology = comm.topology();
+SparseExchange algorithm_for(const Call& call, SparseExchange asked) {
+  const mpi::Topology& topology = call.channel.comm.topology();
   if (!choice_needs_load(topology)) {
     if (asked == SparseExchange::locality_personalized) return SparseExchange::personalized;
     if (asked == SparseExchange::locality_nonblocking) return SparseExchange::nonblocking;
   }
   if (asked != SparseExchange::automatic) return asked;
-  SparseLoad load;
-  if (choice_needs_load(topology)) {
-    std::vector<Offset> bytes(sends.ranks.size());
-    for (std::size_t i = 0; i < bytes.size(); ++i) {
-      bytes[i] = (sends.offsets[i + 1] - sends.offsets[i]) * static_cast<Offset>(sends.item_bytes);
-    }
-    load = measure_load(comm, sends.ranks, bytes);
-  }
-  return choose_sparse_exchange(topology, load).algorithm;
+  return choose_sparse_exchange(topology, load_of(call)).algorithm;
 }
 
 void run(Call& call, SparseExchange algorithm) {
@@ -115,11 +119,11 @@ void deliver(std::vector<Inbox::Message>& messages, std::size_t item_bytes,
 /// Collective. Throws on every rank if the exchange went wrong on any.
 void agree_on_call(const Call& call) {
   const mpi::Comm& comm = call.channel.comm;
-  if (call.ballot.any_failed()) mpi::agree(comm, call.error);
-  if (call.ballot.counts_differ()) {
-    refuse("messages must hold the same number of items on every rank");
-  }
-  if (call.ballot.most_bytes_sent() > always_room_for / comm.size()) {
+  if (call.any_failed()) mpi::agree(comm, call.error);
+  if (call.is_void()) refuse("messages must hold the same number of items on every rank");
+  const Offset most_received =
+      call.census ? call.census->bytes : call.ballot.most_bytes_sent() * comm.size();
+  if (most_received > always_room_for) {
     mpi::agree(comm, call.error);
   } else if (call.error) {
     throw Error(*call.error);
@@ -141,7 +145,6 @@ std::vector<Offset> equal_offsets(std::size_t n, Offset count, std::size_t n_ite
 
 void exchange_bytes(const mpi::Comm& comm, const std::function<SparseSends()>& prepare,
                     const SparseReceives& receives, const SparseOptions& options) {
-  const mpi::Communicating communicating(comm);
   const SparseExchange asked = options.algorithm.value_or(comm.settings().sparse_exchange);
   static constexpr Offset no_offsets[] = {0};
   Call call({comm, comm.next_discovery_tag(), options.max_message_bytes});
@@ -155,8 +158,15 @@ void exchange_bytes(const mpi::Comm& comm, const std::function<SparseSends()>& p
     }
     call.sends = sends;
   });
-  run(call, algorithm_for(comm, asked, call.sends));
-  if (!call.ballot.any_failed() && !call.ballot.counts_differ()) {
+  const mpi::Communicating communicating(comm);
+  if (asked == SparseExchange::automatic && sdde::takes_census(comm.topology())) {
+    call.census = sdde::take_census(call.channel, call.sends, call.error.has_value());
+    if (call.any_failed()) mpi::agree(comm, call.error);
+  }
+  const SparseExchange algorithm = algorithm_for(call, asked);
+  if (call.sends.equal_count) call.census.reset();  // the ballot compares the counts
+  run(call, algorithm);
+  if (!call.is_void()) {
     if (!call.error) call.error = call.inbox.failure();
     if (!call.error) {
       call.error =

@@ -1,0 +1,94 @@
+#include "nodewise/comm/sdde/census.hpp"
+
+#include <algorithm>
+
+namespace nodewise::comm::sdde {
+
+namespace {
+
+// What is summed: three numbers, then two for every rank.
+constexpr std::size_t failed_at = 0;
+constexpr std::size_t bytes_at = 1;
+constexpr std::size_t bytes_off_node_at = 2;
+constexpr std::size_t ranks_at = 3;
+using Sums = std::array<std::int64_t, ranks_at + 2 * most_ranks_counted>;
+
+/// Pieces from the receiver's node and from others share a number.
+constexpr std::int64_t from_node = std::int64_t{1} << 32;
+Offset on_node_part(std::int64_t pieces) {
+  return pieces / from_node;
+}
+Offset off_node_part(std::int64_t pieces) {
+  return pieces % from_node;
+}
+
+/// Local. This rank's part of the sums, and its joined bytes to each rank.
+Sums count(const Channel& channel, const detail::SparseSends& sends, Census& census) {
+  const mpi::Comm& comm = channel.comm;
+  const mpi::Topology& topology = comm.topology();
+  Sums sums{};
+  std::array<Offset, most_ranks_counted> joined_bytes{};
+  for (std::size_t i = 0; i < sends.ranks.size(); ++i) {
+    const int to = sends.ranks[i];
+    if (to == comm.rank()) continue;
+    const Offset bytes =
+        (sends.offsets[i + 1] - sends.offsets[i]) * static_cast<Offset>(sends.item_bytes);
+    const bool stays = topology.same_node(to, comm.rank());
+    sums[bytes_at] += bytes;
+    sums[ranks_at + static_cast<std::size_t>(to)] +=
+        channel.n_pieces(bytes) * (stays ? from_node : 1);
+    if (stays) continue;
+    sums[bytes_off_node_at] += bytes;
+    const auto through =
+        static_cast<std::size_t>(counterpart(topology, comm.rank(), topology.node(to)));
+    joined_bytes[through] += static_cast<Offset>(sizeof(JoinedHeader)) + bytes;
+  }
+  const auto p = static_cast<std::size_t>(comm.size());
+  for (std::size_t r = 0; r < p; ++r) {
+    if (joined_bytes[r] == 0) continue;
+    census.joined_pieces[r] = channel.n_pieces(joined_bytes[r]);
+    sums[ranks_at + p + r] = census.joined_pieces[r];
+  }
+  return sums;
+}
+
+}  // namespace
+
+bool takes_census(const mpi::Topology& topology) {
+  return choice_needs_load(topology) && topology.n_ranks() <= most_ranks_counted;
+}
+
+int counterpart(const mpi::Topology& topology, int rank, int node) {
+  const std::span<const int> there = topology.ranks_on(node);
+  return there[topology.place_on_node(rank) % there.size()];
+}
+
+Census take_census(const Channel& channel, const detail::SparseSends& sends, bool failed) {
+  const mpi::Comm& comm = channel.comm;
+  const auto p = static_cast<std::size_t>(comm.size());
+  Census census;
+  Sums sums = failed ? Sums{} : count(channel, sends, census);
+  sums[failed_at] = failed ? 1 : 0;
+  mpi::sum_in_place(comm, std::span(sums).first(ranks_at + 2 * p));
+
+  const std::span<const std::int64_t> pieces = std::span(sums).subspan(ranks_at, p);
+  const std::span<const std::int64_t> joined = std::span(sums).subspan(ranks_at + p, p);
+  Offset all_off_node = 0;
+  for (const std::int64_t n : pieces) {
+    const Offset off_node = off_node_part(n);
+    all_off_node += off_node;
+    census.load.messages = std::max(census.load.messages, on_node_part(n) + off_node);
+    census.load.messages_off_node = std::max(census.load.messages_off_node, off_node);
+  }
+  census.load.nodes = *std::max_element(joined.begin(), joined.end());
+  const Offset mean_bytes = sums[bytes_off_node_at] / std::max<Offset>(1, all_off_node);
+  census.load.bytes_off_node = mean_bytes * census.load.messages_off_node;
+  census.any_failed = sums[failed_at] > 0;
+  census.bytes = sums[bytes_at];
+  const auto me = static_cast<std::size_t>(comm.rank());
+  census.expected = on_node_part(pieces[me]) + off_node_part(pieces[me]);
+  census.expected_joined = joined[me];
+  return census;
+}
+
+}  // namespace nodewise::comm::sdde
