@@ -18,6 +18,10 @@ struct Shape {
   int ranks;
   bool has_messages;
   bool has_nodes;
+  bool has_domains;
+
+  /// Three localities leave no room for them.
+  bool has_busiest() const { return has_nodes && !has_domains; }
 };
 
 /// By level, what belongs to none last; on a level in the order of first use.
@@ -38,10 +42,10 @@ std::vector<std::string> heads(const Shape& shape) {
   const auto append = [&](std::initializer_list<const char*> more) {
     all.insert(all.end(), more.begin(), more.end());
   };
+  if (shape.has_domains) append({"domain\nmessages", "domain\nbytes"});
   if (shape.has_messages) append({"on-node\nmessages", "on-node\nbytes"});
-  if (shape.has_nodes) {
-    append({"off-node\nmessages", "off-node\nbytes", "busiest\nmessages", "busiest\nbytes"});
-  }
+  if (shape.has_nodes) append({"off-node\nmessages", "off-node\nbytes"});
+  if (shape.has_busiest()) append({"busiest\nmessages", "busiest\nbytes"});
   if (shape.has_messages) append({"collec-\ntives", "communi-\ncating"});
   append({"compu-\nting"});
   return all;
@@ -60,10 +64,11 @@ std::vector<std::string> row(const Shape& shape, const std::string& level,
   const auto append = [&](std::initializer_list<std::string> more) {
     cells.insert(cells.end(), more);
   };
+  if (shape.has_domains) append({number(sum.messages_on_domain), bytes(sum.bytes_on_domain)});
   if (shape.has_messages) append({number(sum.messages_on_node), bytes(sum.bytes_on_node)});
-  if (shape.has_nodes) {
-    append({number(sum.messages_off_node), bytes(sum.bytes_off_node),
-            number(account.max.messages_off_node), bytes(account.max.bytes_off_node)});
+  if (shape.has_nodes) append({number(sum.messages_off_node), bytes(sum.bytes_off_node)});
+  if (shape.has_busiest()) {
+    append({number(account.max.messages_off_node), bytes(account.max.bytes_off_node)});
   }
   if (shape.has_messages) {
     append({number(account.max.collectives), milliseconds(sum.communicating / shape.ranks)});
@@ -77,7 +82,9 @@ std::vector<std::string> total_row(const Shape& shape, const Accounts& accounts)
   mpi::SharedAccount total{.operation = "together", .level = mpi::no_level, .sum = {}, .max = {}};
   for (const mpi::SharedAccount& a : accounts) {
     total.sum.messages_on_node += a.sum.messages_on_node;
+    total.sum.messages_on_domain += a.sum.messages_on_domain;
     total.sum.messages_off_node += a.sum.messages_off_node;
+    total.sum.bytes_on_domain += a.sum.bytes_on_domain;
     total.sum.bytes_on_node += a.sum.bytes_on_node;
     total.sum.bytes_off_node += a.sum.bytes_off_node;
     total.sum.communicating += a.sum.communicating;
@@ -85,7 +92,7 @@ std::vector<std::string> total_row(const Shape& shape, const Accounts& accounts)
     total.max.collectives += a.max.collectives;
   }
   std::vector<std::string> cells = row(shape, "", total);
-  if (shape.has_nodes) cells[6] = cells[7] = "";
+  if (shape.has_busiest()) cells[6] = cells[7] = "";
   return cells;
 }
 
@@ -118,15 +125,17 @@ std::string share(const Accounts& accounts) {
 
 void print_profile(Console& console, const SolveRecord& record) {
   const bool several_nodes = record.machine.ranks_per_node.size() > 1;
-  const Shape shape{record.machine.ranks, record.machine.ranks > 1, several_nodes};
+  const bool divided = has_domains(record.machine);
+  const Shape shape{record.machine.ranks, record.machine.ranks > 1, several_nodes, divided};
   const std::string what = shape.has_messages
                                ? ": what all ranks sent, and the mean time of a rank in ms"
                                : ": time in ms";
   print_phase(console, "Setup" + what, record.setup_accounts, shape);
   print_phase(console, "Solve" + what, record.solve_accounts, shape);
-  if (!several_nodes) return;
-  console.line("  busiest: the most that one rank sent off its node");
-  if (record.machine.placement_given) {
+  if (!several_nodes && !divided) return;
+  if (divided) console.line("  domain: those of on-node that stayed in one domain");
+  if (shape.has_busiest()) console.line("  busiest: the most that one rank sent off its node");
+  if (several_nodes && record.machine.placement_given) {
     console.line("  The nodes are pretended, by --node-map or --ranks-per-node: the messages are");
     console.line("  those of such a machine, the times those of this one.");
   }

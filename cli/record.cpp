@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <limits>
+#include <utility>
 
 namespace nodewise::cli {
 
@@ -17,6 +18,10 @@ const char* to_string(RhsKind kind) noexcept {
       return "consistent";
   }
   return "unknown";
+}
+
+bool has_domains(const Machine& machine) {
+  return std::cmp_greater(machine.domains, machine.ranks_per_node.size());
 }
 
 double average_convergence_factor(const solve::Report& report) {

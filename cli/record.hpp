@@ -27,6 +27,9 @@ struct Machine {
   std::string mpi_standard;
 };
 
+/// Whether some node has several domains.
+bool has_domains(const Machine& machine);
+
 struct MatrixFacts {
   std::string source;  ///< the file, or the model problem
   std::string format;  ///< of the file; empty for a model problem

@@ -19,10 +19,6 @@ namespace {
 constexpr std::size_t label_width = 17;
 constexpr std::size_t page_width = 98;
 
-bool has_domains(const Machine& machine) {
-  return std::cmp_greater(machine.domains, machine.ranks_per_node.size());
-}
-
 std::string nodes_text(const Machine& machine) {
   const auto [low, high] =
       std::minmax_element(machine.ranks_per_node.begin(), machine.ranks_per_node.end());

@@ -203,9 +203,17 @@ TEST(Traffic, MpiSendsExactlyThePlanOverDomains) {
       Exchange exchange(comm, plan);
       const std::vector<double> owned(static_cast<std::size_t>(plan.n_owned));
       std::vector<double> received(static_cast<std::size_t>(plan.n_ghosts));
+      comm->ledger().clear();
       const MpiCalls calls = counted(domains, [&] {
         exchange.forward(std::span<const double>(owned), std::span<double>(received));
       });
+      mpi::Counts books;
+      for (const mpi::Account& account : comm->ledger().accounts()) {
+        books.messages_on_domain += account.counts.messages_on_domain;
+        books.bytes_on_domain += account.counts.bytes_on_domain;
+      }
+      EXPECT_EQ(books.messages_on_domain, calls.messages_on_node);
+      EXPECT_EQ(books.bytes_on_domain, calls.bytes_on_node);
       EXPECT_EQ(calls.messages_on_node, t.messages_on_domain);
       EXPECT_EQ(calls.bytes_on_node, 8 * t.entries_on_domain);
       EXPECT_EQ(calls.messages(), t.messages_on_node + t.messages_off_node);

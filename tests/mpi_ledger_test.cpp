@@ -152,6 +152,8 @@ TEST(Ledger, OverRanksSumsAndFindsTheLargest) {
   EXPECT_EQ(all->max.messages_on_node, 1);
   EXPECT_EQ(all->sum.bytes_on_node, p * (p + 1) / 2);
   EXPECT_EQ(all->max.bytes_on_node, p);
+  EXPECT_EQ(all->sum.messages_on_domain, p);  // the nodes are not divided
+  EXPECT_EQ(all->max.bytes_on_domain, p);
   EXPECT_EQ(last->level, 2);
   EXPECT_EQ(last->sum.bytes_on_node, 50);
   EXPECT_EQ(last->sum.runs, 1);

@@ -177,7 +177,10 @@ Comm::~Comm() {
 }
 
 void Comm::count_message(int to, std::int64_t bytes) const {
-  ledger_->count_message(topology_.same_node(rank_, to), bytes);
+  const Reach reach = !topology_.same_node(rank_, to)    ? Reach::network
+                      : topology_.same_domain(rank_, to) ? Reach::domain
+                                                         : Reach::node;
+  ledger_->count_message(reach, bytes);
 }
 
 int Comm::next_discovery_tag() const {

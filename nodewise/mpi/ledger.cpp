@@ -123,12 +123,12 @@ std::vector<SharedAccount> union_of_names(const Comm& comm, std::span<const Acco
   }
 }
 
-constexpr std::size_t n_whole = 6;
+constexpr std::size_t n_whole = 8;
 constexpr std::size_t n_seconds = 2;
 
 std::array<std::int64_t*, n_whole> whole_numbers(Counts& c) {
-  return {&c.runs,          &c.messages_on_node, &c.messages_off_node,
-          &c.bytes_on_node, &c.bytes_off_node,   &c.collectives};
+  return {&c.runs,          &c.messages_on_node, &c.messages_on_domain, &c.messages_off_node,
+          &c.bytes_on_node, &c.bytes_on_domain,  &c.bytes_off_node,     &c.collectives};
 }
 
 std::array<double*, n_seconds> seconds(Counts& c) {

@@ -14,12 +14,21 @@ class Comm;
 /// The level of an operation that belongs to none.
 inline constexpr int no_level = -1;
 
+/// How far a message goes.
+enum class Reach {
+  domain,  ///< within a domain of a node, or within a node that is not divided
+  node,    ///< from one domain of a node to another
+  network
+};
+
 /// What was counted.
 struct Counts {
   std::int64_t runs = 0;  ///< scopes entered
   std::int64_t messages_on_node = 0;
+  std::int64_t messages_on_domain = 0;  ///< counted in messages_on_node too
   std::int64_t messages_off_node = 0;
   std::int64_t bytes_on_node = 0;
+  std::int64_t bytes_on_domain = 0;  ///< counted in bytes_on_node too
   std::int64_t bytes_off_node = 0;
   std::int64_t collectives = 0;  ///< calls of MPI's own; the messages these send are not known
   double communicating = 0;      ///< seconds: packing, posting, waiting and unpacking
@@ -44,10 +53,14 @@ class Ledger {
  public:
   Ledger();
 
-  void count_message(bool on_node, std::int64_t bytes) noexcept {
+  void count_message(Reach reach, std::int64_t bytes) noexcept {
     Counts& counts = current();
+    const bool on_node = reach != Reach::network;
     (on_node ? counts.messages_on_node : counts.messages_off_node) += 1;
     (on_node ? counts.bytes_on_node : counts.bytes_off_node) += bytes;
+    if (reach != Reach::domain) return;
+    counts.messages_on_domain += 1;
+    counts.bytes_on_domain += bytes;
   }
   void count_collective() noexcept { ++current().collectives; }
 

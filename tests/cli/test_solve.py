@@ -210,6 +210,9 @@ def test_tables_fit_the_page(nodewise):
     result = nodewise("solve", *words, ranks=4)
     assert result.code == 0, result.err
     assert max(map(len, result.out.splitlines())) <= 100
+    profile = nodewise("solve", *words, "--profile", ranks=4).out
+    assert "that stayed in one domain" in profile
+    assert max(map(len, profile.splitlines())) <= 110
     routes = result.out.partition("Routes of the exchanges")[2].splitlines()
     transports = "shared_memory (setup: two_step, neighborhood)"
     assert routes[1].split(maxsplit=2) == ["level", "0", f"direct, {transports}"]
@@ -261,6 +264,19 @@ def test_operations_agree_with_the_plans(nodewise, tmp_path):
         for operation in ("splitting", "interpolation", "AP", "PtAP", "new_matrix", "planning"):
             assert setup[operation, number]["messages_off_node"] > 0, (operation, number)
         assert setup["strength", number]["messages_on_node"] == 0
+
+
+def test_operations_count_messages_inside_domains(nodewise, tmp_path):
+    words = ["--problem", "laplace27", "--n", "16", "--domain-map", "0,0,1,1", "--json", "r.json"]
+    result = nodewise("solve", *words, ranks=4)
+    assert result.code == 0, result.err
+    report = json.loads((tmp_path / "r.json").read_text())
+    solve = operations(report, "solve")
+    traffic = report["hierarchy"]["levels"][0]["product_traffic"]
+    products = solve["krylov_product", None]
+    assert 0 < traffic["messages_on_domain"] < traffic["messages_on_node"]
+    for field in traffic.keys() - {"max_messages_of_a_rank"}:
+        assert products[field] == products["runs"] * traffic[field], field
 
 
 @pytest.mark.parametrize("preconditioner", ["amg", "none"])
