@@ -53,6 +53,22 @@ TEST(MatrixRoute, SharesTheEntriesAndKeepsTheOriginal) {
   });
 }
 
+TEST(MatrixRoute, KnowsTheGhostsOfItsNode) {
+  for_each_route([](const auto& comm, Route route) {
+    const Layout layout = test::random_layout(comm, 40, 3);
+    const RandomMatrix<double> A(layout, layout, 0.1, 5);
+    const DistMatrix<double> B = A.dist.with_route(route);
+    std::vector<char> expected;
+    for (const GlobalIndex ghost : B.ghosts()) {
+      expected.push_back(comm->topology().same_node(comm->rank(), layout.owner(ghost)) ? 1 : 0);
+    }
+    EXPECT_EQ(B.n_ghosts_on_node(), std::count(expected.begin(), expected.end(), 1));
+    const bool mixed = B.n_ghosts_on_node() > 0 && B.n_ghosts_on_node() < B.n_ghosts();
+    if (!mixed) expected.clear();
+    EXPECT_EQ(std::vector<char>(B.ghosts_on_node().begin(), B.ghosts_on_node().end()), expected);
+  });
+}
+
 TEST(MatrixRoute, ProductsWithVectors) {
   for_each_route([](const auto& comm, Route route) {
     const Layout rows = test::random_layout(comm, 40, 3);

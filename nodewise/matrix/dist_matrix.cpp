@@ -70,20 +70,6 @@ void split_columns(const Csr<T>& rows, LocalIndex n_owned_cols,
   }
 }
 
-/// For each ghost whether this rank's node owns it; nothing where all or none are.
-std::vector<char> are_on_node(const Layout& cols, std::span<const GlobalIndex> ghosts) {
-  const mpi::Comm& comm = cols.comm();
-  std::vector<char> on_node;
-  if (comm.topology().n_nodes() <= 1) return on_node;
-  on_node.reserve(ghosts.size());
-  for (const GlobalIndex ghost : ghosts) {
-    on_node.push_back(comm.topology().same_node(comm.rank(), cols.owner(ghost)) ? 1 : 0);
-  }
-  const auto n = std::count(on_node.begin(), on_node.end(), 1);
-  if (n == 0 || n == std::ssize(on_node)) on_node.clear();
-  return on_node;
-}
-
 }  // namespace
 
 template <class T>
@@ -103,6 +89,24 @@ SplitRows<T> split_rows(const Layout& cols, RowBlock<T> block) {
   kernels::sort_and_combine_rows(split.on);
   kernels::sort_and_combine_rows(split.off);
   return split;
+}
+
+template <class T>
+typename DistMatrix<T>::OnNode DistMatrix<T>::find_on_node(const Layout& cols,
+                                                           std::span<const GlobalIndex> ghosts) {
+  const mpi::Comm& comm = cols.comm();
+  const auto n_ghosts = narrow<LocalIndex>(ghosts.size(), "ghosts of a rank:");
+  OnNode result{{}, n_ghosts};
+  if (comm.topology().n_nodes() <= 1) return result;
+  result.is_on_node.reserve(ghosts.size());
+  result.count = 0;
+  for (const GlobalIndex ghost : ghosts) {
+    const bool here = comm.topology().same_node(comm.rank(), cols.owner(ghost));
+    result.is_on_node.push_back(here ? 1 : 0);
+    if (here) ++result.count;
+  }
+  if (result.count == 0 || result.count == n_ghosts) result.is_on_node.clear();
+  return result;
 }
 
 template <class T>
@@ -146,7 +150,7 @@ void DistMatrix<T>::take(SplitRows<T> split) {
     if (off.end(i) > off.begin(i)) blocks->boundary_rows.push_back(i);
   }
   blocks_ = std::move(blocks);
-  ghosts_on_node_ = std::make_shared<const std::vector<char>>(are_on_node(cols_, ghosts()));
+  on_node_ = std::make_shared<const OnNode>(find_on_node(cols_, ghosts()));
 }
 
 template <class T>

@@ -94,7 +94,9 @@ class DistMatrix {
   /// The local rows that have entries in off(), ascending.
   std::span<const LocalIndex> boundary_rows() const { return blocks_->boundary_rows; }
   /// For each ghost whether this rank's node owns it; empty where all or none are.
-  std::span<const char> ghosts_on_node() const { return *ghosts_on_node_; }
+  std::span<const char> ghosts_on_node() const { return on_node_->is_on_node; }
+  /// How many of them, which says whether a route brings them all before the others.
+  LocalIndex n_ghosts_on_node() const { return on_node_->count; }
   /// Brings the ghosts of a vector laid out by cols(). Shared by all users of the matrix, since
   /// running it does not change the matrix.
   comm::Exchange& exchange() const { return *exchange_; }
@@ -110,6 +112,11 @@ class DistMatrix {
     SplitRows<T> split;
     std::vector<LocalIndex> boundary_rows;
   };
+  struct OnNode {
+    std::vector<char> is_on_node;  // of each ghost; empty where all or none are
+    LocalIndex count = 0;
+  };
+  static OnNode find_on_node(const Layout& cols, std::span<const GlobalIndex> ghosts);
 
   /// Collective. The rest of a constructor; `error` is what kept this rank from making its rows.
   void build(SplitRows<T> split, const std::optional<Error>& error);
@@ -118,7 +125,7 @@ class DistMatrix {
 
   Layout rows_, cols_;
   std::shared_ptr<const Blocks> blocks_;
-  std::shared_ptr<const std::vector<char>> ghosts_on_node_;
+  std::shared_ptr<const OnNode> on_node_;
   comm::Route route_ = comm::Route::direct;
   std::shared_ptr<comm::Exchange> exchange_;
   GlobalIndex nnz_global_ = 0;

@@ -1,7 +1,6 @@
 // A matrix's product with ghosts, and what can be done while they travel.
 #pragma once
 
-#include <algorithm>
 #include <span>
 #include <utility>
 
@@ -28,8 +27,7 @@ void add_ghost_product(T alpha, const DistMatrix<T>& A, std::span<const T> x, st
     kernels::spmv_add_rows(alpha, A.off(), A.boundary_rows(), ghosts, y);
     return;
   }
-  const auto n_on_node = std::count(on_node.begin(), on_node.end(), 1);
-  const bool early = std::cmp_equal(exchange.early_ghosts().size(), n_on_node);
+  const bool early = std::cmp_equal(exchange.early_ghosts().size(), A.n_ghosts_on_node());
   if (early) {
     exchange.advance();
   } else {  // a route that brings ghosts of the node in several steps
