@@ -21,16 +21,48 @@ std::byte* Inbox::make_room(int source, int bytes, bool complete) {
   return message.data.data() + begin;
 }
 
-void Inbox::receive(const Channel& channel, const MPI_Status& found) {
+bool Inbox::begin_to_receive(const Channel& channel, const MPI_Status& found,
+                             MPI_Request& request) {
   int bytes = 0;
   mpi::check(MPI_Get_count(&found, MPI_BYTE, &bytes), "MPI_Get_count");
   std::byte* room = nullptr;
   const bool complete = bytes < channel.piece_bytes;
   const auto error = mpi::caught([&] { room = make_room(found.MPI_SOURCE, bytes, complete); });
-  if (error) failure_ = error;
-  const int status = MPI_Recv(room, error ? 0 : bytes, MPI_BYTE, found.MPI_SOURCE, channel.tag,
-                              channel.comm.get(), MPI_STATUS_IGNORE);
-  if (!error) mpi::check(status, "MPI_Recv");  // else it was cut to nothing, on purpose
+  if (error) {
+    failure_ = error;
+    // Cut to nothing on purpose, so that what it returns means nothing.
+    MPI_Recv(nullptr, 0, MPI_BYTE, found.MPI_SOURCE, channel.tag, channel.comm.get(),
+             MPI_STATUS_IGNORE);
+  } else {
+    mpi::check(MPI_Irecv(room, bytes, MPI_BYTE, found.MPI_SOURCE, channel.tag, channel.comm.get(),
+                         &request),
+               "MPI_Irecv");
+  }
+  return complete;
+}
+
+void Inbox::receive(const Channel& channel, const MPI_Status& found) {
+  MPI_Request request = MPI_REQUEST_NULL;
+  begin_to_receive(channel, found, request);
+  mpi::check(MPI_Wait(&request, MPI_STATUS_IGNORE), "MPI_Wait");
+}
+
+void Inbox::receive_from(const Channel& channel, std::span<const int> sources) {
+  std::vector<int> open(sources.begin(), sources.end());
+  std::erase(open, channel.comm.rank());
+  while (!open.empty()) {
+    std::vector<MPI_Request> requests(open.size(), MPI_REQUEST_NULL);
+    std::vector<int> unfinished;
+    for (std::size_t i = 0; i < open.size(); ++i) {
+      MPI_Status found;
+      mpi::check(MPI_Probe(open[i], channel.tag, channel.comm.get(), &found), "MPI_Probe");
+      if (!begin_to_receive(channel, found, requests[i])) unfinished.push_back(open[i]);
+    }
+    mpi::check(
+        MPI_Waitall(narrow<int>(requests.size(), "receives"), requests.data(), MPI_STATUSES_IGNORE),
+        "MPI_Waitall");
+    open = std::move(unfinished);
+  }
 }
 
 bool Inbox::receive_any(const Channel& channel) {
@@ -50,6 +82,22 @@ void Inbox::take(int source, std::span<const std::byte> data) {
     message.data.assign(data.begin(), data.end());
   });
   if (error) failure_ = error;
+}
+
+void Inbox::deliver(std::size_t item_bytes, const detail::SparseReceives& receives) {
+  std::sort(messages_.begin(), messages_.end(),
+            [](const Message& a, const Message& b) { return a.source < b.source; });
+  receives.ranks.clear();
+  receives.offsets.assign(1, 0);
+  for (const Message& message : messages_) {
+    const std::size_t items = message.data.size() / item_bytes;
+    receives.ranks.push_back(message.source);
+    receives.offsets.push_back(receives.offsets.back() + static_cast<Offset>(items));
+  }
+  std::byte* to = receives.room(static_cast<std::size_t>(receives.offsets.back()));
+  for (const Message& message : messages_) {
+    to = std::copy(message.data.begin(), message.data.end(), to);
+  }
 }
 
 Outbox::Outbox(const Channel& channel, const detail::SparseSends& sends)

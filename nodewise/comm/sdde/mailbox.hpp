@@ -38,14 +38,21 @@ class Inbox {
   void receive(const Channel& channel, const MPI_Status& found);
   /// Receives one piece if one is there.
   bool receive_any(const Channel& channel);
+  /// Receives the whole message of each of `sources`, ascending, other than this rank; all are
+  /// under way at once, and go into memory as with receive().
+  void receive_from(const Channel& channel, std::span<const int> sources);
   /// Local. Takes a message that needs no sending.
   void take(int source, std::span<const std::byte> data);
 
   std::vector<Message>& messages() { return messages_; }
+  /// Local. Hands the messages over, ordered by source.
+  void deliver(std::size_t item_bytes, const detail::SparseReceives& receives);
   const std::optional<Error>& failure() const { return failure_; }
 
  private:
   std::byte* make_room(int source, int bytes, bool complete);
+  /// Returns whether the piece is the last of its message.
+  bool begin_to_receive(const Channel& channel, const MPI_Status& found, MPI_Request& request);
 
   std::vector<Message> messages_;
   std::vector<std::size_t> incomplete_;  // of messages_

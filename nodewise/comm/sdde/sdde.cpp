@@ -16,7 +16,6 @@ namespace {
 
 using mpi::SparseExchange;
 using sdde::Call;
-using sdde::Inbox;
 
 /// Where no rank can receive more, an allocation is taken to succeed; beyond that the ranks agree
 /// at the end whether it did, which then costs little beside the data.
@@ -98,24 +97,6 @@ void run(Call& call, SparseExchange algorithm) {
   }
 }
 
-/// Local.
-void deliver(std::vector<Inbox::Message>& messages, std::size_t item_bytes,
-             const SparseReceives& receives) {
-  std::sort(messages.begin(), messages.end(),
-            [](const Inbox::Message& a, const Inbox::Message& b) { return a.source < b.source; });
-  receives.ranks.clear();
-  receives.offsets.assign(1, 0);
-  for (const Inbox::Message& message : messages) {
-    const std::size_t items = message.data.size() / item_bytes;
-    receives.ranks.push_back(message.source);
-    receives.offsets.push_back(receives.offsets.back() + static_cast<Offset>(items));
-  }
-  std::byte* to = receives.room(static_cast<std::size_t>(receives.offsets.back()));
-  for (const Inbox::Message& message : messages) {
-    to = std::copy(message.data.begin(), message.data.end(), to);
-  }
-}
-
 /// Collective. Throws on every rank if the exchange went wrong on any.
 void agree_on_call(const Call& call) {
   const mpi::Comm& comm = call.channel.comm;
@@ -169,8 +150,7 @@ void exchange_bytes(const mpi::Comm& comm, const std::function<SparseSends()>& p
   if (!call.is_void()) {
     if (!call.error) call.error = call.inbox.failure();
     if (!call.error) {
-      call.error =
-          mpi::caught([&] { deliver(call.inbox.messages(), call.sends.item_bytes, receives); });
+      call.error = mpi::caught([&] { call.inbox.deliver(call.sends.item_bytes, receives); });
     }
   }
   agree_on_call(call);
