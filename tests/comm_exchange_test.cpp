@@ -1,7 +1,6 @@
 // The executor: direct plans and plans of several stages, against what every rank can compute.
 #include <cstring>
 #include <limits>
-#include <new>
 #include <tuple>
 
 #include <gtest/gtest.h>
@@ -9,10 +8,7 @@
 #include "nodewise/comm/exchange.hpp"
 #include "nodewise/comm/pattern.hpp"
 #include "nodewise/comm/route/direct.hpp"
-#include "nodewise/comm/route/planner.hpp"
 #include "nodewise/comm/route/route.hpp"
-#include "nodewise/comm/route/three_step.hpp"
-#include "nodewise/comm/route/within_nodes.hpp"
 
 #include "collective_error.hpp"
 #include "domain_support.hpp"
@@ -91,31 +87,6 @@ TEST(Exchange, RoutesOverDomainsEqualTheDirectPlan) {
   }
 }
 
-// A planner that goes wrong on one rank within a node, after the rounds between nodes.
-TEST(Exchange, PlanningOverDomainsThatFailsOnOneRankFailsOnAll) {
-  for (const auto& map : test::domain_maps(test_comm()->size())) {
-    SCOPED_TRACE(map.name);
-    const auto comm = mpi::Comm::create(MPI_COMM_WORLD, map.topology);
-    const Case c(comm, 40, 0.6, 1);
-    const Pattern pattern = discover_pattern(c.layout, c.mine());
-    for (const int failing : {0, comm->size() - 1}) {
-      const auto mapping = [&](int node, std::span<const route::PartnerNode> partners, int n_ranks,
-                               route::Direction direction) {
-        if (comm->rank() == failing) throw std::bad_alloc();
-        return route::map_by_size(node, partners, n_ranks, direction);
-      };
-      const auto inner = [&](const Pattern& p, const mpi::Topology& domains, int rank) {
-        return route::three_step(p, domains, rank, mapping);
-      };
-      const auto planner = route::within_nodes(route::direct_planner(pattern), {0}, inner,
-                                               comm->topology(), comm->rank());
-      expect_same_error(*comm, ErrorCode::out_of_memory, [&] { route::run(*comm, *planner); });
-    }
-    const Plan plan = make_plan(*comm, pattern, Route::three_step);  // and nothing is left over
-    EXPECT_EQ(plan.n_ghosts, pattern.n_ghosts);
-  }
-}
-
 // A route that silently was another would send as many messages between nodes.
 TEST(Exchange, RoutesSendTheMessagesTheyPromise) {
   const int p = test_comm()->size();
@@ -137,40 +108,6 @@ TEST(Exchange, RoutesSendTheMessagesTheyPromise) {
   EXPECT_EQ(off_node(Route::two_step), Counts(p, 5 * p));
   // One partner each: the pair is split over as many ranks as both nodes have.
   EXPECT_EQ(off_node(Route::three_step), Counts(2 * first, 5 * p));
-}
-
-// Fails on one rank in a round that all others pass, who then miss its message.
-class FailingPlanner : public route::Planner {
- public:
-  FailingPlanner(int rank, int failing, bool answers)
-      : rank_(rank), failing_(failing), answers_(answers) {}
-  int n_rounds() const override { return 3; }
-  bool stays_on_node(int round) const override { return round == 2; }
-  bool answers(int round) const override { return answers_ && round == 1; }
-  route::Words step(int round, const route::Words& arrived) override {
-    if (round == 1 && rank_ == failing_) throw std::bad_alloc();
-    if (round == 2 && arrived.data.empty()) throw Error(ErrorCode::internal, "nothing came");
-    return {.ranks = {rank_}, .offsets = {0, 1}, .data = {round}};
-  }
-  Plan plan(const route::Words&) override { return {}; }
-
- private:
-  int rank_, failing_;
-  bool answers_;
-};
-
-TEST(Exchange, PlanningThatFailsOnOneRankFailsOnAllWithTheCause) {
-  for (const auto& map : test::node_maps(test_comm()->size())) {
-    const auto comm = mpi::Comm::create(MPI_COMM_WORLD, map.node_of_rank);
-    for (const bool answers : {false, true}) {
-      for (const int failing : {0, comm->size() - 1}) {
-        FailingPlanner planner(comm->rank(), failing, answers);
-        expect_same_error(*comm, ErrorCode::out_of_memory, [&] { route::run(*comm, planner); });
-      }
-      FailingPlanner planner(comm->rank(), -1, answers);
-      EXPECT_TRUE(route::run(*comm, planner).stages.empty());
-    }
-  }
 }
 
 TEST(Pattern, IsGivenBackByItsDirectPlan) {

@@ -76,7 +76,7 @@ std::vector<Pattern> virtual_patterns(std::span<const GlobalIndex> starts,
   return patterns.take();
 }
 
-std::vector<Plan> virtual_plans(std::vector<Pattern> patterns, const mpi::Topology& topology,
+std::vector<Plan> virtual_plans(std::span<const Pattern> patterns, const mpi::Topology& topology,
                                 Route route) {
   if (std::cmp_not_equal(patterns.size(), topology.n_ranks())) {
     throw Error(ErrorCode::invalid_argument, "virtual ranks: the placement is of other ranks");
@@ -84,8 +84,7 @@ std::vector<Plan> virtual_plans(std::vector<Pattern> patterns, const mpi::Topolo
   std::vector<std::unique_ptr<route::Planner>> planners;
   planners.reserve(patterns.size());
   for (std::size_t r = 0; r < patterns.size(); ++r) {
-    const Pattern pattern = std::exchange(patterns[r], {});
-    planners.push_back(make_planner(route, pattern, topology, static_cast<int>(r)));
+    planners.push_back(make_planner(route, patterns[r], topology, static_cast<int>(r)));
   }
   return route::run_virtually(planners);
 }

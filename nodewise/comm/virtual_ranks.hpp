@@ -20,8 +20,8 @@ namespace nodewise::comm {
 std::vector<Pattern> virtual_patterns(std::span<const GlobalIndex> starts,
                                       const Records<GlobalIndex>& ghosts);
 
-/// Local. The plans of all ranks, as make_plan() gives each its own. The patterns are used up.
-std::vector<Plan> virtual_plans(std::vector<Pattern> patterns, const mpi::Topology& topology,
+/// Local. The plans of all ranks, as make_plan() gives each its own.
+std::vector<Plan> virtual_plans(std::span<const Pattern> patterns, const mpi::Topology& topology,
                                 Route route);
 
 /// Local. What each rank sends in one forward run of its plan.

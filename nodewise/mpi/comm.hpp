@@ -92,7 +92,7 @@ class Comm {
 enum Tag : int {
   tag_exchange = 1,
   tag_stream = 3,
-  tag_answer = 4,
+  tag_planning = 4,
   tag_discovery = 10,
   tag_allreduce = 30,
   tag_allgather = 31,

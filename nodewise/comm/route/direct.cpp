@@ -1,7 +1,5 @@
 #include "nodewise/comm/route/direct.hpp"
 
-#include <utility>
-
 namespace nodewise::comm::route {
 
 Plan direct(const Pattern& pattern) {
@@ -20,14 +18,15 @@ namespace {
 
 class Direct : public Planner {
  public:
-  explicit Direct(const Pattern& pattern) : plan_(direct(pattern)) {}
+  explicit Direct(const Pattern& pattern) : pattern_(pattern) {}
   int n_rounds() const override { return 0; }
-  bool stays_on_node(int /*round*/) const override { return true; }
   Words step(int /*round*/, const Words& /*arrived*/) override { return {}; }
-  Plan plan(const Words& /*arrived*/) override { return std::move(plan_); }
+  Words apologize(int /*round*/, const Words& /*arrived*/) override { return {}; }
+  std::optional<std::vector<int>> sources(int /*round*/) const override { return std::nullopt; }
+  Plan plan(const Words& /*arrived*/) override { return direct(pattern_); }
 
  private:
-  Plan plan_;
+  const Pattern& pattern_;
 };
 
 }  // namespace

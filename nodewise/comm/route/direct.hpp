@@ -12,7 +12,8 @@ namespace nodewise::comm::route {
 /// Local and pure. One stage, one message per neighbour.
 Plan direct(const Pattern& pattern);
 
-/// Local. The same as a planner of no rounds, for what plans by planners.
+/// Local. The same as a planner of no rounds, for what plans by planners. `pattern` must outlive
+/// it.
 std::unique_ptr<Planner> direct_planner(const Pattern& pattern);
 
 /// Local and pure. The pattern that a direct plan was made of.

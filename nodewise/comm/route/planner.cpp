@@ -4,6 +4,7 @@
 #include <span>
 #include <utility>
 
+#include "nodewise/comm/sdde/mailbox.hpp"
 #include "nodewise/mpi/agree.hpp"
 #include "nodewise/mpi/ledger.hpp"
 
@@ -51,37 +52,25 @@ Words exchange_on_node(const mpi::Comm& comm, Words sends) {
   return arrived;
 }
 
-/// Sends one message to each of answers.ranks and receives one from each of `asked`.
-Words exchange_answers(const mpi::Comm& comm, const Words& answers, std::span<const int> asked) {
+/// Sends one message to each of sends.ranks and receives one from each of `sources`.
+Words exchange_known(const mpi::Comm& comm, const Words& sends, std::span<const int> sources) {
   const mpi::Communicating communicating(comm);
-  std::vector<MPI_Request> requests(answers.size(), MPI_REQUEST_NULL);
-  for (std::size_t i = 0; i < answers.size(); ++i) {
-    const auto message = answers.message(i);
-    mpi::check(MPI_Isend(message.data(), narrow<int>(message.size(), "message length"), MPI_INT64_T,
-                         answers.ranks[i], mpi::tag_answer, comm.get(), &requests[i]),
-               "MPI_Isend");
-    comm.count_message(answers.ranks[i], static_cast<std::int64_t>(message.size_bytes()));
-  }
+  const sdde::Channel channel{comm, mpi::tag_planning, SparseOptions{}.max_message_bytes};
+  const auto data = std::as_bytes(std::span(sends.data));
+  sdde::Outbox outbox(channel, {sends.ranks, sends.offsets, data, sizeof(std::int64_t)});
+  sdde::Inbox inbox;
+  outbox.take_own(inbox);
+  outbox.post(false);
+  inbox.receive_from(channel, sources);
+  outbox.wait();
+  if (inbox.failure()) throw Error(*inbox.failure());
   Words arrived;
-  for (const int rank : asked) {
-    MPI_Status status;
-    int length = 0;
-    mpi::check(MPI_Probe(rank, mpi::tag_answer, comm.get(), &status), "MPI_Probe");
-    mpi::check(MPI_Get_count(&status, MPI_INT64_T, &length), "MPI_Get_count");
-    arrived.ranks.push_back(rank);
-    arrived.offsets.push_back(arrived.offsets.back() + length);
-    arrived.data.resize(static_cast<std::size_t>(arrived.offsets.back()));
-    mpi::check(MPI_Recv(arrived.data.data() + (arrived.offsets.back() - length), length,
-                        MPI_INT64_T, rank, mpi::tag_answer, comm.get(), MPI_STATUS_IGNORE),
-               "MPI_Recv");
-  }
-  mpi::check(MPI_Waitall(narrow<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE),
-             "MPI_Waitall");
+  const auto room = [&](std::size_t n) {
+    arrived.data.resize(n);
+    return reinterpret_cast<std::byte*>(arrived.data.data());
+  };
+  inbox.deliver(sizeof(std::int64_t), {arrived.ranks, arrived.offsets, room});
   return arrived;
-}
-
-Words empty_messages_to(const std::vector<int>& ranks) {
-  return {.ranks = ranks, .offsets = std::vector<Offset>(ranks.size() + 1, 0), .data = {}};
 }
 
 /// A rank that hears nothing from one that failed may fail in turn, with an internal error: the
@@ -98,24 +87,43 @@ void agree_on_cause(const mpi::Comm& comm, const std::optional<Error>& error) {
 
 }  // namespace
 
+Words to_messages(const std::map<int, std::vector<std::int64_t>>& words_to) {
+  Words messages;
+  for (const auto& [rank, words] : words_to) {
+    messages.ranks.push_back(rank);
+    messages.data.insert(messages.data.end(), words.begin(), words.end());
+    messages.offsets.push_back(static_cast<Offset>(messages.data.size()));
+  }
+  return messages;
+}
+
+Words empty_messages_to(std::vector<int> ranks) {
+  std::vector<Offset> offsets(ranks.size() + 1, 0);
+  return {.ranks = std::move(ranks), .offsets = std::move(offsets), .data = {}};
+}
+
 Plan run(const mpi::Comm& comm, Planner& planner) {
-  // A rank that fails says nothing more until all agree at the end: to agree in every round would
-  // cost as much as the round.
+  // All agree once, at the end: to agree in every round would cost more than the round.
   std::optional<Error> error;
+  const auto attempt = [&error](const auto& work) {
+    const std::optional<Error> failure = mpi::caught(work);
+    if (!error) error = failure;
+  };
   Words arrived;
-  std::vector<int> asked;
   for (int round = 0; round < planner.n_rounds(); ++round) {
     Words sends;
-    if (!error) error = mpi::caught([&] { sends = planner.step(round, arrived); });
-    if (error) sends = planner.answers(round) ? empty_messages_to(arrived.ranks) : Words{};
-    std::vector<int> destinations = sends.ranks;
-    arrived = planner.answers(round)         ? exchange_answers(comm, sends, asked)
-              : planner.stays_on_node(round) ? exchange_on_node(comm, std::move(sends))
-                                             : exchange_sparse(comm, sends);
-    asked = std::move(destinations);
+    if (!error) attempt([&] { sends = planner.step(round, arrived); });
+    if (error) sends = planner.apologize(round, arrived);
+    const auto sources = planner.sources(round);
+    arrived = {};
+    // What is thrown here is thrown when all messages of the round are sent and received.
+    attempt([&] {
+      arrived = sources ? exchange_known(comm, sends, *sources)
+                        : exchange_on_node(comm, std::move(sends));
+    });
   }
   Plan plan;
-  if (!error) error = mpi::caught([&] { plan = planner.plan(arrived); });
+  if (!error) attempt([&] { plan = planner.plan(arrived); });
   agree_on_cause(comm, error);
   return plan;
 }
@@ -131,6 +139,12 @@ std::vector<Plan> run_virtually(std::vector<std::unique_ptr<Planner>>& planners)
       sent.push_back(planners[r]->step(round, heard));
     }
     arrived = deliver(std::move(sent));
+    for (std::size_t r = 0; r < planners.size(); ++r) {
+      const auto sources = planners[r]->sources(round);
+      if (sources && *sources != arrived[r].ranks) {
+        throw Error(ErrorCode::internal, "route: a rank waits for others than send to it");
+      }
+    }
   }
   std::vector<Plan> plans;
   plans.reserve(planners.size());

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "nodewise/comm/discovery.hpp"
@@ -17,24 +19,39 @@ using Words = Messages<std::int64_t>;
 /// `arrived` holds what the others sent in the round before (nothing in round 0), ordered by
 /// source; after the last round plan(arrived) is the result. Without MPI, so that the ranks can be
 /// those of a communicator or virtual ones in one process.
+///
+/// What leaves the node goes in rounds of known sources: such a round takes one message's way
+/// through the network and no synchronisation. The price is that a rank must send what others wait
+/// for even when it has failed. So there are two functions for what a rank sends: step(), which may
+/// throw, and apologize(), which knows only whom to write to.
 class Planner {
  public:
   virtual ~Planner() = default;
   virtual int n_rounds() const = 0;  ///< the same on every rank
-  /// Whether all messages of a round stay on their node, so that nodes need not wait for another.
-  virtual bool stays_on_node(int round) const = 0;
-  /// Whether every message of the round before is answered by one, and nothing else is sent: then
-  /// all know whom to wait for, and there is no other synchronisation.
-  virtual bool answers(int /*round*/) const { return false; }
   virtual Words step(int round, const Words& arrived) = 0;
+  /// In the place of step() on a rank where that or anything before it has failed: a message, if
+  /// need be empty, to every rank that has this one among its sources, with what that rank needs in
+  /// order to know its own sources and destinations later. It needs no more memory than a few words
+  /// for each of these, which is taken to be there: it must not throw.
+  virtual Words apologize(int round, const Words& arrived) = 0;
+  /// After step() or apologize(): the ranks, ascending, that each send this one a message in the
+  /// round. Without a list, on all ranks or none, any ranks of the node may, and no others.
+  virtual std::optional<std::vector<int>> sources(int round) const = 0;
   virtual Plan plan(const Words& arrived) = 0;
 };
 
-/// Collective. Runs the rounds as sparse exchanges over `comm`, or over the ranks of each node.
-/// Where a rank fails every rank throws the same Error, after the last round.
+/// Local. One message to each rank of a map.
+Words to_messages(const std::map<int, std::vector<std::int64_t>>& words_to);
+/// Local. An empty message to each rank.
+Words empty_messages_to(std::vector<int> ranks);
+
+/// Collective. Runs the rounds: one message to and from each partner where sources are known, else
+/// a sparse exchange on each node; and one agreement. Where a rank fails every rank throws the same
+/// Error, after the last round.
 Plan run(const mpi::Comm& comm, Planner& planner);
 
-/// Local. Runs the rounds for virtual ranks: planners[r] is the one of rank r, and used up.
+/// Local. Runs the rounds for virtual ranks: planners[r] is the one of rank r, and used up. Throws
+/// internal where a rank does not hear from exactly its sources, for which real ranks would wait.
 std::vector<Plan> run_virtually(std::vector<std::unique_ptr<Planner>>& planners);
 
 }  // namespace nodewise::comm::route

@@ -30,8 +30,17 @@ std::vector<Parcel> parcels_of(const Pattern& pattern, int rank) {
 
 }  // namespace
 
-Relay::Relay(Pattern pattern, int rank)
-    : pattern_(std::move(pattern)),
+std::vector<int> ranks_with_entries(std::span<const int> ranks,
+                                    std::span<const LocalIndex> offsets) {
+  std::vector<int> some;
+  for (std::size_t i = 0; i < ranks.size(); ++i) {
+    if (offsets[i] < offsets[i + 1]) some.push_back(ranks[i]);
+  }
+  return some;
+}
+
+Relay::Relay(const Pattern& pattern, int rank)
+    : pattern_(pattern),
       rank_(rank),
       parcels_(parcels_of(pattern_, rank)),
       pool_size_(pattern_.n_owned),

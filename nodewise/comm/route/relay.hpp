@@ -10,6 +10,10 @@
 
 namespace nodewise::comm::route {
 
+/// Local. Those of the ranks of a pattern to or from which at least one entry goes.
+std::vector<int> ranks_with_entries(std::span<const int> ranks,
+                                    std::span<const LocalIndex> offsets);
+
 /// One entry that this rank holds, to be brought to one rank.
 struct Parcel {
   LocalIndex position;  ///< in this rank's pool
@@ -26,7 +30,8 @@ struct Parcel {
 class Relay {
  public:
   /// Starts with one parcel for every entry of the pattern and rank it is sent to, waiting here.
-  Relay(Pattern pattern, int rank);
+  /// `pattern` must outlive the relay.
+  Relay(const Pattern& pattern, int rank);
 
   int rank() const { return rank_; }
   /// The parcels that are here and not at their destination, in a fixed order.
@@ -43,7 +48,7 @@ class Relay {
  private:
   void deliver(int owner, LocalIndex ordinal, LocalIndex position);
 
-  Pattern pattern_;
+  const Pattern& pattern_;
   int rank_;
   std::vector<Parcel> parcels_;
   LocalIndex pool_size_;

@@ -7,7 +7,6 @@
 #include "nodewise/comm/route/three_step.hpp"
 #include "nodewise/comm/route/two_step.hpp"
 #include "nodewise/comm/route/within_nodes.hpp"
-#include "nodewise/mpi/agree.hpp"
 
 namespace nodewise::comm {
 
@@ -58,9 +57,7 @@ std::unique_ptr<route::Planner> make_planner(Route route, const Pattern& pattern
 
 Plan make_plan(const mpi::Comm& comm, const Pattern& pattern, Route route) {
   if (goes_straight(route, comm.topology())) return route::direct(pattern);
-  const auto planner = mpi::collectively(
-      comm, [&] { return make_planner(route, pattern, comm.topology(), comm.rank()); });
-  return route::run(comm, *planner);
+  return route::run(comm, *make_planner(route, pattern, comm.topology(), comm.rank()));
 }
 
 }  // namespace nodewise::comm

@@ -27,15 +27,16 @@ bool goes_straight(Route route, const mpi::Topology& topology);
 /// Local. The part of `rank` in planning a route, for the ranks of a communicator or for virtual
 /// ones (route::run, route::run_virtually). Where nodes have domains, two_step and three_step are
 /// applied twice: between nodes, then inside each node between its domains; `direct` stays as it
-/// is. `topology` must outlive the planner.
+/// is. `pattern` and `topology` must outlive the planner, which is small: what takes memory is made
+/// in its rounds, where a failure is everybody's.
 std::unique_ptr<route::Planner> make_planner(Route route, const Pattern& pattern,
                                              const mpi::Topology& topology, int rank);
 
 /// Collective. The plan of a pattern over a route. Where the route goes straight planning takes no
-/// message. Otherwise two_step takes a sparse exchange over all ranks and one within each node,
-/// three_step two over all ranks, four within each node and an answer to each message between
-/// leaders of nodes; and each an allreduce. With domains two_step takes two sparse exchanges more
-/// within each node, three_step six and the answers.
+/// message. Otherwise two_step takes the time of one message between nodes and of two sparse
+/// exchanges within each node, three_step that of three messages in turn and two such exchanges;
+/// and each an allreduce. With domains two_step takes three sparse exchanges more within each node,
+/// three_step seven. Throws the same Error on every rank.
 Plan make_plan(const mpi::Comm& comm, const Pattern& pattern, Route route);
 
 }  // namespace nodewise::comm

@@ -3,46 +3,56 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
+#include <optional>
+#include <span>
 #include <utility>
 
 #include "nodewise/base/error.hpp"
+#include "nodewise/comm/route/node_leader.hpp"
 #include "nodewise/comm/route/relay.hpp"
 
 namespace nodewise::comm::route {
 
 namespace {
 
-Words to_messages(const std::map<int, std::vector<std::int64_t>>& words_to) {
-  Words messages;
-  for (const auto& [rank, words] : words_to) {
-    messages.ranks.push_back(rank);
-    messages.data.insert(messages.data.end(), words.begin(), words.end());
-    messages.offsets.push_back(static_cast<Offset>(messages.data.size()));
-  }
-  return messages;
+template <class Range>
+std::vector<int> sorted(const Range& words) {
+  std::vector<int> ranks(words.begin(), words.end());
+  std::sort(ranks.begin(), ranks.end());
+  return ranks;
+}
+
+std::vector<int> joined(std::vector<int> ranks, std::span<const int> others) {
+  ranks.insert(ranks.end(), others.begin(), others.end());
+  return sorted(ranks);
 }
 
 class ThreeStep : public Planner {
  public:
   ThreeStep(const Pattern& pattern, const mpi::Topology& topology, int rank, NodeMapping mapping)
-      : topology_(topology), relay_(pattern, rank), mapping_(std::move(mapping)) {}
+      : pattern_(pattern),
+        topology_(topology),
+        rank_(rank),
+        leading_(topology, rank, std::move(mapping)) {}
 
   int n_rounds() const override { return 7; }
-  /// Only the leaders' two rounds and the crossing leave it.
-  bool stays_on_node(int round) const override { return round != 1 && round != 2 && round != 5; }
-  bool answers(int round) const override { return round == 2; }
 
   Words step(int round, const Words& arrived) override {
     switch (round) {
       case 0:
-        return tell_leader_what_is_sent();
+        relay_.emplace(pattern_, rank_);
+        find_needed();
+        return tell_leader();
       case 1:
-        return tell_nodes_what_comes(arrived);
+        leading_.hear_of_partners(arrived);
+        return leads() ? to_messages(leading_.tell_partners()) : Words{};
       case 2:
-        return answer_who_receives(arrived);
+        return leads() ? to_messages(leading_.answer_partners(arrived)) : Words{};
       case 3:
-        return tell_node_the_ways(arrived);
+        hear_sources(arrived);
+        return leads() ? tell_ways(answers_among(arrived)) : Words{};
       case 4:
+        hear_destinations(arrived);
         return gather(arrived);
       case 5:
         return cross(arrived);
@@ -51,108 +61,140 @@ class ThreeStep : public Planner {
     }
   }
 
+  /// The partners of leaders follow from the patterns alone. Those of the crossing are what leaders
+  /// have told each other and their ranks: who is to receive from whom is told both in round 2.
+  Words apologize(int round, const Words& arrived) override {
+    switch (round) {
+      case 0:
+        return tell_leader();
+      case 1:
+        leading_.hear_of_partners(arrived);
+        return empty_messages_to(leading_.leaders_told());
+      case 2:
+        return leads() ? empty_messages_to(joined(leading_.leaders_heard(), node_ranks()))
+                       : Words{};
+      case 3:
+        hear_sources(arrived);
+        return leads() ? to_messages(leading_.tell_destinations(answers_among(arrived))) : Words{};
+      case 4:
+        hear_destinations(arrived);
+        return {};
+      case 5:
+        return empty_messages_to(destinations_);
+      default:
+        return {};
+    }
+  }
+
+  std::optional<std::vector<int>> sources(int round) const override {
+    switch (round) {
+      case 0:
+        return leads() ? sorted(node_ranks()) : std::vector<int>{};
+      case 1:
+        return leading_.leaders_heard();
+      case 2:
+        return joined(leading_.leaders_told(), node_ranks().first(1));
+      case 3:
+        return std::vector{leader()};
+      case 5:
+        return sources_;
+      default:
+        return std::nullopt;
+    }
+  }
+
   Plan plan(const Words& arrived) override {
-    relay_.receive(arrived);
-    return relay_.finish();
+    relay_->receive(arrived);
+    return relay_->finish();
   }
 
  private:
-  int my_node() const { return topology_.node(relay_.rank()); }
-  int leader(int node) const { return topology_.ranks_on(node).front(); }
+  std::span<const int> node_ranks() const { return topology_.ranks_on(topology_.node(rank_)); }
+  int leader() const { return node_ranks().front(); }
+  bool leads() const { return rank_ == leader(); }
 
-  Words tell_leader_what_is_sent() {
-    std::map<int, std::int64_t> n_messages;  // that would go straight to the ranks of a node
-    int before = relay_.rank();
-    for (const Parcel& parcel : relay_.parcels()) {  // grouped by destination
+  void find_needed() {
+    for (const Parcel& parcel : relay_->parcels()) {
       const int node = topology_.node(parcel.dest);
-      if (node == my_node()) continue;
-      needed_by_[node].push_back(parcel.position);
-      n_messages[node] += parcel.dest != before ? 1 : 0;
-      before = parcel.dest;
+      if (!topology_.same_node(rank_, parcel.dest)) needed_by_[node].push_back(parcel.position);
     }
-    std::map<int, std::vector<std::int64_t>> to;
-    auto& words = to[leader(my_node())];
     for (auto& [node, entries] : needed_by_) {
       std::sort(entries.begin(), entries.end());
       entries.erase(std::unique(entries.begin(), entries.end()), entries.end());
-      words.insert(words.end(),
-                   {node, static_cast<std::int64_t>(entries.size()), n_messages[node]});
     }
-    return words.empty() ? Words{} : to_messages(to);
   }
 
-  Words tell_nodes_what_comes(const Words& arrived) {
+  /// The messages to or from each other node if entries went straight.
+  std::map<int, std::int64_t> messages_by_node(std::span<const int> ranks,
+                                               std::span<const LocalIndex> offsets) const {
+    std::map<int, std::int64_t> messages;
+    for (const int rank : ranks_with_entries(ranks, offsets)) {
+      if (!topology_.same_node(rank_, rank)) ++messages[topology_.node(rank)];
+    }
+    return messages;
+  }
+
+  /// As NodeLeader::hear_of_partners() reads it. On a rank that has failed the nodes are right, and
+  /// the entries perhaps not, or none.
+  Words tell_leader() const {
+    const auto sent = messages_by_node(pattern_.send_ranks, pattern_.send_offsets);
+    const auto received = messages_by_node(pattern_.recv_ranks, pattern_.recv_offsets);
+    std::vector<std::int64_t> words = {std::ssize(sent)};
+    for (const auto& [node, n_messages] : sent) {
+      const auto needed = needed_by_.find(node);
+      const auto n_entries = needed == needed_by_.end() ? 0 : std::ssize(needed->second);
+      words.insert(words.end(), {node, n_entries, n_messages});
+    }
+    for (const auto& [node, n_messages] : received) words.push_back(node);
+    return to_messages({{leader(), words}});
+  }
+
+  Words tell_ways(const Words& answers) const {
+    WordsTo to = leading_.tell_destinations(answers);
+    leading_.add_ways(answers, to);
+    return to_messages(to);
+  }
+
+  /// What leaders of other nodes have sent this one, which its own node's messages came beside.
+  Words answers_among(const Words& arrived) const {
+    Words answers;
     for (std::size_t i = 0; i < arrived.size(); ++i) {
+      if (arrived.ranks[i] == leader()) continue;
       const auto message = arrived.message(i);
-      for (std::size_t w = 0; w < message.size(); w += 3) {
-        Outgoing& outgoing = outgoing_[static_cast<int>(message[w])];
-        outgoing.shares.push_back({arrived.ranks[i], outgoing.total});
-        outgoing.total += message[w + 1];
-        outgoing.direct_messages += message[w + 2];
-      }
+      answers.ranks.push_back(arrived.ranks[i]);
+      answers.data.insert(answers.data.end(), message.begin(), message.end());
+      answers.offsets.push_back(static_cast<Offset>(answers.data.size()));
     }
-    std::map<int, std::vector<std::int64_t>> to;
-    for (const auto& [node, outgoing] : outgoing_) to[leader(node)] = {outgoing.total};
-    return to_messages(to);
+    return answers;
   }
 
-  /// The leaders' answer: the ranks that receive from the node of the one who asked.
-  Words answer_who_receives(const Words& arrived) const {
-    std::vector<PartnerNode> partners;
-    for (std::size_t i = 0; i < arrived.size(); ++i) {
-      partners.push_back({topology_.node(arrived.ranks[i]), arrived.message(i)[0]});
-    }
-    const auto receivers = mapped_ranks(partners, Direction::receive);
-    std::map<int, std::vector<std::int64_t>> to;
-    for (std::size_t i = 0; i < arrived.size(); ++i) {
-      to[arrived.ranks[i]].assign(receivers[i].begin(), receivers[i].end());
-    }
-    return to_messages(to);
+  void hear_sources(const Words& arrived) {
+    const auto from = std::find(arrived.ranks.begin(), arrived.ranks.end(), leader());
+    if (from == arrived.ranks.end()) return;
+    sources_ = sorted(arrived.message(static_cast<std::size_t>(from - arrived.ranks.begin())));
   }
 
-  /// To each rank of the node, for each node it sends to: the node, where the rank's entries begin
-  /// among all that go there, how many these are, in how many parts, and who sends and receives
-  /// each part.
-  Words tell_node_the_ways(const Words& arrived) const {
-    std::vector<PartnerNode> partners;
-    for (const auto& [node, outgoing] : outgoing_) partners.push_back({node, outgoing.total});
-    const auto senders = mapped_ranks(partners, Direction::send);
-    std::map<int, std::vector<std::int64_t>> to;
-    for (std::size_t i = 0; i < arrived.size(); ++i) {
-      const int node = topology_.node(arrived.ranks[i]);
-      const auto receivers = arrived.message(i);
-      if (receivers.empty()) throw Error(ErrorCode::internal, "route: a node has no answer");
-      const auto partner =
-          std::lower_bound(partners.begin(), partners.end(), node,
-                           [](const PartnerNode& a, int number) { return a.node < number; });
-      const auto& mine = senders[static_cast<std::size_t>(partner - partners.begin())];
-      const Outgoing& outgoing = outgoing_.at(node);
-      const auto n_parts = std::min(
-          {std::ssize(mine), std::ssize(receivers), outgoing.total, outgoing.direct_messages});
-      for (const Share& share : outgoing.shares) {
-        auto& words = to[share.rank];
-        words.insert(words.end(),
-                     {node, share.begin, outgoing.total, static_cast<std::int64_t>(n_parts)});
-        for (std::size_t part = 0; std::cmp_less(part, n_parts); ++part) {
-          words.insert(words.end(), {mine[part], receivers[part]});
-        }
-      }
-    }
-    return to_messages(to);
+  /// As NodeLeader::tell_destinations() writes it.
+  void hear_destinations(const Words& arrived) {
+    if (arrived.data.empty()) return;
+    const auto message = arrived.message(0);
+    destinations_ = sorted(message.subspan(1, static_cast<std::size_t>(message[0])));
   }
 
   Words gather(const Words& arrived) {
     std::map<int, std::span<const std::int64_t>> ways;
-    if (arrived.size() > 0) {
-      for (auto words = arrived.message(0); !words.empty();) {
+    if (!arrived.data.empty()) {
+      const auto message = arrived.message(0);
+      auto words = message.subspan(1 + static_cast<std::size_t>(message[0]));
+      while (!words.empty()) {
         const auto length = static_cast<std::size_t>(4 + 2 * words[3]);
         ways[static_cast<int>(words[0])] = words.subspan(1, length - 1);
         words = words.subspan(length);
       }
     }
-    for (Parcel& parcel : relay_.parcels()) {
+    for (Parcel& parcel : relay_->parcels()) {
       const int node = topology_.node(parcel.dest);
-      if (node == my_node()) {
+      if (topology_.same_node(rank_, parcel.dest)) {
         parcel.next = parcel.dest;
         continue;
       }
@@ -165,46 +207,30 @@ class ThreeStep : public Planner {
       parcel.next = static_cast<int>(way[3 + 2 * part]);
       parcel.exit = static_cast<int>(way[4 + 2 * part]);
     }
-    return relay_.send();
+    return relay_->send();
   }
 
   Words cross(const Words& arrived) {
-    relay_.receive(arrived);
-    for (Parcel& parcel : relay_.parcels()) parcel.next = parcel.exit;
-    return relay_.send();
+    relay_->receive(arrived);
+    for (Parcel& parcel : relay_->parcels()) parcel.next = parcel.exit;
+    Words words = relay_->send();
+    if (words.ranks != destinations_) throw Error(ErrorCode::internal, "route: missing entries");
+    return words;
   }
 
   Words spread(const Words& arrived) {
-    relay_.receive(arrived);
-    for (Parcel& parcel : relay_.parcels()) parcel.next = parcel.dest;
-    return relay_.send();
+    relay_->receive(arrived);
+    for (Parcel& parcel : relay_->parcels()) parcel.next = parcel.dest;
+    return relay_->send();
   }
 
-  std::vector<std::vector<int>> mapped_ranks(std::span<const PartnerNode> partners,
-                                             Direction direction) const {
-    const auto here = topology_.ranks_on(my_node());
-    auto ranks = mapping_(my_node(), partners, static_cast<int>(here.size()), direction);
-    for (auto& places : ranks) {
-      for (int& place : places) place = here[static_cast<std::size_t>(place)];
-    }
-    return ranks;
-  }
-
-  struct Share {
-    int rank;
-    std::int64_t begin;  // of its entries among those of the node
-  };
-  struct Outgoing {
-    std::int64_t total = 0;            // distinct entries
-    std::int64_t direct_messages = 0;  // there would be: no more parts than these
-    std::vector<Share> shares;
-  };
-
+  const Pattern& pattern_;
   const mpi::Topology& topology_;
-  Relay relay_;
-  NodeMapping mapping_;
+  int rank_;
+  NodeLeader leading_;          // knows of nothing on other ranks than the leader
+  std::optional<Relay> relay_;  // as long as the pattern, and so not made before something may fail
   std::map<int, std::vector<LocalIndex>> needed_by_;  // distinct entries, by node
-  std::map<int, Outgoing> outgoing_;                  // by node; on the leader only
+  std::vector<int> sources_, destinations_;           // of the crossing
 };
 
 }  // namespace

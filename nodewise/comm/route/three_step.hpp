@@ -14,9 +14,12 @@ namespace nodewise::comm::route {
 /// node send to another node is gathered on the rank that `mapping` names, each entry once, crosses
 /// the network in one message, and is spread by the rank that receives it. A pair that the mapping
 /// gives to several ranks is cut into as many equal parts, but no more than there would be direct
-/// messages. On-node entries go straight, in the
-/// first stage. Seven rounds of planning, in which the lowest rank of each node speaks for it; a
-/// plan of three stages.
+/// messages. On-node entries go straight, in the first stage. A plan of three stages.
+///
+/// Seven rounds of planning. Three cross the network, each in the time of one message: the lowest
+/// rank of each node tells that of each node it sends to, is answered, and the entries' own way is
+/// told along it. The messages between nodes: two for each pair of nodes, and one for each part.
+/// `pattern` and `topology` must outlive the planner.
 std::unique_ptr<Planner> three_step(const Pattern& pattern, const mpi::Topology& topology, int rank,
                                     NodeMapping mapping = map_by_size);
 

@@ -1,42 +1,105 @@
 #include "nodewise/comm/route/two_step.hpp"
 
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <utility>
+
 #include "nodewise/comm/route/relay.hpp"
 
 namespace nodewise::comm::route {
 
 namespace {
 
+void sort_and_unify(std::vector<int>& ranks) {
+  std::sort(ranks.begin(), ranks.end());
+  ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
+}
+
 class TwoStep : public Planner {
  public:
   TwoStep(const Pattern& pattern, const mpi::Topology& topology, int rank)
-      : topology_(topology), relay_(pattern, rank) {}
+      : pattern_(pattern), topology_(topology), rank_(rank) {}
 
-  int n_rounds() const override { return 2; }
-  bool stays_on_node(int round) const override { return round == 1; }
+  int n_rounds() const override { return 3; }
 
   Words step(int round, const Words& arrived) override {
-    if (round > 0) relay_.receive(arrived);
-    for (Parcel& parcel : relay_.parcels()) {
-      parcel.next = topology_.same_node(relay_.rank(), parcel.dest) ? parcel.dest
-                                                                    : corresponding(parcel.dest);
+    switch (round) {
+      case 0:
+        return tell_who_will_cross();
+      case 1:
+        hear_who_will_cross(arrived);
+        relay_.emplace(pattern_, rank_);
+        return pass_on();
+      default:
+        relay_->receive(arrived);
+        return pass_on();
     }
-    return relay_.send();
+  }
+
+  /// What is told in the first round, and to whom the second goes, is known without the entries.
+  Words apologize(int round, const Words& arrived) override {
+    if (round == 0) return tell_who_will_cross();
+    if (round == 2) return {};
+    hear_who_will_cross(arrived);
+    return empty_messages_to(first_hops());
+  }
+
+  std::optional<std::vector<int>> sources(int round) const override {
+    return round == 1 ? std::optional(sources_) : std::nullopt;
   }
 
   Plan plan(const Words& arrived) override {
-    relay_.receive(arrived);
-    return relay_.finish();
+    relay_->receive(arrived);
+    return relay_->finish();
   }
 
  private:
-  /// The rank on the node of `dest` that stands for this one.
-  int corresponding(int dest) const {
-    const auto there = topology_.ranks_on(topology_.node(dest));
-    return there[topology_.place_on_node(relay_.rank()) % there.size()];
+  /// The rank on the node of `other` that stands for `rank`.
+  int corresponding(int rank, int other) const {
+    const auto there = topology_.ranks_on(topology_.node(other));
+    return there[topology_.place_on_node(rank) % there.size()];
+  }
+  int next_hop(int dest) const {
+    return topology_.same_node(rank_, dest) ? dest : corresponding(rank_, dest);
   }
 
+  /// To the ranks of the node through which entries will come for this one: who will send them.
+  Words tell_who_will_cross() const {
+    std::map<int, std::vector<std::int64_t>> to;
+    for (const int owner : ranks_with_entries(pattern_.recv_ranks, pattern_.recv_offsets)) {
+      if (!topology_.same_node(rank_, owner)) to[corresponding(owner, rank_)].push_back(owner);
+    }
+    return to_messages(to);
+  }
+
+  void hear_who_will_cross(const Words& arrived) {
+    sources_.assign(arrived.data.begin(), arrived.data.end());
+    for (const int owner : ranks_with_entries(pattern_.recv_ranks, pattern_.recv_offsets)) {
+      if (topology_.same_node(rank_, owner)) sources_.push_back(owner);
+    }
+    sort_and_unify(sources_);
+  }
+
+  std::vector<int> first_hops() const {
+    std::vector<int> hops;
+    for (const int dest : ranks_with_entries(pattern_.send_ranks, pattern_.send_offsets)) {
+      hops.push_back(next_hop(dest));
+    }
+    sort_and_unify(hops);
+    return hops;
+  }
+
+  Words pass_on() {
+    for (Parcel& parcel : relay_->parcels()) parcel.next = next_hop(parcel.dest);
+    return relay_->send();
+  }
+
+  const Pattern& pattern_;
   const mpi::Topology& topology_;
-  Relay relay_;
+  int rank_;
+  std::vector<int> sources_;    // of the first stage
+  std::optional<Relay> relay_;  // as long as the pattern, and so not made before something may fail
 };
 
 }  // namespace

@@ -3,7 +3,6 @@
 #include <map>
 #include <utility>
 
-#include "nodewise/base/error.hpp"
 #include "nodewise/comm/route/splice.hpp"
 
 namespace nodewise::comm::route {
@@ -22,21 +21,13 @@ Words join(const std::vector<Words>& parts) {
       words.insert(words.end(), message.begin(), message.end());
     }
   }
-  Words joined;
-  for (const auto& [rank, words] : to) {
-    joined.ranks.push_back(rank);
-    joined.data.insert(joined.data.end(), words.begin(), words.end());
-    joined.offsets.push_back(static_cast<Offset>(joined.data.size()));
-  }
-  return joined;
+  return to_messages(to);
 }
 
 std::vector<Words> separate(const Words& joined, std::size_t n_parts) {
   std::vector<Words> parts(n_parts);
   for (std::size_t i = 0; i < joined.size(); ++i) {
     auto message = joined.message(i);
-    // So does a rank that failed answer.
-    if (message.empty()) throw Error(ErrorCode::internal, "route: an answer is empty");
     while (!message.empty()) {
       Words& part = parts[static_cast<std::size_t>(message[0])];
       const auto words = message.subspan(2, static_cast<std::size_t>(message[1]));
@@ -56,17 +47,11 @@ class WithinNodes : public Planner {
       : outer_(std::move(outer)),
         stages_(std::move(stages)),
         make_inner_(std::move(inner)),
-        example_(make_inner_({}, topology.domains(), rank)),
+        example_(make_inner_(nothing_, topology.domains(), rank)),
         topology_(topology),
         rank_(rank) {}
 
   int n_rounds() const override { return outer_->n_rounds() + example_->n_rounds(); }
-  bool stays_on_node(int round) const override {
-    return is_inner(round) || outer_->stays_on_node(round);
-  }
-  bool answers(int round) const override {
-    return is_inner(round) ? example_->answers(round - outer_->n_rounds()) : outer_->answers(round);
-  }
 
   Words step(int round, const Words& arrived) override {
     if (!is_inner(round)) return outer_->step(round, arrived);
@@ -78,6 +63,16 @@ class WithinNodes : public Planner {
       parts[p] = inner_[p]->step(round - outer_->n_rounds(), parts[p]);
     }
     return join(parts);
+  }
+
+  Words apologize(int round, const Words& arrived) override {
+    return is_inner(round) ? Words{} : outer_->apologize(round, arrived);
+  }
+
+  /// Whom the inner planners hear from follows from the outer plan, which a rank that has failed
+  /// does not have. So nobody waits for it on the node, and the node is not the network.
+  std::optional<std::vector<int>> sources(int round) const override {
+    return is_inner(round) ? std::nullopt : outer_->sources(round);
   }
 
   Plan plan(const Words& arrived) override {
@@ -95,18 +90,22 @@ class WithinNodes : public Planner {
   void begin_inner(const Words& arrived) {
     plan_ = outer_->plan(arrived);
     for (const std::size_t s : stages_) {
-      inner_.push_back(
-          make_inner_(on_node_pattern(plan_, s, topology_, rank_), topology_.domains(), rank_));
+      patterns_.push_back(on_node_pattern(plan_, s, topology_, rank_));
+    }
+    for (const Pattern& pattern : patterns_) {
+      inner_.push_back(make_inner_(pattern, topology_.domains(), rank_));
     }
   }
 
   std::unique_ptr<Planner> outer_;
   std::vector<std::size_t> stages_;
   MakePlanner make_inner_;
+  Pattern nothing_;
   std::unique_ptr<Planner> example_;  // tells the rounds of inner planners, which are made later
   const mpi::Topology& topology_;
   int rank_;
-  Plan plan_;  // of outer_
+  Plan plan_;                      // of outer_
+  std::vector<Pattern> patterns_;  // of inner_
   std::vector<std::unique_ptr<Planner>> inner_;
 };
 

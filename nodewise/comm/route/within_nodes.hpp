@@ -23,7 +23,8 @@ using MakePlanner = std::function<std::unique_ptr<Planner>(
 /// before, in the first of them.
 /// `stages` are those stages of the outer plan in which any rank may have on-node messages; others
 /// are left as they are. All are planned at once, so that planning takes as many rounds more as one
-/// of the inner planners, all of which stay on the node. `topology` must outlive the planner.
+/// of the inner planners, all of which stay on the node as sparse exchanges there. `topology` and
+/// the outer planner's pattern must outlive the planner.
 /// Source: the future work named in Bienz 2018, section 5.6.
 std::unique_ptr<Planner> within_nodes(std::unique_ptr<Planner> outer,
                                       std::vector<std::size_t> stages, MakePlanner inner,
