@@ -409,6 +409,13 @@ TEST(Sdde, CountsItsMessagesBeforehand) {
     EXPECT_EQ(calls.messages(), to_others);  // too few to be joined
     EXPECT_EQ(calls.synchronous, 0);
     EXPECT_EQ(calls.collectives, 1);
+    const auto equal = pattern(*comm, 4, 2);
+    const auto equal_to_others = std::count_if(equal.ranks.begin(), equal.ranks.end(),
+                                               [&](int to) { return to != comm->rank(); });
+    const test::MpiCalls of_equal = test::counted(
+        map.node_of_rank, [&] { alltoall_crs<std::int64_t>(*comm, equal.ranks, 2, equal.data); });
+    EXPECT_EQ(of_equal.messages(), equal_to_others);
+    EXPECT_EQ(of_equal.collectives, 1);
   }
 }
 
@@ -491,8 +498,8 @@ TEST(SddeChoice, JoinsManyShortMessagesOnly) {
               straight);
   };
   expect(two_on_a_node(5), SparseExchange::personalized, SparseExchange::locality_personalized);
-  expect(two_on_a_node(127), SparseExchange::personalized, SparseExchange::locality_personalized);
-  expect(two_on_a_node(128), SparseExchange::nonblocking, SparseExchange::locality_nonblocking);
+  expect(two_on_a_node(255), SparseExchange::personalized, SparseExchange::locality_personalized);
+  expect(two_on_a_node(256), SparseExchange::nonblocking, SparseExchange::locality_nonblocking);
 }
 
 TEST(SddeChoice, NothingToJoinWithoutSeveralRanksOnSeveralNodes) {

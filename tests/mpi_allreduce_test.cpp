@@ -388,7 +388,7 @@ TEST(Allreduce, TellsWhatItDoes) {
   if (p > 2) {
     const std::string ranks = "1 to " + std::to_string(p - 1) + " ranks";
     EXPECT_EQ(explain(Collective::automatic),
-              "For vectors of up to 2048 bytes the node-aware algorithm on 2 nodes of " + ranks +
+              "For vectors of up to 8192 bytes the node-aware algorithm on 2 nodes of " + ranks +
                   ", 1 stage between nodes, 1 message to other nodes from this node, at most 1 "
                   "from a rank. For longer ones, and for operations that are not commutative, "
                   "MPI's own.");

@@ -313,7 +313,7 @@ PLAIN = "nonblocking|personalized"  # which of the two pays is no matter of the 
 @pytest.mark.parametrize(
     "options, dot_products, sparse_exchange",
     [
-        ([], ("node_aware", True, "For vectors of up to 2048 bytes"),
+        ([], ("node_aware", True, "For vectors of up to 8192 bytes"),
          (PLAIN, True, "joining messages saves the busiest rank")),
         (["--node-map", "0,0,0,0"], ("mpi", True, "with 1 node of 4 ranks there is nothing"),
          (PLAIN, True, "all ranks are on one node")),

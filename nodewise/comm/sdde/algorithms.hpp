@@ -29,7 +29,9 @@ struct Call {
   // After the census or the ballot, the same on every rank:
   bool any_failed() const { return census ? census->any_failed : ballot.any_failed(); }
   /// Whether what was sent is not worth delivering.
-  bool is_void() const { return any_failed() || (!census && ballot.counts_differ()); }
+  bool is_void() const {
+    return any_failed() || (census ? census->counts_differ : ballot.counts_differ());
+  }
 };
 
 /// Algorithm 1. A reduce-scatter over a vector of one number a rank tells each rank how many pieces

@@ -2,15 +2,19 @@
 
 #include <algorithm>
 
+#include "nodewise/base/hash.hpp"
+
 namespace nodewise::comm::sdde {
 
 namespace {
 
-// What is summed: three numbers, then two for every rank.
+// What is summed: a few numbers, then two for every rank.
 constexpr std::size_t failed_at = 0;
 constexpr std::size_t bytes_at = 1;
 constexpr std::size_t bytes_off_node_at = 2;
-constexpr std::size_t ranks_at = 3;
+constexpr std::size_t print_at = 3;
+constexpr std::size_t print_squared_at = 4;
+constexpr std::size_t ranks_at = 5;
 using Sums = std::array<std::int64_t, ranks_at + 2 * most_ranks_counted>;
 
 /// Pieces from the receiver's node and from others share a number.
@@ -22,11 +26,18 @@ Offset off_node_part(std::int64_t pieces) {
   return pieces % from_node;
 }
 
+/// 20 bits, so that the squares of those of all ranks can be added and multiplied by their number.
+std::int64_t fingerprint(Offset count) {
+  return static_cast<std::int64_t>(hash64(static_cast<std::uint64_t>(count), 0) >> 44);
+}
+
 /// Local. This rank's part of the sums, and its joined bytes to each rank.
 Sums count(const Channel& channel, const detail::SparseSends& sends, Census& census) {
   const mpi::Comm& comm = channel.comm;
   const mpi::Topology& topology = comm.topology();
   Sums sums{};
+  if (sends.equal_count) sums[print_at] = fingerprint(*sends.equal_count);
+  sums[print_squared_at] = sums[print_at] * sums[print_at];
   std::array<Offset, most_ranks_counted> joined_bytes{};
   for (std::size_t i = 0; i < sends.ranks.size(); ++i) {
     const int to = sends.ranks[i];
@@ -84,6 +95,8 @@ Census take_census(const Channel& channel, const detail::SparseSends& sends, boo
   const Offset mean_bytes = sums[bytes_off_node_at] / std::max<Offset>(1, all_off_node);
   census.load.bytes_off_node = mean_bytes * census.load.messages_off_node;
   census.any_failed = sums[failed_at] > 0;
+  // Numbers are equal exactly when their variance is zero.
+  census.counts_differ = comm.size() * sums[print_squared_at] != sums[print_at] * sums[print_at];
   census.bytes = sums[bytes_at];
   const auto me = static_cast<std::size_t>(comm.rank());
   census.expected = on_node_part(pieces[me]) + off_node_part(pieces[me]);

@@ -11,7 +11,7 @@
 namespace nodewise::comm::sdde {
 
 /// On more ranks a vector of two numbers a rank is longer than what is fast to reduce.
-constexpr int most_ranks_counted = 127;
+constexpr int most_ranks_counted = 255;
 
 /// Local. Whether `automatic` counts: where there are nodes to tell apart and not too many ranks.
 bool takes_census(const mpi::Topology& topology);
@@ -32,6 +32,7 @@ struct JoinedHeader {
 /// nothing more will come.
 struct Census {
   bool any_failed = false;
+  bool counts_differ = false;  ///< of messages of one size; unnoticed once in 10^6 times
   Offset bytes = 0;            ///< sent by all ranks together
   SparseLoad load;             ///< in pieces of the mean size, counted where they arrive
   Offset expected = 0;         ///< pieces for this rank

@@ -12,12 +12,12 @@ namespace nodewise::comm {
 
 namespace {
 
-/// Measured in a simulation; docs/sparse-exchange.md says how. The exchange on the node costs as
-/// much time as it takes the busiest rank to send about so many messages between nodes.
-constexpr Offset messages_worth_a_step = 12;
-/// An estimate: above so many bytes a message the copies on the node outweigh what fewer messages
-/// save.
-constexpr Offset longest_joined_message = Offset{1} << 14;
+/// Measured; docs/sparse-exchange.md says how. The exchange on the node costs as much time as it
+/// takes the busiest rank to send about so many messages between nodes.
+constexpr Offset messages_worth_a_step = 6;
+/// Measured likewise: above so many bytes a message the copies on the node outweigh what fewer
+/// messages save.
+constexpr Offset longest_joined_message = Offset{1} << 12;
 
 Offset own_load(const mpi::Topology& topology, int rank, std::span<const int> destinations,
                 std::span<const Offset> bytes, SparseLoad& load) {

@@ -142,11 +142,8 @@ void exchange_bytes(const mpi::Comm& comm, const std::function<SparseSends()>& p
   const mpi::Communicating communicating(comm);
   if (asked == SparseExchange::automatic && sdde::takes_census(comm.topology())) {
     call.census = sdde::take_census(call.channel, call.sends, call.error.has_value());
-    if (call.any_failed()) mpi::agree(comm, call.error);
   }
-  const SparseExchange algorithm = algorithm_for(call, asked);
-  if (call.sends.equal_count) call.census.reset();  // the ballot compares the counts
-  run(call, algorithm);
+  if (!call.census || !call.is_void()) run(call, algorithm_for(call, asked));
   if (!call.is_void()) {
     if (!call.error) call.error = call.inbox.failure();
     if (!call.error) {

@@ -12,7 +12,7 @@ namespace nodewise::mpi::collectives {
 
 /// The longest vector, in bytes, that `automatic` brings by the node-aware algorithm. There a rank
 /// receives the vectors of all ranks of its node, which stops paying when they are long.
-constexpr Offset automatic_allreduce_bytes = 2048;
+constexpr Offset automatic_allreduce_bytes = 8192;
 
 /// Local. Whether the node-aware algorithm may be used at all. `automatic` wants several nodes and
 /// a node of several ranks: otherwise there is nothing to share out, and MPI's own is no worse.
