@@ -3,13 +3,14 @@
 #include <cstdlib>
 #include <fstream>
 #include <iostream>
+#include <optional>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <mpi.h>
 
 #include "nodewise/amg/hierarchy.hpp"
-#include "nodewise/comm/route/direct.hpp"
+#include "nodewise/matrix/virtual_ranks.hpp"
 #include "nodewise/solve/krylov.hpp"
 #include "nodewise/solve/matrix_operator.hpp"
 
@@ -65,25 +66,38 @@ bool report(const mpi::Comm& comm, const std::string& what, const std::vector<Ro
 
 bool exchange_randomly(const std::shared_ptr<const mpi::Comm>& comm,
                        const RandomExchange& exchange) {
-  const comm::Layout layout =
-      comm::Layout::uniform(comm, GlobalIndex{exchange.owned} * comm->size());
-  const std::vector<GlobalIndex> ghosts = random_ghosts(layout, exchange);
-  const comm::Pattern pattern = comm::discover_pattern(layout, ghosts);
+  WantedExchange wanted;
+  if (comm->is_root()) wanted = random_exchange(comm->size(), exchange);
   return report(*comm, fmt::format("random degree={}", exchange.degree),
-                time_routes(layout, pattern, ghosts));
+                time_routes(plan_for_all(comm, wanted)));
+}
+
+/// Local. The hierarchy as it is on so many ranks.
+amg::Hierarchy<double> virtual_hierarchy(const Arguments& arguments, int n_ranks) {
+  const std::vector<int> one_node = {0};
+  const auto self = mpi::Comm::create(MPI_COMM_SELF, one_node);
+  const std::shared_ptr<const Matrix> A = make_matrix(self, parse_problem(arguments.levels));
+  return {A, amg_options(arguments), comm::uniform_starts(A->rows().n_global(), n_ranks), {}};
 }
 
 bool exchange_levels(const std::shared_ptr<const mpi::Comm>& comm, const Arguments& arguments) {
-  const amg::Hierarchy<double> hierarchy(make_matrix(comm, parse_problem(arguments.levels)),
-                                         amg_options(arguments));
+  std::optional<amg::Hierarchy<double>> hierarchy;
+  if (comm->is_root()) hierarchy.emplace(virtual_hierarchy(arguments, comm->size()));
+  const int n =
+      mpi::broadcast(*comm, hierarchy ? static_cast<int>(hierarchy->levels().size()) : 0, 0);
   bool right = true;
-  for (std::size_t l = 0; l < hierarchy.levels().size(); ++l) {
-    const Matrix direct = hierarchy.matrix(l)->with_route(comm::Route::direct);
-    const comm::Pattern pattern = comm::route::pattern_of(direct.exchange().plan());
-    const std::string what =
-        fmt::format("level problem={} level={} rows={} nonzeros={}", arguments.levels, l,
-                    direct.rows().n_global(), direct.nnz_global());
-    right = report(*comm, what, time_routes(direct.cols(), pattern, direct.ghosts())) && right;
+  for (int l = 0; l < n; ++l) {
+    WantedExchange wanted;
+    std::string what;
+    if (hierarchy) {
+      const Matrix& A = *hierarchy->matrix(static_cast<std::size_t>(l));
+      const auto starts = hierarchy->virtual_starts(static_cast<std::size_t>(l));
+      wanted.starts.assign(starts.begin(), starts.end());
+      wanted.ghosts = matrix::virtual_ghosts(A.on(), starts, starts);
+      what = fmt::format("level problem={} level={} rows={} nonzeros={}", arguments.levels, l,
+                         A.rows().n_global(), A.nnz_global());
+    }
+    right = report(*comm, what, time_routes(plan_for_all(comm, wanted))) && right;
   }
   return right;
 }

@@ -2,6 +2,7 @@
 
 #include <numeric>
 #include <set>
+#include <utility>
 
 #include "nodewise/base/hash.hpp"
 
@@ -19,25 +20,33 @@ void shuffle(std::vector<int>& ranks, std::uint64_t seed) {
 
 }  // namespace
 
-std::vector<GlobalIndex> random_ghosts(const comm::Layout& layout, const RandomExchange& exchange) {
-  const int rank = layout.comm().rank();
-  std::set<int> sources;
-  std::vector<int> source_of(static_cast<std::size_t>(layout.comm().size()));
+WantedExchange random_exchange(int n_ranks, const RandomExchange& exchange) {
+  const auto n = static_cast<std::size_t>(n_ranks);
+  std::vector<std::set<int>> sources(n);
+  std::vector<int> source_of(n);
   for (int j = 0; j < exchange.degree; ++j) {
     shuffle(source_of, static_cast<std::uint64_t>(j));
-    const int source = source_of[static_cast<std::size_t>(rank)];
-    if (source != rank) sources.insert(source);
+    for (std::size_t r = 0; r < n; ++r) {
+      if (std::cmp_not_equal(source_of[r], r)) sources[r].insert(source_of[r]);
+    }
   }
-  std::vector<GlobalIndex> ghosts;
+  WantedExchange wanted;
   const auto windows = static_cast<std::uint64_t>(exchange.owned - exchange.entries + 1);
-  for (const int source : sources) {
-    const std::uint64_t pair =
-        hash64(static_cast<std::uint64_t>(source), 1) + static_cast<std::uint64_t>(rank);
-    const GlobalIndex begin =
-        layout.begin(source) + static_cast<GlobalIndex>(hash64(pair, 2) % windows);
-    for (GlobalIndex i = begin; i < begin + exchange.entries; ++i) ghosts.push_back(i);
+  for (std::size_t r = 0; r <= n; ++r) {
+    wanted.starts.push_back(static_cast<GlobalIndex>(r) * exchange.owned);
   }
-  return ghosts;
+  for (std::size_t r = 0; r < n; ++r) {
+    for (const int source : sources[r]) {
+      const std::uint64_t pair = hash64(static_cast<std::uint64_t>(source), 1) + r;
+      const GlobalIndex begin = wanted.starts[static_cast<std::size_t>(source)] +
+                                static_cast<GlobalIndex>(hash64(pair, 2) % windows);
+      for (GlobalIndex i = begin; i < begin + exchange.entries; ++i) {
+        wanted.ghosts.data.push_back(i);
+      }
+    }
+    wanted.ghosts.offsets.push_back(std::ssize(wanted.ghosts.data));
+  }
+  return wanted;
 }
 
 }  // namespace nodewise::bench

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "nodewise/comm/layout.hpp"
+#include "simulate/planned_exchange.hpp"
 
 namespace nodewise::bench {
 
@@ -13,9 +13,8 @@ struct RandomExchange {
   LocalIndex owned = 256;   ///< entries of each rank, of which a message takes a random window
 };
 
-/// Local. The ghosts of this rank, ascending. Sources come from random permutations of the ranks,
-/// so that each rank has as many destinations as sources; a source that a rank draws twice, or
-/// itself, counts once or not at all.
-std::vector<GlobalIndex> random_ghosts(const comm::Layout& layout, const RandomExchange& exchange);
+/// Local. Sources come from random permutations of the ranks, so that each rank has as many
+/// destinations as sources; a source that a rank draws twice, or itself, counts once or not at all.
+WantedExchange random_exchange(int n_ranks, const RandomExchange& exchange);
 
 }  // namespace nodewise::bench

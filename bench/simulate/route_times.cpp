@@ -5,8 +5,6 @@
 
 #include "nodewise/base/hash.hpp"
 #include "nodewise/comm/exchange.hpp"
-#include "nodewise/comm/route/direct.hpp"
-#include "nodewise/comm/route/route.hpp"
 
 #include "simulate/counted_messages.hpp"
 
@@ -106,18 +104,18 @@ double start_together(const mpi::Comm& comm) {
   return start;
 }
 
-std::vector<RouteTime> time_routes(const comm::Layout& layout, const comm::Pattern& pattern,
-                                   std::span<const GlobalIndex> ghosts) {
+std::vector<RouteTime> time_routes(const PlannedExchange& planned) {
+  const comm::Layout& layout = planned.layout;
   std::vector<RouteTime> times;
-  for (const comm::Route route :
-       {comm::Route::direct, comm::Route::two_step, comm::Route::three_step}) {
-    comm::Exchange exchange(layout.shared_comm(), comm::make_plan(layout.comm(), pattern, route));
-    times.push_back(sample(layout, exchange.plan(), ghosts, comm::to_string(route),
+  for (std::size_t k = 0; k < planned_routes.size(); ++k) {
+    comm::Exchange exchange(layout.shared_comm(), planned.plans[k]);
+    times.push_back(sample(layout, exchange.plan(), planned.ghosts,
+                           comm::to_string(planned_routes[k]),
                            [&](auto owned, auto received) { exchange.forward(owned, received); }));
   }
-  const comm::Plan direct = comm::route::direct(pattern);
+  const comm::Plan& direct = planned.plans.front();
   AscendingExchange ascending(layout.comm(), direct);
-  times.push_back(sample(layout, direct, ghosts, "ascending",
+  times.push_back(sample(layout, direct, planned.ghosts, "ascending",
                          [&](auto owned, auto received) { ascending.forward(owned, received); }));
   return times;
 }

@@ -1,13 +1,10 @@
 // One exchange over every route, its values and messages checked, its time by the simulated clock.
 #pragma once
 
-#include <memory>
-#include <span>
 #include <string>
 #include <vector>
 
-#include "nodewise/comm/layout.hpp"
-#include "nodewise/comm/pattern.hpp"
+#include "simulate/planned_exchange.hpp"
 
 namespace nodewise::bench {
 
@@ -28,9 +25,8 @@ struct RouteTime {
 /// where all ranks have one clock, as simulated ranks do: the end of a barrier is not.
 double start_together(const mpi::Comm& comm);
 
-/// Collective. Brings `ghosts` over each route once and, by the name "ascending", over the direct
+/// Collective. Brings the ghosts over each route once and, by the name "ascending", over the direct
 /// route with every rank sending to the lowest destination first.
-std::vector<RouteTime> time_routes(const comm::Layout& layout, const comm::Pattern& pattern,
-                                   std::span<const GlobalIndex> ghosts);
+std::vector<RouteTime> time_routes(const PlannedExchange& planned);
 
 }  // namespace nodewise::bench

@@ -1,0 +1,35 @@
+// Exchanges that rank 0 plans for all ranks: to plan them where they run would take most of the
+// time of a simulation, and is not what is timed.
+#pragma once
+
+#include <array>
+#include <memory>
+#include <vector>
+
+#include "nodewise/comm/layout.hpp"
+#include "nodewise/comm/virtual_ranks.hpp"
+
+namespace nodewise::bench {
+
+inline constexpr std::array planned_routes = {comm::Route::direct, comm::Route::two_step,
+                                              comm::Route::three_step};
+
+/// Rank r owns the entries [starts[r], starts[r + 1]) and needs ghosts[r], ascending.
+struct WantedExchange {
+  std::vector<GlobalIndex> starts;
+  comm::Records<GlobalIndex> ghosts;
+};
+
+/// One rank's part.
+struct PlannedExchange {
+  comm::Layout layout;
+  std::vector<GlobalIndex> ghosts;
+  std::vector<comm::Plan> plans;  ///< one for each of planned_routes
+};
+
+/// Collective. `wanted` is read on rank 0 only. The plans are those that make_plan() would give
+/// each rank.
+PlannedExchange plan_for_all(const std::shared_ptr<const mpi::Comm>& comm,
+                             const WantedExchange& wanted);
+
+}  // namespace nodewise::bench
