@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "nodewise/base/hash.hpp"
+#include "nodewise/matrix/assemble.hpp"
 #include "nodewise/matrix/operations.hpp"
 
 namespace nodewise::bench {
@@ -30,6 +31,30 @@ std::shared_ptr<const Matrix> make_matrix(const std::shared_ptr<const mpi::Comm>
   set_option(options, io::gallery_fields(), "problem", problem.name);
   options.n = problem.n;
   return std::make_shared<const Matrix>(io::generate<double>(comm, options));
+}
+
+std::shared_ptr<const Matrix> dealt_out(const Matrix& A) {
+  const GlobalIndex first = A.rows().first();
+  const GlobalIndex n_ranks = A.comm().size();
+  const auto layout = comm::Layout::uniform(A.shared_comm(), A.rows().n_global());
+  const auto place = [&](GlobalIndex i) {
+    return layout.begin(static_cast<int>((i - first) % n_ranks)) + (i - first) / n_ranks;
+  };
+  matrix::Assembler<double> assembler(layout, layout);
+  assembler.reserve(static_cast<std::size_t>(A.nnz_local()));
+  for (LocalIndex i = 0; i < A.n_local(); ++i) {
+    const GlobalIndex row = place(A.rows().to_global(i));
+    for (Offset k = A.on().begin(i); k < A.on().end(i); ++k) {
+      const auto p = static_cast<std::size_t>(k);
+      assembler.add(row, place(A.cols().to_global(A.on().cols[p])), A.on().vals[p]);
+    }
+    for (Offset k = A.off().begin(i); k < A.off().end(i); ++k) {
+      const auto p = static_cast<std::size_t>(k);
+      const GlobalIndex ghost = A.ghosts()[static_cast<std::size_t>(A.off().cols[p])];
+      assembler.add(row, place(ghost), A.off().vals[p]);
+    }
+  }
+  return std::make_shared<const Matrix>(assembler.finish());
 }
 
 std::vector<double> make_rhs(const comm::Layout& layout) {

@@ -30,6 +30,10 @@ std::shared_ptr<const mpi::Comm> make_comm(int ranks_per_node,
 std::shared_ptr<const Matrix> make_matrix(const std::shared_ptr<const mpi::Comm>& comm,
                                           const Problem& problem);
 
+/// Collective. A square matrix, its rows and columns dealt out to the ranks in turns, as a
+/// partition that knows nothing of the matrix would: row i goes to rank i mod P.
+std::shared_ptr<const Matrix> dealt_out(const Matrix& A);
+
 /// Local. Normally distributed numbers that do not depend on the number of ranks.
 std::vector<double> make_rhs(const comm::Layout& layout);
 

@@ -10,6 +10,7 @@
 #include <mpi.h>
 
 #include "nodewise/amg/hierarchy.hpp"
+#include "nodewise/io/read.hpp"
 #include "nodewise/matrix/operations.hpp"
 #include "nodewise/solve/krylov.hpp"
 #include "nodewise/solve/matrix_operator.hpp"
@@ -32,6 +33,7 @@ constexpr Transport all_transports[] = {
 
 struct Arguments {
   std::vector<std::string> problems = {"laplace27:24", "rotated_fe:120", "random:4000"};
+  std::vector<std::string> dealt_out;
   std::vector<std::string> transports = {"point_to_point"};
   int repeats = 9;
   int exchanges = 3;  ///< of one sample
@@ -200,18 +202,28 @@ void print_solves(const std::shared_ptr<const Matrix>& A, const Arguments& argum
   std::cout << "\n" << std::flush;
 }
 
+void print_matrix(const std::string& name, const std::shared_ptr<const Matrix>& A,
+                  const Arguments& arguments) {
+  const mpi::Comm& comm = A->comm();
+  const amg::Hierarchy<double> hierarchy(A, {});
+  if (comm.is_root()) {
+    std::cout << fmt::format("#### {}: {} ranks on {} nodes\n\n", name, comm.size(),
+                             comm.topology().n_nodes());
+  }
+  print_levels(hierarchy, arguments);
+  if (arguments.solves > 0 && matrix::is_symmetric(*A)) print_solves(A, arguments);
+}
+
 void run(const Arguments& arguments) {
   const std::shared_ptr<const mpi::Comm> comm = make_comm(arguments.ranks_per_node);
   for (const std::string& text : arguments.problems) {
     const Problem problem = parse_problem(text);
-    const std::shared_ptr<const Matrix> A = make_matrix(comm, problem);
-    const amg::Hierarchy<double> hierarchy(A, {});
-    if (comm->is_root()) {
-      std::cout << fmt::format("#### {}, n = {}: {} ranks on {} nodes\n\n", problem.name, problem.n,
-                               comm->size(), comm->topology().n_nodes());
-    }
-    print_levels(hierarchy, arguments);
-    if (arguments.solves > 0 && matrix::is_symmetric(*A)) print_solves(A, arguments);
+    print_matrix(fmt::format("{}, n = {}", problem.name, problem.n), make_matrix(comm, problem),
+                 arguments);
+  }
+  for (const std::string& file : arguments.dealt_out) {
+    print_matrix(fmt::format("{}, row i on rank i mod P", file.substr(file.rfind('/') + 1)),
+                 dealt_out(io::read_matrix<double>(comm, file)), arguments);
   }
 }
 
@@ -221,6 +233,8 @@ int main(int argc, char** argv) {
   Arguments arguments;
   CLI::App app("Compare the routes between nodes; prints Markdown.");
   app.add_option("--problem", arguments.problems, "name:n, one or more");
+  app.add_option("--dealt-out", arguments.dealt_out,
+                 "files of square matrices, row i to be on rank i modulo the ranks");
   app.add_option("--transport", arguments.transports, "one or more");
   app.add_option("--repeats", arguments.repeats, "samples of each route")
       ->check(CLI::PositiveNumber);
