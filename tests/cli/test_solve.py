@@ -320,8 +320,8 @@ PLAIN = "nonblocking|personalized"  # which of the two pays is no matter of the 
         (["--allreduce", "mpi", "--sparse-exchange", "locality_personalized"],
          ("mpi", False, "as set"),
          ("locality_personalized", False, ", because joining messages saves the busiest rank")),
-        (["--solver", "gmres", "--restart", "255"], ("node_aware", True, "For longer ones"), None),
-        (["--solver", "gmres", "--restart", "256"], ("mpi", True, "For longer ones"), None),
+        (["--solver", "gmres", "--restart", "1023"], ("node_aware", True, "For longer ones"), None),
+        (["--solver", "gmres", "--restart", "1024"], ("mpi", True, "For longer ones"), None),
     ],
 )
 def test_algorithms_of_collective_communication(nodewise, tmp_path, options, dot_products,
