@@ -108,13 +108,18 @@ def replace(page, text):
 
 
 def band(axes, points, label):
-    """The base value of each x with the range over all assumptions; points: x -> {name: gain}."""
+    """The base value of each x with the range over all assumptions; points: x -> {name: gain}.
+
+    No range where not all were run: it would look as if little depended on them.
+    """
     xs = sorted(x for x in points if "base" in points[x])
     base = [points[x]["base"] for x in xs]
     low = [min(points[x].values()) for x in xs]
     high = [max(points[x].values()) for x in xs]
     line, = axes.plot(xs, base, marker="o", markersize=4, label=label)
-    axes.fill_between(xs, low, high, alpha=0.15, color=line.get_color(), linewidth=0)
+    complete = [len(points[x]) == max(map(len, points.values())) for x in xs]
+    axes.fill_between(xs, low, high, where=complete, alpha=0.15, color=line.get_color(),
+                      linewidth=0)
 
 
 def draw(axes, results, kind, x_of, label_of):
@@ -160,7 +165,7 @@ def plot(results, folder):
     right.set_xlabel("level (0: finest)")
     right.xaxis.get_major_locator().set_params(integer=True)
     right.set_title(f"27-point hierarchy, {most} ranks, flat network")
-    right.legend()
+    right.legend(loc="lower center")
     figure.text(0.5, 0.005, "line: base assumptions; band: NIC gap 0 to 200 ns, on-node overhead 0 to "
                 "0.5 us, all overheads 0", ha="center", fontsize=8)
     figure.tight_layout(rect=(0, 0.03, 1, 1))
