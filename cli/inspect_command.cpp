@@ -44,7 +44,7 @@ OptionalHierarchy make_hierarchy(const std::shared_ptr<const Matrix>& A, const S
       starts = comm::uniform_starts(A->rows().n_global(), settings.virtual_machine.virtual_ranks);
     }
     auto hierarchy = std::make_unique<const amg::Hierarchy<double>>(
-        A, settings.amg, std::move(starts), level_progress(console));
+        A, settings.amg, amg::Knowledge<double>{std::move(starts), {}}, level_progress(console));
     record.levels.assign(hierarchy->levels().begin(), hierarchy->levels().end());
     for (std::size_t l = 0; l < record.levels.size(); ++l) {
       record.level_surveys.push_back({longest_row(*hierarchy->matrix(l))});

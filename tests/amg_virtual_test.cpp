@@ -164,7 +164,7 @@ TEST(VirtualHierarchy, OfOneRankTellsThatOfMany) {
           io::generate<double>(test::self_comm(), gallery));
       const GlobalIndex n = serial->rows().n_global();
       const Hierarchy<double> alone(serial, options(Route::direct),
-                                    comm::uniform_starts(n, test_comm()->size()), {});
+                                    {comm::uniform_starts(n, test_comm()->size()), {}}, {});
       const auto comm = mpi::Comm::create(MPI_COMM_WORLD, nodes);
       const auto A =
           std::make_shared<const DistMatrix<double>>(io::generate<double>(comm, gallery));
@@ -181,14 +181,14 @@ TEST(VirtualHierarchy, OfOneRankTellsThatOfMany) {
 TEST(VirtualHierarchy, RangesMustBeAllRowsOfOneRank) {
   const DenseMatrix values = test::model(Problem::laplace5, 4);
   const auto serial = std::make_shared<const DistMatrix<double>>(test::serial(values));
-  EXPECT_NO_THROW(Hierarchy<double>(serial, {}, Starts{0, 5, 16}, {}));
-  EXPECT_THROW(Hierarchy<double>(serial, {}, Starts{0, 5}, {}), Error);
-  EXPECT_THROW(Hierarchy<double>(serial, {}, Starts{1, 16}, {}), Error);
-  EXPECT_THROW(Hierarchy<double>(serial, {}, Starts{0, 5, 3, 16}, {}), Error);
+  EXPECT_NO_THROW(Hierarchy<double>(serial, {}, {Starts{0, 5, 16}, {}}, {}));
+  EXPECT_THROW(Hierarchy<double>(serial, {}, {Starts{0, 5}, {}}, {}), Error);
+  EXPECT_THROW(Hierarchy<double>(serial, {}, {Starts{1, 16}, {}}, {}), Error);
+  EXPECT_THROW(Hierarchy<double>(serial, {}, {Starts{0, 5, 3, 16}, {}}, {}), Error);
   if (test_comm()->size() == 1) return;
   const Layout layout = Layout::uniform(test_comm(), values.rows());
   const auto A = std::make_shared<const DistMatrix<double>>(test::distribute(values, layout));
-  EXPECT_THROW(Hierarchy<double>(A, {}, Starts{0, 16}, {}), Error);
+  EXPECT_THROW(Hierarchy<double>(A, {}, {Starts{0, 16}, {}}, {}), Error);
 }
 
 TEST(VirtualHierarchy, MoreRanksThanRows) {

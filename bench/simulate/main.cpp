@@ -77,7 +77,7 @@ amg::Hierarchy<double> virtual_hierarchy(const Arguments& arguments, int n_ranks
   const std::vector<int> one_node = {0};
   const auto self = mpi::Comm::create(MPI_COMM_SELF, one_node);
   const std::shared_ptr<const Matrix> A = make_matrix(self, parse_problem(arguments.levels));
-  return {A, amg_options(arguments), comm::uniform_starts(A->rows().n_global(), n_ranks), {}};
+  return {A, amg_options(arguments), {comm::uniform_starts(A->rows().n_global(), n_ranks), {}}, {}};
 }
 
 bool exchange_levels(const std::shared_ptr<const mpi::Comm>& comm, const Arguments& arguments) {

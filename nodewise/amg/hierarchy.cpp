@@ -5,9 +5,8 @@
 #include <optional>
 #include <utility>
 
+#include "nodewise/amg/classical.hpp"
 #include "nodewise/amg/coarse_solver.hpp"
-#include "nodewise/amg/coarsen/splitting.hpp"
-#include "nodewise/amg/interpolate/extended_i.hpp"
 #include "nodewise/amg/smoother.hpp"
 #include "nodewise/amg/virtual_ranks.hpp"
 #include "nodewise/matrix/operations.hpp"
@@ -24,8 +23,6 @@ using matrix::DistMatrix;
 
 /// Direct solution beyond this size would cost more than the rest of the setup, unless asked for.
 constexpr GlobalIndex max_direct_rows = 600;
-/// A level that keeps more of its rows than this is not worth having.
-constexpr double max_coarsening_ratio = 0.95;
 /// Forward and backward sweeps on a last level too large to be solved directly.
 constexpr int last_level_sweeps = 4;
 
@@ -35,10 +32,8 @@ template <class T>
 struct Level {
   int depth = 0;
   std::shared_ptr<const DistMatrix<T>> A;
-  std::shared_ptr<const DistMatrix<T>> P;  // from the next level; none on the last
-  coarsen::Splitting splitting;            // while it is made
-  std::vector<LocalIndex> coarse_rows;     // this rank's rows that are the rows of the next level
-  std::vector<GlobalIndex> starts;         // of the virtual ranks' rows, if there are such
+  Transfer<T> transfer;  // to the next level; no P on the last
+  Knowledge<T> knowledge;
   std::unique_ptr<const Smoother<T>> smoother;
   std::unique_ptr<const CoarseSolver<T>> direct;        // on the last level, if it is small enough
   std::unique_ptr<matrix::GalerkinProduct<T>> product;  // of rebuild(), which makes it
@@ -50,11 +45,12 @@ struct Level {
 
   void restrict_residual(std::span<T> coarse_b) const {
     const auto restriction = scope("restriction");
-    matrix::multiply_transposed(*P, std::span<const T>(r), coarse_b);
+    if (transfer.R) return matrix::multiply(*transfer.R, std::span<const T>(r), coarse_b);
+    matrix::multiply_transposed(*transfer.P, std::span<const T>(r), coarse_b);
   }
   void add_correction(std::span<const T> coarse_x, std::span<T> fine_x) const {
     const auto prolongation = scope("prolongation");
-    matrix::multiply_add(*P, coarse_x, fine_x);
+    matrix::multiply_add(*transfer.P, coarse_x, fine_x);
   }
   void presmooth(std::span<const T> rhs, std::span<T> solution) const {
     const auto smoothing = scope("smoothing");
@@ -193,56 +189,36 @@ MatrixPointer<T> routed(const MatrixPointer<T>& A, comm::Route route, comm::Tran
   return std::make_shared<const DistMatrix<T>>(A->with_route(route, transport));
 }
 
+/// P^T A P, or R A P.
 template <class T>
-Strength measure_strength(const DistMatrix<T>& A, const Options& options) {
-  const mpi::Scope scope(A.comm(), "strength");
-  return mpi::collectively(A.comm(), [&] {
-    return strength_of_connection(A, options.strength_threshold, options.max_row_sum,
-                                  options.strength_measure);
-  });
+DistMatrix<T> coarse_matrix(const DistMatrix<T>& A, const DistMatrix<T>* R,
+                            const DistMatrix<T>& P) {
+  if (R == nullptr) return matrix::galerkin_product(A, P);
+  return matrix::multiply(*R, matrix::multiply(A, P));
 }
 
-template <class T>
-coarsen::Splitting split(const DistMatrix<T>& A, std::span<const GlobalIndex> starts,
-                         const Strength& strength, const Options& options) {
-  const mpi::Scope scope(A.comm(), "splitting");
-  return options.coarsening == Coarsening::hmis ? coarsen::hmis(A, strength, options.seed, starts)
-                                                : coarsen::pmis(A, strength, options.seed);
-}
-
-/// Makes P from the level's matrix A, on the route of the setup, and gives the level its splitting;
-/// nothing where coarsening would not make the problem smaller.
-template <class T>
-MatrixPointer<T> make_interpolation(Level<T>& level, const DistMatrix<T>& A,
-                                    const Options& options) {
-  const Strength strength = measure_strength(A, options);
-  coarsen::Splitting splitting = split(A, level.starts, strength, options);
-  const comm::Layout coarse_points = coarsen::coarse_layout(A.rows(), splitting);
-  const auto n = static_cast<double>(A.rows().n_global());
-  const GlobalIndex n_coarse = coarse_points.n_global();
-  if (n_coarse == 0 || static_cast<double>(n_coarse) > max_coarsening_ratio * n) return nullptr;
-  const mpi::Scope scope(A.comm(), "interpolation");
-  auto P = std::make_shared<const DistMatrix<T>>(
-      interpolate::extended_i(A, strength, splitting, coarse_points,
-                              options.max_interpolation_entries, options.interpolation_truncation));
-  level.splitting = std::move(splitting);
-  return P;
-}
-
-/// Gives a level its P and splitting, and returns the matrix of the next; nothing where the level
-/// is to be the last. What takes another route in the setup than in the solve is needed here only.
+/// Gives a level its transfer, and returns the matrix of the next; nothing where the level is to be
+/// the last. What takes another route in the setup than in the solve is needed here only.
 template <class T>
 MatrixPointer<T> coarsen_level(Level<T>& level, const MatrixPointer<T>& A,
                                const LevelRoutes& routes, const Options& options) {
   // What has the same route shares the plan.
   const bool one_route = routes.setup == routes.solve;
-  const MatrixPointer<T> setup_A =
-      routed(one_route ? level.A : A, routes.setup, routes.setup_transport);
-  const MatrixPointer<T> P = make_interpolation(level, *setup_A, options);
+  const auto for_setup = [&](const MatrixPointer<T>& M) {
+    return routed(M, routes.setup, routes.setup_transport);
+  };
+  const auto for_solve = [&](const MatrixPointer<T>& M) {
+    return routed(M, routes.solve, routes.solve_transport);
+  };
+  const MatrixPointer<T> setup_A = for_setup(one_route ? level.A : A);
+  level.transfer = classical_transfer(*setup_A, level.knowledge, options);
+  auto& [P, R, coarse_rows, near_null_space, failure] = level.transfer;
   if (P == nullptr) return nullptr;
-  const MatrixPointer<T> setup_P = routed(P, routes.setup, routes.setup_transport);
-  level.P = routed(one_route ? setup_P : P, routes.solve, routes.solve_transport);
-  return std::make_shared<const DistMatrix<T>>(matrix::galerkin_product(*setup_A, *setup_P));
+  const MatrixPointer<T> setup_P = for_setup(P);
+  const MatrixPointer<T> setup_R = R ? for_setup(R) : nullptr;
+  P = for_solve(one_route ? setup_P : P);
+  if (R) R = for_solve(one_route ? setup_R : R);
+  return std::make_shared<const DistMatrix<T>>(coarse_matrix(*setup_A, setup_R.get(), *setup_P));
 }
 
 /// Local. Completes a level that has its matrix, its P where there is one, or its direct solver.
@@ -252,13 +228,7 @@ void furnish(Level<T>& level, const Options& options) {
   const auto n = static_cast<std::size_t>(level.A->n_local());
   if (level.depth > 0) level.b.resize(n);
   if (level.depth > 0) level.x.resize(n);
-  if (level.P) level.r.resize(n);
-  for (std::size_t i = 0; i < level.splitting.size(); ++i) {
-    if (level.splitting[i] == coarsen::coarse) {
-      level.coarse_rows.push_back(static_cast<LocalIndex>(i));
-    }
-  }
-  level.splitting = {};
+  if (level.transfer.P) level.r.resize(n);
 }
 
 template <class T>
@@ -271,13 +241,13 @@ std::string name_of(const CoarseSolver<T>& direct) {
 template <class T>
 Hierarchy<T>::Hierarchy(std::shared_ptr<const DistMatrix<T>> A, const Options& options,
                         const LevelObserver& observe)
-    : Hierarchy(std::move(A), options, {}, observe) {}
+    : Hierarchy(std::move(A), options, Knowledge<T>{}, observe) {}
 
 template <class T>
 Hierarchy<T>::Hierarchy(std::shared_ptr<const DistMatrix<T>> A, const Options& options,
-                        std::vector<GlobalIndex> starts, const LevelObserver& observe)
+                        Knowledge<T> knowledge, const LevelObserver& observe)
     : options_(options) {
-  check_starts(*A, starts);
+  check_starts(*A, std::span<const GlobalIndex>(knowledge.virtual_starts));
   examine(*A, options_);
   // What fails on this rank alone, and is no matrix: it waits for the others at the end, since an
   // agreement on every level would cost as much as a message to the farthest rank and back.
@@ -287,26 +257,28 @@ Hierarchy<T>::Hierarchy(std::shared_ptr<const DistMatrix<T>> A, const Options& o
     const mpi::Scope scope(A->comm(), "level_setup", depth);
     Level<T>& level = *levels_.emplace_back(std::make_unique<Level<T>>());
     level.depth = depth;
-    level.starts = std::exchange(starts, {});
+    level.knowledge = std::exchange(knowledge, {});
     const LevelRoutes routes = routes_of_level(options_, depth);
     level.A = routed(A, routes.solve, routes.solve_transport);
     LevelInfo info = describe(*level.A, routes);
     const bool may_coarsen =
         info.rows > options_.max_coarse_rows && depth + 1 < options_.max_levels;
     A = may_coarsen ? coarsen_level(level, A, routes, options_) : nullptr;
-    if (level.P) {
-      info.interpolation_nonzeros = level.P->nnz_global();
+    if (level.transfer.P) {
+      info.interpolation_nonzeros = level.transfer.P->nnz_global();
     } else if (info.rows <= std::max<GlobalIndex>(max_direct_rows, options_.max_coarse_rows)) {
       level.direct = std::make_unique<const CoarseSolver<T>>(*level.A);
       info.coarse_solver = name_of(*level.direct);
     } else {
       info.coarse_solver = std::to_string(last_level_sweeps) + " symmetric sweeps";
     }
+    if (!failure) failure = level.transfer.failure;
     if (!failure) failure = mpi::caught([&] { furnish(level, options_); });
     info_.push_back(info);
     if (observe) observe(depth, info);
-    if (!level.P) break;
-    starts = virtual_coarse_starts(level.starts, level.coarse_rows);
+    if (!level.transfer.P) break;
+    knowledge = {virtual_coarse_starts(level.knowledge.virtual_starts, level.transfer.coarse_rows),
+                 std::move(level.transfer.coarse_near_null_space)};
   }
   unite(levels_.front()->A->comm(), info_, failure);
 }
@@ -351,11 +323,11 @@ void Hierarchy<T>::rebuild(std::shared_ptr<const DistMatrix<T>> A) {
   for (const std::unique_ptr<Level<T>>& level : levels_) {
     const mpi::Scope scope(A->comm(), "level_setup", level->depth);
     renewed.push_back(renew(*level, A, options_));
-    if (!level->P) break;
+    if (!level->transfer.P) break;
     if (!level->product) {
       const Level<T>& coarse = *levels_[static_cast<std::size_t>(level->depth) + 1];
       level->product =
-          std::make_unique<matrix::GalerkinProduct<T>>(*level->A, *level->P, *coarse.A);
+          std::make_unique<matrix::GalerkinProduct<T>>(*level->A, *level->transfer.P, *coarse.A);
     }
     A = std::make_shared<const DistMatrix<T>>(level->product->recompute(*A));
   }
@@ -384,7 +356,7 @@ template <class T>
 void cycle(std::span<const std::unique_ptr<Level<T>>> levels, std::span<const T> b,
            std::span<T> x) {
   const Level<T>& level = *levels.front();
-  if (!level.P) return level.solve(b, x);
+  if (!level.transfer.P) return level.solve(b, x);
   const Level<T>& coarse = *levels[1];
   level.presmooth(b, x);
   level.restrict_residual(coarse.b);
@@ -412,12 +384,12 @@ std::shared_ptr<const matrix::DistMatrix<T>> Hierarchy<T>::matrix(std::size_t le
 
 template <class T>
 const matrix::DistMatrix<T>* Hierarchy<T>::interpolation(std::size_t level) const {
-  return levels_.at(level)->P.get();
+  return levels_.at(level)->transfer.P.get();
 }
 
 template <class T>
 std::span<const LocalIndex> Hierarchy<T>::coarse_rows(std::size_t level) const {
-  return levels_.at(level)->coarse_rows;
+  return levels_.at(level)->transfer.coarse_rows;
 }
 
 template <class T>
@@ -436,7 +408,7 @@ double Hierarchy<T>::operator_complexity() const {
 
 template <class T>
 std::span<const GlobalIndex> Hierarchy<T>::virtual_starts(std::size_t level) const {
-  return levels_.at(level)->starts;
+  return levels_.at(level)->knowledge.virtual_starts;
 }
 
 template <class T>
@@ -445,12 +417,13 @@ std::size_t Hierarchy<T>::memory_bytes() const {
   for (std::size_t l = 0; l < levels_.size(); ++l) {
     const Level<T>& level = *levels_[l];
     if (l > 0) bytes += level.A->memory_bytes();
-    if (level.P) bytes += level.P->memory_bytes();
+    if (level.transfer.P) bytes += level.transfer.P->memory_bytes();
+    if (level.transfer.R) bytes += level.transfer.R->memory_bytes();
     if (level.smoother) bytes += level.smoother->memory_bytes();
     if (level.direct) bytes += level.direct->memory_bytes();
     bytes += (level.b.size() + level.x.size() + level.r.size()) * sizeof(T);
-    bytes += level.coarse_rows.size() * sizeof(LocalIndex);
-    bytes += level.starts.size() * sizeof(GlobalIndex);
+    bytes += level.transfer.coarse_rows.size() * sizeof(LocalIndex);
+    bytes += level.knowledge.virtual_starts.size() * sizeof(GlobalIndex);
   }
   return bytes;
 }

@@ -7,59 +7,13 @@
 #include <string>
 #include <vector>
 
-#include "nodewise/amg/strength.hpp"
-#include "nodewise/base/by_level.hpp"
-#include "nodewise/base/options.hpp"
+#include "nodewise/amg/options.hpp"
+#include "nodewise/amg/transfer.hpp"
 #include "nodewise/comm/plan.hpp"
 #include "nodewise/matrix/dist_matrix.hpp"
 #include "nodewise/solve/operator.hpp"
 
 namespace nodewise::amg {
-
-enum class Coarsening { hmis, pmis };
-enum class SmootherKind { l1_gauss_seidel, gauss_seidel, l1_jacobi, jacobi };
-/// How one Gauss-Seidel sweep runs through the rows.
-enum class SweepOrder {
-  automatic,         ///< forward_backward for a symmetric matrix, symmetric for another
-  forward_backward,  ///< forward before the coarse correction, backward after it
-  symmetric          ///< forward, then backward, both times: twice the work
-};
-
-struct Options {
-  double strength_threshold = 0.25;
-  StrengthMeasure strength_measure = StrengthMeasure::automatic;
-  double max_row_sum = 0.9;
-  Coarsening coarsening = Coarsening::hmis;
-  int seed = 0;
-  int max_interpolation_entries = 4;
-  double interpolation_truncation = 0.0;
-  SmootherKind smoother = SmootherKind::l1_gauss_seidel;
-  SweepOrder sweep_order = SweepOrder::automatic;
-  int pre_sweeps = 1;
-  int post_sweeps = 1;
-  double jacobi_weight = 0.6666666666666666;
-  int max_levels = 25;
-  int max_coarse_rows = 100;
-  ByLevel<comm::Route> route = comm::Route::direct;  ///< of the exchanges of the solve
-  ByLevel<comm::Route> setup_route;                  ///< of the setup; empty: as in the solve
-  int route_from_level = 0;                          ///< finer levels are direct
-  ByLevel<comm::Transport> transport;                ///< of the solve; empty: point_to_point
-  ByLevel<comm::Transport> setup_transport;          ///< of the setup; empty: point_to_point
-};
-
-/// The routes and transports that a level, 0 being the finest, is to take.
-struct LevelRoutes {
-  comm::Route setup = comm::Route::direct;
-  comm::Route solve = comm::Route::direct;
-  comm::Transport setup_transport = comm::Transport::point_to_point;
-  comm::Transport solve_transport = comm::Transport::point_to_point;
-
-  friend bool operator==(const LevelRoutes&, const LevelRoutes&) = default;
-};
-LevelRoutes routes_of_level(const Options& options, int level);
-
-/// The one table behind the command line, JSON and the reference page.
-std::span<const Field<Options>> option_fields();
 
 /// What is known of one level; the same on every rank.
 struct LevelInfo {
@@ -94,11 +48,10 @@ class Hierarchy : public solve::Operator<T> {
   /// whose setup takes another route than its solve plans both.
   Hierarchy(std::shared_ptr<const matrix::DistMatrix<T>> A, const Options& options,
             const LevelObserver& observe = {});
-  /// The same on one rank, coarsened as P ranks would that own the rows [starts[r], starts[r + 1])
-  /// of A: to study the hierarchy of a machine that is not at hand (amg/virtual_ranks.hpp). Throws
-  /// invalid_argument on a communicator of several ranks or where the ranges are not all rows.
+  /// The same with what is known of the problem besides its matrix. Throws invalid_argument where
+  /// there are virtual ranks and the communicator has several ranks, or theirs are not all rows.
   Hierarchy(std::shared_ptr<const matrix::DistMatrix<T>> A, const Options& options,
-            std::vector<GlobalIndex> starts, const LevelObserver& observe);
+            Knowledge<T> knowledge, const LevelObserver& observe);
   ~Hierarchy() override;
   Hierarchy(Hierarchy&&) noexcept;
 

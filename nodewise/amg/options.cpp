@@ -1,4 +1,4 @@
-#include "nodewise/amg/hierarchy.hpp"
+#include "nodewise/amg/options.hpp"
 
 namespace nodewise::amg {
 

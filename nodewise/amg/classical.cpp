@@ -1,0 +1,69 @@
+#include "nodewise/amg/classical.hpp"
+
+#include <utility>
+
+#include "nodewise/amg/coarsen/splitting.hpp"
+#include "nodewise/amg/interpolate/extended_i.hpp"
+#include "nodewise/mpi/agree.hpp"
+#include "nodewise/mpi/ledger.hpp"
+
+namespace nodewise::amg {
+
+namespace {
+
+using matrix::DistMatrix;
+
+/// A level that keeps more of its rows than this is not worth having.
+constexpr double max_coarsening_ratio = 0.95;
+
+template <class T>
+Strength measure_strength(const DistMatrix<T>& A, const Options& options) {
+  const mpi::Scope scope(A.comm(), "strength");
+  return mpi::collectively(A.comm(), [&] {
+    return strength_of_connection(A, options.strength_threshold, options.max_row_sum,
+                                  options.strength_measure);
+  });
+}
+
+template <class T>
+coarsen::Splitting split(const DistMatrix<T>& A, std::span<const GlobalIndex> starts,
+                         const Strength& strength, const Options& options) {
+  const mpi::Scope scope(A.comm(), "splitting");
+  return options.coarsening == Coarsening::hmis ? coarsen::hmis(A, strength, options.seed, starts)
+                                                : coarsen::pmis(A, strength, options.seed);
+}
+
+std::vector<LocalIndex> coarse_rows(const coarsen::Splitting& splitting) {
+  std::vector<LocalIndex> rows;
+  for (std::size_t i = 0; i < splitting.size(); ++i) {
+    if (splitting[i] == coarsen::coarse) rows.push_back(static_cast<LocalIndex>(i));
+  }
+  return rows;
+}
+
+}  // namespace
+
+template <class T>
+Transfer<T> classical_transfer(const DistMatrix<T>& A, const Knowledge<T>& knowledge,
+                               const Options& options) {
+  const Strength strength = measure_strength(A, options);
+  const coarsen::Splitting splitting = split(A, knowledge.virtual_starts, strength, options);
+  const comm::Layout coarse_points = coarsen::coarse_layout(A.rows(), splitting);
+  const auto n = static_cast<double>(A.rows().n_global());
+  const GlobalIndex n_coarse = coarse_points.n_global();
+  if (n_coarse == 0 || static_cast<double>(n_coarse) > max_coarsening_ratio * n) return {};
+  const mpi::Scope scope(A.comm(), "interpolation");
+  Transfer<T> transfer;
+  transfer.P = std::make_shared<const DistMatrix<T>>(
+      interpolate::extended_i(A, strength, splitting, coarse_points,
+                              options.max_interpolation_entries, options.interpolation_truncation));
+  transfer.failure = mpi::caught([&] { transfer.coarse_rows = coarse_rows(splitting); });
+  return transfer;
+}
+
+template Transfer<float> classical_transfer(const DistMatrix<float>&, const Knowledge<float>&,
+                                            const Options&);
+template Transfer<double> classical_transfer(const DistMatrix<double>&, const Knowledge<double>&,
+                                             const Options&);
+
+}  // namespace nodewise::amg

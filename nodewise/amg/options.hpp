@@ -1,0 +1,58 @@
+// The choices that a hierarchy is made by.
+#pragma once
+
+#include <span>
+
+#include "nodewise/amg/strength.hpp"
+#include "nodewise/base/by_level.hpp"
+#include "nodewise/base/options.hpp"
+#include "nodewise/comm/plan.hpp"
+
+namespace nodewise::amg {
+
+enum class Coarsening { hmis, pmis };
+enum class SmootherKind { l1_gauss_seidel, gauss_seidel, l1_jacobi, jacobi };
+/// How one Gauss-Seidel sweep runs through the rows.
+enum class SweepOrder {
+  automatic,         ///< forward_backward for a symmetric matrix, symmetric for another
+  forward_backward,  ///< forward before the coarse correction, backward after it
+  symmetric          ///< forward, then backward, both times: twice the work
+};
+
+struct Options {
+  double strength_threshold = 0.25;
+  StrengthMeasure strength_measure = StrengthMeasure::automatic;
+  double max_row_sum = 0.9;
+  Coarsening coarsening = Coarsening::hmis;
+  int seed = 0;
+  int max_interpolation_entries = 4;
+  double interpolation_truncation = 0.0;
+  SmootherKind smoother = SmootherKind::l1_gauss_seidel;
+  SweepOrder sweep_order = SweepOrder::automatic;
+  int pre_sweeps = 1;
+  int post_sweeps = 1;
+  double jacobi_weight = 0.6666666666666666;
+  int max_levels = 25;
+  int max_coarse_rows = 100;
+  ByLevel<comm::Route> route = comm::Route::direct;  ///< of the exchanges of the solve
+  ByLevel<comm::Route> setup_route;                  ///< of the setup; empty: as in the solve
+  int route_from_level = 0;                          ///< finer levels are direct
+  ByLevel<comm::Transport> transport;                ///< of the solve; empty: point_to_point
+  ByLevel<comm::Transport> setup_transport;          ///< of the setup; empty: point_to_point
+};
+
+/// The routes and transports that a level, 0 being the finest, is to take.
+struct LevelRoutes {
+  comm::Route setup = comm::Route::direct;
+  comm::Route solve = comm::Route::direct;
+  comm::Transport setup_transport = comm::Transport::point_to_point;
+  comm::Transport solve_transport = comm::Transport::point_to_point;
+
+  friend bool operator==(const LevelRoutes&, const LevelRoutes&) = default;
+};
+LevelRoutes routes_of_level(const Options& options, int level);
+
+/// The one table behind the command line, JSON and the reference page.
+std::span<const Field<Options>> option_fields();
+
+}  // namespace nodewise::amg

@@ -1,0 +1,38 @@
+// How a level is joined to the next, and what its making starts from.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "nodewise/amg/near_null_space.hpp"
+#include "nodewise/base/error.hpp"
+#include "nodewise/matrix/dist_matrix.hpp"
+
+namespace nodewise::amg {
+
+/// What is known of a problem, or of a level, besides its matrix.
+template <class T>
+struct Knowledge {
+  /// Of the rows of virtual ranks, of which rank r has [starts[r], starts[r + 1]): on one rank, the
+  /// hierarchy is then coarsened as so many ranks would, to study a machine that is not at hand
+  /// (amg/virtual_ranks.hpp). Empty: none.
+  std::vector<GlobalIndex> virtual_starts;
+  NearNullSpace<T> near_null_space;
+};
+
+/// What a way of coarsening makes of a level.
+template <class T>
+struct Transfer {
+  /// Prolongation from the next level; null where coarsening would not make the problem smaller.
+  std::shared_ptr<const matrix::DistMatrix<T>> P;
+  /// Restriction to the next level; null: the transpose of P.
+  std::shared_ptr<const matrix::DistMatrix<T>> R;
+  /// For each of this rank's rows of the next level the row of this level it stands for, ascending.
+  std::vector<LocalIndex> coarse_rows;
+  NearNullSpace<T> coarse_near_null_space;
+  /// What failed on this rank alone after the last message, to be agreed on with what comes later.
+  std::optional<Error> failure;
+};
+
+}  // namespace nodewise::amg
