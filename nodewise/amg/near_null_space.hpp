@@ -1,7 +1,11 @@
-// Vectors that the relaxation hardly reduces.
+// The vectors that a matrix nearly maps to zero: what an aggregation's coarse grids must represent.
 #pragma once
 
+#include <span>
 #include <vector>
+
+#include "nodewise/comm/layout.hpp"
+#include "nodewise/matrix/dist_matrix.hpp"
 
 namespace nodewise::amg {
 
@@ -10,6 +14,46 @@ template <class T>
 struct NearNullSpace {
   int n_vectors = 0;      ///< 0: none are known
   std::vector<T> values;  ///< entry (i, k) of vector k at local row i: values[i * n_vectors + k]
+
+  std::span<const T> row(std::size_t i) const { return std::span(values).subspan(i * k(), k()); }
+  std::span<T> row(std::size_t i) { return std::span(values).subspan(i * k(), k()); }
+
+ private:
+  std::size_t k() const { return static_cast<std::size_t>(n_vectors); }
 };
+
+/// Local; throws the same Error on every rank. Checks that a matrix with these rows can be one of
+/// points of `unknowns` rows each, interleaved: invalid_argument where a point's rows are not all
+/// of one rank, or the last point is not complete.
+void require_whole_points(const comm::Layout& rows, int unknowns);
+
+/// Local. The layout of the points: rank r owns those whose rows it owns. Throws what
+/// require_whole_points() throws.
+comm::Layout points_of(const comm::Layout& rows, int unknowns);
+
+/// Local. The vectors that are constant in one unknown and zero in the others, one for each.
+template <class T>
+NearNullSpace<T> constant_vectors(const comm::Layout& rows, int unknowns);
+
+/// Collective. The rigid body modes of linear elasticity: `dimensions` displacements at every
+/// point, and the coordinates of this rank's points (points x dimensions, row-major). First the
+/// translations, then the rotation of the plane (2 dimensions), or about x, y and z (3), about the
+/// mean of all points, so that the vectors are far from dependent wherever the body is. Throws on
+/// every rank invalid_argument where there are neither 2 nor 3 dimensions or a coordinate is not
+/// finite, dimension_mismatch where their number is wrong, and what require_whole_points() throws.
+/// One allreduce.
+template <class T>
+NearNullSpace<T> rigid_body_modes(const comm::Layout& rows, int dimensions,
+                                  std::span<const double> coordinates);
+
+/// Collective. The vectors after `sweeps` sweeps of damped Jacobi relaxation on A x = 0, beginning
+/// with them: what A's rows demand (clamped unknowns, jumps of coefficients) is then seen in the
+/// coarse grids. The damping is 4/3 over the spectral radius of D^-1 A, of which an estimate is
+/// given. A sweep costs one exchange of A with as many values an entry as there are vectors. Does
+/// not depend on the number of ranks. Throws dimension_mismatch on every rank where the vectors do
+/// not have A's rows.
+template <class T>
+NearNullSpace<T> improved(const matrix::DistMatrix<T>& A, NearNullSpace<T> vectors, int sweeps,
+                          double spectral_radius);
 
 }  // namespace nodewise::amg
