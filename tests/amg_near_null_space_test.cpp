@@ -5,14 +5,15 @@
 
 #include "nodewise/amg/near_null_space.hpp"
 
-#include "amg_support.hpp"
-#include "collective_error.hpp"
+#include "aggregate_support.hpp"
 
 namespace nodewise::amg {
 namespace {
 
 using test::DenseMatrix;
+using test::gathered_vectors;
 using test::layouts_of;
+using test::layouts_of_points;
 using test::test_comm;
 
 /// Collective. Expects the same error on every rank, with `part` in its text.
@@ -20,26 +21,6 @@ template <class Work>
 void expect_refused(ErrorCode code, const std::string& part, Work&& work) {
   const std::string text = test::expect_same_error(*test_comm(), code, std::forward<Work>(work));
   EXPECT_NE(text.find(part), std::string::npos) << text;
-}
-
-/// Layouts of the rows of n points with `unknowns` rows each.
-std::vector<matrix::Layout> layouts_of_points(GlobalIndex n, int unknowns) {
-  std::vector<matrix::Layout> layouts;
-  for (const matrix::Layout& points : layouts_of(test_comm(), n)) {
-    std::vector<GlobalIndex> starts(points.starts().begin(), points.starts().end());
-    for (GlobalIndex& start : starts) start *= unknowns;
-    layouts.emplace_back(test_comm(), starts);
-  }
-  return layouts;
-}
-
-/// Collective. All rows of all vectors, on every rank.
-template <class T>
-DenseMatrix gathered_vectors(const mpi::Comm& comm, const NearNullSpace<T>& vectors) {
-  const DenseMatrix all = test::gathered(comm, vectors.values);
-  DenseMatrix whole(all.rows() / vectors.n_vectors, vectors.n_vectors);
-  std::copy(all.data(), all.data() + all.size(), whole.data());
-  return whole;
 }
 
 TEST(NearNullSpace, TakesOneConstantForEachUnknown) {

@@ -11,35 +11,9 @@ namespace {
 using test::Dense;
 using test::DenseMatrix;
 using test::distribute;
+using test::gathered_marks;
 using test::layouts_of;
 using test::test_comm;
-
-/// Collective. The marks as a matrix on every rank.
-template <class T>
-Dense<int> gathered_marks(const matrix::DistMatrix<T>& A, const Strength& strength) {
-  EXPECT_EQ(strength.on.size(), A.on().cols.size());
-  EXPECT_EQ(strength.off.size(), A.off().cols.size());
-  const auto n = A.rows().n_global();
-  std::vector<std::int32_t> marks(static_cast<std::size_t>(n * n), 0);
-  const auto mark = [&](LocalIndex i, GlobalIndex column, int value) {
-    const GlobalIndex row = A.rows().to_global(i) - A.rows().first();
-    marks[static_cast<std::size_t>(row * n + column - A.cols().first())] = value;
-  };
-  for (LocalIndex i = 0; i < A.n_local(); ++i) {
-    for (auto k = static_cast<std::size_t>(A.on().begin(i));
-         k < static_cast<std::size_t>(A.on().end(i)); ++k) {
-      mark(i, A.cols().to_global(A.on().cols[k]), strength.on[k]);
-    }
-    for (auto k = static_cast<std::size_t>(A.off().begin(i));
-         k < static_cast<std::size_t>(A.off().end(i)); ++k) {
-      mark(i, A.ghosts()[static_cast<std::size_t>(A.off().cols[k])], strength.off[k]);
-    }
-  }
-  mpi::sum_in_place(A.comm(), std::span<std::int32_t>(marks));
-  Dense<int> whole(n, n);
-  std::copy(marks.begin(), marks.end(), whole.data());
-  return whole;
-}
 
 void expect_definition(const DenseMatrix& values, double threshold, double max_row_sum,
                        StrengthMeasure measure, const std::string& name) {

@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "nodewise/amg/coarsen/splitting.hpp"
+#include "nodewise/amg/strength.hpp"
 #include "nodewise/base/hash.hpp"
 #include "nodewise/io/gallery.hpp"
 #include "nodewise/matrix/assemble.hpp"
@@ -74,6 +75,33 @@ inline std::vector<int> gathered_splitting(const mpi::Comm& comm,
   const std::vector<std::int32_t> mine(part.begin(), part.end());
   const auto all = mpi::concatenate_all(comm, std::span<const std::int32_t>(mine));
   return {all.begin(), all.end()};
+}
+
+/// Collective. The marks as a matrix on every rank.
+template <class T>
+Dense<int> gathered_marks(const matrix::DistMatrix<T>& A, const amg::Strength& strength) {
+  EXPECT_EQ(strength.on.size(), A.on().cols.size());
+  EXPECT_EQ(strength.off.size(), A.off().cols.size());
+  const auto n = A.rows().n_global();
+  std::vector<std::int32_t> marks(static_cast<std::size_t>(n * n), 0);
+  const auto mark = [&](LocalIndex i, GlobalIndex column, int value) {
+    const GlobalIndex row = A.rows().to_global(i) - A.rows().first();
+    marks[static_cast<std::size_t>(row * n + column - A.cols().first())] = value;
+  };
+  for (LocalIndex i = 0; i < A.n_local(); ++i) {
+    for (auto k = static_cast<std::size_t>(A.on().begin(i));
+         k < static_cast<std::size_t>(A.on().end(i)); ++k) {
+      mark(i, A.cols().to_global(A.on().cols[k]), strength.on[k]);
+    }
+    for (auto k = static_cast<std::size_t>(A.off().begin(i));
+         k < static_cast<std::size_t>(A.off().end(i)); ++k) {
+      mark(i, A.ghosts()[static_cast<std::size_t>(A.off().cols[k])], strength.off[k]);
+    }
+  }
+  mpi::sum_in_place(A.comm(), std::span<std::int32_t>(marks));
+  Dense<int> whole(n, n);
+  std::copy(marks.begin(), marks.end(), whole.data());
+  return whole;
 }
 
 /// Local. This rank's part of a splitting of all points.

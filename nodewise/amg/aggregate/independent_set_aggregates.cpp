@@ -1,0 +1,41 @@
+#include <algorithm>
+
+#include "nodewise/amg/aggregate/aggregates.hpp"
+#include "nodewise/amg/aggregate/join.hpp"
+#include "nodewise/mpi/agree.hpp"
+
+namespace nodewise::amg::aggregate {
+
+using matrix::DistMatrix;
+
+template <class T>
+Aggregates independent_set_aggregates(const DistMatrix<T>& G, const Strength& strength,
+                                      int distance, int seed) {
+  const std::vector<std::uint8_t> roots = maximal_independent_set(G, strength, distance, seed);
+  Aggregates aggregates{
+      comm::Layout::from_local_size(G.shared_comm(), std::count(roots.begin(), roots.end(), 1)),
+      {}};
+  std::vector<GlobalIndex>& of_point = aggregates.of_point;
+  std::vector<GlobalIndex> ghosts;
+  mpi::collectively(G.comm(), [&] {
+    of_point.assign(roots.size(), no_aggregate);
+    ghosts.assign(static_cast<std::size_t>(G.n_ghosts()), no_aggregate);
+    GlobalIndex next = aggregates.layout.begin();
+    for (std::size_t i = 0; i < roots.size(); ++i) {
+      if (roots[i]) of_point[i] = next++;
+    }
+  });
+  std::optional<Error> failure;
+  for (int round = 0; round < distance; ++round) {
+    G.exchange().forward(std::span<const GlobalIndex>(of_point), std::span<GlobalIndex>(ghosts));
+    if (!failure) failure = mpi::caught([&] { join_neighbours(G, strength, ghosts, of_point); });
+  }
+  mpi::agree(G.comm(), failure);
+  return aggregates;
+}
+
+template Aggregates independent_set_aggregates(const DistMatrix<float>&, const Strength&, int, int);
+template Aggregates independent_set_aggregates(const DistMatrix<double>&, const Strength&, int,
+                                               int);
+
+}  // namespace nodewise::amg::aggregate

@@ -1,0 +1,91 @@
+#include <algorithm>
+
+#include "nodewise/amg/aggregate/aggregates.hpp"
+#include "nodewise/amg/aggregate/join.hpp"
+#include "nodewise/amg/aggregate/strong_entries.hpp"
+#include "nodewise/mpi/agree.hpp"
+
+namespace nodewise::amg::aggregate {
+
+using matrix::DistMatrix;
+
+namespace {
+
+/// The passes of standard_aggregates(); numbers count from 0 on this rank.
+template <class T>
+class Standard {
+ public:
+  Standard(const DistMatrix<T>& G, const Strength& strength)
+      : G_(G), strength_(strength), of_point_(static_cast<std::size_t>(G.n_local())) {
+    std::fill(of_point_.begin(), of_point_.end(), no_aggregate);
+  }
+
+  std::vector<GlobalIndex> run() {
+    for (LocalIndex i = 0; i < G_.n_local(); ++i) {
+      if (is_free(i) && neighbourhood_is_free(i)) take_neighbourhood(i);
+    }
+    join_neighbours(G_, strength_, {}, of_point_);
+    for (LocalIndex i = 0; i < G_.n_local(); ++i) {
+      if (is_free(i) && is_connected(i)) take_neighbourhood(i);
+    }
+    return std::move(of_point_);
+  }
+  GlobalIndex size() const { return size_; }
+
+ private:
+  bool is_free(LocalIndex i) const { return of_point_[static_cast<std::size_t>(i)] < 0; }
+
+  bool is_connected(LocalIndex i) const {
+    bool any = false;
+    for_each_strong(G_.on(), strength_.on, i, [&](std::size_t, T) { any = true; });
+    for_each_strong(G_.off(), strength_.off, i, [&](std::size_t, T) { any = true; });
+    return any;
+  }
+
+  /// There is a neighbourhood, and none of it is taken.
+  bool neighbourhood_is_free(LocalIndex i) const {
+    bool any = false;
+    bool taken = false;
+    for_each_strong(G_.on(), strength_.on, i, [&](std::size_t j, T) {
+      any = true;
+      taken = taken || of_point_[j] >= 0;
+    });
+    return any && !taken;
+  }
+
+  void take_neighbourhood(LocalIndex i) {
+    of_point_[static_cast<std::size_t>(i)] = size_;
+    for_each_strong(G_.on(), strength_.on, i, [&](std::size_t j, T) {
+      if (of_point_[j] < 0) of_point_[j] = size_;
+    });
+    ++size_;
+  }
+
+  const DistMatrix<T>& G_;
+  const Strength& strength_;
+  std::vector<GlobalIndex> of_point_;
+  GlobalIndex size_ = 0;
+};
+
+}  // namespace
+
+template <class T>
+Aggregates standard_aggregates(const DistMatrix<T>& G, const Strength& strength) {
+  GlobalIndex size = 0;
+  std::vector<GlobalIndex> of_point = mpi::collectively(G.comm(), [&] {
+    Standard<T> passes(G, strength);
+    auto numbers = passes.run();
+    size = passes.size();
+    return numbers;
+  });
+  comm::Layout layout = comm::Layout::from_local_size(G.shared_comm(), size);
+  for (GlobalIndex& aggregate : of_point) {
+    if (aggregate >= 0) aggregate += layout.begin();
+  }
+  return {std::move(layout), std::move(of_point)};
+}
+
+template Aggregates standard_aggregates(const DistMatrix<float>&, const Strength&);
+template Aggregates standard_aggregates(const DistMatrix<double>&, const Strength&);
+
+}  // namespace nodewise::amg::aggregate
