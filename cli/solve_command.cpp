@@ -11,6 +11,7 @@
 #include "cli/agreed.hpp"
 #include "cli/collective_choices.hpp"
 #include "cli/console.hpp"
+#include "cli/exit_code.hpp"
 #include "cli/jacobi.hpp"
 #include "cli/machine.hpp"
 #include "cli/output_file.hpp"
@@ -37,16 +38,30 @@ void check_outputs(const mpi::Comm& comm, const ResultOptions& result) {
   });
 }
 
+/// What of the multigrid options makes a preconditioner that conjugate gradients cannot use; empty
+/// where nothing does.
+std::string asymmetry(const Settings& settings) {
+  const bool amg = settings.method.preconditioner == PreconditionerChoice::amg;
+  return amg ? amg::asymmetry_of(settings.amg) : std::string();
+}
+
 std::string method_name(const Settings& settings, bool symmetric) {
+  const std::string against = asymmetry(settings);
   switch (settings.method.solver) {
     case SolverChoice::cg:
+      if (!against.empty()) {
+        throw Failure(ExitCode::usage,
+                      fmt::format("--solver cg needs a symmetric preconditioner, and {} makes "
+                                  "multigrid another; leave that, or take --solver gmres",
+                                  against));
+      }
       return "cg";
     case SolverChoice::gmres:
       return "gmres";
     case SolverChoice::automatic:
       break;
   }
-  return symmetric ? "cg" : "gmres";
+  return symmetric && against.empty() ? "cg" : "gmres";
 }
 
 const char* preconditioner_name(PreconditionerChoice choice) {

@@ -54,8 +54,12 @@ std::string method_text(const SolveRecord& record, const Settings& settings) {
   if (record.preconditioner == "amg") text += ", preconditioned by algebraic multigrid";
   if (record.preconditioner == "jacobi") text += ", preconditioned by the diagonal";
   if (record.preconditioner == "none") text += ", not preconditioned";
+  std::string reason = record.solver_was_chosen ? "hence the method" : "the method as asked";
+  if (record.solver_was_chosen && symmetric && record.report.method != "cg") {
+    reason = "the preconditioner is not";  // asked to be so by its options
+  }
   return fmt::format("{}; the matrix is {}, {}", text, symmetric ? "symmetric" : "not symmetric",
-                     record.solver_was_chosen ? "hence the method" : "the method as asked");
+                     reason);
 }
 
 /// The messages of no level of one rank are worth two columns of zeros.

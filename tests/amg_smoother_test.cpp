@@ -1,6 +1,7 @@
 // Relaxation against sweeps written down for dense matrices.
 #include <functional>
 
+#include <Eigen/Dense>
 #include <gtest/gtest.h>
 
 #include "nodewise/amg/smoother.hpp"
@@ -47,6 +48,7 @@ class Reference {
     if (options_.smoother == SmootherKind::l1_jacobi) larger += on + off;
     if (options_.smoother == SmootherKind::l1_gauss_seidel && off / 2 > size / 3) larger += off / 2;
     if (options_.smoother == SmootherKind::jacobi) larger /= options_.jacobi_weight;
+    if (!is_jacobi(options_.smoother)) larger /= options_.sor_weight;
     return std::copysign(larger, A_(i, i));
   }
 
@@ -67,14 +69,14 @@ class Reference {
   void presmooth(const DenseMatrix& b, DenseMatrix& x) const {
     x.fill(0);
     for (int k = 0; k < options_.pre_sweeps; ++k) {
-      sweep(true, b, x);
+      sweep(options_.sweep_order != SweepOrder::backward, b, x);
       if (symmetric()) sweep(false, b, x);
     }
   }
   void postsmooth(const DenseMatrix& b, DenseMatrix& x) const {
     for (int k = 0; k < options_.post_sweeps; ++k) {
       if (symmetric()) sweep(true, b, x);
-      sweep(false, b, x);
+      sweep(options_.sweep_order == SweepOrder::forward, b, x);
     }
   }
 
@@ -82,23 +84,32 @@ class Reference {
   bool same_rank(GlobalIndex i, GlobalIndex j) const {
     return layout_.owner(layout_.first() + i) == layout_.owner(layout_.first() + j);
   }
-  bool symmetric() const { return options_.sweep_order == SweepOrder::symmetric; }
+  /// Whether a sweep is one each way; Jacobi's know no way.
+  bool symmetric() const {
+    return options_.sweep_order == SweepOrder::symmetric && !is_jacobi(options_.smoother);
+  }
 
   const DenseMatrix& A_;
   const matrix::Layout& layout_;
   const Options& options_;
 };
 
-/// Collective. Calls f(options, name) for all kinds, orders and 0 to 3 sweeps.
-void for_each_options(const std::function<void(const Options&, const std::string&)>& f) {
+constexpr SweepOrder symmetric_orders[] = {SweepOrder::forward_backward, SweepOrder::symmetric};
+constexpr SweepOrder all_orders[] = {SweepOrder::forward_backward, SweepOrder::symmetric,
+                                     SweepOrder::forward, SweepOrder::backward};
+
+/// Collective. Calls f(options, name) for all kinds, the orders and 0 to 3 sweeps.
+void for_each_options(std::span<const SweepOrder> orders,
+                      const std::function<void(const Options&, const std::string&)>& f) {
   for (const SmootherKind kind : kinds) {
-    for (const SweepOrder order : {SweepOrder::forward_backward, SweepOrder::symmetric}) {
+    for (const SweepOrder order : orders) {
       for (int sweeps = 0; sweeps <= 3; ++sweeps) {
         Options options;
         options.smoother = kind;
         options.sweep_order = order;
         options.pre_sweeps = options.post_sweeps = sweeps;
         options.jacobi_weight = 0.7;
+        options.sor_weight = sweeps == 3 ? 1.3 : 1.0;
         f(options, "kind " + std::to_string(static_cast<int>(kind)) + ", order " +
                        std::to_string(static_cast<int>(order)) + ", " + std::to_string(sweeps) +
                        " sweeps");
@@ -144,17 +155,17 @@ TEST(Smoother, PresmoothEqualsTheReferenceAndLeavesTheResidual) {
     const DenseMatrix b = hashed(values.rows(), 1);
     for (const matrix::Layout& layout : layouts_of(test_comm(), values.rows())) {
       const auto A = distribute(values, layout);
-      for_each_options(
-          [&, &name = name, &values = values](const Options& options, const std::string& what) {
-            const Smoothed got = run_presmooth(Smoother<double>(A, options), layout, b);
-            DenseMatrix x(values.rows());
-            Reference(values, layout, options).presmooth(b, x);
-            expect_near(got.x, x, tolerance, name + ", " + what);
-            // Relative to b: the residual may be as small as round-off.
-            const DenseMatrix r = b - values * got.x;
-            EXPECT_LE(norm(got.r - r), tolerance * (norm(b) + norm(values * got.x)))
-                << name << ", " << what;
-          });
+      for_each_options(all_orders, [&, &name = name, &values = values](const Options& options,
+                                                                       const std::string& what) {
+        const Smoothed got = run_presmooth(Smoother<double>(A, options), layout, b);
+        DenseMatrix x(values.rows());
+        Reference(values, layout, options).presmooth(b, x);
+        expect_near(got.x, x, tolerance, name + ", " + what);
+        // Relative to b: the residual may be as small as round-off.
+        const DenseMatrix r = b - values * got.x;
+        EXPECT_LE(norm(got.r - r), tolerance * (norm(b) + norm(values * got.x)))
+            << name << ", " << what;
+      });
     }
   }
 }
@@ -165,13 +176,31 @@ TEST(Smoother, PostsmoothEqualsTheReference) {
     const DenseMatrix start = hashed(values.rows(), 3);
     for (const matrix::Layout& layout : layouts_of(test_comm(), values.rows())) {
       const auto A = distribute(values, layout);
-      for_each_options(
-          [&, &name = name, &values = values](const Options& options, const std::string& what) {
-            DenseMatrix x = start;
-            Reference(values, layout, options).postsmooth(b, x);
-            expect_near(run_postsmooth(Smoother<double>(A, options), layout, b, start), x,
-                        tolerance, name + ", " + what);
-          });
+      for_each_options(all_orders, [&, &name = name, &values = values](const Options& options,
+                                                                       const std::string& what) {
+        DenseMatrix x = start;
+        Reference(values, layout, options).postsmooth(b, x);
+        expect_near(run_postsmooth(Smoother<double>(A, options), layout, b, start), x, tolerance,
+                    name + ", " + what);
+      });
+    }
+  }
+}
+
+TEST(Smoother, UndirectedRelaxationsAreTheirOwnAdjoints) {
+  const DenseMatrix values = test::random_symmetric(40, 0.1, 0.2, 3);
+  const DenseMatrix u = hashed(values.rows(), 4);
+  const DenseMatrix v = hashed(values.rows(), 5);
+  for (const matrix::Layout& layout : layouts_of(test_comm(), values.rows())) {
+    const auto A = distribute(values, layout);
+    for (const SmootherKind kind : {SmootherKind::chebyshev, SmootherKind::ilu0}) {
+      Options options;
+      options.smoother = kind;
+      options.pre_sweeps = options.post_sweeps = 2;
+      const Smoother<double> smoother(A, options, 2.0);
+      const DenseMatrix Mu = run_presmooth(smoother, layout, u).x;
+      const DenseMatrix Mv = run_postsmooth(smoother, layout, v, DenseMatrix(values.rows()));
+      EXPECT_NEAR(dot(Mu, v), dot(u, Mv), 1e-11 * norm(Mu) * norm(v));
     }
   }
 }
@@ -182,7 +211,7 @@ TEST(Smoother, PostsmoothIsTheAdjointOfPresmooth) {
   const DenseMatrix v = hashed(values.rows(), 5);
   for (const matrix::Layout& layout : layouts_of(test_comm(), values.rows())) {
     const auto A = distribute(values, layout);
-    for_each_options([&](const Options& options, const std::string& what) {
+    for_each_options(symmetric_orders, [&](const Options& options, const std::string& what) {
       const Smoother<double> smoother(A, options);
       const DenseMatrix Mu = run_presmooth(smoother, layout, u).x;
       const DenseMatrix Mv = run_postsmooth(smoother, layout, v, DenseMatrix(values.rows()));
@@ -239,7 +268,7 @@ TEST(Smoother, RowsWithAZeroDiagonalAreLeftAlone) {
   const DenseMatrix start = hashed(24, 2);
   for (const matrix::Layout& layout : layouts_of(test_comm(), 24)) {
     const auto A = distribute(values, layout);
-    for_each_options([&](const Options& options, const std::string& what) {
+    for_each_options(all_orders, [&](const Options& options, const std::string& what) {
       const Smoother<double> smoother(A, options);
       const DenseMatrix pre = run_presmooth(smoother, layout, b).x;
       const DenseMatrix post = run_postsmooth(smoother, layout, b, start);
@@ -305,12 +334,144 @@ TEST(Smoother, L1FormsConvergeForStronglyCoupledRanks) {
   }
 }
 
+// The rest of a sweep of Chebyshev is an eigenvector times the polynomial's value: that is what the
+// recurrence is for, so it is checked against the closed form.
+TEST(Smoother, ChebyshevReducesEigenvectorsByItsPolynomial) {
+  const DenseMatrix values = test::random_symmetric(24, 0.3, 0.2, 6);
+  const GlobalIndex n = values.rows();
+  Eigen::MatrixXd A(n, n);
+  Eigen::MatrixXd D = Eigen::MatrixXd::Zero(n, n);
+  for (GlobalIndex i = 0; i < n; ++i) {
+    for (GlobalIndex j = 0; j < n; ++j) A(i, j) = values(i, j);
+    D(i, i) = values(i, i);
+  }
+  const Eigen::GeneralizedSelfAdjointEigenSolver<Eigen::MatrixXd> eigen(A, D);
+  const double radius = eigen.eigenvalues()[n - 1];
+  for (const matrix::Layout& layout : layouts_of(test_comm(), n)) {
+    const auto matrix = distribute(values, layout);
+    for (const int degree : {1, 2, 3, 5}) {
+      Options options;
+      options.smoother = SmootherKind::chebyshev;
+      options.sweep_order = SweepOrder::forward_backward;
+      options.chebyshev_degree = degree;
+      const Smoother<double> smoother(matrix, options, radius);
+      const double center = radius * (1.1 + options.chebyshev_fraction) / 2;
+      const double half = radius * (1.1 - options.chebyshev_fraction) / 2;
+      const auto chebyshev = [degree](double t) {
+        return std::abs(t) <= 1 ? std::cos(degree * std::acos(t))
+                                : std::copysign(1.0, degree % 2 == 0 ? 1.0 : t) *
+                                      std::cosh(degree * std::acosh(std::abs(t)));
+      };
+      for (const GlobalIndex k : {GlobalIndex{0}, n / 2, n - 1}) {
+        DenseMatrix v(n), expected(n);
+        const double rest =
+            chebyshev((center - eigen.eigenvalues()[k]) / half) / chebyshev(center / half);
+        for (GlobalIndex i = 0; i < n; ++i) {
+          v[i] = eigen.eigenvectors()(i, k);
+          expected[i] = (1 - rest) * v[i];
+        }
+        const std::string what = "degree " + std::to_string(degree);
+        const DenseMatrix b = values * v;
+        expect_near(run_presmooth(smoother, layout, b).x, expected, 1e-10, what);
+        expect_near(run_postsmooth(smoother, layout, b, DenseMatrix(n)), expected, 1e-10, what);
+      }
+    }
+  }
+}
+
+/// Eliminates within the pattern of A and within the blocks of the ranks: A becomes L and U.
+DenseMatrix incomplete_factors(DenseMatrix A, const matrix::Layout& layout) {
+  const GlobalIndex n = A.rows();
+  const auto owner = [&](GlobalIndex i) { return layout.owner(layout.first() + i); };
+  for (GlobalIndex i = 0; i < n; ++i) {
+    for (GlobalIndex j = 0; j < n; ++j) A(i, j) = owner(i) == owner(j) ? A(i, j) : 0.0;
+  }
+  const DenseMatrix pattern = A;
+  for (GlobalIndex i = 0; i < n; ++i) {
+    for (GlobalIndex k = 0; k < i; ++k) {
+      if (pattern(i, k) == 0) continue;
+      A(i, k) /= A(k, k);
+      for (GlobalIndex j = k + 1; j < n; ++j) {
+        if (pattern(i, j) != 0) A(i, j) -= A(i, k) * A(k, j);
+      }
+    }
+  }
+  return A;
+}
+
+TEST(Smoother, Ilu0SolvesWithTheIncompleteFactors) {
+  for (const DenseMatrix& values :
+       {test::model(io::Problem::laplace9, 6), test::random_matrix(40, 0.15, 0.3, 2)}) {
+    const GlobalIndex n = values.rows();
+    const DenseMatrix b = hashed(n, 1);
+    const DenseMatrix start = hashed(n, 2);
+    for (const matrix::Layout& layout : layouts_of(test_comm(), n)) {
+      const auto A = distribute(values, layout);
+      const DenseMatrix LU = incomplete_factors(values, layout);
+      Options options;
+      options.smoother = SmootherKind::ilu0;
+      options.sweep_order = SweepOrder::forward_backward;
+      const Smoother<double> smoother(A, options);
+      const auto solve = [&](DenseMatrix x) {
+        for (GlobalIndex i = 0; i < n; ++i) {
+          for (GlobalIndex j = 0; j < i; ++j) x[i] -= LU(i, j) * x[j];
+        }
+        for (GlobalIndex i = n - 1; i >= 0; --i) {
+          for (GlobalIndex j = i + 1; j < n; ++j) x[i] -= LU(i, j) * x[j];
+          x[i] /= LU(i, i);
+        }
+        return x;
+      };
+      expect_near(run_presmooth(smoother, layout, b).x, solve(b), 1e-10, "from zero");
+      expect_near(run_postsmooth(smoother, layout, b, start), start + solve(b - values * start),
+                  1e-10, "from another");
+    }
+  }
+}
+
+TEST(Smoother, Ilu0SurvivesZeroPivots) {
+  DenseMatrix values(6, 6);
+  for (GlobalIndex i = 0; i < 6; ++i) values(i, i) = 1;
+  values(0, 1) = values(1, 0) = 1;  // the second pivot vanishes
+  values(4, 4) = 0;                 // a row that is left alone
+  const DenseMatrix b = hashed(6, 1);
+  for (const matrix::Layout& layout : layouts_of(test_comm(), 6)) {
+    const auto A = distribute(values, layout);
+    Options options;
+    options.smoother = SmootherKind::ilu0;
+    const Smoother<double> smoother(A, options);
+    const DenseMatrix x = run_presmooth(smoother, layout, b).x;
+    for (GlobalIndex i = 0; i < 6; ++i) EXPECT_TRUE(std::isfinite(x[i])) << i;
+    EXPECT_EQ(x[4], 0);
+    EXPECT_NEAR(x[5], b[5], tolerance);
+  }
+}
+
+TEST(Smoother, FurtherSweepsStartFromWhatIsGiven) {
+  const DenseMatrix values = test::random_symmetric(30, 0.15, 0.1, 5);
+  const DenseMatrix b = hashed(30, 4);
+  const DenseMatrix start = hashed(30, 5);
+  for (const matrix::Layout& layout : layouts_of(test_comm(), 30)) {
+    const auto A = distribute(values, layout);
+    for_each_options(all_orders, [&](const Options& options, const std::string& what) {
+      const Smoother<double> smoother(A, options);
+      std::vector<double> x = part_of(layout, start);
+      std::vector<double> r(x.size(), 1e3);
+      smoother.presmooth_further(part_of(layout, b), x, r);
+      // Linear: what it makes of (b, start) is start and what it makes of (b - A start, 0).
+      const Smoothed rest = run_presmooth(smoother, layout, b - values * start);
+      expect_near(gathered(layout.comm(), x), start + rest.x, 1e-11, what);
+      expect_near(gathered(layout.comm(), r), b - values * (start + rest.x), 1e-10, what);
+    });
+  }
+}
+
 TEST(Smoother, FloatAgreesToItsPrecision) {
   const DenseMatrix values = test::model(io::Problem::laplace5, 6);
   const auto layout = matrix::Layout::uniform(test_comm(), values.rows());
   const auto A = distribute<float>(values, layout);
   const DenseMatrix b = hashed(values.rows(), 1);
-  for_each_options([&](const Options& options, const std::string& what) {
+  for_each_options(all_orders, [&](const Options& options, const std::string& what) {
     const Smoother<float> smoother(A, options);
     const std::vector<double> part = part_of(layout, b);
     const std::vector<float> bf(part.begin(), part.end());

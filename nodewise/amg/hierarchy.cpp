@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "nodewise/amg/classical.hpp"
-#include "nodewise/amg/coarse_solver.hpp"
-#include "nodewise/amg/smoother.hpp"
+#include "nodewise/amg/cycle.hpp"
+#include "nodewise/amg/spectral_radius.hpp"
 #include "nodewise/amg/virtual_ranks.hpp"
 #include "nodewise/matrix/operations.hpp"
 #include "nodewise/matrix/recompute.hpp"
@@ -23,48 +23,17 @@ using matrix::DistMatrix;
 
 /// Direct solution beyond this size would cost more than the rest of the setup, unless asked for.
 constexpr GlobalIndex max_direct_rows = 600;
-/// Forward and backward sweeps on a last level too large to be solved directly.
-constexpr int last_level_sweeps = 4;
 
 }  // namespace
 
+/// What the setup knows of a level; what a cycle needs is in the CycleLevel.
 template <class T>
 struct Level {
   int depth = 0;
   std::shared_ptr<const DistMatrix<T>> A;
   Transfer<T> transfer;  // to the next level; no P on the last
   Knowledge<T> knowledge;
-  std::unique_ptr<const Smoother<T>> smoother;
-  std::unique_ptr<const CoarseSolver<T>> direct;        // on the last level, if it is small enough
   std::unique_ptr<matrix::GalerkinProduct<T>> product;  // of rebuild(), which makes it
-  // Work space: the right-hand side and solution of this level (unused on the finest), its
-  // residual.
-  mutable std::vector<T> b, x, r;
-
-  mpi::Scope scope(const char* operation) const { return {A->comm(), operation, depth}; }
-
-  void restrict_residual(std::span<T> coarse_b) const {
-    const auto restriction = scope("restriction");
-    if (transfer.R) return matrix::multiply(*transfer.R, std::span<const T>(r), coarse_b);
-    matrix::multiply_transposed(*transfer.P, std::span<const T>(r), coarse_b);
-  }
-  void add_correction(std::span<const T> coarse_x, std::span<T> fine_x) const {
-    const auto prolongation = scope("prolongation");
-    matrix::multiply_add(*transfer.P, coarse_x, fine_x);
-  }
-  void presmooth(std::span<const T> rhs, std::span<T> solution) const {
-    const auto smoothing = scope("smoothing");
-    smoother->presmooth(rhs, solution, r);
-  }
-  void postsmooth(std::span<const T> rhs, std::span<T> solution) const {
-    const auto smoothing = scope("smoothing");
-    smoother->postsmooth(rhs, solution);
-  }
-  void solve(std::span<const T> rhs, std::span<T> solution) const {
-    const auto coarse_solve = scope("coarse_solve");
-    if (direct) return direct->solve(rhs, solution);
-    smoother->solve_approximately(last_level_sweeps, rhs, solution);
-  }
 };
 
 namespace {
@@ -106,12 +75,15 @@ void check_matrix(const DistMatrix<T>& A) {
   });
 }
 
-/// Replaces what depends on whether the matrix is symmetric.
+/// Whether the finest matrix is symmetric, where anything depends on it; true where nothing does.
+/// Replaces what was left to that.
 template <class T>
-void resolve_automatic(Options& options, const DistMatrix<T>& A) {
+bool resolve_automatic(Options& options, const DistMatrix<T>& A) {
   const bool sweeps = options.sweep_order == SweepOrder::automatic;
   const bool measure = options.strength_measure == StrengthMeasure::automatic;
-  if (!sweeps && !measure) return;
+  const bool others =
+      options.cycle == CycleKind::k || relax::needs_spectral_radius(options.smoother);
+  if (!sweeps && !measure && !others) return true;
   const bool symmetric = matrix::is_symmetric(A);
   if (sweeps) {
     options.sweep_order = symmetric ? SweepOrder::forward_backward : SweepOrder::symmetric;
@@ -120,14 +92,15 @@ void resolve_automatic(Options& options, const DistMatrix<T>& A) {
     options.strength_measure =
         symmetric ? StrengthMeasure::opposite_sign : StrengthMeasure::absolute;
   }
+  return symmetric;
 }
 
 /// What is asked of the finest matrix before the setup.
 template <class T>
-void examine(const DistMatrix<T>& A, Options& options) {
+bool examine(const DistMatrix<T>& A, Options& options) {
   const mpi::Scope scope(A.comm(), "examination", 0);
   check_matrix(A);
-  resolve_automatic(options, A);
+  return resolve_automatic(options, A);
 }
 
 /// Ranges of virtual ranks are for one real rank, and have all its rows.
@@ -189,6 +162,17 @@ MatrixPointer<T> routed(const MatrixPointer<T>& A, comm::Route route, comm::Tran
   return std::make_shared<const DistMatrix<T>>(A->with_route(route, transport));
 }
 
+/// Collective. The spectral radius that the relaxation needs; 0 where it needs none.
+template <class T>
+double radius_for_smoother(const DistMatrix<T>& A, bool symmetric, const Options& options) {
+  if (!relax::needs_spectral_radius(options.smoother)) return 0;
+  const mpi::Scope scope(A.comm(), "spectral_radius");
+  SpectrumOptions spectrum;
+  spectrum.symmetric = symmetric;
+  spectrum.seed = options.seed;
+  return spectral_radius(A, spectrum);
+}
+
 /// P^T A P, or R A P.
 template <class T>
 DistMatrix<T> coarse_matrix(const DistMatrix<T>& A, const DistMatrix<T>* R,
@@ -221,14 +205,17 @@ MatrixPointer<T> coarsen_level(Level<T>& level, const MatrixPointer<T>& A,
   return std::make_shared<const DistMatrix<T>>(coarse_matrix(*setup_A, setup_R.get(), *setup_P));
 }
 
-/// Local. Completes a level that has its matrix, its P where there is one, or its direct solver.
+/// Local. Completes what a cycle needs of a level, which has its direct solver, if any, already.
 template <class T>
-void furnish(Level<T>& level, const Options& options) {
-  if (!level.direct) level.smoother = std::make_unique<const Smoother<T>>(*level.A, options);
-  const auto n = static_cast<std::size_t>(level.A->n_local());
-  if (level.depth > 0) level.b.resize(n);
-  if (level.depth > 0) level.x.resize(n);
-  if (level.transfer.P) level.r.resize(n);
+void furnish(CycleLevel<T>& part, const Level<T>& level, const Options& options) {
+  part.A = level.A;
+  part.P = level.transfer.P;
+  part.R = level.transfer.R;
+  if (!part.direct) {
+    part.smoother =
+        std::make_shared<const Smoother<T>>(*level.A, options, level.knowledge.spectral_radius);
+  }
+  part.reserve(options.cycle, level.depth == 0);
 }
 
 template <class T>
@@ -248,7 +235,8 @@ Hierarchy<T>::Hierarchy(std::shared_ptr<const DistMatrix<T>> A, const Options& o
                         Knowledge<T> knowledge, const LevelObserver& observe)
     : options_(options) {
   check_starts(*A, std::span<const GlobalIndex>(knowledge.virtual_starts));
-  examine(*A, options_);
+  symmetric_ = examine(*A, options_);
+  cycle_ = std::make_unique<Cycle<T>>(options_.cycle, symmetric_);
   // What fails on this rank alone, and is no matrix: it waits for the others at the end, since an
   // agreement on every level would cost as much as a message to the farthest rank and back.
   std::optional<Error> failure;
@@ -256,10 +244,12 @@ Hierarchy<T>::Hierarchy(std::shared_ptr<const DistMatrix<T>> A, const Options& o
     const int depth = static_cast<int>(levels_.size());
     const mpi::Scope scope(A->comm(), "level_setup", depth);
     Level<T>& level = *levels_.emplace_back(std::make_unique<Level<T>>());
+    CycleLevel<T>& part = cycle_->levels.emplace_back();
     level.depth = depth;
     level.knowledge = std::exchange(knowledge, {});
     const LevelRoutes routes = routes_of_level(options_, depth);
     level.A = routed(A, routes.solve, routes.solve_transport);
+    level.knowledge.spectral_radius = radius_for_smoother(*level.A, symmetric_, options_);
     LevelInfo info = describe(*level.A, routes);
     const bool may_coarsen =
         info.rows > options_.max_coarse_rows && depth + 1 < options_.max_levels;
@@ -267,18 +257,19 @@ Hierarchy<T>::Hierarchy(std::shared_ptr<const DistMatrix<T>> A, const Options& o
     if (level.transfer.P) {
       info.interpolation_nonzeros = level.transfer.P->nnz_global();
     } else if (info.rows <= std::max<GlobalIndex>(max_direct_rows, options_.max_coarse_rows)) {
-      level.direct = std::make_unique<const CoarseSolver<T>>(*level.A);
-      info.coarse_solver = name_of(*level.direct);
+      part.direct = std::make_shared<const CoarseSolver<T>>(*level.A);
+      info.coarse_solver = name_of(*part.direct);
     } else {
       info.coarse_solver = std::to_string(last_level_sweeps) + " symmetric sweeps";
     }
     if (!failure) failure = level.transfer.failure;
-    if (!failure) failure = mpi::caught([&] { furnish(level, options_); });
+    if (!failure) failure = mpi::caught([&] { furnish(part, level, options_); });
     info_.push_back(info);
     if (observe) observe(depth, info);
     if (!level.transfer.P) break;
-    knowledge = {virtual_coarse_starts(level.knowledge.virtual_starts, level.transfer.coarse_rows),
-                 std::move(level.transfer.coarse_near_null_space)};
+    knowledge.virtual_starts =
+        virtual_coarse_starts(level.knowledge.virtual_starts, level.transfer.coarse_rows);
+    knowledge.near_null_space = std::move(level.transfer.coarse_near_null_space);
   }
   unite(levels_.front()->A->comm(), info_, failure);
 }
@@ -289,20 +280,21 @@ namespace {
 template <class T>
 struct Renewed {
   std::shared_ptr<const DistMatrix<T>> A;
-  std::unique_ptr<const Smoother<T>> smoother;
-  std::unique_ptr<const CoarseSolver<T>> direct;
+  std::shared_ptr<const Smoother<T>> smoother;
+  std::shared_ptr<const CoarseSolver<T>> direct;
 };
 
 /// The part of a level with matrix A that depends on its values.
 template <class T>
-Renewed<T> renew(const Level<T>& level, std::shared_ptr<const DistMatrix<T>> A,
+Renewed<T> renew(const CycleLevel<T>& part, std::shared_ptr<const DistMatrix<T>> A, bool symmetric,
                  const Options& options) {
   Renewed<T> renewed;
   renewed.A = std::move(A);
-  if (level.direct) renewed.direct = std::make_unique<const CoarseSolver<T>>(*renewed.A);
+  if (part.direct) renewed.direct = std::make_shared<const CoarseSolver<T>>(*renewed.A);
+  const double radius = radius_for_smoother(*renewed.A, symmetric, options);
   mpi::collectively(renewed.A->comm(), [&] {
-    if (!level.direct) {
-      renewed.smoother = std::make_unique<const Smoother<T>>(*renewed.A, options);
+    if (!part.direct) {
+      renewed.smoother = std::make_shared<const Smoother<T>>(*renewed.A, options, radius);
     }
   });
   return renewed;
@@ -322,7 +314,7 @@ void Hierarchy<T>::rebuild(std::shared_ptr<const DistMatrix<T>> A) {
   A = std::make_shared<const DistMatrix<T>>(A->with_exchange_of(*levels_.front()->A));
   for (const std::unique_ptr<Level<T>>& level : levels_) {
     const mpi::Scope scope(A->comm(), "level_setup", level->depth);
-    renewed.push_back(renew(*level, A, options_));
+    renewed.push_back(renew(cycle_->levels[renewed.size()], A, symmetric_, options_));
     if (!level->transfer.P) break;
     if (!level->product) {
       const Level<T>& coarse = *levels_[static_cast<std::size_t>(level->depth) + 1];
@@ -332,10 +324,11 @@ void Hierarchy<T>::rebuild(std::shared_ptr<const DistMatrix<T>> A) {
     A = std::make_shared<const DistMatrix<T>>(level->product->recompute(*A));
   }
   for (std::size_t l = 0; l < renewed.size(); ++l) {
-    levels_[l]->A = std::move(renewed[l].A);
-    levels_[l]->smoother = std::move(renewed[l].smoother);
-    levels_[l]->direct = std::move(renewed[l].direct);
-    if (levels_[l]->direct) info_[l].coarse_solver = name_of(*levels_[l]->direct);
+    CycleLevel<T>& part = cycle_->levels[l];
+    levels_[l]->A = part.A = std::move(renewed[l].A);
+    part.smoother = std::move(renewed[l].smoother);
+    part.direct = std::move(renewed[l].direct);
+    if (part.direct) info_[l].coarse_solver = name_of(*part.direct);
   }
 }
 
@@ -349,27 +342,9 @@ const comm::Layout& Hierarchy<T>::layout() const {
   return levels_.front()->A->rows();
 }
 
-namespace {
-
-/// One V-cycle from x = 0 on `level` and those below it.
-template <class T>
-void cycle(std::span<const std::unique_ptr<Level<T>>> levels, std::span<const T> b,
-           std::span<T> x) {
-  const Level<T>& level = *levels.front();
-  if (!level.transfer.P) return level.solve(b, x);
-  const Level<T>& coarse = *levels[1];
-  level.presmooth(b, x);
-  level.restrict_residual(coarse.b);
-  cycle<T>(levels.subspan(1), coarse.b, coarse.x);
-  level.add_correction(coarse.x, x);
-  level.postsmooth(b, x);
-}
-
-}  // namespace
-
 template <class T>
 void Hierarchy<T>::apply(std::span<const T> b, std::span<T> x) const {
-  cycle<T>(levels_, b, x);
+  cycle_->apply(b, x);
 }
 
 template <class T>
@@ -419,9 +394,7 @@ std::size_t Hierarchy<T>::memory_bytes() const {
     if (l > 0) bytes += level.A->memory_bytes();
     if (level.transfer.P) bytes += level.transfer.P->memory_bytes();
     if (level.transfer.R) bytes += level.transfer.R->memory_bytes();
-    if (level.smoother) bytes += level.smoother->memory_bytes();
-    if (level.direct) bytes += level.direct->memory_bytes();
-    bytes += (level.b.size() + level.x.size() + level.r.size()) * sizeof(T);
+    bytes += cycle_->levels[l].memory_bytes();
     bytes += level.transfer.coarse_rows.size() * sizeof(LocalIndex);
     bytes += level.knowledge.virtual_starts.size() * sizeof(GlobalIndex);
   }

@@ -34,11 +34,13 @@ using LevelObserver = std::function<void(int level, const LevelInfo& info)>;
 
 template <class T>
 struct Level;
+template <class T>
+class Cycle;
 
 /// Classical (Ruge-Stüben) multigrid in the parallel form of De Sterck, Yang, Heys 2006 (PMIS,
 /// HMIS) and De Sterck, Falgout, Nolting, Yang 2008 (extended+i interpolation). apply() is one
-/// V-cycle from a zero guess: a fixed linear map, symmetric when A is and pre_sweeps equals
-/// post_sweeps.
+/// cycle from a zero guess: a fixed linear map, unless it is a K-cycle, and symmetric when A is and
+/// asymmetry_of() its options is empty.
 template <class T>
 class Hierarchy : public solve::Operator<T> {
  public:
@@ -88,8 +90,10 @@ class Hierarchy : public solve::Operator<T> {
 
  private:
   std::vector<std::unique_ptr<Level<T>>> levels_;
+  std::unique_ptr<Cycle<T>> cycle_;
   std::vector<LevelInfo> info_;
   Options options_;
+  bool symmetric_ = true;  // the matrix, where anything depends on it
 };
 
 }  // namespace nodewise::amg

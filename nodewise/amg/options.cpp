@@ -14,6 +14,19 @@ LevelRoutes routes_of_level(const Options& options, int level) {
   return routes;
 }
 
+std::string asymmetry_of(const Options& options) {
+  const bool directed = options.smoother == SmootherKind::gauss_seidel ||
+                        options.smoother == SmootherKind::l1_gauss_seidel;
+  const bool one_way =
+      options.sweep_order == SweepOrder::forward || options.sweep_order == SweepOrder::backward;
+  if (options.cycle == CycleKind::f) return "cycle f";
+  if (options.cycle == CycleKind::k) return "cycle k";
+  if (options.cycle == CycleKind::additive) return {};  // its sweeps are symmetric ones
+  if (options.pre_sweeps != options.post_sweeps) return "pre_sweeps other than post_sweeps";
+  if (directed && one_way) return "sweep_order forward or backward";
+  return {};
+}
+
 std::span<const Field<Options>> option_fields() {
   using O = Options;
   const std::vector<std::string> routes = {"direct", "two_step", "three_step"};
@@ -40,14 +53,30 @@ std::span<const Field<Options>> option_fields() {
       field("interpolation_truncation", &O::interpolation_truncation,
             "Interpolation weights below this fraction of the row's largest are dropped", 0.0, 1.0),
       field("smoother", &O::smoother, "The relaxation",
-            std::vector<std::string>{"l1_gauss_seidel", "gauss_seidel", "l1_jacobi", "jacobi"}),
+            std::vector<std::string>{"l1_gauss_seidel", "gauss_seidel", "l1_jacobi", "jacobi",
+                                     "chebyshev", "ilu0"}),
       field("sweep_order", &O::sweep_order,
             "Gauss-Seidel sweeps: forward before and backward after the coarse correction, or both "
-            "ways each time; automatic: the latter for a nonsymmetric matrix",
-            std::vector<std::string>{"automatic", "forward_backward", "symmetric"}),
+            "ways each time; automatic: the latter for a nonsymmetric matrix. forward and backward "
+            "run "
+            "the same way both times, which is not for conjugate gradients",
+            std::vector<std::string>{"automatic", "forward_backward", "symmetric", "forward",
+                                     "backward"}),
       field("pre_sweeps", &O::pre_sweeps, "Sweeps before the coarse correction", 0, 100),
       field("post_sweeps", &O::post_sweeps, "Sweeps after the coarse correction", 0, 100),
       field("jacobi_weight", &O::jacobi_weight, "Damping of the jacobi smoother", 0.0, 2.0),
+      field("sor_weight", &O::sor_weight,
+            "Weight of Gauss-Seidel sweeps, below 2; above 1 it is over-relaxation", 0.001, 1.999),
+      field("chebyshev_degree", &O::chebyshev_degree, "Products in one sweep of chebyshev", 1, 20),
+      field(
+          "chebyshev_fraction", &O::chebyshev_fraction,
+          "Where the part of the spectrum that chebyshev reduces begins, in units of the spectral "
+          "radius",
+          0.001, 0.9),
+      field("cycle", &O::cycle,
+            "How the levels are visited: v, w or f; k: two Krylov steps on each coarse level; "
+            "additive: all levels at once. f and k are not for conjugate gradients",
+            std::vector<std::string>{"v", "w", "f", "k", "additive"}),
       field("max_levels", &O::max_levels, "Most levels, the finest included", 1, 100),
       field("max_coarse_rows", &O::max_coarse_rows,
             "Coarsening ends at a matrix with no more rows, which is solved directly", 1, 2000),

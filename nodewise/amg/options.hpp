@@ -2,6 +2,7 @@
 #pragma once
 
 #include <span>
+#include <string>
 
 #include "nodewise/amg/strength.hpp"
 #include "nodewise/base/by_level.hpp"
@@ -11,13 +12,17 @@
 namespace nodewise::amg {
 
 enum class Coarsening { hmis, pmis };
-enum class SmootherKind { l1_gauss_seidel, gauss_seidel, l1_jacobi, jacobi };
-/// How one Gauss-Seidel sweep runs through the rows.
+enum class SmootherKind { l1_gauss_seidel, gauss_seidel, l1_jacobi, jacobi, chebyshev, ilu0 };
+/// How one Gauss-Seidel sweep runs through the rows; other sweeps know no order.
 enum class SweepOrder {
   automatic,         ///< forward_backward for a symmetric matrix, symmetric for another
   forward_backward,  ///< forward before the coarse correction, backward after it
-  symmetric          ///< forward, then backward, both times: twice the work
+  symmetric,         ///< forward, then backward, both times: twice the work
+  forward,           ///< forward before and after: not for conjugate gradients
+  backward           ///< backward before and after: not for conjugate gradients
 };
+/// The order in which a cycle visits the levels.
+enum class CycleKind { v, w, f, k, additive };
 
 struct Options {
   double strength_threshold = 0.25;
@@ -32,6 +37,10 @@ struct Options {
   int pre_sweeps = 1;
   int post_sweeps = 1;
   double jacobi_weight = 0.6666666666666666;
+  double sor_weight = 1.0;
+  int chebyshev_degree = 2;
+  double chebyshev_fraction = 0.3;
+  CycleKind cycle = CycleKind::v;
   int max_levels = 25;
   int max_coarse_rows = 100;
   ByLevel<comm::Route> route = comm::Route::direct;  ///< of the exchanges of the solve
@@ -51,6 +60,10 @@ struct LevelRoutes {
   friend bool operator==(const LevelRoutes&, const LevelRoutes&) = default;
 };
 LevelRoutes routes_of_level(const Options& options, int level);
+
+/// Which of the options keep a hierarchy from being a symmetric operator for a symmetric matrix, as
+/// a preconditioner of conjugate gradients has to be; empty where none does.
+std::string asymmetry_of(const Options& options);
 
 /// The one table behind the command line, JSON and the reference page.
 std::span<const Field<Options>> option_fields();

@@ -464,3 +464,22 @@ def test_an_existing_solution_survives_a_failure(nodewise, tmp_path):
     (tmp_path / "A.mtx").write_text("broken\n")
     assert nodewise("solve", "A.mtx", "-o", "x.mtx", ranks=3).code == 3
     assert (tmp_path / "x.mtx").read_text() == "precious\n"
+
+
+@pytest.mark.parametrize(
+    "words, reason",
+    [
+        (["--cycle", "k"], "cycle k"),
+        (["--cycle", "f"], "cycle f"),
+        (["--pre-sweeps", "2"], "pre_sweeps other than post_sweeps"),
+        (["--sweep-order", "forward"], "sweep_order forward"),
+    ],
+)
+def test_conjugate_gradients_get_no_preconditioner_that_is_not_symmetric(nodewise, words, reason):
+    problem = ["solve", "--problem", "laplace5", "--n", "40", *words]
+    refused = nodewise(*problem, "--solver", "cg")
+    assert refused.code == 2
+    assert f"needs a symmetric preconditioner, and {reason}" in refused.messages[0]
+    chosen = nodewise(*problem)
+    assert chosen.code == 0
+    assert "GMRES(" in chosen.out

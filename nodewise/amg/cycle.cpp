@@ -1,0 +1,165 @@
+#include "nodewise/amg/cycle.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "nodewise/matrix/operations.hpp"
+#include "nodewise/mpi/ledger.hpp"
+
+namespace nodewise::amg {
+
+namespace {
+
+template <class T>
+mpi::Scope scope_of(const CycleLevel<T>& level, std::size_t depth, const char* operation) {
+  return {level.A->comm(), operation, static_cast<int>(depth)};
+}
+
+/// This rank's part of a . b; in double for either type.
+template <class T>
+double dot_local(const std::vector<T>& a, const std::vector<T>& b) {
+  double sum = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) sum += static_cast<double>(a[i]) * b[i];
+  return sum;
+}
+
+double ratio(double a, double b) {
+  return b != 0 && std::isfinite(a / b) ? a / b : 0;
+}
+
+}  // namespace
+
+template <class T>
+void CycleLevel<T>::reserve(CycleKind kind, bool finest) {
+  const auto n = static_cast<std::size_t>(A->n_local());
+  if (!finest) b.resize(n);
+  if (!finest) x.resize(n);
+  if (P) r.resize(n);
+  if (kind != CycleKind::k || finest || !P) return;
+  for (std::vector<T>& v : k) v.resize(n);
+}
+
+template <class T>
+std::size_t CycleLevel<T>::memory_bytes() const {
+  std::size_t bytes = (b.size() + x.size() + r.size() + 4 * k[0].size()) * sizeof(T);
+  if (smoother) bytes += smoother->memory_bytes();
+  if (direct) bytes += direct->memory_bytes();
+  return bytes;
+}
+
+template <class T>
+void Cycle<T>::presmooth(std::size_t l, bool from_zero, std::span<const T> b,
+                         std::span<T> x) const {
+  const auto scope = scope_of(levels[l], l, "smoothing");
+  if (from_zero) return levels[l].smoother->presmooth(b, x, levels[l].r);
+  levels[l].smoother->presmooth_further(b, x, levels[l].r);
+}
+
+template <class T>
+void Cycle<T>::postsmooth(std::size_t l, std::span<const T> b, std::span<T> x) const {
+  const auto scope = scope_of(levels[l], l, "smoothing");
+  levels[l].smoother->postsmooth(b, x);
+}
+
+template <class T>
+void Cycle<T>::restrict_to_next(std::size_t l, std::span<const T> r) const {
+  const auto scope = scope_of(levels[l], l, "restriction");
+  const std::span<T> coarse_b = levels[l + 1].b;
+  if (levels[l].R) return matrix::multiply(*levels[l].R, r, coarse_b);
+  matrix::multiply_transposed(*levels[l].P, r, coarse_b);
+}
+
+template <class T>
+void Cycle<T>::correct(std::size_t l, std::span<T> x) const {
+  const auto scope = scope_of(levels[l], l, "prolongation");
+  matrix::multiply_add(*levels[l].P, std::span<const T>(levels[l + 1].x), x);
+}
+
+template <class T>
+void Cycle<T>::solve_last(std::size_t l, std::span<const T> b, std::span<T> x) const {
+  const auto scope = scope_of(levels[l], l, "coarse_solve");
+  if (levels[l].direct) return levels[l].direct->solve(b, x);
+  levels[l].smoother->solve_approximately(last_level_sweeps, b, x);
+}
+
+/// One cycle on level l and those below it.
+template <class T>
+void Cycle<T>::visit(std::size_t l, CycleKind kind, bool from_zero, std::span<const T> b,
+                     std::span<T> x) const {
+  if (is_last(l)) return solve_last(l, b, x);
+  if (kind == CycleKind::additive) return add(l, b, x);
+  presmooth(l, from_zero, b, x);
+  restrict_to_next(l, levels[l].r);
+  visit_coarse(l + 1, kind);
+  correct(l, x);
+  postsmooth(l, b, x);
+}
+
+/// What a cycle does on a coarse level: from its b to its x.
+template <class T>
+void Cycle<T>::visit_coarse(std::size_t l, CycleKind kind) const {
+  const CycleLevel<T>& level = levels[l];
+  if (kind == CycleKind::k && !is_last(l)) return iterate_coarse(l);
+  visit(l, kind, true, level.b, level.x);
+  if (is_last(l)) return;  // nothing is left to a second visit
+  if (kind == CycleKind::w) visit(l, CycleKind::w, false, level.b, level.x);
+  if (kind == CycleKind::f) visit(l, CycleKind::v, false, level.b, level.x);
+}
+
+/// Two steps of flexible conjugate gradients, or of GCR; the second is left out where the first has
+/// reduced the residual to a quarter (Notay, Vassilevski 2008, algorithm 3.2). Two reductions.
+template <class T>
+void Cycle<T>::iterate_coarse(std::size_t l) const {
+  const CycleLevel<T>& level = levels[l];
+  auto& [c, v, d, w] = level.k;
+  std::vector<T>& r = level.b;
+  const auto multiply = [&](const std::vector<T>& from, std::vector<T>& to) {
+    const auto scope = scope_of(level, l, "krylov_product");
+    matrix::multiply(*level.A, std::span<const T>(from), std::span<T>(to));
+  };
+  const mpi::Comm& comm = level.A->comm();
+  visit(l, CycleKind::k, true, r, c);
+  multiply(c, v);
+  const std::vector<T>& left = symmetric_ ? c : v;
+  std::array<double, 5> first = {dot_local(left, v), dot_local(left, r), dot_local(v, v),
+                                 dot_local(v, r), dot_local(r, r)};
+  mpi::sum_in_place(comm, std::span<double>(first));
+  const auto [rho1, alpha1, vv, vr, rr] = first;
+  const double step = ratio(alpha1, rho1);
+  for (std::size_t i = 0; i < r.size(); ++i) r[i] -= static_cast<T>(step) * v[i];
+  if (rr - 2 * step * vr + step * step * vv <= 0.0625 * rr) {  // |r| is a quarter of what it was
+    for (std::size_t i = 0; i < r.size(); ++i) level.x[i] = static_cast<T>(step) * c[i];
+    return;
+  }
+  visit(l, CycleKind::k, true, r, d);
+  multiply(d, w);
+  const std::vector<T>& left2 = symmetric_ ? d : w;
+  std::array<double, 3> second = {dot_local(left2, v), dot_local(left2, w), dot_local(left2, r)};
+  mpi::sum_in_place(comm, std::span<double>(second));
+  const auto [gamma, beta, alpha2] = second;
+  const double rho2 = beta - ratio(gamma * gamma, rho1);
+  const double step2 = ratio(alpha2, rho2);
+  const double step1 = step - ratio(gamma, rho1) * step2;
+  for (std::size_t i = 0; i < r.size(); ++i) {
+    level.x[i] = static_cast<T>(step1) * c[i] + static_cast<T>(step2) * d[i];
+  }
+}
+
+/// The sum of what sweeps on this level and those below make of the right-hand side.
+template <class T>
+void Cycle<T>::add(std::size_t l, std::span<const T> b, std::span<T> x) const {
+  restrict_to_next(l, b);
+  {
+    const auto scope = scope_of(levels[l], l, "smoothing");
+    levels[l].smoother->solve_approximately(1, b, x);
+  }
+  visit(l + 1, CycleKind::additive, true, levels[l + 1].b, levels[l + 1].x);
+  correct(l, x);
+}
+
+template struct CycleLevel<float>;
+template struct CycleLevel<double>;
+template class Cycle<float>;
+template class Cycle<double>;
+
+}  // namespace nodewise::amg

@@ -1,0 +1,71 @@
+// The multigrid cycle: what a hierarchy does with a right-hand side.
+#pragma once
+
+#include <array>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "nodewise/amg/coarse_solver.hpp"
+#include "nodewise/amg/smoother.hpp"
+
+namespace nodewise::amg {
+
+/// Forward and backward sweeps on a last level too large to be solved directly.
+inline constexpr int last_level_sweeps = 4;
+
+/// What a cycle needs of a level.
+template <class T>
+struct CycleLevel {
+  using Matrix = std::shared_ptr<const matrix::DistMatrix<T>>;
+
+  Matrix A;
+  Matrix P;  ///< from the next level; null on the last
+  Matrix R;  ///< to the next level; null: the transpose of P
+  std::shared_ptr<const Smoother<T>> smoother;
+  std::shared_ptr<const CoarseSolver<T>> direct;  ///< on the last level, if it is small enough
+  // Work space: the right-hand side and solution of this level (unused on the finest), its
+  // residual, and what a K-cycle iterates with.
+  mutable std::vector<T> b, x, r;
+  mutable std::array<std::vector<T>, 4> k;
+
+  /// Local. Makes the work space.
+  void reserve(CycleKind kind, bool finest);
+  std::size_t memory_bytes() const;
+};
+
+/// Levels, finest first, and the order they are visited in. V, W and F: Trottenberg, Oosterlee,
+/// Schüller, "Multigrid", 2001, section 2.4. K: two steps of a Krylov method on each coarse level,
+/// preconditioned by the level's own cycle: Notay, Vassilevski, "Recursive Krylov-based multigrid
+/// cycles", 2008; flexible conjugate gradients for a symmetric matrix, GCR for another. Additive:
+/// Bramble, Pasciak, Xu 1990; symmetric sweeps on all levels, each on what is left of the
+/// right-hand side there.
+template <class T>
+class Cycle {
+ public:
+  Cycle() = default;
+  Cycle(CycleKind kind, bool symmetric_matrix) : kind_(kind), symmetric_(symmetric_matrix) {}
+
+  /// Collective. One cycle from x = 0.
+  void apply(std::span<const T> b, std::span<T> x) const { visit(0, kind_, true, b, x); }
+
+  std::vector<CycleLevel<T>> levels;
+
+ private:
+  bool is_last(std::size_t l) const { return levels[l].P == nullptr; }
+  void visit(std::size_t l, CycleKind kind, bool from_zero, std::span<const T> b,
+             std::span<T> x) const;
+  void visit_coarse(std::size_t l, CycleKind kind) const;
+  void iterate_coarse(std::size_t l) const;
+  void add(std::size_t l, std::span<const T> b, std::span<T> x) const;
+  void solve_last(std::size_t l, std::span<const T> b, std::span<T> x) const;
+  void presmooth(std::size_t l, bool from_zero, std::span<const T> b, std::span<T> x) const;
+  void restrict_to_next(std::size_t l, std::span<const T> r) const;
+  void correct(std::size_t l, std::span<T> x) const;
+  void postsmooth(std::size_t l, std::span<const T> b, std::span<T> x) const;
+
+  CycleKind kind_ = CycleKind::v;
+  bool symmetric_ = true;
+};
+
+}  // namespace nodewise::amg

@@ -1,0 +1,70 @@
+#include "nodewise/amg/relax/chebyshev.hpp"
+
+#include "nodewise/matrix/operations.hpp"
+
+namespace nodewise::amg::relax {
+
+namespace {
+
+/// An eigenvalue above the interval would be amplified, and estimates are from below.
+constexpr double safety = 1.1;
+
+}  // namespace
+
+template <class T>
+Chebyshev<T>::Chebyshev(const matrix::DistMatrix<T>& A, int degree, double fraction,
+                        double spectral_radius)
+    : Relaxation<T>(A),
+      degree_(degree),
+      center_(spectral_radius * (safety + fraction) / 2),
+      half_width_(spectral_radius * (safety - fraction) / 2),
+      inverse_(matrix::diagonal(A)),
+      step_(inverse_.size()),
+      residual_(inverse_.size()) {
+  for (T& d : inverse_) d = d == T{} ? T{} : T{1} / d;
+}
+
+template <class T>
+std::size_t Chebyshev<T>::memory_bytes() const {
+  return (inverse_.size() + step_.size() + residual_.size()) * sizeof(T);
+}
+
+template <class T>
+void Chebyshev<T>::first_sweep(std::span<const T> b, std::span<T> x) const {
+  const T scale = static_cast<T>(1 / center_);
+  for (std::size_t i = 0; i < x.size(); ++i) x[i] = step_[i] = scale * inverse_[i] * b[i];
+  further_steps(b, x);
+}
+
+template <class T>
+void Chebyshev<T>::sweep(Direction, std::span<const T> b, std::span<T> x) const {
+  matrix::residual(A_, std::span<const T>(x), b, std::span<T>(residual_));
+  const T scale = static_cast<T>(1 / center_);
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    step_[i] = scale * inverse_[i] * residual_[i];
+    x[i] += step_[i];
+  }
+  further_steps(b, x);
+}
+
+template <class T>
+void Chebyshev<T>::further_steps(std::span<const T> b, std::span<T> x) const {
+  const double sigma = center_ / half_width_;
+  double rho = 1 / sigma;
+  for (int k = 1; k < degree_; ++k) {
+    matrix::residual(A_, std::span<const T>(x), b, std::span<T>(residual_));
+    const double next = 1 / (2 * sigma - rho);
+    const T keep = static_cast<T>(next * rho);
+    const T take = static_cast<T>(2 * next / half_width_);
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      step_[i] = keep * step_[i] + take * inverse_[i] * residual_[i];
+      x[i] += step_[i];
+    }
+    rho = next;
+  }
+}
+
+template class Chebyshev<float>;
+template class Chebyshev<double>;
+
+}  // namespace nodewise::amg::relax

@@ -1,0 +1,115 @@
+#include "nodewise/amg/relax/ilu0.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "nodewise/amg/relax/row_norm.hpp"
+#include "nodewise/matrix/operations.hpp"
+
+namespace nodewise::amg::relax {
+
+namespace {
+
+/// A pivot is not smaller than this share of the moduli of its row of A.
+constexpr double smallest_pivot = 1e-4;
+constexpr Offset none = -1;
+
+}  // namespace
+
+template <class T>
+Ilu0<T>::Ilu0(const matrix::DistMatrix<T>& A)
+    : Relaxation<T>(A),
+      vals_(A.on().vals.begin(), A.on().vals.end()),
+      upper_(static_cast<std::size_t>(A.n_local())),
+      inverse_(upper_.size()),
+      scratch_(upper_.size()) {
+  factorise();
+}
+
+template <class T>
+T Ilu0<T>::pivot_of(LocalIndex i, T value) const {
+  const T least = static_cast<T>(smallest_pivot) * absolute_sum(A_.on(), i);
+  return std::abs(value) < least ? std::copysign(least, value) : value;
+}
+
+/// Subtracts factor times the upper part of row k from the row whose entries' places are known by
+/// column.
+template <class T>
+void Ilu0<T>::eliminate(LocalIndex k, T factor, std::span<const Offset> place) {
+  const auto& on = A_.on();
+  for (Offset q = upper_[static_cast<std::size_t>(k)]; q < on.end(k); ++q) {
+    const auto at = static_cast<std::size_t>(q);
+    const Offset p = place[static_cast<std::size_t>(on.cols[at])];
+    if (p != none) vals_[static_cast<std::size_t>(p)] -= factor * vals_[at];
+  }
+}
+
+/// Row by row (the IKJ form): a row is reduced by those rows above it that it has entries for.
+template <class T>
+void Ilu0<T>::factorise() {
+  const auto& on = A_.on();
+  std::vector<Offset> place(static_cast<std::size_t>(on.n_cols), none);
+  for (LocalIndex i = 0; i < on.n_rows; ++i) {
+    const auto u = static_cast<std::size_t>(i);
+    for (Offset p = on.begin(i); p < on.end(i); ++p) {
+      place[static_cast<std::size_t>(on.cols[static_cast<std::size_t>(p)])] = p;
+    }
+    Offset p = on.begin(i);
+    for (; p < on.end(i) && on.cols[static_cast<std::size_t>(p)] < i; ++p) {
+      const LocalIndex k = on.cols[static_cast<std::size_t>(p)];
+      T& factor = vals_[static_cast<std::size_t>(p)];
+      factor *= inverse_[static_cast<std::size_t>(k)];
+      if (factor != T{}) eliminate(k, factor, place);
+    }
+    const bool there = p < on.end(i) && on.cols[static_cast<std::size_t>(p)] == i;
+    upper_[u] = there ? p + 1 : p;
+    if (there && on.vals[static_cast<std::size_t>(p)] != T{}) {
+      inverse_[u] = T{1} / pivot_of(i, vals_[static_cast<std::size_t>(p)]);
+    }
+    for (Offset q = on.begin(i); q < on.end(i); ++q) {
+      place[static_cast<std::size_t>(on.cols[static_cast<std::size_t>(q)])] = none;
+    }
+  }
+}
+
+template <class T>
+std::size_t Ilu0<T>::memory_bytes() const {
+  return (vals_.size() + inverse_.size() + scratch_.size()) * sizeof(T) +
+         upper_.size() * sizeof(Offset);
+}
+
+template <class T>
+void Ilu0<T>::first_sweep(std::span<const T> b, std::span<T> x) const {
+  const auto& on = A_.on();
+  const auto dot = [&](Offset begin, Offset end) {
+    T sum{};
+    for (auto p = static_cast<std::size_t>(begin); p < static_cast<std::size_t>(end); ++p) {
+      sum += vals_[p] * x[static_cast<std::size_t>(on.cols[p])];
+    }
+    return sum;
+  };
+  for (LocalIndex i = 0; i < on.n_rows; ++i) {
+    const auto u = static_cast<std::size_t>(i);
+    const T right = b[u];
+    x[u] = T{};  // the diagonal, if it is there, is not part of L
+    x[u] = right - dot(on.begin(i), upper_[u]);
+  }
+  for (LocalIndex i = on.n_rows - 1; i >= 0; --i) {
+    const auto u = static_cast<std::size_t>(i);
+    x[u] = (x[u] - dot(upper_[u], on.end(i))) * inverse_[u];
+  }
+}
+
+template <class T>
+void Ilu0<T>::sweep(Direction, std::span<const T> b, std::span<T> x) const {
+  std::vector<T>& r = scratch_;
+  matrix::residual(A_, std::span<const T>(x), b, std::span<T>(r));
+  // In place: each entry of the residual is read before it is overwritten.
+  first_sweep(r, r);
+  for (std::size_t i = 0; i < x.size(); ++i) x[i] += r[i];
+}
+
+template class Ilu0<float>;
+template class Ilu0<double>;
+
+}  // namespace nodewise::amg::relax

@@ -1,0 +1,40 @@
+#include "nodewise/amg/relax/jacobi.hpp"
+
+#include <cmath>
+
+#include "nodewise/amg/relax/row_norm.hpp"
+#include "nodewise/matrix/operations.hpp"
+
+namespace nodewise::amg::relax {
+
+template <class T>
+Jacobi<T>::Jacobi(const matrix::DistMatrix<T>& A, double weight, bool l1)
+    : Relaxation<T>(A), inverse_(matrix::diagonal(A)), scratch_(inverse_.size()) {
+  for (LocalIndex i = 0; i < A.n_local(); ++i) {
+    T& d = inverse_[static_cast<std::size_t>(i)];
+    if (d == T{}) continue;
+    const T all = l1 ? absolute_sum(A.on(), i) + absolute_sum(A.off(), i) : std::abs(d);
+    d = static_cast<T>(weight) / std::copysign(all, d);
+  }
+}
+
+template <class T>
+std::size_t Jacobi<T>::memory_bytes() const {
+  return (inverse_.size() + scratch_.size()) * sizeof(T);
+}
+
+template <class T>
+void Jacobi<T>::first_sweep(std::span<const T> b, std::span<T> x) const {
+  for (std::size_t i = 0; i < x.size(); ++i) x[i] = inverse_[i] * b[i];
+}
+
+template <class T>
+void Jacobi<T>::sweep(Direction, std::span<const T> b, std::span<T> x) const {
+  matrix::residual(A_, std::span<const T>(x), b, std::span<T>(scratch_));
+  for (std::size_t i = 0; i < x.size(); ++i) x[i] += inverse_[i] * scratch_[i];
+}
+
+template class Jacobi<float>;
+template class Jacobi<double>;
+
+}  // namespace nodewise::amg::relax

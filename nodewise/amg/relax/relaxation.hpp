@@ -1,0 +1,49 @@
+// What one sweep of a smoother does.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+
+#include "nodewise/amg/options.hpp"
+#include "nodewise/matrix/dist_matrix.hpp"
+
+namespace nodewise::amg::relax {
+
+enum class Direction { forward, backward };
+
+/// One sweep x += M^-1 (b - A x). With a symmetric A the backward sweep is the adjoint of the
+/// forward one: its M is the transpose. Vectors are this rank's parts, laid out by A.rows(). Rows
+/// with a zero diagonal are left alone.
+template <class T>
+class Relaxation {
+ public:
+  virtual ~Relaxation() = default;
+
+  /// Collective. A forward sweep from x = 0, whatever x holds.
+  virtual void first_sweep(std::span<const T> b, std::span<T> x) const = 0;
+  /// Collective. The same and the residual r = b - A x.
+  virtual void first_sweep_with_residual(std::span<const T> b, std::span<T> x,
+                                         std::span<T> r) const;
+  /// Collective.
+  virtual void sweep(Direction direction, std::span<const T> b, std::span<T> x) const = 0;
+  /// Whether both directions are one and the same.
+  virtual bool has_direction() const { return false; }
+  virtual std::size_t memory_bytes() const = 0;
+
+ protected:
+  explicit Relaxation(const matrix::DistMatrix<T>& A) : A_(A) {}
+  const matrix::DistMatrix<T>& A_;
+};
+
+/// Whether the kind needs the spectral radius of D^-1 A, D being the diagonal.
+bool needs_spectral_radius(SmootherKind kind);
+
+/// Local. The relaxation that the options name. A must outlive it. `spectral_radius` (of D^-1 A,
+/// spectral_radius.hpp) is read where the kind needs it.
+template <class T>
+std::unique_ptr<const Relaxation<T>> make_relaxation(const matrix::DistMatrix<T>& A,
+                                                     const Options& options,
+                                                     double spectral_radius);
+
+}  // namespace nodewise::amg::relax
