@@ -1,0 +1,107 @@
+#include "nodewise/amg/aggregate/smooth.hpp"
+
+#include <cmath>
+
+#include "nodewise/matrix/fit.hpp"
+#include "nodewise/matrix/operations.hpp"
+#include "nodewise/matrix/row_exchange.hpp"
+#include "nodewise/mpi/agree.hpp"
+
+namespace nodewise::amg::aggregate {
+
+namespace {
+
+using kernels::Csr;
+using matrix::DistMatrix;
+
+/// Rows of P - D^-1 A P, made one after another (Gustavson 1978).
+template <class T>
+class SmoothedRows {
+ public:
+  SmoothedRows(const DistMatrix<T>& A, const kernels::ExtendedRows<T>& P)
+      : A_(A),
+        P_(P),
+        place_(static_cast<std::size_t>(P.n_cols), -1),
+        result_(A.n_local(), P.n_cols) {
+    result_.cols.reserve(3 * static_cast<std::size_t>(P.on->nnz()));
+    result_.vals.reserve(3 * static_cast<std::size_t>(P.on->nnz()));
+  }
+
+  Csr<T> run(double damping) {
+    const std::vector<T> diagonal = matrix::diagonal(A_);
+    for (LocalIndex i = 0; i < A_.n_local(); ++i) {
+      first_ = static_cast<Offset>(result_.cols.size());
+      add(T{1}, i);
+      const T d = diagonal[static_cast<std::size_t>(i)];
+      if (d != T{}) {
+        const T factor = static_cast<T>(-damping) / d;
+        add_rows(A_.on(), i, 0, factor);
+        add_rows(A_.off(), i, A_.n_local(), factor);
+      }
+      result_.row_ptr[static_cast<std::size_t>(i) + 1] = static_cast<Offset>(result_.cols.size());
+    }
+    return std::move(result_);
+  }
+
+ private:
+  void add_rows(const Csr<T>& part, LocalIndex i, LocalIndex shift, T factor) {
+    for (auto p = static_cast<std::size_t>(part.begin(i));
+         p < static_cast<std::size_t>(part.end(i)); ++p) {
+      add(factor * part.vals[p], part.cols[p] + shift);
+    }
+  }
+
+  /// Adds a multiple of row j of P to the current row.
+  void add(T factor, LocalIndex j) {
+    P_.for_each_piece(j, [&](const LocalIndex* cols, const T* vals, Offset n, LocalIndex shift) {
+      for (Offset k = 0; k < n; ++k) {
+        const LocalIndex column = cols[k] + shift;
+        Offset& place = place_[static_cast<std::size_t>(column)];
+        if (place < first_) {  // of an earlier row, or of none
+          place = static_cast<Offset>(result_.cols.size());
+          result_.cols.push_back(column);
+          result_.vals.push_back(factor * vals[k]);
+        } else {
+          result_.vals[static_cast<std::size_t>(place)] += factor * vals[k];
+        }
+      }
+    });
+  }
+
+  const DistMatrix<T>& A_;
+  kernels::ExtendedRows<T> P_;
+  std::vector<Offset> place_;  // of each column in the result
+  Csr<T> result_;
+  Offset first_ = 0;  // where the current row begins
+};
+
+template <class T>
+DistMatrix<T> smooth_once(const DistMatrix<T>& A, const DistMatrix<T>& P, double damping) {
+  matrix::require_fit(A, P, A.cols() == P.rows() && A.rows() == P.rows(),
+                      "smoothing of a prolongator");
+  auto records = matrix::fetch_records(A.exchange(), P);
+  return {P.rows(), P.cols(), [&] {
+            const matrix::FetchedRows<T> fetched = matrix::to_rows(P, records);
+            Csr<T> rows = SmoothedRows<T>(A, matrix::extended_rows(P, &fetched)).run(damping);
+            return matrix::split_rows(
+                P.cols(),
+                matrix::RowBlock<T>{std::move(rows), P.cols().n_local(), fetched.columns.ghosts()});
+          }};
+}
+
+}  // namespace
+
+template <class T>
+DistMatrix<T> smooth_prolongator(const DistMatrix<T>& A, const DistMatrix<T>& P, double damping,
+                                 int sweeps) {
+  DistMatrix<T> smoothed = P;
+  for (int sweep = 0; sweep < sweeps; ++sweep) smoothed = smooth_once(A, smoothed, damping);
+  return smoothed;
+}
+
+template DistMatrix<float> smooth_prolongator(const DistMatrix<float>&, const DistMatrix<float>&,
+                                              double, int);
+template DistMatrix<double> smooth_prolongator(const DistMatrix<double>&, const DistMatrix<double>&,
+                                               double, int);
+
+}  // namespace nodewise::amg::aggregate

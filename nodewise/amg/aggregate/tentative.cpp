@@ -1,0 +1,240 @@
+#include "nodewise/amg/aggregate/tentative.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "nodewise/amg/aggregate/orthonormal.hpp"
+#include "nodewise/kernels/csr_ops.hpp"
+#include "nodewise/mpi/agree.hpp"
+
+namespace nodewise::amg::aggregate {
+
+namespace {
+
+using comm::Layout;
+using comm::Records;
+using matrix::DistMatrix;
+using matrix::SplitRows;
+
+template <class T>
+constexpr double tolerance = sizeof(T) == 4 ? 1e-5 : 1e-10;
+
+Layout layout_of_unknowns(const Layout& points, int unknowns) {
+  std::vector<GlobalIndex> starts(points.starts().begin(), points.starts().end());
+  for (GlobalIndex& start : starts) start *= unknowns;
+  return {points.shared_comm(), std::move(starts)};
+}
+
+/// The steps of tentative_prolongator(). Aggregates are numbered locally: owned ones first, then
+/// those of other ranks that have members here.
+template <class T>
+class TentativeBuilder {
+ public:
+  TentativeBuilder(const Aggregates& aggregates, int unknowns, const NearNullSpace<T>& B)
+      : aggregates_(aggregates),
+        unknowns_(static_cast<std::size_t>(unknowns)),
+        B_(B),
+        k_(static_cast<std::size_t>(B.n_vectors)) {}
+
+  Tentative<T> run(const Layout& rows) {
+    const DistMatrix<T> pattern(rows, layout_of_unknowns(aggregates_.layout, B_.n_vectors),
+                                [&] { return places(rows); });
+    const Records<double> arrived = pattern.exchange().reverse_records(
+        [&] { return rows_of_others(); }, [](std::span<double> record) { return record.size(); });
+    std::optional<Error> failure = mpi::caught([&] { factorise_owned(arrived); });
+    pattern.exchange().forward(std::span<const T>(factors_.values),
+                               std::span<T>(ghost_factors_.values), B_.n_vectors);
+    Array<T> on, off;
+    if (!failure) failure = mpi::caught([&] { fill(pattern, on, off); });
+    mpi::agree(rows.comm(), failure);
+    return {pattern.with_values(std::move(on), std::move(off)), std::move(factors_)};
+  }
+
+ private:
+  std::size_t n_owned() const { return static_cast<std::size_t>(aggregates_.layout.n_local()); }
+
+  /// Where the prolongator has entries; makes room for all that later steps need.
+  SplitRows<T> places(const Layout& rows) {
+    check(rows);
+    find_ghost_aggregates();
+    SplitRows<T> split;
+    split.on = kernels::Csr<T>(rows.n_local(), narrow<LocalIndex>(n_owned() * k_, "columns:"));
+    split.off = kernels::Csr<T>(rows.n_local(), narrow<LocalIndex>(ghosts_.size() * k_, "ghosts:"));
+    for (const GlobalIndex a : ghosts_) {
+      for (std::size_t c = 0; c < k_; ++c) split.ghosts.push_back(column(a, c));
+    }
+    for (std::size_t i = 0; i < static_cast<std::size_t>(rows.n_local()); ++i) {
+      const std::size_t a = local_[i / unknowns_];
+      if (a != none) {
+        const bool owned = a < n_owned();
+        kernels::Csr<T>& part = owned ? split.on : split.off;
+        for (std::size_t c = 0; c < k_; ++c) {
+          part.cols.push_back(static_cast<LocalIndex>((owned ? a : a - n_owned()) * k_ + c));
+        }
+      }
+      split.on.row_ptr[i + 1] = static_cast<Offset>(split.on.cols.size());
+      split.off.row_ptr[i + 1] = static_cast<Offset>(split.off.cols.size());
+    }
+    split.on.vals.resize(split.on.cols.size());
+    split.off.vals.resize(split.off.cols.size());
+    factors_ = {B_.n_vectors, std::vector<T>(n_owned() * k_ * k_)};
+    ghost_factors_ = {B_.n_vectors, std::vector<T>(ghosts_.size() * k_ * k_)};
+    return split;
+  }
+
+  void check(const Layout& rows) const {
+    const auto n = static_cast<std::size_t>(rows.n_local());
+    if (aggregates_.of_point.size() * unknowns_ != n || B_.values.size() != n * k_ || k_ == 0) {
+      throw Error(ErrorCode::dimension_mismatch,
+                  "tentative prolongator: the aggregates or the near null space (" +
+                      std::to_string(k_) + " vectors) do not fit the rows");
+    }
+  }
+
+  void find_ghost_aggregates() {
+    for (const GlobalIndex a : aggregates_.of_point) {
+      if (a != no_aggregate && !aggregates_.layout.owns(a)) ghosts_.push_back(a);
+    }
+    std::sort(ghosts_.begin(), ghosts_.end());
+    ghosts_.erase(std::unique(ghosts_.begin(), ghosts_.end()), ghosts_.end());
+    members_.resize(n_owned() + ghosts_.size());
+    local_.assign(aggregates_.of_point.size(), none);
+    for (std::size_t p = 0; p < local_.size(); ++p) {
+      const GlobalIndex a = aggregates_.of_point[p];
+      if (a == no_aggregate) continue;
+      local_[p] = aggregates_.layout.owns(a)
+                      ? static_cast<std::size_t>(aggregates_.layout.to_local(a))
+                      : n_owned() + static_cast<std::size_t>(
+                                        std::lower_bound(ghosts_.begin(), ghosts_.end(), a) -
+                                        ghosts_.begin());
+      members_[local_[p]].push_back(p);
+    }
+  }
+
+  GlobalIndex column(GlobalIndex aggregate, std::size_t c) const {
+    return aggregate * static_cast<GlobalIndex>(k_) + static_cast<GlobalIndex>(c);
+  }
+
+  /// The rows of B in an aggregate, of this rank's points, appended.
+  void append_rows(std::size_t aggregate, std::vector<double>& rows) const {
+    for (const std::size_t p : members_[aggregate]) {
+      const auto begin = B_.values.begin() + static_cast<std::ptrdiff_t>(p * unknowns_ * k_);
+      rows.insert(rows.end(), begin, begin + static_cast<std::ptrdiff_t>(unknowns_ * k_));
+    }
+  }
+
+  /// One record for each ghost column; the first of an aggregate has all of its rows.
+  Records<double> rows_of_others() const {
+    Records<double> records;
+    for (std::size_t g = 0; g < ghosts_.size(); ++g) {
+      append_rows(n_owned() + g, records.data);
+      records.offsets.insert(records.offsets.end(), k_, static_cast<Offset>(records.data.size()));
+    }
+    return records;
+  }
+
+  void factorise_owned(const Records<double>& arrived) {
+    std::vector<double> rows;
+    std::vector<double> R(k_ * k_);
+    for (std::size_t a = 0; a < n_owned(); ++a) {
+      rows.clear();
+      append_rows(a, rows);
+      const auto others = arrived[a * k_];
+      rows.insert(rows.end(), others.begin(), others.end());
+      factorise(rows, k_, tolerance<T>, R);
+      std::copy(R.begin(), R.end(),
+                factors_.values.begin() + static_cast<std::ptrdiff_t>(a * k_ * k_));
+    }
+  }
+
+  void fill(const DistMatrix<T>& pattern, Array<T>& on, Array<T>& off) const {
+    on.reserve(pattern.on().cols.size());
+    off.reserve(pattern.off().cols.size());
+    std::vector<double> row(k_), R(k_ * k_);
+    for (std::size_t i = 0; i < local_.size() * unknowns_; ++i) {
+      const std::size_t a = local_[i / unknowns_];
+      if (a == none) continue;
+      const bool owned = a < n_owned();
+      const auto factor = (owned ? factors_ : ghost_factors_).values.begin() +
+                          static_cast<std::ptrdiff_t>((owned ? a : a - n_owned()) * k_ * k_);
+      std::copy_n(factor, k_ * k_, R.begin());
+      const auto b = B_.row(i);
+      std::copy(b.begin(), b.end(), row.begin());
+      divide_by_factor(row, R);
+      Array<T>& values = owned ? on : off;
+      for (const double q : row) values.push_back(static_cast<T>(q));
+    }
+  }
+
+  static constexpr std::size_t none = static_cast<std::size_t>(-1);
+
+  const Aggregates& aggregates_;
+  std::size_t unknowns_;
+  const NearNullSpace<T>& B_;
+  std::size_t k_;
+  std::vector<GlobalIndex> ghosts_;                // aggregates, ascending
+  std::vector<std::size_t> local_;                 // of each point, or none
+  std::vector<std::vector<std::size_t>> members_;  // points of this rank
+  NearNullSpace<T> factors_, ghost_factors_;
+};
+
+}  // namespace
+
+template <class T>
+Tentative<T> tentative_prolongator(const Aggregates& aggregates, int unknowns, const Layout& rows,
+                                   const NearNullSpace<T>& B) {
+  return TentativeBuilder<T>(aggregates, unknowns, B).run(rows);
+}
+
+namespace {
+
+/// Where in A.on() the zero diagonal entries are, and what takes their place.
+template <class T>
+std::vector<std::pair<std::size_t, T>> unit_entries(const DistMatrix<T>& A, LocalIndex unknowns) {
+  std::vector<std::pair<std::size_t, T>> entries;
+  LocalIndex guess = 0;
+  for (LocalIndex point = 0; point < A.n_local() / unknowns; ++point) {
+    const std::size_t first = entries.size();
+    T largest{};
+    for (LocalIndex i = point * unknowns; i < (point + 1) * unknowns; ++i) {
+      guess = kernels::diagonal_place(A.on(), i, guess);
+      const auto p = static_cast<std::size_t>(A.on().begin(i) + guess);
+      if (std::cmp_equal(p, A.on().end(i)) || A.on().cols[p] != i) continue;
+      const T d = A.on().vals[p];
+      if (std::abs(d) > std::abs(largest)) largest = d;
+      if (d == T{}) entries.emplace_back(p, T{});
+    }
+    for (std::size_t e = first; e < entries.size(); ++e) {
+      entries[e].second = largest == T{} ? T{1} : largest;
+    }
+  }
+  return entries;
+}
+
+}  // namespace
+
+template <class T>
+DistMatrix<T> with_unit_rows(const DistMatrix<T>& A, int unknowns) {
+  std::vector<std::pair<std::size_t, T>> entries;
+  const auto failure = mpi::caught([&] { entries = unit_entries(A, unknowns); });
+  std::int64_t count[] = {static_cast<std::int64_t>(entries.size())};
+  mpi::agree_on_sums(A.comm(), failure, count);
+  if (count[0] == 0) return A;
+  Array<T> on, off;
+  mpi::collectively(A.comm(), [&] {
+    on = A.on().vals;
+    off = A.off().vals;
+  });
+  for (const auto& [place, value] : entries) on[place] = value;
+  return A.with_values(std::move(on), std::move(off));
+}
+
+#define NODEWISE_INSTANTIATE(T)                                                      \
+  template Tentative<T> tentative_prolongator(const Aggregates&, int, const Layout&, \
+                                              const NearNullSpace<T>&);              \
+  template DistMatrix<T> with_unit_rows(const DistMatrix<T>&, int);
+NODEWISE_INSTANTIATE(float)
+NODEWISE_INSTANTIATE(double)
+#undef NODEWISE_INSTANTIATE
+
+}  // namespace nodewise::amg::aggregate
