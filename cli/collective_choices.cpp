@@ -18,14 +18,20 @@ namespace {
 namespace collectives = mpi::collectives;
 
 /// The longest vector that is summed over the ranks in every iteration. GMRES sums its products
-/// with all its basis, and the norm, at once; CG a few numbers.
-Offset longest_sum_bytes(const Settings& settings, const std::string& method) {
-  constexpr Offset of_cg = 2;
-  const Offset numbers = method == "cg" ? of_cg : Offset{settings.solver.restart} + 1;
+/// with all its basis, and the norm, at once; others a few numbers.
+Offset longest_sum_bytes(const Settings& settings, solve::Method method) {
+  const bool has_basis = method == solve::Method::gmres || method == solve::Method::fgmres;
+  const Offset numbers = has_basis ? Offset{settings.solver.restart} + 1 : 4;
   return numbers * static_cast<Offset>(sizeof(double));
 }
 
-AlgorithmChoice explain_dot_products(const mpi::Comm& comm, Offset bytes) {
+AlgorithmChoice explain_dot_products(const mpi::Comm& comm, const Settings& settings,
+                                     solve::Method method) {
+  if (method == solve::Method::pipelined_cg) {
+    return {"mpi", true,
+            "MPI's own nonblocking algorithm, since pipelined CG goes on while it sums."};
+  }
+  const Offset bytes = longest_sum_bytes(settings, method);
   const mpi::Collective setting = comm.settings().allreduce;
   const bool is_node_aware = collectives::uses_node_aware(setting, comm.topology(), bytes,
                                                           collectives::automatic_allreduce_bytes);
@@ -64,13 +70,13 @@ AlgorithmChoice explain_sparse_exchange(const mpi::Comm& comm, const comm::Spars
 }  // namespace
 
 CollectiveChoices explain_collectives(const Matrix& A, const Settings& settings,
-                                      const std::string& method) {
+                                      solve::Method method) {
   const mpi::Comm& comm = A.comm();
   const Requests requests = mpi::collectively(comm, [&] { return Requests(A); });
   const comm::SparseLoad load = comm::measure_load(comm, requests.ranks, requests.bytes);
   return mpi::collectively(comm, [&] {
     return CollectiveChoices{
-        explain_dot_products(comm, longest_sum_bytes(settings, method)),
+        explain_dot_products(comm, settings, method),
         explain_sparse_exchange(comm, load),
     };
   });

@@ -8,10 +8,10 @@
 
 namespace nodewise::cli {
 
-/// Collective; an allreduce, and those of agreements. What a solve by `method` ("cg" or "gmres")
-/// with this matrix does on its finest level.
+/// Collective; an allreduce, and those of agreements. What a solve by `method` with this matrix
+/// does on its finest level.
 CollectiveChoices explain_collectives(const Matrix& A, const Settings& settings,
-                                      const std::string& method);
+                                      solve::Method method);
 
 /// A section of the profile.
 void print_collectives(Console& console, const CollectiveChoices& choices);

@@ -9,7 +9,7 @@
 #include "nodewise/amg/hierarchy.hpp"
 #include "nodewise/mpi/comm.hpp"
 #include "nodewise/mpi/ledger.hpp"
-#include "nodewise/solve/report.hpp"
+#include "nodewise/solve/krylov.hpp"
 
 #include "cli/exit_code.hpp"
 
@@ -85,6 +85,7 @@ struct SolveRecord {
   MatrixFacts matrix;
   RhsKind rhs = RhsKind::ones;
   std::string preconditioner;
+  solve::Method method = solve::Method::cg;
   bool solver_was_chosen = false;  ///< by the symmetry of the matrix
   CollectiveChoices collectives;
   std::vector<amg::LevelInfo> levels;  ///< empty without multigrid

@@ -88,7 +88,10 @@ Json solve_json(const SolveRecord& record) {
           {"converged", report.converged()},
           {"diagnosis", text_or_null(report.diagnosis)},
           {"iterations", report.iterations},
+          {"norm", solve::to_string(report.norm)},
           {"rhs_norm", number(report.rhs_norm)},
+          {"reference_norm", number(report.reference_norm)},
+          {"target", number(report.target)},
           {"true_relative_residual", number(report.true_relative_residual)},
           {"average_convergence_factor", number(average_convergence_factor(report))},
           {"history", history}};

@@ -15,7 +15,18 @@
 namespace nodewise::cli {
 
 enum class Command { help, solve, inspect, convert, options, version };
-enum class SolverChoice { automatic, cg, gmres };
+/// `automatic`, then those of solve::Method in its order.
+enum class SolverChoice {
+  automatic,
+  cg,
+  flexible_cg,
+  pipelined_cg,
+  minres,
+  gmres,
+  fgmres,
+  bicgstab,
+  stationary
+};
 enum class PreconditionerChoice { amg, jacobi, none };
 enum class ProgressChoice { automatic, live, lines };
 enum class DomainChoice { none, numa, package };

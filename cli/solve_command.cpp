@@ -38,30 +38,51 @@ void check_outputs(const mpi::Comm& comm, const ResultOptions& result) {
   });
 }
 
-/// What of the multigrid options makes a preconditioner that conjugate gradients cannot use; empty
-/// where nothing does.
+/// What of the multigrid options makes a preconditioner that is not symmetric; empty where nothing
+/// does.
 std::string asymmetry(const Settings& settings) {
   const bool amg = settings.method.preconditioner == PreconditionerChoice::amg;
   return amg ? amg::asymmetry_of(settings.amg) : std::string();
 }
 
-std::string method_name(const Settings& settings, bool symmetric) {
-  const std::string against = asymmetry(settings);
-  switch (settings.method.solver) {
-    case SolverChoice::cg:
-      if (!against.empty()) {
-        throw Failure(ExitCode::usage,
-                      fmt::format("--solver cg needs a symmetric preconditioner, and {} makes "
-                                  "multigrid another; leave that, or take --solver gmres",
-                                  against));
-      }
-      return "cg";
-    case SolverChoice::gmres:
-      return "gmres";
-    case SolverChoice::automatic:
-      break;
+/// Whether the preconditioner is another map for every vector.
+bool varies(const Settings& settings) {
+  return settings.method.preconditioner == PreconditionerChoice::amg &&
+         settings.amg.cycle == amg::CycleKind::k;
+}
+
+solve::Method choose_method(const Settings& settings, bool symmetric) {
+  const SolverChoice choice = settings.method.solver;
+  if (choice != SolverChoice::automatic) {
+    return static_cast<solve::Method>(static_cast<int>(choice) - 1);
   }
-  return symmetric && against.empty() ? "cg" : "gmres";
+  if (varies(settings)) return solve::Method::fgmres;
+  return symmetric && asymmetry(settings).empty() ? solve::Method::cg : solve::Method::gmres;
+}
+
+/// Refuses, before the work of the setup, what the method could not do with its result.
+void check_method(solve::Method method, const Settings& settings) {
+  const solve::ResidualNorm norm = settings.solver.norm;
+  const char* name = solve::to_string(method);
+  const std::string against = asymmetry(settings);
+  if (!solve::knows_norm(method, norm)) {
+    throw Failure(ExitCode::usage,
+                  fmt::format("--norm {}: {} can test the unpreconditioned norm only; the others "
+                              "are known to cg, flexible_cg, pipelined_cg, minres and stationary",
+                              solve::to_string(norm), name));
+  }
+  if (solve::needs_symmetric_preconditioner(method) && !against.empty()) {
+    throw Failure(ExitCode::usage,
+                  fmt::format("--solver {} needs a symmetric preconditioner, and {} makes "
+                              "multigrid another; leave that, or take --solver {}",
+                              name, against, varies(settings) ? "fgmres" : "gmres"));
+  }
+  if (solve::needs_fixed_preconditioner(method) && varies(settings)) {
+    throw Failure(ExitCode::usage,
+                  fmt::format("--solver {} needs a preconditioner that is the same map for every "
+                              "vector, which {} is not; take --solver flexible_cg or fgmres",
+                              name, against));
+  }
 }
 
 const char* preconditioner_name(PreconditionerChoice choice) {
@@ -100,8 +121,8 @@ std::vector<double> run_solver(const System& system, const Preconditioner& preco
   std::vector<double> x(system.b.size(), 0.0);
   if (!console.is_live()) console.line("Solve");
   const solve::Observer observe = iteration_progress(console);
-  const auto method = record.report.method == "cg" ? solve::cg<double> : solve::gmres<double>;
-  record.report = method(A, preconditioner.get(), system.b, x, settings.solver, observe);
+  record.report = solve::solve_by<double>(record.method, A, preconditioner.get(), system.b, x,
+                                          settings.solver, observe);
   if (!console.is_live()) console.line();
   return x;
 }
@@ -163,10 +184,11 @@ ExitCode solve_command(const std::shared_ptr<const mpi::Comm>& world, const Sett
   });
   record.rhs = system.rhs;
   record.matrix = describe_matrix(loaded, settings);
-  record.report.method = method_name(settings, record.matrix.symmetric);
+  record.method = choose_method(settings, record.matrix.symmetric);
+  check_method(record.method, settings);
   record.solver_was_chosen = settings.method.solver == SolverChoice::automatic;
   record.preconditioner = preconditioner_name(settings.method.preconditioner);
-  record.collectives = explain_collectives(*system.A, settings, record.report.method);
+  record.collectives = explain_collectives(*system.A, settings, record.method);
   print_system(console, record, settings);
 
   Preconditioner preconditioner;

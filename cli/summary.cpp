@@ -47,10 +47,32 @@ std::string rhs_text(RhsKind kind, const Settings& settings) {
   return "";
 }
 
+std::string method_words(const SolveRecord& record, const Settings& settings) {
+  const int restart = settings.solver.restart;
+  switch (record.method) {
+    case solve::Method::cg:
+      return "conjugate gradients";
+    case solve::Method::flexible_cg:
+      return "flexible conjugate gradients";
+    case solve::Method::pipelined_cg:
+      return "pipelined conjugate gradients";
+    case solve::Method::minres:
+      return "MINRES";
+    case solve::Method::gmres:
+      return fmt::format("GMRES({})", restart);
+    case solve::Method::fgmres:
+      return fmt::format("flexible GMRES({})", restart);
+    case solve::Method::bicgstab:
+      return "BiCGStab";
+    case solve::Method::stationary:
+      return "stationary iteration";
+  }
+  return "";
+}
+
 std::string method_text(const SolveRecord& record, const Settings& settings) {
   const bool symmetric = record.matrix.symmetric;
-  std::string text = record.report.method == "cg" ? "conjugate gradients" : "";
-  if (text.empty()) text = fmt::format("GMRES({})", settings.solver.restart);
+  std::string text = method_words(record, settings);
   if (record.preconditioner == "amg") text += ", preconditioned by algebraic multigrid";
   if (record.preconditioner == "jacobi") text += ", preconditioned by the diagonal";
   if (record.preconditioner == "none") text += ", not preconditioned";
@@ -130,6 +152,22 @@ std::string outcome_text(const SolveRecord& record) {
   text += " after " + counted(report.iterations, "iteration");
   if (std::isfinite(factor)) text += fmt::format(", average convergence factor {:.3f}", factor);
   return text;
+}
+
+/// What was reached; and what was asked for, where that is the same norm.
+std::string residual_text(const solve::Report& report, const Settings& settings) {
+  const std::string text =
+      fmt::format("{:.3e}   |b - A x| / |b|, computed anew from x", report.true_relative_residual);
+  if (report.norm != solve::ResidualNorm::unpreconditioned || report.history.empty()) return text;
+  return fmt::format("{}; asked for {:.0e}{}", text, report.target,
+                     report.target_is_absolute(settings.solver) ? ", the absolute tolerance" : "");
+}
+
+/// The norm that was tested, where that is another.
+std::string tested_text(const solve::Report& report, const Settings& settings) {
+  return fmt::format("{:.3e}   the same in the {} norm, which was tested; asked for {:.0e}{}",
+                     report.history.back(), solve::to_string(report.norm), report.target,
+                     report.target_is_absolute(settings.solver) ? ", the absolute tolerance" : "");
 }
 
 std::string error_text(const SolveRecord& record) {
@@ -218,9 +256,10 @@ void print_outcome(Console& console, const SolveRecord& record, const Settings& 
     print_entry(console, "diagnosis",
                 fmt::format("{}: {}", solve::to_string(report.outcome), report.diagnosis));
   }
-  print_entry(console, "residual",
-              fmt::format("{:.3e}   |b - A x| / |b|, computed anew from x; asked for {:.0e}",
-                          report.true_relative_residual, settings.solver.tolerance));
+  print_entry(console, "residual", residual_text(report, settings));
+  if (report.norm != solve::ResidualNorm::unpreconditioned && !report.history.empty()) {
+    print_entry(console, "tested norm", tested_text(report, settings));
+  }
   if (record.error) print_entry(console, "error", error_text(record));
   print_entry(console, "time",
               fmt::format("read {}, setup {}, solve {}", human_seconds(record.times.read),

@@ -420,6 +420,59 @@ TEST(Cg, ObserverSeesEveryIteration) {
   EXPECT_EQ(seen, report.history);
 }
 
+TEST(FlexibleCg, IsCgForAFixedPreconditioner) {
+  const comm::Layout layout = uniform(60);
+  const auto A = make_operator(layout, laplace);
+  const Pointwise<double> M(
+      layout, [](GlobalIndex i, double r) { return r / (1 + static_cast<double>(i % 5)); });
+  const std::vector<double> b = hashed_vector(layout, 17);
+  std::vector<double> x(b.size(), 0.0);
+  const Report fixed = run_cg(A, &M, b, x, {.max_iterations = 25});
+  x.assign(b.size(), 0.0);
+  const Report flexible = solve::flexible_cg<double>(A, &M, b, x, {.max_iterations = 25});
+  EXPECT_EQ(flexible.method, "flexible_cg");
+  ASSERT_EQ(flexible.history.size(), fixed.history.size());
+  for (std::size_t k = 0; k < fixed.history.size(); ++k) {
+    EXPECT_NEAR(flexible.history[k], fixed.history[k], 1e-7 * fixed.history[k]);
+  }
+}
+
+// A preconditioner that is another map every time, as one that ends by an inner tolerance.
+TEST(FlexibleCg, CopesWithAPreconditionerThatChanges) {
+  const comm::Layout layout = uniform(100);
+  const Entry entry = [](GlobalIndex i, GlobalIndex j) {
+    return laplace(i, j) + (i == j ? 0.01 : 0.0);
+  };
+  const auto A = make_operator(layout, entry);
+  const std::vector<double> b = hashed_vector(layout, 18);
+  class Changing final : public solve::Operator<double> {
+   public:
+    explicit Changing(comm::Layout l) : layout_(std::move(l)) {}
+    const comm::Layout& layout() const override { return layout_; }
+    void apply(std::span<const double> x, std::span<double> y) const override {
+      ++calls_;
+      for (std::size_t i = 0; i < x.size(); ++i) {
+        const auto row = static_cast<std::size_t>(layout_.to_global(static_cast<LocalIndex>(i)));
+        y[i] = x[i] * (1.0 + 0.3 * static_cast<double>((row + calls_) % 3));
+      }
+    }
+
+   private:
+    comm::Layout layout_;
+    mutable std::size_t calls_ = 0;
+  };
+  const auto iterations = [&](solve::Method method) {
+    const Changing M(layout);
+    std::vector<double> x(b.size(), 0.0);
+    const Report report = solve::solve_by<double>(method, A, &M, b, x, {.max_iterations = 5000});
+    EXPECT_EQ(report.converged(), report.true_relative_residual <= 1e-8);
+    return report.converged() ? report.iterations : 5000;
+  };
+  const int flexible = iterations(solve::Method::flexible_cg);
+  EXPECT_LT(flexible, 1000);
+  EXPECT_LT(flexible, iterations(solve::Method::cg));
+}
+
 TEST(Cg, WrongArgumentsThrowAlikeOnEveryRank) {
   const comm::Layout layout = uniform(20);
   const auto A = make_operator(layout, laplace);

@@ -71,6 +71,14 @@ int reductions(Solve solve, const solve::Operator<double>& A, const solve::Opera
   return static_cast<int>(calls.collectives);
 }
 
+/// A method as `reductions` takes it.
+auto by(solve::Method method) {
+  return [method](const solve::Operator<double>& A, const solve::Operator<double>* M,
+                  const std::vector<double>& b, std::vector<double>& x, const Options& options) {
+    return solve::solve_by<double>(method, A, M, b, x, options);
+  };
+}
+
 Report run_cg(const solve::Operator<double>& A, const solve::Operator<double>* M,
               const std::vector<double>& b, std::vector<double>& x, const Options& options) {
   return solve::cg<double>(A, M, b, x, options);
@@ -102,6 +110,24 @@ TEST(Reductions, GmresNeedsTwoAStep) {
   const auto A = make_operator(layout, dominant);
   EXPECT_EQ(reductions(run_gmres, A, nullptr, 12) - reductions(run_gmres, A, nullptr, 4), 16 + 1);
   EXPECT_EQ(reductions(run_gmres, A, nullptr, 7) - reductions(run_gmres, A, nullptr, 4), 6);
+}
+
+// docs/methods/krylov.md has these numbers.
+TEST(Reductions, OfAnIteration) {
+  const comm::Layout layout = uniform(200);
+  const auto A = make_operator(layout, dominant);
+  const Pointwise<double> M(layout, [](GlobalIndex, double r) { return r / 4; });
+  const auto per_ten = [&](solve::Method method) {
+    return reductions(by(method), A, &M, 14) - reductions(by(method), A, &M, 4);
+  };
+  EXPECT_EQ(per_ten(solve::Method::cg), 20);
+  EXPECT_EQ(per_ten(solve::Method::flexible_cg), 20);
+  EXPECT_EQ(per_ten(solve::Method::pipelined_cg), 10);
+  EXPECT_EQ(per_ten(solve::Method::minres), 20);
+  EXPECT_EQ(per_ten(solve::Method::stationary), 10);
+  EXPECT_EQ(reductions(by(solve::Method::bicgstab), A, &M, 7) -
+                reductions(by(solve::Method::bicgstab), A, &M, 2),
+            15);
 }
 
 // The third reduction near the end must save the application that it is meant to save.

@@ -1,14 +1,12 @@
-// Preconditioned conjugate gradients.
-#include <algorithm>
+// Preconditioned conjugate gradients, also with a preconditioner that changes.
 #include <cmath>
-#include <limits>
 
 #include <fmt/format.h>
 
 #include "nodewise/mpi/agree.hpp"
 #include "nodewise/mpi/ledger.hpp"
+#include "nodewise/solve/checkpoint.hpp"
 #include "nodewise/solve/iteration.hpp"
-#include "nodewise/solve/range_check.hpp"
 #include "nodewise/solve/vector_ops.hpp"
 
 namespace nodewise::solve {
@@ -18,12 +16,23 @@ namespace {
 /// What became of a new residual.
 enum class Next { stop, go_on, restart };
 
+/// How a direction is made conjugate to the last one. For a preconditioner that is one symmetric
+/// map both are the same.
+enum class Conjugacy {
+  fletcher_reeves,  ///< beta = r'.z' / r.z
+  polak_ribiere     ///< beta = (r' - r).z' / r.z = -alpha q.z' / r.z: for any map
+};
+
 template <class T>
 class ConjugateGradient {
  public:
-  ConjugateGradient(const Operator<T>& A, const Operator<T>* M, std::span<const T> b,
-                    std::span<T> x, const Options& options, const Observer& observe)
-      : it_("cg", A, M, b, x, options, observe) {
+  ConjugateGradient(Conjugacy conjugacy, const Operator<T>& A, const Operator<T>* M,
+                    std::span<const T> b, std::span<T> x, const Options& options,
+                    const Observer& observe)
+      : it_(conjugacy == Conjugacy::fletcher_reeves ? Method::cg : Method::flexible_cg, A, M, b, x,
+            options, observe),
+        best_(it_),
+        conjugacy_(conjugacy) {
     mpi::collectively(it_.comm(), [&] {
       for (Array<T>* v : {&r_, &p_, &q_}) v->resize(b.size());
       if (M != nullptr) z_.resize(b.size());
@@ -32,55 +41,82 @@ class ConjugateGradient {
 
   Report run() {
     if (it_.begin(r_)) {
-      best_ = it_.last();
+      best_.note(it_.last());
+      rr_local_ = dot_local<T>(r_, r_);
       while (precondition() && advance()) {
       }
     }
-    restore_checkpoint();
-    examine_range();
+    best_.restore(q_);
+    it_.examine_range(r_);
     return it_.finish(q_);
   }
 
  private:
+  /// Numbers of a residual, summed over the ranks.
+  struct Products {
+    double rz, rr, zz, qz;
+  };
+
   bool precondition();
   bool advance();
-  Next settle(double rr);
-  Next verify(double& relative);
+  Products sum_products();
+  bool accept(double rz);
+  Next settle(double square);
   bool residual_needed() const;
-  void keep_checkpoint(double last_step);
-  void revert();
-  void restore_checkpoint();
-  void examine_range();
   std::span<const T> z() const { return it_.M() == nullptr ? r_ : z_; }
 
   Iteration<T> it_;
+  Checkpoint<T> best_;
+  Conjugacy conjugacy_;
   Array<T> r_, p_, q_, z_;  // residual, direction, A p, M r
   double rz_ = 0;           // r.z of the last direction; 0: the next direction starts afresh
   double alpha_ = 0;        // the last step
-  double rr_local_ = 0;     // this rank's part of r.r, where not yet summed over the ranks
-  bool rr_pending_ = false;
-  double best_ = 0;  // the smallest relative residual so far
-  Array<T> checkpoint_;
-  double checkpoint_residual_ = std::numeric_limits<double>::infinity();
+  double r_norm_ = 0;       // |r|, of the last sum
+  double rr_local_ = 0;     // this rank's part of r.r
+  bool pending_ = false;    // the residual is not recorded yet
 };
 
-/// z = M r, the test on r.r if that is still pending, and p = z + beta p. One preconditioner
-/// application and one reduction; false where the solve is over.
+/// One reduction.
+template <class T>
+typename ConjugateGradient<T>::Products ConjugateGradient<T>::sum_products() {
+  const bool needs_qz = conjugacy_ == Conjugacy::polak_ribiere && rz_ != 0;
+  const bool needs_zz = it_.norm() == ResidualNorm::preconditioned;
+  const auto [rz, rr, zz, qz] =
+      sum_all(it_.comm(), dot_local<T>(r_, z()), rr_local_, needs_zz ? dot_local<T>(z(), z()) : 0.0,
+              needs_qz ? dot_local<T>(q_, z()) : 0.0);
+  r_norm_ = std::sqrt(rr);
+  return {rz, rr, zz, qz};
+}
+
+/// z = M r, the test of the residual if that is still pending, and p = z + beta p. One
+/// preconditioner application and one reduction; false where the solve is over.
 template <class T>
 bool ConjugateGradient<T>::precondition() {
-  double rz = 0;
+  Products sums{};
   for (bool restarted = true; restarted;) {
     restarted = false;
     if (it_.M() != nullptr) it_.M()->apply(r_, z_);
-    const double rz_local = dot_local<T>(r_, z());
-    const auto [sum_rz, rr] = sum_all(it_.comm(), rz_local, rr_local_);
-    rz = sum_rz;
-    if (rr_pending_) {
-      const Next next = settle(rr);
+    sums = sum_products();
+    const double square = it_.chosen(sums.rr, sums.rz, sums.zz);
+    if (pending_ && !(square < 0)) {
+      const Next next = settle(square);
       if (next == Next::stop) return false;
       restarted = next == Next::restart;  // r is another now
     }
   }
+  if (!accept(sums.rz)) return false;
+  double beta = 0;
+  if (rz_ != 0) {
+    beta = (conjugacy_ == Conjugacy::fletcher_reeves ? sums.rz : -alpha_ * sums.qz) / rz_;
+  }
+  xpby<T>(z(), beta, p_);
+  rz_ = sums.rz;
+  return true;
+}
+
+/// Whether the iteration can go on with this r.z.
+template <class T>
+bool ConjugateGradient<T>::accept(double rz) {
   if (!std::isfinite(rz)) {
     it_.stop(Outcome::not_finite,
              fmt::format("the preconditioner returned NaN or infinite values in iteration {}",
@@ -94,8 +130,6 @@ bool ConjugateGradient<T>::precondition() {
                          rz, it_.report().iterations + 1));
     return false;
   }
-  xpby<T>(z(), rz_ == 0 ? 0.0 : rz / rz_, p_);
-  rz_ = rz;
   return true;
 }
 
@@ -121,93 +155,55 @@ bool ConjugateGradient<T>::advance() {
   }
   // |r - alpha q| >= alpha |q| - |r|: a step so bad that it could not be undone accurately.
   constexpr double leap = 100;
-  if (alpha_ * std::sqrt(qq) > leap * it_.last() * it_.rhs_norm()) keep_checkpoint(0.0);
+  if (alpha_ * std::sqrt(qq) > leap * r_norm_) best_.keep_before({});
   rr_local_ = update<T>(alpha_, p_, q_, it_.x(), r_);
-  rr_pending_ = true;
+  pending_ = true;
   if (!residual_needed()) return true;
-  return settle(sum_all(it_.comm(), rr_local_)[0]) != Next::stop;
+  const double rr = sum_all(it_.comm(), rr_local_)[0];
+  return settle(rr) != Next::stop;
 }
 
 /// Whether to spend a reduction on r.r before the preconditioner is applied, because this may be
 /// the last iteration, or whether r.r can wait for the reduction of r.z. Without a preconditioner
-/// nothing is lost by waiting, but for the last iteration allowed.
+/// nothing is lost by waiting, but for the last iteration allowed; and a norm that has the
+/// preconditioner in it has to wait.
 template <class T>
 bool ConjugateGradient<T>::residual_needed() const {
-  const std::vector<double>& h = it_.report().history;
+  if (it_.norm() != ResidualNorm::unpreconditioned) return false;
   if (it_.report().iterations + 1 >= it_.options().max_iterations) return true;
-  if (it_.M() == nullptr) return false;
-  const double factor = h.size() < 2 ? 0.1 : std::min(0.5, h.back() / h[h.size() - 2]);
-  return it_.passes(h.back() * factor * factor);
+  return it_.M() != nullptr && it_.next_may_pass();
 }
 
-/// Takes the new r.r: verifies, records, keeps a checkpoint.
+/// Takes the new residual, whose tested norm has this square: records it and keeps a checkpoint.
+/// Where the recurrence says converged, it is replaced by the true residual, from which iteration
+/// starts afresh if that is too large.
 template <class T>
-Next ConjugateGradient<T>::settle(double rr) {
-  rr_pending_ = false;
-  double relative = std::sqrt(rr) / it_.rhs_norm();
+Next ConjugateGradient<T>::settle(double square) {
+  pending_ = false;
+  double relative = std::sqrt(square) / it_.reference_norm();
   Next next = Next::go_on;
-  if (it_.passes(relative)) next = verify(relative);
+  if (it_.passes(relative)) {
+    relative = it_.true_residual(r_);
+    rr_local_ = dot_local<T>(r_, r_);
+    rz_ = 0;
+    next = Next::restart;
+  }
   if (next == Next::go_on && relative > it_.last() && std::isfinite(relative)) {
-    keep_checkpoint(alpha_);
+    best_.keep_before({{alpha_, p_}});
   }
   const bool more = it_.record(relative);
-  if (!std::isfinite(relative)) revert();
-  if (relative < best_) best_ = relative;
+  if (!std::isfinite(relative)) best_.undo({{alpha_, p_}});
+  best_.note(relative);
   if (more && next == Next::restart && !it_.attainable(relative)) return Next::stop;
   return more ? next : Next::stop;
 }
 
-/// The recurrence says converged. Replaces it by the true residual and starts afresh from that.
 template <class T>
-Next ConjugateGradient<T>::verify(double& relative) {
-  relative = it_.true_residual(r_);
-  rz_ = 0;
-  return Next::restart;
-}
-
-/// The residual begins to rise: keeps the iterate before the last step (of length last_step along
-/// p), if it is the best and the residual of the checkpoint kept is at least twice as large. This
-/// happens a few times in a solve at most.
-template <class T>
-void ConjugateGradient<T>::keep_checkpoint(double last_step) {
-  if (it_.last() > best_ || !(2 * best_ <= checkpoint_residual_)) return;
-  const std::span<const T> x = it_.x();
-  if (checkpoint_residual_ == std::numeric_limits<double>::infinity()) {
-    mpi::collectively(it_.comm(), [&] { checkpoint_.resize(x.size()); });
-  }
-  std::copy(x.begin(), x.end(), checkpoint_.begin());
-  if (last_step != 0) axpy<T>(-last_step, p_, checkpoint_);
-  checkpoint_residual_ = best_;
-}
-
-/// The last step overflowed: undoes it, and where even that is impossible starts from zero.
-template <class T>
-void ConjugateGradient<T>::revert() {
-  const std::span<T> x = it_.x();
-  axpy<T>(-alpha_, p_, x);
-  if (sum_all(it_.comm(), count_not_finite<T>(x))[0] > 0) std::fill(x.begin(), x.end(), T{});
-}
-
-/// Where the solve failed: the checkpoint becomes x if the true residual of x is more than twice as
-/// large. (Otherwise the last iterate is the better one in the norm that CG minimises.)
-template <class T>
-void ConjugateGradient<T>::restore_checkpoint() {
-  if (it_.report().converged() || std::isinf(checkpoint_residual_)) return;
-  if (it_.true_residual(q_) <= 2 * checkpoint_residual_) return;
-  std::copy(checkpoint_.begin(), checkpoint_.end(), it_.x().begin());
-}
-
-/// A singular system without a solution shows as a residual that does not vanish: says so.
-template <class T>
-void ConjugateGradient<T>::examine_range() {
-  const Outcome outcome = it_.report().outcome;
-  if (outcome != Outcome::stagnated && outcome != Outcome::diverged &&
-      outcome != Outcome::indefinite_matrix && outcome != Outcome::indefinite_preconditioner) {
-    return;
-  }
-  it_.true_residual(r_);
-  const RangeCheck check = check_range<T>(it_.A(), it_.M(), it_.b(), r_, it_.options().tolerance);
-  if (check.outside) it_.stop(Outcome::inconsistent, check.diagnosis());
+Report solve_as(Conjugacy conjugacy, const Operator<T>& A, const Operator<T>* M,
+                std::span<const T> b, std::span<T> x, const Options& options,
+                const Observer& observe) {
+  const mpi::Scope scope(A.layout().comm(), "vector_updates", mpi::no_level);
+  return ConjugateGradient<T>(conjugacy, A, M, b, x, options, observe).run();
 }
 
 }  // namespace
@@ -215,13 +211,22 @@ void ConjugateGradient<T>::examine_range() {
 template <class T>
 Report cg(const Operator<T>& A, const Operator<T>* preconditioner, std::span<const T> b,
           std::span<T> x, const Options& options, const Observer& observe) {
-  const mpi::Scope scope(A.layout().comm(), "vector_updates", mpi::no_level);
-  return ConjugateGradient<T>(A, preconditioner, b, x, options, observe).run();
+  return solve_as(Conjugacy::fletcher_reeves, A, preconditioner, b, x, options, observe);
 }
 
-template Report cg(const Operator<double>&, const Operator<double>*, std::span<const double>,
-                   std::span<double>, const Options&, const Observer&);
-template Report cg(const Operator<float>&, const Operator<float>*, std::span<const float>,
-                   std::span<float>, const Options&, const Observer&);
+template <class T>
+Report flexible_cg(const Operator<T>& A, const Operator<T>* preconditioner, std::span<const T> b,
+                   std::span<T> x, const Options& options, const Observer& observe) {
+  return solve_as(Conjugacy::polak_ribiere, A, preconditioner, b, x, options, observe);
+}
+
+#define NODEWISE_INSTANTIATE(T)                                                                \
+  template Report cg(const Operator<T>&, const Operator<T>*, std::span<const T>, std::span<T>, \
+                     const Options&, const Observer&);                                         \
+  template Report flexible_cg(const Operator<T>&, const Operator<T>*, std::span<const T>,      \
+                              std::span<T>, const Options&, const Observer&);
+NODEWISE_INSTANTIATE(double)
+NODEWISE_INSTANTIATE(float)
+#undef NODEWISE_INSTANTIATE
 
 }  // namespace nodewise::solve

@@ -1,4 +1,4 @@
-// Flexible restarted GMRES, preconditioned from the right.
+// Restarted GMRES, preconditioned from the right, with one basis or, flexible, with two.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -11,7 +11,6 @@
 #include "nodewise/mpi/agree.hpp"
 #include "nodewise/mpi/ledger.hpp"
 #include "nodewise/solve/iteration.hpp"
-#include "nodewise/solve/range_check.hpp"
 #include "nodewise/solve/vector_ops.hpp"
 
 namespace nodewise::solve {
@@ -85,15 +84,20 @@ class LeastSquares {
   std::vector<double> cosines_, sines_, g_;
 };
 
+/// Whether the preconditioned basis is kept, or made again from the basis when x is formed.
+enum class Form { fixed, flexible };
+
 template <class T>
 class Gmres {
  public:
-  Gmres(const Operator<T>& A, const Operator<T>* M, std::span<const T> b, std::span<T> x,
+  Gmres(Form form, const Operator<T>& A, const Operator<T>* M, std::span<const T> b, std::span<T> x,
         const Options& options, const Observer& observe)
-      : it_("gmres", A, M, b, x, options, observe) {
+      : it_(form == Form::fixed ? Method::gmres : Method::fgmres, A, M, b, x, options, observe),
+        keeps_Z_(M != nullptr && form == Form::flexible) {
     mpi::collectively(it_.comm(), [&] {
       r_.resize(b.size());
       next_.resize(b.size());
+      if (M != nullptr && !keeps_Z_) z_.resize(b.size());
     });
   }
 
@@ -103,7 +107,7 @@ class Gmres {
       while (cycle()) {
       }
     }
-    examine_range();
+    it_.examine_range(r_);
     return it_.finish(r_);
   }
 
@@ -116,16 +120,20 @@ class Gmres {
   double attempt(std::span<const double> y);
   bool move();
   void reserve(std::size_t n);
-  void examine_range();
+  std::string advice() const;
   std::span<const Array<T>> basis(std::size_t n) const { return std::span(V_).first(n); }
-  std::span<const Array<T>> directions(std::size_t n) const {
-    return std::span(it_.M() == nullptr ? V_ : Z_).first(n);
+  /// M V[j] in the place where it is kept or may be made; V[j] without preconditioner.
+  Array<T>& direction(std::size_t j) {
+    if (it_.M() == nullptr) return V_[j];
+    return keeps_Z_ ? Z_[j] : z_;
   }
 
   Iteration<T> it_;
+  bool keeps_Z_;
   Array<T> r_, next_;        // b - A x; the next x
   std::vector<Array<T>> V_;  // orthonormal basis
-  std::vector<Array<T>> Z_;  // its preconditioned vectors; unused without preconditioner
+  std::vector<Array<T>> Z_;  // its preconditioned vectors, of the flexible form
+  Array<T> z_;               // one preconditioned vector, of the other
   LeastSquares small_;
   double true_ = 0;         // the relative norm of r_
   bool invariant_ = false;  // the basis cannot be extended
@@ -153,15 +161,15 @@ bool Gmres<T>::cycle() {
     it_.stop(Outcome::breakdown,
              fmt::format("the basis of GMRES cannot be extended at a relative residual of {:.1e}: "
                          "the matrix or the preconditioner is singular; try another "
-                         "preconditioner",
-                         true_));
+                         "preconditioner{}",
+                         true_, advice()));
     return false;
   }
   if (!moved) {
     it_.stop(Outcome::stagnated,
              fmt::format("a whole cycle of GMRES did not reduce the relative residual of {:.1e}; "
-                         "try a larger --restart or another preconditioner",
-                         true_));
+                         "try a larger --restart or another preconditioner{}",
+                         true_, advice()));
     return false;
   }
   return step != Step::verify || invariant_ || it_.attainable(true_);
@@ -172,8 +180,8 @@ bool Gmres<T>::cycle() {
 template <class T>
 typename Gmres<T>::Step Gmres<T>::extend(std::size_t j) {
   reserve(j + 2);
-  if (it_.M() != nullptr) it_.M()->apply(V_[j], Z_[j]);
-  it_.A().apply(directions(j + 1)[j], V_[j + 1]);
+  if (it_.M() != nullptr) it_.M()->apply(V_[j], direction(j));
+  it_.A().apply(direction(j), V_[j + 1]);
   std::vector<double> column;
   if (!orthogonalise(j, column)) return Step::stop;
   invariant_ = column.back() == 0;
@@ -219,11 +227,18 @@ bool Gmres<T>::orthogonalise(std::size_t j, std::vector<double>& column) {
 }
 
 /// Sets next_ to x plus the combination y of the directions and r_ to its residual, and returns the
-/// relative norm of that.
+/// relative norm of that. Without the directions it is M times the combination of the basis.
 template <class T>
 double Gmres<T>::attempt(std::span<const double> y) {
-  std::copy(it_.x().begin(), it_.x().end(), next_.begin());
-  combine<T>(directions(y.size()), y, 1.0, 1.0, next_);
+  if (it_.M() == nullptr || keeps_Z_) {
+    std::copy(it_.x().begin(), it_.x().end(), next_.begin());
+    combine<T>(std::span(keeps_Z_ ? Z_ : V_).first(y.size()), y, 1.0, 1.0, next_);
+  } else {
+    std::fill(r_.begin(), r_.end(), T{});
+    combine<T>(basis(y.size()), y, 1.0, 1.0, r_);
+    it_.M()->apply(r_, next_);
+    axpy<T>(1.0, it_.x(), next_);
+  }
   return it_.residual_of(next_, r_);
 }
 
@@ -258,17 +273,25 @@ void Gmres<T>::reserve(std::size_t n) {
   const std::size_t target = std::min(most, V_.size() + batch);
   mpi::collectively(it_.comm(), [&] {
     V_.resize(target, Array<T>(r_.size()));
-    if (it_.M() != nullptr) Z_.resize(target, Array<T>(r_.size()));
+    if (keeps_Z_) Z_.resize(target, Array<T>(r_.size()));
   });
 }
 
+/// What else may help after a cycle without gain.
 template <class T>
-void Gmres<T>::examine_range() {
-  const Outcome outcome = it_.report().outcome;
-  if (outcome != Outcome::stagnated && outcome != Outcome::breakdown) return;
-  it_.true_residual(r_);
-  const RangeCheck check = check_range<T>(it_.A(), it_.M(), it_.b(), r_, it_.options().tolerance);
-  if (check.outside) it_.stop(Outcome::inconsistent, check.diagnosis());
+std::string Gmres<T>::advice() const {
+  // What the recurrence saw and what came of it are the same for a map that does not change.
+  const bool parted =
+      it_.M() != nullptr && !keeps_Z_ && small_.residual_norm() < 0.5 * true_ * it_.rhs_norm();
+  return parted ? ", or --solver fgmres if the preconditioner is not always the same linear map"
+                : "";
+}
+
+template <class T>
+Report solve_as(Form form, const Operator<T>& A, const Operator<T>* M, std::span<const T> b,
+                std::span<T> x, const Options& options, const Observer& observe) {
+  const mpi::Scope scope(A.layout().comm(), "vector_updates", mpi::no_level);
+  return Gmres<T>(form, A, M, b, x, options, observe).run();
 }
 
 }  // namespace
@@ -276,13 +299,22 @@ void Gmres<T>::examine_range() {
 template <class T>
 Report gmres(const Operator<T>& A, const Operator<T>* preconditioner, std::span<const T> b,
              std::span<T> x, const Options& options, const Observer& observe) {
-  const mpi::Scope scope(A.layout().comm(), "vector_updates", mpi::no_level);
-  return Gmres<T>(A, preconditioner, b, x, options, observe).run();
+  return solve_as(Form::fixed, A, preconditioner, b, x, options, observe);
 }
 
-template Report gmres(const Operator<double>&, const Operator<double>*, std::span<const double>,
-                      std::span<double>, const Options&, const Observer&);
-template Report gmres(const Operator<float>&, const Operator<float>*, std::span<const float>,
-                      std::span<float>, const Options&, const Observer&);
+template <class T>
+Report fgmres(const Operator<T>& A, const Operator<T>* preconditioner, std::span<const T> b,
+              std::span<T> x, const Options& options, const Observer& observe) {
+  return solve_as(Form::flexible, A, preconditioner, b, x, options, observe);
+}
+
+#define NODEWISE_INSTANTIATE(T)                                                                    \
+  template Report gmres(const Operator<T>&, const Operator<T>*, std::span<const T>, std::span<T>,  \
+                        const Options&, const Observer&);                                          \
+  template Report fgmres(const Operator<T>&, const Operator<T>*, std::span<const T>, std::span<T>, \
+                         const Options&, const Observer&);
+NODEWISE_INSTANTIATE(double)
+NODEWISE_INSTANTIATE(float)
+#undef NODEWISE_INSTANTIATE
 
 }  // namespace nodewise::solve

@@ -1,5 +1,6 @@
 #include "nodewise/solve/iteration.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <utility>
@@ -7,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "nodewise/mpi/agree.hpp"
+#include "nodewise/solve/range_check.hpp"
 #include "nodewise/solve/vector_ops.hpp"
 
 namespace nodewise::solve {
@@ -23,8 +25,8 @@ template <class T>
 constexpr const char* precision_name = sizeof(T) == sizeof(double) ? "double" : "single";
 
 template <class T>
-void check_arguments(const Operator<T>& A, const Operator<T>* M, std::size_t n_b, std::size_t n_x,
-                     const Options& options) {
+void check_arguments(Method method, const Operator<T>& A, const Operator<T>* M, std::size_t n_b,
+                     std::size_t n_x, const Options& options) {
   const auto n = static_cast<std::size_t>(A.layout().n_local());
   if (n_b != n || n_x != n) {
     throw Error(ErrorCode::dimension_mismatch,
@@ -40,21 +42,30 @@ void check_arguments(const Operator<T>& A, const Operator<T>* M, std::size_t n_b
     Options parsed;
     field.set(parsed, field.get(options));  // throws where the value is out of range
   }
+  if (!knows_norm(method, options.norm)) {
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("solve: {} can test the unpreconditioned norm of the residual only, "
+                            "not the {} one",
+                            to_string(method), to_string(options.norm)));
+  }
 }
 
 }  // namespace
 
 template <class T>
-Iteration<T>::Iteration(const char* method, const Operator<T>& A, const Operator<T>* M,
+Iteration<T>::Iteration(Method method, const Operator<T>& A, const Operator<T>* M,
                         std::span<const T> b, std::span<T> x, const Options& options,
                         const Observer& observe)
     : A_(A), M_(M), b_(b), x_(x), options_(options), observe_(observe) {
-  mpi::collectively(comm(), [&] { check_arguments(A, M, b.size(), x.size(), options); });
-  report_.method = method;
+  mpi::collectively(comm(), [&] {
+    check_arguments(method, A, M, b.size(), x.size(), options);
+    if (M == nullptr || options.norm == ResidualNorm::unpreconditioned) return;
+    preconditioned_.resize(b.size());
+    report_.norm = options.norm;
+  });
+  report_.method = to_string(method);
   report_.true_relative_residual = nan;
-  // A recurrence below the unit round-off says nothing more about the true residual.
-  verify_at_ =
-      std::max(options.tolerance, 0.25 * static_cast<double>(std::numeric_limits<T>::epsilon()));
+  report_.target = options.tolerance;
 }
 
 template <class T>
@@ -103,6 +114,26 @@ bool Iteration<T>::measure_rhs(bool& x_is_zero) {
   return true;
 }
 
+/// Collective. Sets reference_norm_ and what follows from it; false where b has no such norm.
+template <class T>
+bool Iteration<T>::set_target() {
+  reference_norm_ = 1;
+  reference_norm_ = norm() == ResidualNorm::unpreconditioned ? rhs_norm_ : measure(b_, 0.0);
+  report_.reference_norm = scale_ * reference_norm_;
+  report_.target =
+      std::max(options_.tolerance, options_.absolute_tolerance / scale_ / reference_norm_);
+  // A recurrence below the unit round-off says nothing more about the true residual.
+  verify_at_ =
+      std::max(report_.target, 0.25 * static_cast<double>(std::numeric_limits<T>::epsilon()));
+  if (reference_norm_ > 0 && std::isfinite(reference_norm_)) return true;
+  stop(Outcome::indefinite_preconditioner,
+       fmt::format("the {} norm of the right-hand side is {}: the preconditioner is singular, not "
+                   "positive definite or has invalid entries; test --norm unpreconditioned",
+                   to_string(norm()), reference_norm_));
+  report_.reference_norm = report_.target = nan;
+  return false;
+}
+
 template <class T>
 bool Iteration<T>::begin(std::span<T> r) {
   bool x_is_zero = false;
@@ -115,6 +146,7 @@ bool Iteration<T>::begin(std::span<T> r) {
     stop(Outcome::converged, "");
     return false;
   }
+  if (!set_target()) return false;
   if (x_is_zero) {
     xpby<T>(b_, 0.0, r);
     return record_first(1.0);
@@ -130,7 +162,7 @@ bool Iteration<T>::record_first(double relative) {
     stop(Outcome::not_finite,
          "the product of the matrix with the initial guess is not finite: the matrix has NaN, "
          "infinite or huge entries");
-  } else if (relative <= options_.tolerance) {
+  } else if (relative <= target()) {
     stop(Outcome::converged, "");
   } else if (at_limit()) {
     stop(Outcome::max_iterations, limit_diagnosis());
@@ -143,15 +175,32 @@ bool Iteration<T>::record_first(double relative) {
 template <class T>
 double Iteration<T>::residual_of(std::span<const T> x, std::span<T> r) {
   A_.apply(x, r);
-  const double rr = sum_all(comm(), subtract<T>(b_, r, r))[0];
-  return std::sqrt(rr) / rhs_norm_;
+  return measure(r, subtract<T>(b_, r, r));
+}
+
+/// Collective. The tested norm of r, relative to that of b. NaN where it is none.
+template <class T>
+double Iteration<T>::measure(std::span<const T> r, double rr_local) {
+  if (norm() == ResidualNorm::unpreconditioned) {
+    return std::sqrt(sum_all(comm(), rr_local)[0]) / reference_norm_;
+  }
+  M_->apply(r, preconditioned_);
+  const std::span<const T> other = norm() == ResidualNorm::natural ? r : preconditioned_;
+  return std::sqrt(sum_all(comm(), dot_local<T>(other, preconditioned_))[0]) / reference_norm_;
+}
+
+template <class T>
+double Iteration<T>::chosen(double rr, double rz, double zz) const {
+  if (norm() == ResidualNorm::natural) return rz;
+  return norm() == ResidualNorm::preconditioned ? zz : rr;
 }
 
 template <class T>
 bool Iteration<T>::record(double relative) {
   ++report_.iterations;
   report_.history.push_back(relative);
-  if (observe_) observe_(report_.iterations, relative);
+  bool go_on = observe_(report_.iterations, relative);
+  if (observe_.may_stop()) go_on = mpi::min(comm(), std::int32_t{go_on}) == 1;
   if (!std::isfinite(relative)) {
     stop(Outcome::not_finite,
          fmt::format("the residual became {} in iteration {}: the matrix or the preconditioner "
@@ -159,8 +208,14 @@ bool Iteration<T>::record(double relative) {
                      relative, report_.iterations));
     return false;
   }
-  if (relative <= options_.tolerance) {
+  if (relative <= target()) {
     stop(Outcome::converged, "");
+    return false;
+  }
+  if (!go_on) {
+    stop(Outcome::interrupted, fmt::format("the observer ended the solve at a relative residual of "
+                                           "{:.1e} after {} iterations",
+                                           relative, report_.iterations));
     return false;
   }
   if (relative > divergence_factor * report_.history.front()) {
@@ -185,6 +240,13 @@ bool Iteration<T>::record(double relative) {
 }
 
 template <class T>
+bool Iteration<T>::next_may_pass() const {
+  const std::vector<double>& h = report_.history;
+  const double factor = h.size() < 2 ? 0.1 : std::min(0.5, h.back() / h[h.size() - 2]);
+  return passes(h.back() * factor * factor);
+}
+
+template <class T>
 bool Iteration<T>::attainable(double true_relative) {
   const bool improved = !has_true_ || true_relative < 0.5 * best_true_;
   fruitless_ = improved ? 0 : fruitless_ + 1;
@@ -194,7 +256,7 @@ bool Iteration<T>::attainable(double true_relative) {
   stop(Outcome::stagnated,
        fmt::format("the attainable accuracy of {} precision for this system is about {:.1e}, and "
                    "the tolerance of {:.1e} is below it; ask for less, or scale the system",
-                   precision_name<T>, best_true_, options_.tolerance));
+                   precision_name<T>, best_true_, target()));
   return false;
 }
 
@@ -208,10 +270,10 @@ std::string Iteration<T>::limit_diagnosis() const {
   if (back == 0) return reached;
   const double factor =
       std::pow(h.back() / h[h.size() - 1 - back], 1.0 / static_cast<double>(back));
-  if (!(factor < 1) || options_.tolerance == 0) {
+  if (!(factor < 1) || target() == 0) {
     return reached + ", and had ceased to fall; try another preconditioner or solver";
   }
-  const double missing = std::log(options_.tolerance / h.back()) / std::log(factor);
+  const double missing = std::log(target() / h.back()) / std::log(factor);
   return fmt::format(
       "{}, and fell by a factor of {:.3f} an iteration lately: about {:.0f} more "
       "are needed at this rate; raise --max-iterations or try a better "
@@ -229,14 +291,34 @@ std::string Iteration<T>::stagnation_diagnosis() const {
 }
 
 template <class T>
+void Iteration<T>::examine_range(std::span<T> r) {
+  switch (report_.outcome) {
+    case Outcome::stagnated:
+    case Outcome::diverged:
+    case Outcome::indefinite_matrix:
+    case Outcome::indefinite_preconditioner:
+    case Outcome::breakdown:
+      break;
+    default:
+      return;
+  }
+  if (report_.history.empty()) return;  // not even begun
+  residual_of(x_, r);
+  const RangeCheck check = check_range<T>(A_, M_, b_, r, options_.tolerance);
+  if (check.outside) stop(Outcome::inconsistent, check.diagnosis());
+}
+
+template <class T>
 Report Iteration<T>::finish(std::span<T> r) {
-  if (report_.outcome == Outcome::converged) {
+  const bool is_plain = norm() == ResidualNorm::unpreconditioned;
+  if (report_.outcome == Outcome::converged && is_plain) {
     report_.true_relative_residual = last();  // computed from x as it is now
   } else if (!report_.history.empty()) {
     const double relative = true_residual(r);
-    report_.true_relative_residual = relative;
+    report_.true_relative_residual =
+        is_plain ? relative : std::sqrt(sum_all(comm(), dot_local<T>(r, r))[0]) / rhs_norm_;
     // The recurrence may be the pessimist: the test is on the true residual, whatever it said.
-    if (relative <= options_.tolerance) stop(Outcome::converged, "");
+    if (relative <= target()) stop(Outcome::converged, "");
   }
   if (scale_ != 1) scale(scale_, x_);
   report_.seconds = timer_.seconds();

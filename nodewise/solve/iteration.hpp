@@ -22,26 +22,40 @@ class Iteration {
  public:
   /// Collective. Throws the same Error on every rank: dimension_mismatch where b or x is not of the
   /// layout's length or the preconditioner has another layout, invalid_argument for options out of
-  /// range. One allreduce.
-  Iteration(const char* method, const Operator<T>& A, const Operator<T>* M, std::span<const T> b,
+  /// range or a norm that the method does not know. One allreduce.
+  Iteration(Method method, const Operator<T>& A, const Operator<T>* M, std::span<const T> b,
             std::span<T> x, const Options& options, const Observer& observe);
 
   /// Collective. Computes |b| and r = b - A x; false where the solve is over already. A system
   /// whose |b|^2 would leave the range of double is scaled by a power of two until finish().
-  /// Two allreduces; one where x is zero.
+  /// Two allreduces; one where x is zero. A norm with the preconditioner costs another and an
+  /// application, here and in residual_of().
   bool begin(std::span<T> r);
 
-  /// Collective. r = b - A x and its norm relative to |b|. One product, one allreduce.
+  /// Collective. r = b - A x and its norm, the one that is tested, relative to that of b. One
+  /// product, one allreduce.
   double true_residual(std::span<T> r) { return residual_of(x_, r); }
   /// Collective. Likewise for any x.
   double residual_of(std::span<const T> x, std::span<T> r);
 
-  /// Local. Counts an iteration that left this relative residual norm; false where the solve is to
-  /// end. Numbers above the tolerance only, or true residuals.
+  /// Local. M r of the residual that begin() or residual_of() found last, where the norm has the
+  /// preconditioner in it.
+  std::span<const T> preconditioned_residual() const { return preconditioned_; }
+
+  /// Local. Of r.r, r.Mr and Mr.Mr the one that is the square of the tested norm.
+  double chosen(double rr, double rz, double zz) const;
+
+  /// Counts an iteration that left this relative residual norm; false where the solve is to end.
+  /// Numbers above the tolerance only, or true residuals. Local; where the observer may stop the
+  /// solve collective, one allreduce.
   bool record(double relative);
 
   /// Whether a residual known from a recurrence says that it is time to compute the true one.
   bool passes(double relative) const { return relative <= verify_at_; }
+
+  /// Whether the next residual may pass, if it falls as the last ones did or a little faster: then
+  /// a reduction of its own may save an application of the preconditioner.
+  bool next_may_pass() const;
 
   /// Local. Called with a true residual after a recurrence has passed; false where it is above the
   /// tolerance and two such computations in a row have not halved it: round-off has the word.
@@ -49,6 +63,9 @@ class Iteration {
 
   /// Ends the solve.
   void stop(Outcome outcome, std::string diagnosis);
+  /// Collective. After a failure that a singular system without a solution would explain: looks
+  /// whether it is one, and says so. r is work space.
+  void examine_range(std::span<T> r);
 
   /// Collective. Computes the true residual of x, undoes the scaling, writes the report. r is work
   /// space, and holds the residual afterwards.
@@ -61,12 +78,17 @@ class Iteration {
   std::span<T> x() const { return x_; }
   const Options& options() const { return options_; }
   const Report& report() const { return report_; }
-  double rhs_norm() const { return rhs_norm_; }
+  ResidualNorm norm() const { return report_.norm; }
+  double rhs_norm() const { return rhs_norm_; }              ///< |b|
+  double reference_norm() const { return reference_norm_; }  ///< the tested norm of b
+  double target() const { return report_.target; }
   double last() const { return report_.history.back(); }
   bool at_limit() const { return report_.iterations >= options_.max_iterations; }
 
  private:
   bool measure_rhs(bool& x_is_zero);
+  bool set_target();
+  double measure(std::span<const T> r, double rr_local);
   void scale_system(double largest);
   bool record_first(double relative);
   std::string limit_diagnosis() const;
@@ -81,8 +103,10 @@ class Iteration {
   Report report_;
   Timer timer_;
   Array<T> scaled_b_;
-  double scale_ = 1;     // x_ and b_ hold the caller's divided by this
-  double rhs_norm_ = 0;  // of b_
+  Array<T> preconditioned_;  // M r, where the norm needs it
+  double scale_ = 1;         // x_ and b_ hold the caller's divided by this
+  double rhs_norm_ = 0;      // of b_
+  double reference_norm_ = 0;
   double verify_at_ = 0;
   double marker_ = 0;         // the residual at the last progress ...
   int marker_iteration_ = 0;  // ... and when that was

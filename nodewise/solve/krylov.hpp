@@ -8,39 +8,120 @@
 
 namespace nodewise::solve {
 
-/// Collective. Solves A x = b by preconditioned conjugate gradients (Hestenes, Stiefel 1952; Saad
-/// 2003, algorithm 9.1) for symmetric positive (semi)definite A and symmetric positive definite M.
-/// b and x are this rank's parts, laid out by A.layout(). `preconditioner` may be null.
-///
-/// Stopping: on the 2-norm of the residual b - A x relative to that of b (x = 0 is returned at once
-/// for b = 0). When the recurrence passes the test the true residual is computed, and iteration
-/// starts afresh from it where it is still too large; after two such starts that did not halve it
-/// the solve has `stagnated`: the tolerance is below the attainable accuracy.
-///
-/// x holds the initial guess and receives the solution. After a failure it holds an iterate of
-/// finite entries whose residual is at most about twice the smallest that was seen; the initial
-/// guess itself where that is not finite.
-///
-/// Errors: dimension_mismatch and invalid_argument (options out of range), thrown alike on every
-/// rank. Never throws for a numerical reason: see Report::outcome, the same on every rank.
+// What all methods have in common.
+//
+// They are collective and solve A x = b; b and x are this rank's parts, laid out by A.layout(), and
+// `preconditioner`, M, may be null. docs/methods/krylov.md compares the methods.
+//
+// Stopping: when the norm of the residual b - A x that Options::norm names is at most the larger of
+// tolerance times that of b and absolute_tolerance (x = 0 is returned at once for b = 0). When the
+// recurrence of a method passes the test the residual is computed from x, and iteration starts
+// afresh from it where it is still too large; after two such starts that did not halve it the solve
+// has `stagnated`: the tolerance is below the attainable accuracy.
+//
+// x holds the initial guess and receives the solution. After a failure it holds an iterate of
+// finite entries whose residual is at most about twice the smallest that was seen; the initial
+// guess itself where that is not finite.
+//
+// Errors: dimension_mismatch and invalid_argument (options out of range, a norm that the method
+// does not know), thrown alike on every rank. They never throw for a numerical reason: see
+// Report::outcome, the same on every rank.
+//
+// An operator need not be linear to the last bit, but cg(), pipelined_cg(), minres(), gmres() and
+// bicgstab() rely on a preconditioner that is the same map at every call; flexible_cg(), fgmres()
+// and stationary() do not.
+
+/// Conjugate gradients (Hestenes, Stiefel 1952; Saad 2003, algorithm 9.1) for symmetric positive
+/// (semi)definite A and symmetric positive definite M.
 ///
 /// Cost of an iteration: one product, one preconditioner and two allreduces (p.Ap; r.z with r.r), a
 /// third where the iteration is likely to be the last, which saves a preconditioner application.
+/// Four vectors; one more where the residual has risen.
 template <class T>
 Report cg(const Operator<T>& A, const Operator<T>* preconditioner, std::span<const T> b,
           std::span<T> x, const Options& options, const Observer& observe = {});
 
-/// Collective. Solves A x = b by restarted GMRES (Saad, Schultz 1986) preconditioned from the
-/// right, in its flexible form (Saad 1993), so that the residual it minimises is that of A x = b
-/// and the preconditioner may change from step to step. Singular systems that have a solution are
-/// solved too. The true residual is computed when the recurrence has converged and at every
-/// restart; a whole cycle without any gain ends the solve. Arguments and errors are those of cg().
+/// The same for an M that may change from step to step or is not quite symmetric: each direction is
+/// made conjugate to the one before by the formula of Polak and Ribiere (Golub, Ye 1999; Notay
+/// 2000, with one direction kept). One dot product more, in a reduction that there is anyway.
+template <class T>
+Report flexible_cg(const Operator<T>& A, const Operator<T>* preconditioner, std::span<const T> b,
+                   std::span<T> x, const Options& options, const Observer& observe = {});
+
+/// The same with one allreduce an iteration, which goes on while the preconditioner and the product
+/// of the next iteration are computed (Ghysels, Vanroose 2014, algorithm 4): for many ranks, where
+/// waiting for reductions takes longer than adding vectors. What its longer recurrences lose in
+/// accuracy is given back by computing all vectors anew now and then (residual replacement: Cools,
+/// Yetkin, Agullo, Giraud, Vanroose 2018), at the price of three products and two preconditioners,
+/// and one product for the residual.
+///
+/// Cost of an iteration: one product, one preconditioner and one nonblocking allreduce; one
+/// preconditioner and product more at the end. Nine vectors, six without preconditioner.
+template <class T>
+Report pipelined_cg(const Operator<T>& A, const Operator<T>* preconditioner, std::span<const T> b,
+                    std::span<T> x, const Options& options, const Observer& observe = {});
+
+/// The minimal residual method (Paige, Saunders 1975; with a preconditioner: Elman, Silvester,
+/// Wathen 2014, chapter 4) for symmetric A, definite or not, singular ones that have a solution
+/// included, and symmetric positive definite M. It minimises the natural norm of the residual; the
+/// other norms are followed by a recurrence.
+///
+/// Cost of an iteration: one product, one preconditioner, two allreduces. Seven vectors.
+template <class T>
+Report minres(const Operator<T>& A, const Operator<T>* preconditioner, std::span<const T> b,
+              std::span<T> x, const Options& options, const Observer& observe = {});
+
+/// Restarted GMRES (Saad, Schultz 1986) preconditioned from the right, so that the residual it
+/// minimises is that of A x = b, for any A. Singular systems that have a solution are solved too.
+/// The true residual is computed when the recurrence has converged and at every restart; a whole
+/// cycle without any gain ends the solve. Tests the unpreconditioned norm only.
 ///
 /// Cost of a step: one product, one preconditioner and two allreduces (classical Gram-Schmidt,
-/// twice). Memory: two vectors for each step of a cycle, one without preconditioner, taken as the
-/// basis grows, eight steps at a time.
+/// twice); one preconditioner more at the end of a cycle, where x is formed. One vector for each
+/// step of a cycle, taken as the basis grows, eight at a time, and four.
 template <class T>
 Report gmres(const Operator<T>& A, const Operator<T>* preconditioner, std::span<const T> b,
              std::span<T> x, const Options& options, const Observer& observe = {});
+
+/// The same for an M that may change from step to step (Saad 1993): the preconditioned vectors are
+/// kept. Two vectors for each step of a cycle, and no preconditioner more at its end.
+template <class T>
+Report fgmres(const Operator<T>& A, const Operator<T>* preconditioner, std::span<const T> b,
+              std::span<T> x, const Options& options, const Observer& observe = {});
+
+/// Stabilised biconjugate gradients (van der Vorst 1992) preconditioned from the right, for any A.
+/// Where it breaks down, iteration starts afresh from the true residual, against another shadow
+/// residual; three times without any gain end the solve. Tests the unpreconditioned norm only.
+///
+/// Cost of an iteration: two products, two preconditioners and three allreduces. Seven vectors,
+/// however many iterations.
+template <class T>
+Report bicgstab(const Operator<T>& A, const Operator<T>* preconditioner, std::span<const T> b,
+                std::span<T> x, const Options& options, const Observer& observe = {});
+
+/// x += M (b - A x): the preconditioner by itself, a multigrid cycle after the other. M may be any
+/// map.
+///
+/// Cost of an iteration: one product, one preconditioner, one allreduce. Three vectors.
+template <class T>
+Report stationary(const Operator<T>& A, const Operator<T>* preconditioner, std::span<const T> b,
+                  std::span<T> x, const Options& options, const Observer& observe = {});
+
+enum class Method { cg, flexible_cg, pipelined_cg, minres, gmres, fgmres, bicgstab, stationary };
+
+/// The snake_case name, as in Report::method.
+const char* to_string(Method method) noexcept;
+
+/// Whether the method can test a norm, with a preconditioner.
+bool knows_norm(Method method, ResidualNorm norm) noexcept;
+/// Whether the method relies on an M that is one map at every call; on one that is symmetric.
+bool needs_fixed_preconditioner(Method method) noexcept;
+bool needs_symmetric_preconditioner(Method method) noexcept;
+
+/// One of these.
+template <class T>
+Report solve_by(Method method, const Operator<T>& A, const Operator<T>* preconditioner,
+                std::span<const T> b, std::span<T> x, const Options& options,
+                const Observer& observe = {});
 
 }  // namespace nodewise::solve

@@ -22,6 +22,20 @@ const char* to_string(Outcome outcome) noexcept {
       return "not_finite";
     case Outcome::breakdown:
       return "breakdown";
+    case Outcome::interrupted:
+      return "interrupted";
+  }
+  return "unknown";
+}
+
+const char* to_string(ResidualNorm norm) noexcept {
+  switch (norm) {
+    case ResidualNorm::unpreconditioned:
+      return "unpreconditioned";
+    case ResidualNorm::preconditioned:
+      return "preconditioned";
+    case ResidualNorm::natural:
+      return "natural";
   }
   return "unknown";
 }
@@ -29,11 +43,20 @@ const char* to_string(Outcome outcome) noexcept {
 std::span<const Field<Options>> option_fields() {
   static const std::vector<Field<Options>> fields = {
       field("tolerance", &Options::tolerance,
-            "stop when the 2-norm of the true residual b - A x is at most this times that of b",
+            "stop when the norm of the residual b - A x, computed from x, is at most this times "
+            "that of b",
             0.0, 1.0),
+      field("absolute_tolerance", &Options::absolute_tolerance,
+            "stop also when that norm is at most this, whatever b is", 0.0),
+      field("norm", &Options::norm,
+            "the norm of the residual r that is tested: the 2-norm of r itself, that of M r with "
+            "the preconditioner M, or the root of r.Mr; gmres, fgmres and bicgstab know the first "
+            "only",
+            {"unpreconditioned", "preconditioned", "natural"}),
       field("max_iterations", &Options::max_iterations,
-            "the most iterations, counted as applications of the preconditioner", 0),
-      field("restart", &Options::restart, "GMRES: basis vectors kept before a restart", 1, 10000),
+            "the most iterations; each applies the preconditioner once, of bicgstab twice", 0),
+      field("restart", &Options::restart,
+            "basis vectors that gmres and fgmres keep before a restart", 1, 10000),
       field("stagnation_window", &Options::stagnation_window,
             "give up after this many iterations in which the residual has not fallen; 0: never", 0),
   };

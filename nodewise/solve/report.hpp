@@ -4,6 +4,8 @@
 #include <functional>
 #include <span>
 #include <string>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "nodewise/base/options.hpp"
@@ -20,16 +22,32 @@ enum class Outcome {
   indefinite_preconditioner,  ///< CG met r.Mr <= 0
   inconsistent,               ///< the right-hand side is not in the range of a singular matrix
   not_finite,                 ///< NaN or infinity in the right-hand side, start or iteration
-  breakdown                   ///< GMRES cannot extend its basis although not converged
+  breakdown,                  ///< the method cannot go on although not converged
+  interrupted                 ///< the observer asked for the end
 };
 
 /// The snake_case name, as printed in reports.
 const char* to_string(Outcome outcome) noexcept;
 
+/// The norm of r = b - A x that the stopping test takes, M being the preconditioner. Without one
+/// they are the same.
+enum class ResidualNorm {
+  unpreconditioned,  ///< |r|, the 2-norm: every method
+  preconditioned,    ///< |M r|: not GMRES and BiCGStab
+  natural            ///< the root of r.Mr, for a positive definite M: not GMRES and BiCGStab
+};
+
+/// The snake_case name, as in option_fields().
+const char* to_string(ResidualNorm norm) noexcept;
+
+/// A solve has converged when the norm of the residual of x, computed from x, is at most the larger
+/// of tolerance times the norm of b and absolute_tolerance.
 struct Options {
-  double tolerance = 1e-8;    ///< on the true residual: |b - A x| <= tolerance |b|, 2-norms
-  int max_iterations = 1000;  ///< counts applications of the preconditioner
-  int restart = 50;           ///< GMRES: basis vectors kept
+  double tolerance = 1e-8;
+  double absolute_tolerance = 0;
+  ResidualNorm norm = ResidualNorm::unpreconditioned;
+  int max_iterations = 1000;
+  int restart = 50;  ///< GMRES: basis vectors kept
   /// Iterations without any progress that end a solve; 0: never. The residual of CG may stay above
   /// an early value for long while the error falls: 150 iterations for a beam of two materials.
   int stagnation_window = 300;
@@ -41,18 +59,49 @@ std::span<const Field<Options>> option_fields();
 struct Report {
   Outcome outcome = Outcome::max_iterations;
   std::string diagnosis;  ///< what happened and what to try; empty when converged
-  std::string method;     ///< "cg" or "gmres"
+  std::string method;     ///< its name, as in option_fields() of the program: "cg", ...
+  ResidualNorm norm = ResidualNorm::unpreconditioned;  ///< the one tested
   int iterations = 0;
-  double rhs_norm = 0;  ///< |b|
-  double true_relative_residual =
-      0;                        ///< |b - A x| / |b|, recomputed from x after the last iteration
-  std::vector<double> history;  ///< relative residual norms, [0] before the first iteration
-  double seconds = 0;           ///< on this rank
+  double rhs_norm = 0;                ///< |b|
+  double reference_norm = 0;          ///< the tested norm of b: `history` is relative to it
+  double target = 0;                  ///< what `history` had to come down to
+  double true_relative_residual = 0;  ///< |b - A x| / |b|, 2-norms, computed from the final x
+  std::vector<double> history;        ///< relative residual norms, [0] before the first iteration
+  double seconds = 0;                 ///< on this rank
 
   bool converged() const { return outcome == Outcome::converged; }
+  /// Whether the absolute tolerance was the one to reach.
+  bool target_is_absolute(const Options& options) const { return target > options.tolerance; }
 };
 
-/// Called on every rank after every iteration with its number and the relative residual norm.
-using Observer = std::function<void(int iteration, double relative_residual)>;
+/// Called on every rank after every iteration with its number and the relative residual norm, as
+/// `history` has it. Any function of (int, double); one that returns bool ends the solve by false,
+/// on whichever rank, at the price of one allreduce an iteration, in which the ranks agree.
+class Observer {
+ public:
+  Observer() = default;
+  template <class F>
+  requires std::is_invocable_v<F&, int, double> Observer(F observe)
+      : may_stop_(!std::is_void_v<std::invoke_result_t<F&, int, double>>) {
+    if constexpr (std::is_void_v<std::invoke_result_t<F&, int, double>>) {
+      observe_ = [f = std::move(observe)](int iteration, double relative) mutable {
+        f(iteration, relative);
+        return true;
+      };
+    } else {
+      observe_ = std::move(observe);
+    }
+  }
+
+  bool may_stop() const { return may_stop_; }
+  /// Local. Whether this rank wants the solve to go on.
+  bool operator()(int iteration, double relative) const {
+    return !observe_ || observe_(iteration, relative);
+  }
+
+ private:
+  std::function<bool(int, double)> observe_;
+  bool may_stop_ = false;
+};
 
 }  // namespace nodewise::solve

@@ -63,6 +63,7 @@ def test_live_progress_replaces_its_line(nodewise):
         ["--problem", "laplace5", "--n", "20", "--preconditioner", "jacobi", "--random-rhs"],
         ["--problem", "laplace5", "--n", "20", "--preconditioner", "none", "--ranks-per-node", "2"],
         ["--problem", "laplace7", "--n", "6", "--max-iterations", "2"],
+        ["--problem", "laplace5", "--n", "20", "--solver", "minres", "--norm", "natural"],
     ],
 )
 def test_report_follows_the_schema(nodewise, tmp_path, source, options, ranks):
@@ -380,6 +381,43 @@ def test_nonsymmetric_matrix_is_detected(nodewise, tmp_path, ranks):
     assert report["error"]["relative"] < 1e-6
 
 
+SOLVERS = ["cg", "flexible_cg", "pipelined_cg", "minres", "gmres", "fgmres", "bicgstab", "stationary"]
+
+
+@pytest.mark.parametrize("ranks", [1, 3])
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_every_solver(nodewise, tmp_path, solver, ranks):
+    words = ["solve", "--problem", "laplace27", "--n", "10", "--solver", solver.replace("_", "-")]
+    result = nodewise(*words, "--json", "r.json", "--profile", ranks=ranks)
+    assert result.code == 0, result.err
+    report = json.loads((tmp_path / "r.json").read_text())
+    assert report["solve"]["method"] == solver
+    assert report["solve"]["method_was_chosen_by_symmetry"] is False
+    assert report["solve"]["iterations"] <= 12
+    assert report["solve"]["true_relative_residual"] <= 1e-8
+    assert report["error"]["relative"] < 1e-6
+    assert max(map(len, result.out.splitlines())) <= 100
+
+
+@pytest.mark.parametrize("norm", ["unpreconditioned", "preconditioned", "natural"])
+def test_the_norm_and_the_tolerance_that_decided_are_stated(nodewise, tmp_path, norm):
+    words = ["solve", "--problem", "laplace5", "--n", "30", "--json", "r.json", "--norm", norm]
+    result = nodewise(*words)
+    assert result.code == 0, result.err
+    solve = json.loads((tmp_path / "r.json").read_text())["solve"]
+    assert (solve["norm"], solve["target"]) == (norm, 1e-8)
+    assert solve["history"][-1] <= 1e-8
+    assert (solve["reference_norm"] == solve["rhs_norm"]) == (norm == "unpreconditioned")
+    text = " ".join(result.out.split())
+    assert (f"the {norm} norm, which was tested" in text) == (norm != "unpreconditioned")
+    assert "the absolute tolerance" not in text
+    loose = nodewise(*words, "--absolute-tolerance", 1e-2 * solve["reference_norm"])
+    solve = json.loads((tmp_path / "r.json").read_text())["solve"]
+    assert solve["target"] == pytest.approx(1e-2)
+    assert 1e-8 < solve["history"][-1] <= 1e-2
+    assert "the absolute tolerance" in " ".join(loose.out.split())
+
+
 def test_symmetric_file_is_the_whole_matrix(nodewise, tmp_path):
     n = 30
     lower = [(i, j, v) for i, j, v in laplacian(n) if j <= i]
@@ -482,4 +520,22 @@ def test_conjugate_gradients_get_no_preconditioner_that_is_not_symmetric(nodewis
     assert f"needs a symmetric preconditioner, and {reason}" in refused.messages[0]
     chosen = nodewise(*problem)
     assert chosen.code == 0
-    assert "GMRES(" in chosen.out
+    assert ("flexible GMRES(" if reason == "cycle k" else "  GMRES(") in chosen.out
+    flexible = nodewise(*problem, "--solver", "flexible_cg")
+    assert flexible.code == 0
+
+
+def test_a_norm_that_the_method_does_not_know_is_refused(nodewise):
+    problem = ["solve", "--problem", "laplace5", "--n", "10"]
+    refused = nodewise(*problem, "--solver", "gmres", "--norm", "natural")
+    assert refused.code == 2
+    assert "gmres can test the unpreconditioned norm only" in refused.messages[0]
+
+
+@pytest.mark.parametrize("solver", ["gmres", "bicgstab"])
+def test_a_cycle_that_changes_wants_a_flexible_method(nodewise, solver):
+    problem = ["solve", "--problem", "laplace5", "--n", "40", "--cycle", "k"]
+    refused = nodewise(*problem, "--solver", solver)
+    assert refused.code == 2
+    assert "the same map for every vector, which cycle k is not" in refused.messages[0]
+    assert nodewise(*problem, "--solver", "fgmres").code == 0

@@ -1,0 +1,252 @@
+// The minimal residual method for symmetric matrices, definite or not.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "nodewise/mpi/agree.hpp"
+#include "nodewise/mpi/ledger.hpp"
+#include "nodewise/solve/checkpoint.hpp"
+#include "nodewise/solve/iteration.hpp"
+#include "nodewise/solve/vector_ops.hpp"
+
+namespace nodewise::solve {
+
+namespace {
+
+/// The QR factorisation of the tridiagonal matrix of Lanczos, a column at a time: two rotations
+/// reach into a column, a third makes its last entry zero.
+struct Rotations {
+  double c = 1, s = 0, c_before = 1, s_before = 0;
+
+  /// A column of R, from the top, and |M A r| / |r| in the norms of Lanczos for the r before it,
+  /// which is zero where that r cannot be reduced.
+  struct Column {
+    double two_above, above, diagonal, reducible;
+  };
+  /// The next column of the tridiagonal matrix: beta, alpha, beta_next from the top.
+  Column append(double beta, double alpha, double beta_next) {
+    const double mixed = c_before * beta;
+    const double rest = c * alpha - s * mixed;
+    const Column column{s_before * beta, s * alpha + c * mixed, std::hypot(rest, beta_next),
+                        std::hypot(rest, c * beta_next)};
+    c_before = c;
+    s_before = s;
+    c = column.diagonal == 0 ? 1 : rest / column.diagonal;
+    s = column.diagonal == 0 ? 0 : beta_next / column.diagonal;
+    return column;
+  }
+};
+
+template <class T>
+constexpr double unit = static_cast<double>(std::numeric_limits<T>::epsilon());
+
+template <class T>
+class MinRes {
+ public:
+  MinRes(const Operator<T>& A, const Operator<T>* M, std::span<const T> b, std::span<T> x,
+         const Options& options, const Observer& observe)
+      : it_(Method::minres, A, M, b, x, options, observe), best_(it_) {
+    mpi::collectively(it_.comm(), [&] {
+      for (Array<T>* v : {&r_, &v_, &v_before_, &z_, &z_next_, &w_, &w_before_}) {
+        v->resize(b.size());
+      }
+    });
+  }
+
+  Report run() {
+    if (it_.begin(r_)) {
+      best_.note(it_.last());
+      at_start_ = it_.last();
+      for (bool more = start(); more;) more = advance();
+    }
+    best_.restore(r_);
+    it_.examine_range(r_);
+    return it_.finish(r_);
+  }
+
+ private:
+  bool start();
+  bool advance();
+  void extend(double alpha);
+  bool measure_next();
+  void move(const Rotations::Column& column);
+  double update_residual();
+  bool settle(double square, bool exhausted);
+  bool start_again(double relative, bool exhausted);
+  bool refuse(double zv);
+  void precondition(std::span<const T> from, Array<T>& to) {
+    if (it_.M() != nullptr) return it_.M()->apply(from, to);
+    xpby<T>(from, 0.0, to);
+  }
+  /// The next vector of Lanczos as r_ has the residual.
+  std::span<const T> next_like_r() const {
+    return it_.norm() == ResidualNorm::preconditioned ? z_next_ : v_;
+  }
+
+  Iteration<T> it_;
+  Checkpoint<T> best_;
+  Array<T> r_;             // the residual, or M times it where that norm is tested
+  Array<T> v_, v_before_;  // vectors of Lanczos, not scaled
+  Array<T> z_, z_next_;    // M v, scaled, and not scaled the next
+  Array<T> w_, w_before_;  // directions of x
+  double length_ = 0, length_before_ = 0, length_next_ = 0;  // roots of v.z
+  double coupling_ = 0;              // the entry of the tridiagonal matrix above its diagonal
+  double eta_ = 0;                   // the residual in the natural norm, with a sign
+  double step_ = 0;                  // the last step of x along w_
+  double size_ = 0;                  // a lower bound of |M A|
+  double rr_ = 0, rv_ = 0, vv_ = 0;  // products of r_ and the next vector of Lanczos
+  Rotations rotations_;
+  double at_start_ = 0;  // the relative residual when Lanczos last began
+};
+
+/// Begins Lanczos from the residual r_, which is the true one. One reduction.
+template <class T>
+bool MinRes<T>::start() {
+  xpby<T>(r_, 0.0, v_);
+  precondition(v_, z_next_);
+  const double zv = sum_all(it_.comm(), dot_local<T>(z_next_, v_))[0];
+  if (!(zv > 0) || !std::isfinite(zv)) return refuse(zv);
+  if (it_.norm() == ResidualNorm::preconditioned) xpby<T>(z_next_, 0.0, r_);
+  length_ = 1;
+  length_next_ = eta_ = std::sqrt(zv);
+  coupling_ = 0;
+  rotations_ = Rotations{};
+  for (Array<T>* v : {&v_before_, &w_, &w_before_}) std::fill(v->begin(), v->end(), T{});
+  return true;
+}
+
+template <class T>
+bool MinRes<T>::refuse(double zv) {
+  const bool finite = std::isfinite(zv);
+  it_.stop(finite ? Outcome::indefinite_preconditioner : Outcome::not_finite,
+           fmt::format("v.Mv = {:.2e} in iteration {}: the preconditioner {}", zv,
+                       it_.report().iterations + 1,
+                       finite ? "is not positive definite, as MINRES needs it; use --solver gmres, "
+                                "or another smoother"
+                              : "or the matrix has NaN, infinite or huge entries"));
+  return false;
+}
+
+/// One iteration: one product, one application of the preconditioner, two reductions.
+template <class T>
+bool MinRes<T>::advance() {
+  length_before_ = length_;
+  length_ = length_next_;
+  std::swap(z_, z_next_);
+  scale<T>(1 / length_, z_);
+  it_.A().apply(z_, z_next_);
+  const double alpha = sum_all(it_.comm(), dot_local<T>(z_next_, z_))[0];
+  extend(alpha);
+  size_ = std::max(size_, std::abs(alpha) + coupling_);
+  if (!measure_next()) return false;
+  // What is left of the new vector may be round-off: then the space is exhausted. Or the residual
+  // is a null vector of the matrix, as where there is no solution, and a step would be enormous.
+  const bool exhausted = !(length_next_ > 10 * unit<T> * size_);
+  if (exhausted) length_next_ = 0;
+  const Rotations::Column column = rotations_.append(coupling_, alpha, length_next_);
+  const bool null_vector = !(column.reducible > 1e-2 * std::sqrt(unit<T>) * size_);
+  if (null_vector) return settle(eta_ * eta_, true);
+  move(column);
+  coupling_ = length_next_;
+  return settle(update_residual(), exhausted);
+}
+
+/// The three-term recurrence: v = A z - alpha v / |v| - coupling v_before / |v_before|.
+template <class T>
+void MinRes<T>::extend(double alpha) {
+  xpby<T>(z_next_, -coupling_ / length_before_, v_before_);
+  axpy<T>(-alpha / length_, v_, v_before_);
+  std::swap(v_, v_before_);
+}
+
+/// z = M v and what has to be known of v. One reduction; false where M is not positive definite.
+template <class T>
+bool MinRes<T>::measure_next() {
+  precondition(v_, z_next_);
+  const bool is_natural = it_.norm() == ResidualNorm::natural;
+  const std::span<const T> next = next_like_r();
+  const auto [zv, rr, rv, vv] = sum_all(
+      it_.comm(), dot_local<T>(z_next_, v_), is_natural ? 0.0 : dot_local<T>(r_, r_),
+      is_natural ? 0.0 : dot_local<T>(r_, next), is_natural ? 0.0 : dot_local<T>(next, next));
+  rr_ = rr;
+  rv_ = rv;
+  vv_ = vv;
+  length_next_ = std::sqrt(std::max(zv, 0.0));
+  const bool negative = zv < 0 && std::sqrt(-zv) > 10 * unit<T> * size_;
+  return std::isfinite(zv) && !negative ? true : refuse(zv);
+}
+
+/// A step of x along the next direction.
+template <class T>
+void MinRes<T>::move(const Rotations::Column& column) {
+  scale<T>(-column.two_above, w_before_);
+  axpy<T>(-column.above, w_, w_before_);
+  axpy<T>(1.0, z_, w_before_);
+  scale<T>(1 / column.diagonal, w_before_);
+  std::swap(w_, w_before_);
+  step_ = rotations_.c * eta_;
+  axpy<T>(step_, w_, it_.x());
+  eta_ *= -rotations_.s;
+}
+
+/// The residual after the step, s^2 r plus a multiple of the next vector of Lanczos. Returns the
+/// square of its tested norm.
+template <class T>
+double MinRes<T>::update_residual() {
+  if (it_.norm() == ResidualNorm::natural) return eta_ * eta_;
+  const double kept = rotations_.s * rotations_.s;
+  const double added = length_next_ == 0 ? 0.0 : eta_ * rotations_.c / length_next_;
+  scale<T>(kept, r_);
+  axpy<T>(added, next_like_r(), r_);
+  return kept * kept * rr_ + 2 * kept * added * rv_ + added * added * vv_;
+}
+
+/// Records the new residual. One that passes the test is replaced by the true one, and so is the
+/// last one of an exhausted space; iteration starts afresh from it where it is too large.
+template <class T>
+bool MinRes<T>::settle(double square, bool exhausted) {
+  double relative = std::sqrt(std::max(square, 0.0)) / it_.reference_norm();
+  const bool verified = exhausted || it_.passes(relative);
+  if (verified) relative = it_.true_residual(r_);
+  if (!verified && relative > it_.last() && std::isfinite(relative)) {
+    best_.keep_before({{step_, w_}});
+  }
+  const bool more = it_.record(relative);
+  if (!std::isfinite(relative)) best_.undo({{step_, w_}});
+  best_.note(relative);
+  return more && (!verified || start_again(relative, exhausted));
+}
+
+template <class T>
+bool MinRes<T>::start_again(double relative, bool exhausted) {
+  if (!exhausted) {
+    if (!it_.attainable(relative)) return false;
+  } else if (!(relative < stagnation_factor * at_start_)) {
+    it_.stop(Outcome::breakdown,
+             fmt::format("MINRES cannot extend its basis at a relative residual of {:.1e}: the "
+                         "matrix or the preconditioner is singular; try another preconditioner",
+                         relative));
+    return false;
+  }
+  at_start_ = relative;
+  return start();
+}
+
+}  // namespace
+
+template <class T>
+Report minres(const Operator<T>& A, const Operator<T>* preconditioner, std::span<const T> b,
+              std::span<T> x, const Options& options, const Observer& observe) {
+  const mpi::Scope scope(A.layout().comm(), "vector_updates", mpi::no_level);
+  return MinRes<T>(A, preconditioner, b, x, options, observe).run();
+}
+
+template Report minres(const Operator<double>&, const Operator<double>*, std::span<const double>,
+                       std::span<double>, const Options&, const Observer&);
+template Report minres(const Operator<float>&, const Operator<float>*, std::span<const float>,
+                       std::span<float>, const Options&, const Observer&);
+
+}  // namespace nodewise::solve

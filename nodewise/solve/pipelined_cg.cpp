@@ -1,0 +1,268 @@
+// Conjugate gradients whose one reduction an iteration overlaps with preconditioner and product.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "nodewise/mpi/agree.hpp"
+#include "nodewise/mpi/ledger.hpp"
+#include "nodewise/mpi/nonblocking_sum.hpp"
+#include "nodewise/solve/checkpoint.hpp"
+#include "nodewise/solve/iteration.hpp"
+#include "nodewise/solve/vector_ops.hpp"
+
+namespace nodewise::solve {
+
+namespace {
+
+/// Every so many iterations the vectors that recurrences have brought further and further from what
+/// they stand for are computed anew.
+constexpr int iterations_between_replacements = 50;
+
+/// What became of a new residual.
+enum class Next { stop, go_on, restart };
+
+template <class T>
+class PipelinedCg {
+ public:
+  PipelinedCg(const Operator<T>& A, const Operator<T>* M, std::span<const T> b, std::span<T> x,
+              const Options& options, const Observer& observe)
+      : it_(Method::pipelined_cg, A, M, b, x, options, observe), best_(it_) {
+    mpi::collectively(it_.comm(), [&] {
+      for (Array<T>* v : {&r_, &w_, &n_, &p_, &s_, &z_}) v->resize(b.size());
+      if (M == nullptr) return;
+      for (Array<T>* v : {&u_, &m_, &q_}) v->resize(b.size());
+    });
+  }
+
+  Report run() {
+    if (it_.begin(r_)) {
+      best_.note(it_.last());
+      start();
+      while (advance()) {
+      }
+    }
+    best_.restore(n_);
+    it_.examine_range(n_);
+    return it_.finish(n_);
+  }
+
+ private:
+  /// Numbers of a residual, summed over the ranks.
+  struct Products {
+    double ru, wu, rr, uu;
+  };
+
+  void start();
+  bool advance();
+  Products sum_products();
+  bool find_step(const Products& sums);
+  bool recover(const Products& sums);
+  void diagnose(const Products& sums);
+  void move();
+  Next settle(double square);
+  Next settle_now();
+  void replace();
+  void precondition(const Array<T>& from, Array<T>& to) {
+    if (it_.M() != nullptr) it_.M()->apply(from, to);
+  }
+  // Without a preconditioner three pairs of vectors are one each.
+  Array<T>& u() { return it_.M() == nullptr ? r_ : u_; }
+  Array<T>& m() { return it_.M() == nullptr ? w_ : m_; }
+  Array<T>& q() { return it_.M() == nullptr ? s_ : q_; }
+
+  Iteration<T> it_;
+  Checkpoint<T> best_;
+  Array<T> r_, u_, w_;      // residual, u = M r, w = A u
+  Array<T> m_, n_;          // m = M w, n = A m
+  Array<T> p_, s_, q_, z_;  // direction, s = A p, q = M s, z = A q
+  double ru_ = 0;           // r.u of the last step; 0: the next one starts afresh
+  double alpha_ = 0, beta_ = 0, p_Ap_ = 0;
+  int since_replacement_ = 0;
+  bool pending_ = false;  // the residual is not recorded yet
+};
+
+/// Starts afresh from r_.
+template <class T>
+void PipelinedCg<T>::start() {
+  precondition(r_, u());
+  it_.A().apply(u(), w_);
+  for (Array<T>* v : {&p_, &s_, &q_, &z_}) std::fill(v->begin(), v->end(), T{});
+  ru_ = 0;
+  since_replacement_ = 0;
+}
+
+/// The one reduction, and m = M w, n = A m meanwhile.
+template <class T>
+typename PipelinedCg<T>::Products PipelinedCg<T>::sum_products() {
+  const bool needs_uu = it_.norm() == ResidualNorm::preconditioned;
+  std::array<double, 4> sums = {dot_local<T>(r_, u()), dot_local<T>(w_, u()), dot_local<T>(r_, r_),
+                                needs_uu ? dot_local<T>(u(), u()) : 0.0};
+  std::optional<mpi::NonblockingSum> sum;
+  {
+    const mpi::Scope scope(it_.comm(), "dot_products");
+    sum.emplace(it_.comm(), sums);
+  }
+  precondition(w_, m());
+  it_.A().apply(m(), n_);
+  const mpi::Scope scope(it_.comm(), "dot_products");
+  sum->finish();
+  return {sums[0], sums[1], sums[2], sums[3]};
+}
+
+/// One iteration: a reduction beside one preconditioner and one product, then all vectors at once.
+template <class T>
+bool PipelinedCg<T>::advance() {
+  const Products sums = sum_products();
+  const double square = it_.chosen(sums.rr, sums.ru, sums.uu);
+  if (pending_ && !(square < 0)) {
+    const Next next = settle(square);
+    if (next != Next::go_on) return next == Next::restart;
+  }
+  if (!find_step(sums)) return recover(sums);
+  move();
+  pending_ = true;
+  if (++since_replacement_ >= iterations_between_replacements) replace();
+  const bool last_allowed = it_.report().iterations + 1 >= it_.options().max_iterations;
+  if (!last_allowed && !it_.next_may_pass()) return true;
+  return settle_now() != Next::stop;
+}
+
+/// The lengths of the next step; false where there is none.
+template <class T>
+bool PipelinedCg<T>::find_step(const Products& sums) {
+  beta_ = ru_ == 0 ? 0.0 : sums.ru / ru_;
+  p_Ap_ = ru_ == 0 ? sums.wu : sums.wu - beta_ * sums.ru / alpha_;
+  const double alpha = sums.ru / p_Ap_;
+  if (!(sums.ru > 0) || !(p_Ap_ > 0) || !std::isfinite(alpha)) return false;
+  alpha_ = alpha;
+  ru_ = sums.ru;
+  return true;
+}
+
+/// There is no step. The recurrences may have brought that about: then other vectors are made; or
+/// else it is the end.
+template <class T>
+bool PipelinedCg<T>::recover(const Products& sums) {
+  if (since_replacement_ > 0) {
+    replace();
+    return true;
+  }
+  if (ru_ != 0) {  // the next direction may not be conjugate to the last, as the formula assumes
+    const auto [us, ps] = sum_all(it_.comm(), dot_local<T>(u(), s_), dot_local<T>(p_, s_));
+    p_Ap_ = sums.wu + beta_ * (2 * us + beta_ * ps);
+  }
+  if (ru_ == 0 || !(sums.ru > 0) || !(p_Ap_ > 0)) {
+    diagnose(sums);
+    return false;
+  }
+  const double relative = it_.true_residual(r_);
+  start();
+  return it_.attainable(relative);
+}
+
+/// Why there is no step, although all that it is made of has just been computed.
+template <class T>
+void PipelinedCg<T>::diagnose(const Products& sums) {
+  const int iteration = it_.report().iterations + 1;
+  if (!std::isfinite(sums.ru) || !std::isfinite(p_Ap_) || (sums.ru > 0 && p_Ap_ > 0)) {
+    it_.stop(Outcome::not_finite,
+             fmt::format("r.Mr = {:.2e} and p.Ap = {:.2e} in iteration {}: the matrix or the "
+                         "preconditioner has NaN, infinite or huge entries",
+                         sums.ru, p_Ap_, iteration));
+  } else if (!(sums.ru > 0)) {
+    it_.stop(Outcome::indefinite_preconditioner,
+             fmt::format("r.Mr = {:.2e} in iteration {}: the preconditioner is not positive "
+                         "definite, as CG needs it; use --solver gmres, or another smoother",
+                         sums.ru, iteration));
+  } else {
+    it_.stop(Outcome::indefinite_matrix,
+             fmt::format("p.Ap = {:.2e} in iteration {}: the matrix is not positive definite, as "
+                         "CG needs it; use --solver minres or gmres",
+                         p_Ap_, iteration));
+  }
+}
+
+/// The directions and what the operators make of them, then a step of x and of all that follows it,
+/// in one pass over memory.
+template <class T>
+void PipelinedCg<T>::move() {
+  const T alpha = static_cast<T>(alpha_);
+  const T beta = static_cast<T>(beta_);
+  const std::span<T> x = it_.x();
+  const bool preconditioned = it_.M() != nullptr;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    p_[i] = u()[i] + beta * p_[i];
+    s_[i] = w_[i] + beta * s_[i];
+    z_[i] = n_[i] + beta * z_[i];
+    if (preconditioned) {
+      q_[i] = m_[i] + beta * q_[i];
+      u_[i] -= alpha * q_[i];
+    }
+    x[i] += alpha * p_[i];
+    r_[i] -= alpha * s_[i];
+    w_[i] -= alpha * z_[i];
+  }
+}
+
+/// Computes everything but x and p anew from these.
+template <class T>
+void PipelinedCg<T>::replace() {
+  it_.true_residual(r_);
+  precondition(r_, u());
+  it_.A().apply(u(), w_);
+  it_.A().apply(p_, s_);
+  precondition(s_, q());
+  it_.A().apply(q(), z_);
+  since_replacement_ = 0;
+}
+
+/// Takes the new residual, whose tested norm has this square: records it and keeps a checkpoint.
+/// Where the recurrence says converged, it is replaced by the true residual, from which iteration
+/// starts afresh if that is too large.
+template <class T>
+Next PipelinedCg<T>::settle(double square) {
+  pending_ = false;
+  double relative = std::sqrt(square) / it_.reference_norm();
+  const bool verified = it_.passes(relative);
+  if (verified) relative = it_.true_residual(r_);
+  if (!verified && relative > it_.last() && std::isfinite(relative)) {
+    best_.keep_before({{alpha_, p_}});
+  }
+  const bool more = it_.record(relative);
+  if (!std::isfinite(relative)) best_.undo({{alpha_, p_}});
+  best_.note(relative);
+  if (!more) return Next::stop;
+  if (!verified) return Next::go_on;
+  if (!it_.attainable(relative)) return Next::stop;
+  start();
+  return Next::restart;
+}
+
+/// The same by a reduction of its own, which may save a preconditioner and a product.
+template <class T>
+Next PipelinedCg<T>::settle_now() {
+  const std::span<const T> a = it_.norm() == ResidualNorm::preconditioned ? u() : r_;
+  const std::span<const T> b = it_.norm() == ResidualNorm::unpreconditioned ? r_ : u();
+  const double square = sum_all(it_.comm(), dot_local<T>(a, b))[0];
+  return square < 0 ? Next::go_on : settle(square);
+}
+
+}  // namespace
+
+template <class T>
+Report pipelined_cg(const Operator<T>& A, const Operator<T>* preconditioner, std::span<const T> b,
+                    std::span<T> x, const Options& options, const Observer& observe) {
+  const mpi::Scope scope(A.layout().comm(), "vector_updates", mpi::no_level);
+  return PipelinedCg<T>(A, preconditioner, b, x, options, observe).run();
+}
+
+template Report pipelined_cg(const Operator<double>&, const Operator<double>*,
+                             std::span<const double>, std::span<double>, const Options&,
+                             const Observer&);
+template Report pipelined_cg(const Operator<float>&, const Operator<float>*, std::span<const float>,
+                             std::span<float>, const Options&, const Observer&);
+
+}  // namespace nodewise::solve
