@@ -227,5 +227,83 @@ TEST(ReadVectorMarket, RefusesOtherShapes) {
             ", line 4: the file ends after 2 of the 3 entries announced on line 2");
 }
 
+/// Value (i, c) of the vectors in the files of the next test.
+double vector_value(GlobalIndex i, int c) {
+  return static_cast<double>(10 * i + c) + 0.25;
+}
+
+TEST(ReadVectorsMarket, ArrayAndCoordinateInAnyLayout) {
+  const TempFolder folder;
+  for (const int k : {1, 2, 6}) {
+    const std::string shape = "11 " + std::to_string(k);
+    std::string array = banner + "array real general\n" + shape + "\n";
+    std::string sparse =
+        banner + "coordinate real general\n" + shape + " " + std::to_string(2 * k) + "\n";
+    for (int c = 0; c < k; ++c) {
+      for (int i = 0; i < 11; ++i) array += std::to_string(vector_value(i, c)) + "\n";
+      const std::string column = " " + std::to_string(c + 1) + " ";
+      sparse += "11" + column + "1.5\n3" + column + "-2\n";
+    }
+    const std::string paths[] = {folder.file("B.mtx", array), folder.gzip_file("B.gz", array)};
+    const std::string sparse_path = folder.file("C.mtx", sparse);
+    const int p = test_comm()->size();
+    std::vector<GlobalIndex> uneven(static_cast<std::size_t>(p) + 1, 11);
+    for (int r = 0; r < p; ++r) uneven[static_cast<std::size_t>(r)] = 11 * r / p / 2;
+    for (const Layout& layout : {Layout::uniform(test_comm(), 11), Layout(test_comm(), uneven)}) {
+      const auto n = static_cast<std::size_t>(layout.n_local());
+      for (const std::string& path : paths) {
+        const auto B = read_vectors_market<double>(layout, path);
+        EXPECT_EQ(B.n_vectors, k);
+        ASSERT_EQ(B.values.size(), n * static_cast<std::size_t>(k));
+        for (std::size_t at = 0; at < B.values.size(); ++at) {
+          const auto row = layout.to_global(static_cast<LocalIndex>(at) / k);
+          EXPECT_EQ(B.values[at], vector_value(row, static_cast<int>(at) % k));
+        }
+      }
+      const auto C = read_vectors_market<float>(layout, sparse_path);
+      ASSERT_EQ(C.values.size(), n * static_cast<std::size_t>(k));
+      for (std::size_t at = 0; at < C.values.size(); ++at) {
+        const auto row = layout.to_global(static_cast<LocalIndex>(at) / k);
+        EXPECT_EQ(C.values[at], row == 10 ? 1.5f : row == 2 ? -2.0f : 0.0f);
+      }
+    }
+  }
+}
+
+TEST(ReadVectorsMarket, RefusesOtherShapes) {
+  const TempFolder folder;
+  const Layout layout = Layout::uniform(test_comm(), 3);
+  const auto message = [&](const std::string& content) {
+    const std::string path = folder.file("b.mtx", content);
+    return expect_same_error(*test_comm(), ErrorCode::dimension_mismatch,
+                             [&] { read_vectors_market<double>(layout, path); })
+        .substr(path.size());
+  };
+  EXPECT_EQ(message(banner + "array real general\n4 2\n"),
+            ": the vector has 4 elements, 3 are needed");
+  EXPECT_EQ(message(banner + "array real general\n3 1001\n"),
+            ": 1 to 1000 vectors can be read, this is 3 x 1001");
+}
+
+TEST(ReadOptions, KeepRowsOfAGroupTogether) {
+  const TempFolder folder;
+  for (const int n : {0, 1, 11, 24}) {
+    const std::string size = std::to_string(n) + " " + std::to_string(n) + " 0\n";
+    const auto A = read_matrix_market<double>(
+        test_comm(), folder.file("A.mtx", banner + "coordinate real general\n" + size),
+        {.together = 3});
+    EXPECT_EQ(A.rows().n_global(), n);
+    EXPECT_TRUE(A.rows() == A.cols());
+    GlobalIndex longest = 0;
+    GlobalIndex shortest = n;
+    for (int r = 0; r < test_comm()->size(); ++r) {
+      EXPECT_EQ(A.rows().begin(r) % 3, 0);
+      longest = std::max(longest, A.rows().end(r) - A.rows().begin(r));
+      shortest = std::min(shortest, A.rows().end(r) - A.rows().begin(r));
+    }
+    EXPECT_LE(longest - shortest, 5);  // a group, and what is left over
+  }
+}
+
 }  // namespace
 }  // namespace nodewise::io

@@ -36,6 +36,11 @@ template <class T>
 std::vector<T> read_vector_market(const comm::Layout& layout, const std::string& path,
                                   const ReadOptions& options = {});
 
+/// Collective. Likewise for a file of n x k, k vectors of n_global() elements, 1 <= k <= 1000.
+template <class T>
+Vectors<T> read_vectors_market(const comm::Layout& layout, const std::string& path,
+                               const ReadOptions& options = {});
+
 /// Collective. Writes a matrix as "coordinate real general" with the shortest numbers that read
 /// back exactly, rows and columns ascending: the same file on any number of ranks. Each rank
 /// formats and writes its own rows, twice (first to learn their length). See OutputFile for what

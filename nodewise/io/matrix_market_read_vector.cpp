@@ -13,25 +13,28 @@ namespace nodewise::io {
 namespace {
 
 using comm::Layout;
-using comm::Messages;
 
-/// An element of a vector file in coordinate format.
+/// More would be a matrix that no rank should hold by whole rows.
+constexpr GlobalIndex max_vectors = 1000;
+
+/// An element of a file in coordinate format.
 struct Element {
-  GlobalIndex index;  // global
+  GlobalIndex row;  // global
+  int col;
   double value;
 };
 
 void check_shape(const MarketFile& file, const Layout& layout) {
   const MarketHeader& header = file.header();
-  if (header.cols != 1) {
-    throw Error(ErrorCode::dimension_mismatch,
-                fmt::format("{}: a vector is a file of n x 1, this is {} x {}", file.path(),
-                            header.rows, header.cols));
-  }
   if (header.rows != layout.n_global()) {
     throw Error(ErrorCode::dimension_mismatch,
                 fmt::format("{}: the vector has {} elements, {} are needed", file.path(),
                             header.rows, layout.n_global()));
+  }
+  if (header.cols < 1 || header.cols > max_vectors) {
+    throw Error(ErrorCode::dimension_mismatch,
+                fmt::format("{}: 1 to {} vectors can be read, this is {} x {}", file.path(),
+                            max_vectors, header.rows, header.cols));
   }
   if (header.symmetry != MarketSymmetry::general) {
     throw Error(ErrorCode::file_format,
@@ -39,52 +42,84 @@ void check_shape(const MarketFile& file, const Layout& layout) {
   }
 }
 
-/// This rank has the elements from `first` on, in sequence; returns those it owns.
-std::vector<double> redistribute(const Layout& layout, GlobalIndex first,
-                                 std::span<const double> values) {
-  const auto outgoing = mpi::collectively(layout.comm(), [&] {
-    Messages<double> sends;
-    const GlobalIndex end = first + static_cast<GlobalIndex>(values.size());
-    for (GlobalIndex at = first; at < end;) {
-      const int owner = layout.owner(at);
-      const GlobalIndex stop = std::min(end, layout.end(owner));
-      sends.ranks.push_back(owner);
-      sends.offsets.push_back(sends.offsets.back() + (stop - at));
-      at = stop;
+/// Values by columns, one column of this rank's rows after another.
+using ByColumns = std::vector<double>;
+
+/// Each rank has a piece of the file, which holds one column after another.
+ByColumns read_array(MarketFile& file, const Layout& layout) {
+  std::vector<double> values;
+  const GlobalIndex before = file.read_entries(
+      [&](std::string_view line) { values.push_back(parse_market_value(file.header(), line)); });
+  const auto outgoing = [&] {
+    std::vector<int> owners;
+    owners.reserve(values.size());
+    const GlobalIndex n = layout.n_global();
+    for (std::size_t k = 0; k < values.size(); ++k) {
+      const GlobalIndex row = layout.first() + (before + static_cast<GlobalIndex>(k)) % n;
+      const bool same =
+          !owners.empty() && row >= layout.begin(owners.back()) && row < layout.end(owners.back());
+      owners.push_back(same ? owners.back() : layout.owner(row));
     }
-    sends.data.assign(values.begin(), values.end());
-    return sends;
-  });
+    return comm::group_by_rank(std::span<const int>(owners), std::span<const double>(values),
+                               layout.comm().size());
+  };
   // Sources are ascending and hold the file in sequence: what arrives is in order.
   return comm::exchange_sparse(layout.comm(), outgoing).data;
 }
 
-std::vector<double> read_array(MarketFile& file, const Layout& layout) {
-  std::vector<double> values;
-  const GlobalIndex before = file.read_entries(
-      [&](std::string_view line) { values.push_back(parse_market_value(file.header(), line)); });
-  return redistribute(layout, layout.first() + before, values);
-}
-
-std::vector<double> read_coordinate(MarketFile& file, const Layout& layout) {
+ByColumns read_coordinate(MarketFile& file, const Layout& layout) {
   std::vector<Element> elements;
   std::vector<int> owners;
   file.read_entries([&](std::string_view line) {
     const MarketEntry entry = parse_market_entry(file.header(), line);
-    elements.push_back({layout.first() + entry.row, entry.value});
-    owners.push_back(layout.owner(elements.back().index));
+    elements.push_back({layout.first() + entry.row, static_cast<int>(entry.col), entry.value});
+    owners.push_back(layout.owner(elements.back().row));
   });
-  const auto outgoing = mpi::collectively(layout.comm(), [&] {
+  const auto arrived = comm::exchange_sparse(layout.comm(), [&] {
     return comm::group_by_rank(std::span<const int>(owners), std::span<const Element>(elements),
                                layout.comm().size());
   });
-  const auto arrived = comm::exchange_sparse(layout.comm(), outgoing);
   return mpi::collectively(layout.comm(), [&] {
-    std::vector<double> values(static_cast<std::size_t>(layout.n_local()), 0.0);
+    const auto n = static_cast<std::size_t>(layout.n_local());
+    ByColumns values(n * static_cast<std::size_t>(file.header().cols), 0.0);
     for (const Element& element : arrived.data) {
-      values[static_cast<std::size_t>(layout.to_local(element.index))] += element.value;
+      values[static_cast<std::size_t>(element.col) * n +
+             static_cast<std::size_t>(layout.to_local(element.row))] += element.value;
     }
     return values;
+  });
+}
+
+/// Collective. The file's vectors in type T and by rows, if there are as many as wanted; 0: any.
+template <class T>
+Vectors<T> read(const Layout& layout, const std::string& path, int wanted,
+                const ReadOptions& options) {
+  MarketFile file(layout.shared_comm(), path, options.piece_bytes);
+  const MarketHeader& header = file.header();
+  if (wanted == 1 && header.cols != 1) {
+    throw Error(ErrorCode::dimension_mismatch,
+                fmt::format("{}: a vector is a file of n x 1, this is {} x {}", path, header.rows,
+                            header.cols));
+  }
+  check_shape(file, layout);
+  const ByColumns values = header.format == MarketFormat::array ? read_array(file, layout)
+                                                                : read_coordinate(file, layout);
+  return mpi::collectively(layout.comm(), [&] {
+    const auto k = static_cast<std::size_t>(header.cols);
+    const auto n = static_cast<std::size_t>(layout.n_local());
+    Vectors<T> result{static_cast<int>(k), std::vector<T>(n * k)};
+    for (std::size_t i = 0; i < n; ++i) {
+      for (std::size_t c = 0; c < k; ++c) {
+        const double value = values[c * n + i];
+        const T rounded = result.values[i * k + c] = static_cast<T>(value);
+        if (std::isfinite(rounded)) continue;
+        throw Error(ErrorCode::file_format,
+                    fmt::format("{}: element {} is {}, which does not fit in {} precision", path,
+                                layout.to_global(static_cast<LocalIndex>(i)) - layout.first() + 1,
+                                value, sizeof(T) == 4 ? "single" : "double"));
+      }
+    }
+    return result;
   });
 }
 
@@ -93,28 +128,21 @@ std::vector<double> read_coordinate(MarketFile& file, const Layout& layout) {
 template <class T>
 std::vector<T> read_vector_market(const Layout& layout, const std::string& path,
                                   const ReadOptions& options) {
-  MarketFile file(layout.shared_comm(), path, options.piece_bytes);
-  check_shape(file, layout);
-  const std::vector<double> values = file.header().format == MarketFormat::array
-                                         ? read_array(file, layout)
-                                         : read_coordinate(file, layout);
-  return mpi::collectively(layout.comm(), [&] {
-    std::vector<T> result(values.begin(), values.end());
-    for (std::size_t i = 0; i < result.size(); ++i) {
-      if (!std::isfinite(result[i])) {
-        throw Error(ErrorCode::file_format,
-                    fmt::format("{}: element {} is {}, which does not fit in {} precision", path,
-                                layout.to_global(static_cast<LocalIndex>(i)) - layout.first() + 1,
-                                values[i], sizeof(T) == 4 ? "single" : "double"));
-      }
-    }
-    return result;
-  });
+  return read<T>(layout, path, 1, options).values;
 }
 
-template std::vector<float> read_vector_market(const Layout&, const std::string&,
-                                               const ReadOptions&);
-template std::vector<double> read_vector_market(const Layout&, const std::string&,
-                                                const ReadOptions&);
+template <class T>
+Vectors<T> read_vectors_market(const Layout& layout, const std::string& path,
+                               const ReadOptions& options) {
+  return read<T>(layout, path, 0, options);
+}
+
+#define NODEWISE_INSTANTIATE(T)                                                 \
+  template std::vector<T> read_vector_market(const Layout&, const std::string&, \
+                                             const ReadOptions&);               \
+  template Vectors<T> read_vectors_market(const Layout&, const std::string&, const ReadOptions&);
+NODEWISE_INSTANTIATE(float)
+NODEWISE_INSTANTIATE(double)
+#undef NODEWISE_INSTANTIATE
 
 }  // namespace nodewise::io

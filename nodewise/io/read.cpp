@@ -63,6 +63,14 @@ std::vector<T> read_vector(const Layout& layout, const std::string& path) {
 }
 
 template <class T>
+Vectors<T> read_vectors(const Layout& layout, const std::string& path) {
+  if (format_of_content(layout.comm(), path) == FileFormat::petsc_binary) {
+    return {1, read_petsc_vector<T>(layout, path)};
+  }
+  return read_vectors_market<T>(layout, path);
+}
+
+template <class T>
 void write_matrix(const std::string& path, const matrix::DistMatrix<T>& A) {
   if (format_of_name(path) == FileFormat::petsc_binary) return write_petsc_matrix(path, A);
   write_matrix_market(path, A);
@@ -79,6 +87,7 @@ void write_vector(const std::string& path, const Layout& layout, std::span<const
                                              const std::string&, const ReadOptions&,  \
                                              ReadSummary*);                           \
   template std::vector<T> read_vector(const Layout&, const std::string&);             \
+  template Vectors<T> read_vectors(const Layout&, const std::string&);                \
   template void write_matrix(const std::string&, const matrix::DistMatrix<T>&);       \
   template void write_vector(const std::string&, const Layout&, std::span<const T>);
 NODEWISE_INSTANTIATE(float)

@@ -28,6 +28,11 @@ matrix::DistMatrix<T> read_matrix(const std::shared_ptr<const mpi::Comm>& comm,
 template <class T>
 std::vector<T> read_vector(const comm::Layout& layout, const std::string& path);
 
+/// Collective. Reads vectors of the layout's length, likewise: all columns of a Matrix Market file
+/// of n x k, the one vector of a PETSc file.
+template <class T>
+Vectors<T> read_vectors(const comm::Layout& layout, const std::string& path);
+
 /// Collective. Writes a matrix in the format that the name asks for. The file appears under its
 /// name when it is complete, or not at all.
 template <class T>

@@ -10,8 +10,18 @@ namespace {
 
 using comm::Layout;
 
+/// Ranges as even as whole groups allow; a group that is not complete belongs to the last rank.
+Layout uniform_groups(const std::shared_ptr<const mpi::Comm>& comm, GlobalIndex n, int together) {
+  if (together <= 1) return Layout::uniform(comm, n);
+  std::vector<GlobalIndex> starts = comm::uniform_starts(n / together, comm->size());
+  for (GlobalIndex& start : starts) start *= together;
+  starts.back() = n;
+  return {comm, std::move(starts)};
+}
+
 Layout layout_for(const std::shared_ptr<const mpi::Comm>& comm, const std::string& path,
-                  const char* what, const std::optional<Layout>& wanted, GlobalIndex n) {
+                  const char* what, const std::optional<Layout>& wanted, GlobalIndex n,
+                  int together) {
   if (wanted && wanted->n_global() != n) {
     throw Error(
         ErrorCode::dimension_mismatch,
@@ -19,7 +29,7 @@ Layout layout_for(const std::shared_ptr<const mpi::Comm>& comm, const std::strin
   }
   if (wanted) return *wanted;
   try {
-    return Layout::uniform(comm, n);
+    return uniform_groups(comm, n, together);
   } catch (const Error& error) {  // more than the ranks can count
     throw Error(error.code(), fmt::format("{}: {} {}: {}", path, n, what, error.what()));
   }
@@ -33,9 +43,10 @@ MatrixLayouts choose_layouts(const std::shared_ptr<const mpi::Comm>& comm, const
   const bool square = n_rows == n_cols;
   const auto& rows = options.rows || !square ? options.rows : options.cols;
   const auto& cols = options.cols || !square ? options.cols : options.rows;
-  Layout row_layout = layout_for(comm, path, "rows", rows, n_rows);
-  Layout col_layout =
-      square && !rows ? row_layout : layout_for(comm, path, "columns", cols, n_cols);
+  Layout row_layout = layout_for(comm, path, "rows", rows, n_rows, options.together);
+  Layout col_layout = square && !rows
+                          ? row_layout
+                          : layout_for(comm, path, "columns", cols, n_cols, options.together);
   // Row pointers are the part of a matrix that a short file can make large.
   const std::int64_t pointers = 3 * std::int64_t{sizeof(Offset)} * row_layout.n_local();
   require_memory(*comm, pointers, fmt::format("{}: a matrix of {} rows", path, n_rows));

@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "nodewise/comm/layout.hpp"
 #include "nodewise/io/line_reader.hpp"
@@ -15,6 +16,9 @@ struct ReadOptions {
   /// takes it for both.
   std::optional<comm::Layout> rows = {};
   std::optional<comm::Layout> cols = {};
+  /// Of a layout that is not given: so many successive rows (columns) stay on one rank, such as the
+  /// unknowns of a point. At least 1.
+  int together = 1;
   /// What a rank reads at once, at least 1.
   std::size_t piece_bytes = default_piece_bytes;
 };
@@ -28,6 +32,14 @@ struct ReadSummary {
   GlobalIndex nonzeros = 0;    ///< entries of the matrix, those of the other triangle included
   GlobalIndex duplicates = 0;  ///< entries of the file added to an earlier one in the same place
   bool symmetric = false;      ///< the file holds one triangle of a symmetric matrix
+};
+
+/// This rank's part of some vectors: value (i, c) of vector c at local row i is
+/// values[i * n_vectors + c].
+template <class T>
+struct Vectors {
+  int n_vectors = 0;
+  std::vector<T> values;
 };
 
 /// Row and column layouts of a matrix about to be read.
