@@ -45,8 +45,11 @@ Sweeps relaxation_of(const amg::Options& options) {
       return {18, 18};
     case amg::SmootherKind::jacobi:
       return {0, 0};
+    case amg::SmootherKind::chebyshev:
+    case amg::SmootherKind::ilu0:
+      break;
   }
-  return {13, 14};
+  throw Error(ErrorCode::unsupported, "hypre: this smoother is not compared");
 }
 
 void set_smoother(HYPRE_Solver amg, const amg::Options& options) {

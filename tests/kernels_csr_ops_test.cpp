@@ -78,7 +78,7 @@ TYPED_TEST(CsrOps, RepeatedColumnsAddUpInTheirOrder) {
 TYPED_TEST(CsrOps, SortOfSortedRowsCombinesOnly) {
   Csr<TypeParam> A = from_rows<TypeParam>({{{0, 1}, {0, 2}, {4, 3}}, {}, {{4, 1}, {4, 1}}}, 5);
   EXPECT_EQ(sort_and_combine_rows(A), 2);
-  EXPECT_EQ(A.row_ptr, (Array<Offset>{0, 2, 2, 3}));
+  EXPECT_EQ(A.row_ptr, (SharedArray<Offset>{0, 2, 2, 3}));
   EXPECT_EQ(A.vals, (Array<TypeParam>{3, 3, 2}));
   EXPECT_EQ(sort_and_combine_rows(A), 0);
 }

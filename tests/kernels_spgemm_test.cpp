@@ -145,7 +145,7 @@ TYPED_TEST(Spgemm, ProductWithOneVeryLongLastRow) {
   const Csr<TypeParam> C = product(from_rows<TypeParam>(rows, 2), from_rows<TypeParam>(full, n));
   expect_well_formed(C);
   expect_sorted_rows(C);
-  EXPECT_EQ(C.row_ptr, (Array<Offset>{0, 0, 0, n}));
+  EXPECT_EQ(C.row_ptr, (SharedArray<Offset>{0, 0, 0, n}));
   EXPECT_EQ(C.vals, Array<TypeParam>(n, TypeParam{5}));
 }
 

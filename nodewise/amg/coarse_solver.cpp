@@ -114,7 +114,8 @@ Dense generalised_inverse(Dense A, bool& singular) {
 }  // namespace
 
 template <class T>
-CoarseSolver<T>::CoarseSolver(const matrix::DistMatrix<T>& A) : comm_(A.comm()) {
+template <class U>
+CoarseSolver<T>::CoarseSolver(const matrix::DistMatrix<U>& A, double factor) : comm_(A.comm()) {
   const mpi::Scope scope(comm_, "coarse_setup");
   const Dense dense = gather_dense(A);
   mpi::collectively(comm_, [&] {
@@ -133,7 +134,7 @@ CoarseSolver<T>::CoarseSolver(const matrix::DistMatrix<T>& A) : comm_(A.comm()) 
     const Eigen::Index first = rows.begin() - rows.first();
     for (LocalIndex i = 0; i < A.n_local(); ++i) {
       for (Eigen::Index j = 0; j < dense.cols(); ++j) {
-        inverse_rows_.push_back(static_cast<T>(inverse(first + i, j)));
+        inverse_rows_.push_back(static_cast<T>(inverse(first + i, j) / factor));
       }
     }
   });
@@ -160,5 +161,8 @@ void CoarseSolver<T>::solve(std::span<const T> b, std::span<T> x) const {
 
 template class CoarseSolver<float>;
 template class CoarseSolver<double>;
+template CoarseSolver<float>::CoarseSolver(const matrix::DistMatrix<float>&, double);
+template CoarseSolver<float>::CoarseSolver(const matrix::DistMatrix<double>&, double);
+template CoarseSolver<double>::CoarseSolver(const matrix::DistMatrix<double>&, double);
 
 }  // namespace nodewise::amg

@@ -14,8 +14,10 @@ namespace nodewise::amg {
 template <class T>
 class CoarseSolver {
  public:
-  /// Collective. Gathers the matrix on every rank: O(n^2) memory, O(n^3) work on each.
-  explicit CoarseSolver(const matrix::DistMatrix<T>& A);
+  /// Collective. Takes the inverse of factor A; the matrix may have another type. Gathers it on
+  /// every rank: O(n^2) memory, O(n^3) work on each.
+  template <class U>
+  explicit CoarseSolver(const matrix::DistMatrix<U>& A, double factor = 1);
 
   /// Collective. x = A^+ b; one allgather of n numbers.
   void solve(std::span<const T> b, std::span<T> x) const;

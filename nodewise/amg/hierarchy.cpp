@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "nodewise/amg/applied_cycle.hpp"
 #include "nodewise/amg/classical.hpp"
 #include "nodewise/amg/cycle.hpp"
 #include "nodewise/amg/spectral_radius.hpp"
@@ -26,13 +27,14 @@ constexpr GlobalIndex max_direct_rows = 600;
 
 }  // namespace
 
-/// What the setup knows of a level; what a cycle needs is in the CycleLevel.
+/// What the setup knows of a level.
 template <class T>
 struct Level {
   int depth = 0;
   std::shared_ptr<const DistMatrix<T>> A;
   Transfer<T> transfer;  // to the next level; no P on the last
   Knowledge<T> knowledge;
+  bool solved_directly = false;
   std::unique_ptr<matrix::GalerkinProduct<T>> product;  // of rebuild(), which makes it
 };
 
@@ -205,22 +207,23 @@ MatrixPointer<T> coarsen_level(Level<T>& level, const MatrixPointer<T>& A,
   return std::make_shared<const DistMatrix<T>>(coarse_matrix(*setup_A, setup_R.get(), *setup_P));
 }
 
-/// Local. Completes what a cycle needs of a level, which has its direct solver, if any, already.
-template <class T>
-void furnish(CycleLevel<T>& part, const Level<T>& level, const Options& options) {
-  part.A = level.A;
-  part.P = level.transfer.P;
-  part.R = level.transfer.R;
-  if (!part.direct) {
-    part.smoother =
-        std::make_shared<const Smoother<T>>(*level.A, options, level.knowledge.spectral_radius);
-  }
-  part.reserve(options.cycle, level.depth == 0);
-}
+}  // namespace
 
+namespace {
+
+/// Collective. Adds a level, with the matrix A, to a cycle; returns how the last level is solved.
+/// What fails on this rank alone is left in `failure`.
 template <class T>
-std::string name_of(const CoarseSolver<T>& direct) {
-  return direct.singular() ? "direct, singular" : "direct";
+std::string apply_to(AppliedCycle<T>& cycle, const Level<T>& level, const MatrixPointer<T>& A,
+                     const Options& options, bool symmetric, std::optional<Error>& failure) {
+  if (level.solved_directly) return cycle.add_direct(A);
+  const double radius = radius_for_smoother(*A, symmetric, options);
+  if (!failure) {
+    failure = mpi::caught([&] {
+      cycle.add_smoothed({A, level.transfer.P, level.transfer.R, radius});
+    });
+  }
+  return level.transfer.P ? "" : std::to_string(last_level_sweeps) + " symmetric sweeps";
 }
 
 }  // namespace
@@ -236,7 +239,7 @@ Hierarchy<T>::Hierarchy(std::shared_ptr<const DistMatrix<T>> A, const Options& o
     : options_(options) {
   check_starts(*A, std::span<const GlobalIndex>(knowledge.virtual_starts));
   symmetric_ = examine(*A, options_);
-  cycle_ = std::make_unique<Cycle<T>>(options_.cycle, symmetric_);
+  cycle_ = make_applied_cycle(*A, options_, symmetric_);
   // What fails on this rank alone, and is no matrix: it waits for the others at the end, since an
   // agreement on every level would cost as much as a message to the farthest rank and back.
   std::optional<Error> failure;
@@ -244,26 +247,22 @@ Hierarchy<T>::Hierarchy(std::shared_ptr<const DistMatrix<T>> A, const Options& o
     const int depth = static_cast<int>(levels_.size());
     const mpi::Scope scope(A->comm(), "level_setup", depth);
     Level<T>& level = *levels_.emplace_back(std::make_unique<Level<T>>());
-    CycleLevel<T>& part = cycle_->levels.emplace_back();
     level.depth = depth;
     level.knowledge = std::exchange(knowledge, {});
     const LevelRoutes routes = routes_of_level(options_, depth);
     level.A = routed(A, routes.solve, routes.solve_transport);
-    level.knowledge.spectral_radius = radius_for_smoother(*level.A, symmetric_, options_);
     LevelInfo info = describe(*level.A, routes);
     const bool may_coarsen =
         info.rows > options_.max_coarse_rows && depth + 1 < options_.max_levels;
     A = may_coarsen ? coarsen_level(level, A, routes, options_) : nullptr;
     if (level.transfer.P) {
       info.interpolation_nonzeros = level.transfer.P->nnz_global();
-    } else if (info.rows <= std::max<GlobalIndex>(max_direct_rows, options_.max_coarse_rows)) {
-      part.direct = std::make_shared<const CoarseSolver<T>>(*level.A);
-      info.coarse_solver = name_of(*part.direct);
     } else {
-      info.coarse_solver = std::to_string(last_level_sweeps) + " symmetric sweeps";
+      level.solved_directly =
+          info.rows <= std::max<GlobalIndex>(max_direct_rows, options_.max_coarse_rows);
     }
     if (!failure) failure = level.transfer.failure;
-    if (!failure) failure = mpi::caught([&] { furnish(part, level, options_); });
+    info.coarse_solver = apply_to(*cycle_, level, level.A, options_, symmetric_, failure);
     info_.push_back(info);
     if (observe) observe(depth, info);
     if (!level.transfer.P) break;
@@ -276,28 +275,19 @@ Hierarchy<T>::Hierarchy(std::shared_ptr<const DistMatrix<T>> A, const Options& o
 
 namespace {
 
-/// What rebuild() makes of a level.
+/// The next level's matrix from new values of a level's, on the pattern that it has.
 template <class T>
-struct Renewed {
-  std::shared_ptr<const DistMatrix<T>> A;
-  std::shared_ptr<const Smoother<T>> smoother;
-  std::shared_ptr<const CoarseSolver<T>> direct;
-};
-
-/// The part of a level with matrix A that depends on its values.
-template <class T>
-Renewed<T> renew(const CycleLevel<T>& part, std::shared_ptr<const DistMatrix<T>> A, bool symmetric,
-                 const Options& options) {
-  Renewed<T> renewed;
-  renewed.A = std::move(A);
-  if (part.direct) renewed.direct = std::make_shared<const CoarseSolver<T>>(*renewed.A);
-  const double radius = radius_for_smoother(*renewed.A, symmetric, options);
-  mpi::collectively(renewed.A->comm(), [&] {
-    if (!part.direct) {
-      renewed.smoother = std::make_shared<const Smoother<T>>(*renewed.A, options, radius);
-    }
-  });
-  return renewed;
+MatrixPointer<T> next_matrix(Level<T>& level, const Level<T>& next, const DistMatrix<T>& A) {
+  const Transfer<T>& transfer = level.transfer;
+  if (transfer.R) {
+    return routed<T>(
+        std::make_shared<const DistMatrix<T>>(coarse_matrix(A, transfer.R.get(), *transfer.P)),
+        next.A->route(), next.A->transport());
+  }
+  if (!level.product) {
+    level.product = std::make_unique<matrix::GalerkinProduct<T>>(*level.A, *transfer.P, *next.A);
+  }
+  return std::make_shared<const DistMatrix<T>>(level.product->recompute(A));
 }
 
 }  // namespace
@@ -310,26 +300,23 @@ void Hierarchy<T>::rebuild(std::shared_ptr<const DistMatrix<T>> A) {
     check_matrix(*A);
   }
   // All that is new is made before any of the old goes.
-  std::vector<Renewed<T>> renewed;
+  std::optional<Error> failure;
+  std::vector<LevelInfo> info = info_;
+  std::vector<MatrixPointer<T>> matrices;
   A = std::make_shared<const DistMatrix<T>>(A->with_exchange_of(*levels_.front()->A));
+  auto cycle = make_applied_cycle(*A, options_, symmetric_);
   for (const std::unique_ptr<Level<T>>& level : levels_) {
     const mpi::Scope scope(A->comm(), "level_setup", level->depth);
-    renewed.push_back(renew(cycle_->levels[renewed.size()], A, symmetric_, options_));
+    matrices.push_back(A);
+    info[matrices.size() - 1].coarse_solver =
+        apply_to(*cycle, *level, A, options_, symmetric_, failure);
     if (!level->transfer.P) break;
-    if (!level->product) {
-      const Level<T>& coarse = *levels_[static_cast<std::size_t>(level->depth) + 1];
-      level->product =
-          std::make_unique<matrix::GalerkinProduct<T>>(*level->A, *level->transfer.P, *coarse.A);
-    }
-    A = std::make_shared<const DistMatrix<T>>(level->product->recompute(*A));
+    A = next_matrix(*level, *levels_[matrices.size()], *A);
   }
-  for (std::size_t l = 0; l < renewed.size(); ++l) {
-    CycleLevel<T>& part = cycle_->levels[l];
-    levels_[l]->A = part.A = std::move(renewed[l].A);
-    part.smoother = std::move(renewed[l].smoother);
-    part.direct = std::move(renewed[l].direct);
-    if (part.direct) info_[l].coarse_solver = name_of(*part.direct);
-  }
+  mpi::agree(layout().comm(), failure);
+  for (std::size_t l = 0; l < matrices.size(); ++l) levels_[l]->A = std::move(matrices[l]);
+  cycle_ = std::move(cycle);
+  info_ = std::move(info);
 }
 
 template <class T>
@@ -388,13 +375,12 @@ std::span<const GlobalIndex> Hierarchy<T>::virtual_starts(std::size_t level) con
 
 template <class T>
 std::size_t Hierarchy<T>::memory_bytes() const {
-  std::size_t bytes = 0;
+  std::size_t bytes = cycle_->memory_bytes();
   for (std::size_t l = 0; l < levels_.size(); ++l) {
     const Level<T>& level = *levels_[l];
     if (l > 0) bytes += level.A->memory_bytes();
     if (level.transfer.P) bytes += level.transfer.P->memory_bytes();
     if (level.transfer.R) bytes += level.transfer.R->memory_bytes();
-    bytes += cycle_->levels[l].memory_bytes();
     bytes += level.transfer.coarse_rows.size() * sizeof(LocalIndex);
     bytes += level.knowledge.virtual_starts.size() * sizeof(GlobalIndex);
   }

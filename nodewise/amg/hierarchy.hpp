@@ -35,7 +35,7 @@ using LevelObserver = std::function<void(int level, const LevelInfo& info)>;
 template <class T>
 struct Level;
 template <class T>
-class Cycle;
+class AppliedCycle;
 
 /// Classical (Ruge-Stüben) multigrid in the parallel form of De Sterck, Yang, Heys 2006 (PMIS,
 /// HMIS) and De Sterck, Falgout, Nolting, Yang 2008 (extended+i interpolation). apply() is one
@@ -90,7 +90,7 @@ class Hierarchy : public solve::Operator<T> {
 
  private:
   std::vector<std::unique_ptr<Level<T>>> levels_;
-  std::unique_ptr<Cycle<T>> cycle_;
+  std::unique_ptr<AppliedCycle<T>> cycle_;
   std::vector<LevelInfo> info_;
   Options options_;
   bool symmetric_ = true;  // the matrix, where anything depends on it

@@ -24,6 +24,9 @@ enum class SweepOrder {
 /// The order in which a cycle visits the levels.
 enum class CycleKind { v, w, f, k, additive };
 
+/// The precision that the cycle is applied in; the setup is in that of the matrix.
+enum class Precision { same, single };
+
 struct Options {
   double strength_threshold = 0.25;
   StrengthMeasure strength_measure = StrengthMeasure::automatic;
@@ -41,6 +44,7 @@ struct Options {
   int chebyshev_degree = 2;
   double chebyshev_fraction = 0.3;
   CycleKind cycle = CycleKind::v;
+  Precision precision = Precision::same;
   int max_levels = 25;
   int max_coarse_rows = 100;
   ByLevel<comm::Route> route = comm::Route::direct;  ///< of the exchanges of the solve

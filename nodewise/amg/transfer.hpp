@@ -19,7 +19,6 @@ struct Knowledge {
   /// (amg/virtual_ranks.hpp). Empty: none.
   std::vector<GlobalIndex> virtual_starts;
   NearNullSpace<T> near_null_space;
-  double spectral_radius = 0;  ///< of D^-1 A; 0: not known
 };
 
 /// What a way of coarsening makes of a level.

@@ -4,17 +4,19 @@
 #include <span>
 
 #include "nodewise/base/array.hpp"
+#include "nodewise/base/shared_array.hpp"
 #include "nodewise/base/types.hpp"
 
 namespace nodewise::kernels {
 
-/// Row i holds the columns cols[row_ptr[i] .. row_ptr[i + 1]) and their values.
+/// Row i holds the columns cols[row_ptr[i] .. row_ptr[i + 1]) and their values. Copies share the
+/// structure.
 template <class T>
 struct Csr {
   LocalIndex n_rows = 0;
   LocalIndex n_cols = 0;
-  Array<Offset> row_ptr = {0};
-  Array<LocalIndex> cols;
+  SharedArray<Offset> row_ptr = {0};
+  SharedArray<LocalIndex> cols;
   Array<T> vals;
 
   Csr() = default;

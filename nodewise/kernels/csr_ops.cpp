@@ -68,9 +68,10 @@ Offset sort_and_combine_rows(Csr<T>& A) {
   Offset out = 0;
   LocalIndex* cols = A.cols.data();
   T* vals = A.vals.data();
+  Offset* row_ptr = A.row_ptr.data();
   Offset begin = 0;
   for (LocalIndex i = 0; i < A.n_rows; ++i) {
-    const Offset end = A.end(i);
+    const Offset end = row_ptr[i + 1];
     const auto out_of_order = std::adjacent_find(cols + begin, cols + end, std::greater_equal<>());
     if (out == begin && out_of_order == cols + end) {
       out = end;  // the usual case: nothing to move
@@ -79,7 +80,7 @@ Offset sort_and_combine_rows(Csr<T>& A) {
       out = combine_row(cols, vals, begin, end, out);
     }
     begin = end;
-    A.row_ptr[static_cast<std::size_t>(i) + 1] = out;
+    row_ptr[i + 1] = out;
   }
   const Offset combined = begin - out;
   A.cols.resize(static_cast<std::size_t>(out));
@@ -90,18 +91,18 @@ Offset sort_and_combine_rows(Csr<T>& A) {
 template <class T>
 Csr<T> transpose(const Csr<T>& A) {
   Csr<T> B(A.n_cols, A.n_rows);
-  for (const LocalIndex col : A.cols) ++B.row_ptr[static_cast<std::size_t>(col) + 1];
-  for (std::size_t j = 0; j < static_cast<std::size_t>(B.n_rows); ++j) {
-    B.row_ptr[j + 1] += B.row_ptr[j];
-  }
   B.cols.resize(A.cols.size());
   B.vals.resize(A.vals.size());
-  std::vector<Offset> next(B.row_ptr.begin(), B.row_ptr.end() - 1);
+  Offset* row_ptr = B.row_ptr.data();
+  LocalIndex* cols = B.cols.data();
+  for (const LocalIndex col : A.cols) ++row_ptr[col + 1];
+  for (LocalIndex j = 0; j < B.n_rows; ++j) row_ptr[j + 1] += row_ptr[j];
+  std::vector<Offset> next(row_ptr, row_ptr + B.n_rows);
   for (LocalIndex i = 0; i < A.n_rows; ++i) {
     for (Offset k = A.begin(i); k < A.end(i); ++k) {
       const auto j = static_cast<std::size_t>(A.cols[static_cast<std::size_t>(k)]);
       const auto p = static_cast<std::size_t>(next[j]++);
-      B.cols[p] = i;
+      cols[p] = i;
       B.vals[p] = A.vals[static_cast<std::size_t>(k)];
     }
   }

@@ -87,8 +87,7 @@ Csr<T> join_rows(const Csr<T>& a, const Csr<T>& b, LocalIndex n_cols) {
   joined.vals.reserve(a.cols.size() + b.cols.size());
   for (LocalIndex i = 0; i < a.n_rows; ++i) {
     for (const Csr<T>* part : {&a, &b}) {
-      joined.cols.insert(joined.cols.end(), part->cols.begin() + part->begin(i),
-                         part->cols.begin() + part->end(i));
+      joined.cols.append(part->cols.begin() + part->begin(i), part->cols.begin() + part->end(i));
       joined.vals.insert(joined.vals.end(), part->vals.begin() + part->begin(i),
                          part->vals.begin() + part->end(i));
     }

@@ -22,6 +22,8 @@ SplitRows<T> generate_rows(const Layout& rows, const Layout& cols, Row& row) {
   split.off = Csr<T>(rows.n_local(), 0);
   Offset on = 0;
   Offset off = 0;
+  Offset* on_ends = split.on.row_ptr.data() + 1;
+  Offset* off_ends = split.off.row_ptr.data() + 1;
   for (LocalIndex i = 0; i < rows.n_local(); ++i) {
     const GlobalIndex global_row = rows.to_global(i);
     row(global_row, [&](GlobalIndex column, T) {
@@ -33,8 +35,8 @@ SplitRows<T> generate_rows(const Layout& rows, const Layout& cols, Row& row) {
         ++off;
       }
     });
-    split.on.row_ptr[static_cast<std::size_t>(i) + 1] = on;
-    split.off.row_ptr[static_cast<std::size_t>(i) + 1] = off;
+    on_ends[i] = on;
+    off_ends[i] = off;
   }
   std::sort(split.ghosts.begin(), split.ghosts.end());
   split.ghosts.erase(std::unique(split.ghosts.begin(), split.ghosts.end()), split.ghosts.end());
@@ -45,14 +47,16 @@ SplitRows<T> generate_rows(const Layout& rows, const Layout& cols, Row& row) {
   split.off.vals.resize(static_cast<std::size_t>(off));
   std::size_t p = 0;
   std::size_t q = 0;
+  LocalIndex* on_cols = split.on.cols.data();
+  LocalIndex* off_cols = split.off.cols.data();
   for (LocalIndex i = 0; i < rows.n_local(); ++i) {
     row(rows.to_global(i), [&](GlobalIndex column, T value) {
       if (cols.owns(column)) {
-        split.on.cols[p] = cols.to_local(column);
+        on_cols[p] = cols.to_local(column);
         split.on.vals[p++] = value;
       } else {
         const auto at = std::lower_bound(split.ghosts.begin(), split.ghosts.end(), column);
-        split.off.cols[q] = static_cast<LocalIndex>(at - split.ghosts.begin());
+        off_cols[q] = static_cast<LocalIndex>(at - split.ghosts.begin());
         split.off.vals[q++] = value;
       }
     });

@@ -53,15 +53,17 @@ void split_columns(const Csr<T>& rows, LocalIndex n_owned_cols,
   split.off.vals.resize(static_cast<std::size_t>(rows.nnz() - n_on));
   std::size_t on = 0;
   std::size_t off = 0;
+  LocalIndex* on_cols = split.on.cols.data();
+  LocalIndex* off_cols = split.off.cols.data();
   for (LocalIndex i = 0; i < rows.n_rows; ++i) {
     for (Offset k = rows.begin(i); k < rows.end(i); ++k) {
       const LocalIndex col = column(k);
       const T value = rows.vals[static_cast<std::size_t>(k)];
       if (col < n_owned_cols) {
-        split.on.cols[on] = col;
+        on_cols[on] = col;
         split.on.vals[on++] = value;
       } else {
-        split.off.cols[off] = col - n_owned_cols;
+        off_cols[off] = col - n_owned_cols;
         split.off.vals[off++] = value;
       }
     }
@@ -203,6 +205,34 @@ DistMatrix<T> DistMatrix<T>::with_values(Array<T> on, Array<T> off) const {
 }
 
 template <class T>
+template <class To>
+DistMatrix<To> DistMatrix<T>::with_type(T factor) const {
+  DistMatrix<To> other(rows_, cols_);
+  const auto cast = [factor](const Csr<T>& from) {
+    Csr<To> to;
+    to.n_rows = from.n_rows;
+    to.n_cols = from.n_cols;
+    to.row_ptr = from.row_ptr;
+    to.cols = from.cols;
+    to.vals.resize(from.vals.size());
+    std::transform(from.vals.begin(), from.vals.end(), to.vals.begin(),
+                   [factor](T value) { return static_cast<To>(factor * value); });
+    return to;
+  };
+  const SplitRows<T>& split = blocks_->split;
+  using OtherBlocks = typename DistMatrix<To>::Blocks;
+  using OtherOnNode = typename DistMatrix<To>::OnNode;
+  other.blocks_ = std::make_shared<const OtherBlocks>(
+      OtherBlocks{{cast(split.on), cast(split.off), split.ghosts}, blocks_->boundary_rows});
+  other.on_node_ =
+      std::make_shared<const OtherOnNode>(OtherOnNode{on_node_->is_on_node, on_node_->count});
+  other.route_ = route_;
+  other.exchange_ = exchange_;
+  other.nnz_global_ = nnz_global_;
+  return other;
+}
+
+template <class T>
 DistMatrix<T> DistMatrix<T>::with_exchange_of(const DistMatrix& other) const {
   DistMatrix result = *this;
   result.route_ = other.route_;
@@ -220,7 +250,9 @@ std::size_t DistMatrix<T>::memory_bytes() const {
 
 #define NODEWISE_INSTANTIATE(T)                                 \
   template SplitRows<T> split_rows(const Layout&, RowBlock<T>); \
-  template class DistMatrix<T>;
+  template class DistMatrix<T>;                                 \
+  template DistMatrix<float> DistMatrix<T>::with_type(T) const; \
+  template DistMatrix<double> DistMatrix<T>::with_type(T) const;
 NODEWISE_INSTANTIATE(float)
 NODEWISE_INSTANTIATE(double)
 #undef NODEWISE_INSTANTIATE

@@ -74,10 +74,14 @@ class DistMatrix {
   comm::Transport transport() const { return exchange_->transport(); }
 
   /// Collective. The matrix that has its entries at the same places and other values, given in the
-  /// order of on().vals and off().vals. Its exchange() is this one's; the places are copied. No
+  /// order of on().vals and off().vals. Its exchange() is this one's; the places are shared. No
   /// messages but an agreement: throws dimension_mismatch, on every rank, where a number of values
   /// is wrong.
   DistMatrix with_values(Array<T> on, Array<T> off) const;
+  /// Local. The matrix with values of another type, `factor` times these, at the same places, which
+  /// are shared, as is the exchange.
+  template <class To>
+  DistMatrix<To> with_type(T factor = 1) const;
   /// Local. The same matrix, its entries shared, with the exchange and route of `other`, which must
   /// have the same ghosts on every rank.
   DistMatrix with_exchange_of(const DistMatrix& other) const;
@@ -108,6 +112,10 @@ class DistMatrix {
   std::size_t memory_bytes() const;
 
  private:
+  template <class Other>
+  friend class DistMatrix;
+  DistMatrix(Layout rows, Layout cols) : rows_(std::move(rows)), cols_(std::move(cols)) {}
+
   struct Blocks {
     SplitRows<T> split;
     std::vector<LocalIndex> boundary_rows;

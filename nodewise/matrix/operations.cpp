@@ -167,20 +167,7 @@ bool is_symmetric(const DistMatrix<T>& A) {
 
 template <class To, class From>
 DistMatrix<To> convert(const DistMatrix<From>& A) {
-  return {A.rows(), A.cols(), [&] {
-            SplitRows<To> split;
-            const auto cast = [](const Csr<From>& from, Csr<To>& to) {
-              to = Csr<To>(from.n_rows, from.n_cols);
-              to.row_ptr = from.row_ptr;
-              to.cols = from.cols;
-              to.vals.reserve(from.vals.size());
-              for (const From value : from.vals) to.vals.push_back(static_cast<To>(value));
-            };
-            cast(A.on(), split.on);
-            cast(A.off(), split.off);
-            split.ghosts.assign(A.ghosts().begin(), A.ghosts().end());
-            return split;
-          }};
+  return mpi::collectively(A.comm(), [&] { return A.template with_type<To>(); });
 }
 
 #define NODEWISE_INSTANTIATE(T)                                                              \

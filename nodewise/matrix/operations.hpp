@@ -44,7 +44,7 @@ std::vector<T> diagonal(const DistMatrix<T>& A);
 template <class T>
 bool is_symmetric(const DistMatrix<T>& A);
 
-/// The same matrix with values of another type.
+/// The same matrix with values of another type; places and exchange are shared. An agreement.
 template <class To, class From>
 DistMatrix<To> convert(const DistMatrix<From>& A);
 

@@ -105,8 +105,7 @@ Csr<T> append_records(Csr<T> rows, const comm::Records<RowEntry<T>>& records,
   all.cols.reserve(rows.cols.size() + records.data.size());
   all.vals.reserve(rows.cols.size() + records.data.size());
   for (LocalIndex i = 0; i < rows.n_rows; ++i) {
-    all.cols.insert(all.cols.end(), rows.cols.begin() + rows.begin(i),
-                    rows.cols.begin() + rows.end(i));
+    all.cols.append(rows.cols.begin() + rows.begin(i), rows.cols.begin() + rows.end(i));
     all.vals.insert(all.vals.end(), rows.vals.begin() + rows.begin(i),
                     rows.vals.begin() + rows.end(i));
     for (const RowEntry<T>& entry : records[static_cast<std::size_t>(i)]) {

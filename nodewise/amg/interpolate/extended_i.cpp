@@ -217,7 +217,7 @@ class ExtendedI {
         const Offset kept =
             truncate_row(row_cols_.data(), row_vals_.data(), static_cast<Offset>(row_cols_.size()),
                          max_entries, truncation);
-        P.cols.insert(P.cols.end(), row_cols_.begin(), row_cols_.begin() + kept);
+        P.cols.append(row_cols_.begin(), row_cols_.begin() + kept);
         P.vals.insert(P.vals.end(), row_vals_.begin(), row_vals_.begin() + kept);
         begin_next_row();
       }

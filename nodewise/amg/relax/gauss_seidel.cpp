@@ -24,13 +24,20 @@ T l1_term(const Csr<T>& off, LocalIndex i, T diagonal) {
   return half <= std::abs(diagonal) / 3 ? T{} : half;
 }
 
+/// The product of row i with x but for the entry at `skip`.
+template <class T>
+T row_product_without(const Csr<T>& A, LocalIndex i, Offset skip, const T* x) {
+  return row_product(A.cols.data(), A.vals.data(), A.begin(i), skip, x) +
+         row_product(A.cols.data(), A.vals.data(), skip + 1, A.end(i), x);
+}
+
 }  // namespace
 
 template <class T>
 GaussSeidel<T>::GaussSeidel(const matrix::DistMatrix<T>& A, double weight, bool l1)
     : Relaxation<T>(A),
       inverse_(static_cast<std::size_t>(A.n_local())),
-      upper_(static_cast<std::size_t>(A.n_local())) {
+      lower_(static_cast<std::size_t>(A.n_local())) {
   const Csr<T>& on = A.on();
   const T w = static_cast<T>(weight);
   LocalIndex place = 0;
@@ -39,7 +46,7 @@ GaussSeidel<T>::GaussSeidel(const matrix::DistMatrix<T>& A, double weight, bool 
     place = kernels::diagonal_place(on, i, place);
     const auto k = static_cast<std::size_t>(on.begin(i) + place);
     const bool there = std::cmp_less(k, on.end(i)) && on.cols[k] == i;
-    upper_[u] = there ? place + 1 : place;
+    lower_[u] = place;
     const T diagonal = there ? on.vals[k] : T{};
     if (diagonal == T{}) {
       frozen_.push_back(i);
@@ -53,25 +60,40 @@ GaussSeidel<T>::GaussSeidel(const matrix::DistMatrix<T>& A, double weight, bool 
   }
 }
 
+/// Where the entries above the diagonal of row i begin.
+template <class T>
+Offset GaussSeidel<T>::upper(LocalIndex i) const {
+  const Csr<T>& on = A_.on();
+  const Offset k = on.begin(i) + lower_[static_cast<std::size_t>(i)];
+  return k < on.end(i) && on.cols[static_cast<std::size_t>(k)] == i ? k + 1 : k;
+}
+
 template <class T>
 std::size_t GaussSeidel<T>::memory_bytes() const {
   return (inverse_.size() + shift_.size()) * sizeof(T) +
-         (upper_.size() + frozen_.size()) * sizeof(LocalIndex);
+         (lower_.size() + frozen_.size()) * sizeof(LocalIndex);
 }
 
-/// From x = 0 nothing arrives from other ranks, nothing from above the diagonal.
+/// From x = 0 nothing arrives from other ranks, nothing from above the diagonal. The neighbour that
+/// was computed just before comes last and from a register: on a grid every row has it, and would
+/// have to wait for it from the start.
 template <class T>
 void GaussSeidel<T>::first_sweep(std::span<const T> b, std::span<T> x) const {
   const Csr<T>& on = A_.on();
   kernels::Prefetch<T> prefetch(on);
+  T previous{};
   for (LocalIndex i = 0; i < on.n_rows; ++i) {
     const auto u = static_cast<std::size_t>(i);
     prefetch.upwards(on.end(i));
-    // One past the diagonal; x_i is set to 0 first so that the diagonal's entry adds nothing.
     const Offset begin = on.begin(i);
-    x[u] = T{};
-    const T lower = row_product(on.cols.data(), on.vals.data(), begin, begin + upper_[u], x.data());
-    x[u] = (b[u] - lower) * inverse_[u];
+    Offset end = begin + lower_[u];
+    T to_previous{};
+    if (end > begin && on.cols[static_cast<std::size_t>(end - 1)] == i - 1) {
+      to_previous = on.vals[static_cast<std::size_t>(--end)] * inverse_[u];
+    }
+    const T others = row_product(on.cols.data(), on.vals.data(), begin, end, x.data());
+    previous = (b[u] - others) * inverse_[u] - to_previous * previous;
+    x[u] = previous;
   }
 }
 
@@ -88,8 +110,7 @@ void GaussSeidel<T>::first_sweep_with_residual(std::span<const T> b, std::span<T
     for (LocalIndex i = 0; i < on.n_rows; ++i) {
       const auto u = static_cast<std::size_t>(i);
       prefetch.upwards(on.end(i));
-      r[u] = -row_product(on.cols.data(), on.vals.data(), on.begin(i) + upper_[u], on.end(i),
-                          x.data());
+      r[u] = -row_product(on.cols.data(), on.vals.data(), upper(i), on.end(i), x.data());
     }
     for (std::size_t i = 0; i < shift_.size(); ++i) r[i] += shift_[i] * x[i];
     for (const LocalIndex i : frozen_) {
@@ -119,18 +140,33 @@ void GaussSeidel<T>::sweep_rows(Direction direction, std::span<const T> b, std::
   const LocalIndex step = direction == Direction::forward ? 1 : -1;
   LocalIndex i = direction == Direction::forward ? 0 : n - 1;
   kernels::Prefetch<T> prefetch(on);
+  T previous{};
   for (LocalIndex count = 0; count < n; ++count, i += step) {
     const auto u = static_cast<std::size_t>(i);
+    Offset neighbour = 0;
     if (direction == Direction::forward) {
       prefetch.upwards(on.end(i));
+      neighbour = on.begin(i) + lower_[u] - 1;
     } else {
       prefetch.downwards(on.begin(i));
+      neighbour = upper(i);
     }
-    T r = b[u] - row_product(on.cols.data(), on.vals.data(), on.begin(i), on.end(i), x.data());
+    // As in first_sweep(): what was computed just before comes last.
+    const bool there = neighbour >= on.begin(i) && neighbour < on.end(i) &&
+                       on.cols[static_cast<std::size_t>(neighbour)] == i - step;
+    T to_previous{};
+    T r = b[u];
+    if (there) {
+      to_previous = on.vals[static_cast<std::size_t>(neighbour)] * inverse_[u];
+      r -= row_product_without(on, i, neighbour, x.data());
+    } else {
+      r -= row_product(on.cols.data(), on.vals.data(), on.begin(i), on.end(i), x.data());
+    }
     if constexpr (has_ghosts) {
       r -= row_product(off.cols.data(), off.vals.data(), off.begin(i), off.end(i), ghosts);
     }
-    x[u] += r * inverse_[u];
+    previous = (x[u] + r * inverse_[u]) - to_previous * previous;
+    x[u] = previous;
   }
 }
 

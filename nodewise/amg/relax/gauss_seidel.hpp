@@ -27,13 +27,14 @@ class GaussSeidel final : public Relaxation<T> {
   std::size_t memory_bytes() const override;
 
  private:
+  Offset upper(LocalIndex i) const;
   template <bool has_ghosts>
   void sweep_rows(Direction direction, std::span<const T> b, std::span<T> x) const;
 
   using Relaxation<T>::A_;
   std::vector<T> inverse_;          // of the smoother's diagonal
   std::vector<T> shift_;            // the smoother's diagonal less A's; empty when 0 everywhere
-  std::vector<LocalIndex> upper_;   // where the columns above the diagonal begin, within the row
+  std::vector<LocalIndex> lower_;   // how many columns of a row are below the diagonal
   std::vector<LocalIndex> frozen_;  // rows with a zero diagonal
 };
 

@@ -1,0 +1,139 @@
+#include "nodewise/amg/applied_cycle.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <type_traits>
+#include <utility>
+
+#include "nodewise/amg/cycle.hpp"
+#include "nodewise/mpi/agree.hpp"
+#include "nodewise/mpi/ledger.hpp"
+
+namespace nodewise::amg {
+
+namespace {
+
+template <class T>
+double largest_modulus(std::span<const T> values) {
+  T largest{};
+  for (const T v : values) largest = std::max(largest, std::abs(v));
+  return static_cast<double>(largest);
+}
+
+/// Collective. The power of two that brings the largest modulus on any rank into [1, 2), or nearly:
+/// its inverse is to be finite too. 1 where there is nothing but zeros.
+double scale_for(const mpi::Comm& comm, double largest_here) {
+  const double largest = mpi::max(comm, largest_here);
+  if (!(largest > 0) || !std::isfinite(largest)) return 1;
+  return std::ldexp(1.0, -std::clamp(std::ilogb(largest), -1000, 1000));
+}
+
+/// A matrix as the cycle has it: itself, or converted to another type and scaled.
+template <class V, class T>
+std::shared_ptr<const matrix::DistMatrix<V>> in_type(
+    const std::shared_ptr<const matrix::DistMatrix<T>>& A, double factor) {
+  if constexpr (std::is_same_v<V, T>) {
+    return A;
+  } else {
+    if (!A) return nullptr;
+    return std::make_shared<const matrix::DistMatrix<V>>(
+        A->template with_type<V>(static_cast<T>(factor)));
+  }
+}
+
+/// A cycle in V under a setup in T. Where these are the same nothing is converted.
+template <class T, class V>
+class TypedCycle final : public AppliedCycle<T> {
+ public:
+  using typename AppliedCycle<T>::Matrix;
+  using typename AppliedCycle<T>::Parts;
+
+  TypedCycle(const Options& options, bool symmetric, double scale)
+      : options_(options), scale_(scale), cycle_(options.cycle, symmetric) {}
+
+  void add_smoothed(const Parts& parts) override {
+    CycleLevel<V> level;
+    level.A = in_type<V>(parts.A, scale_);
+    level.P = in_type<V>(parts.P, 1);
+    level.R = in_type<V>(parts.R, 1);
+    level.smoother = std::make_shared<const Smoother<V>>(*level.A, options_, parts.spectral_radius);
+    add(std::move(level));
+  }
+
+  std::string add_direct(const Matrix& A) override {
+    // Inverted as it is: rounded to another type, a singular matrix would not be recognised.
+    auto direct = std::make_shared<const CoarseSolver<V>>(*A, scale_);
+    const std::string how = direct->singular() ? "direct, singular" : "direct";
+    mpi::collectively(A->comm(), [&] {
+      CycleLevel<V> level;
+      level.A = in_type<V>(A, scale_);
+      level.direct = std::move(direct);
+      add(std::move(level));
+    });
+    return how;
+  }
+
+  void apply(std::span<const T> b, std::span<T> x) const override {
+    if constexpr (std::is_same_v<T, V>) {
+      cycle_.apply(b, x);
+    } else {
+      const double scale = scale_for(cycle_.levels.front().A->comm(), largest_modulus<T>(b));
+      const T in = static_cast<T>(scale);
+      const T out = static_cast<T>(scale_ / scale);
+      std::transform(b.begin(), b.end(), b_.begin(),
+                     [in](T value) { return static_cast<V>(in * value); });
+      cycle_.apply(b_, x_);
+      std::transform(x_.begin(), x_.end(), x.begin(),
+                     [out](V value) { return out * static_cast<T>(value); });
+    }
+  }
+
+  std::size_t memory_bytes() const override {
+    std::size_t bytes = (b_.size() + x_.size()) * sizeof(V);
+    for (const CycleLevel<V>& level : cycle_.levels) {
+      bytes += level.memory_bytes();
+      if (!std::is_same_v<T, V>) bytes += values(level.A) + values(level.P) + values(level.R);
+    }
+    return bytes;
+  }
+
+ private:
+  static std::size_t values(const typename CycleLevel<V>::Matrix& matrix) {
+    return matrix ? static_cast<std::size_t>(matrix->nnz_local()) * sizeof(V) : 0;
+  }
+  void add(CycleLevel<V> level) {
+    const bool finest = cycle_.levels.empty();
+    level.reserve(options_.cycle, finest);
+    if (finest && !std::is_same_v<T, V>) {
+      b_.resize(static_cast<std::size_t>(level.A->n_local()));
+      x_.resize(b_.size());
+    }
+    cycle_.levels.push_back(std::move(level));
+  }
+
+  Options options_;
+  double scale_;  // of the matrices
+  Cycle<V> cycle_;
+  mutable std::vector<V> b_, x_;  // of the finest level, where V is not T
+};
+
+}  // namespace
+
+template <class T>
+std::unique_ptr<AppliedCycle<T>> make_applied_cycle(const matrix::DistMatrix<T>& A,
+                                                    const Options& options, bool symmetric_matrix) {
+  if (options.precision == Precision::single && !std::is_same_v<T, float>) {
+    const double largest =
+        std::max(largest_modulus<T>(A.on().vals), largest_modulus<T>(A.off().vals));
+    return std::make_unique<TypedCycle<T, float>>(options, symmetric_matrix,
+                                                  scale_for(A.comm(), largest));
+  }
+  return std::make_unique<TypedCycle<T, T>>(options, symmetric_matrix, 1.0);
+}
+
+template std::unique_ptr<AppliedCycle<float>> make_applied_cycle(const matrix::DistMatrix<float>&,
+                                                                 const Options&, bool);
+template std::unique_ptr<AppliedCycle<double>> make_applied_cycle(const matrix::DistMatrix<double>&,
+                                                                  const Options&, bool);
+
+}  // namespace nodewise::amg

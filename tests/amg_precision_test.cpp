@@ -1,0 +1,130 @@
+// Cycles in single precision under a setup and a Krylov method in double.
+#include <gtest/gtest.h>
+
+#include "nodewise/amg/hierarchy.hpp"
+#include "nodewise/matrix/operations.hpp"
+#include "nodewise/solve/asymmetry.hpp"
+#include "nodewise/solve/krylov.hpp"
+#include "nodewise/solve/matrix_operator.hpp"
+
+#include "amg_support.hpp"
+
+namespace nodewise::amg {
+namespace {
+
+using io::Problem;
+using Matrix = std::shared_ptr<const matrix::DistMatrix<double>>;
+
+constexpr Problem problems[] = {Problem::laplace5, Problem::laplace27, Problem::rotated_fe};
+
+Matrix generated(Problem problem, int n) {
+  return std::make_shared<const matrix::DistMatrix<double>>(
+      io::generate<double>(test::test_comm(), {.problem = problem, .n = n}));
+}
+
+Matrix scaled(const Matrix& A, double factor) {
+  return std::make_shared<const matrix::DistMatrix<double>>(A->with_type<double>(factor));
+}
+
+Options in(Precision precision) {
+  Options options;
+  options.max_coarse_rows = 20;
+  options.precision = precision;
+  return options;
+}
+
+std::vector<double> apply(const Hierarchy<double>& M, double factor) {
+  std::vector<double> b = test::part_of(M.layout(), test::hashed(M.layout().n_global(), 3));
+  for (double& v : b) v *= factor;
+  std::vector<double> x(b.size(), 1e3);
+  M.apply(b, x);
+  return x;
+}
+
+TEST(SinglePrecision, CycleIsTheOneInDoubleButForRounding) {
+  for (const Problem problem : problems) {
+    const Matrix A = generated(problem, 9);
+    for (const CycleKind kind : {CycleKind::v, CycleKind::w, CycleKind::k, CycleKind::additive}) {
+      Options options = in(Precision::same);
+      options.cycle = kind;
+      const Hierarchy<double> full(A, options);
+      options.precision = Precision::single;
+      const Hierarchy<double> single(A, options);
+      const auto& comm = A->comm();
+      const auto got = test::gathered(comm, apply(single, 1));
+      const auto expected = test::gathered(comm, apply(full, 1));
+      test::expect_near(got, expected, 1e-5, "cycle");
+      double difference = 0;
+      for (GlobalIndex i = 0; i < got.rows(); ++i) difference += std::abs(got[i] - expected[i]);
+      EXPECT_GT(difference, 0);  // or it would not be single precision
+    }
+    EXPECT_LT(solve::asymmetry(Hierarchy<double>(A, in(Precision::single))), 1e-5);
+  }
+}
+
+// The scales are far outside of what float can hold; powers of two, so that nothing else changes.
+TEST(SinglePrecision, ScaleOfMatrixAndVectorDoNotMatter) {
+  const Matrix A = generated(Problem::rotated_fe, 9);
+  const Hierarchy<double> M(A, in(Precision::single));
+  const std::vector<double> x = apply(M, 1);
+  for (const int e : {-400, -130, 0, 130, 400}) {
+    const double factor = std::ldexp(1.0, e);
+    const std::vector<double> from_large_b = apply(M, factor);
+    const Hierarchy<double> of_large(scaled(A, factor), in(Precision::single));
+    const std::vector<double> from_large_A = apply(of_large, factor);
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      EXPECT_EQ(from_large_b[i], factor * x[i]) << e;
+      EXPECT_EQ(from_large_A[i], x[i]) << e;
+    }
+  }
+  const std::vector<double> zero = apply(M, 0);
+  EXPECT_EQ(std::count(zero.begin(), zero.end(), 0.0), static_cast<std::ptrdiff_t>(zero.size()));
+}
+
+TEST(SinglePrecision, CostsAtMostOneIteration) {
+  for (const Problem problem : problems) {
+    const Matrix A = generated(problem, problem == Problem::laplace27 ? 12 : 40);
+    const solve::MatrixOperator<double> product(A);
+    const std::vector<double> b = test::part_of(A->rows(), test::hashed(A->rows().n_global(), 5));
+    int iterations[2] = {};
+    for (const Precision precision : {Precision::same, Precision::single}) {
+      const Hierarchy<double> M(A, in(precision));
+      std::vector<double> x(b.size());
+      solve::Options options;
+      options.tolerance = 1e-10;
+      const solve::Report report = solve::cg<double>(product, &M, b, x, options);
+      EXPECT_TRUE(report.converged());
+      EXPECT_LE(report.true_relative_residual, 1e-10);
+      iterations[static_cast<int>(precision)] = report.iterations;
+    }
+    EXPECT_LE(std::abs(iterations[0] - iterations[1]), 1);
+  }
+}
+
+// Rounded to float, the coarsest matrix would be regular and its inverse huge.
+TEST(SinglePrecision, SingularMatricesAreRecognised) {
+  const matrix::Layout layout = matrix::Layout::uniform(test::test_comm(), 90);
+  const Matrix A = std::make_shared<const matrix::DistMatrix<double>>(
+      matrix::matrix_from_rows<double>(layout, layout, [](GlobalIndex i, auto&& emit) {
+        const double h = 1.0 / 3.0;
+        emit(i, i == 0 || i == 89 ? h : 2 * h);
+        if (i > 0) emit(i - 1, -h);
+        if (i < 89) emit(i + 1, -h);
+      }));
+  EXPECT_EQ(Hierarchy<double>(A, in(Precision::single)).levels().back().coarse_solver,
+            "direct, singular");
+}
+
+TEST(SinglePrecision, RebuildIsWhatASetupWouldBe) {
+  const Matrix A = generated(Problem::rotated_fe, 12);
+  const Matrix B = scaled(A, 3);
+  Hierarchy<double> M(A, in(Precision::single));
+  M.rebuild(B);
+  const std::vector<double> x = apply(M, 1);
+  const std::vector<double> expected = apply(Hierarchy<double>(B, in(Precision::single)), 1);
+  test::expect_near(test::gathered(A->comm(), x), test::gathered(A->comm(), expected), 1e-5,
+                    "rebuilt");
+}
+
+}  // namespace
+}  // namespace nodewise::amg
