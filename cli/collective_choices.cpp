@@ -1,5 +1,6 @@
 #include "cli/collective_choices.hpp"
 
+#include <algorithm>
 #include <vector>
 
 #include <fmt/format.h>
@@ -18,10 +19,14 @@ namespace {
 namespace collectives = mpi::collectives;
 
 /// The longest vector that is summed over the ranks in every iteration. GMRES sums its products
-/// with all its basis, and the norm, at once; others a few numbers.
+/// with all its basis, and the norm, at once, enlarged CG two small matrices; others a few numbers.
 Offset longest_sum_bytes(const Settings& settings, solve::Method method) {
   const bool has_basis = method == solve::Method::gmres || method == solve::Method::fgmres;
-  const Offset numbers = has_basis ? Offset{settings.solver.restart} + 1 : 4;
+  const Offset factor = settings.solver.enlarging_factor;
+  Offset numbers = 4;
+  if (has_basis) numbers = Offset{settings.solver.restart} + 1;
+  if (method == solve::Method::enlarged_cg)
+    numbers = std::max(factor * factor + 3, 2 * factor * factor);
   return numbers * static_cast<Offset>(sizeof(double));
 }
 

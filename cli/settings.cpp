@@ -64,8 +64,8 @@ std::span<const Field<MethodOptions>> method_fields() {
   static const std::vector<Field<MethodOptions>> fields = {
       field("solver", &MethodOptions::solver,
             "Krylov method; auto takes cg where the matrix is symmetric and gmres where it is not",
-            {"auto", "cg", "flexible_cg", "pipelined_cg", "minres", "gmres", "fgmres", "bicgstab",
-             "stationary"}),
+            {"auto", "cg", "flexible_cg", "pipelined_cg", "enlarged_cg", "minres", "gmres",
+             "fgmres", "bicgstab", "stationary"}),
       field("preconditioner", &MethodOptions::preconditioner,
             "algebraic multigrid, division by the diagonal, or nothing", {"amg", "jacobi", "none"}),
   };

@@ -21,6 +21,7 @@ enum class SolverChoice {
   cg,
   flexible_cg,
   pipelined_cg,
+  enlarged_cg,
   minres,
   gmres,
   fgmres,

@@ -68,7 +68,7 @@ void check_method(solve::Method method, const Settings& settings) {
   if (!solve::knows_norm(method, norm)) {
     throw Failure(ExitCode::usage,
                   fmt::format("--norm {}: {} can test the unpreconditioned norm only; the others "
-                              "are known to cg, flexible_cg, pipelined_cg, minres and stationary",
+                              "are known to the forms of cg, to minres and stationary",
                               solve::to_string(norm), name));
   }
   if (solve::needs_symmetric_preconditioner(method) && !against.empty()) {

@@ -56,6 +56,8 @@ std::string method_words(const SolveRecord& record, const Settings& settings) {
       return "flexible conjugate gradients";
     case solve::Method::pipelined_cg:
       return "pipelined conjugate gradients";
+    case solve::Method::enlarged_cg:
+      return fmt::format("enlarged conjugate gradients({})", settings.solver.enlarging_factor);
     case solve::Method::minres:
       return "MINRES";
     case solve::Method::gmres:

@@ -123,6 +123,7 @@ TEST(Reductions, OfAnIteration) {
   EXPECT_EQ(per_ten(solve::Method::cg), 20);
   EXPECT_EQ(per_ten(solve::Method::flexible_cg), 20);
   EXPECT_EQ(per_ten(solve::Method::pipelined_cg), 10);
+  EXPECT_EQ(per_ten(solve::Method::enlarged_cg), 20);
   EXPECT_EQ(per_ten(solve::Method::minres), 20);
   EXPECT_EQ(per_ten(solve::Method::stationary), 10);
   EXPECT_EQ(reductions(by(solve::Method::bicgstab), A, &M, 7) -

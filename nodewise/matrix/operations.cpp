@@ -5,6 +5,7 @@
 
 #include "nodewise/base/hash.hpp"
 #include "nodewise/kernels/csr_ops.hpp"
+#include "nodewise/kernels/spmm.hpp"
 #include "nodewise/matrix/fit.hpp"
 #include "nodewise/matrix/ghost_product.hpp"
 #include "nodewise/matrix/row_exchange.hpp"
@@ -24,6 +25,16 @@ std::size_t size(const Csr<T>& A) {
 template <class T>
 void multiply(const DistMatrix<T>& A, std::span<const T> x, std::span<T> y) {
   add_ghost_product(T{1}, A, x, y, [&] { kernels::spmv(A.on(), x, y); });
+}
+
+template <class T>
+void multiply(const DistMatrix<T>& A, std::span<const T> X, std::span<T> Y, int width) {
+  comm::Exchange& exchange = A.exchange();
+  const std::span<T> ghosts = exchange.template ghost_buffer<T>(width);
+  exchange.start(X, ghosts, width);
+  kernels::spmm(A.on(), X, Y, width);
+  exchange.finish();
+  kernels::spmm_add_rows(A.off(), A.boundary_rows(), std::span<const T>(ghosts), Y, width);
 }
 
 template <class T>
@@ -172,6 +183,7 @@ DistMatrix<To> convert(const DistMatrix<From>& A) {
 
 #define NODEWISE_INSTANTIATE(T)                                                              \
   template void multiply(const DistMatrix<T>&, std::span<const T>, std::span<T>);            \
+  template void multiply(const DistMatrix<T>&, std::span<const T>, std::span<T>, int);       \
   template void multiply_add(const DistMatrix<T>&, std::span<const T>, std::span<T>);        \
   template void residual(const DistMatrix<T>&, std::span<const T>, std::span<const T>,       \
                          std::span<T>);                                                      \

@@ -15,6 +15,11 @@ namespace nodewise::matrix {
 template <class T>
 void multiply(const DistMatrix<T>& A, std::span<const T> x, std::span<T> y);
 
+/// Y = A X for `width` vectors side by side, row-major: X is A.cols() x width, Y A.rows() x width.
+/// The messages of one product, `width` times as long; the matrix is read once.
+template <class T>
+void multiply(const DistMatrix<T>& A, std::span<const T> X, std::span<T> Y, int width);
+
 /// y += A x, likewise.
 template <class T>
 void multiply_add(const DistMatrix<T>& A, std::span<const T> x, std::span<T> y);

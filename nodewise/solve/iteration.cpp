@@ -195,12 +195,23 @@ double Iteration<T>::chosen(double rr, double rz, double zz) const {
   return norm() == ResidualNorm::preconditioned ? zz : rr;
 }
 
+bool ask(const mpi::Comm& comm, const Observer& observe, int iteration, double relative) {
+  const bool go_on = observe(iteration, relative);
+  return observe.may_stop() ? mpi::min(comm, std::int32_t{go_on}) == 1 : go_on;
+}
+
+template <class T>
+void Iteration<T>::stop_by_observer() {
+  stop(Outcome::interrupted, fmt::format("the observer ended the solve at a relative residual of "
+                                         "{:.1e} after {} iterations",
+                                         last(), report_.iterations));
+}
+
 template <class T>
 bool Iteration<T>::record(double relative) {
   ++report_.iterations;
   report_.history.push_back(relative);
-  bool go_on = observe_(report_.iterations, relative);
-  if (observe_.may_stop()) go_on = mpi::min(comm(), std::int32_t{go_on}) == 1;
+  const bool go_on = ask(comm(), observe_, report_.iterations, relative);
   if (!std::isfinite(relative)) {
     stop(Outcome::not_finite,
          fmt::format("the residual became {} in iteration {}: the matrix or the preconditioner "
@@ -213,9 +224,7 @@ bool Iteration<T>::record(double relative) {
     return false;
   }
   if (!go_on) {
-    stop(Outcome::interrupted, fmt::format("the observer ended the solve at a relative residual of "
-                                           "{:.1e} after {} iterations",
-                                           relative, report_.iterations));
+    stop_by_observer();
     return false;
   }
   if (relative > divergence_factor * report_.history.front()) {

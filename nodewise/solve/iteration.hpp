@@ -15,6 +15,10 @@ inline constexpr double divergence_factor = 1e8;
 /// Progress means a residual below this times the one at the last progress.
 inline constexpr double stagnation_factor = 0.999;
 
+/// Tells the observer; whether it wants the solve to go on. Local; where it may stop the solve
+/// collective, one allreduce.
+bool ask(const mpi::Comm& comm, const Observer& observe, int iteration, double relative);
+
 /// One solve in progress. Every decision is taken from globally reduced numbers, so that all ranks
 /// take the same. Tests are written so that NaN never passes one.
 template <class T>
@@ -63,6 +67,7 @@ class Iteration {
 
   /// Ends the solve.
   void stop(Outcome outcome, std::string diagnosis);
+  void stop_by_observer();
   /// Collective. After a failure that a singular system without a solution would explain: looks
   /// whether it is one, and says so. r is work space.
   void examine_range(std::span<T> r);

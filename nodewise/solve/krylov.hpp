@@ -2,6 +2,7 @@
 #pragma once
 
 #include <span>
+#include <vector>
 
 #include "nodewise/solve/operator.hpp"
 #include "nodewise/solve/report.hpp"
@@ -27,9 +28,9 @@ namespace nodewise::solve {
 // does not know), thrown alike on every rank. They never throw for a numerical reason: see
 // Report::outcome, the same on every rank.
 //
-// An operator need not be linear to the last bit, but cg(), pipelined_cg(), minres(), gmres() and
-// bicgstab() rely on a preconditioner that is the same map at every call; flexible_cg(), fgmres()
-// and stationary() do not.
+// An operator need not be linear to the last bit, but cg(), pipelined_cg(), enlarged_cg(),
+// minres(), gmres() and bicgstab() rely on a preconditioner that is the same map at every call;
+// flexible_cg(), fgmres() and stationary() do not.
 
 /// Conjugate gradients (Hestenes, Stiefel 1952; Saad 2003, algorithm 9.1) for symmetric positive
 /// (semi)definite A and symmetric positive definite M.
@@ -41,14 +42,27 @@ template <class T>
 Report cg(const Operator<T>& A, const Operator<T>* preconditioner, std::span<const T> b,
           std::span<T> x, const Options& options, const Observer& observe = {});
 
-/// The same for an M that may change from step to step or is not quite symmetric: each direction is
+/// cg() for `width` right-hand sides at once: as many systems, one report each, that share
+/// every product, application of M and reduction. B and X are this rank's rows x width, row-major;
+/// each column is solved as cg() would, and one that has ended waits for the others, its columns
+/// zero. The observer hears of the largest residual of those that went on, and may end all. Throws
+/// invalid_argument unless 1 <= width <= 64.
+///
+/// Cost of an iteration: as cg(), messages and reductions as many but longer (Operator::
+/// apply_block), and one product of one vector where a system is verified. Six vectors a system.
+template <class T>
+std::vector<Report> simultaneous_cg(const Operator<T>& A, const Operator<T>* preconditioner,
+                                    std::span<const T> B, std::span<T> X, int width,
+                                    const Options& options, const Observer& observe = {});
+
+/// cg() for an M that may change from step to step or is not quite symmetric: each direction is
 /// made conjugate to the one before by the formula of Polak and Ribiere (Golub, Ye 1999; Notay
 /// 2000, with one direction kept). One dot product more, in a reduction that there is anyway.
 template <class T>
 Report flexible_cg(const Operator<T>& A, const Operator<T>* preconditioner, std::span<const T> b,
                    std::span<T> x, const Options& options, const Observer& observe = {});
 
-/// The same with one allreduce an iteration, which goes on while the preconditioner and the product
+/// cg() with one allreduce an iteration, which goes on while the preconditioner and the product
 /// of the next iteration are computed (Ghysels, Vanroose 2014, algorithm 4): for many ranks, where
 /// waiting for reductions takes longer than adding vectors. What its longer recurrences lose in
 /// accuracy is given back by computing all vectors anew now and then (residual replacement: Cools,
@@ -60,6 +74,21 @@ Report flexible_cg(const Operator<T>& A, const Operator<T>* preconditioner, std:
 template <class T>
 Report pipelined_cg(const Operator<T>& A, const Operator<T>* preconditioner, std::span<const T> b,
                     std::span<T> x, const Options& options, const Observer& observe = {});
+
+/// Conjugate gradients in an enlarged Krylov space (Grigori, Moufawad, Nataf 2016): the residual is
+/// split over Options::enlarging_factor ranges of rows, t, each part makes a direction of its own,
+/// and x moves in the space of all of them, so that the error is no larger than that of cg() after
+/// as many iterations. It is block CG (O'Leary 1980) on the split residual, each block of
+/// directions made A-orthonormal; directions that depend on others to about the root of round-off
+/// are left out of a step. For many ranks, where a message takes about as long for t numbers as for
+/// one.
+///
+/// Cost of an iteration: one product and one preconditioner for t vectors at once
+/// (Operator::apply_block) and two allreduces of t^2 and 2 t^2 numbers, a third where the iteration
+/// is likely to be the last; 8 t^2 operations a row beside. 4 t + 5 vectors.
+template <class T>
+Report enlarged_cg(const Operator<T>& A, const Operator<T>* preconditioner, std::span<const T> b,
+                   std::span<T> x, const Options& options, const Observer& observe = {});
 
 /// The minimal residual method (Paige, Saunders 1975; with a preconditioner: Elman, Silvester,
 /// Wathen 2014, chapter 4) for symmetric A, definite or not, singular ones that have a solution
@@ -107,7 +136,17 @@ template <class T>
 Report stationary(const Operator<T>& A, const Operator<T>* preconditioner, std::span<const T> b,
                   std::span<T> x, const Options& options, const Observer& observe = {});
 
-enum class Method { cg, flexible_cg, pipelined_cg, minres, gmres, fgmres, bicgstab, stationary };
+enum class Method {
+  cg,
+  flexible_cg,
+  pipelined_cg,
+  enlarged_cg,
+  minres,
+  gmres,
+  fgmres,
+  bicgstab,
+  stationary
+};
 
 /// The snake_case name, as in Report::method.
 const char* to_string(Method method) noexcept;

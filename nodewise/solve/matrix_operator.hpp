@@ -28,6 +28,12 @@ class MatrixOperator final : public Operator<T> {
     const mpi::Scope scope(A_->comm(), "krylov_product");
     matrix::multiply(*A_, x, y);
   }
+  /// One exchange for all vectors.
+  void apply_block(std::span<const T> X, std::span<T> Y, int width,
+                   std::span<T> /*work*/) const override {
+    const mpi::Scope scope(A_->comm(), "krylov_product");
+    matrix::multiply(*A_, X, Y, width);
+  }
   const matrix::DistMatrix<T>& matrix() const { return *A_; }
 
  private:

@@ -10,6 +10,8 @@ const char* to_string(Method method) noexcept {
       return "flexible_cg";
     case Method::pipelined_cg:
       return "pipelined_cg";
+    case Method::enlarged_cg:
+      return "enlarged_cg";
     case Method::minres:
       return "minres";
     case Method::gmres:
@@ -35,7 +37,8 @@ bool needs_fixed_preconditioner(Method method) noexcept {
 }
 
 bool needs_symmetric_preconditioner(Method method) noexcept {
-  return method == Method::cg || method == Method::pipelined_cg || method == Method::minres;
+  return method == Method::cg || method == Method::pipelined_cg || method == Method::enlarged_cg ||
+         method == Method::minres;
 }
 
 template <class T>
@@ -47,6 +50,8 @@ Report solve_by(Method method, const Operator<T>& A, const Operator<T>* precondi
       return flexible_cg(A, preconditioner, b, x, options, observe);
     case Method::pipelined_cg:
       return pipelined_cg(A, preconditioner, b, x, options, observe);
+    case Method::enlarged_cg:
+      return enlarged_cg(A, preconditioner, b, x, options, observe);
     case Method::minres:
       return minres(A, preconditioner, b, x, options, observe);
     case Method::gmres:

@@ -15,6 +15,20 @@ class Operator {
   virtual const comm::Layout& layout() const = 0;
   /// Collective. y = A x; the arrays hold this rank's part and do not overlap.
   virtual void apply(std::span<const T> x, std::span<T> y) const = 0;
+  /// Collective. Y = A X for `width` vectors side by side, row-major. `work` has room for two
+  /// vectors. By default one vector after the other; an operator that can share messages between
+  /// them, or read its entries once, overrides it.
+  virtual void apply_block(std::span<const T> X, std::span<T> Y, int width,
+                           std::span<T> work) const {
+    const std::span<T> x = work.first(work.size() / 2);
+    const std::span<T> y = work.last(x.size());
+    const auto w = static_cast<std::size_t>(width);
+    for (std::size_t c = 0; c < w; ++c) {
+      for (std::size_t i = 0; i < x.size(); ++i) x[i] = X[i * w + c];
+      apply(x, y);
+      for (std::size_t i = 0; i < x.size(); ++i) Y[i * w + c] = y[i];
+    }
+  }
 };
 
 }  // namespace nodewise::solve

@@ -57,6 +57,9 @@ std::span<const Field<Options>> option_fields() {
             "the most iterations; each applies the preconditioner once, of bicgstab twice", 0),
       field("restart", &Options::restart,
             "basis vectors that gmres and fgmres keep before a restart", 1, 10000),
+      field("enlarging_factor", &Options::enlarging_factor,
+            "parts that enlarged_cg splits the residual into, and directions it searches at once",
+            1, 64),
       field("stagnation_window", &Options::stagnation_window,
             "give up after this many iterations in which the residual has not fallen; 0: never", 0),
   };

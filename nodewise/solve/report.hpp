@@ -47,7 +47,8 @@ struct Options {
   double absolute_tolerance = 0;
   ResidualNorm norm = ResidualNorm::unpreconditioned;
   int max_iterations = 1000;
-  int restart = 50;  ///< GMRES: basis vectors kept
+  int restart = 50;          ///< GMRES: basis vectors kept
+  int enlarging_factor = 4;  ///< enlarged CG: parts that the residual is split into
   /// Iterations without any progress that end a solve; 0: never. The residual of CG may stay above
   /// an early value for long while the error falls: 150 iterations for a beam of two materials.
   int stagnation_window = 300;

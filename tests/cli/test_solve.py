@@ -381,7 +381,10 @@ def test_nonsymmetric_matrix_is_detected(nodewise, tmp_path, ranks):
     assert report["error"]["relative"] < 1e-6
 
 
-SOLVERS = ["cg", "flexible_cg", "pipelined_cg", "minres", "gmres", "fgmres", "bicgstab", "stationary"]
+SOLVERS = [
+    "cg", "flexible_cg", "pipelined_cg", "enlarged_cg", "minres", "gmres", "fgmres", "bicgstab",
+    "stationary",
+]
 
 
 @pytest.mark.parametrize("ranks", [1, 3])

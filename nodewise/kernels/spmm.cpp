@@ -1,0 +1,69 @@
+#include "nodewise/kernels/spmm.hpp"
+
+#include <array>
+#include <cstddef>
+
+namespace nodewise::kernels {
+
+namespace {
+
+/// y += row i of A times the columns of X that begin at `X`, `W` of them out of `stride`. The sums
+/// of so many columns stay in registers.
+template <std::size_t W, class T>
+void add_row_product(const Csr<T>& A, LocalIndex i, const T* X, std::size_t stride, T* y) {
+  std::array<T, W> sums{};
+  for (Offset k = A.begin(i); k < A.end(i); ++k) {
+    const auto p = static_cast<std::size_t>(k);
+    const T a = A.vals[p];
+    const T* const x = X + static_cast<std::size_t>(A.cols[p]) * stride;
+    for (std::size_t c = 0; c < W; ++c) sums[c] += a * x[c];
+  }
+  for (std::size_t c = 0; c < W; ++c) y[c] += sums[c];
+}
+
+/// y += row i of A times X, a few columns at a time.
+template <class T>
+void add_row(const Csr<T>& A, LocalIndex i, const T* X, std::size_t width, T* y) {
+  std::size_t c = 0;
+  for (; c + 8 <= width; c += 8) add_row_product<8>(A, i, X + c, width, y + c);
+  if (c + 4 <= width) {
+    add_row_product<4>(A, i, X + c, width, y + c);
+    c += 4;
+  }
+  if (c + 2 <= width) {
+    add_row_product<2>(A, i, X + c, width, y + c);
+    c += 2;
+  }
+  if (c < width) add_row_product<1>(A, i, X + c, width, y + c);
+}
+
+}  // namespace
+
+template <class T>
+void spmm(const Csr<T>& A, std::span<const T> X, std::span<T> Y, int width) {
+  const auto w = static_cast<std::size_t>(width);
+  for (LocalIndex i = 0; i < A.n_rows; ++i) {
+    T* const y = Y.data() + static_cast<std::size_t>(i) * w;
+    for (std::size_t c = 0; c < w; ++c) y[c] = T{};
+    add_row(A, i, X.data(), w, y);
+  }
+}
+
+template <class T>
+void spmm_add_rows(const Csr<T>& A, std::span<const LocalIndex> rows, std::span<const T> X,
+                   std::span<T> Y, int width) {
+  const auto w = static_cast<std::size_t>(width);
+  for (const LocalIndex i : rows) {
+    add_row(A, i, X.data(), w, Y.data() + static_cast<std::size_t>(i) * w);
+  }
+}
+
+#define NODEWISE_INSTANTIATE(T)                                                               \
+  template void spmm(const Csr<T>&, std::span<const T>, std::span<T>, int);                   \
+  template void spmm_add_rows(const Csr<T>&, std::span<const LocalIndex>, std::span<const T>, \
+                              std::span<T>, int);
+NODEWISE_INSTANTIATE(double)
+NODEWISE_INSTANTIATE(float)
+#undef NODEWISE_INSTANTIATE
+
+}  // namespace nodewise::kernels

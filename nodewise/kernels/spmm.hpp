@@ -1,0 +1,20 @@
+// Products of a local matrix with several vectors at once, which read the matrix once.
+#pragma once
+
+#include <span>
+
+#include "nodewise/kernels/csr.hpp"
+
+namespace nodewise::kernels {
+
+/// Local. Y = A X for `width` vectors side by side: X is n_cols x width and Y n_rows x width, both
+/// row-major. Each column is the product with that column alone, up to the order of the additions.
+template <class T>
+void spmm(const Csr<T>& A, std::span<const T> X, std::span<T> Y, int width);
+
+/// Local. Y += A X in the given rows only.
+template <class T>
+void spmm_add_rows(const Csr<T>& A, std::span<const LocalIndex> rows, std::span<const T> X,
+                   std::span<T> Y, int width);
+
+}  // namespace nodewise::kernels

@@ -1,0 +1,66 @@
+// Products with several vectors at once, against those with one.
+#include <gtest/gtest.h>
+
+#include "nodewise/base/hash.hpp"
+#include "nodewise/kernels/spmm.hpp"
+#include "nodewise/kernels/spmv.hpp"
+
+namespace nodewise::kernels {
+namespace {
+
+/// Rows of all lengths from nothing on, with hashed entries.
+template <class T>
+Csr<T> hashed_matrix(LocalIndex rows, LocalIndex cols) {
+  Csr<T> A(rows, cols);
+  for (LocalIndex i = 0; i < rows; ++i) {
+    for (LocalIndex j = 0; j < cols; ++j) {
+      const auto key = static_cast<std::uint64_t>(i * cols + j);
+      if (hash_uniform(key, 1) > 0.3 + 0.1 * (i % 7)) continue;
+      A.cols.push_back(j);
+      A.vals.push_back(static_cast<T>(hash_uniform(key, 2) - 0.5));
+    }
+    A.row_ptr[static_cast<std::size_t>(i) + 1] = static_cast<Offset>(A.cols.size());
+  }
+  return A;
+}
+
+template <class T>
+std::vector<T> hashed_vector(std::size_t n, std::uint64_t seed) {
+  std::vector<T> x(n);
+  for (std::size_t i = 0; i < n; ++i) x[i] = static_cast<T>(hash_uniform(i, seed) - 0.5);
+  return x;
+}
+
+template <class T>
+class Spmm : public testing::Test {};
+using Types = testing::Types<double, float>;
+TYPED_TEST_SUITE(Spmm, Types);
+
+TYPED_TEST(Spmm, IsTheProductOfEveryColumn) {
+  using T = TypeParam;
+  const Csr<T> A = hashed_matrix<T>(19, 13);
+  const double tolerance = 20 * static_cast<double>(std::numeric_limits<T>::epsilon());
+  const std::vector<LocalIndex> some_rows = {0, 3, 18};
+  for (const std::size_t width : {1U, 2U, 3U, 4U, 5U, 7U, 8U, 9U, 16U, 23U}) {
+    const std::vector<T> X = hashed_vector<T>(13 * width, width);
+    std::vector<T> Y(19 * width, T{7});
+    spmm<T>(A, X, Y, static_cast<int>(width));
+    std::vector<T> added = hashed_vector<T>(19 * width, 99);
+    const std::vector<T> before = added;
+    spmm_add_rows<T>(A, some_rows, X, added, static_cast<int>(width));
+    for (std::size_t c = 0; c < width; ++c) {
+      std::vector<T> x(13), y(19);
+      for (std::size_t j = 0; j < x.size(); ++j) x[j] = X[j * width + c];
+      spmv<T>(A, x, y);
+      for (std::size_t i = 0; i < y.size(); ++i) {
+        EXPECT_NEAR(Y[i * width + c], y[i], tolerance);
+        const bool is_added = i == 0 || i == 3 || i == 18;
+        const T expected = before[i * width + c] + (is_added ? y[i] : T{});
+        EXPECT_NEAR(added[i * width + c], expected, tolerance);
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace nodewise::kernels

@@ -1,0 +1,142 @@
+// Enlarged CG: CG where nothing is enlarged, and fewer iterations where something is.
+#include <gtest/gtest.h>
+
+#include "nodewise/amg/hierarchy.hpp"
+#include "nodewise/io/gallery.hpp"
+
+#include "mpi_counter.hpp"
+#include "solve_support.hpp"
+
+namespace nodewise::test {
+namespace {
+
+using solve::Options;
+using solve::Outcome;
+using solve::Report;
+
+Report run(const solve::Operator<double>& A, const solve::Operator<double>* M,
+           const std::vector<double>& b, std::vector<double>& x, const Options& options = {}) {
+  return solve::enlarged_cg<double>(A, M, b, x, options);
+}
+
+solve::MatrixOperator<double> model_problem(io::Problem problem, int n) {
+  io::GalleryOptions options;
+  options.problem = problem;
+  options.n = n;
+  return solve::MatrixOperator<double>(std::make_shared<const matrix::DistMatrix<double>>(
+      io::generate<double>(test_comm(), options)));
+}
+
+Pointwise<double> jacobi(const solve::MatrixOperator<double>& A) {
+  const std::vector<double> d = matrix::diagonal(A.matrix());
+  const GlobalIndex first = A.layout().begin();
+  return {A.layout(), [d, first](GlobalIndex i, double r) {
+            return r / d[static_cast<std::size_t>(i - first)];
+          }};
+}
+
+TEST(EnlargedCg, IsCgWithOnePart) {
+  const auto A = model_problem(io::Problem::laplace9, 12);
+  const Pointwise<double> M = jacobi(A);
+  const std::vector<double> b = hashed_vector(A.layout(), 1);
+  std::vector<double> x(b.size(), 0.0);
+  const Report plain = solve::cg<double>(A, &M, b, x, {.max_iterations = 15});
+  std::vector<double> y(b.size(), 0.0);
+  const Report one = run(A, &M, b, y, {.max_iterations = 15, .enlarging_factor = 1});
+  EXPECT_EQ(one.method, "enlarged_cg");
+  ASSERT_EQ(one.history.size(), plain.history.size());
+  for (std::size_t k = 0; k < plain.history.size(); ++k) {
+    EXPECT_NEAR(one.history[k], plain.history[k], 1e-8 * plain.history[k]);
+  }
+}
+
+// The larger the factor the larger the space, for every problem and preconditioner: never more
+// iterations than CG, and at last many fewer (docs/methods/krylov.md).
+TEST(EnlargedCg, NeedsNoMoreIterationsThanCg) {
+  for (const io::Problem problem :
+       {io::Problem::laplace5, io::Problem::laplace27, io::Problem::rotated_fe}) {
+    const auto A = model_problem(problem, problem == io::Problem::laplace27 ? 8 : 24);
+    const Pointwise<double> diagonal = jacobi(A);
+    const std::vector<double> b = hashed_vector(A.layout(), 2);
+    for (const solve::Operator<double>* M :
+         {(const solve::Operator<double>*)nullptr, (const solve::Operator<double>*)&diagonal}) {
+      std::vector<double> x(b.size(), 0.0);
+      const int of_cg = solve::cg<double>(A, M, b, x, {}).iterations;
+      for (const int factor : {2, 4, 8, 16}) {
+        x.assign(b.size(), 0.0);
+        const Report report = run(A, M, b, x, {.enlarging_factor = factor});
+        EXPECT_EQ(report.outcome, Outcome::converged) << report.diagnosis;
+        EXPECT_LE(report.true_relative_residual, 1e-8);
+        EXPECT_LE(report.iterations, of_cg) << factor;
+        if (factor == 16) {
+          EXPECT_LE(report.iterations, 0.75 * of_cg);
+        }
+        expect_same_on_all_ranks(report);
+      }
+    }
+  }
+}
+
+TEST(EnlargedCg, WorksWithMultigrid) {
+  const auto A = model_problem(io::Problem::rotated_fe, 40);
+  const amg::Hierarchy<double> M(std::make_shared<const matrix::DistMatrix<double>>(A.matrix()),
+                                 {});
+  const std::vector<double> b = hashed_vector(A.layout(), 3);
+  std::vector<double> x(b.size(), 0.0);
+  const int of_cg = solve::cg<double>(A, &M, b, x, {}).iterations;
+  x.assign(b.size(), 0.0);
+  const Report report = run(A, &M, b, x);
+  EXPECT_EQ(report.outcome, Outcome::converged) << report.diagnosis;
+  EXPECT_LE(report.iterations, of_cg);
+}
+
+TEST(EnlargedCg, TheSplitDoesNotDependOnTheRanks) {
+  const auto history_on = [](const comm::Layout& layout) {
+    const auto A = make_operator(
+        layout, [](GlobalIndex i, GlobalIndex j) { return laplace(i, j) + (i == j ? 0.1 : 0.0); });
+    const std::vector<double> b = hashed_vector(layout, 4);
+    std::vector<double> x(b.size(), 0.0);
+    return run(A, nullptr, b, x, {.max_iterations = 10, .enlarging_factor = 5}).history;
+  };
+  const std::vector<double> spread = history_on(uniform(83));
+  const std::vector<double> single = history_on(on_last_rank(83));
+  ASSERT_EQ(spread.size(), single.size());
+  for (std::size_t k = 0; k < single.size(); ++k) {
+    EXPECT_NEAR(spread[k], single[k], 1e-8 * single[k]);
+  }
+}
+
+// More parts than rows: most directions are nothing, and the rest span the whole space at once.
+TEST(EnlargedCg, MorePartsThanRows) {
+  const comm::Layout layout = uniform(5);
+  const auto A = make_operator(layout, laplace);
+  const std::vector<double> b = hashed_vector(layout, 5);
+  std::vector<double> x(b.size(), 0.0);
+  const Report report = run(A, nullptr, b, x, {.enlarging_factor = 64});
+  EXPECT_EQ(report.outcome, Outcome::converged) << report.diagnosis;
+  EXPECT_EQ(report.iterations, 1);
+  EXPECT_LE(dense_residual(laplace, b, x), 1e-8);
+}
+
+// The messages of one product however many parts, each as much longer.
+TEST(EnlargedCg, SendsNoMoreMessages) {
+  const comm::Layout layout = uniform(300);
+  const auto A = make_operator(
+      layout, [](GlobalIndex i, GlobalIndex j) { return laplace(i, j) + (i == j ? 0.5 : 0.0); });
+  const std::vector<double> b = hashed_vector(layout, 6);
+  const std::vector<int> one_node(static_cast<std::size_t>(test_comm()->size()), 0);
+  const auto calls_of = [&](int factor, int iterations) {
+    std::vector<double> x(b.size(), 0.0);
+    const Options options{
+        .tolerance = 1e-14, .max_iterations = iterations, .enlarging_factor = factor};
+    return counted(one_node, [&] { run(A, nullptr, b, x, options); });
+  };
+  const MpiCalls one = calls_of(1, 8), one_less = calls_of(1, 3);
+  const MpiCalls six = calls_of(6, 8), six_less = calls_of(6, 3);
+  EXPECT_EQ(six.messages() - six_less.messages(), one.messages() - one_less.messages());
+  EXPECT_EQ(six.bytes() - six_less.bytes(), 6 * (one.bytes() - one_less.bytes()));
+  EXPECT_EQ(six.collectives - six_less.collectives, one.collectives - one_less.collectives);
+}
+
+}  // namespace
+}  // namespace nodewise::test
