@@ -84,6 +84,7 @@ std::vector<Option> make_catalog() {
   append(all, "Solver", "solver", solve, method_fields(), &Settings::method);
   append(all, "Solver", "solver", solve, solve::option_fields(), &Settings::solver);
   append(all, "Multigrid", "amg", both, amg::option_fields(), &Settings::amg);
+  append(all, "Multigrid", "amg", both, knowledge_fields(), &Settings::knowledge);
   append(all, "Model problems", "problem", any, io::gallery_fields(), &Settings::gallery);
   append(all, "Placement", "placement", both, placement_fields(), &Settings::placement);
   append(all, "Placement", "placement", {Command::inspect}, virtual_fields(),

@@ -41,10 +41,16 @@ OptionalHierarchy make_hierarchy(const std::shared_ptr<const Matrix>& A, const S
   try {
     std::vector<GlobalIndex> starts;
     if (settings.has_virtual_ranks()) {
-      starts = comm::uniform_starts(A->rows().n_global(), settings.virtual_machine.virtual_ranks);
+      const GlobalIndex n = A->rows().n_global();
+      const int together = settings.amg.unknowns;  // the rows of a point are on one rank
+      starts = comm::uniform_starts(n / together, settings.virtual_machine.virtual_ranks);
+      for (GlobalIndex& start : starts) start *= together;
+      starts.back() = n;
     }
+    amg::Knowledge<double> knowledge = make_knowledge(*A, settings);
+    knowledge.virtual_starts = std::move(starts);
     auto hierarchy = std::make_unique<const amg::Hierarchy<double>>(
-        A, settings.amg, amg::Knowledge<double>{std::move(starts), {}}, level_progress(console));
+        A, settings.amg, std::move(knowledge), level_progress(console));
     record.levels.assign(hierarchy->levels().begin(), hierarchy->levels().end());
     for (std::size_t l = 0; l < record.levels.size(); ++l) {
       record.level_surveys.push_back({longest_row(*hierarchy->matrix(l))});

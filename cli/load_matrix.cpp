@@ -93,7 +93,8 @@ LoadedMatrix read_file(const mpi::Comm& world, const std::shared_ptr<const mpi::
     check_memory(world, file_need(comm, settings), source_name(settings));
   }
   LoadedMatrix loaded;
-  Matrix A = io::read_matrix<double>(comm, path, {}, &loaded.summary);
+  Matrix A =
+      io::read_matrix<double>(comm, path, {.together = settings.amg.unknowns}, &loaded.summary);
   if (settings.source.graph_laplacian) A = io::grounded_laplacian(A);
   loaded.A = std::make_shared<const Matrix>(std::move(A));
   return loaded;

@@ -160,6 +160,14 @@ void check_combinations(const Settings& s) {
   }
   if (s.has("rhs") && s.rhs.random_rhs) fail("give --rhs or --random-rhs, not both");
   if (s.has("rhs-seed") && !s.rhs.random_rhs) fail("--rhs-seed needs --random-rhs");
+  if (s.has("near-null-space") && s.has("coordinates")) {
+    fail("give --near-null-space or --coordinates, not both");
+  }
+  for (const char* name : {"near-null-space", "coordinates"}) {
+    if (s.has(name) && s.amg.method != amg::Method::aggregation) {
+      fail(fmt::format("--{} is for --method aggregation", name));
+    }
+  }
   if (s.has("node-map") && s.has("ranks-per-node")) {
     fail("give --node-map or --ranks-per-node, not both");
   }

@@ -72,6 +72,18 @@ std::span<const Field<MethodOptions>> method_fields() {
   return fields;
 }
 
+std::span<const Field<KnowledgeOptions>> knowledge_fields() {
+  static const std::vector<Field<KnowledgeOptions>> fields = {
+      text_field("near_null_space", &KnowledgeOptions::near_null_space, "file",
+                 "vectors that the matrix nearly maps to zero, one a column, which an aggregation "
+                 "is to represent; without them, the constant of every unknown"),
+      text_field("coordinates", &KnowledgeOptions::coordinates, "file",
+                 "the coordinates of the points, one a row: the near null space is then that of "
+                 "linear elasticity, the rigid body modes, with as many unknowns as coordinates"),
+  };
+  return fields;
+}
+
 std::span<const Field<ResultOptions>> result_fields() {
   static const std::vector<Field<ResultOptions>> fields = {
       text_field("output", &ResultOptions::output, "file", "write the solution x"),

@@ -57,6 +57,12 @@ struct MethodOptions {
   PreconditionerChoice preconditioner = PreconditionerChoice::amg;
 };
 
+/// What is known of the problem besides its matrix.
+struct KnowledgeOptions {
+  std::string near_null_space;
+  std::string coordinates;
+};
+
 struct ResultOptions {
   std::string output;
   bool output_anyway = false;
@@ -97,6 +103,7 @@ struct Settings {
   MethodOptions method;
   solve::Options solver;
   amg::Options amg;
+  KnowledgeOptions knowledge;
   ResultOptions result;
   ConsoleOptions console;
   VirtualOptions virtual_machine;
@@ -111,6 +118,7 @@ std::span<const Field<SourceOptions>> source_fields();
 std::span<const Field<RhsOptions>> rhs_fields();
 std::span<const Field<PlacementOptions>> placement_fields();
 std::span<const Field<MethodOptions>> method_fields();
+std::span<const Field<KnowledgeOptions>> knowledge_fields();
 std::span<const Field<ResultOptions>> result_fields();
 std::span<const Field<ConsoleOptions>> console_fields();
 std::span<const Field<VirtualOptions>> virtual_fields();

@@ -106,8 +106,8 @@ Preconditioner make_preconditioner(const std::shared_ptr<const Matrix>& A, const
     return std::make_unique<Jacobi>(*A);
   }
   if (!console.is_live()) console.line("Setup");
-  auto hierarchy =
-      std::make_unique<amg::Hierarchy<double>>(A, settings.amg, level_progress(console));
+  auto hierarchy = std::make_unique<amg::Hierarchy<double>>(
+      A, settings.amg, make_knowledge(*A, settings), level_progress(console));
   record.levels.assign(hierarchy->levels().begin(), hierarchy->levels().end());
   record.grid_complexity = hierarchy->grid_complexity();
   record.operator_complexity = hierarchy->operator_complexity();

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "nodewise/amg/near_null_space.hpp"
 #include "nodewise/base/hash.hpp"
 #include "nodewise/io/read.hpp"
 #include "nodewise/matrix/operations.hpp"
@@ -112,6 +113,29 @@ System make_system(std::shared_ptr<const Matrix> A, const Settings& settings) {
     make_known_solution(system);
   }
   return system;
+}
+
+amg::Knowledge<double> make_knowledge(const Matrix& A, const Settings& settings) {
+  const KnowledgeOptions& given = settings.knowledge;
+  amg::Knowledge<double> knowledge;
+  const auto read = [&](const comm::Layout& layout, const std::string& path) {
+    return about_files(ExitCode::input_file,
+                       [&] { return io::read_vectors<double>(layout, path); });
+  };
+  if (!given.near_null_space.empty()) {
+    io::Vectors<double> vectors = read(A.rows(), given.near_null_space);
+    knowledge.near_null_space = {vectors.n_vectors, std::move(vectors.values)};
+  } else if (!given.coordinates.empty()) {
+    const int unknowns = settings.amg.unknowns;
+    const io::Vectors<double> x = read(amg::points_of(A.rows(), unknowns), given.coordinates);
+    if (x.n_vectors != unknowns) {
+      throw Failure(ExitCode::usage,
+                    fmt::format("{} has {} coordinates a point, which needs --unknowns {}",
+                                given.coordinates, x.n_vectors, x.n_vectors));
+    }
+    knowledge.near_null_space = amg::rigid_body_modes<double>(A.rows(), unknowns, x.values);
+  }
+  return knowledge;
 }
 
 std::optional<SolutionError> solution_error(const System& system, std::span<const double> x) {

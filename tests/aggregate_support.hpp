@@ -173,6 +173,7 @@ inline std::vector<int> reference_standard(const DenseMatrix& A, const Dense<int
     }
   }
   std::vector<int> of_point(static_cast<std::size_t>(n), -1);
+  std::vector<GlobalIndex> roots;
   int next = 0;
   // Ranks number their aggregates after those of the ranks before them.
   for (int rank = 0; rank < layout.comm().size(); ++rank) {
@@ -184,6 +185,7 @@ inline std::vector<int> reference_standard(const DenseMatrix& A, const Dense<int
           of_point[static_cast<std::size_t>(j)] = next;
         }
       }
+      roots.push_back(i);
       ++next;
     };
     for (GlobalIndex i = begin; i < end; ++i) {
@@ -201,6 +203,12 @@ inline std::vector<int> reference_standard(const DenseMatrix& A, const Dense<int
     for (GlobalIndex i = begin; i < end; ++i) {
       if (of_point[static_cast<std::size_t>(i)] < 0 && !is_isolated(marks, i)) take(i);
     }
+  }
+  for (int& aggregate : of_point) {  // numbered by their roots in the end
+    if (aggregate < 0) continue;
+    const GlobalIndex root = roots[static_cast<std::size_t>(aggregate)];
+    aggregate = static_cast<int>(
+        std::count_if(roots.begin(), roots.end(), [&](GlobalIndex r) { return r < root; }));
   }
   return of_point;
 }

@@ -148,6 +148,25 @@ TEST(Aggregates, StandardOnesAreThoseOfTheReference) {
   }
 }
 
+TEST(Aggregates, HaveTheirRootsInOrder) {
+  for (const auto& [name, A] : test::graphs()) {
+    for (const matrix::Layout& layout : layouts_of(test_comm(), A.rows())) {
+      const auto G = distribute(A, layout);
+      const Strength strength = symmetric_strength(G, 0.05);
+      for (const Aggregates& got :
+           {independent_set_aggregates(G, strength, 2, 0), standard_aggregates(G, strength)}) {
+        ASSERT_EQ(got.roots.size(), static_cast<std::size_t>(got.layout.n_local())) << name;
+        EXPECT_TRUE(std::is_sorted(got.roots.begin(), got.roots.end())) << name;
+        for (std::size_t a = 0; a < got.roots.size(); ++a) {
+          EXPECT_EQ(got.of_point[static_cast<std::size_t>(got.roots[a])],
+                    got.layout.begin() + static_cast<GlobalIndex>(a))
+              << name;
+        }
+      }
+    }
+  }
+}
+
 TEST(Aggregates, CoverAGridInThrees) {
   // 27 neighbours on 9^3 points: standard aggregates are 3 x 3 x 3, as PyAMG has them too.
   const auto A =

@@ -106,7 +106,7 @@ Aggregates distributed(const GivenAggregates& whole, const matrix::Layout& point
     const GlobalIndex root = std::min(a * points_each + points_each / 2, points.n_global() - 1);
     owned += points.owns(points.first() + root) ? 1 : 0;
   }
-  Aggregates result{matrix::Layout::from_local_size(points.shared_comm(), owned), {}};
+  Aggregates result{matrix::Layout::from_local_size(points.shared_comm(), owned), {}, {}};
   for (GlobalIndex i = points.begin(); i < points.end(); ++i) {
     result.of_point.push_back(whole.of_point[static_cast<std::size_t>(i - points.first())]);
   }

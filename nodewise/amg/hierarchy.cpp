@@ -5,6 +5,8 @@
 #include <optional>
 #include <utility>
 
+#include "nodewise/amg/aggregate/tentative.hpp"
+#include "nodewise/amg/aggregation.hpp"
 #include "nodewise/amg/applied_cycle.hpp"
 #include "nodewise/amg/classical.hpp"
 #include "nodewise/amg/cycle.hpp"
@@ -83,8 +85,8 @@ template <class T>
 bool resolve_automatic(Options& options, const DistMatrix<T>& A) {
   const bool sweeps = options.sweep_order == SweepOrder::automatic;
   const bool measure = options.strength_measure == StrengthMeasure::automatic;
-  const bool others =
-      options.cycle == CycleKind::k || relax::needs_spectral_radius(options.smoother);
+  const bool others = options.method == Method::aggregation || options.cycle == CycleKind::k ||
+                      relax::needs_spectral_radius(options.smoother);
   if (!sweeps && !measure && !others) return true;
   const bool symmetric = matrix::is_symmetric(A);
   if (sweeps) {
@@ -99,9 +101,10 @@ bool resolve_automatic(Options& options, const DistMatrix<T>& A) {
 
 /// What is asked of the finest matrix before the setup.
 template <class T>
-bool examine(const DistMatrix<T>& A, Options& options) {
+bool examine(const DistMatrix<T>& A, const Knowledge<T>& knowledge, Options& options) {
   const mpi::Scope scope(A.comm(), "examination", 0);
   check_matrix(A);
+  if (options.method == Method::aggregation) check_aggregation(A, knowledge, options);
   return resolve_automatic(options, A);
 }
 
@@ -183,6 +186,19 @@ DistMatrix<T> coarse_matrix(const DistMatrix<T>& A, const DistMatrix<T>* R,
   return matrix::multiply(*R, matrix::multiply(A, P));
 }
 
+/// A coarse matrix as a cycle can use it: aggregates may have fewer rows than vectors.
+template <class T>
+DistMatrix<T> without_zero_rows(const DistMatrix<T>& A, const Transfer<T>& transfer) {
+  return transfer.coarse_unknowns > 0 ? aggregate::with_unit_rows(A, transfer.coarse_unknowns) : A;
+}
+
+template <class T>
+Transfer<T> make_transfer(const DistMatrix<T>& A, const Knowledge<T>& knowledge,
+                          const Options& options) {
+  return options.method == Method::aggregation ? aggregation_transfer(A, knowledge, options)
+                                               : classical_transfer(A, knowledge, options);
+}
+
 /// Gives a level its transfer, and returns the matrix of the next; nothing where the level is to be
 /// the last. What takes another route in the setup than in the solve is needed here only.
 template <class T>
@@ -197,14 +213,16 @@ MatrixPointer<T> coarsen_level(Level<T>& level, const MatrixPointer<T>& A,
     return routed(M, routes.solve, routes.solve_transport);
   };
   const MatrixPointer<T> setup_A = for_setup(one_route ? level.A : A);
-  level.transfer = classical_transfer(*setup_A, level.knowledge, options);
-  auto& [P, R, coarse_rows, near_null_space, failure] = level.transfer;
+  level.transfer = make_transfer(*setup_A, level.knowledge, options);
+  auto& P = level.transfer.P;
+  auto& R = level.transfer.R;
   if (P == nullptr) return nullptr;
   const MatrixPointer<T> setup_P = for_setup(P);
   const MatrixPointer<T> setup_R = R ? for_setup(R) : nullptr;
   P = for_solve(one_route ? setup_P : P);
   if (R) R = for_solve(one_route ? setup_R : R);
-  return std::make_shared<const DistMatrix<T>>(coarse_matrix(*setup_A, setup_R.get(), *setup_P));
+  return std::make_shared<const DistMatrix<T>>(
+      without_zero_rows(coarse_matrix(*setup_A, setup_R.get(), *setup_P), level.transfer));
 }
 
 }  // namespace
@@ -217,7 +235,8 @@ template <class T>
 std::string apply_to(AppliedCycle<T>& cycle, const Level<T>& level, const MatrixPointer<T>& A,
                      const Options& options, bool symmetric, std::optional<Error>& failure) {
   if (level.solved_directly) return cycle.add_direct(A);
-  const double radius = radius_for_smoother(*A, symmetric, options);
+  const double known = level.transfer.spectral_radius;
+  const double radius = known > 0 ? known : radius_for_smoother(*A, symmetric, options);
   if (!failure) {
     failure = mpi::caught([&] {
       cycle.add_smoothed({A, level.transfer.P, level.transfer.R, radius});
@@ -238,7 +257,7 @@ Hierarchy<T>::Hierarchy(std::shared_ptr<const DistMatrix<T>> A, const Options& o
                         Knowledge<T> knowledge, const LevelObserver& observe)
     : options_(options) {
   check_starts(*A, std::span<const GlobalIndex>(knowledge.virtual_starts));
-  symmetric_ = examine(*A, options_);
+  symmetric_ = examine(*A, knowledge, options_);
   cycle_ = make_applied_cycle(*A, options_, symmetric_);
   // What fails on this rank alone, and is no matrix: it waits for the others at the end, since an
   // agreement on every level would cost as much as a message to the farthest rank and back.
@@ -251,6 +270,7 @@ Hierarchy<T>::Hierarchy(std::shared_ptr<const DistMatrix<T>> A, const Options& o
     level.knowledge = std::exchange(knowledge, {});
     const LevelRoutes routes = routes_of_level(options_, depth);
     level.A = routed(A, routes.solve, routes.solve_transport);
+    level.knowledge.symmetric = symmetric_;
     LevelInfo info = describe(*level.A, routes);
     const bool may_coarsen =
         info.rows > options_.max_coarse_rows && depth + 1 < options_.max_levels;
@@ -269,6 +289,7 @@ Hierarchy<T>::Hierarchy(std::shared_ptr<const DistMatrix<T>> A, const Options& o
     knowledge.virtual_starts =
         virtual_coarse_starts(level.knowledge.virtual_starts, level.transfer.coarse_rows);
     knowledge.near_null_space = std::move(level.transfer.coarse_near_null_space);
+    knowledge.unknowns = level.transfer.coarse_unknowns;
   }
   unite(levels_.front()->A->comm(), info_, failure);
 }
@@ -287,7 +308,8 @@ MatrixPointer<T> next_matrix(Level<T>& level, const Level<T>& next, const DistMa
   if (!level.product) {
     level.product = std::make_unique<matrix::GalerkinProduct<T>>(*level.A, *transfer.P, *next.A);
   }
-  return std::make_shared<const DistMatrix<T>>(level.product->recompute(A));
+  return std::make_shared<const DistMatrix<T>>(
+      without_zero_rows(level.product->recompute(A), transfer));
 }
 
 }  // namespace
@@ -308,6 +330,7 @@ void Hierarchy<T>::rebuild(std::shared_ptr<const DistMatrix<T>> A) {
   for (const std::unique_ptr<Level<T>>& level : levels_) {
     const mpi::Scope scope(A->comm(), "level_setup", level->depth);
     matrices.push_back(A);
+    level->transfer.spectral_radius = 0;  // that of the old values
     info[matrices.size() - 1].coarse_solver =
         apply_to(*cycle, *level, A, options_, symmetric_, failure);
     if (!level->transfer.P) break;

@@ -51,9 +51,10 @@ class Hierarchy : public solve::Operator<T> {
   Hierarchy(std::shared_ptr<const matrix::DistMatrix<T>> A, const Options& options,
             const LevelObserver& observe = {});
   /// The same with what is known of the problem besides its matrix. Throws invalid_argument where
-  /// there are virtual ranks and the communicator has several ranks, or theirs are not all rows.
+  /// there are virtual ranks and the communicator has several ranks, or theirs are not all rows;
+  /// with method aggregation also what check_aggregation() throws.
   Hierarchy(std::shared_ptr<const matrix::DistMatrix<T>> A, const Options& options,
-            Knowledge<T> knowledge, const LevelObserver& observe);
+            Knowledge<T> knowledge, const LevelObserver& observe = {});
   ~Hierarchy() override;
   Hierarchy(Hierarchy&&) noexcept;
 

@@ -34,6 +34,11 @@ std::span<const Field<Options>> option_fields() {
       "point_to_point",          "persistent", "neighborhood",
       "persistent_neighborhood", "rma",        "shared_memory"};
   static const std::vector<Field<O>> fields = {
+      field("method", &O::method, "How a level is joined to the next",
+            std::vector<std::string>{"classical", "aggregation"}),
+      field("unknowns", &O::unknowns,
+            "Rows that belong to one point, such as the displacements of a node, interleaved", 1,
+            64),
       field("strength_threshold", &O::strength_threshold,
             "An entry is strong when its size exceeds this fraction of the row's largest", 0.0,
             1.0),
@@ -83,6 +88,25 @@ std::span<const Field<Options>> option_fields() {
       field("max_levels", &O::max_levels, "Most levels, the finest included", 1, 100),
       field("max_coarse_rows", &O::max_coarse_rows,
             "Coarsening ends at a matrix with no more rows, which is solved directly", 1, 2000),
+      field("aggregation_threshold", &O::aggregation_threshold,
+            "Points are strongly connected where |a_ij| exceeds this times sqrt |a_ii a_jj|, norms "
+            "of blocks where points have several unknowns; negative: 0.02, for such points 0.05",
+            -1.0, 1.0),
+      field("aggregates", &O::aggregates,
+            "How points are grouped: around an independent set, the same on any number of ranks, "
+            "or greedily on each rank by itself",
+            std::vector<std::string>{"independent_set", "standard"}),
+      field("aggregation_distance", &O::aggregation_distance,
+            "Points of the independent set are more connections apart than this", 1, 8),
+      field("prolongation_sweeps", &O::prolongation_sweeps,
+            "Jacobi sweeps that smooth the prolongation of an aggregation", 0, 10),
+      field("prolongation_weight", &O::prolongation_weight,
+            "Their damping, divided by the spectral radius of the scaled matrix", 0.0, 2.0),
+      field("filter_prolongation", &O::filter_prolongation,
+            "Whether they leave out weak entries of the matrix, lumped into the diagonal"),
+      field("candidate_sweeps", &O::candidate_sweeps,
+            "Relaxation of the near null space on the finest level, before it is aggregated", 0,
+            100),
       field("route", &O::route,
             "How data travels between nodes: straight to every rank, once from each rank to each "
             "node, or gathered on the node and once from node to node; or a list by level, such as "

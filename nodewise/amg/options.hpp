@@ -27,7 +27,13 @@ enum class CycleKind { v, w, f, k, additive };
 /// The precision that the cycle is applied in; the setup is in that of the matrix.
 enum class Precision { same, single };
 
+/// Which family of methods joins a level to the next.
+enum class Method { classical, aggregation };
+enum class AggregateKind { independent_set, standard };
+
 struct Options {
+  Method method = Method::classical;
+  int unknowns = 1;
   double strength_threshold = 0.25;
   StrengthMeasure strength_measure = StrengthMeasure::automatic;
   double max_row_sum = 0.9;
@@ -47,6 +53,13 @@ struct Options {
   Precision precision = Precision::same;
   int max_levels = 25;
   int max_coarse_rows = 100;
+  double aggregation_threshold = -1;  ///< negative: by the number of unknowns
+  AggregateKind aggregates = AggregateKind::independent_set;
+  int aggregation_distance = 2;
+  int prolongation_sweeps = 1;
+  double prolongation_weight = 1.3333333333333333;
+  bool filter_prolongation = false;
+  int candidate_sweeps = 0;
   ByLevel<comm::Route> route = comm::Route::direct;  ///< of the exchanges of the solve
   ByLevel<comm::Route> setup_route;                  ///< of the setup; empty: as in the solve
   int route_from_level = 0;                          ///< finer levels are direct

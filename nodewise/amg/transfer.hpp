@@ -19,6 +19,8 @@ struct Knowledge {
   /// (amg/virtual_ranks.hpp). Empty: none.
   std::vector<GlobalIndex> virtual_starts;
   NearNullSpace<T> near_null_space;
+  int unknowns = 0;       ///< rows of each point, interleaved; 0: as the options say
+  bool symmetric = true;  ///< the matrix, as the setup found
 };
 
 /// What a way of coarsening makes of a level.
@@ -28,9 +30,12 @@ struct Transfer {
   std::shared_ptr<const matrix::DistMatrix<T>> P;
   /// Restriction to the next level; null: the transpose of P.
   std::shared_ptr<const matrix::DistMatrix<T>> R;
-  /// For each of this rank's rows of the next level the row of this level it stands for, ascending.
+  /// For each of this rank's rows of the next level the row of this level it stands for, ascending;
+  /// in an aggregation the first row of an aggregate's root, for all unknowns.
   std::vector<LocalIndex> coarse_rows;
   NearNullSpace<T> coarse_near_null_space;
+  int coarse_unknowns = 0;     ///< rows of each point of the next level; 0: as the options say
+  double spectral_radius = 0;  ///< of D^-1 A, where it had to be found; 0: not known
   /// What failed on this rank alone after the last message, to be agreed on with what comes later.
   std::optional<Error> failure;
 };

@@ -46,6 +46,11 @@ PROBLEM = ["solve", "--problem", "laplace5"]
             [*PROBLEM, "--route", "direct,two_step", "--route-from-level", "1"],
             "give routes by level or --route-from-level, not both",
         ),
+        (
+            ["solve", "A.mtx", "--near-null-space", "B.mtx", "--coordinates", "x.mtx"],
+            "give --near-null-space or --coordinates, not both",
+        ),
+        (["solve", "A.mtx", "--coordinates", "x.mtx"], "--coordinates is for --method aggregation"),
         ([*PROBLEM, "--sor-weight", "2"], "--sor-weight: '2' is not a number in"),
         (["convert", "A.mtx"], "convert needs a file to read and one to write, but 1 is given"),
         (["convert", "--problem", "laplace5"], "needs one file to write, but none is given"),

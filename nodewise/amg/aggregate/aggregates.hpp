@@ -15,6 +15,7 @@ inline constexpr GlobalIndex no_aggregate = -1;
 struct Aggregates {
   comm::Layout layout;                ///< of the aggregates, in the order of their roots
   std::vector<GlobalIndex> of_point;  ///< of each of this rank's points, or no_aggregate
+  std::vector<LocalIndex> roots;      ///< of this rank's aggregates, ascending
 };
 
 /// Collective. The points that are more than `distance` strong connections apart and within that of

@@ -11,18 +11,21 @@ using matrix::DistMatrix;
 template <class T>
 Aggregates independent_set_aggregates(const DistMatrix<T>& G, const Strength& strength,
                                       int distance, int seed) {
-  const std::vector<std::uint8_t> roots = maximal_independent_set(G, strength, distance, seed);
+  const std::vector<std::uint8_t> is_root = maximal_independent_set(G, strength, distance, seed);
   Aggregates aggregates{
-      comm::Layout::from_local_size(G.shared_comm(), std::count(roots.begin(), roots.end(), 1)),
+      comm::Layout::from_local_size(G.shared_comm(), std::count(is_root.begin(), is_root.end(), 1)),
+      {},
       {}};
   std::vector<GlobalIndex>& of_point = aggregates.of_point;
   std::vector<GlobalIndex> ghosts;
   mpi::collectively(G.comm(), [&] {
-    of_point.assign(roots.size(), no_aggregate);
+    of_point.assign(is_root.size(), no_aggregate);
     ghosts.assign(static_cast<std::size_t>(G.n_ghosts()), no_aggregate);
     GlobalIndex next = aggregates.layout.begin();
-    for (std::size_t i = 0; i < roots.size(); ++i) {
-      if (roots[i]) of_point[i] = next++;
+    for (std::size_t i = 0; i < is_root.size(); ++i) {
+      if (!is_root[i]) continue;
+      of_point[i] = next++;
+      aggregates.roots.push_back(static_cast<LocalIndex>(i));
     }
   });
   std::optional<Error> failure;

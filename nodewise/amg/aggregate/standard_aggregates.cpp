@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <numeric>
 
 #include "nodewise/amg/aggregate/aggregates.hpp"
 #include "nodewise/amg/aggregate/join.hpp"
@@ -12,6 +13,11 @@ using matrix::DistMatrix;
 namespace {
 
 /// The passes of standard_aggregates(); numbers count from 0 on this rank.
+struct Result {
+  std::vector<GlobalIndex> of_point;
+  std::vector<LocalIndex> roots;
+};
+
 template <class T>
 class Standard {
  public:
@@ -20,7 +26,8 @@ class Standard {
     std::fill(of_point_.begin(), of_point_.end(), no_aggregate);
   }
 
-  std::vector<GlobalIndex> run() {
+  /// Without a layout yet.
+  Result run() {
     for (LocalIndex i = 0; i < G_.n_local(); ++i) {
       if (is_free(i) && neighbourhood_is_free(i)) take_neighbourhood(i);
     }
@@ -28,9 +35,8 @@ class Standard {
     for (LocalIndex i = 0; i < G_.n_local(); ++i) {
       if (is_free(i) && is_connected(i)) take_neighbourhood(i);
     }
-    return std::move(of_point_);
+    return number_by_roots();
   }
-  GlobalIndex size() const { return size_; }
 
  private:
   bool is_free(LocalIndex i) const { return of_point_[static_cast<std::size_t>(i)] < 0; }
@@ -54,35 +60,47 @@ class Standard {
   }
 
   void take_neighbourhood(LocalIndex i) {
-    of_point_[static_cast<std::size_t>(i)] = size_;
+    const auto number = static_cast<GlobalIndex>(roots_.size());
+    of_point_[static_cast<std::size_t>(i)] = number;
     for_each_strong(G_.on(), strength_.on, i, [&](std::size_t j, T) {
-      if (of_point_[j] < 0) of_point_[j] = size_;
+      if (of_point_[j] < 0) of_point_[j] = number;
     });
-    ++size_;
+    roots_.push_back(i);
+  }
+
+  /// The last pass has added roots between those of the first.
+  Result number_by_roots() {
+    std::vector<std::size_t> order(roots_.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::sort(order.begin(), order.end(),
+              [&](std::size_t a, std::size_t b) { return roots_[a] < roots_[b]; });
+    std::vector<GlobalIndex> number(roots_.size());
+    for (std::size_t k = 0; k < order.size(); ++k) number[order[k]] = static_cast<GlobalIndex>(k);
+    for (GlobalIndex& aggregate : of_point_) {
+      if (aggregate >= 0) aggregate = number[static_cast<std::size_t>(aggregate)];
+    }
+    std::sort(roots_.begin(), roots_.end());
+    return {std::move(of_point_), std::move(roots_)};
   }
 
   const DistMatrix<T>& G_;
   const Strength& strength_;
   std::vector<GlobalIndex> of_point_;
-  GlobalIndex size_ = 0;
+  std::vector<LocalIndex> roots_;
 };
 
 }  // namespace
 
 template <class T>
 Aggregates standard_aggregates(const DistMatrix<T>& G, const Strength& strength) {
-  GlobalIndex size = 0;
-  std::vector<GlobalIndex> of_point = mpi::collectively(G.comm(), [&] {
-    Standard<T> passes(G, strength);
-    auto numbers = passes.run();
-    size = passes.size();
-    return numbers;
-  });
-  comm::Layout layout = comm::Layout::from_local_size(G.shared_comm(), size);
+  auto [of_point, roots] =
+      mpi::collectively(G.comm(), [&] { return Standard<T>(G, strength).run(); });
+  comm::Layout layout =
+      comm::Layout::from_local_size(G.shared_comm(), static_cast<GlobalIndex>(roots.size()));
   for (GlobalIndex& aggregate : of_point) {
     if (aggregate >= 0) aggregate += layout.begin();
   }
-  return {std::move(layout), std::move(of_point)};
+  return {std::move(layout), std::move(of_point), std::move(roots)};
 }
 
 template Aggregates standard_aggregates(const DistMatrix<float>&, const Strength&);

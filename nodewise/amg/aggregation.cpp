@@ -1,0 +1,166 @@
+#include "nodewise/amg/aggregation.hpp"
+
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "nodewise/amg/aggregate/aggregates.hpp"
+#include "nodewise/amg/aggregate/graph.hpp"
+#include "nodewise/amg/aggregate/smooth.hpp"
+#include "nodewise/amg/aggregate/tentative.hpp"
+#include "nodewise/amg/spectral_radius.hpp"
+#include "nodewise/mpi/agree.hpp"
+#include "nodewise/mpi/ledger.hpp"
+
+namespace nodewise::amg {
+
+namespace {
+
+using matrix::DistMatrix;
+
+/// A level that keeps more of its rows than this is not worth having.
+constexpr double max_coarsening_ratio = 0.95;
+
+/// The points and how they are connected.
+template <class T>
+struct Graph {
+  std::optional<DistMatrix<T>> norms;  // where a point has several rows
+  Strength strength;
+
+  const DistMatrix<T>& matrix(const DistMatrix<T>& A) const { return norms ? *norms : A; }
+};
+
+/// Low enough for the couplings of a 27-point stencil (1/26), and where several unknowns make a
+/// point high enough to see that a beam's two materials are hardly connected.
+double threshold_for(int unknowns, const Options& options) {
+  if (options.aggregation_threshold >= 0) return options.aggregation_threshold;
+  return unknowns > 1 ? 0.05 : 0.02;
+}
+
+template <class T>
+Graph<T> make_graph(const DistMatrix<T>& A, int unknowns, const Options& options) {
+  const mpi::Scope scope(A.comm(), "strength");
+  Graph<T> graph;
+  if (unknowns > 1) graph.norms = aggregate::block_norms(A, unknowns);
+  graph.strength = aggregate::symmetric_strength(graph.matrix(A), threshold_for(unknowns, options));
+  return graph;
+}
+
+template <class T>
+aggregate::Aggregates aggregate_points(const DistMatrix<T>& G, const Strength& strength,
+                                       const Options& options) {
+  const mpi::Scope scope(G.comm(), "aggregation");
+  if (options.aggregates == AggregateKind::standard) {
+    return aggregate::standard_aggregates(G, strength);
+  }
+  return aggregate::independent_set_aggregates(G, strength, options.aggregation_distance,
+                                               options.seed);
+}
+
+template <class T>
+double radius_of(const DistMatrix<T>& A, const Knowledge<T>& knowledge, const Options& options) {
+  const mpi::Scope scope(A.comm(), "spectral_radius");
+  SpectrumOptions spectrum;
+  spectrum.symmetric = knowledge.symmetric;
+  spectrum.seed = options.seed;
+  return spectral_radius(A, spectrum);
+}
+
+/// What the prolongator is to represent. Coarse levels have it from the level above.
+template <class T>
+NearNullSpace<T> candidates(const DistMatrix<T>& A, const Knowledge<T>& knowledge, double radius,
+                            const Options& options) {
+  if (knowledge.unknowns > 0) return knowledge.near_null_space;
+  NearNullSpace<T> given = knowledge.near_null_space.n_vectors > 0
+                               ? knowledge.near_null_space
+                               : constant_vectors<T>(A.rows(), options.unknowns);
+  return improved(A, std::move(given), options.candidate_sweeps, radius);
+}
+
+template <class T>
+DistMatrix<T> smoothed(const DistMatrix<T>& A, const DistMatrix<T>& tentative, double radius,
+                       const Options& options) {
+  if (!(radius > 0)) return tentative;
+  return aggregate::smooth_prolongator(A, tentative, options.prolongation_weight / radius,
+                                       options.prolongation_sweeps);
+}
+
+/// The smoothed prolongator, by A or by what is left of it without weak entries.
+template <class T>
+DistMatrix<T> prolongator(const DistMatrix<T>& A, const Graph<T>& graph, int unknowns,
+                          const DistMatrix<T>& tentative, const Knowledge<T>& knowledge,
+                          double radius, const Options& options) {
+  if (options.prolongation_sweeps == 0) return tentative;
+  if (!options.filter_prolongation) return smoothed(A, tentative, radius, options);
+  const DistMatrix<T> filtered =
+      aggregate::without_weak_entries(A, graph.matrix(A), graph.strength, unknowns);
+  return smoothed(filtered, tentative, radius_of(filtered, knowledge, options), options);
+}
+
+/// The rows of the roots, each as often as a coarse point has rows.
+std::vector<LocalIndex> rows_of_roots(const aggregate::Aggregates& aggregates, int unknowns,
+                                      int coarse_unknowns) {
+  std::vector<LocalIndex> rows;
+  for (const LocalIndex root : aggregates.roots) {
+    rows.insert(rows.end(), static_cast<std::size_t>(coarse_unknowns), root * unknowns);
+  }
+  return rows;
+}
+
+}  // namespace
+
+template <class T>
+void check_aggregation(const DistMatrix<T>& A, const Knowledge<T>& knowledge,
+                       const Options& options) {
+  require_whole_points(A.rows(), options.unknowns);
+  if (!knowledge.virtual_starts.empty() && options.aggregates == AggregateKind::standard) {
+    throw Error(ErrorCode::unsupported,
+                "multigrid setup: standard aggregates depend on the ranks, and those that virtual "
+                "ranks would make are not known; take aggregates = independent_set");
+  }
+  const NearNullSpace<T>& given = knowledge.near_null_space;
+  mpi::collectively(A.comm(), [&] {
+    const auto n =
+        static_cast<std::size_t>(A.n_local()) * static_cast<std::size_t>(given.n_vectors);
+    if (given.values.size() == n) return;
+    throw Error(ErrorCode::dimension_mismatch,
+                "multigrid setup: the near null space has " + std::to_string(given.values.size()) +
+                    " values where " + std::to_string(n) + " are needed, " +
+                    std::to_string(given.n_vectors) + " for each row");
+  });
+}
+
+template <class T>
+Transfer<T> aggregation_transfer(const DistMatrix<T>& A, const Knowledge<T>& knowledge,
+                                 const Options& options) {
+  const int unknowns = knowledge.unknowns > 0 ? knowledge.unknowns : options.unknowns;
+  const Graph<T> graph = make_graph(A, unknowns, options);
+  const auto aggregates = aggregate_points(graph.matrix(A), graph.strength, options);
+  const mpi::Scope scope(A.comm(), "interpolation");
+  const double radius = radius_of(A, knowledge, options);
+  const NearNullSpace<T> B = candidates(A, knowledge, radius, options);
+  const auto n_coarse = static_cast<double>(aggregates.layout.n_global()) * B.n_vectors;
+  const auto n = static_cast<double>(A.rows().n_global());
+  if (n_coarse == 0 || n_coarse > max_coarsening_ratio * n) return {};
+  auto [tentative, coarse] = aggregate::tentative_prolongator(aggregates, unknowns, A.rows(), B);
+  Transfer<T> transfer;
+  transfer.P = std::make_shared<const DistMatrix<T>>(
+      prolongator(A, graph, unknowns, tentative, knowledge, radius, options));
+  transfer.coarse_near_null_space = std::move(coarse);
+  transfer.coarse_unknowns = B.n_vectors;
+  transfer.spectral_radius = radius;
+  transfer.failure = mpi::caught([&] {
+    transfer.coarse_rows = rows_of_roots(aggregates, unknowns, transfer.coarse_unknowns);
+  });
+  return transfer;
+}
+
+template void check_aggregation(const DistMatrix<float>&, const Knowledge<float>&, const Options&);
+template void check_aggregation(const DistMatrix<double>&, const Knowledge<double>&,
+                                const Options&);
+template Transfer<float> aggregation_transfer(const DistMatrix<float>&, const Knowledge<float>&,
+                                              const Options&);
+template Transfer<double> aggregation_transfer(const DistMatrix<double>&, const Knowledge<double>&,
+                                               const Options&);
+
+}  // namespace nodewise::amg

@@ -1,0 +1,27 @@
+// Coarsening by smoothed aggregation: groups of points become the points of the next level.
+#pragma once
+
+#include "nodewise/amg/options.hpp"
+#include "nodewise/amg/transfer.hpp"
+
+namespace nodewise::amg {
+
+/// Collective. Throws the same Error on every rank where aggregation cannot start from what is
+/// given for the finest level: what require_whole_points() throws, dimension_mismatch where the
+/// near null space does not have the rows of A, unsupported where virtual ranks would have to make
+/// aggregates that depend on the ranks. One allreduce.
+template <class T>
+void check_aggregation(const matrix::DistMatrix<T>& A, const Knowledge<T>& knowledge,
+                       const Options& options);
+
+/// Collective. The prolongation of a level as the options say: Vanek, Mandel, Brezina 1996; Bienz
+/// 2018, section 7.2.2, algorithm 7.2. The graph of points, its strong connections, aggregates, the
+/// tentative prolongator and its smoothing are functions of their own, in aggregate/; what each
+/// costs in messages is said there. Without a near null space, the constant of each unknown is
+/// taken. The next level has as many unknowns a point as there are vectors. Nothing is made where
+/// there are no aggregates, or so many that the next level would have as many rows.
+template <class T>
+Transfer<T> aggregation_transfer(const matrix::DistMatrix<T>& A, const Knowledge<T>& knowledge,
+                                 const Options& options);
+
+}  // namespace nodewise::amg
