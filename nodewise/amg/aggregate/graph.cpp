@@ -73,7 +73,7 @@ DistMatrix<T> block_norms(const DistMatrix<T>& A, int unknowns) {
 
 namespace {
 
-/// measure(i, j) for every entry of one part, 1 where it exceeds nothing at all.
+/// Marks the entries of one part for which is_strong(row, column, modulus).
 template <class T, class IsStrong>
 void mark(const Csr<T>& part, const IsStrong& is_strong, Array<std::uint8_t>& marks) {
   marks.resize(part.cols.size());
