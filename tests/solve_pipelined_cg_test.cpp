@@ -78,6 +78,22 @@ TEST(PipelinedCg, NeedsTheIterationsOfCg) {
   EXPECT_LE(report.iterations, of_cg + 10);
 }
 
+// A matrix that is not symmetric is a mistake of the caller, and not the limit of round-off.
+TEST(PipelinedCg, SaysThatTheMatrixDoesNotSuitIt) {
+  const comm::Layout layout = uniform(30);
+  const Entry advection = [](GlobalIndex i, GlobalIndex j) {
+    return i == j ? 1.0 : (j == i - 1 ? -1.0 : 0.0);
+  };
+  const auto A = make_operator(layout, advection);
+  const std::vector<double> b = hashed_vector(layout, 5);
+  std::vector<double> x(b.size(), 0.0);
+  const Report report = run(A, nullptr, b, x);
+  EXPECT_FALSE(report.converged());
+  EXPECT_EQ(report.diagnosis.find("attainable"), std::string::npos) << report.diagnosis;
+  EXPECT_NEAR(report.true_relative_residual, dense_residual(advection, b, x), 1e-9);
+  expect_same_on_all_ranks(report);
+}
+
 // The reduction of an iteration runs beside the preconditioner and the product: the books have one
 // reduction, and no other collective, between two products.
 TEST(PipelinedCg, BooksItsReductions) {

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <optional>
 
 #include <fmt/format.h>
@@ -160,7 +161,15 @@ bool PipelinedCg<T>::recover(const Products& sums) {
   }
   const double relative = it_.true_residual(r_);
   start();
-  return it_.attainable(relative);
+  if (it_.attainable(relative)) return true;
+  if (relative * relative > std::numeric_limits<T>::epsilon()) {  // that is not round-off
+    it_.stop(Outcome::breakdown,
+             fmt::format("pipelined CG found no step at a relative residual of {:.1e}, after fresh "
+                         "starts neither: the matrix or the preconditioner is not symmetric "
+                         "positive definite; use --solver gmres",
+                         relative));
+  }
+  return false;
 }
 
 /// Why there is no step, although all that it is made of has just been computed.
