@@ -6,6 +6,7 @@
 #include "nodewise/amg/coarsen/splitting.hpp"
 
 #include "amg_support.hpp"
+#include "coarsen_reference.hpp"
 
 namespace nodewise::amg::coarsen {
 namespace {
@@ -18,107 +19,7 @@ using test::layouts_of;
 using test::NamedMatrix;
 using test::test_comm;
 
-constexpr double threshold = 0.25;
-constexpr double max_row_sum = 1.0;
-
-std::vector<NamedMatrix> matrices() {
-  auto list = test::level_matrices();
-  list.push_back({"laplace7", test::model(io::Problem::laplace7, 4)});
-  list.push_back({"sparse random", test::random_matrix(60, 0.03, 0.2, 9)});
-  return list;
-}
-
-Dense<int> strong(const DenseMatrix& A) {
-  return test::reference_strength(A, threshold, max_row_sum);
-}
-
-std::vector<double> weights(const Dense<int>& s, int seed) {
-  std::vector<double> w;
-  for (GlobalIndex j = 0; j < s.cols(); ++j) {
-    double dependants = 0;
-    for (GlobalIndex i = 0; i < s.rows(); ++i) dependants += s(i, j);
-    w.push_back(dependants +
-                hash_uniform(static_cast<std::uint64_t>(j), static_cast<std::uint64_t>(seed)));
-  }
-  return w;
-}
-
-bool depends_on_coarse(const Dense<int>& s, const std::vector<int>& state, GlobalIndex i) {
-  for (GlobalIndex j = 0; j < s.cols(); ++j) {
-    if (s(i, j) == 1 && state[static_cast<std::size_t>(j)] == coarse) return true;
-  }
-  return false;
-}
-
-/// PMIS as the paper states it, all points at once. `state` holds what is decided already.
-std::vector<int> reference_pmis(const Dense<int>& s, int seed, std::vector<int> state) {
-  const GlobalIndex n = s.rows();
-  const std::vector<double> w = weights(s, seed);
-  const auto at = [](GlobalIndex i) { return static_cast<std::size_t>(i); };
-  const auto drop = [&] {
-    for (GlobalIndex i = 0; i < n; ++i) {
-      if (state[at(i)] == undecided && depends_on_coarse(s, state, i)) state[at(i)] = fine;
-    }
-  };
-  for (GlobalIndex i = 0; i < n; ++i) {
-    if (state[at(i)] == undecided && w[at(i)] < 1) state[at(i)] = fine;
-  }
-  drop();
-  while (std::count(state.begin(), state.end(), undecided) > 0) {
-    std::vector<GlobalIndex> heaviest;
-    for (GlobalIndex i = 0; i < n; ++i) {
-      if (state[at(i)] != undecided) continue;
-      bool beaten = false;
-      for (GlobalIndex j = 0; j < n; ++j) {
-        const bool neighbour = j != i && s(i, j) + s(j, i) > 0 && state[at(j)] == undecided;
-        beaten = beaten || (neighbour && w[at(j)] > w[at(i)]);
-      }
-      if (!beaten) heaviest.push_back(i);
-    }
-    for (const GlobalIndex i : heaviest) state[at(i)] = coarse;
-    drop();
-  }
-  return state;
-}
-
-/// The first pass of Ruge-Stüben; of equal measures the one that has had its measure longest.
-std::vector<int> reference_first_pass(const Dense<int>& s) {
-  const GlobalIndex n = s.rows();
-  std::vector<int> state(static_cast<std::size_t>(n), undecided);
-  std::vector<int> measure(state.size(), 0);
-  std::vector<int> since(state.size(), 0);
-  int now = 0;
-  const auto at = [](GlobalIndex i) { return static_cast<std::size_t>(i); };
-  for (GlobalIndex j = 0; j < n; ++j) {
-    since[at(j)] = now++;
-    for (GlobalIndex i = 0; i < n; ++i) measure[at(j)] += s(i, j);
-  }
-  const auto change = [&](GlobalIndex i, int by) {
-    for (GlobalIndex j = 0; j < n; ++j) {
-      if (s(i, j) == 0 || state[at(j)] != undecided) continue;
-      measure[at(j)] += by;
-      since[at(j)] = now++;
-    }
-  };
-  while (true) {
-    GlobalIndex best = -1;
-    for (GlobalIndex i = 0; i < n; ++i) {
-      if (state[at(i)] != undecided || measure[at(i)] == 0) continue;
-      if (best < 0 || measure[at(i)] > measure[at(best)] ||
-          (measure[at(i)] == measure[at(best)] && since[at(i)] < since[at(best)])) {
-        best = i;
-      }
-    }
-    if (best < 0) return state;
-    state[at(best)] = coarse;
-    for (GlobalIndex j = 0; j < n; ++j) {
-      if (s(j, best) == 0 || state[at(j)] != undecided) continue;
-      state[at(j)] = fine;
-      change(j, 1);
-    }
-    change(best, -1);
-  }
-}
+using namespace test::coarsening;
 
 template <class T>
 std::vector<int> run_pmis(const matrix::DistMatrix<T>& A, int seed) {
@@ -129,10 +30,6 @@ std::vector<int> run_pmis(const matrix::DistMatrix<T>& A, int seed) {
 std::vector<int> run_hmis(const matrix::DistMatrix<double>& A, int seed) {
   const auto strength = strength_of_connection(A, threshold, max_row_sum);
   return gathered_splitting(A.comm(), hmis(A, strength, seed));
-}
-
-std::vector<int> all_undecided(const DenseMatrix& A) {
-  return std::vector<int>(static_cast<std::size_t>(A.rows()), undecided);
 }
 
 TEST(Pmis, GivesTheSerialSplittingOnEveryLayout) {

@@ -113,21 +113,18 @@ Graph reversed(const Graph& s) {
   return t;
 }
 
-}  // namespace
-
-template <class T>
-Splitting ruge_stueben_first_pass(const matrix::DistMatrix<T>& matrix, const Strength& strength) {
-  const Graph depends_on = dependences(matrix.on(), strength.on);
+/// `influence` is empty or holds what is added to each point's measure.
+Splitting first_pass(const Graph& depends_on, std::span<const LocalIndex> influence) {
   const Graph dependants = reversed(depends_on);
-  const LocalIndex n = matrix.n_local();
+  const auto n = static_cast<LocalIndex>(depends_on.begin.size() - 1);
+  const auto measure = [&](LocalIndex i) {
+    const auto count = static_cast<LocalIndex>(dependants.of(i).size());
+    return influence.empty() ? count : count + influence[static_cast<std::size_t>(i)];
+  };
   LocalIndex highest = 0;
-  for (LocalIndex i = 0; i < n; ++i) {
-    highest = std::max(highest, static_cast<LocalIndex>(dependants.of(i).size()));
-  }
+  for (LocalIndex i = 0; i < n; ++i) highest = std::max(highest, measure(i));
   MeasureQueues queues(n, 2 * highest);
-  for (LocalIndex i = 0; i < n; ++i) {
-    queues.push(i, static_cast<LocalIndex>(dependants.of(i).size()));
-  }
+  for (LocalIndex i = 0; i < n; ++i) queues.push(i, measure(i));
   Splitting splitting(static_cast<std::size_t>(n), undecided);
   const auto change_dependences = [&](LocalIndex i, LocalIndex by) {
     for (const LocalIndex d : depends_on.of(i)) {
@@ -149,7 +146,73 @@ Splitting ruge_stueben_first_pass(const matrix::DistMatrix<T>& matrix, const Str
   return splitting;
 }
 
-template Splitting ruge_stueben_first_pass(const matrix::DistMatrix<float>&, const Strength&);
-template Splitting ruge_stueben_first_pass(const matrix::DistMatrix<double>&, const Strength&);
+/// Gives fine points that depend on each other a coarse point in common.
+class SecondPass {
+ public:
+  SecondPass(const Graph& depends_on, Splitting& splitting)
+      : depends_on_(depends_on), splitting_(splitting), mark_(splitting.size(), -1) {}
+
+  void run() {
+    for (LocalIndex i = 0; i < static_cast<LocalIndex>(splitting_.size()); ++i) {
+      if (state(i) == fine) serve(i);
+    }
+  }
+
+ private:
+  std::int8_t& state(LocalIndex i) { return splitting_[static_cast<std::size_t>(i)]; }
+
+  /// Makes one point that i depends on coarse where that is enough, and i itself where it is not.
+  void serve(LocalIndex i) {
+    for (const LocalIndex j : depends_on_.of(i)) {
+      if (state(j) == coarse) mark_[static_cast<std::size_t>(j)] = i;
+    }
+    LocalIndex added = -1;
+    for (const LocalIndex j : depends_on_.of(i)) {
+      if (state(j) != fine || shares_marked(j, i)) continue;
+      if (added >= 0) {
+        state(added) = fine;
+        state(i) = coarse;
+        return;
+      }
+      added = j;
+      state(j) = coarse;
+      mark_[static_cast<std::size_t>(j)] = i;
+    }
+  }
+
+  bool shares_marked(LocalIndex j, LocalIndex mark) const {
+    const auto points = depends_on_.of(j);
+    return std::any_of(points.begin(), points.end(),
+                       [&](LocalIndex c) { return mark_[static_cast<std::size_t>(c)] == mark; });
+  }
+
+  const Graph& depends_on_;
+  Splitting& splitting_;
+  std::vector<LocalIndex> mark_;  // the point that a coarse one was marked for last
+};
+
+}  // namespace
+
+template <class T>
+Splitting ruge_stueben_first_pass(const matrix::DistMatrix<T>& A, const Strength& strength,
+                                  std::span<const LocalIndex> influence) {
+  return first_pass(dependences(A.on(), strength.on), influence);
+}
+
+template <class T>
+Splitting ruge_stueben(const matrix::DistMatrix<T>& A, const Strength& strength, int passes) {
+  const Graph depends_on = dependences(A.on(), strength.on);
+  Splitting splitting = first_pass(depends_on, {});
+  std::replace(splitting.begin(), splitting.end(), std::int8_t{undecided}, std::int8_t{fine});
+  if (passes > 1) SecondPass(depends_on, splitting).run();
+  return splitting;
+}
+
+template Splitting ruge_stueben_first_pass(const matrix::DistMatrix<float>&, const Strength&,
+                                           std::span<const LocalIndex>);
+template Splitting ruge_stueben_first_pass(const matrix::DistMatrix<double>&, const Strength&,
+                                           std::span<const LocalIndex>);
+template Splitting ruge_stueben(const matrix::DistMatrix<float>&, const Strength&, int);
+template Splitting ruge_stueben(const matrix::DistMatrix<double>&, const Strength&, int);
 
 }  // namespace nodewise::amg::coarsen

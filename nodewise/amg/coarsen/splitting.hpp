@@ -36,10 +36,36 @@ template <class T>
 Splitting hmis(const matrix::DistMatrix<T>& A, const Strength& strength, int seed,
                std::span<const GlobalIndex> blocks = {});
 
-/// Local. The first pass of Ruge-Stüben coarsening (Ruge, Stüben 1987) on the on-process block:
-/// points are taken in the order of how many undecided points depend on them. Points on which
-/// nothing depends and which depend on nothing stay undecided.
+/// Collective. CLJP, after Cleary, Luby, Jones and Plassmann: Henson, Yang, "BoomerAMG: a parallel
+/// algebraic multigrid solver and preconditioner", 2002, section 4.2. Any two fine points one of
+/// which depends on the other have a coarse point that both depend on, across ranks, too, as
+/// classical interpolation wants it. Weights are hashed as for pmis(): the same on any number of
+/// ranks. Points decided in `start` keep their state. One exchange of strong rows; then each round
+/// costs two exchanges of A, two reversed ones and an allreduce.
 template <class T>
-Splitting ruge_stueben_first_pass(const matrix::DistMatrix<T>& A, const Strength& strength);
+Splitting cljp(const matrix::DistMatrix<T>& A, const Strength& strength, int seed,
+               Splitting start = {});
+
+/// Collective. Falgout's coarsening (same paper, section 4.3): both passes of Ruge-Stüben on each
+/// rank's own block, of which the coarse points without strong dependence on other ranks stay, then
+/// CLJP for the rest. On one rank that is Ruge-Stüben. `blocks` as for hmis().
+template <class T>
+Splitting falgout(const matrix::DistMatrix<T>& A, const Strength& strength, int seed,
+                  std::span<const GlobalIndex> blocks = {});
+
+/// Local. The first pass of Ruge-Stüben coarsening (Ruge, Stüben 1987) on the on-process block:
+/// points are taken in the order of how many undecided points depend on them, plus `influence`
+/// where it is given. Points on which nothing depends and which depend on nothing stay undecided.
+template <class T>
+Splitting ruge_stueben_first_pass(const matrix::DistMatrix<T>& A, const Strength& strength,
+                                  std::span<const LocalIndex> influence = {});
+
+/// Local. Ruge-Stüben coarsening of each rank's block by itself, with one pass or both. Couplings
+/// between ranks are not looked at: a fine point at a rank's boundary may have no coarse point
+/// to interpolate from, or none in common with a fine point of another rank (falgout() mends that).
+/// The second pass makes points coarse until any two fine points of the block one of which depends
+/// on the other have a coarse point that both depend on.
+template <class T>
+Splitting ruge_stueben(const matrix::DistMatrix<T>& A, const Strength& strength, int passes = 2);
 
 }  // namespace nodewise::amg::coarsen

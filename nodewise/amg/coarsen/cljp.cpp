@@ -1,0 +1,218 @@
+#include "nodewise/amg/coarsen/blocks.hpp"
+#include "nodewise/amg/coarsen/independent_set.hpp"
+
+namespace nodewise::amg::coarsen {
+
+namespace {
+
+/// A strong dependence of a ghost goes to its rank's neighbours as the global index it is on.
+struct StrongRows {
+  std::vector<Offset> begin = {0};
+  std::vector<LocalIndex> cols;
+
+  std::span<const LocalIndex> of(std::size_t i) const {
+    return {cols.data() + begin[i], static_cast<std::size_t>(begin[i + 1] - begin[i])};
+  }
+};
+
+/// An edge k -> j, k depending strongly on j, is alive until k is coarse, j is coarse, or both
+/// depend on a coarse point; a point weighs as much as edges to it are alive.
+template <class T>
+class Cljp {
+ public:
+  Cljp(const matrix::DistMatrix<T>& A, const Strength& strength)
+      : A_(A), strength_(strength), points_(A, strength) {}
+
+  template <class Start>
+  Splitting run(int seed, const Start& start) {
+    mpi::collectively(A_.comm(), [&] {
+      points_.begin(start());
+      begin();
+    });
+    if (!points_.any_active()) return std::move(points_.state);
+    fetch_ghost_rows();
+    points_.weigh(seed);
+    points_.share_states();
+    take_edges();
+    while (points_.any_active()) {
+      points_.share_weights();
+      points_.select_heaviest();
+      points_.drop_decided();
+      points_.share_states();
+      take_edges();
+    }
+    return std::move(points_.state);
+  }
+
+ private:
+  void begin() {
+    const auto n = static_cast<std::size_t>(A_.n_local());
+    const auto all = n + static_cast<std::size_t>(A_.n_ghosts());
+    edges_ = strength_;
+    is_taken_.assign(all, 0);
+    mark_.assign(all, -1);
+    loss_.reserve(n);
+    ghost_loss_.reserve(all - n);
+    open_.reserve(n);
+    for (LocalIndex i = 0; i < A_.n_local(); ++i) open_.push_back(i);
+  }
+
+  /// What the ghosts depend on, as far as this rank's rows may depend on it, too.
+  void fetch_ghost_rows() {
+    const auto received = A_.exchange().forward_records([&] { return outgoing_rows(); });
+    mpi::collectively(A_.comm(), [&] { number_ghost_rows(received); });
+  }
+
+  comm::Records<GlobalIndex> outgoing_rows() const {
+    comm::Records<GlobalIndex> rows;
+    rows.offsets.assign(static_cast<std::size_t>(A_.n_local()) + 1, 0);
+    for (const LocalIndex i : A_.exchange().plan().exported_entries()) {
+      const std::size_t before = rows.data.size();
+      for_each_strong(A_.on(), strength_.on, i, [&](std::size_t j) {
+        rows.data.push_back(A_.cols().to_global(static_cast<LocalIndex>(j)));
+      });
+      for_each_strong(A_.off(), strength_.off, i,
+                      [&](std::size_t g) { rows.data.push_back(A_.ghosts()[g]); });
+      rows.offsets[static_cast<std::size_t>(i) + 1] =
+          static_cast<Offset>(rows.data.size() - before);
+    }
+    for (std::size_t i = 1; i < rows.offsets.size(); ++i) rows.offsets[i] += rows.offsets[i - 1];
+    return rows;
+  }
+
+  void number_ghost_rows(const comm::Records<GlobalIndex>& received) {
+    const auto ghosts = A_.ghosts();
+    for (std::size_t g = 0; g < received.size(); ++g) {
+      for (const GlobalIndex column : received[g]) {
+        if (A_.cols().owns(column)) {
+          ghost_rows_.cols.push_back(A_.cols().to_local(column));
+          continue;
+        }
+        const auto at = std::lower_bound(ghosts.begin(), ghosts.end(), column);
+        if (at == ghosts.end() || *at != column) continue;
+        ghost_rows_.cols.push_back(A_.n_local() + static_cast<LocalIndex>(at - ghosts.begin()));
+      }
+      ghost_rows_.begin.push_back(static_cast<Offset>(ghost_rows_.cols.size()));
+    }
+  }
+
+  /// Calls f(point, edge) for what row i depends on: point numbers of local points and, behind
+  /// them, ghosts; `edge` is the place that says whether the edge is alive.
+  template <class F>
+  void for_each_edge(LocalIndex i, F&& f) {
+    for (Offset k = A_.on().begin(i); k < A_.on().end(i); ++k) {
+      const auto p = static_cast<std::size_t>(k);
+      if (strength_.on[p]) f(static_cast<std::size_t>(A_.on().cols[p]), edges_.on[p]);
+    }
+    const auto n = static_cast<std::size_t>(A_.n_local());
+    for (Offset k = A_.off().begin(i); k < A_.off().end(i); ++k) {
+      const auto p = static_cast<std::size_t>(k);
+      if (strength_.off[p]) f(n + static_cast<std::size_t>(A_.off().cols[p]), edges_.off[p]);
+    }
+  }
+
+  std::int8_t state_of(std::size_t point) const {
+    const std::size_t n = points_.state.size();
+    return point < n ? points_.state[point] : points_.ghost_state[point - n];
+  }
+
+  /// The weight of `point` is less by one.
+  void lose(std::size_t point) {
+    const std::size_t n = points_.state.size();
+    ++(point < n ? loss_[point] : ghost_loss_[point - n]);
+  }
+
+  /// Collective. Takes the edges that new coarse points make superfluous, and off the weights.
+  void take_edges() {
+    loss_.assign(points_.state.size(), 0);
+    ghost_loss_.assign(points_.ghost_state.size(), 0);
+    for (const LocalIndex i : open_) take_edges_of(i);
+    for (std::size_t point = 0; point < is_taken_.size(); ++point) {
+      is_taken_[point] = state_of(point) == coarse ? 1 : 0;
+    }
+    std::erase_if(open_, [&](LocalIndex i) { return is_taken_[static_cast<std::size_t>(i)] != 0; });
+    A_.exchange().reverse_add(std::span<const std::int32_t>(ghost_loss_),
+                              std::span<std::int32_t>(loss_));
+    for (const LocalIndex i : points_.active) {
+      const auto u = static_cast<std::size_t>(i);
+      points_.weight[u] -= loss_[u];
+    }
+    points_.drop_light();
+  }
+
+  void take_edges_of(LocalIndex i) {
+    if (points_.state[static_cast<std::size_t>(i)] == coarse) {
+      for_each_edge(i, [&](std::size_t j, std::uint8_t& alive) {
+        if (alive) lose(j);
+      });
+      return;
+    }
+    bool any_new = false;
+    for_each_edge(i, [&](std::size_t j, std::uint8_t& alive) {
+      if (state_of(j) != coarse) return;
+      any_new = any_new || !is_taken_[j];
+      alive = 0;
+      mark_[j] = i;
+    });
+    if (!any_new) return;
+    for_each_edge(i, [&](std::size_t j, std::uint8_t& alive) {
+      if (!alive || !has_marked(j, i)) return;
+      alive = 0;
+      lose(j);
+    });
+  }
+
+  /// Whether `point` depends on a point that bears the mark.
+  bool has_marked(std::size_t point, LocalIndex mark) const {
+    const std::size_t n = points_.state.size();
+    bool found = false;
+    if (point >= n) {
+      for (const LocalIndex j : ghost_rows_.of(point - n)) {
+        found = found || mark_[static_cast<std::size_t>(j)] == mark;
+      }
+      return found;
+    }
+    const auto i = static_cast<LocalIndex>(point);
+    for_each_strong(A_.on(), strength_.on, i,
+                    [&](std::size_t j) { found = found || mark_[j] == mark; });
+    for_each_strong(A_.off(), strength_.off, i,
+                    [&](std::size_t g) { found = found || mark_[n + g] == mark; });
+    return found;
+  }
+
+  const matrix::DistMatrix<T>& A_;
+  const Strength& strength_;
+  WeightedPoints<T> points_;
+  Strength edges_;                      // of the strong entries, those that are alive
+  StrongRows ghost_rows_;               // columns: local points, then ghosts
+  std::vector<LocalIndex> open_;        // rows whose edges may still go
+  std::vector<std::uint8_t> is_taken_;  // coarse points whose edges have been taken
+  std::vector<LocalIndex> mark_;        // the row that a coarse point was marked for last
+  std::vector<std::int32_t> loss_, ghost_loss_;
+};
+
+}  // namespace
+
+template <class T>
+Splitting cljp(const matrix::DistMatrix<T>& A, const Strength& strength, int seed,
+               Splitting start) {
+  return Cljp<T>(A, strength).run(seed, [&] { return std::move(start); });
+}
+
+template <class T>
+Splitting falgout(const matrix::DistMatrix<T>& A, const Strength& strength, int seed,
+                  std::span<const GlobalIndex> blocks) {
+  return Cljp<T>(A, strength).run(seed, [&] {
+    return interior_coarse_points(A, strength, blocks,
+                                  [&](const Strength& within) { return ruge_stueben(A, within); });
+  });
+}
+
+template Splitting cljp(const matrix::DistMatrix<float>&, const Strength&, int, Splitting);
+template Splitting cljp(const matrix::DistMatrix<double>&, const Strength&, int, Splitting);
+template Splitting falgout(const matrix::DistMatrix<float>&, const Strength&, int,
+                           std::span<const GlobalIndex>);
+template Splitting falgout(const matrix::DistMatrix<double>&, const Strength&, int,
+                           std::span<const GlobalIndex>);
+
+}  // namespace nodewise::amg::coarsen
