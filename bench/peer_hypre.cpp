@@ -15,8 +15,6 @@ namespace nodewise::bench {
 namespace {
 
 // The numbers by which hypre's reference manual names these methods.
-constexpr HYPRE_Int coarsening_pmis = 8;
-constexpr HYPRE_Int coarsening_hmis = 10;
 constexpr HYPRE_Int interpolation_extended_plus_i = 6;
 constexpr HYPRE_Int relax_gaussian_elimination = 9;
 
@@ -65,9 +63,26 @@ void set_smoother(HYPRE_Solver amg, const amg::Options& options) {
   NODEWISE_HYPRE(HYPRE_BoomerAMGSetRelaxWt(amg, damped ? options.jacobi_weight : 1.0));
 }
 
+HYPRE_Int coarsening_of(const amg::Options& options) {
+  switch (options.coarsening) {
+    case amg::Coarsening::hmis:
+      return 10;
+    case amg::Coarsening::pmis:
+      return 8;
+    case amg::Coarsening::cljp:
+      return 0;
+    case amg::Coarsening::falgout:
+      return 6;
+    case amg::Coarsening::ruge_stueben:
+      return 1;
+    case amg::Coarsening::ruge_stueben_first_pass:
+      return 11;
+  }
+  throw Error(ErrorCode::unsupported, "hypre has no such coarsening");
+}
+
 void set_hierarchy(HYPRE_Solver amg, const amg::Options& options) {
-  const bool hmis = options.coarsening == amg::Coarsening::hmis;
-  NODEWISE_HYPRE(HYPRE_BoomerAMGSetCoarsenType(amg, hmis ? coarsening_hmis : coarsening_pmis));
+  NODEWISE_HYPRE(HYPRE_BoomerAMGSetCoarsenType(amg, coarsening_of(options)));
   NODEWISE_HYPRE(HYPRE_BoomerAMGSetStrongThreshold(amg, options.strength_threshold));
   NODEWISE_HYPRE(HYPRE_BoomerAMGSetMaxRowSum(amg, options.max_row_sum));
   NODEWISE_HYPRE(HYPRE_BoomerAMGSetInterpType(amg, interpolation_extended_plus_i));

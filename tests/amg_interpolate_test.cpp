@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "nodewise/amg/interpolate/extended_i.hpp"
+#include "nodewise/amg/interpolate/interpolate.hpp"
 #include "nodewise/amg/interpolate/truncate.hpp"
 
 #include "amg_support.hpp"
@@ -121,7 +121,7 @@ matrix::DistMatrix<T> run(const DenseMatrix& values, const matrix::Layout& layou
   const auto A = distribute<T>(values, layout);
   const coarsen::Splitting splitting = test::splitting_part(layout, states);
   return extended_i(A, strength_of_connection(A, threshold, 1.0), splitting,
-                    coarsen::coarse_layout(layout, splitting), max_entries, truncation);
+                    coarsen::coarse_layout(layout, splitting), {max_entries, truncation});
 }
 
 /// Collective. Expects the weights of the reference on all layouts.

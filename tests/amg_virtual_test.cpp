@@ -149,7 +149,8 @@ TEST(VirtualHierarchy, OfOneRankTellsThatOfMany) {
   std::vector<int> nodes;  // three ranks on each, one to three on the last
   for (int r = 0; r < test_comm()->size(); ++r) nodes.push_back(r / 3);
   for (const Problem problem : {Problem::laplace27, Problem::rotated_fe, Problem::laplace5}) {
-    for (const Coarsening coarsening : {Coarsening::pmis, Coarsening::hmis}) {
+    for (const Coarsening coarsening :
+         {Coarsening::pmis, Coarsening::hmis, Coarsening::falgout, Coarsening::ruge_stueben}) {
       SCOPED_TRACE(testing::Message() << "problem " << static_cast<int>(problem) << ", coarsening "
                                       << static_cast<int>(coarsening));
       io::GalleryOptions gallery;

@@ -2,8 +2,9 @@
 
 #include <utility>
 
+#include "nodewise/amg/coarsen/blocks.hpp"
 #include "nodewise/amg/coarsen/splitting.hpp"
-#include "nodewise/amg/interpolate/extended_i.hpp"
+#include "nodewise/amg/interpolate/interpolate.hpp"
 #include "nodewise/mpi/agree.hpp"
 #include "nodewise/mpi/ledger.hpp"
 
@@ -25,12 +26,32 @@ Strength measure_strength(const DistMatrix<T>& A, const Options& options) {
   });
 }
 
+/// `blocks` are those of virtual ranks, if there are such.
 template <class T>
-coarsen::Splitting split(const DistMatrix<T>& A, std::span<const GlobalIndex> starts,
+coarsen::Splitting split(const DistMatrix<T>& A, std::span<const GlobalIndex> blocks,
                          const Strength& strength, const Options& options) {
-  const mpi::Scope scope(A.comm(), "splitting");
-  return options.coarsening == Coarsening::hmis ? coarsen::hmis(A, strength, options.seed, starts)
-                                                : coarsen::pmis(A, strength, options.seed);
+  const auto of_blocks = [&](int passes) {
+    return mpi::collectively(A.comm(), [&] {
+      return coarsen::split_blocks(A, strength, blocks, [&](const Strength& within) {
+        return coarsen::ruge_stueben(A, within, passes);
+      });
+    });
+  };
+  switch (options.coarsening) {
+    case Coarsening::hmis:
+      return coarsen::hmis(A, strength, options.seed, blocks);
+    case Coarsening::pmis:
+      return coarsen::pmis(A, strength, options.seed);
+    case Coarsening::cljp:
+      return coarsen::cljp(A, strength, options.seed);
+    case Coarsening::falgout:
+      return coarsen::falgout(A, strength, options.seed, blocks);
+    case Coarsening::ruge_stueben:
+      return of_blocks(2);
+    case Coarsening::ruge_stueben_first_pass:
+      return of_blocks(1);
+  }
+  throw Error(ErrorCode::internal, "a coarsening without a splitting");
 }
 
 std::vector<LocalIndex> coarse_rows(const coarsen::Splitting& splitting) {
@@ -47,16 +68,19 @@ template <class T>
 Transfer<T> classical_transfer(const DistMatrix<T>& A, const Knowledge<T>& knowledge,
                                const Options& options) {
   const Strength strength = measure_strength(A, options);
-  const coarsen::Splitting splitting = split(A, knowledge.virtual_starts, strength, options);
+  const coarsen::Splitting splitting = [&] {
+    const mpi::Scope scope(A.comm(), "splitting");
+    return split<T>(A, knowledge.virtual_starts, strength, options);
+  }();
   const comm::Layout coarse_points = coarsen::coarse_layout(A.rows(), splitting);
   const auto n = static_cast<double>(A.rows().n_global());
   const GlobalIndex n_coarse = coarse_points.n_global();
   if (n_coarse == 0 || static_cast<double>(n_coarse) > max_coarsening_ratio * n) return {};
   const mpi::Scope scope(A.comm(), "interpolation");
   Transfer<T> transfer;
-  transfer.P = std::make_shared<const DistMatrix<T>>(
-      interpolate::extended_i(A, strength, splitting, coarse_points,
-                              options.max_interpolation_entries, options.interpolation_truncation));
+  transfer.P = std::make_shared<const DistMatrix<T>>(interpolate::extended_i(
+      A, strength, splitting, coarse_points,
+      {options.max_interpolation_entries, options.interpolation_truncation}));
   transfer.failure = mpi::caught([&] { transfer.coarse_rows = coarse_rows(splitting); });
   return transfer;
 }

@@ -50,8 +50,12 @@ std::span<const Field<Options>> option_fields() {
       field("max_row_sum", &O::max_row_sum,
             "Rows whose sum exceeds this fraction of the diagonal have no strong entries; 1: off",
             0.0, 1.0),
-      field("coarsening", &O::coarsening, "How the coarse points are chosen",
-            std::vector<std::string>{"hmis", "pmis"}),
+      field("coarsening", &O::coarsening,
+            "How the coarse points are chosen; ruge_stueben and its first pass alone look at each "
+            "rank's "
+            "own rows only",
+            std::vector<std::string>{"hmis", "pmis", "cljp", "falgout", "ruge_stueben",
+                                     "ruge_stueben_first_pass"}),
       field("seed", &O::seed, "Of the weights that decide between equal points", 0),
       field("max_interpolation_entries", &O::max_interpolation_entries,
             "Longest row of the interpolation; 0: any length", 0),

@@ -11,7 +11,7 @@
 
 namespace nodewise::amg {
 
-enum class Coarsening { hmis, pmis };
+enum class Coarsening { hmis, pmis, cljp, falgout, ruge_stueben, ruge_stueben_first_pass };
 enum class SmootherKind { l1_gauss_seidel, gauss_seidel, l1_jacobi, jacobi, chebyshev, ilu0 };
 /// How one Gauss-Seidel sweep runs through the rows; other sweeps know no order.
 enum class SweepOrder {

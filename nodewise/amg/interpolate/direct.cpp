@@ -1,0 +1,33 @@
+#include "nodewise/amg/interpolate/by_rows.hpp"
+#include "nodewise/amg/interpolate/direct_weights.hpp"
+
+namespace nodewise::amg::interpolate {
+
+using coarsen::Splitting;
+using comm::Layout;
+using matrix::DistMatrix;
+
+template <class T>
+DistMatrix<T> direct(const DistMatrix<T>& A, const Strength& strength, const Splitting& splitting,
+                     const Layout& coarse_points, const Limits& limits) {
+  Neighbourhood<T> near(A, strength, splitting, coarse_points, Signs::all);
+  near.share_coarse_points();
+  return {A.rows(), coarse_points, [&] {
+            near.number_points();
+            return rows_of(near, near.columns(), limits, [&](RowBuilder<T>& row, LocalIndex i) {
+              const auto is_coarse = [&](LocalIndex k) { return near.coarse_number(k) >= 0; };
+              direct_weights(near, i, is_coarse, [&](LocalIndex k, T weight) {
+                const LocalIndex c = near.coarse_number(k);
+                row.add_point(c);
+                row.at(row.place(c)) += weight;
+              });
+            });
+          }};
+}
+
+template DistMatrix<float> direct(const DistMatrix<float>&, const Strength&, const Splitting&,
+                                  const Layout&, const Limits&);
+template DistMatrix<double> direct(const DistMatrix<double>&, const Strength&, const Splitting&,
+                                   const Layout&, const Limits&);
+
+}  // namespace nodewise::amg::interpolate

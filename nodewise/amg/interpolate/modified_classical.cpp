@@ -1,0 +1,42 @@
+#include "nodewise/amg/interpolate/strong_fine.hpp"
+
+namespace nodewise::amg::interpolate {
+
+using coarsen::Splitting;
+using comm::Layout;
+using matrix::DistMatrix;
+
+namespace {
+
+/// Whether point k depends on a point of the row.
+template <class T>
+bool depends_on_row(const CoarseLinks<T>& links, const RowBuilder<T>& row, LocalIndex k) {
+  const std::size_t last = links.last(k);
+  for (std::size_t p = links.first(k); p < last; ++p) {
+    if (links.strong[p] && row.has(links.cols[p])) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+template <class T>
+DistMatrix<T> modified_classical(const DistMatrix<T>& A, const Strength& strength,
+                                 const Splitting& splitting, const Layout& coarse_points,
+                                 const Limits& limits) {
+  const auto weigh = [](Neighbourhood<T>& near, RowBuilder<T>& row, LocalIndex i) {
+    add_near_points(near, row, i);
+    weigh_row(near, row, i, [&](LocalIndex k, T a_ik) {
+      return depends_on_row(near.links(), row, k) ? share_out(near.links(), row, k, a_ik, T{})
+                                                  : a_ik;
+    });
+  };
+  return by_rows(A, strength, splitting, coarse_points, limits, Signs::opposite, weigh);
+}
+
+template DistMatrix<float> modified_classical(const DistMatrix<float>&, const Strength&,
+                                              const Splitting&, const Layout&, const Limits&);
+template DistMatrix<double> modified_classical(const DistMatrix<double>&, const Strength&,
+                                               const Splitting&, const Layout&, const Limits&);
+
+}  // namespace nodewise::amg::interpolate

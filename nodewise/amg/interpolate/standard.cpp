@@ -1,0 +1,107 @@
+#include "nodewise/amg/interpolate/strong_fine.hpp"
+
+namespace nodewise::amg::interpolate {
+
+using coarsen::Splitting;
+using comm::Layout;
+using matrix::DistMatrix;
+
+namespace {
+
+/// What a row that takes in the equation of point k has to know of it besides its coarse entries.
+template <class T>
+struct Equation {
+  T diagonal;
+  T others;  ///< sum of the entries off the diagonal
+};
+
+/// Collective. Of all points, ghosts behind this rank's own.
+template <class T>
+std::vector<Equation<T>> equations(const DistMatrix<T>& A) {
+  const auto n = static_cast<std::size_t>(A.n_local());
+  std::vector<Equation<T>> all;
+  mpi::collectively(A.comm(), [&] {
+    all.assign(n + static_cast<std::size_t>(A.n_ghosts()), {});
+    for (LocalIndex i = 0; i < A.n_local(); ++i) {
+      Equation<T>& equation = all[static_cast<std::size_t>(i)];
+      for (Offset k = A.on().begin(i); k < A.on().end(i); ++k) {
+        const auto p = static_cast<std::size_t>(k);
+        (A.on().cols[p] == i ? equation.diagonal : equation.others) += A.on().vals[p];
+      }
+      for (Offset k = A.off().begin(i); k < A.off().end(i); ++k) {
+        equation.others += A.off().vals[static_cast<std::size_t>(k)];
+      }
+    }
+  });
+  const std::span whole(all);
+  A.exchange().forward(std::span<const Equation<T>>(whole.first(n)), whole.subspan(n));
+  return all;
+}
+
+/// The row of fine point i: its weights are the negated entries of its equation after those of its
+/// strong fine neighbours are put in.
+template <class T>
+class StandardRow {
+ public:
+  StandardRow(Neighbourhood<T>& near, const std::vector<Equation<T>>& equations, RowBuilder<T>& row,
+              LocalIndex i)
+      : near_(near), equations_(equations), row_(row), i_(i), diagonal_(near.diagonal(i)) {}
+
+  void weigh() {
+    add_near_and_far_points(near_, row_, i_);
+    near_.for_each_entry(i_, [&](LocalIndex k, LocalIndex c, T a, bool strong) {
+      if (k == i_) return;
+      const T pivot = equations_[static_cast<std::size_t>(k)].diagonal;
+      if (c < 0 && strong && pivot != T{}) return put_in(k, a / pivot);
+      others_ += a;
+      if (c >= 0) add(c, a);
+    });
+    T sum{};
+    for (const T weight : row_.weights()) sum += weight;
+    // Entries that cancel out cannot be scaled to the sum of the row.
+    const T scale = sum == T{} ? T{1} : others_ / sum;
+    row_.scale(diagonal_ == T{} ? T{} : -scale / diagonal_);
+  }
+
+ private:
+  void add(LocalIndex c, T value) {
+    const Offset at = row_.place(c);
+    if (at >= 0) row_.at(at) += value;
+  }
+
+  /// Takes `factor` times the equation of k off.
+  void put_in(LocalIndex k, T factor) {
+    const T back = near_.entry_back(k, i_);
+    diagonal_ -= factor * back;
+    others_ -= factor * (equations_[static_cast<std::size_t>(k)].others - back);
+    const CoarseLinks<T>& links = near_.links();
+    const std::size_t last = links.last(k);
+    for (std::size_t p = links.first(k); p < last; ++p) add(links.cols[p], -factor * links.vals[p]);
+  }
+
+  Neighbourhood<T>& near_;
+  const std::vector<Equation<T>>& equations_;
+  RowBuilder<T>& row_;
+  LocalIndex i_;
+  T diagonal_;
+  T others_{};  // the sum of the entries off the diagonal
+};
+
+}  // namespace
+
+template <class T>
+DistMatrix<T> standard(const DistMatrix<T>& A, const Strength& strength, const Splitting& splitting,
+                       const Layout& coarse_points, const Limits& limits) {
+  const std::vector<Equation<T>> all = equations(A);
+  const auto weigh = [&](Neighbourhood<T>& near, RowBuilder<T>& row, LocalIndex i) {
+    StandardRow<T>(near, all, row, i).weigh();
+  };
+  return by_rows(A, strength, splitting, coarse_points, limits, Signs::all, weigh);
+}
+
+template DistMatrix<float> standard(const DistMatrix<float>&, const Strength&, const Splitting&,
+                                    const Layout&, const Limits&);
+template DistMatrix<double> standard(const DistMatrix<double>&, const Strength&, const Splitting&,
+                                     const Layout&, const Limits&);
+
+}  // namespace nodewise::amg::interpolate
