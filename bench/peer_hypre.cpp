@@ -15,7 +15,7 @@ namespace nodewise::bench {
 namespace {
 
 // The numbers by which hypre's reference manual names these methods.
-constexpr HYPRE_Int interpolation_extended_plus_i = 6;
+constexpr HYPRE_Int interpolation_multipass = 4;
 constexpr HYPRE_Int relax_gaussian_elimination = 9;
 
 void check(HYPRE_Int status, const char* call) {
@@ -81,14 +81,38 @@ HYPRE_Int coarsening_of(const amg::Options& options) {
   throw Error(ErrorCode::unsupported, "hypre has no such coarsening");
 }
 
+HYPRE_Int interpolation_of(const amg::Options& options) {
+  switch (options.interpolation) {
+    case amg::Interpolation::extended_i:
+      return 6;
+    case amg::Interpolation::extended:
+      return 14;
+    case amg::Interpolation::standard:
+      return 8;
+    case amg::Interpolation::modified_classical:
+      return 0;
+    case amg::Interpolation::direct:
+      return 3;
+    case amg::Interpolation::multipass:
+      return interpolation_multipass;
+    case amg::Interpolation::classical:
+      break;
+  }
+  throw Error(ErrorCode::unsupported, "hypre has no such interpolation");
+}
+
 void set_hierarchy(HYPRE_Solver amg, const amg::Options& options) {
   NODEWISE_HYPRE(HYPRE_BoomerAMGSetCoarsenType(amg, coarsening_of(options)));
   NODEWISE_HYPRE(HYPRE_BoomerAMGSetStrongThreshold(amg, options.strength_threshold));
   NODEWISE_HYPRE(HYPRE_BoomerAMGSetMaxRowSum(amg, options.max_row_sum));
-  NODEWISE_HYPRE(HYPRE_BoomerAMGSetInterpType(amg, interpolation_extended_plus_i));
+  NODEWISE_HYPRE(HYPRE_BoomerAMGSetInterpType(amg, interpolation_of(options)));
   NODEWISE_HYPRE(HYPRE_BoomerAMGSetPMaxElmts(amg, options.max_interpolation_entries));
   NODEWISE_HYPRE(HYPRE_BoomerAMGSetTruncFactor(amg, options.interpolation_truncation));
-  NODEWISE_HYPRE(HYPRE_BoomerAMGSetAggNumLevels(amg, 0));
+  NODEWISE_HYPRE(HYPRE_BoomerAMGSetAggNumLevels(amg, options.aggressive_levels));
+  NODEWISE_HYPRE(HYPRE_BoomerAMGSetNumPaths(amg, options.aggressive_paths));
+  NODEWISE_HYPRE(HYPRE_BoomerAMGSetAggInterpType(amg, interpolation_multipass));
+  NODEWISE_HYPRE(HYPRE_BoomerAMGSetAggPMaxElmts(amg, options.max_interpolation_entries));
+  NODEWISE_HYPRE(HYPRE_BoomerAMGSetAggTruncFactor(amg, options.interpolation_truncation));
   NODEWISE_HYPRE(HYPRE_BoomerAMGSetMaxLevels(amg, options.max_levels));
   NODEWISE_HYPRE(HYPRE_BoomerAMGSetMaxCoarseSize(amg, options.max_coarse_rows));
 }

@@ -60,10 +60,10 @@ std::size_t at(GlobalIndex i) {
 
 /// The formulas that share couplings to strong fine points out among the points of the row.
 /// `in_row` says which these are, `value` the entry of k's row they are shared by, `lumped` which
-/// strong couplings are not shared.
+/// strong couplings are not shared; one that cannot be shared is lumped, or left out.
 template <class InRow, class Value, class Lumped>
 Row shared_row(const Problem& p, GlobalIndex i, const InRow& in_row, const Value& value,
-               const Lumped& lumped) {
+               const Lumped& lumped, bool leave_out = false) {
   Row row(at(p.n()), 0.0);
   double diagonal = p.A(i, i);
   for (GlobalIndex k = 0; k < p.n(); ++k) {
@@ -72,9 +72,9 @@ Row shared_row(const Problem& p, GlobalIndex i, const InRow& in_row, const Value
     for (GlobalIndex l = 0; l < p.n(); ++l) sum += in_row(l) ? value(k, l) : 0.0;
     if (in_row(k)) {
       row[at(k)] += p.A(i, k);
-    } else if (!p.near_fine(i, k) || lumped(k) || sum == 0) {
+    } else if (!p.near_fine(i, k) || lumped(k) || (sum == 0 && !leave_out)) {
       diagonal += p.A(i, k);
-    } else {
+    } else if (sum != 0) {
       for (GlobalIndex l = 0; l < p.n(); ++l) {
         if (in_row(l)) row[at(l)] += p.A(i, k) * value(k, l) / sum;
       }
@@ -94,7 +94,7 @@ Row modified_classical_row(const Problem& p, GlobalIndex i) {
   return shared_row(
       p, i, [&](GlobalIndex l) { return p.near(i, l); },
       [&](GlobalIndex k, GlobalIndex l) { return p.bar(k, l); },
-      [&](GlobalIndex k) { return !p.in_common(i, k); });
+      [&](GlobalIndex k) { return !p.in_common(i, k); }, true);
 }
 
 Row extended_row(const Problem& p, GlobalIndex i) {

@@ -149,11 +149,57 @@ inline std::vector<int> reference_second_pass(const Dense<int>& s, std::vector<i
   return state;
 }
 
-/// Both passes, on whole points.
-inline std::vector<int> reference_ruge_stueben(const Dense<int>& s) {
-  std::vector<int> state = reference_first_pass(s);
+/// The first pass where points stand in a line by measure and are taken from its end. One whose
+/// measure changes swaps places with the last of its measure, or the first where it falls.
+inline std::vector<int> reference_pass_in_line(const Dense<int>& s,
+                                               const std::vector<int>& influence = {}) {
+  const auto n = static_cast<std::size_t>(s.rows());
+  const auto depends = [&](std::size_t i, std::size_t j) {
+    return s(static_cast<GlobalIndex>(i), static_cast<GlobalIndex>(j)) == 1;
+  };
+  std::vector<int> measure(n, 0), state(n, undecided);
+  std::vector<std::size_t> line;
+  for (std::size_t j = 0; j < n; ++j) {
+    for (std::size_t i = 0; i < n; ++i) measure[j] += depends(i, j) ? 1 : 0;
+    if (!influence.empty()) measure[j] += influence[j];
+    if (measure[j] == 0) state[j] = fine;
+    line.push_back(j);
+  }
+  std::stable_sort(line.begin(), line.end(),
+                   [&](std::size_t a, std::size_t b) { return measure[a] < measure[b]; });
+  const auto change = [&](std::size_t k, int by) {
+    const auto same = [&](std::size_t j) { return measure[j] == measure[k]; };
+    const auto place = std::find(line.begin(), line.end(), k);
+    const auto edge = by < 0 ? std::find_if(line.begin(), line.end(), same)
+                             : std::find_if(line.rbegin(), line.rend(), same).base() - 1;
+    std::iter_swap(place, edge);
+    measure[k] += by;
+  };
+  while (!line.empty() && measure[line.back()] > 0) {
+    const std::size_t i = line.back();
+    line.pop_back();
+    if (state[i] != undecided) continue;
+    state[i] = coarse;
+    std::vector<std::size_t> served;
+    for (std::size_t j = 0; j < n; ++j) {
+      if (depends(j, i) && state[j] == undecided) served.push_back(j);
+    }
+    for (const std::size_t j : served) state[j] = fine;
+    for (const std::size_t j : served) {
+      for (std::size_t k = 0; k < n; ++k) {
+        if (depends(j, k) && state[k] == undecided) change(k, 1);
+      }
+    }
+    for (std::size_t k = 0; k < n; ++k) {
+      if (depends(i, k) && state[k] == undecided) change(k, -1);
+    }
+  }
   std::replace(state.begin(), state.end(), int{undecided}, int{fine});
-  return reference_second_pass(s, std::move(state));
+  return state;
+}
+
+inline std::vector<int> reference_ruge_stueben(const Dense<int>& s) {
+  return reference_second_pass(s, reference_pass_in_line(s));
 }
 
 /// The strong dependences among the rows of one rank, or all where the layout has one.

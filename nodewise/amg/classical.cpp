@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "nodewise/amg/coarsen/blocks.hpp"
+#include "nodewise/amg/coarsen/aggressive.hpp"
 #include "nodewise/amg/coarsen/splitting.hpp"
 #include "nodewise/amg/interpolate/interpolate.hpp"
 #include "nodewise/mpi/agree.hpp"
@@ -16,6 +16,10 @@ using matrix::DistMatrix;
 
 /// A level that keeps more of its rows than this is not worth having.
 constexpr double max_coarsening_ratio = 0.95;
+
+bool is_aggressive(int level, const Options& options) {
+  return level < options.aggressive_levels;
+}
 
 template <class T>
 Strength measure_strength(const DistMatrix<T>& A, const Options& options) {
@@ -31,11 +35,8 @@ template <class T>
 coarsen::Splitting split(const DistMatrix<T>& A, std::span<const GlobalIndex> blocks,
                          const Strength& strength, const Options& options) {
   const auto of_blocks = [&](int passes) {
-    return mpi::collectively(A.comm(), [&] {
-      return coarsen::split_blocks(A, strength, blocks, [&](const Strength& within) {
-        return coarsen::ruge_stueben(A, within, passes);
-      });
-    });
+    return mpi::collectively(A.comm(),
+                             [&] { return coarsen::ruge_stueben(A, strength, passes, blocks); });
   };
   switch (options.coarsening) {
     case Coarsening::hmis:
@@ -54,6 +55,44 @@ coarsen::Splitting split(const DistMatrix<T>& A, std::span<const GlobalIndex> bl
   throw Error(ErrorCode::internal, "a coarsening without a splitting");
 }
 
+/// In two stages where the level asks for that.
+template <class T>
+coarsen::Splitting split_level(const DistMatrix<T>& A, const Knowledge<T>& knowledge,
+                               const Strength& strength, const Options& options) {
+  const mpi::Scope scope(A.comm(), "splitting");
+  const coarsen::Splitter<T> once = [&](const DistMatrix<T>& B, const Strength& of_B,
+                                        std::span<const GlobalIndex> blocks) {
+    return split(B, blocks, of_B, options);
+  };
+  return is_aggressive(knowledge.level, options)
+             ? coarsen::aggressive(A, strength, options.aggressive_paths,
+                                   std::span(knowledge.virtual_starts), once)
+             : once(A, strength, knowledge.virtual_starts);
+}
+
+template <class T>
+DistMatrix<T> interpolate_by(Interpolation formula, const DistMatrix<T>& A,
+                             const Strength& strength, const coarsen::Splitting& splitting,
+                             const comm::Layout& coarse_points, const interpolate::Limits& limits) {
+  switch (formula) {
+    case Interpolation::extended_i:
+      return interpolate::extended_i(A, strength, splitting, coarse_points, limits);
+    case Interpolation::extended:
+      return interpolate::extended(A, strength, splitting, coarse_points, limits);
+    case Interpolation::standard:
+      return interpolate::standard(A, strength, splitting, coarse_points, limits);
+    case Interpolation::modified_classical:
+      return interpolate::modified_classical(A, strength, splitting, coarse_points, limits);
+    case Interpolation::classical:
+      return interpolate::classical(A, strength, splitting, coarse_points, limits);
+    case Interpolation::direct:
+      return interpolate::direct(A, strength, splitting, coarse_points, limits);
+    case Interpolation::multipass:
+      return interpolate::multipass(A, strength, splitting, coarse_points, limits);
+  }
+  throw Error(ErrorCode::internal, "an interpolation without a formula");
+}
+
 std::vector<LocalIndex> coarse_rows(const coarsen::Splitting& splitting) {
   std::vector<LocalIndex> rows;
   for (std::size_t i = 0; i < splitting.size(); ++i) {
@@ -68,18 +107,16 @@ template <class T>
 Transfer<T> classical_transfer(const DistMatrix<T>& A, const Knowledge<T>& knowledge,
                                const Options& options) {
   const Strength strength = measure_strength(A, options);
-  const coarsen::Splitting splitting = [&] {
-    const mpi::Scope scope(A.comm(), "splitting");
-    return split<T>(A, knowledge.virtual_starts, strength, options);
-  }();
+  const coarsen::Splitting splitting = split_level(A, knowledge, strength, options);
   const comm::Layout coarse_points = coarsen::coarse_layout(A.rows(), splitting);
   const auto n = static_cast<double>(A.rows().n_global());
   const GlobalIndex n_coarse = coarse_points.n_global();
   if (n_coarse == 0 || static_cast<double>(n_coarse) > max_coarsening_ratio * n) return {};
   const mpi::Scope scope(A.comm(), "interpolation");
   Transfer<T> transfer;
-  transfer.P = std::make_shared<const DistMatrix<T>>(interpolate::extended_i(
-      A, strength, splitting, coarse_points,
+  transfer.P = std::make_shared<const DistMatrix<T>>(interpolate_by(
+      is_aggressive(knowledge.level, options) ? Interpolation::multipass : options.interpolation, A,
+      strength, splitting, coarse_points,
       {options.max_interpolation_entries, options.interpolation_truncation}));
   transfer.failure = mpi::caught([&] { transfer.coarse_rows = coarse_rows(splitting); });
   return transfer;

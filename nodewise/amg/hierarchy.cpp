@@ -290,6 +290,7 @@ Hierarchy<T>::Hierarchy(std::shared_ptr<const DistMatrix<T>> A, const Options& o
         virtual_coarse_starts(level.knowledge.virtual_starts, level.transfer.coarse_rows);
     knowledge.near_null_space = std::move(level.transfer.coarse_near_null_space);
     knowledge.unknowns = level.transfer.coarse_unknowns;
+    knowledge.level = depth + 1;
   }
   unite(levels_.front()->A->comm(), info_, failure);
 }

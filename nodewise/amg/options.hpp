@@ -12,6 +12,15 @@
 namespace nodewise::amg {
 
 enum class Coarsening { hmis, pmis, cljp, falgout, ruge_stueben, ruge_stueben_first_pass };
+enum class Interpolation {
+  extended_i,
+  extended,
+  standard,
+  modified_classical,
+  classical,
+  direct,
+  multipass
+};
 enum class SmootherKind { l1_gauss_seidel, gauss_seidel, l1_jacobi, jacobi, chebyshev, ilu0 };
 /// How one Gauss-Seidel sweep runs through the rows; other sweeps know no order.
 enum class SweepOrder {
@@ -39,6 +48,9 @@ struct Options {
   double max_row_sum = 0.9;
   Coarsening coarsening = Coarsening::hmis;
   int seed = 0;
+  int aggressive_levels = 0;  ///< so many of the finest are coarsened in two stages
+  int aggressive_paths = 1;
+  Interpolation interpolation = Interpolation::extended_i;
   int max_interpolation_entries = 4;
   double interpolation_truncation = 0.0;
   SmootherKind smoother = SmootherKind::l1_gauss_seidel;

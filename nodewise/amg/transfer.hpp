@@ -21,6 +21,7 @@ struct Knowledge {
   NearNullSpace<T> near_null_space;
   int unknowns = 0;       ///< rows of each point, interleaved; 0: as the options say
   bool symmetric = true;  ///< the matrix, as the setup found
+  int level = 0;  ///< 0 being the finest
 };
 
 /// What a way of coarsening makes of a level.

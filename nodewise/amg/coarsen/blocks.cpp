@@ -36,13 +36,6 @@ bool is_interior(const matrix::DistMatrix<T>& A, const Strength& strength, const
 }  // namespace
 
 template <class T>
-Splitting split_blocks(const matrix::DistMatrix<T>& A, const Strength& strength,
-                       std::span<const GlobalIndex> blocks,
-                       const std::function<Splitting(const Strength&)>& split) {
-  return blocks.empty() ? split(strength) : split(within_blocks(A, strength, blocks));
-}
-
-template <class T>
 Splitting interior_coarse_points(const matrix::DistMatrix<T>& A, const Strength& strength,
                                  std::span<const GlobalIndex> blocks,
                                  const std::function<Splitting(const Strength&)>& split) {
@@ -56,12 +49,6 @@ Splitting interior_coarse_points(const matrix::DistMatrix<T>& A, const Strength&
   return points;
 }
 
-template Splitting split_blocks(const matrix::DistMatrix<float>&, const Strength&,
-                                std::span<const GlobalIndex>,
-                                const std::function<Splitting(const Strength&)>&);
-template Splitting split_blocks(const matrix::DistMatrix<double>&, const Strength&,
-                                std::span<const GlobalIndex>,
-                                const std::function<Splitting(const Strength&)>&);
 template Splitting interior_coarse_points(const matrix::DistMatrix<float>&, const Strength&,
                                           std::span<const GlobalIndex>,
                                           const std::function<Splitting(const Strength&)>&);

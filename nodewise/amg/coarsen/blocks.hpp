@@ -9,16 +9,10 @@
 
 namespace nodewise::amg::coarsen {
 
-/// Local. Splits each block by itself: `split` gets the strength without what couples rows of
-/// different `blocks` on this rank (starts of ranges of local rows and the end of the last; none:
-/// the rank is one block).
-template <class T>
-Splitting split_blocks(const matrix::DistMatrix<T>& A, const Strength& strength,
-                       std::span<const GlobalIndex> blocks,
-                       const std::function<Splitting(const Strength&)>& split);
-
-/// Local. The same, of which only the coarse points stay that depend strongly on nothing outside
-/// their block; all others are undecided.
+/// Local. The coarse points that depend strongly on nothing outside their block where each block is
+/// split by itself; all others are undecided. `split` gets the strength without what couples rows
+/// of different `blocks` on this rank (starts of ranges of local rows and the end of the last;
+/// none: the rank is one block).
 template <class T>
 Splitting interior_coarse_points(const matrix::DistMatrix<T>& A, const Strength& strength,
                                  std::span<const GlobalIndex> blocks,

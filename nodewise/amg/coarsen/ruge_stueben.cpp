@@ -1,68 +1,12 @@
 #include <algorithm>
 #include <span>
 
+#include "nodewise/amg/coarsen/measure_order.hpp"
 #include "nodewise/amg/coarsen/splitting.hpp"
 
 namespace nodewise::amg::coarsen {
 
 namespace {
-
-/// Points in doubly linked queues by measure: first in, first out within one measure, so that the
-/// coarse grid follows the numbering instead of jumping about.
-class MeasureQueues {
- public:
-  MeasureQueues(LocalIndex n_points, LocalIndex max_measure)
-      : queues_(static_cast<std::size_t>(max_measure) + 1),
-        nodes_(static_cast<std::size_t>(n_points)) {}
-
-  void push(LocalIndex i, LocalIndex measure) {
-    const auto m = static_cast<std::size_t>(measure);
-    if (m >= queues_.size()) queues_.resize(m + 1);
-    Node& node = nodes_[static_cast<std::size_t>(i)];
-    Queue& queue = queues_[m];
-    node = {none, queue.tail, measure};
-    (queue.tail == none ? queue.head : next(queue.tail)) = i;
-    queue.tail = i;
-    highest_ = std::max(highest_, measure);
-  }
-
-  void remove(LocalIndex i) {
-    const Node node = nodes_[static_cast<std::size_t>(i)];
-    Queue& queue = queues_[static_cast<std::size_t>(node.measure)];
-    (node.previous == none ? queue.head : next(node.previous)) = node.next;
-    (node.next == none ? queue.tail : previous(node.next)) = node.previous;
-  }
-
-  void change(LocalIndex i, LocalIndex by) {
-    remove(i);
-    push(i, nodes_[static_cast<std::size_t>(i)].measure + by);
-  }
-
-  /// The first point of the highest measure above 0, or none.
-  LocalIndex top() {
-    while (highest_ > 0 && queues_[static_cast<std::size_t>(highest_)].head == none) --highest_;
-    return highest_ > 0 ? queues_[static_cast<std::size_t>(highest_)].head : none;
-  }
-
-  static constexpr LocalIndex none = -1;
-
- private:
-  struct Node {
-    LocalIndex next = none;
-    LocalIndex previous = none;
-    LocalIndex measure = 0;
-  };
-  struct Queue {
-    LocalIndex head = none;
-    LocalIndex tail = none;
-  };
-  LocalIndex& next(LocalIndex i) { return nodes_[static_cast<std::size_t>(i)].next; }
-  LocalIndex& previous(LocalIndex i) { return nodes_[static_cast<std::size_t>(i)].previous; }
-
-  std::vector<Queue> queues_;  // by measure
-  std::vector<Node> nodes_;
-  LocalIndex highest_ = 0;
-};
 
 /// Neighbours of local points, in compressed rows.
 struct Graph {
@@ -113,35 +57,42 @@ Graph reversed(const Graph& s) {
   return t;
 }
 
-/// `influence` is empty or holds what is added to each point's measure.
-Splitting first_pass(const Graph& depends_on, std::span<const LocalIndex> influence) {
-  const Graph dependants = reversed(depends_on);
-  const auto n = static_cast<LocalIndex>(depends_on.begin.size() - 1);
-  const auto measure = [&](LocalIndex i) {
-    const auto count = static_cast<LocalIndex>(dependants.of(i).size());
-    return influence.empty() ? count : count + influence[static_cast<std::size_t>(i)];
+/// How many points depend on each, plus `influence` where it is given.
+std::vector<LocalIndex> measures(const Graph& dependants, std::span<const LocalIndex> influence) {
+  std::vector<LocalIndex> measures(dependants.begin.size() - 1);
+  for (std::size_t i = 0; i < measures.size(); ++i) {
+    measures[i] = static_cast<LocalIndex>(dependants.of(static_cast<LocalIndex>(i)).size()) +
+                  (influence.empty() ? 0 : influence[i]);
+  }
+  return measures;
+}
+
+/// `Order` decides between points of one measure.
+template <class Order>
+Splitting first_pass(const Graph& depends_on, const Graph& dependants, Splitting splitting,
+                     Order order) {
+  const auto state = [&](LocalIndex i) -> auto& {
+    return splitting[static_cast<std::size_t>(i)];
   };
-  LocalIndex highest = 0;
-  for (LocalIndex i = 0; i < n; ++i) highest = std::max(highest, measure(i));
-  MeasureQueues queues(n, 2 * highest);
-  for (LocalIndex i = 0; i < n; ++i) queues.push(i, measure(i));
-  Splitting splitting(static_cast<std::size_t>(n), undecided);
-  const auto change_dependences = [&](LocalIndex i, LocalIndex by) {
-    for (const LocalIndex d : depends_on.of(i)) {
-      if (splitting[static_cast<std::size_t>(d)] == undecided) queues.change(d, by);
-    }
-  };
-  for (LocalIndex i = queues.top(); i != MeasureQueues::none; i = queues.top()) {
-    queues.remove(i);
-    splitting[static_cast<std::size_t>(i)] = coarse;
+  std::vector<LocalIndex> served;
+  for (LocalIndex i = order.take(); i != no_point; i = order.take()) {
+    if (state(i) != undecided) continue;
+    state(i) = coarse;
+    served.clear();
     for (const LocalIndex j : dependants.of(i)) {
-      auto& state = splitting[static_cast<std::size_t>(j)];
-      if (state != undecided) continue;
-      queues.remove(j);
-      state = fine;
-      change_dependences(j, 1);  // what a new fine point depends on is wanted more
+      if (state(j) != undecided) continue;
+      order.remove(j);
+      state(j) = fine;
+      served.push_back(j);
     }
-    change_dependences(i, -1);  // one dependant less to serve
+    for (const LocalIndex j : served) {
+      for (const LocalIndex d : depends_on.of(j)) {
+        if (state(d) == undecided) order.raise(d);  // what a fine point depends on is wanted more
+      }
+    }
+    for (const LocalIndex d : depends_on.of(i)) {
+      if (state(d) == undecided) order.lower(d);  // one dependant less to serve
+    }
   }
   return splitting;
 }
@@ -194,25 +145,74 @@ class SecondPass {
 }  // namespace
 
 template <class T>
-Splitting ruge_stueben_first_pass(const matrix::DistMatrix<T>& A, const Strength& strength,
-                                  std::span<const LocalIndex> influence) {
-  return first_pass(dependences(A.on(), strength.on), influence);
+Splitting ruge_stueben_first_pass(const matrix::DistMatrix<T>& A, const Strength& strength) {
+  const Graph depends_on = dependences(A.on(), strength.on);
+  const Graph dependants = reversed(depends_on);
+  return first_pass(depends_on, dependants,
+                    Splitting(static_cast<std::size_t>(A.n_local()), undecided),
+                    MeasureQueues(measures(dependants, {})));
 }
 
-template <class T>
-Splitting ruge_stueben(const matrix::DistMatrix<T>& A, const Strength& strength, int passes) {
-  const Graph depends_on = dependences(A.on(), strength.on);
-  Splitting splitting = first_pass(depends_on, {});
+namespace {
+
+/// The points [begin, end) and what they depend on among themselves, counted from `begin`.
+Graph part_of(const Graph& s, LocalIndex begin, LocalIndex end) {
+  Graph part;
+  part.begin.push_back(0);
+  for (LocalIndex i = begin; i < end; ++i) {
+    for (const LocalIndex j : s.of(i)) {
+      if (j >= begin && j < end) part.points.push_back(j - begin);
+    }
+    part.begin.push_back(static_cast<Offset>(part.points.size()));
+  }
+  return part;
+}
+
+Splitting split_block(const Graph& depends_on, int passes, std::span<const LocalIndex> influence) {
+  const Graph dependants = reversed(depends_on);
+  const std::vector<LocalIndex> wanted = measures(dependants, influence);
+  Splitting splitting(wanted.size(), undecided);
+  for (std::size_t i = 0; i < splitting.size(); ++i) {
+    if (wanted[i] == 0) splitting[i] = fine;
+  }
+  splitting = first_pass(depends_on, dependants, std::move(splitting), MeasureRanges(wanted));
   std::replace(splitting.begin(), splitting.end(), std::int8_t{undecided}, std::int8_t{fine});
   if (passes > 1) SecondPass(depends_on, splitting).run();
   return splitting;
 }
 
-template Splitting ruge_stueben_first_pass(const matrix::DistMatrix<float>&, const Strength&,
-                                           std::span<const LocalIndex>);
-template Splitting ruge_stueben_first_pass(const matrix::DistMatrix<double>&, const Strength&,
-                                           std::span<const LocalIndex>);
-template Splitting ruge_stueben(const matrix::DistMatrix<float>&, const Strength&, int);
-template Splitting ruge_stueben(const matrix::DistMatrix<double>&, const Strength&, int);
+}  // namespace
+
+template <class T>
+Splitting ruge_stueben(const matrix::DistMatrix<T>& A, const Strength& strength, int passes,
+                       std::span<const GlobalIndex> blocks, std::span<const LocalIndex> influence) {
+  const Graph depends_on = dependences(A.on(), strength.on);
+  if (blocks.empty()) return split_block(depends_on, passes, influence);
+  Splitting splitting;
+  for (std::size_t b = 0; b + 1 < blocks.size(); ++b) {
+    const auto begin = static_cast<LocalIndex>(blocks[b]);
+    const auto end = static_cast<LocalIndex>(blocks[b + 1]);
+    const auto n = static_cast<std::size_t>(end - begin);
+    const Splitting block =
+        split_block(part_of(depends_on, begin, end), passes,
+                    influence.empty() ? influence : influence.subspan(splitting.size(), n));
+    splitting.insert(splitting.end(), block.begin(), block.end());
+  }
+  return splitting;
+}
+
+template <class T>
+void second_pass(const matrix::DistMatrix<T>& A, const Strength& strength, Splitting& splitting) {
+  SecondPass(dependences(A.on(), strength.on), splitting).run();
+}
+
+template Splitting ruge_stueben_first_pass(const matrix::DistMatrix<float>&, const Strength&);
+template Splitting ruge_stueben_first_pass(const matrix::DistMatrix<double>&, const Strength&);
+template Splitting ruge_stueben(const matrix::DistMatrix<float>&, const Strength&, int,
+                                std::span<const GlobalIndex>, std::span<const LocalIndex>);
+template Splitting ruge_stueben(const matrix::DistMatrix<double>&, const Strength&, int,
+                                std::span<const GlobalIndex>, std::span<const LocalIndex>);
+template void second_pass(const matrix::DistMatrix<float>&, const Strength&, Splitting&);
+template void second_pass(const matrix::DistMatrix<double>&, const Strength&, Splitting&);
 
 }  // namespace nodewise::amg::coarsen

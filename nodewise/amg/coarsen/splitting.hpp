@@ -48,24 +48,32 @@ Splitting cljp(const matrix::DistMatrix<T>& A, const Strength& strength, int see
 
 /// Collective. Falgout's coarsening (same paper, section 4.3): both passes of Ruge-Stüben on each
 /// rank's own block, of which the coarse points without strong dependence on other ranks stay, then
-/// CLJP for the rest. On one rank that is Ruge-Stüben. `blocks` as for hmis().
+/// CLJP for the rest, which on one rank changes nothing. `blocks` as for hmis().
 template <class T>
 Splitting falgout(const matrix::DistMatrix<T>& A, const Strength& strength, int seed,
                   std::span<const GlobalIndex> blocks = {});
 
-/// Local. The first pass of Ruge-Stüben coarsening (Ruge, Stüben 1987) on the on-process block:
-/// points are taken in the order of how many undecided points depend on them, plus `influence`
-/// where it is given. Points on which nothing depends and which depend on nothing stay undecided.
+/// Local. The first pass of Ruge-Stüben coarsening (Ruge, Stüben 1987) on the on-process block, as
+/// HMIS and Falgout begin: points are taken in the order of how many undecided points depend on
+/// them, of equal ones that which has had its measure longest. Points on which nothing depends and
+/// which depend on nothing stay undecided.
 template <class T>
-Splitting ruge_stueben_first_pass(const matrix::DistMatrix<T>& A, const Strength& strength,
-                                  std::span<const LocalIndex> influence = {});
+Splitting ruge_stueben_first_pass(const matrix::DistMatrix<T>& A, const Strength& strength);
 
-/// Local. Ruge-Stüben coarsening of each rank's block by itself, with one pass or both. Couplings
-/// between ranks are not looked at: a fine point at a rank's boundary may have no coarse point
-/// to interpolate from, or none in common with a fine point of another rank (falgout() mends that).
-/// The second pass makes points coarse until any two fine points of the block one of which depends
-/// on the other have a coarse point that both depend on.
+/// Local. The second pass on the on-process block: makes fine points coarse until any two of the
+/// block one of which depends on the other have a coarse point that both depend on. No point may be
+/// undecided.
 template <class T>
-Splitting ruge_stueben(const matrix::DistMatrix<T>& A, const Strength& strength, int passes = 2);
+void second_pass(const matrix::DistMatrix<T>& A, const Strength& strength, Splitting& splitting);
+
+/// Local. Ruge-Stüben coarsening of each rank's block by itself, with the first pass or both.
+/// Couplings between ranks are not looked at: a fine point at a rank's boundary may have no coarse
+/// point to interpolate from, or none in common with a fine point of another rank (falgout() mends
+/// that). To the measures `influence` is added where it is given; equal ones are taken in the
+/// order that PyAMG takes, so that one pass is PyAMG's splitting. `blocks` as for hmis().
+template <class T>
+Splitting ruge_stueben(const matrix::DistMatrix<T>& A, const Strength& strength, int passes = 2,
+                       std::span<const GlobalIndex> blocks = {},
+                       std::span<const LocalIndex> influence = {});
 
 }  // namespace nodewise::amg::coarsen

@@ -46,7 +46,8 @@ matrix::DistMatrix<T> classical(const matrix::DistMatrix<T>& A, const Strength& 
                                 const comm::Layout& coarse_points, const Limits& limits);
 
 /// Modified classical: Bienz 2018, eq. 7.6 (De Sterck et al. 2008, section 3). Likewise with
-/// a-bar_kj, and the coupling is lumped where C_i and C_k have no point in common.
+/// a-bar_kj, and the coupling is lumped where C_i and C_k have no point in common. Where they have,
+/// but all a-bar_kj are 0, it is left out, as the formula says and PyAMG does.
 template <class T>
 matrix::DistMatrix<T> modified_classical(const matrix::DistMatrix<T>& A, const Strength& strength,
                                          const coarsen::Splitting& splitting,

@@ -27,8 +27,9 @@ DistMatrix<T> modified_classical(const DistMatrix<T>& A, const Strength& strengt
   const auto weigh = [](Neighbourhood<T>& near, RowBuilder<T>& row, LocalIndex i) {
     add_near_points(near, row, i);
     weigh_row(near, row, i, [&](LocalIndex k, T a_ik) {
-      return depends_on_row(near.links(), row, k) ? share_out(near.links(), row, k, a_ik, T{})
-                                                  : a_ik;
+      if (!depends_on_row(near.links(), row, k)) return a_ik;
+      share_out(near.links(), row, k, a_ik, T{});
+      return T{};
     });
   };
   return by_rows(A, strength, splitting, coarse_points, limits, Signs::opposite, weigh);

@@ -1,0 +1,128 @@
+// Hierarchies by every coarsening and interpolation, seen from outside.
+#include <gtest/gtest.h>
+
+#include "nodewise/amg/hierarchy.hpp"
+#include "nodewise/io/gallery.hpp"
+#include "nodewise/solve/krylov.hpp"
+#include "nodewise/solve/matrix_operator.hpp"
+
+#include "amg_support.hpp"
+
+namespace nodewise::amg {
+namespace {
+
+using io::Problem;
+using matrix::DistMatrix;
+using test::test_comm;
+
+using Matrix = std::shared_ptr<const DistMatrix<double>>;
+
+constexpr Coarsening coarsenings[] = {
+    Coarsening::hmis,    Coarsening::pmis,         Coarsening::cljp,
+    Coarsening::falgout, Coarsening::ruge_stueben, Coarsening::ruge_stueben_first_pass};
+
+Matrix make(const std::shared_ptr<const mpi::Comm>& comm, Problem problem, int n) {
+  return std::make_shared<const DistMatrix<double>>(
+      io::generate<double>(comm, {.problem = problem, .n = n}));
+}
+
+std::vector<GlobalIndex> level_sizes(const Hierarchy<double>& hierarchy) {
+  std::vector<GlobalIndex> sizes;
+  for (const LevelInfo& level : hierarchy.levels()) sizes.push_back(level.rows);
+  return sizes;
+}
+
+/// Collective. Iterations of CG to eight digits for a right-hand side of ones.
+int iterations(const Matrix& A, const Options& options) {
+  const Hierarchy<double> hierarchy(A, options);
+  const auto n = static_cast<std::size_t>(A->n_local());
+  const std::vector<double> b(n, 1.0);
+  std::vector<double> x(n, 0.0);
+  const auto report = solve::cg<double>(solve::MatrixOperator<double>(A), &hierarchy, b, x, {});
+  EXPECT_TRUE(report.converged()) << report.diagnosis;
+  return report.iterations;
+}
+
+TEST(Classical, EveryCoarseningConverges) {
+  for (const Problem problem : {Problem::laplace27, Problem::rotated_fe}) {
+    const Matrix A = make(test_comm(), problem, problem == Problem::laplace27 ? 10 : 40);
+    for (const Coarsening coarsening : coarsenings) {
+      Options options;
+      options.coarsening = coarsening;
+      EXPECT_LE(iterations(A, options), 18) << static_cast<int>(coarsening);
+    }
+  }
+}
+
+// Those that need fine points with coarse points in common, with a coarsening that gives them.
+TEST(Classical, EveryInterpolationConverges) {
+  const Matrix A = make(test_comm(), Problem::laplace27, 12);
+  for (const Interpolation interpolation :
+       {Interpolation::extended_i, Interpolation::extended, Interpolation::standard,
+        Interpolation::modified_classical, Interpolation::classical, Interpolation::direct,
+        Interpolation::multipass}) {
+    Options options;
+    options.coarsening = Coarsening::falgout;
+    options.interpolation = interpolation;
+    EXPECT_LE(iterations(A, options), 10) << static_cast<int>(interpolation);
+  }
+}
+
+TEST(Classical, AggressiveLevelsAreMuchSmaller) {
+  const Matrix A = make(test_comm(), Problem::laplace7, 16);
+  for (const Coarsening coarsening : {Coarsening::hmis, Coarsening::pmis}) {
+    Options options;
+    options.coarsening = coarsening;
+    options.aggressive_levels = 1;
+    GlobalIndex before = 0;
+    for (const int paths : {1, 2}) {
+      options.aggressive_paths = paths;
+      const Hierarchy<double> hierarchy(A, options);
+      const auto sizes = level_sizes(hierarchy);
+      ASSERT_GT(sizes.size(), 2U);
+      EXPECT_LT(6 * sizes[1], sizes[0]) << "paths " << paths;
+      EXPECT_GT(sizes[1], before);
+      Options twice = options;
+      twice.aggressive_levels = 2;
+      const auto smaller = level_sizes(Hierarchy<double>(A, twice));
+      EXPECT_EQ(smaller[1], sizes[1]);
+      EXPECT_LT(smaller[2], sizes[2]);
+      EXPECT_LE(iterations(A, options), 25);
+      before = sizes[1];
+    }
+  }
+}
+
+TEST(Classical, AsManyVirtualRanksCoarsenAggressivelyAlike) {
+  Options options;
+  options.aggressive_levels = 2;
+  options.max_interpolation_entries = 0;
+  options.max_coarse_rows = 10;
+  for (const Coarsening coarsening : coarsenings) {
+    options.coarsening = coarsening;
+    const Hierarchy<double> real(make(test_comm(), Problem::laplace9, 30), options);
+    Knowledge<double> knowledge;
+    knowledge.virtual_starts = comm::uniform_starts(900, test_comm()->size());
+    const Hierarchy<double> alone(make(test::self_comm(), Problem::laplace9, 30), options,
+                                  std::move(knowledge), {});
+    EXPECT_EQ(level_sizes(alone), level_sizes(real)) << static_cast<int>(coarsening);
+  }
+}
+
+// PMIS and CLJP draw weights from global indices.
+TEST(Classical, SomeHierarchiesAreThoseOfOneRank) {
+  Options options;
+  options.max_interpolation_entries = 0;
+  for (const Coarsening coarsening : {Coarsening::pmis, Coarsening::cljp}) {
+    options.coarsening = coarsening;
+    for (const int aggressive : {0, 1}) {
+      options.aggressive_levels = aggressive;
+      const Hierarchy<double> real(make(test_comm(), Problem::laplace7, 9), options);
+      const Hierarchy<double> alone(make(test::self_comm(), Problem::laplace7, 9), options);
+      EXPECT_EQ(level_sizes(alone), level_sizes(real)) << static_cast<int>(coarsening);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace nodewise::amg
