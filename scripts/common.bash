@@ -10,7 +10,7 @@ test_packages=(libgtest-dev libgmock-dev python3 python3-pytest python3-jsonsche
   python3-scipy)
 ci_packages=(ccache mpich libmpich-dev clang clang-format clang-tidy shellcheck libhypre-dev)
 # Used where the distribution has them, done without elsewhere.
-optional_packages=(libfast-float-dev libhwloc-dev)
+optional_packages=(libfast-float-dev libhwloc-dev python3-venv)
 optional_ci_packages=(libclang-rt-dev libsimgrid-dev)
 
 say() { printf '%s\n' "$*"; }
@@ -111,6 +111,19 @@ jobs() {
 }
 
 build() { cmake --build "$1" -j "$(jobs)" "${@:2}"; }
+
+# Makes a Python environment with PyAMG, which is compared with and used for nothing else; says so
+# where that cannot be had.
+ensure_pyamg() {
+  local folder=$1
+  if "$folder/bin/python" -c 'import pyamg' 2>/dev/null; then return; fi
+  say "Getting PyAMG to compare with, into $folder ..."
+  if ! { python3 -m venv "$folder" &&
+    "$folder/bin/pip" install -q --disable-pip-version-check pyamg==5.4.1; }; then
+    rm -rf "$folder"
+    say "NOTE: PyAMG cannot be installed (is the network up?): nothing will be compared with it."
+  fi
+}
 
 # Sets `idle_library` to a library that makes waiting MPICH ranks yield their core, built from the
 # cluster tools where they lie beside the checkout; to nothing, loudly, where they do not.

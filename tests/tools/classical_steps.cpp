@@ -1,11 +1,16 @@
-// Writes what the steps of classical coarsening make of a matrix, for others to compare with:
-//   classical_steps MATRIX FOLDER [option=value ...] [influence=FILE]
+// Writes what the steps of classical coarsening make of matrices, for others to compare with:
+//   classical_steps TASKS
+// where each line of the file TASKS is
+//   MATRIX FOLDER [option=value ...] [influence=FILE]
 // The options are those of a hierarchy. FOLDER, which must exist, gets strength.mtx (1 where an
 // entry is strong), splitting.mtx (1: coarse, 0: fine) and, where there are coarse and fine points,
-// interpolation.mtx. With a vector of influences the splitting is that of Ruge-Stüben's first pass
-// with these, and there is no interpolation.
+// interpolation.mtx and coarse.mtx, the Galerkin product. With a vector of influences the splitting
+// is that of Ruge-Stüben's first pass with these, and there is no interpolation.
 #include <algorithm>
 #include <cstdio>
+#include <fstream>
+#include <sstream>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -15,6 +20,7 @@
 #include "nodewise/amg/classical.hpp"
 #include "nodewise/amg/coarsen/splitting.hpp"
 #include "nodewise/io/read.hpp"
+#include "nodewise/matrix/products.hpp"
 
 namespace {
 
@@ -28,11 +34,11 @@ struct Task {
   nodewise::amg::Options options;
 };
 
-Task parse(int argc, char** argv) {
-  if (argc < 3) throw std::invalid_argument("classical_steps MATRIX FOLDER [option=value ...]");
-  Task task{argv[1], argv[2], "", {}};
-  for (int k = 3; k < argc; ++k) {
-    const std::string word = argv[k];
+Task parse(const std::string& line) {
+  std::istringstream words(line);
+  Task task;
+  words >> task.matrix >> task.folder;
+  for (std::string word; words >> word;) {
     const std::size_t equals = word.find('=');
     const std::string name = word.substr(0, equals);
     const std::string value = equals == std::string::npos ? "" : word.substr(equals + 1);
@@ -81,7 +87,10 @@ void run(const Task& task) {
   if (!task.influence.empty()) return write_splitting(task, A, first_pass(task, A, strength));
   const auto transfer = nodewise::amg::classical_transfer<double>(A, {}, task.options);
   write_splitting(task, A, transfer.coarse_rows);
-  if (transfer.P) nodewise::io::write_matrix(task.folder + "/interpolation.mtx", *transfer.P);
+  if (!transfer.P) return;
+  nodewise::io::write_matrix(task.folder + "/interpolation.mtx", *transfer.P);
+  nodewise::io::write_matrix(task.folder + "/coarse.mtx",
+                             nodewise::matrix::galerkin_product(A, *transfer.P));
 }
 
 }  // namespace
@@ -90,7 +99,9 @@ int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   int status = 0;
   try {
-    run(parse(argc, argv));
+    if (argc != 2) throw std::invalid_argument("give the file of tasks");
+    std::ifstream tasks(argv[1]);
+    for (std::string line; std::getline(tasks, line);) run(parse(line));
   } catch (const std::exception& e) {
     std::fprintf(stderr, "classical_steps: %s\n", e.what());
     status = 1;
