@@ -47,8 +47,23 @@ inline bool depends_on_coarse(const Dense<int>& s, const std::vector<int>& state
   return false;
 }
 
+inline bool depends_on_any(const Dense<int>& s, GlobalIndex i) {
+  bool any = false;
+  for (GlobalIndex j = 0; j < s.cols(); ++j) any = any || s(i, j) == 1;
+  return any;
+}
+
+/// The states with the undecided points fine that depend on nothing.
+inline std::vector<int> without_independent(const Dense<int>& s, std::vector<int> state) {
+  for (std::size_t i = 0; i < state.size(); ++i) {
+    if (state[i] == undecided && !depends_on_any(s, static_cast<GlobalIndex>(i))) state[i] = fine;
+  }
+  return state;
+}
+
 /// PMIS as the paper states it, all points at once. `state` holds what is decided already.
 inline std::vector<int> reference_pmis(const Dense<int>& s, int seed, std::vector<int> state) {
+  state = without_independent(s, std::move(state));
   const GlobalIndex n = s.rows();
   const std::vector<double> w = weights(s, seed);
   const auto at = [](GlobalIndex i) { return static_cast<std::size_t>(i); };
@@ -79,9 +94,9 @@ inline std::vector<int> reference_pmis(const Dense<int>& s, int seed, std::vecto
 }
 
 /// The first pass of Ruge-Stüben; of equal measures the one that has had its measure longest.
-inline std::vector<int> reference_first_pass(const Dense<int>& s) {
+inline std::vector<int> reference_first_pass(const Dense<int>& s, std::vector<int> state = {}) {
   const GlobalIndex n = s.rows();
-  std::vector<int> state(static_cast<std::size_t>(n), undecided);
+  state.resize(static_cast<std::size_t>(n), undecided);
   std::vector<int> measure(state.size(), 0);
   std::vector<int> since(state.size(), 0);
   int now = 0;
@@ -202,6 +217,14 @@ inline std::vector<int> reference_ruge_stueben(const Dense<int>& s) {
   return reference_second_pass(s, reference_pass_in_line(s));
 }
 
+/// What HMIS and Falgout begin with on a rank's block: the points that depend on nothing, of other
+/// ranks either, are fine.
+inline std::vector<int> block_start(const Dense<int>& s, const matrix::Layout& layout) {
+  const auto all = without_independent(s, std::vector<int>(static_cast<std::size_t>(s.rows()), 0));
+  const auto first = all.begin() + (layout.begin() - layout.first());
+  return {first, first + layout.n_local()};
+}
+
 /// The strong dependences among the rows of one rank, or all where the layout has one.
 inline Dense<int> own_block(const Dense<int>& s, const matrix::Layout& layout) {
   Dense<int> block(layout.n_local(), layout.n_local());
@@ -213,7 +236,8 @@ inline Dense<int> own_block(const Dense<int>& s, const matrix::Layout& layout) {
   return block;
 }
 
-/// Expects two fine points of which one depends on the other to depend on a coarse point both.
+/// Expects two fine points of which one depends on the other to depend on a coarse point both, but
+/// where the other depends on nothing.
 inline void expect_common_coarse_points(const Dense<int>& s, const std::vector<int>& state,
                                         const std::string& what) {
   const auto is_coarse = [&](GlobalIndex i) {
@@ -221,7 +245,7 @@ inline void expect_common_coarse_points(const Dense<int>& s, const std::vector<i
   };
   for (GlobalIndex i = 0; i < s.rows(); ++i) {
     for (GlobalIndex j = 0; j < s.cols(); ++j) {
-      if (s(i, j) == 0 || is_coarse(i) || is_coarse(j)) continue;
+      if (s(i, j) == 0 || is_coarse(i) || is_coarse(j) || !depends_on_any(s, j)) continue;
       bool found = false;
       for (GlobalIndex c = 0; c < s.cols(); ++c) {
         found = found || (is_coarse(c) && s(i, c) == 1 && s(j, c) == 1);

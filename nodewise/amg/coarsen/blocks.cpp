@@ -1,5 +1,7 @@
 #include "nodewise/amg/coarsen/blocks.hpp"
 
+#include "nodewise/amg/coarsen/independent_set.hpp"
+
 namespace nodewise::amg::coarsen {
 
 namespace {
@@ -37,11 +39,14 @@ bool is_interior(const matrix::DistMatrix<T>& A, const Strength& strength, const
 
 template <class T>
 Splitting interior_coarse_points(const matrix::DistMatrix<T>& A, const Strength& strength,
-                                 std::span<const GlobalIndex> blocks,
-                                 const std::function<Splitting(const Strength&)>& split) {
+                                 std::span<const GlobalIndex> blocks, const BlockSplitter& split) {
   const Strength copy = blocks.empty() ? Strength{} : within_blocks(A, strength, blocks);
   const Strength& within = blocks.empty() ? strength : copy;
-  Splitting points = split(within);
+  Splitting start(static_cast<std::size_t>(A.n_local()), undecided);
+  for (LocalIndex i = 0; i < A.n_local(); ++i) {
+    if (!has_dependences(A, strength, i)) start[static_cast<std::size_t>(i)] = fine;
+  }
+  Splitting points = split(within, std::move(start));
   for (LocalIndex i = 0; i < A.n_local(); ++i) {
     auto& state = points[static_cast<std::size_t>(i)];
     if (state != coarse || !is_interior(A, strength, within, i)) state = undecided;
@@ -50,10 +55,8 @@ Splitting interior_coarse_points(const matrix::DistMatrix<T>& A, const Strength&
 }
 
 template Splitting interior_coarse_points(const matrix::DistMatrix<float>&, const Strength&,
-                                          std::span<const GlobalIndex>,
-                                          const std::function<Splitting(const Strength&)>&);
+                                          std::span<const GlobalIndex>, const BlockSplitter&);
 template Splitting interior_coarse_points(const matrix::DistMatrix<double>&, const Strength&,
-                                          std::span<const GlobalIndex>,
-                                          const std::function<Splitting(const Strength&)>&);
+                                          std::span<const GlobalIndex>, const BlockSplitter&);
 
 }  // namespace nodewise::amg::coarsen

@@ -9,13 +9,15 @@
 
 namespace nodewise::amg::coarsen {
 
-/// Local. The coarse points that depend strongly on nothing outside their block where each block is
-/// split by itself; all others are undecided. `split` gets the strength without what couples rows
-/// of different `blocks` on this rank (starts of ranges of local rows and the end of the last;
-/// none: the rank is one block).
+/// Splits from what is decided to begin with.
+using BlockSplitter = std::function<Splitting(const Strength& within, Splitting start)>;
+
+/// Local. The coarse points that depend strongly on nothing outside their block where `split`
+/// splits each block by itself; all others are undecided. It starts with the points fine that
+/// depend on nothing, and gets the strength without what couples rows of different `blocks` on this
+/// rank (starts of ranges of local rows and the end of the last; none: the rank is one block).
 template <class T>
 Splitting interior_coarse_points(const matrix::DistMatrix<T>& A, const Strength& strength,
-                                 std::span<const GlobalIndex> blocks,
-                                 const std::function<Splitting(const Strength&)>& split);
+                                 std::span<const GlobalIndex> blocks, const BlockSplitter& split);
 
 }  // namespace nodewise::amg::coarsen

@@ -22,6 +22,17 @@ void for_each_strong(const kernels::Csr<T>& part, const Array<std::uint8_t>& mar
   }
 }
 
+/// Local. Whether a point depends on any other. One that does not is served by relaxation alone:
+/// its row is dominated by its diagonal, as that of a boundary condition is.
+template <class T>
+bool has_dependences(const matrix::DistMatrix<T>& A, const Strength& strength, LocalIndex i) {
+  const auto any = [i](const kernels::Csr<T>& part, const Array<std::uint8_t>& marks) {
+    const auto marked = [](std::uint8_t mark) { return mark != 0; };
+    return std::any_of(marks.begin() + part.begin(i), marks.begin() + part.end(i), marked);
+  };
+  return any(A.on(), strength.on) || any(A.off(), strength.off);
+}
+
 /// States and weights of owned points and of the ghosts of the matrix's exchange. A weight is the
 /// number of points that depend on a point, plus a random fraction hashed from its global index.
 template <class T>
@@ -36,8 +47,10 @@ class WeightedPoints {
     state.resize(static_cast<std::size_t>(A_.n_local()), undecided);
     ghost_state.resize(static_cast<std::size_t>(A_.n_ghosts()), undecided);
     active.reserve(state.size());
-    for (std::size_t i = 0; i < state.size(); ++i) {
-      if (state[i] == undecided) active.push_back(static_cast<LocalIndex>(i));
+    for (LocalIndex i = 0; i < A_.n_local(); ++i) {
+      auto& own = state[static_cast<std::size_t>(i)];
+      if (own == undecided && !has_dependences(A_, strength_, i)) own = fine;
+      if (own == undecided) active.push_back(i);
     }
     beaten_.reserve(state.size());
     ghost_beaten_.reserve(ghost_state.size());

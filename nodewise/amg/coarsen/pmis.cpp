@@ -81,9 +81,10 @@ template <class T>
 Splitting hmis(const matrix::DistMatrix<T>& A, const Strength& strength, int seed,
                std::span<const GlobalIndex> blocks) {
   return Pmis<T>(A, strength).run(seed, [&] {
-    return interior_coarse_points(A, strength, blocks, [&](const Strength& within) {
-      return ruge_stueben_first_pass(A, within);
-    });
+    return interior_coarse_points(A, strength, blocks,
+                                  [&](const Strength& within, Splitting points) {
+                                    return ruge_stueben_first_pass(A, within, std::move(points));
+                                  });
   });
 }
 

@@ -145,11 +145,12 @@ class SecondPass {
 }  // namespace
 
 template <class T>
-Splitting ruge_stueben_first_pass(const matrix::DistMatrix<T>& A, const Strength& strength) {
+Splitting ruge_stueben_first_pass(const matrix::DistMatrix<T>& A, const Strength& strength,
+                                  Splitting start) {
   const Graph depends_on = dependences(A.on(), strength.on);
   const Graph dependants = reversed(depends_on);
-  return first_pass(depends_on, dependants,
-                    Splitting(static_cast<std::size_t>(A.n_local()), undecided),
+  start.resize(static_cast<std::size_t>(A.n_local()), undecided);
+  return first_pass(depends_on, dependants, std::move(start),
                     MeasureQueues(measures(dependants, {})));
 }
 
@@ -206,8 +207,10 @@ void second_pass(const matrix::DistMatrix<T>& A, const Strength& strength, Split
   SecondPass(dependences(A.on(), strength.on), splitting).run();
 }
 
-template Splitting ruge_stueben_first_pass(const matrix::DistMatrix<float>&, const Strength&);
-template Splitting ruge_stueben_first_pass(const matrix::DistMatrix<double>&, const Strength&);
+template Splitting ruge_stueben_first_pass(const matrix::DistMatrix<float>&, const Strength&,
+                                           Splitting);
+template Splitting ruge_stueben_first_pass(const matrix::DistMatrix<double>&, const Strength&,
+                                           Splitting);
 template Splitting ruge_stueben(const matrix::DistMatrix<float>&, const Strength&, int,
                                 std::span<const GlobalIndex>, std::span<const LocalIndex>);
 template Splitting ruge_stueben(const matrix::DistMatrix<double>&, const Strength&, int,

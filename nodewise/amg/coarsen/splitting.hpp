@@ -19,6 +19,9 @@ using Splitting = std::vector<std::int8_t>;
 /// gathering of a number from each rank.
 comm::Layout coarse_layout(const comm::Layout& points, const Splitting& splitting);
 
+// Points that depend on nothing are fine in PMIS, HMIS, CLJP and Falgout's splitting: relaxation
+// alone serves them, as it does the rows of boundary conditions.
+
 /// Collective. Parallel modified independent set: De Sterck, Yang, Heys, "Reducing complexity in
 /// parallel algebraic multigrid preconditioners", 2006. The random weights are hashed from (global
 /// index, seed), so the splitting does not depend on the number of ranks. Points decided in `start`
@@ -56,9 +59,10 @@ Splitting falgout(const matrix::DistMatrix<T>& A, const Strength& strength, int 
 /// Local. The first pass of Ruge-Stüben coarsening (Ruge, Stüben 1987) on the on-process block, as
 /// HMIS and Falgout begin: points are taken in the order of how many undecided points depend on
 /// them, of equal ones that which has had its measure longest. Points on which nothing depends and
-/// which depend on nothing stay undecided.
+/// which depend on nothing stay undecided, those decided in `start` keep their state.
 template <class T>
-Splitting ruge_stueben_first_pass(const matrix::DistMatrix<T>& A, const Strength& strength);
+Splitting ruge_stueben_first_pass(const matrix::DistMatrix<T>& A, const Strength& strength,
+                                  Splitting start = {});
 
 /// Local. The second pass on the on-process block: makes fine points coarse until any two of the
 /// block one of which depends on the other have a coarse point that both depend on. No point may be
