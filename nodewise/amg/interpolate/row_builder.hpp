@@ -18,12 +18,10 @@ class RowBuilder {
       : max_entries_(max_entries),
         truncation_(truncation),
         marker_(static_cast<std::size_t>(n_columns), -1) {
-    rows_ = kernels::Csr<T>(n_rows, n_columns);
-    rows_.row_ptr.resize(1);
-    rows_.row_ptr.reserve(static_cast<std::size_t>(n_rows) + 1);
+    done_ptr_.reserve(static_cast<std::size_t>(n_rows) + 1);
     const auto per_row = static_cast<std::size_t>(max_entries > 0 ? max_entries : 8);
-    rows_.cols.reserve(static_cast<std::size_t>(n_rows) * per_row + 64);
-    rows_.vals.reserve(static_cast<std::size_t>(n_rows) * per_row + 64);
+    done_cols_.reserve(static_cast<std::size_t>(n_rows) * per_row + 64);
+    done_vals_.reserve(static_cast<std::size_t>(n_rows) * per_row + 64);
   }
 
   /// Names a point that the current row interpolates from.
@@ -48,16 +46,16 @@ class RowBuilder {
   void end_row() {
     const Offset kept = truncate_row(cols_.data(), vals_.data(), static_cast<Offset>(cols_.size()),
                                      max_entries_, truncation_);
-    rows_.cols.insert(rows_.cols.end(), cols_.begin(), cols_.begin() + kept);
-    rows_.vals.insert(rows_.vals.end(), vals_.begin(), vals_.begin() + kept);
-    rows_.row_ptr.push_back(static_cast<Offset>(rows_.cols.size()));
+    done_cols_.insert(done_cols_.end(), cols_.begin(), cols_.begin() + kept);
+    done_vals_.insert(done_vals_.end(), vals_.begin(), vals_.begin() + kept);
+    done_ptr_.push_back(static_cast<Offset>(done_cols_.size()));
     clear();
   }
   /// The row of coarse point c.
   void identity_row(LocalIndex c) {
-    rows_.cols.push_back(c);
-    rows_.vals.push_back(T{1});
-    rows_.row_ptr.push_back(static_cast<Offset>(rows_.cols.size()));
+    done_cols_.push_back(c);
+    done_vals_.push_back(T{1});
+    done_ptr_.push_back(static_cast<Offset>(done_cols_.size()));
   }
   /// Leaves the current row. Marks of earlier rows stay below first_mark_, so that none needs to be
   /// erased.
@@ -67,12 +65,22 @@ class RowBuilder {
     vals_.clear();
   }
 
-  kernels::Csr<T> take() { return std::move(rows_); }
+  kernels::Csr<T> take() {
+    kernels::Csr<T> rows;
+    rows.n_rows = static_cast<LocalIndex>(done_ptr_.size() - 1);
+    rows.n_cols = static_cast<LocalIndex>(marker_.size());
+    rows.row_ptr = std::move(done_ptr_);
+    rows.cols = std::move(done_cols_);
+    rows.vals = std::move(done_vals_);
+    return rows;
+  }
 
  private:
   int max_entries_;
   double truncation_;
-  kernels::Csr<T> rows_;
+  Array<Offset> done_ptr_ = {0};
+  Array<LocalIndex> done_cols_;
+  Array<T> done_vals_;
   std::vector<LocalIndex> cols_;  // the current row, before truncation
   std::vector<T> vals_;
   std::vector<Offset> marker_;  // see place()
