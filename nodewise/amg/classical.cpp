@@ -101,11 +101,10 @@ std::vector<LocalIndex> coarse_rows(const coarsen::Splitting& splitting) {
   return rows;
 }
 
-}  // namespace
-
+/// The transfer of a level whose couplings are those of A.
 template <class T>
-Transfer<T> classical_transfer(const DistMatrix<T>& A, const Knowledge<T>& knowledge,
-                               const Options& options) {
+Transfer<T> transfer_by(const DistMatrix<T>& A, const Knowledge<T>& knowledge,
+                        const Options& options) {
   const Strength strength = measure_strength(A, options);
   const coarsen::Splitting splitting = split_level(A, knowledge, strength, options);
   const comm::Layout coarse_points = coarsen::coarse_layout(A.rows(), splitting);
@@ -119,6 +118,31 @@ Transfer<T> classical_transfer(const DistMatrix<T>& A, const Knowledge<T>& knowl
       strength, splitting, coarse_points,
       {options.max_interpolation_entries, options.interpolation_truncation}));
   transfer.failure = mpi::caught([&] { transfer.coarse_rows = coarse_rows(splitting); });
+  return transfer;
+}
+
+Unknowns unknowns_of(const std::vector<LocalIndex>& rows, const Unknowns& unknowns) {
+  Unknowns chosen;
+  chosen.reserve(rows.size());
+  for (const LocalIndex i : rows) chosen.push_back(unknowns[static_cast<std::size_t>(i)]);
+  return chosen;
+}
+
+}  // namespace
+
+template <class T>
+Transfer<T> classical_transfer(const DistMatrix<T>& A, const Knowledge<T>& knowledge,
+                               const Options& options) {
+  if (options.unknowns == 1) return transfer_by(A, knowledge, options);
+  const Unknowns unknowns = mpi::collectively(A.comm(), [&] {
+    return knowledge.level > 0 ? knowledge.unknown_of_row
+                               : interleaved_unknowns(A.rows(), options.unknowns);
+  });
+  Transfer<T> transfer = transfer_by(same_unknown_part(A, unknowns), knowledge, options);
+  if (!transfer.failure) {
+    transfer.failure = mpi::caught(
+        [&] { transfer.coarse_unknown_of_row = unknowns_of(transfer.coarse_rows, unknowns); });
+  }
   return transfer;
 }
 

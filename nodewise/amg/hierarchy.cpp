@@ -291,6 +291,7 @@ Hierarchy<T>::Hierarchy(std::shared_ptr<const DistMatrix<T>> A, const Options& o
     knowledge.near_null_space = std::move(level.transfer.coarse_near_null_space);
     knowledge.unknowns = level.transfer.coarse_unknowns;
     knowledge.level = depth + 1;
+    knowledge.unknown_of_row = std::move(level.transfer.coarse_unknown_of_row);
   }
   unite(levels_.front()->A->comm(), info_, failure);
 }

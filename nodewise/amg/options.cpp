@@ -37,8 +37,10 @@ std::span<const Field<Options>> option_fields() {
       field("method", &O::method, "How a level is joined to the next",
             std::vector<std::string>{"classical", "aggregation"}),
       field("unknowns", &O::unknowns,
-            "Rows that belong to one point, such as the displacements of a node, interleaved", 1,
-            64),
+            "Rows that belong to one point, such as the displacements of a node, interleaved; "
+            "classical coarsening leaves couplings between different unknowns out of strength, "
+            "splitting and interpolation",
+            1, 64),
       field("strength_threshold", &O::strength_threshold,
             "An entry is strong when its size exceeds this fraction of the row's largest", 0.0,
             1.0),

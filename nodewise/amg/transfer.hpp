@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "nodewise/amg/near_null_space.hpp"
+#include "nodewise/amg/unknowns.hpp"
 #include "nodewise/base/error.hpp"
 #include "nodewise/matrix/dist_matrix.hpp"
 
@@ -21,7 +22,10 @@ struct Knowledge {
   NearNullSpace<T> near_null_space;
   int unknowns = 0;       ///< rows of each point, interleaved; 0: as the options say
   bool symmetric = true;  ///< the matrix, as the setup found
-  int level = 0;  ///< 0 being the finest
+  int level = 0;          ///< 0 being the finest
+  /// In classical coarsening of systems, on coarser levels: the unknown of each of this rank's
+  /// rows.
+  Unknowns unknown_of_row = {};
 };
 
 /// What a way of coarsening makes of a level.
@@ -35,8 +39,9 @@ struct Transfer {
   /// in an aggregation the first row of an aggregate's root, for all unknowns.
   std::vector<LocalIndex> coarse_rows;
   NearNullSpace<T> coarse_near_null_space;
-  int coarse_unknowns = 0;     ///< rows of each point of the next level; 0: as the options say
-  double spectral_radius = 0;  ///< of D^-1 A, where it had to be found; 0: not known
+  int coarse_unknowns = 0;         ///< rows of each point of the next level; 0: as the options say
+  double spectral_radius = 0;      ///< of D^-1 A, where it had to be found; 0: not known
+  Unknowns coarse_unknown_of_row;  ///< as in Knowledge, of the next level
   /// What failed on this rank alone after the last message, to be agreed on with what comes later.
   std::optional<Error> failure;
 };
