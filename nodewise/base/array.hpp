@@ -1,5 +1,5 @@
-// A vector whose elements are not set to zero when it grows: large arrays are written once only, and
-// to large pages.
+// A vector whose elements are not set to zero when it grows: large arrays are written once only,
+// and to large pages.
 #pragma once
 
 #include <cstddef>

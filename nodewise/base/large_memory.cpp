@@ -2,7 +2,6 @@
 
 #include <cstdlib>
 #include <new>
-
 #include <sys/mman.h>
 
 namespace nodewise {
