@@ -24,8 +24,8 @@ Csr<T> norms_of_blocks(const Csr<T>& part, LocalIndex k, std::span<const LocalIn
   squares.cols.resize(part.cols.size());
   squares.vals.resize(part.vals.size());
   for (LocalIndex i = 0; i < squares.n_rows; ++i) {
-    squares.row_ptr[static_cast<std::size_t>(i) + 1] =
-        part.row_ptr[static_cast<std::size_t>((i + 1) * k)];
+    const LocalIndex last = (i + 1) * k - 1;  // row of the block
+    squares.row_ptr[static_cast<std::size_t>(i) + 1] = part.end(last);
   }
   for (std::size_t p = 0; p < part.cols.size(); ++p) {
     const auto value = static_cast<double>(part.vals[p]);
