@@ -4,6 +4,7 @@
 #include <fstream>
 #include <iostream>
 #include <optional>
+#include <utility>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -77,7 +78,9 @@ amg::Hierarchy<double> virtual_hierarchy(const Arguments& arguments, int n_ranks
   const std::vector<int> one_node = {0};
   const auto self = mpi::Comm::create(MPI_COMM_SELF, one_node);
   const std::shared_ptr<const Matrix> A = make_matrix(self, parse_problem(arguments.levels));
-  return {A, amg_options(arguments), {comm::uniform_starts(A->rows().n_global(), n_ranks), {}}, {}};
+  amg::Knowledge<double> knowledge;
+  knowledge.virtual_starts = comm::uniform_starts(A->rows().n_global(), n_ranks);
+  return {A, amg_options(arguments), std::move(knowledge), {}};
 }
 
 bool exchange_levels(const std::shared_ptr<const mpi::Comm>& comm, const Arguments& arguments) {
