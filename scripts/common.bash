@@ -87,12 +87,13 @@ check_system() {
     fail "this script installs packages with apt-get, which this system does not have; CONTRIBUTING.md lists what to install and how to build by hand"
 }
 
-# configure <build folder> [cmake argument...]: Release unless told otherwise; ccache where present.
+# configure <build folder> [cmake argument...]: Release unless told otherwise; ccache where present, which
+# knows the files of another clone of the project too.
 configure() {
   local build=$1 arguments=()
   shift
   if command -v ccache >/dev/null; then
-    arguments+=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
+    arguments+=("-DCMAKE_CXX_COMPILER_LAUNCHER=env;CCACHE_BASEDIR=$root;CCACHE_NOHASHDIR=1;ccache")
   fi
   # The system's Python is the one that apt-get installs modules for.
   if [[ -x /usr/bin/python3 ]]; then
