@@ -5,8 +5,10 @@
 #include <gtest/gtest.h>
 
 #include "nodewise/amg/smoother.hpp"
+#include "nodewise/matrix/operations.hpp"
 
 #include "amg_support.hpp"
+#include "mpi_counter.hpp"
 
 namespace nodewise::amg {
 namespace {
@@ -52,31 +54,46 @@ class Reference {
     return std::copysign(larger, A_(i, i));
   }
 
-  void sweep(bool forward, const DenseMatrix& b, DenseMatrix& x) const {
-    const DenseMatrix old = x;
+  void sweep(bool forward, const DenseMatrix& b, DenseMatrix& x) const { half(forward, x, b, x); }
+
+  /// A sweep from `start`, which takes what other ranks own from `others`.
+  void half(bool forward, DenseMatrix others, const DenseMatrix& b, DenseMatrix& x) const {
+    const DenseMatrix start = x;
     for (GlobalIndex k = 0; k < A_.rows(); ++k) {
       const GlobalIndex i = forward ? k : A_.rows() - 1 - k;
       if (A_(i, i) == 0) continue;
       double r = b[i];
       for (GlobalIndex j = 0; j < A_.cols(); ++j) {
         const bool use_new = !is_jacobi(options_.smoother) && same_rank(i, j);
-        r -= A_(i, j) * (use_new ? x[j] : old[j]);
+        r -= A_(i, j) * (use_new ? x[j] : others[j]);
       }
-      x[i] = old[i] + r / divisor(i);
+      x[i] = start[i] + r / divisor(i);
     }
+  }
+
+  void symmetric_sweep(const DenseMatrix& b, DenseMatrix& x) const {
+    const DenseMatrix others = x;
+    half(true, others, b, x);
+    half(false, others, b, x);
   }
 
   void presmooth(const DenseMatrix& b, DenseMatrix& x) const {
     x.fill(0);
     for (int k = 0; k < options_.pre_sweeps; ++k) {
-      sweep(options_.sweep_order != SweepOrder::backward, b, x);
-      if (symmetric()) sweep(false, b, x);
+      if (symmetric()) {
+        symmetric_sweep(b, x);
+      } else {
+        sweep(options_.sweep_order != SweepOrder::backward, b, x);
+      }
     }
   }
   void postsmooth(const DenseMatrix& b, DenseMatrix& x) const {
     for (int k = 0; k < options_.post_sweeps; ++k) {
-      if (symmetric()) sweep(true, b, x);
-      sweep(options_.sweep_order == SweepOrder::forward, b, x);
+      if (symmetric()) {
+        symmetric_sweep(b, x);
+      } else {
+        sweep(options_.sweep_order == SweepOrder::forward, b, x);
+      }
     }
   }
 
@@ -217,6 +234,24 @@ TEST(Smoother, PostsmoothIsTheAdjointOfPresmooth) {
       const DenseMatrix Mv = run_postsmooth(smoother, layout, v, DenseMatrix(values.rows()));
       EXPECT_NEAR(dot(Mu, v), dot(u, Mv), tolerance * norm(Mu) * norm(v)) << what;
     });
+  }
+}
+
+// Both ways on one rank's values of the others: as many messages as one way, and none from zero.
+TEST(Smoother, ASymmetricSweepExchangesOnce) {
+  const DenseMatrix values = test::random_symmetric(40, 0.3, 0.2, 3);
+  const std::vector<int> nodes(static_cast<std::size_t>(test_comm()->size()), 0);
+  for (const matrix::Layout& layout : layouts_of(test_comm(), values.rows())) {
+    const auto A = distribute(values, layout);
+    Options options;
+    options.sweep_order = SweepOrder::symmetric;
+    const Smoother<double> smoother(A, options);
+    const auto n = static_cast<std::size_t>(layout.n_local());
+    std::vector<double> b(n, 1.0), x(n), r(n);
+    const auto product = test::counted(
+        nodes, [&] { matrix::multiply(A, std::span<const double>(b), std::span<double>(r)); });
+    EXPECT_EQ(test::counted(nodes, [&] { smoother.presmooth(b, x, r); }), product);
+    EXPECT_EQ(test::counted(nodes, [&] { smoother.postsmooth(b, x); }), product);
   }
 }
 

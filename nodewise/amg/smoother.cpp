@@ -31,10 +31,13 @@ Smoother<T>::Smoother(const matrix::DistMatrix<T>& A, const Options& options,
 /// The sweeps before the coarse correction but the `first` ones.
 template <class T>
 void Smoother<T>::sweeps_before(int first, std::span<const T> b, std::span<T> x) const {
+  const auto direction = order_ == SweepOrder::backward ? Direction::backward : Direction::forward;
   for (int k = first; k < pre_; ++k) {
-    relaxation_->sweep(order_ == SweepOrder::backward ? Direction::backward : Direction::forward, b,
-                       x);
-    if (order_ == SweepOrder::symmetric) relaxation_->sweep(Direction::backward, b, x);
+    if (order_ == SweepOrder::symmetric) {
+      relaxation_->symmetric_sweep(b, x);
+    } else {
+      relaxation_->sweep(direction, b, x);
+    }
   }
 }
 
@@ -52,8 +55,11 @@ void Smoother<T>::presmooth(std::span<const T> b, std::span<T> x, std::span<T> r
   if (pre_ == 1 && order_ != SweepOrder::symmetric) {
     return relaxation_->first_sweep_with_residual(b, x, r);
   }
-  relaxation_->first_sweep(b, x);
-  if (order_ == SweepOrder::symmetric) relaxation_->sweep(Direction::backward, b, x);
+  if (order_ == SweepOrder::symmetric) {
+    relaxation_->first_symmetric_sweep(b, x);
+  } else {
+    relaxation_->first_sweep(b, x);
+  }
   sweeps_before(1, b, x);
   const mpi::Scope scope(A_.comm(), "residual");
   matrix::residual(A_, std::span<const T>(x), b, r);
@@ -68,10 +74,13 @@ void Smoother<T>::presmooth_further(std::span<const T> b, std::span<T> x, std::s
 
 template <class T>
 void Smoother<T>::postsmooth(std::span<const T> b, std::span<T> x) const {
+  const auto direction = order_ == SweepOrder::forward ? Direction::forward : Direction::backward;
   for (int k = 0; k < post_; ++k) {
-    if (order_ == SweepOrder::symmetric) relaxation_->sweep(Direction::forward, b, x);
-    relaxation_->sweep(order_ == SweepOrder::forward ? Direction::forward : Direction::backward, b,
-                       x);
+    if (order_ == SweepOrder::symmetric) {
+      relaxation_->symmetric_sweep(b, x);
+    } else {
+      relaxation_->sweep(direction, b, x);
+    }
   }
 }
 

@@ -122,7 +122,33 @@ void GaussSeidel<T>::first_sweep_with_residual(std::span<const T> b, std::span<T
 
 template <class T>
 void GaussSeidel<T>::sweep(Direction direction, std::span<const T> b, std::span<T> x) const {
-  A_.exchange().forward(std::span<const T>(x), A_.exchange().template ghost_buffer<T>());
+  fetch_ghosts(x);
+  sweep_beside_ghosts(direction, b, x);
+}
+
+/// Both halves see the same values of other ranks: on the unknowns of a rank this is symmetric
+/// Gauss-Seidel, between ranks Jacobi, which is its own adjoint.
+template <class T>
+void GaussSeidel<T>::symmetric_sweep(std::span<const T> b, std::span<T> x) const {
+  fetch_ghosts(x);
+  sweep_beside_ghosts(Direction::forward, b, x);
+  sweep_beside_ghosts(Direction::backward, b, x);
+}
+
+template <class T>
+void GaussSeidel<T>::first_symmetric_sweep(std::span<const T> b, std::span<T> x) const {
+  first_sweep(b, x);
+  sweep_rows<false>(Direction::backward, b, x);
+}
+
+template <class T>
+void GaussSeidel<T>::fetch_ghosts(std::span<const T> x) const {
+  A_.exchange().forward(x, A_.exchange().template ghost_buffer<T>());
+}
+
+template <class T>
+void GaussSeidel<T>::sweep_beside_ghosts(Direction direction, std::span<const T> b,
+                                         std::span<T> x) const {
   if (A_.n_ghosts() > 0) {
     sweep_rows<true>(direction, b, x);
   } else {

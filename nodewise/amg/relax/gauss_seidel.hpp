@@ -23,11 +23,17 @@ class GaussSeidel final : public Relaxation<T> {
   void first_sweep_with_residual(std::span<const T> b, std::span<T> x,
                                  std::span<T> r) const override;
   void sweep(Direction direction, std::span<const T> b, std::span<T> x) const override;
+  /// One exchange.
+  void symmetric_sweep(std::span<const T> b, std::span<T> x) const override;
+  /// No exchange.
+  void first_symmetric_sweep(std::span<const T> b, std::span<T> x) const override;
   bool has_direction() const override { return true; }
   std::size_t memory_bytes() const override;
 
  private:
   Offset upper(LocalIndex i) const;
+  void fetch_ghosts(std::span<const T> x) const;
+  void sweep_beside_ghosts(Direction direction, std::span<const T> b, std::span<T> x) const;
   template <bool has_ghosts>
   void sweep_rows(Direction direction, std::span<const T> b, std::span<T> x) const;
 

@@ -17,6 +17,18 @@ void Relaxation<T>::first_sweep_with_residual(std::span<const T> b, std::span<T>
   matrix::residual(A_, std::span<const T>(x), b, r);
 }
 
+template <class T>
+void Relaxation<T>::symmetric_sweep(std::span<const T> b, std::span<T> x) const {
+  sweep(Direction::forward, b, x);
+  sweep(Direction::backward, b, x);
+}
+
+template <class T>
+void Relaxation<T>::first_symmetric_sweep(std::span<const T> b, std::span<T> x) const {
+  first_sweep(b, x);
+  sweep(Direction::backward, b, x);
+}
+
 bool needs_spectral_radius(SmootherKind kind) {
   return kind == SmootherKind::chebyshev;
 }

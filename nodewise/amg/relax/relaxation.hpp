@@ -27,6 +27,11 @@ class Relaxation {
                                          std::span<T> r) const;
   /// Collective.
   virtual void sweep(Direction direction, std::span<const T> b, std::span<T> x) const = 0;
+  /// Collective. A forward sweep and the backward one after it: together a sweep that is its own
+  /// adjoint. What other ranks own may be taken from before both, which saves an exchange.
+  virtual void symmetric_sweep(std::span<const T> b, std::span<T> x) const;
+  /// Collective. The same from x = 0, whatever x holds.
+  virtual void first_symmetric_sweep(std::span<const T> b, std::span<T> x) const;
   /// Whether both directions are one and the same.
   virtual bool has_direction() const { return false; }
   virtual std::size_t memory_bytes() const = 0;
