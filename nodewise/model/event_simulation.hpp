@@ -1,0 +1,82 @@
+// The time of an exchange, message by message: exact lists of messages on a machine whose parts
+// serve one message after the other.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "nodewise/mpi/topology.hpp"
+
+namespace nodewise::model {
+
+/// A message, told by its sender.
+struct SentMessage {
+  int to = 0;
+  std::int64_t bytes = 0;
+};
+
+/// What all ranks send: [s][r] is what rank r sends in stage s, in the order in which it posts it.
+using MessageStages = std::vector<std::vector<std::vector<SentMessage>>>;
+
+/// What a message of at least `from_bytes` costs, in seconds (the parameters of LogGP but for g,
+/// which belongs to the network card; Alexandrov, Ionescu, Schauser, Scheiman 1997).
+struct MessageCost {
+  std::int64_t from_bytes = 0;
+  double send_overhead = 0;     ///< of the sender's processor, before the message can leave
+  double receive_overhead = 0;  ///< of the receiver's, once it has arrived
+  double latency = 0;
+  double seconds_per_byte = 0;  ///< the most that one message alone can have of the bandwidth
+};
+
+/// Links between nodes other than their network cards, each of which carries one message at a time.
+struct Links {
+  int n_links = 0;
+  double seconds_per_byte = 0;
+  double hop_latency = 0;
+  /// Appends the links from one node to another, in their order.
+  std::function<void(int from_node, int to_node, std::vector<int>& path)> find_path;
+};
+
+/// A torus (of fewer dimensions, where sides are 1), whose nodes are numbered with the first
+/// direction fastest: a link from every node to each of its six neighbours. Messages take the
+/// shorter way round, one direction after the other. Throws invalid_argument where a side is not
+/// positive.
+Links torus_links(std::array<int, 3> sides, double seconds_per_byte, double hop_latency);
+
+/// A machine. Every time is in seconds, finite and not negative.
+struct EventCosts {
+  /// By `from_bytes`, ascending, the first from 0. Without one for messages within a domain, those
+  /// cost what others on the node do.
+  std::vector<MessageCost> on_domain, on_node, off_node;
+  double gap = 0;                      ///< a network card's time for any message, in each direction
+  double nic_seconds_per_byte = 0;     ///< and for each of its bytes
+  double memory_seconds_per_byte = 0;  ///< of a node's memory, for messages on the node
+  Links links;
+};
+
+/// When each rank was through with each stage: [s][r], in seconds after all began.
+struct StageTimes {
+  std::vector<std::vector<double>> finished;
+
+  double of_rank(int rank) const;        ///< the end of its last stage; 0 without stages
+  double of_stage(std::size_t s) const;  ///< of the last rank
+  double end() const;                    ///< of all
+};
+
+/// Local, without MPI. In a stage a rank posts its messages one after the other, each for the
+/// overhead of sending, then takes those for it in the order of their arrival, each for that of
+/// receiving; with the last it goes on to its next stage, whatever others do. What arrives for a
+/// later stage waits for it. A message to another node passes the card of its node, the links on
+/// its way and the card of the other node, each of which serves in the order of coming and is busy
+/// for its own time; the rest of the message follows its head (cut-through), as fast as the slowest
+/// part lets it. One on a node passes the node's memory. Everything is deterministic: who comes at
+/// the same instant is served in the order in which it was found out.
+/// Takes O(M log M) time for M messages (times hops, where there are links), and memory for those
+/// under way. Throws invalid_argument for messages to oneself or to no rank, of negative length, or
+/// costs that are not as above.
+StageTimes simulate_events(const MessageStages& stages, const mpi::Topology& topology,
+                           const EventCosts& costs);
+
+}  // namespace nodewise::model
