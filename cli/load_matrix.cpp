@@ -25,8 +25,10 @@ Size size_of_problem(const io::GalleryOptions& options) {
   const double n = options.n;
   switch (options.problem) {
     case io::Problem::laplace5:
+    case io::Problem::convection2d:
       return {n * n, 5 * n * n};
     case io::Problem::laplace7:
+    case io::Problem::convection3d:
       return {n * n * n, 7 * n * n * n};
     case io::Problem::laplace9:
     case io::Problem::rotated_fe:

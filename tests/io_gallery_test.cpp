@@ -165,7 +165,9 @@ TEST(Gallery, TheSameMatrixOnAnyNumberOfRanks) {
                         Case{Problem::laplace27, 6, 15055424921616694496u},
                         Case{Problem::rotated_fe, 11, 8356514829756675530u},
                         Case{Problem::rotated_fd, 11, 2278432789758331817u},
-                        Case{Problem::random, 150, 17463554328935991378u}}) {
+                        Case{Problem::random, 150, 17463554328935991378u},
+                        Case{Problem::convection2d, 11, 10552465849054922650u},
+                        Case{Problem::convection3d, 5, 3666419960509439627u}}) {
     EXPECT_EQ(checksum(gather_entries(generate<double>(test_comm(), problem(c.which, c.n)))),
               c.expected)
         << static_cast<int>(c.which);

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "nodewise/base/hash.hpp"
+#include "nodewise/io/convection.hpp"
 #include "nodewise/matrix/assemble.hpp"
 
 namespace nodewise::io {
@@ -159,6 +160,13 @@ void check(const GalleryOptions& options) {
     refuse(fmt::format("epsilon is {}, needs > 0", options.epsilon));
   }
   if (!std::isfinite(options.angle)) refuse("angle is not finite");
+  if (!(options.diffusion >= 0) || !std::isfinite(options.diffusion)) {
+    refuse(fmt::format("diffusion is {}, needs >= 0", options.diffusion));
+  }
+  if (options.problem == Problem::convection2d && options.flow == Flow::recirculating &&
+      options.diffusion == 0) {
+    refuse("diffusion is 0, needs > 0 where the flow recirculates: it stands still at the centre");
+  }
   if (options.problem == Problem::random && (options.entries < 0 || options.entries >= options.n)) {
     refuse(fmt::format("entries is {}, needs 0 .. n - 1 = {}", options.entries, options.n - 1));
   }
@@ -176,15 +184,22 @@ matrix::DistMatrix<T> make(const std::shared_ptr<const mpi::Comm>& comm, GlobalI
 std::span<const Field<GalleryOptions>> gallery_fields() {
   using S = GalleryOptions;
   static const std::vector<Field<S>> fields = {
-      field(
-          "problem", &S::problem, "The model problem",
-          {"laplace5", "laplace7", "laplace9", "laplace27", "rotated_fe", "rotated_fd", "random"}),
+      field("problem", &S::problem, "The model problem",
+            {"laplace5", "laplace7", "laplace9", "laplace27", "rotated_fe", "rotated_fd", "random",
+             "convection2d", "convection3d"}),
       field("n", &S::n, "Points in each direction; rows of the random matrix", 1),
-      field("angle", &S::angle,
-            "Radians by which the strong direction of the rotated problems is turned",
-            -std::numeric_limits<double>::infinity()),
+      field(
+          "angle", &S::angle,
+          "Radians by which the strong direction of the rotated problems, or the constant flow of "
+          "the convection problems, is turned",
+          -std::numeric_limits<double>::infinity()),
       field("epsilon", &S::epsilon, "Diffusion in the weak direction of the rotated problems",
             std::numeric_limits<double>::min()),
+      field("diffusion", &S::diffusion, "Diffusion of the convection problems", 0.0),
+      field("flow", &S::flow,
+            "Velocity of the convection problems: constant, by --angle; rotating around a corner; "
+            "recirculating, which needs diffusion",
+            {"constant", "rotating", "recirculating"}),
       field("entries", &S::entries, "Entries off the diagonal in each row of the random matrix", 0),
       field("seed", &S::seed, "Seed of the random matrix", 0)};
   return fields;
@@ -213,6 +228,10 @@ matrix::DistMatrix<T> generate(std::shared_ptr<const mpi::Comm> comm,
       return stencil(rotated_fd_stencil(Tensor(options)));
     case Problem::random:
       return make<T>(comm, n, random_rows<T>(n, options));
+    case Problem::convection2d:
+      return make<T>(comm, points(n, 2), convection_rows<T, 2>(n, options));
+    case Problem::convection3d:
+      return make<T>(comm, points(n, 3), convection_rows<T, 3>(n, options));
   }
   throw Error(ErrorCode::invalid_argument, "problem: unknown");
 }
