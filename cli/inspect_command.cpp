@@ -25,30 +25,17 @@ namespace {
 
 using OptionalHierarchy = std::unique_ptr<const amg::Hierarchy<double>>;  // or null
 
-void check_one_process(const mpi::Comm& world) {
-  if (world.size() == 1) return;
-  throw Failure(ExitCode::usage,
-                fmt::format("--virtual-ranks counts in one process: start nodewise on one rank, "
-                            "not on {}",
-                            world.size()));
-}
-
 /// As the virtual ranks would make it, if there are any. Where multigrid cannot treat the matrix
 /// there is no hierarchy, and the record says why; the matrix can be inspected all the same.
 OptionalHierarchy make_hierarchy(const std::shared_ptr<const Matrix>& A, const Settings& settings,
                                  Console& console, InspectRecord& record) {
   if (!console.is_live()) console.line("Setup");
   try {
-    std::vector<GlobalIndex> starts;
-    if (settings.has_virtual_ranks()) {
-      const GlobalIndex n = A->rows().n_global();
-      const int together = settings.amg.unknowns;  // the rows of a point are on one rank
-      starts = comm::uniform_starts(n / together, settings.virtual_machine.virtual_ranks);
-      for (GlobalIndex& start : starts) start *= together;
-      starts.back() = n;
-    }
     amg::Knowledge<double> knowledge = make_knowledge(*A, settings);
-    knowledge.virtual_starts = std::move(starts);
+    if (settings.has_virtual_ranks()) {
+      knowledge.virtual_starts = finest_starts(
+          A->rows().n_global(), settings.virtual_machine.virtual_ranks, settings.amg.unknowns);
+    }
     auto hierarchy = std::make_unique<const amg::Hierarchy<double>>(
         A, settings.amg, std::move(knowledge), level_progress(console));
     record.levels.assign(hierarchy->levels().begin(), hierarchy->levels().end());
@@ -66,12 +53,6 @@ OptionalHierarchy make_hierarchy(const std::shared_ptr<const Matrix>& A, const S
     record.no_hierarchy = error.what();
     return nullptr;
   }
-}
-
-/// Whether so many ranks would make the same hierarchy: ranks number their columns differently, and
-/// which of equally large weights an interpolation keeps is decided by these numbers.
-bool is_independent_of_ranks(const amg::Options& options) {
-  return options.max_interpolation_entries == 0 && options.interpolation_truncation == 0;
 }
 
 VirtualRecord count(const Matrix& A, const OptionalHierarchy& hierarchy,
@@ -95,7 +76,7 @@ ExitCode inspect_command(const std::shared_ptr<const mpi::Comm>& world, const Se
   const bool is_virtual = settings.has_virtual_ranks();
   std::optional<VirtualMachine> machine;
   if (is_virtual) {
-    check_one_process(*world);
+    check_one_process(*world, "counts");
     machine = virtual_machine(settings);
   }
   on_root(*world, [&] {

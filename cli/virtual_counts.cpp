@@ -2,50 +2,15 @@
 
 #include <algorithm>
 
-#include <fmt/format.h>
-
-#include "nodewise/base/timer.hpp"
 #include "nodewise/comm/virtual_ranks.hpp"
 #include "nodewise/matrix/row_exchange.hpp"
-#include "nodewise/matrix/virtual_ranks.hpp"
-
-#include "cli/machine.hpp"
 
 namespace nodewise::cli {
 
 namespace {
 
-using comm::Route;
 using comm::Traffic;
 using Starts = std::span<const GlobalIndex>;
-
-std::vector<Route> parse_routes(const std::string& text) {
-  const std::string underscored = [&] {
-    std::string copy = text;
-    std::replace(copy.begin(), copy.end(), '-', '_');
-    return copy + ",";
-  }();
-  std::vector<Route> routes;
-  for (std::size_t at = 0; at < underscored.size();) {
-    const std::size_t comma = underscored.find(',', at);
-    const std::string name = underscored.substr(at, comma - at);
-    at = comma + 1;
-    bool known = false;
-    for (const Route route : {Route::direct, Route::two_step, Route::three_step}) {
-      if (name != comm::to_string(route)) continue;
-      known = true;
-      if (std::find(routes.begin(), routes.end(), route) != routes.end()) {
-        throw Failure(ExitCode::usage, fmt::format("--routes: {} is named twice", name));
-      }
-      routes.push_back(route);
-    }
-    if (!known) {
-      throw Failure(ExitCode::usage,
-                    fmt::format("--routes: '{}' is none of direct, two_step, three_step", name));
-    }
-  }
-  return routes;
-}
 
 void add(Volume& volume, std::int64_t messages, std::int64_t bytes) {
   volume.max_messages = std::max(volume.max_messages, messages);
@@ -85,59 +50,6 @@ RouteVolumes volumes_of_rows(const std::vector<Traffic>& lengths,
   return volumes;
 }
 
-/// Counts one level.
-class LevelCount {
- public:
-  LevelCount(const VirtualMachine& machine, std::size_t level, const CountObserver& observe)
-      : machine_(machine), level_(level), observe_(observe) {}
-
-  /// Rows are spread as `rows` says, the vectors that A multiplies as `cols`. The rows of P, if
-  /// there is one, go the way of A's ghosts.
-  void count_product(const Matrix& A, const Matrix* P, Starts rows, Starts cols) {
-    for (std::size_t r = 0; r + 1 < rows.size(); ++r) {
-      const GlobalIndex n = rows[r + 1] - rows[r];
-      result_.active_ranks += n > 0 ? 1 : 0;
-      result_.most_rows = std::max(result_.most_rows, n);
-    }
-    count(Operation::product, A, P, rows, cols);
-  }
-  void count_interpolation(const Matrix& P, Starts fine, Starts coarse) {
-    count(Operation::interpolation, P, nullptr, fine, coarse);
-  }
-  VirtualLevel take() { return std::move(result_); }
-
- private:
-  void count(Operation operation, const Matrix& M, const Matrix* P, Starts rows, Starts cols) {
-    const Timer timer;
-    double rows_seconds = 0;
-    const mpi::Topology& topology = machine_.topology;
-    const std::vector<comm::Pattern> patterns =
-        comm::virtual_patterns(cols, matrix::virtual_ghosts(M.on(), rows, cols));
-    for (const Route route : machine_.routes) {
-      const std::vector<comm::Plan> plans = comm::virtual_plans(patterns, topology, route);
-      const std::vector<Traffic> sent = comm::virtual_traffic(plans, topology);
-      volumes(operation).push_back(volumes_of_vectors(sent));
-      if (P == nullptr) continue;
-      const Timer rows_timer;
-      volumes(Operation::interpolation_rows)
-          .push_back(volumes_of_rows(
-              sent, comm::virtual_record_traffic(plans, topology, P->on().row_ptr)));
-      rows_seconds += rows_timer.seconds();
-    }
-    observe_(level_, operation, timer.seconds() - rows_seconds);
-    if (P != nullptr) observe_(level_, Operation::interpolation_rows, rows_seconds);
-  }
-
-  std::vector<RouteVolumes>& volumes(Operation operation) {
-    return result_.volumes[static_cast<std::size_t>(operation)];
-  }
-
-  const VirtualMachine& machine_;
-  std::size_t level_;
-  const CountObserver& observe_;
-  VirtualLevel result_;
-};
-
 VirtualRecord empty_record(const VirtualMachine& machine) {
   VirtualRecord record;
   record.routes = machine.routes;
@@ -148,23 +60,38 @@ VirtualRecord empty_record(const VirtualMachine& machine) {
   return record;
 }
 
-}  // namespace
-
-VirtualMachine virtual_machine(const Settings& settings) {
-  return {place_virtual_ranks(settings), parse_routes(settings.virtual_machine.routes)};
+/// The level of these rows, of which nothing is counted yet.
+VirtualLevel level_of(Starts rows) {
+  VirtualLevel level;
+  for (std::size_t r = 0; r + 1 < rows.size(); ++r) {
+    const GlobalIndex n = rows[r + 1] - rows[r];
+    level.active_ranks += n > 0 ? 1 : 0;
+    level.most_rows = std::max(level.most_rows, n);
+  }
+  return level;
 }
+
+/// Counts into the levels of a record.
+ExchangeVisitor counter(VirtualRecord& record, const mpi::Topology& topology) {
+  return [&record, &topology](const VirtualExchange& exchange) {
+    const std::vector<Traffic> sent = comm::virtual_traffic(exchange.plans, topology);
+    const bool of_rows = exchange.operation == Operation::interpolation_rows;
+    record.levels[exchange.level].volumes[static_cast<std::size_t>(exchange.operation)].push_back(
+        of_rows ? volumes_of_rows(
+                      sent, comm::virtual_record_traffic(exchange.plans, topology, exchange.rows))
+                : volumes_of_vectors(sent));
+  };
+}
+
+}  // namespace
 
 VirtualRecord count_virtually(const amg::Hierarchy<double>& hierarchy,
                               const VirtualMachine& machine, const CountObserver& observe) {
   VirtualRecord record = empty_record(machine);
   for (std::size_t l = 0; l < hierarchy.levels().size(); ++l) {
-    const Starts fine = hierarchy.virtual_starts(l);
-    const Matrix* P = hierarchy.interpolation(l);
-    LevelCount level(machine, l, observe);
-    level.count_product(*hierarchy.matrix(l), P, fine, fine);
-    if (P != nullptr) level.count_interpolation(*P, fine, hierarchy.virtual_starts(l + 1));
-    record.levels.push_back(level.take());
+    record.levels.push_back(level_of(hierarchy.virtual_starts(l)));
   }
+  visit_exchanges(hierarchy, machine, counter(record, machine.topology), observe);
   return record;
 }
 
@@ -172,10 +99,10 @@ VirtualRecord count_virtually(const Matrix& A, const VirtualMachine& machine,
                               const CountObserver& observe) {
   VirtualRecord record = empty_record(machine);
   const int n_ranks = machine.topology.n_ranks();
-  LevelCount level(machine, 0, observe);
-  level.count_product(A, nullptr, comm::uniform_starts(A.rows().n_global(), n_ranks),
-                      comm::uniform_starts(A.cols().n_global(), n_ranks));
-  record.levels.push_back(level.take());
+  const std::vector<GlobalIndex> rows = comm::uniform_starts(A.rows().n_global(), n_ranks);
+  const std::vector<GlobalIndex> cols = comm::uniform_starts(A.cols().n_global(), n_ranks);
+  record.levels.push_back(level_of(rows));
+  visit_exchanges(A, rows, cols, machine, counter(record, machine.topology), observe);
   return record;
 }
 

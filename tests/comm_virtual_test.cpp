@@ -1,4 +1,7 @@
 // Virtual ranks: what is planned for all of them in one process is what each real rank plans.
+#include <algorithm>
+#include <tuple>
+
 #include <gtest/gtest.h>
 
 #include "nodewise/comm/pattern.hpp"
@@ -115,6 +118,57 @@ TEST(VirtualRanks, RecordsAreCountedAsTheyTravel) {
         EXPECT_EQ(got[r].entries_on_node, expected[r].entries_on_node);
         EXPECT_EQ(got[r].entries_off_node, expected[r].entries_off_node);
       }
+    }
+  }
+}
+
+/// (stage, from, to, entries) of every message.
+using Told = std::vector<std::tuple<std::size_t, int, int, std::int64_t>>;
+
+MessageVisitor writer_to(Told& told) {
+  return [&told](std::size_t stage, int from, int to, std::int64_t entries) {
+    told.emplace_back(stage, from, to, entries);
+  };
+}
+
+TEST(VirtualRanks, EveryMessageIsToldOnceInTheOrderOfPosting) {
+  for (std::uint64_t seed = 0; seed < 30; ++seed) {
+    SCOPED_TRACE(testing::Message() << "seed " << seed);
+    Dice dice(seed);
+    const int n_ranks = 1 + dice.below(12);
+    const mpi::Topology topology = test::random_topology(n_ranks, dice);
+    const std::vector<Pattern> patterns = test::random_patterns(n_ranks, dice);
+    for (const Route route : all_routes) {
+      const auto plans = virtual_plans(patterns, topology, route);
+      Told forward;
+      Told reversed;
+      visit_messages(plans, writer_to(forward));
+      visit_reversed_messages(plans, writer_to(reversed));
+      for (std::size_t m = 1; m < forward.size(); ++m) {
+        const auto& [stage, from, to, entries] = forward[m];
+        const auto& [stage_before, from_before, to_before, entries_before] = forward[m - 1];
+        if (stage != stage_before || from != from_before) continue;
+        // First those above the sender, then those below it.
+        EXPECT_LT((to_before - from + n_ranks) % n_ranks, (to - from + n_ranks) % n_ranks);
+      }
+      const std::size_t n_stages = plans.front().stages.size();
+      Told turned;
+      for (const auto& [stage, from, to, entries] : reversed) {
+        turned.emplace_back(n_stages - 1 - stage, to, from, entries);
+      }
+      std::sort(turned.begin(), turned.end());
+      Told sorted = forward;
+      std::sort(sorted.begin(), sorted.end());
+      EXPECT_EQ(turned, sorted);
+      std::vector<std::tuple<int, int, std::int64_t>> got;
+      std::vector<std::tuple<int, int, std::int64_t>> expected;
+      for (const auto& [stage, from, to, entries] : forward) got.emplace_back(from, to, entries);
+      for (const test::Sent& m : test::run_forward(plans).messages) {
+        expected.emplace_back(m.from, m.to, std::ssize(m.entries));
+      }
+      std::sort(got.begin(), got.end());
+      std::sort(expected.begin(), expected.end());
+      EXPECT_EQ(got, expected);
     }
   }
 }

@@ -2,6 +2,7 @@
 // would send is counted exactly for machines that are not at hand.
 #pragma once
 
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -24,12 +25,25 @@ std::vector<Pattern> virtual_patterns(std::span<const GlobalIndex> starts,
 std::vector<Plan> virtual_plans(std::span<const Pattern> patterns, const mpi::Topology& topology,
                                 Route route);
 
+/// Told of a message: in which stage, from which rank to which, and how many entries it carries.
+using MessageVisitor =
+    std::function<void(std::size_t stage, int from, int to, std::int64_t entries)>;
+
+/// Local. Tells of every message of one forward run of the plans, stage by stage and rank by rank,
+/// those of a rank in the order in which it posts them.
+void visit_messages(std::span<const Plan> plans, const MessageVisitor& visit);
+/// Likewise of one reversed run, whose first stage is the last of the plans.
+void visit_reversed_messages(std::span<const Plan> plans, const MessageVisitor& visit);
+/// Likewise of records of varying length that travel forwards, their lengths not counted: entries
+/// are items of records here. Record i of all ranks together, in their order, has offsets[i + 1] -
+/// offsets[i] items. Records without items make no message.
+void visit_record_messages(std::span<const Plan> plans, std::span<const Offset> offsets,
+                           const MessageVisitor& visit);
+
 /// Local. What each rank sends in one forward run of its plan.
 std::vector<Traffic> virtual_traffic(std::span<const Plan> plans, const mpi::Topology& topology);
 
-/// Local. What each rank sends when records of varying length travel the same way, their lengths
-/// not counted; Traffic's entries are items of records here. Record i of all ranks together, in
-/// their order, has offsets[i + 1] - offsets[i] items.
+/// Local. What each rank sends of the messages of visit_record_messages().
 std::vector<Traffic> virtual_record_traffic(std::span<const Plan> plans,
                                             const mpi::Topology& topology,
                                             std::span<const Offset> offsets);
