@@ -1,0 +1,190 @@
+// Machines as data: which parameters a message gets, and which machines are refused.
+#include <cmath>
+#include <functional>
+#include <limits>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "nodewise/base/error.hpp"
+#include "nodewise/model/machine.hpp"
+
+namespace nodewise::model {
+namespace {
+
+using enum Locality;
+using enum Protocol;
+
+/// The parameters of a set, each told apart by its latency: 10 * locality + protocol.
+Machine numbered_machine() {
+  Machine machine;
+  machine.name = "numbered";
+  machine.switch_sizes = {100, 1000};
+  for (int l = 0; l < n_localities; ++l) {
+    for (int p = 0; p < n_protocols; ++p) {
+      machine.paths[static_cast<std::size_t>(l)][static_cast<std::size_t>(p)] =
+          MessageParameters{10.0 * l + p, 1e9, unlimited};
+    }
+  }
+  return machine;
+}
+
+void drop(Machine& machine, Locality locality, Protocol protocol) {
+  machine.path(locality)[static_cast<std::size_t>(protocol)].reset();
+}
+
+std::string refusal(const Machine& machine) {
+  try {
+    check(machine);
+  } catch (const Error& e) {
+    EXPECT_EQ(e.code(), ErrorCode::invalid_argument);
+    return e.what();
+  }
+  return "accepted";
+}
+
+TEST(Machine, SwitchesProtocolsAboveTheirSizes) {
+  const Machine machine = numbered_machine();
+  EXPECT_EQ(machine.protocol_of(0), in_envelope);
+  EXPECT_EQ(machine.protocol_of(100), in_envelope);
+  EXPECT_EQ(machine.protocol_of(100.5), eager);
+  EXPECT_EQ(machine.protocol_of(1000), eager);
+  EXPECT_EQ(machine.protocol_of(1001), rendezvous);
+}
+
+TEST(Machine, GivesEachLocalityAndProtocolItsOwnParameters) {
+  const Machine machine = numbered_machine();
+  const double lengths[] = {8, 500, 1e6};
+  for (int l = 0; l < n_localities; ++l) {
+    for (int p = 0; p < n_protocols; ++p) {
+      EXPECT_EQ(machine.parameters(static_cast<Locality>(l), lengths[p]).latency_s, 10.0 * l + p);
+    }
+  }
+}
+
+TEST(Machine, TakesLongerThenShorterMessagesForAMissingProtocol) {
+  Machine machine = numbered_machine();
+  drop(machine, other_node, in_envelope);
+  EXPECT_EQ(machine.parameters(other_node, 8).latency_s, 21);
+  drop(machine, other_node, eager);
+  EXPECT_EQ(machine.parameters(other_node, 8).latency_s, 22);
+  machine = numbered_machine();
+  drop(machine, other_node, rendezvous);
+  EXPECT_EQ(machine.parameters(other_node, 1e6).latency_s, 21);
+  drop(machine, other_node, eager);
+  EXPECT_EQ(machine.parameters(other_node, 1e6).latency_s, 20);
+}
+
+TEST(Machine, TakesTheNearestForAMissingLocality) {
+  Machine machine = numbered_machine();
+  machine.path(same_socket) = {};
+  EXPECT_EQ(machine.parameters(same_socket, 8).latency_s, 10);
+  machine.path(same_node) = {};
+  EXPECT_EQ(machine.parameters(same_socket, 8).latency_s, 20);
+  EXPECT_EQ(machine.parameters(same_node, 8).latency_s, 20);
+  machine = numbered_machine();
+  machine.path(same_node) = {};
+  EXPECT_EQ(machine.parameters(same_node, 8).latency_s, 0) << "one socket a node";
+  EXPECT_THROW((void)Machine().parameters(other_node, 8), Error);
+}
+
+TEST(Machine, AcceptsWhatIsSensible) {
+  EXPECT_EQ(refusal(numbered_machine()), "accepted");
+}
+
+TEST(Machine, RefusesWhatIsNotByName) {
+  constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+  struct Case {
+    std::string message;
+    std::function<void(Machine&)> spoil;
+  };
+  const auto far_short = [](Machine& m) -> MessageParameters& { return *m.path(other_node)[0]; };
+  const std::vector<Case> cases = {
+      {"name is empty", [](Machine& m) { m.name.clear(); }},
+      {"node.sockets is 0; a count", [](Machine& m) { m.sockets_per_node = 0; }},
+      {"node.cores is -1; a count", [](Machine& m) { m.cores_per_node = -1; }},
+      {"protocols.other_node.short.rate_bytes_per_s is -18000000; a rate must be positive",
+       [=](Machine& m) { far_short(m).rate_bytes_per_s = -1.8e7; }},
+      {"protocols.other_node.short.rate_bytes_per_s is nan",
+       [=](Machine& m) { far_short(m).rate_bytes_per_s = nan; }},
+      {"protocols.other_node.short.rate_bytes_per_s is inf; a rate must be finite",
+       [=](Machine& m) { far_short(m).rate_bytes_per_s = unlimited; }},
+      {"protocols.other_node.short.injection_bytes_per_s is 0",
+       [=](Machine& m) { far_short(m).injection_bytes_per_s = 0; }},
+      {"protocols.other_node.short.latency_s is -1; a time",
+       [=](Machine& m) { far_short(m).latency_s = -1; }},
+      {"protocols.other_node.short.latency_s is inf",
+       [=](Machine& m) { far_short(m).latency_s = unlimited; }},
+      {"protocols.other_node is empty", [](Machine& m) { m.path(other_node) = {}; }},
+      {"protocols.switch_sizes.short_bytes is -1",
+       [](Machine& m) { m.switch_sizes.short_bytes = -1; }},
+      {"protocols.switch_sizes.eager_bytes is 99; it must not be below short_bytes, 100",
+       [](Machine& m) { m.switch_sizes.eager_bytes = 99; }},
+      {"queue_search_s is nan", [](Machine& m) { m.queue_search_s = nan; }},
+      {"contention_s_per_byte_per_link is -1",
+       [](Machine& m) { m.contention_s_per_byte_per_link = -1; }},
+      {"network.nodes_per_switch is 0",
+       [](Machine& m) {
+         m.network = FatTree{0, 2};
+       }},
+      {"network.levels is 0",
+       [](Machine& m) {
+         m.network = FatTree{2, 0};
+       }},
+      {"network.dimensions is empty", [](Machine& m) { m.network = Torus{}; }},
+      {"network.dimensions[1] is 0",
+       [](Machine& m) {
+         m.network = Torus{{2, 0}, 1};
+       }},
+      {"network.groups is 0",
+       [](Machine& m) {
+         m.network = Dragonfly{0, 1, 1, 1, 1};
+       }},
+      {"network.links_between_groups is nan",
+       [](Machine& m) {
+         m.network = Dragonfly{1, 1, 1, 1, nan};
+       }},
+      {"network.hop_latency_s is -1", [](Machine& m) { m.hop_latency_s = -1; }},
+      {"network.hardware_bytes_per_s is 0", [](Machine& m) { m.hardware_bytes_per_s = 0; }},
+      {"computation.s_per_flop_by_level[1] is 0",
+       [](Machine& m) {
+         m.s_per_flop_by_level = {1, 0};
+       }},
+      {"computation.s_per_flop_by_size[1].up_to_nonzeros is 10; sizes must be positive and ascend",
+       [](Machine& m) {
+         m.s_per_flop_by_size = {{10, 1}, {10, 1}};
+       }},
+      {"computation.thread_bandwidth[1].threads is 1",
+       [](Machine& m) {
+         m.thread_bandwidth = {{1, 1e9}, {1, 1e9}};
+       }},
+      {"computation.thread_bandwidth[0].bytes_per_s is -1",
+       [](Machine& m) {
+         m.thread_bandwidth = {{1, -1}};
+       }},
+      {"computation.caches[0].bytes is 0",
+       [](Machine& m) {
+         m.caches = {{0, 1}};
+       }},
+      {"gpu.to_host.rate_bytes_per_s is 0",
+       [](Machine& m) {
+         m.gpu = GpuPaths{1, {0, 0}, {0, 1e9}, {}, {}};
+       }},
+      {"gpu.direct_other_node.latency_s is -1",
+       [](Machine& m) {
+         m.gpu = GpuPaths{1, {0, 1e9}, {0, 1e9}, {}, CopyPath{-1, 1e9}};
+       }},
+      {"overheads.nic_gap_s is -1",
+       [](Machine& m) {
+         m.overheads = MessageOverheads{0, 0, 0, 0, -1};
+       }},
+  };
+  for (const Case& c : cases) {
+    Machine machine = numbered_machine();
+    c.spoil(machine);
+    EXPECT_THAT(refusal(machine), testing::HasSubstr(c.message));
+  }
+}
+
+}  // namespace
+}  // namespace nodewise::model
