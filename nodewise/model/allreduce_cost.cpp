@@ -1,0 +1,93 @@
+#include "nodewise/model/allreduce_cost.hpp"
+
+#include <algorithm>
+#include <cstdint>
+
+#include <fmt/format.h>
+
+#include "nodewise/base/error.hpp"
+#include "nodewise/model/message_cost.hpp"
+
+namespace nodewise::model {
+
+namespace {
+
+struct Job {
+  const Machine& machine;
+  int nodes, ranks_per_node;
+
+  Locality on_node() const {
+    return machine.sockets_per_node > 1 ? Locality::same_node : Locality::same_socket;
+  }
+  double on_node_s(double bytes) const { return message_s(machine, on_node(), bytes, 1); }
+  double off_node_s(double bytes) const {
+    return message_s(machine, Locality::other_node, bytes, ranks_per_node);
+  }
+};
+
+double doubling_s(const Job& job, double bytes) {
+  return rounds_of_doubling(job.ranks_per_node) * job.on_node_s(bytes) +
+         rounds_of_doubling(job.nodes) * job.off_node_s(bytes);
+}
+
+/// Halves of the vector, then quarters, ...; and all of them back. The first, longest pieces stay
+/// on the node.
+double halving_s(const Job& job, double bytes) {
+  double seconds = 0;
+  double piece = bytes / 2;
+  for (int k = 0; k < rounds_of_doubling(job.ranks_per_node); ++k, piece /= 2) {
+    seconds += 2 * job.on_node_s(piece);
+  }
+  for (int k = 0; k < rounds_of_doubling(job.nodes); ++k, piece /= 2) {
+    seconds += 2 * job.off_node_s(piece);
+  }
+  return seconds;
+}
+
+/// All ranks of a node come to know `slots` vectors, of which each has one.
+double rounds_on_node_s(const Job& job, double bytes) {
+  double seconds = 0;
+  int known = 1;
+  for (int k = 0; k < rounds_of_doubling(job.ranks_per_node); ++k) {
+    const int sent = std::min(known, job.ranks_per_node - known);
+    seconds += job.on_node_s(sent * bytes);
+    known += sent;
+  }
+  return seconds;
+}
+
+double node_aware_s(const Job& job, double bytes) {
+  double seconds = rounds_on_node_s(job, bytes);
+  for (std::int64_t united = 1; united < job.nodes; united *= job.ranks_per_node + 1) {
+    seconds += job.off_node_s(bytes) + rounds_on_node_s(job, bytes);
+  }
+  return seconds;
+}
+
+}  // namespace
+
+int rounds_of_doubling(int n) {
+  int rounds = 0;
+  for (std::int64_t reached = 1; reached < n; reached *= 2) ++rounds;
+  return rounds;
+}
+
+double allreduce_s(const Machine& machine, AllreduceAlgorithm algorithm, int nodes,
+                   int ranks_per_node, double bytes) {
+  if (nodes < 1 || ranks_per_node < 1) {
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("{} nodes of {} ranks cannot reduce", nodes, ranks_per_node));
+  }
+  const Job job = {machine, nodes, ranks_per_node};
+  switch (algorithm) {
+    case AllreduceAlgorithm::recursive_doubling:
+      return doubling_s(job, bytes);
+    case AllreduceAlgorithm::reduce_scatter_allgather:
+      return halving_s(job, bytes);
+    case AllreduceAlgorithm::node_aware:
+      return node_aware_s(job, bytes);
+  }
+  throw Error(ErrorCode::internal, "an algorithm without a cost");
+}
+
+}  // namespace nodewise::model

@@ -1,0 +1,205 @@
+#include "nodewise/model/exchange_cost.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "nodewise/base/error.hpp"
+#include "nodewise/comm/virtual_ranks.hpp"
+#include "nodewise/model/contention.hpp"
+
+namespace nodewise::model {
+
+namespace {
+
+/// One direction of a stage; what the node's limit adds is told apart.
+ExchangeCost direction_cost(const RankLoad::Direction& load, double node_s) {
+  ExchangeCost cost;
+  cost.latency_s = load.latency_s;
+  cost.bandwidth_s = load.on_node_s + load.off_node_s;
+  // A rank with nothing to send between nodes does not wait for those that have.
+  if (load.off_node_bytes > 0) cost.injection_s = std::max(0.0, node_s - load.off_node_s);
+  return cost;
+}
+
+}  // namespace
+
+ExchangeCost& ExchangeCost::operator+=(const ExchangeCost& other) {
+  latency_s += other.latency_s;
+  bandwidth_s += other.bandwidth_s;
+  injection_s += other.injection_s;
+  queue_s += other.queue_s;
+  contention_s += other.contention_s;
+  return *this;
+}
+
+ExchangeCost operator*(double times, ExchangeCost cost) {
+  cost.latency_s *= times;
+  cost.bandwidth_s *= times;
+  cost.injection_s *= times;
+  cost.queue_s *= times;
+  cost.contention_s *= times;
+  return cost;
+}
+
+void RankLoad::Direction::add(const Machine& machine, Locality where, double bytes) {
+  const MessageParameters& parameters = machine.parameters(where, bytes);
+  latency_s += parameters.latency_s;
+  messages += 1;
+  const double seconds = bytes / parameters.rate_bytes_per_s;
+  if (where != Locality::other_node) {
+    on_node_s += seconds;
+    return;
+  }
+  off_node_s += seconds;
+  injection_s += bytes / parameters.injection_bytes_per_s;
+  off_node_bytes += bytes;
+}
+
+RankLoad::Direction& RankLoad::Direction::operator+=(const Direction& other) {
+  latency_s += other.latency_s;
+  on_node_s += other.on_node_s;
+  off_node_s += other.off_node_s;
+  injection_s += other.injection_s;
+  off_node_bytes += other.off_node_bytes;
+  messages += other.messages;
+  return *this;
+}
+
+Locality locality(const mpi::Topology& topology, const Machine& machine, int a, int b) {
+  if (!topology.same_node(a, b)) return Locality::other_node;
+  const bool same =
+      topology.has_domains() ? topology.same_domain(a, b) : machine.sockets_per_node == 1;
+  return same ? Locality::same_socket : Locality::same_node;
+}
+
+ExchangeCost stage_cost(const Machine& machine, const RankLoad& load, double node_sent_s,
+                        double node_received_s, Arrival arrival) {
+  const ExchangeCost sent = direction_cost(load.sent, node_sent_s);
+  const ExchangeCost received = direction_cost(load.received, node_received_s);
+  ExchangeCost cost = sent.total() >= received.total() ? sent : received;
+  cost.queue_s = queue_search_s(machine, load.received.messages, arrival);
+  return cost;
+}
+
+ExchangeTally::ExchangeTally(const Machine& machine, const mpi::Topology& topology,
+                             const ExchangeCostOptions& options)
+    : machine_(&machine), topology_(&topology), options_(options) {
+  check(machine);
+}
+
+void ExchangeTally::add(std::size_t stage, int from, int to, double bytes) {
+  const int n_ranks = topology_->n_ranks();
+  if (from < 0 || to < 0 || from >= n_ranks || to >= n_ranks) {
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("a message from rank {} to {} among {} ranks", from, to, n_ranks));
+  }
+  while (stages_.size() <= stage) {
+    stages_.push_back({std::vector<RankLoad>(static_cast<std::size_t>(n_ranks)), 0});
+  }
+  Stage& s = stages_[stage];
+  const Locality where = locality(*topology_, *machine_, from, to);
+  s.ranks[static_cast<std::size_t>(from)].sent.add(*machine_, where, bytes);
+  s.ranks[static_cast<std::size_t>(to)].received.add(*machine_, where, bytes);
+  if (where != Locality::other_node) return;
+  const double hops = options_.average_hops
+                          ? *options_.average_hops
+                          : contention_hops(machine_->network, topology_->n_nodes(),
+                                            topology_->node(from), topology_->node(to));
+  s.byte_hops += bytes * hops;
+}
+
+ExchangeTally::Busiest ExchangeTally::busiest(const Stage& stage) const {
+  std::vector<double> sent(static_cast<std::size_t>(topology_->n_nodes()));
+  std::vector<double> received(sent.size());
+  for (int r = 0; r < topology_->n_ranks(); ++r) {
+    const auto node = static_cast<std::size_t>(topology_->node(r));
+    sent[node] += stage.ranks[static_cast<std::size_t>(r)].sent.injection_s;
+    received[node] += stage.ranks[static_cast<std::size_t>(r)].received.injection_s;
+  }
+  Busiest found;
+  for (int r = 0; r < topology_->n_ranks(); ++r) {
+    const auto node = static_cast<std::size_t>(topology_->node(r));
+    const ExchangeCost cost = stage_cost(*machine_, stage.ranks[static_cast<std::size_t>(r)],
+                                         sent[node], received[node], options_.arrival);
+    if (cost.total() > found.cost.total()) found = {r, cost};
+  }
+  return found;
+}
+
+double ExchangeTally::contention_of(const Stage& stage) const {
+  NetworkLoad load;
+  load.n_nodes = topology_->n_nodes();
+  load.byte_hops = stage.byte_hops;
+  for (const RankLoad& rank : stage.ranks) load.bytes += rank.sent.off_node_bytes;
+  return contention_s(*machine_, load);
+}
+
+ExchangeCost ExchangeTally::stage(std::size_t s) const {
+  ExchangeCost cost = busiest(stages_.at(s)).cost;
+  cost.contention_s = contention_of(stages_[s]);
+  return cost;
+}
+
+ExchangeCost ExchangeTally::total() const {
+  ExchangeCost cost;
+  for (std::size_t s = 0; s < stages_.size(); ++s) cost += stage(s);
+  return cost;
+}
+
+int ExchangeTally::busiest_rank(std::size_t s) const {
+  return busiest(stages_.at(s)).rank;
+}
+
+ExchangeCost forward_cost(std::span<const comm::Plan> plans, const mpi::Topology& topology,
+                          const Machine& machine, const ExchangeCostOptions& options) {
+  ExchangeTally tally(machine, topology, options);
+  comm::visit_messages(plans, [&](std::size_t stage, int from, int to, std::int64_t entries) {
+    tally.add(stage, from, to, static_cast<double>(entries) * options.bytes_per_entry);
+  });
+  return tally.total();
+}
+
+ExchangeCost reversed_cost(std::span<const comm::Plan> plans, const mpi::Topology& topology,
+                           const Machine& machine, const ExchangeCostOptions& options) {
+  ExchangeTally tally(machine, topology, options);
+  comm::visit_reversed_messages(
+      plans, [&](std::size_t stage, int from, int to, std::int64_t entries) {
+        tally.add(stage, from, to, static_cast<double>(entries) * options.bytes_per_entry);
+      });
+  return tally.total();
+}
+
+ExchangeCost record_cost(std::span<const comm::Plan> plans, const mpi::Topology& topology,
+                         const Machine& machine, std::span<const Offset> offsets,
+                         const ExchangeCostOptions& options) {
+  ExchangeCostOptions of_lengths = options;
+  of_lengths.bytes_per_entry = sizeof(Offset);
+  ExchangeCost cost = forward_cost(plans, topology, machine, of_lengths);
+  ExchangeTally tally(machine, topology, options);
+  comm::visit_record_messages(
+      plans, offsets, [&](std::size_t stage, int from, int to, std::int64_t items) {
+        tally.add(stage, from, to, static_cast<double>(items) * options.bytes_per_entry);
+      });
+  return cost += tally.total();
+}
+
+std::vector<RankLoad> rank_loads(const comm::Plan& plan, const mpi::Topology& topology, int rank,
+                                 const Machine& machine, double bytes_per_entry) {
+  std::vector<RankLoad> loads;
+  const auto count = [&](RankLoad::Direction& direction, std::span<const int> ranks,
+                         std::span<const LocalIndex> offsets) {
+    for (std::size_t i = 0; i < ranks.size(); ++i) {
+      direction.add(machine, locality(topology, machine, rank, ranks[i]),
+                    (offsets[i + 1] - offsets[i]) * bytes_per_entry);
+    }
+  };
+  for (const comm::Stage& stage : plan.stages) {
+    RankLoad& load = loads.emplace_back();
+    count(load.sent, stage.send_ranks, stage.send_offsets);
+    count(load.received, stage.recv_ranks, stage.recv_offsets);
+  }
+  return loads;
+}
+
+}  // namespace nodewise::model

@@ -1,0 +1,125 @@
+// What an exchange between ranks on nodes costs on a machine, term by term.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "nodewise/base/types.hpp"
+#include "nodewise/comm/plan.hpp"
+#include "nodewise/model/machine.hpp"
+#include "nodewise/model/queue_search.hpp"
+#include "nodewise/mpi/topology.hpp"
+
+namespace nodewise::model {
+
+/// Seconds of an exchange, or of several, by cause.
+struct ExchangeCost {
+  double latency_s = 0;     ///< alpha of every message of the busiest rank
+  double bandwidth_s = 0;   ///< its bytes, at the rate at which one rank can send them
+  double injection_s = 0;   ///< what the limit of its node adds to that
+  double queue_s = 0;       ///< searching the queue for the messages that reach it
+  double contention_s = 0;  ///< waiting for links
+
+  double total() const { return latency_s + bandwidth_s + injection_s + queue_s + contention_s; }
+  ExchangeCost& operator+=(const ExchangeCost& other);
+};
+ExchangeCost operator*(double times, ExchangeCost cost);
+
+/// What one rank has to do in one stage of an exchange, before the limits of its node are known.
+/// Receiving counts as much as sending, and both go on at a time.
+struct RankLoad {
+  struct Direction {
+    double latency_s = 0;
+    double on_node_s = 0;    ///< bytes over rates, on the node
+    double off_node_s = 0;   ///< likewise, between nodes
+    double injection_s = 0;  ///< bytes between nodes over the limit of the whole node
+    double off_node_bytes = 0;
+    double messages = 0;
+
+    /// Counts one message.
+    void add(const Machine& machine, Locality locality, double bytes);
+    Direction& operator+=(const Direction& other);
+  };
+  Direction sent, received;
+};
+
+/// Local. Where two ranks are to each other, as far as the topology and the machine tell: ranks of
+/// an undivided node are on different sockets where the node has several, which costs no less.
+Locality locality(const mpi::Topology& topology, const Machine& machine, int a, int b);
+
+/// Local. The cost of one stage for one rank. `node_sent_s` and `node_received_s` are the sums of
+/// injection_s over the ranks of its node. The node-aware max-rate model for messages of any
+/// lengths: of both directions the longer, of latencies + bytes on the node + max(the rank's bytes
+/// between nodes at its own rate, the node's at the limit). For one message of equal length from
+/// each of ppn ranks this is eq. 2.2. Contention is no matter of one rank and not in it.
+ExchangeCost stage_cost(const Machine& machine, const RankLoad& load, double node_sent_s,
+                        double node_received_s, Arrival arrival);
+
+struct ExchangeCostOptions {
+  /// A vector of doubles is 8, k of them at once 8 k; of what is visited as items of records, the
+  /// bytes of an item.
+  double bytes_per_entry = 8;
+  Arrival arrival = Arrival::random;
+  /// h, where it is known; otherwise contention_hops() tells.
+  std::optional<double> average_hops;
+};
+
+/// Adds up messages of an exchange among all ranks, in any order, and says what they cost.
+/// O(ranks x stages) memory.
+class ExchangeTally {
+ public:
+  /// Keeps references: both must outlive it. Throws invalid_argument where the machine is no
+  /// sensible one, as check() does.
+  ExchangeTally(const Machine& machine, const mpi::Topology& topology,
+                const ExchangeCostOptions& options = {});
+
+  /// Local. Counts a message. Throws invalid_argument for a rank that is none.
+  void add(std::size_t stage, int from, int to, double bytes);
+
+  std::size_t n_stages() const { return stages_.size(); }
+  /// One stage: that of its busiest rank, and the contention.
+  ExchangeCost stage(std::size_t s) const;
+  /// The stages one after the other.
+  ExchangeCost total() const;
+  /// The rank that is busiest in a stage; the lowest of several.
+  int busiest_rank(std::size_t s) const;
+
+ private:
+  struct Stage {
+    std::vector<RankLoad> ranks;
+    double byte_hops = 0;
+  };
+  struct Busiest {
+    int rank = 0;
+    ExchangeCost cost;
+  };
+  Busiest busiest(const Stage& stage) const;
+  double contention_of(const Stage& stage) const;
+
+  const Machine* machine_;
+  const mpi::Topology* topology_;
+  ExchangeCostOptions options_;
+  std::vector<Stage> stages_;
+};
+
+/// Local. The plans of all ranks (comm::virtual_plans), run forwards.
+ExchangeCost forward_cost(std::span<const comm::Plan> plans, const mpi::Topology& topology,
+                          const Machine& machine, const ExchangeCostOptions& options = {});
+/// Local. Run reversed, with addition.
+ExchangeCost reversed_cost(std::span<const comm::Plan> plans, const mpi::Topology& topology,
+                           const Machine& machine, const ExchangeCostOptions& options = {});
+/// Local. With records of varying length, as comm::visit_record_messages() has them: record i of
+/// all ranks has offsets[i + 1] - offsets[i] items of options.bytes_per_entry bytes. The lengths,
+/// which travel first, are counted, with 8 bytes each.
+ExchangeCost record_cost(std::span<const comm::Plan> plans, const mpi::Topology& topology,
+                         const Machine& machine, std::span<const Offset> offsets,
+                         const ExchangeCostOptions& options = {});
+
+/// Local. What the rank of a plan has to do in each of its stages; entries of `bytes_per_entry`.
+/// Reversed, sent and received change places and the stages their order.
+std::vector<RankLoad> rank_loads(const comm::Plan& plan, const mpi::Topology& topology, int rank,
+                                 const Machine& machine, double bytes_per_entry);
+
+}  // namespace nodewise::model
