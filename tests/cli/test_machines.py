@@ -1,13 +1,11 @@
 """Machine files and their schema."""
 
 import json
-import os
-import pathlib
 
 import jsonschema
 import pytest
+from conftest import SOURCE
 
-SOURCE = pathlib.Path(os.environ["NODEWISE_SOURCE_DIR"])
 MACHINES = sorted((SOURCE / "machines").glob("*.json"))
 SCHEMA = json.loads((SOURCE / "docs" / "machine.schema.json").read_text(encoding="utf-8"))
 
@@ -51,7 +49,9 @@ def test_the_reference_page_names_every_key():
             yield key
             yield from names(value)
         inner = [*schema.get("definitions", {}).values(), *schema.get("oneOf", [])]
-        for value in inner + [schema["items"]] * ("items" in schema):
+        if "items" in schema:
+            inner.append(schema["items"])
+        for value in inner:
             yield from names(value)
 
     for name in set(names(SCHEMA)) - {"$schema"}:
