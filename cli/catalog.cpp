@@ -97,7 +97,7 @@ std::vector<Option> make_catalog() {
   for (Option& option : all) {
     if (option.name == "output") option.letter = 'o';
     if (option.name == "quiet") option.letter = 'q';
-    if (option.name == "json") option.commands = both;
+    if (option.name == "json" || option.name == "preset") option.commands = both;
     if (leaves_levels_alone(option)) option.commands = solve;
     if (option.name == "problem") option.standard.clear();  // without it a file is read
   }

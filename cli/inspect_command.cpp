@@ -13,6 +13,7 @@
 #include "cli/machine.hpp"
 #include "cli/matrix_survey.hpp"
 #include "cli/output_file.hpp"
+#include "cli/preset.hpp"
 #include "cli/progress.hpp"
 #include "cli/summary.hpp"
 #include "cli/system.hpp"
@@ -71,8 +72,9 @@ VirtualRecord count(const Matrix& A, const OptionalHierarchy& hierarchy,
 
 }  // namespace
 
-ExitCode inspect_command(const std::shared_ptr<const mpi::Comm>& world, const Settings& settings,
+ExitCode inspect_command(const std::shared_ptr<const mpi::Comm>& world, const Settings& given,
                          std::span<const std::string> command_line) {
+  Settings settings = given;
   const bool is_virtual = settings.has_virtual_ranks();
   std::optional<VirtualMachine> machine;
   if (is_virtual) {
@@ -96,6 +98,11 @@ ExitCode inspect_command(const std::shared_ptr<const mpi::Comm>& world, const Se
   record.matrix = describe_matrix(loaded, settings);
   record.survey = survey_matrix(*loaded.A);
   print_matrix(console, record);
+  record.preset = apply_preset(*loaded.A, settings);
+  if (settings.has("preset")) {
+    print_entry(console, "preset", preset_text(record.preset));
+    console.line();
+  }
 
   OptionalHierarchy hierarchy;
   record.times.setup =

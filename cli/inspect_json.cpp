@@ -94,6 +94,7 @@ std::string inspect_json(const InspectRecord& record, const Settings& settings) 
                  {"command_line", record.command_line},
                  {"machine", machine_json(record.machine)},
                  {"options", options_json(settings, Command::inspect)},
+                 {"preset", preset_json(record.preset)},
                  {"matrix", matrix_json(record.matrix, record.survey)},
                  {"hierarchy", hierarchy_json(record)},
                  {"no_hierarchy", text_or_null(record.no_hierarchy)},

@@ -93,6 +93,7 @@ struct InspectTimes {
 
 struct InspectRecord {
   std::vector<std::string> command_line;
+  PresetRecord preset;
   Machine machine;
   MatrixFacts matrix;
   MatrixSurvey survey;

@@ -57,6 +57,20 @@ Json machine_json(const Machine& machine) {
           {"mpi_standard", machine.mpi_standard}};
 }
 
+Json preset_json(const PresetRecord& preset) {
+  const auto object = [](const auto& options) {
+    Json json = Json::object();
+    for (const auto& [name, value] : options) json[name] = value;
+    return json;
+  };
+  return {{"name", preset.name},
+          {"version", preset.version},
+          {"rule", text_or_null(preset.rule)},
+          {"reason", text_or_null(preset.reason)},
+          {"set", object(preset.set)},
+          {"kept", object(preset.kept)}};
+}
+
 std::string dumped(const Json& json) {
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }

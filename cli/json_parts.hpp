@@ -23,6 +23,8 @@ Json machine_json(const Machine& machine);
 /// is one.
 Json options_json(const Settings& settings, Command command);
 
+Json preset_json(const PresetRecord& preset);
+
 /// The document as text, indented. A file name need not be UTF-8; what is not is replaced.
 std::string dumped(const Json& json);
 

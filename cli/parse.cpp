@@ -164,7 +164,9 @@ void check_combinations(const Settings& s) {
     fail("give --near-null-space or --coordinates, not both");
   }
   for (const char* name : {"near-null-space", "coordinates"}) {
-    if (s.has(name) && s.amg.method != amg::Method::aggregation) {
+    const bool by_preset = s.looks_for_unknowns() || s.method.preset == "elasticity";
+    const bool classical = s.amg.method != amg::Method::aggregation;
+    if (s.has(name) && classical && (s.has("method") || !by_preset)) {
       fail(fmt::format("--{} is for --method aggregation", name));
     }
   }

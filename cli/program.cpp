@@ -14,6 +14,7 @@
 #include "cli/last_resort.hpp"
 #include "cli/machine.hpp"
 #include "cli/parse.hpp"
+#include "cli/preset.hpp"
 #include "cli/solve_command.hpp"
 
 namespace nodewise::cli {
@@ -35,6 +36,7 @@ void print_page(const mpi::Comm& world, const std::string& text) {
 }
 
 std::string options_page(const PageOptions& page) {
+  if (page.presets) return presets_markdown();
   if (page.exit_codes) return exit_codes_markdown();
   return page.markdown ? options_markdown() : options_text();
 }

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "nodewise/amg/hierarchy.hpp"
@@ -79,8 +80,20 @@ struct CollectiveChoices {
   AlgorithmChoice sparse_exchange;  ///< that finds the pattern of the finest matrix
 };
 
+/// What --preset came to.
+struct PresetRecord {
+  std::string name;
+  int version = 0;
+  std::string rule;    ///< that chose it; empty where it was named
+  std::string reason;  ///< of the rule
+  /// What it set, and what of it was given otherwise: names of options and the preset's values.
+  std::vector<std::pair<std::string, std::string>> set, kept;
+  bool set_solver = false;
+};
+
 struct SolveRecord {
   std::vector<std::string> command_line;
+  PresetRecord preset;
   Machine machine;
   MatrixFacts matrix;
   RhsKind rhs = RhsKind::ones;

@@ -113,6 +113,7 @@ std::string report_json(const SolveRecord& record, const Settings& settings) {
       {"command_line", record.command_line},
       {"machine", machine_json(record.machine)},
       {"options", options_json(settings, Command::solve)},
+      {"preset", preset_json(record.preset)},
       {"matrix",
        {{"source", matrix.source},
         {"format", text_or_null(matrix.format)},

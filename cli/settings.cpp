@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "nodewise/amg/presets.hpp"
+
 namespace nodewise::cli {
 
 namespace {
@@ -61,7 +63,16 @@ std::span<const Field<PlacementOptions>> placement_fields() {
 }
 
 std::span<const Field<MethodOptions>> method_fields() {
+  const std::vector<std::string> presets = amg::preset_names();
   static const std::vector<Field<MethodOptions>> fields = {
+      {"preset", "choice",
+       "a named set of options for a kind of problem (docs/methods/presets.md); options that are "
+       "given win over it. auto looks at the matrix and says why it chose",
+       detail::join(presets, " | "), [](const MethodOptions& s) { return s.preset; },
+       [presets](MethodOptions& s, std::string_view text) {
+         const int k = detail::parse_choice("preset", text, presets);
+         s.preset = presets[static_cast<std::size_t>(k)];
+       }},
       field("solver", &MethodOptions::solver,
             "Krylov method; auto takes cg where the matrix is symmetric and gmres where it is not",
             {"auto", "cg", "flexible_cg", "pipelined_cg", "enlarged_cg", "minres", "gmres",
@@ -128,6 +139,7 @@ std::span<const Field<PageOptions>> page_fields() {
   static const std::vector<Field<PageOptions>> fields = {
       field("markdown", &PageOptions::markdown, "print the reference page docs/options.md"),
       field("exit_codes", &PageOptions::exit_codes, "print the reference page docs/exit-codes.md"),
+      field("presets", &PageOptions::presets, "print the table of presets"),
   };
   return fields;
 }

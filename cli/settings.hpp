@@ -53,6 +53,7 @@ struct PlacementOptions {
 };
 
 struct MethodOptions {
+  std::string preset = "default";  ///< or "auto"
   SolverChoice solver = SolverChoice::automatic;
   PreconditionerChoice preconditioner = PreconditionerChoice::amg;
 };
@@ -86,6 +87,7 @@ struct VirtualOptions {
 struct PageOptions {
   bool markdown = false;
   bool exit_codes = false;
+  bool presets = false;
 };
 
 /// One parsed command line.
@@ -111,6 +113,10 @@ struct Settings {
 
   bool has(const std::string& option) const { return given.count(option) != 0; }
   bool is_model_problem() const { return has("problem"); }
+  /// Whether the preset may learn from the matrix how many unknowns a point has.
+  bool looks_for_unknowns() const {
+    return (method.preset == "auto" || method.preset == "elasticity") && !has("unknowns");
+  }
   bool has_virtual_ranks() const { return virtual_machine.virtual_ranks > 0; }
 };
 

@@ -15,6 +15,7 @@
 #include "cli/jacobi.hpp"
 #include "cli/machine.hpp"
 #include "cli/output_file.hpp"
+#include "cli/preset.hpp"
 #include "cli/profile.hpp"
 #include "cli/progress.hpp"
 #include "cli/record.hpp"
@@ -163,8 +164,9 @@ void print_failure(const SolveRecord& record, const Settings& settings) {
 
 }  // namespace
 
-ExitCode solve_command(const std::shared_ptr<const mpi::Comm>& world, const Settings& settings,
+ExitCode solve_command(const std::shared_ptr<const mpi::Comm>& world, const Settings& given,
                        std::span<const std::string> command_line) {
+  Settings settings = given;
   Console console(world->is_root(), settings.console);
   const std::shared_ptr<const mpi::Comm> comm =
       make_comm(*world, settings.placement, settings.communication);
@@ -184,6 +186,7 @@ ExitCode solve_command(const std::shared_ptr<const mpi::Comm>& world, const Sett
   });
   record.rhs = system.rhs;
   record.matrix = describe_matrix(loaded, settings);
+  const double choosing = timed(*comm, [&] { record.preset = apply_preset(*system.A, settings); });
   record.method = choose_method(settings, record.matrix.symmetric);
   check_method(record.method, settings);
   record.solver_was_chosen = settings.method.solver == SolverChoice::automatic;
@@ -192,13 +195,13 @@ ExitCode solve_command(const std::shared_ptr<const mpi::Comm>& world, const Sett
   print_system(console, record, settings);
 
   Preconditioner preconditioner;
-  record.times.setup = booked(*comm, record.setup_accounts, [&] {
-    // Products outside multigrid take the route of the finest level too.
-    const amg::LevelRoutes routes = amg::routes_of_level(settings.amg, 0);
-    system.A =
-        std::make_shared<const Matrix>(system.A->with_route(routes.solve, routes.solve_transport));
-    preconditioner = make_preconditioner(system.A, settings, console, record);
-  });
+  record.times.setup = choosing + booked(*comm, record.setup_accounts, [&] {
+                         // Products outside multigrid take the route of the finest level too.
+                         const amg::LevelRoutes routes = amg::routes_of_level(settings.amg, 0);
+                         system.A = std::make_shared<const Matrix>(
+                             system.A->with_route(routes.solve, routes.solve_transport));
+                         preconditioner = make_preconditioner(system.A, settings, console, record);
+                       });
   std::vector<double> x;
   record.times.solve = booked(*comm, record.solve_accounts, [&] {
     x = run_solver(system, preconditioner, settings, console, record);

@@ -8,6 +8,7 @@
 #include "nodewise/base/version.hpp"
 
 #include "cli/format.hpp"
+#include "cli/preset.hpp"
 #include "cli/profile.hpp"
 #include "cli/system.hpp"
 #include "cli/tables.hpp"
@@ -79,9 +80,10 @@ std::string method_text(const SolveRecord& record, const Settings& settings) {
   if (record.preconditioner == "jacobi") text += ", preconditioned by the diagonal";
   if (record.preconditioner == "none") text += ", not preconditioned";
   std::string reason = record.solver_was_chosen ? "hence the method" : "the method as asked";
-  if (record.solver_was_chosen && symmetric && record.report.method != "cg") {
+  if (record.solver_was_chosen && symmetric && record.method != solve::Method::cg) {
     reason = "the preconditioner is not";  // asked to be so by its options
   }
+  if (record.preset.set_solver) reason = "the method is the preset's";
   return fmt::format("{}; the matrix is {}, {}", text, symmetric ? "symmetric" : "not symmetric",
                      reason);
 }
@@ -216,6 +218,7 @@ void print_system(Console& console, const SolveRecord& record, const Settings& s
               fmt::format("{}, {}, {:.1f} a row", counted(matrix.rows, "row"),
                           counted(matrix.nonzeros, "nonzero"), per_row));
   print_entry(console, "right-hand side", rhs_text(record.rhs, settings));
+  if (settings.has("preset")) print_entry(console, "preset", preset_text(record.preset));
   print_entry(console, "method", method_text(record, settings));
   console.line();
 }

@@ -1,0 +1,114 @@
+#include "cli/preset.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "nodewise/amg/presets.hpp"
+#include "nodewise/mpi/ledger.hpp"
+
+namespace nodewise::cli {
+
+namespace {
+
+std::string with_dashes(std::string name) {
+  std::replace(name.begin(), name.end(), '_', '-');
+  return name;
+}
+
+/// The options of multigrid that were given, by their names in the library.
+std::vector<std::string> given_options(const Settings& settings) {
+  std::vector<std::string> names;
+  for (const Field<amg::Options>& f : amg::option_fields()) {
+    const std::string dashed = with_dashes(f.name);
+    if (settings.has(dashed) || settings.has("amg-" + dashed)) names.push_back(f.name);
+  }
+  return names;
+}
+
+void apply_method(const amg::Preset& preset, Settings& settings, PresetRecord& record) {
+  if (!preset.method) return;
+  const std::string name = solve::to_string(*preset.method);
+  if (settings.has("solver")) {
+    record.kept.emplace_back("solver", name);
+    return;
+  }
+  settings.method.solver = static_cast<SolverChoice>(static_cast<int>(*preset.method) + 1);
+  record.set.emplace_back("solver", name);
+  record.set_solver = true;
+}
+
+std::string options_words(const std::vector<std::pair<std::string, std::string>>& options) {
+  std::string text;
+  for (const auto& [name, value] : options) {
+    text += fmt::format("{}--{} {}", text.empty() ? "" : " ", with_dashes(name), value);
+  }
+  return text;
+}
+
+std::string markdown_row(const amg::Preset& preset) {
+  std::string sets;
+  const auto add = [&](const std::string& words, const std::string& remark) {
+    sets += fmt::format("{}`{}`{}", sets.empty() ? "" : "; ", words, remark);
+  };
+  for (const amg::PresetOption& option : preset.options) {
+    add(fmt::format("--{} {}", with_dashes(option.name), option.value),
+        fmt::format("{}: {}",
+                    option.with_near_null_space_only ? " where a near null space is given" : "",
+                    option.reason));
+  }
+  if (preset.takes_unknowns) add("--unknowns", ": as found in the pattern");
+  if (preset.method) add(fmt::format("--solver {}", solve::to_string(*preset.method)), "");
+  return fmt::format("| `{}` | {} | {} | {} |\n", with_dashes(preset.name), preset.version,
+                     preset.problem, sets);
+}
+
+}  // namespace
+
+PresetRecord apply_preset(const Matrix& A, Settings& settings) {
+  const bool rule = settings.method.preset == "auto";
+  const bool amg = settings.method.preconditioner == PreconditionerChoice::amg;
+  const amg::GivenKnowledge known = {
+      !settings.knowledge.near_null_space.empty() || !settings.knowledge.coordinates.empty(),
+      settings.amg.unknowns};
+  const amg::Preset* preset = rule ? nullptr : &amg::find_preset(settings.method.preset);
+  int unknowns = 1;
+  PresetRecord record;
+  const bool square = A.rows() == A.cols();  // another is for multigrid to refuse
+  if (amg && square && (rule || (preset->takes_unknowns && !settings.has("unknowns")))) {
+    const mpi::Scope scope(A.comm(), "examination", 0);
+    const amg::ProblemFacts facts = amg::problem_facts(A);
+    unknowns = facts.unknowns;
+    if (rule) {
+      const amg::PresetChoice choice = amg::choose_preset(facts, known);
+      preset = choice.preset;
+      record.reason = choice.reason;
+      record.rule = amg::choice_rule;
+    }
+  }
+  if (preset == nullptr) preset = &amg::find_preset("default");
+  record.name = preset->name;
+  record.version = preset->version;
+  amg::AppliedPreset applied =
+      amg::apply_preset(*preset, known, unknowns, given_options(settings), settings.amg);
+  record.set = std::move(applied.set);
+  record.kept = std::move(applied.kept);
+  apply_method(*preset, settings, record);
+  return record;
+}
+
+std::string preset_text(const PresetRecord& preset) {
+  std::string text = fmt::format("{} {}", with_dashes(preset.name), preset.version);
+  if (!preset.rule.empty()) text += fmt::format(", by {}: {}", preset.rule, preset.reason);
+  if (!preset.set.empty()) text += "; sets " + options_words(preset.set);
+  if (!preset.kept.empty()) text += "; given otherwise: " + options_words(preset.kept);
+  return text;
+}
+
+std::string presets_markdown() {
+  std::string text = "| preset | version | for | what it sets |\n| --- | ---: | --- | --- |\n";
+  for (const amg::Preset& preset : amg::presets()) text += markdown_row(preset);
+  return text;
+}
+
+}  // namespace nodewise::cli

@@ -1,0 +1,20 @@
+// Which preset a command takes, and what it makes of the options.
+#pragma once
+
+#include "cli/record.hpp"
+#include "cli/settings.hpp"
+#include "cli/system.hpp"
+
+namespace nodewise::cli {
+
+/// Collective. Puts the options of --preset into the settings, except those that were given. Looks
+/// at the matrix only where the preset depends on it.
+PresetRecord apply_preset(const Matrix& A, Settings& settings);
+
+/// "poisson 1, by auto-1: ...; sets --smoother chebyshev"
+std::string preset_text(const PresetRecord& preset);
+
+/// The table of presets, as in docs/methods/presets.md.
+std::string presets_markdown();
+
+}  // namespace nodewise::cli

@@ -1,0 +1,75 @@
+// Named sets of options for kinds of problems, and the rule that chooses among them.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "nodewise/amg/options.hpp"
+#include "nodewise/amg/problem_facts.hpp"
+#include "nodewise/solve/krylov.hpp"
+
+namespace nodewise::amg {
+
+/// One option that a preset sets, by its name in option_fields().
+struct PresetOption {
+  std::string name;
+  std::string value;
+  bool with_near_null_space_only = false;  ///< set only where one is known
+  std::string reason;
+};
+
+/// What a name stands for. `version` is raised whenever that changes.
+struct Preset {
+  std::string name;
+  int version = 1;
+  std::string problem;  ///< what it is for
+  std::vector<PresetOption> options;
+  std::optional<solve::Method> method;  ///< the Krylov method; none: by the symmetry of the system
+  bool takes_unknowns = false;          ///< sets `unknowns`, where not given, to what the facts say
+};
+
+/// Every preset; the first changes nothing. The one table behind the command line, the reports and
+/// docs/methods/presets.md.
+std::span<const Preset> presets();
+
+/// The names of the presets and, at the end, of the rule, "auto".
+std::vector<std::string> preset_names();
+
+/// Throws invalid_argument, with the nearest name, where there is no such preset. Dashes may stand
+/// for underscores.
+const Preset& find_preset(std::string_view name);
+
+/// What is known of a problem besides its matrix.
+struct GivenKnowledge {
+  bool near_null_space = false;  ///< vectors of it, or coordinates to make them of
+  int unknowns = 1;              ///< a point, as the caller says
+};
+
+/// A preset, and why.
+struct PresetChoice {
+  const Preset* preset = nullptr;
+  std::string reason;  ///< one line
+};
+
+/// The name and version of the rule in choose_preset().
+inline constexpr std::string_view choice_rule = "auto-1";
+
+/// Local; a function of its arguments alone.
+PresetChoice choose_preset(const ProblemFacts& facts, const GivenKnowledge& given);
+
+/// What became of the options.
+struct AppliedPreset {
+  std::vector<std::pair<std::string, std::string>> set;   ///< names and values
+  std::vector<std::pair<std::string, std::string>> kept;  ///< the preset's, but given otherwise
+};
+
+/// Local. Sets what the preset sets, unless its name is in `given`. `unknowns` is the number found
+/// in the matrix, where the preset takes it.
+AppliedPreset apply_preset(const Preset& preset, const GivenKnowledge& knowledge, int unknowns,
+                           std::span<const std::string> given, Options& options);
+
+}  // namespace nodewise::amg

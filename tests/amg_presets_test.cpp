@@ -1,0 +1,260 @@
+// Facts of matrices, the table of presets, and the rule that chooses among them.
+#include <limits>
+#include <set>
+
+#include <gtest/gtest.h>
+
+#include "nodewise/amg/presets.hpp"
+
+#include "amg_support.hpp"
+#include "collective_error.hpp"
+
+namespace nodewise::amg {
+namespace {
+
+using io::Problem;
+using matrix::Layout;
+using test::DenseMatrix;
+using test::distribute;
+using test::expect_same_error;
+using test::layouts_of;
+using test::test_comm;
+
+/// L (x) B: points coupled as in L, each of the unknowns of B.
+DenseMatrix kronecker(const DenseMatrix& L, const DenseMatrix& B) {
+  DenseMatrix A(L.rows() * B.rows(), L.cols() * B.cols());
+  for (GlobalIndex i = 0; i < A.rows(); ++i) {
+    for (GlobalIndex j = 0; j < A.cols(); ++j) {
+      A(i, j) = L(i / B.rows(), j / B.cols()) * B(i % B.rows(), j % B.cols());
+    }
+  }
+  return A;
+}
+
+/// Symmetric and positive definite, no entry zero.
+DenseMatrix full_block(GlobalIndex k) {
+  DenseMatrix B(k, k);
+  for (GlobalIndex i = 0; i < k; ++i) {
+    for (GlobalIndex j = 0; j < k; ++j) B(i, j) = i == j ? 2.0 : 0.3;
+  }
+  return B;
+}
+
+/// Whole points of k rows on every rank.
+Layout point_layout(GlobalIndex n, int k) {
+  std::vector<GlobalIndex> starts = comm::uniform_starts(n / k, test_comm()->size());
+  for (GlobalIndex& start : starts) start *= k;
+  return {test_comm(), std::move(starts)};
+}
+
+ProblemFacts facts_on(const DenseMatrix& A, const Layout& layout) {
+  return problem_facts(distribute(A, layout));
+}
+
+ProblemFacts facts_of(const DenseMatrix& A) {
+  return facts_on(A, Layout::uniform(test_comm(), A.rows()));
+}
+
+TEST(ProblemFacts, OfALaplacian) {
+  const ProblemFacts facts = facts_of(test::model(Problem::laplace5, 6));
+  EXPECT_EQ(facts.rows, 36);
+  EXPECT_EQ(facts.nonzeros, 5 * 36 - 4 * 6);
+  EXPECT_TRUE(facts.symmetric_pattern);
+  EXPECT_TRUE(facts.symmetric);
+  EXPECT_EQ(facts.asymmetry, 0);
+  EXPECT_TRUE(facts.has_signs_of_m_matrix());
+  EXPECT_DOUBLE_EQ(facts.zero_sum_share, 16.0 / 36);  // the inner points
+  EXPECT_DOUBLE_EQ(facts.dominant_share, 1);
+  EXPECT_DOUBLE_EQ(facts.mean_row, 156.0 / 36);
+  EXPECT_EQ(facts.longest_row, 5);
+  EXPECT_EQ(facts.unknowns, 1);
+}
+
+TEST(ProblemFacts, AreTheSameOnAnyLayout) {
+  const DenseMatrix A = test::random_matrix(48, 0.2, 0.3, 6);
+  const ProblemFacts serial = problem_facts(test::serial(A));
+  for (const Layout& layout : layouts_of(test_comm(), A.rows())) {
+    const ProblemFacts facts = facts_on(A, layout);
+    EXPECT_EQ(facts.nonzeros, serial.nonzeros);
+    EXPECT_FALSE(facts.symmetric);
+    EXPECT_FALSE(facts.symmetric_pattern);
+    EXPECT_NEAR(facts.asymmetry, serial.asymmetry, 1e-12);
+    EXPECT_NEAR(facts.positive_share, serial.positive_share, 1e-12);
+    EXPECT_DOUBLE_EQ(facts.zero_sum_share, serial.zero_sum_share);
+    EXPECT_DOUBLE_EQ(facts.dominant_share, serial.dominant_share);
+    EXPECT_EQ(facts.longest_row, serial.longest_row);
+  }
+}
+
+TEST(ProblemFacts, TellPatternsFromValues) {
+  DenseMatrix A = test::model(Problem::laplace5, 5);
+  A(0, 1) = -1.5;
+  const ProblemFacts values = facts_of(A);
+  EXPECT_TRUE(values.symmetric_pattern);
+  EXPECT_FALSE(values.symmetric);
+  A(0, 1) = 0;
+  EXPECT_FALSE(facts_of(A).symmetric_pattern);
+}
+
+TEST(ProblemFacts, EstimateTheAsymmetry) {
+  DenseMatrix A(200, 200);  // upwind differences: |A - A^T| / (2 |A|) = sqrt(398 / 399) / 2 ...
+  for (GlobalIndex i = 0; i < 200; ++i) {
+    A(i, i) = 1;
+    if (i > 0) A(i, i - 1) = -1;
+  }
+  const double exact = std::sqrt(2.0 * 199) / std::sqrt(399.0) / 2;
+  EXPECT_NEAR(facts_of(A).asymmetry, exact, 0.15 * exact);
+}
+
+TEST(ProblemFacts, CountSignsOfTheDiagonal) {
+  const DenseMatrix A = test::with_negated_rows(test::model(Problem::laplace5, 5),
+                                                [](GlobalIndex i) { return i % 5 == 0; });
+  const ProblemFacts facts = facts_of(A);
+  EXPECT_EQ(facts.nonpositive_diagonals, 5);
+  EXPECT_FALSE(facts.has_signs_of_m_matrix());
+}
+
+TEST(ProblemFacts, FindTheUnknownsOfPoints) {
+  const DenseMatrix L = test::model(Problem::laplace5, 8);
+  for (const int k : {2, 3, 4, 6}) {
+    const DenseMatrix A = kronecker(L, full_block(k));
+    EXPECT_EQ(facts_on(A, point_layout(A.rows(), k)).unknowns, k);
+  }
+}
+
+TEST(ProblemFacts, FindNoUnknownsWhereRanksDividePoints) {
+  const DenseMatrix A = kronecker(test::model(Problem::laplace5, 8), full_block(3));
+  std::vector<GlobalIndex> starts(static_cast<std::size_t>(test_comm()->size()) + 1, A.rows());
+  starts[0] = 0;
+  if (starts.size() > 2) starts[1] = 100;
+  const ProblemFacts facts = facts_on(A, {test_comm(), starts});
+  EXPECT_EQ(facts.unknowns, starts.size() > 2 ? 1 : 3);
+}
+
+// Full blocks, of which only whole rows add up to zero, as in a discontinuous Galerkin method.
+TEST(ProblemFacts, TakeNoBlocksForUnknownsThatAreNone) {
+  DenseMatrix B(3, 3);
+  for (GlobalIndex i = 0; i < 3; ++i) {
+    for (GlobalIndex j = 0; j < 3; ++j) B(i, j) = 1.0 + 0.25 * static_cast<double>((i + j) % 3);
+  }
+  const DenseMatrix L = test::model(Problem::laplace5, 8);
+  DenseMatrix A = kronecker(L, B);
+  for (GlobalIndex i = 0; i < A.rows(); ++i) {
+    A(i, i) += 0.4;  // no unknown's constant vanishes any more
+    A(i, 3 * (i / 3) + (i + 1) % 3) -= 0.4;
+  }
+  EXPECT_EQ(facts_on(A, point_layout(A.rows(), 3)).unknowns, 1);
+}
+
+TEST(ProblemFacts, AllowForEmptyMatricesAndNaN) {
+  EXPECT_EQ(facts_of(DenseMatrix(0, 0)).rows, 0);
+  DenseMatrix A = test::model(Problem::laplace5, 4);
+  A(5, 5) = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_FALSE(facts_of(A).symmetric);
+}
+
+TEST(ProblemFacts, AreOfSquareMatrices) {
+  const auto layout = [](GlobalIndex n) { return Layout::uniform(test_comm(), n); };
+  const auto A = matrix::matrix_from_rows<double>(layout(4), layout(5),
+                                                  [](GlobalIndex i, auto&& emit) { emit(i, 1.0); });
+  expect_same_error(*test_comm(), ErrorCode::dimension_mismatch, [&] { problem_facts(A); });
+}
+
+TEST(Presets, AreATableOfValidOptions) {
+  std::set<std::string> names;
+  for (const Preset& preset : presets()) {
+    EXPECT_TRUE(names.insert(preset.name).second) << preset.name;
+    EXPECT_GE(preset.version, 1);
+    Options options;
+    const AppliedPreset applied = apply_preset(preset, {.near_null_space = true}, 3, {}, options);
+    EXPECT_EQ(applied.set.size(), preset.options.size() + (preset.takes_unknowns ? 1 : 0));
+    for (const auto& [name, value] : applied.set) {
+      for (const Field<Options>& f : option_fields()) {
+        if (f.name == name) {
+          EXPECT_EQ(f.get(options), value) << preset.name;
+        }
+      }
+    }
+  }
+  for (const char* name :
+       {"default", "poisson", "anisotropic", "elasticity", "convection", "graph-laplacian"}) {
+    EXPECT_NO_THROW(find_preset(name)) << name;
+  }
+}
+
+TEST(Presets, DefaultChangesNothing) {
+  EXPECT_TRUE(find_preset("default").options.empty());
+  EXPECT_FALSE(find_preset("default").method.has_value());
+}
+
+TEST(Presets, YieldToWhatIsGiven) {
+  Options options;
+  options.smoother = SmootherKind::jacobi;
+  const std::vector<std::string> given = {"smoother"};
+  const AppliedPreset applied = apply_preset(find_preset("graph_laplacian"), {}, 1, given, options);
+  EXPECT_EQ(options.smoother, SmootherKind::jacobi);
+  EXPECT_EQ(options.coarsening, Coarsening::pmis);
+  ASSERT_EQ(applied.kept.size(), 1U);
+  EXPECT_EQ(applied.kept[0].first, "smoother");
+}
+
+TEST(Presets, ElasticityAggregatesOnlyWithANearNullSpace) {
+  Options without, with;
+  apply_preset(find_preset("elasticity"), {}, 3, {}, without);
+  apply_preset(find_preset("elasticity"), {.near_null_space = true}, 3, {}, with);
+  EXPECT_EQ(without.method, Method::classical);
+  EXPECT_EQ(with.method, Method::aggregation);
+  EXPECT_EQ(without.unknowns, 3);
+}
+
+TEST(Presets, SuggestTheNearestName) {
+  try {
+    find_preset("poison");
+    ADD_FAILURE() << "no error";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::invalid_argument);
+    EXPECT_NE(std::string(error.what()).find("did you mean 'poisson'?"), std::string::npos);
+  }
+}
+
+std::string chosen(const DenseMatrix& A, const GivenKnowledge& given = {}) {
+  const PresetChoice choice = choose_preset(facts_of(A), given);
+  EXPECT_FALSE(choice.reason.empty());
+  EXPECT_EQ(choice.reason.find('\n'), std::string::npos);
+  return choice.preset->name;
+}
+
+TEST(Presets, AreChosenByFacts) {
+  EXPECT_EQ(chosen(test::model(Problem::laplace5, 6)), "poisson");
+  EXPECT_EQ(chosen(test::model(Problem::laplace5, 6), {.near_null_space = true}), "elasticity");
+  EXPECT_EQ(chosen(test::model(Problem::laplace5, 6), {.unknowns = 2}), "elasticity");
+  EXPECT_EQ(chosen(test::random_matrix(40, 0.2, 0.0, 1)), "convection");
+  EXPECT_EQ(chosen(test::random_symmetric(40, 0.2, 0.5, 1)), "default");
+  DenseMatrix nearly = test::model(Problem::laplace5, 6);
+  nearly(0, 1) *= 1.001;
+  EXPECT_EQ(chosen(nearly), "default");
+  const auto first = [](GlobalIndex i) { return i == 0; };
+  EXPECT_EQ(chosen(test::with_isolated(
+                test::with_negated_rows(test::model(Problem::laplace5, 6), first), first)),
+            "default");
+}
+
+TEST(Presets, GraphsWithHubsAreGraphs) {
+  DenseMatrix star(60, 60);
+  star(0, 0) = 60;
+  for (GlobalIndex i = 1; i < 60; ++i) {
+    star(i, i) = 1;
+    star(0, i) = star(i, 0) = -1;
+  }
+  EXPECT_EQ(chosen(star), "graph_laplacian");
+}
+
+TEST(Presets, BlocksAreElasticity) {
+  const DenseMatrix A = kronecker(test::model(Problem::laplace5, 8), full_block(3));
+  const PresetChoice choice = choose_preset(facts_on(A, point_layout(A.rows(), 3)), {});
+  EXPECT_EQ(choice.preset->name, "elasticity");
+  EXPECT_NE(choice.reason.find("3 unknowns"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace nodewise::amg

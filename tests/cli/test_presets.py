@@ -1,0 +1,91 @@
+"""`--preset`: named sets of options, and the rule that chooses one."""
+
+import json
+
+import jsonschema
+import pytest
+
+from conftest import laplacian, write_market
+
+
+def solve(nodewise, tmp_path, *words, ranks=1):
+    path = tmp_path / "report.json"
+    result = nodewise("solve", *words, "--json", path, ranks=ranks)
+    assert result.code == 0, result.err
+    return json.loads(path.read_text()), " ".join(result.out.split())
+
+
+def blocks(n):
+    """Entries of the 1-D Laplacian for three coupled unknowns a point."""
+    entries = []
+    for i, j, value in laplacian(n):
+        for a in range(3):
+            for b in range(3):
+                entries.append((3 * i - 2 + a, 3 * j - 2 + b, value * (2.0 if a == b else 0.3)))
+    return entries
+
+
+def test_without_a_preset_it_is_the_default(nodewise, tmp_path, source):
+    report, out = solve(nodewise, tmp_path, "--problem", "laplace5", "--n", 12)
+    assert report["preset"] == {
+        "name": "default",
+        "version": 1,
+        "rule": None,
+        "reason": None,
+        "set": {},
+        "kept": {},
+    }
+    assert "preset default" not in out
+    schema = json.loads((source / "docs" / "report.schema.json").read_text())
+    jsonschema.Draft7Validator(schema).validate(report)
+
+
+def test_given_options_win(nodewise, tmp_path, source):
+    words = ["--problem", "laplace5", "--n", 12, "--preset", "graph-laplacian", "--smoother", "jacobi"]
+    report, out = solve(nodewise, tmp_path, *words)
+    assert report["preset"]["set"] == {"coarsening": "pmis"}
+    assert report["preset"]["kept"] == {"smoother": "chebyshev"}
+    assert (report["options"]["smoother"], report["options"]["coarsening"]) == ("jacobi", "pmis")
+    assert "graph-laplacian 1; sets --coarsening pmis; given otherwise: --smoother chebyshev" in out
+    schema = json.loads((source / "docs" / "report.schema.json").read_text())
+    jsonschema.Draft7Validator(schema).validate(report)
+
+
+@pytest.mark.parametrize("ranks", [1, 2])
+def test_auto_finds_the_unknowns_of_points(nodewise, tmp_path, ranks):
+    path = write_market(tmp_path / "A.mtx", 300, 300, blocks(100))
+    report, out = solve(nodewise, tmp_path, path, "--preset", "auto", ranks=ranks)
+    assert report["preset"]["name"] == "elasticity"
+    assert report["preset"]["rule"] == "auto-1"
+    assert report["options"]["unknowns"] == 3
+    assert "by auto-1: symmetric, and its blocks are those of 3 unknowns a point" in out
+
+
+def test_a_preset_names_the_method_unless_one_is_given(nodewise, tmp_path):
+    words = ["--problem", "random", "--n", 50, "--preset", "convection"]
+    report, out = solve(nodewise, tmp_path, *words)
+    assert report["solve"]["method"] == "gmres"
+    assert "the method is the preset's" in out
+    report, _ = solve(nodewise, tmp_path, *words, "--solver", "bicgstab")
+    assert report["solve"]["method"] == "bicgstab"
+    assert report["preset"]["kept"] == {"solver": "gmres"}
+
+
+def test_misspelt_presets_are_refused(nodewise):
+    result = nodewise("solve", "--problem", "laplace5", "--preset", "elastisity")
+    assert result.code == 2
+    assert "did you mean 'elasticity'?" in result.err
+
+
+def test_inspect_takes_presets(nodewise, tmp_path):
+    path = tmp_path / "report.json"
+    words = ["--problem", "laplace5", "--n", 12, "--preset", "auto", "--json", path]
+    result = nodewise("inspect", *words)
+    assert result.code == 0
+    assert json.loads(path.read_text())["preset"]["name"] == "poisson"
+
+
+def test_the_table_is_in_the_documentation(nodewise, source):
+    table = nodewise("options", "--presets").out
+    assert table.startswith("| preset | version |")
+    assert table in (source / "docs" / "methods" / "presets.md").read_text()
