@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "nodewise/comm/layout.hpp"
+#include "nodewise/comm/points.hpp"
 #include "nodewise/matrix/dist_matrix.hpp"
 
 namespace nodewise::amg {
@@ -22,14 +23,8 @@ struct NearNullSpace {
   std::size_t k() const { return static_cast<std::size_t>(n_vectors); }
 };
 
-/// Local; throws the same Error on every rank. Checks that a matrix with these rows can be one of
-/// points of `unknowns` rows each, interleaved: invalid_argument where a point's rows are not all
-/// of one rank, or the last point is not complete.
-void require_whole_points(const comm::Layout& rows, int unknowns);
-
-/// Local. The layout of the points: rank r owns those whose rows it owns. Throws what
-/// require_whole_points() throws.
-comm::Layout points_of(const comm::Layout& rows, int unknowns);
+using comm::points_of;
+using comm::require_whole_points;
 
 /// Local. The vectors that are constant in one unknown and zero in the others, one for each.
 template <class T>

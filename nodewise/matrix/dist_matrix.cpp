@@ -6,6 +6,7 @@
 #include "nodewise/comm/pattern.hpp"
 #include "nodewise/comm/route/direct.hpp"
 #include "nodewise/kernels/csr_ops.hpp"
+#include "nodewise/matrix/block_matrix.hpp"
 #include "nodewise/mpi/agree.hpp"
 #include "nodewise/mpi/ledger.hpp"
 
@@ -158,12 +159,16 @@ void DistMatrix<T>::take(SplitRows<T> split) {
 template <class T>
 DistMatrix<T> DistMatrix<T>::with_route(comm::Route route, comm::Transport transport) const {
   DistMatrix other = *this;
+  other.block_matrix_ = nullptr;
   other.route_ = route;
   const auto goes_straight = [this](comm::Route r) {
     return comm::goes_straight(r, comm().topology());
   };
   const bool same_plan = route == route_ || (goes_straight(route) && goes_straight(route_));
-  if (same_plan && transport == this->transport()) return other;
+  if (same_plan && transport == this->transport()) {
+    other.block_matrix_ = block_matrix_;
+    return other;
+  }
   const mpi::Scope scope(comm(), "planning");
   comm::Plan plan;
   if (same_plan) {
@@ -181,6 +186,7 @@ DistMatrix<T> DistMatrix<T>::with_route(comm::Route route, comm::Transport trans
 template <class T>
 DistMatrix<T> DistMatrix<T>::with_values(Array<T> on, Array<T> off) const {
   DistMatrix other = *this;
+  other.block_matrix_ = nullptr;
   other.blocks_ = mpi::collectively(comm(), [&] {
     if (on.size() != this->on().cols.size() || off.size() != this->off().cols.size()) {
       throw Error(ErrorCode::dimension_mismatch,
@@ -229,6 +235,10 @@ DistMatrix<To> DistMatrix<T>::with_type(T factor) const {
   other.route_ = route_;
   other.exchange_ = exchange_;
   other.nnz_global_ = nnz_global_;
+  if (block_matrix_) {
+    other.block_matrix_ =
+        std::make_shared<const BlockMatrix<To>>(block_matrix_->template with_type<To>(factor));
+  }
   return other;
 }
 
@@ -237,6 +247,25 @@ DistMatrix<T> DistMatrix<T>::with_exchange_of(const DistMatrix& other) const {
   DistMatrix result = *this;
   result.route_ = other.route_;
   result.exchange_ = other.exchange_;
+  result.block_matrix_ = nullptr;
+  return result;
+}
+
+template <class T>
+DistMatrix<T> DistMatrix<T>::with_blocks(int block) const {
+  DistMatrix result = *this;
+  result.block_matrix_ = std::make_shared<const BlockMatrix<T>>(make_blocks(*this, block));
+  return result;
+}
+
+template <class T>
+DistMatrix<T> DistMatrix<T>::with_blocks_of(const DistMatrix& other) const {
+  DistMatrix result = *this;
+  result.block_matrix_ = nullptr;
+  if (other.block_matrix_ == nullptr) return result;
+  result.block_matrix_ = mpi::collectively(comm(), [&] {
+    return std::make_shared<const BlockMatrix<T>>(other.block_matrix_->with_values(*this));
+  });
   return result;
 }
 
@@ -245,7 +274,8 @@ std::size_t DistMatrix<T>::memory_bytes() const {
   const std::size_t per_entry = sizeof(T) + sizeof(LocalIndex);
   return static_cast<std::size_t>(nnz_local()) * per_entry +
          (on().row_ptr.size() + off().row_ptr.size()) * sizeof(Offset) +
-         ghosts().size() * sizeof(GlobalIndex) + boundary_rows().size() * sizeof(LocalIndex);
+         ghosts().size() * sizeof(GlobalIndex) + boundary_rows().size() * sizeof(LocalIndex) +
+         (block_matrix_ ? block_matrix_->memory_bytes() : 0);
 }
 
 #define NODEWISE_INSTANTIATE(T)                                 \

@@ -40,6 +40,9 @@ struct SplitRows {
 template <class T>
 SplitRows<T> split_rows(const Layout& cols, RowBlock<T> block);
 
+template <class T>
+class BlockMatrix;
+
 /// Rows are laid out by rows(), the vectors it multiplies by cols(). A row's entries are split into
 /// on(): columns this rank owns, local numbers, and off(): columns of other ranks, numbered as in
 /// ghosts() (ascending global indices). Columns ascend and are distinct in every row of either.
@@ -85,6 +88,16 @@ class DistMatrix {
   /// Local. The same matrix, its entries shared, with the exchange and route of `other`, which must
   /// have the same ghosts on every rank.
   DistMatrix with_exchange_of(const DistMatrix& other) const;
+  /// Collective. The same matrix, which besides has its entries in dense blocks of `block` rows and
+  /// columns (block_matrix.hpp): products with vectors and residuals, not those with matrices, go
+  /// through these. A copy of the entries, and of the exchange by points, which takes this matrix's
+  /// route; one agreement, and what comm::make_plan() costs where the route is not direct. Throws,
+  /// the same on every rank, what comm::require_whole_points() throws, and unsupported unless 2 <=
+  /// block <= 6. Of the other forms of a matrix only with_type() keeps the blocks.
+  DistMatrix with_blocks(int block) const;
+  /// Collective. The same with the places and the exchange of other.blocks(), where it has any:
+  /// for new values on the pattern and the route of `other`. An agreement.
+  DistMatrix with_blocks_of(const DistMatrix& other) const;
 
   const Layout& rows() const { return rows_; }
   const Layout& cols() const { return cols_; }
@@ -105,10 +118,13 @@ class DistMatrix {
   /// running it does not change the matrix.
   comm::Exchange& exchange() const { return *exchange_; }
 
+  /// The entries in dense blocks; null without.
+  const BlockMatrix<T>* blocks() const { return block_matrix_.get(); }
+
   Offset nnz_local() const { return on().nnz() + off().nnz(); }
   /// Over all ranks; summed once, when the matrix is made.
   GlobalIndex nnz_global() const { return nnz_global_; }
-  /// Bytes this rank holds for the matrix, its exchange not counted.
+  /// Bytes this rank holds for the matrix, blocks included, its exchange not counted.
   std::size_t memory_bytes() const;
 
  private:
@@ -136,6 +152,7 @@ class DistMatrix {
   std::shared_ptr<const OnNode> on_node_;
   comm::Route route_ = comm::Route::direct;
   std::shared_ptr<comm::Exchange> exchange_;
+  std::shared_ptr<const BlockMatrix<T>> block_matrix_;
   GlobalIndex nnz_global_ = 0;
 };
 

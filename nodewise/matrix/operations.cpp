@@ -6,6 +6,7 @@
 #include "nodewise/base/hash.hpp"
 #include "nodewise/kernels/csr_ops.hpp"
 #include "nodewise/kernels/spmm.hpp"
+#include "nodewise/matrix/block_matrix.hpp"
 #include "nodewise/matrix/fit.hpp"
 #include "nodewise/matrix/ghost_product.hpp"
 #include "nodewise/matrix/row_exchange.hpp"
@@ -24,11 +25,19 @@ std::size_t size(const Csr<T>& A) {
 
 template <class T>
 void multiply(const DistMatrix<T>& A, std::span<const T> x, std::span<T> y) {
+  if (const BlockMatrix<T>* blocks = A.blocks()) {
+    return add_ghost_blocks_product(T{1}, *blocks, x, y, 1,
+                                    [&] { kernels::bsr_multiply(blocks->on(), x, y); });
+  }
   add_ghost_product(T{1}, A, x, y, [&] { kernels::spmv(A.on(), x, y); });
 }
 
 template <class T>
 void multiply(const DistMatrix<T>& A, std::span<const T> X, std::span<T> Y, int width) {
+  if (const BlockMatrix<T>* blocks = A.blocks()) {
+    return add_ghost_blocks_product(T{1}, *blocks, X, Y, width,
+                                    [&] { kernels::bsr_multiply(blocks->on(), X, Y, width); });
+  }
   comm::Exchange& exchange = A.exchange();
   const std::span<T> ghosts = exchange.template ghost_buffer<T>(width);
   exchange.start(X, ghosts, width);
@@ -44,6 +53,10 @@ void multiply_add(const DistMatrix<T>& A, std::span<const T> x, std::span<T> y) 
 
 template <class T>
 void residual(const DistMatrix<T>& A, std::span<const T> x, std::span<const T> b, std::span<T> r) {
+  if (const BlockMatrix<T>* blocks = A.blocks()) {
+    return add_ghost_blocks_product(T{-1}, *blocks, x, r, 1,
+                                    [&] { kernels::bsr_residual(blocks->on(), x, b, r); });
+  }
   add_ghost_product(T{-1}, A, x, r, [&] { kernels::residual(A.on(), x, b, r); });
 }
 

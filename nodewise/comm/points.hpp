@@ -1,0 +1,20 @@
+// Rows that come in points: several unknowns each, interleaved.
+#pragma once
+
+#include "nodewise/comm/layout.hpp"
+
+namespace nodewise::comm {
+
+/// Local; the same on every rank. Whether the rows are whole points of `unknowns` rows, each of
+/// them on one rank.
+bool has_whole_points(const Layout& rows, int unknowns);
+
+/// Local; throws the same Error on every rank. invalid_argument where a point's rows are not all
+/// of one rank, or the last point is not complete.
+void require_whole_points(const Layout& rows, int unknowns);
+
+/// Local. The layout of the points, the first being 0: rank r owns those whose rows it owns. Throws
+/// what require_whole_points() throws.
+Layout points_of(const Layout& rows, int unknowns);
+
+}  // namespace nodewise::comm

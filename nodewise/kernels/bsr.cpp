@@ -1,0 +1,222 @@
+#include "nodewise/kernels/bsr.hpp"
+
+#include <algorithm>
+
+namespace nodewise::kernels {
+
+namespace {
+
+/// The block columns that occur in some rows, ascending. `seen` has for each block column the last
+/// block row that it occurred in.
+template <class T>
+void collect_columns(const Csr<T>& A, LocalIndex block_row, int block,
+                     std::vector<LocalIndex>& seen, std::vector<LocalIndex>& columns) {
+  columns.clear();
+  const LocalIndex first = block_row * block;
+  for (Offset k = A.begin(first); k < A.end(first + block - 1); ++k) {
+    const LocalIndex j = A.cols[static_cast<std::size_t>(k)] / block;
+    LocalIndex& last = seen[static_cast<std::size_t>(j)];
+    if (last == block_row) continue;
+    last = block_row;
+    columns.push_back(j);
+  }
+  std::sort(columns.begin(), columns.end());
+}
+
+/// Writes A's values into the blocks of a structure, the rest of which are zeros.
+template <class T>
+void fill_blocks(const Csr<T>& A, Bsr<T>& blocks) {
+  const LocalIndex b = blocks.block;
+  const std::size_t size = blocks.block_entries();
+  blocks.vals.assign(static_cast<std::size_t>(blocks.n_blocks()) * size, T{});
+  const LocalIndex* const cols = std::as_const(blocks.cols).data();
+  for (LocalIndex row = 0; row < A.n_rows; ++row) {
+    Offset place = blocks.begin(row / b);
+    const auto r = static_cast<std::size_t>(row % b);
+    for (Offset k = A.begin(row); k < A.end(row); ++k) {
+      const LocalIndex column = A.cols[static_cast<std::size_t>(k)];
+      while (cols[place] != column / b) ++place;
+      blocks.vals[static_cast<std::size_t>(place) * size + r * static_cast<std::size_t>(b) +
+                  static_cast<std::size_t>(column % b)] = A.vals[static_cast<std::size_t>(k)];
+    }
+  }
+}
+
+}  // namespace
+
+template <class T>
+Bsr<T> to_bsr(const Csr<T>& A, int block) {
+  if (block < min_block || block > max_block || A.n_rows % block != 0 || A.n_cols % block != 0) {
+    throw Error(ErrorCode::internal, "a matrix of " + std::to_string(A.n_rows) + " x " +
+                                         std::to_string(A.n_cols) + " in blocks of " +
+                                         std::to_string(block));
+  }
+  Bsr<T> blocks;
+  blocks.block = block;
+  blocks.n_rows = A.n_rows / block;
+  blocks.n_cols = A.n_cols / block;
+  Array<Offset> row_ptr = {0};
+  row_ptr.reserve(static_cast<std::size_t>(blocks.n_rows) + 1);
+  Array<LocalIndex> cols;
+  std::vector<LocalIndex> seen(static_cast<std::size_t>(blocks.n_cols), -1);
+  std::vector<LocalIndex> columns;
+  for (LocalIndex i = 0; i < blocks.n_rows; ++i) {
+    collect_columns(A, i, block, seen, columns);
+    cols.insert(cols.end(), columns.begin(), columns.end());
+    row_ptr.push_back(static_cast<Offset>(cols.size()));
+  }
+  blocks.row_ptr = std::move(row_ptr);
+  blocks.cols = std::move(cols);
+  fill_blocks(A, blocks);
+  return blocks;
+}
+
+template <class T>
+Bsr<T> with_values_of(const Bsr<T>& pattern, const Csr<T>& A) {
+  Bsr<T> blocks;
+  blocks.block = pattern.block;
+  blocks.n_rows = pattern.n_rows;
+  blocks.n_cols = pattern.n_cols;
+  blocks.row_ptr = pattern.row_ptr;
+  blocks.cols = pattern.cols;
+  fill_blocks(A, blocks);
+  return blocks;
+}
+
+namespace {
+
+/// Asks the memory for blocks ahead of those in use, as Prefetch does for single entries.
+template <int B, class T>
+class BlockPrefetch {
+ public:
+  explicit BlockPrefetch(const Bsr<T>& A)
+      : cols_(A.cols.data()), vals_(A.vals.data()), n_(A.n_blocks() * (B * B)) {}
+
+  /// Call with the end of each block row.
+  void upwards(Offset row_end) {
+    for (const Offset until = std::min(row_end * (B * B) + distance, n_); next_ < until;
+         next_ += step) {
+      __builtin_prefetch(vals_ + next_);
+    }
+    __builtin_prefetch(cols_ + std::min(row_end + distance / (B * B), n_ / (B * B)));
+  }
+
+ private:
+  static constexpr Offset distance = 512;
+  static constexpr Offset step = 64 / sizeof(T);
+
+  const LocalIndex* cols_;
+  const T* vals_;
+  Offset n_, next_ = 0;
+};
+
+/// Calls f(block row, its product with x) for all rows.
+template <int B, class T, class F>
+void for_each_product(const Bsr<T>& A, const T* x, F&& f) {
+  const Offset* const row_ptr = A.row_ptr.data();
+  BlockPrefetch<B, T> prefetch(A);
+  for (LocalIndex i = 0; i < A.n_rows; ++i) {
+    prefetch.upwards(row_ptr[i + 1]);
+    std::array<T, B> sum{};
+    add_blocks_product<B>(A, row_ptr[i], row_ptr[i + 1], x, sum);
+    f(static_cast<std::size_t>(i) * B, sum);
+  }
+}
+
+/// Y += alpha times block row i of A times X, `W` columns of these from column c on.
+template <int B, std::size_t W, class T>
+void add_row_columns(T alpha, const Bsr<T>& A, LocalIndex i, std::span<const T> X, std::span<T> Y,
+                     std::size_t width, std::size_t c) {
+  std::array<std::array<T, W>, B> sums{};
+  add_blocks_product<B, W>(A, A.begin(i), A.end(i), X.data() + c, width, sums);
+  T* const y = Y.data() + static_cast<std::size_t>(i) * B * width + c;
+  for (std::size_t r = 0; r < B; ++r) {
+    for (std::size_t k = 0; k < W; ++k) y[r * width + k] += alpha * sums[r][k];
+  }
+}
+
+/// The same of all columns, a few at a time.
+template <int B, class T>
+void add_row(T alpha, const Bsr<T>& A, LocalIndex i, std::span<const T> X, std::span<T> Y,
+             std::size_t width) {
+  std::size_t c = 0;
+  for (; c + 4 <= width; c += 4) add_row_columns<B, 4>(alpha, A, i, X, Y, width, c);
+  if (c + 2 <= width) {
+    add_row_columns<B, 2>(alpha, A, i, X, Y, width, c);
+    c += 2;
+  }
+  if (c < width) add_row_columns<B, 1>(alpha, A, i, X, Y, width, c);
+}
+
+}  // namespace
+
+template <class T>
+void bsr_multiply(const Bsr<T>& A, std::span<const T> x, std::span<T> y) {
+  with_block_size(A.block, [&](auto block) {
+    constexpr int B = decltype(block)::value;
+    for_each_product<B>(A, x.data(), [&](std::size_t at, const std::array<T, B>& sum) {
+      std::copy(sum.begin(), sum.end(), y.data() + at);
+    });
+  });
+}
+
+template <class T>
+void bsr_residual(const Bsr<T>& A, std::span<const T> x, std::span<const T> b, std::span<T> r) {
+  with_block_size(A.block, [&](auto block) {
+    constexpr int B = decltype(block)::value;
+    for_each_product<B>(A, x.data(), [&](std::size_t at, const std::array<T, B>& sum) {
+      for (std::size_t k = 0; k < B; ++k) r[at + k] = b[at + k] - sum[k];
+    });
+  });
+}
+
+template <class T>
+void bsr_add_rows(T alpha, const Bsr<T>& A, std::span<const LocalIndex> rows, std::span<const T> x,
+                  std::span<T> y) {
+  with_block_size(A.block, [&](auto block) {
+    constexpr int B = decltype(block)::value;
+    for (const LocalIndex i : rows) {
+      std::array<T, B> sum{};
+      add_blocks_product<B>(A, A.begin(i), A.end(i), x.data(), sum);
+      T* const to = y.data() + static_cast<std::size_t>(i) * B;
+      for (std::size_t r = 0; r < B; ++r) to[r] += alpha * sum[r];
+    }
+  });
+}
+
+template <class T>
+void bsr_multiply(const Bsr<T>& A, std::span<const T> X, std::span<T> Y, int width) {
+  const auto w = static_cast<std::size_t>(width);
+  with_block_size(A.block, [&](auto block) {
+    constexpr int B = decltype(block)::value;
+    for (LocalIndex i = 0; i < A.n_rows; ++i) {
+      std::fill_n(Y.data() + static_cast<std::size_t>(i) * B * w, B * w, T{});
+      add_row<B>(T{1}, A, i, X, Y, w);
+    }
+  });
+}
+
+template <class T>
+void bsr_add_rows(T alpha, const Bsr<T>& A, std::span<const LocalIndex> rows, std::span<const T> X,
+                  std::span<T> Y, int width) {
+  with_block_size(A.block, [&](auto block) {
+    constexpr int B = decltype(block)::value;
+    for (const LocalIndex i : rows) add_row<B>(alpha, A, i, X, Y, static_cast<std::size_t>(width));
+  });
+}
+
+#define NODEWISE_INSTANTIATE(T)                                                                    \
+  template Bsr<T> to_bsr(const Csr<T>&, int);                                                      \
+  template Bsr<T> with_values_of(const Bsr<T>&, const Csr<T>&);                                    \
+  template void bsr_multiply(const Bsr<T>&, std::span<const T>, std::span<T>);                     \
+  template void bsr_residual(const Bsr<T>&, std::span<const T>, std::span<const T>, std::span<T>); \
+  template void bsr_add_rows(T, const Bsr<T>&, std::span<const LocalIndex>, std::span<const T>,    \
+                             std::span<T>);                                                        \
+  template void bsr_multiply(const Bsr<T>&, std::span<const T>, std::span<T>, int);                \
+  template void bsr_add_rows(T, const Bsr<T>&, std::span<const LocalIndex>, std::span<const T>,    \
+                             std::span<T>, int);
+NODEWISE_INSTANTIATE(float)
+NODEWISE_INSTANTIATE(double)
+#undef NODEWISE_INSTANTIATE
+
+}  // namespace nodewise::kernels
