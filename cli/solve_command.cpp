@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "nodewise/io/read.hpp"
+#include "nodewise/matrix/block_matrix.hpp"
 #include "nodewise/solve/krylov.hpp"
 #include "nodewise/solve/matrix_operator.hpp"
 
@@ -198,8 +199,10 @@ ExitCode solve_command(const std::shared_ptr<const mpi::Comm>& world, const Sett
   record.times.setup = choosing + booked(*comm, record.setup_accounts, [&] {
                          // Products outside multigrid take the route of the finest level too.
                          const amg::LevelRoutes routes = amg::routes_of_level(settings.amg, 0);
-                         system.A = std::make_shared<const Matrix>(
-                             system.A->with_route(routes.solve, routes.solve_transport));
+                         system.A = matrix::with_blocks_where_full<double>(
+                             std::make_shared<const Matrix>(
+                                 system.A->with_route(routes.solve, routes.solve_transport)),
+                             settings.amg.unknowns);
                          preconditioner = make_preconditioner(system.A, settings, console, record);
                        });
   std::vector<double> x;

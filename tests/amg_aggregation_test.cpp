@@ -9,6 +9,7 @@
 #include "nodewise/solve/matrix_operator.hpp"
 
 #include "aggregate_support.hpp"
+#include "framework.hpp"
 
 namespace nodewise::amg {
 namespace {
@@ -17,8 +18,10 @@ using matrix::DistMatrix;
 using matrix::Layout;
 using test::DenseMatrix;
 using test::expect_near;
+using test::Framework;
 using test::gathered;
 using test::layouts_of;
+using test::rigid_knowledge;
 using test::test_comm;
 
 using Matrix = std::shared_ptr<const DistMatrix<double>>;
@@ -34,50 +37,6 @@ Options aggregation_options(int unknowns = 1) {
   options.max_coarse_rows = 10;
   options.smoother = SmootherKind::chebyshev;
   return options;
-}
-
-/// A framework of n x m nodes in the plane and bars to all eight neighbours, each of two unknowns:
-/// stiffness by the formula of a bar, and where the nodes are. Its only motions without resistance
-/// are the rigid ones; `clamped` fixes the first column of nodes by stiff springs.
-struct Framework {
-  Framework(int n, int m, bool clamped) : A(2 * n * m, 2 * n * m) {
-    const auto at = [m](int i, int j) { return i * m + j; };
-    for (int i = 0; i < n; ++i) {
-      for (int j = 0; j < m; ++j) {
-        x.insert(x.end(), {40.0 + i, 7.0 + j});
-        for (const auto& [di, dj] : {std::pair{0, 1}, {1, 0}, {1, 1}, {1, -1}}) {
-          if (i + di < n && j + dj >= 0 && j + dj < m) {
-            add_bar(at(i, j), at(i + di, j + dj), di, dj);
-          }
-        }
-        for (int c = 0; clamped && i == 0 && c < 2; ++c) {
-          A(2 * at(i, j) + c, 2 * at(i, j) + c) += 10;
-        }
-      }
-    }
-  }
-  std::vector<double> coordinates(const Layout& rows) const {
-    return {x.begin() + (rows.begin() - rows.first()), x.begin() + (rows.end() - rows.first())};
-  }
-
-  DenseMatrix A;
-  std::vector<double> x;
-
- private:
-  void add_bar(GlobalIndex p, GlobalIndex q, double dx, double dy) {
-    const double e[] = {dx, dy, -dx, -dy};
-    const GlobalIndex rows[] = {2 * p, 2 * p + 1, 2 * q, 2 * q + 1};
-    const double stiffness = 1 / std::pow(dx * dx + dy * dy, 1.5);
-    for (int a = 0; a < 4; ++a) {
-      for (int b = 0; b < 4; ++b) A(rows[a], rows[b]) += stiffness * e[a] * e[b];
-    }
-  }
-};
-
-Knowledge<double> rigid_knowledge(const Framework& framework, const Layout& rows) {
-  Knowledge<double> knowledge;
-  knowledge.near_null_space = rigid_body_modes<double>(rows, 2, framework.coordinates(rows));
-  return knowledge;
 }
 
 struct Solved {

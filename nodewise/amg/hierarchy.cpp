@@ -12,6 +12,7 @@
 #include "nodewise/amg/cycle.hpp"
 #include "nodewise/amg/spectral_radius.hpp"
 #include "nodewise/amg/virtual_ranks.hpp"
+#include "nodewise/matrix/block_matrix.hpp"
 #include "nodewise/matrix/operations.hpp"
 #include "nodewise/matrix/recompute.hpp"
 #include "nodewise/matrix/same_pattern.hpp"
@@ -99,11 +100,29 @@ bool resolve_automatic(Options& options, const DistMatrix<T>& A) {
   return symmetric;
 }
 
+/// Local; the same on every rank. Refuses points that no block smoother takes: those of the finest
+/// matrix, or of the coarse ones, which have a row for each vector of the near null space.
+template <class T>
+void check_blocks(const DistMatrix<T>& A, const Knowledge<T>& knowledge, const Options& options) {
+  if (!relax::works_on_blocks(options.smoother)) return;
+  const int vectors =
+      options.method == Method::aggregation ? knowledge.near_null_space.n_vectors : 0;
+  const int largest = std::max(options.unknowns, vectors);
+  if (largest > kernels::max_block) {
+    throw Error(ErrorCode::unsupported, "multigrid setup: points of " + std::to_string(largest) +
+                                            " rows, where block smoothers take up to " +
+                                            std::to_string(kernels::max_block) +
+                                            "; use another smoother");
+  }
+  comm::require_whole_points(A.rows(), options.unknowns);
+}
+
 /// What is asked of the finest matrix before the setup.
 template <class T>
 bool examine(const DistMatrix<T>& A, const Knowledge<T>& knowledge, Options& options) {
   const mpi::Scope scope(A.comm(), "examination", 0);
   check_matrix(A);
+  check_blocks(A, knowledge, options);
   if (options.method == Method::aggregation) check_aggregation(A, knowledge, options);
   return resolve_automatic(options, A);
 }
@@ -165,6 +184,26 @@ template <class T>
 MatrixPointer<T> routed(const MatrixPointer<T>& A, comm::Route route, comm::Transport transport) {
   if (A->route() == route && A->transport() == transport) return A;
   return std::make_shared<const DistMatrix<T>>(A->with_route(route, transport));
+}
+
+/// How many rows make a point of a level: in classical coarsening coarse points have unknowns of
+/// their own.
+template <class T>
+int rows_of_a_point(const Knowledge<T>& knowledge, const Options& options) {
+  if (knowledge.unknowns > 0) return knowledge.unknowns;
+  return knowledge.level == 0 ? options.unknowns : 1;
+}
+
+/// Collective. The matrix of a level as its relaxation works on it: in blocks, or where these are
+/// full and the relaxation is made of residuals.
+template <class T>
+MatrixPointer<T> in_blocks(const MatrixPointer<T>& A, int block, const Options& options) {
+  if (relax::works_by_residuals(options.smoother)) {
+    return matrix::with_blocks_where_full<T>(A, block);
+  }
+  if (!relax::works_on_blocks(options.smoother) || block == 1) return A;
+  if (A->blocks() != nullptr && A->blocks()->block() == block) return A;
+  return std::make_shared<const DistMatrix<T>>(A->with_blocks(block));
 }
 
 /// Collective. The spectral radius that the relaxation needs; 0 where it needs none.
@@ -269,7 +308,8 @@ Hierarchy<T>::Hierarchy(std::shared_ptr<const DistMatrix<T>> A, const Options& o
     level.depth = depth;
     level.knowledge = std::exchange(knowledge, {});
     const LevelRoutes routes = routes_of_level(options_, depth);
-    level.A = routed(A, routes.solve, routes.solve_transport);
+    level.A = in_blocks(routed(A, routes.solve, routes.solve_transport),
+                        rows_of_a_point(level.knowledge, options_), options_);
     level.knowledge.symmetric = symmetric_;
     LevelInfo info = describe(*level.A, routes);
     const bool may_coarsen =
@@ -327,7 +367,10 @@ void Hierarchy<T>::rebuild(std::shared_ptr<const DistMatrix<T>> A) {
   std::optional<Error> failure;
   std::vector<LevelInfo> info = info_;
   std::vector<MatrixPointer<T>> matrices;
-  A = std::make_shared<const DistMatrix<T>>(A->with_exchange_of(*levels_.front()->A));
+  const auto blocks_of = [](const Level<T>& level, const DistMatrix<T>& values) {
+    return std::make_shared<const DistMatrix<T>>(values.with_blocks_of(*level.A));
+  };
+  A = blocks_of(*levels_.front(), A->with_exchange_of(*levels_.front()->A));
   auto cycle = make_applied_cycle(*A, options_, symmetric_);
   for (const std::unique_ptr<Level<T>>& level : levels_) {
     const mpi::Scope scope(A->comm(), "level_setup", level->depth);
@@ -336,7 +379,8 @@ void Hierarchy<T>::rebuild(std::shared_ptr<const DistMatrix<T>> A) {
     info[matrices.size() - 1].coarse_solver =
         apply_to(*cycle, *level, A, options_, symmetric_, failure);
     if (!level->transfer.P) break;
-    A = next_matrix(*level, *levels_[matrices.size()], *A);
+    const Level<T>& next = *levels_[matrices.size()];
+    A = blocks_of(next, *next_matrix(*level, next, *A));
   }
   mpi::agree(layout().comm(), failure);
   for (std::size_t l = 0; l < matrices.size(); ++l) levels_[l]->A = std::move(matrices[l]);

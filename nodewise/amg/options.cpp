@@ -16,7 +16,9 @@ LevelRoutes routes_of_level(const Options& options, int level) {
 
 std::string asymmetry_of(const Options& options) {
   const bool directed = options.smoother == SmootherKind::gauss_seidel ||
-                        options.smoother == SmootherKind::l1_gauss_seidel;
+                        options.smoother == SmootherKind::l1_gauss_seidel ||
+                        options.smoother == SmootherKind::block_gauss_seidel ||
+                        options.smoother == SmootherKind::l1_block_gauss_seidel;
   const bool one_way =
       options.sweep_order == SweepOrder::forward || options.sweep_order == SweepOrder::backward;
   if (options.cycle == CycleKind::f) return "cycle f";
@@ -73,9 +75,11 @@ std::span<const Field<Options>> option_fields() {
             "Longest row of the interpolation; 0: any length", 0),
       field("interpolation_truncation", &O::interpolation_truncation,
             "Interpolation weights below this fraction of the row's largest are dropped", 0.0, 1.0),
-      field("smoother", &O::smoother, "The relaxation",
+      field("smoother", &O::smoother,
+            "The relaxation; those of blocks solve for all unknowns of a point at once",
             std::vector<std::string>{"l1_gauss_seidel", "gauss_seidel", "l1_jacobi", "jacobi",
-                                     "chebyshev", "ilu0"}),
+                                     "chebyshev", "ilu0", "l1_block_gauss_seidel",
+                                     "block_gauss_seidel", "l1_block_jacobi", "block_jacobi"}),
       field("sweep_order", &O::sweep_order,
             "Gauss-Seidel sweeps: forward before and backward after the coarse correction, or both "
             "ways each time; automatic: the latter for a nonsymmetric matrix. forward and backward "
@@ -85,7 +89,8 @@ std::span<const Field<Options>> option_fields() {
                                      "backward"}),
       field("pre_sweeps", &O::pre_sweeps, "Sweeps before the coarse correction", 0, 100),
       field("post_sweeps", &O::post_sweeps, "Sweeps after the coarse correction", 0, 100),
-      field("jacobi_weight", &O::jacobi_weight, "Damping of the jacobi smoother", 0.0, 2.0),
+      field("jacobi_weight", &O::jacobi_weight, "Damping of the jacobi and block_jacobi smoothers",
+            0.0, 2.0),
       field("sor_weight", &O::sor_weight,
             "Weight of Gauss-Seidel sweeps, below 2; above 1 it is over-relaxation", 0.001, 1.999),
       field("chebyshev_degree", &O::chebyshev_degree, "Products in one sweep of chebyshev", 1, 20),

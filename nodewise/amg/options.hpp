@@ -21,7 +21,18 @@ enum class Interpolation {
   direct,
   multipass
 };
-enum class SmootherKind { l1_gauss_seidel, gauss_seidel, l1_jacobi, jacobi, chebyshev, ilu0 };
+enum class SmootherKind {
+  l1_gauss_seidel,
+  gauss_seidel,
+  l1_jacobi,
+  jacobi,
+  chebyshev,
+  ilu0,
+  l1_block_gauss_seidel,  ///< those of blocks solve for all unknowns of a point at once
+  block_gauss_seidel,
+  l1_block_jacobi,
+  block_jacobi
+};
 /// How one Gauss-Seidel sweep runs through the rows; other sweeps know no order.
 enum class SweepOrder {
   automatic,         ///< forward_backward for a symmetric matrix, symmetric for another

@@ -1,5 +1,7 @@
 #include "nodewise/amg/relax/relaxation.hpp"
 
+#include "nodewise/amg/relax/block_gauss_seidel.hpp"
+#include "nodewise/amg/relax/block_jacobi.hpp"
 #include "nodewise/amg/relax/chebyshev.hpp"
 #include "nodewise/amg/relax/gauss_seidel.hpp"
 #include "nodewise/amg/relax/ilu0.hpp"
@@ -33,19 +35,56 @@ bool needs_spectral_radius(SmootherKind kind) {
   return kind == SmootherKind::chebyshev;
 }
 
+bool works_on_blocks(SmootherKind kind) {
+  return kind == SmootherKind::l1_block_gauss_seidel || kind == SmootherKind::block_gauss_seidel ||
+         kind == SmootherKind::l1_block_jacobi || kind == SmootherKind::block_jacobi;
+}
+
+bool works_by_residuals(SmootherKind kind) {
+  return kind == SmootherKind::l1_jacobi || kind == SmootherKind::jacobi ||
+         kind == SmootherKind::chebyshev;
+}
+
+namespace {
+
+template <class T>
+std::unique_ptr<const Relaxation<T>> make_gauss_seidel(const matrix::DistMatrix<T>& A,
+                                                       const Options& options, bool l1) {
+  if (works_on_blocks(options.smoother) && A.blocks() != nullptr) {
+    return std::make_unique<BlockGaussSeidel<T>>(A, options.sor_weight, l1);
+  }
+  return std::make_unique<GaussSeidel<T>>(A, options.sor_weight, l1);
+}
+
+template <class T>
+std::unique_ptr<const Relaxation<T>> make_jacobi(const matrix::DistMatrix<T>& A,
+                                                 const Options& options, bool l1) {
+  const double weight = l1 ? 1.0 : options.jacobi_weight;
+  if (works_on_blocks(options.smoother) && A.blocks() != nullptr) {
+    return std::make_unique<BlockJacobi<T>>(A, weight, l1);
+  }
+  return std::make_unique<Jacobi<T>>(A, weight, l1);
+}
+
+}  // namespace
+
 template <class T>
 std::unique_ptr<const Relaxation<T>> make_relaxation(const matrix::DistMatrix<T>& A,
                                                      const Options& options,
                                                      double spectral_radius) {
   switch (options.smoother) {
     case SmootherKind::l1_gauss_seidel:
-      return std::make_unique<GaussSeidel<T>>(A, options.sor_weight, true);
+    case SmootherKind::l1_block_gauss_seidel:
+      return make_gauss_seidel(A, options, true);
     case SmootherKind::gauss_seidel:
-      return std::make_unique<GaussSeidel<T>>(A, options.sor_weight, false);
+    case SmootherKind::block_gauss_seidel:
+      return make_gauss_seidel(A, options, false);
     case SmootherKind::l1_jacobi:
-      return std::make_unique<Jacobi<T>>(A, 1.0, true);
+    case SmootherKind::l1_block_jacobi:
+      return make_jacobi(A, options, true);
     case SmootherKind::jacobi:
-      return std::make_unique<Jacobi<T>>(A, options.jacobi_weight, false);
+    case SmootherKind::block_jacobi:
+      return make_jacobi(A, options, false);
     case SmootherKind::chebyshev:
       return std::make_unique<Chebyshev<T>>(A, options.chebyshev_degree, options.chebyshev_fraction,
                                             spectral_radius);

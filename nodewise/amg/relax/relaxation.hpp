@@ -44,8 +44,14 @@ class Relaxation {
 /// Whether the kind needs the spectral radius of D^-1 A, D being the diagonal.
 bool needs_spectral_radius(SmootherKind kind);
 
-/// Local. The relaxation that the options name. A must outlive it. `spectral_radius` (of D^-1 A,
-/// spectral_radius.hpp) is read where the kind needs it.
+/// Whether the kind solves for all unknowns of a point at once, those of A.blocks().
+bool works_on_blocks(SmootherKind kind);
+/// Whether its sweeps are made of residuals.
+bool works_by_residuals(SmootherKind kind);
+
+/// Local. The relaxation that the options name; of those on blocks the scalar one of the same name
+/// where A has no blocks(), every row being a point then. A must outlive it. `spectral_radius` (of
+/// D^-1 A, spectral_radius.hpp) is read where the kind needs it.
 template <class T>
 std::unique_ptr<const Relaxation<T>> make_relaxation(const matrix::DistMatrix<T>& A,
                                                      const Options& options,

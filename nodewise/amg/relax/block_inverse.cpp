@@ -1,0 +1,85 @@
+#include "nodewise/amg/relax/block_inverse.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <string>
+
+#include <Eigen/Dense>
+
+namespace nodewise::amg::relax {
+
+namespace {
+
+using kernels::Bsr;
+
+template <int B>
+using DiagonalBlock = Eigen::Matrix<double, B, B, Eigen::RowMajor>;
+
+/// The inverse, of a singular block one on its range; symmetric for a symmetric block.
+template <int B>
+DiagonalBlock<B> inverse(const DiagonalBlock<B>& block, double tolerance) {
+  Eigen::Matrix<double, B, 1> scale;
+  for (int k = 0; k < B; ++k) {
+    scale[k] = block(k, k) != 0 ? 1 / std::sqrt(std::abs(block(k, k))) : 1;
+  }
+  const DiagonalBlock<B> scaled = scale.asDiagonal() * block * scale.asDiagonal();
+  Eigen::CompleteOrthogonalDecomposition<DiagonalBlock<B>> factors;
+  factors.setThreshold(tolerance);
+  factors.compute(scaled);
+  return scale.asDiagonal() * DiagonalBlock<B>(factors.pseudoInverse()) * scale.asDiagonal();
+}
+
+}  // namespace
+
+template <class T>
+std::vector<Offset> diagonal_places(const Bsr<T>& A) {
+  std::vector<Offset> places;
+  places.reserve(static_cast<std::size_t>(A.n_rows));
+  for (LocalIndex i = 0; i < A.n_rows; ++i) {
+    const LocalIndex* const begin = A.cols.data() + A.begin(i);
+    const LocalIndex* const end = A.cols.data() + A.end(i);
+    places.push_back(A.begin(i) + (std::lower_bound(begin, end, i) - begin));
+  }
+  return places;
+}
+
+template <class T>
+Array<T> inverse_diagonal_blocks(const matrix::DistMatrix<T>& A, double weight,
+                                 std::span<const double> added) {
+  const Bsr<T>& on = A.blocks()->on();
+  const std::vector<Offset> places = diagonal_places(on);
+  Array<T> inverses(static_cast<std::size_t>(on.n_rows) * on.block_entries());
+  kernels::with_block_size(on.block, [&](auto block_size) {
+    constexpr int B = decltype(block_size)::value;
+    const double tolerance = 4 * B * static_cast<double>(std::numeric_limits<T>::epsilon());
+    for (LocalIndex i = 0; i < on.n_rows; ++i) {
+      const auto values = diagonal_block<B>(on, i, places[static_cast<std::size_t>(i)]);
+      DiagonalBlock<B> block = Eigen::Map<const DiagonalBlock<B>>(values.data());
+      if (!block.allFinite()) {
+        throw Error(ErrorCode::unsuitable_matrix,
+                    "block relaxation: the diagonal block that begins in row " +
+                        std::to_string(A.rows().to_global(i * B) - A.rows().first() + 1) +
+                        " has an entry that is not a finite number");
+      }
+      for (int r = 0; r < B && !added.empty(); ++r) {
+        block(r, r) += std::copysign(added[static_cast<std::size_t>(i * B + r)], block(r, r));
+      }
+      const DiagonalBlock<B> inverted = weight * inverse<B>(block, tolerance);
+      std::transform(inverted.data(), inverted.data() + B * B,
+                     inverses.data() + static_cast<std::size_t>(i) * B * B,
+                     [](double value) { return static_cast<T>(value); });
+    }
+  });
+  return inverses;
+}
+
+#define NODEWISE_INSTANTIATE(T)                                                   \
+  template std::vector<Offset> diagonal_places(const Bsr<T>&);                    \
+  template Array<T> inverse_diagonal_blocks(const matrix::DistMatrix<T>&, double, \
+                                            std::span<const double>);
+NODEWISE_INSTANTIATE(float)
+NODEWISE_INSTANTIATE(double)
+#undef NODEWISE_INSTANTIATE
+
+}  // namespace nodewise::amg::relax

@@ -1,0 +1,29 @@
+// Jacobi relaxation of points with several unknowns.
+#pragma once
+
+#include "nodewise/amg/relax/relaxation.hpp"
+#include "nodewise/base/array.hpp"
+
+namespace nodewise::amg::relax {
+
+/// x += w D^-1 (b - A x), D being the diagonal blocks of A.blocks(). In the l1 form the moduli of
+/// the other entries of each row are added to the diagonal of D, which makes D - A semidefinite for
+/// every symmetric positive definite A, so that it converges: the argument of Baker, Falgout,
+/// Kolev, Yang, "Multigrid smoothers for ultraparallel computing", 2011, theorem 5.1, for blocks.
+template <class T>
+class BlockJacobi final : public Relaxation<T> {
+ public:
+  /// Local. A must have blocks().
+  BlockJacobi(const matrix::DistMatrix<T>& A, double weight, bool l1);
+
+  void first_sweep(std::span<const T> b, std::span<T> x) const override;
+  void sweep(Direction direction, std::span<const T> b, std::span<T> x) const override;
+  std::size_t memory_bytes() const override;
+
+ private:
+  using Relaxation<T>::A_;
+  Array<T> inverse_;  // w / D
+  mutable Array<T> scratch_;
+};
+
+}  // namespace nodewise::amg::relax
