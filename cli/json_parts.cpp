@@ -52,6 +52,7 @@ Json machine_json(const Machine& machine) {
           {"ranks_per_node", machine.ranks_per_node},
           {"domains", machine.domains},
           {"placement", machine.placement_given ? "given" : "detected"},
+          {"threads_per_rank", machine.threads},
           {"processor", machine.processor},
           {"mpi_library", machine.mpi_library},
           {"mpi_standard", machine.mpi_standard}};

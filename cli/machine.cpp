@@ -174,6 +174,7 @@ Machine describe_machine(const mpi::Comm& comm, const Settings& settings) {
       settings.placement.domains != DomainChoice::none || !settings.placement.domain_map.empty();
   machine.placement_given =
       !settings.placement.node_map.empty() || settings.placement.ranks_per_node > 0;
+  machine.threads = settings.placement.threads;
   machine.processor = processor_name();
   machine.mpi_library = mpi_library();
   machine.mpi_standard = mpi_standard();

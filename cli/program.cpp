@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "nodewise/base/parallel.hpp"
 #include "nodewise/base/version.hpp"
 #include "nodewise/mpi/agree.hpp"
 
@@ -56,6 +57,7 @@ ExitCode run_command(const std::shared_ptr<const mpi::Comm>& world,
     print_page(*world, command_help(settings.command));
     return ExitCode::success;
   }
+  parallel::set_threads(settings.placement.threads);
   switch (settings.command) {
     case Command::solve:
       return solve_command(world, settings, words);

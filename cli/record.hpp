@@ -23,6 +23,7 @@ struct Machine {
   bool placement_given = false;     ///< by --node-map or --ranks-per-node
   int domains = 0;                  ///< of all nodes; one a node where they are not divided
   bool domains_wanted = false;      ///< by --domains or --domain-map
+  int threads = 1;                  ///< of each rank
   std::string processor;
   std::string mpi_library;
   std::string mpi_standard;

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "nodewise/amg/presets.hpp"
+#include "nodewise/base/parallel.hpp"
 
 namespace nodewise::cli {
 
@@ -58,6 +59,9 @@ std::span<const Field<PlacementOptions>> placement_fields() {
       text_field("domain_map", &PlacementOptions::domain_map, "list",
                  "treat rank r as placed in the r-th domain of this list, counted on each node for "
                  "itself, such as 0,0,1,1"),
+      field("threads", &PlacementOptions::threads,
+            "threads that each rank runs its loops on; messages are sent by one of them", 1,
+            parallel::max_threads),
   };
   return fields;
 }

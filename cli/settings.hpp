@@ -50,6 +50,7 @@ struct PlacementOptions {
   int ranks_per_node = 0;
   DomainChoice domains = DomainChoice::none;
   std::string domain_map;
+  int threads = 1;
 };
 
 struct MethodOptions {

@@ -30,6 +30,7 @@ std::string nodes_text(const Machine& machine) {
   if (machine.domains_wanted && !has_domains(machine)) {
     text += ", in which no two ranks are bound to different domains";
   }
+  if (machine.threads > 1) text += fmt::format(", {} threads each", machine.threads);
   return text + (machine.placement_given ? " (placement as given)" : "");
 }
 

@@ -5,6 +5,7 @@
 #include <limits>
 #include <numeric>
 
+#include "nodewise/base/parallel.hpp"
 #include "nodewise/kernels/csr_ops.hpp"
 
 namespace nodewise::amg {
@@ -69,8 +70,9 @@ Strength mark_strong(const matrix::DistMatrix<T>& A, double threshold, double ma
   Strength strength;
   strength.on.resize(A.on().cols.size());
   strength.off.resize(A.off().cols.size());
-  LocalIndex place = 0;
-  for (LocalIndex i = 0; i < A.n_local(); ++i) {
+  std::uint8_t* const on_marks = strength.on.data();
+  std::uint8_t* const off_marks = strength.off.data();
+  const auto mark_row = [&](LocalIndex i, LocalIndex& place) {
     const Row<T> on = row_with_diagonal(A.on(), i, place);
     const Row<T> off(A.off(), i);
     const T diagonal = on.diagonal();
@@ -80,9 +82,13 @@ Strength mark_strong(const matrix::DistMatrix<T>& A, double threshold, double ma
         std::abs(on.sum() + off.sum()) > std::abs(diagonal) * static_cast<T>(max_row_sum);
     const T bound = dominated ? std::numeric_limits<T>::infinity()
                               : T(threshold) * std::max(on.largest(measure), off.largest(measure));
-    on.mark(measure, bound, strength.on.data() + A.on().begin(i));
-    off.mark(measure, bound, strength.off.data() + A.off().begin(i));
-  }
+    on.mark(measure, bound, on_marks + A.on().begin(i));
+    off.mark(measure, bound, off_marks + A.off().begin(i));
+  };
+  parallel::for_rows(A.on().row_ptr, [&](LocalIndex begin, LocalIndex end) {
+    LocalIndex place = 0;
+    for (LocalIndex i = begin; i < end; ++i) mark_row(i, place);
+  });
   return strength;
 }
 

@@ -1,9 +1,12 @@
 #include "nodewise/kernels/csr_ops.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <functional>
+#include <utility>
 #include <vector>
 
+#include "nodewise/base/parallel.hpp"
 #include "nodewise/kernels/row_sorter.hpp"
 
 namespace nodewise::kernels {
@@ -60,10 +63,24 @@ Offset combine_row(LocalIndex* cols, T* vals, Offset begin, Offset end, Offset o
   return out;
 }
 
+template <class T>
+bool all_rows_ascend(const Csr<T>& A) {
+  std::atomic<bool> ascend = true;
+  parallel::for_rows(A.row_ptr, [&](LocalIndex begin, LocalIndex end) {
+    for (LocalIndex i = begin; i < end && ascend.load(std::memory_order_relaxed); ++i) {
+      const LocalIndex* const first = A.cols.data() + A.begin(i);
+      const LocalIndex* const last = A.cols.data() + A.end(i);
+      if (std::adjacent_find(first, last, std::greater_equal<>()) != last) ascend = false;
+    }
+  });
+  return ascend;
+}
+
 }  // namespace
 
 template <class T>
 Offset sort_and_combine_rows(Csr<T>& A) {
+  if (all_rows_ascend(A)) return 0;
   InPlaceSorter<T> sorter;
   Offset out = 0;
   LocalIndex* cols = A.cols.data();
@@ -88,24 +105,55 @@ Offset sort_and_combine_rows(Csr<T>& A) {
   return combined;
 }
 
+namespace {
+
+/// For each part of the rows of A and each column, where the part's entries of that column are to
+/// stand in the transpose; row_ptr becomes that of the transpose.
+template <class T>
+std::vector<Offset> places_by_part(const Csr<T>& A, int parts, Offset* row_ptr) {
+  const auto n = static_cast<std::size_t>(A.n_cols);
+  std::vector<Offset> next(n * static_cast<std::size_t>(parts), 0);
+  parallel::run(parts, [&](int part) {
+    Offset* const count = next.data() + n * static_cast<std::size_t>(part);
+    const Offset end = A.begin(parallel::row_part(A.row_ptr, parts, part + 1));
+    for (Offset k = A.begin(parallel::row_part(A.row_ptr, parts, part)); k < end; ++k) {
+      ++count[A.cols[static_cast<std::size_t>(k)]];
+    }
+  });
+  Offset place = 0;
+  for (std::size_t j = 0; j < n; ++j) {
+    row_ptr[j] = place;
+    for (std::size_t at = j; at < next.size(); at += n) {
+      place += std::exchange(next[at], place);
+    }
+  }
+  row_ptr[n] = place;
+  return next;
+}
+
+}  // namespace
+
 template <class T>
 Csr<T> transpose(const Csr<T>& A) {
   Csr<T> B(A.n_cols, A.n_rows);
   B.cols.resize(A.cols.size());
   B.vals.resize(A.vals.size());
-  Offset* row_ptr = B.row_ptr.data();
-  LocalIndex* cols = B.cols.data();
-  for (const LocalIndex col : A.cols) ++row_ptr[col + 1];
-  for (LocalIndex j = 0; j < B.n_rows; ++j) row_ptr[j + 1] += row_ptr[j];
-  std::vector<Offset> next(row_ptr, row_ptr + B.n_rows);
-  for (LocalIndex i = 0; i < A.n_rows; ++i) {
-    for (Offset k = A.begin(i); k < A.end(i); ++k) {
-      const auto j = static_cast<std::size_t>(A.cols[static_cast<std::size_t>(k)]);
-      const auto p = static_cast<std::size_t>(next[j]++);
-      cols[p] = i;
-      B.vals[p] = A.vals[static_cast<std::size_t>(k)];
+  LocalIndex* const cols = B.cols.data();
+  T* const vals = B.vals.data();
+  const int parts = parallel::parts_of(A.cols.size() + A.row_ptr.size());
+  std::vector<Offset> places = places_by_part(A, parts, B.row_ptr.data());
+  parallel::run(parts, [&](int part) {
+    Offset* const next =
+        places.data() + static_cast<std::size_t>(A.n_cols) * static_cast<std::size_t>(part);
+    const LocalIndex end = parallel::row_part(A.row_ptr, parts, part + 1);
+    for (LocalIndex i = parallel::row_part(A.row_ptr, parts, part); i < end; ++i) {
+      for (Offset k = A.begin(i); k < A.end(i); ++k) {
+        const Offset p = next[A.cols[static_cast<std::size_t>(k)]]++;
+        cols[p] = i;
+        vals[p] = A.vals[static_cast<std::size_t>(k)];
+      }
     }
-  }
+  });
   return B;
 }
 

@@ -4,6 +4,7 @@
 #include <limits>
 #include <vector>
 
+#include "nodewise/kernels/row_parts.hpp"
 #include "nodewise/kernels/row_sorter.hpp"
 
 namespace nodewise::kernels {
@@ -113,12 +114,12 @@ class ProductRows {
   RowSum<T> sum_;
 };
 
-/// The product of rows that are loaded one by one with B.
+/// The product of the rows from `begin` to `end`, which are loaded one by one, with B.
 template <class T, class Rows>
 class Product {
  public:
-  Product(Rows rows, LocalIndex n_rows, const ExtendedRows<T>& B)
-      : rows_(std::move(rows)), B_(B), C_(n_rows, B.n_cols), sum_(B.n_cols) {}
+  Product(Rows rows, LocalIndex begin, LocalIndex end, const ExtendedRows<T>& B)
+      : rows_(std::move(rows)), begin_(begin), B_(B), C_(end - begin, B.n_cols), sum_(B.n_cols) {}
 
   Csr<T> run() {
     resize(estimate());
@@ -159,7 +160,7 @@ class Product {
   }
 
   void multiply_row(LocalIndex i) {
-    rows_.load(i);
+    rows_.load(begin_ + i);
     auto row = sum_.open();
     rows_.for_each_piece([&](const LocalIndex* ks, const T* as, Offset n, LocalIndex shift) {
       for (Offset p = 0; p < n; ++p) {
@@ -174,6 +175,7 @@ class Product {
   }
 
   Rows rows_;
+  LocalIndex begin_;
   const ExtendedRows<T>& B_;
   Csr<T> C_;
   RowSum<T> sum_;
@@ -223,16 +225,16 @@ class Places {
   std::vector<LocalIndex> places_;  // of every column in the current row
 };
 
-/// The values of the product of rows that are loaded one by one with B, every entry summed up in
-/// the same order as by Product.
+/// The values of the product of the rows from `begin` to `end`, which are loaded one by one, with
+/// B, every entry summed up in the same order as by Product.
 template <class T, class Rows>
-void known_product(Rows rows, const ExtendedRows<T>& B, const KnownRows<T>& known, T* on_vals,
-                   T* off_vals) {
+void known_product(Rows rows, LocalIndex begin, LocalIndex end, const ExtendedRows<T>& B,
+                   const KnownRows<T>& known, T* on_vals, T* off_vals) {
   Places<T> places(known, B.n_cols);
   std::vector<T> row_sum(places.max_length());
   T* const sum = row_sum.data();
   const LocalIndex* const at = places.data();
-  for (LocalIndex i = 0; i < known.on->n_rows; ++i) {
+  for (LocalIndex i = begin; i < end; ++i) {
     // -0, since the first term added to it remains as it is, even if it is -0.
     std::fill_n(sum, places.load(i), -T{0});
     rows.load(i);
@@ -257,12 +259,18 @@ void known_product(Rows rows, const ExtendedRows<T>& B, const KnownRows<T>& know
 
 template <class T>
 Csr<T> spgemm(const ExtendedRows<T>& A, LocalIndex n_rows, const ExtendedRows<T>& B) {
-  return Product<T, PlainRows<T>>(PlainRows<T>(A), n_rows, B).run();
+  const auto row_ptr = std::span<const Offset>(A.on->row_ptr);
+  return rows_in_parts<T>(row_ptr.first(static_cast<std::size_t>(n_rows) + 1),
+                          [&](LocalIndex begin, LocalIndex end) {
+                            return Product<T, PlainRows<T>>(PlainRows<T>(A), begin, end, B).run();
+                          });
 }
 
 template <class T>
 Csr<T> triple_product(const Csr<T>& L, const ExtendedRows<T>& A, const ExtendedRows<T>& B) {
-  return Product<T, ProductRows<T>>(ProductRows<T>(L, A), L.n_rows, B).run();
+  return rows_in_parts<T>(L.row_ptr, [&](LocalIndex begin, LocalIndex end) {
+    return Product<T, ProductRows<T>>(ProductRows<T>(L, A), begin, end, B).run();
+  });
 }
 
 template <class T>
@@ -281,13 +289,17 @@ bool has_places_for(const KnownRows<T>& known, const Csr<T>& rows, LocalIndex n_
 template <class T>
 void spgemm_values(const ExtendedRows<T>& A, const ExtendedRows<T>& B, const KnownRows<T>& known,
                    T* on_vals, T* off_vals) {
-  known_product(PlainRows<T>(A), B, known, on_vals, off_vals);
+  parallel::for_rows(known.on->row_ptr, [&](LocalIndex begin, LocalIndex end) {
+    known_product(PlainRows<T>(A), begin, end, B, known, on_vals, off_vals);
+  });
 }
 
 template <class T>
 void triple_product_values(const Csr<T>& L, const ExtendedRows<T>& A, const ExtendedRows<T>& B,
                            const KnownRows<T>& known, T* on_vals, T* off_vals) {
-  known_product(ProductRows<T>(L, A), B, known, on_vals, off_vals);
+  parallel::for_rows(known.on->row_ptr, [&](LocalIndex begin, LocalIndex end) {
+    known_product(ProductRows<T>(L, A), begin, end, B, known, on_vals, off_vals);
+  });
 }
 
 #define NODEWISE_INSTANTIATE(T)                                                                    \

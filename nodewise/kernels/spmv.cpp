@@ -1,5 +1,7 @@
 #include "nodewise/kernels/spmv.hpp"
 
+#include "nodewise/base/parallel.hpp"
+
 namespace nodewise::kernels {
 
 template <class T>
@@ -7,19 +9,25 @@ void spmv(const Csr<T>& A, std::span<const T> x, std::span<T> y) {
   const Offset* row_ptr = A.row_ptr.data();
   const LocalIndex* cols = A.cols.data();
   const T* vals = A.vals.data();
-  Prefetch<T> prefetch(A);
-  for (LocalIndex i = 0; i < A.n_rows; ++i) {
-    prefetch.upwards(row_ptr[i + 1]);
-    y[static_cast<std::size_t>(i)] = row_product(cols, vals, row_ptr[i], row_ptr[i + 1], x.data());
-  }
+  parallel::for_rows(A.row_ptr, [&](LocalIndex begin, LocalIndex end) {
+    Prefetch<T> prefetch(A, begin, end);
+    for (LocalIndex i = begin; i < end; ++i) {
+      prefetch.upwards(row_ptr[i + 1]);
+      y[static_cast<std::size_t>(i)] =
+          row_product(cols, vals, row_ptr[i], row_ptr[i + 1], x.data());
+    }
+  });
 }
 
 template <class T>
 void spmv_add(const Csr<T>& A, std::span<const T> x, std::span<T> y) {
-  for (LocalIndex i = 0; i < A.n_rows; ++i) {
-    y[static_cast<std::size_t>(i)] +=
-        row_product(A.cols.data(), A.vals.data(), A.begin(i), A.end(i), x.data());
-  }
+  const LocalIndex* cols = A.cols.data();
+  const T* vals = A.vals.data();
+  parallel::for_rows(A.row_ptr, [&](LocalIndex begin, LocalIndex end) {
+    for (LocalIndex i = begin; i < end; ++i) {
+      y[static_cast<std::size_t>(i)] += row_product(cols, vals, A.begin(i), A.end(i), x.data());
+    }
+  });
 }
 
 template <class T>
@@ -27,12 +35,14 @@ void residual(const Csr<T>& A, std::span<const T> x, std::span<const T> b, std::
   const Offset* row_ptr = A.row_ptr.data();
   const LocalIndex* cols = A.cols.data();
   const T* vals = A.vals.data();
-  Prefetch<T> prefetch(A);
-  for (LocalIndex i = 0; i < A.n_rows; ++i) {
-    prefetch.upwards(row_ptr[i + 1]);
-    const auto u = static_cast<std::size_t>(i);
-    r[u] = b[u] - row_product(cols, vals, row_ptr[i], row_ptr[i + 1], x.data());
-  }
+  parallel::for_rows(A.row_ptr, [&](LocalIndex begin, LocalIndex end) {
+    Prefetch<T> prefetch(A, begin, end);
+    for (LocalIndex i = begin; i < end; ++i) {
+      prefetch.upwards(row_ptr[i + 1]);
+      const auto u = static_cast<std::size_t>(i);
+      r[u] = b[u] - row_product(cols, vals, row_ptr[i], row_ptr[i + 1], x.data());
+    }
+  });
 }
 
 template <class T>
@@ -73,15 +83,49 @@ void spmv_transposed_add_rows(const Csr<T>& A, std::span<const LocalIndex> rows,
   }
 }
 
+namespace {
+
+/// y += A^T x over rows from begin to end.
 template <class T>
-void spmv_transposed_add(const Csr<T>& A, std::span<const T> x, std::span<T> y) {
-  for (LocalIndex i = 0; i < A.n_rows; ++i) {
-    const T xi = x[static_cast<std::size_t>(i)];
+void add_transposed(const Csr<T>& A, LocalIndex begin, LocalIndex end, const T* x, T* y) {
+  for (LocalIndex i = begin; i < end; ++i) {
     for (Offset k = A.begin(i); k < A.end(i); ++k) {
       const auto p = static_cast<std::size_t>(k);
-      y[static_cast<std::size_t>(A.cols[p])] += A.vals[p] * xi;
+      y[A.cols[p]] += A.vals[p] * x[i];
     }
   }
+}
+
+/// Room that the calling thread keeps from call to call, so that no cycle allocates.
+template <class T>
+std::span<T> kept_room(std::size_t n) {
+  thread_local Array<T> room;
+  if (room.size() < n) room.resize(n);
+  return std::span<T>(room).first(n);
+}
+
+}  // namespace
+
+template <class T>
+void spmv_transposed_add(const Csr<T>& A, std::span<const T> x, std::span<T> y) {
+  const int parts = parallel::parts_of(A.cols.size() + x.size());
+  if (parts == 1) return add_transposed(A, 0, A.n_rows, x.data(), y.data());
+  const std::size_t n = y.size();
+  const std::span<T> others = kept_room<T>(n * static_cast<std::size_t>(parts - 1));
+  parallel::run(parts, [&](int part) {
+    T* mine = y.data();
+    if (part > 0) {
+      mine = others.data() + n * static_cast<std::size_t>(part - 1);
+      std::fill_n(mine, n, T{});
+    }
+    add_transposed(A, parallel::row_part(A.row_ptr, parts, part),
+                   parallel::row_part(A.row_ptr, parts, part + 1), x.data(), mine);
+  });
+  parallel::for_range(n, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t from = 0; from < others.size(); from += n) {
+      for (std::size_t j = begin; j < end; ++j) y[j] += others[from + j];
+    }
+  });
 }
 
 #define NODEWISE_INSTANTIATE(T)                                                                  \

@@ -1,4 +1,5 @@
-// Products of a local matrix with vectors.
+// Products of a local matrix with vectors, on the threads of the rank. Products by rows are the
+// same, bit for bit, on any number of threads.
 #pragma once
 
 #include <algorithm>
@@ -29,19 +30,26 @@ inline T row_product(const LocalIndex* cols, const T* vals, Offset begin, Offset
 template <class T>
 class Prefetch {
  public:
-  explicit Prefetch(const Csr<T>& A)
-      : cols_(A.cols.data()), vals_(A.vals.data()), nnz_(A.nnz()), next_(0), last_(A.nnz()) {}
+  explicit Prefetch(const Csr<T>& A) : Prefetch(A, 0, A.n_rows) {}
+  /// The same for rows from first to last, the latter not included.
+  Prefetch(const Csr<T>& A, LocalIndex first, LocalIndex last)
+      : cols_(A.cols.data()),
+        vals_(A.vals.data()),
+        begin_(A.row_ptr[static_cast<std::size_t>(first)]),
+        end_(A.row_ptr[static_cast<std::size_t>(last)]),
+        next_(begin_),
+        last_(end_) {}
 
   /// Call with the end of each row when rows are visited upwards.
   void upwards(Offset row_end) {
-    for (const Offset until = std::min(row_end + distance, nnz_); next_ < until; next_ += step) {
+    for (const Offset until = std::min(row_end + distance, end_); next_ < until; next_ += step) {
       fetch(next_);
     }
   }
   /// Call with the begin of each row when rows are visited downwards.
   void downwards(Offset row_begin) {
-    for (const Offset until = std::max(row_begin - distance, Offset{0}); last_ > until;) {
-      last_ = std::max(last_ - step, Offset{0});
+    for (const Offset until = std::max(row_begin - distance, begin_); last_ > until;) {
+      last_ = std::max(last_ - step, begin_);
       fetch(last_);
     }
   }
@@ -53,12 +61,12 @@ class Prefetch {
   void fetch(Offset k) const {
     __builtin_prefetch(cols_ + k);
     __builtin_prefetch(vals_ + k);
-    if constexpr (sizeof(T) == 8) __builtin_prefetch(vals_ + std::min(k + step / 2, nnz_));
+    if constexpr (sizeof(T) == 8) __builtin_prefetch(vals_ + std::min(k + step / 2, end_));
   }
 
   const LocalIndex* cols_;
   const T* vals_;
-  Offset nnz_, next_, last_;
+  Offset begin_, end_, next_, last_;
 };
 
 /// Local. y = A x.
@@ -89,7 +97,8 @@ template <class T>
 void spmv_transposed_add_rows(const Csr<T>& A, std::span<const LocalIndex> rows,
                               std::span<const T> x, std::span<T> y);
 
-/// Local. y += A^T x.
+/// Local. y += A^T x. Threads add to vectors of their own first, of the length of y: the order of
+/// the additions depends on their number.
 template <class T>
 void spmv_transposed_add(const Csr<T>& A, std::span<const T> x, std::span<T> y);
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "nodewise/base/parallel.hpp"
 #include "nodewise/mpi/ledger.hpp"
 
 namespace nodewise::solve {
@@ -17,16 +18,22 @@ double total(const Lanes& s) {
   return ((s[0] + s[4]) + (s[1] + s[5])) + ((s[2] + s[6]) + (s[3] + s[7]));
 }
 
-/// Sums term(i) over i < n in n_lanes interleaved sums.
+/// Sums term(i) over begin <= i < end in n_lanes interleaved sums.
 template <class Term>
-double sum_terms(std::size_t n, Term term) {
+double sum_range(std::size_t begin, std::size_t end, Term term) {
   Lanes sums{};
-  const std::size_t whole = n - n % n_lanes;
-  for (std::size_t i = 0; i < whole; i += n_lanes) {
+  const std::size_t whole = end - (end - begin) % n_lanes;
+  for (std::size_t i = begin; i < whole; i += n_lanes) {
     for (std::size_t k = 0; k < n_lanes; ++k) sums[k] += term(i + k);
   }
-  for (std::size_t i = whole; i < n; ++i) sums[i - whole] += term(i);
+  for (std::size_t i = whole; i < end; ++i) sums[i - whole] += term(i);
   return total(sums);
+}
+
+template <class Term>
+double sum_terms(std::size_t n, Term term) {
+  return parallel::sum(
+      n, [&](std::size_t begin, std::size_t end) { return sum_range(begin, end, term); });
 }
 
 // Entries of a block of w and of the whole basis that stay in the cache together.
@@ -97,7 +104,9 @@ void axpy(double alpha, std::span<const T> x, std::span<T> y) {
   const T a = static_cast<T>(alpha);
   const T* __restrict xp = x.data();
   T* __restrict yp = y.data();
-  for (std::size_t i = 0; i < x.size(); ++i) yp[i] += a * xp[i];
+  parallel::for_range(x.size(), [=](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) yp[i] += a * xp[i];
+  });
 }
 
 template <class T>
@@ -109,7 +118,9 @@ void xpby(std::span<const T> z, double beta, std::span<T> p) {
   const T b = static_cast<T>(beta);
   const T* __restrict zp = z.data();
   T* __restrict pp = p.data();
-  for (std::size_t i = 0; i < z.size(); ++i) pp[i] = zp[i] + b * pp[i];
+  parallel::for_range(z.size(), [=](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) pp[i] = zp[i] + b * pp[i];
+  });
 }
 
 template <class T>

@@ -137,6 +137,19 @@ def test_domains_are_given_and_counted(nodewise, tmp_path):
     assert (traffic["bytes_on_node"], traffic["bytes_on_domain"]) == (6 * 16 * 8, 4 * 16 * 8)
 
 
+def test_threads_are_used_or_refused(nodewise, tmp_path):
+    words = ["--problem", "laplace27", "--n", "12", "--threads", "2", "--json", "r.json"]
+    result = nodewise("solve", *words)
+    if "OpenMP" in nodewise("version").out:
+        assert result.code == 0, result.err
+        assert "1 rank on 1 node, 2 threads each" in result.out
+        report = json.loads((tmp_path / "r.json").read_text())
+        assert report["machine"]["threads_per_rank"] == 2
+    else:
+        assert result.code == 2
+        assert "without OpenMP" in result.messages[0]
+
+
 # On the coarsest level every rank needs something of every other; there are two domains of two.
 @pytest.mark.parametrize("route, messages", [("direct", 8), ("two_step", 4), ("three_step", 4)])
 def test_routes_over_domains(nodewise, tmp_path, route, messages):

@@ -4,17 +4,16 @@
 #include "nodewise/amg/interpolate/interpolate.hpp"
 #include "nodewise/amg/interpolate/neighbourhood.hpp"
 #include "nodewise/amg/interpolate/row_builder.hpp"
+#include "nodewise/kernels/row_parts.hpp"
 
 namespace nodewise::amg::interpolate {
 
-/// Local. The rows of all points, columns numbered by `columns`: those of coarse points are the
-/// identity's, and weigh(row, i) adds the points of fine point i and their weights.
+/// Local. The rows of the points from `begin` to `end`, as rows_of() has them.
 template <class T, class Weigh>
-matrix::SplitRows<T> rows_of(const Neighbourhood<T>& near, const matrix::GhostNumbering& columns,
-                             const Limits& limits, const Weigh& weigh) {
-  const LocalIndex n = near.matrix().n_local();
-  RowBuilder<T> row(n, columns.size(), limits.max_entries, limits.truncation);
-  for (LocalIndex i = 0; i < n; ++i) {
+kernels::Csr<T> rows_between(LocalIndex begin, LocalIndex end, const Neighbourhood<T>& near,
+                             LocalIndex n_columns, const Limits& limits, Weigh weigh) {
+  RowBuilder<T> row(end - begin, n_columns, limits.max_entries, limits.truncation);
+  for (LocalIndex i = begin; i < end; ++i) {
     if (near.is_coarse(i)) {
       row.identity_row(near.coarse_number(i));
     } else {
@@ -22,26 +21,38 @@ matrix::SplitRows<T> rows_of(const Neighbourhood<T>& near, const matrix::GhostNu
       row.end_row();
     }
   }
+  return row.take();
+}
+
+/// Local. The rows of all points, columns numbered by `columns`: those of coarse points are the
+/// identity's, and weigh(row, i), one of which is made by make_weigh() for each thread, adds the
+/// points of fine point i and their weights. A thread's i ascend.
+template <class T, class MakeWeigh>
+matrix::SplitRows<T> rows_of(const Neighbourhood<T>& near, const matrix::GhostNumbering& columns,
+                             const Limits& limits, const MakeWeigh& make_weigh) {
   matrix::RowBlock<T> block;
-  block.rows = row.take();
+  block.rows =
+      kernels::rows_in_parts<T>(near.matrix().on().row_ptr, [&](LocalIndex begin, LocalIndex end) {
+        return rows_between(begin, end, near, columns.size(), limits, make_weigh());
+      });
   block.n_owned_cols = near.coarse_layout().n_local();
   block.ghosts = columns.ghosts();
   return matrix::split_rows(near.coarse_layout(), std::move(block));
 }
 
-/// Collective. The interpolation by weigh(near, row, i), which may use the links of other points.
-template <class T, class Weigh>
+/// Collective. The interpolation by formula(near), which makes a weigh(row, i) as rows_of() takes
+/// it; that may use the links of other points.
+template <class T, class Formula>
 matrix::DistMatrix<T> by_rows(const matrix::DistMatrix<T>& A, const Strength& strength,
                               const coarsen::Splitting& splitting,
                               const comm::Layout& coarse_points, const Limits& limits, Signs signs,
-                              const Weigh& weigh) {
+                              const Formula& formula) {
   Neighbourhood<T> near(A, strength, splitting, coarse_points, signs);
   near.share_coarse_points();
   const auto received = near.bring_links();
   return {A.rows(), coarse_points, [&] {
             near.gather(received);
-            return rows_of(near, near.columns(), limits,
-                           [&](RowBuilder<T>& row, LocalIndex i) { weigh(near, row, i); });
+            return rows_of(near, near.columns(), limits, [&] { return formula(near); });
           }};
 }
 

@@ -10,12 +10,14 @@ template <class T>
 DistMatrix<T> classical(const DistMatrix<T>& A, const Strength& strength,
                         const Splitting& splitting, const Layout& coarse_points,
                         const Limits& limits) {
-  const auto weigh = [](Neighbourhood<T>& near, RowBuilder<T>& row, LocalIndex i) {
-    add_near_points(near, row, i);
-    weigh_row(near, row, i,
-              [&](LocalIndex k, T a_ik) { return share_out(near.links(), row, k, a_ik, T{}); });
+  const auto formula = [](const Neighbourhood<T>& near) {
+    return [&near](RowBuilder<T>& row, LocalIndex i) {
+      add_near_points(near, row, i);
+      weigh_row(near, row, i,
+                [&](LocalIndex k, T a_ik) { return share_out(near.links(), row, k, a_ik, T{}); });
+    };
   };
-  return by_rows(A, strength, splitting, coarse_points, limits, Signs::all, weigh);
+  return by_rows(A, strength, splitting, coarse_points, limits, Signs::all, formula);
 }
 
 template DistMatrix<float> classical(const DistMatrix<float>&, const Strength&, const Splitting&,

@@ -9,12 +9,14 @@ using matrix::DistMatrix;
 template <class T>
 DistMatrix<T> extended(const DistMatrix<T>& A, const Strength& strength, const Splitting& splitting,
                        const Layout& coarse_points, const Limits& limits) {
-  const auto weigh = [](Neighbourhood<T>& near, RowBuilder<T>& row, LocalIndex i) {
-    add_near_and_far_points(near, row, i);
-    weigh_row(near, row, i,
-              [&](LocalIndex k, T a_ik) { return share_out(near.links(), row, k, a_ik, T{}); });
+  const auto formula = [](const Neighbourhood<T>& near) {
+    return [&near](RowBuilder<T>& row, LocalIndex i) {
+      add_near_and_far_points(near, row, i);
+      weigh_row(near, row, i,
+                [&](LocalIndex k, T a_ik) { return share_out(near.links(), row, k, a_ik, T{}); });
+    };
   };
-  return by_rows(A, strength, splitting, coarse_points, limits, Signs::opposite, weigh);
+  return by_rows(A, strength, splitting, coarse_points, limits, Signs::opposite, formula);
 }
 
 template DistMatrix<float> extended(const DistMatrix<float>&, const Strength&, const Splitting&,

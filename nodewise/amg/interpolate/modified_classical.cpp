@@ -24,15 +24,17 @@ template <class T>
 DistMatrix<T> modified_classical(const DistMatrix<T>& A, const Strength& strength,
                                  const Splitting& splitting, const Layout& coarse_points,
                                  const Limits& limits) {
-  const auto weigh = [](Neighbourhood<T>& near, RowBuilder<T>& row, LocalIndex i) {
-    add_near_points(near, row, i);
-    weigh_row(near, row, i, [&](LocalIndex k, T a_ik) {
-      if (!depends_on_row(near.links(), row, k)) return a_ik;
-      share_out(near.links(), row, k, a_ik, T{});
-      return T{};
-    });
+  const auto formula = [](const Neighbourhood<T>& near) {
+    return [&near](RowBuilder<T>& row, LocalIndex i) {
+      add_near_points(near, row, i);
+      weigh_row(near, row, i, [&](LocalIndex k, T a_ik) {
+        if (!depends_on_row(near.links(), row, k)) return a_ik;
+        share_out(near.links(), row, k, a_ik, T{});
+        return T{};
+      });
+    };
   };
-  return by_rows(A, strength, splitting, coarse_points, limits, Signs::opposite, weigh);
+  return by_rows(A, strength, splitting, coarse_points, limits, Signs::opposite, formula);
 }
 
 template DistMatrix<float> modified_classical(const DistMatrix<float>&, const Strength&,

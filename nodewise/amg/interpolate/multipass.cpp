@@ -164,8 +164,8 @@ class Multipass {
   }
 
   matrix::SplitRows<T> finished(const Limits& limits) {
-    return rows_of(near_, *columns_, limits,
-                   [&](RowBuilder<T>& row, LocalIndex i) { add_row(row, i, T{1}); });
+    const auto copy = [this](RowBuilder<T>& row, LocalIndex i) { add_row(row, i, T{1}); };
+    return rows_of(near_, *columns_, limits, [&] { return copy; });
   }
 
   const DistMatrix<T>& A_;

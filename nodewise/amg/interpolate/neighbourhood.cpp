@@ -66,7 +66,6 @@ void Neighbourhood<T>::append_links(LocalIndex i, std::vector<Link>& links) cons
 
 template <class T>
 void Neighbourhood<T>::gather(const comm::Records<Link>& received) {
-  cursor_.assign(static_cast<std::size_t>(A_.n_local()), 0);
   collect_local_links();
   collect_ghost_links(received);
 }

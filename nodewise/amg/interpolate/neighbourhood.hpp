@@ -121,13 +121,17 @@ class Neighbourhood {
     }
   }
 
+  /// A place in each local row for entry_back() to go on from.
+  using Cursors = std::vector<LocalIndex>;
+  Cursors cursors() const { return Cursors(static_cast<std::size_t>(A_.n_local()), 0); }
   /// The entry of the row of point k at the local point i, if its sign is one to go through. The i
-  /// must not descend from call to call: a cursor that only advances finds it without searching.
-  T entry_back(LocalIndex k, LocalIndex i) {
+  /// must not descend from call to call with the same cursors: they only advance, which finds the
+  /// entry without searching.
+  T entry_back(LocalIndex k, LocalIndex i, Cursors& cursors) const {
     if (k >= A_.n_local()) return entry_back_from_ghost(k - A_.n_local(), i);
     const LocalIndex* cols = A_.on().cols.data() + A_.on().begin(k);
     const auto length = static_cast<LocalIndex>(A_.on().end(k) - A_.on().begin(k));
-    LocalIndex& at = cursor_[static_cast<std::size_t>(k)];
+    LocalIndex& at = cursors[static_cast<std::size_t>(k)];
     while (at < length && cols[at] < i) ++at;
     if (at == length || cols[at] != i) return T{};
     return through(k, A_.on().vals[static_cast<std::size_t>(A_.on().begin(k) + at)]);
@@ -170,7 +174,6 @@ class Neighbourhood {
   std::vector<Offset> fine_begin_ = {0};  // entries of ghosts at fine points of this rank
   std::vector<LocalIndex> fine_cols_;
   std::vector<T> fine_vals_;
-  std::vector<LocalIndex> cursor_;  // see entry_back
 };
 
 }  // namespace nodewise::amg::interpolate

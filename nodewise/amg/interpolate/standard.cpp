@@ -43,9 +43,16 @@ std::vector<Equation<T>> equations(const DistMatrix<T>& A) {
 template <class T>
 class StandardRow {
  public:
-  StandardRow(Neighbourhood<T>& near, const std::vector<Equation<T>>& equations, RowBuilder<T>& row,
-              LocalIndex i)
-      : near_(near), equations_(equations), row_(row), i_(i), diagonal_(near.diagonal(i)) {}
+  using Cursors = typename Neighbourhood<T>::Cursors;
+
+  StandardRow(const Neighbourhood<T>& near, const std::vector<Equation<T>>& equations,
+              Cursors& cursors, RowBuilder<T>& row, LocalIndex i)
+      : near_(near),
+        equations_(equations),
+        cursors_(cursors),
+        row_(row),
+        i_(i),
+        diagonal_(near.diagonal(i)) {}
 
   void weigh() {
     add_near_and_far_points(near_, row_, i_);
@@ -71,7 +78,7 @@ class StandardRow {
 
   /// Takes `factor` times the equation of k off.
   void put_in(LocalIndex k, T factor) {
-    const T back = near_.entry_back(k, i_);
+    const T back = near_.entry_back(k, i_, cursors_);
     diagonal_ -= factor * back;
     others_ -= factor * (equations_[static_cast<std::size_t>(k)].others - back);
     const CoarseLinks<T>& links = near_.links();
@@ -79,8 +86,9 @@ class StandardRow {
     for (std::size_t p = links.first(k); p < last; ++p) add(links.cols[p], -factor * links.vals[p]);
   }
 
-  Neighbourhood<T>& near_;
+  const Neighbourhood<T>& near_;
   const std::vector<Equation<T>>& equations_;
+  Cursors& cursors_;
   RowBuilder<T>& row_;
   LocalIndex i_;
   T diagonal_;
@@ -93,10 +101,12 @@ template <class T>
 DistMatrix<T> standard(const DistMatrix<T>& A, const Strength& strength, const Splitting& splitting,
                        const Layout& coarse_points, const Limits& limits) {
   const std::vector<Equation<T>> all = equations(A);
-  const auto weigh = [&](Neighbourhood<T>& near, RowBuilder<T>& row, LocalIndex i) {
-    StandardRow<T>(near, all, row, i).weigh();
+  const auto formula = [&](const Neighbourhood<T>& near) {
+    return [&, cursors = near.cursors()](RowBuilder<T>& row, LocalIndex i) mutable {
+      StandardRow<T>(near, all, cursors, row, i).weigh();
+    };
   };
-  return by_rows(A, strength, splitting, coarse_points, limits, Signs::all, weigh);
+  return by_rows(A, strength, splitting, coarse_points, limits, Signs::all, formula);
 }
 
 template DistMatrix<float> standard(const DistMatrix<float>&, const Strength&, const Splitting&,

@@ -1,5 +1,6 @@
 #include "nodewise/amg/relax/chebyshev.hpp"
 
+#include "nodewise/base/parallel.hpp"
 #include "nodewise/matrix/operations.hpp"
 
 namespace nodewise::amg::relax {
@@ -32,7 +33,9 @@ std::size_t Chebyshev<T>::memory_bytes() const {
 template <class T>
 void Chebyshev<T>::first_sweep(std::span<const T> b, std::span<T> x) const {
   const T scale = static_cast<T>(1 / center_);
-  for (std::size_t i = 0; i < x.size(); ++i) x[i] = step_[i] = scale * inverse_[i] * b[i];
+  parallel::for_range(x.size(), [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) x[i] = step_[i] = scale * inverse_[i] * b[i];
+  });
   further_steps(b, x);
 }
 
@@ -40,10 +43,12 @@ template <class T>
 void Chebyshev<T>::sweep(Direction, std::span<const T> b, std::span<T> x) const {
   matrix::residual(A_, std::span<const T>(x), b, std::span<T>(residual_));
   const T scale = static_cast<T>(1 / center_);
-  for (std::size_t i = 0; i < x.size(); ++i) {
-    step_[i] = scale * inverse_[i] * residual_[i];
-    x[i] += step_[i];
-  }
+  parallel::for_range(x.size(), [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) {
+      step_[i] = scale * inverse_[i] * residual_[i];
+      x[i] += step_[i];
+    }
+  });
   further_steps(b, x);
 }
 
@@ -56,10 +61,12 @@ void Chebyshev<T>::further_steps(std::span<const T> b, std::span<T> x) const {
     const double next = 1 / (2 * sigma - rho);
     const T keep = static_cast<T>(next * rho);
     const T take = static_cast<T>(2 * next / half_width_);
-    for (std::size_t i = 0; i < x.size(); ++i) {
-      step_[i] = keep * step_[i] + take * inverse_[i] * residual_[i];
-      x[i] += step_[i];
-    }
+    parallel::for_range(x.size(), [&](std::size_t begin, std::size_t end) {
+      for (std::size_t i = begin; i < end; ++i) {
+        step_[i] = keep * step_[i] + take * inverse_[i] * residual_[i];
+        x[i] += step_[i];
+      }
+    });
     rho = next;
   }
 }

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "nodewise/amg/relax/row_norm.hpp"
+#include "nodewise/base/parallel.hpp"
 #include "nodewise/matrix/operations.hpp"
 
 namespace nodewise::amg::relax {
@@ -25,13 +26,17 @@ std::size_t Jacobi<T>::memory_bytes() const {
 
 template <class T>
 void Jacobi<T>::first_sweep(std::span<const T> b, std::span<T> x) const {
-  for (std::size_t i = 0; i < x.size(); ++i) x[i] = inverse_[i] * b[i];
+  parallel::for_range(x.size(), [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) x[i] = inverse_[i] * b[i];
+  });
 }
 
 template <class T>
 void Jacobi<T>::sweep(Direction, std::span<const T> b, std::span<T> x) const {
   matrix::residual(A_, std::span<const T>(x), b, std::span<T>(scratch_));
-  for (std::size_t i = 0; i < x.size(); ++i) x[i] += inverse_[i] * scratch_[i];
+  parallel::for_range(x.size(), [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) x[i] += inverse_[i] * scratch_[i];
+  });
 }
 
 template class Jacobi<float>;

@@ -1,0 +1,114 @@
+// Loops on threads: every index once, whatever the parts; what one thread throws arrives.
+#include <atomic>
+#include <numeric>
+#include <stdexcept>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "nodewise/base/array.hpp"
+#include "nodewise/base/error.hpp"
+
+#include "threads_support.hpp"
+
+namespace nodewise {
+namespace {
+
+using test::Threads;
+
+TEST(Parallel, EqualPartsCoverARange) {
+  for (const std::size_t n : {0, 1, 2, 7, 100}) {
+    for (const int parts : {1, 2, 3, 8}) {
+      EXPECT_EQ(parallel::equal_part(n, parts, 0), 0u);
+      EXPECT_EQ(parallel::equal_part(n, parts, parts), n);
+      for (int p = 0; p < parts; ++p) {
+        EXPECT_LE(parallel::equal_part(n, parts, p), parallel::equal_part(n, parts, p + 1));
+      }
+    }
+  }
+}
+
+/// Row lengths as a row_ptr.
+std::vector<Offset> pointers(const std::vector<Offset>& lengths) {
+  std::vector<Offset> row_ptr(lengths.size() + 1, 0);
+  std::partial_sum(lengths.begin(), lengths.end(), row_ptr.begin() + 1);
+  return row_ptr;
+}
+
+TEST(Parallel, PartsOfRowsHaveAboutAsManyEntries) {
+  const std::vector<std::vector<Offset>> cases = {
+      {}, {5}, {0, 0, 0}, {1, 1, 1, 1}, {100, 1, 1, 1}, {1, 1, 1, 100}, {3, 0, 50, 7, 7, 0, 1, 90}};
+  for (const auto& lengths : cases) {
+    const auto row_ptr = pointers(lengths);
+    const auto n = static_cast<LocalIndex>(lengths.size());
+    Offset longest = 0;
+    for (const Offset length : lengths) longest = std::max(longest, length + 1);
+    for (const int parts : {1, 2, 3, 8}) {
+      EXPECT_EQ(parallel::row_part(row_ptr, parts, 0), 0);
+      EXPECT_EQ(parallel::row_part(row_ptr, parts, parts), n);
+      const Offset share = (row_ptr.back() + n) / parts + 1;
+      for (int p = 0; p < parts; ++p) {
+        const LocalIndex begin = parallel::row_part(row_ptr, parts, p);
+        const LocalIndex end = parallel::row_part(row_ptr, parts, p + 1);
+        ASSERT_LE(begin, end);
+        const auto b = static_cast<std::size_t>(begin);
+        const auto e = static_cast<std::size_t>(end);
+        EXPECT_LE(row_ptr[e] - row_ptr[b] + end - begin, share + longest);
+      }
+    }
+  }
+}
+
+TEST(Parallel, SmallLoopsStayOnOneThread) {
+  if (!test::can_test_threads()) GTEST_SKIP() << "no threads on so many ranks, or none at all";
+  EXPECT_EQ(parallel::parts_of(1 << 30), 1);
+  const Threads threads(3);
+  EXPECT_EQ(parallel::threads(), 3);
+  EXPECT_EQ(parallel::parts_of(0), 1);
+  EXPECT_EQ(parallel::parts_of(100), 1);
+  EXPECT_EQ(parallel::parts_of(1 << 30), 3);
+}
+
+TEST(Parallel, VisitsEveryIndexOnce) {
+  if (!test::can_test_threads()) GTEST_SKIP() << "no threads on so many ranks, or none at all";
+  const Threads threads(3);
+  std::vector<int> visits(100000, 0);
+  parallel::for_range(visits.size(), [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) ++visits[i];
+  });
+  EXPECT_EQ(std::count(visits.begin(), visits.end(), 1), 100000);
+  const double sum = parallel::sum(visits.size(), [&](std::size_t begin, std::size_t end) {
+    return std::accumulate(visits.begin() + static_cast<Offset>(begin),
+                           visits.begin() + static_cast<Offset>(end), 0.0);
+  });
+  EXPECT_EQ(sum, 100000.0);
+}
+
+TEST(Parallel, ThrowsTheFirstErrorWhenAllAreDone) {
+  if (!test::can_test_threads()) GTEST_SKIP() << "no threads on so many ranks, or none at all";
+  const Threads threads(4);
+  std::atomic<int> done = 0;
+  try {
+    parallel::run(4, [&](int part) {
+      if (part % 2 == 1) throw std::runtime_error(part == 1 ? "one" : "three");
+      ++done;
+    });
+    ADD_FAILURE() << "nothing was thrown";
+  } catch (const std::runtime_error& error) {
+    EXPECT_STREQ(error.what(), "one");
+  }
+  EXPECT_EQ(done, 2);
+}
+
+TEST(Parallel, RefusesNumbersThatCannotBe) {
+  EXPECT_THROW(parallel::set_threads(0), Error);
+  EXPECT_THROW(parallel::set_threads(-3), Error);
+  EXPECT_THROW(parallel::set_threads(parallel::max_threads + 1), Error);
+  if (!parallel::available()) {
+    EXPECT_THROW(parallel::set_threads(2), Error);
+  }
+  EXPECT_EQ(parallel::threads(), 1);
+}
+
+}  // namespace
+}  // namespace nodewise
