@@ -195,7 +195,7 @@ TEST(ProtocolFit, KeepsToTheOptions) {
   EXPECT_EQ(fit_protocols(samples, {.max_pieces = 2}).size(), 2U);
   EXPECT_EQ(fit_protocols(samples, {.noise = 10}).size(), 1U);
   const std::vector<Sample> few(samples.begin() + 7, samples.begin() + 12);
-  EXPECT_EQ(fit_protocols(few).size(), 1U);  // five sizes are not twice three
+  EXPECT_EQ(fit_protocols(few).size(), 1U);  // five sizes are not twice four
 }
 
 TEST(QueueFit, FindsTheQuadraticTerm) {
@@ -287,6 +287,14 @@ TEST(RelativeFit, GivesOutliersNoVote) {
   EXPECT_NEAR(fit.coefficients[0].value, 1e-6, 1e-15);
   EXPECT_EQ(fit.weights[4], 0);
   EXPECT_EQ(fit.weights[3], 1);
+}
+
+TEST(RelativeFit, LetsAllVoteWhereTheyAreFew) {
+  // Three sizes, the first of them faster than the line through the others.
+  const PostalFit fit =
+      fit_postal(std::vector<Sample>{{524288, 6.67e-5}, {786432, 1.128e-4}, {1048576, 1.495e-4}});
+  EXPECT_GT(fit.relative_error, 0.01);
+  EXPECT_GT(fit.seconds_per_byte.high, 1.1 * fit.seconds_per_byte.value);
 }
 
 TEST(RelativeFit, RefusesWhatCannotBeFitted) {

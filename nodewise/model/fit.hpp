@@ -41,7 +41,7 @@ PostalFit fit_postal(std::span<const Sample> samples);
 
 struct PiecewiseOptions {
   int max_pieces = 3;      ///< short, eager, rendezvous
-  int sizes_of_piece = 3;  ///< the fewest sizes a piece has, at least two
+  int sizes_of_piece = 4;  ///< the fewest sizes a piece has, at least two
   double noise = 0.02;     ///< relative errors below this are no reason for another piece
 };
 

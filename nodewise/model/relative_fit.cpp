@@ -19,7 +19,8 @@ using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-constexpr double exact = 1e-10;     // relative errors below this are round-off
+constexpr double exact = 1e-10;  // relative errors below this are round-off
+constexpr Index least_freedom = 4;
 constexpr double bisquare = 4.685;  // 95 % efficient for normal errors
 
 [[noreturn]] void refuse(const std::string& why) {
@@ -182,9 +183,12 @@ struct RobustFit {
 RobustFit fit_robustly(const System& s) {
   RobustFit fit;
   fit.solution = least_absolute(s);
+  const Index freedom = s.n() - static_cast<Index>(fit.solution.free.size());
   const VectorXd start = relative_residuals(s, fit.solution.c);
   fit.deviation = robust_deviation({start.data(), static_cast<std::size_t>(start.size())},
                                    narrow<int>(fit.solution.free.size()));
+  // So few times cannot outvote one: all count.
+  if (freedom < least_freedom) fit.deviation = std::numeric_limits<double>::infinity();
   for (int k = 0; k < 60; ++k) {
     const VectorXd w = votes(relative_residuals(s, fit.solution.c), fit.deviation);
     fit.factors = w.cwiseSqrt().cwiseQuotient(reference(s, fit.solution.c));

@@ -32,10 +32,11 @@ struct LinearFit {
 /// as much as a second. Weighted least squares with weights 1 / t^2, t the fitted time; outliers
 /// lose their vote by Tukey's bisquare function, from a start that minimizes absolute errors (Huber
 /// and Ronchetti, "Robust Statistics", 2009, chapter 7). Intervals are Student's around M-estimates
-/// of regression, infinite where there are as many times as coefficients. Where a coefficient would
-/// be negative it is 0, with an interval from there, and the others are the best with that.
-/// Throws invalid_argument where a time or an entry is not finite or a time not positive, where
-/// lengths differ, and where the columns cannot be told apart by what was measured.
+/// of regression, of ordinary least squares where there are hardly more times than coefficients and
+/// none can be told to be an outlier, infinite where there are as many times as coefficients. Where
+/// a coefficient would be negative it is 0, with an interval from there, and the others are the
+/// best with that. Throws invalid_argument where a time or an entry is not finite or a time not
+/// positive, where lengths differ, and where the columns cannot be told apart by what was measured.
 LinearFit fit_relative(const TimeModel& model);
 
 struct AbsoluteFit {
