@@ -86,18 +86,25 @@ std::vector<Option> make_catalog() {
   append(all, "Multigrid", "amg", both, amg::option_fields(), &Settings::amg);
   append(all, "Multigrid", "amg", both, knowledge_fields(), &Settings::knowledge);
   append(all, "Model problems", "problem", any, io::gallery_fields(), &Settings::gallery);
-  append(all, "Placement", "placement", both, placement_fields(), &Settings::placement);
+  append(all, "Placement", "placement", {Command::solve, Command::inspect, Command::calibrate},
+         placement_fields(), &Settings::placement);
   append(all, "Placement", "placement", {Command::inspect}, virtual_fields(),
          &Settings::virtual_machine);
   append(all, "Communication", "communication", solve, mpi::setting_fields(),
          &Settings::communication);
   append(all, "Output", "output", solve, result_fields(), &Settings::result);
   append(all, "Output", "output", any, console_fields(), &Settings::console);
+  append(all, "Calibration", "calibrate", {Command::calibrate}, calibrate_fields(),
+         &Settings::calibrate);
   append(all, "Pages", "page", {Command::options}, page_fields(), &Settings::page);
   for (Option& option : all) {
     if (option.name == "output") option.letter = 'o';
     if (option.name == "quiet") option.letter = 'q';
     if (option.name == "json" || option.name == "preset") option.commands = both;
+    if (option.name == "json" || option.name == "output" || option.name == "quiet" ||
+        option.name == "progress") {
+      option.commands.push_back(Command::calibrate);
+    }
     if (leaves_levels_alone(option)) option.commands = solve;
     if (option.name == "problem") option.standard.clear();  // without it a file is read
   }
@@ -140,6 +147,8 @@ std::span<const CommandInfo> commands() {
        "describe a matrix and its hierarchy, and count messages for any number of ranks"},
       {Command::convert, "convert", "IN OUT | --problem NAME OUT",
        "write a matrix, or a model problem, in the format that OUT's name ends in"},
+      {Command::calibrate, "calibrate", "",
+       "measure messages, memory and products, and write the machine for the models of cost"},
       {Command::options, "options", "", "print the reference of all options"},
       {Command::version, "version", "", "print version, commit, compiler and MPI library"},
   };

@@ -18,7 +18,7 @@ constexpr std::size_t left_width = 34;
 const std::vector<std::string>& groups() {
   static const std::vector<std::string> names = {"Input",     "Model problems", "Solver",
                                                  "Multigrid", "Placement",      "Communication",
-                                                 "Output",    "Pages"};
+                                                 "Output",    "Calibration",    "Pages"};
   return names;
 }
 
@@ -113,6 +113,7 @@ std::string command_help(Command command) {
                     info.name, info.summary, info.name, info.usage, info.usage.empty() ? "" : " ");
   }
   for (const std::string& group : groups()) text += group_text(group, &command);
+  if (command == Command::calibrate) text += exit_codes_text();
   if (command == Command::solve || command == Command::inspect || command == Command::convert) {
     text +=
         "Files are Matrix Market (.mtx, read also with gzip) or PETSc binary (.petsc, .bin).\n"
@@ -140,10 +141,10 @@ std::string options_markdown() {
       "solve`;\n"
       "those of the groups Input (but for the right-hand side) and Model problems, and `--quiet`, "
       "also\n"
-      "to `nodewise convert`; those of the group Pages to `nodewise options`. `nodewise inspect` "
-      "takes\n"
-      "what says which matrix, which levels, which ranks, and where to report: `nodewise inspect "
-      "--help`.\n";
+      "to `nodewise convert`; those of the group Pages to `nodewise options`; those of the group\n"
+      "Calibration, the placement, `--output`, `--json`, `--quiet` and `--progress` to\n"
+      "`nodewise calibrate`. `nodewise inspect` takes what says which matrix, which levels, which\n"
+      "ranks, and where to report: `nodewise inspect --help`.\n";
   for (const std::string& group : groups()) text += group_markdown(group);
   return text;
 }

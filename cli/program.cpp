@@ -9,6 +9,7 @@
 #include "nodewise/base/version.hpp"
 #include "nodewise/mpi/agree.hpp"
 
+#include "cli/calibrate_command.hpp"
 #include "cli/catalog.hpp"
 #include "cli/convert_command.hpp"
 #include "cli/inspect_command.hpp"
@@ -65,6 +66,8 @@ ExitCode run_command(const std::shared_ptr<const mpi::Comm>& world,
       return inspect_command(world, settings, words);
     case Command::convert:
       return convert_command(world, settings);
+    case Command::calibrate:
+      return calibrate_command(world, settings, words);
     case Command::help:
       print_page(*world, program_help());
       break;

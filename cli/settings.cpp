@@ -101,7 +101,8 @@ std::span<const Field<KnowledgeOptions>> knowledge_fields() {
 
 std::span<const Field<ResultOptions>> result_fields() {
   static const std::vector<Field<ResultOptions>> fields = {
-      text_field("output", &ResultOptions::output, "file", "write the solution x"),
+      text_field("output", &ResultOptions::output, "file",
+                 "write the solution x; calibrate: the machine file"),
       field("output_anyway", &ResultOptions::output_anyway,
             "write the best iterate even where the solver did not converge"),
       text_field("json", &ResultOptions::json, "file", "write the report as JSON"),
@@ -135,6 +136,20 @@ std::span<const Field<VirtualOptions>> virtual_fields() {
             {"block", "round_robin"}),
       text_field("routes", &VirtualOptions::routes, "list",
                  "the routes to count virtual ranks for, some of direct, two_step, three_step"),
+  };
+  return fields;
+}
+
+std::span<const Field<CalibrateOptions>> calibrate_fields() {
+  static const std::vector<Field<CalibrateOptions>> fields = {
+      field("seconds", &CalibrateOptions::seconds,
+            "about how long to measure; everything is measured at least once", 0, 86400),
+      field("largest_message", &CalibrateOptions::largest_message,
+            "the longest message of ping-pong and injection, in bytes", 4096, 1073741824),
+      text_field("base", &CalibrateOptions::base, "machine",
+                 "a machine file, or the name of a machine that is part of the program, for what "
+                 "cannot be measured on these ranks"),
+      text_field("name", &CalibrateOptions::name, "text", "what to call the machine in its file"),
   };
   return fields;
 }

@@ -14,7 +14,7 @@
 
 namespace nodewise::cli {
 
-enum class Command { help, solve, inspect, convert, options, version };
+enum class Command { help, solve, inspect, convert, calibrate, options, version };
 /// `automatic`, then those of solve::Method in its order.
 enum class SolverChoice {
   automatic,
@@ -84,6 +84,13 @@ struct VirtualOptions {
   std::string routes = "direct,two_step,three_step";
 };
 
+struct CalibrateOptions {
+  double seconds = 120;
+  double largest_message = 1048576;
+  std::string base;
+  std::string name = "calibrated";
+};
+
 /// What `nodewise options` prints.
 struct PageOptions {
   bool markdown = false;
@@ -110,6 +117,7 @@ struct Settings {
   ResultOptions result;
   ConsoleOptions console;
   VirtualOptions virtual_machine;
+  CalibrateOptions calibrate;
   PageOptions page;
 
   bool has(const std::string& option) const { return given.count(option) != 0; }
@@ -129,6 +137,7 @@ std::span<const Field<KnowledgeOptions>> knowledge_fields();
 std::span<const Field<ResultOptions>> result_fields();
 std::span<const Field<ConsoleOptions>> console_fields();
 std::span<const Field<VirtualOptions>> virtual_fields();
+std::span<const Field<CalibrateOptions>> calibrate_fields();
 std::span<const Field<PageOptions>> page_fields();
 
 }  // namespace nodewise::cli

@@ -1,0 +1,190 @@
+#include <nlohmann/json.hpp>
+
+#include "nodewise/io/machine_file.hpp"
+
+#include "cli/calibrate_report.hpp"
+#include "cli/json_parts.hpp"
+
+namespace nodewise::cli {
+
+namespace {
+
+/// Raised whenever a field changes its meaning or goes away; new fields leave it as it is.
+constexpr int schema_version = 1;
+
+Json estimate_json(const model::Estimate& e) {
+  return {{"value", number(e.value)}, {"low", number(e.low)}, {"high", number(e.high)}};
+}
+
+Json postal_json(const model::PostalFit& fit) {
+  return {{"first_bytes", fit.first_bytes},
+          {"last_bytes", fit.last_bytes},
+          {"latency_s", estimate_json(fit.latency_s)},
+          {"s_per_byte", estimate_json(fit.seconds_per_byte)},
+          {"rate_bytes_per_s", number(fit.rate_bytes_per_s())},
+          {"times_grow", fit.has_rate()},
+          {"relative_error", number(fit.relative_error)}};
+}
+
+Json limit_json(const model::InjectionFit& fit) {
+  return {{"reached", fit.reached},
+          {"bytes_per_s", estimate_json(fit.bytes_per_s)},
+          {"relative_error", number(fit.relative_error)}};
+}
+
+Json queue_json(const std::optional<model::QueueFit>& fit) {
+  if (!fit) return nullptr;
+  return {{"base_s", estimate_json(fit->base_s)},
+          {"per_message_s", estimate_json(fit->per_message_s)},
+          {"queue_search_s", estimate_json(fit->queue_search_s)},
+          {"relative_error", number(fit->relative_error)}};
+}
+
+Json path_fit_json(const PathFit& fit) {
+  Json json = Json::object();
+  for (std::size_t p = 0; p < fit.protocols.size(); ++p) {
+    if (!fit.protocols[p]) continue;
+    Json protocol = postal_json(*fit.protocols[p]);
+    if (fit.injection[p]) protocol["injection"] = limit_json(*fit.injection[p]);
+    json[to_string(static_cast<model::Protocol>(p))] = protocol;
+  }
+  return json;
+}
+
+Json ping_pong_json(const CalibrateRecord& record, const CalibrateFits& fits) {
+  Json paths = Json::array();
+  for (std::size_t k = 0; k < record.paths.size(); ++k) {
+    Json points = Json::array();
+    for (const SizeTimes& size : record.paths[k].sizes) {
+      points.push_back({{"bytes", size.bytes}, {"times_s", size.times.seconds}});
+    }
+    paths.push_back({{"locality", record.paths[k].locality},
+                     {"pairs", record.paths[k].pairs},
+                     {"points", points},
+                     {"fits", path_fit_json(fits.paths[k])}});
+  }
+  return paths;
+}
+
+Json volume_json(const std::vector<VolumeTimes>& volumes) {
+  Json points = Json::array();
+  for (const VolumeTimes& v : volumes) {
+    points.push_back({{"messages", v.messages},
+                      {"in_order_s", v.in_order.seconds},
+                      {"reversed_s", v.reversed.seconds}});
+  }
+  return points;
+}
+
+Json injection_json(const CalibrateRecord& record) {
+  Json points = Json::array();
+  for (const SenderTimes& s : record.injection) {
+    points.push_back({{"senders", s.senders}, {"bytes", s.bytes}, {"times_s", s.times.seconds}});
+  }
+  return points;
+}
+
+Json contention_json(const CalibrateRecord& record, const CalibrateFits& fits) {
+  Json points = Json::array();
+  for (const ContentionTimes& c : record.contention) {
+    points.push_back({{"messages", c.messages},
+                      {"bytes", c.bytes},
+                      {"link_bytes", c.link_bytes},
+                      {"alone_s", c.alone.seconds},
+                      {"together_s", c.together.seconds}});
+  }
+  return {{"points", points},
+          {"s_per_byte", fits.contention ? estimate_json(*fits.contention) : Json(nullptr)}};
+}
+
+Json overlap_json(const CalibrateRecord& record) {
+  Json points = Json::array();
+  for (const OverlapTimes& o : record.overlap) {
+    points.push_back({{"direction", o.direction},
+                      {"bytes", o.bytes},
+                      {"message_s", o.message.seconds},
+                      {"work_s", o.work.seconds},
+                      {"both_s", o.both.seconds},
+                      {"overlap", number(o.fraction())}});
+  }
+  return points;
+}
+
+Json computation_json(const CalibrateRecord& record) {
+  Json triad = Json::array();
+  for (const TriadTimes& t : record.triad) {
+    triad.push_back({{"threads", t.threads},
+                     {"array_bytes", t.array_bytes},
+                     {"times_s", t.times.seconds},
+                     {"bytes_per_s", number(t.bytes_per_s())}});
+  }
+  Json spmv = Json::array();
+  for (const SpmvTimes& s : record.spmv) {
+    spmv.push_back({{"rows", s.rows},
+                    {"nonzeros", s.nonzeros},
+                    {"times_s", s.times.seconds},
+                    {"s_per_flop", number(s.s_per_flop())}});
+  }
+  return {{"triad", triad}, {"spmv", spmv}};
+}
+
+Json sums_json(const CalibrateRecord& record) {
+  Json points = Json::array();
+  for (const AllreduceTimes& a : record.allreduce) {
+    points.push_back(
+        {{"algorithm", a.algorithm}, {"bytes", a.bytes}, {"times_s", a.times.seconds}});
+  }
+  return points;
+}
+
+Json overheads_json(const CalibrateRecord& record) {
+  Json points = Json::array();
+  for (const OverheadTimes& o : record.overheads) {
+    points.push_back(
+        {{"locality", o.locality}, {"send_s", o.send.seconds}, {"receive_s", o.receive.seconds}});
+  }
+  return points;
+}
+
+Json missing_json(const CalibrateRecord& record) {
+  Json list = Json::array();
+  for (const NotMeasured& n : record.not_measured) {
+    list.push_back({{"what", n.what}, {"why", n.why}});
+  }
+  return list;
+}
+
+}  // namespace
+
+std::string calibrate_json(const CalibrateRecord& record, const CalibrateFits& fits,
+                           const std::optional<model::Machine>& machine, const Settings& settings) {
+  return dumped(
+      {{"schema_version", schema_version},
+       {"program", program_json()},
+       {"command_line", record.command_line},
+       {"machine", machine_json(record.machine)},
+       {"options", options_json(settings, Command::calibrate)},
+       {"seconds", record.seconds},
+       {"switch_sizes",
+        {{"short_bytes", fits.switch_sizes.short_bytes},
+         {"eager_bytes", fits.switch_sizes.eager_bytes},
+         {"from", text_or_null(fits.switches_from)}}},
+       {"ping_pong", ping_pong_json(record, fits)},
+       {"injection", injection_json(record)},
+       {"queue",
+        {{"locality", text_or_null(record.queue_locality)},
+         {"points", volume_json(record.queue)},
+         {"fit_in_order", queue_json(fits.queue_in_order)},
+         {"fit_reversed", queue_json(fits.queue_reversed)}}},
+       {"messages_in_a_row",
+        {{"points", volume_json(record.far_volume)}, {"fit", queue_json(fits.far_volume)}}},
+       {"contention", contention_json(record, fits)},
+       {"overheads", overheads_json(record)},
+       {"overlap", overlap_json(record)},
+       {"sums", sums_json(record)},
+       {"computation", computation_json(record)},
+       {"not_measured", missing_json(record)},
+       {"machine_file", machine ? Json::parse(io::print_machine(*machine)) : Json(nullptr)}});
+}
+
+}  // namespace nodewise::cli

@@ -1,0 +1,130 @@
+// The machine file that measurements make.
+#include <algorithm>
+#include <cmath>
+#include <ctime>
+
+#include <fmt/format.h>
+
+#include "nodewise/base/version.hpp"
+
+#include "cli/calibrate_fit.hpp"
+#include "cli/format.hpp"
+
+namespace nodewise::cli {
+
+namespace {
+
+using model::Locality;
+
+using model::Protocol;
+
+std::string today() {
+  const std::time_t now = std::time(nullptr);
+  char text[16] = {};
+  std::tm parts{};
+  if (gmtime_r(&now, &parts) == nullptr) return "";
+  std::strftime(text, sizeof(text), "%Y-%m-%d", &parts);
+  return text;
+}
+
+void set_paths(const CalibrateFits& fits, model::Machine& machine) {
+  for (const PathFit& path : fits.paths) {
+    model::PathParameters parameters;
+    for (std::size_t p = 0; p < path.protocols.size(); ++p) {
+      const auto& fit = path.protocols[p];
+      if (!fit || !std::isfinite(fit->rate_bytes_per_s())) continue;
+      parameters[p] = {fit->latency_s.value, fit->rate_bytes_per_s(), model::unlimited};
+      const auto& limit = path.injection[p];
+      if (limit && limit->reached) parameters[p]->injection_bytes_per_s = limit->bytes_per_s.value;
+      if (fit->has_rate()) continue;
+      machine.notes.push_back(
+          fmt::format("{}, {}: times do not grow with the size; the rate is the least one that "
+                      "they do not contradict.",
+                      to_string(path.locality), to_string(static_cast<Protocol>(p))));
+    }
+    if (std::any_of(parameters.begin(), parameters.end(), [](const auto& p) { return !!p; })) {
+      machine.path(path.locality) = parameters;
+    }
+  }
+}
+
+void set_computation(const CalibrateRecord& record, model::Machine& machine) {
+  std::vector<model::FlopCost> flops;
+  for (std::size_t k = 0; k < record.spmv.size(); ++k) {
+    if (record.spmv[k].times.empty()) continue;
+    const bool is_last = k + 1 == record.spmv.size();
+    const double end = is_last ? model::unlimited
+                               : std::sqrt(record.spmv[k].nonzeros * record.spmv[k + 1].nonzeros);
+    flops.push_back({end, record.spmv[k].s_per_flop()});
+  }
+  if (!flops.empty()) {
+    flops.back().up_to_nonzeros = model::unlimited;
+    machine.s_per_flop_by_size = flops;
+    machine.s_per_flop_by_level.clear();  // levels of a problem that is not this one
+  }
+  std::vector<model::ThreadBandwidth> bandwidth;
+  for (const TriadTimes& t : record.triad) {
+    if (!t.times.empty()) bandwidth.push_back({t.threads, t.bytes_per_s() / t.threads});
+  }
+  if (!bandwidth.empty()) machine.thread_bandwidth = bandwidth;
+  if (!record.host.caches.empty()) machine.caches = record.host.caches;
+}
+
+void set_overheads(const CalibrateRecord& record, const CalibrateFits& fits,
+                   model::Machine& machine) {
+  const OverheadTimes* near = nullptr;
+  const OverheadTimes* far = nullptr;
+  for (const OverheadTimes& o : record.overheads) {
+    if (o.send.empty() || o.receive.empty()) continue;
+    (o.locality == "other_node" ? far : near) = &o;
+  }
+  if (near == nullptr || far == nullptr || !fits.far_volume) return;
+  machine.overheads = {near->send.median(), near->receive.median(), far->send.median(),
+                       far->receive.median(), fits.far_volume->per_message_s.value};
+}
+
+void add_notes(const CalibrateRecord& record, const CalibrateFits& fits, const model::Machine* base,
+               model::Machine& machine) {
+  const auto note = [&](std::string text) { machine.notes.push_back(std::move(text)); };
+  for (const NotMeasured& n : record.not_measured) {
+    note(fmt::format("Not measured: {}: {}.", n.what, n.why));
+  }
+  if (base != nullptr) {
+    note(fmt::format("What was not measured is that of the machine {}.", base->name));
+  }
+  if (fits.switches_from == "base") note("The switch sizes are those of that machine.");
+  if (record.machine.placement_given) {
+    note("The nodes are those of --node-map or --ranks-per-node, not those of the machine.");
+  }
+  if (record.machine.ranks > record.machine.hosts * record.host.cores) {
+    note(fmt::format("{} shared {}: their times contain the waiting for each other.",
+                     counted(record.machine.ranks, "rank"),
+                     counted(record.machine.hosts * record.host.cores, "core")));
+  }
+}
+
+}  // namespace
+
+model::Machine make_machine(const CalibrateRecord& record, const CalibrateFits& fits,
+                            const model::Machine* base, const std::string& name) {
+  model::Machine machine = base != nullptr ? *base : model::Machine{};
+  machine.name = name;
+  machine.source = fmt::format("nodewise calibrate {}, {}: {} on {}, {}, {}", build_info().version,
+                               today(), counted(record.machine.ranks, "rank"),
+                               counted(std::ssize(record.machine.ranks_per_node), "node"),
+                               record.machine.processor, record.machine.mpi_library);
+  machine.measured = true;
+  machine.notes.clear();
+  machine.sockets_per_node = record.host.sockets;
+  machine.cores_per_node = record.host.cores;
+  machine.switch_sizes = fits.switch_sizes;
+  set_paths(fits, machine);
+  if (fits.queue_reversed) machine.queue_search_s = fits.queue_reversed->queue_search_s.value;
+  if (fits.contention) machine.contention_s_per_byte_per_link = fits.contention->value;
+  set_computation(record, machine);
+  set_overheads(record, fits, machine);
+  add_notes(record, fits, base, machine);
+  return machine;
+}
+
+}  // namespace nodewise::cli

@@ -1,0 +1,146 @@
+"""`nodewise calibrate`: that all is measured and written, or said not to be. No times are tested."""
+
+import json
+import math
+import subprocess
+import sys
+
+import pytest
+
+TWO_SECONDS = ["--seconds", "2", "--largest-message", "65536", "--quiet"]
+PROTOCOLS = {"short", "eager", "rendezvous"}
+
+
+@pytest.fixture
+def calibrated(nodewise, tmp_path):
+    """Measures, and gives the JSON and the machine file."""
+
+    def run(*arguments, ranks):
+        words = ["calibrate", *TWO_SECONDS, *arguments, "--json", "r.json"]
+        result = nodewise(*words, "--output", "m.json", ranks=ranks)
+        assert result.code == 0, result.err
+        assert result.out == ""
+        assert sorted(p.name for p in tmp_path.glob("*.json*")) == ["m.json", "r.json"]
+        return json.loads((tmp_path / "r.json").read_text()), json.loads(
+            (tmp_path / "m.json").read_text()
+        )
+
+    return run
+
+
+def missing(report):
+    return {entry["what"]: entry["why"] for entry in report["not_measured"]}
+
+
+def check_points(report):
+    """Every size was measured, with times that are times."""
+    for path in report["ping_pong"]:
+        assert len(path["points"]) >= 30
+        for point in path["points"]:
+            assert point["times_s"]
+            assert all(0 < t < math.inf for t in point["times_s"])
+        assert path["fits"]
+        for fit in path["fits"].values():
+            latency = fit["latency_s"]
+            assert latency["value"] >= 0 and latency["low"] <= latency["value"]
+            assert fit["rate_bytes_per_s"] > 0
+
+
+def check_machine(machine, localities):
+    protocols = machine["protocols"]
+    for locality in localities:
+        assert protocols[locality] and set(protocols[locality]) <= PROTOCOLS
+        for parameters in protocols[locality].values():
+            assert parameters["latency_s"] >= 0 and parameters["rate_bytes_per_s"] > 0
+    sizes = protocols["switch_sizes"]
+    assert 0 <= sizes["short_bytes"] <= sizes["eager_bytes"] <= 65536
+    computation = machine["computation"]
+    assert [b["threads"] for b in computation["thread_bandwidth"]][0] == 1
+    ends = [f.get("up_to_nonzeros", math.inf) for f in computation["s_per_flop_by_size"]]
+    assert ends == sorted(ends) and ends[-1] == math.inf
+
+
+def test_four_ranks_on_two_nodes(calibrated, nodewise, source, tmp_path):
+    report, machine = calibrated("--node-map", "0,1,0,1", "--name", "mine", ranks=4)
+    check_points(report)
+    assert [p["locality"] for p in report["ping_pong"]] == ["same_node", "other_node"]
+    assert report["ping_pong"][0]["pairs"] == [[0, 2], [1, 3]]
+    assert report["ping_pong"][1]["pairs"] == [[0, 1]]
+    assert {p["senders"] for p in report["injection"]} == {1, 2}
+    assert report["queue"]["fit_reversed"]["queue_search_s"]["value"] >= 0
+    assert {p["direction"] for p in report["overlap"]} == {"receive", "send"}
+    assert all(0 <= p["overlap"] <= 1 for p in report["overlap"])
+    assert {p["algorithm"] for p in report["sums"]} == {"mpi", "node_aware"}
+    assert set(missing(report)) == {"same_socket", "contention"}
+    check_machine(machine, ["same_node", "other_node"])
+    assert machine["name"] == "mine" and machine["measured"]
+    assert machine == report["machine_file"]
+    assert any("contention: needs 4 nodes" in note for note in machine["notes"])
+    assert any("--node-map" in note for note in machine["notes"])
+    # What was written can be read: as the base of one rank, which knows nothing of messages.
+    again = nodewise("calibrate", "--seconds", "0", "--base", tmp_path / "m.json", "-o", "n.json")
+    assert again.code == 0, again.err
+    other = json.loads((tmp_path / "n.json").read_text())
+    assert other["protocols"] == machine["protocols"]
+    assert "not measured: other_node: all ranks are on one node" in again.out
+    check_plot(source, tmp_path)
+
+
+def check_plot(source, tmp_path):
+    plot = [sys.executable, str(source / "scripts" / "calibrate-plot")]
+    drawn = subprocess.run([*plot, "r.json", "p.svg"], cwd=tmp_path, capture_output=True, check=False)
+    if drawn.returncode != 0:
+        assert b"there is no matplotlib" in drawn.stderr, drawn.stderr
+    else:
+        assert (tmp_path / "p.svg").read_text().startswith("<?xml")
+    wrong = subprocess.run([*plot, "m.json", "p.svg"], cwd=tmp_path, capture_output=True, check=False)
+    assert wrong.returncode == 1
+    assert b"no result of `nodewise calibrate --json`" in wrong.stderr
+
+
+def test_two_ranks_on_one_node_take_the_rest_from_a_base(calibrated):
+    report, machine = calibrated("--base", "blue-waters", ranks=2)
+    check_points(report)
+    assert [p["locality"] for p in report["ping_pong"]] == ["same_node"]
+    assert report["switch_sizes"]["from"] == "base"
+    assert missing(report)["other_node"] == "all ranks are on one node"
+    check_machine(machine, ["same_node", "other_node"])
+    assert machine["protocols"]["other_node"]["short"]["latency_s"] == 2.3e-6
+    assert machine["protocols"]["same_node"]["short"]["latency_s"] != 8.3e-7
+    assert machine["network"]["shape"] == "torus"
+    assert any("that of the machine blue-waters" in note for note in machine["notes"])
+
+
+def test_four_nodes_measure_contention(calibrated):
+    report, machine = calibrated("--ranks-per-node", "1", ranks=4)
+    assert "contention" not in missing(report)
+    assert report["contention"]["s_per_byte"]["value"] >= 0
+    assert machine["contention_s_per_byte_per_link"] == report["contention"]["s_per_byte"]["value"]
+    assert missing(report)["injection limit"] == "needs 2 nodes with 2 ranks each"
+
+
+@pytest.mark.parametrize(
+    "words, code, message",
+    [
+        (["-o", "m.json"], 2, "give --base MACHINE for what cannot be measured here"),
+        (["--base", "blue-water", "-o", "m.json"], 2, "did you mean 'blue-waters'?"),
+        (["--base", "./none.json", "-o", "m.json"], 3, "none.json"),
+        (["--base", "blue-waters", "-o", "no/such/m.json"], 6, "cannot write 'no/such/m.json'"),
+        (["--json", "no/such/r.json"], 6, "cannot write 'no/such/r.json'"),
+        (["--seconds", "-1"], 2, "--seconds: '-1' is not a number"),
+        (["--seconds", "nan"], 2, "--seconds: 'nan' is not a number"),
+        (["--largest-message", "10"], 2, "--largest-message: '10' is not"),
+        (["--second", "1"], 2, "did you mean --seconds?"),
+        (["--tolerance", "1"], 2, "`nodewise calibrate` takes no option --tolerance"),
+        (["--node-map", "0,1"], 2, "--node-map: 2 node numbers given for 1 rank"),
+        (["--json", "m.json", "--output", "m.json"], 2, "name the same file"),
+        (["A.mtx"], 2, "unexpected argument 'A.mtx'"),
+    ],
+)
+def test_what_cannot_work_is_refused_before_measuring(nodewise, tmp_path, words, code, message):
+    result = nodewise("calibrate", *words)
+    assert result.code == code, result.err
+    assert result.out == ""
+    (error,) = result.messages
+    assert message in error
+    assert not list(tmp_path.iterdir())
