@@ -21,16 +21,25 @@ namespace {
 /// column with Givens rotations, and the rotated right-hand side. Local and the same on all ranks.
 class LeastSquares {
  public:
-  void reset(double residual_norm) {
-    columns_.clear();
-    cosines_.clear();
-    sines_.clear();
-    g_ = {residual_norm};
+  /// Makes room for so many columns; more find theirs later.
+  void reserve(std::size_t n_columns) {
+    triangle_.reserve(place(0, n_columns));
+    for (std::vector<double>* numbers : {&cosines_, &sines_, &g_, &y_}) {
+      numbers->reserve(n_columns + 1);
+    }
   }
 
-  /// Appends a column: its entries down to and below the diagonal, one more than the one before.
-  void append(std::vector<double> column) {
-    const std::size_t j = columns_.size();
+  void reset(double residual_norm) {
+    triangle_.clear();
+    cosines_.clear();
+    sines_.clear();
+    g_.assign(1, residual_norm);
+  }
+
+  /// Appends a column, which is used up: its entries down to and below the diagonal, one more than
+  /// the one before.
+  void append(std::span<double> column) {
+    const std::size_t j = n_columns();
     for (std::size_t i = 0; i < j; ++i) {
       const double upper = column[i];
       column[i] = cosines_[i] * upper + sines_[i] * column[i + 1];
@@ -41,35 +50,34 @@ class LeastSquares {
     cosines_.push_back(zero ? 1.0 : column[j] / length);
     sines_.push_back(zero ? 0.0 : column[j + 1] / length);
     column[j] = length;
-    column.resize(j + 1);
-    columns_.push_back(std::move(column));
+    triangle_.insert(triangle_.end(), column.begin(), column.end() - 1);
     g_.push_back(-sines_[j] * g_[j]);
     g_[j] *= cosines_[j];
   }
 
   double residual_norm() const { return std::abs(g_.back()); }
 
-  std::size_t n_columns() const { return columns_.size(); }
+  std::size_t n_columns() const { return cosines_.size(); }
 
-  /// The minimiser, by back substitution.
-  std::vector<double> solve() const {
-    std::vector<double> y(g_.begin(), g_.end() - 1);
-    for (std::size_t j = columns_.size(); j-- > 0;) {
-      const std::vector<double>& column = columns_[j];
-      y[j] = column[j] == 0 ? 0.0 : y[j] / column[j];
-      for (std::size_t i = 0; i < j; ++i) y[i] -= y[j] * column[i];
+  /// The minimiser, by back substitution; there until the next call.
+  std::span<const double> solve() {
+    y_.assign(g_.begin(), g_.end() - 1);
+    for (std::size_t j = n_columns(); j-- > 0;) {
+      const double* const column = triangle_.data() + place(0, j);
+      y_[j] = column[j] == 0 ? 0.0 : y_[j] / column[j];
+      for (std::size_t i = 0; i < j; ++i) y_[i] -= y_[j] * column[i];
     }
-    return y;
+    return y_;
   }
 
   /// The shortest minimiser, singular values below `threshold` times the largest pivot being taken
   /// for zero: for a singular matrix, where solve() may return something huge.
   std::vector<double> solve_truncated(double threshold) const {
-    const auto n = static_cast<Eigen::Index>(columns_.size());
+    const auto n = static_cast<Eigen::Index>(n_columns());
     Eigen::MatrixXd R = Eigen::MatrixXd::Zero(n, n);
     for (Eigen::Index j = 0; j < n; ++j) {
       for (Eigen::Index i = 0; i <= j; ++i) {
-        R(i, j) = columns_[static_cast<std::size_t>(j)][static_cast<std::size_t>(i)];
+        R(i, j) = triangle_[place(static_cast<std::size_t>(i), static_cast<std::size_t>(j))];
       }
     }
     Eigen::CompleteOrthogonalDecomposition<Eigen::MatrixXd> decomposition;
@@ -80,9 +88,15 @@ class LeastSquares {
   }
 
  private:
-  std::vector<std::vector<double>> columns_;
-  std::vector<double> cosines_, sines_, g_;
+  /// Of entry (i, j) of the triangular matrix.
+  static std::size_t place(std::size_t i, std::size_t j) { return j * (j + 1) / 2 + i; }
+
+  std::vector<double> triangle_;  // the columns, each down to its diagonal
+  std::vector<double> cosines_, sines_, g_, y_;
 };
+
+/// Steps of a cycle that room for small numbers is made for beforehand.
+constexpr int likely_columns = 128;
 
 /// Whether the preconditioned basis is kept, or made again from the basis when x is formed.
 enum class Form { fixed, flexible };
@@ -98,6 +112,10 @@ class Gmres {
       r_.resize(b.size());
       next_.resize(b.size());
       if (M != nullptr && !keeps_Z_) z_.resize(b.size());
+      const auto n = static_cast<std::size_t>(std::min(options.restart, likely_columns));
+      small_.reserve(n);
+      column_.reserve(n + 1);
+      second_.reserve(n + 1);
     });
   }
 
@@ -116,7 +134,7 @@ class Gmres {
 
   bool cycle();
   Step extend(std::size_t j);
-  bool orthogonalise(std::size_t j, std::vector<double>& column);
+  bool orthogonalise(std::size_t j);
   double attempt(std::span<const double> y);
   bool move();
   void reserve(std::size_t n);
@@ -135,8 +153,9 @@ class Gmres {
   std::vector<Array<T>> Z_;  // its preconditioned vectors, of the flexible form
   Array<T> z_;               // one preconditioned vector, of the other
   LeastSquares small_;
-  double true_ = 0;         // the relative norm of r_
-  bool invariant_ = false;  // the basis cannot be extended
+  std::vector<double> column_, second_;  // see orthogonalise()
+  double true_ = 0;                      // the relative norm of r_
+  bool invariant_ = false;               // the basis cannot be extended
 };
 
 /// One cycle from the residual r_: at most `restart` steps, then x moves and r_ is recomputed.
@@ -182,23 +201,25 @@ typename Gmres<T>::Step Gmres<T>::extend(std::size_t j) {
   reserve(j + 2);
   if (it_.M() != nullptr) it_.M()->apply(V_[j], direction(j));
   it_.A().apply(direction(j), V_[j + 1]);
-  std::vector<double> column;
-  if (!orthogonalise(j, column)) return Step::stop;
-  invariant_ = column.back() == 0;
-  small_.append(std::move(column));
+  if (!orthogonalise(j)) return Step::stop;
+  invariant_ = column_.back() == 0;
+  small_.append(column_);
   const double estimate = small_.residual_norm() / it_.rhs_norm();
   if (invariant_ || it_.passes(estimate)) return Step::verify;
   return it_.record(estimate) ? Step::go_on : Step::stop;
 }
 
-/// Makes V_[j + 1] orthogonal to the basis by classical Gram-Schmidt, twice: as stable as the
-/// modified form, and all the products of one pass need one reduction. The norm comes with the
-/// second pass from Pythagoras' theorem, which is accurate since little is left to remove then.
+/// Makes V_[j + 1] orthogonal to the basis, and column_ of the products, by classical Gram-Schmidt,
+/// twice: as stable as the modified form, and all the products of one pass need one reduction. The
+/// norm comes with the second pass from Pythagoras' theorem, which is accurate since little is left
+/// to remove then.
 template <class T>
-bool Gmres<T>::orthogonalise(std::size_t j, std::vector<double>& column) {
+bool Gmres<T>::orthogonalise(std::size_t j) {
   const std::span<T> w = V_[j + 1];
-  column.resize(j + 2);
-  std::vector<double> second(j + 2);
+  column_.resize(j + 2);
+  second_.resize(j + 2);
+  const std::span<double> column = column_;
+  const std::span<double> second = second_;
   dots_with_basis<T>(basis(j + 1), w, column);
   sum_parts(it_.comm(), column);
   const double length = std::sqrt(column.back());
@@ -209,7 +230,7 @@ bool Gmres<T>::orthogonalise(std::size_t j, std::vector<double>& column) {
                          it_.report().iterations + 1));
     return false;
   }
-  project_and_dot<T>(basis(j + 1), std::span(column).first(j + 1), w, second);
+  project_and_dot<T>(basis(j + 1), column.first(j + 1), w, second);
   sum_parts(it_.comm(), second);
   double rest = second.back();
   for (std::size_t i = 0; i <= j; ++i) {
@@ -220,8 +241,7 @@ bool Gmres<T>::orthogonalise(std::size_t j, std::vector<double>& column) {
   const bool extends = rest > negligible * negligible;
   column.back() = extends ? std::sqrt(rest) : 0.0;
   if (extends) {
-    combine<T>(basis(j + 1), std::span<const double>(second).first(j + 1), -1.0, 1 / column.back(),
-               w);
+    combine<T>(basis(j + 1), second.first(j + 1), -1.0, 1 / column.back(), w);
   }
   return true;
 }
@@ -250,7 +270,7 @@ template <class T>
 bool Gmres<T>::move() {
   if (small_.n_columns() == 0) return false;
   constexpr double slack = 1.1;
-  const std::vector<double> y = small_.solve();
+  const std::span<const double> y = small_.solve();
   double relative = attempt(y);
   if (!(relative <= slack * it_.last())) {
     const double unit = std::numeric_limits<T>::epsilon();

@@ -59,6 +59,8 @@ Iteration<T>::Iteration(Method method, const Operator<T>& A, const Operator<T>* 
     : A_(A), M_(M), b_(b), x_(x), options_(options), observe_(observe) {
   mpi::collectively(comm(), [&] {
     check_arguments(method, A, M, b.size(), x.size(), options);
+    constexpr int likely = 4095;  // a longer history finds its room on the way
+    report_.history.reserve(static_cast<std::size_t>(std::min(options.max_iterations, likely)) + 1);
     if (M == nullptr || options.norm == ResidualNorm::unpreconditioned) return;
     preconditioned_.resize(b.size());
     report_.norm = options.norm;

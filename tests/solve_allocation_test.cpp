@@ -1,0 +1,78 @@
+// No iteration asks for memory: what it needs is there when the first one begins.
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "nodewise/amg/hierarchy.hpp"
+#include "nodewise/io/gallery.hpp"
+#include "nodewise/solve/krylov.hpp"
+#include "nodewise/solve/matrix_operator.hpp"
+
+#include "allocation_counter.hpp"
+#include "support.hpp"
+
+namespace nodewise {
+namespace {
+
+using solve::Method;
+
+/// Collective. The calls of operator new between the second iteration and the last, of all ranks.
+std::int64_t allocations_in_iterations(const std::shared_ptr<const matrix::DistMatrix<double>>& A,
+                                       const amg::Options& options, Method method) {
+  const amg::Hierarchy<double> hierarchy(A, options);
+  const solve::MatrixOperator<double> op(A);
+  const std::vector<double> b(static_cast<std::size_t>(A->n_local()), 1.0);
+  std::vector<double> x(b.size(), 0.0);
+  solve::Options settings;
+  settings.tolerance = 1e-15;
+  settings.max_iterations = 5;  // GMRES makes room for eight vectors at a time
+  std::int64_t first = -1;
+  std::int64_t last = -1;
+  const auto watch = [&](int iteration, double) {
+    if (iteration < 2) return;
+    last = test::allocations();
+    if (first < 0) first = last;
+  };
+  solve::solve_by<double>(method, op, &hierarchy, b, x, settings, watch);
+  EXPECT_GE(first, 0) << "too few iterations to tell";
+  return mpi::sum(A->comm(), last - first);
+}
+
+TEST(Allocations, NoneInAnIteration) {
+  if (!test::counts_allocations()) GTEST_SKIP() << "the sanitizers have operator new";
+  const auto A = std::make_shared<const matrix::DistMatrix<double>>(
+      io::generate<double>(test::test_comm(), {.problem = io::Problem::rotated_fe, .n = 24}));
+  for (const Method method :
+       {Method::cg, Method::flexible_cg, Method::pipelined_cg, Method::minres, Method::gmres,
+        Method::fgmres, Method::bicgstab, Method::stationary}) {
+    EXPECT_EQ(allocations_in_iterations(A, {}, method), 0) << solve::to_string(method);
+  }
+  using amg::SmootherKind;
+  for (const SmootherKind smoother :
+       {SmootherKind::gauss_seidel, SmootherKind::l1_jacobi, SmootherKind::jacobi,
+        SmootherKind::chebyshev, SmootherKind::ilu0}) {
+    amg::Options options;
+    options.smoother = smoother;
+    EXPECT_EQ(allocations_in_iterations(A, options, Method::cg), 0)
+        << "smoother " << static_cast<int>(smoother);
+  }
+  using amg::CycleKind;
+  for (const CycleKind cycle : {CycleKind::w, CycleKind::f, CycleKind::k, CycleKind::additive}) {
+    for (const amg::Precision precision : {amg::Precision::same, amg::Precision::single}) {
+      amg::Options options;
+      options.cycle = cycle;
+      options.precision = precision;
+      EXPECT_EQ(allocations_in_iterations(A, options, Method::flexible_cg), 0)
+          << "cycle " << static_cast<int>(cycle);
+    }
+  }
+  for (const comm::Route route : {comm::Route::two_step, comm::Route::three_step}) {
+    amg::Options options;
+    options.route = route;
+    EXPECT_EQ(allocations_in_iterations(A, options, Method::cg), 0)
+        << "route " << static_cast<int>(route);
+  }
+}
+
+}  // namespace
+}  // namespace nodewise
