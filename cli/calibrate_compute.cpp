@@ -83,9 +83,9 @@ std::vector<int> thread_counts(int cores) {
 
 /// Four times the last cache, as STREAM wants; less where a short measurement would be over before
 /// such arrays are filled once.
-double triad_array_bytes(double cache, double part_seconds) {
+double triad_array_bytes(double cache, double seconds) {
   const double wanted = std::max(4 * cache, 67108864.0);
-  const double affordable = part_seconds * 1e8;
+  const double affordable = seconds * 1e8;
   return std::clamp(affordable, 4194304.0, std::min(wanted, 1073741824.0));
 }
 
@@ -144,9 +144,10 @@ void measure_triad(Stopwatch& stopwatch, CalibrateRecord& record) {
   const mpi::Comm& comm = stopwatch.comm();
   const bool works = comm.is_root();
   const double cache = record.host.caches.empty() ? 0 : record.host.caches.back().bytes;
-  const double bytes = mpi::broadcast(comm, triad_array_bytes(cache, stopwatch.part_seconds()), 0);
-  for (const int threads : thread_counts(mpi::broadcast(comm, record.host.allowed_cores, 0))) {
-    if (!record.triad.empty() && !stopwatch.is_time_left()) break;
+  const std::vector<int> counts = thread_counts(mpi::broadcast(comm, record.host.allowed_cores, 0));
+  const double seconds = stopwatch.part_seconds() / static_cast<double>(counts.size());
+  const double bytes = mpi::broadcast(comm, triad_array_bytes(cache, seconds), 0);
+  for (const int threads : counts) {
     record.triad.push_back({threads, bytes, {}});
     std::optional<Triad> triad;
     mpi::collectively(comm, [&] {
@@ -155,6 +156,7 @@ void measure_triad(Stopwatch& stopwatch, CalibrateRecord& record) {
       triad->fill();
     });
     for (int repeat = 0; repeat < 6; ++repeat) {
+      if (repeat > 2 && !stopwatch.is_time_left()) break;
       const double t = stopwatch.longest(works ? triad->run() : 0.0);
       if (repeat > 0) record.triad.back().times.seconds.push_back(t);
     }
@@ -167,6 +169,8 @@ void measure_spmv(Stopwatch& stopwatch, CalibrateRecord& record) {
   const auto self = mpi::Comm::create(MPI_COMM_SELF);
   const double most_seconds = stopwatch.part_seconds();
   for (const int n : {4, 6, 8, 12, 16, 24, 32, 48}) {
+    // What is in the caches is quick to measure, and says nothing of what is not.
+    if (n > 24 && !stopwatch.is_time_left()) break;
     Timer making;
     auto product = mpi::collectively(comm, [&] { return std::make_unique<Product>(self, n); });
     const double seconds_to_make = stopwatch.longest(making.seconds());
@@ -184,8 +188,8 @@ void measure_spmv(Stopwatch& stopwatch, CalibrateRecord& record) {
       const double t = stopwatch.longest(timer.seconds() / in_a_row);
       if (repeat > 0) record.spmv.back().times.seconds.push_back(t);
     }
-    // The next has about four times as many rows.
-    if (!stopwatch.is_time_left() || 8 * seconds_to_make > most_seconds) break;
+    // The next has up to four times as many rows.
+    if (n >= 24 && 8 * seconds_to_make > most_seconds) break;
   }
 }
 
