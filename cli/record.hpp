@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "nodewise/amg/diagnosis.hpp"
 #include "nodewise/amg/hierarchy.hpp"
 #include "nodewise/mpi/comm.hpp"
 #include "nodewise/mpi/ledger.hpp"
@@ -105,6 +106,7 @@ struct SolveRecord {
   std::vector<amg::LevelInfo> levels;  ///< empty without multigrid
   double grid_complexity = 0;
   double operator_complexity = 0;
+  std::vector<amg::Finding> findings;
   solve::Report report;
   std::optional<SolutionError> error;
   Times times;

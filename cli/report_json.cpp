@@ -1,5 +1,6 @@
 #include "cli/report_json.hpp"
 
+#include "cli/findings.hpp"
 #include "cli/json_parts.hpp"
 
 namespace nodewise::cli {
@@ -124,6 +125,7 @@ std::string report_json(const SolveRecord& record, const Settings& settings) {
         {"symmetric", matrix.symmetric}}},
       {"right_hand_side", to_string(record.rhs)},
       {"hierarchy", hierarchy_json(record)},
+      {"findings", findings_json(record.findings)},
       {"solve", solve_json(record)},
       {"collective_communication",
        {{"dot_products", choice_json(record.collectives.dot_products)},

@@ -13,6 +13,7 @@
 #include "cli/collective_choices.hpp"
 #include "cli/console.hpp"
 #include "cli/exit_code.hpp"
+#include "cli/findings.hpp"
 #include "cli/jacobi.hpp"
 #include "cli/machine.hpp"
 #include "cli/output_file.hpp"
@@ -101,15 +102,19 @@ const char* preconditioner_name(PreconditionerChoice choice) {
 
 using Preconditioner = std::unique_ptr<const solve::Operator<double>>;
 
-Preconditioner make_preconditioner(const std::shared_ptr<const Matrix>& A, const Settings& settings,
-                                   Console& console, SolveRecord& record) {
+Preconditioner make_preconditioner(const std::shared_ptr<const Matrix>& A,
+                                   amg::NearNullSpace<double>& near_null_space,
+                                   const Settings& settings, Console& console,
+                                   SolveRecord& record) {
   if (settings.method.preconditioner == PreconditionerChoice::none) return nullptr;
   if (settings.method.preconditioner == PreconditionerChoice::jacobi) {
     return std::make_unique<Jacobi>(*A);
   }
   if (!console.is_live()) console.line("Setup");
-  auto hierarchy = std::make_unique<amg::Hierarchy<double>>(
-      A, settings.amg, make_knowledge(*A, settings), level_progress(console));
+  amg::Knowledge<double> knowledge = make_knowledge(*A, settings);
+  near_null_space = knowledge.near_null_space;
+  auto hierarchy = std::make_unique<amg::Hierarchy<double>>(A, settings.amg, std::move(knowledge),
+                                                            level_progress(console));
   record.levels.assign(hierarchy->levels().begin(), hierarchy->levels().end());
   record.grid_complexity = hierarchy->grid_complexity();
   record.operator_complexity = hierarchy->operator_complexity();
@@ -196,19 +201,26 @@ ExitCode solve_command(const std::shared_ptr<const mpi::Comm>& world, const Sett
   print_system(console, record, settings);
 
   Preconditioner preconditioner;
-  record.times.setup = choosing + booked(*comm, record.setup_accounts, [&] {
-                         // Products outside multigrid take the route of the finest level too.
-                         const amg::LevelRoutes routes = amg::routes_of_level(settings.amg, 0);
-                         system.A = matrix::with_blocks_where_full<double>(
-                             std::make_shared<const Matrix>(
-                                 system.A->with_route(routes.solve, routes.solve_transport)),
-                             settings.amg.unknowns);
-                         preconditioner = make_preconditioner(system.A, settings, console, record);
-                       });
+  amg::NearNullSpace<double> near_null_space;
+  record.times.setup =
+      choosing + booked(*comm, record.setup_accounts, [&] {
+        // Products outside multigrid take the route of the finest level too.
+        const amg::LevelRoutes routes = amg::routes_of_level(settings.amg, 0);
+        system.A = matrix::with_blocks_where_full<double>(
+            std::make_shared<const Matrix>(
+                system.A->with_route(routes.solve, routes.solve_transport)),
+            settings.amg.unknowns);
+        preconditioner = make_preconditioner(system.A, near_null_space, settings, console, record);
+      });
+  record.findings =
+      find_before_solve(system, dynamic_cast<const amg::Hierarchy<double>*>(preconditioner.get()),
+                        near_null_space, settings, record);
+  near_null_space = {};
   std::vector<double> x;
   record.times.solve = booked(*comm, record.solve_accounts, [&] {
     x = run_solver(system, preconditioner, settings, console, record);
   });
+  find_after_solve(record);
   record.error = solution_error(system, x);
   record.exit_code = record.report.converged() ? ExitCode::success : ExitCode::not_converged;
   write_results(system, x, settings, record);
@@ -219,6 +231,7 @@ ExitCode solve_command(const std::shared_ptr<const mpi::Comm>& world, const Sett
     print_profile(console, record);
     if (record.machine.ranks > 1) print_collectives(console, record.collectives);
   }
+  print_findings(console, record.findings);
   print_outcome(console, record, settings);
   if (!record.report.converged() && comm->is_root()) print_failure(record, settings);
   return record.exit_code;

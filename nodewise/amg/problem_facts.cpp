@@ -8,6 +8,8 @@
 #include <type_traits>
 #include <vector>
 
+#include "nodewise/amg/block_survey.hpp"
+#include "nodewise/amg/row_entries.hpp"
 #include "nodewise/base/hash.hpp"
 #include "nodewise/mpi/agree.hpp"
 
@@ -17,35 +19,6 @@ namespace {
 
 using matrix::DistMatrix;
 
-constexpr std::array<int, 4> candidates = {2, 3, 4, 6};
-/// Points that a rank looks at for each of them.
-constexpr GlobalIndex most_points = 4096;
-constexpr double least_fill = 0.6;
-constexpr double least_translations = 0.5;
-
-template <class T>
-double round_off() {
-  return std::is_same_v<T, float> ? 1e-5 : 1e-10;
-}
-
-/// Local. visit(global column, value) for every entry of row i that is not zero.
-template <class T, class Visit>
-void for_each_in_row(const DistMatrix<T>& A, LocalIndex i, Visit&& visit) {
-  for (Offset k = A.on().begin(i); k < A.on().end(i); ++k) {
-    const auto p = static_cast<std::size_t>(k);
-    if (A.on().vals[p] != T{}) {
-      visit(A.cols().to_global(A.on().cols[p]), static_cast<double>(A.on().vals[p]));
-    }
-  }
-  for (Offset k = A.off().begin(i); k < A.off().end(i); ++k) {
-    const auto p = static_cast<std::size_t>(k);
-    if (A.off().vals[p] != T{}) {
-      visit(A.ghosts()[static_cast<std::size_t>(A.off().cols[p])],
-            static_cast<double>(A.off().vals[p]));
-    }
-  }
-}
-
 /// What is added up over the ranks. Counts are exact up to 2^53.
 struct Sums {
   double nonzeros = 0, nonpositive = 0, positive = 0, off_diagonal = 0, zero_sum = 0, dominant = 0;
@@ -54,10 +27,7 @@ struct Sums {
   double random_square = 0;    // of those of x
   double unequal_pattern = 0;  // rows
   double unequal_values = 0;   // rows
-  struct Blocks {
-    double entries = 0, places = 0, rows = 0, translations = 0, split = 0;
-  };
-  std::array<Blocks, candidates.size()> blocks;
+  BlockSums blocks;
 };
 
 template <class T>
@@ -83,78 +53,6 @@ void add_row(const DistMatrix<T>& A, LocalIndex i, Sums& sums, GlobalIndex& long
   const double scale = off + std::abs(diagonal);
   sums.zero_sum += std::abs(diagonal + plus - minus) <= round_off<T>() * scale ? 1 : 0;
   sums.dominant += std::abs(diagonal) * (1 + round_off<T>()) >= off ? 1 : 0;
-}
-
-/// Looks at points of k rows, counted from the first global row.
-template <class T>
-class BlockSurvey {
- public:
-  BlockSurvey(const DistMatrix<T>& A, int k, Sums::Blocks& sums)
-      : A_(A), k_(k), sums_(sums), of_unknown_(static_cast<std::size_t>(k)) {
-    const GlobalIndex first = A.rows().begin() - A.rows().first();
-    const GlobalIndex last = A.rows().end() - A.rows().first();
-    sums_.split += first % k == 0 && last % k == 0 ? 0 : 1;
-    const GlobalIndex begin = (first + k - 1) / k;
-    const GlobalIndex end = last / k;
-    const GlobalIndex stride = std::max<GlobalIndex>(1, (end - begin) / most_points);
-    for (GlobalIndex point = begin; point < end; point += stride) {
-      add_point(static_cast<LocalIndex>(point * k - first));
-    }
-  }
-
- private:
-  void add_point(LocalIndex first_row) {
-    block_columns_.clear();
-    for (LocalIndex i = first_row; i < first_row + k_; ++i) add_row(i);
-    sums_.entries += static_cast<double>(block_columns_.size());
-    std::sort(block_columns_.begin(), block_columns_.end());
-    const auto distinct =
-        std::unique(block_columns_.begin(), block_columns_.end()) - block_columns_.begin();
-    sums_.places += static_cast<double>(distinct * k_ * k_);
-  }
-
-  void add_row(LocalIndex i) {
-    std::fill(of_unknown_.begin(), of_unknown_.end(), 0.0);
-    double scale = 0;
-    const std::size_t before = block_columns_.size();
-    for_each_in_row(A_, i, [&](GlobalIndex col, double value) {
-      const GlobalIndex column = col - A_.cols().first();
-      block_columns_.push_back(column / k_);
-      of_unknown_[static_cast<std::size_t>(column % k_)] += value;
-      scale += std::abs(value);
-    });
-    if (block_columns_.size() <= before + 1) {  // a clamped unknown
-      block_columns_.resize(before);
-      return;
-    }
-    sums_.rows += 1;
-    // Sums of blocks are of larger terms that cancel: assembled values are less exact than rows.
-    const bool vanish = std::all_of(of_unknown_.begin(), of_unknown_.end(), [&](double sum) {
-      return std::abs(sum) <= 100 * round_off<T>() * scale;
-    });
-    sums_.translations += vanish ? 1 : 0;
-  }
-
-  const DistMatrix<T>& A_;
-  int k_;
-  Sums::Blocks& sums_;
-  std::vector<double> of_unknown_;
-  std::vector<GlobalIndex> block_columns_;
-};
-
-/// The number of unknowns that explains the matrix best; 1 where none does.
-int block_unknowns(const Sums& sums) {
-  int found = 1;
-  double most = least_translations;
-  for (std::size_t c = 0; c < candidates.size(); ++c) {
-    const Sums::Blocks& blocks = sums.blocks[c];
-    if (blocks.rows == 0 || blocks.split > 0) continue;
-    const double translations = blocks.translations / blocks.rows;
-    if (blocks.entries < least_fill * blocks.places || translations < most) continue;
-    most = translations;  // the largest of equals: six unknowns vanish by threes, too
-    found = candidates[c];
-  }
-  return found;
 }
 
 /// The products with A and its transpose by which they are compared, three numbers a row: with x,
@@ -240,7 +138,7 @@ ProblemFacts facts_from(const Sums& sums, GlobalIndex rows, GlobalIndex longest)
   facts.zero_sum_share = sums.zero_sum / n;
   facts.dominant_share = sums.dominant / n;
   facts.mean_row = sums.nonzeros / n;
-  facts.unknowns = block_unknowns(sums);
+  facts.unknowns = whole_block_unknowns(sums.blocks);
   return facts;
 }
 
@@ -261,11 +159,7 @@ ProblemFacts problem_facts(const DistMatrix<T>& A) {
   GlobalIndex longest = 0;
   Products products = mpi::collectively(A.comm(), [&] {
     for (LocalIndex i = 0; i < A.n_local(); ++i) add_row(A, i, sums, longest);
-    for (std::size_t c = 0; c < candidates.size(); ++c) {
-      if (A.rows().n_global() % candidates[c] == 0) {
-        BlockSurvey<T>(A, candidates[c], sums.blocks[c]);
-      }
-    }
+    sums.blocks = survey_blocks(A);
     return Products(A);
   });
   compare_with_transpose(A, products, sums);

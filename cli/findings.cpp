@@ -1,0 +1,59 @@
+#include "cli/findings.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "nodewise/amg/problem_facts.hpp"
+
+#include "cli/summary.hpp"
+
+namespace nodewise::cli {
+
+std::vector<amg::Finding> find_before_solve(const System& system,
+                                            const amg::Hierarchy<double>* hierarchy,
+                                            const amg::NearNullSpace<double>& near_null_space,
+                                            const Settings& settings, const SolveRecord& record) {
+  amg::SystemFacts facts =
+      hierarchy != nullptr ? amg::hierarchy_facts(*hierarchy) : amg::matrix_facts<double>(system.A);
+  facts.null_vectors = amg::null_vector_facts<double>(*system.A, near_null_space, system.b);
+  facts.symmetric = record.matrix.symmetric;
+  facts.symmetric_method = solve::needs_symmetric_preconditioner(record.method);
+  if (facts.symmetric_method && !record.matrix.symmetric) {
+    facts.asymmetry = amg::problem_facts(*system.A).asymmetry;
+  }
+  return amg::findings(facts, settings.amg);
+}
+
+void find_after_solve(SolveRecord& record) {
+  for (amg::Finding& finding : amg::findings(record.report.outcome)) {
+    const bool known = std::any_of(record.findings.begin(), record.findings.end(),
+                                   [&](const amg::Finding& f) { return f.kind == finding.kind; });
+    if (!known) record.findings.push_back(std::move(finding));
+  }
+}
+
+void print_findings(Console& console, const std::vector<amg::Finding>& findings) {
+  if (findings.empty()) return;
+  console.line("Findings");
+  for (const amg::Finding& finding : findings) {
+    print_entry(console, fmt::format("level {}", finding.level),
+                finding.text + ": " + finding.advice);
+  }
+  console.line();
+}
+
+Json findings_json(const std::vector<amg::Finding>& findings) {
+  Json json = Json::array();
+  for (const amg::Finding& finding : findings) {
+    json.push_back({{"kind", amg::to_string(finding.kind)},
+                    {"level", finding.level},
+                    {"count", finding.count},
+                    {"magnitude", number(finding.magnitude)},
+                    {"text", finding.text},
+                    {"advice", finding.advice}});
+  }
+  return json;
+}
+
+}  // namespace nodewise::cli

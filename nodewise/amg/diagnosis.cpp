@@ -1,0 +1,288 @@
+#include "nodewise/amg/diagnosis.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+namespace nodewise::amg {
+
+namespace {
+
+/// A level that keeps more of its rows than this hardly helps the one above it.
+constexpr double stalled_ratio = 0.8;
+/// Beyond this a cycle costs more than it is likely to save.
+constexpr double high_complexity = 4;
+/// Rows with large positive couplings are worth a word where they are more than this.
+constexpr double many_rows = 0.25;
+/// A vector is a null vector where it is mapped to so little of what the moduli would make of it.
+constexpr double null_smallness = 1e-11;
+constexpr double inconsistent_part = 1e-8;
+
+/// 5,120
+std::string grouped(GlobalIndex n) {
+  std::string digits = std::to_string(n);
+  for (auto k = static_cast<std::ptrdiff_t>(digits.size()) - 3; k > 0; k -= 3) {
+    digits.insert(static_cast<std::size_t>(k), ",");
+  }
+  return digits;
+}
+
+double share(GlobalIndex part, GlobalIndex whole) {
+  return static_cast<double>(part) / static_cast<double>(std::max<GlobalIndex>(whole, 1));
+}
+
+std::string in_rows(GlobalIndex part, GlobalIndex whole) {
+  return fmt::format("in {} of {} rows", grouped(part), grouped(whole));
+}
+
+/// Collects the findings of one system.
+class Examiner {
+ public:
+  Examiner(const SystemFacts& facts, const Options& options) : facts_(facts), options_(options) {}
+
+  std::vector<Finding> run() {
+    coarsening();
+    complexity();
+    near_zero_diagonals();
+    negative_diagonals();
+    positive_couplings();
+    null_space();
+    undeclared_unknowns();
+    nonsymmetric();
+    std::stable_sort(found_.begin(), found_.end(),
+                     [](const Finding& a, const Finding& b) { return a.kind < b.kind; });
+    return std::move(found_);
+  }
+
+ private:
+  void add(FindingKind kind, int level, GlobalIndex count, double magnitude, std::string text,
+           std::string advice) {
+    found_.push_back({kind, level, count, magnitude, std::move(text), std::move(advice)});
+  }
+
+  std::string weaker_threshold() const {
+    if (options_.method == Method::aggregation) {
+      return fmt::format("--aggregation-threshold {:.3g}", options_.aggregation_threshold > 0
+                                                               ? options_.aggregation_threshold / 4
+                                                               : 0.0);
+    }
+    return fmt::format("--strength-threshold {:.3g}", options_.strength_threshold / 2);
+  }
+
+  void coarsening() {
+    const std::size_t n = facts_.levels.size();
+    for (std::size_t l = 0; l + 1 < n; ++l) {
+      const GlobalIndex fine = facts_.levels[l].rows;
+      const GlobalIndex coarse = facts_.levels[l + 1].rows;
+      const double kept = share(coarse, fine);
+      if (kept <= stalled_ratio) continue;
+      std::string advice = "try " + weaker_threshold();
+      if (options_.method == Method::classical) {
+        advice += fmt::format(" or --aggressive-levels {}", l + 1);
+      }
+      add(FindingKind::stalled_coarsening, static_cast<int>(l), coarse, kept,
+          fmt::format("coarsening keeps {:.0f} % of the rows ({} -> {})", 100 * kept, grouped(fine),
+                      grouped(coarse)),
+          std::move(advice));
+    }
+    last_level();
+  }
+
+  /// The last level is relaxed, not solved, where it is too large.
+  void last_level() {
+    if (!facts_.coarse_solver.ends_with("sweeps")) return;
+    const auto last = static_cast<int>(facts_.levels.size()) - 1;
+    const GlobalIndex rows = facts_.levels.back().rows;
+    const bool limited = last + 1 >= options_.max_levels;
+    const char* why = limited ? "coarsening ends at the largest number of levels"
+                              : "coarsening ends: the next level would not be smaller";
+    std::string advice = limited ? std::string("raise --max-levels")
+                                 : fmt::format(
+                                       "where the solve is slow, try {}, --max-row-sum 1 "
+                                       "or --strength-measure absolute",
+                                       weaker_threshold());
+    add(FindingKind::stalled_coarsening, last, rows, 1,
+        fmt::format("{}, and {} rows are relaxed instead of solved", why, grouped(rows)),
+        std::move(advice));
+  }
+
+  void complexity() {
+    double sum = 0;
+    std::size_t worst = 0;
+    for (std::size_t l = 0; l < facts_.levels.size(); ++l) {
+      sum += static_cast<double>(facts_.levels[l].nonzeros);
+      if (worst == 0 || facts_.levels[l].nonzeros > facts_.levels[worst].nonzeros) worst = l;
+    }
+    const double complexity = sum / std::max(1.0, static_cast<double>(facts_.levels[0].nonzeros));
+    if (complexity <= high_complexity) return;
+    const bool classical = options_.method == Method::classical;
+    add(FindingKind::operator_complexity, static_cast<int>(worst), 0, complexity,
+        fmt::format("all levels together have {:.1f} times the entries of the finest, most of them "
+                    "here ({})",
+                    complexity, grouped(facts_.levels[worst].nonzeros)),
+        classical ? fmt::format("try --aggressive-levels {}, or --interpolation-truncation 0.1",
+                                std::max(1, options_.aggressive_levels + 1))
+                  : std::string("try --aggregation-threshold 0, --filter-prolongation or --method "
+                                "classical"));
+  }
+
+  void near_zero_diagonals() {
+    for (std::size_t l = 0; l < facts_.levels.size(); ++l) {
+      const LevelFacts& level = facts_.levels[l];
+      if (level.near_zero_diagonals == 0) continue;
+      add(FindingKind::near_zero_diagonal, static_cast<int>(l), level.near_zero_diagonals,
+          share(level.near_zero_diagonals, level.rows),
+          "the diagonal entry is nearly zero " + in_rows(level.near_zero_diagonals, level.rows),
+          "reorder the equations, or try --smoother l1_jacobi, which divides by the whole row");
+    }
+  }
+
+  /// Diagonals of both signs make a symmetric matrix indefinite: a_ii is e_i.A e_i.
+  void negative_diagonals() {
+    for (std::size_t l = 0; l < facts_.levels.size(); ++l) {
+      const LevelFacts& level = facts_.levels[l];
+      if (level.negative_diagonals == 0) continue;
+      const bool all = level.negative_diagonals == level.rows;
+      const double part = share(level.negative_diagonals, level.rows);
+      if (all && l > 0) continue;  // as on the finest
+      if (!all && facts_.symmetric.value_or(false)) {
+        const bool first = std::none_of(found_.begin(), found_.end(), [](const Finding& f) {
+          return f.kind == FindingKind::indefinite;
+        });
+        if (!first) continue;
+        add(FindingKind::indefinite, static_cast<int>(l), level.negative_diagonals, part,
+            "the matrix is symmetric and indefinite: the diagonal is negative " +
+                in_rows(level.negative_diagonals, level.rows),
+            "take --solver gmres, or --solver minres with --preconditioner none");
+      }
+      add(FindingKind::negative_diagonal, static_cast<int>(l), level.negative_diagonals, part,
+          "the diagonal is negative " + in_rows(level.negative_diagonals, level.rows),
+          all ? "multiply the system by -1" : "check the signs of these equations");
+    }
+  }
+
+  void positive_couplings() {
+    const LevelFacts& finest = facts_.levels[0];
+    const double part = share(finest.positive_rows, finest.rows);
+    const bool by_sign = options_.method == Method::classical &&
+                         options_.strength_measure != StrengthMeasure::absolute &&
+                         options_.unknowns == 1 && facts_.symmetric.value_or(true);
+    if (!by_sign || part <= many_rows || facts_.coarse_solver.empty()) return;
+    if (facts_.found_unknowns > 1) return;  // couplings of different unknowns: reported as such
+    add(FindingKind::positive_couplings, 0, finest.positive_rows, part,
+        "couplings of the sign of the diagonal, which do not count as strong, are among the "
+        "largest " +
+            in_rows(finest.positive_rows, finest.rows),
+        "where the solve is slow, try --strength-measure absolute");
+  }
+
+  void null_space() {
+    for (const NullVectorFacts& v : facts_.null_vectors) {
+      if (v.smallness > null_smallness) continue;
+      const std::string name = v.vector < 0
+                                   ? std::string("the constant vector")
+                                   : fmt::format("vector {} of the near null space", v.vector + 1);
+      add(FindingKind::null_space, 0, 0, v.smallness,
+          fmt::format("the matrix is singular: it maps {} to zero", name),
+          "the solution is known up to that vector; fix an unknown where that is not wanted");
+      if (v.part_of_rhs <= inconsistent_part || !facts_.symmetric.value_or(false)) continue;
+      add(FindingKind::inconsistent_rhs, 0, 0, v.part_of_rhs,
+          fmt::format("{:.2g} of the right-hand side lies along {}, outside the range: there is no "
+                      "solution",
+                      v.part_of_rhs, name),
+          v.vector < 0 ? "subtract its mean from the right-hand side"
+                       : "make the right-hand side orthogonal to that vector");
+    }
+    const bool known = std::any_of(found_.begin(), found_.end(), [](const Finding& f) {
+      return f.kind == FindingKind::null_space;
+    });
+    if (known || facts_.coarse_solver != "direct, singular") return;
+    add(FindingKind::null_space, static_cast<int>(facts_.levels.size()) - 1, 0, 0,
+        "the coarsest matrix is singular, and so may be the finest",
+        "fix an unknown, or make sure that the right-hand side is in the range");
+  }
+
+  void undeclared_unknowns() {
+    if (options_.unknowns > 1 || facts_.found_unknowns <= 1) return;
+    add(FindingKind::undeclared_unknowns, 0, 0, facts_.found_unknowns,
+        fmt::format("the rows are those of {} unknowns a point, which the options do not say",
+                    facts_.found_unknowns),
+        fmt::format("try --unknowns {}, with --coordinates and --method aggregation where the "
+                    "coordinates are at hand",
+                    facts_.found_unknowns));
+  }
+
+  void nonsymmetric() {
+    if (facts_.symmetric.value_or(true) || !facts_.symmetric_method) return;
+    const std::string measured =
+        facts_.asymmetry > 0 ? fmt::format(" (|A - A^T| / 2 |A| = {:.1e})", facts_.asymmetry) : "";
+    add(FindingKind::nonsymmetric_matrix, 0, 0, facts_.asymmetry,
+        "the matrix is not symmetric" + measured + ", and the method is for those that are",
+        "take --solver gmres");
+  }
+
+  const SystemFacts& facts_;
+  const Options& options_;
+  std::vector<Finding> found_;
+};
+
+}  // namespace
+
+const char* to_string(FindingKind kind) noexcept {
+  switch (kind) {
+    case FindingKind::stalled_coarsening:
+      return "stalled_coarsening";
+    case FindingKind::operator_complexity:
+      return "operator_complexity";
+    case FindingKind::near_zero_diagonal:
+      return "near_zero_diagonal";
+    case FindingKind::negative_diagonal:
+      return "negative_diagonal";
+    case FindingKind::positive_couplings:
+      return "positive_couplings";
+    case FindingKind::null_space:
+      return "null_space";
+    case FindingKind::inconsistent_rhs:
+      return "inconsistent_rhs";
+    case FindingKind::indefinite:
+      return "indefinite";
+    case FindingKind::undeclared_unknowns:
+      return "undeclared_unknowns";
+    case FindingKind::nonsymmetric_matrix:
+      return "nonsymmetric_matrix";
+    case FindingKind::indefinite_preconditioner:
+      return "indefinite_preconditioner";
+  }
+  return "unknown";
+}
+
+std::vector<Finding> findings(const SystemFacts& facts, const Options& options) {
+  if (facts.levels.empty()) return {};
+  return Examiner(facts, options).run();
+}
+
+std::vector<Finding> findings(solve::Outcome outcome) {
+  const auto one = [](FindingKind kind, std::string text, std::string advice) {
+    return std::vector<Finding>{{kind, 0, 0, 0, std::move(text), std::move(advice)}};
+  };
+  switch (outcome) {
+    case solve::Outcome::indefinite_matrix:
+      return one(FindingKind::indefinite,
+                 "the solve met a direction p with p.Ap <= 0: the matrix is not positive definite",
+                 "take --solver gmres, or --solver minres with --preconditioner none");
+    case solve::Outcome::indefinite_preconditioner:
+      return one(FindingKind::indefinite_preconditioner,
+                 "the solve met a vector r with r.Mr <= 0: the preconditioner is not positive "
+                 "definite",
+                 "try --smoother l1_gauss_seidel or l1_jacobi, or --solver gmres");
+    case solve::Outcome::inconsistent:
+      return one(FindingKind::inconsistent_rhs,
+                 "the solve found a null vector that the right-hand side is not orthogonal to",
+                 "make the right-hand side orthogonal to the null space");
+    default:
+      return {};
+  }
+}
+
+}  // namespace nodewise::amg

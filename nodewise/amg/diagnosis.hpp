@@ -1,0 +1,92 @@
+// What stands in the way of a fast solve, found in a hierarchy and a system, as data.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "nodewise/amg/hierarchy.hpp"
+#include "nodewise/solve/report.hpp"
+
+namespace nodewise::amg {
+
+enum class FindingKind {
+  stalled_coarsening,        ///< a level keeps most of its rows, or is the last although large
+  operator_complexity,       ///< the coarse matrices have many times the entries of the finest
+  near_zero_diagonal,        ///< rows whose diagonal entry is small against the others
+  negative_diagonal,         ///< rows with a negative one, all rows or a few
+  positive_couplings,        ///< large entries off the diagonal of the diagonal's sign
+  null_space,                ///< a vector that the matrix maps to zero
+  inconsistent_rhs,          ///< a right-hand side that is not in the range
+  indefinite,                ///< a symmetric matrix that is neither positive nor negative definite
+  undeclared_unknowns,       ///< blocks of unknowns that the options do not know of
+  nonsymmetric_matrix,       ///< under a method for symmetric ones
+  indefinite_preconditioner  ///< found in the solve
+};
+
+/// The snake_case name, as printed in reports.
+const char* to_string(FindingKind kind) noexcept;
+
+struct Finding {
+  FindingKind kind = FindingKind::stalled_coarsening;
+  int level = 0;
+  GlobalIndex count = 0;  ///< rows, or 0 where it is nothing to be counted
+  double magnitude = 0;   ///< the ratio that was found too large or small; of the kind
+  std::string text;       ///< what was found
+  std::string advice;     ///< what to try
+};
+
+/// What one level's rows say.
+struct LevelFacts {
+  GlobalIndex rows = 0;
+  GlobalIndex nonzeros = 0;
+  GlobalIndex near_zero_diagonals = 0;  ///< |a_ii| below 1e-8 times the sum of the other |a_ij|
+  GlobalIndex negative_diagonals = 0;
+  /// Rows whose largest entry off the diagonal with the diagonal's sign is half of the largest of
+  /// all at least.
+  GlobalIndex positive_rows = 0;
+};
+
+/// A vector that may be in the null space.
+struct NullVectorFacts {
+  int vector = -1;         ///< of the near null space that is given; -1: the constant one
+  double smallness = 1;    ///< |A v| / | |A| |v| |
+  double part_of_rhs = 0;  ///< |v.b| / (|v| |b|)
+};
+
+/// What a diagnosis starts from; the same on every rank.
+struct SystemFacts {
+  std::vector<LevelFacts> levels;
+  std::string coarse_solver;  ///< of the last level; empty where there is no hierarchy
+  int found_unknowns = 1;     ///< in the blocks of the finest matrix
+  std::vector<NullVectorFacts> null_vectors;
+  std::optional<bool> symmetric;  ///< the finest matrix, where that is known
+  double asymmetry = 0;           ///< as in ProblemFacts, where it is known
+  bool symmetric_method = false;  ///< whether the Krylov method is for symmetric matrices only
+};
+
+/// Collective. A pass over the matrix of each level, and one allreduce for all of them.
+template <class T>
+SystemFacts hierarchy_facts(const Hierarchy<T>& hierarchy);
+/// The same for a matrix without a hierarchy.
+template <class T>
+SystemFacts matrix_facts(const std::shared_ptr<const matrix::DistMatrix<T>>& A);
+
+/// Collective. Whether the constant vector and the given ones are null vectors, and what part they
+/// have in b. A pass over the matrix and one allreduce; with given vectors an exchange.
+template <class T>
+std::vector<NullVectorFacts> null_vector_facts(const matrix::DistMatrix<T>& A,
+                                               const NearNullSpace<T>& given, std::span<const T> b);
+
+/// Local; a function of its arguments alone. In the order of the kinds, finest level first.
+std::vector<Finding> findings(const SystemFacts& facts, const Options& options);
+
+/// Local. What the end of a solve says.
+std::vector<Finding> findings(solve::Outcome outcome);
+
+/// Collective. findings() of hierarchy_facts().
+template <class T>
+std::vector<Finding> diagnose(const Hierarchy<T>& hierarchy, const Options& options);
+
+}  // namespace nodewise::amg

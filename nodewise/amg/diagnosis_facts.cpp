@@ -1,0 +1,221 @@
+// Gathers what a diagnosis starts from.
+#include <algorithm>
+#include <cmath>
+
+#include "nodewise/amg/block_survey.hpp"
+#include "nodewise/amg/diagnosis.hpp"
+#include "nodewise/amg/row_entries.hpp"
+#include "nodewise/mpi/agree.hpp"
+
+namespace nodewise::amg {
+
+namespace {
+
+using matrix::DistMatrix;
+
+constexpr double near_zero = 1e-8;
+constexpr double large_positive = 0.5;
+
+/// Counts of a level, to be added up over the ranks.
+struct LevelCounts {
+  double near_zero_diagonals = 0, negative_diagonals = 0, positive_rows = 0;
+};
+
+template <class T>
+LevelCounts count_rows(const DistMatrix<T>& A) {
+  LevelCounts counts;
+  for (LocalIndex i = 0; i < A.n_local(); ++i) {
+    const GlobalIndex row = A.rows().to_global(i);
+    double diagonal = 0, others = 0, most_negative = 0, most_positive = 0;
+    for_each_in_row(A, i, [&](GlobalIndex col, double value) {
+      if (col == row) {
+        diagonal = value;
+        return;
+      }
+      others += std::abs(value);
+      most_negative = std::max(most_negative, -value);
+      most_positive = std::max(most_positive, value);
+    });
+    if (diagonal < 0) std::swap(most_negative, most_positive);
+    counts.near_zero_diagonals += others > 0 && std::abs(diagonal) < near_zero * others ? 1 : 0;
+    counts.negative_diagonals += diagonal < 0 ? 1 : 0;
+    const double largest = std::max(most_negative, most_positive);
+    counts.positive_rows += largest > 0 && most_positive >= large_positive * largest ? 1 : 0;
+  }
+  return counts;
+}
+
+/// Numbers of all levels, and of the blocks of the finest, in one list.
+std::vector<double> pack(std::span<const LevelCounts> levels, const BlockSums& blocks) {
+  std::vector<double> numbers;
+  for (const LevelCounts& c : levels) {
+    numbers.insert(numbers.end(), {c.near_zero_diagonals, c.negative_diagonals, c.positive_rows});
+  }
+  for (const BlockCounts& b : blocks) {
+    numbers.insert(numbers.end(), {b.entries, b.places, b.rows, b.translations, b.split});
+  }
+  return numbers;
+}
+
+SystemFacts unpack(std::span<const double> numbers, std::size_t n_levels) {
+  SystemFacts facts;
+  const double* next = numbers.data();
+  const auto count = [&] { return static_cast<GlobalIndex>(*next++); };
+  for (std::size_t l = 0; l < n_levels; ++l) {
+    LevelFacts& level = facts.levels.emplace_back();
+    level.near_zero_diagonals = count();
+    level.negative_diagonals = count();
+    level.positive_rows = count();
+  }
+  BlockSums blocks;
+  for (BlockCounts& b : blocks) {
+    for (double* number : {&b.entries, &b.places, &b.rows, &b.translations, &b.split}) {
+      *number = *next++;
+    }
+  }
+  facts.found_unknowns = block_unknowns(blocks);
+  return facts;
+}
+
+template <class T>
+SystemFacts facts_of_levels(const std::vector<std::shared_ptr<const DistMatrix<T>>>& levels) {
+  const mpi::Comm& comm = levels.front()->comm();
+  std::vector<double> numbers = mpi::collectively(comm, [&] {
+    std::vector<LevelCounts> counts;
+    for (const auto& A : levels) counts.push_back(count_rows(*A));
+    return pack(counts, survey_blocks(*levels.front()));
+  });
+  mpi::sum_in_place(comm, std::span<double>(numbers));
+  SystemFacts facts = unpack(numbers, levels.size());
+  for (std::size_t l = 0; l < levels.size(); ++l) {
+    facts.levels[l].rows = levels[l]->rows().n_global();
+    facts.levels[l].nonzeros = levels[l]->nnz_global();
+  }
+  return facts;
+}
+
+/// The constant vector and the given ones side by side, and their ghosts.
+template <class T>
+struct Vectors {
+  int width = 1;
+  std::vector<double> own, ghosts;
+
+  Vectors(const DistMatrix<T>& A, const NearNullSpace<T>& given)
+      : width(1 + given.n_vectors),
+        own(static_cast<std::size_t>(A.n_local()) * static_cast<std::size_t>(width), 1.0),
+        ghosts(static_cast<std::size_t>(A.n_ghosts()) * static_cast<std::size_t>(width), 1.0) {
+    const auto w = static_cast<std::size_t>(width);
+    for (std::size_t i = 0; i < own.size() / w; ++i) {
+      for (std::size_t k = 1; k < w; ++k) {
+        own[i * w + k] = static_cast<double>(given.row(i)[k - 1]);
+      }
+    }
+  }
+};
+
+/// Sums over the rows for one vector v.
+struct NullVectorSums {
+  double product = 0;  // |A v|^2
+  double moduli = 0;   // | |A| |v| |^2
+  double square = 0;   // |v|^2
+  double with_rhs = 0;
+  double rhs = 0;  // |b|^2
+};
+
+template <class T>
+std::vector<NullVectorSums> sums_of_rows(const DistMatrix<T>& A, const Vectors<T>& v,
+                                         std::span<const T> b) {
+  const auto w = static_cast<std::size_t>(v.width);
+  std::vector<NullVectorSums> sums(w);
+  std::vector<double> product(w), moduli(w);
+  const auto add = [&](const kernels::Csr<T>& part, std::size_t i, std::span<const double> x) {
+    const auto row = static_cast<LocalIndex>(i);
+    for (Offset e = part.begin(row); e < part.end(row); ++e) {
+      const auto value = static_cast<double>(part.vals[static_cast<std::size_t>(e)]);
+      const auto col = static_cast<std::size_t>(part.cols[static_cast<std::size_t>(e)]);
+      for (std::size_t k = 0; k < w; ++k) {
+        const double term = value * x[col * w + k];
+        product[k] += term;
+        moduli[k] += std::abs(term);
+      }
+    }
+  };
+  for (std::size_t i = 0; i < static_cast<std::size_t>(A.n_local()); ++i) {
+    std::fill(product.begin(), product.end(), 0.0);
+    std::fill(moduli.begin(), moduli.end(), 0.0);
+    add(A.on(), i, v.own);
+    add(A.off(), i, v.ghosts);
+    const auto right = static_cast<double>(b[i]);
+    for (std::size_t k = 0; k < w; ++k) {
+      const double own = v.own[i * w + k];
+      sums[k].product += product[k] * product[k];
+      sums[k].moduli += moduli[k] * moduli[k];
+      sums[k].square += own * own;
+      sums[k].with_rhs += own * right;
+      sums[k].rhs += right * right;
+    }
+  }
+  return sums;
+}
+
+}  // namespace
+
+template <class T>
+SystemFacts hierarchy_facts(const Hierarchy<T>& hierarchy) {
+  std::vector<std::shared_ptr<const DistMatrix<T>>> levels;
+  for (std::size_t l = 0; l < hierarchy.levels().size(); ++l) {
+    levels.push_back(hierarchy.matrix(l));
+  }
+  SystemFacts facts = facts_of_levels(levels);
+  facts.coarse_solver = hierarchy.levels().back().coarse_solver;
+  return facts;
+}
+
+template <class T>
+SystemFacts matrix_facts(const std::shared_ptr<const DistMatrix<T>>& A) {
+  return facts_of_levels<T>({A});
+}
+
+template <class T>
+std::vector<NullVectorFacts> null_vector_facts(const DistMatrix<T>& A,
+                                               const NearNullSpace<T>& given,
+                                               std::span<const T> b) {
+  Vectors<T> v = mpi::collectively(A.comm(), [&] { return Vectors<T>(A, given); });
+  if (given.n_vectors > 0) {
+    A.exchange().forward(std::span<const double>(v.own), std::span<double>(v.ghosts), v.width);
+  }
+  std::vector<double> numbers = mpi::collectively(A.comm(), [&] {
+    std::vector<double> list;
+    for (const NullVectorSums& s : sums_of_rows(A, v, b)) {
+      list.insert(list.end(), {s.product, s.moduli, s.square, s.with_rhs, s.rhs});
+    }
+    return list;
+  });
+  mpi::sum_in_place(A.comm(), std::span<double>(numbers));
+  std::vector<NullVectorFacts> facts;
+  for (int k = 0; k < v.width; ++k) {
+    const double* s = &numbers[5 * static_cast<std::size_t>(k)];
+    NullVectorFacts fact{.vector = k - 1};
+    if (s[1] > 0) fact.smallness = std::sqrt(s[0] / s[1]);
+    if (s[2] > 0 && s[4] > 0) fact.part_of_rhs = std::abs(s[3]) / std::sqrt(s[2] * s[4]);
+    facts.push_back(fact);
+  }
+  return facts;
+}
+
+template <class T>
+std::vector<Finding> diagnose(const Hierarchy<T>& hierarchy, const Options& options) {
+  return findings(hierarchy_facts(hierarchy), options);
+}
+
+#define NODEWISE_INSTANTIATE(T)                                                   \
+  template SystemFacts hierarchy_facts(const Hierarchy<T>&);                      \
+  template SystemFacts matrix_facts(const std::shared_ptr<const DistMatrix<T>>&); \
+  template std::vector<NullVectorFacts> null_vector_facts(                        \
+      const DistMatrix<T>&, const NearNullSpace<T>&, std::span<const T>);         \
+  template std::vector<Finding> diagnose(const Hierarchy<T>&, const Options&);
+NODEWISE_INSTANTIATE(double)
+NODEWISE_INSTANTIATE(float)
+#undef NODEWISE_INSTANTIATE
+
+}  // namespace nodewise::amg

@@ -1,0 +1,268 @@
+// Every kind of finding: a matrix that shows it, and one that does not.
+#include <algorithm>
+#include <limits>
+
+#include <gtest/gtest.h>
+
+#include "nodewise/amg/diagnosis.hpp"
+
+#include "amg_support.hpp"
+
+namespace nodewise::amg {
+namespace {
+
+using io::Problem;
+using matrix::Layout;
+using test::DenseMatrix;
+using test::distribute;
+using test::test_comm;
+
+using Matrix = std::shared_ptr<const matrix::DistMatrix<double>>;
+
+Matrix generated(Problem problem, int n) {
+  return std::make_shared<const matrix::DistMatrix<double>>(
+      io::generate<double>(test_comm(), {.problem = problem, .n = n}));
+}
+
+Matrix shared(const DenseMatrix& A) {
+  return std::make_shared<const matrix::DistMatrix<double>>(
+      distribute(A, Layout::uniform(test_comm(), A.rows())));
+}
+
+std::vector<Finding> of_kind(const std::vector<Finding>& all, FindingKind kind) {
+  std::vector<Finding> some;
+  std::copy_if(all.begin(), all.end(), std::back_inserter(some),
+               [&](const Finding& f) { return f.kind == kind; });
+  for (const Finding& f : some) {
+    EXPECT_FALSE(f.text.empty());
+    EXPECT_FALSE(f.advice.empty());
+  }
+  return some;
+}
+
+std::vector<Finding> diagnosed(const Matrix& A, const Options& options, FindingKind kind) {
+  return of_kind(diagnose(Hierarchy<double>(A, options), options), kind);
+}
+
+/// Without a hierarchy, of a matrix known to be symmetric or not.
+std::vector<Finding> examined(const DenseMatrix& A, bool symmetric, FindingKind kind) {
+  SystemFacts facts = matrix_facts<double>(shared(A));
+  facts.symmetric = symmetric;
+  return of_kind(findings(facts, Options{}), kind);
+}
+
+/// Zero row sums: the Laplacian of a grid with a natural boundary.
+DenseMatrix neumann(int n) {
+  DenseMatrix A = test::model(Problem::laplace5, n);
+  for (GlobalIndex i = 0; i < A.rows(); ++i) {
+    A(i, i) = 0;
+    double sum = 0;
+    for (GlobalIndex j = 0; j < A.cols(); ++j) sum += A(i, j);
+    A(i, i) = -sum;
+  }
+  return A;
+}
+
+std::vector<double> part(const Matrix& A, const std::function<double(GlobalIndex)>& value) {
+  std::vector<double> b;
+  for (GlobalIndex i = A->rows().begin(); i < A->rows().end(); ++i) b.push_back(value(i));
+  return b;
+}
+
+TEST(Diagnosis, FindsNothingInALaplacian) {
+  EXPECT_TRUE(diagnose(Hierarchy<double>(generated(Problem::laplace7, 8), {}), {}).empty());
+}
+
+TEST(Diagnosis, FindsCoarseningThatKeepsMostRows) {
+  SystemFacts facts;
+  facts.coarse_solver = "direct";
+  facts.levels = {{.rows = 9000, .nonzeros = 9000},
+                  {.rows = 5120, .nonzeros = 900},
+                  {.rows = 4710, .nonzeros = 900}};
+  const auto found = findings(facts, {});
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].kind, FindingKind::stalled_coarsening);
+  EXPECT_EQ(found[0].level, 1);
+  EXPECT_EQ(found[0].count, 4710);
+  EXPECT_DOUBLE_EQ(found[0].magnitude, 4710.0 / 5120);
+  EXPECT_EQ(found[0].text, "coarsening keeps 92 % of the rows (5,120 -> 4,710)");
+  EXPECT_EQ(found[0].advice, "try --strength-threshold 0.125 or --aggressive-levels 2");
+}
+
+TEST(Diagnosis, FindsCoarseningThatEnds) {
+  const Matrix A = generated(Problem::laplace5, 30);
+  Options limited;
+  limited.max_levels = 1;
+  const auto by_levels = diagnosed(A, limited, FindingKind::stalled_coarsening);
+  ASSERT_EQ(by_levels.size(), 1U);
+  EXPECT_EQ(by_levels[0].count, 900);
+  EXPECT_NE(by_levels[0].advice.find("--max-levels"), std::string::npos);
+  Options nothing_strong;
+  nothing_strong.strength_threshold = 1;
+  EXPECT_EQ(diagnosed(A, nothing_strong, FindingKind::stalled_coarsening).size(), 1U);
+  EXPECT_TRUE(diagnosed(A, {}, FindingKind::stalled_coarsening).empty());
+}
+
+TEST(Diagnosis, FindsDenseCoarseLevels) {
+  const Matrix A = generated(Problem::laplace7, 9);
+  Options dense;
+  dense.max_interpolation_entries = 0;
+  dense.coarsening = Coarsening::cljp;
+  dense.max_coarse_rows = 10;
+  const Hierarchy<double> hierarchy(A, dense);
+  const auto found = of_kind(diagnose(hierarchy, dense), FindingKind::operator_complexity);
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_DOUBLE_EQ(found[0].magnitude, hierarchy.operator_complexity());
+  EXPECT_GT(found[0].level, 0);
+  EXPECT_TRUE(diagnosed(A, {}, FindingKind::operator_complexity).empty());
+}
+
+TEST(Diagnosis, FindsDiagonalsNearZero) {
+  DenseMatrix A = test::model(Problem::laplace5, 5);
+  EXPECT_TRUE(examined(A, true, FindingKind::near_zero_diagonal).empty());
+  A(7, 7) = 1e-12;
+  A(9, 9) = -1e-12;
+  const auto found = examined(A, true, FindingKind::near_zero_diagonal);
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].count, 2);
+}
+
+TEST(Diagnosis, FindsNegativeDiagonals) {
+  const DenseMatrix A = test::model(Problem::laplace5, 5);
+  EXPECT_TRUE(examined(A, true, FindingKind::negative_diagonal).empty());
+  const auto all = test::with_negated_rows(A, [](GlobalIndex) { return true; });
+  const auto of_all = examined(all, true, FindingKind::negative_diagonal);
+  ASSERT_EQ(of_all.size(), 1U);
+  EXPECT_EQ(of_all[0].count, 25);
+  EXPECT_NE(of_all[0].advice.find("-1"), std::string::npos);
+  EXPECT_TRUE(examined(all, true, FindingKind::indefinite).empty());
+  const auto some = test::with_negated_rows(A, [](GlobalIndex i) { return i % 5 == 0; });
+  const auto of_some = examined(some, false, FindingKind::negative_diagonal);
+  ASSERT_EQ(of_some.size(), 1U);
+  EXPECT_EQ(of_some[0].count, 5);
+  EXPECT_TRUE(examined(some, false, FindingKind::indefinite).empty());
+}
+
+TEST(Diagnosis, FindsIndefiniteMatrices) {
+  DenseMatrix A = test::model(Problem::laplace5, 5);
+  EXPECT_TRUE(examined(A, true, FindingKind::indefinite).empty());
+  A(3, 3) = -4;
+  EXPECT_EQ(examined(A, true, FindingKind::indefinite).size(), 1U);
+  EXPECT_EQ(of_kind(findings(solve::Outcome::indefinite_matrix), FindingKind::indefinite).size(),
+            1U);
+}
+
+TEST(Diagnosis, TellsOfTheEndOfASolve) {
+  const auto preconditioner = findings(solve::Outcome::indefinite_preconditioner);
+  EXPECT_EQ(of_kind(preconditioner, FindingKind::indefinite_preconditioner).size(), 1U);
+  EXPECT_EQ(of_kind(findings(solve::Outcome::inconsistent), FindingKind::inconsistent_rhs).size(),
+            1U);
+  EXPECT_TRUE(findings(solve::Outcome::converged).empty());
+  EXPECT_TRUE(findings(solve::Outcome::max_iterations).empty());
+}
+
+TEST(Diagnosis, FindsLargePositiveCouplings) {
+  const Matrix positive = shared(test::random_symmetric(40, 0.2, 0.8, 3));
+  Options options;
+  options.max_coarse_rows = 10;
+  const auto found = diagnosed(positive, options, FindingKind::positive_couplings);
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_GT(found[0].magnitude, 0.25);
+  Options absolute = options;
+  absolute.strength_measure = StrengthMeasure::absolute;
+  EXPECT_TRUE(diagnosed(positive, absolute, FindingKind::positive_couplings).empty());
+  const Matrix negative = shared(test::random_symmetric(40, 0.2, 0.0, 3));
+  EXPECT_TRUE(diagnosed(negative, options, FindingKind::positive_couplings).empty());
+}
+
+/// The kinds found for A x = b, with the facts of null vectors.
+std::vector<Finding> of_system(const Matrix& A, const NearNullSpace<double>& given,
+                               const std::vector<double>& b, FindingKind kind) {
+  SystemFacts facts = matrix_facts(A);
+  facts.symmetric = true;
+  facts.null_vectors = null_vector_facts<double>(*A, given, b);
+  return of_kind(findings(facts, {}), kind);
+}
+
+TEST(Diagnosis, FindsTheConstantInTheNullSpace) {
+  const Matrix singular = shared(neumann(5));
+  const Matrix regular = shared(test::model(Problem::laplace5, 5));
+  const auto ones = part(singular, [](GlobalIndex) { return 1.0; });
+  const auto balanced = part(singular, [](GlobalIndex i) { return static_cast<double>(i) - 12; });
+  EXPECT_EQ(of_system(singular, {}, ones, FindingKind::null_space).size(), 1U);
+  EXPECT_EQ(of_system(singular, {}, balanced, FindingKind::null_space).size(), 1U);
+  EXPECT_TRUE(of_system(regular, {}, ones, FindingKind::null_space).empty());
+  const auto found = of_system(singular, {}, ones, FindingKind::inconsistent_rhs);
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_NEAR(found[0].magnitude, 1, 1e-12);
+  EXPECT_TRUE(of_system(singular, {}, balanced, FindingKind::inconsistent_rhs).empty());
+  EXPECT_TRUE(of_system(regular, {}, ones, FindingKind::inconsistent_rhs).empty());
+}
+
+// D^-1 L D^-1 maps D 1 to zero.
+TEST(Diagnosis, FindsGivenVectorsInTheNullSpace) {
+  const auto weight = [](GlobalIndex i) { return 1 + 0.5 * static_cast<double>(i % 3); };
+  DenseMatrix scaled = neumann(5);
+  for (GlobalIndex i = 0; i < 25; ++i) {
+    for (GlobalIndex j = 0; j < 25; ++j) scaled(i, j) /= weight(i) * weight(j);
+  }
+  const Matrix A = shared(scaled);
+  NearNullSpace<double> given{2, {}};
+  for (GlobalIndex i = A->rows().begin(); i < A->rows().end(); ++i) {
+    given.values.push_back(static_cast<double>(i));
+    given.values.push_back(weight(i));
+  }
+  const auto b = part(A, weight);
+  const auto found = of_system(A, given, b, FindingKind::null_space);
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_NE(found[0].text.find("vector 2 of the near null space"), std::string::npos);
+  EXPECT_EQ(of_system(A, given, b, FindingKind::inconsistent_rhs).size(), 1U);
+  EXPECT_TRUE(of_system(A, {}, b, FindingKind::null_space).empty());
+}
+
+TEST(Diagnosis, FindsUnknownsThatAreNotDeclared) {
+  const DenseMatrix L = test::model(Problem::laplace5, 8);
+  DenseMatrix A(3 * L.rows(), 3 * L.cols());
+  for (GlobalIndex i = 0; i < A.rows(); ++i) {
+    for (GlobalIndex j = 0; j < A.cols(); ++j) {
+      A(i, j) = L(i / 3, j / 3) * (i % 3 == j % 3 ? 2.0 : 0.3);
+    }
+  }
+  const auto found = examined(A, true, FindingKind::undeclared_unknowns);
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].magnitude, 3);
+  SystemFacts facts = matrix_facts<double>(shared(A));
+  Options declared;
+  declared.unknowns = 3;
+  EXPECT_TRUE(of_kind(findings(facts, declared), FindingKind::undeclared_unknowns).empty());
+  EXPECT_TRUE(examined(L, true, FindingKind::undeclared_unknowns).empty());
+}
+
+TEST(Diagnosis, FindsNonsymmetricMatricesUnderSymmetricMethods) {
+  SystemFacts facts = matrix_facts<double>(shared(test::random_matrix(30, 0.2, 0.0, 1)));
+  const auto found = [&](bool symmetric, bool method) {
+    facts.symmetric = symmetric;
+    facts.symmetric_method = method;
+    return of_kind(findings(facts, {}), FindingKind::nonsymmetric_matrix).size();
+  };
+  EXPECT_EQ(found(false, true), 1U);
+  EXPECT_EQ(found(false, false), 0U);
+  EXPECT_EQ(found(true, true), 0U);
+}
+
+TEST(Diagnosis, IsTheSameOnAnyLayout) {
+  const DenseMatrix A = test::with_negated_rows(test::random_symmetric(40, 0.2, 0.8, 4),
+                                                [](GlobalIndex i) { return i % 7 == 0; });
+  const SystemFacts serial =
+      matrix_facts<double>(std::make_shared<const matrix::DistMatrix<double>>(test::serial(A)));
+  for (const Layout& layout : test::layouts_of(test_comm(), A.rows())) {
+    const SystemFacts facts = matrix_facts<double>(
+        std::make_shared<const matrix::DistMatrix<double>>(distribute(A, layout)));
+    EXPECT_EQ(facts.levels[0].negative_diagonals, serial.levels[0].negative_diagonals);
+    EXPECT_EQ(facts.levels[0].positive_rows, serial.levels[0].positive_rows);
+    EXPECT_EQ(facts.levels[0].near_zero_diagonals, serial.levels[0].near_zero_diagonals);
+  }
+}
+
+}  // namespace
+}  // namespace nodewise::amg
