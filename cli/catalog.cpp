@@ -66,30 +66,47 @@ void append(std::vector<Option>& options, std::string_view group, std::string_vi
   }
 }
 
-/// Options of multigrid that only its cycle, or the way its data travels, depends on.
-bool leaves_levels_alone(const Option& option) {
-  static const std::vector<std::string> names = {"smoother",        "sweep-order",   "pre-sweeps",
-                                                 "post-sweeps",     "jacobi-weight", "route",
-                                                 "route-from-level"};
+bool is_one_of(const Option& option, const std::vector<std::string>& names) {
   return std::find(names.begin(), names.end(), option.name) != names.end();
 }
 
+/// Options of multigrid that only its cycle, or the way its data travels, depends on.
+bool leaves_levels_alone(const Option& option) {
+  return is_one_of(option, {"smoother", "sweep-order", "pre-sweeps", "post-sweeps", "jacobi-weight",
+                            "route", "route-from-level"});
+}
+
+/// Those of them that decide how often a cycle exchanges.
+bool decides_exchanges(const Option& option) {
+  return is_one_of(option, {"smoother", "sweep-order", "pre-sweeps", "post-sweeps"});
+}
+
+/// Options of multigrid that have no effect on a prediction.
+bool is_of_the_real_run(const Option& option) {
+  return is_one_of(option, {"setup-route", "transport", "setup-transport", "precision",
+                            "sor-weight", "chebyshev-fraction", "domains", "threads"});
+}
+
 std::vector<Option> make_catalog() {
-  const std::vector<Command> any = {Command::solve, Command::inspect, Command::convert};
+  const std::vector<Command> any = {Command::solve, Command::inspect, Command::predict,
+                                    Command::convert};
   const std::vector<Command> solve = {Command::solve};
-  const std::vector<Command> both = {Command::solve, Command::inspect};
+  const std::vector<Command> with_levels = {Command::solve, Command::inspect, Command::predict};
+  const std::vector<Command> with_virtual_ranks = {Command::inspect, Command::predict};
   std::vector<Option> all;
   append(all, "Input", "input", any, source_fields(), &Settings::source);
   append(all, "Input", "input", solve, rhs_fields(), &Settings::rhs);
   append(all, "Solver", "solver", solve, method_fields(), &Settings::method);
   append(all, "Solver", "solver", solve, solve::option_fields(), &Settings::solver);
-  append(all, "Multigrid", "amg", both, amg::option_fields(), &Settings::amg);
-  append(all, "Multigrid", "amg", both, knowledge_fields(), &Settings::knowledge);
+  append(all, "Multigrid", "amg", with_levels, amg::option_fields(), &Settings::amg);
+  append(all, "Multigrid", "amg", with_levels, knowledge_fields(), &Settings::knowledge);
   append(all, "Model problems", "problem", any, io::gallery_fields(), &Settings::gallery);
-  append(all, "Placement", "placement", {Command::solve, Command::inspect, Command::calibrate},
-         placement_fields(), &Settings::placement);
-  append(all, "Placement", "placement", {Command::inspect}, virtual_fields(),
+  std::vector<Command> placed = with_levels;
+  placed.push_back(Command::calibrate);
+  append(all, "Placement", "placement", placed, placement_fields(), &Settings::placement);
+  append(all, "Placement", "placement", with_virtual_ranks, virtual_fields(),
          &Settings::virtual_machine);
+  append(all, "Prediction", "prediction", {Command::predict}, predict_fields(), &Settings::predict);
   append(all, "Communication", "communication", solve, mpi::setting_fields(),
          &Settings::communication);
   append(all, "Output", "output", solve, result_fields(), &Settings::result);
@@ -100,12 +117,14 @@ std::vector<Option> make_catalog() {
   for (Option& option : all) {
     if (option.name == "output") option.letter = 'o';
     if (option.name == "quiet") option.letter = 'q';
-    if (option.name == "json" || option.name == "preset") option.commands = both;
+    if (option.name == "json" || option.name == "preset") option.commands = with_levels;
     if (option.name == "json" || option.name == "output" || option.name == "quiet" ||
         option.name == "progress") {
       option.commands.push_back(Command::calibrate);
     }
     if (leaves_levels_alone(option)) option.commands = solve;
+    if (decides_exchanges(option)) option.commands.push_back(Command::predict);
+    if (is_of_the_real_run(option)) std::erase(option.commands, Command::predict);
     if (option.name == "problem") option.standard.clear();  // without it a file is read
   }
   return all;
@@ -145,6 +164,8 @@ std::span<const CommandInfo> commands() {
       {Command::solve, "solve", "A.mtx | --problem NAME", "solve A x = b and report how it went"},
       {Command::inspect, "inspect", "A.mtx | --problem NAME",
        "describe a matrix and its hierarchy, and count messages for any number of ranks"},
+      {Command::predict, "predict", "A.mtx | --problem NAME",
+       "predict what the levels cost on a machine described by a file, for any number of ranks"},
       {Command::convert, "convert", "IN OUT | --problem NAME OUT",
        "write a matrix, or a model problem, in the format that OUT's name ends in"},
       {Command::calibrate, "calibrate", "",

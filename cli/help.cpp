@@ -16,9 +16,9 @@ constexpr std::size_t page_width = 98;
 constexpr std::size_t left_width = 34;
 
 const std::vector<std::string>& groups() {
-  static const std::vector<std::string> names = {"Input",     "Model problems", "Solver",
-                                                 "Multigrid", "Placement",      "Communication",
-                                                 "Output",    "Calibration",    "Pages"};
+  static const std::vector<std::string> names = {
+      "Input",      "Model problems", "Solver", "Multigrid",   "Placement",
+      "Prediction", "Communication",  "Output", "Calibration", "Pages"};
   return names;
 }
 
@@ -114,7 +114,8 @@ std::string command_help(Command command) {
   }
   for (const std::string& group : groups()) text += group_text(group, &command);
   if (command == Command::calibrate) text += exit_codes_text();
-  if (command == Command::solve || command == Command::inspect || command == Command::convert) {
+  if (command == Command::solve || command == Command::inspect || command == Command::predict ||
+      command == Command::convert) {
     text +=
         "Files are Matrix Market (.mtx, read also with gzip) or PETSc binary (.petsc, .bin).\n"
         "A flag may be given a value: --graph-laplacian=false.\n\n";
@@ -137,8 +138,10 @@ std::string options_markdown() {
       "Names are written with dashes on the command line and with underscores in the structs of "
       "the\n"
       "library. A flag is switched on by its name and takes a value only after `=`, as in\n"
-      "`--graph-laplacian=false`. All options but those of virtual ranks belong to `nodewise "
-      "solve`;\n"
+      "`--graph-laplacian=false`. All options but those of virtual ranks and of the group "
+      "Prediction "
+      "belong to\n"
+      "`nodewise solve`;\n"
       "those of the groups Input (but for the right-hand side) and Model problems, and `--quiet`, "
       "also\n"
       "to `nodewise convert`; those of the group Pages to `nodewise options`; those of the group\n"

@@ -104,7 +104,8 @@ void run_parser(CLI::App& app, std::span<const std::string> words) {
 
 void check_file_count(const Settings& s) {
   const std::size_t files = s.files.size();
-  if (s.command == Command::solve || s.command == Command::inspect) {
+  if (s.command == Command::solve || s.command == Command::inspect ||
+      s.command == Command::predict) {
     if (s.is_model_problem() && files > 0) {
       fail(fmt::format("give a matrix file or --problem, not both ('{}')", s.files[0]));
     }
@@ -126,6 +127,19 @@ void check_file_count(const Settings& s) {
     }
   } else if (files > 0) {
     fail(fmt::format("unexpected argument '{}'", s.files[0]));
+  }
+}
+
+void check_prediction(const Settings& s) {
+  if (s.predict.machine.empty()) {
+    fail("predict needs --machine NAME or FILE, which says what messages cost");
+  }
+  if (!s.has_virtual_ranks()) fail("predict needs --virtual-ranks N, the ranks of that machine");
+  if (s.has("rank-counts") && s.placement.ranks_per_node == 0) {
+    fail("--rank-counts needs --ranks-per-node N: a list of nodes fits one number of ranks only");
+  }
+  if (s.has("rank-counts") && s.has("domain-map")) {
+    fail("give --rank-counts or --domain-map, not both");
   }
 }
 
@@ -177,6 +191,7 @@ void check_combinations(const Settings& s) {
   if (s.communication.sparse_exchange == mpi::SparseExchange::rma) {
     fail("--sparse-exchange rma is for messages of one size only, and those of a solve are not");
   }
+  if (s.command == Command::predict) check_prediction(s);
   check_virtual_ranks(s);
   if (s.has("route-from-level") && std::max(s.amg.route.size(), s.amg.setup_route.size()) > 1) {
     fail("give routes by level or --route-from-level, not both");

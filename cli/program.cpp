@@ -16,6 +16,7 @@
 #include "cli/last_resort.hpp"
 #include "cli/machine.hpp"
 #include "cli/parse.hpp"
+#include "cli/predict_command.hpp"
 #include "cli/preset.hpp"
 #include "cli/solve_command.hpp"
 
@@ -64,6 +65,8 @@ ExitCode run_command(const std::shared_ptr<const mpi::Comm>& world,
       return solve_command(world, settings, words);
     case Command::inspect:
       return inspect_command(world, settings, words);
+    case Command::predict:
+      return predict_command(world, settings, words);
     case Command::convert:
       return convert_command(world, settings);
     case Command::calibrate:

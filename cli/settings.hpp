@@ -9,12 +9,13 @@
 #include "nodewise/amg/hierarchy.hpp"
 #include "nodewise/base/options.hpp"
 #include "nodewise/io/gallery.hpp"
+#include "nodewise/model/queue_search.hpp"
 #include "nodewise/mpi/settings.hpp"
 #include "nodewise/solve/report.hpp"
 
 namespace nodewise::cli {
 
-enum class Command { help, solve, inspect, convert, calibrate, options, version };
+enum class Command { help, solve, inspect, predict, convert, calibrate, options, version };
 /// `automatic`, then those of solve::Method in its order.
 enum class SolverChoice {
   automatic,
@@ -91,6 +92,14 @@ struct CalibrateOptions {
   std::string name = "calibrated";
 };
 
+/// What `nodewise predict` is to predict.
+struct PredictOptions {
+  std::string machine;
+  std::string rank_counts;
+  model::Arrival arrival = model::Arrival::observed;
+  double s_per_flop = 0;  ///< 0: as the machine says
+};
+
 /// What `nodewise options` prints.
 struct PageOptions {
   bool markdown = false;
@@ -118,6 +127,7 @@ struct Settings {
   ConsoleOptions console;
   VirtualOptions virtual_machine;
   CalibrateOptions calibrate;
+  PredictOptions predict;
   PageOptions page;
 
   bool has(const std::string& option) const { return given.count(option) != 0; }
@@ -138,6 +148,7 @@ std::span<const Field<ResultOptions>> result_fields();
 std::span<const Field<ConsoleOptions>> console_fields();
 std::span<const Field<VirtualOptions>> virtual_fields();
 std::span<const Field<CalibrateOptions>> calibrate_fields();
+std::span<const Field<PredictOptions>> predict_fields();
 std::span<const Field<PageOptions>> page_fields();
 
 }  // namespace nodewise::cli

@@ -1,0 +1,101 @@
+#include "cli/cycle_visits.hpp"
+
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "nodewise/amg/cycle.hpp"
+
+#include "cli/exit_code.hpp"
+
+namespace nodewise::cli {
+
+namespace {
+
+using amg::CycleKind;
+using amg::SmootherKind;
+using amg::SweepOrder;
+
+/// Exchanges of a sweep, of a first sweep from zero, and passes over the matrix.
+struct Sweep {
+  double exchanges = 1;
+  double exchanges_from_zero = 0;
+  double passes = 1;
+};
+
+Sweep sweep_of(const amg::Options& options, bool symmetric) {
+  Sweep sweep;
+  switch (options.smoother) {
+    case SmootherKind::l1_gauss_seidel:
+    case SmootherKind::gauss_seidel:
+    case SmootherKind::l1_block_gauss_seidel:
+    case SmootherKind::block_gauss_seidel:
+      if (options.sweep_order == SweepOrder::backward) sweep.exchanges_from_zero = 1;
+      if (options.sweep_order == SweepOrder::symmetric ||
+          (options.sweep_order == SweepOrder::automatic && !symmetric)) {
+        sweep.passes = 2;  // with one exchange
+      }
+      break;
+    case SmootherKind::l1_jacobi:
+    case SmootherKind::jacobi:
+    case SmootherKind::l1_block_jacobi:
+    case SmootherKind::block_jacobi:
+      break;
+    case SmootherKind::chebyshev:
+      sweep.exchanges = options.chebyshev_degree;
+      sweep.exchanges_from_zero = options.chebyshev_degree - 1;
+      sweep.passes = options.chebyshev_degree;
+      break;
+    case SmootherKind::ilu0:
+      sweep.passes = 2;  // the residual and the factors
+      break;
+  }
+  return sweep;
+}
+
+/// How often level l is visited, were it not the last.
+double visits_of_level(CycleKind kind, std::size_t l) {
+  if (kind == CycleKind::w) return std::ldexp(1.0, static_cast<int>(l));
+  if (kind == CycleKind::f) return static_cast<double>(l) + 1;
+  return 1;
+}
+
+}  // namespace
+
+std::vector<Visits> visits_of_cycle(const amg::Options& options, bool symmetric,
+                                    std::size_t n_levels, bool direct_last) {
+  if (options.cycle == CycleKind::k || options.cycle == CycleKind::additive) {
+    throw Failure(ExitCode::usage, fmt::format("--cycle {} cannot be predicted: take v, w or f",
+                                               options.cycle == CycleKind::k ? "k" : "additive"));
+  }
+  const Sweep sweep = sweep_of(options, symmetric);
+  const double pre = options.pre_sweeps;
+  const double post = options.post_sweeps;
+  std::vector<Visits> all(n_levels);
+  for (std::size_t l = 0; l < n_levels; ++l) {
+    Visits& level = all[l];
+    const double from_zero = l == 0 ? 1 : visits_of_level(options.cycle, l - 1);
+    if (l + 1 == n_levels) {  // visited once for each visit of the level before
+      if (direct_last) {
+        level.solves = from_zero;
+      } else {
+        const double sweeps = 2.0 * amg::last_level_sweeps;
+        level.passes = from_zero * sweeps * sweep.passes;
+        level.products = from_zero * (sweep.exchanges_from_zero + (sweeps - 1) * sweep.exchanges);
+      }
+      continue;
+    }
+    const double visits = visits_of_level(options.cycle, l);
+    level.transfers = visits;
+    level.passes = visits * ((pre + post) * sweep.passes + 1);
+    level.products = visits * ((pre + post) * sweep.exchanges + 1);
+    if (pre > 0) {
+      level.products -= from_zero * (sweep.exchanges - sweep.exchanges_from_zero);
+    } else {
+      level.products -= from_zero;  // the residual of zero is the right-hand side
+    }
+  }
+  return all;
+}
+
+}  // namespace nodewise::cli

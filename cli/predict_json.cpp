@@ -1,0 +1,162 @@
+#include "cli/predict_json.hpp"
+
+#include "cli/json_parts.hpp"
+
+namespace nodewise::cli {
+
+namespace {
+
+/// Raised whenever a field changes its meaning or goes away; new fields leave it as it is.
+constexpr int schema_version = 1;
+
+const char* to_string(CollectiveKind kind) {
+  return kind == CollectiveKind::plain ? "plain" : "node_aware";
+}
+
+Json time_json(const ExchangeTime& time) {
+  const model::ExchangeCost& f = time.formula;
+  return {{"formula_s",
+           {{"latency", number(f.latency_s)},
+            {"bandwidth", number(f.bandwidth_s)},
+            {"injection", number(f.injection_s)},
+            {"queue", number(f.queue_s)},
+            {"contention", number(f.contention_s)},
+            {"total", number(f.total())}}},
+          {"simulated_s",
+           {{"base", number(time.simulated.front())},
+            {"low", number(time.low())},
+            {"high", number(time.high())},
+            {"by_scenario", time.simulated}}}};
+}
+
+/// Of one exchange, with what is not added up over several.
+Json exchange_json(const ExchangeTime& time) {
+  Json json = time_json(time);
+  json["max_messages_off_node"] = time.max_off_node;
+  return json;
+}
+
+Json by_route(const std::vector<ExchangeTime>& times, const std::vector<comm::Route>& routes) {
+  if (times.empty()) return nullptr;
+  Json json = Json::object();
+  for (std::size_t k = 0; k < times.size(); ++k) {
+    json[comm::to_string(routes[k])] = exchange_json(times[k]);
+  }
+  return json;
+}
+
+Json by_kind(const std::vector<ExchangeTime>& times) {
+  if (times.empty()) return nullptr;
+  Json json = Json::object();
+  for (const CollectiveKind kind : {CollectiveKind::plain, CollectiveKind::node_aware}) {
+    json[to_string(kind)] = exchange_json(times[static_cast<std::size_t>(kind)]);
+  }
+  return json;
+}
+
+Json levels_json(const PredictRecord& record) {
+  const Prediction& p = record.prediction;
+  const BestRoutes formula = p.best(by_formula);
+  const BestRoutes simulation = p.best(by_simulation);
+  Json levels = Json::array();
+  for (std::size_t l = 0; l < p.levels.size(); ++l) {
+    const PredictedLevel& level = p.levels[l];
+    Json json = {{"rows", level.rows},
+                 {"nonzeros", level.nonzeros},
+                 {"active_ranks", level.active_ranks},
+                 {"most_rows_of_a_rank", level.most_rows},
+                 {"most_nonzeros_of_a_rank", level.most_nonzeros},
+                 {"in_a_cycle",
+                  {{"products", level.visits.products},
+                   {"transfers", level.visits.transfers},
+                   {"passes", level.visits.passes},
+                   {"solves", level.visits.solves}}},
+                 {"work_s", record.machine.knows_work ? number(level.work_s) : Json(nullptr)}};
+    for (const Exchanged e : all_exchanged) json[to_string(e)] = by_route(level.of(e), p.routes);
+    json["gathering"] = by_kind(level.gathering);
+    json["cheapest_by_formula"] = comm::to_string(p.routes[formula.of_level[l]]);
+    json["cheapest_by_simulation"] = comm::to_string(p.routes[simulation.of_level[l]]);
+    levels.push_back(std::move(json));
+  }
+  return levels;
+}
+
+Json cycle_json(const Prediction& p) {
+  Json json = Json::object();
+  for (std::size_t k = 0; k < p.routes.size(); ++k) {
+    json[comm::to_string(p.routes[k])] = time_json(p.cycle(k));
+  }
+  return {{"one_route", json},
+          {"best_by_formula", time_json(p.cycle(p.best(by_formula)))},
+          {"best_by_simulation", time_json(p.cycle(p.best(by_simulation)))}};
+}
+
+Json scaling_json(const PredictRecord& record) {
+  if (record.scaling.empty()) return nullptr;
+  Json points = Json::array();
+  for (const ScalingPoint& point : record.scaling) {
+    points.push_back({{"ranks", point.ranks},
+                      {"nodes", point.nodes},
+                      {"rows_of_a_rank", point.rows_of_a_rank},
+                      {"work_s", number(point.work_s)},
+                      {"first_route", time_json(point.first_route)},
+                      {"best_by_formula", time_json(point.best_by_formula)},
+                      {"best_by_simulation", time_json(point.best_by_simulation)}});
+  }
+  const auto turn = [&](bool best, std::size_t measure) {
+    const ScalingPoint& point = record.scaling[fastest(record.scaling, best, measure)];
+    return Json{{"ranks", point.ranks}, {"rows_of_a_rank", point.rows_of_a_rank}};
+  };
+  return {
+      {"points", points},
+      {"fastest",
+       {{"first_route",
+         {{"by_formula", turn(false, by_formula)}, {"by_simulation", turn(false, by_simulation)}}},
+        {"best",
+         {{"by_formula", turn(true, by_formula)}, {"by_simulation", turn(true, by_simulation)}}}}}};
+}
+
+Json costs_json(const PredictedMachine& machine) {
+  return {{"name", machine.name},
+          {"source", machine.source},
+          {"measured", machine.measured},
+          {"overheads_assumed", !machine.knows_overheads},
+          {"left_out", machine.left_out}};
+}
+
+}  // namespace
+
+std::string predict_json(const PredictRecord& record, const Settings& settings) {
+  const Prediction& p = record.prediction;
+  Json routes = Json::array();
+  for (const comm::Route route : p.routes) routes.push_back(comm::to_string(route));
+  return dumped(
+      {{"schema_version", schema_version},
+       {"program", program_json()},
+       {"command_line", record.command_line},
+       {"options", options_json(settings, Command::predict)},
+       {"preset", preset_json(record.preset)},
+       {"machine", costs_json(record.machine)},
+       {"matrix",
+        {{"source", record.matrix.source},
+         {"rows", record.matrix.rows},
+         {"nonzeros", record.matrix.nonzeros},
+         {"symmetric", record.matrix.symmetric}}},
+       {"ranks", p.n_ranks()},
+       {"nodes", p.ranks_per_node.size()},
+       {"routes", routes},
+       {"scenarios", p.scenarios},
+       {"coarse_levels_are_exact", p.levels_are_exact},
+       {"levels", levels_json(record)},
+       {"allreduce", by_kind(p.allreduce)},
+       {"cycle", cycle_json(p)},
+       {"work_of_a_cycle_s", record.machine.knows_work ? number(p.work_s()) : Json(nullptr)},
+       {"scaling", scaling_json(record)},
+       {"times_s",
+        {{"read", record.times.read},
+         {"setup", record.times.setup},
+         {"predict", record.times.predict}}},
+       {"memory_bytes", {{"peak_resident_max", record.memory.peak_max_bytes}}}});
+}
+
+}  // namespace nodewise::cli

@@ -1,0 +1,13 @@
+// The JSON report of `nodewise predict`; docs/predict.schema.json describes it.
+#pragma once
+
+#include <string>
+
+#include "cli/predict_record.hpp"
+#include "cli/settings.hpp"
+
+namespace nodewise::cli {
+
+std::string predict_json(const PredictRecord& record, const Settings& settings);
+
+}  // namespace nodewise::cli

@@ -1,0 +1,145 @@
+// All that `nodewise predict` finds: what its tables print and its JSON report holds.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "nodewise/amg/hierarchy.hpp"
+#include "nodewise/comm/route/route.hpp"
+#include "nodewise/model/exchange_cost.hpp"
+
+#include "cli/record.hpp"
+
+namespace nodewise::cli {
+
+/// The exchanges of a level that are predicted.
+enum class Exchanged {
+  product,            ///< with the level's matrix: a sweep, a residual
+  restriction,        ///< to the next level
+  prolongation,       ///< from the next level
+  interpolation_rows  ///< rows of the interpolation on their way to A P of the Galerkin product
+};
+inline constexpr std::array<Exchanged, 4> all_exchanged = {
+    Exchanged::product, Exchanged::restriction, Exchanged::prolongation,
+    Exchanged::interpolation_rows};
+const char* to_string(Exchanged exchanged) noexcept;
+
+/// One exchange over one route, or one collective by one algorithm.
+struct ExchangeTime {
+  model::ExchangeCost formula;    ///< seconds by the closed formulas, term by term
+  std::vector<double> simulated;  ///< seconds by scenario, in the order of Prediction::scenarios
+  std::int64_t max_off_node = 0;  ///< messages to other nodes of the rank that sends most
+
+  double low() const;  ///< the ends of the band that the scenarios span
+  double high() const;
+  ExchangeTime& add(const ExchangeTime& other, double times = 1);
+};
+
+/// How often one cycle does what, on a level.
+struct Visits {
+  double products = 0;   ///< exchanges of the level's vectors
+  double passes = 0;     ///< over the level's matrix
+  double transfers = 0;  ///< to and from the next level
+  double solves = 0;     ///< directly, on the last level
+};
+
+/// An algorithm for a collective.
+enum class CollectiveKind { plain, node_aware };
+
+/// One level on the virtual ranks.
+struct PredictedLevel {
+  GlobalIndex rows = 0;
+  GlobalIndex nonzeros = 0;
+  int active_ranks = 0;           ///< that own rows
+  GlobalIndex most_rows = 0;      ///< of a rank
+  GlobalIndex most_nonzeros = 0;  ///< of a rank
+  Visits visits;
+  /// By Exchanged, then by route. Only `product` on the last level.
+  std::array<std::vector<ExchangeTime>, all_exchanged.size()> times;
+  /// On a last level that is solved directly: gathering the right-hand side, by CollectiveKind.
+  std::vector<ExchangeTime> gathering;
+  double work_s = 0;  ///< of arithmetic in one cycle, on the rank with most; 0: not known
+
+  const std::vector<ExchangeTime>& of(Exchanged exchanged) const {
+    return times[static_cast<std::size_t>(exchanged)];
+  }
+  /// What a cycle exchanges here, over one route and gathering in one way.
+  ExchangeTime of_cycle(std::size_t route, CollectiveKind kind) const;
+};
+
+/// A measure by which times are compared: number 0 is the formulas', k + 1 that of scenario k.
+double seconds(const ExchangeTime& time, std::size_t measure);
+
+/// The choice of routes that a measure finds cheapest.
+struct BestRoutes {
+  std::vector<std::size_t> of_level;  ///< places in Prediction::routes
+  CollectiveKind gathering = CollectiveKind::plain;
+};
+
+/// One number of ranks.
+struct Prediction {
+  std::vector<int> ranks_per_node;
+  std::vector<comm::Route> routes;
+  std::vector<std::string> scenarios;  ///< the first is the base
+  std::vector<PredictedLevel> levels;
+  std::vector<ExchangeTime> allreduce;  ///< of one number, by CollectiveKind
+  bool levels_are_exact = false;        ///< see VirtualRecord
+
+  int n_ranks() const;
+  double work_s() const;
+  /// The exchanges of a cycle, always over one route, with plain collectives.
+  ExchangeTime cycle(std::size_t route) const;
+  BestRoutes best(std::size_t measure) const;
+  ExchangeTime cycle(const BestRoutes& routes) const;
+};
+
+/// A point of the curve of strong scaling: a cycle, by formula and by simulation of the base.
+struct ScalingPoint {
+  int ranks = 0;
+  int nodes = 0;
+  double rows_of_a_rank = 0;  ///< on average
+  double work_s = 0;
+  ExchangeTime first_route;  ///< always over the first route named: `direct`, unless left out
+  ExchangeTime best_by_formula, best_by_simulation;
+
+  /// Arithmetic and exchanges, one after the other, by measure 0 or 1.
+  double seconds_of_first(std::size_t measure) const;
+  double seconds_of_best(std::size_t measure) const;
+};
+/// The measures of a curve.
+inline constexpr std::size_t by_formula = 0;
+inline constexpr std::size_t by_simulation = 1;
+
+/// Where a curve is lowest; without points 0.
+std::size_t fastest(const std::vector<ScalingPoint>& curve, bool best, std::size_t measure);
+
+struct PredictTimes {
+  double read = 0;
+  double setup = 0;
+  double predict = 0;
+};
+
+/// The machine whose costs are taken.
+struct PredictedMachine {
+  std::string name;
+  std::string source;
+  bool measured = false;
+  bool knows_overheads = false;       ///< of messages; otherwise they are assumed
+  bool knows_work = false;            ///< times of arithmetic
+  std::vector<std::string> left_out;  ///< what the machine's file does not tell, and so is 0
+};
+
+struct PredictRecord {
+  std::vector<std::string> command_line;
+  PredictedMachine machine;
+  MatrixFacts matrix;
+  PresetRecord preset;
+  Prediction prediction;
+  std::vector<ScalingPoint> scaling;
+  PredictTimes times;
+  MemoryUse memory;
+};
+
+}  // namespace nodewise::cli

@@ -1,0 +1,169 @@
+"""`nodewise predict`: what a hierarchy costs on machines that are not at hand."""
+
+import json
+
+import jsonschema
+import pytest
+
+from conftest import laplacian, write_market
+
+SMALL = ["--problem", "laplace5", "--n", 20]
+ON_32 = ["--virtual-ranks", 32, "--ranks-per-node", 8]
+ROUTES = ["direct", "two_step", "three_step"]
+TERMS = ["latency", "bandwidth", "injection", "queue", "contention"]
+# One message between nodes costs 1 us and 1 ns a byte, on a node half a microsecond.
+SIMPLE = {
+    "schema_version": 1,
+    "name": "simple",
+    "source": "made up",
+    "measured": False,
+    "node": {"sockets": 1, "cores": 2},
+    "protocols": {
+        "switch_sizes": {"short_bytes": 0, "eager_bytes": 0},
+        "same_node": {"rendezvous": {"latency_s": 5e-7, "rate_bytes_per_s": 1e10}},
+        "other_node": {"rendezvous": {"latency_s": 1e-6, "rate_bytes_per_s": 1e9}},
+    },
+}
+
+
+def predict(nodewise, tmp_path, *words):
+    """The report of a run that succeeds, and what it printed."""
+    path = tmp_path / "report.json"
+    result = nodewise("predict", *words, "--json", path)
+    assert result.code == 0, result.err
+    return json.loads(path.read_text()), result.out
+
+
+def simple_machine(tmp_path, **more):
+    path = tmp_path / "simple.json"
+    path.write_text(json.dumps({**SIMPLE, **more}))
+    return path
+
+
+@pytest.fixture
+def report(nodewise, tmp_path, source):
+    """Of a run on a shipped machine; it follows the schema."""
+    found, _ = predict(nodewise, tmp_path, *SMALL, *ON_32, "--machine", "generic-cluster",
+                       "--rank-counts", "8,32,128")
+    schema = json.loads((source / "docs" / "predict.schema.json").read_text())
+    validator = jsonschema.Draft7Validator(schema)
+    validator.validate(found)
+    assert not validator.is_valid({**found, "colour": "red"})
+    return found
+
+
+def test_the_report_adds_up(report):
+    assert (report["ranks"], report["nodes"]) == (32, 4)
+    sums = dict.fromkeys(ROUTES, 0)
+    for level in report["levels"]:
+        for what in ["product", "restriction", "prolongation", "interpolation_rows"]:
+            if level[what] is None:
+                assert what != "product" and level is report["levels"][-1]
+                continue
+            for route in ROUTES:
+                time = level[what][route]
+                formula, simulated = time["formula_s"], time["simulated_s"]
+                assert formula["total"] == pytest.approx(sum(formula[t] for t in TERMS))
+                assert simulated["low"] <= simulated["base"] <= simulated["high"]
+                assert len(simulated["by_scenario"]) == len(report["scenarios"])
+                times = level["in_a_cycle"]
+                count = {"product": times["products"], "interpolation_rows": 0}
+                sums[route] += count.get(what, times["transfers"]) * formula["total"]
+        if level["gathering"]:
+            gathered = level["gathering"]["plain"]["formula_s"]["total"]
+            for route in ROUTES:
+                sums[route] += level["in_a_cycle"]["solves"] * gathered
+    cycle = report["cycle"]
+    for route in ROUTES:
+        assert cycle["one_route"][route]["formula_s"]["total"] == pytest.approx(sums[route])
+    assert cycle["best_by_formula"]["formula_s"]["total"] <= min(sums.values()) * (1 + 1e-12)
+    assert cycle["best_by_simulation"]["simulated_s"]["base"] <= (1 + 1e-12) * min(
+        cycle["one_route"][route]["simulated_s"]["base"] for route in ROUTES
+    )
+
+
+def test_a_curve_of_strong_scaling(report):
+    points = report["scaling"]["points"]
+    assert [p["ranks"] for p in points] == [8, 32, 128]
+    assert [p["rows_of_a_rank"] for p in points] == [50, 12.5, 3.125]
+    work = [p["work_s"] for p in points]
+    assert work == sorted(work, reverse=True) and work[0] > 0
+    assert points[1]["first_route"] == report["cycle"]["one_route"]["direct"]
+    for p in points:
+        assert p["best_by_formula"]["formula_s"]["total"] <= p["first_route"]["formula_s"]["total"]
+    seconds = [p["work_s"] + p["first_route"]["formula_s"]["total"] for p in points]
+    turn = report["scaling"]["fastest"]["first_route"]["by_formula"]
+    assert turn["ranks"] == points[seconds.index(min(seconds))]["ranks"]
+
+
+# Ranks 0, 1 and 2, 3 share a node; each pair of neighbours exchanges one number.
+def test_a_chain_by_hand(nodewise, tmp_path):
+    path = write_market(tmp_path / "chain.mtx", 8, 8, laplacian(8))
+    words = [path, "--virtual-ranks", 4, "--ranks-per-node", 2, "--routes", "direct"]
+    report, out = predict(nodewise, tmp_path, *words, "--machine", simple_machine(tmp_path))
+    time = report["levels"][0]["product"]["direct"]
+    assert time["max_messages_off_node"] == 1
+    formula = time["formula_s"]  # ranks 1 and 2: one message of 8 bytes each way
+    assert formula["latency"] == pytest.approx(1.5e-6)
+    assert formula["bandwidth"] == pytest.approx(8e-9 + 8e-10)
+    assert formula["queue"] == formula["contention"] == 0
+    assert report["machine"]["left_out"] == ["queue search", "contention"]
+    assert report["machine"]["overheads_assumed"]
+    # The processors take a quarter of the latency at each end. Rank 2 sends to 3, then to 1, which
+    # has it after half a microsecond and 8 ns more.
+    expected = (0.125 + 0.25 + 0.5 + 0.008 + 0.25) * 1e-6
+    assert time["simulated_s"]["base"] == pytest.approx(expected)
+    text = " ".join(out.split())
+    assert "queue search, contention, of which it says nothing" in text
+    assert report["levels"][0]["work_s"] is None
+
+
+def test_tables_fit_a_page(nodewise):
+    result = nodewise("predict", *SMALL, "--virtual-ranks", 100, "--ranks-per-node", 16,
+                      "--machine", "blue-waters", "--s-per-flop", 1e-9, "--rank-counts", "16,64")
+    assert result.code == 0, result.err
+    assert max(len(line) for line in result.out.splitlines()) <= 100
+    assert "more ranks" in result.out
+
+
+@pytest.mark.parametrize(
+    "words, message",
+    [
+        ([*SMALL, *ON_32], "predict needs --machine"),
+        ([*SMALL, "--machine", "eos"], "predict needs --virtual-ranks"),
+        ([*SMALL, *ON_32, "--machine", "moon"], "generic-cluster"),
+        ([*SMALL, *ON_32, "--machine", "eos", "--rank-counts", "8,x"], "'x' is not a number of"),
+        (
+            [*SMALL, *ON_32, "--machine", "blue-waters", "--rank-counts", "8"],
+            "has neither computation.s_per_flop_by_level nor computation.s_per_flop_by_size",
+        ),
+        ([*SMALL, *ON_32, "--machine", "eos", "--cycle", "k"], "--cycle k cannot be predicted"),
+        ([*SMALL, *ON_32, "--machine", "eos", "--route", "direct"], "takes no option --route"),
+        (
+            [*SMALL, "--virtual-ranks", "2", "--node-map", "0,1", "--machine", "eos",
+             "--rank-counts", "4"],
+            "--rank-counts needs --ranks-per-node",
+        ),
+    ],
+)
+def test_wrong_command_lines(nodewise, words, message):
+    result = nodewise("predict", *words)
+    assert (result.code, result.out) == (2, "")
+    assert len(result.messages) == 1, result.err
+    assert message in result.messages[0]
+
+
+def test_a_machine_file_that_lacks_what_is_needed(nodewise, tmp_path):
+    path = tmp_path / "bad.json"
+    path.write_text(json.dumps({**SIMPLE, "protocols": {"switch_sizes": {"short_bytes": 0,
+                                                                        "eager_bytes": 0}}}))
+    result = nodewise("predict", *SMALL, *ON_32, "--machine", path)
+    assert result.code == 3
+    assert "protocols" in result.messages[0]
+
+
+def test_it_runs_in_one_process(nodewise):
+    result = nodewise("predict", *SMALL, *ON_32, "--machine", "eos", ranks=2)
+    assert result.code == 2
+    (message,) = result.messages
+    assert "predicts in one process: start nodewise on one rank, not on 2" in message
