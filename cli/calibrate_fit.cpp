@@ -85,6 +85,16 @@ std::optional<model::QueueFit> fit_volume(const std::vector<VolumeTimes>& volume
   return model::fit_queue(samples);
 }
 
+/// The gap between messages that leave in order, so that no queue is searched.
+std::optional<model::PostalFit> fit_gap(const std::vector<VolumeTimes>& volumes) {
+  std::vector<Sample> samples;
+  for (const VolumeTimes& v : volumes) {
+    for (const double t : v.in_order.seconds) samples.push_back({1.0 * v.messages, t});
+  }
+  if (volumes.size() < 3 || samples.empty()) return std::nullopt;
+  return model::fit_postal(samples);
+}
+
 /// What others on the link cost, on top of what the exchange takes alone (Bienz 2018, eq. 3.3).
 std::optional<model::Estimate> fit_contention(const std::vector<ContentionTimes>& measured) {
   model::TimeModel m;
@@ -138,7 +148,7 @@ CalibrateFits fit_measurements(const CalibrateRecord& record, const model::Machi
   }
   fits.queue_in_order = fit_volume(record.queue, false);
   fits.queue_reversed = fit_volume(record.queue, true);
-  fits.far_volume = fit_volume(record.far_volume, false);
+  fits.in_a_row = fit_gap(record.far_volume);
   fits.contention = fit_contention(record.contention);
   return fits;
 }

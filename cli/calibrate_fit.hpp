@@ -25,7 +25,7 @@ struct CalibrateFits {
   std::string switches_from;  ///< the locality they were found at, or the base; empty for nothing
   std::vector<PathFit> paths;
   std::optional<model::QueueFit> queue_in_order, queue_reversed;
-  std::optional<model::QueueFit> far_volume;
+  std::optional<model::PostalFit> in_a_row;   ///< over messages in the place of bytes
   std::optional<model::Estimate> contention;  ///< seconds a byte that crosses the link
 };
 

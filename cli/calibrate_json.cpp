@@ -40,6 +40,13 @@ Json queue_json(const std::optional<model::QueueFit>& fit) {
           {"relative_error", number(fit->relative_error)}};
 }
 
+Json gap_json(const std::optional<model::PostalFit>& fit) {
+  if (!fit) return nullptr;
+  return {{"base_s", estimate_json(fit->latency_s)},
+          {"per_message_s", estimate_json(fit->seconds_per_byte)},
+          {"relative_error", number(fit->relative_error)}};
+}
+
 Json path_fit_json(const PathFit& fit) {
   Json json = Json::object();
   for (std::size_t p = 0; p < fit.protocols.size(); ++p) {
@@ -177,7 +184,7 @@ std::string calibrate_json(const CalibrateRecord& record, const CalibrateFits& f
          {"fit_in_order", queue_json(fits.queue_in_order)},
          {"fit_reversed", queue_json(fits.queue_reversed)}}},
        {"messages_in_a_row",
-        {{"points", volume_json(record.far_volume)}, {"fit", queue_json(fits.far_volume)}}},
+        {{"points", volume_json(record.far_volume)}, {"fit", gap_json(fits.in_a_row)}}},
        {"contention", contention_json(record, fits)},
        {"overheads", overheads_json(record)},
        {"overlap", overlap_json(record)},

@@ -48,6 +48,14 @@ void set_paths(const CalibrateFits& fits, model::Machine& machine) {
   }
 }
 
+/// Zero, with a note, where the interval begins there.
+double told_from_zero(const char* key, const model::Estimate& e, model::Machine& machine) {
+  if (e.low > 0) return e.value;
+  machine.notes.push_back(
+      fmt::format("{} cannot be told from 0; it is at most {:.3g}.", key, e.high));
+  return 0;
+}
+
 void set_computation(const CalibrateRecord& record, model::Machine& machine) {
   std::vector<model::FlopCost> flops;
   for (std::size_t k = 0; k < record.spmv.size(); ++k) {
@@ -78,9 +86,9 @@ void set_overheads(const CalibrateRecord& record, const CalibrateFits& fits,
     if (o.send.empty() || o.receive.empty()) continue;
     (o.locality == "other_node" ? far : near) = &o;
   }
-  if (near == nullptr || far == nullptr || !fits.far_volume) return;
+  if (near == nullptr || far == nullptr || !fits.in_a_row) return;
   machine.overheads = {near->send.median(), near->receive.median(), far->send.median(),
-                       far->receive.median(), fits.far_volume->per_message_s.value};
+                       far->receive.median(), fits.in_a_row->seconds_per_byte.value};
 }
 
 void add_notes(const CalibrateRecord& record, const CalibrateFits& fits, const model::Machine* base,
@@ -119,8 +127,14 @@ model::Machine make_machine(const CalibrateRecord& record, const CalibrateFits& 
   machine.cores_per_node = record.host.cores;
   machine.switch_sizes = fits.switch_sizes;
   set_paths(fits, machine);
-  if (fits.queue_reversed) machine.queue_search_s = fits.queue_reversed->queue_search_s.value;
-  if (fits.contention) machine.contention_s_per_byte_per_link = fits.contention->value;
+  if (fits.queue_reversed) {
+    machine.queue_search_s =
+        told_from_zero("queue_search_s", fits.queue_reversed->queue_search_s, machine);
+  }
+  if (fits.contention) {
+    machine.contention_s_per_byte_per_link =
+        told_from_zero("contention_s_per_byte_per_link", *fits.contention, machine);
+  }
   set_computation(record, machine);
   set_overheads(record, fits, machine);
   add_notes(record, fits, base, machine);

@@ -91,14 +91,18 @@ void measure_overlap(Stopwatch& stopwatch, CalibrateRecord& record) {
   const bool works = speaks && talk.is_first();
   const double seconds_per_step = stopwatch.longest(works ? measure_step() : 0.0);
   // As much work as the message takes by itself; the first one takes longer.
+  const double most_seconds = stopwatch.part_seconds() / 10;
+  std::vector<bool> is_left_out(record.overlap.size(), false);  // what takes too much of the time
   std::vector<std::int64_t> steps(record.overlap.size(), std::numeric_limits<std::int64_t>::max());
   const auto learn = [&](std::size_t k, double t) {
     if (k % n_kinds != message_only) return;
+    is_left_out[k / n_kinds] = t > most_seconds;
     const auto wanted = static_cast<std::int64_t>(t / seconds_per_step);
     steps[k / n_kinds] = std::clamp<std::int64_t>(wanted, 1, steps[k / n_kinds]);
   };
   const auto measure = [&](std::size_t k) {
     const std::size_t what = k / n_kinds;
+    if (is_left_out[what]) return 0.0;
     const bool receives = record.overlap[what].direction == "receive";
     return speaks ? run(talk, static_cast<Kind>(k % n_kinds), receives, record.overlap[what].bytes,
                         steps[what])

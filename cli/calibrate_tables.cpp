@@ -73,7 +73,10 @@ void print_queue(Console& console, const CalibrateRecord& record, const Calibrat
   };
   add("in order, " + record.queue_locality, fits.queue_in_order);
   add("reversed, " + record.queue_locality, fits.queue_reversed);
-  add("in order, other_node", fits.far_volume);
+  if (fits.in_a_row) {
+    table.add_row({"in order, other_node", duration(fits.in_a_row->latency_s.value),
+                   duration(fits.in_a_row->seconds_per_byte.value), "-", "-"});
+  }
   if (fits.queue_reversed) print_table(console, "Many messages of 8 bytes", table);
 }
 

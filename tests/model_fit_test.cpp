@@ -76,7 +76,7 @@ TEST(PostalFit, FindsWhatExactTimesWereMadeOf) {
 }
 
 TEST(PostalFit, IntervalsHoldTheTruthInNinetyFivePercent) {
-  constexpr int trials = 400;
+  constexpr int trials = 300;
   int latency = 0;
   int rate = 0;
   for (unsigned seed = 0; seed < trials; ++seed) {
@@ -85,7 +85,7 @@ TEST(PostalFit, IntervalsHoldTheTruthInNinetyFivePercent) {
     rate += holds(fit.seconds_per_byte, 1 / 3e9) ? 1 : 0;
     EXPECT_LT(fit.latency_s.high - fit.latency_s.low, 0.3 * 2e-6);
   }
-  // Binomial with p = 0.95: standard deviation 4.4; robust intervals are a little off.
+  // Binomial with p = 0.95: standard deviation 3.8; robust intervals are a little off.
   for (const int hits : {latency, rate}) {
     EXPECT_GE(hits, trials * 91 / 100);
     EXPECT_LE(hits, trials * 99 / 100);
@@ -160,10 +160,10 @@ TEST(PostalFit, RefusesWhatIsNoMeasurement) {
 TEST(ProtocolFit, FindsNoSwitchWhereThereIsNone) {
   EXPECT_EQ(fit_protocols(measured(one, 0, 0)).size(), 1U);
   int single = 0;
-  for (unsigned seed = 0; seed < 30; ++seed) {
+  for (unsigned seed = 0; seed < 12; ++seed) {
     single += fit_protocols(measured(one, 0.05, seed)).size() == 1 ? 1 : 0;
   }
-  EXPECT_GE(single, 26);
+  EXPECT_GE(single, 10);
 }
 
 TEST(ProtocolFit, FindsTheSwitchesOfExactTimes) {
@@ -179,14 +179,14 @@ TEST(ProtocolFit, FindsTheSwitchesOfExactTimes) {
 
 TEST(ProtocolFit, FindsThemInNoiseAndBesideOutliers) {
   int right = 0;
-  for (unsigned seed = 0; seed < 20; ++seed) {
+  for (unsigned seed = 0; seed < 8; ++seed) {
     std::vector<Sample> samples = measured(three, 0.03, seed);
     samples[5].seconds *= 8;
     samples[17].seconds *= 3;
     const std::vector<PostalFit> pieces = fit_protocols(samples);
     right += pieces.size() == 3 && pieces[0].last_bytes == 512 && pieces[1].last_bytes == 8192;
   }
-  EXPECT_GE(right, 17);
+  EXPECT_GE(right, 7);
 }
 
 TEST(ProtocolFit, KeepsToTheOptions) {
