@@ -25,6 +25,12 @@ inline std::vector<matrix::Layout> layouts_of_points(GlobalIndex n, int unknowns
   return layouts;
 }
 
+/// Two of them, for what takes long: even, and random with empty ranks.
+inline std::vector<matrix::Layout> two_layouts_of_points(GlobalIndex n, int unknowns) {
+  const std::vector<matrix::Layout> all = layouts_of_points(n, unknowns);
+  return {all[0], all[2]};
+}
+
 /// Collective. All rows of all vectors, on every rank.
 template <class T>
 DenseMatrix gathered_vectors(const mpi::Comm& comm, const amg::NearNullSpace<T>& vectors) {

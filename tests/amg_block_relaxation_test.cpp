@@ -295,7 +295,7 @@ int iterations_of_cg(const Matrix& A, const Hierarchy<double>& hierarchy) {
 
 TEST(BlockRelaxation, SmoothsTheLevelsOfAnAggregationByTheirPoints) {
   const test::Framework framework(12, 10, true);
-  for (const Layout& rows : layouts_of_points(120, 2)) {
+  for (const Layout& rows : test::two_layouts_of_points(120, 2)) {
     const auto A = std::make_shared<const DistMatrix<double>>(distribute(framework.A, rows));
     for (const SmootherKind kind : kinds) {
       const Hierarchy<double> hierarchy(A, aggregation_options(kind),
@@ -313,7 +313,7 @@ TEST(BlockRelaxation, MakesASymmetricCycle) {
   const test::Framework framework(9, 7, true);
   const DenseMatrix u = hashed(126, 4);
   const DenseMatrix v = hashed(126, 5);
-  for (const Layout& rows : layouts_of_points(63, 2)) {
+  for (const Layout& rows : test::two_layouts_of_points(63, 2)) {
     const auto A = std::make_shared<const DistMatrix<double>>(distribute(framework.A, rows));
     for (const SmootherKind kind : kinds) {
       const Hierarchy<double> hierarchy(A, aggregation_options(kind),
@@ -331,7 +331,7 @@ TEST(BlockRelaxation, MakesASymmetricCycle) {
 
 TEST(BlockRelaxation, RebuildsWithTheSameBits) {
   const test::Framework framework(9, 8, true);
-  for (const Layout& rows : layouts_of_points(72, 2)) {
+  for (const Layout& rows : test::two_layouts_of_points(72, 2)) {
     const auto A = std::make_shared<const DistMatrix<double>>(distribute(framework.A, rows));
     const auto doubled =
         std::make_shared<const DistMatrix<double>>(distribute(2 * framework.A, rows));
@@ -358,7 +358,7 @@ TEST(BlockRelaxation, RebuildsWithTheSameBits) {
 // Where coarse points have unknowns of their own, points are single rows.
 TEST(BlockRelaxation, IsForTheFinestLevelOnlyInClassicalCoarsening) {
   const test::Framework framework(12, 10, true);
-  for (const Layout& rows : layouts_of_points(120, 2)) {
+  for (const Layout& rows : test::two_layouts_of_points(120, 2)) {
     const auto A = std::make_shared<const DistMatrix<double>>(distribute(framework.A, rows));
     Options options = aggregation_options(SmootherKind::block_gauss_seidel);
     options.method = Method::classical;

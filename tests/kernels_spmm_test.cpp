@@ -62,5 +62,32 @@ TYPED_TEST(Spmm, IsTheProductOfEveryColumn) {
   }
 }
 
+TYPED_TEST(Spmm, AddsTheTransposedProductOfEveryColumn) {
+  using T = TypeParam;
+  const Csr<T> A = hashed_matrix<T>(19, 13);
+  const double tolerance = 20 * static_cast<double>(std::numeric_limits<T>::epsilon());
+  std::vector<LocalIndex> all_rows, some_rows = {0, 3, 18};
+  for (LocalIndex i = 0; i < 19; ++i) all_rows.push_back(i);
+  for (const std::size_t width : {1U, 3U, 8U}) {
+    const std::vector<T> X = hashed_vector<T>(19 * width, width);
+    const std::vector<T> before = hashed_vector<T>(13 * width, 98);
+    std::vector<T> all = before, some = before;
+    spmm_transposed_add<T>(A, X, all, static_cast<int>(width));
+    spmm_transposed_add_rows<T>(A, some_rows, X, some, static_cast<int>(width));
+    for (std::size_t c = 0; c < width; ++c) {
+      std::vector<T> x(19), of_all(13), of_some(13);
+      for (std::size_t i = 0; i < x.size(); ++i) x[i] = X[i * width + c];
+      for (std::size_t j = 0; j < of_all.size(); ++j) of_all[j] = before[j * width + c];
+      of_some = of_all;
+      spmv_transposed_add_rows<T>(A, all_rows, x, of_all);
+      spmv_transposed_add_rows<T>(A, some_rows, x, of_some);
+      for (std::size_t j = 0; j < of_all.size(); ++j) {
+        EXPECT_NEAR(all[j * width + c], of_all[j], tolerance);
+        EXPECT_NEAR(some[j * width + c], of_some[j], tolerance);
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace nodewise::kernels

@@ -46,6 +46,23 @@ void expect_same_products(const DistMatrix<T>& A, const DistMatrix<T>& blocks) {
   multiply<T>(A, X, std::span<T>(Y), width);
   multiply<T>(blocks, X, std::span<T>(Z), width);
   EXPECT_EQ(Z, Y);
+  // Several vectors at once, column by column.
+  std::vector<T> R(Y.size()), S(Y), Rhs(Y.size()), t(x.local.size());
+  for (std::size_t k = 0; k < Rhs.size(); ++k) Rhs[k] = static_cast<T>(k % 5);
+  residual<T>(blocks, X, Rhs, R, width);
+  multiply_add<T>(A, X, S, width);
+  for (std::size_t k = 0; k < Y.size(); ++k) {
+    EXPECT_EQ(R[k], Rhs[k] - Y[k]);
+    EXPECT_EQ(S[k], Y[k] + Y[k]);
+  }
+  std::vector<T> U(3 * x.local.size(), T{7});
+  multiply_transposed<T>(A, Rhs, U, width);
+  for (std::size_t c = 0; c < width; ++c) {
+    std::vector<T> column(b.local.size());
+    for (std::size_t i = 0; i < column.size(); ++i) column[i] = Rhs[i * width + c];
+    multiply_transposed<T>(A, column, t);
+    for (std::size_t j = 0; j < t.size(); ++j) EXPECT_EQ(U[j * width + c], t[j]);
+  }
 }
 
 TEST(MatrixBlocks, ProductsAreThoseByRows) {

@@ -20,12 +20,16 @@ double largest_modulus(std::span<const T> values) {
   return static_cast<double>(largest);
 }
 
-/// Collective. The power of two that brings the largest modulus on any rank into [1, 2), or nearly:
-/// its inverse is to be finite too. 1 where there is nothing but zeros.
-double scale_for(const mpi::Comm& comm, double largest_here) {
-  const double largest = mpi::max(comm, largest_here);
+/// The power of two that brings a modulus into [1, 2), or nearly: its inverse is to be finite too.
+/// 1 for zero.
+double scale_of(double largest) {
   if (!(largest > 0) || !std::isfinite(largest)) return 1;
   return std::ldexp(1.0, -std::clamp(std::ilogb(largest), -1000, 1000));
+}
+
+/// Collective. The same for the largest modulus on any rank.
+double scale_for(const mpi::Comm& comm, double largest_here) {
+  return scale_of(mpi::max(comm, largest_here));
 }
 
 /// A matrix as the cycle has it: itself, or converted to another type and scaled.
@@ -86,6 +90,30 @@ class TypedCycle final : public AppliedCycle<T> {
       std::transform(x_.begin(), x_.end(), x.begin(),
                      [out](V value) { return out * static_cast<T>(value); });
     }
+  }
+
+  bool apply_together(std::span<const T> B, std::span<T> X, int width) const override {
+    if (!cycle_.shares_messages()) return false;
+    if constexpr (std::is_same_v<T, V>) {
+      cycle_.apply(B, X, width);
+    } else {
+      const auto w = static_cast<std::size_t>(width);
+      std::vector<double> scales(w, 0.0);
+      for (std::size_t i = 0; i < B.size(); ++i) {
+        scales[i % w] = std::max(scales[i % w], static_cast<double>(std::abs(B[i])));
+      }
+      mpi::max_in_place(cycle_.levels.front().A->comm(), std::span<double>(scales));
+      for (double& scale : scales) scale = scale_of(scale);
+      Array<V> in(B.size()), out(B.size());
+      for (std::size_t i = 0; i < B.size(); ++i) {
+        in[i] = static_cast<V>(static_cast<T>(scales[i % w]) * B[i]);
+      }
+      cycle_.apply(in, out, width);
+      for (std::size_t i = 0; i < X.size(); ++i) {
+        X[i] = static_cast<T>(scale_ / scales[i % w]) * static_cast<T>(out[i]);
+      }
+    }
+    return true;
   }
 
   std::size_t memory_bytes() const override {

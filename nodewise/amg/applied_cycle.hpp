@@ -28,6 +28,9 @@ class AppliedCycle {
   virtual std::string add_direct(const Matrix& A) = 0;
   /// Collective. One cycle from x = 0.
   virtual void apply(std::span<const T> b, std::span<T> x) const = 0;
+  /// Collective. The same for `width` vectors side by side, row-major, in the messages of one;
+  /// false, and nothing is done, where the cycle is another for each vector.
+  virtual bool apply_together(std::span<const T> B, std::span<T> X, int width) const = 0;
   /// What this rank holds for the levels, but for the matrices that are the setup's own.
   virtual std::size_t memory_bytes() const = 0;
 };

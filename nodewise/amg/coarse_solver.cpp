@@ -140,22 +140,46 @@ CoarseSolver<T>::CoarseSolver(const matrix::DistMatrix<U>& A, double factor) : c
   });
 }
 
+/// Into all_b_, `width` numbers a row.
 template <class T>
-void CoarseSolver<T>::gather(std::span<const T> b) const {
+void CoarseSolver<T>::gather(std::span<const T> b, int width) const {
+  const std::vector<int>* counts = &counts_;
+  const std::vector<int>* starts = &starts_;
+  std::vector<int> wide_counts, wide_starts;
+  if (width > 1) {
+    for (const int count : counts_) wide_counts.push_back(count * width);
+    for (const int start : starts_) wide_starts.push_back(start * width);
+    counts = &wide_counts;
+    starts = &wide_starts;
+  }
+  all_b_.resize(static_cast<std::size_t>(starts->back() + counts->back()));
   const mpi::CollectiveCall call(comm_);
   mpi::check(MPI_Allgatherv(b.data(), static_cast<int>(b.size()), mpi::datatype<T>(), all_b_.data(),
-                            counts_.data(), starts_.data(), mpi::datatype<T>(), comm_.get()),
+                            counts->data(), starts->data(), mpi::datatype<T>(), comm_.get()),
              "MPI_Allgatherv");
 }
 
 template <class T>
 void CoarseSolver<T>::solve(std::span<const T> b, std::span<T> x) const {
-  gather(b);
+  gather(b, 1);
   const T* row = inverse_rows_.data();
   for (T& xi : x) {
     T sum{};
     for (const T bj : all_b_) sum += *row++ * bj;
     xi = sum;
+  }
+}
+
+template <class T>
+void CoarseSolver<T>::solve(std::span<const T> B, std::span<T> X, int width) const {
+  gather(B, width);
+  const auto w = static_cast<std::size_t>(width);
+  const T* row = inverse_rows_.data();
+  for (std::size_t i = 0; i < X.size(); i += w) {
+    std::fill_n(X.begin() + static_cast<std::ptrdiff_t>(i), w, T{});
+    for (std::size_t j = 0; j < all_b_.size(); j += w, ++row) {
+      for (std::size_t c = 0; c < w; ++c) X[i + c] += *row * all_b_[j + c];
+    }
   }
 }
 

@@ -21,11 +21,13 @@ class CoarseSolver {
 
   /// Collective. x = A^+ b; one allgather of n numbers.
   void solve(std::span<const T> b, std::span<T> x) const;
+  /// Collective. The same for `width` vectors side by side, row-major; one allgather.
+  void solve(std::span<const T> B, std::span<T> X, int width) const;
   std::size_t memory_bytes() const { return inverse_rows_.size() * sizeof(T); }
   bool singular() const { return singular_; }
 
  private:
-  void gather(std::span<const T> b) const;
+  void gather(std::span<const T> b, int width) const;
 
   std::vector<int> counts_, starts_;  // of every rank's rows
   std::vector<T> inverse_rows_;       // n_local x n, row-major

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "nodewise/matrix/operations.hpp"
+#include "nodewise/mpi/agree.hpp"
 #include "nodewise/mpi/ledger.hpp"
 
 namespace nodewise::amg {
@@ -42,6 +43,7 @@ void CycleLevel<T>::reserve(CycleKind kind, bool finest) {
 template <class T>
 std::size_t CycleLevel<T>::memory_bytes() const {
   std::size_t bytes = (b.size() + x.size() + r.size() + 4 * k[0].size()) * sizeof(T);
+  for (const Array<T>& v : together) bytes += v.size() * sizeof(T);
   if (smoother) bytes += smoother->memory_bytes();
   if (direct) bytes += direct->memory_bytes();
   return bytes;
@@ -155,6 +157,78 @@ void Cycle<T>::add(std::size_t l, std::span<const T> b, std::span<T> x) const {
   }
   visit(l + 1, CycleKind::additive, true, levels[l + 1].b, levels[l + 1].x);
   correct(l, x);
+}
+
+template <class T>
+void Cycle<T>::apply(std::span<const T> B, std::span<T> X, int width) const {
+  const auto for_each_array = [&](auto&& f) {
+    for (const CycleLevel<T>& level : levels) {
+      const auto n = static_cast<std::size_t>(level.A->n_local()) * static_cast<std::size_t>(width);
+      const bool finest = &level == &levels.front();  // its B and X are the caller's
+      for (std::size_t k = finest ? 2 : 0; k < 3; ++k) f(level.together[k], n);
+    }
+  };
+  if (width > width_) {  // memory may fail, which is agreed on where there was not as much yet
+    mpi::collectively(levels.front().A->comm(), [&] {
+      for_each_array([](Array<T>& array, std::size_t n) { array.reserve(n); });
+    });
+    width_ = width;
+  }
+  for_each_array([](Array<T>& array, std::size_t n) { array.resize(n); });
+  visit_together(0, kind_, true, B, X, width);
+}
+
+template <class T>
+void Cycle<T>::restrict_together(std::size_t l, std::span<const T> R, int width) const {
+  const auto scope = scope_of(levels[l], l, "restriction");
+  const std::span<T> coarse_B = levels[l + 1].together[0];
+  if (levels[l].R) return matrix::multiply(*levels[l].R, R, coarse_B, width);
+  matrix::multiply_transposed(*levels[l].P, R, coarse_B, width);
+}
+
+template <class T>
+void Cycle<T>::correct_together(std::size_t l, std::span<T> X, int width) const {
+  const auto scope = scope_of(levels[l], l, "prolongation");
+  matrix::multiply_add(*levels[l].P, std::span<const T>(levels[l + 1].together[1]), X, width);
+}
+
+template <class T>
+void Cycle<T>::visit_together(std::size_t l, CycleKind kind, bool from_zero, std::span<const T> B,
+                              std::span<T> X, int width) const {
+  const CycleLevel<T>& level = levels[l];
+  if (is_last(l)) {
+    const auto scope = scope_of(level, l, "coarse_solve");
+    if (level.direct) return level.direct->solve(B, X, width);
+    return level.smoother->solve_approximately(last_level_sweeps, B, X, width);
+  }
+  if (kind == CycleKind::additive) return add_together(l, B, X, width);
+  const std::span<T> R = level.together[2];
+  {
+    const auto scope = scope_of(level, l, "smoothing");
+    level.smoother->presmooth(from_zero, B, X, R, width);
+  }
+  restrict_together(l, R, width);
+  const std::span<const T> next_B = levels[l + 1].together[0];
+  const std::span<T> next_X = levels[l + 1].together[1];
+  visit_together(l + 1, kind, true, next_B, next_X, width);
+  const bool twice = (kind == CycleKind::w || kind == CycleKind::f) && !is_last(l + 1);
+  const CycleKind second = kind == CycleKind::f ? CycleKind::v : kind;
+  if (twice) visit_together(l + 1, second, false, next_B, next_X, width);
+  correct_together(l, X, width);
+  const auto scope = scope_of(level, l, "smoothing");
+  level.smoother->postsmooth(B, X, width);
+}
+
+template <class T>
+void Cycle<T>::add_together(std::size_t l, std::span<const T> B, std::span<T> X, int width) const {
+  restrict_together(l, B, width);
+  {
+    const auto scope = scope_of(levels[l], l, "smoothing");
+    levels[l].smoother->solve_approximately(1, B, X, width);
+  }
+  visit_together(l + 1, CycleKind::additive, true, levels[l + 1].together[0],
+                 levels[l + 1].together[1], width);
+  correct_together(l, X, width);
 }
 
 template struct CycleLevel<float>;

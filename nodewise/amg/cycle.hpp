@@ -8,6 +8,7 @@
 
 #include "nodewise/amg/coarse_solver.hpp"
 #include "nodewise/amg/smoother.hpp"
+#include "nodewise/base/array.hpp"
 
 namespace nodewise::amg {
 
@@ -28,6 +29,8 @@ struct CycleLevel {
   // residual, and what a K-cycle iterates with.
   mutable std::vector<T> b, x, r;
   mutable std::array<std::vector<T>, 4> k;
+  /// The same for several vectors: B, X and R; they grow to what was needed.
+  mutable std::array<Array<T>, 3> together;
 
   /// Local. Makes the work space.
   void reserve(CycleKind kind, bool finest);
@@ -48,6 +51,12 @@ class Cycle {
 
   /// Collective. One cycle from x = 0.
   void apply(std::span<const T> b, std::span<T> x) const { visit(0, kind_, true, b, x); }
+  /// Collective. One cycle for each of `width` vectors side by side, row-major, in the messages of
+  /// one. Not for a K-cycle: see shares_messages().
+  void apply(std::span<const T> B, std::span<T> X, int width) const;
+  /// Whether several vectors can go through the cycle together; in a K-cycle each takes steps of
+  /// its own.
+  bool shares_messages() const { return kind_ != CycleKind::k; }
 
   std::vector<CycleLevel<T>> levels;
 
@@ -64,8 +73,16 @@ class Cycle {
   void correct(std::size_t l, std::span<T> x) const;
   void postsmooth(std::size_t l, std::span<const T> b, std::span<T> x) const;
 
+  /// What visit() and add() do, for several vectors.
+  void visit_together(std::size_t l, CycleKind kind, bool from_zero, std::span<const T> B,
+                      std::span<T> X, int width) const;
+  void add_together(std::size_t l, std::span<const T> B, std::span<T> X, int width) const;
+  void restrict_together(std::size_t l, std::span<const T> R, int width) const;
+  void correct_together(std::size_t l, std::span<T> X, int width) const;
+
   CycleKind kind_ = CycleKind::v;
   bool symmetric_ = true;
+  mutable int width_ = 1;  // so many vectors have room
 };
 
 }  // namespace nodewise::amg

@@ -404,6 +404,14 @@ void Hierarchy<T>::apply(std::span<const T> b, std::span<T> x) const {
 }
 
 template <class T>
+void Hierarchy<T>::apply_block(std::span<const T> B, std::span<T> X, int width,
+                               std::span<T> work) const {
+  if (!cycle_->apply_together(B, X, width)) {
+    solve::Operator<T>::apply_block(B, X, width, work);
+  }
+}
+
+template <class T>
 std::span<const LevelInfo> Hierarchy<T>::levels() const {
   return info_;
 }

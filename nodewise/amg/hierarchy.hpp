@@ -71,6 +71,10 @@ class Hierarchy : public solve::Operator<T> {
 
   const comm::Layout& layout() const override;
   void apply(std::span<const T> b, std::span<T> x) const override;
+  /// The messages of apply(), `width` times as long: every column is apply()'s up to the order of
+  /// additions. Column by column in a K-cycle; the sweeps alone with the smoother ilu0.
+  void apply_block(std::span<const T> B, std::span<T> X, int width,
+                   std::span<T> work) const override;
 
   std::span<const LevelInfo> levels() const;
   /// The matrix of a level, 0 being the finest.

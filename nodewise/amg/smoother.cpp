@@ -91,6 +91,46 @@ void Smoother<T>::solve_approximately(int sweeps, std::span<const T> b, std::spa
   for (int k = 0; k < sweeps; ++k) relaxation_->sweep(Direction::backward, b, x);
 }
 
+template <class T>
+void Smoother<T>::presmooth(bool from_zero, std::span<const T> B, std::span<T> X, std::span<T> R,
+                            int width) const {
+  using relax::Sweep;
+  const bool symmetric = order_ == SweepOrder::symmetric;
+  const bool backward = order_ == SweepOrder::backward;
+  if (from_zero && (pre_ == 0 || backward)) std::fill(X.begin(), X.end(), T{});
+  for (int k = 0; k < pre_; ++k) {
+    const Sweep first = symmetric ? Sweep::first_symmetric : Sweep::first;
+    const Sweep further = symmetric ? Sweep::symmetric : Sweep::forward;
+    const Sweep sweep = backward ? Sweep::backward : k == 0 && from_zero ? first : further;
+    relaxation_->sweep_together(sweep, B, X, width);
+  }
+  if (from_zero && pre_ == 0) {
+    std::copy(B.begin(), B.end(), R.begin());
+    return;
+  }
+  const mpi::Scope scope(A_.comm(), "residual");
+  matrix::residual(A_, std::span<const T>(X), B, R, width);
+}
+
+template <class T>
+void Smoother<T>::postsmooth(std::span<const T> B, std::span<T> X, int width) const {
+  using relax::Sweep;
+  const Sweep sweep = order_ == SweepOrder::symmetric ? Sweep::symmetric
+                      : order_ == SweepOrder::forward ? Sweep::forward
+                                                      : Sweep::backward;
+  for (int k = 0; k < post_; ++k) relaxation_->sweep_together(sweep, B, X, width);
+}
+
+template <class T>
+void Smoother<T>::solve_approximately(int sweeps, std::span<const T> B, std::span<T> X,
+                                      int width) const {
+  using relax::Sweep;
+  for (int k = 0; k < sweeps; ++k) {
+    relaxation_->sweep_together(k == 0 ? Sweep::first : Sweep::forward, B, X, width);
+  }
+  for (int k = 0; k < sweeps; ++k) relaxation_->sweep_together(Sweep::backward, B, X, width);
+}
+
 template class Smoother<float>;
 template class Smoother<double>;
 

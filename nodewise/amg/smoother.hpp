@@ -25,6 +25,13 @@ class Smoother {
   void postsmooth(std::span<const T> b, std::span<T> x) const;
   /// Collective. `sweeps` forward, then backward sweeps from x = 0: a symmetric operator.
   void solve_approximately(int sweeps, std::span<const T> b, std::span<T> x) const;
+
+  /// Collective. The same for `width` vectors side by side, row-major: in the messages of one where
+  /// relax::Relaxation::sweep_together() takes no more.
+  void presmooth(bool from_zero, std::span<const T> B, std::span<T> X, std::span<T> R,
+                 int width) const;
+  void postsmooth(std::span<const T> B, std::span<T> X, int width) const;
+  void solve_approximately(int sweeps, std::span<const T> B, std::span<T> X, int width) const;
   std::size_t memory_bytes() const { return relaxation_->memory_bytes(); }
 
  private:

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "nodewise/base/parallel.hpp"
+
 namespace nodewise::kernels {
 
 namespace {
@@ -89,8 +91,11 @@ namespace {
 template <int B, class T>
 class BlockPrefetch {
  public:
-  explicit BlockPrefetch(const Bsr<T>& A)
-      : cols_(A.cols.data()), vals_(A.vals.data()), n_(A.n_blocks() * (B * B)) {}
+  BlockPrefetch(const Bsr<T>& A, LocalIndex first_row, LocalIndex end_row)
+      : cols_(A.cols.data()),
+        vals_(A.vals.data()),
+        n_(A.row_ptr[static_cast<std::size_t>(end_row)] * (B * B)),
+        next_(A.row_ptr[static_cast<std::size_t>(first_row)] * (B * B)) {}
 
   /// Call with the end of each block row.
   void upwards(Offset row_end) {
@@ -107,20 +112,22 @@ class BlockPrefetch {
 
   const LocalIndex* cols_;
   const T* vals_;
-  Offset n_, next_ = 0;
+  Offset n_, next_;
 };
 
 /// Calls f(block row, its product with x) for all rows.
 template <int B, class T, class F>
 void for_each_product(const Bsr<T>& A, const T* x, F&& f) {
   const Offset* const row_ptr = A.row_ptr.data();
-  BlockPrefetch<B, T> prefetch(A);
-  for (LocalIndex i = 0; i < A.n_rows; ++i) {
-    prefetch.upwards(row_ptr[i + 1]);
-    std::array<T, B> sum{};
-    add_blocks_product<B>(A, row_ptr[i], row_ptr[i + 1], x, sum);
-    f(static_cast<std::size_t>(i) * B, sum);
-  }
+  parallel::for_rows({row_ptr, A.row_ptr.size()}, [&](LocalIndex first_row, LocalIndex end_row) {
+    BlockPrefetch<B, T> prefetch(A, first_row, end_row);
+    for (LocalIndex i = first_row; i < end_row; ++i) {
+      prefetch.upwards(row_ptr[i + 1]);
+      std::array<T, B> sum{};
+      add_blocks_product<B>(A, row_ptr[i], row_ptr[i + 1], x, sum);
+      f(static_cast<std::size_t>(i) * B, sum);
+    }
+  });
 }
 
 /// Y += alpha times block row i of A times X, `W` columns of these from column c on.
@@ -187,12 +194,15 @@ void bsr_add_rows(T alpha, const Bsr<T>& A, std::span<const LocalIndex> rows, st
 template <class T>
 void bsr_multiply(const Bsr<T>& A, std::span<const T> X, std::span<T> Y, int width) {
   const auto w = static_cast<std::size_t>(width);
+  const std::span<const Offset> row_ptr(A.row_ptr.data(), A.row_ptr.size());
   with_block_size(A.block, [&](auto block) {
     constexpr int B = decltype(block)::value;
-    for (LocalIndex i = 0; i < A.n_rows; ++i) {
-      std::fill_n(Y.data() + static_cast<std::size_t>(i) * B * w, B * w, T{});
-      add_row<B>(T{1}, A, i, X, Y, w);
-    }
+    parallel::for_rows(row_ptr, [&](LocalIndex first_row, LocalIndex end_row) {
+      for (LocalIndex i = first_row; i < end_row; ++i) {
+        std::fill_n(Y.data() + static_cast<std::size_t>(i) * B * w, B * w, T{});
+        add_row<B>(T{1}, A, i, X, Y, w);
+      }
+    });
   });
 }
 

@@ -7,12 +7,12 @@ namespace nodewise::kernels {
 
 namespace {
 
-/// y += row i of A times the columns of X that begin at `X`, `W` of them out of `stride`. The sums
-/// of so many columns stay in registers.
+/// y += the entries begin .. end of A times the columns of X that begin at `X`, `W` of them out of
+/// `stride`. The sums of so many columns stay in registers.
 template <std::size_t W, class T>
-void add_row_product(const Csr<T>& A, LocalIndex i, const T* X, std::size_t stride, T* y) {
+void add_product(const Csr<T>& A, Offset begin, Offset end, const T* X, std::size_t stride, T* y) {
   std::array<T, W> sums{};
-  for (Offset k = A.begin(i); k < A.end(i); ++k) {
+  for (Offset k = begin; k < end; ++k) {
     const auto p = static_cast<std::size_t>(k);
     const T a = A.vals[p];
     const T* const x = X + static_cast<std::size_t>(A.cols[p]) * stride;
@@ -21,23 +21,68 @@ void add_row_product(const Csr<T>& A, LocalIndex i, const T* X, std::size_t stri
   for (std::size_t c = 0; c < W; ++c) y[c] += sums[c];
 }
 
-/// y += row i of A times X, a few columns at a time.
+}  // namespace
+
 template <class T>
-void add_row(const Csr<T>& A, LocalIndex i, const T* X, std::size_t width, T* y) {
+void spmm_add_entries(const Csr<T>& A, Offset begin, Offset end, const T* X, std::size_t width,
+                      T* y) {
   std::size_t c = 0;
-  for (; c + 8 <= width; c += 8) add_row_product<8>(A, i, X + c, width, y + c);
+  for (; c + 8 <= width; c += 8) add_product<8>(A, begin, end, X + c, width, y + c);
   if (c + 4 <= width) {
-    add_row_product<4>(A, i, X + c, width, y + c);
+    add_product<4>(A, begin, end, X + c, width, y + c);
     c += 4;
   }
   if (c + 2 <= width) {
-    add_row_product<2>(A, i, X + c, width, y + c);
+    add_product<2>(A, begin, end, X + c, width, y + c);
     c += 2;
   }
-  if (c < width) add_row_product<1>(A, i, X + c, width, y + c);
+  if (c < width) add_product<1>(A, begin, end, X + c, width, y + c);
+}
+
+namespace {
+
+/// y += row i of A times X.
+template <class T>
+void add_row(const Csr<T>& A, LocalIndex i, const T* X, std::size_t width, T* y) {
+  spmm_add_entries(A, A.begin(i), A.end(i), X, width, y);
+}
+
+/// Y += row i of A, transposed, times row i of X.
+template <class T>
+void add_transposed_row(const Csr<T>& A, LocalIndex i, const T* X, std::size_t width, T* Y) {
+  const T* const x = X + static_cast<std::size_t>(i) * width;
+  for (Offset k = A.begin(i); k < A.end(i); ++k) {
+    const auto p = static_cast<std::size_t>(k);
+    const T a = A.vals[p];
+    T* const y = Y + static_cast<std::size_t>(A.cols[p]) * width;
+    for (std::size_t c = 0; c < width; ++c) y[c] += a * x[c];
+  }
 }
 
 }  // namespace
+
+template <class T>
+void spmm_add(const Csr<T>& A, std::span<const T> X, std::span<T> Y, int width) {
+  const auto w = static_cast<std::size_t>(width);
+  for (LocalIndex i = 0; i < A.n_rows; ++i) {
+    add_row(A, i, X.data(), w, Y.data() + static_cast<std::size_t>(i) * w);
+  }
+}
+
+template <class T>
+void spmm_transposed_add(const Csr<T>& A, std::span<const T> X, std::span<T> Y, int width) {
+  for (LocalIndex i = 0; i < A.n_rows; ++i) {
+    add_transposed_row(A, i, X.data(), static_cast<std::size_t>(width), Y.data());
+  }
+}
+
+template <class T>
+void spmm_transposed_add_rows(const Csr<T>& A, std::span<const LocalIndex> rows,
+                              std::span<const T> X, std::span<T> Y, int width) {
+  for (const LocalIndex i : rows) {
+    add_transposed_row(A, i, X.data(), static_cast<std::size_t>(width), Y.data());
+  }
+}
 
 template <class T>
 void spmm(const Csr<T>& A, std::span<const T> X, std::span<T> Y, int width) {
@@ -59,6 +104,11 @@ void spmm_add_rows(const Csr<T>& A, std::span<const LocalIndex> rows, std::span<
 }
 
 #define NODEWISE_INSTANTIATE(T)                                                               \
+  template void spmm_add_entries(const Csr<T>&, Offset, Offset, const T*, std::size_t, T*);   \
+  template void spmm_add(const Csr<T>&, std::span<const T>, std::span<T>, int);               \
+  template void spmm_transposed_add(const Csr<T>&, std::span<const T>, std::span<T>, int);    \
+  template void spmm_transposed_add_rows(const Csr<T>&, std::span<const LocalIndex>,          \
+                                         std::span<const T>, std::span<T>, int);              \
   template void spmm(const Csr<T>&, std::span<const T>, std::span<T>, int);                   \
   template void spmm_add_rows(const Csr<T>&, std::span<const LocalIndex>, std::span<const T>, \
                               std::span<T>, int);

@@ -17,4 +17,22 @@ template <class T>
 void spmm_add_rows(const Csr<T>& A, std::span<const LocalIndex> rows, std::span<const T> X,
                    std::span<T> Y, int width);
 
+/// Local. Y += A X.
+template <class T>
+void spmm_add(const Csr<T>& A, std::span<const T> X, std::span<T> Y, int width);
+
+/// Local. Y += A^T X.
+template <class T>
+void spmm_transposed_add(const Csr<T>& A, std::span<const T> X, std::span<T> Y, int width);
+
+/// Local. Y += A^T X over the given rows of A only.
+template <class T>
+void spmm_transposed_add_rows(const Csr<T>& A, std::span<const LocalIndex> rows,
+                              std::span<const T> X, std::span<T> Y, int width);
+
+/// Local. y += the entries begin .. end of A, which are of one row, times X: `width` numbers.
+template <class T>
+void spmm_add_entries(const Csr<T>& A, Offset begin, Offset end, const T* X, std::size_t width,
+                      T* y);
+
 }  // namespace nodewise::kernels

@@ -72,6 +72,34 @@ void multiply_transposed(const DistMatrix<T>& A, std::span<const T> x, std::span
 }
 
 template <class T>
+void residual(const DistMatrix<T>& A, std::span<const T> X, std::span<const T> B, std::span<T> R,
+              int width) {
+  multiply(A, X, R, width);
+  for (std::size_t i = 0; i < R.size(); ++i) R[i] = B[i] - R[i];
+}
+
+template <class T>
+void multiply_add(const DistMatrix<T>& A, std::span<const T> X, std::span<T> Y, int width) {
+  comm::Exchange& exchange = A.exchange();
+  const std::span<T> ghosts = exchange.template ghost_buffer<T>(width);
+  exchange.start(X, ghosts, width);
+  kernels::spmm_add(A.on(), X, Y, width);
+  exchange.finish();
+  kernels::spmm_add_rows(A.off(), A.boundary_rows(), std::span<const T>(ghosts), Y, width);
+}
+
+template <class T>
+void multiply_transposed(const DistMatrix<T>& A, std::span<const T> X, std::span<T> Y, int width) {
+  const std::span<T> ghosts = A.exchange().template ghost_buffer<T>(width);
+  std::fill(ghosts.begin(), ghosts.end(), T{});
+  kernels::spmm_transposed_add_rows(A.off(), A.boundary_rows(), X, ghosts, width);
+  A.exchange().start_reverse_add(std::span<const T>(ghosts), width);
+  std::fill(Y.begin(), Y.end(), T{});
+  kernels::spmm_transposed_add(A.on(), X, Y, width);
+  A.exchange().finish_reverse_add(Y, width);
+}
+
+template <class T>
 DistMatrix<T> transpose(const DistMatrix<T>& A) {
   const auto outgoing = [&] {
     const Csr<T> off = kernels::transpose(A.off());
@@ -194,16 +222,20 @@ DistMatrix<To> convert(const DistMatrix<From>& A) {
   return mpi::collectively(A.comm(), [&] { return A.template with_type<To>(); });
 }
 
-#define NODEWISE_INSTANTIATE(T)                                                              \
-  template void multiply(const DistMatrix<T>&, std::span<const T>, std::span<T>);            \
-  template void multiply(const DistMatrix<T>&, std::span<const T>, std::span<T>, int);       \
-  template void multiply_add(const DistMatrix<T>&, std::span<const T>, std::span<T>);        \
-  template void residual(const DistMatrix<T>&, std::span<const T>, std::span<const T>,       \
-                         std::span<T>);                                                      \
-  template void multiply_transposed(const DistMatrix<T>&, std::span<const T>, std::span<T>); \
-  template DistMatrix<T> transpose(const DistMatrix<T>&);                                    \
-  template DistMatrix<T> add(T, const DistMatrix<T>&, T, const DistMatrix<T>&);              \
-  template std::vector<T> diagonal(const DistMatrix<T>&);                                    \
+#define NODEWISE_INSTANTIATE(T)                                                                   \
+  template void residual(const DistMatrix<T>&, std::span<const T>, std::span<const T>,            \
+                         std::span<T>, int);                                                      \
+  template void multiply_add(const DistMatrix<T>&, std::span<const T>, std::span<T>, int);        \
+  template void multiply_transposed(const DistMatrix<T>&, std::span<const T>, std::span<T>, int); \
+  template void multiply(const DistMatrix<T>&, std::span<const T>, std::span<T>);                 \
+  template void multiply(const DistMatrix<T>&, std::span<const T>, std::span<T>, int);            \
+  template void multiply_add(const DistMatrix<T>&, std::span<const T>, std::span<T>);             \
+  template void residual(const DistMatrix<T>&, std::span<const T>, std::span<const T>,            \
+                         std::span<T>);                                                           \
+  template void multiply_transposed(const DistMatrix<T>&, std::span<const T>, std::span<T>);      \
+  template DistMatrix<T> transpose(const DistMatrix<T>&);                                         \
+  template DistMatrix<T> add(T, const DistMatrix<T>&, T, const DistMatrix<T>&);                   \
+  template std::vector<T> diagonal(const DistMatrix<T>&);                                         \
   template bool is_symmetric(const DistMatrix<T>&);
 NODEWISE_INSTANTIATE(float)
 NODEWISE_INSTANTIATE(double)

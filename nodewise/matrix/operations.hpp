@@ -20,6 +20,15 @@ void multiply(const DistMatrix<T>& A, std::span<const T> x, std::span<T> y);
 template <class T>
 void multiply(const DistMatrix<T>& A, std::span<const T> X, std::span<T> Y, int width);
 
+/// R = B - A X, Y += A X and Y = A^T X, likewise. R must not be B.
+template <class T>
+void residual(const DistMatrix<T>& A, std::span<const T> X, std::span<const T> B, std::span<T> R,
+              int width);
+template <class T>
+void multiply_add(const DistMatrix<T>& A, std::span<const T> X, std::span<T> Y, int width);
+template <class T>
+void multiply_transposed(const DistMatrix<T>& A, std::span<const T> X, std::span<T> Y, int width);
+
 /// y += A x, likewise.
 template <class T>
 void multiply_add(const DistMatrix<T>& A, std::span<const T> x, std::span<T> y);

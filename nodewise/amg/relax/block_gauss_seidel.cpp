@@ -40,6 +40,7 @@ void sweep_from_zero(const Bsr<T>& on, const T* inverse, std::span<const Offset>
   }
 }
 
+/// From x = 0, if there are no ghosts, those of other ranks are zero too.
 template <int B, class T>
 void sweep_points(Direction direction, const matrix::BlockMatrix<T>& A, const T* ghosts,
                   const T* inverse, const T* b, T* x) {
@@ -50,7 +51,7 @@ void sweep_points(Direction direction, const matrix::BlockMatrix<T>& A, const T*
     const LocalIndex i = direction == Direction::forward ? count : n - 1 - count;
     const auto at = static_cast<std::size_t>(i) * B;
     auto r = less_product<B>(b + at, on, on.begin(i), on.end(i), x);
-    if (off.begin(i) < off.end(i)) {
+    if (ghosts != nullptr && off.begin(i) < off.end(i)) {
       r = less_product<B>(r.data(), off, off.begin(i), off.end(i), ghosts);
     }
     std::array<T, B> step{};
@@ -111,14 +112,87 @@ void BlockGaussSeidel<T>::first_sweep_with_residual(std::span<const T> b, std::s
 }
 
 template <class T>
-void BlockGaussSeidel<T>::sweep(Direction direction, std::span<const T> b, std::span<T> x) const {
+std::span<const T> BlockGaussSeidel<T>::fetch_ghosts(std::span<const T> X, int width) const {
+  comm::Exchange& exchange = A_.blocks()->exchange();
+  const int values = A_.blocks()->block() * width;
+  const std::span<T> ghosts = exchange.template ghost_buffer<T>(values);
+  exchange.forward(X, ghosts, values);
+  return ghosts;
+}
+
+template <class T>
+void BlockGaussSeidel<T>::sweep_beside(std::span<const T> ghosts, Direction direction,
+                                       std::span<const T> b, std::span<T> x) const {
   const matrix::BlockMatrix<T>& A = *A_.blocks();
-  const std::span<T> ghosts = A.exchange().template ghost_buffer<T>(A.block());
-  A.exchange().forward(std::span<const T>(x), ghosts, A.block());
   kernels::with_block_size(A.block(), [&](auto block) {
     constexpr int B = decltype(block)::value;
     sweep_points<B, T>(direction, A, ghosts.data(), inverse_.data(), b.data(), x.data());
   });
+}
+
+template <class T>
+void BlockGaussSeidel<T>::sweep(Direction direction, std::span<const T> b, std::span<T> x) const {
+  sweep_beside(fetch_ghosts(x, 1), direction, b, x);
+}
+
+/// Both halves see the same values of other ranks: on a rank this is symmetric Gauss-Seidel,
+/// between ranks Jacobi, which is its own adjoint.
+template <class T>
+void BlockGaussSeidel<T>::symmetric_sweep(std::span<const T> b, std::span<T> x) const {
+  const std::span<const T> ghosts = fetch_ghosts(x, 1);
+  sweep_beside(ghosts, Direction::forward, b, x);
+  sweep_beside(ghosts, Direction::backward, b, x);
+}
+
+template <class T>
+void BlockGaussSeidel<T>::first_symmetric_sweep(std::span<const T> b, std::span<T> x) const {
+  first_sweep(b, x);
+  sweep_beside({}, Direction::backward, b, x);
+}
+
+namespace {
+
+/// The points of a sweep in one direction, for `width` vectors; R is scratch of their size.
+template <class T>
+void sweep_points_together(Direction direction, const matrix::BlockMatrix<T>& A,
+                           std::span<const T> ghosts, const T* inverse, std::span<const T> B,
+                           std::span<T> X, std::span<T> R, int width) {
+  const auto w = static_cast<std::size_t>(width);
+  const auto b = static_cast<std::size_t>(A.block());
+  const LocalIndex n = A.on().n_rows;
+  for (LocalIndex count = 0; count < n; ++count) {
+    const LocalIndex i = direction == Direction::forward ? count : n - 1 - count;
+    const std::size_t at = static_cast<std::size_t>(i) * b;
+    std::copy_n(B.data() + at * w, b * w, R.data() + at * w);
+    const std::span<const LocalIndex> row(&i, 1);
+    kernels::bsr_add_rows(T{-1}, A.on(), row, std::span<const T>(X), R, width);
+    if (!ghosts.empty()) kernels::bsr_add_rows(T{-1}, A.off(), row, ghosts, R, width);
+    for (std::size_t r = 0; r < b; ++r) {
+      for (std::size_t k = 0; k < b; ++k) {
+        const T m = inverse[(at + r) * b + k];
+        for (std::size_t c = 0; c < w; ++c) X[(at + r) * w + c] += m * R[(at + k) * w + c];
+      }
+    }
+  }
+}
+
+}  // namespace
+
+template <class T>
+void BlockGaussSeidel<T>::sweep_together(Sweep sweep, std::span<const T> B, std::span<T> X,
+                                         int width) const {
+  std::span<const T> ghosts;
+  if (is_from_zero(sweep)) {
+    std::fill(X.begin(), X.end(), T{});
+  } else {
+    ghosts = fetch_ghosts(X, width);
+  }
+  Array<T> R(B.size());
+  const auto run = [&](Direction direction) {
+    sweep_points_together<T>(direction, *A_.blocks(), ghosts, inverse_.data(), B, X, R, width);
+  };
+  if (has_forward(sweep)) run(Direction::forward);
+  if (has_backward(sweep)) run(Direction::backward);
 }
 
 template class BlockGaussSeidel<float>;

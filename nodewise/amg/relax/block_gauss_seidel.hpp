@@ -25,10 +25,19 @@ class BlockGaussSeidel final : public Relaxation<T> {
   void first_sweep_with_residual(std::span<const T> b, std::span<T> x,
                                  std::span<T> r) const override;
   void sweep(Direction direction, std::span<const T> b, std::span<T> x) const override;
+  /// One exchange.
+  void symmetric_sweep(std::span<const T> b, std::span<T> x) const override;
+  /// No exchange.
+  void first_symmetric_sweep(std::span<const T> b, std::span<T> x) const override;
+  void sweep_together(Sweep sweep, std::span<const T> B, std::span<T> X, int width) const override;
   bool has_direction() const override { return true; }
   std::size_t memory_bytes() const override;
 
  private:
+  std::span<const T> fetch_ghosts(std::span<const T> X, int width) const;
+  void sweep_beside(std::span<const T> ghosts, Direction direction, std::span<const T> b,
+                    std::span<T> x) const;
+
   using Relaxation<T>::A_;
   Array<T> inverse_;              // of M's diagonal blocks
   std::vector<Offset> diagonal_;  // where they are in a block row, or would be

@@ -5,22 +5,43 @@
 
 #include "nodewise/amg/relax/block_inverse.hpp"
 #include "nodewise/amg/relax/block_l1.hpp"
+#include "nodewise/base/parallel.hpp"
 #include "nodewise/matrix/operations.hpp"
 
 namespace nodewise::amg::relax {
 
 namespace {
 
-/// x = M r or x += M r, with a block of M for each point.
+/// X = M R or X += M R for `width` vectors, with a block of M for each point.
+template <bool add, class T>
+void multiply_by_blocks(int block, std::span<const T> M, std::span<const T> R, std::span<T> X,
+                        int width) {
+  const auto w = static_cast<std::size_t>(width);
+  const auto b = static_cast<std::size_t>(block);
+  for (std::size_t row = 0; row < X.size() / w; ++row) {
+    const std::size_t point = row / b;
+    T* const x = X.data() + row * w;
+    if (!add) std::fill_n(x, w, T{});
+    for (std::size_t k = 0; k < b; ++k) {
+      const T m = M[row * b + k];
+      const T* const r = R.data() + (point * b + k) * w;
+      for (std::size_t c = 0; c < w; ++c) x[c] += m * r[c];
+    }
+  }
+}
+
+/// The same for one vector.
 template <bool add, class T>
 void multiply_by_blocks(int block, std::span<const T> M, std::span<const T> r, std::span<T> x) {
   kernels::with_block_size(block, [&](auto block_size) {
     constexpr int B = decltype(block_size)::value;
-    for (std::size_t i = 0; i < x.size(); i += B) {
-      std::array<T, B> sum{};
-      kernels::add_block_product<B>(M.data() + i * B, r.data() + i, sum);
-      for (std::size_t k = 0; k < B; ++k) x[i + k] = add ? x[i + k] + sum[k] : sum[k];
-    }
+    parallel::for_range(x.size() / B, [&](std::size_t begin, std::size_t end) {
+      for (std::size_t i = begin * B; i < end * B; i += B) {
+        std::array<T, B> sum{};
+        kernels::add_block_product<B>(M.data() + i * B, r.data() + i, sum);
+        for (std::size_t k = 0; k < B; ++k) x[i + k] = add ? x[i + k] + sum[k] : sum[k];
+      }
+    });
   });
 }
 
@@ -47,6 +68,22 @@ template <class T>
 void BlockJacobi<T>::sweep(Direction, std::span<const T> b, std::span<T> x) const {
   matrix::residual(A_, std::span<const T>(x), b, std::span<T>(scratch_));
   multiply_by_blocks<true, T>(A_.blocks()->block(), inverse_, scratch_, x);
+}
+
+template <class T>
+void BlockJacobi<T>::sweep_together(Sweep sweep, std::span<const T> B, std::span<T> X,
+                                    int width) const {
+  const int block = A_.blocks()->block();
+  int sweeps = has_forward(sweep) && has_backward(sweep) ? 2 : 1;
+  if (is_from_zero(sweep)) {
+    multiply_by_blocks<false, T>(block, inverse_, B, X, width);
+    --sweeps;
+  }
+  Array<T> R(sweeps > 0 ? B.size() : 0);
+  for (; sweeps > 0; --sweeps) {
+    matrix::residual(A_, std::span<const T>(X), B, std::span<T>(R), width);
+    multiply_by_blocks<true, T>(block, inverse_, R, X, width);
+  }
 }
 
 template class BlockJacobi<float>;

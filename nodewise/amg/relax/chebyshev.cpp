@@ -1,5 +1,7 @@
 #include "nodewise/amg/relax/chebyshev.hpp"
 
+#include <algorithm>
+
 #include "nodewise/base/parallel.hpp"
 #include "nodewise/matrix/operations.hpp"
 
@@ -68,6 +70,38 @@ void Chebyshev<T>::further_steps(std::span<const T> b, std::span<T> x) const {
       }
     });
     rho = next;
+  }
+}
+
+template <class T>
+void Chebyshev<T>::sweep_together(Sweep sweep, std::span<const T> B, std::span<T> X,
+                                  int width) const {
+  const auto w = static_cast<std::size_t>(width);
+  Array<T> step(B.size(), T{});
+  Array<T> R(B.size());
+  const auto advance = [&](std::span<const T> residual, double keep, double take) {
+    for (std::size_t i = 0; i < X.size(); ++i) {
+      step[i] =
+          static_cast<T>(keep) * step[i] + static_cast<T>(take) * inverse_[i / w] * residual[i];
+      X[i] += step[i];
+    }
+  };
+  const auto find_residual = [&] {
+    matrix::residual(A_, std::span<const T>(X), B, std::span<T>(R), width);
+    return std::span<const T>(R);
+  };
+  const double sigma = center_ / half_width_;
+  bool from_zero = is_from_zero(sweep);
+  if (from_zero) std::fill(X.begin(), X.end(), T{});
+  for (int n = has_forward(sweep) && has_backward(sweep) ? 2 : 1; n > 0; --n) {
+    advance(from_zero ? B : find_residual(), 0, 1 / center_);
+    from_zero = false;
+    double rho = 1 / sigma;
+    for (int k = 1; k < degree_; ++k) {
+      const double next = 1 / (2 * sigma - rho);
+      advance(find_residual(), next * rho, 2 * next / half_width_);
+      rho = next;
+    }
   }
 }
 

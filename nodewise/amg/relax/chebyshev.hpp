@@ -19,6 +19,7 @@ class Chebyshev final : public Relaxation<T> {
 
   void first_sweep(std::span<const T> b, std::span<T> x) const override;
   void sweep(Direction direction, std::span<const T> b, std::span<T> x) const override;
+  void sweep_together(Sweep sweep, std::span<const T> B, std::span<T> X, int width) const override;
   std::size_t memory_bytes() const override;
 
  private:

@@ -7,6 +7,7 @@
 #include "nodewise/amg/relax/row_norm.hpp"
 #include "nodewise/base/parallel.hpp"
 #include "nodewise/kernels/csr_ops.hpp"
+#include "nodewise/kernels/spmm.hpp"
 #include "nodewise/kernels/spmv.hpp"
 #include "nodewise/matrix/ghost_product.hpp"
 #include "nodewise/mpi/ledger.hpp"
@@ -290,6 +291,55 @@ void GaussSeidel<T>::sweep_block(int block, Direction direction, std::span<const
     if constexpr (has_others) r -= product_with_others(i, ghosts);
     previous = (x[u] + r * inverse_[u]) - to_previous * previous;
     x[u] = previous;
+  }
+}
+
+template <class T>
+void GaussSeidel<T>::sweep_together(Sweep sweep, std::span<const T> B, std::span<T> X,
+                                    int width) const {
+  std::span<T> ghosts;
+  Array<T> old;
+  if (is_from_zero(sweep)) {
+    std::fill(X.begin(), X.end(), T{});
+  } else {
+    ghosts = A_.exchange().template ghost_buffer<T>(width);
+    A_.exchange().forward(std::span<const T>(X), ghosts, width);
+    if (n_blocks() > 1) old.assign(X.begin(), X.end());
+  }
+  const Together vectors{B, X, ghosts, old, static_cast<std::size_t>(width), is_from_zero(sweep)};
+  for (const Direction direction : {Direction::forward, Direction::backward}) {
+    const bool forward = direction == Direction::forward;
+    if (forward ? !has_forward(sweep) : !has_backward(sweep)) continue;
+    parallel::run(n_blocks(), [&](int block) { sweep_rows_together(block, direction, vectors); });
+  }
+}
+
+/// As sweep_block(), without its pains for the memory: with several vectors a row is long.
+template <class T>
+void GaussSeidel<T>::sweep_rows_together(int block, Direction direction,
+                                         const Together& vectors) const {
+  const Csr<T>& on = A_.on();
+  const Csr<T>& off = A_.off();
+  const std::size_t w = vectors.width;
+  const LocalIndex first_row = blocks_[static_cast<std::size_t>(block)];
+  const LocalIndex end_row = blocks_[static_cast<std::size_t>(block) + 1];
+  std::vector<T> sums(w);
+  for (LocalIndex count = first_row; count < end_row; ++count) {
+    const LocalIndex i = direction == Direction::forward ? count : first_row + end_row - 1 - count;
+    const auto u = static_cast<std::size_t>(i);
+    std::fill(sums.begin(), sums.end(), T{});
+    const auto add = [&](const Csr<T>& part, Offset begin, Offset end, const T* X) {
+      if (begin < end) kernels::spmm_add_entries(part, begin, end, X, w, sums.data());
+    };
+    add(on, first(i), last(i), vectors.X.data());
+    if (!vectors.from_zero) {
+      add(off, off.begin(i), off.end(i), vectors.ghosts.data());
+      add(on, on.begin(i), first(i), vectors.old.data());
+      add(on, last(i), on.end(i), vectors.old.data());
+    }
+    for (std::size_t c = 0; c < w; ++c) {
+      vectors.X[u * w + c] += inverse_[u] * (vectors.B[u * w + c] - sums[c]);
+    }
   }
 }
 

@@ -28,6 +28,7 @@ class GaussSeidel final : public Relaxation<T> {
   void symmetric_sweep(std::span<const T> b, std::span<T> x) const override;
   /// No exchange.
   void first_symmetric_sweep(std::span<const T> b, std::span<T> x) const override;
+  void sweep_together(Sweep sweep, std::span<const T> B, std::span<T> X, int width) const override;
   bool has_direction() const override { return true; }
   std::size_t memory_bytes() const override;
 
@@ -52,6 +53,15 @@ class GaussSeidel final : public Relaxation<T> {
   template <bool has_others>
   void sweep_block(int block, Direction direction, std::span<const T> b, std::span<T> x) const;
   T product_with_others(LocalIndex i, const T* ghosts) const;
+  /// Several vectors, and what is seen of others; nothing from x = 0.
+  struct Together {
+    std::span<const T> B;
+    std::span<T> X;
+    std::span<const T> ghosts, old;
+    std::size_t width;
+    bool from_zero;
+  };
+  void sweep_rows_together(int block, Direction direction, const Together& vectors) const;
 
   using Relaxation<T>::A_;
   std::vector<LocalIndex> blocks_;  // where the rows of each thread begin, and where the last end

@@ -39,6 +39,26 @@ void Jacobi<T>::sweep(Direction, std::span<const T> b, std::span<T> x) const {
   });
 }
 
+template <class T>
+void Jacobi<T>::sweep_together(Sweep sweep, std::span<const T> B, std::span<T> X, int width) const {
+  const auto w = static_cast<std::size_t>(width);
+  const auto scaled = [&](std::span<const T> from, bool add) {
+    for (std::size_t k = 0; k < X.size(); ++k) {
+      X[k] = (add ? X[k] : T{}) + inverse_[k / w] * from[k];
+    }
+  };
+  int sweeps = has_forward(sweep) && has_backward(sweep) ? 2 : 1;
+  if (is_from_zero(sweep)) {
+    scaled(B, false);
+    --sweeps;
+  }
+  Array<T> R(sweeps > 0 ? B.size() : 0);
+  for (; sweeps > 0; --sweeps) {
+    matrix::residual(A_, std::span<const T>(X), B, std::span<T>(R), width);
+    scaled(R, true);
+  }
+}
+
 template class Jacobi<float>;
 template class Jacobi<double>;
 

@@ -1,5 +1,7 @@
 #include "nodewise/amg/relax/relaxation.hpp"
 
+#include <vector>
+
 #include "nodewise/amg/relax/block_gauss_seidel.hpp"
 #include "nodewise/amg/relax/block_jacobi.hpp"
 #include "nodewise/amg/relax/chebyshev.hpp"
@@ -29,6 +31,37 @@ template <class T>
 void Relaxation<T>::first_symmetric_sweep(std::span<const T> b, std::span<T> x) const {
   first_sweep(b, x);
   sweep(Direction::backward, b, x);
+}
+
+template <class T>
+void Relaxation<T>::sweep_together(Sweep sweep, std::span<const T> B, std::span<T> X,
+                                   int width) const {
+  const auto w = static_cast<std::size_t>(width);
+  std::vector<T> b(B.size() / w), x(b.size());
+  for (std::size_t c = 0; c < w; ++c) {
+    for (std::size_t i = 0; i < b.size(); ++i) {
+      b[i] = B[i * w + c];
+      x[i] = X[i * w + c];
+    }
+    run(sweep, b, x);
+    for (std::size_t i = 0; i < b.size(); ++i) X[i * w + c] = x[i];
+  }
+}
+
+template <class T>
+void Relaxation<T>::run(Sweep kind, std::span<const T> b, std::span<T> x) const {
+  switch (kind) {
+    case Sweep::first:
+      return first_sweep(b, x);
+    case Sweep::first_symmetric:
+      return first_symmetric_sweep(b, x);
+    case Sweep::forward:
+      return sweep(Direction::forward, b, x);
+    case Sweep::backward:
+      return sweep(Direction::backward, b, x);
+    case Sweep::symmetric:
+      return symmetric_sweep(b, x);
+  }
 }
 
 bool needs_spectral_radius(SmootherKind kind) {

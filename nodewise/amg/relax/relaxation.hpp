@@ -11,6 +11,17 @@
 namespace nodewise::amg::relax {
 
 enum class Direction { forward, backward };
+/// What Relaxation's functions do, by name; the first two from x = 0.
+enum class Sweep { first, first_symmetric, forward, backward, symmetric };
+inline bool is_from_zero(Sweep sweep) {
+  return sweep == Sweep::first || sweep == Sweep::first_symmetric;
+}
+inline bool has_forward(Sweep sweep) {
+  return sweep != Sweep::backward;
+}
+inline bool has_backward(Sweep sweep) {
+  return sweep != Sweep::first && sweep != Sweep::forward;
+}
 
 /// One sweep x += M^-1 (b - A x). With a symmetric A the backward sweep is the adjoint of the
 /// forward one: its M is the transpose. Vectors are this rank's parts, laid out by A.rows(). Rows
@@ -32,6 +43,11 @@ class Relaxation {
   virtual void symmetric_sweep(std::span<const T> b, std::span<T> x) const;
   /// Collective. The same from x = 0, whatever x holds.
   virtual void first_symmetric_sweep(std::span<const T> b, std::span<T> x) const;
+  /// Collective. What first_sweep(), first_symmetric_sweep(), sweep() or symmetric_sweep() does,
+  /// for `width` vectors side by side, row-major: B and X are rows x width. The messages are those
+  /// of one vector where the relaxation overrides it; by default it runs for one vector after the
+  /// other.
+  virtual void sweep_together(Sweep sweep, std::span<const T> B, std::span<T> X, int width) const;
   /// Whether both directions are one and the same.
   virtual bool has_direction() const { return false; }
   virtual std::size_t memory_bytes() const = 0;
@@ -39,6 +55,9 @@ class Relaxation {
  protected:
   explicit Relaxation(const matrix::DistMatrix<T>& A) : A_(A) {}
   const matrix::DistMatrix<T>& A_;
+
+ private:
+  void run(Sweep kind, std::span<const T> b, std::span<T> x) const;
 };
 
 /// Whether the kind needs the spectral radius of D^-1 A, D being the diagonal.

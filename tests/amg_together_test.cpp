@@ -1,0 +1,157 @@
+// A cycle for several right-hand sides at once: that of each by itself, in the messages of one.
+#include <cmath>
+
+#include <gtest/gtest.h>
+
+#include "nodewise/amg/hierarchy.hpp"
+#include "nodewise/solve/krylov.hpp"
+#include "nodewise/solve/matrix_operator.hpp"
+
+#include "aggregate_support.hpp"
+#include "framework.hpp"
+#include "mpi_counter.hpp"
+
+namespace nodewise::amg {
+namespace {
+
+using matrix::DistMatrix;
+using matrix::Layout;
+using test::distribute;
+using test::hashed;
+using test::layouts_of_points;
+using test::part_of;
+
+constexpr int width = 5;
+
+struct Named {
+  std::string name;
+  Options options;
+};
+
+/// Every smoother, and every cycle, order of sweeps and precision with one of them.
+std::vector<Named> choices() {
+  Options plain;
+  plain.unknowns = 2;
+  plain.max_coarse_rows = 8;
+  std::vector<Named> all;
+  for (int kind = 0; kind <= static_cast<int>(SmootherKind::block_jacobi); ++kind) {
+    Options options = plain;
+    options.method = kind % 2 == 0 ? Method::aggregation : Method::classical;
+    options.smoother = static_cast<SmootherKind>(kind);
+    all.push_back({"smoother " + std::to_string(kind), options});
+  }
+  for (const CycleKind cycle : {CycleKind::w, CycleKind::f, CycleKind::k, CycleKind::additive}) {
+    Options options = plain;
+    options.cycle = cycle;
+    all.push_back({"cycle " + std::to_string(static_cast<int>(cycle)), options});
+  }
+  for (const SweepOrder order :
+       {SweepOrder::symmetric, SweepOrder::forward, SweepOrder::backward}) {
+    for (const SmootherKind smoother :
+         {SmootherKind::l1_gauss_seidel, SmootherKind::l1_block_gauss_seidel}) {
+      Options options = plain;
+      options.sweep_order = order;
+      options.smoother = smoother;
+      options.pre_sweeps = 2;
+      options.post_sweeps = static_cast<int>(order) % 2;
+      all.push_back({"order " + std::to_string(static_cast<int>(order)), options});
+    }
+  }
+  Options options = plain;
+  options.pre_sweeps = 0;
+  all.push_back({"no sweeps before", options});
+  options = plain;
+  options.precision = Precision::single;
+  all.push_back({"single precision", options});
+  options = plain;
+  options.max_levels = 2;  // the last of which is too large to be solved directly
+  options.max_coarse_rows = 1;
+  all.push_back({"two levels", options});
+  return all;
+}
+
+/// Columns of very different sizes, one of them zero.
+std::vector<double> right_hand_sides(const Layout& rows) {
+  std::vector<double> B(static_cast<std::size_t>(rows.n_local()) * width);
+  for (int c = 0; c < width; ++c) {
+    const std::vector<double> b =
+        part_of(rows, hashed(rows.n_global(), static_cast<std::uint64_t>(c)));
+    for (std::size_t i = 0; i < b.size(); ++i) {
+      B[i * width + static_cast<std::size_t>(c)] = c == 3 ? 0 : std::pow(10.0, 4 * c) * b[i];
+    }
+  }
+  return B;
+}
+
+/// Collective. Expects the columns of the cycle of B to be cycles by themselves.
+void expect_columns(const Hierarchy<double>& hierarchy, const std::vector<double>& B,
+                    double tolerance) {
+  const auto n = B.size() / width;
+  std::vector<double> X(B.size(), 1e3), work(2 * n);
+  hierarchy.apply_block(B, X, width, work);
+  for (std::size_t c = 0; c < width; ++c) {
+    std::vector<double> b(n), x(n, -1e3);
+    for (std::size_t i = 0; i < n; ++i) b[i] = B[i * width + c];
+    hierarchy.apply(b, x);
+    double largest = 0;
+    for (const double value : x) largest = std::max(largest, std::abs(value));
+    largest = mpi::max(hierarchy.layout().comm(), largest);
+    EXPECT_EQ(c == 3, largest == 0);
+    for (std::size_t i = 0; i < n; ++i) {
+      EXPECT_NEAR(X[i * width + c], x[i], tolerance * largest) << "column " << c;
+    }
+  }
+}
+
+/// Collective. Expects all of them to take the messages of one. Not the first time, when there is
+/// an agreement on the memory.
+void expect_messages_of_one(const Hierarchy<double>& hierarchy, const std::vector<double>& B) {
+  const std::vector<int> one_node(static_cast<std::size_t>(test::test_comm()->size()), 0);
+  const auto n = B.size() / width;
+  std::vector<double> X(B.size()), work(2 * n), x(n), b(n, 1.0);
+  const auto of_one = test::counted(one_node, [&] { hierarchy.apply(b, x); });
+  const auto of_all = test::counted(one_node, [&] { hierarchy.apply_block(B, X, width, work); });
+  EXPECT_EQ(of_all.messages(), of_one.messages());
+  EXPECT_EQ(of_all.collectives, of_one.collectives);
+}
+
+TEST(Together, EveryColumnIsACycleAndAllTakeTheMessagesOfOne) {
+  const test::Framework framework(6, 5, true);
+  for (const Layout& rows : test::two_layouts_of_points(30, 2)) {
+    const auto A = std::make_shared<const DistMatrix<double>>(distribute(framework.A, rows));
+    const std::vector<double> B = right_hand_sides(rows);
+    for (const auto& [name, options] : choices()) {
+      SCOPED_TRACE(name);
+      const Hierarchy<double> hierarchy(A, options);
+      expect_columns(hierarchy, B, options.precision == Precision::single ? 1e-5 : 1e-12);
+      if (options.cycle == CycleKind::k || options.smoother == SmootherKind::ilu0) continue;
+      expect_messages_of_one(hierarchy, B);
+    }
+  }
+}
+
+TEST(Together, SolvesSystemsAtOnceAsOneByOne) {
+  const test::Framework framework(10, 9, true);
+  const Layout rows = layouts_of_points(90, 2)[2];
+  const auto A = std::make_shared<const DistMatrix<double>>(distribute(framework.A, rows));
+  Options options;
+  options.unknowns = 2;
+  options.smoother = SmootherKind::l1_block_gauss_seidel;
+  options.method = Method::aggregation;
+  options.max_coarse_rows = 10;
+  const Hierarchy<double> M(A, options, test::rigid_knowledge(framework, rows));
+  const solve::MatrixOperator<double> op(A);
+  const std::vector<double> B = right_hand_sides(rows);
+  std::vector<double> X(B.size(), 0.0);
+  const auto reports = solve::simultaneous_cg<double>(op, &M, B, X, width, {});
+  for (std::size_t c = 0; c < width; ++c) {
+    std::vector<double> b(static_cast<std::size_t>(rows.n_local())), x(b.size(), 0.0);
+    for (std::size_t i = 0; i < b.size(); ++i) b[i] = B[i * width + c];
+    const auto report = solve::cg<double>(op, &M, b, x, {});
+    EXPECT_TRUE(reports[c].converged());
+    EXPECT_EQ(reports[c].iterations, report.iterations);
+  }
+}
+
+}  // namespace
+}  // namespace nodewise::amg
