@@ -10,6 +10,7 @@
 #include "aggregate_support.hpp"
 #include "framework.hpp"
 #include "mpi_counter.hpp"
+#include "threads_support.hpp"
 
 namespace nodewise::amg {
 namespace {
@@ -127,6 +128,24 @@ TEST(Together, EveryColumnIsACycleAndAllTakeTheMessagesOfOne) {
       if (options.cycle == CycleKind::k || options.smoother == SmootherKind::ilu0) continue;
       expect_messages_of_one(hierarchy, B);
     }
+  }
+}
+
+// Rows of other threads are seen as they were before a sweep, for several vectors as for one.
+TEST(Together, ThreadsSeeTheSameOfEachOther) {
+  if (!parallel::available() || test::test_comm()->size() > 1) GTEST_SKIP() << "on one rank only";
+  const test::Threads threads(3);
+  const auto A = std::make_shared<const DistMatrix<double>>(
+      io::generate<double>(test::test_comm(), {.problem = io::Problem::laplace9, .n = 64}));
+  const std::vector<double> B = right_hand_sides(A->rows());
+  for (const SweepOrder order : {SweepOrder::forward_backward, SweepOrder::symmetric}) {
+    Options options;
+    options.sweep_order = order;
+    options.pre_sweeps = options.post_sweeps = 2;
+    expect_columns(Hierarchy<double>(A, options), B, 1e-12);
+    options.unknowns = 2;  // points of two rows of the grid's lines
+    options.smoother = SmootherKind::block_jacobi;
+    expect_columns(Hierarchy<double>(A, options), B, 1e-12);
   }
 }
 
