@@ -182,3 +182,34 @@ def test_the_plot_says_what_it_lacks(source, tmp_path):
         drawn = subprocess.run([*plot, *words], cwd=tmp_path, capture_output=True, check=False)
         assert drawn.returncode == 1
         assert message in drawn.stderr
+
+
+# On two ranks that both have rows of every level, an exchange is two messages.
+@pytest.mark.parametrize(
+    "words",
+    [
+        [],
+        ["--cycle", "w", "--smoother", "chebyshev"],
+        ["--cycle", "f", "--pre-sweeps", 2, "--sweep-order", "backward"],
+    ],
+)
+def test_a_cycle_exchanges_as_often_as_a_real_one(nodewise, tmp_path, words):
+    problem = ["--problem", "laplace27", "--n", 12, "--max-coarse-rows", 20, *words]
+    report, _ = predict(nodewise, tmp_path, *problem, "--virtual-ranks", 2, "--ranks-per-node", 2,
+                        "--machine", "eos", "--routes", "direct")
+    path = tmp_path / "solve.json"
+    stationary = ["--solver", "stationary", "--max-iterations", 1]
+    assert nodewise("solve", *problem, *stationary, "--json", path, ranks=2).code == 1
+    counted = {}
+    for entry in json.loads(path.read_text())["operations"]["solve"]:
+        if entry["level"] is not None:
+            kind = {"smoothing": "products", "residual": "products"}.get(entry["operation"])
+            key = entry["level"], kind or entry["operation"]
+            counted[key] = counted.get(key, 0) + entry["messages_on_node"]
+    for number, level in enumerate(report["levels"][:-1]):
+        cycle = level["in_a_cycle"]
+        assert level["active_ranks"] == 2
+        assert counted[number, "products"] == 2 * cycle["products"]
+        assert counted[number, "restriction"] == 2 * cycle["transfers"]
+        assert counted[number, "prolongation"] == 2 * cycle["transfers"]
+    assert report["levels"][-1]["in_a_cycle"]["solves"] > 0
