@@ -49,6 +49,15 @@ Sweep sweep_of(const amg::Options& options, bool symmetric) {
     case SmootherKind::ilu0:
       sweep.passes = 2;  // the residual and the factors
       break;
+    case SmootherKind::fc_jacobi: {
+      const bool both_ways = options.sweep_order == SweepOrder::symmetric ||
+                             (options.sweep_order == SweepOrder::automatic && !symmetric);
+      const int sweeps = (both_ways ? 2 : 1) * (options.fine_sweeps + options.coarse_sweeps);
+      sweep.exchanges = sweeps;
+      sweep.exchanges_from_zero = options.fine_sweeps > 0 ? sweeps - 1 : sweeps;
+      sweep.passes = sweeps / 2.0;  // each over the rows of one kind of points
+      break;
+    }
   }
   return sweep;
 }

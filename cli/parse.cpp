@@ -162,6 +162,27 @@ void check_virtual_ranks(const Settings& s) {
   }
 }
 
+void check_air(const Settings& s) {
+  if (s.amg.method != amg::Method::air) {
+    for (const char* name : {"restriction-distance", "restriction-threshold"}) {
+      if (s.has(name)) fail(fmt::format("--{} is for --method air", name));
+    }
+    return;
+  }
+  for (const char* name : {"smoother", "sweep-order", "pre-sweeps"}) {
+    if (!s.has(name)) continue;
+    fail(
+        fmt::format("--{} is not for --method air: it relaxes by fc_jacobi, after the coarse "
+                    "correction only",
+                    name));
+  }
+  if (s.has_virtual_ranks()) {
+    fail(
+        "--virtual-ranks counts restrictions as transposed interpolations, which those of "
+        "--method air are not");
+  }
+}
+
 /// Combinations that contradict themselves, or an option that would have no effect.
 void check_combinations(const Settings& s) {
   for (const Option& option : catalog()) {
@@ -184,6 +205,7 @@ void check_combinations(const Settings& s) {
       fail(fmt::format("--{} is for --method aggregation", name));
     }
   }
+  check_air(s);
   if (s.has("node-map") && s.has("ranks-per-node")) {
     fail("give --node-map or --ranks-per-node, not both");
   }

@@ -60,7 +60,8 @@ class TypedCycle final : public AppliedCycle<T> {
     level.A = in_type<V>(parts.A, scale_);
     level.P = in_type<V>(parts.P, 1);
     level.R = in_type<V>(parts.R, 1);
-    level.smoother = std::make_shared<const Smoother<V>>(*level.A, options_, parts.spectral_radius);
+    level.smoother = std::make_shared<const Smoother<V>>(*level.A, options_, parts.spectral_radius,
+                                                         parts.coarse_rows);
     add(std::move(level));
   }
 

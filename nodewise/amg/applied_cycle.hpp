@@ -19,6 +19,7 @@ class AppliedCycle {
   struct Parts {
     Matrix A, P, R;
     double spectral_radius = 0;
+    std::span<const LocalIndex> coarse_rows = {};  // read while the level is added
   };
 
   virtual ~AppliedCycle() = default;

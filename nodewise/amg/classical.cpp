@@ -5,6 +5,7 @@
 #include "nodewise/amg/coarsen/aggressive.hpp"
 #include "nodewise/amg/coarsen/splitting.hpp"
 #include "nodewise/amg/interpolate/interpolate.hpp"
+#include "nodewise/amg/restriction/local_air.hpp"
 #include "nodewise/mpi/agree.hpp"
 #include "nodewise/mpi/ledger.hpp"
 
@@ -70,11 +71,19 @@ coarsen::Splitting split_level(const DistMatrix<T>& A, const Knowledge<T>& knowl
              : once(A, strength, knowledge.virtual_starts);
 }
 
+Interpolation formula_of(int level, const Options& options) {
+  if (is_aggressive(level, options)) return Interpolation::multipass;
+  if (options.interpolation != Interpolation::automatic) return options.interpolation;
+  return options.method == Method::air ? Interpolation::one_point : Interpolation::extended_i;
+}
+
 template <class T>
 DistMatrix<T> interpolate_by(Interpolation formula, const DistMatrix<T>& A,
                              const Strength& strength, const coarsen::Splitting& splitting,
                              const comm::Layout& coarse_points, const interpolate::Limits& limits) {
   switch (formula) {
+    case Interpolation::automatic:
+      break;
     case Interpolation::extended_i:
       return interpolate::extended_i(A, strength, splitting, coarse_points, limits);
     case Interpolation::extended:
@@ -89,6 +98,8 @@ DistMatrix<T> interpolate_by(Interpolation formula, const DistMatrix<T>& A,
       return interpolate::direct(A, strength, splitting, coarse_points, limits);
     case Interpolation::multipass:
       return interpolate::multipass(A, strength, splitting, coarse_points, limits);
+    case Interpolation::one_point:
+      return interpolate::one_point(A, strength, splitting, coarse_points, limits);
   }
   throw Error(ErrorCode::internal, "an interpolation without a formula");
 }
@@ -111,12 +122,16 @@ Transfer<T> transfer_by(const DistMatrix<T>& A, const Knowledge<T>& knowledge,
   const auto n = static_cast<double>(A.rows().n_global());
   const GlobalIndex n_coarse = coarse_points.n_global();
   if (n_coarse == 0 || static_cast<double>(n_coarse) > max_coarsening_ratio * n) return {};
-  const mpi::Scope scope(A.comm(), "interpolation");
   Transfer<T> transfer;
-  transfer.P = std::make_shared<const DistMatrix<T>>(interpolate_by(
-      is_aggressive(knowledge.level, options) ? Interpolation::multipass : options.interpolation, A,
-      strength, splitting, coarse_points,
-      {options.max_interpolation_entries, options.interpolation_truncation}));
+  if (options.method == Method::air) {
+    const mpi::Scope scope(A.comm(), "restriction_setup");
+    transfer.R = std::make_shared<const DistMatrix<T>>(restriction::local_air(
+        A, splitting, coarse_points, options.restriction_distance, options.restriction_threshold));
+  }
+  const mpi::Scope scope(A.comm(), "interpolation");
+  transfer.P = std::make_shared<const DistMatrix<T>>(
+      interpolate_by(formula_of(knowledge.level, options), A, strength, splitting, coarse_points,
+                     {options.max_interpolation_entries, options.interpolation_truncation}));
   transfer.failure = mpi::caught([&] { transfer.coarse_rows = coarse_rows(splitting); });
   return transfer;
 }

@@ -38,7 +38,9 @@ struct Level {
   Transfer<T> transfer;  // to the next level; no P on the last
   Knowledge<T> knowledge;
   bool solved_directly = false;
-  std::unique_ptr<matrix::GalerkinProduct<T>> product;  // of rebuild(), which makes it
+  // Of rebuild(), which makes the one that the level needs.
+  std::unique_ptr<matrix::GalerkinProduct<T>> product;
+  std::unique_ptr<matrix::RestrictedProduct<T>> restricted_product;
 };
 
 namespace {
@@ -117,11 +119,20 @@ void check_blocks(const DistMatrix<T>& A, const Knowledge<T>& knowledge, const O
   comm::require_whole_points(A.rows(), options.unknowns);
 }
 
+/// What a method that is more than its transfers consists of.
+void complete(Options& options) {
+  if (options.method != Method::air) return;
+  options.smoother = SmootherKind::fc_jacobi;
+  options.sweep_order = SweepOrder::forward;
+  options.pre_sweeps = 0;
+}
+
 /// What is asked of the finest matrix before the setup.
 template <class T>
 bool examine(const DistMatrix<T>& A, const Knowledge<T>& knowledge, Options& options) {
   const mpi::Scope scope(A.comm(), "examination", 0);
   check_matrix(A);
+  complete(options);
   check_blocks(A, knowledge, options);
   if (options.method == Method::aggregation) check_aggregation(A, knowledge, options);
   return resolve_automatic(options, A);
@@ -278,7 +289,8 @@ std::string apply_to(AppliedCycle<T>& cycle, const Level<T>& level, const Matrix
   const double radius = known > 0 ? known : radius_for_smoother(*A, symmetric, options);
   if (!failure) {
     failure = mpi::caught([&] {
-      cycle.add_smoothed({A, level.transfer.P, level.transfer.R, radius});
+      const Transfer<T>& transfer = level.transfer;
+      cycle.add_smoothed({A, transfer.P, transfer.R, radius, transfer.coarse_rows});
     });
   }
   return level.transfer.P ? "" : std::to_string(last_level_sweeps) + " symmetric sweeps";
@@ -343,9 +355,12 @@ template <class T>
 MatrixPointer<T> next_matrix(Level<T>& level, const Level<T>& next, const DistMatrix<T>& A) {
   const Transfer<T>& transfer = level.transfer;
   if (transfer.R) {
-    return routed<T>(
-        std::make_shared<const DistMatrix<T>>(coarse_matrix(A, transfer.R.get(), *transfer.P)),
-        next.A->route(), next.A->transport());
+    auto& product = level.restricted_product;
+    if (!product) {
+      product = std::make_unique<matrix::RestrictedProduct<T>>(*level.A, *transfer.R, *transfer.P,
+                                                               *next.A);
+    }
+    return std::make_shared<const DistMatrix<T>>(product->recompute(A));
   }
   if (!level.product) {
     level.product = std::make_unique<matrix::GalerkinProduct<T>>(*level.A, *transfer.P, *next.A);
@@ -424,6 +439,11 @@ std::shared_ptr<const matrix::DistMatrix<T>> Hierarchy<T>::matrix(std::size_t le
 template <class T>
 const matrix::DistMatrix<T>* Hierarchy<T>::interpolation(std::size_t level) const {
   return levels_.at(level)->transfer.P.get();
+}
+
+template <class T>
+const matrix::DistMatrix<T>* Hierarchy<T>::restriction(std::size_t level) const {
+  return levels_.at(level)->transfer.R.get();
 }
 
 template <class T>

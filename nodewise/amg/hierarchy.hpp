@@ -60,13 +60,14 @@ class Hierarchy : public solve::Operator<T> {
 
   /// Collective. Sets up again for a matrix with the same pattern and other values, as in a time
   /// step. What depends on the values is computed again: coarse matrices, smoothers, coarse solver;
-  /// splittings and interpolations, the routes, and what `automatic` options were resolved to stay
-  /// those of the first setup. With the values of the first setup it is, bit for bit, as it was
-  /// then. Discovers nothing: the first call plans (for each level about the messages of a Galerkin
-  /// product), every later one costs a reversed exchange of values on each level but the last, and
-  /// what the coarse solver's setup does. Throws, on every rank, what the constructor throws, or
-  /// dimension_mismatch or unsuitable_matrix where the pattern is another; the hierarchy is then as
-  /// it was before. Copies of matrix() stay as they are.
+  /// splittings, interpolations and restrictions, the routes, and what `automatic` options were
+  /// resolved to stay those of the first setup. With the values of the first setup it is, bit for
+  /// bit, as it was then. Discovers nothing: the first call plans (for each level about the
+  /// messages of a Galerkin product), every later one costs a reversed exchange of values on each
+  /// level but the last, with method air two exchanges, and what the coarse solver's setup does.
+  /// Throws, on every rank, what the constructor throws, or dimension_mismatch or unsuitable_matrix
+  /// where the pattern is another; the hierarchy is then as it was before. Copies of matrix() stay
+  /// as they are.
   void rebuild(std::shared_ptr<const matrix::DistMatrix<T>> A);
 
   const comm::Layout& layout() const override;
@@ -81,6 +82,8 @@ class Hierarchy : public solve::Operator<T> {
   std::shared_ptr<const matrix::DistMatrix<T>> matrix(std::size_t level) const;
   /// The prolongation to a level from the next; null on the last level.
   const matrix::DistMatrix<T>* interpolation(std::size_t level) const;
+  /// The restriction to the next level where it is not the transpose of interpolation(), or null.
+  const matrix::DistMatrix<T>* restriction(std::size_t level) const;
   /// Local. This rank's rows of a level that are its rows of the next, ascending: number k is row k
   /// there. Empty on the last level.
   std::span<const LocalIndex> coarse_rows(std::size_t level) const;

@@ -18,9 +18,11 @@ std::string asymmetry_of(const Options& options) {
   const bool directed = options.smoother == SmootherKind::gauss_seidel ||
                         options.smoother == SmootherKind::l1_gauss_seidel ||
                         options.smoother == SmootherKind::block_gauss_seidel ||
-                        options.smoother == SmootherKind::l1_block_gauss_seidel;
+                        options.smoother == SmootherKind::l1_block_gauss_seidel ||
+                        options.smoother == SmootherKind::fc_jacobi;
   const bool one_way =
       options.sweep_order == SweepOrder::forward || options.sweep_order == SweepOrder::backward;
+  if (options.method == Method::air) return "method air";
   if (options.cycle == CycleKind::f) return "cycle f";
   if (options.cycle == CycleKind::k) return "cycle k";
   if (options.cycle == CycleKind::additive) return {};  // its sweeps are symmetric ones
@@ -36,8 +38,10 @@ std::span<const Field<Options>> option_fields() {
       "point_to_point",          "persistent", "neighborhood",
       "persistent_neighborhood", "rma",        "shared_memory"};
   static const std::vector<Field<O>> fields = {
-      field("method", &O::method, "How a level is joined to the next",
-            std::vector<std::string>{"classical", "aggregation"}),
+      field("method", &O::method,
+            "How a level is joined to the next; air, local approximate ideal restriction, is for "
+            "nonsymmetric problems, and not for conjugate gradients",
+            std::vector<std::string>{"classical", "aggregation", "air"}),
       field("unknowns", &O::unknowns,
             "Rows that belong to one point, such as the displacements of a node, interleaved; "
             "classical coarsening leaves couplings between different unknowns out of strength, "
@@ -68,18 +72,30 @@ std::span<const Field<Options>> option_fields() {
       field("aggressive_paths", &O::aggressive_paths,
             "How many such paths make a dependence: with 2 fewer points are dropped than with 1", 1,
             2),
-      field("interpolation", &O::interpolation, "The formula of the prolongation",
-            std::vector<std::string>{"extended_i", "extended", "standard", "modified_classical",
-                                     "classical", "direct", "multipass"}),
+      field("interpolation", &O::interpolation,
+            "The formula of the prolongation; automatic: extended_i, with method air one_point",
+            std::vector<std::string>{"automatic", "extended_i", "extended", "standard",
+                                     "modified_classical", "classical", "direct", "multipass",
+                                     "one_point"}),
       field("max_interpolation_entries", &O::max_interpolation_entries,
             "Longest row of the interpolation; 0: any length", 0),
       field("interpolation_truncation", &O::interpolation_truncation,
             "Interpolation weights below this fraction of the row's largest are dropped", 0.0, 1.0),
+      field(
+          "restriction_distance", &O::restriction_distance,
+          "With method air a coarse point's equation takes in those of fine points so many strong "
+          "couplings away",
+          1, 2),
+      field("restriction_threshold", &O::restriction_threshold,
+            "Which couplings are strong for that: the modulus exceeds this fraction of the row's "
+            "largest",
+            0.0, 1.0),
       field("smoother", &O::smoother,
             "The relaxation; those of blocks solve for all unknowns of a point at once",
             std::vector<std::string>{"l1_gauss_seidel", "gauss_seidel", "l1_jacobi", "jacobi",
                                      "chebyshev", "ilu0", "l1_block_gauss_seidel",
-                                     "block_gauss_seidel", "l1_block_jacobi", "block_jacobi"}),
+                                     "block_gauss_seidel", "l1_block_jacobi", "block_jacobi",
+                                     "fc_jacobi"}),
       field("sweep_order", &O::sweep_order,
             "Gauss-Seidel sweeps: forward before and backward after the coarse correction, or both "
             "ways each time; automatic: the latter for a nonsymmetric matrix. forward and backward "
@@ -99,6 +115,10 @@ std::span<const Field<Options>> option_fields() {
           "Where the part of the spectrum that chebyshev reduces begins, in units of the spectral "
           "radius",
           0.001, 0.9),
+      field("fine_sweeps", &O::fine_sweeps,
+            "Jacobi sweeps over the fine points in one sweep of fc_jacobi", 0, 100),
+      field("coarse_sweeps", &O::coarse_sweeps,
+            "Jacobi sweeps over the coarse points that follow them", 0, 100),
       field("cycle", &O::cycle,
             "How the levels are visited: v, w or f; k: two Krylov steps on each coarse level; "
             "additive: all levels at once. f and k are not for conjugate gradients",

@@ -13,13 +13,15 @@ namespace nodewise::amg {
 
 enum class Coarsening { hmis, pmis, cljp, falgout, ruge_stueben, ruge_stueben_first_pass };
 enum class Interpolation {
+  automatic,  ///< extended_i; one_point with method air
   extended_i,
   extended,
   standard,
   modified_classical,
   classical,
   direct,
-  multipass
+  multipass,
+  one_point
 };
 enum class SmootherKind {
   l1_gauss_seidel,
@@ -31,7 +33,8 @@ enum class SmootherKind {
   l1_block_gauss_seidel,  ///< those of blocks solve for all unknowns of a point at once
   block_gauss_seidel,
   l1_block_jacobi,
-  block_jacobi
+  block_jacobi,
+  fc_jacobi
 };
 /// How one Gauss-Seidel sweep runs through the rows; other sweeps know no order.
 enum class SweepOrder {
@@ -47,8 +50,10 @@ enum class CycleKind { v, w, f, k, additive };
 /// The precision that the cycle is applied in; the setup is in that of the matrix.
 enum class Precision { same, single };
 
-/// Which family of methods joins a level to the next.
-enum class Method { classical, aggregation };
+/// Which family of methods joins a level to the next. Local approximate ideal restriction (air) is
+/// classical coarsening with a restriction of its own. It relaxes by fc_jacobi, forwards and after
+/// the coarse correction only, whatever smoother, sweep_order and pre_sweeps say.
+enum class Method { classical, aggregation, air };
 enum class AggregateKind { independent_set, standard };
 
 struct Options {
@@ -61,9 +66,11 @@ struct Options {
   int seed = 0;
   int aggressive_levels = 0;  ///< so many of the finest are coarsened in two stages
   int aggressive_paths = 1;
-  Interpolation interpolation = Interpolation::extended_i;
+  Interpolation interpolation = Interpolation::automatic;
   int max_interpolation_entries = 4;
   double interpolation_truncation = 0.0;
+  int restriction_distance = 2;
+  double restriction_threshold = 0.05;
   SmootherKind smoother = SmootherKind::l1_gauss_seidel;
   SweepOrder sweep_order = SweepOrder::automatic;
   int pre_sweeps = 1;
@@ -72,6 +79,8 @@ struct Options {
   double sor_weight = 1.0;
   int chebyshev_degree = 2;
   double chebyshev_fraction = 0.3;
+  int fine_sweeps = 2;  ///< of fc_jacobi
+  int coarse_sweeps = 1;
   CycleKind cycle = CycleKind::v;
   Precision precision = Precision::same;
   int max_levels = 25;

@@ -21,9 +21,9 @@ SweepOrder effective(SweepOrder order, const relax::Relaxation<T>& relaxation) {
 
 template <class T>
 Smoother<T>::Smoother(const matrix::DistMatrix<T>& A, const Options& options,
-                      double spectral_radius)
+                      double spectral_radius, std::span<const LocalIndex> coarse_rows)
     : A_(A),
-      relaxation_(relax::make_relaxation(A, options, spectral_radius)),
+      relaxation_(relax::make_relaxation(A, options, spectral_radius, coarse_rows)),
       order_(effective(options.sweep_order, *relaxation_)),
       pre_(options.pre_sweeps),
       post_(options.post_sweeps) {}

@@ -3,12 +3,13 @@
 #pragma once
 
 #include "nodewise/matrix/dist_matrix.hpp"
+#include "nodewise/matrix/products.hpp"
 #include "nodewise/matrix/value_exchange.hpp"
 
 namespace nodewise::matrix {
 
-// All three classes plan in their constructor, which takes the operands and their product C, made
-// by the function of the same form. That costs about as much as the product itself, one exchange of
+// All classes plan in their constructor, which takes the operands and their product C, made by the
+// function of the same form. That costs about as much as the product itself, one exchange of
 // rows or columns and one of lengths, all over the route of the operand that carries them, and no
 // discovery. recompute() gives what that function gives for its arguments, bit for bit, as a matrix
 // that shares C's exchange. It throws, on every rank, dimension_mismatch or unsuitable_matrix where
@@ -61,6 +62,28 @@ class GalerkinProduct {
   DistMatrix<T> A_, P_;
   RefetchedRows<T> P_rows_;
   PartialSums<T> sums_;
+};
+
+/// R A P, as multiply(R, multiply(A, P)).
+template <class T>
+class RestrictedProduct {
+ public:
+  RestrictedProduct(const DistMatrix<T>& A, const DistMatrix<T>& R, const DistMatrix<T>& P,
+                    const DistMatrix<T>& C)
+      : RestrictedProduct(A, R, P, multiply(A, P), C) {}
+
+  /// Collective. With R and P as they were. Two exchanges: the values of the rows of P and of A P.
+  DistMatrix<T> recompute(const DistMatrix<T>& A) {
+    return RAP_.recompute(R_, AP_.recompute(A, P_));
+  }
+
+ private:
+  RestrictedProduct(const DistMatrix<T>& A, const DistMatrix<T>& R, const DistMatrix<T>& P,
+                    const DistMatrix<T>& AP, const DistMatrix<T>& C)
+      : R_(R), P_(P), AP_(A, P, AP), RAP_(R, AP, C) {}
+
+  DistMatrix<T> R_, P_;
+  Product<T> AP_, RAP_;
 };
 
 }  // namespace nodewise::matrix

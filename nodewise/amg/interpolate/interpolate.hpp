@@ -70,6 +70,14 @@ matrix::DistMatrix<T> direct(const matrix::DistMatrix<T>& A, const Strength& str
                              const coarsen::Splitting& splitting, const comm::Layout& coarse_points,
                              const Limits& limits);
 
+/// One point: from the largest |a_ij| in C_i, with weight one; of several within a percent, between
+/// which round-off would decide, from the one with the lowest number. Limits play no part. For
+/// restrictions that are more than its transpose. One exchange of A for vectors, none for records.
+template <class T>
+matrix::DistMatrix<T> one_point(const matrix::DistMatrix<T>& A, const Strength& strength,
+                                const coarsen::Splitting& splitting,
+                                const comm::Layout& coarse_points, const Limits& limits);
+
 /// Multipass: Stüben 1999, section 7.2.2, for aggressive coarsening. Points with coarse points in
 /// C_i are interpolated directly; in each further pass those that depend on points which are done
 /// are interpolated directly from these, and these by their own rows. Limits hold for the result.

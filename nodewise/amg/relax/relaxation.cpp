@@ -5,6 +5,7 @@
 #include "nodewise/amg/relax/block_gauss_seidel.hpp"
 #include "nodewise/amg/relax/block_jacobi.hpp"
 #include "nodewise/amg/relax/chebyshev.hpp"
+#include "nodewise/amg/relax/fc_jacobi.hpp"
 #include "nodewise/amg/relax/gauss_seidel.hpp"
 #include "nodewise/amg/relax/ilu0.hpp"
 #include "nodewise/amg/relax/jacobi.hpp"
@@ -103,8 +104,8 @@ std::unique_ptr<const Relaxation<T>> make_jacobi(const matrix::DistMatrix<T>& A,
 
 template <class T>
 std::unique_ptr<const Relaxation<T>> make_relaxation(const matrix::DistMatrix<T>& A,
-                                                     const Options& options,
-                                                     double spectral_radius) {
+                                                     const Options& options, double spectral_radius,
+                                                     std::span<const LocalIndex> coarse_rows) {
   switch (options.smoother) {
     case SmootherKind::l1_gauss_seidel:
     case SmootherKind::l1_block_gauss_seidel:
@@ -123,6 +124,9 @@ std::unique_ptr<const Relaxation<T>> make_relaxation(const matrix::DistMatrix<T>
                                             spectral_radius);
     case SmootherKind::ilu0:
       return std::make_unique<Ilu0<T>>(A);
+    case SmootherKind::fc_jacobi:
+      return std::make_unique<FcJacobi<T>>(A, coarse_rows, options.fine_sweeps,
+                                           options.coarse_sweeps);
   }
   return nullptr;
 }
@@ -130,8 +134,9 @@ std::unique_ptr<const Relaxation<T>> make_relaxation(const matrix::DistMatrix<T>
 template class Relaxation<float>;
 template class Relaxation<double>;
 template std::unique_ptr<const Relaxation<float>> make_relaxation(const matrix::DistMatrix<float>&,
-                                                                  const Options&, double);
+                                                                  const Options&, double,
+                                                                  std::span<const LocalIndex>);
 template std::unique_ptr<const Relaxation<double>> make_relaxation(
-    const matrix::DistMatrix<double>&, const Options&, double);
+    const matrix::DistMatrix<double>&, const Options&, double, std::span<const LocalIndex>);
 
 }  // namespace nodewise::amg::relax

@@ -70,10 +70,11 @@ bool works_by_residuals(SmootherKind kind);
 
 /// Local. The relaxation that the options name; of those on blocks the scalar one of the same name
 /// where A has no blocks(), every row being a point then. A must outlive it. `spectral_radius` (of
-/// D^-1 A, spectral_radius.hpp) is read where the kind needs it.
+/// D^-1 A, spectral_radius.hpp) and `coarse_rows` (those of this rank that are rows of the next
+/// level, ascending) are read where the kind needs them.
 template <class T>
 std::unique_ptr<const Relaxation<T>> make_relaxation(const matrix::DistMatrix<T>& A,
-                                                     const Options& options,
-                                                     double spectral_radius);
+                                                     const Options& options, double spectral_radius,
+                                                     std::span<const LocalIndex> coarse_rows = {});
 
 }  // namespace nodewise::amg::relax

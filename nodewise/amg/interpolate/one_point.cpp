@@ -1,0 +1,60 @@
+#include <cmath>
+
+#include "nodewise/amg/interpolate/by_rows.hpp"
+
+namespace nodewise::amg::interpolate {
+
+using coarsen::Splitting;
+using comm::Layout;
+using matrix::DistMatrix;
+
+namespace {
+
+/// Couplings of this fraction of the largest count as equally large.
+constexpr double equally_large = 0.99;
+
+/// The coarse number of the point to interpolate from; negative where there is none.
+template <class T>
+LocalIndex chosen_point(const Neighbourhood<T>& near, LocalIndex i) {
+  T largest{};
+  const auto for_each_candidate = [&](const auto& f) {
+    near.for_each_entry(i, [&](LocalIndex, LocalIndex c, T value, bool strong) {
+      if (c >= 0 && strong) f(c, std::abs(value));
+    });
+  };
+  for_each_candidate([&](LocalIndex, T size) { largest = std::max(largest, size); });
+  const T bound = static_cast<T>(equally_large) * largest;
+  LocalIndex chosen = -1;
+  for_each_candidate([&](LocalIndex c, T size) {
+    if (size < bound) return;
+    const matrix::GhostNumbering& columns = near.columns();
+    if (chosen < 0 || columns.global(c) < columns.global(chosen)) chosen = c;
+  });
+  return chosen;
+}
+
+}  // namespace
+
+template <class T>
+DistMatrix<T> one_point(const DistMatrix<T>& A, const Strength& strength,
+                        const Splitting& splitting, const Layout& coarse_points, const Limits&) {
+  Neighbourhood<T> near(A, strength, splitting, coarse_points, Signs::all);
+  near.share_coarse_points();
+  return {A.rows(), coarse_points, [&] {
+            near.number_points();
+            const auto weigh = [&](RowBuilder<T>& row, LocalIndex i) {
+              const LocalIndex c = chosen_point(near, i);
+              if (c < 0) return;
+              row.add_point(c);
+              row.at(row.place(c)) = T{1};
+            };
+            return rows_of(near, near.columns(), {}, [&] { return weigh; });
+          }};
+}
+
+template DistMatrix<float> one_point(const DistMatrix<float>&, const Strength&, const Splitting&,
+                                     const Layout&, const Limits&);
+template DistMatrix<double> one_point(const DistMatrix<double>&, const Strength&, const Splitting&,
+                                      const Layout&, const Limits&);
+
+}  // namespace nodewise::amg::interpolate

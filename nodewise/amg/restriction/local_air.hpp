@@ -1,0 +1,31 @@
+// Restriction for nonsymmetric problems.
+#pragma once
+
+#include "nodewise/amg/coarsen/splitting.hpp"
+#include "nodewise/matrix/dist_matrix.hpp"
+
+namespace nodewise::amg::restriction {
+
+/// A coarse point takes in the equations of so many fine points at most: a system for each is
+/// solved directly. Of distance one the largest couplings count first.
+inline constexpr std::size_t max_points = 128;
+
+/// Collective. Local approximate ideal restriction (lAIR): Manteuffel, Münzenmaier, Ruge,
+/// Southworth, "Nonsymmetric reduction-based algebraic multigrid", SIAM J. Sci. Comput. 41, 2019,
+/// section 3. Row i of R has 1 at the coarse point i and r_ij at the fine points j of a
+/// neighbourhood N_i such that (R A)_ik = 0 for all k in N_i:
+///
+///     sum over j in N_i of r_ij a_jk = -a_ik  for all k in N_i.
+///
+/// N_i are the fine points that i depends on with |a_ij| > threshold max_k |a_ik|, and for distance
+/// 2 the fine points that those depend on, too. If N_i were all fine points R would be the ideal
+/// restriction -A_cf A_ff^-1. The same to the last bit on any number of ranks.
+///
+/// R's rows are laid out by `coarse_points`, its columns by A.rows(). Costs one exchange of A for
+/// vectors and one for records, for distance 2 the discovery of a pattern and one exchange for
+/// records more, and what a new matrix costs. Throws invalid_argument for another distance.
+template <class T>
+matrix::DistMatrix<T> local_air(const matrix::DistMatrix<T>& A, const coarsen::Splitting& splitting,
+                                const comm::Layout& coarse_points, int distance, double threshold);
+
+}  // namespace nodewise::amg::restriction

@@ -1,0 +1,13 @@
+// Small dense systems that may be singular.
+#pragma once
+
+#include <span>
+
+namespace nodewise::amg::restriction {
+
+/// Local. Makes of b the x with B x = b, B by columns, b.size() of them; overwrites both. Where B
+/// is singular, or nearly so, it is the shortest x that comes closest, equations and unknowns
+/// scaled by their largest coefficients, and zero where that is not finite.
+void solve_local(std::span<double> B, std::span<double> b);
+
+}  // namespace nodewise::amg::restriction

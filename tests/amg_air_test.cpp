@@ -1,0 +1,219 @@
+// Hierarchies by local approximate ideal restriction.
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include <gtest/gtest.h>
+
+#include "nodewise/amg/hierarchy.hpp"
+#include "nodewise/matrix/products.hpp"
+#include "nodewise/solve/krylov.hpp"
+#include "nodewise/solve/matrix_operator.hpp"
+
+#include "amg_support.hpp"
+#include "collective_error.hpp"
+
+namespace nodewise::amg {
+namespace {
+
+using io::Flow;
+using matrix::DistMatrix;
+using test::DenseMatrix;
+using test::distribute;
+using test::expect_near;
+using test::gathered;
+using test::hashed;
+using test::layouts_of;
+using test::part_of;
+using test::test_comm;
+
+using Matrix = std::shared_ptr<const DistMatrix<double>>;
+
+Matrix shared(DistMatrix<double> A) {
+  return std::make_shared<const DistMatrix<double>>(std::move(A));
+}
+
+Options air_options() {
+  Options options;
+  options.method = Method::air;
+  options.coarsening = Coarsening::pmis;  // the same on any number of ranks
+  options.max_coarse_rows = 6;
+  return options;
+}
+
+io::GalleryOptions flow_problem(int n, Flow flow, double diffusion) {
+  io::GalleryOptions options;
+  options.problem = io::Problem::convection2d;
+  options.n = n;
+  options.flow = flow;
+  options.diffusion = diffusion;
+  return options;
+}
+
+DenseMatrix apply(const Hierarchy<double>& hierarchy, const DenseMatrix& b) {
+  const std::vector<double> mine = part_of(hierarchy.layout(), b);
+  std::vector<double> x(mine.size(), 1e3);
+  hierarchy.apply(mine, x);
+  return gathered(hierarchy.layout().comm(), x);
+}
+
+TEST(Air, LevelsAreThoseOfOneRank) {
+  const DenseMatrix values =
+      gathered(io::generate<double>(test::self_comm(), flow_problem(12, Flow::rotating, 1e-3)));
+  const Hierarchy<double> serial(shared(test::serial(values)), air_options());
+  ASSERT_GE(serial.levels().size(), 3U);
+  const DenseMatrix b = hashed(values.rows(), 1);
+  for (const matrix::Layout& layout : layouts_of(test_comm(), values.rows())) {
+    const Hierarchy<double> hierarchy(shared(distribute(values, layout)), air_options());
+    ASSERT_EQ(hierarchy.levels().size(), serial.levels().size());
+    for (std::size_t l = 0; l < serial.levels().size(); ++l) {
+      expect_near(gathered(*hierarchy.matrix(l)), gathered(*serial.matrix(l)), 1e-12, "A");
+      ASSERT_EQ(hierarchy.restriction(l) == nullptr, serial.restriction(l) == nullptr);
+      if (serial.restriction(l) == nullptr) continue;
+      expect_near(gathered(*hierarchy.restriction(l)), gathered(*serial.restriction(l)), 1e-11,
+                  "R");
+      EXPECT_EQ(gathered(*hierarchy.interpolation(l)), gathered(*serial.interpolation(l)));
+    }
+    expect_near(apply(hierarchy, b), apply(serial, b), 1e-11, "cycle");
+  }
+}
+
+/// With every fine point in every neighbourhood R A is zero at the fine points: the coarse points
+/// of the next level's solution are exact, and sweeps over the fine points do the rest.
+TEST(Air, IdealRestrictionAndFineSweepsSolveInOneCycle) {
+  for (const Interpolation formula : {Interpolation::automatic, Interpolation::extended_i}) {
+    DenseMatrix values = test::random_matrix(30, 1.0, 0.2, 3);  // without a zero
+    for (GlobalIndex i = 0; i < values.rows(); ++i) values(i, i) *= 2;
+    const DenseMatrix b = hashed(values.rows(), 2);
+    for (const matrix::Layout& layout : layouts_of(test_comm(), values.rows())) {
+      Options options = air_options();
+      options.interpolation = formula;
+      options.strength_threshold = 0.8;
+      options.max_row_sum = 1;
+      options.restriction_threshold = 0;
+      options.restriction_distance = 1;
+      options.max_levels = 2;
+      options.fine_sweeps = 60;  // each at least halves the error
+      options.coarse_sweeps = 0;
+      const Hierarchy<double> hierarchy(shared(distribute(values, layout)), options);
+      ASSERT_EQ(hierarchy.levels().size(), 2U);
+      ASSERT_GT(hierarchy.levels()[1].rows, 1);
+      expect_near(values * apply(hierarchy, b), b, 1e-12, "A x = b");
+      options.restriction_threshold = 0.7;  // one that is not ideal does not
+      const Hierarchy<double> other(shared(distribute(values, layout)), options);
+      EXPECT_GT(test::norm(values * apply(other, b) - b), 1e-4);
+    }
+  }
+}
+
+int gmres_iterations(const io::GalleryOptions& problem, const Options& options) {
+  const Matrix A = shared(io::generate<double>(test_comm(), problem));
+  const Hierarchy<double> M(A, options);
+  const std::vector<double> b = part_of(A->rows(), hashed(A->rows().n_global(), 4));
+  std::vector<double> x(b.size());
+  const solve::Report report = solve::gmres<double>(solve::MatrixOperator<double>(A), &M, b, x, {});
+  EXPECT_TRUE(report.converged());
+  return report.iterations;
+}
+
+TEST(Air, IterationsHardlyGrow) {
+  for (const Flow flow : {Flow::constant, Flow::rotating, Flow::recirculating}) {
+    const int coarse = gmres_iterations(flow_problem(12, flow, 1e-5), air_options());
+    const int fine = gmres_iterations(flow_problem(48, flow, 1e-5), air_options());
+    EXPECT_LE(fine, 14);
+    EXPECT_LE(fine, coarse + 8);
+  }
+  // Where diffusion rules, interpolation from one point is not enough.
+  Options options = air_options();
+  options.interpolation = Interpolation::extended_i;
+  EXPECT_LT(gmres_iterations(flow_problem(40, Flow::rotating, 1), options),
+            gmres_iterations(flow_problem(40, Flow::rotating, 1), air_options()));
+}
+
+TEST(Air, ConvergesByItselfAndUnderEveryMethodForNonsymmetricMatrices) {
+  const Matrix A =
+      shared(io::generate<double>(test_comm(), flow_problem(24, Flow::rotating, 1e-4)));
+  const Hierarchy<double> M(A, air_options());
+  const solve::MatrixOperator<double> product(A);
+  const std::vector<double> b(static_cast<std::size_t>(A->n_local()), 1.0);
+  for (const auto solver :
+       {solve::stationary<double>, solve::bicgstab<double>, solve::fgmres<double>}) {
+    std::vector<double> x(b.size());
+    const solve::Report report = solver(product, &M, b, x, {}, {});
+    EXPECT_TRUE(report.converged());
+    EXPECT_LE(report.iterations, 30);
+  }
+}
+
+TEST(Air, IsNoSymmetricOperator) {
+  Options options;
+  EXPECT_EQ(asymmetry_of(options), "");
+  options.method = Method::air;
+  EXPECT_EQ(asymmetry_of(options), "method air");
+}
+
+TEST(Air, UnknownsAndSinglePrecision) {
+  const Matrix A =
+      shared(io::generate<double>(test_comm(), flow_problem(20, Flow::constant, 1e-3)));
+  for (const int unknowns : {1, 2}) {
+    Options options = air_options();
+    options.unknowns = unknowns;
+    options.precision = Precision::single;
+    const Hierarchy<double> M(A, options);
+    const std::vector<double> b(static_cast<std::size_t>(A->n_local()), 1.0);
+    std::vector<double> x(b.size());
+    EXPECT_TRUE(solve::gmres<double>(solve::MatrixOperator<double>(A), &M, b, x, {}).converged());
+  }
+}
+
+void expect_same_bits(const DistMatrix<double>& A, const DistMatrix<double>& B) {
+  const auto same = [](const auto& a, const auto& b) {
+    return a.size() == b.size() &&
+           (a.empty() || std::memcmp(a.data(), b.data(), a.size() * sizeof(a[0])) == 0);
+  };
+  EXPECT_EQ(A.on().cols, B.on().cols);
+  EXPECT_EQ(A.off().cols, B.off().cols);
+  EXPECT_TRUE(same(A.on().vals, B.on().vals));
+  EXPECT_TRUE(same(A.off().vals, B.off().vals));
+}
+
+TEST(Air, RebuildKeepsTheRestrictions) {
+  const Matrix A =
+      shared(io::generate<double>(test_comm(), flow_problem(14, Flow::rotating, 1e-3)));
+  Array<double> on = A->on().vals, off = A->off().vals;
+  for (std::size_t k = 0; k < on.size(); ++k) on[k] *= 1 + 0.1 * hash_uniform(k, 1);
+  for (double& value : off) value *= 0.9;
+  const Matrix B = shared(A->with_values(std::move(on), std::move(off)));
+  const Hierarchy<double> fresh(A, air_options());
+  Hierarchy<double> hierarchy(A, air_options());
+  for (int step = 0; step < 2; ++step) {
+    hierarchy.rebuild(B);
+    for (std::size_t l = 0; l + 1 < hierarchy.levels().size(); ++l) {
+      expect_same_bits(*hierarchy.restriction(l), *fresh.restriction(l));
+      expect_same_bits(
+          *hierarchy.matrix(l + 1),
+          matrix::multiply(*hierarchy.restriction(l),
+                           matrix::multiply(*hierarchy.matrix(l), *hierarchy.interpolation(l))));
+    }
+    hierarchy.rebuild(A);
+    for (std::size_t l = 0; l < hierarchy.levels().size(); ++l) {
+      expect_same_bits(*hierarchy.matrix(l), *fresh.matrix(l));
+    }
+  }
+}
+
+TEST(Air, RefusesWhatMultigridCannotStartFrom) {
+  const Matrix A = shared(io::generate<double>(test_comm(), flow_problem(6, Flow::constant, 0)));
+  Array<double> on = A->on().vals;
+  if (A->n_local() > 0 && test_comm()->rank() == 0) {
+    on[0] = std::numeric_limits<double>::quiet_NaN();
+  }
+  const auto broken = shared(A->with_values(std::move(on), A->off().vals));
+  const std::string text = test::expect_same_error(*test_comm(), ErrorCode::unsuitable_matrix, [&] {
+    const Hierarchy<double> hierarchy(broken, air_options());
+  });
+  EXPECT_NE(text.find("not a finite number"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace nodewise::amg
