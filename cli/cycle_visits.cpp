@@ -24,42 +24,35 @@ struct Sweep {
 };
 
 Sweep sweep_of(const amg::Options& options, bool symmetric) {
-  Sweep sweep;
+  const bool both_ways = options.sweep_order == SweepOrder::symmetric ||
+                         (options.sweep_order == SweepOrder::automatic && !symmetric);
+  const double from_zero = options.sweep_order == SweepOrder::backward ? 1 : 0;
+  const double degree = options.chebyshev_degree;
   switch (options.smoother) {
     case SmootherKind::l1_gauss_seidel:
     case SmootherKind::gauss_seidel:
+      if (both_ways) return {1, 0, 2};
+      return {1, from_zero, 1};
     case SmootherKind::l1_block_gauss_seidel:
     case SmootherKind::block_gauss_seidel:
-      if (options.sweep_order == SweepOrder::backward) sweep.exchanges_from_zero = 1;
-      if (options.sweep_order == SweepOrder::symmetric ||
-          (options.sweep_order == SweepOrder::automatic && !symmetric)) {
-        sweep.passes = 2;  // with one exchange
-      }
-      break;
+      if (both_ways) return {2, 1, 2};
+      return {1, from_zero, 1};
     case SmootherKind::l1_jacobi:
     case SmootherKind::jacobi:
     case SmootherKind::l1_block_jacobi:
     case SmootherKind::block_jacobi:
-      break;
+      return {1, 0, 1};
     case SmootherKind::chebyshev:
-      sweep.exchanges = options.chebyshev_degree;
-      sweep.exchanges_from_zero = options.chebyshev_degree - 1;
-      sweep.passes = options.chebyshev_degree;
-      break;
+      return {degree, degree - 1, degree};
     case SmootherKind::ilu0:
-      sweep.passes = 2;  // the residual and the factors
-      break;
+      return {1, 0, 2};  // the residual and the factors
     case SmootherKind::fc_jacobi: {
-      const bool both_ways = options.sweep_order == SweepOrder::symmetric ||
-                             (options.sweep_order == SweepOrder::automatic && !symmetric);
-      const int sweeps = (both_ways ? 2 : 1) * (options.fine_sweeps + options.coarse_sweeps);
-      sweep.exchanges = sweeps;
-      sweep.exchanges_from_zero = options.fine_sweeps > 0 ? sweeps - 1 : sweeps;
-      sweep.passes = sweeps / 2.0;  // each over the rows of one kind of points
-      break;
+      const double sweeps = (both_ways ? 2 : 1) * (options.fine_sweeps + options.coarse_sweeps);
+      // Each over the rows of one kind of points.
+      return {sweeps, options.fine_sweeps > 0 ? sweeps - 1 : sweeps, sweeps / 2};
     }
   }
-  return sweep;
+  return {};
 }
 
 /// How often level l is visited, were it not the last.

@@ -190,6 +190,7 @@ def test_the_plot_says_what_it_lacks(source, tmp_path):
     [
         [],
         ["--cycle", "w", "--smoother", "chebyshev"],
+        ["--smoother", "block_gauss_seidel", "--sweep-order", "symmetric", "--unknowns", 2],
         ["--cycle", "f", "--pre-sweeps", 2, "--sweep-order", "backward"],
     ],
 )
@@ -212,4 +213,4 @@ def test_a_cycle_exchanges_as_often_as_a_real_one(nodewise, tmp_path, words):
         assert counted[number, "products"] == 2 * cycle["products"]
         assert counted[number, "restriction"] == 2 * cycle["transfers"]
         assert counted[number, "prolongation"] == 2 * cycle["transfers"]
-    assert report["levels"][-1]["in_a_cycle"]["solves"] > 0
+    assert len(report["levels"]) > 1 and report["levels"][-1]["in_a_cycle"]["solves"] > 0
