@@ -70,6 +70,10 @@ std::vector<Visits> visits_of_cycle(const amg::Options& options, bool symmetric,
     throw Failure(ExitCode::usage, fmt::format("--cycle {} cannot be predicted: take v, w or f",
                                                options.cycle == CycleKind::k ? "k" : "additive"));
   }
+  if (options.method == amg::Method::air) {
+    throw Failure(ExitCode::usage,
+                  "--method air cannot be predicted: its restriction has exchanges of its own");
+  }
   const Sweep sweep = sweep_of(options, symmetric);
   const double pre = options.pre_sweeps;
   const double post = options.post_sweeps;
