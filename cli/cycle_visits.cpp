@@ -31,11 +31,9 @@ Sweep sweep_of(const amg::Options& options, bool symmetric) {
   switch (options.smoother) {
     case SmootherKind::l1_gauss_seidel:
     case SmootherKind::gauss_seidel:
-      if (both_ways) return {1, 0, 2};
-      return {1, from_zero, 1};
     case SmootherKind::l1_block_gauss_seidel:
     case SmootherKind::block_gauss_seidel:
-      if (both_ways) return {2, 1, 2};
+      if (both_ways) return {1, 0, 2};
       return {1, from_zero, 1};
     case SmootherKind::l1_jacobi:
     case SmootherKind::jacobi:
