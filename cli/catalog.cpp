@@ -87,6 +87,13 @@ bool is_of_the_real_run(const Option& option) {
                             "sor-weight", "chebyshev-fraction", "domains", "threads"});
 }
 
+/// What `nodewise tune` takes: all that says what is solved, and how.
+bool is_tuned_with(const Option& option) {
+  static const std::vector<std::string> names = {"preset", "output", "output-anyway", "profile"};
+  return option.belongs_to(Command::solve) &&
+         std::find(names.begin(), names.end(), option.name) == names.end();
+}
+
 std::vector<Option> make_catalog() {
   const std::vector<Command> any = {Command::solve, Command::inspect, Command::predict,
                                     Command::convert};
@@ -111,6 +118,7 @@ std::vector<Option> make_catalog() {
          &Settings::communication);
   append(all, "Output", "output", solve, result_fields(), &Settings::result);
   append(all, "Output", "output", any, console_fields(), &Settings::console);
+  append(all, "Tuning", "tune", {Command::tune}, tune_fields(), &Settings::tune);
   append(all, "Calibration", "calibrate", {Command::calibrate}, calibrate_fields(),
          &Settings::calibrate);
   append(all, "Pages", "page", {Command::options}, page_fields(), &Settings::page);
@@ -125,6 +133,7 @@ std::vector<Option> make_catalog() {
     if (leaves_levels_alone(option)) option.commands = solve;
     if (decides_exchanges(option)) option.commands.push_back(Command::predict);
     if (is_of_the_real_run(option)) std::erase(option.commands, Command::predict);
+    if (is_tuned_with(option)) option.commands.push_back(Command::tune);
     if (option.name == "problem") option.standard.clear();  // without it a file is read
   }
   return all;
@@ -166,6 +175,8 @@ std::span<const CommandInfo> commands() {
        "describe a matrix and its hierarchy, and count messages for any number of ranks"},
       {Command::predict, "predict", "A.mtx | --problem NAME",
        "predict what the levels cost on a machine described by a file, for any number of ranks"},
+      {Command::tune, "tune", "A.mtx | --problem NAME",
+       "try combinations of options, and say which solves A x = b fastest"},
       {Command::convert, "convert", "IN OUT | --problem NAME OUT",
        "write a matrix, or a model problem, in the format that OUT's name ends in"},
       {Command::calibrate, "calibrate", "",

@@ -17,8 +17,8 @@ constexpr std::size_t left_width = 34;
 
 const std::vector<std::string>& groups() {
   static const std::vector<std::string> names = {
-      "Input",      "Model problems", "Solver", "Multigrid",   "Placement",
-      "Prediction", "Communication",  "Output", "Calibration", "Pages"};
+      "Input",         "Model problems", "Solver", "Multigrid",   "Placement", "Prediction",
+      "Communication", "Output",         "Tuning", "Calibration", "Pages"};
   return names;
 }
 
@@ -115,7 +115,7 @@ std::string command_help(Command command) {
   for (const std::string& group : groups()) text += group_text(group, &command);
   if (command == Command::calibrate) text += exit_codes_text();
   if (command == Command::solve || command == Command::inspect || command == Command::predict ||
-      command == Command::convert) {
+      command == Command::tune || command == Command::convert) {
     text +=
         "Files are Matrix Market (.mtx, read also with gzip) or PETSc binary (.petsc, .bin).\n"
         "A flag may be given a value: --graph-laplacian=false.\n\n";
@@ -146,7 +146,10 @@ std::string options_markdown() {
       "also\n"
       "to `nodewise convert`; those of the group Pages to `nodewise options`; those of the group\n"
       "Calibration, the placement, `--output`, `--json`, `--quiet` and `--progress` to\n"
-      "`nodewise calibrate`. `nodewise inspect` takes what says which matrix, which levels, which\n"
+      "`nodewise calibrate`; those of the group Tuning, and all of `nodewise solve` but "
+      "`--preset`,\n"
+      "`--output` and `--profile`, to `nodewise tune`. `nodewise inspect` takes what says which "
+      "matrix, which levels, which\n"
       "ranks, and where to report: `nodewise inspect --help`.\n";
   for (const std::string& group : groups()) text += group_markdown(group);
   return text;

@@ -105,7 +105,7 @@ void run_parser(CLI::App& app, std::span<const std::string> words) {
 void check_file_count(const Settings& s) {
   const std::size_t files = s.files.size();
   if (s.command == Command::solve || s.command == Command::inspect ||
-      s.command == Command::predict) {
+      s.command == Command::predict || s.command == Command::tune) {
     if (s.is_model_problem() && files > 0) {
       fail(fmt::format("give a matrix file or --problem, not both ('{}')", s.files[0]));
     }
@@ -114,7 +114,7 @@ void check_file_count(const Settings& s) {
     }
     if (files > 1) {
       const char* hint =
-          s.command == Command::solve ? " (a right-hand side is given by --rhs)" : "";
+          s.command != Command::inspect ? " (a right-hand side is given by --rhs)" : "";
       fail(fmt::format("one matrix at a time: '{}' is one file too many{}", s.files[1], hint));
     }
   } else if (s.command == Command::convert) {
@@ -199,7 +199,8 @@ void check_combinations(const Settings& s) {
     fail("give --near-null-space or --coordinates, not both");
   }
   for (const char* name : {"near-null-space", "coordinates"}) {
-    const bool by_preset = s.looks_for_unknowns() || s.method.preset == "elasticity";
+    const bool by_preset =
+        s.command == Command::tune || s.looks_for_unknowns() || s.method.preset == "elasticity";
     const bool classical = s.amg.method != amg::Method::aggregation;
     if (s.has(name) && classical && (s.has("method") || !by_preset)) {
       fail(fmt::format("--{} is for --method aggregation", name));

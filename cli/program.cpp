@@ -19,6 +19,7 @@
 #include "cli/predict_command.hpp"
 #include "cli/preset.hpp"
 #include "cli/solve_command.hpp"
+#include "cli/tune_command.hpp"
 
 namespace nodewise::cli {
 
@@ -67,6 +68,8 @@ ExitCode run_command(const std::shared_ptr<const mpi::Comm>& world,
       return inspect_command(world, settings, words);
     case Command::predict:
       return predict_command(world, settings, words);
+    case Command::tune:
+      return tune_command(world, settings, words);
     case Command::convert:
       return convert_command(world, settings);
     case Command::calibrate:

@@ -174,6 +174,16 @@ std::span<const Field<CalibrateOptions>> calibrate_fields() {
   return fields;
 }
 
+std::span<const Field<TuneOptions>> tune_fields() {
+  static const std::vector<Field<TuneOptions>> fields = {
+      field("max_seconds", &TuneOptions::max_seconds,
+            "begin no candidate after this time; an iteration of one in progress is its last", 0.0),
+      field("max_candidates", &TuneOptions::max_candidates,
+            "the most combinations of options that are tried", 1, 1000),
+  };
+  return fields;
+}
+
 std::span<const Field<PageOptions>> page_fields() {
   static const std::vector<Field<PageOptions>> fields = {
       field("markdown", &PageOptions::markdown, "print the reference page docs/options.md"),

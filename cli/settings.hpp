@@ -15,7 +15,7 @@
 
 namespace nodewise::cli {
 
-enum class Command { help, solve, inspect, predict, convert, calibrate, options, version };
+enum class Command { help, solve, inspect, predict, tune, convert, calibrate, options, version };
 /// `automatic`, then those of solve::Method in its order.
 enum class SolverChoice {
   automatic,
@@ -100,6 +100,12 @@ struct PredictOptions {
   double s_per_flop = 0;  ///< 0: as the machine says
 };
 
+/// How much `nodewise tune` may try.
+struct TuneOptions {
+  double max_seconds = 60;
+  int max_candidates = 16;
+};
+
 /// What `nodewise options` prints.
 struct PageOptions {
   bool markdown = false;
@@ -128,12 +134,14 @@ struct Settings {
   VirtualOptions virtual_machine;
   CalibrateOptions calibrate;
   PredictOptions predict;
+  TuneOptions tune;
   PageOptions page;
 
   bool has(const std::string& option) const { return given.count(option) != 0; }
   bool is_model_problem() const { return has("problem"); }
   /// Whether the preset may learn from the matrix how many unknowns a point has.
   bool looks_for_unknowns() const {
+    if (command == Command::tune) return !has("unknowns");
     return (method.preset == "auto" || method.preset == "elasticity") && !has("unknowns");
   }
   bool has_virtual_ranks() const { return virtual_machine.virtual_ranks > 0; }
@@ -149,6 +157,7 @@ std::span<const Field<ConsoleOptions>> console_fields();
 std::span<const Field<VirtualOptions>> virtual_fields();
 std::span<const Field<CalibrateOptions>> calibrate_fields();
 std::span<const Field<PredictOptions>> predict_fields();
+std::span<const Field<TuneOptions>> tune_fields();
 std::span<const Field<PageOptions>> page_fields();
 
 }  // namespace nodewise::cli

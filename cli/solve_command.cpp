@@ -16,6 +16,7 @@
 #include "cli/findings.hpp"
 #include "cli/jacobi.hpp"
 #include "cli/machine.hpp"
+#include "cli/method.hpp"
 #include "cli/output_file.hpp"
 #include "cli/preset.hpp"
 #include "cli/profile.hpp"
@@ -39,65 +40,6 @@ void check_outputs(const mpi::Comm& comm, const ResultOptions& result) {
     }
     if (!result.json.empty()) check_writable(result.json);
   });
-}
-
-/// What of the multigrid options makes a preconditioner that is not symmetric; empty where nothing
-/// does.
-std::string asymmetry(const Settings& settings) {
-  const bool amg = settings.method.preconditioner == PreconditionerChoice::amg;
-  return amg ? amg::asymmetry_of(settings.amg) : std::string();
-}
-
-/// Whether the preconditioner is another map for every vector.
-bool varies(const Settings& settings) {
-  return settings.method.preconditioner == PreconditionerChoice::amg &&
-         settings.amg.cycle == amg::CycleKind::k;
-}
-
-solve::Method choose_method(const Settings& settings, bool symmetric) {
-  const SolverChoice choice = settings.method.solver;
-  if (choice != SolverChoice::automatic) {
-    return static_cast<solve::Method>(static_cast<int>(choice) - 1);
-  }
-  if (varies(settings)) return solve::Method::fgmres;
-  return symmetric && asymmetry(settings).empty() ? solve::Method::cg : solve::Method::gmres;
-}
-
-/// Refuses, before the work of the setup, what the method could not do with its result.
-void check_method(solve::Method method, const Settings& settings) {
-  const solve::ResidualNorm norm = settings.solver.norm;
-  const char* name = solve::to_string(method);
-  const std::string against = asymmetry(settings);
-  if (!solve::knows_norm(method, norm)) {
-    throw Failure(ExitCode::usage,
-                  fmt::format("--norm {}: {} can test the unpreconditioned norm only; the others "
-                              "are known to the forms of cg, to minres and stationary",
-                              solve::to_string(norm), name));
-  }
-  if (solve::needs_symmetric_preconditioner(method) && !against.empty()) {
-    throw Failure(ExitCode::usage,
-                  fmt::format("--solver {} needs a symmetric preconditioner, and {} makes "
-                              "multigrid another; leave that, or take --solver {}",
-                              name, against, varies(settings) ? "fgmres" : "gmres"));
-  }
-  if (solve::needs_fixed_preconditioner(method) && varies(settings)) {
-    throw Failure(ExitCode::usage,
-                  fmt::format("--solver {} needs a preconditioner that is the same map for every "
-                              "vector, which {} is not; take --solver flexible_cg or fgmres",
-                              name, against));
-  }
-}
-
-const char* preconditioner_name(PreconditionerChoice choice) {
-  switch (choice) {
-    case PreconditionerChoice::amg:
-      return "amg";
-    case PreconditionerChoice::jacobi:
-      return "jacobi";
-    case PreconditionerChoice::none:
-      return "none";
-  }
-  return "";
 }
 
 using Preconditioner = std::unique_ptr<const solve::Operator<double>>;
@@ -204,12 +146,7 @@ ExitCode solve_command(const std::shared_ptr<const mpi::Comm>& world, const Sett
   amg::NearNullSpace<double> near_null_space;
   record.times.setup =
       choosing + booked(*comm, record.setup_accounts, [&] {
-        // Products outside multigrid take the route of the finest level too.
-        const amg::LevelRoutes routes = amg::routes_of_level(settings.amg, 0);
-        system.A = matrix::with_blocks_where_full<double>(
-            std::make_shared<const Matrix>(
-                system.A->with_route(routes.solve, routes.solve_transport)),
-            settings.amg.unknowns);
+        system.A = matrix_of_solve(system.A, settings);
         preconditioner = make_preconditioner(system.A, near_null_space, settings, console, record);
       });
   record.findings =

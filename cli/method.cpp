@@ -1,0 +1,81 @@
+#include "cli/method.hpp"
+
+#include <fmt/format.h>
+
+#include "nodewise/matrix/block_matrix.hpp"
+
+#include "cli/exit_code.hpp"
+
+namespace nodewise::cli {
+
+namespace {
+
+/// What of the multigrid options makes a preconditioner that is not symmetric; empty where nothing
+/// does.
+std::string asymmetry(const Settings& settings) {
+  const bool amg = settings.method.preconditioner == PreconditionerChoice::amg;
+  return amg ? amg::asymmetry_of(settings.amg) : std::string();
+}
+
+/// Whether the preconditioner is another map for every vector.
+bool varies(const Settings& settings) {
+  return settings.method.preconditioner == PreconditionerChoice::amg &&
+         settings.amg.cycle == amg::CycleKind::k;
+}
+
+}  // namespace
+
+solve::Method choose_method(const Settings& settings, bool symmetric) {
+  const SolverChoice choice = settings.method.solver;
+  if (choice != SolverChoice::automatic) {
+    return static_cast<solve::Method>(static_cast<int>(choice) - 1);
+  }
+  if (varies(settings)) return solve::Method::fgmres;
+  return symmetric && asymmetry(settings).empty() ? solve::Method::cg : solve::Method::gmres;
+}
+
+void check_method(solve::Method method, const Settings& settings) {
+  const solve::ResidualNorm norm = settings.solver.norm;
+  const char* name = solve::to_string(method);
+  const std::string against = asymmetry(settings);
+  if (!solve::knows_norm(method, norm)) {
+    throw Failure(ExitCode::usage,
+                  fmt::format("--norm {}: {} can test the unpreconditioned norm only; the others "
+                              "are known to the forms of cg, to minres and stationary",
+                              solve::to_string(norm), name));
+  }
+  if (solve::needs_symmetric_preconditioner(method) && !against.empty()) {
+    throw Failure(ExitCode::usage,
+                  fmt::format("--solver {} needs a symmetric preconditioner, and {} makes "
+                              "multigrid another; leave that, or take --solver {}",
+                              name, against, varies(settings) ? "fgmres" : "gmres"));
+  }
+  if (solve::needs_fixed_preconditioner(method) && varies(settings)) {
+    throw Failure(ExitCode::usage,
+                  fmt::format("--solver {} needs a preconditioner that is the same map for every "
+                              "vector, which {} is not; take --solver flexible_cg or fgmres",
+                              name, against));
+  }
+}
+
+const char* preconditioner_name(PreconditionerChoice choice) {
+  switch (choice) {
+    case PreconditionerChoice::amg:
+      return "amg";
+    case PreconditionerChoice::jacobi:
+      return "jacobi";
+    case PreconditionerChoice::none:
+      return "none";
+  }
+  return "";
+}
+
+std::shared_ptr<const Matrix> matrix_of_solve(const std::shared_ptr<const Matrix>& A,
+                                              const Settings& settings) {
+  const amg::LevelRoutes routes = amg::routes_of_level(settings.amg, 0);
+  return matrix::with_blocks_where_full<double>(
+      std::make_shared<const Matrix>(A->with_route(routes.solve, routes.solve_transport)),
+      settings.amg.unknowns);
+}
+
+}  // namespace nodewise::cli

@@ -1,0 +1,117 @@
+#include "cli/tune_candidates.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "nodewise/amg/presets.hpp"
+
+#include "cli/catalog.hpp"
+
+namespace nodewise::cli {
+
+namespace {
+
+std::string with_dashes(std::string name) {
+  std::replace(name.begin(), name.end(), '_', '-');
+  return name;
+}
+
+/// What a preset sets, as options.
+OptionList options_of(const amg::Preset& preset, const amg::GivenKnowledge& known, int unknowns) {
+  amg::Options ignored;
+  OptionList options;
+  for (const auto& [name, value] : amg::apply_preset(preset, known, unknowns, {}, ignored).set) {
+    options.emplace_back(with_dashes(name), value);
+  }
+  if (preset.method) options.emplace_back("solver", solve::to_string(*preset.method));
+  return options;
+}
+
+/// What is tried beside the presets, most promising first.
+std::vector<OptionList> variations() {
+  return {{{"strength-threshold", "0.5"}},
+          {{"smoother", "chebyshev"}},
+          {{"method", "aggregation"}, {"smoother", "chebyshev"}},
+          {{"aggressive-levels", "1"}},
+          {{"smoother", "chebyshev"}, {"strength-threshold", "0.5"}},
+          {{"coarsening", "pmis"}},
+          {{"method", "aggregation"}},
+          {{"strength-measure", "absolute"}},
+          {{"interpolation-truncation", "0.2"}},
+          {{"aggressive-levels", "1"}, {"smoother", "chebyshev"}},
+          {{"precision", "single"}},
+          {{"sweep-order", "symmetric"}},
+          {{"strength-threshold", "0.1"}},
+          {{"interpolation", "standard"}},
+          {{"cycle", "w"}},
+          {{"smoother", "ilu0"}, {"solver", "gmres"}},
+          {{"preconditioner", "jacobi"}}};
+}
+
+/// The settings with these options; nothing where one of them was given otherwise.
+std::optional<Settings> settings_with(const Settings& given, const OptionList& options) {
+  Settings settings = given;
+  for (const auto& entry : options) {
+    if (given.has(entry.first)) return std::nullopt;
+    const auto found = std::find_if(catalog().begin(), catalog().end(), [&](const Option& option) {
+      return option.name == entry.first;
+    });
+    found->set(settings, entry.second);
+    settings.given.insert(entry.first);
+  }
+  return settings;
+}
+
+/// All options in one text, to tell candidates apart.
+std::string print_of(const Settings& settings) {
+  std::string text;
+  for (const Option& option : catalog()) text += option.get(settings) + '\n';
+  return text;
+}
+
+}  // namespace
+
+std::vector<Candidate> tune_candidates(const Settings& given, const amg::ProblemFacts& facts) {
+  const amg::GivenKnowledge known = {
+      !given.knowledge.near_null_space.empty() || !given.knowledge.coordinates.empty(),
+      given.amg.unknowns};
+  const int unknowns = given.has("unknowns") ? 1 : facts.unknowns;
+  std::vector<Candidate> candidates;
+  std::set<std::string> prints;
+  const auto add = [&](const OptionList& options) {
+    if (std::ssize(candidates) >= given.tune.max_candidates) return;
+    std::optional<Settings> settings = settings_with(given, options);
+    if (!settings) return;
+    // Vectors are for an aggregation only.
+    if (known.near_null_space && settings->amg.method != amg::Method::aggregation) return;
+    if (!prints.insert(print_of(*settings)).second) return;
+    candidates.push_back({options, std::move(*settings)});
+  };
+  add(options_of(*amg::choose_preset(facts, known).preset, known, unknowns));
+  add({});
+  const OptionList points = {{"unknowns", std::to_string(unknowns)}};
+  for (const OptionList& options : variations()) {
+    if (unknowns > 1) {  // found, and likely to help with each of them
+      OptionList with_points = points;
+      with_points.insert(with_points.end(), options.begin(), options.end());
+      add(with_points);
+    } else {
+      add(options);
+    }
+  }
+  for (const amg::Preset& preset : amg::presets()) add(options_of(preset, known, unknowns));
+  return candidates;
+}
+
+std::string option_words(const OptionList& options) {
+  std::string text;
+  for (const auto& [name, value] : options) {
+    text += fmt::format("{}--{} {}", text.empty() ? "" : " ", name, value);
+  }
+  return text;
+}
+
+}  // namespace nodewise::cli

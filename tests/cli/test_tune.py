@@ -1,0 +1,63 @@
+"""`nodewise tune`: combinations of options side by side."""
+
+import json
+import shlex
+
+import jsonschema
+
+from conftest import laplacian, write_market
+
+LAPLACE = ["tune", "--problem", "laplace5", "--n", 20]
+
+
+def tune(nodewise, tmp_path, source, *words, ranks=1, code=0):
+    path = tmp_path / "tune.json"
+    result = nodewise(*words, "--json", path, ranks=ranks)
+    assert result.code == code, result.err
+    report = json.loads(path.read_text())
+    schema = json.loads((source / "docs" / "tune.schema.json").read_text())
+    jsonschema.Draft7Validator(schema).validate(report)
+    return report, result.out
+
+
+def test_candidates_are_sorted_and_the_best_can_be_pasted(nodewise, tmp_path, source):
+    words = [*LAPLACE, "--max-candidates", 5, "--tolerance", "1e-6"]
+    report, out = tune(nodewise, tmp_path, source, *words)
+    candidates = report["candidates"]
+    assert len(candidates) == 5
+    times = [c["total_s"] for c in candidates if c["converged"]]
+    assert times == sorted(times)
+    assert {} in [c["options"] for c in candidates]
+    assert report["best"] == candidates[0]["command"]
+    assert report["best"] in out
+    program, command, *rest = shlex.split(report["best"])
+    assert (program, command) == ("nodewise", "solve")
+    assert not any(word.startswith(("--max-candidates", "--json")) for word in rest)
+    assert rest[:6] == ["--problem", "laplace5", "--n", "20", "--tolerance", "1e-6"]
+    assert nodewise(command, *rest).code == 0
+
+
+def test_given_options_hold_for_every_candidate(nodewise, tmp_path, source):
+    words = [*LAPLACE, "--smoother", "l1_jacobi", "--max-candidates", 4]
+    report, _ = tune(nodewise, tmp_path, source, *words, ranks=2)
+    assert all("smoother" not in c["options"] for c in report["candidates"])
+    assert report["best"].startswith("mpirun -n 2 nodewise solve")
+
+
+def test_without_time_one_candidate_is_tried(nodewise, tmp_path, source):
+    words = [*LAPLACE, "--max-seconds", 0]
+    report, out = tune(nodewise, tmp_path, source, *words, code=1)
+    assert len(report["candidates"]) == 1
+    assert "given up" in report["candidates"][0]["reason"]
+    assert report["not_tried"] > 0
+    assert report["best"] is None
+    assert "not tried for lack of time" in out
+
+
+def test_failing_candidates_do_not_end_the_run(nodewise, tmp_path, source):
+    entries = [(i, j, 0.0 if i == j == 7 else v) for i, j, v in laplacian(30)]
+    path = write_market(tmp_path / "A.mtx", 30, 30, entries)
+    report, out = tune(nodewise, tmp_path, source, "tune", path, "--max-candidates", 3, code=1)
+    assert len(report["candidates"]) == 3
+    assert all("zero diagonal" in c["reason"] for c in report["candidates"])
+    assert "Not converged" in out
