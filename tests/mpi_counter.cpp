@@ -138,6 +138,20 @@ int MPI_Allgatherv(const void* data, int count, MPI_Datatype type, void* result,
   return PMPI_Allgatherv(data, count, type, result, result_counts, starts, result_type, comm);
 }
 
+int MPI_Gatherv(const void* data, int count, MPI_Datatype type, void* result,
+                const int result_counts[], const int starts[], MPI_Datatype result_type, int root,
+                MPI_Comm comm) {
+  if (active != nullptr) active->count_collective();
+  return PMPI_Gatherv(data, count, type, result, result_counts, starts, result_type, root, comm);
+}
+
+int MPI_Scatterv(const void* data, const int counts[], const int starts[], MPI_Datatype type,
+                 void* result, int result_count, MPI_Datatype result_type, int root,
+                 MPI_Comm comm) {
+  if (active != nullptr) active->count_collective();
+  return PMPI_Scatterv(data, counts, starts, type, result, result_count, result_type, root, comm);
+}
+
 int MPI_Barrier(MPI_Comm comm) {
   if (active != nullptr) active->count_collective();
   return PMPI_Barrier(comm);

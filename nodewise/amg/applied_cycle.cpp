@@ -45,6 +45,12 @@ std::shared_ptr<const matrix::DistMatrix<V>> in_type(
   }
 }
 
+/// How a report says it.
+const char* place_name(CoarseSolve where) {
+  if (where == CoarseSolve::every_node) return " on every node";
+  return where == CoarseSolve::one_rank ? " on one rank" : "";
+}
+
 /// A cycle in V under a setup in T. Where these are the same nothing is converted.
 template <class T, class V>
 class TypedCycle final : public AppliedCycle<T> {
@@ -67,8 +73,9 @@ class TypedCycle final : public AppliedCycle<T> {
 
   std::string add_direct(const Matrix& A) override {
     // Inverted as it is: rounded to another type, a singular matrix would not be recognised.
-    auto direct = std::make_shared<const CoarseSolver<V>>(*A, scale_);
-    const std::string how = direct->singular() ? "direct, singular" : "direct";
+    auto direct = std::make_shared<const CoarseSolver<V>>(*A, scale_, options_.coarse_solve);
+    const std::string how = std::string("direct") + place_name(options_.coarse_solve) +
+                            (direct->singular() ? ", singular" : "");
     mpi::collectively(A->comm(), [&] {
       CycleLevel<V> level;
       level.A = in_type<V>(A, scale_);

@@ -115,78 +115,59 @@ Dense generalised_inverse(Dense A, bool& singular) {
 
 template <class T>
 template <class U>
-CoarseSolver<T>::CoarseSolver(const matrix::DistMatrix<U>& A, double factor) : comm_(A.comm()) {
-  const mpi::Scope scope(comm_, "coarse_setup");
+CoarseSolver<T>::CoarseSolver(const matrix::DistMatrix<U>& A, double factor, CoarseSolve where) {
+  const mpi::Scope scope(A.comm(), "coarse_setup");
   const Dense dense = gather_dense(A);
-  mpi::collectively(comm_, [&] {
-    const comm::Layout& rows = A.rows();
-    for (int r = 0; r < comm_.size(); ++r) {
-      counts_.push_back(static_cast<int>(rows.end(r) - rows.begin(r)));
-      starts_.push_back(static_cast<int>(rows.begin(r) - rows.first()));
-    }
-    all_b_.resize(static_cast<std::size_t>(rows.n_global()));
-    if (dense.rows() == 0) return;
+  mpi::collectively(A.comm(), [&] {
     if (!dense.allFinite()) {
       throw Error(ErrorCode::unsuitable_matrix,
                   "multigrid setup: the coarsest matrix has entries that are not finite");
     }
-    const Dense inverse = generalised_inverse(dense, singular_);
-    const Eigen::Index first = rows.begin() - rows.first();
-    for (LocalIndex i = 0; i < A.n_local(); ++i) {
-      for (Eigen::Index j = 0; j < dense.cols(); ++j) {
-        inverse_rows_.push_back(static_cast<T>(inverse(first + i, j) / factor));
-      }
+    holders_.emplace(A.rows(), where);
+    all_b_.resize(static_cast<std::size_t>(dense.rows()));
+    held_x_.resize(static_cast<std::size_t>(holders_->n_held()));
+    const std::span<const int> order = holders_->order();
+    Dense inverse;
+    if (!held_x_.empty()) inverse = generalised_inverse(dense, singular_);
+    for (int k = 0; k < holders_->n_held(); ++k) {
+      const int i = order[static_cast<std::size_t>(holders_->first_held() + k)];
+      for (const int j : order) inverse_rows_.push_back(static_cast<T>(inverse(i, j) / factor));
     }
   });
-}
-
-/// Into all_b_, `width` numbers a row.
-template <class T>
-void CoarseSolver<T>::gather(std::span<const T> b, int width) const {
-  const std::vector<int>* counts = &counts_;
-  const std::vector<int>* starts = &starts_;
-  std::vector<int> wide_counts, wide_starts;
-  if (width > 1) {
-    for (const int count : counts_) wide_counts.push_back(count * width);
-    for (const int start : starts_) wide_starts.push_back(start * width);
-    counts = &wide_counts;
-    starts = &wide_starts;
-  }
-  all_b_.resize(static_cast<std::size_t>(starts->back() + counts->back()));
-  const mpi::CollectiveCall call(comm_);
-  mpi::check(MPI_Allgatherv(b.data(), static_cast<int>(b.size()), mpi::datatype<T>(), all_b_.data(),
-                            counts->data(), starts->data(), mpi::datatype<T>(), comm_.get()),
-             "MPI_Allgatherv");
+  holders_->connect();
+  singular_ = mpi::max(A.comm(), std::int32_t{singular_}) == 1;
 }
 
 template <class T>
 void CoarseSolver<T>::solve(std::span<const T> b, std::span<T> x) const {
-  gather(b, 1);
+  holders_->gather(b, std::span<T>(all_b_), 1);
   const T* row = inverse_rows_.data();
-  for (T& xi : x) {
+  for (T& xi : held_x_) {
     T sum{};
     for (const T bj : all_b_) sum += *row++ * bj;
     xi = sum;
   }
+  holders_->scatter(std::span<const T>(held_x_), x, 1);
 }
 
 template <class T>
 void CoarseSolver<T>::solve(std::span<const T> B, std::span<T> X, int width) const {
-  gather(B, width);
   const auto w = static_cast<std::size_t>(width);
+  std::vector<T> all_B(all_b_.size() * w), held_X(held_x_.size() * w);
+  holders_->gather(B, std::span<T>(all_B), width);
   const T* row = inverse_rows_.data();
-  for (std::size_t i = 0; i < X.size(); i += w) {
-    std::fill_n(X.begin() + static_cast<std::ptrdiff_t>(i), w, T{});
-    for (std::size_t j = 0; j < all_b_.size(); j += w, ++row) {
-      for (std::size_t c = 0; c < w; ++c) X[i + c] += *row * all_b_[j + c];
+  for (std::size_t i = 0; i < held_X.size(); i += w) {
+    for (std::size_t j = 0; j < all_B.size(); j += w, ++row) {
+      for (std::size_t c = 0; c < w; ++c) held_X[i + c] += *row * all_B[j + c];
     }
   }
+  holders_->scatter(std::span<const T>(held_X), X, width);
 }
 
 template class CoarseSolver<float>;
 template class CoarseSolver<double>;
-template CoarseSolver<float>::CoarseSolver(const matrix::DistMatrix<float>&, double);
-template CoarseSolver<float>::CoarseSolver(const matrix::DistMatrix<double>&, double);
-template CoarseSolver<double>::CoarseSolver(const matrix::DistMatrix<double>&, double);
+template CoarseSolver<float>::CoarseSolver(const matrix::DistMatrix<float>&, double, CoarseSolve);
+template CoarseSolver<float>::CoarseSolver(const matrix::DistMatrix<double>&, double, CoarseSolve);
+template CoarseSolver<double>::CoarseSolver(const matrix::DistMatrix<double>&, double, CoarseSolve);
 
 }  // namespace nodewise::amg

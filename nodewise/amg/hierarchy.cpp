@@ -331,6 +331,7 @@ Hierarchy<T>::Hierarchy(std::shared_ptr<const DistMatrix<T>> A, const Options& o
       info.interpolation_nonzeros = level.transfer.P->nnz_global();
     } else {
       level.solved_directly =
+          options_.coarse_solve != CoarseSolve::relaxation &&
           info.rows <= std::max<GlobalIndex>(max_direct_rows, options_.max_coarse_rows);
     }
     if (!failure) failure = level.transfer.failure;

@@ -129,6 +129,11 @@ std::span<const Field<Options>> option_fields() {
       field("max_levels", &O::max_levels, "Most levels, the finest included", 1, 100),
       field("max_coarse_rows", &O::max_coarse_rows,
             "Coarsening ends at a matrix with no more rows, which is solved directly", 1, 2000),
+      field(
+          "coarse_solve", &O::coarse_solve,
+          "Who holds the inverse of the coarsest matrix: every rank its own rows, a rank of every "
+          "node, one rank; or relaxation instead; auto is every_rank",
+          std::vector<std::string>{"auto", "every_rank", "every_node", "one_rank", "relaxation"}),
       field("aggregation_threshold", &O::aggregation_threshold,
             "Points are strongly connected where |a_ij| exceeds this times sqrt |a_ii a_jj|, norms "
             "of blocks where points have several unknowns; negative: 0.02, for such points 0.05",

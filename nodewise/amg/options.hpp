@@ -50,6 +50,16 @@ enum class CycleKind { v, w, f, k, additive };
 /// The precision that the cycle is applied in; the setup is in that of the matrix.
 enum class Precision { same, single };
 
+/// Who solves the coarsest system. More than 600 rows (or max_coarse_rows, if that is more) are
+/// relaxed, whatever is said.
+enum class CoarseSolve {
+  automatic,   ///< every_rank
+  every_rank,  ///< each its own rows of the inverse: one gathering of the right-hand side
+  every_node,  ///< a rank of each node for all of it: fewer messages between nodes, two on each
+  one_rank,    ///< rank 0 for all
+  relaxation   ///< nobody: the last level is smoothed
+};
+
 /// Which family of methods joins a level to the next. Local approximate ideal restriction (air) is
 /// classical coarsening with a restriction of its own. It relaxes by fc_jacobi, forwards and after
 /// the coarse correction only, whatever smoother, sweep_order and pre_sweeps say.
@@ -85,6 +95,7 @@ struct Options {
   Precision precision = Precision::same;
   int max_levels = 25;
   int max_coarse_rows = 100;
+  CoarseSolve coarse_solve = CoarseSolve::automatic;
   double aggregation_threshold = -1;  ///< negative: by the number of unknowns
   AggregateKind aggregates = AggregateKind::independent_set;
   int aggregation_distance = 2;
