@@ -107,6 +107,8 @@ const char* route_title(comm::Route route) {
       return "two-step";
     case comm::Route::three_step:
       return "three-step";
+    case comm::Route::automatic:
+      break;
   }
   return "";
 }

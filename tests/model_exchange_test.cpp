@@ -220,7 +220,7 @@ TEST(ExchangeCost, IsTheSameFromEachRanksOwnPlan) {
     std::vector<std::vector<RankLoad>> loads;
     for (int r = 0; r < planned.topology.n_ranks(); ++r) {
       loads.push_back(
-          rank_loads(planned.plans[static_cast<std::size_t>(r)], planned.topology, r, machine, 8));
+          rank_loads(planned.plans[static_cast<std::size_t>(r)], planned.topology, r, machine));
     }
     ExchangeTally tally(machine, planned.topology);
     comm::visit_messages(planned.plans, [&](std::size_t s, int from, int to, std::int64_t entries) {

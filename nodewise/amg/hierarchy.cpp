@@ -127,6 +127,16 @@ void complete(Options& options) {
   options.pre_sweeps = 0;
 }
 
+/// The options are the same on every rank, and so is what this throws.
+void check_machine(const Options& options) {
+  const auto asks = [](const ByLevel<comm::Route>& routes) {
+    return std::find(routes.begin(), routes.end(), comm::Route::automatic) != routes.end();
+  };
+  if (options.machine || (!asks(options.route) && !asks(options.setup_route))) return;
+  throw Error(ErrorCode::invalid_argument,
+              "multigrid setup: route automatic needs a machine to choose by");
+}
+
 /// What is asked of the finest matrix before the setup.
 template <class T>
 bool examine(const DistMatrix<T>& A, const Knowledge<T>& knowledge, Options& options) {
@@ -134,6 +144,7 @@ bool examine(const DistMatrix<T>& A, const Knowledge<T>& knowledge, Options& opt
   check_matrix(A);
   complete(options);
   check_blocks(A, knowledge, options);
+  check_machine(options);
   if (options.method == Method::aggregation) check_aggregation(A, knowledge, options);
   return resolve_automatic(options, A);
 }
@@ -215,6 +226,14 @@ MatrixPointer<T> in_blocks(const MatrixPointer<T>& A, int block, const Options& 
   if (!relax::works_on_blocks(options.smoother) || block == 1) return A;
   if (A->blocks() != nullptr && A->blocks()->block() == block) return A;
   return std::make_shared<const DistMatrix<T>>(A->with_blocks(block));
+}
+
+/// Collective. The routes of a level, as the options or the model have it.
+template <class T>
+ChosenRoutes<T> routes_on(const MatrixPointer<T>& A, const Options& options, int level) {
+  const LevelRoutes wanted = routes_of_level(options, level);
+  if (is_automatic(wanted)) return choose_routes(A, wanted, *options.machine);
+  return {wanted, nullptr, nullptr, A, A};
 }
 
 /// Collective. The spectral radius that the relaxation needs; 0 where it needs none.
@@ -319,11 +338,15 @@ Hierarchy<T>::Hierarchy(std::shared_ptr<const DistMatrix<T>> A, const Options& o
     Level<T>& level = *levels_.emplace_back(std::make_unique<Level<T>>());
     level.depth = depth;
     level.knowledge = std::exchange(knowledge, {});
-    const LevelRoutes routes = routes_of_level(options_, depth);
-    level.A = in_blocks(routed(A, routes.solve, routes.solve_transport),
+    const ChosenRoutes<T> chosen = routes_on(A, options_, depth);
+    const LevelRoutes& routes = chosen.routes;
+    level.A = in_blocks(routed(chosen.for_solve, routes.solve, routes.solve_transport),
                         rows_of_a_point(level.knowledge, options_), options_);
+    A = chosen.for_setup;
     level.knowledge.symmetric = symmetric_;
     LevelInfo info = describe(*level.A, routes);
+    info.route_choice = chosen.solve;
+    info.setup_route_choice = chosen.setup;
     const bool may_coarsen =
         info.rows > options_.max_coarse_rows && depth + 1 < options_.max_levels;
     A = may_coarsen ? coarsen_level(level, A, routes, options_) : nullptr;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "nodewise/amg/options.hpp"
+#include "nodewise/amg/route_choice.hpp"
 #include "nodewise/amg/transfer.hpp"
 #include "nodewise/comm/plan.hpp"
 #include "nodewise/matrix/dist_matrix.hpp"
@@ -23,6 +24,8 @@ struct LevelInfo {
       0;                 ///< of the prolongation from the next level; 0 on the last
   int active_ranks = 0;  ///< ranks that own rows
   LevelRoutes routes;
+  /// Why, where they were chosen and not given; otherwise null.
+  std::shared_ptr<const RouteDecision> route_choice, setup_route_choice;
   comm::Traffic traffic;          ///< of one product with the level's matrix, over all ranks
   std::int64_t max_messages = 0;  ///< sent by the busiest rank in one product
   std::string coarse_solver;      ///< on the last level: how it is solved

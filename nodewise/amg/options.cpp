@@ -33,7 +33,7 @@ std::string asymmetry_of(const Options& options) {
 
 std::span<const Field<Options>> option_fields() {
   using O = Options;
-  const std::vector<std::string> routes = {"direct", "two_step", "three_step"};
+  const std::vector<std::string> routes = {"direct", "two_step", "three_step", "automatic"};
   const std::vector<std::string> transports = {
       "point_to_point",          "persistent", "neighborhood",
       "persistent_neighborhood", "rma",        "shared_memory"};
@@ -156,7 +156,8 @@ std::span<const Field<Options>> option_fields() {
       field("route", &O::route,
             "How data travels between nodes: straight to every rank, once from each rank to each "
             "node, or gathered on the node and once from node to node; or a list by level, such as "
-            "direct,three_step, whose last word is for all deeper levels",
+            "direct,three_step, whose last word is for all deeper levels. automatic: on each level "
+            "what costs least on --machine",
             routes),
       field("setup_route", &O::setup_route,
             "The same for what travels while the hierarchy is set up, matrix rows above all; "

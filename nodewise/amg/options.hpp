@@ -1,6 +1,7 @@
 // The choices that a hierarchy is made by.
 #pragma once
 
+#include <memory>
 #include <span>
 #include <string>
 
@@ -8,6 +9,7 @@
 #include "nodewise/base/by_level.hpp"
 #include "nodewise/base/options.hpp"
 #include "nodewise/comm/plan.hpp"
+#include "nodewise/model/machine.hpp"
 
 namespace nodewise::amg {
 
@@ -108,6 +110,8 @@ struct Options {
   int route_from_level = 0;                          ///< finer levels are direct
   ByLevel<comm::Transport> transport;                ///< of the solve; empty: point_to_point
   ByLevel<comm::Transport> setup_transport;          ///< of the setup; empty: point_to_point
+  /// What route `automatic` chooses by, the same on every rank.
+  std::shared_ptr<const model::Machine> machine;
 };
 
 /// The routes and transports that a level, 0 being the finest, is to take.
@@ -120,6 +124,10 @@ struct LevelRoutes {
   friend bool operator==(const LevelRoutes&, const LevelRoutes&) = default;
 };
 LevelRoutes routes_of_level(const Options& options, int level);
+/// Whether something is left to choose_routes().
+inline bool is_automatic(const LevelRoutes& routes) {
+  return routes.setup == comm::Route::automatic || routes.solve == comm::Route::automatic;
+}
 
 /// Which of the options keep a hierarchy from being a symmetric operator for a symmetric matrix, as
 /// a preconditioner of conjugate gradients has to be; empty where none does.

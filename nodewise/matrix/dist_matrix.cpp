@@ -158,6 +158,7 @@ void DistMatrix<T>::take(SplitRows<T> split) {
 
 template <class T>
 DistMatrix<T> DistMatrix<T>::with_route(comm::Route route, comm::Transport transport) const {
+  comm::require_route(route);
   DistMatrix other = *this;
   other.block_matrix_ = nullptr;
   other.route_ = route;

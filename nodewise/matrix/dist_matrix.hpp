@@ -70,7 +70,8 @@ class DistMatrix {
 
   /// Collective. The same matrix, its entries shared, whose exchange() takes another route or goes
   /// over another transport; costs what comm::make_plan does. Where they are those it has, a copy
-  /// without messages. Throws unsupported, on every rank, where comm::require_available() does.
+  /// without messages. Throws unsupported, on every rank, where comm::require_available() does, and
+  /// invalid_argument for route automatic.
   DistMatrix with_route(comm::Route route,
                         comm::Transport transport = comm::Transport::point_to_point) const;
   comm::Route route() const { return route_; }

@@ -22,6 +22,14 @@ ExchangeCost direction_cost(const RankLoad::Direction& load, double node_s) {
   return cost;
 }
 
+/// The links that a message between two nodes crosses.
+double hops_between(const Machine& machine, const mpi::Topology& topology, int from, int to,
+                    const ExchangeCostOptions& options) {
+  if (options.average_hops) return *options.average_hops;
+  return contention_hops(machine.network, topology.n_nodes(), topology.node(from),
+                         topology.node(to));
+}
+
 }  // namespace
 
 ExchangeCost& ExchangeCost::operator+=(const ExchangeCost& other) {
@@ -94,19 +102,14 @@ void ExchangeTally::add(std::size_t stage, int from, int to, double bytes) {
     throw Error(ErrorCode::invalid_argument,
                 fmt::format("a message from rank {} to {} among {} ranks", from, to, n_ranks));
   }
-  while (stages_.size() <= stage) {
-    stages_.push_back({std::vector<RankLoad>(static_cast<std::size_t>(n_ranks)), 0});
-  }
-  Stage& s = stages_[stage];
+  while (stages_.size() <= stage) stages_.emplace_back(static_cast<std::size_t>(n_ranks));
+  Stage& ranks = stages_[stage];
   const Locality where = locality(*topology_, *machine_, from, to);
-  s.ranks[static_cast<std::size_t>(from)].sent.add(*machine_, where, bytes);
-  s.ranks[static_cast<std::size_t>(to)].received.add(*machine_, where, bytes);
+  ranks[static_cast<std::size_t>(from)].sent.add(*machine_, where, bytes);
+  ranks[static_cast<std::size_t>(to)].received.add(*machine_, where, bytes);
   if (where != Locality::other_node) return;
-  const double hops = options_.average_hops
-                          ? *options_.average_hops
-                          : contention_hops(machine_->network, topology_->n_nodes(),
-                                            topology_->node(from), topology_->node(to));
-  s.byte_hops += bytes * hops;
+  ranks[static_cast<std::size_t>(from)].byte_hops +=
+      bytes * hops_between(*machine_, *topology_, from, to, options_);
 }
 
 ExchangeTally::Busiest ExchangeTally::busiest(const Stage& stage) const {
@@ -114,14 +117,14 @@ ExchangeTally::Busiest ExchangeTally::busiest(const Stage& stage) const {
   std::vector<double> received(sent.size());
   for (int r = 0; r < topology_->n_ranks(); ++r) {
     const auto node = static_cast<std::size_t>(topology_->node(r));
-    sent[node] += stage.ranks[static_cast<std::size_t>(r)].sent.injection_s;
-    received[node] += stage.ranks[static_cast<std::size_t>(r)].received.injection_s;
+    sent[node] += stage[static_cast<std::size_t>(r)].sent.injection_s;
+    received[node] += stage[static_cast<std::size_t>(r)].received.injection_s;
   }
   Busiest found;
   for (int r = 0; r < topology_->n_ranks(); ++r) {
     const auto node = static_cast<std::size_t>(topology_->node(r));
-    const ExchangeCost cost = stage_cost(*machine_, stage.ranks[static_cast<std::size_t>(r)],
-                                         sent[node], received[node], options_.arrival);
+    const ExchangeCost cost = stage_cost(*machine_, stage[static_cast<std::size_t>(r)], sent[node],
+                                         received[node], options_.arrival);
     if (cost.total() > found.cost.total()) found = {r, cost};
   }
   return found;
@@ -130,8 +133,10 @@ ExchangeTally::Busiest ExchangeTally::busiest(const Stage& stage) const {
 double ExchangeTally::contention_of(const Stage& stage) const {
   NetworkLoad load;
   load.n_nodes = topology_->n_nodes();
-  load.byte_hops = stage.byte_hops;
-  for (const RankLoad& rank : stage.ranks) load.bytes += rank.sent.off_node_bytes;
+  for (const RankLoad& rank : stage) {
+    load.bytes += rank.sent.off_node_bytes;
+    load.byte_hops += rank.byte_hops;
+  }
   return contention_s(*machine_, load);
 }
 
@@ -185,19 +190,23 @@ ExchangeCost record_cost(std::span<const comm::Plan> plans, const mpi::Topology&
 }
 
 std::vector<RankLoad> rank_loads(const comm::Plan& plan, const mpi::Topology& topology, int rank,
-                                 const Machine& machine, double bytes_per_entry) {
+                                 const Machine& machine, const ExchangeCostOptions& options) {
   std::vector<RankLoad> loads;
-  const auto count = [&](RankLoad::Direction& direction, std::span<const int> ranks,
-                         std::span<const LocalIndex> offsets) {
+  const auto count = [&](RankLoad::Direction& direction, double* byte_hops,
+                         std::span<const int> ranks, std::span<const LocalIndex> offsets) {
     for (std::size_t i = 0; i < ranks.size(); ++i) {
-      direction.add(machine, locality(topology, machine, rank, ranks[i]),
-                    (offsets[i + 1] - offsets[i]) * bytes_per_entry);
+      const double bytes = (offsets[i + 1] - offsets[i]) * options.bytes_per_entry;
+      const Locality where = locality(topology, machine, rank, ranks[i]);
+      direction.add(machine, where, bytes);
+      if (byte_hops != nullptr && where == Locality::other_node) {
+        *byte_hops += bytes * hops_between(machine, topology, rank, ranks[i], options);
+      }
     }
   };
   for (const comm::Stage& stage : plan.stages) {
     RankLoad& load = loads.emplace_back();
-    count(load.sent, stage.send_ranks, stage.send_offsets);
-    count(load.received, stage.recv_ranks, stage.recv_offsets);
+    count(load.sent, &load.byte_hops, stage.send_ranks, stage.send_offsets);
+    count(load.received, nullptr, stage.recv_ranks, stage.recv_offsets);
   }
   return loads;
 }

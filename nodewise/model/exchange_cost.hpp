@@ -43,6 +43,7 @@ struct RankLoad {
     Direction& operator+=(const Direction& other);
   };
   Direction sent, received;
+  double byte_hops = 0;  ///< bytes that it sends between nodes times the links that they cross
 };
 
 /// Local. Where two ranks are to each other, as far as the topology and the machine tell: ranks of
@@ -87,10 +88,7 @@ class ExchangeTally {
   int busiest_rank(std::size_t s) const;
 
  private:
-  struct Stage {
-    std::vector<RankLoad> ranks;
-    double byte_hops = 0;
-  };
+  using Stage = std::vector<RankLoad>;
   struct Busiest {
     int rank = 0;
     ExchangeCost cost;
@@ -117,9 +115,9 @@ ExchangeCost record_cost(std::span<const comm::Plan> plans, const mpi::Topology&
                          const Machine& machine, std::span<const Offset> offsets,
                          const ExchangeCostOptions& options = {});
 
-/// Local. What the rank of a plan has to do in each of its stages; entries of `bytes_per_entry`.
-/// Reversed, sent and received change places and the stages their order.
+/// Local. What the rank of a plan has to do in each of its stages, run forwards. Reversed, sent and
+/// received change places and the stages their order.
 std::vector<RankLoad> rank_loads(const comm::Plan& plan, const mpi::Topology& topology, int rank,
-                                 const Machine& machine, double bytes_per_entry);
+                                 const Machine& machine, const ExchangeCostOptions& options = {});
 
 }  // namespace nodewise::model

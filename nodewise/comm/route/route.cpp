@@ -3,6 +3,7 @@
 #include <utility>
 #include <vector>
 
+#include "nodewise/base/error.hpp"
 #include "nodewise/comm/route/direct.hpp"
 #include "nodewise/comm/route/three_step.hpp"
 #include "nodewise/comm/route/two_step.hpp"
@@ -18,8 +19,16 @@ const char* to_string(Route route) {
       return "two_step";
     case Route::three_step:
       return "three_step";
+    case Route::automatic:
+      return "automatic";
   }
   return "";
+}
+
+void require_route(Route route) {
+  if (route != Route::automatic) return;
+  throw Error(ErrorCode::invalid_argument,
+              "route automatic is no route: it must be chosen before an exchange is planned");
 }
 
 bool goes_straight(Route route, const mpi::Topology& topology) {
@@ -44,6 +53,7 @@ std::vector<std::size_t> on_node_stages(Route route, const mpi::Topology& topolo
 
 std::unique_ptr<route::Planner> make_planner(Route route, const Pattern& pattern,
                                              const mpi::Topology& topology, int rank) {
+  require_route(route);
   if (goes_straight(route, topology)) return route::direct_planner(pattern);
   auto outer = topology.n_nodes() <= 1 ? route::direct_planner(pattern)
                                        : two_levels(route, pattern, topology, rank);
@@ -56,6 +66,7 @@ std::unique_ptr<route::Planner> make_planner(Route route, const Pattern& pattern
 }
 
 Plan make_plan(const mpi::Comm& comm, const Pattern& pattern, Route route) {
+  require_route(route);
   if (goes_straight(route, comm.topology())) return route::direct(pattern);
   return route::run(comm, *make_planner(route, pattern, comm.topology(), comm.rank()));
 }

@@ -12,17 +12,22 @@ namespace nodewise::comm {
 
 /// How entries travel between nodes.
 enum class Route {
-  direct,     ///< every owner sends straight to every rank that needs its entries
-  two_step,   ///< every owner sends once to each node that needs them; they are spread there
-  three_step  ///< gathered on the node, once across a pair of nodes, spread there
+  direct,      ///< every owner sends straight to every rank that needs its entries
+  two_step,    ///< every owner sends once to each node that needs them; they are spread there
+  three_step,  ///< gathered on the node, once across a pair of nodes, spread there
+  automatic    ///< no route, but the wish that a model choose one: see amg::choose_routes()
 };
 
-/// "direct", "two_step" or "three_step".
+/// "direct", "two_step", "three_step" or "automatic".
 const char* to_string(Route route);
 
 /// Whether entries go straight to where they are needed: over `direct`, and over every route where
 /// all ranks are on one node and this has no domains.
 bool goes_straight(Route route, const mpi::Topology& topology);
+
+/// Local. Throws invalid_argument for `automatic`, which has to be resolved before anything is
+/// planned.
+void require_route(Route route);
 
 /// Local. The part of `rank` in planning a route, for the ranks of a communicator or for virtual
 /// ones (route::run, route::run_virtually). Where nodes have domains, two_step and three_step are

@@ -1,0 +1,212 @@
+// Routes that are chosen by a model: what is predicted, what follows from it, and that all agree.
+#include <algorithm>
+#include <functional>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "nodewise/amg/hierarchy.hpp"
+#include "nodewise/amg/route_choice.hpp"
+#include "nodewise/comm/virtual_ranks.hpp"
+#include "nodewise/io/gallery.hpp"
+#include "nodewise/io/machine_file.hpp"
+#include "nodewise/model/exchange_cost.hpp"
+
+#include "collective_error.hpp"
+#include "support.hpp"
+
+namespace nodewise::amg {
+namespace {
+
+using comm::Route;
+using matrix::DistMatrix;
+using testing::HasSubstr;
+
+std::shared_ptr<const DistMatrix<double>> laplacian(const std::shared_ptr<const mpi::Comm>& comm,
+                                                    int n) {
+  io::GalleryOptions options;
+  options.problem = io::Problem::laplace27;
+  options.n = n;
+  return std::make_shared<const DistMatrix<double>>(io::generate<double>(comm, options));
+}
+
+/// The plans of all ranks, made by each of them.
+std::vector<comm::Plan> plans_of_all(const DistMatrix<double>& A, Route route) {
+  const mpi::Comm& comm = A.comm();
+  comm::Records<GlobalIndex> ghosts;
+  ghosts.data = mpi::concatenate_all(comm, A.ghosts());
+  for (const auto n : mpi::gather_all(comm, static_cast<Offset>(A.ghosts().size()))) {
+    ghosts.offsets.push_back(ghosts.offsets.back() + n);
+  }
+  const auto patterns = comm::virtual_patterns(A.cols().starts(), ghosts);
+  return comm::virtual_plans(patterns, comm.topology(), route);
+}
+
+constexpr LevelRoutes both_automatic = {Route::automatic, Route::automatic};
+
+TEST(RouteChoice, TakesTheCheapestAndSaysWhy) {
+  const RouteDecision fewer = cheapest(
+      {{Route::direct, 118e-6, 212}, {Route::two_step, 50e-6, 30}, {Route::three_step, 41e-6, 9}});
+  EXPECT_EQ(fewer.chosen, Route::three_step);
+  EXPECT_EQ(fewer.reason,
+            "predicted 41 us against 118 us direct: 212 messages to other nodes become 9");
+  const RouteDecision straight = cheapest(
+      {{Route::direct, 1.5e-3, 4}, {Route::two_step, 2e-3, 3}, {Route::three_step, 1.8e-3, 1}});
+  EXPECT_EQ(straight.chosen, Route::direct);
+  EXPECT_EQ(straight.reason,
+            "predicted 1.5 ms against 1.8 ms three_step: 4 messages to other nodes, 1 then");
+  EXPECT_EQ(cheapest({{Route::direct, 2, 4}, {Route::two_step, 2, 4}}).chosen, Route::direct)
+      << "of equal ones the first";
+}
+
+TEST(RouteChoice, PredictsWhatThePlansOfAllRanksCost) {
+  const auto machine = io::shipped_machine("blue-waters");
+  for (const auto& map : test::node_maps(test::test_comm()->size())) {
+    SCOPED_TRACE(map.name);
+    const auto comm = mpi::Comm::create(MPI_COMM_WORLD, map.node_of_rank);
+    const auto A = laplacian(comm, 6);
+    const auto chosen = choose_routes(A, both_automatic, machine);
+    ASSERT_TRUE(chosen.solve && chosen.setup);
+    for (const RoutePrediction& predicted : chosen.solve->predictions) {
+      const auto plans = plans_of_all(*A, predicted.route);
+      const double expected = model::forward_cost(plans, comm->topology(), machine).total();
+      EXPECT_NEAR(predicted.seconds, expected, 1e-12 * expected);
+      std::int64_t most = 0;
+      for (const comm::Traffic& t : comm::virtual_traffic(plans, comm->topology())) {
+        most = std::max(most, t.messages_off_node);
+      }
+      EXPECT_EQ(predicted.off_node_messages, most);
+    }
+    for (const RoutePrediction& predicted : chosen.setup->predictions) {
+      const auto plans = plans_of_all(*A, predicted.route);
+      model::ExchangeCostOptions rows;
+      rows.bytes_per_entry =
+          16.0 * static_cast<double>(A->nnz_global()) / static_cast<double>(A->rows().n_global());
+      const double expected = model::forward_cost(plans, comm->topology(), machine).total() +
+                              model::forward_cost(plans, comm->topology(), machine, rows).total();
+      EXPECT_NEAR(predicted.seconds, expected, 1e-12 * expected);
+    }
+  }
+}
+
+TEST(RouteChoice, IsTheSameOnEveryRankAndPlanned) {
+  const auto machine = io::shipped_machine("generic-cluster");
+  for (const auto& map : test::node_maps(test::test_comm()->size())) {
+    SCOPED_TRACE(map.name);
+    const auto comm = mpi::Comm::create(MPI_COMM_WORLD, map.node_of_rank);
+    const auto A = laplacian(comm, 6);
+    const auto chosen = choose_routes(A, both_automatic, machine);
+    EXPECT_FALSE(is_automatic(chosen.routes));
+    EXPECT_EQ(chosen.for_solve->route(), chosen.routes.solve);
+    EXPECT_EQ(chosen.for_setup->route(), chosen.routes.setup);
+    EXPECT_FALSE(chosen.solve->reason.empty());
+    for (const Route route : {chosen.routes.solve, chosen.routes.setup}) {
+      EXPECT_EQ(mpi::max(*comm, static_cast<int>(route)), mpi::min(*comm, static_cast<int>(route)));
+    }
+    if (comm->topology().n_nodes() == 1) {
+      EXPECT_EQ(chosen.routes.solve, Route::direct);
+      EXPECT_EQ(chosen.solve->reason, "all ranks are on one node");
+    }
+  }
+}
+
+/// Messages between nodes cost `far`, those on a node `near` seconds, their bytes nothing to speak
+/// of.
+model::Machine machine_of_latencies(double near, double far) {
+  model::Machine machine;
+  machine.name = "latencies";
+  machine.path(model::Locality::same_node)[2] =
+      model::MessageParameters{near, 1e12, model::unlimited};
+  machine.path(model::Locality::other_node)[2] =
+      model::MessageParameters{far, 1e12, model::unlimited};
+  return machine;
+}
+
+TEST(RouteChoice, FollowsTheMachine) {
+  // Every rank needs most of all others: two nodes, all ranks on them in turn.
+  const int n_ranks = test::test_comm()->size();
+  std::vector<int> node_of_rank;
+  for (int r = 0; r < n_ranks; ++r) node_of_rank.push_back(r % 2);
+  const auto comm = mpi::Comm::create(MPI_COMM_WORLD, node_of_rank);
+  const auto A = laplacian(comm, 3);
+  const auto cheap_on_node = choose_routes(A, both_automatic, machine_of_latencies(1e-9, 1));
+  const auto cheap_between = choose_routes(A, both_automatic, machine_of_latencies(1, 1e-9));
+  EXPECT_EQ(cheap_between.routes.solve, Route::direct);
+  EXPECT_EQ(cheap_between.routes.setup, Route::direct);
+  if (n_ranks < 4) return;  // nobody sends two messages to other nodes
+  EXPECT_NE(cheap_on_node.routes.solve, Route::direct);
+  EXPECT_NE(cheap_on_node.routes.setup, Route::direct);
+  const auto& predictions = cheap_on_node.solve->predictions;
+  ASSERT_EQ(predictions.size(), 3U);
+  EXPECT_GT(predictions[0].off_node_messages, predictions[2].off_node_messages);
+}
+
+TEST(RouteChoice, LeavesWhatIsGivenAlone) {
+  const auto A = laplacian(test::test_comm(), 5);
+  const auto chosen = choose_routes(A, LevelRoutes{Route::automatic, Route::two_step},
+                                    io::shipped_machine("generic-cluster"));
+  EXPECT_EQ(chosen.routes.solve, Route::two_step);
+  EXPECT_EQ(chosen.for_solve->route(), Route::two_step);
+  EXPECT_EQ(chosen.solve, nullptr);
+  ASSERT_NE(chosen.setup, nullptr);
+  // The matrix may come with a route of its own.
+  const auto routed = std::make_shared<const DistMatrix<double>>(A->with_route(Route::three_step));
+  const auto again = choose_routes(routed, both_automatic, io::shipped_machine("generic-cluster"));
+  const auto before = choose_routes(A, both_automatic, io::shipped_machine("generic-cluster"));
+  EXPECT_EQ(again.routes, before.routes);
+}
+
+TEST(RouteChoice, GivesTheHierarchyOfTheRoutesItChose) {
+  for (const auto& map : test::node_maps(test::test_comm()->size())) {
+    SCOPED_TRACE(map.name);
+    const auto comm = mpi::Comm::create(MPI_COMM_WORLD, map.node_of_rank);
+    const auto A = laplacian(comm, 8);
+    Options options;
+    options.route = Route::automatic;
+    options.machine = std::make_shared<const model::Machine>(machine_of_latencies(1e-9, 1));
+    const Hierarchy<double> automatic(A, options);
+    std::vector<Route> solve, setup;
+    for (const LevelInfo& info : automatic.levels()) {
+      ASSERT_TRUE(info.route_choice && info.setup_route_choice);
+      EXPECT_EQ(info.route_choice->chosen, info.routes.solve);
+      EXPECT_FALSE(is_automatic(info.routes));
+      solve.push_back(info.routes.solve);
+      setup.push_back(info.routes.setup);
+    }
+    Options given;
+    given.route = ByLevel<Route>(solve);
+    given.setup_route = ByLevel<Route>(setup);
+    const Hierarchy<double> expected(A, given);
+    ASSERT_EQ(automatic.levels().size(), expected.levels().size());
+    for (std::size_t l = 0; l < expected.levels().size(); ++l) {
+      EXPECT_EQ(automatic.levels()[l].routes, expected.levels()[l].routes);
+      EXPECT_EQ(automatic.levels()[l].max_messages, expected.levels()[l].max_messages);
+      EXPECT_EQ(expected.levels()[l].route_choice, nullptr);
+    }
+    const std::vector<double> b(static_cast<std::size_t>(A->n_local()), 1.0);
+    std::vector<double> x(b.size()), y(b.size());
+    automatic.apply(b, x);
+    expected.apply(b, y);
+    EXPECT_EQ(x, y) << "bit for bit";
+  }
+}
+
+TEST(RouteChoice, RefusesAMachineThatIsNone) {
+  const auto A = laplacian(test::test_comm(), 4);
+  Options options;
+  options.setup_route = {Route::direct, Route::automatic};
+  const auto refusal = [&](const std::function<void()>& work) {
+    return test::expect_same_error(A->comm(), ErrorCode::invalid_argument, work);
+  };
+  EXPECT_THAT(refusal([&] { const Hierarchy<double> hierarchy(A, options); }),
+              HasSubstr("needs a machine"));
+  model::Machine broken = machine_of_latencies(1, 1);
+  broken.path(model::Locality::other_node)[2]->rate_bytes_per_s = -1;
+  EXPECT_THAT(refusal([&] { (void)choose_routes(A, both_automatic, broken); }),
+              HasSubstr("a rate must be positive"));
+  EXPECT_THAT(refusal([&] { (void)A->with_route(Route::automatic); }),
+              HasSubstr("automatic is no route"));
+}
+
+}  // namespace
+}  // namespace nodewise::amg
