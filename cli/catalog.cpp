@@ -124,6 +124,7 @@ std::vector<Option> make_catalog() {
   append(all, "Pages", "page", {Command::options}, page_fields(), &Settings::page);
   for (Option& option : all) {
     if (option.name == "output") option.letter = 'o';
+    if (option.name == "machine") option.commands.push_back(Command::solve);  // to choose routes
     if (option.name == "quiet") option.letter = 'q';
     if (option.name == "json" || option.name == "preset") option.commands = with_levels;
     if (option.name == "json" || option.name == "output" || option.name == "quiet" ||

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "nodewise/amg/route_choice.hpp"
 #include "nodewise/matrix/block_matrix.hpp"
 
 #include "cli/exit_code.hpp"
@@ -72,7 +73,10 @@ const char* preconditioner_name(PreconditionerChoice choice) {
 
 std::shared_ptr<const Matrix> matrix_of_solve(const std::shared_ptr<const Matrix>& A,
                                               const Settings& settings) {
-  const amg::LevelRoutes routes = amg::routes_of_level(settings.amg, 0);
+  amg::LevelRoutes routes = amg::routes_of_level(settings.amg, 0);
+  if (routes.solve == comm::Route::automatic) {
+    routes = amg::choose_routes(A, routes, *settings.amg.machine).routes;
+  }
   return matrix::with_blocks_where_full<double>(
       std::make_shared<const Matrix>(A->with_route(routes.solve, routes.solve_transport)),
       settings.amg.unknowns);

@@ -183,6 +183,22 @@ void check_air(const Settings& s) {
   }
 }
 
+/// The machine serves to choose routes, and nothing else can.
+void check_automatic_routes(const Settings& s) {
+  const auto asks = [](const ByLevel<comm::Route>& routes) {
+    return std::find(routes.begin(), routes.end(), comm::Route::automatic) != routes.end();
+  };
+  const bool automatic = asks(s.amg.route) || asks(s.amg.setup_route);
+  if (automatic && s.command != Command::solve) {
+    fail("only `nodewise solve` chooses routes; name them");
+  }
+  if (automatic && s.predict.machine.empty()) {
+    fail("route automatic chooses by the costs of a machine: it needs --machine NAME or FILE");
+  }
+  if (!automatic && s.command == Command::solve && s.has("machine"))
+    fail("--machine is for --route automatic");
+}
+
 /// Combinations that contradict themselves, or an option that would have no effect.
 void check_combinations(const Settings& s) {
   for (const Option& option : catalog()) {
@@ -216,6 +232,7 @@ void check_combinations(const Settings& s) {
   }
   if (s.command == Command::predict) check_prediction(s);
   check_virtual_ranks(s);
+  check_automatic_routes(s);
   if (s.has("route-from-level") && std::max(s.amg.route.size(), s.amg.setup_route.size()) > 1) {
     fail("give routes by level or --route-from-level, not both");
   }

@@ -10,6 +10,18 @@ namespace {
 /// Raised whenever a field changes its meaning or goes away; new fields leave it as it is.
 constexpr int schema_version = 1;
 
+/// null where the route was given.
+Json route_choice_json(const std::shared_ptr<const amg::RouteDecision>& decision) {
+  if (!decision) return nullptr;
+  Json predictions = Json::array();
+  for (const amg::RoutePrediction& prediction : decision->predictions) {
+    predictions.push_back({{"route", comm::to_string(prediction.route)},
+                           {"seconds", number(prediction.seconds)},
+                           {"most_messages_off_node", prediction.off_node_messages}});
+  }
+  return {{"reason", decision->reason}, {"predictions", predictions}};
+}
+
 Json level_json(const amg::LevelInfo& info) {
   constexpr auto value_bytes = static_cast<std::int64_t>(sizeof(double));
   const comm::Traffic& traffic = info.traffic;
@@ -21,6 +33,8 @@ Json level_json(const amg::LevelInfo& info) {
           {"setup_route", comm::to_string(info.routes.setup)},
           {"transport", comm::to_string(info.routes.solve_transport)},
           {"setup_transport", comm::to_string(info.routes.setup_transport)},
+          {"route_choice", route_choice_json(info.route_choice)},
+          {"setup_route_choice", route_choice_json(info.setup_route_choice)},
           {"product_traffic",
            {{"messages_on_node", traffic.messages_on_node},
             {"messages_on_domain", traffic.messages_on_domain},

@@ -143,8 +143,10 @@ std::span<const Field<VirtualOptions>> virtual_fields() {
 
 std::span<const Field<PredictOptions>> predict_fields() {
   static const std::vector<Field<PredictOptions>> fields = {
-      text_field("machine", &PredictOptions::machine, "machine",
-                 "the machine whose costs are taken: a machine file, or the name of a shipped one"),
+      text_field(
+          "machine", &PredictOptions::machine, "machine",
+          "the machine whose costs are taken, for predictions or --route automatic: a machine "
+          "file, or the name of a shipped one"),
       text_field("rank_counts", &PredictOptions::rank_counts, "list",
                  "predict a cycle on each of these numbers of ranks, too, such as 64,512,4096: a "
                  "curve of strong scaling"),

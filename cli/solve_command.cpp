@@ -4,8 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "nodewise/io/machine_file.hpp"
 #include "nodewise/io/read.hpp"
-#include "nodewise/matrix/block_matrix.hpp"
 #include "nodewise/solve/krylov.hpp"
 #include "nodewise/solve/matrix_operator.hpp"
 
@@ -119,6 +119,10 @@ ExitCode solve_command(const std::shared_ptr<const mpi::Comm>& world, const Sett
   const std::shared_ptr<const mpi::Comm> comm =
       make_comm(*world, settings.placement, settings.communication);
   check_outputs(*world, settings.result);
+  if (!settings.predict.machine.empty()) {
+    settings.amg.machine = std::make_shared<const model::Machine>(about_files(
+        ExitCode::input_file, [&] { return io::find_machine(*comm, settings.predict.machine); }));
+  }
 
   SolveRecord record;
   record.command_line.assign(command_line.begin(), command_line.end());

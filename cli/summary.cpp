@@ -94,12 +94,12 @@ bool has_traffic(const SolveRecord& record) {
   return record.machine.ranks > 1;
 }
 
-/// Where every level is direct and point to point that need not be said.
+/// Where every level is direct and point to point that need not be said, unless it was found out.
 bool has_routes(const SolveRecord& record) {
   return has_traffic(record) &&
          std::any_of(record.levels.begin(), record.levels.end(), [](const amg::LevelInfo& info) {
            const amg::LevelRoutes standard;
-           return info.routes != standard;
+           return info.routes != standard || info.route_choice || info.setup_route_choice;
          });
 }
 
@@ -146,6 +146,25 @@ void print_routes(Console& console, const std::vector<amg::LevelInfo>& levels) {
     if (end - first > 1) label = fmt::format("levels {} to {}", first, end - 1);
     print_entry(console, label, routes_text(levels[first].routes));
     first = end;
+  }
+  console.line();
+}
+
+/// Why the levels have their routes, where a model chose them.
+void print_route_choices(Console& console, const std::vector<amg::LevelInfo>& levels) {
+  console.line("Why, by the costs of one exchange on the machine that was given");
+  for (std::size_t l = 0; l < levels.size(); ++l) {
+    const amg::LevelInfo& info = levels[l];
+    if (info.route_choice) {
+      print_entry(
+          console, fmt::format("level {}", l),
+          fmt::format("{}, {}", comm::to_string(info.routes.solve), info.route_choice->reason));
+    }
+    if (info.setup_route_choice) {
+      print_entry(console, fmt::format("level {} setup", l),
+                  fmt::format("{}, {}", comm::to_string(info.routes.setup),
+                              info.setup_route_choice->reason));
+    }
   }
   console.line();
 }
@@ -252,6 +271,10 @@ void print_hierarchy(Console& console, const SolveRecord& record) {
       record.grid_complexity, record.operator_complexity, record.levels.back().coarse_solver));
   console.line();
   if (has_routes(record)) print_routes(console, record.levels);
+  const bool chosen = std::any_of(
+      record.levels.begin(), record.levels.end(),
+      [](const amg::LevelInfo& info) { return info.route_choice || info.setup_route_choice; });
+  if (chosen && has_traffic(record)) print_route_choices(console, record.levels);
 }
 
 void print_outcome(Console& console, const SolveRecord& record, const Settings& settings) {

@@ -7,6 +7,7 @@
 #include "nodewise/base/error.hpp"
 #include "nodewise/io/machine_file.hpp"
 
+#include "collective_error.hpp"
 #include "io_support.hpp"
 
 namespace nodewise::io {
@@ -222,6 +223,18 @@ TEST(MachineFile, IsFoundByNameOrByPath) {
   EXPECT_THAT(error_of("", ErrorCode::unknown_option), HasSubstr("there is no machine ''"));
   EXPECT_THAT(error_of("no/such", ErrorCode::file_not_found), HasSubstr("no/such"));
   EXPECT_THAT(error_of("missing.json", ErrorCode::file_not_found), HasSubstr("missing.json"));
+}
+
+TEST(MachineFile, IsReadByOneRankForAll) {
+  const auto comm = test::test_comm();
+  const test::TempFolder folder;
+  EXPECT_EQ(find_machine(*comm, "eos"), shipped_machine("eos"));
+  const std::string path = folder.file("m.json", print_machine(full_machine()));
+  EXPECT_EQ(find_machine(*comm, path), full_machine());
+  const std::string broken = folder.file("broken.json", "{}");
+  EXPECT_THAT(test::expect_same_error(*comm, ErrorCode::file_format,
+                                      [&] { (void)find_machine(*comm, broken); }),
+              HasSubstr("schema_version is missing"));
 }
 
 }  // namespace

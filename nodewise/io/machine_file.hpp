@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "nodewise/model/machine.hpp"
+#include "nodewise/mpi/comm.hpp"
 
 namespace nodewise::io {
 
@@ -32,5 +33,7 @@ model::Machine shipped_machine(std::string_view name);
 /// Local. What a user means by a machine: a file where there is a slash in it or it ends in .json,
 /// otherwise the name of a shipped one. Throws as they do.
 model::Machine find_machine(const std::string& name_or_path);
+/// Collective. The same, read by rank 0 for all; throws the same Error on every rank.
+model::Machine find_machine(const mpi::Comm& comm, const std::string& name_or_path);
 
 }  // namespace nodewise::io

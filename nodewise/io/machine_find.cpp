@@ -1,11 +1,14 @@
 #include <algorithm>
+#include <optional>
 
 #include <fmt/format.h>
 
 #include "nodewise/base/error.hpp"
 #include "nodewise/base/options.hpp"
+#include "nodewise/io/collective.hpp"
 #include "nodewise/io/machine_file.hpp"
 #include "nodewise/io/shipped_machines.hpp"
+#include "nodewise/mpi/agree.hpp"
 
 namespace nodewise::io {
 
@@ -34,6 +37,17 @@ model::Machine find_machine(const std::string& name_or_path) {
   const bool is_path =
       name_or_path.find('/') != std::string::npos || name_or_path.ends_with(".json");
   return is_path ? read_machine(name_or_path) : shipped_machine(name_or_path);
+}
+
+model::Machine find_machine(const mpi::Comm& comm, const std::string& name_or_path) {
+  std::string text;
+  std::optional<Error> error;
+  if (comm.is_root()) {
+    error = mpi::caught([&] { text = print_machine(find_machine(name_or_path)); });
+  }
+  share_error(comm, error, 0);
+  text = mpi::broadcast(comm, text, 0);
+  return mpi::collectively(comm, [&] { return parse_machine(text, name_or_path); });
 }
 
 }  // namespace nodewise::io

@@ -187,6 +187,26 @@ def test_routes_by_level(nodewise, tmp_path, route, messages):
     assert ("Routes" in result.out) == (route != "direct")
 
 
+def test_routes_are_chosen_by_a_model(nodewise, source, tmp_path):
+    words = ["--problem", "laplace27", "--n", "12", "--ranks-per-node", "2", "--json", "r.json"]
+    words += ["--route", "direct,automatic", "--setup-route", "automatic", "--machine", "blue-waters"]
+    result = nodewise("solve", *words, ranks=4)
+    assert result.code == 0, result.err
+    report = json.loads((tmp_path / "r.json").read_text())
+    schema = json.loads((source / "docs" / "report.schema.json").read_text())
+    jsonschema.Draft7Validator(schema).validate(report)
+    levels = report["hierarchy"]["levels"]
+    assert levels[0]["route_choice"] is None
+    chosen = [(level["setup_route"], level["setup_route_choice"]) for level in levels]
+    chosen += [(level["route"], level["route_choice"]) for level in levels[1:]]
+    for route, choice in chosen:
+        # Without predictions there was nothing to choose.
+        cheapest = min(choice["predictions"], key=lambda p: p["seconds"], default={"route": "direct"})
+        assert route == cheapest["route"]
+    assert any(choice["predictions"] for _, choice in chosen)
+    assert "predicted" in result.out
+
+
 def test_routes_of_setup_and_solve(nodewise, tmp_path):
     words = ["--problem", "laplace27", "--n", "16", "--ranks-per-node", "2", "--json", "r.json"]
     words += ["--route", "direct,three-step", "--setup-route", "two_step,direct,three_step"]
