@@ -45,7 +45,7 @@ PROBLEM = ["solve", "--problem", "laplace5"]
         ([*PROBLEM, "--machine", "eos"], "--machine is for --route automatic"),
         (
             ["inspect", *PROBLEM[1:], "--setup-route", "automatic"],
-            "`nodewise inspect` chooses no routes",
+            "only `nodewise solve` chooses routes",
         ),
         ([*PROBLEM, "--setup-route", "direct,"], "--setup-route: '' is not one of"),
         (
