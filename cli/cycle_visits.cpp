@@ -24,8 +24,9 @@ struct Sweep {
 };
 
 Sweep sweep_of(const amg::Options& options, bool symmetric) {
-  const bool both_ways = options.sweep_order == SweepOrder::symmetric ||
-                         (options.sweep_order == SweepOrder::automatic && !symmetric);
+  const bool alternating = options.sweep_order == SweepOrder::alternating ||
+                           (options.sweep_order == SweepOrder::automatic && !symmetric);
+  const bool both_ways = alternating || options.sweep_order == SweepOrder::symmetric;
   const double from_zero = options.sweep_order == SweepOrder::backward ? 1 : 0;
   const double degree = options.chebyshev_degree;
   switch (options.smoother) {
@@ -33,6 +34,7 @@ Sweep sweep_of(const amg::Options& options, bool symmetric) {
     case SmootherKind::gauss_seidel:
     case SmootherKind::l1_block_gauss_seidel:
     case SmootherKind::block_gauss_seidel:
+      if (alternating) return {2, 1, 2};
       if (both_ways) return {1, 0, 2};
       return {1, from_zero, 1};
     case SmootherKind::l1_jacobi:

@@ -84,6 +84,7 @@ class Reference {
         symmetric_sweep(b, x);
       } else {
         sweep(options_.sweep_order != SweepOrder::backward, b, x);
+        if (alternating()) sweep(false, b, x);
       }
     }
   }
@@ -92,6 +93,7 @@ class Reference {
       if (symmetric()) {
         symmetric_sweep(b, x);
       } else {
+        if (alternating()) sweep(true, b, x);
         sweep(options_.sweep_order == SweepOrder::forward, b, x);
       }
     }
@@ -106,14 +108,20 @@ class Reference {
     return options_.sweep_order == SweepOrder::symmetric && !is_jacobi(options_.smoother);
   }
 
+  bool alternating() const {
+    return options_.sweep_order == SweepOrder::alternating && !is_jacobi(options_.smoother);
+  }
+
   const DenseMatrix& A_;
   const matrix::Layout& layout_;
   const Options& options_;
 };
 
-constexpr SweepOrder symmetric_orders[] = {SweepOrder::forward_backward, SweepOrder::symmetric};
+constexpr SweepOrder symmetric_orders[] = {SweepOrder::forward_backward, SweepOrder::symmetric,
+                                           SweepOrder::alternating};
 constexpr SweepOrder all_orders[] = {SweepOrder::forward_backward, SweepOrder::symmetric,
-                                     SweepOrder::forward, SweepOrder::backward};
+                                     SweepOrder::alternating, SweepOrder::forward,
+                                     SweepOrder::backward};
 
 /// Collective. Calls f(options, name) for all kinds, the orders and 0 to 3 sweeps.
 void for_each_options(std::span<const SweepOrder> orders,

@@ -46,8 +46,8 @@ std::vector<Named> choices() {
     options.cycle = cycle;
     all.push_back({"cycle " + std::to_string(static_cast<int>(cycle)), options});
   }
-  for (const SweepOrder order :
-       {SweepOrder::symmetric, SweepOrder::forward, SweepOrder::backward}) {
+  for (const SweepOrder order : {SweepOrder::symmetric, SweepOrder::alternating,
+                                 SweepOrder::forward, SweepOrder::backward}) {
     for (const SmootherKind smoother :
          {SmootherKind::l1_gauss_seidel, SmootherKind::l1_block_gauss_seidel}) {
       Options options = plain;

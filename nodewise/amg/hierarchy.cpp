@@ -93,7 +93,7 @@ bool resolve_automatic(Options& options, const DistMatrix<T>& A) {
   if (!sweeps && !measure && !others) return true;
   const bool symmetric = matrix::is_symmetric(A);
   if (sweeps) {
-    options.sweep_order = symmetric ? SweepOrder::forward_backward : SweepOrder::symmetric;
+    options.sweep_order = symmetric ? SweepOrder::forward_backward : SweepOrder::alternating;
   }
   if (measure) {
     options.strength_measure =

@@ -98,11 +98,11 @@ std::span<const Field<Options>> option_fields() {
                                      "fc_jacobi"}),
       field("sweep_order", &O::sweep_order,
             "Gauss-Seidel sweeps: forward before and backward after the coarse correction, or both "
-            "ways each time; automatic: the latter for a nonsymmetric matrix. forward and backward "
-            "run "
-            "the same way both times, which is not for conjugate gradients",
-            std::vector<std::string>{"automatic", "forward_backward", "symmetric", "forward",
-                                     "backward"}),
+            "ways each time, in one exchange (symmetric) or in two (alternating); automatic: the "
+            "last for a nonsymmetric matrix. forward and backward run the same way both times, "
+            "which is not for conjugate gradients",
+            std::vector<std::string>{"automatic", "forward_backward", "symmetric", "alternating",
+                                     "forward", "backward"}),
       field("pre_sweeps", &O::pre_sweeps, "Sweeps before the coarse correction", 0, 100),
       field("post_sweeps", &O::post_sweeps, "Sweeps after the coarse correction", 0, 100),
       field("jacobi_weight", &O::jacobi_weight, "Damping of the jacobi and block_jacobi smoothers",

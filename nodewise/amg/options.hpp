@@ -40,9 +40,10 @@ enum class SmootherKind {
 };
 /// How one Gauss-Seidel sweep runs through the rows; other sweeps know no order.
 enum class SweepOrder {
-  automatic,         ///< forward_backward for a symmetric matrix, symmetric for another
+  automatic,         ///< forward_backward for a symmetric matrix, alternating for another
   forward_backward,  ///< forward before the coarse correction, backward after it
-  symmetric,         ///< forward, then backward, both times: twice the work
+  symmetric,         ///< forward, then backward, both times: twice the work of one exchange
+  alternating,       ///< the same, with the newest values of other ranks for the way back, too
   forward,           ///< forward before and after: not for conjugate gradients
   backward           ///< backward before and after: not for conjugate gradients
 };

@@ -31,7 +31,7 @@ std::vector<Preset> make_presets() {
        1,
        "transport, with little diffusion or none",
        {{"strength_measure", "absolute", false, "the sign of a coupling says little"},
-        {"sweep_order", "symmetric", false, "one of the two directions follows the flow"}},
+        {"sweep_order", "alternating", false, "one of the two directions follows the flow"}},
        solve::Method::gmres,
        false},
       {"graph_laplacian",

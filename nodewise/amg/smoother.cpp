@@ -8,6 +8,7 @@
 namespace nodewise::amg {
 
 using relax::Direction;
+using relax::Sweep;
 
 namespace {
 
@@ -17,6 +18,43 @@ SweepOrder effective(SweepOrder order, const relax::Relaxation<T>& relaxation) {
   return relaxation.has_direction() ? order : SweepOrder::forward;
 }
 
+/// What one sweep before the coarse correction, or one after it, is made of.
+std::vector<Sweep> parts_of_sweep(SweepOrder order, bool before) {
+  switch (order) {
+    case SweepOrder::automatic:  // resolved by whoever makes a smoother
+    case SweepOrder::forward_backward:
+      return {before ? Sweep::forward : Sweep::backward};
+    case SweepOrder::symmetric:
+      return {Sweep::symmetric};
+    case SweepOrder::alternating:
+      return {Sweep::forward, Sweep::backward};
+    case SweepOrder::forward:
+      return {Sweep::forward};
+    case SweepOrder::backward:
+      return {Sweep::backward};
+  }
+  return {};
+}
+
+std::vector<Sweep> repeated(const std::vector<Sweep>& parts, int times) {
+  std::vector<Sweep> all;
+  for (int k = 0; k < times; ++k) all.insert(all.end(), parts.begin(), parts.end());
+  return all;
+}
+
+/// The same from x = 0; a backward sweep has no form of its own for that.
+std::vector<Sweep> from_zero(std::vector<Sweep> sweeps) {
+  if (sweeps.empty()) return sweeps;
+  if (sweeps.front() == Sweep::forward) sweeps.front() = Sweep::first;
+  if (sweeps.front() == Sweep::symmetric) sweeps.front() = Sweep::first_symmetric;
+  return sweeps;
+}
+
+/// Whether x has to be set to zero before the sweeps.
+bool need_zero(const std::vector<Sweep>& sweeps) {
+  return sweeps.empty() || !is_from_zero(sweeps.front());
+}
+
 }  // namespace
 
 template <class T>
@@ -24,64 +62,37 @@ Smoother<T>::Smoother(const matrix::DistMatrix<T>& A, const Options& options,
                       double spectral_radius, std::span<const LocalIndex> coarse_rows)
     : A_(A),
       relaxation_(relax::make_relaxation(A, options, spectral_radius, coarse_rows)),
-      order_(effective(options.sweep_order, *relaxation_)),
-      pre_(options.pre_sweeps),
-      post_(options.post_sweeps) {}
-
-/// The sweeps before the coarse correction but the `first` ones.
-template <class T>
-void Smoother<T>::sweeps_before(int first, std::span<const T> b, std::span<T> x) const {
-  const auto direction = order_ == SweepOrder::backward ? Direction::backward : Direction::forward;
-  for (int k = first; k < pre_; ++k) {
-    if (order_ == SweepOrder::symmetric) {
-      relaxation_->symmetric_sweep(b, x);
-    } else {
-      relaxation_->sweep(direction, b, x);
-    }
-  }
-}
+      before_(repeated(parts_of_sweep(effective(options.sweep_order, *relaxation_), true),
+                       options.pre_sweeps)),
+      before_from_zero_(from_zero(before_)),
+      after_(repeated(parts_of_sweep(effective(options.sweep_order, *relaxation_), false),
+                      options.post_sweeps)) {}
 
 template <class T>
 void Smoother<T>::presmooth(std::span<const T> b, std::span<T> x, std::span<T> r) const {
-  if (pre_ == 0) {
-    std::fill(x.begin(), x.end(), T{});
+  if (before_from_zero_.size() == 1 && before_from_zero_.front() == Sweep::first) {
+    return relaxation_->first_sweep_with_residual(b, x, r);
+  }
+  if (need_zero(before_from_zero_)) std::fill(x.begin(), x.end(), T{});
+  if (before_.empty()) {
     std::copy(b.begin(), b.end(), r.begin());
     return;
   }
-  if (order_ == SweepOrder::backward) {
-    std::fill(x.begin(), x.end(), T{});
-    return presmooth_further(b, x, r);
-  }
-  if (pre_ == 1 && order_ != SweepOrder::symmetric) {
-    return relaxation_->first_sweep_with_residual(b, x, r);
-  }
-  if (order_ == SweepOrder::symmetric) {
-    relaxation_->first_symmetric_sweep(b, x);
-  } else {
-    relaxation_->first_sweep(b, x);
-  }
-  sweeps_before(1, b, x);
+  for (const Sweep sweep : before_from_zero_) relaxation_->run(sweep, b, x);
   const mpi::Scope scope(A_.comm(), "residual");
   matrix::residual(A_, std::span<const T>(x), b, r);
 }
 
 template <class T>
 void Smoother<T>::presmooth_further(std::span<const T> b, std::span<T> x, std::span<T> r) const {
-  sweeps_before(0, b, x);
+  for (const Sweep sweep : before_) relaxation_->run(sweep, b, x);
   const mpi::Scope scope(A_.comm(), "residual");
   matrix::residual(A_, std::span<const T>(x), b, r);
 }
 
 template <class T>
 void Smoother<T>::postsmooth(std::span<const T> b, std::span<T> x) const {
-  const auto direction = order_ == SweepOrder::forward ? Direction::forward : Direction::backward;
-  for (int k = 0; k < post_; ++k) {
-    if (order_ == SweepOrder::symmetric) {
-      relaxation_->symmetric_sweep(b, x);
-    } else {
-      relaxation_->sweep(direction, b, x);
-    }
-  }
+  for (const Sweep sweep : after_) relaxation_->run(sweep, b, x);
 }
 
 template <class T>
@@ -94,37 +105,25 @@ void Smoother<T>::solve_approximately(int sweeps, std::span<const T> b, std::spa
 template <class T>
 void Smoother<T>::presmooth(bool from_zero, std::span<const T> B, std::span<T> X, std::span<T> R,
                             int width) const {
-  using relax::Sweep;
-  const bool symmetric = order_ == SweepOrder::symmetric;
-  const bool backward = order_ == SweepOrder::backward;
-  if (from_zero && (pre_ == 0 || backward)) std::fill(X.begin(), X.end(), T{});
-  for (int k = 0; k < pre_; ++k) {
-    const Sweep first = symmetric ? Sweep::first_symmetric : Sweep::first;
-    const Sweep further = symmetric ? Sweep::symmetric : Sweep::forward;
-    const Sweep sweep = backward ? Sweep::backward : k == 0 && from_zero ? first : further;
-    relaxation_->sweep_together(sweep, B, X, width);
-  }
-  if (from_zero && pre_ == 0) {
+  const std::vector<Sweep>& sweeps = from_zero ? before_from_zero_ : before_;
+  if (from_zero && need_zero(sweeps)) std::fill(X.begin(), X.end(), T{});
+  if (from_zero && sweeps.empty()) {
     std::copy(B.begin(), B.end(), R.begin());
     return;
   }
+  for (const Sweep sweep : sweeps) relaxation_->sweep_together(sweep, B, X, width);
   const mpi::Scope scope(A_.comm(), "residual");
   matrix::residual(A_, std::span<const T>(X), B, R, width);
 }
 
 template <class T>
 void Smoother<T>::postsmooth(std::span<const T> B, std::span<T> X, int width) const {
-  using relax::Sweep;
-  const Sweep sweep = order_ == SweepOrder::symmetric ? Sweep::symmetric
-                      : order_ == SweepOrder::forward ? Sweep::forward
-                                                      : Sweep::backward;
-  for (int k = 0; k < post_; ++k) relaxation_->sweep_together(sweep, B, X, width);
+  for (const Sweep sweep : after_) relaxation_->sweep_together(sweep, B, X, width);
 }
 
 template <class T>
 void Smoother<T>::solve_approximately(int sweeps, std::span<const T> B, std::span<T> X,
                                       int width) const {
-  using relax::Sweep;
   for (int k = 0; k < sweeps; ++k) {
     relaxation_->sweep_together(k == 0 ? Sweep::first : Sweep::forward, B, X, width);
   }

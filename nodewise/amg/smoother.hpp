@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <span>
+#include <vector>
 
 #include "nodewise/amg/relax/relaxation.hpp"
 
@@ -36,12 +37,9 @@ class Smoother {
   std::size_t memory_bytes() const { return relaxation_->memory_bytes(); }
 
  private:
-  void sweeps_before(int first, std::span<const T> b, std::span<T> x) const;
-
   const matrix::DistMatrix<T>& A_;
   std::unique_ptr<const relax::Relaxation<T>> relaxation_;
-  SweepOrder order_;
-  int pre_, post_;
+  std::vector<relax::Sweep> before_, before_from_zero_, after_;
 };
 
 }  // namespace nodewise::amg

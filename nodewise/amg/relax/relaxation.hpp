@@ -52,12 +52,12 @@ class Relaxation {
   virtual bool has_direction() const { return false; }
   virtual std::size_t memory_bytes() const = 0;
 
+  /// Collective. The one of these that is named.
+  void run(Sweep kind, std::span<const T> b, std::span<T> x) const;
+
  protected:
   explicit Relaxation(const matrix::DistMatrix<T>& A) : A_(A) {}
   const matrix::DistMatrix<T>& A_;
-
- private:
-  void run(Sweep kind, std::span<const T> b, std::span<T> x) const;
 };
 
 /// Whether the kind needs the spectral radius of D^-1 A, D being the diagonal.
