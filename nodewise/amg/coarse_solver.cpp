@@ -127,10 +127,12 @@ CoarseSolver<T>::CoarseSolver(const matrix::DistMatrix<U>& A, double factor, Coa
     all_b_.resize(static_cast<std::size_t>(dense.rows()));
     held_x_.resize(static_cast<std::size_t>(holders_->n_held()));
     const std::span<const int> order = holders_->order();
+    const auto first = static_cast<std::size_t>(holders_->first_held());
+    const std::span<const int> held = order.subspan(first, held_x_.size());
     Dense inverse;
     if (!held_x_.empty()) inverse = generalised_inverse(dense, singular_);
     for (int k = 0; k < holders_->n_held(); ++k) {
-      const int i = order[static_cast<std::size_t>(holders_->first_held() + k)];
+      const int i = held[static_cast<std::size_t>(k)];
       for (const int j : order) inverse_rows_.push_back(static_cast<T>(inverse(i, j) / factor));
     }
   });

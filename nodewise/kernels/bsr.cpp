@@ -146,6 +146,7 @@ void add_row_columns(T alpha, const Bsr<T>& A, LocalIndex i, std::span<const T> 
 template <int B, class T>
 void add_row(T alpha, const Bsr<T>& A, LocalIndex i, std::span<const T> X, std::span<T> Y,
              std::size_t width) {
+  if (A.begin(i) == A.end(i)) return;  // X may have no rows, and no address
   std::size_t c = 0;
   for (; c + 4 <= width; c += 4) add_row_columns<B, 4>(alpha, A, i, X, Y, width, c);
   if (c + 2 <= width) {

@@ -26,6 +26,7 @@ void add_product(const Csr<T>& A, Offset begin, Offset end, const T* X, std::siz
 template <class T>
 void spmm_add_entries(const Csr<T>& A, Offset begin, Offset end, const T* X, std::size_t width,
                       T* y) {
+  if (begin == end) return;  // X may have no rows, and no address
   std::size_t c = 0;
   for (; c + 8 <= width; c += 8) add_product<8>(A, begin, end, X + c, width, y + c);
   if (c + 4 <= width) {

@@ -63,7 +63,8 @@ Array<T> inverse_diagonal_blocks(const matrix::DistMatrix<T>& A, double weight,
                         " has an entry that is not a finite number");
       }
       for (int r = 0; r < B && !added.empty(); ++r) {
-        block(r, r) += std::copysign(added[static_cast<std::size_t>(i * B + r)], block(r, r));
+        block(r, r) += std::copysign(
+            added[static_cast<std::size_t>(i) * B + static_cast<std::size_t>(r)], block(r, r));
       }
       const DiagonalBlock<B> inverted = weight * inverse<B>(block, tolerance);
       std::transform(inverted.data(), inverted.data() + B * B,

@@ -57,7 +57,7 @@ std::vector<double> truncated_half_sums(const matrix::DistMatrix<T>& A) {
         continue;
       }
       for (LocalIndex r = 0; r < B; ++r) {
-        halves[static_cast<std::size_t>(i * B + r)] = sums[r] / 2;
+        halves[static_cast<std::size_t>(i) * B + static_cast<std::size_t>(r)] = sums[r] / 2;
       }
     }
   });
