@@ -43,8 +43,7 @@ Sweeps relaxation_of(const amg::Options& options) {
       return {18, 18};
     case amg::SmootherKind::jacobi:
       return {0, 0};
-    case amg::SmootherKind::chebyshev:
-    case amg::SmootherKind::ilu0:
+    default:
       break;
   }
   throw Error(ErrorCode::unsupported, "hypre: this smoother is not compared");
@@ -83,6 +82,7 @@ HYPRE_Int coarsening_of(const amg::Options& options) {
 
 HYPRE_Int interpolation_of(const amg::Options& options) {
   switch (options.interpolation) {
+    case amg::Interpolation::automatic:  // of classical coarsening
     case amg::Interpolation::extended_i:
       return 6;
     case amg::Interpolation::extended:
@@ -96,6 +96,7 @@ HYPRE_Int interpolation_of(const amg::Options& options) {
     case amg::Interpolation::multipass:
       return interpolation_multipass;
     case amg::Interpolation::classical:
+    case amg::Interpolation::one_point:
       break;
   }
   throw Error(ErrorCode::unsupported, "hypre has no such interpolation");
