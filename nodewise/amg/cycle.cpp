@@ -18,7 +18,7 @@ mpi::Scope scope_of(const CycleLevel<T>& level, std::size_t depth, const char* o
 
 /// This rank's part of a . b; in double for either type.
 template <class T>
-double dot_local(const std::vector<T>& a, const std::vector<T>& b) {
+double dot_local(const Array<T>& a, const Array<T>& b) {
   double sum = 0;
   for (std::size_t i = 0; i < a.size(); ++i) sum += static_cast<double>(a[i]) * b[i];
   return sum;
@@ -37,7 +37,7 @@ void CycleLevel<T>::reserve(CycleKind kind, bool finest) {
   if (!finest) x.resize(n);
   if (P) r.resize(n);
   if (kind != CycleKind::k || finest || !P) return;
-  for (std::vector<T>& v : k) v.resize(n);
+  for (Array<T>& v : k) v.resize(n);
 }
 
 template <class T>
@@ -114,15 +114,15 @@ template <class T>
 void Cycle<T>::iterate_coarse(std::size_t l) const {
   const CycleLevel<T>& level = levels[l];
   auto& [c, v, d, w] = level.k;
-  std::vector<T>& r = level.b;
-  const auto multiply = [&](const std::vector<T>& from, std::vector<T>& to) {
+  Array<T>& r = level.b;
+  const auto multiply = [&](const Array<T>& from, Array<T>& to) {
     const auto scope = scope_of(level, l, "krylov_product");
     matrix::multiply(*level.A, std::span<const T>(from), std::span<T>(to));
   };
   const mpi::Comm& comm = level.A->comm();
   visit(l, CycleKind::k, true, r, c);
   multiply(c, v);
-  const std::vector<T>& left = symmetric_ ? c : v;
+  const Array<T>& left = symmetric_ ? c : v;
   std::array<double, 5> first = {dot_local(left, v), dot_local(left, r), dot_local(v, v),
                                  dot_local(v, r), dot_local(r, r)};
   mpi::sum_in_place(comm, std::span<double>(first));
@@ -135,7 +135,7 @@ void Cycle<T>::iterate_coarse(std::size_t l) const {
   }
   visit(l, CycleKind::k, true, r, d);
   multiply(d, w);
-  const std::vector<T>& left2 = symmetric_ ? d : w;
+  const Array<T>& left2 = symmetric_ ? d : w;
   std::array<double, 3> second = {dot_local(left2, v), dot_local(left2, w), dot_local(left2, r)};
   mpi::sum_in_place(comm, std::span<double>(second));
   const auto [gamma, beta, alpha2] = second;

@@ -27,8 +27,8 @@ struct CycleLevel {
   std::shared_ptr<const CoarseSolver<T>> direct;  ///< on the last level, if it is small enough
   // Work space: the right-hand side and solution of this level (unused on the finest), its
   // residual, and what a K-cycle iterates with.
-  mutable std::vector<T> b, x, r;
-  mutable std::array<std::vector<T>, 4> k;
+  mutable Array<T> b, x, r;
+  mutable std::array<Array<T>, 4> k;
   /// The same for several vectors: B, X and R; they grow to what was needed.
   mutable std::array<Array<T>, 3> together;
 

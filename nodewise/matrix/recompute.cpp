@@ -1,5 +1,6 @@
 #include "nodewise/matrix/recompute.hpp"
 
+#include "nodewise/kernels/csr_ops.hpp"
 #include "nodewise/matrix/fit.hpp"
 #include "nodewise/matrix/same_pattern.hpp"
 #include "nodewise/mpi/agree.hpp"
@@ -65,6 +66,11 @@ kernels::ExtendedRows<T> plain_rows(const Csr<T>& L) {
   return {.on = &L, .n_cols = L.n_cols};
 }
 
+template <class T>
+Csr<T> transpose(const DistMatrix<T>& A, Part part) {
+  return kernels::transpose(part == Part::on ? A.on() : A.off());
+}
+
 }  // namespace
 
 template <class T>
@@ -73,7 +79,8 @@ TransposedProduct<T>::TransposedProduct(const DistMatrix<T>& A, const DistMatrix
     : A_(checked(A, C, A.cols() == C.rows() && B.cols() == C.cols())),
       B_(checked(B, A, A.rows() == B.rows())),
       columns_(mpi::collectively(A.comm(), [&] { return GhostNumbering(B.cols(), B.ghosts()); })),
-      sums_(A, C, columns_, [&](const Csr<T>& L) {
+      sums_(A, C, columns_, [&](Part part) {
+        const Csr<T> L = transpose(A, part);
         return kernels::spgemm(plain_rows(L), L.n_rows, numbered_rows(B, columns_));
       }) {}
 
@@ -83,10 +90,10 @@ DistMatrix<T> TransposedProduct<T>::recompute(const DistMatrix<T>& A, const Dist
   require_same_pattern(B_, B, changed);
   A_ = A;
   B_ = B;
-  return sums_.recompute(
-      A, [&](const Csr<T>& L, const kernels::KnownRows<T>& known, T* on, T* off) {
-        kernels::spgemm_values(plain_rows(L), numbered_rows(B, columns_), known, on, off);
-      });
+  return sums_.recompute([&](Part part, const kernels::KnownRows<T>& known, T* on, T* off) {
+    const Csr<T> L = transpose(A, part);
+    kernels::spgemm_values(plain_rows(L), numbered_rows(B, columns_), known, on, off);
+  });
 }
 
 template <class T>
@@ -95,20 +102,27 @@ GalerkinProduct<T>::GalerkinProduct(const DistMatrix<T>& A, const DistMatrix<T>&
     : A_(checked(A, P, A.rows() == P.rows() && A.cols() == P.rows())),
       P_(checked(P, C, P.cols() == C.rows() && P.cols() == C.cols())),
       P_rows_(A.exchange(), P),
-      sums_(P, C, P_rows_.columns(), [&](const Csr<T>& L) {
-        return kernels::triple_product(L, extended_rows(A), extended_rows(P, &P_rows_.rows()));
+      sums_(P, C, P_rows_.columns(), [&](Part part) {
+        return kernels::triple_product(transposed(part), extended_rows(A),
+                                       extended_rows(P, &P_rows_.rows()));
       }) {}
+
+template <class T>
+const Csr<T>& GalerkinProduct<T>::transposed(Part part) {
+  std::optional<Csr<T>>& known = part == Part::on ? on_transposed_ : off_transposed_;
+  if (!known) known = transpose(P_, part);
+  return *known;
+}
 
 template <class T>
 DistMatrix<T> GalerkinProduct<T>::recompute(const DistMatrix<T>& A) {
   const mpi::Scope scope(A.comm(), "PtAP");
   require_same_pattern(A_, A, changed);
   A_ = A;
-  return sums_.recompute(
-      P_, [&](const Csr<T>& L, const kernels::KnownRows<T>& known, T* on, T* off) {
-        kernels::triple_product_values(L, extended_rows(A), extended_rows(P_, &P_rows_.rows()),
-                                       known, on, off);
-      });
+  return sums_.recompute([&](Part part, const kernels::KnownRows<T>& known, T* on, T* off) {
+    kernels::triple_product_values(transposed(part), extended_rows(A),
+                                   extended_rows(P_, &P_rows_.rows()), known, on, off);
+  });
 }
 
 template <class T>
@@ -118,6 +132,8 @@ DistMatrix<T> GalerkinProduct<T>::recompute(const DistMatrix<T>& A, const DistMa
     require_same_pattern(P_, P, changed);
     require_same_pattern(A_, A, changed);
     P_ = P;
+    on_transposed_.reset();
+    off_transposed_.reset();
     P_rows_.update(P);
   }
   return recompute(A);

@@ -2,6 +2,8 @@
 // a time-dependent problem: values travel and are multiplied, and nothing is found out anew.
 #pragma once
 
+#include <optional>
+
 #include "nodewise/matrix/dist_matrix.hpp"
 #include "nodewise/matrix/products.hpp"
 #include "nodewise/matrix/value_exchange.hpp"
@@ -59,8 +61,12 @@ class GalerkinProduct {
   DistMatrix<T> recompute(const DistMatrix<T>& A, const DistMatrix<T>& P);
 
  private:
+  /// Local. P^T's part, which is made when it is first needed.
+  const Csr<T>& transposed(Part part);
+
   DistMatrix<T> A_, P_;
   RefetchedRows<T> P_rows_;
+  std::optional<Csr<T>> on_transposed_, off_transposed_;  // of P
   PartialSums<T> sums_;
 };
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "nodewise/comm/record_plan.hpp"
-#include "nodewise/kernels/csr_ops.hpp"
 #include "nodewise/mpi/agree.hpp"
 
 namespace nodewise::matrix {
@@ -85,8 +84,8 @@ PartialSums<T>::PartialSums(const DistMatrix<T>& A, const DistMatrix<T>& C, Ghos
                             const RowsOf& rows_of)
     : C_(mpi::collectively(A.comm(), [&] { return KnownResult<T>(C, columns); })) {
   const auto outgoing = mpi::collectively(A.comm(), [&] {
-    C_.require_places_for(rows_of(kernels::transpose(A.on())), columns);
-    outgoing_ = rows_of(kernels::transpose(A.off()));
+    C_.require_places_for(rows_of(Part::on), columns);
+    outgoing_ = rows_of(Part::off);
     comm::Records<GlobalIndex> keys;
     keys.offsets.assign(outgoing_.row_ptr.begin(), outgoing_.row_ptr.end());
     for (const LocalIndex col : outgoing_.cols) keys.data.push_back(columns.global(col));
@@ -111,14 +110,14 @@ void PartialSums<T>::find_places(const comm::Records<GlobalIndex>& keys) {
 }
 
 template <class T>
-DistMatrix<T> PartialSums<T>::recompute(const DistMatrix<T>& A, const ValuesOf& values_of) {
+DistMatrix<T> PartialSums<T>::recompute(const ValuesOf& values_of) {
   Array<T> on, off;
   std::vector<T> sums;
-  mpi::collectively(A.comm(), [&] {
-    values_of(kernels::transpose(A.off()), {.on = &outgoing_}, outgoing_.vals.data(), nullptr);
+  mpi::collectively(C_.matrix().comm(), [&] {
+    values_of(Part::off, {.on = &outgoing_}, outgoing_.vals.data(), nullptr);
     on.resize(C_.matrix().on().cols.size());
     off.resize(C_.matrix().off().cols.size());
-    values_of(kernels::transpose(A.on()), C_.known(), on.data(), off.data());
+    values_of(Part::on, C_.known(), on.data(), off.data());
     sums.reserve(places_.size());
     for (const Offset place : places_) sums.push_back(at(place, on, off));
   });

@@ -53,22 +53,24 @@ class KnownResult {
   std::vector<LocalIndex> off_columns_;  // of C's ghosts
 };
 
+/// Which of the two parts of a row-distributed matrix.
+enum class Part { on, off };
+
 /// L^T X for the two parts L of a row-distributed matrix, X being the other factor: what the
 /// outer-product form of a product leaves to do again on an unchanged pattern.
 template <class T>
 class PartialSums {
  public:
-  /// Local. The rows of L^T X, and their values at known places; L^T is the argument.
-  using RowsOf = std::function<Csr<T>(const Csr<T>&)>;
-  using ValuesOf =
-      std::function<void(const Csr<T>&, const kernels::KnownRows<T>&, T* on_vals, T* off_vals)>;
+  /// Local. The rows of L^T X for a part L, and their values at known places.
+  using RowsOf = std::function<Csr<T>(Part)>;
+  using ValuesOf = std::function<void(Part, const kernels::KnownRows<T>&, T* on_vals, T* off_vals)>;
 
   /// Collective. C: the product. One reversed row exchange of columns over A.exchange().
   PartialSums(const DistMatrix<T>& A, const DistMatrix<T>& C, GhostNumbering& columns,
               const RowsOf& rows_of);
 
   /// Collective. C for new values: one reversed exchange of values.
-  DistMatrix<T> recompute(const DistMatrix<T>& A, const ValuesOf& values_of);
+  DistMatrix<T> recompute(const ValuesOf& values_of);
 
  private:
   void find_places(const comm::Records<GlobalIndex>& keys);

@@ -54,6 +54,7 @@ GaussSeidel<T>::GaussSeidel(const matrix::DistMatrix<T>& A, double weight, bool 
     const T diagonal = there ? on.vals[k] : T{};
     if (diagonal == T{}) {
       frozen_.push_back(i);
+      inverse_[u] = T{};
       continue;
     }
     const T term = l1 ? std::copysign(l1_term(outside_sum(i), diagonal), diagonal) : T{};

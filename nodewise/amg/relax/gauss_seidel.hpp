@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "nodewise/amg/relax/relaxation.hpp"
+#include "nodewise/base/array.hpp"
 
 namespace nodewise::amg::relax {
 
@@ -66,9 +67,9 @@ class GaussSeidel final : public Relaxation<T> {
   using Relaxation<T>::A_;
   std::vector<LocalIndex> blocks_;  // where the rows of each thread begin, and where the last end
   std::vector<Within> within_;      // of each row; empty where there is one block
-  std::vector<T> inverse_;          // of the smoother's diagonal
+  Array<T> inverse_;                // of the smoother's diagonal
   std::vector<T> shift_;            // the smoother's diagonal less A's; empty when 0 everywhere
-  std::vector<LocalIndex> lower_;   // how many columns of a row are below the diagonal
+  Array<LocalIndex> lower_;         // how many columns of a row are below the diagonal
   std::vector<LocalIndex> frozen_;  // rows with a zero diagonal
   mutable std::vector<T> old_;      // x before the sweep, where there are several blocks
 };
