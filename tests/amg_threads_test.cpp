@@ -10,8 +10,10 @@
 #include "nodewise/io/gallery.hpp"
 #include "nodewise/kernels/csr_ops.hpp"
 #include "nodewise/kernels/spmv.hpp"
+#include "nodewise/matrix/assemble.hpp"
 #include "nodewise/matrix/operations.hpp"
 #include "nodewise/matrix/products.hpp"
+#include "nodewise/matrix/recompute.hpp"
 #include "nodewise/solve/krylov.hpp"
 #include "nodewise/solve/matrix_operator.hpp"
 
@@ -78,6 +80,32 @@ TEST(ThreadedProducts, AreTheSameBits) {
     std::vector<double> other(b.size());
     matrix::multiply_transposed(*A, std::span<const double>(b), std::span<double>(other));
     for (std::size_t i = 0; i < yt.size(); ++i) EXPECT_NEAR(other[i], yt[i], 1e-12);
+  }
+}
+
+/// Point by point, where parts must begin with points.
+TEST(ThreadedProducts, OfPointsAreTheSameBits) {
+  if (!test::can_test_threads()) GTEST_SKIP() << "no threads on so many ranks, or none at all";
+  constexpr GlobalIndex unknowns = 3, points = 70;
+  const auto A = problem(Problem::laplace27, 14);
+  const auto coarse = matrix::Layout::uniform(test::test_comm(), 2 * points * unknowns);
+  const auto P =
+      matrix::matrix_from_rows<double>(A->rows(), coarse, [](GlobalIndex i, auto&& emit) {
+        for (GlobalIndex k = 0; k < 4 * unknowns; ++k) {
+          const GlobalIndex column =
+              (i / 40 + 7 * (k / unknowns)) % points * unknowns + k % unknowns;
+          emit(column, std::sin(static_cast<double>(i + 3 * k)));
+        }
+      });
+  const auto product = [&] {
+    return matrix::galerkin_product(*A, P, matrix::GalerkinForm::fused, unknowns);
+  };
+  const Matrix C = product();
+  expect_same(C, matrix::galerkin_product(*A, P), "by rows");
+  for (const int n : {2, 3}) {
+    const Threads threads(n);
+    expect_same(product(), C, "by points");
+    expect_same(matrix::GalerkinProduct<double>(*A, P, C, unknowns).recompute(*A), C, "again");
   }
 }
 

@@ -126,6 +126,21 @@ void expect_invariants(const matrix::DistMatrix<T>& A) {
   EXPECT_EQ(A.exchange().plan().n_ghosts, A.n_ghosts());
 }
 
+/// Local. Expects the same places and bits.
+template <class T>
+void expect_same_bits(const matrix::DistMatrix<T>& A, const matrix::DistMatrix<T>& B) {
+  EXPECT_TRUE(A.rows() == B.rows());
+  EXPECT_TRUE(A.cols() == B.cols());
+  EXPECT_TRUE(
+      std::equal(A.ghosts().begin(), A.ghosts().end(), B.ghosts().begin(), B.ghosts().end()));
+  EXPECT_EQ(A.on().row_ptr, B.on().row_ptr);
+  EXPECT_EQ(A.on().cols, B.on().cols);
+  EXPECT_EQ(A.off().row_ptr, B.off().row_ptr);
+  EXPECT_EQ(A.off().cols, B.off().cols);
+  expect_same_bits(A.on().vals, B.on().vals);
+  expect_same_bits(A.off().vals, B.off().vals);
+}
+
 /// Collective. Expects the invariants, and on every rank its rows equal to those of the reference,
 /// in values and in places.
 template <class T>

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "nodewise/kernels/point_product.hpp"
 #include "nodewise/kernels/spgemm.hpp"
 
 #include "local_matrix.hpp"
@@ -12,10 +13,12 @@ namespace nodewise::kernels {
 namespace {
 
 using test::Dense;
+using test::expect_same_bits;
 using test::expect_sorted_rows;
 using test::expect_well_formed;
 using test::from_rows;
 using test::random_csr;
+using test::small_value;
 using test::to_dense;
 
 template <class T>
@@ -217,6 +220,107 @@ TYPED_TEST(Spgemm, TripleProductOfEmptyMatrices) {
       expect_well_formed(C);
     }
   }
+}
+
+// Every entry of a pattern as a dense block, of values that are rounded in products or of small
+// integers.
+template <class T>
+Csr<T> in_blocks(const Csr<T>& pattern, LocalIndex rows, LocalIndex cols, bool rounded) {
+  Csr<T> A(pattern.n_rows * rows, pattern.n_cols * cols);
+  for (LocalIndex i = 0; i < A.n_rows; ++i) {
+    for (Offset k = pattern.begin(i / rows); k < pattern.end(i / rows); ++k) {
+      for (LocalIndex c = 0; c < cols; ++c) {
+        const LocalIndex j = pattern.cols[static_cast<std::size_t>(k)] * cols + c;
+        const T value = small_value<T>(i, j, 5);
+        A.cols.push_back(j);
+        A.vals.push_back(rounded ? value / T{3} : value);
+      }
+    }
+    A.row_ptr[static_cast<std::size_t>(i) + 1] = std::ssize(A.vals);
+  }
+  return A;
+}
+
+// L, A and B as the pieces of a distributed matrix are, coarse rows and columns in points.
+template <class T>
+struct PointPieces {
+  PointPieces(LocalIndex K, bool rounded)
+      : L(in_blocks(random_csr<T>(7, 30, 0.2, 1), K, 1, rounded)),
+        A_on(in_blocks(random_csr<T>(30, 12, 0.3, 2), 1, 1, rounded)),
+        A_off(in_blocks(random_csr<T>(30, 9, 0.2, 3), 1, 1, rounded)),
+        B_on(in_blocks(random_csr<T>(12, 8, 0.3, 4), 1, K, rounded)),
+        B_off(in_blocks(random_csr<T>(12, 5, 0.3, 5), 1, K, rounded)),
+        B_ghost(in_blocks(random_csr<T>(9, 16, 0.3, 6), 1, K, rounded)) {}
+
+  ExtendedRows<T> A() const {
+    return {.on = &A_on, .off = &A_off, .ghost = nullptr, .off_shift = 12, .n_cols = 21};
+  }
+  ExtendedRows<T> B() const {
+    const LocalIndex n_cols = B_ghost.n_cols;
+    return {
+        .on = &B_on, .off = &B_off, .ghost = &B_ghost, .off_shift = B_on.n_cols, .n_cols = n_cols};
+  }
+  Dense<T> product() const {
+    Dense<T> left(30, 21), right(21, B_ghost.n_cols);
+    left.put(0, 0, to_dense(A_on));
+    left.put(0, 12, to_dense(A_off));
+    right.put(0, 0, to_dense(B_on));
+    right.put(0, B_on.n_cols, to_dense(B_off));
+    right.put(12, 0, to_dense(B_ghost));
+    return to_dense(L) * (left * right);
+  }
+
+  Csr<T> L, A_on, A_off, B_on, B_off, B_ghost;
+};
+
+TYPED_TEST(Spgemm, TripleProductByPointsHasTheBitsOfThatByRows) {
+  for (int K = 2; K <= 6; ++K) {
+    for (const bool rounded : {false, true}) {
+      const PointPieces<TypeParam> p(K, rounded);
+      ASSERT_TRUE(comes_in_points(K, p.L, p.B()));
+      const Csr<TypeParam> by_rows = triple_product(p.L, p.A(), p.B());
+      const Csr<TypeParam> C = triple_product(p.L, p.A(), p.B(), K);
+      expect_well_formed(C);
+      expect_sorted_rows(C);
+      EXPECT_EQ(C.row_ptr, by_rows.row_ptr);
+      EXPECT_EQ(C.cols, by_rows.cols);
+      expect_same_bits(C.vals, by_rows.vals);
+      if (!rounded) {
+        EXPECT_EQ(to_dense(C), p.product());
+      }
+      Array<TypeParam> values(C.vals.size(), TypeParam{7});
+      ASSERT_TRUE(comes_in_points(K, KnownRows<TypeParam>{.on = &C}));
+      triple_product_values<TypeParam>(p.L, p.A(), p.B(), {.on = &C}, values.data(), nullptr, K);
+      expect_same_bits(values, by_rows.vals);
+    }
+  }
+}
+
+TYPED_TEST(Spgemm, WhatComesInPointsIsFoundOut) {
+  const PointPieces<TypeParam> p(3, false);
+  const auto come = [&](const Csr<TypeParam>& L, const ExtendedRows<TypeParam>& B) {
+    return comes_in_points(3, L, B);
+  };
+  EXPECT_TRUE(come(p.L, p.B()));
+  for (const int unknowns : {0, 1, 2, 4, 6, 7, 9}) {
+    EXPECT_FALSE(comes_in_points(unknowns, p.L, p.B()));
+    expect_same_bits(triple_product(p.L, p.A(), p.B(), unknowns).vals,
+                     triple_product(p.L, p.A(), p.B()).vals);
+  }
+  PointPieces<TypeParam> other(3, false);
+  other.L.cols[static_cast<std::size_t>(other.L.end(1)) - 1] += 1;  // in one row of a point
+  EXPECT_FALSE(come(other.L, p.B()));
+  for (auto piece : {&PointPieces<TypeParam>::B_on, &PointPieces<TypeParam>::B_off,
+                     &PointPieces<TypeParam>::B_ghost}) {
+    PointPieces<TypeParam> shifted(3, false);
+    for (LocalIndex& col : (shifted.*piece).cols) ++col;
+    EXPECT_FALSE(come(p.L, shifted.B()));
+    PointPieces<TypeParam> permuted(3, false);
+    std::swap((permuted.*piece).cols[0], (permuted.*piece).cols[1]);
+    EXPECT_FALSE(come(p.L, permuted.B()));
+  }
+  EXPECT_FALSE(come(random_csr<TypeParam>(7, 30, 0.2, 1), p.B()));  // seven rows
+  EXPECT_TRUE(come(Csr<TypeParam>(6, 30), p.B()));
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <utility>
 #include <vector>
 
@@ -29,6 +30,15 @@ kernels::Csr<T> from_rows(const std::vector<std::vector<std::pair<LocalIndex, T>
     A.row_ptr[i + 1] = static_cast<Offset>(A.cols.size());
   }
   return A;
+}
+
+/// Expects the same numbers, signs of zeros included.
+template <class T>
+void expect_same_bits(const Array<T>& a, const Array<T>& b) {
+  ASSERT_EQ(a.size(), b.size());
+  if (!a.empty()) {
+    EXPECT_EQ(std::memcmp(a.data(), b.data(), a.size() * sizeof(T)), 0);
+  }
 }
 
 /// A value for place (i, j): an integer of -4 .. 4, zero included.

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "nodewise/matrix/operations.hpp"
+#include "nodewise/matrix/recompute.hpp"
 
 #include "collective_error.hpp"
 #include "dist_matrix_support.hpp"
@@ -97,6 +98,43 @@ TYPED_TEST(Galerkin, OneCoarsePoint) {
     const RandomMatrix<TypeParam> A(fine, fine, 0.3, 2);
     const RandomMatrix<TypeParam> P(fine, one, 0.9, 3);
     expect_equal(galerkin_product(A.dist, P.dist), reference(A.whole, P.whole));
+  }
+}
+
+/// The rows of points laid out like `points`.
+Layout rows_of(const Layout& points, int unknowns) {
+  std::vector<GlobalIndex> starts(points.starts().begin(), points.starts().end());
+  for (GlobalIndex& start : starts) start *= unknowns;
+  return {points.shared_comm(), starts};
+}
+
+// Coarse columns in points, as aggregates have them: the same as by rows, to the last bit, for new
+// values, too.
+TYPED_TEST(Galerkin, CoarsePoints) {
+  constexpr int unknowns = 3;
+  std::uint64_t seed = 0;
+  for (const Layout& points : layouts_of(test_comm(), 5)) {
+    ++seed;
+    const Layout fine = test::random_layout(test_comm(), 24, seed);
+    const Layout coarse = rows_of(points, unknowns);
+    const RandomMatrix<TypeParam> random(fine, fine, 0.15, seed);
+    const auto scaled = [&](double factor) {
+      return random.dist.template with_type<double>().template with_type<TypeParam>(factor);
+    };
+    const auto P = matrix_from_rows<TypeParam>(fine, coarse, [&](GlobalIndex i, auto&& emit) {
+      for (GlobalIndex j = 0; j < coarse.n_global(); ++j) {
+        if (test::has_entry(i, j / unknowns, 0.3, seed)) {
+          emit(j, test::small_value<TypeParam>(i, j, seed) / TypeParam{7});
+        }
+      }
+    });
+    const auto A = scaled(0.1);
+    const auto C = galerkin_product(A, P, GalerkinForm::fused, unknowns);
+    test::expect_same_bits(C, galerkin_product(A, P));
+    GalerkinProduct<TypeParam> product(A, P, C, unknowns);
+    test::expect_same_bits(product.recompute(A), C);
+    const auto B = scaled(0.3);
+    test::expect_same_bits(product.recompute(B), galerkin_product(B, P));
   }
 }
 

@@ -1,6 +1,5 @@
 // Products computed again for new values: bit for bit what a new product gives, with the values
 // alone on the way.
-#include <cstring>
 #include <map>
 #include <set>
 #include <tuple>
@@ -22,6 +21,7 @@ namespace {
 
 using comm::Route;
 using test::counted;
+using test::expect_same_bits;
 using test::expect_same_error;
 using test::MpiCalls;
 using test::RandomMatrix;
@@ -44,28 +44,6 @@ DistMatrix<T> with_hashed_values(const DistMatrix<T>& A, std::uint64_t seed) {
   const auto own = seed + 1000 * static_cast<std::uint64_t>(A.comm().rank());
   return A.with_values(hashed_values<T>(A.on().vals.size(), own),
                        hashed_values<T>(A.off().vals.size(), own + 500));
-}
-
-template <class T>
-void expect_same_bits(const Array<T>& a, const Array<T>& b) {
-  ASSERT_EQ(a.size(), b.size());
-  if (!a.empty()) {
-    EXPECT_EQ(std::memcmp(a.data(), b.data(), a.size() * sizeof(T)), 0);
-  }
-}
-
-template <class T>
-void expect_same_bits(const DistMatrix<T>& A, const DistMatrix<T>& B) {
-  EXPECT_TRUE(A.rows() == B.rows());
-  EXPECT_TRUE(A.cols() == B.cols());
-  EXPECT_TRUE(
-      std::equal(A.ghosts().begin(), A.ghosts().end(), B.ghosts().begin(), B.ghosts().end()));
-  EXPECT_EQ(A.on().row_ptr, B.on().row_ptr);
-  EXPECT_EQ(A.on().cols, B.on().cols);
-  EXPECT_EQ(A.off().row_ptr, B.off().row_ptr);
-  EXPECT_EQ(A.off().cols, B.off().cols);
-  expect_same_bits(A.on().vals, B.on().vals);
-  expect_same_bits(A.off().vals, B.off().vals);
 }
 
 /// A (m x k) with a route, B (k x n) and D (m x n), all random.

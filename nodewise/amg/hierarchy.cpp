@@ -249,9 +249,11 @@ double radius_for_smoother(const DistMatrix<T>& A, bool symmetric, const Options
 
 /// P^T A P, or R A P.
 template <class T>
-DistMatrix<T> coarse_matrix(const DistMatrix<T>& A, const DistMatrix<T>* R,
-                            const DistMatrix<T>& P) {
-  if (R == nullptr) return matrix::galerkin_product(A, P);
+DistMatrix<T> coarse_matrix(const DistMatrix<T>& A, const DistMatrix<T>* R, const DistMatrix<T>& P,
+                            int coarse_unknowns) {
+  if (R == nullptr) {
+    return matrix::galerkin_product(A, P, matrix::GalerkinForm::fused, coarse_unknowns);
+  }
   return matrix::multiply(*R, matrix::multiply(A, P));
 }
 
@@ -290,8 +292,9 @@ MatrixPointer<T> coarsen_level(Level<T>& level, const MatrixPointer<T>& A,
   const MatrixPointer<T> setup_R = R ? for_setup(R) : nullptr;
   P = for_solve(one_route ? setup_P : P);
   if (R) R = for_solve(one_route ? setup_R : R);
-  return std::make_shared<const DistMatrix<T>>(
-      without_zero_rows(coarse_matrix(*setup_A, setup_R.get(), *setup_P), level.transfer));
+  return std::make_shared<const DistMatrix<T>>(without_zero_rows(
+      coarse_matrix(*setup_A, setup_R.get(), *setup_P, level.transfer.coarse_unknowns),
+      level.transfer));
 }
 
 }  // namespace
@@ -387,7 +390,8 @@ MatrixPointer<T> next_matrix(Level<T>& level, const Level<T>& next, const DistMa
     return std::make_shared<const DistMatrix<T>>(product->recompute(A));
   }
   if (!level.product) {
-    level.product = std::make_unique<matrix::GalerkinProduct<T>>(*level.A, *transfer.P, *next.A);
+    level.product = std::make_unique<matrix::GalerkinProduct<T>>(*level.A, *transfer.P, *next.A,
+                                                                 transfer.coarse_unknowns);
   }
   return std::make_shared<const DistMatrix<T>>(
       without_zero_rows(level.product->recompute(A), transfer));

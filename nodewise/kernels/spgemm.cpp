@@ -1,9 +1,10 @@
 #include "nodewise/kernels/spgemm.hpp"
 
 #include <algorithm>
-#include <limits>
 #include <vector>
 
+#include "nodewise/kernels/point_product.hpp"
+#include "nodewise/kernels/row_marks.hpp"
 #include "nodewise/kernels/row_parts.hpp"
 #include "nodewise/kernels/row_sorter.hpp"
 
@@ -11,63 +12,50 @@ namespace nodewise::kernels {
 
 namespace {
 
-/// Sums up one sparse row after another. marks[j] - first is the place of column j in the current
-/// row, if it is not negative: marks of earlier rows lie below, so that none is ever erased. They
-/// are 32 bits wide to stay in the cache, and are set back before they overflow.
+/// Sums up one sparse row after another.
 template <class T>
 class RowSum {
  public:
   /// The room for a row of full length costs nothing before it is written to.
   explicit RowSum(LocalIndex n_cols)
-      : marks_(static_cast<std::size_t>(n_cols), -1),
-        cols_(std::max(marks_.size(), RowSorter<T>::readable)),
-        vals_(marks_.size()) {
+      : marks_(n_cols),
+        cols_(std::max(static_cast<std::size_t>(n_cols), RowSorter<T>::readable)),
+        vals_(static_cast<std::size_t>(n_cols)) {
     std::fill_n(cols_.begin(), RowSorter<T>::readable, LocalIndex{0});
   }
 
-  /// The row while it grows, in a form that the compiler keeps in registers.
+  /// The row while it grows.
   struct Open {
-    LocalIndex* marks;
+    RowMarks::Open row;
     LocalIndex* cols;
     T* vals;
-    LocalIndex first;
-    LocalIndex length = 0;
 
     void add(T factor, const LocalIndex* js, const T* values, Offset n, LocalIndex shift) {
       for (Offset q = 0; q < n; ++q) {
         const LocalIndex j = js[q] + shift;
-        const LocalIndex place = marks[j] - first;
-        if (place >= 0) {
-          vals[place] += factor * values[q];
+        bool is_new = false;
+        const LocalIndex place = row.place(j, is_new);
+        if (is_new) {
+          cols[place] = j;
+          vals[place] = factor * values[q];
         } else {
-          marks[j] = first + length;
-          cols[length] = j;
-          vals[length++] = factor * values[q];
+          vals[place] += factor * values[q];
         }
       }
     }
   };
 
-  Open open() {
-    first_ += length_;
-    if (first_ > std::numeric_limits<LocalIndex>::max() - static_cast<LocalIndex>(marks_.size())) {
-      std::fill(marks_.begin(), marks_.end(), LocalIndex{-1});
-      first_ = 0;
-    }
-    return {marks_.data(), cols_.data(), vals_.data(), first_};
-  }
-  void close(const Open& row) { length_ = row.length; }
+  Open open() { return {marks_.open(), cols_.data(), vals_.data()}; }
+  void close(const Open& row) { marks_.close(row.row); }
 
-  LocalIndex length() const { return length_; }
+  LocalIndex length() const { return marks_.length(); }
   const LocalIndex* cols() const { return cols_.data(); }
   const T* vals() const { return vals_.data(); }
 
  private:
-  std::vector<LocalIndex> marks_;
+  RowMarks marks_;
   Array<LocalIndex> cols_;
   Array<T> vals_;
-  LocalIndex first_ = 0;
-  LocalIndex length_ = 0;
 };
 
 /// The rows of A, one at a time.
@@ -267,7 +255,9 @@ Csr<T> spgemm(const ExtendedRows<T>& A, LocalIndex n_rows, const ExtendedRows<T>
 }
 
 template <class T>
-Csr<T> triple_product(const Csr<T>& L, const ExtendedRows<T>& A, const ExtendedRows<T>& B) {
+Csr<T> triple_product(const Csr<T>& L, const ExtendedRows<T>& A, const ExtendedRows<T>& B,
+                      int unknowns) {
+  if (comes_in_points(unknowns, L, B)) return point_triple_product(unknowns, L, A, B);
   return rows_in_parts<T>(L.row_ptr, [&](LocalIndex begin, LocalIndex end) {
     return Product<T, ProductRows<T>>(ProductRows<T>(L, A), begin, end, B).run();
   });
@@ -296,7 +286,10 @@ void spgemm_values(const ExtendedRows<T>& A, const ExtendedRows<T>& B, const Kno
 
 template <class T>
 void triple_product_values(const Csr<T>& L, const ExtendedRows<T>& A, const ExtendedRows<T>& B,
-                           const KnownRows<T>& known, T* on_vals, T* off_vals) {
+                           const KnownRows<T>& known, T* on_vals, T* off_vals, int unknowns) {
+  if (comes_in_points(unknowns, L, B) && comes_in_points(unknowns, known)) {
+    return point_triple_product_values(unknowns, L, A, B, known, on_vals, off_vals);
+  }
   parallel::for_rows(known.on->row_ptr, [&](LocalIndex begin, LocalIndex end) {
     known_product(ProductRows<T>(L, A), begin, end, B, known, on_vals, off_vals);
   });
@@ -304,12 +297,13 @@ void triple_product_values(const Csr<T>& L, const ExtendedRows<T>& A, const Exte
 
 #define NODEWISE_INSTANTIATE(T)                                                                    \
   template Csr<T> spgemm(const ExtendedRows<T>&, LocalIndex, const ExtendedRows<T>&);              \
-  template Csr<T> triple_product(const Csr<T>&, const ExtendedRows<T>&, const ExtendedRows<T>&);   \
+  template Csr<T> triple_product(const Csr<T>&, const ExtendedRows<T>&, const ExtendedRows<T>&,    \
+                                 int);                                                             \
   template bool has_places_for(const KnownRows<T>&, const Csr<T>&, LocalIndex);                    \
   template void spgemm_values(const ExtendedRows<T>&, const ExtendedRows<T>&, const KnownRows<T>&, \
                               T*, T*);                                                             \
   template void triple_product_values(const Csr<T>&, const ExtendedRows<T>&,                       \
-                                      const ExtendedRows<T>&, const KnownRows<T>&, T*, T*);
+                                      const ExtendedRows<T>&, const KnownRows<T>&, T*, T*, int);
 NODEWISE_INSTANTIATE(float)
 NODEWISE_INSTANTIATE(double)
 #undef NODEWISE_INSTANTIATE

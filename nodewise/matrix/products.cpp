@@ -45,10 +45,12 @@ struct FusedFactor {
   const DistMatrix<T>& A;
   const DistMatrix<T>& P;
   FetchedRows<T> fetched;
+  int coarse_unknowns;
   GhostNumbering& columns = fetched.columns;
 
   Csr<T> times(const Csr<T>& L) const {
-    return kernels::triple_product(L, extended_rows(A), extended_rows(P, &fetched));
+    return kernels::triple_product(L, extended_rows(A), extended_rows(P, &fetched),
+                                   coarse_unknowns);
   }
 };
 
@@ -82,7 +84,8 @@ DistMatrix<T> multiply_transposed(const DistMatrix<T>& A, const DistMatrix<T>& B
 }
 
 template <class T>
-DistMatrix<T> galerkin_product(const DistMatrix<T>& A, const DistMatrix<T>& P, GalerkinForm form) {
+DistMatrix<T> galerkin_product(const DistMatrix<T>& A, const DistMatrix<T>& P, GalerkinForm form,
+                               int coarse_unknowns) {
   require_fit(A, P, A.cols() == P.rows() && A.rows() == P.rows(), "Galerkin product");
   std::optional<mpi::Scope> scope;
   scope.emplace(A.comm(), "AP");
@@ -94,14 +97,16 @@ DistMatrix<T> galerkin_product(const DistMatrix<T>& A, const DistMatrix<T>& P, G
   auto records = fetch_records(A.exchange(), P);
   scope.emplace(A.comm(), "PtAP");
   return sum_of_partial_results(P, P.cols(), [&] {
-    return std::unique_ptr<FusedFactor<T>>(new FusedFactor<T>{A, P, to_rows(P, records)});
+    return std::unique_ptr<FusedFactor<T>>(
+        new FusedFactor<T>{A, P, to_rows(P, records), coarse_unknowns});
   });
 }
 
 #define NODEWISE_INSTANTIATE(T)                                                           \
   template DistMatrix<T> multiply(const DistMatrix<T>&, const DistMatrix<T>&);            \
   template DistMatrix<T> multiply_transposed(const DistMatrix<T>&, const DistMatrix<T>&); \
-  template DistMatrix<T> galerkin_product(const DistMatrix<T>&, const DistMatrix<T>&, GalerkinForm);
+  template DistMatrix<T> galerkin_product(const DistMatrix<T>&, const DistMatrix<T>&,     \
+                                          GalerkinForm, int);
 NODEWISE_INSTANTIATE(float)
 NODEWISE_INSTANTIATE(double)
 #undef NODEWISE_INSTANTIATE

@@ -50,9 +50,11 @@ enum class GalerkinForm {
 };
 
 /// P^T A P: one row exchange over A.exchange() for P's rows, a reversed one over P.exchange() for
-/// the result's. Both forms give the same up to round-off.
+/// the result's. Both forms give the same up to round-off. With P's columns in points of
+/// `coarse_unknowns`, 2 to 6 (kernels/point_product.hpp), the fused form is faster and gives the
+/// same bits; where they do not come so after all it is as with 1.
 template <class T>
 DistMatrix<T> galerkin_product(const DistMatrix<T>& A, const DistMatrix<T>& P,
-                               GalerkinForm form = GalerkinForm::fused);
+                               GalerkinForm form = GalerkinForm::fused, int coarse_unknowns = 1);
 
 }  // namespace nodewise::matrix

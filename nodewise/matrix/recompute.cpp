@@ -98,13 +98,14 @@ DistMatrix<T> TransposedProduct<T>::recompute(const DistMatrix<T>& A, const Dist
 
 template <class T>
 GalerkinProduct<T>::GalerkinProduct(const DistMatrix<T>& A, const DistMatrix<T>& P,
-                                    const DistMatrix<T>& C)
+                                    const DistMatrix<T>& C, int coarse_unknowns)
     : A_(checked(A, P, A.rows() == P.rows() && A.cols() == P.rows())),
       P_(checked(P, C, P.cols() == C.rows() && P.cols() == C.cols())),
+      coarse_unknowns_(coarse_unknowns),
       P_rows_(A.exchange(), P),
       sums_(P, C, P_rows_.columns(), [&](Part part) {
         return kernels::triple_product(transposed(part), extended_rows(A),
-                                       extended_rows(P, &P_rows_.rows()));
+                                       extended_rows(P, &P_rows_.rows()), coarse_unknowns);
       }) {}
 
 template <class T>
@@ -121,7 +122,8 @@ DistMatrix<T> GalerkinProduct<T>::recompute(const DistMatrix<T>& A) {
   A_ = A;
   return sums_.recompute([&](Part part, const kernels::KnownRows<T>& known, T* on, T* off) {
     kernels::triple_product_values(transposed(part), extended_rows(A),
-                                   extended_rows(P_, &P_rows_.rows()), known, on, off);
+                                   extended_rows(P_, &P_rows_.rows()), known, on, off,
+                                   coarse_unknowns_);
   });
 }
 

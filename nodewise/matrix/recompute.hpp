@@ -49,11 +49,12 @@ class TransposedProduct {
   PartialSums<T> sums_;
 };
 
-/// P^T A P, as galerkin_product(A, P), fused.
+/// P^T A P, as galerkin_product(A, P, GalerkinForm::fused, coarse_unknowns).
 template <class T>
 class GalerkinProduct {
  public:
-  GalerkinProduct(const DistMatrix<T>& A, const DistMatrix<T>& P, const DistMatrix<T>& C);
+  GalerkinProduct(const DistMatrix<T>& A, const DistMatrix<T>& P, const DistMatrix<T>& C,
+                  int coarse_unknowns = 1);
 
   /// Collective. With P as it was. One reversed exchange: the values of C's partial rows.
   DistMatrix<T> recompute(const DistMatrix<T>& A);
@@ -65,6 +66,7 @@ class GalerkinProduct {
   const Csr<T>& transposed(Part part);
 
   DistMatrix<T> A_, P_;
+  int coarse_unknowns_;
   RefetchedRows<T> P_rows_;
   std::optional<Csr<T>> on_transposed_, off_transposed_;  // of P
   PartialSums<T> sums_;
