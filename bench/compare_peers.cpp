@@ -1,0 +1,312 @@
+// Nodewise beside other libraries, each with choices of its own, on the same systems to the same
+// true residual, in the same processes.
+#include <cmath>
+#include <filesystem>
+#include <functional>
+#include <iostream>
+#include <map>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <mpi.h>
+
+#include "nodewise/io/read.hpp"
+
+#include "measure.hpp"
+#include "peer.hpp"
+#include "program.hpp"
+
+namespace {
+
+using namespace nodewise;
+using namespace nodewise::bench;
+
+struct Arguments {
+  std::vector<std::string> problems;
+  std::vector<std::string> files;
+  std::vector<std::string> libraries;  ///< empty: all that are here
+  std::string write;                   ///< a folder; empty: solve
+  double tolerance = 1e-8;
+  int max_iterations = 1000;
+  int repeats = 5;
+};
+
+/// A run that takes this many times the library's best is not repeated.
+constexpr double hopeless = 4;
+
+struct Entrant {
+  std::string library;
+  std::string choices;
+  std::function<std::unique_ptr<Peer>(const System&)> make;
+};
+
+amg::Options options_of(const std::vector<std::string>& texts) {
+  amg::Options options;
+  for (const std::string& text : texts) {
+    const std::size_t equal = text.find('=');
+    set_option(options, amg::option_fields(), text.substr(0, equal), text.substr(equal + 1));
+  }
+  return options;
+}
+
+Entrant nodewise_entrant(const std::string& choices, const std::vector<std::string>& texts) {
+  return {"Nodewise", choices, [options = options_of(texts)](const System& system) {
+            return make_nodewise(system, options);
+          }};
+}
+
+std::vector<Entrant> nodewise_entrants() {
+  return {nodewise_entrant("defaults", {}),
+          nodewise_entrant("single", {"precision=single"}),
+          nodewise_entrant("single, Chebyshev", {"precision=single", "smoother=chebyshev"}),
+          nodewise_entrant("single, aggressive", {"precision=single", "aggressive_levels=1"}),
+          nodewise_entrant("single, aggregation", {"precision=single", "method=aggregation"}),
+          nodewise_entrant("single, aggregation, Chebyshev",
+                           {"precision=single", "method=aggregation", "smoother=chebyshev"})};
+}
+
+#ifdef NODEWISE_HAVE_HYPRE
+/// HMIS and extended+i throughout; hypre's documentation advises the threshold 0.5 in space.
+std::vector<Entrant> hypre_entrants() {
+  const std::vector<std::string> l1 = {"smoother=l1_gauss_seidel", "sweep_order=forward_backward"};
+  const std::vector<std::string> l1_symmetric = {"smoother=l1_gauss_seidel",
+                                                 "sweep_order=symmetric"};
+  const std::vector<std::string> hybrid = {"smoother=gauss_seidel", "sweep_order=symmetric"};
+  const auto entrant = [](const std::string& choices, std::vector<std::string> texts,
+                          const std::string& more = "") {
+    if (!more.empty()) texts.push_back(more);
+    return Entrant{"hypre", choices, [options = options_of(texts)](const System& system) {
+                     return make_hypre(system, options);
+                   }};
+  };
+  return {entrant("l1 Gauss-Seidel", l1),
+          entrant("l1 Gauss-Seidel, threshold 0.5", l1, "strength_threshold=0.5"),
+          entrant("l1 Gauss-Seidel, aggressive", l1, "aggressive_levels=1"),
+          entrant("l1 symmetric", l1_symmetric),
+          entrant("hybrid symmetric", hybrid),
+          entrant("hybrid symmetric, aggressive", hybrid, "aggressive_levels=1")};
+}
+#endif
+
+std::vector<Entrant> all_entrants(const Arguments& arguments) {
+  std::vector<Entrant> all = nodewise_entrants();
+#ifdef NODEWISE_HAVE_HYPRE
+  for (Entrant& entrant : hypre_entrants()) all.push_back(std::move(entrant));
+#endif
+#ifdef NODEWISE_HAVE_PETSC
+  for (const std::string options : {"", "-pc_gamg_threshold 0.02"}) {
+    all.push_back({"PETSc", options.empty() ? "GAMG" : "GAMG, threshold 0.02",
+                   [options](const System& system) { return make_petsc(system, options); }});
+  }
+#endif
+#ifdef NODEWISE_HAVE_AMGCL
+  all.push_back({"AMGCL", "smoothed aggregation", make_amgcl});
+#endif
+  const auto& wanted = arguments.libraries;
+  if (!wanted.empty()) {
+    std::erase_if(all, [&](const Entrant& entrant) {
+      return std::find(wanted.begin(), wanted.end(), entrant.library) == wanted.end();
+    });
+  }
+  return all;
+}
+
+/// What an entrant has done so far.
+struct Record {
+  std::vector<double> setup_s, solve_s, total_s;
+  double asked = 0;  ///< the tolerance by its own test that gives the true residual wanted
+  double residual = 0;
+  double operator_complexity = 0;
+  int iterations = 0;
+  std::string failure;
+
+  bool solved() const { return failure.empty(); }
+  double best_s() const { return spread(total_s).low; }
+};
+
+/// One setup and one solve; false where the true residual is too large.
+bool run_once(const System& system, const Entrant& entrant, Record& record) {
+  const mpi::Comm& comm = system.A->comm();
+  const std::unique_ptr<Peer> peer = entrant.make(system);
+  const double setup_s = timed(comm, [&] { peer->setup(); });
+  const double solve_s =
+      timed(comm, [&] { record.iterations = peer->solve(record.asked, system.max_iterations); });
+  std::vector<double> x(system.b.size());
+  peer->solution(x);
+  record.residual = true_relative_residual(*system.A, system.b, x);
+  record.operator_complexity = peer->operator_complexity();
+  if (!(record.residual <= system.tolerance)) return false;
+  record.setup_s.push_back(setup_s);
+  record.solve_s.push_back(solve_s);
+  record.total_s.push_back(setup_s + solve_s);
+  return true;
+}
+
+/// Whoever tests the residual of its recurrence is asked for less until the true one is small.
+void warm_up(const System& system, const Entrant& entrant, Record& record) {
+  constexpr int attempts = 3;
+  record.asked = system.tolerance;
+  try {
+    for (int attempt = 0; attempt < attempts; ++attempt) {
+      if (run_once(system, entrant, record)) return;
+      if (record.iterations >= system.max_iterations || !std::isfinite(record.residual)) break;
+      record.asked *= 0.9 * system.tolerance / record.residual;
+    }
+    record.failure = fmt::format("{} iterations: {:.1e}", record.iterations, record.residual);
+  } catch (const std::exception& error) {
+    record.failure = error.what();
+  }
+}
+
+using Records = std::vector<Record>;
+
+/// The place of a library's fastest, or -1.
+int best_of(const std::string& library, const std::vector<Entrant>& entrants,
+            const Records& records) {
+  int best = -1;
+  for (std::size_t k = 0; k < entrants.size(); ++k) {
+    if (entrants[k].library != library || !records[k].solved()) continue;
+    const auto median = [&](std::size_t at) { return spread(records[at].total_s).median; };
+    if (best < 0 || median(k) < median(static_cast<std::size_t>(best))) best = static_cast<int>(k);
+  }
+  return best;
+}
+
+Records compete(const System& system, const std::vector<Entrant>& entrants, int repeats) {
+  Records records(entrants.size());
+  for (std::size_t k = 0; k < entrants.size(); ++k) warm_up(system, entrants[k], records[k]);
+  std::vector<std::size_t> still;
+  for (std::size_t k = 0; k < entrants.size(); ++k) {
+    const int best = best_of(entrants[k].library, entrants, records);
+    if (!records[k].solved()) continue;
+    const double limit = hopeless * records[static_cast<std::size_t>(best)].best_s();
+    if (records[k].best_s() <= limit) still.push_back(k);
+  }
+  for (const std::size_t k : still) {  // the warm-up is left out
+    records[k].setup_s.clear();
+    records[k].solve_s.clear();
+    records[k].total_s.clear();
+  }
+  for (int repeat = 0; repeat < repeats; ++repeat) {  // in turn, each time another first
+    for (std::size_t at = 0; at < still.size(); ++at) {
+      const std::size_t k = still[(at + static_cast<std::size_t>(repeat)) % still.size()];
+      if (!run_once(system, entrants[k], records[k])) {
+        records[k].failure = fmt::format("now and then {:.1e}", records[k].residual);
+      }
+    }
+  }
+  return records;
+}
+
+void print(const std::vector<Entrant>& entrants, const Records& records) {
+  std::string text =
+      "| library | choices | setup, s | solve, s | total, s | iterations | operator complexity |\n"
+      "|---|---|---|---|---|---|---|\n";
+  for (std::size_t k = 0; k < entrants.size(); ++k) {
+    const Entrant& e = entrants[k];
+    const Record& r = records[k];
+    text += fmt::format("| {} | {} | ", e.library, e.choices);
+    if (!r.solved()) {
+      text += fmt::format("not solved: {} | | | | |\n", r.failure);
+      continue;
+    }
+    text += fmt::format("{} | {} | {} | {} | {:.2f} |\n", to_text(spread(r.setup_s), 3),
+                        to_text(spread(r.solve_s), 3), to_text(spread(r.total_s), 3), r.iterations,
+                        r.operator_complexity);
+  }
+  std::cout << text << "\n" << std::flush;
+}
+
+/// Ratios of one system after another, by the other library's name.
+using Ratios = std::map<std::string, std::vector<double>>;
+
+/// The fastest of ours beside the fastest of every other library.
+void compare_best(const std::vector<Entrant>& entrants, const Records& records, Ratios& all) {
+  const int ours = best_of("Nodewise", entrants, records);
+  if (ours < 0) return;
+  const auto at = [](int k) { return static_cast<std::size_t>(k); };
+  for (const std::string library : {"hypre", "PETSc", "AMGCL"}) {
+    const int theirs = best_of(library, entrants, records);
+    if (theirs < 0) continue;
+    const Spread ratio = spread(ratios(records[at(ours)].total_s, records[at(theirs)].total_s));
+    all[library].push_back(ratio.median);
+    std::cout << fmt::format("- Nodewise ({}) / {} ({}): {}\n", entrants[at(ours)].choices, library,
+                             entrants[at(theirs)].choices, to_text(ratio, 2));
+  }
+}
+
+/// The system in files, for those who solve it elsewhere.
+void write(const std::string& name, const Matrix& A, const Arguments& arguments) {
+  const std::string stem = arguments.write + "/" + name;
+  io::write_matrix(stem + ".petsc", A);
+  io::write_vector<double>(stem + "_b.petsc", A.rows(), make_rhs(A.rows()));
+}
+
+void solve(const std::string& name, const std::shared_ptr<const Matrix>& A,
+           const Arguments& arguments, Ratios& all) {
+  if (!arguments.write.empty()) return write(name, *A, arguments);
+  const System system{A, make_rhs(A->rows()), arguments.tolerance, arguments.max_iterations};
+  const std::vector<Entrant> entrants = all_entrants(arguments);
+  const std::string load = load_averages();
+  const Records records = compete(system, entrants, arguments.repeats);
+  const int size = A->comm().size();
+  if (!A->comm().is_root()) return;
+  std::cout << fmt::format("#### {}, {} rows, {} rank{}\n\n", name, A->rows().n_global(), size,
+                           size == 1 ? "" : "s");
+  print(entrants, records);
+  compare_best(entrants, records, all);
+  std::cout << fmt::format("\nLoad averages before: {}; after: {}.\n\n", load, load_averages())
+            << std::flush;
+}
+
+void print_means(const Ratios& all) {
+  for (const auto& [library, values] : all) {
+    double sum = 0;
+    for (const double value : values) sum += std::log(value);
+    const auto n = static_cast<double>(values.size());
+    std::cout << fmt::format(
+        "Geometric mean of the fastest Nodewise / the fastest {}: {:.2f} ({})\n", library,
+        std::exp(sum / n), values.size());
+  }
+  std::cout << "\n" << std::flush;
+}
+
+void run(const Arguments& arguments) {
+  std::vector<std::shared_ptr<void>> libraries;
+#ifdef NODEWISE_HAVE_HYPRE
+  libraries.push_back(start_hypre());
+#endif
+#ifdef NODEWISE_HAVE_PETSC
+  libraries.push_back(start_petsc());
+#endif
+  const std::shared_ptr<const mpi::Comm> comm = mpi::Comm::create(MPI_COMM_WORLD);
+  Ratios of_problems, of_files;
+  for (const std::string& text : arguments.problems) {
+    const Problem problem = parse_problem(text);
+    solve(fmt::format("{}, n = {}", problem.name, problem.n), make_matrix(comm, problem), arguments,
+          of_problems);
+  }
+  for (const std::string& path : arguments.files) {
+    solve(std::filesystem::path(path).filename().string(),
+          std::make_shared<const Matrix>(io::read_matrix<double>(comm, path)), arguments, of_files);
+  }
+  if (comm->is_root()) print_means(of_problems);
+  if (comm->is_root() && !of_files.empty()) print_means(of_files);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Arguments arguments;
+  CLI::App app("Compare the best of Nodewise with the best of other libraries; prints Markdown.");
+  app.add_option("--problem", arguments.problems, "model problems, name:n");
+  app.add_option("--matrix", arguments.files, "files of symmetric positive definite matrices");
+  app.add_option("--library", arguments.libraries, "only these: Nodewise, hypre, PETSc, AMGCL");
+  app.add_option("--write", arguments.write,
+                 "solve nothing; write the systems in PETSc's format to this folder")
+      ->check(CLI::ExistingDirectory);
+  app.add_option("--tolerance", arguments.tolerance, "on the true relative residual");
+  app.add_option("--max-iterations", arguments.max_iterations, "of a solve");
+  app.add_option("--repeats", arguments.repeats, "runs of each")->check(CLI::PositiveNumber);
+  return run_program(app, argc, argv, [&] { run(arguments); });
+}
