@@ -40,19 +40,21 @@ constexpr auto number_bytes = static_cast<std::int64_t>(sizeof(double));
 constexpr auto length_bytes = static_cast<std::int64_t>(sizeof(Offset));
 constexpr auto row_entry_bytes = static_cast<std::int64_t>(sizeof(matrix::RowEntry<double>));
 
-MessageStages messages_of(const VirtualExchange& exchange, Exchanged what) {
+MessageStages messages_of(const VirtualExchange& exchange, const mpi::Topology& topology,
+                          Exchanged what) {
   Recorder recorder(static_cast<int>(exchange.plans.size()));
   switch (what) {
     case Exchanged::product:
     case Exchanged::prolongation:
-      comm::visit_messages(exchange.plans, recorder.visitor(number_bytes));
+      comm::visit_messages(exchange.plans, topology, recorder.visitor(number_bytes));
       break;
     case Exchanged::restriction:
-      comm::visit_reversed_messages(exchange.plans, recorder.visitor(number_bytes));
+      comm::visit_reversed_messages(exchange.plans, topology, recorder.visitor(number_bytes));
       break;
     case Exchanged::interpolation_rows:  // the lengths of all, then the rows
-      comm::visit_messages(exchange.plans, recorder.visitor(length_bytes));
-      comm::visit_record_messages(exchange.plans, exchange.rows, recorder.visitor(row_entry_bytes));
+      comm::visit_messages(exchange.plans, topology, recorder.visitor(length_bytes));
+      comm::visit_record_messages(exchange.plans, topology, exchange.rows,
+                                  recorder.visitor(row_entry_bytes));
       break;
   }
   return recorder.take();
@@ -151,7 +153,7 @@ Prediction predict(const amg::Hierarchy<double>& hierarchy, bool symmetric,
   const auto add_times = [&](const VirtualExchange& exchange) {
     for (const Exchanged what : exchanged_by(exchange.operation)) {
       prediction.levels[exchange.level].times[static_cast<std::size_t>(what)].push_back(
-          costs.time(messages_of(exchange, what)));
+          costs.time(messages_of(exchange, machine.topology, what)));
     }
   };
   visit_exchanges(hierarchy, machine, add_times, observe);

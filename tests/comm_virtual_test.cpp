@@ -142,14 +142,17 @@ TEST(VirtualRanks, EveryMessageIsToldOnceInTheOrderOfPosting) {
       const auto plans = virtual_plans(patterns, topology, route);
       Told forward;
       Told reversed;
-      visit_messages(plans, writer_to(forward));
-      visit_reversed_messages(plans, writer_to(reversed));
+      visit_messages(plans, topology, writer_to(forward));
+      visit_reversed_messages(plans, topology, writer_to(reversed));
       for (std::size_t m = 1; m < forward.size(); ++m) {
         const auto& [stage, from, to, entries] = forward[m];
         const auto& [stage_before, from_before, to_before, entries_before] = forward[m - 1];
         if (stage != stage_before || from != from_before) continue;
-        // First those above the sender, then those below it.
-        EXPECT_LT((to_before - from + n_ranks) % n_ranks, (to - from + n_ranks) % n_ranks);
+        // To other nodes first; of either, those above the sender, then those below it.
+        const auto place = [&, n = n_ranks, sender = from](int receiver) {
+          return std::pair(topology.same_node(sender, receiver), (receiver - sender + n) % n);
+        };
+        EXPECT_LT(place(to_before), place(to));
       }
       const std::size_t n_stages = plans.front().stages.size();
       Told turned;

@@ -223,9 +223,10 @@ TEST(ExchangeCost, IsTheSameFromEachRanksOwnPlan) {
           rank_loads(planned.plans[static_cast<std::size_t>(r)], planned.topology, r, machine));
     }
     ExchangeTally tally(machine, planned.topology);
-    comm::visit_messages(planned.plans, [&](std::size_t s, int from, int to, std::int64_t entries) {
-      tally.add(s, from, to, 8.0 * static_cast<double>(entries));
-    });
+    comm::visit_messages(planned.plans, planned.topology,
+                         [&](std::size_t s, int from, int to, std::int64_t entries) {
+                           tally.add(s, from, to, 8.0 * static_cast<double>(entries));
+                         });
     for (std::size_t s = 0; s < tally.n_stages(); ++s) {
       double busiest = 0;
       for (int r = 0; r < planned.topology.n_ranks(); ++r) {
@@ -269,9 +270,10 @@ TEST(ExchangeCost, GrowsWithEveryParameterAndMessage) {
   const Planned planned = random_plans(comm::Route::two_step);
   const auto cost_on = [&](const Machine& m, double bytes, bool one_more) {
     ExchangeTally tally(m, planned.topology);
-    comm::visit_messages(planned.plans, [&](std::size_t s, int from, int to, std::int64_t entries) {
-      tally.add(s, from, to, bytes * static_cast<double>(entries));
-    });
+    comm::visit_messages(planned.plans, planned.topology,
+                         [&](std::size_t s, int from, int to, std::int64_t entries) {
+                           tally.add(s, from, to, bytes * static_cast<double>(entries));
+                         });
     if (one_more) tally.add(0, 0, 4, bytes);
     return tally.total().total();
   };

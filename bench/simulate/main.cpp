@@ -16,6 +16,7 @@
 #include "nodewise/solve/matrix_operator.hpp"
 
 #include "problem.hpp"
+#include "simulate/predicted_times.hpp"
 #include "simulate/random_exchange.hpp"
 #include "simulate/route_times.hpp"
 
@@ -31,6 +32,7 @@ struct Arguments {
   std::string solve;   ///< the problem that is solved; empty: none
   std::vector<std::string> choices = {"direct:0", "two_step:1", "three_step:1"};
   std::vector<std::string> amg;
+  std::optional<std::string> platform;  ///< parameters of the simulated one
   std::string output = "/dev/stdout";
 };
 
@@ -65,12 +67,28 @@ bool report(const mpi::Comm& comm, const std::string& what, const std::vector<Ro
   return right;
 }
 
-bool exchange_randomly(const std::shared_ptr<const mpi::Comm>& comm,
-                       const RandomExchange& exchange) {
+/// Collective. Plans on rank 0, exchanges, and lets the event simulation say what it should take.
+bool exchange(const std::shared_ptr<const mpi::Comm>& comm, const std::string& what,
+              const WantedExchange& wanted, const Arguments& arguments) {
+  PlansByRoute plans;
+  if (comm->is_root()) plans = plan_all(wanted, comm->topology());
+  const bool right = report(*comm, what, time_routes(hand_out(comm, wanted, plans)));
+  if (!arguments.platform || !comm->is_root()) return right;
+  const Platform platform = read_platform(*arguments.platform);
+  for (std::size_t k = 0; k < plans.size(); ++k) {
+    output << fmt::format("predicted {} route={} us={:.3f}\n", what,
+                          comm::to_string(planned_routes[k]),
+                          1e6 * predicted_time(plans[k], comm->topology(), platform))
+           << std::flush;
+  }
+  return right;
+}
+
+bool exchange_randomly(const std::shared_ptr<const mpi::Comm>& comm, const Arguments& arguments) {
   WantedExchange wanted;
-  if (comm->is_root()) wanted = random_exchange(comm->size(), exchange);
-  return report(*comm, fmt::format("random degree={}", exchange.degree),
-                time_routes(plan_for_all(comm, wanted)));
+  if (comm->is_root()) wanted = random_exchange(comm->size(), arguments.exchange);
+  return exchange(comm, fmt::format("random degree={}", arguments.exchange.degree), wanted,
+                  arguments);
 }
 
 /// Local. The hierarchy as it is on so many ranks.
@@ -100,7 +118,7 @@ bool exchange_levels(const std::shared_ptr<const mpi::Comm>& comm, const Argumen
       what = fmt::format("level problem={} level={} rows={} nonzeros={}", arguments.levels, l,
                          A.rows().n_global(), A.nnz_global());
     }
-    right = report(*comm, what, time_routes(plan_for_all(comm, wanted))) && right;
+    right = exchange(comm, what, wanted, arguments) && right;
   }
   return right;
 }
@@ -153,7 +171,7 @@ bool run(const Arguments& arguments) {
     output << fmt::format("machine ranks={} nodes={}\n", comm->size(), comm->topology().n_nodes());
   }
   bool right = true;
-  if (arguments.random) right = exchange_randomly(comm, arguments.exchange) && right;
+  if (arguments.random) right = exchange_randomly(comm, arguments) && right;
   if (!arguments.levels.empty()) right = exchange_levels(comm, arguments) && right;
   if (!arguments.solve.empty()) right = solve_by_choices(comm, arguments) && right;
   // The last line: a simulation that ends before it has failed, whatever its exit status says.
@@ -176,6 +194,8 @@ int main(int argc, char** argv) {
   app.add_option("--levels", arguments.levels, "name:n, exchange every level of its hierarchy");
   app.add_option("--solve", arguments.solve, "name:n, solve it");
   app.add_option("--choice", arguments.choices, "route:level, what to solve it with");
+  app.add_option("--platform", arguments.platform,
+                 "name=number,...: predict the exchanges on the flat platform with this");
   app.add_option("--output", arguments.output, "the file that is written");
   app.add_option("--amg", arguments.amg, "name=value, an option of the hierarchy; may be repeated");
   CLI11_PARSE(app, argc, argv);

@@ -75,13 +75,11 @@ class Reader {
 };
 
 /// Local. For every rank its ghosts and plans.
-std::vector<Writer> plan_all(const WantedExchange& wanted, const mpi::Topology& topology) {
+std::vector<Writer> write_parts(const WantedExchange& wanted, const PlansByRoute& plans) {
   std::vector<Writer> parts(wanted.ghosts.size());
-  for (std::size_t r = 0; r < parts.size(); ++r) parts[r].put(wanted.ghosts[r]);
-  const std::vector<comm::Pattern> patterns = comm::virtual_patterns(wanted.starts, wanted.ghosts);
-  for (const comm::Route route : planned_routes) {
-    const std::vector<comm::Plan> plans = comm::virtual_plans(patterns, topology, route);
-    for (std::size_t r = 0; r < parts.size(); ++r) parts[r].put(plans[r]);
+  for (std::size_t r = 0; r < parts.size(); ++r) {
+    parts[r].put(wanted.ghosts[r]);
+    for (const std::vector<comm::Plan>& of_route : plans) parts[r].put(of_route[r]);
   }
   return parts;
 }
@@ -110,13 +108,22 @@ std::vector<std::int64_t> distribute(const mpi::Comm& comm, std::vector<Writer> 
 
 }  // namespace
 
-PlannedExchange plan_for_all(const std::shared_ptr<const mpi::Comm>& comm,
-                             const WantedExchange& wanted) {
+PlansByRoute plan_all(const WantedExchange& wanted, const mpi::Topology& topology) {
+  const std::vector<comm::Pattern> patterns = comm::virtual_patterns(wanted.starts, wanted.ghosts);
+  PlansByRoute plans;
+  for (const comm::Route route : planned_routes) {
+    plans.push_back(comm::virtual_plans(patterns, topology, route));
+  }
+  return plans;
+}
+
+PlannedExchange hand_out(const std::shared_ptr<const mpi::Comm>& comm, const WantedExchange& wanted,
+                         const PlansByRoute& plans) {
   std::vector<GlobalIndex> starts = wanted.starts;
   starts.resize(static_cast<std::size_t>(comm->size()) + 1);
   mpi::check(MPI_Bcast(starts.data(), comm->size() + 1, MPI_INT64_T, 0, comm->get()), "MPI_Bcast");
   std::vector<Writer> parts;
-  if (comm->is_root()) parts = plan_all(wanted, comm->topology());
+  if (comm->is_root()) parts = write_parts(wanted, plans);
   const std::vector<std::int64_t> words = distribute(*comm, std::move(parts));
   Reader reader(words);
   PlannedExchange mine{

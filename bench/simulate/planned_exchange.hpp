@@ -27,9 +27,14 @@ struct PlannedExchange {
   std::vector<comm::Plan> plans;  ///< one for each of planned_routes
 };
 
-/// Collective. `wanted` is read on rank 0 only. The plans are those that make_plan() would give
-/// each rank.
-PlannedExchange plan_for_all(const std::shared_ptr<const mpi::Comm>& comm,
-                             const WantedExchange& wanted);
+/// The plans of all ranks, for each of planned_routes.
+using PlansByRoute = std::vector<std::vector<comm::Plan>>;
+
+/// Local. The plans that make_plan() would give each rank.
+PlansByRoute plan_all(const WantedExchange& wanted, const mpi::Topology& topology);
+
+/// Collective. Gives every rank its part of what rank 0 has; elsewhere nothing is read.
+PlannedExchange hand_out(const std::shared_ptr<const mpi::Comm>& comm, const WantedExchange& wanted,
+                         const PlansByRoute& plans);
 
 }  // namespace nodewise::bench

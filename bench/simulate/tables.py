@@ -100,9 +100,63 @@ def markdown(results):
     return "\n".join(text)
 
 
-def replace(page, text):
+def compared(result):
+    """(what, route, SMPI's us, predicted us) of all that the event simulation predicted."""
+    rows = []
+    for kind, name in (("random", "random exchange"), ("level", "level {}")):
+        for level, routes in sorted(times(result, kind).items()):
+            wanted = {line["route"]: line["us"] for line in result["lines"]
+                      if line["kind"] == "predicted" and ("level" in line) == (kind == "level")
+                      and line.get("level", 0) == level}
+            rows += [(name.format(level), route, routes[route]["us"], us)
+                     for route, us in wanted.items()]
+    return rows
+
+
+def far_off(result):
+    """What is wrong with the predictions of a result: one by more than a tenth, or half of them by
+    more than two in a hundred."""
+    rows = compared(result)
+    errors = sorted((abs(us / smpi - 1), what, route) for what, route, smpi, us in rows)
+    wrong = [f"the event simulation of {what}, {route}, is off by {error:.1%}"
+             for error, what, route in errors if error > 0.1]
+    if errors and errors[len(errors) // 2][0] > 0.02:
+        wrong.append(f"the event simulation is off by {errors[len(errors) // 2][0]:.1%} in the median")
+    return wrong
+
+
+def same_order(rows):
+    """Of how many exchanges the fastest route is the predicted one, and of how many in all."""
+    by_exchange = collections.defaultdict(list)
+    for what, route, smpi, us in rows:
+        by_exchange[what].append((route, smpi, us))
+    same = sum(min(routes, key=lambda r: r[1])[0] == min(routes, key=lambda r: r[2])[0]
+               for routes in by_exchange.values())
+    return same, len(by_exchange)
+
+
+def comparison(results):
+    """The event simulation beside SMPI: a line for each run, and all exchanges under "base"."""
+    summary, single = [], []
+    for r in sorted(results, key=ranks):
+        rows = compared(r)
+        errors = sorted(abs(us / smpi - 1) for _, _, smpi, us in rows)
+        within = sum(error <= 0.05 for error in errors)
+        same, n = same_order(rows)
+        summary.append([ranks(r), r["assumption"], len(rows), f"{100 * errors[len(errors) // 2]:.1f}",
+                        f"{100 * errors[-1]:.1f}", f"{within} of {len(rows)}", f"{same} of {n}"])
+        if r["assumption"] == "base":
+            single += [[ranks(r), what, route, f"{smpi:.2f}", f"{us:.2f}", f"{us / smpi:.3f}"]
+                       for what, route, smpi, us in rows]
+    return "\n".join(
+        table(["ranks", "assumption", "exchanges", "median error, %", "largest error, %",
+               "within 5 %", "fastest route right"], summary)
+        + table(["ranks", "exchange", "route", "SMPI, us", "event simulation, us", "ratio"], single))
+
+
+def replace(page, mark, text):
     """Puts the text between the page's markers."""
-    begin, end = "<!-- simulated: begin -->", "<!-- simulated: end -->"
+    begin, end = f"<!-- {mark}: begin -->", f"<!-- {mark}: end -->"
     head, rest = page.read_text().split(begin)
     page.write_text(f"{head}{begin}\n\n{text}\n{end}{rest.split(end)[1]}")
 

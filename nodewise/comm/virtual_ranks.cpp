@@ -107,20 +107,23 @@ std::size_t stages_of(std::span<const Plan> plans) {
 /// Of one rank, in the order in which it posts them.
 template <class Visit>
 void visit_in_order(std::span<const int> ranks, std::span<const LocalIndex> offsets, int rank,
-                    const Visit& visit) {
+                    const mpi::Topology& topology, const Visit& visit) {
   const Rotation rotation(ranks, rank);
-  for (std::size_t k = 0; k < ranks.size(); ++k) {
-    const std::size_t i = rotation[k];
-    visit(i, ranks[i], offsets[i + 1] - offsets[i]);
+  for (const bool on_node : {false, true}) {
+    for (std::size_t k = 0; k < ranks.size(); ++k) {
+      const std::size_t i = rotation[k];
+      if (topology.same_node(rank, ranks[i]) != on_node) continue;
+      visit(i, ranks[i], offsets[i + 1] - offsets[i]);
+    }
   }
 }
 
 /// Runs the plans of all ranks on the lengths of records instead of the records.
 class RecordRun {
  public:
-  RecordRun(std::span<const Plan> plans, std::span<const Offset> offsets,
-            const MessageVisitor& visit)
-      : plans_(plans), visit_(visit), received_(plans.size()) {
+  RecordRun(std::span<const Plan> plans, const mpi::Topology& topology,
+            std::span<const Offset> offsets, const MessageVisitor& visit)
+      : plans_(plans), topology_(topology), visit_(visit), received_(plans.size()) {
     std::size_t first = 0;
     for (const Plan& plan : plans) {
       const auto n = static_cast<std::size_t>(plan.n_owned);
@@ -150,16 +153,17 @@ class RecordRun {
     for (std::size_t r = 0; r < plans_.size(); ++r) {
       const Stage& stage = plans_[r].stages[s];
       const int from = static_cast<int>(r);
-      visit_in_order(
-          stage.send_ranks, stage.send_offsets, from, [&](std::size_t i, int rank, LocalIndex) {
-            auto& to = arriving[static_cast<std::size_t>(rank)];
-            Offset items = 0;
-            for (LocalIndex k = stage.send_offsets[i]; k < stage.send_offsets[i + 1]; ++k) {
-              to.push_back(length(r, stage.send_entries[static_cast<std::size_t>(k)]));
-              items += to.back();
-            }
-            if (items > 0) visit_(s, from, rank, items);
-          });
+      visit_in_order(stage.send_ranks, stage.send_offsets, from, topology_,
+                     [&](std::size_t i, int rank, LocalIndex) {
+                       auto& to = arriving[static_cast<std::size_t>(rank)];
+                       Offset items = 0;
+                       for (LocalIndex k = stage.send_offsets[i]; k < stage.send_offsets[i + 1];
+                            ++k) {
+                         to.push_back(length(r, stage.send_entries[static_cast<std::size_t>(k)]));
+                         items += to.back();
+                       }
+                       if (items > 0) visit_(s, from, rank, items);
+                     });
     }
     for (std::size_t r = 0; r < plans_.size(); ++r) {
       received_[r].insert(received_[r].end(), arriving[r].begin(), arriving[r].end());
@@ -167,6 +171,7 @@ class RecordRun {
   }
 
   std::span<const Plan> plans_;
+  const mpi::Topology& topology_;
   const MessageVisitor& visit_;
   std::vector<std::vector<Offset>> received_;   // lengths of what each rank received
   std::vector<std::span<const Offset>> owned_;  // offsets of its own
@@ -174,41 +179,44 @@ class RecordRun {
 
 }  // namespace
 
-void visit_messages(std::span<const Plan> plans, const MessageVisitor& visit) {
+void visit_messages(std::span<const Plan> plans, const mpi::Topology& topology,
+                    const MessageVisitor& visit) {
   for (std::size_t s = 0; s < stages_of(plans); ++s) {
     for (std::size_t r = 0; r < plans.size(); ++r) {
       const Stage& stage = plans[r].stages[s];
       const int from = static_cast<int>(r);
-      visit_in_order(stage.send_ranks, stage.send_offsets, from,
+      visit_in_order(stage.send_ranks, stage.send_offsets, from, topology,
                      [&](std::size_t, int to, LocalIndex entries) { visit(s, from, to, entries); });
     }
   }
 }
 
-void visit_reversed_messages(std::span<const Plan> plans, const MessageVisitor& visit) {
+void visit_reversed_messages(std::span<const Plan> plans, const mpi::Topology& topology,
+                             const MessageVisitor& visit) {
   const std::size_t n_stages = stages_of(plans);
   for (std::size_t s = 0; s < n_stages; ++s) {
     for (std::size_t r = 0; r < plans.size(); ++r) {
       const Stage& stage = plans[r].stages[n_stages - 1 - s];
       const int from = static_cast<int>(r);
-      visit_in_order(stage.recv_ranks, stage.recv_offsets, from,
+      visit_in_order(stage.recv_ranks, stage.recv_offsets, from, topology,
                      [&](std::size_t, int to, LocalIndex entries) { visit(s, from, to, entries); });
     }
   }
 }
 
-void visit_record_messages(std::span<const Plan> plans, std::span<const Offset> offsets,
-                           const MessageVisitor& visit) {
-  RecordRun(plans, offsets, visit).run();
+void visit_record_messages(std::span<const Plan> plans, const mpi::Topology& topology,
+                           std::span<const Offset> offsets, const MessageVisitor& visit) {
+  RecordRun(plans, topology, offsets, visit).run();
 }
 
 std::vector<Traffic> virtual_record_traffic(std::span<const Plan> plans,
                                             const mpi::Topology& topology,
                                             std::span<const Offset> offsets) {
   std::vector<Traffic> sent(plans.size());
-  visit_record_messages(plans, offsets, [&](std::size_t, int from, int to, std::int64_t items) {
-    sent[static_cast<std::size_t>(from)].add(topology, from, to, items);
-  });
+  visit_record_messages(plans, topology, offsets,
+                        [&](std::size_t, int from, int to, std::int64_t items) {
+                          sent[static_cast<std::size_t>(from)].add(topology, from, to, items);
+                        });
   return sent;
 }
 

@@ -30,15 +30,17 @@ using MessageVisitor =
     std::function<void(std::size_t stage, int from, int to, std::int64_t entries)>;
 
 /// Local. Tells of every message of one forward run of the plans, stage by stage and rank by rank,
-/// those of a rank in the order in which it posts them.
-void visit_messages(std::span<const Plan> plans, const MessageVisitor& visit);
+/// those of a rank in the order in which it posts them: to other nodes first.
+void visit_messages(std::span<const Plan> plans, const mpi::Topology& topology,
+                    const MessageVisitor& visit);
 /// Likewise of one reversed run, whose first stage is the last of the plans.
-void visit_reversed_messages(std::span<const Plan> plans, const MessageVisitor& visit);
+void visit_reversed_messages(std::span<const Plan> plans, const mpi::Topology& topology,
+                             const MessageVisitor& visit);
 /// Likewise of records of varying length that travel forwards, their lengths not counted: entries
 /// are items of records here. Record i of all ranks together, in their order, has offsets[i + 1] -
 /// offsets[i] items. Records without items make no message.
-void visit_record_messages(std::span<const Plan> plans, std::span<const Offset> offsets,
-                           const MessageVisitor& visit);
+void visit_record_messages(std::span<const Plan> plans, const mpi::Topology& topology,
+                           std::span<const Offset> offsets, const MessageVisitor& visit);
 
 /// Local. What each rank sends in one forward run of its plan.
 std::vector<Traffic> virtual_traffic(std::span<const Plan> plans, const mpi::Topology& topology);

@@ -159,9 +159,10 @@ int ExchangeTally::busiest_rank(std::size_t s) const {
 ExchangeCost forward_cost(std::span<const comm::Plan> plans, const mpi::Topology& topology,
                           const Machine& machine, const ExchangeCostOptions& options) {
   ExchangeTally tally(machine, topology, options);
-  comm::visit_messages(plans, [&](std::size_t stage, int from, int to, std::int64_t entries) {
-    tally.add(stage, from, to, static_cast<double>(entries) * options.bytes_per_entry);
-  });
+  comm::visit_messages(
+      plans, topology, [&](std::size_t stage, int from, int to, std::int64_t entries) {
+        tally.add(stage, from, to, static_cast<double>(entries) * options.bytes_per_entry);
+      });
   return tally.total();
 }
 
@@ -169,7 +170,7 @@ ExchangeCost reversed_cost(std::span<const comm::Plan> plans, const mpi::Topolog
                            const Machine& machine, const ExchangeCostOptions& options) {
   ExchangeTally tally(machine, topology, options);
   comm::visit_reversed_messages(
-      plans, [&](std::size_t stage, int from, int to, std::int64_t entries) {
+      plans, topology, [&](std::size_t stage, int from, int to, std::int64_t entries) {
         tally.add(stage, from, to, static_cast<double>(entries) * options.bytes_per_entry);
       });
   return tally.total();
@@ -183,7 +184,7 @@ ExchangeCost record_cost(std::span<const comm::Plan> plans, const mpi::Topology&
   ExchangeCost cost = forward_cost(plans, topology, machine, of_lengths);
   ExchangeTally tally(machine, topology, options);
   comm::visit_record_messages(
-      plans, offsets, [&](std::size_t stage, int from, int to, std::int64_t items) {
+      plans, topology, offsets, [&](std::size_t stage, int from, int to, std::int64_t items) {
         tally.add(stage, from, to, static_cast<double>(items) * options.bytes_per_entry);
       });
   return cost += tally.total();
