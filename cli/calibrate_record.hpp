@@ -16,6 +16,8 @@ struct Repeats {
   bool empty() const { return seconds.empty(); }
   /// NaN where there are none.
   double median() const;
+  /// The time that this part of all is below, between two of them in proportion; NaN likewise.
+  double quantile(double part) const;
 };
 
 /// Messages of one size.

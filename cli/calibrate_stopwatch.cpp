@@ -28,11 +28,17 @@ void wait_quietly(MPI_Request& request) {
 }  // namespace
 
 double Repeats::median() const {
+  return quantile(0.5);
+}
+
+double Repeats::quantile(double part) const {
   if (seconds.empty()) return std::numeric_limits<double>::quiet_NaN();
   std::vector<double> sorted = seconds;
   std::sort(sorted.begin(), sorted.end());
-  const std::size_t n = sorted.size();
-  return (sorted[(n - 1) / 2] + sorted[n / 2]) / 2;
+  const double place = part * static_cast<double>(sorted.size() - 1);
+  const auto below = static_cast<std::size_t>(place);
+  const std::size_t above = std::min(below + 1, sorted.size() - 1);
+  return std::lerp(sorted[below], sorted[above], place - static_cast<double>(below));
 }
 
 double OverlapTimes::fraction() const {

@@ -10,18 +10,6 @@ namespace nodewise::cli {
 
 namespace {
 
-/// "2.31 us", with the unit that leaves one to three digits.
-std::string duration(double seconds) {
-  if (!std::isfinite(seconds)) return "-";
-  constexpr const char* units[] = {"s", "ms", "us", "ns", "ps"};
-  std::size_t unit = 0;
-  while (seconds < 0.9995 && seconds > 0 && unit + 1 < std::size(units)) {
-    seconds *= 1000;
-    ++unit;
-  }
-  return fmt::format("{:.3g} {}", seconds, units[unit]);
-}
-
 std::string rate(double bytes_per_s) {
   if (!std::isfinite(bytes_per_s)) return "-";
   return human_bytes(bytes_per_s) + "/s";

@@ -94,6 +94,15 @@ bool is_tuned_with(const Option& option) {
          std::find(names.begin(), names.end(), option.name) == names.end();
 }
 
+/// What `nodewise bench` takes: which matrix, which levels, which ranks, which smoother.
+bool is_benched_with(const Option& option) {
+  if (is_one_of(option, {"json", "preset", "quiet", "progress", "seconds", "smoother", "route",
+                         "route-from-level", "jacobi-weight"})) {
+    return true;
+  }
+  return option.belongs_to(Command::inspect) && option.belongs_to(Command::solve);
+}
+
 std::vector<Option> make_catalog() {
   const std::vector<Command> any = {Command::solve, Command::inspect, Command::predict,
                                     Command::convert};
@@ -119,6 +128,7 @@ std::vector<Option> make_catalog() {
   append(all, "Output", "output", solve, result_fields(), &Settings::result);
   append(all, "Output", "output", any, console_fields(), &Settings::console);
   append(all, "Tuning", "tune", {Command::tune}, tune_fields(), &Settings::tune);
+  append(all, "Measuring kernels", "bench", {Command::bench}, bench_fields(), &Settings::bench);
   append(all, "Calibration", "calibrate", {Command::calibrate}, calibrate_fields(),
          &Settings::calibrate);
   append(all, "Pages", "page", {Command::options}, page_fields(), &Settings::page);
@@ -134,6 +144,7 @@ std::vector<Option> make_catalog() {
     if (leaves_levels_alone(option)) option.commands = solve;
     if (decides_exchanges(option)) option.commands.push_back(Command::predict);
     if (is_of_the_real_run(option)) std::erase(option.commands, Command::predict);
+    if (is_benched_with(option)) option.commands.push_back(Command::bench);
     if (is_tuned_with(option)) option.commands.push_back(Command::tune);
     if (option.name == "problem") option.standard.clear();  // without it a file is read
   }
@@ -178,6 +189,8 @@ std::span<const CommandInfo> commands() {
        "predict what the levels cost on a machine described by a file, for any number of ranks"},
       {Command::tune, "tune", "A.mtx | --problem NAME",
        "try combinations of options, and say which solves A x = b fastest"},
+      {Command::bench, "bench", "spmv A.mtx | spmv --problem NAME",
+       "measure the kernels of every level against the bandwidth of the memory"},
       {Command::convert, "convert", "IN OUT | --problem NAME OUT",
        "write a matrix, or a model problem, in the format that OUT's name ends in"},
       {Command::calibrate, "calibrate", "",

@@ -1,6 +1,7 @@
 #include "cli/format.hpp"
 
 #include <array>
+#include <cmath>
 
 #include <fmt/format.h>
 
@@ -31,6 +32,17 @@ std::string human_bytes(double bytes) {
 std::string human_seconds(double seconds) {
   const int decimals = seconds >= 99.95 ? 0 : seconds >= 9.995 ? 1 : seconds >= 0.9995 ? 2 : 3;
   return fmt::format("{:.{}f} s", seconds, decimals);
+}
+
+std::string duration(double seconds) {
+  if (!std::isfinite(seconds)) return "-";
+  constexpr std::array<const char*, 5> units = {"s", "ms", "us", "ns", "ps"};
+  std::size_t unit = 0;
+  while (seconds < 0.9995 && seconds > 0 && unit + 1 < units.size()) {
+    seconds *= 1000;
+    ++unit;
+  }
+  return fmt::format("{:.3g} {}", seconds, units[unit]);
 }
 
 std::string counted(std::int64_t count, std::string_view singular, std::string_view plural) {

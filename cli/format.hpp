@@ -14,6 +14,8 @@ std::string grouped(std::int64_t value);
 std::string human_bytes(double bytes);
 /// "0.012 s", "3.45 s", "125 s".
 std::string human_seconds(double seconds);
+/// "2.31 us", with the unit that leaves one to three digits; "-" for what is no number.
+std::string duration(double seconds);
 /// "3 levels", "1 level".
 std::string counted(std::int64_t count, std::string_view singular, std::string_view plural = "");
 /// Lines of at most `width` columns, broken at spaces.

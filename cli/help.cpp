@@ -17,8 +17,8 @@ constexpr std::size_t left_width = 34;
 
 const std::vector<std::string>& groups() {
   static const std::vector<std::string> names = {
-      "Input",         "Model problems", "Solver", "Multigrid",   "Placement", "Prediction",
-      "Communication", "Output",         "Tuning", "Calibration", "Pages"};
+      "Input",         "Model problems", "Solver", "Multigrid",         "Placement",   "Prediction",
+      "Communication", "Output",         "Tuning", "Measuring kernels", "Calibration", "Pages"};
   return names;
 }
 
@@ -115,7 +115,7 @@ std::string command_help(Command command) {
   for (const std::string& group : groups()) text += group_text(group, &command);
   if (command == Command::calibrate) text += exit_codes_text();
   if (command == Command::solve || command == Command::inspect || command == Command::predict ||
-      command == Command::tune || command == Command::convert) {
+      command == Command::tune || command == Command::bench || command == Command::convert) {
     text +=
         "Files are Matrix Market (.mtx, read also with gzip) or PETSc binary (.petsc, .bin).\n"
         "A flag may be given a value: --graph-laplacian=false.\n\n";
@@ -150,7 +150,8 @@ std::string options_markdown() {
       "`--preset`,\n"
       "`--output` and `--profile`, to `nodewise tune`. `nodewise inspect` takes what says which "
       "matrix, which levels, which\n"
-      "ranks, and where to report: `nodewise inspect --help`.\n";
+      "ranks, and where to report: `nodewise inspect --help`; `nodewise bench` takes that, the\n"
+      "smoother, `--seconds` and the group Measuring kernels.\n";
   for (const std::string& group : groups()) text += group_markdown(group);
   return text;
 }

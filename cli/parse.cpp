@@ -105,7 +105,7 @@ void run_parser(CLI::App& app, std::span<const std::string> words) {
 void check_file_count(const Settings& s) {
   const std::size_t files = s.files.size();
   if (s.command == Command::solve || s.command == Command::inspect ||
-      s.command == Command::predict || s.command == Command::tune) {
+      s.command == Command::predict || s.command == Command::tune || s.command == Command::bench) {
     if (s.is_model_problem() && files > 0) {
       fail(fmt::format("give a matrix file or --problem, not both ('{}')", s.files[0]));
     }
@@ -113,8 +113,9 @@ void check_file_count(const Settings& s) {
       fail("no matrix: give a Matrix Market file, or a model problem by --problem NAME");
     }
     if (files > 1) {
-      const char* hint =
-          s.command != Command::inspect ? " (a right-hand side is given by --rhs)" : "";
+      const char* hint = s.command != Command::inspect && s.command != Command::bench
+                             ? " (a right-hand side is given by --rhs)"
+                             : "";
       fail(fmt::format("one matrix at a time: '{}' is one file too many{}", s.files[1], hint));
     }
   } else if (s.command == Command::convert) {
@@ -128,6 +129,16 @@ void check_file_count(const Settings& s) {
   } else if (files > 0) {
     fail(fmt::format("unexpected argument '{}'", s.files[0]));
   }
+}
+
+/// Takes the word that says what to measure from the arguments.
+void take_benchmark(Settings& s) {
+  if (s.files.empty()) fail("bench needs to be told what to measure: nodewise bench spmv A.mtx");
+  if (s.files[0] != "spmv") {
+    fail(fmt::format("there is no benchmark '{}'; did you mean 'nodewise bench spmv {}'?",
+                     s.files[0], s.files[0]));
+  }
+  s.files.erase(s.files.begin());
 }
 
 void check_prediction(const Settings& s) {
@@ -261,6 +272,7 @@ Settings parse_command(Command command, std::span<const std::string> words) {
     fail(fmt::format("unexpected argument '{}'", word));
   }
   store(settings, collected);
+  if (command == Command::bench) take_benchmark(settings);
   check_file_count(settings);
   check_combinations(settings);
   return settings;

@@ -9,6 +9,7 @@
 #include "nodewise/base/version.hpp"
 #include "nodewise/mpi/agree.hpp"
 
+#include "cli/bench_command.hpp"
 #include "cli/calibrate_command.hpp"
 #include "cli/catalog.hpp"
 #include "cli/convert_command.hpp"
@@ -70,6 +71,8 @@ ExitCode run_command(const std::shared_ptr<const mpi::Comm>& world,
       return predict_command(world, settings, words);
     case Command::tune:
       return tune_command(world, settings, words);
+    case Command::bench:
+      return bench_command(world, settings, words);
     case Command::convert:
       return convert_command(world, settings);
     case Command::calibrate:

@@ -186,6 +186,14 @@ std::span<const Field<TuneOptions>> tune_fields() {
   return fields;
 }
 
+std::span<const Field<BenchOptions>> bench_fields() {
+  static const std::vector<Field<BenchOptions>> fields = {
+      field("vectors", &BenchOptions::vectors,
+            "how many vectors side by side the product with several has", 2, 64),
+  };
+  return fields;
+}
+
 std::span<const Field<PageOptions>> page_fields() {
   static const std::vector<Field<PageOptions>> fields = {
       field("markdown", &PageOptions::markdown, "print the reference page docs/options.md"),

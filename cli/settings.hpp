@@ -15,7 +15,18 @@
 
 namespace nodewise::cli {
 
-enum class Command { help, solve, inspect, predict, tune, convert, calibrate, options, version };
+enum class Command {
+  help,
+  solve,
+  inspect,
+  predict,
+  tune,
+  bench,
+  convert,
+  calibrate,
+  options,
+  version
+};
 /// `automatic`, then those of solve::Method in its order.
 enum class SolverChoice {
   automatic,
@@ -106,6 +117,11 @@ struct TuneOptions {
   int max_candidates = 16;
 };
 
+/// What `nodewise bench` measures besides.
+struct BenchOptions {
+  int vectors = 4;
+};
+
 /// What `nodewise options` prints.
 struct PageOptions {
   bool markdown = false;
@@ -135,6 +151,7 @@ struct Settings {
   CalibrateOptions calibrate;
   PredictOptions predict;
   TuneOptions tune;
+  BenchOptions bench;
   PageOptions page;
 
   bool has(const std::string& option) const { return given.count(option) != 0; }
@@ -158,6 +175,7 @@ std::span<const Field<VirtualOptions>> virtual_fields();
 std::span<const Field<CalibrateOptions>> calibrate_fields();
 std::span<const Field<PredictOptions>> predict_fields();
 std::span<const Field<TuneOptions>> tune_fields();
+std::span<const Field<BenchOptions>> bench_fields();
 std::span<const Field<PageOptions>> page_fields();
 
 }  // namespace nodewise::cli

@@ -4,6 +4,7 @@
 #include "nodewise/base/error.hpp"
 #include "nodewise/io/machine_file.hpp"
 #include "nodewise/model/allreduce_cost.hpp"
+#include "nodewise/model/code_balance.hpp"
 #include "nodewise/model/contention.hpp"
 #include "nodewise/model/message_cost.hpp"
 #include "nodewise/model/product_cost.hpp"
@@ -163,6 +164,49 @@ TEST(AllreduceCost, IsNothingForOneRankAndGrows) {
             allreduce_s(machine, AllreduceAlgorithm::recursive_doubling, 64, 16, 8));
   EXPECT_LT(allreduce_s(machine, AllreduceAlgorithm::reduce_scatter_allgather, 64, 16, 1e7),
             allreduce_s(machine, AllreduceAlgorithm::recursive_doubling, 64, 16, 1e7));
+}
+
+TEST(CodeBalance, IsThatOfTheEquation) {
+  // 100 rows of 15 entries, whose pointers the paper leaves out.
+  const KernelTraffic t = product_traffic({100, 100, 1500, 8, 4, 0});
+  EXPECT_DOUBLE_EQ(t.bytes() / t.flops, 6 + 12.0 / 15);  // (1)
+  const KernelTraffic others = product_traffic({100, 0, 0, 8, 4, 0});
+  EXPECT_DOUBLE_EQ((t + others).bytes() / t.flops, 6 + 20.0 / 15);  // (2): all rows twice
+  EXPECT_DOUBLE_EQ(product_traffic({100, 100, 1500}).bytes(), t.bytes() + 800);
+  const KernelTraffic single = product_traffic({100, 100, 1500, 4, 4, 0});
+  EXPECT_DOUBLE_EQ(single.bytes() / single.flops, 4 + 6.0 / 15);
+}
+
+TEST(CodeBalance, SeveralVectorsReadTheMatrixOnce) {
+  const KernelTraffic one = product_traffic({10, 20, 60});
+  const KernelTraffic four = product_traffic({10, 20, 60}, 4);
+  EXPECT_EQ(four.matrix_bytes, one.matrix_bytes);
+  EXPECT_EQ(four.read_bytes, 4 * 20 * 8);
+  EXPECT_EQ(four.written_bytes, 4 * 10 * 8);
+  EXPECT_EQ(four.flops, 4 * one.flops);
+}
+
+TEST(CodeBalance, TransposedProductsFillTheirResultFirst) {
+  EXPECT_EQ(transposed_traffic({10, 4, 30}), (KernelTraffic{60, 30 * 12 + 80, 80, 2 * 32}));
+}
+
+TEST(CodeBalance, TheBoundIsOfTriadsAndOfReading) {
+  const MemoryBandwidth bandwidth = {4, 8};
+  EXPECT_EQ(least_s(vector_traffic(10, 2, 1, 2), bandwidth), 320 / 4.0) << "a triad";
+  EXPECT_EQ(least_s(vector_traffic(10, 0, 1, 0), bandwidth), 160 / 4.0) << "writing alone";
+  EXPECT_EQ(least_s(vector_traffic(10, 2, 0, 2), bandwidth), 160 / 8.0) << "reading alone";
+  EXPECT_EQ(least_s(vector_traffic(10, 5, 1, 2), bandwidth), 320 / 4.0 + 240 / 8.0);
+  EXPECT_EQ(least_s(2 * vector_traffic(10, 5, 1, 2), bandwidth), 2 * (320 / 4.0 + 240 / 8.0));
+}
+
+TEST(CodeBalance, KappaIsWhatIsReadBesides) {
+  const MemoryBandwidth bandwidth = {4, 8};
+  const KernelTraffic t = product_traffic({100, 100, 1500});
+  const double least = least_s(t, bandwidth);
+  EXPECT_NEAR(kappa(least, t, 1500, bandwidth), 0, 1e-12);
+  // x once more: 8 bytes for each of 100 columns.
+  EXPECT_NEAR(kappa(least + 800 / 8.0, t, 1500, bandwidth), 800.0 / 1500, 1e-9);
+  EXPECT_LT(kappa(least / 2, t, 1500, bandwidth), 0);
 }
 
 }  // namespace

@@ -1,0 +1,89 @@
+#include <limits>
+
+#include "cli/bench_record.hpp"
+#include "cli/json_parts.hpp"
+
+namespace nodewise::cli {
+
+namespace {
+
+/// Raised whenever a field changes its meaning or goes away; new fields leave it as it is.
+constexpr int schema_version = 1;
+constexpr double nothing = std::numeric_limits<double>::quiet_NaN();
+
+Json times_json(const Repeats& times) {
+  return {{"median", number(times.median())},
+          {"lower_quartile", number(times.quantile(0.25))},
+          {"upper_quartile", number(times.quantile(0.75))},
+          {"count", times.seconds.size()}};
+}
+
+Json kernel_json(const BenchRecord& record, const KernelRecord& kernel) {
+  const auto counted = [&](double value) { return number(kernel.has_traffic ? value : nothing); };
+  const model::KernelTraffic& traffic = kernel.traffic;
+  const std::optional<bool> in_cache = record.is_in_cache(kernel);
+  const double least = kernel.has_traffic ? model::least_s(traffic, record.bandwidth()) : nothing;
+  return {{"kernel", kernel.name},
+          {"vectors", kernel.vectors},
+          {"precision", kernel.single_precision ? "single" : "double"},
+          {"data_bytes", kernel.data_bytes},
+          {"in_cache", in_cache ? Json(*in_cache) : Json(nullptr)},
+          {"flops", counted(traffic.flops)},
+          {"matrix_bytes", counted(traffic.matrix_bytes)},
+          {"read_bytes", counted(traffic.read_bytes)},
+          {"written_bytes", counted(traffic.written_bytes)},
+          {"moved_bytes", counted(traffic.bytes())},
+          {"times_s", times_json(kernel.times)},
+          {"flops_per_s", counted(kernel.flops_per_s())},
+          {"bytes_per_s", counted(kernel.bytes_per_s())},
+          {"bound_s", number(least)},
+          {"share_of_bound", number(record.share_of_bound(kernel))},
+          {"kappa_bytes", number(record.kappa(kernel))}};
+}
+
+Json levels_json(const BenchRecord& record) {
+  Json levels = Json::array();
+  for (std::size_t l = 0; l < record.levels.size(); ++l) {
+    Json kernels = Json::array();
+    for (const KernelRecord& kernel : record.kernels) {
+      if (std::cmp_equal(kernel.level, l)) kernels.push_back(kernel_json(record, kernel));
+    }
+    levels.push_back({{"level", l},
+                      {"rows", record.levels[l].rows},
+                      {"nonzeros", record.levels[l].nonzeros},
+                      {"matrix_bytes", record.level_bytes[l]},
+                      {"kernels", kernels}});
+  }
+  return levels;
+}
+
+}  // namespace
+
+std::string bench_json(const BenchRecord& record, const Settings& settings) {
+  const model::MemoryBandwidth bandwidth = record.bandwidth();
+  const MatrixFacts& matrix = record.matrix;
+  return dumped({{"schema_version", schema_version},
+                 {"program", program_json()},
+                 {"command_line", record.command_line},
+                 {"machine", machine_json(record.machine)},
+                 {"options", options_json(settings, Command::bench)},
+                 {"preset", preset_json(record.preset)},
+                 {"matrix",
+                  {{"source", matrix.source},
+                   {"format", text_or_null(matrix.format)},
+                   {"graph_laplacian", matrix.graph_laplacian},
+                   {"rows", matrix.rows},
+                   {"nonzeros", matrix.nonzeros},
+                   {"symmetric", matrix.symmetric}}},
+                 {"cache_bytes", number(record.cache_bytes > 0 ? record.cache_bytes : nothing)},
+                 {"memory",
+                  {{"array_bytes", record.array_bytes},
+                   {"triad_bytes_per_s", number(bandwidth.triad_bytes_per_s)},
+                   {"triad_times_s", times_json(record.triad)},
+                   {"reading_bytes_per_s", number(bandwidth.reading_bytes_per_s)},
+                   {"reading_times_s", times_json(record.reading)}}},
+                 {"levels", levels_json(record)},
+                 {"seconds", record.seconds}});
+}
+
+}  // namespace nodewise::cli

@@ -1,0 +1,24 @@
+// What the kernels of a level move, counted on this rank from what is stored.
+#pragma once
+
+#include "nodewise/amg/options.hpp"
+#include "nodewise/matrix/dist_matrix.hpp"
+#include "nodewise/model/code_balance.hpp"
+
+namespace nodewise::cli {
+
+/// Local. Of a product with both parts of the matrix.
+template <class T>
+model::KernelTraffic traffic_of_product(const matrix::DistMatrix<T>& A, int width = 1);
+/// Local. Of one with the columns of this rank alone.
+model::KernelTraffic traffic_of_own_product(const matrix::DistMatrix<double>& A);
+model::KernelTraffic traffic_of_residual(const matrix::DistMatrix<double>& A);
+model::KernelTraffic traffic_of_transposed(const matrix::DistMatrix<double>& A);
+
+/// Whether the traffic of the smoother's sweeps is counted here.
+bool counts_sweeps(amg::SmootherKind kind);
+/// Local. Of a sweep, from zero or from what x holds.
+model::KernelTraffic traffic_of_sweep(const matrix::DistMatrix<double>& A,
+                                      const amg::Options& options, bool from_zero);
+
+}  // namespace nodewise::cli

@@ -1,0 +1,75 @@
+"""`nodewise bench spmv`: that all kernels are measured and counted. No times are tested."""
+
+import json
+
+import jsonschema
+import pytest
+
+from conftest import laplacian, write_market
+
+SHORT = ["--seconds", "0.1", "--quiet"]
+
+
+@pytest.fixture
+def bench(nodewise, tmp_path, source):
+    """Measures, and gives the report."""
+
+    def run(*words, ranks=1):
+        result = nodewise("bench", "spmv", *words, *SHORT, "--json", "r.json", ranks=ranks)
+        assert result.code == 0, result.err
+        report = json.loads((tmp_path / "r.json").read_text())
+        schema = json.loads((source / "docs" / "bench.schema.json").read_text())
+        jsonschema.Draft7Validator(schema).validate(report)
+        return report
+
+    return run
+
+
+def kernels_of(level):
+    return {(k["kernel"], k["vectors"], k["precision"]): k for k in level["kernels"]}
+
+
+def test_counts_are_those_of_the_storage(bench, tmp_path):
+    path = write_market(tmp_path / "A.mtx", 30, 30, laplacian(30))
+    report = bench(path, "--vectors", 3)
+    level = report["levels"][0]
+    rows, nonzeros = level["rows"], level["nonzeros"]
+    assert (rows, nonzeros) == (30, 88)
+    kernels = kernels_of(level)
+    product = kernels["product", 1, "double"]
+    assert product["flops"] == 2 * nonzeros
+    assert product["matrix_bytes"] == 12 * nonzeros + 8 * rows
+    assert product["moved_bytes"] == product["matrix_bytes"] + 24 * rows
+    assert product["kappa_bytes"] is None or not product["in_cache"]
+    single = kernels["product", 1, "single"]
+    assert single["moved_bytes"] == 8 * nonzeros + 8 * rows + 12 * rows
+    three = kernels["product", 3, "double"]
+    assert three["moved_bytes"] == product["matrix_bytes"] + 3 * 24 * rows
+    assert kernels["residual", 1, "double"]["read_bytes"] == 16 * rows
+    assert all(k["times_s"]["count"] > 0 for k in kernels.values())
+
+
+def test_levels_have_sweeps_and_transfers_on_several_ranks(bench):
+    report = bench("--problem", "laplace5", "--n", 20, "--max-coarse-rows", 20, ranks=2)
+    assert len(report["levels"]) > 1
+    for level in report["levels"][:-1]:
+        names = {k["kernel"] for k in level["kernels"]}
+        wanted = {"first_sweep", "sweep", "restriction", "interpolation"}
+        assert wanted | {"own_product", "product", "residual"} == names
+        assert all(k["moved_bytes"] > 0 for k in level["kernels"])
+    assert report["memory"]["triad_bytes_per_s"] > 0
+
+
+def test_sweeps_that_are_not_counted_are_timed(bench):
+    report = bench("--problem", "laplace5", "--n", 8, "--smoother", "ilu0")
+    sweep = kernels_of(report["levels"][0])["sweep", 1, "double"]
+    assert sweep["moved_bytes"] is None and sweep["share_of_bound"] is None
+    assert sweep["times_s"]["median"] > 0
+
+
+def test_a_benchmark_has_to_be_named(nodewise):
+    result = nodewise("bench", "A.mtx")
+    assert result.code == 2
+    assert "nodewise bench spmv A.mtx" in result.messages[0]
+    assert "told what to measure" in nodewise("bench").messages[0]
+    assert "no matrix" in nodewise("bench", "spmv").messages[0]
