@@ -7,6 +7,7 @@
 #include "nodewise/comm/pattern.hpp"
 #include "nodewise/comm/points.hpp"
 #include "nodewise/comm/route/direct.hpp"
+#include "nodewise/kernels/cast_values.hpp"
 #include "nodewise/mpi/agree.hpp"
 #include "nodewise/mpi/ledger.hpp"
 
@@ -128,9 +129,7 @@ BlockMatrix<To> BlockMatrix<T>::with_type(T factor) const {
     to.n_cols = from.n_cols;
     to.row_ptr = from.row_ptr;
     to.cols = from.cols;
-    to.vals.resize(from.vals.size());
-    std::transform(from.vals.begin(), from.vals.end(), to.vals.begin(),
-                   [factor](T value) { return static_cast<To>(factor * value); });
+    to.vals = kernels::cast_values<To>(from.vals, factor);
     return to;
   };
   return {cast(on_), cast(off_), ghosts_, exchange_, fill_};

@@ -5,6 +5,7 @@
 
 #include "nodewise/comm/pattern.hpp"
 #include "nodewise/comm/route/direct.hpp"
+#include "nodewise/kernels/cast_values.hpp"
 #include "nodewise/kernels/csr_ops.hpp"
 #include "nodewise/matrix/block_matrix.hpp"
 #include "nodewise/mpi/agree.hpp"
@@ -221,9 +222,7 @@ DistMatrix<To> DistMatrix<T>::with_type(T factor) const {
     to.n_cols = from.n_cols;
     to.row_ptr = from.row_ptr;
     to.cols = from.cols;
-    to.vals.resize(from.vals.size());
-    std::transform(from.vals.begin(), from.vals.end(), to.vals.begin(),
-                   [factor](T value) { return static_cast<To>(factor * value); });
+    to.vals = kernels::cast_values<To>(from.vals, factor);
     return to;
   };
   const SplitRows<T>& split = blocks_->split;
