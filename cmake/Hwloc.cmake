@@ -1,17 +1,10 @@
 # hwloc, which finds the sockets and NUMA domains of a node: used where it is installed. Debian's
 # libopenmpi-dev brings it along.
+include(OptionalLibrary)
 find_package(PkgConfig QUIET)
 if(PkgConfig_FOUND)
   pkg_check_modules(HWLOC QUIET IMPORTED_TARGET hwloc>=2.0)
 endif()
-set(nodewise_hwloc_default OFF)
-if(HWLOC_FOUND)
-  set(nodewise_hwloc_default ON)
-endif()
-option(NODEWISE_HWLOC "Find the domains of nodes with hwloc" ${nodewise_hwloc_default})
-if(NODEWISE_HWLOC AND NOT HWLOC_FOUND)
-  message(FATAL_ERROR "NODEWISE_HWLOC is on, but pkg-config finds no hwloc 2 (Debian: libhwloc-dev)")
-endif()
-if(NOT NODEWISE_HWLOC)
-  message(STATUS "Without hwloc: domains inside nodes can be given, not found")
-endif()
+nodewise_optional_library(NODEWISE_HWLOC "Find the domains of nodes with hwloc" "${HWLOC_FOUND}"
+                          "pkg-config finds no hwloc 2 (Debian: libhwloc-dev)"
+                          "hwloc: domains inside nodes can be given, not found")

@@ -1,13 +1,5 @@
 # OpenMP, for threads within a rank: used where the compiler has it (Clang on Debian: libomp-dev).
+include(OptionalLibrary)
 find_package(OpenMP COMPONENTS CXX)
-set(nodewise_openmp_default OFF)
-if(OpenMP_CXX_FOUND)
-  set(nodewise_openmp_default ON)
-endif()
-option(NODEWISE_OPENMP "Run the loops of a rank on threads" ${nodewise_openmp_default})
-if(NODEWISE_OPENMP AND NOT OpenMP_CXX_FOUND)
-  message(FATAL_ERROR "NODEWISE_OPENMP is on, but ${CMAKE_CXX_COMPILER} has no OpenMP")
-endif()
-if(NOT NODEWISE_OPENMP)
-  message(STATUS "Without OpenMP: each rank has one thread")
-endif()
+nodewise_optional_library(NODEWISE_OPENMP "Run the loops of a rank on threads" "${OpenMP_CXX_FOUND}"
+                          "${CMAKE_CXX_COMPILER} has no OpenMP" "OpenMP: each rank has one thread")

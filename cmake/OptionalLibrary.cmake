@@ -1,0 +1,15 @@
+# nodewise_optional_library(OPTION DESCRIPTION FOUND MISSING WITHOUT): an option to use a library, on
+# where FOUND says that there is one. On without one is an error, which says MISSING; off says WITHOUT.
+macro(nodewise_optional_library name description found missing without)
+  if("${found}")
+    option(${name} "${description}" ON)
+  else()
+    option(${name} "${description}" OFF)
+  endif()
+  if(${name} AND NOT "${found}")
+    message(FATAL_ERROR "${name} is on, but ${missing}")
+  endif()
+  if(NOT ${name})
+    message(STATUS "Without ${without}")
+  endif()
+endmacro()
