@@ -260,6 +260,35 @@ TEST(BlockRelaxation, SingularBlocksAreInvertedOnTheirRange) {
   }
 }
 
+// A saddle point in every block: [[d, 1], [1, 0]], also with a d that is far larger than the rest.
+TEST(BlockRelaxation, ZerosOnTheDiagonalDoNotMatterWhereBlocksAreInvertible) {
+  for (const double d : {0.0, 1.0, 1e6}) {
+    DenseMatrix values(8, 8), b(8);
+    for (GlobalIndex p = 0; p < 8; p += 2) {
+      values(p, p) = d;
+      values(p, p + 1) = values(p + 1, p) = 1;
+      b[p] = 3 + d;  // of the solution (1, 3)
+      b[p + 1] = 1;
+    }
+    for (const Layout& layout : layouts_of_points(4, 2)) {
+      const auto A = distribute(values, layout).with_blocks(2).with_type<float>();
+      for (const SmootherKind kind : kinds) {
+        Options options;
+        options.smoother = kind;
+        options.jacobi_weight = 1;
+        std::vector<float> x(static_cast<std::size_t>(layout.n_local()));
+        const std::vector<double> mine = part_of(layout, b);
+        const std::vector<float> rhs(mine.begin(), mine.end());
+        relax::make_relaxation(A, options, 0)->first_sweep(rhs, x);
+        for (std::size_t i = 0; i < x.size(); i += 2) {
+          EXPECT_NEAR(x[i], 1, 1e-5);
+          EXPECT_NEAR(d * x[i] + x[i + 1], 3 + d, 1e-5 * (3 + d));
+        }
+      }
+    }
+  }
+}
+
 TEST(BlockRelaxation, NamesTheRowOfABlockThatIsNotFinite) {
   DenseMatrix values = block_matrix(4, 2, 0.5, 3);
   values(5, 4) = std::numeric_limits<double>::infinity();
@@ -326,6 +355,48 @@ TEST(BlockRelaxation, MakesASymmetricCycle) {
       const DenseMatrix Mu = apply(u);
       EXPECT_NEAR(dot(Mu, v), dot(u, apply(v)), 1e-10 * norm(Mu) * norm(v));
     }
+  }
+}
+
+/// A Laplacian in one dimension with the block [[0, 1], [1, 0]] in the place of 1.
+DenseMatrix saddle_points(GlobalIndex n) {
+  DenseMatrix A(2 * n, 2 * n);
+  for (GlobalIndex p = 0; p < n; ++p) {
+    for (GlobalIndex q = std::max<GlobalIndex>(p - 1, 0); q < std::min(p + 2, n); ++q) {
+      const double a = p == q ? 2.1 : -1;
+      A(2 * p, 2 * q + 1) = A(2 * p + 1, 2 * q) = a;
+    }
+  }
+  return A;
+}
+
+// The hierarchy, too, asks for invertible blocks only, and its coarse matrices are left as they
+// are.
+TEST(BlockRelaxation, AnAggregationNeedsInvertibleBlocksOnly) {
+  const GlobalIndex n = 40;
+  const auto layouts = layouts_of_points(n, 2);
+  for (const Layout& layout : {layouts.front(), layouts.back()}) {
+    const auto A = std::make_shared<const DistMatrix<double>>(distribute(saddle_points(n), layout));
+    Hierarchy<double> hierarchy(A, aggregation_options(SmootherKind::l1_block_gauss_seidel));
+    EXPECT_GE(hierarchy.levels().size(), 2U);
+    std::vector<double> x = zeros(layout);
+    const auto report = solve::gmres<double>(solve::MatrixOperator<double>(A), &hierarchy,
+                                             part_of(layout, hashed(2 * n, 3)), x, {});
+    EXPECT_TRUE(report.converged()) << report.diagnosis;
+    EXPECT_LE(report.iterations, 30);
+    hierarchy.rebuild(A);
+    const auto refused = [&](const DenseMatrix& values, SmootherKind smoother, const char* what) {
+      const auto M = std::make_shared<const DistMatrix<double>>(distribute(values, layout));
+      const std::string text = expect_same_error(layout.comm(), ErrorCode::unsuitable_matrix, [&] {
+        Hierarchy<double>(M, aggregation_options(smoother));
+      });
+      EXPECT_NE(text.find(what), std::string::npos) << text;
+    };
+    refused(saddle_points(n), SmootherKind::l1_gauss_seidel,
+            "has a missing or zero diagonal entry, by");
+    DenseMatrix singular = saddle_points(n);
+    singular(4, 5) = singular(5, 4) = 0;
+    refused(singular, SmootherKind::l1_block_gauss_seidel, "row 5 has a missing or zero");
   }
 }
 

@@ -10,6 +10,7 @@
 #include "nodewise/amg/applied_cycle.hpp"
 #include "nodewise/amg/classical.hpp"
 #include "nodewise/amg/cycle.hpp"
+#include "nodewise/amg/relax/block_inverse.hpp"
 #include "nodewise/amg/spectral_radius.hpp"
 #include "nodewise/amg/virtual_ranks.hpp"
 #include "nodewise/matrix/block_matrix.hpp"
@@ -45,9 +46,18 @@ struct Level {
 
 namespace {
 
+/// The rows that are divided by together: those of a point where a smoother inverts their block and
+/// nothing else needs a diagonal, as classical interpolation does; that of an aggregation leaves
+/// rows without one alone.
+int rows_divided_by(const Options& options) {
+  return options.method == Method::aggregation && relax::works_on_blocks(options.smoother)
+             ? options.unknowns
+             : 1;
+}
+
 /// Refuses, on every rank, a matrix that multigrid cannot start from.
 template <class T>
-void check_matrix(const DistMatrix<T>& A) {
+void check_matrix(const DistMatrix<T>& A, const Options& options) {
   if (!(A.rows() == A.cols())) {
     throw Error(
         ErrorCode::dimension_mismatch,
@@ -55,6 +65,7 @@ void check_matrix(const DistMatrix<T>& A) {
             std::to_string(A.rows().n_global()) + " x " + std::to_string(A.cols().n_global()));
   }
   mpi::collectively(A.comm(), [&] {
+    const int block = rows_divided_by(options);
     const std::vector<T> d = matrix::diagonal(A);
     const auto finite = [](const Array<T>& values, Offset begin, Offset end) {
       return std::all_of(values.begin() + begin, values.begin() + end,
@@ -73,10 +84,17 @@ void check_matrix(const DistMatrix<T>& A) {
       if (A.on().begin(i) == A.on().end(i) && A.off().begin(i) == A.off().end(i)) {
         refuse(" is empty, so the matrix is singular");
       }
-      if (d[static_cast<std::size_t>(i)] == T{}) {
+      if (d[static_cast<std::size_t>(i)] != T{}) continue;
+      if (block == 1) {
         refuse(
             " has a missing or zero diagonal entry, by which the smoother would divide; "
             "reorder the equations, or solve without multigrid");
+      }
+      if (!relax::has_invertible_block(A.on(), i / block, block)) {
+        refuse(
+            " has a missing or zero diagonal entry, and the diagonal block of its point, by which "
+            "the smoother would divide, is singular; reorder the equations, or solve without "
+            "multigrid");
       }
     }
   });
@@ -141,7 +159,7 @@ void check_machine(const Options& options) {
 template <class T>
 bool examine(const DistMatrix<T>& A, const Knowledge<T>& knowledge, Options& options) {
   const mpi::Scope scope(A.comm(), "examination", 0);
-  check_matrix(A);
+  check_matrix(A, options);
   complete(options);
   check_blocks(A, knowledge, options);
   check_machine(options);
@@ -404,7 +422,7 @@ void Hierarchy<T>::rebuild(std::shared_ptr<const DistMatrix<T>> A) {
   {
     const mpi::Scope scope(A->comm(), "examination", 0);
     matrix::require_same_pattern(*levels_.front()->A, *A, "multigrid rebuild");
-    check_matrix(*A);
+    check_matrix(*A, options_);
   }
   // All that is new is made before any of the old goes.
   std::optional<Error> failure;

@@ -188,7 +188,13 @@ Tentative<T> tentative_prolongator(const Aggregates& aggregates, int unknowns, c
 
 namespace {
 
-/// Where in A.on() the zero diagonal entries are, and what takes their place.
+template <class T>
+bool is_zero_row(const kernels::Csr<T>& part, LocalIndex i) {
+  return std::all_of(part.vals.begin() + part.begin(i), part.vals.begin() + part.end(i),
+                     [](T value) { return value == T{}; });
+}
+
+/// Where in A.on() the diagonal entries of zero rows are, and what takes their place.
 template <class T>
 std::vector<std::pair<std::size_t, T>> unit_entries(const DistMatrix<T>& A, LocalIndex unknowns) {
   std::vector<std::pair<std::size_t, T>> entries;
@@ -202,7 +208,9 @@ std::vector<std::pair<std::size_t, T>> unit_entries(const DistMatrix<T>& A, Loca
       if (std::cmp_equal(p, A.on().end(i)) || A.on().cols[p] != i) continue;
       const T d = A.on().vals[p];
       if (std::abs(d) > std::abs(largest)) largest = d;
-      if (d == T{}) entries.emplace_back(p, T{});
+      if (d == T{} && is_zero_row(A.on(), i) && is_zero_row(A.off(), i)) {
+        entries.emplace_back(p, T{});
+      }
     }
     for (std::size_t e = first; e < entries.size(); ++e) {
       entries[e].second = largest == T{} ? T{1} : largest;

@@ -29,11 +29,11 @@ template <class T>
 Tentative<T> tentative_prolongator(const Aggregates& aggregates, int unknowns,
                                    const comm::Layout& rows, const NearNullSpace<T>& B);
 
-/// Collective. A coarse matrix with ones where there is nothing: a row whose stored diagonal entry
-/// is zero gets the diagonal entry of the largest modulus among those of its point (`unknowns`
-/// rows), 1 where all are zero. For the zero columns of a tentative prolongator this changes no
-/// solution, since the right-hand side is zero there as well; it spares whoever divides by the
-/// diagonal. One allreduce; an agreement more where there are such rows, otherwise A itself.
+/// Collective. A coarse matrix with ones where there is nothing: a row of zeros with a stored
+/// diagonal entry gets the diagonal entry of the largest modulus among those of its point
+/// (`unknowns` rows), 1 where all are zero. For the zero columns of a tentative prolongator this
+/// changes no solution, since the right-hand side is zero there as well; it spares whoever divides
+/// by the diagonal. One allreduce; an agreement more where there are such rows, otherwise A itself.
 template <class T>
 matrix::DistMatrix<T> with_unit_rows(const matrix::DistMatrix<T>& A, int unknowns);
 

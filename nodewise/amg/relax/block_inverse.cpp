@@ -16,13 +16,40 @@ using kernels::Bsr;
 template <int B>
 using DiagonalBlock = Eigen::Matrix<double, B, B, Eigen::RowMajor>;
 
+template <class Block>
+using BlockVector = Eigen::Matrix<double, Block::RowsAtCompileTime, 1>;
+
+/// What scales rows and columns of a block to a unit diagonal. A row with a zero there, as that of
+/// a pressure, is scaled by its largest entry.
+template <class Block>
+BlockVector<Block> scale_of(const Block& block) {
+  const auto n = block.rows();
+  BlockVector<Block> scale(n);
+  for (Eigen::Index k = 0; k < n; ++k) {
+    scale[k] = block(k, k) != 0 ? 1 / std::sqrt(std::abs(block(k, k))) : 0;
+  }
+  for (Eigen::Index k = 0; k < n; ++k) {
+    if (block(k, k) != 0) continue;
+    double largest = 0;
+    for (Eigen::Index j = 0; j < n; ++j) {
+      const double entry = std::max(std::abs(block(k, j)), std::abs(block(j, k)));
+      largest = std::max(largest, block(j, j) != 0 ? entry * scale[j] : std::sqrt(entry));
+    }
+    scale[k] = largest > 0 ? 1 / largest : 1;
+  }
+  return scale;
+}
+
+/// Of a block of T's that is scaled.
+template <class T>
+double tolerance_of(int block) {
+  return 4 * block * static_cast<double>(std::numeric_limits<T>::epsilon());
+}
+
 /// The inverse, of a singular block one on its range; symmetric for a symmetric block.
 template <int B>
 DiagonalBlock<B> inverse(const DiagonalBlock<B>& block, double tolerance) {
-  Eigen::Matrix<double, B, 1> scale;
-  for (int k = 0; k < B; ++k) {
-    scale[k] = block(k, k) != 0 ? 1 / std::sqrt(std::abs(block(k, k))) : 1;
-  }
+  const auto scale = scale_of(block);
   const DiagonalBlock<B> scaled = scale.asDiagonal() * block * scale.asDiagonal();
   Eigen::CompleteOrthogonalDecomposition<DiagonalBlock<B>> factors;
   factors.setThreshold(tolerance);
@@ -52,7 +79,7 @@ Array<T> inverse_diagonal_blocks(const matrix::DistMatrix<T>& A, double weight,
   Array<T> inverses(static_cast<std::size_t>(on.n_rows) * on.block_entries());
   kernels::with_block_size(on.block, [&](auto block_size) {
     constexpr int B = decltype(block_size)::value;
-    const double tolerance = 4 * B * static_cast<double>(std::numeric_limits<T>::epsilon());
+    const double tolerance = tolerance_of<T>(B);
     for (LocalIndex i = 0; i < on.n_rows; ++i) {
       const auto values = diagonal_block<B>(on, i, places[static_cast<std::size_t>(i)]);
       DiagonalBlock<B> block = Eigen::Map<const DiagonalBlock<B>>(values.data());
@@ -75,7 +102,27 @@ Array<T> inverse_diagonal_blocks(const matrix::DistMatrix<T>& A, double weight,
   return inverses;
 }
 
+template <class T>
+bool has_invertible_block(const kernels::Csr<T>& A, LocalIndex point, int block) {
+  const LocalIndex first = point * block;
+  if (first + block > A.n_rows) return false;
+  Eigen::MatrixXd values = Eigen::MatrixXd::Zero(block, block);
+  for (LocalIndex r = 0; r < block; ++r) {
+    for (Offset k = A.begin(first + r); k < A.end(first + r); ++k) {
+      const LocalIndex c = A.cols[static_cast<std::size_t>(k)] - first;
+      if (c >= 0 && c < block)
+        values(r, c) = static_cast<double>(A.vals[static_cast<std::size_t>(k)]);
+    }
+  }
+  const auto scale = scale_of(values);
+  Eigen::ColPivHouseholderQR<Eigen::MatrixXd> factors;
+  factors.setThreshold(tolerance_of<T>(block));
+  factors.compute(scale.asDiagonal() * values * scale.asDiagonal());
+  return factors.isInvertible();
+}
+
 #define NODEWISE_INSTANTIATE(T)                                                   \
+  template bool has_invertible_block(const kernels::Csr<T>&, LocalIndex, int);    \
   template std::vector<Offset> diagonal_places(const Bsr<T>&);                    \
   template Array<T> inverse_diagonal_blocks(const matrix::DistMatrix<T>&, double, \
                                             std::span<const double>);

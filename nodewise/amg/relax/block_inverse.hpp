@@ -15,11 +15,17 @@ namespace nodewise::amg::relax {
 /// the points. To the diagonal of each row what `added` has for it is added first, with the
 /// diagonal's sign; empty: nothing. Of a singular block the inverse on its range, so that what it
 /// maps to zero is left alone; singularity is that of the block scaled to a unit diagonal, since
-/// displacements and rotations may be of very different sizes. Throws unsuitable_matrix, naming
+/// displacements and rotations may be of very different sizes, rows with a zero there to a largest
+/// entry of about one. Throws unsuitable_matrix, naming
 /// the row, where a diagonal block has an entry that is not finite.
 template <class T>
 Array<T> inverse_diagonal_blocks(const matrix::DistMatrix<T>& A, double weight,
                                  std::span<const double> added);
+
+/// Local. Whether the diagonal block of a point of `block` rows is invertible, to within round-off
+/// of T; not where the matrix has not all of its rows.
+template <class T>
+bool has_invertible_block(const kernels::Csr<T>& A, LocalIndex point, int block);
 
 /// Local. Where the blocks from the diagonal on begin in each block row of a square matrix.
 template <class T>
