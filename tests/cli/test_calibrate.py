@@ -5,14 +5,20 @@ import math
 import subprocess
 import sys
 
+import jsonschema
 import pytest
 
 TWO_SECONDS = ["--seconds", "2", "--largest-message", "65536", "--quiet"]
 PROTOCOLS = {"short", "eager", "rendezvous"}
 
 
+def validate(source, name, document):
+    schema = json.loads((source / "docs" / name).read_text())
+    jsonschema.Draft7Validator(schema).validate(document)
+
+
 @pytest.fixture
-def calibrated(nodewise, tmp_path):
+def calibrated(nodewise, tmp_path, source):
     """Measures, and gives the JSON and the machine file."""
 
     def run(*arguments, ranks):
@@ -21,9 +27,11 @@ def calibrated(nodewise, tmp_path):
         assert result.code == 0, result.err
         assert result.out == ""
         assert sorted(p.name for p in tmp_path.glob("*.json*")) == ["m.json", "r.json"]
-        return json.loads((tmp_path / "r.json").read_text()), json.loads(
-            (tmp_path / "m.json").read_text()
-        )
+        report = json.loads((tmp_path / "r.json").read_text())
+        machine = json.loads((tmp_path / "m.json").read_text())
+        validate(source, "calibrate.schema.json", report)
+        validate(source, "machine.schema.json", machine)
+        return report, machine
 
     return run
 
@@ -78,8 +86,10 @@ def test_four_ranks_on_two_nodes(calibrated, nodewise, source, tmp_path):
     assert any("contention: needs 4 nodes" in note for note in machine["notes"])
     assert any("--node-map" in note for note in machine["notes"])
     # What was written can be read: as the base of one rank, which knows nothing of messages.
-    again = nodewise("calibrate", "--seconds", "0", "--base", tmp_path / "m.json", "-o", "n.json")
+    words = ["calibrate", "--seconds", "0", "--base", tmp_path / "m.json"]
+    again = nodewise(*words, "-o", "n.json", "--json", "s.json")
     assert again.code == 0, again.err
+    validate(source, "calibrate.schema.json", json.loads((tmp_path / "s.json").read_text()))
     other = json.loads((tmp_path / "n.json").read_text())
     assert other["protocols"] == machine["protocols"]
     assert "not measured: other_node: all ranks are on one node" in again.out
