@@ -4,6 +4,9 @@
 #include "nodewise/base/hash.hpp"
 #include "nodewise/kernels/spmm.hpp"
 #include "nodewise/kernels/spmv.hpp"
+#include "nodewise/solve/block_ops.hpp"
+
+#include "threads_support.hpp"
 
 namespace nodewise::kernels {
 namespace {
@@ -85,6 +88,49 @@ TYPED_TEST(Spmm, AddsTheTransposedProductOfEveryColumn) {
         EXPECT_NEAR(all[j * width + c], of_all[j], tolerance);
         EXPECT_NEAR(some[j * width + c], of_some[j], tolerance);
       }
+    }
+  }
+}
+
+/// What products, and sums over the rows of blocks, come to.
+template <class T>
+std::vector<std::vector<T>> results(const Csr<T>& A, int width) {
+  const auto w = static_cast<std::size_t>(width);
+  const auto n = static_cast<std::size_t>(A.n_rows);
+  const auto m = static_cast<std::size_t>(A.n_cols);
+  std::vector<LocalIndex> even;
+  for (LocalIndex i = 0; i < A.n_rows; i += 2) even.push_back(i);
+  const std::vector<T> X = hashed_vector<T>(m * w, 1);
+  const std::vector<T> Z = hashed_vector<T>(n * w, 2);
+  std::vector<T> Y(n * w), added = Z, some = Z, all_back = X, some_back = X;
+  spmm<T>(A, X, Y, width);
+  spmm_add<T>(A, X, added, width);
+  spmm_add_rows<T>(A, even, X, some, width);
+  spmm_transposed_add<T>(A, Z, all_back, width);
+  spmm_transposed_add_rows<T>(A, even, Z, some_back, width);
+  std::vector<double> sums(3 * w), gram(w * w);
+  solve::dot_columns<T>(Z, Y, std::span(sums).first(w));
+  std::vector<T> updated = Z, directions = Y;
+  solve::update_columns<T>(std::span(sums).first(w), Y, updated, std::span(sums).subspan(w, w));
+  solve::xpby_columns<T>(Z, std::span(sums).first(w), directions);
+  solve::gram<T>(Y, Z, w, gram);
+  std::vector<T> total(n);
+  sums[2 * w] = solve::sum_columns<T>(Z, w, total);
+  std::vector<T> numbers;
+  for (const double value : sums) numbers.push_back(static_cast<T>(value));
+  for (const double value : gram) numbers.push_back(static_cast<T>(value));
+  return {Y, added, some, all_back, some_back, updated, directions, total, numbers};
+}
+
+TYPED_TEST(Spmm, IsTheSameOnAnyNumberOfThreads) {
+  using T = TypeParam;
+  if (!test::can_test_threads()) GTEST_SKIP() << "no threads on so many ranks, or none at all";
+  const Csr<T> A = hashed_matrix<T>(2100, 130);
+  for (const int width : {3, 8}) {
+    const auto on_one = results(A, width);
+    for (const int threads : {2, 5}) {
+      const test::Threads several(threads);
+      EXPECT_EQ(results(A, width), on_one) << threads << " threads";
     }
   }
 }

@@ -16,26 +16,49 @@ namespace {
 
 using solve::Method;
 
-/// Collective. The calls of operator new between the second iteration and the last, of all ranks.
-std::int64_t allocations_in_iterations(const std::shared_ptr<const matrix::DistMatrix<double>>& A,
-                                       const amg::Options& options, Method method) {
+using Matrix = std::shared_ptr<const matrix::DistMatrix<double>>;
+
+/// Collective. The calls of operator new between the second iteration and the last but one, of all
+/// ranks, where solve(options, observer) solves.
+template <class Solve>
+std::int64_t allocations_between_iterations(const Matrix& A, Solve&& solve) {
+  solve::Options settings;
+  settings.tolerance = 1e-15;
+  settings.max_iterations = 6;  // GMRES makes room for eight vectors at a time
+  std::int64_t first = -1;
+  std::int64_t last = -1;
+  const auto watch = [&](int iteration, double) {
+    if (iteration < 2 || iteration == settings.max_iterations) return;  // whose diagnosis is text
+    last = test::allocations();
+    if (first < 0) first = last;
+  };
+  solve(settings, watch);
+  EXPECT_GE(first, 0) << "too few iterations to tell";
+  return mpi::sum(A->comm(), last - first);
+}
+
+std::int64_t allocations_in_iterations(const Matrix& A, const amg::Options& options,
+                                       Method method) {
   const amg::Hierarchy<double> hierarchy(A, options);
   const solve::MatrixOperator<double> op(A);
   const std::vector<double> b(static_cast<std::size_t>(A->n_local()), 1.0);
   std::vector<double> x(b.size(), 0.0);
-  solve::Options settings;
-  settings.tolerance = 1e-15;
-  settings.max_iterations = 5;  // GMRES makes room for eight vectors at a time
-  std::int64_t first = -1;
-  std::int64_t last = -1;
-  const auto watch = [&](int iteration, double) {
-    if (iteration < 2) return;
-    last = test::allocations();
-    if (first < 0) first = last;
-  };
-  solve::solve_by<double>(method, op, &hierarchy, b, x, settings, watch);
-  EXPECT_GE(first, 0) << "too few iterations to tell";
-  return mpi::sum(A->comm(), last - first);
+  return allocations_between_iterations(A, [&](const solve::Options& settings, auto&& watch) {
+    solve::solve_by<double>(method, op, &hierarchy, b, x, settings, watch);
+  });
+}
+
+/// The same for several right-hand sides at once.
+std::int64_t allocations_of_several(const Matrix& A, const amg::Options& options) {
+  constexpr int width = 3;
+  const amg::Hierarchy<double> hierarchy(A, options);
+  const solve::MatrixOperator<double> op(A);
+  std::vector<double> B(width * static_cast<std::size_t>(A->n_local()), 1.0);
+  for (std::size_t k = 0; k < B.size(); k += width) B[k] = static_cast<double>(k % 7);
+  std::vector<double> X(B.size(), 0.0);
+  return allocations_between_iterations(A, [&](const solve::Options& settings, auto&& watch) {
+    solve::simultaneous_cg<double>(op, &hierarchy, B, X, width, settings, watch);
+  });
 }
 
 TEST(Allocations, NoneInAnIteration) {
@@ -72,6 +95,28 @@ TEST(Allocations, NoneInAnIteration) {
     options.route = route;
     EXPECT_EQ(allocations_in_iterations(A, options, Method::cg), 0)
         << "route " << static_cast<int>(route);
+  }
+}
+
+TEST(Allocations, NoneInAnIterationOfSeveralRightHandSides) {
+  if (!test::counts_allocations()) GTEST_SKIP() << "the sanitizers have operator new";
+  const auto A = std::make_shared<const matrix::DistMatrix<double>>(
+      io::generate<double>(test::test_comm(), {.problem = io::Problem::rotated_fe, .n = 24}));
+  using amg::SmootherKind;
+  for (const SmootherKind smoother :
+       {SmootherKind::l1_gauss_seidel, SmootherKind::l1_jacobi, SmootherKind::chebyshev,
+        SmootherKind::ilu0, SmootherKind::l1_block_gauss_seidel, SmootherKind::block_jacobi}) {
+    amg::Options options;
+    options.smoother = smoother;
+    options.unknowns = 2;  // of which the blocks are not full: one of the block smoothers' cases
+    EXPECT_EQ(allocations_of_several(A, options), 0) << "smoother " << static_cast<int>(smoother);
+  }
+  for (const amg::CycleKind cycle : {amg::CycleKind::w, amg::CycleKind::additive}) {
+    amg::Options options;
+    options.cycle = cycle;
+    options.precision = amg::Precision::single;
+    options.sweep_order = amg::SweepOrder::symmetric;
+    EXPECT_EQ(allocations_of_several(A, options), 0) << "cycle " << static_cast<int>(cycle);
   }
 }
 

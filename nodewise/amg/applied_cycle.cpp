@@ -106,26 +106,29 @@ class TypedCycle final : public AppliedCycle<T> {
       cycle_.apply(B, X, width);
     } else {
       const auto w = static_cast<std::size_t>(width);
-      std::vector<double> scales(w, 0.0);
-      for (std::size_t i = 0; i < B.size(); ++i) {
-        scales[i % w] = std::max(scales[i % w], static_cast<double>(std::abs(B[i])));
-      }
-      mpi::max_in_place(cycle_.levels.front().A->comm(), std::span<double>(scales));
+      make_room(B.size(), w);
+      const std::span<double> scales = std::span(scales_).first(w);
+      const std::span<V> in = std::span<V>(in_).first(B.size());
+      const std::span<V> out = std::span<V>(out_).first(B.size());
+      std::fill(scales.begin(), scales.end(), 0.0);
+      for_each_place(B.size(), w, [&](std::size_t k, std::size_t c) {
+        scales[c] = std::max(scales[c], static_cast<double>(std::abs(B[k])));
+      });
+      mpi::max_in_place(cycle_.levels.front().A->comm(), scales);
       for (double& scale : scales) scale = scale_of(scale);
-      Array<V> in(B.size()), out(B.size());
-      for (std::size_t i = 0; i < B.size(); ++i) {
-        in[i] = static_cast<V>(static_cast<T>(scales[i % w]) * B[i]);
-      }
+      for_each_place(B.size(), w, [&](std::size_t k, std::size_t c) {
+        in[k] = static_cast<V>(static_cast<T>(scales[c]) * B[k]);
+      });
       cycle_.apply(in, out, width);
-      for (std::size_t i = 0; i < X.size(); ++i) {
-        X[i] = static_cast<T>(scale_ / scales[i % w]) * static_cast<T>(out[i]);
-      }
+      for_each_place(B.size(), w, [&](std::size_t k, std::size_t c) {
+        X[k] = static_cast<T>(scale_ / scales[c]) * static_cast<T>(out[k]);
+      });
     }
     return true;
   }
 
   std::size_t memory_bytes() const override {
-    std::size_t bytes = (b_.size() + x_.size()) * sizeof(V);
+    std::size_t bytes = (b_.size() + x_.size() + in_.size() + out_.size()) * sizeof(V);
     for (const CycleLevel<V>& level : cycle_.levels) {
       bytes += level.memory_bytes();
       if (!std::is_same_v<T, V>) bytes += values(level.A) + values(level.P) + values(level.R);
@@ -134,6 +137,22 @@ class TypedCycle final : public AppliedCycle<T> {
   }
 
  private:
+  /// Calls f(k, c) for every place k of a block, which is in column c.
+  template <class F>
+  static void for_each_place(std::size_t size, std::size_t width, F&& f) {
+    for (std::size_t first = 0; first < size; first += width) {
+      for (std::size_t c = 0; c < width; ++c) f(first + c, c);
+    }
+  }
+  /// Collective where there has not been room for so many vectors yet.
+  void make_room(std::size_t size, std::size_t width) const {
+    if (width <= scales_.size()) return;
+    mpi::collectively(cycle_.levels.front().A->comm(), [&] {
+      in_.resize(size);
+      out_.resize(size);
+      scales_.resize(width);
+    });
+  }
   static std::size_t values(const typename CycleLevel<V>::Matrix& matrix) {
     return matrix ? static_cast<std::size_t>(matrix->nnz_local()) * sizeof(V) : 0;
   }
@@ -151,6 +170,9 @@ class TypedCycle final : public AppliedCycle<T> {
   double scale_;  // of the matrices
   Cycle<V> cycle_;
   mutable std::vector<V> b_, x_;  // of the finest level, where V is not T
+  // The same of several vectors, and their scales.
+  mutable Array<V> in_, out_;
+  mutable std::vector<double> scales_;
 };
 
 }  // namespace

@@ -153,10 +153,19 @@ void CoarseSolver<T>::solve(std::span<const T> b, std::span<T> x) const {
 }
 
 template <class T>
+void CoarseSolver<T>::make_room(int width) const {
+  const std::size_t needed = (all_b_.size() + held_x_.size()) * static_cast<std::size_t>(width);
+  if (together_.size() < needed) together_.resize(needed);
+}
+
+template <class T>
 void CoarseSolver<T>::solve(std::span<const T> B, std::span<T> X, int width) const {
   const auto w = static_cast<std::size_t>(width);
-  std::vector<T> all_B(all_b_.size() * w), held_X(held_x_.size() * w);
-  holders_->gather(B, std::span<T>(all_B), width);
+  make_room(width);
+  const std::span<T> all_B = std::span<T>(together_).first(all_b_.size() * w);
+  const std::span<T> held_X = std::span<T>(together_).subspan(all_B.size(), held_x_.size() * w);
+  holders_->gather(B, all_B, width);
+  std::fill(held_X.begin(), held_X.end(), T{});
   const T* row = inverse_rows_.data();
   for (std::size_t i = 0; i < held_X.size(); i += w) {
     for (std::size_t j = 0; j < all_B.size(); j += w, ++row) {

@@ -28,13 +28,16 @@ class CoarseSolver {
   void solve(std::span<const T> b, std::span<T> x) const;
   /// Collective. The same for `width` vectors side by side, row-major; one allgather.
   void solve(std::span<const T> B, std::span<T> X, int width) const;
-  std::size_t memory_bytes() const { return inverse_rows_.size() * sizeof(T); }
+  /// Local. Makes room for that, which asks for no memory afterwards for as many vectors or fewer.
+  void make_room(int width) const;
+  std::size_t memory_bytes() const { return (inverse_rows_.size() + together_.size()) * sizeof(T); }
   bool singular() const { return singular_; }
 
  private:
   std::optional<CoarseHolders> holders_;
   std::vector<T> inverse_rows_;  // rows held x n, row-major
   mutable std::vector<T> all_b_, held_x_;
+  mutable std::vector<T> together_;  // the same of several vectors, one after the other
   bool singular_ = false;
 };
 

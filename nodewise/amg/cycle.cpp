@@ -171,6 +171,10 @@ void Cycle<T>::apply(std::span<const T> B, std::span<T> X, int width) const {
   if (width > width_) {  // memory may fail, which is agreed on where there was not as much yet
     mpi::collectively(levels.front().A->comm(), [&] {
       for_each_array([](Array<T>& array, std::size_t n) { array.reserve(n); });
+      for (const CycleLevel<T>& level : levels) {
+        if (level.smoother) level.smoother->make_room(width);
+        if (level.direct) level.direct->make_room(width);
+      }
     });
     width_ = width;
   }

@@ -82,7 +82,7 @@ class Cycle {
 
   CycleKind kind_ = CycleKind::v;
   bool symmetric_ = true;
-  mutable int width_ = 1;  // so many vectors have room
+  mutable int width_ = 0;  // so many vectors have room
 };
 
 }  // namespace nodewise::amg

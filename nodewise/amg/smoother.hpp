@@ -34,7 +34,11 @@ class Smoother {
                  int width) const;
   void postsmooth(std::span<const T> B, std::span<T> X, int width) const;
   void solve_approximately(int sweeps, std::span<const T> B, std::span<T> X, int width) const;
-  std::size_t memory_bytes() const { return relaxation_->memory_bytes(); }
+  /// Local. Makes room for these, which ask for no memory afterwards for as many vectors or fewer.
+  void make_room(int width) const { relaxation_->make_room(width); }
+  std::size_t memory_bytes() const {
+    return relaxation_->memory_bytes() + relaxation_->room_bytes();
+  }
 
  private:
   const matrix::DistMatrix<T>& A_;

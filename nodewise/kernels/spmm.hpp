@@ -1,4 +1,5 @@
-// Products of a local matrix with several vectors at once, which read the matrix once.
+// Products of a local matrix with several vectors at once, which read the matrix once. On any
+// number of threads the result is the same to the last bit.
 #pragma once
 
 #include <span>
@@ -12,7 +13,7 @@ namespace nodewise::kernels {
 template <class T>
 void spmm(const Csr<T>& A, std::span<const T> X, std::span<T> Y, int width);
 
-/// Local. Y += A X in the given rows only.
+/// Local. Y += A X in the given rows only, each of which is given once.
 template <class T>
 void spmm_add_rows(const Csr<T>& A, std::span<const LocalIndex> rows, std::span<const T> X,
                    std::span<T> Y, int width);

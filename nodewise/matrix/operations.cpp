@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "nodewise/base/hash.hpp"
+#include "nodewise/base/parallel.hpp"
 #include "nodewise/kernels/csr_ops.hpp"
 #include "nodewise/kernels/spmm.hpp"
 #include "nodewise/matrix/block_matrix.hpp"
@@ -75,7 +76,9 @@ template <class T>
 void residual(const DistMatrix<T>& A, std::span<const T> X, std::span<const T> B, std::span<T> R,
               int width) {
   multiply(A, X, R, width);
-  for (std::size_t i = 0; i < R.size(); ++i) R[i] = B[i] - R[i];
+  parallel::for_range(R.size(), [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) R[i] = B[i] - R[i];
+  });
 }
 
 template <class T>

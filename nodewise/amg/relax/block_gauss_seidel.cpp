@@ -179,6 +179,11 @@ void sweep_points_together(Direction direction, const matrix::BlockMatrix<T>& A,
 }  // namespace
 
 template <class T>
+std::size_t BlockGaussSeidel<T>::room_for(std::size_t width) const {
+  return this->n_local() * width;
+}
+
+template <class T>
 void BlockGaussSeidel<T>::sweep_together(Sweep sweep, std::span<const T> B, std::span<T> X,
                                          int width) const {
   std::span<const T> ghosts;
@@ -187,7 +192,7 @@ void BlockGaussSeidel<T>::sweep_together(Sweep sweep, std::span<const T> B, std:
   } else {
     ghosts = fetch_ghosts(X, width);
   }
-  Array<T> R(B.size());
+  const std::span<T> R = this->room(B.size());
   const auto run = [&](Direction direction) {
     sweep_points_together<T>(direction, *A_.blocks(), ghosts, inverse_.data(), B, X, R, width);
   };

@@ -33,6 +33,9 @@ class BlockGaussSeidel final : public Relaxation<T> {
   bool has_direction() const override { return true; }
   std::size_t memory_bytes() const override;
 
+ protected:
+  std::size_t room_for(std::size_t width) const override;
+
  private:
   std::span<const T> fetch_ghosts(std::span<const T> X, int width) const;
   void sweep_beside(std::span<const T> ghosts, Direction direction, std::span<const T> b,

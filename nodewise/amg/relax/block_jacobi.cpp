@@ -18,16 +18,21 @@ void multiply_by_blocks(int block, std::span<const T> M, std::span<const T> R, s
                         int width) {
   const auto w = static_cast<std::size_t>(width);
   const auto b = static_cast<std::size_t>(block);
-  for (std::size_t row = 0; row < X.size() / w; ++row) {
-    const std::size_t point = row / b;
-    T* const x = X.data() + row * w;
-    if (!add) std::fill_n(x, w, T{});
-    for (std::size_t k = 0; k < b; ++k) {
-      const T m = M[row * b + k];
-      const T* const r = R.data() + (point * b + k) * w;
-      for (std::size_t c = 0; c < w; ++c) x[c] += m * r[c];
+  const std::size_t rows = X.size() / w;
+  const int parts = parallel::parts_of(rows * b * w);
+  parallel::run(parts, [&](int part) {
+    const std::size_t end = parallel::equal_part(rows, parts, part + 1);
+    for (std::size_t row = parallel::equal_part(rows, parts, part); row < end; ++row) {
+      const std::size_t point = row / b;
+      T* const x = X.data() + row * w;
+      if (!add) std::fill_n(x, w, T{});
+      for (std::size_t k = 0; k < b; ++k) {
+        const T m = M[row * b + k];
+        const T* const r = R.data() + (point * b + k) * w;
+        for (std::size_t c = 0; c < w; ++c) x[c] += m * r[c];
+      }
     }
-  }
+  });
 }
 
 /// The same for one vector.
@@ -71,6 +76,11 @@ void BlockJacobi<T>::sweep(Direction, std::span<const T> b, std::span<T> x) cons
 }
 
 template <class T>
+std::size_t BlockJacobi<T>::room_for(std::size_t width) const {
+  return this->n_local() * width;
+}
+
+template <class T>
 void BlockJacobi<T>::sweep_together(Sweep sweep, std::span<const T> B, std::span<T> X,
                                     int width) const {
   const int block = A_.blocks()->block();
@@ -79,9 +89,9 @@ void BlockJacobi<T>::sweep_together(Sweep sweep, std::span<const T> B, std::span
     multiply_by_blocks<false, T>(block, inverse_, B, X, width);
     --sweeps;
   }
-  Array<T> R(sweeps > 0 ? B.size() : 0);
+  const std::span<T> R = this->room(B.size());
   for (; sweeps > 0; --sweeps) {
-    matrix::residual(A_, std::span<const T>(X), B, std::span<T>(R), width);
+    matrix::residual(A_, std::span<const T>(X), B, R, width);
     multiply_by_blocks<true, T>(block, inverse_, R, X, width);
   }
 }

@@ -74,20 +74,25 @@ void Chebyshev<T>::further_steps(std::span<const T> b, std::span<T> x) const {
 }
 
 template <class T>
+std::size_t Chebyshev<T>::room_for(std::size_t width) const {
+  return 2 * inverse_.size() * width;
+}
+
+template <class T>
 void Chebyshev<T>::sweep_together(Sweep sweep, std::span<const T> B, std::span<T> X,
                                   int width) const {
   const auto w = static_cast<std::size_t>(width);
-  Array<T> step(B.size(), T{});
-  Array<T> R(B.size());
+  const std::span<T> step = this->room(room_for(w)).first(B.size());
+  const std::span<T> R = this->room(room_for(w)).last(B.size());
+  std::fill(step.begin(), step.end(), T{});
   const auto advance = [&](std::span<const T> residual, double keep, double take) {
-    for (std::size_t i = 0; i < X.size(); ++i) {
-      step[i] =
-          static_cast<T>(keep) * step[i] + static_cast<T>(take) * inverse_[i / w] * residual[i];
-      X[i] += step[i];
-    }
+    this->for_rows_together(w, [&](std::size_t i, std::size_t k) {
+      step[k] = static_cast<T>(keep) * step[k] + static_cast<T>(take) * inverse_[i] * residual[k];
+      X[k] += step[k];
+    });
   };
   const auto find_residual = [&] {
-    matrix::residual(A_, std::span<const T>(X), B, std::span<T>(R), width);
+    matrix::residual(A_, std::span<const T>(X), B, R, width);
     return std::span<const T>(R);
   };
   const double sigma = center_ / half_width_;

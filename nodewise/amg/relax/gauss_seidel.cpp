@@ -295,19 +295,37 @@ void GaussSeidel<T>::sweep_block(int block, Direction direction, std::span<const
   }
 }
 
+namespace {
+
+/// Numbers kept apart for the sums of one thread, so that no two of them write to one cache line.
+std::size_t room_for_sums(std::size_t width) {
+  constexpr std::size_t line = 16;
+  return (width + 2 * line - 1) / line * line;
+}
+
+}  // namespace
+
+template <class T>
+std::size_t GaussSeidel<T>::room_for(std::size_t width) const {
+  const std::size_t old = n_blocks() > 1 ? this->n_local() * width : 0;
+  return old + static_cast<std::size_t>(n_blocks()) * room_for_sums(width);
+}
+
 template <class T>
 void GaussSeidel<T>::sweep_together(Sweep sweep, std::span<const T> B, std::span<T> X,
                                     int width) const {
+  const auto w = static_cast<std::size_t>(width);
+  const std::span<T> all = this->room(room_for(w));
+  const std::span<T> old = n_blocks() > 1 ? all.first(X.size()) : std::span<T>();
   std::span<T> ghosts;
-  Array<T> old;
   if (is_from_zero(sweep)) {
     std::fill(X.begin(), X.end(), T{});
   } else {
     ghosts = A_.exchange().template ghost_buffer<T>(width);
     A_.exchange().forward(std::span<const T>(X), ghosts, width);
-    if (n_blocks() > 1) old.assign(X.begin(), X.end());
+    std::copy_n(X.begin(), old.size(), old.begin());
   }
-  const Together vectors{B, X, ghosts, old, static_cast<std::size_t>(width), is_from_zero(sweep)};
+  const Together vectors{B, X, ghosts, old, all.subspan(old.size()), w, is_from_zero(sweep)};
   for (const Direction direction : {Direction::forward, Direction::backward}) {
     const bool forward = direction == Direction::forward;
     if (forward ? !has_forward(sweep) : !has_backward(sweep)) continue;
@@ -324,7 +342,8 @@ void GaussSeidel<T>::sweep_rows_together(int block, Direction direction,
   const std::size_t w = vectors.width;
   const LocalIndex first_row = blocks_[static_cast<std::size_t>(block)];
   const LocalIndex end_row = blocks_[static_cast<std::size_t>(block) + 1];
-  std::vector<T> sums(w);
+  const std::span<T> sums =
+      vectors.sums.subspan(static_cast<std::size_t>(block) * room_for_sums(w), w);
   for (LocalIndex count = first_row; count < end_row; ++count) {
     const LocalIndex i = direction == Direction::forward ? count : first_row + end_row - 1 - count;
     const auto u = static_cast<std::size_t>(i);

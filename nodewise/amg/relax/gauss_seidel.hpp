@@ -33,6 +33,9 @@ class GaussSeidel final : public Relaxation<T> {
   bool has_direction() const override { return true; }
   std::size_t memory_bytes() const override;
 
+ protected:
+  std::size_t room_for(std::size_t width) const override;
+
  private:
   /// Where a row's entries at rows of the same thread begin and end, counted from its first.
   struct Within {
@@ -59,6 +62,7 @@ class GaussSeidel final : public Relaxation<T> {
     std::span<const T> B;
     std::span<T> X;
     std::span<const T> ghosts, old;
+    std::span<T> sums;  // of the rows that the threads are at
     std::size_t width;
     bool from_zero;
   };

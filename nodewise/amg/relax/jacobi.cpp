@@ -40,21 +40,26 @@ void Jacobi<T>::sweep(Direction, std::span<const T> b, std::span<T> x) const {
 }
 
 template <class T>
+std::size_t Jacobi<T>::room_for(std::size_t width) const {
+  return inverse_.size() * width;
+}
+
+template <class T>
 void Jacobi<T>::sweep_together(Sweep sweep, std::span<const T> B, std::span<T> X, int width) const {
   const auto w = static_cast<std::size_t>(width);
   const auto scaled = [&](std::span<const T> from, bool add) {
-    for (std::size_t k = 0; k < X.size(); ++k) {
-      X[k] = (add ? X[k] : T{}) + inverse_[k / w] * from[k];
-    }
+    this->for_rows_together(w, [&](std::size_t i, std::size_t k) {
+      X[k] = (add ? X[k] : T{}) + inverse_[i] * from[k];
+    });
   };
   int sweeps = has_forward(sweep) && has_backward(sweep) ? 2 : 1;
   if (is_from_zero(sweep)) {
     scaled(B, false);
     --sweeps;
   }
-  Array<T> R(sweeps > 0 ? B.size() : 0);
+  const std::span<T> R = this->room(room_for(w));
   for (; sweeps > 0; --sweeps) {
-    matrix::residual(A_, std::span<const T>(X), B, std::span<T>(R), width);
+    matrix::residual(A_, std::span<const T>(X), B, R, width);
     scaled(R, true);
   }
 }

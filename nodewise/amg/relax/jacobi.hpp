@@ -21,6 +21,9 @@ class Jacobi final : public Relaxation<T> {
   void sweep_together(Sweep sweep, std::span<const T> B, std::span<T> X, int width) const override;
   std::size_t memory_bytes() const override;
 
+ protected:
+  std::size_t room_for(std::size_t width) const override;
+
  private:
   using Relaxation<T>::A_;
   std::vector<T> inverse_;  // w / D; 0 where a row is left alone

@@ -1,7 +1,5 @@
 #include "nodewise/amg/relax/relaxation.hpp"
 
-#include <vector>
-
 #include "nodewise/amg/relax/block_gauss_seidel.hpp"
 #include "nodewise/amg/relax/block_jacobi.hpp"
 #include "nodewise/amg/relax/chebyshev.hpp"
@@ -38,7 +36,8 @@ template <class T>
 void Relaxation<T>::sweep_together(Sweep sweep, std::span<const T> B, std::span<T> X,
                                    int width) const {
   const auto w = static_cast<std::size_t>(width);
-  std::vector<T> b(B.size() / w), x(b.size());
+  const std::span<T> b = room(2 * n_local()).first(n_local());
+  const std::span<T> x = room(2 * n_local()).last(n_local());
   for (std::size_t c = 0; c < w; ++c) {
     for (std::size_t i = 0; i < b.size(); ++i) {
       b[i] = B[i * w + c];
@@ -47,6 +46,11 @@ void Relaxation<T>::sweep_together(Sweep sweep, std::span<const T> B, std::span<
     run(sweep, b, x);
     for (std::size_t i = 0; i < b.size(); ++i) X[i * w + c] = x[i];
   }
+}
+
+template <class T>
+std::size_t Relaxation<T>::room_for(std::size_t /*width*/) const {
+  return 2 * n_local();
 }
 
 template <class T>

@@ -6,6 +6,8 @@
 #include <span>
 
 #include "nodewise/amg/options.hpp"
+#include "nodewise/base/array.hpp"
+#include "nodewise/base/parallel.hpp"
 #include "nodewise/matrix/dist_matrix.hpp"
 
 namespace nodewise::amg::relax {
@@ -48,6 +50,10 @@ class Relaxation {
   /// of one vector where the relaxation overrides it; by default it runs for one vector after the
   /// other.
   virtual void sweep_together(Sweep sweep, std::span<const T> B, std::span<T> X, int width) const;
+  /// Local. Makes the room that sweep_together() works in, which asks for no memory afterwards for
+  /// as many vectors or fewer.
+  void make_room(int width) const { room(room_for(static_cast<std::size_t>(width))); }
+  std::size_t room_bytes() const { return room_.size() * sizeof(T); }
   /// Whether both directions are one and the same.
   virtual bool has_direction() const { return false; }
   virtual std::size_t memory_bytes() const = 0;
@@ -57,7 +63,31 @@ class Relaxation {
 
  protected:
   explicit Relaxation(const matrix::DistMatrix<T>& A) : A_(A) {}
+  /// How many numbers sweep_together() works with beside B and X: by default two vectors.
+  virtual std::size_t room_for(std::size_t width) const;
+  /// The first n numbers of the room, which grows as needed.
+  std::span<T> room(std::size_t n) const {
+    if (room_.size() < n) room_.resize(n);
+    return std::span<T>(room_).first(n);
+  }
+  std::size_t n_local() const { return static_cast<std::size_t>(A_.n_local()); }
+  /// Local. Calls f(i, k) for every row i and every place k of it in a block of `width` vectors.
+  template <class F>
+  void for_rows_together(std::size_t width, F&& f) const {
+    const std::size_t n = n_local();
+    const int parts = parallel::parts_of(n * width);
+    parallel::run(parts, [&](int part) {
+      const std::size_t end = parallel::equal_part(n, parts, part + 1);
+      for (std::size_t i = parallel::equal_part(n, parts, part); i < end; ++i) {
+        for (std::size_t k = i * width; k < (i + 1) * width; ++k) f(i, k);
+      }
+    });
+  }
+
   const matrix::DistMatrix<T>& A_;
+
+ private:
+  mutable Array<T> room_;
 };
 
 /// Whether the kind needs the spectral radius of D^-1 A, D being the diagonal.
