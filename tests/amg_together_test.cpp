@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "nodewise/amg/hierarchy.hpp"
+#include "nodewise/mpi/ledger.hpp"
 #include "nodewise/solve/krylov.hpp"
 #include "nodewise/solve/matrix_operator.hpp"
 
@@ -147,6 +148,45 @@ TEST(Together, ThreadsSeeTheSameOfEachOther) {
     options.smoother = SmootherKind::block_jacobi;
     expect_columns(Hierarchy<double>(A, options), B, 1e-12);
   }
+}
+
+// What a solve sends, from the first message to the last, whatever the number of right-hand sides:
+// scaled by powers of two they take the same steps to the last bit.
+TEST(Together, ASolveTakesTheMessagesOfOneRightHandSide) {
+  const auto A = std::make_shared<const DistMatrix<double>>(
+      io::generate<double>(test::test_comm(), {.problem = io::Problem::laplace9, .n = 12}));
+  Options options;
+  options.max_coarse_rows = 10;
+  const solve::MatrixOperator<double> op(A);
+  const std::vector<double> b = part_of(A->rows(), hashed(A->rows().n_global(), std::uint64_t{4}));
+  const auto solve_for = [&](std::size_t k) {
+    const Hierarchy<double> M(A, options);
+    std::vector<double> B(b.size() * k), X(B.size(), 0.0);
+    for (std::size_t i = 0; i < B.size(); ++i) {
+      B[i] = std::ldexp(b[i / k], static_cast<int>(i % k) * 3);
+    }
+    mpi::Ledger& ledger = A->comm().ledger();
+    ledger.clear();
+    const auto reports = solve::simultaneous_cg<double>(op, &M, B, X, static_cast<int>(k), {});
+    std::vector<std::int64_t> counts(3);
+    for (const mpi::Account& account : ledger.accounts()) {
+      counts[0] += account.counts.messages();
+      counts[1] += account.counts.collectives;
+      counts[2] += account.counts.bytes();
+    }
+    for (const solve::Report& report : reports) {
+      EXPECT_TRUE(report.converged()) << report.diagnosis;
+      EXPECT_EQ(report.iterations, reports.front().iterations);
+    }
+    counts.push_back(reports.front().iterations);
+    return counts;
+  };
+  const std::vector<std::int64_t> one = solve_for(1);
+  const std::vector<std::int64_t> six = solve_for(6);
+  EXPECT_EQ(six[3], one[3]);
+  EXPECT_EQ(six[0], one[0]);
+  EXPECT_EQ(six[1], one[1]);
+  EXPECT_EQ(six[2], 6 * one[2]);
 }
 
 TEST(Together, SolvesSystemsAtOnceAsOneByOne) {

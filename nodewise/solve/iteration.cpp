@@ -57,17 +57,28 @@ Iteration<T>::Iteration(Method method, const Operator<T>& A, const Operator<T>* 
                         std::span<const T> b, std::span<T> x, const Options& options,
                         const Observer& observe)
     : A_(A), M_(M), b_(b), x_(x), options_(options), observe_(observe) {
-  mpi::collectively(comm(), [&] {
-    check_arguments(method, A, M, b.size(), x.size(), options);
-    constexpr int likely = 4095;  // a longer history finds its room on the way
-    report_.history.reserve(static_cast<std::size_t>(std::min(options.max_iterations, likely)) + 1);
-    if (M == nullptr || options.norm == ResidualNorm::unpreconditioned) return;
-    preconditioned_.resize(b.size());
-    report_.norm = options.norm;
-  });
+  mpi::collectively(comm(), [&] { prepare(method, b.size(), x.size()); });
+}
+
+template <class T>
+Iteration<T>::Iteration(Unagreed, Method method, const Operator<T>& A, const Operator<T>* M,
+                        std::span<const T> b, std::span<T> x, const Options& options,
+                        const Observer& observe)
+    : A_(A), M_(M), b_(b), x_(x), options_(options), observe_(observe) {
+  prepare(method, b.size(), x.size());
+}
+
+template <class T>
+void Iteration<T>::prepare(Method method, std::size_t n_b, std::size_t n_x) {
+  check_arguments(method, A_, M_, n_b, n_x, options_);
+  constexpr int likely = 4095;  // a longer history finds its room on the way
+  report_.history.reserve(static_cast<std::size_t>(std::min(options_.max_iterations, likely)) + 1);
   report_.method = to_string(method);
   report_.true_relative_residual = nan;
-  report_.target = options.tolerance;
+  report_.target = options_.tolerance;
+  if (M_ == nullptr || options_.norm == ResidualNorm::unpreconditioned) return;
+  preconditioned_.resize(n_b);
+  report_.norm = options_.norm;
 }
 
 template <class T>
@@ -86,18 +97,22 @@ void Iteration<T>::scale_system(double largest) {
   b_ = scaled_b_;
 }
 
-/// Collective. Sets rhs_norm_; false where b or x has an entry that is not finite.
 template <class T>
-bool Iteration<T>::measure_rhs(bool& x_is_zero) {
+typename Iteration<T>::Measures Iteration<T>::measures() const {
   const double bb_local = dot_local<T>(b_, b_);
   const double xx_local = dot_local<T>(x_, x_);
   // A finite sum of squares has finite terms: look closer only where it is not.
   const std::size_t bad_b = std::isfinite(bb_local) ? 0 : count_not_finite<T>(b_);
   const std::size_t bad_x = std::isfinite(xx_local) ? 0 : count_not_finite<T>(x_);
   const bool nonzero_x = xx_local != 0 || max_abs<T>(x_) != 0;
-  const auto [bb, nonzero, all_bad_b, all_bad_x] =
-      sum_all(comm(), bb_local, nonzero_x, bad_b, bad_x);
-  x_is_zero = nonzero == 0;
+  return {bb_local, static_cast<double>(nonzero_x), static_cast<double>(bad_b),
+          static_cast<double>(bad_x)};
+}
+
+/// Collective. Sets rhs_norm_; false where b or x has an entry that is not finite.
+template <class T>
+bool Iteration<T>::measure_rhs(const Measures& sums) {
+  const auto [bb, nonzero, all_bad_b, all_bad_x] = sums;
   rhs_norm_ = std::sqrt(bb);
   if (all_bad_b + all_bad_x > 0) {
     stop(Outcome::not_finite,
@@ -138,8 +153,15 @@ bool Iteration<T>::set_target() {
 
 template <class T>
 bool Iteration<T>::begin(std::span<T> r) {
-  bool x_is_zero = false;
-  if (!measure_rhs(x_is_zero)) return false;
+  Measures sums = measures();
+  sum_parts(comm(), sums);
+  return begin(r, sums);
+}
+
+template <class T>
+bool Iteration<T>::begin(std::span<T> r, const Measures& sums) {
+  if (!measure_rhs(sums)) return false;
+  const bool x_is_zero = sums[1] == 0;
   report_.rhs_norm = scale_ * rhs_norm_;
   if (rhs_norm_ == 0) {
     std::fill(x_.begin(), x_.end(), T{});
@@ -321,15 +343,21 @@ void Iteration<T>::examine_range(std::span<T> r) {
 
 template <class T>
 Report Iteration<T>::finish(std::span<T> r) {
+  if (!needs_true_residual()) return finish(nan, nan);
+  const double relative = true_residual(r);
   const bool is_plain = norm() == ResidualNorm::unpreconditioned;
-  if (report_.outcome == Outcome::converged && is_plain) {
-    report_.true_relative_residual = last();  // computed from x as it is now
-  } else if (!report_.history.empty()) {
-    const double relative = true_residual(r);
-    report_.true_relative_residual =
-        is_plain ? relative : std::sqrt(sum_all(comm(), dot_local<T>(r, r))[0]) / rhs_norm_;
+  return finish(relative, is_plain ? nan : std::sqrt(sum_all(comm(), dot_local<T>(r, r))[0]));
+}
+
+template <class T>
+Report Iteration<T>::finish(double relative, double r_norm) {
+  if (needs_true_residual()) {
+    const bool is_plain = norm() == ResidualNorm::unpreconditioned;
+    report_.true_relative_residual = is_plain ? relative : r_norm / rhs_norm_;
     // The recurrence may be the pessimist: the test is on the true residual, whatever it said.
     if (relative <= target()) stop(Outcome::converged, "");
+  } else if (report_.outcome == Outcome::converged) {
+    report_.true_relative_residual = last();  // computed from x as it is now
   }
   if (scale_ != 1) scale(scale_, x_);
   report_.seconds = timer_.seconds();

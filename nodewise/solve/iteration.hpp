@@ -1,6 +1,7 @@
 // What the Krylov methods share: the system, the stopping tests and the report.
 #pragma once
 
+#include <array>
 #include <span>
 #include <string>
 
@@ -19,6 +20,9 @@ inline constexpr double stagnation_factor = 0.999;
 /// collective, one allreduce.
 bool ask(const mpi::Comm& comm, const Observer& observe, int iteration, double relative);
 
+/// For an Iteration made by one of several: what is thrown is left to the caller to agree on.
+struct Unagreed {};
+
 /// One solve in progress. Every decision is taken from globally reduced numbers, so that all ranks
 /// take the same. Tests are written so that NaN never passes one.
 template <class T>
@@ -29,12 +33,21 @@ class Iteration {
   /// range or a norm that the method does not know. One allreduce.
   Iteration(Method method, const Operator<T>& A, const Operator<T>* M, std::span<const T> b,
             std::span<T> x, const Options& options, const Observer& observe);
+  /// Local. The same without the allreduce.
+  Iteration(Unagreed, Method method, const Operator<T>& A, const Operator<T>* M,
+            std::span<const T> b, std::span<T> x, const Options& options, const Observer& observe);
 
   /// Collective. Computes |b| and r = b - A x; false where the solve is over already. A system
   /// whose |b|^2 would leave the range of double is scaled by a power of two until finish().
   /// Two allreduces; one where x is zero. A norm with the preconditioner costs another and an
   /// application, here and in residual_of().
   bool begin(std::span<T> r);
+  /// What begin() sums over the ranks first: of b and x the squares and what is not finite.
+  using Measures = std::array<double, 4>;
+  /// Local. This rank's part of them.
+  Measures measures() const;
+  /// Collective. begin() where the caller has summed them: one allreduce less.
+  bool begin(std::span<T> r, const Measures& sums);
 
   /// Collective. r = b - A x and its norm, the one that is tested, relative to that of b. One
   /// product, one allreduce.
@@ -75,6 +88,14 @@ class Iteration {
   /// Collective. Computes the true residual of x, undoes the scaling, writes the report. r is work
   /// space, and holds the residual afterwards.
   Report finish(std::span<T> r);
+  /// Local. Whether finish() computes the true residual, which converged systems know.
+  bool needs_true_residual() const {
+    const bool plain = norm() == ResidualNorm::unpreconditioned;
+    return !report_.history.empty() && !(report_.outcome == Outcome::converged && plain);
+  }
+  /// Local. finish() where the caller has computed it: its tested norm, relative to that of b, and
+  /// its 2-norm; read where they are needed.
+  Report finish(double relative, double r_norm);
 
   const Operator<T>& A() const { return A_; }
   const Operator<T>* M() const { return M_; }
@@ -91,7 +112,8 @@ class Iteration {
   bool at_limit() const { return report_.iterations >= options_.max_iterations; }
 
  private:
-  bool measure_rhs(bool& x_is_zero);
+  void prepare(Method method, std::size_t n_b, std::size_t n_x);
+  bool measure_rhs(const Measures& sums);
   bool set_target();
   double measure(std::span<const T> r, double rr_local);
   void scale_system(double largest);

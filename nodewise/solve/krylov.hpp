@@ -48,8 +48,10 @@ Report cg(const Operator<T>& A, const Operator<T>* preconditioner, std::span<con
 /// zero. The observer hears of the largest residual of those that went on, and may end all. Throws
 /// invalid_argument unless 1 <= width <= 64.
 ///
-/// Cost of an iteration: as cg(), messages and reductions as many but longer (Operator::
-/// apply_block), and one product of one vector where a system is verified. Six vectors a system.
+/// Cost: messages and reductions as many as in cg() of the system that takes the most iterations,
+/// but longer (Operator::apply_block), and one product, of those systems alone, more where some are
+/// verified before others. An initial guess that is not zero costs each system a product, a norm
+/// with the preconditioner an application at the start. Six vectors a system.
 template <class T>
 std::vector<Report> simultaneous_cg(const Operator<T>& A, const Operator<T>* preconditioner,
                                     std::span<const T> B, std::span<T> X, int width,

@@ -27,7 +27,7 @@ struct System {
          const Options& options)
       : b(std::move(rhs)),
         x(std::move(guess)),
-        it(Method::cg, A, M, b, x, options, silent),
+        it(Unagreed{}, Method::cg, A, M, b, x, options, silent),
         best(it) {}
 
   Array<T> b, x;
@@ -36,8 +36,12 @@ struct System {
   double rz = 0;     // of the last direction; 0: the next direction starts afresh
   double alpha = 0;  // the last step
   double r_norm = 0;
+  double relative = 0;   // the residual in the tested norm, relative to that of b
+  double true_norm = 0;  // its 2-norm, where it was computed from x
   bool running = false;
-  bool pending = false;  // the residual is not recorded yet
+  bool pending = false;    // the residual is not recorded yet
+  bool settles = false;    // it is to be recorded now
+  bool to_verify = false;  // it is to be computed from x
 };
 
 template <class T>
@@ -64,7 +68,8 @@ class SimultaneousCg {
   void advance();
   bool residual_needed() const;
   bool settle_all();
-  bool settle(std::size_t c, double square);
+  void find_true_residuals();
+  bool settle(std::size_t c);
   void halt(std::size_t c);
   void next_directions();
   bool accept(std::size_t c);
@@ -87,6 +92,7 @@ class SimultaneousCg {
   std::vector<double> sums_;
   std::vector<double> factors_;  // one for each system: beta, alpha
   std::vector<double> rr_local_;
+  std::vector<double> true_sums_;  // of residuals computed from x
   int iterations_ = 0;
 };
 
@@ -96,7 +102,6 @@ SimultaneousCg<T>::SimultaneousCg(const Operator<T>& A, const Operator<T>* M, st
                                   const Observer& observe)
     : A_(A), M_(M), X_(X), width_(static_cast<std::size_t>(width)), observe_(observe) {
   const auto n = static_cast<std::size_t>(A.layout().n_local());
-  std::vector<Array<T>> columns;
   mpi::collectively(comm(), [&] {
     if (width < 1 || width_ > max_block_width) {
       throw Error(ErrorCode::invalid_argument,
@@ -112,27 +117,36 @@ SimultaneousCg<T>::SimultaneousCg(const Operator<T>& A, const Operator<T>* M, st
     for (Array<T>* block : {&R_, &P_, &Q_}) block->resize(n * width_);
     if (M != nullptr) Z_.resize(n * width_);
     work_.resize(2 * n);
-    sums_.resize(3 * width_);
+    sums_.resize(4 * width_);
     factors_.resize(width_);
     rr_local_.resize(width_);
-    columns.assign(2 * width_, Array<T>(n));
+    true_sums_.resize(2 * width_);
     systems_.reserve(width_);
+    for (std::size_t c = 0; c < width_; ++c) {
+      Array<T> b(n), x(n);
+      get_column<T>(B, width_, c, b);
+      get_column<T>(X, width_, c, x);
+      systems_.push_back(std::make_unique<System<T>>(A, M, std::move(b), std::move(x), options));
+    }
   });
-  for (std::size_t c = 0; c < width_; ++c) {
-    get_column<T>(B, width_, c, columns[2 * c]);
-    get_column<T>(X, width_, c, columns[2 * c + 1]);
-    systems_.push_back(std::make_unique<System<T>>(A, M, std::move(columns[2 * c]),
-                                                   std::move(columns[2 * c + 1]), options));
-  }
 }
 
-/// Two or three reductions for each system, once.
+/// One reduction for all. A system far from one in size, with a guess that is not zero or with the
+/// preconditioner in its norm costs more: what Iteration::begin() costs.
 template <class T>
 void SimultaneousCg<T>::begin() {
   const std::span<T> r = std::span(work_).first(work_.size() / 2);
+  constexpr std::size_t n_measures = std::tuple_size_v<typename Iteration<T>::Measures>;
+  for (std::size_t c = 0; c < width_; ++c) {
+    const auto local = systems_[c]->it.measures();
+    std::copy(local.begin(), local.end(), sums_.begin() + std::ptrdiff_t(c * n_measures));
+  }
+  sum_parts(comm(), sums_);
   for (std::size_t c = 0; c < width_; ++c) {
     System<T>& s = *systems_[c];
-    s.running = s.it.begin(r);
+    typename Iteration<T>::Measures all;
+    std::copy_n(sums_.begin() + std::ptrdiff_t(c * n_measures), n_measures, all.begin());
+    s.running = s.it.begin(r, all);
     if (!s.running) {
       halt(c);
       continue;
@@ -165,7 +179,12 @@ std::vector<Report> SimultaneousCg<T>::run() {
     System<T>& s = *systems_[c];
     s.best.restore(r);
     s.it.examine_range(r);
-    reports.push_back(s.it.finish(r));
+    s.to_verify = s.it.needs_true_residual();
+  }
+  find_true_residuals();
+  for (std::size_t c = 0; c < width_; ++c) {
+    System<T>& s = *systems_[c];
+    reports.push_back(s.it.finish(s.relative, s.true_norm));
     set_column<T>(s.x, width_, c, X_);
   }
   return reports;
@@ -180,45 +199,87 @@ void SimultaneousCg<T>::precondition() {
     dot_columns<T>(R_, Z(), sums(rz));
     std::copy(rr_local_.begin(), rr_local_.end(), sums(rr).begin());
     dot_columns<T>(Z(), Z(), sums(zz));
-    sum_parts(comm(), sums_);
+    sum_parts(comm(), std::span(sums_).first(3 * width_));
     restarted = settle_all();
   }
   next_directions();
 }
 
-/// Records the residuals that are pending. Whether a system goes on from another one.
+/// Records the residuals that are pending. Where the recurrence of a system says converged, its
+/// residual is replaced by the true one, from which iteration starts afresh if that is too large.
+/// Whether that is so for any.
 template <class T>
 bool SimultaneousCg<T>::settle_all() {
-  bool restarted = false;
   bool settled = false;
   for (std::size_t c = 0; c < width_; ++c) {
     System<T>& s = *systems_[c];
     s.r_norm = std::sqrt(sum(rr, c));
     const double square = s.it.chosen(sum(rr, c), sum(rz, c), sum(zz, c));
-    if (!s.running || !s.pending || square < 0) continue;
-    settled = true;
-    restarted = settle(c, square) || restarted;
+    s.to_verify = false;
+    if (!s.running || !s.pending) continue;
+    if (square < 0) continue;  // of an indefinite M: accept() says so
+    s.relative = std::sqrt(square) / s.it.reference_norm();
+    s.to_verify = s.it.passes(s.relative);
+    s.pending = false;
+    s.settles = settled = true;
+  }
+  find_true_residuals();
+  bool restarted = false;
+  for (std::size_t c = 0; c < width_; ++c) {
+    if (std::exchange(systems_[c]->settles, false)) restarted = settle(c) || restarted;
   }
   if (settled) tell();
   return restarted;
 }
 
-/// The same for one system. Where the recurrence says converged, the residual is replaced by the
-/// true one, from which iteration starts afresh if that is too large.
+/// Computes the residuals that are to be verified from x, into the columns of R. One product for
+/// all of them and one reduction, with the preconditioner in the norm one application of it. X,
+/// which is not the caller's yet, and Q, which is not needed any more, hold them side by side.
 template <class T>
-bool SimultaneousCg<T>::settle(std::size_t c, double square) {
-  System<T>& s = *systems_[c];
+void SimultaneousCg<T>::find_true_residuals() {
+  const auto count = static_cast<std::size_t>(
+      std::count_if(systems_.begin(), systems_.end(), [](const auto& s) { return s->to_verify; }));
+  if (count == 0) return;
   const std::span<T> r = std::span(work_).first(work_.size() / 2);
-  const std::span<T> p = std::span(work_).last(r.size());
-  s.pending = false;
-  double relative = std::sqrt(square) / s.it.reference_norm();
-  const bool verified = s.it.passes(relative);
-  if (verified) {
-    relative = s.it.true_residual(r);
+  const std::span<T> x = X_.first(r.size() * count);
+  const std::span<T> image = std::span(Q_).first(x.size());
+  const bool plain = systems_.front()->it.norm() == ResidualNorm::unpreconditioned;
+  const auto for_each = [&](auto&& f) {
+    std::size_t k = 0;
+    for (std::size_t c = 0; c < width_; ++c) {
+      if (systems_[c]->to_verify) f(*systems_[c], c, k++);
+    }
+  };
+  for_each([&](System<T>& s, std::size_t, std::size_t k) { set_column<T>(s.x, count, k, x); });
+  A_.apply_block(x, image, static_cast<int>(count), work_);
+  const std::span<double> squares = std::span(true_sums_).first(count);
+  const std::span<double> tested = std::span(true_sums_).subspan(count, plain ? 0 : count);
+  for_each([&](System<T>& s, std::size_t c, std::size_t k) {
+    get_column<T>(image, count, k, r);
+    squares[k] = rr_local_[c] = subtract<T>(s.it.b(), r, r);
     set_column<T>(r, width_, c, R_);
-    rr_local_[c] = dot_local<T>(r, r);
-    s.rz = 0;
+    set_column<T>(r, count, k, x);
+  });
+  if (!plain) {
+    M_->apply_block(x, image, static_cast<int>(count), work_);
+    const bool natural = systems_.front()->it.norm() == ResidualNorm::natural;
+    dot_columns<T>(natural ? x : image, image, tested);
   }
+  sum_parts(comm(), std::span(true_sums_).first(squares.size() + tested.size()));
+  for_each([&](System<T>& s, std::size_t, std::size_t k) {
+    s.true_norm = std::sqrt(squares[k]);
+    s.relative = std::sqrt(plain ? squares[k] : tested[k]) / s.it.reference_norm();
+    s.rz = 0;
+  });
+}
+
+/// Records the residual of one system. Whether it goes on from a residual computed from x.
+template <class T>
+bool SimultaneousCg<T>::settle(std::size_t c) {
+  System<T>& s = *systems_[c];
+  const std::span<T> p = std::span(work_).last(work_.size() / 2);
+  const double relative = s.relative;
+  const bool verified = s.to_verify;
   const bool rises = !verified && !(relative <= s.it.last());
   if (rises) get_column<T>(P_, width_, c, p);
   if (rises && std::isfinite(relative)) s.best.keep_before({{s.alpha, p}});
