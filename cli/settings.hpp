@@ -107,7 +107,7 @@ struct CalibrateOptions {
 struct PredictOptions {
   std::string machine;
   std::string rank_counts;
-  model::Arrival arrival = model::Arrival::observed;
+  model::Arrival arrival = model::usual_arrival;
   double s_per_flop = 0;  ///< 0: as the machine says
 };
 

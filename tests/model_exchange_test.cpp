@@ -12,6 +12,7 @@
 #include "nodewise/io/machine_file.hpp"
 #include "nodewise/model/exchange_cost.hpp"
 #include "nodewise/model/message_cost.hpp"
+#include "nodewise/model/overlapped_cost.hpp"
 
 #include "model_support.hpp"
 
@@ -32,6 +33,29 @@ TEST(ExchangeCost, OfMessagesOfEqualLengthIsTheMaxRateModel) {
     for (int r = 0; r < ppn; ++r) tally.add(0, r, r + 4, 32);
     EXPECT_DOUBLE_EQ(tally.total().total(), message_s(machine, Locality::other_node, 32, ppn));
   }
+}
+
+TEST(OverlappedStage, HasOneLatencyAndWhicheverIsBusierRankOrCard) {
+  Machine machine = round_machine();  // latencies of 1 s, 8 B/s a rank, 16 B/s a node
+  const RankLoad::Direction none;
+  RankLoad load;
+  for (int k = 0; k < 3; ++k) load.sent.add(machine, Locality::other_node, 8);
+  load.received.add(machine, Locality::other_node, 16);
+  const double latency_s = load.sent.longest_latency_s;
+  EXPECT_EQ(overlapped_stage_s(machine, {none, none}, {}, {}), 0);
+  // Nothing known of overheads: the latency, and 24 bytes at the rate of a rank.
+  EXPECT_EQ(overlapped_stage_s(machine, load, {3, load.sent.injection_s}, {1, 1}), latency_s + 3);
+  // Three sends, one receive; the overheads of one message are in the latency.
+  machine.overheads = MessageOverheads{0, 0, 0.25, 0.125, 0};
+  EXPECT_EQ(overlapped_stage_s(machine, load, {3, load.sent.injection_s}, {1, 1}),
+            latency_s - 0.375 + 3 * 0.25 + 0.125 + 3);
+  // The card, with the messages of other ranks of the node: nine gaps after ten messages.
+  machine.overheads->nic_gap_s = 2;
+  EXPECT_EQ(overlapped_stage_s(machine, load, {10, 5}, {1, 1}), latency_s - 0.375 + 9 * 2 + 5);
+  // A rank that stays on its node does not wait for the card.
+  RankLoad inside;
+  inside.sent.add(machine, Locality::same_node, 8);
+  EXPECT_LT(overlapped_stage_s(machine, inside, {10, 5}, {1, 1}), 9);
 }
 
 TEST(ExchangeCost, HasItsTermsByCause) {
@@ -239,7 +263,7 @@ TEST(ExchangeCost, IsTheSameFromEachRanksOwnPlan) {
         }
         if (s >= loads[static_cast<std::size_t>(r)].size()) continue;
         const ExchangeCost cost =
-            stage_cost(machine, loads[static_cast<std::size_t>(r)][s], out, in, Arrival::random);
+            stage_cost(machine, loads[static_cast<std::size_t>(r)][s], out, in, usual_arrival);
         busiest = std::max(busiest, cost.total());
       }
       const ExchangeCost stage = tally.stage(s);

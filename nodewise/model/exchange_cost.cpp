@@ -53,6 +53,7 @@ ExchangeCost operator*(double times, ExchangeCost cost) {
 void RankLoad::Direction::add(const Machine& machine, Locality where, double bytes) {
   const MessageParameters& parameters = machine.parameters(where, bytes);
   latency_s += parameters.latency_s;
+  longest_latency_s = std::max(longest_latency_s, parameters.latency_s);
   messages += 1;
   const double seconds = bytes / parameters.rate_bytes_per_s;
   if (where != Locality::other_node) {
@@ -62,15 +63,18 @@ void RankLoad::Direction::add(const Machine& machine, Locality where, double byt
   off_node_s += seconds;
   injection_s += bytes / parameters.injection_bytes_per_s;
   off_node_bytes += bytes;
+  off_node_messages += 1;
 }
 
 RankLoad::Direction& RankLoad::Direction::operator+=(const Direction& other) {
   latency_s += other.latency_s;
+  longest_latency_s = std::max(longest_latency_s, other.longest_latency_s);
   on_node_s += other.on_node_s;
   off_node_s += other.off_node_s;
   injection_s += other.injection_s;
   off_node_bytes += other.off_node_bytes;
   messages += other.messages;
+  off_node_messages += other.off_node_messages;
   return *this;
 }
 

@@ -32,11 +32,13 @@ ExchangeCost operator*(double times, ExchangeCost cost);
 struct RankLoad {
   struct Direction {
     double latency_s = 0;
-    double on_node_s = 0;    ///< bytes over rates, on the node
-    double off_node_s = 0;   ///< likewise, between nodes
-    double injection_s = 0;  ///< bytes between nodes over the limit of the whole node
+    double longest_latency_s = 0;  ///< of a message
+    double on_node_s = 0;          ///< bytes over rates, on the node
+    double off_node_s = 0;         ///< likewise, between nodes
+    double injection_s = 0;        ///< bytes between nodes over the limit of the whole node
     double off_node_bytes = 0;
     double messages = 0;
+    double off_node_messages = 0;
 
     /// Counts one message.
     void add(const Machine& machine, Locality locality, double bytes);
@@ -62,7 +64,7 @@ struct ExchangeCostOptions {
   /// A vector of doubles is 8, k of them at once 8 k; of what is visited as items of records, the
   /// bytes of an item.
   double bytes_per_entry = 8;
-  Arrival arrival = Arrival::random;
+  Arrival arrival = usual_arrival;
   /// h, where it is known; otherwise contention_hops() tells.
   std::optional<double> average_hops;
 };

@@ -13,6 +13,9 @@ enum class Arrival {
   reversed   ///< the worst: each is the last of the queue, as where gamma was measured
 };
 
+/// What is assumed wherever nothing else is said: by the choice of routes as by `nodewise predict`.
+inline constexpr Arrival usual_arrival = Arrival::observed;
+
 /// Local. T_q = gamma n^2, in seconds, for n messages that reach a rank in one stage in the
 /// reverse order (Bienz 2018, eq. 3.1); in others the share of it that their steps are.
 double queue_search_s(const Machine& machine, double messages, Arrival arrival);

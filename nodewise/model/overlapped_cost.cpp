@@ -1,0 +1,45 @@
+#include "nodewise/model/overlapped_cost.hpp"
+
+#include <algorithm>
+
+namespace nodewise::model {
+
+namespace {
+
+/// The longest latency, less the overheads of one message, which are counted with the others.
+double wire_s(const MessageOverheads& o, const RankLoad& load) {
+  const bool crosses = load.sent.off_node_messages + load.received.off_node_messages > 0;
+  const double overheads = crosses ? o.send_other_node_s + o.receive_other_node_s
+                                   : o.send_on_node_s + o.receive_on_node_s;
+  const double longest = std::max(load.sent.longest_latency_s, load.received.longest_latency_s);
+  return std::max(0.0, longest - overheads);
+}
+
+/// The time of the rank's processor for its messages, and their bytes at its own rate.
+double rank_s(const MessageOverheads& o, const RankLoad& load) {
+  const RankLoad::Direction& out = load.sent;
+  const RankLoad::Direction& in = load.received;
+  const double overheads = (out.messages - out.off_node_messages) * o.send_on_node_s +
+                           (in.messages - in.off_node_messages) * o.receive_on_node_s +
+                           out.off_node_messages * o.send_other_node_s +
+                           in.off_node_messages * o.receive_other_node_s;
+  return overheads + std::max(out.on_node_s + out.off_node_s, in.on_node_s + in.off_node_s);
+}
+
+/// What the node's card needs behind its first message.
+double card_s(const MessageOverheads& o, const NodeLoad& node) {
+  return std::max(0.0, node.messages - 1) * o.nic_gap_s + node.injection_s;
+}
+
+}  // namespace
+
+double overlapped_stage_s(const Machine& machine, const RankLoad& load, const NodeLoad& node_sent,
+                          const NodeLoad& node_received) {
+  const MessageOverheads o = machine.overheads.value_or(MessageOverheads{});
+  double busy = rank_s(o, load);
+  if (load.sent.off_node_messages > 0) busy = std::max(busy, card_s(o, node_sent));
+  if (load.received.off_node_messages > 0) busy = std::max(busy, card_s(o, node_received));
+  return wire_s(o, load) + busy;
+}
+
+}  // namespace nodewise::model

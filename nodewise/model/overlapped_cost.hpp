@@ -1,0 +1,23 @@
+// What a stage of an exchange costs where the messages of a rank overlap.
+#pragma once
+
+#include "nodewise/model/exchange_cost.hpp"
+
+namespace nodewise::model {
+
+/// What all ranks of a node send to other nodes in a stage, or receive from them.
+struct NodeLoad {
+  double messages = 0;
+  double injection_s = 0;  ///< sum of RankLoad::Direction::injection_s
+};
+
+/// Local. The cost of one stage for one rank by the parameters of LogGP (Alexandrov, Ionescu,
+/// Schauser, Scheiman 1997): the longest latency once, and besides whichever takes longer, the
+/// overheads of all messages that the rank sends and receives with the bytes of the busier
+/// direction, or the gaps and bytes of its node's network card. So n messages cost
+/// alpha + (n - 1) overheads, where stage_cost() says n alpha. Overheads and gap are
+/// machine.overheads, nothing where it has none; the latencies hold those of one message.
+double overlapped_stage_s(const Machine& machine, const RankLoad& load, const NodeLoad& node_sent,
+                          const NodeLoad& node_received);
+
+}  // namespace nodewise::model
