@@ -10,6 +10,7 @@
 #include <mpi.h>
 
 #include "nodewise/amg/hierarchy.hpp"
+#include "nodewise/amg/network_look.hpp"
 #include "nodewise/io/read.hpp"
 #include "nodewise/matrix/operations.hpp"
 #include "nodewise/solve/krylov.hpp"
@@ -37,8 +38,9 @@ struct Arguments {
   std::vector<std::string> transports = {"point_to_point"};
   int repeats = 9;
   int exchanges = 3;  ///< of one sample
-  int solves = 3;
+  int solves = 5;
   int ranks_per_node = 0;
+  bool levels = true;
 };
 
 /// One route over one transport on one level.
@@ -156,18 +158,38 @@ void print_levels(const amg::Hierarchy<double>& hierarchy, const Arguments& argu
 /// A way to choose the routes of a hierarchy.
 struct Choice {
   Route route;
-  int from_level;
-  std::vector<double> setup_s, solve_s, total_s;
+  int from_level = 0;
+  Transport transport = Transport::point_to_point;
+  std::vector<double> setup_s = {}, solve_s = {}, total_s = {};
   int iterations = 0;
+
+  bool looks_at_network() const { return route == Route::automatic; }
 };
+
+std::string name_of(const Choice& choice) {
+  std::string name = comm::to_string(choice.route);
+  if (choice.from_level > 0) name += fmt::format(" from level {}", choice.from_level);
+  if (choice.transport == Transport::automatic) name += ", transport by trial";
+  return name;
+}
+
+/// Collective. What a communicator costs that has not seen the network yet: the matrices of this
+/// program share one that has.
+double time_look(const mpi::Comm& comm) {
+  if (comm.topology().n_nodes() < 2) return 0;
+  const auto fresh = mpi::Comm::create(comm.get(), comm.topology());
+  return timed(comm, [&] { (void)amg::look_at_network(*fresh); });
+}
 
 void solve_once(const std::shared_ptr<const Matrix>& A, std::span<const double> b, Choice& choice) {
   amg::Options options;
   options.route = choice.route;
   options.route_from_level = choice.from_level;
+  options.transport = choice.transport;
+  const double look = choice.looks_at_network() ? time_look(A->comm()) : 0;
   std::unique_ptr<amg::Hierarchy<double>> M;
   const double setup =
-      timed(A->comm(), [&] { M = std::make_unique<amg::Hierarchy<double>>(A, options); });
+      look + timed(A->comm(), [&] { M = std::make_unique<amg::Hierarchy<double>>(A, options); });
   std::vector<double> x(b.size(), 0.0);
   // The Krylov method's own product takes the route of the finest level.
   const solve::MatrixOperator<double> op(M->matrix(0));
@@ -179,12 +201,45 @@ void solve_once(const std::shared_ptr<const Matrix>& A, std::span<const double> 
   choice.iterations = report.iterations;
 }
 
+/// What is lost by not knowing the best choice, and by not going straight everywhere.
+void print_regret(std::span<const Choice> choices) {
+  const auto median = [](const Choice& c) { return spread(c.total_s).median; };
+  const auto fixed = choices.subspan(2);  // behind what chooses for itself
+  const Choice& best =
+      *std::min_element(fixed.begin(), fixed.end(),
+                        [&](const Choice& a, const Choice& b) { return median(a) < median(b); });
+  const Choice& automatic = choices.front();
+  std::cout << fmt::format("automatic / best ({}): {}; automatic / direct: {}\n\n", name_of(best),
+                           to_text(spread(ratios(automatic.total_s, best.total_s)), 3),
+                           to_text(spread(ratios(automatic.total_s, fixed[0].total_s)), 3));
+}
+
+/// Says what was chosen, and what the look at the network saw.
+void print_choices(const std::shared_ptr<const Matrix>& A) {
+  amg::Options options;
+  options.route = Route::automatic;
+  const amg::Hierarchy<double> hierarchy(A, options);
+  if (!A->comm().is_root()) return;
+  std::string basis;
+  for (std::size_t l = 0; l < hierarchy.levels().size(); ++l) {
+    const amg::LevelInfo& info = hierarchy.levels()[l];
+    if (!info.route_choice->basis.empty()) basis = info.route_choice->basis;
+    std::cout << fmt::format("- level {}: {}, {}; setup {}, {}\n", l,
+                             comm::to_string(info.routes.solve), info.route_choice->reason,
+                             comm::to_string(info.routes.setup), info.setup_route_choice->reason);
+  }
+  if (!basis.empty()) std::cout << "- by " << basis << "\n";
+  std::cout << "\n";
+}
+
 void print_solves(const std::shared_ptr<const Matrix>& A, const Arguments& arguments) {
   const std::vector<double> b = make_rhs(A->rows());
-  std::vector<Choice> choices = {{Route::direct, 0, {}, {}, {}}};
+  std::vector<Choice> choices = {
+      {Route::automatic}, {Route::direct, 0, Transport::automatic}, {Route::direct}};
   for (const Route route : {Route::two_step, Route::three_step}) {
-    for (const int from : {0, 1, 2}) choices.push_back({route, from, {}, {}, {}});
+    for (const int from : {0, 1, 2}) choices.push_back({route, from});
   }
+  print_choices(A);
   for (int repeat = 0; repeat < arguments.solves; ++repeat) {
     for (Choice& choice : choices) solve_once(A, b, choice);
   }
@@ -192,14 +247,14 @@ void print_solves(const std::shared_ptr<const Matrix>& A, const Arguments& argum
   std::cout << "| routes | iterations | setup, s | solve, s | total, s | direct / this |\n"
                "|---|---|---|---|---|---|\n";
   for (const Choice& c : choices) {
-    std::string name = comm::to_string(c.route);
-    if (c.from_level > 0) name += fmt::format(" from level {}", c.from_level);
-    std::cout << fmt::format("| {} | {} | {} | {} | {} | {} |\n", name, c.iterations,
+    std::cout << fmt::format("| {} | {} | {} | {} | {} | {} |\n", name_of(c), c.iterations,
                              to_text(spread(c.setup_s), 3), to_text(spread(c.solve_s), 3),
                              to_text(spread(c.total_s), 3),
-                             to_text(spread(ratios(choices.front().total_s, c.total_s)), 2));
+                             to_text(spread(ratios(choices[2].total_s, c.total_s)), 2));
   }
-  std::cout << "\n" << std::flush;
+  std::cout << "\n";
+  print_regret(choices);
+  std::cout << std::flush;
 }
 
 void print_matrix(const std::string& name, const std::shared_ptr<const Matrix>& A,
@@ -210,7 +265,7 @@ void print_matrix(const std::string& name, const std::shared_ptr<const Matrix>& 
     std::cout << fmt::format("#### {}: {} ranks on {} nodes\n\n", name, comm.size(),
                              comm.topology().n_nodes());
   }
-  print_levels(hierarchy, arguments);
+  if (arguments.levels) print_levels(hierarchy, arguments);
   if (arguments.solves > 0 && matrix::is_symmetric(*A)) print_solves(A, arguments);
 }
 
@@ -241,6 +296,7 @@ int main(int argc, char** argv) {
   app.add_option("--exchanges", arguments.exchanges, "in one sample")->check(CLI::PositiveNumber);
   app.add_option("--solves", arguments.solves, "of each choice of routes; 0: none")
       ->check(CLI::NonNegativeNumber);
+  app.add_flag("--levels,!--no-levels", arguments.levels, "time the exchanges of each level");
   add_ranks_per_node(app, arguments.ranks_per_node);
   return run_program(app, argc, argv, [&] { run(arguments); });
 }

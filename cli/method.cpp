@@ -74,12 +74,31 @@ const char* preconditioner_name(PreconditionerChoice choice) {
 std::shared_ptr<const Matrix> matrix_of_solve(const std::shared_ptr<const Matrix>& A,
                                               const Settings& settings) {
   amg::LevelRoutes routes = amg::routes_of_level(settings.amg, 0);
-  if (routes.solve == comm::Route::automatic) {
-    routes = amg::choose_routes(A, routes, *settings.amg.machine).routes;
+  const bool for_hierarchy = settings.method.preconditioner == PreconditionerChoice::amg;
+  const bool choose_route = routes.solve == comm::Route::automatic;
+  const bool choose_transport = routes.solve_transport == comm::Transport::automatic;
+  if (choose_route) routes.solve = comm::Route::direct;
+  if (choose_transport) routes.solve_transport = comm::Transport::point_to_point;
+  std::shared_ptr<const Matrix> M = A;
+  if (choose_route && !for_hierarchy) {
+    const amg::LevelRoutes wanted = {comm::Route::direct, comm::Route::automatic};
+    M = (settings.amg.machine ? amg::choose_routes(A, wanted, *settings.amg.machine)
+                              : amg::choose_routes(A, wanted))
+            .for_solve;
+    routes.solve = M->route();
   }
+  M = std::make_shared<const Matrix>(M->with_route(routes.solve, routes.solve_transport));
+  if (choose_transport && !for_hierarchy) M = amg::choose_transport(M).A;
+  return matrix::with_blocks_where_full<double>(M, settings.amg.unknowns);
+}
+
+std::shared_ptr<const Matrix> matrix_as_chosen(const std::shared_ptr<const Matrix>& A,
+                                               const amg::Hierarchy<double>& hierarchy,
+                                               const Settings& settings) {
+  const Matrix& finest = *hierarchy.matrix(0);
+  if (finest.route() == A->route() && finest.transport() == A->transport()) return A;
   return matrix::with_blocks_where_full<double>(
-      std::make_shared<const Matrix>(A->with_route(routes.solve, routes.solve_transport)),
-      settings.amg.unknowns);
+      std::make_shared<const Matrix>(A->with_exchange_of(finest)), settings.amg.unknowns);
 }
 
 }  // namespace nodewise::cli

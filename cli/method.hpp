@@ -3,6 +3,7 @@
 
 #include <memory>
 
+#include "nodewise/amg/hierarchy.hpp"
 #include "nodewise/solve/krylov.hpp"
 
 #include "cli/settings.hpp"
@@ -20,8 +21,15 @@ void check_method(solve::Method method, const Settings& settings);
 const char* preconditioner_name(PreconditionerChoice choice);
 
 /// Collective. The matrix as the solve multiplies by it: products outside multigrid take the route
-/// of the finest level, too, and blocks of unknowns where they are full.
+/// of the finest level, too, and blocks of unknowns where they are full. What a hierarchy is yet to
+/// choose is direct and point to point.
 std::shared_ptr<const Matrix> matrix_of_solve(const std::shared_ptr<const Matrix>& A,
                                               const Settings& settings);
+
+/// Collective. The matrix of a solve over the route and the transport that the hierarchy chose for
+/// its finest level, with its exchange; the matrix itself where these are its own.
+std::shared_ptr<const Matrix> matrix_as_chosen(const std::shared_ptr<const Matrix>& A,
+                                               const amg::Hierarchy<double>& hierarchy,
+                                               const Settings& settings);
 
 }  // namespace nodewise::cli

@@ -203,9 +203,6 @@ void check_automatic_routes(const Settings& s) {
   if (automatic && s.command != Command::solve) {
     fail("only `nodewise solve` chooses routes; name them");
   }
-  if (automatic && s.predict.machine.empty()) {
-    fail("route automatic chooses by the costs of a machine: it needs --machine NAME or FILE");
-  }
   if (!automatic && s.command == Command::solve && s.has("machine"))
     fail("--machine is for --route automatic");
 }

@@ -19,7 +19,20 @@ Json route_choice_json(const std::shared_ptr<const amg::RouteDecision>& decision
                            {"seconds", number(prediction.seconds)},
                            {"most_messages_off_node", prediction.off_node_messages}});
   }
-  return {{"reason", decision->reason}, {"predictions", predictions}};
+  return {{"reason", decision->reason},
+          {"basis", text_or_null(decision->basis)},
+          {"predictions", predictions}};
+}
+
+/// null where the transport was given.
+Json transport_choice_json(const std::shared_ptr<const amg::TransportDecision>& decision) {
+  if (!decision) return nullptr;
+  Json trials = Json::array();
+  for (const amg::TransportTrial& trial : decision->trials) {
+    trials.push_back(
+        {{"transport", comm::to_string(trial.transport)}, {"seconds", number(trial.seconds)}});
+  }
+  return {{"reason", decision->reason}, {"trials", trials}};
 }
 
 Json level_json(const amg::LevelInfo& info) {
@@ -35,6 +48,7 @@ Json level_json(const amg::LevelInfo& info) {
           {"setup_transport", comm::to_string(info.routes.setup_transport)},
           {"route_choice", route_choice_json(info.route_choice)},
           {"setup_route_choice", route_choice_json(info.setup_route_choice)},
+          {"transport_choice", transport_choice_json(info.transport_choice)},
           {"product_traffic",
            {{"messages_on_node", traffic.messages_on_node},
             {"messages_on_domain", traffic.messages_on_domain},

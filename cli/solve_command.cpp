@@ -44,6 +44,11 @@ void check_outputs(const mpi::Comm& comm, const ResultOptions& result) {
 
 using Preconditioner = std::unique_ptr<const solve::Operator<double>>;
 
+/// Null where it is another.
+const amg::Hierarchy<double>* hierarchy_of(const Preconditioner& preconditioner) {
+  return dynamic_cast<const amg::Hierarchy<double>*>(preconditioner.get());
+}
+
 Preconditioner make_preconditioner(const std::shared_ptr<const Matrix>& A,
                                    amg::NearNullSpace<double>& near_null_space,
                                    const Settings& settings, Console& console,
@@ -152,10 +157,12 @@ ExitCode solve_command(const std::shared_ptr<const mpi::Comm>& world, const Sett
       choosing + booked(*comm, record.setup_accounts, [&] {
         system.A = matrix_of_solve(system.A, settings);
         preconditioner = make_preconditioner(system.A, near_null_space, settings, console, record);
+        if (const amg::Hierarchy<double>* M = hierarchy_of(preconditioner)) {
+          system.A = matrix_as_chosen(system.A, *M, settings);
+        }
       });
   record.findings =
-      find_before_solve(system, dynamic_cast<const amg::Hierarchy<double>*>(preconditioner.get()),
-                        near_null_space, settings, record);
+      find_before_solve(system, hierarchy_of(preconditioner), near_null_space, settings, record);
   near_null_space = {};
   std::vector<double> x;
   record.times.solve = booked(*comm, record.solve_accounts, [&] {

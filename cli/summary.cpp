@@ -94,12 +94,16 @@ bool has_traffic(const SolveRecord& record) {
   return record.machine.ranks > 1;
 }
 
+bool was_chosen(const amg::LevelInfo& info) {
+  return info.route_choice || info.setup_route_choice || info.transport_choice;
+}
+
 /// Where every level is direct and point to point that need not be said, unless it was found out.
 bool has_routes(const SolveRecord& record) {
   return has_traffic(record) &&
          std::any_of(record.levels.begin(), record.levels.end(), [](const amg::LevelInfo& info) {
            const amg::LevelRoutes standard;
-           return info.routes != standard || info.route_choice || info.setup_route_choice;
+           return info.routes != standard || was_chosen(info);
          });
 }
 
@@ -150,9 +154,21 @@ void print_routes(Console& console, const std::vector<amg::LevelInfo>& levels) {
   console.line();
 }
 
-/// Why the levels have their routes, where a model chose them.
-void print_route_choices(Console& console, const std::vector<amg::LevelInfo>& levels) {
-  console.line("Why, by the costs of one exchange on the machine that was given");
+/// Where the costs are from that routes were chosen by; empty where none were asked.
+std::string basis_of_routes(const std::vector<amg::LevelInfo>& levels) {
+  for (const amg::LevelInfo& info : levels) {
+    for (const auto& choice : {info.route_choice, info.setup_route_choice}) {
+      if (choice && !choice->basis.empty()) return choice->basis;
+    }
+  }
+  return {};
+}
+
+/// Why the levels have their routes and transports, where these were chosen.
+void print_choices(Console& console, const std::vector<amg::LevelInfo>& levels) {
+  console.line("Why, by the time of one exchange");
+  const std::string basis = basis_of_routes(levels);
+  if (!basis.empty()) print_entry(console, "routes by", basis);
   for (std::size_t l = 0; l < levels.size(); ++l) {
     const amg::LevelInfo& info = levels[l];
     if (info.route_choice) {
@@ -164,6 +180,11 @@ void print_route_choices(Console& console, const std::vector<amg::LevelInfo>& le
       print_entry(console, fmt::format("level {} setup", l),
                   fmt::format("{}, {}", comm::to_string(info.routes.setup),
                               info.setup_route_choice->reason));
+    }
+    if (info.transport_choice) {
+      print_entry(console, fmt::format("level {} sent by", l),
+                  fmt::format("{}, {}", comm::to_string(info.routes.solve_transport),
+                              info.transport_choice->reason));
     }
   }
   console.line();
@@ -271,10 +292,8 @@ void print_hierarchy(Console& console, const SolveRecord& record) {
       record.grid_complexity, record.operator_complexity, record.levels.back().coarse_solver));
   console.line();
   if (has_routes(record)) print_routes(console, record.levels);
-  const bool chosen = std::any_of(
-      record.levels.begin(), record.levels.end(),
-      [](const amg::LevelInfo& info) { return info.route_choice || info.setup_route_choice; });
-  if (chosen && has_traffic(record)) print_route_choices(console, record.levels);
+  const bool chosen = std::any_of(record.levels.begin(), record.levels.end(), was_chosen);
+  if (chosen && has_traffic(record)) print_choices(console, record.levels);
 }
 
 void print_outcome(Console& console, const SolveRecord& record, const Settings& settings) {

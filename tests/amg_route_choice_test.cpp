@@ -6,11 +6,15 @@
 #include <gtest/gtest.h>
 
 #include "nodewise/amg/hierarchy.hpp"
+#include "nodewise/amg/network_look.hpp"
 #include "nodewise/amg/route_choice.hpp"
+#include "nodewise/amg/route_costs.hpp"
 #include "nodewise/comm/virtual_ranks.hpp"
 #include "nodewise/io/gallery.hpp"
 #include "nodewise/io/machine_file.hpp"
 #include "nodewise/model/exchange_cost.hpp"
+#include "nodewise/model/overlapped_cost.hpp"
+#include "nodewise/mpi/ledger.hpp"
 
 #include "collective_error.hpp"
 #include "support.hpp"
@@ -191,21 +195,189 @@ TEST(RouteChoice, GivesTheHierarchyOfTheRoutesItChose) {
   }
 }
 
+TEST(RouteChoice, PredictsWhatTheOverlappingStagesOfAllRanksCost) {
+  model::Machine machine = io::shipped_machine("generic-cluster");
+  machine.path(model::Locality::other_node)[0]->injection_bytes_per_s = 1e9;
+  for (const auto& map : test::node_maps(test::test_comm()->size())) {
+    SCOPED_TRACE(map.name);
+    const auto comm = mpi::Comm::create(MPI_COMM_WORLD, map.node_of_rank);
+    const mpi::Topology& topology = comm->topology();
+    const auto A = laplacian(comm, 5)->with_route(Route::three_step);
+    const ExchangeQuestion question = {&A.exchange().plan(), 8};
+    double most = comm->rank();
+    const double seconds =
+        overlapped_seconds(*comm, machine, std::span(&question, 1), std::span(&most, 1)).front();
+    EXPECT_EQ(most, comm->size() - 1);
+    double expected = 0;
+    std::vector<std::vector<model::RankLoad>> loads;
+    for (const comm::Plan& plan : plans_of_all(A, Route::three_step)) {
+      const auto rank = static_cast<int>(loads.size());
+      loads.push_back(model::rank_loads(plan, topology, rank, machine));
+    }
+    for (std::size_t s = 0; s < loads.front().size(); ++s) {
+      std::vector<model::NodeLoad> out(static_cast<std::size_t>(topology.n_nodes())), in = out;
+      for (std::size_t r = 0; r < loads.size(); ++r) {
+        const auto node = static_cast<std::size_t>(topology.node(static_cast<int>(r)));
+        out[node].messages += loads[r][s].sent.off_node_messages;
+        out[node].injection_s += loads[r][s].sent.injection_s;
+        in[node].messages += loads[r][s].received.off_node_messages;
+        in[node].injection_s += loads[r][s].received.injection_s;
+      }
+      double busiest = 0;
+      for (std::size_t r = 0; r < loads.size(); ++r) {
+        const auto node = static_cast<std::size_t>(topology.node(static_cast<int>(r)));
+        busiest =
+            std::max(busiest, model::overlapped_stage_s(machine, loads[r][s], out[node], in[node]));
+      }
+      expected += busiest;
+    }
+    EXPECT_NEAR(seconds, expected, 1e-12 * expected);
+  }
+}
+
+TEST(RouteChoice, TakesAnotherRouteWhereItPays) {
+  const std::vector<RoutePrediction> some = {
+      {Route::direct, 2e-3, 8}, {Route::two_step, 1.5e-3, 4}, {Route::three_step, 1e-3, 1}};
+  EXPECT_EQ(cheapest_that_pays(some, 30, 0.029).chosen, Route::three_step);
+  const RouteDecision dear = cheapest_that_pays(some, 30, 0.031);
+  EXPECT_EQ(dear.chosen, Route::direct);
+  EXPECT_EQ(dear.reason,
+            "predicted 2 ms against 1 ms three_step: too little to pay for planning that");
+  EXPECT_EQ(cheapest_that_pays({{Route::direct, 1, 8}, {Route::two_step, 0.95, 4}}, 1e9, 0).chosen,
+            Route::direct)
+      << "less than a tenth";
+}
+
+/// All that the ledger counted but the times.
+std::vector<std::int64_t> counts(const mpi::Comm& comm) {
+  std::vector<std::int64_t> result;
+  for (const mpi::Account& account : comm.ledger().accounts()) {
+    const mpi::Counts& c = account.counts;
+    if (c.messages() + c.collectives == 0) continue;
+    result.insert(result.end(), {account.level, c.messages(), c.bytes(), c.collectives});
+  }
+  return result;
+}
+
+TEST(RouteChoice, AsksNothingOnOneNode) {
+  const std::vector<int> one_node(static_cast<std::size_t>(test::test_comm()->size()), 0);
+  std::vector<std::vector<std::int64_t>> of_setup, of_cycle;
+  for (const Route route : {Route::direct, Route::automatic}) {
+    const auto comm = mpi::Comm::create(MPI_COMM_WORLD, one_node);
+    const auto A = laplacian(comm, 6);
+    Options options;
+    options.route = route;
+    options.max_coarse_rows = 20;
+    comm->ledger().clear();
+    const Hierarchy<double> hierarchy(A, options);
+    of_setup.push_back(counts(*comm));
+    const std::vector<double> b(static_cast<std::size_t>(A->n_local()), 1.0);
+    std::vector<double> x(b.size());
+    comm->ledger().clear();
+    hierarchy.apply(b, x);
+    of_cycle.push_back(counts(*comm));
+    EXPECT_EQ(known_network(*comm), nullptr);
+    const auto& choice = hierarchy.levels().front().route_choice;
+    ASSERT_EQ(choice != nullptr, route == Route::automatic);
+    if (choice) EXPECT_EQ(choice->reason, "all ranks are on one node");
+  }
+  EXPECT_EQ(of_setup[0], of_setup[1]) << "message for message";
+  EXPECT_EQ(of_cycle[0], of_cycle[1]);
+}
+
+TEST(RouteChoice, LooksAtTheNetworkOnceAndAgrees) {
+  // Two nodes, all ranks on them in turn.
+  const int n_ranks = test::test_comm()->size();
+  std::vector<int> node_of_rank;
+  for (int r = 0; r < n_ranks; ++r) node_of_rank.push_back(r % 2);
+  const auto comm = mpi::Comm::create(MPI_COMM_WORLD, node_of_rank);
+  const auto A = laplacian(comm, 4);
+  EXPECT_EQ(known_network(*comm), nullptr);
+  const auto chosen = choose_routes(A, both_automatic);
+  EXPECT_FALSE(is_automatic(chosen.routes));
+  EXPECT_EQ(chosen.for_solve->route(), chosen.routes.solve);
+  EXPECT_EQ(chosen.for_setup->route(), chosen.routes.setup);
+  for (const Route route : {chosen.routes.solve, chosen.routes.setup}) {
+    EXPECT_EQ(mpi::max(*comm, static_cast<int>(route)), mpi::min(*comm, static_cast<int>(route)));
+  }
+  if (n_ranks <= 2) {  // nobody sends two messages to other nodes
+    EXPECT_EQ(known_network(*comm), nullptr);
+    EXPECT_TRUE(chosen.solve->basis.empty());
+    return;
+  }
+  const model::Machine* machine = known_network(*comm);
+  ASSERT_NE(machine, nullptr);
+  model::check(*machine);
+  EXPECT_THAT(chosen.solve->basis, HasSubstr("a short look at the network: "));
+  EXPECT_EQ(chosen.solve->predictions.front().route, Route::direct);
+  const double latency_s = machine->parameters(model::Locality::other_node, 8).latency_s;
+  EXPECT_EQ(mpi::max(*comm, latency_s), latency_s);
+  EXPECT_EQ(mpi::min(*comm, latency_s), latency_s);
+  comm->ledger().clear();
+  EXPECT_EQ(&look_at_network(*comm), machine);
+  EXPECT_TRUE(counts(*comm).empty());
+}
+
+TEST(TransportChoice, TakesTheQuickestByATenth) {
+  using comm::Transport;
+  const TransportDecision quick = quickest({{Transport::point_to_point, 5e-6},
+                                            {Transport::persistent, 4.4e-6},
+                                            {Transport::shared_memory, 4.1e-6}});
+  EXPECT_EQ(quick.chosen, Transport::shared_memory);
+  EXPECT_EQ(quick.reason, "4.1 us against 5 us point_to_point in 5 exchanges each");
+  const TransportDecision close =
+      quickest({{Transport::point_to_point, 5e-6}, {Transport::persistent, 4.6e-6}});
+  EXPECT_EQ(close.chosen, Transport::point_to_point);
+  EXPECT_THAT(close.reason, HasSubstr("a tenth would have to be saved"));
+  EXPECT_EQ(quickest({{Transport::point_to_point, 1}}).chosen, Transport::point_to_point);
+}
+
+TEST(TransportChoice, IsTheSameOnEveryRank) {
+  const int n_ranks = test::test_comm()->size();
+  std::vector<int> node_of_rank;
+  for (int r = 0; r < n_ranks; ++r) node_of_rank.push_back(r / 2);
+  const auto comm = mpi::Comm::create(MPI_COMM_WORLD, node_of_rank);
+  const auto A = laplacian(comm, 5);
+  Options options;
+  options.transport = comm::Transport::automatic;
+  options.max_levels = 2;
+  options.max_coarse_rows = 20;
+  const Hierarchy<double> hierarchy(A, options);
+  for (std::size_t l = 0; l < hierarchy.levels().size(); ++l) {
+    const LevelInfo& info = hierarchy.levels()[l];
+    ASSERT_NE(info.transport_choice, nullptr);
+    const auto chosen = static_cast<int>(info.transport_choice->chosen);
+    EXPECT_EQ(mpi::max(*comm, chosen), mpi::min(*comm, chosen));
+    EXPECT_EQ(info.routes.solve_transport, info.transport_choice->chosen);
+    EXPECT_EQ(hierarchy.matrix(l)->transport(), info.transport_choice->chosen);
+    EXPECT_FALSE(info.transport_choice->reason.empty());
+    if (n_ranks == 1) EXPECT_TRUE(info.transport_choice->trials.empty());
+  }
+  const Hierarchy<double> plain(A, [&] {
+    Options o = options;
+    o.transport = {};
+    return o;
+  }());
+  const std::vector<double> b(static_cast<std::size_t>(A->n_local()), 1.0);
+  std::vector<double> x(b.size()), y(b.size());
+  hierarchy.apply(b, x);
+  plain.apply(b, y);
+  EXPECT_EQ(x, y) << "bit for bit";
+}
+
 TEST(RouteChoice, RefusesAMachineThatIsNone) {
   const auto A = laplacian(test::test_comm(), 4);
-  Options options;
-  options.setup_route = {Route::direct, Route::automatic};
   const auto refusal = [&](const std::function<void()>& work) {
     return test::expect_same_error(A->comm(), ErrorCode::invalid_argument, work);
   };
-  EXPECT_THAT(refusal([&] { const Hierarchy<double> hierarchy(A, options); }),
-              HasSubstr("needs a machine"));
   model::Machine broken = machine_of_latencies(1, 1);
   broken.path(model::Locality::other_node)[2]->rate_bytes_per_s = -1;
   EXPECT_THAT(refusal([&] { (void)choose_routes(A, both_automatic, broken); }),
               HasSubstr("a rate must be positive"));
   EXPECT_THAT(refusal([&] { (void)A->with_route(Route::automatic); }),
               HasSubstr("automatic is no route"));
+  EXPECT_THAT(refusal([&] { (void)A->with_route(Route::direct, comm::Transport::automatic); }),
+              HasSubstr("automatic is no transport"));
 }
 
 }  // namespace

@@ -145,16 +145,6 @@ void complete(Options& options) {
   options.pre_sweeps = 0;
 }
 
-/// The options are the same on every rank, and so is what this throws.
-void check_machine(const Options& options) {
-  const auto asks = [](const ByLevel<comm::Route>& routes) {
-    return std::find(routes.begin(), routes.end(), comm::Route::automatic) != routes.end();
-  };
-  if (options.machine || (!asks(options.route) && !asks(options.setup_route))) return;
-  throw Error(ErrorCode::invalid_argument,
-              "multigrid setup: route automatic needs a machine to choose by");
-}
-
 /// What is asked of the finest matrix before the setup.
 template <class T>
 bool examine(const DistMatrix<T>& A, const Knowledge<T>& knowledge, Options& options) {
@@ -162,7 +152,6 @@ bool examine(const DistMatrix<T>& A, const Knowledge<T>& knowledge, Options& opt
   check_matrix(A, options);
   complete(options);
   check_blocks(A, knowledge, options);
-  check_machine(options);
   if (options.method == Method::aggregation) check_aggregation(A, knowledge, options);
   return resolve_automatic(options, A);
 }
@@ -246,12 +235,33 @@ MatrixPointer<T> in_blocks(const MatrixPointer<T>& A, int block, const Options& 
   return std::make_shared<const DistMatrix<T>>(A->with_blocks(block));
 }
 
-/// Collective. The routes of a level, as the options or the model have it.
+/// The routes and transports of a level, and why, where they were chosen.
 template <class T>
-ChosenRoutes<T> routes_on(const MatrixPointer<T>& A, const Options& options, int level) {
+struct LevelChoice {
+  ChosenRoutes<T> routes;
+  std::shared_ptr<const TransportDecision> transport;
+};
+
+/// Collective. As the options have it, or the model, or a trial. The matrix for the solve then goes
+/// over all of it.
+template <class T>
+LevelChoice<T> choose_for(const MatrixPointer<T>& A, const Options& options, int level) {
   const LevelRoutes wanted = routes_of_level(options, level);
-  if (is_automatic(wanted)) return choose_routes(A, wanted, *options.machine);
-  return {wanted, nullptr, nullptr, A, A};
+  LevelChoice<T> choice = {{wanted, nullptr, nullptr, A, A}, nullptr};
+  ChosenRoutes<T>& routes = choice.routes;
+  if (is_automatic(wanted)) {
+    routes =
+        options.machine ? choose_routes(A, wanted, *options.machine) : choose_routes(A, wanted);
+  }
+  if (wanted.solve_transport == comm::Transport::automatic) {
+    const auto chosen = choose_transport(
+        routed(routes.for_solve, routes.routes.solve, comm::Transport::point_to_point));
+    routes.for_solve = chosen.A;
+    routes.routes.solve_transport = chosen.decision->chosen;
+    choice.transport = chosen.decision;
+  }
+  routes.for_solve = routed(routes.for_solve, routes.routes.solve, routes.routes.solve_transport);
+  return choice;
 }
 
 /// Collective. The spectral radius that the relaxation needs; 0 where it needs none.
@@ -359,15 +369,16 @@ Hierarchy<T>::Hierarchy(std::shared_ptr<const DistMatrix<T>> A, const Options& o
     Level<T>& level = *levels_.emplace_back(std::make_unique<Level<T>>());
     level.depth = depth;
     level.knowledge = std::exchange(knowledge, {});
-    const ChosenRoutes<T> chosen = routes_on(A, options_, depth);
+    const LevelChoice<T> choice = choose_for(A, options_, depth);
+    const ChosenRoutes<T>& chosen = choice.routes;
     const LevelRoutes& routes = chosen.routes;
-    level.A = in_blocks(routed(chosen.for_solve, routes.solve, routes.solve_transport),
-                        rows_of_a_point(level.knowledge, options_), options_);
+    level.A = in_blocks(chosen.for_solve, rows_of_a_point(level.knowledge, options_), options_);
     A = chosen.for_setup;
     level.knowledge.symmetric = symmetric_;
     LevelInfo info = describe(*level.A, routes);
     info.route_choice = chosen.solve;
     info.setup_route_choice = chosen.setup;
+    info.transport_choice = choice.transport;
     const bool may_coarsen =
         info.rows > options_.max_coarse_rows && depth + 1 < options_.max_levels;
     A = may_coarsen ? coarsen_level(level, A, routes, options_) : nullptr;

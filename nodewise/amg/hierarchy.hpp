@@ -10,6 +10,7 @@
 #include "nodewise/amg/options.hpp"
 #include "nodewise/amg/route_choice.hpp"
 #include "nodewise/amg/transfer.hpp"
+#include "nodewise/amg/transport_choice.hpp"
 #include "nodewise/comm/plan.hpp"
 #include "nodewise/matrix/dist_matrix.hpp"
 #include "nodewise/solve/operator.hpp"
@@ -26,6 +27,7 @@ struct LevelInfo {
   LevelRoutes routes;
   /// Why, where they were chosen and not given; otherwise null.
   std::shared_ptr<const RouteDecision> route_choice, setup_route_choice;
+  std::shared_ptr<const TransportDecision> transport_choice;  ///< likewise, of the solve
   comm::Traffic traffic;          ///< of one product with the level's matrix, over all ranks
   std::int64_t max_messages = 0;  ///< sent by the busiest rank in one product
   std::string coarse_solver;      ///< on the last level: how it is solved

@@ -37,6 +37,8 @@ std::span<const Field<Options>> option_fields() {
   const std::vector<std::string> transports = {
       "point_to_point",          "persistent", "neighborhood",
       "persistent_neighborhood", "rma",        "shared_memory"};
+  std::vector<std::string> transports_or_trial = transports;
+  transports_or_trial.emplace_back("automatic");
   static const std::vector<Field<O>> fields = {
       field("method", &O::method,
             "How a level is joined to the next; air, local approximate ideal restriction, is for "
@@ -157,7 +159,7 @@ std::span<const Field<Options>> option_fields() {
             "How data travels between nodes: straight to every rank, once from each rank to each "
             "node, or gathered on the node and once from node to node; or a list by level, such as "
             "direct,three_step, whose last word is for all deeper levels. automatic: on each level "
-            "what costs least on --machine",
+            "what costs least on --machine, or by a short look at the network",
             routes),
       field("setup_route", &O::setup_route,
             "The same for what travels while the hierarchy is set up, matrix rows above all; "
@@ -168,8 +170,9 @@ std::span<const Field<Options>> option_fields() {
       field("transport", &O::transport,
             "By which means of MPI messages travel in the solve, on every level or by level; "
             "without it, point_to_point. shared_memory is for messages on a node, those between "
-            "nodes are then point_to_point",
-            transports),
+            "nodes are then point_to_point. automatic: what a short trial on each level finds "
+            "quicker by a tenth",
+            transports_or_trial),
       field("setup_transport", &O::setup_transport,
             "The same for the setup, where the lengths of messages vary", transports),
   };

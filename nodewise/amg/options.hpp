@@ -111,7 +111,8 @@ struct Options {
   int route_from_level = 0;                          ///< finer levels are direct
   ByLevel<comm::Transport> transport;                ///< of the solve; empty: point_to_point
   ByLevel<comm::Transport> setup_transport;          ///< of the setup; empty: point_to_point
-  /// What route `automatic` chooses by, the same on every rank.
+  /// What route `automatic` chooses by, the same on every rank; null: by a short look at the
+  /// network (network_look.hpp).
   std::shared_ptr<const model::Machine> machine;
 };
 
@@ -125,7 +126,7 @@ struct LevelRoutes {
   friend bool operator==(const LevelRoutes&, const LevelRoutes&) = default;
 };
 LevelRoutes routes_of_level(const Options& options, int level);
-/// Whether something is left to choose_routes().
+/// Whether a route is left to choose_routes().
 inline bool is_automatic(const LevelRoutes& routes) {
   return routes.setup == comm::Route::automatic || routes.solve == comm::Route::automatic;
 }

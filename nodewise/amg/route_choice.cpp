@@ -5,8 +5,9 @@
 
 #include <fmt/format.h>
 
-#include "nodewise/model/contention.hpp"
-#include "nodewise/model/exchange_cost.hpp"
+#include "nodewise/amg/network_look.hpp"
+#include "nodewise/amg/route_costs.hpp"
+#include "nodewise/amg/time_text.hpp"
 #include "nodewise/mpi/agree.hpp"
 #include "nodewise/mpi/ledger.hpp"
 
@@ -21,73 +22,18 @@ constexpr std::array<Route, 3> all_routes = {Route::direct, Route::two_step, Rou
 template <class T>
 using Candidates = std::vector<std::shared_ptr<const matrix::DistMatrix<T>>>;
 
-std::string time_text(double seconds) {
-  if (seconds < 1e-3) return fmt::format("{:.3g} us", 1e6 * seconds);
-  if (seconds < 1) return fmt::format("{:.3g} ms", 1e3 * seconds);
-  return fmt::format("{:.3g} s", seconds);
-}
-
-/// A plan, and the bytes that each of its entries is to have.
-struct Question {
-  const comm::Plan* plan = nullptr;
-  double bytes_per_entry = 0;
-};
-
-/// What each rank finds out about its part of all questions, stage by stage.
-using Loads = std::vector<std::vector<model::RankLoad>>;
-
-Loads loads_of(const mpi::Comm& comm, const model::Machine& machine,
-               std::span<const Question> questions) {
-  Loads loads;
-  for (const Question& question : questions) {
-    model::ExchangeCostOptions options;
-    options.bytes_per_entry = question.bytes_per_entry;
-    loads.push_back(
-        model::rank_loads(*question.plan, comm.topology(), comm.rank(), machine, options));
-  }
-  return loads;
-}
-
-/// Collective. Gives all questions the same number of stages, the same on every rank.
-std::size_t even_out(const mpi::Comm& comm, Loads& loads) {
-  std::size_t most = 0;
-  for (const auto& stages : loads) most = std::max(most, stages.size());
-  const auto n_stages = static_cast<std::size_t>(mpi::max(comm, static_cast<std::int64_t>(most)));
-  for (auto& stages : loads) stages.resize(n_stages);
-  return n_stages;
-}
-
-/// Collective. The seconds of each question: in every stage the busiest rank counts. Three
-/// reductions over all ranks and one over each node. The last is a maximum, whose result is the
-/// same bit for bit everywhere.
-std::vector<double> seconds_of(const mpi::Comm& comm, const model::Machine& machine,
-                               std::span<const Question> questions) {
-  Loads loads = mpi::collectively(comm, [&] { return loads_of(comm, machine, questions); });
-  const std::size_t n_stages = even_out(comm, loads);
-  std::vector<double> of_node, of_all;
-  for (const auto& stages : loads) {
-    for (const model::RankLoad& load : stages) {
-      of_node.insert(of_node.end(), {load.sent.injection_s, load.received.injection_s});
-      of_all.insert(of_all.end(), {load.sent.off_node_bytes, load.byte_hops});
-    }
-  }
-  mpi::sum_in_place(comm.node(), std::span(of_node));
-  mpi::sum_in_place(comm, std::span(of_all));
-  std::vector<double> stage_s;
-  for (std::size_t q = 0, k = 0; q < loads.size(); ++q) {
-    for (const model::RankLoad& load : loads[q]) {
-      const double rank_s = model::stage_cost(machine, load, of_node[k], of_node[k + 1],
-                                              model::ExchangeCostOptions().arrival)
-                                .total();
-      const model::NetworkLoad network = {of_all[k], of_all[k + 1], comm.topology().n_nodes()};
-      stage_s.push_back(rank_s + model::contention_s(machine, network));
-      k += 2;
-    }
-  }
-  mpi::max_in_place(comm, std::span(stage_s));
-  std::vector<double> seconds(questions.size());
-  for (std::size_t k = 0; k < stage_s.size(); ++k) seconds[k / n_stages] += stage_s[k];
-  return seconds;
+/// What a short look at the network saw.
+std::string describe_look(const model::Machine& machine) {
+  const auto seen = [&](model::Locality where) {
+    const model::MessageParameters& p = machine.parameters(where, 0);
+    return fmt::format("{} and {:.3g} GB/s", time_text(p.latency_s), 1e-9 * p.rate_bytes_per_s);
+  };
+  const model::MessageOverheads o = machine.overheads.value_or(model::MessageOverheads{});
+  return fmt::format(
+      "a short look at the network: {} between nodes, {} for each message more of a rank, {} of a "
+      "node; {} on a node",
+      seen(model::Locality::other_node), time_text(o.send_other_node_s + o.receive_other_node_s),
+      time_text(o.nic_gap_s), seen(model::Locality::same_node));
 }
 
 /// Local. What this rank sends to other nodes over each of the candidates.
@@ -121,20 +67,24 @@ struct Predictions {
   std::vector<RoutePrediction> solve, setup;
 };
 
-/// Collective.
+/// Of each candidate: a vector, and of rows their lengths, which travel first, and the rows.
 template <class T>
-Predictions predict(const Candidates<T>& candidates, std::span<const std::int64_t> messages,
-                    const model::Machine& machine) {
-  std::vector<Question> questions;
+std::vector<ExchangeQuestion> questions_about(const Candidates<T>& candidates) {
+  std::vector<ExchangeQuestion> questions;
   for (const auto& A : candidates) {
     const comm::Plan& plan = A->exchange().plan();
     questions.push_back({&plan, sizeof(T)});
-    questions.push_back({&plan, sizeof(Offset)});  // the lengths of rows travel first
+    questions.push_back({&plan, sizeof(Offset)});
     questions.push_back({&plan, bytes_of_row(*A)});
   }
-  const std::vector<double> seconds = seconds_of(candidates.front()->comm(), machine, questions);
+  return questions;
+}
+
+/// From the answers; `messages` are those of the busiest rank over each candidate.
+Predictions predictions_from(std::span<const double> seconds,
+                             std::span<const std::int64_t> messages) {
   Predictions result;
-  for (std::size_t c = 0; c < candidates.size(); ++c) {
+  for (std::size_t c = 0; c < messages.size(); ++c) {
     const Route route = all_routes[c];
     result.solve.push_back({route, seconds[3 * c], messages[c]});
     // Lengths and rows are a message each.
@@ -143,12 +93,186 @@ Predictions predict(const Candidates<T>& candidates, std::span<const std::int64_
   return result;
 }
 
-/// Why nothing was predicted, if so: without messages to save no route is better than direct.
-std::string nothing_to_choose(const mpi::Topology& topology, std::int64_t most_messages) {
-  if (topology.has_domains()) return {};
+/// Collective. By the max-rate model.
+template <class T>
+Predictions predict(const Candidates<T>& candidates, const model::Machine& machine) {
+  const mpi::Comm& comm = candidates.front()->comm();
+  std::vector<std::int64_t> messages = off_node_messages(candidates);
+  mpi::max_in_place(comm, std::span(messages));
+  const auto questions = questions_about(candidates);
+  return predictions_from(exchange_seconds(comm, machine, questions), messages);
+}
+
+/// Collective. By what was seen of the network, where messages overlap.
+template <class T>
+Predictions predict_overlapped(const Candidates<T>& candidates, const model::Machine& machine) {
+  const std::vector<std::int64_t> mine = off_node_messages(candidates);
+  std::vector<double> most(mine.begin(), mine.end());
+  const auto questions = questions_about(candidates);
+  const std::size_t n_stages = candidates.size() == 1 ? 1 : 0;  // direct has one
+  const std::vector<double> seconds =
+      overlapped_seconds(candidates.front()->comm(), machine, questions, std::span(most), n_stages);
+  std::vector<std::int64_t> messages;
+  for (const double n : most) messages.push_back(static_cast<std::int64_t>(n));
+  return predictions_from(seconds, messages);
+}
+
+/// Adds the other routes to that over which A goes straight.
+template <class T>
+void plan_others(Candidates<T>& candidates, const std::shared_ptr<const matrix::DistMatrix<T>>& A) {
+  for (const Route route : {Route::two_step, Route::three_step}) {
+    candidates.push_back(over(A->route() == route ? A : candidates.front(), route));
+  }
+}
+
+/// Why no message need be sent to know that direct is best, if so.
+std::string nothing_to_ask(const mpi::Topology& topology) {
   if (topology.n_nodes() <= 1) return "all ranks are on one node";
-  if (most_messages <= 1) return "no rank sends more than one message to another node";
+  if (topology.n_nodes() == topology.n_ranks()) return "every node has one rank";
   return {};
+}
+
+constexpr const char* too_few_messages = "no rank sends more than one message to another node";
+
+/// How often a level's exchange runs while its hierarchy is used for one solve: some eight V(1,1)
+/// cycles, each with about four of them. For the setup, rows of the matrix and of the interpolation
+/// in the splitting, the interpolation and the Galerkin product.
+constexpr double exchanges_of_a_solve = 30;
+constexpr double exchanges_of_a_setup = 6;
+/// What a model that leaves out as much as this one must at least see gained, as a part.
+constexpr double margin = 0.1;
+
+/// What it takes to plan other routes, in messages between nodes one after the other.
+struct PlanningCosts {
+  double to_compare_s = 0;  ///< both routes of a level, and to compare them
+  double to_take_s = 0;     ///< that which is taken, for the interpolation as well
+};
+
+PlanningCosts planning_costs(const mpi::Topology& topology, const model::Machine& machine) {
+  double reduction = 0;
+  for (int n = 1; n < topology.n_nodes(); n *= 2) reduction += 1;
+  const double latency_s = machine.parameters(model::Locality::other_node, 0).latency_s;
+  // two_step is planned in the time of one message and three_step of three, each with an agreement;
+  // two reductions compare them.
+  return {(4 + 4 * reduction) * latency_s, (3 + reduction) * latency_s};
+}
+
+/// The most that any other route could save: whatever crosses the network takes a latency.
+double most_saved_s(const Predictions& direct, const LevelRoutes& wanted,
+                    const model::Machine& machine) {
+  const double latency_s = machine.parameters(model::Locality::other_node, 0).latency_s;
+  double saved = 0;
+  if (wanted.solve == Route::automatic) {
+    saved += exchanges_of_a_solve * (direct.solve.front().seconds - latency_s);
+  }
+  if (wanted.setup == Route::automatic) {
+    saved += exchanges_of_a_setup * (direct.setup.front().seconds - 2 * latency_s);
+  }
+  return saved;
+}
+
+RouteDecision straight(std::string reason) {
+  RouteDecision decision;
+  decision.reason = std::move(reason);
+  return decision;
+}
+
+struct Decisions {
+  RouteDecision solve, setup;
+};
+
+/// By a machine that was given: whatever costs least.
+Decisions decide_on(Predictions predictions, const model::Machine& machine) {
+  Decisions decisions = {cheapest(std::move(predictions.solve)),
+                         cheapest(std::move(predictions.setup))};
+  for (RouteDecision* d : {&decisions.solve, &decisions.setup}) {
+    d->basis = "the machine " + machine.name;
+  }
+  return decisions;
+}
+
+/// Collective. By a machine that was given.
+template <class T>
+Decisions decide_by_machine(Candidates<T>& candidates,
+                            const std::shared_ptr<const matrix::DistMatrix<T>>& A,
+                            const model::Machine& machine) {
+  const mpi::Topology& topology = A->comm().topology();
+  if (!topology.has_domains()) {
+    if (topology.n_nodes() <= 1)
+      return {straight(nothing_to_ask(topology)), straight(nothing_to_ask(topology))};
+    const std::int64_t most = mpi::max(A->comm(), off_node_messages(candidates).front());
+    if (most <= 1) return {straight(too_few_messages), straight(too_few_messages)};
+  }
+  plan_others(candidates, A);
+  return decide_on(predict(candidates, machine), machine);
+}
+
+/// Collective. By a short look at the network, taken only where a level might gain.
+template <class T>
+Decisions decide_by_look(Candidates<T>& candidates,
+                         const std::shared_ptr<const matrix::DistMatrix<T>>& A,
+                         const LevelRoutes& wanted) {
+  const mpi::Comm& comm = A->comm();
+  std::string reason = nothing_to_ask(comm.topology());
+  const model::Machine* machine = known_network(comm);
+  if (reason.empty() && machine == nullptr) {
+    const bool few = mpi::max(comm, off_node_messages(candidates).front()) <= 1;
+    if (few) reason = too_few_messages;
+    if (!few) machine = &look_at_network(comm);
+  }
+  if (!reason.empty()) return {straight(reason), straight(reason)};
+  const std::string basis = describe_look(*machine);
+  Predictions direct = predict_overlapped(candidates, *machine);
+  Decisions decisions;
+  const PlanningCosts planning = planning_costs(comm.topology(), *machine);
+  const double saved_s = most_saved_s(direct, wanted, *machine);
+  if (direct.solve.front().off_node_messages <= 1) {
+    decisions = {straight(too_few_messages), straight(too_few_messages)};
+  } else if (saved_s <= planning.to_compare_s + planning.to_take_s) {
+    const auto decide = [&](std::vector<RoutePrediction>& predicted) {
+      const double seconds = predicted.front().seconds;
+      RouteDecision decision = cheapest(std::move(predicted));
+      decision.reason =
+          fmt::format("predicted {}: other routes would save too little to pay for planning them",
+                      time_text(seconds));
+      return decision;
+    };
+    decisions = {decide(direct.solve), decide(direct.setup)};
+  } else {
+    plan_others(candidates, A);
+    Predictions all = predict_overlapped(candidates, *machine);
+    decisions.solve =
+        cheapest_that_pays(std::move(all.solve), exchanges_of_a_solve, planning.to_take_s);
+    const Route solve = wanted.solve == Route::automatic ? decisions.solve.chosen : wanted.solve;
+    // What the solve takes is planned anyway.
+    const bool planned = cheapest(all.setup).chosen == solve;
+    decisions.setup = cheapest_that_pays(std::move(all.setup), exchanges_of_a_setup,
+                                         planned ? 0 : planning.to_take_s);
+  }
+  decisions.solve.basis = decisions.setup.basis = basis;
+  return decisions;
+}
+
+/// Puts the decisions where they were asked for.
+template <class T>
+ChosenRoutes<T> follow(Decisions decisions, const LevelRoutes& wanted,
+                       const Candidates<T>& candidates) {
+  ChosenRoutes<T> result;
+  result.routes = wanted;
+  const auto take = [](Route& route, RouteDecision& decision) {
+    if (route != Route::automatic) return std::shared_ptr<const RouteDecision>();
+    route = decision.chosen;
+    return std::make_shared<const RouteDecision>(std::move(decision));
+  };
+  result.solve = take(result.routes.solve, decisions.solve);
+  result.setup = take(result.routes.setup, decisions.setup);
+  const auto planned = [&](Route route) {
+    const auto k = static_cast<std::size_t>(route);
+    return k < candidates.size() ? candidates[k] : over(candidates.front(), route);
+  };
+  result.for_solve = planned(result.routes.solve);
+  result.for_setup = planned(result.routes.setup);
+  return result;
 }
 
 }  // namespace
@@ -178,53 +302,49 @@ RouteDecision cheapest(std::vector<RoutePrediction> predictions) {
   return decision;
 }
 
+RouteDecision cheapest_that_pays(std::vector<RoutePrediction> predictions, double exchanges,
+                                 double planning_s) {
+  RouteDecision decision = cheapest(std::move(predictions));
+  if (decision.chosen == Route::direct) return decision;
+  const double direct_s = decision.predictions.front().seconds;
+  const auto& best =
+      *std::find_if(decision.predictions.begin(), decision.predictions.end(),
+                    [&](const RoutePrediction& p) { return p.route == decision.chosen; });
+  const double saved_s = direct_s - best.seconds;
+  if (saved_s >= margin * direct_s && exchanges * saved_s > planning_s) return decision;
+  decision.reason =
+      fmt::format("predicted {} against {} {}: too little to pay for planning that",
+                  time_text(direct_s), time_text(best.seconds), comm::to_string(best.route));
+  decision.chosen = Route::direct;
+  return decision;
+}
+
 template <class T>
 ChosenRoutes<T> choose_routes(const std::shared_ptr<const matrix::DistMatrix<T>>& A,
                               const LevelRoutes& wanted, const model::Machine& machine) {
-  const mpi::Comm& comm = A->comm();
-  mpi::collectively(comm, [&] { model::check(machine); });
-  const mpi::Scope scope(comm, "route_choice");
-  const mpi::Topology& topology = comm.topology();
-  ChosenRoutes<T> result;
-  result.routes = wanted;
+  mpi::collectively(A->comm(), [&] { model::check(machine); });
+  const mpi::Scope scope(A->comm(), "route_choice");
   Candidates<T> candidates = {over(A, Route::direct)};
-  std::vector<std::int64_t> messages = off_node_messages(candidates);
-  mpi::max_in_place(comm, std::span(messages));
-  const std::string none = nothing_to_choose(topology, messages.front());
-  Predictions predictions;
-  if (none.empty()) {
-    for (const Route route : {Route::two_step, Route::three_step}) {
-      candidates.push_back(over(A->route() == route ? A : candidates.front(), route));
-    }
-    messages = off_node_messages(candidates);
-    mpi::max_in_place(comm, std::span(messages));
-    predictions = predict(candidates, std::span<const std::int64_t>(messages), machine);
-  }
-  const auto decide = [&](Route& route, std::vector<RoutePrediction>& predicted) {
-    std::shared_ptr<RouteDecision> decision;
-    if (route == Route::automatic) {
-      decision = std::make_shared<RouteDecision>();
-      if (none.empty()) *decision = cheapest(std::move(predicted));
-      if (!none.empty()) decision->reason = none;
-      route = decision->chosen;
-    }
-    return decision;
-  };
-  result.solve = decide(result.routes.solve, predictions.solve);
-  result.setup = decide(result.routes.setup, predictions.setup);
-  const auto planned = [&](Route route) {
-    const auto k = static_cast<std::size_t>(route);
-    return k < candidates.size() ? candidates[k] : over(candidates.front(), route);
-  };
-  result.for_solve = planned(result.routes.solve);
-  result.for_setup = planned(result.routes.setup);
-  return result;
+  Decisions decisions = decide_by_machine(candidates, A, machine);
+  return follow(std::move(decisions), wanted, candidates);
 }
 
-template ChosenRoutes<double> choose_routes(
-    const std::shared_ptr<const matrix::DistMatrix<double>>&, const LevelRoutes&,
-    const model::Machine&);
-template ChosenRoutes<float> choose_routes(const std::shared_ptr<const matrix::DistMatrix<float>>&,
-                                           const LevelRoutes&, const model::Machine&);
+template <class T>
+ChosenRoutes<T> choose_routes(const std::shared_ptr<const matrix::DistMatrix<T>>& A,
+                              const LevelRoutes& wanted) {
+  const mpi::Scope scope(A->comm(), "route_choice");
+  Candidates<T> candidates = {over(A, Route::direct)};
+  Decisions decisions = decide_by_look(candidates, A, wanted);
+  return follow(std::move(decisions), wanted, candidates);
+}
+
+#define NODEWISE_INSTANTIATE(T)                                                               \
+  template ChosenRoutes<T> choose_routes(const std::shared_ptr<const matrix::DistMatrix<T>>&, \
+                                         const LevelRoutes&, const model::Machine&);          \
+  template ChosenRoutes<T> choose_routes(const std::shared_ptr<const matrix::DistMatrix<T>>&, \
+                                         const LevelRoutes&)
+NODEWISE_INSTANTIATE(double);
+NODEWISE_INSTANTIATE(float);
+#undef NODEWISE_INSTANTIATE
 
 }  // namespace nodewise::amg

@@ -203,8 +203,30 @@ def test_routes_are_chosen_by_a_model(nodewise, source, tmp_path):
         # Without predictions there was nothing to choose.
         cheapest = min(choice["predictions"], key=lambda p: p["seconds"], default={"route": "direct"})
         assert route == cheapest["route"]
+        assert choice["basis"] == ("the machine blue-waters" if choice["predictions"] else None)
     assert any(choice["predictions"] for _, choice in chosen)
     assert "predicted" in result.out
+
+
+def test_routes_and_transports_are_chosen_without_a_machine(nodewise, source, tmp_path):
+    # On the coarser levels each rank sends two messages to the other node, which is worth a look.
+    words = ["--problem", "laplace27", "--n", "12", "--ranks-per-node", "2", "--json", "r.json"]
+    result = nodewise("solve", *words, "--route", "automatic", "--transport", "automatic", ranks=4)
+    assert result.code == 0, result.err
+    report = json.loads((tmp_path / "r.json").read_text())
+    schema = json.loads((source / "docs" / "report.schema.json").read_text())
+    jsonschema.Draft7Validator(schema).validate(report)
+    levels = report["hierarchy"]["levels"]
+    assert levels[0]["route_choice"]["reason"].startswith("no rank sends more than one message")
+    assert levels[-1]["route_choice"]["basis"].startswith("a short look at the network: ")
+    for level in levels:
+        assert level["route"] != "automatic" and level["setup_route"] != "automatic"
+        trials = level["transport_choice"]["trials"]
+        assert trials[0]["transport"] == "point_to_point"
+        assert level["transport"] in [trial["transport"] for trial in trials]
+    assert "a short look at the network" in result.out
+    looks = [entry for entry in report["operations"]["setup"] if entry["operation"] == "network_look"]
+    assert len(looks) == 1
 
 
 def test_routes_of_setup_and_solve(nodewise, tmp_path):

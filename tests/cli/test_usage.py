@@ -41,7 +41,7 @@ PROBLEM = ["solve", "--problem", "laplace5"]
         (["solve", "A.mtx", "--domain-map", "0,0,1"], "--domain-map: 3 domain numbers given for"),
         (["solve", "A.mtx", "--domain-map", "0,x"], "--domain-map: 'x' is not a domain number"),
         ([*PROBLEM, "--route", "direct,thre_step"], "--route: 'thre_step' is not one of"),
-        ([*PROBLEM, "--route", "direct,automatic"], "it needs --machine NAME or FILE"),
+        ([*PROBLEM, "--setup-transport", "automatic"], "'automatic' is not one of"),
         ([*PROBLEM, "--machine", "eos"], "--machine is for --route automatic"),
         (
             ["inspect", *PROBLEM[1:], "--setup-route", "automatic"],

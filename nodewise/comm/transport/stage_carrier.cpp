@@ -14,6 +14,7 @@ std::unique_ptr<Channel> make_channel(Transport transport, const Setting& settin
                                       Neighbours neighbours) {
   switch (transport) {
     case Transport::point_to_point:
+    case Transport::automatic:  // refused by whoever makes an exchange
       break;
     case Transport::persistent:
       return persistent(setting, std::move(neighbours));

@@ -20,6 +20,8 @@ const char* to_string(Transport transport) {
       return "rma";
     case Transport::shared_memory:
       return "shared_memory";
+    case Transport::automatic:
+      return "automatic";
   }
   return "";
 }
@@ -59,6 +61,11 @@ bool nodes_share_memory(const mpi::Comm& comm) {
 }  // namespace
 
 void require_available(const mpi::Comm& comm, Transport transport) {
+  if (transport == Transport::automatic) {
+    throw Error(
+        ErrorCode::invalid_argument,
+        "transport automatic is no transport: it must be chosen before an exchange is made");
+  }
   if (transport == Transport::persistent_neighborhood && standard_version() < 4) {
     refuse(transport, "needs MPI 4, which " + mpi::library_version() +
                           " is not; choose neighborhood or persistent");

@@ -12,7 +12,8 @@ enum class Transport {
   neighborhood,    ///< a nonblocking neighbourhood collective
   persistent_neighborhood,  ///< the same, made once and started again; needs MPI 4
   rma,                      ///< puts into the receivers' windows, synchronised among neighbours
-  shared_memory  ///< on a node: written and read in memory it shares; between nodes: point_to_point
+  shared_memory,  ///< on a node: through memory that it shares; between nodes: point_to_point
+  automatic       ///< none of these yet: whoever makes an exchange must have chosen one
 };
 
 /// The name, such as "point_to_point".
@@ -24,7 +25,7 @@ bool is_collective(Transport transport);
 
 /// Collective. Throws unsupported, the same on every rank, where this MPI lacks what the transport
 /// needs, or for shared_memory where the ranks that the topology puts on a node cannot share
-/// memory. No message for point_to_point and persistent.
+/// memory; invalid_argument for automatic. No message for point_to_point and persistent.
 void require_available(const mpi::Comm& comm, Transport transport);
 
 }  // namespace nodewise::comm

@@ -1,0 +1,149 @@
+#include "nodewise/amg/transport_choice.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+
+#include "nodewise/amg/time_text.hpp"
+#include "nodewise/base/timer.hpp"
+#include "nodewise/mpi/ledger.hpp"
+
+namespace nodewise::amg {
+
+namespace {
+
+using comm::Transport;
+
+constexpr std::size_t rounds = 5;
+/// A transport must be quicker than point_to_point by this part of its time.
+constexpr double margin = 0.1;
+
+template <class T>
+using Pointer = std::shared_ptr<const matrix::DistMatrix<T>>;
+
+/// Collective. Whether anybody sends anything, and whether anybody does so on a node.
+struct Use {
+  bool any = false;
+  bool on_node = false;
+};
+
+template <class T>
+Use use_of(const matrix::DistMatrix<T>& A) {
+  const mpi::Comm& comm = A.comm();
+  if (comm.size() == 1) return {};
+  const comm::Traffic traffic = comm::traffic(A.exchange().plan(), comm.topology(), comm.rank());
+  std::array<std::int64_t, 2> most = {traffic.messages_on_node, traffic.messages_off_node};
+  mpi::max_in_place(comm, std::span<std::int64_t>(most));
+  return {most[0] + most[1] > 0, most[0] > 0};
+}
+
+/// Collective. The matrix over each transport that there is, point_to_point first.
+template <class T>
+std::vector<Pointer<T>> entrants(const Pointer<T>& A, const Use& use) {
+  std::vector<Pointer<T>> result;
+  for (const Transport transport :
+       {Transport::point_to_point, Transport::persistent, Transport::neighborhood,
+        Transport::persistent_neighborhood, Transport::shared_memory}) {
+    if (transport == Transport::shared_memory && !use.on_node) continue;
+    try {
+      result.push_back(A->transport() == transport ? A
+                                                   : std::make_shared<const matrix::DistMatrix<T>>(
+                                                         A->with_route(A->route(), transport)));
+    } catch (const Error& error) {
+      // The same on every rank: this MPI does not have it.
+      if (error.code() != ErrorCode::unsupported) throw;
+    }
+  }
+  return result;
+}
+
+/// Collective. The median seconds of one exchange over each: all in turn, in each round another
+/// first, of every exchange the slowest rank. The first round makes what is made once.
+template <class T>
+std::vector<double> try_all(std::span<const Pointer<T>> matrices) {
+  const std::size_t n = matrices.size();
+  const auto& A = *matrices.front();
+  const std::vector<T> x(static_cast<std::size_t>(A.n_local()));
+  std::vector<T> ghosts(static_cast<std::size_t>(A.n_ghosts()));
+  std::vector<double> slowest(n * rounds);
+  for (std::size_t round = 0; round <= rounds; ++round) {
+    for (std::size_t k = 0; k < n; ++k) {
+      const std::size_t which = (k + round) % n;
+      const Timer timer;
+      matrices[which]->exchange().forward(std::span<const T>(x), std::span<T>(ghosts));
+      if (round > 0) slowest[which * rounds + round - 1] = timer.seconds();
+    }
+  }
+  mpi::max_in_place(A.comm(), std::span(slowest));
+  std::vector<double> medians;
+  for (auto first = slowest.begin(); first != slowest.end();) {
+    const auto end = first + static_cast<std::ptrdiff_t>(rounds);
+    const auto middle = first + static_cast<std::ptrdiff_t>(rounds / 2);
+    std::nth_element(first, middle, end);
+    medians.push_back(*middle);
+    first = end;
+  }
+  return medians;
+}
+
+}  // namespace
+
+TransportDecision quickest(std::vector<TransportTrial> trials) {
+  const auto less = [](const TransportTrial& a, const TransportTrial& b) {
+    return a.seconds < b.seconds;
+  };
+  TransportDecision decision;
+  decision.trials = std::move(trials);
+  const auto& all = decision.trials;
+  if (all.size() < 2) {
+    decision.reason = "there is no other";
+    return decision;
+  }
+  const TransportTrial& plain = all.front();
+  const auto best = std::min_element(all.begin() + 1, all.end(), less);
+  if (best->seconds < (1 - margin) * plain.seconds) {
+    decision.chosen = best->transport;
+    decision.reason = fmt::format("{} against {} point_to_point in {} exchanges each",
+                                  time_text(best->seconds), time_text(plain.seconds), rounds);
+  } else {
+    decision.reason =
+        fmt::format("{} against {} {} in {} exchanges each, and a tenth would have to be saved",
+                    time_text(plain.seconds), time_text(best->seconds),
+                    comm::to_string(best->transport), rounds);
+  }
+  return decision;
+}
+
+template <class T>
+ChosenTransport<T> choose_transport(const std::shared_ptr<const matrix::DistMatrix<T>>& A) {
+  const mpi::Scope scope(A->comm(), "transport_trial");
+  auto decision = std::make_shared<TransportDecision>();
+  const Use use = use_of(*A);
+  if (!use.any) {
+    decision->reason = "no rank sends a message";
+    Pointer<T> plain = A;
+    if (A->transport() != Transport::point_to_point) {
+      plain = std::make_shared<const matrix::DistMatrix<T>>(A->with_route(A->route()));
+    }
+    return {std::move(plain), std::move(decision)};
+  }
+  const std::vector<Pointer<T>> matrices = entrants(A, use);
+  const std::vector<double> seconds = try_all(std::span(matrices));
+  std::vector<TransportTrial> trials;
+  for (std::size_t k = 0; k < matrices.size(); ++k) {
+    trials.push_back({matrices[k]->transport(), seconds[k]});
+  }
+  *decision = quickest(std::move(trials));
+  for (const Pointer<T>& M : matrices) {
+    if (M->transport() == decision->chosen) return {M, std::move(decision)};
+  }
+  return {matrices.front(), std::move(decision)};  // never reached: one of them was chosen
+}
+
+template ChosenTransport<double> choose_transport(
+    const std::shared_ptr<const matrix::DistMatrix<double>>&);
+template ChosenTransport<float> choose_transport(
+    const std::shared_ptr<const matrix::DistMatrix<float>>&);
+
+}  // namespace nodewise::amg
