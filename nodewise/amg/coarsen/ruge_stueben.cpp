@@ -1,5 +1,7 @@
 #include <algorithm>
+#include <optional>
 #include <span>
+#include <vector>
 
 #include "nodewise/amg/coarsen/measure_order.hpp"
 #include "nodewise/amg/coarsen/splitting.hpp"
@@ -56,6 +58,37 @@ Graph reversed(const Graph& s) {
   }
   return t;
 }
+
+/// Whether each depends on those who depend on it. Points ascend in a row, and rows are gone
+/// through in their order, so that the next entry of row j not seen yet must be the row that has j.
+bool is_symmetric(const Graph& s) {
+  std::vector<Offset> next(s.begin.begin(), s.begin.end() - 1);
+  for (std::size_t i = 0; i < next.size(); ++i) {
+    for (const LocalIndex j : s.of(static_cast<LocalIndex>(i))) {
+      const auto u = static_cast<std::size_t>(j);
+      Offset& at = next[u];
+      if (at == s.begin[u + 1] ||
+          s.points[static_cast<std::size_t>(at)] != static_cast<LocalIndex>(i)) {
+        return false;
+      }
+      ++at;
+    }
+  }
+  return true;
+}
+
+/// Who depends on every point: the graph turned round, which is not made where it is the graph
+/// itself. The two graphs of the finest level were the peak of a setup's memory.
+class Dependants {
+ public:
+  explicit Dependants(const Graph& s)
+      : turned_(is_symmetric(s) ? std::nullopt : std::optional(reversed(s))), same_(s) {}
+  const Graph& graph() const { return turned_ ? *turned_ : same_; }
+
+ private:
+  std::optional<Graph> turned_;
+  const Graph& same_;
+};
 
 /// How many points depend on each, plus `influence` where it is given.
 std::vector<LocalIndex> measures(const Graph& dependants, std::span<const LocalIndex> influence) {
@@ -148,10 +181,10 @@ template <class T>
 Splitting ruge_stueben_first_pass(const matrix::DistMatrix<T>& A, const Strength& strength,
                                   Splitting start) {
   const Graph depends_on = dependences(A.on(), strength.on);
-  const Graph dependants = reversed(depends_on);
+  const Dependants dependants(depends_on);
   start.resize(static_cast<std::size_t>(A.n_local()), undecided);
-  return first_pass(depends_on, dependants, std::move(start),
-                    MeasureQueues(measures(dependants, {})));
+  return first_pass(depends_on, dependants.graph(), std::move(start),
+                    MeasureQueues(measures(dependants.graph(), {})));
 }
 
 namespace {
@@ -170,13 +203,14 @@ Graph part_of(const Graph& s, LocalIndex begin, LocalIndex end) {
 }
 
 Splitting split_block(const Graph& depends_on, int passes, std::span<const LocalIndex> influence) {
-  const Graph dependants = reversed(depends_on);
-  const std::vector<LocalIndex> wanted = measures(dependants, influence);
+  const Dependants dependants(depends_on);
+  const std::vector<LocalIndex> wanted = measures(dependants.graph(), influence);
   Splitting splitting(wanted.size(), undecided);
   for (std::size_t i = 0; i < splitting.size(); ++i) {
     if (wanted[i] == 0) splitting[i] = fine;
   }
-  splitting = first_pass(depends_on, dependants, std::move(splitting), MeasureRanges(wanted));
+  splitting =
+      first_pass(depends_on, dependants.graph(), std::move(splitting), MeasureRanges(wanted));
   std::replace(splitting.begin(), splitting.end(), std::int8_t{undecided}, std::int8_t{fine});
   if (passes > 1) SecondPass(depends_on, splitting).run();
   return splitting;
