@@ -175,7 +175,8 @@ void check_virtual_ranks(const Settings& s) {
 
 void check_air(const Settings& s) {
   if (s.amg.method != amg::Method::air) {
-    for (const char* name : {"restriction-distance", "restriction-threshold"}) {
+    for (const char* name : {"restriction-distance", "restriction-threshold",
+                             "restriction-truncation", "coarse-filter"}) {
       if (s.has(name)) fail(fmt::format("--{} is for --method air", name));
     }
     return;
@@ -186,11 +187,6 @@ void check_air(const Settings& s) {
         fmt::format("--{} is not for --method air: it relaxes by fc_jacobi, after the coarse "
                     "correction only",
                     name));
-  }
-  if (s.has_virtual_ranks()) {
-    fail(
-        "--virtual-ranks counts restrictions as transposed interpolations, which those of "
-        "--method air are not");
   }
 }
 

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "nodewise/amg/hierarchy.hpp"
+#include "nodewise/amg/restriction/coarse_filter.hpp"
 #include "nodewise/matrix/products.hpp"
 #include "nodewise/solve/krylov.hpp"
 #include "nodewise/solve/matrix_operator.hpp"
@@ -184,21 +185,86 @@ TEST(Air, RebuildKeepsTheRestrictions) {
   for (std::size_t k = 0; k < on.size(); ++k) on[k] *= 1 + 0.1 * hash_uniform(k, 1);
   for (double& value : off) value *= 0.9;
   const Matrix B = shared(A->with_values(std::move(on), std::move(off)));
-  const Hierarchy<double> fresh(A, air_options());
-  Hierarchy<double> hierarchy(A, air_options());
-  for (int step = 0; step < 2; ++step) {
-    hierarchy.rebuild(B);
-    for (std::size_t l = 0; l + 1 < hierarchy.levels().size(); ++l) {
-      expect_same_bits(*hierarchy.restriction(l), *fresh.restriction(l));
-      expect_same_bits(
-          *hierarchy.matrix(l + 1),
-          matrix::multiply(*hierarchy.restriction(l),
-                           matrix::multiply(*hierarchy.matrix(l), *hierarchy.interpolation(l))));
+  for (const double filter : {0.0, 0.01}) {
+    Options options = air_options();
+    options.coarse_filter = filter;
+    const Hierarchy<double> fresh(A, options);
+    Hierarchy<double> hierarchy(A, options);
+    for (int step = 0; step < 2; ++step) {
+      hierarchy.rebuild(B);
+      for (std::size_t l = 0; l + 1 < hierarchy.levels().size(); ++l) {
+        expect_same_bits(*hierarchy.restriction(l), *fresh.restriction(l));
+        const auto product =
+            matrix::multiply(*hierarchy.restriction(l),
+                             matrix::multiply(*hierarchy.matrix(l), *hierarchy.interpolation(l)));
+        const auto& coarse = *hierarchy.matrix(l + 1);
+        expect_same_bits(coarse,
+                         filter == 0 ? product : restriction::filtered_alike(product, coarse));
+      }
+      hierarchy.rebuild(A);
+      for (std::size_t l = 0; l < hierarchy.levels().size(); ++l) {
+        expect_same_bits(*hierarchy.matrix(l), *fresh.matrix(l));
+      }
     }
-    hierarchy.rebuild(A);
-    for (std::size_t l = 0; l < hierarchy.levels().size(); ++l) {
-      expect_same_bits(*hierarchy.matrix(l), *fresh.matrix(l));
+  }
+}
+
+/// By the definition, of the whole product.
+DenseMatrix filtered(DenseMatrix A, double threshold) {
+  for (GlobalIndex i = 0; i < A.rows(); ++i) {
+    double largest = 0;
+    for (GlobalIndex j = 0; j < A.cols(); ++j) largest = std::max(largest, std::abs(A(i, j)));
+    double dropped = 0;
+    for (GlobalIndex j = 0; j < A.cols(); ++j) {
+      if (i == j || std::abs(A(i, j)) >= threshold * largest) continue;
+      dropped += A(i, j);
+      A(i, j) = 0;
     }
+    A(i, i) += dropped;
+  }
+  return A;
+}
+
+TEST(Air, CoarseMatricesLoseSmallEntriesAndKeepTheirRowSums) {
+  const DenseMatrix values =
+      gathered(io::generate<double>(test::self_comm(), flow_problem(14, Flow::rotating, 1e-3)));
+  Options options = air_options();
+  options.coarse_filter = 0.01;
+  for (const matrix::Layout& layout : layouts_of(test_comm(), values.rows())) {
+    const Hierarchy<double> hierarchy(shared(distribute(values, layout)), options);
+    ASSERT_GE(hierarchy.levels().size(), 3U);
+    const auto product =
+        matrix::multiply(*hierarchy.restriction(0),
+                         matrix::multiply(*hierarchy.matrix(0), *hierarchy.interpolation(0)));
+    const DenseMatrix expected = filtered(gathered(product), 0.01);
+    expect_near(gathered(*hierarchy.matrix(1)), expected, 1e-12, "filtered");
+    EXPECT_LT(hierarchy.levels()[1].nonzeros, product.nnz_global());
+  }
+}
+
+/// A row that lumping would rob of its diagonal stays whole, also for new values.
+TEST(Air, FilterLeavesRowsThatNeedTheirSmallEntries) {
+  DenseMatrix values(8, 8);
+  for (GlobalIndex i = 0; i < 8; ++i) {
+    for (GlobalIndex j = 0; j < 8; ++j) values(i, j) = i == j ? 1 : i < 4 ? -0.14 : 0.04;
+  }
+  for (const matrix::Layout& layout : layouts_of(test_comm(), 8)) {
+    const auto A = distribute(values, layout);
+    const auto some = restriction::without_small_entries(A, 0.5);
+    DenseMatrix expected = values;
+    for (GlobalIndex i = 4; i < 8; ++i) {
+      for (GlobalIndex j = 0; j < 8; ++j) expected(i, j) = i == j ? 1.28 : 0;
+    }
+    expect_near(gathered(some), expected, 1e-15, "some rows");
+    EXPECT_EQ(some.nnz_global(), 36);
+    expect_same_bits(restriction::filtered_alike(A, some), some);
+    DenseMatrix turned = values;
+    for (GlobalIndex i = 4; i < 8; ++i) {
+      for (GlobalIndex j = 0; j < 8; ++j) turned(i, j) = i == j ? 1 : -0.3;
+    }
+    for (GlobalIndex i = 4; i < 8; ++i) expected(i, i) = 1;  // not 1 - 7 * 0.3
+    expect_near(gathered(restriction::filtered_alike(distribute(turned, layout), some)), expected,
+                1e-15, "new values");
   }
 }
 

@@ -97,8 +97,8 @@ matrix::DistMatrix<T> restriction_of(const DenseMatrix& values, const matrix::La
                                      const States& states, int distance, double threshold) {
   const auto A = distribute<T>(values, layout);
   const coarsen::Splitting splitting = test::splitting_part(layout, states);
-  return restriction::local_air(A, splitting, coarsen::coarse_layout(layout, splitting), distance,
-                                threshold);
+  return restriction::local_air(A, splitting, coarsen::coarse_layout(layout, splitting),
+                                {distance, threshold});
 }
 
 std::vector<test::NamedMatrix> nonsymmetric_matrices() {
@@ -141,6 +141,35 @@ TEST(LocalAir, IsTheSameToTheLastBitOnAllLayouts) {
   }
 }
 
+/// Of what the whole rows have.
+TEST(LocalAir, DropsSmallWeights) {
+  const DenseMatrix values = test::random_matrix(50, 0.1, 0.3, 7);
+  const States states = random_states(values.rows(), 4);
+  DenseMatrix expected = reference_restriction(values, states, 2, 0.05);
+  int n_dropped = 0;
+  for (GlobalIndex c = 0; c < expected.rows(); ++c) {
+    double largest = 0;
+    for (GlobalIndex j = 0; j < expected.cols(); ++j) {
+      largest = std::max(largest, std::abs(expected(c, j)));
+    }
+    for (GlobalIndex j = 0; j < expected.cols(); ++j) {
+      if (expected(c, j) == 0 || std::abs(expected(c, j)) >= 0.1 * largest) continue;
+      expected(c, j) = 0;
+      ++n_dropped;
+    }
+  }
+  ASSERT_GT(n_dropped, 0);
+  for (const matrix::Layout& layout : layouts_of(test_comm(), values.rows())) {
+    const coarsen::Splitting splitting = test::splitting_part(layout, states);
+    const auto R =
+        restriction::local_air(distribute(values, layout), splitting,
+                               coarsen::coarse_layout(layout, splitting), {2, 0.05, 0.1});
+    test::expect_near(gathered(R), expected, 1e-11, "truncated");
+    EXPECT_EQ(R.nnz_global(), std::count_if(expected.data(), expected.data() + expected.size(),
+                                            [](double r) { return r != 0; }));
+  }
+}
+
 TEST(LocalAir, TakesAllRoutes) {
   const DenseMatrix values = test::random_matrix(40, 0.15, 0.0, 8);
   const States states = random_states(values.rows(), 5);
@@ -152,7 +181,7 @@ TEST(LocalAir, TakesAllRoutes) {
     const comm::Layout coarse_points = coarsen::coarse_layout(layout, splitting);
     for (const auto route : {comm::Route::two_step, comm::Route::three_step}) {
       const auto A = distribute(values, layout).with_route(route);
-      const auto R = restriction::local_air(A, splitting, coarse_points, 2, 0.05);
+      const auto R = restriction::local_air(A, splitting, coarse_points, {2, 0.05});
       test::expect_near(gathered(R), expected, 1e-11, map.name);
     }
   }

@@ -134,6 +134,46 @@ TEST(ThreadedHierarchy, IsTheSameBits) {
   }
 }
 
+std::shared_ptr<const Matrix> flow(int n) {
+  io::GalleryOptions gallery;
+  gallery.problem = Problem::convection2d;
+  gallery.n = n;
+  gallery.flow = io::Flow::rotating;
+  return std::make_shared<const Matrix>(io::generate<double>(test::test_comm(), gallery));
+}
+
+/// Restrictions, filtered products, those for new values, and sweeps over fine and coarse points.
+TEST(ThreadedAir, IsTheSameBits) {
+  if (!test::can_test_threads()) GTEST_SKIP() << "no threads on so many ranks, or none at all";
+  const auto A = flow(90);
+  Options options;
+  options.method = Method::air;
+  options.restriction_truncation = 0.01;
+  options.coarse_filter = 1e-3;
+  const std::vector<double> b = vector_for(A->rows(), 3);
+  const auto applied = [&](const Hierarchy<double>& hierarchy) {
+    std::vector<double> x(b.size());
+    hierarchy.apply(b, x);
+    return x;
+  };
+  const Hierarchy<double> serial(A, options);
+  const std::vector<double> expected = applied(serial);
+  const Threads threads(3);
+  ASSERT_GT(parallel::parts_of(A->on().cols.size()), 1) << "too small to be worth threads";
+  Hierarchy<double> threaded(A, options);
+  for (int round = 0; round < 2; ++round) {
+    ASSERT_EQ(threaded.levels().size(), serial.levels().size());
+    for (std::size_t l = 0; l < serial.levels().size(); ++l) {
+      const std::string what = "level " + std::to_string(l);
+      expect_same(*threaded.matrix(l), *serial.matrix(l), what);
+      if (serial.restriction(l) == nullptr) continue;
+      expect_same(*threaded.restriction(l), *serial.restriction(l), what + ", restriction");
+    }
+    EXPECT_EQ(applied(threaded), expected);
+    threaded.rebuild(A);
+  }
+}
+
 /// Which sweep a row belongs to: rank and thread.
 std::vector<int> blocks_of(const Matrix& A, int threads) {
   std::vector<int> mine(static_cast<std::size_t>(A.n_local()));

@@ -125,8 +125,10 @@ Transfer<T> transfer_by(const DistMatrix<T>& A, const Knowledge<T>& knowledge,
   Transfer<T> transfer;
   if (options.method == Method::air) {
     const mpi::Scope scope(A.comm(), "restriction_setup");
-    transfer.R = std::make_shared<const DistMatrix<T>>(restriction::local_air(
-        A, splitting, coarse_points, options.restriction_distance, options.restriction_threshold));
+    transfer.R = std::make_shared<const DistMatrix<T>>(
+        restriction::local_air(A, splitting, coarse_points,
+                               {options.restriction_distance, options.restriction_threshold,
+                                options.restriction_truncation}));
   }
   const mpi::Scope scope(A.comm(), "interpolation");
   transfer.P = std::make_shared<const DistMatrix<T>>(

@@ -11,6 +11,7 @@
 #include "nodewise/amg/classical.hpp"
 #include "nodewise/amg/cycle.hpp"
 #include "nodewise/amg/relax/block_inverse.hpp"
+#include "nodewise/amg/restriction/coarse_filter.hpp"
 #include "nodewise/amg/spectral_radius.hpp"
 #include "nodewise/amg/virtual_ranks.hpp"
 #include "nodewise/matrix/block_matrix.hpp"
@@ -135,14 +136,6 @@ void check_blocks(const DistMatrix<T>& A, const Knowledge<T>& knowledge, const O
                                             "; use another smoother");
   }
   comm::require_whole_points(A.rows(), options.unknowns);
-}
-
-/// What a method that is more than its transfers consists of.
-void complete(Options& options) {
-  if (options.method != Method::air) return;
-  options.smoother = SmootherKind::fc_jacobi;
-  options.sweep_order = SweepOrder::forward;
-  options.pre_sweeps = 0;
 }
 
 /// What is asked of the finest matrix before the setup.
@@ -275,14 +268,15 @@ double radius_for_smoother(const DistMatrix<T>& A, bool symmetric, const Options
   return spectral_radius(A, spectrum);
 }
 
-/// P^T A P, or R A P.
+/// P^T A P, or R A P without its small entries.
 template <class T>
 DistMatrix<T> coarse_matrix(const DistMatrix<T>& A, const DistMatrix<T>* R, const DistMatrix<T>& P,
-                            int coarse_unknowns) {
+                            int coarse_unknowns, double filter) {
   if (R == nullptr) {
     return matrix::galerkin_product(A, P, matrix::GalerkinForm::fused, coarse_unknowns);
   }
-  return matrix::multiply(*R, matrix::multiply(A, P));
+  const DistMatrix<T> product = matrix::multiply(*R, matrix::multiply(A, P));
+  return filter == 0 ? product : restriction::without_small_entries(product, filter);
 }
 
 /// A coarse matrix as a cycle can use it: aggregates may have fewer rows than vectors.
@@ -320,9 +314,10 @@ MatrixPointer<T> coarsen_level(Level<T>& level, const MatrixPointer<T>& A,
   const MatrixPointer<T> setup_R = R ? for_setup(R) : nullptr;
   P = for_solve(one_route ? setup_P : P);
   if (R) R = for_solve(one_route ? setup_R : R);
-  return std::make_shared<const DistMatrix<T>>(without_zero_rows(
-      coarse_matrix(*setup_A, setup_R.get(), *setup_P, level.transfer.coarse_unknowns),
-      level.transfer));
+  return std::make_shared<const DistMatrix<T>>(
+      without_zero_rows(coarse_matrix(*setup_A, setup_R.get(), *setup_P,
+                                      level.transfer.coarse_unknowns, options.coarse_filter),
+                        level.transfer));
 }
 
 }  // namespace
@@ -408,15 +403,24 @@ namespace {
 
 /// The next level's matrix from new values of a level's, on the pattern that it has.
 template <class T>
-MatrixPointer<T> next_matrix(Level<T>& level, const Level<T>& next, const DistMatrix<T>& A) {
+MatrixPointer<T> next_matrix(Level<T>& level, const Level<T>& next, const DistMatrix<T>& A,
+                             const Options& options) {
   const Transfer<T>& transfer = level.transfer;
   if (transfer.R) {
+    const bool is_product = options.coarse_filter == 0;
     auto& product = level.restricted_product;
     if (!product) {
-      product = std::make_unique<matrix::RestrictedProduct<T>>(*level.A, *transfer.R, *transfer.P,
-                                                               *next.A);
+      const auto plan = [&](const DistMatrix<T>& C) {
+        return std::make_unique<matrix::RestrictedProduct<T>>(*level.A, *transfer.R, *transfer.P,
+                                                              C);
+      };
+      product =
+          plan(is_product ? *next.A
+                          : matrix::multiply(*transfer.R, matrix::multiply(*level.A, *transfer.P)));
     }
-    return std::make_shared<const DistMatrix<T>>(product->recompute(A));
+    const DistMatrix<T> C = product->recompute(A);
+    return std::make_shared<const DistMatrix<T>>(
+        is_product ? C : restriction::filtered_alike(C, *next.A));
   }
   if (!level.product) {
     level.product = std::make_unique<matrix::GalerkinProduct<T>>(*level.A, *transfer.P, *next.A,
@@ -452,7 +456,7 @@ void Hierarchy<T>::rebuild(std::shared_ptr<const DistMatrix<T>> A) {
         apply_to(*cycle, *level, A, options_, symmetric_, failure);
     if (!level->transfer.P) break;
     const Level<T>& next = *levels_[matrices.size()];
-    A = blocks_of(next, *next_matrix(*level, next, *A));
+    A = blocks_of(next, *next_matrix(*level, next, *A, options_));
   }
   mpi::agree(layout().comm(), failure);
   for (std::size_t l = 0; l < matrices.size(); ++l) levels_[l]->A = std::move(matrices[l]);

@@ -14,6 +14,13 @@ LevelRoutes routes_of_level(const Options& options, int level) {
   return routes;
 }
 
+void complete(Options& options) {
+  if (options.method != Method::air) return;
+  options.smoother = SmootherKind::fc_jacobi;
+  options.sweep_order = SweepOrder::forward;
+  options.pre_sweeps = 0;
+}
+
 std::string asymmetry_of(const Options& options) {
   const bool directed = options.smoother == SmootherKind::gauss_seidel ||
                         options.smoother == SmootherKind::l1_gauss_seidel ||
@@ -91,6 +98,13 @@ std::span<const Field<Options>> option_fields() {
       field("restriction_threshold", &O::restriction_threshold,
             "Which couplings are strong for that: the modulus exceeds this fraction of the row's "
             "largest",
+            0.0, 1.0),
+      field("restriction_truncation", &O::restriction_truncation,
+            "Weights of that restriction below this fraction of the row's largest are dropped", 0.0,
+            1.0),
+      field("coarse_filter", &O::coarse_filter,
+            "With method air entries of coarse matrices below this fraction of the row's largest "
+            "are added to the diagonal instead; 0: none",
             0.0, 1.0),
       field("smoother", &O::smoother,
             "The relaxation; those of blocks solve for all unknowns of a point at once",

@@ -84,6 +84,8 @@ struct Options {
   double interpolation_truncation = 0.0;
   int restriction_distance = 2;
   double restriction_threshold = 0.05;
+  double restriction_truncation = 0.0;
+  double coarse_filter = 0.001;  ///< of the coarse matrices of air
   SmootherKind smoother = SmootherKind::l1_gauss_seidel;
   SweepOrder sweep_order = SweepOrder::automatic;
   int pre_sweeps = 1;
@@ -130,6 +132,10 @@ LevelRoutes routes_of_level(const Options& options, int level);
 inline bool is_automatic(const LevelRoutes& routes) {
   return routes.setup == comm::Route::automatic || routes.solve == comm::Route::automatic;
 }
+
+/// Local. Replaces what the method says for itself: air relaxes by fc_jacobi, forwards and after
+/// the coarse correction only.
+void complete(Options& options);
 
 /// Which of the options keep a hierarchy from being a symmetric operator for a symmetric matrix, as
 /// a preconditioner of conjugate gradients has to be; empty where none does.

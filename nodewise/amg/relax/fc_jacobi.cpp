@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "nodewise/base/parallel.hpp"
 #include "nodewise/kernels/spmv.hpp"
 #include "nodewise/matrix/operations.hpp"
 
@@ -17,55 +18,63 @@ T row_product(const kernels::Csr<T>& A, LocalIndex i, const T* x) {
 }  // namespace
 
 template <class T>
+void FcJacobi<T>::Rows::append(const matrix::DistMatrix<T>& A, LocalIndex i) {
+  rows.push_back(i);
+  first_entry.push_back(first_entry.back() + A.on().end(i) - A.on().begin(i) + A.off().end(i) -
+                        A.off().begin(i));
+}
+
+template <class T>
 FcJacobi<T>::FcJacobi(const matrix::DistMatrix<T>& A, std::span<const LocalIndex> coarse_rows,
                       int fine_sweeps, int coarse_sweeps)
     : Relaxation<T>(A),
-      coarse_(coarse_rows.begin(), coarse_rows.end()),
       fine_sweeps_(fine_sweeps),
       coarse_sweeps_(coarse_sweeps),
       inverse_(matrix::diagonal(A)) {
   for (T& d : inverse_) {
     if (d != T{}) d = T{1} / d;
   }
-  fine_.reserve(inverse_.size() - coarse_.size());
-  auto next = coarse_.begin();
+  auto next = coarse_rows.begin();
   for (LocalIndex i = 0; i < A.n_local(); ++i) {
-    if (next != coarse_.end() && *next == i) {
-      ++next;
-    } else {
-      fine_.push_back(i);
-    }
+    const bool is_coarse = next != coarse_rows.end() && *next == i;
+    (is_coarse ? coarse_ : fine_).append(A, i);
+    if (is_coarse) ++next;
   }
-  residual_.resize(std::max(fine_.size(), coarse_.size()));
+  residual_.resize(std::max(fine_.rows.size(), coarse_.rows.size()));
 }
 
 template <class T>
 std::size_t FcJacobi<T>::memory_bytes() const {
   return (inverse_.size() + residual_.size()) * sizeof(T) +
-         (fine_.size() + coarse_.size()) * sizeof(LocalIndex);
+         inverse_.size() * (sizeof(LocalIndex) + sizeof(Offset));
 }
 
 template <class T>
-void FcJacobi<T>::relax(const Rows& rows, std::span<const T> b, std::span<T> x) const {
+void FcJacobi<T>::relax(const Rows& points, std::span<const T> b, std::span<T> x) const {
   const std::span<T> ghosts = A_.exchange().template ghost_buffer<T>();
   A_.exchange().start(std::span<const T>(x), ghosts);
-  for (std::size_t k = 0; k < rows.size(); ++k) {
-    const LocalIndex i = rows[k];
+  const auto for_points = [&](auto&& f) {
+    parallel::for_rows(points.first_entry, [&](LocalIndex begin, LocalIndex end) {
+      for (auto k = static_cast<std::size_t>(begin); k < static_cast<std::size_t>(end); ++k) {
+        f(k, points.rows[k]);
+      }
+    });
+  };
+  for_points([&](std::size_t k, LocalIndex i) {
     residual_[k] = b[static_cast<std::size_t>(i)] - row_product(A_.on(), i, x.data());
-  }
+  });
   A_.exchange().finish();
-  for (std::size_t k = 0; k < rows.size(); ++k) {
-    const auto i = static_cast<std::size_t>(rows[k]);
-    residual_[k] -= row_product(A_.off(), rows[k], ghosts.data());
-    x[i] += inverse_[i] * residual_[k];
-  }
+  for_points([&](std::size_t k, LocalIndex i) {
+    const auto u = static_cast<std::size_t>(i);
+    x[u] += inverse_[u] * (residual_[k] - row_product(A_.off(), i, ghosts.data()));
+  });
 }
 
 template <class T>
 void FcJacobi<T>::first_sweep(std::span<const T> b, std::span<T> x) const {
   std::fill(x.begin(), x.end(), T{});
   if (fine_sweeps_ > 0) {  // from zero the first sweep needs no product
-    for (const LocalIndex i : fine_) {
+    for (const LocalIndex i : fine_.rows) {
       x[static_cast<std::size_t>(i)] =
           inverse_[static_cast<std::size_t>(i)] * b[static_cast<std::size_t>(i)];
     }

@@ -11,7 +11,8 @@ namespace nodewise::amg::relax {
 /// the other way about, which is the adjoint for a symmetric A. The fine points are solved for
 /// where a reduction-based method leaves them to relaxation: Manteuffel, Münzenmaier, Ruge,
 /// Southworth, "Nonsymmetric reduction-based algebraic multigrid", 2019. Independent of the number
-/// of ranks. Every Jacobi sweep costs an exchange of A and reads the rows of its points.
+/// of ranks and threads. Every Jacobi sweep costs an exchange of A and reads the rows of its
+/// points.
 template <class T>
 class FcJacobi final : public Relaxation<T> {
  public:
@@ -25,7 +26,13 @@ class FcJacobi final : public Relaxation<T> {
   std::size_t memory_bytes() const override;
 
  private:
-  using Rows = std::vector<LocalIndex>;
+  /// The points of one kind, and where the entries of each would begin if they were a matrix.
+  struct Rows {
+    std::vector<LocalIndex> rows;
+    std::vector<Offset> first_entry = {0};
+
+    void append(const matrix::DistMatrix<T>& A, LocalIndex i);
+  };
   /// x += D^-1 (b - A x) in some rows.
   void relax(const Rows& rows, std::span<const T> b, std::span<T> x) const;
 

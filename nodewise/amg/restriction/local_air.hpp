@@ -10,6 +10,13 @@ namespace nodewise::amg::restriction {
 /// solved directly. Of distance one the largest couplings count first.
 inline constexpr std::size_t max_points = 128;
 
+/// How large the neighbourhoods are, and what is kept.
+struct AirLimits {
+  int distance = 2;
+  double threshold = 0.05;
+  double truncation = 0;  ///< weights below this fraction of the row's largest are dropped
+};
+
 /// Collective. Local approximate ideal restriction (lAIR): Manteuffel, Münzenmaier, Ruge,
 /// Southworth, "Nonsymmetric reduction-based algebraic multigrid", SIAM J. Sci. Comput. 41, 2019,
 /// section 3. Row i of R has 1 at the coarse point i and r_ij at the fine points j of a
@@ -19,13 +26,15 @@ inline constexpr std::size_t max_points = 128;
 ///
 /// N_i are the fine points that i depends on with |a_ij| > threshold max_k |a_ik|, and for distance
 /// 2 the fine points that those depend on, too. If N_i were all fine points R would be the ideal
-/// restriction -A_cf A_ff^-1. The same to the last bit on any number of ranks.
+/// restriction -A_cf A_ff^-1. Weights that are dropped are not made up for: constants need no exact
+/// restriction, and the others solve their equations as they are. The same to the last bit on any
+/// number of ranks and of threads.
 ///
 /// R's rows are laid out by `coarse_points`, its columns by A.rows(). Costs one exchange of A for
 /// vectors and one for records, for distance 2 the discovery of a pattern and one exchange for
 /// records more, and what a new matrix costs. Throws invalid_argument for another distance.
 template <class T>
 matrix::DistMatrix<T> local_air(const matrix::DistMatrix<T>& A, const coarsen::Splitting& splitting,
-                                const comm::Layout& coarse_points, int distance, double threshold);
+                                const comm::Layout& coarse_points, const AirLimits& limits);
 
 }  // namespace nodewise::amg::restriction
