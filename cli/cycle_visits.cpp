@@ -64,15 +64,13 @@ double visits_of_level(CycleKind kind, std::size_t l) {
 
 }  // namespace
 
-std::vector<Visits> visits_of_cycle(const amg::Options& options, bool symmetric,
-                                    std::size_t n_levels, bool direct_last) {
+std::vector<Visits> visits_of_cycle(const amg::Options& given, bool symmetric, std::size_t n_levels,
+                                    bool direct_last) {
+  amg::Options options = given;
+  amg::complete(options);
   if (options.cycle == CycleKind::k || options.cycle == CycleKind::additive) {
     throw Failure(ExitCode::usage, fmt::format("--cycle {} cannot be predicted: take v, w or f",
                                                options.cycle == CycleKind::k ? "k" : "additive"));
-  }
-  if (options.method == amg::Method::air) {
-    throw Failure(ExitCode::usage,
-                  "--method air cannot be predicted: its restriction has exchanges of its own");
   }
   const Sweep sweep = sweep_of(options, symmetric);
   const double pre = options.pre_sweeps;

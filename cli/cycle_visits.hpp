@@ -15,9 +15,8 @@ namespace nodewise::cli {
 /// smoothers make. Passes over the matrix are counted as if no sweep were combined with the
 /// residual after it: sweeps before and after and one residual, as in the model of Gahvari et al.
 /// 2014. Throws Failure{usage} for the cycles k and additive: how often the first visits a level
-/// depends on residuals, and the second visits all levels at once. Likewise for the method air,
-/// whose restriction is not the transpose of its prolongation.
-std::vector<Visits> visits_of_cycle(const amg::Options& options, bool symmetric,
-                                    std::size_t n_levels, bool direct_last);
+/// depends on residuals, and the second visits all levels at once.
+std::vector<Visits> visits_of_cycle(const amg::Options& given, bool symmetric, std::size_t n_levels,
+                                    bool direct_last);
 
 }  // namespace nodewise::cli

@@ -12,6 +12,8 @@ const char* to_string(Operation operation) noexcept {
       return "interpolation";
     case Operation::interpolation_rows:
       return "interpolation_rows";
+    case Operation::restriction:
+      return "restriction";
   }
   return "";
 }

@@ -50,13 +50,15 @@ struct RouteVolumes {
 
 /// The operations that are counted on a level.
 enum class Operation {
-  product,            ///< with the level's matrix: also smoothing sweeps and residuals
-  interpolation,      ///< from the next level; restriction is the same in the other direction
-  interpolation_rows  ///< rows of the interpolation on their way to A P of the Galerkin product
+  product,             ///< with the level's matrix: also smoothing sweeps and residuals
+  interpolation,       ///< from the next level
+  interpolation_rows,  ///< rows of the interpolation on their way to A P of the Galerkin product
+  restriction  ///< to the next level, where it is not the interpolation in the other direction
 };
-inline constexpr std::array<Operation, 3> all_operations = {
-    Operation::product, Operation::interpolation, Operation::interpolation_rows};
-/// "product", "interpolation" or "interpolation_rows".
+inline constexpr std::array<Operation, 4> all_operations = {
+    Operation::product, Operation::interpolation, Operation::interpolation_rows,
+    Operation::restriction};
+/// The name of the enumerator.
 const char* to_string(Operation operation) noexcept;
 
 /// One level on virtual ranks.

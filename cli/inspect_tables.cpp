@@ -222,6 +222,10 @@ void print_counts(Console& console, const InspectRecord& record, const Settings&
   const std::string where = several_nodes ? "between nodes" : "on the node";
   table(fmt::format("Interpolation from the next level, {}: all ranks together", where).c_str(),
         Operation::interpolation, far, Extent::total);
+  if (!counted.levels.front().of(Operation::restriction).empty()) {
+    table(fmt::format("Restriction to the next level, {}: all ranks together", where).c_str(),
+          Operation::restriction, far, Extent::total);
+  }
   table(fmt::format("Rows of the interpolation for the product A P of the setup, {}: all ranks",
                     where)
             .c_str(),

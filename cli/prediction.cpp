@@ -40,6 +40,7 @@ constexpr auto number_bytes = static_cast<std::int64_t>(sizeof(double));
 constexpr auto length_bytes = static_cast<std::int64_t>(sizeof(Offset));
 constexpr auto row_entry_bytes = static_cast<std::int64_t>(sizeof(matrix::RowEntry<double>));
 
+/// A restriction is a product of its own, or one with the interpolation transposed.
 MessageStages messages_of(const VirtualExchange& exchange, const mpi::Topology& topology,
                           Exchanged what) {
   Recorder recorder(static_cast<int>(exchange.plans.size()));
@@ -49,6 +50,10 @@ MessageStages messages_of(const VirtualExchange& exchange, const mpi::Topology& 
       comm::visit_messages(exchange.plans, topology, recorder.visitor(number_bytes));
       break;
     case Exchanged::restriction:
+      if (exchange.operation == Operation::restriction) {
+        comm::visit_messages(exchange.plans, topology, recorder.visitor(number_bytes));
+        break;
+      }
       comm::visit_reversed_messages(exchange.plans, topology, recorder.visitor(number_bytes));
       break;
     case Exchanged::interpolation_rows:  // the lengths of all, then the rows
@@ -61,14 +66,17 @@ MessageStages messages_of(const VirtualExchange& exchange, const mpi::Topology& 
 }
 
 /// What an operation of a level exchanges, in the words of the report.
-std::vector<Exchanged> exchanged_by(Operation operation) {
+std::vector<Exchanged> exchanged_by(Operation operation, bool has_restriction) {
   switch (operation) {
     case Operation::product:
       return {Exchanged::product};
     case Operation::interpolation:
+      if (has_restriction) return {Exchanged::prolongation};
       return {Exchanged::restriction, Exchanged::prolongation};
     case Operation::interpolation_rows:
       return {Exchanged::interpolation_rows};
+    case Operation::restriction:
+      return {Exchanged::restriction};
   }
   return {};
 }
@@ -106,8 +114,10 @@ double flops_of(const amg::Hierarchy<double>& hierarchy, std::size_t l,
                 const PredictedLevel& level) {
   double flops = 2 * level.visits.passes * static_cast<double>(level.most_nonzeros);
   if (const Matrix* P = hierarchy.interpolation(l)) {
-    flops += 4 * level.visits.transfers *
-             static_cast<double>(most_nonzeros(*P, hierarchy.virtual_starts(l)));
+    const Matrix* R = hierarchy.restriction(l);
+    const GlobalIndex to = most_nonzeros(*P, hierarchy.virtual_starts(l));
+    const GlobalIndex from = R ? most_nonzeros(*R, hierarchy.virtual_starts(l + 1)) : to;
+    flops += 2 * level.visits.transfers * static_cast<double>(to + from);
   }
   // The inverse is dense.
   return flops + 2 * level.visits.solves * static_cast<double>(level.most_rows) *
@@ -151,7 +161,8 @@ Prediction predict(const amg::Hierarchy<double>& hierarchy, bool symmetric,
     prediction.levels.push_back(std::move(level));
   }
   const auto add_times = [&](const VirtualExchange& exchange) {
-    for (const Exchanged what : exchanged_by(exchange.operation)) {
+    const bool has_restriction = hierarchy.restriction(exchange.level) != nullptr;
+    for (const Exchanged what : exchanged_by(exchange.operation, has_restriction)) {
       prediction.levels[exchange.level].times[static_cast<std::size_t>(what)].push_back(
           costs.time(messages_of(exchange, machine.topology, what)));
     }

@@ -102,6 +102,10 @@ std::vector<GlobalIndex> finest_starts(GlobalIndex n, int n_ranks, int unknowns)
 }
 
 bool is_independent_of_ranks(const amg::Options& options) {
+  const bool one_point = options.interpolation == amg::Interpolation::one_point ||
+                         (options.interpolation == amg::Interpolation::automatic &&
+                          options.method == amg::Method::air);
+  if (one_point && options.aggressive_levels == 0) return true;  // nothing is dropped from its rows
   return options.max_interpolation_entries == 0 && options.interpolation_truncation == 0;
 }
 
@@ -113,7 +117,11 @@ void visit_exchanges(const amg::Hierarchy<double>& hierarchy, const VirtualMachi
     LevelVisit level(machine, l, visit, observe);
     level.plan(Operation::product, *hierarchy.matrix(l), P, fine, fine);
     if (P == nullptr) continue;
-    level.plan(Operation::interpolation, *P, nullptr, fine, hierarchy.virtual_starts(l + 1));
+    const Starts coarse = hierarchy.virtual_starts(l + 1);
+    level.plan(Operation::interpolation, *P, nullptr, fine, coarse);
+    if (const Matrix* R = hierarchy.restriction(l)) {
+      level.plan(Operation::restriction, *R, nullptr, coarse, fine);
+    }
   }
 }
 

@@ -179,6 +179,38 @@ TEST(VirtualHierarchy, OfOneRankTellsThatOfMany) {
   }
 }
 
+// One point of P and equations that are solved in one order: no weight is dropped by its number.
+TEST(VirtualHierarchy, OfOneRankTellsThatOfManyByApproximateIdealRestriction) {
+  std::vector<int> nodes;
+  for (int r = 0; r < test_comm()->size(); ++r) nodes.push_back(r / 3);
+  const auto comm = mpi::Comm::create(MPI_COMM_WORLD, nodes);
+  for (const io::Flow flow : {io::Flow::constant, io::Flow::recirculating}) {
+    const io::GalleryOptions gallery = {.problem = Problem::convection2d, .n = 15, .flow = flow};
+    const auto serial = std::make_shared<const DistMatrix<double>>(
+        io::generate<double>(test::self_comm(), gallery));
+    const auto A = std::make_shared<const DistMatrix<double>>(io::generate<double>(comm, gallery));
+    const Starts starts = comm::uniform_starts(serial->rows().n_global(), comm->size());
+    for (const Route route : {Route::direct, Route::three_step}) {
+      SCOPED_TRACE(comm::to_string(route));
+      Options options = options_for(route, Coarsening::hmis);
+      options.method = Method::air;
+      const Hierarchy<double> real(std::make_shared<const DistMatrix<double>>(A->with_route(route)),
+                                   options);
+      options.route = Route::direct;
+      const Hierarchy<double> alone(serial, options, {starts, {}}, {});
+      expect_same_counts(alone, real, route);
+      for (std::size_t l = 0; l + 1 < real.levels().size(); ++l) {
+        const auto fine = alone.virtual_starts(l);
+        const auto coarse = alone.virtual_starts(l + 1);
+        const auto sent = sent_virtually(alone.restriction(l)->on(), {coarse.begin(), coarse.end()},
+                                         {fine.begin(), fine.end()}, comm->topology(), route);
+        expect_equal(sent.at(static_cast<std::size_t>(comm->rank())),
+                     real_traffic(*real.restriction(l)));
+      }
+    }
+  }
+}
+
 TEST(VirtualHierarchy, RangesMustBeAllRowsOfOneRank) {
   const DenseMatrix values = test::model(Problem::laplace5, 4);
   const auto serial = std::make_shared<const DistMatrix<double>>(test::serial(values));

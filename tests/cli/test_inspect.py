@@ -58,6 +58,7 @@ def test_without_virtual_ranks_it_runs_on_any_number(nodewise, tmp_path, ranks):
         ["--problem", "laplace7", "--n", "6"],
         [*LAPLACE[1:], "--virtual-ranks", "12", "--ranks-per-node", "5"],
         [*LAPLACE[1:], "--virtual-ranks", "3", "--node-map", "7,0,7", "--routes", "two-step"],
+        [*LAPLACE[1:], "--virtual-ranks", "3", "--node-map", "7,0,7", "--method", "air"],
     ],
 )
 def test_report_follows_the_schema(nodewise, tmp_path, source, words):

@@ -37,8 +37,14 @@ def test_what_does_not_go_together(nodewise, options, words):
     assert any(words in message for message in result.messages), result.err
 
 
-def test_virtual_ranks_are_refused(nodewise):
-    machine = ["--virtual-ranks", "4", "--ranks-per-node", "2"]
-    result = nodewise("inspect", *FLOW, *AIR[:2], *machine)
-    assert result.code == 2, result.err
-    assert any("restrictions as transposed" in message for message in result.messages), result.err
+def test_virtual_ranks_have_restrictions_of_their_own(nodewise, tmp_path):
+    machine = ["--virtual-ranks", "4", "--ranks-per-node", "2", "--routes", "direct"]
+    result = nodewise("inspect", *FLOW, *AIR[:2], *machine, "--json", tmp_path / "r.json")
+    assert result.code == 0, result.err
+    assert "Restriction to the next level" in result.out
+    counted = json.loads((tmp_path / "r.json").read_text())["virtual_ranks"]
+    assert counted["coarse_levels_are_exact"]
+    first = counted["levels"][0]
+    assert first["restriction"]["direct"]["on_node"]["messages"] > 0
+    assert first["restriction"] != first["interpolation"]
+    assert counted["levels"][-1]["restriction"] is None

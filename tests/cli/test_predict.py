@@ -192,6 +192,7 @@ def test_the_plot_says_what_it_lacks(source, tmp_path):
         ["--cycle", "w", "--smoother", "chebyshev"],
         ["--smoother", "block_gauss_seidel", "--sweep-order", "symmetric", "--unknowns", 2],
         ["--cycle", "f", "--pre-sweeps", 2, "--sweep-order", "backward"],
+        ["--method", "air", "--interpolation", "direct"],
     ],
 )
 def test_a_cycle_exchanges_as_often_as_a_real_one(nodewise, tmp_path, words):
