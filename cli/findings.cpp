@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "nodewise/amg/problem_facts.hpp"
+#include "nodewise/base/parallel.hpp"
 
 #include "cli/summary.hpp"
 
@@ -19,14 +20,19 @@ std::vector<amg::Finding> find_before_solve(const System& system,
   facts.null_vectors = amg::null_vector_facts<double>(*system.A, near_null_space, system.b);
   facts.symmetric = record.matrix.symmetric;
   facts.symmetric_method = solve::needs_symmetric_preconditioner(record.method);
-  if (facts.symmetric_method && !record.matrix.symmetric) {
+  const bool chebyshev =
+      hierarchy != nullptr && settings.amg.smoother == amg::SmootherKind::chebyshev;
+  if ((facts.symmetric_method || chebyshev) && !record.matrix.symmetric) {
     facts.asymmetry = amg::problem_facts(*system.A).asymmetry;
   }
   return amg::findings(facts, settings.amg);
 }
 
-void find_after_solve(SolveRecord& record) {
-  for (amg::Finding& finding : amg::findings(record.report.outcome)) {
+void find_after_solve(SolveRecord& record, const Settings& settings) {
+  const amg::SolveFacts solve = {record.report.outcome,
+                                 settings.method.preconditioner == PreconditionerChoice::amg,
+                                 record.machine.ranks * parallel::threads()};
+  for (amg::Finding& finding : amg::findings(solve, settings.amg)) {
     const bool known = std::any_of(record.findings.begin(), record.findings.end(),
                                    [&](const amg::Finding& f) { return f.kind == finding.kind; });
     if (!known) record.findings.push_back(std::move(finding));

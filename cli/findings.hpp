@@ -19,7 +19,7 @@ std::vector<amg::Finding> find_before_solve(const System& system,
                                             const Settings& settings, const SolveRecord& record);
 
 /// Adds what the end of the solve says, unless it was known before.
-void find_after_solve(SolveRecord& record);
+void find_after_solve(SolveRecord& record, const Settings& settings);
 
 /// One entry for each; nothing where there are none.
 void print_findings(Console& console, const std::vector<amg::Finding>& findings);

@@ -168,7 +168,7 @@ ExitCode solve_command(const std::shared_ptr<const mpi::Comm>& world, const Sett
   record.times.solve = booked(*comm, record.solve_accounts, [&] {
     x = run_solver(system, preconditioner, settings, console, record);
   });
-  find_after_solve(record);
+  find_after_solve(record, settings);
   record.error = solution_error(system, x);
   record.exit_code = record.report.converged() ? ExitCode::success : ExitCode::not_converged;
   write_results(system, x, settings, record);

@@ -148,17 +148,71 @@ TEST(Diagnosis, FindsIndefiniteMatrices) {
   EXPECT_TRUE(examined(A, true, FindingKind::indefinite).empty());
   A(3, 3) = -4;
   EXPECT_EQ(examined(A, true, FindingKind::indefinite).size(), 1U);
-  EXPECT_EQ(of_kind(findings(solve::Outcome::indefinite_matrix), FindingKind::indefinite).size(),
-            1U);
+  EXPECT_EQ(
+      of_kind(findings({solve::Outcome::indefinite_matrix}, {}), FindingKind::indefinite).size(),
+      1U);
 }
 
 TEST(Diagnosis, TellsOfTheEndOfASolve) {
-  const auto preconditioner = findings(solve::Outcome::indefinite_preconditioner);
+  const auto preconditioner = findings({solve::Outcome::indefinite_preconditioner}, {});
   EXPECT_EQ(of_kind(preconditioner, FindingKind::indefinite_preconditioner).size(), 1U);
-  EXPECT_EQ(of_kind(findings(solve::Outcome::inconsistent), FindingKind::inconsistent_rhs).size(),
-            1U);
-  EXPECT_TRUE(findings(solve::Outcome::converged).empty());
-  EXPECT_TRUE(findings(solve::Outcome::max_iterations).empty());
+  EXPECT_EQ(
+      of_kind(findings({solve::Outcome::inconsistent}, {}), FindingKind::inconsistent_rhs).size(),
+      1U);
+  EXPECT_TRUE(findings({solve::Outcome::converged}, {}).empty());
+  EXPECT_TRUE(findings({solve::Outcome::max_iterations}, {}).empty());
+}
+
+TEST(Diagnosis, RecommendsTheL1VariantOfSweepsThatFail) {
+  const auto found = [](solve::Outcome outcome, SmootherKind smoother, int parts,
+                        Method method = Method::classical) {
+    Options options;
+    options.smoother = smoother;
+    options.method = method;
+    return of_kind(findings({outcome, true, parts}, options), FindingKind::hybrid_sweeps);
+  };
+  const auto failed = solve::Outcome::stagnated;
+  const auto hybrid = found(failed, SmootherKind::gauss_seidel, 4);
+  ASSERT_EQ(hybrid.size(), 1U);
+  EXPECT_EQ(hybrid[0].magnitude, 4);
+  EXPECT_NE(hybrid[0].advice.find("--smoother l1_gauss_seidel"), std::string::npos);
+  EXPECT_NE(
+      found(failed, SmootherKind::block_gauss_seidel, 2).at(0).advice.find("l1_block_gauss_seidel"),
+      std::string::npos);
+  EXPECT_NE(found(failed, SmootherKind::jacobi, 1).at(0).advice.find("l1_jacobi"),
+            std::string::npos);
+  EXPECT_TRUE(found(failed, SmootherKind::gauss_seidel, 1).empty());
+  EXPECT_TRUE(found(failed, SmootherKind::l1_gauss_seidel, 4).empty());
+  EXPECT_TRUE(found(failed, SmootherKind::gauss_seidel, 4, Method::air).empty());  // not its sweeps
+  EXPECT_TRUE(found(solve::Outcome::converged, SmootherKind::gauss_seidel, 4).empty());
+  EXPECT_TRUE(found(solve::Outcome::not_finite, SmootherKind::gauss_seidel, 4).empty());
+  Options other_preconditioner;
+  other_preconditioner.smoother = SmootherKind::gauss_seidel;
+  EXPECT_TRUE(findings({failed, false, 4}, other_preconditioner).empty());
+}
+
+TEST(Diagnosis, FindsChebyshevForNonsymmetricMatrices) {
+  const auto found = [](SmootherKind smoother, bool symmetric, double asymmetry,
+                        Method method = Method::classical) {
+    Options options;
+    options.smoother = smoother;
+    options.method = method;
+    SystemFacts facts;
+    facts.coarse_solver = "direct";
+    facts.levels = {{.rows = 100, .nonzeros = 500}};
+    facts.symmetric = symmetric;
+    facts.asymmetry = asymmetry;
+    return of_kind(findings(facts, options), FindingKind::chebyshev_nonsymmetric);
+  };
+  const auto flow = found(SmootherKind::chebyshev, false, 0.3);
+  ASSERT_EQ(flow.size(), 1U);
+  EXPECT_EQ(flow[0].level, 0);
+  EXPECT_EQ(flow[0].magnitude, 0.3);
+  EXPECT_NE(flow[0].advice.find("--smoother l1_gauss_seidel"), std::string::npos);
+  EXPECT_TRUE(found(SmootherKind::chebyshev, false, 1e-4).empty());
+  EXPECT_TRUE(found(SmootherKind::chebyshev, true, 0).empty());
+  EXPECT_TRUE(found(SmootherKind::gauss_seidel, false, 0.3).empty());
+  EXPECT_TRUE(found(SmootherKind::chebyshev, false, 0.3, Method::air).empty());
 }
 
 TEST(Diagnosis, FindsLargePositiveCouplings) {

@@ -18,6 +18,8 @@ constexpr double many_rows = 0.25;
 /// A vector is a null vector where it is mapped to so little of what the moduli would make of it.
 constexpr double null_smallness = 1e-11;
 constexpr double inconsistent_part = 1e-8;
+/// A matrix of less asymmetry has eigenvalues next to the real axis.
+constexpr double clearly_nonsymmetric = 0.01;
 
 /// 5,120
 std::string grouped(GlobalIndex n) {
@@ -50,6 +52,7 @@ class Examiner {
     null_space();
     undeclared_unknowns();
     nonsymmetric();
+    chebyshev();
     std::stable_sort(found_.begin(), found_.end(),
                      [](const Finding& a, const Finding& b) { return a.kind < b.kind; });
     return std::move(found_);
@@ -222,6 +225,23 @@ class Examiner {
         "take --solver gmres");
   }
 
+  /// Its polynomial is small on an interval of the real axis, where the eigenvalues of D^-1 A are
+  /// for a symmetric positive definite matrix, and grows away from it.
+  void chebyshev() {
+    Options options = options_;
+    complete(options);
+    const bool is_used =
+        options.smoother == SmootherKind::chebyshev && !facts_.coarse_solver.empty();
+    if (!is_used || facts_.symmetric.value_or(true) || facts_.asymmetry < clearly_nonsymmetric) {
+      return;
+    }
+    add(FindingKind::chebyshev_nonsymmetric, 0, 0, facts_.asymmetry,
+        fmt::format("chebyshev is made for real eigenvalues, and the matrix is not symmetric "
+                    "(|A - A^T| / 2 |A| = {:.1e})",
+                    facts_.asymmetry),
+        "where the solve is slow, try --smoother l1_gauss_seidel or --method air");
+  }
+
   const SystemFacts& facts_;
   const Options& options_;
   std::vector<Finding> found_;
@@ -253,6 +273,10 @@ const char* to_string(FindingKind kind) noexcept {
       return "nonsymmetric_matrix";
     case FindingKind::indefinite_preconditioner:
       return "indefinite_preconditioner";
+    case FindingKind::chebyshev_nonsymmetric:
+      return "chebyshev_nonsymmetric";
+    case FindingKind::hybrid_sweeps:
+      return "hybrid_sweeps";
   }
   return "unknown";
 }
@@ -262,27 +286,83 @@ std::vector<Finding> findings(const SystemFacts& facts, const Options& options) 
   return Examiner(facts, options).run();
 }
 
-std::vector<Finding> findings(solve::Outcome outcome) {
-  const auto one = [](FindingKind kind, std::string text, std::string advice) {
-    return std::vector<Finding>{{kind, 0, 0, 0, std::move(text), std::move(advice)}};
-  };
-  switch (outcome) {
-    case solve::Outcome::indefinite_matrix:
-      return one(FindingKind::indefinite,
-                 "the solve met a direction p with p.Ap <= 0: the matrix is not positive definite",
-                 "take --solver gmres, or --solver minres with --preconditioner none");
-    case solve::Outcome::indefinite_preconditioner:
-      return one(FindingKind::indefinite_preconditioner,
-                 "the solve met a vector r with r.Mr <= 0: the preconditioner is not positive "
-                 "definite",
-                 "try --smoother l1_gauss_seidel or l1_jacobi, or --solver gmres");
-    case solve::Outcome::inconsistent:
-      return one(FindingKind::inconsistent_rhs,
-                 "the solve found a null vector that the right-hand side is not orthogonal to",
-                 "make the right-hand side orthogonal to the null space");
+namespace {
+
+/// A sweep that need not converge, and the same with the l1 norms of rows in the place of the
+/// diagonal, which converges for every symmetric positive definite matrix.
+struct UnsafeSweep {
+  const char* instead = nullptr;  ///< null where the sweep is none of these
+  bool hybrid = false;            ///< converges, for such a matrix, on one rank and thread
+};
+
+UnsafeSweep unsafe_sweep(SmootherKind kind) {
+  switch (kind) {
+    case SmootherKind::gauss_seidel:
+      return {"l1_gauss_seidel", true};
+    case SmootherKind::block_gauss_seidel:
+      return {"l1_block_gauss_seidel", true};
+    case SmootherKind::jacobi:
+      return {"l1_jacobi", false};
+    case SmootherKind::block_jacobi:
+      return {"l1_block_jacobi", false};
     default:
       return {};
   }
+}
+
+bool may_be_for_sweeps(solve::Outcome outcome) {
+  return outcome == solve::Outcome::max_iterations || outcome == solve::Outcome::stagnated ||
+         outcome == solve::Outcome::diverged || outcome == solve::Outcome::breakdown ||
+         outcome == solve::Outcome::indefinite_preconditioner;
+}
+
+/// Baker, Falgout, Kolev, Yang 2011: sweeps that take the values of other ranks from before are
+/// block Jacobi outside, which may amplify errors however many of them are made.
+void add_hybrid_sweeps(const SolveFacts& solve, Options options, std::vector<Finding>& found) {
+  complete(options);
+  const UnsafeSweep sweep = unsafe_sweep(options.smoother);
+  if (sweep.instead == nullptr || !solve.multigrid || !may_be_for_sweeps(solve.outcome)) return;
+  if (sweep.hybrid && solve.parts < 2) return;
+  const std::string text =
+      sweep.hybrid ? fmt::format(
+                         "each of {} ranks or threads sweeps with the values that the others "
+                         "had before, and such sweeps need not converge",
+                         grouped(solve.parts))
+                   : std::string("damped Jacobi sweeps need not converge");
+  found.push_back({FindingKind::hybrid_sweeps, 0, 0, static_cast<double>(solve.parts), text,
+                   fmt::format("try --smoother {}, which converges for every symmetric positive "
+                               "definite matrix",
+                               sweep.instead)});
+}
+
+}  // namespace
+
+std::vector<Finding> findings(const SolveFacts& solve, const Options& options) {
+  std::vector<Finding> found;
+  const auto add = [&](FindingKind kind, std::string text, std::string advice) {
+    found.push_back({kind, 0, 0, 0, std::move(text), std::move(advice)});
+  };
+  switch (solve.outcome) {
+    case solve::Outcome::indefinite_matrix:
+      add(FindingKind::indefinite,
+          "the solve met a direction p with p.Ap <= 0: the matrix is not positive definite",
+          "take --solver gmres, or --solver minres with --preconditioner none");
+      break;
+    case solve::Outcome::indefinite_preconditioner:
+      add(FindingKind::indefinite_preconditioner,
+          "the solve met a vector r with r.Mr <= 0: the preconditioner is not positive definite",
+          "try --smoother l1_gauss_seidel or l1_jacobi, or --solver gmres");
+      break;
+    case solve::Outcome::inconsistent:
+      add(FindingKind::inconsistent_rhs,
+          "the solve found a null vector that the right-hand side is not orthogonal to",
+          "make the right-hand side orthogonal to the null space");
+      break;
+    default:
+      break;
+  }
+  add_hybrid_sweeps(solve, options, found);
+  return found;
 }
 
 }  // namespace nodewise::amg

@@ -12,17 +12,19 @@
 namespace nodewise::amg {
 
 enum class FindingKind {
-  stalled_coarsening,        ///< a level keeps most of its rows, or is the last although large
-  operator_complexity,       ///< the coarse matrices have many times the entries of the finest
-  near_zero_diagonal,        ///< rows whose diagonal entry is small against the others
-  negative_diagonal,         ///< rows with a negative one, all rows or a few
-  positive_couplings,        ///< large entries off the diagonal of the diagonal's sign
-  null_space,                ///< a vector that the matrix maps to zero
-  inconsistent_rhs,          ///< a right-hand side that is not in the range
-  indefinite,                ///< a symmetric matrix that is neither positive nor negative definite
-  undeclared_unknowns,       ///< blocks of unknowns that the options do not know of
-  nonsymmetric_matrix,       ///< under a method for symmetric ones
-  indefinite_preconditioner  ///< found in the solve
+  stalled_coarsening,         ///< a level keeps most of its rows, or is the last although large
+  operator_complexity,        ///< the coarse matrices have many times the entries of the finest
+  near_zero_diagonal,         ///< rows whose diagonal entry is small against the others
+  negative_diagonal,          ///< rows with a negative one, all rows or a few
+  positive_couplings,         ///< large entries off the diagonal of the diagonal's sign
+  null_space,                 ///< a vector that the matrix maps to zero
+  inconsistent_rhs,           ///< a right-hand side that is not in the range
+  indefinite,                 ///< a symmetric matrix that is neither positive nor negative definite
+  undeclared_unknowns,        ///< blocks of unknowns that the options do not know of
+  nonsymmetric_matrix,        ///< under a method for symmetric ones
+  indefinite_preconditioner,  ///< found in the solve
+  chebyshev_nonsymmetric,     ///< a polynomial for real eigenvalues where they are complex
+  hybrid_sweeps               ///< a solve failed under sweeps that need not converge
 };
 
 /// The snake_case name, as printed in reports.
@@ -82,8 +84,15 @@ std::vector<NullVectorFacts> null_vector_facts(const matrix::DistMatrix<T>& A,
 /// Local; a function of its arguments alone. In the order of the kinds, finest level first.
 std::vector<Finding> findings(const SystemFacts& facts, const Options& options);
 
+/// What the end of a solve is judged by.
+struct SolveFacts {
+  solve::Outcome outcome = solve::Outcome::converged;
+  bool multigrid = false;  ///< whether the options are those of the preconditioner
+  int parts = 1;           ///< ranks times threads, between which sweeps take old values
+};
+
 /// Local. What the end of a solve says.
-std::vector<Finding> findings(solve::Outcome outcome);
+std::vector<Finding> findings(const SolveFacts& solve, const Options& options);
 
 /// Collective. findings() of hierarchy_facts().
 template <class T>
