@@ -73,18 +73,20 @@ bool is_one_of(const Option& option, const std::vector<std::string>& names) {
 /// Options of multigrid that only its cycle, or the way its data travels, depends on.
 bool leaves_levels_alone(const Option& option) {
   return is_one_of(option, {"smoother", "sweep-order", "pre-sweeps", "post-sweeps", "jacobi-weight",
-                            "route", "route-from-level"});
+                            "route", "route-from-level", "setup-route", "transport",
+                            "setup-transport", "precision", "sor-weight", "chebyshev-degree",
+                            "chebyshev-fraction", "fine-sweeps", "coarse-sweeps", "cycle"});
 }
 
 /// Those of them that decide how often a cycle exchanges.
 bool decides_exchanges(const Option& option) {
-  return is_one_of(option, {"smoother", "sweep-order", "pre-sweeps", "post-sweeps"});
+  return is_one_of(option, {"smoother", "sweep-order", "pre-sweeps", "post-sweeps",
+                            "chebyshev-degree", "fine-sweeps", "coarse-sweeps", "cycle"});
 }
 
-/// Options of multigrid that have no effect on a prediction.
+/// Other options that have no effect on a prediction.
 bool is_of_the_real_run(const Option& option) {
-  return is_one_of(option, {"setup-route", "transport", "setup-transport", "precision",
-                            "sor-weight", "chebyshev-fraction", "domains", "threads"});
+  return is_one_of(option, {"domains", "threads"});
 }
 
 /// What `nodewise tune` takes: all that says what is solved, and how.

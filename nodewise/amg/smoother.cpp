@@ -12,12 +12,6 @@ using relax::Sweep;
 
 namespace {
 
-/// Sweeps without a direction need no order.
-template <class T>
-SweepOrder effective(SweepOrder order, const relax::Relaxation<T>& relaxation) {
-  return relaxation.has_direction() ? order : SweepOrder::forward;
-}
-
 /// What one sweep before the coarse correction, or one after it, is made of.
 std::vector<Sweep> parts_of_sweep(SweepOrder order, bool before) {
   switch (order) {
@@ -62,11 +56,10 @@ Smoother<T>::Smoother(const matrix::DistMatrix<T>& A, const Options& options,
                       double spectral_radius, std::span<const LocalIndex> coarse_rows)
     : A_(A),
       relaxation_(relax::make_relaxation(A, options, spectral_radius, coarse_rows)),
-      before_(repeated(parts_of_sweep(effective(options.sweep_order, *relaxation_), true),
-                       options.pre_sweeps)),
+      order_(relaxation_->has_direction() ? options.sweep_order : SweepOrder::forward),
+      before_(repeated(parts_of_sweep(order_, true), options.pre_sweeps)),
       before_from_zero_(from_zero(before_)),
-      after_(repeated(parts_of_sweep(effective(options.sweep_order, *relaxation_), false),
-                      options.post_sweeps)) {}
+      after_(repeated(parts_of_sweep(order_, false), options.post_sweeps)) {}
 
 template <class T>
 void Smoother<T>::presmooth(std::span<const T> b, std::span<T> x, std::span<T> r) const {

@@ -43,6 +43,7 @@ class Smoother {
  private:
   const matrix::DistMatrix<T>& A_;
   std::unique_ptr<const relax::Relaxation<T>> relaxation_;
+  SweepOrder order_;  // where the relaxation knows one
   std::vector<relax::Sweep> before_, before_from_zero_, after_;
 };
 
