@@ -98,8 +98,10 @@ bool is_tuned_with(const Option& option) {
 
 /// What `nodewise bench` takes: which matrix, which levels, which ranks, which smoother.
 bool is_benched_with(const Option& option) {
-  if (is_one_of(option, {"json", "preset", "quiet", "progress", "seconds", "smoother", "route",
-                         "route-from-level", "jacobi-weight"})) {
+  if (is_one_of(option,
+                {"json", "preset", "quiet", "progress", "seconds", "smoother", "route",
+                 "route-from-level", "transport", "jacobi-weight", "sor-weight", "chebyshev-degree",
+                 "chebyshev-fraction", "fine-sweeps", "coarse-sweeps"})) {
     return true;
   }
   return option.belongs_to(Command::inspect) && option.belongs_to(Command::solve);

@@ -46,7 +46,7 @@ std::string options_words(const std::vector<std::pair<std::string, std::string>>
   return text;
 }
 
-std::string markdown_row(const amg::Preset& preset) {
+std::string markdown_row(const std::string& name, const amg::Preset& preset) {
   std::string sets;
   const auto add = [&](const std::string& words, const std::string& remark) {
     sets += fmt::format("{}`{}`{}", sets.empty() ? "" : "; ", words, remark);
@@ -59,14 +59,14 @@ std::string markdown_row(const amg::Preset& preset) {
   }
   if (preset.takes_unknowns) add("--unknowns", ": as found in the pattern");
   if (preset.method) add(fmt::format("--solver {}", solve::to_string(*preset.method)), "");
-  return fmt::format("| `{}` | {} | {} | {} |\n", with_dashes(preset.name), preset.version,
-                     preset.problem, sets);
+  return fmt::format("| `{}` | {} | {} | {} |\n", with_dashes(name), preset.version, preset.problem,
+                     sets);
 }
 
 }  // namespace
 
 PresetRecord apply_preset(const Matrix& A, Settings& settings) {
-  const bool rule = settings.method.preset == "auto";
+  const std::optional<amg::ChoiceRule> rule = amg::find_choice_rule(settings.method.preset);
   const bool amg = settings.method.preconditioner == PreconditionerChoice::amg;
   const amg::GivenKnowledge known = {
       !settings.knowledge.near_null_space.empty() || !settings.knowledge.coordinates.empty(),
@@ -80,10 +80,10 @@ PresetRecord apply_preset(const Matrix& A, Settings& settings) {
     const amg::ProblemFacts facts = amg::problem_facts(A);
     unknowns = facts.unknowns;
     if (rule) {
-      const amg::PresetChoice choice = amg::choose_preset(facts, known);
+      const amg::PresetChoice choice = amg::choose_preset(facts, known, *rule);
       preset = choice.preset;
       record.reason = choice.reason;
-      record.rule = amg::choice_rule;
+      record.rule = to_string(*rule);
     }
   }
   if (preset == nullptr) preset = &amg::find_preset("default");
@@ -107,7 +107,10 @@ std::string preset_text(const PresetRecord& preset) {
 
 std::string presets_markdown() {
   std::string text = "| preset | version | for | what it sets |\n| --- | ---: | --- | --- |\n";
-  for (const amg::Preset& preset : amg::presets()) text += markdown_row(preset);
+  for (const amg::Preset& preset : amg::presets()) text += markdown_row(preset.name, preset);
+  for (const amg::Preset& preset : amg::earlier_presets()) {
+    text += markdown_row(fmt::format("{}-{}", preset.name, preset.version), preset);
+  }
   return text;
 }
 

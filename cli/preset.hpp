@@ -11,7 +11,7 @@ namespace nodewise::cli {
 /// at the matrix only where the preset depends on it.
 PresetRecord apply_preset(const Matrix& A, Settings& settings);
 
-/// "poisson 1, by auto-1: ...; sets --smoother chebyshev"
+/// "poisson 1, by auto-2: ...; sets --smoother chebyshev"
 std::string preset_text(const PresetRecord& preset);
 
 /// The table of presets, as in docs/methods/presets.md.

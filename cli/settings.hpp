@@ -66,7 +66,7 @@ struct PlacementOptions {
 };
 
 struct MethodOptions {
-  std::string preset = "default";  ///< or "auto"
+  std::string preset = "default";  ///< or a rule
   SolverChoice solver = SolverChoice::automatic;
   PreconditionerChoice preconditioner = PreconditionerChoice::amg;
 };
@@ -159,7 +159,7 @@ struct Settings {
   /// Whether the preset may learn from the matrix how many unknowns a point has.
   bool looks_for_unknowns() const {
     if (command == Command::tune) return !has("unknowns");
-    return (method.preset == "auto" || method.preset == "elasticity") && !has("unknowns");
+    return (method.preset.starts_with("auto") || method.preset == "elasticity") && !has("unknowns");
   }
   bool has_virtual_ranks() const { return virtual_machine.virtual_ranks > 0; }
 };

@@ -85,6 +85,9 @@ std::vector<Candidate> tune_candidates(const Settings& given, const amg::Problem
     if (std::ssize(candidates) >= given.tune.max_candidates) return;
     std::optional<Settings> settings = settings_with(given, options);
     if (!settings) return;
+    const bool relaxes_otherwise =
+        given.has("smoother") || given.has("sweep-order") || given.has("pre-sweeps");
+    if (relaxes_otherwise && settings->amg.method == amg::Method::air) return;
     // Vectors are for an aggregation only.
     if (known.near_null_space && settings->amg.method != amg::Method::aggregation) return;
     if (!prints.insert(print_of(*settings)).second) return;

@@ -83,6 +83,9 @@ TEST(ProblemFacts, AreTheSameOnAnyLayout) {
     EXPECT_DOUBLE_EQ(facts.zero_sum_share, serial.zero_sum_share);
     EXPECT_DOUBLE_EQ(facts.dominant_share, serial.dominant_share);
     EXPECT_EQ(facts.longest_row, serial.longest_row);
+    EXPECT_DOUBLE_EQ(facts.stretched_share, serial.stretched_share);
+    EXPECT_NEAR(facts.triangular_share, serial.triangular_share, 1e-12);
+    EXPECT_DOUBLE_EQ(facts.relaxed_share, serial.relaxed_share);
   }
 }
 
@@ -182,6 +185,42 @@ TEST(Presets, AreATableOfValidOptions) {
   }
 }
 
+TEST(Presets, EarlierVersionsAreKept) {
+  EXPECT_EQ(find_preset("convection").version, 2);
+  EXPECT_EQ(&find_preset("convection-2"), &find_preset("convection"));
+  const Preset& first = find_preset("convection-1");
+  EXPECT_EQ(first.version, 1);
+  EXPECT_EQ(find_preset("anisotropic_1").options.front().value, "absolute");
+  Options options;
+  apply_preset(first, {}, 1, {}, options);
+  EXPECT_EQ(options.method, Method::classical);
+  EXPECT_EQ(options.sweep_order, SweepOrder::alternating);
+  for (const Preset& earlier : earlier_presets()) {
+    EXPECT_LT(earlier.version, find_preset(earlier.name).version) << earlier.name;
+  }
+  EXPECT_THROW(find_preset("convection-3"), Error);
+  EXPECT_EQ(find_choice_rule("auto"), last_choice_rule);
+  EXPECT_EQ(find_choice_rule("auto-1"), ChoiceRule::first);
+  EXPECT_FALSE(find_choice_rule("poisson").has_value());
+}
+
+/// Another smoother would have no effect, and another method has an interpolation of its own.
+TEST(Presets, ConvectionYieldsToWhatContradictsIt) {
+  Options options;
+  const AppliedPreset whole = apply_preset(find_preset("convection"), {}, 1, {}, options);
+  EXPECT_EQ(options.method, Method::air);
+  EXPECT_EQ(options.interpolation, Interpolation::direct);
+  EXPECT_TRUE(whole.kept.empty());
+  for (const char* name : {"smoother", "sweep_order", "pre_sweeps", "method"}) {
+    Options others;
+    const std::vector<std::string> given = {name};
+    const AppliedPreset applied = apply_preset(find_preset("convection"), {}, 1, given, others);
+    EXPECT_EQ(others.method, Method::classical) << name;
+    EXPECT_EQ(others.interpolation, Interpolation::automatic) << name;
+    EXPECT_EQ(applied.kept.size(), 2U);
+  }
+}
+
 TEST(Presets, DefaultChangesNothing) {
   EXPECT_TRUE(find_preset("default").options.empty());
   EXPECT_FALSE(find_preset("default").method.has_value());
@@ -217,8 +256,9 @@ TEST(Presets, SuggestTheNearestName) {
   }
 }
 
-std::string chosen(const DenseMatrix& A, const GivenKnowledge& given = {}) {
-  const PresetChoice choice = choose_preset(facts_of(A), given);
+std::string chosen(const DenseMatrix& A, const GivenKnowledge& given = {},
+                   ChoiceRule rule = last_choice_rule) {
+  const PresetChoice choice = choose_preset(facts_of(A), given, rule);
   EXPECT_FALSE(choice.reason.empty());
   EXPECT_EQ(choice.reason.find('\n'), std::string::npos);
   return choice.preset->name;
@@ -228,7 +268,29 @@ TEST(Presets, AreChosenByFacts) {
   EXPECT_EQ(chosen(test::model(Problem::laplace5, 6)), "poisson");
   EXPECT_EQ(chosen(test::model(Problem::laplace5, 6), {.near_null_space = true}), "elasticity");
   EXPECT_EQ(chosen(test::model(Problem::laplace5, 6), {.unknowns = 2}), "elasticity");
-  EXPECT_EQ(chosen(test::random_matrix(40, 0.2, 0.0, 1)), "convection");
+  DenseMatrix flow = test::random_matrix(40, 0.2, 0.0, 1);
+  for (GlobalIndex i = 0; i < 40; ++i) {
+    double sum = 0;
+    for (GlobalIndex j = 0; j < 40; ++j) sum += i == j ? 0 : flow(i, j);
+    flow(i, i) = -sum;  // so that relaxation is not enough
+  }
+  EXPECT_EQ(chosen(flow), "convection");
+  EXPECT_EQ(choose_preset(facts_of(flow), {}).preset->version, 2);
+  EXPECT_EQ(choose_preset(facts_of(flow), {}, ChoiceRule::first).preset->version, 1);
+  DenseMatrix triangle = flow, heavy = flow;
+  for (GlobalIndex i = 0; i < 40; ++i) {
+    for (GlobalIndex j = i + 1; j < 40; ++j) triangle(i, j) = 0;
+    heavy(i, i) = 1e3;
+  }
+  for (GlobalIndex i = 0; i < 40; ++i) {
+    double sum = 0;
+    for (GlobalIndex j = 0; j < i; ++j) sum += triangle(i, j);
+    triangle(i, i) = sum == 0 ? 1 : -sum;
+  }
+  EXPECT_DOUBLE_EQ(facts_of(triangle).triangular_share, 1);
+  EXPECT_EQ(chosen(triangle), "default");
+  EXPECT_EQ(chosen(triangle, {}, ChoiceRule::first), "convection");
+  EXPECT_EQ(chosen(heavy), "default");
   EXPECT_EQ(chosen(test::random_symmetric(40, 0.2, 0.5, 1)), "default");
   DenseMatrix nearly = test::model(Problem::laplace5, 6);
   nearly(0, 1) *= 1.001;
@@ -237,6 +299,26 @@ TEST(Presets, AreChosenByFacts) {
   EXPECT_EQ(chosen(test::with_isolated(
                 test::with_negated_rows(test::model(Problem::laplace5, 6), first), first)),
             "default");
+}
+
+DenseMatrix rotated(Problem problem, double epsilon, double angle) {
+  return test::gathered(io::generate<double>(
+      test::self_comm(), {.problem = problem, .n = 9, .angle = angle, .epsilon = epsilon}));
+}
+
+/// Along the mesh or nearly so, bilinear elements have couplings to corners that are strong by
+/// chance; aslant, and as differences, there is no such row.
+TEST(Presets, StretchedElementsAreAnisotropic) {
+  constexpr double pi = 3.14159265358979;
+  for (const double angle : {0.0, 0.1, 0.2, 1.3, pi / 2}) {
+    EXPECT_EQ(chosen(rotated(Problem::rotated_fe, 1e-3, angle)), "anisotropic") << angle;
+  }
+  for (const double angle : {pi / 8, pi / 4, 1.0}) {
+    EXPECT_EQ(chosen(rotated(Problem::rotated_fe, 1e-3, angle)), "poisson") << angle;
+  }
+  EXPECT_EQ(chosen(rotated(Problem::rotated_fe, 1, 0)), "poisson");
+  EXPECT_EQ(chosen(rotated(Problem::rotated_fe, 1e-3, 0), {}, ChoiceRule::first), "default");
+  EXPECT_DOUBLE_EQ(facts_of(rotated(Problem::rotated_fd, 1e-3, 0)).stretched_share, 0);
 }
 
 TEST(Presets, GraphsWithHubsAreGraphs) {

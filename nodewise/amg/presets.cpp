@@ -8,17 +8,23 @@ namespace nodewise::amg {
 
 namespace {
 
+PresetOption chebyshev_smoother() {
+  return {"smoother", "chebyshev", false,
+          "a symmetric polynomial, the same on any number of ranks"};
+}
+
 std::vector<Preset> make_presets() {
-  const PresetOption chebyshev = {"smoother", "chebyshev", false,
-                                  "a symmetric polynomial, the same on any number of ranks"};
+  const PresetOption chebyshev = chebyshev_smoother();
+  // It relaxes in its own way, and without it another interpolation is better.
+  const std::vector<std::string> not_with_air = {"method", "smoother", "sweep_order", "pre_sweeps"};
   return {
       {"default", 1, "anything: the defaults of the options", {}, std::nullopt, false},
       {"poisson", 1, "scalar diffusion on a mesh", {chebyshev}, std::nullopt, false},
       {"anisotropic",
-       1,
-       "scalar diffusion that is strong in one direction",
-       {{"strength_measure", "absolute", false,
-         "couplings along the strong direction have either sign where it crosses the mesh"}},
+       2,
+       "scalar diffusion that is strong in some directions, on meshes of stretched elements",
+       {{"strength_threshold", "0.5", false, "couplings across the strong directions are none"},
+        chebyshev},
        std::nullopt,
        false},
       {"elasticity",
@@ -28,10 +34,11 @@ std::vector<Preset> make_presets() {
        std::nullopt,
        true},
       {"convection",
-       1,
+       2,
        "transport, with little diffusion or none",
-       {{"strength_measure", "absolute", false, "the sign of a coupling says little"},
-        {"sweep_order", "alternating", false, "one of the two directions follows the flow"}},
+       {{"method", "air", false, "restrictions are made for what flows one way", not_with_air},
+        {"interpolation", "direct", false, "one point alone is too little where there is diffusion",
+         not_with_air}},
        solve::Method::gmres,
        false},
       {"graph_laplacian",
@@ -41,6 +48,35 @@ std::vector<Preset> make_presets() {
        std::nullopt,
        false},
   };
+}
+
+std::vector<Preset> make_earlier_presets() {
+  return {
+      {"anisotropic",
+       1,
+       "scalar diffusion that is strong in one direction",
+       {{"strength_measure", "absolute", false,
+         "couplings along the strong direction have either sign where it crosses the mesh"}},
+       std::nullopt,
+       false},
+      {"convection",
+       1,
+       "transport, with little diffusion or none",
+       {{"strength_measure", "absolute", false, "the sign of a coupling says little"},
+        {"sweep_order", "alternating", false, "one of the two directions follows the flow"}},
+       solve::Method::gmres,
+       false},
+  };
+}
+
+std::string with_version(const Preset& preset) {
+  return fmt::format("{}_{}", preset.name, preset.version);
+}
+
+std::string with_underscores(std::string_view name) {
+  std::string word(name);
+  std::replace(word.begin(), word.end(), '-', '_');
+  return word;
 }
 
 /// "1.23 %" for 0.0123.
@@ -55,49 +91,101 @@ std::span<const Preset> presets() {
   return table;
 }
 
+std::span<const Preset> earlier_presets() {
+  static const std::vector<Preset> table = make_earlier_presets();
+  return table;
+}
+
 std::vector<std::string> preset_names() {
   std::vector<std::string> names;
   for (const Preset& preset : presets()) names.push_back(preset.name);
   names.emplace_back("auto");
+  for (const Preset& preset : earlier_presets()) names.push_back(with_version(preset));
+  names.emplace_back("auto_1");
   return names;
 }
 
 const Preset& find_preset(std::string_view name) {
-  std::string word(name);
-  std::replace(word.begin(), word.end(), '-', '_');
-  std::vector<std::string> names = preset_names();
-  names.pop_back();
+  const std::string word = with_underscores(name);
+  for (const std::span<const Preset> table : {presets(), earlier_presets()}) {
+    for (const Preset& preset : table) {
+      if (word == with_version(preset)) return preset;
+    }
+  }
+  std::vector<std::string> names;
+  for (const Preset& preset : presets()) names.push_back(preset.name);
   const int k = detail::parse_choice("preset", word, names);
   return presets()[static_cast<std::size_t>(k)];
 }
 
-PresetChoice choose_preset(const ProblemFacts& facts, const GivenKnowledge& given) {
-  const auto choose = [](std::string_view name, std::string reason) {
-    return PresetChoice{&find_preset(name), std::move(reason)};
-  };
+std::string to_string(ChoiceRule rule) {
+  return fmt::format("auto-{}", static_cast<int>(rule));
+}
+
+std::optional<ChoiceRule> find_choice_rule(std::string_view name) {
+  const std::string word = with_underscores(name);
+  if (word == "auto") return last_choice_rule;
+  for (const ChoiceRule rule : {ChoiceRule::first, ChoiceRule::second}) {
+    if (word == with_underscores(to_string(rule))) return rule;
+  }
+  return std::nullopt;
+}
+
+namespace {
+
+PresetChoice chosen(std::string_view name, std::string reason) {
+  return {&find_preset(name), std::move(reason)};
+}
+
+PresetChoice choose_for_nonsymmetric(const ProblemFacts& facts, ChoiceRule rule) {
   // A matrix of less than this is symmetric but for round-off or a few boundary rows.
   constexpr double hardly_nonsymmetric = 0.01;
-  constexpr double few_positive = 0.15;
-  constexpr double very_long_row = 8;
-  if (given.near_null_space) return choose("elasticity", "a near null space is known");
-  if (!facts.symmetric) {
-    const std::string measured =
-        fmt::format("the matrix is not symmetric (|A - A^T| / 2 |A| = {:.1e})", facts.asymmetry);
-    if (facts.asymmetry >= hardly_nonsymmetric) return choose("convection", measured);
-    return choose("default", measured + ", but hardly so");
+  constexpr double nearly_triangular = 0.95;
+  const std::string measured =
+      fmt::format("the matrix is not symmetric (|A - A^T| / 2 |A| = {:.1e})", facts.asymmetry);
+  if (facts.asymmetry < hardly_nonsymmetric) return chosen("default", measured + ", but hardly so");
+  if (rule == ChoiceRule::first) return chosen("convection_1", measured);
+  if (facts.relaxed_share >= 0.5) {
+    return chosen("default",
+                  fmt::format("{}, and {} of the rows have so large a diagonal that relaxation is "
+                              "enough for them",
+                              measured, percent(facts.relaxed_share)));
   }
+  if (facts.triangular_share >= nearly_triangular) {
+    return chosen("default",
+                  fmt::format("{}, but nearly triangular: {} of what is off the diagonal is on one "
+                              "side of it, and Gauss-Seidel follows the flow",
+                              measured, percent(facts.triangular_share)));
+  }
+  return chosen("convection", measured);
+}
+
+}  // namespace
+
+PresetChoice choose_preset(const ProblemFacts& facts, const GivenKnowledge& given,
+                           ChoiceRule rule) {
+  const bool first = rule == ChoiceRule::first;
+  const double few_positive = first ? 0.15 : 0.2;
+  constexpr double very_long_row = 8;
+  if (given.near_null_space) return chosen("elasticity", "a near null space is known");
+  if (!facts.symmetric) return choose_for_nonsymmetric(facts, rule);
   if (given.unknowns > 1) {
-    return choose("elasticity",
+    return chosen("elasticity",
                   fmt::format("symmetric, and {} unknowns a point are given", given.unknowns));
   }
   if (facts.unknowns > 1) {
-    return choose(
+    return chosen(
         "elasticity",
         fmt::format("symmetric, and its blocks are those of {} unknowns a point", facts.unknowns));
   }
   if (facts.nonpositive_diagonals > 0) {
-    return choose("default", fmt::format("{} of the diagonal entries are not positive",
+    return chosen("default", fmt::format("{} of the diagonal entries are not positive",
                                          facts.nonpositive_diagonals));
+  }
+  if (!first && facts.stretched_share >= 0.5 && facts.zero_sum_share >= 0.5) {
+    return chosen("anisotropic",
+                  fmt::format("symmetric, and {} of the rows are those of stretched elements",
+                              percent(facts.stretched_share)));
   }
   const bool signs = facts.has_signs_of_m_matrix();
   const std::string kind = signs ? "symmetric, with no positive entry off the diagonal"
@@ -107,13 +195,13 @@ PresetChoice choose_preset(const ProblemFacts& facts, const GivenKnowledge& give
                                        percent(facts.positive_share));
   const double ratio = static_cast<double>(facts.longest_row) / std::max(1.0, facts.mean_row);
   if (signs && ratio > very_long_row) {
-    return choose("graph_laplacian", fmt::format("{}; the longest row has {:.0f} times the entries "
+    return chosen("graph_laplacian", fmt::format("{}; the longest row has {:.0f} times the entries "
                                                  "of the mean",
                                                  kind, ratio));
   }
   const bool nearly = facts.positive_share <= few_positive && facts.zero_sum_share >= 0.5;
-  if (signs || nearly) return choose("poisson", kind);
-  return choose("default",
+  if (signs || nearly) return chosen("poisson", kind);
+  return chosen("default",
                 fmt::format("symmetric, but neither of known blocks nor like a Laplacian: {} of "
                             "what is off the diagonal is positive, {} of the rows add up to zero",
                             percent(facts.positive_share), percent(facts.zero_sum_share)));
@@ -122,8 +210,11 @@ PresetChoice choose_preset(const ProblemFacts& facts, const GivenKnowledge& give
 AppliedPreset apply_preset(const Preset& preset, const GivenKnowledge& knowledge, int unknowns,
                            std::span<const std::string> given, Options& options) {
   AppliedPreset applied;
-  const auto set = [&](const std::string& name, const std::string& value) {
-    if (std::find(given.begin(), given.end(), name) != given.end()) {
+  const auto is_given = [&](const std::string& name) {
+    return std::find(given.begin(), given.end(), name) != given.end();
+  };
+  const auto set = [&](const std::string& name, const std::string& value, bool contradicted) {
+    if (is_given(name) || contradicted) {
       applied.kept.emplace_back(name, value);
       return;
     }
@@ -132,9 +223,10 @@ AppliedPreset apply_preset(const Preset& preset, const GivenKnowledge& knowledge
   };
   for (const PresetOption& option : preset.options) {
     if (option.with_near_null_space_only && !knowledge.near_null_space) continue;
-    set(option.name, option.value);
+    set(option.name, option.value,
+        std::any_of(option.unless_given.begin(), option.unless_given.end(), is_given));
   }
-  if (preset.takes_unknowns && unknowns > 1) set("unknowns", std::to_string(unknowns));
+  if (preset.takes_unknowns && unknowns > 1) set("unknowns", std::to_string(unknowns), false);
   return applied;
 }
 

@@ -20,6 +20,8 @@ struct PresetOption {
   std::string value;
   bool with_near_null_space_only = false;  ///< set only where one is known
   std::string reason;
+  /// Options that contradict it: it is not set where one of them is given.
+  std::vector<std::string> unless_given = {};
 };
 
 /// What a name stands for. `version` is raised whenever that changes.
@@ -32,15 +34,18 @@ struct Preset {
   bool takes_unknowns = false;          ///< sets `unknowns`, where not given, to what the facts say
 };
 
-/// Every preset; the first changes nothing. The one table behind the command line, the reports and
-/// docs/methods/presets.md.
+/// Every preset, as of its last version; the first changes nothing. The one table behind the
+/// command line, the reports and docs/methods/presets.md.
 std::span<const Preset> presets();
+/// Earlier versions of them.
+std::span<const Preset> earlier_presets();
 
-/// The names of the presets and, at the end, of the rule, "auto".
+/// The names of the presets and of the rule, "auto"; then those of earlier versions, with the
+/// version behind: "convection_1", "auto_1".
 std::vector<std::string> preset_names();
 
-/// Throws invalid_argument, with the nearest name, where there is no such preset. Dashes may stand
-/// for underscores.
+/// By a name or one with a version behind it. Throws invalid_argument, with the nearest name, where
+/// there is no such preset. Dashes may stand for underscores.
 const Preset& find_preset(std::string_view name);
 
 /// What is known of a problem besides its matrix.
@@ -55,11 +60,17 @@ struct PresetChoice {
   std::string reason;  ///< one line
 };
 
-/// The name and version of the rule in choose_preset().
-inline constexpr std::string_view choice_rule = "auto-1";
+/// The versions of the rule in choose_preset().
+enum class ChoiceRule { first = 1, second };
+inline constexpr ChoiceRule last_choice_rule = ChoiceRule::second;
+/// "auto-2"
+std::string to_string(ChoiceRule rule);
+/// The rule of a name that preset_names() has, "auto" being the last; none for that of a preset.
+std::optional<ChoiceRule> find_choice_rule(std::string_view name);
 
 /// Local; a function of its arguments alone.
-PresetChoice choose_preset(const ProblemFacts& facts, const GivenKnowledge& given);
+PresetChoice choose_preset(const ProblemFacts& facts, const GivenKnowledge& given,
+                           ChoiceRule rule = last_choice_rule);
 
 /// What became of the options.
 struct AppliedPreset {

@@ -22,6 +22,7 @@ using matrix::DistMatrix;
 /// What is added up over the ranks. Counts are exact up to 2^53.
 struct Sums {
   double nonzeros = 0, nonpositive = 0, positive = 0, off_diagonal = 0, zero_sum = 0, dominant = 0;
+  double stretched = 0, before = 0, behind = 0, relaxed = 0;
   double squares = 0;          // of all entries
   double difference = 0;       // of the entries of (A - A^T) x
   double random_square = 0;    // of those of x
@@ -29,6 +30,37 @@ struct Sums {
   double unequal_values = 0;   // rows
   BlockSums blocks;
 };
+
+/// Whether a row is one of stretched elements (ProblemFacts::stretched_share). In bilinear ones of
+/// much smaller width than length the couplings along the short side are -1, those to the corners
+/// -1/4, and those along the long side 1/2: whether the corners are strong at 0.25 is up to little.
+template <class T>
+bool is_stretched(const DistMatrix<T>& A, LocalIndex i, double diagonal) {
+  constexpr double large_same = 0.22, low = 0.2, high = 0.5, many = 0.2;
+  constexpr double like_the_largest = 0.9, few = 0.05;
+  const GlobalIndex row = A.rows().to_global(i);
+  double largest = 0, largest_same = 0;
+  const auto visit = [&](auto&& of_opposite) {
+    for_each_in_row(A, i, [&](GlobalIndex col, double value) {
+      if (col == row) return;
+      const double size = diagonal < 0 ? value : -value;
+      if (size > 0) {
+        of_opposite(size);
+      } else {
+        largest_same = std::max(largest_same, -size);
+      }
+    });
+  };
+  visit([&](double size) { largest = std::max(largest, size); });
+  if (largest == 0 || largest_same < large_same * largest) return false;
+  double all = 0, between = 0, above = 0;
+  visit([&](double size) {
+    all += size;
+    if (size > low * largest && size < high * largest) between += size;
+    if (size >= high * largest && size < like_the_largest * largest) above += size;
+  });
+  return between >= many * all && above <= few * all;
+}
 
 template <class T>
 void add_row(const DistMatrix<T>& A, LocalIndex i, Sums& sums, GlobalIndex& longest) {
@@ -42,6 +74,7 @@ void add_row(const DistMatrix<T>& A, LocalIndex i, Sums& sums, GlobalIndex& long
       diagonal = value;
     } else {
       (value < 0 ? minus : plus) += std::abs(value);
+      (col < row ? sums.before : sums.behind) += std::abs(value);
     }
   });
   longest = std::max(longest, length);
@@ -52,6 +85,8 @@ void add_row(const DistMatrix<T>& A, LocalIndex i, Sums& sums, GlobalIndex& long
   sums.off_diagonal += off;
   const double scale = off + std::abs(diagonal);
   sums.zero_sum += std::abs(diagonal + plus - minus) <= round_off<T>() * scale ? 1 : 0;
+  sums.relaxed += std::abs(diagonal + plus - minus) > 0.9 * std::abs(diagonal) ? 1 : 0;
+  sums.stretched += is_stretched(A, i, diagonal) ? 1 : 0;
   sums.dominant += std::abs(diagonal) * (1 + round_off<T>()) >= off ? 1 : 0;
 }
 
@@ -134,7 +169,12 @@ ProblemFacts facts_from(const Sums& sums, GlobalIndex rows, GlobalIndex longest)
   if (!facts.symmetric) {
     facts.asymmetry = std::sqrt(sums.difference / random_mean / sums.squares) / 2;
   }
-  if (sums.off_diagonal > 0) facts.positive_share = sums.positive / sums.off_diagonal;
+  if (sums.off_diagonal > 0) {
+    facts.positive_share = sums.positive / sums.off_diagonal;
+    facts.triangular_share = std::max(sums.before, sums.behind) / sums.off_diagonal;
+  }
+  facts.stretched_share = sums.stretched / n;
+  facts.relaxed_share = sums.relaxed / n;
   facts.zero_sum_share = sums.zero_sum / n;
   facts.dominant_share = sums.dominant / n;
   facts.mean_row = sums.nonzeros / n;

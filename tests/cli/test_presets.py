@@ -56,9 +56,9 @@ def test_auto_finds_the_unknowns_of_points(nodewise, tmp_path, ranks):
     path = write_market(tmp_path / "A.mtx", 300, 300, blocks(100))
     report, out = solve(nodewise, tmp_path, path, "--preset", "auto", ranks=ranks)
     assert report["preset"]["name"] == "elasticity"
-    assert report["preset"]["rule"] == "auto-1"
+    assert report["preset"]["rule"] == "auto-2"
     assert report["options"]["unknowns"] == 3
-    assert "by auto-1: symmetric, and its blocks are those of 3 unknowns a point" in out
+    assert "by auto-2: symmetric, and its blocks are those of 3 unknowns a point" in out
 
 
 def test_a_preset_names_the_method_unless_one_is_given(nodewise, tmp_path):

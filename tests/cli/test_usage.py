@@ -45,7 +45,7 @@ PROBLEM = ["solve", "--problem", "laplace5"]
         ([*PROBLEM, "--machine", "eos"], "--machine is for --route automatic"),
         (
             ["inspect", *PROBLEM[1:], "--setup-route", "automatic"],
-            "only `nodewise solve` chooses routes",
+            "`nodewise inspect` takes no option --setup-route",
         ),
         ([*PROBLEM, "--setup-route", "direct,"], "--setup-route: '' is not one of"),
         (
