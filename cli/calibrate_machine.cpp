@@ -44,6 +44,8 @@ void set_paths(const CalibrateFits& fits, model::Machine& machine) {
     }
     if (std::any_of(parameters.begin(), parameters.end(), [](const auto& p) { return !!p; })) {
       machine.path(path.locality) = parameters;
+      // Fitted by the switch sizes of all, whatever the base says of this locality.
+      machine.own_switch_sizes[static_cast<std::size_t>(path.locality)].reset();
     }
   }
 }

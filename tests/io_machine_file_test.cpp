@@ -36,6 +36,7 @@ Machine full_machine() {
   machine.paths[0][1].reset();
   machine.paths[2][0]->injection_bytes_per_s = model::unlimited;
   machine.switch_sizes = {64, std::int64_t{1} << 40};
+  machine.own_switch_sizes[1] = model::SwitchSizes{8, 4096};
   machine.queue_search_s = 8.4e-9;
   machine.contention_s_per_byte_per_link = 1e-10;
   machine.hop_latency_s = 4.16e-7;
@@ -178,6 +179,8 @@ TEST(MachineFile, RefusesBrokenFilesByName) {
       {"8192", "18446744073709551615",
        "protocols.switch_sizes.eager_bytes is 18446744073709551615"},
       {"8192", "511", "protocols.switch_sizes.eager_bytes is 511; it must not be below"},
+      {"\"other_node\": {", "\"other_node\": {\"switch_sizes\": {\"short_bytes\": 1}, ",
+       "protocols.other_node.switch_sizes.eager_bytes is missing"},
       {"{\"sockets\": 2, \"cores\": 16}", "[2, 16]", "node is [2,16]; it must be an object"},
       {"\"torus\"", "\"donut\"",
        "network.shape is \"donut\"; it must be one of none, fat_tree, torus, dragonfly"},

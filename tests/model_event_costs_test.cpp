@@ -34,6 +34,16 @@ TEST(EventCosts, ComeFromLocalitiesAndProtocols) {
   EXPECT_DOUBLE_EQ(costs.on_domain[0].latency, 1e-7 - 3e-8);
 }
 
+TEST(EventCosts, SwitchWhereTheLocalityDoes) {
+  Machine m = machine();
+  m.own_switch_sizes[2] = SwitchSizes{10, 20};
+  const EventCosts costs = event_costs(m, overheads_of(m));
+  ASSERT_EQ(costs.off_node.size(), 3U);
+  EXPECT_EQ(costs.off_node[1].from_bytes, 11);
+  EXPECT_EQ(costs.off_node[2].from_bytes, 21);
+  EXPECT_EQ(costs.on_node[1].from_bytes, 101);
+}
+
 // A message alone costs what the postal model says, whatever part of it is overhead.
 TEST(EventCosts, OneMessageCostsItsLatencyAndItsBytes) {
   const Machine m = machine();

@@ -45,11 +45,28 @@ std::string refusal(const Machine& machine) {
 
 TEST(Machine, SwitchesProtocolsAboveTheirSizes) {
   const Machine machine = numbered_machine();
-  EXPECT_EQ(machine.protocol_of(0), in_envelope);
-  EXPECT_EQ(machine.protocol_of(100), in_envelope);
-  EXPECT_EQ(machine.protocol_of(100.5), eager);
-  EXPECT_EQ(machine.protocol_of(1000), eager);
-  EXPECT_EQ(machine.protocol_of(1001), rendezvous);
+  for (const Locality locality : {same_socket, same_node, other_node}) {
+    EXPECT_EQ(machine.protocol_of(locality, 0), in_envelope);
+    EXPECT_EQ(machine.protocol_of(locality, 100), in_envelope);
+    EXPECT_EQ(machine.protocol_of(locality, 100.5), eager);
+    EXPECT_EQ(machine.protocol_of(locality, 1000), eager);
+    EXPECT_EQ(machine.protocol_of(locality, 1001), rendezvous);
+  }
+}
+
+TEST(Machine, LocalitiesMayHaveSwitchSizesOfTheirOwn) {
+  Machine machine = numbered_machine();
+  machine.own_switch_sizes[1] = SwitchSizes{0, 50};
+  check(machine);
+  EXPECT_EQ(machine.protocol_of(same_node, 50), eager);
+  EXPECT_EQ(machine.protocol_of(same_node, 51), rendezvous);
+  EXPECT_EQ(machine.protocol_of(other_node, 51), in_envelope);
+  EXPECT_EQ(machine.parameters(same_node, 51).latency_s, 12);
+  EXPECT_EQ(machine.parameters(same_socket, 51).latency_s, 0);
+  // Whoever stands in for another does so with its sizes, too.
+  machine.path(same_socket) = {};
+  EXPECT_EQ(machine.measured_as(same_socket), same_node);
+  EXPECT_EQ(machine.parameters(same_socket, 51).latency_s, 12);
 }
 
 TEST(Machine, GivesEachLocalityAndProtocolItsOwnParameters) {
@@ -120,6 +137,15 @@ TEST(Machine, RefusesWhatIsNotByName) {
        [](Machine& m) { m.switch_sizes.short_bytes = -1; }},
       {"protocols.switch_sizes.eager_bytes is 99; it must not be below short_bytes, 100",
        [](Machine& m) { m.switch_sizes.eager_bytes = 99; }},
+      {"protocols.same_node.switch_sizes.eager_bytes is 5; it must not be below short_bytes, 6",
+       [](Machine& m) {
+         m.own_switch_sizes[1] = SwitchSizes{6, 5};
+       }},
+      {"protocols.same_socket.switch_sizes is there, but no protocol",
+       [](Machine& m) {
+         m.own_switch_sizes[0] = SwitchSizes{};
+         m.path(same_socket) = {};
+       }},
       {"queue_search_s is nan", [](Machine& m) { m.queue_search_s = nan; }},
       {"contention_s_per_byte_per_link is -1",
        [](Machine& m) { m.contention_s_per_byte_per_link = -1; }},

@@ -49,11 +49,16 @@ model::MessageParameters parameters_from(Object json) {
   return set;
 }
 
+model::SwitchSizes switch_sizes_from(Object json) {
+  model::SwitchSizes sizes;
+  sizes.short_bytes = json.whole64("short_bytes");
+  sizes.eager_bytes = json.whole64("eager_bytes");
+  json.finish();
+  return sizes;
+}
+
 void read_protocols(Object json, Machine& machine) {
-  Object sizes = json.object("switch_sizes");
-  machine.switch_sizes.short_bytes = sizes.whole64("short_bytes");
-  machine.switch_sizes.eager_bytes = sizes.whole64("eager_bytes");
-  sizes.finish();
+  machine.switch_sizes = switch_sizes_from(json.object("switch_sizes"));
   for (int l = 0; l < model::n_localities; ++l) {
     const auto locality = static_cast<model::Locality>(l);
     if (!json.has(to_string(locality))) continue;
@@ -62,6 +67,10 @@ void read_protocols(Object json, Machine& machine) {
       const std::string name = to_string(static_cast<model::Protocol>(p));
       if (!path.has(name)) continue;
       machine.path(locality)[static_cast<std::size_t>(p)] = parameters_from(path.object(name));
+    }
+    if (path.has("switch_sizes")) {
+      machine.own_switch_sizes[static_cast<std::size_t>(l)] =
+          switch_sizes_from(path.object("switch_sizes"));
     }
     path.finish();
   }

@@ -14,10 +14,12 @@ namespace {
 using Json = nlohmann::ordered_json;
 using model::Machine;
 
+Json switch_sizes_json(const model::SwitchSizes& sizes) {
+  return {{"short_bytes", sizes.short_bytes}, {"eager_bytes", sizes.eager_bytes}};
+}
+
 Json protocols_json(const Machine& machine) {
-  Json json = {{"switch_sizes",
-                {{"short_bytes", machine.switch_sizes.short_bytes},
-                 {"eager_bytes", machine.switch_sizes.eager_bytes}}}};
+  Json json = {{"switch_sizes", switch_sizes_json(machine.switch_sizes)}};
   for (int l = 0; l < model::n_localities; ++l) {
     const auto locality = static_cast<model::Locality>(l);
     Json path = Json::object();
@@ -30,6 +32,8 @@ Json protocols_json(const Machine& machine) {
       }
       path[to_string(static_cast<model::Protocol>(p))] = entry;
     }
+    const auto& own = machine.own_switch_sizes[static_cast<std::size_t>(l)];
+    if (own) path["switch_sizes"] = switch_sizes_json(*own);
     if (!path.empty()) json[to_string(locality)] = path;
   }
   return json;

@@ -12,10 +12,10 @@ constexpr double assumed_gap_s = 50e-9;  // docs/simulation.md
 constexpr double large_gap_factor = 4;
 
 /// The lengths from which another protocol carries a message, the first 0.
-std::vector<std::int64_t> first_lengths(const Machine& machine) {
+std::vector<std::int64_t> first_lengths(const Machine& machine, Locality locality) {
   std::vector<std::int64_t> lengths = {0};
-  for (const std::int64_t last :
-       {machine.switch_sizes.short_bytes, machine.switch_sizes.eager_bytes}) {
+  const SwitchSizes& sizes = machine.switches(machine.measured_as(locality));
+  for (const std::int64_t last : {sizes.short_bytes, sizes.eager_bytes}) {
     if (last + 1 > lengths.back()) lengths.push_back(last + 1);
   }
   return lengths;
@@ -24,7 +24,7 @@ std::vector<std::int64_t> first_lengths(const Machine& machine) {
 std::vector<MessageCost> costs_of(const Machine& machine, Locality locality, double send_overhead,
                                   double receive_overhead) {
   std::vector<MessageCost> table;
-  for (const std::int64_t bytes : first_lengths(machine)) {
+  for (const std::int64_t bytes : first_lengths(machine, locality)) {
     const MessageParameters& p = machine.parameters(locality, static_cast<double>(bytes));
     const double latency = std::max(0.0, p.latency_s - send_overhead - receive_overhead);
     table.push_back({bytes, send_overhead, receive_overhead, latency, 1 / p.rate_bytes_per_s});
@@ -68,7 +68,7 @@ EventCosts event_costs(const Machine& machine, const MessageOverheads& overheads
   costs.off_node = costs_of(machine, Locality::other_node, overheads.send_other_node_s,
                             overheads.receive_other_node_s);
   costs.gap = overheads.nic_gap_s;
-  const double longest = static_cast<double>(first_lengths(machine).back());
+  const double longest = static_cast<double>(first_lengths(machine, Locality::other_node).back());
   const double injection = machine.parameters(Locality::other_node, longest).injection_bytes_per_s;
   if (std::isfinite(injection)) costs.nic_seconds_per_byte = 1 / injection;
   return costs;

@@ -1,5 +1,7 @@
 #include "nodewise/model/machine.hpp"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "nodewise/base/error.hpp"
@@ -54,19 +56,26 @@ const char* to_string(Protocol protocol) noexcept {
   return "";
 }
 
-Protocol Machine::protocol_of(double bytes) const {
-  if (bytes <= static_cast<double>(switch_sizes.short_bytes)) return Protocol::in_envelope;
-  if (bytes <= static_cast<double>(switch_sizes.eager_bytes)) return Protocol::eager;
+Locality Machine::measured_as(Locality locality) const {
+  for (const Locality candidate : stand_ins(locality)) {
+    const PathParameters& known = path(candidate);
+    if (std::any_of(known.begin(), known.end(), [](const auto& p) { return p.has_value(); })) {
+      return candidate;
+    }
+  }
+  throw Error(ErrorCode::invalid_argument,
+              fmt::format("machine {}: nothing is known of its messages", name));
+}
+
+Protocol Machine::protocol_of(Locality locality, double bytes) const {
+  const SwitchSizes& sizes = switches(measured_as(locality));
+  if (bytes <= static_cast<double>(sizes.short_bytes)) return Protocol::in_envelope;
+  if (bytes <= static_cast<double>(sizes.eager_bytes)) return Protocol::eager;
   return Protocol::rendezvous;
 }
 
 const MessageParameters& Machine::parameters(Locality locality, double bytes) const {
-  const Protocol protocol = protocol_of(bytes);
-  for (const Locality candidate : stand_ins(locality)) {
-    if (const MessageParameters* found = find(path(candidate), protocol)) return *found;
-  }
-  throw Error(ErrorCode::invalid_argument,
-              fmt::format("machine {}: nothing is known of its messages", name));
+  return *find(path(measured_as(locality)), protocol_of(locality, bytes));
 }
 
 }  // namespace nodewise::model

@@ -145,6 +145,9 @@ struct Machine {
 
   std::array<PathParameters, n_localities> paths;  ///< by Locality
   SwitchSizes switch_sizes;
+  /// By Locality, where they are others there: a library that has shared memory on the node and a
+  /// network between nodes switches at sizes of each.
+  std::array<std::optional<SwitchSizes>, n_localities> own_switch_sizes;
   double queue_search_s = 0;  ///< gamma of (3.1) in the dissertation of Bienz: one step of a search
   /// delta of (3.3) there: waiting for a link, a byte that crosses it.
   double contention_s_per_byte_per_link = 0;
@@ -167,11 +170,20 @@ struct Machine {
   }
   PathParameters& path(Locality locality) { return paths[static_cast<std::size_t>(locality)]; }
 
+  /// The switch sizes of a locality: its own, or those of all.
+  const SwitchSizes& switches(Locality locality) const {
+    const auto& own = own_switch_sizes[static_cast<std::size_t>(locality)];
+    return own ? *own : switch_sizes;
+  }
+  /// The locality whose parameters count for messages of `locality`: itself; where it was not
+  /// measured, the other one on the node, or else other_node. Throws invalid_argument where nothing
+  /// is known of any.
+  Locality measured_as(Locality locality) const;
   /// The protocol that a message of so many bytes takes.
-  Protocol protocol_of(double bytes) const;
+  Protocol protocol_of(Locality locality, double bytes) const;
   /// What a message of so many bytes costs. Where its protocol was not measured, that of longer
-  /// messages counts, or else of shorter ones; where its locality was not, the other one on the
-  /// node, or else other_node. Throws invalid_argument where nothing is known of any.
+  /// messages counts, or else of shorter ones; where its locality was not, that of measured_as(),
+  /// whose switch sizes hold then, too. Throws as that does.
   const MessageParameters& parameters(Locality locality, double bytes) const;
 
   bool operator==(const Machine&) const = default;

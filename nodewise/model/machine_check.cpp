@@ -1,5 +1,7 @@
 // What a machine must be for the formulas to make sense of it.
+#include <algorithm>
 #include <cmath>
+#include <string>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -61,14 +63,29 @@ void check_paths(const Machine& machine) {
   }
 }
 
-void check_switch_sizes(const SwitchSizes& sizes) {
-  constexpr const char* where = "protocols.switch_sizes.";
+void check_switch_sizes(const std::string& where, const SwitchSizes& sizes) {
   if (sizes.short_bytes < 0) {
-    refuse(fmt::format("{}short_bytes", where), sizes.short_bytes, "a size must not be negative");
+    refuse(where + ".short_bytes", sizes.short_bytes, "a size must not be negative");
   }
   if (sizes.eager_bytes < sizes.short_bytes) {
-    refuse(fmt::format("{}eager_bytes", where), sizes.eager_bytes,
+    refuse(where + ".eager_bytes", sizes.eager_bytes,
            fmt::format("it must not be below short_bytes, {}", sizes.short_bytes));
+  }
+}
+
+void check_own_switch_sizes(const Machine& machine) {
+  for (int l = 0; l < n_localities; ++l) {
+    const auto locality = static_cast<Locality>(l);
+    const auto& own = machine.own_switch_sizes[static_cast<std::size_t>(l)];
+    if (!own) continue;
+    const std::string where = fmt::format("protocols.{}", to_string(locality));
+    check_switch_sizes(where + ".switch_sizes", *own);
+    const PathParameters& path = machine.path(locality);
+    if (std::any_of(path.begin(), path.end(), [](const auto& set) { return set.has_value(); })) {
+      continue;
+    }
+    throw Error(ErrorCode::invalid_argument,
+                where + ".switch_sizes is there, but no protocol it would choose");
   }
 }
 
@@ -165,7 +182,8 @@ void check(const Machine& machine) {
   check_count("node.sockets", machine.sockets_per_node);
   check_count("node.cores", machine.cores_per_node);
   check_paths(machine);
-  check_switch_sizes(machine.switch_sizes);
+  check_switch_sizes("protocols.switch_sizes", machine.switch_sizes);
+  check_own_switch_sizes(machine);
   check_time("queue_search_s", machine.queue_search_s);
   check_time("contention_s_per_byte_per_link", machine.contention_s_per_byte_per_link);
   std::visit(ShapeCheck(), machine.network);
