@@ -91,7 +91,8 @@ bool is_of_the_real_run(const Option& option) {
 
 /// What `nodewise tune` takes: all that says what is solved, and how.
 bool is_tuned_with(const Option& option) {
-  static const std::vector<std::string> names = {"preset", "output", "output-anyway", "profile"};
+  static const std::vector<std::string> names = {"preset", "output", "output-anyway", "profile",
+                                                 "rhs-count"};
   return option.belongs_to(Command::solve) &&
          std::find(names.begin(), names.end(), option.name) == names.end();
 }

@@ -9,7 +9,9 @@
 #include "nodewise/mpi/agree.hpp"
 #include "nodewise/mpi/collectives/allreduce.hpp"
 #include "nodewise/mpi/collectives/choice.hpp"
+#include "nodewise/solve/block_ops.hpp"
 
+#include "cli/right_hand_sides.hpp"
 #include "cli/summary.hpp"
 
 namespace nodewise::cli {
@@ -19,24 +21,28 @@ namespace {
 namespace collectives = mpi::collectives;
 
 /// The longest vector that is summed over the ranks in every iteration. GMRES sums its products
-/// with all its basis, and the norm, at once, enlarged CG two small matrices; others a few numbers.
-Offset longest_sum_bytes(const Settings& settings, solve::Method method) {
+/// with all its basis, and the norm, at once, enlarged CG two small matrices, CG three numbers for
+/// each right-hand side; others a few numbers.
+Offset longest_sum_bytes(const Settings& settings, solve::Method method, int n_rhs) {
   const bool has_basis = method == solve::Method::gmres || method == solve::Method::fgmres;
   const Offset factor = settings.solver.enlarging_factor;
   Offset numbers = 4;
   if (has_basis) numbers = Offset{settings.solver.restart} + 1;
   if (method == solve::Method::enlarged_cg)
     numbers = std::max(factor * factor + 3, 2 * factor * factor);
+  if (solves_at_once(method, n_rhs)) {
+    numbers = std::min(3 * Offset{n_rhs}, 3 * Offset{solve::max_block_width});
+  }
   return numbers * static_cast<Offset>(sizeof(double));
 }
 
 AlgorithmChoice explain_dot_products(const mpi::Comm& comm, const Settings& settings,
-                                     solve::Method method) {
+                                     solve::Method method, int n_rhs) {
   if (method == solve::Method::pipelined_cg) {
     return {"mpi", true,
             "MPI's own nonblocking algorithm, since pipelined CG goes on while it sums."};
   }
-  const Offset bytes = longest_sum_bytes(settings, method);
+  const Offset bytes = longest_sum_bytes(settings, method, n_rhs);
   const mpi::Collective setting = comm.settings().allreduce;
   const bool is_node_aware = collectives::uses_node_aware(setting, comm.topology(), bytes,
                                                           collectives::automatic_allreduce_bytes);
@@ -75,13 +81,13 @@ AlgorithmChoice explain_sparse_exchange(const mpi::Comm& comm, const comm::Spars
 }  // namespace
 
 CollectiveChoices explain_collectives(const Matrix& A, const Settings& settings,
-                                      solve::Method method) {
+                                      solve::Method method, int n_rhs) {
   const mpi::Comm& comm = A.comm();
   const Requests requests = mpi::collectively(comm, [&] { return Requests(A); });
   const comm::SparseLoad load = comm::measure_load(comm, requests.ranks, requests.bytes);
   return mpi::collectively(comm, [&] {
     return CollectiveChoices{
-        explain_dot_products(comm, settings, method),
+        explain_dot_products(comm, settings, method, n_rhs),
         explain_sparse_exchange(comm, load),
     };
   });

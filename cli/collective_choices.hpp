@@ -11,7 +11,7 @@ namespace nodewise::cli {
 /// Collective; an allreduce, and those of agreements. What a solve by `method` with this matrix
 /// does on its finest level.
 CollectiveChoices explain_collectives(const Matrix& A, const Settings& settings,
-                                      solve::Method method);
+                                      solve::Method method, int n_rhs);
 
 /// A section of the profile.
 void print_collectives(Console& console, const CollectiveChoices& choices);

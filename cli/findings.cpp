@@ -17,7 +17,8 @@ std::vector<amg::Finding> find_before_solve(const System& system,
                                             const Settings& settings, const SolveRecord& record) {
   amg::SystemFacts facts =
       hierarchy != nullptr ? amg::hierarchy_facts(*hierarchy) : amg::matrix_facts<double>(system.A);
-  facts.null_vectors = amg::null_vector_facts<double>(*system.A, near_null_space, system.b);
+  facts.null_vectors =
+      amg::null_vector_facts<double>(*system.A, near_null_space, system.b, system.n_rhs);
   facts.symmetric = record.matrix.symmetric;
   facts.symmetric_method = solve::needs_symmetric_preconditioner(record.method);
   const bool chebyshev =
@@ -29,13 +30,15 @@ std::vector<amg::Finding> find_before_solve(const System& system,
 }
 
 void find_after_solve(SolveRecord& record, const Settings& settings) {
-  const amg::SolveFacts solve = {record.report.outcome,
-                                 settings.method.preconditioner == PreconditionerChoice::amg,
-                                 record.machine.ranks * parallel::threads()};
-  for (amg::Finding& finding : amg::findings(solve, settings.amg)) {
-    const bool known = std::any_of(record.findings.begin(), record.findings.end(),
-                                   [&](const amg::Finding& f) { return f.kind == finding.kind; });
-    if (!known) record.findings.push_back(std::move(finding));
+  const bool has_amg = settings.method.preconditioner == PreconditionerChoice::amg;
+  for (const solve::Report& report : record.reports) {
+    const amg::SolveFacts solve = {report.outcome, has_amg,
+                                   record.machine.ranks * parallel::threads()};
+    for (amg::Finding& finding : amg::findings(solve, settings.amg)) {
+      const bool known = std::any_of(record.findings.begin(), record.findings.end(),
+                                     [&](const amg::Finding& f) { return f.kind == finding.kind; });
+      if (!known) record.findings.push_back(std::move(finding));
+    }
   }
 }
 

@@ -27,4 +27,12 @@ void Jacobi::apply(std::span<const double> x, std::span<double> y) const {
   for (std::size_t i = 0; i < diagonal_.size(); ++i) y[i] = x[i] / diagonal_[i];
 }
 
+void Jacobi::apply_block(std::span<const double> X, std::span<double> Y, int width,
+                         std::span<double> /*work*/) const {
+  const auto w = static_cast<std::size_t>(width);
+  for (std::size_t i = 0; i < diagonal_.size(); ++i) {
+    for (std::size_t k = i * w; k < (i + 1) * w; ++k) Y[k] = X[k] / diagonal_[i];
+  }
+}
+
 }  // namespace nodewise::cli

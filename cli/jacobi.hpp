@@ -18,6 +18,8 @@ class Jacobi final : public solve::Operator<double> {
 
   const comm::Layout& layout() const override { return layout_; }
   void apply(std::span<const double> x, std::span<double> y) const override;
+  void apply_block(std::span<const double> X, std::span<double> Y, int width,
+                   std::span<double> work) const override;
 
  private:
   comm::Layout layout_;

@@ -214,7 +214,9 @@ void check_combinations(const Settings& s) {
     fail("--graph-laplacian is for matrix files, not for model problems");
   }
   if (s.has("rhs") && s.rhs.random_rhs) fail("give --rhs or --random-rhs, not both");
-  if (s.has("rhs-seed") && !s.rhs.random_rhs) fail("--rhs-seed needs --random-rhs");
+  for (const char* name : {"rhs-seed", "rhs-count"}) {
+    if (s.has(name) && !s.rhs.random_rhs) fail(fmt::format("--{} needs --random-rhs", name));
+  }
   if (s.has("near-null-space") && s.has("coordinates")) {
     fail("give --near-null-space or --coordinates, not both");
   }

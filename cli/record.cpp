@@ -20,6 +20,20 @@ const char* to_string(RhsKind kind) noexcept {
   return "unknown";
 }
 
+std::size_t worst_of(std::span<const solve::Report> reports) {
+  const auto worse = [](const solve::Report& a, const solve::Report& b) {
+    if (a.converged() != b.converged()) return !a.converged();
+    if (!a.converged()) return false;
+    if (a.iterations != b.iterations) return a.iterations > b.iterations;
+    return a.true_relative_residual > b.true_relative_residual;
+  };
+  std::size_t worst = 0;
+  for (std::size_t c = 1; c < reports.size(); ++c) {
+    if (worse(reports[c], reports[worst])) worst = c;
+  }
+  return worst;
+}
+
 bool has_domains(const Machine& machine) {
   return std::cmp_greater(machine.domains, machine.ranks_per_node.size());
 }

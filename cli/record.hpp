@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -99,6 +100,8 @@ struct SolveRecord {
   Machine machine;
   MatrixFacts matrix;
   RhsKind rhs = RhsKind::ones;
+  int n_rhs = 1;         ///< right-hand sides
+  bool at_once = false;  ///< they are solved for together, not one after another
   std::string preconditioner;
   solve::Method method = solve::Method::cg;
   bool solver_was_chosen = false;  ///< by the symmetry of the matrix
@@ -107,14 +110,22 @@ struct SolveRecord {
   double grid_complexity = 0;
   double operator_complexity = 0;
   std::vector<amg::Finding> findings;
-  solve::Report report;
+  std::vector<solve::Report> reports;  ///< one for each right-hand side
+  std::size_t worst = 0;               ///< the one that fared worst: worst_of()
   std::optional<SolutionError> error;
   Times times;
   std::vector<mpi::SharedAccount> setup_accounts, solve_accounts;
   MemoryUse memory;
   std::string solution_file;  ///< empty where none was written
   ExitCode exit_code = ExitCode::success;
+
+  const solve::Report& report() const { return reports.at(worst); }
+  bool converged() const { return report().converged(); }
 };
+
+/// The first of the solves that did not converge, or else, of those with the most iterations, the
+/// one with the largest residual.
+std::size_t worst_of(std::span<const solve::Report> reports);
 
 /// The geometric mean of the residual's reduction in an iteration; NaN without iterations.
 double average_convergence_factor(const solve::Report& report);

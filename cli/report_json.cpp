@@ -2,6 +2,7 @@
 
 #include "cli/findings.hpp"
 #include "cli/json_parts.hpp"
+#include "cli/right_hand_sides.hpp"
 
 namespace nodewise::cli {
 
@@ -107,9 +108,8 @@ Json accounts_json(std::span<const mpi::SharedAccount> accounts, int ranks) {
 }
 
 Json solve_json(const SolveRecord& record) {
-  const solve::Report& report = record.report;
-  Json history = Json::array();
-  for (const double residual : report.history) history.push_back(number(residual));
+  const solve::Report& report = record.report();
+  const Json all = right_hand_sides_json(record);
   return {{"method", report.method},
           {"method_was_chosen_by_symmetry", record.solver_was_chosen},
           {"preconditioner", record.preconditioner},
@@ -123,7 +123,10 @@ Json solve_json(const SolveRecord& record) {
           {"target", number(report.target)},
           {"true_relative_residual", number(report.true_relative_residual)},
           {"average_convergence_factor", number(average_convergence_factor(report))},
-          {"history", history}};
+          {"history", all[record.worst]["history"]},
+          {"at_once", record.at_once},
+          {"right_hand_side", record.worst + 1},
+          {"right_hand_sides", all}};
 }
 
 Json error_json(const SolveRecord& record) {

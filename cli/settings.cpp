@@ -37,10 +37,13 @@ std::span<const Field<SourceOptions>> source_fields() {
 std::span<const Field<RhsOptions>> rhs_fields() {
   static const std::vector<Field<RhsOptions>> fields = {
       text_field("rhs", &RhsOptions::rhs, "file",
-                 "the right-hand side b; without it b = A 1, so that the error is known"),
+                 "the right-hand side b, or several, one a column; without it b = A 1, so that "
+                 "the error is known"),
       field("random_rhs", &RhsOptions::random_rhs,
             "take standard normal numbers, hashed from the row number, as the right-hand side"),
       field("rhs_seed", &RhsOptions::rhs_seed, "seed of --random-rhs", 0),
+      field("rhs_count", &RhsOptions::rhs_count,
+            "so many right-hand sides by --random-rhs, of the seeds from --rhs-seed on", 1, 1000),
   };
   return fields;
 }

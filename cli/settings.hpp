@@ -55,6 +55,7 @@ struct RhsOptions {
   std::string rhs;
   bool random_rhs = false;
   int rhs_seed = 0;
+  int rhs_count = 1;
 };
 
 struct PlacementOptions {

@@ -7,7 +7,6 @@
 #include "nodewise/io/machine_file.hpp"
 #include "nodewise/io/read.hpp"
 #include "nodewise/solve/krylov.hpp"
-#include "nodewise/solve/matrix_operator.hpp"
 
 #include "cli/agreed.hpp"
 #include "cli/collective_choices.hpp"
@@ -23,6 +22,7 @@
 #include "cli/progress.hpp"
 #include "cli/record.hpp"
 #include "cli/report_json.hpp"
+#include "cli/right_hand_sides.hpp"
 #include "cli/summary.hpp"
 #include "cli/system.hpp"
 #include "cli/timed.hpp"
@@ -71,12 +71,9 @@ Preconditioner make_preconditioner(const std::shared_ptr<const Matrix>& A,
 
 std::vector<double> run_solver(const System& system, const Preconditioner& preconditioner,
                                const Settings& settings, Console& console, SolveRecord& record) {
-  const solve::MatrixOperator<double> A(system.A);
   std::vector<double> x(system.b.size(), 0.0);
   if (!console.is_live()) console.line("Solve");
-  const solve::Observer observe = iteration_progress(console);
-  record.report = solve::solve_by<double>(record.method, A, preconditioner.get(), system.b, x,
-                                          settings.solver, observe);
+  solve_all(system, preconditioner.get(), settings, console, x, record);
   if (!console.is_live()) console.line();
   return x;
 }
@@ -95,9 +92,10 @@ double booked(const mpi::Comm& comm, std::vector<mpi::SharedAccount>& accounts, 
 void write_results(const System& system, std::span<const double> x, const Settings& settings,
                    SolveRecord& record) {
   const ResultOptions& result = settings.result;
-  if (!result.output.empty() && (record.report.converged() || result.output_anyway)) {
-    about_files(ExitCode::output_file,
-                [&] { io::write_vector<double>(result.output, system.A->rows(), x); });
+  if (!result.output.empty() && (record.converged() || result.output_anyway)) {
+    about_files(ExitCode::output_file, [&] {
+      io::write_vectors<double>(result.output, system.A->rows(), x, system.n_rhs);
+    });
     record.solution_file = result.output;
   }
   record.memory = measure_memory(system.A->comm());
@@ -108,8 +106,12 @@ void write_results(const System& system, std::span<const double> x, const Settin
 
 /// The one message of a solve that did not converge; the summary, unless silenced, has the details.
 void print_failure(const SolveRecord& record, const Settings& settings) {
-  const solve::Report& report = record.report;
-  fmt::print(stderr, "nodewise: the solver did not converge ({}){}\n",
+  const solve::Report& report = record.report();
+  const std::string which = record.n_rhs > 1
+                                ? fmt::format(" for right-hand side {}: {}", record.worst + 1,
+                                              right_hand_sides_text(record))
+                                : "";
+  fmt::print(stderr, "nodewise: the solver did not converge{} ({}){}\n", which,
              solve::to_string(report.outcome),
              settings.console.quiet ? ": " + report.diagnosis : std::string());
   std::fflush(stderr);
@@ -141,14 +143,19 @@ ExitCode solve_command(const std::shared_ptr<const mpi::Comm>& world, const Sett
     check_shape(*loaded.A);
     system = make_system(loaded.A, settings);
   });
+  if (!settings.result.output.empty()) {
+    io::require_room_for_vectors(settings.result.output, system.n_rhs);
+  }
   record.rhs = system.rhs;
+  record.n_rhs = system.n_rhs;
   record.matrix = describe_matrix(loaded, settings);
   const double choosing = timed(*comm, [&] { record.preset = apply_preset(*system.A, settings); });
   record.method = choose_method(settings, record.matrix.symmetric);
   check_method(record.method, settings);
   record.solver_was_chosen = settings.method.solver == SolverChoice::automatic;
   record.preconditioner = preconditioner_name(settings.method.preconditioner);
-  record.collectives = explain_collectives(*system.A, settings, record.method);
+  record.at_once = solves_at_once(record.method, record.n_rhs);
+  record.collectives = explain_collectives(*system.A, settings, record.method, record.n_rhs);
   print_system(console, record, settings);
 
   Preconditioner preconditioner;
@@ -170,18 +177,19 @@ ExitCode solve_command(const std::shared_ptr<const mpi::Comm>& world, const Sett
   });
   find_after_solve(record, settings);
   record.error = solution_error(system, x);
-  record.exit_code = record.report.converged() ? ExitCode::success : ExitCode::not_converged;
+  record.exit_code = record.converged() ? ExitCode::success : ExitCode::not_converged;
   write_results(system, x, settings, record);
 
   print_hierarchy(console, record);
-  if (console.is_live()) print_history(console, record.report);
+  if (console.is_live()) print_history(console, record.report());
   if (settings.result.profile) {
     print_profile(console, record);
     if (record.machine.ranks > 1) print_collectives(console, record.collectives);
   }
   print_findings(console, record.findings);
+  print_right_hand_sides(console, record);
   print_outcome(console, record, settings);
-  if (!record.report.converged() && comm->is_root()) print_failure(record, settings);
+  if (!record.converged() && comm->is_root()) print_failure(record, settings);
   return record.exit_code;
 }
 

@@ -10,6 +10,7 @@
 #include "cli/format.hpp"
 #include "cli/preset.hpp"
 #include "cli/profile.hpp"
+#include "cli/right_hand_sides.hpp"
 #include "cli/system.hpp"
 #include "cli/tables.hpp"
 
@@ -34,12 +35,18 @@ std::string nodes_text(const Machine& machine) {
   return text + (machine.placement_given ? " (placement as given)" : "");
 }
 
-std::string rhs_text(RhsKind kind, const Settings& settings) {
-  switch (kind) {
+std::string rhs_text(const SolveRecord& record, const Settings& settings) {
+  const int first_seed = settings.rhs.rhs_seed;
+  switch (record.rhs) {
     case RhsKind::file:
-      return settings.rhs.rhs;
+      return record.n_rhs == 1 ? settings.rhs.rhs
+                               : fmt::format("{}: {} columns", settings.rhs.rhs, record.n_rhs);
     case RhsKind::random:
-      return fmt::format("standard normal random numbers, seed {}", settings.rhs.rhs_seed);
+      if (record.n_rhs > 1) {
+        return fmt::format("{} columns of standard normal random numbers, seeds {} to {}",
+                           record.n_rhs, first_seed, std::int64_t{first_seed} + record.n_rhs - 1);
+      }
+      return fmt::format("standard normal random numbers, seed {}", first_seed);
     case RhsKind::ones:
       return "b = A 1: the solution is known to be 1 everywhere";
     case RhsKind::consistent:
@@ -77,6 +84,10 @@ std::string method_words(const SolveRecord& record, const Settings& settings) {
 std::string method_text(const SolveRecord& record, const Settings& settings) {
   const bool symmetric = record.matrix.symmetric;
   std::string text = method_words(record, settings);
+  if (record.n_rhs > 1) {
+    text += record.at_once ? " for all right-hand sides at once"
+                           : " for one right-hand side after another";
+  }
   if (record.preconditioner == "amg") text += ", preconditioned by algebraic multigrid";
   if (record.preconditioner == "jacobi") text += ", preconditioned by the diagonal";
   if (record.preconditioner == "none") text += ", not preconditioned";
@@ -190,11 +201,11 @@ void print_choices(Console& console, const std::vector<amg::LevelInfo>& levels) 
   console.line();
 }
 
-std::string outcome_text(const SolveRecord& record) {
-  const solve::Report& report = record.report;
+/// How the one right-hand side went, or the worst of several.
+std::string course_text(const SolveRecord& record) {
+  const solve::Report& report = record.report();
   const double factor = average_convergence_factor(report);
-  std::string text = report.converged() ? "converged" : "NOT CONVERGED";
-  text += " after " + counted(report.iterations, "iteration");
+  std::string text = " after " + counted(report.iterations, "iteration");
   if (std::isfinite(factor)) text += fmt::format(", average convergence factor {:.3f}", factor);
   return text;
 }
@@ -258,7 +269,8 @@ void print_system(Console& console, const SolveRecord& record, const Settings& s
   print_entry(console, "size",
               fmt::format("{}, {}, {:.1f} a row", counted(matrix.rows, "row"),
                           counted(matrix.nonzeros, "nonzero"), per_row));
-  print_entry(console, "right-hand side", rhs_text(record.rhs, settings));
+  print_entry(console, record.n_rhs == 1 ? "right-hand side" : "right-hand sides",
+              rhs_text(record, settings));
   if (settings.has("preset")) print_entry(console, "preset", preset_text(record.preset));
   print_entry(console, "method", method_text(record, settings));
   console.line();
@@ -297,9 +309,17 @@ void print_hierarchy(Console& console, const SolveRecord& record) {
 }
 
 void print_outcome(Console& console, const SolveRecord& record, const Settings& settings) {
-  const solve::Report& report = record.report;
+  const solve::Report& report = record.report();
   console.line("Result");
-  print_entry(console, "outcome", outcome_text(record));
+  const std::string outcome = report.converged() ? "converged" : "NOT CONVERGED";
+  if (record.n_rhs > 1) {
+    print_entry(console, "outcome",
+                (report.converged() ? "" : outcome + ": ") + right_hand_sides_text(record));
+    print_entry(console, "the worst",
+                fmt::format("number {}{}", record.worst + 1, course_text(record)));
+  } else {
+    print_entry(console, "outcome", outcome + course_text(record));
+  }
   if (!report.converged()) {
     print_entry(console, "diagnosis",
                 fmt::format("{}: {}", solve::to_string(report.outcome), report.diagnosis));

@@ -10,6 +10,8 @@
 #include "nodewise/base/hash.hpp"
 #include "nodewise/io/read.hpp"
 #include "nodewise/matrix/operations.hpp"
+#include "nodewise/mpi/agree.hpp"
+#include "nodewise/solve/block_ops.hpp"
 
 #include "cli/agreed.hpp"
 #include "cli/format.hpp"
@@ -59,6 +61,20 @@ void make_known_solution(System& system) {
   matrix::multiply<double>(A, system.known_solution, system.b);
 }
 
+void make_random_rhs(System& system, const RhsOptions& options) {
+  const comm::Layout& layout = system.A->rows();
+  system.rhs = RhsKind::random;
+  system.n_rhs = options.rhs_count;
+  const auto k = static_cast<std::size_t>(system.n_rhs);
+  mpi::collectively(layout.comm(), [&] {
+    system.b.resize(static_cast<std::size_t>(layout.n_local()) * k);
+    for (std::size_t c = 0; c < k; ++c) {
+      const auto seed = static_cast<std::uint64_t>(options.rhs_seed) + c;
+      solve::set_column<double>(random_vector(layout, seed), k, c, system.b);
+    }
+  });
+}
+
 }  // namespace
 
 std::string source_name(const Settings& settings) {
@@ -104,11 +120,12 @@ System make_system(std::shared_ptr<const Matrix> A, const Settings& settings) {
   system.b.resize(static_cast<std::size_t>(layout.n_local()));
   if (!settings.rhs.rhs.empty()) {
     system.rhs = RhsKind::file;
-    system.b = about_files(ExitCode::input_file,
-                           [&] { return io::read_vector<double>(layout, settings.rhs.rhs); });
+    auto [n_rhs, values] = about_files(
+        ExitCode::input_file, [&] { return io::read_vectors<double>(layout, settings.rhs.rhs); });
+    system.n_rhs = n_rhs;
+    system.b = std::move(values);
   } else if (settings.rhs.random_rhs) {
-    system.rhs = RhsKind::random;
-    system.b = random_vector(layout, static_cast<std::uint64_t>(settings.rhs.rhs_seed));
+    make_random_rhs(system, settings.rhs);
   } else {
     make_known_solution(system);
   }

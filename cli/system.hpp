@@ -35,7 +35,8 @@ MatrixFacts describe_matrix(const LoadedMatrix& loaded, const Settings& settings
 
 struct System {
   std::shared_ptr<const Matrix> A;
-  std::vector<double> b;               ///< this rank's part
+  std::vector<double> b;  ///< this rank's part; of several side by side, row-major
+  int n_rhs = 1;
   std::vector<double> known_solution;  ///< empty where the solution is not known
   bool modulo_constants = false;       ///< it is known up to a constant
   RhsKind rhs = RhsKind::ones;
@@ -44,7 +45,7 @@ struct System {
 /// Collective. Throws Failure{unsuitable_matrix} where A is not square or empty.
 void check_shape(const Matrix& A);
 
-/// Collective. Adds the right-hand side that the settings ask for.
+/// Collective. Adds the right-hand sides that the settings ask for.
 System make_system(std::shared_ptr<const Matrix> A, const Settings& settings);
 
 /// Collective. What multigrid is told of the problem: the near null space that the settings name,

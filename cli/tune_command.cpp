@@ -205,6 +205,10 @@ ExitCode tune_command(const std::shared_ptr<const mpi::Comm>& world, const Setti
   const LoadedMatrix loaded = load_matrix(*world, comm, settings);
   check_shape(*loaded.A);
   const System system = make_system(loaded.A, settings);
+  if (system.n_rhs > 1) {
+    throw Failure(ExitCode::usage, fmt::format("tune solves for one right-hand side; {} has {}",
+                                               settings.rhs.rhs, system.n_rhs));
+  }
   record.matrix = describe_matrix(loaded, settings);
   console.line(fmt::format("{}, {}, {}", matrix_text(record.matrix),
                            counted(record.matrix.rows, "row"),

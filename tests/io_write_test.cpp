@@ -90,6 +90,33 @@ TEST(WriteVector, RoundTripsInEveryFormat) {
   EXPECT_EQ(folder.names(), (std::vector<std::string>{"x.mtx", "x.petsc"}));
 }
 
+TEST(WriteVectors, IsTheSameTextOnAnyNumberOfRanksAndReadsBack) {
+  const TempFolder folder;
+  const Layout layout = Layout::uniform(test_comm(), 3);
+  std::vector<double> values;
+  for (GlobalIndex i = layout.begin(); i < layout.end(); ++i) {
+    values.insert(values.end(), {0.5 + static_cast<double>(i), -1e300 * static_cast<double>(i)});
+  }
+  write_vectors<double>(folder.path("x.mtx"), layout, values, 2);
+  EXPECT_EQ(test::content_of(folder.path("x.mtx")),
+            "%%MatrixMarket matrix array real general\n3 2\n0.5\n1.5\n2.5\n-0\n-1e+300\n-2e+300\n");
+  const Vectors<double> read = read_vectors<double>(layout, folder.path("x.mtx"));
+  EXPECT_EQ(read.n_vectors, 2);
+  EXPECT_EQ(read.values, values);
+  // One column may be a file of one vector; several have no place in a PETSc file.
+  const std::vector<double> one(static_cast<std::size_t>(layout.n_local()), 1.0);
+  write_vectors<double>(folder.path("x.petsc"), layout, one, 1);
+  EXPECT_EQ(read_vector<double>(layout, folder.path("x.petsc")), one);
+  const std::string text = expect_same_error(*test_comm(), ErrorCode::invalid_argument, [&] {
+    write_vectors<double>(folder.path("y.bin"), layout, values, 2);
+  });
+  EXPECT_NE(text.find("a PETSc file holds one vector"), std::string::npos) << text;
+  if (layout.owns(1)) values.back() = std::numeric_limits<double>::quiet_NaN();
+  expect_same_error(*test_comm(), ErrorCode::unsuitable_matrix,
+                    [&] { write_vectors<double>(folder.path("x.mtx"), layout, values, 2); });
+  EXPECT_EQ(folder.names(), (std::vector<std::string>{"x.mtx", "x.petsc"}));
+}
+
 TEST(WriteVector, NamesMustTellTheFormat) {
   for (const char* name : {"x", "x.txt", "x.mtx.gz", "mtx"}) {
     const auto error = test::error_of([&] { format_of_name(name); });

@@ -113,20 +113,25 @@ struct Vectors {
   }
 };
 
-/// Sums over the rows for one vector v.
+/// Sums over the rows, for vectors v and right-hand sides b, in one array.
 struct NullVectorSums {
-  double product = 0;  // |A v|^2
-  double moduli = 0;   // | |A| |v| |^2
-  double square = 0;   // |v|^2
-  double with_rhs = 0;
-  double rhs = 0;  // |b|^2
+  std::size_t n_vectors, n_rhs;
+  std::vector<double> numbers = std::vector<double>(3 * n_vectors + n_vectors * n_rhs + n_rhs, 0.0);
+
+  double& product(std::size_t k) { return numbers[3 * k]; }          // |A v|^2
+  double& moduli(std::size_t k) { return numbers[3 * k + 1]; }       // | |A| |v| |^2
+  double& square(std::size_t k) { return numbers[3 * k + 2]; }       // |v|^2
+  double& rhs(std::size_t c) { return numbers[3 * n_vectors + c]; }  // |b|^2
+  double& with_rhs(std::size_t k, std::size_t c) {
+    return numbers[3 * n_vectors + n_rhs + k * n_rhs + c];
+  }
 };
 
 template <class T>
-std::vector<NullVectorSums> sums_of_rows(const DistMatrix<T>& A, const Vectors<T>& v,
-                                         std::span<const T> b) {
+NullVectorSums sums_of_rows(const DistMatrix<T>& A, const Vectors<T>& v, std::span<const T> b,
+                            std::size_t n_rhs) {
   const auto w = static_cast<std::size_t>(v.width);
-  std::vector<NullVectorSums> sums(w);
+  NullVectorSums sums{w, n_rhs};
   std::vector<double> product(w), moduli(w);
   const auto add = [&](const kernels::Csr<T>& part, std::size_t i, std::span<const double> x) {
     const auto row = static_cast<LocalIndex>(i);
@@ -145,14 +150,18 @@ std::vector<NullVectorSums> sums_of_rows(const DistMatrix<T>& A, const Vectors<T
     std::fill(moduli.begin(), moduli.end(), 0.0);
     add(A.on(), i, v.own);
     add(A.off(), i, v.ghosts);
-    const auto right = static_cast<double>(b[i]);
+    const std::span<const T> right = b.subspan(i * n_rhs, n_rhs);
+    for (std::size_t c = 0; c < n_rhs; ++c) {
+      sums.rhs(c) += static_cast<double>(right[c]) * static_cast<double>(right[c]);
+    }
     for (std::size_t k = 0; k < w; ++k) {
       const double own = v.own[i * w + k];
-      sums[k].product += product[k] * product[k];
-      sums[k].moduli += moduli[k] * moduli[k];
-      sums[k].square += own * own;
-      sums[k].with_rhs += own * right;
-      sums[k].rhs += right * right;
+      sums.product(k) += product[k] * product[k];
+      sums.moduli(k) += moduli[k] * moduli[k];
+      sums.square(k) += own * own;
+      for (std::size_t c = 0; c < n_rhs; ++c) {
+        sums.with_rhs(k, c) += own * static_cast<double>(right[c]);
+      }
     }
   }
   return sums;
@@ -178,26 +187,24 @@ SystemFacts matrix_facts(const std::shared_ptr<const DistMatrix<T>>& A) {
 
 template <class T>
 std::vector<NullVectorFacts> null_vector_facts(const DistMatrix<T>& A,
-                                               const NearNullSpace<T>& given,
-                                               std::span<const T> b) {
+                                               const NearNullSpace<T>& given, std::span<const T> b,
+                                               int n_rhs) {
   Vectors<T> v = mpi::collectively(A.comm(), [&] { return Vectors<T>(A, given); });
   if (given.n_vectors > 0) {
     A.exchange().forward(std::span<const double>(v.own), std::span<double>(v.ghosts), v.width);
   }
-  std::vector<double> numbers = mpi::collectively(A.comm(), [&] {
-    std::vector<double> list;
-    for (const NullVectorSums& s : sums_of_rows(A, v, b)) {
-      list.insert(list.end(), {s.product, s.moduli, s.square, s.with_rhs, s.rhs});
-    }
-    return list;
-  });
-  mpi::sum_in_place(A.comm(), std::span<double>(numbers));
+  const auto columns = static_cast<std::size_t>(n_rhs);
+  NullVectorSums s = mpi::collectively(A.comm(), [&] { return sums_of_rows(A, v, b, columns); });
+  mpi::sum_in_place(A.comm(), std::span<double>(s.numbers));
   std::vector<NullVectorFacts> facts;
-  for (int k = 0; k < v.width; ++k) {
-    const double* s = &numbers[5 * static_cast<std::size_t>(k)];
-    NullVectorFacts fact{.vector = k - 1};
-    if (s[1] > 0) fact.smallness = std::sqrt(s[0] / s[1]);
-    if (s[2] > 0 && s[4] > 0) fact.part_of_rhs = std::abs(s[3]) / std::sqrt(s[2] * s[4]);
+  for (std::size_t k = 0; k < s.n_vectors; ++k) {
+    NullVectorFacts fact{.vector = static_cast<int>(k) - 1};
+    if (s.moduli(k) > 0) fact.smallness = std::sqrt(s.product(k) / s.moduli(k));
+    for (std::size_t c = 0; c < columns; ++c) {
+      const double sizes = s.square(k) * s.rhs(c);
+      if (!(sizes > 0)) continue;
+      fact.part_of_rhs = std::max(fact.part_of_rhs, std::abs(s.with_rhs(k, c)) / std::sqrt(sizes));
+    }
     facts.push_back(fact);
   }
   return facts;
@@ -212,7 +219,7 @@ std::vector<Finding> diagnose(const Hierarchy<T>& hierarchy, const Options& opti
   template SystemFacts hierarchy_facts(const Hierarchy<T>&);                      \
   template SystemFacts matrix_facts(const std::shared_ptr<const DistMatrix<T>>&); \
   template std::vector<NullVectorFacts> null_vector_facts(                        \
-      const DistMatrix<T>&, const NearNullSpace<T>&, std::span<const T>);         \
+      const DistMatrix<T>&, const NearNullSpace<T>&, std::span<const T>, int);    \
   template std::vector<Finding> diagnose(const Hierarchy<T>&, const Options&);
 NODEWISE_INSTANTIATE(double)
 NODEWISE_INSTANTIATE(float)

@@ -53,4 +53,10 @@ void write_matrix_market(const std::string& path, const matrix::DistMatrix<T>& A
 template <class T>
 void write_vector_market(const std::string& path, const comm::Layout& layout, std::span<const T> x);
 
+/// Collective. Writes several vectors as "array real general", n x n_vectors, likewise. values:
+/// this rank's part, row-major as in Vectors.
+template <class T>
+void write_vectors_market(const std::string& path, const comm::Layout& layout,
+                          std::span<const T> values, int n_vectors);
+
 }  // namespace nodewise::io

@@ -1,4 +1,5 @@
 #include <cmath>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -12,26 +13,49 @@ namespace nodewise::io {
 
 namespace {
 
-/// Collective. Writes what `format` puts into the sink on each rank, in rank order. It is called
-/// twice: the first time only the length counts, for each rank must know where to begin.
+/// Collective. Where this rank begins to write in each of the sections of a file, which follow each
+/// other and have the ranks' parts, of these lengths, in rank order.
+std::vector<Offset> places_of(const mpi::Comm& comm, const std::vector<Offset>& lengths) {
+  std::vector<Offset> totals = lengths;
+  mpi::sum_in_place(comm, std::span<Offset>(totals));
+  std::vector<Offset> places;
+  Offset section_begin = 0;
+  for (std::size_t s = 0; s < lengths.size(); ++s) {
+    places.push_back(section_begin + mpi::exclusive_sum(comm, lengths[s]));
+    section_begin += totals[s];
+  }
+  return places;
+}
+
+/// Collective. Writes what format(sink, section) puts into the sink on each rank, section after
+/// section, in each of them in rank order. It is called twice: the first time only the length
+/// counts, for each rank must know where to begin.
 void write_in_rank_order(const std::shared_ptr<const mpi::Comm>& comm, const std::string& path,
-                         const std::function<void(TextSink&)>& format) {
-  const std::int64_t length = mpi::collectively(*comm, [&] {
-    std::int64_t bytes = 0;
-    TextSink count([&](std::string_view text) { bytes += static_cast<std::int64_t>(text.size()); });
-    format(count);
-    count.flush();
+                         int n_sections, const std::function<void(TextSink&, int)>& format) {
+  const std::vector<Offset> lengths = mpi::collectively(*comm, [&] {
+    std::vector<Offset> bytes(static_cast<std::size_t>(n_sections), 0);
+    std::size_t section = 0;
+    TextSink count(
+        [&](std::string_view text) { bytes[section] += static_cast<Offset>(text.size()); });
+    for (; section < bytes.size(); ++section) {
+      format(count, static_cast<int>(section));
+      count.flush();
+    }
     return bytes;
   });
   OutputFile file(comm, path);
-  Offset at = mpi::exclusive_sum(*comm, length);
+  const std::vector<Offset> places = places_of(*comm, lengths);
   mpi::collectively(*comm, [&] {
+    Offset at = 0;
     TextSink write([&](std::string_view text) {
       file.write_at(at, {text.data(), text.size()});
       at += static_cast<Offset>(text.size());
     });
-    format(write);
-    write.flush();
+    for (std::size_t section = 0; section < places.size(); ++section) {
+      at = places[section];
+      format(write, static_cast<int>(section));
+      write.flush();
+    }
   });
   file.commit();
 }
@@ -66,7 +90,7 @@ void put_rows(TextSink& sink, const std::string& path, const matrix::DistMatrix<
 
 template <class T>
 void write_matrix_market(const std::string& path, const matrix::DistMatrix<T>& A) {
-  write_in_rank_order(A.shared_comm(), path, [&](TextSink& sink) {
+  write_in_rank_order(A.shared_comm(), path, 1, [&](TextSink& sink, int) {
     if (A.comm().is_root()) {
       sink.put(fmt::format("%%MatrixMarket matrix coordinate real general\n{} {} {}\n",
                            A.rows().n_global(), A.cols().n_global(), A.nnz_global()));
@@ -78,23 +102,35 @@ void write_matrix_market(const std::string& path, const matrix::DistMatrix<T>& A
 template <class T>
 void write_vector_market(const std::string& path, const comm::Layout& layout,
                          std::span<const T> x) {
-  write_in_rank_order(layout.shared_comm(), path, [&](TextSink& sink) {
-    if (std::cmp_not_equal(x.size(), layout.n_local())) {
+  write_vectors_market(path, layout, x, 1);
+}
+
+template <class T>
+void write_vectors_market(const std::string& path, const comm::Layout& layout,
+                          std::span<const T> values, int n_vectors) {
+  write_in_rank_order(layout.shared_comm(), path, n_vectors, [&](TextSink& sink, int column) {
+    if (std::cmp_not_equal(values.size(), std::int64_t{layout.n_local()} * n_vectors)) {
       throw Error(ErrorCode::dimension_mismatch,
-                  fmt::format("{}: not written: {} elements for a layout of {}", path, x.size(),
-                              layout.n_local()));
+                  fmt::format("{}: not written: {} elements for {} vectors of a layout of {}", path,
+                              values.size(), n_vectors, layout.n_local()));
     }
-    if (layout.comm().is_root()) {
-      sink.put(fmt::format("%%MatrixMarket matrix array real general\n{} 1\n", layout.n_global()));
+    if (layout.comm().is_root() && column == 0) {
+      sink.put(fmt::format("%%MatrixMarket matrix array real general\n{} {}\n", layout.n_global(),
+                           n_vectors));
     }
     GlobalIndex row = layout.begin() - layout.first();
-    for (const T value : x) put_value(sink, path, value, ++row);
+    const auto step = static_cast<std::size_t>(n_vectors);
+    for (auto k = static_cast<std::size_t>(column); k < values.size(); k += step) {
+      put_value(sink, path, values[k], ++row);
+    }
   });
 }
 
-#define NODEWISE_INSTANTIATE(T)                                                        \
-  template void write_matrix_market(const std::string&, const matrix::DistMatrix<T>&); \
-  template void write_vector_market(const std::string&, const comm::Layout&, std::span<const T>);
+#define NODEWISE_INSTANTIATE(T)                                                                   \
+  template void write_matrix_market(const std::string&, const matrix::DistMatrix<T>&);            \
+  template void write_vector_market(const std::string&, const comm::Layout&, std::span<const T>); \
+  template void write_vectors_market(const std::string&, const comm::Layout&, std::span<const T>, \
+                                     int);
 NODEWISE_INSTANTIATE(float)
 NODEWISE_INSTANTIATE(double)
 #undef NODEWISE_INSTANTIATE

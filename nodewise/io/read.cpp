@@ -3,6 +3,8 @@
 #include <array>
 #include <string_view>
 
+#include <fmt/format.h>
+
 #include "nodewise/io/byte_source.hpp"
 #include "nodewise/io/collective.hpp"
 #include "nodewise/io/matrix_market.hpp"
@@ -82,6 +84,22 @@ void write_vector(const std::string& path, const Layout& layout, std::span<const
   write_vector_market(path, layout, x);
 }
 
+void require_room_for_vectors(const std::string& path, int n_vectors) {
+  if (n_vectors == 1 || format_of_name(path) == FileFormat::matrix_market) return;
+  throw Error(ErrorCode::invalid_argument,
+              fmt::format("{}: a PETSc file holds one vector, these are {}; let its name end in "
+                          ".mtx (Matrix Market)",
+                          path, n_vectors));
+}
+
+template <class T>
+void write_vectors(const std::string& path, const Layout& layout, std::span<const T> values,
+                   int n_vectors) {
+  require_room_for_vectors(path, n_vectors);
+  if (n_vectors == 1) return write_vector(path, layout, values);
+  write_vectors_market(path, layout, values, n_vectors);
+}
+
 #define NODEWISE_INSTANTIATE(T)                                                       \
   template matrix::DistMatrix<T> read_matrix(const std::shared_ptr<const mpi::Comm>&, \
                                              const std::string&, const ReadOptions&,  \
@@ -89,7 +107,8 @@ void write_vector(const std::string& path, const Layout& layout, std::span<const
   template std::vector<T> read_vector(const Layout&, const std::string&);             \
   template Vectors<T> read_vectors(const Layout&, const std::string&);                \
   template void write_matrix(const std::string&, const matrix::DistMatrix<T>&);       \
-  template void write_vector(const std::string&, const Layout&, std::span<const T>);
+  template void write_vector(const std::string&, const Layout&, std::span<const T>);  \
+  template void write_vectors(const std::string&, const Layout&, std::span<const T>, int);
 NODEWISE_INSTANTIATE(float)
 NODEWISE_INSTANTIATE(double)
 #undef NODEWISE_INSTANTIATE

@@ -42,4 +42,14 @@ void write_matrix(const std::string& path, const matrix::DistMatrix<T>& A);
 template <class T>
 void write_vector(const std::string& path, const comm::Layout& layout, std::span<const T> x);
 
+/// Local. Throws invalid_argument where the format that the name asks for cannot hold so many
+/// vectors: a PETSc file holds one.
+void require_room_for_vectors(const std::string& path, int n_vectors);
+
+/// Collective. Writes several vectors, likewise. values: this rank's part, as in Vectors. Throws,
+/// beside, what require_room_for_vectors() does.
+template <class T>
+void write_vectors(const std::string& path, const comm::Layout& layout, std::span<const T> values,
+                   int n_vectors);
+
 }  // namespace nodewise::io

@@ -30,6 +30,7 @@ PROBLEM = ["solve", "--problem", "laplace5"]
         (["solve", "A.mtx", "--problem", "laplace5"], "not both ('A.mtx')"),
         (["solve", "A.mtx", "b.mtx"], "'b.mtx' is one file too many"),
         (["solve", "A.mtx", "--rhs", "b.mtx", "--random-rhs"], "--rhs or --random-rhs, not both"),
+        (["solve", "A.mtx", "--rhs-count", "2"], "--rhs-count needs --random-rhs"),
         (["solve", "A.mtx", "--output-anyway"], "--output-anyway needs --output"),
         (["solve", "A.mtx", "-o", "x.mtx", "--json", "x.mtx"], "name the same file"),
         (["solve", "A.mtx", "--sparse-exchange", "rma"], "messages of one size only"),
