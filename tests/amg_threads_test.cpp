@@ -1,16 +1,19 @@
 // The same matrices, products and hierarchies on several threads as on one; sweeps as on as many
 // ranks.
+#include <algorithm>
 #include <cmath>
 #include <vector>
 
 #include <gtest/gtest.h>
 
 #include "nodewise/amg/hierarchy.hpp"
+#include "nodewise/amg/relax/relaxation.hpp"
 #include "nodewise/amg/smoother.hpp"
 #include "nodewise/io/gallery.hpp"
 #include "nodewise/kernels/csr_ops.hpp"
 #include "nodewise/kernels/spmv.hpp"
 #include "nodewise/matrix/assemble.hpp"
+#include "nodewise/matrix/block_matrix.hpp"
 #include "nodewise/matrix/operations.hpp"
 #include "nodewise/matrix/products.hpp"
 #include "nodewise/matrix/recompute.hpp"
@@ -174,15 +177,16 @@ TEST(ThreadedAir, IsTheSameBits) {
   }
 }
 
-/// Which sweep a row belongs to: rank and thread.
-std::vector<int> blocks_of(const Matrix& A, int threads) {
+/// Which sweep a row belongs to: rank and thread. `row_ptr` is of points of so many rows.
+std::vector<int> blocks_of(const Matrix& A, std::span<const Offset> row_ptr, LocalIndex unknowns,
+                           int threads) {
   std::vector<int> mine(static_cast<std::size_t>(A.n_local()));
-  const auto work = A.on().cols.size() + A.on().row_ptr.size();
-  const int parts = parallel::parts_of(work);
+  const auto entries = static_cast<std::size_t>(row_ptr.back() * unknowns * unknowns);
+  const int parts = parallel::parts_of(entries + row_ptr.size());
   EXPECT_EQ(parts, threads) << "the matrix is too small to be worth threads";
   for (int part = 0; part < parts; ++part) {
-    for (LocalIndex i = parallel::row_part(A.on().row_ptr, parts, part);
-         i < parallel::row_part(A.on().row_ptr, parts, part + 1); ++i) {
+    for (LocalIndex i = unknowns * parallel::row_part(row_ptr, parts, part);
+         i < unknowns * parallel::row_part(row_ptr, parts, part + 1); ++i) {
       mine[static_cast<std::size_t>(i)] = A.comm().rank() * 100 + part;
     }
   }
@@ -193,38 +197,55 @@ std::vector<int> blocks_of(const Matrix& A, int threads) {
   return blocks;
 }
 
-/// A sweep through the rows, which sees what it has made in the row's own block only.
-void sweep(const DenseMatrix& A, const std::vector<int>& blocks, bool forward,
+/// A sweep through the rows, or through points of two, which sees what it has made in the row's own
+/// block only.
+void sweep(const DenseMatrix& A, const std::vector<int>& blocks, GlobalIndex unknowns, bool forward,
            const DenseMatrix& others, const DenseMatrix& b, DenseMatrix& x) {
-  for (GlobalIndex k = 0; k < A.rows(); ++k) {
-    const GlobalIndex i = forward ? k : A.rows() - 1 - k;
+  const auto residual = [&](GlobalIndex i) {
     double r = b[i];
     for (GlobalIndex j = 0; j < A.cols(); ++j) {
       const bool same = blocks[static_cast<std::size_t>(i)] == blocks[static_cast<std::size_t>(j)];
       r -= A(i, j) * (same ? x[j] : others[j]);
     }
-    x[i] += r / A(i, i);
+    return r;
+  };
+  for (GlobalIndex k = 0; k < A.rows(); k += unknowns) {
+    const GlobalIndex i = forward ? k : A.rows() - unknowns - k;
+    const double r = residual(i);
+    if (unknowns == 1) {
+      x[i] += r / A(i, i);
+      continue;
+    }
+    const double s = residual(i + 1);
+    const double determinant = A(i, i) * A(i + 1, i + 1) - A(i, i + 1) * A(i + 1, i);
+    x[i] += (A(i + 1, i + 1) * r - A(i, i + 1) * s) / determinant;
+    x[i + 1] += (A(i, i) * s - A(i + 1, i) * r) / determinant;
   }
 }
 
-TEST(ThreadedGaussSeidel, SweepsAsOnAsManyRanks) {
-  if (!test::can_test_threads()) GTEST_SKIP() << "no threads on so many ranks, or none at all";
+/// Pre- and postsmoothing by two threads of each rank against the sweeps above.
+void expect_sweeps_by_blocks(SmootherKind kind, LocalIndex unknowns) {
   const GlobalIndex n = 280;
   const DenseMatrix values = test::random_matrix(n, 0.9, 0.2, 5);
   const DenseMatrix b = hashed(n, 6);
   const auto layout = matrix::Layout::uniform(test::test_comm(), n);
-  const auto A = test::distribute(values, layout);
+  const Matrix by_rows = test::distribute(values, layout);
+  const Matrix A = unknowns > 1 ? by_rows.with_blocks(unknowns) : by_rows;
   const Threads threads(2);
-  const auto blocks = blocks_of(A, 2);
+  const auto blocks =
+      blocks_of(A, unknowns > 1 ? A.blocks()->on().row_ptr : A.on().row_ptr, unknowns, 2);
   for (const SweepOrder order : {SweepOrder::forward_backward, SweepOrder::symmetric}) {
     Options options;
-    options.smoother = SmootherKind::gauss_seidel;
+    options.smoother = kind;
     options.sweep_order = order;
     const Smoother<double> smoother(A, options);
+    const auto swept = [&](bool forward, const DenseMatrix& others, DenseMatrix& x) {
+      sweep(values, blocks, unknowns, forward, others, b, x);
+    };
     DenseMatrix expected(n);
     const DenseMatrix zero(n);
-    sweep(values, blocks, true, zero, b, expected);
-    if (order == SweepOrder::symmetric) sweep(values, blocks, false, zero, b, expected);
+    swept(true, zero, expected);
+    if (order == SweepOrder::symmetric) swept(false, zero, expected);
     const auto rows = static_cast<std::size_t>(A.n_local());
     std::vector<double> x(rows, 7.0), r(rows, 8.0);
     const std::vector<double> b_mine = test::part_of(layout, b);
@@ -235,11 +256,85 @@ TEST(ThreadedGaussSeidel, SweepsAsOnAsManyRanks) {
                      std::span<double>(residual));
     for (std::size_t i = 0; i < rows; ++i) EXPECT_NEAR(r[i], residual[i], 1e-10);
     const DenseMatrix before = expected;
-    if (order == SweepOrder::symmetric) sweep(values, blocks, true, before, b, expected);
-    sweep(values, blocks, false, before, b, expected);
+    if (order == SweepOrder::symmetric) swept(true, before, expected);
+    swept(false, before, expected);
     smoother.postsmooth(b_mine, x);
     test::expect_near(test::gathered(A.comm(), x), expected, 1e-10, "after");
   }
+}
+
+TEST(ThreadedGaussSeidel, SweepsAsOnAsManyRanks) {
+  if (!test::can_test_threads()) GTEST_SKIP() << "no threads on so many ranks, or none at all";
+  expect_sweeps_by_blocks(SmootherKind::gauss_seidel, 1);
+  expect_sweeps_by_blocks(SmootherKind::block_gauss_seidel, 2);
+}
+
+// Several vectors at once do what they do one by one.
+TEST(ThreadedGaussSeidel, SweepsOfSeveralVectorsAreThoseOfEach) {
+  if (!test::can_test_threads()) GTEST_SKIP() << "no threads on so many ranks, or none at all";
+  const GlobalIndex n = 280;
+  const auto layout = matrix::Layout::uniform(test::test_comm(), n);
+  const Matrix A = test::distribute(test::random_matrix(n, 0.9, 0.2, 5), layout).with_blocks(2);
+  const Threads threads(2);
+  constexpr std::size_t width = 5;
+  const auto rows = static_cast<std::size_t>(A.n_local());
+  for (const SmootherKind kind : {SmootherKind::gauss_seidel, SmootherKind::block_gauss_seidel}) {
+    Options options;
+    options.smoother = kind;
+    const auto relaxation = relax::make_relaxation(A, options, 0);
+    for (const relax::Sweep sweep : {relax::Sweep::first_symmetric, relax::Sweep::symmetric}) {
+      std::vector<double> B, X;
+      for (std::size_t k = 0; k < rows * width; ++k) {
+        B.push_back(std::cos(static_cast<double>(k)));
+        X.push_back(std::sin(static_cast<double>(k)));
+      }
+      const std::vector<double> X_before = X;
+      relaxation->sweep_together(sweep, B, X, width);
+      for (std::size_t c = 0; c < width; ++c) {
+        std::vector<double> b(rows), x(rows);
+        for (std::size_t i = 0; i < rows; ++i) {
+          b[i] = B[i * width + c];
+          x[i] = X_before[i * width + c];
+        }
+        relaxation->run(sweep, b, x);
+        for (std::size_t i = 0; i < rows; ++i) EXPECT_NEAR(X[i * width + c], x[i], 1e-11);
+      }
+    }
+  }
+}
+
+// All unknowns are coupled as strongly as can be: three threads' steps in one direction add up.
+TEST(ThreadedGaussSeidel, L1FormsConvergeForStronglyCoupledThreads) {
+  if (!test::can_test_threads()) GTEST_SKIP() << "no threads on so many ranks, or none at all";
+  const GlobalIndex n = 280;
+  DenseMatrix values(n, n);
+  for (GlobalIndex i = 0; i < n; ++i) {
+    for (GlobalIndex j = 0; j < n; ++j) values(i, j) = i == j ? 1.5 : 1;
+  }
+  const auto layout = matrix::Layout::uniform(test::test_comm(), n);
+  const Matrix A = test::distribute(values, layout).with_blocks(2);
+  const Threads threads(3);
+  const auto energies = [&](SmootherKind kind) {
+    Options options;
+    options.smoother = kind;
+    const auto relaxation = relax::make_relaxation(A, options, 0);
+    const std::vector<double> b(static_cast<std::size_t>(A.n_local()), 0.0);
+    std::vector<double> x(b.size(), 1.0), result;
+    for (int k = 0; k < 4; ++k) {
+      const DenseMatrix e = test::gathered(A.comm(), x);
+      result.push_back(test::dot(e, values * e));
+      relaxation->sweep(relax::Direction::forward, b, x);
+    }
+    return result;
+  };
+  for (const SmootherKind kind :
+       {SmootherKind::l1_gauss_seidel, SmootherKind::l1_block_gauss_seidel}) {
+    const auto energy = energies(kind);
+    EXPECT_TRUE(std::is_sorted(energy.rbegin(), energy.rend())) << static_cast<int>(kind);
+    EXPECT_LT(energy.back(), energy.front());
+  }
+  const auto energy = energies(SmootherKind::block_gauss_seidel);
+  EXPECT_GT(energy.back(), energy.front());
 }
 
 TEST(ThreadedSolve, TakesAboutAsManyIterations) {

@@ -1,5 +1,6 @@
 #include "nodewise/amg/relax/block_l1.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include <Eigen/Dense>
@@ -41,23 +42,48 @@ std::vector<double> sums_outside_blocks(const matrix::DistMatrix<T>& A) {
   return sums;
 }
 
+namespace {
+
+/// The moduli of a row's entries in columns before `begin` or from `end` on.
 template <class T>
-std::vector<double> truncated_half_sums(const matrix::DistMatrix<T>& A) {
+double absolute_sum_outside(const kernels::Csr<T>& A, LocalIndex row, LocalIndex begin,
+                            LocalIndex end) {
+  double sum = 0;
+  for (Offset k = A.begin(row); k < A.end(row); ++k) {
+    const auto p = static_cast<std::size_t>(k);
+    if (A.cols[p] < begin || A.cols[p] >= end) sum += std::abs(static_cast<double>(A.vals[p]));
+  }
+  return sum;
+}
+
+}  // namespace
+
+template <class T>
+std::vector<double> truncated_half_sums(const matrix::DistMatrix<T>& A,
+                                        std::span<const LocalIndex> parts) {
   const kernels::Bsr<T>& on = A.blocks()->on();
   const std::vector<Offset> places = diagonal_places(on);
   std::vector<double> halves(static_cast<std::size_t>(A.n_local()), 0.0);
   kernels::with_block_size(on.block, [&](auto block_size) {
     constexpr int B = decltype(block_size)::value;
-    for (const LocalIndex i : A.blocks()->boundary_points()) {
-      double sums[B];
-      for (LocalIndex r = 0; r < B; ++r) {
-        sums[r] = static_cast<double>(absolute_sum(A.off(), i * B + r));
-      }
-      if (outweighs<B>(diagonal_block<B>(on, i, places[static_cast<std::size_t>(i)]), sums)) {
-        continue;
-      }
-      for (LocalIndex r = 0; r < B; ++r) {
-        halves[static_cast<std::size_t>(i) * B + static_cast<std::size_t>(r)] = sums[r] / 2;
+    for (std::size_t part = 0; part + 1 < parts.size(); ++part) {
+      for (LocalIndex i = parts[part]; i < parts[part + 1]; ++i) {
+        double sums[B];
+        for (LocalIndex r = 0; r < B; ++r) {
+          sums[r] = static_cast<double>(absolute_sum(A.off(), i * B + r));
+          if (parts.size() > 2) {
+            sums[r] +=
+                absolute_sum_outside(A.on(), i * B + r, parts[part] * B, parts[part + 1] * B);
+          }
+        }
+        const bool alone = std::all_of(sums, sums + B, [](double sum) { return sum == 0; });
+        if (alone ||
+            outweighs<B>(diagonal_block<B>(on, i, places[static_cast<std::size_t>(i)]), sums)) {
+          continue;
+        }
+        for (LocalIndex r = 0; r < B; ++r) {
+          halves[static_cast<std::size_t>(i) * B + static_cast<std::size_t>(r)] = sums[r] / 2;
+        }
       }
     }
   });
@@ -66,7 +92,8 @@ std::vector<double> truncated_half_sums(const matrix::DistMatrix<T>& A) {
 
 #define NODEWISE_INSTANTIATE(T)                                                   \
   template std::vector<double> sums_outside_blocks(const matrix::DistMatrix<T>&); \
-  template std::vector<double> truncated_half_sums(const matrix::DistMatrix<T>&);
+  template std::vector<double> truncated_half_sums(const matrix::DistMatrix<T>&,  \
+                                                   std::span<const LocalIndex>);
 NODEWISE_INSTANTIATE(float)
 NODEWISE_INSTANTIATE(double)
 #undef NODEWISE_INSTANTIATE

@@ -38,10 +38,9 @@ T row_product_without(const Csr<T>& A, Offset begin, Offset end, Offset skip, co
 
 template <class T>
 GaussSeidel<T>::GaussSeidel(const matrix::DistMatrix<T>& A, double weight, bool l1)
-    : Relaxation<T>(A),
+    : HybridSweeps<T>(A, {A.on().row_ptr, A.on().cols, A.exchange(), 1}),
       inverse_(static_cast<std::size_t>(A.n_local())),
       lower_(static_cast<std::size_t>(A.n_local())) {
-  find_blocks();
   const Csr<T>& on = A.on();
   const T w = static_cast<T>(weight);
   LocalIndex place = 0;
@@ -65,59 +64,15 @@ GaussSeidel<T>::GaussSeidel(const matrix::DistMatrix<T>& A, double weight, bool 
   }
 }
 
-/// A block for each thread that the rows are worth.
-template <class T>
-void GaussSeidel<T>::find_blocks() {
-  const Csr<T>& on = A_.on();
-  const int parts = parallel::parts_of(on.cols.size() + on.row_ptr.size());
-  for (int part = 0; part <= parts; ++part) {
-    blocks_.push_back(parallel::row_part(on.row_ptr, parts, part));
-  }
-  if (parts == 1) return;
-  within_.resize(static_cast<std::size_t>(on.n_rows));
-  old_.resize(within_.size());
-  parallel::run(parts, [&](int part) {
-    const LocalIndex first_row = blocks_[static_cast<std::size_t>(part)];
-    const LocalIndex end_row = blocks_[static_cast<std::size_t>(part) + 1];
-    for (LocalIndex i = first_row; i < end_row; ++i) {
-      within_[static_cast<std::size_t>(i)] = within_block(i, first_row, end_row);
-    }
-  });
-}
-
-template <class T>
-auto GaussSeidel<T>::within_block(LocalIndex i, LocalIndex first_row, LocalIndex end_row) const
-    -> Within {
-  const LocalIndex* const cols = A_.on().cols.data() + A_.on().begin(i);
-  const auto n = static_cast<LocalIndex>(A_.on().end(i) - A_.on().begin(i));
-  Within within{0, n};
-  while (within.begin < n && cols[within.begin] < first_row) ++within.begin;
-  while (within.end > within.begin && cols[within.end - 1] >= end_row) --within.end;
-  return within;
-}
-
 /// The sum of the moduli of what couples row i to rows of other threads and ranks.
 template <class T>
 T GaussSeidel<T>::outside_sum(LocalIndex i) const {
   T sum = absolute_sum(A_.off(), i);
-  if (within_.empty()) return sum;
+  if (n_parts() == 1) return sum;
   const T* const vals = A_.on().vals.data();
   for (Offset k = A_.on().begin(i); k < first(i); ++k) sum += std::abs(vals[k]);
   for (Offset k = last(i); k < A_.on().end(i); ++k) sum += std::abs(vals[k]);
   return sum;
-}
-
-/// Where the entries of row i at rows of its own block begin.
-template <class T>
-Offset GaussSeidel<T>::first(LocalIndex i) const {
-  return A_.on().begin(i) + (within_.empty() ? 0 : within_[static_cast<std::size_t>(i)].begin);
-}
-
-/// Where they end.
-template <class T>
-Offset GaussSeidel<T>::last(LocalIndex i) const {
-  return within_.empty() ? A_.on().end(i)
-                         : A_.on().begin(i) + within_[static_cast<std::size_t>(i)].end;
 }
 
 /// Where the entries above the diagonal of row i begin.
@@ -130,26 +85,24 @@ Offset GaussSeidel<T>::upper(LocalIndex i) const {
 
 template <class T>
 std::size_t GaussSeidel<T>::memory_bytes() const {
-  return (inverse_.size() + shift_.size() + old_.size()) * sizeof(T) +
-         (lower_.size() + frozen_.size()) * sizeof(LocalIndex) + within_.size() * sizeof(Within);
+  return HybridSweeps<T>::memory_bytes() + (inverse_.size() + shift_.size()) * sizeof(T) +
+         (lower_.size() + frozen_.size()) * sizeof(LocalIndex);
 }
 
 template <class T>
 void GaussSeidel<T>::first_sweep(std::span<const T> b, std::span<T> x) const {
-  parallel::run(n_blocks(), [&](int block) { first_sweep_of(block, b, x); });
+  parallel::run(n_parts(), [&](int part) { first_sweep_of(part, b, x); });
 }
 
 /// From x = 0 nothing arrives from other ranks or threads, nothing from above the diagonal. The
 /// neighbour that was computed just before comes last and from a register: on a grid every row has
 /// it, and would have to wait for it from the start.
 template <class T>
-void GaussSeidel<T>::first_sweep_of(int block, std::span<const T> b, std::span<T> x) const {
+void GaussSeidel<T>::first_sweep_of(int part, std::span<const T> b, std::span<T> x) const {
   const Csr<T>& on = A_.on();
-  const LocalIndex first_row = blocks_[static_cast<std::size_t>(block)];
-  const LocalIndex end_row = blocks_[static_cast<std::size_t>(block) + 1];
-  kernels::Prefetch<T> prefetch(on, first_row, end_row);
+  kernels::Prefetch<T> prefetch(on, first_row(part), end_row(part));
   T previous{};
-  for (LocalIndex i = first_row; i < end_row; ++i) {
+  for (LocalIndex i = first_row(part); i < end_row(part); ++i) {
     const auto u = static_cast<std::size_t>(i);
     prefetch.upwards(on.end(i));
     const Offset begin = first(i);
@@ -175,15 +128,13 @@ void GaussSeidel<T>::first_sweep_with_residual(std::span<const T> b, std::span<T
     const Csr<T>& on = A_.on();
     const LocalIndex* const cols = on.cols.data();
     const T* const vals = on.vals.data();
-    parallel::run(n_blocks(), [&](int block) {
-      const LocalIndex first_row = blocks_[static_cast<std::size_t>(block)];
-      const LocalIndex end_row = blocks_[static_cast<std::size_t>(block) + 1];
-      kernels::Prefetch<T> prefetch(on, first_row, end_row);
-      for (LocalIndex i = first_row; i < end_row; ++i) {
+    parallel::run(n_parts(), [&](int part) {
+      kernels::Prefetch<T> prefetch(on, first_row(part), end_row(part));
+      for (LocalIndex i = first_row(part); i < end_row(part); ++i) {
         const auto u = static_cast<std::size_t>(i);
         prefetch.upwards(on.end(i));
         r[u] = -row_product(cols, vals, upper(i), on.end(i), x.data());
-        if (!within_.empty()) r[u] -= row_product(cols, vals, on.begin(i), first(i), x.data());
+        if (n_parts() > 1) r[u] -= row_product(cols, vals, on.begin(i), first(i), x.data());
         if (!shift_.empty()) r[u] += shift_[u] * x[u];
       }
     });
@@ -195,78 +146,39 @@ void GaussSeidel<T>::first_sweep_with_residual(std::span<const T> b, std::span<T
 }
 
 template <class T>
-void GaussSeidel<T>::sweep(Direction direction, std::span<const T> b, std::span<T> x) const {
-  keep_others(x);
-  sweep_beside_others(direction, b, x);
-}
-
-/// Both halves see the same values of other threads and ranks: within a block this is symmetric
-/// Gauss-Seidel, between blocks Jacobi, which is its own adjoint.
-template <class T>
-void GaussSeidel<T>::symmetric_sweep(std::span<const T> b, std::span<T> x) const {
-  keep_others(x);
-  sweep_beside_others(Direction::forward, b, x);
-  sweep_beside_others(Direction::backward, b, x);
-}
-
-template <class T>
-void GaussSeidel<T>::first_symmetric_sweep(std::span<const T> b, std::span<T> x) const {
-  first_sweep(b, x);
-  sweep_all<false>(Direction::backward, b, x);
-}
-
-/// Collective. Brings what a sweep is to see of other ranks, and keeps what it is to see of other
-/// threads.
-template <class T>
-void GaussSeidel<T>::keep_others(std::span<const T> x) const {
-  A_.exchange().forward(x, A_.exchange().template ghost_buffer<T>());
-  if (old_.empty()) return;
-  parallel::for_range(x.size(), [&](std::size_t begin, std::size_t end) {
-    std::copy(x.begin() + static_cast<Offset>(begin), x.begin() + static_cast<Offset>(end),
-              old_.begin() + static_cast<Offset>(begin));
-  });
-}
-
-template <class T>
-void GaussSeidel<T>::sweep_beside_others(Direction direction, std::span<const T> b,
-                                         std::span<T> x) const {
-  if (A_.n_ghosts() > 0 || n_blocks() > 1) {
-    sweep_all<true>(direction, b, x);
+void GaussSeidel<T>::sweep_part(int part, Direction direction, const Vectors& vectors) const {
+  if (vectors.width > 1) return sweep_rows_together(part, direction, vectors);
+  if (!vectors.from_zero && (A_.n_ghosts() > 0 || n_parts() > 1)) {
+    sweep_rows<true>(part, direction, vectors);
   } else {
-    sweep_all<false>(direction, b, x);
+    sweep_rows<false>(part, direction, vectors);
   }
 }
 
+/// Row i times what a sweep sees of others.
 template <class T>
-template <bool has_others>
-void GaussSeidel<T>::sweep_all(Direction direction, std::span<const T> b, std::span<T> x) const {
-  parallel::run(n_blocks(), [&](int block) { sweep_block<has_others>(block, direction, b, x); });
-}
-
-/// Row i times what keep_others() has kept.
-template <class T>
-T GaussSeidel<T>::product_with_others(LocalIndex i, const T* ghosts) const {
+T GaussSeidel<T>::product_with_others(LocalIndex i, const Vectors& vectors) const {
   const Csr<T>& on = A_.on();
   const Csr<T>& off = A_.off();
-  T sum = row_product(off.cols.data(), off.vals.data(), off.begin(i), off.end(i), ghosts);
-  if (within_.empty()) return sum;
-  sum += row_product(on.cols.data(), on.vals.data(), on.begin(i), first(i), old_.data());
-  return sum + row_product(on.cols.data(), on.vals.data(), last(i), on.end(i), old_.data());
+  const T* const old = vectors.old.data();
+  T sum = row_product(off.cols.data(), off.vals.data(), off.begin(i), off.end(i),
+                      vectors.ghosts.data());
+  if (n_parts() == 1) return sum;
+  sum += row_product(on.cols.data(), on.vals.data(), on.begin(i), first(i), old);
+  return sum + row_product(on.cols.data(), on.vals.data(), last(i), on.end(i), old);
 }
 
 template <class T>
 template <bool has_others>
-void GaussSeidel<T>::sweep_block(int block, Direction direction, std::span<const T> b,
-                                 std::span<T> x) const {
+void GaussSeidel<T>::sweep_rows(int part, Direction direction, const Vectors& vectors) const {
   const Csr<T>& on = A_.on();
-  const T* ghosts = A_.exchange().template ghost_buffer<T>().data();
-  const LocalIndex first_row = blocks_[static_cast<std::size_t>(block)];
-  const LocalIndex end_row = blocks_[static_cast<std::size_t>(block) + 1];
+  const std::span<const T> b = vectors.B;
+  const std::span<T> x = vectors.X;
   const LocalIndex step = direction == Direction::forward ? 1 : -1;
-  LocalIndex i = direction == Direction::forward ? first_row : end_row - 1;
-  kernels::Prefetch<T> prefetch(on, first_row, end_row);
+  LocalIndex i = direction == Direction::forward ? first_row(part) : end_row(part) - 1;
+  kernels::Prefetch<T> prefetch(on, first_row(part), end_row(part));
   T previous{};
-  for (LocalIndex count = first_row; count < end_row; ++count, i += step) {
+  for (LocalIndex count = first_row(part); count < end_row(part); ++count, i += step) {
     const auto u = static_cast<std::size_t>(i);
     const Offset begin = first(i);
     const Offset end = last(i);
@@ -289,67 +201,28 @@ void GaussSeidel<T>::sweep_block(int block, Direction direction, std::span<const
     } else {
       r -= row_product(on.cols.data(), on.vals.data(), begin, end, x.data());
     }
-    if constexpr (has_others) r -= product_with_others(i, ghosts);
+    if constexpr (has_others) r -= product_with_others(i, vectors);
     previous = (x[u] + r * inverse_[u]) - to_previous * previous;
     x[u] = previous;
   }
 }
 
-namespace {
-
-/// Numbers kept apart for the sums of one thread, so that no two of them write to one cache line.
-std::size_t room_for_sums(std::size_t width) {
-  constexpr std::size_t line = 16;
-  return (width + 2 * line - 1) / line * line;
-}
-
-}  // namespace
-
+/// As sweep_rows(), without its pains for the memory: with several vectors a row is long.
 template <class T>
-std::size_t GaussSeidel<T>::room_for(std::size_t width) const {
-  const std::size_t old = n_blocks() > 1 ? this->n_local() * width : 0;
-  return old + static_cast<std::size_t>(n_blocks()) * room_for_sums(width);
-}
-
-template <class T>
-void GaussSeidel<T>::sweep_together(Sweep sweep, std::span<const T> B, std::span<T> X,
-                                    int width) const {
-  const auto w = static_cast<std::size_t>(width);
-  const std::span<T> all = this->room(room_for(w));
-  const std::span<T> old = n_blocks() > 1 ? all.first(X.size()) : std::span<T>();
-  std::span<T> ghosts;
-  if (is_from_zero(sweep)) {
-    std::fill(X.begin(), X.end(), T{});
-  } else {
-    ghosts = A_.exchange().template ghost_buffer<T>(width);
-    A_.exchange().forward(std::span<const T>(X), ghosts, width);
-    std::copy_n(X.begin(), old.size(), old.begin());
-  }
-  const Together vectors{B, X, ghosts, old, all.subspan(old.size()), w, is_from_zero(sweep)};
-  for (const Direction direction : {Direction::forward, Direction::backward}) {
-    const bool forward = direction == Direction::forward;
-    if (forward ? !has_forward(sweep) : !has_backward(sweep)) continue;
-    parallel::run(n_blocks(), [&](int block) { sweep_rows_together(block, direction, vectors); });
-  }
-}
-
-/// As sweep_block(), without its pains for the memory: with several vectors a row is long.
-template <class T>
-void GaussSeidel<T>::sweep_rows_together(int block, Direction direction,
-                                         const Together& vectors) const {
+void GaussSeidel<T>::sweep_rows_together(int part, Direction direction,
+                                         const Vectors& vectors) const {
   const Csr<T>& on = A_.on();
   const Csr<T>& off = A_.off();
-  const std::size_t w = vectors.width;
-  const LocalIndex first_row = blocks_[static_cast<std::size_t>(block)];
-  const LocalIndex end_row = blocks_[static_cast<std::size_t>(block) + 1];
-  const std::span<T> sums =
-      vectors.sums.subspan(static_cast<std::size_t>(block) * room_for_sums(w), w);
-  for (LocalIndex count = first_row; count < end_row; ++count) {
-    const LocalIndex i = direction == Direction::forward ? count : first_row + end_row - 1 - count;
+  const auto w = static_cast<std::size_t>(vectors.width);
+  const LocalIndex begin_row = first_row(part);
+  const std::span<T> sums = this->scratch_of(part, vectors);
+  for (LocalIndex count = begin_row; count < end_row(part); ++count) {
+    const LocalIndex i =
+        direction == Direction::forward ? count : begin_row + end_row(part) - 1 - count;
     const auto u = static_cast<std::size_t>(i);
     std::fill(sums.begin(), sums.end(), T{});
-    const auto add = [&](const Csr<T>& part, Offset begin, Offset end, const T* X) {
-      if (begin < end) kernels::spmm_add_entries(part, begin, end, X, w, sums.data());
+    const auto add = [&](const Csr<T>& M, Offset begin, Offset end, const T* X) {
+      if (begin < end) kernels::spmm_add_entries(M, begin, end, X, w, sums.data());
     };
     add(on, first(i), last(i), vectors.X.data());
     if (!vectors.from_zero) {

@@ -1,0 +1,115 @@
+#include "nodewise/amg/relax/hybrid_sweeps.hpp"
+
+#include <algorithm>
+
+#include "nodewise/base/parallel.hpp"
+
+namespace nodewise::amg::relax {
+
+/// A part for each thread that the rows are worth.
+template <class T>
+HybridSweeps<T>::HybridSweeps(const matrix::DistMatrix<T>& A, Rows rows)
+    : Relaxation<T>(A), rows_(rows) {
+  const auto values_of_entry = static_cast<std::size_t>(rows.unknowns * rows.unknowns);
+  const int parts = parallel::parts_of(rows.cols.size() * values_of_entry + rows.row_ptr.size());
+  for (int part = 0; part <= parts; ++part) {
+    parts_.push_back(parallel::row_part(rows.row_ptr, parts, part));
+  }
+  if (parts == 1) return;
+  within_.resize(rows.row_ptr.size() - 1);
+  old_.resize(static_cast<std::size_t>(A.n_local()));
+  parallel::run(parts, [&](int part) {
+    for (LocalIndex i = first_row(part); i < end_row(part); ++i) {
+      within_[static_cast<std::size_t>(i)] = within_part(i, first_row(part), end_row(part));
+    }
+  });
+}
+
+template <class T>
+auto HybridSweeps<T>::within_part(LocalIndex i, LocalIndex first_row, LocalIndex end_row) const
+    -> Within {
+  const auto u = static_cast<std::size_t>(i);
+  const LocalIndex* const cols = rows_.cols.data() + rows_.row_ptr[u];
+  const auto n = static_cast<LocalIndex>(rows_.row_ptr[u + 1] - rows_.row_ptr[u]);
+  Within within{0, n};
+  while (within.begin < n && cols[within.begin] < first_row) ++within.begin;
+  while (within.end > within.begin && cols[within.end - 1] >= end_row) --within.end;
+  return within;
+}
+
+/// Numbers kept apart for the rows that the threads are at, so that no two of them write to one
+/// cache line.
+template <class T>
+std::size_t HybridSweeps<T>::scratch_size(std::size_t width) const {
+  constexpr std::size_t line = 16;
+  return (static_cast<std::size_t>(rows_.unknowns) * width + 2 * line - 1) / line * line;
+}
+
+template <class T>
+std::size_t HybridSweeps<T>::room_for(std::size_t width) const {
+  const std::size_t old = n_parts() > 1 ? this->n_local() * width : 0;
+  return old + static_cast<std::size_t>(n_parts()) * scratch_size(width);
+}
+
+/// Collective. Brings what a sweep is to see of other ranks, and keeps what it is to see of other
+/// parts.
+template <class T>
+auto HybridSweeps<T>::look_at_others(std::span<const T> B, std::span<T> X, int width) const
+    -> Vectors {
+  const int values = rows_.unknowns * width;
+  const std::span<T> ghosts = rows_.exchange.template ghost_buffer<T>(values);
+  rows_.exchange.forward(std::span<const T>(X), ghosts, values);
+  const auto w = static_cast<std::size_t>(width);
+  const std::span<T> room = width > 1 ? this->room(room_for(w)) : std::span<T>(old_);
+  const std::span<T> old = n_parts() > 1 ? room.first(X.size()) : std::span<T>();
+  parallel::for_range(old.size(), [&](std::size_t begin, std::size_t end) {
+    std::copy_n(X.begin() + static_cast<Offset>(begin), end - begin,
+                old.begin() + static_cast<Offset>(begin));
+  });
+  return {B, X, ghosts, old, width, false, room.subspan(old.size())};
+}
+
+template <class T>
+void HybridSweeps<T>::run(Direction direction, const Vectors& vectors) const {
+  parallel::run(n_parts(), [&](int part) { sweep_part(part, direction, vectors); });
+}
+
+template <class T>
+void HybridSweeps<T>::sweep(Direction direction, std::span<const T> b, std::span<T> x) const {
+  run(direction, look_at_others(b, x, 1));
+}
+
+template <class T>
+void HybridSweeps<T>::symmetric_sweep(std::span<const T> b, std::span<T> x) const {
+  const Vectors vectors = look_at_others(b, x, 1);
+  run(Direction::forward, vectors);
+  run(Direction::backward, vectors);
+}
+
+template <class T>
+void HybridSweeps<T>::first_symmetric_sweep(std::span<const T> b, std::span<T> x) const {
+  this->first_sweep(b, x);
+  run(Direction::backward, {b, x, {}, {}, 1, true, {}});
+}
+
+template <class T>
+void HybridSweeps<T>::sweep_together(Sweep sweep, std::span<const T> B, std::span<T> X,
+                                     int width) const {
+  const bool from_zero = is_from_zero(sweep);
+  if (from_zero) std::fill(X.begin(), X.end(), T{});
+  const Vectors vectors = from_zero ? Vectors{B,
+                                              X,
+                                              {},
+                                              {},
+                                              width,
+                                              true,
+                                              this->room(room_for(static_cast<std::size_t>(width)))}
+                                    : look_at_others(B, X, width);
+  if (has_forward(sweep)) run(Direction::forward, vectors);
+  if (has_backward(sweep)) run(Direction::backward, vectors);
+}
+
+template class HybridSweeps<float>;
+template class HybridSweeps<double>;
+
+}  // namespace nodewise::amg::relax
