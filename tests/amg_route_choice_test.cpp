@@ -279,7 +279,9 @@ TEST(RouteChoice, AsksNothingOnOneNode) {
     EXPECT_EQ(known_network(*comm), nullptr);
     const auto& choice = hierarchy.levels().front().route_choice;
     ASSERT_EQ(choice != nullptr, route == Route::automatic);
-    if (choice) EXPECT_EQ(choice->reason, "all ranks are on one node");
+    if (choice) {
+      EXPECT_EQ(choice->reason, "all ranks are on one node");
+    }
   }
   EXPECT_EQ(of_setup[0], of_setup[1]) << "message for message";
   EXPECT_EQ(of_cycle[0], of_cycle[1]);
@@ -351,7 +353,9 @@ TEST(TransportChoice, IsTheSameOnEveryRank) {
     EXPECT_EQ(info.routes.solve_transport, info.transport_choice->chosen);
     EXPECT_EQ(hierarchy.matrix(l)->transport(), info.transport_choice->chosen);
     EXPECT_FALSE(info.transport_choice->reason.empty());
-    if (n_ranks == 1) EXPECT_TRUE(info.transport_choice->trials.empty());
+    if (n_ranks == 1) {
+      EXPECT_TRUE(info.transport_choice->trials.empty());
+    }
   }
   const Hierarchy<double> plain(A, [&] {
     Options o = options;

@@ -213,5 +213,7 @@ def test_a_cycle_exchanges_as_often_as_a_real_one(nodewise, tmp_path, words):
         assert level["active_ranks"] == 2
         assert counted[number, "products"] == 2 * cycle["products"]
         assert counted[number, "restriction"] == 2 * cycle["transfers"]
-        assert counted[number, "prolongation"] == 2 * cycle["transfers"]
+        # Direct interpolation may need points of one rank only.
+        ways = (1, 2) if "direct" in words else (2,)
+        assert counted[number, "prolongation"] in [n * cycle["transfers"] for n in ways]
     assert len(report["levels"]) > 1 and report["levels"][-1]["in_a_cycle"]["solves"] > 0
