@@ -52,8 +52,8 @@ class Hierarchy : public solve::Operator<T> {
   /// Collective. Throws the same Error on every rank: unsuitable_matrix where A is not square, has
   /// an entry that is not finite, an empty row, or a missing or zero diagonal entry (in an
   /// aggregation with a block smoother only where the point's diagonal block is singular). A's
-  /// entries are shared, not copied; its exchange() keeps its route, whatever the options say. A level
-  /// whose setup takes another route than its solve plans both.
+  /// entries are shared, not copied; its exchange() keeps its route, whatever the options say. A
+  /// level whose setup takes another route than its solve plans both.
   Hierarchy(std::shared_ptr<const matrix::DistMatrix<T>> A, const Options& options,
             const LevelObserver& observe = {});
   /// The same with what is known of the problem besides its matrix. Throws invalid_argument where
