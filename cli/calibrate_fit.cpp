@@ -52,9 +52,10 @@ std::optional<model::PostalFit> fit_range(const std::vector<Sample>& samples,
   return model::fit_postal(inside);
 }
 
-PathFit fit_path(const PathTimes& path, const model::SwitchSizes& switches) {
-  PathFit fit{locality_of(path.locality), {}, {}};
+PathFit fit_path(const PathTimes& path) {
   const std::vector<Sample> samples = samples_of(path);
+  const model::SwitchSizes switches = switches_of(model::fit_protocols(samples));
+  PathFit fit{locality_of(path.locality), switches, {}, {}};
   for (int p = 0; p < model::n_protocols; ++p) {
     const auto protocol = static_cast<Protocol>(p);
     fit.protocols[index(protocol)] = fit_range(samples, range_of(switches, protocol));
@@ -135,12 +136,12 @@ CalibrateFits fit_measurements(const CalibrateRecord& record, const model::Machi
     fits.switch_sizes = base->switch_sizes;
     fits.switches_from = "base";
   } else if (far != nullptr) {
-    fits.switch_sizes = switches_of(model::fit_protocols(samples_of(*far)));
     fits.switches_from = far->locality;
   }
   for (const PathTimes& path : record.paths) {
-    fits.paths.push_back(fit_path(path, fits.switch_sizes));
+    fits.paths.push_back(fit_path(path));
     PathFit& fit = fits.paths.back();
+    if (path.locality == fits.switches_from) fits.switch_sizes = fit.switch_sizes;
     if (fit.locality != Locality::other_node) continue;
     for (std::size_t p = 0; p < fit.protocols.size(); ++p) {
       if (fit.protocols[p]) fit.injection[p] = fit_limit(record.injection, *fit.protocols[p]);

@@ -16,6 +16,7 @@ namespace nodewise::cli {
 /// The fits of a locality by protocol, each where messages of at least three sizes went that way.
 struct PathFit {
   model::Locality locality;
+  model::SwitchSizes switch_sizes;  ///< found there
   std::array<std::optional<model::PostalFit>, model::n_protocols> protocols;
   std::array<std::optional<model::InjectionFit>, model::n_protocols> injection;
 };
@@ -29,7 +30,8 @@ struct CalibrateFits {
   std::optional<model::Estimate> contention;  ///< seconds a byte that crosses the link
 };
 
-/// Local. `base` may be null. Where it stands for messages between nodes, its switch sizes hold.
+/// Local. `base` may be null. Each path has switch sizes of its own; those of the machine are those
+/// of the farthest path, or of the base where that stands for messages between nodes.
 CalibrateFits fit_measurements(const CalibrateRecord& record, const model::Machine* base);
 
 /// Local. What was measured, over what `base` says where it was not (null: nothing); notes name

@@ -58,6 +58,10 @@ Json path_fit_json(const PathFit& fit) {
   return json;
 }
 
+Json switch_sizes_json(const model::SwitchSizes& sizes) {
+  return {{"short_bytes", sizes.short_bytes}, {"eager_bytes", sizes.eager_bytes}};
+}
+
 Json ping_pong_json(const CalibrateRecord& record, const CalibrateFits& fits) {
   Json paths = Json::array();
   for (std::size_t k = 0; k < record.paths.size(); ++k) {
@@ -68,6 +72,7 @@ Json ping_pong_json(const CalibrateRecord& record, const CalibrateFits& fits) {
     paths.push_back({{"locality", record.paths[k].locality},
                      {"pairs", record.paths[k].pairs},
                      {"points", points},
+                     {"switch_sizes", switch_sizes_json(fits.paths[k].switch_sizes)},
                      {"fits", path_fit_json(fits.paths[k])}});
   }
   return paths;

@@ -44,10 +44,22 @@ void set_paths(const CalibrateFits& fits, model::Machine& machine) {
     }
     if (std::any_of(parameters.begin(), parameters.end(), [](const auto& p) { return !!p; })) {
       machine.path(path.locality) = parameters;
-      // Fitted by the switch sizes of all, whatever the base says of this locality.
-      machine.own_switch_sizes[static_cast<std::size_t>(path.locality)].reset();
+      auto& own = machine.own_switch_sizes[static_cast<std::size_t>(path.locality)];
+      own.reset();  // what the base says of it
+      if (path.switch_sizes != machine.switch_sizes) own = path.switch_sizes;
     }
   }
+}
+
+/// The switch sizes of all; what the base says of localities goes on switching where it did.
+void set_switch_sizes(const model::SwitchSizes& sizes, model::Machine& machine) {
+  for (std::size_t l = 0; l < machine.paths.size(); ++l) {
+    const model::PathParameters& path = machine.paths[l];
+    const bool known = std::any_of(path.begin(), path.end(), [](const auto& p) { return !!p; });
+    auto& own = machine.own_switch_sizes[l];
+    if (known && !own && machine.switch_sizes != sizes) own = machine.switch_sizes;
+  }
+  machine.switch_sizes = sizes;
 }
 
 /// Zero, with a note, where the interval begins there.
@@ -127,7 +139,7 @@ model::Machine make_machine(const CalibrateRecord& record, const CalibrateFits& 
   machine.notes.clear();
   machine.sockets_per_node = record.host.sockets;
   machine.cores_per_node = record.host.cores;
-  machine.switch_sizes = fits.switch_sizes;
+  set_switch_sizes(fits.switch_sizes, machine);
   set_paths(fits, machine);
   if (fits.queue_reversed) {
     machine.queue_search_s =
