@@ -38,7 +38,7 @@ enum What {
 using Samples = std::array<double, static_cast<std::size_t>(n_whats) * rounds>;
 
 double& sample(Samples& samples, int what, int round) {
-  return samples[static_cast<std::size_t>(what * rounds + round)];
+  return samples[static_cast<std::size_t>(what) * rounds + static_cast<std::size_t>(round)];
 }
 
 /// Who talks to whom.

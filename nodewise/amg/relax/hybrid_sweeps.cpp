@@ -10,8 +10,9 @@ namespace nodewise::amg::relax {
 template <class T>
 HybridSweeps<T>::HybridSweeps(const matrix::DistMatrix<T>& A, Rows rows)
     : Relaxation<T>(A), rows_(rows) {
-  const auto values_of_entry = static_cast<std::size_t>(rows.unknowns * rows.unknowns);
-  const int parts = parallel::parts_of(rows.cols.size() * values_of_entry + rows.row_ptr.size());
+  const auto unknowns = static_cast<std::size_t>(rows.unknowns);
+  const std::size_t values = rows.cols.size() * unknowns * unknowns;
+  const int parts = parallel::parts_of(values + rows.row_ptr.size());
   for (int part = 0; part <= parts; ++part) {
     parts_.push_back(parallel::row_part(rows.row_ptr, parts, part));
   }
