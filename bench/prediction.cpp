@@ -13,6 +13,7 @@
 #include "nodewise/io/machine_file.hpp"
 #include "nodewise/model/event_costs.hpp"
 #include "nodewise/model/exchange_cost.hpp"
+#include "nodewise/model/message_recorder.hpp"
 
 #include "measure.hpp"
 #include "problem.hpp"
@@ -69,15 +70,10 @@ comm::Records<GlobalIndex> gather_ghosts(const Matrix& A) {
 
 double simulated_time(std::span<const comm::Plan> plans, const mpi::Topology& topology,
                       const model::Machine& machine) {
-  model::MessageStages stages;
-  comm::visit_messages(plans, topology,
-                       [&](std::size_t stage, int from, int to, std::int64_t entries) {
-                         while (stages.size() <= stage) stages.emplace_back(plans.size());
-                         stages[stage][static_cast<std::size_t>(from)].push_back(
-                             {to, entries * static_cast<std::int64_t>(sizeof(double))});
-                       });
+  model::MessageRecorder recorder(topology.n_ranks());
+  comm::visit_messages(plans, topology, recorder.visitor(sizeof(double)));
   const model::EventCosts costs = model::event_costs(machine, model::overheads_of(machine));
-  return model::simulate_events(stages, topology, costs).end();
+  return model::simulate_events(recorder.take(), topology, costs).end();
 }
 
 /// Collective.

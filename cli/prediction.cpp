@@ -5,6 +5,7 @@
 
 #include "nodewise/comm/virtual_ranks.hpp"
 #include "nodewise/matrix/row_exchange.hpp"
+#include "nodewise/model/message_recorder.hpp"
 
 #include "cli/collective_messages.hpp"
 #include "cli/cycle_visits.hpp"
@@ -16,26 +17,6 @@ namespace {
 using model::MessageStages;
 using Starts = std::span<const GlobalIndex>;
 
-/// Writes messages down, in stages after those that are there.
-class Recorder {
- public:
-  explicit Recorder(int n_ranks) : n_ranks_(static_cast<std::size_t>(n_ranks)) {}
-
-  /// Of messages with so many bytes an entry; they come after all before.
-  comm::MessageVisitor visitor(std::int64_t bytes) {
-    return [this, bytes, first = stages_.size()](std::size_t stage, int from, int to,
-                                                 std::int64_t entries) {
-      while (stages_.size() <= first + stage) stages_.emplace_back(n_ranks_);
-      stages_[first + stage][static_cast<std::size_t>(from)].push_back({to, bytes * entries});
-    };
-  }
-  MessageStages take() { return std::exchange(stages_, {}); }
-
- private:
-  std::size_t n_ranks_;
-  MessageStages stages_;
-};
-
 constexpr auto number_bytes = static_cast<std::int64_t>(sizeof(double));
 constexpr auto length_bytes = static_cast<std::int64_t>(sizeof(Offset));
 constexpr auto row_entry_bytes = static_cast<std::int64_t>(sizeof(matrix::RowEntry<double>));
@@ -43,7 +24,7 @@ constexpr auto row_entry_bytes = static_cast<std::int64_t>(sizeof(matrix::RowEnt
 /// A restriction is a product of its own, or one with the interpolation transposed.
 MessageStages messages_of(const VirtualExchange& exchange, const mpi::Topology& topology,
                           Exchanged what) {
-  Recorder recorder(static_cast<int>(exchange.plans.size()));
+  model::MessageRecorder recorder(static_cast<int>(exchange.plans.size()));
   switch (what) {
     case Exchanged::product:
     case Exchanged::prolongation:

@@ -5,6 +5,7 @@
 
 #include "nodewise/base/error.hpp"
 #include "nodewise/comm/virtual_ranks.hpp"
+#include "nodewise/model/message_recorder.hpp"
 
 namespace nodewise::bench {
 
@@ -28,18 +29,6 @@ model::EventCosts event_costs(const Platform& p) {
   costs.nic_seconds_per_byte = 1 / p.nicbw;
   costs.memory_seconds_per_byte = 1 / p.membw;
   return costs;
-}
-
-model::MessageStages messages_of(const std::vector<comm::Plan>& plans,
-                                 const mpi::Topology& topology) {
-  model::MessageStages stages(plans.empty() ? 0 : plans.front().stages.size(),
-                              std::vector<std::vector<model::SentMessage>>(plans.size()));
-  comm::visit_messages(
-      plans, topology, [&](std::size_t stage, int from, int to, std::int64_t entries) {
-        const auto bytes = entries * static_cast<std::int64_t>(sizeof(double));
-        stages[stage][static_cast<std::size_t>(from)].push_back({to, bytes + envelope_bytes});
-      });
-  return stages;
 }
 
 }  // namespace
@@ -71,8 +60,9 @@ Platform read_platform(const std::string& parameters) {
 
 double predicted_time(const std::vector<comm::Plan>& plans, const mpi::Topology& topology,
                       const Platform& platform) {
-  return model::simulate_events(messages_of(plans, topology), topology, event_costs(platform))
-      .end();
+  model::MessageRecorder recorder(topology.n_ranks());
+  comm::visit_messages(plans, topology, recorder.visitor(sizeof(double), envelope_bytes));
+  return model::simulate_events(recorder.take(), topology, event_costs(platform)).end();
 }
 
 }  // namespace nodewise::bench
