@@ -92,7 +92,10 @@ std::vector<int> reference_aggressive(const Dense<int>& s, int n_paths, int seed
   const auto far = at_least(reference_paths(s, points), n_paths);
   const auto second = reference_pmis(far, seed, undecided_points(far.rows()));
   for (std::size_t c = 0; c < points.size(); ++c) {
-    state[static_cast<std::size_t>(points[c])] = second[c];
+    const auto row = static_cast<GlobalIndex>(c);
+    bool depends = false;
+    for (GlobalIndex j = 0; j < far.cols(); ++j) depends = depends || far(row, j) != 0;
+    if (depends) state[static_cast<std::size_t>(points[c])] = second[c];
   }
   return state;
 }
@@ -123,6 +126,35 @@ TEST(Aggressive, HmisOfVirtualRanksIsThatOfRealOnes) {
     const auto alone = test::serial(values);
     const auto got = aggressive(alone, strength_of(alone), 1, layout.starts(), split);
     EXPECT_EQ(std::vector<int>(got.begin(), got.end()), real);
+  }
+}
+
+// In a chain one path at most leads from a point to another, and no path leads out of a pair: what
+// one stage leaves is all there is to interpolate the fine points from.
+TEST(Aggressive, PointsWithoutLongRangeDependencesStay) {
+  constexpr GlobalIndex n = 12;
+  DenseMatrix chain(n, n), pairs(n, n);
+  for (GlobalIndex i = 0; i < n; ++i) {
+    chain(i, i) = pairs(i, i) = 2;
+    if (i > 0) chain(i, i - 1) = chain(i - 1, i) = -1;
+    if (i % 2 == 1) pairs(i, i - 1) = pairs(i - 1, i) = -1;
+  }
+  const std::vector<Splitter<double>> splitters = {
+      [](const auto& B, const Strength& s, auto) { return pmis(B, s, 3); },
+      [](const auto& B, const Strength& s, auto) { return hmis(B, s, 3); },
+      [](const auto& B, const Strength& s, auto) { return cljp(B, s, 3); },
+      [](const auto& B, const Strength& s, auto) { return falgout(B, s, 3); }};
+  for (const auto& [values, n_paths] : {std::pair(chain, 2), std::pair(pairs, 1)}) {
+    for (const matrix::Layout& layout : layouts_of(test_comm(), n)) {
+      const auto A = distribute(values, layout);
+      for (const Splitter<double>& split : splitters) {
+        const auto once = gathered_splitting(A.comm(), split(A, strength_of(A), {}));
+        EXPECT_GE(std::count(once.begin(), once.end(), coarse), n / 3);
+        const auto got =
+            gathered_splitting(A.comm(), aggressive(A, strength_of(A), n_paths, {}, split));
+        EXPECT_EQ(got, once) << "paths " << n_paths;
+      }
+    }
   }
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "nodewise/amg/coarsen/coarse_numbers.hpp"
+#include "nodewise/amg/coarsen/independent_set.hpp"
 #include "nodewise/amg/virtual_ranks.hpp"
 #include "nodewise/matrix/ghost_numbering.hpp"
 #include "nodewise/matrix/operations.hpp"
@@ -143,6 +144,7 @@ Splitting aggressive(const DistMatrix<T>& A, const Strength& strength, int n_pat
   });
   const Splitting second = split(far.paths, far.strength, coarse_blocks);
   for (std::size_t c = 0; c < places.size(); ++c) {
+    if (!has_dependences(far.paths, far.strength, static_cast<LocalIndex>(c))) continue;
     splitting[static_cast<std::size_t>(places[c])] = second[c];
   }
   return splitting;

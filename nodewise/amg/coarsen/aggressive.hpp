@@ -30,8 +30,10 @@ using Splitter = std::function<Splitting(const matrix::DistMatrix<T>&, const Str
                                          std::span<const GlobalIndex> blocks)>;
 
 /// Collective. Splits with `split`, then the coarse points that gives once more with `split`, by
-/// their long-range dependences; those coarse in both stages are. What is left wants an
-/// interpolation of long range. Independent of the number of ranks where `split` is.
+/// their long-range dependences. Those coarse in both stages are, and those without such a
+/// dependence: nothing is there to stand for them, and fine points are interpolated from them. What
+/// is left wants an interpolation of long range. Independent of the number of ranks where `split`
+/// is.
 template <class T>
 Splitting aggressive(const matrix::DistMatrix<T>& A, const Strength& strength, int n_paths,
                      std::span<const GlobalIndex> blocks, const Splitter<T>& split);
