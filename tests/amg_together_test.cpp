@@ -36,7 +36,7 @@ std::vector<Named> choices() {
   plain.unknowns = 2;
   plain.max_coarse_rows = 8;
   std::vector<Named> all;
-  for (int kind = 0; kind <= static_cast<int>(SmootherKind::block_jacobi); ++kind) {
+  for (int kind = 0; kind <= static_cast<int>(SmootherKind::fc_jacobi); ++kind) {
     Options options = plain;
     options.method = kind % 2 == 0 ? Method::aggregation : Method::classical;
     options.smoother = static_cast<SmootherKind>(kind);
@@ -50,7 +50,8 @@ std::vector<Named> choices() {
   for (const SweepOrder order : {SweepOrder::symmetric, SweepOrder::alternating,
                                  SweepOrder::forward, SweepOrder::backward}) {
     for (const SmootherKind smoother :
-         {SmootherKind::l1_gauss_seidel, SmootherKind::l1_block_gauss_seidel}) {
+         {SmootherKind::l1_gauss_seidel, SmootherKind::l1_block_gauss_seidel,
+          SmootherKind::fc_jacobi}) {
       Options options = plain;
       options.sweep_order = order;
       options.smoother = smoother;
@@ -60,6 +61,10 @@ std::vector<Named> choices() {
     }
   }
   Options options = plain;
+  options.method = Method::air;
+  options.unknowns = 1;
+  all.push_back({"air", options});
+  options = plain;
   options.pre_sweeps = 0;
   all.push_back({"no sweeps before", options});
   options = plain;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "nodewise/base/parallel.hpp"
+#include "nodewise/kernels/spmm.hpp"
 #include "nodewise/kernels/spmv.hpp"
 #include "nodewise/matrix/operations.hpp"
 
@@ -13,6 +14,17 @@ namespace {
 template <class T>
 T row_product(const kernels::Csr<T>& A, LocalIndex i, const T* x) {
   return kernels::row_product(A.cols.data(), A.vals.data(), A.begin(i), A.end(i), x);
+}
+
+/// Calls f(k, i) for the rows i of a list; first_entry as FcJacobi::Rows has it.
+template <class F>
+void for_points(const std::vector<LocalIndex>& rows, const std::vector<Offset>& first_entry,
+                const F& f) {
+  parallel::for_rows(first_entry, [&](LocalIndex begin, LocalIndex end) {
+    for (auto k = static_cast<std::size_t>(begin); k < static_cast<std::size_t>(end); ++k) {
+      f(k, rows[k]);
+    }
+  });
 }
 
 }  // namespace
@@ -53,20 +65,37 @@ template <class T>
 void FcJacobi<T>::relax(const Rows& points, std::span<const T> b, std::span<T> x) const {
   const std::span<T> ghosts = A_.exchange().template ghost_buffer<T>();
   A_.exchange().start(std::span<const T>(x), ghosts);
-  const auto for_points = [&](auto&& f) {
-    parallel::for_rows(points.first_entry, [&](LocalIndex begin, LocalIndex end) {
-      for (auto k = static_cast<std::size_t>(begin); k < static_cast<std::size_t>(end); ++k) {
-        f(k, points.rows[k]);
-      }
-    });
-  };
-  for_points([&](std::size_t k, LocalIndex i) {
+  for_points(points.rows, points.first_entry, [&](std::size_t k, LocalIndex i) {
     residual_[k] = b[static_cast<std::size_t>(i)] - row_product(A_.on(), i, x.data());
   });
   A_.exchange().finish();
-  for_points([&](std::size_t k, LocalIndex i) {
+  for_points(points.rows, points.first_entry, [&](std::size_t k, LocalIndex i) {
     const auto u = static_cast<std::size_t>(i);
     x[u] += inverse_[u] * (residual_[k] - row_product(A_.off(), i, ghosts.data()));
+  });
+}
+
+template <class T>
+void FcJacobi<T>::relax_together(const Rows& points, std::span<const T> B, std::span<T> X,
+                                 int width) const {
+  const auto w = static_cast<std::size_t>(width);
+  const std::span<T> products = this->room(room_for(w));
+  const std::span<T> ghosts = A_.exchange().template ghost_buffer<T>(width);
+  A_.exchange().start(std::span<const T>(X), ghosts, width);
+  const auto add = [&](const kernels::Csr<T>& part, LocalIndex i, std::span<const T> from, T* to) {
+    kernels::spmm_add_entries(part, part.begin(i), part.end(i), from.data(), w, to);
+  };
+  for_points(points.rows, points.first_entry, [&](std::size_t k, LocalIndex i) {
+    T* const product = &products[k * w];
+    std::fill_n(product, w, T{});
+    add(A_.on(), i, X, product);
+  });
+  A_.exchange().finish();
+  for_points(points.rows, points.first_entry, [&](std::size_t k, LocalIndex i) {
+    const auto u = static_cast<std::size_t>(i);
+    T* const product = &products[k * w];
+    add(A_.off(), i, ghosts, product);
+    for (std::size_t c = 0; c < w; ++c) X[u * w + c] += inverse_[u] * (B[u * w + c] - product[c]);
   });
 }
 
@@ -92,6 +121,40 @@ void FcJacobi<T>::sweep(Direction direction, std::span<const T> b, std::span<T> 
   for (int k = 0; k < fine_sweeps_; ++k) relax(fine_, b, x);
   if (forward) {
     for (int k = 0; k < coarse_sweeps_; ++k) relax(coarse_, b, x);
+  }
+}
+
+template <class T>
+std::size_t FcJacobi<T>::room_for(std::size_t width) const {
+  return residual_.size() * width;
+}
+
+template <class T>
+void FcJacobi<T>::sweep_together(Sweep sweep, std::span<const T> B, std::span<T> X,
+                                 int width) const {
+  const auto w = static_cast<std::size_t>(width);
+  const auto relax_fine = [&](bool from_zero) {
+    int sweeps = fine_sweeps_;
+    if (from_zero && sweeps > 0) {
+      for (const LocalIndex i : fine_.rows) {
+        const auto u = static_cast<std::size_t>(i);
+        for (std::size_t k = u * w; k < (u + 1) * w; ++k) X[k] = inverse_[u] * B[k];
+      }
+      --sweeps;
+    }
+    for (; sweeps > 0; --sweeps) relax_together(fine_, B, X, width);
+  };
+  const auto relax_coarse = [&] {
+    for (int k = 0; k < coarse_sweeps_; ++k) relax_together(coarse_, B, X, width);
+  };
+  if (is_from_zero(sweep)) std::fill(X.begin(), X.end(), T{});
+  if (has_forward(sweep)) {
+    relax_fine(is_from_zero(sweep));
+    relax_coarse();
+  }
+  if (has_backward(sweep)) {
+    relax_coarse();
+    relax_fine(false);
   }
 }
 
