@@ -57,6 +57,8 @@ ExchangeTime ExchangeTimer::time(const model::MessageStages& stages) const {
     for (std::size_t r = 0; r < stages[s].size(); ++r) {
       for (const model::SentMessage& m : stages[s][r]) {
         tally.add(s, static_cast<int>(r), m.to, static_cast<double>(m.bytes));
+        ++time.messages;
+        time.bytes += m.bytes;
       }
     }
   }

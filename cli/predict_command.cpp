@@ -7,6 +7,7 @@
 
 #include "nodewise/io/machine_file.hpp"
 #include "nodewise/model/network.hpp"
+#include "nodewise/mpi/ledger.hpp"
 
 #include "cli/agreed.hpp"
 #include "cli/console.hpp"
@@ -93,7 +94,7 @@ class Predictor {
         console_(console),
         times_(times) {}
 
-  Prediction predict_on(int n_ranks) {
+  Prediction predict_on(int n_ranks, bool with_setup) {
     Settings settings = settings_;
     settings.virtual_machine.virtual_ranks = n_ranks;
     const VirtualMachine machine = virtual_machine(settings);
@@ -101,8 +102,10 @@ class Predictor {
     const Timer setup;
     amg::Knowledge<double> knowledge = make_knowledge(*A_, settings);
     knowledge.virtual_starts = finest_starts(A_->rows().n_global(), n_ranks, settings.amg.unknowns);
+    A_->comm().ledger().clear();
     const amg::Hierarchy<double> hierarchy(A_, settings.amg, std::move(knowledge),
                                            level_progress(console_));
+    const VirtualSetup made = {hierarchy, symmetric_, settings.amg, A_->comm().ledger().accounts()};
     times_.setup += setup.seconds();
     const Timer prediction;
     const ExchangeTimer timer(costs_, machine.topology, settings.predict.arrival);
@@ -110,7 +113,7 @@ class Predictor {
       console_.progress(fmt::format("  level {:>3}   {:<20}{:>10}", level, to_string(operation),
                                     human_seconds(seconds)));
     };
-    Prediction result = predict(hierarchy, symmetric_, settings.amg, machine, timer, observe);
+    Prediction result = predict(made, machine, timer, observe, with_setup);
     times_.predict += prediction.seconds();
     if (!console_.is_live()) console_.line();
     return result;
@@ -160,10 +163,10 @@ ExitCode predict_command(const std::shared_ptr<const mpi::Comm>& world, const Se
 
   Predictor predictor(loaded, record.matrix.symmetric, costs, settings, console, record.times);
   const int n_ranks = settings.virtual_machine.virtual_ranks;
-  record.prediction = predictor.predict_on(n_ranks);
+  record.prediction = predictor.predict_on(n_ranks, true);
   for (const int count : counts) {
     record.scaling.push_back(
-        point_of(count == n_ranks ? record.prediction : predictor.predict_on(count)));
+        point_of(count == n_ranks ? record.prediction : predictor.predict_on(count, false)));
   }
   record.memory = measure_memory(*world);
   const std::string& path = settings.result.json;

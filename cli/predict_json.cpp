@@ -33,6 +33,8 @@ Json time_json(const ExchangeTime& time) {
 Json exchange_json(const ExchangeTime& time) {
   Json json = time_json(time);
   json["max_messages_off_node"] = time.max_off_node;
+  json["messages"] = time.messages;
+  json["bytes"] = time.bytes;
   return json;
 }
 
@@ -74,6 +76,10 @@ Json levels_json(const PredictRecord& record) {
                  {"work_s", record.machine.knows_work ? number(level.work_s) : Json(nullptr)}};
     for (const Exchanged e : all_exchanged) json[to_string(e)] = by_route(level.of(e), p.routes);
     json["gathering"] = by_kind(level.gathering);
+    json["splitting_rounds"] =
+        level.splitting_rounds ? Json(*level.splitting_rounds) : Json(nullptr);
+    json["setup_reductions"] = level.setup_reductions;
+    json["matrix_gathering"] = by_kind(level.matrix_gathering);
     json["cheapest_by_formula"] = comm::to_string(p.routes[formula.of_level[l]]);
     json["cheapest_by_simulation"] = comm::to_string(p.routes[simulation.of_level[l]]);
     levels.push_back(std::move(json));
@@ -89,6 +95,20 @@ Json cycle_json(const Prediction& p) {
   return {{"one_route", json},
           {"best_by_formula", time_json(p.cycle(p.best(by_formula)))},
           {"best_by_simulation", time_json(p.cycle(p.best(by_simulation)))}};
+}
+
+Json setup_json(const Prediction& p) {
+  Json json = Json::object();
+  for (std::size_t k = 0; k < p.routes.size(); ++k) {
+    json[comm::to_string(p.routes[k])] = time_json(p.setup(k));
+  }
+  Json unknown = Json::array();
+  for (const Exchanged e : p.unknown_of_setup()) unknown.push_back(to_string(e));
+  return {{"one_route", json},
+          {"best_by_formula", time_json(p.setup(p.best_for_setup(by_formula)))},
+          {"best_by_simulation", time_json(p.setup(p.best_for_setup(by_simulation)))},
+          {"reductions_of_no_level", p.setup_reductions},
+          {"left_out", unknown}};
 }
 
 Json scaling_json(const PredictRecord& record) {
@@ -150,6 +170,7 @@ std::string predict_json(const PredictRecord& record, const Settings& settings) 
        {"levels", levels_json(record)},
        {"allreduce", by_kind(p.allreduce)},
        {"cycle", cycle_json(p)},
+       {"setup", setup_json(p)},
        {"work_of_a_cycle_s", record.machine.knows_work ? number(p.work_s()) : Json(nullptr)},
        {"scaling", scaling_json(record)},
        {"times_s",

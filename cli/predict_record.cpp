@@ -27,8 +27,16 @@ const char* to_string(Exchanged exchanged) noexcept {
       return "restriction";
     case Exchanged::prolongation:
       return "prolongation";
+    case Exchanged::splitting:
+      return "splitting";
+    case Exchanged::interpolation:
+      return "interpolation";
     case Exchanged::interpolation_rows:
       return "interpolation_rows";
+    case Exchanged::product_rows:
+      return "product_rows";
+    case Exchanged::requests:
+      return "requests";
   }
   return "";
 }
@@ -48,6 +56,8 @@ ExchangeTime& ExchangeTime::add(const ExchangeTime& other, double times) {
     simulated[k] += times * other.simulated[k];
   }
   max_off_node += static_cast<std::int64_t>(times) * other.max_off_node;
+  messages += static_cast<std::int64_t>(times) * other.messages;
+  bytes += static_cast<std::int64_t>(times) * other.bytes;
   return *this;
 }
 
@@ -59,6 +69,16 @@ ExchangeTime PredictedLevel::of_cycle(std::size_t route, CollectiveKind kind) co
   }
   if (!gathering.empty()) sum.add(gathering[static_cast<std::size_t>(kind)], visits.solves);
   return sum;
+}
+
+ExchangeTime PredictedLevel::of_setup(std::size_t route, CollectiveKind kind,
+                                      const ExchangeTime& reduction) const {
+  ExchangeTime sum;
+  for (const Exchanged e : setup_exchanged) {
+    if (!of(e).empty()) sum.add(of(e)[route]);
+  }
+  if (!matrix_gathering.empty()) sum.add(matrix_gathering[static_cast<std::size_t>(kind)]);
+  return sum.add(reduction, static_cast<double>(setup_reductions));
 }
 
 double seconds(const ExchangeTime& time, std::size_t measure) {
@@ -100,6 +120,47 @@ ExchangeTime Prediction::cycle(const BestRoutes& chosen) const {
     sum.add(levels[l].of_cycle(chosen.of_level[l], chosen.gathering));
   }
   return sum;
+}
+
+ExchangeTime Prediction::setup_of_level(std::size_t level, std::size_t route,
+                                        CollectiveKind kind) const {
+  return levels[level].of_setup(route, kind, allreduce[static_cast<std::size_t>(kind)]);
+}
+
+ExchangeTime Prediction::setup(std::size_t route) const {
+  return setup({std::vector<std::size_t>(levels.size(), route), CollectiveKind::plain});
+}
+
+BestRoutes Prediction::best_for_setup(std::size_t measure) const {
+  BestRoutes best;
+  best.gathering = static_cast<CollectiveKind>(cheapest(
+      allreduce.size(), [&](std::size_t kind) { return seconds(allreduce[kind], measure); }));
+  for (std::size_t l = 0; l < levels.size(); ++l) {
+    best.of_level.push_back(cheapest(routes.size(), [&](std::size_t route) {
+      return seconds(setup_of_level(l, route, best.gathering), measure);
+    }));
+  }
+  return best;
+}
+
+ExchangeTime Prediction::setup(const BestRoutes& chosen) const {
+  ExchangeTime sum;
+  for (std::size_t l = 0; l < levels.size(); ++l) {
+    sum.add(setup_of_level(l, chosen.of_level[l], chosen.gathering));
+  }
+  return sum.add(allreduce[static_cast<std::size_t>(chosen.gathering)],
+                 static_cast<double>(setup_reductions));
+}
+
+std::vector<Exchanged> Prediction::unknown_of_setup() const {
+  std::vector<Exchanged> unknown;
+  for (const Exchanged e : setup_exchanged) {
+    const bool known =
+        std::all_of(levels.begin(), levels.end() - 1,
+                    [e](const PredictedLevel& level) { return !level.of(e).empty(); });
+    if (!known) unknown.push_back(e);
+  }
+  return unknown;
 }
 
 double ScalingPoint::seconds_of_first(std::size_t measure) const {

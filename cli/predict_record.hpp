@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,14 +17,23 @@ namespace nodewise::cli {
 
 /// The exchanges of a level that are predicted.
 enum class Exchanged {
-  product,            ///< with the level's matrix: a sweep, a residual
-  restriction,        ///< to the next level
-  prolongation,       ///< from the next level
-  interpolation_rows  ///< rows of the interpolation on their way to A P of the Galerkin product
+  product,             ///< with the level's matrix: a sweep, a residual
+  restriction,         ///< to the next level
+  prolongation,        ///< from the next level
+  splitting,           ///< of the setup, as all that follow: the rounds of independent sets
+  interpolation,       ///< coarse numbers and links of ghosts
+  interpolation_rows,  ///< rows of the interpolation on their way to A P of the Galerkin product
+  product_rows,        ///< partial rows of the Galerkin product on their way to their owners
+  requests             ///< who needs what of the new matrices
 };
-inline constexpr std::array<Exchanged, 4> all_exchanged = {
-    Exchanged::product, Exchanged::restriction, Exchanged::prolongation,
-    Exchanged::interpolation_rows};
+inline constexpr std::array<Exchanged, 8> all_exchanged = {
+    Exchanged::product,      Exchanged::restriction,   Exchanged::prolongation,
+    Exchanged::splitting,    Exchanged::interpolation, Exchanged::interpolation_rows,
+    Exchanged::product_rows, Exchanged::requests};
+/// Those of the setup, each once on a level.
+inline constexpr std::array<Exchanged, 5> setup_exchanged = {
+    Exchanged::splitting, Exchanged::interpolation, Exchanged::interpolation_rows,
+    Exchanged::product_rows, Exchanged::requests};
 const char* to_string(Exchanged exchanged) noexcept;
 
 /// One exchange over one route, or one collective by one algorithm.
@@ -31,6 +41,8 @@ struct ExchangeTime {
   model::ExchangeCost formula;    ///< seconds by the closed formulas, term by term
   std::vector<double> simulated;  ///< seconds by scenario, in the order of Prediction::scenarios
   std::int64_t max_off_node = 0;  ///< messages to other nodes of the rank that sends most
+  std::int64_t messages = 0;      ///< of all ranks together
+  std::int64_t bytes = 0;         ///< likewise
 
   double low() const;  ///< the ends of the band that the scenarios span
   double high() const;
@@ -56,10 +68,14 @@ struct PredictedLevel {
   GlobalIndex most_rows = 0;      ///< of a rank
   GlobalIndex most_nonzeros = 0;  ///< of a rank
   Visits visits;
-  /// By Exchanged, then by route. Only `product` on the last level.
+  /// By Exchanged, then by route. Only `product` on the last level; nothing where it is not known.
   std::array<std::vector<ExchangeTime>, all_exchanged.size()> times;
   /// On a last level that is solved directly: gathering the right-hand side, by CollectiveKind.
   std::vector<ExchangeTime> gathering;
+  /// Likewise the entries of its matrix, once, in the setup.
+  std::vector<ExchangeTime> matrix_gathering;
+  std::optional<int> splitting_rounds;
+  std::int64_t setup_reductions = 0;  ///< agreements and sums of the setup
   double work_s = 0;  ///< of arithmetic in one cycle, on the rank with most; 0: not known
 
   const std::vector<ExchangeTime>& of(Exchanged exchanged) const {
@@ -67,6 +83,9 @@ struct PredictedLevel {
   }
   /// What a cycle exchanges here, over one route and gathering in one way.
   ExchangeTime of_cycle(std::size_t route, CollectiveKind kind) const;
+  /// What the setup exchanges here, reductions of the given cost among it.
+  ExchangeTime of_setup(std::size_t route, CollectiveKind kind,
+                        const ExchangeTime& reduction) const;
 };
 
 /// A measure by which times are compared: number 0 is the formulas', k + 1 that of scenario k.
@@ -85,6 +104,7 @@ struct Prediction {
   std::vector<std::string> scenarios;  ///< the first is the base
   std::vector<PredictedLevel> levels;
   std::vector<ExchangeTime> allreduce;  ///< of one number, by CollectiveKind
+  std::int64_t setup_reductions = 0;    ///< of the setup that belong to no level
   bool levels_are_exact = false;        ///< see VirtualRecord
 
   int n_ranks() const;
@@ -93,6 +113,13 @@ struct Prediction {
   ExchangeTime cycle(std::size_t route) const;
   BestRoutes best(std::size_t measure) const;
   ExchangeTime cycle(const BestRoutes& routes) const;
+  /// The same of the setup, as far as it is known.
+  ExchangeTime setup(std::size_t route) const;
+  BestRoutes best_for_setup(std::size_t measure) const;
+  ExchangeTime setup(const BestRoutes& routes) const;
+  ExchangeTime setup_of_level(std::size_t level, std::size_t route, CollectiveKind kind) const;
+  /// What the setup exchanges, on any level but the last, without that it is known.
+  std::vector<Exchanged> unknown_of_setup() const;
 };
 
 /// A point of the curve of strong scaling: a cycle, by formula and by simulation of the base.

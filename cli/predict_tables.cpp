@@ -61,22 +61,34 @@ void print_machine(Console& console, const PredictRecord& record, const Settings
   console.line();
 }
 
-/// One exchange of every level over every route, term by term.
+/// Whether every route has the same messages.
+bool is_of_any_route(Exchanged what) {
+  return what == Exchanged::requests;
+}
+
+/// One exchange of every level over every route, term by term; of the setup with its bytes.
 void print_terms(Console& console, const Prediction& p, Exchanged what, const char* title) {
+  const bool of_setup =
+      std::find(setup_exchanged.begin(), setup_exchanged.end(), what) != setup_exchanged.end();
   Table table({"level", "route", "messages\noff node", "latency", "band-\nwidth", "injec-\ntion",
-               "queue", "conten-\ntion", "formula", "simu-\nlated", "its band"});
+               "queue", "conten-\ntion", "formula", "simu-\nlated",
+               of_setup ? "bytes of\nall ranks" : "its band"});
+  bool is_empty = true;
   for (std::size_t l = 0; l < p.levels.size(); ++l) {
     const std::vector<ExchangeTime>& times = p.levels[l].of(what);
     for (std::size_t k = 0; k < times.size(); ++k) {
+      if (is_of_any_route(what) && k > 0) break;
+      is_empty = false;
       const model::ExchangeCost& f = times[k].formula;
-      table.add_row({std::to_string(l), comm::to_string(p.routes[k]),
-                     grouped(times[k].max_off_node), microseconds(f.latency_s),
-                     microseconds(f.bandwidth_s), microseconds(f.injection_s),
-                     microseconds(f.queue_s), microseconds(f.contention_s), microseconds(f.total()),
-                     microseconds(times[k].simulated.front()), band(times[k])});
+      table.add_row(
+          {std::to_string(l), is_of_any_route(what) ? "any" : comm::to_string(p.routes[k]),
+           grouped(times[k].max_off_node), microseconds(f.latency_s), microseconds(f.bandwidth_s),
+           microseconds(f.injection_s), microseconds(f.queue_s), microseconds(f.contention_s),
+           microseconds(f.total()), microseconds(times[k].simulated.front()),
+           of_setup ? human_bytes(static_cast<double>(times[k].bytes)) : band(times[k])});
     }
   }
-  print_table(console, title, table);
+  if (!is_empty) print_table(console, title, table);
 }
 
 /// Whether every scenario agrees with the base on the cheapest route of a level.
@@ -120,26 +132,36 @@ void print_levels_of_cycle(Console& console, const Prediction& p, std::size_t me
   print_table(console, title, table);
 }
 
-void print_totals(Console& console, const Prediction& p, bool knows_work) {
-  Table table({"", "latency", "band-\nwidth", "injec-\ntion", "queue", "conten-\ntion", "formula",
-               "simu-\nlated", "its band"});
-  const auto add = [&](const std::string& name, const ExchangeTime& time) {
+/// Names with times, term by term.
+class Totals {
+ public:
+  void add(const std::string& name, const ExchangeTime& time) {
     const model::ExchangeCost& f = time.formula;
-    table.add_row({name, microseconds(f.latency_s), microseconds(f.bandwidth_s),
-                   microseconds(f.injection_s), microseconds(f.queue_s),
-                   microseconds(f.contention_s), microseconds(f.total()),
-                   microseconds(time.simulated.front()), band(time)});
-  };
-  for (std::size_t k = 0; k < p.routes.size(); ++k) {
-    add(fmt::format("always {}", comm::to_string(p.routes[k])), p.cycle(k));
+    table_.add_row({name, microseconds(f.latency_s), microseconds(f.bandwidth_s),
+                    microseconds(f.injection_s), microseconds(f.queue_s),
+                    microseconds(f.contention_s), microseconds(f.total()),
+                    microseconds(time.simulated.front()), band(time)});
   }
-  add("best by level, by formula", p.cycle(p.best(by_formula)));
-  add("best by level, simulated", p.cycle(p.best(by_simulation)));
+  void add_always(comm::Route route, const ExchangeTime& time) {
+    add(fmt::format("always {}", comm::to_string(route)), time);
+  }
+  const Table& table() const { return table_; }
+
+ private:
+  Table table_{{"", "latency", "band-\nwidth", "injec-\ntion", "queue", "conten-\ntion", "formula",
+                "simu-\nlated", "its band"}};
+};
+
+void print_totals(Console& console, const Prediction& p, bool knows_work) {
+  Totals totals;
+  for (std::size_t k = 0; k < p.routes.size(); ++k) totals.add_always(p.routes[k], p.cycle(k));
+  totals.add("best by level, by formula", p.cycle(p.best(by_formula)));
+  totals.add("best by level, simulated", p.cycle(p.best(by_simulation)));
   if (!p.allreduce.empty()) {
-    add("(allreduce of a number)", p.allreduce[0]);
-    add("(node-aware allreduce)", p.allreduce[1]);
+    totals.add("(allreduce of a number)", p.allreduce[0]);
+    totals.add("(node-aware allreduce)", p.allreduce[1]);
   }
-  print_table(console, "The exchanges of one cycle, in microseconds", table);
+  print_table(console, "The exchanges of one cycle, in microseconds", totals.table());
   const auto gain = [&](std::size_t measure) {
     return seconds(p.cycle(0), measure) / seconds(p.cycle(p.best(measure)), measure);
   };
@@ -155,6 +177,68 @@ void print_totals(Console& console, const Prediction& p, bool knows_work) {
                 fmt::format("{} us a cycle on the rank with most", microseconds(p.work_s())));
   }
   console.line();
+}
+
+/// A level's setup over every route, by formula.
+void print_routes_of_setup(Console& console, const Prediction& p, const BestRoutes& best) {
+  std::vector<std::string> heads = {"level", "rounds of\nsplitting", "allreduces"};
+  for (const comm::Route route : p.routes) heads.emplace_back(comm::to_string(route));
+  heads.emplace_back("cheapest");
+  Table table(heads);
+  for (std::size_t l = 0; l < p.levels.size(); ++l) {
+    const PredictedLevel& level = p.levels[l];
+    std::vector<std::string> row = {
+        std::to_string(l), level.splitting_rounds ? std::to_string(*level.splitting_rounds) : "",
+        std::to_string(level.setup_reductions)};
+    for (std::size_t k = 0; k < p.routes.size(); ++k) {
+      row.push_back(
+          microseconds(seconds(p.setup_of_level(l, k, CollectiveKind::plain), by_formula)));
+    }
+    row.emplace_back(l + 1 < p.levels.size() ? comm::to_string(p.routes[best.of_level[l]]) : "");
+    table.add_row(std::move(row));
+  }
+  print_table(console, "The exchanges of the setup, level by level, by formula, in microseconds",
+              table);
+}
+
+/// What a level's setup is made up of over its cheapest route, by formula.
+void print_parts_of_setup(Console& console, const Prediction& p, const BestRoutes& best) {
+  Table table({"level", "splitting", "inter-\npolation", "rows\nof P", "rows of\nproduct",
+               "requests", "gathering", "allreduces", "together"});
+  const auto kind = static_cast<std::size_t>(best.gathering);
+  for (std::size_t l = 0; l < p.levels.size(); ++l) {
+    const PredictedLevel& level = p.levels[l];
+    std::vector<std::string> row = {std::to_string(l)};
+    const auto add = [&](const std::vector<ExchangeTime>& times, std::size_t which) {
+      row.push_back(times.empty() ? "" : microseconds(seconds(times[which], by_formula)));
+    };
+    for (const Exchanged e : setup_exchanged) add(level.of(e), best.of_level[l]);
+    add(level.matrix_gathering, kind);
+    row.push_back(microseconds(static_cast<double>(level.setup_reductions) *
+                               seconds(p.allreduce[kind], by_formula)));
+    row.push_back(
+        microseconds(seconds(p.setup_of_level(l, best.of_level[l], best.gathering), by_formula)));
+    table.add_row(std::move(row));
+  }
+  print_table(console, "The same over the cheapest route, by operation", table);
+}
+
+void print_setup(Console& console, const Prediction& p) {
+  print_routes_of_setup(console, p, p.best_for_setup(by_formula));
+  print_parts_of_setup(console, p, p.best_for_setup(by_formula));
+  Totals totals;
+  for (std::size_t k = 0; k < p.routes.size(); ++k) totals.add_always(p.routes[k], p.setup(k));
+  totals.add("best by level, by formula", p.setup(p.best_for_setup(by_formula)));
+  totals.add("best by level, simulated", p.setup(p.best_for_setup(by_simulation)));
+  print_table(console, "The exchanges of the setup, in microseconds", totals.table());
+  std::vector<std::string> unknown;
+  for (const Exchanged e : p.unknown_of_setup()) unknown.emplace_back(to_string(e));
+  if (!unknown.empty()) {
+    print_entry(console, "left out",
+                fmt::format("{} of the setup, where these options send what is not counted",
+                            fmt::join(unknown, ", ")));
+    console.line();
+  }
 }
 
 std::string turn_text(const std::vector<ScalingPoint>& curve, bool best, std::size_t measure) {
@@ -206,12 +290,20 @@ void print_prediction(Console& console, const PredictRecord& record, const Setti
     print_terms(console, p, Exchanged::prolongation, "The prolongation from the next level");
     print_terms(console, p, Exchanged::interpolation_rows,
                 "The rows of the interpolation for the product A P of the setup");
+    print_terms(console, p, Exchanged::product_rows,
+                "The rows of its other product, partial ones on their way to their owners");
+    print_terms(console, p, Exchanged::splitting, "All rounds of the splitting, in the setup");
+    print_terms(console, p, Exchanged::interpolation,
+                "The numbers and links of coarse points for the interpolation, in the setup");
+    print_terms(console, p, Exchanged::requests,
+                "Who needs what of the new matrices, in the setup");
   }
   print_levels_of_cycle(console, p, by_formula,
                         "The exchanges of one cycle, level by level, by formula, in microseconds");
   print_levels_of_cycle(console, p, by_simulation,
                         "The same simulated (?: within the band another route can be cheaper)");
   print_totals(console, p, record.machine.knows_work);
+  print_setup(console, p);
   print_scaling(console, record);
   print_entry(console, "time",
               fmt::format("read {}, setup {}, prediction {}", human_seconds(record.times.read),

@@ -1,10 +1,11 @@
 #include "cli/prediction.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
+#include "nodewise/amg/setup_messages.hpp"
 #include "nodewise/comm/virtual_ranks.hpp"
-#include "nodewise/matrix/row_exchange.hpp"
 #include "nodewise/model/message_recorder.hpp"
 
 #include "cli/collective_messages.hpp"
@@ -18,46 +19,67 @@ using model::MessageStages;
 using Starts = std::span<const GlobalIndex>;
 
 constexpr auto number_bytes = static_cast<std::int64_t>(sizeof(double));
-constexpr auto length_bytes = static_cast<std::int64_t>(sizeof(Offset));
-constexpr auto row_entry_bytes = static_cast<std::int64_t>(sizeof(matrix::RowEntry<double>));
+/// Row, column and value of an entry, as the coarse solver gathers them.
+constexpr std::int64_t entry_bytes = 3 * number_bytes;
 
-/// A restriction is a product of its own, or one with the interpolation transposed.
-MessageStages messages_of(const VirtualExchange& exchange, const mpi::Topology& topology,
-                          Exchanged what) {
+/// What a setup sends is known of each level but the last; of that nobody asks. A restriction is a
+/// product of its own, or one with the interpolation transposed.
+std::optional<MessageStages> messages_of(const VirtualExchange& exchange,
+                                         const mpi::Topology& topology,
+                                         std::span<const amg::LevelSetup> setups, Exchanged what) {
   model::MessageRecorder recorder(static_cast<int>(exchange.plans.size()));
+  const amg::VirtualPlans planned = {exchange.plans, topology};
   switch (what) {
     case Exchanged::product:
     case Exchanged::prolongation:
-      comm::visit_messages(exchange.plans, topology, recorder.visitor(number_bytes));
       break;
     case Exchanged::restriction:
-      if (exchange.operation == Operation::restriction) {
-        comm::visit_messages(exchange.plans, topology, recorder.visitor(number_bytes));
-        break;
-      }
+      if (exchange.operation == Operation::restriction) break;
       comm::visit_reversed_messages(exchange.plans, topology, recorder.visitor(number_bytes));
-      break;
-    case Exchanged::interpolation_rows:  // the lengths of all, then the rows
-      comm::visit_messages(exchange.plans, topology, recorder.visitor(length_bytes));
-      comm::visit_record_messages(exchange.plans, topology, exchange.rows,
-                                  recorder.visitor(row_entry_bytes));
-      break;
+      return recorder.take();
+    case Exchanged::splitting:
+      return setups[exchange.level].splitting(planned);
+    case Exchanged::interpolation:
+      return setups[exchange.level].interpolation(planned);
+    case Exchanged::interpolation_rows:
+      return setups[exchange.level].interpolation_rows(planned);
+    case Exchanged::product_rows:
+      return setups[exchange.level].product_rows(planned);
+    case Exchanged::requests:
+      return setups[exchange.level].requests();
   }
+  comm::visit_messages(exchange.plans, topology, recorder.visitor(number_bytes));
   return recorder.take();
 }
 
-/// What an operation of a level exchanges, in the words of the report.
-std::vector<Exchanged> exchanged_by(Operation operation, bool has_restriction) {
+/// What an operation of a level exchanges in a cycle, in the words of the report.
+std::vector<Exchanged> exchanged_in_cycle(Operation operation, bool has_restriction) {
   switch (operation) {
     case Operation::product:
       return {Exchanged::product};
     case Operation::interpolation:
       if (has_restriction) return {Exchanged::prolongation};
       return {Exchanged::restriction, Exchanged::prolongation};
-    case Operation::interpolation_rows:
-      return {Exchanged::interpolation_rows};
     case Operation::restriction:
       return {Exchanged::restriction};
+    case Operation::interpolation_rows:
+      break;
+  }
+  return {};
+}
+
+/// Likewise in the setup, over the same plans.
+std::vector<Exchanged> exchanged_in_setup(Operation operation, bool has_restriction) {
+  switch (operation) {
+    case Operation::interpolation_rows:
+      return {Exchanged::splitting, Exchanged::interpolation, Exchanged::interpolation_rows};
+    case Operation::interpolation:
+      if (has_restriction) return {Exchanged::requests};
+      return {Exchanged::product_rows, Exchanged::requests};
+    case Operation::restriction:
+      return {Exchanged::product_rows};
+    case Operation::product:
+      break;
   }
   return {};
 }
@@ -105,13 +127,27 @@ double flops_of(const amg::Hierarchy<double>& hierarchy, std::size_t l,
                      static_cast<double>(level.rows);
 }
 
-std::vector<ExchangeTime> gathering_times(Starts rows, const mpi::Topology& topology,
+/// Of so many bytes of every rank.
+std::vector<ExchangeTime> gathering_times(const std::vector<std::int64_t>& bytes,
+                                          const mpi::Topology& topology,
                                           const ExchangeTimer& costs) {
-  std::vector<std::int64_t> bytes;
-  for (std::size_t r = 0; r + 1 < rows.size(); ++r) {
-    bytes.push_back(number_bytes * (rows[r + 1] - rows[r]));
-  }
   return {costs.time(bruck_allgather(bytes)), costs.time(node_aware_allgather(topology, bytes))};
+}
+
+/// The last level, solved directly: its right-hand side in a cycle, its matrix in the setup.
+void add_gathering(const amg::Hierarchy<double>& hierarchy, const mpi::Topology& topology,
+                   const ExchangeTimer& costs, bool with_setup, PredictedLevel& last) {
+  const std::size_t l = hierarchy.levels().size() - 1;
+  const Starts rows = hierarchy.virtual_starts(l);
+  const auto& row_ptr = hierarchy.matrix(l)->on().row_ptr;
+  std::vector<std::int64_t> of_vector, of_matrix;
+  for (std::size_t r = 0; r + 1 < rows.size(); ++r) {
+    of_vector.push_back(number_bytes * (rows[r + 1] - rows[r]));
+    of_matrix.push_back(entry_bytes * (row_ptr[static_cast<std::size_t>(rows[r + 1])] -
+                                       row_ptr[static_cast<std::size_t>(rows[r])]));
+  }
+  last.gathering = gathering_times(of_vector, topology, costs);
+  if (with_setup) last.matrix_gathering = gathering_times(of_matrix, topology, costs);
 }
 
 std::vector<ExchangeTime> allreduce_times(const mpi::Topology& topology,
@@ -120,41 +156,94 @@ std::vector<ExchangeTime> allreduce_times(const mpi::Topology& topology,
           costs.time(node_aware_allreduce(topology, number_bytes))};
 }
 
+/// How often a setup reduces: as often as on one rank.
+void add_reductions(std::span<const mpi::Account> books, Prediction& prediction) {
+  for (const mpi::Account& account : books) {
+    if (account.level == mpi::no_level) {
+      prediction.setup_reductions += account.counts.collectives;
+    } else {
+      prediction.levels.at(static_cast<std::size_t>(account.level)).setup_reductions +=
+          account.counts.collectives;
+    }
+  }
+  PredictedLevel& last = prediction.levels.back();
+  if (!last.matrix_gathering.empty() && last.setup_reductions > 0) --last.setup_reductions;
+}
+
+std::int64_t splitting_collectives(std::span<const mpi::Account> books, std::size_t level) {
+  for (const mpi::Account& account : books) {
+    if (account.operation == "splitting" && std::cmp_equal(account.level, level)) {
+      return account.counts.collectives;
+    }
+  }
+  return 0;
+}
+
+/// Every level but the last, with its rounds in the prediction.
+std::vector<amg::LevelSetup> level_setups(const VirtualSetup& setup, Prediction& prediction) {
+  std::vector<amg::LevelSetup> setups;
+  for (std::size_t l = 0; l + 1 < prediction.levels.size(); ++l) {
+    setups.emplace_back(setup.hierarchy, l, setup.options, setup.symmetric,
+                        splitting_collectives(setup.books, l));
+    prediction.levels[l].splitting_rounds = setups.back().rounds();
+  }
+  return setups;
+}
+
+/// Without times.
+std::vector<PredictedLevel> levels_of(const VirtualSetup& setup, bool direct_last,
+                                      const ExchangeTimer& costs) {
+  const amg::Hierarchy<double>& hierarchy = setup.hierarchy;
+  const std::size_t n_levels = hierarchy.levels().size();
+  const std::vector<Visits> visits =
+      visits_of_cycle(setup.options, setup.symmetric, n_levels, direct_last);
+  std::vector<PredictedLevel> levels;
+  for (std::size_t l = 0; l < n_levels; ++l) {
+    PredictedLevel level = sizes_of(hierarchy, l);
+    level.visits = visits[l];
+    level.work_s =
+        costs.work_s(l, static_cast<double>(level.most_nonzeros), flops_of(hierarchy, l, level));
+    levels.push_back(std::move(level));
+  }
+  return levels;
+}
+
 }  // namespace
 
-Prediction predict(const amg::Hierarchy<double>& hierarchy, bool symmetric,
-                   const amg::Options& options, const VirtualMachine& machine,
-                   const ExchangeTimer& costs, const CountObserver& observe) {
-  const std::size_t n_levels = hierarchy.levels().size();
+Prediction predict(const VirtualSetup& setup, const VirtualMachine& machine,
+                   const ExchangeTimer& costs, const CountObserver& observe, bool with_setup) {
+  const amg::Hierarchy<double>& hierarchy = setup.hierarchy;
   const bool direct_last = is_direct(hierarchy.levels().back());
-  const std::vector<Visits> visits = visits_of_cycle(options, symmetric, n_levels, direct_last);
   Prediction prediction;
   prediction.routes = machine.routes;
   for (int node = 0; node < machine.topology.n_nodes(); ++node) {
     prediction.ranks_per_node.push_back(static_cast<int>(machine.topology.ranks_on(node).size()));
   }
   for (const model::EventScenario& s : costs.scenarios()) prediction.scenarios.push_back(s.name);
-  for (std::size_t l = 0; l < n_levels; ++l) {
-    PredictedLevel level = sizes_of(hierarchy, l);
-    level.visits = visits[l];
-    level.work_s =
-        costs.work_s(l, static_cast<double>(level.most_nonzeros), flops_of(hierarchy, l, level));
-    prediction.levels.push_back(std::move(level));
-  }
+  prediction.levels = levels_of(setup, direct_last, costs);
+  const std::vector<amg::LevelSetup> setups = level_setups(setup, prediction);
   const auto add_times = [&](const VirtualExchange& exchange) {
     const bool has_restriction = hierarchy.restriction(exchange.level) != nullptr;
-    for (const Exchanged what : exchanged_by(exchange.operation, has_restriction)) {
+    std::vector<Exchanged> all = exchanged_in_cycle(exchange.operation, has_restriction);
+    if (with_setup) {
+      const auto more = exchanged_in_setup(exchange.operation, has_restriction);
+      all.insert(all.end(), more.begin(), more.end());
+    }
+    for (const Exchanged what : all) {
+      const auto messages = messages_of(exchange, machine.topology, setups, what);
+      if (!messages) continue;
       prediction.levels[exchange.level].times[static_cast<std::size_t>(what)].push_back(
-          costs.time(messages_of(exchange, machine.topology, what)));
+          costs.time(*messages));
     }
   };
   visit_exchanges(hierarchy, machine, add_times, observe);
   if (direct_last) {
-    prediction.levels.back().gathering =
-        gathering_times(hierarchy.virtual_starts(n_levels - 1), machine.topology, costs);
+    add_gathering(hierarchy, machine.topology, costs, with_setup, prediction.levels.back());
   }
+  if (with_setup) add_reductions(setup.books, prediction);
   prediction.allreduce = allreduce_times(machine.topology, costs);
-  prediction.levels_are_exact = is_independent_of_ranks(options) || n_levels == 1;
+  prediction.levels_are_exact =
+      is_independent_of_ranks(setup.options) || prediction.levels.size() == 1;
   return prediction;
 }
 

@@ -1,7 +1,10 @@
 // What the exchanges of a hierarchy take on virtual ranks.
 #pragma once
 
+#include <vector>
+
 #include "nodewise/amg/hierarchy.hpp"
+#include "nodewise/mpi/ledger.hpp"
 
 #include "cli/exchange_times.hpp"
 #include "cli/predict_record.hpp"
@@ -9,10 +12,18 @@
 
 namespace nodewise::cli {
 
-/// Local, on one rank. Of a hierarchy made for the virtual ranks of `machine`, whose matrix is
-/// `symmetric` or not; `costs` is where they are.
-Prediction predict(const amg::Hierarchy<double>& hierarchy, bool symmetric,
-                   const amg::Options& options, const VirtualMachine& machine,
-                   const ExchangeTimer& costs, const CountObserver& observe);
+/// A hierarchy made for virtual ranks.
+struct VirtualSetup {
+  const amg::Hierarchy<double>& hierarchy;
+  bool symmetric;  ///< the matrix
+  const amg::Options& options;
+  std::vector<mpi::Account> books;  ///< the ledger of this setup alone: how often it reduces
+};
+
+/// Local, on one rank. Of a hierarchy made for the virtual ranks of `machine`; `costs` is where
+/// they are. The exchanges of the setup only where that is asked for: they take as long as those of
+/// many cycles.
+Prediction predict(const VirtualSetup& setup, const VirtualMachine& machine,
+                   const ExchangeTimer& costs, const CountObserver& observe, bool with_setup);
 
 }  // namespace nodewise::cli

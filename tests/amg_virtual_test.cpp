@@ -2,9 +2,11 @@
 #include <gtest/gtest.h>
 
 #include "nodewise/amg/hierarchy.hpp"
+#include "nodewise/amg/setup_messages.hpp"
 #include "nodewise/amg/virtual_ranks.hpp"
 #include "nodewise/comm/virtual_ranks.hpp"
 #include "nodewise/matrix/virtual_ranks.hpp"
+#include "nodewise/mpi/ledger.hpp"
 
 #include "amg_support.hpp"
 
@@ -207,6 +209,119 @@ TEST(VirtualHierarchy, OfOneRankTellsThatOfManyByApproximateIdealRestriction) {
         expect_equal(sent.at(static_cast<std::size_t>(comm->rank())),
                      real_traffic(*real.restriction(l)));
       }
+    }
+  }
+}
+
+/// What the ledger of a rank has under an operation.
+mpi::Counts counts_of(const mpi::Comm& comm, const std::string& operation, std::size_t level) {
+  for (const mpi::Account& account : comm.ledger().accounts()) {
+    if (account.operation == operation && std::cmp_equal(account.level, level)) {
+      return account.counts;
+    }
+  }
+  return {};
+}
+
+/// Expects that a rank of `comm` has sent in an operation what is predicted of it.
+void expect_in_ledger(const mpi::Comm& comm, const std::string& operation, std::size_t level,
+                      const std::optional<model::MessageStages>& predicted) {
+  SCOPED_TRACE(operation);
+  ASSERT_TRUE(predicted.has_value());
+  Traffic sum;  // its entries are bytes
+  for (const auto& stage : *predicted) {
+    for (const model::SentMessage& m : stage.at(static_cast<std::size_t>(comm.rank()))) {
+      sum.add(comm.topology(), comm.rank(), m.to, m.bytes);
+    }
+  }
+  const mpi::Counts sent = counts_of(comm, operation, level);
+  expect_equal(sum, {.messages_on_node = sent.messages_on_node,
+                     .messages_off_node = sent.messages_off_node,
+                     .entries_on_node = sent.bytes_on_node,
+                     .entries_off_node = sent.bytes_off_node});
+}
+
+/// Expects of every operation of a setup that was made over a route that `comm` has in its ledger
+/// what the virtual ranks of `alone` send.
+void expect_setup_counted(const Hierarchy<double>& alone, const Options& options,
+                          const mpi::Comm& comm, const std::vector<mpi::Account>& books_of_one,
+                          Route route) {
+  const mpi::Topology& topology = comm.topology();
+  for (std::size_t l = 0; l + 1 < alone.levels().size(); ++l) {
+    SCOPED_TRACE(testing::Message() << "level " << l);
+    std::int64_t collectives = 0;
+    for (const mpi::Account& account : books_of_one) {
+      if (account.operation != "splitting" || !std::cmp_equal(account.level, l)) continue;
+      collectives = account.counts.collectives;
+    }
+    EXPECT_EQ(collectives, counts_of(comm, "splitting", l).collectives);
+    const bool symmetric = alone.restriction(l) == nullptr;  // here
+    const LevelSetup setup(alone, l, options, symmetric, collectives);
+    const auto plans_of = [&](const kernels::Csr<double>& M, std::span<const GlobalIndex> rows,
+                              std::span<const GlobalIndex> cols) {
+      return comm::virtual_plans(
+          comm::virtual_patterns(cols, matrix::virtual_ghosts(M, rows, cols)), topology, route);
+    };
+    const auto fine = alone.virtual_starts(l);
+    const auto coarse = alone.virtual_starts(l + 1);
+    const auto of_A = plans_of(alone.matrix(l)->on(), fine, fine);
+    const auto of_P = plans_of(alone.interpolation(l)->on(), fine, coarse);
+    expect_in_ledger(comm, "splitting", l, setup.splitting({of_A, topology}));
+    expect_in_ledger(comm, "interpolation", l, setup.interpolation({of_A, topology}));
+    auto rows = setup.interpolation_rows({of_A, topology});
+    if (const DistMatrix<double>* R = alone.restriction(l)) {
+      const auto of_R = plans_of(R->on(), coarse, fine);
+      const auto more = setup.product_rows({of_R, topology});
+      rows.insert(rows.end(), more.begin(), more.end());
+      expect_in_ledger(comm, "level_setup", l, rows);
+      continue;
+    }
+    expect_in_ledger(comm, "AP", l, rows);
+    expect_in_ledger(comm, "PtAP", l, setup.product_rows({of_P, topology}));
+    expect_in_ledger(comm, "new_matrix", l, setup.requests());
+  }
+}
+
+TEST(VirtualHierarchy, ItsSetupSendsWhatTheLedgersOfManyRanksHave) {
+  struct Case {
+    Problem problem;
+    int n;
+    Coarsening coarsening;
+    Interpolation interpolation;
+    Method method = Method::classical;
+  };
+  const mpi::CommSettings settings = {.sparse_exchange = mpi::SparseExchange::nonblocking,
+                                      .allreduce = mpi::Collective::mpi};
+  std::vector<int> nodes;
+  for (int r = 0; r < test_comm()->size(); ++r) nodes.push_back(r / 3);
+  for (const Case& c :
+       {Case{Problem::laplace27, 7, Coarsening::hmis, Interpolation::extended_i},
+        Case{Problem::rotated_fe, 15, Coarsening::pmis, Interpolation::classical},
+        Case{Problem::laplace5, 15, Coarsening::falgout, Interpolation::direct},
+        Case{Problem::laplace5, 9, Coarsening::ruge_stueben, Interpolation::modified_classical}}) {
+    SCOPED_TRACE(testing::Message() << "coarsening " << static_cast<int>(c.coarsening));
+    const io::GalleryOptions gallery = {.problem = c.problem, .n = c.n};
+    Options options = options_for(Route::direct, c.coarsening);
+    options.method = c.method;
+    options.interpolation = c.interpolation;
+    options.max_interpolation_entries = 0;
+    const auto self = mpi::Comm::create(MPI_COMM_SELF);
+    const auto serial =
+        std::make_shared<const DistMatrix<double>>(io::generate<double>(self, gallery));
+    const Starts starts = comm::uniform_starts(serial->rows().n_global(), test_comm()->size());
+    self->ledger().clear();
+    const Hierarchy<double> alone(serial, options, {starts, {}}, {});
+    const std::vector<mpi::Account> books = self->ledger().accounts();
+    const auto comm = mpi::Comm::create(MPI_COMM_WORLD, nodes, settings);
+    const auto A = io::generate<double>(comm, gallery);
+    for (const Route route : {Route::direct, Route::three_step}) {
+      SCOPED_TRACE(comm::to_string(route));
+      options.route = route;
+      const auto routed = std::make_shared<const DistMatrix<double>>(A.with_route(route));
+      comm->ledger().clear();
+      const Hierarchy<double> real(routed, options);
+      ASSERT_EQ(real.levels().size(), alone.levels().size());
+      expect_setup_counted(alone, options, *comm, books, route);
     }
   }
 }

@@ -41,6 +41,14 @@ void visit_reversed_messages(std::span<const Plan> plans, const mpi::Topology& t
 /// offsets[i] items. Records without items make no message.
 void visit_record_messages(std::span<const Plan> plans, const mpi::Topology& topology,
                            std::span<const Offset> offsets, const MessageVisitor& visit);
+/// Likewise of records that come back to the owners of the ghosts, as reverse_records() brings
+/// them, stage by stage reversed; lengths are not counted. All ghosts of all ranks together, in
+/// their order, have the records `ghosts`: items are columns, each once in a record. A rank that
+/// passes records on sends each column once. Memory for all records. Throws invalid_argument where
+/// there are not as many records as ghosts.
+void visit_returned_record_messages(std::span<const Plan> plans, const mpi::Topology& topology,
+                                    const Records<GlobalIndex>& ghosts,
+                                    const MessageVisitor& visit);
 
 /// Local. What each rank sends in one forward run of its plan.
 std::vector<Traffic> virtual_traffic(std::span<const Plan> plans, const mpi::Topology& topology);

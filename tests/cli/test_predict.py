@@ -12,6 +12,7 @@ from conftest import laplacian, write_market
 SMALL = ["--problem", "laplace5", "--n", 20]
 ON_32 = ["--virtual-ranks", 32, "--ranks-per-node", 8]
 ROUTES = ["direct", "two_step", "three_step"]
+SETUP = ["splitting", "interpolation", "interpolation_rows", "product_rows", "requests"]
 TERMS = ["latency", "bandwidth", "injection", "queue", "contention"]
 # One message between nodes costs 1 us and 1 ns a byte, on a node half a microsecond.
 SIMPLE = {
@@ -58,7 +59,7 @@ def test_the_report_adds_up(report):
     assert (report["ranks"], report["nodes"]) == (32, 4)
     sums = dict.fromkeys(ROUTES, 0)
     for level in report["levels"]:
-        for what in ["product", "restriction", "prolongation", "interpolation_rows"]:
+        for what in ["product", "restriction", "prolongation", *SETUP]:
             if level[what] is None:
                 assert what != "product" and level is report["levels"][-1]
                 continue
@@ -69,7 +70,7 @@ def test_the_report_adds_up(report):
                 assert simulated["low"] <= simulated["base"] <= simulated["high"]
                 assert len(simulated["by_scenario"]) == len(report["scenarios"])
                 times = level["in_a_cycle"]
-                count = {"product": times["products"], "interpolation_rows": 0}
+                count = {"product": times["products"], **dict.fromkeys(SETUP, 0)}
                 sums[route] += count.get(what, times["transfers"]) * formula["total"]
         if level["gathering"]:
             gathered = level["gathering"]["plain"]["formula_s"]["total"]
@@ -82,6 +83,32 @@ def test_the_report_adds_up(report):
     assert cycle["best_by_simulation"]["simulated_s"]["base"] <= (1 + 1e-12) * min(
         cycle["one_route"][route]["simulated_s"]["base"] for route in ROUTES
     )
+
+
+def test_a_setup_adds_up(report):
+    setup = report["setup"]
+    assert setup["left_out"] == []
+    assert report["levels"][0]["splitting_rounds"] > 0
+    allreduce = report["allreduce"]["plain"]["formula_s"]["total"]
+    for route in ROUTES:
+        seconds = setup["reductions_of_no_level"] * allreduce
+        for level in report["levels"]:
+            parts = [level[what][route] for what in SETUP if level[what]]
+            if level["matrix_gathering"]:
+                parts.append(level["matrix_gathering"]["plain"])
+            seconds += sum(part["formula_s"]["total"] for part in parts)
+            seconds += level["setup_reductions"] * allreduce
+        assert setup["one_route"][route]["formula_s"]["total"] == pytest.approx(seconds)
+        assert setup["best_by_formula"]["formula_s"]["total"] <= seconds * (1 + 1e-12)
+
+
+def test_what_a_setup_sends_without_being_counted_is_named(nodewise, tmp_path):
+    words = [*SMALL, *ON_32, "--machine", "eos", "--routes", "direct", "--aggressive-levels", 1]
+    report, out = predict(nodewise, tmp_path, *words)
+    assert report["setup"]["left_out"] == ["splitting", "interpolation"]
+    assert report["levels"][0]["splitting"] is None
+    assert report["levels"][0]["product_rows"]["direct"]["bytes"] > 0
+    assert "splitting, interpolation of the setup" in " ".join(out.split())
 
 
 def test_a_curve_of_strong_scaling(report):
