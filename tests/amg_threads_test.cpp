@@ -1,5 +1,4 @@
-// The same matrices, products and hierarchies on several threads as on one; sweeps as on as many
-// ranks.
+// The same products on several threads as on one; sweeps as on as many ranks.
 #include <algorithm>
 #include <cmath>
 #include <vector>
@@ -39,18 +38,6 @@ std::shared_ptr<const Matrix> problem(Problem kind, int n) {
       io::generate<double>(test::test_comm(), {.problem = kind, .n = n}));
 }
 
-void expect_same(const Csr<double>& a, const Csr<double>& b, const std::string& what) {
-  EXPECT_TRUE(std::equal(a.row_ptr.begin(), a.row_ptr.end(), b.row_ptr.begin(), b.row_ptr.end()))
-      << what;
-  EXPECT_TRUE(std::equal(a.cols.begin(), a.cols.end(), b.cols.begin(), b.cols.end())) << what;
-  EXPECT_EQ(a.vals, b.vals) << what;
-}
-
-void expect_same(const Matrix& a, const Matrix& b, const std::string& what) {
-  expect_same(a.on(), b.on(), what);
-  expect_same(a.off(), b.off(), what);
-}
-
 std::vector<double> vector_for(const matrix::Layout& layout, unsigned seed) {
   std::vector<double> x(static_cast<std::size_t>(layout.n_local()));
   for (std::size_t i = 0; i < x.size(); ++i) x[i] = std::sin(static_cast<double>(i) + seed);
@@ -78,8 +65,8 @@ TEST(ThreadedProducts, AreTheSameBits) {
   for (const int n : {2, 3}) {
     const Threads threads(n);
     EXPECT_EQ(results(), expected);
-    expect_same(kernels::transpose(A->on()), At, "transpose");
-    expect_same(matrix::multiply(*A, *A), AA, "product");
+    test::expect_same_bits(kernels::transpose(A->on()), At, "transpose");
+    test::expect_same_bits(matrix::multiply(*A, *A), AA, "product");
     std::vector<double> other(b.size());
     matrix::multiply_transposed(*A, std::span<const double>(b), std::span<double>(other));
     for (std::size_t i = 0; i < yt.size(); ++i) EXPECT_NEAR(other[i], yt[i], 1e-12);
@@ -104,76 +91,12 @@ TEST(ThreadedProducts, OfPointsAreTheSameBits) {
     return matrix::galerkin_product(*A, P, matrix::GalerkinForm::fused, unknowns);
   };
   const Matrix C = product();
-  expect_same(C, matrix::galerkin_product(*A, P), "by rows");
+  test::expect_same_bits(C, matrix::galerkin_product(*A, P), "by rows");
   for (const int n : {2, 3}) {
     const Threads threads(n);
-    expect_same(product(), C, "by points");
-    expect_same(matrix::GalerkinProduct<double>(*A, P, C, unknowns).recompute(*A), C, "again");
-  }
-}
-
-/// Whatever the interpolation, and again for new values.
-TEST(ThreadedHierarchy, IsTheSameBits) {
-  if (!test::can_test_threads()) GTEST_SKIP() << "no threads on so many ranks, or none at all";
-  const auto A = problem(Problem::laplace27, 14);
-  for (const Interpolation interpolation :
-       {Interpolation::extended_i, Interpolation::standard, Interpolation::modified_classical,
-        Interpolation::direct, Interpolation::multipass}) {
-    Options options;
-    options.interpolation = interpolation;
-    const Hierarchy<double> serial(A, options);
-    const Threads threads(3);
-    Hierarchy<double> threaded(A, options);
-    for (int round = 0; round < 2; ++round) {
-      ASSERT_EQ(threaded.levels().size(), serial.levels().size());
-      for (std::size_t l = 0; l < serial.levels().size(); ++l) {
-        const std::string what = "level " + std::to_string(l);
-        expect_same(*threaded.matrix(l), *serial.matrix(l), what);
-        if (serial.interpolation(l) == nullptr) continue;
-        expect_same(*threaded.interpolation(l), *serial.interpolation(l), what + ", prolongation");
-      }
-      threaded.rebuild(A);
-    }
-  }
-}
-
-std::shared_ptr<const Matrix> flow(int n) {
-  io::GalleryOptions gallery;
-  gallery.problem = Problem::convection2d;
-  gallery.n = n;
-  gallery.flow = io::Flow::rotating;
-  return std::make_shared<const Matrix>(io::generate<double>(test::test_comm(), gallery));
-}
-
-/// Restrictions, filtered products, those for new values, and sweeps over fine and coarse points.
-TEST(ThreadedAir, IsTheSameBits) {
-  if (!test::can_test_threads()) GTEST_SKIP() << "no threads on so many ranks, or none at all";
-  const auto A = flow(90);
-  Options options;
-  options.method = Method::air;
-  options.restriction_truncation = 0.01;
-  options.coarse_filter = 1e-3;
-  const std::vector<double> b = vector_for(A->rows(), 3);
-  const auto applied = [&](const Hierarchy<double>& hierarchy) {
-    std::vector<double> x(b.size());
-    hierarchy.apply(b, x);
-    return x;
-  };
-  const Hierarchy<double> serial(A, options);
-  const std::vector<double> expected = applied(serial);
-  const Threads threads(3);
-  ASSERT_GT(parallel::parts_of(A->on().cols.size()), 1) << "too small to be worth threads";
-  Hierarchy<double> threaded(A, options);
-  for (int round = 0; round < 2; ++round) {
-    ASSERT_EQ(threaded.levels().size(), serial.levels().size());
-    for (std::size_t l = 0; l < serial.levels().size(); ++l) {
-      const std::string what = "level " + std::to_string(l);
-      expect_same(*threaded.matrix(l), *serial.matrix(l), what);
-      if (serial.restriction(l) == nullptr) continue;
-      expect_same(*threaded.restriction(l), *serial.restriction(l), what + ", restriction");
-    }
-    EXPECT_EQ(applied(threaded), expected);
-    threaded.rebuild(A);
+    test::expect_same_bits(product(), C, "by points");
+    test::expect_same_bits(matrix::GalerkinProduct<double>(*A, P, C, unknowns).recompute(*A), C,
+                           "again");
   }
 }
 

@@ -8,6 +8,7 @@
 
 #include "nodewise/base/array.hpp"
 #include "nodewise/base/error.hpp"
+#include "nodewise/base/parallel_lists.hpp"
 
 #include "threads_support.hpp"
 
@@ -82,6 +83,37 @@ TEST(Parallel, VisitsEveryIndexOnce) {
                            visits.begin() + static_cast<Offset>(end), 0.0);
   });
   EXPECT_EQ(sum, 100000.0);
+}
+
+TEST(Parallel, ListsKeepTheirOrder) {
+  if (!test::can_test_threads()) GTEST_SKIP() << "no threads on so many ranks, or none at all";
+  const Threads threads(3);
+  for (const std::size_t n : {0, 1, 1000, 8192, 50000}) {
+    std::vector<int> asked(n, 0);
+    std::vector<LocalIndex> list = parallel::indices_if<LocalIndex>(n, 9, [&](LocalIndex i) {
+      return ++asked[static_cast<std::size_t>(i)] == 1 && i % 7 != 2;
+    });
+    EXPECT_EQ(asked, std::vector<int>(n, 1));
+    std::vector<LocalIndex> expected;
+    for (std::size_t i = 0; i < n; ++i) {
+      if (i % 7 != 2) expected.push_back(static_cast<LocalIndex>(i));
+    }
+    EXPECT_EQ(list, expected);
+    // The last third goes whole, the middle not at all.
+    const auto is_done = [n](LocalIndex i) {
+      const auto u = static_cast<std::size_t>(i);
+      return u >= n / 3 * 2 || (u < n / 3 && i % 2 == 0);
+    };
+    parallel::erase_if(list, 9, is_done);
+    std::erase_if(expected, is_done);
+    EXPECT_EQ(list, expected);
+    std::vector<std::int32_t> counts(3, 0);
+    parallel::for_each(std::span<const LocalIndex>(list), 9, [&](LocalIndex i) {
+      parallel::count(counts[static_cast<std::size_t>(i % 3)]);
+    });
+    for (const LocalIndex i : list) --counts[static_cast<std::size_t>(i % 3)];
+    EXPECT_EQ(counts, std::vector<std::int32_t>(3, 0));
+  }
 }
 
 TEST(Parallel, ThrowsTheFirstErrorWhenAllAreDone) {

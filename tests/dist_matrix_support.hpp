@@ -207,4 +207,19 @@ inline std::vector<matrix::Layout> layouts_of(const std::shared_ptr<const mpi::C
           random_layout(comm, n, 6, first)};
 }
 
+/// The same places and values, and not almost.
+inline void expect_same_bits(const kernels::Csr<double>& a, const kernels::Csr<double>& b,
+                             const std::string& what) {
+  EXPECT_TRUE(std::equal(a.row_ptr.begin(), a.row_ptr.end(), b.row_ptr.begin(), b.row_ptr.end()))
+      << what;
+  EXPECT_TRUE(std::equal(a.cols.begin(), a.cols.end(), b.cols.begin(), b.cols.end())) << what;
+  EXPECT_EQ(a.vals, b.vals) << what;
+}
+
+inline void expect_same_bits(const matrix::DistMatrix<double>& a,
+                             const matrix::DistMatrix<double>& b, const std::string& what) {
+  expect_same_bits(a.on(), b.on(), what);
+  expect_same_bits(a.off(), b.off(), what);
+}
+
 }  // namespace nodewise::test

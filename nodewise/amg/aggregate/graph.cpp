@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "nodewise/amg/near_null_space.hpp"
+#include "nodewise/base/parallel.hpp"
 #include "nodewise/kernels/csr_ops.hpp"
 #include "nodewise/matrix/operations.hpp"
 #include "nodewise/mpi/agree.hpp"
@@ -27,11 +28,13 @@ Csr<T> norms_of_blocks(const Csr<T>& part, LocalIndex k, std::span<const LocalIn
     const LocalIndex last = (i + 1) * k - 1;  // row of the block
     squares.row_ptr[static_cast<std::size_t>(i) + 1] = part.end(last);
   }
-  for (std::size_t p = 0; p < part.cols.size(); ++p) {
-    const auto value = static_cast<double>(part.vals[p]);
-    squares.cols[p] = block_of[static_cast<std::size_t>(part.cols[p])];
-    squares.vals[p] = value * value;
-  }
+  parallel::for_range(part.cols.size(), [&](std::size_t begin, std::size_t end) {
+    for (std::size_t p = begin; p < end; ++p) {
+      const auto value = static_cast<double>(part.vals[p]);
+      squares.cols[p] = block_of[static_cast<std::size_t>(part.cols[p])];
+      squares.vals[p] = value * value;
+    }
+  });
   kernels::sort_and_combine_rows(squares);
   Csr<T> norms(squares.n_rows, n_block_columns);
   norms.row_ptr = std::move(squares.row_ptr);
@@ -77,12 +80,14 @@ namespace {
 template <class T, class IsStrong>
 void mark(const Csr<T>& part, const IsStrong& is_strong, Array<std::uint8_t>& marks) {
   marks.resize(part.cols.size());
-  for (LocalIndex i = 0; i < part.n_rows; ++i) {
-    for (auto p = static_cast<std::size_t>(part.begin(i));
-         p < static_cast<std::size_t>(part.end(i)); ++p) {
-      marks[p] = is_strong(i, part.cols[p], std::abs(part.vals[p])) ? 1 : 0;
+  parallel::for_rows(part.row_ptr, [&](LocalIndex begin, LocalIndex end) {
+    for (LocalIndex i = begin; i < end; ++i) {
+      for (auto p = static_cast<std::size_t>(part.begin(i));
+           p < static_cast<std::size_t>(part.end(i)); ++p) {
+        marks[p] = is_strong(i, part.cols[p], std::abs(part.vals[p])) ? 1 : 0;
+      }
     }
-  }
+  });
 }
 
 }  // namespace

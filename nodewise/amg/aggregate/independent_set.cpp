@@ -3,6 +3,7 @@
 #include "nodewise/amg/aggregate/aggregates.hpp"
 #include "nodewise/amg/aggregate/strong_entries.hpp"
 #include "nodewise/base/hash.hpp"
+#include "nodewise/base/parallel_lists.hpp"
 #include "nodewise/mpi/agree.hpp"
 
 namespace nodewise::amg::aggregate {
@@ -19,7 +20,8 @@ constexpr Key undecided = Key{1} << state_shift;
 constexpr Key in_set = Key{2} << state_shift;
 constexpr Key weight_bits = undecided - 1;
 
-/// Owned points and ghosts of the graph's exchange.
+/// Owned points and ghosts of the graph's exchange. On several threads each writes what belongs to
+/// its points, and reads what no loop writes that runs at the same time.
 template <class T>
 class IndependentSet {
  public:
@@ -44,12 +46,13 @@ class IndependentSet {
     key_.assign(n, out);
     for (std::vector<Key>& keys : reach_) keys.assign(n, out);
     ghost_key_.assign(static_cast<std::size_t>(G_.n_ghosts()), out);
-    for (LocalIndex i = 0; i < G_.n_local(); ++i) {
+    work_ = 1 + (G_.on().cols.size() + G_.off().cols.size()) / std::max<std::size_t>(1, n);
+    active_ = parallel::indices_if<LocalIndex>(n, work_, [&](LocalIndex i) {
       const auto u = static_cast<std::size_t>(i);
-      if (!is_connected(i)) continue;
+      if (!is_connected(i)) return false;
       key_[u] = undecided | (hash64(first + u, static_cast<std::uint64_t>(seed)) & weight_bits);
-      active_.push_back(i);
-    }
+      return true;
+    });
     near_ = active_;
   }
 
@@ -88,9 +91,11 @@ class IndependentSet {
         reach_[s][static_cast<std::size_t>(i)] = largest(i, reach_[s - 1]);
       };
       if (s + 1 < reach_.size()) {
-        for (LocalIndex i = 0; i < G_.n_local(); ++i) update(i);
+        parallel::for_rows(G_.on().row_ptr, [&](LocalIndex begin, LocalIndex end) {
+          for (LocalIndex i = begin; i < end; ++i) update(i);
+        });
       } else {
-        std::for_each(active_.begin(), active_.end(), update);
+        parallel::for_each(std::span<const LocalIndex>(active_), work_, update);
       }
     }
   }
@@ -98,7 +103,7 @@ class IndependentSet {
   /// The first step leaves out points without undecided neighbours: what they can reach stays what
   /// it was.
   void spread_once() {
-    std::erase_if(near_, [&](LocalIndex i) {
+    parallel::erase_if(near_, work_, [&](LocalIndex i) {
       bool waits = false;
       Key most = out;
       for_each_key(i, key_, [&](Key key) {
@@ -111,7 +116,7 @@ class IndependentSet {
   }
 
   void decide() {
-    std::erase_if(active_, [&](LocalIndex i) {
+    parallel::erase_if(active_, 1, [&](LocalIndex i) {
       const auto u = static_cast<std::size_t>(i);
       const Key most = reach_.back()[u];
       if (most >= in_set) {
@@ -131,6 +136,7 @@ class IndependentSet {
   std::vector<std::uint8_t> members_;
   std::vector<Key> key_, ghost_key_;
   std::vector<std::vector<Key>> reach_;
+  std::size_t work_ = 1;            // of looking at a row, for parallel::for_each()
   std::vector<LocalIndex> active_;  // undecided points
   std::vector<LocalIndex> near_;    // points that had an undecided one among them and neighbours
 };

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "nodewise/amg/aggregate/strong_entries.hpp"
+#include "nodewise/base/parallel.hpp"
 
 namespace nodewise::amg::aggregate {
 
@@ -49,24 +50,28 @@ template <class T>
 void join_neighbours(const matrix::DistMatrix<T>& G, const Strength& strength,
                      std::span<const GlobalIndex> ghost_aggregates,
                      std::vector<GlobalIndex>& of_point) {
-  std::vector<std::pair<std::size_t, GlobalIndex>> joining;
-  Candidates candidates;
-  for (LocalIndex i = 0; i < G.n_local(); ++i) {
-    if (of_point[static_cast<std::size_t>(i)] != no_aggregate) continue;
-    candidates.clear();
-    const auto add = [&](GlobalIndex aggregate, T value) {
-      candidates.add(aggregate, std::abs(static_cast<double>(value)));
-    };
-    for_each_strong(G.on(), strength.on, i,
-                    [&](std::size_t j, T value) { add(of_point[j], value); });
-    if (!ghost_aggregates.empty()) {
-      for_each_strong(G.off(), strength.off, i,
-                      [&](std::size_t g, T value) { add(ghost_aggregates[g], value); });
+  // What threads find out is kept apart, so that none sees who joined in this round.
+  std::vector<GlobalIndex> joined(of_point.size());
+  parallel::for_rows(G.on().row_ptr, [&](LocalIndex begin, LocalIndex end) {
+    Candidates candidates;
+    for (LocalIndex i = begin; i < end; ++i) {
+      GlobalIndex& own = joined[static_cast<std::size_t>(i)];
+      own = of_point[static_cast<std::size_t>(i)];
+      if (own != no_aggregate) continue;
+      candidates.clear();
+      const auto add = [&](GlobalIndex aggregate, T value) {
+        candidates.add(aggregate, std::abs(static_cast<double>(value)));
+      };
+      for_each_strong(G.on(), strength.on, i,
+                      [&](std::size_t j, T value) { add(of_point[j], value); });
+      if (!ghost_aggregates.empty()) {
+        for_each_strong(G.off(), strength.off, i,
+                        [&](std::size_t g, T value) { add(ghost_aggregates[g], value); });
+      }
+      own = candidates.best();
     }
-    const GlobalIndex best = candidates.best();
-    if (best != no_aggregate) joining.emplace_back(i, best);
-  }
-  for (const auto& [point, aggregate] : joining) of_point[point] = aggregate;
+  });
+  of_point = std::move(joined);
 }
 
 template void join_neighbours(const matrix::DistMatrix<float>&, const Strength&,

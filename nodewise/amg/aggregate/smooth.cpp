@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "nodewise/kernels/row_parts.hpp"
 #include "nodewise/matrix/fit.hpp"
 #include "nodewise/matrix/operations.hpp"
 #include "nodewise/matrix/row_exchange.hpp"
@@ -14,22 +15,26 @@ namespace {
 using kernels::Csr;
 using matrix::DistMatrix;
 
-/// Rows of P - D^-1 A P, made one after another (Gustavson 1978).
+/// Rows begin .. end - 1 of P - D^-1 A P, made one after another (Gustavson 1978).
 template <class T>
 class SmoothedRows {
  public:
-  SmoothedRows(const DistMatrix<T>& A, const kernels::ExtendedRows<T>& P)
+  SmoothedRows(const DistMatrix<T>& A, const kernels::ExtendedRows<T>& P, LocalIndex begin,
+               LocalIndex end)
       : A_(A),
         P_(P),
+        begin_(begin),
         place_(static_cast<std::size_t>(P.n_cols), -1),
-        result_(A.n_local(), P.n_cols) {
-    result_.cols.reserve(3 * static_cast<std::size_t>(P.on->nnz()));
-    result_.vals.reserve(3 * static_cast<std::size_t>(P.on->nnz()));
+        result_(end - begin, P.n_cols) {
+    const auto entries = static_cast<std::size_t>(P.on->row_ptr[static_cast<std::size_t>(end)] -
+                                                  P.on->row_ptr[static_cast<std::size_t>(begin)]);
+    result_.cols.reserve(3 * entries);
+    result_.vals.reserve(3 * entries);
   }
 
-  Csr<T> run(double damping) {
-    const std::vector<T> diagonal = matrix::diagonal(A_);
-    for (LocalIndex i = 0; i < A_.n_local(); ++i) {
+  Csr<T> run(std::span<const T> diagonal, double damping) {
+    for (std::size_t k = 1; k < result_.row_ptr.size(); ++k) {
+      const auto i = begin_ + static_cast<LocalIndex>(k) - 1;
       first_ = static_cast<Offset>(result_.cols.size());
       add(T{1}, i);
       const T d = diagonal[static_cast<std::size_t>(i)];
@@ -38,7 +43,7 @@ class SmoothedRows {
         add_rows(A_.on(), i, 0, factor);
         add_rows(A_.off(), i, A_.n_local(), factor);
       }
-      result_.row_ptr[static_cast<std::size_t>(i) + 1] = static_cast<Offset>(result_.cols.size());
+      result_.row_ptr[k] = static_cast<Offset>(result_.cols.size());
     }
     return std::move(result_);
   }
@@ -69,7 +74,8 @@ class SmoothedRows {
   }
 
   const DistMatrix<T>& A_;
-  kernels::ExtendedRows<T> P_;
+  const kernels::ExtendedRows<T>& P_;
+  LocalIndex begin_;
   std::vector<Offset> place_;  // of each column in the result
   Csr<T> result_;
   Offset first_ = 0;  // where the current row begins
@@ -82,7 +88,12 @@ DistMatrix<T> smooth_once(const DistMatrix<T>& A, const DistMatrix<T>& P, double
   auto records = matrix::fetch_records(A.exchange(), P);
   return {P.rows(), P.cols(), [&] {
             const matrix::FetchedRows<T> fetched = matrix::to_rows(P, records);
-            Csr<T> rows = SmoothedRows<T>(A, matrix::extended_rows(P, &fetched)).run(damping);
+            const kernels::ExtendedRows<T> extended = matrix::extended_rows(P, &fetched);
+            const std::vector<T> diagonal = matrix::diagonal(A);
+            Csr<T> rows =
+                kernels::rows_in_parts<T>(A.on().row_ptr, [&](LocalIndex begin, LocalIndex end) {
+                  return SmoothedRows<T>(A, extended, begin, end).run(diagonal, damping);
+                });
             return matrix::split_rows(
                 P.cols(),
                 matrix::RowBlock<T>{std::move(rows), P.cols().n_local(), fetched.columns.ghosts()});

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "nodewise/amg/aggregate/orthonormal.hpp"
+#include "nodewise/base/parallel.hpp"
 #include "nodewise/kernels/csr_ops.hpp"
 #include "nodewise/mpi/agree.hpp"
 
@@ -65,18 +67,25 @@ class TentativeBuilder {
     }
     for (std::size_t i = 0; i < static_cast<std::size_t>(rows.n_local()); ++i) {
       const std::size_t a = local_[i / unknowns_];
-      if (a != none) {
+      const auto k = static_cast<Offset>(k_);
+      split.on.row_ptr[i + 1] = split.on.row_ptr[i] + (a < n_owned() ? k : 0);
+      split.off.row_ptr[i + 1] = split.off.row_ptr[i] + (a >= n_owned() && a != none ? k : 0);
+    }
+    for (kernels::Csr<T>* part : {&split.on, &split.off}) {
+      part->cols.resize(static_cast<std::size_t>(part->row_ptr.back()));
+      part->vals.resize(part->cols.size());
+    }
+    for_ranges(n_rows(), k_, [&](std::size_t begin, std::size_t end) {
+      for (std::size_t i = begin; i < end; ++i) {
+        const std::size_t a = local_[i / unknowns_];
+        if (a == none) continue;
         const bool owned = a < n_owned();
         kernels::Csr<T>& part = owned ? split.on : split.off;
-        for (std::size_t c = 0; c < k_; ++c) {
-          part.cols.push_back(static_cast<LocalIndex>((owned ? a : a - n_owned()) * k_ + c));
-        }
+        const auto row = part.cols.begin() + part.row_ptr[i];
+        std::iota(row, row + static_cast<std::ptrdiff_t>(k_),
+                  static_cast<LocalIndex>((owned ? a : a - n_owned()) * k_));
       }
-      split.on.row_ptr[i + 1] = static_cast<Offset>(split.on.cols.size());
-      split.off.row_ptr[i + 1] = static_cast<Offset>(split.off.cols.size());
-    }
-    split.on.vals.resize(split.on.cols.size());
-    split.off.vals.resize(split.off.cols.size());
+    });
     factors_ = {B_.n_vectors, std::vector<T>(n_owned() * k_ * k_)};
     ghost_factors_ = {B_.n_vectors, std::vector<T>(ghosts_.size() * k_ * k_)};
     return split;
@@ -97,8 +106,8 @@ class TentativeBuilder {
     }
     std::sort(ghosts_.begin(), ghosts_.end());
     ghosts_.erase(std::unique(ghosts_.begin(), ghosts_.end()), ghosts_.end());
-    members_.resize(n_owned() + ghosts_.size());
     local_.assign(aggregates_.of_point.size(), none);
+    first_member_.assign(n_owned() + ghosts_.size() + 1, 0);
     for (std::size_t p = 0; p < local_.size(); ++p) {
       const GlobalIndex a = aggregates_.of_point[p];
       if (a == no_aggregate) continue;
@@ -107,9 +116,25 @@ class TentativeBuilder {
                       : n_owned() + static_cast<std::size_t>(
                                         std::lower_bound(ghosts_.begin(), ghosts_.end(), a) -
                                         ghosts_.begin());
-      members_[local_[p]].push_back(p);
+      ++first_member_[local_[p] + 1];
+    }
+    std::partial_sum(first_member_.begin(), first_member_.end(), first_member_.begin());
+    members_.resize(first_member_.back());
+    std::vector<std::size_t> next(first_member_.begin(), first_member_.end() - 1);
+    for (std::size_t p = 0; p < local_.size(); ++p) {
+      if (local_[p] != none) members_[next[local_[p]]++] = p;
     }
   }
+
+  /// Calls f(begin, end) for ranges of n things of so much work each.
+  template <class F>
+  static void for_ranges(std::size_t n, std::size_t work, const F& f) {
+    const int parts = parallel::parts_of(n * work);
+    parallel::run(parts, [&](int part) {
+      f(parallel::equal_part(n, parts, part), parallel::equal_part(n, parts, part + 1));
+    });
+  }
+  std::size_t n_rows() const { return local_.size() * unknowns_; }
 
   GlobalIndex column(GlobalIndex aggregate, std::size_t c) const {
     return aggregate * static_cast<GlobalIndex>(k_) + static_cast<GlobalIndex>(c);
@@ -117,7 +142,8 @@ class TentativeBuilder {
 
   /// The rows of B in an aggregate, of this rank's points, appended.
   void append_rows(std::size_t aggregate, std::vector<double>& rows) const {
-    for (const std::size_t p : members_[aggregate]) {
+    for (std::size_t m = first_member_[aggregate]; m < first_member_[aggregate + 1]; ++m) {
+      const std::size_t p = members_[m];
       const auto begin = B_.values.begin() + static_cast<std::ptrdiff_t>(p * unknowns_ * k_);
       rows.insert(rows.end(), begin, begin + static_cast<std::ptrdiff_t>(unknowns_ * k_));
     }
@@ -134,36 +160,44 @@ class TentativeBuilder {
   }
 
   void factorise_owned(const Records<double>& arrived) {
-    std::vector<double> rows;
-    std::vector<double> R(k_ * k_);
-    for (std::size_t a = 0; a < n_owned(); ++a) {
-      rows.clear();
-      append_rows(a, rows);
-      const auto others = arrived[a * k_];
-      rows.insert(rows.end(), others.begin(), others.end());
-      factorise(rows, k_, tolerance<T>, R);
-      std::copy(R.begin(), R.end(),
-                factors_.values.begin() + static_cast<std::ptrdiff_t>(a * k_ * k_));
-    }
+    const std::size_t work =
+        members_.size() * unknowns_ * k_ * k_ / std::max<std::size_t>(1, n_owned());
+    for_ranges(n_owned(), work, [&](std::size_t begin, std::size_t end) {
+      std::vector<double> rows;
+      std::vector<double> R(k_ * k_);
+      for (std::size_t a = begin; a < end; ++a) {
+        rows.clear();
+        append_rows(a, rows);
+        const auto others = arrived[a * k_];
+        rows.insert(rows.end(), others.begin(), others.end());
+        factorise(rows, k_, tolerance<T>, R);
+        std::copy(R.begin(), R.end(),
+                  factors_.values.begin() + static_cast<std::ptrdiff_t>(a * k_ * k_));
+      }
+    });
   }
 
   void fill(const DistMatrix<T>& pattern, Array<T>& on, Array<T>& off) const {
-    on.reserve(pattern.on().cols.size());
-    off.reserve(pattern.off().cols.size());
-    std::vector<double> row(k_), R(k_ * k_);
-    for (std::size_t i = 0; i < local_.size() * unknowns_; ++i) {
-      const std::size_t a = local_[i / unknowns_];
-      if (a == none) continue;
-      const bool owned = a < n_owned();
-      const auto factor = (owned ? factors_ : ghost_factors_).values.begin() +
-                          static_cast<std::ptrdiff_t>((owned ? a : a - n_owned()) * k_ * k_);
-      std::copy_n(factor, k_ * k_, R.begin());
-      const auto b = B_.row(i);
-      std::copy(b.begin(), b.end(), row.begin());
-      divide_by_factor(row, R);
-      Array<T>& values = owned ? on : off;
-      for (const double q : row) values.push_back(static_cast<T>(q));
-    }
+    on.resize(pattern.on().cols.size());
+    off.resize(pattern.off().cols.size());
+    for_ranges(n_rows(), k_ * k_, [&](std::size_t begin, std::size_t end) {
+      std::vector<double> row(k_), R(k_ * k_);
+      for (std::size_t i = begin; i < end; ++i) {
+        const std::size_t a = local_[i / unknowns_];
+        if (a == none) continue;
+        const bool owned = a < n_owned();
+        const auto factor = (owned ? factors_ : ghost_factors_).values.begin() +
+                            static_cast<std::ptrdiff_t>((owned ? a : a - n_owned()) * k_ * k_);
+        std::copy_n(factor, k_ * k_, R.begin());
+        const auto b = B_.row(i);
+        std::copy(b.begin(), b.end(), row.begin());
+        divide_by_factor(row, R);
+        const Offset place =
+            (owned ? pattern.on() : pattern.off()).begin(static_cast<LocalIndex>(i));
+        std::transform(row.begin(), row.end(), (owned ? on : off).begin() + place,
+                       [](double q) { return static_cast<T>(q); });
+      }
+    });
   }
 
   static constexpr std::size_t none = static_cast<std::size_t>(-1);
@@ -172,9 +206,10 @@ class TentativeBuilder {
   std::size_t unknowns_;
   const NearNullSpace<T>& B_;
   std::size_t k_;
-  std::vector<GlobalIndex> ghosts_;                // aggregates, ascending
-  std::vector<std::size_t> local_;                 // of each point, or none
-  std::vector<std::vector<std::size_t>> members_;  // points of this rank
+  std::vector<GlobalIndex> ghosts_;        // aggregates, ascending
+  std::vector<std::size_t> local_;         // of each point, or none
+  std::vector<std::size_t> members_;       // points of this rank by aggregate
+  std::vector<std::size_t> first_member_;  // of each aggregate in that list
   NearNullSpace<T> factors_, ghost_factors_;
 };
 

@@ -1,6 +1,7 @@
 #include <cmath>
 
 #include "nodewise/amg/aggregate/smooth.hpp"
+#include "nodewise/kernels/row_parts.hpp"
 
 namespace nodewise::amg::aggregate {
 
@@ -46,19 +47,14 @@ class Filter {
       : A_(A),
         unknowns_(unknowns),
         on_(A.on(), graph.on(), strength.on, own_points()),
-        off_(A.off(), graph.off(), strength.off, ghost_points(graph)),
-        lumped_(static_cast<std::size_t>(unknowns)) {}
+        off_(A.off(), graph.off(), strength.off, ghost_points(graph)) {}
 
-  matrix::RowBlock<T> run() {
-    matrix::RowBlock<T> block{Csr<T>(A_.n_local(), A_.n_local() + A_.n_ghosts()),
-                              A_.n_local(),
-                              {A_.ghosts().begin(), A_.ghosts().end()}};
-    for (LocalIndex i = 0; i < A_.n_local(); ++i) {
-      append_row(i, block.rows);
-      block.rows.row_ptr[static_cast<std::size_t>(i) + 1] =
-          static_cast<Offset>(block.rows.cols.size());
-    }
-    return block;
+  matrix::RowBlock<T> run() const {
+    return {kernels::rows_in_parts<T>(
+                A_.on().row_ptr,
+                [&](LocalIndex begin, LocalIndex end) { return filtered(begin, end); }),
+            A_.n_local(),
+            {A_.ghosts().begin(), A_.ghosts().end()}};
   }
 
  private:
@@ -81,10 +77,21 @@ class Filter {
     return points;
   }
 
-  void append_row(LocalIndex i, Csr<T>& rows) {
+  Csr<T> filtered(LocalIndex begin, LocalIndex end) const {
+    Csr<T> rows(end - begin, A_.n_local() + A_.n_ghosts());
+    std::vector<T> lumped(static_cast<std::size_t>(unknowns_));
+    for (LocalIndex i = begin; i < end; ++i) {
+      append_row(i, rows, lumped);
+      rows.row_ptr[static_cast<std::size_t>(i - begin) + 1] = static_cast<Offset>(rows.cols.size());
+    }
+    return rows;
+  }
+
+  /// `lumped` is room for what the row drops, by unknown.
+  void append_row(LocalIndex i, Csr<T>& rows, std::span<T> lumped) const {
     const LocalIndex own = i / unknowns_;
     const std::size_t begin = rows.cols.size();
-    std::fill(lumped_.begin(), lumped_.end(), T{});
+    std::fill(lumped.begin(), lumped.end(), T{});
     T diagonal{};
     const auto visit = [&](LocalIndex shift, bool keep_all) {
       return [&, shift, keep_all](LocalIndex j, T value, bool strong) {
@@ -96,13 +103,13 @@ class Filter {
         } else {
           const GlobalIndex column = shift == 0 ? j : A_.ghosts()[static_cast<std::size_t>(j)];
           const GlobalIndex first = shift == 0 ? 0 : A_.cols().first();
-          lumped_[static_cast<std::size_t>((column - first) % unknowns_)] += value;
+          lumped[static_cast<std::size_t>((column - first) % unknowns_)] += value;
         }
       };
     };
     on_.for_each(i, own, visit(0, false));
     off_.for_each(i, own, visit(A_.n_local(), false));
-    const T left = diagonal + lumped_[static_cast<std::size_t>(i % unknowns_)];
+    const T left = diagonal + lumped[static_cast<std::size_t>(i % unknowns_)];
     if (left * diagonal < static_cast<T>(least_diagonal) * diagonal * diagonal) {
       rows.cols.resize(begin);
       rows.vals.resize(begin);
@@ -111,16 +118,15 @@ class Filter {
       return;
     }
     for (LocalIndex c = 0; c < unknowns_; ++c) {
-      if (lumped_[static_cast<std::size_t>(c)] == T{}) continue;
+      if (lumped[static_cast<std::size_t>(c)] == T{}) continue;
       rows.cols.push_back(own * unknowns_ + c);  // added to the entry that is there, if one is
-      rows.vals.push_back(lumped_[static_cast<std::size_t>(c)]);
+      rows.vals.push_back(lumped[static_cast<std::size_t>(c)]);
     }
   }
 
   const DistMatrix<T>& A_;
   LocalIndex unknowns_;
   Part<T> on_, off_;
-  std::vector<T> lumped_;  // by unknown, of the current row
 };
 
 }  // namespace

@@ -1,3 +1,5 @@
+#include <numeric>
+
 #include "nodewise/amg/coarsen/blocks.hpp"
 #include "nodewise/amg/coarsen/independent_set.hpp"
 
@@ -50,11 +52,12 @@ class Cljp {
     const auto all = n + static_cast<std::size_t>(A_.n_ghosts());
     edges_ = strength_;
     is_taken_.assign(all, 0);
-    mark_.assign(all, -1);
+    marks_.assign(static_cast<std::size_t>(parallel::parts_of(n * points_.work)),
+                  std::vector<LocalIndex>(all, -1));
     loss_.reserve(n);
     ghost_loss_.reserve(all - n);
-    open_.reserve(n);
-    for (LocalIndex i = 0; i < A_.n_local(); ++i) open_.push_back(i);
+    open_.resize(n);
+    std::iota(open_.begin(), open_.end(), LocalIndex{0});
   }
 
   /// What the ghosts depend on, as far as this rank's rows may depend on it, too.
@@ -119,28 +122,44 @@ class Cljp {
   /// The weight of `point` is less by one.
   void lose(std::size_t point) {
     const std::size_t n = points_.state.size();
-    ++(point < n ? loss_[point] : ghost_loss_[point - n]);
+    std::int32_t& loss = point < n ? loss_[point] : ghost_loss_[point - n];
+    if (marks_.size() > 1) {
+      parallel::count(loss);
+    } else {
+      ++loss;
+    }
   }
 
   /// Collective. Takes the edges that new coarse points make superfluous, and off the weights.
   void take_edges() {
     loss_.assign(points_.state.size(), 0);
     ghost_loss_.assign(points_.ghost_state.size(), 0);
-    for (const LocalIndex i : open_) take_edges_of(i);
-    for (std::size_t point = 0; point < is_taken_.size(); ++point) {
-      is_taken_[point] = state_of(point) == coarse ? 1 : 0;
-    }
-    std::erase_if(open_, [&](LocalIndex i) { return is_taken_[static_cast<std::size_t>(i)] != 0; });
+    // Every thread has marks of its own, edges belong to rows, and losses are counted.
+    const int parts =
+        std::min(parallel::parts_of(open_.size() * points_.work), static_cast<int>(marks_.size()));
+    parallel::run(parts, [&](int part) {
+      const std::size_t end = parallel::equal_part(open_.size(), parts, part + 1);
+      for (std::size_t k = parallel::equal_part(open_.size(), parts, part); k < end; ++k) {
+        take_edges_of(open_[k], marks_[static_cast<std::size_t>(part)]);
+      }
+    });
+    parallel::for_range(is_taken_.size(), [&](std::size_t begin, std::size_t end) {
+      for (std::size_t point = begin; point < end; ++point) {
+        is_taken_[point] = state_of(point) == coarse ? 1 : 0;
+      }
+    });
+    parallel::erase_if(open_, 1,
+                       [&](LocalIndex i) { return is_taken_[static_cast<std::size_t>(i)] != 0; });
     A_.exchange().reverse_add(std::span<const std::int32_t>(ghost_loss_),
                               std::span<std::int32_t>(loss_));
-    for (const LocalIndex i : points_.active) {
+    points_.drop_decided([&](LocalIndex i) {
       const auto u = static_cast<std::size_t>(i);
       points_.weight[u] -= loss_[u];
-    }
-    points_.drop_light();
+      return points_.weight[u] < 1.0;
+    });
   }
 
-  void take_edges_of(LocalIndex i) {
+  void take_edges_of(LocalIndex i, std::vector<LocalIndex>& marks) {
     if (points_.state[static_cast<std::size_t>(i)] == coarse) {
       for_each_edge(i, [&](std::size_t j, std::uint8_t& alive) {
         if (alive) lose(j);
@@ -152,42 +171,42 @@ class Cljp {
       if (state_of(j) != coarse) return;
       any_new = any_new || !is_taken_[j];
       alive = 0;
-      mark_[j] = i;
+      marks[j] = i;
     });
     if (!any_new) return;
     for_each_edge(i, [&](std::size_t j, std::uint8_t& alive) {
-      if (!alive || !has_marked(j, i)) return;
+      if (!alive || !has_marked(j, i, marks)) return;
       alive = 0;
       lose(j);
     });
   }
 
   /// Whether `point` depends on a point that bears the mark.
-  bool has_marked(std::size_t point, LocalIndex mark) const {
+  bool has_marked(std::size_t point, LocalIndex mark, const std::vector<LocalIndex>& marks) const {
     const std::size_t n = points_.state.size();
     bool found = false;
     if (point >= n) {
       for (const LocalIndex j : ghost_rows_.of(point - n)) {
-        found = found || mark_[static_cast<std::size_t>(j)] == mark;
+        found = found || marks[static_cast<std::size_t>(j)] == mark;
       }
       return found;
     }
     const auto i = static_cast<LocalIndex>(point);
     for_each_strong(A_.on(), strength_.on, i,
-                    [&](std::size_t j) { found = found || mark_[j] == mark; });
+                    [&](std::size_t j) { found = found || marks[j] == mark; });
     for_each_strong(A_.off(), strength_.off, i,
-                    [&](std::size_t g) { found = found || mark_[n + g] == mark; });
+                    [&](std::size_t g) { found = found || marks[n + g] == mark; });
     return found;
   }
 
   const matrix::DistMatrix<T>& A_;
   const Strength& strength_;
   WeightedPoints<T> points_;
-  Strength edges_;                      // of the strong entries, those that are alive
-  StrongRows ghost_rows_;               // columns: local points, then ghosts
-  std::vector<LocalIndex> open_;        // rows whose edges may still go
-  std::vector<std::uint8_t> is_taken_;  // coarse points whose edges have been taken
-  std::vector<LocalIndex> mark_;        // the row that a coarse point was marked for last
+  Strength edges_;                              // of the strong entries, those that are alive
+  StrongRows ghost_rows_;                       // columns: local points, then ghosts
+  std::vector<LocalIndex> open_;                // rows whose edges may still go
+  std::vector<std::uint8_t> is_taken_;          // coarse points whose edges have been taken
+  std::vector<std::vector<LocalIndex>> marks_;  // the row a coarse point was marked for last
   std::vector<std::int32_t> loss_, ghost_loss_;
 };
 

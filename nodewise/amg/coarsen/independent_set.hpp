@@ -7,6 +7,7 @@
 
 #include "nodewise/amg/coarsen/splitting.hpp"
 #include "nodewise/base/hash.hpp"
+#include "nodewise/base/parallel_lists.hpp"
 #include "nodewise/mpi/agree.hpp"
 
 namespace nodewise::amg::coarsen {
@@ -35,6 +36,8 @@ bool has_dependences(const matrix::DistMatrix<T>& A, const Strength& strength, L
 
 /// States and weights of owned points and of the ghosts of the matrix's exchange. A weight is the
 /// number of points that depend on a point, plus a random fraction hashed from its global index.
+/// Loops run on the threads of the rank: each writes what belongs to its point, or sets flags and
+/// counts, in whatever order.
 template <class T>
 class WeightedPoints {
  public:
@@ -46,12 +49,13 @@ class WeightedPoints {
     state = std::move(start);
     state.resize(static_cast<std::size_t>(A_.n_local()), undecided);
     ghost_state.resize(static_cast<std::size_t>(A_.n_ghosts()), undecided);
-    active.reserve(state.size());
-    for (LocalIndex i = 0; i < A_.n_local(); ++i) {
+    work =
+        1 + (A_.on().cols.size() + A_.off().cols.size()) / std::max<std::size_t>(1, state.size());
+    active = parallel::indices_if<LocalIndex>(state.size(), work, [&](LocalIndex i) {
       auto& own = state[static_cast<std::size_t>(i)];
       if (own == undecided && !has_dependences(A_, strength_, i)) own = fine;
-      if (own == undecided) active.push_back(i);
-    }
+      return own == undecided;
+    });
     beaten_.reserve(state.size());
     ghost_beaten_.reserve(ghost_state.size());
     weight.reserve(state.size());
@@ -69,20 +73,15 @@ class WeightedPoints {
     count_dependants();
     A_.exchange().reverse_add(std::span<const double>(ghost_weight), std::span<double>(weight));
     const auto first = static_cast<std::uint64_t>(A_.rows().begin() - A_.rows().first());
-    for (const LocalIndex i : active) {
-      const auto u = static_cast<std::size_t>(i);
+    for_active([&](std::size_t u) {
       weight[u] += hash_uniform(first + u, static_cast<std::uint64_t>(seed));
-    }
+    });
   }
 
   /// Local. Undecided points with a weight below one are of no use on the coarse grid: no point
   /// depends on them that would not be served without.
   void drop_light() {
-    for (const LocalIndex i : active) {
-      const auto u = static_cast<std::size_t>(i);
-      if (weight[u] < 1.0) state[u] = fine;
-    }
-    drop_decided();
+    drop_decided([&](LocalIndex i) { return weight[static_cast<std::size_t>(i)] < 1.0; });
   }
 
   /// Collective. Undecided points heavier than all undecided points they depend on or that depend
@@ -90,28 +89,39 @@ class WeightedPoints {
   void select_heaviest() {
     beaten_.assign(state.size(), 0);
     ghost_beaten_.assign(ghost_state.size(), 0);
-    for (const LocalIndex i : active) {
+    parallel::for_each(std::span<const LocalIndex>(active), work, [&](LocalIndex i) {
       for_each_strong(A_.on(), strength_.on, i, [&](std::size_t j) {
-        if (state[j] == undecided) ++beaten_[outweighs(i, j) ? j : static_cast<std::size_t>(i)];
+        if (state[j] != undecided) return;
+        parallel::store(beaten_[outweighs(i, j) ? j : static_cast<std::size_t>(i)], 1);
       });
       for_each_strong(A_.off(), strength_.off, i, [&](std::size_t g) {
         if (ghost_state[g] != undecided) return;
-        ++(outweighs_ghost(i, g) ? ghost_beaten_[g] : beaten_[static_cast<std::size_t>(i)]);
+        parallel::store(
+            outweighs_ghost(i, g) ? ghost_beaten_[g] : beaten_[static_cast<std::size_t>(i)], 1);
       });
-    }
+    });
     A_.exchange().reverse_add(std::span<const std::int32_t>(ghost_beaten_),
                               std::span<std::int32_t>(beaten_));
-    for (const LocalIndex i : active) {
-      const auto u = static_cast<std::size_t>(i);
+    for_active([&](std::size_t u) {
       if (beaten_[u] == 0) state[u] = coarse;
-    }
+    });
   }
 
-  /// Local. Leaves the undecided points in the list.
-  void drop_decided() {
-    std::erase_if(active,
-                  [&](LocalIndex i) { return state[static_cast<std::size_t>(i)] != undecided; });
+  /// Local. Undecided points for which is_served(point) become fine, and the list is left with the
+  /// undecided ones. Of the states of others is_served() may ask is_coarse() only, since they may
+  /// become fine at the same time.
+  template <class IsServed>
+  void drop_decided(const IsServed& is_served) {
+    parallel::erase_if(active, work, [&](LocalIndex i) {
+      auto& own = state[static_cast<std::size_t>(i)];
+      if (own == undecided && is_served(i)) parallel::store(own, fine);
+      return own != undecided;
+    });
   }
+  void drop_decided() {
+    drop_decided([](LocalIndex) { return false; });
+  }
+  bool is_coarse(std::size_t i) { return parallel::load(state[i]) == coarse; }
 
   /// Collective. One exchange.
   void share_states() {
@@ -126,14 +136,40 @@ class WeightedPoints {
   Splitting ghost_state;
   std::vector<double> weight, ghost_weight;
   std::vector<LocalIndex> active;  // the undecided points
+  std::size_t work = 1;            // of looking at a row, for parallel::for_each()
 
  private:
+  /// Calls f(place) for the undecided points.
+  template <class F>
+  void for_active(const F& f) {
+    parallel::for_each(std::span<const LocalIndex>(active), 1,
+                       [&](LocalIndex i) { f(static_cast<std::size_t>(i)); });
+  }
+
+  /// A thread counts for the points of its own rows apart from those of others, which are few where
+  /// the numbering has neighbours close together, and which others count for at the same time.
   void count_dependants() {
     weight.assign(state.size(), 0.0);
     ghost_weight.assign(ghost_state.size(), 0.0);
-    for (LocalIndex i = 0; i < A_.n_local(); ++i) {
-      for_each_strong(A_.on(), strength_.on, i, [&](std::size_t j) { weight[j] += 1.0; });
-      for_each_strong(A_.off(), strength_.off, i, [&](std::size_t j) { ghost_weight[j] += 1.0; });
+    beaten_.assign(state.size(), 0);
+    parallel::for_rows(A_.on().row_ptr, [&](LocalIndex begin, LocalIndex end) {
+      const auto first = static_cast<std::size_t>(begin);
+      const auto n = static_cast<std::size_t>(end) - first;
+      for (LocalIndex i = begin; i < end; ++i) {
+        for_each_strong(A_.on(), strength_.on, i, [&](std::size_t j) {
+          if (j - first < n) {
+            weight[j] += 1.0;
+          } else {
+            parallel::count(beaten_[j]);
+          }
+        });
+      }
+    });
+    parallel::for_range(state.size(), [&](std::size_t begin, std::size_t end) {
+      for (std::size_t i = begin; i < end; ++i) weight[i] += beaten_[i];
+    });
+    for (const LocalIndex i : A_.boundary_rows()) {
+      for_each_strong(A_.off(), strength_.off, i, [&](std::size_t g) { ghost_weight[g] += 1.0; });
     }
   }
 
@@ -149,7 +185,7 @@ class WeightedPoints {
 
   const matrix::DistMatrix<T>& A_;
   const Strength& strength_;
-  std::vector<std::int32_t> beaten_, ghost_beaten_;
+  std::vector<std::int32_t> beaten_, ghost_beaten_;  // also what is counted or noted of points
 };
 
 }  // namespace nodewise::amg::coarsen

@@ -39,9 +39,11 @@ class Pmis {
   /// One exchange for weights and states: what is decided weighs less than nothing. Nobody needs to
   /// know how it was decided, since all that depends on a coarse point is fine by now.
   void share_weights() {
-    for (std::size_t i = 0; i < points_.state.size(); ++i) {
-      if (points_.state[i] != undecided) points_.weight[i] = -1.0;
-    }
+    parallel::for_range(points_.state.size(), [&](std::size_t begin, std::size_t end) {
+      for (std::size_t i = begin; i < end; ++i) {
+        if (points_.state[i] != undecided) points_.weight[i] = -1.0;
+      }
+    });
     points_.share_weights();
     for (std::size_t g = 0; g < points_.ghost_state.size(); ++g) {
       points_.ghost_state[g] = points_.ghost_weight[g] < 0 ? fine : undecided;
@@ -50,18 +52,15 @@ class Pmis {
 
   /// Undecided points that depend on a coarse point become fine and leave the list.
   void drop_dependants() {
-    for (const LocalIndex i : points_.active) {
-      auto& state = points_.state[static_cast<std::size_t>(i)];
-      if (state != undecided) continue;
+    points_.drop_decided([&](LocalIndex i) {
       bool depends = false;
       for_each_strong(A_.on(), strength_.on, i,
-                      [&](std::size_t j) { depends = depends || points_.state[j] == coarse; });
+                      [&](std::size_t j) { depends = depends || points_.is_coarse(j); });
       for_each_strong(A_.off(), strength_.off, i, [&](std::size_t g) {
         depends = depends || points_.ghost_state[g] == coarse;
       });
-      if (depends) state = fine;
-    }
-    points_.drop_decided();
+      return depends;
+    });
   }
 
   const matrix::DistMatrix<T>& A_;

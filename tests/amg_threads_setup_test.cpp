@@ -1,0 +1,159 @@
+// Every setup makes the same splittings, aggregates and matrices on several threads as on one.
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "nodewise/amg/aggregate/aggregates.hpp"
+#include "nodewise/amg/aggregate/graph.hpp"
+#include "nodewise/amg/hierarchy.hpp"
+#include "nodewise/base/parallel.hpp"
+#include "nodewise/io/gallery.hpp"
+
+#include "amg_support.hpp"
+#include "threads_support.hpp"
+
+namespace nodewise::amg {
+namespace {
+
+using io::Problem;
+using test::expect_same_bits;
+using test::Threads;
+
+using Matrix = matrix::DistMatrix<double>;
+
+std::shared_ptr<const Matrix> problem(Problem kind, int n) {
+  return std::make_shared<const Matrix>(
+      io::generate<double>(test::test_comm(), {.problem = kind, .n = n}));
+}
+
+/// Neighbours close by, and anywhere at all with a strength that is not symmetric.
+std::vector<std::shared_ptr<const Matrix>> near_and_far() {
+  return {problem(Problem::laplace27, 13), problem(Problem::random, 7000)};
+}
+
+TEST(ThreadedSplitting, IsTheSame) {
+  if (!test::can_test_threads()) GTEST_SKIP() << "no threads on so many ranks, or none at all";
+  for (const auto& A : near_and_far()) {
+    const Strength strength = strength_of_connection(*A, 0.25, 1.0, StrengthMeasure::absolute);
+    const auto splittings = [&] {
+      return std::vector{coarsen::pmis(*A, strength, 1), coarsen::cljp(*A, strength, 1)};
+    };
+    const auto expected = splittings();
+    const Threads threads(3);
+    ASSERT_GT(parallel::parts_of(A->on().cols.size()), 1) << "too small to be worth threads";
+    EXPECT_EQ(splittings(), expected);
+  }
+}
+
+TEST(ThreadedAggregates, AreTheSame) {
+  if (!test::can_test_threads()) GTEST_SKIP() << "no threads on so many ranks, or none at all";
+  for (const auto& A : near_and_far()) {
+    for (const int distance : {2, 3}) {
+      const auto made = [&] {
+        const Strength strength = aggregate::symmetric_strength(*A, 0.02);
+        return aggregate::independent_set_aggregates(*A, strength, distance, 1);
+      };
+      const aggregate::Aggregates expected = made();
+      const Threads threads(3);
+      const aggregate::Aggregates aggregates = made();
+      EXPECT_EQ(aggregates.of_point, expected.of_point) << "distance " << distance;
+      EXPECT_EQ(aggregates.roots, expected.roots) << "distance " << distance;
+    }
+  }
+}
+
+/// Of all levels, and again for new values.
+void expect_same_setup(const std::shared_ptr<const Matrix>& A, const Options& options) {
+  const Hierarchy<double> serial(A, options);
+  const Threads threads(3);
+  Hierarchy<double> threaded(A, options);
+  for (int round = 0; round < 2; ++round) {
+    ASSERT_EQ(threaded.levels().size(), serial.levels().size());
+    for (std::size_t l = 0; l < serial.levels().size(); ++l) {
+      const std::string what = "level " + std::to_string(l);
+      expect_same_bits(*threaded.matrix(l), *serial.matrix(l), what);
+      if (serial.interpolation(l) == nullptr) continue;
+      expect_same_bits(*threaded.interpolation(l), *serial.interpolation(l), what + ", P");
+    }
+    threaded.rebuild(A);
+  }
+}
+
+TEST(ThreadedHierarchy, IsTheSameBitsWhateverTheInterpolation) {
+  if (!test::can_test_threads()) GTEST_SKIP() << "no threads on so many ranks, or none at all";
+  const auto A = problem(Problem::laplace27, 14);
+  for (const Interpolation interpolation :
+       {Interpolation::extended_i, Interpolation::standard, Interpolation::modified_classical,
+        Interpolation::direct, Interpolation::multipass}) {
+    Options options;
+    options.interpolation = interpolation;
+    expect_same_setup(A, options);
+  }
+}
+
+TEST(ThreadedHierarchy, IsTheSameBitsByAggregation) {
+  if (!test::can_test_threads()) GTEST_SKIP() << "no threads on so many ranks, or none at all";
+  for (const bool filter : {false, true}) {
+    Options options;
+    options.method = Method::aggregation;
+    options.filter_prolongation = filter;
+    options.aggregation_threshold = filter ? 0.1 : 0.02;
+    options.candidate_sweeps = filter ? 2 : 0;
+    expect_same_setup(problem(Problem::rotated_fe, 100), options);
+  }
+}
+
+TEST(ThreadedHierarchy, IsTheSameBitsByAggregationOfPoints) {
+  if (!test::can_test_threads()) GTEST_SKIP() << "no threads on so many ranks, or none at all";
+  Options options;
+  options.method = Method::aggregation;
+  options.unknowns = 3;
+  options.filter_prolongation = true;
+  expect_same_setup(problem(Problem::laplace27, 12), options);
+}
+
+std::shared_ptr<const Matrix> flow(int n) {
+  io::GalleryOptions gallery;
+  gallery.problem = Problem::convection2d;
+  gallery.n = n;
+  gallery.flow = io::Flow::rotating;
+  return std::make_shared<const Matrix>(io::generate<double>(test::test_comm(), gallery));
+}
+
+/// Restrictions, filtered products, those for new values, and sweeps over fine and coarse points.
+TEST(ThreadedAir, IsTheSameBits) {
+  if (!test::can_test_threads()) GTEST_SKIP() << "no threads on so many ranks, or none at all";
+  const auto A = flow(90);
+  Options options;
+  options.method = Method::air;
+  options.restriction_truncation = 0.01;
+  options.coarse_filter = 1e-3;
+  std::vector<double> b(static_cast<std::size_t>(A->n_local()));
+  for (std::size_t i = 0; i < b.size(); ++i) b[i] = std::sin(static_cast<double>(i));
+  const auto applied = [&](const Hierarchy<double>& hierarchy) {
+    std::vector<double> x(b.size());
+    hierarchy.apply(b, x);
+    return x;
+  };
+  const Hierarchy<double> serial(A, options);
+  const std::vector<double> expected = applied(serial);
+  const Threads threads(3);
+  ASSERT_GT(parallel::parts_of(A->on().cols.size()), 1) << "too small to be worth threads";
+  Hierarchy<double> threaded(A, options);
+  for (int round = 0; round < 2; ++round) {
+    ASSERT_EQ(threaded.levels().size(), serial.levels().size());
+    for (std::size_t l = 0; l < serial.levels().size(); ++l) {
+      const std::string what = "level " + std::to_string(l);
+      expect_same_bits(*threaded.matrix(l), *serial.matrix(l), what);
+      if (serial.restriction(l) == nullptr) continue;
+      expect_same_bits(*threaded.restriction(l), *serial.restriction(l), what + ", restriction");
+    }
+    EXPECT_EQ(applied(threaded), expected);
+    threaded.rebuild(A);
+  }
+}
+
+}  // namespace
+}  // namespace nodewise::amg
