@@ -14,6 +14,7 @@
 #include "nodewise/amg/restriction/coarse_filter.hpp"
 #include "nodewise/amg/spectral_radius.hpp"
 #include "nodewise/amg/virtual_ranks.hpp"
+#include "nodewise/base/parallel.hpp"
 #include "nodewise/matrix/block_matrix.hpp"
 #include "nodewise/matrix/operations.hpp"
 #include "nodewise/matrix/recompute.hpp"
@@ -56,6 +57,36 @@ int rows_divided_by(const Options& options) {
              : 1;
 }
 
+/// `block` is how many rows a smoother solves for at once.
+template <class T>
+void check_row(const DistMatrix<T>& A, LocalIndex i, T diagonal, int block) {
+  const auto finite = [i](const kernels::Csr<T>& part) {
+    return std::all_of(part.vals.begin() + part.begin(i), part.vals.begin() + part.end(i),
+                       [](T v) { return std::isfinite(v); });
+  };
+  const auto refuse = [&](const char* what) {
+    // Rows are counted from 1 for people, as in Matrix Market files.
+    throw Error(ErrorCode::unsuitable_matrix,
+                "multigrid setup: row " + std::to_string(A.rows().to_global(i) + 1) + what);
+  };
+  if (!finite(A.on()) || !finite(A.off())) refuse(" has an entry that is not a finite number");
+  if (A.on().begin(i) == A.on().end(i) && A.off().begin(i) == A.off().end(i)) {
+    refuse(" is empty, so the matrix is singular");
+  }
+  if (diagonal != T{}) return;
+  if (block == 1) {
+    refuse(
+        " has a missing or zero diagonal entry, by which the smoother would divide; "
+        "reorder the equations, or solve without multigrid");
+  }
+  if (!relax::has_invertible_block(A.on(), i / block, block)) {
+    refuse(
+        " has a missing or zero diagonal entry, and the diagonal block of its point, by which "
+        "the smoother would divide, is singular; reorder the equations, or solve without "
+        "multigrid");
+  }
+}
+
 /// Refuses, on every rank, a matrix that multigrid cannot start from.
 template <class T>
 void check_matrix(const DistMatrix<T>& A, const Options& options) {
@@ -66,38 +97,13 @@ void check_matrix(const DistMatrix<T>& A, const Options& options) {
             std::to_string(A.rows().n_global()) + " x " + std::to_string(A.cols().n_global()));
   }
   mpi::collectively(A.comm(), [&] {
-    const int block = rows_divided_by(options);
-    const std::vector<T> d = matrix::diagonal(A);
-    const auto finite = [](const Array<T>& values, Offset begin, Offset end) {
-      return std::all_of(values.begin() + begin, values.begin() + end,
-                         [](T v) { return std::isfinite(v); });
-    };
-    for (LocalIndex i = 0; i < A.n_local(); ++i) {
-      const auto refuse = [&](const char* what) {
-        // Rows are counted from 1 for people, as in Matrix Market files.
-        throw Error(ErrorCode::unsuitable_matrix,
-                    "multigrid setup: row " + std::to_string(A.rows().to_global(i) + 1) + what);
-      };
-      if (!finite(A.on().vals, A.on().begin(i), A.on().end(i)) ||
-          !finite(A.off().vals, A.off().begin(i), A.off().end(i))) {
-        refuse(" has an entry that is not a finite number");
+    const std::vector<T> diagonal = matrix::diagonal(A);
+    // Of what the threads throw the first is thrown on, which is of the first row.
+    parallel::for_rows(A.on().row_ptr, [&](LocalIndex begin, LocalIndex end) {
+      for (LocalIndex i = begin; i < end; ++i) {
+        check_row(A, i, diagonal[static_cast<std::size_t>(i)], rows_divided_by(options));
       }
-      if (A.on().begin(i) == A.on().end(i) && A.off().begin(i) == A.off().end(i)) {
-        refuse(" is empty, so the matrix is singular");
-      }
-      if (d[static_cast<std::size_t>(i)] != T{}) continue;
-      if (block == 1) {
-        refuse(
-            " has a missing or zero diagonal entry, by which the smoother would divide; "
-            "reorder the equations, or solve without multigrid");
-      }
-      if (!relax::has_invertible_block(A.on(), i / block, block)) {
-        refuse(
-            " has a missing or zero diagonal entry, and the diagonal block of its point, by which "
-            "the smoother would divide, is singular; reorder the equations, or solve without "
-            "multigrid");
-      }
-    }
+    });
   });
 }
 

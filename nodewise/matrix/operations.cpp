@@ -160,14 +160,16 @@ template <class T>
 std::vector<T> diagonal(const DistMatrix<T>& A) {
   const Csr<T>& on = A.on();
   std::vector<T> d(size(on), T{});
-  LocalIndex place = 0;
-  for (LocalIndex i = 0; i < A.n_local(); ++i) {
-    place = kernels::diagonal_place(on, i, place);
-    const Offset k = on.begin(i) + place;
-    if (k < on.end(i) && on.cols[static_cast<std::size_t>(k)] == i) {
-      d[static_cast<std::size_t>(i)] = on.vals[static_cast<std::size_t>(k)];
+  parallel::for_rows(on.row_ptr, [&](LocalIndex begin, LocalIndex end) {
+    LocalIndex place = 0;
+    for (LocalIndex i = begin; i < end; ++i) {
+      place = kernels::diagonal_place(on, i, place);
+      const Offset k = on.begin(i) + place;
+      if (k < on.end(i) && on.cols[static_cast<std::size_t>(k)] == i) {
+        d[static_cast<std::size_t>(i)] = on.vals[static_cast<std::size_t>(k)];
+      }
     }
-  }
+  });
   return d;
 }
 
@@ -176,9 +178,10 @@ namespace {
 /// For one part of the matrix: adds A x and |A| |x| (interleaved) to `products`, and A^T x and
 /// |A|^T |x| to `transposed`; x_row belongs to the rows, x_col to the columns.
 template <class T>
-void accumulate_both(const Csr<T>& A, std::span<const double> x_row, std::span<const double> x_col,
+void accumulate_both(const Csr<T>& A, LocalIndex begin, LocalIndex end,
+                     std::span<const double> x_row, std::span<const double> x_col,
                      std::span<double> products, std::span<double> transposed) {
-  for (LocalIndex i = 0; i < A.n_rows; ++i) {
+  for (LocalIndex i = begin; i < end; ++i) {
     const auto u = static_cast<std::size_t>(i);
     for (Offset k = A.begin(i); k < A.end(i); ++k) {
       const auto j = static_cast<std::size_t>(A.cols[static_cast<std::size_t>(k)]);
@@ -191,6 +194,31 @@ void accumulate_both(const Csr<T>& A, std::span<const double> x_row, std::span<c
   }
 }
 
+/// The same for all rows, on threads. They have sums for the columns of their own, so that these
+/// are the same on any number of threads but for round-off.
+template <class T>
+void accumulate_both(const Csr<T>& A, std::span<const double> x_row, std::span<const double> x_col,
+                     std::span<double> products, std::span<double> transposed) {
+  const int parts = parallel::parts_of(A.cols.size() + transposed.size());
+  std::vector<std::vector<double>> others(static_cast<std::size_t>(parts));
+  parallel::run(parts, [&](int part) {
+    std::span<double> mine = transposed;
+    if (part > 0) {
+      std::vector<double>& own = others[static_cast<std::size_t>(part)];
+      own.assign(transposed.size(), 0.0);
+      mine = own;
+    }
+    accumulate_both(A, parallel::row_part(A.row_ptr, parts, part),
+                    parallel::row_part(A.row_ptr, parts, part + 1), x_row, x_col, products, mine);
+  });
+  if (parts == 1) return;
+  parallel::for_range(transposed.size(), [&](std::size_t begin, std::size_t end) {
+    for (std::size_t part = 1; part < others.size(); ++part) {
+      for (std::size_t k = begin; k < end; ++k) transposed[k] += others[part][k];
+    }
+  });
+}
+
 }  // namespace
 
 template <class T>
@@ -198,10 +226,12 @@ bool is_symmetric(const DistMatrix<T>& A) {
   if (!(A.rows() == A.cols())) return false;
   const std::size_t n = size(A.on());
   std::vector<double> x(n);
-  for (std::size_t i = 0; i < n; ++i) {
-    // Away from zero, so that no column is overlooked.
-    x[i] = 0.5 + hash_uniform(static_cast<std::uint64_t>(A.rows().begin()) + i, 17);
-  }
+  parallel::for_range(n, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) {
+      // Away from zero, so that no column is overlooked.
+      x[i] = 0.5 + hash_uniform(static_cast<std::uint64_t>(A.rows().begin()) + i, 17);
+    }
+  });
   std::vector<double> x_ghosts(static_cast<std::size_t>(A.n_ghosts()));
   A.exchange().forward(std::span<const double>(x), std::span<double>(x_ghosts));
   std::vector<double> products(2 * n, 0.0);
