@@ -18,6 +18,7 @@
 #include "nodewise/matrix/recompute.hpp"
 #include "nodewise/solve/krylov.hpp"
 #include "nodewise/solve/matrix_operator.hpp"
+#include "nodewise/solve/vector_ops.hpp"
 
 #include "amg_support.hpp"
 #include "threads_support.hpp"
@@ -98,6 +99,55 @@ TEST(ThreadedProducts, OfPointsAreTheSameBits) {
     test::expect_same_bits(matrix::GalerkinProduct<double>(*A, P, C, unknowns).recompute(*A), C,
                            "again");
   }
+}
+
+TEST(ThreadedVectors, AreTheSameBits) {
+  if (!test::can_test_threads()) GTEST_SKIP() << "no threads on so many ranks, or none at all";
+  constexpr std::size_t n = 40000, n_basis = 5;
+  const auto numbers = [](unsigned seed) {
+    Array<double> x(n);
+    for (std::size_t i = 0; i < n; ++i) x[i] = std::sin(static_cast<double>(i + 17 * seed));
+    return x;
+  };
+  std::vector<Array<double>> basis;
+  for (unsigned j = 0; j < n_basis; ++j) basis.push_back(numbers(j));
+  const std::vector<double> c = {0.1, -0.2, 0.3, 0.7, 1.1};
+  const auto results = [&] {
+    Array<double> w = numbers(9);
+    std::vector<double> first(n_basis + 1), second(n_basis + 1);
+    solve::dots_with_basis<double>(basis, w, first);
+    solve::project_and_dot<double>(basis, c, w, second);
+    solve::combine<double>(basis, c, 1.0, 0.3, w);
+    solve::scale<double>(3.0, w);
+    first.insert(first.end(), second.begin(), second.end());
+    first.push_back(solve::dot_local<double>(w, basis[0]));
+    first.push_back(solve::update<double>(0.1, basis[1], basis[2], w, basis[3]));
+    basis[3] = numbers(3);
+    first.insert(first.end(), w.begin(), w.end());
+    return first;
+  };
+  const auto expected = results();
+  for (const int threads : {2, 3}) {
+    const Threads guard(threads);
+    EXPECT_EQ(results(), expected) << threads << " threads";
+  }
+}
+
+TEST(ThreadedGmres, HasTheSameBits) {
+  if (!test::can_test_threads()) GTEST_SKIP() << "no threads on so many ranks, or none at all";
+  const auto A = problem(Problem::laplace27, 30);
+  const solve::MatrixOperator<double> op(A);
+  const std::vector<double> b = vector_for(A->rows(), 4);
+  const auto solution = [&] {
+    std::vector<double> x(b.size(), 0.0);
+    const auto report =
+        solve::gmres<double>(op, nullptr, b, x, {.max_iterations = 6, .restart = 4});
+    EXPECT_EQ(report.iterations, 6);
+    return x;
+  };
+  const std::vector<double> expected = solution();
+  const Threads threads(3);
+  EXPECT_EQ(solution(), expected);
 }
 
 /// Which sweep a row belongs to: rank and thread. `row_ptr` is of points of so many rows.

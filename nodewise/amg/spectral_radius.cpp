@@ -8,8 +8,10 @@
 #include <Eigen/Eigenvalues>
 
 #include "nodewise/base/hash.hpp"
+#include "nodewise/base/parallel.hpp"
 #include "nodewise/matrix/operations.hpp"
 #include "nodewise/mpi/agree.hpp"
+#include "nodewise/solve/sums_in_pieces.hpp"
 #include "nodewise/solve/vector_ops.hpp"
 
 namespace nodewise::amg {
@@ -43,10 +45,12 @@ template <class T>
 Array<T> start_vector(const DistMatrix<T>& A, std::span<const T> inverse, int seed) {
   Array<T> v(inverse.size());
   const auto first = static_cast<std::uint64_t>(A.rows().begin() - A.rows().first());
-  for (std::size_t i = 0; i < v.size(); ++i) {
-    const double u = 2 * hash_uniform(first + i, static_cast<std::uint64_t>(seed)) - 1;
-    v[i] = static_cast<T>(u * std::sqrt(static_cast<double>(inverse[i])));
-  }
+  parallel::for_range(v.size(), [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) {
+      const double u = 2 * hash_uniform(first + i, static_cast<std::uint64_t>(seed)) - 1;
+      v[i] = static_cast<T>(u * std::sqrt(static_cast<double>(inverse[i])));
+    }
+  });
   return v;
 }
 
@@ -54,9 +58,13 @@ Array<T> start_vector(const DistMatrix<T>& A, std::span<const T> inverse, int se
 template <class T>
 double square_local(std::span<const T> v, std::span<const T> inverse) {
   double sum = 0;
-  for (std::size_t i = 0; i < v.size(); ++i) {
-    if (inverse[i] != T{}) sum += double(v[i]) * double(v[i]) / double(inverse[i]);
-  }
+  solve::sum_in_pieces(v.size(), 1, std::span(&sum, 1),
+                       [&](std::size_t begin, std::size_t end, std::span<double> into) {
+                         for (std::size_t i = begin; i < end; ++i) {
+                           if (inverse[i] != T{})
+                             into[0] += double(v[i]) * double(v[i]) / double(inverse[i]);
+                         }
+                       });
   return sum;
 }
 
@@ -77,9 +85,11 @@ void recur(std::span<const T> w, std::span<const T> inverse, double alpha, std::
   const T a = static_cast<T>(alpha);
   const T b = static_cast<T>(beta);
   const T factor = static_cast<T>(1 / next_beta);
-  for (std::size_t i = 0; i < w.size(); ++i) {
-    before[i] = factor * (inverse[i] * w[i] - a * v[i] - b * before[i]);
-  }
+  parallel::for_range(w.size(), [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) {
+      before[i] = factor * (inverse[i] * w[i] - a * v[i] - b * before[i]);
+    }
+  });
 }
 
 template <class T>
@@ -91,14 +101,20 @@ struct Vectors {
 /// squares of alpha, beta and the next beta.
 template <class T>
 std::array<double, 2> step_sums(const DistMatrix<T>& A, const Vectors<T>& x) {
-  double along = 0;
-  double square = 0;
-  for (std::size_t i = 0; i < x.w.size(); ++i) {
-    const double w = x.inverse[i] == T{} ? 0.0 : double(x.w[i]);
-    along += w * double(x.v[i]);
-    square += w * w * double(x.inverse[i]);
-  }
-  return sum_all(A.comm(), along, square);
+  std::array<double, 2> sums;
+  solve::sum_in_pieces(x.w.size(), 1, sums,
+                       [&](std::size_t begin, std::size_t end, std::span<double> into) {
+                         double along = 0;
+                         double square = 0;
+                         for (std::size_t i = begin; i < end; ++i) {
+                           const double w = x.inverse[i] == T{} ? 0.0 : double(x.w[i]);
+                           along += w * double(x.v[i]);
+                           square += w * w * double(x.inverse[i]);
+                         }
+                         into[0] = along;
+                         into[1] = square;
+                       });
+  return sum_all(A.comm(), sums[0], sums[1]);
 }
 
 template <class T>
@@ -128,7 +144,9 @@ void arnoldi(const DistMatrix<T>& A, Vectors<T>& x, Projection& projection) {
   for (Eigen::Index k = 0; k < steps; ++k) {
     const std::size_t n = basis.size();
     matrix::multiply(A, std::span<const T>(basis.back()), std::span<T>(x.w));
-    for (std::size_t i = 0; i < x.w.size(); ++i) x.w[i] *= x.inverse[i];
+    parallel::for_range(x.w.size(), [&](std::size_t begin, std::size_t end) {
+      for (std::size_t i = begin; i < end; ++i) x.w[i] *= x.inverse[i];
+    });
     std::vector<double> first(n + 1), second(n + 1);
     solve::dots_with_basis<T>(basis, x.w, first);
     solve::sum_parts(A.comm(), first);

@@ -5,6 +5,7 @@
 
 #include "nodewise/base/parallel.hpp"
 #include "nodewise/mpi/ledger.hpp"
+#include "nodewise/solve/sums_in_pieces.hpp"
 
 namespace nodewise::solve {
 
@@ -32,8 +33,12 @@ double sum_range(std::size_t begin, std::size_t end, Term term) {
 
 template <class Term>
 double sum_terms(std::size_t n, Term term) {
-  return parallel::sum(
-      n, [&](std::size_t begin, std::size_t end) { return sum_range(begin, end, term); });
+  double sum = 0;
+  sum_in_pieces(n, 1, std::span(&sum, 1),
+                [&](std::size_t begin, std::size_t end, std::span<double> into) {
+                  into[0] = sum_range(begin, end, term);
+                });
+  return sum;
 }
 
 // Entries of a block of w and of the whole basis that stay in the cache together.
@@ -56,10 +61,11 @@ void add_multiples(std::span<const Array<T>> basis, std::span<const double> coef
   }
 }
 
+/// Calls work(first, block) for the blocks of w between begin and end.
 template <class T, class Work>
-void for_blocks(std::span<T> w, Work work) {
-  for (std::size_t first = 0; first < w.size(); first += block_length) {
-    work(first, w.subspan(first, std::min(block_length, w.size() - first)));
+void for_blocks(std::span<T> w, std::size_t begin, std::size_t end, Work work) {
+  for (std::size_t first = begin; first < end; first += block_length) {
+    work(first, w.subspan(first, std::min(block_length, end - first)));
   }
 }
 
@@ -125,7 +131,11 @@ void xpby(std::span<const T> z, double beta, std::span<T> p) {
 
 template <class T>
 void scale(double alpha, std::span<T> x) {
-  for (T& value : x) value = static_cast<T>(alpha * static_cast<double>(value));
+  parallel::for_range(x.size(), [=](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) {
+      x[i] = static_cast<T>(alpha * static_cast<double>(x[i]));
+    }
+  });
 }
 
 template <class T>
@@ -144,28 +154,34 @@ double max_abs(std::span<const T> x) {
 template <class T>
 void dots_with_basis(std::span<const Array<T>> basis, std::span<const T> w,
                      std::span<double> dots) {
-  std::fill(dots.begin(), dots.end(), 0.0);
-  for_blocks(w, [&](std::size_t first, std::span<const T> block) {
-    add_dots<T>(basis, first, block, dots);
-  });
+  sum_in_pieces(w.size(), dots.size(), dots,
+                [&](std::size_t begin, std::size_t end, std::span<double> sums) {
+                  for_blocks(w, begin, end, [&](std::size_t first, std::span<const T> block) {
+                    add_dots<T>(basis, first, block, sums);
+                  });
+                });
 }
 
 template <class T>
 void project_and_dot(std::span<const Array<T>> basis, std::span<const double> coefficients,
                      std::span<T> w, std::span<double> dots) {
-  std::fill(dots.begin(), dots.end(), 0.0);
-  for_blocks(w, [&](std::size_t first, std::span<T> block) {
-    add_multiples<T>(basis, coefficients, -1.0, first, block);
-    add_dots<T>(basis, first, block, dots);
-  });
+  sum_in_pieces(w.size(), dots.size(), dots,
+                [&](std::size_t begin, std::size_t end, std::span<double> sums) {
+                  for_blocks(w, begin, end, [&](std::size_t first, std::span<T> block) {
+                    add_multiples<T>(basis, coefficients, -1.0, first, block);
+                    add_dots<T>(basis, first, block, sums);
+                  });
+                });
 }
 
 template <class T>
 void combine(std::span<const Array<T>> basis, std::span<const double> coefficients, double sign,
              double factor, std::span<T> y) {
-  for_blocks(y, [&](std::size_t first, std::span<T> block) {
-    add_multiples<T>(basis, coefficients, sign, first, block);
-    if (factor != 1.0) scale(factor, block);
+  for_ranges(y.size(), basis.size() + 1, [&](std::size_t begin, std::size_t end) {
+    for_blocks(y, begin, end, [&](std::size_t first, std::span<T> block) {
+      add_multiples<T>(basis, coefficients, sign, first, block);
+      if (factor != 1.0) scale(factor, block);
+    });
   });
 }
 

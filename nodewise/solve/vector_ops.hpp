@@ -1,5 +1,6 @@
 // Operations on this rank's part of vectors, fused where that saves passes over memory. Sums are
-// accumulated in double for either value type. All local; global results come from sum_all().
+// accumulated in double for either value type. The results are the same, bit for bit, on any number
+// of threads. All local; global results come from sum_all().
 #pragma once
 
 #include <array>
