@@ -2,6 +2,7 @@
 // virtual ranks in one process, and the worked example of the paper.
 #include <gtest/gtest.h>
 
+#include "nodewise/comm/forecast.hpp"
 #include "nodewise/comm/route/direct.hpp"
 #include "nodewise/comm/route/three_step.hpp"
 #include "nodewise/comm/route/two_step.hpp"
@@ -107,6 +108,146 @@ TEST(ThreeStep, RandomPatternsAndTopologies) {
     }
     expect_balanced(crossing, topology, true);
     expect_balanced(crossing, topology, false);
+  });
+}
+
+/// What every rank foresees of its direct plan.
+std::vector<Forecast> forecasts_of(const std::vector<Plan>& direct, const Topology& topology) {
+  std::vector<Forecast> forecasts;
+  for (int r = 0; r < topology.n_ranks(); ++r) {
+    std::vector<std::int64_t> facts;
+    for (const int other : topology.ranks_on(topology.node(r))) {
+      const auto words = Forecast::facts(direct[static_cast<std::size_t>(other)], topology, other);
+      facts.insert(facts.end(), words.begin(), words.end());
+    }
+    forecasts.emplace_back(direct[static_cast<std::size_t>(r)], topology, r, facts);
+  }
+  return forecasts;
+}
+
+std::vector<int> ranks_of(const std::vector<MessageSize>& messages) {
+  std::vector<int> ranks;
+  for (const MessageSize& m : messages) ranks.push_back(m.rank);
+  return ranks;
+}
+
+TEST(Forecast, TellsTheMessagesOfTwoStep) {
+  for_random_cases([](const std::vector<Pattern>& patterns, const Topology& topology) {
+    if (topology.n_nodes() == 1) return;  // all routes are direct
+    const std::vector<Plan> direct = plan_direct(patterns);
+    const std::vector<Plan> plans = plan_two_step(patterns, topology);
+    const std::vector<Forecast> forecasts = forecasts_of(direct, topology);
+    for (std::size_t r = 0; r < plans.size(); ++r) {
+      const auto said = forecasts[r].sizes(Route::two_step);
+      const auto real = sizes_of(plans[r]);
+      EXPECT_EQ(forecasts[r].sizes(Route::direct).front().sent, sizes_of(direct[r]).front().sent);
+      for (std::size_t s = 0; s < real.size(); ++s) {
+        EXPECT_EQ(said[s].sent, real[s].sent);
+        ASSERT_EQ(ranks_of(said[s].received), ranks_of(real[s].received));
+        for (std::size_t m = 0; m < real[s].received.size(); ++m) {
+          EXPECT_LE(said[s].received[m].entries, real[s].received[m].entries);
+        }
+      }
+    }
+  });
+}
+
+/// How many entries a rank sends to which node in a stage.
+std::map<int, std::int64_t> entries_to_nodes(const StageSizes& stage, const Topology& topology) {
+  std::map<int, std::int64_t> entries;
+  for (const MessageSize& m : stage.sent) entries[topology.node(m.rank)] += m.entries;
+  return entries;
+}
+
+/// Whether all nodes that a node sends to have as many ranks for it as it has for them.
+bool others_share(const std::vector<std::vector<StageSizes>>& real, const Topology& topology,
+                  int node) {
+  std::set<std::pair<int, int>> pairs;
+  for (int r = 0; r < topology.n_ranks(); ++r) {
+    for (const auto& to : entries_to_nodes(real[static_cast<std::size_t>(r)][1], topology)) {
+      pairs.emplace(topology.node(r), to.first);
+    }
+  }
+  const auto ranks_for_each = [&](int n, bool out) {
+    const auto partners = std::count_if(pairs.begin(), pairs.end(), [&](const auto& pair) {
+      return (out ? pair.first : pair.second) == n;
+    });
+    return std::max<std::ptrdiff_t>(1, std::ssize(topology.ranks_on(n)) / partners);
+  };
+  return std::all_of(pairs.begin(), pairs.end(), [&](const auto& pair) {
+    return pair.first != node || ranks_for_each(node, true) <= ranks_for_each(pair.second, false);
+  });
+}
+
+TEST(Forecast, TellsWhatThreeStepSendsBetweenNodes) {
+  int n_exact = 0, n_bounds = 0;
+  for_random_cases([&](const std::vector<Pattern>& patterns, const Topology& topology) {
+    if (topology.n_nodes() == 1) return;
+    const std::vector<Plan> direct = plan_direct(patterns);
+    const std::vector<Forecast> forecasts = forecasts_of(direct, topology);
+    std::vector<std::vector<StageSizes>> real, said;
+    for (const Plan& plan : plan_three_step(patterns, topology)) real.push_back(sizes_of(plan));
+    for (const Forecast& f : forecasts) said.push_back(f.sizes(Route::three_step));
+    for (int node = 0; node < topology.n_nodes(); ++node) {
+      std::map<int, std::int64_t> all_said, all_real;
+      const bool exact = others_share(real, topology, node);
+      (exact ? n_exact : n_bounds) += 1;
+      for (const int rank : topology.ranks_on(node)) {
+        const auto r = static_cast<std::size_t>(rank);
+        ASSERT_EQ(said[r].size(), 3U);
+        const auto across_said = entries_to_nodes(said[r][1], topology);
+        const auto across_real = entries_to_nodes(real[r][1], topology);
+        for (const auto& [to, n] : across_said) all_said[to] += n;
+        for (const auto& [to, n] : across_real) all_real[to] += n;
+        EXPECT_LE(real[r][1].sent.size(), said[r][1].sent.size());
+        if (!exact) continue;
+        EXPECT_EQ(across_said, across_real);
+        ASSERT_EQ(ranks_of(said[r][0].sent), ranks_of(real[r][0].sent));
+        EXPECT_EQ(ranks_of(said[r][0].received), ranks_of(real[r][0].received));
+        for (std::size_t m = 0; m < real[r][0].sent.size(); ++m) {
+          EXPECT_GE(said[r][0].sent[m].entries, real[r][0].sent[m].entries);
+        }
+      }
+      EXPECT_EQ(all_said, all_real);
+    }
+  });
+  EXPECT_GT(n_exact, 1000);
+  EXPECT_GT(n_bounds, 50);
+}
+
+// What one rank spreads on its node is what others there await, and no less than is needed.
+TEST(Forecast, TellsHowThreeStepSpreads) {
+  for_random_cases([](const std::vector<Pattern>& patterns, const Topology& topology) {
+    if (topology.n_nodes() == 1) return;
+    const std::vector<Plan> direct = plan_direct(patterns);
+    const std::vector<Forecast> forecasts = forecasts_of(direct, topology);
+    std::map<std::pair<int, int>, std::int64_t> sent, received;
+    for (int r = 0; r < topology.n_ranks(); ++r) {
+      const auto stage = forecasts[static_cast<std::size_t>(r)].sizes(Route::three_step).at(2);
+      for (const MessageSize& m : stage.sent) sent[{r, m.rank}] = m.entries;
+      for (const MessageSize& m : stage.received) received[{m.rank, r}] = m.entries;
+    }
+    EXPECT_EQ(sent, received);
+    for (const auto& [ranks, entries] : sent) {
+      EXPECT_TRUE(topology.same_node(ranks.first, ranks.second));
+      EXPECT_GT(entries, 0);
+    }
+    for (int r = 0; r < topology.n_ranks(); ++r) {
+      // One rank of the node may have brought everything in for itself.
+      std::int64_t needed = 0, spread = 0;
+      const StageSizes straight = sizes_of(direct[static_cast<std::size_t>(r)]).front();
+      for (const MessageSize& m : straight.received) {
+        if (!topology.same_node(r, m.rank)) needed += m.entries;
+      }
+      for (const auto& [ranks, entries] : received) {
+        if (ranks.second == r) spread += entries;
+      }
+      const StageSizes cross =
+          forecasts[static_cast<std::size_t>(r)].sizes(Route::three_step).at(1);
+      if (cross.received.empty()) {
+        EXPECT_GE(spread, needed);
+      }
+    }
   });
 }
 

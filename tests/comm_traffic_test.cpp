@@ -3,6 +3,7 @@
 
 #include "nodewise/comm/discovery.hpp"
 #include "nodewise/comm/exchange.hpp"
+#include "nodewise/comm/forecast.hpp"
 #include "nodewise/comm/pattern.hpp"
 #include "nodewise/comm/route/direct.hpp"
 #include "nodewise/comm/route/route.hpp"
@@ -177,6 +178,45 @@ TEST(Traffic, MpiSendsExactlyThePlanOfEveryRouteOnEveryNodeMap) {
     expect_calls_of_plan(comm,
                          test::three_step_by_hand(layout, comm->topology(), ghosts, comm->rank()),
                          map.node_of_rank);
+  }
+}
+
+// Told from the direct plan; every rank needs entries of most others.
+TEST(Traffic, OfTheRoutesIsForeseenOnEveryNodeMap) {
+  for (const auto& map : test::node_maps(test::test_comm()->size())) {
+    SCOPED_TRACE(map.name);
+    const auto comm = mpi::Comm::create(MPI_COMM_WORLD, map.node_of_rank);
+    const mpi::Topology& topology = comm->topology();
+    const std::vector<GlobalIndex> starts = [&] {
+      std::vector<GlobalIndex> of_ranks;
+      for (int r = 0; r <= comm->size(); ++r) of_ranks.push_back(20 * r);
+      return of_ranks;
+    }();
+    const Layout layout(comm, starts);
+    const auto ghosts = all_ghosts(layout, 0.4);
+    const Pattern pattern =
+        discover_pattern(layout, ghosts[static_cast<std::size_t>(comm->rank())]);
+    const Plan direct = make_plan(*comm, pattern, Route::direct);
+    const Forecast foreseen = forecast(*comm, direct);
+    // All nodes talk to all: only a smaller one has fewer ranks for the exchange of two.
+    bool even = true;
+    for (int node = 0; node < topology.n_nodes(); ++node) {
+      even = even && topology.ranks_on(node).size() == topology.ranks_on(0).size();
+    }
+    for (const Route route : {Route::direct, Route::two_step, Route::three_step}) {
+      const Traffic said = traffic(foreseen.sizes(route), topology, comm->rank());
+      const Traffic real = traffic(make_plan(*comm, pattern, route), topology, comm->rank());
+      const mpi::Comm& node = comm->node();
+      EXPECT_EQ(mpi::sum(node, said.entries_off_node), mpi::sum(node, real.entries_off_node));
+      if (route != Route::three_step || even) {
+        EXPECT_EQ(said.messages_off_node, real.messages_off_node);
+        EXPECT_EQ(said.entries_off_node, real.entries_off_node);
+      }
+      EXPECT_GE(said.messages_off_node, real.messages_off_node);
+      if (route == Route::three_step) continue;
+      EXPECT_EQ(said.messages_on_node, real.messages_on_node);
+      EXPECT_EQ(said.entries_on_node, real.entries_on_node);
+    }
   }
 }
 

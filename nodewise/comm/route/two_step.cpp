@@ -55,10 +55,8 @@ class TwoStep : public Planner {
   }
 
  private:
-  /// The rank on the node of `other` that stands for `rank`.
   int corresponding(int rank, int other) const {
-    const auto there = topology_.ranks_on(topology_.node(other));
-    return there[topology_.place_on_node(rank) % there.size()];
+    return corresponding_rank(topology_, rank, other);
   }
   int next_hop(int dest) const {
     return topology_.same_node(rank_, dest) ? dest : corresponding(rank_, dest);
@@ -103,6 +101,11 @@ class TwoStep : public Planner {
 };
 
 }  // namespace
+
+int corresponding_rank(const mpi::Topology& topology, int rank, int other) {
+  const auto there = topology.ranks_on(topology.node(other));
+  return there[topology.place_on_node(rank) % there.size()];
+}
 
 std::unique_ptr<Planner> two_step(const Pattern& pattern, const mpi::Topology& topology, int rank) {
   return std::make_unique<TwoStep>(pattern, topology, rank);
