@@ -197,7 +197,9 @@ TEST(Traffic, OfTheRoutesIsForeseenOnEveryNodeMap) {
     const Pattern pattern =
         discover_pattern(layout, ghosts[static_cast<std::size_t>(comm->rank())]);
     const Plan direct = make_plan(*comm, pattern, Route::direct);
-    const Forecast foreseen = forecast(*comm, direct);
+    std::optional<Error> failure;
+    const Forecast foreseen = forecast(*comm, direct, failure);
+    ASSERT_FALSE(failure);
     // All nodes talk to all: only a smaller one has fewer ranks for the exchange of two.
     bool even = true;
     for (int node = 0; node < topology.n_nodes(); ++node) {

@@ -241,18 +241,52 @@ struct LevelChoice {
   std::shared_ptr<const TransportDecision> transport;
 };
 
+/// Whether a level with so many rows may have a coarser one.
+bool may_coarsen(GlobalIndex rows, const Options& options, int level) {
+  return rows > options.max_coarse_rows && level + 1 < options.max_levels;
+}
+/// Whether a level that has none is solved directly.
+bool may_solve_directly(GlobalIndex rows, const Options& options) {
+  return options.coarse_solve != CoarseSolve::relaxation &&
+         rows <= std::max<GlobalIndex>(max_direct_rows, options.max_coarse_rows);
+}
+
+constexpr const char* nothing_exchanged = "a level that is solved directly exchanges nothing";
+
+/// Local. What is left to a choice, where there is nothing to choose: direct, point to point.
+template <class T>
+void leave_as_it_is(LevelChoice<T>& choice) {
+  LevelRoutes& routes = choice.routes.routes;
+  const auto take = [](comm::Route& route, std::shared_ptr<const RouteDecision>& why) {
+    if (route != comm::Route::automatic) return;
+    route = comm::Route::direct;
+    why = std::make_shared<const RouteDecision>(straight(nothing_exchanged));
+  };
+  take(routes.solve, choice.routes.solve);
+  take(routes.setup, choice.routes.setup);
+  if (routes.solve_transport == comm::Transport::automatic) {
+    auto why = std::make_shared<TransportDecision>();
+    why->reason = nothing_exchanged;
+    routes.solve_transport = why->chosen;
+    choice.transport = std::move(why);
+  }
+}
+
 /// Collective. As the options have it, or the model, or a trial. The matrix for the solve then goes
-/// over all of it.
+/// over all of it. The product with the finest matrix is the Krylov method's, too.
 template <class T>
 LevelChoice<T> choose_for(const MatrixPointer<T>& A, const Options& options, int level) {
   const LevelRoutes wanted = routes_of_level(options, level);
   LevelChoice<T> choice = {{wanted, nullptr, nullptr, A, A}, nullptr};
   ChosenRoutes<T>& routes = choice.routes;
-  if (is_automatic(wanted)) {
+  const GlobalIndex rows = A->rows().n_global();
+  if (level > 0 && !may_coarsen(rows, options, level) && may_solve_directly(rows, options)) {
+    leave_as_it_is(choice);
+  } else if (is_automatic(wanted)) {
     routes =
         options.machine ? choose_routes(A, wanted, *options.machine) : choose_routes(A, wanted);
   }
-  if (wanted.solve_transport == comm::Transport::automatic) {
+  if (routes.routes.solve_transport == comm::Transport::automatic) {
     const auto chosen = choose_transport(
         routed(routes.for_solve, routes.routes.solve, comm::Transport::point_to_point));
     routes.for_solve = chosen.A;
@@ -380,15 +414,12 @@ Hierarchy<T>::Hierarchy(std::shared_ptr<const DistMatrix<T>> A, const Options& o
     info.route_choice = chosen.solve;
     info.setup_route_choice = chosen.setup;
     info.transport_choice = choice.transport;
-    const bool may_coarsen =
-        info.rows > options_.max_coarse_rows && depth + 1 < options_.max_levels;
-    A = may_coarsen ? coarsen_level(level, A, routes, options_) : nullptr;
+    A = may_coarsen(info.rows, options_, depth) ? coarsen_level(level, A, routes, options_)
+                                                : nullptr;
     if (level.transfer.P) {
       info.interpolation_nonzeros = level.transfer.P->nnz_global();
     } else {
-      level.solved_directly =
-          options_.coarse_solve != CoarseSolve::relaxation &&
-          info.rows <= std::max<GlobalIndex>(max_direct_rows, options_.max_coarse_rows);
+      level.solved_directly = may_solve_directly(info.rows, options_);
     }
     if (!failure) failure = level.transfer.failure;
     info.coarse_solver = apply_to(*cycle_, level, level.A, options_, symmetric_, failure);

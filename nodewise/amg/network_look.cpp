@@ -15,30 +15,23 @@ namespace nodewise::amg {
 namespace {
 
 constexpr std::size_t most_pairs = 4;
-constexpr int burst = 8;             ///< messages of a rank that sends alone
-constexpr int shared_burst = 4;      ///< messages of each of several ranks
+constexpr int burst = 4;             ///< short messages of a rank that sends alone
+constexpr int shared_burst = 3;      ///< of each of several ranks
 constexpr int short_bytes = 8;       ///< a vector's entry
 constexpr int long_bytes = 1 << 15;  ///< long enough for rates, too short for a rendezvous
-constexpr int rounds = 3;
+constexpr int rounds = 2;            ///< of a pair alone
 
-/// What is timed: two ranks exchange one message, or several at once.
-enum What {
-  on_node_one,
-  on_node_burst,
-  on_node_long,
-  off_node_one,
-  off_node_burst,
-  off_node_long,
-  shared_short,  ///< several pairs at a time
-  shared_long,
-  n_whats
-};
+/// Who exchanges at a time.
+enum Who { on_node, off_node, several_pairs, n_whos };
+/// When something has arrived, since this rank began.
+enum What { first_short, last_short, last_long, n_whats };
 
 /// The times of this rank, 0 where it had no part; then of the slowest rank of each round.
-using Samples = std::array<double, static_cast<std::size_t>(n_whats) * rounds>;
+using Samples = std::array<double, static_cast<std::size_t>(n_whos) * rounds * n_whats>;
 
-double& sample(Samples& samples, int what, int round) {
-  return samples[static_cast<std::size_t>(what) * rounds + static_cast<std::size_t>(round)];
+double& sample(Samples& samples, Who who, int round, What what) {
+  const int place = (static_cast<int>(who) * rounds + round) * n_whats + static_cast<int>(what);
+  return samples[static_cast<std::size_t>(place)];
 }
 
 /// Who talks to whom.
@@ -64,21 +57,16 @@ class Look {
 
   /// Ranks that are in none of the pairs of a measurement leave it out.
   Samples run() {
-    if (const int other = partner_between_nodes(seats_.n_pairs); other >= 0) meet(other);
-    if (seats_.n_pairs > 1) {
-      exchange_together(shared_short, shared_burst, short_bytes);
-      exchange_together(shared_long, 1, long_bytes);
+    if (const int other = partner_between_nodes(seats_.n_pairs); other >= 0) {
+      meet(other);
+      if (seats_.n_pairs > 1) exchange(other, several_pairs, 0, shared_burst);
     }
     if (const int other = partner_between_nodes(1); other >= 0) {
-      exchange(other, off_node_one, 1, short_bytes);
-      exchange(other, off_node_burst, burst, short_bytes);
-      exchange(other, off_node_long, 1, long_bytes);
+      for (int round = 0; round < rounds; ++round) exchange(other, off_node, round, burst);
     }
     if (const int other = partner_on_node(); other >= 0) {
       meet(other);
-      exchange(other, on_node_one, 1, short_bytes);
-      exchange(other, on_node_burst, burst, short_bytes);
-      exchange(other, on_node_long, 1, long_bytes);
+      for (int round = 0; round < rounds; ++round) exchange(other, on_node, round, burst);
     }
     return samples_;
   }
@@ -100,130 +88,111 @@ class Look {
     return comm_.rank() == ranks[0] ? ranks[1] : ranks[0];
   }
 
-  bool is_seated() const {
-    const int node = comm_.topology().node(comm_.rank());
-    return node == seats_.nodes[0] || node == seats_.nodes[1];
+  void send(int other, int bytes, MPI_Request* request) {
+    comm_.count_message(other, bytes);
+    mpi::check(
+        MPI_Isend(outgoing_.data(), bytes, MPI_BYTE, other, mpi::tag_look, comm_.get(), request),
+        "MPI_Isend");
   }
-
-  void post_receives(int other, int n, int bytes) {
-    for (int k = 0; k < n; ++k) {
-      mpi::check(MPI_Irecv(incoming_.data() + static_cast<std::ptrdiff_t>(k) * short_bytes, bytes,
-                           MPI_BYTE, other, mpi::tag_look, comm_.get(), &requests_[n_requests_++]),
-                 "MPI_Irecv");
-    }
+  void receive(int other, int bytes, int place, MPI_Request* request) {
+    mpi::check(MPI_Irecv(incoming_.data() + static_cast<std::ptrdiff_t>(place) * short_bytes, bytes,
+                         MPI_BYTE, other, mpi::tag_look, comm_.get(), request),
+               "MPI_Irecv");
   }
-  void post_sends(int other, int n, int bytes) {
-    for (int k = 0; k < n; ++k) {
-      comm_.count_message(other, bytes);
-      mpi::check(MPI_Isend(outgoing_.data(), bytes, MPI_BYTE, other, mpi::tag_look, comm_.get(),
-                           &requests_[n_requests_++]),
-                 "MPI_Isend");
-    }
-  }
-  void wait() {
-    const auto n = static_cast<int>(std::exchange(n_requests_, 0));
-    mpi::check(MPI_Waitall(n, requests_.data(), MPI_STATUSES_IGNORE), "MPI_Waitall");
+  static void wait(MPI_Request* requests, int n) {
+    mpi::check(MPI_Waitall(n, requests, MPI_STATUSES_IGNORE), "MPI_Waitall");
   }
 
   /// There and back: a new connection is made by one of the two.
   void meet(int other) {
     const mpi::Communicating communicating(comm_);
-    const auto send = [&] { post_sends(other, 1, short_bytes), wait(); };
-    const auto receive = [&] { post_receives(other, 1, short_bytes), wait(); };
     const bool begins = comm_.rank() < other;
-    if (begins) send();
-    receive();
-    if (!begins) send();
-  }
-
-  /// Both send n messages at once: a stage of an exchange.
-  double timed_exchange(int other, int n, int bytes) {
-    const mpi::Communicating communicating(comm_);
-    const Timer timer;
-    post_receives(other, n, bytes);
-    post_sends(other, n, bytes);
-    wait();
-    return timer.seconds();
-  }
-
-  void exchange(int other, What what, int n, int bytes) {
-    for (int round = 0; round < rounds; ++round) {
-      sample(samples_, what, round) = timed_exchange(other, n, bytes);
+    for (const bool sends : {begins, !begins}) {
+      MPI_Request request = MPI_REQUEST_NULL;
+      if (sends) send(other, short_bytes, &request);
+      if (!sends) receive(other, short_bytes, 0, &request);
+      wait(&request, 1);
     }
   }
 
-  /// All pairs at a time: the ranks of each of the two nodes wait for each other before a round.
-  void exchange_together(What what, int n, int bytes) {
-    if (!is_seated()) return;
-    const int other = partner_between_nodes(seats_.n_pairs);
-    for (int round = 0; round < rounds; ++round) {
-      mpi::max(comm_.node(), std::int32_t{0});
-      if (other >= 0) sample(samples_, what, round) = timed_exchange(other, n, bytes);
+  /// Both send n short messages and a long one at once, as in a stage of an exchange, two times.
+  /// One of the two begins earlier by up to a latency, which the other sees as a shorter way; in
+  /// the next exchange it is the other way round, and their mean is right.
+  void exchange(int other, Who who, int round, int n) {
+    const mpi::Communicating communicating(comm_);
+    std::array<MPI_Request, burst + 1> sends = {}, receives = {};
+    for (int time = 0; time < 2; ++time) {
+      const Timer timer;
+      for (int k = 0; k <= n; ++k) {
+        receive(other, k < n ? short_bytes : long_bytes, k, &receives[static_cast<std::size_t>(k)]);
+      }
+      for (int k = 0; k <= n; ++k) {
+        send(other, k < n ? short_bytes : long_bytes, &sends[static_cast<std::size_t>(k)]);
+      }
+      const auto arrived = [&](What what, int first, int count) {
+        wait(receives.data() + first, count);
+        sample(samples_, who, round, what) += timer.seconds() / 2;
+      };
+      arrived(first_short, 0, 1);
+      arrived(last_short, 1, n - 1);
+      arrived(last_long, n, 1);
+      wait(sends.data(), n + 1);
     }
   }
 
   const mpi::Comm& comm_;
   Seats seats_;
   Samples samples_ = {};
-  std::array<char, long_bytes> outgoing_ = {}, incoming_ = {};
-  std::array<MPI_Request, 2 * static_cast<std::size_t>(burst)> requests_ = {};
-  std::size_t n_requests_ = 0;
+  std::array<char, long_bytes> outgoing_ = {};
+  std::array<char, long_bytes + static_cast<std::size_t>(burst)* short_bytes> incoming_ = {};
 };
 
-/// The quickest round of each: what disturbs one round is no cost of messages.
-class Times {
- public:
-  explicit Times(Samples& slowest) : slowest_(slowest) {}
-
-  double of(What what) const {
-    double least = std::numeric_limits<double>::infinity();
-    for (int round = 0; round < rounds; ++round) {
-      least = std::min(least, sample(slowest_, what, round));
+/// What was seen of some ranks: what disturbs one round is no cost of messages.
+struct Seen {
+  /// n messages a round, of n_pairs pairs together.
+  Seen(Samples& slowest, Who who, int n_rounds, double n_messages, double n_pairs) {
+    double more = std::numeric_limits<double>::infinity(), long_s = more;
+    latency_s = more;
+    for (int round = 0; round < n_rounds; ++round) {
+      const auto of = [&](What what) { return sample(slowest, who, round, what); };
+      latency_s = std::min(latency_s, std::max(of(first_short), 1e-9));  // what no clock tells
+      more = std::min(more, of(last_short));
+      long_s = std::min(long_s, of(last_long) - of(last_short));
     }
-    return std::max(least, 1e-9);  // what no clock tells
+    last_s = std::max(more, latency_s);
+    messages = n_messages;
+    rate = n_pairs * long_bytes / std::max(long_s, 1e-3 * latency_s);
   }
-  bool has(What what) const { return sample(slowest_, what, 0) > 0; }
-  /// One message of those that took no longer together: three rounds of it alone may all have been
-  /// disturbed.
-  double latency(What one, What several) const { return std::min(of(one), of(several)); }
-  /// What each of n things costs that were done beside the first.
-  double more(What what, double latency_s, double n) const {
-    return n > 1 ? std::max(0.0, of(what) - latency_s) / (n - 1) : 0.0;
-  }
-  /// Bytes a second beyond the latency.
-  double rate(What what, double latency_s, double bytes) const {
-    return bytes / std::max(of(what) - latency_s, 1e-3 * of(what));
-  }
+  /// What each message costs that was sent beside the first.
+  double more_s(double one_s) const { return std::max(0.0, last_s - one_s) / (messages - 1); }
 
- private:
-  Samples& slowest_;
+  double latency_s = 0, last_s = 0, messages = 0, rate = 0;
 };
 
 model::Machine machine_of(Samples& slowest, std::size_t n_pairs) {
-  const Times times(slowest);
-  const auto all = static_cast<double>(n_pairs);
   model::Machine machine;
   machine.name = "short look";
   machine.measured = true;
   model::MessageOverheads overheads;
-  double latency_s = times.latency(off_node_one, off_node_burst);
-  if (n_pairs > 1) latency_s = std::min(latency_s, times.of(shared_short));
-  model::MessageParameters off = {latency_s, times.rate(off_node_long, latency_s, long_bytes),
-                                  model::unlimited};
-  // A message costs either end as much.
-  overheads.send_other_node_s = times.more(off_node_burst, latency_s, burst) / 2;
-  overheads.receive_other_node_s = overheads.send_other_node_s;
-  if (n_pairs > 1) {
-    overheads.nic_gap_s = times.more(shared_short, latency_s, all * shared_burst);
-    off.injection_bytes_per_s = times.rate(shared_long, latency_s, all * long_bytes);
-  }
   constexpr auto any_length = static_cast<std::size_t>(model::Protocol::rendezvous);
+  const Seen alone(slowest, off_node, rounds, burst, 1);
+  model::MessageParameters off = {alone.latency_s, alone.rate, model::unlimited};
+  if (n_pairs > 1) {
+    const auto pairs = static_cast<double>(n_pairs);
+    const Seen together(slowest, several_pairs, 1, pairs * shared_burst, pairs);
+    off.latency_s = std::min(off.latency_s, together.latency_s);
+    off.injection_bytes_per_s = together.rate;
+    overheads.nic_gap_s = together.more_s(off.latency_s);
+  }
+  // A message costs either end as much.
+  overheads.send_other_node_s = alone.more_s(off.latency_s) / 2;
+  overheads.receive_other_node_s = overheads.send_other_node_s;
   machine.path(model::Locality::other_node)[any_length] = off;
-  if (times.has(on_node_one)) {
-    const double on_node_s = times.latency(on_node_one, on_node_burst);
-    machine.path(model::Locality::same_node)[any_length] = model::MessageParameters{
-        on_node_s, times.rate(on_node_long, on_node_s, long_bytes), model::unlimited};
-    overheads.send_on_node_s = times.more(on_node_burst, on_node_s, burst) / 2;
+  if (sample(slowest, on_node, 0, last_long) > 0) {
+    const Seen here(slowest, on_node, rounds, burst, 1);
+    machine.path(model::Locality::same_node)[any_length] =
+        model::MessageParameters{here.latency_s, here.rate, model::unlimited};
+    overheads.send_on_node_s = here.more_s(here.latency_s) / 2;
     overheads.receive_on_node_s = overheads.send_on_node_s;
   }
   machine.overheads = overheads;

@@ -2,12 +2,16 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
+#include <optional>
 
 #include <fmt/format.h>
 
 #include "nodewise/amg/network_look.hpp"
 #include "nodewise/amg/route_costs.hpp"
+#include "nodewise/amg/selection.hpp"
 #include "nodewise/amg/time_text.hpp"
+#include "nodewise/comm/forecast.hpp"
 #include "nodewise/mpi/agree.hpp"
 #include "nodewise/mpi/ledger.hpp"
 
@@ -18,9 +22,7 @@ namespace {
 using comm::Route;
 
 constexpr std::array<Route, 3> all_routes = {Route::direct, Route::two_step, Route::three_step};
-
-template <class T>
-using Candidates = std::vector<std::shared_ptr<const matrix::DistMatrix<T>>>;
+constexpr std::size_t n_routes = all_routes.size();
 
 /// What a short look at the network saw.
 std::string describe_look(const model::Machine& machine) {
@@ -34,18 +36,6 @@ std::string describe_look(const model::Machine& machine) {
       "node; {} on a node",
       seen(model::Locality::other_node), time_text(o.send_other_node_s + o.receive_other_node_s),
       time_text(o.nic_gap_s), seen(model::Locality::same_node));
-}
-
-/// Local. What this rank sends to other nodes over each of the candidates.
-template <class T>
-std::vector<std::int64_t> off_node_messages(const Candidates<T>& candidates) {
-  std::vector<std::int64_t> messages;
-  for (const auto& A : candidates) {
-    const mpi::Comm& comm = A->comm();
-    messages.push_back(
-        comm::traffic(A->exchange().plan(), comm.topology(), comm.rank()).messages_off_node);
-  }
-  return messages;
 }
 
 /// The bytes of a row that travels, on average: a value and a column for each entry.
@@ -62,67 +52,88 @@ std::shared_ptr<const matrix::DistMatrix<T>> over(
   return std::make_shared<const matrix::DistMatrix<T>>(A->with_route(route));
 }
 
-/// What is known of the costs of some candidates.
+/// This rank's messages over each route. What fails on this rank alone waits for the next
+/// reduction.
+struct Foreseen {
+  std::array<std::vector<comm::StageSizes>, n_routes> stages;
+  std::optional<Error> failure;
+
+  double messages_off_node(const mpi::Comm& comm, std::size_t route) const {
+    const comm::Traffic t = comm::traffic(stages[route], comm.topology(), comm.rank());
+    return static_cast<double>(t.messages_off_node);
+  }
+};
+
+/// Collective on each node.
+Foreseen foresee(const mpi::Comm& comm, const comm::Plan& direct) {
+  Foreseen foreseen;
+  const comm::Forecast forecast = comm::forecast(comm, direct, foreseen.failure);
+  const auto list = [&] {
+    for (std::size_t r = 0; r < n_routes; ++r) foreseen.stages[r] = forecast.sizes(all_routes[r]);
+  };
+  if (!foreseen.failure) foreseen.failure = mpi::caught(list);
+  if (foreseen.failure) {
+    for (std::size_t r = 0; r < n_routes; ++r) foreseen.stages[r].assign(r + 1, {});
+  }
+  return foreseen;
+}
+
+/// What is known of the costs of the routes.
 struct Predictions {
   std::vector<RoutePrediction> solve, setup;
 };
 
-/// Of each candidate: a vector, and of rows their lengths, which travel first, and the rows.
-template <class T>
-std::vector<ExchangeQuestion> questions_about(const Candidates<T>& candidates) {
-  std::vector<ExchangeQuestion> questions;
-  for (const auto& A : candidates) {
-    const comm::Plan& plan = A->exchange().plan();
-    questions.push_back({&plan, sizeof(T)});
-    questions.push_back({&plan, sizeof(Offset)});
-    questions.push_back({&plan, bytes_of_row(*A)});
-  }
-  return questions;
-}
+/// What the exchanges of a level carry.
+struct Payload {
+  double bytes_of_value, bytes_of_row;
+};
 
-/// From the answers; `messages` are those of the busiest rank over each candidate.
-Predictions predictions_from(std::span<const double> seconds,
-                             std::span<const std::int64_t> messages) {
+/// Collective. A vector, and of rows their lengths, which travel first, and the rows.
+Predictions predict(const mpi::Comm& comm, const Foreseen& foreseen, const Payload& payload,
+                    const model::Machine& machine, MessageCosts costs) {
+  std::vector<ExchangeQuestion> questions;
+  std::array<double, n_routes + 1> most = {};
+  for (std::size_t r = 0; r < n_routes; ++r) {
+    const std::span<const comm::StageSizes> stages = foreseen.stages[r];
+    for (const double bytes :
+         {payload.bytes_of_value, static_cast<double>(sizeof(Offset)), payload.bytes_of_row}) {
+      questions.push_back({stages, bytes});
+    }
+    most[r] = foreseen.messages_off_node(comm, r);
+  }
+  most[n_routes] = foreseen.failure ? 1 : 0;
+  const std::vector<double> seconds =
+      exchange_seconds(comm, machine, costs, questions, std::span(most));
+  if (most[n_routes] > 0) mpi::agree(comm, foreseen.failure);
   Predictions result;
-  for (std::size_t c = 0; c < messages.size(); ++c) {
-    const Route route = all_routes[c];
-    result.solve.push_back({route, seconds[3 * c], messages[c]});
+  for (std::size_t r = 0; r < n_routes; ++r) {
+    const auto messages = static_cast<std::int64_t>(most[r]);
+    result.solve.push_back({all_routes[r], seconds[3 * r], messages});
     // Lengths and rows are a message each.
-    result.setup.push_back({route, seconds[3 * c + 1] + seconds[3 * c + 2], 2 * messages[c]});
+    result.setup.push_back({all_routes[r], seconds[3 * r + 1] + seconds[3 * r + 2], 2 * messages});
   }
   return result;
 }
 
-/// Collective. By the max-rate model.
-template <class T>
-Predictions predict(const Candidates<T>& candidates, const model::Machine& machine) {
-  const mpi::Comm& comm = candidates.front()->comm();
-  std::vector<std::int64_t> messages = off_node_messages(candidates);
-  mpi::max_in_place(comm, std::span(messages));
-  const auto questions = questions_about(candidates);
-  return predictions_from(exchange_seconds(comm, machine, questions), messages);
-}
+constexpr const char* too_few_messages = "no rank sends more than one message to another node";
 
-/// Collective. By what was seen of the network, where messages overlap.
-template <class T>
-Predictions predict_overlapped(const Candidates<T>& candidates, const model::Machine& machine) {
-  const std::vector<std::int64_t> mine = off_node_messages(candidates);
-  std::vector<double> most(mine.begin(), mine.end());
-  const auto questions = questions_about(candidates);
-  const std::size_t n_stages = candidates.size() == 1 ? 1 : 0;  // direct has one
-  const std::vector<double> seconds =
-      overlapped_seconds(candidates.front()->comm(), machine, questions, std::span(most), n_stages);
-  std::vector<std::int64_t> messages;
-  for (const double n : most) messages.push_back(static_cast<std::int64_t>(n));
-  return predictions_from(seconds, messages);
-}
-
-/// Adds the other routes to that over which A goes straight.
-template <class T>
-void plan_others(Candidates<T>& candidates, const std::shared_ptr<const matrix::DistMatrix<T>>& A) {
-  for (const Route route : {Route::two_step, Route::three_step}) {
-    candidates.push_back(over(A->route() == route ? A : candidates.front(), route));
+/// Collective. Why nothing can be gained, whatever messages cost, if so: where no route has fewer
+/// of them, neither of a rank nor of a node.
+std::string nothing_to_gain(const mpi::Comm& comm, const Foreseen& foreseen) {
+  std::array<double, n_routes> of_node = {};
+  for (std::size_t r = 0; r < n_routes; ++r) of_node[r] = foreseen.messages_off_node(comm, r);
+  std::array<double, 2 * n_routes + 1> most = {};
+  std::copy(of_node.begin(), of_node.end(), most.begin());
+  mpi::sum_in_place(comm.node(), std::span<double>(of_node));
+  std::copy(of_node.begin(), of_node.end(), most.begin() + n_routes);
+  most[2 * n_routes] = foreseen.failure ? 1 : 0;
+  mpi::max_in_place(comm, std::span<double>(most));
+  if (most[2 * n_routes] > 0) mpi::agree(comm, foreseen.failure);
+  if (most[0] <= 1) return too_few_messages;
+  for (std::size_t r = 1; r < n_routes; ++r) {
+    if (most[r] < most[0] || most[n_routes + r] < most[n_routes]) return {};
   }
+  return "no route has fewer messages to other nodes";
 }
 
 /// Why no message need be sent to know that direct is best, if so.
@@ -132,131 +143,91 @@ std::string nothing_to_ask(const mpi::Topology& topology) {
   return {};
 }
 
-constexpr const char* too_few_messages = "no rank sends more than one message to another node";
-
 /// How often a level's exchange runs while its hierarchy is used for one solve: some eight V(1,1)
 /// cycles, each with about four of them. For the setup, rows of the matrix and of the interpolation
 /// in the splitting, the interpolation and the Galerkin product.
 constexpr double exchanges_of_a_solve = 30;
 constexpr double exchanges_of_a_setup = 6;
-/// What a model that leaves out as much as this one must at least see gained, as a part.
-constexpr double margin = 0.1;
 
-/// What it takes to plan other routes, in messages between nodes one after the other.
-struct PlanningCosts {
-  double to_compare_s = 0;  ///< both routes of a level, and to compare them
-  double to_take_s = 0;     ///< that which is taken, for the interpolation as well
-};
+using PlanningCosts = std::array<double, n_routes>;
 
+/// The rounds of a reduction among n.
+double rounds_among(std::size_t n) {
+  return static_cast<double>(std::bit_width(n - 1));
+}
+
+/// What it takes to plan each route, for the matrix and the interpolation, in messages one after
+/// the other: two_step takes one between nodes and three_step three, each with an agreement and two
+/// sparse exchanges on each node (comm::make_plan).
 PlanningCosts planning_costs(const mpi::Topology& topology, const model::Machine& machine) {
-  double reduction = 0;
-  for (int n = 1; n < topology.n_nodes(); n *= 2) reduction += 1;
-  const double latency_s = machine.parameters(model::Locality::other_node, 0).latency_s;
-  // two_step is planned in the time of one message and three_step of three, each with an agreement;
-  // two reductions compare them.
-  return {(4 + 4 * reduction) * latency_s, (3 + reduction) * latency_s};
-}
-
-/// The most that any other route could save: whatever crosses the network takes a latency.
-double most_saved_s(const Predictions& direct, const LevelRoutes& wanted,
-                    const model::Machine& machine) {
-  const double latency_s = machine.parameters(model::Locality::other_node, 0).latency_s;
-  double saved = 0;
-  if (wanted.solve == Route::automatic) {
-    saved += exchanges_of_a_solve * (direct.solve.front().seconds - latency_s);
+  const double between_s = machine.parameters(model::Locality::other_node, 0).latency_s;
+  const double on_node_s = machine.parameters(model::Locality::same_node, 0).latency_s;
+  std::size_t most_ranks = 1;
+  for (int node = 0; node < topology.n_nodes(); ++node) {
+    most_ranks = std::max(most_ranks, topology.ranks_on(node).size());
   }
-  if (wanted.setup == Route::automatic) {
-    saved += exchanges_of_a_setup * (direct.setup.front().seconds - 2 * latency_s);
-  }
-  return saved;
-}
-
-RouteDecision straight(std::string reason) {
-  RouteDecision decision;
-  decision.reason = std::move(reason);
-  return decision;
+  const double on_node = rounds_among(most_ranks);
+  const double agreement_s =
+      rounds_among(static_cast<std::size_t>(topology.n_nodes())) * between_s + on_node * on_node_s;
+  const double sparse_s = 2 * (1 + on_node) * on_node_s;
+  const auto twice = [&](double messages) {
+    return 2 * (messages * between_s + agreement_s + sparse_s);
+  };
+  return {0, twice(1), twice(3)};
 }
 
 struct Decisions {
   RouteDecision solve, setup;
 };
 
-/// By a machine that was given: whatever costs least.
-Decisions decide_on(Predictions predictions, const model::Machine& machine) {
-  Decisions decisions = {cheapest(std::move(predictions.solve)),
-                         cheapest(std::move(predictions.setup))};
-  for (RouteDecision* d : {&decisions.solve, &decisions.setup}) {
-    d->basis = "the machine " + machine.name;
-  }
+/// The operations of a level where a route is sure to be planned for the solve.
+Decisions decide(Predictions predictions, const LevelRoutes& wanted, PlanningCosts planning_s) {
+  Decisions decisions;
+  decisions.solve = cheapest(std::move(predictions.solve), exchanges_of_a_solve, planning_s);
+  const Route solve = wanted.solve == Route::automatic ? decisions.solve.chosen : wanted.solve;
+  planning_s[static_cast<std::size_t>(solve)] = 0;  // planned anyway
+  decisions.setup = cheapest(std::move(predictions.setup), exchanges_of_a_setup, planning_s);
   return decisions;
 }
 
-/// Collective. By a machine that was given.
+/// Collective. By a machine, or by a short look at the network, taken only where a level might
+/// gain.
 template <class T>
-Decisions decide_by_machine(Candidates<T>& candidates,
-                            const std::shared_ptr<const matrix::DistMatrix<T>>& A,
-                            const model::Machine& machine) {
-  const mpi::Topology& topology = A->comm().topology();
-  if (!topology.has_domains()) {
-    if (topology.n_nodes() <= 1)
-      return {straight(nothing_to_ask(topology)), straight(nothing_to_ask(topology))};
-    const std::int64_t most = mpi::max(A->comm(), off_node_messages(candidates).front());
-    if (most <= 1) return {straight(too_few_messages), straight(too_few_messages)};
-  }
-  plan_others(candidates, A);
-  return decide_on(predict(candidates, machine), machine);
-}
-
-/// Collective. By a short look at the network, taken only where a level might gain.
-template <class T>
-Decisions decide_by_look(Candidates<T>& candidates,
-                         const std::shared_ptr<const matrix::DistMatrix<T>>& A,
-                         const LevelRoutes& wanted) {
-  const mpi::Comm& comm = A->comm();
-  std::string reason = nothing_to_ask(comm.topology());
-  const model::Machine* machine = known_network(comm);
-  if (reason.empty() && machine == nullptr) {
-    const bool few = mpi::max(comm, off_node_messages(candidates).front()) <= 1;
-    if (few) reason = too_few_messages;
-    if (!few) machine = &look_at_network(comm);
-  }
+Decisions decide(const matrix::DistMatrix<T>& direct, const LevelRoutes& wanted,
+                 const model::Machine* given) {
+  const mpi::Comm& comm = direct.comm();
+  const bool between_domains = given != nullptr && comm.topology().has_domains();
+  std::string reason = between_domains ? "" : nothing_to_ask(comm.topology());
   if (!reason.empty()) return {straight(reason), straight(reason)};
-  const std::string basis = describe_look(*machine);
-  Predictions direct = predict_overlapped(candidates, *machine);
-  Decisions decisions;
-  const PlanningCosts planning = planning_costs(comm.topology(), *machine);
-  const double saved_s = most_saved_s(direct, wanted, *machine);
-  if (direct.solve.front().off_node_messages <= 1) {
-    decisions = {straight(too_few_messages), straight(too_few_messages)};
-  } else if (saved_s <= planning.to_compare_s + planning.to_take_s) {
-    const auto decide = [&](std::vector<RoutePrediction>& predicted) {
-      const double seconds = predicted.front().seconds;
-      RouteDecision decision = cheapest(std::move(predicted));
-      decision.reason =
-          fmt::format("predicted {}: other routes would save too little to pay for planning them",
-                      time_text(seconds));
-      return decision;
-    };
-    decisions = {decide(direct.solve), decide(direct.setup)};
-  } else {
-    plan_others(candidates, A);
-    Predictions all = predict_overlapped(candidates, *machine);
-    decisions.solve =
-        cheapest_that_pays(std::move(all.solve), exchanges_of_a_solve, planning.to_take_s);
-    const Route solve = wanted.solve == Route::automatic ? decisions.solve.chosen : wanted.solve;
-    // What the solve takes is planned anyway.
-    const bool planned = cheapest(all.setup).chosen == solve;
-    decisions.setup = cheapest_that_pays(std::move(all.setup), exchanges_of_a_setup,
-                                         planned ? 0 : planning.to_take_s);
+  const Foreseen foreseen = foresee(comm, direct.exchange().plan());
+  const model::Machine* machine = given != nullptr ? given : known_network(comm);
+  if (machine == nullptr) {
+    reason = nothing_to_gain(comm, foreseen);
+    if (!reason.empty()) return {straight(reason), straight(reason)};
+    machine = &look_at_network(comm);
   }
+  const MessageCosts costs = given != nullptr ? MessageCosts::added : MessageCosts::overlapped;
+  Predictions predictions =
+      predict(comm, foreseen, {sizeof(T), bytes_of_row(direct)}, *machine, costs);
+  Decisions decisions;
+  if (predictions.solve.front().off_node_messages <= 1 && !between_domains) {
+    decisions = {straight(too_few_messages), straight(too_few_messages)};
+  } else {
+    decisions = decide(std::move(predictions), wanted, planning_costs(comm.topology(), *machine));
+  }
+  const std::string basis =
+      given != nullptr ? "the machine " + machine->name : describe_look(*machine);
   decisions.solve.basis = decisions.setup.basis = basis;
   return decisions;
 }
 
-/// Puts the decisions where they were asked for.
+/// Collective. Puts the decisions where they were asked for, and plans what they say.
 template <class T>
-ChosenRoutes<T> follow(Decisions decisions, const LevelRoutes& wanted,
-                       const Candidates<T>& candidates) {
+ChosenRoutes<T> choose(const std::shared_ptr<const matrix::DistMatrix<T>>& A,
+                       const LevelRoutes& wanted, const model::Machine* machine) {
+  const mpi::Scope scope(A->comm(), "route_choice");
+  const auto direct = over(A, Route::direct);
+  Decisions decisions = decide(*direct, wanted, machine);
   ChosenRoutes<T> result;
   result.routes = wanted;
   const auto take = [](Route& route, RouteDecision& decision) {
@@ -266,76 +237,58 @@ ChosenRoutes<T> follow(Decisions decisions, const LevelRoutes& wanted,
   };
   result.solve = take(result.routes.solve, decisions.solve);
   result.setup = take(result.routes.setup, decisions.setup);
-  const auto planned = [&](Route route) {
-    const auto k = static_cast<std::size_t>(route);
-    return k < candidates.size() ? candidates[k] : over(candidates.front(), route);
-  };
-  result.for_solve = planned(result.routes.solve);
-  result.for_setup = planned(result.routes.setup);
+  result.for_solve = over(direct, result.routes.solve);
+  result.for_setup = result.routes.setup == result.routes.solve ? result.for_solve
+                                                                : over(direct, result.routes.setup);
   return result;
 }
 
 }  // namespace
 
-RouteDecision cheapest(std::vector<RoutePrediction> predictions) {
-  const auto less = [](const RoutePrediction& a, const RoutePrediction& b) {
-    return a.seconds < b.seconds;
-  };
+RouteDecision straight(std::string reason) {
   RouteDecision decision;
-  decision.predictions = std::move(predictions);
-  const auto& all = decision.predictions;
-  const auto best = std::min_element(all.begin(), all.end(), less);
-  decision.chosen = best->route;
-  if (all.size() == 1) return decision;
-  if (best == all.begin()) {
-    const auto next = std::min_element(all.begin() + 1, all.end(), less);
-    decision.reason =
-        fmt::format("predicted {} against {} {}: {} messages to other nodes, {} then",
-                    time_text(best->seconds), time_text(next->seconds),
-                    comm::to_string(next->route), best->off_node_messages, next->off_node_messages);
-  } else {
-    decision.reason =
-        fmt::format("predicted {} against {} direct: {} messages to other nodes become {}",
-                    time_text(best->seconds), time_text(all.front().seconds),
-                    all.front().off_node_messages, best->off_node_messages);
-  }
+  decision.reason = std::move(reason);
   return decision;
 }
 
-RouteDecision cheapest_that_pays(std::vector<RoutePrediction> predictions, double exchanges,
-                                 double planning_s) {
-  RouteDecision decision = cheapest(std::move(predictions));
-  if (decision.chosen == Route::direct) return decision;
-  const double direct_s = decision.predictions.front().seconds;
-  const auto& best =
-      *std::find_if(decision.predictions.begin(), decision.predictions.end(),
-                    [&](const RoutePrediction& p) { return p.route == decision.chosen; });
-  const double saved_s = direct_s - best.seconds;
-  if (saved_s >= margin * direct_s && exchanges * saved_s > planning_s) return decision;
-  decision.reason =
-      fmt::format("predicted {} against {} {}: too little to pay for planning that",
-                  time_text(direct_s), time_text(best.seconds), comm::to_string(best.route));
-  decision.chosen = Route::direct;
+RouteDecision cheapest(std::vector<RoutePrediction> predictions, double exchanges,
+                       std::span<const double> planning_s) {
+  std::vector<double> seconds;
+  for (const RoutePrediction& p : predictions) seconds.push_back(p.seconds);
+  const Selection selection = select(seconds, exchanges, planning_s);
+  RouteDecision decision;
+  decision.predictions = std::move(predictions);
+  const RoutePrediction& first = decision.predictions.front();
+  const RoutePrediction& rival = decision.predictions[selection.rival];
+  const std::string straight_s = time_text(first.seconds), rival_s = time_text(rival.seconds);
+  const char* name = comm::to_string(rival.route);
+  decision.chosen = decision.predictions[selection.chosen].route;
+  if (selection.chosen > 0) {
+    decision.reason =
+        fmt::format("predicted {} against {} direct: {} messages to other nodes become {}", rival_s,
+                    straight_s, first.off_node_messages, rival.off_node_messages);
+  } else if (rival.seconds < first.seconds) {
+    decision.reason = fmt::format("predicted {} against {} {}: too little to pay for planning that",
+                                  straight_s, rival_s, name);
+  } else {
+    decision.reason =
+        fmt::format("predicted {} against {} {}: {} messages to other nodes, {} then", straight_s,
+                    rival_s, name, first.off_node_messages, rival.off_node_messages);
+  }
   return decision;
 }
 
 template <class T>
 ChosenRoutes<T> choose_routes(const std::shared_ptr<const matrix::DistMatrix<T>>& A,
                               const LevelRoutes& wanted, const model::Machine& machine) {
-  mpi::collectively(A->comm(), [&] { model::check(machine); });
-  const mpi::Scope scope(A->comm(), "route_choice");
-  Candidates<T> candidates = {over(A, Route::direct)};
-  Decisions decisions = decide_by_machine(candidates, A, machine);
-  return follow(std::move(decisions), wanted, candidates);
+  model::check(machine);
+  return choose(A, wanted, &machine);
 }
 
 template <class T>
 ChosenRoutes<T> choose_routes(const std::shared_ptr<const matrix::DistMatrix<T>>& A,
                               const LevelRoutes& wanted) {
-  const mpi::Scope scope(A->comm(), "route_choice");
-  Candidates<T> candidates = {over(A, Route::direct)};
-  Decisions decisions = decide_by_look(candidates, A, wanted);
-  return follow(std::move(decisions), wanted, candidates);
+  return choose<T>(A, wanted, nullptr);
 }
 
 #define NODEWISE_INSTANTIATE(T)                                                               \

@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -30,13 +29,13 @@ struct RouteDecision {
   std::string basis;  ///< where the costs are from; empty where nothing was predicted
 };
 
-/// The cheapest of some predictions, the first of equal ones, and why. There must be one, and the
-/// first must be direct.
-RouteDecision cheapest(std::vector<RoutePrediction> predictions);
-/// Likewise if it takes a tenth less than direct and saves planning_s in so many exchanges;
-/// otherwise direct.
-RouteDecision cheapest_that_pays(std::vector<RoutePrediction> predictions, double exchanges,
-                                 double planning_s);
+/// Direct, unless another route takes a tenth less and saves in so many exchanges more than
+/// planning it takes: `planning_s` of each prediction. There must be one, and the first must be
+/// direct.
+RouteDecision cheapest(std::vector<RoutePrediction> predictions, double exchanges,
+                       std::span<const double> planning_s);
+/// Direct, without a prediction.
+RouteDecision straight(std::string reason);
 
 /// The routes of a level where some were left to the model.
 template <class T>
@@ -50,19 +49,16 @@ struct ChosenRoutes {
 
 /// Collective. Chooses where `wanted` says automatic, by the costs of a machine. Of the solve, one
 /// exchange of a vector is costed; of the setup, one exchange of the rows of A, as long as they are
-/// on average. Costs the planning of the routes that are not taken (comm::make_plan) and five
-/// reductions; one reduction where no route can be better than direct, since no rank sends more
-/// than one message to another node. Where all ranks are on one node without domains all routes are
-/// direct, and nothing is asked. Throws, on every rank, invalid_argument where the machine is none.
+/// on average. The messages of the routes are foreseen from the direct plan (comm::forecast), and
+/// only those that are taken are planned. Costs, besides, two gatherings and a reduction on each
+/// node and one reduction over all ranks; nothing where all ranks are on one node without domains,
+/// or each on a node of its own. Throws, on every rank, invalid_argument where the machine is none.
 template <class T>
 ChosenRoutes<T> choose_routes(const std::shared_ptr<const matrix::DistMatrix<T>>& A,
                               const LevelRoutes& wanted, const model::Machine& machine);
 
 /// Collective. Likewise by what look_at_network() sees, the first time that a level of the
-/// communicator might gain: messages of a rank overlap, and another route is taken only where it
-/// saves a tenth, and in one solve more than planning it costs. Without a message where all ranks
-/// are on one node, or each has a node for itself; otherwise one reduction before, and two after
-/// the planning of the other routes, which happens only where they could pay for it.
+/// communicator might gain, for which that level takes another reduction.
 template <class T>
 ChosenRoutes<T> choose_routes(const std::shared_ptr<const matrix::DistMatrix<T>>& A,
                               const LevelRoutes& wanted);

@@ -5,104 +5,96 @@
 #include "nodewise/model/contention.hpp"
 #include "nodewise/model/exchange_cost.hpp"
 #include "nodewise/model/overlapped_cost.hpp"
-#include "nodewise/mpi/agree.hpp"
 
 namespace nodewise::amg {
 
 namespace {
 
-/// What each rank finds out about its part of all exchanges, stage by stage.
-using Loads = std::vector<std::vector<model::RankLoad>>;
-
-Loads loads_of(const mpi::Comm& comm, const model::Machine& machine,
-               std::span<const ExchangeQuestion> questions) {
-  Loads loads;
+/// What this rank has to do in the stages of all exchanges, one after the other.
+std::vector<model::RankLoad> loads_of(const mpi::Comm& comm, const model::Machine& machine,
+                                      std::span<const ExchangeQuestion> questions) {
+  std::vector<model::RankLoad> loads;
   for (const ExchangeQuestion& question : questions) {
     model::ExchangeCostOptions options;
     options.bytes_per_entry = question.bytes_per_entry;
-    loads.push_back(
-        model::rank_loads(*question.plan, comm.topology(), comm.rank(), machine, options));
+    const auto stages =
+        model::rank_loads(question.stages, comm.topology(), comm.rank(), machine, options);
+    loads.insert(loads.end(), stages.begin(), stages.end());
   }
   return loads;
 }
 
-/// Collective. The most stages of any exchange on any rank.
-std::size_t most_stages(const mpi::Comm& comm, const Loads& loads) {
-  std::size_t most = 0;
-  for (const auto& stages : loads) most = std::max(most, stages.size());
-  return static_cast<std::size_t>(mpi::max(comm, static_cast<std::int64_t>(most)));
+/// What the ranks of a node send in a stage, and receive.
+struct NodeStage {
+  model::NodeLoad sent, received;
+};
+
+/// Collective on each node.
+std::vector<NodeStage> node_sums(const mpi::Comm& comm, std::span<const model::RankLoad> loads) {
+  std::vector<double> sums;
+  for (const model::RankLoad& load : loads) {
+    sums.insert(sums.end(), {load.sent.off_node_messages, load.sent.injection_s,
+                             load.received.off_node_messages, load.received.injection_s});
+  }
+  mpi::sum_in_place(comm.node(), std::span(sums));
+  std::vector<NodeStage> stages;
+  for (std::size_t k = 0; k < sums.size(); k += 4) {
+    stages.push_back({{sums[k], sums[k + 1]}, {sums[k + 2], sums[k + 3]}});
+  }
+  return stages;
 }
 
-/// The seconds of the exchanges from those of all their stages.
-std::vector<double> totals(std::span<const double> stage_s, std::size_t n_questions) {
-  std::vector<double> seconds(n_questions);
-  if (n_questions == 0) return seconds;
-  const std::size_t n_stages = stage_s.size() / n_questions;
-  for (std::size_t k = 0; k < stage_s.size(); ++k) seconds[k / n_stages] += stage_s[k];
+/// Collective where links are known. What waiting for them adds to each stage.
+std::vector<double> contention_of(const mpi::Comm& comm, const model::Machine& machine,
+                                  std::span<const model::RankLoad> loads) {
+  std::vector<double> seconds(loads.size());
+  if (machine.contention_s_per_byte_per_link == 0) return seconds;
+  std::vector<double> sums;
+  for (const model::RankLoad& load : loads) {
+    sums.insert(sums.end(), {load.sent.off_node_bytes, load.byte_hops});
+  }
+  mpi::sum_in_place(comm, std::span(sums));
+  for (std::size_t k = 0; k < seconds.size(); ++k) {
+    seconds[k] =
+        model::contention_s(machine, {sums[2 * k], sums[2 * k + 1], comm.topology().n_nodes()});
+  }
   return seconds;
+}
+
+double stage_seconds(const model::Machine& machine, MessageCosts costs, const model::RankLoad& load,
+                     const NodeStage& node) {
+  if (costs == MessageCosts::overlapped) {
+    return model::overlapped_stage_s(machine, load, node.sent, node.received);
+  }
+  return model::stage_cost(machine, load, node.sent.injection_s, node.received.injection_s,
+                           model::ExchangeCostOptions().arrival)
+      .total();
 }
 
 }  // namespace
 
 std::vector<double> exchange_seconds(const mpi::Comm& comm, const model::Machine& machine,
-                                     std::span<const ExchangeQuestion> questions) {
-  Loads loads = mpi::collectively(comm, [&] { return loads_of(comm, machine, questions); });
-  const std::size_t n_stages = most_stages(comm, loads);
-  std::vector<double> of_node, of_all;
-  for (auto& stages : loads) {
-    stages.resize(n_stages);
-    for (const model::RankLoad& load : stages) {
-      of_node.insert(of_node.end(), {load.sent.injection_s, load.received.injection_s});
-      of_all.insert(of_all.end(), {load.sent.off_node_bytes, load.byte_hops});
-    }
+                                     MessageCosts costs,
+                                     std::span<const ExchangeQuestion> questions,
+                                     std::span<double> most) {
+  const std::vector<model::RankLoad> loads = loads_of(comm, machine, questions);
+  const std::vector<NodeStage> nodes = node_sums(comm, loads);
+  std::vector<double> maxima(most.begin(), most.end());
+  for (std::size_t k = 0; k < loads.size(); ++k) {
+    maxima.push_back(stage_seconds(machine, costs, loads[k], nodes[k]));
   }
-  mpi::sum_in_place(comm.node(), std::span(of_node));
-  mpi::sum_in_place(comm, std::span(of_all));
-  std::vector<double> stage_s;
-  std::size_t k = 0;
-  for (const auto& stages : loads) {
-    for (const model::RankLoad& load : stages) {
-      const double rank_s = model::stage_cost(machine, load, of_node[k], of_node[k + 1],
-                                              model::ExchangeCostOptions().arrival)
-                                .total();
-      const model::NetworkLoad network = {of_all[k], of_all[k + 1], comm.topology().n_nodes()};
-      stage_s.push_back(rank_s + model::contention_s(machine, network));
-      k += 2;
-    }
-  }
-  mpi::max_in_place(comm, std::span(stage_s));
-  return totals(stage_s, loads.size());
-}
-
-std::vector<double> overlapped_seconds(const mpi::Comm& comm, const model::Machine& machine,
-                                       std::span<const ExchangeQuestion> questions,
-                                       std::span<double> most, std::size_t n_stages) {
-  Loads loads = loads_of(comm, machine, questions);
-  if (n_stages == 0) n_stages = most_stages(comm, loads);
-  std::vector<double> of_node;
-  for (auto& stages : loads) {
-    stages.resize(n_stages);
-    for (const model::RankLoad& load : stages) {
-      of_node.insert(of_node.end(), {load.sent.off_node_messages, load.sent.injection_s,
-                                     load.received.off_node_messages, load.received.injection_s});
-    }
-  }
-  mpi::sum_in_place(comm.node(), std::span(of_node));
-  std::vector<double> maxima;
-  std::size_t k = 0;
-  for (const auto& stages : loads) {
-    for (const model::RankLoad& load : stages) {
-      maxima.push_back(model::overlapped_stage_s(machine, load, {of_node[k], of_node[k + 1]},
-                                                 {of_node[k + 2], of_node[k + 3]}));
-      k += 4;
-    }
-  }
-  const std::size_t n_stage_times = maxima.size();
-  maxima.insert(maxima.end(), most.begin(), most.end());
+  std::vector<double> contention(loads.size());
+  if (costs == MessageCosts::added) contention = contention_of(comm, machine, loads);
   mpi::max_in_place(comm, std::span(maxima));
-  std::copy(maxima.begin() + static_cast<std::ptrdiff_t>(n_stage_times), maxima.end(),
-            most.begin());
-  return totals(std::span(maxima).first(n_stage_times), loads.size());
+  std::copy_n(maxima.begin(), most.size(), most.begin());
+  std::vector<double> seconds(questions.size());
+  std::size_t k = 0;
+  for (std::size_t q = 0; q < questions.size(); ++q) {
+    for (std::size_t s = 0; s < questions[q].stages.size(); ++s, ++k) {
+      seconds[q] += maxima[most.size() + k] + contention[k];
+    }
+  }
+  return seconds;
 }
 
 }  // namespace nodewise::amg

@@ -1,32 +1,34 @@
-// What exchanges cost by a model, found by all ranks together, each from its own plans.
+// What exchanges cost by a model, found by all ranks together, each from its own messages.
 #pragma once
 
 #include <span>
 #include <vector>
 
-#include "nodewise/comm/plan.hpp"
+#include "nodewise/comm/forecast.hpp"
 #include "nodewise/model/machine.hpp"
 #include "nodewise/mpi/comm.hpp"
 
 namespace nodewise::amg {
 
-/// A plan, and the bytes that each of its entries is to have.
+/// The messages of an exchange, of as many stages on every rank, and the bytes that each of its
+/// entries is to have.
 struct ExchangeQuestion {
-  const comm::Plan* plan = nullptr;
+  std::span<const comm::StageSizes> stages;
   double bytes_per_entry = 0;
 };
 
-/// Collective. The seconds of each exchange, which model::forward_cost() would say of the plans of
-/// all ranks, the same bit for bit everywhere. An agreement, three reductions over all ranks and
-/// one over each node.
-std::vector<double> exchange_seconds(const mpi::Comm& comm, const model::Machine& machine,
-                                     std::span<const ExchangeQuestion> questions);
+/// What the messages of a rank cost together.
+enum class MessageCosts {
+  added,      ///< one after the other, as model::forward_cost() says of the plans of all ranks
+  overlapped  ///< model::overlapped_stage_s(), which is what a look at a network measures
+};
 
-/// Collective. Likewise where the messages of a rank overlap, by model::overlapped_stage_s(). The
-/// numbers `most` become their maxima over the ranks by the way. With n_stages, which no plan may
-/// exceed, one reduction over all ranks and one over each node; 0 costs another to find it out.
-std::vector<double> overlapped_seconds(const mpi::Comm& comm, const model::Machine& machine,
-                                       std::span<const ExchangeQuestion> questions,
-                                       std::span<double> most, std::size_t n_stages = 0);
+/// Collective. The seconds of each exchange, the same bit for bit everywhere: a reduction over each
+/// node and one over all ranks, with `added` another where the machine's links make messages wait.
+/// The numbers `most` become their maxima over the ranks by the way.
+std::vector<double> exchange_seconds(const mpi::Comm& comm, const model::Machine& machine,
+                                     MessageCosts costs,
+                                     std::span<const ExchangeQuestion> questions,
+                                     std::span<double> most);
 
 }  // namespace nodewise::amg

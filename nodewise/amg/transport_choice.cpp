@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "nodewise/amg/selection.hpp"
 #include "nodewise/amg/time_text.hpp"
 #include "nodewise/base/timer.hpp"
 #include "nodewise/mpi/ledger.hpp"
@@ -16,8 +17,6 @@ namespace {
 using comm::Transport;
 
 constexpr std::size_t rounds = 5;
-/// A transport must be quicker than point_to_point by this part of its time.
-constexpr double margin = 0.1;
 
 template <class T>
 using Pointer = std::shared_ptr<const matrix::DistMatrix<T>>;
@@ -90,27 +89,25 @@ std::vector<double> try_all(std::span<const Pointer<T>> matrices) {
 }  // namespace
 
 TransportDecision quickest(std::vector<TransportTrial> trials) {
-  const auto less = [](const TransportTrial& a, const TransportTrial& b) {
-    return a.seconds < b.seconds;
-  };
+  std::vector<double> seconds;
+  for (const TransportTrial& trial : trials) seconds.push_back(trial.seconds);
+  const Selection selection = select(seconds);
   TransportDecision decision;
   decision.trials = std::move(trials);
-  const auto& all = decision.trials;
-  if (all.size() < 2) {
+  if (decision.trials.size() < 2) {
     decision.reason = "there is no other";
     return decision;
   }
-  const TransportTrial& plain = all.front();
-  const auto best = std::min_element(all.begin() + 1, all.end(), less);
-  if (best->seconds < (1 - margin) * plain.seconds) {
-    decision.chosen = best->transport;
+  const TransportTrial& plain = decision.trials.front();
+  const TransportTrial& best = decision.trials[selection.rival];
+  decision.chosen = decision.trials[selection.chosen].transport;
+  if (selection.chosen > 0) {
     decision.reason = fmt::format("{} against {} point_to_point in {} exchanges each",
-                                  time_text(best->seconds), time_text(plain.seconds), rounds);
+                                  time_text(best.seconds), time_text(plain.seconds), rounds);
   } else {
-    decision.reason =
-        fmt::format("{} against {} {} in {} exchanges each, and a tenth would have to be saved",
-                    time_text(plain.seconds), time_text(best->seconds),
-                    comm::to_string(best->transport), rounds);
+    decision.reason = fmt::format(
+        "{} against {} {} in {} exchanges each, and a tenth would have to be saved",
+        time_text(plain.seconds), time_text(best.seconds), comm::to_string(best.transport), rounds);
   }
   return decision;
 }

@@ -6,6 +6,7 @@
 
 #include "nodewise/comm/route/node_leader.hpp"
 #include "nodewise/comm/route/two_step.hpp"
+#include "nodewise/mpi/agree.hpp"
 
 namespace nodewise::comm {
 
@@ -155,7 +156,6 @@ class ThreeStep {
       for (const auto& [owner, entries] : part.heard) {
         Incoming& incoming = incoming_[nodes.node(owner)];
         incoming.most[owner] = std::max(incoming.most[owner], entries);
-        incoming.needed_by[from] += entries;
         incoming.messages += 1;
       }
     }
@@ -172,9 +172,8 @@ class ThreeStep {
  private:
   /// What the node hears of another one.
   struct Incoming {
-    std::map<int, std::int64_t> most;       // entries that one rank needs, by owner
-    std::map<int, std::int64_t> needed_by;  // entries, by rank of this node
-    std::int64_t messages = 0;              // there would be, going straight
+    std::map<int, std::int64_t> most;  // entries that one rank needs, by owner
+    std::int64_t messages = 0;         // there would be, going straight
 
     /// Distinct entries that surely come.
     std::int64_t total() const {
@@ -234,12 +233,25 @@ class ThreeStep {
         const auto receiver = static_cast<int>(receivers[k]);
         const Piece piece(incoming.total(), std::ssize(receivers), k);
         if (receiver == rank_) cross_.receive(senders[k], piece.end - piece.begin);
-        for (const auto& [rank, entries] : incoming.needed_by) {
-          const std::int64_t n = rounded_up(entries, std::ssize(receivers));
-          if (rank == receiver) continue;
-          if (receiver == rank_) spread_.send(rank, n);
-          if (rank == rank_) spread_.receive(receiver, n);
-        }
+        spread_from(receiver, piece, incoming);
+      }
+    }
+  }
+
+  /// The entries of one owner after the other, in the order of owners: of those that a rank needs
+  /// of an owner, as large a part is in the piece as of all.
+  void spread_from(int receiver, const Piece& piece, const Incoming& incoming) {
+    std::int64_t begin = 0;
+    for (const auto& [owner, of_owner] : incoming.most) {
+      const std::int64_t here = piece.among(begin, of_owner);
+      begin += of_owner;
+      if (here == 0) continue;
+      for (const auto& [rank, part] : parts_) {
+        const auto needed = part.heard.find(owner);
+        if (needed == part.heard.end() || rank == receiver) continue;
+        const std::int64_t n = rounded_up(needed->second * here, of_owner);
+        if (receiver == rank_) spread_.send(rank, n);
+        if (rank == rank_) spread_.receive(receiver, n);
       }
     }
   }
@@ -281,11 +293,15 @@ std::vector<StageSizes> Forecast::two_step() const {
   return {cross.finish(), spread.finish()};
 }
 
-Forecast forecast(const mpi::Comm& comm, const Plan& direct) {
-  const std::vector<std::int64_t> mine = Forecast::facts(direct, comm.topology(), comm.rank());
+Forecast forecast(const mpi::Comm& comm, const Plan& direct, std::optional<Error>& failure) {
+  const mpi::Topology& topology = comm.topology();
+  std::vector<std::int64_t> mine;
+  const auto tell = [&] { mine = Forecast::facts(direct, topology, comm.rank()); };
+  if (!failure) failure = mpi::caught(tell);
+  if (failure) mine.assign(2, 0);  // nothing to tell
   const std::vector<std::int64_t> all =
       mpi::concatenate_all(comm.node(), std::span<const std::int64_t>(mine));
-  return {direct, comm.topology(), comm.rank(), all};
+  return {direct, topology, comm.rank(), all};
 }
 
 }  // namespace nodewise::comm

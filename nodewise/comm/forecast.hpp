@@ -3,9 +3,11 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <span>
 #include <vector>
 
+#include "nodewise/base/error.hpp"
 #include "nodewise/comm/plan.hpp"
 #include "nodewise/comm/route/route.hpp"
 #include "nodewise/mpi/comm.hpp"
@@ -64,7 +66,7 @@ class Forecast {
   /// from other nodes: no fewer than said. Over three_step the entries that a node sends to each
   /// other are exact, and what its ranks send there, too, where the other side has as many ranks
   /// for the pair; else there are no more messages than said. So are those that gather, up to
-  /// entries that go to several nodes; of those that spread there are at most so many.
+  /// entries that go to several nodes; those that spread are a good guess.
   std::vector<StageSizes> sizes(Route route) const;
 
  private:
@@ -78,7 +80,7 @@ class Forecast {
 
 /// Collective on the ranks of each node; no message leaves it. What this rank's exchange would be:
 /// one gathering of a few numbers for every node, and every rank of other nodes, that a rank has to
-/// do with.
-Forecast forecast(const mpi::Comm& comm, const Plan& direct);
+/// do with. What fails on this rank alone is left in `failure`; the forecast is then of no use.
+Forecast forecast(const mpi::Comm& comm, const Plan& direct, std::optional<Error>& failure);
 
 }  // namespace nodewise::comm

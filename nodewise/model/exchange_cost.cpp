@@ -196,22 +196,27 @@ ExchangeCost record_cost(std::span<const comm::Plan> plans, const mpi::Topology&
 
 std::vector<RankLoad> rank_loads(const comm::Plan& plan, const mpi::Topology& topology, int rank,
                                  const Machine& machine, const ExchangeCostOptions& options) {
+  return rank_loads(comm::sizes_of(plan), topology, rank, machine, options);
+}
+
+std::vector<RankLoad> rank_loads(std::span<const comm::StageSizes> stages,
+                                 const mpi::Topology& topology, int rank, const Machine& machine,
+                                 const ExchangeCostOptions& options) {
   std::vector<RankLoad> loads;
-  const auto count = [&](RankLoad::Direction& direction, double* byte_hops,
-                         std::span<const int> ranks, std::span<const LocalIndex> offsets) {
-    for (std::size_t i = 0; i < ranks.size(); ++i) {
-      const double bytes = (offsets[i + 1] - offsets[i]) * options.bytes_per_entry;
-      const Locality where = locality(topology, machine, rank, ranks[i]);
-      direction.add(machine, where, bytes);
-      if (byte_hops != nullptr && where == Locality::other_node) {
-        *byte_hops += bytes * hops_between(machine, topology, rank, ranks[i], options);
-      }
-    }
+  const auto bytes_of = [&](const comm::MessageSize& m) {
+    return static_cast<double>(m.entries) * options.bytes_per_entry;
   };
-  for (const comm::Stage& stage : plan.stages) {
+  for (const comm::StageSizes& stage : stages) {
     RankLoad& load = loads.emplace_back();
-    count(load.sent, &load.byte_hops, stage.send_ranks, stage.send_offsets);
-    count(load.received, nullptr, stage.recv_ranks, stage.recv_offsets);
+    for (const comm::MessageSize& m : stage.sent) {
+      const Locality where = locality(topology, machine, rank, m.rank);
+      load.sent.add(machine, where, bytes_of(m));
+      if (where != Locality::other_node) continue;
+      load.byte_hops += bytes_of(m) * hops_between(machine, topology, rank, m.rank, options);
+    }
+    for (const comm::MessageSize& m : stage.received) {
+      load.received.add(machine, locality(topology, machine, rank, m.rank), bytes_of(m));
+    }
   }
   return loads;
 }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "nodewise/base/types.hpp"
+#include "nodewise/comm/forecast.hpp"
 #include "nodewise/comm/plan.hpp"
 #include "nodewise/model/machine.hpp"
 #include "nodewise/model/queue_search.hpp"
@@ -121,5 +122,9 @@ ExchangeCost record_cost(std::span<const comm::Plan> plans, const mpi::Topology&
 /// received change places and the stages their order.
 std::vector<RankLoad> rank_loads(const comm::Plan& plan, const mpi::Topology& topology, int rank,
                                  const Machine& machine, const ExchangeCostOptions& options = {});
+/// Local. Likewise of messages that are known, or foreseen, without a plan.
+std::vector<RankLoad> rank_loads(std::span<const comm::StageSizes> stages,
+                                 const mpi::Topology& topology, int rank, const Machine& machine,
+                                 const ExchangeCostOptions& options = {});
 
 }  // namespace nodewise::model
