@@ -188,7 +188,7 @@ def test_routes_by_level(nodewise, tmp_path, route, messages):
 
 
 def test_routes_are_chosen_by_a_model(nodewise, source, tmp_path):
-    words = ["--problem", "laplace27", "--n", "12", "--ranks-per-node", "2", "--json", "r.json"]
+    words = ["--problem", "laplace27", "--n", "12", "--node-map", "0,1,0,1", "--json", "r.json"]
     words += ["--route", "direct,automatic", "--setup-route", "automatic", "--machine", "blue-waters"]
     result = nodewise("solve", *words, ranks=4)
     assert result.code == 0, result.err
@@ -200,26 +200,26 @@ def test_routes_are_chosen_by_a_model(nodewise, source, tmp_path):
     chosen = [(level["setup_route"], level["setup_route_choice"]) for level in levels]
     chosen += [(level["route"], level["route_choice"]) for level in levels[1:]]
     for route, choice in chosen:
-        # Without predictions there was nothing to choose.
+        # Without predictions there was nothing to choose; what is taken must pay for its planning.
         cheapest = min(choice["predictions"], key=lambda p: p["seconds"], default={"route": "direct"})
-        assert route == cheapest["route"]
+        assert route in (cheapest["route"], "direct")
         assert choice["basis"] == ("the machine blue-waters" if choice["predictions"] else None)
     assert any(choice["predictions"] for _, choice in chosen)
     assert "predicted" in result.out
 
 
 def test_routes_and_transports_are_chosen_without_a_machine(nodewise, source, tmp_path):
-    # On the coarser levels each rank sends two messages to the other node, which is worth a look.
-    words = ["--problem", "laplace27", "--n", "12", "--ranks-per-node", "2", "--json", "r.json"]
+    # The planes in the middle are needed by two ranks of the other node, which is worth a look.
+    words = ["--problem", "laplace27", "--n", "12", "--node-map", "0,1,0,1", "--json", "r.json"]
     result = nodewise("solve", *words, "--route", "automatic", "--transport", "automatic", ranks=4)
     assert result.code == 0, result.err
     report = json.loads((tmp_path / "r.json").read_text())
     schema = json.loads((source / "docs" / "report.schema.json").read_text())
     jsonschema.Draft7Validator(schema).validate(report)
     levels = report["hierarchy"]["levels"]
-    assert levels[0]["route_choice"]["reason"].startswith("no rank sends more than one message")
-    assert levels[-1]["route_choice"]["basis"].startswith("a short look at the network: ")
-    for level in levels:
+    assert levels[0]["route_choice"]["basis"].startswith("a short look at the network: ")
+    assert levels[-1]["route_choice"]["reason"] == "a level that is solved directly exchanges nothing"
+    for level in levels[:-1]:
         assert level["route"] != "automatic" and level["setup_route"] != "automatic"
         trials = level["transport_choice"]["trials"]
         assert trials[0]["transport"] == "point_to_point"
