@@ -1,4 +1,5 @@
 // Setting a hierarchy up again for other values on the same pattern.
+#include <cmath>
 #include <cstring>
 #include <limits>
 
@@ -6,6 +7,8 @@
 
 #include "nodewise/amg/hierarchy.hpp"
 #include "nodewise/matrix/operations.hpp"
+#include "nodewise/solve/krylov.hpp"
+#include "nodewise/solve/matrix_operator.hpp"
 
 #include "amg_support.hpp"
 #include "collective_error.hpp"
@@ -155,6 +158,68 @@ TEST(Rebuild, RenewsSmoothersAndCoarseSolver) {
       ASSERT_EQ(before.size(), after.size());
       for (std::size_t i = 0; i < before.size(); ++i) EXPECT_NEAR(after[i], before[i], 1e-13);
     }
+  }
+}
+
+/// Collective. The Laplacian A of n x n points with a coefficient that varies smoothly.
+Matrix with_coefficients(const DistMatrix<double>& A, int n) {
+  const auto at = [&](GlobalIndex i) { return 1 + 0.8 * std::sin(6.0 * double(i % n) / n); };
+  Array<double> on = A.on().vals, off = A.off().vals;
+  for (LocalIndex i = 0; i < A.n_local(); ++i) {
+    const GlobalIndex row = A.rows().to_global(i);
+    double before = 0, after = 0;  // the sum of the couplings
+    const auto couple = [&](double& value, GlobalIndex column) {
+      before += value;
+      after += value *= (at(row) + at(column)) / 2;
+    };
+    double* diagonal = nullptr;
+    for (Offset k = A.on().begin(i); k < A.on().end(i); ++k) {
+      const auto p = static_cast<std::size_t>(k);
+      if (A.on().cols[p] == i) {
+        diagonal = &on[p];
+      } else {
+        couple(on[p], A.cols().to_global(A.on().cols[p]));
+      }
+    }
+    for (Offset k = A.off().begin(i); k < A.off().end(i); ++k) {
+      const auto p = static_cast<std::size_t>(k);
+      couple(off[p], A.ghosts()[static_cast<std::size_t>(A.off().cols[p])]);
+    }
+    *diagonal = at(row) * (*diagonal + before) - after;
+  }
+  return shared(A.with_values(std::move(on), std::move(off)));
+}
+
+int iterations(const Matrix& A, const Hierarchy<double>& M) {
+  std::vector<double> x(static_cast<std::size_t>(A->n_local()), 0.0), b = x;
+  for (std::size_t i = 0; i < b.size(); ++i) {
+    b[i] = hash_uniform(static_cast<std::uint64_t>(A->rows().begin()) + i, 8) - 0.5;
+  }
+  const auto report = solve::cg<double>(solve::MatrixOperator<double>(A), &M, b, x, {});
+  EXPECT_TRUE(report.converged()) << report.diagnosis;
+  return report.iterations;
+}
+
+// Chebyshev needs the spectral radius of every level, which a rebuild follows in fewer products.
+TEST(Rebuild, SolvesWithChebyshevAsANewSetupDoes) {
+  const int n = 18;
+  const auto A = shared(io::generate<double>(test_comm(), {.problem = Problem::laplace9, .n = n}));
+  Array<double> on = A->on().vals, off = A->off().vals;
+  for (double& value : on) value *= 3;
+  for (double& value : off) value *= 3;
+  const Matrix tripled = shared(A->with_values(std::move(on), std::move(off)));
+  for (const Method method : {Method::classical, Method::aggregation}) {
+    Options options = small_options();
+    options.smoother = SmootherKind::chebyshev;
+    options.method = method;
+    Hierarchy<double> hierarchy(A, options);
+    const std::vector<double> first = applied(hierarchy);
+    for (const Matrix& B : {with_coefficients(*A, n), tripled, A}) {
+      hierarchy.rebuild(B);
+      EXPECT_LE(std::abs(iterations(B, hierarchy) - iterations(B, Hierarchy<double>(B, options))),
+                1);
+    }
+    EXPECT_TRUE(same_bits(applied(hierarchy), first));
   }
 }
 

@@ -1,11 +1,13 @@
 // The estimated spectral radius against known spectra.
 #include <complex>
+#include <functional>
 #include <numbers>
 
 #include <gtest/gtest.h>
 
 #include "nodewise/amg/spectral_radius.hpp"
 #include "nodewise/matrix/operations.hpp"
+#include "nodewise/mpi/ledger.hpp"
 
 #include "amg_support.hpp"
 
@@ -128,6 +130,91 @@ TEST(SpectralRadius, EndsWhereNothingIsLeft) {
     EXPECT_EQ(estimate(distribute(diagonal, layout), {.symmetric = symmetric}), 0);
     diagonal(1, 1) = 5;
   }
+}
+
+/// A with a coefficient for each row, of a coupling the smaller of its two: 1 + amplitude * hashed
+/// numbers, ten times that on every second of `period` rows.
+matrix::DistMatrix<double> with_other_values(const matrix::DistMatrix<double>& A, double amplitude,
+                                             GlobalIndex period) {
+  const auto factor = [&](GlobalIndex i) {
+    return (1 + amplitude * hash_uniform(static_cast<std::uint64_t>(i), 5)) *
+           (period > 0 && i / period % 2 == 1 ? 10.0 : 1.0);
+  };
+  Array<double> on = A.on().vals, off = A.off().vals;
+  for (LocalIndex i = 0; i < A.n_local(); ++i) {
+    const GlobalIndex row = A.rows().to_global(i);
+    const auto couple = [&](double& value, GlobalIndex column) {
+      if (row != column) value *= std::min(factor(row), factor(column));
+    };
+    for (Offset k = A.on().begin(i); k < A.on().end(i); ++k) {
+      const auto p = static_cast<std::size_t>(k);
+      couple(on[p], A.cols().to_global(A.on().cols[p]));
+      if (A.on().cols[p] == i) on[p] *= factor(row);
+    }
+    for (Offset k = A.off().begin(i); k < A.off().end(i); ++k) {
+      const auto p = static_cast<std::size_t>(k);
+      couple(off[p], A.ghosts()[static_cast<std::size_t>(A.off().cols[p])]);
+    }
+  }
+  return A.with_values(std::move(on), std::move(off));
+}
+
+TEST(SpectralRadiusTracker, IsNearAndNeverAboveForOtherValues) {
+  for (const auto problem : {io::Problem::laplace5, io::Problem::laplace27}) {
+    const int n = problem == io::Problem::laplace5 ? 24 : 9;
+    const auto A = io::generate<double>(test_comm(), {.problem = problem, .n = n});
+    const SpectralRadiusTracker<double> even(A, {});
+    const SpectralRadiusTracker<double> uneven(with_other_values(A, 3.0, 9), {});
+    for (const auto& [amplitude, period] :
+         {std::pair(0.0, 0), std::pair(0.1, 0), std::pair(0.0, 40), std::pair(3.0, 9)}) {
+      const auto B = with_other_values(A, amplitude, period);
+      const double exact = spectral_radius(B, {.steps = 25, .symmetric = false});
+      for (const SpectralRadiusTracker<double>& tracker : {std::cref(even), std::cref(uneven)}) {
+        const double found = tracker.estimate(B);
+        EXPECT_LE(found, exact * (1 + 1e-10)) << amplitude << " " << period;
+        EXPECT_GE(found, 0.93 * exact) << amplitude << " " << period;
+        EXPECT_EQ(tracker.estimate(B), found);
+      }
+    }
+  }
+}
+
+TEST(SpectralRadiusTracker, RemembersToTheLastBit) {
+  const DenseMatrix first = test::random_symmetric(40, 0.1, 0.2, 4);
+  const DenseMatrix second = test::random_symmetric(40, 0.1, 0.2, 4) + scaled_path(40);
+  for (const matrix::Layout& layout : layouts_of(test_comm(), 40)) {
+    const auto A = distribute(first, layout);
+    const auto B = distribute(second, layout);
+    SpectralRadiusTracker<double> tracker(A, {});
+    EXPECT_EQ(tracker.radius(), spectral_radius(A));
+    EXPECT_EQ(tracker.estimate(A), tracker.radius());
+    const double found = tracker.estimate(B);
+    EXPECT_EQ(mpi::max(A.comm(), found), mpi::min(A.comm(), found));
+    tracker.remember(B, 1234);
+    EXPECT_EQ(tracker.estimate(B), 1234);
+    EXPECT_EQ(tracker.estimate(A), tracker.radius());
+  }
+  const auto empty = distribute(DenseMatrix(0, 0), matrix::Layout::uniform(test_comm(), 0));
+  EXPECT_EQ(SpectralRadiusTracker<double>(empty, {}).estimate(empty), 0);
+}
+
+// Ten products for other values would be no gain.
+TEST(SpectralRadiusTracker, TakesFewerProducts) {
+  mpi::CommSettings settings;
+  settings.allreduce = mpi::Collective::mpi;
+  const auto comm = mpi::Comm::create(MPI_COMM_WORLD, settings);
+  const auto A = io::generate<double>(comm, {.problem = io::Problem::laplace5, .n = 24});
+  const auto B = with_other_values(A, 0.02, 0);
+  const SpectralRadiusTracker<double> tracker(A, {});
+  const auto reductions = [&](const auto& run) {
+    comm->ledger().clear();
+    run();
+    std::int64_t sum = 0;
+    for (const mpi::Account& account : comm->ledger().accounts()) sum += account.counts.collectives;
+    return sum;
+  };
+  const std::int64_t anew = reductions([&] { spectral_radius(B); });
+  EXPECT_LE(reductions([&] { tracker.estimate(B); }), anew - 4);
 }
 
 }  // namespace

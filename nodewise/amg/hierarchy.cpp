@@ -44,6 +44,7 @@ struct Level {
   // Of rebuild(), which makes the one that the level needs.
   std::unique_ptr<matrix::GalerkinProduct<T>> product;
   std::unique_ptr<matrix::RestrictedProduct<T>> restricted_product;
+  std::unique_ptr<SpectralRadiusTracker<T>> radius;
 };
 
 namespace {
@@ -297,15 +298,37 @@ LevelChoice<T> choose_for(const MatrixPointer<T>& A, const Options& options, int
   return choice;
 }
 
-/// Collective. The spectral radius that the relaxation needs; 0 where it needs none.
-template <class T>
-double radius_for_smoother(const DistMatrix<T>& A, bool symmetric, const Options& options) {
-  if (!relax::needs_spectral_radius(options.smoother)) return 0;
-  const mpi::Scope scope(A.comm(), "spectral_radius");
+SpectrumOptions spectrum_options(bool symmetric, const Options& options) {
   SpectrumOptions spectrum;
   spectrum.symmetric = symmetric;
   spectrum.seed = options.seed;
-  return spectral_radius(A, spectrum);
+  return spectrum;
+}
+
+/// Collective. The spectral radius that the relaxation of a new level needs; 0 where it needs none.
+template <class T>
+double radius_for_smoother(Level<T>& level, bool symmetric, const Options& options) {
+  if (level.solved_directly || !relax::needs_spectral_radius(options.smoother)) return 0;
+  double& radius = level.transfer.spectral_radius;
+  if (radius > 0) return radius;
+  const mpi::Scope scope(level.A->comm(), "spectral_radius");
+  return radius = spectral_radius(*level.A, spectrum_options(symmetric, options));
+}
+
+/// Collective. Likewise for new values, while the level has the old ones, which are the first ones
+/// the first time.
+template <class T>
+double radius_for_values(Level<T>& level, const DistMatrix<T>& A, bool symmetric,
+                         const Options& options) {
+  if (level.solved_directly || !relax::needs_spectral_radius(options.smoother)) return 0;
+  const mpi::Scope scope(A.comm(), "spectral_radius");
+  const SpectrumOptions spectrum = spectrum_options(symmetric, options);
+  if (!symmetric) return spectral_radius(A, spectrum);
+  if (level.radius) return level.radius->estimate(A);
+  auto tracker = std::make_unique<SpectralRadiusTracker<T>>(A, spectrum);
+  tracker->remember(*level.A, level.transfer.spectral_radius);
+  level.radius = std::move(tracker);
+  return level.radius->radius();
 }
 
 /// P^T A P, or R A P without its small entries.
@@ -364,14 +387,13 @@ MatrixPointer<T> coarsen_level(Level<T>& level, const MatrixPointer<T>& A,
 
 namespace {
 
-/// Collective. Adds a level, with the matrix A, to a cycle; returns how the last level is solved.
-/// What fails on this rank alone is left in `failure`.
+/// Collective. Adds a level to a cycle, with the matrix A and the spectral radius that its
+/// relaxation needs; returns how the last level is solved. What fails on this rank alone is left in
+/// `failure`.
 template <class T>
 std::string apply_to(AppliedCycle<T>& cycle, const Level<T>& level, const MatrixPointer<T>& A,
-                     const Options& options, bool symmetric, std::optional<Error>& failure) {
+                     double radius, std::optional<Error>& failure) {
   if (level.solved_directly) return cycle.add_direct(A);
-  const double known = level.transfer.spectral_radius;
-  const double radius = known > 0 ? known : radius_for_smoother(*A, symmetric, options);
   if (!failure) {
     failure = mpi::caught([&] {
       const Transfer<T>& transfer = level.transfer;
@@ -422,7 +444,8 @@ Hierarchy<T>::Hierarchy(std::shared_ptr<const DistMatrix<T>> A, const Options& o
       level.solved_directly = may_solve_directly(info.rows, options_);
     }
     if (!failure) failure = level.transfer.failure;
-    info.coarse_solver = apply_to(*cycle_, level, level.A, options_, symmetric_, failure);
+    info.coarse_solver = apply_to(*cycle_, level, level.A,
+                                  radius_for_smoother(level, symmetric_, options_), failure);
     info_.push_back(info);
     if (observe) observe(depth, info);
     if (!level.transfer.P) break;
@@ -488,9 +511,8 @@ void Hierarchy<T>::rebuild(std::shared_ptr<const DistMatrix<T>> A) {
   for (const std::unique_ptr<Level<T>>& level : levels_) {
     const mpi::Scope scope(A->comm(), "level_setup", level->depth);
     matrices.push_back(A);
-    level->transfer.spectral_radius = 0;  // that of the old values
     info[matrices.size() - 1].coarse_solver =
-        apply_to(*cycle, *level, A, options_, symmetric_, failure);
+        apply_to(*cycle, *level, A, radius_for_values(*level, *A, symmetric_, options_), failure);
     if (!level->transfer.P) break;
     const Level<T>& next = *levels_[matrices.size()];
     A = blocks_of(next, *next_matrix(*level, next, *A, options_));

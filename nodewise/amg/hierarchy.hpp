@@ -70,7 +70,9 @@ class Hierarchy : public solve::Operator<T> {
   /// resolved to stay those of the first setup. With the values of the first setup it is, bit for
   /// bit, as it was then. Discovers nothing: the first call plans (for each level about the
   /// messages of a Galerkin product), every later one costs a reversed exchange of values on each
-  /// level but the last, with method air two exchanges, and what the coarse solver's setup does.
+  /// level but the last, with method air two exchanges, and what the coarse solver's setup does;
+  /// with the smoother chebyshev also an estimate of every level's spectral radius, which keeps a
+  /// vector of each where A is symmetric (SpectralRadiusTracker).
   /// Throws, on every rank, what the constructor throws, or dimension_mismatch or unsuitable_matrix
   /// where the pattern is another; the hierarchy is then as it was before. Copies of matrix() stay
   /// as they are.

@@ -29,6 +29,13 @@ using Dense = Eigen::MatrixXd;
 /// about the precision of the vectors only: were it much smaller, its own length would be wrong.
 constexpr double negligible = 1e-5;
 
+/// The residual of the largest Ritz pair, relative to its value, at which a tracker is content:
+/// ten steps from a random vector leave about as much.
+constexpr double small_residual = 0.03;
+/// What part of a tracker's start is random. Less saves a step where values change little, and
+/// misses more often what is stretched elsewhere.
+constexpr double random_part = 0.4;
+
 /// 1 / |d|, 0 for 0.
 template <class T>
 Array<T> inverse_diagonal(const DistMatrix<T>& A) {
@@ -75,6 +82,7 @@ struct Projection {
 
   Dense matrix;
   Eigen::Index size = 0;
+  std::array<double, 2> first_step = {};  // of Lanczos: what step_sums() found
 };
 
 /// w = A v becomes the next vector but for its length: |D|^-1 w - alpha v - beta before, which
@@ -117,19 +125,49 @@ std::array<double, 2> step_sums(const DistMatrix<T>& A, const Vectors<T>& x) {
   return sum_all(A.comm(), sums[0], sums[1]);
 }
 
+/// An eigenvalue of a symmetric projection, the largest in modulus, and its vector.
+struct RitzPair {
+  explicit RitzPair(const Projection& projection) {
+    if (projection.size == 0) return;
+    const Eigen::SelfAdjointEigenSolver<Dense> eigen(projection.known());
+    Eigen::Index largest = 0;
+    value = eigen.eigenvalues().cwiseAbs().maxCoeff(&largest);
+    vector = eigen.eigenvectors().col(largest);
+  }
+
+  double value = 0;
+  Eigen::VectorXd vector;
+};
+
+/// How lanczos() ends before its last step, and what it leaves behind.
 template <class T>
-void lanczos(const DistMatrix<T>& A, Vectors<T>& x, Projection& projection) {
+struct LanczosWishes {
+  double residual = 0;             ///< of the largest Ritz pair, relative
+  std::span<Array<T>> basis = {};  ///< room for all vectors, if they are wanted
+};
+
+template <class T>
+void lanczos(const DistMatrix<T>& A, Vectors<T>& x, Projection& projection,
+             const LanczosWishes<T>& wishes = {}) {
   const auto steps = projection.matrix.rows();
   double beta = 0;
   for (Eigen::Index k = 0; k < steps; ++k) {
+    if (!wishes.basis.empty()) {
+      std::copy(x.v.begin(), x.v.end(), wishes.basis[static_cast<std::size_t>(k)].begin());
+    }
     matrix::multiply(A, std::span<const T>(x.v), std::span<T>(x.w));
     const auto [alpha, square] = step_sums(A, x);
     if (!std::isfinite(alpha) || !std::isfinite(square)) return;
+    if (k == 0) projection.first_step = {alpha, square};
     projection.matrix(k, k) = alpha;
     projection.size = k + 1;
     const double left = square - alpha * alpha - beta * beta;
     if (k + 1 == steps || left <= negligible * square) return;
     const double next_beta = std::sqrt(left);
+    if (wishes.residual > 0) {
+      const RitzPair top(projection);
+      if (next_beta * std::abs(top.vector[k]) <= wishes.residual * top.value) return;
+    }
     recur<T>(x.w, x.inverse, alpha, x.v, beta, next_beta, x.before);
     std::swap(x.v, x.before);
     beta = projection.matrix(k + 1, k) = projection.matrix(k, k + 1) = next_beta;
@@ -169,27 +207,55 @@ void arnoldi(const DistMatrix<T>& A, Vectors<T>& x, Projection& projection) {
 
 double largest_eigenvalue(const Projection& projection, bool symmetric) {
   if (projection.size == 0) return 0;
-  if (symmetric) {
-    const Eigen::SelfAdjointEigenSolver<Dense> eigen(projection.known(), Eigen::EigenvaluesOnly);
-    return eigen.eigenvalues().cwiseAbs().maxCoeff();
-  }
+  if (symmetric) return RitzPair(projection).value;
   return Eigen::EigenSolver<Dense>(projection.known(), false).eigenvalues().cwiseAbs().maxCoeff();
+}
+
+/// Local. What a run works in, its start not yet of unit length.
+template <class T>
+Vectors<T> random_start(const DistMatrix<T>& A, int seed) {
+  Vectors<T> x;
+  x.inverse = inverse_diagonal(A);
+  x.v = start_vector<T>(A, x.inverse, seed);
+  x.before.assign(x.v.size(), T{});
+  x.w.assign(x.v.size(), T{});
+  return x;
+}
+
+bool is_length(double square) {
+  return square > 0 && std::isfinite(square);
+}
+
+/// Collective. Makes the start a unit vector; whether it is one.
+template <class T>
+bool normalize(const DistMatrix<T>& A, Vectors<T>& x) {
+  const double square = sum_all(A.comm(), square_local<T>(x.v, x.inverse))[0];
+  if (!is_length(square)) return false;
+  scale<T>(1 / std::sqrt(square), x.v);
+  return true;
+}
+
+/// Collective. Adds a vector to the random start, and makes it a unit vector; whether it is one.
+/// The square of the length that the vector has in `of_vector`.
+template <class T>
+bool mix(const DistMatrix<T>& A, std::span<const T> vector, Vectors<T>& x, double& of_vector) {
+  const auto squares =
+      sum_all(A.comm(), square_local<T>(x.v, x.inverse), square_local<T>(vector, x.inverse));
+  const double of_random = squares[0];
+  of_vector = squares[1];
+  if (is_length(of_random) && is_length(of_vector)) {
+    scale<T>(random_part / std::sqrt(of_random), x.v);
+    solve::axpy<T>((1 - random_part) / std::sqrt(of_vector), vector, x.v);
+  }
+  return normalize(A, x);
 }
 
 }  // namespace
 
 template <class T>
 double spectral_radius(const DistMatrix<T>& A, const SpectrumOptions& options) {
-  Vectors<T> x;
-  mpi::collectively(A.comm(), [&] {
-    x.inverse = inverse_diagonal(A);
-    x.v = start_vector<T>(A, x.inverse, options.seed);
-    x.before.assign(x.v.size(), T{});
-    x.w.assign(x.v.size(), T{});
-  });
-  const double square = sum_all(A.comm(), square_local<T>(x.v, x.inverse))[0];
-  if (!(square > 0) || !std::isfinite(square)) return 0;
-  scale<T>(1 / std::sqrt(square), x.v);
+  auto x = mpi::collectively(A.comm(), [&] { return random_start(A, options.seed); });
+  if (!normalize(A, x)) return 0;
   Projection projection(std::max(1, options.steps));
   if (options.symmetric) {
     lanczos(A, x, projection);
@@ -199,7 +265,67 @@ double spectral_radius(const DistMatrix<T>& A, const SpectrumOptions& options) {
   return largest_eigenvalue(projection, options.symmetric);
 }
 
+namespace {
+
+/// A run of Lanczos for a tracker, and what it knows a matrix by: the length of its vector, which
+/// grows with the matrix, and the first step.
+struct TrackedRun {
+  Projection projection;
+  std::array<double, 3> mark = {};
+};
+
+/// Collective. A run of so many steps at most.
+template <class T>
+TrackedRun follow(const DistMatrix<T>& A, std::span<const T> extremal, int seed, int steps) {
+  TrackedRun run{Projection(std::max(1, steps))};
+  auto x = mpi::collectively(A.comm(), [&] { return random_start(A, seed); });
+  double length = 0;
+  if (mix(A, extremal, x, length)) lanczos(A, x, run.projection, {.residual = small_residual});
+  const auto& first = run.projection.first_step;
+  run.mark = {length, first[0], first[1]};
+  return run;
+}
+
+}  // namespace
+
+template <class T>
+SpectralRadiusTracker<T>::SpectralRadiusTracker(const DistMatrix<T>& A,
+                                                const SpectrumOptions& options)
+    : options_(options) {
+  Projection projection(std::max(1, options.steps));
+  std::vector<Array<T>> basis(static_cast<std::size_t>(projection.matrix.rows()));
+  auto x = mpi::collectively(A.comm(), [&] {
+    auto start = random_start(A, options.seed);
+    for (Array<T>& vector : basis) vector.resize(start.v.size());
+    extremal_.assign(start.v.size(), T{});
+    return start;
+  });
+  if (normalize(A, x)) lanczos(A, x, projection, {.basis = basis});
+  const RitzPair top(projection);
+  for (Eigen::Index k = 0; k < projection.size; ++k) {
+    solve::axpy<T>(top.vector[k], basis[static_cast<std::size_t>(k)], extremal_);
+  }
+  basis.clear();
+  remember(A, top.value);
+}
+
+template <class T>
+void SpectralRadiusTracker<T>::remember(const DistMatrix<T>& A, double radius) {
+  known_.push_back({follow<T>(A, extremal_, options_.seed, 1).mark, radius});
+}
+
+template <class T>
+double SpectralRadiusTracker<T>::estimate(const DistMatrix<T>& A) const {
+  const TrackedRun run = follow<T>(A, extremal_, options_.seed, options_.steps);
+  for (const Known& known : known_) {
+    if (known.mark == run.mark) return known.radius;
+  }
+  return RitzPair(run.projection).value;
+}
+
 template double spectral_radius(const DistMatrix<float>&, const SpectrumOptions&);
 template double spectral_radius(const DistMatrix<double>&, const SpectrumOptions&);
+template class SpectralRadiusTracker<float>;
+template class SpectralRadiusTracker<double>;
 
 }  // namespace nodewise::amg
