@@ -105,6 +105,35 @@ void set_overheads(const CalibrateRecord& record, const CalibrateFits& fits,
                        far->receive.median(), fits.in_a_row->seconds_per_byte.value};
 }
 
+/// Sums whose times are times; the base's stand where nothing was measured.
+void set_allreduces(const CalibrateRecord& record, model::Machine& machine) {
+  model::MeasuredAllreduces measured;
+  measured.ranks = record.machine.ranks;
+  measured.nodes = static_cast<int>(record.machine.ranks_per_node.size());
+  for (const AllreduceTimes& a : record.allreduce) {
+    if (a.times.empty() || !(a.times.median() > 0)) continue;
+    auto& times = a.algorithm == "node_aware" ? measured.node_aware : measured.mpi;
+    times.push_back({a.bytes, a.times.median()});
+  }
+  if (!measured.mpi.empty() || !measured.node_aware.empty()) machine.allreduces = measured;
+}
+
+void set_progress(const CalibrateRecord& record, model::Machine& machine) {
+  std::vector<model::Progress> progress;
+  for (const OverlapTimes& o : record.overlap) {
+    if (o.message.empty() || o.work.empty() || o.both.empty() || std::isnan(o.fraction())) continue;
+    const auto same_size = [&](const model::Progress& p) { return p.bytes == o.bytes; };
+    auto at = std::find_if(progress.begin(), progress.end(), same_size);
+    if (at == progress.end()) at = progress.insert(at, {o.bytes, {}, {}});
+    (o.direction == "receive" ? at->receive : at->send) = o.fraction();
+  }
+  const auto shorter = [](const model::Progress& a, const model::Progress& b) {
+    return a.bytes < b.bytes;
+  };
+  std::sort(progress.begin(), progress.end(), shorter);
+  if (!progress.empty()) machine.progress = progress;
+}
+
 void add_notes(const CalibrateRecord& record, const CalibrateFits& fits, const model::Machine* base,
                model::Machine& machine) {
   const auto note = [&](std::string text) { machine.notes.push_back(std::move(text)); };
@@ -151,6 +180,8 @@ model::Machine make_machine(const CalibrateRecord& record, const CalibrateFits& 
   }
   set_computation(record, machine);
   set_overheads(record, fits, machine);
+  set_allreduces(record, machine);
+  set_progress(record, machine);
   add_notes(record, fits, base, machine);
   return machine;
 }

@@ -70,6 +70,12 @@ ExchangeTime ExchangeTimer::time(const model::MessageStages& stages) const {
   return time;
 }
 
+ExchangeTime ExchangeTimer::scaled(ExchangeTime time, double factor) {
+  time.formula = factor * time.formula;
+  for (double& seconds : time.simulated) seconds *= factor;
+  return time;
+}
+
 double ExchangeTimer::work_s(std::size_t level, double nonzeros, double flops) const {
   if (machine_.s_per_flop_by_level.empty() && machine_.s_per_flop_by_size.empty()) return 0;
   return flops * model::flop_s(machine_, level, nonzeros, 1);

@@ -26,6 +26,9 @@ class ExchangeTimer {
   /// Of so many floating-point operations on a rank that has `nonzeros` of a level; 0 where the
   /// machine does not tell.
   double work_s(std::size_t level, double nonzeros, double flops) const;
+  /// A collective that takes `factor` times as long, whoever reckons.
+  static ExchangeTime scaled(ExchangeTime time, double factor);
+  const model::Machine& machine() const { return machine_; }
   const std::vector<model::EventScenario>& scenarios() const { return scenarios_; }
 
  private:

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "nodewise/io/machine_file.hpp"
+#include "nodewise/model/allreduce_cost.hpp"
 #include "nodewise/model/network.hpp"
 #include "nodewise/mpi/ledger.hpp"
 
@@ -75,6 +76,11 @@ PredictedMachine describe(const model::Machine& machine) {
   facts.measured = machine.measured;
   facts.knows_overheads = machine.overheads.has_value();
   facts.knows_work = knows_work(machine);
+  facts.knows_allreduces = machine.allreduces.has_value();
+  facts.allreduce_scale = {
+      model::allreduce_scale(machine, model::AllreduceAlgorithm::recursive_doubling,
+                             sizeof(double)),
+      model::allreduce_scale(machine, model::AllreduceAlgorithm::node_aware, sizeof(double))};
   if (machine.queue_search_s == 0) facts.left_out.push_back("queue search");
   if (!model::is_known(machine.network) || machine.contention_s_per_byte_per_link == 0) {
     facts.left_out.push_back("contention");

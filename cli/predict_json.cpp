@@ -141,6 +141,9 @@ Json costs_json(const PredictedMachine& machine) {
           {"source", machine.source},
           {"measured", machine.measured},
           {"overheads_assumed", !machine.knows_overheads},
+          {"allreduce_scale",
+           {{"plain", number(machine.allreduce_scale[0])},
+            {"node_aware", number(machine.allreduce_scale[1])}}},
           {"left_out", machine.left_out}};
 }
 

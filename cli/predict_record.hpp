@@ -153,8 +153,10 @@ struct PredictedMachine {
   std::string name;
   std::string source;
   bool measured = false;
-  bool knows_overheads = false;       ///< of messages; otherwise they are assumed
-  bool knows_work = false;            ///< times of arithmetic
+  bool knows_overheads = false;   ///< of messages; otherwise they are assumed
+  bool knows_work = false;        ///< times of arithmetic
+  bool knows_allreduces = false;  ///< measured ones, by which those predicted are scaled
+  std::array<double, 2> allreduce_scale = {1, 1};  ///< by CollectiveKind, for one number
   std::vector<std::string> left_out;  ///< what the machine's file does not tell, and so is 0
 };
 

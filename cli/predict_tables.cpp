@@ -46,6 +46,12 @@ void print_machine(Console& console, const PredictRecord& record, const Settings
                 "for the simulation a gap of 50 ns, and a quarter of the latency at each end of a "
                 "message for the processors");
   }
+  if (machine.knows_allreduces) {
+    print_entry(console, "allreduces",
+                fmt::format("scaled by what the machine file has measured: {:.3g} times the plain "
+                            "one, {:.3g} times the node-aware one",
+                            machine.allreduce_scale[0], machine.allreduce_scale[1]));
+  }
   print_entry(console, "ranks",
               fmt::format("{} on {}, {}", counted(p.n_ranks(), "rank"),
                           counted(std::ssize(p.ranks_per_node), "node"),

@@ -6,6 +6,7 @@
 
 #include "nodewise/amg/setup_messages.hpp"
 #include "nodewise/comm/virtual_ranks.hpp"
+#include "nodewise/model/allreduce_cost.hpp"
 #include "nodewise/model/message_recorder.hpp"
 
 #include "cli/collective_messages.hpp"
@@ -152,8 +153,14 @@ void add_gathering(const amg::Hierarchy<double>& hierarchy, const mpi::Topology&
 
 std::vector<ExchangeTime> allreduce_times(const mpi::Topology& topology,
                                           const ExchangeTimer& costs) {
-  return {costs.time(recursive_doubling(topology.n_ranks(), number_bytes)),
-          costs.time(node_aware_allreduce(topology, number_bytes))};
+  const auto as_measured = [&](const MessageStages& stages, model::AllreduceAlgorithm algorithm) {
+    return ExchangeTimer::scaled(costs.time(stages),
+                                 model::allreduce_scale(costs.machine(), algorithm, number_bytes));
+  };
+  return {as_measured(recursive_doubling(topology.n_ranks(), number_bytes),
+                      model::AllreduceAlgorithm::recursive_doubling),
+          as_measured(node_aware_allreduce(topology, number_bytes),
+                      model::AllreduceAlgorithm::node_aware)};
 }
 
 /// How often a setup reduces: as often as on one rank.

@@ -47,6 +47,8 @@ Machine full_machine() {
   machine.caches = {{1e6, 1}, {3.2e7, 8}};
   machine.gpu = model::GpuPaths{4, {1e-5, 1e10}, {2e-5, 2e10}, model::CopyPath{3e-6, 5e10}, {}};
   machine.overheads = model::MessageOverheads{1e-7, 2e-7, 3e-7, 4e-7, 5e-8};
+  machine.allreduces = model::MeasuredAllreduces{6, 2, {{8, 1e-5}, {64, 2e-5}}, {{8, 7e-6}}};
+  machine.progress = {{1024, 0.25, {}}, {65536, 1.0, 0.0}};
   return machine;
 }
 
@@ -184,6 +186,10 @@ TEST(MachineFile, RefusesBrokenFilesByName) {
       {"{\"sockets\": 2, \"cores\": 16}", "[2, 16]", "node is [2,16]; it must be an object"},
       {"\"torus\"", "\"donut\"",
        "network.shape is \"donut\"; it must be one of none, fat_tree, torus, dragonfly"},
+      {"\"computation\"", "\"allreduce\": {\"ranks\": 2, \"nodes\": 1}, \"computation\"",
+       "allreduce is there, but no time of any algorithm"},
+      {"\"computation\"", "\"progress\": [{\"bytes\": 8, \"sent\": 1}], \"computation\"",
+       "progress[0].sent is not known; did you mean 'send'?"},
       {"[4, 4]", "[4, -4]", "network.dimensions[1] is -4"},
       {"[4, 4]", "[4, \"4\"]", "network.dimensions[1] is \"4\"; it must be a whole number"},
       {"[4, 4]", "4", "network.dimensions is 4; it must be a list"},

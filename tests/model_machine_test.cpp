@@ -204,6 +204,30 @@ TEST(Machine, RefusesWhatIsNotByName) {
        [](Machine& m) {
          m.overheads = MessageOverheads{0, 0, 0, 0, -1};
        }},
+      {"allreduce.nodes is 3; there cannot be more than ranks, 2",
+       [](Machine& m) {
+         m.allreduces = MeasuredAllreduces{2, 3, {{8, 1}}, {}};
+       }},
+      {"allreduce is there, but no time",
+       [](Machine& m) {
+         m.allreduces = MeasuredAllreduces{2, 1, {}, {}};
+       }},
+      {"allreduce.mpi[1].bytes is 8; sizes must be finite, positive and ascend",
+       [](Machine& m) {
+         m.allreduces = MeasuredAllreduces{2, 1, {{8, 1}, {8, 1}}, {}};
+       }},
+      {"allreduce.node_aware[0].seconds is 0; this time must be",
+       [](Machine& m) {
+         m.allreduces = MeasuredAllreduces{2, 1, {}, {{8, 0}}};
+       }},
+      {"progress[0].bytes is nan",
+       [](Machine& m) {
+         m.progress = {{nan, 0.5, {}}};
+       }},
+      {"progress[0].send is 1.5; a part is between 0 and 1",
+       [](Machine& m) {
+         m.progress = {{8, 0.5, 1.5}};
+       }},
   };
   for (const Case& c : cases) {
     Machine machine = numbered_machine();

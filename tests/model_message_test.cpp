@@ -141,6 +141,24 @@ TEST(AllreduceCost, HasTheValuesOfItsAlgorithms) {
   EXPECT_DOUBLE_EQ(allreduce_s(machine, node_aware, 6, 4, 8), on_node + 2 * (3 + on_node));
 }
 
+TEST(AllreduceCost, IsScaledByWhatWasMeasured) {
+  using enum AllreduceAlgorithm;
+  Machine machine = round_machine();
+  EXPECT_EQ(allreduce_scale(machine, recursive_doubling, 8), 1);
+  // On 8 nodes of 4, as above, twice the formula at 8 bytes, and thrice at 64.
+  const double doubled = 2 * allreduce_s(machine, recursive_doubling, 8, 4, 8);
+  const double tripled = 3 * allreduce_s(machine, recursive_doubling, 8, 4, 64);
+  machine.allreduces = MeasuredAllreduces{32, 8, {{8, doubled}, {64, tripled}}, {}};
+  EXPECT_DOUBLE_EQ(allreduce_scale(machine, recursive_doubling, 1), 2);
+  EXPECT_DOUBLE_EQ(allreduce_scale(machine, recursive_doubling, 16), 2);
+  EXPECT_DOUBLE_EQ(allreduce_scale(machine, reduce_scatter_allgather, 1e9), 3);
+  EXPECT_EQ(allreduce_scale(machine, node_aware, 8), 1) << "not measured";
+  machine.allreduces->node_aware = {{8, 5 * allreduce_s(machine, node_aware, 8, 4, 8)}};
+  EXPECT_DOUBLE_EQ(allreduce_scale(machine, node_aware, 8), 5);
+  machine.allreduces->ranks = machine.allreduces->nodes = 1;
+  EXPECT_EQ(allreduce_scale(machine, node_aware, 8), 1) << "the formula says 0";
+}
+
 TEST(AllreduceCost, IsNothingForOneRankAndGrows) {
   const Machine machine = io::shipped_machine("generic-cluster");
   for (const auto algorithm :

@@ -159,6 +159,35 @@ model::MessageOverheads overheads_from(Object json) {
   return overheads;
 }
 
+std::vector<model::AllreduceTime> allreduce_times_from(Object& json, const std::string& key) {
+  std::vector<model::AllreduceTime> times;
+  if (!json.has(key)) return times;
+  for (Object& entry : json.objects(key)) {
+    times.push_back({entry.number("bytes"), entry.number("seconds")});
+    entry.finish();
+  }
+  return times;
+}
+
+model::MeasuredAllreduces allreduces_from(Object json) {
+  model::MeasuredAllreduces measured;
+  measured.ranks = json.whole("ranks");
+  measured.nodes = json.whole("nodes");
+  measured.mpi = allreduce_times_from(json, "mpi");
+  measured.node_aware = allreduce_times_from(json, "node_aware");
+  json.finish();
+  return measured;
+}
+
+model::Progress progress_from(Object& json) {
+  model::Progress progress;
+  progress.bytes = json.number("bytes");
+  if (json.has("receive")) progress.receive = json.number("receive");
+  if (json.has("send")) progress.send = json.number("send");
+  json.finish();
+  return progress;
+}
+
 Machine machine_from(Object json) {
   Machine machine;
   if (json.has("$schema")) json.text("$schema");
@@ -178,6 +207,10 @@ Machine machine_from(Object json) {
   if (json.has("computation")) read_computation(json.object("computation"), machine);
   if (json.has("gpu")) machine.gpu = gpu_from(json.object("gpu"));
   if (json.has("overheads")) machine.overheads = overheads_from(json.object("overheads"));
+  if (json.has("allreduce")) machine.allreduces = allreduces_from(json.object("allreduce"));
+  if (json.has("progress")) {
+    for (Object& entry : json.objects("progress")) machine.progress.push_back(progress_from(entry));
+  }
   json.finish();
   return machine;
 }

@@ -109,6 +109,30 @@ Json overheads_json(const model::MessageOverheads& overheads) {
           {"nic_gap_s", overheads.nic_gap_s}};
 }
 
+Json allreduces_json(const model::MeasuredAllreduces& measured) {
+  Json json = {{"ranks", measured.ranks}, {"nodes", measured.nodes}};
+  const auto add = [&json](const char* key, const std::vector<model::AllreduceTime>& times) {
+    if (times.empty()) return;
+    json[key] = Json::array();
+    for (const model::AllreduceTime& time : times) {
+      json[key].push_back({{"bytes", time.bytes}, {"seconds", time.seconds}});
+    }
+  };
+  add("mpi", measured.mpi);
+  add("node_aware", measured.node_aware);
+  return json;
+}
+
+Json progress_json(const std::vector<model::Progress>& all) {
+  Json json = Json::array();
+  for (const model::Progress& progress : all) {
+    Json& entry = json.emplace_back(Json{{"bytes", progress.bytes}});
+    if (progress.receive) entry["receive"] = *progress.receive;
+    if (progress.send) entry["send"] = *progress.send;
+  }
+  return json;
+}
+
 Json machine_json(const Machine& machine) {
   Json json = {{"schema_version", 1},
                {"name", machine.name},
@@ -123,6 +147,8 @@ Json machine_json(const Machine& machine) {
                {"computation", computation_json(machine)}};
   if (machine.gpu) json["gpu"] = gpu_json(*machine.gpu);
   if (machine.overheads) json["overheads"] = overheads_json(*machine.overheads);
+  if (machine.allreduces) json["allreduce"] = allreduces_json(*machine.allreduces);
+  if (!machine.progress.empty()) json["progress"] = progress_json(machine.progress);
   return json;
 }
 

@@ -1,6 +1,7 @@
 #include "nodewise/model/allreduce_cost.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 
 #include <fmt/format.h>
@@ -88,6 +89,25 @@ double allreduce_s(const Machine& machine, AllreduceAlgorithm algorithm, int nod
       return node_aware_s(job, bytes);
   }
   throw Error(ErrorCode::internal, "an algorithm without a cost");
+}
+
+double allreduce_scale(const Machine& machine, AllreduceAlgorithm algorithm, double bytes) {
+  if (!machine.allreduces || !(bytes > 0)) return 1;
+  const MeasuredAllreduces& measured = *machine.allreduces;
+  const bool node_aware = algorithm == AllreduceAlgorithm::node_aware;
+  const std::vector<AllreduceTime>& times = node_aware ? measured.node_aware : measured.mpi;
+  if (times.empty()) return 1;
+  const auto distance = [bytes](const AllreduceTime& t) {
+    return std::abs(std::log(t.bytes / bytes));
+  };
+  const AllreduceTime& nearest = *std::min_element(
+      times.begin(), times.end(),
+      [&](const AllreduceTime& a, const AllreduceTime& b) { return distance(a) < distance(b); });
+  const int ranks_per_node = (measured.ranks + measured.nodes - 1) / measured.nodes;
+  const double formula =
+      allreduce_s(machine, node_aware ? algorithm : AllreduceAlgorithm::recursive_doubling,
+                  measured.nodes, ranks_per_node, nearest.bytes);
+  return formula > 0 ? nearest.seconds / formula : 1;
 }
 
 }  // namespace nodewise::model

@@ -132,6 +132,34 @@ struct MessageOverheads {
   bool operator==(const MessageOverheads&) const = default;
 };
 
+/// One measured allreduce.
+struct AllreduceTime {
+  double bytes = 0;  ///< of the vector
+  double seconds = 0;
+
+  bool operator==(const AllreduceTime&) const = default;
+};
+
+/// Allreduces as they were measured, by algorithm, ascending in bytes; empty where one was not.
+struct MeasuredAllreduces {
+  int ranks = 1;
+  int nodes = 1;
+  std::vector<AllreduceTime> mpi;         ///< of the MPI library
+  std::vector<AllreduceTime> node_aware;  ///< docs/collectives.md
+
+  bool operator==(const MeasuredAllreduces&) const = default;
+};
+
+/// Whether the MPI library moves a message while the program computes: the part of the shorter of
+/// both that the other hid, 0 to 1 (Schubert, Fehske, Hager, Wellein 2011, listing 2).
+struct Progress {
+  double bytes = 0;
+  std::optional<double> receive;  ///< of a rank that receives while it computes
+  std::optional<double> send;     ///< likewise that sends
+
+  bool operator==(const Progress&) const = default;
+};
+
 /// A machine. Times in seconds, sizes in bytes, rates in bytes a second. What is missing is not
 /// known; formulas say what they do then. docs/machines.md has the file format, key by key.
 struct Machine {
@@ -164,6 +192,8 @@ struct Machine {
 
   std::optional<GpuPaths> gpu;
   std::optional<MessageOverheads> overheads;
+  std::optional<MeasuredAllreduces> allreduces;
+  std::vector<Progress> progress;  ///< ascending in bytes; empty: not measured
 
   const PathParameters& path(Locality locality) const {
     return paths[static_cast<std::size_t>(locality)];

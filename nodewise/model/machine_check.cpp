@@ -175,6 +175,50 @@ void check_overheads(const MessageOverheads& overheads) {
   check_time("overheads.nic_gap_s", overheads.nic_gap_s);
 }
 
+void check_size(std::string_view where, double bytes, double last) {
+  if (!(bytes > last && std::isfinite(bytes))) {
+    refuse(where, bytes, "sizes must be finite, positive and ascend");
+  }
+}
+
+void check_allreduces(const std::string& where, const std::vector<AllreduceTime>& times) {
+  double last = 0;
+  for (std::size_t i = 0; i < times.size(); ++i) {
+    const std::string entry = fmt::format("{}[{}]", where, i);
+    check_size(entry + ".bytes", times[i].bytes, last);
+    check_positive_time(entry + ".seconds", times[i].seconds);
+    last = times[i].bytes;
+  }
+}
+
+void check_allreduces(const MeasuredAllreduces& measured) {
+  check_count("allreduce.ranks", measured.ranks);
+  check_count("allreduce.nodes", measured.nodes);
+  if (measured.nodes > measured.ranks) {
+    refuse("allreduce.nodes", measured.nodes,
+           fmt::format("there cannot be more than ranks, {}", measured.ranks));
+  }
+  if (measured.mpi.empty() && measured.node_aware.empty()) {
+    throw Error(ErrorCode::invalid_argument, "allreduce is there, but no time of any algorithm");
+  }
+  check_allreduces("allreduce.mpi", measured.mpi);
+  check_allreduces("allreduce.node_aware", measured.node_aware);
+}
+
+void check_progress(const std::vector<Progress>& progress) {
+  const auto check_part = [](const std::string& where, const std::optional<double>& part) {
+    if (part && !(*part >= 0 && *part <= 1)) refuse(where, *part, "a part is between 0 and 1");
+  };
+  double last = 0;
+  for (std::size_t i = 0; i < progress.size(); ++i) {
+    const std::string where = fmt::format("progress[{}]", i);
+    check_size(where + ".bytes", progress[i].bytes, last);
+    check_part(where + ".receive", progress[i].receive);
+    check_part(where + ".send", progress[i].send);
+    last = progress[i].bytes;
+  }
+}
+
 }  // namespace
 
 void check(const Machine& machine) {
@@ -195,6 +239,8 @@ void check(const Machine& machine) {
   check_memory(machine);
   if (machine.gpu) check_gpu(*machine.gpu);
   if (machine.overheads) check_overheads(*machine.overheads);
+  if (machine.allreduces) check_allreduces(*machine.allreduces);
+  check_progress(machine.progress);
 }
 
 }  // namespace nodewise::model

@@ -86,6 +86,9 @@ def test_four_ranks_on_two_nodes(calibrated, nodewise, source, tmp_path):
     check_machine(machine, ["same_node", "other_node"])
     assert machine["name"] == "mine" and machine["measured"]
     assert machine == report["machine_file"]
+    assert (machine["allreduce"]["ranks"], machine["allreduce"]["nodes"]) == (4, 2)
+    assert {len(machine["allreduce"][a]) for a in ("mpi", "node_aware")} == {5}
+    assert all(p["send"] >= 0 and p["receive"] <= 1 for p in machine["progress"])
     assert any("contention: needs 4 nodes" in note for note in machine["notes"])
     assert any("--node-map" in note for note in machine["notes"])
     # What was written can be read: as the base of one rank, which knows nothing of messages.
@@ -95,6 +98,7 @@ def test_four_ranks_on_two_nodes(calibrated, nodewise, source, tmp_path):
     validate(source, "calibrate.schema.json", json.loads((tmp_path / "s.json").read_text()))
     other = json.loads((tmp_path / "n.json").read_text())
     assert other["protocols"] == machine["protocols"]
+    assert other["allreduce"] == machine["allreduce"]
     assert "not measured: other_node: all ranks are on one node" in again.out
     check_plot(source, tmp_path)
 

@@ -125,6 +125,21 @@ def test_a_curve_of_strong_scaling(report):
     assert turn["ranks"] == points[seconds.index(min(seconds))]["ranks"]
 
 
+def test_allreduces_are_scaled_by_measured_ones(nodewise, tmp_path):
+    # By formula, of 8 bytes on two nodes of two: half a microsecond, then twice 8 ns and one.
+    formula = 0.5e-6 + 0.8e-9 + 1e-6 + 8e-9
+    measured = {"ranks": 4, "nodes": 2, "mpi": [{"bytes": 8, "seconds": 3 * formula}]}
+    words = [*SMALL, "--virtual-ranks", 4, "--ranks-per-node", 2, "--routes", "direct", "--machine"]
+    plain, _ = predict(nodewise, tmp_path, *words, simple_machine(tmp_path))
+    scaled, out = predict(nodewise, tmp_path, *words, simple_machine(tmp_path, allreduce=measured))
+    for kind, factor in [("plain", 3), ("node_aware", 1)]:
+        assert scaled["machine"]["allreduce_scale"][kind] == pytest.approx(factor)
+        total = plain["allreduce"][kind]["formula_s"]["total"]
+        assert scaled["allreduce"][kind]["formula_s"]["total"] == pytest.approx(factor * total)
+    assert plain["allreduce"]["plain"]["formula_s"]["total"] == pytest.approx(formula)
+    assert "scaled by what the machine file has measured: 3 times" in " ".join(out.split())
+
+
 # Ranks 0, 1 and 2, 3 share a node; each pair of neighbours exchanges one number.
 def test_a_chain_by_hand(nodewise, tmp_path):
     path = write_market(tmp_path / "chain.mtx", 8, 8, laplacian(8))
