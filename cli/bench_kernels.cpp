@@ -166,9 +166,11 @@ std::vector<BenchKernel> level_kernels(const amg::Hierarchy<double>& hierarchy, 
   const std::shared_ptr<const Matrix> A = hierarchy.matrix(level);
   const DistMatrix<double>* const P = hierarchy.interpolation(level);
   const mpi::Comm& comm = A->comm();
+  amg::Options options = settings.amg;
+  amg::complete(options);  // as the hierarchy did
   double radius = 0;
-  if (amg::relax::needs_spectral_radius(settings.amg.smoother)) {
-    radius = amg::spectral_radius(*A, {.symmetric = symmetric, .seed = settings.amg.seed});
+  if (amg::relax::needs_spectral_radius(options.smoother)) {
+    radius = amg::spectral_radius(*A, {.symmetric = symmetric, .seed = options.seed});
   }
   return mpi::collectively(
              comm,
@@ -178,9 +180,9 @@ std::vector<BenchKernel> level_kernels(const amg::Hierarchy<double>& hierarchy, 
                KernelList list(static_cast<int>(level), data);
                list.add_products();
                if (P != nullptr || level == 0) {  // the last level is solved
-                 data->relaxation = amg::relax::make_relaxation(*A, settings.amg, radius,
-                                                                hierarchy.coarse_rows(level));
-                 list.add_sweeps(settings.amg);
+                 data->relaxation =
+                     amg::relax::make_relaxation(*A, options, radius, hierarchy.coarse_rows(level));
+                 list.add_sweeps(options);
                }
                if (P != nullptr) list.add_transfers(*P, hierarchy.restriction(level));
                return list;

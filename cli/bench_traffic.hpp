@@ -15,6 +15,9 @@ model::KernelTraffic traffic_of_own_product(const matrix::DistMatrix<double>& A)
 model::KernelTraffic traffic_of_residual(const matrix::DistMatrix<double>& A);
 model::KernelTraffic traffic_of_transposed(const matrix::DistMatrix<double>& A);
 
+/// Of the residual that a Gauss-Seidel sweep from zero leaves: what it has read is not read again.
+model::KernelTraffic traffic_of_residual_from_zero(const matrix::DistMatrix<double>& A);
+
 /// Whether the traffic of the smoother's sweeps is counted here.
 bool counts_sweeps(amg::SmootherKind kind);
 /// Local. Of a sweep, from zero or from what x holds.

@@ -190,7 +190,7 @@ void check_air(const Settings& s) {
   }
 }
 
-/// The machine serves to choose routes, and nothing else can.
+/// The machine serves to choose routes, which nothing else can, and to say what memory allows.
 void check_automatic_routes(const Settings& s) {
   const auto asks = [](const ByLevel<comm::Route>& routes) {
     return std::find(routes.begin(), routes.end(), comm::Route::automatic) != routes.end();
@@ -199,8 +199,9 @@ void check_automatic_routes(const Settings& s) {
   if (automatic && s.command != Command::solve) {
     fail("only `nodewise solve` chooses routes; name them");
   }
-  if (!automatic && s.command == Command::solve && s.has("machine"))
-    fail("--machine is for --route automatic");
+  if (!automatic && !s.result.profile && s.command == Command::solve && s.has("machine")) {
+    fail("--machine is for --route automatic or --profile");
+  }
 }
 
 /// Combinations that contradict themselves, or an option that would have no effect.

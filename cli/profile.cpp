@@ -1,6 +1,7 @@
 #include "cli/profile.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include <fmt/format.h>
 
@@ -111,6 +112,55 @@ void print_phase(Console& console, const std::string& title, const Accounts& acc
   console.line();
 }
 
+std::string decimal(double value, int digits) {
+  return std::isfinite(value) ? fmt::format("{:.{}f}", value, digits) : "-";
+}
+
+/// What the local kernels moved a run, how fast, and what the memory would have allowed.
+void print_kernels(Console& console, const SolveTraffic& traffic) {
+  const bool known = traffic.bandwidth.has_value();
+  std::vector<std::string> heads = {"level", "kernel",  "runs", "moves",
+                                    "time",  "GFlop/s", "GB/s", "bytes\na flop"};
+  if (known) heads.insert(heads.end(), {"of the\nbound", "kappa", "bytes a flop\nwith kappa"});
+  Table table(heads);
+  for (const SolveKernel& k : traffic.kernels) {
+    const auto runs = static_cast<double>(k.runs);
+    std::string name = k.name;
+    std::replace(name.begin(), name.end(), '_', ' ');
+    std::vector<std::string> row = {std::to_string(k.level),
+                                    name,
+                                    grouped(k.runs),
+                                    human_bytes(k.traffic.bytes() / runs),
+                                    duration(k.seconds / runs),
+                                    decimal(k.traffic.flops / k.seconds / 1e9, 2),
+                                    decimal(k.traffic.bytes() / k.seconds / 1e9, 1),
+                                    decimal(k.balance(), 2)};
+    if (known) {
+      row.insert(row.end(),
+                 {decimal(100 * traffic.share_of_bound(k), 0) + " %", decimal(traffic.kappa(k), 2),
+                  decimal(traffic.measured_balance(k), 2)});
+    }
+    table.add_row(std::move(row));
+  }
+  console.line("Solve: local kernels of all ranks, in one run; time is computing, the ranks' mean");
+  for (const std::string& line : table.lines()) console.line(line);
+  if (!known) {
+    console.line(
+        "  bound: `nodewise calibrate --output m.json` measures the memory; with --machine");
+    console.line("  m.json it stands here. `nodewise bench spmv` measures both at once.");
+  }
+}
+
+void print_traffic(Console& console, const SolveTraffic& traffic) {
+  if (!traffic.kernels.empty()) print_kernels(console, traffic);
+  if (!traffic.not_counted.empty()) {
+    console.line(fmt::format(
+        "  {}not counted: {}",
+        traffic.kernels.empty() ? "Local kernels: " : "The cycle: ", traffic.not_counted));
+  }
+  console.line();
+}
+
 std::string share(const Accounts& accounts) {
   double communicating = 0;
   double all = 0;
@@ -132,6 +182,7 @@ void print_profile(Console& console, const SolveRecord& record) {
                                : ": time in ms";
   print_phase(console, "Setup" + what, record.setup_accounts, shape);
   print_phase(console, "Solve" + what, record.solve_accounts, shape);
+  if (record.traffic) print_traffic(console, *record.traffic);
   if (!several_nodes && !divided) return;
   if (divided) console.line("  domain: those of on-node that stayed in one domain");
   if (shape.has_busiest()) console.line("  busiest: the most that one rank sent off its node");

@@ -15,6 +15,7 @@
 #include "nodewise/solve/krylov.hpp"
 
 #include "cli/exit_code.hpp"
+#include "cli/solve_traffic.hpp"
 
 namespace nodewise::cli {
 
@@ -115,6 +116,7 @@ struct SolveRecord {
   std::optional<SolutionError> error;
   Times times;
   std::vector<mpi::SharedAccount> setup_accounts, solve_accounts;
+  std::optional<SolveTraffic> traffic;  ///< where --profile asks for it
   MemoryUse memory;
   std::string solution_file;  ///< empty where none was written
   ExitCode exit_code = ExitCode::success;

@@ -107,6 +107,31 @@ Json accounts_json(std::span<const mpi::SharedAccount> accounts, int ranks) {
   return json;
 }
 
+Json kernel_json(const SolveTraffic& traffic, const SolveKernel& kernel) {
+  return {{"kernel", kernel.name},
+          {"level", kernel.level},
+          {"runs", kernel.runs},
+          {"flops", kernel.traffic.flops},
+          {"moved_bytes", kernel.traffic.bytes()},
+          {"computing_s", kernel.seconds},
+          {"bytes_per_flop", number(kernel.balance())},
+          {"share_of_bound", number(traffic.share_of_bound(kernel))},
+          {"kappa_bytes", number(traffic.kappa(kernel))},
+          {"bytes_per_flop_with_kappa", number(traffic.measured_balance(kernel))}};
+}
+
+Json traffic_json(const std::optional<SolveTraffic>& traffic) {
+  if (!traffic) return nullptr;
+  Json kernels = Json::array();
+  for (const SolveKernel& kernel : traffic->kernels) {
+    kernels.push_back(kernel_json(*traffic, kernel));
+  }
+  return {{"bandwidth_bytes_per_s",
+           traffic->bandwidth ? number(traffic->bandwidth->triad_bytes_per_s) : Json(nullptr)},
+          {"kernels", kernels},
+          {"not_counted", text_or_null(traffic->not_counted)}};
+}
+
 Json solve_json(const SolveRecord& record) {
   const solve::Report& report = record.report();
   const Json all = right_hand_sides_json(record);
@@ -167,6 +192,7 @@ std::string report_json(const SolveRecord& record, const Settings& settings) {
       {"operations",
        {{"setup", accounts_json(record.setup_accounts, record.machine.ranks)},
         {"solve", accounts_json(record.solve_accounts, record.machine.ranks)}}},
+      {"local_kernels", traffic_json(record.traffic)},
       {"memory_bytes",
        {{"peak_resident_max", record.memory.peak_max_bytes},
         {"peak_resident_sum", record.memory.peak_sum_bytes}}},

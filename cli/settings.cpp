@@ -149,7 +149,9 @@ std::span<const Field<PredictOptions>> predict_fields() {
       text_field(
           "machine", &PredictOptions::machine, "machine",
           "the machine whose costs are taken, for predictions or --route automatic (without it a "
-          "short look at the network): a machine file, or the name of a shipped one"),
+          "short look at the network), and whose memory --profile compares with: a machine file, "
+          "or "
+          "the name of a shipped one"),
       text_field("rank_counts", &PredictOptions::rank_counts, "list",
                  "predict a cycle on each of these numbers of ranks, too, such as 64,512,4096: a "
                  "curve of strong scaling"),

@@ -175,6 +175,10 @@ ExitCode solve_command(const std::shared_ptr<const mpi::Comm>& world, const Sett
   record.times.solve = booked(*comm, record.solve_accounts, [&] {
     x = run_solver(system, preconditioner, settings, console, record);
   });
+  if (settings.result.profile) {
+    record.traffic =
+        traffic_of_solve(record, *system.A, hierarchy_of(preconditioner), settings.amg);
+  }
   find_after_solve(record, settings);
   record.error = solution_error(system, x);
   record.exit_code = record.converged() ? ExitCode::success : ExitCode::not_converged;

@@ -60,8 +60,31 @@ def test_levels_have_sweeps_and_transfers_on_several_ranks(bench):
     assert report["memory"]["triad_bytes_per_s"] > 0
 
 
+def test_sweeps_in_blocks_are_counted_by_their_storage(bench, tmp_path):
+    path = write_market(tmp_path / "A.mtx", 30, 30, laplacian(30))
+    report = bench(path, "--unknowns", 2, "--smoother", "block_gauss_seidel", "--max-coarse-rows", 9)
+    level = report["levels"][0]
+    kernels = kernels_of(level)
+    rows, points, blocks = 30, 15, 43  # each point with its neighbours
+    matrix = blocks * (4 * 8 + 4) + points * 8
+    assert kernels["product", 1, "double"]["matrix_bytes"] == matrix
+    sweep = kernels["sweep", 1, "double"]
+    assert sweep["matrix_bytes"] == matrix + points * 8  # where the diagonal is
+    assert sweep["read_bytes"] == 3 * 8 * rows  # b, and blocks of the inverse
+    assert sweep["flops"] == 2 * 4 * blocks + (2 * 2 + 1) * rows
+
+
+def test_incomplete_factors_are_counted(bench, tmp_path):
+    path = write_market(tmp_path / "A.mtx", 30, 30, laplacian(30))
+    kernels = kernels_of(bench(path, "--smoother", "ilu0", "--max-coarse-rows", 9)["levels"][0])
+    first, sweep = kernels["first_sweep", 1, "double"], kernels["sweep", 1, "double"]
+    assert first["flops"] == 2 * 88 + 2 * 30
+    assert first["matrix_bytes"] >= 88 * 12 + 30 * 32  # whole cache lines
+    assert sweep["flops"] == first["flops"] + kernels["residual", 1, "double"]["flops"] + 30
+
+
 def test_sweeps_that_are_not_counted_are_timed(bench):
-    report = bench("--problem", "laplace5", "--n", 8, "--smoother", "ilu0")
+    report = bench("--problem", "laplace5", "--n", 8, "--method", "air")
     sweep = kernels_of(report["levels"][0])["sweep", 1, "double"]
     assert sweep["moved_bytes"] is None and sweep["share_of_bound"] is None
     assert sweep["times_s"]["median"] > 0

@@ -362,6 +362,43 @@ def test_profile(nodewise, ranks):
     assert "prolongation" not in nodewise("solve", *words[:-1], ranks=ranks).out
 
 
+def test_profile_compares_kernels_with_the_memory(nodewise, tmp_path, source):
+    words = ["--problem", "laplace5", "--n", 20, "--profile", "--max-coarse-rows", 50]
+    plain = nodewise("solve", *words)
+    assert plain.code == 0, plain.err
+    assert "nodewise calibrate --output m.json" in plain.out and "kappa" not in plain.out
+    machine = json.loads((source / "machines" / "eos.json").read_text())
+    machine["computation"]["thread_bandwidth"] = [{"threads": 1, "bytes_per_s": 3e9}]
+    machine["computation"].pop("caches", None)
+    (tmp_path / "m.json").write_text(json.dumps(machine))
+    known = nodewise("solve", *words, "--machine", "m.json", "--json", "r.json")
+    assert known.code == 0, known.err
+    assert "bytes a flop" in " ".join(known.out.split()) and "kappa" in known.out
+    report = json.loads((tmp_path / "r.json").read_text())
+    found = report["local_kernels"]
+    assert found["bandwidth_bytes_per_s"] == pytest.approx(4e9) and found["not_counted"] is None
+    kernels = {(k["kernel"], k["level"]): k for k in found["kernels"]}
+    assert {name for name, level in kernels if level == 0} == {
+        "krylov_product", "relaxation", "restriction", "prolongation"
+    }
+    product = kernels["krylov_product", 0]
+    rows, nonzeros = 400, 1920
+    assert product["flops"] == product["runs"] * 2 * nonzeros
+    assert product["moved_bytes"] == product["runs"] * (12 * nonzeros + 8 * rows + 24 * rows)
+    seconds = product["moved_bytes"] / 4e9
+    assert product["share_of_bound"] == pytest.approx(seconds / product["computing_s"])
+    kappa = (product["computing_s"] - seconds) * 4e9 / (product["runs"] * nonzeros)
+    assert product["kappa_bytes"] == pytest.approx(kappa)
+    # Eq. 1: kappa bytes for two flops.
+    with_kappa = product["bytes_per_flop"] + kappa / 2
+    assert product["bytes_per_flop_with_kappa"] == pytest.approx(with_kappa)
+    # A sweep from zero and the residual after it read the matrix once, and so does the sweep back.
+    relaxation = kernels["relaxation", 0]
+    assert relaxation["runs"] == kernels["restriction", 0]["runs"]
+    per_run = relaxation["flops"] / relaxation["runs"]
+    assert 2 * 2 * nonzeros <= per_run <= 2 * 2 * nonzeros + 8 * rows
+
+
 PLAIN = "nonblocking|personalized"  # which of the two pays is no matter of the placement alone
 
 
