@@ -99,7 +99,7 @@ ExitCode inspect_command(const std::shared_ptr<const mpi::Comm>& world, const Se
   record.survey = survey_matrix(*loaded.A);
   print_matrix(console, record);
   record.preset = apply_preset(*loaded.A, settings);
-  if (settings.has("preset")) {
+  if (is_worth_telling(record.preset)) {
     print_entry(console, "preset", preset_text(record.preset));
     console.line();
   }

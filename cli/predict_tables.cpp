@@ -63,7 +63,7 @@ void print_machine(Console& console, const PredictRecord& record, const Settings
                 "the finest as on so many ranks; coarser ones nearly, for which of equally large "
                 "weights an interpolation keeps depends on the ranks");
   }
-  if (settings.has("preset")) print_entry(console, "preset", preset_text(record.preset));
+  if (is_worth_telling(record.preset)) print_entry(console, "preset", preset_text(record.preset));
   console.line();
 }
 

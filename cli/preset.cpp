@@ -91,10 +91,22 @@ PresetRecord apply_preset(const Matrix& A, Settings& settings) {
   record.version = preset->version;
   amg::AppliedPreset applied =
       amg::apply_preset(*preset, known, unknowns, given_options(settings), settings.amg);
+  // Only a solve has a use for it, and the recurrences of pipelined CG multiply what a
+  // preconditioner is short of linear by, in single precision 1e-7.
+  const bool useful =
+      settings.command == Command::solve && settings.method.solver != SolverChoice::pipelined_cg;
+  if (!useful && !settings.has("precision")) {
+    settings.amg.precision = amg::Precision::same;
+    std::erase_if(applied.set, [](const auto& option) { return option.first == "precision"; });
+  }
   record.set = std::move(applied.set);
   record.kept = std::move(applied.kept);
   apply_method(*preset, settings, record);
   return record;
+}
+
+bool is_worth_telling(const PresetRecord& preset) {
+  return preset.name != "default" || !preset.rule.empty();
 }
 
 std::string preset_text(const PresetRecord& preset) {

@@ -11,7 +11,10 @@ namespace nodewise::cli {
 /// at the matrix only where the preset depends on it.
 PresetRecord apply_preset(const Matrix& A, Settings& settings);
 
-/// "poisson 1, by auto-2: ...; sets --smoother chebyshev"
+/// Whether it is one that changes something, or a rule chose it.
+bool is_worth_telling(const PresetRecord& preset);
+
+/// "poisson 2, by auto-3: ...; sets --precision auto"
 std::string preset_text(const PresetRecord& preset);
 
 /// The table of presets, as in docs/methods/presets.md.

@@ -110,6 +110,7 @@ struct SolveRecord {
   std::vector<amg::LevelInfo> levels;  ///< empty without multigrid
   double grid_complexity = 0;
   double operator_complexity = 0;
+  amg::PrecisionChoice precision;  ///< of the cycle
   std::vector<amg::Finding> findings;
   std::vector<solve::Report> reports;  ///< one for each right-hand side
   std::size_t worst = 0;               ///< the one that fared worst: worst_of()

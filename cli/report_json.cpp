@@ -65,9 +65,13 @@ Json hierarchy_json(const SolveRecord& record) {
   if (record.levels.empty()) return nullptr;
   Json levels = Json::array();
   for (const amg::LevelInfo& info : record.levels) levels.push_back(level_json(info));
+  const amg::PrecisionChoice& precision = record.precision;
   return {{"levels", levels},
           {"grid_complexity", number(record.grid_complexity)},
-          {"operator_complexity", number(record.operator_complexity)}};
+          {"operator_complexity", number(record.operator_complexity)},
+          {"cycle_precision",
+           {{"name", precision.single ? "single" : "double"},
+            {"reason", text_or_null(precision.reason)}}}};
 }
 
 Json choice_json(const AlgorithmChoice& choice) {

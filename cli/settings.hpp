@@ -67,7 +67,7 @@ struct PlacementOptions {
 };
 
 struct MethodOptions {
-  std::string preset = "default";  ///< or a rule
+  std::string preset = "auto";  ///< or a rule
   SolverChoice solver = SolverChoice::automatic;
   PreconditionerChoice preconditioner = PreconditionerChoice::amg;
 };

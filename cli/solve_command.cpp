@@ -65,6 +65,7 @@ Preconditioner make_preconditioner(const std::shared_ptr<const Matrix>& A,
   record.levels.assign(hierarchy->levels().begin(), hierarchy->levels().end());
   record.grid_complexity = hierarchy->grid_complexity();
   record.operator_complexity = hierarchy->operator_complexity();
+  record.precision = hierarchy->precision();
   if (!console.is_live()) console.line();
   return hierarchy;
 }

@@ -271,7 +271,7 @@ void print_system(Console& console, const SolveRecord& record, const Settings& s
                           counted(matrix.nonzeros, "nonzero"), per_row));
   print_entry(console, record.n_rhs == 1 ? "right-hand side" : "right-hand sides",
               rhs_text(record, settings));
-  if (settings.has("preset")) print_entry(console, "preset", preset_text(record.preset));
+  if (is_worth_telling(record.preset)) print_entry(console, "preset", preset_text(record.preset));
   print_entry(console, "method", method_text(record, settings));
   console.line();
 }
@@ -302,6 +302,11 @@ void print_hierarchy(Console& console, const SolveRecord& record) {
   console.line(fmt::format(
       "  grid complexity {:.3f}, operator complexity {:.3f}, coarsest level: {}",
       record.grid_complexity, record.operator_complexity, record.levels.back().coarse_solver));
+  if (record.precision.single || !record.precision.reason.empty()) {
+    console.line(fmt::format("  cycle in {} precision{}{}",
+                             record.precision.single ? "single" : "double",
+                             record.precision.reason.empty() ? "" : ": ", record.precision.reason));
+  }
   console.line();
   if (has_routes(record)) print_routes(console, record.levels);
   const bool chosen = std::any_of(record.levels.begin(), record.levels.end(), was_chosen);

@@ -1,4 +1,8 @@
 // Cycles in single precision under a setup and a Krylov method in double.
+#include <cmath>
+#include <limits>
+
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "nodewise/amg/hierarchy.hpp"
@@ -124,6 +128,67 @@ TEST(SinglePrecision, RebuildIsWhatASetupWouldBe) {
   const std::vector<double> expected = apply(Hierarchy<double>(B, in(Precision::single)), 1);
   test::expect_near(test::gathered(A->comm(), x), test::gathered(A->comm(), expected), 1e-5,
                     "rebuilt");
+}
+
+/// Tridiagonal with the given diagonal and -1 beside it.
+Matrix tridiagonal(GlobalIndex n, double diagonal) {
+  const matrix::Layout layout = matrix::Layout::uniform(test::test_comm(), n);
+  return std::make_shared<const matrix::DistMatrix<double>>(
+      matrix::matrix_from_rows<double>(layout, layout, [=](GlobalIndex i, auto&& emit) {
+        emit(i, diagonal);
+        if (i > 0) emit(i - 1, -1.0);
+        if (i + 1 < n) emit(i + 1, -1.0);
+      }));
+}
+
+double condition_of(const Matrix& A) {
+  const Hierarchy<double> M(A, in(Precision::same));
+  std::vector<const matrix::DistMatrix<double>*> prolongations;
+  for (std::size_t l = 0; M.interpolation(l) != nullptr; ++l) {
+    prolongations.push_back(M.interpolation(l));
+  }
+  return estimated_condition<double>(*A, prolongations, *M.matrix(prolongations.size()));
+}
+
+// The eigenvalues of the matrix divided by its diagonal d are 1 - 2 cos(pi k / (n + 1)) / d.
+TEST(AutomaticPrecision, ConditionIsEstimated) {
+  const GlobalIndex n = 200;
+  for (const double d : {2.0, 2.001, 2.1, 3.0}) {
+    const double least = 1 - 2 * std::cos(std::acos(-1.0) / (n + 1)) / d;
+    const double exact = (1 + 2 / d) / least;
+    const double estimate = condition_of(tridiagonal(n, d));
+    EXPECT_GT(estimate, 0.5 * exact) << d;
+    EXPECT_LT(estimate, 1.01 * exact) << d;
+    EXPECT_NEAR(condition_of(scaled(tridiagonal(n, d), 1e-150)), estimate, 1e-6 * estimate);
+  }
+  EXPECT_TRUE(std::isinf(condition_of(tridiagonal(n, -1))));  // indefinite
+}
+
+TEST(AutomaticPrecision, IsSingleWhereRoundingIsHarmless) {
+  EXPECT_TRUE(choose_precision(1e6).single);
+  EXPECT_THAT(choose_precision(1e6).reason, testing::HasSubstr("by up to 6 %"));
+  EXPECT_FALSE(choose_precision(1e7).single);
+  EXPECT_THAT(choose_precision(1e8).reason, testing::HasSubstr("by up to 6 times"));
+  EXPECT_FALSE(choose_precision(std::numeric_limits<double>::infinity()).single);
+  EXPECT_TRUE(Hierarchy<double>(tridiagonal(200, 2), in(Precision::automatic)).precision().single);
+  EXPECT_FALSE(Hierarchy<double>(tridiagonal(200, 2), in(Precision::same)).precision().single);
+  // Hardly above singular.
+  const Hierarchy<double> near(tridiagonal(90, 2 * std::cos(std::acos(-1.0) / 91) * (1 + 1e-9)),
+                               in(Precision::automatic));
+  EXPECT_FALSE(near.precision().single);
+  EXPECT_FALSE(near.precision().reason.empty());
+  const Matrix flow = generated(Problem::convection2d, 12);
+  EXPECT_EQ(Hierarchy<double>(flow, in(Precision::automatic)).precision().reason,
+            "the matrix is not symmetric");
+}
+
+TEST(AutomaticPrecision, RebuildKeepsWhatWasFound) {
+  const Matrix A = generated(Problem::rotated_fe, 12);
+  Hierarchy<double> M(A, in(Precision::automatic));
+  ASSERT_TRUE(M.precision().single);
+  M.rebuild(A);
+  const Hierarchy<double> single(A, in(Precision::single));
+  EXPECT_EQ(apply(M, 1), apply(single, 1));
 }
 
 }  // namespace

@@ -201,6 +201,7 @@ TEST(Presets, EarlierVersionsAreKept) {
   EXPECT_THROW(find_preset("convection-3"), Error);
   EXPECT_EQ(find_choice_rule("auto"), last_choice_rule);
   EXPECT_EQ(find_choice_rule("auto-1"), ChoiceRule::first);
+  EXPECT_EQ(find_choice_rule("auto_2"), ChoiceRule::second);
   EXPECT_FALSE(find_choice_rule("poisson").has_value());
 }
 
@@ -308,6 +309,22 @@ DenseMatrix rotated(Problem problem, double epsilon, double angle) {
 
 /// Along the mesh or nearly so, bilinear elements have couplings to corners that are strong by
 /// chance; aslant, and as differences, there is no such row.
+/// What a rule chose stays, option by option, when presets get new versions.
+TEST(Presets, EarlierRulesMeanEarlierVersions) {
+  const ProblemFacts facts = facts_of(test::model(Problem::laplace5, 6));
+  const auto version = [&](ChoiceRule rule) {
+    return choose_preset(facts, {}, rule).preset->version;
+  };
+  EXPECT_EQ(version(ChoiceRule::first), 1);
+  EXPECT_EQ(version(ChoiceRule::second), 1);
+  EXPECT_EQ(version(ChoiceRule::third), 2);
+  const PresetChoice second = choose_preset(facts, {.near_null_space = true}, ChoiceRule::second);
+  EXPECT_EQ(second.preset, &find_preset("elasticity-1"));
+  for (const Preset& earlier : earlier_presets()) {
+    for (const PresetOption& option : earlier.options) EXPECT_NE(option.name, "precision");
+  }
+}
+
 TEST(Presets, StretchedElementsAreAnisotropic) {
   constexpr double pi = 3.14159265358979;
   for (const double angle : {0.0, 0.1, 0.2, 1.3, pi / 2}) {

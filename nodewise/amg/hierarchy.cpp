@@ -12,6 +12,7 @@
 #include "nodewise/amg/cycle.hpp"
 #include "nodewise/amg/relax/block_inverse.hpp"
 #include "nodewise/amg/restriction/coarse_filter.hpp"
+#include "nodewise/amg/rounding.hpp"
 #include "nodewise/amg/spectral_radius.hpp"
 #include "nodewise/amg/virtual_ranks.hpp"
 #include "nodewise/base/parallel.hpp"
@@ -393,6 +394,7 @@ namespace {
 template <class T>
 std::string apply_to(AppliedCycle<T>& cycle, const Level<T>& level, const MatrixPointer<T>& A,
                      double radius, std::optional<Error>& failure) {
+  const mpi::Scope scope(A->comm(), "level_setup", level.depth);
   if (level.solved_directly) return cycle.add_direct(A);
   if (!failure) {
     failure = mpi::caught([&] {
@@ -401,6 +403,47 @@ std::string apply_to(AppliedCycle<T>& cycle, const Level<T>& level, const Matrix
     });
   }
   return level.transfer.P ? "" : std::to_string(last_level_sweeps) + " symmetric sweeps";
+}
+
+template <class T>
+using Levels = std::vector<std::unique_ptr<Level<T>>>;
+
+/// Collective. The cycle over some levels, each with a matrix and what apply_to() takes, and how
+/// the last of them is solved.
+template <class T>
+std::unique_ptr<AppliedCycle<T>> make_cycle(const Levels<T>& levels,
+                                            std::span<const MatrixPointer<T>> matrices,
+                                            std::span<const double> radii, const Options& options,
+                                            bool symmetric, std::string& coarse_solver,
+                                            std::optional<Error>& failure) {
+  auto cycle = make_applied_cycle(*matrices.front(), options, symmetric);
+  for (std::size_t l = 0; l < matrices.size(); ++l) {
+    coarse_solver = apply_to(*cycle, *levels[l], matrices[l], radii[l], failure);
+  }
+  return cycle;
+}
+
+/// Collective. Finds whether single precision is safe, where that is asked for.
+template <class T>
+PrecisionChoice resolve_precision(Options& options, const Levels<T>& levels, bool symmetric) {
+  if (options.precision != Precision::automatic) {
+    return {options.precision == Precision::single || std::is_same_v<T, float>, ""};
+  }
+  options.precision = Precision::same;
+  if (std::is_same_v<T, float>) return {true, "the matrix is in single precision"};
+  if (!symmetric) return {false, "the matrix is not symmetric"};
+  const Level<T>& last = *levels.back();
+  if (!last.solved_directly) return {false, "the coarsest level is not solved directly"};
+  const mpi::Scope scope(last.A->comm(), "precision");
+  std::vector<const DistMatrix<T>*> prolongations;
+  for (const auto& level : levels) {
+    if (level->transfer.R) return {false, "the restriction is not that of a symmetric cycle"};
+    if (level->transfer.P) prolongations.push_back(level->transfer.P.get());
+  }
+  PrecisionChoice choice =
+      choose_precision(estimated_condition<T>(*levels.front()->A, prolongations, *last.A));
+  if (choice.single) options.precision = Precision::single;
+  return choice;
 }
 
 }  // namespace
@@ -416,10 +459,10 @@ Hierarchy<T>::Hierarchy(std::shared_ptr<const DistMatrix<T>> A, const Options& o
     : options_(options) {
   check_starts(*A, std::span<const GlobalIndex>(knowledge.virtual_starts));
   symmetric_ = examine(*A, knowledge, options_);
-  cycle_ = make_applied_cycle(*A, options_, symmetric_);
   // What fails on this rank alone, and is no matrix: it waits for the others at the end, since an
   // agreement on every level would cost as much as a message to the farthest rank and back.
   std::optional<Error> failure;
+  std::vector<double> radii;
   while (true) {
     const int depth = static_cast<int>(levels_.size());
     const mpi::Scope scope(A->comm(), "level_setup", depth);
@@ -444,8 +487,7 @@ Hierarchy<T>::Hierarchy(std::shared_ptr<const DistMatrix<T>> A, const Options& o
       level.solved_directly = may_solve_directly(info.rows, options_);
     }
     if (!failure) failure = level.transfer.failure;
-    info.coarse_solver = apply_to(*cycle_, level, level.A,
-                                  radius_for_smoother(level, symmetric_, options_), failure);
+    radii.push_back(radius_for_smoother(level, symmetric_, options_));
     info_.push_back(info);
     if (observe) observe(depth, info);
     if (!level.transfer.P) break;
@@ -456,6 +498,11 @@ Hierarchy<T>::Hierarchy(std::shared_ptr<const DistMatrix<T>> A, const Options& o
     knowledge.level = depth + 1;
     knowledge.unknown_of_row = std::move(level.transfer.coarse_unknown_of_row);
   }
+  precision_ = resolve_precision(options_, levels_, symmetric_);
+  std::vector<MatrixPointer<T>> matrices;
+  for (const auto& level : levels_) matrices.push_back(level->A);
+  cycle_ = make_cycle<T>(levels_, matrices, radii, options_, symmetric_, info_.back().coarse_solver,
+                         failure);
   unite(levels_.front()->A->comm(), info_, failure);
 }
 
@@ -501,26 +548,27 @@ void Hierarchy<T>::rebuild(std::shared_ptr<const DistMatrix<T>> A) {
   }
   // All that is new is made before any of the old goes.
   std::optional<Error> failure;
-  std::vector<LevelInfo> info = info_;
+  std::string coarse_solver;
   std::vector<MatrixPointer<T>> matrices;
+  std::vector<double> radii;
   const auto blocks_of = [](const Level<T>& level, const DistMatrix<T>& values) {
     return std::make_shared<const DistMatrix<T>>(values.with_blocks_of(*level.A));
   };
   A = blocks_of(*levels_.front(), A->with_exchange_of(*levels_.front()->A));
-  auto cycle = make_applied_cycle(*A, options_, symmetric_);
   for (const std::unique_ptr<Level<T>>& level : levels_) {
     const mpi::Scope scope(A->comm(), "level_setup", level->depth);
     matrices.push_back(A);
-    info[matrices.size() - 1].coarse_solver =
-        apply_to(*cycle, *level, A, radius_for_values(*level, *A, symmetric_, options_), failure);
+    radii.push_back(radius_for_values(*level, *A, symmetric_, options_));
     if (!level->transfer.P) break;
     const Level<T>& next = *levels_[matrices.size()];
     A = blocks_of(next, *next_matrix(*level, next, *A, options_));
   }
+  auto cycle =
+      make_cycle<T>(levels_, matrices, radii, options_, symmetric_, coarse_solver, failure);
   mpi::agree(layout().comm(), failure);
   for (std::size_t l = 0; l < matrices.size(); ++l) levels_[l]->A = std::move(matrices[l]);
   cycle_ = std::move(cycle);
-  info_ = std::move(info);
+  info_.back().coarse_solver = std::move(coarse_solver);
 }
 
 template <class T>

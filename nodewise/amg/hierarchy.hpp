@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "nodewise/amg/options.hpp"
+#include "nodewise/amg/rounding.hpp"
 #include "nodewise/amg/route_choice.hpp"
 #include "nodewise/amg/transfer.hpp"
 #include "nodewise/amg/transport_choice.hpp"
@@ -33,8 +34,9 @@ struct LevelInfo {
   std::string coarse_solver;      ///< on the last level: how it is solved
 };
 
-/// Called on every rank when a level is complete; its traffic, ranks and messages are then of the
-/// calling rank alone, and those of all when the hierarchy is.
+/// Called on every rank when a level is coarsened; its traffic, ranks and messages are then of the
+/// calling rank alone, and those of all when the hierarchy is complete; how the last one is solved
+/// is known then, too.
 using LevelObserver = std::function<void(int level, const LevelInfo& info)>;
 
 template <class T>
@@ -86,6 +88,8 @@ class Hierarchy : public solve::Operator<T> {
                    std::span<T> work) const override;
 
   std::span<const LevelInfo> levels() const;
+  /// The precision that apply() computes in, and why, where it was not given.
+  const PrecisionChoice& precision() const { return precision_; }
   /// The matrix of a level, 0 being the finest.
   std::shared_ptr<const matrix::DistMatrix<T>> matrix(std::size_t level) const;
   /// The prolongation to a level from the next; null on the last level.
@@ -109,6 +113,7 @@ class Hierarchy : public solve::Operator<T> {
   std::unique_ptr<AppliedCycle<T>> cycle_;
   std::vector<LevelInfo> info_;
   Options options_;
+  PrecisionChoice precision_;
   bool symmetric_ = true;  // the matrix, where anything depends on it
 };
 

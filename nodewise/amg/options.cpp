@@ -140,8 +140,9 @@ std::span<const Field<Options>> option_fields() {
             "additive: all levels at once. f and k are not for conjugate gradients",
             std::vector<std::string>{"v", "w", "f", "k", "additive"}),
       field("precision", &O::precision,
-            "Of the cycle: that of the matrix, or single, which moves half as much data",
-            std::vector<std::string>{"same", "single"}),
+            "Of the cycle: that of the matrix, or single, which moves half as much data; auto is "
+            "single where the matrix is symmetric and rounding does not matter to it",
+            std::vector<std::string>{"same", "single", "auto"}),
       field("max_levels", &O::max_levels, "Most levels, the finest included", 1, 100),
       field("max_coarse_rows", &O::max_coarse_rows,
             "Coarsening ends at a matrix with no more rows, which is solved directly", 1, 2000),

@@ -51,7 +51,11 @@ enum class SweepOrder {
 enum class CycleKind { v, w, f, k, additive };
 
 /// The precision that the cycle is applied in; the setup is in that of the matrix.
-enum class Precision { same, single };
+enum class Precision {
+  same,
+  single,
+  automatic  ///< single where rounding is harmless (rounding.hpp), for a symmetric matrix
+};
 
 /// Who solves the coarsest system. More than 600 rows (or max_coarse_rows, if that is more) are
 /// relaxed, whatever is said.

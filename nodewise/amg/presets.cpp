@@ -1,6 +1,7 @@
 #include "nodewise/amg/presets.hpp"
 
 #include <algorithm>
+#include <array>
 
 #include <fmt/format.h>
 
@@ -13,24 +14,36 @@ PresetOption chebyshev_smoother() {
           "a symmetric polynomial, the same on any number of ranks"};
 }
 
+PresetOption higher_threshold() {
+  return {"strength_threshold", "0.5", false, "couplings across the strong directions are none"};
+}
+
+PresetOption aggregation() {
+  return {"method", "aggregation", true, "rigid body modes are represented on every level"};
+}
+
+PresetOption pmis() {
+  return {"coarsening", "pmis", false, "fewer coarse points where many rows are long"};
+}
+
 std::vector<Preset> make_presets() {
-  const PresetOption chebyshev = chebyshev_smoother();
+  const PresetOption precision = {"precision", "auto", false,
+                                  "half the data where rounding does not matter"};
   // It relaxes in its own way, and without it another interpolation is better.
   const std::vector<std::string> not_with_air = {"method", "smoother", "sweep_order", "pre_sweeps"};
   return {
       {"default", 1, "anything: the defaults of the options", {}, std::nullopt, false},
-      {"poisson", 1, "scalar diffusion on a mesh", {chebyshev}, std::nullopt, false},
+      {"poisson", 2, "scalar diffusion on a mesh", {precision}, std::nullopt, false},
       {"anisotropic",
-       2,
+       3,
        "scalar diffusion that is strong in some directions, on meshes of stretched elements",
-       {{"strength_threshold", "0.5", false, "couplings across the strong directions are none"},
-        chebyshev},
+       {higher_threshold(), precision},
        std::nullopt,
        false},
       {"elasticity",
-       1,
+       2,
        "displacements and other systems of several unknowns a point",
-       {{"method", "aggregation", true, "rigid body modes are represented on every level"}},
+       {aggregation(), precision},
        std::nullopt,
        true},
       {"convection",
@@ -42,16 +55,24 @@ std::vector<Preset> make_presets() {
        solve::Method::gmres,
        false},
       {"graph_laplacian",
-       1,
+       2,
        "Laplacians of graphs with points of very many neighbours",
-       {{"coarsening", "pmis", false, "fewer coarse points where many rows are long"}, chebyshev},
+       {pmis(), chebyshev_smoother(), precision},
        std::nullopt,
        false},
   };
 }
 
 std::vector<Preset> make_earlier_presets() {
+  const PresetOption chebyshev = chebyshev_smoother();
   return {
+      {"poisson", 1, "scalar diffusion on a mesh", {chebyshev}, std::nullopt, false},
+      {"anisotropic",
+       2,
+       "scalar diffusion that is strong in some directions, on meshes of stretched elements",
+       {higher_threshold(), chebyshev},
+       std::nullopt,
+       false},
       {"anisotropic",
        1,
        "scalar diffusion that is strong in one direction",
@@ -59,12 +80,24 @@ std::vector<Preset> make_earlier_presets() {
          "couplings along the strong direction have either sign where it crosses the mesh"}},
        std::nullopt,
        false},
+      {"elasticity",
+       1,
+       "displacements and other systems of several unknowns a point",
+       {aggregation()},
+       std::nullopt,
+       true},
       {"convection",
        1,
        "transport, with little diffusion or none",
        {{"strength_measure", "absolute", false, "the sign of a coupling says little"},
         {"sweep_order", "alternating", false, "one of the two directions follows the flow"}},
        solve::Method::gmres,
+       false},
+      {"graph_laplacian",
+       1,
+       "Laplacians of graphs with points of very many neighbours",
+       {pmis(), chebyshev},
+       std::nullopt,
        false},
   };
 }
@@ -101,7 +134,9 @@ std::vector<std::string> preset_names() {
   for (const Preset& preset : presets()) names.push_back(preset.name);
   names.emplace_back("auto");
   for (const Preset& preset : earlier_presets()) names.push_back(with_version(preset));
-  names.emplace_back("auto_1");
+  for (const ChoiceRule rule : {ChoiceRule::first, ChoiceRule::second}) {
+    names.push_back(with_underscores(to_string(rule)));
+  }
   return names;
 }
 
@@ -125,7 +160,7 @@ std::string to_string(ChoiceRule rule) {
 std::optional<ChoiceRule> find_choice_rule(std::string_view name) {
   const std::string word = with_underscores(name);
   if (word == "auto") return last_choice_rule;
-  for (const ChoiceRule rule : {ChoiceRule::first, ChoiceRule::second}) {
+  for (const ChoiceRule rule : {ChoiceRule::first, ChoiceRule::second, ChoiceRule::third}) {
     if (word == with_underscores(to_string(rule))) return rule;
   }
   return std::nullopt;
@@ -133,8 +168,22 @@ std::optional<ChoiceRule> find_choice_rule(std::string_view name) {
 
 namespace {
 
-PresetChoice chosen(std::string_view name, std::string reason) {
-  return {&find_preset(name), std::move(reason)};
+/// The version of a preset that a rule means by its name.
+std::string_view version_of(std::string_view name, ChoiceRule rule) {
+  constexpr std::array<std::array<std::string_view, 2>, 4> before_the_third = {
+      {{"poisson", "poisson_1"},
+       {"anisotropic", "anisotropic_2"},
+       {"elasticity", "elasticity_1"},
+       {"graph_laplacian", "graph_laplacian_1"}}};
+  if (rule == ChoiceRule::third) return name;
+  for (const auto& [newest, earlier] : before_the_third) {
+    if (name == newest) return earlier;
+  }
+  return name;
+}
+
+PresetChoice chosen(std::string_view name, ChoiceRule rule, std::string reason) {
+  return {&find_preset(version_of(name, rule)), std::move(reason)};
 }
 
 PresetChoice choose_for_nonsymmetric(const ProblemFacts& facts, ChoiceRule rule) {
@@ -143,21 +192,22 @@ PresetChoice choose_for_nonsymmetric(const ProblemFacts& facts, ChoiceRule rule)
   constexpr double nearly_triangular = 0.95;
   const std::string measured =
       fmt::format("the matrix is not symmetric (|A - A^T| / 2 |A| = {:.1e})", facts.asymmetry);
-  if (facts.asymmetry < hardly_nonsymmetric) return chosen("default", measured + ", but hardly so");
-  if (rule == ChoiceRule::first) return chosen("convection_1", measured);
+  if (facts.asymmetry < hardly_nonsymmetric)
+    return chosen("default", rule, measured + ", but hardly so");
+  if (rule == ChoiceRule::first) return chosen("convection_1", rule, measured);
   if (facts.relaxed_share >= 0.5) {
-    return chosen("default",
+    return chosen("default", rule,
                   fmt::format("{}, and {} of the rows have so large a diagonal that relaxation is "
                               "enough for them",
                               measured, percent(facts.relaxed_share)));
   }
   if (facts.triangular_share >= nearly_triangular) {
-    return chosen("default",
+    return chosen("default", rule,
                   fmt::format("{}, but nearly triangular: {} of what is off the diagonal is on one "
                               "side of it, and Gauss-Seidel follows the flow",
                               measured, percent(facts.triangular_share)));
   }
-  return chosen("convection", measured);
+  return chosen("convection", rule, measured);
 }
 
 }  // namespace
@@ -167,23 +217,24 @@ PresetChoice choose_preset(const ProblemFacts& facts, const GivenKnowledge& give
   const bool first = rule == ChoiceRule::first;
   const double few_positive = first ? 0.15 : 0.2;
   constexpr double very_long_row = 8;
-  if (given.near_null_space) return chosen("elasticity", "a near null space is known");
+  if (given.near_null_space) return chosen("elasticity", rule, "a near null space is known");
   if (!facts.symmetric) return choose_for_nonsymmetric(facts, rule);
   if (given.unknowns > 1) {
-    return chosen("elasticity",
+    return chosen("elasticity", rule,
                   fmt::format("symmetric, and {} unknowns a point are given", given.unknowns));
   }
   if (facts.unknowns > 1) {
     return chosen(
-        "elasticity",
+        "elasticity", rule,
         fmt::format("symmetric, and its blocks are those of {} unknowns a point", facts.unknowns));
   }
   if (facts.nonpositive_diagonals > 0) {
-    return chosen("default", fmt::format("{} of the diagonal entries are not positive",
-                                         facts.nonpositive_diagonals));
+    return chosen(
+        "default", rule,
+        fmt::format("{} of the diagonal entries are not positive", facts.nonpositive_diagonals));
   }
   if (!first && facts.stretched_share >= 0.5 && facts.zero_sum_share >= 0.5) {
-    return chosen("anisotropic",
+    return chosen("anisotropic", rule,
                   fmt::format("symmetric, and {} of the rows are those of stretched elements",
                               percent(facts.stretched_share)));
   }
@@ -195,13 +246,14 @@ PresetChoice choose_preset(const ProblemFacts& facts, const GivenKnowledge& give
                                        percent(facts.positive_share));
   const double ratio = static_cast<double>(facts.longest_row) / std::max(1.0, facts.mean_row);
   if (signs && ratio > very_long_row) {
-    return chosen("graph_laplacian", fmt::format("{}; the longest row has {:.0f} times the entries "
-                                                 "of the mean",
-                                                 kind, ratio));
+    return chosen("graph_laplacian", rule,
+                  fmt::format("{}; the longest row has {:.0f} times the entries "
+                              "of the mean",
+                              kind, ratio));
   }
   const bool nearly = facts.positive_share <= few_positive && facts.zero_sum_share >= 0.5;
-  if (signs || nearly) return chosen("poisson", kind);
-  return chosen("default",
+  if (signs || nearly) return chosen("poisson", rule, kind);
+  return chosen("default", rule,
                 fmt::format("symmetric, but neither of known blocks nor like a Laplacian: {} of "
                             "what is off the diagonal is positive, {} of the rows add up to zero",
                             percent(facts.positive_share), percent(facts.zero_sum_share)));

@@ -25,8 +25,22 @@ def blocks(n):
     return entries
 
 
-def test_without_a_preset_it_is_the_default(nodewise, tmp_path, source):
+def test_without_a_preset_the_matrix_is_looked_at(nodewise, tmp_path):
     report, out = solve(nodewise, tmp_path, "--problem", "laplace5", "--n", 12)
+    assert (report["preset"]["name"], report["preset"]["rule"]) == ("poisson", "auto-3")
+    assert report["hierarchy"]["cycle_precision"]["name"] == "single"
+    assert "poisson 2, by auto-3: symmetric" in out
+    assert "cycle in single precision: rounding changes A x of smooth x by up to" in out
+    # Its recurrences need a preconditioner that is linear to the last bit.
+    report, _ = solve(nodewise, tmp_path, "--problem", "laplace5", "--n", 12, "--solver", "pipelined_cg")
+    assert report["preset"]["set"] == {}
+    assert report["hierarchy"]["cycle_precision"] == {"name": "double", "reason": None}
+
+
+def test_the_default_changes_nothing(nodewise, tmp_path, source):
+    words = ["--problem", "laplace5", "--n", 12, "--preset", "default"]
+    report, out = solve(nodewise, tmp_path, *words)
+    assert report["hierarchy"]["cycle_precision"] == {"name": "double", "reason": None}
     assert report["preset"] == {
         "name": "default",
         "version": 1,
@@ -43,10 +57,10 @@ def test_without_a_preset_it_is_the_default(nodewise, tmp_path, source):
 def test_given_options_win(nodewise, tmp_path, source):
     words = ["--problem", "laplace5", "--n", 12, "--preset", "graph-laplacian", "--smoother", "jacobi"]
     report, out = solve(nodewise, tmp_path, *words)
-    assert report["preset"]["set"] == {"coarsening": "pmis"}
+    assert report["preset"]["set"] == {"coarsening": "pmis", "precision": "auto"}
     assert report["preset"]["kept"] == {"smoother": "chebyshev"}
     assert (report["options"]["smoother"], report["options"]["coarsening"]) == ("jacobi", "pmis")
-    assert "graph-laplacian 1; sets --coarsening pmis; given otherwise: --smoother chebyshev" in out
+    assert "graph-laplacian 2; sets --coarsening pmis --precision auto; given otherwise:" in out
     schema = json.loads((source / "docs" / "report.schema.json").read_text())
     jsonschema.Draft7Validator(schema).validate(report)
 
@@ -56,9 +70,9 @@ def test_auto_finds_the_unknowns_of_points(nodewise, tmp_path, ranks):
     path = write_market(tmp_path / "A.mtx", 300, 300, blocks(100))
     report, out = solve(nodewise, tmp_path, path, "--preset", "auto", ranks=ranks)
     assert report["preset"]["name"] == "elasticity"
-    assert report["preset"]["rule"] == "auto-2"
+    assert report["preset"]["rule"] == "auto-3"
     assert report["options"]["unknowns"] == 3
-    assert "by auto-2: symmetric, and its blocks are those of 3 unknowns a point" in out
+    assert "by auto-3: symmetric, and its blocks are those of 3 unknowns a point" in out
 
 
 def test_a_preset_names_the_method_unless_one_is_given(nodewise, tmp_path):

@@ -294,7 +294,7 @@ def operations(report, phase):
 
 def test_operations_agree_with_the_plans(nodewise, tmp_path):
     words = ["--problem", "laplace27", "--n", "16", "--ranks-per-node", "2", "--route", "three_step",
-             "--allreduce", "mpi"]  # whose messages nobody counts
+             "--precision", "same", "--allreduce", "mpi"]  # whose messages nobody counts
     result = nodewise("solve", *words, "--json", "r.json", ranks=4)
     assert result.code == 0, result.err
     report = json.loads((tmp_path / "r.json").read_text())
@@ -460,7 +460,7 @@ def test_nonsymmetric_matrix_is_detected(nodewise, tmp_path, ranks):
     entries = [(i, j, v * 1.5 if j < i else v) for i, j, v in laplacian(n)]
     entries = [(i, j, 3.0 if i == j else v) for i, j, v in entries]
     write_market(tmp_path / "A.mtx", n, n, entries)
-    result = nodewise("solve", "A.mtx", "--json", "r.json", ranks=ranks)
+    result = nodewise("solve", "A.mtx", "--preset", "default", "--json", "r.json", ranks=ranks)
     assert result.code == 0, result.err
     method = re.search(r"method +((?:.+\n)+)", result.out).group(1)
     assert " ".join(method.split()) == (

@@ -57,7 +57,10 @@ PROBLEM = ["solve", "--problem", "laplace5"]
             ["solve", "A.mtx", "--near-null-space", "B.mtx", "--coordinates", "x.mtx"],
             "give --near-null-space or --coordinates, not both",
         ),
-        (["solve", "A.mtx", "--coordinates", "x.mtx"], "--coordinates is for --method aggregation"),
+        (
+            ["solve", "A.mtx", "--preset", "poisson", "--coordinates", "x.mtx"],
+            "--coordinates is for --method aggregation",
+        ),
         ([*PROBLEM, "--sor-weight", "2"], "--sor-weight: '2' is not a number in"),
         (["convert", "A.mtx"], "convert needs a file to read and one to write, but 1 is given"),
         (["convert", "--problem", "laplace5"], "needs one file to write, but none is given"),

@@ -1,0 +1,136 @@
+#include "nodewise/amg/rounding.hpp"
+
+#include <array>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "nodewise/amg/coarse_solver.hpp"
+#include "nodewise/base/hash.hpp"
+#include "nodewise/matrix/operations.hpp"
+#include "nodewise/mpi/agree.hpp"
+
+namespace nodewise::amg {
+
+namespace {
+
+using matrix::DistMatrix;
+
+constexpr double infinite = std::numeric_limits<double>::infinity();
+
+/// Local. The largest sum of |a_ij| / |d_i| of this rank's rows.
+template <class T>
+double largest_row(const DistMatrix<T>& A, const std::vector<T>& d) {
+  double largest = 0;
+  for (LocalIndex i = 0; i < A.n_local(); ++i) {
+    double sum = 0;
+    for (const kernels::Csr<T>* part : {&A.on(), &A.off()}) {
+      for (Offset k = part->begin(i); k < part->end(i); ++k) {
+        sum += std::abs(static_cast<double>(part->vals[static_cast<std::size_t>(k)]));
+      }
+    }
+    largest =
+        std::max(largest, sum / std::abs(static_cast<double>(d[static_cast<std::size_t>(i)])));
+  }
+  return largest;
+}
+
+/// A vector for each level, and steps of inverse iteration on the finest, in the inner product
+/// of |D|, by the coarsest level alone.
+template <class T>
+class SmoothVector {
+ public:
+  SmoothVector(std::span<const T> weights, std::span<const DistMatrix<T>* const> prolongations,
+               const DistMatrix<T>& coarsest)
+      : weights_(weights), prolongations_(prolongations) {
+    for (const DistMatrix<T>* P : prolongations) x_.emplace_back(size_of(P->rows()));
+    x_.emplace_back(size_of(coarsest.rows()));
+    solution_.resize(x_.back().size());
+  }
+
+  /// Hashed numbers between one half and three halves, `first` being the number of the first row.
+  void start(std::uint64_t first) {
+    std::vector<T>& x = x_.front();
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      x[i] = static_cast<T>(0.5 + hash_uniform(first + i, 29));
+    }
+  }
+
+  /// Returns this rank's parts of x . A x and of x . |D| x, for the new x.
+  std::array<double, 2> step(const CoarseSolver<T>& solver) {
+    std::vector<T>& x = x_.front();
+    for (std::size_t i = 0; i < x.size(); ++i) x[i] *= std::abs(weights_[i]);
+    for (std::size_t l = 0; l < prolongations_.size(); ++l) {
+      matrix::multiply_transposed(*prolongations_[l], std::span<const T>(x_[l]),
+                                  std::span<T>(x_[l + 1]));
+    }
+    solver.solve(x_.back(), solution_);
+    double energy = 0;
+    for (std::size_t i = 0; i < solution_.size(); ++i) {
+      energy += double(solution_[i]) * double(x_.back()[i]);
+    }
+    std::swap(solution_, x_.back());
+    for (std::size_t l = prolongations_.size(); l-- > 0;) {
+      matrix::multiply(*prolongations_[l], std::span<const T>(x_[l + 1]), std::span<T>(x_[l]));
+    }
+    double square = 0;
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      square += std::abs(double(weights_[i])) * double(x[i]) * double(x[i]);
+    }
+    return {energy, square};
+  }
+
+ private:
+  static std::size_t size_of(const comm::Layout& rows) {
+    return static_cast<std::size_t>(rows.n_local());
+  }
+
+  std::span<const T> weights_;
+  std::span<const DistMatrix<T>* const> prolongations_;
+  std::vector<std::vector<T>> x_;
+  std::vector<T> solution_;
+};
+
+}  // namespace
+
+template <class T>
+double estimated_condition(const DistMatrix<T>& A,
+                           std::span<const DistMatrix<T>* const> prolongations,
+                           const DistMatrix<T>& coarsest) {
+  const mpi::Comm& comm = A.comm();
+  const CoarseSolver<T> solver(coarsest);
+  if (solver.singular()) return infinite;
+  std::vector<T> diagonal;
+  double largest = 0;
+  auto vector = mpi::collectively(comm, [&] {
+    diagonal = matrix::diagonal(A);
+    largest = largest_row(A, diagonal);
+    return SmoothVector<T>(diagonal, prolongations, coarsest);
+  });
+  vector.start(static_cast<std::uint64_t>(A.rows().begin() - A.rows().first()));
+  vector.step(solver);
+  std::array<double, 2> sums = vector.step(solver);
+  mpi::sum_in_place(comm, std::span<double>(sums));
+  const double condition = mpi::max(comm, largest) * sums[1] / sums[0];
+  return condition > 0 && std::isfinite(condition) ? condition : infinite;
+}
+
+PrecisionChoice choose_precision(double condition) {
+  constexpr double harmless = 0.1;
+  const double change = std::ldexp(condition, -24);
+  if (!std::isfinite(change)) return {false, "the matrix is singular, or not positive definite"};
+  const std::string share =
+      change < 1 ? fmt::format("{:.2g} %", 100 * change) : fmt::format("{:.2g} times", change);
+  return {change <= harmless, fmt::format("rounding changes A x of smooth x by up to {}", share)};
+}
+
+template double estimated_condition(const DistMatrix<float>&,
+                                    std::span<const DistMatrix<float>* const>,
+                                    const DistMatrix<float>&);
+template double estimated_condition(const DistMatrix<double>&,
+                                    std::span<const DistMatrix<double>* const>,
+                                    const DistMatrix<double>&);
+
+}  // namespace nodewise::amg

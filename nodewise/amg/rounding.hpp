@@ -1,0 +1,33 @@
+// Whether a cycle can be rounded to single precision.
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "nodewise/matrix/dist_matrix.hpp"
+
+namespace nodewise::amg {
+
+/// Collective; the same on every rank. An estimate of the condition number of |D|^-1 A, D the
+/// diagonal of A, for symmetric A: the largest sum of |a_ij| / |a_ii| in a row bounds the largest
+/// eigenvalue from above, and the Rayleigh quotient of a smooth vector the smallest from above.
+/// That vector is made by two steps of inverse iteration in the range of the prolongations, finest
+/// first, the last of which leads to the rows of `coarsest`. Infinite where that matrix is
+/// singular, or anything is not a finite number. As many exchanges as two cycles have with neither
+/// relaxation nor residuals, the setup and two solves of CoarseSolver, a reduction, an agreement.
+template <class T>
+double estimated_condition(const matrix::DistMatrix<T>& A,
+                           std::span<const matrix::DistMatrix<T>* const> prolongations,
+                           const matrix::DistMatrix<T>& coarsest);
+
+/// The precision of a cycle, and why where it was found.
+struct PrecisionChoice {
+  bool single = false;
+  std::string reason;  ///< see choose_precision(); empty where the precision was given
+};
+
+/// Local. Rounding to float changes A by up to u |A|, u = 2^-24, and so what A does to the
+/// smoothest vectors, relatively, by up to u times the condition number: harmless up to a tenth.
+PrecisionChoice choose_precision(double condition);
+
+}  // namespace nodewise::amg
