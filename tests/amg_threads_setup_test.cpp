@@ -1,4 +1,5 @@
-// Every setup makes the same splittings, aggregates and matrices on several threads as on one.
+// Every setup makes the same splittings, aggregates, matrices and factors on several threads as on
+// one.
 #include <cmath>
 #include <string>
 #include <vector>
@@ -8,6 +9,7 @@
 #include "nodewise/amg/aggregate/aggregates.hpp"
 #include "nodewise/amg/aggregate/graph.hpp"
 #include "nodewise/amg/hierarchy.hpp"
+#include "nodewise/amg/relax/ilu0.hpp"
 #include "nodewise/base/parallel.hpp"
 #include "nodewise/io/gallery.hpp"
 
@@ -152,6 +154,65 @@ TEST(ThreadedAir, IsTheSameBits) {
     }
     EXPECT_EQ(applied(threaded), expected);
     threaded.rebuild(A);
+  }
+}
+
+/// Rows that have entries for those a quarter of all rows away, and little beyond: few levels.
+Matrix distant_neighbours() {
+  constexpr GlobalIndex n = 16000;
+  const auto layout = matrix::Layout::uniform(test::test_comm(), n);
+  return matrix::matrix_from_rows<double>(layout, layout, [](GlobalIndex i, auto&& emit) {
+    emit(i, 4.0 + std::sin(static_cast<double>(i)));
+    for (GlobalIndex away = n / 4; away < n / 4 + 6; ++away) {
+      if (i >= away) emit(i - away, std::sin(static_cast<double>(3 * i + away)));
+      if (i + away < n) emit(i + away, std::cos(static_cast<double>(i + 2 * away)));
+    }
+  });
+}
+
+TEST(ThreadedIlu0, HasTheSameBits) {
+  if (!test::can_test_threads()) GTEST_SKIP() << "no threads on so many ranks, or none at all";
+  const Matrix A = distant_neighbours();
+  std::vector<double> b(static_cast<std::size_t>(A.n_local()));
+  for (std::size_t i = 0; i < b.size(); ++i) b[i] = std::sin(static_cast<double>(5 * i));
+  const auto swept = [&] {
+    const relax::Ilu0<double> ilu(A);
+    std::vector<double> x(b.size());
+    ilu.first_sweep(b, x);
+    ilu.sweep(relax::Direction::forward, b, x);
+    return x;
+  };
+  const std::vector<double> expected = swept();
+  for (const int n : {2, 3}) {
+    const Threads threads(n);
+    ASSERT_GT(relax::RowLevels(A.on(), relax::Triangle::lower).n_levels(), 1u);
+    EXPECT_EQ(swept(), expected) << n << " threads";
+  }
+}
+
+TEST(ThreadedIlu0, TakesRowsAfterThoseTheyNeed) {
+  if (!test::can_test_threads()) GTEST_SKIP() << "no threads on so many ranks, or none at all";
+  const Matrix A = distant_neighbours();
+  for (const relax::Triangle triangle : {relax::Triangle::lower, relax::Triangle::upper}) {
+    EXPECT_EQ(relax::RowLevels(A.on(), triangle).n_levels(), 0u) << "on one thread";
+    const Threads threads(2);
+    const relax::RowLevels levels(A.on(), triangle);
+    std::vector<int> done(static_cast<std::size_t>(A.n_local()), 0),
+        in_time(static_cast<std::size_t>(A.n_local()), 1);
+    levels.for_each([&](LocalIndex i, int) {
+      const auto u = static_cast<std::size_t>(i);
+      for (Offset p = A.on().begin(i); p < A.on().end(i); ++p) {
+        const LocalIndex j = A.on().cols[static_cast<std::size_t>(p)];
+        const bool needed = triangle == relax::Triangle::lower ? j < i : j > i;
+        if (needed && done[static_cast<std::size_t>(j)] != 1) in_time[u] = 0;
+      }
+      ++done[u];
+    });
+    EXPECT_EQ(done, std::vector<int>(done.size(), 1));
+    EXPECT_EQ(in_time, std::vector<int>(done.size(), 1));
+    // Many small levels are not worth threads.
+    const auto small = problem(Problem::laplace27, 13);
+    EXPECT_EQ(relax::RowLevels(small->on(), triangle).n_levels(), 0u);
   }
 }
 

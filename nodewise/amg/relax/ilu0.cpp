@@ -19,6 +19,8 @@ constexpr Offset none = -1;
 template <class T>
 Ilu0<T>::Ilu0(const matrix::DistMatrix<T>& A)
     : Relaxation<T>(A),
+      below_(A.on(), Triangle::lower),
+      above_(A.on(), Triangle::upper),
       vals_(A.on().vals.begin(), A.on().vals.end()),
       upper_(static_cast<std::size_t>(A.n_local())),
       inverse_(upper_.size()),
@@ -47,35 +49,43 @@ void Ilu0<T>::eliminate(LocalIndex k, T factor, std::span<const Offset> place) {
 /// Row by row (the IKJ form): a row is reduced by those rows above it that it has entries for.
 template <class T>
 void Ilu0<T>::factorise() {
+  const std::vector<Offset> nowhere(static_cast<std::size_t>(A_.on().n_cols), none);
+  const std::size_t n_places =
+      below_.n_levels() > 0 ? static_cast<std::size_t>(parallel::threads()) : 1;
+  std::vector<std::vector<Offset>> places(n_places, nowhere);
+  below_.for_each(
+      [&](LocalIndex i, int part) { factorise_row(i, places[static_cast<std::size_t>(part)]); });
+}
+
+/// `place` is room for the places of the row's entries by column, and left as it was.
+template <class T>
+void Ilu0<T>::factorise_row(LocalIndex i, std::span<Offset> place) {
   const auto& on = A_.on();
-  std::vector<Offset> place(static_cast<std::size_t>(on.n_cols), none);
-  for (LocalIndex i = 0; i < on.n_rows; ++i) {
-    const auto u = static_cast<std::size_t>(i);
-    for (Offset p = on.begin(i); p < on.end(i); ++p) {
-      place[static_cast<std::size_t>(on.cols[static_cast<std::size_t>(p)])] = p;
-    }
-    Offset p = on.begin(i);
-    for (; p < on.end(i) && on.cols[static_cast<std::size_t>(p)] < i; ++p) {
-      const LocalIndex k = on.cols[static_cast<std::size_t>(p)];
-      T& factor = vals_[static_cast<std::size_t>(p)];
-      factor *= inverse_[static_cast<std::size_t>(k)];
-      if (factor != T{}) eliminate(k, factor, place);
-    }
-    const bool there = p < on.end(i) && on.cols[static_cast<std::size_t>(p)] == i;
-    upper_[u] = there ? p + 1 : p;
-    if (there && on.vals[static_cast<std::size_t>(p)] != T{}) {
-      inverse_[u] = T{1} / pivot_of(i, vals_[static_cast<std::size_t>(p)]);
-    }
-    for (Offset q = on.begin(i); q < on.end(i); ++q) {
-      place[static_cast<std::size_t>(on.cols[static_cast<std::size_t>(q)])] = none;
-    }
+  const auto u = static_cast<std::size_t>(i);
+  for (Offset p = on.begin(i); p < on.end(i); ++p) {
+    place[static_cast<std::size_t>(on.cols[static_cast<std::size_t>(p)])] = p;
+  }
+  Offset p = on.begin(i);
+  for (; p < on.end(i) && on.cols[static_cast<std::size_t>(p)] < i; ++p) {
+    const LocalIndex k = on.cols[static_cast<std::size_t>(p)];
+    T& factor = vals_[static_cast<std::size_t>(p)];
+    factor *= inverse_[static_cast<std::size_t>(k)];
+    if (factor != T{}) eliminate(k, factor, place);
+  }
+  const bool there = p < on.end(i) && on.cols[static_cast<std::size_t>(p)] == i;
+  upper_[u] = there ? p + 1 : p;
+  if (there && on.vals[static_cast<std::size_t>(p)] != T{}) {
+    inverse_[u] = T{1} / pivot_of(i, vals_[static_cast<std::size_t>(p)]);
+  }
+  for (Offset q = on.begin(i); q < on.end(i); ++q) {
+    place[static_cast<std::size_t>(on.cols[static_cast<std::size_t>(q)])] = none;
   }
 }
 
 template <class T>
 std::size_t Ilu0<T>::memory_bytes() const {
   return (vals_.size() + inverse_.size() + scratch_.size()) * sizeof(T) +
-         upper_.size() * sizeof(Offset);
+         upper_.size() * sizeof(Offset) + below_.memory_bytes() + above_.memory_bytes();
 }
 
 template <class T>
@@ -88,16 +98,16 @@ void Ilu0<T>::first_sweep(std::span<const T> b, std::span<T> x) const {
     }
     return sum;
   };
-  for (LocalIndex i = 0; i < on.n_rows; ++i) {
+  below_.for_each([&](LocalIndex i, int) {
     const auto u = static_cast<std::size_t>(i);
     const T right = b[u];
     x[u] = T{};  // the diagonal, if it is there, is not part of L
     x[u] = right - dot(on.begin(i), upper_[u]);
-  }
-  for (LocalIndex i = on.n_rows - 1; i >= 0; --i) {
+  });
+  above_.for_each([&](LocalIndex i, int) {
     const auto u = static_cast<std::size_t>(i);
     x[u] = (x[u] - dot(upper_[u], on.end(i))) * inverse_[u];
-  }
+  });
 }
 
 template <class T>
@@ -106,7 +116,9 @@ void Ilu0<T>::sweep(Direction, std::span<const T> b, std::span<T> x) const {
   matrix::residual(A_, std::span<const T>(x), b, std::span<T>(r));
   // In place: each entry of the residual is read before it is overwritten.
   first_sweep(r, r);
-  for (std::size_t i = 0; i < x.size(); ++i) x[i] += r[i];
+  parallel::for_range(x.size(), [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) x[i] += r[i];
+  });
 }
 
 template class Ilu0<float>;
