@@ -1,7 +1,6 @@
 #include "nodewise/amg/hierarchy.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <optional>
 #include <utility>
 
@@ -10,12 +9,12 @@
 #include "nodewise/amg/applied_cycle.hpp"
 #include "nodewise/amg/classical.hpp"
 #include "nodewise/amg/cycle.hpp"
-#include "nodewise/amg/relax/block_inverse.hpp"
+#include "nodewise/amg/examination.hpp"
+#include "nodewise/amg/level_choice.hpp"
 #include "nodewise/amg/restriction/coarse_filter.hpp"
 #include "nodewise/amg/rounding.hpp"
 #include "nodewise/amg/spectral_radius.hpp"
 #include "nodewise/amg/virtual_ranks.hpp"
-#include "nodewise/base/parallel.hpp"
 #include "nodewise/matrix/block_matrix.hpp"
 #include "nodewise/matrix/operations.hpp"
 #include "nodewise/matrix/recompute.hpp"
@@ -25,14 +24,7 @@
 
 namespace nodewise::amg {
 
-namespace {
-
 using matrix::DistMatrix;
-
-/// Direct solution beyond this size would cost more than the rest of the setup, unless asked for.
-constexpr GlobalIndex max_direct_rows = 600;
-
-}  // namespace
 
 /// What the setup knows of a level.
 template <class T>
@@ -49,124 +41,6 @@ struct Level {
 };
 
 namespace {
-
-/// The rows that are divided by together: those of a point where a smoother inverts their block and
-/// nothing else needs a diagonal, as classical interpolation does; that of an aggregation leaves
-/// rows without one alone.
-int rows_divided_by(const Options& options) {
-  return options.method == Method::aggregation && relax::works_on_blocks(options.smoother)
-             ? options.unknowns
-             : 1;
-}
-
-/// `block` is how many rows a smoother solves for at once.
-template <class T>
-void check_row(const DistMatrix<T>& A, LocalIndex i, T diagonal, int block) {
-  const auto finite = [i](const kernels::Csr<T>& part) {
-    return std::all_of(part.vals.begin() + part.begin(i), part.vals.begin() + part.end(i),
-                       [](T v) { return std::isfinite(v); });
-  };
-  const auto refuse = [&](const char* what) {
-    // Rows are counted from 1 for people, as in Matrix Market files.
-    throw Error(ErrorCode::unsuitable_matrix,
-                "multigrid setup: row " + std::to_string(A.rows().to_global(i) + 1) + what);
-  };
-  if (!finite(A.on()) || !finite(A.off())) refuse(" has an entry that is not a finite number");
-  if (A.on().begin(i) == A.on().end(i) && A.off().begin(i) == A.off().end(i)) {
-    refuse(" is empty, so the matrix is singular");
-  }
-  if (diagonal != T{}) return;
-  if (block == 1) {
-    refuse(
-        " has a missing or zero diagonal entry, by which the smoother would divide; "
-        "reorder the equations, or solve without multigrid");
-  }
-  if (!relax::has_invertible_block(A.on(), i / block, block)) {
-    refuse(
-        " has a missing or zero diagonal entry, and the diagonal block of its point, by which "
-        "the smoother would divide, is singular; reorder the equations, or solve without "
-        "multigrid");
-  }
-}
-
-/// Refuses, on every rank, a matrix that multigrid cannot start from.
-template <class T>
-void check_matrix(const DistMatrix<T>& A, const Options& options) {
-  if (!(A.rows() == A.cols())) {
-    throw Error(
-        ErrorCode::dimension_mismatch,
-        "multigrid setup: the matrix is not square (or its row and column ranges differ): " +
-            std::to_string(A.rows().n_global()) + " x " + std::to_string(A.cols().n_global()));
-  }
-  mpi::collectively(A.comm(), [&] {
-    const std::vector<T> diagonal = matrix::diagonal(A);
-    // Of what the threads throw the first is thrown on, which is of the first row.
-    parallel::for_rows(A.on().row_ptr, [&](LocalIndex begin, LocalIndex end) {
-      for (LocalIndex i = begin; i < end; ++i) {
-        check_row(A, i, diagonal[static_cast<std::size_t>(i)], rows_divided_by(options));
-      }
-    });
-  });
-}
-
-/// Whether the finest matrix is symmetric, where anything depends on it; true where nothing does.
-/// Replaces what was left to that.
-template <class T>
-bool resolve_automatic(Options& options, const DistMatrix<T>& A) {
-  const bool sweeps = options.sweep_order == SweepOrder::automatic;
-  const bool measure = options.strength_measure == StrengthMeasure::automatic;
-  const bool others = options.method == Method::aggregation || options.cycle == CycleKind::k ||
-                      relax::needs_spectral_radius(options.smoother);
-  if (!sweeps && !measure && !others) return true;
-  const bool symmetric = matrix::is_symmetric(A);
-  if (sweeps) {
-    options.sweep_order = symmetric ? SweepOrder::forward_backward : SweepOrder::alternating;
-  }
-  if (measure) {
-    options.strength_measure =
-        symmetric ? StrengthMeasure::opposite_sign : StrengthMeasure::absolute;
-  }
-  return symmetric;
-}
-
-/// Local; the same on every rank. Refuses points that no block smoother takes: those of the finest
-/// matrix, or of the coarse ones, which have a row for each vector of the near null space.
-template <class T>
-void check_blocks(const DistMatrix<T>& A, const Knowledge<T>& knowledge, const Options& options) {
-  if (!relax::works_on_blocks(options.smoother)) return;
-  const int vectors =
-      options.method == Method::aggregation ? knowledge.near_null_space.n_vectors : 0;
-  const int largest = std::max(options.unknowns, vectors);
-  if (largest > kernels::max_block) {
-    throw Error(ErrorCode::unsupported, "multigrid setup: points of " + std::to_string(largest) +
-                                            " rows, where block smoothers take up to " +
-                                            std::to_string(kernels::max_block) +
-                                            "; use another smoother");
-  }
-  comm::require_whole_points(A.rows(), options.unknowns);
-}
-
-/// What is asked of the finest matrix before the setup.
-template <class T>
-bool examine(const DistMatrix<T>& A, const Knowledge<T>& knowledge, Options& options) {
-  const mpi::Scope scope(A.comm(), "examination", 0);
-  check_matrix(A, options);
-  complete(options);
-  check_blocks(A, knowledge, options);
-  if (options.method == Method::aggregation) check_aggregation(A, knowledge, options);
-  return resolve_automatic(options, A);
-}
-
-/// Ranges of virtual ranks are for one real rank, and have all its rows.
-template <class T>
-void check_starts(const DistMatrix<T>& A, std::span<const GlobalIndex> starts) {
-  if (starts.empty()) return;
-  if (A.comm().size() > 1 || starts.front() != 0 || starts.back() != A.rows().n_global() ||
-      !std::is_sorted(starts.begin(), starts.end())) {
-    throw Error(ErrorCode::invalid_argument,
-                "multigrid setup: virtual ranks must have all rows of a matrix on one rank");
-  }
-}
 
 /// Local. What is known of a level, of traffic and ranks only this rank's part.
 template <class T>
@@ -209,13 +83,6 @@ void unite(const mpi::Comm& comm, std::span<LevelInfo> levels, std::optional<Err
 template <class T>
 using MatrixPointer = std::shared_ptr<const DistMatrix<T>>;
 
-/// The matrix with another route and transport; itself where it has these.
-template <class T>
-MatrixPointer<T> routed(const MatrixPointer<T>& A, comm::Route route, comm::Transport transport) {
-  if (A->route() == route && A->transport() == transport) return A;
-  return std::make_shared<const DistMatrix<T>>(A->with_route(route, transport));
-}
-
 /// How many rows make a point of a level: in classical coarsening coarse points have unknowns of
 /// their own.
 template <class T>
@@ -234,69 +101,6 @@ MatrixPointer<T> in_blocks(const MatrixPointer<T>& A, int block, const Options& 
   if (!relax::works_on_blocks(options.smoother) || block == 1) return A;
   if (A->blocks() != nullptr && A->blocks()->block() == block) return A;
   return std::make_shared<const DistMatrix<T>>(A->with_blocks(block));
-}
-
-/// The routes and transports of a level, and why, where they were chosen.
-template <class T>
-struct LevelChoice {
-  ChosenRoutes<T> routes;
-  std::shared_ptr<const TransportDecision> transport;
-};
-
-/// Whether a level with so many rows may have a coarser one.
-bool may_coarsen(GlobalIndex rows, const Options& options, int level) {
-  return rows > options.max_coarse_rows && level + 1 < options.max_levels;
-}
-/// Whether a level that has none is solved directly.
-bool may_solve_directly(GlobalIndex rows, const Options& options) {
-  return options.coarse_solve != CoarseSolve::relaxation &&
-         rows <= std::max<GlobalIndex>(max_direct_rows, options.max_coarse_rows);
-}
-
-constexpr const char* nothing_exchanged = "a level that is solved directly exchanges nothing";
-
-/// Local. What is left to a choice, where there is nothing to choose: direct, point to point.
-template <class T>
-void leave_as_it_is(LevelChoice<T>& choice) {
-  LevelRoutes& routes = choice.routes.routes;
-  const auto take = [](comm::Route& route, std::shared_ptr<const RouteDecision>& why) {
-    if (route != comm::Route::automatic) return;
-    route = comm::Route::direct;
-    why = std::make_shared<const RouteDecision>(straight(nothing_exchanged));
-  };
-  take(routes.solve, choice.routes.solve);
-  take(routes.setup, choice.routes.setup);
-  if (routes.solve_transport == comm::Transport::automatic) {
-    auto why = std::make_shared<TransportDecision>();
-    why->reason = nothing_exchanged;
-    routes.solve_transport = why->chosen;
-    choice.transport = std::move(why);
-  }
-}
-
-/// Collective. As the options have it, or the model, or a trial. The matrix for the solve then goes
-/// over all of it. The product with the finest matrix is the Krylov method's, too.
-template <class T>
-LevelChoice<T> choose_for(const MatrixPointer<T>& A, const Options& options, int level) {
-  const LevelRoutes wanted = routes_of_level(options, level);
-  LevelChoice<T> choice = {{wanted, nullptr, nullptr, A, A}, nullptr};
-  ChosenRoutes<T>& routes = choice.routes;
-  const GlobalIndex rows = A->rows().n_global();
-  if (level > 0 && !may_coarsen(rows, options, level) && may_solve_directly(rows, options)) {
-    leave_as_it_is(choice);
-  } else if (is_automatic(wanted)) {
-    routes =
-        options.machine ? choose_routes(A, wanted, *options.machine) : choose_routes(A, wanted);
-  }
-  if (routes.routes.solve_transport == comm::Transport::automatic) {
-    const auto chosen = choose_transport(
-        routed(routes.for_solve, routes.routes.solve, comm::Transport::point_to_point));
-    routes.for_solve = chosen.A;
-    routes.routes.solve_transport = chosen.decision->chosen;
-    choice.transport = chosen.decision;
-  }
-  routes.for_solve = routed(routes.for_solve, routes.routes.solve, routes.routes.solve_transport);
-  return choice;
 }
 
 SpectrumOptions spectrum_options(bool symmetric, const Options& options) {

@@ -1,0 +1,153 @@
+#include "nodewise/amg/examination.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "nodewise/amg/aggregation.hpp"
+#include "nodewise/amg/relax/block_inverse.hpp"
+#include "nodewise/amg/relax/relaxation.hpp"
+#include "nodewise/base/parallel.hpp"
+#include "nodewise/comm/points.hpp"
+#include "nodewise/kernels/bsr.hpp"
+#include "nodewise/matrix/operations.hpp"
+#include "nodewise/mpi/agree.hpp"
+#include "nodewise/mpi/ledger.hpp"
+
+namespace nodewise::amg {
+
+namespace {
+
+using matrix::DistMatrix;
+
+/// The rows that are divided by together: those of a point where a smoother inverts their block and
+/// nothing else needs a diagonal, as classical interpolation does; that of an aggregation leaves
+/// rows without one alone.
+int rows_divided_by(const Options& options) {
+  return options.method == Method::aggregation && relax::works_on_blocks(options.smoother)
+             ? options.unknowns
+             : 1;
+}
+
+/// `block` is how many rows a smoother solves for at once.
+template <class T>
+void check_row(const DistMatrix<T>& A, LocalIndex i, T diagonal, int block) {
+  const auto finite = [i](const kernels::Csr<T>& part) {
+    return std::all_of(part.vals.begin() + part.begin(i), part.vals.begin() + part.end(i),
+                       [](T v) { return std::isfinite(v); });
+  };
+  const auto refuse = [&](const char* what) {
+    // Rows are counted from 1 for people, as in Matrix Market files.
+    throw Error(ErrorCode::unsuitable_matrix,
+                "multigrid setup: row " + std::to_string(A.rows().to_global(i) + 1) + what);
+  };
+  if (!finite(A.on()) || !finite(A.off())) refuse(" has an entry that is not a finite number");
+  if (A.on().begin(i) == A.on().end(i) && A.off().begin(i) == A.off().end(i)) {
+    refuse(" is empty, so the matrix is singular");
+  }
+  if (diagonal != T{}) return;
+  if (block == 1) {
+    refuse(
+        " has a missing or zero diagonal entry, by which the smoother would divide; "
+        "reorder the equations, or solve without multigrid");
+  }
+  if (!relax::has_invertible_block(A.on(), i / block, block)) {
+    refuse(
+        " has a missing or zero diagonal entry, and the diagonal block of its point, by which "
+        "the smoother would divide, is singular; reorder the equations, or solve without "
+        "multigrid");
+  }
+}
+
+}  // namespace
+
+template <class T>
+void check_matrix(const DistMatrix<T>& A, const Options& options) {
+  if (!(A.rows() == A.cols())) {
+    throw Error(
+        ErrorCode::dimension_mismatch,
+        "multigrid setup: the matrix is not square (or its row and column ranges differ): " +
+            std::to_string(A.rows().n_global()) + " x " + std::to_string(A.cols().n_global()));
+  }
+  mpi::collectively(A.comm(), [&] {
+    const std::vector<T> diagonal = matrix::diagonal(A);
+    // Of what the threads throw the first is thrown on, which is of the first row.
+    parallel::for_rows(A.on().row_ptr, [&](LocalIndex begin, LocalIndex end) {
+      for (LocalIndex i = begin; i < end; ++i) {
+        check_row(A, i, diagonal[static_cast<std::size_t>(i)], rows_divided_by(options));
+      }
+    });
+  });
+}
+
+namespace {
+
+/// Whether the finest matrix is symmetric, where anything depends on it; true where nothing does.
+/// Replaces what was left to that.
+template <class T>
+bool resolve_automatic(Options& options, const DistMatrix<T>& A) {
+  const bool sweeps = options.sweep_order == SweepOrder::automatic;
+  const bool measure = options.strength_measure == StrengthMeasure::automatic;
+  const bool others = options.method == Method::aggregation || options.cycle == CycleKind::k ||
+                      relax::needs_spectral_radius(options.smoother);
+  if (!sweeps && !measure && !others) return true;
+  const bool symmetric = matrix::is_symmetric(A);
+  if (sweeps) {
+    options.sweep_order = symmetric ? SweepOrder::forward_backward : SweepOrder::alternating;
+  }
+  if (measure) {
+    options.strength_measure =
+        symmetric ? StrengthMeasure::opposite_sign : StrengthMeasure::absolute;
+  }
+  return symmetric;
+}
+
+/// Local; the same on every rank. Refuses points that no block smoother takes: those of the finest
+/// matrix, or of the coarse ones, which have a row for each vector of the near null space.
+template <class T>
+void check_blocks(const DistMatrix<T>& A, const Knowledge<T>& knowledge, const Options& options) {
+  if (!relax::works_on_blocks(options.smoother)) return;
+  const int vectors =
+      options.method == Method::aggregation ? knowledge.near_null_space.n_vectors : 0;
+  const int largest = std::max(options.unknowns, vectors);
+  if (largest > kernels::max_block) {
+    throw Error(ErrorCode::unsupported, "multigrid setup: points of " + std::to_string(largest) +
+                                            " rows, where block smoothers take up to " +
+                                            std::to_string(kernels::max_block) +
+                                            "; use another smoother");
+  }
+  comm::require_whole_points(A.rows(), options.unknowns);
+}
+
+}  // namespace
+
+template <class T>
+bool examine(const DistMatrix<T>& A, const Knowledge<T>& knowledge, Options& options) {
+  const mpi::Scope scope(A.comm(), "examination", 0);
+  check_matrix(A, options);
+  complete(options);
+  check_blocks(A, knowledge, options);
+  if (options.method == Method::aggregation) check_aggregation(A, knowledge, options);
+  return resolve_automatic(options, A);
+}
+
+template <class T>
+void check_starts(const DistMatrix<T>& A, std::span<const GlobalIndex> starts) {
+  if (starts.empty()) return;
+  if (A.comm().size() > 1 || starts.front() != 0 || starts.back() != A.rows().n_global() ||
+      !std::is_sorted(starts.begin(), starts.end())) {
+    throw Error(ErrorCode::invalid_argument,
+                "multigrid setup: virtual ranks must have all rows of a matrix on one rank");
+  }
+}
+
+#define NODEWISE_INSTANTIATE(T)                                                   \
+  template void check_matrix(const DistMatrix<T>&, const Options&);               \
+  template void check_starts(const DistMatrix<T>&, std::span<const GlobalIndex>); \
+  template bool examine(const DistMatrix<T>&, const Knowledge<T>&, Options&)
+NODEWISE_INSTANTIATE(float);
+NODEWISE_INSTANTIATE(double);
+#undef NODEWISE_INSTANTIATE
+
+}  // namespace nodewise::amg

@@ -1,0 +1,29 @@
+// What is asked of a matrix before multigrid is set up for it.
+#pragma once
+
+#include <span>
+
+#include "nodewise/amg/options.hpp"
+#include "nodewise/amg/transfer.hpp"
+#include "nodewise/matrix/dist_matrix.hpp"
+
+namespace nodewise::amg {
+
+/// Collective. Refuses, on every rank, a matrix that multigrid cannot start from:
+/// dimension_mismatch where it is not square, unsuitable_matrix where it has an entry that is not
+/// finite, an empty row, or a diagonal that a smoother could not divide by. One agreement.
+template <class T>
+void check_matrix(const matrix::DistMatrix<T>& A, const Options& options);
+
+/// Collective. Ranges of virtual ranks are for one real rank, and have all its rows; throws
+/// invalid_argument otherwise, on every rank. Empty: there are none.
+template <class T>
+void check_starts(const matrix::DistMatrix<T>& A, std::span<const GlobalIndex> starts);
+
+/// Collective. Throws, on every rank, where the finest matrix, what is known of it and the options
+/// do not fit; replaces what the options leave open by what suits the matrix. Returns whether it is
+/// symmetric, where anything depends on it; true where nothing does.
+template <class T>
+bool examine(const matrix::DistMatrix<T>& A, const Knowledge<T>& knowledge, Options& options);
+
+}  // namespace nodewise::amg
