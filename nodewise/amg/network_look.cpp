@@ -15,23 +15,20 @@ namespace nodewise::amg {
 namespace {
 
 constexpr std::size_t most_pairs = 4;
-constexpr int burst = 4;             ///< short messages of a rank that sends alone
-constexpr int shared_burst = 3;      ///< of each of several ranks
+constexpr int burst = 4;             ///< short messages of a rank
 constexpr int short_bytes = 8;       ///< a vector's entry
 constexpr int long_bytes = 1 << 15;  ///< long enough for rates, too short for a rendezvous
-constexpr int rounds = 2;            ///< of a pair alone
 
 /// Who exchanges at a time.
 enum Who { on_node, off_node, several_pairs, n_whos };
 /// When something has arrived, since this rank began.
 enum What { first_short, last_short, last_long, n_whats };
 
-/// The times of this rank, 0 where it had no part; then of the slowest rank of each round.
-using Samples = std::array<double, static_cast<std::size_t>(n_whos) * rounds * n_whats>;
+/// The times of this rank, 0 where it had no part; then of the slowest rank.
+using Samples = std::array<double, static_cast<std::size_t>(n_whos) * n_whats>;
 
-double& sample(Samples& samples, Who who, int round, What what) {
-  const int place = (static_cast<int>(who) * rounds + round) * n_whats + static_cast<int>(what);
-  return samples[static_cast<std::size_t>(place)];
+double& sample(Samples& samples, Who who, What what) {
+  return samples[static_cast<std::size_t>(who) * n_whats + static_cast<std::size_t>(what)];
 }
 
 /// Who talks to whom.
@@ -57,16 +54,15 @@ class Look {
 
   /// Ranks that are in none of the pairs of a measurement leave it out.
   Samples run() {
-    if (const int other = partner_between_nodes(seats_.n_pairs); other >= 0) {
-      meet(other);
-      if (seats_.n_pairs > 1) exchange(other, several_pairs, 0, shared_burst);
-    }
-    if (const int other = partner_between_nodes(1); other >= 0) {
-      for (int round = 0; round < rounds; ++round) exchange(other, off_node, round, burst);
-    }
-    if (const int other = partner_on_node(); other >= 0) {
-      meet(other);
-      for (int round = 0; round < rounds; ++round) exchange(other, on_node, round, burst);
+    const int other = partner_between_nodes(seats_.n_pairs);
+    if (other >= 0) meet(other);
+    if (partner_between_nodes(1) >= 0) time_exchange(other, off_node);
+    // The others of the two nodes wait for that.
+    if (seats_.n_pairs > 1 && is_seated()) mpi::max(comm_.node(), std::int32_t{0});
+    if (seats_.n_pairs > 1 && other >= 0) time_exchange(other, several_pairs);
+    if (const int neighbour = partner_on_node(); neighbour >= 0) {
+      meet(neighbour);
+      time_exchange(neighbour, on_node);
     }
     return samples_;
   }
@@ -86,6 +82,11 @@ class Look {
     const std::span<const int> ranks = comm_.topology().ranks_on(seats_.nodes[0]);
     if (ranks.size() < 2 || (comm_.rank() != ranks[0] && comm_.rank() != ranks[1])) return -1;
     return comm_.rank() == ranks[0] ? ranks[1] : ranks[0];
+  }
+
+  bool is_seated() const {
+    const int node = comm_.topology().node(comm_.rank());
+    return node == seats_.nodes[0] || node == seats_.nodes[1];
   }
 
   void send(int other, int bytes, MPI_Request* request) {
@@ -115,28 +116,39 @@ class Look {
     }
   }
 
-  /// Both send n short messages and a long one at once, as in a stage of an exchange, two times.
-  /// One of the two begins earlier by up to a latency, which the other sees as a shorter way; in
-  /// the next exchange it is the other way round, and their mean is right.
-  void exchange(int other, Who who, int round, int n) {
-    const mpi::Communicating communicating(comm_);
+  /// Both send short messages and perhaps a long one at once, as in a stage of an exchange. When
+  /// what has arrived: calls back.
+  template <class Arrived>
+  void exchange(int other, int n_short, bool with_long, const Arrived& arrived) {
     std::array<MPI_Request, burst + 1> sends = {}, receives = {};
+    const int n = with_long ? n_short + 1 : n_short;
+    for (int k = 0; k < n; ++k) {
+      const auto place = static_cast<std::size_t>(k);
+      receive(other, k < n_short ? short_bytes : long_bytes, k, &receives[place]);
+    }
+    for (int k = 0; k < n; ++k) {
+      const auto place = static_cast<std::size_t>(k);
+      send(other, k < n_short ? short_bytes : long_bytes, &sends[place]);
+    }
+    wait(receives.data(), 1);
+    arrived(first_short);
+    wait(receives.data() + 1, n_short - 1);
+    arrived(last_short);
+    wait(receives.data() + n_short, n - n_short);
+    arrived(last_long);
+    wait(sends.data(), n);
+  }
+
+  /// One of the two begins later, and sees the other's messages come earlier for that. After an
+  /// exchange that is not timed it is later by a latency; in the next exchange the other one is, so
+  /// that the mean of two is right.
+  void time_exchange(int other, Who who) {
+    const mpi::Communicating communicating(comm_);
+    exchange(other, 1, false, [](What) {});
     for (int time = 0; time < 2; ++time) {
       const Timer timer;
-      for (int k = 0; k <= n; ++k) {
-        receive(other, k < n ? short_bytes : long_bytes, k, &receives[static_cast<std::size_t>(k)]);
-      }
-      for (int k = 0; k <= n; ++k) {
-        send(other, k < n ? short_bytes : long_bytes, &sends[static_cast<std::size_t>(k)]);
-      }
-      const auto arrived = [&](What what, int first, int count) {
-        wait(receives.data() + first, count);
-        sample(samples_, who, round, what) += timer.seconds() / 2;
-      };
-      arrived(first_short, 0, 1);
-      arrived(last_short, 1, n - 1);
-      arrived(last_long, n, 1);
-      wait(sends.data(), n + 1);
+      exchange(other, burst, true,
+               [&](What what) { sample(samples_, who, what) += timer.seconds() / 2; });
     }
   }
 
@@ -147,26 +159,22 @@ class Look {
   std::array<char, long_bytes + static_cast<std::size_t>(burst)* short_bytes> incoming_ = {};
 };
 
-/// What was seen of some ranks: what disturbs one round is no cost of messages.
+/// What the slowest of some ranks saw.
 struct Seen {
-  /// n messages a round, of n_pairs pairs together.
-  Seen(Samples& slowest, Who who, int n_rounds, double n_messages, double n_pairs) {
-    double more = std::numeric_limits<double>::infinity(), long_s = more;
-    latency_s = more;
-    for (int round = 0; round < n_rounds; ++round) {
-      const auto of = [&](What what) { return sample(slowest, who, round, what); };
-      latency_s = std::min(latency_s, std::max(of(first_short), 1e-9));  // what no clock tells
-      more = std::min(more, of(last_short));
-      long_s = std::min(long_s, of(last_long) - of(last_short));
-    }
-    last_s = std::max(more, latency_s);
-    messages = n_messages;
-    rate = n_pairs * long_bytes / std::max(long_s, 1e-3 * latency_s);
-  }
-  /// What each message costs that was sent beside the first.
-  double more_s(double one_s) const { return std::max(0.0, last_s - one_s) / (messages - 1); }
+  Seen(Samples& slowest, Who who)
+      : latency_s(std::max(sample(slowest, who, first_short), 1e-9)),  // what no clock tells
+        last_s(sample(slowest, who, last_short)),
+        long_s(sample(slowest, who, last_long) - last_s) {}
 
-  double latency_s = 0, last_s = 0, messages = 0, rate = 0;
+  /// What each message costs beside the first, of so many pairs.
+  double more_s(double one_s, double n_pairs) const {
+    return std::max(0.0, last_s - one_s) / (n_pairs * burst - 1);
+  }
+  double bytes_per_s(double n_pairs) const {
+    return n_pairs * long_bytes / std::max(long_s, 1e-3 * latency_s);
+  }
+
+  double latency_s, last_s, long_s;
 };
 
 model::Machine machine_of(Samples& slowest, std::size_t n_pairs) {
@@ -175,24 +183,24 @@ model::Machine machine_of(Samples& slowest, std::size_t n_pairs) {
   machine.measured = true;
   model::MessageOverheads overheads;
   constexpr auto any_length = static_cast<std::size_t>(model::Protocol::rendezvous);
-  const Seen alone(slowest, off_node, rounds, burst, 1);
-  model::MessageParameters off = {alone.latency_s, alone.rate, model::unlimited};
+  const Seen alone(slowest, off_node);
+  model::MessageParameters off = {alone.latency_s, alone.bytes_per_s(1), model::unlimited};
   if (n_pairs > 1) {
     const auto pairs = static_cast<double>(n_pairs);
-    const Seen together(slowest, several_pairs, 1, pairs * shared_burst, pairs);
+    const Seen together(slowest, several_pairs);
     off.latency_s = std::min(off.latency_s, together.latency_s);
-    off.injection_bytes_per_s = together.rate;
-    overheads.nic_gap_s = together.more_s(off.latency_s);
+    off.injection_bytes_per_s = together.bytes_per_s(pairs);
+    overheads.nic_gap_s = together.more_s(off.latency_s, pairs);
   }
   // A message costs either end as much.
-  overheads.send_other_node_s = alone.more_s(off.latency_s) / 2;
+  overheads.send_other_node_s = alone.more_s(off.latency_s, 1) / 2;
   overheads.receive_other_node_s = overheads.send_other_node_s;
   machine.path(model::Locality::other_node)[any_length] = off;
-  if (sample(slowest, on_node, 0, last_long) > 0) {
-    const Seen here(slowest, on_node, rounds, burst, 1);
+  if (sample(slowest, on_node, last_long) > 0) {
+    const Seen here(slowest, on_node);
     machine.path(model::Locality::same_node)[any_length] =
-        model::MessageParameters{here.latency_s, here.rate, model::unlimited};
-    overheads.send_on_node_s = here.more_s(here.latency_s) / 2;
+        model::MessageParameters{here.latency_s, here.bytes_per_s(1), model::unlimited};
+    overheads.send_on_node_s = here.more_s(here.latency_s, 1) / 2;
     overheads.receive_on_node_s = overheads.send_on_node_s;
   }
   machine.overheads = overheads;
