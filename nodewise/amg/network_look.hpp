@@ -10,7 +10,7 @@ namespace nodewise::amg {
 /// Collective. The costs of messages on a node and between nodes, measured at the first call for a
 /// communicator and remembered with it; the same on every rank, bit for bit. Up to four ranks of
 /// each of the two fullest nodes exchange a few short and long messages: eight messages one
-/// after the other between nodes, six on a node, and one reduction. The machine has latencies
+/// after the other between nodes, five on a node, and one reduction. The machine has latencies
 /// and rates of two localities, the limit of injection, and the overheads that
 /// model::overlapped_stage_s() takes. There must be more than one node.
 const model::Machine& look_at_network(const mpi::Comm& comm);
