@@ -295,9 +295,9 @@ TEST(VirtualHierarchy, ItsSetupSendsWhatTheLedgersOfManyRanksHave) {
   std::vector<int> nodes;
   for (int r = 0; r < test_comm()->size(); ++r) nodes.push_back(r / 3);
   for (const Case& c :
-       {Case{Problem::laplace27, 7, Coarsening::hmis, Interpolation::extended_i},
-        Case{Problem::rotated_fe, 15, Coarsening::pmis, Interpolation::classical},
-        Case{Problem::laplace5, 15, Coarsening::falgout, Interpolation::direct},
+       {Case{Problem::laplace27, 6, Coarsening::hmis, Interpolation::extended_i},
+        Case{Problem::rotated_fe, 11, Coarsening::pmis, Interpolation::classical},
+        Case{Problem::laplace5, 11, Coarsening::falgout, Interpolation::direct},
         Case{Problem::laplace5, 9, Coarsening::ruge_stueben, Interpolation::modified_classical}}) {
     SCOPED_TRACE(testing::Message() << "coarsening " << static_cast<int>(c.coarsening));
     const io::GalleryOptions gallery = {.problem = c.problem, .n = c.n};
