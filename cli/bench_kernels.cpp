@@ -92,20 +92,20 @@ class KernelList {
 void KernelList::add_products() {
   const DistMatrix<double>& A = *data_->A;
   const auto d = data_;
-  add("product", traffic_of_product(A), nonzeros(), data_bytes(A, 2),
+  add("product", traffic_of_product<double>(A), nonzeros(), data_bytes(A, 2),
       [d] { matrix::multiply(*d->A, view(d->x), std::span<double>(d->r)); });
   if (A.comm().size() > 1) {
-    add("own_product", traffic_of_own_product(A), static_cast<double>(A.on().nnz()),
+    add("own_product", traffic_of_own_product<double>(A), static_cast<double>(A.on().nnz()),
         data_bytes(A, 2), [d] { kernels::spmv(d->A->on(), view(d->x), std::span<double>(d->r)); });
   }
-  add("residual", traffic_of_residual(A), nonzeros(), data_bytes(A, 3),
+  add("residual", traffic_of_residual<double>(A), nonzeros(), data_bytes(A, 3),
       [d] { matrix::residual(*d->A, view(d->x), view(d->b), std::span<double>(d->r)); });
-  add("product", traffic_of_product(A, d->width), nonzeros(), data_bytes(A, 2 * d->width), [d] {
-    matrix::multiply(*d->A, view(d->X), std::span<double>(d->Y), d->width);
-  }).vectors = d->width;
-  add("product", traffic_of_product(d->A_single), nonzeros(), data_bytes(d->A_single, 2), [d] {
-    matrix::multiply(d->A_single, view(d->x_single), std::span<float>(d->y_single));
-  }).single_precision = true;
+  add("product", traffic_of_product<double>(A, d->width), nonzeros(), data_bytes(A, 2 * d->width),
+      [d] { matrix::multiply(*d->A, view(d->X), std::span<double>(d->Y), d->width); })
+      .vectors = d->width;
+  add("product", traffic_of_product<float>(d->A_single), nonzeros(), data_bytes(d->A_single, 2),
+      [d] { matrix::multiply(d->A_single, view(d->x_single), std::span<float>(d->y_single)); })
+      .single_precision = true;
 }
 
 void KernelList::add_sweeps(const amg::Options& options) {
@@ -114,7 +114,7 @@ void KernelList::add_sweeps(const amg::Options& options) {
   const double bytes = data_bytes(*d->A, 2) + static_cast<double>(d->relaxation->memory_bytes());
   for (const bool from_zero : {true, false}) {
     const KernelTraffic traffic =
-        counted ? traffic_of_sweep(*d->A, options, from_zero) : KernelTraffic{};
+        counted ? traffic_of_sweep<double>(*d->A, options, from_zero) : KernelTraffic{};
     const auto run = [d, from_zero] {
       const std::span<double> x(d->x);
       if (from_zero) {
@@ -137,13 +137,13 @@ void KernelList::add_transfers(const DistMatrix<double>& P, const DistMatrix<dou
   };
   const double vectors = static_cast<double>(d->x.size() + d->coarse.size()) * sizeof(double);
   if (R != nullptr) {
-    add("restriction", traffic_of_product(*R), entries(*R), data_bytes(*R, 0) + vectors,
+    add("restriction", traffic_of_product<double>(*R), entries(*R), data_bytes(*R, 0) + vectors,
         [d, R] { matrix::multiply(*R, view(d->r), std::span<double>(d->coarse)); });
   } else {
-    add("restriction", traffic_of_transposed(P), entries(P), data_bytes(P, 0) + vectors,
+    add("restriction", traffic_of_transposed<double>(P), entries(P), data_bytes(P, 0) + vectors,
         [d, &P] { matrix::multiply_transposed(P, view(d->r), std::span<double>(d->coarse)); });
   }
-  add("interpolation", traffic_of_product(P), entries(P), data_bytes(P, 0) + vectors,
+  add("interpolation", traffic_of_product<double>(P), entries(P), data_bytes(P, 0) + vectors,
       [d, &P] { matrix::multiply_add(P, view(d->coarse), std::span<double>(d->x)); });
 }
 

@@ -47,7 +47,8 @@ struct Work {
   }
 };
 
-/// The relaxation of one level as amg::Smoother runs it.
+/// The relaxation of one level as amg::Smoother<V> runs it.
+template <class V>
 class LevelRelaxation {
  public:
   LevelRelaxation(const Matrix& A, const amg::Options& options) : A_(A), options_(options) {
@@ -61,13 +62,13 @@ class LevelRelaxation {
     const int sweeps = options_.pre_sweeps * parts_;
     const bool is_first = from_zero && !begins_backward();
     if (from_zero && sweeps == 0) {  // r = b, x = 0
-      return work.add(times, model::vector_traffic(A_.n_local(), 1, 2, 0), 0);
+      return work.add(times, model::vector_traffic(A_.n_local(), 1, 2, 0, sizeof(V)), 0);
     }
     add_sweeps(times, sweeps, is_first, work);
     if (is_first && sweeps == 1 && is_gauss_seidel(options_.smoother)) {
-      work.add(times, traffic_of_residual_from_zero(A_), 0.5);
+      work.add(times, traffic_of_residual_from_zero<V>(A_), 0.5);
     } else {
-      work.add(times, traffic_of_residual(A_), 1);
+      work.add(times, traffic_of_residual<V>(A_), 1);
     }
   }
   void add_after(double times, Work& work) const {
@@ -81,7 +82,7 @@ class LevelRelaxation {
   void add_sweeps(double times, int sweeps, bool first_from_zero, Work& work) const {
     for (int k = 0; k < sweeps; ++k) {
       const bool from_zero = first_from_zero && k == 0;
-      work.add(times, traffic_of_sweep(A_, options_, from_zero),
+      work.add(times, traffic_of_sweep<V>(A_, options_, from_zero),
                passes_of_sweep(options_, from_zero));
     }
   }
@@ -91,8 +92,11 @@ class LevelRelaxation {
   int parts_;
 };
 
+/// Of the matrix with values of type V.
+template <class V>
 double data_bytes(const Matrix& A) {
-  return static_cast<double>(A.memory_bytes());
+  const auto values = static_cast<double>(A.nnz_local());
+  return static_cast<double>(A.memory_bytes()) - values * double(sizeof(double) - sizeof(V));
 }
 
 /// Makes the list, with the counts of this rank.
@@ -109,19 +113,21 @@ class KernelList {
   void add_krylov_product(const Matrix& A) {
     const auto runs = counts("krylov_product", mpi::no_level).runs;
     const auto n = static_cast<double>(runs);
-    add({"krylov_product", 0, runs, n * traffic_of_product(A),
-         n * static_cast<double>(A.nnz_local()), data_bytes(A), 0},
+    add({"krylov_product", 0, runs, n * traffic_of_product<double>(A),
+         n * static_cast<double>(A.nnz_local()), data_bytes<double>(A), 0},
         {{"krylov_product", mpi::no_level}});
   }
 
+  /// Of a cycle in V.
+  template <class V>
   void add_level(const amg::Hierarchy<double>& hierarchy, int level) {
     const auto l = static_cast<std::size_t>(level);
     const Matrix& P = *hierarchy.interpolation(l);
     const Matrix* R = hierarchy.restriction(l);
-    if (counts_sweeps(options_.smoother)) add_relaxation(*hierarchy.matrix(l), level);
-    add_transfer("restriction", level, R != nullptr ? *R : P,
-                 R != nullptr ? traffic_of_product(*R) : traffic_of_transposed(P));
-    add_transfer("prolongation", level, P, traffic_of_product(P));
+    if (counts_sweeps(options_.smoother)) add_relaxation<V>(*hierarchy.matrix(l), level);
+    add_transfer<V>("restriction", level, R != nullptr ? *R : P,
+                    R != nullptr ? traffic_of_product<V>(*R) : traffic_of_transposed<V>(P));
+    add_transfer<V>("prolongation", level, P, traffic_of_product<V>(P));
   }
 
   /// Collective. With the counts of all ranks; what did not run is left out.
@@ -165,6 +171,7 @@ class KernelList {
     kernels_.push_back(std::move(kernel));
   }
 
+  template <class V>
   void add_relaxation(const Matrix& A, int level) {
     const std::int64_t visits = counts("restriction", level).runs;
     // A level is left from zero once for each visit of the level above, but to steps of K-cycles,
@@ -172,7 +179,7 @@ class KernelList {
     const bool all_from_zero = level == 0 || options_.cycle == amg::CycleKind::k;
     const std::int64_t from_zero =
         all_from_zero ? visits : std::min(visits, counts("restriction", level - 1).runs);
-    const LevelRelaxation relaxation(A, options_);
+    const LevelRelaxation<V> relaxation(A, options_);
     Work work;
     relaxation.add_before(static_cast<double>(from_zero), true, work);
     if (visits > from_zero) {
@@ -181,14 +188,17 @@ class KernelList {
     relaxation.add_after(static_cast<double>(visits), work);
     const bool says_something = options_.smoother != SmootherKind::ilu0;  // factors are read, too
     add({"relaxation", level, visits, work.traffic,
-         says_something ? work.passes * static_cast<double>(A.nnz_local()) : 0, data_bytes(A), 0},
+         says_something ? work.passes * static_cast<double>(A.nnz_local()) : 0, data_bytes<V>(A),
+         0},
         {{"smoothing", level}, {"residual", level}});
   }
 
+  template <class V>
   void add_transfer(const char* name, int level, const Matrix& M, const KernelTraffic& traffic) {
     const std::int64_t runs = counts(name, level).runs;
     const auto n = static_cast<double>(runs);
-    add({name, level, runs, n * traffic, n * static_cast<double>(M.nnz_local()), data_bytes(M), 0},
+    add({name, level, runs, n * traffic, n * static_cast<double>(M.nnz_local()), data_bytes<V>(M),
+         0},
         {{name, level}});
   }
 
@@ -222,7 +232,6 @@ double caches_of(const model::Machine& costs, const Machine& machine) {
 
 /// Why the cycle is not counted; empty if it is.
 std::string obstacle(const amg::Options& options) {
-  if (options.precision != amg::Precision::same) return "the cycle is in another precision";
   if (options.cycle == amg::CycleKind::additive) return "the cycle is additive";
   if (!counts_sweeps(options.smoother)) return "the sweeps of this smoother are not counted";
   return "";
@@ -265,7 +274,12 @@ SolveTraffic traffic_of_solve(const SolveRecord& record, const Matrix& A,
     traffic.not_counted = obstacle(options);
     if (!traffic.not_counted.empty()) return;
     for (std::size_t l = 0; l + 1 < hierarchy->levels().size(); ++l) {
-      list.add_level(*hierarchy, static_cast<int>(l));
+      const int level = static_cast<int>(l);
+      if (hierarchy->precision().single) {
+        list.add_level<float>(*hierarchy, level);
+      } else {
+        list.add_level<double>(*hierarchy, level);
+      }
     }
   });
   mpi::agree(A.comm(), local);
