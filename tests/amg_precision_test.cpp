@@ -164,6 +164,20 @@ TEST(AutomaticPrecision, ConditionIsEstimated) {
   EXPECT_TRUE(std::isinf(condition_of(tridiagonal(n, -1))));  // indefinite
 }
 
+TEST(AutomaticPrecision, IsDoubleWhereRowsAreOfVeryDifferentSizes) {
+  const matrix::Layout layout = matrix::Layout::uniform(test::test_comm(), 90);
+  for (const double small : {1e-10, 1e-30}) {
+    const Matrix A = std::make_shared<const matrix::DistMatrix<double>>(
+        matrix::matrix_from_rows<double>(layout, layout, [&](GlobalIndex i, auto&& emit) {
+          const double size = i < 45 ? small : 1;
+          emit(i, 2 * size);
+          if (i > 0 && i != 45) emit(i - 1, -size);
+          if (i + 1 < 90 && i != 44) emit(i + 1, -size);
+        }));
+    EXPECT_EQ(Hierarchy<double>(A, in(Precision::automatic)).precision().single, small > 1e-20);
+  }
+}
+
 TEST(AutomaticPrecision, IsSingleWhereRoundingIsHarmless) {
   EXPECT_TRUE(choose_precision(1e6).single);
   EXPECT_THAT(choose_precision(1e6).reason, testing::HasSubstr("by up to 6 %"));

@@ -1,5 +1,6 @@
 #include "nodewise/amg/rounding.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <limits>
@@ -19,6 +20,8 @@ namespace {
 using matrix::DistMatrix;
 
 constexpr double infinite = std::numeric_limits<double>::infinity();
+/// Of the sizes of rows, for float to hold the small ones beside the large ones.
+constexpr double largest_spread = 1e25;
 
 /// Local. The largest sum of |a_ij| / |d_i| of this rank's rows.
 template <class T>
@@ -103,24 +106,32 @@ double estimated_condition(const DistMatrix<T>& A,
   const CoarseSolver<T> solver(coarsest);
   if (solver.singular()) return infinite;
   std::vector<T> diagonal;
-  double largest = 0;
+  std::array<double, 3> most = {};  // of a row, of the diagonal, of its inverse
   auto vector = mpi::collectively(comm, [&] {
     diagonal = matrix::diagonal(A);
-    largest = largest_row(A, diagonal);
+    most[0] = largest_row(A, diagonal);
+    for (const T d : diagonal) {
+      most[1] = std::max(most[1], std::abs(double(d)));
+      most[2] = std::max(most[2], 1 / std::abs(double(d)));
+    }
     return SmoothVector<T>(diagonal, prolongations, coarsest);
   });
   vector.start(static_cast<std::uint64_t>(A.rows().begin() - A.rows().first()));
   vector.step(solver);
   std::array<double, 2> sums = vector.step(solver);
   mpi::sum_in_place(comm, std::span<double>(sums));
-  const double condition = mpi::max(comm, largest) * sums[1] / sums[0];
+  mpi::max_in_place(comm, std::span<double>(most));
+  // No power of two brings both near enough to one.
+  if (!(most[1] * most[2] < largest_spread)) return infinite;
+  const double condition = most[0] * sums[1] / sums[0];
   return condition > 0 && std::isfinite(condition) ? condition : infinite;
 }
 
 PrecisionChoice choose_precision(double condition) {
   constexpr double harmless = 0.1;
   const double change = std::ldexp(condition, -24);
-  if (!std::isfinite(change)) return {false, "the matrix is singular, or not positive definite"};
+  if (!std::isfinite(change))
+    return {false, "singular, not positive definite, or of rows of too different sizes"};
   const std::string share =
       change < 1 ? fmt::format("{:.2g} %", 100 * change) : fmt::format("{:.2g} times", change);
   return {change <= harmless, fmt::format("rounding changes A x of smooth x by up to {}", share)};

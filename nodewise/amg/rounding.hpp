@@ -13,8 +13,9 @@ namespace nodewise::amg {
 /// eigenvalue from above, and the Rayleigh quotient of a smooth vector the smallest from above.
 /// That vector is made by two steps of inverse iteration in the range of the prolongations, finest
 /// first, the last of which leads to the rows of `coarsest`. Infinite where that matrix is
-/// singular, or anything is not a finite number. As many exchanges as two cycles have with neither
-/// relaxation nor residuals, the setup and two solves of CoarseSolver, a reduction, an agreement.
+/// singular, anything is not a finite number, or float does not hold the smallest diagonal entry
+/// beside the largest. As many exchanges as two cycles have with neither relaxation nor residuals,
+/// the setup and two solves of CoarseSolver, two reductions, an agreement.
 template <class T>
 double estimated_condition(const matrix::DistMatrix<T>& A,
                            std::span<const matrix::DistMatrix<T>* const> prolongations,
