@@ -170,13 +170,14 @@ std::span<const Field<Options>> option_fields() {
       field("candidate_sweeps", &O::candidate_sweeps,
             "Relaxation of the near null space on the finest level, before it is aggregated", 0,
             100),
-      field("route", &O::route,
-            "How data travels between nodes: straight to every rank, once from each rank to each "
-            "node, or gathered on the node and once from node to node; or a list by level, such as "
-            "direct,three_step, whose last word is for all deeper levels. automatic: on each level "
-            "what costs least on --machine, or by a short look at the network, which is what a solve "
-            "takes where the ranks are on several nodes and no route is given",
-            routes),
+      field(
+          "route", &O::route,
+          "How data travels between nodes: straight to every rank, once from each rank to each "
+          "node, or gathered on the node and once from node to node; or a list by level, such as "
+          "direct,three_step, whose last word is for all deeper levels. automatic: on each level "
+          "what costs least on --machine, or by a short look at the network, which is what a solve "
+          "takes where the ranks are on several nodes and no route is given",
+          routes),
       field("setup_route", &O::setup_route,
             "The same for what travels while the hierarchy is set up, matrix rows above all; "
             "without it, the route of the solve",
