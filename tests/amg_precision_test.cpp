@@ -194,6 +194,11 @@ TEST(AutomaticPrecision, IsSingleWhereRoundingIsHarmless) {
   const Matrix flow = generated(Problem::convection2d, 12);
   EXPECT_EQ(Hierarchy<double>(flow, in(Precision::automatic)).precision().reason,
             "the matrix is not symmetric");
+  // Nothing else asks whether it is.
+  Options given = in(Precision::automatic);
+  given.sweep_order = SweepOrder::forward_backward;
+  given.strength_measure = StrengthMeasure::absolute;
+  EXPECT_FALSE(Hierarchy<double>(flow, given).precision().single);
 }
 
 TEST(AutomaticPrecision, RebuildKeepsWhatWasFound) {

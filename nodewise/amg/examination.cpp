@@ -90,6 +90,7 @@ bool resolve_automatic(Options& options, const DistMatrix<T>& A) {
   const bool sweeps = options.sweep_order == SweepOrder::automatic;
   const bool measure = options.strength_measure == StrengthMeasure::automatic;
   const bool others = options.method == Method::aggregation || options.cycle == CycleKind::k ||
+                      options.precision == Precision::automatic ||
                       relax::needs_spectral_radius(options.smoother);
   if (!sweeps && !measure && !others) return true;
   const bool symmetric = matrix::is_symmetric(A);
