@@ -66,19 +66,29 @@ TEST(ThreadedAggregates, AreTheSame) {
   }
 }
 
+void expect_same_levels(const Hierarchy<double>& threaded, const Hierarchy<double>& serial) {
+  ASSERT_EQ(threaded.levels().size(), serial.levels().size());
+  for (std::size_t l = 0; l < serial.levels().size(); ++l) {
+    const std::string what = "level " + std::to_string(l);
+    expect_same_bits(*threaded.matrix(l), *serial.matrix(l), what);
+    ASSERT_EQ(threaded.interpolation(l) == nullptr, serial.interpolation(l) == nullptr);
+    if (serial.interpolation(l) != nullptr) {
+      expect_same_bits(*threaded.interpolation(l), *serial.interpolation(l), what + ", P");
+    }
+    ASSERT_EQ(threaded.restriction(l) == nullptr, serial.restriction(l) == nullptr);
+    if (serial.restriction(l) != nullptr) {
+      expect_same_bits(*threaded.restriction(l), *serial.restriction(l), what + ", restriction");
+    }
+  }
+}
+
 /// Of all levels, and again for new values.
 void expect_same_setup(const std::shared_ptr<const Matrix>& A, const Options& options) {
   const Hierarchy<double> serial(A, options);
   const Threads threads(3);
   Hierarchy<double> threaded(A, options);
   for (int round = 0; round < 2; ++round) {
-    ASSERT_EQ(threaded.levels().size(), serial.levels().size());
-    for (std::size_t l = 0; l < serial.levels().size(); ++l) {
-      const std::string what = "level " + std::to_string(l);
-      expect_same_bits(*threaded.matrix(l), *serial.matrix(l), what);
-      if (serial.interpolation(l) == nullptr) continue;
-      expect_same_bits(*threaded.interpolation(l), *serial.interpolation(l), what + ", P");
-    }
+    expect_same_levels(threaded, serial);
     threaded.rebuild(A);
   }
 }
@@ -145,13 +155,7 @@ TEST(ThreadedAir, IsTheSameBits) {
   ASSERT_GT(parallel::parts_of(A->on().cols.size()), 1) << "too small to be worth threads";
   Hierarchy<double> threaded(A, options);
   for (int round = 0; round < 2; ++round) {
-    ASSERT_EQ(threaded.levels().size(), serial.levels().size());
-    for (std::size_t l = 0; l < serial.levels().size(); ++l) {
-      const std::string what = "level " + std::to_string(l);
-      expect_same_bits(*threaded.matrix(l), *serial.matrix(l), what);
-      if (serial.restriction(l) == nullptr) continue;
-      expect_same_bits(*threaded.restriction(l), *serial.restriction(l), what + ", restriction");
-    }
+    expect_same_levels(threaded, serial);
     EXPECT_EQ(applied(threaded), expected);
     threaded.rebuild(A);
   }
