@@ -181,11 +181,6 @@ int MPI_Win_allocate(MPI_Aint bytes, int unit, MPI_Info info, MPI_Comm comm, voi
   return PMPI_Win_allocate(bytes, unit, info, comm, memory, window);
 }
 
-int MPI_Win_fence(int assertion, MPI_Win window) {
-  if (active != nullptr) active->count_collective();
-  return PMPI_Win_fence(assertion, window);
-}
-
 int MPI_Win_free(MPI_Win* window) {
   if (active != nullptr) active->count_collective();
   return PMPI_Win_free(window);

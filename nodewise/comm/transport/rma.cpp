@@ -1,5 +1,7 @@
 #include <algorithm>
+#include <span>
 #include <utility>
+#include <vector>
 
 #include "nodewise/comm/transport/channel.hpp"
 #include "nodewise/comm/transport/requests.hpp"
@@ -15,7 +17,9 @@ Offset rounded_up(Offset bytes) {
   return (bytes + line - 1) / line * line;
 }
 
-/// Memory that the neighbours put into.
+/// Memory that the neighbours put into, in one epoch of passive target synchronisation from its
+/// making to its end: MPICH 4.0 over UCX has puts under way when MPI_Win_complete and MPI_Win_fence
+/// return, and only MPI_Win_flush waits for them.
 class Window {
  public:
   Window() = default;
@@ -25,9 +29,12 @@ class Window {
                                 &window_),
                "MPI_Win_allocate");
     mpi::check(MPI_Win_set_errhandler(window_, MPI_ERRORS_RETURN), "MPI_Win_set_errhandler");
+    mpi::check(MPI_Win_lock_all(MPI_MODE_NOCHECK, window_), "MPI_Win_lock_all");
   }
   ~Window() {  // collective
-    if (!is_finalized() && window_ != MPI_WIN_NULL) MPI_Win_free(&window_);
+    if (is_finalized() || window_ == MPI_WIN_NULL) return;
+    MPI_Win_unlock_all(window_);
+    MPI_Win_free(&window_);
   }
   Window(Window&& other) noexcept { *this = std::move(other); }
   Window& operator=(Window&& other) noexcept {
@@ -44,49 +51,28 @@ class Window {
   std::byte* data_ = nullptr;
 };
 
-class Group {
- public:
-  Group(const mpi::Comm& comm, const std::vector<int>& ranks) {
-    MPI_Group all = MPI_GROUP_NULL;
-    mpi::check(MPI_Comm_group(comm.get(), &all), "MPI_Comm_group");
-    const int status =
-        MPI_Group_incl(all, narrow<int>(ranks.size(), "neighbours:"), ranks.data(), &group_);
-    MPI_Group_free(&all);
-    mpi::check(status, "MPI_Group_incl");
-  }
-  ~Group() {
-    if (!is_finalized() && group_ != MPI_GROUP_EMPTY) MPI_Group_free(&group_);
-  }
-  Group(const Group&) = delete;
-  Group& operator=(const Group&) = delete;
-  MPI_Group get() const { return group_; }
-
- private:
-  MPI_Group group_ = MPI_GROUP_NULL;
-};
-
+/// In every run a receiver says that its window may be written, and a sender that it has been: a
+/// message without data each.
 class Rma : public Channel {
  public:
   Rma(Setting setting, Neighbours neighbours)
-      : setting_(std::move(setting)),
-        neighbours_(std::move(neighbours)),
-        senders_(*setting_.comm, neighbours_.recv_ranks),
-        receivers_(*setting_.comm, neighbours_.send_ranks) {}
+      : setting_(std::move(setting)), neighbours_(std::move(neighbours)) {}
 
   void start(const Transfer& transfer) override {
     transfer_ = transfer;
     prepare();
-    MPI_Win window = window_.get();
-    mpi::check(MPI_Win_post(senders_.get(), 0, window), "MPI_Win_post");
-    mpi::check(MPI_Win_start(receivers_.get(), 0, window), "MPI_Win_start");
+    signal(neighbours_.recv_ranks, neighbours_.send_ranks);
     for (std::size_t i = 0; i < transfer.sends.size(); ++i) {
       put(transfer.sends[i], neighbours_.send_ranks[i], place_of(i));
     }
   }
 
   void finish() override {
-    mpi::check(MPI_Win_complete(window_.get()), "MPI_Win_complete");
-    mpi::check(MPI_Win_wait(window_.get()), "MPI_Win_wait");
+    for (const int rank : neighbours_.send_ranks) {
+      mpi::check(MPI_Win_flush(rank, window_.get()), "MPI_Win_flush");
+    }
+    signal(neighbours_.send_ranks, neighbours_.recv_ranks);
+    mpi::check(MPI_Win_sync(window_.get()), "MPI_Win_sync");
     for (const Part& part : transfer_.receives) {
       std::copy_n(window_.data() + part.begin, part.bytes, transfer_.recv_data + part.begin);
     }
@@ -112,20 +98,35 @@ class Rma : public Channel {
     std::vector<Offset> mine;
     for (const Part& part : transfer_.receives) mine.push_back(part.begin / unit);
     places_.resize(neighbours_.send_ranks.size());
-    std::vector<MPI_Request> requests;
     for (std::size_t i = 0; i < places_.size(); ++i) {
       mpi::check(
           MPI_Irecv(&places_[i], 1, MPI_INT64_T, neighbours_.send_ranks[i], mpi::tag_exchange,
-                    setting_.comm->get(), &requests.emplace_back(MPI_REQUEST_NULL)),
+                    setting_.comm->get(), &requests_.emplace_back(MPI_REQUEST_NULL)),
           "MPI_Irecv");
     }
     for (std::size_t i = 0; i < mine.size(); ++i) {
       mpi::check(MPI_Isend(&mine[i], 1, MPI_INT64_T, neighbours_.recv_ranks[i], mpi::tag_exchange,
-                           setting_.comm->get(), &requests.emplace_back(MPI_REQUEST_NULL)),
+                           setting_.comm->get(), &requests_.emplace_back(MPI_REQUEST_NULL)),
                  "MPI_Isend");
       setting_.comm->count_message(neighbours_.recv_ranks[i], sizeof(Offset));
     }
-    wait_all(requests);
+    wait_all(requests_);
+  }
+
+  /// Tells the ranks `to`, and waits until the ranks `from` have told this one. Like what MPI's own
+  /// synchronisation would send, these are no messages of the exchange, and are not counted.
+  void signal(std::span<const int> to, std::span<const int> from) {
+    for (const int rank : from) {
+      mpi::check(MPI_Irecv(nullptr, 0, MPI_BYTE, rank, mpi::tag_exchange, setting_.comm->get(),
+                           &requests_.emplace_back(MPI_REQUEST_NULL)),
+                 "MPI_Irecv");
+    }
+    for (const int rank : to) {
+      mpi::check(MPI_Isend(nullptr, 0, MPI_BYTE, rank, mpi::tag_exchange, setting_.comm->get(),
+                           &requests_.emplace_back(MPI_REQUEST_NULL)),
+                 "MPI_Isend");
+    }
+    wait_all(requests_);
   }
 
   Offset place_of(std::size_t i) const {
@@ -143,10 +144,10 @@ class Rma : public Channel {
 
   Setting setting_;
   Neighbours neighbours_;
-  Group senders_, receivers_;
   Window window_;
   std::size_t window_item_bytes_ = 0;
   std::vector<Offset> places_;  // in entries, or in bytes where lengths vary
+  std::vector<MPI_Request> requests_;
   Transfer transfer_;
 };
 
