@@ -2,12 +2,14 @@
 // one.
 #include <cmath>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include <gtest/gtest.h>
 
 #include "nodewise/amg/aggregate/aggregates.hpp"
 #include "nodewise/amg/aggregate/graph.hpp"
+#include "nodewise/amg/diagnosis.hpp"
 #include "nodewise/amg/hierarchy.hpp"
 #include "nodewise/amg/relax/ilu0.hpp"
 #include "nodewise/base/parallel.hpp"
@@ -40,12 +42,31 @@ TEST(ThreadedSplitting, IsTheSame) {
   for (const auto& A : near_and_far()) {
     const Strength strength = strength_of_connection(*A, 0.25, 1.0, StrengthMeasure::absolute);
     const auto splittings = [&] {
-      return std::vector{coarsen::pmis(*A, strength, 1), coarsen::cljp(*A, strength, 1)};
+      return std::vector{coarsen::pmis(*A, strength, 1), coarsen::cljp(*A, strength, 1),
+                         coarsen::hmis(*A, strength, 1), coarsen::ruge_stueben(*A, strength, 2)};
     };
     const auto expected = splittings();
     const Threads threads(3);
     ASSERT_GT(parallel::parts_of(A->on().cols.size()), 1) << "too small to be worth threads";
     EXPECT_EQ(splittings(), expected);
+  }
+}
+
+TEST(ThreadedDiagnosis, StartsFromTheSame) {
+  if (!test::can_test_threads()) GTEST_SKIP() << "no threads on so many ranks, or none at all";
+  for (const auto& A : near_and_far()) {
+    const std::vector<double> b(2 * static_cast<std::size_t>(A->n_local()), 0.7);
+    const auto facts = [&] {
+      const SystemFacts system = matrix_facts(A);
+      const auto nulls = null_vector_facts<double>(*A, {}, b, 2);
+      const LevelFacts& finest = system.levels.front();
+      return std::tuple(finest.near_zero_diagonals, finest.negative_diagonals, finest.positive_rows,
+                        nulls.front().smallness, nulls.front().part_of_rhs);
+    };
+    const auto expected = facts();
+    EXPECT_GT(std::get<4>(expected), 0.99) << "b is constant";
+    const Threads threads(3);
+    EXPECT_EQ(facts(), expected);
   }
 }
 

@@ -1,11 +1,17 @@
 // Gathers what a diagnosis starts from.
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <numeric>
+#include <span>
+#include <vector>
 
 #include "nodewise/amg/block_survey.hpp"
 #include "nodewise/amg/diagnosis.hpp"
 #include "nodewise/amg/row_entries.hpp"
+#include "nodewise/base/parallel.hpp"
 #include "nodewise/mpi/agree.hpp"
+#include "nodewise/solve/sums_in_pieces.hpp"
 
 namespace nodewise::amg {
 
@@ -19,12 +25,17 @@ constexpr double large_positive = 0.5;
 /// Counts of a level, to be added up over the ranks.
 struct LevelCounts {
   double near_zero_diagonals = 0, negative_diagonals = 0, positive_rows = 0;
+
+  friend LevelCounts operator+(const LevelCounts& a, const LevelCounts& b) {
+    return {a.near_zero_diagonals + b.near_zero_diagonals,
+            a.negative_diagonals + b.negative_diagonals, a.positive_rows + b.positive_rows};
+  }
 };
 
 template <class T>
-LevelCounts count_rows(const DistMatrix<T>& A) {
+LevelCounts count_rows(const DistMatrix<T>& A, LocalIndex begin, LocalIndex end) {
   LevelCounts counts;
-  for (LocalIndex i = 0; i < A.n_local(); ++i) {
+  for (LocalIndex i = begin; i < end; ++i) {
     const GlobalIndex row = A.rows().to_global(i);
     double diagonal = 0, others = 0, most_negative = 0, most_positive = 0;
     for_each_in_row(A, i, [&](GlobalIndex col, double value) {
@@ -43,6 +54,19 @@ LevelCounts count_rows(const DistMatrix<T>& A) {
     counts.positive_rows += largest > 0 && most_positive >= large_positive * largest ? 1 : 0;
   }
   return counts;
+}
+
+/// The same for all rows of this rank.
+template <class T>
+LevelCounts count_rows(const DistMatrix<T>& A) {
+  const std::span<const Offset> row_ptr = A.on().row_ptr;
+  const int parts = parallel::parts_of(static_cast<std::size_t>(A.nnz_local()) + row_ptr.size());
+  std::array<LevelCounts, parallel::max_threads> of_part;
+  parallel::run(parts, [&](int part) {
+    of_part[static_cast<std::size_t>(part)] = count_rows(
+        A, parallel::row_part(row_ptr, parts, part), parallel::row_part(row_ptr, parts, part + 1));
+  });
+  return std::accumulate(of_part.begin(), of_part.begin() + parts, LevelCounts{});
 }
 
 /// Numbers of all levels, and of the blocks of the finest, in one list.
@@ -116,8 +140,11 @@ struct Vectors {
 /// Sums over the rows, for vectors v and right-hand sides b, in one array.
 struct NullVectorSums {
   std::size_t n_vectors, n_rhs;
-  std::vector<double> numbers = std::vector<double>(3 * n_vectors + n_vectors * n_rhs + n_rhs, 0.0);
+  std::span<double> numbers;
 
+  static std::size_t count(std::size_t n_vectors, std::size_t n_rhs) {
+    return 3 * n_vectors + n_vectors * n_rhs + n_rhs;
+  }
   double& product(std::size_t k) { return numbers[3 * k]; }          // |A v|^2
   double& moduli(std::size_t k) { return numbers[3 * k + 1]; }       // | |A| |v| |^2
   double& square(std::size_t k) { return numbers[3 * k + 2]; }       // |v|^2
@@ -127,11 +154,11 @@ struct NullVectorSums {
   }
 };
 
+/// Adds those over the rows from `begin` to `end`.
 template <class T>
-NullVectorSums sums_of_rows(const DistMatrix<T>& A, const Vectors<T>& v, std::span<const T> b,
-                            std::size_t n_rhs) {
+void add_rows(const DistMatrix<T>& A, const Vectors<T>& v, std::span<const T> b, std::size_t begin,
+              std::size_t end, NullVectorSums sums) {
   const auto w = static_cast<std::size_t>(v.width);
-  NullVectorSums sums{w, n_rhs};
   std::vector<double> product(w), moduli(w);
   const auto add = [&](const kernels::Csr<T>& part, std::size_t i, std::span<const double> x) {
     const auto row = static_cast<LocalIndex>(i);
@@ -145,13 +172,13 @@ NullVectorSums sums_of_rows(const DistMatrix<T>& A, const Vectors<T>& v, std::sp
       }
     }
   };
-  for (std::size_t i = 0; i < static_cast<std::size_t>(A.n_local()); ++i) {
+  for (std::size_t i = begin; i < end; ++i) {
     std::fill(product.begin(), product.end(), 0.0);
     std::fill(moduli.begin(), moduli.end(), 0.0);
     add(A.on(), i, v.own);
     add(A.off(), i, v.ghosts);
-    const std::span<const T> right = b.subspan(i * n_rhs, n_rhs);
-    for (std::size_t c = 0; c < n_rhs; ++c) {
+    const std::span<const T> right = b.subspan(i * sums.n_rhs, sums.n_rhs);
+    for (std::size_t c = 0; c < sums.n_rhs; ++c) {
       sums.rhs(c) += static_cast<double>(right[c]) * static_cast<double>(right[c]);
     }
     for (std::size_t k = 0; k < w; ++k) {
@@ -159,12 +186,25 @@ NullVectorSums sums_of_rows(const DistMatrix<T>& A, const Vectors<T>& v, std::sp
       sums.product(k) += product[k] * product[k];
       sums.moduli(k) += moduli[k] * moduli[k];
       sums.square(k) += own * own;
-      for (std::size_t c = 0; c < n_rhs; ++c) {
+      for (std::size_t c = 0; c < sums.n_rhs; ++c) {
         sums.with_rhs(k, c) += own * static_cast<double>(right[c]);
       }
     }
   }
-  return sums;
+}
+
+template <class T>
+std::vector<double> sums_of_rows(const DistMatrix<T>& A, const Vectors<T>& v, std::span<const T> b,
+                                 std::size_t n_rhs) {
+  const auto w = static_cast<std::size_t>(v.width);
+  std::vector<double> numbers(NullVectorSums::count(w, n_rhs));
+  const auto n = static_cast<std::size_t>(A.n_local());
+  const std::size_t entries_a_row = static_cast<std::size_t>(A.nnz_local()) / (n + 1) + 1;
+  solve::sum_in_pieces(n, entries_a_row * w, std::span<double>(numbers),
+                       [&](std::size_t begin, std::size_t end, std::span<double> sums) {
+                         add_rows(A, v, b, begin, end, {w, n_rhs, sums});
+                       });
+  return numbers;
 }
 
 }  // namespace
@@ -194,8 +234,10 @@ std::vector<NullVectorFacts> null_vector_facts(const DistMatrix<T>& A,
     A.exchange().forward(std::span<const double>(v.own), std::span<double>(v.ghosts), v.width);
   }
   const auto columns = static_cast<std::size_t>(n_rhs);
-  NullVectorSums s = mpi::collectively(A.comm(), [&] { return sums_of_rows(A, v, b, columns); });
-  mpi::sum_in_place(A.comm(), std::span<double>(s.numbers));
+  std::vector<double> sums =
+      mpi::collectively(A.comm(), [&] { return sums_of_rows(A, v, b, columns); });
+  mpi::sum_in_place(A.comm(), std::span<double>(sums));
+  NullVectorSums s{static_cast<std::size_t>(v.width), columns, sums};
   std::vector<NullVectorFacts> facts;
   for (std::size_t k = 0; k < s.n_vectors; ++k) {
     NullVectorFacts fact{.vector = static_cast<int>(k) - 1};

@@ -1,10 +1,13 @@
 #include <algorithm>
+#include <array>
+#include <numeric>
 #include <optional>
 #include <span>
 #include <vector>
 
 #include "nodewise/amg/coarsen/measure_order.hpp"
 #include "nodewise/amg/coarsen/splitting.hpp"
+#include "nodewise/base/parallel.hpp"
 
 namespace nodewise::amg::coarsen {
 
@@ -21,23 +24,43 @@ struct Graph {
   }
 };
 
+/// What the points from `first` to `last` depend on; begin[first] and begin[last] say already where
+/// it goes.
+template <class T>
+void write_dependences(const kernels::Csr<T>& A, const Array<std::uint8_t>& strong,
+                       LocalIndex first, LocalIndex last, Graph& s) {
+  LocalIndex* out = s.points.data() + s.begin[static_cast<std::size_t>(first)];
+  const LocalIndex* const end = s.points.data() + s.begin[static_cast<std::size_t>(last)];
+  for (LocalIndex i = first; i < last; ++i) {
+    if (i > first) s.begin[static_cast<std::size_t>(i)] = out - s.points.data();
+    for (Offset k = A.begin(i); k < A.end(i) && out != end; ++k) {
+      const auto p = static_cast<std::size_t>(k);
+      *out = A.cols[p];  // without a branch on the entry, which would be mispredicted often
+      out += strong[p];
+    }
+  }
+}
+
 /// What every point depends on: the strong entries of the on-process block.
 template <class T>
 Graph dependences(const kernels::Csr<T>& A, const Array<std::uint8_t>& strong) {
+  const int parts = parallel::parts_of(A.cols.size() + A.row_ptr.size());
+  const auto row = [&](int part) { return parallel::row_part(A.row_ptr, parts, part); };
+  std::array<Offset, parallel::max_threads> count;
+  parallel::run(parts, [&](int part) {
+    count[static_cast<std::size_t>(part)] = std::accumulate(
+        strong.begin() + A.begin(row(part)), strong.begin() + A.begin(row(part + 1)), Offset{0});
+  });
   Graph s;
   s.begin.resize(A.row_ptr.size());
-  s.points.resize(A.cols.size());
-  LocalIndex* out = s.points.data();
-  for (LocalIndex i = 0; i < A.n_rows; ++i) {
-    s.begin[static_cast<std::size_t>(i)] = out - s.points.data();
-    for (auto k = static_cast<std::size_t>(A.begin(i)); k < static_cast<std::size_t>(A.end(i));
-         ++k) {
-      *out = A.cols[k];  // without a branch, which would be mispredicted often
-      out += strong[k];
-    }
+  s.begin[0] = 0;
+  for (int part = 0; part < parts; ++part) {
+    s.begin[static_cast<std::size_t>(row(part + 1))] =
+        s.begin[static_cast<std::size_t>(row(part))] + count[static_cast<std::size_t>(part)];
   }
-  s.begin.back() = out - s.points.data();
   s.points.resize(static_cast<std::size_t>(s.begin.back()));
+  parallel::run(parts,
+                [&](int part) { write_dependences(A, strong, row(part), row(part + 1), s); });
   return s;
 }
 

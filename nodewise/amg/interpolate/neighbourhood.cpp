@@ -1,6 +1,43 @@
 #include "nodewise/amg/interpolate/neighbourhood.hpp"
 
+#include <algorithm>
+#include <utility>
+
+#include "nodewise/base/parallel.hpp"
+
 namespace nodewise::amg::interpolate {
+
+namespace {
+
+/// The rows of all parts, one behind the other.
+template <class T>
+CoarseLinks<T> joined(std::vector<CoarseLinks<T>> parts) {
+  if (parts.size() == 1) return std::move(parts.front());
+  std::vector<std::size_t> rows = {0}, entries = {0};
+  for (const CoarseLinks<T>& part : parts) {
+    rows.push_back(rows.back() + part.begin.size() - 1);
+    entries.push_back(entries.back() + part.cols.size());
+  }
+  CoarseLinks<T> all;
+  all.begin.resize(rows.back() + 1);
+  all.cols.resize(entries.back());
+  all.vals.resize(entries.back());
+  all.strong.resize(entries.back());
+  parallel::run(static_cast<int>(parts.size()), [&](int p) {
+    const auto u = static_cast<std::size_t>(p);
+    const CoarseLinks<T>& part = parts[u];
+    const auto at = static_cast<std::ptrdiff_t>(entries[u]);
+    std::copy(part.cols.begin(), part.cols.end(), all.cols.begin() + at);
+    std::copy(part.vals.begin(), part.vals.end(), all.vals.begin() + at);
+    std::copy(part.strong.begin(), part.strong.end(), all.strong.begin() + at);
+    for (std::size_t i = 1; i < part.begin.size(); ++i) {
+      all.begin[rows[u] + i] = part.begin[i] + at;
+    }
+  });
+  return all;
+}
+
+}  // namespace
 
 template <class T>
 void Neighbourhood<T>::share_coarse_points() {
@@ -70,20 +107,35 @@ void Neighbourhood<T>::gather(const comm::Records<Link>& received) {
   collect_ghost_links(received);
 }
 
+/// Those of the points from `begin` to `end`.
 template <class T>
-void Neighbourhood<T>::collect_local_links() {
+CoarseLinks<T> Neighbourhood<T>::collect_local_links(LocalIndex begin, LocalIndex end) const {
   // Few fine points have more coarse neighbours; memory that is not used is not touched.
-  const auto n = static_cast<std::size_t>(A_.n_local());
-  links_.reserve(n + ghost_coarse_.size(),
-                 std::min(static_cast<std::size_t>(A_.nnz_local()), 6 * n));
-  for (LocalIndex i = 0; i < A_.n_local(); ++i) {
+  const auto n = static_cast<std::size_t>(end - begin);
+  CoarseLinks<T> links;
+  links.reserve(n + ghost_coarse_.size(),
+                std::min(static_cast<std::size_t>(A_.nnz_local()), 6 * n));
+  for (LocalIndex i = begin; i < end; ++i) {
     if (!is_coarse(i)) {
       for_each_entry(i, [&](LocalIndex, LocalIndex c, T value, bool strong) {
-        if (c >= 0) push_link(c, through(i, value), strong);
+        const T passed = through(i, value);
+        if (c >= 0 && (passed != T{} || strong)) links.push(c, passed, strong);
       });
     }
-    links_.end_row();
+    links.end_row();
   }
+  return links;
+}
+
+template <class T>
+void Neighbourhood<T>::collect_local_links() {
+  const int parts = parallel::parts_of(static_cast<std::size_t>(A_.nnz_local()));
+  const auto row = [&](int part) { return parallel::row_part(A_.on().row_ptr, parts, part); };
+  std::vector<CoarseLinks<T>> of_part(static_cast<std::size_t>(parts));
+  parallel::run(parts, [&](int part) {
+    of_part[static_cast<std::size_t>(part)] = collect_local_links(row(part), row(part + 1));
+  });
+  links_ = joined(std::move(of_part));
 }
 
 template <class T>

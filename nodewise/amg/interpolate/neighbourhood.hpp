@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "nodewise/amg/coarsen/coarse_numbers.hpp"
+#include "nodewise/base/array.hpp"
 #include "nodewise/matrix/ghost_numbering.hpp"
 #include "nodewise/matrix/operations.hpp"
 #include "nodewise/mpi/agree.hpp"
@@ -21,10 +22,10 @@ enum class Signs {
 /// The coarse entries of the fine points, in compressed rows: local points first, then ghosts.
 template <class T>
 struct CoarseLinks {
-  std::vector<Offset> begin = {0};
-  std::vector<LocalIndex> cols;  // coarse numbers
-  std::vector<T> vals;           // 0 where the sign is not one to go through
-  std::vector<std::uint8_t> strong;
+  Array<Offset> begin = {0};
+  Array<LocalIndex> cols;  // coarse numbers
+  Array<T> vals;           // 0 where the sign is not one to go through
+  Array<std::uint8_t> strong;
 
   void push(LocalIndex col, T value, bool is_strong) {
     cols.push_back(col);
@@ -155,11 +156,9 @@ class Neighbourhood {
 
   comm::Records<Link> outgoing_links() const;
   void append_links(LocalIndex i, std::vector<Link>& links) const;
+  CoarseLinks<T> collect_local_links(LocalIndex begin, LocalIndex end) const;
   void collect_local_links();
   void collect_ghost_links(const comm::Records<Link>& received);
-  void push_link(LocalIndex c, T value, bool strong) {
-    if (value != T{} || strong) links_.push(c, value, strong);
-  }
 
   const matrix::DistMatrix<T>& A_;
   const Strength& strength_;

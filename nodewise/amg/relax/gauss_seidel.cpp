@@ -19,14 +19,6 @@ namespace {
 using kernels::Csr;
 using kernels::row_product;
 
-/// What the l1 form adds to the modulus of a diagonal: nothing where the coupling to others' rows
-/// is small enough to converge as it is (remark 6.2).
-template <class T>
-T l1_term(T outside, T diagonal) {
-  const T half = outside / 2;
-  return half <= std::abs(diagonal) / 3 ? T{} : half;
-}
-
 /// The product of entries from begin to end with x but for the one at `skip`.
 template <class T>
 T row_product_without(const Csr<T>& A, Offset begin, Offset end, Offset skip, const T* x) {
@@ -41,27 +33,64 @@ GaussSeidel<T>::GaussSeidel(const matrix::DistMatrix<T>& A, double weight, bool 
     : HybridSweeps<T>(A, {A.on().row_ptr, A.on().cols, A.exchange(), 1}),
       inverse_(static_cast<std::size_t>(A.n_local())),
       lower_(static_cast<std::size_t>(A.n_local())) {
-  const Csr<T>& on = A.on();
   const T w = static_cast<T>(weight);
+  std::vector<PreparedRows> prepared(static_cast<std::size_t>(n_parts()));
+  parallel::run(n_parts(), [&](int part) {
+    prepared[static_cast<std::size_t>(part)] = prepare_part(part, w, l1);
+  });
+  bool is_shifted = w != T{1};
+  for (const PreparedRows& rows : prepared) {
+    frozen_.insert(frozen_.end(), rows.frozen.begin(), rows.frozen.end());
+    is_shifted = is_shifted || rows.is_shifted;
+  }
+  if (!is_shifted) return;
+  shift_.resize(inverse_.size());
+  parallel::run(n_parts(), [&](int part) {
+    for (LocalIndex i = first_row(part); i < end_row(part); ++i) {
+      const auto u = static_cast<std::size_t>(i);
+      const T a = diagonal(i);
+      const bool is_row_shifted = a != T{} && (w != T{1} || l1_term(l1, i, a) != T{});
+      shift_[u] = is_row_shifted ? T{1} / inverse_[u] - a : T{};
+    }
+  });
+}
+
+template <class T>
+auto GaussSeidel<T>::prepare_part(int part, T weight, bool l1) -> PreparedRows {
+  PreparedRows prepared;
   LocalIndex place = 0;
-  for (LocalIndex i = 0; i < A.n_local(); ++i) {
+  for (LocalIndex i = first_row(part); i < end_row(part); ++i) {
     const auto u = static_cast<std::size_t>(i);
-    place = kernels::diagonal_place(on, i, place);
-    const auto k = static_cast<std::size_t>(on.begin(i) + place);
-    const bool there = std::cmp_less(k, on.end(i)) && on.cols[k] == i;
+    place = kernels::diagonal_place(A_.on(), i, place);
     lower_[u] = place;
-    const T diagonal = there ? on.vals[k] : T{};
-    if (diagonal == T{}) {
-      frozen_.push_back(i);
+    const T a = diagonal(i);
+    if (a == T{}) {
+      prepared.frozen.push_back(i);
       inverse_[u] = T{};
       continue;
     }
-    const T term = l1 ? std::copysign(l1_term(outside_sum(i), diagonal), diagonal) : T{};
-    inverse_[u] = w / (diagonal + term);
-    if (term == T{} && w == T{1}) continue;
-    if (shift_.empty()) shift_.resize(inverse_.size());
-    shift_[u] = T{1} / inverse_[u] - diagonal;
+    const T term = l1_term(l1, i, a);
+    inverse_[u] = weight / (a + term);
+    prepared.is_shifted = prepared.is_shifted || term != T{};
   }
+  return prepared;
+}
+
+/// The entry of A, 0 where there is none.
+template <class T>
+T GaussSeidel<T>::diagonal(LocalIndex i) const {
+  const Csr<T>& on = A_.on();
+  const auto k = static_cast<std::size_t>(on.begin(i) + lower_[static_cast<std::size_t>(i)]);
+  return std::cmp_less(k, on.end(i)) && on.cols[k] == i ? on.vals[k] : T{};
+}
+
+/// What the l1 form adds to the diagonal of row i: nothing where the coupling to others' rows is
+/// small enough to converge as it is (remark 6.2).
+template <class T>
+T GaussSeidel<T>::l1_term(bool l1, LocalIndex i, T diagonal) const {
+  if (!l1) return T{};
+  const T half = outside_sum(i) / 2;
+  return half <= std::abs(diagonal) / 3 ? T{} : std::copysign(half, diagonal);
 }
 
 /// The sum of the moduli of what couples row i to rows of other threads and ranks.

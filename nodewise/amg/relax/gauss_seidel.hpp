@@ -30,6 +30,15 @@ class GaussSeidel final : public HybridSweeps<T> {
   using HybridSweeps<T>::n_parts, HybridSweeps<T>::first_row, HybridSweeps<T>::end_row;
   using HybridSweeps<T>::first, HybridSweeps<T>::last;
 
+  /// What has become of the rows of a part.
+  struct PreparedRows {
+    std::vector<LocalIndex> frozen;
+    bool is_shifted = false;  // some of them by the l1 form
+  };
+
+  PreparedRows prepare_part(int part, T weight, bool l1);
+  T diagonal(LocalIndex i) const;
+  T l1_term(bool l1, LocalIndex i, T diagonal) const;
   T outside_sum(LocalIndex i) const;
   Offset upper(LocalIndex i) const;
   void first_sweep_of(int part, std::span<const T> b, std::span<T> x) const;
@@ -41,7 +50,7 @@ class GaussSeidel final : public HybridSweeps<T> {
 
   using Relaxation<T>::A_;
   Array<T> inverse_;                // of the smoother's diagonal
-  std::vector<T> shift_;            // the smoother's diagonal less A's; empty when 0 everywhere
+  Array<T> shift_;                  // the smoother's diagonal less A's; empty when 0 everywhere
   Array<LocalIndex> lower_;         // how many columns of a row are below the diagonal
   std::vector<LocalIndex> frozen_;  // rows with a zero diagonal
 };
