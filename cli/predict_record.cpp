@@ -29,6 +29,8 @@ const char* to_string(Exchanged exchanged) noexcept {
       return "prolongation";
     case Exchanged::splitting:
       return "splitting";
+    case Exchanged::spectral_radius:
+      return "spectral_radius";
     case Exchanged::interpolation:
       return "interpolation";
     case Exchanged::interpolation_rows:

@@ -84,6 +84,7 @@ void print_terms(Console& console, const Prediction& p, Exchanged what, const ch
     const std::vector<ExchangeTime>& times = p.levels[l].of(what);
     for (std::size_t k = 0; k < times.size(); ++k) {
       if (is_of_any_route(what) && k > 0) break;
+      if (what == Exchanged::spectral_radius && times[k].messages == 0) continue;
       is_empty = false;
       const model::ExchangeCost& f = times[k].formula;
       table.add_row(
@@ -209,8 +210,8 @@ void print_routes_of_setup(Console& console, const Prediction& p, const BestRout
 
 /// What a level's setup is made up of over its cheapest route, by formula.
 void print_parts_of_setup(Console& console, const Prediction& p, const BestRoutes& best) {
-  Table table({"level", "splitting", "inter-\npolation", "rows\nof P", "rows of\nproduct",
-               "requests", "gathering", "allreduces", "together"});
+  Table table({"level", "splitting", "spectral\nradius", "inter-\npolation", "rows\nof P",
+               "rows of\nproduct", "requests", "gathering", "allreduces", "together"});
   const auto kind = static_cast<std::size_t>(best.gathering);
   for (std::size_t l = 0; l < p.levels.size(); ++l) {
     const PredictedLevel& level = p.levels[l];
@@ -299,8 +300,10 @@ void print_prediction(Console& console, const PredictRecord& record, const Setti
     print_terms(console, p, Exchanged::product_rows,
                 "The rows of its other product, partial ones on their way to their owners");
     print_terms(console, p, Exchanged::splitting, "All rounds of the splitting, in the setup");
+    print_terms(console, p, Exchanged::spectral_radius,
+                "The products that estimate spectral radii, in the setup");
     print_terms(console, p, Exchanged::interpolation,
-                "The numbers and links of coarse points for the interpolation, in the setup");
+                "What the interpolation is made of, in the setup: coarse points, links and rows");
     print_terms(console, p, Exchanged::requests,
                 "Who needs what of the new matrices, in the setup");
   }

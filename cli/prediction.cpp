@@ -40,6 +40,8 @@ std::optional<MessageStages> messages_of(const VirtualExchange& exchange,
       return recorder.take();
     case Exchanged::splitting:
       return setups[exchange.level].splitting(planned);
+    case Exchanged::spectral_radius:
+      return setups[exchange.level].spectral_radius(planned);
     case Exchanged::interpolation:
       return setups[exchange.level].interpolation(planned);
     case Exchanged::interpolation_rows:
@@ -73,7 +75,8 @@ std::vector<Exchanged> exchanged_in_cycle(Operation operation, bool has_restrict
 std::vector<Exchanged> exchanged_in_setup(Operation operation, bool has_restriction) {
   switch (operation) {
     case Operation::interpolation_rows:
-      return {Exchanged::splitting, Exchanged::interpolation, Exchanged::interpolation_rows};
+      return {Exchanged::splitting, Exchanged::spectral_radius, Exchanged::interpolation,
+              Exchanged::interpolation_rows};
     case Operation::interpolation:
       if (has_restriction) return {Exchanged::requests};
       return {Exchanged::product_rows, Exchanged::requests};
@@ -177,21 +180,11 @@ void add_reductions(std::span<const mpi::Account> books, Prediction& prediction)
   if (!last.matrix_gathering.empty() && last.setup_reductions > 0) --last.setup_reductions;
 }
 
-std::int64_t splitting_collectives(std::span<const mpi::Account> books, std::size_t level) {
-  for (const mpi::Account& account : books) {
-    if (account.operation == "splitting" && std::cmp_equal(account.level, level)) {
-      return account.counts.collectives;
-    }
-  }
-  return 0;
-}
-
 /// Every level but the last, with its rounds in the prediction.
 std::vector<amg::LevelSetup> level_setups(const VirtualSetup& setup, Prediction& prediction) {
   std::vector<amg::LevelSetup> setups;
   for (std::size_t l = 0; l + 1 < prediction.levels.size(); ++l) {
-    setups.emplace_back(setup.hierarchy, l, setup.options, setup.symmetric,
-                        splitting_collectives(setup.books, l));
+    setups.emplace_back(setup.hierarchy, l, setup.options, setup.symmetric, setup.books);
     prediction.levels[l].splitting_rounds = setups.back().rounds();
   }
   return setups;
@@ -228,7 +221,8 @@ Prediction predict(const VirtualSetup& setup, const VirtualMachine& machine,
   }
   for (const model::EventScenario& s : costs.scenarios()) prediction.scenarios.push_back(s.name);
   prediction.levels = levels_of(setup, direct_last, costs);
-  const std::vector<amg::LevelSetup> setups = level_setups(setup, prediction);
+  std::vector<amg::LevelSetup> setups;
+  if (with_setup) setups = level_setups(setup, prediction);
   const auto add_times = [&](const VirtualExchange& exchange) {
     const bool has_restriction = hierarchy.restriction(exchange.level) != nullptr;
     std::vector<Exchanged> all = exchanged_in_cycle(exchange.operation, has_restriction);

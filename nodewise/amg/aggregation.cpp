@@ -1,10 +1,8 @@
 #include "nodewise/amg/aggregation.hpp"
 
-#include <optional>
 #include <string>
 #include <utility>
 
-#include "nodewise/amg/aggregate/aggregates.hpp"
 #include "nodewise/amg/aggregate/graph.hpp"
 #include "nodewise/amg/aggregate/smooth.hpp"
 #include "nodewise/amg/aggregate/tentative.hpp"
@@ -14,35 +12,20 @@
 
 namespace nodewise::amg {
 
-namespace {
-
 using matrix::DistMatrix;
 
-/// A level that keeps more of its rows than this is not worth having.
-constexpr double max_coarsening_ratio = 0.95;
-
-/// The points and how they are connected.
-template <class T>
-struct Graph {
-  std::optional<DistMatrix<T>> norms;  // where a point has several rows
-  Strength strength;
-
-  const DistMatrix<T>& matrix(const DistMatrix<T>& A) const { return norms ? *norms : A; }
-};
-
-/// Low enough for the couplings of a 27-point stencil (1/26), and where several unknowns make a
-/// point high enough to see that a beam's two materials are hardly connected.
-double threshold_for(int unknowns, const Options& options) {
+double aggregation_threshold(int unknowns, const Options& options) {
   if (options.aggregation_threshold >= 0) return options.aggregation_threshold;
   return unknowns > 1 ? 0.05 : 0.02;
 }
 
 template <class T>
-Graph<T> make_graph(const DistMatrix<T>& A, int unknowns, const Options& options) {
+PointGraph<T> point_graph(const DistMatrix<T>& A, int unknowns, const Options& options) {
   const mpi::Scope scope(A.comm(), "strength");
-  Graph<T> graph;
+  PointGraph<T> graph;
   if (unknowns > 1) graph.norms = aggregate::block_norms(A, unknowns);
-  graph.strength = aggregate::symmetric_strength(graph.matrix(A), threshold_for(unknowns, options));
+  graph.strength =
+      aggregate::symmetric_strength(graph.matrix(A), aggregation_threshold(unknowns, options));
   return graph;
 }
 
@@ -56,6 +39,11 @@ aggregate::Aggregates aggregate_points(const DistMatrix<T>& G, const Strength& s
   return aggregate::independent_set_aggregates(G, strength, options.aggregation_distance,
                                                options.seed);
 }
+
+namespace {
+
+/// A level that keeps more of its rows than this is not worth having.
+constexpr double max_coarsening_ratio = 0.95;
 
 template <class T>
 double radius_of(const DistMatrix<T>& A, const Knowledge<T>& knowledge, const Options& options) {
@@ -87,7 +75,7 @@ DistMatrix<T> smoothed(const DistMatrix<T>& A, const DistMatrix<T>& tentative, d
 
 /// The smoothed prolongator, by A or by what is left of it without weak entries.
 template <class T>
-DistMatrix<T> prolongator(const DistMatrix<T>& A, const Graph<T>& graph, int unknowns,
+DistMatrix<T> prolongator(const DistMatrix<T>& A, const PointGraph<T>& graph, int unknowns,
                           const DistMatrix<T>& tentative, const Knowledge<T>& knowledge,
                           double radius, const Options& options) {
   if (options.prolongation_sweeps == 0) return tentative;
@@ -134,7 +122,7 @@ template <class T>
 Transfer<T> aggregation_transfer(const DistMatrix<T>& A, const Knowledge<T>& knowledge,
                                  const Options& options) {
   const int unknowns = knowledge.unknowns > 0 ? knowledge.unknowns : options.unknowns;
-  const Graph<T> graph = make_graph(A, unknowns, options);
+  const PointGraph<T> graph = point_graph(A, unknowns, options);
   const auto aggregates = aggregate_points(graph.matrix(A), graph.strength, options);
   const mpi::Scope scope(A.comm(), "interpolation");
   const double radius = radius_of(A, knowledge, options);
@@ -155,6 +143,12 @@ Transfer<T> aggregation_transfer(const DistMatrix<T>& A, const Knowledge<T>& kno
   return transfer;
 }
 
+template PointGraph<float> point_graph(const DistMatrix<float>&, int, const Options&);
+template PointGraph<double> point_graph(const DistMatrix<double>&, int, const Options&);
+template aggregate::Aggregates aggregate_points(const DistMatrix<float>&, const Strength&,
+                                                const Options&);
+template aggregate::Aggregates aggregate_points(const DistMatrix<double>&, const Strength&,
+                                                const Options&);
 template void check_aggregation(const DistMatrix<float>&, const Knowledge<float>&, const Options&);
 template void check_aggregation(const DistMatrix<double>&, const Knowledge<double>&,
                                 const Options&);

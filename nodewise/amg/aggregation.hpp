@@ -1,6 +1,9 @@
 // Coarsening by smoothed aggregation: groups of points become the points of the next level.
 #pragma once
 
+#include <optional>
+
+#include "nodewise/amg/aggregate/aggregates.hpp"
 #include "nodewise/amg/options.hpp"
 #include "nodewise/amg/transfer.hpp"
 
@@ -23,5 +26,28 @@ void check_aggregation(const matrix::DistMatrix<T>& A, const Knowledge<T>& knowl
 template <class T>
 Transfer<T> aggregation_transfer(const matrix::DistMatrix<T>& A, const Knowledge<T>& knowledge,
                                  const Options& options);
+
+/// The points of a level and how they are connected.
+template <class T>
+struct PointGraph {
+  std::optional<matrix::DistMatrix<T>> norms;  ///< where a point has several rows
+  Strength strength;
+
+  const matrix::DistMatrix<T>& matrix(const matrix::DistMatrix<T>& A) const {
+    return norms ? *norms : A;
+  }
+};
+
+/// The strength of connections, unless the options say it, for points of so many unknowns. Low
+/// enough for the couplings of a 27-point stencil (1/26), and where several unknowns make a point
+/// high enough to see that a beam's two materials are hardly connected.
+double aggregation_threshold(int unknowns, const Options& options);
+
+/// Collective. The first steps of aggregation_transfer().
+template <class T>
+PointGraph<T> point_graph(const matrix::DistMatrix<T>& A, int unknowns, const Options& options);
+template <class T>
+aggregate::Aggregates aggregate_points(const matrix::DistMatrix<T>& G, const Strength& strength,
+                                       const Options& options);
 
 }  // namespace nodewise::amg

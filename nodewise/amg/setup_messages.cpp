@@ -5,11 +5,9 @@
 #include <vector>
 
 #include "nodewise/amg/interpolate/neighbourhood.hpp"
-#include "nodewise/comm/virtual_ranks.hpp"
+#include "nodewise/amg/spectral_radius.hpp"
+#include "nodewise/amg/virtual_exchanges.hpp"
 #include "nodewise/kernels/spgemm.hpp"
-#include "nodewise/matrix/row_exchange.hpp"
-#include "nodewise/matrix/virtual_ranks.hpp"
-#include "nodewise/model/message_recorder.hpp"
 
 namespace nodewise::amg {
 
@@ -21,41 +19,47 @@ using model::MessageStages;
 using Starts = std::span<const GlobalIndex>;
 using Link = interpolate::Neighbourhood<double>::Link;
 
-constexpr auto bytes_of(std::size_t size) {
-  return static_cast<std::int64_t>(size);
-}
-constexpr auto row_entry_bytes = bytes_of(sizeof(matrix::RowEntry<double>));
-
-/// Writes exchanges down, one after the other.
-class Exchanges {
- public:
-  explicit Exchanges(const VirtualPlans& virtual_plans)
-      : plans_(virtual_plans.plans),
-        topology_(virtual_plans.topology),
-        recorder_(static_cast<int>(plans_.size())) {}
-
-  void forward(std::size_t bytes) {
-    comm::visit_messages(plans_, topology_, recorder_.visitor(bytes_of(bytes)));
-  }
-  void reversed(std::size_t bytes) {
-    comm::visit_reversed_messages(plans_, topology_, recorder_.visitor(bytes_of(bytes)));
-  }
-  /// Their lengths first, all the way.
-  void records(std::span<const Offset> offsets, std::size_t item_bytes) {
-    forward(sizeof(Offset));
-    comm::visit_record_messages(plans_, topology_, offsets,
-                                recorder_.visitor(bytes_of(item_bytes)));
-  }
-  MessageStages take() { return recorder_.take(); }
-
- private:
-  std::span<const comm::Plan> plans_;
-  const mpi::Topology& topology_;
-  model::MessageRecorder recorder_;
-};
-
 /// The reductions of a splitting that finds nothing to do.
 constexpr std::int64_t idle_collectives = 2;
+
+/// How many reductions the ledger has under an operation of a level.
+std::int64_t collectives_of(std::span<const mpi::Account> books, const char* operation,
+                            std::int64_t level) {
+  for (const mpi::Account& account : books) {
+    if (account.operation == operation && account.level == level) {
+      return account.counts.collectives;
+    }
+  }
+  return 0;
+}
+
+/// As independent_set_aggregates(): two agreements, the numbers of roots and an agreement besides
+/// the sums, one for each round and one that finds no active point.
+int aggregation_rounds(std::int64_t collectives) {
+  return static_cast<int>(std::max<std::int64_t>(0, collectives - 5));
+}
+
+/// The products of estimates of spectral radii, which end early where nothing is left: lanczos()
+/// reduces once for each and once before, arnoldi() twice and once.
+int products_of_radii(bool symmetric, std::int64_t estimates, std::int64_t reductions) {
+  return static_cast<int>(std::max<std::int64_t>(0, reductions - estimates) / (symmetric ? 1 : 2));
+}
+
+/// Those of an estimate that is made for this.
+int products_of_radius(const matrix::DistMatrix<double>& A, bool symmetric, int seed) {
+  const auto reductions = [&] {
+    return collectives_of(A.comm().ledger().accounts(), "dot_products", mpi::no_level);
+  };
+  const std::int64_t before = reductions();
+  {
+    const mpi::Scope scope(A.comm(), "spectral_radius", mpi::no_level);
+    SpectrumOptions spectrum;
+    spectrum.symmetric = symmetric;
+    spectrum.seed = seed;
+    spectral_radius(A, spectrum);
+  }
+  return products_of_radii(symmetric, 1, reductions() - before);
+}
 
 /// What reductions tell of a splitting: one agrees on the beginning, one asks for points that are
 /// left, and so does each round before it begins and the last one after it; CLJP agrees on ghost
@@ -87,7 +91,7 @@ std::vector<Offset> strong_offsets(const Csr<double>& A, const Strength& strengt
 }
 
 /// As Pmis::run() in coarsen/pmis.cpp.
-void pmis_exchanges(int rounds, Exchanges& exchanges) {
+void pmis_exchanges(int rounds, VirtualExchanges& exchanges) {
   exchanges.reversed(sizeof(double));  // how many depend on a point
   exchanges.forward(sizeof(double));   // weights
   for (int k = 0; k < rounds; ++k) {
@@ -98,7 +102,7 @@ void pmis_exchanges(int rounds, Exchanges& exchanges) {
 }
 
 /// As Cljp::run() in coarsen/cljp.cpp.
-void cljp_exchanges(int rounds, std::span<const Offset> strong, Exchanges& exchanges) {
+void cljp_exchanges(int rounds, std::span<const Offset> strong, VirtualExchanges& exchanges) {
   exchanges.records(strong, sizeof(GlobalIndex));
   exchanges.reversed(sizeof(double));
   exchanges.forward(sizeof(std::int8_t));
@@ -220,53 +224,38 @@ class PartialRows {
   comm::Records<GlobalIndex> records_;
 };
 
-/// Every stage's lengths, then its items.
-MessageStages interleaved(MessageStages lengths, MessageStages items, std::size_t n_ranks) {
-  MessageStages stages;
-  items.resize(lengths.size());
-  for (std::size_t s = 0; s < lengths.size(); ++s) {
-    items[s].resize(n_ranks);
-    stages.push_back(std::move(lengths[s]));
-    stages.push_back(std::move(items[s]));
-  }
-  return stages;
-}
-
 Csr<double> product(const Csr<double>& A, const Csr<double>& P) {
   return kernels::spgemm<double>({.on = &A, .n_cols = A.n_cols}, A.n_rows,
                                  {.on = &P, .n_cols = P.n_cols});
 }
 
-/// One message of every rank to the owner of ghosts, as the stage after those in `stages`.
-void add_requests(const Csr<double>& M, Starts rows, Starts cols, MessageStages& stages) {
-  const comm::Records<GlobalIndex> ghosts = matrix::virtual_ghosts(M, rows, cols);
-  const std::vector<comm::Pattern> patterns = comm::virtual_patterns(cols, ghosts);
-  auto& stage = stages.emplace_back(patterns.size());
-  for (std::size_t r = 0; r < patterns.size(); ++r) {
-    const comm::Pattern& pattern = patterns[r];
-    for (std::size_t i = 0; i < pattern.recv_ranks.size(); ++i) {
-      const std::int64_t n = pattern.recv_offsets[i + 1] - pattern.recv_offsets[i];
-      stage[r].push_back({pattern.recv_ranks[i], n * bytes_of(sizeof(GlobalIndex))});
-    }
-  }
-}
-
 }  // namespace
 
 LevelSetup::LevelSetup(const Hierarchy<double>& hierarchy, std::size_t level,
-                       const Options& options, bool symmetric, std::int64_t splitting_collectives)
-    : hierarchy_(hierarchy),
-      level_(level),
-      options_(options),
-      splitting_collectives_(splitting_collectives) {
+                       const Options& options, bool symmetric, std::span<const mpi::Account> books)
+    : hierarchy_(hierarchy), level_(level), options_(options) {
+  const auto reductions = [&](const char* operation) {
+    return collectives_of(books, operation, static_cast<std::int64_t>(level));
+  };
   complete(options_);
   if (options_.strength_measure == StrengthMeasure::automatic) {
     options_.strength_measure =
         symmetric ? StrengthMeasure::opposite_sign : StrengthMeasure::absolute;
   }
-  is_plain_ = options_.method != Method::aggregation && options_.unknowns == 1 &&
-              static_cast<int>(level) >= options_.aggressive_levels;
-  if (is_plain_) rounds_ = rounds_of(options_.coarsening, splitting_collectives);
+  // An estimate agrees once, and its sums are dot products.
+  radius_products_ =
+      products_of_radii(symmetric, reductions("spectral_radius"), reductions("dot_products"));
+  if (options_.method == Method::aggregation) {
+    aggregation_.emplace(hierarchy, level, options_);
+    rounds_ = aggregation_rounds(reductions("aggregation"));
+    if (aggregation_->filtered() == nullptr) return;
+    const int of_A = products_of_radius(*hierarchy.matrix(level), symmetric, options_.seed);
+    filtered_radius_products_ = std::exchange(radius_products_, of_A) - of_A;
+    return;
+  }
+  is_plain_ = options_.unknowns == 1 && static_cast<int>(level) >= options_.aggressive_levels;
+  splitting_collectives_ = reductions("splitting");
+  if (is_plain_) rounds_ = rounds_of(options_.coarsening, splitting_collectives_);
 }
 
 Strength LevelSetup::strength() const {
@@ -276,8 +265,9 @@ Strength LevelSetup::strength() const {
 
 std::optional<MessageStages> LevelSetup::splitting(const VirtualPlans& of_A) const {
   if (!rounds_) return std::nullopt;
+  if (aggregation_) return aggregation_->aggregation(of_A, *rounds_);
   const bool is_idle = splitting_collectives_ <= idle_collectives;
-  Exchanges exchanges(of_A);
+  VirtualExchanges exchanges(of_A);
   switch (options_.coarsening) {
     case Coarsening::ruge_stueben:
     case Coarsening::ruge_stueben_first_pass:
@@ -296,6 +286,7 @@ std::optional<MessageStages> LevelSetup::splitting(const VirtualPlans& of_A) con
 }
 
 std::optional<MessageStages> LevelSetup::interpolation(const VirtualPlans& of_A) const {
+  if (aggregation_) return aggregation_->interpolation(of_A);
   const bool by_air =
       options_.interpolation == Interpolation::automatic && options_.method == Method::air;
   const Interpolation formula = by_air ? Interpolation::one_point : options_.interpolation;
@@ -303,7 +294,7 @@ std::optional<MessageStages> LevelSetup::interpolation(const VirtualPlans& of_A)
       formula == Interpolation::direct || formula == Interpolation::one_point;
   const std::optional<Signs> signs = signs_of_links(formula);
   if (!is_plain_ || (!looks_at_rows && !signs)) return std::nullopt;
-  Exchanges exchanges(of_A);
+  VirtualExchanges exchanges(of_A);
   exchanges.forward(sizeof(GlobalIndex));
   if (signs) {
     exchanges.records(link_offsets(A(), strength(), hierarchy_.coarse_rows(level_),
@@ -313,36 +304,47 @@ std::optional<MessageStages> LevelSetup::interpolation(const VirtualPlans& of_A)
   return exchanges.take();
 }
 
+MessageStages LevelSetup::spectral_radius(const VirtualPlans& of_A) const {
+  const auto products = [](const VirtualPlans& planned, int n) {
+    VirtualExchanges exchanges(planned);
+    for (int k = 0; k < n; ++k) exchanges.forward(sizeof(double));
+    return exchanges.take();
+  };
+  MessageStages stages = products(of_A, radius_products_);
+  if (aggregation_ && aggregation_->filtered() != nullptr) {
+    const auto rows = hierarchy_.virtual_starts(level_);
+    const auto plans = direct_plans(*aggregation_->filtered(), rows, rows, of_A.topology);
+    append(stages, products({plans, of_A.topology}, filtered_radius_products_));
+  }
+  return stages;
+}
+
 MessageStages LevelSetup::interpolation_rows(const VirtualPlans& of_A) const {
-  Exchanges exchanges(of_A);
-  const auto& offsets = P().row_ptr;
-  exchanges.records({offsets.data(), offsets.size()}, row_entry_bytes);
+  VirtualExchanges exchanges(of_A);
+  exchanges.rows(P());
   return exchanges.take();
 }
 
 MessageStages LevelSetup::product_rows(const VirtualPlans& of_P_or_R) const {
-  Exchanges exchanges(of_P_or_R);
+  VirtualExchanges exchanges(of_P_or_R);
   if (hierarchy_.restriction(level_) != nullptr) {
-    const Csr<double> AP = product(A(), P());
-    exchanges.records({AP.row_ptr.data(), AP.row_ptr.size()}, row_entry_bytes);
-    return exchanges.take();
+    exchanges.rows(product(A(), P()));
+  } else {
+    exchanges.returned_rows(PartialRows(A(), P()).of_ranks(hierarchy_.virtual_starts(level_),
+                                                           hierarchy_.virtual_starts(level_ + 1)));
   }
-  const std::size_t n_ranks = of_P_or_R.plans.size();
-  exchanges.reversed(sizeof(Offset));
-  model::MessageRecorder items(static_cast<int>(n_ranks));
-  comm::visit_returned_record_messages(
-      of_P_or_R.plans, of_P_or_R.topology,
-      PartialRows(A(), P()).of_ranks(hierarchy_.virtual_starts(level_),
-                                     hierarchy_.virtual_starts(level_ + 1)),
-      items.visitor(row_entry_bytes));
-  return interleaved(exchanges.take(), items.take(), n_ranks);
+  return exchanges.take();
 }
 
 MessageStages LevelSetup::requests() const {
   const Starts fine = hierarchy_.virtual_starts(level_);
   const Starts coarse = hierarchy_.virtual_starts(level_ + 1);
   MessageStages stages;
-  add_requests(P(), fine, coarse, stages);
+  if (aggregation_) {
+    stages = aggregation_->requests();
+  } else {
+    add_requests(P(), fine, coarse, stages);
+  }
   if (const auto* R = hierarchy_.restriction(level_)) {
     add_requests(R->on(), coarse, fine, stages);
     add_requests(product(A(), P()), fine, coarse, stages);

@@ -5,48 +5,48 @@
 #include <optional>
 #include <span>
 
+#include "nodewise/amg/aggregation_messages.hpp"
 #include "nodewise/amg/hierarchy.hpp"
 #include "nodewise/amg/options.hpp"
-#include "nodewise/comm/plan.hpp"
-#include "nodewise/model/event_simulation.hpp"
-#include "nodewise/mpi/topology.hpp"
+#include "nodewise/amg/virtual_exchanges.hpp"
+#include "nodewise/mpi/ledger.hpp"
 
 namespace nodewise::amg {
-
-/// How one matrix's exchange is planned on all virtual ranks.
-struct VirtualPlans {
-  std::span<const comm::Plan> plans;
-  const mpi::Topology& topology;
-};
 
 /// One level, not the last, of a hierarchy made on one rank for virtual ranks. Its messages are
 /// those that as many real ranks send for the same hierarchy, which tests/amg_virtual_test.cpp
 /// compares with their ledgers. All functions are local.
 class LevelSetup {
  public:
-  /// `symmetric` says whether the finest matrix is, `splitting_collectives` how many reductions the
-  /// ledger has under "splitting" on this level: virtual ranks make those of real ones. The
-  /// hierarchy must outlive it.
+  /// `symmetric` says whether the finest matrix is, `books` are the ledger's of this setup, which
+  /// tell the rounds by their reductions: virtual ranks make those of real ones. The hierarchy must
+  /// outlive it.
   LevelSetup(const Hierarchy<double>& hierarchy, std::size_t level, const Options& options,
-             bool symmetric, std::int64_t splitting_collectives);
+             bool symmetric, std::span<const mpi::Account> books);
 
-  /// How often the splitting looks for points that outweigh their neighbours; 0 for Ruge-Stüben.
-  /// Nothing where splitting() knows nothing.
+  /// How often the splitting or the aggregation looks for points that outweigh their neighbours; 0
+  /// for Ruge-Stüben. Nothing where splitting() knows nothing.
   std::optional<int> rounds() const { return rounds_; }
-  /// The exchanges of a splitting, over A's plans: states, weights and counts, round by round.
-  /// Nothing for aggregates, for problems of several unknowns, whose graph has fewer ghosts than A,
-  /// and where the level is coarsened aggressively, in stages on graphs that are not kept.
+  /// The exchanges of a splitting, over A's plans: states, weights and counts, round by round; of
+  /// an aggregation with those of its strength. Nothing for unknowns coarsened one by one, whose
+  /// graph has fewer ghosts than A, and where the level is coarsened aggressively, in stages on
+  /// graphs that are not kept.
   std::optional<model::MessageStages> splitting(const VirtualPlans& of_A) const;
+  /// The products that estimate spectral radii for the smoothing of a prolongator and for a
+  /// smoother.
+  model::MessageStages spectral_radius(const VirtualPlans& of_A) const;
   /// Those of the interpolation, over A's plans: which ghosts are coarse, and their links to coarse
-  /// points. Nothing where splitting() knows nothing, and for formulas that bring other rows.
+  /// points; of an aggregation the tentative prolongator's, and its rows. Nothing where splitting()
+  /// knows nothing, and for formulas that bring other rows.
   std::optional<model::MessageStages> interpolation(const VirtualPlans& of_A) const;
   /// The rows of P for the ghosts of A, over A's plans: the Galerkin product before it multiplies.
   model::MessageStages interpolation_rows(const VirtualPlans& of_A) const;
   /// What follows A P in the Galerkin product: partial rows on their way to their owners, over P's
   /// plans; with a restriction of its own rows of A P, over R's plans.
   model::MessageStages product_rows(const VirtualPlans& of_P_or_R) const;
-  /// Who needs what of P, of R and of the coarse matrix: the indices that every rank asks the
-  /// others for, in one message each. The ranks of a node that join these messages send fewer.
+  /// Who needs what of P, of R, of the coarse matrix and of what leads to them: the indices that
+  /// every rank asks the others for, in one message each. The ranks of a node that join these
+  /// messages send fewer.
   model::MessageStages requests() const;
 
  private:
@@ -57,8 +57,11 @@ class LevelSetup {
   const Hierarchy<double>& hierarchy_;
   std::size_t level_;
   Options options_;
-  bool is_plain_;  // classical, one unknown a point, and in one stage
-  std::int64_t splitting_collectives_;
+  bool is_plain_ = false;  // classical, one unknown a point, and in one stage
+  std::int64_t splitting_collectives_ = 0;
+  int radius_products_ = 0;  // of the level's matrix, and of what the prolongator is smoothed by
+  int filtered_radius_products_ = 0;
+  std::optional<AggregationSetup> aggregation_;
   std::optional<int> rounds_;
 };
 

@@ -12,7 +12,8 @@ from conftest import laplacian, write_market
 SMALL = ["--problem", "laplace5", "--n", 20]
 ON_32 = ["--virtual-ranks", 32, "--ranks-per-node", 8]
 ROUTES = ["direct", "two_step", "three_step"]
-SETUP = ["splitting", "interpolation", "interpolation_rows", "product_rows", "requests"]
+SETUP = ["splitting", "spectral_radius", "interpolation", "interpolation_rows", "product_rows",
+         "requests"]
 TERMS = ["latency", "bandwidth", "injection", "queue", "contention"]
 # One message between nodes costs 1 us and 1 ns a byte, on a node half a microsecond.
 SIMPLE = {

@@ -1,0 +1,102 @@
+#include "nodewise/amg/virtual_exchanges.hpp"
+
+#include <iterator>
+#include <utility>
+
+#include "nodewise/comm/virtual_ranks.hpp"
+#include "nodewise/matrix/row_exchange.hpp"
+#include "nodewise/matrix/virtual_ranks.hpp"
+
+namespace nodewise::amg {
+
+namespace {
+
+using kernels::Csr;
+using model::MessageStages;
+using Starts = std::span<const GlobalIndex>;
+
+constexpr auto bytes_of(std::size_t size) {
+  return static_cast<std::int64_t>(size);
+}
+constexpr std::size_t row_entry_bytes = sizeof(matrix::RowEntry<double>);
+
+/// Every stage's lengths, then its items.
+MessageStages interleaved(MessageStages lengths, MessageStages items, std::size_t n_ranks) {
+  MessageStages stages;
+  items.resize(lengths.size());
+  for (std::size_t s = 0; s < lengths.size(); ++s) {
+    items[s].resize(n_ranks);
+    stages.push_back(std::move(lengths[s]));
+    stages.push_back(std::move(items[s]));
+  }
+  return stages;
+}
+
+}  // namespace
+
+VirtualExchanges::VirtualExchanges(const VirtualPlans& planned)
+    : plans_(planned.plans),
+      topology_(planned.topology),
+      recorder_(static_cast<int>(plans_.size())) {}
+
+void VirtualExchanges::forward(std::size_t bytes) {
+  comm::visit_messages(plans_, topology_, recorder_.visitor(bytes_of(bytes)));
+}
+
+void VirtualExchanges::reversed(std::size_t bytes) {
+  comm::visit_reversed_messages(plans_, topology_, recorder_.visitor(bytes_of(bytes)));
+}
+
+void VirtualExchanges::records(std::span<const Offset> offsets, std::size_t item_bytes) {
+  forward(sizeof(Offset));
+  comm::visit_record_messages(plans_, topology_, offsets, recorder_.visitor(bytes_of(item_bytes)));
+}
+
+void VirtualExchanges::rows(const Csr<double>& M) {
+  records({M.row_ptr.data(), M.row_ptr.size()}, row_entry_bytes);
+}
+
+void VirtualExchanges::returned_records(const comm::Records<GlobalIndex>& ghosts,
+                                        std::size_t item_bytes) {
+  append(before_, recorder_.take());
+  reversed(sizeof(Offset));
+  MessageStages lengths = recorder_.take();
+  comm::visit_returned_record_messages(plans_, topology_, ghosts,
+                                       recorder_.visitor(bytes_of(item_bytes)));
+  append(before_, interleaved(std::move(lengths), recorder_.take(), plans_.size()));
+}
+
+void VirtualExchanges::returned_rows(const comm::Records<GlobalIndex>& ghosts) {
+  returned_records(ghosts, row_entry_bytes);
+}
+
+MessageStages VirtualExchanges::take() {
+  append(before_, recorder_.take());
+  return std::exchange(before_, {});
+}
+
+std::vector<comm::Plan> direct_plans(const Csr<double>& M, Starts rows, Starts cols,
+                                     const mpi::Topology& topology) {
+  return comm::virtual_plans(comm::virtual_patterns(cols, matrix::virtual_ghosts(M, rows, cols)),
+                             topology, comm::Route::direct);
+}
+
+void add_requests(const Csr<double>& M, Starts rows, Starts cols, MessageStages& stages) {
+  const comm::Records<GlobalIndex> ghosts = matrix::virtual_ghosts(M, rows, cols);
+  const std::vector<comm::Pattern> patterns = comm::virtual_patterns(cols, ghosts);
+  auto& stage = stages.emplace_back(patterns.size());
+  for (std::size_t r = 0; r < patterns.size(); ++r) {
+    const comm::Pattern& pattern = patterns[r];
+    for (std::size_t i = 0; i < pattern.recv_ranks.size(); ++i) {
+      const std::int64_t n = pattern.recv_offsets[i + 1] - pattern.recv_offsets[i];
+      stage[r].push_back({pattern.recv_ranks[i], n * bytes_of(sizeof(GlobalIndex))});
+    }
+  }
+}
+
+void append(MessageStages& stages, MessageStages more) {
+  stages.insert(stages.end(), std::make_move_iterator(more.begin()),
+                std::make_move_iterator(more.end()));
+}
+
+}  // namespace nodewise::amg

@@ -1,0 +1,61 @@
+// The exchanges of a setup on virtual ranks, written down one after the other.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "nodewise/comm/plan.hpp"
+#include "nodewise/kernels/csr.hpp"
+#include "nodewise/model/message_recorder.hpp"
+#include "nodewise/mpi/topology.hpp"
+
+namespace nodewise::amg {
+
+/// How one matrix's exchange is planned on all virtual ranks.
+struct VirtualPlans {
+  std::span<const comm::Plan> plans;
+  const mpi::Topology& topology;
+};
+
+/// The exchanges over one matrix's plans. All functions are local.
+class VirtualExchanges {
+ public:
+  explicit VirtualExchanges(const VirtualPlans& planned);
+
+  /// So many bytes for every ghost, from its owner or to it.
+  void forward(std::size_t bytes);
+  void reversed(std::size_t bytes);
+  /// Records for the ghosts, their lengths first, all the way. Record i of all owned entries has
+  /// offsets[i + 1] - offsets[i] items.
+  void records(std::span<const Offset> offsets, std::size_t item_bytes);
+  /// Likewise a matrix's rows.
+  void rows(const kernels::Csr<double>& M);
+  /// Records from the ghosts, of all ranks one after the other, to their owners; stage by stage
+  /// their lengths and their items, which comm::visit_returned_record_messages() describes.
+  void returned_records(const comm::Records<GlobalIndex>& ghosts, std::size_t item_bytes);
+  /// Likewise rows, of which the records have the columns.
+  void returned_rows(const comm::Records<GlobalIndex>& ghosts);
+  model::MessageStages take();
+
+ private:
+  std::span<const comm::Plan> plans_;
+  const mpi::Topology& topology_;
+  model::MessageRecorder recorder_;
+  model::MessageStages before_;
+};
+
+/// Local. The plans of a product with M by the route `direct`, which a new matrix has.
+std::vector<comm::Plan> direct_plans(const kernels::Csr<double>& M,
+                                     std::span<const GlobalIndex> rows,
+                                     std::span<const GlobalIndex> cols,
+                                     const mpi::Topology& topology);
+
+/// Local. Adds a stage with one message of every rank to each owner of ghosts of M: what a new
+/// matrix asks for.
+void add_requests(const kernels::Csr<double>& M, std::span<const GlobalIndex> rows,
+                  std::span<const GlobalIndex> cols, model::MessageStages& stages);
+
+void append(model::MessageStages& stages, model::MessageStages more);
+
+}  // namespace nodewise::amg
