@@ -8,6 +8,7 @@
 
 #include "dist_matrix_support.hpp"
 #include "support.hpp"
+#include "threads_support.hpp"
 
 namespace nodewise::matrix {
 namespace {
@@ -77,6 +78,64 @@ TYPED_TEST(Symmetry, StructurallyNonsymmetric) {
     EXPECT_FALSE(without_lower(17, 18));
     EXPECT_FALSE(is_symmetric(
         changed<T>(layout, [](auto i, auto j, T value) { return i <= j ? value : T(0); })));
+  }
+}
+
+// Stored zeros are no entries, whichever side of the diagonal they are on.
+TYPED_TEST(Symmetry, StoredZerosDoNotCount) {
+  using T = TypeParam;
+  for (const Layout& layout : layouts_of(test_comm(), n)) {
+    const auto with_zero = [&](GlobalIndex row, GlobalIndex column, T lower) {
+      return is_symmetric(matrix_from_rows<T>(layout, layout, [&](GlobalIndex i, auto&& emit) {
+        emit(i, T(2));
+        if (i == row) emit(column, T(0));
+        if (i > 0) emit(i - 1, lower);
+        if (i < n - 1) emit(i + 1, T(-1));
+      }));
+    };
+    EXPECT_TRUE(with_zero(0, n - 1, T(-1)));
+    EXPECT_TRUE(with_zero(20, 17, T(-1)));
+    EXPECT_FALSE(with_zero(20, 17, T(-0.5)));
+  }
+}
+
+// A small entry beside large ones may have any counterpart: rows are compared, not pairs.
+TYPED_TEST(Symmetry, RoundOffOfARowIsOverlooked) {
+  using T = TypeParam;
+  const T small = std::is_same_v<T, double> ? T(1e-16) : T(1e-8);
+  for (const Layout& layout : layouts_of(test_comm(), n)) {
+    EXPECT_TRUE(is_symmetric(changed<T>(layout, [&](auto i, auto j, T value) {
+      if (i == j) return T(1);
+      return i == 3 && j == n - 2 ? small : (i == n - 2 && j == 3 ? T(0) : value);
+    })));
+  }
+}
+
+/// Whether bands of couplings to rows at distance 1 and 70 are symmetric, `upper` times those at
+/// (row, row + 70).
+template <class T>
+bool bands_are_symmetric(GlobalIndex row, T upper) {
+  constexpr GlobalIndex size = 6000;
+  const Layout layout = Layout::uniform(test_comm(), size);
+  return is_symmetric(matrix_from_rows<T>(layout, layout, [&](GlobalIndex i, auto&& emit) {
+    emit(i, T(4));
+    for (const GlobalIndex distance : {1, 70}) {
+      if (i >= distance) emit(i - distance, T(-1));
+      if (i + distance < size) emit(i + distance, i == row && distance == 70 ? -upper : T(-1));
+    }
+  }));
+}
+
+TYPED_TEST(Symmetry, OnThreads) {
+  using T = TypeParam;
+  if (!test::can_test_threads()) GTEST_SKIP() << "without threads, or with many ranks";
+  for (const int number : {1, 2, 3}) {
+    const test::Threads threads(number);
+    EXPECT_TRUE(bands_are_symmetric<T>(0, T(1)));
+    for (const GlobalIndex row : {GlobalIndex{0}, GlobalIndex{2950}, GlobalIndex{5929}}) {
+      EXPECT_FALSE(bands_are_symmetric<T>(row, T(1.5))) << row;
+      EXPECT_FALSE(bands_are_symmetric<T>(row, T(0))) << row;
+    }
   }
 }
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "nodewise/base/hash.hpp"
 #include "nodewise/base/parallel.hpp"
 #include "nodewise/kernels/csr_ops.hpp"
 #include "nodewise/kernels/spmm.hpp"
@@ -173,83 +172,6 @@ std::vector<T> diagonal(const DistMatrix<T>& A) {
   return d;
 }
 
-namespace {
-
-/// For one part of the matrix: adds A x and |A| |x| (interleaved) to `products`, and A^T x and
-/// |A|^T |x| to `transposed`; x_row belongs to the rows, x_col to the columns.
-template <class T>
-void accumulate_both(const Csr<T>& A, LocalIndex begin, LocalIndex end,
-                     std::span<const double> x_row, std::span<const double> x_col,
-                     std::span<double> products, std::span<double> transposed) {
-  for (LocalIndex i = begin; i < end; ++i) {
-    const auto u = static_cast<std::size_t>(i);
-    for (Offset k = A.begin(i); k < A.end(i); ++k) {
-      const auto j = static_cast<std::size_t>(A.cols[static_cast<std::size_t>(k)]);
-      const auto a = static_cast<double>(A.vals[static_cast<std::size_t>(k)]);
-      products[2 * u] += a * x_col[j];
-      products[2 * u + 1] += std::abs(a * x_col[j]);
-      transposed[2 * j] += a * x_row[u];
-      transposed[2 * j + 1] += std::abs(a * x_row[u]);
-    }
-  }
-}
-
-/// The same for all rows, on threads. They have sums for the columns of their own, so that these
-/// are the same on any number of threads but for round-off.
-template <class T>
-void accumulate_both(const Csr<T>& A, std::span<const double> x_row, std::span<const double> x_col,
-                     std::span<double> products, std::span<double> transposed) {
-  const int parts = parallel::parts_of(A.cols.size() + transposed.size());
-  std::vector<std::vector<double>> others(static_cast<std::size_t>(parts));
-  parallel::run(parts, [&](int part) {
-    std::span<double> mine = transposed;
-    if (part > 0) {
-      std::vector<double>& own = others[static_cast<std::size_t>(part)];
-      own.assign(transposed.size(), 0.0);
-      mine = own;
-    }
-    accumulate_both(A, parallel::row_part(A.row_ptr, parts, part),
-                    parallel::row_part(A.row_ptr, parts, part + 1), x_row, x_col, products, mine);
-  });
-  if (parts == 1) return;
-  parallel::for_range(transposed.size(), [&](std::size_t begin, std::size_t end) {
-    for (std::size_t part = 1; part < others.size(); ++part) {
-      for (std::size_t k = begin; k < end; ++k) transposed[k] += others[part][k];
-    }
-  });
-}
-
-}  // namespace
-
-template <class T>
-bool is_symmetric(const DistMatrix<T>& A) {
-  if (!(A.rows() == A.cols())) return false;
-  const std::size_t n = size(A.on());
-  std::vector<double> x(n);
-  parallel::for_range(n, [&](std::size_t begin, std::size_t end) {
-    for (std::size_t i = begin; i < end; ++i) {
-      // Away from zero, so that no column is overlooked.
-      x[i] = 0.5 + hash_uniform(static_cast<std::uint64_t>(A.rows().begin()) + i, 17);
-    }
-  });
-  std::vector<double> x_ghosts(static_cast<std::size_t>(A.n_ghosts()));
-  A.exchange().forward(std::span<const double>(x), std::span<double>(x_ghosts));
-  std::vector<double> products(2 * n, 0.0);
-  std::vector<double> transposed(2 * n, 0.0);
-  std::vector<double> ghosts(2 * x_ghosts.size(), 0.0);
-  accumulate_both<T>(A.on(), x, x, products, transposed);
-  accumulate_both<T>(A.off(), x, x_ghosts, products, ghosts);
-  A.exchange().reverse_add(std::span<const double>(ghosts), std::span<double>(transposed), 2);
-  const double tolerance = std::is_same_v<T, float> ? 1e-5 : 1e-12;
-  int symmetric = 1;
-  for (std::size_t i = 0; i < n; ++i) {
-    const double scale = products[2 * i + 1] + transposed[2 * i + 1];
-    // Written so that NaN counts as not symmetric.
-    if (!(std::abs(products[2 * i] - transposed[2 * i]) <= tolerance * scale)) symmetric = 0;
-  }
-  return mpi::min(A.comm(), symmetric) == 1;
-}
-
 template <class To, class From>
 DistMatrix<To> convert(const DistMatrix<From>& A) {
   return mpi::collectively(A.comm(), [&] { return A.template with_type<To>(); });
@@ -268,8 +190,7 @@ DistMatrix<To> convert(const DistMatrix<From>& A) {
   template void multiply_transposed(const DistMatrix<T>&, std::span<const T>, std::span<T>);      \
   template DistMatrix<T> transpose(const DistMatrix<T>&);                                         \
   template DistMatrix<T> add(T, const DistMatrix<T>&, T, const DistMatrix<T>&);                   \
-  template std::vector<T> diagonal(const DistMatrix<T>&);                                         \
-  template bool is_symmetric(const DistMatrix<T>&);
+  template std::vector<T> diagonal(const DistMatrix<T>&);
 NODEWISE_INSTANTIATE(float)
 NODEWISE_INSTANTIATE(double)
 #undef NODEWISE_INSTANTIATE
