@@ -126,11 +126,12 @@ ExitCode bench_command(const std::shared_ptr<const mpi::Comm>& world, const Sett
   const LoadedMatrix loaded = load_matrix(*world, comm, settings);
   check_shape(*loaded.A);
   record.matrix = describe_matrix(loaded, settings);
-  record.preset = apply_preset(*loaded.A, settings);
+  record.preset = apply_preset(*loaded.A, record.matrix.symmetric, settings);
 
   if (!console.is_live()) console.line("Setup");
   const amg::Hierarchy<double> hierarchy(
-      loaded.A, settings.amg, make_knowledge(*loaded.A, settings), level_progress(console));
+      loaded.A, settings.amg, make_knowledge(*loaded.A, record.matrix.symmetric, settings),
+      level_progress(console));
   record.levels.assign(hierarchy.levels().begin(), hierarchy.levels().end());
   for (std::size_t l = 0; l < record.levels.size(); ++l) {
     record.level_bytes.push_back(

@@ -24,7 +24,7 @@ std::vector<amg::Finding> find_before_solve(const System& system,
   const bool chebyshev =
       hierarchy != nullptr && settings.amg.smoother == amg::SmootherKind::chebyshev;
   if ((facts.symmetric_method || chebyshev) && !record.matrix.symmetric) {
-    facts.asymmetry = amg::problem_facts(*system.A).asymmetry;
+    facts.asymmetry = amg::problem_facts(*system.A, false).asymmetry;
   }
   return amg::findings(facts, settings.amg);
 }

@@ -32,7 +32,7 @@ OptionalHierarchy make_hierarchy(const std::shared_ptr<const Matrix>& A, const S
                                  Console& console, InspectRecord& record) {
   if (!console.is_live()) console.line("Setup");
   try {
-    amg::Knowledge<double> knowledge = make_knowledge(*A, settings);
+    amg::Knowledge<double> knowledge = make_knowledge(*A, record.matrix.symmetric, settings);
     if (settings.has_virtual_ranks()) {
       knowledge.virtual_starts = finest_starts(
           A->rows().n_global(), settings.virtual_machine.virtual_ranks, settings.amg.unknowns);
@@ -98,7 +98,7 @@ ExitCode inspect_command(const std::shared_ptr<const mpi::Comm>& world, const Se
   record.matrix = describe_matrix(loaded, settings);
   record.survey = survey_matrix(*loaded.A);
   print_matrix(console, record);
-  record.preset = apply_preset(*loaded.A, settings);
+  record.preset = apply_preset(*loaded.A, record.matrix.symmetric, settings);
   if (is_worth_telling(record.preset)) {
     print_entry(console, "preset", preset_text(record.preset));
     console.line();

@@ -106,7 +106,7 @@ class Predictor {
     const VirtualMachine machine = virtual_machine(settings);
     if (!console_.is_live()) console_.line(fmt::format("{} ranks", grouped(n_ranks)));
     const Timer setup;
-    amg::Knowledge<double> knowledge = make_knowledge(*A_, settings);
+    amg::Knowledge<double> knowledge = make_knowledge(*A_, symmetric_, settings);
     knowledge.virtual_starts = finest_starts(A_->rows().n_global(), n_ranks, settings.amg.unknowns);
     A_->comm().ledger().clear();
     const amg::Hierarchy<double> hierarchy(A_, settings.amg, std::move(knowledge),
@@ -165,7 +165,7 @@ ExitCode predict_command(const std::shared_ptr<const mpi::Comm>& world, const Se
   record.times.read = timed(*world, [&] { loaded = load_matrix(*world, world, settings); });
   check_shape(*loaded.A);
   record.matrix = describe_matrix(loaded, settings);
-  record.preset = apply_preset(*loaded.A, settings);
+  record.preset = apply_preset(*loaded.A, record.matrix.symmetric, settings);
 
   Predictor predictor(loaded, record.matrix.symmetric, costs, settings, console, record.times);
   const int n_ranks = settings.virtual_machine.virtual_ranks;

@@ -65,7 +65,7 @@ std::string markdown_row(const std::string& name, const amg::Preset& preset) {
 
 }  // namespace
 
-PresetRecord apply_preset(const Matrix& A, Settings& settings) {
+PresetRecord apply_preset(const Matrix& A, bool symmetric, Settings& settings) {
   const std::optional<amg::ChoiceRule> rule = amg::find_choice_rule(settings.method.preset);
   const bool amg = settings.method.preconditioner == PreconditionerChoice::amg;
   const amg::GivenKnowledge known = {
@@ -77,7 +77,7 @@ PresetRecord apply_preset(const Matrix& A, Settings& settings) {
   const bool square = A.rows() == A.cols();  // another is for multigrid to refuse
   if (amg && square && (rule || (preset->takes_unknowns && !settings.has("unknowns")))) {
     const mpi::Scope scope(A.comm(), "examination", 0);
-    const amg::ProblemFacts facts = amg::problem_facts(A);
+    const amg::ProblemFacts facts = amg::problem_facts(A, symmetric);
     unknowns = facts.unknowns;
     if (rule) {
       const amg::PresetChoice choice = amg::choose_preset(facts, known, *rule);

@@ -8,8 +8,9 @@
 namespace nodewise::cli {
 
 /// Collective. Puts the options of --preset into the settings, except those that were given. Looks
-/// at the matrix only where the preset depends on it.
-PresetRecord apply_preset(const Matrix& A, Settings& settings);
+/// at the matrix, of which it is known whether it is symmetric, only where the preset depends on
+/// it.
+PresetRecord apply_preset(const Matrix& A, bool symmetric, Settings& settings);
 
 /// Whether it is one that changes something, or a rule chose it.
 bool is_worth_telling(const PresetRecord& preset);

@@ -58,7 +58,7 @@ Preconditioner make_preconditioner(const std::shared_ptr<const Matrix>& A,
     return std::make_unique<Jacobi>(*A);
   }
   if (!console.is_live()) console.line("Setup");
-  amg::Knowledge<double> knowledge = make_knowledge(*A, settings);
+  amg::Knowledge<double> knowledge = make_knowledge(*A, record.matrix.symmetric, settings);
   near_null_space = knowledge.near_null_space;
   auto hierarchy = std::make_unique<amg::Hierarchy<double>>(A, settings.amg, std::move(knowledge),
                                                             level_progress(console));
@@ -159,7 +159,8 @@ ExitCode solve_command(const std::shared_ptr<const mpi::Comm>& world, const Sett
   record.rhs = system.rhs;
   record.n_rhs = system.n_rhs;
   record.matrix = describe_matrix(loaded, settings);
-  const double choosing = timed(*comm, [&] { record.preset = apply_preset(*system.A, settings); });
+  const double choosing = timed(
+      *comm, [&] { record.preset = apply_preset(*system.A, record.matrix.symmetric, settings); });
   record.method = choose_method(settings, record.matrix.symmetric);
   check_method(record.method, settings);
   record.solver_was_chosen = settings.method.solver == SolverChoice::automatic;

@@ -132,9 +132,10 @@ System make_system(std::shared_ptr<const Matrix> A, const Settings& settings) {
   return system;
 }
 
-amg::Knowledge<double> make_knowledge(const Matrix& A, const Settings& settings) {
+amg::Knowledge<double> make_knowledge(const Matrix& A, bool symmetric, const Settings& settings) {
   const KnowledgeOptions& given = settings.knowledge;
   amg::Knowledge<double> knowledge;
+  knowledge.symmetric = symmetric;
   const auto read = [&](const comm::Layout& layout, const std::string& path) {
     return about_files(ExitCode::input_file,
                        [&] { return io::read_vectors<double>(layout, path); });

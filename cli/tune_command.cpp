@@ -57,7 +57,7 @@ void run_trial(const System& system, const Settings& settings, bool symmetric, d
   check_method(method, settings);
   const bool amg = settings.method.preconditioner == PreconditionerChoice::amg;
   amg::Knowledge<double> knowledge;
-  if (amg) knowledge = make_knowledge(*system.A, settings);
+  if (amg) knowledge = make_knowledge(*system.A, symmetric, settings);
   Preconditioner preconditioner;
   std::shared_ptr<const Matrix> matrix;
   trial.setup = timed(comm, [&] {
@@ -216,7 +216,7 @@ ExitCode tune_command(const std::shared_ptr<const mpi::Comm>& world, const Setti
   console.line();
 
   const std::vector<Candidate> candidates =
-      tune_candidates(settings, amg::problem_facts(*system.A));
+      tune_candidates(settings, amg::problem_facts(*system.A, record.matrix.symmetric));
   run_trials(system, settings, candidates, console, record);
   sort_trials(record.trials);
   record.exit_code = record.best() ? ExitCode::success : ExitCode::not_converged;

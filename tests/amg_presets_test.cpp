@@ -4,10 +4,13 @@
 
 #include <gtest/gtest.h>
 
+#include "nodewise/amg/examination.hpp"
 #include "nodewise/amg/presets.hpp"
 
 #include "amg_support.hpp"
 #include "collective_error.hpp"
+#include "mpi_counter.hpp"
+#include "threads_support.hpp"
 
 namespace nodewise::amg {
 namespace {
@@ -59,7 +62,6 @@ TEST(ProblemFacts, OfALaplacian) {
   const ProblemFacts facts = facts_of(test::model(Problem::laplace5, 6));
   EXPECT_EQ(facts.rows, 36);
   EXPECT_EQ(facts.nonzeros, 5 * 36 - 4 * 6);
-  EXPECT_TRUE(facts.symmetric_pattern);
   EXPECT_TRUE(facts.symmetric);
   EXPECT_EQ(facts.asymmetry, 0);
   EXPECT_TRUE(facts.has_signs_of_m_matrix());
@@ -77,7 +79,6 @@ TEST(ProblemFacts, AreTheSameOnAnyLayout) {
     const ProblemFacts facts = facts_on(A, layout);
     EXPECT_EQ(facts.nonzeros, serial.nonzeros);
     EXPECT_FALSE(facts.symmetric);
-    EXPECT_FALSE(facts.symmetric_pattern);
     EXPECT_NEAR(facts.asymmetry, serial.asymmetry, 1e-12);
     EXPECT_NEAR(facts.positive_share, serial.positive_share, 1e-12);
     EXPECT_DOUBLE_EQ(facts.zero_sum_share, serial.zero_sum_share);
@@ -89,14 +90,56 @@ TEST(ProblemFacts, AreTheSameOnAnyLayout) {
   }
 }
 
-TEST(ProblemFacts, TellPatternsFromValues) {
+/// A setup that is told does not ask again.
+TEST(ProblemFacts, TakeKnownSymmetryForGranted) {
   DenseMatrix A = test::model(Problem::laplace5, 5);
   A(0, 1) = -1.5;
-  const ProblemFacts values = facts_of(A);
-  EXPECT_TRUE(values.symmetric_pattern);
-  EXPECT_FALSE(values.symmetric);
-  A(0, 1) = 0;
-  EXPECT_FALSE(facts_of(A).symmetric_pattern);
+  const auto dist = distribute(A, Layout::uniform(test_comm(), A.rows()));
+  const ProblemFacts found = problem_facts(dist);
+  EXPECT_FALSE(found.symmetric);
+  EXPECT_EQ(problem_facts(dist, false).asymmetry, found.asymmetry);
+  const std::vector<int> one_node(static_cast<std::size_t>(test_comm()->size()), 0);
+  ProblemFacts told;
+  const test::MpiCalls calls = test::counted(one_node, [&] { told = problem_facts(dist, true); });
+  EXPECT_EQ(calls.messages(), 0);
+  EXPECT_EQ(calls.collectives, 2);
+  EXPECT_TRUE(told.symmetric);
+  EXPECT_EQ(told.asymmetry, 0);
+  EXPECT_EQ(told.nonzeros, found.nonzeros);
+  Knowledge<double> knowledge;
+  Options options;
+  const auto examined = [&] {
+    options = {};
+    return test::counted(one_node, [&] { examine(dist, knowledge, options); }).collectives;
+  };
+  const std::int64_t asked = examined();
+  EXPECT_EQ(options.sweep_order, SweepOrder::alternating);
+  for (const bool symmetric : {false, true}) {
+    knowledge.symmetric = symmetric;
+    EXPECT_EQ(examined(), asked - 1);
+    EXPECT_EQ(options.sweep_order,
+              symmetric ? SweepOrder::forward_backward : SweepOrder::alternating);
+  }
+}
+
+TEST(ProblemFacts, AreTheSameOnAnyNumberOfThreads) {
+  if (!test::can_test_threads()) GTEST_SKIP() << "without threads, or with many ranks";
+  const auto A = io::generate<double>(
+      test_comm(), {.problem = Problem::rotated_fe, .n = 120, .angle = 0.1, .epsilon = 0.01});
+  const ProblemFacts one = problem_facts(A);
+  EXPECT_GT(one.stretched_share, 0.5);
+  const test::Threads threads(3);
+  const ProblemFacts three = problem_facts(A);
+  EXPECT_TRUE(three.symmetric);
+  EXPECT_EQ(three.nonzeros, one.nonzeros);
+  EXPECT_EQ(three.longest_row, one.longest_row);
+  EXPECT_EQ(three.positive_share, one.positive_share);
+  EXPECT_EQ(three.triangular_share, one.triangular_share);
+  EXPECT_EQ(three.zero_sum_share, one.zero_sum_share);
+  EXPECT_EQ(three.dominant_share, one.dominant_share);
+  EXPECT_EQ(three.stretched_share, one.stretched_share);
+  EXPECT_EQ(three.relaxed_share, one.relaxed_share);
+  EXPECT_EQ(three.unknowns, one.unknowns);
 }
 
 TEST(ProblemFacts, EstimateTheAsymmetry) {

@@ -49,7 +49,7 @@ template <class T>
 double radius_of(const DistMatrix<T>& A, const Knowledge<T>& knowledge, const Options& options) {
   const mpi::Scope scope(A.comm(), "spectral_radius");
   SpectrumOptions spectrum;
-  spectrum.symmetric = knowledge.symmetric;
+  spectrum.symmetric = knowledge.symmetric.value_or(true);
   spectrum.seed = options.seed;
   return spectral_radius(A, spectrum);
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -86,14 +87,14 @@ namespace {
 /// Whether the finest matrix is symmetric, where anything depends on it; true where nothing does.
 /// Replaces what was left to that.
 template <class T>
-bool resolve_automatic(Options& options, const DistMatrix<T>& A) {
+bool resolve_automatic(Options& options, const DistMatrix<T>& A, std::optional<bool> known) {
   const bool sweeps = options.sweep_order == SweepOrder::automatic;
   const bool measure = options.strength_measure == StrengthMeasure::automatic;
   const bool others = options.method == Method::aggregation || options.cycle == CycleKind::k ||
                       options.precision == Precision::automatic ||
                       relax::needs_spectral_radius(options.smoother);
   if (!sweeps && !measure && !others) return true;
-  const bool symmetric = matrix::is_symmetric(A);
+  const bool symmetric = known ? *known : matrix::is_symmetric(A);
   if (sweeps) {
     options.sweep_order = symmetric ? SweepOrder::forward_backward : SweepOrder::alternating;
   }
@@ -130,7 +131,7 @@ bool examine(const DistMatrix<T>& A, const Knowledge<T>& knowledge, Options& opt
   complete(options);
   check_blocks(A, knowledge, options);
   if (options.method == Method::aggregation) check_aggregation(A, knowledge, options);
-  return resolve_automatic(options, A);
+  return resolve_automatic(options, A, knowledge.symmetric);
 }
 
 template <class T>

@@ -1,5 +1,7 @@
-// What a preset is chosen by: facts of a matrix that cost a pass over it and two exchanges.
+// What a preset is chosen by: facts of a matrix that cost a pass over it.
 #pragma once
+
+#include <optional>
 
 #include "nodewise/matrix/dist_matrix.hpp"
 
@@ -9,7 +11,6 @@ namespace nodewise::amg {
 struct ProblemFacts {
   GlobalIndex rows = 0;
   GlobalIndex nonzeros = 0;
-  bool symmetric_pattern = false;
   bool symmetric = false;  ///< up to round-off, as matrix::is_symmetric()
   double asymmetry = 0;    ///< |A - A^T| / (2 |A|), Frobenius norms, estimated by one random vector
   GlobalIndex nonpositive_diagonals = 0;
@@ -37,8 +38,12 @@ struct ProblemFacts {
   bool has_signs_of_m_matrix() const;
 };
 
-/// Collective. Throws dimension_mismatch, on every rank, where A is not square with one layout. An
-/// exchange forwards and one reversed, an agreement and two allreduces.
+/// Collective. Throws dimension_mismatch, on every rank, where A is not square with one layout. Two
+/// allreduces. Whether A is symmetric is taken for granted where it is given, else asked of
+/// matrix::is_symmetric(). Of a nonsymmetric one the norm of A - A^T is estimated by one vector: an
+/// exchange forwards, one reversed and an agreement.
+///
+/// All is the same, bit for bit, on any number of threads, but for round-off in `asymmetry`.
 ///
 /// Points have k = 2, 3, 4 or 6 unknowns where the k x k blocks that have an entry are filled to
 /// 60 % at least, and in half of the rows at least the entries of the columns of each unknown add
@@ -46,6 +51,7 @@ struct ProblemFacts {
 /// discontinuous Galerkin method has full blocks, too, but only the sum over all of a row
 /// vanishes.) Rows with no entry but the diagonal are left out, and of many rows a sample is taken.
 template <class T>
-ProblemFacts problem_facts(const matrix::DistMatrix<T>& A);
+ProblemFacts problem_facts(const matrix::DistMatrix<T>& A,
+                           std::optional<bool> known_symmetric = std::nullopt);
 
 }  // namespace nodewise::amg
