@@ -26,10 +26,11 @@ constexpr std::int64_t entry_bytes = 3 * number_bytes;
 /// What a setup sends is known of each level but the last; of that nobody asks. A restriction is a
 /// product of its own, or one with the interpolation transposed.
 std::optional<MessageStages> messages_of(const VirtualExchange& exchange,
-                                         const mpi::Topology& topology,
+                                         const VirtualMachine& machine,
                                          std::span<const amg::LevelSetup> setups, Exchanged what) {
   model::MessageRecorder recorder(static_cast<int>(exchange.plans.size()));
-  const amg::VirtualPlans planned = {exchange.plans, topology};
+  const mpi::Topology& topology = machine.topology;
+  const amg::VirtualPlans planned = {exchange.plans, topology, machine.routes[exchange.route]};
   switch (what) {
     case Exchanged::product:
     case Exchanged::prolongation:
@@ -231,7 +232,7 @@ Prediction predict(const VirtualSetup& setup, const VirtualMachine& machine,
       all.insert(all.end(), more.begin(), more.end());
     }
     for (const Exchanged what : all) {
-      const auto messages = messages_of(exchange, machine.topology, setups, what);
+      const auto messages = messages_of(exchange, machine, setups, what);
       if (!messages) continue;
       prediction.levels[exchange.level].times[static_cast<std::size_t>(what)].push_back(
           costs.time(*messages));

@@ -271,10 +271,11 @@ void expect_setup_counted(const Hierarchy<double>& alone, const Options& options
     const auto coarse = alone.virtual_starts(l + 1);
     const auto of_A = plans_of(alone.matrix(l)->on(), fine, fine);
     const auto of_P = plans_of(alone.interpolation(l)->on(), fine, coarse);
-    expect_in_ledger(comm, {"splitting", "strength", "aggregation"}, l,
-                     setup.splitting({of_A, topology}));
+    std::vector<std::string> splitting = {"splitting", "strength", "aggregation"};
+    if (symmetric) splitting.push_back("level_setup");  // which unknowns ghosts are of
+    expect_in_ledger(comm, splitting, l, setup.splitting({of_A, topology, route}));
     expect_in_ledger(comm, {"spectral_radius"}, l, setup.spectral_radius({of_A, topology}));
-    expect_in_ledger(comm, {"interpolation"}, l, setup.interpolation({of_A, topology}));
+    expect_in_ledger(comm, {"interpolation"}, l, setup.interpolation({of_A, topology, route}));
     auto rows = setup.interpolation_rows({of_A, topology});
     if (const DistMatrix<double>* R = alone.restriction(l)) {
       const auto of_R = plans_of(R->on(), coarse, fine);
@@ -389,43 +390,57 @@ Options options_of(const AggregationCase& c) {
   return options;
 }
 
-TEST(VirtualHierarchy, ItsAggregationSendsWhatTheLedgersOfManyRanksHave) {
+/// Expects of the setup for a matrix with several rows a point, over all routes, what virtual ranks
+/// are said to send.
+void expect_setup_counted(const DenseMatrix& values, Options options) {
   const mpi::CommSettings settings = {.sparse_exchange = mpi::SparseExchange::nonblocking,
                                       .allreduce = mpi::Collective::mpi};
   std::vector<int> nodes;
   for (int r = 0; r < test_comm()->size(); ++r) nodes.push_back(r / 3);
   const auto self = mpi::Comm::create(MPI_COMM_SELF);
   const auto comm = mpi::Comm::create(MPI_COMM_WORLD, nodes, settings);
+  const Layout layout = layout_of_points(comm, values.rows() / options.unknowns, options.unknowns);
+  const Layout whole = Layout::uniform(self, values.rows());
+  const auto knowledge = [&](const Layout& rows) {
+    Knowledge<double> known;
+    if (options.method == Method::aggregation && options.unknowns > 1) {
+      known.near_null_space = one_vector_more(rows, options.unknowns);
+    }
+    return known;
+  };
+  Knowledge<double> of_virtual_ranks = knowledge(whole);
+  of_virtual_ranks.virtual_starts = starts_of(layout);
+  const auto serial = std::make_shared<const DistMatrix<double>>(test::distribute(values, whole));
+  self->ledger().clear();
+  const Hierarchy<double> alone(serial, options, std::move(of_virtual_ranks));
+  const std::vector<mpi::Account> books = self->ledger().accounts();
+  ASSERT_GT(alone.levels().size(), 1u);
+  const DistMatrix<double> A = test::distribute(values, layout);
+  for (const Route route : all_routes) {
+    SCOPED_TRACE(comm::to_string(route));
+    options.route = route;
+    const auto routed = std::make_shared<const DistMatrix<double>>(A.with_route(route));
+    comm->ledger().clear();
+    const Hierarchy<double> real(routed, options, knowledge(layout));
+    ASSERT_EQ(real.levels().size(), alone.levels().size());
+    expect_setup_counted(alone, options, *comm, books, route);
+  }
+}
+
+TEST(VirtualHierarchy, ItsAggregationSendsWhatTheLedgersOfManyRanksHave) {
   for (const AggregationCase& c : {AggregationCase{Problem::laplace5, 14, 1, 2, false, 0},
                                    AggregationCase{Problem::rotated_fe, 7, 2, 1, true, 2}}) {
-    SCOPED_TRACE(testing::Message() << "sweeps " << c.sweeps << ", unknowns " << c.unknowns);
-    const DenseMatrix values = with_unknowns(test::model(c.problem, c.n), c.unknowns);
-    const Layout layout = layout_of_points(comm, values.rows() / c.unknowns, c.unknowns);
-    const Layout whole = Layout::uniform(self, values.rows());
-    const auto knowledge = [&](const Layout& rows) {
-      Knowledge<double> known;
-      if (c.unknowns > 1) known.near_null_space = one_vector_more(rows, c.unknowns);
-      return known;
-    };
-    Options options = options_of(c);
-    Knowledge<double> of_virtual_ranks = knowledge(whole);
-    of_virtual_ranks.virtual_starts = starts_of(layout);
-    const auto serial = std::make_shared<const DistMatrix<double>>(test::distribute(values, whole));
-    self->ledger().clear();
-    const Hierarchy<double> alone(serial, options, std::move(of_virtual_ranks));
-    const std::vector<mpi::Account> books = self->ledger().accounts();
-    ASSERT_GT(alone.levels().size(), 1u);
-    const DistMatrix<double> A = test::distribute(values, layout);
-    for (const Route route : all_routes) {
-      SCOPED_TRACE(comm::to_string(route));
-      options.route = route;
-      const auto routed = std::make_shared<const DistMatrix<double>>(A.with_route(route));
-      comm->ledger().clear();
-      const Hierarchy<double> real(routed, options, knowledge(layout));
-      ASSERT_EQ(real.levels().size(), alone.levels().size());
-      expect_setup_counted(alone, options, *comm, books, route);
-    }
+    SCOPED_TRACE(testing::Message() << "unknowns " << c.unknowns);
+    expect_setup_counted(with_unknowns(test::model(c.problem, c.n), c.unknowns), options_of(c));
   }
+}
+
+TEST(VirtualHierarchy, ItsSetupOfSystemsSendsWhatTheLedgersOfManyRanksHave) {
+  Options options = options_for(Route::direct, Coarsening::pmis);
+  options.unknowns = 2;
+  options.max_interpolation_entries = 0;
+  options.max_coarse_rows = 12;
+  expect_setup_counted(with_unknowns(test::model(Problem::laplace5, 7), 2), options);
 }
 
 TEST(VirtualHierarchy, RangesMustBeAllRowsOfOneRank) {

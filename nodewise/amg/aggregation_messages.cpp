@@ -82,7 +82,7 @@ AggregationSetup::AggregationSetup(const Hierarchy<double>& hierarchy, std::size
 
 MessageStages AggregationSetup::aggregation(const VirtualPlans& of_A, int rounds) const {
   std::vector<comm::Plan> of_norms;
-  if (graph_.norms) of_norms = direct_plans(graph_.norms->on(), points_, points_, of_A.topology);
+  if (graph_.norms) of_norms = plans_of(graph_.norms->on(), points_, points_, of_A.topology);
   VirtualExchanges exchanges(graph_.norms ? VirtualPlans{of_norms, of_A.topology} : of_A);
   if (aggregation_threshold(unknowns_, options_) != 0) exchanges.forward(sizeof(double));
   for (int k = 0; k < rounds * options_.aggregation_distance; ++k) {
@@ -95,7 +95,7 @@ MessageStages AggregationSetup::aggregation(const VirtualPlans& of_A, int rounds
 /// As TentativeBuilder::run() in aggregate/tentative.cpp, over a new matrix's plans.
 MessageStages AggregationSetup::tentative(const mpi::Topology& topology) const {
   const kernels::Csr<double>& T = prolongators_.front().on();
-  const auto plans = direct_plans(T, fine_, coarse_, topology);
+  const auto plans = plans_of(T, fine_, coarse_, topology);
   VirtualExchanges exchanges({plans, topology});
   comm::Records<GlobalIndex> rows;
   for (const Offset length : lengths_of_ghosts(T, fine_, coarse_, n_vectors_)) {
@@ -117,7 +117,7 @@ MessageStages AggregationSetup::interpolation(const VirtualPlans& of_A) const {
   append(stages, tentative(of_A.topology));
   if (options_.prolongation_sweeps == 0) return stages;
   std::vector<comm::Plan> of_filtered;
-  if (filtered_) of_filtered = direct_plans(filtered_->on(), fine_, fine_, of_A.topology);
+  if (filtered_) of_filtered = plans_of(filtered_->on(), fine_, fine_, of_A.topology);
   VirtualExchanges smoothing(filtered_ ? VirtualPlans{of_filtered, of_A.topology} : of_A);
   for (const DistMatrix<double>& P : prolongators_) smoothing.rows(P.on());
   append(stages, smoothing.take());

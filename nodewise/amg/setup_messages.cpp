@@ -6,6 +6,7 @@
 
 #include "nodewise/amg/interpolate/neighbourhood.hpp"
 #include "nodewise/amg/spectral_radius.hpp"
+#include "nodewise/amg/unknowns.hpp"
 #include "nodewise/amg/virtual_exchanges.hpp"
 #include "nodewise/kernels/spgemm.hpp"
 
@@ -224,6 +225,19 @@ class PartialRows {
   comm::Records<GlobalIndex> records_;
 };
 
+/// Which unknown each row of a level is of: a coarse point has that of its fine point.
+Unknowns unknowns_of_rows(const Hierarchy<double>& hierarchy, std::size_t level, int unknowns) {
+  Unknowns of_rows = interleaved_unknowns(hierarchy.matrix(0)->rows(), unknowns);
+  for (std::size_t l = 0; l < level; ++l) {
+    Unknowns of_coarse;
+    for (const LocalIndex i : hierarchy.coarse_rows(l)) {
+      of_coarse.push_back(of_rows[static_cast<std::size_t>(i)]);
+    }
+    of_rows = std::move(of_coarse);
+  }
+  return of_rows;
+}
+
 Csr<double> product(const Csr<double>& A, const Csr<double>& P) {
   return kernels::spgemm<double>({.on = &A, .n_cols = A.n_cols}, A.n_rows,
                                  {.on = &P, .n_cols = P.n_cols});
@@ -253,21 +267,35 @@ LevelSetup::LevelSetup(const Hierarchy<double>& hierarchy, std::size_t level,
     filtered_radius_products_ = std::exchange(radius_products_, of_A) - of_A;
     return;
   }
-  is_plain_ = options_.unknowns == 1 && static_cast<int>(level) >= options_.aggressive_levels;
+  in_one_stage_ = static_cast<int>(level) >= options_.aggressive_levels;
   splitting_collectives_ = reductions("splitting");
-  if (is_plain_) rounds_ = rounds_of(options_.coarsening, splitting_collectives_);
+  if (in_one_stage_) rounds_ = rounds_of(options_.coarsening, splitting_collectives_);
+  if (options_.unknowns > 1) {
+    part_ = same_unknown_part(*hierarchy.matrix(level),
+                              unknowns_of_rows(hierarchy, level, options_.unknowns));
+  }
+}
+
+std::vector<comm::Plan> LevelSetup::plans_of_part(const VirtualPlans& of_A) const {
+  if (!part_) return {};
+  const auto rows = hierarchy_.virtual_starts(level_);
+  return plans_of(part_->on(), rows, rows, of_A.topology, of_A.route);
 }
 
 Strength LevelSetup::strength() const {
-  return strength_of_connection(*hierarchy_.matrix(level_), options_.strength_threshold,
-                                options_.max_row_sum, options_.strength_measure);
+  return strength_of_connection(graph(), options_.strength_threshold, options_.max_row_sum,
+                                options_.strength_measure);
 }
 
 std::optional<MessageStages> LevelSetup::splitting(const VirtualPlans& of_A) const {
   if (!rounds_) return std::nullopt;
   if (aggregation_) return aggregation_->aggregation(of_A, *rounds_);
   const bool is_idle = splitting_collectives_ <= idle_collectives;
-  VirtualExchanges exchanges(of_A);
+  VirtualExchanges before(of_A);
+  if (part_) before.forward(sizeof(Unknowns::value_type));  // of ghosts, for the part
+  MessageStages stages = before.take();
+  const std::vector<comm::Plan> of_part = plans_of_part(of_A);
+  VirtualExchanges exchanges(part_ ? VirtualPlans{of_part, of_A.topology} : of_A);
   switch (options_.coarsening) {
     case Coarsening::ruge_stueben:
     case Coarsening::ruge_stueben_first_pass:
@@ -279,10 +307,11 @@ std::optional<MessageStages> LevelSetup::splitting(const VirtualPlans& of_A) con
       break;
     case Coarsening::cljp:
     case Coarsening::falgout:
-      if (!is_idle) cljp_exchanges(*rounds_, strong_offsets(A(), strength()), exchanges);
+      if (!is_idle) cljp_exchanges(*rounds_, strong_offsets(graph().on(), strength()), exchanges);
       break;
   }
-  return exchanges.take();
+  append(stages, exchanges.take());
+  return stages;
 }
 
 std::optional<MessageStages> LevelSetup::interpolation(const VirtualPlans& of_A) const {
@@ -293,11 +322,12 @@ std::optional<MessageStages> LevelSetup::interpolation(const VirtualPlans& of_A)
   const bool looks_at_rows =
       formula == Interpolation::direct || formula == Interpolation::one_point;
   const std::optional<Signs> signs = signs_of_links(formula);
-  if (!is_plain_ || (!looks_at_rows && !signs)) return std::nullopt;
-  VirtualExchanges exchanges(of_A);
+  if (!in_one_stage_ || (!looks_at_rows && !signs)) return std::nullopt;
+  const std::vector<comm::Plan> of_part = plans_of_part(of_A);
+  VirtualExchanges exchanges(part_ ? VirtualPlans{of_part, of_A.topology} : of_A);
   exchanges.forward(sizeof(GlobalIndex));
   if (signs) {
-    exchanges.records(link_offsets(A(), strength(), hierarchy_.coarse_rows(level_),
+    exchanges.records(link_offsets(graph().on(), strength(), hierarchy_.coarse_rows(level_),
                                    hierarchy_.virtual_starts(level_), *signs),
                       sizeof(Link));
   }
@@ -313,7 +343,7 @@ MessageStages LevelSetup::spectral_radius(const VirtualPlans& of_A) const {
   MessageStages stages = products(of_A, radius_products_);
   if (aggregation_ && aggregation_->filtered() != nullptr) {
     const auto rows = hierarchy_.virtual_starts(level_);
-    const auto plans = direct_plans(*aggregation_->filtered(), rows, rows, of_A.topology);
+    const auto plans = plans_of(*aggregation_->filtered(), rows, rows, of_A.topology);
     append(stages, products({plans, of_A.topology}, filtered_radius_products_));
   }
   return stages;
@@ -343,6 +373,7 @@ MessageStages LevelSetup::requests() const {
   if (aggregation_) {
     stages = aggregation_->requests();
   } else {
+    if (part_) add_requests(part_->on(), fine, fine, stages);
     add_requests(P(), fine, coarse, stages);
   }
   if (const auto* R = hierarchy_.restriction(level_)) {

@@ -28,9 +28,9 @@ class LevelSetup {
   /// for Ruge-Stüben. Nothing where splitting() knows nothing.
   std::optional<int> rounds() const { return rounds_; }
   /// The exchanges of a splitting, over A's plans: states, weights and counts, round by round; of
-  /// an aggregation with those of its strength. Nothing for unknowns coarsened one by one, whose
-  /// graph has fewer ghosts than A, and where the level is coarsened aggressively, in stages on
-  /// graphs that are not kept.
+  /// an aggregation with those of its strength. Where unknowns are coarsened one by one, over the
+  /// plans of A without their couplings, once the ghosts' are known. Nothing where the level is
+  /// coarsened aggressively, in stages on graphs that are not kept.
   std::optional<model::MessageStages> splitting(const VirtualPlans& of_A) const;
   /// The products that estimate spectral radii for the smoothing of a prolongator and for a
   /// smoother.
@@ -52,16 +52,22 @@ class LevelSetup {
  private:
   const kernels::Csr<double>& A() const { return hierarchy_.matrix(level_)->on(); }
   const kernels::Csr<double>& P() const { return hierarchy_.interpolation(level_)->on(); }
+  /// What is split and interpolated along, and its plans if it is not A.
+  const matrix::DistMatrix<double>& graph() const {
+    return part_ ? *part_ : *hierarchy_.matrix(level_);
+  }
+  std::vector<comm::Plan> plans_of_part(const VirtualPlans& of_A) const;
   Strength strength() const;
 
   const Hierarchy<double>& hierarchy_;
   std::size_t level_;
   Options options_;
-  bool is_plain_ = false;  // classical, one unknown a point, and in one stage
+  bool in_one_stage_ = false;  // classical, not aggressive
   std::int64_t splitting_collectives_ = 0;
   int radius_products_ = 0;  // of the level's matrix, and of what the prolongator is smoothed by
   int filtered_radius_products_ = 0;
   std::optional<AggregationSetup> aggregation_;
+  std::optional<matrix::DistMatrix<double>> part_;  // of several unknowns coarsened one by one
   std::optional<int> rounds_;
 };
 

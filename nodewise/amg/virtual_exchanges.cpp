@@ -75,10 +75,10 @@ MessageStages VirtualExchanges::take() {
   return std::exchange(before_, {});
 }
 
-std::vector<comm::Plan> direct_plans(const Csr<double>& M, Starts rows, Starts cols,
-                                     const mpi::Topology& topology) {
+std::vector<comm::Plan> plans_of(const Csr<double>& M, Starts rows, Starts cols,
+                                 const mpi::Topology& topology, comm::Route route) {
   return comm::virtual_plans(comm::virtual_patterns(cols, matrix::virtual_ghosts(M, rows, cols)),
-                             topology, comm::Route::direct);
+                             topology, route);
 }
 
 void add_requests(const Csr<double>& M, Starts rows, Starts cols, MessageStages& stages) {

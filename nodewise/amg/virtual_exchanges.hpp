@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "nodewise/comm/plan.hpp"
+#include "nodewise/comm/route/route.hpp"
 #include "nodewise/kernels/csr.hpp"
 #include "nodewise/model/message_recorder.hpp"
 #include "nodewise/mpi/topology.hpp"
@@ -16,6 +17,7 @@ namespace nodewise::amg {
 struct VirtualPlans {
   std::span<const comm::Plan> plans;
   const mpi::Topology& topology;
+  comm::Route route = comm::Route::direct;
 };
 
 /// The exchanges over one matrix's plans. All functions are local.
@@ -45,11 +47,10 @@ class VirtualExchanges {
   model::MessageStages before_;
 };
 
-/// Local. The plans of a product with M by the route `direct`, which a new matrix has.
-std::vector<comm::Plan> direct_plans(const kernels::Csr<double>& M,
-                                     std::span<const GlobalIndex> rows,
-                                     std::span<const GlobalIndex> cols,
-                                     const mpi::Topology& topology);
+/// Local. The plans of a product with M; a new matrix has those of the route `direct`.
+std::vector<comm::Plan> plans_of(const kernels::Csr<double>& M, std::span<const GlobalIndex> rows,
+                                 std::span<const GlobalIndex> cols, const mpi::Topology& topology,
+                                 comm::Route route = comm::Route::direct);
 
 /// Local. Adds a stage with one message of every rank to each owner of ghosts of M: what a new
 /// matrix asks for.
