@@ -78,10 +78,11 @@ bool leaves_levels_alone(const Option& option) {
                             "chebyshev-fraction", "fine-sweeps", "coarse-sweeps", "cycle"});
 }
 
-/// Those of them that decide how often a cycle exchanges.
+/// Those of them that decide how often a cycle exchanges, and how much.
 bool decides_exchanges(const Option& option) {
-  return is_one_of(option, {"smoother", "sweep-order", "pre-sweeps", "post-sweeps",
-                            "chebyshev-degree", "fine-sweeps", "coarse-sweeps", "cycle"});
+  return is_one_of(option,
+                   {"smoother", "sweep-order", "pre-sweeps", "post-sweeps", "chebyshev-degree",
+                    "fine-sweeps", "coarse-sweeps", "cycle", "precision"});
 }
 
 /// Other options that have no effect on a prediction.

@@ -23,11 +23,17 @@ constexpr auto number_bytes = static_cast<std::int64_t>(sizeof(double));
 /// Row, column and value of an entry, as the coarse solver gathers them.
 constexpr std::int64_t entry_bytes = 3 * number_bytes;
 
+/// The bytes of a value as the cycle sends it; the setup is in double precision.
+std::int64_t value_bytes(const amg::Hierarchy<double>& hierarchy) {
+  return static_cast<std::int64_t>(hierarchy.precision().single ? sizeof(float) : sizeof(double));
+}
+
 /// What a setup sends is known of each level but the last; of that nobody asks. A restriction is a
 /// product of its own, or one with the interpolation transposed.
 std::optional<MessageStages> messages_of(const VirtualExchange& exchange,
                                          const VirtualMachine& machine,
-                                         std::span<const amg::LevelSetup> setups, Exchanged what) {
+                                         std::span<const amg::LevelSetup> setups,
+                                         std::int64_t bytes_of_value, Exchanged what) {
   model::MessageRecorder recorder(static_cast<int>(exchange.plans.size()));
   const mpi::Topology& topology = machine.topology;
   const amg::VirtualPlans planned = {exchange.plans, topology, machine.routes[exchange.route]};
@@ -37,7 +43,7 @@ std::optional<MessageStages> messages_of(const VirtualExchange& exchange,
       break;
     case Exchanged::restriction:
       if (exchange.operation == Operation::restriction) break;
-      comm::visit_reversed_messages(exchange.plans, topology, recorder.visitor(number_bytes));
+      comm::visit_reversed_messages(exchange.plans, topology, recorder.visitor(bytes_of_value));
       return recorder.take();
     case Exchanged::splitting:
       return setups[exchange.level].splitting(planned);
@@ -52,7 +58,7 @@ std::optional<MessageStages> messages_of(const VirtualExchange& exchange,
     case Exchanged::requests:
       return setups[exchange.level].requests();
   }
-  comm::visit_messages(exchange.plans, topology, recorder.visitor(number_bytes));
+  comm::visit_messages(exchange.plans, topology, recorder.visitor(bytes_of_value));
   return recorder.take();
 }
 
@@ -147,7 +153,7 @@ void add_gathering(const amg::Hierarchy<double>& hierarchy, const mpi::Topology&
   const auto& row_ptr = hierarchy.matrix(l)->on().row_ptr;
   std::vector<std::int64_t> of_vector, of_matrix;
   for (std::size_t r = 0; r + 1 < rows.size(); ++r) {
-    of_vector.push_back(number_bytes * (rows[r + 1] - rows[r]));
+    of_vector.push_back(value_bytes(hierarchy) * (rows[r + 1] - rows[r]));
     of_matrix.push_back(entry_bytes * (row_ptr[static_cast<std::size_t>(rows[r + 1])] -
                                        row_ptr[static_cast<std::size_t>(rows[r])]));
   }
@@ -232,7 +238,7 @@ Prediction predict(const VirtualSetup& setup, const VirtualMachine& machine,
       all.insert(all.end(), more.begin(), more.end());
     }
     for (const Exchanged what : all) {
-      const auto messages = messages_of(exchange, machine, setups, what);
+      const auto messages = messages_of(exchange, machine, setups, value_bytes(hierarchy), what);
       if (!messages) continue;
       prediction.levels[exchange.level].times[static_cast<std::size_t>(what)].push_back(
           costs.time(*messages));

@@ -112,6 +112,18 @@ def test_what_a_setup_sends_without_being_counted_is_named(nodewise, tmp_path):
     assert "splitting, interpolation of the setup" in " ".join(out.split())
 
 
+def test_a_cycle_in_single_precision_sends_half_the_bytes(nodewise, tmp_path):
+    words = [*SMALL, *ON_32, "--machine", "eos", "--routes", "direct", "--method", "aggregation"]
+    plain, _ = predict(nodewise, tmp_path, *words)
+    single, _ = predict(nodewise, tmp_path, *words, "--precision", "single")
+    assert single["setup"]["left_out"] == []
+    for of_plain, of_single in zip(plain["levels"][:-1], single["levels"][:-1], strict=True):
+        for what in ["product", "restriction", "prolongation"]:
+            assert of_single[what]["direct"]["bytes"] * 2 == of_plain[what]["direct"]["bytes"] > 0
+        for what in SETUP:
+            assert of_single[what]["direct"]["bytes"] == of_plain[what]["direct"]["bytes"] > 0
+
+
 def test_a_curve_of_strong_scaling(report):
     points = report["scaling"]["points"]
     assert [p["ranks"] for p in points] == [8, 32, 128]
