@@ -54,8 +54,9 @@ class LevelVisit {
       : machine_(machine), level_(level), visit_(visit), observe_(observe) {}
 
   /// Of a product with M, whose rows are spread as `rows` says, the vectors it multiplies as
-  /// `cols`, and of the rows of P, where there is one.
-  void plan(Operation operation, const Matrix& M, const Matrix* P, Starts rows, Starts cols) {
+  /// `cols`, and of rows of P that begin so (matrix::virtual_row_words), where there are any.
+  void plan(Operation operation, const Matrix& M, Starts rows, Starts cols,
+            std::span<const Offset> P_words = {}) {
     const Timer timer;
     double rows_seconds = 0;
     const std::vector<comm::Pattern> patterns =
@@ -64,13 +65,13 @@ class LevelVisit {
       const std::vector<comm::Plan> plans =
           comm::virtual_plans(patterns, machine_.topology, machine_.routes[k]);
       visit_({level_, operation, k, plans, {}});
-      if (P == nullptr) continue;
+      if (P_words.empty()) continue;
       const Timer rows_timer;
-      visit_({level_, Operation::interpolation_rows, k, plans, P->on().row_ptr});
+      visit_({level_, Operation::interpolation_rows, k, plans, P_words});
       rows_seconds += rows_timer.seconds();
     }
     observe_(level_, operation, timer.seconds() - rows_seconds);
-    if (P != nullptr) observe_(level_, Operation::interpolation_rows, rows_seconds);
+    if (!P_words.empty()) observe_(level_, Operation::interpolation_rows, rows_seconds);
   }
 
  private:
@@ -115,19 +116,23 @@ void visit_exchanges(const amg::Hierarchy<double>& hierarchy, const VirtualMachi
     const Starts fine = hierarchy.virtual_starts(l);
     const Matrix* P = hierarchy.interpolation(l);
     LevelVisit level(machine, l, visit, observe);
-    level.plan(Operation::product, *hierarchy.matrix(l), P, fine, fine);
-    if (P == nullptr) continue;
+    if (P == nullptr) {
+      level.plan(Operation::product, *hierarchy.matrix(l), fine, fine);
+      continue;
+    }
     const Starts coarse = hierarchy.virtual_starts(l + 1);
-    level.plan(Operation::interpolation, *P, nullptr, fine, coarse);
+    level.plan(Operation::product, *hierarchy.matrix(l), fine, fine,
+               matrix::virtual_row_words(P->on(), fine, coarse));
+    level.plan(Operation::interpolation, *P, fine, coarse);
     if (const Matrix* R = hierarchy.restriction(l)) {
-      level.plan(Operation::restriction, *R, nullptr, coarse, fine);
+      level.plan(Operation::restriction, *R, coarse, fine);
     }
   }
 }
 
 void visit_exchanges(const Matrix& A, Starts rows, Starts cols, const VirtualMachine& machine,
                      const ExchangeVisitor& visit, const CountObserver& observe) {
-  LevelVisit(machine, 0, visit, observe).plan(Operation::product, A, nullptr, rows, cols);
+  LevelVisit(machine, 0, visit, observe).plan(Operation::product, A, rows, cols);
 }
 
 }  // namespace nodewise::cli

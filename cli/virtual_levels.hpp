@@ -42,7 +42,7 @@ struct VirtualExchange {
   Operation operation;
   std::size_t route;                  ///< its place in VirtualMachine::routes
   std::span<const comm::Plan> plans;  ///< of all ranks
-  std::span<const Offset> rows;       ///< of interpolation_rows: where the rows of P begin
+  std::span<const Offset> rows;       ///< of interpolation_rows: where those of P begin, in words
 };
 using ExchangeVisitor = std::function<void(const VirtualExchange&)>;
 

@@ -1,9 +1,12 @@
 // The three forms of the sparse matrix product against dense references, over every route. All
 // values are small integers, so that every result is exact.
+#include <numeric>
+
 #include <gtest/gtest.h>
 
 #include "nodewise/matrix/operations.hpp"
 #include "nodewise/matrix/products.hpp"
+#include "nodewise/matrix/row_exchange.hpp"
 
 #include "collective_error.hpp"
 #include "dist_matrix_support.hpp"
@@ -158,6 +161,108 @@ TEST(ProductErrors, ShapesThatDoNotFit) {
   for (const GalerkinForm form : {GalerkinForm::fused, GalerkinForm::unfused}) {
     refused([&] { galerkin_product(A.dist, B.dist, form); });
   }
+}
+
+template <class T>
+class Runs : public testing::Test {};
+TYPED_TEST_SUITE(Runs, Values);
+
+template <class T>
+using Row = std::vector<std::pair<GlobalIndex, T>>;
+
+template <class T>
+std::vector<RowWord<T>> written(const std::vector<Row<T>>& rows) {
+  std::vector<RowWord<T>> words;
+  RunWriter<T> writer(words);
+  for (const Row<T>& row : rows) {
+    for (const auto& [col, value] : row) writer.push(col, value);
+    writer.end_row();
+  }
+  return words;
+}
+
+template <class T>
+Row<T> read(std::span<const RowWord<T>> words) {
+  Row<T> row;
+  for_each_entry_of_runs(words, [&](GlobalIndex col, T value) { row.emplace_back(col, value); });
+  return row;
+}
+
+/// A row with the value k + 1 in its k-th column.
+template <class T>
+Row<T> row_of(const std::vector<GlobalIndex>& columns) {
+  Row<T> row;
+  for (const GlobalIndex col : columns) row.emplace_back(col, static_cast<T>(row.size() + 1));
+  return row;
+}
+
+TYPED_TEST(Runs, AreReadAsTheyWereWritten) {
+  using T = TypeParam;
+  const GlobalIndex far = GlobalIndex{1} << 32, last = max_run_columns - 1;
+  std::vector<GlobalIndex> longer(2 * longest_run + 1);
+  std::iota(longer.begin(), longer.end(), far - 3);
+  const std::size_t pair = values_per_word<T> == 2 ? 1 : 2;  // words of two values
+  const std::vector<std::pair<std::vector<GlobalIndex>, std::size_t>> rows = {
+      {{}, 0},
+      {{7}, 2},
+      {{1, 3, 5}, 6},
+      {{4, 5, 6}, pair == 1 ? 3 : 4},
+      {{far - 1, far, 5 * far, 5 * far + 1, 0}, 2 * (1 + pair) + 2},
+      {{last - 1, last}, 1 + pair},
+      {{6, 5, 5, 6}, 2 + 2 + 1 + pair},  // in any order, and repeated
+      {longer, 2 * (1 + longest_run / values_per_word<T>)+2}};
+  for (const auto& [columns, n_words] : rows) {
+    const Row<T> row = row_of<T>(columns);
+    const std::vector<RowWord<T>> words = written<T>({row});
+    EXPECT_EQ(words.size(), n_words);
+    EXPECT_EQ(words_of<T>(columns), std::ssize(words));
+    EXPECT_EQ(entries_of(std::span<const RowWord<T>>(words)), columns.size());
+    EXPECT_EQ(read(std::span<const RowWord<T>>(words)), row);
+  }
+  EXPECT_EQ(written<T>({row_of<T>({1}), row_of<T>({2})}).size(), 4U);  // a row begins a run
+  for (const GlobalIndex col : {GlobalIndex{-1}, max_run_columns}) {
+    EXPECT_THROW(written<T>({row_of<T>({col})}), Error);
+  }
+}
+
+TYPED_TEST(Runs, AreAddedUpOnTheWay) {
+  using T = TypeParam;
+  std::vector<GlobalIndex> first(longest_run), second(longest_run);
+  std::iota(first.begin(), first.end(), 100);
+  std::iota(second.begin(), second.end(), 101);
+  second.push_back(3);
+  std::vector<RowWord<T>> words = written<T>({row_of<T>(first), {}, row_of<T>(second)});
+  const std::size_t n = RunCombiner<T>()(words);
+  ASSERT_LE(n, words.size());
+  Row<T> expected = {{3, static_cast<T>(longest_run + 1)}, {100, T{1}}};
+  for (std::size_t k = 1; k <= longest_run; ++k) {
+    const T sum = static_cast<T>(k == longest_run ? k : 2 * k + 1);
+    expected.emplace_back(100 + static_cast<GlobalIndex>(k), sum);
+  }
+  EXPECT_EQ(read(std::span<const RowWord<T>>(words).first(n)), expected);
+  EXPECT_EQ(RunCombiner<T>()(std::span<RowWord<T>>()), 0U);
+}
+
+// Rows of blocks of three columns: a header for three values.
+TYPED_TEST(Runs, BlockRowsTakeAHeaderABlock) {
+  using T = TypeParam;
+  const auto comm = test_comm();
+  const GlobalIndex n_ranks = comm->size();
+  const Layout layout = Layout::uniform(comm, 6 * n_ranks);
+  // Points couple to the next one but one, so that no blocks meet.
+  const auto A = matrix_from_rows<T>(layout, layout, [&](GlobalIndex i, auto&& emit) {
+    const GlobalIndex point = i / 3;
+    for (const GlobalIndex p : {point, (point + 2) % (2 * n_ranks)}) {
+      for (GlobalIndex k = 0; k < 3; ++k) emit(3 * p + k, static_cast<T>(i + k));
+    }
+  });
+  const auto records = fetch_records(A.exchange(), A);
+  const std::size_t words_of_block = values_per_word<T> == 2 ? 3 : 4;
+  for (std::size_t g = 0; g < records.size(); ++g) {
+    EXPECT_EQ(records[g].size(), 2 * words_of_block);
+    EXPECT_EQ(entries_of(records[g]), 6U);
+  }
+  EXPECT_EQ(std::ssize(A.ghosts()), n_ranks == 1 ? 0 : 6);
 }
 
 }  // namespace

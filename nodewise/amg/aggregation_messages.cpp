@@ -103,7 +103,8 @@ MessageStages AggregationSetup::tentative(const mpi::Topology& topology) const {
   }
   rows.data.resize(static_cast<std::size_t>(rows.offsets.back()));
   std::iota(rows.data.begin(), rows.data.end(), GlobalIndex{0});  // all different: none is added up
-  exchanges.returned_records(rows, sizeof(double));
+  const auto length = [](std::span<const GlobalIndex> items) { return std::ssize(items); };
+  exchanges.returned_records(rows, length, sizeof(double));
   exchanges.forward(static_cast<std::size_t>(n_vectors_) * sizeof(double));  // factors
   return exchanges.take();
 }
@@ -119,7 +120,7 @@ MessageStages AggregationSetup::interpolation(const VirtualPlans& of_A) const {
   std::vector<comm::Plan> of_filtered;
   if (filtered_) of_filtered = plans_of(filtered_->on(), fine_, fine_, of_A.topology);
   VirtualExchanges smoothing(filtered_ ? VirtualPlans{of_filtered, of_A.topology} : of_A);
-  for (const DistMatrix<double>& P : prolongators_) smoothing.rows(P.on());
+  for (const DistMatrix<double>& P : prolongators_) smoothing.rows(P.on(), fine_, coarse_);
   append(stages, smoothing.take());
   return stages;
 }

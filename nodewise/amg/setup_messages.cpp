@@ -171,8 +171,8 @@ std::vector<Offset> link_offsets(const Csr<double>& A, const Strength& strength,
   return offsets;
 }
 
-/// The columns of the rows of P^T A P that virtual ranks make for others, one ghost of P after the
-/// other: those of A P where the ghost's column of P has entries on the rank.
+/// The columns of the rows of P^T A P that virtual ranks make for others, ascending, one ghost of P
+/// after the other: those of A P where the ghost's column of P has entries on the rank.
 class PartialRows {
  public:
   PartialRows(const Csr<double>& A, const Csr<double>& P)
@@ -199,6 +199,7 @@ class PartialRows {
       add_row(entries_[e].second);
       const bool is_last = e + 1 == entries_.size() || entries_[e + 1].first != entries_[e].first;
       if (!is_last) continue;
+      std::sort(records_.data.begin() + records_.offsets.back(), records_.data.end());
       records_.offsets.push_back(static_cast<Offset>(records_.data.size()));
     }
   }
@@ -351,14 +352,15 @@ MessageStages LevelSetup::spectral_radius(const VirtualPlans& of_A) const {
 
 MessageStages LevelSetup::interpolation_rows(const VirtualPlans& of_A) const {
   VirtualExchanges exchanges(of_A);
-  exchanges.rows(P());
+  exchanges.rows(P(), hierarchy_.virtual_starts(level_), hierarchy_.virtual_starts(level_ + 1));
   return exchanges.take();
 }
 
 MessageStages LevelSetup::product_rows(const VirtualPlans& of_P_or_R) const {
   VirtualExchanges exchanges(of_P_or_R);
   if (hierarchy_.restriction(level_) != nullptr) {
-    exchanges.rows(product(A(), P()));
+    exchanges.rows(product(A(), P()), hierarchy_.virtual_starts(level_),
+                   hierarchy_.virtual_starts(level_ + 1));
   } else {
     exchanges.returned_rows(PartialRows(A(), P()).of_ranks(hierarchy_.virtual_starts(level_),
                                                            hierarchy_.virtual_starts(level_ + 1)));

@@ -3,8 +3,7 @@
 #include <iterator>
 #include <utility>
 
-#include "nodewise/comm/virtual_ranks.hpp"
-#include "nodewise/matrix/row_exchange.hpp"
+#include "nodewise/matrix/row_runs.hpp"
 #include "nodewise/matrix/virtual_ranks.hpp"
 
 namespace nodewise::amg {
@@ -18,7 +17,7 @@ using Starts = std::span<const GlobalIndex>;
 constexpr auto bytes_of(std::size_t size) {
   return static_cast<std::int64_t>(size);
 }
-constexpr std::size_t row_entry_bytes = sizeof(matrix::RowEntry<double>);
+constexpr std::size_t row_word_bytes = sizeof(matrix::RowWord<double>);
 
 /// Every stage's lengths, then its items.
 MessageStages interleaved(MessageStages lengths, MessageStages items, std::size_t n_ranks) {
@@ -52,22 +51,22 @@ void VirtualExchanges::records(std::span<const Offset> offsets, std::size_t item
   comm::visit_record_messages(plans_, topology_, offsets, recorder_.visitor(bytes_of(item_bytes)));
 }
 
-void VirtualExchanges::rows(const Csr<double>& M) {
-  records({M.row_ptr.data(), M.row_ptr.size()}, row_entry_bytes);
+void VirtualExchanges::rows(const Csr<double>& M, Starts row_starts, Starts col_starts) {
+  records(matrix::virtual_row_words(M, row_starts, col_starts), row_word_bytes);
 }
 
 void VirtualExchanges::returned_records(const comm::Records<GlobalIndex>& ghosts,
-                                        std::size_t item_bytes) {
+                                        const comm::RecordLength& length, std::size_t item_bytes) {
   append(before_, recorder_.take());
   reversed(sizeof(Offset));
   MessageStages lengths = recorder_.take();
-  comm::visit_returned_record_messages(plans_, topology_, ghosts,
+  comm::visit_returned_record_messages(plans_, topology_, ghosts, length,
                                        recorder_.visitor(bytes_of(item_bytes)));
   append(before_, interleaved(std::move(lengths), recorder_.take(), plans_.size()));
 }
 
 void VirtualExchanges::returned_rows(const comm::Records<GlobalIndex>& ghosts) {
-  returned_records(ghosts, row_entry_bytes);
+  returned_records(ghosts, matrix::words_of<double>, row_word_bytes);
 }
 
 MessageStages VirtualExchanges::take() {

@@ -7,6 +7,7 @@
 
 #include "nodewise/comm/plan.hpp"
 #include "nodewise/comm/route/route.hpp"
+#include "nodewise/comm/virtual_ranks.hpp"
 #include "nodewise/kernels/csr.hpp"
 #include "nodewise/model/message_recorder.hpp"
 #include "nodewise/mpi/topology.hpp"
@@ -31,12 +32,15 @@ class VirtualExchanges {
   /// Records for the ghosts, their lengths first, all the way. Record i of all owned entries has
   /// offsets[i + 1] - offsets[i] items.
   void records(std::span<const Offset> offsets, std::size_t item_bytes);
-  /// Likewise a matrix's rows.
-  void rows(const kernels::Csr<double>& M);
+  /// Likewise rows of M in runs of columns; virtual ranks have rows and columns as virtual_ghosts()
+  /// is told.
+  void rows(const kernels::Csr<double>& M, std::span<const GlobalIndex> row_starts,
+            std::span<const GlobalIndex> col_starts);
   /// Records from the ghosts, of all ranks one after the other, to their owners; stage by stage
   /// their lengths and their items, which comm::visit_returned_record_messages() describes.
-  void returned_records(const comm::Records<GlobalIndex>& ghosts, std::size_t item_bytes);
-  /// Likewise rows, of which the records have the columns.
+  void returned_records(const comm::Records<GlobalIndex>& ghosts, const comm::RecordLength& length,
+                        std::size_t item_bytes);
+  /// Likewise rows in runs of columns, of which the records have the columns, ascending.
   void returned_rows(const comm::Records<GlobalIndex>& ghosts);
   model::MessageStages take();
 

@@ -29,6 +29,9 @@ std::vector<Plan> virtual_plans(std::span<const Pattern> patterns, const mpi::To
 using MessageVisitor =
     std::function<void(std::size_t stage, int from, int to, std::int64_t entries)>;
 
+/// How many items a record with these columns has.
+using RecordLength = std::function<Offset(std::span<const GlobalIndex> columns)>;
+
 /// Local. Tells of every message of one forward run of the plans, stage by stage and rank by rank,
 /// those of a rank in the order in which it posts them: to other nodes first.
 void visit_messages(std::span<const Plan> plans, const mpi::Topology& topology,
@@ -43,11 +46,12 @@ void visit_record_messages(std::span<const Plan> plans, const mpi::Topology& top
                            std::span<const Offset> offsets, const MessageVisitor& visit);
 /// Likewise of records that come back to the owners of the ghosts, as reverse_records() brings
 /// them, stage by stage reversed; lengths are not counted. All ghosts of all ranks together, in
-/// their order, have the records `ghosts`: items are columns, each once in a record. A rank that
-/// passes records on sends each column once. Memory for all records. Throws invalid_argument where
-/// there are not as many records as ghosts.
+/// their order, have the records `ghosts`, of columns, each once in a record. A rank that
+/// passes records on sends each column once, ascending. A record of some columns, as it is sent,
+/// has length(columns) items. Memory for all records. Throws invalid_argument where there are not
+/// as many records as ghosts.
 void visit_returned_record_messages(std::span<const Plan> plans, const mpi::Topology& topology,
-                                    const Records<GlobalIndex>& ghosts,
+                                    const Records<GlobalIndex>& ghosts, const RecordLength& length,
                                     const MessageVisitor& visit);
 
 /// Local. What each rank sends in one forward run of its plan.

@@ -14,8 +14,13 @@ using Columns = std::vector<GlobalIndex>;
 class ReturnRun {
  public:
   ReturnRun(std::span<const Plan> plans, const mpi::Topology& topology,
-            const Records<GlobalIndex>& ghosts, const MessageVisitor& visit)
-      : plans_(plans), topology_(topology), visit_(visit), received_(plans.size()) {
+            const Records<GlobalIndex>& ghosts, const RecordLength& length,
+            const MessageVisitor& visit)
+      : plans_(plans),
+        topology_(topology),
+        length_(length),
+        visit_(visit),
+        received_(plans.size()) {
     std::size_t first = 0;
     for (std::size_t r = 0; r < plans.size(); ++r) first = spread(r, ghosts, first);
     if (first != ghosts.size()) {
@@ -86,7 +91,7 @@ class ReturnRun {
     auto entry = static_cast<std::size_t>(stage.send_offsets[message]);
     Offset items = 0;
     for (Columns& record : records) {
-      items += std::ssize(record);
+      items += length_(record);
       const LocalIndex place = stage.send_entries[entry++] - plan.n_owned;
       if (place >= 0) {
         Columns& target = received_[static_cast<std::size_t>(to)][static_cast<std::size_t>(place)];
@@ -108,6 +113,7 @@ class ReturnRun {
 
   std::span<const Plan> plans_;
   const mpi::Topology& topology_;
+  const RecordLength& length_;
   const MessageVisitor& visit_;
   std::vector<std::vector<Columns>>
       received_;  // of each rank, the records of its pool, owned left out
@@ -116,9 +122,9 @@ class ReturnRun {
 }  // namespace
 
 void visit_returned_record_messages(std::span<const Plan> plans, const mpi::Topology& topology,
-                                    const Records<GlobalIndex>& ghosts,
+                                    const Records<GlobalIndex>& ghosts, const RecordLength& length,
                                     const MessageVisitor& visit) {
-  ReturnRun(plans, topology, ghosts, visit).run();
+  ReturnRun(plans, topology, ghosts, length, visit).run();
 }
 
 }  // namespace nodewise::comm

@@ -104,16 +104,10 @@ void multiply_transposed(const DistMatrix<T>& A, std::span<const T> X, std::span
 template <class T>
 DistMatrix<T> transpose(const DistMatrix<T>& A) {
   const auto outgoing = [&] {
-    const Csr<T> off = kernels::transpose(A.off());
-    comm::Records<RowEntry<T>> records;
-    records.offsets.assign(off.row_ptr.begin(), off.row_ptr.end());
-    for (std::size_t k = 0; k < off.cols.size(); ++k) {
-      records.data.push_back({A.rows().to_global(off.cols[k]), off.vals[k]});
-    }
-    return records;
+    return to_records(kernels::transpose(A.off()), GhostNumbering(A.rows()));
   };
   const auto arrived = A.exchange().reverse_records(
-      outgoing, [](std::span<RowEntry<T>> record) { return record.size(); });
+      outgoing, [](std::span<RowWord<T>> record) { return record.size(); });
   return {A.cols(), A.rows(), [&] {
             GhostNumbering columns(A.rows());
             SplitRows<T> split;

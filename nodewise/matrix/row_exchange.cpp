@@ -1,6 +1,7 @@
 #include "nodewise/matrix/row_exchange.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 #include "nodewise/mpi/agree.hpp"
 
@@ -19,52 +20,42 @@ std::vector<Offset> offsets_of_rows(const DistMatrix<T>& B, std::span<const Loca
 
 namespace {
 
-/// Records of the rows some rank asks for; all others stay empty.
+/// Records of the rows some rank asks for; all others stay empty. Entries are in the order that the
+/// rows have here, the owned columns first.
 template <class T>
-comm::Records<RowEntry<T>> exported_rows(const comm::Plan& plan, const DistMatrix<T>& B) {
-  comm::Records<RowEntry<T>> rows;
+comm::Records<RowWord<T>> exported_rows(const comm::Plan& plan, const DistMatrix<T>& B) {
+  comm::Records<RowWord<T>> rows;
   const std::vector<LocalIndex> exported = plan.exported_entries();
   rows.offsets = offsets_of_rows(B, exported);
-  rows.data.reserve(static_cast<std::size_t>(rows.offsets.back()));
+  rows.data.reserve(2 * static_cast<std::size_t>(rows.offsets.back()));  // were there no runs
+  std::fill(rows.offsets.begin(), rows.offsets.end(), 0);
+  RunWriter<T> writer(rows.data);
   for (const LocalIndex i : exported) {
+    const std::size_t before = rows.data.size();
     for (Offset k = B.on().begin(i); k < B.on().end(i); ++k) {
       const auto p = static_cast<std::size_t>(k);
-      rows.data.push_back({B.cols().to_global(B.on().cols[p]), B.on().vals[p]});
+      writer.push(B.cols().to_global(B.on().cols[p]), B.on().vals[p]);
     }
     for (Offset k = B.off().begin(i); k < B.off().end(i); ++k) {
       const auto p = static_cast<std::size_t>(k);
-      rows.data.push_back({B.ghosts()[static_cast<std::size_t>(B.off().cols[p])], B.off().vals[p]});
+      writer.push(B.ghosts()[static_cast<std::size_t>(B.off().cols[p])], B.off().vals[p]);
     }
+    writer.end_row();
+    rows.offsets[static_cast<std::size_t>(i) + 1] = static_cast<Offset>(rows.data.size() - before);
   }
+  std::partial_sum(rows.offsets.begin(), rows.offsets.end(), rows.offsets.begin());
   return rows;
-}
-
-/// Sorts a record by columns and adds up entries of the same; returns how many are left.
-template <class T>
-std::size_t combine_columns(std::span<RowEntry<T>> record) {
-  const auto ascending = [](const RowEntry<T>& a, const RowEntry<T>& b) { return a.col < b.col; };
-  // Stable, so that the order of the additions is fixed by the plan.
-  std::stable_sort(record.begin(), record.end(), ascending);
-  std::size_t out = 0;
-  for (const RowEntry<T>& entry : record) {
-    if (out > 0 && record[out - 1].col == entry.col) {
-      record[out - 1].value += entry.value;
-    } else {
-      record[out++] = entry;
-    }
-  }
-  return out;
 }
 
 }  // namespace
 
 template <class T>
-comm::Records<RowEntry<T>> fetch_records(comm::Exchange& exchange, const DistMatrix<T>& B) {
+comm::Records<RowWord<T>> fetch_records(comm::Exchange& exchange, const DistMatrix<T>& B) {
   return exchange.forward_records([&] { return exported_rows(exchange.plan(), B); });
 }
 
 template <class T>
-FetchedRows<T> to_rows(const DistMatrix<T>& B, comm::Records<RowEntry<T>>& records) {
+FetchedRows<T> to_rows(const DistMatrix<T>& B, comm::Records<RowWord<T>>& records) {
   FetchedRows<T> fetched{GhostNumbering(B.cols(), B.ghosts()), {}};
   fetched.rows = to_csr(records, fetched.columns);
   records = {};
@@ -86,32 +77,47 @@ kernels::ExtendedRows<T> extended_rows(const DistMatrix<T>& A, const FetchedRows
           .n_cols = fetched != nullptr ? fetched->columns.size() : A.on().n_cols + A.off().n_cols};
 }
 
+// A row is sorted by local columns, which are not in the order of the global ones.
 template <class T>
-comm::Records<RowEntry<T>> to_records(const Csr<T>& rows, const GhostNumbering& columns) {
-  comm::Records<RowEntry<T>> records;
-  records.offsets.assign(rows.row_ptr.begin(), rows.row_ptr.end());
-  records.data.reserve(rows.cols.size());
-  for (std::size_t k = 0; k < rows.cols.size(); ++k) {
-    records.data.push_back({columns.global(rows.cols[k]), rows.vals[k]});
+comm::Records<RowWord<T>> to_records(const Csr<T>& rows, const GhostNumbering& columns) {
+  const auto ascending = [](const RowEntry<T>& a, const RowEntry<T>& b) { return a.col < b.col; };
+  comm::Records<RowWord<T>> records;
+  records.offsets.reserve(rows.row_ptr.size());
+  records.data.reserve(2 * rows.cols.size());  // were there no runs
+  RunWriter<T> writer(records.data);
+  std::vector<RowEntry<T>> row;
+  for (LocalIndex i = 0; i < rows.n_rows; ++i) {
+    row.clear();
+    for (Offset k = rows.begin(i); k < rows.end(i); ++k) {
+      const auto p = static_cast<std::size_t>(k);
+      row.push_back({columns.global(rows.cols[p]), rows.vals[p]});
+    }
+    if (!std::is_sorted(row.begin(), row.end(), ascending)) {
+      std::stable_sort(row.begin(), row.end(), ascending);
+    }
+    for (const RowEntry<T>& entry : row) writer.push(entry.col, entry.value);
+    writer.end_row();
+    records.offsets.push_back(static_cast<Offset>(records.data.size()));
   }
   return records;
 }
 
 template <class T>
-Csr<T> append_records(Csr<T> rows, const comm::Records<RowEntry<T>>& records,
+Csr<T> append_records(Csr<T> rows, const comm::Records<RowWord<T>>& records,
                       GhostNumbering& columns) {
   if (records.data.empty()) return rows;
   Csr<T> all(rows.n_rows, 0);
-  all.cols.reserve(rows.cols.size() + records.data.size());
-  all.vals.reserve(rows.cols.size() + records.data.size());
+  const std::size_t n = rows.cols.size() + entries_of(std::span<const RowWord<T>>(records.data));
+  all.cols.reserve(n);
+  all.vals.reserve(n);
   for (LocalIndex i = 0; i < rows.n_rows; ++i) {
     all.cols.append(rows.cols.begin() + rows.begin(i), rows.cols.begin() + rows.end(i));
     all.vals.insert(all.vals.end(), rows.vals.begin() + rows.begin(i),
                     rows.vals.begin() + rows.end(i));
-    for (const RowEntry<T>& entry : records[static_cast<std::size_t>(i)]) {
-      all.cols.push_back(columns.number(entry.col));
-      all.vals.push_back(entry.value);
-    }
+    for_each_entry_of_runs(records[static_cast<std::size_t>(i)], [&](GlobalIndex col, T value) {
+      all.cols.push_back(columns.number(col));
+      all.vals.push_back(value);
+    });
     all.row_ptr[static_cast<std::size_t>(i) + 1] = static_cast<Offset>(all.cols.size());
   }
   all.n_cols = columns.size();
@@ -119,36 +125,42 @@ Csr<T> append_records(Csr<T> rows, const comm::Records<RowEntry<T>>& records,
 }
 
 template <class T>
-Csr<T> to_csr(const comm::Records<RowEntry<T>>& records, GhostNumbering& columns) {
+Csr<T> to_csr(const comm::Records<RowWord<T>>& records, GhostNumbering& columns) {
   Csr<T> rows(narrow<LocalIndex>(records.size(), "rows:"), 0);
-  rows.cols.resize(records.data.size());
-  rows.vals.resize(records.data.size());
-  std::copy(records.offsets.begin(), records.offsets.end(), rows.row_ptr.begin());
-  for (std::size_t k = 0; k < records.data.size(); ++k) {
-    rows.cols[k] = columns.number(records.data[k].col);
-    rows.vals[k] = records.data[k].value;
+  const std::size_t n = entries_of(std::span<const RowWord<T>>(records.data));
+  rows.cols.resize(n);
+  rows.vals.resize(n);
+  std::size_t at = 0;
+  for (std::size_t i = 0; i < records.size(); ++i) {
+    for_each_entry_of_runs(records[i], [&](GlobalIndex col, T value) {
+      rows.cols[at] = columns.number(col);
+      rows.vals[at++] = value;
+    });
+    rows.row_ptr[i + 1] = static_cast<Offset>(at);
   }
   rows.n_cols = columns.size();
   return rows;
 }
 
 template <class T>
-comm::Records<RowEntry<T>> return_rows(comm::Exchange& exchange,
-                                       const std::function<comm::Records<RowEntry<T>>()>& make) {
-  return exchange.reverse_records(make, combine_columns<T>);
+comm::Records<RowWord<T>> return_rows(comm::Exchange& exchange,
+                                      const std::function<comm::Records<RowWord<T>>()>& make) {
+  RunCombiner<T> combiner;
+  return exchange.reverse_records(make,
+                                  [&combiner](std::span<RowWord<T>> row) { return combiner(row); });
 }
 
 #define NODEWISE_INSTANTIATE(T)                                                                    \
   template std::vector<Offset> offsets_of_rows(const DistMatrix<T>&, std::span<const LocalIndex>); \
-  template comm::Records<RowEntry<T>> fetch_records(comm::Exchange&, const DistMatrix<T>&);        \
-  template FetchedRows<T> to_rows(const DistMatrix<T>&, comm::Records<RowEntry<T>>&);              \
+  template comm::Records<RowWord<T>> fetch_records(comm::Exchange&, const DistMatrix<T>&);         \
+  template FetchedRows<T> to_rows(const DistMatrix<T>&, comm::Records<RowWord<T>>&);               \
   template FetchedRows<T> fetch_rows(comm::Exchange&, const DistMatrix<T>&);                       \
   template kernels::ExtendedRows<T> extended_rows(const DistMatrix<T>&, const FetchedRows<T>*);    \
-  template comm::Records<RowEntry<T>> to_records(const Csr<T>&, const GhostNumbering&);            \
-  template Csr<T> append_records(Csr<T>, const comm::Records<RowEntry<T>>&, GhostNumbering&);      \
-  template Csr<T> to_csr(const comm::Records<RowEntry<T>>&, GhostNumbering&);                      \
-  template comm::Records<RowEntry<T>> return_rows(                                                 \
-      comm::Exchange&, const std::function<comm::Records<RowEntry<T>>()>&);
+  template comm::Records<RowWord<T>> to_records(const Csr<T>&, const GhostNumbering&);             \
+  template Csr<T> append_records(Csr<T>, const comm::Records<RowWord<T>>&, GhostNumbering&);       \
+  template Csr<T> to_csr(const comm::Records<RowWord<T>>&, GhostNumbering&);                       \
+  template comm::Records<RowWord<T>> return_rows(                                                  \
+      comm::Exchange&, const std::function<comm::Records<RowWord<T>>()>&);
 NODEWISE_INSTANTIATE(float)
 NODEWISE_INSTANTIATE(double)
 #undef NODEWISE_INSTANTIATE

@@ -7,15 +7,9 @@
 #include "nodewise/kernels/spgemm.hpp"
 #include "nodewise/matrix/dist_matrix.hpp"
 #include "nodewise/matrix/ghost_numbering.hpp"
+#include "nodewise/matrix/row_runs.hpp"
 
 namespace nodewise::matrix {
-
-/// An entry of a row that travels: its column is global, since ranks number ghosts differently.
-template <class T>
-struct RowEntry {
-  GlobalIndex col;
-  T value;
-};
 
 /// Local. Where the entries of each row begin when those of `rows`, ascending, are written one
 /// after another, the owned columns of a row first; other rows count as empty. B.n_local() + 1
@@ -32,12 +26,13 @@ struct FetchedRows {
 };
 
 /// Collective on the exchange. Brings B's rows for the ghosts of `exchange`, whose owned entries
-/// are B's rows. One row exchange.
+/// are B's rows. One row exchange. Throws the same Error on every rank: index_overflow where a
+/// column does not fit a header (row_runs.hpp).
 template <class T>
-comm::Records<RowEntry<T>> fetch_records(comm::Exchange& exchange, const DistMatrix<T>& B);
+comm::Records<RowWord<T>> fetch_records(comm::Exchange& exchange, const DistMatrix<T>& B);
 /// Local. Numbers what fetch_records() brought, and frees it.
 template <class T>
-FetchedRows<T> to_rows(const DistMatrix<T>& B, comm::Records<RowEntry<T>>& records);
+FetchedRows<T> to_rows(const DistMatrix<T>& B, comm::Records<RowWord<T>>& records);
 /// Collective on the exchange. Both, and an agreement.
 template <class T>
 FetchedRows<T> fetch_rows(comm::Exchange& exchange, const DistMatrix<T>& B);
@@ -48,25 +43,26 @@ template <class T>
 kernels::ExtendedRows<T> extended_rows(const DistMatrix<T>& A,
                                        const FetchedRows<T>* fetched = nullptr);
 
-/// Local. Rows as records, ready to travel.
+/// Local. Rows as records, ready to travel, their columns ascending. Throws index_overflow where a
+/// column does not fit a header.
 template <class T>
-comm::Records<RowEntry<T>> to_records(const Csr<T>& rows, const GhostNumbering& columns);
+comm::Records<RowWord<T>> to_records(const Csr<T>& rows, const GhostNumbering& columns);
 
 /// Local. `rows` with the entries of record i appended to row i; columns may be repeated then.
 template <class T>
-Csr<T> append_records(Csr<T> rows, const comm::Records<RowEntry<T>>& records,
+Csr<T> append_records(Csr<T> rows, const comm::Records<RowWord<T>>& records,
                       GhostNumbering& columns);
 
 /// Local. The records as rows, their columns numbered by `columns`.
 template <class T>
-Csr<T> to_csr(const comm::Records<RowEntry<T>>& records, GhostNumbering& columns);
+Csr<T> to_csr(const comm::Records<RowWord<T>>& records, GhostNumbering& columns);
 
 /// Collective. The transpose of fetch_rows(): record g of `rows` belongs to ghost g of `exchange`,
 /// and goes to its owner. Records of one ghost are added up by the ranks that pass them on. Returns
 /// what arrived for every owned entry, columns repeated. One reversed row exchange. `make()` makes
 /// the records: local work; what it throws on one rank all throw.
 template <class T>
-comm::Records<RowEntry<T>> return_rows(comm::Exchange& exchange,
-                                       const std::function<comm::Records<RowEntry<T>>()>& make);
+comm::Records<RowWord<T>> return_rows(comm::Exchange& exchange,
+                                      const std::function<comm::Records<RowWord<T>>()>& make);
 
 }  // namespace nodewise::matrix

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <span>
+#include <vector>
 
 #include "nodewise/comm/exchange.hpp"
 #include "nodewise/kernels/csr.hpp"
@@ -16,5 +17,12 @@ template <class T>
 comm::Records<GlobalIndex> virtual_ghosts(const kernels::Csr<T>& A,
                                           std::span<const GlobalIndex> rows,
                                           std::span<const GlobalIndex> cols);
+
+/// Local. Where every row of A begins when all are written one after another as they travel
+/// (row_runs.hpp), in words: those of virtual ranks as above, each of which writes the columns it
+/// owns first. Columns ascend in A's rows.
+template <class T>
+std::vector<Offset> virtual_row_words(const kernels::Csr<T>& A, std::span<const GlobalIndex> rows,
+                                      std::span<const GlobalIndex> cols);
 
 }  // namespace nodewise::matrix
