@@ -23,6 +23,8 @@ class GhostNumbering {
     const LocalIndex n = layout_.n_local();
     return number < n ? layout_.to_global(number) : ghosts_[static_cast<std::size_t>(number - n)];
   }
+  /// The first of all global columns.
+  GlobalIndex first() const { return layout_.first(); }
   LocalIndex size() const { return layout_.n_local() + static_cast<LocalIndex>(ghosts_.size()); }
   const std::vector<GlobalIndex>& ghosts() const { return ghosts_; }
 

@@ -30,15 +30,16 @@ comm::Records<RowWord<T>> exported_rows(const comm::Plan& plan, const DistMatrix
   rows.data.reserve(2 * static_cast<std::size_t>(rows.offsets.back()));  // were there no runs
   std::fill(rows.offsets.begin(), rows.offsets.end(), 0);
   RunWriter<T> writer(rows.data);
+  const GlobalIndex first = B.cols().first();
   for (const LocalIndex i : exported) {
     const std::size_t before = rows.data.size();
     for (Offset k = B.on().begin(i); k < B.on().end(i); ++k) {
       const auto p = static_cast<std::size_t>(k);
-      writer.push(B.cols().to_global(B.on().cols[p]), B.on().vals[p]);
+      writer.push(B.cols().to_global(B.on().cols[p]) - first, B.on().vals[p]);
     }
     for (Offset k = B.off().begin(i); k < B.off().end(i); ++k) {
       const auto p = static_cast<std::size_t>(k);
-      writer.push(B.ghosts()[static_cast<std::size_t>(B.off().cols[p])], B.off().vals[p]);
+      writer.push(B.ghosts()[static_cast<std::size_t>(B.off().cols[p])] - first, B.off().vals[p]);
     }
     writer.end_row();
     rows.offsets[static_cast<std::size_t>(i) + 1] = static_cast<Offset>(rows.data.size() - before);
@@ -90,7 +91,7 @@ comm::Records<RowWord<T>> to_records(const Csr<T>& rows, const GhostNumbering& c
     row.clear();
     for (Offset k = rows.begin(i); k < rows.end(i); ++k) {
       const auto p = static_cast<std::size_t>(k);
-      row.push_back({columns.global(rows.cols[p]), rows.vals[p]});
+      row.push_back({columns.global(rows.cols[p]) - columns.first(), rows.vals[p]});
     }
     if (!std::is_sorted(row.begin(), row.end(), ascending)) {
       std::stable_sort(row.begin(), row.end(), ascending);
@@ -115,7 +116,7 @@ Csr<T> append_records(Csr<T> rows, const comm::Records<RowWord<T>>& records,
     all.vals.insert(all.vals.end(), rows.vals.begin() + rows.begin(i),
                     rows.vals.begin() + rows.end(i));
     for_each_entry_of_runs(records[static_cast<std::size_t>(i)], [&](GlobalIndex col, T value) {
-      all.cols.push_back(columns.number(col));
+      all.cols.push_back(columns.number(columns.first() + col));
       all.vals.push_back(value);
     });
     all.row_ptr[static_cast<std::size_t>(i) + 1] = static_cast<Offset>(all.cols.size());
@@ -133,7 +134,7 @@ Csr<T> to_csr(const comm::Records<RowWord<T>>& records, GhostNumbering& columns)
   std::size_t at = 0;
   for (std::size_t i = 0; i < records.size(); ++i) {
     for_each_entry_of_runs(records[i], [&](GlobalIndex col, T value) {
-      rows.cols[at] = columns.number(col);
+      rows.cols[at] = columns.number(columns.first() + col);
       rows.vals[at++] = value;
     });
     rows.row_ptr[i + 1] = static_cast<Offset>(at);

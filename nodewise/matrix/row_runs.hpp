@@ -1,9 +1,10 @@
 // Matrix rows as runs of consecutive columns, the form in which they travel between ranks.
 //
-// A run is a header of one word, its first column in the low 56 bits and its length less one in the
-// high 8, and its values behind it: one word each in double precision, two to a word in single. A
-// row without consecutive columns takes two words an entry, in blocks of three columns four words
-// for three entries. No rank has to know what kind of rows another one has.
+// A run is a header of one word, its first column, counted from the first of the layout, in the low
+// 56 bits and its length less one in the high 8, and its values behind it: one word each in double
+// precision, two to a word in single. A row without consecutive columns takes two words an entry,
+// in blocks of three columns four words for three entries. No rank has to know what kind of rows
+// another one has.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +24,8 @@ struct RowWord {
   std::uint64_t bits;
 };
 
-/// An entry of such a row: its column is global, since ranks number ghosts differently.
+/// An entry of such a row: its column counts from the first of the layout, not as this rank numbers
+/// it, since ranks number ghosts differently.
 template <class T>
 struct RowEntry {
   GlobalIndex col;
@@ -70,7 +72,7 @@ class RunWriter {
  public:
   explicit RunWriter(std::vector<RowWord<T>>& words) : words_(words) {}
 
-  /// Throws index_overflow where the column does not fit a header.
+  /// The column as a RowEntry has it. Throws index_overflow where it does not fit a header.
   void push(GlobalIndex col, T value) {
     if (runs_.push(col)) {
       words_[header_].bits += std::uint64_t{1} << run_column_bits;
@@ -87,7 +89,8 @@ class RunWriter {
   void begin_run(GlobalIndex col) {
     if (col < 0 || col >= max_run_columns) {
       throw Error(ErrorCode::index_overflow, "rows of a matrix between ranks: column " +
-                                                 std::to_string(col) + " is not below 2^56");
+                                                 std::to_string(col) +
+                                                 ", counted from the first, is not below 2^56");
     }
     header_ = words_.size();
     words_.push_back({static_cast<std::uint64_t>(col)});
