@@ -58,6 +58,10 @@ Entrant nodewise_entrant(const std::string& choices, const std::vector<std::stri
 std::vector<Entrant> nodewise_entrants() {
   return {nodewise_entrant("defaults", {}),
           nodewise_entrant("single", {"precision=single"}),
+          nodewise_entrant("single, threshold 0.5", {"precision=single", "strength_threshold=0.5"}),
+          nodewise_entrant(
+              "single, threshold 0.5, truncated",
+              {"precision=single", "strength_threshold=0.5", "interpolation_truncation=0.2"}),
           nodewise_entrant("single, Chebyshev", {"precision=single", "smoother=chebyshev"}),
           nodewise_entrant("single, aggressive", {"precision=single", "aggressive_levels=1"}),
           nodewise_entrant("single, aggregation", {"precision=single", "method=aggregation"}),
@@ -73,18 +77,20 @@ std::vector<Entrant> hypre_entrants() {
                                                  "sweep_order=symmetric"};
   const std::vector<std::string> hybrid = {"smoother=gauss_seidel", "sweep_order=symmetric"};
   const auto entrant = [](const std::string& choices, std::vector<std::string> texts,
-                          const std::string& more = "") {
-    if (!more.empty()) texts.push_back(more);
+                          const std::vector<std::string>& more = {}) {
+    texts.insert(texts.end(), more.begin(), more.end());
     return Entrant{"hypre", choices, [options = options_of(texts)](const System& system) {
                      return make_hypre(system, options);
                    }};
   };
   return {entrant("l1 Gauss-Seidel", l1),
-          entrant("l1 Gauss-Seidel, threshold 0.5", l1, "strength_threshold=0.5"),
-          entrant("l1 Gauss-Seidel, aggressive", l1, "aggressive_levels=1"),
+          entrant("l1 Gauss-Seidel, threshold 0.5", l1, {"strength_threshold=0.5"}),
+          entrant("l1 Gauss-Seidel, threshold 0.5, truncated", l1,
+                  {"strength_threshold=0.5", "interpolation_truncation=0.2"}),
+          entrant("l1 Gauss-Seidel, aggressive", l1, {"aggressive_levels=1"}),
           entrant("l1 symmetric", l1_symmetric),
           entrant("hybrid symmetric", hybrid),
-          entrant("hybrid symmetric, aggressive", hybrid, "aggressive_levels=1")};
+          entrant("hybrid symmetric, aggressive", hybrid, {"aggressive_levels=1"})};
 }
 #endif
 
