@@ -6,19 +6,14 @@
 #include <utility>
 
 #include "nodewise/amg/cycle.hpp"
+#include "nodewise/base/parallel.hpp"
 #include "nodewise/mpi/agree.hpp"
 #include "nodewise/mpi/ledger.hpp"
+#include "nodewise/solve/vector_ops.hpp"
 
 namespace nodewise::amg {
 
 namespace {
-
-template <class T>
-double largest_modulus(std::span<const T> values) {
-  T largest{};
-  for (const T v : values) largest = std::max(largest, std::abs(v));
-  return static_cast<double>(largest);
-}
 
 /// The power of two that brings a modulus into [1, 2), or nearly: its inverse is to be finite too.
 /// 1 for zero.
@@ -89,14 +84,16 @@ class TypedCycle final : public AppliedCycle<T> {
     if constexpr (std::is_same_v<T, V>) {
       cycle_.apply(b, x);
     } else {
-      const double scale = scale_for(cycle_.levels.front().A->comm(), largest_modulus<T>(b));
+      const double scale = scale_for(cycle_.levels.front().A->comm(), solve::max_abs(b));
       const T in = static_cast<T>(scale);
       const T out = static_cast<T>(scale_ / scale);
-      std::transform(b.begin(), b.end(), b_.begin(),
-                     [in](T value) { return static_cast<V>(in * value); });
+      parallel::for_range(b.size(), [&](std::size_t begin, std::size_t end) {
+        for (std::size_t i = begin; i < end; ++i) b_[i] = static_cast<V>(in * b[i]);
+      });
       cycle_.apply(b_, x_);
-      std::transform(x_.begin(), x_.end(), x.begin(),
-                     [out](V value) { return out * static_cast<T>(value); });
+      parallel::for_range(x.size(), [&](std::size_t begin, std::size_t end) {
+        for (std::size_t i = begin; i < end; ++i) x[i] = out * static_cast<T>(x_[i]);
+      });
     }
   }
 
@@ -182,7 +179,7 @@ std::unique_ptr<AppliedCycle<T>> make_applied_cycle(const matrix::DistMatrix<T>&
                                                     const Options& options, bool symmetric_matrix) {
   if (options.precision == Precision::single && !std::is_same_v<T, float>) {
     const double largest =
-        std::max(largest_modulus<T>(A.on().vals), largest_modulus<T>(A.off().vals));
+        std::max(solve::max_abs<T>(A.on().vals), solve::max_abs<T>(A.off().vals));
     return std::make_unique<TypedCycle<T, float>>(options, symmetric_matrix,
                                                   scale_for(A.comm(), largest));
   }

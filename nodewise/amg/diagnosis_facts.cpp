@@ -8,7 +8,6 @@
 
 #include "nodewise/amg/block_survey.hpp"
 #include "nodewise/amg/diagnosis.hpp"
-#include "nodewise/amg/row_entries.hpp"
 #include "nodewise/base/parallel.hpp"
 #include "nodewise/mpi/agree.hpp"
 #include "nodewise/solve/sums_in_pieces.hpp"
@@ -36,17 +35,20 @@ template <class T>
 LevelCounts count_rows(const DistMatrix<T>& A, LocalIndex begin, LocalIndex end) {
   LevelCounts counts;
   for (LocalIndex i = begin; i < end; ++i) {
-    const GlobalIndex row = A.rows().to_global(i);
     double diagonal = 0, others = 0, most_negative = 0, most_positive = 0;
-    for_each_in_row(A, i, [&](GlobalIndex col, double value) {
-      if (col == row) {
-        diagonal = value;
-        return;
-      }
+    const auto look = [&](double value) {
       others += std::abs(value);
       most_negative = std::max(most_negative, -value);
       most_positive = std::max(most_positive, value);
-    });
+    };
+    for (Offset k = A.on().begin(i); k < A.on().end(i); ++k) {
+      const auto p = static_cast<std::size_t>(k);
+      const auto value = static_cast<double>(A.on().vals[p]);
+      A.on().cols[p] == i ? void(diagonal = value) : look(value);
+    }
+    for (Offset k = A.off().begin(i); k < A.off().end(i); ++k) {
+      look(static_cast<double>(A.off().vals[static_cast<std::size_t>(k)]));
+    }
     if (diagonal < 0) std::swap(most_negative, most_positive);
     counts.near_zero_diagonals += others > 0 && std::abs(diagonal) < near_zero * others ? 1 : 0;
     counts.negative_diagonals += diagonal < 0 ? 1 : 0;

@@ -4,14 +4,19 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <span>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include "nodewise/amg/coarse_solver.hpp"
 #include "nodewise/base/hash.hpp"
+#include "nodewise/base/parallel.hpp"
 #include "nodewise/matrix/operations.hpp"
 #include "nodewise/mpi/agree.hpp"
+#include "nodewise/solve/sums_in_pieces.hpp"
 
 namespace nodewise::amg {
 
@@ -26,18 +31,34 @@ constexpr double largest_spread = 1e25;
 /// Local. The largest sum of |a_ij| / |d_i| of this rank's rows.
 template <class T>
 double largest_row(const DistMatrix<T>& A, const std::vector<T>& d) {
-  double largest = 0;
-  for (LocalIndex i = 0; i < A.n_local(); ++i) {
-    double sum = 0;
-    for (const kernels::Csr<T>* part : {&A.on(), &A.off()}) {
-      for (Offset k = part->begin(i); k < part->end(i); ++k) {
-        sum += std::abs(static_cast<double>(part->vals[static_cast<std::size_t>(k)]));
+  return parallel::max(d.size(), [&](std::size_t begin, std::size_t end) {
+    double largest = 0;
+    for (std::size_t u = begin; u < end; ++u) {
+      const auto i = static_cast<LocalIndex>(u);
+      double sum = 0;
+      for (const kernels::Csr<T>* part : {&A.on(), &A.off()}) {
+        for (Offset k = part->begin(i); k < part->end(i); ++k) {
+          sum += std::abs(static_cast<double>(part->vals[static_cast<std::size_t>(k)]));
+        }
       }
+      largest = std::max(largest, sum / std::abs(static_cast<double>(d[u])));
     }
-    largest =
-        std::max(largest, sum / std::abs(static_cast<double>(d[static_cast<std::size_t>(i)])));
-  }
-  return largest;
+    return largest;
+  });
+}
+
+/// Local. Of the moduli of these numbers, the largest and the largest of their inverses.
+template <class T>
+std::pair<double, double> extremes(const std::vector<T>& d) {
+  const auto largest = [&](auto&& of) {
+    return parallel::max(d.size(), [&](std::size_t begin, std::size_t end) {
+      double most = 0;
+      for (std::size_t i = begin; i < end; ++i) most = std::max(most, of(std::abs(double(d[i]))));
+      return most;
+    });
+  };
+  return {largest([](double modulus) { return modulus; }),
+          largest([](double modulus) { return 1 / modulus; })};
 }
 
 /// A vector for each level, and steps of inverse iteration on the finest, in the inner product
@@ -56,15 +77,19 @@ class SmoothVector {
   /// Hashed numbers between one half and three halves, `first` being the number of the first row.
   void start(std::uint64_t first) {
     std::vector<T>& x = x_.front();
-    for (std::size_t i = 0; i < x.size(); ++i) {
-      x[i] = static_cast<T>(0.5 + hash_uniform(first + i, 29));
-    }
+    parallel::for_range(x.size(), [&](std::size_t begin, std::size_t end) {
+      for (std::size_t i = begin; i < end; ++i) {
+        x[i] = static_cast<T>(0.5 + hash_uniform(first + i, 29));
+      }
+    });
   }
 
   /// Returns this rank's parts of x . A x and of x . |D| x, for the new x.
   std::array<double, 2> step(const CoarseSolver<T>& solver) {
     std::vector<T>& x = x_.front();
-    for (std::size_t i = 0; i < x.size(); ++i) x[i] *= std::abs(weights_[i]);
+    parallel::for_range(x.size(), [&](std::size_t begin, std::size_t end) {
+      for (std::size_t i = begin; i < end; ++i) x[i] *= std::abs(weights_[i]);
+    });
     for (std::size_t l = 0; l < prolongations_.size(); ++l) {
       matrix::multiply_transposed(*prolongations_[l], std::span<const T>(x_[l]),
                                   std::span<T>(x_[l + 1]));
@@ -78,14 +103,22 @@ class SmoothVector {
     for (std::size_t l = prolongations_.size(); l-- > 0;) {
       matrix::multiply(*prolongations_[l], std::span<const T>(x_[l + 1]), std::span<T>(x_[l]));
     }
-    double square = 0;
-    for (std::size_t i = 0; i < x.size(); ++i) {
-      square += std::abs(double(weights_[i])) * double(x[i]) * double(x[i]);
-    }
-    return {energy, square};
+    return {energy, weighted_square()};
   }
 
  private:
+  /// Its sum is made in pieces, so that the number of threads does not change it.
+  double weighted_square() const {
+    const std::vector<T>& x = x_.front();
+    double square = 0;
+    solve::sum_in_pieces(x.size(), 1, std::span(&square, 1),
+                         [&](std::size_t begin, std::size_t end, std::span<double> sum) {
+                           for (std::size_t i = begin; i < end; ++i) {
+                             sum[0] += std::abs(double(weights_[i])) * double(x[i]) * double(x[i]);
+                           }
+                         });
+    return square;
+  }
   static std::size_t size_of(const comm::Layout& rows) {
     return static_cast<std::size_t>(rows.n_local());
   }
@@ -110,10 +143,7 @@ double estimated_condition(const DistMatrix<T>& A,
   auto vector = mpi::collectively(comm, [&] {
     diagonal = matrix::diagonal(A);
     most[0] = largest_row(A, diagonal);
-    for (const T d : diagonal) {
-      most[1] = std::max(most[1], std::abs(double(d)));
-      most[2] = std::max(most[2], 1 / std::abs(double(d)));
-    }
+    std::tie(most[1], most[2]) = extremes(diagonal);
     return SmoothVector<T>(diagonal, prolongations, coarsest);
   });
   vector.start(static_cast<std::uint64_t>(A.rows().begin() - A.rows().first()));

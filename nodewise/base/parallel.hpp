@@ -80,9 +80,10 @@ void for_rows(std::span<const Offset> row_ptr, F&& f) {
       [&](int part) { f(row_part(row_ptr, parts, part), row_part(row_ptr, parts, part + 1)); });
 }
 
-/// Local. The sum of f(begin, end) over ranges as for_range() has them, added in their order.
-template <class F>
-double sum(std::size_t n, F&& f) {
+/// Local. What combine(a, b) makes of f(begin, end) over ranges as for_range() has them, in their
+/// order.
+template <class F, class Combine>
+double reduce(std::size_t n, F&& f, Combine&& combine) {
   const int parts = parts_of(n);
   if (parts == 1) return f(std::size_t{0}, n);
   std::array<double, max_threads> partial;
@@ -90,9 +91,23 @@ double sum(std::size_t n, F&& f) {
     partial[static_cast<std::size_t>(part)] =
         f(equal_part(n, parts, part), equal_part(n, parts, part + 1));
   });
-  double total = 0;
-  for (int part = 0; part < parts; ++part) total += partial[static_cast<std::size_t>(part)];
+  double total = partial[0];
+  for (int part = 1; part < parts; ++part) {
+    total = combine(total, partial[static_cast<std::size_t>(part)]);
+  }
   return total;
+}
+
+/// Local. The sum of f(begin, end) over such ranges.
+template <class F>
+double sum(std::size_t n, F&& f) {
+  return reduce(n, f, [](double a, double b) { return a + b; });
+}
+
+/// Local. The largest.
+template <class F>
+double max(std::size_t n, F&& f) {
+  return reduce(n, f, [](double a, double b) { return std::max(a, b); });
 }
 
 }  // namespace nodewise::parallel

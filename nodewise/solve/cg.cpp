@@ -137,7 +137,8 @@ bool ConjugateGradient<T>::accept(double rz) {
 template <class T>
 bool ConjugateGradient<T>::advance() {
   it_.A().apply(p_, q_);
-  const auto [pq, qq] = sum_all(it_.comm(), dot_local<T>(p_, q_), dot_local<T>(q_, q_));
+  const auto [pq_local, qq_local] = dot_and_square_local<T>(p_, q_);
+  const auto [pq, qq] = sum_all(it_.comm(), pq_local, qq_local);
   alpha_ = rz_ / pq;
   if (!std::isfinite(pq) || (pq > 0 && !std::isfinite(alpha_))) {
     it_.stop(Outcome::not_finite,

@@ -81,6 +81,30 @@ double dot_local(std::span<const T> a, std::span<const T> b) {
 }
 
 template <class T>
+std::array<double, 2> dot_and_square_local(std::span<const T> a, std::span<const T> b) {
+  std::array<double, 2> sums;
+  const auto u = a.data();
+  const auto v = b.data();
+  sum_in_pieces(a.size(), 1, std::span<double>(sums),
+                [=](std::size_t begin, std::size_t end, std::span<double> into) {
+                  Lanes dots{}, squares{};
+                  const auto add = [&](std::size_t lane, std::size_t i) {
+                    const double value = static_cast<double>(v[i]);
+                    dots[lane] += static_cast<double>(u[i]) * value;
+                    squares[lane] += value * value;
+                  };
+                  const std::size_t whole = end - (end - begin) % n_lanes;
+                  for (std::size_t i = begin; i < whole; i += n_lanes) {
+                    for (std::size_t k = 0; k < n_lanes; ++k) add(k, i + k);
+                  }
+                  for (std::size_t i = whole; i < end; ++i) add(i - whole, i);
+                  into[0] = total(dots);
+                  into[1] = total(squares);
+                });
+  return sums;
+}
+
+template <class T>
 double subtract(std::span<const T> b, std::span<const T> q, std::span<T> r) {
   return sum_terms(b.size(), [b = b.data(), q = q.data(), r = r.data()](std::size_t i) {
     const T value = b[i] - q[i];
@@ -146,9 +170,20 @@ std::size_t count_not_finite(std::span<const T> x) {
 
 template <class T>
 double max_abs(std::span<const T> x) {
-  double largest = 0;
-  for (const T value : x) largest = std::max(largest, std::abs(static_cast<double>(value)));
-  return largest;
+  const T* const values = x.data();
+  return parallel::max(x.size(), [=](std::size_t begin, std::size_t end) {
+    std::array<T, n_lanes> largest{};
+    const auto look = [&](std::size_t lane, T value) {
+      const T modulus = std::abs(value);
+      largest[lane] = modulus > largest[lane] ? modulus : largest[lane];
+    };
+    const std::size_t whole = end - (end - begin) % n_lanes;
+    for (std::size_t i = begin; i < whole; i += n_lanes) {
+      for (std::size_t k = 0; k < n_lanes; ++k) look(k, values[i + k]);
+    }
+    for (std::size_t i = whole; i < end; ++i) look(i - whole, values[i]);
+    return static_cast<double>(*std::max_element(largest.begin(), largest.end()));
+  });
 }
 
 template <class T>
@@ -192,6 +227,7 @@ void sum_parts(const mpi::Comm& comm, std::span<double> values) {
 
 #define NODEWISE_INSTANTIATE(T)                                                                    \
   template double dot_local(std::span<const T>, std::span<const T>);                               \
+  template std::array<double, 2> dot_and_square_local(std::span<const T>, std::span<const T>);     \
   template double subtract(std::span<const T>, std::span<const T>, std::span<T>);                  \
   template double update(double, std::span<const T>, std::span<const T>, std::span<T>,             \
                          std::span<T>);                                                            \

@@ -16,6 +16,10 @@ namespace nodewise::solve {
 template <class T>
 double dot_local(std::span<const T> a, std::span<const T> b);
 
+/// Local. The parts of a . b and of b . b of this rank, in one pass.
+template <class T>
+std::array<double, 2> dot_and_square_local(std::span<const T> a, std::span<const T> b);
+
 /// Local. r = b - q; returns this rank's part of r . r. r may be q.
 template <class T>
 double subtract(std::span<const T> b, std::span<const T> q, std::span<T> r);
@@ -41,7 +45,7 @@ void scale(double alpha, std::span<T> x);
 template <class T>
 std::size_t count_not_finite(std::span<const T> x);
 
-/// Local. The largest absolute value; 0 of nothing.
+/// Local. The largest absolute value, whereby NaN does not count; 0 of nothing.
 template <class T>
 double max_abs(std::span<const T> x);
 

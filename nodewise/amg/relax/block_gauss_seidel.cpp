@@ -47,17 +47,12 @@ void subtract_product(const Bsr<T>& A, Offset begin, Offset end, std::span<const
   }
 }
 
-/// The count-th row of a part in a direction.
-LocalIndex row_at(Direction direction, LocalIndex begin, LocalIndex end, LocalIndex count) {
-  return direction == Direction::forward ? begin + count : end - 1 - count;
-}
-
 }  // namespace
 
 template <class T>
 BlockGaussSeidel<T>::BlockGaussSeidel(const matrix::DistMatrix<T>& A, double weight, bool l1)
-    : HybridSweeps<T>(A, {A.blocks()->on().row_ptr, A.blocks()->on().cols, A.blocks()->exchange(),
-                          A.blocks()->block()}),
+    : HybridSweeps<T>(A, {A.blocks()->on().row_ptr, A.blocks()->on().cols,
+                          A.blocks()->off().row_ptr, A.blocks()->exchange(), A.blocks()->block()}),
       inverse_(inverse_diagonal_blocks<T>(
           A, weight, l1 ? truncated_half_sums(A, this->parts()) : std::vector<double>())),
       diagonal_(diagonal_places(A.blocks()->on())) {}
@@ -74,18 +69,19 @@ template <class T>
 template <int B>
 void BlockGaussSeidel<T>::sweep_from_zero(int part, const T* b, T* x, T* r) const {
   const Bsr<T>& on = A_.blocks()->on();
-  for (LocalIndex i = first_row(part); i < end_row(part); ++i) {
+  const auto relax = [&](LocalIndex i, Offset begin, Offset, auto) {
     const auto at = static_cast<std::size_t>(i) * B;
     const Offset place = diagonal_[static_cast<std::size_t>(i)];
-    const auto left = less_product<B>(b + at, on, first(i), place, x);
+    const auto left = less_product<B>(b + at, on, begin, place, x);
     std::array<T, B> solved{};
     kernels::add_block_product<B>(inverse_.data() + at * B, left.data(), solved);
     std::copy(solved.begin(), solved.end(), x + at);
-    if (r == nullptr) continue;
+    if (r == nullptr) return;
     const Offset behind = has_diagonal(on, i, place) ? place + 1 : place;
     const auto residual = less_product<B>(left.data(), on, place, behind, x);
     std::copy(residual.begin(), residual.end(), r + at);
-  }
+  };
+  this->for_each_row(part, Direction::forward, relax);
 }
 
 /// r -= the blocks that sweep_from_zero() has left out, times x.
@@ -93,14 +89,15 @@ template <class T>
 template <int B>
 void BlockGaussSeidel<T>::subtract_rest(int part, const T* x, T* r) const {
   const Bsr<T>& on = A_.blocks()->on();
-  for (LocalIndex i = first_row(part); i < end_row(part); ++i) {
+  const auto subtract = [&](LocalIndex i, Offset begin, Offset, auto is_mixed) {
     const auto at = static_cast<std::size_t>(i) * B;
     const Offset place = diagonal_[static_cast<std::size_t>(i)];
     const Offset behind = has_diagonal(on, i, place) ? place + 1 : place;
     auto left = less_product<B>(r + at, on, behind, on.end(i), x);
-    if (n_parts() > 1) left = less_product<B>(left.data(), on, on.begin(i), first(i), x);
+    if (is_mixed) left = less_product<B>(left.data(), on, on.begin(i), begin, x);
     std::copy(left.begin(), left.end(), r + at);
-  }
+  };
+  this->for_each_row(part, Direction::forward, subtract);
 }
 
 template <class T>
@@ -149,23 +146,19 @@ void BlockGaussSeidel<T>::sweep_points(int part, Direction direction,
   const Bsr<T>& off = A_.blocks()->off();
   const T* const old = vectors.old.data();
   T* const x = vectors.X.data();
-  for (LocalIndex count = 0; count < end_row(part) - first_row(part); ++count) {
-    const LocalIndex i = row_at(direction, first_row(part), end_row(part), count);
+  const auto relax = [&](LocalIndex i, Offset begin, Offset end, auto is_mixed) {
     const auto at = static_cast<std::size_t>(i) * B;
-    auto r = less_product<B>(vectors.B.data() + at, on, first(i), last(i), x);
-    if (!vectors.from_zero) {
-      if (off.begin(i) < off.end(i)) {
-        r = less_product<B>(r.data(), off, off.begin(i), off.end(i), vectors.ghosts.data());
-      }
-      if (n_parts() > 1) {
-        r = less_product<B>(r.data(), on, on.begin(i), first(i), old);
-        r = less_product<B>(r.data(), on, last(i), on.end(i), old);
-      }
+    auto r = less_product<B>(vectors.B.data() + at, on, begin, end, x);
+    if (is_mixed && !vectors.from_zero) {
+      r = less_product<B>(r.data(), off, off.begin(i), off.end(i), vectors.ghosts.data());
+      r = less_product<B>(r.data(), on, on.begin(i), begin, old);
+      r = less_product<B>(r.data(), on, end, on.end(i), old);
     }
     std::array<T, B> step{};
     kernels::add_block_product<B>(inverse_.data() + at * B, r.data(), step);
     for (std::size_t k = 0; k < B; ++k) x[at + k] += step[k];
-  }
+  };
+  this->for_each_row(part, direction, relax);
 }
 
 template <class T>
@@ -176,15 +169,14 @@ void BlockGaussSeidel<T>::sweep_points_together(int part, Direction direction,
   const Bsr<T>& off = A_.blocks()->off();
   const auto w = static_cast<std::size_t>(vectors.width);
   const std::span<T> R = this->scratch_of(part, vectors);
-  for (LocalIndex count = 0; count < end_row(part) - first_row(part); ++count) {
-    const LocalIndex i = row_at(direction, first_row(part), end_row(part), count);
+  const auto relax = [&](LocalIndex i, Offset begin, Offset end, auto is_mixed) {
     const std::size_t at = static_cast<std::size_t>(i) * B;
     std::copy_n(vectors.B.data() + at * w, B * w, R.data());
-    subtract_product<B, T>(on, first(i), last(i), vectors.X, R, w);
-    if (!vectors.from_zero) {
+    subtract_product<B, T>(on, begin, end, vectors.X, R, w);
+    if (is_mixed && !vectors.from_zero) {
       subtract_product<B, T>(off, off.begin(i), off.end(i), vectors.ghosts, R, w);
-      subtract_product<B, T>(on, on.begin(i), first(i), vectors.old, R, w);
-      subtract_product<B, T>(on, last(i), on.end(i), vectors.old, R, w);
+      subtract_product<B, T>(on, on.begin(i), begin, vectors.old, R, w);
+      subtract_product<B, T>(on, end, on.end(i), vectors.old, R, w);
     }
     for (std::size_t r = 0; r < B; ++r) {
       for (std::size_t k = 0; k < B; ++k) {
@@ -192,7 +184,8 @@ void BlockGaussSeidel<T>::sweep_points_together(int part, Direction direction,
         for (std::size_t c = 0; c < w; ++c) vectors.X[(at + r) * w + c] += m * R[k * w + c];
       }
     }
-  }
+  };
+  this->for_each_row(part, direction, relax);
 }
 
 template class BlockGaussSeidel<float>;

@@ -29,8 +29,7 @@ class BlockGaussSeidel final : public HybridSweeps<T> {
 
  private:
   using typename HybridSweeps<T>::Vectors;
-  using HybridSweeps<T>::n_parts, HybridSweeps<T>::first_row, HybridSweeps<T>::end_row;
-  using HybridSweeps<T>::first, HybridSweeps<T>::last;
+  using HybridSweeps<T>::n_parts;
 
   template <int B>
   void sweep_from_zero(int part, const T* b, T* x, T* r) const;

@@ -30,7 +30,7 @@ T row_product_without(const Csr<T>& A, Offset begin, Offset end, Offset skip, co
 
 template <class T>
 GaussSeidel<T>::GaussSeidel(const matrix::DistMatrix<T>& A, double weight, bool l1)
-    : HybridSweeps<T>(A, {A.on().row_ptr, A.on().cols, A.exchange(), 1}),
+    : HybridSweeps<T>(A, {A.on().row_ptr, A.on().cols, A.off().row_ptr, A.exchange(), 1}),
       inverse_(static_cast<std::size_t>(A.n_local())),
       lower_(static_cast<std::size_t>(A.n_local())) {
   const T w = static_cast<T>(weight);
@@ -49,7 +49,7 @@ GaussSeidel<T>::GaussSeidel(const matrix::DistMatrix<T>& A, double weight, bool 
     for (LocalIndex i = first_row(part); i < end_row(part); ++i) {
       const auto u = static_cast<std::size_t>(i);
       const T a = diagonal(i);
-      const bool is_row_shifted = a != T{} && (w != T{1} || l1_term(l1, i, a) != T{});
+      const bool is_row_shifted = a != T{} && (w != T{1} || inverse_[u] != w / a);
       shift_[u] = is_row_shifted ? T{1} / inverse_[u] - a : T{};
     }
   });
@@ -59,7 +59,7 @@ template <class T>
 auto GaussSeidel<T>::prepare_part(int part, T weight, bool l1) -> PreparedRows {
   PreparedRows prepared;
   LocalIndex place = 0;
-  for (LocalIndex i = first_row(part); i < end_row(part); ++i) {
+  const auto prepare = [&](LocalIndex i, Offset begin, Offset end, auto is_mixed) {
     const auto u = static_cast<std::size_t>(i);
     place = kernels::diagonal_place(A_.on(), i, place);
     lower_[u] = place;
@@ -67,12 +67,13 @@ auto GaussSeidel<T>::prepare_part(int part, T weight, bool l1) -> PreparedRows {
     if (a == T{}) {
       prepared.frozen.push_back(i);
       inverse_[u] = T{};
-      continue;
+      return;
     }
-    const T term = l1_term(l1, i, a);
+    const T term = is_mixed && l1 ? l1_term(outside_sum(i, begin, end), a) : T{};
     inverse_[u] = weight / (a + term);
     prepared.is_shifted = prepared.is_shifted || term != T{};
-  }
+  };
+  this->for_each_row(part, Direction::forward, prepare);
   return prepared;
 }
 
@@ -84,23 +85,22 @@ T GaussSeidel<T>::diagonal(LocalIndex i) const {
   return std::cmp_less(k, on.end(i)) && on.cols[k] == i ? on.vals[k] : T{};
 }
 
-/// What the l1 form adds to the diagonal of row i: nothing where the coupling to others' rows is
+/// What the l1 form adds to the diagonal of a row: nothing where the coupling to others' rows is
 /// small enough to converge as it is (remark 6.2).
 template <class T>
-T GaussSeidel<T>::l1_term(bool l1, LocalIndex i, T diagonal) const {
-  if (!l1) return T{};
-  const T half = outside_sum(i) / 2;
+T GaussSeidel<T>::l1_term(T outside_sum, T diagonal) {
+  const T half = outside_sum / 2;
   return half <= std::abs(diagonal) / 3 ? T{} : std::copysign(half, diagonal);
 }
 
-/// The sum of the moduli of what couples row i to rows of other threads and ranks.
+/// The sum of the moduli of what couples row i, with [begin, end) at rows of its own thread, to
+/// rows of other threads and ranks.
 template <class T>
-T GaussSeidel<T>::outside_sum(LocalIndex i) const {
+T GaussSeidel<T>::outside_sum(LocalIndex i, Offset begin, Offset end) const {
   T sum = absolute_sum(A_.off(), i);
-  if (n_parts() == 1) return sum;
   const T* const vals = A_.on().vals.data();
-  for (Offset k = A_.on().begin(i); k < first(i); ++k) sum += std::abs(vals[k]);
-  for (Offset k = last(i); k < A_.on().end(i); ++k) sum += std::abs(vals[k]);
+  for (Offset k = A_.on().begin(i); k < begin; ++k) sum += std::abs(vals[k]);
+  for (Offset k = end; k < A_.on().end(i); ++k) sum += std::abs(vals[k]);
   return sum;
 }
 
@@ -131,10 +131,9 @@ void GaussSeidel<T>::first_sweep_of(int part, std::span<const T> b, std::span<T>
   const Csr<T>& on = A_.on();
   kernels::Prefetch<T> prefetch(on, first_row(part), end_row(part));
   T previous{};
-  for (LocalIndex i = first_row(part); i < end_row(part); ++i) {
+  const auto relax = [&](LocalIndex i, Offset begin, Offset, auto) {
     const auto u = static_cast<std::size_t>(i);
     prefetch.upwards(on.end(i));
-    const Offset begin = first(i);
     Offset end = on.begin(i) + lower_[u];
     T to_previous{};
     if (end > begin && on.cols[static_cast<std::size_t>(end - 1)] == i - 1) {
@@ -143,7 +142,8 @@ void GaussSeidel<T>::first_sweep_of(int part, std::span<const T> b, std::span<T>
     const T others = row_product(on.cols.data(), on.vals.data(), begin, end, x.data());
     previous = (b[u] - others) * inverse_[u] - to_previous * previous;
     x[u] = previous;
-  }
+  };
+  this->for_each_row(part, Direction::forward, relax);
 }
 
 /// After first_sweep (D' + L) x = b, so that b - A x = (D' - D) x - U x - (other threads and
@@ -159,13 +159,14 @@ void GaussSeidel<T>::first_sweep_with_residual(std::span<const T> b, std::span<T
     const T* const vals = on.vals.data();
     parallel::run(n_parts(), [&](int part) {
       kernels::Prefetch<T> prefetch(on, first_row(part), end_row(part));
-      for (LocalIndex i = first_row(part); i < end_row(part); ++i) {
+      const auto residual = [&](LocalIndex i, Offset begin, Offset, auto is_mixed) {
         const auto u = static_cast<std::size_t>(i);
         prefetch.upwards(on.end(i));
         r[u] = -row_product(cols, vals, upper(i), on.end(i), x.data());
-        if (n_parts() > 1) r[u] -= row_product(cols, vals, on.begin(i), first(i), x.data());
+        if (is_mixed) r[u] -= row_product(cols, vals, on.begin(i), begin, x.data());
         if (!shift_.empty()) r[u] += shift_[u] * x[u];
-      }
+      };
+      this->for_each_row(part, Direction::forward, residual);
     });
     for (const LocalIndex i : frozen_) {
       const auto u = static_cast<std::size_t>(i);
@@ -177,63 +178,55 @@ void GaussSeidel<T>::first_sweep_with_residual(std::span<const T> b, std::span<T
 template <class T>
 void GaussSeidel<T>::sweep_part(int part, Direction direction, const Vectors& vectors) const {
   if (vectors.width > 1) return sweep_rows_together(part, direction, vectors);
-  if (!vectors.from_zero && (A_.n_ghosts() > 0 || n_parts() > 1)) {
-    sweep_rows<true>(part, direction, vectors);
+  if (direction == Direction::forward) {
+    sweep_rows<Direction::forward>(part, vectors);
   } else {
-    sweep_rows<false>(part, direction, vectors);
+    sweep_rows<Direction::backward>(part, vectors);
   }
 }
 
-/// Row i times what a sweep sees of others.
+/// What a sweep sees of others, for row i with [begin, end) at rows of its own thread.
 template <class T>
-T GaussSeidel<T>::product_with_others(LocalIndex i, const Vectors& vectors) const {
+T GaussSeidel<T>::product_with_others(LocalIndex i, Offset begin, Offset end,
+                                      const Vectors& vectors) const {
+  if (vectors.from_zero) return T{};
   const Csr<T>& on = A_.on();
   const Csr<T>& off = A_.off();
   const T* const old = vectors.old.data();
-  T sum = row_product(off.cols.data(), off.vals.data(), off.begin(i), off.end(i),
-                      vectors.ghosts.data());
-  if (n_parts() == 1) return sum;
-  sum += row_product(on.cols.data(), on.vals.data(), on.begin(i), first(i), old);
-  return sum + row_product(on.cols.data(), on.vals.data(), last(i), on.end(i), old);
+  const T sum = row_product(off.cols.data(), off.vals.data(), off.begin(i), off.end(i),
+                            vectors.ghosts.data());
+  return sum + row_product(on.cols.data(), on.vals.data(), on.begin(i), begin, old) +
+         row_product(on.cols.data(), on.vals.data(), end, on.end(i), old);
 }
 
 template <class T>
-template <bool has_others>
-void GaussSeidel<T>::sweep_rows(int part, Direction direction, const Vectors& vectors) const {
+template <Direction direction>
+void GaussSeidel<T>::sweep_rows(int part, const Vectors& vectors) const {
+  constexpr bool is_forward = direction == Direction::forward;
   const Csr<T>& on = A_.on();
-  const std::span<const T> b = vectors.B;
   const std::span<T> x = vectors.X;
-  const LocalIndex step = direction == Direction::forward ? 1 : -1;
-  LocalIndex i = direction == Direction::forward ? first_row(part) : end_row(part) - 1;
   kernels::Prefetch<T> prefetch(on, first_row(part), end_row(part));
   T previous{};
-  for (LocalIndex count = first_row(part); count < end_row(part); ++count, i += step) {
+  const auto relax = [&](LocalIndex i, Offset begin, Offset end, auto is_mixed) {
     const auto u = static_cast<std::size_t>(i);
-    const Offset begin = first(i);
-    const Offset end = last(i);
-    Offset neighbour = 0;
-    if (direction == Direction::forward) {
-      prefetch.upwards(on.end(i));
-      neighbour = on.begin(i) + lower_[u] - 1;
-    } else {
-      prefetch.downwards(on.begin(i));
-      neighbour = upper(i);
-    }
+    is_forward ? prefetch.upwards(on.end(i)) : prefetch.downwards(on.begin(i));
+    const Offset neighbour = is_forward ? on.begin(i) + lower_[u] - 1 : upper(i);
     // As in first_sweep_of(): what was computed just before comes last.
     const bool there = neighbour >= begin && neighbour < end &&
-                       on.cols[static_cast<std::size_t>(neighbour)] == i - step;
+                       on.cols[static_cast<std::size_t>(neighbour)] == (is_forward ? i - 1 : i + 1);
     T to_previous{};
-    T r = b[u];
+    T r = vectors.B[u];
     if (there) {
       to_previous = on.vals[static_cast<std::size_t>(neighbour)] * inverse_[u];
       r -= row_product_without(on, begin, end, neighbour, x.data());
     } else {
       r -= row_product(on.cols.data(), on.vals.data(), begin, end, x.data());
     }
-    if constexpr (has_others) r -= product_with_others(i, vectors);
+    if (is_mixed) r -= product_with_others(i, begin, end, vectors);
     previous = (x[u] + r * inverse_[u]) - to_previous * previous;
     x[u] = previous;
-  }
+  };
+  this->for_each_row(part, direction, relax);
 }
 
 /// As sweep_rows(), without its pains for the memory: with several vectors a row is long.
@@ -243,26 +236,24 @@ void GaussSeidel<T>::sweep_rows_together(int part, Direction direction,
   const Csr<T>& on = A_.on();
   const Csr<T>& off = A_.off();
   const auto w = static_cast<std::size_t>(vectors.width);
-  const LocalIndex begin_row = first_row(part);
   const std::span<T> sums = this->scratch_of(part, vectors);
-  for (LocalIndex count = begin_row; count < end_row(part); ++count) {
-    const LocalIndex i =
-        direction == Direction::forward ? count : begin_row + end_row(part) - 1 - count;
+  const auto relax = [&](LocalIndex i, Offset begin, Offset end, auto is_mixed) {
     const auto u = static_cast<std::size_t>(i);
     std::fill(sums.begin(), sums.end(), T{});
-    const auto add = [&](const Csr<T>& M, Offset begin, Offset end, const T* X) {
-      if (begin < end) kernels::spmm_add_entries(M, begin, end, X, w, sums.data());
+    const auto add = [&](const Csr<T>& M, Offset first, Offset last, const T* X) {
+      if (first < last) kernels::spmm_add_entries(M, first, last, X, w, sums.data());
     };
-    add(on, first(i), last(i), vectors.X.data());
-    if (!vectors.from_zero) {
+    add(on, begin, end, vectors.X.data());
+    if (is_mixed && !vectors.from_zero) {
       add(off, off.begin(i), off.end(i), vectors.ghosts.data());
-      add(on, on.begin(i), first(i), vectors.old.data());
-      add(on, last(i), on.end(i), vectors.old.data());
+      add(on, on.begin(i), begin, vectors.old.data());
+      add(on, end, on.end(i), vectors.old.data());
     }
     for (std::size_t c = 0; c < w; ++c) {
       vectors.X[u * w + c] += inverse_[u] * (vectors.B[u * w + c] - sums[c]);
     }
-  }
+  };
+  this->for_each_row(part, direction, relax);
 }
 
 template class GaussSeidel<float>;

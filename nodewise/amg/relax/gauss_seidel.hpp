@@ -28,7 +28,6 @@ class GaussSeidel final : public HybridSweeps<T> {
  private:
   using typename HybridSweeps<T>::Vectors;
   using HybridSweeps<T>::n_parts, HybridSweeps<T>::first_row, HybridSweeps<T>::end_row;
-  using HybridSweeps<T>::first, HybridSweeps<T>::last;
 
   /// What has become of the rows of a part.
   struct PreparedRows {
@@ -38,14 +37,14 @@ class GaussSeidel final : public HybridSweeps<T> {
 
   PreparedRows prepare_part(int part, T weight, bool l1);
   T diagonal(LocalIndex i) const;
-  T l1_term(bool l1, LocalIndex i, T diagonal) const;
-  T outside_sum(LocalIndex i) const;
+  static T l1_term(T outside_sum, T diagonal);
+  T outside_sum(LocalIndex i, Offset begin, Offset end) const;
   Offset upper(LocalIndex i) const;
   void first_sweep_of(int part, std::span<const T> b, std::span<T> x) const;
   void sweep_part(int part, Direction direction, const Vectors& vectors) const override;
-  template <bool has_others>
-  void sweep_rows(int part, Direction direction, const Vectors& vectors) const;
-  T product_with_others(LocalIndex i, const Vectors& vectors) const;
+  template <Direction direction>
+  void sweep_rows(int part, const Vectors& vectors) const;
+  T product_with_others(LocalIndex i, Offset begin, Offset end, const Vectors& vectors) const;
   void sweep_rows_together(int part, Direction direction, const Vectors& vectors) const;
 
   using Relaxation<T>::A_;

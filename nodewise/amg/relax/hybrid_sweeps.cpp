@@ -16,23 +16,39 @@ HybridSweeps<T>::HybridSweeps(const matrix::DistMatrix<T>& A, Rows rows)
   for (int part = 0; part <= parts; ++part) {
     parts_.push_back(parallel::row_part(rows.row_ptr, parts, part));
   }
-  if (parts == 1) return;
-  within_.resize(rows.row_ptr.size() - 1);
-  old_.resize(static_cast<std::size_t>(A.n_local()));
+  if (parts > 1) old_.resize(static_cast<std::size_t>(A.n_local()));
+  std::vector<std::vector<MixedRow>> mixed(static_cast<std::size_t>(parts));
   parallel::run(parts, [&](int part) {
-    for (LocalIndex i = first_row(part); i < end_row(part); ++i) {
-      within_[static_cast<std::size_t>(i)] = within_part(i, first_row(part), end_row(part));
-    }
+    mixed[static_cast<std::size_t>(part)] = mixed_rows(first_row(part), end_row(part));
   });
+  mixed_starts_ = {0};
+  for (const std::vector<MixedRow>& of_part : mixed) {
+    mixed_.insert(mixed_.end(), of_part.begin(), of_part.end());
+    mixed_starts_.push_back(mixed_.size());
+  }
+}
+
+/// Those from first_row to end_row, which are a part.
+template <class T>
+auto HybridSweeps<T>::mixed_rows(LocalIndex first_row, LocalIndex end_row) const
+    -> std::vector<MixedRow> {
+  std::vector<MixedRow> mixed;
+  for (LocalIndex i = first_row; i < end_row; ++i) {
+    const auto u = static_cast<std::size_t>(i);
+    const MixedRow row = within_part(i, first_row, end_row);
+    const bool is_whole = row.begin == 0 && row.end == rows_.row_ptr[u + 1] - rows_.row_ptr[u];
+    if (!is_whole || rows_.off_row_ptr[u] < rows_.off_row_ptr[u + 1]) mixed.push_back(row);
+  }
+  return mixed;
 }
 
 template <class T>
 auto HybridSweeps<T>::within_part(LocalIndex i, LocalIndex first_row, LocalIndex end_row) const
-    -> Within {
+    -> MixedRow {
   const auto u = static_cast<std::size_t>(i);
   const LocalIndex* const cols = rows_.cols.data() + rows_.row_ptr[u];
   const auto n = static_cast<LocalIndex>(rows_.row_ptr[u + 1] - rows_.row_ptr[u]);
-  Within within{0, n};
+  MixedRow within{i, 0, n};
   while (within.begin < n && cols[within.begin] < first_row) ++within.begin;
   while (within.end > within.begin && cols[within.end - 1] >= end_row) --within.end;
   return within;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <span>
+#include <type_traits>
 #include <vector>
 
 #include "nodewise/amg/relax/relaxation.hpp"
@@ -27,15 +28,16 @@ class HybridSweeps : public Relaxation<T> {
   void sweep_together(Sweep sweep, std::span<const T> B, std::span<T> X, int width) const final;
   bool has_direction() const final { return true; }
   std::size_t memory_bytes() const override {
-    return old_.size() * sizeof(T) + within_.size() * sizeof(Within);
+    return old_.size() * sizeof(T) + mixed_.size() * sizeof(MixedRow);
   }
 
  protected:
-  /// The on-process rows, whether single ones or points, and the exchange that brings `unknowns`
-  /// values of each of their ghosts.
+  /// The rows, whether single ones or points: their on-process parts, where the others begin, and
+  /// the exchange that brings `unknowns` values of each of their ghosts.
   struct Rows {
     std::span<const Offset> row_ptr;
     std::span<const LocalIndex> cols;
+    std::span<const Offset> off_row_ptr;
     comm::Exchange& exchange;
     int unknowns;
   };
@@ -68,32 +70,59 @@ class HybridSweeps : public Relaxation<T> {
   std::span<const LocalIndex> parts() const { return parts_; }
   LocalIndex first_row(int part) const { return parts_[static_cast<std::size_t>(part)]; }
   LocalIndex end_row(int part) const { return parts_[static_cast<std::size_t>(part) + 1]; }
-  /// Where the entries of row i at rows of its own part begin.
-  Offset first(LocalIndex i) const {
-    const auto u = static_cast<std::size_t>(i);
-    return rows_.row_ptr[u] + (within_.empty() ? 0 : within_[u].begin);
-  }
-  /// Where they end.
-  Offset last(LocalIndex i) const {
-    const auto u = static_cast<std::size_t>(i);
-    return within_.empty() ? rows_.row_ptr[u + 1] : rows_.row_ptr[u] + within_[u].end;
-  }
+  /// Calls f(i, begin, end, is_mixed) for each row i of a part in a direction, where [begin, end)
+  /// are its on-process entries at rows of this part. is_mixed is a constant of type std::true_type
+  /// where there may be entries at rows of other parts or ranks, which few rows have: the others
+  /// need not look for them.
+  template <class F>
+  void for_each_row(int part, Direction direction, F&& f) const;
 
  private:
-  /// Where a row's entries at rows of the same part begin and end, counted from its first.
-  struct Within {
-    LocalIndex begin, end;
+  /// A row with entries at rows of other parts or ranks, and where those at rows of its own part
+  /// begin and end, counted from its first.
+  struct MixedRow {
+    LocalIndex row, begin, end;
   };
 
   std::size_t scratch_size(std::size_t width) const;
-  Within within_part(LocalIndex i, LocalIndex first_row, LocalIndex end_row) const;
+  std::vector<MixedRow> mixed_rows(LocalIndex first_row, LocalIndex end_row) const;
+  MixedRow within_part(LocalIndex i, LocalIndex first_row, LocalIndex end_row) const;
   Vectors look_at_others(std::span<const T> B, std::span<T> X, int width) const;
   void run(Direction direction, const Vectors& vectors) const;
 
   Rows rows_;
   std::vector<LocalIndex> parts_;
-  std::vector<Within> within_;  // of each row; empty where there is one part
-  mutable Array<T> old_;        // x before the sweep, where there are several parts
+  std::vector<MixedRow> mixed_;            // upwards
+  std::vector<std::size_t> mixed_starts_;  // where those of each part begin, and the last end
+  mutable Array<T> old_;                   // x before the sweep, where there are several parts
 };
+
+template <class T>
+template <class F>
+void HybridSweeps<T>::for_each_row(int part, Direction direction, F&& f) const {
+  const Offset* const row_ptr = rows_.row_ptr.data();
+  const auto inner = [&](LocalIndex i) { f(i, row_ptr[i], row_ptr[i + 1], std::false_type()); };
+  const auto mixed = [&](const MixedRow& m) {
+    f(m.row, row_ptr[m.row] + m.begin, row_ptr[m.row] + m.end, std::true_type());
+  };
+  const auto p = static_cast<std::size_t>(part);
+  const auto rows =
+      std::span(mixed_).subspan(mixed_starts_[p], mixed_starts_[p + 1] - mixed_starts_[p]);
+  if (direction == Direction::forward) {
+    LocalIndex i = first_row(part);
+    for (auto m = rows.begin(); m != rows.end(); ++m, ++i) {
+      for (; i < m->row; ++i) inner(i);
+      mixed(*m);
+    }
+    for (; i < end_row(part); ++i) inner(i);
+  } else {
+    LocalIndex i = end_row(part) - 1;
+    for (auto m = rows.rbegin(); m != rows.rend(); ++m, --i) {
+      for (; i > m->row; --i) inner(i);
+      mixed(*m);
+    }
+    for (; i >= first_row(part); --i) inner(i);
+  }
+}
 
 }  // namespace nodewise::amg::relax
