@@ -102,13 +102,11 @@ Json setup_json(const Prediction& p) {
   for (std::size_t k = 0; k < p.routes.size(); ++k) {
     json[comm::to_string(p.routes[k])] = time_json(p.setup(k));
   }
-  Json unknown = Json::array();
-  for (const Exchanged e : p.unknown_of_setup()) unknown.push_back(to_string(e));
   return {{"one_route", json},
           {"best_by_formula", time_json(p.setup(p.best_for_setup(by_formula)))},
           {"best_by_simulation", time_json(p.setup(p.best_for_setup(by_simulation)))},
           {"reductions_of_no_level", p.setup_reductions},
-          {"left_out", unknown}};
+          {"left_out", p.left_out_of_setup}};
 }
 
 Json scaling_json(const PredictRecord& record) {

@@ -154,17 +154,6 @@ ExchangeTime Prediction::setup(const BestRoutes& chosen) const {
                  static_cast<double>(setup_reductions));
 }
 
-std::vector<Exchanged> Prediction::unknown_of_setup() const {
-  std::vector<Exchanged> unknown;
-  for (const Exchanged e : setup_exchanged) {
-    const bool known =
-        std::all_of(levels.begin(), levels.end() - 1,
-                    [e](const PredictedLevel& level) { return !level.of(e).empty(); });
-    if (!known) unknown.push_back(e);
-  }
-  return unknown;
-}
-
 double ScalingPoint::seconds_of_first(std::size_t measure) const {
   return work_s + seconds(first_route, measure);
 }

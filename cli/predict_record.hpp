@@ -74,7 +74,7 @@ struct PredictedLevel {
   GlobalIndex most_rows = 0;      ///< of a rank
   GlobalIndex most_nonzeros = 0;  ///< of a rank
   Visits visits;
-  /// By Exchanged, then by route. Only `product` on the last level; nothing where it is not known.
+  /// By Exchanged, then by route. Only `product` on the last level.
   std::array<std::vector<ExchangeTime>, all_exchanged.size()> times;
   /// On a last level that is solved directly: gathering the right-hand side, by CollectiveKind.
   std::vector<ExchangeTime> gathering;
@@ -109,9 +109,10 @@ struct Prediction {
   std::vector<comm::Route> routes;
   std::vector<std::string> scenarios;  ///< the first is the base
   std::vector<PredictedLevel> levels;
-  std::vector<ExchangeTime> allreduce;  ///< of one number, by CollectiveKind
-  std::int64_t setup_reductions = 0;    ///< of the setup that belong to no level
-  bool levels_are_exact = false;        ///< see VirtualRecord
+  std::vector<ExchangeTime> allreduce;         ///< of one number, by CollectiveKind
+  std::int64_t setup_reductions = 0;           ///< of the setup that belong to no level
+  bool levels_are_exact = false;               ///< see VirtualRecord
+  std::vector<std::string> left_out_of_setup;  ///< operations of its ledger that are not counted
 
   int n_ranks() const;
   double work_s() const;
@@ -119,13 +120,11 @@ struct Prediction {
   ExchangeTime cycle(std::size_t route) const;
   BestRoutes best(std::size_t measure) const;
   ExchangeTime cycle(const BestRoutes& routes) const;
-  /// The same of the setup, as far as it is known.
+  /// The same of the setup, but for what is left out.
   ExchangeTime setup(std::size_t route) const;
   BestRoutes best_for_setup(std::size_t measure) const;
   ExchangeTime setup(const BestRoutes& routes) const;
   ExchangeTime setup_of_level(std::size_t level, std::size_t route, CollectiveKind kind) const;
-  /// What the setup exchanges, on any level but the last, without that it is known.
-  std::vector<Exchanged> unknown_of_setup() const;
 };
 
 /// A point of the curve of strong scaling: a cycle, by formula and by simulation of the base.

@@ -238,12 +238,10 @@ void print_setup(Console& console, const Prediction& p) {
   totals.add("best by level, by formula", p.setup(p.best_for_setup(by_formula)));
   totals.add("best by level, simulated", p.setup(p.best_for_setup(by_simulation)));
   print_table(console, "The exchanges of the setup, in microseconds", totals.table());
-  std::vector<std::string> unknown;
-  for (const Exchanged e : p.unknown_of_setup()) unknown.emplace_back(to_string(e));
-  if (!unknown.empty()) {
+  if (!p.left_out_of_setup.empty()) {
     print_entry(console, "left out",
                 fmt::format("{} of the setup, where these options send what is not counted",
-                            fmt::join(unknown, ", ")));
+                            fmt::join(p.left_out_of_setup, ", ")));
     console.line();
   }
 }

@@ -1,8 +1,9 @@
 #include "cli/prediction.hpp"
 
 #include <algorithm>
-#include <optional>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "nodewise/amg/setup_messages.hpp"
 #include "nodewise/comm/virtual_ranks.hpp"
@@ -30,10 +31,9 @@ std::int64_t value_bytes(const amg::Hierarchy<double>& hierarchy) {
 
 /// What a setup sends is known of each level but the last; of that nobody asks. A restriction is a
 /// product of its own, or one with the interpolation transposed.
-std::optional<MessageStages> messages_of(const VirtualExchange& exchange,
-                                         const VirtualMachine& machine,
-                                         std::span<const amg::LevelSetup> setups,
-                                         std::int64_t bytes_of_value, Exchanged what) {
+MessageStages messages_of(const VirtualExchange& exchange, const VirtualMachine& machine,
+                          std::span<const amg::LevelSetup> setups, std::int64_t bytes_of_value,
+                          Exchanged what) {
   model::MessageRecorder recorder(static_cast<int>(exchange.plans.size()));
   const mpi::Topology& topology = machine.topology;
   const amg::VirtualPlans planned = {exchange.plans, topology, machine.routes[exchange.route]};
@@ -187,6 +187,13 @@ void add_reductions(std::span<const mpi::Account> books, Prediction& prediction)
   if (!last.matrix_gathering.empty() && last.setup_reductions > 0) --last.setup_reductions;
 }
 
+/// What computes a restriction of its own is the one operation of levels that LevelSetup does not
+/// know.
+std::vector<std::string> left_out_of_setup(const amg::Hierarchy<double>& hierarchy) {
+  if (hierarchy.restriction(0) == nullptr) return {};
+  return {"restriction_setup"};
+}
+
 /// Every level but the last, with its rounds in the prediction.
 std::vector<amg::LevelSetup> level_setups(const VirtualSetup& setup, Prediction& prediction) {
   std::vector<amg::LevelSetup> setups;
@@ -229,7 +236,10 @@ Prediction predict(const VirtualSetup& setup, const VirtualMachine& machine,
   for (const model::EventScenario& s : costs.scenarios()) prediction.scenarios.push_back(s.name);
   prediction.levels = levels_of(setup, direct_last, costs);
   std::vector<amg::LevelSetup> setups;
-  if (with_setup) setups = level_setups(setup, prediction);
+  if (with_setup) {
+    setups = level_setups(setup, prediction);
+    prediction.left_out_of_setup = left_out_of_setup(hierarchy);
+  }
   const auto add_times = [&](const VirtualExchange& exchange) {
     const bool has_restriction = hierarchy.restriction(exchange.level) != nullptr;
     std::vector<Exchanged> all = exchanged_in_cycle(exchange.operation, has_restriction);
@@ -238,10 +248,8 @@ Prediction predict(const VirtualSetup& setup, const VirtualMachine& machine,
       all.insert(all.end(), more.begin(), more.end());
     }
     for (const Exchanged what : all) {
-      const auto messages = messages_of(exchange, machine, setups, value_bytes(hierarchy), what);
-      if (!messages) continue;
       prediction.levels[exchange.level].times[static_cast<std::size_t>(what)].push_back(
-          costs.time(*messages));
+          costs.time(messages_of(exchange, machine, setups, value_bytes(hierarchy), what)));
     }
   };
   visit_exchanges(hierarchy, machine, add_times, observe);

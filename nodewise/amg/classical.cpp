@@ -18,10 +18,6 @@ using matrix::DistMatrix;
 /// A level that keeps more of its rows than this is not worth having.
 constexpr double max_coarsening_ratio = 0.95;
 
-bool is_aggressive(int level, const Options& options) {
-  return level < options.aggressive_levels;
-}
-
 template <class T>
 Strength measure_strength(const DistMatrix<T>& A, const Options& options) {
   const mpi::Scope scope(A.comm(), "strength");
@@ -31,31 +27,6 @@ Strength measure_strength(const DistMatrix<T>& A, const Options& options) {
   });
 }
 
-/// `blocks` are those of virtual ranks, if there are such.
-template <class T>
-coarsen::Splitting split(const DistMatrix<T>& A, std::span<const GlobalIndex> blocks,
-                         const Strength& strength, const Options& options) {
-  const auto of_blocks = [&](int passes) {
-    return mpi::collectively(A.comm(),
-                             [&] { return coarsen::ruge_stueben(A, strength, passes, blocks); });
-  };
-  switch (options.coarsening) {
-    case Coarsening::hmis:
-      return coarsen::hmis(A, strength, options.seed, blocks);
-    case Coarsening::pmis:
-      return coarsen::pmis(A, strength, options.seed);
-    case Coarsening::cljp:
-      return coarsen::cljp(A, strength, options.seed);
-    case Coarsening::falgout:
-      return coarsen::falgout(A, strength, options.seed, blocks);
-    case Coarsening::ruge_stueben:
-      return of_blocks(2);
-    case Coarsening::ruge_stueben_first_pass:
-      return of_blocks(1);
-  }
-  throw Error(ErrorCode::internal, "a coarsening without a splitting");
-}
-
 /// In two stages where the level asks for that.
 template <class T>
 coarsen::Splitting split_level(const DistMatrix<T>& A, const Knowledge<T>& knowledge,
@@ -63,18 +34,12 @@ coarsen::Splitting split_level(const DistMatrix<T>& A, const Knowledge<T>& knowl
   const mpi::Scope scope(A.comm(), "splitting");
   const coarsen::Splitter<T> once = [&](const DistMatrix<T>& B, const Strength& of_B,
                                         std::span<const GlobalIndex> blocks) {
-    return split(B, blocks, of_B, options);
+    return split(B, of_B, blocks, options);
   };
   return is_aggressive(knowledge.level, options)
              ? coarsen::aggressive(A, strength, options.aggressive_paths,
                                    std::span(knowledge.virtual_starts), once)
              : once(A, strength, knowledge.virtual_starts);
-}
-
-Interpolation formula_of(int level, const Options& options) {
-  if (is_aggressive(level, options)) return Interpolation::multipass;
-  if (options.interpolation != Interpolation::automatic) return options.interpolation;
-  return options.method == Method::air ? Interpolation::one_point : Interpolation::extended_i;
 }
 
 template <class T>
@@ -147,6 +112,40 @@ Unknowns unknowns_of(const std::vector<LocalIndex>& rows, const Unknowns& unknow
 
 }  // namespace
 
+bool is_aggressive(int level, const Options& options) {
+  return level < options.aggressive_levels;
+}
+
+Interpolation formula_of(int level, const Options& options) {
+  if (is_aggressive(level, options)) return Interpolation::multipass;
+  if (options.interpolation != Interpolation::automatic) return options.interpolation;
+  return options.method == Method::air ? Interpolation::one_point : Interpolation::extended_i;
+}
+
+template <class T>
+coarsen::Splitting split(const DistMatrix<T>& A, const Strength& strength,
+                         std::span<const GlobalIndex> blocks, const Options& options) {
+  const auto of_blocks = [&](int passes) {
+    return mpi::collectively(A.comm(),
+                             [&] { return coarsen::ruge_stueben(A, strength, passes, blocks); });
+  };
+  switch (options.coarsening) {
+    case Coarsening::hmis:
+      return coarsen::hmis(A, strength, options.seed, blocks);
+    case Coarsening::pmis:
+      return coarsen::pmis(A, strength, options.seed);
+    case Coarsening::cljp:
+      return coarsen::cljp(A, strength, options.seed);
+    case Coarsening::falgout:
+      return coarsen::falgout(A, strength, options.seed, blocks);
+    case Coarsening::ruge_stueben:
+      return of_blocks(2);
+    case Coarsening::ruge_stueben_first_pass:
+      return of_blocks(1);
+  }
+  throw Error(ErrorCode::internal, "a coarsening without a splitting");
+}
+
 template <class T>
 Transfer<T> classical_transfer(const DistMatrix<T>& A, const Knowledge<T>& knowledge,
                                const Options& options) {
@@ -163,6 +162,10 @@ Transfer<T> classical_transfer(const DistMatrix<T>& A, const Knowledge<T>& knowl
   return transfer;
 }
 
+template coarsen::Splitting split(const DistMatrix<float>&, const Strength&,
+                                  std::span<const GlobalIndex>, const Options&);
+template coarsen::Splitting split(const DistMatrix<double>&, const Strength&,
+                                  std::span<const GlobalIndex>, const Options&);
 template Transfer<float> classical_transfer(const DistMatrix<float>&, const Knowledge<float>&,
                                             const Options&);
 template Transfer<double> classical_transfer(const DistMatrix<double>&, const Knowledge<double>&,

@@ -1,6 +1,9 @@
 // Coarsening in the classical way: some of a level's points are those of the next.
 #pragma once
 
+#include <span>
+
+#include "nodewise/amg/coarsen/splitting.hpp"
 #include "nodewise/amg/options.hpp"
 #include "nodewise/amg/transfer.hpp"
 
@@ -11,5 +14,19 @@ namespace nodewise::amg {
 template <class T>
 Transfer<T> classical_transfer(const matrix::DistMatrix<T>& A, const Knowledge<T>& knowledge,
                                const Options& options);
+
+// The choices it makes by the options, for those who count its messages.
+
+/// Whether a level is coarsened in two stages.
+bool is_aggressive(int level, const Options& options);
+
+/// What a level is interpolated by; not `automatic`.
+Interpolation formula_of(int level, const Options& options);
+
+/// Collective. A splitting, or a stage of one in two. `blocks` are those of virtual ranks, if there
+/// are such.
+template <class T>
+coarsen::Splitting split(const matrix::DistMatrix<T>& A, const Strength& strength,
+                         std::span<const GlobalIndex> blocks, const Options& options);
 
 }  // namespace nodewise::amg

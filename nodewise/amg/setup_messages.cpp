@@ -4,8 +4,10 @@
 #include <utility>
 #include <vector>
 
-#include "nodewise/amg/interpolate/neighbourhood.hpp"
+#include "nodewise/amg/classical.hpp"
+#include "nodewise/amg/interpolation_messages.hpp"
 #include "nodewise/amg/spectral_radius.hpp"
+#include "nodewise/amg/splitting_messages.hpp"
 #include "nodewise/amg/unknowns.hpp"
 #include "nodewise/amg/virtual_exchanges.hpp"
 #include "nodewise/kernels/spgemm.hpp"
@@ -14,25 +16,9 @@ namespace nodewise::amg {
 
 namespace {
 
-using interpolate::Signs;
 using kernels::Csr;
 using model::MessageStages;
 using Starts = std::span<const GlobalIndex>;
-using Link = interpolate::Neighbourhood<double>::Link;
-
-/// The reductions of a splitting that finds nothing to do.
-constexpr std::int64_t idle_collectives = 2;
-
-/// How many reductions the ledger has under an operation of a level.
-std::int64_t collectives_of(std::span<const mpi::Account> books, const char* operation,
-                            std::int64_t level) {
-  for (const mpi::Account& account : books) {
-    if (account.operation == operation && account.level == level) {
-      return account.counts.collectives;
-    }
-  }
-  return 0;
-}
 
 /// As independent_set_aggregates(): two agreements, the numbers of roots and an agreement besides
 /// the sums, one for each round and one that finds no active point.
@@ -60,115 +46,6 @@ int products_of_radius(const matrix::DistMatrix<double>& A, bool symmetric, int 
     spectral_radius(A, spectrum);
   }
   return products_of_radii(symmetric, 1, reductions() - before);
-}
-
-/// What reductions tell of a splitting: one agrees on the beginning, one asks for points that are
-/// left, and so does each round before it begins and the last one after it; CLJP agrees on ghost
-/// rows twice besides.
-std::optional<int> rounds_of(Coarsening coarsening, std::int64_t collectives) {
-  switch (coarsening) {
-    case Coarsening::ruge_stueben:
-    case Coarsening::ruge_stueben_first_pass:
-      return 0;
-    case Coarsening::pmis:
-    case Coarsening::hmis:
-      return static_cast<int>(std::max<std::int64_t>(0, collectives - 3));
-    case Coarsening::cljp:
-    case Coarsening::falgout:
-      return static_cast<int>(std::max<std::int64_t>(0, collectives - 5));
-  }
-  return std::nullopt;
-}
-
-/// Where the strong entries of every row begin, were they one after another.
-std::vector<Offset> strong_offsets(const Csr<double>& A, const Strength& strength) {
-  std::vector<Offset> offsets = {0};
-  for (LocalIndex i = 0; i < A.n_rows; ++i) {
-    Offset n = 0;
-    for (Offset k = A.begin(i); k < A.end(i); ++k) n += strength.on[static_cast<std::size_t>(k)];
-    offsets.push_back(offsets.back() + n);
-  }
-  return offsets;
-}
-
-/// As Pmis::run() in coarsen/pmis.cpp.
-void pmis_exchanges(int rounds, VirtualExchanges& exchanges) {
-  exchanges.reversed(sizeof(double));  // how many depend on a point
-  exchanges.forward(sizeof(double));   // weights
-  for (int k = 0; k < rounds; ++k) {
-    exchanges.reversed(sizeof(std::int32_t));  // who is outweighed
-    exchanges.forward(sizeof(std::int8_t));    // coarse points
-    exchanges.forward(sizeof(std::int8_t));    // fine points
-  }
-}
-
-/// As Cljp::run() in coarsen/cljp.cpp.
-void cljp_exchanges(int rounds, std::span<const Offset> strong, VirtualExchanges& exchanges) {
-  exchanges.records(strong, sizeof(GlobalIndex));
-  exchanges.reversed(sizeof(double));
-  exchanges.forward(sizeof(std::int8_t));
-  exchanges.reversed(sizeof(std::int32_t));  // edges taken
-  for (int k = 0; k < rounds; ++k) {
-    exchanges.forward(sizeof(double));
-    exchanges.reversed(sizeof(std::int32_t));  // who is outweighed
-    exchanges.forward(sizeof(std::int8_t));
-    exchanges.reversed(sizeof(std::int32_t));
-  }
-}
-
-/// The entries that a formula goes through; nothing where it brings no links, or other rows.
-std::optional<Signs> signs_of_links(Interpolation formula) {
-  switch (formula) {
-    case Interpolation::automatic:
-    case Interpolation::extended_i:
-    case Interpolation::extended:
-    case Interpolation::modified_classical:
-      return Signs::opposite;
-    case Interpolation::standard:
-    case Interpolation::classical:
-      return Signs::all;
-    case Interpolation::direct:
-    case Interpolation::one_point:
-    case Interpolation::multipass:
-      break;
-  }
-  return std::nullopt;
-}
-
-double diagonal_entry(const Csr<double>& A, LocalIndex i) {
-  for (auto k = static_cast<std::size_t>(A.begin(i)); k < static_cast<std::size_t>(A.end(i)); ++k) {
-    if (A.cols[k] == i) return A.vals[k];
-  }
-  return 0;
-}
-
-/// Where the links of every point begin, which Neighbourhood::append_links() sends: strong entries
-/// of a fine point at coarse points, those that count, and entries at fine points of other ranks.
-std::vector<Offset> link_offsets(const Csr<double>& A, const Strength& strength,
-                                 std::span<const LocalIndex> coarse_rows, Starts ranks,
-                                 Signs signs) {
-  std::vector<std::uint8_t> is_coarse(static_cast<std::size_t>(A.n_rows), 0);
-  for (const LocalIndex i : coarse_rows) is_coarse[static_cast<std::size_t>(i)] = 1;
-  std::vector<Offset> offsets = {0};
-  for (std::size_t r = 0; r + 1 < ranks.size(); ++r) {
-    for (auto i = static_cast<LocalIndex>(ranks[r]); i < ranks[r + 1]; ++i) {
-      Offset n = 0;
-      const bool negative = diagonal_entry(A, i) < 0;
-      const bool is_fine = is_coarse[static_cast<std::size_t>(i)] == 0;
-      for (Offset k = A.begin(i); is_fine && k < A.end(i); ++k) {
-        const auto p = static_cast<std::size_t>(k);
-        const LocalIndex j = A.cols[p];
-        const bool counts = A.vals[p] != 0 && (signs == Signs::all || negative != (A.vals[p] < 0));
-        const bool elsewhere = j < ranks[r] || j >= ranks[r + 1];
-        const bool goes = is_coarse[static_cast<std::size_t>(j)] != 0
-                              ? counts || strength.on[p] != 0
-                              : counts && elsewhere;
-        n += goes ? 1 : 0;
-      }
-      offsets.push_back(offsets.back() + n);
-    }
-  }
-  return offsets;
 }
 
 /// The columns of the rows of P^T A P that virtual ranks make for others, ascending, one ghost of P
@@ -268,13 +145,16 @@ LevelSetup::LevelSetup(const Hierarchy<double>& hierarchy, std::size_t level,
     filtered_radius_products_ = std::exchange(radius_products_, of_A) - of_A;
     return;
   }
-  in_one_stage_ = static_cast<int>(level) >= options_.aggressive_levels;
   splitting_collectives_ = reductions("splitting");
-  if (in_one_stage_) rounds_ = rounds_of(options_.coarsening, splitting_collectives_);
   if (options_.unknowns > 1) {
     part_ = same_unknown_part(*hierarchy.matrix(level),
                               unknowns_of_rows(hierarchy, level, options_.unknowns));
   }
+  if (is_aggressive(static_cast<int>(level), options_)) {
+    aggressive_.emplace(graph(), strength(), hierarchy.virtual_starts(level), options_);
+  }
+  rounds_ = aggressive_ ? aggressive_->rounds()
+                        : splitting_rounds(options_.coarsening, splitting_collectives_);
 }
 
 std::vector<comm::Plan> LevelSetup::plans_of_part(const VirtualPlans& of_A) const {
@@ -288,50 +168,31 @@ Strength LevelSetup::strength() const {
                                 options_.strength_measure);
 }
 
-std::optional<MessageStages> LevelSetup::splitting(const VirtualPlans& of_A) const {
-  if (!rounds_) return std::nullopt;
-  if (aggregation_) return aggregation_->aggregation(of_A, *rounds_);
-  const bool is_idle = splitting_collectives_ <= idle_collectives;
+MessageStages LevelSetup::splitting(const VirtualPlans& of_A) const {
+  if (aggregation_) return aggregation_->aggregation(of_A, rounds_);
   VirtualExchanges before(of_A);
   if (part_) before.forward(sizeof(Unknowns::value_type));  // of ghosts, for the part
   MessageStages stages = before.take();
   const std::vector<comm::Plan> of_part = plans_of_part(of_A);
-  VirtualExchanges exchanges(part_ ? VirtualPlans{of_part, of_A.topology} : of_A);
-  switch (options_.coarsening) {
-    case Coarsening::ruge_stueben:
-    case Coarsening::ruge_stueben_first_pass:
-      break;
-    case Coarsening::pmis:
-    case Coarsening::hmis:
-      exchanges.forward(sizeof(std::int8_t));
-      if (!is_idle) pmis_exchanges(*rounds_, exchanges);
-      break;
-    case Coarsening::cljp:
-    case Coarsening::falgout:
-      if (!is_idle) cljp_exchanges(*rounds_, strong_offsets(graph().on(), strength()), exchanges);
-      break;
+  const VirtualPlans planned = part_ ? VirtualPlans{of_part, of_A.topology} : of_A;
+  if (aggressive_) {
+    append(stages, aggressive_->splitting(planned));
+    return stages;
   }
+  VirtualExchanges exchanges(planned);
+  splitting_exchanges(options_.coarsening, splitting_collectives_, graph().on(), strength(),
+                      exchanges);
   append(stages, exchanges.take());
   return stages;
 }
 
-std::optional<MessageStages> LevelSetup::interpolation(const VirtualPlans& of_A) const {
+MessageStages LevelSetup::interpolation(const VirtualPlans& of_A) const {
   if (aggregation_) return aggregation_->interpolation(of_A);
-  const bool by_air =
-      options_.interpolation == Interpolation::automatic && options_.method == Method::air;
-  const Interpolation formula = by_air ? Interpolation::one_point : options_.interpolation;
-  const bool looks_at_rows =
-      formula == Interpolation::direct || formula == Interpolation::one_point;
-  const std::optional<Signs> signs = signs_of_links(formula);
-  if (!in_one_stage_ || (!looks_at_rows && !signs)) return std::nullopt;
   const std::vector<comm::Plan> of_part = plans_of_part(of_A);
   VirtualExchanges exchanges(part_ ? VirtualPlans{of_part, of_A.topology} : of_A);
-  exchanges.forward(sizeof(GlobalIndex));
-  if (signs) {
-    exchanges.records(link_offsets(graph().on(), strength(), hierarchy_.coarse_rows(level_),
-                                   hierarchy_.virtual_starts(level_), *signs),
-                      sizeof(Link));
-  }
+  interpolation_exchanges(formula_of(static_cast<int>(level_), options_), graph(), strength(),
+                          hierarchy_.coarse_rows(level_), hierarchy_.virtual_starts(level_),
+                          exchanges);
   return exchanges.take();
 }
 
@@ -376,6 +237,7 @@ MessageStages LevelSetup::requests() const {
     stages = aggregation_->requests();
   } else {
     if (part_) add_requests(part_->on(), fine, fine, stages);
+    if (aggressive_) append(stages, aggressive_->requests());
     add_requests(P(), fine, coarse, stages);
   }
   if (const auto* R = hierarchy_.restriction(level_)) {

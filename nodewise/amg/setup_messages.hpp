@@ -6,6 +6,7 @@
 #include <span>
 
 #include "nodewise/amg/aggregation_messages.hpp"
+#include "nodewise/amg/aggressive_messages.hpp"
 #include "nodewise/amg/hierarchy.hpp"
 #include "nodewise/amg/options.hpp"
 #include "nodewise/amg/virtual_exchanges.hpp"
@@ -14,8 +15,8 @@
 namespace nodewise::amg {
 
 /// One level, not the last, of a hierarchy made on one rank for virtual ranks. Its messages are
-/// those that as many real ranks send for the same hierarchy, which tests/amg_virtual_test.cpp
-/// compares with their ledgers. All functions are local.
+/// those that as many real ranks send for the same hierarchy, which
+/// tests/amg_virtual_setup_test.cpp compares with their ledgers. All functions are local.
 class LevelSetup {
  public:
   /// `symmetric` says whether the finest matrix is, `books` are the ledger's of this setup, which
@@ -24,21 +25,22 @@ class LevelSetup {
   LevelSetup(const Hierarchy<double>& hierarchy, std::size_t level, const Options& options,
              bool symmetric, std::span<const mpi::Account> books);
 
-  /// How often the splitting or the aggregation looks for points that outweigh their neighbours; 0
-  /// for Ruge-Stüben. Nothing where splitting() knows nothing.
-  std::optional<int> rounds() const { return rounds_; }
+  /// How often the splitting, in both stages if it has two, or the aggregation looks for points
+  /// that outweigh their neighbours; 0 for Ruge-Stüben.
+  int rounds() const { return rounds_; }
   /// The exchanges of a splitting, over A's plans: states, weights and counts, round by round; of
   /// an aggregation with those of its strength. Where unknowns are coarsened one by one, over the
-  /// plans of A without their couplings, once the ghosts' are known. Nothing where the level is
-  /// coarsened aggressively, in stages on graphs that are not kept.
-  std::optional<model::MessageStages> splitting(const VirtualPlans& of_A) const;
+  /// plans of A without their couplings, once the ghosts' are known. Where the level is coarsened
+  /// aggressively also what leads to the graph of the second stage, and that over the graph's
+  /// plans.
+  model::MessageStages splitting(const VirtualPlans& of_A) const;
   /// The products that estimate spectral radii for the smoothing of a prolongator and for a
   /// smoother.
   model::MessageStages spectral_radius(const VirtualPlans& of_A) const;
   /// Those of the interpolation, over A's plans: which ghosts are coarse, and their links to coarse
-  /// points; of an aggregation the tentative prolongator's, and its rows. Nothing where splitting()
-  /// knows nothing, and for formulas that bring other rows.
-  std::optional<model::MessageStages> interpolation(const VirtualPlans& of_A) const;
+  /// points; by multipass the rows of each pass; of an aggregation the tentative prolongator's, and
+  /// its rows.
+  model::MessageStages interpolation(const VirtualPlans& of_A) const;
   /// The rows of P for the ghosts of A, over A's plans: the Galerkin product before it multiplies.
   model::MessageStages interpolation_rows(const VirtualPlans& of_A) const;
   /// What follows A P in the Galerkin product: partial rows on their way to their owners, over P's
@@ -62,13 +64,13 @@ class LevelSetup {
   const Hierarchy<double>& hierarchy_;
   std::size_t level_;
   Options options_;
-  bool in_one_stage_ = false;  // classical, not aggressive
   std::int64_t splitting_collectives_ = 0;
   int radius_products_ = 0;  // of the level's matrix, and of what the prolongator is smoothed by
   int filtered_radius_products_ = 0;
   std::optional<AggregationSetup> aggregation_;
   std::optional<matrix::DistMatrix<double>> part_;  // of several unknowns coarsened one by one
-  std::optional<int> rounds_;
+  std::optional<AggressiveSetup> aggressive_;
+  int rounds_ = 0;
 };
 
 }  // namespace nodewise::amg

@@ -104,12 +104,12 @@ def test_a_setup_adds_up(report):
 
 
 def test_what_a_setup_sends_without_being_counted_is_named(nodewise, tmp_path):
-    words = [*SMALL, *ON_32, "--machine", "eos", "--routes", "direct", "--aggressive-levels", 1]
-    report, out = predict(nodewise, tmp_path, *words)
-    assert report["setup"]["left_out"] == ["splitting", "interpolation"]
-    assert report["levels"][0]["splitting"] is None
-    assert report["levels"][0]["product_rows"]["direct"]["bytes"] > 0
-    assert "splitting, interpolation of the setup" in " ".join(out.split())
+    words = [*SMALL, *ON_32, "--machine", "eos", "--routes", "direct", "--method", "air"]
+    report, out = predict(nodewise, tmp_path, *words, "--aggressive-levels", 1)
+    assert report["setup"]["left_out"] == ["restriction_setup"]
+    assert report["levels"][0]["splitting"]["direct"]["bytes"] > 0
+    assert report["levels"][0]["interpolation"]["direct"]["bytes"] > 0
+    assert "restriction_setup of the setup" in " ".join(out.split())
 
 
 def test_a_cycle_in_single_precision_sends_half_the_bytes(nodewise, tmp_path):

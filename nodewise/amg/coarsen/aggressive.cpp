@@ -1,6 +1,7 @@
 #include "nodewise/amg/coarsen/aggressive.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "nodewise/amg/coarsen/coarse_numbers.hpp"
 #include "nodewise/amg/coarsen/independent_set.hpp"
@@ -104,6 +105,8 @@ Strength at_least(const DistMatrix<T>& paths, int n_paths) {
   return strength;
 }
 
+}  // namespace
+
 std::vector<LocalIndex> places_of_coarse(const Splitting& splitting) {
   std::vector<LocalIndex> places;
   for (std::size_t i = 0; i < splitting.size(); ++i) {
@@ -112,22 +115,32 @@ std::vector<LocalIndex> places_of_coarse(const Splitting& splitting) {
   return places;
 }
 
-}  // namespace
+template <class T>
+PathSteps<T> path_steps(const DistMatrix<T>& A, const Strength& strength,
+                        const Splitting& splitting, const comm::Layout& coarse_points) {
+  const CoarseNumbers numbers = coarse_numbers(A, splitting, coarse_points);
+  DistMatrix<T> first(coarse_points, A.cols(), [&] {
+    return matrix::split_rows(A.cols(), first_steps(A, strength, splitting));
+  });
+  DistMatrix<T> last(A.rows(), coarse_points, [&] {
+    return matrix::split_rows(coarse_points, last_steps(A, strength, numbers, coarse_points));
+  });
+  return {std::move(first), std::move(last)};
+}
+
+template <class T>
+LongRange<T> long_range_dependences(const PathSteps<T>& steps, int n_paths) {
+  LongRange<T> result{matrix::multiply(steps.first, steps.last), {}};
+  mpi::collectively(result.paths.comm(),
+                    [&] { result.strength = at_least(result.paths, n_paths); });
+  return result;
+}
 
 template <class T>
 LongRange<T> long_range_dependences(const DistMatrix<T>& A, const Strength& strength,
                                     const Splitting& splitting, const comm::Layout& coarse_points,
                                     int n_paths) {
-  const CoarseNumbers numbers = coarse_numbers(A, splitting, coarse_points);
-  const DistMatrix<T> first(coarse_points, A.cols(), [&] {
-    return matrix::split_rows(A.cols(), first_steps(A, strength, splitting));
-  });
-  const DistMatrix<T> last(A.rows(), coarse_points, [&] {
-    return matrix::split_rows(coarse_points, last_steps(A, strength, numbers, coarse_points));
-  });
-  LongRange<T> result{matrix::multiply(first, last), {}};
-  mpi::collectively(A.comm(), [&] { result.strength = at_least(result.paths, n_paths); });
-  return result;
+  return long_range_dependences(path_steps(A, strength, splitting, coarse_points), n_paths);
 }
 
 template <class T>
@@ -150,6 +163,12 @@ Splitting aggressive(const DistMatrix<T>& A, const Strength& strength, int n_pat
   return splitting;
 }
 
+template PathSteps<float> path_steps(const DistMatrix<float>&, const Strength&, const Splitting&,
+                                     const comm::Layout&);
+template PathSteps<double> path_steps(const DistMatrix<double>&, const Strength&, const Splitting&,
+                                      const comm::Layout&);
+template LongRange<float> long_range_dependences(const PathSteps<float>&, int);
+template LongRange<double> long_range_dependences(const PathSteps<double>&, int);
 template LongRange<float> long_range_dependences(const DistMatrix<float>&, const Strength&,
                                                  const Splitting&, const comm::Layout&, int);
 template LongRange<double> long_range_dependences(const DistMatrix<double>&, const Strength&,

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <vector>
 
 #include "nodewise/amg/coarsen/splitting.hpp"
 
@@ -15,14 +16,35 @@ struct LongRange {
   Strength strength;
 };
 
+/// What the paths of at most two strong dependences are made of: entries of the value one.
+template <class T>
+struct PathSteps {
+  matrix::DistMatrix<T> first;  ///< a row for each coarse point: itself and what it depends on
+  matrix::DistMatrix<T> last;   ///< a row for each point: the coarse points it depends on
+};
+
+/// Collective. The steps between the coarse points of a splitting, numbered by `coarse_points`. One
+/// exchange of vectors, and what two matrices cost.
+template <class T>
+PathSteps<T> path_steps(const matrix::DistMatrix<T>& A, const Strength& strength,
+                        const Splitting& splitting, const comm::Layout& coarse_points);
+
 /// Collective. Entry (i, j) of `paths` is the number of paths of one or two strong dependences from
 /// the coarse point i to the coarse point j; it is strong where it is at least `n_paths`: Stüben,
 /// "Algebraic multigrid (AMG): an introduction with applications", 1999, section 7.1 (A1: one path,
-/// A2: two). One exchange of vectors, one of rows, and what the three matrices cost that it makes.
+/// A2: two). The product of the steps: one exchange of rows over those of the first, and what the
+/// new matrix costs.
+template <class T>
+LongRange<T> long_range_dependences(const PathSteps<T>& steps, int n_paths);
+
+/// Collective. The same with the steps, what they cost included.
 template <class T>
 LongRange<T> long_range_dependences(const matrix::DistMatrix<T>& A, const Strength& strength,
                                     const Splitting& splitting, const comm::Layout& coarse_points,
                                     int n_paths);
+
+/// Local. The coarse points, ascending.
+std::vector<LocalIndex> places_of_coarse(const Splitting& splitting);
 
 /// How a stage splits: a matrix, its strength, and the virtual ranks' blocks, if there are such.
 template <class T>

@@ -2,6 +2,7 @@
 
 #include "nodewise/amg/interpolate/by_rows.hpp"
 #include "nodewise/amg/interpolate/direct_weights.hpp"
+#include "nodewise/matrix/row_runs.hpp"
 
 namespace nodewise::amg::interpolate {
 
@@ -9,15 +10,9 @@ using coarsen::Splitting;
 using comm::Layout;
 using comm::Records;
 using matrix::DistMatrix;
+using matrix::RowEntry;
 
 namespace {
-
-/// An entry of a row that travels; the column is global.
-template <class T>
-struct Weight {
-  GlobalIndex col;
-  T value;
-};
 
 /// The rows of points that are done, one behind the other in the order they were done in.
 template <class T>
@@ -92,7 +87,7 @@ class Multipass {
       for (std::size_t g = 0; g < received.size(); ++g) {
         if (received.length(g) == 0) continue;
         const std::size_t first = rows_.cols.size();
-        for (const Weight<T>& weight : received[g]) {
+        for (const RowEntry<T>& weight : received[g]) {
           rows_.cols.push_back(columns_->number(weight.col));
           rows_.vals.push_back(weight.value);
         }
@@ -101,8 +96,8 @@ class Multipass {
     });
   }
 
-  Records<Weight<T>> outgoing_rows() {
-    Records<Weight<T>> records;
+  Records<RowEntry<T>> outgoing_rows() {
+    Records<RowEntry<T>> records;
     records.offsets.assign(static_cast<std::size_t>(A_.n_local()) + 1, 0);
     for (const LocalIndex i : A_.exchange().plan().exported_entries()) {
       const auto u = static_cast<std::size_t>(i);

@@ -1,0 +1,299 @@
+// The setup of a hierarchy on virtual ranks: what it is said to send is what real ranks send.
+#include <gtest/gtest.h>
+
+#include "nodewise/amg/setup_messages.hpp"
+#include "nodewise/comm/virtual_ranks.hpp"
+#include "nodewise/matrix/virtual_ranks.hpp"
+#include "nodewise/mpi/ledger.hpp"
+
+#include "amg_virtual_support.hpp"
+
+namespace nodewise::amg {
+namespace {
+
+using comm::Route;
+using comm::Traffic;
+using io::Problem;
+using matrix::DistMatrix;
+using matrix::Layout;
+using test::all_routes;
+using test::DenseMatrix;
+using test::expect_equal;
+using test::options_for;
+using test::Starts;
+using test::starts_of;
+using test::test_comm;
+
+/// What the ledger of a rank has under an operation.
+mpi::Counts counts_of(const mpi::Comm& comm, const std::string& operation, std::size_t level) {
+  for (const mpi::Account& account : comm.ledger().accounts()) {
+    if (account.operation == operation && std::cmp_equal(account.level, level)) {
+      return account.counts;
+    }
+  }
+  return {};
+}
+
+/// Expects that a rank of `comm` has sent in some operations together what is predicted of them.
+void expect_in_ledger(const mpi::Comm& comm, const std::vector<std::string>& operations,
+                      std::size_t level, const model::MessageStages& predicted) {
+  SCOPED_TRACE(operations.front());
+  Traffic sum;  // its entries are bytes
+  for (const auto& stage : predicted) {
+    for (const model::SentMessage& m : stage.at(static_cast<std::size_t>(comm.rank()))) {
+      sum.add(comm.topology(), comm.rank(), m.to, m.bytes);
+    }
+  }
+  mpi::Counts sent;
+  for (const std::string& operation : operations) {
+    const mpi::Counts counts = counts_of(comm, operation, level);
+    sent.messages_on_node += counts.messages_on_node;
+    sent.messages_off_node += counts.messages_off_node;
+    sent.bytes_on_node += counts.bytes_on_node;
+    sent.bytes_off_node += counts.bytes_off_node;
+  }
+  expect_equal(sum, {.messages_on_node = sent.messages_on_node,
+                     .messages_off_node = sent.messages_off_node,
+                     .entries_on_node = sent.bytes_on_node,
+                     .entries_off_node = sent.bytes_off_node});
+}
+
+/// Expects of every operation of a setup that was made over a route that `comm` has in its ledger
+/// what the virtual ranks of `alone` send.
+void expect_setup_counted(const Hierarchy<double>& alone, const Options& options,
+                          const mpi::Comm& comm, const std::vector<mpi::Account>& books_of_one,
+                          Route route) {
+  const mpi::Topology& topology = comm.topology();
+  for (std::size_t l = 0; l + 1 < alone.levels().size(); ++l) {
+    SCOPED_TRACE(testing::Message() << "level " << l);
+    for (const mpi::Account& account : books_of_one) {
+      if (account.operation != "splitting" || !std::cmp_equal(account.level, l)) continue;
+      EXPECT_EQ(account.counts.collectives, counts_of(comm, "splitting", l).collectives);
+    }
+    const bool symmetric = alone.restriction(l) == nullptr;  // here
+    const LevelSetup setup(alone, l, options, symmetric, books_of_one);
+    const auto plans_of = [&](const kernels::Csr<double>& M, std::span<const GlobalIndex> rows,
+                              std::span<const GlobalIndex> cols) {
+      return comm::virtual_plans(
+          comm::virtual_patterns(cols, matrix::virtual_ghosts(M, rows, cols)), topology, route);
+    };
+    const auto fine = alone.virtual_starts(l);
+    const auto coarse = alone.virtual_starts(l + 1);
+    const auto of_A = plans_of(alone.matrix(l)->on(), fine, fine);
+    const auto of_P = plans_of(alone.interpolation(l)->on(), fine, coarse);
+    std::vector<std::string> splitting = {"splitting", "strength", "aggregation"};
+    if (symmetric) splitting.push_back("level_setup");  // which unknowns ghosts are of
+    expect_in_ledger(comm, splitting, l, setup.splitting({of_A, topology, route}));
+    expect_in_ledger(comm, {"spectral_radius"}, l, setup.spectral_radius({of_A, topology}));
+    expect_in_ledger(comm, {"interpolation"}, l, setup.interpolation({of_A, topology, route}));
+    auto rows = setup.interpolation_rows({of_A, topology});
+    if (const DistMatrix<double>* R = alone.restriction(l)) {
+      const auto of_R = plans_of(R->on(), coarse, fine);
+      const auto more = setup.product_rows({of_R, topology});
+      rows.insert(rows.end(), more.begin(), more.end());
+      expect_in_ledger(comm, {"level_setup"}, l, rows);
+      continue;
+    }
+    expect_in_ledger(comm, {"AP"}, l, rows);
+    expect_in_ledger(comm, {"PtAP"}, l, setup.product_rows({of_P, topology}));
+    expect_in_ledger(comm, {"new_matrix"}, l, setup.requests());
+  }
+}
+
+/// Nodes of so many ranks each, the last with what is left. Messages go the way the predictions
+/// take.
+std::shared_ptr<const mpi::Comm> comm_with_nodes_of(int ranks) {
+  std::vector<int> nodes;
+  for (int r = 0; r < test_comm()->size(); ++r) nodes.push_back(r / ranks);
+  return mpi::Comm::create(
+      MPI_COMM_WORLD, nodes,
+      {.sparse_exchange = mpi::SparseExchange::nonblocking, .allreduce = mpi::Collective::mpi});
+}
+
+/// Expects of the setup for a model problem what virtual ranks are said to send, over some routes.
+void expect_setup_counted(const io::GalleryOptions& gallery, Options options,
+                          const std::shared_ptr<const mpi::Comm>& comm,
+                          std::span<const Route> routes) {
+  const auto self = test::self_comm();
+  const auto serial =
+      std::make_shared<const DistMatrix<double>>(io::generate<double>(self, gallery));
+  const Starts starts = comm::uniform_starts(serial->rows().n_global(), comm->size());
+  self->ledger().clear();
+  const Hierarchy<double> alone(serial, options, {starts, {}}, {});
+  const std::vector<mpi::Account> books = self->ledger().accounts();
+  ASSERT_GT(alone.levels().size(), 1u);
+  ASSERT_GT(alone.levels().size(), static_cast<std::size_t>(options.aggressive_levels));
+  const auto A = io::generate<double>(comm, gallery);
+  for (const Route route : routes) {
+    SCOPED_TRACE(comm::to_string(route));
+    options.route = route;
+    const auto routed = std::make_shared<const DistMatrix<double>>(A.with_route(route));
+    comm->ledger().clear();
+    const Hierarchy<double> real(routed, options);
+    ASSERT_EQ(real.levels().size(), alone.levels().size());
+    expect_setup_counted(alone, options, *comm, books, route);
+  }
+}
+
+TEST(VirtualSetup, SendsWhatTheLedgersOfManyRanksHave) {
+  struct Case {
+    Problem problem;
+    int n;
+    Coarsening coarsening;
+    Interpolation interpolation;
+  };
+  const auto comm = comm_with_nodes_of(3);
+  const Route routes[] = {Route::direct, Route::three_step};
+  for (const Case& c :
+       {Case{Problem::laplace27, 6, Coarsening::hmis, Interpolation::extended_i},
+        Case{Problem::rotated_fe, 11, Coarsening::pmis, Interpolation::classical},
+        Case{Problem::laplace5, 11, Coarsening::falgout, Interpolation::direct},
+        Case{Problem::laplace5, 9, Coarsening::cljp, Interpolation::standard},
+        Case{Problem::laplace5, 9, Coarsening::hmis, Interpolation::multipass},
+        Case{Problem::laplace5, 9, Coarsening::ruge_stueben, Interpolation::modified_classical}}) {
+    SCOPED_TRACE(testing::Message() << "coarsening " << static_cast<int>(c.coarsening));
+    Options options = options_for(Route::direct, c.coarsening);
+    options.interpolation = c.interpolation;
+    options.max_interpolation_entries = 0;
+    if (c.coarsening == Coarsening::pmis) {  // once with an estimate of every level's radius
+      options.smoother = SmootherKind::chebyshev;
+      options.max_coarse_rows = 24;
+    }
+    expect_setup_counted({.problem = c.problem, .n = c.n}, options, comm, routes);
+  }
+}
+
+TEST(VirtualSetup, OfAggressiveLevelsSendsWhatTheLedgersOfManyRanksHave) {
+  struct Case {
+    Problem problem;
+    int n;
+    Coarsening coarsening;
+    int levels;
+    int paths;
+  };
+  const auto comm = comm_with_nodes_of(2);
+  for (const Case& c : {Case{Problem::laplace5, 13, Coarsening::pmis, 1, 1},
+                        Case{Problem::laplace5, 19, Coarsening::pmis, 2, 1},
+                        Case{Problem::laplace27, 6, Coarsening::hmis, 1, 2},
+                        Case{Problem::laplace5, 19, Coarsening::hmis, 2, 1},
+                        Case{Problem::rotated_fe, 11, Coarsening::cljp, 1, 1},
+                        Case{Problem::laplace5, 19, Coarsening::cljp, 2, 2}}) {
+    SCOPED_TRACE(testing::Message() << "coarsening " << static_cast<int>(c.coarsening) << ", "
+                                    << c.levels << " levels");
+    Options options = options_for(Route::direct, c.coarsening);
+    options.aggressive_levels = c.levels;
+    options.aggressive_paths = c.paths;
+    options.interpolation = Interpolation::extended_i;
+    options.max_interpolation_entries = 0;
+    if (c.paths == 2) options.interpolation_truncation = 0.23;  // rows travel before that
+    const std::span<const Route> routes = all_routes;
+    expect_setup_counted({.problem = c.problem, .n = c.n}, options, comm,
+                         c.levels == 2 ? routes : routes.last(2));
+  }
+}
+
+/// A coupled with itself by a small full block: several unknowns at each point.
+DenseMatrix with_unknowns(const DenseMatrix& A, int unknowns) {
+  DenseMatrix system(A.rows() * unknowns, A.cols() * unknowns);
+  for (GlobalIndex i = 0; i < system.rows(); ++i) {
+    for (GlobalIndex j = 0; j < system.cols(); ++j) {
+      const double coupling = i % unknowns == j % unknowns ? 1 : 0.25;
+      system(i, j) = coupling * A(i / unknowns, j / unknowns);
+    }
+  }
+  return system;
+}
+
+Layout layout_of_points(const std::shared_ptr<const mpi::Comm>& comm, GlobalIndex points,
+                        int unknowns) {
+  Starts starts = comm::uniform_starts(points, comm->size());
+  for (GlobalIndex& start : starts) start *= unknowns;
+  return {comm, std::move(starts)};
+}
+
+/// The constants and one vector more.
+NearNullSpace<double> one_vector_more(const Layout& rows, int unknowns) {
+  const NearNullSpace<double> constants = constant_vectors<double>(rows, unknowns);
+  NearNullSpace<double> more{unknowns + 1, {}};
+  for (std::size_t i = 0; i < static_cast<std::size_t>(rows.n_local()); ++i) {
+    const auto row = constants.row(i);
+    more.values.insert(more.values.end(), row.begin(), row.end());
+    more.values.push_back(hash_uniform(static_cast<std::uint64_t>(rows.begin()) + i, 1));
+  }
+  return more;
+}
+
+struct AggregationCase {
+  Problem problem;
+  int n;
+  int unknowns;
+  int sweeps;
+  bool filter;
+  int candidate_sweeps;
+};
+
+Options options_of(const AggregationCase& c) {
+  Options options = options_for(Route::direct, Coarsening::hmis);
+  options.method = Method::aggregation;
+  options.max_coarse_rows = 24;  // with less, round-off decides when an estimate of a radius ends
+  options.unknowns = c.unknowns;
+  options.aggregation_distance = c.sweeps;
+  options.prolongation_sweeps = c.sweeps;
+  options.filter_prolongation = c.filter;
+  options.candidate_sweeps = c.candidate_sweeps;
+  return options;
+}
+
+/// Expects of the setup for a matrix with several rows a point, over all routes, what virtual ranks
+/// are said to send.
+void expect_setup_counted(const DenseMatrix& values, Options options) {
+  const auto self = test::self_comm();
+  const auto comm = comm_with_nodes_of(3);
+  const Layout layout = layout_of_points(comm, values.rows() / options.unknowns, options.unknowns);
+  const Layout whole = Layout::uniform(self, values.rows());
+  const auto knowledge = [&](const Layout& rows) {
+    Knowledge<double> known;
+    if (options.method == Method::aggregation && options.unknowns > 1) {
+      known.near_null_space = one_vector_more(rows, options.unknowns);
+    }
+    return known;
+  };
+  Knowledge<double> of_virtual_ranks = knowledge(whole);
+  of_virtual_ranks.virtual_starts = starts_of(layout);
+  const auto serial = std::make_shared<const DistMatrix<double>>(test::distribute(values, whole));
+  self->ledger().clear();
+  const Hierarchy<double> alone(serial, options, std::move(of_virtual_ranks));
+  const std::vector<mpi::Account> books = self->ledger().accounts();
+  ASSERT_GT(alone.levels().size(), 1u);
+  const DistMatrix<double> A = test::distribute(values, layout);
+  for (const Route route : all_routes) {
+    SCOPED_TRACE(comm::to_string(route));
+    options.route = route;
+    const auto routed = std::make_shared<const DistMatrix<double>>(A.with_route(route));
+    comm->ledger().clear();
+    const Hierarchy<double> real(routed, options, knowledge(layout));
+    ASSERT_EQ(real.levels().size(), alone.levels().size());
+    expect_setup_counted(alone, options, *comm, books, route);
+  }
+}
+
+TEST(VirtualSetup, OfAggregationSendsWhatTheLedgersOfManyRanksHave) {
+  for (const AggregationCase& c : {AggregationCase{Problem::laplace5, 14, 1, 2, false, 0},
+                                   AggregationCase{Problem::rotated_fe, 7, 2, 1, true, 2}}) {
+    SCOPED_TRACE(testing::Message() << "unknowns " << c.unknowns);
+    expect_setup_counted(with_unknowns(test::model(c.problem, c.n), c.unknowns), options_of(c));
+  }
+}
+
+TEST(VirtualSetup, OfSystemsSendsWhatTheLedgersOfManyRanksHave) {
+  Options options = options_for(Route::direct, Coarsening::pmis);
+  options.unknowns = 2;
+  options.max_interpolation_entries = 0;
+  options.max_coarse_rows = 12;
+  expect_setup_counted(with_unknowns(test::model(Problem::laplace5, 7), 2), options);
+  options.aggressive_levels = 1;
+  expect_setup_counted(with_unknowns(test::model(Problem::laplace5, 9), 2), options);
+}
+
+}  // namespace
+}  // namespace nodewise::amg
