@@ -1,6 +1,7 @@
 // Sorting and transposing local matrices, against plain dense references.
 #include <algorithm>
 #include <type_traits>
+#include <utility>
 
 #include <gtest/gtest.h>
 
@@ -94,6 +95,22 @@ TYPED_TEST(CsrOps, EmptyMatrices) {
       EXPECT_EQ(B.nnz(), 0);
     }
   }
+}
+
+TYPED_TEST(CsrOps, EmptyMatricesShareRowPointersUntilTheyAreWrittenTo) {
+  const Csr<TypeParam> A(5, 2);
+  Csr<TypeParam> B(4, 3);
+  const Csr<TypeParam> C = B;
+  EXPECT_EQ(std::as_const(B).row_ptr.data(), A.row_ptr.data());
+  EXPECT_EQ(B.row_ptr.size(), 5U);
+  EXPECT_EQ(B.nnz(), 0);
+  B.row_ptr[4] = 7;
+  B.row_ptr.push_back(8);
+  EXPECT_EQ(B.row_ptr, (SharedArray<Offset>{0, 0, 0, 0, 7, 8}));
+  EXPECT_EQ(A.row_ptr, (SharedArray<Offset>{0, 0, 0, 0, 0, 0}));
+  EXPECT_EQ(C.row_ptr, (SharedArray<Offset>{0, 0, 0, 0, 0}));
+  const Csr<TypeParam> longer(9, 1);
+  EXPECT_EQ(longer.row_ptr, SharedArray<Offset>(10, 0));
 }
 
 TYPED_TEST(CsrOps, TransposeOfRandomMatrices) {

@@ -6,6 +6,7 @@
 #include <initializer_list>
 #include <iterator>
 #include <memory>
+#include <mutex>
 #include <utility>
 
 #include "nodewise/base/array.hpp"
@@ -30,6 +31,10 @@ class SharedArray {
       : array_(std::make_shared<Array<T>>(std::move(values))) {
     look();
   }
+  /// n zeros, or the beginning of a longer array of zeros that is in use already: they cost nothing
+  /// where they are many and stay as they are, such as the row pointers of matrices without
+  /// entries.
+  static SharedArray zeros(std::size_t n);
   SharedArray(const SharedArray&) = default;
   SharedArray& operator=(const SharedArray&) = default;
   SharedArray(SharedArray&& other) noexcept
@@ -100,8 +105,8 @@ class SharedArray {
 
  private:
   Array<T>& own() {
-    if (array_.use_count() != 1) {
-      array_ = array_ ? std::make_shared<Array<T>>(*array_) : std::make_shared<Array<T>>();
+    if (array_.use_count() != 1 || size_ != array_->size()) {
+      array_ = std::make_shared<Array<T>>(data_, data_ + size_);
       look();
     }
     return *array_;
@@ -115,5 +120,22 @@ class SharedArray {
   T* data_ = nullptr;  // array_'s, kept to be read without a detour
   std::size_t size_ = 0;
 };
+
+/// Who has zeros never has all of them, by which own() knows that they are not to be written to.
+template <class T>
+SharedArray<T> SharedArray<T>::zeros(std::size_t n) {
+  static std::mutex mutex;
+  static std::weak_ptr<Array<T>> longest;
+  const std::lock_guard<std::mutex> lock(mutex);
+  SharedArray result;
+  result.array_ = longest.lock();
+  if (!result.array_ || result.array_->size() <= n) {
+    result.array_ = std::make_shared<Array<T>>(n + 1, T{});
+    longest = result.array_;
+  }
+  result.data_ = result.array_->data();
+  result.size_ = n;
+  return result;
+}
 
 }  // namespace nodewise

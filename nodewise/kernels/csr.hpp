@@ -22,7 +22,9 @@ struct Csr {
   Csr() = default;
   /// An empty matrix of the given shape.
   Csr(LocalIndex rows, LocalIndex columns)
-      : n_rows(rows), n_cols(columns), row_ptr(static_cast<std::size_t>(rows) + 1, 0) {}
+      : n_rows(rows),
+        n_cols(columns),
+        row_ptr(SharedArray<Offset>::zeros(static_cast<std::size_t>(rows) + 1)) {}
 
   Offset nnz() const { return row_ptr.back(); }
   Offset begin(LocalIndex i) const { return row_ptr[static_cast<std::size_t>(i)]; }

@@ -80,6 +80,7 @@ bool all_rows_ascend(const Csr<T>& A) {
 
 template <class T>
 Offset sort_and_combine_rows(Csr<T>& A) {
+  if (A.nnz() == 0) return 0;
   if (all_rows_ascend(A)) return 0;
   InPlaceSorter<T> sorter;
   Offset out = 0;

@@ -150,7 +150,7 @@ void DistMatrix<T>::take(SplitRows<T> split) {
       std::cmp_not_equal(off.n_cols, blocks->split.ghosts.size())) {
     throw Error(ErrorCode::dimension_mismatch, "matrix: the rows given do not fit the layout");
   }
-  for (LocalIndex i = 0; i < off.n_rows; ++i) {
+  for (LocalIndex i = 0; i < off.n_rows && off.nnz() > 0; ++i) {
     if (off.end(i) > off.begin(i)) blocks->boundary_rows.push_back(i);
   }
   blocks_ = std::move(blocks);
@@ -272,9 +272,12 @@ DistMatrix<T> DistMatrix<T>::with_blocks_of(const DistMatrix& other) const {
 template <class T>
 std::size_t DistMatrix<T>::memory_bytes() const {
   const std::size_t per_entry = sizeof(T) + sizeof(LocalIndex);
-  return static_cast<std::size_t>(nnz_local()) * per_entry +
-         (on().row_ptr.size() + off().row_ptr.size()) * sizeof(Offset) +
-         ghosts().size() * sizeof(GlobalIndex) + boundary_rows().size() * sizeof(LocalIndex) +
+  const auto row_ptr_bytes = [](const Csr<T>& part) {  // those of no entries are shared
+    return part.nnz() > 0 ? part.row_ptr.size() * sizeof(Offset) : 0;
+  };
+  return static_cast<std::size_t>(nnz_local()) * per_entry + row_ptr_bytes(on()) +
+         row_ptr_bytes(off()) + ghosts().size() * sizeof(GlobalIndex) +
+         boundary_rows().size() * sizeof(LocalIndex) +
          (block_matrix_ ? block_matrix_->memory_bytes() : 0);
 }
 
