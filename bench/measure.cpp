@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "nodewise/base/large_memory.hpp"
+
 namespace nodewise::bench {
 
 Spread spread(std::vector<double> samples) {
@@ -27,6 +29,7 @@ std::string to_text(const Spread& s, int digits) {
 }
 
 bool reset_peak_memory() {
+  release_unused_memory();
   malloc_trim(0);
   std::ofstream file("/proc/self/clear_refs");
   file << "5" << std::flush;  // 5: the peak resident size becomes the present one; see proc(5)
