@@ -24,8 +24,8 @@ struct RowWord {
   std::uint64_t bits;
 };
 
-/// An entry of such a row: its column counts from the first of the layout, not as this rank numbers
-/// it, since ranks number ghosts differently.
+/// An entry of a row that travels: its column is not as this rank numbers it, since ranks number
+/// ghosts differently, but global, in a row of runs counted from the first of the layout.
 template <class T>
 struct RowEntry {
   GlobalIndex col;
