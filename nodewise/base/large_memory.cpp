@@ -7,15 +7,17 @@
 #include <mutex>
 #include <new>
 #include <sys/mman.h>
+#include <unistd.h>
 
 namespace nodewise {
 
 namespace {
 
 constexpr std::size_t large_page = std::size_t{2} << 20;
-constexpr std::size_t small_page = std::size_t{4} << 10;
 
-constexpr std::size_t whole_pages(std::size_t bytes) {
+/// What can be unmapped: a multiple of the pages that this system has.
+std::size_t whole_pages(std::size_t bytes) {
+  static const auto small_page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
   return (bytes + small_page - 1) / small_page * small_page;
 }
 

@@ -49,6 +49,7 @@ auto HybridSweeps<T>::within_part(LocalIndex i, LocalIndex first_row, LocalIndex
   const LocalIndex* const cols = rows_.cols.data() + rows_.row_ptr[u];
   const auto n = static_cast<LocalIndex>(rows_.row_ptr[u + 1] - rows_.row_ptr[u]);
   MixedRow within{i, 0, n};
+  if (n_parts() == 1) return within;
   while (within.begin < n && cols[within.begin] < first_row) ++within.begin;
   while (within.end > within.begin && cols[within.end - 1] >= end_row) --within.end;
   return within;
