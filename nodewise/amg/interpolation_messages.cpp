@@ -7,6 +7,7 @@
 #include "nodewise/amg/coarsen/splitting.hpp"
 #include "nodewise/amg/interpolate/interpolate.hpp"
 #include "nodewise/amg/interpolate/neighbourhood.hpp"
+#include "nodewise/matrix/operations.hpp"
 #include "nodewise/matrix/row_runs.hpp"
 
 namespace nodewise::amg {
@@ -43,24 +44,19 @@ coarsen::Splitting splitting_of(LocalIndex n_rows, std::span<const LocalIndex> c
   return states;
 }
 
-double diagonal_entry(const Csr<double>& A, LocalIndex i) {
-  for (auto k = static_cast<std::size_t>(A.begin(i)); k < static_cast<std::size_t>(A.end(i)); ++k) {
-    if (A.cols[k] == i) return A.vals[k];
-  }
-  return 0;
-}
-
 /// Where the links of every point begin, which Neighbourhood::append_links() sends: strong entries
 /// of a fine point at coarse points, those that count, and entries at fine points of other ranks.
-std::vector<Offset> link_offsets(const Csr<double>& A, const Strength& strength,
+std::vector<Offset> link_offsets(const matrix::DistMatrix<double>& matrix, const Strength& strength,
                                  std::span<const LocalIndex> coarse_rows, Starts ranks,
                                  Signs signs) {
+  const Csr<double>& A = matrix.on();
+  const std::vector<double> diagonal = matrix::diagonal(matrix);
   const coarsen::Splitting states = splitting_of(A.n_rows, coarse_rows);
   std::vector<Offset> offsets = {0};
   for (std::size_t r = 0; r + 1 < ranks.size(); ++r) {
     for (auto i = static_cast<LocalIndex>(ranks[r]); i < ranks[r + 1]; ++i) {
       Offset n = 0;
-      const bool negative = diagonal_entry(A, i) < 0;
+      const bool negative = diagonal[static_cast<std::size_t>(i)] < 0;
       const bool is_fine = states[static_cast<std::size_t>(i)] != coarsen::coarse;
       for (Offset k = A.begin(i); is_fine && k < A.end(i); ++k) {
         const auto p = static_cast<std::size_t>(k);
@@ -137,7 +133,7 @@ void interpolation_exchanges(Interpolation formula, const matrix::DistMatrix<dou
   if (formula == Interpolation::multipass) {
     multipass_exchanges(A, strength, coarse_rows, exchanges);
   } else if (const std::optional<Signs> signs = signs_of_links(formula)) {
-    exchanges.records(link_offsets(A.on(), strength, coarse_rows, ranks, *signs), sizeof(Link));
+    exchanges.records(link_offsets(A, strength, coarse_rows, ranks, *signs), sizeof(Link));
   }
 }
 
