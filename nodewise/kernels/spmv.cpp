@@ -1,48 +1,51 @@
 #include "nodewise/kernels/spmv.hpp"
 
 #include "nodewise/base/parallel.hpp"
+#include "nodewise/kernels/row_blocks.hpp"
+#include "nodewise/kernels/row_product.hpp"
 
 namespace nodewise::kernels {
 
+namespace {
+
+/// Calls f(i, product of row i with x) for all rows, on the threads.
+template <class T, class F>
+void for_each_product(const Csr<T>& A, const T* x, F&& f) {
+  const Offset* const row_ptr = A.row_ptr.data();
+  const LocalIndex* const cols = A.cols.data();
+  const T* const vals = A.vals.data();
+  parallel::for_rows(A.row_ptr, [&](LocalIndex first, LocalIndex last) {
+    const auto run = [&](auto product) {
+      RowBlocks<T>(A, first, last).upwards(first, last, [=](LocalIndex begin, LocalIndex end) {
+        for (LocalIndex i = begin; i < end; ++i) {
+          f(i, product.of(cols, vals, row_ptr[i], row_ptr[i + 1], x));
+        }
+      });
+    };
+    ends_are_unpredictable(A.row_ptr, first, last) ? run(UnguessedProduct())
+                                                   : run(GuessedProduct());
+  });
+}
+
+}  // namespace
+
 template <class T>
 void spmv(const Csr<T>& A, std::span<const T> x, std::span<T> y) {
-  const Offset* row_ptr = A.row_ptr.data();
-  const LocalIndex* cols = A.cols.data();
-  const T* vals = A.vals.data();
-  parallel::for_rows(A.row_ptr, [&](LocalIndex begin, LocalIndex end) {
-    Prefetch<T> prefetch(A, begin, end);
-    for (LocalIndex i = begin; i < end; ++i) {
-      prefetch.upwards(row_ptr[i + 1]);
-      y[static_cast<std::size_t>(i)] =
-          row_product(cols, vals, row_ptr[i], row_ptr[i + 1], x.data());
-    }
-  });
+  T* const to = y.data();
+  for_each_product(A, x.data(), [to](LocalIndex i, T product) { to[i] = product; });
 }
 
 template <class T>
 void spmv_add(const Csr<T>& A, std::span<const T> x, std::span<T> y) {
-  const LocalIndex* cols = A.cols.data();
-  const T* vals = A.vals.data();
-  parallel::for_rows(A.row_ptr, [&](LocalIndex begin, LocalIndex end) {
-    for (LocalIndex i = begin; i < end; ++i) {
-      y[static_cast<std::size_t>(i)] += row_product(cols, vals, A.begin(i), A.end(i), x.data());
-    }
-  });
+  T* const to = y.data();
+  for_each_product(A, x.data(), [to](LocalIndex i, T product) { to[i] += product; });
 }
 
 template <class T>
 void residual(const Csr<T>& A, std::span<const T> x, std::span<const T> b, std::span<T> r) {
-  const Offset* row_ptr = A.row_ptr.data();
-  const LocalIndex* cols = A.cols.data();
-  const T* vals = A.vals.data();
-  parallel::for_rows(A.row_ptr, [&](LocalIndex begin, LocalIndex end) {
-    Prefetch<T> prefetch(A, begin, end);
-    for (LocalIndex i = begin; i < end; ++i) {
-      prefetch.upwards(row_ptr[i + 1]);
-      const auto u = static_cast<std::size_t>(i);
-      r[u] = b[u] - row_product(cols, vals, row_ptr[i], row_ptr[i + 1], x.data());
-    }
-  });
+  const T* const from = b.data();
+  T* const to = r.data();
+  for_each_product(A, x.data(), [from, to](LocalIndex i, T product) { to[i] = from[i] - product; });
 }
 
 template <class T>

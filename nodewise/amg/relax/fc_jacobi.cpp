@@ -4,7 +4,7 @@
 
 #include "nodewise/base/parallel.hpp"
 #include "nodewise/kernels/spmm.hpp"
-#include "nodewise/kernels/spmv.hpp"
+#include "nodewise/kernels/row_product.hpp"
 #include "nodewise/matrix/operations.hpp"
 
 namespace nodewise::amg::relax {

@@ -7,8 +7,8 @@
 #include "nodewise/amg/relax/row_norm.hpp"
 #include "nodewise/base/parallel.hpp"
 #include "nodewise/kernels/csr_ops.hpp"
+#include "nodewise/kernels/row_product.hpp"
 #include "nodewise/kernels/spmm.hpp"
-#include "nodewise/kernels/spmv.hpp"
 #include "nodewise/matrix/ghost_product.hpp"
 #include "nodewise/mpi/ledger.hpp"
 
@@ -18,13 +18,6 @@ namespace {
 
 using kernels::Csr;
 using kernels::row_product;
-
-/// The product of entries from begin to end with x but for the one at `skip`.
-template <class T>
-T row_product_without(const Csr<T>& A, Offset begin, Offset end, Offset skip, const T* x) {
-  return row_product(A.cols.data(), A.vals.data(), begin, skip, x) +
-         row_product(A.cols.data(), A.vals.data(), skip + 1, end, x);
-}
 
 }  // namespace
 
@@ -38,6 +31,7 @@ GaussSeidel<T>::GaussSeidel(const matrix::DistMatrix<T>& A, double weight, bool 
   parallel::run(n_parts(), [&](int part) {
     prepared[static_cast<std::size_t>(part)] = prepare_part(part, w, l1);
   });
+  rows_.emplace(A_.on(), std::span<const LocalIndex>(lower_), std::span<const T>(inverse_));
   bool is_shifted = w != T{1};
   for (const PreparedRows& rows : prepared) {
     frozen_.insert(frozen_.end(), rows.frozen.begin(), rows.frozen.end());
@@ -104,14 +98,6 @@ T GaussSeidel<T>::outside_sum(LocalIndex i, Offset begin, Offset end) const {
   return sum;
 }
 
-/// Where the entries above the diagonal of row i begin.
-template <class T>
-Offset GaussSeidel<T>::upper(LocalIndex i) const {
-  const Csr<T>& on = A_.on();
-  const Offset k = on.begin(i) + lower_[static_cast<std::size_t>(i)];
-  return k < on.end(i) && on.cols[static_cast<std::size_t>(k)] == i ? k + 1 : k;
-}
-
 template <class T>
 std::size_t GaussSeidel<T>::memory_bytes() const {
   return HybridSweeps<T>::memory_bytes() + (inverse_.size() + shift_.size()) * sizeof(T) +
@@ -120,30 +106,18 @@ std::size_t GaussSeidel<T>::memory_bytes() const {
 
 template <class T>
 void GaussSeidel<T>::first_sweep(std::span<const T> b, std::span<T> x) const {
-  parallel::run(n_parts(), [&](int part) { first_sweep_of(part, b, x); });
+  parallel::run(n_parts(), [&](int part) { first_sweep_of(part, b.data(), x.data()); });
 }
 
-/// From x = 0 nothing arrives from other ranks or threads, nothing from above the diagonal. The
-/// neighbour that was computed just before comes last and from a register: on a grid every row has
-/// it, and would have to wait for it from the start.
+/// From x = 0 nothing arrives from other ranks or threads, nothing from above the diagonal.
 template <class T>
-void GaussSeidel<T>::first_sweep_of(int part, std::span<const T> b, std::span<T> x) const {
-  const Csr<T>& on = A_.on();
-  kernels::Prefetch<T> prefetch(on, first_row(part), end_row(part));
-  T previous{};
-  const auto relax = [&](LocalIndex i, Offset begin, Offset, auto) {
+void GaussSeidel<T>::first_sweep_of(int part, const T* b, T* x) const {
+  const auto inner = [&](LocalIndex first, LocalIndex last) { rows_->first(first, last, b, x); };
+  const auto mixed = [&](LocalIndex i, Offset begin, Offset) {
     const auto u = static_cast<std::size_t>(i);
-    prefetch.upwards(on.end(i));
-    Offset end = on.begin(i) + lower_[u];
-    T to_previous{};
-    if (end > begin && on.cols[static_cast<std::size_t>(end - 1)] == i - 1) {
-      to_previous = on.vals[static_cast<std::size_t>(--end)] * inverse_[u];
-    }
-    const T others = row_product(on.cols.data(), on.vals.data(), begin, end, x.data());
-    previous = (b[u] - others) * inverse_[u] - to_previous * previous;
-    x[u] = previous;
+    x[i] = (b[i] - product(begin, A_.on().begin(i) + lower_[u], x)) * inverse_[u];
   };
-  this->for_each_row(part, Direction::forward, relax);
+  this->for_each_run(part, Direction::forward, inner, mixed);
 }
 
 /// After first_sweep (D' + L) x = b, so that b - A x = (D' - D) x - U x - (other threads and
@@ -155,34 +129,52 @@ void GaussSeidel<T>::first_sweep_with_residual(std::span<const T> b, std::span<T
   const mpi::Scope scope(A_.comm(), "residual");
   matrix::add_ghost_product(T{-1}, A_, std::span<const T>(x), r, [&] {
     const Csr<T>& on = A_.on();
-    const LocalIndex* const cols = on.cols.data();
-    const T* const vals = on.vals.data();
-    parallel::run(n_parts(), [&](int part) {
-      kernels::Prefetch<T> prefetch(on, first_row(part), end_row(part));
-      const auto residual = [&](LocalIndex i, Offset begin, Offset, auto is_mixed) {
-        const auto u = static_cast<std::size_t>(i);
-        prefetch.upwards(on.end(i));
-        r[u] = -row_product(cols, vals, upper(i), on.end(i), x.data());
-        if (is_mixed) r[u] -= row_product(cols, vals, on.begin(i), begin, x.data());
-        if (!shift_.empty()) r[u] += shift_[u] * x[u];
-      };
-      this->for_each_row(part, Direction::forward, residual);
-    });
+    parallel::run(n_parts(), [&](int part) { first_residual_of(part, x.data(), r.data()); });
     for (const LocalIndex i : frozen_) {
       const auto u = static_cast<std::size_t>(i);
-      r[u] = b[u] - row_product(cols, vals, on.begin(i), on.end(i), x.data());
+      r[u] = b[u] - row_product(on.cols.data(), on.vals.data(), on.begin(i), on.end(i), x.data());
     }
   });
+}
+
+/// Without what other ranks have to do with it, and not of the rows that were left alone: only they
+/// may lack the diagonal.
+template <class T>
+void GaussSeidel<T>::first_residual_of(int part, const T* x, T* r) const {
+  const auto inner = [&](LocalIndex first, LocalIndex last) {
+    rows_->upper_residual(first, last, x, r);
+  };
+  const auto mixed = [&](LocalIndex i, Offset begin, Offset) {
+    inner(i, i + 1);
+    r[i] -= product(A_.on().begin(i), begin, x);
+  };
+  this->for_each_run(part, Direction::forward, inner, mixed);
+  if (shift_.empty()) return;
+  for (LocalIndex i = first_row(part); i < end_row(part); ++i) {
+    r[i] += shift_[static_cast<std::size_t>(i)] * x[i];
+  }
+}
+
+/// The product of entries from begin to end with x.
+template <class T>
+T GaussSeidel<T>::product(Offset begin, Offset end, const T* x) const {
+  return row_product(A_.on().cols.data(), A_.on().vals.data(), begin, end, x);
 }
 
 template <class T>
 void GaussSeidel<T>::sweep_part(int part, Direction direction, const Vectors& vectors) const {
   if (vectors.width > 1) return sweep_rows_together(part, direction, vectors);
-  if (direction == Direction::forward) {
-    sweep_rows<Direction::forward>(part, vectors);
-  } else {
-    sweep_rows<Direction::backward>(part, vectors);
-  }
+  const T* const b = vectors.B.data();
+  T* const x = vectors.X.data();
+  const auto inner = [&](LocalIndex first, LocalIndex last) {
+    direction == Direction::forward ? rows_->forward(first, last, b, x)
+                                    : rows_->backward(first, last, b, x);
+  };
+  const auto mixed = [&](LocalIndex i, Offset begin, Offset end) {
+    const T others = product_with_others(i, begin, end, vectors);
+    x[i] += (b[i] - product(begin, end, x) - others) * inverse_[static_cast<std::size_t>(i)];
+  };
+  this->for_each_run(part, direction, inner, mixed);
 }
 
 /// What a sweep sees of others, for row i with [begin, end) at rows of its own thread.
@@ -199,37 +191,7 @@ T GaussSeidel<T>::product_with_others(LocalIndex i, Offset begin, Offset end,
          row_product(on.cols.data(), on.vals.data(), end, on.end(i), old);
 }
 
-template <class T>
-template <Direction direction>
-void GaussSeidel<T>::sweep_rows(int part, const Vectors& vectors) const {
-  constexpr bool is_forward = direction == Direction::forward;
-  const Csr<T>& on = A_.on();
-  const std::span<T> x = vectors.X;
-  kernels::Prefetch<T> prefetch(on, first_row(part), end_row(part));
-  T previous{};
-  const auto relax = [&](LocalIndex i, Offset begin, Offset end, auto is_mixed) {
-    const auto u = static_cast<std::size_t>(i);
-    is_forward ? prefetch.upwards(on.end(i)) : prefetch.downwards(on.begin(i));
-    const Offset neighbour = is_forward ? on.begin(i) + lower_[u] - 1 : upper(i);
-    // As in first_sweep_of(): what was computed just before comes last.
-    const bool there = neighbour >= begin && neighbour < end &&
-                       on.cols[static_cast<std::size_t>(neighbour)] == (is_forward ? i - 1 : i + 1);
-    T to_previous{};
-    T r = vectors.B[u];
-    if (there) {
-      to_previous = on.vals[static_cast<std::size_t>(neighbour)] * inverse_[u];
-      r -= row_product_without(on, begin, end, neighbour, x.data());
-    } else {
-      r -= row_product(on.cols.data(), on.vals.data(), begin, end, x.data());
-    }
-    if (is_mixed) r -= product_with_others(i, begin, end, vectors);
-    previous = (x[u] + r * inverse_[u]) - to_previous * previous;
-    x[u] = previous;
-  };
-  this->for_each_row(part, direction, relax);
-}
-
-/// As sweep_rows(), without its pains for the memory: with several vectors a row is long.
+/// Without pains for the memory: with several vectors a row is long.
 template <class T>
 void GaussSeidel<T>::sweep_rows_together(int part, Direction direction,
                                          const Vectors& vectors) const {

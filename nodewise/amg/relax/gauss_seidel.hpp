@@ -1,9 +1,11 @@
 // Gauss-Seidel relaxation and SOR.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "nodewise/amg/relax/hybrid_sweeps.hpp"
+#include "nodewise/amg/relax/row_sweeps.hpp"
 #include "nodewise/base/array.hpp"
 
 namespace nodewise::amg::relax {
@@ -39,11 +41,10 @@ class GaussSeidel final : public HybridSweeps<T> {
   T diagonal(LocalIndex i) const;
   static T l1_term(T outside_sum, T diagonal);
   T outside_sum(LocalIndex i, Offset begin, Offset end) const;
-  Offset upper(LocalIndex i) const;
-  void first_sweep_of(int part, std::span<const T> b, std::span<T> x) const;
+  void first_sweep_of(int part, const T* b, T* x) const;
+  void first_residual_of(int part, const T* x, T* r) const;
+  T product(Offset begin, Offset end, const T* x) const;
   void sweep_part(int part, Direction direction, const Vectors& vectors) const override;
-  template <Direction direction>
-  void sweep_rows(int part, const Vectors& vectors) const;
   T product_with_others(LocalIndex i, Offset begin, Offset end, const Vectors& vectors) const;
   void sweep_rows_together(int part, Direction direction, const Vectors& vectors) const;
 
@@ -52,6 +53,7 @@ class GaussSeidel final : public HybridSweeps<T> {
   Array<T> shift_;                  // the smoother's diagonal less A's; empty when 0 everywhere
   Array<LocalIndex> lower_;         // how many columns of a row are below the diagonal
   std::vector<LocalIndex> frozen_;  // rows with a zero diagonal
+  std::optional<RowSweeps<T>> rows_;
 };
 
 }  // namespace nodewise::amg::relax

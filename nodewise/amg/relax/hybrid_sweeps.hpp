@@ -76,6 +76,10 @@ class HybridSweeps : public Relaxation<T> {
   /// need not look for them.
   template <class F>
   void for_each_row(int part, Direction direction, F&& f) const;
+  /// The same with run(first, last) for rows that have none, the latter not included, which a sweep
+  /// backward is to visit from the last to the first, and mixed(i, begin, end) for the others.
+  template <class Run, class Mixed>
+  void for_each_run(int part, Direction direction, Run&& run, Mixed&& mixed) const;
 
  private:
   /// A row with entries at rows of other parts or ranks, and where those at rows of its own part
@@ -102,26 +106,45 @@ template <class F>
 void HybridSweeps<T>::for_each_row(int part, Direction direction, F&& f) const {
   const Offset* const row_ptr = rows_.row_ptr.data();
   const auto inner = [&](LocalIndex i) { f(i, row_ptr[i], row_ptr[i + 1], std::false_type()); };
-  const auto mixed = [&](const MixedRow& m) {
-    f(m.row, row_ptr[m.row] + m.begin, row_ptr[m.row] + m.end, std::true_type());
+  const auto run = [&](LocalIndex first, LocalIndex last) {
+    if (direction == Direction::forward) {
+      for (LocalIndex i = first; i < last; ++i) inner(i);
+    } else {
+      for (LocalIndex i = last - 1; i >= first; --i) inner(i);
+    }
   };
+  const auto mixed = [&](LocalIndex i, Offset begin, Offset end) {
+    f(i, begin, end, std::true_type());
+  };
+  for_each_run(part, direction, run, mixed);
+}
+
+template <class T>
+template <class Run, class Mixed>
+void HybridSweeps<T>::for_each_run(int part, Direction direction, Run&& run, Mixed&& mixed) const {
   const auto p = static_cast<std::size_t>(part);
   const auto rows =
       std::span(mixed_).subspan(mixed_starts_[p], mixed_starts_[p + 1] - mixed_starts_[p]);
+  const auto visit = [&](const MixedRow& m) {
+    const Offset begin = rows_.row_ptr[static_cast<std::size_t>(m.row)];
+    mixed(m.row, begin + m.begin, begin + m.end);
+  };
   if (direction == Direction::forward) {
-    LocalIndex i = first_row(part);
-    for (auto m = rows.begin(); m != rows.end(); ++m, ++i) {
-      for (; i < m->row; ++i) inner(i);
-      mixed(*m);
+    LocalIndex first = first_row(part);
+    for (auto m = rows.begin(); m != rows.end(); ++m) {
+      if (first < m->row) run(first, m->row);
+      visit(*m);
+      first = m->row + 1;
     }
-    for (; i < end_row(part); ++i) inner(i);
+    if (first < end_row(part)) run(first, end_row(part));
   } else {
-    LocalIndex i = end_row(part) - 1;
-    for (auto m = rows.rbegin(); m != rows.rend(); ++m, --i) {
-      for (; i > m->row; --i) inner(i);
-      mixed(*m);
+    LocalIndex last = end_row(part);
+    for (auto m = rows.rbegin(); m != rows.rend(); ++m) {
+      if (m->row + 1 < last) run(m->row + 1, last);
+      visit(*m);
+      last = m->row;
     }
-    for (; i >= first_row(part); --i) inner(i);
+    if (first_row(part) < last) run(first_row(part), last);
   }
 }
 

@@ -1,0 +1,52 @@
+// Gauss-Seidel through rows that see nothing but rows of their own thread.
+#pragma once
+
+#include <span>
+
+#include "nodewise/base/types.hpp"
+#include "nodewise/kernels/csr.hpp"
+
+namespace nodewise::amg::relax {
+
+/// What sweeps read of a matrix: its rows, the inverse of the smoother's diagonal, how many columns
+/// of a row are below the diagonal.
+template <class T>
+class RowSweeps {
+ public:
+  /// Local. All must outlive this.
+  RowSweeps(const kernels::Csr<T>& A, std::span<const LocalIndex> lower,
+            std::span<const T> inverse);
+
+  /// Local. x = inverse (b - L x) for the rows from first to last, one after another: a forward
+  /// sweep from x = 0.
+  void first(LocalIndex first, LocalIndex last, const T* b, T* x) const;
+  /// Local. r = -U x in rows that have a diagonal.
+  void upper_residual(LocalIndex first, LocalIndex last, const T* x, T* r) const;
+  /// Local. x += inverse (b - A x) for the rows from first to last, one after another.
+  void forward(LocalIndex first, LocalIndex last, const T* b, T* x) const;
+  /// Local. The same from the last to the first.
+  void backward(LocalIndex first, LocalIndex last, const T* b, T* x) const;
+
+ private:
+  /// How they go through rows: with a register for the row before, where nearly all rows have an
+  /// entry there and would have to wait for it from the start; otherwise with a product that does
+  /// or does not guess where a row ends.
+  enum class Form { chained, guessed, unguessed };
+  struct View;
+
+  Form form() const;
+  template <class F>
+  void with_form(F&& f) const;
+  View view() const;
+  template <class Product, bool is_chained>
+  [[gnu::always_inline]] static inline T relax_row(const View& A, LocalIndex i, LocalIndex before,
+                                                   const T* b, const T* x, bool is_first,
+                                                   T previous);
+
+  const kernels::Csr<T>& A_;
+  std::span<const LocalIndex> lower_;
+  std::span<const T> inverse_;
+  Form form_;
+};
+
+}  // namespace nodewise::amg::relax
