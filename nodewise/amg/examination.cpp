@@ -12,6 +12,7 @@
 #include "nodewise/base/parallel.hpp"
 #include "nodewise/comm/points.hpp"
 #include "nodewise/kernels/bsr.hpp"
+#include "nodewise/kernels/row_blocks.hpp"
 #include "nodewise/matrix/operations.hpp"
 #include "nodewise/mpi/agree.hpp"
 #include "nodewise/mpi/ledger.hpp"
@@ -74,10 +75,13 @@ void check_matrix(const DistMatrix<T>& A, const Options& options) {
   mpi::collectively(A.comm(), [&] {
     const std::vector<T> diagonal = matrix::diagonal(A);
     // Of what the threads throw the first is thrown on, which is of the first row.
-    parallel::for_rows(A.on().row_ptr, [&](LocalIndex begin, LocalIndex end) {
-      for (LocalIndex i = begin; i < end; ++i) {
-        check_row(A, i, diagonal[static_cast<std::size_t>(i)], rows_divided_by(options));
-      }
+    parallel::for_rows(A.on().row_ptr, [&](LocalIndex first, LocalIndex last) {
+      const auto check = [&](LocalIndex begin, LocalIndex end) {
+        for (LocalIndex i = begin; i < end; ++i) {
+          check_row(A, i, diagonal[static_cast<std::size_t>(i)], rows_divided_by(options));
+        }
+      };
+      kernels::RowBlocks<T>(A.on(), first, last).upwards(first, last, check);
     });
   });
 }

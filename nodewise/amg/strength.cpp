@@ -7,6 +7,7 @@
 
 #include "nodewise/base/parallel.hpp"
 #include "nodewise/kernels/csr_ops.hpp"
+#include "nodewise/kernels/row_blocks.hpp"
 
 namespace nodewise::amg {
 
@@ -85,9 +86,12 @@ Strength mark_strong(const matrix::DistMatrix<T>& A, double threshold, double ma
     on.mark(measure, bound, on_marks + A.on().begin(i));
     off.mark(measure, bound, off_marks + A.off().begin(i));
   };
-  parallel::for_rows(A.on().row_ptr, [&](LocalIndex begin, LocalIndex end) {
+  parallel::for_rows(A.on().row_ptr, [&](LocalIndex first, LocalIndex last) {
     LocalIndex place = 0;
-    for (LocalIndex i = begin; i < end; ++i) mark_row(i, place);
+    kernels::RowBlocks<T>(A.on(), first, last)
+        .upwards(first, last, [&](LocalIndex b, LocalIndex e) {
+          for (LocalIndex i = b; i < e; ++i) mark_row(i, place);
+        });
   });
   return strength;
 }

@@ -152,10 +152,15 @@ DistMatrix<T> add(T alpha, const DistMatrix<T>& A, T beta, const DistMatrix<T>& 
 template <class T>
 std::vector<T> diagonal(const DistMatrix<T>& A) {
   const Csr<T>& on = A.on();
+  constexpr LocalIndex rows_ahead =
+      16;  // two cache lines of each row are read, far from each other
   std::vector<T> d(size(on), T{});
   parallel::for_rows(on.row_ptr, [&](LocalIndex begin, LocalIndex end) {
     LocalIndex place = 0;
     for (LocalIndex i = begin; i < end; ++i) {
+      const Offset ahead = on.begin(std::min(i + rows_ahead, end)) + place;
+      __builtin_prefetch(on.cols.data() + ahead);
+      __builtin_prefetch(on.vals.data() + ahead);
       place = kernels::diagonal_place(on, i, place);
       const Offset k = on.begin(i) + place;
       if (k < on.end(i) && on.cols[static_cast<std::size_t>(k)] == i) {

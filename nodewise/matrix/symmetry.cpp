@@ -7,6 +7,7 @@
 
 #include "nodewise/base/hash.hpp"
 #include "nodewise/base/parallel.hpp"
+#include "nodewise/kernels/row_blocks.hpp"
 #include "nodewise/matrix/operations.hpp"
 
 namespace nodewise::matrix {
@@ -25,7 +26,10 @@ class MirrorWalk {
   /// Of rows begin to end with the rows before them.
   MirrorWalk(const Csr<T>& A, LocalIndex begin, LocalIndex end)
       : A_(A), begin_(begin), next_(static_cast<std::size_t>(A.n_rows), unknown) {
-    for (LocalIndex i = begin; i < end && all_meet_; ++i) visit_row(i);
+    kernels::RowBlocks<T>(A, begin, end)
+        .upwards(begin, end, [&](LocalIndex first, LocalIndex last) {
+          for (LocalIndex i = first; i < last && all_meet_; ++i) visit_row(i);
+        });
   }
 
   /// Whether each entry before the diagonal has its equal behind it.

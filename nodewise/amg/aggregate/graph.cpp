@@ -5,6 +5,7 @@
 #include "nodewise/amg/near_null_space.hpp"
 #include "nodewise/base/parallel.hpp"
 #include "nodewise/kernels/csr_ops.hpp"
+#include "nodewise/kernels/row_blocks.hpp"
 #include "nodewise/matrix/operations.hpp"
 #include "nodewise/mpi/agree.hpp"
 
@@ -80,13 +81,18 @@ namespace {
 template <class T, class IsStrong>
 void mark(const Csr<T>& part, const IsStrong& is_strong, Array<std::uint8_t>& marks) {
   marks.resize(part.cols.size());
-  parallel::for_rows(part.row_ptr, [&](LocalIndex begin, LocalIndex end) {
-    for (LocalIndex i = begin; i < end; ++i) {
-      for (auto p = static_cast<std::size_t>(part.begin(i));
-           p < static_cast<std::size_t>(part.end(i)); ++p) {
-        marks[p] = is_strong(i, part.cols[p], std::abs(part.vals[p])) ? 1 : 0;
+  const LocalIndex* const cols = part.cols.data();
+  const T* const vals = part.vals.data();
+  std::uint8_t* const to = marks.data();
+  parallel::for_rows(part.row_ptr, [&](LocalIndex first, LocalIndex last) {
+    kernels::RowBlocks<T>(part, first, last).upwards(first, last, [&](LocalIndex b, LocalIndex e) {
+      for (LocalIndex i = b; i < e; ++i) {
+        const Offset end = part.end(i);
+        for (Offset k = part.begin(i); k < end; ++k) {
+          to[k] = is_strong(i, cols[k], std::abs(vals[k])) ? 1 : 0;
+        }
       }
-    }
+    });
   });
 }
 
@@ -116,13 +122,12 @@ Strength symmetric_strength(const DistMatrix<T>& G, double threshold) {
   G.exchange().forward(std::span<const T>(root), std::span<T>(ghost_root));
   // The roots are multiplied first, which gives the same for (i, j) and (j, i).
   const T t = static_cast<T>(threshold);
-  const auto bound = [&](LocalIndex i, T other) {
-    return t * (root[static_cast<std::size_t>(i)] * other);
-  };
+  const T* const roots = root.data();
+  const auto bound = [t, roots](LocalIndex i, T other) { return t * (roots[i] * other); };
   mark(
       G.on(),
-      [&](LocalIndex i, LocalIndex j, T size) {
-        return i != j && size > bound(i, root[static_cast<std::size_t>(j)]);
+      [bound, roots](LocalIndex i, LocalIndex j, T size) {
+        return (i != j) & (size > bound(i, roots[j]));
       },
       strength.on);
   mark(

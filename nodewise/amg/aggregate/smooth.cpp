@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "nodewise/kernels/row_blocks.hpp"
 #include "nodewise/kernels/row_parts.hpp"
 #include "nodewise/matrix/fit.hpp"
 #include "nodewise/matrix/operations.hpp"
@@ -33,22 +34,28 @@ class SmoothedRows {
   }
 
   Csr<T> run(std::span<const T> diagonal, double damping) {
-    for (std::size_t k = 1; k < result_.row_ptr.size(); ++k) {
-      const auto i = begin_ + static_cast<LocalIndex>(k) - 1;
-      first_ = static_cast<Offset>(result_.cols.size());
-      add(T{1}, i);
-      const T d = diagonal[static_cast<std::size_t>(i)];
-      if (d != T{}) {
-        const T factor = static_cast<T>(-damping) / d;
-        add_rows(A_.on(), i, 0, factor);
-        add_rows(A_.off(), i, A_.n_local(), factor);
-      }
-      result_.row_ptr[k] = static_cast<Offset>(result_.cols.size());
-    }
+    const LocalIndex end = begin_ + result_.n_rows;
+    kernels::RowBlocks<T>(A_.on(), begin_, end)
+        .upwards(begin_, end, [&](LocalIndex b, LocalIndex e) {
+          for (LocalIndex i = b; i < e; ++i)
+            add_row(i, diagonal[static_cast<std::size_t>(i)], damping);
+        });
     return std::move(result_);
   }
 
  private:
+  void add_row(LocalIndex i, T d, double damping) {
+    first_ = static_cast<Offset>(result_.cols.size());
+    add(T{1}, i);
+    if (d != T{}) {
+      const T factor = static_cast<T>(-damping) / d;
+      add_rows(A_.on(), i, 0, factor);
+      add_rows(A_.off(), i, A_.n_local(), factor);
+    }
+    result_.row_ptr[static_cast<std::size_t>(i - begin_) + 1] =
+        static_cast<Offset>(result_.cols.size());
+  }
+
   void add_rows(const Csr<T>& part, LocalIndex i, LocalIndex shift, T factor) {
     for (auto p = static_cast<std::size_t>(part.begin(i));
          p < static_cast<std::size_t>(part.end(i)); ++p) {

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "nodewise/base/parallel.hpp"
-#include "nodewise/kernels/spmm.hpp"
 #include "nodewise/kernels/row_product.hpp"
+#include "nodewise/kernels/spmm.hpp"
 #include "nodewise/matrix/operations.hpp"
 
 namespace nodewise::amg::relax {

@@ -33,6 +33,7 @@ template <class T>
 auto HybridSweeps<T>::mixed_rows(LocalIndex first_row, LocalIndex end_row) const
     -> std::vector<MixedRow> {
   std::vector<MixedRow> mixed;
+  if (n_parts() == 1 && rows_.off_row_ptr.back() == 0) return mixed;
   for (LocalIndex i = first_row; i < end_row; ++i) {
     const auto u = static_cast<std::size_t>(i);
     const MixedRow row = within_part(i, first_row, end_row);
