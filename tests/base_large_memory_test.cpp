@@ -1,5 +1,6 @@
 // Memory for large arrays: where it begins, that it serves again, and that little is left over.
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <cstring>
 #include <limits>
@@ -42,6 +43,27 @@ TEST(LargeMemory, ServesAgainUntilItIsReleased) {
   void* const larger = allocate_large(20 * mebibyte);
   std::memset(larger, 3, 20 * mebibyte);
   free_large(larger, 20 * mebibyte);
+  release_unused_memory();
+}
+
+TEST(LargeMemory, PiecesJoinAgainInAnyOrder) {
+  release_unused_memory();
+  void* const whole = allocate_large(24 * mebibyte);
+  free_large(whole, 24 * mebibyte);
+  for (const auto& order : {std::array{0, 1, 2, 3}, std::array{3, 2, 1, 0}, std::array{1, 3, 0, 2},
+                            std::array{0, 2, 3, 1}}) {
+    std::array<char*, 4> pieces{};
+    for (char*& piece : pieces) {
+      piece = static_cast<char*>(allocate_large(5 * mebibyte));
+      std::memset(piece, 1, 5 * mebibyte);
+    }
+    EXPECT_EQ(pieces.front(), whole);
+    for (const int k : order) free_large(pieces[static_cast<std::size_t>(k)], 5 * mebibyte);
+    void* const again = allocate_large(24 * mebibyte);
+    EXPECT_EQ(again, whole);
+    std::memset(again, 2, 24 * mebibyte);
+    free_large(again, 24 * mebibyte);
+  }
   release_unused_memory();
 }
 

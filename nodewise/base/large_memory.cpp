@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <limits>
 #include <map>
 #include <mutex>
@@ -15,35 +16,45 @@ namespace {
 
 constexpr std::size_t large_page = std::size_t{2} << 20;
 
-/// What can be unmapped: a multiple of the pages that this system has.
-std::size_t whole_pages(std::size_t bytes) {
-  static const auto small_page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
-  return (bytes + small_page - 1) / small_page * small_page;
+/// What is mapped for so many bytes, so that pieces of a mapping and mappings side by side join.
+std::size_t extent_of(std::size_t bytes) {
+  return (bytes + large_page - 1) / large_page * large_page;
 }
 
 /// A new mapping that begins at a large page; null where there is no memory.
-char* map_pages(std::size_t size) noexcept {
+char* map_pages(std::size_t extent) noexcept {
   // Enough to begin where it should; what is too much is given back.
-  void* const memory =
-      mmap(nullptr, size + large_page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  void* const memory = mmap(nullptr, extent + large_page, PROT_READ | PROT_WRITE,
+                            MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) return nullptr;
   const std::size_t past = reinterpret_cast<std::uintptr_t>(memory) % large_page;
   const std::size_t before = past == 0 ? 0 : large_page - past;
   char* const first = static_cast<char*>(memory) + before;
   if (before > 0) munmap(memory, before);
-  munmap(first + size, large_page - before);
-#ifdef MADV_HUGEPAGE
-  // A hint: without it, the pages are small. So are those of the rest, of which a large one would
-  // take a megabyte too much on average.
-  madvise(first, size / large_page * large_page, MADV_HUGEPAGE);
-#endif
+  if (before < large_page) munmap(first + extent, large_page - before);
   return first;
 }
 
-/// Mappings in use and out of use, which together are never more than were in use at once.
+/// Asks for large pages, and gives back what is behind the last byte. Hints: without them, all
+/// pages are small. So are those of the rest, of which a large one would take a megabyte too much
+/// on average.
+void advise(char* memory, std::size_t bytes) noexcept {
+#ifdef MADV_HUGEPAGE
+  static const auto small_page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  const std::size_t in_large = bytes / large_page * large_page;
+  const std::size_t in_small = (bytes + small_page - 1) / small_page * small_page;
+  const std::size_t extent = extent_of(bytes);
+  madvise(memory, in_large, MADV_HUGEPAGE);
+  if (in_large < extent) madvise(memory + in_large, extent - in_large, MADV_NOHUGEPAGE);
+  if (in_small < extent) madvise(memory + in_small, extent - in_small, MADV_DONTNEED);
+#endif
+}
+
+/// Mappings in use and out of use, which together are never more than were in use at once. Sizes
+/// are extents.
 class Mappings {
  public:
-  void* take(std::size_t size) {
+  char* take(std::size_t size) {
     const std::lock_guard<std::mutex> lock(mutex_);
     char* memory = take_unused(size);
     if (memory == nullptr) {
@@ -60,10 +71,10 @@ class Mappings {
     return memory;
   }
 
-  void give_back(void* memory, std::size_t size) noexcept {
+  void give_back(char* memory, std::size_t size) noexcept {
     const std::lock_guard<std::mutex> lock(mutex_);
     used_ -= size;
-    keep(static_cast<char*>(memory), size);
+    keep(memory, size);
   }
 
   void release_unused() noexcept {
@@ -73,26 +84,40 @@ class Mappings {
   }
 
  private:
+  using Unused = std::map<char*, std::size_t>;
+
+  static bool is_smaller(const Unused::value_type& a, const Unused::value_type& b) {
+    return a.second < b.second;
+  }
+
   /// The beginning of the smallest that is large enough; null where none is.
   char* take_unused(std::size_t size) noexcept {
-    const auto found = unused_.lower_bound(size);
+    auto found = unused_.end();
+    for (auto at = unused_.begin(); at != unused_.end(); ++at) {
+      if (at->second >= size && (found == unused_.end() || is_smaller(*at, *found))) found = at;
+    }
     if (found == unused_.end()) return nullptr;
-    const auto [found_size, memory] = *found;
+    const auto [memory, found_size] = *found;
     unused_.erase(found);
     unused_bytes_ -= found_size;
-    const std::size_t next =
-        std::min((size + large_page - 1) / large_page * large_page, found_size);
-    if (next > size) munmap(memory + size, next - size);
-    keep(memory + next, found_size - next);
+    keep(memory + size, found_size - size);
     return memory;
   }
-  /// For later, if it is large.
+  /// For later, joined with what is unused before and behind it.
   void keep(char* memory, std::size_t size) noexcept {
     if (size == 0) return;
-    if (size < large_bytes) return static_cast<void>(munmap(memory, size));
     try {
-      unused_.emplace(size, memory);
+      auto at = unused_.emplace(memory, size).first;
       unused_bytes_ += size;
+      if (const auto next = std::next(at); next != unused_.end() && next->first == memory + size) {
+        at->second += next->second;
+        unused_.erase(next);
+      }
+      if (at == unused_.begin()) return;
+      const auto before = std::prev(at);
+      if (before->first + before->second != memory) return;
+      before->second += at->second;
+      unused_.erase(at);
     } catch (const std::bad_alloc&) {
       munmap(memory, size);
     }
@@ -100,15 +125,17 @@ class Mappings {
   /// Gives the smallest back to the system until no more than so many bytes are left.
   void keep_unused(std::size_t bytes) noexcept {
     while (unused_bytes_ > bytes) {
-      const auto smallest = unused_.begin();
-      munmap(smallest->second, smallest->first);
-      unused_bytes_ -= smallest->first;
-      unused_.erase(smallest);
+      const auto smallest = std::min_element(unused_.begin(), unused_.end(), is_smaller);
+      const std::size_t size = std::min(smallest->second, unused_bytes_ - bytes);
+      smallest->second -= size;
+      unused_bytes_ -= size;
+      munmap(smallest->first + smallest->second, size);
+      if (smallest->second == 0) unused_.erase(smallest);
     }
   }
 
   std::mutex mutex_;
-  std::multimap<std::size_t, char*> unused_;  // by size
+  Unused unused_;  // sizes by where they begin; no two of them touch
   std::size_t unused_bytes_ = 0, used_ = 0, most_used_ = 0;
 };
 
@@ -122,11 +149,13 @@ Mappings& mappings() {
 
 void* allocate_large(std::size_t bytes) {
   if (bytes > std::numeric_limits<std::size_t>::max() / 2) throw std::bad_alloc();
-  return mappings().take(whole_pages(bytes));
+  char* const memory = mappings().take(extent_of(bytes));
+  advise(memory, bytes);
+  return memory;
 }
 
 void free_large(void* memory, std::size_t bytes) noexcept {
-  mappings().give_back(memory, whole_pages(bytes));
+  mappings().give_back(static_cast<char*>(memory), extent_of(bytes));
 }
 
 void release_unused_memory() noexcept {
