@@ -14,15 +14,15 @@ DistMatrix<T> direct(const DistMatrix<T>& A, const Strength& strength, const Spl
   near.share_coarse_points();
   return {A.rows(), coarse_points, [&] {
             near.number_points();
-            const auto weigh = [&](RowBuilder<T>& row, LocalIndex i) {
-              const auto is_coarse = [&](LocalIndex k) { return near.coarse_number(k) >= 0; };
-              direct_weights(near, i, is_coarse, [&](LocalIndex k, T weight) {
-                const LocalIndex c = near.coarse_number(k);
-                row.add_point(c);
-                row.at(row.place(c)) += weight;
-              });
-            };
-            return rows_of(near, near.columns(), limits, [&] { return weigh; });
+            const auto is_coarse = [&](LocalIndex k) { return near.coarse_number(k) >= 0; };
+            return rows_of(near, near.columns(), limits, [&] {
+              return
+                  [&, weights = DirectWeights<T>(near)](RowBuilder<T>& row, LocalIndex i) mutable {
+                    if (!weights.choose(i, is_coarse)) return;
+                    weights.for_each(
+                        [&](LocalIndex k, T weight) { row.add(near.coarse_number(k), weight); });
+                  };
+            });
           }};
 }
 

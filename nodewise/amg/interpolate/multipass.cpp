@@ -1,7 +1,10 @@
+#include <algorithm>
+#include <limits>
 #include <optional>
 
 #include "nodewise/amg/interpolate/by_rows.hpp"
 #include "nodewise/amg/interpolate/direct_weights.hpp"
+#include "nodewise/kernels/row_blocks.hpp"
 #include "nodewise/matrix/row_runs.hpp"
 
 namespace nodewise::amg::interpolate {
@@ -50,7 +53,7 @@ class Multipass {
   }
 
  private:
-  static constexpr std::int32_t not_done = -1;
+  static constexpr std::int32_t not_done = std::numeric_limits<std::int32_t>::max();
 
   std::int32_t& pass_of(LocalIndex i) { return done_in_[static_cast<std::size_t>(i)]; }
 
@@ -126,16 +129,12 @@ class Multipass {
 
   std::int64_t make_rows() {
     RowBuilder<T> row(0, columns_->size(), 0, 0.0);
-    const auto is_done = [&](LocalIndex k) {
-      const std::int32_t pass = pass_of(k);
-      return pass != not_done && pass < pass_;
-    };
+    DirectWeights<T> weights(near_);
+    const auto is_done = [this](LocalIndex k) { return pass_of(k) < pass_; };
     std::int64_t n_new = 0;
-    for (const LocalIndex i : open_) {
-      bool found = false;
-      near_.for_each_strong(i, [&](LocalIndex k, LocalIndex) { found = found || is_done(k); });
-      if (!found) continue;
-      direct_weights(near_, i, is_done, [&](LocalIndex k, T weight) { add_row(row, k, weight); });
+    for_each_open([&](LocalIndex i) {
+      if (!weights.choose(i, is_done)) return;
+      weights.for_each([&](LocalIndex k, T weight) { add_row(row, k, weight); });
       const std::size_t first = rows_.cols.size();
       rows_.cols.insert(rows_.cols.end(), row.cols().begin(), row.cols().end());
       rows_.vals.insert(rows_.vals.end(), row.weights().begin(), row.weights().end());
@@ -143,9 +142,26 @@ class Multipass {
       row.clear();
       pass_of(i) = pass_;
       ++n_new;
-    }
+    });
     std::erase_if(open_, [&](LocalIndex i) { return pass_of(i) != not_done; });
     return n_new;
+  }
+
+  /// Calls f(i) for the points that were not done before this pass.
+  template <class F>
+  void for_each_open(F&& f) const {
+    const auto n = static_cast<std::size_t>(A_.n_local());
+    if (open_.size() < n / 2) {
+      for (const LocalIndex i : open_) f(i);
+      return;
+    }
+    // Nearly all of the matrix is read.
+    kernels::RowBlocks<T>(A_.on(), 0, A_.n_local())
+        .upwards(0, A_.n_local(), [&](LocalIndex begin, LocalIndex end) {
+          for (LocalIndex i = begin; i < end; ++i) {
+            if (done_in_[static_cast<std::size_t>(i)] == not_done) f(i);
+          }
+        });
   }
 
   /// Adds `weight` times the row of a point.
@@ -153,8 +169,7 @@ class Multipass {
     const auto range = rows_.ranges[static_cast<std::size_t>(point)];
     for (auto p = static_cast<std::size_t>(range.begin); p < static_cast<std::size_t>(range.end);
          ++p) {
-      row.add_point(rows_.cols[p]);
-      row.at(row.place(rows_.cols[p])) += weight * rows_.vals[p];
+      row.add(rows_.cols[p], weight * rows_.vals[p]);
     }
   }
 

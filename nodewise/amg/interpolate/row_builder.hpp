@@ -31,6 +31,17 @@ class RowBuilder {
     cols_.push_back(c);
     vals_.push_back(T{});
   }
+  /// Adds to the weight of a point, which need not have been named.
+  void add(LocalIndex c, T weight) {
+    Offset& mark = marker_[static_cast<std::size_t>(c)];
+    if (mark >= first_mark_) {
+      vals_[static_cast<std::size_t>(mark - first_mark_)] += weight;
+      return;
+    }
+    mark = first_mark_ + static_cast<Offset>(cols_.size());
+    cols_.push_back(c);
+    vals_.push_back(weight);
+  }
   bool has(LocalIndex c) const { return place(c) >= 0; }
   /// Where coarse number c stands in the current row; negative where it does not.
   Offset place(LocalIndex c) const { return marker_[static_cast<std::size_t>(c)] - first_mark_; }
