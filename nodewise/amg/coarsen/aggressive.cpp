@@ -17,50 +17,75 @@ namespace {
 using matrix::DistMatrix;
 using matrix::RowBlock;
 
-/// Appends an entry of the value one to the last row.
-template <class T>
-void append(RowBlock<T>& block, LocalIndex column) {
-  block.rows.cols.push_back(column);
-  block.rows.vals.push_back(T{1});
-}
+/// Rows of ones under construction.
+class Ones {
+ public:
+  /// Makes room for so many entries.
+  void begin_row(Offset n) {
+    const std::size_t wanted = size_ + static_cast<std::size_t>(n);
+    if (wanted > cols_.size()) cols_.resize(2 * wanted);
+  }
+  /// Written over by the next if it is not `wanted`, which cannot be foreseen.
+  void append(LocalIndex column, bool wanted) {
+    cols_[size_] = column;
+    size_ += static_cast<std::size_t>(wanted);
+  }
+  void end_row() { row_ptr_.push_back(static_cast<Offset>(size_)); }
 
-template <class T>
-void end_row(RowBlock<T>& block) {
-  block.rows.row_ptr.push_back(static_cast<Offset>(block.rows.cols.size()));
-  ++block.rows.n_rows;
-}
+  template <class T>
+  RowBlock<T> take(LocalIndex n_owned_cols, std::vector<GlobalIndex> ghosts) {
+    RowBlock<T> block;
+    block.n_owned_cols = n_owned_cols;
+    block.rows.n_rows = static_cast<LocalIndex>(row_ptr_.size() - 1);
+    block.rows.n_cols = n_owned_cols + static_cast<LocalIndex>(ghosts.size());
+    block.ghosts = std::move(ghosts);
+    cols_.resize(size_);
+    block.rows.row_ptr = std::move(row_ptr_);
+    block.rows.cols = std::move(cols_);
+    block.rows.vals.assign(size_, T{1});
+    return block;
+  }
 
-/// Calls on(column) or off(ghost) for what row i depends on strongly.
+ private:
+  Array<Offset> row_ptr_ = {0};
+  Array<LocalIndex> cols_;  // then room
+  std::size_t size_ = 0;
+};
+
+/// Calls on(column, is strong) and off(ghost, is strong) for the entries of row i.
 template <class T, class On, class Off>
-void for_each_dependence(const DistMatrix<T>& A, const Strength& strength, LocalIndex i,
-                         const On& on, const Off& off) {
+void for_each_entry(const DistMatrix<T>& A, const Strength& strength, LocalIndex i, const On& on,
+                    const Off& off) {
   for (Offset k = A.on().begin(i); k < A.on().end(i); ++k) {
     const auto p = static_cast<std::size_t>(k);
-    if (strength.on[p]) on(A.on().cols[p]);
+    on(A.on().cols[p], strength.on[p] != 0);
   }
   for (Offset k = A.off().begin(i); k < A.off().end(i); ++k) {
     const auto p = static_cast<std::size_t>(k);
-    if (strength.off[p]) off(A.off().cols[p]);
+    off(A.off().cols[p], strength.off[p] != 0);
   }
+}
+
+template <class T>
+Offset length_of(const DistMatrix<T>& A, LocalIndex i) {
+  return A.on().end(i) - A.on().begin(i) + A.off().end(i) - A.off().begin(i);
 }
 
 /// A row for each coarse point: itself and what it depends on.
 template <class T>
 RowBlock<T> first_steps(const DistMatrix<T>& A, const Strength& strength,
                         const Splitting& splitting) {
-  RowBlock<T> block;
-  block.n_owned_cols = A.n_local();
-  block.ghosts.assign(A.ghosts().begin(), A.ghosts().end());
-  block.rows.n_cols = A.n_local() + A.n_ghosts();
+  Ones rows;
   for (LocalIndex i = 0; i < A.n_local(); ++i) {
     if (splitting[static_cast<std::size_t>(i)] != coarse) continue;
-    append(block, i);
-    for_each_dependence(
-        A, strength, i, [&](LocalIndex j) { append(block, j); },
-        [&](LocalIndex g) { append(block, A.n_local() + g); });
-    end_row(block);
+    rows.begin_row(1 + length_of(A, i));
+    rows.append(i, true);
+    for_each_entry(
+        A, strength, i, [&](LocalIndex j, bool strong) { rows.append(j, strong); },
+        [&](LocalIndex g, bool strong) { rows.append(A.n_local() + g, strong); });
+    rows.end_row();
   }
-  return block;
+  return rows.take<T>(A.n_local(), {A.ghosts().begin(), A.ghosts().end()});
 }
 
 /// A row for each point: the coarse points it depends on.
@@ -68,24 +93,22 @@ template <class T>
 RowBlock<T> last_steps(const DistMatrix<T>& A, const Strength& strength,
                        const CoarseNumbers& numbers, const comm::Layout& coarse_points) {
   matrix::GhostNumbering columns(coarse_points);
-  RowBlock<T> block;
-  block.n_owned_cols = coarse_points.n_local();
+  Ones rows;
   for (LocalIndex i = 0; i < A.n_local(); ++i) {
-    for_each_dependence(
+    rows.begin_row(length_of(A, i));
+    for_each_entry(
         A, strength, i,
-        [&](LocalIndex j) {
+        [&](LocalIndex j, bool strong) {
           const LocalIndex c = numbers.local[static_cast<std::size_t>(j)];
-          if (c >= 0) append(block, c);
+          rows.append(c, strong & (c >= 0));
         },
-        [&](LocalIndex g) {
+        [&](LocalIndex g, bool strong) {
           const GlobalIndex c = numbers.ghosts[static_cast<std::size_t>(g)];
-          if (c >= 0) append(block, columns.number(c));
+          if (strong && c >= 0) rows.append(columns.number(c), true);
         });
-    end_row(block);
+    rows.end_row();
   }
-  block.rows.n_cols = columns.size();
-  block.ghosts = columns.ghosts();
-  return block;
+  return rows.take<T>(coarse_points.n_local(), columns.ghosts());
 }
 
 /// The entries, but those of the diagonal, that are at least n_paths.

@@ -23,6 +23,19 @@ void for_each_strong(const kernels::Csr<T>& part, const Array<std::uint8_t>& mar
   }
 }
 
+/// Whether is_in(column) for one of the strong entries of row i of one part of a matrix. All are
+/// asked: which is the first cannot be foreseen.
+template <class T, class IsIn>
+bool any_strong(const kernels::Csr<T>& part, const Array<std::uint8_t>& marks, LocalIndex i,
+                const IsIn& is_in) {
+  bool any = false;
+  for (Offset k = part.begin(i); k < part.end(i); ++k) {
+    const auto p = static_cast<std::size_t>(k);
+    any |= (marks[p] != 0) & is_in(static_cast<std::size_t>(part.cols[p]));
+  }
+  return any;
+}
+
 /// Local. Whether a point depends on any other. One that does not is served by relaxation alone:
 /// its row is dominated by its diagonal, as that of a boundary condition is.
 template <class T>
@@ -68,7 +81,7 @@ class WeightedPoints {
   }
 
   /// Collective. Gives the undecided points their weights, those of ghosts not yet: one reversed
-  /// exchange.
+  /// exchange. What those of decided points are means nothing.
   void weigh(int seed) {
     count_dependants();
     A_.exchange().reverse_add(std::span<const double>(ghost_weight), std::span<double>(weight));
@@ -157,6 +170,7 @@ class WeightedPoints {
       const auto n = static_cast<std::size_t>(end) - first;
       for (LocalIndex i = begin; i < end; ++i) {
         for_each_strong(A_.on(), strength_.on, i, [&](std::size_t j) {
+          if (state[j] != undecided) return;  // most of them, after a first pass
           if (j - first < n) {
             weight[j] += 1.0;
           } else {

@@ -53,13 +53,10 @@ class Pmis {
   /// Undecided points that depend on a coarse point become fine and leave the list.
   void drop_dependants() {
     points_.drop_decided([&](LocalIndex i) {
-      bool depends = false;
-      for_each_strong(A_.on(), strength_.on, i,
-                      [&](std::size_t j) { depends = depends || points_.is_coarse(j); });
-      for_each_strong(A_.off(), strength_.off, i, [&](std::size_t g) {
-        depends = depends || points_.ghost_state[g] == coarse;
-      });
-      return depends;
+      return any_strong(A_.on(), strength_.on, i,
+                        [&](std::size_t j) { return points_.is_coarse(j); }) ||
+             any_strong(A_.off(), strength_.off, i,
+                        [&](std::size_t g) { return points_.ghost_state[g] == coarse; });
     });
   }
 
