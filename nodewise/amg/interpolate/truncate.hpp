@@ -28,22 +28,22 @@ Offset truncate_row(LocalIndex* cols, T* vals, Offset n, int max_entries, double
     cols[kept] = cols[k];
     vals[kept++] = vals[k];
   }
-  const auto before = [&](Offset a, Offset b) {
-    const T va = std::abs(vals[a]);
-    const T vb = std::abs(vals[b]);
-    return va != vb ? va > vb : cols[a] < cols[b];
-  };
   const Offset limit = max_entries > 0 ? std::min<Offset>(kept, max_entries) : kept;
-  if (limit < kept) {
-    // A partial selection sort: limit is 4 or 5, the row seldom longer than 20.
-    for (Offset k = 0; k < limit; ++k) {
-      Offset best = k;
-      for (Offset m = k + 1; m < kept; ++m) {
-        if (before(m, best)) best = m;
-      }
-      std::swap(cols[k], cols[best]);
-      std::swap(vals[k], vals[best]);
+  // A partial selection sort: limit is 4 or 5, the row seldom longer than 20. Written for
+  // conditional moves: which is larger cannot be foreseen.
+  for (Offset k = 0; limit < kept && k < limit; ++k) {
+    Offset best = k;
+    T best_size = std::abs(vals[k]);
+    LocalIndex best_col = cols[k];
+    for (Offset m = k + 1; m < kept; ++m) {
+      const T size = std::abs(vals[m]);
+      const bool is_better = (size > best_size) | ((size == best_size) & (cols[m] < best_col));
+      best = is_better ? m : best;
+      best_col = is_better ? cols[m] : best_col;
+      best_size = std::max(best_size, size);
     }
+    std::swap(cols[k], cols[best]);
+    std::swap(vals[k], vals[best]);
   }
   if (limit == n) return n;
   T remaining{};
