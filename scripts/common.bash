@@ -99,7 +99,8 @@ configure() {
   if [[ -x /usr/bin/python3 ]]; then
     arguments+=(-DPython3_EXECUTABLE=/usr/bin/python3)
   fi
-  cmake -S "$root" -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release "${arguments[@]}" "$@"
+  # A build without tests has no use for the Python.
+  cmake -S "$root" -B "$build" --no-warn-unused-cli -G Ninja -DCMAKE_BUILD_TYPE=Release "${arguments[@]}" "$@"
 }
 
 # One compiler for each core, but no more than one for each 1.5 GiB of free memory.
