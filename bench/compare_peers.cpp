@@ -2,7 +2,6 @@
 // true residual, in the same processes.
 #include <cmath>
 #include <filesystem>
-#include <functional>
 #include <iostream>
 #include <map>
 
@@ -10,10 +9,11 @@
 #include <fmt/format.h>
 #include <mpi.h>
 
+#include "nodewise/amg/problem_facts.hpp"
 #include "nodewise/io/read.hpp"
 
+#include "entrants.hpp"
 #include "measure.hpp"
-#include "peer.hpp"
 #include "program.hpp"
 
 namespace {
@@ -32,90 +32,7 @@ struct Arguments {
 };
 
 /// A run that takes this many times the library's best is not repeated.
-constexpr double hopeless = 4;
-
-struct Entrant {
-  std::string library;
-  std::string choices;
-  std::function<std::unique_ptr<Peer>(const System&)> make;
-};
-
-amg::Options options_of(const std::vector<std::string>& texts) {
-  amg::Options options;
-  for (const std::string& text : texts) {
-    const std::size_t equal = text.find('=');
-    set_option(options, amg::option_fields(), text.substr(0, equal), text.substr(equal + 1));
-  }
-  return options;
-}
-
-Entrant nodewise_entrant(const std::string& choices, const std::vector<std::string>& texts) {
-  return {"Nodewise", choices, [options = options_of(texts)](const System& system) {
-            return make_nodewise(system, options);
-          }};
-}
-
-std::vector<Entrant> nodewise_entrants() {
-  return {nodewise_entrant("defaults", {}),
-          nodewise_entrant("single", {"precision=single"}),
-          nodewise_entrant("single, threshold 0.5", {"precision=single", "strength_threshold=0.5"}),
-          nodewise_entrant(
-              "single, threshold 0.5, truncated",
-              {"precision=single", "strength_threshold=0.5", "interpolation_truncation=0.2"}),
-          nodewise_entrant("single, Chebyshev", {"precision=single", "smoother=chebyshev"}),
-          nodewise_entrant("single, aggressive", {"precision=single", "aggressive_levels=1"}),
-          nodewise_entrant("single, aggregation", {"precision=single", "method=aggregation"}),
-          nodewise_entrant("single, aggregation, Chebyshev",
-                           {"precision=single", "method=aggregation", "smoother=chebyshev"})};
-}
-
-#ifdef NODEWISE_HAVE_HYPRE
-/// HMIS and extended+i throughout; hypre's documentation advises the threshold 0.5 in space.
-std::vector<Entrant> hypre_entrants() {
-  const std::vector<std::string> l1 = {"smoother=l1_gauss_seidel", "sweep_order=forward_backward"};
-  const std::vector<std::string> l1_symmetric = {"smoother=l1_gauss_seidel",
-                                                 "sweep_order=symmetric"};
-  const std::vector<std::string> hybrid = {"smoother=gauss_seidel", "sweep_order=symmetric"};
-  const auto entrant = [](const std::string& choices, std::vector<std::string> texts,
-                          const std::vector<std::string>& more = {}) {
-    texts.insert(texts.end(), more.begin(), more.end());
-    return Entrant{"hypre", choices, [options = options_of(texts)](const System& system) {
-                     return make_hypre(system, options);
-                   }};
-  };
-  return {entrant("l1 Gauss-Seidel", l1),
-          entrant("l1 Gauss-Seidel, threshold 0.5", l1, {"strength_threshold=0.5"}),
-          entrant("l1 Gauss-Seidel, threshold 0.5, truncated", l1,
-                  {"strength_threshold=0.5", "interpolation_truncation=0.2"}),
-          entrant("l1 Gauss-Seidel, aggressive", l1, {"aggressive_levels=1"}),
-          entrant("l1 symmetric", l1_symmetric),
-          entrant("hybrid symmetric", hybrid),
-          entrant("hybrid symmetric, aggressive", hybrid, {"aggressive_levels=1"})};
-}
-#endif
-
-std::vector<Entrant> all_entrants(const Arguments& arguments) {
-  std::vector<Entrant> all = nodewise_entrants();
-#ifdef NODEWISE_HAVE_HYPRE
-  for (Entrant& entrant : hypre_entrants()) all.push_back(std::move(entrant));
-#endif
-#ifdef NODEWISE_HAVE_PETSC
-  for (const std::string options : {"", "-pc_gamg_threshold 0.02"}) {
-    all.push_back({"PETSc", options.empty() ? "GAMG" : "GAMG, threshold 0.02",
-                   [options](const System& system) { return make_petsc(system, options); }});
-  }
-#endif
-#ifdef NODEWISE_HAVE_AMGCL
-  all.push_back({"AMGCL", "smoothed aggregation", make_amgcl});
-#endif
-  const auto& wanted = arguments.libraries;
-  if (!wanted.empty()) {
-    std::erase_if(all, [&](const Entrant& entrant) {
-      return std::find(wanted.begin(), wanted.end(), entrant.library) == wanted.end();
-    });
-  }
-  return all;
-}
+constexpr double hopeless = 2.5;
 
 /// What an entrant has done so far.
 struct Record {
@@ -252,13 +169,16 @@ void solve(const std::string& name, const std::shared_ptr<const Matrix>& A,
            const Arguments& arguments, Ratios& all) {
   if (!arguments.write.empty()) return write(name, *A, arguments);
   const System system{A, make_rhs(A->rows()), arguments.tolerance, arguments.max_iterations};
-  const std::vector<Entrant> entrants = all_entrants(arguments);
+  // Whoever sets up a system of several unknowns a point knows that it is one.
+  const int unknowns = amg::problem_facts(*A).unknowns;
+  const std::vector<Entrant> entrants = all_entrants(arguments.libraries, unknowns);
   const std::string load = load_averages();
   const Records records = compete(system, entrants, arguments.repeats);
   const int size = A->comm().size();
   if (!A->comm().is_root()) return;
-  std::cout << fmt::format("#### {}, {} rows, {} rank{}\n\n", name, A->rows().n_global(), size,
-                           size == 1 ? "" : "s");
+  std::cout << fmt::format("#### {}, {} rows, {} rank{}{}\n\n", name, A->rows().n_global(), size,
+                           size == 1 ? "" : "s",
+                           unknowns > 1 ? fmt::format(", {} unknowns a point", unknowns) : "");
   print(entrants, records);
   compare_best(entrants, records, all);
   std::cout << fmt::format("\nLoad averages before: {}; after: {}.\n\n", load, load_averages())

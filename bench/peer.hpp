@@ -40,10 +40,15 @@ class Peer {
 
 /// Collective. Ours, with these options.
 std::unique_ptr<Peer> make_nodewise(const System& system, const amg::Options& options);
-/// Collective. hypre's BoomerAMG with the choices that stand for these options.
-std::unique_ptr<Peer> make_hypre(const System& system, const amg::Options& options);
-/// Collective. PETSc's GAMG with its defaults but for the options in `text`, in PETSc's syntax.
-std::unique_ptr<Peer> make_petsc(const System& system, const std::string& text);
+/// Collective. Ours as `nodewise solve` has it where nothing is said but the precision: setup()
+/// examines the matrix and chooses a preset by that.
+std::unique_ptr<Peer> make_nodewise(const System& system, amg::Precision precision);
+/// Collective. hypre's BoomerAMG with the choices that stand for these options; `nodal` as in
+/// HypreSystem::setup().
+std::unique_ptr<Peer> make_hypre(const System& system, const amg::Options& options, int nodal = 0);
+/// Collective. PETSc's GAMG with its defaults but for the options in `text`, in PETSc's syntax; it
+/// is told how many unknowns a point has.
+std::unique_ptr<Peer> make_petsc(const System& system, const std::string& text, int unknowns);
 /// Collective. AMGCL's smoothed aggregation over the ranks with its defaults, SPAI-0 relaxation.
 std::unique_ptr<Peer> make_amgcl(const System& system);
 

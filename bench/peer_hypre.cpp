@@ -116,13 +116,15 @@ void set_hierarchy(HYPRE_Solver amg, const amg::Options& options) {
   NODEWISE_HYPRE(HYPRE_BoomerAMGSetAggTruncFactor(amg, options.interpolation_truncation));
   NODEWISE_HYPRE(HYPRE_BoomerAMGSetMaxLevels(amg, options.max_levels));
   NODEWISE_HYPRE(HYPRE_BoomerAMGSetMaxCoarseSize(amg, options.max_coarse_rows));
+  NODEWISE_HYPRE(HYPRE_BoomerAMGSetNumFunctions(amg, options.unknowns));  // interleaved, as ours
 }
 
-HYPRE_Solver make_amg(const amg::Options& options) {
+HYPRE_Solver make_amg(const amg::Options& options, int nodal) {
   HYPRE_Solver amg = nullptr;
   NODEWISE_HYPRE(HYPRE_BoomerAMGCreate(&amg));
   set_hierarchy(amg, options);
   set_smoother(amg, options);
+  NODEWISE_HYPRE(HYPRE_BoomerAMGSetNodal(amg, nodal));
   NODEWISE_HYPRE(HYPRE_BoomerAMGSetCycleType(amg, 1));
   NODEWISE_HYPRE(HYPRE_BoomerAMGSetMaxIter(amg, 1));  // one cycle: a preconditioner
   NODEWISE_HYPRE(HYPRE_BoomerAMGSetTol(amg, 0.0));
@@ -254,10 +256,10 @@ void HypreSystem::clear() {
   h.amg = nullptr;
 }
 
-void HypreSystem::setup(const amg::Options& options) {
+void HypreSystem::setup(const amg::Options& options, int nodal) {
   clear();
   Handles& h = *handles_;
-  h.amg = make_amg(options);
+  h.amg = make_amg(options, nodal);
   h.cg = make_cg(h.comm, h.amg);
   NODEWISE_HYPRE(HYPRE_ParCSRPCGSetup(h.cg, h.A, h.b, h.x));  // sets up the hierarchy, too
 }

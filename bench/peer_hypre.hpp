@@ -34,8 +34,10 @@ class HypreSystem {
   HypreSystem& operator=(const HypreSystem&) = delete;
 
   /// Collective. Builds the hierarchy with the same choices as `options` says for ours (see
-  /// docs/performance.md for the table) and sets up CG. A second call replaces the first.
-  void setup(const amg::Options& options);
+  /// docs/performance.md for the table) and sets up CG. A second call replaces the first. `nodal`:
+  /// which norm of the blocks of several unknowns a point says where points are coarsened, by the
+  /// number that hypre's manual gives it (BoomerAMGSetNodal); 0: each unknown by itself.
+  void setup(const amg::Options& options, int nodal = 0);
   /// Collective. Frees the hierarchy.
   void clear();
   /// Collective. Solves from a zero guess until the recurrence's residual norm is below

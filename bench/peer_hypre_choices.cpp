@@ -7,10 +7,10 @@ namespace {
 
 class Hypre final : public Peer {
  public:
-  Hypre(const System& system, const amg::Options& options)
-      : system_(*system.A, system.b), options_(options) {}
+  Hypre(const System& system, const amg::Options& options, int nodal)
+      : system_(*system.A, system.b), options_(options), nodal_(nodal) {}
 
-  void setup() override { system_.setup(options_); }
+  void setup() override { system_.setup(options_, nodal_); }
   int solve(double tolerance, int max_iterations) override {
     return system_.solve(tolerance, max_iterations);
   }
@@ -21,12 +21,13 @@ class Hypre final : public Peer {
  private:
   HypreSystem system_;
   amg::Options options_;
+  int nodal_;
 };
 
 }  // namespace
 
-std::unique_ptr<Peer> make_hypre(const System& system, const amg::Options& options) {
-  return std::make_unique<Hypre>(system, options);
+std::unique_ptr<Peer> make_hypre(const System& system, const amg::Options& options, int nodal) {
+  return std::make_unique<Hypre>(system, options, nodal);
 }
 
 std::shared_ptr<void> start_hypre() {

@@ -1,4 +1,8 @@
+#include <functional>
+
 #include "nodewise/amg/hierarchy.hpp"
+#include "nodewise/amg/presets.hpp"
+#include "nodewise/amg/problem_facts.hpp"
 #include "nodewise/solve/krylov.hpp"
 #include "nodewise/solve/matrix_operator.hpp"
 
@@ -8,14 +12,28 @@ namespace nodewise::bench {
 
 namespace {
 
+/// Collective. The options for a matrix.
+using Choose = std::function<amg::Options(const Matrix&)>;
+
+/// Collective. By the rule of the command line.
+amg::Options chosen_by_examination(const Matrix& A, amg::Precision precision) {
+  const std::vector<std::string> given = {"precision"};
+  const amg::ProblemFacts facts = amg::problem_facts(A);
+  const amg::PresetChoice choice = amg::choose_preset(facts, {});
+  amg::Options options;
+  options.precision = precision;
+  amg::apply_preset(*choice.preset, {}, facts.unknowns, given, options);
+  return options;
+}
+
 class Nodewise final : public Peer {
  public:
-  Nodewise(const System& system, const amg::Options& options)
-      : A_(system.A), b_(system.b), options_(options), x_(b_.size()) {}
+  Nodewise(const System& system, Choose choose)
+      : A_(system.A), b_(system.b), choose_(std::move(choose)), x_(b_.size()) {}
 
   void setup() override {
     clear();
-    hierarchy_ = std::make_unique<amg::Hierarchy<double>>(A_, options_);
+    hierarchy_ = std::make_unique<amg::Hierarchy<double>>(A_, choose_(*A_));
   }
   int solve(double tolerance, int max_iterations) override {
     std::fill(x_.begin(), x_.end(), 0.0);
@@ -32,7 +50,7 @@ class Nodewise final : public Peer {
  private:
   std::shared_ptr<const Matrix> A_;
   std::vector<double> b_;
-  amg::Options options_;
+  Choose choose_;
   std::vector<double> x_;
   std::unique_ptr<amg::Hierarchy<double>> hierarchy_;
 };
@@ -40,7 +58,12 @@ class Nodewise final : public Peer {
 }  // namespace
 
 std::unique_ptr<Peer> make_nodewise(const System& system, const amg::Options& options) {
-  return std::make_unique<Nodewise>(system, options);
+  return std::make_unique<Nodewise>(system, [options](const Matrix&) { return options; });
+}
+
+std::unique_ptr<Peer> make_nodewise(const System& system, amg::Precision precision) {
+  return std::make_unique<Nodewise>(
+      system, [precision](const Matrix& A) { return chosen_by_examination(A, precision); });
 }
 
 }  // namespace nodewise::bench

@@ -32,8 +32,9 @@ Mat allocate(const Matrix& A) {
   return copy;
 }
 
-Mat make_matrix(const Matrix& A) {
+Mat make_matrix(const Matrix& A, int unknowns) {
   Mat copy = allocate(A);
+  NODEWISE_PETSC(MatSetBlockSize(copy, unknowns));
   std::vector<PetscInt> cols;
   std::vector<double> vals;
   const auto append = [&](const Csr& part, LocalIndex i, auto&& to_global) {
@@ -60,8 +61,8 @@ Mat make_matrix(const Matrix& A) {
 
 class Petsc final : public Peer {
  public:
-  Petsc(const System& system, const std::string& text)
-      : comm_(system.A->comm().get()), A_(make_matrix(*system.A)) {
+  Petsc(const System& system, const std::string& text, int unknowns)
+      : comm_(system.A->comm().get()), A_(make_matrix(*system.A, unknowns)) {
     static int number = 0;  // options are kept by prefix
     prefix_ = "peer" + std::to_string(number++) + "_";
     NODEWISE_PETSC(PetscOptionsPrefixPush(nullptr, prefix_.c_str()));
@@ -127,8 +128,8 @@ class Petsc final : public Peer {
 
 }  // namespace
 
-std::unique_ptr<Peer> make_petsc(const System& system, const std::string& text) {
-  return std::make_unique<Petsc>(system, text);
+std::unique_ptr<Peer> make_petsc(const System& system, const std::string& text, int unknowns) {
+  return std::make_unique<Petsc>(system, text, unknowns);
 }
 
 std::shared_ptr<void> start_petsc() {
