@@ -1,5 +1,6 @@
 // Nodewise beside other libraries, each with choices of its own, on the same systems to the same
 // true residual, in the same processes.
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <iostream>
@@ -31,8 +32,10 @@ struct Arguments {
   int repeats = 5;
 };
 
-/// A run that takes this many times the library's best is not repeated.
-constexpr double hopeless = 2.5;
+/// A run that takes this many times the library's best is not repeated, unless it is so short that
+/// it costs nothing, and that warming up tells little.
+constexpr double hopeless = 1.75;
+constexpr double short_s = 0.02;
 
 /// What an entrant has done so far.
 struct Record {
@@ -102,7 +105,8 @@ Records compete(const System& system, const std::vector<Entrant>& entrants, int 
   for (std::size_t k = 0; k < entrants.size(); ++k) {
     const int best = best_of(entrants[k].library, entrants, records);
     if (!records[k].solved()) continue;
-    const double limit = hopeless * records[static_cast<std::size_t>(best)].best_s();
+    const double best_s = records[static_cast<std::size_t>(best)].best_s();
+    const double limit = std::max(short_s, hopeless * best_s);
     if (records[k].best_s() <= limit) still.push_back(k);
   }
   for (const std::size_t k : still) {  // the warm-up is left out
