@@ -45,6 +45,12 @@ struct Problem {
     for (GlobalIndex c = 0; c < n(); ++c) found = found || (near(i, c) && near(k, c));
     return found;
   }
+  /// A fine point that depends on none.
+  bool isolated(GlobalIndex k) const {
+    bool any = is_coarse(k);
+    for (GlobalIndex c = 0; c < n(); ++c) any = any || s(k, c) == 1;
+    return !any;
+  }
   double bar(GlobalIndex k, GlobalIndex l) const {
     return (A(k, k) < 0) == (A(k, l) < 0) ? 0.0 : A(k, l);
   }
@@ -60,14 +66,15 @@ std::size_t at(GlobalIndex i) {
 
 /// The formulas that share couplings to strong fine points out among the points of the row.
 /// `in_row` says which these are, `value` the entry of k's row they are shared by, `lumped` which
-/// strong couplings are not shared; one that cannot be shared is lumped, or left out.
+/// strong couplings are not shared; one that cannot be shared is lumped, or left out. Couplings to
+/// points that depend on none are lumped as well, or dropped.
 template <class InRow, class Value, class Lumped>
 Row shared_row(const Problem& p, GlobalIndex i, const InRow& in_row, const Value& value,
-               const Lumped& lumped, bool leave_out = false) {
+               const Lumped& lumped, bool leave_out = false, bool drop_isolated = false) {
   Row row(at(p.n()), 0.0);
   double diagonal = p.A(i, i);
   for (GlobalIndex k = 0; k < p.n(); ++k) {
-    if (k == i || p.A(i, k) == 0) continue;
+    if (k == i || p.A(i, k) == 0 || (drop_isolated && p.isolated(k))) continue;
     double sum = 0;
     for (GlobalIndex l = 0; l < p.n(); ++l) sum += in_row(l) ? value(k, l) : 0.0;
     if (in_row(k)) {
@@ -100,7 +107,8 @@ Row modified_classical_row(const Problem& p, GlobalIndex i) {
 Row extended_row(const Problem& p, GlobalIndex i) {
   return shared_row(
       p, i, [&](GlobalIndex l) { return p.near_or_far(i, l); },
-      [&](GlobalIndex k, GlobalIndex l) { return p.bar(k, l); }, [](GlobalIndex) { return false; });
+      [&](GlobalIndex k, GlobalIndex l) { return p.bar(k, l); }, [](GlobalIndex) { return false; },
+      false, true);
 }
 
 /// Stüben's: the equation of i with those of its strong fine neighbours put in.
@@ -129,13 +137,14 @@ Row standard_row(const Problem& p, GlobalIndex i) {
 }
 
 /// Direct interpolation from the chosen of the points that i depends on.
-Row direct_row(const Problem& p, GlobalIndex i, const std::function<bool(GlobalIndex)>& chosen) {
+Row direct_row(const Problem& p, GlobalIndex i, const std::function<bool(GlobalIndex)>& chosen,
+               bool drop_isolated = false) {
   double all[2] = {0, 0};
   double part[2] = {0, 0};
   const auto side = [&](GlobalIndex j) { return (p.A(i, j) < 0) == (p.A(i, i) < 0) ? 1 : 0; };
   for (GlobalIndex j = 0; j < p.n(); ++j) {
     if (j == i) continue;
-    all[side(j)] += p.A(i, j);
+    all[side(j)] += drop_isolated && p.isolated(j) ? 0.0 : p.A(i, j);
     if (p.s(i, j) == 1 && chosen(j)) part[side(j)] += p.A(i, j);
   }
   const double diagonal = p.A(i, i) + (part[1] == 0 ? all[1] : 0.0);
@@ -193,7 +202,7 @@ DenseMatrix reference_multipass(const Problem& p) {
         reachable = reachable || (p.s(i, k) == 1 && is_done(k));
       if (is_done(i) || !reachable) continue;
       any = true;
-      const Row weights = direct_row(p, i, is_done);
+      const Row weights = direct_row(p, i, is_done, true);
       Row& row = rows[at(i)] = Row(at(p.n()), 0.0);
       for (GlobalIndex k = 0; k < p.n(); ++k) {
         for (GlobalIndex j = 0; j < p.n() && weights[at(k)] != 0; ++j) {

@@ -49,6 +49,13 @@ class Reference {
   bool is_coarse(GlobalIndex i) const { return states_[static_cast<std::size_t>(i)] == coarse; }
   bool strong(GlobalIndex i, GlobalIndex j) const { return strong_(i, j) == 1; }
 
+  /// Whether k is a fine point that depends on none: couplings to it are dropped.
+  bool isolated(GlobalIndex k) const {
+    bool any = is_coarse(k);
+    for (GlobalIndex l = 0; l < A_.cols(); ++l) any = any || strong(k, l);
+    return !any;
+  }
+
   /// Whether j is in the interpolatory set of i.
   bool interpolates(GlobalIndex i, GlobalIndex j) const {
     if (!is_coarse(j)) return false;
@@ -72,7 +79,7 @@ class Reference {
   double diagonal(GlobalIndex i) const {
     double d = A_(i, i);
     for (GlobalIndex k = 0; k < A_.cols(); ++k) {
-      if (k == i || A_(i, k) == 0) continue;
+      if (k == i || A_(i, k) == 0 || isolated(k)) continue;
       if (strong(i, k) && !is_coarse(k)) {
         // With nothing to share it out to, the coupling goes to the diagonal as a weak one does.
         d += share(i, k) == 0 ? A_(i, k) : A_(i, k) * bar(k, i) / share(i, k);
@@ -86,7 +93,8 @@ class Reference {
     if (!interpolates(i, j)) return 0;
     double w = A_(i, j);
     for (GlobalIndex k = 0; k < A_.cols(); ++k) {
-      if (k == i || !strong(i, k) || is_coarse(k) || share(i, k) == 0) continue;
+      if (k == i || !strong(i, k) || is_coarse(k) || isolated(k)) continue;
+      if (share(i, k) == 0) continue;
       w += A_(i, k) * bar(k, j) / share(i, k);
     }
     return -w / diagonal(i);

@@ -193,6 +193,16 @@ inline DenseMatrix with_negated_rows(DenseMatrix A,
   return A;
 }
 
+/// Local. Makes all couplings in the rows i for which chosen(i) positive, as the diagonal: these
+/// points depend on none, and others on them.
+inline DenseMatrix with_positive_rows(DenseMatrix A,
+                                      const std::function<bool(GlobalIndex)>& chosen) {
+  for (GlobalIndex i = 0; i < A.rows(); ++i) {
+    for (GlobalIndex j = 0; chosen(i) && j < A.cols(); ++j) A(i, j) = std::abs(A(i, j));
+  }
+  return A;
+}
+
 /// Local. Removes the couplings of the points for which chosen(i), in rows and columns.
 inline DenseMatrix with_isolated(DenseMatrix A, const std::function<bool(GlobalIndex)>& chosen) {
   for (GlobalIndex i = 0; i < A.rows(); ++i) {
@@ -243,6 +253,7 @@ inline std::vector<NamedMatrix> level_matrices() {
           {"random with positive couplings", random_matrix(40, 0.15, 0.3, 2)},
           {"negated rows", with_negated_rows(random_matrix(40, 0.15, 0.3, 3), third)},
           {"isolated points", with_isolated(model(io::Problem::laplace5, 6), third)},
+          {"positive rows", with_positive_rows(random_matrix(40, 0.15, 0.1, 6), third)},
           {"diagonal", random_matrix(9, 0.0, 0.0, 4)},
           {"one row", random_matrix(1, 0.0, 0.0, 5)}};
 }

@@ -141,7 +141,7 @@ std::vector<LocalIndex> places_of_coarse(const Splitting& splitting) {
 template <class T>
 PathSteps<T> path_steps(const DistMatrix<T>& A, const Strength& strength,
                         const Splitting& splitting, const comm::Layout& coarse_points) {
-  const CoarseNumbers numbers = coarse_numbers(A, splitting, coarse_points);
+  const CoarseNumbers numbers = coarse_numbers(A, splitting, strength, coarse_points);
   DistMatrix<T> first(coarse_points, A.cols(), [&] {
     return matrix::split_rows(A.cols(), first_steps(A, strength, splitting));
   });

@@ -4,11 +4,15 @@
 #include <span>
 #include <vector>
 
-#include "nodewise/amg/coarsen/splitting.hpp"
+#include "nodewise/amg/coarsen/independent_set.hpp"
 
 namespace nodewise::amg::coarsen {
 
-/// The numbers of coarse points on the coarse grid; -1 for other points.
+/// In place of the number of a fine point: of one that depends on others, and of one that depends
+/// on none, whose error relaxation alone removes.
+enum : LocalIndex { fine_point = -1, isolated_point = -2 };
+
+/// The numbers of coarse points on the coarse grid; negative for other points.
 struct CoarseNumbers {
   std::vector<LocalIndex> local;    ///< of this rank's points: local numbers
   std::vector<GlobalIndex> ghosts;  ///< of the matrix's ghosts: global ones
@@ -17,15 +21,20 @@ struct CoarseNumbers {
 /// Collective. Local points by counting, ghosts by asking their owners: one exchange of A.
 template <class T>
 CoarseNumbers coarse_numbers(const matrix::DistMatrix<T>& A, const Splitting& splitting,
-                             const comm::Layout& coarse_points) {
-  std::vector<GlobalIndex> global(splitting.size(), -1);
+                             const Strength& strength, const comm::Layout& coarse_points) {
+  std::vector<GlobalIndex> global(splitting.size());
   CoarseNumbers numbers;
-  numbers.local.assign(splitting.size(), -1);
+  numbers.local.resize(splitting.size());
   LocalIndex next = 0;
   for (std::size_t i = 0; i < splitting.size(); ++i) {
-    if (splitting[i] != coarse) continue;
-    numbers.local[i] = next;
-    global[i] = coarse_points.to_global(next++);
+    if (splitting[i] == coarse) {
+      numbers.local[i] = next;
+      global[i] = coarse_points.to_global(next++);
+    } else {
+      const bool depends = has_dependences(A, strength, static_cast<LocalIndex>(i));
+      numbers.local[i] = depends ? fine_point : isolated_point;
+      global[i] = numbers.local[i];
+    }
   }
   numbers.ghosts.resize(static_cast<std::size_t>(A.n_ghosts()));
   A.exchange().forward(std::span<const GlobalIndex>(global), std::span(numbers.ghosts));

@@ -16,12 +16,12 @@ DistMatrix<T> direct(const DistMatrix<T>& A, const Strength& strength, const Spl
             near.number_points();
             const auto is_coarse = [&](LocalIndex k) { return near.coarse_number(k) >= 0; };
             return rows_of(near, near.columns(), limits, [&] {
-              return
-                  [&, weights = DirectWeights<T>(near)](RowBuilder<T>& row, LocalIndex i) mutable {
-                    if (!weights.choose(i, is_coarse)) return;
-                    weights.for_each(
-                        [&](LocalIndex k, T weight) { row.add(near.coarse_number(k), weight); });
-                  };
+              return [&, weights = DirectWeights<T>(near, ToIsolated::lumped)](
+                         RowBuilder<T>& row, LocalIndex i) mutable {
+                if (!weights.choose(i, is_coarse)) return;
+                weights.for_each(
+                    [&](LocalIndex k, T weight) { row.add(near.coarse_number(k), weight); });
+              };
             });
           }};
 }

@@ -14,7 +14,8 @@ namespace nodewise::amg::interpolate {
 template <class T>
 class DirectWeights {
  public:
-  explicit DirectWeights(const Neighbourhood<T>& near) : near_(near) {}
+  DirectWeights(const Neighbourhood<T>& near, ToIsolated to_isolated)
+      : near_(near), to_isolated_(to_isolated) {}
 
   /// Takes those of the points that i depends on strongly for which chosen(point); whether there
   /// are any.
@@ -45,12 +46,14 @@ class DirectWeights {
   template <class Add>
   void for_each(const Add& add) {
     Entry* const entries = entries_.data();
+    const bool drops = to_isolated_ == ToIsolated::dropped;
     std::size_t place = 0;
     T negative{}, positive{}, chosen_negative{}, chosen_positive{};
-    near_.for_each_entry(i_, [&](LocalIndex k, LocalIndex, T a, bool) {
+    near_.for_each_entry(i_, [&](LocalIndex k, LocalIndex c, T a, bool) {
       entries[place++] = {k, a};
-      negative += std::min(a, T{});
-      positive += std::max(a, T{});
+      const T counted = drops && c == coarsen::isolated_point ? T{} : a;
+      negative += std::min(counted, T{});
+      positive += std::max(counted, T{});
     });
     for (std::size_t p = 0; p < n_; ++p) {
       const T a = entries[chosen_[p]].value;
@@ -82,6 +85,7 @@ class DirectWeights {
     T value;
   };
   const Neighbourhood<T>& near_;
+  ToIsolated to_isolated_;
   LocalIndex i_ = 0;
   std::vector<std::uint32_t> chosen_;  // places in the row of n_ chosen ones, then room
   std::vector<Entry> entries_;         // the row, then room

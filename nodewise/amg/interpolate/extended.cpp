@@ -12,7 +12,7 @@ DistMatrix<T> extended(const DistMatrix<T>& A, const Strength& strength, const S
   const auto formula = [](const Neighbourhood<T>& near) {
     return [&near](RowBuilder<T>& row, LocalIndex i) {
       add_near_and_far_points(near, row, i);
-      weigh_row(near, row, i,
+      weigh_row(near, row, i, ToIsolated::dropped,
                 [&](LocalIndex k, T a_ik) { return share_out(near.links(), row, k, a_ik, T{}); });
     };
   };

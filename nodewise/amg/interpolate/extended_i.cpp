@@ -13,7 +13,7 @@ DistMatrix<T> extended_i(const DistMatrix<T>& A, const Strength& strength,
   const auto formula = [](const Neighbourhood<T>& near) {
     return [&near, cursors = near.cursors()](RowBuilder<T>& row, LocalIndex i) mutable {
       add_near_and_far_points(near, row, i);
-      weigh_row(near, row, i, [&](LocalIndex k, T a_ik) {
+      weigh_row(near, row, i, ToIsolated::dropped, [&](LocalIndex k, T a_ik) {
         return share_out(near.links(), row, k, a_ik, near.entry_back(k, i, cursors));
       });
     };

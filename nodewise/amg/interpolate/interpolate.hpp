@@ -25,7 +25,7 @@ struct Limits {
 /// Extended+i: De Sterck, Falgout, Nolting, Yang, "Distance-two interpolation for parallel
 /// algebraic multigrid", 2008, eq. 4.10-4.11 (Bienz 2018, eq. 7.8-7.9). A fine point interpolates
 /// from C_i and from the C_k of the k in F_i; its coupling to k is shared out among these points
-/// and i itself.
+/// and i itself. Couplings to points that depend on none are dropped (docs/decisions.md).
 template <class T>
 matrix::DistMatrix<T> extended_i(const matrix::DistMatrix<T>& A, const Strength& strength,
                                  const coarsen::Splitting& splitting,
@@ -80,8 +80,9 @@ matrix::DistMatrix<T> one_point(const matrix::DistMatrix<T>& A, const Strength& 
 
 /// Multipass: Stüben 1999, section 7.2.2, for aggressive coarsening. Points with coarse points in
 /// C_i are interpolated directly; in each further pass those that depend on points which are done
-/// are interpolated directly from these, and these by their own rows. Limits hold for the result.
-/// Each pass costs an exchange for vectors, one for records, and an allreduce.
+/// are interpolated directly from these, and these by their own rows. Couplings to points that
+/// depend on none are dropped. Limits hold for the result. Each pass costs an exchange for vectors,
+/// one for records, and an allreduce.
 template <class T>
 matrix::DistMatrix<T> multipass(const matrix::DistMatrix<T>& A, const Strength& strength,
                                 const coarsen::Splitting& splitting,

@@ -27,7 +27,7 @@ DistMatrix<T> modified_classical(const DistMatrix<T>& A, const Strength& strengt
   const auto formula = [](const Neighbourhood<T>& near) {
     return [&near](RowBuilder<T>& row, LocalIndex i) {
       add_near_points(near, row, i);
-      weigh_row(near, row, i, [&](LocalIndex k, T a_ik) {
+      weigh_row(near, row, i, ToIsolated::lumped, [&](LocalIndex k, T a_ik) {
         if (!depends_on_row(near.links(), row, k)) return a_ik;
         share_out(near.links(), row, k, a_ik, T{});
         return T{};

@@ -129,7 +129,7 @@ class Multipass {
 
   std::int64_t make_rows() {
     RowBuilder<T> row(0, columns_->size(), 0, 0.0);
-    DirectWeights<T> weights(near_);
+    DirectWeights<T> weights(near_, ToIsolated::dropped);
     const auto is_done = [this](LocalIndex k) { return pass_of(k) < pass_; };
     std::int64_t n_new = 0;
     for_each_open([&](LocalIndex i) {

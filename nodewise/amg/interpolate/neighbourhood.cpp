@@ -41,7 +41,7 @@ CoarseLinks<T> joined(std::vector<CoarseLinks<T>> parts) {
 
 template <class T>
 void Neighbourhood<T>::share_coarse_points() {
-  auto coarse = coarsen::coarse_numbers(A_, splitting_, coarse_layout_);
+  auto coarse = coarsen::coarse_numbers(A_, splitting_, strength_, coarse_layout_);
   numbers_ = std::move(coarse.local);
   ghost_coarse_ = std::move(coarse.ghosts);
 }
@@ -50,7 +50,7 @@ template <class T>
 void Neighbourhood<T>::number_points() {
   numbers_.reserve(numbers_.size() + ghost_coarse_.size());
   for (const GlobalIndex c : ghost_coarse_) {
-    numbers_.push_back(c < 0 ? -1 : columns_.number(c));
+    numbers_.push_back(c < 0 ? static_cast<LocalIndex>(c) : columns_.number(c));
   }
   diagonal_ = matrix::diagonal(A_);
 }

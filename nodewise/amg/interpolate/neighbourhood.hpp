@@ -19,6 +19,11 @@ enum class Signs {
   all
 };
 
+/// What becomes of couplings to points that depend on none. Lumping them into the diagonal takes
+/// their error for that of the row's point; but relaxation alone removes it, as that of a boundary
+/// condition.
+enum class ToIsolated { lumped, dropped };
+
 /// The coarse entries of the fine points, in compressed rows: local points first, then ghosts.
 template <class T>
 struct CoarseLinks {
@@ -90,7 +95,7 @@ class Neighbourhood {
   LocalIndex coarse_number(LocalIndex i) const { return numbers_[static_cast<std::size_t>(i)]; }
   T diagonal(LocalIndex i) const { return diagonal_[static_cast<std::size_t>(i)]; }
 
-  /// Calls f(point, coarse number or -1, value, is strong) for the entries of local row i, the
+  /// Calls f(point, number, value, is strong) for the entries of local row i, the
   /// diagonal among them.
   template <class F>
   void for_each_entry(LocalIndex i, F&& f) const {
@@ -166,8 +171,8 @@ class Neighbourhood {
   comm::Layout coarse_layout_;
   matrix::GhostNumbering columns_;
   Signs signs_;
-  std::vector<LocalIndex> numbers_;        // of all points on the coarse grid, by columns_; or -1
-  std::vector<GlobalIndex> ghost_coarse_;  // of ghosts on the coarse grid, global; or -1
+  std::vector<LocalIndex> numbers_;  // of all points on the coarse grid, by columns_; or why not
+  std::vector<GlobalIndex> ghost_coarse_;  // of ghosts on the coarse grid, global; or why not
   std::vector<T> diagonal_;                // of local rows
   CoarseLinks<T> links_;
   std::vector<Offset> fine_begin_ = {0};  // entries of ghosts at fine points of this rank

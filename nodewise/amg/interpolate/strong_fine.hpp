@@ -49,12 +49,14 @@ T share_out(const CoarseLinks<T>& links, RowBuilder<T>& row, LocalIndex k, T a_i
 
 /// The weights of a row whose points are named. share(k, a_ik) deals with a strong coupling to a
 /// fine point and returns what of it goes to the diagonal; couplings that are neither to a point of
-/// the row nor strong and to a fine point are lumped into the diagonal.
+/// the row nor strong and to a fine point are lumped into the diagonal, or dropped.
 template <class T, class Share>
-void weigh_row(const Neighbourhood<T>& near, RowBuilder<T>& row, LocalIndex i, const Share& share) {
+void weigh_row(const Neighbourhood<T>& near, RowBuilder<T>& row, LocalIndex i,
+               ToIsolated to_isolated, const Share& share) {
   T diagonal = near.diagonal(i);
   near.for_each_entry(i, [&](LocalIndex k, LocalIndex c, T a, bool strong) {
     if (k == i) return;
+    if (c == coarsen::isolated_point && to_isolated == ToIsolated::dropped) return;
     const Offset at = c >= 0 ? row.place(c) : Offset{-1};
     if (at >= 0) {
       row.at(at) += a;
