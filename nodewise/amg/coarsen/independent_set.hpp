@@ -169,14 +169,17 @@ class WeightedPoints {
       const auto first = static_cast<std::size_t>(begin);
       const auto n = static_cast<std::size_t>(end) - first;
       for (LocalIndex i = begin; i < end; ++i) {
-        for_each_strong(A_.on(), strength_.on, i, [&](std::size_t j) {
-          if (state[j] != undecided) return;  // most of them, after a first pass
+        for (Offset k = A_.on().begin(i); k < A_.on().end(i); ++k) {
+          const auto p = static_cast<std::size_t>(k);
+          const auto j = static_cast<std::size_t>(A_.on().cols[p]);
+          // Asked first: after a first pass hardly any is, before it all are.
+          if (state[j] != undecided || !strength_.on[p]) continue;
           if (j - first < n) {
             weight[j] += 1.0;
           } else {
             parallel::count(beaten_[j]);
           }
-        });
+        }
       }
     });
     parallel::for_range(state.size(), [&](std::size_t begin, std::size_t end) {
