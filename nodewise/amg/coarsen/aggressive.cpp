@@ -33,12 +33,12 @@ class Ones {
   void end_row() { row_ptr_.push_back(static_cast<Offset>(size_)); }
 
   template <class T>
-  RowBlock<T> take(LocalIndex n_owned_cols, std::vector<GlobalIndex> ghosts) {
+  RowBlock<T> take(LocalIndex n_owned_cols, std::span<const GlobalIndex> ghosts) {
     RowBlock<T> block;
     block.n_owned_cols = n_owned_cols;
     block.rows.n_rows = static_cast<LocalIndex>(row_ptr_.size() - 1);
     block.rows.n_cols = n_owned_cols + static_cast<LocalIndex>(ghosts.size());
-    block.ghosts = std::move(ghosts);
+    block.ghosts.assign(ghosts.begin(), ghosts.end());
     cols_.resize(size_);
     block.rows.row_ptr = std::move(row_ptr_);
     block.rows.cols = std::move(cols_);
@@ -85,7 +85,7 @@ RowBlock<T> first_steps(const DistMatrix<T>& A, const Strength& strength,
         [&](LocalIndex g, bool strong) { rows.append(A.n_local() + g, strong); });
     rows.end_row();
   }
-  return rows.take<T>(A.n_local(), {A.ghosts().begin(), A.ghosts().end()});
+  return rows.take<T>(A.n_local(), A.ghosts());
 }
 
 /// A row for each point: the coarse points it depends on.

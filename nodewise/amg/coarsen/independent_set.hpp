@@ -31,7 +31,8 @@ bool any_strong(const kernels::Csr<T>& part, const Array<std::uint8_t>& marks, L
   bool any = false;
   for (Offset k = part.begin(i); k < part.end(i); ++k) {
     const auto p = static_cast<std::size_t>(k);
-    any |= (marks[p] != 0) & is_in(static_cast<std::size_t>(part.cols[p]));
+    const bool is_wanted = is_in(static_cast<std::size_t>(part.cols[p]));
+    any |= is_wanted & (marks[p] != 0);
   }
   return any;
 }

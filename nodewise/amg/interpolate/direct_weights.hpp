@@ -36,7 +36,8 @@ class DirectWeights {
     std::size_t n = 0;
     near_.for_each_entry(i, [&](LocalIndex k, LocalIndex, T, bool strong) {
       places[n] = place++;
-      n += static_cast<std::size_t>(strong & chosen(k));
+      const bool is_chosen = chosen(k);
+      n += static_cast<std::size_t>(strong & is_chosen);
     });
     n_ = n;
     return n > 0;
