@@ -46,6 +46,18 @@ std::string options_words(const std::vector<std::pair<std::string, std::string>>
   return text;
 }
 
+std::string_view where_words(amg::SetWhere where) {
+  switch (where) {
+    case amg::SetWhere::with_near_null_space:
+      return " where a near null space is given";
+    case amg::SetWhere::without_near_null_space:
+      return " where none is";
+    case amg::SetWhere::always:
+      break;
+  }
+  return "";
+}
+
 std::string markdown_row(const std::string& name, const amg::Preset& preset) {
   std::string sets;
   const auto add = [&](const std::string& words, const std::string& remark) {
@@ -53,9 +65,7 @@ std::string markdown_row(const std::string& name, const amg::Preset& preset) {
   };
   for (const amg::PresetOption& option : preset.options) {
     add(fmt::format("--{} {}", with_dashes(option.name), option.value),
-        fmt::format("{}: {}",
-                    option.with_near_null_space_only ? " where a near null space is given" : "",
-                    option.reason));
+        fmt::format("{}: {}", where_words(option.where), option.reason));
   }
   if (preset.takes_unknowns) add("--unknowns", ": as found in the pattern");
   if (preset.method) add(fmt::format("--solver {}", solve::to_string(*preset.method)), "");

@@ -213,7 +213,11 @@ TEST(Presets, AreATableOfValidOptions) {
     EXPECT_GE(preset.version, 1);
     Options options;
     const AppliedPreset applied = apply_preset(preset, {.near_null_space = true}, 3, {}, options);
-    EXPECT_EQ(applied.set.size(), preset.options.size() + (preset.takes_unknowns ? 1 : 0));
+    const auto n_set =
+        std::count_if(preset.options.begin(), preset.options.end(), [](const PresetOption& option) {
+          return option.where != SetWhere::without_near_null_space;
+        });
+    EXPECT_EQ(std::ssize(applied.set), n_set + (preset.takes_unknowns ? 1 : 0));
     for (const auto& [name, value] : applied.set) {
       for (const Field<Options>& f : option_fields()) {
         if (f.name == name) {
@@ -222,8 +226,8 @@ TEST(Presets, AreATableOfValidOptions) {
       }
     }
   }
-  for (const char* name :
-       {"default", "poisson", "anisotropic", "elasticity", "convection", "graph-laplacian"}) {
+  for (const char* name : {"default", "poisson", "anisotropic", "elasticity", "convection",
+                           "graph-laplacian", "network"}) {
     EXPECT_NO_THROW(find_preset(name)) << name;
   }
 }
@@ -287,6 +291,8 @@ TEST(Presets, ElasticityAggregatesOnlyWithANearNullSpace) {
   apply_preset(find_preset("elasticity"), {.near_null_space = true}, 3, {}, with);
   EXPECT_EQ(without.method, Method::classical);
   EXPECT_EQ(with.method, Method::aggregation);
+  EXPECT_EQ(without.aggressive_levels, 1);
+  EXPECT_EQ(with.aggressive_levels, 0);
   EXPECT_EQ(without.unknowns, 3);
 }
 
@@ -309,7 +315,9 @@ std::string chosen(const DenseMatrix& A, const GivenKnowledge& given = {},
 }
 
 TEST(Presets, AreChosenByFacts) {
-  EXPECT_EQ(chosen(test::model(Problem::laplace5, 6)), "poisson");
+  EXPECT_EQ(chosen(test::model(Problem::laplace9, 6)), "poisson");
+  EXPECT_EQ(chosen(test::model(Problem::laplace5, 6)), "network");
+  EXPECT_EQ(chosen(test::model(Problem::laplace5, 6), {}, ChoiceRule::third), "poisson");
   EXPECT_EQ(chosen(test::model(Problem::laplace5, 6), {.near_null_space = true}), "elasticity");
   EXPECT_EQ(chosen(test::model(Problem::laplace5, 6), {.unknowns = 2}), "elasticity");
   DenseMatrix flow = test::random_matrix(40, 0.2, 0.0, 1);
@@ -354,17 +362,20 @@ DenseMatrix rotated(Problem problem, double epsilon, double angle) {
 /// chance; aslant, and as differences, there is no such row.
 /// What a rule chose stays, option by option, when presets get new versions.
 TEST(Presets, EarlierRulesMeanEarlierVersions) {
-  const ProblemFacts facts = facts_of(test::model(Problem::laplace5, 6));
+  const ProblemFacts facts = facts_of(test::model(Problem::laplace9, 6));
   const auto version = [&](ChoiceRule rule) {
     return choose_preset(facts, {}, rule).preset->version;
   };
   EXPECT_EQ(version(ChoiceRule::first), 1);
   EXPECT_EQ(version(ChoiceRule::second), 1);
   EXPECT_EQ(version(ChoiceRule::third), 2);
+  EXPECT_EQ(version(ChoiceRule::fourth), 3);
   const PresetChoice second = choose_preset(facts, {.near_null_space = true}, ChoiceRule::second);
   EXPECT_EQ(second.preset, &find_preset("elasticity-1"));
   for (const Preset& earlier : earlier_presets()) {
-    for (const PresetOption& option : earlier.options) EXPECT_NE(option.name, "precision");
+    for (const PresetOption& option : earlier.options) {
+      EXPECT_NE(option.name, "aggressive_levels") << earlier.name;
+    }
   }
 }
 

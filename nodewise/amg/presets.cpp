@@ -10,54 +10,73 @@ namespace nodewise::amg {
 namespace {
 
 PresetOption chebyshev_smoother() {
-  return {"smoother", "chebyshev", false,
+  return {"smoother", "chebyshev", SetWhere::always,
           "a symmetric polynomial, the same on any number of ranks"};
 }
 
 PresetOption higher_threshold() {
-  return {"strength_threshold", "0.5", false, "couplings across the strong directions are none"};
+  return {"strength_threshold", "0.5", SetWhere::always,
+          "couplings across the strong directions are none"};
 }
 
 PresetOption aggregation() {
-  return {"method", "aggregation", true, "rigid body modes are represented on every level"};
+  return {"method", "aggregation", SetWhere::with_near_null_space,
+          "rigid body modes are represented on every level"};
 }
 
 PresetOption pmis() {
-  return {"coarsening", "pmis", false, "fewer coarse points where many rows are long"};
+  return {"coarsening", "pmis", SetWhere::always, "fewer coarse points where many rows are long"};
+}
+
+PresetOption precision() {
+  return {"precision", "auto", SetWhere::always, "half the data where rounding does not matter"};
+}
+
+/// With one path, coarsening is so fast that iterations cost what the levels save.
+std::vector<PresetOption> aggressive(SetWhere where = SetWhere::always) {
+  return {{"aggressive_levels", "1", where,
+           "a small second level: less to set up and to store, for some iterations more"},
+          {"aggressive_paths", "2", where, "not too small a one"}};
+}
+
+/// The options of several, in their order.
+std::vector<PresetOption> join(std::vector<PresetOption> options,
+                               const std::vector<PresetOption>& more) {
+  options.insert(options.end(), more.begin(), more.end());
+  return options;
 }
 
 std::vector<Preset> make_presets() {
-  const PresetOption precision = {"precision", "auto", false,
-                                  "half the data where rounding does not matter"};
   // It relaxes in its own way, and without it another interpolation is better.
   const std::vector<std::string> not_with_air = {"method", "smoother", "sweep_order", "pre_sweeps"};
   return {
       {"default", 1, "anything: the defaults of the options", {}, std::nullopt, false},
-      {"poisson", 2, "scalar diffusion on a mesh", {precision}, std::nullopt, false},
+      {"poisson", 3, "scalar diffusion on a mesh", join({precision()}, aggressive()), std::nullopt,
+       false},
       {"anisotropic",
        3,
        "scalar diffusion that is strong in some directions, on meshes of stretched elements",
-       {higher_threshold(), precision},
+       {higher_threshold(), precision()},
        std::nullopt,
        false},
-      {"elasticity",
-       2,
-       "displacements and other systems of several unknowns a point",
-       {aggregation(), precision},
-       std::nullopt,
-       true},
+      {"elasticity", 3, "displacements and other systems of several unknowns a point",
+       join({aggregation(), precision()}, aggressive(SetWhere::without_near_null_space)),
+       std::nullopt, true},
       {"convection",
        2,
        "transport, with little diffusion or none",
-       {{"method", "air", false, "restrictions are made for what flows one way", not_with_air},
-        {"interpolation", "direct", false, "one point alone is too little where there is diffusion",
-         not_with_air}},
+       {{"method", "air", SetWhere::always, "restrictions are made for what flows one way",
+         not_with_air},
+        {"interpolation", "direct", SetWhere::always,
+         "one point alone is too little where there is diffusion", not_with_air}},
        solve::Method::gmres,
        false},
-      {"graph_laplacian",
-       2,
-       "Laplacians of graphs with points of very many neighbours",
-       {pmis(), chebyshev_smoother(), precision},
+      {"graph_laplacian", 3, "Laplacians of graphs with points of very many neighbours",
+       join({pmis(), chebyshev_smoother(), precision()}, aggressive()), std::nullopt, false},
+      {"network",
+       1,
+       "scalar diffusion in networks with few links a point",
+       {precision()},
        std::nullopt,
        false},
   };
@@ -66,6 +85,7 @@ std::vector<Preset> make_presets() {
 std::vector<Preset> make_earlier_presets() {
   const PresetOption chebyshev = chebyshev_smoother();
   return {
+      {"poisson", 2, "scalar diffusion on a mesh", {precision()}, std::nullopt, false},
       {"poisson", 1, "scalar diffusion on a mesh", {chebyshev}, std::nullopt, false},
       {"anisotropic",
        2,
@@ -76,10 +96,16 @@ std::vector<Preset> make_earlier_presets() {
       {"anisotropic",
        1,
        "scalar diffusion that is strong in one direction",
-       {{"strength_measure", "absolute", false,
+       {{"strength_measure", "absolute", SetWhere::always,
          "couplings along the strong direction have either sign where it crosses the mesh"}},
        std::nullopt,
        false},
+      {"elasticity",
+       2,
+       "displacements and other systems of several unknowns a point",
+       {aggregation(), precision()},
+       std::nullopt,
+       true},
       {"elasticity",
        1,
        "displacements and other systems of several unknowns a point",
@@ -89,9 +115,16 @@ std::vector<Preset> make_earlier_presets() {
       {"convection",
        1,
        "transport, with little diffusion or none",
-       {{"strength_measure", "absolute", false, "the sign of a coupling says little"},
-        {"sweep_order", "alternating", false, "one of the two directions follows the flow"}},
+       {{"strength_measure", "absolute", SetWhere::always, "the sign of a coupling says little"},
+        {"sweep_order", "alternating", SetWhere::always,
+         "one of the two directions follows the flow"}},
        solve::Method::gmres,
+       false},
+      {"graph_laplacian",
+       2,
+       "Laplacians of graphs with points of very many neighbours",
+       {pmis(), chebyshev, precision()},
+       std::nullopt,
        false},
       {"graph_laplacian",
        1,
@@ -134,7 +167,7 @@ std::vector<std::string> preset_names() {
   for (const Preset& preset : presets()) names.push_back(preset.name);
   names.emplace_back("auto");
   for (const Preset& preset : earlier_presets()) names.push_back(with_version(preset));
-  for (const ChoiceRule rule : {ChoiceRule::first, ChoiceRule::second}) {
+  for (const ChoiceRule rule : {ChoiceRule::first, ChoiceRule::second, ChoiceRule::third}) {
     names.push_back(with_underscores(to_string(rule)));
   }
   return names;
@@ -160,7 +193,8 @@ std::string to_string(ChoiceRule rule) {
 std::optional<ChoiceRule> find_choice_rule(std::string_view name) {
   const std::string word = with_underscores(name);
   if (word == "auto") return last_choice_rule;
-  for (const ChoiceRule rule : {ChoiceRule::first, ChoiceRule::second, ChoiceRule::third}) {
+  for (const ChoiceRule rule :
+       {ChoiceRule::first, ChoiceRule::second, ChoiceRule::third, ChoiceRule::fourth}) {
     if (word == with_underscores(to_string(rule))) return rule;
   }
   return std::nullopt;
@@ -170,13 +204,18 @@ namespace {
 
 /// The version of a preset that a rule means by its name.
 std::string_view version_of(std::string_view name, ChoiceRule rule) {
-  constexpr std::array<std::array<std::string_view, 2>, 4> before_the_third = {
-      {{"poisson", "poisson_1"},
-       {"anisotropic", "anisotropic_2"},
-       {"elasticity", "elasticity_1"},
-       {"graph_laplacian", "graph_laplacian_1"}}};
-  if (rule == ChoiceRule::third) return name;
-  for (const auto& [newest, earlier] : before_the_third) {
+  using Versions = std::array<std::array<std::string_view, 2>, 4>;
+  constexpr Versions before_the_third = {{{"poisson", "poisson_1"},
+                                          {"anisotropic", "anisotropic_2"},
+                                          {"elasticity", "elasticity_1"},
+                                          {"graph_laplacian", "graph_laplacian_1"}}};
+  constexpr Versions of_the_third = {{{"poisson", "poisson_2"},
+                                      {"anisotropic", "anisotropic_3"},
+                                      {"elasticity", "elasticity_2"},
+                                      {"graph_laplacian", "graph_laplacian_2"}}};
+  if (rule == ChoiceRule::fourth) return name;
+  for (const auto& [newest, earlier] :
+       rule == ChoiceRule::third ? of_the_third : before_the_third) {
     if (name == newest) return earlier;
   }
   return name;
@@ -252,6 +291,13 @@ PresetChoice choose_preset(const ProblemFacts& facts, const GivenKnowledge& give
                               kind, ratio));
   }
   const bool nearly = facts.positive_share <= few_positive && facts.zero_sum_share >= 0.5;
+  // Two paths leave most points of electric grids and roads coarse, which have 3.5 to 4.6 entries a
+  // row; a mesh has 5 at least, but for its edges.
+  constexpr double few_entries = 4.7;
+  if ((signs || nearly) && facts.mean_row < few_entries && rule == ChoiceRule::fourth) {
+    return chosen("network", rule,
+                  fmt::format("{}; {:.3g} entries a row in the mean", kind, facts.mean_row));
+  }
   if (signs || nearly) return chosen("poisson", rule, kind);
   return chosen("default", rule,
                 fmt::format("symmetric, but neither of known blocks nor like a Laplacian: {} of "
@@ -274,7 +320,8 @@ AppliedPreset apply_preset(const Preset& preset, const GivenKnowledge& knowledge
     applied.set.emplace_back(name, value);
   };
   for (const PresetOption& option : preset.options) {
-    if (option.with_near_null_space_only && !knowledge.near_null_space) continue;
+    if (option.where == SetWhere::with_near_null_space && !knowledge.near_null_space) continue;
+    if (option.where == SetWhere::without_near_null_space && knowledge.near_null_space) continue;
     set(option.name, option.value,
         std::any_of(option.unless_given.begin(), option.unless_given.end(), is_given));
   }

@@ -14,11 +14,14 @@
 
 namespace nodewise::amg {
 
+/// Where an option of a preset is set.
+enum class SetWhere { always, with_near_null_space, without_near_null_space };
+
 /// One option that a preset sets, by its name in option_fields().
 struct PresetOption {
   std::string name;
   std::string value;
-  bool with_near_null_space_only = false;  ///< set only where one is known
+  SetWhere where = SetWhere::always;
   std::string reason;
   /// Options that contradict it: it is not set where one of them is given.
   std::vector<std::string> unless_given = {};
@@ -61,9 +64,9 @@ struct PresetChoice {
 };
 
 /// The versions of the rule in choose_preset().
-enum class ChoiceRule { first = 1, second, third };
-inline constexpr ChoiceRule last_choice_rule = ChoiceRule::third;
-/// "auto-3"
+enum class ChoiceRule { first = 1, second, third, fourth };
+inline constexpr ChoiceRule last_choice_rule = ChoiceRule::fourth;
+/// "auto-4"
 std::string to_string(ChoiceRule rule);
 /// The rule of a name that preset_names() has, "auto" being the last; none for that of a preset.
 std::optional<ChoiceRule> find_choice_rule(std::string_view name);

@@ -26,14 +26,19 @@ def blocks(n):
 
 
 def test_without_a_preset_the_matrix_is_looked_at(nodewise, tmp_path):
-    report, out = solve(nodewise, tmp_path, "--problem", "laplace5", "--n", 12)
-    assert (report["preset"]["name"], report["preset"]["rule"]) == ("poisson", "auto-3")
+    report, out = solve(nodewise, tmp_path, "--problem", "laplace9", "--n", 12)
+    assert (report["preset"]["name"], report["preset"]["rule"]) == ("poisson", "auto-4")
     assert report["hierarchy"]["cycle_precision"]["name"] == "single"
-    assert "poisson 2, by auto-3: symmetric" in out
+    assert "poisson 3, by auto-4: symmetric" in out
+    assert report["preset"]["set"] == {
+        "precision": "auto",
+        "aggressive_levels": "1",
+        "aggressive_paths": "2",
+    }
     assert "cycle in single precision: rounding changes A x of smooth x by up to" in out
     # Its recurrences need a preconditioner that is linear to the last bit.
     report, _ = solve(nodewise, tmp_path, "--problem", "laplace5", "--n", 12, "--solver", "pipelined_cg")
-    assert report["preset"]["set"] == {}
+    assert "precision" not in report["preset"]["set"]
     assert report["hierarchy"]["cycle_precision"] == {"name": "double", "reason": None}
 
 
@@ -57,10 +62,15 @@ def test_the_default_changes_nothing(nodewise, tmp_path, source):
 def test_given_options_win(nodewise, tmp_path, source):
     words = ["--problem", "laplace5", "--n", 12, "--preset", "graph-laplacian", "--smoother", "jacobi"]
     report, out = solve(nodewise, tmp_path, *words)
-    assert report["preset"]["set"] == {"coarsening": "pmis", "precision": "auto"}
+    assert report["preset"]["set"] == {
+        "coarsening": "pmis",
+        "precision": "auto",
+        "aggressive_levels": "1",
+        "aggressive_paths": "2",
+    }
     assert report["preset"]["kept"] == {"smoother": "chebyshev"}
     assert (report["options"]["smoother"], report["options"]["coarsening"]) == ("jacobi", "pmis")
-    assert "graph-laplacian 2; sets --coarsening pmis --precision auto; given otherwise:" in out
+    assert "graph-laplacian 3; sets --coarsening pmis --precision auto --aggressive-levels 1" in out
     schema = json.loads((source / "docs" / "report.schema.json").read_text())
     jsonschema.Draft7Validator(schema).validate(report)
 
@@ -70,9 +80,9 @@ def test_auto_finds_the_unknowns_of_points(nodewise, tmp_path, ranks):
     path = write_market(tmp_path / "A.mtx", 300, 300, blocks(100))
     report, out = solve(nodewise, tmp_path, path, "--preset", "auto", ranks=ranks)
     assert report["preset"]["name"] == "elasticity"
-    assert report["preset"]["rule"] == "auto-3"
+    assert report["preset"]["rule"] == "auto-4"
     assert report["options"]["unknowns"] == 3
-    assert "by auto-3: symmetric, and its blocks are those of 3 unknowns a point" in out
+    assert "by auto-4: symmetric, and its blocks are those of 3 unknowns a point" in out
 
 
 def test_a_preset_names_the_method_unless_one_is_given(nodewise, tmp_path):
@@ -93,7 +103,7 @@ def test_misspelt_presets_are_refused(nodewise):
 
 def test_inspect_takes_presets(nodewise, tmp_path):
     path = tmp_path / "report.json"
-    words = ["--problem", "laplace5", "--n", 12, "--preset", "auto", "--json", path]
+    words = ["--problem", "laplace9", "--n", 12, "--preset", "auto", "--json", path]
     result = nodewise("inspect", *words)
     assert result.code == 0
     assert json.loads(path.read_text())["preset"]["name"] == "poisson"

@@ -79,7 +79,7 @@ def test_report_follows_the_schema(nodewise, tmp_path, source, options, ranks):
     solve = report["solve"]
     assert solve["history"][0] == pytest.approx(1.0)
     assert len(solve["history"]) == solve["iterations"] + 1
-    if result.code == 0:
+    if result.code == 0 and "--norm" not in options:
         assert solve["true_relative_residual"] <= 1e-8
     assert (report["error"] is None) == ("--random-rhs" in options)
 
@@ -154,6 +154,7 @@ def test_threads_are_used_or_refused(nodewise, tmp_path):
 @pytest.mark.parametrize("route, messages", [("direct", 8), ("two_step", 4), ("three_step", 4)])
 def test_routes_over_domains(nodewise, tmp_path, route, messages):
     words = ["--problem", "laplace27", "--n", "12", "--domain-map", "0,1,0,1", "--route", route]
+    words += ["--aggressive-levels", "0"]
     result = nodewise("solve", *words, "--json", "r.json", ranks=4)
     assert result.code == 0, result.err
     levels = json.loads((tmp_path / "r.json").read_text())["hierarchy"]["levels"]
@@ -178,7 +179,7 @@ def test_domains_are_found_or_refused(nodewise):
 @pytest.mark.parametrize("route, messages", [("direct", 8), ("two_step", 4), ("three_step", 4)])
 def test_routes_by_level(nodewise, tmp_path, route, messages):
     words = ["--problem", "laplace27", "--n", "12", "--ranks-per-node", "2", "--route", route]
-    words += ["--route-from-level", "1", "--json", "r.json"]
+    words += ["--route-from-level", "1", "--aggressive-levels", "0", "--json", "r.json"]
     result = nodewise("solve", *words, ranks=4)
     assert result.code == 0, result.err
     levels = json.loads((tmp_path / "r.json").read_text())["hierarchy"]["levels"]
@@ -232,6 +233,7 @@ def test_routes_and_transports_are_chosen_without_a_machine(nodewise, source, tm
 def test_routes_of_setup_and_solve(nodewise, tmp_path):
     words = ["--problem", "laplace27", "--n", "16", "--ranks-per-node", "2", "--json", "r.json"]
     words += ["--route", "direct,three-step", "--setup-route", "two_step,direct,three_step"]
+    words += ["--aggressive-levels", "0"]
     result = nodewise("solve", *words, ranks=4)
     assert result.code == 0, result.err
     report = json.loads((tmp_path / "r.json").read_text())
@@ -245,7 +247,7 @@ def test_routes_of_setup_and_solve(nodewise, tmp_path):
 
 def test_transports(nodewise, tmp_path):
     words = ["--problem", "laplace27", "--n", "16", "--ranks-per-node", "2", "--json", "r.json"]
-    words += ["--route", "three_step"]
+    words += ["--route", "three_step", "--aggressive-levels", "0"]
     plain = nodewise("solve", *words, ranks=4)
     history = json.loads((tmp_path / "r.json").read_text())["solve"]["history"]
     words += ["--transport", "persistent,shared-memory,rma", "--setup-transport", "neighborhood"]
@@ -294,7 +296,8 @@ def operations(report, phase):
 
 def test_operations_agree_with_the_plans(nodewise, tmp_path):
     words = ["--problem", "laplace27", "--n", "16", "--ranks-per-node", "2", "--route", "three_step",
-             "--precision", "same", "--allreduce", "mpi"]  # whose messages nobody counts
+             "--precision", "same", "--aggressive-levels", "0",
+             "--allreduce", "mpi"]  # whose messages nobody counts
     result = nodewise("solve", *words, "--json", "r.json", ranks=4)
     assert result.code == 0, result.err
     report = json.loads((tmp_path / "r.json").read_text())
@@ -499,7 +502,7 @@ def test_every_solver(nodewise, tmp_path, solver, ranks):
     report = json.loads((tmp_path / "r.json").read_text())
     assert report["solve"]["method"] == solver
     assert report["solve"]["method_was_chosen_by_symmetry"] is False
-    assert report["solve"]["iterations"] <= 12
+    assert report["solve"]["iterations"] <= (25 if solver == "stationary" else 12)
     assert report["solve"]["true_relative_residual"] <= 1e-8
     assert report["error"]["relative"] < 1e-6
     assert max(map(len, result.out.splitlines())) <= 100
