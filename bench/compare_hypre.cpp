@@ -95,7 +95,9 @@ Run run_nodewise(const Contest& contest, Series& series) {
   Run run;
   std::unique_ptr<amg::Hierarchy<double>> hierarchy;
   run.setup_s = timed(comm, [&] {
-    hierarchy = std::make_unique<amg::Hierarchy<double>>(contest.A, contest.options);
+    amg::Knowledge<double> knowledge;
+    knowledge.symmetric = true;  // which hypre takes for granted
+    hierarchy = std::make_unique<amg::Hierarchy<double>>(contest.A, contest.options, knowledge);
   });
   std::vector<double> x(contest.b.size(), 0.0);
   const solve::MatrixOperator<double> A(contest.A);

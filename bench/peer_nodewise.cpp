@@ -12,18 +12,23 @@ namespace nodewise::bench {
 
 namespace {
 
-/// Collective. The options for a matrix.
-using Choose = std::function<amg::Options(const Matrix&)>;
+/// The options for a matrix, and whether that is symmetric.
+struct Choice {
+  amg::Options options;
+  bool symmetric = true;
+};
+/// Collective.
+using Choose = std::function<Choice(const Matrix&)>;
 
 /// Collective. By the rule of the command line.
-amg::Options chosen_by_examination(const Matrix& A, amg::Precision precision) {
+Choice chosen_by_examination(const Matrix& A, amg::Precision precision) {
   const std::vector<std::string> given = {"precision"};
   const amg::ProblemFacts facts = amg::problem_facts(A);
   const amg::PresetChoice choice = amg::choose_preset(facts, {});
   amg::Options options;
   options.precision = precision;
   amg::apply_preset(*choice.preset, {}, facts.unknowns, given, options);
-  return options;
+  return {options, facts.symmetric};
 }
 
 class Nodewise final : public Peer {
@@ -33,7 +38,10 @@ class Nodewise final : public Peer {
 
   void setup() override {
     clear();
-    hierarchy_ = std::make_unique<amg::Hierarchy<double>>(A_, choose_(*A_));
+    const Choice choice = choose_(*A_);
+    amg::Knowledge<double> knowledge;
+    knowledge.symmetric = choice.symmetric;
+    hierarchy_ = std::make_unique<amg::Hierarchy<double>>(A_, choice.options, knowledge);
   }
   int solve(double tolerance, int max_iterations) override {
     std::fill(x_.begin(), x_.end(), 0.0);
@@ -58,7 +66,8 @@ class Nodewise final : public Peer {
 }  // namespace
 
 std::unique_ptr<Peer> make_nodewise(const System& system, const amg::Options& options) {
-  return std::make_unique<Nodewise>(system, [options](const Matrix&) { return options; });
+  // Symmetric: as all here are, and as hypre and PETSc take for granted.
+  return std::make_unique<Nodewise>(system, [options](const Matrix&) { return Choice{options}; });
 }
 
 std::unique_ptr<Peer> make_nodewise(const System& system, amg::Precision precision) {
