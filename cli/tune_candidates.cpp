@@ -32,7 +32,8 @@ OptionList options_of(const amg::Preset& preset, const amg::GivenKnowledge& know
 
 /// What is tried beside the presets, most promising first.
 std::vector<OptionList> variations() {
-  return {{{"strength-threshold", "0.5"}},
+  return {{{"aggressive-levels", "1"}, {"aggressive-paths", "2"}},
+          {{"strength-threshold", "0.5"}},
           {{"smoother", "chebyshev"}},
           {{"method", "aggregation"}, {"smoother", "chebyshev"}},
           {{"aggressive-levels", "1"}},
