@@ -35,19 +35,40 @@ char* map_pages(std::size_t extent) noexcept {
   return first;
 }
 
-/// Asks for large pages, and gives back what is behind the last byte. Hints: without them, all
-/// pages are small. So are those of the rest, of which a large one would take a megabyte too much
-/// on average.
-void advise(char* memory, std::size_t bytes) noexcept {
+/// Where the small pages of an array begin, and where they end. A large page for the rest of it
+/// would take a megabyte too much on average.
+struct SmallPages {
+  std::size_t begin, end;
+};
+SmallPages small_pages_of(std::size_t bytes) {
+  static const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  return {bytes / large_page * large_page, (bytes + page - 1) / page * page};
+}
+
+/// Asks for large pages but at the end, behind which the mapping gets a hole.
+void trim(char* memory, std::size_t bytes) noexcept {
+  const auto [begin, end] = small_pages_of(bytes);
 #ifdef MADV_HUGEPAGE
-  static const auto small_page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
-  const std::size_t in_large = bytes / large_page * large_page;
-  const std::size_t in_small = (bytes + small_page - 1) / small_page * small_page;
-  const std::size_t extent = extent_of(bytes);
-  madvise(memory, in_large, MADV_HUGEPAGE);
-  if (in_large < extent) madvise(memory + in_large, extent - in_large, MADV_NOHUGEPAGE);
-  if (in_small < extent) madvise(memory + in_small, extent - in_small, MADV_DONTNEED);
+  madvise(memory, begin, MADV_HUGEPAGE);  // a hint: without it, all pages are small
+  if (begin < end) madvise(memory + begin, end - begin, MADV_NOHUGEPAGE);
 #endif
+  if (end < extent_of(bytes)) munmap(memory + end, extent_of(bytes) - end);
+}
+
+/// Takes back what trim() took away, so that it will have a large page, and joins: the extent that
+/// is there. Small pages stay small until they are unmapped.
+std::size_t restore(char* memory, std::size_t bytes) noexcept {
+  const auto [begin, end] = small_pages_of(bytes);
+  if (begin == end) return begin;
+  munmap(memory + begin, end - begin);
+#ifdef MAP_FIXED_NOREPLACE
+  char* const wanted = memory + begin;
+  void* const got = mmap(wanted, large_page, PROT_READ | PROT_WRITE,
+                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+  if (got == wanted) return begin + large_page;
+  if (got != MAP_FAILED) munmap(got, large_page);  // a kernel that does not know the flag
+#endif
+  return begin;
 }
 
 /// Mappings in use and out of use, which together are never more than were in use at once. Sizes
@@ -71,10 +92,11 @@ class Mappings {
     return memory;
   }
 
-  void give_back(char* memory, std::size_t size) noexcept {
+  /// What was taken with `size`, of which `kept` bytes are still mapped.
+  void give_back(char* memory, std::size_t size, std::size_t kept) noexcept {
     const std::lock_guard<std::mutex> lock(mutex_);
     used_ -= size;
-    keep(memory, size);
+    keep(memory, kept);
   }
 
   void release_unused() noexcept {
@@ -150,12 +172,13 @@ Mappings& mappings() {
 void* allocate_large(std::size_t bytes) {
   if (bytes > std::numeric_limits<std::size_t>::max() / 2) throw std::bad_alloc();
   char* const memory = mappings().take(extent_of(bytes));
-  advise(memory, bytes);
+  trim(memory, bytes);
   return memory;
 }
 
 void free_large(void* memory, std::size_t bytes) noexcept {
-  mappings().give_back(static_cast<char*>(memory), extent_of(bytes));
+  char* const first = static_cast<char*>(memory);
+  mappings().give_back(first, extent_of(bytes), restore(first, bytes));
 }
 
 void release_unused_memory() noexcept {
