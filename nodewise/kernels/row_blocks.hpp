@@ -56,9 +56,11 @@ class RowBlocks {
  private:
   static constexpr Offset long_row = 16;
   static constexpr Offset distance = 1024;
-  static constexpr Offset at_once = 96;  // more hold up what is waited for
-  static constexpr std::size_t fetched = 112;
   static constexpr std::size_t line = 64;
+  // More hold up what is waited for: a core waits for some 16 lines at a time, and 9 (double) or 14
+  // are fetched for a block.
+  static constexpr Offset at_once = sizeof(T) > sizeof(float) ? 40 : 96;
+  static constexpr std::size_t fetched = static_cast<std::size_t>(at_once) + 8;
 
   // Always as many lines, for a loop whose end is known. Inlined, or GCC takes it for a function
   // without effect and drops the call.
