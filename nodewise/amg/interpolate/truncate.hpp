@@ -2,16 +2,30 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
+#include <cstdint>
 #include <vector>
 
 #include "nodewise/base/types.hpp"
 
 namespace nodewise::amg::interpolate {
 
+/// The greater, the larger the modulus, and of several entries that differ by no more than rounding
+/// the lower the column, or the higher: the modulus to 20 bits, and the column.
+inline std::uint64_t order_of(double value, LocalIndex col, bool lowest) {
+  constexpr std::uint64_t half = std::uint64_t{1} << 31;
+  const std::uint64_t modulus = (std::bit_cast<std::uint64_t>(std::abs(value)) + half) >> 32;
+  const auto column = static_cast<std::uint32_t>(col);
+  return modulus << 32 | (lowest ? ~column : column);
+}
+
 /// Local. Drops the entries of one row below `truncation` times its largest modulus, then all but
 /// the `max_entries` largest (0: keeps any number), and scales the rest to the sum the row had.
-/// Ties are decided by the column. cols and vals hold `n` entries; returns how many remain.
+/// Of entries as large as each other those at the lowest and at the highest columns are kept in
+/// turn: on a grid these lie opposite each other, while the lowest alone lie all on one side of the
+/// point, from where there is nothing to interpolate. cols and vals hold `n` entries; returns how
+/// many remain.
 template <class T>
 Offset truncate_row(LocalIndex* cols, T* vals, Offset n, int max_entries, double truncation) {
   if (n == 0) return 0;
@@ -32,15 +46,13 @@ Offset truncate_row(LocalIndex* cols, T* vals, Offset n, int max_entries, double
   // A partial selection sort: limit is 4 or 5, the row seldom longer than 20. Written for
   // conditional moves: which is larger cannot be foreseen.
   for (Offset k = 0; limit < kept && k < limit; ++k) {
+    const bool lowest = k % 2 == 0;
     Offset best = k;
-    T best_size = std::abs(vals[k]);
-    LocalIndex best_col = cols[k];
+    std::uint64_t best_order = order_of(vals[k], cols[k], lowest);
     for (Offset m = k + 1; m < kept; ++m) {
-      const T size = std::abs(vals[m]);
-      const bool is_better = (size > best_size) | ((size == best_size) & (cols[m] < best_col));
-      best = is_better ? m : best;
-      best_col = is_better ? cols[m] : best_col;
-      best_size = std::max(best_size, size);
+      const std::uint64_t order = order_of(vals[m], cols[m], lowest);
+      best = order > best_order ? m : best;
+      best_order = std::max(best_order, order);
     }
     std::swap(cols[k], cols[best]);
     std::swap(vals[k], vals[best]);
