@@ -48,8 +48,9 @@ class Nodewise final : public Peer {
     solve::Options options;
     options.tolerance = tolerance;
     options.max_iterations = max_iterations;
-    return solve::cg<double>(solve::MatrixOperator<double>(A_), hierarchy_.get(), b_, x_, options)
-        .iterations;
+    // The hierarchy's, which setup() may have put into blocks: these serve the products as well.
+    const solve::MatrixOperator<double> A(hierarchy_->matrix(0));
+    return solve::cg<double>(A, hierarchy_.get(), b_, x_, options).iterations;
   }
   void solution(std::span<double> x) override { std::copy(x_.begin(), x_.end(), x.begin()); }
   void clear() override { hierarchy_.reset(); }

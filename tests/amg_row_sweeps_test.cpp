@@ -1,11 +1,14 @@
-// Gauss-Seidel through rows of every form against loops written down plainly.
+// Gauss-Seidel through rows of every form against loops written down plainly, and through blocks
+// against that through rows.
 #include <functional>
 #include <limits>
 
 #include <gtest/gtest.h>
 
+#include "nodewise/amg/relax/relaxation.hpp"
 #include "nodewise/amg/relax/row_sweeps.hpp"
 
+#include "aggregate_support.hpp"
 #include "local_matrix.hpp"
 
 namespace nodewise::amg::relax {
@@ -132,6 +135,89 @@ TYPED_TEST(RowSweepsTest, SweepsBothWays) {
           sweeps.backward(0, cut, b.data(), x.data());
         }
         this->expect_near(x, expected);
+      }
+    }
+  }
+}
+
+/// Points with some rows coupled so strongly to others that the l1 form has to do with them, and
+/// some not at all; some rows without a diagonal, one point without any; some entries missing.
+test::DenseMatrix points_of_rows(GlobalIndex points, int b) {
+  test::DenseMatrix A(points * b, points * b);
+  for (GlobalIndex i = 0; i < A.rows(); ++i) {
+    for (GlobalIndex j = 0; j < A.cols(); ++j) {
+      const auto row = static_cast<std::uint64_t>(i), column = static_cast<std::uint64_t>(j);
+      const bool is_coupled = i / b == j / b || hash_uniform(hash64(row / b, 3), column / b) < 0.4;
+      if (!is_coupled || hash_uniform(hash64(row, 4), column) < 0.15) continue;
+      A(i, j) = hash_uniform(hash64(row, 5), column) - 0.5;
+    }
+    A(i, i) = i % 11 == 4 || i / b == 5 ? 0.0 : i % 5 == 2 ? -1.5 : 8.0;
+  }
+  return A;
+}
+
+template <class T>
+std::vector<T> vector_on(const matrix::Layout& layout, int width, std::uint64_t seed) {
+  std::vector<T> x;
+  for (const double value : test::part_of(layout, test::hashed(layout.n_global(), seed))) {
+    for (int c = 0; c < width; ++c) x.push_back(static_cast<T>(value + c));
+  }
+  return x;
+}
+
+template <class T>
+class SweepsInBlocks : public testing::Test {
+ protected:
+  using Matrix = matrix::DistMatrix<T>;
+
+  static void expect_near(const std::vector<T>& a, const std::vector<T>& b) {
+    ASSERT_EQ(a.size(), b.size());
+    for (std::size_t i = 0; i < a.size(); ++i) {
+      EXPECT_NEAR(a[i], b[i], 500 * std::numeric_limits<T>::epsilon()) << "row " << i;
+    }
+  }
+  /// All that a relaxation does, on the same matrix by rows and in blocks.
+  static void compare(const Matrix& rows, const Matrix& blocks, const Options& options) {
+    const auto by_rows = make_relaxation(rows, options, 0);
+    const auto in_blocks = make_relaxation(blocks, options, 0);
+    const std::vector<T> b = vector_on<T>(rows.rows(), 1, 1),
+                         start = vector_on<T>(rows.rows(), 1, 2);
+    for (const Sweep sweep : {Sweep::first, Sweep::first_symmetric, Sweep::forward, Sweep::backward,
+                              Sweep::symmetric}) {
+      std::vector<T> expected = start, x = start;
+      by_rows->run(sweep, b, expected);
+      in_blocks->run(sweep, b, x);
+      expect_near(x, expected);
+    }
+    std::vector<T> expected = start, residual = start, x = start, r = start;
+    by_rows->first_sweep_with_residual(b, expected, residual);
+    in_blocks->first_sweep_with_residual(b, x, r);
+    expect_near(x, expected);
+    expect_near(r, residual);
+    const std::vector<T> B = vector_on<T>(rows.rows(), 3, 1);
+    for (const Sweep sweep : {Sweep::first_symmetric, Sweep::symmetric}) {
+      std::vector<T> together = B, X = B;
+      by_rows->sweep_together(sweep, B, together, 3);
+      in_blocks->sweep_together(sweep, B, X, 3);
+      expect_near(X, together);
+    }
+  }
+};
+TYPED_TEST_SUITE(SweepsInBlocks, Values);
+
+TYPED_TEST(SweepsInBlocks, AreThoseByRows) {
+  for (const int b : {2, 3, 4, 5, 6}) {
+    const test::DenseMatrix values = points_of_rows(9, b);
+    for (const matrix::Layout& layout :
+         b == 3 ? test::layouts_of_points(9, b) : test::two_layouts_of_points(9, b)) {
+      const auto A = test::distribute<TypeParam>(values, layout);
+      for (const SmootherKind kind : {SmootherKind::gauss_seidel, SmootherKind::l1_gauss_seidel}) {
+        Options options;
+        options.smoother = kind;
+        options.sor_weight = b % 2 == 0 ? 1.0 : 0.7;
+        SCOPED_TRACE(std::to_string(b) + " rows a point, kind " +
+                     std::to_string(static_cast<int>(kind)));
+        this->compare(A, A.with_blocks(b), options);
       }
     }
   }

@@ -91,11 +91,11 @@ int rows_of_a_point(const Knowledge<T>& knowledge, const Options& options) {
   return knowledge.level == 0 ? options.unknowns : 1;
 }
 
-/// Collective. The matrix of a level as its relaxation works on it: in blocks, or where these are
-/// full and the relaxation is made of residuals.
+/// Collective. The matrix of a level as its relaxation reads it: in blocks where it works on them,
+/// or goes by rows and they are full.
 template <class T>
 MatrixPointer<T> in_blocks(const MatrixPointer<T>& A, int block, const Options& options) {
-  if (relax::works_by_residuals(options.smoother)) {
+  if (relax::reads_full_blocks(options.smoother)) {
     return matrix::with_blocks_where_full<T>(A, block);
   }
   if (!relax::works_on_blocks(options.smoother) || block == 1) return A;

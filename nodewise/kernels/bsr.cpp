@@ -10,38 +10,66 @@ namespace {
 
 /// The block columns that occur in some rows, ascending. `seen` has for each block column the last
 /// block row that it occurred in.
-template <class T>
-void collect_columns(const Csr<T>& A, LocalIndex block_row, int block,
-                     std::vector<LocalIndex>& seen, std::vector<LocalIndex>& columns) {
+template <int B, class T>
+void collect_columns(const Csr<T>& A, LocalIndex block_row, std::vector<LocalIndex>& seen,
+                     std::vector<LocalIndex>& columns) {
   columns.clear();
-  const LocalIndex first = block_row * block;
-  for (Offset k = A.begin(first); k < A.end(first + block - 1); ++k) {
-    const LocalIndex j = A.cols[static_cast<std::size_t>(k)] / block;
+  const LocalIndex first = block_row * B;
+  bool ascend = true;
+  for (Offset k = A.begin(first); k < A.end(first + B - 1); ++k) {
+    const LocalIndex j = A.cols[static_cast<std::size_t>(k)] / B;
     LocalIndex& last = seen[static_cast<std::size_t>(j)];
     if (last == block_row) continue;
     last = block_row;
+    ascend = ascend && (columns.empty() || columns.back() < j);
     columns.push_back(j);
   }
-  std::sort(columns.begin(), columns.end());
+  if (!ascend) std::sort(columns.begin(), columns.end());
+}
+
+/// The places of A's blocks.
+template <int B, class T>
+void find_blocks(const Csr<T>& A, Bsr<T>& blocks) {
+  Array<Offset> row_ptr = {0};
+  row_ptr.reserve(static_cast<std::size_t>(blocks.n_rows) + 1);
+  Array<LocalIndex> cols;
+  cols.reserve(static_cast<std::size_t>(A.nnz() / (B * B) * 5 / 4));
+  std::vector<LocalIndex> seen(static_cast<std::size_t>(blocks.n_cols), -1);
+  std::vector<LocalIndex> columns;
+  for (LocalIndex i = 0; i < blocks.n_rows; ++i) {
+    collect_columns<B>(A, i, seen, columns);
+    cols.insert(cols.end(), columns.begin(), columns.end());
+    row_ptr.push_back(static_cast<Offset>(cols.size()));
+  }
+  blocks.row_ptr = std::move(row_ptr);
+  blocks.cols = std::move(cols);
 }
 
 /// Writes A's values into the blocks of a structure, the rest of which are zeros.
-template <class T>
+template <int B, class T>
 void fill_blocks(const Csr<T>& A, Bsr<T>& blocks) {
-  const LocalIndex b = blocks.block;
-  const std::size_t size = blocks.block_entries();
-  blocks.vals.assign(static_cast<std::size_t>(blocks.n_blocks()) * size, T{});
+  blocks.vals.resize(static_cast<std::size_t>(blocks.n_blocks()) * B * B);
   const LocalIndex* const cols = std::as_const(blocks.cols).data();
-  for (LocalIndex row = 0; row < A.n_rows; ++row) {
-    Offset place = blocks.begin(row / b);
-    const auto r = static_cast<std::size_t>(row % b);
-    for (Offset k = A.begin(row); k < A.end(row); ++k) {
-      const LocalIndex column = A.cols[static_cast<std::size_t>(k)];
-      while (cols[place] != column / b) ++place;
-      blocks.vals[static_cast<std::size_t>(place) * size + r * static_cast<std::size_t>(b) +
-                  static_cast<std::size_t>(column % b)] = A.vals[static_cast<std::size_t>(k)];
+  const LocalIndex* const A_cols = A.cols.data();
+  const T* const A_vals = A.vals.data();
+  T* const vals = blocks.vals.data();
+  const auto fill_row = [&](LocalIndex row, Offset place) {
+    const Offset end = A.end(row);
+    for (Offset k = A.begin(row); k < end; ++k) {
+      const LocalIndex j = A_cols[k] / B;
+      while (cols[place] != j) ++place;
+      vals[place * (B * B) + row % B * B + A_cols[k] % B] = A_vals[k];
     }
-  }
+  };
+  const std::span<const Offset> row_ptr(std::as_const(blocks.row_ptr).data(),
+                                        blocks.row_ptr.size());
+  parallel::for_rows(row_ptr, [&](LocalIndex first_row, LocalIndex end_row) {
+    for (LocalIndex i = first_row; i < end_row; ++i) {
+      const Offset begin = blocks.begin(i);
+      std::fill_n(vals + begin * (B * B), (blocks.end(i) - begin) * (B * B), T{});
+      for (LocalIndex r = 0; r < B; ++r) fill_row(i * B + r, begin);
+    }
+  });
 }
 
 }  // namespace
@@ -57,19 +85,11 @@ Bsr<T> to_bsr(const Csr<T>& A, int block) {
   blocks.block = block;
   blocks.n_rows = A.n_rows / block;
   blocks.n_cols = A.n_cols / block;
-  Array<Offset> row_ptr = {0};
-  row_ptr.reserve(static_cast<std::size_t>(blocks.n_rows) + 1);
-  Array<LocalIndex> cols;
-  std::vector<LocalIndex> seen(static_cast<std::size_t>(blocks.n_cols), -1);
-  std::vector<LocalIndex> columns;
-  for (LocalIndex i = 0; i < blocks.n_rows; ++i) {
-    collect_columns(A, i, block, seen, columns);
-    cols.insert(cols.end(), columns.begin(), columns.end());
-    row_ptr.push_back(static_cast<Offset>(cols.size()));
-  }
-  blocks.row_ptr = std::move(row_ptr);
-  blocks.cols = std::move(cols);
-  fill_blocks(A, blocks);
+  with_block_size(block, [&](auto size) {
+    constexpr int B = decltype(size)::value;
+    find_blocks<B>(A, blocks);
+    fill_blocks<B>(A, blocks);
+  });
   return blocks;
 }
 
@@ -81,50 +101,24 @@ Bsr<T> with_values_of(const Bsr<T>& pattern, const Csr<T>& A) {
   blocks.n_cols = pattern.n_cols;
   blocks.row_ptr = pattern.row_ptr;
   blocks.cols = pattern.cols;
-  fill_blocks(A, blocks);
+  with_block_size(blocks.block, [&](auto size) {
+    constexpr int B = decltype(size)::value;
+    fill_blocks<B>(A, blocks);
+  });
   return blocks;
 }
 
 namespace {
-
-/// Asks the memory for blocks ahead of those in use, as Prefetch does for single entries.
-template <int B, class T>
-class BlockPrefetch {
- public:
-  BlockPrefetch(const Bsr<T>& A, LocalIndex first_row, LocalIndex end_row)
-      : cols_(A.cols.data()),
-        vals_(A.vals.data()),
-        n_(A.row_ptr[static_cast<std::size_t>(end_row)] * (B * B)),
-        next_(A.row_ptr[static_cast<std::size_t>(first_row)] * (B * B)) {}
-
-  /// Call with the end of each block row.
-  void upwards(Offset row_end) {
-    for (const Offset until = std::min(row_end * (B * B) + distance, n_); next_ < until;
-         next_ += step) {
-      __builtin_prefetch(vals_ + next_);
-    }
-    __builtin_prefetch(cols_ + std::min(row_end + distance / (B * B), n_ / (B * B)));
-  }
-
- private:
-  static constexpr Offset distance = 512;
-  static constexpr Offset step = 64 / sizeof(T);
-
-  const LocalIndex* cols_;
-  const T* vals_;
-  Offset n_, next_;
-};
 
 /// Calls f(block row, its product with x) for all rows.
 template <int B, class T, class F>
 void for_each_product(const Bsr<T>& A, const T* x, F&& f) {
   const Offset* const row_ptr = A.row_ptr.data();
   parallel::for_rows({row_ptr, A.row_ptr.size()}, [&](LocalIndex first_row, LocalIndex end_row) {
-    BlockPrefetch<B, T> prefetch(A, first_row, end_row);
     for (LocalIndex i = first_row; i < end_row; ++i) {
-      prefetch.upwards(row_ptr[i + 1]);
       std::array<T, B> sum{};
-      add_blocks_product<B>(A, row_ptr[i], row_ptr[i + 1], x, sum);
+      const Offset begin = row_ptr[i];
+      stream_blocks_product<B>(A, begin, row_ptr[i + 1], begin + blocks_ahead<B, T>, x, sum);
       f(static_cast<std::size_t>(i) * B, sum);
     }
   });

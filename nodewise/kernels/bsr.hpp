@@ -1,6 +1,7 @@
 // The local sparse matrix of dense square blocks, and its products with vectors.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <span>
@@ -75,6 +76,38 @@ inline void add_blocks_product(const Bsr<T>& A, Offset begin, Offset end, const 
   const T* const vals = A.vals.data();
   for (Offset k = begin; k < end; ++k) {
     add_block_product<B>(vals + k * (B * B), x + Offset{cols[k]} * B, sum);
+  }
+}
+
+/// Which way a loop goes through rows, and through the blocks of each.
+enum class Way { upwards, downwards };
+
+/// How many blocks are on their way from the memory while others are worked on.
+template <int B, class T>
+inline constexpr Offset blocks_ahead = 1 + 2048 / (B * B * Offset{sizeof(T)});
+
+/// add_blocks_product() for loops through many rows: asks the memory for as many blocks from
+/// `fetch` on, those that such a loop comes to later, one for each that it reads. The hardware's
+/// own prefetching stops at page borders, and goes astray where rows go down and blocks up.
+template <int B, Way way = Way::upwards, class T>
+inline void stream_blocks_product(const Bsr<T>& A, Offset begin, Offset end, Offset fetch,
+                                  const T* x, std::array<T, B>& sum) {
+  constexpr Offset size = B * B;
+  constexpr Offset line = 64 / Offset{sizeof(T)};
+  const Offset n = end - begin;
+  const LocalIndex* const cols = A.cols.data() + begin;
+  const T* const vals = A.vals.data() + begin * size;
+  fetch = std::clamp<Offset>(fetch, 0, A.n_blocks() - n);
+  const T* const later = A.vals.data() + fetch * size;
+  __builtin_prefetch(A.cols.data() + fetch);
+  const auto add = [&](Offset k) {
+    for (Offset at = 0; at < size; at += line) __builtin_prefetch(later + k * size + at);
+    add_block_product<B>(vals + k * size, x + Offset{cols[k]} * B, sum);
+  };
+  if constexpr (way == Way::upwards) {
+    for (Offset k = 0; k < n; ++k) add(k);
+  } else {
+    for (Offset k = n; k-- > 0;) add(k);
   }
 }
 

@@ -26,4 +26,14 @@ LocalIndex diagonal_place(const Csr<T>& A, LocalIndex i, LocalIndex guess) {
   return static_cast<LocalIndex>(std::lower_bound(row, row + length, i) - row);
 }
 
+/// Local. The diagonal entry of row i, columns ascending; 0 where there is none. `guess` is the
+/// place tried first, and becomes that which was found.
+template <class T>
+T diagonal_entry(const Csr<T>& A, LocalIndex i, LocalIndex& guess) {
+  guess = diagonal_place(A, i, guess);
+  const Offset k = A.begin(i) + guess;
+  const bool there = k < A.end(i) && A.cols[static_cast<std::size_t>(k)] == i;
+  return there ? A.vals[static_cast<std::size_t>(k)] : T{};
+}
+
 }  // namespace nodewise::kernels

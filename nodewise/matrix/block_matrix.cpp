@@ -19,7 +19,7 @@ using kernels::Bsr;
 
 /// Blocks are worth their zeros while they are fewer than this: with 12 bytes an entry in
 /// compressed rows and a little over 8 a place in blocks, those would be read as fast at 0.7.
-constexpr double min_fill = 0.8;
+constexpr double worthwhile_fill = 0.8;
 
 /// The points of ghosts, ascending, each once.
 std::vector<GlobalIndex> points_of_ghosts(std::span<const GlobalIndex> ghosts, GlobalIndex first,
@@ -136,7 +136,8 @@ BlockMatrix<To> BlockMatrix<T>::with_type(T factor) const {
 }
 
 template <class T>
-BlockMatrix<T> make_blocks(const DistMatrix<T>& A, int block) {
+std::shared_ptr<const BlockMatrix<T>> make_blocks(const DistMatrix<T>& A, int block,
+                                                  double min_fill) {
   if (block < kernels::min_block || block > kernels::max_block) {
     throw Error(ErrorCode::unsupported,
                 "a matrix in blocks of " + std::to_string(block) + " rows: they must have 2 to 6");
@@ -158,14 +159,17 @@ BlockMatrix<T> make_blocks(const DistMatrix<T>& A, int block) {
   });
   std::int64_t places[] = {static_cast<std::int64_t>(on.vals.size() + off.vals.size())};
   mpi::agree_on_sums(A.comm(), failure, places);
-  if (!direct) {
-    const auto pattern = comm::discover_pattern(comm::points_of(A.cols(), block), ghosts);
-    plan = comm::make_plan(A.comm(), pattern, A.route());
-  }
   const double fill =
       places[0] > 0 ? static_cast<double>(A.nnz_global()) / static_cast<double>(places[0]) : 0;
-  return {std::move(on), std::move(off), std::move(ghosts),
-          std::make_shared<comm::Exchange>(A.shared_comm(), std::move(plan), A.transport()), fill};
+  if (fill < min_fill) return nullptr;
+  if (!direct) {
+    const auto pattern = comm::discover_pattern(comm::points_of(A.cols(), block), ghosts);
+    const mpi::Scope planning(A.comm(), "planning");
+    plan = comm::make_plan(A.comm(), pattern, A.route());
+  }
+  return std::make_shared<const BlockMatrix<T>>(
+      std::move(on), std::move(off), std::move(ghosts),
+      std::make_shared<comm::Exchange>(A.shared_comm(), std::move(plan), A.transport()), fill);
 }
 
 template <class T>
@@ -175,16 +179,16 @@ std::shared_ptr<const DistMatrix<T>> with_blocks_where_full(std::shared_ptr<cons
   if (A->blocks() != nullptr && A->blocks()->block() == unknowns) return A;
   if (!comm::has_whole_points(A->rows(), unknowns)) return A;
   if (!comm::has_whole_points(A->cols(), unknowns)) return A;
-  auto blocks = std::make_shared<const DistMatrix<T>>(A->with_blocks(unknowns));
-  return blocks->blocks()->fill() < min_fill ? A : blocks;
+  auto blocks = make_blocks(*A, unknowns, worthwhile_fill);
+  return blocks ? std::make_shared<const DistMatrix<T>>(A->with_blocks(std::move(blocks))) : A;
 }
 
-#define NODEWISE_INSTANTIATE(T)                                         \
-  template class BlockMatrix<T>;                                        \
-  template BlockMatrix<float> BlockMatrix<T>::with_type(T) const;       \
-  template BlockMatrix<double> BlockMatrix<T>::with_type(T) const;      \
-  template BlockMatrix<T> make_blocks(const DistMatrix<T>&, int);       \
-  template std::shared_ptr<const DistMatrix<T>> with_blocks_where_full( \
+#define NODEWISE_INSTANTIATE(T)                                                                  \
+  template class BlockMatrix<T>;                                                                 \
+  template BlockMatrix<float> BlockMatrix<T>::with_type(T) const;                                \
+  template BlockMatrix<double> BlockMatrix<T>::with_type(T) const;                               \
+  template std::shared_ptr<const BlockMatrix<T>> make_blocks(const DistMatrix<T>&, int, double); \
+  template std::shared_ptr<const DistMatrix<T>> with_blocks_where_full(                          \
       std::shared_ptr<const DistMatrix<T>>, int);
 NODEWISE_INSTANTIATE(float)
 NODEWISE_INSTANTIATE(double)

@@ -49,9 +49,11 @@ class BlockMatrix {
   double fill_;
 };
 
-/// Collective. See DistMatrix::with_blocks().
+/// Collective. See DistMatrix::with_blocks(). Nothing, and no exchange is planned, where fill()
+/// would be less than `min_fill`.
 template <class T>
-BlockMatrix<T> make_blocks(const DistMatrix<T>& A, int block);
+std::shared_ptr<const BlockMatrix<T>> make_blocks(const DistMatrix<T>& A, int block,
+                                                  double min_fill = 0);
 
 /// Collective. `A` with blocks of `unknowns` rows where products with them are faster: where its
 /// rows are whole points of so many, 2 to 6, and its blocks are nearly full. Itself otherwise, and

@@ -253,8 +253,13 @@ DistMatrix<T> DistMatrix<T>::with_exchange_of(const DistMatrix& other) const {
 
 template <class T>
 DistMatrix<T> DistMatrix<T>::with_blocks(int block) const {
+  return with_blocks(make_blocks(*this, block));
+}
+
+template <class T>
+DistMatrix<T> DistMatrix<T>::with_blocks(std::shared_ptr<const BlockMatrix<T>> blocks) const {
   DistMatrix result = *this;
-  result.block_matrix_ = std::make_shared<const BlockMatrix<T>>(make_blocks(*this, block));
+  result.block_matrix_ = std::move(blocks);
   return result;
 }
 

@@ -96,6 +96,8 @@ class DistMatrix {
   /// the same on every rank, what comm::require_whole_points() throws, and unsupported unless 2 <=
   /// block <= 6. Of the other forms of a matrix only with_type() keeps the blocks.
   DistMatrix with_blocks(int block) const;
+  /// Local. The same with blocks of it that are at hand.
+  DistMatrix with_blocks(std::shared_ptr<const BlockMatrix<T>> blocks) const;
   /// Collective. The same with the places and the exchange of other.blocks(), where it has any:
   /// for new values on the pattern and the route of `other`. An agreement.
   DistMatrix with_blocks_of(const DistMatrix& other) const;

@@ -161,11 +161,7 @@ std::vector<T> diagonal(const DistMatrix<T>& A) {
       const Offset ahead = on.begin(std::min(i + rows_ahead, end)) + place;
       __builtin_prefetch(on.cols.data() + ahead);
       __builtin_prefetch(on.vals.data() + ahead);
-      place = kernels::diagonal_place(on, i, place);
-      const Offset k = on.begin(i) + place;
-      if (k < on.end(i) && on.cols[static_cast<std::size_t>(k)] == i) {
-        d[static_cast<std::size_t>(i)] = on.vals[static_cast<std::size_t>(k)];
-      }
+      d[static_cast<std::size_t>(i)] = kernels::diagonal_entry(on, i, place);
     }
   });
   return d;

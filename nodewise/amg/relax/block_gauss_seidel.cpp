@@ -22,6 +22,25 @@ std::array<T, B> less_product(const T* b, const Bsr<T>& A, Offset begin, Offset 
   return sum;
 }
 
+/// The same within a loop through rows, see stream_blocks_product().
+template <int B, kernels::Way way = kernels::Way::upwards, class T>
+std::array<T, B> less_stream(const T* b, const Bsr<T>& A, Offset begin, Offset end, Offset fetch,
+                             const T* x) {
+  std::array<T, B> sum{};
+  kernels::stream_blocks_product<B, way>(A, begin, end, fetch, x, sum);
+  for (std::size_t k = 0; k < B; ++k) sum[k] = b[k] - sum[k];
+  return sum;
+}
+
+/// As many as hold blocks_ahead.
+template <class T>
+LocalIndex rows_ahead(const Bsr<T>& A) {
+  return kernels::with_block_size(A.block, [&](auto block) {
+    const Offset blocks = kernels::blocks_ahead<decltype(block)::value, T>;
+    return static_cast<LocalIndex>(1 + blocks * A.n_rows / std::max<Offset>(A.n_blocks(), 1));
+  });
+}
+
 /// R -= the blocks begin .. end times X, W columns of both, which lie `width` apart.
 template <int B, std::size_t W, class T>
 void subtract_columns(const Bsr<T>& A, Offset begin, Offset end, const T* X, T* R,
@@ -47,20 +66,60 @@ void subtract_product(const Bsr<T>& A, Offset begin, Offset end, std::span<const
   }
 }
 
+template <class T>
+Array<T> inverses_of(const matrix::DistMatrix<T>& A, double weight, bool l1, PointSolve solve,
+                     std::span<const LocalIndex> parts) {
+  if (solve == PointSolve::one_by_one) {
+    return inverse_diagonal_triangles<T>(
+        A, weight, l1 ? truncated_half_sums_of_rows(A, parts) : std::vector<double>());
+  }
+  return inverse_diagonal_blocks<T>(A, weight,
+                                    l1 ? truncated_half_sums(A, parts) : std::vector<double>());
+}
+
 }  // namespace
 
 template <class T>
-BlockGaussSeidel<T>::BlockGaussSeidel(const matrix::DistMatrix<T>& A, double weight, bool l1)
+BlockGaussSeidel<T>::BlockGaussSeidel(const matrix::DistMatrix<T>& A, double weight, bool l1,
+                                      PointSolve solve)
     : HybridSweeps<T>(A, {A.blocks()->on().row_ptr, A.blocks()->on().cols,
                           A.blocks()->off().row_ptr, A.blocks()->exchange(), A.blocks()->block()}),
-      inverse_(inverse_diagonal_blocks<T>(
-          A, weight, l1 ? truncated_half_sums(A, this->parts()) : std::vector<double>())),
-      diagonal_(diagonal_places(A.blocks()->on())) {}
+      solve_(solve),
+      inverse_(inverses_of(A, weight, l1, solve, this->parts())),
+      diagonal_(diagonal_places(A.blocks()->on())),
+      ahead_(rows_ahead(A.blocks()->on())) {}
 
 template <class T>
 std::size_t BlockGaussSeidel<T>::memory_bytes() const {
   return HybridSweeps<T>::memory_bytes() + inverse_.size() * sizeof(T) +
          diagonal_.size() * sizeof(Offset);
+}
+
+template <class T>
+LocalIndex BlockGaussSeidel<T>::later(LocalIndex i, Direction direction) const {
+  return direction == Direction::forward ? i + std::min(ahead_, A_.blocks()->on().n_rows - 1 - i)
+                                         : i - std::min(ahead_, i);
+}
+
+/// M's diagonal block of point i in a direction, inverted, times r.
+template <class T>
+template <int B>
+std::array<T, B> BlockGaussSeidel<T>::solve_point(LocalIndex i, Direction direction,
+                                                  const T* r) const {
+  const T* const inverse = inverse_.data() + static_cast<std::size_t>(i) * B * B;
+  std::array<T, B> x{};
+  if (solve_ == PointSolve::together) {
+    kernels::add_block_product<B>(inverse, r, x);
+  } else if (direction == Direction::forward) {
+    for (std::size_t k = 0; k < B; ++k) {
+      for (std::size_t c = 0; c <= k; ++c) x[k] += inverse[k * B + c] * r[c];
+    }
+  } else {
+    for (std::size_t k = 0; k < B; ++k) {
+      for (std::size_t c = k; c < B; ++c) x[k] += inverse[k * B + c] * r[c];
+    }
+  }
+  return x;
 }
 
 /// The forward sweep from x = 0, and where r is not null what the blocks up to the diagonal leave
@@ -72,9 +131,9 @@ void BlockGaussSeidel<T>::sweep_from_zero(int part, const T* b, T* x, T* r) cons
   const auto relax = [&](LocalIndex i, Offset begin, Offset, auto) {
     const auto at = static_cast<std::size_t>(i) * B;
     const Offset place = diagonal_[static_cast<std::size_t>(i)];
-    const auto left = less_product<B>(b + at, on, begin, place, x);
-    std::array<T, B> solved{};
-    kernels::add_block_product<B>(inverse_.data() + at * B, left.data(), solved);
+    const Offset fetch = on.begin(later(i, Direction::forward));
+    const auto left = less_stream<B>(b + at, on, begin, place, fetch, x);
+    const auto solved = solve_point<B>(i, Direction::forward, left.data());
     std::copy(solved.begin(), solved.end(), x + at);
     if (r == nullptr) return;
     const Offset behind = has_diagonal(on, i, place) ? place + 1 : place;
@@ -93,7 +152,8 @@ void BlockGaussSeidel<T>::subtract_rest(int part, const T* x, T* r) const {
     const auto at = static_cast<std::size_t>(i) * B;
     const Offset place = diagonal_[static_cast<std::size_t>(i)];
     const Offset behind = has_diagonal(on, i, place) ? place + 1 : place;
-    auto left = less_product<B>(r + at, on, behind, on.end(i), x);
+    const Offset fetch = diagonal_[static_cast<std::size_t>(later(i, Direction::forward))] + 1;
+    auto left = less_stream<B>(r + at, on, behind, on.end(i), fetch, x);
     if (is_mixed) left = less_product<B>(left.data(), on, on.begin(i), begin, x);
     std::copy(left.begin(), left.end(), r + at);
   };
@@ -148,14 +208,18 @@ void BlockGaussSeidel<T>::sweep_points(int part, Direction direction,
   T* const x = vectors.X.data();
   const auto relax = [&](LocalIndex i, Offset begin, Offset end, auto is_mixed) {
     const auto at = static_cast<std::size_t>(i) * B;
-    auto r = less_product<B>(vectors.B.data() + at, on, begin, end, x);
+    const T* const b = vectors.B.data() + at;
+    const LocalIndex next = later(i, direction);
+    auto r = direction == Direction::forward
+                 ? less_stream<B>(b, on, begin, end, on.begin(next), x)
+                 : less_stream<B, kernels::Way::downwards>(b, on, begin, end,
+                                                           on.end(next) - (end - begin), x);
     if (is_mixed && !vectors.from_zero) {
       r = less_product<B>(r.data(), off, off.begin(i), off.end(i), vectors.ghosts.data());
       r = less_product<B>(r.data(), on, on.begin(i), begin, old);
       r = less_product<B>(r.data(), on, end, on.end(i), old);
     }
-    std::array<T, B> step{};
-    kernels::add_block_product<B>(inverse_.data() + at * B, r.data(), step);
+    const auto step = solve_point<B>(i, direction, r.data());
     for (std::size_t k = 0; k < B; ++k) x[at + k] += step[k];
   };
   this->for_each_row(part, direction, relax);
@@ -169,6 +233,8 @@ void BlockGaussSeidel<T>::sweep_points_together(int part, Direction direction,
   const Bsr<T>& off = A_.blocks()->off();
   const auto w = static_cast<std::size_t>(vectors.width);
   const std::span<T> R = this->scratch_of(part, vectors);
+  const bool is_lower = solve_ == PointSolve::one_by_one && direction == Direction::forward;
+  const bool is_upper = solve_ == PointSolve::one_by_one && direction == Direction::backward;
   const auto relax = [&](LocalIndex i, Offset begin, Offset end, auto is_mixed) {
     const std::size_t at = static_cast<std::size_t>(i) * B;
     std::copy_n(vectors.B.data() + at * w, B * w, R.data());
@@ -179,7 +245,7 @@ void BlockGaussSeidel<T>::sweep_points_together(int part, Direction direction,
       subtract_product<B, T>(on, end, on.end(i), vectors.old, R, w);
     }
     for (std::size_t r = 0; r < B; ++r) {
-      for (std::size_t k = 0; k < B; ++k) {
+      for (std::size_t k = is_upper ? r : 0; k < (is_lower ? r + 1 : B); ++k) {
         const T m = inverse_[(at + r) * B + k];
         for (std::size_t c = 0; c < w; ++c) vectors.X[(at + r) * w + c] += m * R[k * w + c];
       }

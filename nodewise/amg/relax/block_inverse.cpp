@@ -7,6 +7,8 @@
 
 #include <Eigen/Dense>
 
+#include "nodewise/base/parallel.hpp"
+
 namespace nodewise::amg::relax {
 
 namespace {
@@ -102,6 +104,52 @@ Array<T> inverse_diagonal_blocks(const matrix::DistMatrix<T>& A, double weight,
   return inverses;
 }
 
+namespace {
+
+/// The inverses of the triangles of D whose diagonal has the inverses `pivots`.
+template <int B, class T>
+void invert_triangles(const std::array<double, B * B>& D, const std::array<double, B>& pivots,
+                      T* inverses) {
+  for (std::size_t c = 0; c < B; ++c) {
+    std::array<double, B> column{};
+    column[c] = pivots[c];
+    const auto eliminate = [&](std::size_t r, std::size_t begin, std::size_t end) {
+      double sum = 0;
+      for (std::size_t k = begin; k < end; ++k) sum += D[r * B + k] * column[k];
+      column[r] = -pivots[r] * sum;
+    };
+    for (std::size_t r = c + 1; r < B; ++r) eliminate(r, c, r);
+    for (std::size_t r = c; r-- > 0;) eliminate(r, r + 1, c + 1);
+    for (std::size_t r = 0; r < B; ++r) inverses[r * B + c] = static_cast<T>(column[r]);
+  }
+}
+
+}  // namespace
+
+template <class T>
+Array<T> inverse_diagonal_triangles(const matrix::DistMatrix<T>& A, double weight,
+                                    std::span<const double> added) {
+  const Bsr<T>& on = A.blocks()->on();
+  const std::vector<Offset> places = diagonal_places(on);
+  Array<T> inverses(static_cast<std::size_t>(on.n_rows) * on.block_entries());
+  kernels::with_block_size(on.block, [&](auto block_size) {
+    constexpr int B = decltype(block_size)::value;
+    parallel::for_range(places.size(), [&](std::size_t begin, std::size_t end) {
+      for (std::size_t p = begin; p < end; ++p) {
+        const auto D = diagonal_block<B>(on, static_cast<LocalIndex>(p), places[p]);
+        std::array<double, B> pivots{};
+        for (std::size_t r = 0; r < B; ++r) {
+          const double d = D[r * B + r];
+          const double more = added.empty() ? 0 : std::copysign(added[p * B + r], d);
+          pivots[r] = d != 0 ? weight / (d + more) : 0;
+        }
+        invert_triangles<B>(D, pivots, inverses.data() + p * B * B);
+      }
+    });
+  });
+  return inverses;
+}
+
 template <class T>
 bool has_invertible_block(const kernels::Csr<T>& A, LocalIndex point, int block) {
   const LocalIndex first = point * block;
@@ -121,11 +169,13 @@ bool has_invertible_block(const kernels::Csr<T>& A, LocalIndex point, int block)
   return factors.isInvertible();
 }
 
-#define NODEWISE_INSTANTIATE(T)                                                   \
-  template bool has_invertible_block(const kernels::Csr<T>&, LocalIndex, int);    \
-  template std::vector<Offset> diagonal_places(const Bsr<T>&);                    \
-  template Array<T> inverse_diagonal_blocks(const matrix::DistMatrix<T>&, double, \
-                                            std::span<const double>);
+#define NODEWISE_INSTANTIATE(T)                                                      \
+  template bool has_invertible_block(const kernels::Csr<T>&, LocalIndex, int);       \
+  template std::vector<Offset> diagonal_places(const Bsr<T>&);                       \
+  template Array<T> inverse_diagonal_blocks(const matrix::DistMatrix<T>&, double,    \
+                                            std::span<const double>);                \
+  template Array<T> inverse_diagonal_triangles(const matrix::DistMatrix<T>&, double, \
+                                               std::span<const double>);
 NODEWISE_INSTANTIATE(float)
 NODEWISE_INSTANTIATE(double)
 #undef NODEWISE_INSTANTIATE

@@ -22,6 +22,14 @@ template <class T>
 Array<T> inverse_diagonal_blocks(const matrix::DistMatrix<T>& A, double weight,
                                  std::span<const double> added);
 
+/// Local. The same for sweeps that go through the rows of a point one after another: in place of
+/// the inverse of a block those of its triangles, with the diagonal over `weight`, the lower one's
+/// in the lower triangle and the upper one's in the upper; they have the diagonal in common. Rows
+/// with a zero on the diagonal have zeros there, and so are left alone.
+template <class T>
+Array<T> inverse_diagonal_triangles(const matrix::DistMatrix<T>& A, double weight,
+                                    std::span<const double> added);
+
 /// Local. Whether the diagonal block of a point of `block` rows is invertible, to within round-off
 /// of T; not where the matrix has not all of its rows.
 template <class T>

@@ -7,6 +7,7 @@
 
 #include "nodewise/amg/relax/block_inverse.hpp"
 #include "nodewise/amg/relax/row_norm.hpp"
+#include "nodewise/base/parallel.hpp"
 
 namespace nodewise::amg::relax {
 
@@ -14,12 +15,13 @@ namespace {
 
 /// Whether a block less 3/2 `sums` on its diagonal is positive definite, its sign being that of its
 /// first entry.
-template <int B>
-bool outweighs(const std::array<double, B * B>& values, const double* sums) {
-  using Block = Eigen::Matrix<double, B, B, Eigen::RowMajor>;
+template <std::size_t B>
+bool outweighs(const std::array<double, B * B>& values, const std::array<double, B>& sums) {
+  constexpr auto n = static_cast<int>(B);
+  using Block = Eigen::Matrix<double, n, n, Eigen::RowMajor>;
   const Eigen::Map<const Block> block(values.data());
   Block rest = std::copysign(0.5, block(0, 0)) * (block + block.transpose());
-  for (int r = 0; r < B; ++r) rest(r, r) -= 1.5 * sums[r];
+  for (int r = 0; r < n; ++r) rest(r, r) -= 1.5 * sums[static_cast<std::size_t>(r)];
   return Eigen::LLT<Block>(rest).info() == Eigen::Success;
 }
 
@@ -56,44 +58,65 @@ double absolute_sum_outside(const kernels::Csr<T>& A, LocalIndex row, LocalIndex
   return sum;
 }
 
+/// Half the moduli of what couples each row to other ranks and parts, after `truncate` has set
+/// those to zero that are not needed: it is called with the diagonal block and the whole moduli of
+/// each point that has any.
+template <class T, class F>
+std::vector<double> half_sums(const matrix::DistMatrix<T>& A, std::span<const LocalIndex> parts,
+                              F&& truncate) {
+  const kernels::Bsr<T>& on = A.blocks()->on();
+  const std::vector<Offset> places = diagonal_places(on);
+  std::vector<double> halves(static_cast<std::size_t>(A.n_local()), 0.0);
+  const auto n_parts = narrow<int>(std::ssize(parts) - 1, "parts:");
+  kernels::with_block_size(on.block, [&](auto block_size) {
+    constexpr int B = decltype(block_size)::value;
+    parallel::run(n_parts, [&](int part) {
+      const LocalIndex first = parts[static_cast<std::size_t>(part)];
+      const LocalIndex last = parts[static_cast<std::size_t>(part) + 1];
+      for (LocalIndex i = first; i < last; ++i) {
+        std::array<double, B> sums{};
+        for (int r = 0; r < B; ++r) {
+          double& sum = sums[static_cast<std::size_t>(r)];
+          sum = static_cast<double>(absolute_sum(A.off(), i * B + r));
+          if (n_parts > 1) sum += absolute_sum_outside(A.on(), i * B + r, first * B, last * B);
+        }
+        if (std::all_of(sums.begin(), sums.end(), [](double sum) { return sum == 0; })) continue;
+        const auto point = static_cast<std::size_t>(i);
+        truncate(diagonal_block<B>(on, i, places[point]), sums);
+        std::transform(sums.begin(), sums.end(), halves.data() + point * B,
+                       [](double sum) { return sum / 2; });
+      }
+    });
+  });
+  return halves;
+}
+
 }  // namespace
 
 template <class T>
 std::vector<double> truncated_half_sums(const matrix::DistMatrix<T>& A,
                                         std::span<const LocalIndex> parts) {
-  const kernels::Bsr<T>& on = A.blocks()->on();
-  const std::vector<Offset> places = diagonal_places(on);
-  std::vector<double> halves(static_cast<std::size_t>(A.n_local()), 0.0);
-  kernels::with_block_size(on.block, [&](auto block_size) {
-    constexpr int B = decltype(block_size)::value;
-    for (std::size_t part = 0; part + 1 < parts.size(); ++part) {
-      for (LocalIndex i = parts[part]; i < parts[part + 1]; ++i) {
-        double sums[B];
-        for (LocalIndex r = 0; r < B; ++r) {
-          sums[r] = static_cast<double>(absolute_sum(A.off(), i * B + r));
-          if (parts.size() > 2) {
-            sums[r] +=
-                absolute_sum_outside(A.on(), i * B + r, parts[part] * B, parts[part + 1] * B);
-          }
-        }
-        const bool alone = std::all_of(sums, sums + B, [](double sum) { return sum == 0; });
-        if (alone ||
-            outweighs<B>(diagonal_block<B>(on, i, places[static_cast<std::size_t>(i)]), sums)) {
-          continue;
-        }
-        for (LocalIndex r = 0; r < B; ++r) {
-          halves[static_cast<std::size_t>(i) * B + static_cast<std::size_t>(r)] = sums[r] / 2;
-        }
-      }
-    }
+  return half_sums(A, parts, [](const auto& block, auto& sums) {
+    if (outweighs(block, sums)) sums.fill(0);
   });
-  return halves;
 }
 
-#define NODEWISE_INSTANTIATE(T)                                                   \
-  template std::vector<double> sums_outside_blocks(const matrix::DistMatrix<T>&); \
-  template std::vector<double> truncated_half_sums(const matrix::DistMatrix<T>&,  \
-                                                   std::span<const LocalIndex>);
+template <class T>
+std::vector<double> truncated_half_sums_of_rows(const matrix::DistMatrix<T>& A,
+                                                std::span<const LocalIndex> parts) {
+  return half_sums(A, parts, [](const auto& block, auto& sums) {
+    for (std::size_t r = 0; r < sums.size(); ++r) {
+      if (sums[r] / 2 <= std::abs(block[r * sums.size() + r]) / 3) sums[r] = 0;
+    }
+  });
+}
+
+#define NODEWISE_INSTANTIATE(T)                                                          \
+  template std::vector<double> sums_outside_blocks(const matrix::DistMatrix<T>&);        \
+  template std::vector<double> truncated_half_sums(const matrix::DistMatrix<T>&,         \
+                                                   std::span<const LocalIndex>);         \
+  template std::vector<double> truncated_half_sums_of_rows(const matrix::DistMatrix<T>&, \
+                                                           std::span<const LocalIndex>);
 NODEWISE_INSTANTIATE(float)
 NODEWISE_INSTANTIATE(double)
 #undef NODEWISE_INSTANTIATE

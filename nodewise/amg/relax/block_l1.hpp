@@ -23,4 +23,10 @@ template <class T>
 std::vector<double> truncated_half_sums(const matrix::DistMatrix<T>& A,
                                         std::span<const LocalIndex> parts);
 
+/// Local. The same for sweeps that go through the rows of a point one after another: nothing for a
+/// row whose half sum is at most a third of its diagonal, remark 6.2 as it stands.
+template <class T>
+std::vector<double> truncated_half_sums_of_rows(const matrix::DistMatrix<T>& A,
+                                                std::span<const LocalIndex> parts);
+
 }  // namespace nodewise::amg::relax

@@ -78,8 +78,9 @@ bool works_on_blocks(SmootherKind kind) {
          kind == SmootherKind::l1_block_jacobi || kind == SmootherKind::block_jacobi;
 }
 
-bool works_by_residuals(SmootherKind kind) {
-  return kind == SmootherKind::l1_jacobi || kind == SmootherKind::jacobi ||
+bool reads_full_blocks(SmootherKind kind) {
+  return kind == SmootherKind::l1_gauss_seidel || kind == SmootherKind::gauss_seidel ||
+         kind == SmootherKind::l1_jacobi || kind == SmootherKind::jacobi ||
          kind == SmootherKind::chebyshev;
 }
 
@@ -88,8 +89,10 @@ namespace {
 template <class T>
 std::unique_ptr<const Relaxation<T>> make_gauss_seidel(const matrix::DistMatrix<T>& A,
                                                        const Options& options, bool l1) {
-  if (works_on_blocks(options.smoother) && A.blocks() != nullptr) {
-    return std::make_unique<BlockGaussSeidel<T>>(A, options.sor_weight, l1);
+  if (A.blocks() != nullptr) {
+    const PointSolve solve =
+        works_on_blocks(options.smoother) ? PointSolve::together : PointSolve::one_by_one;
+    return std::make_unique<BlockGaussSeidel<T>>(A, options.sor_weight, l1, solve);
   }
   return std::make_unique<GaussSeidel<T>>(A, options.sor_weight, l1);
 }

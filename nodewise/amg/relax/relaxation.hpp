@@ -95,8 +95,9 @@ bool needs_spectral_radius(SmootherKind kind);
 
 /// Whether the kind solves for all unknowns of a point at once, those of A.blocks().
 bool works_on_blocks(SmootherKind kind);
-/// Whether its sweeps are made of residuals.
-bool works_by_residuals(SmootherKind kind);
+/// Whether it goes by rows, but reads the matrix in blocks where it has blocks(), which is worth it
+/// where these are full.
+bool reads_full_blocks(SmootherKind kind);
 
 /// Local. The relaxation that the options name; of those on blocks the scalar one of the same name
 /// where A has no blocks(), every row being a point then. A must outlive it. `spectral_radius` (of
