@@ -56,7 +56,7 @@ MessageStages messages_of(const VirtualExchange& exchange, const VirtualMachine&
     case Exchanged::product_rows:
       return setups[exchange.level].product_rows(planned);
     case Exchanged::requests:
-      return setups[exchange.level].requests();
+      return setups[exchange.level].requests(planned.route);
   }
   comm::visit_messages(exchange.plans, topology, recorder.visitor(bytes_of_value));
   return recorder.take();

@@ -144,6 +144,12 @@ TEST(Aggregates, StandardOnesAreThoseOfTheReference) {
       EXPECT_EQ(test::gathered_numbers(G.comm(), got.of_point), expected) << name;
       EXPECT_EQ(got.layout.n_global(), 1 + *std::max_element(expected.begin(), expected.end()))
           << name;
+      const auto alone = test::serial(A);
+      std::vector<GlobalIndex> starts(layout.starts().begin(), layout.starts().end());
+      for (GlobalIndex& start : starts) start -= layout.first();
+      const auto of_virtual_ranks =
+          standard_aggregates(alone, symmetric_strength(alone, 0.05), starts);
+      EXPECT_EQ(test::gathered_numbers(alone.comm(), of_virtual_ranks.of_point), expected) << name;
     }
   }
 }

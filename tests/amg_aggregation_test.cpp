@@ -269,25 +269,24 @@ TEST(Aggregation, OfVirtualRanksIsThatOfRealOnes) {
   const Framework framework(10, 10, true);
   const auto serial_layout = Layout::uniform(test::self_comm(), 200);
   const Matrix serial = shared(test::distribute(framework.A, serial_layout));
-  for (const Layout& rows : test::layouts_of_points(100, 2)) {
-    const Matrix A = shared(test::distribute(framework.A, rows));
-    const Hierarchy<double> real(A, aggregation_options(2), rigid_knowledge(framework, rows));
-    Knowledge<double> knowledge = rigid_knowledge(framework, serial_layout);
-    knowledge.virtual_starts.assign(rows.starts().begin(), rows.starts().end());
-    const Hierarchy<double> virtual_one(serial, aggregation_options(2), knowledge);
-    ASSERT_EQ(virtual_one.levels().size(), real.levels().size());
-    for (std::size_t l = 0; l < real.levels().size(); ++l) {
-      const auto starts = virtual_one.virtual_starts(l);
-      const auto expected = real.matrix(l)->rows().starts();
-      EXPECT_TRUE(std::equal(starts.begin(), starts.end(), expected.begin(), expected.end()))
-          << "level " << l;
+  Options options = aggregation_options(2);
+  for (const AggregateKind kind : {AggregateKind::independent_set, AggregateKind::standard}) {
+    options.aggregates = kind;
+    for (const Layout& rows : test::layouts_of_points(100, 2)) {
+      const Matrix A = shared(test::distribute(framework.A, rows));
+      const Hierarchy<double> real(A, options, rigid_knowledge(framework, rows));
+      Knowledge<double> knowledge = rigid_knowledge(framework, serial_layout);
+      knowledge.virtual_starts.assign(rows.starts().begin(), rows.starts().end());
+      const Hierarchy<double> virtual_one(serial, options, knowledge);
+      ASSERT_EQ(virtual_one.levels().size(), real.levels().size());
+      for (std::size_t l = 0; l < real.levels().size(); ++l) {
+        const auto starts = virtual_one.virtual_starts(l);
+        const auto expected = real.matrix(l)->rows().starts();
+        EXPECT_TRUE(std::equal(starts.begin(), starts.end(), expected.begin(), expected.end()))
+            << "level " << l;
+      }
     }
   }
-  Knowledge<double> knowledge;
-  knowledge.virtual_starts = {0, 100, 200};
-  Options standard = aggregation_options(2);
-  standard.aggregates = AggregateKind::standard;
-  EXPECT_THROW(Hierarchy<double>(serial, standard, knowledge), Error);
 }
 
 }  // namespace

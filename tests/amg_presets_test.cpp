@@ -1,4 +1,5 @@
 // Facts of matrices, the table of presets, and the rule that chooses among them.
+#include <cmath>
 #include <limits>
 #include <set>
 
@@ -69,6 +70,7 @@ TEST(ProblemFacts, OfALaplacian) {
   EXPECT_DOUBLE_EQ(facts.dominant_share, 1);
   EXPECT_DOUBLE_EQ(facts.mean_row, 156.0 / 36);
   EXPECT_EQ(facts.longest_row, 5);
+  EXPECT_DOUBLE_EQ(facts.even_share, 1);
   EXPECT_EQ(facts.unknowns, 1);
 }
 
@@ -85,6 +87,7 @@ TEST(ProblemFacts, AreTheSameOnAnyLayout) {
     EXPECT_DOUBLE_EQ(facts.dominant_share, serial.dominant_share);
     EXPECT_EQ(facts.longest_row, serial.longest_row);
     EXPECT_DOUBLE_EQ(facts.stretched_share, serial.stretched_share);
+    EXPECT_DOUBLE_EQ(facts.even_share, serial.even_share);
     EXPECT_NEAR(facts.triangular_share, serial.triangular_share, 1e-12);
     EXPECT_DOUBLE_EQ(facts.relaxed_share, serial.relaxed_share);
   }
@@ -138,6 +141,7 @@ TEST(ProblemFacts, AreTheSameOnAnyNumberOfThreads) {
   EXPECT_EQ(three.zero_sum_share, one.zero_sum_share);
   EXPECT_EQ(three.dominant_share, one.dominant_share);
   EXPECT_EQ(three.stretched_share, one.stretched_share);
+  EXPECT_EQ(three.even_share, one.even_share);
   EXPECT_EQ(three.relaxed_share, one.relaxed_share);
   EXPECT_EQ(three.unknowns, one.unknowns);
 }
@@ -315,7 +319,15 @@ std::string chosen(const DenseMatrix& A, const GivenKnowledge& given = {},
 }
 
 TEST(Presets, AreChosenByFacts) {
-  EXPECT_EQ(chosen(test::model(Problem::laplace9, 6)), "poisson");
+  EXPECT_EQ(chosen(test::model(Problem::laplace9, 6)), "grid");
+  EXPECT_EQ(chosen(test::model(Problem::laplace9, 6), {}, ChoiceRule::fourth), "poisson");
+  EXPECT_EQ(chosen(test::model(Problem::laplace7, 8)), "grid");
+  DenseMatrix uneven = test::model(Problem::laplace9, 6);
+  for (GlobalIndex i = 0; i < uneven.rows(); ++i) {
+    for (GlobalIndex j = 0; j < uneven.cols(); ++j) uneven(i, j) *= std::abs(i - j) == 1 ? 0.4 : 1;
+  }
+  EXPECT_EQ(chosen(uneven), "poisson");
+  EXPECT_DOUBLE_EQ(facts_of(uneven).even_share, 0);
   EXPECT_EQ(chosen(test::model(Problem::laplace5, 6)), "network");
   EXPECT_EQ(chosen(test::model(Problem::laplace5, 6), {}, ChoiceRule::third), "poisson");
   EXPECT_EQ(chosen(test::model(Problem::laplace5, 6), {.near_null_space = true}), "elasticity");
@@ -370,6 +382,7 @@ TEST(Presets, EarlierRulesMeanEarlierVersions) {
   EXPECT_EQ(version(ChoiceRule::second), 1);
   EXPECT_EQ(version(ChoiceRule::third), 2);
   EXPECT_EQ(version(ChoiceRule::fourth), 3);
+  EXPECT_EQ(choose_preset(facts, {}, ChoiceRule::fourth).preset, &find_preset("poisson-3"));
   const PresetChoice second = choose_preset(facts, {.near_null_space = true}, ChoiceRule::second);
   EXPECT_EQ(second.preset, &find_preset("elasticity-1"));
   for (const Preset& earlier : earlier_presets()) {
@@ -387,7 +400,7 @@ TEST(Presets, StretchedElementsAreAnisotropic) {
   for (const double angle : {pi / 8, pi / 4, 1.0}) {
     EXPECT_EQ(chosen(rotated(Problem::rotated_fe, 1e-3, angle)), "poisson") << angle;
   }
-  EXPECT_EQ(chosen(rotated(Problem::rotated_fe, 1, 0)), "poisson");
+  EXPECT_EQ(chosen(rotated(Problem::rotated_fe, 1, 0)), "grid");
   EXPECT_EQ(chosen(rotated(Problem::rotated_fe, 1e-3, 0), {}, ChoiceRule::first), "default");
   EXPECT_DOUBLE_EQ(facts_of(rotated(Problem::rotated_fd, 1e-3, 0)).stretched_share, 0);
 }

@@ -212,8 +212,9 @@ void expect_sweeps_by_blocks(SmootherKind kind, LocalIndex unknowns) {
     options.smoother = kind;
     options.sweep_order = order;
     const Smoother<double> smoother(A, options);
+    const GlobalIndex at_once = kind == SmootherKind::block_gauss_seidel ? unknowns : 1;
     const auto swept = [&](bool forward, const DenseMatrix& others, DenseMatrix& x) {
-      sweep(values, blocks, unknowns, forward, others, b, x);
+      sweep(values, blocks, at_once, forward, others, b, x);
     };
     DenseMatrix expected(n);
     const DenseMatrix zero(n);
@@ -239,6 +240,7 @@ void expect_sweeps_by_blocks(SmootherKind kind, LocalIndex unknowns) {
 TEST(ThreadedGaussSeidel, SweepsAsOnAsManyRanks) {
   if (!test::can_test_threads()) GTEST_SKIP() << "no threads on so many ranks, or none at all";
   expect_sweeps_by_blocks(SmootherKind::gauss_seidel, 1);
+  expect_sweeps_by_blocks(SmootherKind::gauss_seidel, 2);
   expect_sweeps_by_blocks(SmootherKind::block_gauss_seidel, 2);
 }
 

@@ -4,8 +4,9 @@
 #include "nodewise/amg/classical.hpp"
 #include "nodewise/amg/hierarchy.hpp"
 #include "nodewise/amg/unknowns.hpp"
+#include "nodewise/matrix/block_matrix.hpp"
 
-#include "amg_support.hpp"
+#include "aggregate_support.hpp"
 #include "collective_error.hpp"
 
 namespace nodewise::amg {
@@ -107,6 +108,39 @@ TEST(Unknowns, StayApartOnAllLevels) {
       }
       fine = coarse;
     }
+  }
+}
+
+std::vector<double> applied(const Hierarchy<double>& hierarchy) {
+  const std::vector<double> b =
+      test::part_of(hierarchy.layout(), test::hashed(hierarchy.layout().n_global(), 1));
+  std::vector<double> x(b.size());
+  hierarchy.apply(b, x);
+  return x;
+}
+
+// Coarse points have unknowns of their own. Of new values there are new blocks.
+TEST(Unknowns, TheFinestLevelIsSmoothedInBlocksWhereTheseAreFull) {
+  const DenseMatrix S = system_of(test::model(io::Problem::laplace5, 9), 2, 0.3);
+  DenseMatrix doubled = S;
+  for (double& value : std::span(doubled.data(), doubled.size())) value *= 2;
+  const auto shared = [](const DenseMatrix& values, const matrix::Layout& layout) {
+    return std::make_shared<const matrix::DistMatrix<double>>(distribute(values, layout));
+  };
+  for (const matrix::Layout& layout : test::two_layouts_of_points(81, 2)) {
+    Options options = options_for(2);
+    options.smoother = SmootherKind::l1_gauss_seidel;
+    Hierarchy<double> hierarchy(shared(S, layout), options);
+    ASSERT_GT(hierarchy.levels().size(), 1U);
+    ASSERT_NE(hierarchy.matrix(0)->blocks(), nullptr);
+    EXPECT_EQ(hierarchy.matrix(0)->blocks()->block(), 2);
+    EXPECT_EQ(hierarchy.matrix(1)->blocks(), nullptr);
+    const std::vector<double> before = applied(hierarchy);
+    hierarchy.rebuild(shared(doubled, layout));
+    const std::vector<double> after = applied(hierarchy);
+    for (std::size_t i = 0; i < before.size(); ++i) EXPECT_NEAR(after[i], before[i] / 2, 1e-13);
+    const Hierarchy<double> by_rows(shared(decoupled(S, 2), layout), options);
+    EXPECT_EQ(by_rows.matrix(0)->blocks(), nullptr);
   }
 }
 

@@ -84,7 +84,7 @@ void expect_setup_counted(const Hierarchy<double>& alone, const Options& options
     std::vector<std::string> splitting = {"splitting", "strength", "aggregation"};
     if (symmetric) splitting.push_back("level_setup");  // which unknowns ghosts are of
     expect_in_ledger(comm, splitting, l, setup.splitting({of_A, topology, route}));
-    expect_in_ledger(comm, {"spectral_radius"}, l, setup.spectral_radius({of_A, topology}));
+    expect_in_ledger(comm, {"spectral_radius"}, l, setup.spectral_radius({of_A, topology, route}));
     expect_in_ledger(comm, {"interpolation"}, l, setup.interpolation({of_A, topology, route}));
     auto rows = setup.interpolation_rows({of_A, topology});
     if (const DistMatrix<double>* R = alone.restriction(l)) {
@@ -96,7 +96,7 @@ void expect_setup_counted(const Hierarchy<double>& alone, const Options& options
     }
     expect_in_ledger(comm, {"AP"}, l, rows);
     expect_in_ledger(comm, {"PtAP"}, l, setup.product_rows({of_P, topology}));
-    expect_in_ledger(comm, {"new_matrix"}, l, setup.requests());
+    expect_in_ledger(comm, {"new_matrix"}, l, setup.requests(route));
   }
 }
 
@@ -230,6 +230,7 @@ struct AggregationCase {
   int sweeps;
   bool filter;
   int candidate_sweeps;
+  AggregateKind aggregates = AggregateKind::independent_set;
 };
 
 Options options_of(const AggregationCase& c) {
@@ -237,6 +238,7 @@ Options options_of(const AggregationCase& c) {
   options.method = Method::aggregation;
   options.max_coarse_rows = 24;  // with less, round-off decides when an estimate of a radius ends
   options.unknowns = c.unknowns;
+  options.aggregates = c.aggregates;
   options.aggregation_distance = c.sweeps;
   options.prolongation_sweeps = c.sweeps;
   options.filter_prolongation = c.filter;
@@ -278,9 +280,12 @@ void expect_setup_counted(const DenseMatrix& values, Options options) {
 }
 
 TEST(VirtualSetup, OfAggregationSendsWhatTheLedgersOfManyRanksHave) {
-  for (const AggregationCase& c : {AggregationCase{Problem::laplace5, 14, 1, 2, false, 0},
-                                   AggregationCase{Problem::rotated_fe, 7, 2, 1, true, 2}}) {
-    SCOPED_TRACE(testing::Message() << "unknowns " << c.unknowns);
+  for (const AggregationCase& c :
+       {AggregationCase{Problem::laplace5, 14, 1, 2, false, 0},
+        AggregationCase{Problem::rotated_fe, 7, 2, 1, true, 2},
+        AggregationCase{Problem::laplace9, 14, 1, 1, false, 0, AggregateKind::standard}}) {
+    SCOPED_TRACE(testing::Message()
+                 << "unknowns " << c.unknowns << ", aggregates " << static_cast<int>(c.aggregates));
     expect_setup_counted(with_unknowns(test::model(c.problem, c.n), c.unknowns), options_of(c));
   }
 }

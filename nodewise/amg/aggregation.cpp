@@ -6,6 +6,7 @@
 #include "nodewise/amg/aggregate/graph.hpp"
 #include "nodewise/amg/aggregate/smooth.hpp"
 #include "nodewise/amg/aggregate/tentative.hpp"
+#include "nodewise/amg/relax/relaxation.hpp"
 #include "nodewise/amg/spectral_radius.hpp"
 #include "nodewise/mpi/agree.hpp"
 #include "nodewise/mpi/ledger.hpp"
@@ -31,10 +32,11 @@ PointGraph<T> point_graph(const DistMatrix<T>& A, int unknowns, const Options& o
 
 template <class T>
 aggregate::Aggregates aggregate_points(const DistMatrix<T>& G, const Strength& strength,
+                                       std::span<const GlobalIndex> starts,
                                        const Options& options) {
   const mpi::Scope scope(G.comm(), "aggregation");
   if (options.aggregates == AggregateKind::standard) {
-    return aggregate::standard_aggregates(G, strength);
+    return aggregate::standard_aggregates(G, strength, starts);
   }
   return aggregate::independent_set_aggregates(G, strength, options.aggregation_distance,
                                                options.seed);
@@ -52,6 +54,15 @@ double radius_of(const DistMatrix<T>& A, const Knowledge<T>& knowledge, const Op
   spectrum.symmetric = knowledge.symmetric.value_or(true);
   spectrum.seed = options.seed;
   return spectral_radius(A, spectrum);
+}
+
+/// Whether anything depends on the spectral radius of a level's matrix, which is not the one that
+/// the prolongator is smoothed by where that is filtered.
+template <class T>
+bool needs_radius(const Knowledge<T>& knowledge, const Options& options) {
+  const bool improves = knowledge.unknowns == 0 && options.candidate_sweeps > 0;
+  const bool smooths = options.prolongation_sweeps > 0 && !options.filter_prolongation;
+  return improves || smooths || relax::needs_spectral_radius(options.smoother);
 }
 
 /// What the prolongator is to represent. Coarse levels have it from the level above.
@@ -101,11 +112,6 @@ template <class T>
 void check_aggregation(const DistMatrix<T>& A, const Knowledge<T>& knowledge,
                        const Options& options) {
   require_whole_points(A.rows(), options.unknowns);
-  if (!knowledge.virtual_starts.empty() && options.aggregates == AggregateKind::standard) {
-    throw Error(ErrorCode::unsupported,
-                "multigrid setup: standard aggregates depend on the ranks, and those that virtual "
-                "ranks would make are not known; take aggregates = independent_set");
-  }
   const NearNullSpace<T>& given = knowledge.near_null_space;
   mpi::collectively(A.comm(), [&] {
     const auto n =
@@ -123,9 +129,11 @@ Transfer<T> aggregation_transfer(const DistMatrix<T>& A, const Knowledge<T>& kno
                                  const Options& options) {
   const int unknowns = knowledge.unknowns > 0 ? knowledge.unknowns : options.unknowns;
   const PointGraph<T> graph = point_graph(A, unknowns, options);
-  const auto aggregates = aggregate_points(graph.matrix(A), graph.strength, options);
+  std::vector<GlobalIndex> starts = knowledge.virtual_starts;
+  for (GlobalIndex& start : starts) start /= unknowns;
+  const auto aggregates = aggregate_points(graph.matrix(A), graph.strength, starts, options);
   const mpi::Scope scope(A.comm(), "interpolation");
-  const double radius = radius_of(A, knowledge, options);
+  const double radius = needs_radius(knowledge, options) ? radius_of(A, knowledge, options) : 0.0;
   const NearNullSpace<T> B = candidates(A, knowledge, radius, options);
   const auto n_coarse = static_cast<double>(aggregates.layout.n_global()) * B.n_vectors;
   const auto n = static_cast<double>(A.rows().n_global());
@@ -146,9 +154,9 @@ Transfer<T> aggregation_transfer(const DistMatrix<T>& A, const Knowledge<T>& kno
 template PointGraph<float> point_graph(const DistMatrix<float>&, int, const Options&);
 template PointGraph<double> point_graph(const DistMatrix<double>&, int, const Options&);
 template aggregate::Aggregates aggregate_points(const DistMatrix<float>&, const Strength&,
-                                                const Options&);
+                                                std::span<const GlobalIndex>, const Options&);
 template aggregate::Aggregates aggregate_points(const DistMatrix<double>&, const Strength&,
-                                                const Options&);
+                                                std::span<const GlobalIndex>, const Options&);
 template void check_aggregation(const DistMatrix<float>&, const Knowledge<float>&, const Options&);
 template void check_aggregation(const DistMatrix<double>&, const Knowledge<double>&,
                                 const Options&);

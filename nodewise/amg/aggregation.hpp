@@ -46,8 +46,9 @@ double aggregation_threshold(int unknowns, const Options& options);
 /// Collective. The first steps of aggregation_transfer().
 template <class T>
 PointGraph<T> point_graph(const matrix::DistMatrix<T>& A, int unknowns, const Options& options);
+/// `starts` are those of the points of virtual ranks, if there are any.
 template <class T>
 aggregate::Aggregates aggregate_points(const matrix::DistMatrix<T>& G, const Strength& strength,
-                                       const Options& options);
+                                       std::span<const GlobalIndex> starts, const Options& options);
 
 }  // namespace nodewise::amg

@@ -66,7 +66,7 @@ AggregationSetup::AggregationSetup(const Hierarchy<double>& hierarchy, std::size
   const DistMatrix<double>& A = *hierarchy.matrix(level);
   graph_ = point_graph(A, unknowns_, options_);
   const DistMatrix<double>& G = graph_.matrix(A);
-  const auto aggregates = aggregate_points(G, graph_.strength, options_);
+  const auto aggregates = aggregate_points(G, graph_.strength, points_, options_);
   prolongators_.push_back(
       aggregate::tentative_prolongator(aggregates, unknowns_, A.rows(), zero_vectors(A, n_vectors_))
           .prolongator);
@@ -85,6 +85,7 @@ MessageStages AggregationSetup::aggregation(const VirtualPlans& of_A, int rounds
   if (graph_.norms) of_norms = plans_of(graph_.norms->on(), points_, points_, of_A.topology);
   VirtualExchanges exchanges(graph_.norms ? VirtualPlans{of_norms, of_A.topology} : of_A);
   if (aggregation_threshold(unknowns_, options_) != 0) exchanges.forward(sizeof(double));
+  if (options_.aggregates == AggregateKind::standard) return exchanges.take();  // by themselves
   for (int k = 0; k < rounds * options_.aggregation_distance; ++k) {
     exchanges.forward(sizeof(std::uint64_t));  // the heaviest points in reach
   }

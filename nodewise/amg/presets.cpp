@@ -49,6 +49,17 @@ std::vector<PresetOption> join(std::vector<PresetOption> options,
 std::vector<Preset> make_presets() {
   // It relaxes in its own way, and without it another interpolation is better.
   const std::vector<std::string> not_with_air = {"method", "smoother", "sweep_order", "pre_sweeps"};
+  // Which it would not heed.
+  const std::vector<std::string> not_with_aggregation = {"method",
+                                                         "strength_threshold",
+                                                         "strength_measure",
+                                                         "max_row_sum",
+                                                         "coarsening",
+                                                         "aggressive_levels",
+                                                         "aggressive_paths",
+                                                         "interpolation",
+                                                         "max_interpolation_entries",
+                                                         "interpolation_truncation"};
   return {
       {"default", 1, "anything: the defaults of the options", {}, std::nullopt, false},
       {"poisson", 3, "scalar diffusion on a mesh", join({precision()}, aggressive()), std::nullopt,
@@ -77,6 +88,16 @@ std::vector<Preset> make_presets() {
        1,
        "scalar diffusion in networks with few links a point",
        {precision()},
+       std::nullopt,
+       false},
+      {"grid",
+       1,
+       "scalar diffusion on regular grids that are as fine in all directions",
+       {{"method", "aggregation", SetWhere::always,
+         "less to set up and to store, and hardly more iterations on many ranks than on one",
+         not_with_aggregation},
+        {"aggregates", "standard", SetWhere::always, "boxes of the grid", not_with_aggregation},
+        precision()},
        std::nullopt,
        false},
   };
@@ -167,7 +188,8 @@ std::vector<std::string> preset_names() {
   for (const Preset& preset : presets()) names.push_back(preset.name);
   names.emplace_back("auto");
   for (const Preset& preset : earlier_presets()) names.push_back(with_version(preset));
-  for (const ChoiceRule rule : {ChoiceRule::first, ChoiceRule::second, ChoiceRule::third}) {
+  for (const ChoiceRule rule :
+       {ChoiceRule::first, ChoiceRule::second, ChoiceRule::third, ChoiceRule::fourth}) {
     names.push_back(with_underscores(to_string(rule)));
   }
   return names;
@@ -193,8 +215,8 @@ std::string to_string(ChoiceRule rule) {
 std::optional<ChoiceRule> find_choice_rule(std::string_view name) {
   const std::string word = with_underscores(name);
   if (word == "auto") return last_choice_rule;
-  for (const ChoiceRule rule :
-       {ChoiceRule::first, ChoiceRule::second, ChoiceRule::third, ChoiceRule::fourth}) {
+  for (const ChoiceRule rule : {ChoiceRule::first, ChoiceRule::second, ChoiceRule::third,
+                                ChoiceRule::fourth, ChoiceRule::fifth}) {
     if (word == with_underscores(to_string(rule))) return rule;
   }
   return std::nullopt;
@@ -213,7 +235,7 @@ std::string_view version_of(std::string_view name, ChoiceRule rule) {
                                       {"anisotropic", "anisotropic_3"},
                                       {"elasticity", "elasticity_2"},
                                       {"graph_laplacian", "graph_laplacian_2"}}};
-  if (rule == ChoiceRule::fourth) return name;
+  if (rule >= ChoiceRule::fourth) return name;
   for (const auto& [newest, earlier] :
        rule == ChoiceRule::third ? of_the_third : before_the_third) {
     if (name == newest) return earlier;
@@ -294,9 +316,18 @@ PresetChoice choose_preset(const ProblemFacts& facts, const GivenKnowledge& give
   // Two paths leave most points of electric grids and roads coarse, which have 3.5 to 4.6 entries a
   // row; a mesh has 5 at least, but for its edges.
   constexpr double few_entries = 4.7;
-  if ((signs || nearly) && facts.mean_row < few_entries && rule == ChoiceRule::fourth) {
+  if ((signs || nearly) && facts.mean_row < few_entries && rule >= ChoiceRule::fourth) {
     return chosen("network", rule,
                   fmt::format("{}; {:.3g} entries a row in the mean", kind, facts.mean_row));
+  }
+  // Rows of a grid are as long as each other but at its border, where a small one has most.
+  constexpr double hardly_longer = 1.5, nearly_all = 0.8;
+  if (signs && facts.even_share >= nearly_all && ratio <= hardly_longer &&
+      rule >= ChoiceRule::fifth) {
+    return chosen("grid", rule,
+                  fmt::format("{}; {} of the rows have couplings about as large as each other, and "
+                              "all about as many",
+                              kind, percent(facts.even_share)));
   }
   if (signs || nearly) return chosen("poisson", rule, kind);
   return chosen("default", rule,

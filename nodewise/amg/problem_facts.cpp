@@ -5,6 +5,7 @@
 #include <atomic>
 #include <bit>
 #include <cmath>
+#include <limits>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -26,7 +27,7 @@ using matrix::DistMatrix;
 /// What is added up over the rows of all ranks. Counts are exact up to 2^53.
 struct RowSums {
   double nonzeros = 0, nonpositive = 0, positive = 0, off_diagonal = 0, zero_sum = 0, dominant = 0;
-  double stretched = 0, before = 0, behind = 0, relaxed = 0;
+  double stretched = 0, before = 0, behind = 0, relaxed = 0, even = 0;
 };
 constexpr std::size_t n_row_sums = sizeof(RowSums) / sizeof(double);
 using RowNumbers = std::array<double, n_row_sums>;
@@ -102,6 +103,7 @@ class Rows {
 struct OffDiagonal {
   double sum = 0, moduli = 0;      // exactly opposite or equal where all have one sign
   double greatest = 0, least = 0;  // of them and 0
+  double smallest = std::numeric_limits<double>::infinity();  // modulus of one that is not 0
   GlobalIndex length = 0;
 
   template <class T>
@@ -114,12 +116,14 @@ struct OffDiagonal {
         moduli += std::abs(value);
         greatest = std::max(greatest, value);
         least = std::min(least, value);
+        if (value != 0) smallest = std::min(smallest, std::abs(value));
       }
     }
   }
   /// The sum of the moduli of those that have the diagonal's sign, and of the others.
   double of_same_sign(double diagonal) const { return (moduli + (diagonal < 0 ? -sum : sum)) / 2; }
   double of_opposite_sign(double diagonal) const { return of_same_sign(diagonal < 0 ? 1 : -1); }
+  bool are_even() const { return length > 0 && 2 * smallest >= std::max(greatest, -least); }
 };
 
 /// Whether a row is one of stretched elements (ProblemFacts::stretched_share). In bilinear ones of
@@ -162,6 +166,7 @@ GlobalIndex add_row(const Row<T>& row, RowSums& sums) {
   sums.zero_sum += sum <= round_off<T>() * (off.moduli + size) ? 1 : 0;
   sums.relaxed += sum > 0.9 * size ? 1 : 0;
   sums.stretched += is_stretched(row, off) ? 1 : 0;
+  sums.even += off.are_even() ? 1 : 0;
   sums.dominant += size * (1 + round_off<T>()) >= off.moduli ? 1 : 0;
   return length;
 }
@@ -254,6 +259,7 @@ ProblemFacts facts_from(const Sums& sums, GlobalIndex n_rows, GlobalIndex longes
     facts.triangular_share = std::max(rows.before, rows.behind) / rows.off_diagonal;
   }
   facts.stretched_share = rows.stretched / n;
+  facts.even_share = rows.even / n;
   facts.relaxed_share = rows.relaxed / n;
   facts.zero_sum_share = rows.zero_sum / n;
   facts.dominant_share = rows.dominant / n;

@@ -24,6 +24,9 @@ struct ProblemFacts {
   /// couplings between 0.2 and 0.5 of the largest, which are strong by chance, and hardly any up to
   /// 0.9 of it.
   double stretched_share = 0;
+  /// Rows whose entries off the diagonal differ by no more than a half of the largest, of all: the
+  /// couplings of a grid that is as fine in all directions.
+  double even_share = 0;
   /// The larger of the parts of the sum of |a_ij| on either side of the diagonal: 1 for a
   /// triangular matrix, which a Gauss-Seidel sweep solves.
   double triangular_share = 0.5;

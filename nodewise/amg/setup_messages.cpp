@@ -11,6 +11,7 @@
 #include "nodewise/amg/unknowns.hpp"
 #include "nodewise/amg/virtual_exchanges.hpp"
 #include "nodewise/kernels/spgemm.hpp"
+#include "nodewise/matrix/block_matrix.hpp"
 
 namespace nodewise::amg {
 
@@ -116,6 +117,19 @@ Unknowns unknowns_of_rows(const Hierarchy<double>& hierarchy, std::size_t level,
   return of_rows;
 }
 
+/// The places of a matrix in blocks, by points, and where the points of each rank start.
+struct Points {
+  Csr<double> pattern;
+  std::vector<GlobalIndex> starts;
+
+  Points(const kernels::Bsr<double>& A, Starts rows)
+      : pattern(A.n_rows, A.n_cols), starts(rows.begin(), rows.end()) {
+    pattern.row_ptr = A.row_ptr;
+    pattern.cols = A.cols;
+    for (GlobalIndex& start : starts) start /= A.block;
+  }
+};
+
 Csr<double> product(const Csr<double>& A, const Csr<double>& P) {
   return kernels::spgemm<double>({.on = &A, .n_cols = A.n_cols}, A.n_rows,
                                  {.on = &P, .n_cols = P.n_cols});
@@ -141,7 +155,9 @@ LevelSetup::LevelSetup(const Hierarchy<double>& hierarchy, std::size_t level,
     aggregation_.emplace(hierarchy, level, options_);
     rounds_ = aggregation_rounds(reductions("aggregation"));
     if (aggregation_->filtered() == nullptr) return;
-    const int of_A = products_of_radius(*hierarchy.matrix(level), symmetric, options_.seed);
+    const bool both = reductions("spectral_radius") > 1;
+    const int of_A =
+        both ? products_of_radius(*hierarchy.matrix(level), symmetric, options_.seed) : 0;
     filtered_radius_products_ = std::exchange(radius_products_, of_A) - of_A;
     return;
   }
@@ -197,12 +213,21 @@ MessageStages LevelSetup::interpolation(const VirtualPlans& of_A) const {
 }
 
 MessageStages LevelSetup::spectral_radius(const VirtualPlans& of_A) const {
-  const auto products = [](const VirtualPlans& planned, int n) {
+  const auto products = [](const VirtualPlans& planned, int n, std::size_t values = 1) {
     VirtualExchanges exchanges(planned);
-    for (int k = 0; k < n; ++k) exchanges.forward(sizeof(double));
+    for (int k = 0; k < n; ++k) exchanges.forward(values * sizeof(double));
     return exchanges.take();
   };
-  MessageStages stages = products(of_A, radius_products_);
+  MessageStages stages;
+  if (const auto* blocks = hierarchy_.matrix(level_)->blocks()) {
+    const Points points(blocks->on(), hierarchy_.virtual_starts(level_));
+    const auto plans =
+        plans_of(points.pattern, points.starts, points.starts, of_A.topology, of_A.route);
+    stages = products({plans, of_A.topology}, radius_products_,
+                      static_cast<std::size_t>(blocks->block()));
+  } else {
+    stages = products(of_A, radius_products_);
+  }
   if (aggregation_ && aggregation_->filtered() != nullptr) {
     const auto rows = hierarchy_.virtual_starts(level_);
     const auto plans = plans_of(*aggregation_->filtered(), rows, rows, of_A.topology);
@@ -229,12 +254,17 @@ MessageStages LevelSetup::product_rows(const VirtualPlans& of_P_or_R) const {
   return exchanges.take();
 }
 
-MessageStages LevelSetup::requests() const {
+MessageStages LevelSetup::requests(comm::Route of_A) const {
   const Starts fine = hierarchy_.virtual_starts(level_);
   const Starts coarse = hierarchy_.virtual_starts(level_ + 1);
   MessageStages stages;
+  if (const auto* blocks = hierarchy_.matrix(level_)->blocks();
+      blocks != nullptr && of_A != comm::Route::direct) {
+    const Points points(blocks->on(), fine);
+    add_requests(points.pattern, points.starts, points.starts, stages);
+  }
   if (aggregation_) {
-    stages = aggregation_->requests();
+    append(stages, aggregation_->requests());
   } else {
     if (part_) add_requests(part_->on(), fine, fine, stages);
     if (aggressive_) append(stages, aggressive_->requests());

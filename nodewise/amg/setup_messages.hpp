@@ -48,8 +48,9 @@ class LevelSetup {
   model::MessageStages product_rows(const VirtualPlans& of_P_or_R) const;
   /// Who needs what of P, of R, of the coarse matrix and of what leads to them: the indices that
   /// every rank asks the others for, in one message each. The ranks of a node that join these
-  /// messages send fewer.
-  model::MessageStages requests() const;
+  /// messages send fewer. Also of A by points where it is read in blocks, unless its route, this
+  /// one, is direct: then the rows tell.
+  model::MessageStages requests(comm::Route of_A) const;
 
  private:
   const kernels::Csr<double>& A() const { return hierarchy_.matrix(level_)->on(); }

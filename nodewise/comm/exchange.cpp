@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "nodewise/base/array.hpp"
 #include "nodewise/mpi/agree.hpp"
 #include "nodewise/mpi/ledger.hpp"
 
@@ -217,14 +218,15 @@ void Exchange::start_reversed(std::size_t s, const std::byte* contributions) {
 
 std::vector<Offset> Exchange::exchange_lengths(std::span<const Offset> offsets) {
   require(Flight::none);
-  std::vector<Offset> owned(static_cast<std::size_t>(plan_.n_owned));
+  if (plan_.stages.empty()) return {};
+  Array<Offset> owned(static_cast<std::size_t>(plan_.n_owned));
   for (std::size_t i = 0; i + 1 < offsets.size(); ++i) owned[i] = offsets[i + 1] - offsets[i];
   std::vector<Offset> pool(static_cast<std::size_t>(plan_.pool_size() - plan_.n_owned));
   owned_ = reinterpret_cast<const std::byte*>(owned.data());
   pool_ = reinterpret_cast<std::byte*>(pool.data());
   item_bytes_ = sizeof(Offset);
   stage_ = 0;
-  if (!plan_.stages.empty()) start_stage(0);
+  start_stage(0);
   finish_stages();
   return pool;
 }

@@ -111,6 +111,7 @@ class Product {
 
   Csr<T> run() {
     resize(estimate());
+    Offset* const row_ptr = C_.row_ptr.data();
     Offset out = 0;
     for (LocalIndex i = 0; i < C_.n_rows; ++i) {
       multiply_row(i);
@@ -118,7 +119,7 @@ class Product {
       sorter_.sort(sum_.cols(), sum_.vals(), static_cast<std::size_t>(sum_.length()),
                    C_.cols.data() + out, C_.vals.data() + out);
       out += sum_.length();
-      C_.row_ptr[static_cast<std::size_t>(i) + 1] = out;
+      row_ptr[i + 1] = out;
     }
     resize(static_cast<std::size_t>(out));
     return std::move(C_);

@@ -27,13 +27,13 @@ def blocks(n):
 
 def test_without_a_preset_the_matrix_is_looked_at(nodewise, tmp_path):
     report, out = solve(nodewise, tmp_path, "--problem", "laplace9", "--n", 12)
-    assert (report["preset"]["name"], report["preset"]["rule"]) == ("poisson", "auto-4")
+    assert (report["preset"]["name"], report["preset"]["rule"]) == ("grid", "auto-5")
     assert report["hierarchy"]["cycle_precision"]["name"] == "single"
-    assert "poisson 3, by auto-4: symmetric" in out
+    assert "grid 1, by auto-5: symmetric" in out
     assert report["preset"]["set"] == {
+        "method": "aggregation",
+        "aggregates": "standard",
         "precision": "auto",
-        "aggressive_levels": "1",
-        "aggressive_paths": "2",
     }
     assert "cycle in single precision: rounding changes A x of smooth x by up to" in out
     # Its recurrences need a preconditioner that is linear to the last bit.
@@ -80,9 +80,9 @@ def test_auto_finds_the_unknowns_of_points(nodewise, tmp_path, ranks):
     path = write_market(tmp_path / "A.mtx", 300, 300, blocks(100))
     report, out = solve(nodewise, tmp_path, path, "--preset", "auto", ranks=ranks)
     assert report["preset"]["name"] == "elasticity"
-    assert report["preset"]["rule"] == "auto-4"
+    assert report["preset"]["rule"] == "auto-5"
     assert report["options"]["unknowns"] == 3
-    assert "by auto-4: symmetric, and its blocks are those of 3 unknowns a point" in out
+    assert "by auto-5: symmetric, and its blocks are those of 3 unknowns a point" in out
 
 
 def test_a_preset_names_the_method_unless_one_is_given(nodewise, tmp_path):
@@ -93,6 +93,14 @@ def test_a_preset_names_the_method_unless_one_is_given(nodewise, tmp_path):
     report, _ = solve(nodewise, tmp_path, *words, "--solver", "bicgstab")
     assert report["solve"]["method"] == "bicgstab"
     assert report["preset"]["kept"] == {"solver": "gmres"}
+
+
+def test_options_of_classical_coarsening_are_not_ignored(nodewise, tmp_path):
+    words = ["--problem", "laplace9", "--n", 12, "--interpolation", "direct"]
+    report, out = solve(nodewise, tmp_path, *words)
+    assert report["preset"]["name"] == "grid"
+    assert report["preset"]["kept"] == {"method": "aggregation", "aggregates": "standard"}
+    assert (report["options"]["method"], report["options"]["interpolation"]) == ("classical", "direct")
 
 
 def test_misspelt_presets_are_refused(nodewise):
@@ -106,7 +114,7 @@ def test_inspect_takes_presets(nodewise, tmp_path):
     words = ["--problem", "laplace9", "--n", 12, "--preset", "auto", "--json", path]
     result = nodewise("inspect", *words)
     assert result.code == 0
-    assert json.loads(path.read_text())["preset"]["name"] == "poisson"
+    assert json.loads(path.read_text())["preset"]["name"] == "grid"
 
 
 def test_the_table_is_in_the_documentation(nodewise, source):

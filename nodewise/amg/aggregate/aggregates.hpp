@@ -1,6 +1,7 @@
 // Which points are grouped together: each aggregate is a point of the coarse grid.
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "nodewise/amg/strength.hpp"
@@ -43,8 +44,10 @@ Aggregates independent_set_aggregates(const matrix::DistMatrix<T>& G, const Stre
 /// themselves: first whole neighbourhoods of which no point is taken, in the order of the points;
 /// then what is left joins the neighbour it is most connected to; then neighbourhoods of what is
 /// still left. Points without a strong connection on this rank or another are in no aggregate.
-/// Depends on the ranks. One gathering of a number from each rank.
+/// Depends on the ranks. One gathering of a number from each rank. On one rank, where `starts` is
+/// not empty, those of virtual ranks, of which rank r has the points [starts[r], starts[r + 1]).
 template <class T>
-Aggregates standard_aggregates(const matrix::DistMatrix<T>& G, const Strength& strength);
+Aggregates standard_aggregates(const matrix::DistMatrix<T>& G, const Strength& strength,
+                               std::span<const GlobalIndex> starts = {});
 
 }  // namespace nodewise::amg::aggregate

@@ -104,14 +104,14 @@ class IndependentSet {
   /// it was.
   void spread_once() {
     parallel::erase_if(near_, work_, [&](LocalIndex i) {
-      bool waits = false;
+      Key any = out;  // the bits of all states, gathered without a jump for each
       Key most = out;
       for_each_key(i, key_, [&](Key key) {
         most = std::max(most, key);
-        waits = waits || (key >> state_shift) == (undecided >> state_shift);
+        any |= key;
       });
       reach_.front()[static_cast<std::size_t>(i)] = most;
-      return !waits;
+      return (any & undecided) == 0;
     });
   }
 

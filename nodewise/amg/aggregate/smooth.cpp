@@ -1,11 +1,13 @@
 #include "nodewise/amg/aggregate/smooth.hpp"
 
-#include <cmath>
+#include <algorithm>
+#include <utility>
 
+#include "nodewise/base/parallel.hpp"
+#include "nodewise/kernels/csr_ops.hpp"
 #include "nodewise/kernels/row_blocks.hpp"
 #include "nodewise/kernels/row_parts.hpp"
 #include "nodewise/matrix/fit.hpp"
-#include "nodewise/matrix/operations.hpp"
 #include "nodewise/matrix/row_exchange.hpp"
 #include "nodewise/mpi/agree.hpp"
 
@@ -15,6 +17,23 @@ namespace {
 
 using kernels::Csr;
 using matrix::DistMatrix;
+
+/// -damping / d of one row after another, 0 where the diagonal entry d is zero. It is looked for in
+/// the row, which is read anyway.
+template <class T>
+class RowFactors {
+ public:
+  RowFactors(const Csr<T>& on, double damping) : on_(on), damping_(static_cast<T>(-damping)) {}
+  T operator()(LocalIndex i) {
+    const T d = kernels::diagonal_entry(on_, i, place_);
+    return d == T{} ? T{} : damping_ / d;
+  }
+
+ private:
+  const Csr<T>& on_;
+  T damping_;
+  LocalIndex place_ = 0;
+};
 
 /// Rows begin .. end - 1 of P - D^-1 A P, made one after another (Gustavson 1978).
 template <class T>
@@ -33,22 +52,21 @@ class SmoothedRows {
     result_.vals.reserve(3 * entries);
   }
 
-  Csr<T> run(std::span<const T> diagonal, double damping) {
+  Csr<T> run(double damping) {
+    RowFactors<T> factor(A_.on(), damping);
     const LocalIndex end = begin_ + result_.n_rows;
     kernels::RowBlocks<T>(A_.on(), begin_, end)
         .upwards(begin_, end, [&](LocalIndex b, LocalIndex e) {
-          for (LocalIndex i = b; i < e; ++i)
-            add_row(i, diagonal[static_cast<std::size_t>(i)], damping);
+          for (LocalIndex i = b; i < e; ++i) add_row(i, factor(i));
         });
     return std::move(result_);
   }
 
  private:
-  void add_row(LocalIndex i, T d, double damping) {
+  void add_row(LocalIndex i, T factor) {
     first_ = static_cast<Offset>(result_.cols.size());
     add(T{1}, i);
-    if (d != T{}) {
-      const T factor = static_cast<T>(-damping) / d;
+    if (factor != T{}) {
       add_rows(A_.on(), i, 0, factor);
       add_rows(A_.off(), i, A_.n_local(), factor);
     }
@@ -88,6 +106,140 @@ class SmoothedRows {
   Offset first_ = 0;  // where the current row begins
 };
 
+/// What a row of a prolongator holds that has one entry a row at most. Rows without one have 0 in a
+/// column behind all others.
+template <class T>
+struct OnlyEntry {
+  T value;
+  LocalIndex column;
+};
+
+/// Local. The rows of P where no row has more than one entry; none otherwise.
+template <class T>
+std::vector<OnlyEntry<T>> only_entries(const kernels::ExtendedRows<T>& P) {
+  const LocalIndex n_on = P.on->n_rows;
+  const auto n = static_cast<std::size_t>(n_on) +
+                 static_cast<std::size_t>(P.ghost != nullptr ? P.ghost->n_rows : 0);
+  if (std::cmp_greater(P.on->nnz(), n_on)) return {};
+  std::vector<OnlyEntry<T>> entries(n, {T{}, P.n_cols});
+  const double most = parallel::max(n, [&](std::size_t begin, std::size_t end) {
+    Offset longest = 0;
+    for (std::size_t i = begin; i < end; ++i) {
+      Offset length = 0;
+      P.for_each_piece(static_cast<LocalIndex>(i), [&](const LocalIndex* cols, const T* vals,
+                                                       Offset n_entries, LocalIndex shift) {
+        if (n_entries > 0) entries[i] = {vals[0], cols[0] + shift};
+        length += n_entries;
+      });
+      longest = std::max(longest, length);
+    }
+    return static_cast<double>(longest);
+  });
+  if (most > 1) entries.clear();
+  return entries;
+}
+
+/// The same rows where P has one entry a row at most. Neighbours in a row of A are mostly of one
+/// aggregate, and their terms are added up before their sum goes to memory.
+template <class T>
+class SmoothedOnlyEntries {
+ public:
+  SmoothedOnlyEntries(const DistMatrix<T>& A, std::span<const OnlyEntry<T>> P, LocalIndex n_cols,
+                      LocalIndex begin, LocalIndex end)
+      : A_(A),
+        P_(P),
+        begin_(begin),
+        last_row_(static_cast<std::size_t>(n_cols) + 1, -1),
+        sums_(last_row_.size(), T{}),
+        result_(end - begin, n_cols),
+        row_ptr_(result_.row_ptr.data()) {
+    constexpr std::size_t aggregates_of_a_row = 5;
+    make_room(aggregates_of_a_row * static_cast<std::size_t>(end - begin));
+  }
+
+  Csr<T> run(double damping) {
+    RowFactors<T> factor(A_.on(), damping);
+    const LocalIndex end = begin_ + result_.n_rows;
+    kernels::RowBlocks<T>(A_.on(), begin_, end)
+        .upwards(begin_, end, [&](LocalIndex b, LocalIndex e) {
+          for (LocalIndex i = b; i < e; ++i) add_row(i, factor(i));
+        });
+    result_.cols.resize(out_);
+    result_.vals.resize(out_);
+    return std::move(result_);
+  }
+
+ private:
+  void make_room(std::size_t n) {
+    if (n <= result_.vals.size()) return;
+    const std::size_t room = n + n / 4;
+    result_.cols.resize(room);
+    result_.vals.resize(room);
+    cols_ = result_.cols.data();
+  }
+
+  void add_row(LocalIndex i, T factor) {
+    const Csr<T>& on = A_.on();
+    const Csr<T>& off = A_.off();
+    make_room(out_ + static_cast<std::size_t>(on.end(i) - on.begin(i) + off.end(i) - off.begin(i)) +
+              1);
+    LocalIndex* const cols = cols_ + out_;
+    T* const vals = result_.vals.data() + out_;
+    Offset length = 0;
+    last_row_.back() = i;  // never a new column
+    if (factor != T{}) {
+      length = add_part(on, i, P_.data(), factor, cols, length);
+      length = add_part(off, i, P_.data() + A_.n_local(), factor, cols, length);
+    }
+    // Last, since the others mostly come in ascending order.
+    const OnlyEntry<T> own = P_[static_cast<std::size_t>(i)];
+    length = add(own.column, own.value, i, cols, length);
+    for (Offset k = 0; k < length; ++k) {
+      vals[k] = std::exchange(sums_[static_cast<std::size_t>(cols[k])], T{});
+    }
+    out_ += static_cast<std::size_t>(length);
+    row_ptr_[i - begin_ + 1] = static_cast<Offset>(out_);
+  }
+
+  /// Adds a multiple of the product of row i of a part of A; returns the new length of the row.
+  Offset add_part(const Csr<T>& part, LocalIndex i, const OnlyEntry<T>* P, T factor,
+                  LocalIndex* cols, Offset length) {
+    const Offset end = part.end(i);
+    Offset k = part.begin(i);
+    while (k < end) {
+      const LocalIndex column = P[part.cols[static_cast<std::size_t>(k)]].column;
+      T sum{};
+      do {
+        const OnlyEntry<T>& entry = P[part.cols[static_cast<std::size_t>(k)]];
+        if (entry.column != column) break;
+        sum += part.vals[static_cast<std::size_t>(k)] * entry.value;
+      } while (++k < end);
+      length = add(column, factor * sum, i, cols, length);
+    }
+    return length;
+  }
+
+  /// Without a jump on whether the column is new, which nobody can guess.
+  Offset add(LocalIndex column, T value, LocalIndex i, LocalIndex* cols, Offset length) {
+    const auto c = static_cast<std::size_t>(column);
+    sums_[c] += value;
+    cols[length] = column;
+    length += last_row_[c] != i ? 1 : 0;
+    last_row_[c] = i;
+    return length;
+  }
+
+  const DistMatrix<T>& A_;
+  std::span<const OnlyEntry<T>> P_;
+  LocalIndex begin_;
+  std::vector<LocalIndex> last_row_;  // that has an entry in the column
+  std::vector<T> sums_;               // of the current row
+  Csr<T> result_;
+  LocalIndex* cols_ = nullptr;  // its arrays
+  Offset* row_ptr_;
+  std::size_t out_ = 0;
+};
+
 template <class T>
 DistMatrix<T> smooth_once(const DistMatrix<T>& A, const DistMatrix<T>& P, double damping) {
   matrix::require_fit(A, P, A.cols() == P.rows() && A.rows() == P.rows(),
@@ -96,10 +248,11 @@ DistMatrix<T> smooth_once(const DistMatrix<T>& A, const DistMatrix<T>& P, double
   return {P.rows(), P.cols(), [&] {
             const matrix::FetchedRows<T> fetched = matrix::to_rows(P, records);
             const kernels::ExtendedRows<T> extended = matrix::extended_rows(P, &fetched);
-            const std::vector<T> diagonal = matrix::diagonal(A);
+            const std::vector<OnlyEntry<T>> only = only_entries(extended);
             Csr<T> rows =
                 kernels::rows_in_parts<T>(A.on().row_ptr, [&](LocalIndex begin, LocalIndex end) {
-                  return SmoothedRows<T>(A, extended, begin, end).run(diagonal, damping);
+                  if (only.empty()) return SmoothedRows<T>(A, extended, begin, end).run(damping);
+                  return SmoothedOnlyEntries<T>(A, only, extended.n_cols, begin, end).run(damping);
                 });
             return matrix::split_rows(
                 P.cols(),

@@ -12,6 +12,24 @@ using matrix::DistMatrix;
 
 namespace {
 
+/// What is strong between points of one rank.
+template <class T>
+Strength within_ranks(const DistMatrix<T>& G, const Strength& strength,
+                      std::span<const GlobalIndex> starts) {
+  Strength within = {strength.on, {}};
+  for (std::size_t r = 0; r + 1 < starts.size(); ++r) {
+    for (GlobalIndex i = starts[r]; i < starts[r + 1]; ++i) {
+      const auto row = static_cast<LocalIndex>(i);
+      for (Offset k = G.on().begin(row); k < G.on().end(row); ++k) {
+        const auto p = static_cast<std::size_t>(k);
+        const GlobalIndex j = G.on().cols[p];
+        if (j < starts[r] || j >= starts[r + 1]) within.on[p] = 0;
+      }
+    }
+  }
+  return within;
+}
+
 /// The passes of standard_aggregates(); numbers count from 0 on this rank.
 struct Result {
   std::vector<GlobalIndex> of_point;
@@ -21,8 +39,12 @@ struct Result {
 template <class T>
 class Standard {
  public:
-  Standard(const DistMatrix<T>& G, const Strength& strength)
-      : G_(G), strength_(strength), of_point_(static_cast<std::size_t>(G.n_local())) {
+  /// `within` are the strong entries between points of one rank.
+  Standard(const DistMatrix<T>& G, const Strength& strength, const Strength& within)
+      : G_(G),
+        strength_(strength),
+        within_(within),
+        of_point_(static_cast<std::size_t>(G.n_local())) {
     std::fill(of_point_.begin(), of_point_.end(), no_aggregate);
   }
 
@@ -31,7 +53,7 @@ class Standard {
     for (LocalIndex i = 0; i < G_.n_local(); ++i) {
       if (is_free(i) && neighbourhood_is_free(i)) take_neighbourhood(i);
     }
-    join_neighbours(G_, strength_, {}, of_point_);
+    join_neighbours(G_, within_, {}, of_point_);
     for (LocalIndex i = 0; i < G_.n_local(); ++i) {
       if (is_free(i) && is_connected(i)) take_neighbourhood(i);
     }
@@ -52,7 +74,7 @@ class Standard {
   bool neighbourhood_is_free(LocalIndex i) const {
     bool any = false;
     bool taken = false;
-    for_each_strong(G_.on(), strength_.on, i, [&](std::size_t j, T) {
+    for_each_strong(G_.on(), within_.on, i, [&](std::size_t j, T) {
       any = true;
       taken = taken || of_point_[j] >= 0;
     });
@@ -62,7 +84,7 @@ class Standard {
   void take_neighbourhood(LocalIndex i) {
     const auto number = static_cast<GlobalIndex>(roots_.size());
     of_point_[static_cast<std::size_t>(i)] = number;
-    for_each_strong(G_.on(), strength_.on, i, [&](std::size_t j, T) {
+    for_each_strong(G_.on(), within_.on, i, [&](std::size_t j, T) {
       if (of_point_[j] < 0) of_point_[j] = number;
     });
     roots_.push_back(i);
@@ -85,6 +107,7 @@ class Standard {
 
   const DistMatrix<T>& G_;
   const Strength& strength_;
+  const Strength& within_;
   std::vector<GlobalIndex> of_point_;
   std::vector<LocalIndex> roots_;
 };
@@ -92,9 +115,13 @@ class Standard {
 }  // namespace
 
 template <class T>
-Aggregates standard_aggregates(const DistMatrix<T>& G, const Strength& strength) {
-  auto [of_point, roots] =
-      mpi::collectively(G.comm(), [&] { return Standard<T>(G, strength).run(); });
+Aggregates standard_aggregates(const DistMatrix<T>& G, const Strength& strength,
+                               std::span<const GlobalIndex> starts) {
+  auto [of_point, roots] = mpi::collectively(G.comm(), [&] {
+    if (starts.empty()) return Standard<T>(G, strength, strength).run();
+    const Strength within = within_ranks(G, strength, starts);
+    return Standard<T>(G, strength, within).run();
+  });
   comm::Layout layout =
       comm::Layout::from_local_size(G.shared_comm(), static_cast<GlobalIndex>(roots.size()));
   for (GlobalIndex& aggregate : of_point) {
@@ -103,7 +130,9 @@ Aggregates standard_aggregates(const DistMatrix<T>& G, const Strength& strength)
   return {std::move(layout), std::move(of_point), std::move(roots)};
 }
 
-template Aggregates standard_aggregates(const DistMatrix<float>&, const Strength&);
-template Aggregates standard_aggregates(const DistMatrix<double>&, const Strength&);
+template Aggregates standard_aggregates(const DistMatrix<float>&, const Strength&,
+                                        std::span<const GlobalIndex>);
+template Aggregates standard_aggregates(const DistMatrix<double>&, const Strength&,
+                                        std::span<const GlobalIndex>);
 
 }  // namespace nodewise::amg::aggregate

@@ -65,25 +65,34 @@ class TentativeBuilder {
     for (const GlobalIndex a : ghosts_) {
       for (std::size_t c = 0; c < k_; ++c) split.ghosts.push_back(column(a, c));
     }
-    for (std::size_t i = 0; i < static_cast<std::size_t>(rows.n_local()); ++i) {
-      const std::size_t a = local_[i / unknowns_];
-      const auto k = static_cast<Offset>(k_);
-      split.on.row_ptr[i + 1] = split.on.row_ptr[i] + (a < n_owned() ? k : 0);
-      split.off.row_ptr[i + 1] = split.off.row_ptr[i] + (a >= n_owned() && a != none ? k : 0);
+    Offset* on_end = split.on.row_ptr.data();
+    Offset* off_end = split.off.row_ptr.data();
+    const auto k = static_cast<Offset>(k_);
+    for (const std::size_t a : local_) {
+      for (std::size_t u = 0; u < unknowns_; ++u, ++on_end, ++off_end) {
+        on_end[1] = on_end[0] + (a < n_owned() ? k : 0);
+        off_end[1] = off_end[0] + (a >= n_owned() && a != none ? k : 0);
+      }
     }
     for (kernels::Csr<T>* part : {&split.on, &split.off}) {
       part->cols.resize(static_cast<std::size_t>(part->row_ptr.back()));
       part->vals.resize(part->cols.size());
     }
-    for_ranges(n_rows(), k_, [&](std::size_t begin, std::size_t end) {
-      for (std::size_t i = begin; i < end; ++i) {
-        const std::size_t a = local_[i / unknowns_];
+    LocalIndex* const on_cols = split.on.cols.data();
+    LocalIndex* const off_cols = split.off.cols.data();
+    const auto rows_of_point = static_cast<LocalIndex>(unknowns_);
+    for_ranges(local_.size(), k_ * unknowns_, [&](std::size_t begin, std::size_t end) {
+      for (std::size_t p = begin; p < end; ++p) {
+        const std::size_t a = local_[p];
         if (a == none) continue;
         const bool owned = a < n_owned();
-        kernels::Csr<T>& part = owned ? split.on : split.off;
-        const auto row = part.cols.begin() + part.row_ptr[i];
-        std::iota(row, row + static_cast<std::ptrdiff_t>(k_),
-                  static_cast<LocalIndex>((owned ? a : a - n_owned()) * k_));
+        const kernels::Csr<T>& part = owned ? split.on : split.off;
+        const auto column = static_cast<LocalIndex>((owned ? a : a - n_owned()) * k_);
+        const auto i = static_cast<LocalIndex>(p) * rows_of_point;
+        for (LocalIndex row = i; row < i + rows_of_point; ++row) {
+          LocalIndex* const cols = (owned ? on_cols : off_cols) + part.begin(row);
+          std::iota(cols, cols + k, column);
+        }
       }
     });
     factors_ = {B_.n_vectors, std::vector<T>(n_owned() * k_ * k_)};

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "nodewise/amg/coarsen/splitting.hpp"
+#include "nodewise/base/array.hpp"
 #include "nodewise/base/hash.hpp"
 #include "nodewise/base/parallel_lists.hpp"
 #include "nodewise/mpi/agree.hpp"
@@ -148,7 +149,7 @@ class WeightedPoints {
 
   Splitting state;
   Splitting ghost_state;
-  std::vector<double> weight, ghost_weight;
+  Array<double> weight, ghost_weight;
   std::vector<LocalIndex> active;  // the undecided points
   std::size_t work = 1;            // of looking at a row, for parallel::for_each()
 
@@ -203,7 +204,7 @@ class WeightedPoints {
 
   const matrix::DistMatrix<T>& A_;
   const Strength& strength_;
-  std::vector<std::int32_t> beaten_, ghost_beaten_;  // also what is counted or noted of points
+  Array<std::int32_t> beaten_, ghost_beaten_;  // also what is counted or noted of points
 };
 
 }  // namespace nodewise::amg::coarsen

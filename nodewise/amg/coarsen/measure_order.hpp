@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "nodewise/base/array.hpp"
 #include "nodewise/base/types.hpp"
 
 namespace nodewise::amg::coarsen {
@@ -74,7 +75,7 @@ class MeasureQueues {
   }
 
   std::vector<Queue> queues_;  // by measure
-  std::vector<Node> nodes_;
+  Array<Node> nodes_;
   LocalIndex highest_ = 0;
 };
 
@@ -132,9 +133,9 @@ class MeasureRanges {
     put(i, place);
   }
 
-  std::vector<LocalIndex> measures_;
-  std::vector<LocalIndex> points_;  // by measure, ascending
-  std::vector<LocalIndex> places_;  // of the points among these
+  Array<LocalIndex> measures_;
+  Array<LocalIndex> points_;        // by measure, ascending
+  Array<LocalIndex> places_;        // of the points among these
   std::vector<LocalIndex> begins_;  // of the range of each measure
   LocalIndex size_;                 // points that have not been taken
 };

@@ -7,6 +7,7 @@
 
 #include "nodewise/amg/coarsen/measure_order.hpp"
 #include "nodewise/amg/coarsen/splitting.hpp"
+#include "nodewise/base/array.hpp"
 #include "nodewise/base/parallel.hpp"
 
 namespace nodewise::amg::coarsen {
@@ -72,7 +73,7 @@ Graph reversed(const Graph& s) {
   for (const LocalIndex j : s.points) ++t.begin[static_cast<std::size_t>(j) + 1];
   for (std::size_t j = 1; j <= n; ++j) t.begin[j] += t.begin[j - 1];
   t.points.resize(s.points.size());
-  std::vector<Offset> next(t.begin.begin(), t.begin.end() - 1);
+  Array<Offset> next(t.begin.begin(), t.begin.end() - 1);
   for (std::size_t i = 0; i < n; ++i) {
     for (const LocalIndex j : s.of(static_cast<LocalIndex>(i))) {
       t.points[static_cast<std::size_t>(next[static_cast<std::size_t>(j)]++)] =
@@ -85,7 +86,7 @@ Graph reversed(const Graph& s) {
 /// Whether each depends on those who depend on it. Points ascend in a row, and rows are gone
 /// through in their order, so that the next entry of row j not seen yet must be the row that has j.
 bool is_symmetric(const Graph& s) {
-  std::vector<Offset> next(s.begin.begin(), s.begin.end() - 1);
+  Array<Offset> next(s.begin.begin(), s.begin.end() - 1);
   for (std::size_t i = 0; i < next.size(); ++i) {
     for (const LocalIndex j : s.of(static_cast<LocalIndex>(i))) {
       const auto u = static_cast<std::size_t>(j);

@@ -4,6 +4,7 @@
 
 #include "nodewise/amg/interpolate/by_rows.hpp"
 #include "nodewise/amg/interpolate/direct_weights.hpp"
+#include "nodewise/base/array.hpp"
 #include "nodewise/kernels/row_blocks.hpp"
 #include "nodewise/matrix/row_runs.hpp"
 
@@ -24,9 +25,9 @@ struct DoneRows {
     Offset begin = 0;
     Offset end = 0;
   };
-  std::vector<Range> ranges;  // of this rank's points, then of ghosts
-  std::vector<LocalIndex> cols;
-  std::vector<T> vals;
+  Array<Range> ranges;  // of this rank's points, then of ghosts
+  Array<LocalIndex> cols;
+  Array<T> vals;
 
   /// Makes what was appended since `begin` the row of a point.
   void put(std::size_t point, std::size_t begin) {
@@ -181,9 +182,9 @@ class Multipass {
   const DistMatrix<T>& A_;
   Neighbourhood<T> near_;
   std::optional<matrix::GhostNumbering> columns_;  // those of near_ and more
-  std::vector<std::int32_t> done_in_;              // the pass, of all points
+  Array<std::int32_t> done_in_;                    // the pass, of all points
   DoneRows<T> rows_;
-  std::vector<LocalIndex> open_;  // the points that are not done
+  Array<LocalIndex> open_;  // the points that are not done
   std::int32_t pass_ = 0;
 };
 
