@@ -186,6 +186,7 @@ void solve_once(const std::shared_ptr<const Matrix>& A, std::span<const double> 
   options.route = choice.route;
   options.route_from_level = choice.from_level;
   options.transport = choice.transport;
+  if (choice.transport == Transport::automatic) options.expected_solves = amg::solves_for_a_trial;
   const double look = choice.looks_at_network() ? time_look(A->comm()) : 0;
   std::unique_ptr<amg::Hierarchy<double>> M;
   const double setup =

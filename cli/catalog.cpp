@@ -72,10 +72,11 @@ bool is_one_of(const Option& option, const std::vector<std::string>& names) {
 
 /// Options of multigrid that only its cycle, or the way its data travels, depends on.
 bool leaves_levels_alone(const Option& option) {
-  return is_one_of(option, {"smoother", "sweep-order", "pre-sweeps", "post-sweeps", "jacobi-weight",
-                            "route", "route-from-level", "setup-route", "transport",
-                            "setup-transport", "precision", "sor-weight", "chebyshev-degree",
-                            "chebyshev-fraction", "fine-sweeps", "coarse-sweeps", "cycle"});
+  return is_one_of(
+      option, {"smoother", "sweep-order", "pre-sweeps", "post-sweeps", "jacobi-weight", "route",
+               "route-from-level", "setup-route", "transport", "setup-transport", "expected-solves",
+               "precision", "sor-weight", "chebyshev-degree", "chebyshev-fraction", "fine-sweeps",
+               "coarse-sweeps", "cycle"});
 }
 
 /// Those of them that decide how often a cycle exchanges, and how much.
@@ -102,8 +103,8 @@ bool is_tuned_with(const Option& option) {
 bool is_benched_with(const Option& option) {
   if (is_one_of(option,
                 {"json", "preset", "quiet", "progress", "seconds", "smoother", "route",
-                 "route-from-level", "transport", "jacobi-weight", "sor-weight", "chebyshev-degree",
-                 "chebyshev-fraction", "fine-sweeps", "coarse-sweeps"})) {
+                 "route-from-level", "transport", "expected-solves", "jacobi-weight", "sor-weight",
+                 "chebyshev-degree", "chebyshev-fraction", "fine-sweeps", "coarse-sweeps"})) {
     return true;
   }
   return option.belongs_to(Command::inspect) && option.belongs_to(Command::solve);

@@ -77,18 +77,19 @@ std::shared_ptr<const Matrix> matrix_of_solve(const std::shared_ptr<const Matrix
   const bool for_hierarchy = settings.method.preconditioner == PreconditionerChoice::amg;
   const bool choose_route = routes.solve == comm::Route::automatic;
   const bool choose_transport = routes.solve_transport == comm::Transport::automatic;
+  const int solves = settings.amg.expected_solves;
   if (choose_route) routes.solve = comm::Route::direct;
   if (choose_transport) routes.solve_transport = comm::Transport::point_to_point;
   std::shared_ptr<const Matrix> M = A;
   if (choose_route && !for_hierarchy) {
     const amg::LevelRoutes wanted = {comm::Route::direct, comm::Route::automatic};
-    M = (settings.amg.machine ? amg::choose_routes(A, wanted, *settings.amg.machine)
-                              : amg::choose_routes(A, wanted))
+    M = (settings.amg.machine ? amg::choose_routes(A, wanted, *settings.amg.machine, solves)
+                              : amg::choose_routes(A, wanted, solves))
             .for_solve;
     routes.solve = M->route();
   }
   M = std::make_shared<const Matrix>(M->with_route(routes.solve, routes.solve_transport));
-  if (choose_transport && !for_hierarchy) M = amg::choose_transport(M).A;
+  if (choose_transport && !for_hierarchy) M = amg::choose_transport(M, solves).A;
   return matrix::with_blocks_where_full<double>(M, settings.amg.unknowns);
 }
 

@@ -105,9 +105,13 @@ void write_results(const System& system, std::span<const double> x, const Settin
   });
 }
 
-/// Routes are chosen where the ranks are on several nodes, unless something about them is given, or
-/// the nodes are: there is no network to look at between those.
-void choose_routes_between_nodes(const Machine& machine, Settings& settings) {
+/// Transports are chosen unless they are given. So are routes where the ranks are on several nodes,
+/// unless something about them is given, or the nodes are: there is no network to look at between
+/// those.
+void choose_routes_and_transports(const Machine& machine, Settings& settings) {
+  if (machine.ranks > 1 && !settings.has("transport")) {
+    settings.amg.transport = comm::Transport::automatic;
+  }
   const bool given = settings.has("route") || settings.has("setup-route");
   if (given || machine.placement_given || machine.ranks_per_node.size() < 2) return;
   settings.amg.route = comm::Route::automatic;
@@ -143,7 +147,7 @@ ExitCode solve_command(const std::shared_ptr<const mpi::Comm>& world, const Sett
   SolveRecord record;
   record.command_line.assign(command_line.begin(), command_line.end());
   record.machine = describe_machine(*comm, settings);
-  choose_routes_between_nodes(record.machine, settings);
+  choose_routes_and_transports(record.machine, settings);
   print_machine(console, record.machine);
 
   LoadedMatrix loaded;

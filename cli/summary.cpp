@@ -105,8 +105,12 @@ bool has_traffic(const SolveRecord& record) {
   return record.machine.ranks > 1;
 }
 
+bool was_tried(const amg::LevelInfo& info) {
+  return info.transport_choice && !info.transport_choice->trials.empty();
+}
+
 bool was_chosen(const amg::LevelInfo& info) {
-  return info.route_choice || info.setup_route_choice || info.transport_choice;
+  return info.route_choice || info.setup_route_choice || was_tried(info);
 }
 
 /// Where every level is direct and point to point that need not be said, unless it was found out.
@@ -192,11 +196,17 @@ void print_choices(Console& console, const std::vector<amg::LevelInfo>& levels) 
                   fmt::format("{}, {}", comm::to_string(info.routes.setup),
                               info.setup_route_choice->reason));
     }
-    if (info.transport_choice) {
+    if (was_tried(info)) {
       print_entry(console, fmt::format("level {} sent by", l),
                   fmt::format("{}, {}", comm::to_string(info.routes.solve_transport),
                               info.transport_choice->reason));
     }
+  }
+  const amg::LevelInfo& finest = levels.front();
+  if (finest.transport_choice && !was_tried(finest)) {
+    print_entry(console, "sent by",
+                fmt::format("{}, {}", comm::to_string(finest.routes.solve_transport),
+                            finest.transport_choice->reason));
   }
   console.line();
 }

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "nodewise/amg/aggregation.hpp"
 #include "nodewise/amg/hierarchy.hpp"
 #include "nodewise/matrix/operations.hpp"
 #include "nodewise/solve/krylov.hpp"
@@ -168,6 +169,36 @@ TEST(Aggregation, TakesEveryChoice) {
       }
     }
   }
+}
+
+TEST(Aggregation, IsGreedyWhereRanksHaveManyPoints) {
+  Options options = aggregation_options();
+  const auto kind = [&](AggregateKind wanted, GlobalIndex n_points, int n_ranks) {
+    options.aggregates = wanted;
+    return aggregate_kind(n_points, n_ranks, options);
+  };
+  EXPECT_EQ(kind(AggregateKind::automatic, 7, 1), AggregateKind::standard);
+  EXPECT_EQ(kind(AggregateKind::automatic, 16'000, 8), AggregateKind::standard);
+  EXPECT_EQ(kind(AggregateKind::automatic, 15'999, 8), AggregateKind::independent_set);
+  EXPECT_EQ(kind(AggregateKind::automatic, 4'000'000'000'000, 8192), AggregateKind::standard);
+  EXPECT_EQ(kind(AggregateKind::automatic, 0, 2), AggregateKind::independent_set);
+  EXPECT_EQ(kind(AggregateKind::standard, 1, 8), AggregateKind::standard);
+  EXPECT_EQ(kind(AggregateKind::independent_set, 1'000'000, 1), AggregateKind::independent_set);
+
+  // 4,096 points, which are many for two ranks but not for three.
+  const auto A =
+      shared(io::generate<double>(test_comm(), {.problem = io::Problem::laplace9, .n = 64}));
+  const auto rows_of_second_level = [&](AggregateKind wanted) {
+    options.aggregates = wanted;
+    const Hierarchy<double> hierarchy(A, options);
+    EXPECT_LE(solve_by_cg(A, hierarchy).iterations, 20);
+    return hierarchy.levels().size() > 1 ? hierarchy.levels()[1].rows : 0;
+  };
+  const GlobalIndex greedy = rows_of_second_level(AggregateKind::standard);
+  const GlobalIndex independent = rows_of_second_level(AggregateKind::independent_set);
+  EXPECT_NE(greedy, independent);
+  EXPECT_EQ(rows_of_second_level(AggregateKind::automatic),
+            test_comm()->size() <= 2 ? greedy : independent);
 }
 
 TEST(Aggregation, LeavesIsolatedPointsToTheSmoother) {

@@ -9,6 +9,7 @@
 #include "nodewise/amg/network_look.hpp"
 #include "nodewise/amg/route_choice.hpp"
 #include "nodewise/amg/route_costs.hpp"
+#include "nodewise/amg/selection.hpp"
 #include "nodewise/comm/virtual_ranks.hpp"
 #include "nodewise/io/gallery.hpp"
 #include "nodewise/io/machine_file.hpp"
@@ -355,6 +356,7 @@ TEST(TransportChoice, IsTheSameOnEveryRank) {
   const auto A = laplacian(comm, 5);
   Options options;
   options.transport = comm::Transport::automatic;
+  options.expected_solves = solves_for_a_trial;
   options.max_levels = 2;
   options.max_coarse_rows = 20;
   const Hierarchy<double> hierarchy(A, options);
@@ -380,6 +382,38 @@ TEST(TransportChoice, IsTheSameOnEveryRank) {
   hierarchy.apply(b, x);
   plain.apply(b, y);
   EXPECT_EQ(x, y) << "bit for bit";
+}
+
+TEST(TransportChoice, TriesNothingForFewSolves) {
+  const auto comm = mpi::Comm::create(MPI_COMM_WORLD, test::test_comm()->topology());
+  const auto A = laplacian(comm, 5);
+  const auto trials_in_ledger = [&] {
+    const auto accounts = comm->ledger().accounts();
+    return std::any_of(accounts.begin(), accounts.end(), [](const mpi::Account& account) {
+      return account.operation == "transport_trial";
+    });
+  };
+  for (const int solves : {1, solves_for_a_trial - 1, solves_for_a_trial}) {
+    const auto persistent = std::make_shared<const matrix::DistMatrix<double>>(
+        A->with_route(Route::direct, comm::Transport::persistent));
+    const auto chosen = choose_transport(persistent, solves);
+    EXPECT_EQ(chosen.A->transport(), chosen.decision->chosen);
+    const bool tried = solves == solves_for_a_trial && comm->size() > 1;
+    EXPECT_EQ(!chosen.decision->trials.empty(), tried);
+    EXPECT_EQ(trials_in_ledger(), solves >= solves_for_a_trial);
+    if (solves < solves_for_a_trial) {
+      EXPECT_EQ(chosen.decision->chosen, comm::Transport::point_to_point);
+      EXPECT_EQ(chosen.decision->reason, "a trial pays from 10 expected solves on");
+    }
+  }
+}
+
+TEST(RouteChoice, PlansMoreForMoreSolves) {
+  const std::vector<RoutePrediction> predictions = {{Route::direct, 4e-6, 4},
+                                                    {Route::two_step, 3e-6, 2}};
+  const std::vector<double> planning_s = {0, 1e-4};
+  EXPECT_EQ(cheapest(predictions, exchanges_of_a_solve, planning_s).chosen, Route::direct);
+  EXPECT_EQ(cheapest(predictions, 4 * exchanges_of_a_solve, planning_s).chosen, Route::two_step);
 }
 
 TEST(RouteChoice, RefusesAMachineThatIsNone) {

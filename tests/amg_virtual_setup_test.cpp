@@ -283,7 +283,8 @@ TEST(VirtualSetup, OfAggregationSendsWhatTheLedgersOfManyRanksHave) {
   for (const AggregationCase& c :
        {AggregationCase{Problem::laplace5, 14, 1, 2, false, 0},
         AggregationCase{Problem::rotated_fe, 7, 2, 1, true, 2},
-        AggregationCase{Problem::laplace9, 14, 1, 1, false, 0, AggregateKind::standard}}) {
+        AggregationCase{Problem::laplace9, 14, 1, 1, false, 0, AggregateKind::standard},
+        AggregationCase{Problem::laplace9, 64, 1, 1, false, 0, AggregateKind::automatic}}) {
     SCOPED_TRACE(testing::Message()
                  << "unknowns " << c.unknowns << ", aggregates " << static_cast<int>(c.aggregates));
     expect_setup_counted(with_unknowns(test::model(c.problem, c.n), c.unknowns), options_of(c));

@@ -20,6 +20,13 @@ double aggregation_threshold(int unknowns, const Options& options) {
   return unknowns > 1 ? 0.05 : 0.02;
 }
 
+AggregateKind aggregate_kind(GlobalIndex n_points, int n_ranks, const Options& options) {
+  if (options.aggregates != AggregateKind::automatic) return options.aggregates;
+  constexpr GlobalIndex points_of_a_rank = 2000;
+  const bool many = n_ranks == 1 || n_points >= points_of_a_rank * n_ranks;
+  return many ? AggregateKind::standard : AggregateKind::independent_set;
+}
+
 template <class T>
 PointGraph<T> point_graph(const DistMatrix<T>& A, int unknowns, const Options& options) {
   const mpi::Scope scope(A.comm(), "strength");
@@ -35,7 +42,8 @@ aggregate::Aggregates aggregate_points(const DistMatrix<T>& G, const Strength& s
                                        std::span<const GlobalIndex> starts,
                                        const Options& options) {
   const mpi::Scope scope(G.comm(), "aggregation");
-  if (options.aggregates == AggregateKind::standard) {
+  const int n_ranks = starts.empty() ? G.comm().size() : static_cast<int>(starts.size()) - 1;
+  if (aggregate_kind(G.rows().n_global(), n_ranks, options) == AggregateKind::standard) {
     return aggregate::standard_aggregates(G, strength, starts);
   }
   return aggregate::independent_set_aggregates(G, strength, options.aggregation_distance,

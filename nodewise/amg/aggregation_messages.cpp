@@ -85,7 +85,10 @@ MessageStages AggregationSetup::aggregation(const VirtualPlans& of_A, int rounds
   if (graph_.norms) of_norms = plans_of(graph_.norms->on(), points_, points_, of_A.topology);
   VirtualExchanges exchanges(graph_.norms ? VirtualPlans{of_norms, of_A.topology} : of_A);
   if (aggregation_threshold(unknowns_, options_) != 0) exchanges.forward(sizeof(double));
-  if (options_.aggregates == AggregateKind::standard) return exchanges.take();  // by themselves
+  const int n_ranks = static_cast<int>(points_.size()) - 1;
+  if (aggregate_kind(points_.back(), n_ranks, options_) == AggregateKind::standard) {
+    return exchanges.take();  // by themselves
+  }
   for (int k = 0; k < rounds * options_.aggregation_distance; ++k) {
     exchanges.forward(sizeof(std::uint64_t));  // the heaviest points in reach
   }

@@ -60,12 +60,13 @@ LevelChoice<T> choose_for(const MatrixPointer<T>& A, const Options& options, int
   if (level > 0 && !may_coarsen(rows, options, level) && may_solve_directly(rows, options)) {
     leave_as_it_is(choice);
   } else if (is_automatic(wanted)) {
-    routes =
-        options.machine ? choose_routes(A, wanted, *options.machine) : choose_routes(A, wanted);
+    routes = options.machine ? choose_routes(A, wanted, *options.machine, options.expected_solves)
+                             : choose_routes(A, wanted, options.expected_solves);
   }
   if (routes.routes.solve_transport == comm::Transport::automatic) {
     const auto chosen = choose_transport(
-        routed(routes.for_solve, routes.routes.solve, comm::Transport::point_to_point));
+        routed(routes.for_solve, routes.routes.solve, comm::Transport::point_to_point),
+        options.expected_solves);
     routes.for_solve = chosen.A;
     routes.routes.solve_transport = chosen.decision->chosen;
     choice.transport = chosen.decision;

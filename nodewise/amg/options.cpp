@@ -157,8 +157,9 @@ std::span<const Field<Options>> option_fields() {
             -1.0, 1.0),
       field("aggregates", &O::aggregates,
             "How points are grouped: around an independent set, the same on any number of ranks, "
-            "or greedily on each rank by itself",
-            std::vector<std::string>{"independent_set", "standard"}),
+            "or greedily on each rank by itself; auto is standard on one rank and on levels with "
+            "2,000 points a rank, where borders do not matter",
+            std::vector<std::string>{"independent_set", "standard", "auto"}),
       field("aggregation_distance", &O::aggregation_distance,
             "Points of the independent set are more connections apart than this", 1, 8),
       field("prolongation_sweeps", &O::prolongation_sweeps,
@@ -185,13 +186,18 @@ std::span<const Field<Options>> option_fields() {
       field("route_from_level", &O::route_from_level,
             "The first level that takes these routes; finer ones are direct", 0, 100),
       field("transport", &O::transport,
-            "By which means of MPI messages travel in the solve, on every level or by level; "
-            "without it, point_to_point. shared_memory is for messages on a node, those between "
-            "nodes are then point_to_point. automatic: what a short trial on each level finds "
-            "quicker by a tenth",
+            "By which means of MPI messages travel in the solve, on every level or by level. "
+            "shared_memory is for messages on a node, those between nodes are then point_to_point. "
+            "automatic, which a solve takes where none is given: what a short trial on each level "
+            "finds quicker by a tenth, or point_to_point where expected_solves are too few for a "
+            "trial to pay",
             transports_or_trial),
       field("setup_transport", &O::setup_transport,
             "The same for the setup, where the lengths of messages vary", transports),
+      field("expected_solves", &O::expected_solves,
+            "How many solves the hierarchy is to serve, in which what is spent on automatic routes "
+            "and transports must be saved; transports are tried from 10 on",
+            1, 1'000'000'000),
   };
   return fields;
 }

@@ -71,7 +71,11 @@ enum class CoarseSolve {
 /// classical coarsening with a restriction of its own. It relaxes by fc_jacobi, forwards and after
 /// the coarse correction only, whatever smoother, sweep_order and pre_sweeps say.
 enum class Method { classical, aggregation, air };
-enum class AggregateKind { independent_set, standard };
+enum class AggregateKind {
+  independent_set,
+  standard,
+  automatic  ///< standard on one rank, and on levels with at least 2,000 points a rank
+};
 
 struct Options {
   Method method = Method::classical;
@@ -117,6 +121,7 @@ struct Options {
   int route_from_level = 0;                          ///< finer levels are direct
   ByLevel<comm::Transport> transport;                ///< of the solve; empty: point_to_point
   ByLevel<comm::Transport> setup_transport;          ///< of the setup; empty: point_to_point
+  int expected_solves = 1;  ///< in which what automatic routes and transports cost is paid back
   /// What route `automatic` chooses by, the same on every rank; null: by a short look at the
   /// network (network_look.hpp).
   std::shared_ptr<const model::Machine> machine;

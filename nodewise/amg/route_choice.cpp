@@ -143,10 +143,8 @@ std::string nothing_to_ask(const mpi::Topology& topology) {
   return {};
 }
 
-/// How often a level's exchange runs while its hierarchy is used for one solve: some eight V(1,1)
-/// cycles, each with about four of them. For the setup, rows of the matrix and of the interpolation
-/// in the splitting, the interpolation and the Galerkin product.
-constexpr double exchanges_of_a_solve = 30;
+/// Of rows of the matrix and of the interpolation, in the splitting, the interpolation and the
+/// Galerkin product.
 constexpr double exchanges_of_a_setup = 6;
 
 using PlanningCosts = std::array<double, n_routes>;
@@ -181,9 +179,11 @@ struct Decisions {
 };
 
 /// The operations of a level where a route is sure to be planned for the solve.
-Decisions decide(Predictions predictions, const LevelRoutes& wanted, PlanningCosts planning_s) {
+Decisions decide(Predictions predictions, const LevelRoutes& wanted, PlanningCosts planning_s,
+                 int solves) {
   Decisions decisions;
-  decisions.solve = cheapest(std::move(predictions.solve), exchanges_of_a_solve, planning_s);
+  decisions.solve =
+      cheapest(std::move(predictions.solve), solves * exchanges_of_a_solve, planning_s);
   const Route solve = wanted.solve == Route::automatic ? decisions.solve.chosen : wanted.solve;
   planning_s[static_cast<std::size_t>(solve)] = 0;  // planned anyway
   decisions.setup = cheapest(std::move(predictions.setup), exchanges_of_a_setup, planning_s);
@@ -194,7 +194,7 @@ Decisions decide(Predictions predictions, const LevelRoutes& wanted, PlanningCos
 /// gain.
 template <class T>
 Decisions decide(const matrix::DistMatrix<T>& direct, const LevelRoutes& wanted,
-                 const model::Machine* given) {
+                 const model::Machine* given, int solves) {
   const mpi::Comm& comm = direct.comm();
   const bool between_domains = given != nullptr && comm.topology().has_domains();
   std::string reason = between_domains ? "" : nothing_to_ask(comm.topology());
@@ -213,7 +213,8 @@ Decisions decide(const matrix::DistMatrix<T>& direct, const LevelRoutes& wanted,
   if (predictions.solve.front().off_node_messages <= 1 && !between_domains) {
     decisions = {straight(too_few_messages), straight(too_few_messages)};
   } else {
-    decisions = decide(std::move(predictions), wanted, planning_costs(comm.topology(), *machine));
+    decisions =
+        decide(std::move(predictions), wanted, planning_costs(comm.topology(), *machine), solves);
   }
   const std::string basis =
       given != nullptr ? "the machine " + machine->name : describe_look(*machine);
@@ -224,10 +225,10 @@ Decisions decide(const matrix::DistMatrix<T>& direct, const LevelRoutes& wanted,
 /// Collective. Puts the decisions where they were asked for, and plans what they say.
 template <class T>
 ChosenRoutes<T> choose(const std::shared_ptr<const matrix::DistMatrix<T>>& A,
-                       const LevelRoutes& wanted, const model::Machine* machine) {
+                       const LevelRoutes& wanted, const model::Machine* machine, int solves) {
   const mpi::Scope scope(A->comm(), "route_choice");
   const auto direct = over(A, Route::direct);
-  Decisions decisions = decide(*direct, wanted, machine);
+  Decisions decisions = decide(*direct, wanted, machine, solves);
   ChosenRoutes<T> result;
   result.routes = wanted;
   const auto take = [](Route& route, RouteDecision& decision) {
@@ -280,22 +281,23 @@ RouteDecision cheapest(std::vector<RoutePrediction> predictions, double exchange
 
 template <class T>
 ChosenRoutes<T> choose_routes(const std::shared_ptr<const matrix::DistMatrix<T>>& A,
-                              const LevelRoutes& wanted, const model::Machine& machine) {
+                              const LevelRoutes& wanted, const model::Machine& machine,
+                              int solves) {
   model::check(machine);
-  return choose(A, wanted, &machine);
+  return choose(A, wanted, &machine, solves);
 }
 
 template <class T>
 ChosenRoutes<T> choose_routes(const std::shared_ptr<const matrix::DistMatrix<T>>& A,
-                              const LevelRoutes& wanted) {
-  return choose<T>(A, wanted, nullptr);
+                              const LevelRoutes& wanted, int solves) {
+  return choose<T>(A, wanted, nullptr, solves);
 }
 
 #define NODEWISE_INSTANTIATE(T)                                                               \
   template ChosenRoutes<T> choose_routes(const std::shared_ptr<const matrix::DistMatrix<T>>&, \
-                                         const LevelRoutes&, const model::Machine&);          \
+                                         const LevelRoutes&, const model::Machine&, int);     \
   template ChosenRoutes<T> choose_routes(const std::shared_ptr<const matrix::DistMatrix<T>>&, \
-                                         const LevelRoutes&)
+                                         const LevelRoutes&, int)
 NODEWISE_INSTANTIATE(double);
 NODEWISE_INSTANTIATE(float);
 #undef NODEWISE_INSTANTIATE

@@ -52,15 +52,17 @@ struct ChosenRoutes {
 /// on average. The messages of the routes are foreseen from the direct plan (comm::forecast), and
 /// only those that are taken are planned. Costs, besides, two gatherings and a reduction on each
 /// node and one reduction over all ranks; nothing where all ranks are on one node without domains,
-/// or each on a node of its own. Throws, on every rank, invalid_argument where the machine is none.
+/// or each on a node of its own. What is planned for the solve must be paid back in so many solves.
+/// Throws, on every rank, invalid_argument where the machine is none.
 template <class T>
 ChosenRoutes<T> choose_routes(const std::shared_ptr<const matrix::DistMatrix<T>>& A,
-                              const LevelRoutes& wanted, const model::Machine& machine);
+                              const LevelRoutes& wanted, const model::Machine& machine,
+                              int solves = 1);
 
 /// Collective. Likewise by what look_at_network() sees, the first time that a level of the
 /// communicator might gain, for which that level takes another reduction.
 template <class T>
 ChosenRoutes<T> choose_routes(const std::shared_ptr<const matrix::DistMatrix<T>>& A,
-                              const LevelRoutes& wanted);
+                              const LevelRoutes& wanted, int solves = 1);
 
 }  // namespace nodewise::amg

@@ -86,6 +86,16 @@ std::vector<double> try_all(std::span<const Pointer<T>> matrices) {
   return medians;
 }
 
+/// Collective. Without a trial.
+template <class T>
+ChosenTransport<T> untried(const Pointer<T>& A, std::string reason) {
+  auto decision = std::make_shared<TransportDecision>();
+  decision->reason = std::move(reason);
+  if (A->transport() == Transport::point_to_point) return {A, std::move(decision)};
+  return {std::make_shared<const matrix::DistMatrix<T>>(A->with_route(A->route())),
+          std::move(decision)};
+}
+
 }  // namespace
 
 TransportDecision quickest(std::vector<TransportTrial> trials) {
@@ -113,25 +123,21 @@ TransportDecision quickest(std::vector<TransportTrial> trials) {
 }
 
 template <class T>
-ChosenTransport<T> choose_transport(const std::shared_ptr<const matrix::DistMatrix<T>>& A) {
-  const mpi::Scope scope(A->comm(), "transport_trial");
-  auto decision = std::make_shared<TransportDecision>();
-  const Use use = use_of(*A);
-  if (!use.any) {
-    decision->reason = "no rank sends a message";
-    Pointer<T> plain = A;
-    if (A->transport() != Transport::point_to_point) {
-      plain = std::make_shared<const matrix::DistMatrix<T>>(A->with_route(A->route()));
-    }
-    return {std::move(plain), std::move(decision)};
+ChosenTransport<T> choose_transport(const std::shared_ptr<const matrix::DistMatrix<T>>& A,
+                                    int solves) {
+  if (solves < solves_for_a_trial) {
+    return untried(A, fmt::format("a trial pays from {} expected solves on", solves_for_a_trial));
   }
+  const mpi::Scope scope(A->comm(), "transport_trial");
+  const Use use = use_of(*A);
+  if (!use.any) return untried(A, "no rank sends a message");
   const std::vector<Pointer<T>> matrices = entrants(A, use);
   const std::vector<double> seconds = try_all(std::span(matrices));
   std::vector<TransportTrial> trials;
   for (std::size_t k = 0; k < matrices.size(); ++k) {
     trials.push_back({matrices[k]->transport(), seconds[k]});
   }
-  *decision = quickest(std::move(trials));
+  auto decision = std::make_shared<TransportDecision>(quickest(std::move(trials)));
   for (const Pointer<T>& M : matrices) {
     if (M->transport() == decision->chosen) return {M, std::move(decision)};
   }
@@ -139,8 +145,8 @@ ChosenTransport<T> choose_transport(const std::shared_ptr<const matrix::DistMatr
 }
 
 template ChosenTransport<double> choose_transport(
-    const std::shared_ptr<const matrix::DistMatrix<double>>&);
+    const std::shared_ptr<const matrix::DistMatrix<double>>&, int);
 template ChosenTransport<float> choose_transport(
-    const std::shared_ptr<const matrix::DistMatrix<float>>&);
+    const std::shared_ptr<const matrix::DistMatrix<float>>&, int);
 
 }  // namespace nodewise::amg

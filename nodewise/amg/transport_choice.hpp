@@ -9,6 +9,10 @@
 
 namespace nodewise::amg {
 
+/// A trial takes as long as a hundred exchanges (two dozen of its own, the rest to make channels),
+/// and finds a third at best, on a node; most often nothing.
+inline constexpr int solves_for_a_trial = 10;
+
 /// What one transport took.
 struct TransportTrial {
   comm::Transport transport = comm::Transport::point_to_point;
@@ -36,8 +40,11 @@ struct ChosenTransport {
 /// persistent_neighborhood, and where ranks of a node have something to tell each other
 /// shared_memory, on the exchange of A as it is routed. Windows (rma) take longer to make than a
 /// level is set up, and are not tried. Costs six exchanges over each, what making them costs, and
-/// two reductions; one reduction where nobody sends anything, nothing on one rank.
+/// two reductions; one reduction where nobody sends anything, nothing on one rank. Where the matrix
+/// is to serve fewer than `solves_for_a_trial` solves it stays as it is routed, point to point, at
+/// no cost.
 template <class T>
-ChosenTransport<T> choose_transport(const std::shared_ptr<const matrix::DistMatrix<T>>& A);
+ChosenTransport<T> choose_transport(const std::shared_ptr<const matrix::DistMatrix<T>>& A,
+                                    int solves);
 
 }  // namespace nodewise::amg

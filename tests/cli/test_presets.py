@@ -32,7 +32,7 @@ def test_without_a_preset_the_matrix_is_looked_at(nodewise, tmp_path):
     assert "grid 1, by auto-5: symmetric" in out
     assert report["preset"]["set"] == {
         "method": "aggregation",
-        "aggregates": "standard",
+        "aggregates": "auto",
         "precision": "auto",
     }
     assert "cycle in single precision: rounding changes A x of smooth x by up to" in out
@@ -99,7 +99,7 @@ def test_options_of_classical_coarsening_are_not_ignored(nodewise, tmp_path):
     words = ["--problem", "laplace9", "--n", 12, "--interpolation", "direct"]
     report, out = solve(nodewise, tmp_path, *words)
     assert report["preset"]["name"] == "grid"
-    assert report["preset"]["kept"] == {"method": "aggregation", "aggregates": "standard"}
+    assert report["preset"]["kept"] == {"method": "aggregation", "aggregates": "auto"}
     assert (report["options"]["method"], report["options"]["interpolation"]) == ("classical", "direct")
 
 
