@@ -73,7 +73,7 @@ double simulated_time(std::span<const comm::Plan> plans, const mpi::Topology& to
   model::MessageRecorder recorder(topology.n_ranks());
   comm::visit_messages(plans, topology, recorder.visitor(sizeof(double)));
   const model::EventCosts costs = model::event_costs(machine, model::overheads_of(machine));
-  return model::simulate_events(recorder.take(), topology, costs).end();
+  return model::simulate_events(recorder.take(), topology, costs, model::usual_order).end();
 }
 
 /// Collective.

@@ -64,7 +64,8 @@ ExchangeTime ExchangeTimer::time(const model::MessageStages& stages) const {
   }
   time.formula = tally.total();
   for (const model::EventCosts& costs : costs_) {
-    time.simulated.push_back(model::simulate_events(stages, topology_, costs).end());
+    time.simulated.push_back(
+        model::simulate_events(stages, topology_, costs, model::usual_order).end());
   }
   time.max_off_node = most_messages_off_node(stages, topology_);
   return time;

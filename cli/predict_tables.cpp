@@ -59,9 +59,10 @@ void print_machine(Console& console, const PredictRecord& record, const Settings
                               ? "successive ranks on one node"
                               : "successive ranks on successive nodes"));
   if (!p.levels_are_exact) {
-    print_entry(console, "levels",
-                "the finest as on so many ranks; coarser ones nearly, for which of equally large "
-                "weights an interpolation keeps depends on the ranks");
+    print_entry(
+        console, "levels",
+        "the finest as on so many ranks; coarser ones nearly, for which of equal weights or "
+        "connections is taken depends on the ranks");
   }
   if (is_worth_telling(record.preset)) print_entry(console, "preset", preset_text(record.preset));
   console.line();

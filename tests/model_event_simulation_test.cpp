@@ -4,7 +4,9 @@
 #include <cmath>
 #include <functional>
 #include <limits>
+#include <set>
 #include <string>
+#include <utility>
 
 #include <gtest/gtest.h>
 
@@ -185,8 +187,59 @@ TEST(EventSimulation, LinksCarryOneMessageAtATime) {
   stages[0][0] = {{2, 10}};
   EXPECT_EQ(simulate_events(stages, blocks(5, 1), costs).end(), 2 * 100 + 10);
   stages[0][1] = {{2, 300}};
-  // The head of the first is at node 1 after 100, and has to wait until 300.
-  EXPECT_EQ(simulate_events(stages, blocks(5, 1), costs).end(), 300 + 100 + 10);
+  // Both are posted at once. If the first comes first it claims the link from node 1 from 100 to
+  // 110, when its head is there, and the pause before is too short for the other; otherwise its
+  // head has to wait until 300.
+  EXPECT_EQ(simulate_events(stages, blocks(5, 1), costs).end(), 110 + 100 + 300);
+  std::set<double> ends;
+  for (std::uint64_t order = 1; order < 20; ++order) {
+    ends.insert(simulate_events(stages, blocks(5, 1), costs, order).end());
+  }
+  EXPECT_EQ(ends, (std::set<double>{110 + 100 + 300, 300 + 100 + 10}));
+}
+
+// Over a link that is claimed from 100 to 110 what fits in before goes at once.
+TEST(EventSimulation, PausesAreUsed) {
+  EventCosts costs = free_costs();
+  costs.links = torus_links({5, 1, 1}, 1, 100);
+  MessageStages stages = no_messages(1, 5);
+  stages[0][0] = {{2, 10}};
+  for (const std::int64_t bytes : {100, 101}) {
+    stages[0][1] = {{2, bytes}};
+    stages[0][1].push_back({2, 90});
+    // The second message of rank 1 takes what is left behind the first, or the pause.
+    const double first = bytes == 100 ? 0 : 110;
+    const double second = bytes == 100 ? 110 : 0;
+    const double end = std::max(first + 100 + double(bytes), second + 100 + 90);
+    EXPECT_EQ(simulate_events(stages, blocks(5, 1), costs).end(), end) << bytes;
+  }
+}
+
+// Two ranks post at one instant through the card of their node; one of them waits for the other.
+TEST(EventSimulation, OrdersDecideWhatHappensAtOneInstant) {
+  MessageStages stages = no_messages(1, 4);
+  stages[0][0] = {{2, 10}};
+  stages[0][1] = {{3, 10}};
+  std::set<double> of_rank_2;
+  for (std::uint64_t order = 0; order < 20; ++order) {
+    const auto times = simulate_events(stages, blocks(4, 2), integer_costs(), order).finished[0];
+    EXPECT_EQ(times, simulate_events(stages, blocks(4, 2), integer_costs(), order).finished[0]);
+    EXPECT_EQ(std::minmax(times[2], times[3]), std::minmax(76.0, 76.0 + 13));
+    of_rank_2.insert(times[2]);
+  }
+  EXPECT_EQ(of_rank_2, (std::set<double>{76, 89}));
+}
+
+// What a long message has of latency beyond a short one passes before it claims anything.
+TEST(EventSimulation, HandshakesHoldUpNobodyElse) {
+  EventCosts costs = integer_costs();
+  costs.off_node = {{0, 0, 0, 10, 0}, {100, 0, 0, 30, 0}};
+  MessageStages stages = no_messages(1, 2);
+  stages[0][0] = {{1, 100}, {1, 10}};
+  // The long one has the card from 20 to 123, the short one fits in before.
+  EXPECT_EQ(simulate_events(stages, blocks(2, 1), costs).of_rank(1), 30 + 100);
+  stages[0][0] = {{1, 100}, {1, 20}};
+  EXPECT_EQ(simulate_events(stages, blocks(2, 1), costs).of_rank(1), 123 + 10 + 20);
 }
 
 TEST(EventSimulation, WaysThroughATorusAreShortestOnes) {

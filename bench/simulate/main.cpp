@@ -76,9 +76,10 @@ bool exchange(const std::shared_ptr<const mpi::Comm>& comm, const std::string& w
   if (!arguments.platform || !comm->is_root()) return right;
   const Platform platform = read_platform(*arguments.platform);
   for (std::size_t k = 0; k < plans.size(); ++k) {
-    output << fmt::format("predicted {} route={} us={:.3f}\n", what,
-                          comm::to_string(planned_routes[k]),
-                          1e6 * predicted_time(plans[k], comm->topology(), platform))
+    const PredictedTime time = predicted_time(plans[k], comm->topology(), platform);
+    output << fmt::format("predicted {} route={} us={:.3f} low={:.3f} high={:.3f}\n", what,
+                          comm::to_string(planned_routes[k]), 1e6 * time.median, 1e6 * time.least,
+                          1e6 * time.most)
            << std::flush;
   }
   return right;

@@ -1,5 +1,6 @@
 #include "simulate/predicted_times.hpp"
 
+#include <algorithm>
 #include <map>
 #include <sstream>
 
@@ -58,11 +59,19 @@ Platform read_platform(const std::string& parameters) {
   return p;
 }
 
-double predicted_time(const std::vector<comm::Plan>& plans, const mpi::Topology& topology,
-                      const Platform& platform) {
+PredictedTime predicted_time(const std::vector<comm::Plan>& plans, const mpi::Topology& topology,
+                             const Platform& platform) {
+  constexpr std::uint64_t n_orders = 15;
   model::MessageRecorder recorder(topology.n_ranks());
   comm::visit_messages(plans, topology, recorder.visitor(sizeof(double), envelope_bytes));
-  return model::simulate_events(recorder.take(), topology, event_costs(platform)).end();
+  const model::MessageStages stages = recorder.take();
+  const model::EventCosts costs = event_costs(platform);
+  std::vector<double> times;
+  for (std::uint64_t order = 1; order <= n_orders; ++order) {
+    times.push_back(model::simulate_events(stages, topology, costs, order).end());
+  }
+  std::sort(times.begin(), times.end());
+  return {times[n_orders / 2], times.front(), times.back()};
 }
 
 }  // namespace nodewise::bench

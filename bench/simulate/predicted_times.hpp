@@ -28,9 +28,14 @@ struct Platform {
 /// flat network are passed over. Throws invalid_argument for what is no name=number.
 Platform read_platform(const std::string& parameters);
 
-/// Local. When the last rank has its ghosts, in seconds. plans[r] is that of rank r; the entries
-/// are numbers of double precision, and each message has the 16 bytes more that SMPI gives it.
-double predicted_time(const std::vector<comm::Plan>& plans, const mpi::Topology& topology,
-                      const Platform& platform);
+/// In seconds, over orders of what happens at one instant: SMPI has one that nobody can see.
+struct PredictedTime {
+  double median = 0, least = 0, most = 0;
+};
+
+/// Local. When the last rank has its ghosts. plans[r] is that of rank r; the entries are numbers of
+/// double precision, and each message has the 16 bytes more that SMPI gives it.
+PredictedTime predicted_time(const std::vector<comm::Plan>& plans, const mpi::Topology& topology,
+                             const Platform& platform);
 
 }  // namespace nodewise::bench

@@ -2,11 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <map>
 #include <queue>
 #include <string>
 #include <utility>
 
 #include "nodewise/base/error.hpp"
+#include "nodewise/base/hash.hpp"
 
 namespace nodewise::model {
 
@@ -73,35 +76,58 @@ const MessageCost& cost_of(const std::vector<MessageCost>& table, std::int64_t b
   return *(above - 1);
 }
 
-/// What serves one message after the other.
-struct Server {
-  double free_at = 0;
-  /// Takes a message that comes at `time` for so long; returns when it begins.
-  double serve(double time, double busy) {
-    const double begin = std::max(time, free_at);
-    free_at = begin + busy;
-    return begin;
+/// What serves one message at a time, whenever it was claimed first.
+class Server {
+ public:
+  /// Of all that may still be claimed. Shorter pauses are of no use to anybody.
+  void set_least_busy(double seconds) { least_ = seconds; }
+
+  /// Claims the first pause from `time` on that is long enough; returns its beginning. Nothing will
+  /// be claimed for a time before `now` any more.
+  double claim(double now, double time, double busy) {
+    while (!claims_.empty() && claims_.begin()->second < now) claims_.erase(claims_.begin());
+    auto next = claims_.upper_bound(time);
+    if (next != claims_.begin()) time = std::max(time, std::prev(next)->second);
+    while (next != claims_.end() && next->first < time + busy) {
+      time = next->second;
+      ++next;
+    }
+    if (busy > 0) insert(next, time, time + busy);
+    return time;
   }
+
+ private:
+  using Claims = std::map<double, double>;  // end by beginning; none meets another
+
+  void insert(Claims::iterator next, double begin, double end) {
+    if (next != claims_.begin() && is_lost(std::prev(next)->second, begin)) {
+      next = std::prev(next);
+      begin = next->first;
+      next = claims_.erase(next);
+    }
+    if (next != claims_.end() && is_lost(end, next->first)) {
+      end = next->second;
+      next = claims_.erase(next);
+    }
+    claims_.emplace_hint(next, begin, end);
+  }
+
+  bool is_lost(double begin, double end) const { return end <= begin || end - begin < least_; }
+
+  Claims claims_;
+  double least_ = 0;
 };
 
-/// A message under way.
-struct Flight {
-  int to = 0;
-  std::size_t stage = 0;
-  double bytes = 0;
-  const MessageCost* cost = nullptr;
-  std::vector<int> path;  // the links it takes
-  std::size_t hop = 0;
-};
+enum class What { post, arrive };
 
-enum class What { post, at_link, at_card, arrive };
-
-/// `index` is a rank for `post`, else a flight.
+/// Of a rank: it posts its next message, or one for it arrives.
 struct Event {
   double time;
-  std::int64_t number;  // of those at one instant the first found out comes first
+  std::uint64_t number;  // of those at one instant the lowest comes first
   What what;
-  std::size_t index;
+  std::size_t rank;
+  std::size_t stage;        // of what arrives,
+  double receive_overhead;  // and what it costs
 };
 struct Later {
   bool operator()(const Event& a, const Event& b) const {
@@ -122,17 +148,34 @@ struct Arrival {
   double overhead;
 };
 
+/// The bytes of the shortest message, or 0.
+double least_bytes(const MessageStages& stages) {
+  std::int64_t least = std::numeric_limits<std::int64_t>::max();
+  for (const auto& of_ranks : stages) {
+    for (const auto& sends : of_ranks) {
+      for (const SentMessage& m : sends) least = std::min(least, m.bytes);
+    }
+  }
+  return least == std::numeric_limits<std::int64_t>::max() ? 0 : static_cast<double>(least);
+}
+
 class Simulation {
  public:
-  Simulation(const MessageStages& stages, const mpi::Topology& topology, const EventCosts& costs)
-      : stages_(stages), topology_(topology), costs_(costs) {
+  Simulation(const MessageStages& stages, const mpi::Topology& topology, const EventCosts& costs,
+             std::uint64_t order)
+      : stages_(stages), topology_(topology), costs_(costs), order_(order) {
     const auto n_ranks = static_cast<std::size_t>(topology.n_ranks());
     const auto n_nodes = static_cast<std::size_t>(topology.n_nodes());
+    const double least = least_bytes(stages);
+    Server card, memory, link;
+    card.set_least_busy(costs.gap + least * costs.nic_seconds_per_byte);
+    memory.set_least_busy(least * costs.memory_seconds_per_byte);
+    link.set_least_busy(least * costs.links.seconds_per_byte);
     ranks_.resize(n_ranks);
-    outward_.resize(n_nodes);
-    inward_.resize(n_nodes);
-    memory_.resize(n_nodes);
-    links_.resize(static_cast<std::size_t>(std::max(costs.links.n_links, 0)));
+    outward_.resize(n_nodes, card);
+    inward_.resize(n_nodes, card);
+    memory_.resize(n_nodes, memory);
+    links_.resize(static_cast<std::size_t>(std::max(costs.links.n_links, 0)), link);
     expected_.assign(stages.size(), std::vector<std::int64_t>(n_ranks, 0));
     early_.assign(stages.size(), std::vector<std::vector<Arrival>>(n_ranks));
     times_.finished.assign(stages.size(), std::vector<double>(n_ranks, 0));
@@ -149,34 +192,26 @@ class Simulation {
     while (!events_.empty()) {
       const Event event = events_.top();
       events_.pop();
-      switch (event.what) {
-        case What::post:
-          post(event.index, event.time);
-          break;
-        case What::at_link:
-          pass_link(event.index, event.time);
-          break;
-        case What::at_card:
-          pass_card(event.index, event.time);
-          break;
-        case What::arrive:
-          arrive(event.index, event.time);
-          break;
+      if (event.what == What::post) {
+        post(event.rank, event.time);
+      } else {
+        arrive(event.rank, event.stage, {event.time, event.receive_overhead});
       }
     }
     return std::move(times_);
   }
 
  private:
-  void schedule(double time, What what, std::size_t index) {
-    events_.push({time, n_events_++, what, index});
+  std::uint64_t next_number() {
+    const std::uint64_t number = n_events_++;
+    return order_ == 0 ? number : hash64(number, order_);
   }
 
-  const MessageCost& cost(std::size_t from, const SentMessage& m) const {
+  const std::vector<MessageCost>& table(std::size_t from, int to) const {
     const int rank = static_cast<int>(from);
-    if (!topology_.same_node(rank, m.to)) return cost_of(costs_.off_node, m.bytes);
-    const bool near = !costs_.on_domain.empty() && topology_.same_domain(rank, m.to);
-    return cost_of(near ? costs_.on_domain : costs_.on_node, m.bytes);
+    if (!topology_.same_node(rank, to)) return costs_.off_node;
+    const bool near = !costs_.on_domain.empty() && topology_.same_domain(rank, to);
+    return near ? costs_.on_domain : costs_.on_node;
   }
 
   // Ranks.
@@ -193,13 +228,26 @@ class Simulation {
     RankState& rank = ranks_[r];
     const auto& sends = stages_[rank.stage][r];
     if (rank.posted == sends.size()) return begin_receiving(r);
-    rank.clock += cost(r, sends[rank.posted]).send_overhead;
-    schedule(rank.clock, What::post, r);
+    const SentMessage& m = sends[rank.posted];
+    rank.clock += cost_of(table(r, m.to), m.bytes).send_overhead;
+    events_.push({rank.clock, next_number(), What::post, r, rank.stage, 0});
   }
 
   void post(std::size_t r, double now) {
     RankState& rank = ranks_[r];
-    send(r, rank.stage, stages_[rank.stage][r][rank.posted], now);
+    const SentMessage& m = stages_[rank.stage][r][rank.posted];
+    const std::vector<MessageCost>& costs = table(r, m.to);
+    const MessageCost& cost = cost_of(costs, m.bytes);
+    const double handshake = std::max(0.0, cost.latency - costs.front().latency);
+    const int from_node = topology_.node(static_cast<int>(r));
+    const int to_node = topology_.node(m.to);
+    const double arrival =
+        from_node == to_node
+            ? cross_node(from_node, static_cast<double>(m.bytes), cost, now, now + handshake)
+            : cross_network(from_node, to_node, static_cast<double>(m.bytes), cost, now,
+                            now + handshake);
+    events_.push({arrival, next_number(), What::arrive, static_cast<std::size_t>(m.to), rank.stage,
+                  cost.receive_overhead});
     ++rank.posted;
     schedule_next_post(r);
   }
@@ -224,66 +272,7 @@ class Simulation {
     if (++rank.stage < stages_.size()) begin_stage(r);
   }
 
-  // Messages.
-
-  std::size_t take_off(Flight flight) {
-    if (landed_.empty()) {
-      flights_.push_back(std::move(flight));
-      return flights_.size() - 1;
-    }
-    const std::size_t index = landed_.back();
-    landed_.pop_back();
-    flights_[index] = std::move(flight);
-    return index;
-  }
-
-  void send(std::size_t r, std::size_t stage, const SentMessage& m, double now) {
-    Flight flight{m.to, stage, static_cast<double>(m.bytes), &cost(r, m), {}, 0};
-    const int from_node = topology_.node(static_cast<int>(r));
-    const int to_node = topology_.node(m.to);
-    const auto node = static_cast<std::size_t>(from_node);
-    const double latency = flight.cost->latency;
-    if (from_node == to_node) {
-      const double busy = flight.bytes * costs_.memory_seconds_per_byte;
-      const double begin = memory_[node].serve(now, busy);
-      const double rest = std::max(busy, flight.bytes * flight.cost->seconds_per_byte);
-      schedule(begin + latency + rest, What::arrive, take_off(std::move(flight)));
-      return;
-    }
-    if (costs_.links.n_links > 0) costs_.links.find_path(from_node, to_node, flight.path);
-    const What next = flight.path.empty() ? What::at_card : What::at_link;
-    const double begin = outward_[node].serve(now, card_time(flight));
-    schedule(begin + latency, next, take_off(std::move(flight)));
-  }
-
-  double card_time(const Flight& flight) const {
-    return costs_.gap + flight.bytes * costs_.nic_seconds_per_byte;
-  }
-
-  void pass_link(std::size_t index, double now) {
-    Flight& flight = flights_[index];
-    Server& link = links_.at(static_cast<std::size_t>(flight.path[flight.hop]));
-    const double begin = link.serve(now, flight.bytes * costs_.links.seconds_per_byte);
-    ++flight.hop;
-    const What next = flight.hop == flight.path.size() ? What::at_card : What::at_link;
-    schedule(begin + costs_.links.hop_latency, next, index);
-  }
-
-  void pass_card(std::size_t index, double now) {
-    const Flight& flight = flights_[index];
-    const auto node = static_cast<std::size_t>(topology_.node(flight.to));
-    const double begin = inward_[node].serve(now, card_time(flight));
-    double slowest = std::max(flight.cost->seconds_per_byte, costs_.nic_seconds_per_byte);
-    if (!flight.path.empty()) slowest = std::max(slowest, costs_.links.seconds_per_byte);
-    schedule(begin + flight.bytes * slowest, What::arrive, index);
-  }
-
-  void arrive(std::size_t index, double now) {
-    const Flight& flight = flights_[index];
-    const auto r = static_cast<std::size_t>(flight.to);
-    const std::size_t stage = flight.stage;
-    const Arrival arrival{now, flight.cost->receive_overhead};
-    landed_.push_back(index);
+  void arrive(std::size_t r, std::size_t stage, const Arrival& arrival) {
     RankState& rank = ranks_[r];
     if (rank.stage == stage && rank.receiving) {
       receive(rank, arrival);
@@ -293,16 +282,42 @@ class Simulation {
     }
   }
 
+  // Messages: when one that leaves at `time` arrives. Its handshake is a part of its latency.
+
+  double cross_node(int node, double bytes, const MessageCost& cost, double now, double time) {
+    const double busy = bytes * costs_.memory_seconds_per_byte;
+    const double begin = memory_[static_cast<std::size_t>(node)].claim(now, time, busy);
+    return begin + cost.latency - (time - now) + std::max(busy, bytes * cost.seconds_per_byte);
+  }
+
+  double cross_network(int from_node, int to_node, double bytes, const MessageCost& cost,
+                       double now, double time) {
+    const double busy = costs_.gap + bytes * costs_.nic_seconds_per_byte;
+    double slowest = std::max(cost.seconds_per_byte, costs_.nic_seconds_per_byte);
+    double head = outward_[static_cast<std::size_t>(from_node)].claim(now, time, busy);
+    head += cost.latency - (time - now);
+    path_.clear();
+    if (costs_.links.n_links > 0) costs_.links.find_path(from_node, to_node, path_);
+    for (const int link : path_) {
+      head = links_.at(static_cast<std::size_t>(link))
+                 .claim(now, head, bytes * costs_.links.seconds_per_byte) +
+             costs_.links.hop_latency;
+      slowest = std::max(slowest, costs_.links.seconds_per_byte);
+    }
+    head = inward_[static_cast<std::size_t>(to_node)].claim(now, head, busy);
+    return head + bytes * slowest;
+  }
+
   const MessageStages& stages_;
   const mpi::Topology& topology_;
   const EventCosts& costs_;
+  const std::uint64_t order_;
   std::priority_queue<Event, std::vector<Event>, Later> events_;
-  std::int64_t n_events_ = 0;
+  std::uint64_t n_events_ = 0;
   std::vector<RankState> ranks_;
   std::vector<Server> outward_, inward_, memory_;  // of each node
   std::vector<Server> links_;
-  std::vector<Flight> flights_;
-  std::vector<std::size_t> landed_;                  // places in flights_ that are free again
+  std::vector<int> path_;                            // of the message that is posted
   std::vector<std::vector<std::int64_t>> expected_;  // messages, by stage and rank
   std::vector<std::vector<std::vector<Arrival>>> early_;
   StageTimes times_;
@@ -352,10 +367,10 @@ double StageTimes::end() const {
 }
 
 StageTimes simulate_events(const MessageStages& stages, const mpi::Topology& topology,
-                           const EventCosts& costs) {
+                           const EventCosts& costs, std::uint64_t order) {
   check_costs(costs);
   check_messages(stages, topology.n_ranks());
-  return Simulation(stages, topology, costs).run();
+  return Simulation(stages, topology, costs, order).run();
 }
 
 }  // namespace nodewise::model

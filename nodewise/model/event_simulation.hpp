@@ -65,18 +65,27 @@ struct StageTimes {
   double end() const;                    ///< of all
 };
 
+/// An order of what happens at one instant like any other, the ranks well mixed.
+inline constexpr std::uint64_t usual_order = 1;
+
 /// Local, without MPI. In a stage a rank posts its messages one after the other, each for the
 /// overhead of sending, then takes those for it in the order of their arrival, each for that of
 /// receiving; with the last it goes on to its next stage, whatever others do. What arrives for a
-/// later stage waits for it. A message to another node passes the card of its node, the links on
-/// its way and the card of the other node, each of which serves in the order of coming and is busy
-/// for its own time; the rest of the message follows its head (cut-through), as fast as the slowest
-/// part lets it. One on a node passes the node's memory. Everything is deterministic: who comes at
-/// the same instant is served in the order in which it was found out.
-/// Takes O(M log M) time for M messages (times hops, where there are links), and memory for those
-/// under way. Throws invalid_argument for messages to oneself or to no rank, of negative length, or
-/// costs that are not as above.
+/// later stage waits for it.
+/// A message to another node passes the card of its node, the links on its way and the card of the
+/// other node, each of which is busy with it for its own time; the rest of the message follows its
+/// head (cut-through), as fast as the slowest part lets it. One on a node passes the node's memory.
+/// What a message has of latency beyond the shortest one's is a handshake before it leaves. The
+/// time of all parts is claimed when a message is posted: of each the first pause from its head's
+/// coming on that is long enough, so that nobody waits for what is still under way.
+/// Ranks that begin together post at the same instants, and who comes first then gets the first
+/// pause: by `order` 0 what was found out first, which follows the numbers of the ranks and is the
+/// worst where all send to one node first; by any other number in an order of its own, mixed by a
+/// hash. Everything is deterministic; what a real machine does is any of them.
+/// Takes O(M log M) time for M messages (times hops, where there are links) unless pauses too short
+/// to be used abound, and memory for those under way. Throws invalid_argument for messages to
+/// oneself or to no rank, of negative length, or costs that are not as above.
 StageTimes simulate_events(const MessageStages& stages, const mpi::Topology& topology,
-                           const EventCosts& costs);
+                           const EventCosts& costs, std::uint64_t order = 0);
 
 }  // namespace nodewise::model
