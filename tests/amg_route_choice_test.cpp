@@ -235,29 +235,8 @@ TEST(RouteChoice, PredictsWhatTheOverlappingStagesOfAllRanksCost) {
                                             std::span(&question, 1), std::span(&most, 1))
                                .front();
     EXPECT_EQ(most, comm->size() - 1);
-    double expected = 0;
-    std::vector<std::vector<model::RankLoad>> loads;
-    for (const comm::Plan& plan : plans_of_all(A, Route::three_step)) {
-      const auto rank = static_cast<int>(loads.size());
-      loads.push_back(model::rank_loads(plan, topology, rank, machine));
-    }
-    for (std::size_t s = 0; s < loads.front().size(); ++s) {
-      std::vector<model::NodeLoad> out(static_cast<std::size_t>(topology.n_nodes())), in = out;
-      for (std::size_t r = 0; r < loads.size(); ++r) {
-        const auto node = static_cast<std::size_t>(topology.node(static_cast<int>(r)));
-        out[node].messages += loads[r][s].sent.off_node_messages;
-        out[node].injection_s += loads[r][s].sent.injection_s;
-        in[node].messages += loads[r][s].received.off_node_messages;
-        in[node].injection_s += loads[r][s].received.injection_s;
-      }
-      double busiest = 0;
-      for (std::size_t r = 0; r < loads.size(); ++r) {
-        const auto node = static_cast<std::size_t>(topology.node(static_cast<int>(r)));
-        busiest =
-            std::max(busiest, model::overlapped_stage_s(machine, loads[r][s], out[node], in[node]));
-      }
-      expected += busiest;
-    }
+    const auto plans = plans_of_all(A, Route::three_step);
+    const double expected = model::overlapped_forward_s(plans, topology, machine);
     EXPECT_NEAR(seconds, expected, 1e-12 * expected);
   }
 }

@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <map>
 #include <queue>
 #include <string>
 #include <utility>
 
 #include "nodewise/base/error.hpp"
 #include "nodewise/base/hash.hpp"
+#include "nodewise/model/timetable.hpp"
 
 namespace nodewise::model {
 
@@ -76,48 +76,6 @@ const MessageCost& cost_of(const std::vector<MessageCost>& table, std::int64_t b
   return *(above - 1);
 }
 
-/// What serves one message at a time, whenever it was claimed first.
-class Server {
- public:
-  /// Of all that may still be claimed. Shorter pauses are of no use to anybody.
-  void set_least_busy(double seconds) { least_ = seconds; }
-
-  /// Claims the first pause from `time` on that is long enough; returns its beginning. Nothing will
-  /// be claimed for a time before `now` any more.
-  double claim(double now, double time, double busy) {
-    while (!claims_.empty() && claims_.begin()->second < now) claims_.erase(claims_.begin());
-    auto next = claims_.upper_bound(time);
-    if (next != claims_.begin()) time = std::max(time, std::prev(next)->second);
-    while (next != claims_.end() && next->first < time + busy) {
-      time = next->second;
-      ++next;
-    }
-    if (busy > 0) insert(next, time, time + busy);
-    return time;
-  }
-
- private:
-  using Claims = std::map<double, double>;  // end by beginning; none meets another
-
-  void insert(Claims::iterator next, double begin, double end) {
-    if (next != claims_.begin() && is_lost(std::prev(next)->second, begin)) {
-      next = std::prev(next);
-      begin = next->first;
-      next = claims_.erase(next);
-    }
-    if (next != claims_.end() && is_lost(end, next->first)) {
-      end = next->second;
-      next = claims_.erase(next);
-    }
-    claims_.emplace_hint(next, begin, end);
-  }
-
-  bool is_lost(double begin, double end) const { return end <= begin || end - begin < least_; }
-
-  Claims claims_;
-  double least_ = 0;
-};
-
 enum class What { post, arrive };
 
 /// Of a rank: it posts its next message, or one for it arrives.
@@ -167,10 +125,9 @@ class Simulation {
     const auto n_ranks = static_cast<std::size_t>(topology.n_ranks());
     const auto n_nodes = static_cast<std::size_t>(topology.n_nodes());
     const double least = least_bytes(stages);
-    Server card, memory, link;
-    card.set_least_busy(costs.gap + least * costs.nic_seconds_per_byte);
-    memory.set_least_busy(least * costs.memory_seconds_per_byte);
-    link.set_least_busy(least * costs.links.seconds_per_byte);
+    const Timetable card(costs.gap + least * costs.nic_seconds_per_byte);
+    const Timetable memory(least * costs.memory_seconds_per_byte);
+    const Timetable link(least * costs.links.seconds_per_byte);
     ranks_.resize(n_ranks);
     outward_.resize(n_nodes, card);
     inward_.resize(n_nodes, card);
@@ -315,8 +272,8 @@ class Simulation {
   std::priority_queue<Event, std::vector<Event>, Later> events_;
   std::uint64_t n_events_ = 0;
   std::vector<RankState> ranks_;
-  std::vector<Server> outward_, inward_, memory_;  // of each node
-  std::vector<Server> links_;
+  std::vector<Timetable> outward_, inward_, memory_;  // of each node
+  std::vector<Timetable> links_;
   std::vector<int> path_;                            // of the message that is posted
   std::vector<std::vector<std::int64_t>> expected_;  // messages, by stage and rank
   std::vector<std::vector<std::vector<Arrival>>> early_;

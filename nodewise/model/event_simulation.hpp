@@ -82,8 +82,8 @@ inline constexpr std::uint64_t usual_order = 1;
 /// pause: by `order` 0 what was found out first, which follows the numbers of the ranks and is the
 /// worst where all send to one node first; by any other number in an order of its own, mixed by a
 /// hash. Everything is deterministic; what a real machine does is any of them.
-/// Takes O(M log M) time for M messages (times hops, where there are links) unless pauses too short
-/// to be used abound, and memory for those under way. Throws invalid_argument for messages to
+/// Takes O(M log M) time for M messages (times hops, where there are links; a Timetable is in its
+/// claims nearly so), and memory for those under way. Throws invalid_argument for messages to
 /// oneself or to no rank, of negative length, or costs that are not as above.
 StageTimes simulate_events(const MessageStages& stages, const mpi::Topology& topology,
                            const EventCosts& costs, std::uint64_t order = 0);

@@ -1,6 +1,7 @@
 #include "nodewise/model/overlapped_cost.hpp"
 
 #include <algorithm>
+#include <vector>
 
 namespace nodewise::model {
 
@@ -40,6 +41,36 @@ double overlapped_stage_s(const Machine& machine, const RankLoad& load, const No
   if (load.sent.off_node_messages > 0) busy = std::max(busy, card_s(o, node_sent));
   if (load.received.off_node_messages > 0) busy = std::max(busy, card_s(o, node_received));
   return wire_s(o, load) + busy;
+}
+
+double overlapped_forward_s(std::span<const comm::Plan> plans, const mpi::Topology& topology,
+                            const Machine& machine) {
+  std::vector<std::vector<RankLoad>> loads;  // by rank and stage
+  for (const comm::Plan& plan : plans) {
+    loads.push_back(rank_loads(plan, topology, static_cast<int>(loads.size()), machine));
+  }
+  const std::size_t n_stages = loads.empty() ? 0 : loads.front().size();
+  const auto node_of = [&](std::size_t rank) {
+    return static_cast<std::size_t>(topology.node(static_cast<int>(rank)));
+  };
+  double seconds = 0;
+  for (std::size_t s = 0; s < n_stages; ++s) {
+    std::vector<NodeLoad> sent(static_cast<std::size_t>(topology.n_nodes())), received = sent;
+    for (std::size_t r = 0; r < loads.size(); ++r) {
+      const RankLoad& load = loads[r][s];
+      sent[node_of(r)].messages += load.sent.off_node_messages;
+      sent[node_of(r)].injection_s += load.sent.injection_s;
+      received[node_of(r)].messages += load.received.off_node_messages;
+      received[node_of(r)].injection_s += load.received.injection_s;
+    }
+    double slowest = 0;
+    for (std::size_t r = 0; r < loads.size(); ++r) {
+      slowest = std::max(slowest, overlapped_stage_s(machine, loads[r][s], sent[node_of(r)],
+                                                     received[node_of(r)]));
+    }
+    seconds += slowest;
+  }
+  return seconds;
 }
 
 }  // namespace nodewise::model

@@ -20,4 +20,9 @@ struct NodeLoad {
 double overlapped_stage_s(const Machine& machine, const RankLoad& load, const NodeLoad& node_sent,
                           const NodeLoad& node_received);
 
+/// Local. An exchange by the plans of all ranks (comm::virtual_plans), run forwards with 8 bytes an
+/// entry: of each stage that of its slowest rank, one stage after the other.
+double overlapped_forward_s(std::span<const comm::Plan> plans, const mpi::Topology& topology,
+                            const Machine& machine);
+
 }  // namespace nodewise::model
