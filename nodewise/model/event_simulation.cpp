@@ -5,6 +5,7 @@
 #include <limits>
 #include <queue>
 #include <string>
+#include <tuple>
 #include <utility>
 
 #include "nodewise/base/error.hpp"
@@ -76,16 +77,11 @@ const MessageCost& cost_of(const std::vector<MessageCost>& table, std::int64_t b
   return *(above - 1);
 }
 
-enum class What { post, arrive };
-
-/// Of a rank: it posts its next message, or one for it arrives.
+/// A rank posts its next message.
 struct Event {
   double time;
   std::uint64_t number;  // of those at one instant the lowest comes first
-  What what;
   std::size_t rank;
-  std::size_t stage;        // of what arrives,
-  double receive_overhead;  // and what it costs
 };
 struct Later {
   bool operator()(const Event& a, const Event& b) const {
@@ -95,12 +91,12 @@ struct Later {
 
 struct RankState {
   std::size_t stage = 0;
-  std::size_t posted = 0;     // of the stage's messages
-  std::int64_t received = 0;  // of those for it
-  bool receiving = false;     // all are posted
-  double clock = 0;           // when its processor is free
+  std::size_t posted = 0;  // of the stage's messages
+  bool receiving = false;  // all are posted
+  double clock = 0;        // when its processor is free
 };
 
+/// Of a message that has been posted.
 struct Arrival {
   double time;
   double overhead;
@@ -134,7 +130,7 @@ class Simulation {
     memory_.resize(n_nodes, memory);
     links_.resize(static_cast<std::size_t>(std::max(costs.links.n_links, 0)), link);
     expected_.assign(stages.size(), std::vector<std::int64_t>(n_ranks, 0));
-    early_.assign(stages.size(), std::vector<std::vector<Arrival>>(n_ranks));
+    arrivals_.assign(stages.size(), std::vector<std::vector<Arrival>>(n_ranks));
     times_.finished.assign(stages.size(), std::vector<double>(n_ranks, 0));
     for (std::size_t s = 0; s < stages.size(); ++s) {
       for (const auto& sends : stages[s]) {
@@ -149,11 +145,7 @@ class Simulation {
     while (!events_.empty()) {
       const Event event = events_.top();
       events_.pop();
-      if (event.what == What::post) {
-        post(event.rank, event.time);
-      } else {
-        arrive(event.rank, event.stage, {event.time, event.receive_overhead});
-      }
+      post(event.rank, event.time);
     }
     return std::move(times_);
   }
@@ -176,7 +168,6 @@ class Simulation {
   void begin_stage(std::size_t r) {
     RankState& rank = ranks_[r];
     rank.posted = 0;
-    rank.received = 0;
     rank.receiving = false;
     schedule_next_post(r);
   }
@@ -184,10 +175,13 @@ class Simulation {
   void schedule_next_post(std::size_t r) {
     RankState& rank = ranks_[r];
     const auto& sends = stages_[rank.stage][r];
-    if (rank.posted == sends.size()) return begin_receiving(r);
+    if (rank.posted == sends.size()) {
+      rank.receiving = true;
+      return end_stage_if_complete(r, rank.stage);
+    }
     const SentMessage& m = sends[rank.posted];
     rank.clock += cost_of(table(r, m.to), m.bytes).send_overhead;
-    events_.push({rank.clock, next_number(), What::post, r, rank.stage, 0});
+    events_.push({rank.clock, next_number(), r});
   }
 
   void post(std::size_t r, double now) {
@@ -203,40 +197,27 @@ class Simulation {
             ? cross_node(from_node, static_cast<double>(m.bytes), cost, now, now + handshake)
             : cross_network(from_node, to_node, static_cast<double>(m.bytes), cost, now,
                             now + handshake);
-    events_.push({arrival, next_number(), What::arrive, static_cast<std::size_t>(m.to), rank.stage,
-                  cost.receive_overhead});
+    const auto to = static_cast<std::size_t>(m.to);
+    arrivals_[rank.stage][to].push_back({arrival, cost.receive_overhead});
+    end_stage_if_complete(to, rank.stage);
     ++rank.posted;
     schedule_next_post(r);
   }
 
-  void begin_receiving(std::size_t r) {
+  /// Once all messages for a rank are posted, and its own, it is known when it has received them.
+  void end_stage_if_complete(std::size_t r, std::size_t stage) {
     RankState& rank = ranks_[r];
-    rank.receiving = true;
-    const std::vector<Arrival> early = std::exchange(early_[rank.stage][r], {});
-    for (const Arrival& arrival : early) receive(rank, arrival);
-    end_stage_if_complete(r);
-  }
-
-  static void receive(RankState& rank, const Arrival& arrival) {
-    rank.clock = std::max(rank.clock, arrival.time) + arrival.overhead;
-    ++rank.received;
-  }
-
-  void end_stage_if_complete(std::size_t r) {
-    RankState& rank = ranks_[r];
-    if (rank.received < expected_[rank.stage][r]) return;
-    times_.finished[rank.stage][r] = rank.clock;
-    if (++rank.stage < stages_.size()) begin_stage(r);
-  }
-
-  void arrive(std::size_t r, std::size_t stage, const Arrival& arrival) {
-    RankState& rank = ranks_[r];
-    if (rank.stage == stage && rank.receiving) {
-      receive(rank, arrival);
-      end_stage_if_complete(r);
-    } else {
-      early_[stage][r].push_back(arrival);
+    if (rank.stage != stage || !rank.receiving) return;
+    if (std::cmp_less(arrivals_[stage][r].size(), expected_[stage][r])) return;
+    std::vector<Arrival> arrivals = std::exchange(arrivals_[stage][r], {});
+    std::sort(arrivals.begin(), arrivals.end(), [](const Arrival& a, const Arrival& b) {
+      return std::tie(a.time, a.overhead) < std::tie(b.time, b.overhead);
+    });
+    for (const Arrival& arrival : arrivals) {
+      rank.clock = std::max(rank.clock, arrival.time) + arrival.overhead;
     }
+    times_.finished[stage][r] = rank.clock;
+    if (++rank.stage < stages_.size()) begin_stage(r);
   }
 
   // Messages: when one that leaves at `time` arrives. Its handshake is a part of its latency.
@@ -276,7 +257,7 @@ class Simulation {
   std::vector<Timetable> links_;
   std::vector<int> path_;                            // of the message that is posted
   std::vector<std::vector<std::int64_t>> expected_;  // messages, by stage and rank
-  std::vector<std::vector<std::vector<Arrival>>> early_;
+  std::vector<std::vector<std::vector<Arrival>>> arrivals_;
   StageTimes times_;
 };
 
