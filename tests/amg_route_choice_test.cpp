@@ -382,7 +382,7 @@ TEST(TransportChoice, TriesNothingForFewSolves) {
     EXPECT_EQ(trials_in_ledger(), solves >= solves_for_a_trial);
     if (solves < solves_for_a_trial) {
       EXPECT_EQ(chosen.decision->chosen, comm::Transport::point_to_point);
-      EXPECT_EQ(chosen.decision->reason, "a trial pays from 10 expected solves on");
+      EXPECT_EQ(chosen.decision->reason, "a trial pays from 25 expected solves on");
     }
   }
 }

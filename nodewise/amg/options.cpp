@@ -196,7 +196,7 @@ std::span<const Field<Options>> option_fields() {
             "The same for the setup, where the lengths of messages vary", transports),
       field("expected_solves", &O::expected_solves,
             "How many solves the hierarchy is to serve, in which what is spent on automatic routes "
-            "and transports must be saved; transports are tried from 10 on",
+            "and transports must be saved; transports are tried from 25 on",
             1, 1'000'000'000),
   };
   return fields;

@@ -9,9 +9,9 @@
 
 namespace nodewise::amg {
 
-/// A trial takes as long as a hundred exchanges (two dozen of its own, the rest to make channels),
-/// and finds a third at best, on a node; most often nothing.
-inline constexpr int solves_for_a_trial = 10;
+/// A trial takes as long as a solve at most, most of it to make channels, and often finds nothing:
+/// it may cost a twentieth of the solves that it is made for.
+inline constexpr int solves_for_a_trial = 25;
 
 /// What one transport took.
 struct TransportTrial {

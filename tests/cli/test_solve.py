@@ -212,7 +212,7 @@ def test_routes_are_chosen_by_a_model(nodewise, source, tmp_path):
 def test_routes_and_transports_are_chosen_without_a_machine(nodewise, source, tmp_path):
     # The planes in the middle are needed by two ranks of the other node, which is worth a look.
     words = ["--problem", "laplace27", "--n", "12", "--node-map", "0,1,0,1", "--json", "r.json"]
-    result = nodewise("solve", *words, "--route", "automatic", "--expected-solves", 10, ranks=4)
+    result = nodewise("solve", *words, "--route", "automatic", "--expected-solves", 25, ranks=4)
     assert result.code == 0, result.err
     report = json.loads((tmp_path / "r.json").read_text())
     schema = json.loads((source / "docs" / "report.schema.json").read_text())
@@ -237,7 +237,7 @@ def test_transports_are_not_tried_for_one_solve(nodewise, tmp_path):
     report = json.loads((tmp_path / "r.json").read_text())
     assert report["options"]["transport"] == "automatic"
     choice = report["hierarchy"]["levels"][0]["transport_choice"]
-    assert choice == {"reason": "a trial pays from 10 expected solves on", "trials": []}
+    assert choice == {"reason": "a trial pays from 25 expected solves on", "trials": []}
     assert "expected solves" not in result.out  # nothing to see on one node
 
 
