@@ -118,6 +118,21 @@ TEST(RouteChoice, PredictsWhatThePlansOfAllRanksCost) {
   }
 }
 
+TEST(RouteChoice, LetsLatenciesOverlapWhereOverheadsAreKnown) {
+  auto machine = io::shipped_machine("blue-waters");
+  machine.overheads = model::MessageOverheads{1e-7, 1e-7, 4e-7, 4e-7, 5e-8};
+  for (const auto& map : test::node_maps(test::test_comm()->size())) {
+    SCOPED_TRACE(map.name);
+    const auto comm = mpi::Comm::create(MPI_COMM_WORLD, map.node_of_rank);
+    const auto A = laplacian(comm, 6);
+    const auto chosen = choose_routes(A, both_automatic, machine);
+    if (chosen.solve->predictions.empty()) continue;
+    const double direct =
+        model::overlapped_forward_s(plans_of_all(*A, Route::direct), comm->topology(), machine);
+    EXPECT_NEAR(chosen.solve->predictions.front().seconds, direct, 1e-12 * direct);
+  }
+}
+
 TEST(RouteChoice, IsTheSameOnEveryRankAndPlanned) {
   const auto machine = io::shipped_machine("generic-cluster");
   for (const auto& map : test::node_maps(test::test_comm()->size())) {

@@ -206,7 +206,8 @@ Decisions decide(const matrix::DistMatrix<T>& direct, const LevelRoutes& wanted,
     if (!reason.empty()) return {straight(reason), straight(reason)};
     machine = &look_at_network(comm);
   }
-  const MessageCosts costs = given != nullptr ? MessageCosts::added : MessageCosts::overlapped;
+  // A look measures overheads; of two formulas that which knows them is a few percent off.
+  const MessageCosts costs = machine->overheads ? MessageCosts::overlapped : MessageCosts::added;
   Predictions predictions =
       predict(comm, foreseen, {sizeof(T), bytes_of_row(direct)}, *machine, costs);
   Decisions decisions;
