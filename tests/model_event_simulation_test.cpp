@@ -230,6 +230,21 @@ TEST(EventSimulation, OrdersDecideWhatHappensAtOneInstant) {
   EXPECT_EQ(of_rank_2, (std::set<double>{76, 89}));
 }
 
+// Who of equals comes first does not matter to a card that never pauses, nor to who takes all.
+TEST(EventSimulation, OrdersLeaveTheWorkAsItIs) {
+  constexpr int k = 6;
+  MessageStages stages = no_messages(1, 2 * k);
+  for (std::size_t from = 1; from < k; ++from) stages[0][from] = {{0, 10}, {k, 10}};
+  const auto of_order = [&](std::uint64_t order) {
+    return simulate_events(stages, blocks(2 * k, k), integer_costs(), order).finished[0];
+  };
+  for (std::uint64_t order = 0; order < 20; ++order) {
+    EXPECT_EQ(of_order(order)[0], 1 + 4 + 10 + 2 * (k - 1));
+    // Posted behind the messages on the node, through one card, 13 each, and taken 16 each.
+    EXPECT_EQ(of_order(order)[k], 9 + 32 + 20 + 16 * (k - 1));
+  }
+}
+
 // What a long message has of latency beyond a short one passes before it claims anything.
 TEST(EventSimulation, HandshakesHoldUpNobodyElse) {
   EventCosts costs = integer_costs();
@@ -292,6 +307,7 @@ EventCosts usual_costs() {
   return costs;
 }
 
+// In this case: in general a longer message may leave a pause that another fits into.
 TEST(EventSimulation, NothingIsFasterForCostingMore) {
   const MessageStages stages = irregular(12);
   const mpi::Topology topology = blocks(12, 4);
