@@ -18,22 +18,20 @@ namespace {
 using kernels::Csr;
 using matrix::DistMatrix;
 
-/// -damping / d of one row after another, 0 where the diagonal entry d is zero. It is looked for in
-/// the row, which is read anyway.
-template <class T>
-class RowFactors {
- public:
-  RowFactors(const Csr<T>& on, double damping) : on_(on), damping_(static_cast<T>(-damping)) {}
-  T operator()(LocalIndex i) {
-    const T d = kernels::diagonal_entry(on_, i, place_);
-    return d == T{} ? T{} : damping_ / d;
-  }
-
- private:
-  const Csr<T>& on_;
-  T damping_;
-  LocalIndex place_ = 0;
-};
+/// Calls visit(i, -damping / d) for one row after another, with 0 where the diagonal entry d is
+/// zero. It is looked for in the row, which is read anyway.
+template <class T, class Visit>
+void for_each_factor(const Csr<T>& on, double damping, LocalIndex begin, LocalIndex end,
+                     Visit&& visit) {
+  const T minus = static_cast<T>(-damping);
+  LocalIndex place = 0;
+  kernels::RowBlocks<T>(on, begin, end).upwards(begin, end, [&](LocalIndex b, LocalIndex e) {
+    for (LocalIndex i = b; i < e; ++i) {
+      const T d = kernels::diagonal_entry(on, i, place);
+      visit(i, d == T{} ? T{} : minus / d);
+    }
+  });
+}
 
 /// Rows begin .. end - 1 of P - D^-1 A P, made one after another (Gustavson 1978).
 template <class T>
@@ -53,12 +51,8 @@ class SmoothedRows {
   }
 
   Csr<T> run(double damping) {
-    RowFactors<T> factor(A_.on(), damping);
-    const LocalIndex end = begin_ + result_.n_rows;
-    kernels::RowBlocks<T>(A_.on(), begin_, end)
-        .upwards(begin_, end, [&](LocalIndex b, LocalIndex e) {
-          for (LocalIndex i = b; i < e; ++i) add_row(i, factor(i));
-        });
+    for_each_factor(A_.on(), damping, begin_, begin_ + result_.n_rows,
+                    [&](LocalIndex i, T factor) { add_row(i, factor); });
     return std::move(result_);
   }
 
@@ -158,12 +152,8 @@ class SmoothedOnlyEntries {
   }
 
   Csr<T> run(double damping) {
-    RowFactors<T> factor(A_.on(), damping);
-    const LocalIndex end = begin_ + result_.n_rows;
-    kernels::RowBlocks<T>(A_.on(), begin_, end)
-        .upwards(begin_, end, [&](LocalIndex b, LocalIndex e) {
-          for (LocalIndex i = b; i < e; ++i) add_row(i, factor(i));
-        });
+    for_each_factor(A_.on(), damping, begin_, begin_ + result_.n_rows,
+                    [&](LocalIndex i, T factor) { add_row(i, factor); });
     result_.cols.resize(out_);
     result_.vals.resize(out_);
     return std::move(result_);
