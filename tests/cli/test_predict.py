@@ -124,6 +124,32 @@ def test_a_cycle_in_single_precision_sends_half_the_bytes(nodewise, tmp_path):
             assert of_single[what]["direct"]["bytes"] == of_plain[what]["direct"]["bytes"] > 0
 
 
+# Bienz 2018, figures 3.9, 3.10 and 4.6, in shape.
+@pytest.mark.parametrize(("problem", "n"), [("laplace27", 36), ("rotated_fe", 160)])
+def test_middle_levels_cost_most_for_queues_and_links(nodewise, tmp_path, problem, n):
+    report, _ = predict(nodewise, tmp_path, "--problem", problem, "--n", n, "--preset", "default",
+                        "--virtual-ranks", 512, "--ranks-per-node", 16, "--machine", "blue-waters",
+                        "--routes", "direct")
+    levels = report["levels"][:-1]  # the last is solved directly
+
+    def seconds(what, term):
+        return [level[what]["direct"]["formula_s"][term] for level in levels]
+
+    product = seconds("product", "total")
+    dearest = product.index(max(product))
+    assert 0 < dearest
+    assert report["levels"][-1]["product"]["direct"]["formula_s"]["total"] < product[dearest]
+    queue, contention = seconds("product", "queue"), seconds("product", "contention")
+    assert queue[dearest] > contention[dearest] and queue[dearest] > 0.1 * product[dearest]
+    assert sum(queue) > sum(contention)
+    if problem == "rotated_fe":
+        return  # in the plane links cost sparse products more from 1,024 ranks on
+    both = ["interpolation_rows", "product_rows"]
+    of_queues, of_links = (sum(sum(seconds(what, term)) for what in both)
+                           for term in ["queue", "contention"])
+    assert of_links > of_queues
+
+
 def test_a_curve_of_strong_scaling(report):
     points = report["scaling"]["points"]
     assert [p["ranks"] for p in points] == [8, 32, 128]
