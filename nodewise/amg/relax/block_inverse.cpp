@@ -73,38 +73,26 @@ std::vector<Offset> diagonal_places(const Bsr<T>& A) {
   return places;
 }
 
-template <class T>
-Array<T> inverse_diagonal_blocks(const matrix::DistMatrix<T>& A, double weight,
-                                 std::span<const double> added) {
+namespace {
+
+/// An array with room for the diagonal block of each point, which invert(block size, point, block,
+/// its place in the array) fills.
+template <class T, class F>
+Array<T> inverted(const matrix::DistMatrix<T>& A, F&& invert) {
   const Bsr<T>& on = A.blocks()->on();
   const std::vector<Offset> places = diagonal_places(on);
   Array<T> inverses(static_cast<std::size_t>(on.n_rows) * on.block_entries());
   kernels::with_block_size(on.block, [&](auto block_size) {
     constexpr int B = decltype(block_size)::value;
-    const double tolerance = tolerance_of<T>(B);
-    for (LocalIndex i = 0; i < on.n_rows; ++i) {
-      const auto values = diagonal_block<B>(on, i, places[static_cast<std::size_t>(i)]);
-      DiagonalBlock<B> block = Eigen::Map<const DiagonalBlock<B>>(values.data());
-      if (!block.allFinite()) {
-        throw Error(ErrorCode::unsuitable_matrix,
-                    "block relaxation: the diagonal block that begins in row " +
-                        std::to_string(A.rows().to_global(i * B) - A.rows().first() + 1) +
-                        " has an entry that is not a finite number");
+    parallel::for_range(places.size(), [&](std::size_t begin, std::size_t end) {
+      for (std::size_t p = begin; p < end; ++p) {
+        invert(block_size, p, diagonal_block<B>(on, static_cast<LocalIndex>(p), places[p]),
+               inverses.data() + p * B * B);
       }
-      for (int r = 0; r < B && !added.empty(); ++r) {
-        block(r, r) += std::copysign(
-            added[static_cast<std::size_t>(i) * B + static_cast<std::size_t>(r)], block(r, r));
-      }
-      const DiagonalBlock<B> inverted = weight * inverse<B>(block, tolerance);
-      std::transform(inverted.data(), inverted.data() + B * B,
-                     inverses.data() + static_cast<std::size_t>(i) * B * B,
-                     [](double value) { return static_cast<T>(value); });
-    }
+    });
   });
   return inverses;
 }
-
-namespace {
 
 /// The inverses of the triangles of D whose diagonal has the inverses `pivots`.
 template <int B, class T>
@@ -127,27 +115,40 @@ void invert_triangles(const std::array<double, B * B>& D, const std::array<doubl
 }  // namespace
 
 template <class T>
+Array<T> inverse_diagonal_blocks(const matrix::DistMatrix<T>& A, double weight,
+                                 std::span<const double> added) {
+  return inverted(A, [&](auto block_size, std::size_t p, const auto& values, T* result) {
+    constexpr int B = decltype(block_size)::value;
+    DiagonalBlock<B> block = Eigen::Map<const DiagonalBlock<B>>(values.data());
+    if (!block.allFinite()) {
+      throw Error(ErrorCode::unsuitable_matrix,
+                  "block relaxation: the diagonal block that begins in row " +
+                      std::to_string(A.rows().to_global(static_cast<LocalIndex>(p) * B) -
+                                     A.rows().first() + 1) +
+                      " has an entry that is not a finite number");
+    }
+    for (int r = 0; r < B && !added.empty(); ++r) {
+      block(r, r) += std::copysign(added[p * B + static_cast<std::size_t>(r)], block(r, r));
+    }
+    const DiagonalBlock<B> inverse_of_block = weight * inverse<B>(block, tolerance_of<T>(B));
+    std::transform(inverse_of_block.data(), inverse_of_block.data() + B * B, result,
+                   [](double value) { return static_cast<T>(value); });
+  });
+}
+
+template <class T>
 Array<T> inverse_diagonal_triangles(const matrix::DistMatrix<T>& A, double weight,
                                     std::span<const double> added) {
-  const Bsr<T>& on = A.blocks()->on();
-  const std::vector<Offset> places = diagonal_places(on);
-  Array<T> inverses(static_cast<std::size_t>(on.n_rows) * on.block_entries());
-  kernels::with_block_size(on.block, [&](auto block_size) {
+  return inverted(A, [&](auto block_size, std::size_t p, const auto& D, T* result) {
     constexpr int B = decltype(block_size)::value;
-    parallel::for_range(places.size(), [&](std::size_t begin, std::size_t end) {
-      for (std::size_t p = begin; p < end; ++p) {
-        const auto D = diagonal_block<B>(on, static_cast<LocalIndex>(p), places[p]);
-        std::array<double, B> pivots{};
-        for (std::size_t r = 0; r < B; ++r) {
-          const double d = D[r * B + r];
-          const double more = added.empty() ? 0 : std::copysign(added[p * B + r], d);
-          pivots[r] = d != 0 ? weight / (d + more) : 0;
-        }
-        invert_triangles<B>(D, pivots, inverses.data() + p * B * B);
-      }
-    });
+    std::array<double, B> pivots{};
+    for (std::size_t r = 0; r < B; ++r) {
+      const double d = D[r * B + r];
+      const double more = added.empty() ? 0 : std::copysign(added[p * B + r], d);
+      pivots[r] = d != 0 ? weight / (d + more) : 0;
+    }
+    invert_triangles<B>(D, pivots, result);
   });
-  return inverses;
 }
 
 template <class T>
