@@ -90,14 +90,19 @@ struct Contest {
   int max_iterations;
 };
 
+/// What hypre takes for granted.
+amg::Knowledge<double> symmetric() {
+  amg::Knowledge<double> knowledge;
+  knowledge.symmetric = true;
+  return knowledge;
+}
+
 Run run_nodewise(const Contest& contest, Series& series) {
   const mpi::Comm& comm = contest.A->comm();
   Run run;
   std::unique_ptr<amg::Hierarchy<double>> hierarchy;
   run.setup_s = timed(comm, [&] {
-    amg::Knowledge<double> knowledge;
-    knowledge.symmetric = true;  // which hypre takes for granted
-    hierarchy = std::make_unique<amg::Hierarchy<double>>(contest.A, contest.options, knowledge);
+    hierarchy = std::make_unique<amg::Hierarchy<double>>(contest.A, contest.options, symmetric());
   });
   std::vector<double> x(contest.b.size(), 0.0);
   const solve::MatrixOperator<double> A(contest.A);
@@ -222,7 +227,7 @@ void measure_memory(const std::shared_ptr<const mpi::Comm>& comm, const Problem&
     system->solve(arguments.tolerance, arguments.max_iterations);
     residual = system->relative_residual();
   } else {
-    const amg::Hierarchy<double> hierarchy(A, options);
+    const amg::Hierarchy<double> hierarchy(A, options, symmetric());
     std::vector<double> x(b.size(), 0.0);
     solve::Options solve_options;
     solve_options.tolerance = arguments.tolerance;

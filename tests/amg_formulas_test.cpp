@@ -227,6 +227,21 @@ matrix::DistMatrix<double> run(Method method, const DenseMatrix& values,
                 coarsen::coarse_layout(layout, splitting), limits);
 }
 
+/// Of matrices that may be symmetric or not.
+constexpr Method any_extended_i = [](const auto&... arguments) {
+  return extended_i<double>(arguments...);
+};
+constexpr Method any_standard = [](const auto&... arguments) {
+  return standard<double>(arguments...);
+};
+/// Of matrices that are taken to be symmetric.
+constexpr Method symmetric_extended_i = [](const auto&... arguments) {
+  return extended_i<double>(arguments..., true);
+};
+constexpr Method symmetric_standard = [](const auto&... arguments) {
+  return standard<double>(arguments..., true);
+};
+
 States random_states(GlobalIndex n, std::uint64_t seed, double share) {
   States states;
   for (GlobalIndex i = 0; i < n; ++i) {
@@ -270,7 +285,7 @@ TEST(Formulas, ExtendedEqualsItsDefinition) {
   expect_formula(extended<double>, extended_row);
 }
 TEST(Formulas, StandardEqualsItsDefinition) {
-  expect_formula(standard<double>, standard_row);
+  expect_formula(any_standard, standard_row);
 }
 TEST(Formulas, DirectEqualsItsDefinition) {
   expect_formula(direct<double>, direct_coarse_row);
@@ -279,9 +294,27 @@ TEST(Formulas, MultipassEqualsItsDefinition) {
   expect_reference(multipass<double>, reference_multipass);
 }
 
-constexpr Method methods[] = {classical<double>,  modified_classical<double>, extended<double>,
-                              extended_i<double>, standard<double>,           direct<double>,
-                              multipass<double>};
+TEST(Formulas, TakeEntriesFromTheOtherSideOfASymmetricMatrix) {
+  for (const auto& [name, values] : test::level_matrices()) {
+    DenseMatrix symmetric = values;
+    for (GlobalIndex i = 0; i < values.rows(); ++i) {
+      for (GlobalIndex j = 0; j < values.rows(); ++j) {
+        symmetric(i, j) = 0.5 * (values(i, j) + values(j, i));
+      }
+    }
+    const States states = random_states(values.rows(), 1, 0.3);
+    for (const matrix::Layout& layout : layouts_of(test_comm(), values.rows())) {
+      test::expect_near(gathered(run(symmetric_extended_i, symmetric, layout, states)),
+                        gathered(run(any_extended_i, symmetric, layout, states)), 1e-13, name);
+      test::expect_near(gathered(run(symmetric_standard, symmetric, layout, states)),
+                        gathered(run(any_standard, symmetric, layout, states)), 1e-13, name);
+    }
+  }
+}
+
+constexpr Method methods[] = {
+    classical<double>, modified_classical<double>, extended<double>, any_extended_i, any_standard,
+    direct<double>,    multipass<double>};
 
 // What a smooth error is made of first of all.
 TEST(Formulas, ReproduceConstantsWhereRowsSumToZero) {

@@ -45,16 +45,17 @@ coarsen::Splitting split_level(const DistMatrix<T>& A, const Knowledge<T>& knowl
 template <class T>
 DistMatrix<T> interpolate_by(Interpolation formula, const DistMatrix<T>& A,
                              const Strength& strength, const coarsen::Splitting& splitting,
-                             const comm::Layout& coarse_points, const interpolate::Limits& limits) {
+                             const comm::Layout& coarse_points, const interpolate::Limits& limits,
+                             bool symmetric) {
   switch (formula) {
     case Interpolation::automatic:
       break;
     case Interpolation::extended_i:
-      return interpolate::extended_i(A, strength, splitting, coarse_points, limits);
+      return interpolate::extended_i(A, strength, splitting, coarse_points, limits, symmetric);
     case Interpolation::extended:
       return interpolate::extended(A, strength, splitting, coarse_points, limits);
     case Interpolation::standard:
-      return interpolate::standard(A, strength, splitting, coarse_points, limits);
+      return interpolate::standard(A, strength, splitting, coarse_points, limits, symmetric);
     case Interpolation::modified_classical:
       return interpolate::modified_classical(A, strength, splitting, coarse_points, limits);
     case Interpolation::classical:
@@ -67,6 +68,13 @@ DistMatrix<T> interpolate_by(Interpolation formula, const DistMatrix<T>& A,
       return interpolate::one_point(A, strength, splitting, coarse_points, limits);
   }
   throw Error(ErrorCode::internal, "an interpolation without a formula");
+}
+
+/// The levels below a symmetric one are symmetric, too, where the restriction is the transpose of
+/// the prolongation.
+template <class T>
+bool is_known_symmetric(const Knowledge<T>& knowledge, const Options& options) {
+  return knowledge.symmetric.value_or(false) && options.method != Method::air;
 }
 
 std::vector<LocalIndex> coarse_rows(const coarsen::Splitting& splitting) {
@@ -98,7 +106,8 @@ Transfer<T> transfer_by(const DistMatrix<T>& A, const Knowledge<T>& knowledge,
   const mpi::Scope scope(A.comm(), "interpolation");
   transfer.P = std::make_shared<const DistMatrix<T>>(
       interpolate_by(formula_of(knowledge.level, options), A, strength, splitting, coarse_points,
-                     {options.max_interpolation_entries, options.interpolation_truncation}));
+                     {options.max_interpolation_entries, options.interpolation_truncation},
+                     is_known_symmetric(knowledge, options)));
   transfer.failure = mpi::caught([&] { transfer.coarse_rows = coarse_rows(splitting); });
   return transfer;
 }

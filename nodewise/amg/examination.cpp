@@ -100,16 +100,17 @@ void check_matrix(const DistMatrix<T>& A, const Options& options) {
 
 namespace {
 
-/// Whether the finest matrix is symmetric, where anything depends on it; true where nothing does.
-/// Replaces what was left to that.
+/// Whether the finest matrix is symmetric, if that is known or anything depends on it. Replaces
+/// what was left to that.
 template <class T>
-bool resolve_automatic(Options& options, const DistMatrix<T>& A, std::optional<bool> known) {
+std::optional<bool> resolve_automatic(Options& options, const DistMatrix<T>& A,
+                                      std::optional<bool> known) {
   const bool sweeps = options.sweep_order == SweepOrder::automatic;
   const bool measure = options.strength_measure == StrengthMeasure::automatic;
   const bool others = options.method == Method::aggregation || options.cycle == CycleKind::k ||
                       options.precision == Precision::automatic ||
                       relax::needs_spectral_radius(options.smoother);
-  if (!sweeps && !measure && !others) return true;
+  if (!sweeps && !measure && !others) return known;
   const bool symmetric = known ? *known : matrix::is_symmetric(A);
   if (sweeps) {
     options.sweep_order = symmetric ? SweepOrder::forward_backward : SweepOrder::alternating;
@@ -141,7 +142,8 @@ void check_blocks(const DistMatrix<T>& A, const Knowledge<T>& knowledge, const O
 }  // namespace
 
 template <class T>
-bool examine(const DistMatrix<T>& A, const Knowledge<T>& knowledge, Options& options) {
+std::optional<bool> examine(const DistMatrix<T>& A, const Knowledge<T>& knowledge,
+                            Options& options) {
   const mpi::Scope scope(A.comm(), "examination", 0);
   check_matrix(A, options);
   complete(options);
@@ -163,7 +165,7 @@ void check_starts(const DistMatrix<T>& A, std::span<const GlobalIndex> starts) {
 #define NODEWISE_INSTANTIATE(T)                                                   \
   template void check_matrix(const DistMatrix<T>&, const Options&);               \
   template void check_starts(const DistMatrix<T>&, std::span<const GlobalIndex>); \
-  template bool examine(const DistMatrix<T>&, const Knowledge<T>&, Options&)
+  template std::optional<bool> examine(const DistMatrix<T>&, const Knowledge<T>&, Options&)
 NODEWISE_INSTANTIATE(float);
 NODEWISE_INSTANTIATE(double);
 #undef NODEWISE_INSTANTIATE

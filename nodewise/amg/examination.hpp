@@ -22,8 +22,9 @@ void check_starts(const matrix::DistMatrix<T>& A, std::span<const GlobalIndex> s
 
 /// Collective. Throws, on every rank, where the finest matrix, what is known of it and the options
 /// do not fit; replaces what the options leave open by what suits the matrix. Returns whether it is
-/// symmetric, as is known or found where anything depends on it; true where nothing does.
+/// symmetric, if that is known, or found since anything depends on it.
 template <class T>
-bool examine(const matrix::DistMatrix<T>& A, const Knowledge<T>& knowledge, Options& options);
+std::optional<bool> examine(const matrix::DistMatrix<T>& A, const Knowledge<T>& knowledge,
+                            Options& options);
 
 }  // namespace nodewise::amg

@@ -262,7 +262,8 @@ Hierarchy<T>::Hierarchy(std::shared_ptr<const DistMatrix<T>> A, const Options& o
                         Knowledge<T> knowledge, const LevelObserver& observe)
     : options_(options) {
   check_starts(*A, std::span<const GlobalIndex>(knowledge.virtual_starts));
-  symmetric_ = examine(*A, knowledge, options_);
+  const std::optional<bool> symmetric = examine(*A, knowledge, options_);
+  symmetric_ = symmetric.value_or(true);
   // What fails on this rank alone, and is no matrix: it waits for the others at the end, since an
   // agreement on every level would cost as much as a message to the farthest rank and back.
   std::optional<Error> failure;
@@ -278,7 +279,7 @@ Hierarchy<T>::Hierarchy(std::shared_ptr<const DistMatrix<T>> A, const Options& o
     const LevelRoutes& routes = chosen.routes;
     level.A = in_blocks(chosen.for_solve, rows_of_a_point(level.knowledge, options_), options_);
     A = chosen.for_setup;
-    level.knowledge.symmetric = symmetric_;
+    level.knowledge.symmetric = symmetric;
     LevelInfo info = describe(*level.A, routes);
     info.route_choice = chosen.solve;
     info.setup_route_choice = chosen.setup;

@@ -13,8 +13,8 @@ DistMatrix<T> classical(const DistMatrix<T>& A, const Strength& strength,
   const auto formula = [](const Neighbourhood<T>& near) {
     return [&near](RowBuilder<T>& row, LocalIndex i) {
       add_near_points(near, row, i);
-      weigh_row(near, row, i, ToIsolated::lumped,
-                [&](LocalIndex k, T a_ik) { return share_out(near.links(), row, k, a_ik, T{}); });
+      weigh_row(near, row, i,
+                [&](LocalIndex k, T a_ik) { return share_out(near.links(), row, k, a_ik); });
     };
   };
   return by_rows(A, strength, splitting, coarse_points, limits, Signs::all, formula);

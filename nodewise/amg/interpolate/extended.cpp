@@ -1,4 +1,4 @@
-#include "nodewise/amg/interpolate/strong_fine.hpp"
+#include "nodewise/amg/interpolate/far_row.hpp"
 
 namespace nodewise::amg::interpolate {
 
@@ -10,11 +10,8 @@ template <class T>
 DistMatrix<T> extended(const DistMatrix<T>& A, const Strength& strength, const Splitting& splitting,
                        const Layout& coarse_points, const Limits& limits) {
   const auto formula = [](const Neighbourhood<T>& near) {
-    return [&near](RowBuilder<T>& row, LocalIndex i) {
-      add_near_and_far_points(near, row, i);
-      weigh_row(near, row, i, ToIsolated::dropped,
-                [&](LocalIndex k, T a_ik) { return share_out(near.links(), row, k, a_ik, T{}); });
-    };
+    const auto nothing_back = [](LocalIndex, LocalIndex, T) { return T{}; };
+    return FarRow<T, decltype(nothing_back)>(near, nothing_back);
   };
   return by_rows(A, strength, splitting, coarse_points, limits, Signs::opposite, formula);
 }

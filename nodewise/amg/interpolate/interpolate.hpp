@@ -25,11 +25,13 @@ struct Limits {
 /// Extended+i: De Sterck, Falgout, Nolting, Yang, "Distance-two interpolation for parallel
 /// algebraic multigrid", 2008, eq. 4.10-4.11 (Bienz 2018, eq. 7.8-7.9). A fine point interpolates
 /// from C_i and from the C_k of the k in F_i; its coupling to k is shared out among these points
-/// and i itself. Couplings to points that depend on none are dropped (docs/decisions.md).
+/// and i itself. Couplings to points that depend on none are dropped (docs/decisions.md). Where A
+/// is `symmetric`, be it up to rounding, a_ki is taken to be a_ik, which spares a look into row k.
 template <class T>
 matrix::DistMatrix<T> extended_i(const matrix::DistMatrix<T>& A, const Strength& strength,
                                  const coarsen::Splitting& splitting,
-                                 const comm::Layout& coarse_points, const Limits& limits);
+                                 const comm::Layout& coarse_points, const Limits& limits,
+                                 bool symmetric = false);
 
 /// Extended (same paper): likewise, but nothing is shared out to i.
 template <class T>
@@ -56,11 +58,12 @@ matrix::DistMatrix<T> modified_classical(const matrix::DistMatrix<T>& A, const S
 /// Standard: Stüben, "Algebraic multigrid (AMG): an introduction with applications", 1999, section
 /// 7.2.1. The equations of the k in F_i are put into that of i for e_k; then the row interpolates
 /// from C_i and the C_k, its weights scaled to the sum of all its couplings, whatever their signs.
-/// One more exchange of A for vectors.
+/// `symmetric` as for extended_i(). One more exchange of A for vectors.
 template <class T>
 matrix::DistMatrix<T> standard(const matrix::DistMatrix<T>& A, const Strength& strength,
                                const coarsen::Splitting& splitting,
-                               const comm::Layout& coarse_points, const Limits& limits);
+                               const comm::Layout& coarse_points, const Limits& limits,
+                               bool symmetric = false);
 
 /// Direct: Stüben 1999, section 7.2. From C_i, couplings of either sign scaled to the sum of all of
 /// that sign; positive ones are lumped into the diagonal where C_i has none. One exchange of A for

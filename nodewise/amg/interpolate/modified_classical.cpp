@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "nodewise/amg/interpolate/strong_fine.hpp"
 
 namespace nodewise::amg::interpolate {
@@ -11,11 +13,8 @@ namespace {
 /// Whether point k depends on a point of the row.
 template <class T>
 bool depends_on_row(const CoarseLinks<T>& links, const RowBuilder<T>& row, LocalIndex k) {
-  const std::size_t last = links.last(k);
-  for (std::size_t p = links.first(k); p < last; ++p) {
-    if (links.strong[p] && row.has(links.cols[p])) return true;
-  }
-  return false;
+  const auto cols = links.strong_cols(links.of(k));
+  return std::any_of(cols.begin(), cols.end(), [&](LocalIndex c) { return row.has(c); });
 }
 
 }  // namespace
@@ -27,9 +26,9 @@ DistMatrix<T> modified_classical(const DistMatrix<T>& A, const Strength& strengt
   const auto formula = [](const Neighbourhood<T>& near) {
     return [&near](RowBuilder<T>& row, LocalIndex i) {
       add_near_points(near, row, i);
-      weigh_row(near, row, i, ToIsolated::lumped, [&](LocalIndex k, T a_ik) {
+      weigh_row(near, row, i, [&](LocalIndex k, T a_ik) {
         if (!depends_on_row(near.links(), row, k)) return a_ik;
-        share_out(near.links(), row, k, a_ik, T{});
+        share_out(near.links(), row, k, a_ik);
         return T{};
       });
     };

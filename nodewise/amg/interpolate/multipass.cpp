@@ -137,10 +137,8 @@ class Multipass {
       if (!weights.choose(i, is_done)) return;
       weights.for_each([&](LocalIndex k, T weight) { add_row(row, k, weight); });
       const std::size_t first = rows_.cols.size();
-      rows_.cols.insert(rows_.cols.end(), row.cols().begin(), row.cols().end());
-      rows_.vals.insert(rows_.vals.end(), row.weights().begin(), row.weights().end());
+      row.move_row_to(rows_.cols, rows_.vals);
       rows_.put(static_cast<std::size_t>(i), first);
-      row.clear();
       pass_of(i) = pass_;
       ++n_new;
     });
@@ -168,10 +166,8 @@ class Multipass {
   /// Adds `weight` times the row of a point.
   void add_row(RowBuilder<T>& row, LocalIndex point, T weight) const {
     const auto range = rows_.ranges[static_cast<std::size_t>(point)];
-    for (auto p = static_cast<std::size_t>(range.begin); p < static_cast<std::size_t>(range.end);
-         ++p) {
-      row.add(rows_.cols[p], weight * rows_.vals[p]);
-    }
+    const auto n = static_cast<std::size_t>(range.end - range.begin);
+    row.add(weight, {rows_.cols.data() + range.begin, n}, rows_.vals.data() + range.begin);
   }
 
   matrix::SplitRows<T> finished(const Limits& limits) {

@@ -7,37 +7,58 @@
 
 namespace nodewise::amg::interpolate {
 
-namespace {
-
-/// The rows of all parts, one behind the other.
 template <class T>
-CoarseLinks<T> joined(std::vector<CoarseLinks<T>> parts) {
-  if (parts.size() == 1) return std::move(parts.front());
-  std::vector<std::size_t> rows = {0}, entries = {0};
-  for (const CoarseLinks<T>& part : parts) {
-    rows.push_back(rows.back() + part.begin.size() - 1);
-    entries.push_back(entries.back() + part.cols.size());
+auto CoarseLinks<T>::Writer::open(std::size_t max_links) -> Open {
+  const std::size_t at = links_.cols_.size();
+  links_.cols_.resize(at + max_links);
+  links_.vals_.resize(at + max_links);
+  if (weak_cols_.size() < max_links) {
+    weak_cols_.resize(max_links);
+    weak_vals_.resize(max_links);
   }
-  CoarseLinks<T> all;
-  all.begin.resize(rows.back() + 1);
-  all.cols.resize(entries.back());
-  all.vals.resize(entries.back());
-  all.strong.resize(entries.back());
+  links_.points_.push_back({.first = static_cast<Offset>(at)});
+  return {links_.cols_.data() + at, links_.vals_.data() + at, weak_cols_.data(), weak_vals_.data()};
+}
+
+template <class T>
+void CoarseLinks<T>::Writer::close(const Open& written) {
+  Point& point = links_.points_.back();
+  point.n_strong = static_cast<LocalIndex>(written.n_strong);
+  point.n_weak = static_cast<LocalIndex>(written.n_weak);
+  for (std::size_t p = 0; p < written.n_strong; ++p) point.strong_sum += written.strong_vals[p];
+  std::copy_n(written.weak_cols, written.n_weak, written.strong_cols + written.n_strong);
+  std::copy_n(written.weak_vals, written.n_weak, written.strong_vals + written.n_strong);
+  const std::size_t end = static_cast<std::size_t>(point.first) + written.n_strong + written.n_weak;
+  links_.cols_.resize(end);
+  links_.vals_.resize(end);
+}
+
+template <class T>
+CoarseLinks<T> CoarseLinks<T>::joined(std::vector<CoarseLinks> parts) {
+  if (parts.size() == 1) return std::move(parts.front());
+  std::vector<std::size_t> points = {0}, entries = {0};
+  for (const CoarseLinks& part : parts) {
+    points.push_back(points.back() + part.points_.size());
+    entries.push_back(entries.back() + part.cols_.size());
+  }
+  CoarseLinks all;
+  all.points_.resize(points.back());
+  all.cols_.resize(entries.back());
+  all.vals_.resize(entries.back());
   parallel::run(static_cast<int>(parts.size()), [&](int p) {
     const auto u = static_cast<std::size_t>(p);
-    const CoarseLinks<T>& part = parts[u];
+    const CoarseLinks& part = parts[u];
     const auto at = static_cast<std::ptrdiff_t>(entries[u]);
-    std::copy(part.cols.begin(), part.cols.end(), all.cols.begin() + at);
-    std::copy(part.vals.begin(), part.vals.end(), all.vals.begin() + at);
-    std::copy(part.strong.begin(), part.strong.end(), all.strong.begin() + at);
-    for (std::size_t i = 1; i < part.begin.size(); ++i) {
-      all.begin[rows[u] + i] = part.begin[i] + at;
+    std::copy(part.cols_.begin(), part.cols_.end(), all.cols_.begin() + at);
+    std::copy(part.vals_.begin(), part.vals_.end(), all.vals_.begin() + at);
+    for (std::size_t i = 0; i < part.points_.size(); ++i) {
+      Point& point = all.points_[points[u] + i];
+      point = part.points_[i];
+      point.first += at;
     }
   });
   return all;
 }
-
-}  // namespace
 
 template <class T>
 void Neighbourhood<T>::share_coarse_points() {
@@ -103,58 +124,60 @@ void Neighbourhood<T>::append_links(LocalIndex i, std::vector<Link>& links) cons
 
 template <class T>
 void Neighbourhood<T>::gather(const comm::Records<Link>& received) {
-  collect_local_links();
-  collect_ghost_links(received);
-}
-
-/// Those of the points from `begin` to `end`.
-template <class T>
-CoarseLinks<T> Neighbourhood<T>::collect_local_links(LocalIndex begin, LocalIndex end) const {
-  // Few fine points have more coarse neighbours; memory that is not used is not touched.
-  const auto n = static_cast<std::size_t>(end - begin);
-  CoarseLinks<T> links;
-  links.reserve(n + ghost_coarse_.size(),
-                std::min(static_cast<std::size_t>(A_.nnz_local()), 6 * n));
-  for (LocalIndex i = begin; i < end; ++i) {
-    if (!is_coarse(i)) {
-      for_each_entry(i, [&](LocalIndex, LocalIndex c, T value, bool strong) {
-        const T passed = through(i, value);
-        if (c >= 0 && (passed != T{} || strong)) links.push(c, passed, strong);
-      });
-    }
-    links.end_row();
-  }
-  return links;
-}
-
-template <class T>
-void Neighbourhood<T>::collect_local_links() {
   const int parts = parallel::parts_of(static_cast<std::size_t>(A_.nnz_local()));
   const auto row = [&](int part) { return parallel::row_part(A_.on().row_ptr, parts, part); };
   std::vector<CoarseLinks<T>> of_part(static_cast<std::size_t>(parts));
   parallel::run(parts, [&](int part) {
-    of_part[static_cast<std::size_t>(part)] = collect_local_links(row(part), row(part + 1));
+    of_part[static_cast<std::size_t>(part)] = local_links(row(part), row(part + 1));
   });
-  links_ = joined(std::move(of_part));
+  if (received.size() > 0) of_part.push_back(ghost_links(received));
+  links_ = CoarseLinks<T>::joined(std::move(of_part));
 }
 
+/// Those of the points from `begin` to `end`.
 template <class T>
-void Neighbourhood<T>::collect_ghost_links(const comm::Records<Link>& received) {
+CoarseLinks<T> Neighbourhood<T>::local_links(LocalIndex begin, LocalIndex end) const {
+  // Few fine points have more coarse neighbours; memory that is not used is not touched.
+  const auto n = static_cast<std::size_t>(end - begin);
+  typename CoarseLinks<T>::Writer links(
+      n, std::min(static_cast<std::size_t>(A_.nnz_local()), 6 * n) + 64);
+  for (LocalIndex i = begin; i < end; ++i) {
+    const Offset length = A_.on().end(i) - A_.on().begin(i) + A_.off().end(i) - A_.off().begin(i);
+    auto point = links.open(is_coarse(i) ? 0 : static_cast<std::size_t>(length));
+    if (!is_coarse(i)) {
+      for_each_entry(i, [&](LocalIndex, LocalIndex c, T value, bool strong) {
+        const T passed = through(i, value);
+        point.add(c, passed, (c >= 0) & ((passed != T{}) | strong), strong);
+      });
+    }
+    links.close(point);
+  }
+  return links.take();
+}
+
+/// Those of ghosts; stores their entries at fine points of this rank on the way.
+template <class T>
+CoarseLinks<T> Neighbourhood<T>::ghost_links(const comm::Records<Link>& received) {
+  typename CoarseLinks<T>::Writer links(received.size(), received.data.size() + 1);
   for (std::size_t g = 0; g < received.size(); ++g) {
+    auto point = links.open(static_cast<std::size_t>(received.length(g)));
     for (const Link& link : received[g]) {
       const GlobalIndex column = link.code / 4;
       if (link.code % 4 != fine_column) {
-        links_.push(columns_.number(column), link.value, link.code % 4 == strong_coarse);
+        point.add(columns_.number(column), link.value, true, link.code % 4 == strong_coarse);
       } else if (A_.rows().owns(column)) {
         fine_cols_.push_back(A_.rows().to_local(column));
         fine_vals_.push_back(link.value);
       }
     }
-    links_.end_row();
+    links.close(point);
     fine_begin_.push_back(static_cast<Offset>(fine_cols_.size()));
   }
+  return links.take();
 }
 
+template class CoarseLinks<float>;
+template class CoarseLinks<double>;
 template class Neighbourhood<float>;
 template class Neighbourhood<double>;
 

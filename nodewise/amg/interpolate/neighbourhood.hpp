@@ -2,7 +2,8 @@
 // around them what leads to coarse points.
 #pragma once
 
-#include <algorithm>
+#include <span>
+#include <utility>
 #include <vector>
 
 #include "nodewise/amg/coarsen/coarse_numbers.hpp"
@@ -24,32 +25,75 @@ enum class Signs {
 /// condition.
 enum class ToIsolated { lumped, dropped };
 
-/// The coarse entries of the fine points, in compressed rows: local points first, then ghosts.
+/// The coarse entries of the fine points: local points first, then ghosts.
 template <class T>
-struct CoarseLinks {
-  Array<Offset> begin = {0};
-  Array<LocalIndex> cols;  // coarse numbers
-  Array<T> vals;           // 0 where the sign is not one to go through
-  Array<std::uint8_t> strong;
+class CoarseLinks {
+ public:
+  /// The strong ones first.
+  struct Point {
+    Offset first = 0;
+    LocalIndex n_strong = 0;
+    LocalIndex n_weak = 0;
+    T strong_sum{};  ///< of the values of the strong ones
+  };
 
-  void push(LocalIndex col, T value, bool is_strong) {
-    cols.push_back(col);
-    vals.push_back(value);
-    strong.push_back(is_strong ? 1 : 0);
+  const Point& of(LocalIndex point) const { return points_[static_cast<std::size_t>(point)]; }
+  /// Coarse numbers.
+  std::span<const LocalIndex> strong_cols(const Point& point) const {
+    return {cols_.data() + point.first, static_cast<std::size_t>(point.n_strong)};
   }
-  void end_row() { begin.push_back(static_cast<Offset>(cols.size())); }
-  void reserve(std::size_t n_rows, std::size_t n_links) {
-    begin.reserve(n_rows + 1);
-    cols.reserve(n_links);
-    vals.reserve(n_links);
-    strong.reserve(n_links);
+  std::span<const LocalIndex> cols(const Point& point) const {
+    return {cols_.data() + point.first, static_cast<std::size_t>(point.n_strong + point.n_weak)};
   }
-  std::size_t first(LocalIndex point) const {
-    return static_cast<std::size_t>(begin[static_cast<std::size_t>(point)]);
-  }
-  std::size_t last(LocalIndex point) const {
-    return static_cast<std::size_t>(begin[static_cast<std::size_t>(point) + 1]);
-  }
+  /// Those of cols(); 0 where the sign is not one to go through.
+  const T* vals(const Point& point) const { return vals_.data() + point.first; }
+
+  /// Local. Writes them point by point: first open(), then add() for each entry that may be one,
+  /// whether it is or not, and close().
+  class Writer {
+   public:
+    /// A point while it is written, in a form that the compiler keeps in registers. Which entries
+    /// are links cannot be foreseen: all are written, and some written over.
+    struct Open {
+      LocalIndex* strong_cols;
+      T* strong_vals;
+      LocalIndex* weak_cols;
+      T* weak_vals;
+      std::size_t n_strong = 0;
+      std::size_t n_weak = 0;
+
+      void add(LocalIndex col, T value, bool is_link, bool is_strong) {
+        strong_cols[n_strong] = col;
+        strong_vals[n_strong] = value;
+        n_strong += is_link & is_strong ? 1 : 0;
+        weak_cols[n_weak] = col;
+        weak_vals[n_weak] = value;
+        n_weak += is_link & !is_strong ? 1 : 0;
+      }
+    };
+
+    Writer(std::size_t n_points, std::size_t n_links) {
+      links_.points_.reserve(n_points);
+      links_.cols_.reserve(n_links);
+      links_.vals_.reserve(n_links);
+    }
+    Open open(std::size_t max_links);
+    void close(const Open& point);
+    CoarseLinks take() { return std::move(links_); }
+
+   private:
+    CoarseLinks links_;
+    std::vector<LocalIndex> weak_cols_;
+    std::vector<T> weak_vals_;
+  };
+
+  /// Local. The points of all parts, one behind the other.
+  static CoarseLinks joined(std::vector<CoarseLinks> parts);
+
+ private:
+  Array<Point> points_;
+  Array<LocalIndex> cols_;
+  Array<T> vals_;
 };
 
 /// Points are numbered locally, ghosts of the matrix behind this rank's own; coarse points by
@@ -99,49 +143,57 @@ class Neighbourhood {
   /// diagonal among them.
   template <class F>
   void for_each_entry(LocalIndex i, F&& f) const {
-    for (Offset k = A_.on().begin(i); k < A_.on().end(i); ++k) {
-      const auto p = static_cast<std::size_t>(k);
-      const LocalIndex j = A_.on().cols[p];
-      f(j, numbers_[static_cast<std::size_t>(j)], A_.on().vals[p], strength_.on[p] != 0);
-    }
-    for (Offset k = A_.off().begin(i); k < A_.off().end(i); ++k) {
-      const auto p = static_cast<std::size_t>(k);
-      const LocalIndex j = A_.n_local() + A_.off().cols[p];
-      f(j, numbers_[static_cast<std::size_t>(j)], A_.off().vals[p], strength_.off[p] != 0);
+    // One place that calls f, for a compiler to put it there.
+    for (const bool ghosts : {false, true}) {
+      const kernels::Csr<T>& rows = ghosts ? A_.off() : A_.on();
+      const std::uint8_t* const strong = (ghosts ? strength_.off : strength_.on).data();
+      const LocalIndex shift = ghosts ? A_.n_local() : 0;
+      const Offset end = rows.end(i);
+      for (Offset k = rows.begin(i); k < end; ++k) {
+        const LocalIndex j = rows.cols[static_cast<std::size_t>(k)] + shift;
+        f(j, numbers_[static_cast<std::size_t>(j)], rows.vals[static_cast<std::size_t>(k)],
+          strong[k] != 0);
+      }
     }
   }
   /// The same for the strong entries only: f(point, coarse number or -1).
   template <class F>
   void for_each_strong(LocalIndex i, F&& f) const {
-    for (Offset k = A_.on().begin(i); k < A_.on().end(i); ++k) {
-      const auto p = static_cast<std::size_t>(k);
-      if (!strength_.on[p]) continue;
-      const LocalIndex j = A_.on().cols[p];
-      f(j, numbers_[static_cast<std::size_t>(j)]);
-    }
-    for (Offset k = A_.off().begin(i); k < A_.off().end(i); ++k) {
-      const auto p = static_cast<std::size_t>(k);
-      if (!strength_.off[p]) continue;
-      const LocalIndex j = A_.n_local() + A_.off().cols[p];
-      f(j, numbers_[static_cast<std::size_t>(j)]);
-    }
+    for_each_entry(i, [&](LocalIndex j, LocalIndex c, T, bool strong) {
+      if (strong) f(j, c);
+    });
   }
 
-  /// A place in each local row for entry_back() to go on from.
-  using Cursors = std::vector<LocalIndex>;
-  Cursors cursors() const { return Cursors(static_cast<std::size_t>(A_.n_local()), 0); }
-  /// The entry of the row of point k at the local point i, if its sign is one to go through. The i
-  /// must not descend from call to call with the same cursors: they only advance, which finds the
-  /// entry without searching.
-  T entry_back(LocalIndex k, LocalIndex i, Cursors& cursors) const {
-    if (k >= A_.n_local()) return entry_back_from_ghost(k - A_.n_local(), i);
-    const LocalIndex* cols = A_.on().cols.data() + A_.on().begin(k);
-    const auto length = static_cast<LocalIndex>(A_.on().end(k) - A_.on().begin(k));
-    LocalIndex& at = cursors[static_cast<std::size_t>(k)];
-    while (at < length && cols[at] < i) ++at;
-    if (at == length || cols[at] != i) return T{};
-    return through(k, A_.on().vals[static_cast<std::size_t>(A_.on().begin(k) + at)]);
-  }
+  /// Finds entries a_ki for those a_ik that are at hand.
+  class EntriesBack {
+   public:
+    /// Those that are not taken to be a_ik, as they are in a symmetric matrix, cost a look into
+    /// another row, which is seldom in a near cache.
+    EntriesBack(const Neighbourhood& near, bool symmetric)
+        : near_(near),
+          symmetric_(symmetric),
+          cursors_(symmetric ? 0 : static_cast<std::size_t>(near.A_.n_local()), 0) {}
+
+    /// The entry of the row of point k at the local point i, if its sign is one to go through. The
+    /// i must not descend from call to call: the place in each row only advances, which finds the
+    /// entry without searching.
+    T operator()(LocalIndex k, LocalIndex i, T a_ik) {
+      const auto& A = near_.A_;
+      if (k >= A.n_local()) return near_.entry_back_from_ghost(k - A.n_local(), i);
+      if (symmetric_) return near_.through(k, a_ik);
+      const LocalIndex* cols = A.on().cols.data() + A.on().begin(k);
+      const auto length = static_cast<LocalIndex>(A.on().end(k) - A.on().begin(k));
+      LocalIndex& at = cursors_[static_cast<std::size_t>(k)];
+      while (at < length && cols[at] < i) ++at;
+      if (at == length || cols[at] != i) return T{};
+      return near_.through(k, A.on().vals[static_cast<std::size_t>(A.on().begin(k) + at)]);
+    }
+
+   private:
+    const Neighbourhood& near_;
+    bool symmetric_;
+    std::vector<LocalIndex> cursors_;
+  };
 
  private:
   enum Kind : GlobalIndex { fine_column = 0, weak_coarse = 1, strong_coarse = 2 };
@@ -161,9 +213,8 @@ class Neighbourhood {
 
   comm::Records<Link> outgoing_links() const;
   void append_links(LocalIndex i, std::vector<Link>& links) const;
-  CoarseLinks<T> collect_local_links(LocalIndex begin, LocalIndex end) const;
-  void collect_local_links();
-  void collect_ghost_links(const comm::Records<Link>& received);
+  CoarseLinks<T> local_links(LocalIndex begin, LocalIndex end) const;
+  CoarseLinks<T> ghost_links(const comm::Records<Link>& received);
 
   const matrix::DistMatrix<T>& A_;
   const Strength& strength_;

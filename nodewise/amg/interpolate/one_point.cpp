@@ -45,8 +45,7 @@ DistMatrix<T> one_point(const DistMatrix<T>& A, const Strength& strength,
             const auto weigh = [&](RowBuilder<T>& row, LocalIndex i) {
               const LocalIndex c = chosen_point(near, i);
               if (c < 0) return;
-              row.add_point(c);
-              row.at(row.place(c)) = T{1};
+              row.add(c, T{1});
             };
             return rows_of(near, near.columns(), {}, [&] { return weigh; });
           }};

@@ -1,6 +1,8 @@
 // The rows of an interpolation under construction.
 #pragma once
 
+#include <algorithm>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -9,58 +11,63 @@
 
 namespace nodewise::amg::interpolate {
 
-/// Local. Rows are made one after another: first the points of a row are named, then weights added
-/// to them. Columns are coarse numbers.
+/// Local. Rows are made one after another, by naming points and adding to their weights. Columns
+/// are coarse numbers. Which points are new to a row cannot be foreseen, so none of it branches.
 template <class T>
 class RowBuilder {
  public:
   RowBuilder(LocalIndex n_rows, LocalIndex n_columns, int max_entries, double truncation)
       : max_entries_(max_entries),
         truncation_(truncation),
-        marker_(static_cast<std::size_t>(n_columns), -1) {
+        cols_(static_cast<std::size_t>(n_columns) + 1),  // one more may be written than is named
+        row_of_(static_cast<std::size_t>(n_columns), -1),
+        weights_(static_cast<std::size_t>(n_columns)) {
     done_ptr_.reserve(static_cast<std::size_t>(n_rows) + 1);
     const auto per_row = static_cast<std::size_t>(max_entries > 0 ? max_entries : 8);
     done_cols_.reserve(static_cast<std::size_t>(n_rows) * per_row + 64);
     done_vals_.reserve(static_cast<std::size_t>(n_rows) * per_row + 64);
   }
 
-  /// Names a point that the current row interpolates from.
-  void add_point(LocalIndex c) {
-    if (has(c)) return;
-    marker_[static_cast<std::size_t>(c)] = first_mark_ + static_cast<Offset>(cols_.size());
-    cols_.push_back(c);
-    vals_.push_back(T{});
-  }
-  /// Adds to the weight of a point, which need not have been named.
-  void add(LocalIndex c, T weight) {
-    Offset& mark = marker_[static_cast<std::size_t>(c)];
-    if (mark >= first_mark_) {
-      vals_[static_cast<std::size_t>(mark - first_mark_)] += weight;
-      return;
+  /// Names points that the current row interpolates from; those that are named already remain.
+  void add_points(std::span<const LocalIndex> points) {
+    LocalIndex* const cols = cols_.data();
+    LocalIndex* const row_of = row_of_.data();
+    const LocalIndex row = row_;
+    std::size_t n = length_;
+    for (const LocalIndex c : points) {
+      cols[n] = c;
+      n += row_of[c] != row ? 1 : 0;
+      row_of[c] = row;
     }
-    mark = first_mark_ + static_cast<Offset>(cols_.size());
-    cols_.push_back(c);
-    vals_.push_back(weight);
+    length_ = n;
   }
-  bool has(LocalIndex c) const { return place(c) >= 0; }
-  /// Where coarse number c stands in the current row; negative where it does not.
-  Offset place(LocalIndex c) const { return marker_[static_cast<std::size_t>(c)] - first_mark_; }
-  T& at(Offset place) { return vals_[static_cast<std::size_t>(place)]; }
+  void add_point(LocalIndex c) { add_points({&c, 1}); }
+  /// Adds `factor` times values to the weights of points, which need not have been named.
+  void add(T factor, std::span<const LocalIndex> points, const T* values) {
+    add_points(points);
+    T* const weights = weights_.data();
+    for (const LocalIndex c : points) weights[c] += factor * *values++;
+  }
+  void add(LocalIndex c, T weight) { add(weight, {&c, 1}, &one); }
+  bool has(LocalIndex c) const { return row_of_[static_cast<std::size_t>(c)] == row_; }
+  /// The weight of a named point.
+  T& weight(LocalIndex c) { return weights_[static_cast<std::size_t>(c)]; }
 
-  std::vector<LocalIndex>& cols() { return cols_; }
-  std::vector<T>& weights() { return vals_; }
+  std::span<const LocalIndex> points() const { return {cols_.data(), length_}; }
   void scale(T factor) {
-    for (T& weight : vals_) weight *= factor;
+    for (const LocalIndex c : points()) weight(c) *= factor;
   }
 
   /// Truncates the current row, and begins the next.
   void end_row() {
-    const Offset kept = truncate_row(cols_.data(), vals_.data(), static_cast<Offset>(cols_.size()),
-                                     max_entries_, truncation_);
-    done_cols_.insert(done_cols_.end(), cols_.begin(), cols_.begin() + kept);
-    done_vals_.insert(done_vals_.end(), vals_.begin(), vals_.begin() + kept);
+    const std::size_t begin = done_cols_.size();
+    move_row_to(done_cols_, done_vals_);
+    const Offset kept =
+        truncate_row(done_cols_.data() + begin, done_vals_.data() + begin,
+                     static_cast<Offset>(done_cols_.size() - begin), max_entries_, truncation_);
+    done_cols_.resize(begin + static_cast<std::size_t>(kept));
+    done_vals_.resize(begin + static_cast<std::size_t>(kept));
     done_ptr_.push_back(static_cast<Offset>(done_cols_.size()));
-    clear();
   }
   /// The row of coarse point c.
   void identity_row(LocalIndex c) {
@@ -68,18 +75,23 @@ class RowBuilder {
     done_vals_.push_back(T{1});
     done_ptr_.push_back(static_cast<Offset>(done_cols_.size()));
   }
-  /// Leaves the current row. Marks of earlier rows stay below first_mark_, so that none needs to be
-  /// erased.
-  void clear() {
-    first_mark_ += static_cast<Offset>(cols_.size());
-    cols_.clear();
-    vals_.clear();
+  /// Appends the current row, as it is, to cols and vals instead, and begins another.
+  void move_row_to(Array<LocalIndex>& cols, Array<T>& vals) {
+    const std::size_t begin = cols.size();
+    cols.resize(begin + length_);
+    vals.resize(begin + length_);
+    for (std::size_t k = 0; k < length_; ++k) {
+      cols[begin + k] = cols_[k];
+      vals[begin + k] = std::exchange(weight(cols_[k]), T{});
+    }
+    length_ = 0;
+    ++row_;
   }
 
   kernels::Csr<T> take() {
     kernels::Csr<T> rows;
     rows.n_rows = static_cast<LocalIndex>(done_ptr_.size() - 1);
-    rows.n_cols = static_cast<LocalIndex>(marker_.size());
+    rows.n_cols = static_cast<LocalIndex>(row_of_.size());
     rows.row_ptr = std::move(done_ptr_);
     rows.cols = std::move(done_cols_);
     rows.vals = std::move(done_vals_);
@@ -87,15 +99,18 @@ class RowBuilder {
   }
 
  private:
+  static constexpr T one = 1;
+
   int max_entries_;
   double truncation_;
   Array<Offset> done_ptr_ = {0};
   Array<LocalIndex> done_cols_;
   Array<T> done_vals_;
-  std::vector<LocalIndex> cols_;  // the current row, before truncation
-  std::vector<T> vals_;
-  std::vector<Offset> marker_;  // see place()
-  Offset first_mark_ = 0;
+  LocalIndex row_ = 0;
+  std::size_t length_ = 0;          // of the current row
+  Array<LocalIndex> cols_;          // its columns, then room
+  std::vector<LocalIndex> row_of_;  // the last row that a point was named in
+  std::vector<T> weights_;          // of every point in the current row, 0 where it is not named
 };
 
 }  // namespace nodewise::amg::interpolate

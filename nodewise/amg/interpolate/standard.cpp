@@ -43,13 +43,13 @@ std::vector<Equation<T>> equations(const DistMatrix<T>& A) {
 template <class T>
 class StandardRow {
  public:
-  using Cursors = typename Neighbourhood<T>::Cursors;
+  using EntriesBack = typename Neighbourhood<T>::EntriesBack;
 
   StandardRow(const Neighbourhood<T>& near, const std::vector<Equation<T>>& equations,
-              Cursors& cursors, RowBuilder<T>& row, LocalIndex i)
+              EntriesBack& back, RowBuilder<T>& row, LocalIndex i)
       : near_(near),
         equations_(equations),
-        cursors_(cursors),
+        back_(back),
         row_(row),
         i_(i),
         diagonal_(near.diagonal(i)) {}
@@ -59,12 +59,12 @@ class StandardRow {
     near_.for_each_entry(i_, [&](LocalIndex k, LocalIndex c, T a, bool strong) {
       if (k == i_) return;
       const T pivot = equations_[static_cast<std::size_t>(k)].diagonal;
-      if (c < 0 && strong && pivot != T{}) return put_in(k, a / pivot);
+      if (c < 0 && strong && pivot != T{}) return put_in(k, a, pivot);
       others_ += a;
       if (c >= 0) add(c, a);
     });
     T sum{};
-    for (const T weight : row_.weights()) sum += weight;
+    for (const LocalIndex c : row_.points()) sum += row_.weight(c);
     // Entries that cancel out cannot be scaled to the sum of the row.
     const T scale = sum == T{} ? T{1} : others_ / sum;
     row_.scale(diagonal_ == T{} ? T{} : -scale / diagonal_);
@@ -72,23 +72,24 @@ class StandardRow {
 
  private:
   void add(LocalIndex c, T value) {
-    const Offset at = row_.place(c);
-    if (at >= 0) row_.at(at) += value;
+    if (row_.has(c)) row_.weight(c) += value;
   }
 
-  /// Takes `factor` times the equation of k off.
-  void put_in(LocalIndex k, T factor) {
-    const T back = near_.entry_back(k, i_, cursors_);
+  /// Takes off so much of the equation of k, whose diagonal is `pivot`, that a_ik goes.
+  void put_in(LocalIndex k, T a_ik, T pivot) {
+    const T factor = a_ik / pivot;
+    const T back = back_(k, i_, a_ik);
     diagonal_ -= factor * back;
     others_ -= factor * (equations_[static_cast<std::size_t>(k)].others - back);
     const CoarseLinks<T>& links = near_.links();
-    const std::size_t last = links.last(k);
-    for (std::size_t p = links.first(k); p < last; ++p) add(links.cols[p], -factor * links.vals[p]);
+    const auto cols = links.cols(links.of(k));
+    const T* const vals = links.vals(links.of(k));
+    for (std::size_t p = 0; p < cols.size(); ++p) add(cols[p], -factor * vals[p]);
   }
 
   const Neighbourhood<T>& near_;
   const std::vector<Equation<T>>& equations_;
-  Cursors& cursors_;
+  EntriesBack& back_;
   RowBuilder<T>& row_;
   LocalIndex i_;
   T diagonal_;
@@ -99,19 +100,20 @@ class StandardRow {
 
 template <class T>
 DistMatrix<T> standard(const DistMatrix<T>& A, const Strength& strength, const Splitting& splitting,
-                       const Layout& coarse_points, const Limits& limits) {
+                       const Layout& coarse_points, const Limits& limits, bool symmetric) {
   const std::vector<Equation<T>> all = equations(A);
   const auto formula = [&](const Neighbourhood<T>& near) {
-    return [&, cursors = near.cursors()](RowBuilder<T>& row, LocalIndex i) mutable {
-      StandardRow<T>(near, all, cursors, row, i).weigh();
+    return [&, back = typename Neighbourhood<T>::EntriesBack(near, symmetric)](
+               RowBuilder<T>& row, LocalIndex i) mutable {
+      StandardRow<T>(near, all, back, row, i).weigh();
     };
   };
   return by_rows(A, strength, splitting, coarse_points, limits, Signs::all, formula);
 }
 
 template DistMatrix<float> standard(const DistMatrix<float>&, const Strength&, const Splitting&,
-                                    const Layout&, const Limits&);
+                                    const Layout&, const Limits&, bool);
 template DistMatrix<double> standard(const DistMatrix<double>&, const Strength&, const Splitting&,
-                                     const Layout&, const Limits&);
+                                     const Layout&, const Limits&, bool);
 
 }  // namespace nodewise::amg::interpolate
