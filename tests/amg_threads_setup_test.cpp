@@ -126,6 +126,18 @@ TEST(ThreadedHierarchy, IsTheSameBitsWhateverTheInterpolation) {
   }
 }
 
+TEST(ThreadedHierarchy, IsTheSameBitsWithAggressiveLevels) {
+  if (!test::can_test_threads()) GTEST_SKIP() << "no threads on so many ranks, or none at all";
+  for (const auto& A : {problem(Problem::laplace27, 24), problem(Problem::rotated_fe, 100)}) {
+    for (const int paths : {1, 2}) {
+      Options options;
+      options.aggressive_levels = 2;
+      options.aggressive_paths = paths;
+      expect_same_setup(A, options);
+    }
+  }
+}
+
 TEST(ThreadedHierarchy, IsTheSameBitsByAggregation) {
   if (!test::can_test_threads()) GTEST_SKIP() << "no threads on so many ranks, or none at all";
   for (const bool filter : {false, true}) {
@@ -153,6 +165,16 @@ std::shared_ptr<const Matrix> flow(int n) {
   gallery.n = n;
   gallery.flow = io::Flow::rotating;
   return std::make_shared<const Matrix>(io::generate<double>(test::test_comm(), gallery));
+}
+
+/// Formulas that look for entries a_ki since they cannot take them to be a_ik.
+TEST(ThreadedHierarchy, IsTheSameBitsForANonsymmetricMatrix) {
+  if (!test::can_test_threads()) GTEST_SKIP() << "no threads on so many ranks, or none at all";
+  for (const Interpolation interpolation : {Interpolation::extended_i, Interpolation::standard}) {
+    Options options;
+    options.interpolation = interpolation;
+    expect_same_setup(flow(90), options);
+  }
 }
 
 /// Restrictions, filtered products, those for new values, and sweeps over fine and coarse points.

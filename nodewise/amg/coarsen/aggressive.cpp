@@ -6,6 +6,7 @@
 #include "nodewise/amg/coarsen/coarse_numbers.hpp"
 #include "nodewise/amg/coarsen/independent_set.hpp"
 #include "nodewise/amg/virtual_ranks.hpp"
+#include "nodewise/kernels/row_parts.hpp"
 #include "nodewise/matrix/ghost_numbering.hpp"
 #include "nodewise/matrix/operations.hpp"
 #include "nodewise/mpi/agree.hpp"
@@ -33,17 +34,15 @@ class Ones {
   void end_row() { row_ptr_.push_back(static_cast<Offset>(size_)); }
 
   template <class T>
-  RowBlock<T> take(LocalIndex n_owned_cols, std::span<const GlobalIndex> ghosts) {
-    RowBlock<T> block;
-    block.n_owned_cols = n_owned_cols;
-    block.rows.n_rows = static_cast<LocalIndex>(row_ptr_.size() - 1);
-    block.rows.n_cols = n_owned_cols + static_cast<LocalIndex>(ghosts.size());
-    block.ghosts.assign(ghosts.begin(), ghosts.end());
+  kernels::Csr<T> take(LocalIndex n_cols) {
+    kernels::Csr<T> rows;
+    rows.n_rows = static_cast<LocalIndex>(row_ptr_.size() - 1);
+    rows.n_cols = n_cols;
     cols_.resize(size_);
-    block.rows.row_ptr = std::move(row_ptr_);
-    block.rows.cols = std::move(cols_);
-    block.rows.vals.assign(size_, T{1});
-    return block;
+    rows.row_ptr = std::move(row_ptr_);
+    rows.cols = std::move(cols_);
+    rows.vals.assign(size_, T{1});
+    return rows;
   }
 
  private:
@@ -71,21 +70,35 @@ Offset length_of(const DistMatrix<T>& A, LocalIndex i) {
   return A.on().end(i) - A.on().begin(i) + A.off().end(i) - A.off().begin(i);
 }
 
+/// The rows that append(rows, i) makes of the points i, ranges of which go to the threads.
+template <class T, class Append>
+RowBlock<T> ones(const DistMatrix<T>& A, LocalIndex n_owned_cols,
+                 std::span<const GlobalIndex> ghosts, const Append& append) {
+  const LocalIndex n_cols = n_owned_cols + static_cast<LocalIndex>(ghosts.size());
+  RowBlock<T> block;
+  block.n_owned_cols = n_owned_cols;
+  block.ghosts.assign(ghosts.begin(), ghosts.end());
+  block.rows = kernels::rows_in_parts<T>(A.on().row_ptr, [&](LocalIndex begin, LocalIndex end) {
+    Ones rows;
+    for (LocalIndex i = begin; i < end; ++i) append(rows, i);
+    return rows.take<T>(n_cols);
+  });
+  return block;
+}
+
 /// A row for each coarse point: itself and what it depends on.
 template <class T>
 RowBlock<T> first_steps(const DistMatrix<T>& A, const Strength& strength,
                         const Splitting& splitting) {
-  Ones rows;
-  for (LocalIndex i = 0; i < A.n_local(); ++i) {
-    if (splitting[static_cast<std::size_t>(i)] != coarse) continue;
+  return ones(A, A.n_local(), A.ghosts(), [&](Ones& rows, LocalIndex i) {
+    if (splitting[static_cast<std::size_t>(i)] != coarse) return;
     rows.begin_row(1 + length_of(A, i));
     rows.append(i, true);
     for_each_entry(
         A, strength, i, [&](LocalIndex j, bool strong) { rows.append(j, strong); },
         [&](LocalIndex g, bool strong) { rows.append(A.n_local() + g, strong); });
     rows.end_row();
-  }
-  return rows.take<T>(A.n_local(), A.ghosts());
+  });
 }
 
 /// A row for each point: the coarse points it depends on.
@@ -93,22 +106,20 @@ template <class T>
 RowBlock<T> last_steps(const DistMatrix<T>& A, const Strength& strength,
                        const CoarseNumbers& numbers, const comm::Layout& coarse_points) {
   matrix::GhostNumbering columns(coarse_points);
-  Ones rows;
-  for (LocalIndex i = 0; i < A.n_local(); ++i) {
+  std::vector<LocalIndex> of_ghost;
+  of_ghost.reserve(numbers.ghosts.size());
+  for (const GlobalIndex c : numbers.ghosts) of_ghost.push_back(c < 0 ? -1 : columns.number(c));
+  return ones(A, coarse_points.n_local(), columns.ghosts(), [&](Ones& rows, LocalIndex i) {
     rows.begin_row(length_of(A, i));
+    const auto append = [&](LocalIndex c, bool strong) { rows.append(c, strong & (c >= 0)); };
     for_each_entry(
         A, strength, i,
         [&](LocalIndex j, bool strong) {
-          const LocalIndex c = numbers.local[static_cast<std::size_t>(j)];
-          rows.append(c, strong & (c >= 0));
+          append(numbers.local[static_cast<std::size_t>(j)], strong);
         },
-        [&](LocalIndex g, bool strong) {
-          const GlobalIndex c = numbers.ghosts[static_cast<std::size_t>(g)];
-          if (strong && c >= 0) rows.append(columns.number(c), true);
-        });
+        [&](LocalIndex g, bool strong) { append(of_ghost[static_cast<std::size_t>(g)], strong); });
     rows.end_row();
-  }
-  return rows.take<T>(coarse_points.n_local(), columns.ghosts());
+  });
 }
 
 /// The entries, but those of the diagonal, that are at least n_paths.

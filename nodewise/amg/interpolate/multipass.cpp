@@ -1,10 +1,14 @@
 #include <algorithm>
 #include <limits>
+#include <memory>
 #include <optional>
+#include <utility>
+#include <vector>
 
 #include "nodewise/amg/interpolate/by_rows.hpp"
 #include "nodewise/amg/interpolate/direct_weights.hpp"
 #include "nodewise/base/array.hpp"
+#include "nodewise/base/parallel_lists.hpp"
 #include "nodewise/kernels/row_blocks.hpp"
 #include "nodewise/matrix/row_runs.hpp"
 
@@ -18,21 +22,51 @@ using matrix::RowEntry;
 
 namespace {
 
-/// The rows of points that are done, one behind the other in the order they were done in.
+/// Rows of points, in the order they were made in.
 template <class T>
-struct DoneRows {
-  struct Range {
-    Offset begin = 0;
-    Offset end = 0;
-  };
-  Array<Range> ranges;  // of this rank's points, then of ghosts
+struct MadeRows {
+  Array<LocalIndex> points;
+  Array<Offset> ends;  // of each point's row, which begins where the last one ends
   Array<LocalIndex> cols;
   Array<T> vals;
 
-  /// Makes what was appended since `begin` the row of a point.
-  void put(std::size_t point, std::size_t begin) {
-    ranges[point] = {static_cast<Offset>(begin), static_cast<Offset>(cols.size())};
+  /// Makes what was appended since the last one the row of a point.
+  void end_row(std::size_t point) {
+    points.push_back(static_cast<LocalIndex>(point));
+    ends.push_back(static_cast<Offset>(cols.size()));
   }
+};
+
+/// The rows of points that are done: this rank's, then ghosts.
+template <class T>
+class DoneRows {
+ public:
+  explicit DoneRows(std::size_t n_points) : rows_(n_points) {}
+
+  std::span<const LocalIndex> cols(LocalIndex point) const {
+    const Row& row = rows_[static_cast<std::size_t>(point)];
+    return {row.cols, static_cast<std::size_t>(row.length)};
+  }
+  const T* vals(LocalIndex point) const { return rows_[static_cast<std::size_t>(point)].vals; }
+
+  void take(MadeRows<T> made) {
+    const MadeRows<T>& kept = *made_.emplace_back(std::make_unique<MadeRows<T>>(std::move(made)));
+    Offset begin = 0;
+    for (std::size_t k = 0; k < kept.points.size(); ++k) {
+      rows_[static_cast<std::size_t>(kept.points[k])] = {
+          kept.cols.data() + begin, kept.vals.data() + begin, kept.ends[k] - begin};
+      begin = kept.ends[k];
+    }
+  }
+
+ private:
+  struct Row {
+    const LocalIndex* cols = nullptr;
+    const T* vals = nullptr;
+    Offset length = 0;
+  };
+  std::vector<Row> rows_;
+  std::vector<std::unique_ptr<const MadeRows<T>>> made_;
 };
 
 template <class T>
@@ -65,17 +99,19 @@ class Multipass {
     const auto n = static_cast<std::size_t>(A_.n_local());
     const std::size_t all = n + static_cast<std::size_t>(A_.n_ghosts());
     done_in_.assign(all, not_done);
-    rows_.ranges.resize(all);
+    rows_.emplace(all);
+    MadeRows<T> made;
     for (LocalIndex i = 0; i < A_.n_local(); ++i) {
       if (!near_.is_coarse(i)) {
         open_.push_back(i);
         continue;
       }
       pass_of(i) = 0;
-      rows_.cols.push_back(near_.coarse_number(i));
-      rows_.vals.push_back(T{1});
-      rows_.put(static_cast<std::size_t>(i), rows_.cols.size() - 1);
+      made.cols.push_back(near_.coarse_number(i));
+      made.vals.push_back(T{1});
+      made.end_row(static_cast<std::size_t>(i));
     }
+    rows_->take(std::move(made));
   }
 
   void share_pass() {
@@ -88,15 +124,16 @@ class Multipass {
   void bring_rows() {
     const auto received = A_.exchange().forward_records([&] { return outgoing_rows(); });
     mpi::collectively(A_.comm(), [&] {
+      MadeRows<T> made;
       for (std::size_t g = 0; g < received.size(); ++g) {
         if (received.length(g) == 0) continue;
-        const std::size_t first = rows_.cols.size();
         for (const RowEntry<T>& weight : received[g]) {
-          rows_.cols.push_back(columns_->number(weight.col));
-          rows_.vals.push_back(weight.value);
+          made.cols.push_back(columns_->number(weight.col));
+          made.vals.push_back(weight.value);
         }
-        rows_.put(static_cast<std::size_t>(A_.n_local()) + g, first);
+        made.end_row(static_cast<std::size_t>(A_.n_local()) + g);
       }
+      rows_->take(std::move(made));
     });
   }
 
@@ -104,14 +141,13 @@ class Multipass {
     Records<RowEntry<T>> records;
     records.offsets.assign(static_cast<std::size_t>(A_.n_local()) + 1, 0);
     for (const LocalIndex i : A_.exchange().plan().exported_entries()) {
-      const auto u = static_cast<std::size_t>(i);
       if (pass_of(i) == pass_) {
-        const auto range = rows_.ranges[u];
-        for (auto p = static_cast<std::size_t>(range.begin);
-             p < static_cast<std::size_t>(range.end); ++p) {
-          records.data.push_back({columns_->global(rows_.cols[p]), rows_.vals[p]});
+        const auto cols = rows_->cols(i);
+        const T* const vals = rows_->vals(i);
+        for (std::size_t p = 0; p < cols.size(); ++p) {
+          records.data.push_back({columns_->global(cols[p]), vals[p]});
         }
-        records.offsets[u + 1] = range.end - range.begin;
+        records.offsets[static_cast<std::size_t>(i) + 1] = static_cast<Offset>(cols.size());
       }
     }
     for (std::size_t i = 1; i < records.offsets.size(); ++i) {
@@ -129,49 +165,70 @@ class Multipass {
   }
 
   std::int64_t make_rows() {
-    RowBuilder<T> row(0, columns_->size(), 0, 0.0);
-    DirectWeights<T> weights(near_, ToIsolated::dropped);
-    const auto is_done = [this](LocalIndex k) { return pass_of(k) < pass_; };
-    std::int64_t n_new = 0;
-    for_each_open([&](LocalIndex i) {
-      if (!weights.choose(i, is_done)) return;
-      weights.for_each([&](LocalIndex k, T weight) { add_row(row, k, weight); });
-      const std::size_t first = rows_.cols.size();
-      row.move_row_to(rows_.cols, rows_.vals);
-      rows_.put(static_cast<std::size_t>(i), first);
-      pass_of(i) = pass_;
-      ++n_new;
+    const std::size_t row_length = entries_a_row();
+    const int parts = parallel::parts_of(open_.size() * row_length);
+    std::vector<MadeRows<T>> made(static_cast<std::size_t>(parts));
+    parallel::run(parts, [&](int part) {
+      const std::size_t begin = parallel::equal_part(open_.size(), parts, part);
+      const std::size_t end = parallel::equal_part(open_.size(), parts, part + 1);
+      made[static_cast<std::size_t>(part)] =
+          rows_of_points(std::span(open_).subspan(begin, end - begin));
     });
-    std::erase_if(open_, [&](LocalIndex i) { return pass_of(i) != not_done; });
+    std::int64_t n_new = 0;
+    for (MadeRows<T>& of_part : made) {
+      for (const LocalIndex i : of_part.points) pass_of(i) = pass_;
+      n_new += static_cast<std::int64_t>(of_part.points.size());
+      rows_->take(std::move(of_part));
+    }
+    parallel::erase_if(open_, 1, [&](LocalIndex i) { return pass_of(i) != not_done; });
     return n_new;
   }
 
-  /// Calls f(i) for the points that were not done before this pass.
+  std::size_t entries_a_row() const {
+    return static_cast<std::size_t>(A_.nnz_local() / std::max(A_.n_local(), 1)) + 1;
+  }
+
+  /// The rows of those points, ascending, that depend on points which are done.
+  MadeRows<T> rows_of_points(std::span<const LocalIndex> points) const {
+    MadeRows<T> made;
+    RowBuilder<T> row(0, columns_->size(), 0, 0.0);
+    DirectWeights<T> weights(near_, ToIsolated::dropped);
+    const auto is_done = [this](LocalIndex k) {
+      return done_in_[static_cast<std::size_t>(k)] < pass_;
+    };
+    for_each_open(points, [&](LocalIndex i) {
+      if (!weights.choose(i, is_done)) return;
+      weights.for_each(
+          [&](LocalIndex k, T weight) { row.add(weight, rows_->cols(k), rows_->vals(k)); });
+      row.move_row_to(made.cols, made.vals);
+      made.end_row(static_cast<std::size_t>(i));
+    });
+    return made;
+  }
+
+  /// Calls f(i) for some of the points that were not done before this pass, which ascend.
   template <class F>
-  void for_each_open(F&& f) const {
-    const auto n = static_cast<std::size_t>(A_.n_local());
-    if (open_.size() < n / 2) {
-      for (const LocalIndex i : open_) f(i);
+  void for_each_open(std::span<const LocalIndex> points, F&& f) const {
+    if (points.empty()) return;
+    const LocalIndex first = points.front();
+    const LocalIndex last = points.back() + 1;
+    if (points.size() < static_cast<std::size_t>(last - first) / 2) {
+      for (const LocalIndex i : points) f(i);
       return;
     }
     // Nearly all of the matrix is read.
-    kernels::RowBlocks<T>(A_.on(), 0, A_.n_local())
-        .upwards(0, A_.n_local(), [&](LocalIndex begin, LocalIndex end) {
+    kernels::RowBlocks<T>(A_.on(), first, last)
+        .upwards(first, last, [&](LocalIndex begin, LocalIndex end) {
           for (LocalIndex i = begin; i < end; ++i) {
             if (done_in_[static_cast<std::size_t>(i)] == not_done) f(i);
           }
         });
   }
 
-  /// Adds `weight` times the row of a point.
-  void add_row(RowBuilder<T>& row, LocalIndex point, T weight) const {
-    const auto range = rows_.ranges[static_cast<std::size_t>(point)];
-    const auto n = static_cast<std::size_t>(range.end - range.begin);
-    row.add(weight, {rows_.cols.data() + range.begin, n}, rows_.vals.data() + range.begin);
-  }
-
   matrix::SplitRows<T> finished(const Limits& limits) {
-    const auto copy = [this](RowBuilder<T>& row, LocalIndex i) { add_row(row, i, T{1}); };
+    const auto copy = [this](RowBuilder<T>& row, LocalIndex i) {
+      row.add(T{1}, rows_->cols(i), rows_->vals(i));
+    };
     return rows_of(near_, *columns_, limits, [&] { return copy; });
   }
 
@@ -179,8 +236,8 @@ class Multipass {
   Neighbourhood<T> near_;
   std::optional<matrix::GhostNumbering> columns_;  // those of near_ and more
   Array<std::int32_t> done_in_;                    // the pass, of all points
-  DoneRows<T> rows_;
-  Array<LocalIndex> open_;  // the points that are not done
+  std::optional<DoneRows<T>> rows_;
+  std::vector<LocalIndex> open_;  // the points that are not done, ascending
   std::int32_t pass_ = 0;
 };
 
