@@ -65,10 +65,10 @@ class CoarseLinks {
       void add(LocalIndex col, T value, bool is_link, bool is_strong) {
         strong_cols[n_strong] = col;
         strong_vals[n_strong] = value;
-        n_strong += is_link & is_strong ? 1 : 0;
+        n_strong += static_cast<std::size_t>(is_link & is_strong);
         weak_cols[n_weak] = col;
         weak_vals[n_weak] = value;
-        n_weak += is_link & !is_strong ? 1 : 0;
+        n_weak += static_cast<std::size_t>(is_link & !is_strong);
       }
     };
 
