@@ -55,22 +55,32 @@ namespace {
 /// A level that keeps more of its rows than this is not worth having.
 constexpr double max_coarsening_ratio = 0.95;
 
+/// Products for a radius that nothing but the weight of the prolongator's smoothing depends on: a
+/// tenth of it makes no difference to the iterations.
+constexpr int steps_for_smoothing = 6;
+
 template <class T>
-double radius_of(const DistMatrix<T>& A, const Knowledge<T>& knowledge, const Options& options) {
+double radius_of(const DistMatrix<T>& A, const Knowledge<T>& knowledge, const Options& options,
+                 int steps) {
   const mpi::Scope scope(A.comm(), "spectral_radius");
   SpectrumOptions spectrum;
+  spectrum.steps = steps;
   spectrum.symmetric = knowledge.symmetric.value_or(true);
   spectrum.seed = options.seed;
   return spectral_radius(A, spectrum);
 }
 
-/// Whether anything depends on the spectral radius of a level's matrix, which is not the one that
-/// the prolongator is smoothed by where that is filtered.
+/// The spectral radius of a level's matrix as well as it is needed, which is not the one that the
+/// prolongator is smoothed by where that is filtered; 0 where nothing depends on it.
 template <class T>
-bool needs_radius(const Knowledge<T>& knowledge, const Options& options) {
+double radius_of_level(const DistMatrix<T>& A, const Knowledge<T>& knowledge,
+                       const Options& options) {
   const bool improves = knowledge.unknowns == 0 && options.candidate_sweeps > 0;
   const bool smooths = options.prolongation_sweeps > 0 && !options.filter_prolongation;
-  return improves || smooths || relax::needs_spectral_radius(options.smoother);
+  if (improves || relax::needs_spectral_radius(options.smoother)) {
+    return radius_of(A, knowledge, options, SpectrumOptions{}.steps);
+  }
+  return smooths ? radius_of(A, knowledge, options, steps_for_smoothing) : 0.0;
 }
 
 /// What the prolongator is to represent. Coarse levels have it from the level above.
@@ -101,7 +111,8 @@ DistMatrix<T> prolongator(const DistMatrix<T>& A, const PointGraph<T>& graph, in
   if (!options.filter_prolongation) return smoothed(A, tentative, radius, options);
   const DistMatrix<T> filtered =
       aggregate::without_weak_entries(A, graph.matrix(A), graph.strength, unknowns);
-  return smoothed(filtered, tentative, radius_of(filtered, knowledge, options), options);
+  const double radius_of_filtered = radius_of(filtered, knowledge, options, steps_for_smoothing);
+  return smoothed(filtered, tentative, radius_of_filtered, options);
 }
 
 /// The rows of the roots, each as often as a coarse point has rows.
@@ -141,7 +152,7 @@ Transfer<T> aggregation_transfer(const DistMatrix<T>& A, const Knowledge<T>& kno
   for (GlobalIndex& start : starts) start /= unknowns;
   const auto aggregates = aggregate_points(graph.matrix(A), graph.strength, starts, options);
   const mpi::Scope scope(A.comm(), "interpolation");
-  const double radius = needs_radius(knowledge, options) ? radius_of(A, knowledge, options) : 0.0;
+  const double radius = radius_of_level(A, knowledge, options);
   const NearNullSpace<T> B = candidates(A, knowledge, radius, options);
   const auto n_coarse = static_cast<double>(aggregates.layout.n_global()) * B.n_vectors;
   const auto n = static_cast<double>(A.rows().n_global());
