@@ -54,9 +54,8 @@ class RowBuilder {
   T& weight(LocalIndex c) { return weights_[static_cast<std::size_t>(c)]; }
 
   std::span<const LocalIndex> points() const { return {cols_.data(), length_}; }
-  void scale(T factor) {
-    for (const LocalIndex c : points()) weight(c) *= factor;
-  }
+  /// Multiplies the weights of the current row by `factor` when it ends.
+  void scale(T factor) { scale_ = factor; }
 
   /// Truncates the current row, and begins the next.
   void end_row() {
@@ -75,15 +74,16 @@ class RowBuilder {
     done_vals_.push_back(T{1});
     done_ptr_.push_back(static_cast<Offset>(done_cols_.size()));
   }
-  /// Appends the current row, as it is, to cols and vals instead, and begins another.
+  /// Appends the current row, not truncated, to cols and vals instead, and begins another.
   void move_row_to(Array<LocalIndex>& cols, Array<T>& vals) {
     const std::size_t begin = cols.size();
     cols.resize(begin + length_);
     vals.resize(begin + length_);
     for (std::size_t k = 0; k < length_; ++k) {
       cols[begin + k] = cols_[k];
-      vals[begin + k] = std::exchange(weight(cols_[k]), T{});
+      vals[begin + k] = scale_ * std::exchange(weight(cols_[k]), T{});
     }
+    scale_ = 1;
     length_ = 0;
     ++row_;
   }
@@ -107,7 +107,8 @@ class RowBuilder {
   Array<LocalIndex> done_cols_;
   Array<T> done_vals_;
   LocalIndex row_ = 0;
-  std::size_t length_ = 0;          // of the current row
+  std::size_t length_ = 0;  // of the current row
+  T scale_ = 1;
   Array<LocalIndex> cols_;          // its columns, then room
   std::vector<LocalIndex> row_of_;  // the last row that a point was named in
   std::vector<T> weights_;          // of every point in the current row, 0 where it is not named
