@@ -2,6 +2,7 @@
 #include <atomic>
 #include <numeric>
 #include <stdexcept>
+#include <thread>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -16,6 +17,14 @@ namespace nodewise {
 namespace {
 
 using test::Threads;
+
+TEST(Parallel, StartsNoThreadsThatTheRankWasNotGiven) {
+  ASSERT_EQ(parallel::threads(), 1);
+  std::vector<std::thread::id> ran_on(7);
+  parallel::run(
+      7, [&](int part) { ran_on[static_cast<std::size_t>(part)] = std::this_thread::get_id(); });
+  for (const std::thread::id id : ran_on) EXPECT_EQ(id, std::this_thread::get_id());
+}
 
 TEST(Parallel, EqualPartsCoverARange) {
   for (const std::size_t n : {0, 1, 2, 7, 100}) {

@@ -52,7 +52,9 @@ int parts_of(std::size_t work) noexcept {
 void detail::run(int parts, void* context, void (*call)(void*, int)) {
   std::array<std::exception_ptr, max_threads> thrown;
 #ifdef _OPENMP
-#pragma omp parallel for num_threads(parts) schedule(static, 1)
+  // Never more threads than the rank was given, whoever asks: they would wait busily ever after.
+  const int team = std::min(parts, n_threads);
+#pragma omp parallel for num_threads(team) schedule(static, 1)
 #endif
   for (int part = 0; part < parts; ++part) {
     try {

@@ -61,6 +61,17 @@ CoarseLinks<T> CoarseLinks<T>::joined(std::vector<CoarseLinks> parts) {
 }
 
 template <class T>
+void CoarseLinks<T>::append(const CoarseLinks& more) {
+  const auto shift = static_cast<Offset>(cols_.size());
+  for (Point point : more.points_) {
+    point.first += shift;
+    points_.push_back(point);
+  }
+  cols_.insert(cols_.end(), more.cols_.begin(), more.cols_.end());
+  vals_.insert(vals_.end(), more.vals_.begin(), more.vals_.end());
+}
+
+template <class T>
 void Neighbourhood<T>::share_coarse_points() {
   auto coarse = coarsen::coarse_numbers(A_, splitting_, strength_, coarse_layout_);
   numbers_ = std::move(coarse.local);
@@ -130,8 +141,8 @@ void Neighbourhood<T>::gather(const comm::Records<Link>& received) {
   parallel::run(parts, [&](int part) {
     of_part[static_cast<std::size_t>(part)] = local_links(row(part), row(part + 1));
   });
-  if (received.size() > 0) of_part.push_back(ghost_links(received));
   links_ = CoarseLinks<T>::joined(std::move(of_part));
+  links_.append(ghost_links(received));
 }
 
 /// Those of the points from `begin` to `end`.

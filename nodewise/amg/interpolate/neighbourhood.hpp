@@ -87,8 +87,10 @@ class CoarseLinks {
     std::vector<T> weak_vals_;
   };
 
-  /// Local. The points of all parts, one behind the other.
+  /// Local. The points of all parts, of which each thread made one, one behind the other.
   static CoarseLinks joined(std::vector<CoarseLinks> parts);
+  /// Local. Puts more points behind these.
+  void append(const CoarseLinks& more);
 
  private:
   Array<Point> points_;
