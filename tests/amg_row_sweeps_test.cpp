@@ -102,11 +102,12 @@ TYPED_TEST(RowSweepsTest, FirstSweepsAndTheirResiduals) {
     for (const LocalIndex cut : {LocalIndex{0}, n / 3, n}) {  // in one run, and in two
       // What was there before is not read, not even where it is no number.
       std::vector<T> x(b.size(), std::numeric_limits<T>::quiet_NaN()), r(b.size());
-      sweeps.first(0, cut, b.data(), x.data());
-      sweeps.first(cut, n, b.data(), x.data());
+      const auto ahead = sweeps.ahead(0, n);
+      sweeps.first(0, cut, ahead, b.data(), x.data());
+      sweeps.first(cut, n, ahead, b.data(), x.data());
       this->expect_near(x, expected);
-      sweeps.upper_residual(0, cut, x.data(), r.data());
-      sweeps.upper_residual(cut, n, x.data(), r.data());
+      sweeps.upper_residual(0, cut, ahead, x.data(), r.data());
+      sweeps.upper_residual(cut, n, sweeps.ahead(cut, n), x.data(), r.data());
       this->expect_near(r, residual);
     }
   }

@@ -1,6 +1,7 @@
 #include "nodewise/amg/relax/block_gauss_seidel.hpp"
 
 #include <algorithm>
+#include <array>
 
 #include "nodewise/amg/relax/block_inverse.hpp"
 #include "nodewise/amg/relax/block_l1.hpp"
@@ -126,7 +127,7 @@ std::array<T, B> BlockGaussSeidel<T>::solve_point(LocalIndex i, Direction direct
 /// of b.
 template <class T>
 template <int B>
-void BlockGaussSeidel<T>::sweep_from_zero(int part, const T* b, T* x, T* r) const {
+void BlockGaussSeidel<T>::sweep_from_zero(const Range& range, const T* b, T* x, T* r) const {
   const Bsr<T>& on = A_.blocks()->on();
   const auto relax = [&](LocalIndex i, Offset begin, Offset, auto) {
     const auto at = static_cast<std::size_t>(i) * B;
@@ -140,48 +141,85 @@ void BlockGaussSeidel<T>::sweep_from_zero(int part, const T* b, T* x, T* r) cons
     const auto residual = less_product<B>(left.data(), on, place, behind, x);
     std::copy(residual.begin(), residual.end(), r + at);
   };
-  this->for_each_row(part, Direction::forward, relax);
+  this->for_each_row(range, Direction::forward, relax);
 }
 
-/// r -= the blocks that sweep_from_zero() has left out, times x.
+/// r -= the blocks above the diagonal in the rows from first to last, times x.
 template <class T>
 template <int B>
-void BlockGaussSeidel<T>::subtract_rest(int part, const T* x, T* r) const {
+void BlockGaussSeidel<T>::subtract_above(LocalIndex first, LocalIndex last, const T* x,
+                                         T* r) const {
   const Bsr<T>& on = A_.blocks()->on();
-  const auto subtract = [&](LocalIndex i, Offset begin, Offset, auto is_mixed) {
+  for (LocalIndex i = first; i < last; ++i) {
     const auto at = static_cast<std::size_t>(i) * B;
     const Offset place = diagonal_[static_cast<std::size_t>(i)];
     const Offset behind = has_diagonal(on, i, place) ? place + 1 : place;
     const Offset fetch = diagonal_[static_cast<std::size_t>(later(i, Direction::forward))] + 1;
-    auto left = less_stream<B>(r + at, on, behind, on.end(i), fetch, x);
-    if (is_mixed) left = less_product<B>(left.data(), on, on.begin(i), begin, x);
+    const auto left = less_stream<B>(r + at, on, behind, on.end(i), fetch, x);
     std::copy(left.begin(), left.end(), r + at);
+  }
+}
+
+/// Returns the rows whose r has still to lose the blocks above the diagonal.
+template <class T>
+template <int B>
+auto BlockGaussSeidel<T>::sweep_from_zero_with_residual(int part, const T* b, T* x, T* r) const
+    -> Range {
+  const auto sweep = [&](const Range& range) { sweep_from_zero<B>(range, b, x, r); };
+  const auto above = [&](LocalIndex first, LocalIndex last) {
+    subtract_above<B>(first, last, x, r);
   };
-  this->for_each_row(part, Direction::forward, subtract);
+  const auto follow = [&](const Range& range) {
+    this->for_each_run(range, Direction::forward, above, [](LocalIndex, Offset, Offset) {});
+  };
+  return this->sweep_and_follow(part, sweep, follow);
+}
+
+/// r -= the blocks of this rank that have been left out so far, times x.
+template <class T>
+template <int B>
+void BlockGaussSeidel<T>::rest_of_residual(const Range& left, const T* x, T* r) const {
+  const Bsr<T>& on = A_.blocks()->on();
+  const auto above = [&](LocalIndex first, LocalIndex last) {
+    subtract_above<B>(first, last, x, r);
+  };
+  const auto mixed = [&](LocalIndex i, Offset begin, Offset) {
+    above(i, i + 1);
+    T* const of_row = r + static_cast<std::size_t>(i) * B;
+    const auto rest = less_product<B>(of_row, on, on.begin(i), begin, x);
+    std::copy(rest.begin(), rest.end(), of_row);
+  };
+  this->follow_rest(left, above, mixed);
 }
 
 template <class T>
 void BlockGaussSeidel<T>::first_sweep(std::span<const T> b, std::span<T> x) const {
   kernels::with_block_size(A_.blocks()->block(), [&](auto block) {
     constexpr int B = decltype(block)::value;
-    parallel::run(n_parts(),
-                  [&](int part) { sweep_from_zero<B>(part, b.data(), x.data(), nullptr); });
+    parallel::run(n_parts(), [&](int part) {
+      sweep_from_zero<B>(this->all_of(part), b.data(), x.data(), nullptr);
+    });
   });
 }
 
 /// After a sweep from zero b - (D + L) x is at hand, row by row, so that only the upper half of the
-/// matrix is left to be read.
+/// matrix is left to be read: for most rows while it is in a cache.
 template <class T>
 void BlockGaussSeidel<T>::first_sweep_with_residual(std::span<const T> b, std::span<T> x,
                                                     std::span<T> r) const {
   const matrix::BlockMatrix<T>& A = *A_.blocks();
   kernels::with_block_size(A.block(), [&](auto block) {
     constexpr int B = decltype(block)::value;
-    parallel::run(n_parts(),
-                  [&](int part) { sweep_from_zero<B>(part, b.data(), x.data(), r.data()); });
+    std::array<Range, parallel::max_threads> left;
+    parallel::run(n_parts(), [&](int part) {
+      left[static_cast<std::size_t>(part)] =
+          sweep_from_zero_with_residual<B>(part, b.data(), x.data(), r.data());
+    });
     const mpi::Scope scope(A_.comm(), "residual");
     matrix::add_ghost_blocks_product(T{-1}, A, std::span<const T>(x), r, 1, [&] {
-      parallel::run(n_parts(), [&](int part) { subtract_rest<B>(part, x.data(), r.data()); });
+      parallel::run(n_parts(), [&](int part) {
+        rest_of_residual<B>(left[static_cast<std::size_t>(part)], x.data(), r.data());
+      });
     });
   });
 }
@@ -222,7 +260,7 @@ void BlockGaussSeidel<T>::sweep_points(int part, Direction direction,
     const auto step = solve_point<B>(i, direction, r.data());
     for (std::size_t k = 0; k < B; ++k) x[at + k] += step[k];
   };
-  this->for_each_row(part, direction, relax);
+  this->for_each_row(this->all_of(part), direction, relax);
 }
 
 template <class T>
@@ -251,7 +289,7 @@ void BlockGaussSeidel<T>::sweep_points_together(int part, Direction direction,
       }
     }
   };
-  this->for_each_row(part, direction, relax);
+  this->for_each_row(this->all_of(part), direction, relax);
 }
 
 template class BlockGaussSeidel<float>;

@@ -38,14 +38,19 @@ class BlockGaussSeidel final : public HybridSweeps<T> {
 
  private:
   using typename HybridSweeps<T>::Vectors;
+  using typename HybridSweeps<T>::Range;
   using HybridSweeps<T>::n_parts;
 
   template <int B>
   std::array<T, B> solve_point(LocalIndex i, Direction direction, const T* r) const;
   template <int B>
-  void sweep_from_zero(int part, const T* b, T* x, T* r) const;
+  void sweep_from_zero(const Range& range, const T* b, T* x, T* r) const;
   template <int B>
-  void subtract_rest(int part, const T* x, T* r) const;
+  void subtract_above(LocalIndex first, LocalIndex last, const T* x, T* r) const;
+  template <int B>
+  Range sweep_from_zero_with_residual(int part, const T* b, T* x, T* r) const;
+  template <int B>
+  void rest_of_residual(const Range& left, const T* x, T* r) const;
   void sweep_part(int part, Direction direction, const Vectors& vectors) const override;
   template <int B>
   void sweep_points(int part, Direction direction, const Vectors& vectors) const;

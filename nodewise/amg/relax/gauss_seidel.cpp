@@ -1,6 +1,7 @@
 #include "nodewise/amg/relax/gauss_seidel.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <utility>
 
@@ -67,7 +68,7 @@ auto GaussSeidel<T>::prepare_part(int part, T weight, bool l1) -> PreparedRows {
     inverse_[u] = weight / (a + term);
     prepared.is_shifted = prepared.is_shifted || term != T{};
   };
-  this->for_each_row(part, Direction::forward, prepare);
+  this->for_each_row(this->all_of(part), Direction::forward, prepare);
   return prepared;
 }
 
@@ -106,30 +107,43 @@ std::size_t GaussSeidel<T>::memory_bytes() const {
 
 template <class T>
 void GaussSeidel<T>::first_sweep(std::span<const T> b, std::span<T> x) const {
-  parallel::run(n_parts(), [&](int part) { first_sweep_of(part, b.data(), x.data()); });
+  parallel::run(n_parts(), [&](int part) {
+    const auto ahead = rows_->ahead(first_row(part), end_row(part));
+    first_sweep_of(this->all_of(part), ahead, b.data(), x.data());
+  });
 }
 
 /// From x = 0 nothing arrives from other ranks or threads, nothing from above the diagonal.
 template <class T>
-void GaussSeidel<T>::first_sweep_of(int part, const T* b, T* x) const {
-  const auto inner = [&](LocalIndex first, LocalIndex last) { rows_->first(first, last, b, x); };
+void GaussSeidel<T>::first_sweep_of(const Range& range, const kernels::RowBlocks<T>& ahead,
+                                    const T* b, T* x) const {
+  const auto inner = [&](LocalIndex first, LocalIndex last) {
+    rows_->first(first, last, ahead, b, x);
+  };
   const auto mixed = [&](LocalIndex i, Offset begin, Offset) {
     const auto u = static_cast<std::size_t>(i);
     x[i] = (b[i] - product(begin, A_.on().begin(i) + lower_[u], x)) * inverse_[u];
   };
-  this->for_each_run(part, Direction::forward, inner, mixed);
+  this->for_each_run(range, Direction::forward, inner, mixed);
 }
 
 /// After first_sweep (D' + L) x = b, so that b - A x = (D' - D) x - U x - (other threads and
-/// ranks): half of the matrix need not be read. Not so in the rows that were left alone.
+/// ranks): half of the matrix need not be read. Not so in the rows that were left alone. For most
+/// rows that follows the sweep while their entries are in a cache.
 template <class T>
 void GaussSeidel<T>::first_sweep_with_residual(std::span<const T> b, std::span<T> x,
                                                std::span<T> r) const {
-  first_sweep(b, x);
+  std::array<Range, parallel::max_threads> left;
+  parallel::run(n_parts(), [&](int part) {
+    left[static_cast<std::size_t>(part)] =
+        first_sweep_with_upper_residual(part, b.data(), x.data(), r.data());
+  });
   const mpi::Scope scope(A_.comm(), "residual");
   matrix::add_ghost_product(T{-1}, A_, std::span<const T>(x), r, [&] {
     const Csr<T>& on = A_.on();
-    parallel::run(n_parts(), [&](int part) { first_residual_of(part, x.data(), r.data()); });
+    parallel::run(n_parts(), [&](int part) {
+      rest_of_residual(left[static_cast<std::size_t>(part)], x.data(), r.data());
+    });
     for (const LocalIndex i : frozen_) {
       const auto u = static_cast<std::size_t>(i);
       r[u] = b[u] - row_product(on.cols.data(), on.vals.data(), on.begin(i), on.end(i), x.data());
@@ -137,20 +151,35 @@ void GaussSeidel<T>::first_sweep_with_residual(std::span<const T> b, std::span<T
   });
 }
 
+/// Returns the rows that it has left out of r = -U x.
+template <class T>
+auto GaussSeidel<T>::first_sweep_with_upper_residual(int part, const T* b, T* x, T* r) const
+    -> Range {
+  const auto ahead = rows_->ahead(first_row(part), end_row(part));
+  const auto sweep = [&](const Range& range) { first_sweep_of(range, ahead, b, x); };
+  const auto upper = [&](LocalIndex first, LocalIndex last) {
+    rows_->upper_residual(first, last, ahead, x, r);
+  };
+  const auto follow = [&](const Range& range) {
+    this->for_each_run(range, Direction::forward, upper, [](LocalIndex, Offset, Offset) {});
+  };
+  return this->sweep_and_follow(part, sweep, follow);
+}
+
 /// Without what other ranks have to do with it, and not of the rows that were left alone: only they
 /// may lack the diagonal.
 template <class T>
-void GaussSeidel<T>::first_residual_of(int part, const T* x, T* r) const {
-  const auto inner = [&](LocalIndex first, LocalIndex last) {
-    rows_->upper_residual(first, last, x, r);
+void GaussSeidel<T>::rest_of_residual(const Range& left, const T* x, T* r) const {
+  const auto upper = [&](LocalIndex first, LocalIndex last) {
+    rows_->upper_residual(first, last, rows_->ahead(first, last), x, r);
   };
   const auto mixed = [&](LocalIndex i, Offset begin, Offset) {
-    inner(i, i + 1);
+    upper(i, i + 1);
     r[i] -= product(A_.on().begin(i), begin, x);
   };
-  this->for_each_run(part, Direction::forward, inner, mixed);
+  this->follow_rest(left, upper, mixed);
   if (shift_.empty()) return;
-  for (LocalIndex i = first_row(part); i < end_row(part); ++i) {
+  for (LocalIndex i = first_row(left.part); i < left.last; ++i) {
     r[i] += shift_[static_cast<std::size_t>(i)] * x[i];
   }
 }
@@ -174,7 +203,7 @@ void GaussSeidel<T>::sweep_part(int part, Direction direction, const Vectors& ve
     const T others = product_with_others(i, begin, end, vectors);
     x[i] += (b[i] - product(begin, end, x) - others) * inverse_[static_cast<std::size_t>(i)];
   };
-  this->for_each_run(part, direction, inner, mixed);
+  this->for_each_run(this->all_of(part), direction, inner, mixed);
 }
 
 /// What a sweep sees of others, for row i with [begin, end) at rows of its own thread.
@@ -215,7 +244,7 @@ void GaussSeidel<T>::sweep_rows_together(int part, Direction direction,
       vectors.X[u * w + c] += inverse_[u] * (vectors.B[u * w + c] - sums[c]);
     }
   };
-  this->for_each_row(part, direction, relax);
+  this->for_each_row(this->all_of(part), direction, relax);
 }
 
 template class GaussSeidel<float>;

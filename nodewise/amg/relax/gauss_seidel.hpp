@@ -22,13 +22,14 @@ class GaussSeidel final : public HybridSweeps<T> {
   GaussSeidel(const matrix::DistMatrix<T>& A, double weight, bool l1);
 
   void first_sweep(std::span<const T> b, std::span<T> x) const override;
-  /// Reads each entry once.
+  /// Reads each entry once, and most of the matrix from the memory once.
   void first_sweep_with_residual(std::span<const T> b, std::span<T> x,
                                  std::span<T> r) const override;
   std::size_t memory_bytes() const override;
 
  private:
   using typename HybridSweeps<T>::Vectors;
+  using typename HybridSweeps<T>::Range;
   using HybridSweeps<T>::n_parts, HybridSweeps<T>::first_row, HybridSweeps<T>::end_row;
 
   /// What has become of the rows of a part.
@@ -41,8 +42,10 @@ class GaussSeidel final : public HybridSweeps<T> {
   T diagonal(LocalIndex i) const;
   static T l1_term(T outside_sum, T diagonal);
   T outside_sum(LocalIndex i, Offset begin, Offset end) const;
-  void first_sweep_of(int part, const T* b, T* x) const;
-  void first_residual_of(int part, const T* x, T* r) const;
+  void first_sweep_of(const Range& range, const kernels::RowBlocks<T>& ahead, const T* b,
+                      T* x) const;
+  Range first_sweep_with_upper_residual(int part, const T* b, T* x, T* r) const;
+  void rest_of_residual(const Range& left, const T* x, T* r) const;
   T product(Offset begin, Offset end, const T* x) const;
   void sweep_part(int part, Direction direction, const Vectors& vectors) const override;
   T product_with_others(LocalIndex i, Offset begin, Offset end, const Vectors& vectors) const;

@@ -1,6 +1,7 @@
 #include "nodewise/amg/relax/hybrid_sweeps.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "nodewise/base/parallel.hpp"
 
@@ -26,6 +27,9 @@ HybridSweeps<T>::HybridSweeps(const matrix::DistMatrix<T>& A, Rows rows)
     mixed_.insert(mixed_.end(), of_part.begin(), of_part.end());
     mixed_starts_.push_back(mixed_.size());
   }
+  passes_.resize(static_cast<std::size_t>(parts));
+  parallel::run(parts,
+                [&](int part) { passes_[static_cast<std::size_t>(part)] = stretches_of(part); });
 }
 
 /// Those from first_row to end_row, which are a part.
@@ -54,6 +58,65 @@ auto HybridSweeps<T>::within_part(LocalIndex i, LocalIndex first_row, LocalIndex
   while (within.begin < n && cols[within.begin] < first_row) ++within.begin;
   while (within.end > within.begin && cols[within.end - 1] >= end_row) --within.end;
   return within;
+}
+
+template <class T>
+auto HybridSweeps<T>::mixed_of(const Range& range) const -> std::span<const MixedRow> {
+  const auto p = static_cast<std::size_t>(range.part);
+  const auto rows =
+      std::span(mixed_).subspan(mixed_starts_[p], mixed_starts_[p + 1] - mixed_starts_[p]);
+  const auto before = [](const MixedRow& m, LocalIndex row) { return m.row < row; };
+  const auto first = std::lower_bound(rows.begin(), rows.end(), range.first, before);
+  return {first, std::lower_bound(first, rows.end(), range.last, before)};
+}
+
+/// What the entries of some rows take.
+template <class T>
+std::size_t HybridSweeps<T>::bytes_of(const Range& range) const {
+  const auto unknowns = static_cast<std::size_t>(rows_.unknowns);
+  const Offset entries = rows_.row_ptr[static_cast<std::size_t>(range.last)] -
+                         rows_.row_ptr[static_cast<std::size_t>(range.first)];
+  return static_cast<std::size_t>(entries) * (unknowns * unknowns * sizeof(T) + sizeof(LocalIndex));
+}
+
+/// The last row that rows of a range, but for mixed ones, have entries at or are.
+template <class T>
+LocalIndex HybridSweeps<T>::last_seen_by(const Range& range) const {
+  LocalIndex last = range.last - 1;
+  const auto look = [&](LocalIndex first, LocalIndex end) {
+    for (auto i = static_cast<std::size_t>(first); std::cmp_less(i, end); ++i) {
+      const Offset behind = rows_.row_ptr[i + 1];
+      if (rows_.row_ptr[i] == behind) continue;
+      last = std::max(last, rows_.cols[static_cast<std::size_t>(behind - 1)]);
+    }
+  };
+  for_each_run(range, Direction::forward, look, [](LocalIndex, Offset, Offset) {});
+  return last;
+}
+
+/// Some pages of the matrix at a time where it is larger than the cache of a core, and all of it at
+/// once where what lies between the two passes would not stay in that of a processor.
+template <class T>
+auto HybridSweeps<T>::stretches_of(int part) const -> std::vector<Stretch> {
+  constexpr std::size_t at_once = std::size_t{128} << 10;
+  constexpr std::size_t own_cache = std::size_t{1} << 20;
+  constexpr std::size_t shared_cache = std::size_t{8} << 20;
+  const auto [_, first, end] = all_of(part);
+  const std::vector<Stretch> all_at_once = {{end, first}};
+  const std::size_t bytes = bytes_of({part, first, end});
+  if (bytes <= own_cache) return all_at_once;
+  const std::size_t rows = static_cast<std::size_t>(end - first) * at_once / bytes + 1;
+  std::vector<LocalIndex> ends, last_seen;
+  for (LocalIndex row = first; row < end; row = ends.back()) {
+    ends.push_back(row +
+                   static_cast<LocalIndex>(std::min(rows, static_cast<std::size_t>(end - row))));
+    last_seen.push_back(last_seen_by({part, row, ends.back()}));
+  }
+  std::vector<Stretch> passes = stretches(first, ends, last_seen);
+  for (const Stretch& pass : passes) {
+    if (bytes_of({part, pass.second, pass.first}) > shared_cache) return all_at_once;
+  }
+  return passes;
 }
 
 /// Numbers kept apart for the rows that the threads are at, so that no two of them write to one

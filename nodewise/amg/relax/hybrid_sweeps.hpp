@@ -3,9 +3,11 @@
 
 #include <span>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "nodewise/amg/relax/relaxation.hpp"
+#include "nodewise/amg/relax/stretches.hpp"
 #include "nodewise/base/array.hpp"
 
 namespace nodewise::amg::relax {
@@ -28,7 +30,9 @@ class HybridSweeps : public Relaxation<T> {
   void sweep_together(Sweep sweep, std::span<const T> B, std::span<T> X, int width) const final;
   bool has_direction() const final { return true; }
   std::size_t memory_bytes() const override {
-    return old_.size() * sizeof(T) + mixed_.size() * sizeof(MixedRow);
+    std::size_t bytes = old_.size() * sizeof(T) + mixed_.size() * sizeof(MixedRow);
+    for (const std::vector<Stretch>& of_part : passes_) bytes += of_part.size() * sizeof(Stretch);
+    return bytes;
   }
 
  protected:
@@ -70,16 +74,33 @@ class HybridSweeps : public Relaxation<T> {
   std::span<const LocalIndex> parts() const { return parts_; }
   LocalIndex first_row(int part) const { return parts_[static_cast<std::size_t>(part)]; }
   LocalIndex end_row(int part) const { return parts_[static_cast<std::size_t>(part) + 1]; }
-  /// Calls f(i, begin, end, is_mixed) for each row i of a part in a direction, where [begin, end)
+  /// Rows of a part, the last not included.
+  struct Range {
+    int part;
+    LocalIndex first, last;
+  };
+  Range all_of(int part) const { return {part, first_row(part), end_row(part)}; }
+  /// Calls f(i, begin, end, is_mixed) for each row i of a range in a direction, where [begin, end)
   /// are its on-process entries at rows of this part. is_mixed is a constant of type std::true_type
   /// where there may be entries at rows of other parts or ranks, which few rows have: the others
   /// need not look for them.
   template <class F>
-  void for_each_row(int part, Direction direction, F&& f) const;
+  void for_each_row(const Range& range, Direction direction, F&& f) const;
   /// The same with run(first, last) for rows that have none, the latter not included, which a sweep
   /// backward is to visit from the last to the first, and mixed(i, begin, end) for the others.
   template <class Run, class Mixed>
-  void for_each_run(int part, Direction direction, Run&& run, Mixed&& mixed) const;
+  void for_each_run(const Range& range, Direction direction, Run&& run, Mixed&& mixed) const;
+  /// Two passes through the rows of a part that read it from the memory once: sweep(range) upwards
+  /// for all of them, some at a time, and follow(range) for most, as soon as those that they have
+  /// entries at have been swept; mixed rows, which see others, are not waited for. Returns the rows
+  /// at the end that are left to follow at any time, as messages travel: all of them where the part
+  /// fits into a cache, or what lies between the two passes does not.
+  template <class SweepRange, class Follow>
+  Range sweep_and_follow(int part, SweepRange&& sweep, Follow&& follow) const;
+  /// What sweep_and_follow() has not followed: run(first, last) for rows that are left,
+  /// mixed(i, begin, end) for every mixed one of the part, as in for_each_run().
+  template <class Run, class Mixed>
+  void follow_rest(const Range& left, Run&& run, Mixed&& mixed) const;
 
  private:
   /// A row with entries at rows of other parts or ranks, and where those at rows of its own part
@@ -89,21 +110,26 @@ class HybridSweeps : public Relaxation<T> {
   };
 
   std::size_t scratch_size(std::size_t width) const;
+  std::size_t bytes_of(const Range& range) const;
   std::vector<MixedRow> mixed_rows(LocalIndex first_row, LocalIndex end_row) const;
+  std::vector<Stretch> stretches_of(int part) const;
+  LocalIndex last_seen_by(const Range& range) const;
+  std::span<const MixedRow> mixed_of(const Range& range) const;
   MixedRow within_part(LocalIndex i, LocalIndex first_row, LocalIndex end_row) const;
   Vectors look_at_others(std::span<const T> B, std::span<T> X, int width) const;
   void run(Direction direction, const Vectors& vectors) const;
 
   Rows rows_;
   std::vector<LocalIndex> parts_;
-  std::vector<MixedRow> mixed_;            // upwards
-  std::vector<std::size_t> mixed_starts_;  // where those of each part begin, and the last end
-  mutable Array<T> old_;                   // x before the sweep, where there are several parts
+  std::vector<MixedRow> mixed_;               // upwards
+  std::vector<std::size_t> mixed_starts_;     // where those of each part begin, and the last end
+  std::vector<std::vector<Stretch>> passes_;  // through each part
+  mutable Array<T> old_;                      // x before the sweep, where there are several parts
 };
 
 template <class T>
 template <class F>
-void HybridSweeps<T>::for_each_row(int part, Direction direction, F&& f) const {
+void HybridSweeps<T>::for_each_row(const Range& range, Direction direction, F&& f) const {
   const Offset* const row_ptr = rows_.row_ptr.data();
   const auto inner = [&](LocalIndex i) { f(i, row_ptr[i], row_ptr[i + 1], std::false_type()); };
   const auto run = [&](LocalIndex first, LocalIndex last) {
@@ -116,36 +142,56 @@ void HybridSweeps<T>::for_each_row(int part, Direction direction, F&& f) const {
   const auto mixed = [&](LocalIndex i, Offset begin, Offset end) {
     f(i, begin, end, std::true_type());
   };
-  for_each_run(part, direction, run, mixed);
+  for_each_run(range, direction, run, mixed);
 }
 
 template <class T>
 template <class Run, class Mixed>
-void HybridSweeps<T>::for_each_run(int part, Direction direction, Run&& run, Mixed&& mixed) const {
-  const auto p = static_cast<std::size_t>(part);
-  const auto rows =
-      std::span(mixed_).subspan(mixed_starts_[p], mixed_starts_[p + 1] - mixed_starts_[p]);
+void HybridSweeps<T>::for_each_run(const Range& range, Direction direction, Run&& run,
+                                   Mixed&& mixed) const {
+  const std::span<const MixedRow> rows = mixed_of(range);
   const auto visit = [&](const MixedRow& m) {
     const Offset begin = rows_.row_ptr[static_cast<std::size_t>(m.row)];
     mixed(m.row, begin + m.begin, begin + m.end);
   };
   if (direction == Direction::forward) {
-    LocalIndex first = first_row(part);
+    LocalIndex first = range.first;
     for (auto m = rows.begin(); m != rows.end(); ++m) {
       if (first < m->row) run(first, m->row);
       visit(*m);
       first = m->row + 1;
     }
-    if (first < end_row(part)) run(first, end_row(part));
+    if (first < range.last) run(first, range.last);
   } else {
-    LocalIndex last = end_row(part);
+    LocalIndex last = range.last;
     for (auto m = rows.rbegin(); m != rows.rend(); ++m) {
       if (m->row + 1 < last) run(m->row + 1, last);
       visit(*m);
       last = m->row;
     }
-    if (first_row(part) < last) run(first_row(part), last);
+    if (range.first < last) run(range.first, last);
   }
+}
+
+template <class T>
+template <class SweepRange, class Follow>
+auto HybridSweeps<T>::sweep_and_follow(int part, SweepRange&& sweep, Follow&& follow) const
+    -> Range {
+  LocalIndex swept = first_row(part), followed = swept;
+  for (const Stretch& to : passes_[static_cast<std::size_t>(part)]) {
+    sweep(Range{part, std::exchange(swept, to.first), to.first});
+    if (followed < to.second) follow(Range{part, std::exchange(followed, to.second), to.second});
+  }
+  return {part, followed, end_row(part)};
+}
+
+template <class T>
+template <class Run, class Mixed>
+void HybridSweeps<T>::follow_rest(const Range& left, Run&& run, Mixed&& mixed) const {
+  const Range before{left.part, first_row(left.part), left.first};
+  for_each_run(
+      before, Direction::forward, [](LocalIndex, LocalIndex) {}, mixed);
+  for_each_run(left, Direction::forward, run, mixed);
 }
 
 }  // namespace nodewise::amg::relax

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <type_traits>
 
-#include "nodewise/kernels/row_blocks.hpp"
 #include "nodewise/kernels/row_product.hpp"
 
 namespace nodewise::amg::relax {
@@ -62,7 +61,8 @@ auto RowSweeps<T>::view() const -> View {
 }
 
 template <class T>
-void RowSweeps<T>::first(LocalIndex first, LocalIndex last, const T* b, T* x) const {
+void RowSweeps<T>::first(LocalIndex first, LocalIndex last, const RowBlocks<T>& ahead, const T* b,
+                         T* x) const {
   with_form([&](auto product, auto is_chained) {
     const View A = view();
     T previous{};
@@ -81,12 +81,13 @@ void RowSweeps<T>::first(LocalIndex first, LocalIndex last, const T* b, T* x) co
         x[i] = previous;
       }
     };
-    RowBlocks<T>(A_, first, last).upwards(first, last, relax);
+    ahead.upwards(first, last, relax);
   });
 }
 
 template <class T>
-void RowSweeps<T>::upper_residual(LocalIndex first, LocalIndex last, const T* x, T* r) const {
+void RowSweeps<T>::upper_residual(LocalIndex first, LocalIndex last, const RowBlocks<T>& ahead,
+                                  const T* x, T* r) const {
   with_form([&](auto product, auto) {
     const View A = view();
     const auto subtract = [=](LocalIndex begin_row, LocalIndex end_row) {
@@ -96,7 +97,7 @@ void RowSweeps<T>::upper_residual(LocalIndex first, LocalIndex last, const T* x,
         r[i] = -product.of(A.cols, A.vals, begin, end, x);
       }
     };
-    RowBlocks<T>(A_, first, last).upwards(first, last, subtract);
+    ahead.upwards(first, last, subtract);
   });
 }
 

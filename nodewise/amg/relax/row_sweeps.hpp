@@ -5,6 +5,7 @@
 
 #include "nodewise/base/types.hpp"
 #include "nodewise/kernels/csr.hpp"
+#include "nodewise/kernels/row_blocks.hpp"
 
 namespace nodewise::amg::relax {
 
@@ -17,11 +18,16 @@ class RowSweeps {
   RowSweeps(const kernels::Csr<T>& A, std::span<const LocalIndex> lower,
             std::span<const T> inverse);
 
+  /// Local. How the next two look ahead in the memory on their way through the rows from first to
+  /// last, or some of them after others.
+  kernels::RowBlocks<T> ahead(LocalIndex first, LocalIndex last) const { return {A_, first, last}; }
   /// Local. x = inverse (b - L x) for the rows from first to last, one after another: a forward
   /// sweep from x = 0.
-  void first(LocalIndex first, LocalIndex last, const T* b, T* x) const;
+  void first(LocalIndex first, LocalIndex last, const kernels::RowBlocks<T>& ahead, const T* b,
+             T* x) const;
   /// Local. r = -U x in rows that have a diagonal.
-  void upper_residual(LocalIndex first, LocalIndex last, const T* x, T* r) const;
+  void upper_residual(LocalIndex first, LocalIndex last, const kernels::RowBlocks<T>& ahead,
+                      const T* x, T* r) const;
   /// Local. x += inverse (b - A x) for the rows from first to last, one after another.
   void forward(LocalIndex first, LocalIndex last, const T* b, T* x) const;
   /// Local. The same from the last to the first.
