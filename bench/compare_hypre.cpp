@@ -152,8 +152,8 @@ void calibrate(Contest& contest, HypreSystem& system) {
 
 std::string row(const std::string& quantity, const std::vector<double>& ours,
                 const std::vector<double>& theirs) {
-  return fmt::format("| {} | {} | {} | {} |\n", quantity, to_text(spread(ours), 3),
-                     to_text(spread(theirs), 3), to_text(spread(ratios(ours, theirs)), 2));
+  return fmt::format("| {} | {} | {} | {} |\n", quantity, seconds_text(spread(ours)),
+                     seconds_text(spread(theirs)), to_text(spread(ratios(ours, theirs)), 2));
 }
 
 void print(const std::string& title, const Series& ours, const Series& theirs,

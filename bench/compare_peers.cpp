@@ -137,9 +137,9 @@ void print(const std::vector<Entrant>& entrants, const Records& records) {
       text += fmt::format("not solved: {} | | | | |\n", r.failure);
       continue;
     }
-    text += fmt::format("{} | {} | {} | {} | {:.2f} |\n", to_text(spread(r.setup_s), 3),
-                        to_text(spread(r.solve_s), 3), to_text(spread(r.total_s), 3), r.iterations,
-                        r.operator_complexity);
+    text += fmt::format("{} | {} | {} | {} | {:.2f} |\n", seconds_text(spread(r.setup_s)),
+                        seconds_text(spread(r.solve_s)), seconds_text(spread(r.total_s)),
+                        r.iterations, r.operator_complexity);
   }
   std::cout << text << "\n" << std::flush;
 }

@@ -1,6 +1,7 @@
 #include "measure.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <fstream>
 #include <malloc.h>
 #include <sstream>
@@ -26,6 +27,11 @@ std::vector<double> ratios(std::span<const double> a, std::span<const double> b)
 
 std::string to_text(const Spread& s, int digits) {
   return fmt::format("{:.{}f} ({:.{}f}..{:.{}f})", s.median, digits, s.low, digits, s.high, digits);
+}
+
+std::string seconds_text(const Spread& s) {
+  const double magnitude = s.median > 0 ? std::floor(std::log10(s.median)) : 0;
+  return to_text(s, std::clamp(2 - static_cast<int>(magnitude), 3, 9));
 }
 
 bool reset_peak_memory() {

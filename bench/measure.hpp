@@ -25,6 +25,8 @@ std::vector<double> ratios(std::span<const double> a, std::span<const double> b)
 
 /// "median (low..high)" with `digits` digits after the point.
 std::string to_text(const Spread& s, int digits);
+/// The same for seconds, with three digits of the median, and milliseconds at least.
+std::string seconds_text(const Spread& s);
 
 /// Collective. Runs `work` on every rank between barriers; the seconds of the slowest rank.
 template <class Work>

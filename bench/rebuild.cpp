@@ -78,8 +78,8 @@ void print(const std::vector<Entrant>& entrants) {
   };
   for (const Entrant& e : entrants) {
     std::cout << fmt::format("| {} | {} | {} | {} | {} | {} |\n", e.variant.name,
-                             to_text(spread(e.setup_s), 3), to_text(spread(e.first_s), 3),
-                             to_text(spread(e.again_s), 3), percent(e.first_s, e.setup_s),
+                             seconds_text(spread(e.setup_s)), seconds_text(spread(e.first_s)),
+                             seconds_text(spread(e.again_s)), percent(e.first_s, e.setup_s),
                              percent(e.again_s, e.setup_s));
   }
 }

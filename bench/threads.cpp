@@ -104,8 +104,8 @@ void print(const std::string& name, const std::vector<Place>& places) {
   const Place& threads = places[2];
   std::string text = "| " + name;
   for (const Place& place : places) {
-    text += fmt::format(" | {} + {}", to_text(spread(place.setup_s), 3),
-                        to_text(spread(place.solve_s), 3));
+    text += fmt::format(" | {} + {}", seconds_text(spread(place.setup_s)),
+                        seconds_text(spread(place.solve_s)));
   }
   text += fmt::format(" | {} | {} | {} | {}, {} |\n",
                       to_text(spread(ratios(threads.setup_s, ranks.setup_s)), 2),
