@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <utility>
 
 #include <Eigen/Dense>
@@ -48,9 +49,21 @@ Dense gather_dense(const matrix::DistMatrix<T>& A) {
   return dense;
 }
 
-/// The inverse of a symmetric matrix, zero on its null space: symmetric as well.
+/// The inverse of a symmetric matrix if that is positive definite and no eigenvalue is so small
+/// that it might be taken for zero.
+std::optional<Dense> definite_inverse(const Dense& A) {
+  const Eigen::LLT<Dense> factors(A);
+  if (factors.info() != Eigen::Success || !(factors.rcond() > 1e4 * rank_tolerance)) return {};
+  const Dense inverse = factors.solve(Dense::Identity(A.rows(), A.cols()));
+  return (inverse + inverse.transpose()) / 2;
+}
+
+/// The inverse of a symmetric matrix, zero on its null space: symmetric as well. A Cholesky
+/// factorization is enough for most, in a quarter of the time.
 Dense symmetric_inverse(const Dense& A, bool& singular) {
-  const Eigen::SelfAdjointEigenSolver<Dense> eigen((A + A.transpose()) / 2);
+  const Dense symmetric = (A + A.transpose()) / 2;
+  if (const std::optional<Dense> inverse = definite_inverse(symmetric)) return *inverse;
+  const Eigen::SelfAdjointEigenSolver<Dense> eigen(symmetric);
   const Eigen::VectorXd& values = eigen.eigenvalues();
   const double cut = rank_tolerance * values.cwiseAbs().maxCoeff();
   Eigen::VectorXd inverted = values;
