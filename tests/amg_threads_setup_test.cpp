@@ -1,5 +1,6 @@
 // Every setup makes the same splittings, aggregates, matrices and factors on several threads as on
 // one.
+#include <algorithm>
 #include <cmath>
 #include <string>
 #include <tuple>
@@ -49,6 +50,21 @@ TEST(ThreadedSplitting, IsTheSame) {
     const Threads threads(3);
     ASSERT_GT(parallel::parts_of(A->on().cols.size()), 1) << "too small to be worth threads";
     EXPECT_EQ(splittings(), expected);
+  }
+}
+
+/// One dependence that is not mutual, between points of one thread or of two.
+TEST(ThreadedSplitting, IsTheSameWhereOneDependenceIsNotMutual) {
+  if (!test::can_test_threads()) GTEST_SKIP() << "no threads on so many ranks, or none at all";
+  const auto A = problem(Problem::laplace27, 13);
+  const Strength all = strength_of_connection(*A, 0.25, 1.0, StrengthMeasure::absolute);
+  const std::size_t step = std::max<std::size_t>(all.on.size() / 40, 1);
+  for (std::size_t dropped = 0; dropped < all.on.size(); dropped += step) {
+    Strength strength = all;
+    strength.on[dropped] = 0;
+    const coarsen::Splitting expected = coarsen::ruge_stueben(*A, strength, 1);
+    const Threads threads(3);
+    EXPECT_EQ(coarsen::ruge_stueben(*A, strength, 1), expected) << "without entry " << dropped;
   }
 }
 

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <numeric>
 #include <optional>
 #include <span>
@@ -83,22 +84,37 @@ Graph reversed(const Graph& s) {
   return t;
 }
 
-/// Whether each depends on those who depend on it. Points ascend in a row, and rows are gone
-/// through in their order, so that the next entry of row j not seen yet must be the row that has j.
-bool is_symmetric(const Graph& s) {
-  Array<Offset> next(s.begin.begin(), s.begin.end() - 1);
-  for (std::size_t i = 0; i < next.size(); ++i) {
-    for (const LocalIndex j : s.of(static_cast<LocalIndex>(i))) {
-      const auto u = static_cast<std::size_t>(j);
-      Offset& at = next[u];
-      if (at == s.begin[u + 1] ||
-          s.points[static_cast<std::size_t>(at)] != static_cast<LocalIndex>(i)) {
-        return false;
+/// Whether whoever the points from `first` to `last` depend on depends on them. Points ascend in a
+/// row, and rows are gone through in their order, so that of these rows' entries for each other,
+/// the next of row j not seen yet must be the row that has j. `next` is room for those places.
+bool is_mirrored(const Graph& s, LocalIndex first, LocalIndex last, Array<Offset>& next) {
+  for (LocalIndex j = first; j < last; ++j) {
+    const auto row = s.of(j);
+    const auto before = first == 0 ? row.begin() : std::lower_bound(row.begin(), row.end(), first);
+    next[static_cast<std::size_t>(j)] = before - row.begin();
+  }
+  for (LocalIndex i = first; i < last; ++i) {
+    for (const LocalIndex j : s.of(i)) {
+      const auto row = s.of(j);
+      if (j < first || j >= last) {
+        if (!std::binary_search(row.begin(), row.end(), i)) return false;
+        continue;
       }
-      ++at;
+      const auto at = static_cast<std::size_t>(next[static_cast<std::size_t>(j)]++);
+      if (at == row.size() || row[at] != i) return false;
     }
   }
   return true;
+}
+
+/// Whether each depends on those who depend on it.
+bool is_symmetric(const Graph& s) {
+  Array<Offset> next(s.begin.size() - 1);
+  std::atomic<bool> symmetric = true;
+  parallel::for_rows(s.begin, [&](LocalIndex first, LocalIndex last) {
+    if (!is_mirrored(s, first, last, next)) symmetric = false;
+  });
+  return symmetric;
 }
 
 /// Who depends on every point: the graph turned round, which is not made where it is the graph
