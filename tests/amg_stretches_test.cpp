@@ -1,4 +1,4 @@
-// Residuals that follow a sweep through a matrix larger than a cache.
+// Residuals and products that follow a sweep through a matrix larger than a cache.
 #include <cmath>
 #include <vector>
 
@@ -17,7 +17,9 @@ namespace nodewise::amg {
 namespace {
 
 using io::Problem;
+using relax::Direction;
 using relax::Stretch;
+using relax::Sweep;
 using Matrix = matrix::DistMatrix<double>;
 using Pairs = std::vector<std::pair<LocalIndex, LocalIndex>>;
 
@@ -45,37 +47,45 @@ class Passes : public relax::HybridSweeps<double> {
   explicit Passes(const Matrix& A)
       : HybridSweeps(A, {A.on().row_ptr, A.on().cols, A.off().row_ptr, A.exchange(), 1}) {}
 
-  /// Checks that every row is swept once, upwards, and none followed that sees one still to be
-  /// swept; returns how many rows are left to follow.
-  LocalIndex check(int part) const {
-    LocalIndex swept = first_row(part), followed = swept;
+  /// Checks that every row is swept once, in this direction, and none followed that sees one still
+  /// to be swept; returns how many rows are left to follow.
+  LocalIndex check(int part, Direction direction) const {
+    const bool upwards = direction == Direction::forward;
+    const auto begin_of = [&](const Range& range) { return upwards ? range.first : range.last; };
+    const auto end_of = [&](const Range& range) { return upwards ? range.last : range.first; };
+    LocalIndex swept = begin_of(all_of(part)), followed = swept;
     const auto sweep = [&](const Range& range) {
-      EXPECT_EQ(range.first, swept);
+      EXPECT_EQ(begin_of(range), swept);
       EXPECT_LT(range.first, range.last);
-      swept = range.last;
+      swept = end_of(range);
     };
+    const auto is_swept = [&](LocalIndex row) { return upwards ? row < swept : row >= swept; };
     const auto follow = [&](const Range& range) {
-      EXPECT_EQ(range.first, followed);
-      followed = range.last;
-      for_each_row(range, relax::Direction::forward,
+      EXPECT_EQ(begin_of(range), followed);
+      EXPECT_LT(range.first, range.last);
+      followed = end_of(range);
+      for_each_row(range, Direction::forward,
                    [&](LocalIndex, Offset begin, Offset end, auto is_mixed) {
                      for (Offset k = begin; k < end && !is_mixed; ++k) {
-                       EXPECT_LT(A_.on().cols[static_cast<std::size_t>(k)], swept);
+                       EXPECT_TRUE(is_swept(A_.on().cols[static_cast<std::size_t>(k)]));
                      }
                    });
     };
-    const Range left = sweep_and_follow(part, sweep, follow);
-    EXPECT_EQ(swept, end_row(part));
-    EXPECT_EQ(left.first, followed);
-    EXPECT_EQ(left.last, end_row(part));
+    const Range left = sweep_and_follow(part, direction, sweep, follow);
+    EXPECT_EQ(swept, end_of(all_of(part)));
+    EXPECT_EQ(begin_of(left), followed);
+    EXPECT_EQ(end_of(left), end_of(all_of(part)));
     return left.last - left.first;
+  }
+  LocalIndex check_both_ways(int part) const {
+    return std::max(check(part, Direction::forward), check(part, Direction::backward));
   }
   using HybridSweeps::n_parts;
 
   void first_sweep(std::span<const double>, std::span<double>) const override {}
 
  private:
-  void sweep_part(int, relax::Direction, const Vectors&) const override {}
+  void sweep_part(int, Direction, const Vectors&) const override {}
 };
 
 Matrix problem(Problem kind, int n, int entries = 8) {
@@ -93,7 +103,7 @@ TEST(Stretches, MostRowsOfAGridFollowAtOnce) {
     const test::Threads threads(n);
     const Passes sweeps(A);
     LocalIndex left = 0;
-    for (int part = 0; part < sweeps.n_parts(); ++part) left += sweeps.check(part);
+    for (int part = 0; part < sweeps.n_parts(); ++part) left += sweeps.check_both_ways(part);
     if (n * ranks <= 4) {
       EXPECT_LT(left, A.n_local() / 2);
     }
@@ -103,10 +113,14 @@ TEST(Stretches, MostRowsOfAGridFollowAtOnce) {
 TEST(Stretches, NoneFollowsWhatIsSmallOrSeesEverything) {
   const int ranks = test::test_comm()->size();
   const Matrix small = problem(Problem::laplace9, 90);
-  EXPECT_EQ(Passes(small).check(0), small.n_local());
+  for (const Direction direction : {Direction::forward, Direction::backward}) {
+    EXPECT_EQ(Passes(small).check(0, direction), small.n_local());
+  }
   if (ranks > 1) return;  // each has less to see
   const Matrix random = problem(Problem::random, 60000, 12);
-  EXPECT_EQ(Passes(random).check(0), random.n_local());
+  for (const Direction direction : {Direction::forward, Direction::backward}) {
+    EXPECT_EQ(Passes(random).check(0, direction), random.n_local());
+  }
 }
 
 /// A with some rows' diagonal set to zero.
@@ -121,30 +135,58 @@ Matrix without_some_diagonals(const Matrix& A) {
   return A.with_values(std::move(on), Array<double>(A.off().vals.begin(), A.off().vals.end()));
 }
 
+using Vector = std::vector<double>;
+
+/// Finite and equal up to round-off.
+void expect_near(const Vector& a, const Vector& expected) {
+  double difference = 0, size = 0;
+  bool is_finite = true;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    is_finite = is_finite && std::isfinite(a[i]);
+    difference = std::max(difference, std::abs(a[i] - expected[i]));
+    size = std::max(size, std::abs(expected[i]));
+  }
+  EXPECT_TRUE(is_finite);
+  EXPECT_LE(difference, 1e-12 * size);
+}
+
 void expect_residual(const Matrix& A, const Options& options) {
   const auto n = static_cast<std::size_t>(A.n_local());
-  std::vector<double> b(n), x(n), expected_r(n);
+  Vector b(n), x(n), expected_r(n);
   for (std::size_t i = 0; i < n; ++i) b[i] = std::sin(static_cast<double>(i));
   // What was there before is not read.
-  std::vector<double> y(n, std::nan("")), r(n, std::nan(""));
+  Vector y(n, std::nan("")), r(n, std::nan(""));
   const auto relaxation = relax::make_relaxation(A, options, 0);
   relaxation->first_sweep(b, x);
   relaxation->first_sweep_with_residual(b, y, r);
   EXPECT_EQ(x, y);
   matrix::residual(A, std::span<const double>(x), std::span<const double>(b),
                    std::span<double>(expected_r));
-  double difference = 0, size = 0;
-  bool is_finite = true;
-  for (std::size_t i = 0; i < n; ++i) {
-    is_finite = is_finite && std::isfinite(r[i]);
-    difference = std::max(difference, std::abs(r[i] - expected_r[i]));
-    size = std::max(size, std::abs(expected_r[i]));
-  }
-  EXPECT_TRUE(is_finite);
-  EXPECT_LE(difference, 1e-12 * size);
+  expect_near(r, expected_r);
 }
 
-TEST(Stretches, TheFirstSweepLeavesItsResidual) {
+/// A sweep followed by the product is the sweep and the product.
+void expect_product(const Matrix& A, const Options& options) {
+  const auto n = static_cast<std::size_t>(A.n_local());
+  Vector b(n), start(n), Ax(n);
+  for (std::size_t i = 0; i < n; ++i) {
+    b[i] = std::sin(static_cast<double>(i));
+    start[i] = std::cos(static_cast<double>(3 * i));
+  }
+  const auto relaxation = relax::make_relaxation(A, options, 1.5);
+  for (const Sweep sweep : {Sweep::first, Sweep::first_symmetric, Sweep::forward, Sweep::backward,
+                            Sweep::symmetric}) {
+    Vector x = start, expected = start;
+    Vector y(n, std::nan(""));  // what was there before is not read
+    relaxation->sweep_with_product(sweep, b, x, y);
+    relaxation->run(sweep, b, expected);
+    expect_near(x, expected);
+    matrix::multiply(A, std::span<const double>(x), std::span<double>(Ax));
+    expect_near(y, Ax);
+  }
+}
+
+TEST(Stretches, TheFirstSweepLeavesItsResidualAndOthersTheirProduct) {
   const Matrix grid = problem(Problem::laplace27, 24);
   const Matrix grids[] = {grid, problem(Problem::laplace9, 336), without_some_diagonals(grid),
                           problem(Problem::random, 60000, 12)};
@@ -157,6 +199,7 @@ TEST(Stretches, TheFirstSweepLeavesItsResidual) {
           options.smoother = kind;
           options.sor_weight = weight;
           expect_residual(A, options);
+          expect_product(A, options);
         }
       }
     }
@@ -164,6 +207,9 @@ TEST(Stretches, TheFirstSweepLeavesItsResidual) {
     options.smoother = SmootherKind::l1_block_gauss_seidel;
     expect_residual(grid.with_blocks(2), options);
     expect_residual(problem(Problem::laplace9, 336).with_blocks(2), options);
+    expect_product(grid.with_blocks(2), options);
+    options.smoother = SmootherKind::chebyshev;
+    expect_product(grid, options);
   }
 }
 

@@ -29,6 +29,10 @@ class AppliedCycle {
   virtual std::string add_direct(const Matrix& A) = 0;
   /// Collective. One cycle from x = 0.
   virtual void apply(std::span<const T> b, std::span<T> x) const = 0;
+  /// Collective. The same and the product y = A x with the finest matrix, where saves_product().
+  virtual void apply_with_product(std::span<const T> b, std::span<T> x, std::span<T> y) const = 0;
+  /// Whether the product is at hand, exact in T, for less than by itself.
+  virtual bool saves_product() const = 0;
   /// Collective. The same for `width` vectors side by side, row-major, in the messages of one;
   /// false, and nothing is done, where the cycle is another for each vector.
   virtual bool apply_together(std::span<const T> B, std::span<T> X, int width) const = 0;

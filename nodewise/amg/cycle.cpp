@@ -58,9 +58,11 @@ void Cycle<T>::presmooth(std::size_t l, bool from_zero, std::span<const T> b,
 }
 
 template <class T>
-void Cycle<T>::postsmooth(std::size_t l, std::span<const T> b, std::span<T> x) const {
+void Cycle<T>::postsmooth(std::size_t l, std::span<const T> b, std::span<T> x,
+                          Product product) const {
   const auto scope = scope_of(levels[l], l, "smoothing");
-  levels[l].smoother->postsmooth(b, x);
+  if (!product) return levels[l].smoother->postsmooth(b, x);
+  levels[l].smoother->postsmooth_with_product(b, x, *product);
 }
 
 template <class T>
@@ -84,17 +86,17 @@ void Cycle<T>::solve_last(std::size_t l, std::span<const T> b, std::span<T> x) c
   levels[l].smoother->solve_approximately(last_level_sweeps, b, x);
 }
 
-/// One cycle on level l and those below it.
+/// One cycle on level l and those below it; and the product of its matrix and x, if that is wanted.
 template <class T>
 void Cycle<T>::visit(std::size_t l, CycleKind kind, bool from_zero, std::span<const T> b,
-                     std::span<T> x) const {
+                     std::span<T> x, Product product) const {
   if (is_last(l)) return solve_last(l, b, x);
   if (kind == CycleKind::additive) return add(l, b, x);
   presmooth(l, from_zero, b, x);
   restrict_to_next(l, levels[l].r);
   visit_coarse(l + 1, kind);
   correct(l, x);
-  postsmooth(l, b, x);
+  postsmooth(l, b, x, product);
 }
 
 /// What a cycle does on a coarse level: from its b to its x.

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -51,6 +52,14 @@ class Cycle {
 
   /// Collective. One cycle from x = 0.
   void apply(std::span<const T> b, std::span<T> x) const { visit(0, kind_, true, b, x); }
+  /// Collective. The same and the product y = A x with the finest matrix, where saves_product().
+  void apply_with_product(std::span<const T> b, std::span<T> x, std::span<T> y) const {
+    visit(0, kind_, true, b, x, y);
+  }
+  /// Whether that is cheaper than the two by themselves.
+  bool saves_product() const {
+    return kind_ != CycleKind::additive && !is_last(0) && levels.front().smoother->saves_product();
+  }
   /// Collective. One cycle for each of `width` vectors side by side, row-major, in the messages of
   /// one. Not for a K-cycle: see shares_messages().
   void apply(std::span<const T> B, std::span<T> X, int width) const;
@@ -61,9 +70,12 @@ class Cycle {
   std::vector<CycleLevel<T>> levels;
 
  private:
+  /// Where A x is to go, if it is wanted: there may be no rows on a rank, but messages to pass on.
+  using Product = std::optional<std::span<T>>;
+
   bool is_last(std::size_t l) const { return levels[l].P == nullptr; }
-  void visit(std::size_t l, CycleKind kind, bool from_zero, std::span<const T> b,
-             std::span<T> x) const;
+  void visit(std::size_t l, CycleKind kind, bool from_zero, std::span<const T> b, std::span<T> x,
+             Product product = {}) const;
   void visit_coarse(std::size_t l, CycleKind kind) const;
   void iterate_coarse(std::size_t l) const;
   void add(std::size_t l, std::span<const T> b, std::span<T> x) const;
@@ -71,7 +83,7 @@ class Cycle {
   void presmooth(std::size_t l, bool from_zero, std::span<const T> b, std::span<T> x) const;
   void restrict_to_next(std::size_t l, std::span<const T> r) const;
   void correct(std::size_t l, std::span<T> x) const;
-  void postsmooth(std::size_t l, std::span<const T> b, std::span<T> x) const;
+  void postsmooth(std::size_t l, std::span<const T> b, std::span<T> x, Product product) const;
 
   /// What visit() and add() do, for several vectors.
   void visit_together(std::size_t l, CycleKind kind, bool from_zero, std::span<const T> B,

@@ -21,6 +21,7 @@
 #include "nodewise/matrix/same_pattern.hpp"
 #include "nodewise/mpi/agree.hpp"
 #include "nodewise/mpi/ledger.hpp"
+#include "nodewise/solve/matrix_operator.hpp"
 
 namespace nodewise::amg {
 
@@ -389,6 +390,20 @@ const comm::Layout& Hierarchy<T>::layout() const {
 template <class T>
 void Hierarchy<T>::apply(std::span<const T> b, std::span<T> x) const {
   cycle_->apply(b, x);
+}
+
+template <class T>
+bool Hierarchy<T>::saves_product_with(const solve::Operator<T>& A) const {
+  const auto* product = dynamic_cast<const solve::MatrixOperator<T>*>(&A);
+  return product != nullptr && cycle_->saves_product() &&
+         product->matrix().shares_entries_with(*levels_.front()->A);
+}
+
+template <class T>
+void Hierarchy<T>::apply_with_product(const solve::Operator<T>& A, std::span<const T> b,
+                                      std::span<T> x, std::span<T> y) const {
+  if (saves_product_with(A)) return cycle_->apply_with_product(b, x, y);
+  solve::Operator<T>::apply_with_product(A, b, x, y);
 }
 
 template <class T>

@@ -82,6 +82,12 @@ class Hierarchy : public solve::Operator<T> {
 
   const comm::Layout& layout() const override;
   void apply(std::span<const T> b, std::span<T> x) const override;
+  /// Where A is a MatrixOperator of the finest matrix, or of another with its entries, cycles are not
+  /// additive and in the precision of T, and the last sweep is one of Gauss-Seidel by rows. The
+  /// messages are those of both.
+  bool saves_product_with(const solve::Operator<T>& A) const override;
+  void apply_with_product(const solve::Operator<T>& A, std::span<const T> b, std::span<T> x,
+                          std::span<T> y) const override;
   /// The messages of apply(), `width` times as long: every column is apply()'s up to the order of
   /// additions. Column by column in a K-cycle; the sweeps alone with the smoother ilu0.
   void apply_block(std::span<const T> B, std::span<T> X, int width,

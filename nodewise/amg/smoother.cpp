@@ -89,6 +89,13 @@ void Smoother<T>::postsmooth(std::span<const T> b, std::span<T> x) const {
 }
 
 template <class T>
+void Smoother<T>::postsmooth_with_product(std::span<const T> b, std::span<T> x,
+                                          std::span<T> y) const {
+  for (std::size_t k = 0; k + 1 < after_.size(); ++k) relaxation_->run(after_[k], b, x);
+  relaxation_->sweep_with_product(after_.back(), b, x, y);
+}
+
+template <class T>
 void Smoother<T>::solve_approximately(int sweeps, std::span<const T> b, std::span<T> x) const {
   relaxation_->first_sweep(b, x);
   for (int k = 1; k < sweeps; ++k) relaxation_->sweep(Direction::forward, b, x);

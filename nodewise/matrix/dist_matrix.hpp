@@ -121,6 +121,10 @@ class DistMatrix {
   /// running it does not change the matrix.
   comm::Exchange& exchange() const { return *exchange_; }
 
+  /// Local, the same on every rank. Whether the other is this matrix or made of it by a function
+  /// that shares the entries.
+  bool shares_entries_with(const DistMatrix& other) const { return blocks_ == other.blocks_; }
+
   /// The entries in dense blocks; null without.
   const BlockMatrix<T>* blocks() const { return block_matrix_.get(); }
 

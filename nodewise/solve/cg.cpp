@@ -1,4 +1,5 @@
 // Preconditioned conjugate gradients, also with a preconditioner that changes.
+#include <array>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -32,10 +33,12 @@ class ConjugateGradient {
       : it_(conjugacy == Conjugacy::fletcher_reeves ? Method::cg : Method::flexible_cg, A, M, b, x,
             options, observe),
         best_(it_),
-        conjugacy_(conjugacy) {
+        conjugacy_(conjugacy),
+        saves_product_(M != nullptr && M->saves_product_with(A)) {
     mpi::collectively(it_.comm(), [&] {
       for (Array<T>* v : {&r_, &p_, &q_}) v->resize(b.size());
       if (M != nullptr) z_.resize(b.size());
+      if (saves_product_) w_.resize(b.size());
     });
   }
 
@@ -58,6 +61,8 @@ class ConjugateGradient {
   };
 
   bool precondition();
+  void apply_preconditioner();
+  void extend_direction(double beta);
   bool advance();
   Products sum_products();
   bool accept(double rz);
@@ -68,7 +73,9 @@ class ConjugateGradient {
   Iteration<T> it_;
   Checkpoint<T> best_;
   Conjugacy conjugacy_;
-  Array<T> r_, p_, q_, z_;  // residual, direction, A p, M r
+  bool saves_product_;  // A p comes from A M r, which the preconditioner makes for less than A p
+  Array<T> r_, p_, q_, z_, w_;  // residual, direction, A p, M r, A M r
+  std::array<double, 2> pq_local_{};  // this rank's parts of p.q and q.q
   double rz_ = 0;           // r.z of the last direction; 0: the next direction starts afresh
   double alpha_ = 0;        // the last step
   double r_norm_ = 0;       // |r|, of the last sum
@@ -88,14 +95,33 @@ typename ConjugateGradient<T>::Products ConjugateGradient<T>::sum_products() {
   return {rz, rr, zz, qz};
 }
 
-/// z = M r, the test of the residual if that is still pending, and p = z + beta p. One
-/// preconditioner application and one reduction; false where the solve is over.
+template <class T>
+void ConjugateGradient<T>::apply_preconditioner() {
+  if (it_.M() == nullptr) return;
+  if (saves_product_) return it_.M()->apply_with_product(it_.A(), r_, z_, w_);
+  it_.M()->apply(r_, z_);
+}
+
+/// p = z + beta p and q = A p, by a product or from those that were made before.
+template <class T>
+void ConjugateGradient<T>::extend_direction(double beta) {
+  if (saves_product_) {
+    pq_local_ = xpby_both<T>(z_, w_, beta, p_, q_);
+    return;
+  }
+  xpby<T>(z(), beta, p_);
+  it_.A().apply(p_, q_);
+  pq_local_ = dot_and_square_local<T>(p_, q_);
+}
+
+/// z = M r, the test of the residual if that is still pending, p = z + beta p and q = A p. One
+/// preconditioner application, one product and one reduction; false where the solve is over.
 template <class T>
 bool ConjugateGradient<T>::precondition() {
   Products sums{};
   for (bool restarted = true; restarted;) {
     restarted = false;
-    if (it_.M() != nullptr) it_.M()->apply(r_, z_);
+    apply_preconditioner();
     sums = sum_products();
     const double square = it_.chosen(sums.rr, sums.rz, sums.zz);
     if (pending_ && !(square < 0)) {
@@ -109,7 +135,7 @@ bool ConjugateGradient<T>::precondition() {
   if (rz_ != 0) {
     beta = (conjugacy_ == Conjugacy::fletcher_reeves ? sums.rz : -alpha_ * sums.qz) / rz_;
   }
-  xpby<T>(z(), beta, p_);
+  extend_direction(beta);
   rz_ = sums.rz;
   return true;
 }
@@ -133,12 +159,10 @@ bool ConjugateGradient<T>::accept(double rz) {
   return true;
 }
 
-/// q = A p and the step along p. One product and one reduction, one more where residual_needed().
+/// The step along p. One reduction, one more where residual_needed().
 template <class T>
 bool ConjugateGradient<T>::advance() {
-  it_.A().apply(p_, q_);
-  const auto [pq_local, qq_local] = dot_and_square_local<T>(p_, q_);
-  const auto [pq, qq] = sum_all(it_.comm(), pq_local, qq_local);
+  const auto [pq, qq] = sum_all(it_.comm(), pq_local_[0], pq_local_[1]);
   alpha_ = rz_ / pq;
   if (!std::isfinite(pq) || (pq > 0 && !std::isfinite(alpha_))) {
     it_.stop(Outcome::not_finite,

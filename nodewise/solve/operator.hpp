@@ -15,6 +15,14 @@ class Operator {
   virtual const comm::Layout& layout() const = 0;
   /// Collective. y = A x; the arrays hold this rank's part and do not overlap.
   virtual void apply(std::span<const T> x, std::span<T> y) const = 0;
+  /// Collective. For this as a preconditioner M of A: y = M x and Ay = A y.
+  virtual void apply_with_product(const Operator& A, std::span<const T> x, std::span<T> y,
+                                  std::span<T> Ay) const {
+    apply(x, y);
+    A.apply(y, Ay);
+  }
+  /// Local, the same on every rank. Whether that is cheaper than M x and a product with A apart.
+  virtual bool saves_product_with(const Operator& /*A*/) const { return false; }
   /// Collective. Y = A X for `width` vectors side by side, row-major. `work` has room for two
   /// vectors. By default one vector after the other; an operator that can share messages between
   /// them, or read its entries once, overrides it.

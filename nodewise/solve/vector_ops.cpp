@@ -69,6 +69,30 @@ void for_blocks(std::span<T> w, std::size_t begin, std::size_t end, Work work) {
   }
 }
 
+/// The sums of u v and of v v, where pair(i) is u and v, over 0 <= i < n.
+template <class Pair>
+std::array<double, 2> sum_pairs(std::size_t n, Pair pair) {
+  std::array<double, 2> sums;
+  sum_in_pieces(n, 1, std::span<double>(sums),
+                [=](std::size_t begin, std::size_t end, std::span<double> into) {
+                  Lanes dots{}, squares{};
+                  const auto add = [&](std::size_t lane, std::size_t i) {
+                    const auto [u, v] = pair(i);
+                    const double value = static_cast<double>(v);
+                    dots[lane] += static_cast<double>(u) * value;
+                    squares[lane] += value * value;
+                  };
+                  const std::size_t whole = end - (end - begin) % n_lanes;
+                  for (std::size_t i = begin; i < whole; i += n_lanes) {
+                    for (std::size_t k = 0; k < n_lanes; ++k) add(k, i + k);
+                  }
+                  for (std::size_t i = whole; i < end; ++i) add(i - whole, i);
+                  into[0] = total(dots);
+                  into[1] = total(squares);
+                });
+  return sums;
+}
+
 }  // namespace
 
 template <class T>
@@ -82,26 +106,9 @@ double dot_local(std::span<const T> a, std::span<const T> b) {
 
 template <class T>
 std::array<double, 2> dot_and_square_local(std::span<const T> a, std::span<const T> b) {
-  std::array<double, 2> sums;
-  const auto u = a.data();
-  const auto v = b.data();
-  sum_in_pieces(a.size(), 1, std::span<double>(sums),
-                [=](std::size_t begin, std::size_t end, std::span<double> into) {
-                  Lanes dots{}, squares{};
-                  const auto add = [&](std::size_t lane, std::size_t i) {
-                    const double value = static_cast<double>(v[i]);
-                    dots[lane] += static_cast<double>(u[i]) * value;
-                    squares[lane] += value * value;
-                  };
-                  const std::size_t whole = end - (end - begin) % n_lanes;
-                  for (std::size_t i = begin; i < whole; i += n_lanes) {
-                    for (std::size_t k = 0; k < n_lanes; ++k) add(k, i + k);
-                  }
-                  for (std::size_t i = whole; i < end; ++i) add(i - whole, i);
-                  into[0] = total(dots);
-                  into[1] = total(squares);
-                });
-  return sums;
+  return sum_pairs(a.size(), [u = a.data(), v = b.data()](std::size_t i) {
+    return std::array<T, 2>{u[i], v[i]};
+  });
 }
 
 template <class T>
@@ -150,6 +157,26 @@ void xpby(std::span<const T> z, double beta, std::span<T> p) {
   T* __restrict pp = p.data();
   parallel::for_range(z.size(), [=](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) pp[i] = zp[i] + b * pp[i];
+  });
+}
+
+template <class T>
+std::array<double, 2> xpby_both(std::span<const T> z, std::span<const T> w, double beta,
+                                std::span<T> p, std::span<T> q) {
+  if (beta == 0) {  // p and q may still be unset
+    std::copy(z.begin(), z.end(), p.begin());
+    std::copy(w.begin(), w.end(), q.begin());
+    return dot_and_square_local<T>(p, q);
+  }
+  const T b = static_cast<T>(beta);
+  const T* __restrict zp = z.data();
+  const T* __restrict wp = w.data();
+  T* __restrict pp = p.data();
+  T* __restrict qp = q.data();
+  return sum_pairs(z.size(), [=](std::size_t i) {
+    pp[i] = zp[i] + b * pp[i];
+    qp[i] = wp[i] + b * qp[i];
+    return std::array<T, 2>{pp[i], qp[i]};
   });
 }
 
@@ -233,6 +260,8 @@ void sum_parts(const mpi::Comm& comm, std::span<double> values) {
                          std::span<T>);                                                            \
   template void axpy(double, std::span<const T>, std::span<T>);                                    \
   template void xpby(std::span<const T>, double, std::span<T>);                                    \
+  template std::array<double, 2> xpby_both(std::span<const T>, std::span<const T>, double,         \
+                                           std::span<T>, std::span<T>);                            \
   template void scale(double, std::span<T>);                                                       \
   template std::size_t count_not_finite(std::span<const T>);                                       \
   template double max_abs(std::span<const T>);                                                     \

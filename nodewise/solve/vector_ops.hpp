@@ -37,6 +37,12 @@ void axpy(double alpha, std::span<const T> x, std::span<T> y);
 template <class T>
 void xpby(std::span<const T> z, double beta, std::span<T> p);
 
+/// Local. p = z + beta p and q = w + beta q in one pass, p and q not being read where beta is 0;
+/// returns this rank's parts of p . q and of q . q.
+template <class T>
+std::array<double, 2> xpby_both(std::span<const T> z, std::span<const T> w, double beta,
+                                std::span<T> p, std::span<T> q);
+
 /// Local. x *= alpha.
 template <class T>
 void scale(double alpha, std::span<T> x);

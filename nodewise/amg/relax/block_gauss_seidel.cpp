@@ -172,7 +172,7 @@ auto BlockGaussSeidel<T>::sweep_from_zero_with_residual(int part, const T* b, T*
   const auto follow = [&](const Range& range) {
     this->for_each_run(range, Direction::forward, above, [](LocalIndex, Offset, Offset) {});
   };
-  return this->sweep_and_follow(part, sweep, follow);
+  return this->sweep_and_follow(part, Direction::forward, sweep, follow);
 }
 
 /// r -= the blocks of this rank that have been left out so far, times x.

@@ -163,7 +163,7 @@ auto GaussSeidel<T>::first_sweep_with_upper_residual(int part, const T* b, T* x,
   const auto follow = [&](const Range& range) {
     this->for_each_run(range, Direction::forward, upper, [](LocalIndex, Offset, Offset) {});
   };
-  return this->sweep_and_follow(part, sweep, follow);
+  return this->sweep_and_follow(part, Direction::forward, sweep, follow);
 }
 
 /// Without what other ranks have to do with it, and not of the rows that were left alone: only they
@@ -200,10 +200,74 @@ void GaussSeidel<T>::sweep_part(int part, Direction direction, const Vectors& ve
                                     : rows_->backward(first, last, b, x);
   };
   const auto mixed = [&](LocalIndex i, Offset begin, Offset end) {
-    const T others = product_with_others(i, begin, end, vectors);
-    x[i] += (b[i] - product(begin, end, x) - others) * inverse_[static_cast<std::size_t>(i)];
+    relax_mixed(i, begin, end, vectors);
   };
   this->for_each_run(this->all_of(part), direction, inner, mixed);
+}
+
+template <class T>
+void GaussSeidel<T>::relax_mixed(LocalIndex i, Offset begin, Offset end,
+                                 const Vectors& vectors) const {
+  const auto u = static_cast<std::size_t>(i);
+  const T others = product_with_others(i, begin, end, vectors);
+  vectors.X[u] += (vectors.B[u] - product(begin, end, vectors.X.data()) - others) * inverse_[u];
+}
+
+/// A row's entries above the diagonal meet the new values in the sweep already; those below follow.
+template <class T>
+void GaussSeidel<T>::backward_with_product(const Vectors& vectors, std::span<T> y) const {
+  const T* const x = vectors.X.data();
+  std::array<Range, parallel::max_threads> left;
+  parallel::run(n_parts(), [&](int part) {
+    left[static_cast<std::size_t>(part)] = backward_with_upper_product(part, vectors, y.data());
+  });
+  const mpi::Scope scope(A_.comm(), "krylov_product", mpi::no_level);
+  matrix::add_ghost_product(T{1}, A_, std::span<const T>(vectors.X), y, [&] {
+    const Csr<T>& on = A_.on();
+    parallel::run(n_parts(), [&](int part) {
+      rest_of_product(left[static_cast<std::size_t>(part)], x, y.data());
+    });
+    for (const LocalIndex i : frozen_) {
+      y[static_cast<std::size_t>(i)] = product(on.begin(i), on.end(i), x);
+    }
+  });
+}
+
+/// Returns the rows where y lacks L x.
+template <class T>
+auto GaussSeidel<T>::backward_with_upper_product(int part, const Vectors& vectors, T* y) const
+    -> Range {
+  const T* const b = vectors.B.data();
+  T* const x = vectors.X.data();
+  const auto ahead = rows_->ahead(first_row(part), end_row(part));
+  const auto inner = [&](LocalIndex first, LocalIndex last) {
+    rows_->backward_with_upper(first, last, ahead, b, x, y);
+  };
+  const auto mixed = [&](LocalIndex i, Offset begin, Offset end) {
+    relax_mixed(i, begin, end, vectors);
+  };
+  const auto sweep = [&](const Range& range) {
+    this->for_each_run(range, Direction::backward, inner, mixed);
+  };
+  const auto lower = [&](LocalIndex first, LocalIndex last) {
+    rows_->add_lower(first, last, ahead, x, y);
+  };
+  const auto follow = [&](const Range& range) {
+    this->for_each_run(range, Direction::backward, lower, [](LocalIndex, Offset, Offset) {});
+  };
+  return this->sweep_and_follow(part, Direction::backward, sweep, follow);
+}
+
+/// Without what other ranks have to do with it.
+template <class T>
+void GaussSeidel<T>::rest_of_product(const Range& left, const T* x, T* y) const {
+  const auto lower = [&](LocalIndex first, LocalIndex last) {
+    rows_->add_lower(first, last, rows_->ahead(first, last), x, y);
+  };
+  const auto mixed = [&](LocalIndex i, Offset, Offset) {
+    y[i] = product(A_.on().begin(i), A_.on().end(i), x);
+  };
+  this->follow_rest(left, lower, mixed);
 }
 
 /// What a sweep sees of others, for row i with [begin, end) at rows of its own thread.

@@ -25,6 +25,11 @@ class GaussSeidel final : public HybridSweeps<T> {
   /// Reads each entry once, and most of the matrix from the memory once.
   void first_sweep_with_residual(std::span<const T> b, std::span<T> x,
                                  std::span<T> r) const override;
+  /// Where a backward sweep ends it: reads each entry for both, but for half of them twice, and
+  /// most of the matrix from the memory once.
+  bool saves_product(Sweep sweep) const override {
+    return has_backward(sweep) && !is_from_zero(sweep);
+  }
   std::size_t memory_bytes() const override;
 
  private:
@@ -46,6 +51,10 @@ class GaussSeidel final : public HybridSweeps<T> {
                       T* x) const;
   Range first_sweep_with_upper_residual(int part, const T* b, T* x, T* r) const;
   void rest_of_residual(const Range& left, const T* x, T* r) const;
+  void backward_with_product(const Vectors& vectors, std::span<T> y) const override;
+  Range backward_with_upper_product(int part, const Vectors& vectors, T* y) const;
+  void rest_of_product(const Range& left, const T* x, T* y) const;
+  void relax_mixed(LocalIndex i, Offset begin, Offset end, const Vectors& vectors) const;
   T product(Offset begin, Offset end, const T* x) const;
   void sweep_part(int part, Direction direction, const Vectors& vectors) const override;
   T product_with_others(LocalIndex i, Offset begin, Offset end, const Vectors& vectors) const;

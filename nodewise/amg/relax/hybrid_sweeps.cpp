@@ -27,9 +27,12 @@ HybridSweeps<T>::HybridSweeps(const matrix::DistMatrix<T>& A, Rows rows)
     mixed_.insert(mixed_.end(), of_part.begin(), of_part.end());
     mixed_starts_.push_back(mixed_.size());
   }
-  passes_.resize(static_cast<std::size_t>(parts));
-  parallel::run(parts,
-                [&](int part) { passes_[static_cast<std::size_t>(part)] = stretches_of(part); });
+  for (auto& passes : passes_) passes.resize(static_cast<std::size_t>(parts));
+  parallel::run(parts, [&](int part) {
+    const auto p = static_cast<std::size_t>(part);
+    passes_[0][p] = stretches_of(part, Direction::forward);
+    passes_[1][p] = stretches_of(part, Direction::backward);
+  });
 }
 
 /// Those from first_row to end_row, which are a part.
@@ -79,15 +82,17 @@ std::size_t HybridSweeps<T>::bytes_of(const Range& range) const {
   return static_cast<std::size_t>(entries) * (unknowns * unknowns * sizeof(T) + sizeof(LocalIndex));
 }
 
-/// The last row that rows of a range, but for mixed ones, have entries at or are.
+/// The last row in a direction that rows of a range, but for mixed ones, have entries at or are.
 template <class T>
-LocalIndex HybridSweeps<T>::last_seen_by(const Range& range) const {
-  LocalIndex last = range.last - 1;
+LocalIndex HybridSweeps<T>::last_seen_by(const Range& range, Direction direction) const {
+  const bool upwards = direction == Direction::forward;
+  LocalIndex last = upwards ? range.last - 1 : range.first;
   const auto look = [&](LocalIndex first, LocalIndex end) {
     for (auto i = static_cast<std::size_t>(first); std::cmp_less(i, end); ++i) {
-      const Offset behind = rows_.row_ptr[i + 1];
-      if (rows_.row_ptr[i] == behind) continue;
-      last = std::max(last, rows_.cols[static_cast<std::size_t>(behind - 1)]);
+      const Offset begin = rows_.row_ptr[i], behind = rows_.row_ptr[i + 1];
+      if (begin == behind) continue;
+      last = upwards ? std::max(last, rows_.cols[static_cast<std::size_t>(behind - 1)])
+                     : std::min(last, rows_.cols[static_cast<std::size_t>(begin)]);
     }
   };
   for_each_run(range, Direction::forward, look, [](LocalIndex, Offset, Offset) {});
@@ -95,26 +100,34 @@ LocalIndex HybridSweeps<T>::last_seen_by(const Range& range) const {
 }
 
 /// Some pages of the matrix at a time where it is larger than the cache of a core, and all of it at
-/// once where what lies between the two passes would not stay in that of a processor.
+/// once where what lies between the two passes would not stay in that of a processor. Downwards as
+/// upwards with rows that are numbered from the last on, by negative numbers.
 template <class T>
-auto HybridSweeps<T>::stretches_of(int part) const -> std::vector<Stretch> {
+auto HybridSweeps<T>::stretches_of(int part, Direction direction) const -> std::vector<Stretch> {
   constexpr std::size_t at_once = std::size_t{128} << 10;
   constexpr std::size_t own_cache = std::size_t{1} << 20;
   constexpr std::size_t shared_cache = std::size_t{8} << 20;
-  const auto [_, first, end] = all_of(part);
-  const std::vector<Stretch> all_at_once = {{end, first}};
-  const std::size_t bytes = bytes_of({part, first, end});
+  const bool upwards = direction == Direction::forward;
+  const LocalIndex begin = upwards ? first_row(part) : -end_row(part);
+  const LocalIndex end = upwards ? end_row(part) : -first_row(part);
+  const auto rows_of = [&](LocalIndex from, LocalIndex to) {
+    return upwards ? Range{part, from, to} : Range{part, -to, -from};
+  };
+  const std::vector<Stretch> all_at_once = {{std::abs(end), std::abs(begin)}};
+  const std::size_t bytes = bytes_of(rows_of(begin, end));
   if (bytes <= own_cache) return all_at_once;
-  const std::size_t rows = static_cast<std::size_t>(end - first) * at_once / bytes + 1;
+  const std::size_t rows = static_cast<std::size_t>(end - begin) * at_once / bytes + 1;
   std::vector<LocalIndex> ends, last_seen;
-  for (LocalIndex row = first; row < end; row = ends.back()) {
+  for (LocalIndex row = begin; row < end; row = ends.back()) {
     ends.push_back(row +
                    static_cast<LocalIndex>(std::min(rows, static_cast<std::size_t>(end - row))));
-    last_seen.push_back(last_seen_by({part, row, ends.back()}));
+    const LocalIndex last = last_seen_by(rows_of(row, ends.back()), direction);
+    last_seen.push_back(upwards ? last : -1 - last);
   }
-  std::vector<Stretch> passes = stretches(first, ends, last_seen);
-  for (const Stretch& pass : passes) {
-    if (bytes_of({part, pass.second, pass.first}) > shared_cache) return all_at_once;
+  std::vector<Stretch> passes = stretches(begin, ends, last_seen);
+  for (Stretch& pass : passes) {
+    if (bytes_of(rows_of(pass.second, pass.first)) > shared_cache) return all_at_once;
+    pass = {std::abs(pass.first), std::abs(pass.second)};
   }
   return passes;
 }
@@ -172,6 +185,23 @@ template <class T>
 void HybridSweeps<T>::first_symmetric_sweep(std::span<const T> b, std::span<T> x) const {
   this->first_sweep(b, x);
   run(Direction::backward, {b, x, {}, {}, 1, true, {}});
+}
+
+template <class T>
+void HybridSweeps<T>::sweep_with_product(Sweep sweep, std::span<const T> b, std::span<T> x,
+                                         std::span<T> y) const {
+  if (!has_backward(sweep) || is_from_zero(sweep)) {
+    return Relaxation<T>::sweep_with_product(sweep, b, x, y);
+  }
+  const Vectors vectors = look_at_others(b, x, 1);
+  if (has_forward(sweep)) run(Direction::forward, vectors);
+  backward_with_product(vectors, y);
+}
+
+template <class T>
+void HybridSweeps<T>::backward_with_product(const Vectors& vectors, std::span<T> y) const {
+  run(Direction::backward, vectors);
+  this->multiply(vectors.X, y);
 }
 
 template <class T>

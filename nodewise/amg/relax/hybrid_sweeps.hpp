@@ -1,6 +1,7 @@
 // Sweeps through the rows of a rank that see the newest values of their own thread only.
 #pragma once
 
+#include <array>
 #include <span>
 #include <type_traits>
 #include <utility>
@@ -26,12 +27,17 @@ class HybridSweeps : public Relaxation<T> {
   void symmetric_sweep(std::span<const T> b, std::span<T> x) const final;
   /// No exchange.
   void first_symmetric_sweep(std::span<const T> b, std::span<T> x) const final;
+  /// Two exchanges.
+  void sweep_with_product(Sweep sweep, std::span<const T> b, std::span<T> x,
+                          std::span<T> y) const final;
   /// None from zero, otherwise one.
   void sweep_together(Sweep sweep, std::span<const T> B, std::span<T> X, int width) const final;
   bool has_direction() const final { return true; }
   std::size_t memory_bytes() const override {
     std::size_t bytes = old_.size() * sizeof(T) + mixed_.size() * sizeof(MixedRow);
-    for (const std::vector<Stretch>& of_part : passes_) bytes += of_part.size() * sizeof(Stretch);
+    for (const auto& passes : passes_) {
+      for (const std::vector<Stretch>& of_part : passes) bytes += of_part.size() * sizeof(Stretch);
+    }
     return bytes;
   }
 
@@ -61,6 +67,9 @@ class HybridSweeps : public Relaxation<T> {
 
   /// Local. A sweep through the rows of a part.
   virtual void sweep_part(int part, Direction direction, const Vectors& vectors) const = 0;
+  /// Collective. A sweep backward through all parts and then y = A X. By default one after the
+  /// other.
+  virtual void backward_with_product(const Vectors& vectors, std::span<T> y) const;
   /// What a part works with where there are several vectors.
   std::span<T> scratch_of(int part, const Vectors& vectors) const {
     const auto w = static_cast<std::size_t>(vectors.width);
@@ -68,6 +77,9 @@ class HybridSweeps : public Relaxation<T> {
                                    static_cast<std::size_t>(rows_.unknowns) * w);
   }
   std::size_t room_for(std::size_t width) const final;
+
+  /// Local. A sweep through the rows of all parts.
+  void run(Direction direction, const Vectors& vectors) const;
 
   int n_parts() const { return static_cast<int>(parts_.size()) - 1; }
   /// Where the rows of each part begin, and where the last end.
@@ -90,13 +102,13 @@ class HybridSweeps : public Relaxation<T> {
   /// backward is to visit from the last to the first, and mixed(i, begin, end) for the others.
   template <class Run, class Mixed>
   void for_each_run(const Range& range, Direction direction, Run&& run, Mixed&& mixed) const;
-  /// Two passes through the rows of a part that read it from the memory once: sweep(range) upwards
-  /// for all of them, some at a time, and follow(range) for most, as soon as those that they have
-  /// entries at have been swept; mixed rows, which see others, are not waited for. Returns the rows
-  /// at the end that are left to follow at any time, as messages travel: all of them where the part
-  /// fits into a cache, or what lies between the two passes does not.
+  /// Two passes through the rows of a part that read it from the memory once: sweep(range) in a
+  /// direction for all of them, some at a time, and follow(range) for most, as soon as those that
+  /// they have entries at have been swept; mixed rows, which see others, are not waited for. Returns
+  /// the rows at the end of the way that are left to follow at any time, as messages travel: all of
+  /// them where the part fits into a cache, or what lies between the two passes does not.
   template <class SweepRange, class Follow>
-  Range sweep_and_follow(int part, SweepRange&& sweep, Follow&& follow) const;
+  Range sweep_and_follow(int part, Direction direction, SweepRange&& sweep, Follow&& follow) const;
   /// What sweep_and_follow() has not followed: run(first, last) for rows that are left,
   /// mixed(i, begin, end) for every mixed one of the part, as in for_each_run().
   template <class Run, class Mixed>
@@ -112,19 +124,18 @@ class HybridSweeps : public Relaxation<T> {
   std::size_t scratch_size(std::size_t width) const;
   std::size_t bytes_of(const Range& range) const;
   std::vector<MixedRow> mixed_rows(LocalIndex first_row, LocalIndex end_row) const;
-  std::vector<Stretch> stretches_of(int part) const;
-  LocalIndex last_seen_by(const Range& range) const;
+  std::vector<Stretch> stretches_of(int part, Direction direction) const;
+  LocalIndex last_seen_by(const Range& range, Direction direction) const;
   std::span<const MixedRow> mixed_of(const Range& range) const;
   MixedRow within_part(LocalIndex i, LocalIndex first_row, LocalIndex end_row) const;
   Vectors look_at_others(std::span<const T> B, std::span<T> X, int width) const;
-  void run(Direction direction, const Vectors& vectors) const;
 
   Rows rows_;
   std::vector<LocalIndex> parts_;
-  std::vector<MixedRow> mixed_;               // upwards
-  std::vector<std::size_t> mixed_starts_;     // where those of each part begin, and the last end
-  std::vector<std::vector<Stretch>> passes_;  // through each part
-  mutable Array<T> old_;                      // x before the sweep, where there are several parts
+  std::vector<MixedRow> mixed_;            // upwards
+  std::vector<std::size_t> mixed_starts_;  // where those of each part begin, and the last end
+  std::array<std::vector<std::vector<Stretch>>, 2> passes_;  // in each direction through each part
+  mutable Array<T> old_;  // x before the sweep, where there are several parts
 };
 
 template <class T>
@@ -175,23 +186,31 @@ void HybridSweeps<T>::for_each_run(const Range& range, Direction direction, Run&
 
 template <class T>
 template <class SweepRange, class Follow>
-auto HybridSweeps<T>::sweep_and_follow(int part, SweepRange&& sweep, Follow&& follow) const
-    -> Range {
-  LocalIndex swept = first_row(part), followed = swept;
-  for (const Stretch& to : passes_[static_cast<std::size_t>(part)]) {
-    sweep(Range{part, std::exchange(swept, to.first), to.first});
-    if (followed < to.second) follow(Range{part, std::exchange(followed, to.second), to.second});
+auto HybridSweeps<T>::sweep_and_follow(int part, Direction direction, SweepRange&& sweep,
+                                       Follow&& follow) const -> Range {
+  const bool upwards = direction == Direction::forward;
+  const auto between = [&](LocalIndex from, LocalIndex to) {
+    return upwards ? Range{part, from, to} : Range{part, to, from};
+  };
+  const LocalIndex begin = upwards ? first_row(part) : end_row(part);
+  const LocalIndex end = upwards ? end_row(part) : first_row(part);
+  LocalIndex swept = begin, followed = begin;
+  for (const Stretch& to : passes_[upwards ? 0 : 1][static_cast<std::size_t>(part)]) {
+    sweep(between(std::exchange(swept, to.first), to.first));
+    if (followed != to.second) follow(between(std::exchange(followed, to.second), to.second));
   }
-  return {part, followed, end_row(part)};
+  return between(followed, end);
 }
 
 template <class T>
 template <class Run, class Mixed>
 void HybridSweeps<T>::follow_rest(const Range& left, Run&& run, Mixed&& mixed) const {
+  const auto nothing = [](LocalIndex, LocalIndex) {};
   const Range before{left.part, first_row(left.part), left.first};
-  for_each_run(
-      before, Direction::forward, [](LocalIndex, LocalIndex) {}, mixed);
+  const Range behind{left.part, left.last, end_row(left.part)};
+  for_each_run(before, Direction::forward, nothing, mixed);
   for_each_run(left, Direction::forward, run, mixed);
+  for_each_run(behind, Direction::forward, nothing, mixed);
 }
 
 }  // namespace nodewise::amg::relax

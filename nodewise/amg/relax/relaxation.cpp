@@ -33,6 +33,19 @@ void Relaxation<T>::first_symmetric_sweep(std::span<const T> b, std::span<T> x) 
 }
 
 template <class T>
+void Relaxation<T>::sweep_with_product(Sweep sweep, std::span<const T> b, std::span<T> x,
+                                       std::span<T> y) const {
+  run(sweep, b, x);
+  multiply(x, y);
+}
+
+template <class T>
+void Relaxation<T>::multiply(std::span<const T> x, std::span<T> y) const {
+  const mpi::Scope scope(A_.comm(), "krylov_product", mpi::no_level);
+  matrix::multiply(A_, x, y);
+}
+
+template <class T>
 void Relaxation<T>::sweep_together(Sweep sweep, std::span<const T> B, std::span<T> X,
                                    int width) const {
   const auto w = static_cast<std::size_t>(width);

@@ -45,6 +45,11 @@ class Relaxation {
   virtual void symmetric_sweep(std::span<const T> b, std::span<T> x) const;
   /// Collective. The same from x = 0, whatever x holds.
   virtual void first_symmetric_sweep(std::span<const T> b, std::span<T> x) const;
+  /// Collective. A sweep and the product y = A x with what it has made of x.
+  virtual void sweep_with_product(Sweep sweep, std::span<const T> b, std::span<T> x,
+                                  std::span<T> y) const;
+  /// Whether that is cheaper than the two by themselves.
+  virtual bool saves_product(Sweep /*sweep*/) const { return false; }
   /// Collective. What first_sweep(), first_symmetric_sweep(), sweep() or symmetric_sweep() does,
   /// for `width` vectors side by side, row-major: B and X are rows x width. The messages are those
   /// of one vector where the relaxation overrides it; by default it runs for one vector after the
@@ -63,6 +68,8 @@ class Relaxation {
 
  protected:
   explicit Relaxation(const matrix::DistMatrix<T>& A) : A_(A) {}
+  /// Collective. y = A x.
+  void multiply(std::span<const T> x, std::span<T> y) const;
   /// How many numbers sweep_together() works with beside B and X: by default two vectors.
   virtual std::size_t room_for(std::size_t width) const;
   /// The first n numbers of the room, which grows as needed.

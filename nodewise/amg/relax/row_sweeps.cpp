@@ -157,6 +157,51 @@ void RowSweeps<T>::backward(LocalIndex first, LocalIndex last, const T* b, T* x)
   });
 }
 
+template <class T>
+void RowSweeps<T>::backward_with_upper(LocalIndex first, LocalIndex last, const RowBlocks<T>& ahead,
+                                       const T* b, T* x, T* y) const {
+  with_form([&](auto product, auto is_chained) {
+    const View A = view();
+    T previous{};
+    const auto relax = [=, &previous](LocalIndex begin_row, LocalIndex end_row) {
+      for (LocalIndex i = end_row - 1; i >= begin_row; --i) {
+        const Offset begin = A.row_ptr[i], end = A.row_ptr[i + 1];
+        const Offset middle = begin + A.lower[i];
+        Offset upper = std::min(middle + 1, end);
+        const T diagonal = middle < end ? A.vals[middle] : T{};
+        T to_previous{};
+        if (is_chained && upper < end && A.cols[upper] == i + 1) {
+          to_previous = A.vals[upper++];
+          if (i == last - 1) previous = x[i + 1];
+        }
+        const T above = product.of(A.cols, A.vals, upper, end, x);
+        const T below = product.of(A.cols, A.vals, begin, middle, x);
+        const T now = x[i] + (b[i] - below - diagonal * x[i] - above) * A.inverse[i];
+        const T sum = is_chained ? above + to_previous * previous : above;
+        previous = is_chained ? now - to_previous * A.inverse[i] * previous : now;
+        x[i] = previous;
+        y[i] = sum + diagonal * previous;
+      }
+    };
+    ahead.downwards(first, last, relax);
+  });
+}
+
+template <class T>
+void RowSweeps<T>::add_lower(LocalIndex first, LocalIndex last, const RowBlocks<T>& ahead,
+                             const T* x, T* y) const {
+  with_form([&](auto product, auto) {
+    const View A = view();
+    const auto add = [=](LocalIndex begin_row, LocalIndex end_row) {
+      for (LocalIndex i = end_row - 1; i >= begin_row; --i) {
+        const Offset begin = A.row_ptr[i];
+        y[i] += product.of(A.cols, A.vals, begin, begin + A.lower[i], x);
+      }
+    };
+    ahead.downwards(first, last, add);
+  });
+}
+
 template class RowSweeps<float>;
 template class RowSweeps<double>;
 

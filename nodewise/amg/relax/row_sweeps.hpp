@@ -32,6 +32,13 @@ class RowSweeps {
   void forward(LocalIndex first, LocalIndex last, const T* b, T* x) const;
   /// Local. The same from the last to the first.
   void backward(LocalIndex first, LocalIndex last, const T* b, T* x) const;
+  /// Local. The same, up to the order of additions, and y = (D + U) x with what it has made of x, D
+  /// being the diagonal of A, in rows that have one. On its way down it looks ahead like this.
+  void backward_with_upper(LocalIndex first, LocalIndex last, const kernels::RowBlocks<T>& ahead,
+                           const T* b, T* x, T* y) const;
+  /// Local. y += L x.
+  void add_lower(LocalIndex first, LocalIndex last, const kernels::RowBlocks<T>& ahead, const T* x,
+                 T* y) const;
 
  private:
   /// How they go through rows: with a register for the row before, where nearly all rows have an

@@ -9,7 +9,7 @@
 namespace nodewise::amg::relax {
 
 /// When the first pass has come to the row `first`, the second may go on to the row `second`; both
-/// go upwards, and neither row is included.
+/// go the same way. Neither row is included upwards, both are downwards.
 struct Stretch {
   LocalIndex first, second;
 };
