@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "nodewise/kernels/known_product.hpp"
 #include "nodewise/kernels/point_product.hpp"
 #include "nodewise/kernels/spgemm.hpp"
 
@@ -220,6 +221,67 @@ TYPED_TEST(Spgemm, TripleProductOfEmptyMatrices) {
       expect_well_formed(C);
     }
   }
+}
+
+// The values of a triple product in pieces, with and without known places of terms.
+TYPED_TEST(Spgemm, ValuesOfATripleProductHaveItsBits) {
+  const Csr<TypeParam> L = random_csr<TypeParam>(17, 30, 0.2, 6);
+  Pieces<TypeParam> p;
+  for (auto piece : {&Pieces<TypeParam>::A_on, &Pieces<TypeParam>::A_off, &Pieces<TypeParam>::B_on,
+                     &Pieces<TypeParam>::B_off, &Pieces<TypeParam>::B_ghost}) {
+    for (TypeParam& value : (p.*piece).vals) value /= TypeParam{3};
+  }
+  const Csr<TypeParam> C = triple_product(L, p.A(), p.B());
+  const TermPlaces terms(L, p.A());
+  ASSERT_FALSE(terms.is_empty());
+  const TermPlaces none;
+  for (const TermPlaces* known : {&none, &terms}) {
+    Array<TypeParam> values(C.vals.size(), TypeParam{7});
+    triple_product_values<TypeParam>(L, p.A(), p.B(), {.on = &C}, values.data(), nullptr, 1,
+                                     *known);
+    expect_same_bits(values, C.vals);
+  }
+}
+
+// The places of terms have 16 bits: the longest row for which they are enough, and one more.
+TYPED_TEST(Spgemm, ValuesOfATripleProductWithVeryLongRows) {
+  for (const LocalIndex n : {65536, 65537}) {
+    std::vector<std::vector<std::pair<LocalIndex, TypeParam>>> row(1), column;
+    for (LocalIndex j = 0; j < n; ++j) {
+      row[0].emplace_back(j, TypeParam{1});
+      column.push_back({{0, TypeParam{2}}});
+    }
+    const Csr<TypeParam> L = from_rows<TypeParam>({{{0, TypeParam{1}}}}, 1);
+    const Csr<TypeParam> A = from_rows<TypeParam>(row, n), B = from_rows<TypeParam>(column, 1);
+    const ExtendedRows<TypeParam> middle{.on = &A, .n_cols = n}, right{.on = &B, .n_cols = 1};
+    const TermPlaces terms(L, middle);
+    EXPECT_EQ(terms.is_empty(), n == 65537);
+    const Csr<TypeParam> C = triple_product(L, middle, right);
+    TypeParam value{};
+    triple_product_values<TypeParam>(L, middle, right, {.on = &C}, &value, nullptr, 1, terms);
+    EXPECT_EQ(value, static_cast<TypeParam>(2 * n));
+  }
+}
+
+TYPED_TEST(Spgemm, MissingPlacesAreFound) {
+  const Csr<TypeParam> L = random_csr<TypeParam>(17, 30, 0.2, 6);
+  const Pieces<TypeParam> p;
+  Csr<TypeParam> product = spgemm(p.A(), 30, p.B());
+  Csr<TypeParam> triple = triple_product(L, p.A(), p.B());
+  EXPECT_TRUE(has_places_for<TypeParam>({.on = &product}, p.A(), p.B()));
+  EXPECT_TRUE(has_places_for<TypeParam>({.on = &triple}, L, p.A(), p.B()));
+  for (Csr<TypeParam>* C : {&product, &triple}) {  // its last entry in another column
+    std::vector<bool> has(25, false);
+    const LocalIndex last = C->n_rows - 1;
+    for (Offset k = C->begin(last); k < C->end(last); ++k) {
+      has[static_cast<std::size_t>(C->cols[static_cast<std::size_t>(k)])] = true;
+    }
+    const auto free = std::find(has.begin(), has.end(), false);
+    ASSERT_NE(free, has.end());
+    C->cols[C->cols.size() - 1] = static_cast<LocalIndex>(free - has.begin());
+  }
+  EXPECT_FALSE(has_places_for<TypeParam>({.on = &product}, p.A(), p.B()));
+  EXPECT_FALSE(has_places_for<TypeParam>({.on = &triple}, L, p.A(), p.B()));
 }
 
 // Every entry of a pattern as a dense block, of values that are rounded in products or of small

@@ -1,6 +1,7 @@
 // The product of three local sparse matrices whose coarse rows and columns come in points.
 #pragma once
 
+#include "nodewise/kernels/known_product.hpp"
 #include "nodewise/kernels/spgemm.hpp"
 
 namespace nodewise::kernels {

@@ -1,8 +1,6 @@
 // Products of two or three local sparse matrices, row by row.
 #pragma once
 
-#include <span>
-
 #include "nodewise/kernels/csr.hpp"
 
 namespace nodewise::kernels {
@@ -46,31 +44,5 @@ Csr<T> spgemm(const ExtendedRows<T>& A, LocalIndex n_rows, const ExtendedRows<T>
 template <class T>
 Csr<T> triple_product(const Csr<T>& L, const ExtendedRows<T>& A, const ExtendedRows<T>& B,
                       int unknowns = 1);
-
-/// Where the entries of a product are: row i has those of row i of `on` and of row i of `off`,
-/// which may be null. Columns of `on` are columns of the product, column j of `off` is
-/// off_columns[j].
-template <class T>
-struct KnownRows {
-  const Csr<T>* on = nullptr;
-  const Csr<T>* off = nullptr;
-  std::span<const LocalIndex> off_columns = {};
-};
-
-/// Local. Whether `known` has a place for every entry of `rows`, whose columns are below n_cols.
-template <class T>
-bool has_places_for(const KnownRows<T>& known, const Csr<T>& rows, LocalIndex n_cols);
-
-/// Local. The values of spgemm(A, known.on->n_rows, B), bit for bit, at the known places: on_vals
-/// and off_vals are arrays like known.on->vals and known.off->vals. Nothing is searched or sorted.
-/// Every entry of the product must have a place; places without an entry get zero.
-template <class T>
-void spgemm_values(const ExtendedRows<T>& A, const ExtendedRows<T>& B, const KnownRows<T>& known,
-                   T* on_vals, T* off_vals);
-
-/// Local. The values of triple_product(L, A, B, unknowns), likewise.
-template <class T>
-void triple_product_values(const Csr<T>& L, const ExtendedRows<T>& A, const ExtendedRows<T>& B,
-                           const KnownRows<T>& known, T* on_vals, T* off_vals, int unknowns = 1);
 
 }  // namespace nodewise::kernels

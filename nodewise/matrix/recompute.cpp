@@ -19,6 +19,8 @@ const DistMatrix<T>& checked(const DistMatrix<T>& A, const DistMatrix<T>& C, boo
 
 constexpr const char* changed = "product on a known pattern";
 
+const kernels::TermPlaces no_terms;
+
 }  // namespace
 
 template <class T>
@@ -28,9 +30,8 @@ Product<T>::Product(const DistMatrix<T>& A, const DistMatrix<T>& B, const DistMa
       B_rows_(A.exchange(), B),
       C_(mpi::collectively(A.comm(), [&] {
         KnownResult<T> known(C, B_rows_.columns());
-        const Csr<T> rows =
-            kernels::spgemm(extended_rows(A), A.n_local(), extended_rows(B, &B_rows_.rows()));
-        known.require_places_for(rows, B_rows_.columns());
+        known.require(kernels::has_places_for(known.known(), extended_rows(A),
+                                              extended_rows(B, &B_rows_.rows())));
         return known;
       })) {}
 
@@ -79,10 +80,16 @@ TransposedProduct<T>::TransposedProduct(const DistMatrix<T>& A, const DistMatrix
     : A_(checked(A, C, A.cols() == C.rows() && B.cols() == C.cols())),
       B_(checked(B, A, A.rows() == B.rows())),
       columns_(mpi::collectively(A.comm(), [&] { return GhostNumbering(B.cols(), B.ghosts()); })),
-      sums_(A, C, columns_, [&](Part part) {
-        const Csr<T> L = transpose(A, part);
-        return kernels::spgemm(plain_rows(L), L.n_rows, numbered_rows(B, columns_));
-      }) {}
+      sums_(
+          A, C, columns_,
+          [&](const kernels::KnownRows<T>& known) {
+            const Csr<T> L = transpose(A, Part::on);
+            return kernels::has_places_for(known, plain_rows(L), numbered_rows(B, columns_));
+          },
+          [&] {
+            const Csr<T> L = transpose(A, Part::off);
+            return kernels::spgemm(plain_rows(L), L.n_rows, numbered_rows(B, columns_));
+          }) {}
 
 template <class T>
 DistMatrix<T> TransposedProduct<T>::recompute(const DistMatrix<T>& A, const DistMatrix<T>& B) {
@@ -103,10 +110,17 @@ GalerkinProduct<T>::GalerkinProduct(const DistMatrix<T>& A, const DistMatrix<T>&
       P_(checked(P, C, P.cols() == C.rows() && P.cols() == C.cols())),
       coarse_unknowns_(coarse_unknowns),
       P_rows_(A.exchange(), P),
-      sums_(P, C, P_rows_.columns(), [&](Part part) {
-        return kernels::triple_product(transposed(part), extended_rows(A),
-                                       extended_rows(P, &P_rows_.rows()), coarse_unknowns);
-      }) {}
+      sums_(
+          P, C, P_rows_.columns(),
+          [&](const kernels::KnownRows<T>& known) {
+            const Csr<T>& L = transposed(Part::on);
+            if (coarse_unknowns <= 1) on_terms_ = kernels::TermPlaces(L, extended_rows(A));
+            return kernels::has_places_for(known, L, extended_rows(A), factor());
+          },
+          [&] {
+            return kernels::triple_product(transposed(Part::off), extended_rows(A), factor(),
+                                           coarse_unknowns);
+          }) {}
 
 template <class T>
 const Csr<T>& GalerkinProduct<T>::transposed(Part part) {
@@ -121,9 +135,9 @@ DistMatrix<T> GalerkinProduct<T>::recompute(const DistMatrix<T>& A) {
   require_same_pattern(A_, A, changed);
   A_ = A;
   return sums_.recompute([&](Part part, const kernels::KnownRows<T>& known, T* on, T* off) {
-    kernels::triple_product_values(transposed(part), extended_rows(A),
-                                   extended_rows(P_, &P_rows_.rows()), known, on, off,
-                                   coarse_unknowns_);
+    const bool terms_known = part == Part::on;
+    kernels::triple_product_values(transposed(part), extended_rows(A), factor(), known, on, off,
+                                   coarse_unknowns_, terms_known ? on_terms_ : no_terms);
   });
 }
 

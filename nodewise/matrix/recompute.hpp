@@ -64,11 +64,13 @@ class GalerkinProduct {
  private:
   /// Local. P^T's part, which is made when it is first needed.
   const Csr<T>& transposed(Part part);
+  kernels::ExtendedRows<T> factor() const { return extended_rows(P_, &P_rows_.rows()); }
 
   DistMatrix<T> A_, P_;
   int coarse_unknowns_;
   RefetchedRows<T> P_rows_;
   std::optional<Csr<T>> on_transposed_, off_transposed_;  // of P
+  kernels::TermPlaces on_terms_;                          // of P^T A, P's own columns
   PartialSums<T> sums_;
 };
 

@@ -69,8 +69,8 @@ KnownResult<T>::KnownResult(const DistMatrix<T>& C, GhostNumbering& columns) : C
 }
 
 template <class T>
-void KnownResult<T>::require_places_for(const Csr<T>& rows, const GhostNumbering& columns) const {
-  if (!kernels::has_places_for(known(), rows, columns.size())) throw_no_place();
+void KnownResult<T>::require(bool has_places) const {
+  if (!has_places) throw_no_place();
 }
 
 template <class T>
@@ -81,11 +81,11 @@ DistMatrix<T> KnownResult<T>::with_values(Array<T> on, Array<T> off) {
 
 template <class T>
 PartialSums<T>::PartialSums(const DistMatrix<T>& A, const DistMatrix<T>& C, GhostNumbering& columns,
-                            const RowsOf& rows_of)
+                            const HasPlaces& has_places, const OffRows& off_rows)
     : C_(mpi::collectively(A.comm(), [&] { return KnownResult<T>(C, columns); })) {
   const auto outgoing = mpi::collectively(A.comm(), [&] {
-    C_.require_places_for(rows_of(Part::on), columns);
-    outgoing_ = rows_of(Part::off);
+    C_.require(has_places(C_.known()));
+    outgoing_ = off_rows();
     comm::Records<GlobalIndex> keys;
     keys.offsets.assign(outgoing_.row_ptr.begin(), outgoing_.row_ptr.end());
     for (const LocalIndex col : outgoing_.cols) keys.data.push_back(columns.global(col));

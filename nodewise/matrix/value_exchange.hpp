@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "nodewise/comm/exchange.hpp"
-#include "nodewise/kernels/spgemm.hpp"
+#include "nodewise/kernels/known_product.hpp"
 #include "nodewise/matrix/dist_matrix.hpp"
 #include "nodewise/matrix/row_exchange.hpp"
 
@@ -39,8 +39,8 @@ class KnownResult {
   /// Local. Numbers C's columns like `columns`, which gets those that it lacks.
   KnownResult(const DistMatrix<T>& C, GhostNumbering& columns);
 
-  /// Local. Throws unsuitable_matrix where C has no place for an entry of the rows.
-  void require_places_for(const Csr<T>& rows, const GhostNumbering& columns) const;
+  /// Local. Throws unsuitable_matrix unless it is told that C has places for all entries.
+  void require(bool has_places) const;
   kernels::KnownRows<T> known() const {
     return {.on = &C_.on(), .off = &C_.off(), .off_columns = off_columns_};
   }
@@ -61,13 +61,15 @@ enum class Part { on, off };
 template <class T>
 class PartialSums {
  public:
-  /// Local. The rows of L^T X for a part L, and their values at known places.
-  using RowsOf = std::function<Csr<T>(Part)>;
+  /// Local. Whether there are places for L^T X with L = on; the rows of L^T X with L = off; and the
+  /// values of either at known places.
+  using HasPlaces = std::function<bool(const kernels::KnownRows<T>&)>;
+  using OffRows = std::function<Csr<T>()>;
   using ValuesOf = std::function<void(Part, const kernels::KnownRows<T>&, T* on_vals, T* off_vals)>;
 
   /// Collective. C: the product. One reversed row exchange of columns over A.exchange().
   PartialSums(const DistMatrix<T>& A, const DistMatrix<T>& C, GhostNumbering& columns,
-              const RowsOf& rows_of);
+              const HasPlaces& has_places, const OffRows& off_rows);
 
   /// Collective. C for new values: one reversed exchange of values.
   DistMatrix<T> recompute(const ValuesOf& values_of);

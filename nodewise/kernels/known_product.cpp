@@ -1,0 +1,268 @@
+#include "nodewise/kernels/known_product.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <limits>
+#include <vector>
+
+#include "nodewise/base/parallel.hpp"
+#include "nodewise/kernels/point_product.hpp"
+#include "nodewise/kernels/product_rows.hpp"
+
+namespace nodewise::kernels {
+
+namespace {
+
+template <class T, class F>
+void for_each_column(const KnownRows<T>& known, LocalIndex i, const F& f) {
+  for (Offset k = known.on->begin(i); k < known.on->end(i); ++k) {
+    f(known.on->cols[static_cast<std::size_t>(k)]);
+  }
+  if (known.off == nullptr) return;
+  for (Offset k = known.off->begin(i); k < known.off->end(i); ++k) {
+    const LocalIndex j = known.off->cols[static_cast<std::size_t>(k)];
+    f(known.off_columns[static_cast<std::size_t>(j)]);
+  }
+}
+
+/// Places of one known row after another.
+template <class T>
+class Places {
+ public:
+  Places(const KnownRows<T>& known, LocalIndex n_cols)
+      : known_(known), places_(static_cast<std::size_t>(n_cols), 0) {}
+
+  /// Numbers the columns of row i; returns how many it has. Others keep what an earlier row gave
+  /// them, which is less than max_length().
+  LocalIndex load(LocalIndex i) {
+    LocalIndex n = 0;
+    for_each_column(known_, i, [&](LocalIndex j) { places_[static_cast<std::size_t>(j)] = n++; });
+    return n;
+  }
+  const LocalIndex* data() const { return places_.data(); }
+
+  std::size_t max_length() const {
+    Offset longest = 1;
+    for (LocalIndex i = 0; i < known_.on->n_rows; ++i) {
+      Offset n = known_.on->end(i) - known_.on->begin(i);
+      if (known_.off != nullptr) n += known_.off->end(i) - known_.off->begin(i);
+      longest = std::max(longest, n);
+    }
+    return static_cast<std::size_t>(longest);
+  }
+
+ private:
+  const KnownRows<T>& known_;
+  std::vector<LocalIndex> places_;  // of every column in the current row
+};
+
+/// The rows of L A, one at a time, where the places of their terms are known.
+template <class T>
+class PlacedRows {
+ public:
+  PlacedRows(const Csr<T>& L, const ExtendedRows<T>& A, const TermPlaces& terms)
+      : L_(L),
+        A_(A),
+        terms_(terms),
+        cols_(static_cast<std::size_t>(terms.max_length())),
+        vals_(cols_.size()) {}
+
+  [[gnu::noinline]] void load(LocalIndex i) {
+    length_ = terms_.length(i);
+    const std::uint16_t* place = terms_.terms(i);
+    LocalIndex* const cols = cols_.data();
+    T* const vals = vals_.data();
+    // -0, since the first term added to it remains as it is, even if it is -0.
+    std::fill_n(vals, length_, -T{0});
+    for (Offset k = L_.begin(i); k < L_.end(i); ++k) {
+      const T l = L_.vals[static_cast<std::size_t>(k)];
+      A_.for_each_piece(L_.cols[static_cast<std::size_t>(k)],
+                        [&](const LocalIndex* js, const T* as, Offset n, LocalIndex shift) {
+                          for (Offset q = 0; q < n; ++q) {
+                            cols[place[q]] = js[q] + shift;
+                            vals[place[q]] += l * as[q];
+                          }
+                          place += n;
+                        });
+    }
+  }
+  template <class F>
+  void for_each_piece(F&& f) const {
+    f(cols_.data(), vals_.data(), Offset{length_}, LocalIndex{0});
+  }
+
+ private:
+  const Csr<T>& L_;
+  const ExtendedRows<T>& A_;
+  const TermPlaces& terms_;
+  Array<LocalIndex> cols_;
+  Array<T> vals_;
+  LocalIndex length_ = 0;
+};
+
+/// The values of the product of the rows from `begin` to `end`, which are loaded one by one, with
+/// B, every entry summed up in the same order as by Product.
+template <class T, class Rows>
+void known_product(Rows rows, LocalIndex begin, LocalIndex end, const ExtendedRows<T>& B,
+                   const KnownRows<T>& known, T* on_vals, T* off_vals) {
+  Places<T> places(known, B.n_cols);
+  std::vector<T> row_sum(places.max_length());
+  T* const sum = row_sum.data();
+  const LocalIndex* const at = places.data();
+  for (LocalIndex i = begin; i < end; ++i) {
+    // -0, since the first term added to it remains as it is, even if it is -0.
+    std::fill_n(sum, places.load(i), -T{0});
+    rows.load(i);
+    rows.for_each_piece([&](const LocalIndex* ks, const T* as, Offset n, LocalIndex shift) {
+      for (Offset p = 0; p < n; ++p) {
+        const T a = as[p];
+        B.for_each_piece(ks[p] + shift,
+                         [&](const LocalIndex* js, const T* bs, Offset n_j, LocalIndex j_shift) {
+                           for (Offset q = 0; q < n_j; ++q) sum[at[js[q] + j_shift]] += a * bs[q];
+                         });
+      }
+    });
+    const Offset n_on = known.on->end(i) - known.on->begin(i);
+    std::copy_n(sum, n_on, on_vals + known.on->begin(i));
+    if (known.off == nullptr) continue;
+    std::copy_n(sum + n_on, known.off->end(i) - known.off->begin(i),
+                off_vals + known.off->begin(i));
+  }
+}
+
+/// Whether there is a place for every entry of the product of the rows from `begin` to `end`, which
+/// are loaded one by one, with B.
+template <class T, class Rows>
+bool has_places_for_rows(const KnownRows<T>& known, Rows rows, LocalIndex begin, LocalIndex end,
+                         const ExtendedRows<T>& B) {
+  std::vector<LocalIndex> row_of(static_cast<std::size_t>(B.n_cols), -1);  // the last that has it
+  for (LocalIndex i = begin; i < end; ++i) {
+    for_each_column(known, i, [&](LocalIndex j) {
+      if (j < B.n_cols) row_of[static_cast<std::size_t>(j)] = i;
+    });
+    bool has_all = true;
+    rows.load(i);
+    rows.for_each_piece([&](const LocalIndex* ks, const T*, Offset n, LocalIndex shift) {
+      for (Offset p = 0; p < n; ++p) {
+        B.for_each_piece(ks[p] + shift,
+                         [&](const LocalIndex* js, const T*, Offset n_j, LocalIndex j_shift) {
+                           for (Offset q = 0; q < n_j; ++q) {
+                             has_all &= row_of[static_cast<std::size_t>(js[q] + j_shift)] == i;
+                           }
+                         });
+      }
+    });
+    if (!has_all) return false;
+  }
+  return true;
+}
+
+template <class T, class Rows>
+bool has_places_for_product(const KnownRows<T>& known, const Rows& rows, const ExtendedRows<T>& B) {
+  std::atomic<bool> has_all = true;
+  parallel::for_rows(known.on->row_ptr, [&](LocalIndex begin, LocalIndex end) {
+    if (!has_places_for_rows(known, rows, begin, end, B)) has_all = false;
+  });
+  return has_all;
+}
+
+}  // namespace
+
+template <class T>
+bool has_places_for(const KnownRows<T>& known, const ExtendedRows<T>& A, const ExtendedRows<T>& B) {
+  return has_places_for_product(known, PlainRows<T>(A), B);
+}
+
+template <class T>
+bool has_places_for(const KnownRows<T>& known, const Csr<T>& L, const ExtendedRows<T>& A,
+                    const ExtendedRows<T>& B) {
+  return has_places_for_product(known, ProductRows<T>(L, A), B);
+}
+
+template <class T>
+void spgemm_values(const ExtendedRows<T>& A, const ExtendedRows<T>& B, const KnownRows<T>& known,
+                   T* on_vals, T* off_vals) {
+  parallel::for_rows(known.on->row_ptr, [&](LocalIndex begin, LocalIndex end) {
+    known_product(PlainRows<T>(A), begin, end, B, known, on_vals, off_vals);
+  });
+}
+
+namespace {
+
+/// Calls f(columns, n, shift) for the terms of row i of L A, in their order.
+template <class T, class F>
+void for_each_term(const Csr<T>& L, const ExtendedRows<T>& A, LocalIndex i, F&& f) {
+  for (Offset k = L.begin(i); k < L.end(i); ++k) {
+    A.for_each_piece(L.cols[static_cast<std::size_t>(k)],
+                     [&](const LocalIndex* js, const T*, Offset n, LocalIndex shift) {
+                       f(js, n, shift);
+                     });
+  }
+}
+
+}  // namespace
+
+template <class T>
+TermPlaces::TermPlaces(const Csr<T>& L, const ExtendedRows<T>& A) {
+  const auto n = static_cast<std::size_t>(L.n_rows);
+  begins_.assign(n + 1, 0);
+  for (std::size_t i = 0; i < n; ++i) {
+    begins_[i + 1] = begins_[i];
+    for_each_term(L, A, static_cast<LocalIndex>(i),
+                  [&](const LocalIndex*, Offset n_terms, LocalIndex) { begins_[i + 1] += n_terms; });
+  }
+  lengths_.resize(n);
+  places_.resize(static_cast<std::size_t>(begins_.back()));
+  parallel::for_rows(L.row_ptr, [&](LocalIndex begin, LocalIndex end) {
+    RowMarks marks(A.n_cols);
+    for (LocalIndex i = begin; i < end; ++i) {
+      const auto u = static_cast<std::size_t>(i);
+      auto row = marks.open();
+      std::uint16_t* place = places_.data() + begins_[u];
+      for_each_term(L, A, i, [&](const LocalIndex* js, Offset n_terms, LocalIndex shift) {
+        for (Offset q = 0; q < n_terms; ++q) {
+          bool is_new = false;
+          *place++ = static_cast<std::uint16_t>(row.place(js[q] + shift, is_new));
+        }
+      });
+      marks.close(row);
+      lengths_[u] = marks.length();
+    }
+  });
+  for (const LocalIndex length : lengths_) max_length_ = std::max(max_length_, length);
+  constexpr LocalIndex most = LocalIndex{std::numeric_limits<std::uint16_t>::max()} + 1;
+  if (max_length_ > most) *this = {};
+}
+
+template <class T>
+void triple_product_values(const Csr<T>& L, const ExtendedRows<T>& A, const ExtendedRows<T>& B,
+                           const KnownRows<T>& known, T* on_vals, T* off_vals, int unknowns,
+                           const TermPlaces& terms) {
+  if (comes_in_points(unknowns, L, B) && comes_in_points(unknowns, known)) {
+    return point_triple_product_values(unknowns, L, A, B, known, on_vals, off_vals);
+  }
+  parallel::for_rows(known.on->row_ptr, [&](LocalIndex begin, LocalIndex end) {
+    if (terms.is_empty()) {
+      known_product(ProductRows<T>(L, A), begin, end, B, known, on_vals, off_vals);
+    } else {
+      known_product(PlacedRows<T>(L, A, terms), begin, end, B, known, on_vals, off_vals);
+    }
+  });
+}
+
+#define NODEWISE_INSTANTIATE(T)                                                                    \
+  template bool has_places_for(const KnownRows<T>&, const ExtendedRows<T>&,                        \
+                               const ExtendedRows<T>&);                                            \
+  template bool has_places_for(const KnownRows<T>&, const Csr<T>&, const ExtendedRows<T>&,         \
+                               const ExtendedRows<T>&);                                            \
+  template void spgemm_values(const ExtendedRows<T>&, const ExtendedRows<T>&, const KnownRows<T>&, \
+                              T*, T*);                                                             \
+  template TermPlaces::TermPlaces(const Csr<T>&, const ExtendedRows<T>&);                          \
+  template void triple_product_values(const Csr<T>&, const ExtendedRows<T>&,                       \
+                                      const ExtendedRows<T>&, const KnownRows<T>&, T*, T*, int,    \
+                                      const TermPlaces&);
+NODEWISE_INSTANTIATE(float)
+NODEWISE_INSTANTIATE(double)
+#undef NODEWISE_INSTANTIATE
+
+}  // namespace nodewise::kernels
