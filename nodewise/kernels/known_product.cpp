@@ -193,10 +193,9 @@ namespace {
 template <class T, class F>
 void for_each_term(const Csr<T>& L, const ExtendedRows<T>& A, LocalIndex i, F&& f) {
   for (Offset k = L.begin(i); k < L.end(i); ++k) {
-    A.for_each_piece(L.cols[static_cast<std::size_t>(k)],
-                     [&](const LocalIndex* js, const T*, Offset n, LocalIndex shift) {
-                       f(js, n, shift);
-                     });
+    A.for_each_piece(
+        L.cols[static_cast<std::size_t>(k)],
+        [&](const LocalIndex* js, const T*, Offset n, LocalIndex shift) { f(js, n, shift); });
   }
 }
 
@@ -208,8 +207,9 @@ TermPlaces::TermPlaces(const Csr<T>& L, const ExtendedRows<T>& A) {
   begins_.assign(n + 1, 0);
   for (std::size_t i = 0; i < n; ++i) {
     begins_[i + 1] = begins_[i];
-    for_each_term(L, A, static_cast<LocalIndex>(i),
-                  [&](const LocalIndex*, Offset n_terms, LocalIndex) { begins_[i + 1] += n_terms; });
+    for_each_term(
+        L, A, static_cast<LocalIndex>(i),
+        [&](const LocalIndex*, Offset n_terms, LocalIndex) { begins_[i + 1] += n_terms; });
   }
   lengths_.resize(n);
   places_.resize(static_cast<std::size_t>(begins_.back()));

@@ -103,8 +103,8 @@ Csr<T> triple_product(const Csr<T>& L, const ExtendedRows<T>& A, const ExtendedR
   });
 }
 
-#define NODEWISE_INSTANTIATE(T)                                                                  \
-  template Csr<T> spgemm(const ExtendedRows<T>&, LocalIndex, const ExtendedRows<T>&);            \
+#define NODEWISE_INSTANTIATE(T)                                                                 \
+  template Csr<T> spgemm(const ExtendedRows<T>&, LocalIndex, const ExtendedRows<T>&);           \
   template Csr<T> triple_product(const Csr<T>&, const ExtendedRows<T>&, const ExtendedRows<T>&, \
                                  int);
 NODEWISE_INSTANTIATE(float)
