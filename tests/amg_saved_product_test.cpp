@@ -173,6 +173,24 @@ TEST(SavedProduct, ConjugateGradientsTakeTheSameIterationsAndMessages) {
   }
 }
 
+TEST(SavedProduct, EveryMethodSolvesWithIt) {
+  const Matrix A = grid(io::Problem::rotated_fe, 60);
+  const Hierarchy<double> M(A, {});
+  const Vector b = test::hashed_vector(A->rows(), 7);
+  for (const solve::Method method :
+       {solve::Method::cg, solve::Method::flexible_cg, solve::Method::pipelined_cg,
+        solve::Method::gmres, solve::Method::fgmres, solve::Method::bicgstab}) {
+    Vector x(b.size(), 0.0), expected(b.size(), 0.0);
+    const solve::Report saved = solve::solve_by<double>(method, Operator(A), &M, b, x, {});
+    const Plain plain(M);
+    const solve::Report apart =
+        solve::solve_by<double>(method, Operator(A), &plain, b, expected, {});
+    EXPECT_EQ(saved.outcome, solve::Outcome::converged);
+    EXPECT_EQ(saved.iterations, apart.iterations);
+    expect_near(*A, x, expected, 1e-6);
+  }
+}
+
 // From a residual so small that the recurrence goes on past what doubles can tell apart.
 TEST(SavedProduct, ReachesTheResidualsThatAreAskedFor) {
   const Matrix A = grid(io::Problem::rotated_fe, 60);

@@ -97,8 +97,7 @@ bool BiCgStab<T>::advance() {
 /// s = r - alpha A M p, in the place of r; x does not move yet.
 template <class T>
 bool BiCgStab<T>::first_half() {
-  if (it_.M() != nullptr) it_.M()->apply(p_, Mp_);
-  it_.A().apply(Mp(), v_);
+  it_.apply_both(p_, Mp_, v_);
   const auto [shadow_v, vv] = sum_all(it_.comm(), dot_local<T>(shadow_, v_), dot_local<T>(v_, v_));
   if (!std::isfinite(shadow_v) || !std::isfinite(vv)) return stop_not_finite();
   if (vanishes<T>(shadow_v, shadow_norm_, std::sqrt(vv))) return recover("r~.AMp");
@@ -113,12 +112,8 @@ bool BiCgStab<T>::first_half() {
 /// x += alpha M p + omega M s and r = s - omega A M s, omega making r as short as it can be.
 template <class T>
 bool BiCgStab<T>::second_half() {
-  if (it_.M() != nullptr) {
-    it_.M()->apply(r_, Ms_);
-  } else {
-    xpby<T>(r_, 0.0, Ms_);
-  }
-  it_.A().apply(Ms_, t_);
+  if (it_.M() == nullptr) xpby<T>(r_, 0.0, Ms_);
+  it_.apply_both(r_, Ms_, t_);
   const auto [ts, tt, ss] =
       sum_all(it_.comm(), dot_local<T>(t_, r_), dot_local<T>(t_, t_), dot_local<T>(r_, r_));
   axpy<T>(alpha_, Mp(), it_.x());

@@ -74,13 +74,13 @@ class ConjugateGradient {
   Checkpoint<T> best_;
   Conjugacy conjugacy_;
   bool saves_product_;  // A p comes from A M r, which the preconditioner makes for less than A p
-  Array<T> r_, p_, q_, z_, w_;  // residual, direction, A p, M r, A M r
+  Array<T> r_, p_, q_, z_, w_;        // residual, direction, A p, M r, A M r
   std::array<double, 2> pq_local_{};  // this rank's parts of p.q and q.q
-  double rz_ = 0;           // r.z of the last direction; 0: the next direction starts afresh
-  double alpha_ = 0;        // the last step
-  double r_norm_ = 0;       // |r|, of the last sum
-  double rr_local_ = 0;     // this rank's part of r.r
-  bool pending_ = false;    // the residual is not recorded yet
+  double rz_ = 0;         // r.z of the last direction; 0: the next direction starts afresh
+  double alpha_ = 0;      // the last step
+  double r_norm_ = 0;     // |r|, of the last sum
+  double rr_local_ = 0;   // this rank's part of r.r
+  bool pending_ = false;  // the residual is not recorded yet
 };
 
 /// One reduction.

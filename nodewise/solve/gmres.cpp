@@ -199,8 +199,7 @@ bool Gmres<T>::cycle() {
 template <class T>
 typename Gmres<T>::Step Gmres<T>::extend(std::size_t j) {
   reserve(j + 2);
-  if (it_.M() != nullptr) it_.M()->apply(V_[j], direction(j));
-  it_.A().apply(direction(j), V_[j + 1]);
+  it_.apply_both(V_[j], direction(j), V_[j + 1]);
   if (!orthogonalise(j)) return Step::stop;
   invariant_ = column_.back() == 0;
   small_.append(column_);

@@ -99,6 +99,12 @@ class Iteration {
 
   const Operator<T>& A() const { return A_; }
   const Operator<T>* M() const { return M_; }
+  /// Collective. Mv = M v and AMv = A M v; without a preconditioner AMv = A v, and Mv is not
+  /// touched.
+  void apply_both(std::span<const T> v, std::span<T> Mv, std::span<T> AMv) const {
+    if (M_ != nullptr) return M_->apply_with_product(A_, v, Mv, AMv);
+    A_.apply(v, AMv);
+  }
   const mpi::Comm& comm() const { return A_.layout().comm(); }
   std::span<const T> b() const { return b_; }
   std::span<T> x() const { return x_; }

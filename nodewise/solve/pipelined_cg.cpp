@@ -66,9 +66,6 @@ class PipelinedCg {
   Next settle(double square);
   Next settle_now();
   void replace();
-  void precondition(const Array<T>& from, Array<T>& to) {
-    if (it_.M() != nullptr) it_.M()->apply(from, to);
-  }
   // Without a preconditioner three pairs of vectors are one each.
   Array<T>& u() { return it_.M() == nullptr ? r_ : u_; }
   Array<T>& m() { return it_.M() == nullptr ? w_ : m_; }
@@ -88,8 +85,7 @@ class PipelinedCg {
 /// Starts afresh from r_.
 template <class T>
 void PipelinedCg<T>::start() {
-  precondition(r_, u());
-  it_.A().apply(u(), w_);
+  it_.apply_both(r_, u(), w_);
   for (Array<T>* v : {&p_, &s_, &q_, &z_}) std::fill(v->begin(), v->end(), T{});
   ru_ = 0;
   since_replacement_ = 0;
@@ -106,8 +102,7 @@ typename PipelinedCg<T>::Products PipelinedCg<T>::sum_products() {
     const mpi::Scope scope(it_.comm(), "dot_products");
     sum.emplace(it_.comm(), sums);
   }
-  precondition(w_, m());
-  it_.A().apply(m(), n_);
+  it_.apply_both(w_, m(), n_);
   const mpi::Scope scope(it_.comm(), "dot_products");
   sum->finish();
   return {sums[0], sums[1], sums[2], sums[3]};
@@ -220,11 +215,9 @@ void PipelinedCg<T>::move() {
 template <class T>
 void PipelinedCg<T>::replace() {
   it_.true_residual(r_);
-  precondition(r_, u());
-  it_.A().apply(u(), w_);
+  it_.apply_both(r_, u(), w_);
   it_.A().apply(p_, s_);
-  precondition(s_, q());
-  it_.A().apply(q(), z_);
+  it_.apply_both(s_, q(), z_);
   since_replacement_ = 0;
 }
 
