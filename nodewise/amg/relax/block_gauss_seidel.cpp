@@ -72,10 +72,10 @@ Array<T> inverses_of(const matrix::DistMatrix<T>& A, double weight, bool l1, Poi
                      std::span<const LocalIndex> parts) {
   if (solve == PointSolve::one_by_one) {
     return inverse_diagonal_triangles<T>(
-        A, weight, l1 ? truncated_half_sums_of_rows(A, parts) : std::vector<double>());
+        A, weight, l1 ? truncated_half_sums_of_rows(A, parts, weight) : std::vector<double>());
   }
-  return inverse_diagonal_blocks<T>(A, weight,
-                                    l1 ? truncated_half_sums(A, parts) : std::vector<double>());
+  return inverse_diagonal_blocks<T>(
+      A, weight, l1 ? truncated_half_sums(A, parts, weight) : std::vector<double>());
 }
 
 }  // namespace

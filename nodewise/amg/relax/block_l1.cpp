@@ -13,14 +13,15 @@ namespace nodewise::amg::relax {
 
 namespace {
 
-/// Whether a block less 3/2 `sums` on its diagonal is positive definite, its sign being that of its
-/// first entry.
+/// Whether `share` times a block less 3/2 `sums` on its diagonal is positive definite, its sign
+/// being that of its first entry.
 template <std::size_t B>
-bool outweighs(const std::array<double, B * B>& values, const std::array<double, B>& sums) {
+bool outweighs(const std::array<double, B * B>& values, const std::array<double, B>& sums,
+               double share) {
   constexpr auto n = static_cast<int>(B);
   using Block = Eigen::Matrix<double, n, n, Eigen::RowMajor>;
   const Eigen::Map<const Block> block(values.data());
-  Block rest = std::copysign(0.5, block(0, 0)) * (block + block.transpose());
+  Block rest = std::copysign(share / 2, block(0, 0)) * (block + block.transpose());
   for (int r = 0; r < n; ++r) rest(r, r) -= 1.5 * sums[static_cast<std::size_t>(r)];
   return Eigen::LLT<Block>(rest).info() == Eigen::Success;
 }
@@ -58,12 +59,12 @@ double absolute_sum_outside(const kernels::Csr<T>& A, LocalIndex row, LocalIndex
   return sum;
 }
 
-/// Half the moduli of what couples each row to other ranks and parts, after `truncate` has set
-/// those to zero that are not needed: it is called with the diagonal block and the whole moduli of
-/// each point that has any.
+/// weight / 2 times the moduli of what couples each row to other ranks and parts, after `truncate`
+/// has set those to zero that are not needed: it is called with the diagonal block and the whole
+/// moduli of each point that has any.
 template <class T, class F>
 std::vector<double> half_sums(const matrix::DistMatrix<T>& A, std::span<const LocalIndex> parts,
-                              F&& truncate) {
+                              double weight, F&& truncate) {
   const kernels::Bsr<T>& on = A.blocks()->on();
   const std::vector<Offset> places = diagonal_places(on);
   std::vector<double> halves(static_cast<std::size_t>(A.n_local()), 0.0);
@@ -84,7 +85,7 @@ std::vector<double> half_sums(const matrix::DistMatrix<T>& A, std::span<const Lo
         const auto point = static_cast<std::size_t>(i);
         truncate(diagonal_block<B>(on, i, places[point]), sums);
         std::transform(sums.begin(), sums.end(), halves.data() + point * B,
-                       [](double sum) { return sum / 2; });
+                       [weight](double sum) { return weight * (sum / 2); });
       }
     });
   });
@@ -95,18 +96,20 @@ std::vector<double> half_sums(const matrix::DistMatrix<T>& A, std::span<const Lo
 
 template <class T>
 std::vector<double> truncated_half_sums(const matrix::DistMatrix<T>& A,
-                                        std::span<const LocalIndex> parts) {
-  return half_sums(A, parts, [](const auto& block, auto& sums) {
-    if (outweighs(block, sums)) sums.fill(0);
+                                        std::span<const LocalIndex> parts, double weight) {
+  const double share = 2 / weight - 1;
+  return half_sums(A, parts, weight, [share](const auto& block, auto& sums) {
+    if (outweighs(block, sums, share)) sums.fill(0);
   });
 }
 
 template <class T>
 std::vector<double> truncated_half_sums_of_rows(const matrix::DistMatrix<T>& A,
-                                                std::span<const LocalIndex> parts) {
-  return half_sums(A, parts, [](const auto& block, auto& sums) {
+                                                std::span<const LocalIndex> parts, double weight) {
+  const double share = 2 / weight - 1;
+  return half_sums(A, parts, weight, [share](const auto& block, auto& sums) {
     for (std::size_t r = 0; r < sums.size(); ++r) {
-      if (sums[r] / 2 <= std::abs(block[r * sums.size() + r]) / 3) sums[r] = 0;
+      if (sums[r] / 2 <= share * std::abs(block[r * sums.size() + r]) / 3) sums[r] = 0;
     }
   });
 }
@@ -114,9 +117,9 @@ std::vector<double> truncated_half_sums_of_rows(const matrix::DistMatrix<T>& A,
 #define NODEWISE_INSTANTIATE(T)                                                          \
   template std::vector<double> sums_outside_blocks(const matrix::DistMatrix<T>&);        \
   template std::vector<double> truncated_half_sums(const matrix::DistMatrix<T>&,         \
-                                                   std::span<const LocalIndex>);         \
+                                                   std::span<const LocalIndex>, double); \
   template std::vector<double> truncated_half_sums_of_rows(const matrix::DistMatrix<T>&, \
-                                                           std::span<const LocalIndex>);
+                                                           std::span<const LocalIndex>, double);
 NODEWISE_INSTANTIATE(float)
 NODEWISE_INSTANTIATE(double)
 #undef NODEWISE_INSTANTIATE

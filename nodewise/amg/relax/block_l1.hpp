@@ -13,20 +13,21 @@ namespace nodewise::amg::relax {
 template <class T>
 std::vector<double> sums_outside_blocks(const matrix::DistMatrix<T>& A);
 
-/// Local. For hybrid Gauss-Seidel: half the moduli of what couples a row to other ranks and to the
-/// points of other parts, s / 2; part p has the points parts[p] .. parts[p + 1) of this rank. The
-/// sweep's M + M^T - A is D + 2 (s / 2) less these couplings, that is the blocks D and something
-/// diagonally dominant. Nothing for a point whose block without 3/2 s on its diagonal is positive
-/// definite still, which is enough by itself; for single rows that is remark 6.2 of Baker, Falgout,
-/// Kolev, Yang, "Multigrid smoothers for ultraparallel computing", 2011.
+/// Local. For hybrid Gauss-Seidel with a weight w: w / 2 times the moduli s of what couples a row
+/// to other ranks and to the points of other parts; part p has the points parts[p] .. parts[p + 1)
+/// of this rank. The sweep's M + M^T - A is (2 / w) (D + w s / 2) - D less these couplings, that is
+/// (2 / w - 1) D and something diagonally dominant. Nothing for a point where the former without
+/// 3/2 s on its diagonal is positive definite still, which is enough by itself; for single rows and
+/// w = 1 that is remark 6.2 of Baker, Falgout, Kolev, Yang, "Multigrid smoothers for ultraparallel
+/// computing", 2011.
 template <class T>
 std::vector<double> truncated_half_sums(const matrix::DistMatrix<T>& A,
-                                        std::span<const LocalIndex> parts);
+                                        std::span<const LocalIndex> parts, double weight);
 
 /// Local. The same for sweeps that go through the rows of a point one after another: nothing for a
-/// row whose half sum is at most a third of its diagonal, remark 6.2 as it stands.
+/// row where s / 2 is at most a third of (2 / w - 1) d, d being its diagonal entry.
 template <class T>
 std::vector<double> truncated_half_sums_of_rows(const matrix::DistMatrix<T>& A,
-                                                std::span<const LocalIndex> parts);
+                                                std::span<const LocalIndex> parts, double weight);
 
 }  // namespace nodewise::amg::relax

@@ -64,7 +64,7 @@ auto GaussSeidel<T>::prepare_part(int part, T weight, bool l1) -> PreparedRows {
       inverse_[u] = T{};
       return;
     }
-    const T term = is_mixed && l1 ? l1_term(outside_sum(i, begin, end), a) : T{};
+    const T term = is_mixed && l1 ? l1_term(outside_sum(i, begin, end), a, weight) : T{};
     inverse_[u] = weight / (a + term);
     prepared.is_shifted = prepared.is_shifted || term != T{};
   };
@@ -81,11 +81,14 @@ T GaussSeidel<T>::diagonal(LocalIndex i) const {
 }
 
 /// What the l1 form adds to the diagonal of a row: nothing where the coupling to others' rows is
-/// small enough to converge as it is (remark 6.2).
+/// small enough to converge as it is (remark 6.2). With a term e and the weight w, M + M^T - A has
+/// (2 / w) (d + e) - d on the diagonal, which is to outweigh that coupling, s: with e = w s / 2 by
+/// (2 / w - 1) d, and without e where s is at most two thirds of that.
 template <class T>
-T GaussSeidel<T>::l1_term(T outside_sum, T diagonal) {
+T GaussSeidel<T>::l1_term(T outside_sum, T diagonal, T weight) {
   const T half = outside_sum / 2;
-  return half <= std::abs(diagonal) / 3 ? T{} : std::copysign(half, diagonal);
+  const T margin = (2 / weight - 1) * std::abs(diagonal);
+  return half <= margin / 3 ? T{} : std::copysign(weight * half, diagonal);
 }
 
 /// The sum of the moduli of what couples row i, with [begin, end) at rows of its own thread, to

@@ -11,10 +11,11 @@
 namespace nodewise::amg::relax {
 
 /// In hybrid sweeps M is D / w + L forward and D / w + U backward, L and U being the triangles of
-/// the blocks of the threads' own rows. The l1 form adds half of what couples to rows of others to
-/// the diagonal where that is needed, which makes it converge for every symmetric positive definite
-/// A on any number of ranks: Baker, Falgout, Kolev, Yang, "Multigrid smoothers for ultraparallel
-/// computing", 2011, in the truncated form of remark 6.2.
+/// the blocks of the threads' own rows. The l1 form adds w / 2 times what couples to rows of others
+/// to the diagonal where that is needed, which makes it converge for every symmetric positive
+/// definite A on any number of ranks: Baker, Falgout, Kolev, Yang, "Multigrid smoothers for
+/// ultraparallel computing", 2011, in the truncated form of remark 6.2, for other weights than 1,
+/// too.
 template <class T>
 class GaussSeidel final : public HybridSweeps<T> {
  public:
@@ -45,7 +46,7 @@ class GaussSeidel final : public HybridSweeps<T> {
 
   PreparedRows prepare_part(int part, T weight, bool l1);
   T diagonal(LocalIndex i) const;
-  static T l1_term(T outside_sum, T diagonal);
+  static T l1_term(T outside_sum, T diagonal, T weight);
   T outside_sum(LocalIndex i, Offset begin, Offset end) const;
   void first_sweep_of(const Range& range, const kernels::RowBlocks<T>& ahead, const T* b,
                       T* x) const;
