@@ -112,14 +112,18 @@ TEST(Classical, AsManyVirtualRanksCoarsenAggressivelyAlike) {
 // PMIS and CLJP draw weights from global indices.
 TEST(Classical, SomeHierarchiesAreThoseOfOneRank) {
   Options options;
-  options.max_interpolation_entries = 0;
-  for (const Coarsening coarsening : {Coarsening::pmis, Coarsening::cljp}) {
-    options.coarsening = coarsening;
-    for (const int aggressive : {0, 1}) {
-      options.aggressive_levels = aggressive;
-      const Hierarchy<double> real(make(test_comm(), Problem::laplace7, 9), options);
-      const Hierarchy<double> alone(make(test::self_comm(), Problem::laplace7, 9), options);
-      EXPECT_EQ(level_sizes(alone), level_sizes(real)) << static_cast<int>(coarsening);
+  for (const int entries : {0, 4}) {  // of a row of the interpolation; equal weights are the rule
+    options.max_interpolation_entries = entries;
+    for (const Coarsening coarsening : {Coarsening::pmis, Coarsening::cljp}) {
+      options.coarsening = coarsening;
+      for (const int aggressive : {0, 1}) {
+        options.aggressive_levels = aggressive;
+        const int n = entries == 0 ? 9 : 15;
+        const Hierarchy<double> real(make(test_comm(), Problem::laplace7, n), options);
+        const Hierarchy<double> alone(make(test::self_comm(), Problem::laplace7, n), options);
+        EXPECT_EQ(level_sizes(alone), level_sizes(real))
+            << static_cast<int>(coarsening) << ", " << entries << " entries";
+      }
     }
   }
 }

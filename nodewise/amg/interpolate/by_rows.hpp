@@ -1,6 +1,10 @@
 // The frame of an interpolation that is a formula for the row of a fine point.
 #pragma once
 
+#include <algorithm>
+#include <numeric>
+#include <vector>
+
 #include "nodewise/amg/interpolate/interpolate.hpp"
 #include "nodewise/amg/interpolate/neighbourhood.hpp"
 #include "nodewise/amg/interpolate/row_builder.hpp"
@@ -8,11 +12,39 @@
 
 namespace nodewise::amg::interpolate {
 
+/// Local. The place of each column among them by global index, by which truncation chooses on every
+/// number of ranks alike; empty where that is its number, since there are no ghosts.
+inline std::vector<LocalIndex> global_order(const matrix::GhostNumbering& columns) {
+  if (columns.ghosts().empty()) return {};
+  const auto n_ghosts = static_cast<LocalIndex>(columns.ghosts().size());
+  const LocalIndex n_owned = columns.size() - n_ghosts;
+  std::vector<LocalIndex> ghosts(columns.ghosts().size());
+  std::iota(ghosts.begin(), ghosts.end(), n_owned);
+  const auto is_before = [&](LocalIndex a, LocalIndex b) {
+    return columns.global(a) < columns.global(b);
+  };
+  std::sort(ghosts.begin(), ghosts.end(), is_before);
+  // The owned columns follow each other.
+  const auto above = n_owned == 0
+                         ? ghosts.end()
+                         : std::lower_bound(ghosts.begin(), ghosts.end(), LocalIndex{0}, is_before);
+  std::vector<LocalIndex> order(static_cast<std::size_t>(columns.size()));
+  const auto n_below = static_cast<LocalIndex>(above - ghosts.begin());
+  std::iota(order.begin(), order.begin() + n_owned, n_below);
+  LocalIndex place = 0;
+  for (auto ghost = ghosts.begin(); ghost != ghosts.end(); ++ghost) {
+    if (ghost == above) place += n_owned;
+    order[static_cast<std::size_t>(*ghost)] = place++;
+  }
+  return order;
+}
+
 /// Local. The rows of the points from `begin` to `end`, as rows_of() has them.
 template <class T, class Weigh>
 kernels::Csr<T> rows_between(LocalIndex begin, LocalIndex end, const Neighbourhood<T>& near,
-                             LocalIndex n_columns, const Limits& limits, Weigh weigh) {
-  RowBuilder<T> row(end - begin, n_columns, limits.max_entries, limits.truncation);
+                             LocalIndex n_columns, std::span<const LocalIndex> order,
+                             const Limits& limits, Weigh weigh) {
+  RowBuilder<T> row(end - begin, n_columns, limits.max_entries, limits.truncation, order);
   for (LocalIndex i = begin; i < end; ++i) {
     if (near.is_coarse(i)) {
       row.identity_row(near.coarse_number(i));
@@ -30,10 +62,11 @@ kernels::Csr<T> rows_between(LocalIndex begin, LocalIndex end, const Neighbourho
 template <class T, class MakeWeigh>
 matrix::SplitRows<T> rows_of(const Neighbourhood<T>& near, const matrix::GhostNumbering& columns,
                              const Limits& limits, const MakeWeigh& make_weigh) {
+  const std::vector<LocalIndex> order = global_order(columns);
   matrix::RowBlock<T> block;
   block.rows =
       kernels::rows_in_parts<T>(near.matrix().on().row_ptr, [&](LocalIndex begin, LocalIndex end) {
-        return rows_between(begin, end, near, columns.size(), limits, make_weigh());
+        return rows_between(begin, end, near, columns.size(), order, limits, make_weigh());
       });
   block.n_owned_cols = near.coarse_layout().n_local();
   block.ghosts = columns.ghosts();

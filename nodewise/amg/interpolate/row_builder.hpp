@@ -12,13 +12,16 @@
 namespace nodewise::amg::interpolate {
 
 /// Local. Rows are made one after another, by naming points and adding to their weights. Columns
-/// are coarse numbers. Which points are new to a row cannot be foreseen, so none of it branches.
+/// are coarse numbers, of which truncation takes those that are equal in `order` (truncate.hpp).
+/// Which points are new to a row cannot be foreseen, so none of it branches.
 template <class T>
 class RowBuilder {
  public:
-  RowBuilder(LocalIndex n_rows, LocalIndex n_columns, int max_entries, double truncation)
+  RowBuilder(LocalIndex n_rows, LocalIndex n_columns, int max_entries, double truncation,
+             std::span<const LocalIndex> order = {})
       : max_entries_(max_entries),
         truncation_(truncation),
+        order_(order),
         cols_(static_cast<std::size_t>(n_columns) + 1),  // one more may be written than is named
         row_of_(static_cast<std::size_t>(n_columns), -1),
         weights_(static_cast<std::size_t>(n_columns)) {
@@ -61,9 +64,9 @@ class RowBuilder {
   void end_row() {
     const std::size_t begin = done_cols_.size();
     move_row_to(done_cols_, done_vals_);
-    const Offset kept =
-        truncate_row(done_cols_.data() + begin, done_vals_.data() + begin,
-                     static_cast<Offset>(done_cols_.size() - begin), max_entries_, truncation_);
+    const Offset kept = truncate_row(done_cols_.data() + begin, done_vals_.data() + begin,
+                                     static_cast<Offset>(done_cols_.size() - begin), max_entries_,
+                                     truncation_, order_);
     done_cols_.resize(begin + static_cast<std::size_t>(kept));
     done_vals_.resize(begin + static_cast<std::size_t>(kept));
     done_ptr_.push_back(static_cast<Offset>(done_cols_.size()));
@@ -103,6 +106,7 @@ class RowBuilder {
 
   int max_entries_;
   double truncation_;
+  std::span<const LocalIndex> order_;
   Array<Offset> done_ptr_ = {0};
   Array<LocalIndex> done_cols_;
   Array<T> done_vals_;

@@ -5,7 +5,7 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
-#include <vector>
+#include <span>
 
 #include "nodewise/base/types.hpp"
 
@@ -24,10 +24,11 @@ inline std::uint64_t order_of(double value, LocalIndex col, bool lowest) {
 /// the `max_entries` largest (0: keeps any number), and scales the rest to the sum the row had.
 /// Of entries as large as each other those at the lowest and at the highest columns are kept in
 /// turn: on a grid these lie opposite each other, while the lowest alone lie all on one side of the
-/// point, from where there is nothing to interpolate. cols and vals hold `n` entries; returns how
-/// many remain.
+/// point, from where there is nothing to interpolate. cols and vals hold `n` entries; column j has
+/// the place order[j] among the columns, or j where order is empty. Returns how many remain.
 template <class T>
-Offset truncate_row(LocalIndex* cols, T* vals, Offset n, int max_entries, double truncation) {
+Offset truncate_row(LocalIndex* cols, T* vals, Offset n, int max_entries, double truncation,
+                    std::span<const LocalIndex> order = {}) {
   if (n == 0) return 0;
   T sum{};
   T largest{};
@@ -43,16 +44,19 @@ Offset truncate_row(LocalIndex* cols, T* vals, Offset n, int max_entries, double
     vals[kept++] = vals[k];
   }
   const Offset limit = max_entries > 0 ? std::min<Offset>(kept, max_entries) : kept;
+  const auto place = [&](LocalIndex col) {
+    return order.empty() ? col : order[static_cast<std::size_t>(col)];
+  };
   // A partial selection sort: limit is 4 or 5, the row seldom longer than 20. Written for
   // conditional moves: which is larger cannot be foreseen.
   for (Offset k = 0; limit < kept && k < limit; ++k) {
     const bool lowest = k % 2 == 0;
     Offset best = k;
-    std::uint64_t best_order = order_of(vals[k], cols[k], lowest);
+    std::uint64_t best_order = order_of(vals[k], place(cols[k]), lowest);
     for (Offset m = k + 1; m < kept; ++m) {
-      const std::uint64_t order = order_of(vals[m], cols[m], lowest);
-      best = order > best_order ? m : best;
-      best_order = std::max(best_order, order);
+      const std::uint64_t other = order_of(vals[m], place(cols[m]), lowest);
+      best = other > best_order ? m : best;
+      best_order = std::max(best_order, other);
     }
     std::swap(cols[k], cols[best]);
     std::swap(vals[k], vals[best]);
