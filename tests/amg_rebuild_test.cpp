@@ -136,6 +136,82 @@ TEST(Rebuild, WithOtherValuesMakesNewGalerkinProducts) {
   });
 }
 
+/// Collective. All values times a power of two, which no rounding sees.
+Matrix quadrupled(const DistMatrix<double>& A) {
+  Array<double> on = A.on().vals, off = A.off().vals;
+  for (double& value : on) value *= 4;
+  for (double& value : off) value *= 4;
+  return shared(A.with_values(std::move(on), std::move(off)));
+}
+
+std::vector<Options> every_method() {
+  Options hmis = small_options(), aggressive = hmis, aggregation = hmis, greedy = hmis, air = hmis,
+          unknowns = hmis, single = hmis;
+  aggressive.aggressive_levels = 1;
+  aggregation.method = Method::aggregation;
+  aggregation.smoother = SmootherKind::chebyshev;
+  greedy.method = Method::aggregation;
+  greedy.aggregates = AggregateKind::standard;
+  greedy.filter_prolongation = true;
+  air.method = Method::air;
+  unknowns.unknowns = 2;
+  single.precision = Precision::single;
+  return {hmis, aggressive, aggregation, greedy, air, unknowns, single};
+}
+
+// Splittings do not change with the scale of the matrix: so what is computed anew on the old ones
+// is what a new setup makes.
+TEST(Rebuild, OnTheSplittingsIsTheNewSetupBitForBit) {
+  for (Options options : every_method()) {
+    SCOPED_TRACE(static_cast<int>(options.method));
+    complete(options);
+    const auto A =
+        shared(io::generate<double>(test_comm(), {.problem = Problem::rotated_fe, .n = 12}));
+    Hierarchy<double> hierarchy(A, options);
+    for (const Matrix& B : {quadrupled(*A), A}) {
+      hierarchy.rebuild(B, Reuse::splitting);
+      const Hierarchy<double> fresh(B, options);
+      ASSERT_EQ(hierarchy.levels().size(), fresh.levels().size());
+      ASSERT_GT(fresh.levels().size(), 1U);
+      for (std::size_t l = 0; l < fresh.levels().size(); ++l) {
+        expect_same_bits(*hierarchy.matrix(l), *fresh.matrix(l));
+        EXPECT_EQ(hierarchy.levels()[l].nonzeros, fresh.levels()[l].nonzeros);
+        EXPECT_EQ(hierarchy.levels()[l].traffic.messages_off_node,
+                  fresh.levels()[l].traffic.messages_off_node);
+        if (fresh.interpolation(l) == nullptr) continue;
+        expect_same_bits(*hierarchy.interpolation(l), *fresh.interpolation(l));
+      }
+      EXPECT_TRUE(same_bits(applied(hierarchy), applied(fresh)));
+    }
+  }
+}
+
+TEST(Rebuild, OnTheSplittingsHasInterpolationsOfTheNewValues) {
+  for_each_route([](const auto& comm, const auto&, const Options& options) {
+    const auto A = shared(io::generate<double>(comm, {.problem = Problem::laplace9, .n = 11}));
+    Hierarchy<double> hierarchy(A, options);
+    const std::vector<LocalIndex> coarse(hierarchy.coarse_rows(0).begin(),
+                                         hierarchy.coarse_rows(0).end());
+    const Array<double> old_weights = hierarchy.interpolation(0)->on().vals;
+    const Matrix B = scaled(*A);
+    hierarchy.rebuild(B, Reuse::splitting);
+    EXPECT_TRUE(std::equal(coarse.begin(), coarse.end(), hierarchy.coarse_rows(0).begin(),
+                           hierarchy.coarse_rows(0).end()));
+    const bool has_fine = coarse.size() < static_cast<std::size_t>(A->n_local());
+    EXPECT_EQ(hierarchy.interpolation(0)->on().vals != old_weights, has_fine);
+    for (std::size_t l = 0; l + 1 < hierarchy.levels().size(); ++l) {
+      EXPECT_EQ(hierarchy.matrix(l)->route(), options.route.on(static_cast<int>(l)));
+      expect_same_bits(*hierarchy.matrix(l + 1),
+                       matrix::galerkin_product(*hierarchy.matrix(l), *hierarchy.interpolation(l)));
+    }
+    // What keeps the interpolation goes on from there.
+    const std::vector<double> expected = applied(hierarchy);
+    hierarchy.rebuild(A);
+    hierarchy.rebuild(B);
+    EXPECT_TRUE(same_bits(applied(hierarchy), expected));
+  });
+}
+
 // A matrix times 4 is solved as well as the matrix: all parts of the cycle know the new values.
 TEST(Rebuild, RenewsSmoothersAndCoarseSolver) {
   for (const SmootherKind kind : {SmootherKind::l1_gauss_seidel, SmootherKind::gauss_seidel,
@@ -147,12 +223,9 @@ TEST(Rebuild, RenewsSmoothersAndCoarseSolver) {
       const int n = max_levels == 2 ? 40 : 12;
       const auto A =
           shared(io::generate<double>(test_comm(), {.problem = Problem::laplace5, .n = n}));
-      Array<double> on = A->on().vals, off = A->off().vals;
-      for (double& value : on) value *= 4;
-      for (double& value : off) value *= 4;
       Hierarchy<double> hierarchy(A, options);
       const std::vector<double> before = applied(hierarchy);
-      hierarchy.rebuild(shared(A->with_values(std::move(on), std::move(off))));
+      hierarchy.rebuild(quadrupled(*A));
       std::vector<double> after = applied(hierarchy);
       for (double& value : after) value *= 4;
       ASSERT_EQ(before.size(), after.size());

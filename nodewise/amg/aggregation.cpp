@@ -145,12 +145,16 @@ void check_aggregation(const DistMatrix<T>& A, const Knowledge<T>& knowledge,
 
 template <class T>
 Transfer<T> aggregation_transfer(const DistMatrix<T>& A, const Knowledge<T>& knowledge,
-                                 const Options& options) {
+                                 const Options& options, const Transfer<T>* earlier) {
   const int unknowns = knowledge.unknowns > 0 ? knowledge.unknowns : options.unknowns;
   const PointGraph<T> graph = point_graph(A, unknowns, options);
   std::vector<GlobalIndex> starts = knowledge.virtual_starts;
   for (GlobalIndex& start : starts) start /= unknowns;
-  const auto aggregates = aggregate_points(graph.matrix(A), graph.strength, starts, options);
+  Transfer<T> transfer;
+  transfer.aggregates = earlier ? earlier->aggregates
+                                : std::make_shared<const aggregate::Aggregates>(aggregate_points(
+                                      graph.matrix(A), graph.strength, starts, options));
+  const aggregate::Aggregates& aggregates = *transfer.aggregates;
   const mpi::Scope scope(A.comm(), "interpolation");
   const double radius = radius_of_level(A, knowledge, options);
   const NearNullSpace<T> B = candidates(A, knowledge, radius, options);
@@ -158,7 +162,6 @@ Transfer<T> aggregation_transfer(const DistMatrix<T>& A, const Knowledge<T>& kno
   const auto n = static_cast<double>(A.rows().n_global());
   if (n_coarse == 0 || n_coarse > max_coarsening_ratio * n) return {};
   auto [tentative, coarse] = aggregate::tentative_prolongator(aggregates, unknowns, A.rows(), B);
-  Transfer<T> transfer;
   transfer.P = std::make_shared<const DistMatrix<T>>(
       prolongator(A, graph, unknowns, tentative, knowledge, radius, options));
   transfer.coarse_near_null_space = std::move(coarse);
@@ -180,8 +183,8 @@ template void check_aggregation(const DistMatrix<float>&, const Knowledge<float>
 template void check_aggregation(const DistMatrix<double>&, const Knowledge<double>&,
                                 const Options&);
 template Transfer<float> aggregation_transfer(const DistMatrix<float>&, const Knowledge<float>&,
-                                              const Options&);
+                                              const Options&, const Transfer<float>*);
 template Transfer<double> aggregation_transfer(const DistMatrix<double>&, const Knowledge<double>&,
-                                               const Options&);
+                                               const Options&, const Transfer<double>*);
 
 }  // namespace nodewise::amg

@@ -21,10 +21,11 @@ void check_aggregation(const matrix::DistMatrix<T>& A, const Knowledge<T>& knowl
 /// tentative prolongator and its smoothing are functions of their own, in aggregate/; what each
 /// costs in messages is said there. Without a near null space, the constant of each unknown is
 /// taken. The next level has as many unknowns a point as there are vectors. Nothing is made where
-/// there are no aggregates, or so many that the next level would have as many rows.
+/// there are no aggregates, or so many that the next level would have as many rows. The aggregates
+/// are those of `earlier`, made of a matrix with the same rows, where there is one.
 template <class T>
 Transfer<T> aggregation_transfer(const matrix::DistMatrix<T>& A, const Knowledge<T>& knowledge,
-                                 const Options& options);
+                                 const Options& options, const Transfer<T>* earlier = nullptr);
 
 /// The points of a level and how they are connected.
 template <class T>

@@ -77,6 +77,12 @@ bool is_known_symmetric(const Knowledge<T>& knowledge, const Options& options) {
   return knowledge.symmetric.value_or(false) && options.method != Method::air;
 }
 
+coarsen::Splitting splitting_of(LocalIndex n_rows, const std::vector<LocalIndex>& coarse_rows) {
+  coarsen::Splitting splitting(static_cast<std::size_t>(n_rows), coarsen::fine);
+  for (const LocalIndex i : coarse_rows) splitting[static_cast<std::size_t>(i)] = coarsen::coarse;
+  return splitting;
+}
+
 std::vector<LocalIndex> coarse_rows(const coarsen::Splitting& splitting) {
   std::vector<LocalIndex> rows;
   for (std::size_t i = 0; i < splitting.size(); ++i) {
@@ -88,9 +94,12 @@ std::vector<LocalIndex> coarse_rows(const coarsen::Splitting& splitting) {
 /// The transfer of a level whose couplings are those of A.
 template <class T>
 Transfer<T> transfer_by(const DistMatrix<T>& A, const Knowledge<T>& knowledge,
-                        const Options& options) {
+                        const Options& options, const Transfer<T>* earlier) {
   const Strength strength = measure_strength(A, options);
-  const coarsen::Splitting splitting = split_level(A, knowledge, strength, options);
+  const coarsen::Splitting splitting =
+      earlier ? mpi::collectively(A.comm(),
+                                  [&] { return splitting_of(A.n_local(), earlier->coarse_rows); })
+              : split_level(A, knowledge, strength, options);
   const comm::Layout coarse_points = coarsen::coarse_layout(A.rows(), splitting);
   const auto n = static_cast<double>(A.rows().n_global());
   const GlobalIndex n_coarse = coarse_points.n_global();
@@ -157,13 +166,13 @@ coarsen::Splitting split(const DistMatrix<T>& A, const Strength& strength,
 
 template <class T>
 Transfer<T> classical_transfer(const DistMatrix<T>& A, const Knowledge<T>& knowledge,
-                               const Options& options) {
-  if (options.unknowns == 1) return transfer_by(A, knowledge, options);
+                               const Options& options, const Transfer<T>* earlier) {
+  if (options.unknowns == 1) return transfer_by(A, knowledge, options, earlier);
   const Unknowns unknowns = mpi::collectively(A.comm(), [&] {
     return knowledge.level > 0 ? knowledge.unknown_of_row
                                : interleaved_unknowns(A.rows(), options.unknowns);
   });
-  Transfer<T> transfer = transfer_by(same_unknown_part(A, unknowns), knowledge, options);
+  Transfer<T> transfer = transfer_by(same_unknown_part(A, unknowns), knowledge, options, earlier);
   if (!transfer.failure) {
     transfer.failure = mpi::caught(
         [&] { transfer.coarse_unknown_of_row = unknowns_of(transfer.coarse_rows, unknowns); });
@@ -176,8 +185,8 @@ template coarsen::Splitting split(const DistMatrix<float>&, const Strength&,
 template coarsen::Splitting split(const DistMatrix<double>&, const Strength&,
                                   std::span<const GlobalIndex>, const Options&);
 template Transfer<float> classical_transfer(const DistMatrix<float>&, const Knowledge<float>&,
-                                            const Options&);
+                                            const Options&, const Transfer<float>*);
 template Transfer<double> classical_transfer(const DistMatrix<double>&, const Knowledge<double>&,
-                                             const Options&);
+                                             const Options&, const Transfer<double>*);
 
 }  // namespace nodewise::amg

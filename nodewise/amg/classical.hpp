@@ -10,10 +10,11 @@
 namespace nodewise::amg {
 
 /// Collective. Strength of connection, splitting and interpolation of a level, as the options say.
-/// Messages take the route of A's exchange; what each step costs its function says.
+/// Messages take the route of A's exchange; what each step costs its function says. The splitting
+/// is that of `earlier`, made of a matrix with the same rows, where there is one.
 template <class T>
 Transfer<T> classical_transfer(const matrix::DistMatrix<T>& A, const Knowledge<T>& knowledge,
-                               const Options& options);
+                               const Options& options, const Transfer<T>* earlier = nullptr);
 
 // The choices it makes by the options, for those who count its messages.
 

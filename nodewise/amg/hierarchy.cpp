@@ -156,16 +156,18 @@ DistMatrix<T> without_zero_rows(const DistMatrix<T>& A, const Transfer<T>& trans
 
 template <class T>
 Transfer<T> make_transfer(const DistMatrix<T>& A, const Knowledge<T>& knowledge,
-                          const Options& options) {
-  return options.method == Method::aggregation ? aggregation_transfer(A, knowledge, options)
-                                               : classical_transfer(A, knowledge, options);
+                          const Options& options, const Transfer<T>* earlier) {
+  return options.method == Method::aggregation
+             ? aggregation_transfer(A, knowledge, options, earlier)
+             : classical_transfer(A, knowledge, options, earlier);
 }
 
 /// Gives a level its transfer, and returns the matrix of the next; nothing where the level is to be
 /// the last. What takes another route in the setup than in the solve is needed here only.
 template <class T>
 MatrixPointer<T> coarsen_level(Level<T>& level, const MatrixPointer<T>& A,
-                               const LevelRoutes& routes, const Options& options) {
+                               const LevelRoutes& routes, const Options& options,
+                               const Transfer<T>* earlier) {
   // What has the same route shares the plan.
   const bool one_route = routes.setup == routes.solve;
   const auto for_setup = [&](const MatrixPointer<T>& M) {
@@ -175,7 +177,7 @@ MatrixPointer<T> coarsen_level(Level<T>& level, const MatrixPointer<T>& A,
     return routed(M, routes.solve, routes.solve_transport);
   };
   const MatrixPointer<T> setup_A = for_setup(one_route ? level.A : A);
-  level.transfer = make_transfer(*setup_A, level.knowledge, options);
+  level.transfer = make_transfer(*setup_A, level.knowledge, options, earlier);
   auto& P = level.transfer.P;
   auto& R = level.transfer.R;
   if (P == nullptr) return nullptr;
@@ -251,6 +253,94 @@ PrecisionChoice resolve_precision(Options& options, const Levels<T>& levels, boo
   return choice;
 }
 
+/// The levels of a hierarchy before there is a cycle.
+template <class T>
+struct SetUp {
+  Levels<T> levels;
+  std::vector<LevelInfo> info;  // of this rank's part
+  std::vector<double> radii;
+  // What fails on this rank alone, and is no matrix: it waits for the others at the end, since an
+  // agreement on every level would cost as much as a message to the farthest rank and back.
+  std::optional<Error> failure;
+};
+
+/// The levels of an earlier setup, whose splittings and routes are taken again.
+template <class T>
+struct Earlier {
+  const Levels<T>& levels;
+  std::span<const LevelInfo> info;
+};
+
+/// Collective.
+template <class T>
+LevelChoice<T> choose_again(const MatrixPointer<T>& A, const LevelInfo& earlier) {
+  const LevelRoutes& routes = earlier.routes;
+  return {{routes, earlier.route_choice, earlier.setup_route_choice,
+           routed(A, routes.solve, routes.solve_transport), A},
+          earlier.transport_choice};
+}
+
+/// Collective. The next level's part of what is known.
+template <class T>
+Knowledge<T> knowledge_below(Level<T>& level) {
+  Knowledge<T> knowledge;
+  knowledge.virtual_starts =
+      virtual_coarse_starts(level.knowledge.virtual_starts, level.transfer.coarse_rows);
+  knowledge.near_null_space = std::move(level.transfer.coarse_near_null_space);
+  knowledge.unknowns = level.transfer.coarse_unknowns;
+  knowledge.level = level.depth + 1;
+  knowledge.unknown_of_row = std::move(level.transfer.coarse_unknown_of_row);
+  return knowledge;
+}
+
+/// Collective.
+template <class T>
+SetUp<T> set_up_levels(MatrixPointer<T> A, Knowledge<T> knowledge, std::optional<bool> symmetric,
+                       const Options& options, const LevelObserver& observe,
+                       const Earlier<T>* earlier = nullptr) {
+  SetUp<T> made;
+  while (true) {
+    const std::size_t l = made.levels.size();
+    const int depth = static_cast<int>(l);
+    const mpi::Scope scope(A->comm(), "level_setup", depth);
+    Level<T>& level = *made.levels.emplace_back(std::make_unique<Level<T>>());
+    level.depth = depth;
+    level.knowledge = std::move(knowledge);
+    const Transfer<T>* before = earlier ? &earlier->levels[l]->transfer : nullptr;
+    const LevelChoice<T> choice =
+        earlier ? choose_again(A, earlier->info[l]) : choose_for(A, options, depth);
+    const ChosenRoutes<T>& chosen = choice.routes;
+    const LevelRoutes& routes = chosen.routes;
+    level.A = in_blocks(chosen.for_solve, rows_of_a_point(level.knowledge, options), options);
+    A = chosen.for_setup;
+    level.knowledge.symmetric = symmetric;
+    LevelInfo info = describe(*level.A, routes);
+    info.route_choice = chosen.solve;
+    info.setup_route_choice = chosen.setup;
+    info.transport_choice = choice.transport;
+    const bool goes_on = before ? before->P != nullptr : may_coarsen(info.rows, options, depth);
+    A = goes_on ? coarsen_level(level, A, routes, options, before) : nullptr;
+    if (level.transfer.P) {
+      info.interpolation_nonzeros = level.transfer.P->nnz_global();
+    } else {
+      level.solved_directly = may_solve_directly(info.rows, options);
+    }
+    if (!made.failure) made.failure = level.transfer.failure;
+    made.radii.push_back(radius_for_smoother(level, symmetric.value_or(true), options));
+    made.info.push_back(info);
+    if (observe) observe(depth, info);
+    if (!level.transfer.P) return made;
+    knowledge = knowledge_below(level);
+  }
+}
+
+template <class T>
+std::vector<MatrixPointer<T>> matrices_of(const Levels<T>& levels) {
+  std::vector<MatrixPointer<T>> matrices;
+  for (const auto& level : levels) matrices.push_back(level->A);
+  return matrices;
+}
+
 }  // namespace
 
 template <class T>
@@ -265,51 +355,13 @@ Hierarchy<T>::Hierarchy(std::shared_ptr<const DistMatrix<T>> A, const Options& o
   check_starts(*A, std::span<const GlobalIndex>(knowledge.virtual_starts));
   const std::optional<bool> symmetric = examine(*A, knowledge, options_);
   symmetric_ = symmetric.value_or(true);
-  // What fails on this rank alone, and is no matrix: it waits for the others at the end, since an
-  // agreement on every level would cost as much as a message to the farthest rank and back.
-  std::optional<Error> failure;
-  std::vector<double> radii;
-  while (true) {
-    const int depth = static_cast<int>(levels_.size());
-    const mpi::Scope scope(A->comm(), "level_setup", depth);
-    Level<T>& level = *levels_.emplace_back(std::make_unique<Level<T>>());
-    level.depth = depth;
-    level.knowledge = std::exchange(knowledge, {});
-    const LevelChoice<T> choice = choose_for(A, options_, depth);
-    const ChosenRoutes<T>& chosen = choice.routes;
-    const LevelRoutes& routes = chosen.routes;
-    level.A = in_blocks(chosen.for_solve, rows_of_a_point(level.knowledge, options_), options_);
-    A = chosen.for_setup;
-    level.knowledge.symmetric = symmetric;
-    LevelInfo info = describe(*level.A, routes);
-    info.route_choice = chosen.solve;
-    info.setup_route_choice = chosen.setup;
-    info.transport_choice = choice.transport;
-    A = may_coarsen(info.rows, options_, depth) ? coarsen_level(level, A, routes, options_)
-                                                : nullptr;
-    if (level.transfer.P) {
-      info.interpolation_nonzeros = level.transfer.P->nnz_global();
-    } else {
-      level.solved_directly = may_solve_directly(info.rows, options_);
-    }
-    if (!failure) failure = level.transfer.failure;
-    radii.push_back(radius_for_smoother(level, symmetric_, options_));
-    info_.push_back(info);
-    if (observe) observe(depth, info);
-    if (!level.transfer.P) break;
-    knowledge.virtual_starts =
-        virtual_coarse_starts(level.knowledge.virtual_starts, level.transfer.coarse_rows);
-    knowledge.near_null_space = std::move(level.transfer.coarse_near_null_space);
-    knowledge.unknowns = level.transfer.coarse_unknowns;
-    knowledge.level = depth + 1;
-    knowledge.unknown_of_row = std::move(level.transfer.coarse_unknown_of_row);
-  }
+  SetUp<T> made = set_up_levels(std::move(A), std::move(knowledge), symmetric, options_, observe);
+  levels_ = std::move(made.levels);
+  info_ = std::move(made.info);
   precision_ = resolve_precision(options_, levels_, symmetric_);
-  std::vector<MatrixPointer<T>> matrices;
-  for (const auto& level : levels_) matrices.push_back(level->A);
-  cycle_ = make_cycle<T>(levels_, matrices, radii, options_, symmetric_, info_.back().coarse_solver,
-                         failure);
-  unite(levels_.front()->A->comm(), info_, failure);
+  cycle_ = make_cycle<T>(levels_, matrices_of(levels_), made.radii, options_, symmetric_,
+                         info_.back().coarse_solver, made.failure);
+  unite(levels_.front()->A->comm(), info_, made.failure);
 }
 
 namespace {
@@ -346,12 +398,33 @@ MatrixPointer<T> next_matrix(Level<T>& level, const Level<T>& next, const DistMa
 }  // namespace
 
 template <class T>
-void Hierarchy<T>::rebuild(std::shared_ptr<const DistMatrix<T>> A) {
+void Hierarchy<T>::rebuild(std::shared_ptr<const DistMatrix<T>> A, Reuse reuse) {
   {
     const mpi::Scope scope(A->comm(), "examination", 0);
     matrix::require_same_pattern(*levels_.front()->A, *A, "multigrid rebuild");
     check_matrix(*A, options_);
   }
+  if (reuse == Reuse::splitting) return rebuild_interpolations(std::move(A));
+  rebuild_values(std::move(A));
+}
+
+template <class T>
+void Hierarchy<T>::rebuild_interpolations(std::shared_ptr<const DistMatrix<T>> A) {
+  const Earlier<T> earlier{levels_, info_};
+  const Knowledge<T>& known = levels_.front()->knowledge;
+  SetUp<T> made =
+      set_up_levels(std::make_shared<const DistMatrix<T>>(A->with_exchange_of(*levels_.front()->A)),
+                    known, known.symmetric, options_, {}, &earlier);
+  auto cycle = make_cycle<T>(made.levels, matrices_of(made.levels), made.radii, options_,
+                             symmetric_, made.info.back().coarse_solver, made.failure);
+  unite(layout().comm(), made.info, made.failure);
+  levels_ = std::move(made.levels);
+  info_ = std::move(made.info);
+  cycle_ = std::move(cycle);
+}
+
+template <class T>
+void Hierarchy<T>::rebuild_values(std::shared_ptr<const DistMatrix<T>> A) {
   // All that is new is made before any of the old goes.
   std::optional<Error> failure;
   std::string coarse_solver;

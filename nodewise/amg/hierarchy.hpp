@@ -39,6 +39,12 @@ struct LevelInfo {
 /// is known then, too.
 using LevelObserver = std::function<void(int level, const LevelInfo& info)>;
 
+/// What rebuild() keeps of a hierarchy.
+enum class Reuse {
+  interpolation,  ///< splittings or aggregates, interpolations and restrictions
+  splitting       ///< splittings or aggregates
+};
+
 template <class T>
 struct Level;
 template <class T>
@@ -75,15 +81,18 @@ class Hierarchy : public solve::Operator<T> {
   /// level but the last, with method air two exchanges, and what the coarse solver's setup does;
   /// with the smoother chebyshev also an estimate of every level's spectral radius, which keeps a
   /// vector of each where A is symmetric (SpectralRadiusTracker).
+  /// Reuse::splitting computes interpolations and restrictions from the new values, too. Their
+  /// patterns may change, so that it costs a setup without its splittings (and without choices of
+  /// routes), and the next call that keeps the interpolation plans again.
   /// Throws, on every rank, what the constructor throws, or dimension_mismatch or unsuitable_matrix
   /// where the pattern is another; the hierarchy is then as it was before. Copies of matrix() stay
   /// as they are.
-  void rebuild(std::shared_ptr<const matrix::DistMatrix<T>> A);
+  void rebuild(std::shared_ptr<const matrix::DistMatrix<T>> A, Reuse reuse = Reuse::interpolation);
 
   const comm::Layout& layout() const override;
   void apply(std::span<const T> b, std::span<T> x) const override;
-  /// Where A is a MatrixOperator of the finest matrix, or of another with its entries, cycles are not
-  /// additive and in the precision of T, and the last sweep is one of Gauss-Seidel by rows. The
+  /// Where A is a MatrixOperator of the finest matrix, or of another with its entries, cycles are
+  /// not additive and in the precision of T, and the last sweep is one of Gauss-Seidel by rows. The
   /// messages are those of both.
   bool saves_product_with(const solve::Operator<T>& A) const override;
   void apply_with_product(const solve::Operator<T>& A, std::span<const T> b, std::span<T> x,
@@ -115,6 +124,9 @@ class Hierarchy : public solve::Operator<T> {
   std::size_t memory_bytes() const;
 
  private:
+  void rebuild_values(std::shared_ptr<const matrix::DistMatrix<T>> A);
+  void rebuild_interpolations(std::shared_ptr<const matrix::DistMatrix<T>> A);
+
   std::vector<std::unique_ptr<Level<T>>> levels_;
   std::unique_ptr<AppliedCycle<T>> cycle_;
   std::vector<LevelInfo> info_;

@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "nodewise/amg/aggregate/aggregates.hpp"
 #include "nodewise/amg/near_null_space.hpp"
 #include "nodewise/amg/unknowns.hpp"
 #include "nodewise/base/error.hpp"
@@ -40,6 +41,7 @@ struct Transfer {
   /// For each of this rank's rows of the next level the row of this level it stands for, ascending;
   /// in an aggregation the first row of an aggregate's root, for all unknowns.
   std::vector<LocalIndex> coarse_rows;
+  std::shared_ptr<const aggregate::Aggregates> aggregates;  ///< in an aggregation
   NearNullSpace<T> coarse_near_null_space;
   int coarse_unknowns = 0;         ///< rows of each point of the next level; 0: as the options say
   double spectral_radius = 0;      ///< of D^-1 A, where it had to be found; 0: not known
