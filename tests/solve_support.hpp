@@ -1,6 +1,7 @@
 // Matrices, operators and a reference for the tests of the solvers.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
 #include <limits>
@@ -92,6 +93,18 @@ inline Entry neumann(GlobalIndex n) {
   return [n](GlobalIndex i, GlobalIndex j) {
     if (i == j) return n == 1 ? 0.0 : (i == 0 || i == n - 1 ? 1.0 : 2.0);
     return std::abs(i - j) == 1 ? -1.0 : 0.0;
+  };
+}
+
+/// `scale` times the Laplacian of a periodic n x n grid: singular as well, but its null vector may
+/// be one up to round-off only.
+inline Entry periodic_laplace(GlobalIndex n, double scale) {
+  return [n, scale](GlobalIndex i, GlobalIndex j) {
+    const auto apart = [n](GlobalIndex a, GlobalIndex b) {
+      return std::min(std::abs(a - b), n - std::abs(a - b));
+    };
+    const GlobalIndex distance = apart(i % n, j % n) + apart(i / n, j / n);
+    return distance == 0 ? 4 * scale : (distance == 1 ? -scale : 0.0);
   };
 }
 

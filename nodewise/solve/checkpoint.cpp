@@ -29,9 +29,20 @@ void Checkpoint<T>::undo(std::initializer_list<Move<T>> step) {
 
 template <class T>
 void Checkpoint<T>::restore(std::span<T> work) {
-  if (it_.report().converged() || std::isinf(kept_residual_)) return;
-  if (it_.true_residual(work) <= 2 * kept_residual_) return;
-  std::copy(kept_.begin(), kept_.end(), it_.x().begin());
+  if (it_.report().converged() || it_.report().iterations == 0) return;
+  const std::span<T> x = it_.x();
+  double reached = it_.true_residual(work);
+  const auto is_much_better = [&](double other) { return !(reached <= 2 * other); };
+  if (!std::isinf(kept_residual_) && is_much_better(kept_residual_)) {
+    const double of_kept = it_.residual_of(kept_, work);
+    if (is_much_better(of_kept)) {
+      std::copy(kept_.begin(), kept_.end(), x.begin());
+      reached = of_kept;
+    }
+  }
+  const double of_zero = 1;  // relative to b
+  const double of_start = it_.report().history.front();
+  if (is_much_better(std::max(of_zero, of_start))) std::fill(x.begin(), x.end(), T{});
 }
 
 template class Checkpoint<double>;

@@ -39,9 +39,12 @@ class Checkpoint {
   /// zero.
   void undo(std::initializer_list<Move<T>> step);
 
-  /// Collective. Where the solve failed, what was kept becomes x if the true residual of x is more
-  /// than twice as large. (Otherwise the last iterate is the better one in the norm that the method
-  /// minimises.) `work` is overwritten.
+  /// Collective. Where the solve failed after some iterations, what was kept becomes x if the true
+  /// residual of x is more than twice as large. (Otherwise the last iterate is the better one in
+  /// the norm that the method minimises.) So does zero where the residual of the start was not much
+  /// larger either: steps along a null vector part x from what the recurrences know, be it the last
+  /// one or the one kept. A product; another where one was kept that seems better. `work` is
+  /// overwritten.
   void restore(std::span<T> work);
 
  private:

@@ -22,7 +22,8 @@ namespace nodewise::solve {
 //
 // x holds the initial guess and receives the solution. After a failure it holds an iterate of
 // finite entries whose residual is at most about twice the smallest that was seen; the initial
-// guess itself where that is not finite.
+// guess itself where that is not finite. What a method has seen is what its recurrences say: where
+// steps along a null vector of A have parted these from x, x is zero rather than worse.
 //
 // Errors: dimension_mismatch and invalid_argument (options out of range, a norm that the method
 // does not know), thrown alike on every rank. They never throw for a numerical reason: see
@@ -93,11 +94,13 @@ Report enlarged_cg(const Operator<T>& A, const Operator<T>* preconditioner, std:
                    std::span<T> x, const Options& options, const Observer& observe = {});
 
 /// The minimal residual method (Paige, Saunders 1975; with a preconditioner: Elman, Silvester,
-/// Wathen 2014, chapter 4) for symmetric A, definite or not, singular ones that have a solution
-/// included, and symmetric positive definite M. It minimises the natural norm of the residual; the
-/// other norms are followed by a recurrence.
+/// Wathen 2014, chapter 4) for symmetric A, definite or not, singular ones included, and
+/// symmetric positive definite M. It minimises the natural norm of the residual; the other norms
+/// are followed by a recurrence. Where there is no solution it ends at a least-squares solution, by
+/// the size of M A r (Choi, Paige, Saunders 2011).
 ///
-/// Cost of an iteration: one product, one preconditioner, two allreduces. Seven vectors.
+/// Cost of an iteration: one product, one preconditioner, two allreduces; one product,
+/// preconditioner and allreduce more at the start, for the round-off of M A. Seven vectors.
 template <class T>
 Report minres(const Operator<T>& A, const Operator<T>* preconditioner, std::span<const T> b,
               std::span<T> x, const Options& options, const Observer& observe = {});

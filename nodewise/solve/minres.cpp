@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "nodewise/base/hash.hpp"
 #include "nodewise/mpi/agree.hpp"
 #include "nodewise/mpi/ledger.hpp"
 #include "nodewise/solve/checkpoint.hpp"
@@ -60,6 +61,7 @@ class MinRes {
     if (it_.begin(r_)) {
       best_.note(it_.last());
       at_start_ = it_.last();
+      estimate_round_off();
       for (bool more = start(); more;) more = advance();
     }
     best_.restore(r_);
@@ -68,8 +70,10 @@ class MinRes {
   }
 
  private:
+  void estimate_round_off();
   bool start();
   bool advance();
+  bool is_null_vector(double reducible);
   void extend(double alpha);
   bool measure_next();
   void move(const Rotations::Column& column);
@@ -93,14 +97,31 @@ class MinRes {
   Array<T> z_, z_next_;    // M v, scaled, and not scaled the next
   Array<T> w_, w_before_;  // directions of x
   double length_ = 0, length_before_ = 0, length_next_ = 0;  // roots of v.z
-  double coupling_ = 0;              // the entry of the tridiagonal matrix above its diagonal
-  double eta_ = 0;                   // the residual in the natural norm, with a sign
-  double step_ = 0;                  // the last step of x along w_
-  double size_ = 0;                  // a lower bound of |M A|
+  double coupling_ = 0;   // the entry of the tridiagonal matrix above its diagonal
+  double eta_ = 0;        // the residual in the natural norm, with a sign
+  double step_ = 0;       // the last step of x along w_
+  double size_ = 0;       // a lower bound of |M A| where Lanczos has been
+  double round_off_ = 0;  // what M A may make of a null vector of length one
+  double least_reducible_ = std::numeric_limits<double>::infinity();  // see is_null_vector()
   double rr_ = 0, rv_ = 0, vv_ = 0;  // products of r_ and the next vector of Lanczos
   Rotations rotations_;
   double at_start_ = 0;  // the relative residual when Lanczos last began
 };
+
+/// A lower bound of |M A| that does not depend on the residual: of one that is a null vector
+/// Lanczos sees round-off only. One reduction. Overwrites v_, z_ and z_next_.
+template <class T>
+void MinRes<T>::estimate_round_off() {
+  const auto first = static_cast<std::uint64_t>(it_.A().layout().begin());
+  for (std::size_t i = 0; i < v_.size(); ++i) {
+    v_[i] = static_cast<T>(2 * hash_uniform(first + i) - 1);
+  }
+  precondition(v_, z_);
+  it_.A().apply(z_, z_next_);
+  const auto [zAz, zv] = sum_all(it_.comm(), dot_local<T>(z_, z_next_), dot_local<T>(z_, v_));
+  const double quotient = std::abs(zAz) / zv;
+  if (zv > 0 && std::isfinite(quotient)) round_off_ = 100 * unit<T> * quotient;
+}
 
 /// Begins Lanczos from the residual r_, which is the true one. One reduction.
 template <class T>
@@ -147,11 +168,22 @@ bool MinRes<T>::advance() {
   const bool exhausted = !(length_next_ > 10 * unit<T> * size_);
   if (exhausted) length_next_ = 0;
   const Rotations::Column column = rotations_.append(coupling_, alpha, length_next_);
-  const bool null_vector = !(column.reducible > 1e-2 * std::sqrt(unit<T>) * size_);
-  if (null_vector) return settle(eta_ * eta_, true);
+  if (is_null_vector(column.reducible)) return settle(eta_ * eta_, true);
   move(column);
   coupling_ = length_next_;
   return settle(update_residual(), exhausted);
+}
+
+/// Whether the residual, of which M A leaves the `reducible` part, is one in working precision.
+/// Where there is no solution that part falls until the square of it is round-off (Choi, Paige,
+/// Saunders 2011) and rises then, while x grows along the null vector, and the recurrence for the
+/// residual knows nothing of it.
+template <class T>
+bool MinRes<T>::is_null_vector(double reducible) {
+  const double root = std::sqrt(unit<T>) * size_;
+  const bool rises_again = least_reducible_ <= root && reducible > 10 * least_reducible_;
+  least_reducible_ = rises_again ? reducible : std::min(least_reducible_, reducible);
+  return rises_again || !(reducible > std::max(1e-2 * root, round_off_));
 }
 
 /// The three-term recurrence: v = A z - alpha v / |v| - coupling v_before / |v_before|.
