@@ -222,10 +222,8 @@ void check_combinations(const Settings& s) {
     fail("give --near-null-space or --coordinates, not both");
   }
   for (const char* name : {"near-null-space", "coordinates"}) {
-    const bool by_preset =
-        s.command == Command::tune || s.looks_for_unknowns() || s.method.preset == "elasticity";
     const bool classical = s.amg.method != amg::Method::aggregation;
-    if (s.has(name) && classical && (s.has("method") || !by_preset)) {
+    if (s.has(name) && classical && (s.has("method") || !s.may_be_elasticity())) {
       fail(fmt::format("--{} is for --method aggregation", name));
     }
   }

@@ -157,11 +157,13 @@ struct Settings {
 
   bool has(const std::string& option) const { return given.count(option) != 0; }
   bool is_model_problem() const { return has("problem"); }
-  /// Whether the preset may learn from the matrix how many unknowns a point has.
-  bool looks_for_unknowns() const {
-    if (command == Command::tune) return !has("unknowns");
-    return (method.preset.starts_with("auto") || method.preset == "elasticity") && !has("unknowns");
+  /// Whether the preset may be `elasticity` in any of its versions, by name, by a rule or by trial.
+  bool may_be_elasticity() const {
+    return command == Command::tune || method.preset.starts_with("auto") ||
+           method.preset.starts_with("elasticity");
   }
+  /// Whether the preset may learn from the matrix how many unknowns a point has.
+  bool looks_for_unknowns() const { return may_be_elasticity() && !has("unknowns"); }
   bool has_virtual_ranks() const { return virtual_machine.virtual_ranks > 0; }
 };
 

@@ -6,6 +6,7 @@ import re
 import jsonschema
 import pytest
 from conftest import laplacian, read_vector, write_market, write_vector
+from test_aggregation import write_problem
 
 
 @pytest.mark.parametrize("ranks", [1, 2, 4])
@@ -22,6 +23,27 @@ def test_solution_file_holds_the_known_solution(nodewise, tmp_path, ranks):
     x = read_vector(tmp_path / "x.mtx")
     assert max(abs(a - b) for a, b in zip(x, solution, strict=True)) < 1e-8
     assert sorted(path.name for path in tmp_path.iterdir()) == ["A.mtx", "b.mtx", "x.mtx"]
+
+
+@pytest.mark.parametrize("ranks", [1, 3])
+@pytest.mark.parametrize("modes", [["--near-null-space", "B.mtx"], ["--coordinates", "x.mtx"]])
+@pytest.mark.parametrize("preset", [[], ["--preset", "auto-3"], ["--preset", "elasticity-2"]])
+def test_modes_make_the_preset_aggregate(nodewise, tmp_path, preset, modes, ranks):
+    write_problem(tmp_path, 7, 7)  # 49 points, which three ranks cannot share evenly
+    words = ["A.mtx", "--unknowns", "2", *modes, *preset, "--json", "r.json"]
+    result = nodewise("solve", *words, ranks=ranks)
+    assert result.code == 0, result.err
+    report = json.loads((tmp_path / "r.json").read_text())
+    assert report["preset"]["name"] == "elasticity"
+    assert (report["options"]["method"], report["options"]["unknowns"]) == ("aggregation", 2)
+
+
+def test_modes_are_for_aggregation_alone(nodewise):
+    for modes in (["--near-null-space", "B.mtx"], ["--coordinates", "x.mtx"]):
+        for other in (["--preset", "poisson"], ["--method", "classical"], ["--method", "air"]):
+            result = nodewise("solve", "A.mtx", "--unknowns", "3", *modes, *other)
+            assert result.code == 2
+            assert f"{modes[0]} is for --method aggregation" in result.err
 
 
 @pytest.mark.parametrize("ranks", [1, 3])
