@@ -298,6 +298,31 @@ TEST(Presets, ElasticityAggregatesOnlyWithANearNullSpace) {
   EXPECT_EQ(without.aggressive_levels, 1);
   EXPECT_EQ(with.aggressive_levels, 0);
   EXPECT_EQ(without.unknowns, 3);
+  EXPECT_EQ(without.smoother, Options().smoother);
+  EXPECT_EQ(with.smoother, SmootherKind::chebyshev);
+  EXPECT_DOUBLE_EQ(with.chebyshev_fraction, 0.1);
+}
+
+/// A polynomial has no order of its rows, and is for real eigenvalues.
+TEST(Presets, ElasticityYieldsToWhatChebyshevIsNotFor) {
+  Options options;
+  const std::vector<std::string> given = {"sweep_order"};
+  const AppliedPreset applied =
+      apply_preset(find_preset("elasticity"), {.near_null_space = true}, 3, given, options);
+  EXPECT_EQ(options.method, Method::aggregation);
+  EXPECT_EQ(options.smoother, Options().smoother);
+  EXPECT_EQ(options.chebyshev_fraction, Options().chebyshev_fraction);
+  EXPECT_EQ(applied.kept.size(), 2U);
+
+  const auto choice = [](const DenseMatrix& A) {
+    return choose_preset(facts_of(A), {.near_null_space = true}).preset;
+  };
+  DenseMatrix A = test::model(Problem::laplace9, 6);
+  EXPECT_EQ(choice(A), &find_preset("elasticity"));
+  A(0, 1) *= 1.001;
+  EXPECT_EQ(choice(A), &find_preset("elasticity"));
+  for (GlobalIndex i = 0; i + 1 < A.rows(); ++i) A(i, i + 1) *= 1.5;
+  EXPECT_EQ(choice(A), &find_preset("elasticity-3"));
 }
 
 TEST(Presets, SuggestTheNearestName) {
@@ -385,7 +410,12 @@ TEST(Presets, EarlierRulesMeanEarlierVersions) {
   EXPECT_EQ(choose_preset(facts, {}, ChoiceRule::fourth).preset, &find_preset("poisson-3"));
   const PresetChoice second = choose_preset(facts, {.near_null_space = true}, ChoiceRule::second);
   EXPECT_EQ(second.preset, &find_preset("elasticity-1"));
+  for (const ChoiceRule rule : {ChoiceRule::fourth, ChoiceRule::fifth}) {
+    EXPECT_EQ(choose_preset(facts, {.near_null_space = true}, rule).preset,
+              &find_preset("elasticity-3"));
+  }
   for (const Preset& earlier : earlier_presets()) {
+    if (earlier.version > 2) continue;
     for (const PresetOption& option : earlier.options) {
       EXPECT_NE(option.name, "aggressive_levels") << earlier.name;
     }

@@ -32,6 +32,15 @@ PresetOption precision() {
   return {"precision", "auto", SetWhere::always, "half the data where rounding does not matter"};
 }
 
+/// Not where an order of sweeps is given, which a polynomial would not heed.
+std::vector<PresetOption> chebyshev_for_modes() {
+  const std::vector<std::string> not_in_an_order = {"sweep_order"};
+  return {{"smoother", "chebyshev", SetWhere::with_near_null_space,
+           "iterations do not grow with the ranks", not_in_an_order},
+          {"chebyshev_fraction", "0.1", SetWhere::with_near_null_space,
+           "aggregates leave it more of the spectrum", not_in_an_order}};
+}
+
 /// With one path, coarsening is so fast that iterations cost what the levels save.
 std::vector<PresetOption> aggressive(SetWhere where = SetWhere::always) {
   return {{"aggressive_levels", "1", where,
@@ -70,8 +79,9 @@ std::vector<Preset> make_presets() {
        {higher_threshold(), precision()},
        std::nullopt,
        false},
-      {"elasticity", 3, "displacements and other systems of several unknowns a point",
-       join({aggregation(), precision()}, aggressive(SetWhere::without_near_null_space)),
+      {"elasticity", 4, "displacements and other systems of several unknowns a point",
+       join(join({aggregation()}, chebyshev_for_modes()),
+            join({precision()}, aggressive(SetWhere::without_near_null_space))),
        std::nullopt, true},
       {"convection",
        2,
@@ -122,6 +132,9 @@ std::vector<Preset> make_earlier_presets() {
          "couplings along the strong direction have either sign where it crosses the mesh"}},
        std::nullopt,
        false},
+      {"elasticity", 3, "displacements and other systems of several unknowns a point",
+       join({aggregation(), precision()}, aggressive(SetWhere::without_near_null_space)),
+       std::nullopt, true},
       {"elasticity",
        2,
        "displacements and other systems of several unknowns a point",
@@ -189,8 +202,8 @@ std::vector<std::string> preset_names() {
   for (const Preset& preset : presets()) names.push_back(preset.name);
   names.emplace_back("auto");
   for (const Preset& preset : earlier_presets()) names.push_back(with_version(preset));
-  for (const ChoiceRule rule :
-       {ChoiceRule::first, ChoiceRule::second, ChoiceRule::third, ChoiceRule::fourth}) {
+  for (const ChoiceRule rule : {ChoiceRule::first, ChoiceRule::second, ChoiceRule::third,
+                                ChoiceRule::fourth, ChoiceRule::fifth}) {
     names.push_back(with_underscores(to_string(rule)));
   }
   return names;
@@ -217,7 +230,7 @@ std::optional<ChoiceRule> find_choice_rule(std::string_view name) {
   const std::string word = with_underscores(name);
   if (word == "auto") return last_choice_rule;
   for (const ChoiceRule rule : {ChoiceRule::first, ChoiceRule::second, ChoiceRule::third,
-                                ChoiceRule::fourth, ChoiceRule::fifth}) {
+                                ChoiceRule::fourth, ChoiceRule::fifth, ChoiceRule::sixth}) {
     if (word == with_underscores(to_string(rule))) return rule;
   }
   return std::nullopt;
@@ -236,7 +249,8 @@ std::string_view version_of(std::string_view name, ChoiceRule rule) {
                                       {"anisotropic", "anisotropic_3"},
                                       {"elasticity", "elasticity_2"},
                                       {"graph_laplacian", "graph_laplacian_2"}}};
-  if (rule >= ChoiceRule::fourth) return name;
+  if (rule >= ChoiceRule::sixth) return name;
+  if (rule >= ChoiceRule::fourth) return name == "elasticity" ? "elasticity_3" : name;
   for (const auto& [newest, earlier] :
        rule == ChoiceRule::third ? of_the_third : before_the_third) {
     if (name == newest) return earlier;
@@ -248,9 +262,10 @@ PresetChoice chosen(std::string_view name, ChoiceRule rule, std::string reason) 
   return {&find_preset(version_of(name, rule)), std::move(reason)};
 }
 
+// A matrix of less than this is symmetric but for round-off or a few boundary rows.
+constexpr double hardly_nonsymmetric = 0.01;
+
 PresetChoice choose_for_nonsymmetric(const ProblemFacts& facts, ChoiceRule rule) {
-  // A matrix of less than this is symmetric but for round-off or a few boundary rows.
-  constexpr double hardly_nonsymmetric = 0.01;
   constexpr double nearly_triangular = 0.95;
   const std::string measured =
       fmt::format("the matrix is not symmetric (|A - A^T| / 2 |A| = {:.1e})", facts.asymmetry);
@@ -279,7 +294,13 @@ PresetChoice choose_preset(const ProblemFacts& facts, const GivenKnowledge& give
   const bool first = rule == ChoiceRule::first;
   const double few_positive = first ? 0.15 : 0.2;
   constexpr double very_long_row = 8;
-  if (given.near_null_space) return chosen("elasticity", rule, "a near null space is known");
+  if (given.near_null_space) {
+    const std::string reason = "a near null space is known";
+    // The interval of a Chebyshev polynomial holds no eigenvalues that are complex.
+    return !facts.symmetric && facts.asymmetry >= hardly_nonsymmetric && rule >= ChoiceRule::sixth
+               ? chosen("elasticity_3", rule, reason + ", and the matrix is not symmetric")
+               : chosen("elasticity", rule, reason);
+  }
   if (!facts.symmetric) return choose_for_nonsymmetric(facts, rule);
   if (given.unknowns > 1) {
     return chosen("elasticity", rule,
