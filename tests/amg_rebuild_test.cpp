@@ -365,5 +365,41 @@ TEST(Rebuild, ReportsTheCoarseSolverAnew) {
   EXPECT_EQ(hierarchy.levels().back().coarse_solver, "direct");
 }
 
+// A hierarchy that is left as it is serves a matrix that changes slowly: what converges is the
+// residual of the new one.
+TEST(Rebuild, IsNotNeededForAMatrixThatChangesLittle) {
+  const auto A = shared(io::generate<double>(test_comm(), {.problem = Problem::laplace9, .n = 30}));
+  const Hierarchy<double> M(A, small_options());
+  const auto n = static_cast<std::size_t>(A->n_local());
+  std::vector<double> b(n), residual(n);
+  for (std::size_t i = 0; i < n; ++i) b[i] = hash_uniform(i, 7) - 0.5;
+  int last = 0;
+  for (const double change : {0.0, 0.05, 0.5}) {
+    Array<double> on = A->on().vals;
+    for (LocalIndex i = 0; i < A->n_local(); ++i) {
+      for (Offset k = A->on().begin(i); k < A->on().end(i); ++k) {
+        const auto p = static_cast<std::size_t>(k);
+        if (A->on().cols[p] == i) on[p] *= 1 + change * hash_uniform(p, 3);
+      }
+    }
+    const Matrix B = shared(A->with_values(std::move(on), Array<double>(A->off().vals)));
+    std::vector<double> x(n, 0.0);
+    const auto report = solve::cg<double>(solve::MatrixOperator<double>(B), &M, b, x, {});
+    EXPECT_TRUE(report.converged()) << report.diagnosis;
+    EXPECT_GE(report.iterations, last);
+    last = report.iterations;
+    EXPECT_LE(last, 30);
+    matrix::residual(*B, std::span<const double>(x), std::span<const double>(b),
+                     std::span<double>(residual));
+    double squares[] = {0, 0};
+    for (std::size_t i = 0; i < n; ++i) {
+      squares[0] += residual[i] * residual[i];
+      squares[1] += b[i] * b[i];
+    }
+    mpi::sum_in_place(*test_comm(), std::span<double>(squares));
+    EXPECT_LE(std::sqrt(squares[0] / squares[1]), 1e-8);
+  }
+}
+
 }  // namespace
 }  // namespace nodewise::amg
