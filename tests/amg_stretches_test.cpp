@@ -174,8 +174,8 @@ void expect_product(const Matrix& A, const Options& options) {
     start[i] = std::cos(static_cast<double>(3 * i));
   }
   const auto relaxation = relax::make_relaxation(A, options, 1.5);
-  for (const Sweep sweep : {Sweep::first, Sweep::first_symmetric, Sweep::forward, Sweep::backward,
-                            Sweep::symmetric}) {
+  for (const Sweep sweep :
+       {Sweep::first, Sweep::first_symmetric, Sweep::forward, Sweep::backward, Sweep::symmetric}) {
     Vector x = start, expected = start;
     Vector y(n, std::nan(""));  // what was there before is not read
     relaxation->sweep_with_product(sweep, b, x, y);

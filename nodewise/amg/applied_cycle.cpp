@@ -97,8 +97,7 @@ class TypedCycle final : public AppliedCycle<T> {
     }
   }
 
-  void apply_with_product(std::span<const T> b, std::span<T> x,
-                          std::span<T> y) const override {
+  void apply_with_product(std::span<const T> b, std::span<T> x, std::span<T> y) const override {
     if constexpr (std::is_same_v<T, V>) cycle_.apply_with_product(b, x, y);
   }
   bool saves_product() const override { return std::is_same_v<T, V> && cycle_.saves_product(); }

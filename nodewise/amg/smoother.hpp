@@ -28,7 +28,9 @@ class Smoother {
   /// Collective. The same and the product y = A x with what they have made of x.
   void postsmooth_with_product(std::span<const T> b, std::span<T> x, std::span<T> y) const;
   /// Whether that is cheaper than the two by themselves.
-  bool saves_product() const { return !after_.empty() && relaxation_->saves_product(after_.back()); }
+  bool saves_product() const {
+    return !after_.empty() && relaxation_->saves_product(after_.back());
+  }
   /// Collective. `sweeps` forward, then backward sweeps from x = 0: a symmetric operator.
   void solve_approximately(int sweeps, std::span<const T> b, std::span<T> x) const;
 

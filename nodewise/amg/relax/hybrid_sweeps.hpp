@@ -104,9 +104,10 @@ class HybridSweeps : public Relaxation<T> {
   void for_each_run(const Range& range, Direction direction, Run&& run, Mixed&& mixed) const;
   /// Two passes through the rows of a part that read it from the memory once: sweep(range) in a
   /// direction for all of them, some at a time, and follow(range) for most, as soon as those that
-  /// they have entries at have been swept; mixed rows, which see others, are not waited for. Returns
-  /// the rows at the end of the way that are left to follow at any time, as messages travel: all of
-  /// them where the part fits into a cache, or what lies between the two passes does not.
+  /// they have entries at have been swept; mixed rows, which see others, are not waited for.
+  /// Returns the rows at the end of the way that are left to follow at any time, as messages
+  /// travel: all of them where the part fits into a cache, or what lies between the two passes does
+  /// not.
   template <class SweepRange, class Follow>
   Range sweep_and_follow(int part, Direction direction, SweepRange&& sweep, Follow&& follow) const;
   /// What sweep_and_follow() has not followed: run(first, last) for rows that are left,
