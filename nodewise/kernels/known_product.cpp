@@ -147,7 +147,8 @@ bool has_places_for_rows(const KnownRows<T>& known, Rows rows, LocalIndex begin,
         B.for_each_piece(ks[p] + shift,
                          [&](const LocalIndex* js, const T*, Offset n_j, LocalIndex j_shift) {
                            for (Offset q = 0; q < n_j; ++q) {
-                             has_all &= row_of[static_cast<std::size_t>(js[q] + j_shift)] == i;
+                             const LocalIndex j = js[q] + j_shift;
+                             has_all &= row_of[static_cast<std::size_t>(j)] == i;
                            }
                          });
       }
