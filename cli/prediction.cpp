@@ -25,8 +25,9 @@ constexpr auto number_bytes = static_cast<std::int64_t>(sizeof(double));
 constexpr std::int64_t entry_bytes = 3 * number_bytes;
 
 /// The bytes of a value as the cycle sends it; the setup is in double precision.
-std::int64_t value_bytes(const amg::Hierarchy<double>& hierarchy) {
-  return static_cast<std::int64_t>(hierarchy.precision().single ? sizeof(float) : sizeof(double));
+std::int64_t value_bytes(const amg::Hierarchy<double>& hierarchy, std::size_t level) {
+  const bool is_rounded = hierarchy.levels()[level].is_rounded;
+  return static_cast<std::int64_t>(is_rounded ? sizeof(float) : sizeof(double));
 }
 
 /// What a setup sends is known of each level but the last; of that nobody asks. A restriction is a
@@ -153,7 +154,7 @@ void add_gathering(const amg::Hierarchy<double>& hierarchy, const mpi::Topology&
   const auto& row_ptr = hierarchy.matrix(l)->on().row_ptr;
   std::vector<std::int64_t> of_vector, of_matrix;
   for (std::size_t r = 0; r + 1 < rows.size(); ++r) {
-    of_vector.push_back(value_bytes(hierarchy) * (rows[r + 1] - rows[r]));
+    of_vector.push_back(value_bytes(hierarchy, l) * (rows[r + 1] - rows[r]));
     of_matrix.push_back(entry_bytes * (row_ptr[static_cast<std::size_t>(rows[r + 1])] -
                                        row_ptr[static_cast<std::size_t>(rows[r])]));
   }
@@ -248,8 +249,8 @@ Prediction predict(const VirtualSetup& setup, const VirtualMachine& machine,
       all.insert(all.end(), more.begin(), more.end());
     }
     for (const Exchanged what : all) {
-      prediction.levels[exchange.level].times[static_cast<std::size_t>(what)].push_back(
-          costs.time(messages_of(exchange, machine, setups, value_bytes(hierarchy), what)));
+      prediction.levels[exchange.level].times[static_cast<std::size_t>(what)].push_back(costs.time(
+          messages_of(exchange, machine, setups, value_bytes(hierarchy, exchange.level), what)));
     }
   };
   visit_exchanges(hierarchy, machine, add_times, observe);

@@ -43,6 +43,7 @@ Json level_json(const amg::LevelInfo& info) {
           {"nonzeros", info.nonzeros},
           {"interpolation_nonzeros", info.interpolation_nonzeros},
           {"active_ranks", info.active_ranks},
+          {"precision", info.is_rounded ? "single" : "double"},
           {"route", comm::to_string(info.routes.solve)},
           {"setup_route", comm::to_string(info.routes.setup)},
           {"transport", comm::to_string(info.routes.solve_transport)},

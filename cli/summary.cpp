@@ -313,8 +313,10 @@ void print_hierarchy(Console& console, const SolveRecord& record) {
       "  grid complexity {:.3f}, operator complexity {:.3f}, coarsest level: {}",
       record.grid_complexity, record.operator_complexity, record.levels.back().coarse_solver));
   if (record.precision.single || !record.precision.reason.empty()) {
-    console.line(fmt::format("  cycle in {} precision{}{}",
+    const bool in_part = record.precision.single && !record.levels.front().is_rounded;
+    console.line(fmt::format("  cycle in {} precision{}{}{}",
                              record.precision.single ? "single" : "double",
+                             in_part ? " below the finest level" : "",
                              record.precision.reason.empty() ? "" : ": ", record.precision.reason));
   }
   console.line();

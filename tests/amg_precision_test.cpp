@@ -130,6 +130,94 @@ TEST(SinglePrecision, RebuildIsWhatASetupWouldBe) {
                     "rebuilt");
 }
 
+/// Gauss-Seidel, whose last sweep saves a product, and others.
+std::vector<Options> smoothed_in_single() {
+  std::vector<Options> all;
+  for (const SmootherKind kind :
+       {SmootherKind::l1_gauss_seidel, SmootherKind::chebyshev, SmootherKind::l1_jacobi}) {
+    all.push_back(in(Precision::single));
+    all.back().smoother = kind;
+  }
+  return all;
+}
+
+TEST(SinglePrecision, LeavesTheFinestLevelInDoubleWhereThatSavesAProduct) {
+  const Matrix A = generated(Problem::laplace27, 8);
+  const solve::MatrixOperator<double> product(A);
+  const std::vector<double> b = test::part_of(A->rows(), test::hashed(A->rows().n_global(), 7));
+  for (const Options& options : smoothed_in_single()) {
+    const Hierarchy<double> M(A, options);
+    const bool saves = options.smoother == SmootherKind::l1_gauss_seidel;
+    ASSERT_GT(M.levels().size(), 1U);
+    EXPECT_EQ(M.saves_product_with(product), saves);
+    for (std::size_t l = 0; l < M.levels().size(); ++l) {
+      EXPECT_EQ(M.levels()[l].is_rounded, l > 0 || !saves) << l;
+    }
+    std::vector<double> x(b.size()), y(b.size()), expected(b.size());
+    M.apply_with_product(product, b, x, y);
+    product.apply(x, expected);
+    test::expect_near(test::gathered(A->comm(), y), test::gathered(A->comm(), expected), 1e-13,
+                      "product");
+  }
+  for (const Precision precision : {Precision::same, Precision::single}) {
+    Options direct = in(precision);
+    direct.max_coarse_rows = 600;
+    const Hierarchy<double> M(A, direct);
+    ASSERT_EQ(M.levels().size(), 1U);
+    EXPECT_FALSE(M.levels()[0].is_rounded);
+  }
+}
+
+// In double they are gone, where nobody needs their values.
+TEST(SinglePrecision, CoarseMatricesAreThoseOfTheSetupButForRounding) {
+  const Matrix A = scaled(generated(Problem::rotated_fe, 20), std::ldexp(1.0, 300));
+  for (const Options& options : smoothed_in_single()) {
+    const Hierarchy<double> single(A, options);
+    Options same = options;
+    same.precision = Precision::same;
+    const Hierarchy<double> full(A, same);
+    ASSERT_EQ(single.levels().size(), full.levels().size());
+    for (std::size_t l = 0; l < full.levels().size(); ++l) {
+      const auto rounded = single.matrix(l), exact = full.matrix(l);
+      EXPECT_EQ(rounded->on().cols, exact->on().cols);
+      EXPECT_EQ(rounded->off().cols, exact->off().cols);
+      ASSERT_EQ(rounded->on().vals.size(), exact->on().vals.size());
+      for (std::size_t k = 0; k < exact->on().vals.size(); ++k) {
+        const double value = exact->on().vals[k];
+        EXPECT_NEAR(rounded->on().vals[k], value, l == 0 ? 0 : std::ldexp(std::abs(value), -24));
+      }
+    }
+    if (options.smoother == SmootherKind::l1_gauss_seidel && A->n_local() > 0) {
+      EXPECT_LT(single.memory_bytes(), full.memory_bytes());
+    }
+  }
+}
+
+// Rounded or not, coarse matrices are computed from the finest: nothing of the rounded ones is
+// left.
+TEST(SinglePrecision, RebuiltMatricesAreExact) {
+  const Matrix A = generated(Problem::rotated_fe, 16);
+  const Matrix B = scaled(A, 3);
+  for (const Options& options : smoothed_in_single()) {
+    Options same = options;
+    same.precision = Precision::same;
+    for (const Reuse reuse : {Reuse::interpolation, Reuse::splitting}) {
+      Hierarchy<double> single(A, options);
+      Hierarchy<double> full(A, same);
+      const std::vector<double> before = apply(single, 1);
+      for (const Matrix& values : {B, A}) {
+        single.rebuild(values, reuse);
+        full.rebuild(values, reuse);
+        if (reuse == Reuse::splitting) continue;  // that gives them up again
+        for (std::size_t l = 0; l < full.levels().size(); ++l) {
+          EXPECT_EQ(single.matrix(l)->on().vals, full.matrix(l)->on().vals) << l;
+        }
+      }
+      EXPECT_EQ(apply(single, 1), before);
+    }
+  }
+}
+
 /// Tridiagonal with the given diagonal and -1 beside it.
 Matrix tridiagonal(GlobalIndex n, double diagonal) {
   const matrix::Layout layout = matrix::Layout::uniform(test::test_comm(), n);

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "nodewise/amg/hierarchy.hpp"
+#include "nodewise/amg/smoother.hpp"
 #include "nodewise/io/gallery.hpp"
 #include "nodewise/mpi/ledger.hpp"
 #include "nodewise/solve/krylov.hpp"
@@ -96,14 +97,12 @@ TEST(SavedProduct, IsThatOfTheCycle) {
 
 TEST(SavedProduct, IsMadeApartWhereNothingIsSaved) {
   const Matrix A = grid(io::Problem::laplace9, 40);
-  Options single = with_smoother(SmootherKind::l1_gauss_seidel);
-  single.precision = Precision::single;
   Options additive = with_smoother(SmootherKind::l1_gauss_seidel);
   additive.cycle = CycleKind::additive;
   Options direct;
   direct.max_coarse_rows = 2000;
   const Vector b = test::hashed_vector(A->rows(), 3);
-  for (const Options& options : {single, additive, with_smoother(SmootherKind::chebyshev),
+  for (const Options& options : {additive, with_smoother(SmootherKind::chebyshev),
                                  with_smoother(SmootherKind::l1_jacobi), direct}) {
     const Hierarchy<double> M(A, options);
     EXPECT_FALSE(M.saves_product_with(Operator(A)));
@@ -111,6 +110,33 @@ TEST(SavedProduct, IsMadeApartWhereNothingIsSaved) {
     M.apply_with_product(Operator(A), b, x, y);
     matrix::multiply(*A, std::span<const double>(x), std::span<double>(expected));
     expect_near(*A, y, expected, 1e-12);
+  }
+}
+
+// What decides which levels of a cycle are in single precision, before there is a smoother.
+TEST(SavedProduct, IsForeseen) {
+  const Matrix scalar = grid(io::Problem::laplace9, 12);
+  const Matrix blocks = std::make_shared<const DistMatrix>(scalar->with_blocks(2));
+  for (const SmootherKind kind :
+       {SmootherKind::l1_gauss_seidel, SmootherKind::gauss_seidel, SmootherKind::l1_jacobi,
+        SmootherKind::jacobi, SmootherKind::chebyshev, SmootherKind::ilu0,
+        SmootherKind::l1_block_gauss_seidel, SmootherKind::block_gauss_seidel,
+        SmootherKind::l1_block_jacobi, SmootherKind::block_jacobi, SmootherKind::fc_jacobi}) {
+    for (const SweepOrder order :
+         {SweepOrder::forward_backward, SweepOrder::symmetric, SweepOrder::alternating,
+          SweepOrder::forward, SweepOrder::backward}) {
+      for (const int sweeps : {0, 2}) {
+        Options options = with_smoother(kind);
+        options.sweep_order = order;
+        options.post_sweeps = sweeps;
+        for (const Matrix& A : {scalar, blocks}) {
+          const Smoother<double> smoother(*A, options, 2.0);
+          EXPECT_EQ(Smoother<double>::can_save_product(*A, options), smoother.saves_product())
+              << "smoother " << static_cast<int>(kind) << ", order " << static_cast<int>(order)
+              << ", " << sweeps << " sweeps" << (A == blocks ? ", blocks" : "");
+        }
+      }
+    }
   }
 }
 

@@ -1,44 +1,13 @@
 #include "nodewise/amg/applied_cycle.hpp"
 
-#include <algorithm>
-#include <cmath>
 #include <type_traits>
 #include <utility>
 
-#include "nodewise/amg/cycle.hpp"
-#include "nodewise/base/parallel.hpp"
 #include "nodewise/mpi/agree.hpp"
-#include "nodewise/mpi/ledger.hpp"
-#include "nodewise/solve/vector_ops.hpp"
 
 namespace nodewise::amg {
 
 namespace {
-
-/// The power of two that brings a modulus into [1, 2), or nearly: its inverse is to be finite too.
-/// 1 for zero.
-double scale_of(double largest) {
-  if (!(largest > 0) || !std::isfinite(largest)) return 1;
-  return std::ldexp(1.0, -std::clamp(std::ilogb(largest), -1000, 1000));
-}
-
-/// Collective. The same for the largest modulus on any rank.
-double scale_for(const mpi::Comm& comm, double largest_here) {
-  return scale_of(mpi::max(comm, largest_here));
-}
-
-/// A matrix as the cycle has it: itself, or converted to another type and scaled.
-template <class V, class T>
-std::shared_ptr<const matrix::DistMatrix<V>> in_type(
-    const std::shared_ptr<const matrix::DistMatrix<T>>& A, double factor) {
-  if constexpr (std::is_same_v<V, T>) {
-    return A;
-  } else {
-    if (!A) return nullptr;
-    return std::make_shared<const matrix::DistMatrix<V>>(
-        A->template with_type<V>(static_cast<T>(factor)));
-  }
-}
 
 /// How a report says it.
 const char* place_name(CoarseSolve where) {
@@ -46,154 +15,115 @@ const char* place_name(CoarseSolve where) {
   return where == CoarseSolve::one_rank ? " on one rank" : "";
 }
 
-/// A cycle in V under a setup in T. Where these are the same nothing is converted.
-template <class T, class V>
-class TypedCycle final : public AppliedCycle<T> {
- public:
-  using typename AppliedCycle<T>::Matrix;
-  using typename AppliedCycle<T>::Parts;
-
-  TypedCycle(const Options& options, bool symmetric, double scale)
-      : options_(options), scale_(scale), cycle_(options.cycle, symmetric) {}
-
-  void add_smoothed(const Parts& parts) override {
-    CycleLevel<V> level;
-    level.A = in_type<V>(parts.A, scale_);
-    level.P = in_type<V>(parts.P, 1);
-    level.R = in_type<V>(parts.R, 1);
-    level.smoother = std::make_shared<const Smoother<V>>(*level.A, options_, parts.spectral_radius,
-                                                         parts.coarse_rows);
-    add(std::move(level));
-  }
-
-  std::string add_direct(const Matrix& A) override {
-    // Inverted as it is: rounded to another type, a singular matrix would not be recognised.
-    auto direct = std::make_shared<const CoarseSolver<V>>(*A, scale_, options_.coarse_solve);
-    const std::string how = std::string("direct") + place_name(options_.coarse_solve) +
-                            (direct->singular() ? ", singular" : "");
-    mpi::collectively(A->comm(), [&] {
-      CycleLevel<V> level;
-      level.A = in_type<V>(A, scale_);
-      level.direct = std::move(direct);
-      add(std::move(level));
-    });
-    return how;
-  }
-
-  void apply(std::span<const T> b, std::span<T> x) const override {
-    if constexpr (std::is_same_v<T, V>) {
-      cycle_.apply(b, x);
-    } else {
-      const double scale = scale_for(cycle_.levels.front().A->comm(), solve::max_abs(b));
-      const T in = static_cast<T>(scale);
-      const T out = static_cast<T>(scale_ / scale);
-      parallel::for_range(b.size(), [&](std::size_t begin, std::size_t end) {
-        for (std::size_t i = begin; i < end; ++i) b_[i] = static_cast<V>(in * b[i]);
-      });
-      cycle_.apply(b_, x_);
-      parallel::for_range(x.size(), [&](std::size_t begin, std::size_t end) {
-        for (std::size_t i = begin; i < end; ++i) x[i] = out * static_cast<T>(x_[i]);
-      });
-    }
-  }
-
-  void apply_with_product(std::span<const T> b, std::span<T> x, std::span<T> y) const override {
-    if constexpr (std::is_same_v<T, V>) cycle_.apply_with_product(b, x, y);
-  }
-  bool saves_product() const override { return std::is_same_v<T, V> && cycle_.saves_product(); }
-
-  bool apply_together(std::span<const T> B, std::span<T> X, int width) const override {
-    if (!cycle_.shares_messages()) return false;
-    if constexpr (std::is_same_v<T, V>) {
-      cycle_.apply(B, X, width);
-    } else {
-      const auto w = static_cast<std::size_t>(width);
-      make_room(B.size(), w);
-      const std::span<double> scales = std::span(scales_).first(w);
-      const std::span<V> in = std::span<V>(in_).first(B.size());
-      const std::span<V> out = std::span<V>(out_).first(B.size());
-      std::fill(scales.begin(), scales.end(), 0.0);
-      for_each_place(B.size(), w, [&](std::size_t k, std::size_t c) {
-        scales[c] = std::max(scales[c], static_cast<double>(std::abs(B[k])));
-      });
-      mpi::max_in_place(cycle_.levels.front().A->comm(), scales);
-      for (double& scale : scales) scale = scale_of(scale);
-      for_each_place(B.size(), w, [&](std::size_t k, std::size_t c) {
-        in[k] = static_cast<V>(static_cast<T>(scales[c]) * B[k]);
-      });
-      cycle_.apply(in, out, width);
-      for_each_place(B.size(), w, [&](std::size_t k, std::size_t c) {
-        X[k] = static_cast<T>(scale_ / scales[c]) * static_cast<T>(out[k]);
-      });
-    }
-    return true;
-  }
-
-  std::size_t memory_bytes() const override {
-    std::size_t bytes = (b_.size() + x_.size() + in_.size() + out_.size()) * sizeof(V);
-    for (const CycleLevel<V>& level : cycle_.levels) {
-      bytes += level.memory_bytes();
-      if (!std::is_same_v<T, V>) bytes += values(level.A) + values(level.P) + values(level.R);
-    }
-    return bytes;
-  }
-
- private:
-  /// Calls f(k, c) for every place k of a block, which is in column c.
-  template <class F>
-  static void for_each_place(std::size_t size, std::size_t width, F&& f) {
-    for (std::size_t first = 0; first < size; first += width) {
-      for (std::size_t c = 0; c < width; ++c) f(first + c, c);
-    }
-  }
-  /// Collective where there has not been room for so many vectors yet.
-  void make_room(std::size_t size, std::size_t width) const {
-    if (width <= scales_.size()) return;
-    mpi::collectively(cycle_.levels.front().A->comm(), [&] {
-      in_.resize(size);
-      out_.resize(size);
-      scales_.resize(width);
-    });
-  }
-  static std::size_t values(const typename CycleLevel<V>::Matrix& matrix) {
-    return matrix ? static_cast<std::size_t>(matrix->nnz_local()) * sizeof(V) : 0;
-  }
-  void add(CycleLevel<V> level) {
-    const bool finest = cycle_.levels.empty();
-    level.reserve(options_.cycle, finest);
-    if (finest && !std::is_same_v<T, V>) {
-      b_.resize(static_cast<std::size_t>(level.A->n_local()));
-      x_.resize(b_.size());
-    }
-    cycle_.levels.push_back(std::move(level));
-  }
-
-  Options options_;
-  double scale_;  // of the matrices
-  Cycle<V> cycle_;
-  mutable std::vector<V> b_, x_;  // of the finest level, where V is not T
-  // The same of several vectors, and their scales.
-  mutable Array<V> in_, out_;
-  mutable std::vector<double> scales_;
-};
+template <class V>
+std::string describe(const CoarseSolver<V>& solver, CoarseSolve where) {
+  return std::string("direct") + place_name(where) + (solver.singular() ? ", singular" : "");
+}
 
 }  // namespace
 
 template <class T>
-std::unique_ptr<AppliedCycle<T>> make_applied_cycle(const matrix::DistMatrix<T>& A,
-                                                    const Options& options, bool symmetric_matrix) {
-  if (options.precision == Precision::single && !std::is_same_v<T, float>) {
-    const double largest =
-        std::max(solve::max_abs<T>(A.on().vals), solve::max_abs<T>(A.off().vals));
-    return std::make_unique<TypedCycle<T, float>>(options, symmetric_matrix,
-                                                  scale_for(A.comm(), largest));
-  }
-  return std::make_unique<TypedCycle<T, T>>(options, symmetric_matrix, 1.0);
+AppliedCycle<T>::AppliedCycle(const matrix::DistMatrix<T>& A, const Options& options,
+                              bool symmetric_matrix)
+    : options_(options), cycle_(options.cycle, symmetric_matrix) {
+  if (options.precision != Precision::single || std::is_same_v<T, float>) return;
+  finest_is_rounded_ =
+      options.cycle == CycleKind::additive || !Smoother<T>::can_save_product(A, options);
+  rounded_ =
+      std::make_shared<RoundedLevels<T>>(A, options, symmetric_matrix, finest_is_rounded_ ? 0 : 1);
 }
 
-template std::unique_ptr<AppliedCycle<float>> make_applied_cycle(const matrix::DistMatrix<float>&,
-                                                                 const Options&, bool);
-template std::unique_ptr<AppliedCycle<double>> make_applied_cycle(const matrix::DistMatrix<double>&,
-                                                                  const Options&, bool);
+template <class T>
+bool AppliedCycle<T>::is_rounded(std::size_t level) const {
+  return rounded_ && (level > 0 || finest_is_rounded_);
+}
+
+template <class T>
+auto AppliedCycle<T>::restored_matrix(std::size_t level) const -> Matrix {
+  return std::make_shared<const matrix::DistMatrix<T>>(
+      rounded_matrix(level).template with_type<T>(1 / rounded_->scale()));
+}
+
+template <class T>
+std::size_t AppliedCycle<T>::pattern_bytes(std::size_t level) const {
+  const matrix::DistMatrix<float>& A = rounded_matrix(level);
+  return A.memory_bytes() - static_cast<std::size_t>(A.nnz_local()) * sizeof(float);
+}
+
+/// Whether the next level to be added is.
+template <class T>
+bool AppliedCycle<T>::adds_to_rounded() const {
+  return is_rounded(cycle_.levels.size());
+}
+
+template <class T>
+void AppliedCycle<T>::add_smoothed(const LevelParts<T>& parts) {
+  if (adds_to_rounded()) return rounded_->add_smoothed(parts);
+  const bool is_finest = cycle_.levels.empty();
+  CycleLevel<T> level;
+  level.A = parts.A;
+  level.P = parts.P;
+  level.R = parts.R;
+  level.smoother = std::make_shared<const Smoother<T>>(*level.A, options_, parts.spectral_radius,
+                                                       parts.coarse_rows);
+  level.reserve(!is_finest, options_.cycle == CycleKind::k && !is_finest);
+  cycle_.levels.push_back(std::move(level));
+  if (!rounded_ || !parts.P) return;
+  CycleLevel<T> below;
+  below.lower = rounded_;
+  below.reserve_vectors(static_cast<std::size_t>(parts.P->cols().n_local()));
+  cycle_.levels.push_back(std::move(below));
+}
+
+/// The matrix is inverted as it is: rounded to another type, a singular one would not be
+/// recognised.
+template <class T>
+std::string AppliedCycle<T>::add_direct(const Matrix& A) {
+  std::string how;
+  if (adds_to_rounded()) {
+    auto solver =
+        std::make_shared<const CoarseSolver<float>>(*A, rounded_->scale(), options_.coarse_solve);
+    how = describe(*solver, options_.coarse_solve);
+    mpi::collectively(A->comm(), [&] { rounded_->add_direct(A, std::move(solver)); });
+  } else {
+    auto solver = std::make_shared<const CoarseSolver<T>>(*A, 1.0, options_.coarse_solve);
+    how = describe(*solver, options_.coarse_solve);
+    mpi::collectively(A->comm(), [&] {
+      CycleLevel<T> level;
+      level.A = A;
+      level.direct = std::move(solver);
+      level.reserve(!cycle_.levels.empty(), false);
+      cycle_.levels.push_back(std::move(level));
+    });
+  }
+  return how;
+}
+
+template <class T>
+void AppliedCycle<T>::apply(std::span<const T> b, std::span<T> x) const {
+  if (finest_is_rounded_) return rounded_->apply(b, x);
+  cycle_.apply(b, x);
+}
+
+template <class T>
+bool AppliedCycle<T>::apply_together(std::span<const T> B, std::span<T> X, int width) const {
+  if (!cycle_.shares_messages()) return false;
+  if (finest_is_rounded_) {
+    rounded_->apply(B, X, width);
+  } else {
+    cycle_.apply(B, X, width);
+  }
+  return true;
+}
+
+template <class T>
+std::size_t AppliedCycle<T>::memory_bytes() const {
+  std::size_t bytes = rounded_ ? rounded_->memory_bytes() : 0;
+  for (const CycleLevel<T>& level : cycle_.levels) bytes += level.memory_bytes();
+  return bytes;
+}
+
+template class AppliedCycle<float>;
+template class AppliedCycle<double>;
 
 }  // namespace nodewise::amg

@@ -1,52 +1,65 @@
-// A hierarchy's cycle in the precision it is applied in.
+// A hierarchy's cycle in the precisions that its levels are applied in.
 #pragma once
 
 #include <memory>
 #include <span>
 #include <string>
 
+#include "nodewise/amg/cycle.hpp"
 #include "nodewise/amg/options.hpp"
-#include "nodewise/matrix/dist_matrix.hpp"
+#include "nodewise/amg/rounded_levels.hpp"
 
 namespace nodewise::amg {
 
-/// The cycle of a hierarchy that was set up in T. Levels are added finest first.
+/// The cycle of a hierarchy that was set up in T. Its levels compute in T, or in float where
+/// options.precision says so: all of them, or all below the finest where the product with that
+/// one's matrix can follow its last sweep, which then reads the matrix in T anyway. The coarsest
+/// matrix is inverted in T all the same.
 template <class T>
 class AppliedCycle {
  public:
-  using Matrix = std::shared_ptr<const matrix::DistMatrix<T>>;
-  /// What a level is made of: see CycleLevel.
-  struct Parts {
-    Matrix A, P, R;
-    double spectral_radius = 0;
-    std::span<const LocalIndex> coarse_rows = {};  // read while the level is added
-  };
+  using Matrix = typename CycleLevel<T>::Matrix;
 
-  virtual ~AppliedCycle() = default;
-  /// Local. Adds a level that is smoothed. What it throws on one rank must be agreed on.
-  virtual void add_smoothed(const Parts& parts) = 0;
+  /// Collective. `A` is the finest matrix. One allreduce where levels are in float.
+  AppliedCycle(const matrix::DistMatrix<T>& A, const Options& options, bool symmetric_matrix);
+
+  /// Local. Adds a level that is smoothed, finest first. What it throws on one rank must be agreed
+  /// on.
+  void add_smoothed(const LevelParts<T>& parts);
   /// Collective. Adds the last level, to be solved directly; returns how.
-  virtual std::string add_direct(const Matrix& A) = 0;
-  /// Collective. One cycle from x = 0.
-  virtual void apply(std::span<const T> b, std::span<T> x) const = 0;
-  /// Collective. The same and the product y = A x with the finest matrix, where saves_product().
-  virtual void apply_with_product(std::span<const T> b, std::span<T> x, std::span<T> y) const = 0;
-  /// Whether the product is at hand, exact in T, for less than by itself.
-  virtual bool saves_product() const = 0;
-  /// Collective. The same for `width` vectors side by side, row-major, in the messages of one;
-  /// false, and nothing is done, where the cycle is another for each vector.
-  virtual bool apply_together(std::span<const T> B, std::span<T> X, int width) const = 0;
-  /// What this rank holds for the levels, but for the matrices that are the setup's own.
-  virtual std::size_t memory_bytes() const = 0;
-};
+  std::string add_direct(const Matrix& A);
 
-/// Collective. Computes in the precision of T, or in float where options.precision says so:
-/// matrices, smoothers and vectors are then float, the coarsest level is inverted in double all the
-/// same. Powers of two bring the matrix and each right-hand side near one, so that single precision
-/// does not overflow or lose small numbers; for the latter each application costs an allreduce.
-/// `A` is the finest matrix. One allreduce where it is not T's precision.
-template <class T>
-std::unique_ptr<AppliedCycle<T>> make_applied_cycle(const matrix::DistMatrix<T>& A,
-                                                    const Options& options, bool symmetric_matrix);
+  /// Collective. One cycle from x = 0.
+  void apply(std::span<const T> b, std::span<T> x) const;
+  /// Collective. The same and the product y = A x with the finest matrix, where saves_product().
+  void apply_with_product(std::span<const T> b, std::span<T> x, std::span<T> y) const {
+    cycle_.apply_with_product(b, x, y);
+  }
+  /// Whether the product is at hand, exact in T, for less than by itself.
+  bool saves_product() const { return !cycle_.levels.empty() && cycle_.saves_product(); }
+  /// Collective. One cycle for each of `width` vectors side by side, row-major, in the messages of
+  /// one; false, and nothing is done, where the cycle is another for each vector.
+  bool apply_together(std::span<const T> B, std::span<T> X, int width) const;
+
+  /// Whether a level computes in float, and T is another type.
+  bool is_rounded(std::size_t level) const;
+  /// Local. The matrix of such a level in T: a copy, but for the places.
+  Matrix restored_matrix(std::size_t level) const;
+  /// What this rank holds for the places of its entries.
+  std::size_t pattern_bytes(std::size_t level) const;
+  /// What this rank holds for the levels, but for the matrices that are the setup's own.
+  std::size_t memory_bytes() const;
+
+ private:
+  bool adds_to_rounded() const;
+  const matrix::DistMatrix<float>& rounded_matrix(std::size_t level) const {
+    return rounded_->matrix(finest_is_rounded_ ? level : level - 1);
+  }
+
+  Options options_;
+  Cycle<T> cycle_;                             // levels in T
+  std::shared_ptr<RoundedLevels<T>> rounded_;  // those below them, in float; null: there are none
+  bool finest_is_rounded_ = false;
+};
 
 }  // namespace nodewise::amg

@@ -11,11 +11,6 @@ namespace nodewise::amg {
 
 namespace {
 
-template <class T>
-mpi::Scope scope_of(const CycleLevel<T>& level, std::size_t depth, const char* operation) {
-  return {level.A->comm(), operation, static_cast<int>(depth)};
-}
-
 /// This rank's part of a . b; in double for either type.
 template <class T>
 double dot_local(const Array<T>& a, const Array<T>& b) {
@@ -31,13 +26,18 @@ double ratio(double a, double b) {
 }  // namespace
 
 template <class T>
-void CycleLevel<T>::reserve(CycleKind kind, bool finest) {
+void CycleLevel<T>::reserve(bool has_vectors, bool iterates) {
   const auto n = static_cast<std::size_t>(A->n_local());
-  if (!finest) b.resize(n);
-  if (!finest) x.resize(n);
+  if (has_vectors) reserve_vectors(n);
   if (P) r.resize(n);
-  if (kind != CycleKind::k || finest || !P) return;
+  if (!iterates || !P) return;
   for (Array<T>& v : k) v.resize(n);
+}
+
+template <class T>
+void CycleLevel<T>::reserve_vectors(std::size_t n) {
+  b.resize(n);
+  x.resize(n);
 }
 
 template <class T>
@@ -50,9 +50,14 @@ std::size_t CycleLevel<T>::memory_bytes() const {
 }
 
 template <class T>
+mpi::Scope Cycle<T>::scope(std::size_t l, const char* operation) const {
+  return {levels[l].A->comm(), operation, first_depth_ + static_cast<int>(l)};
+}
+
+template <class T>
 void Cycle<T>::presmooth(std::size_t l, bool from_zero, std::span<const T> b,
                          std::span<T> x) const {
-  const auto scope = scope_of(levels[l], l, "smoothing");
+  const mpi::Scope running = scope(l, "smoothing");
   if (from_zero) return levels[l].smoother->presmooth(b, x, levels[l].r);
   levels[l].smoother->presmooth_further(b, x, levels[l].r);
 }
@@ -60,14 +65,14 @@ void Cycle<T>::presmooth(std::size_t l, bool from_zero, std::span<const T> b,
 template <class T>
 void Cycle<T>::postsmooth(std::size_t l, std::span<const T> b, std::span<T> x,
                           Product product) const {
-  const auto scope = scope_of(levels[l], l, "smoothing");
+  const mpi::Scope running = scope(l, "smoothing");
   if (!product) return levels[l].smoother->postsmooth(b, x);
   levels[l].smoother->postsmooth_with_product(b, x, *product);
 }
 
 template <class T>
 void Cycle<T>::restrict_to_next(std::size_t l, std::span<const T> r) const {
-  const auto scope = scope_of(levels[l], l, "restriction");
+  const mpi::Scope running = scope(l, "restriction");
   const std::span<T> coarse_b = levels[l + 1].b;
   if (levels[l].R) return matrix::multiply(*levels[l].R, r, coarse_b);
   matrix::multiply_transposed(*levels[l].P, r, coarse_b);
@@ -75,13 +80,13 @@ void Cycle<T>::restrict_to_next(std::size_t l, std::span<const T> r) const {
 
 template <class T>
 void Cycle<T>::correct(std::size_t l, std::span<T> x) const {
-  const auto scope = scope_of(levels[l], l, "prolongation");
+  const mpi::Scope running = scope(l, "prolongation");
   matrix::multiply_add(*levels[l].P, std::span<const T>(levels[l + 1].x), x);
 }
 
 template <class T>
 void Cycle<T>::solve_last(std::size_t l, std::span<const T> b, std::span<T> x) const {
-  const auto scope = scope_of(levels[l], l, "coarse_solve");
+  const mpi::Scope running = scope(l, "coarse_solve");
   if (levels[l].direct) return levels[l].direct->solve(b, x);
   levels[l].smoother->solve_approximately(last_level_sweeps, b, x);
 }
@@ -103,6 +108,7 @@ void Cycle<T>::visit(std::size_t l, CycleKind kind, bool from_zero, std::span<co
 template <class T>
 void Cycle<T>::visit_coarse(std::size_t l, CycleKind kind) const {
   const CycleLevel<T>& level = levels[l];
+  if (level.lower) return level.lower->visit(kind, level.b, level.x);
   if (kind == CycleKind::k && !is_last(l)) return iterate_coarse(l);
   visit(l, kind, true, level.b, level.x);
   if (is_last(l)) return;  // nothing is left to a second visit
@@ -118,7 +124,7 @@ void Cycle<T>::iterate_coarse(std::size_t l) const {
   auto& [c, v, d, w] = level.k;
   Array<T>& r = level.b;
   const auto multiply = [&](const Array<T>& from, Array<T>& to) {
-    const auto scope = scope_of(level, l, "krylov_product");
+    const mpi::Scope running = scope(l, "krylov_product");
     matrix::multiply(*level.A, std::span<const T>(from), std::span<T>(to));
   };
   const mpi::Comm& comm = level.A->comm();
@@ -154,39 +160,54 @@ template <class T>
 void Cycle<T>::add(std::size_t l, std::span<const T> b, std::span<T> x) const {
   restrict_to_next(l, b);
   {
-    const auto scope = scope_of(levels[l], l, "smoothing");
+    const mpi::Scope running = scope(l, "smoothing");
     levels[l].smoother->solve_approximately(1, b, x);
   }
-  visit(l + 1, CycleKind::additive, true, levels[l + 1].b, levels[l + 1].x);
+  visit_coarse(l + 1, CycleKind::additive);
   correct(l, x);
+}
+
+/// Calls f for every array of several vectors and the numbers in it.
+template <class T>
+template <class F>
+void Cycle<T>::for_each_together(int width, F&& f) const {
+  for (const CycleLevel<T>& level : levels) {
+    const std::size_t n = level.A ? static_cast<std::size_t>(level.A->n_local()) : level.b.size();
+    const bool has_vectors = !level.x.empty();  // or B and X are the caller's, or there are no rows
+    for (std::size_t k = has_vectors ? 0 : 2; k < 3; ++k) {
+      f(level.together[k], n * static_cast<std::size_t>(width));
+    }
+  }
+}
+
+template <class T>
+void Cycle<T>::make_room(int width) const {
+  for_each_together(width, [](Array<T>& array, std::size_t n) { array.reserve(n); });
+  for (const CycleLevel<T>& level : levels) {
+    if (level.smoother) level.smoother->make_room(width);
+    if (level.direct) level.direct->make_room(width);
+    if (level.lower) level.lower->make_room(width);
+  }
+  width_ = std::max(width_, width);
+}
+
+template <class T>
+void Cycle<T>::resize_together(int width) const {
+  for_each_together(width, [](Array<T>& array, std::size_t n) { array.resize(n); });
 }
 
 template <class T>
 void Cycle<T>::apply(std::span<const T> B, std::span<T> X, int width) const {
-  const auto for_each_array = [&](auto&& f) {
-    for (const CycleLevel<T>& level : levels) {
-      const auto n = static_cast<std::size_t>(level.A->n_local()) * static_cast<std::size_t>(width);
-      const bool finest = &level == &levels.front();  // its B and X are the caller's
-      for (std::size_t k = finest ? 2 : 0; k < 3; ++k) f(level.together[k], n);
-    }
-  };
   if (width > width_) {  // memory may fail, which is agreed on where there was not as much yet
-    mpi::collectively(levels.front().A->comm(), [&] {
-      for_each_array([](Array<T>& array, std::size_t n) { array.reserve(n); });
-      for (const CycleLevel<T>& level : levels) {
-        if (level.smoother) level.smoother->make_room(width);
-        if (level.direct) level.direct->make_room(width);
-      }
-    });
-    width_ = width;
+    mpi::collectively(levels.front().A->comm(), [&] { make_room(width); });
   }
-  for_each_array([](Array<T>& array, std::size_t n) { array.resize(n); });
+  resize_together(width);
   visit_together(0, kind_, true, B, X, width);
 }
 
 template <class T>
 void Cycle<T>::restrict_together(std::size_t l, std::span<const T> R, int width) const {
-  const auto scope = scope_of(levels[l], l, "restriction");
+  const mpi::Scope running = scope(l, "restriction");
   const std::span<T> coarse_B = levels[l + 1].together[0];
   if (levels[l].R) return matrix::multiply(*levels[l].R, R, coarse_B, width);
   matrix::multiply_transposed(*levels[l].P, R, coarse_B, width);
@@ -194,7 +215,7 @@ void Cycle<T>::restrict_together(std::size_t l, std::span<const T> R, int width)
 
 template <class T>
 void Cycle<T>::correct_together(std::size_t l, std::span<T> X, int width) const {
-  const auto scope = scope_of(levels[l], l, "prolongation");
+  const mpi::Scope running = scope(l, "prolongation");
   matrix::multiply_add(*levels[l].P, std::span<const T>(levels[l + 1].together[1]), X, width);
 }
 
@@ -203,37 +224,43 @@ void Cycle<T>::visit_together(std::size_t l, CycleKind kind, bool from_zero, std
                               std::span<T> X, int width) const {
   const CycleLevel<T>& level = levels[l];
   if (is_last(l)) {
-    const auto scope = scope_of(level, l, "coarse_solve");
+    const mpi::Scope running = scope(l, "coarse_solve");
     if (level.direct) return level.direct->solve(B, X, width);
     return level.smoother->solve_approximately(last_level_sweeps, B, X, width);
   }
   if (kind == CycleKind::additive) return add_together(l, B, X, width);
   const std::span<T> R = level.together[2];
   {
-    const auto scope = scope_of(level, l, "smoothing");
+    const mpi::Scope running = scope(l, "smoothing");
     level.smoother->presmooth(from_zero, B, X, R, width);
   }
   restrict_together(l, R, width);
-  const std::span<const T> next_B = levels[l + 1].together[0];
-  const std::span<T> next_X = levels[l + 1].together[1];
-  visit_together(l + 1, kind, true, next_B, next_X, width);
-  const bool twice = (kind == CycleKind::w || kind == CycleKind::f) && !is_last(l + 1);
-  const CycleKind second = kind == CycleKind::f ? CycleKind::v : kind;
-  if (twice) visit_together(l + 1, second, false, next_B, next_X, width);
+  visit_coarse_together(l + 1, kind, width);
   correct_together(l, X, width);
-  const auto scope = scope_of(level, l, "smoothing");
+  const mpi::Scope running = scope(l, "smoothing");
   level.smoother->postsmooth(B, X, width);
+}
+
+template <class T>
+void Cycle<T>::visit_coarse_together(std::size_t l, CycleKind kind, int width) const {
+  const CycleLevel<T>& level = levels[l];
+  const std::span<const T> B = level.together[0];
+  const std::span<T> X = level.together[1];
+  if (level.lower) return level.lower->visit(kind, B, X, width);
+  visit_together(l, kind, true, B, X, width);
+  const bool twice = (kind == CycleKind::w || kind == CycleKind::f) && !is_last(l);
+  const CycleKind second = kind == CycleKind::f ? CycleKind::v : kind;
+  if (twice) visit_together(l, second, false, B, X, width);
 }
 
 template <class T>
 void Cycle<T>::add_together(std::size_t l, std::span<const T> B, std::span<T> X, int width) const {
   restrict_together(l, B, width);
   {
-    const auto scope = scope_of(levels[l], l, "smoothing");
+    const mpi::Scope running = scope(l, "smoothing");
     levels[l].smoother->solve_approximately(1, B, X, width);
   }
-  visit_together(l + 1, CycleKind::additive, true, levels[l + 1].together[0],
-                 levels[l + 1].together[1], width);
+  visit_coarse_together(l + 1, CycleKind::additive, width);
   correct_together(l, X, width);
 }
 

@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
+#include <memory>
 #include <numeric>
 #include <span>
 #include <vector>
@@ -104,18 +106,29 @@ SystemFacts unpack(std::span<const double> numbers, std::size_t n_levels) {
 }
 
 template <class T>
-SystemFacts facts_of_levels(const std::vector<std::shared_ptr<const DistMatrix<T>>>& levels) {
-  const mpi::Comm& comm = levels.front()->comm();
+using MatrixPointer = std::shared_ptr<const DistMatrix<T>>;
+
+/// `matrix_of(l)` may make the matrix of a level for this: one at a time.
+template <class T>
+SystemFacts facts_of_levels(std::size_t n_levels,
+                            const std::function<MatrixPointer<T>(std::size_t)>& matrix_of) {
+  const MatrixPointer<T> finest = matrix_of(0);
+  const mpi::Comm& comm = finest->comm();
+  std::vector<LevelFacts> sizes;
   std::vector<double> numbers = mpi::collectively(comm, [&] {
     std::vector<LevelCounts> counts;
-    for (const auto& A : levels) counts.push_back(count_rows(*A));
-    return pack(counts, survey_blocks(*levels.front()));
+    for (std::size_t l = 0; l < n_levels; ++l) {
+      const MatrixPointer<T> A = matrix_of(l);
+      counts.push_back(count_rows(*A));
+      sizes.push_back({.rows = A->rows().n_global(), .nonzeros = A->nnz_global()});
+    }
+    return pack(counts, survey_blocks(*finest));
   });
   mpi::sum_in_place(comm, std::span<double>(numbers));
-  SystemFacts facts = unpack(numbers, levels.size());
-  for (std::size_t l = 0; l < levels.size(); ++l) {
-    facts.levels[l].rows = levels[l]->rows().n_global();
-    facts.levels[l].nonzeros = levels[l]->nnz_global();
+  SystemFacts facts = unpack(numbers, n_levels);
+  for (std::size_t l = 0; l < n_levels; ++l) {
+    facts.levels[l].rows = sizes[l].rows;
+    facts.levels[l].nonzeros = sizes[l].nonzeros;
   }
   return facts;
 }
@@ -213,18 +226,15 @@ std::vector<double> sums_of_rows(const DistMatrix<T>& A, const Vectors<T>& v, st
 
 template <class T>
 SystemFacts hierarchy_facts(const Hierarchy<T>& hierarchy) {
-  std::vector<std::shared_ptr<const DistMatrix<T>>> levels;
-  for (std::size_t l = 0; l < hierarchy.levels().size(); ++l) {
-    levels.push_back(hierarchy.matrix(l));
-  }
-  SystemFacts facts = facts_of_levels(levels);
+  SystemFacts facts = facts_of_levels<T>(hierarchy.levels().size(),
+                                         [&](std::size_t l) { return hierarchy.matrix(l); });
   facts.coarse_solver = hierarchy.levels().back().coarse_solver;
   return facts;
 }
 
 template <class T>
 SystemFacts matrix_facts(const std::shared_ptr<const DistMatrix<T>>& A) {
-  return facts_of_levels<T>({A});
+  return facts_of_levels<T>(1, [&](std::size_t) { return A; });
 }
 
 template <class T>

@@ -215,21 +215,6 @@ std::string apply_to(AppliedCycle<T>& cycle, const Level<T>& level, const Matrix
 template <class T>
 using Levels = std::vector<std::unique_ptr<Level<T>>>;
 
-/// Collective. The cycle over some levels, each with a matrix and what apply_to() takes, and how
-/// the last of them is solved.
-template <class T>
-std::unique_ptr<AppliedCycle<T>> make_cycle(const Levels<T>& levels,
-                                            std::span<const MatrixPointer<T>> matrices,
-                                            std::span<const double> radii, const Options& options,
-                                            bool symmetric, std::string& coarse_solver,
-                                            std::optional<Error>& failure) {
-  auto cycle = make_applied_cycle(*matrices.front(), options, symmetric);
-  for (std::size_t l = 0; l < matrices.size(); ++l) {
-    coarse_solver = apply_to(*cycle, *levels[l], matrices[l], radii[l], failure);
-  }
-  return cycle;
-}
-
 /// Collective. Finds whether single precision is safe, where that is asked for.
 template <class T>
 PrecisionChoice resolve_precision(Options& options, const Levels<T>& levels, bool symmetric) {
@@ -334,11 +319,24 @@ SetUp<T> set_up_levels(MatrixPointer<T> A, Knowledge<T> knowledge, std::optional
   }
 }
 
+/// Collective. The cycle over levels that were set up. Where it has a coarse matrix in float the
+/// level gives up its own, unless somebody reads the values: who estimates a spectral radius again,
+/// and who counts what virtual ranks would send.
 template <class T>
-std::vector<MatrixPointer<T>> matrices_of(const Levels<T>& levels) {
-  std::vector<MatrixPointer<T>> matrices;
-  for (const auto& level : levels) matrices.push_back(level->A);
-  return matrices;
+std::unique_ptr<AppliedCycle<T>> make_cycle(SetUp<T>& made, const Options& options,
+                                            bool symmetric) {
+  const Level<T>& finest = *made.levels.front();
+  auto cycle = std::make_unique<AppliedCycle<T>>(*finest.A, options, symmetric);
+  const bool gives_up =
+      finest.knowledge.virtual_starts.empty() && !relax::needs_spectral_radius(options.smoother);
+  for (std::size_t l = 0; l < made.levels.size(); ++l) {
+    Level<T>& level = *made.levels[l];
+    made.info[l].is_rounded = cycle->is_rounded(l);
+    MatrixPointer<T> A = level.A;
+    if (l > 0 && gives_up && cycle->is_rounded(l)) level.A = nullptr;
+    made.info[l].coarse_solver = apply_to(*cycle, level, A, made.radii[l], made.failure);
+  }
+  return cycle;
 }
 
 }  // namespace
@@ -356,19 +354,25 @@ Hierarchy<T>::Hierarchy(std::shared_ptr<const DistMatrix<T>> A, const Options& o
   const std::optional<bool> symmetric = examine(*A, knowledge, options_);
   symmetric_ = symmetric.value_or(true);
   SetUp<T> made = set_up_levels(std::move(A), std::move(knowledge), symmetric, options_, observe);
+  precision_ = resolve_precision(options_, made.levels, symmetric_);
+  cycle_ = make_cycle(made, options_, symmetric_);
+  unite(made.levels.front()->A->comm(), made.info, made.failure);
   levels_ = std::move(made.levels);
   info_ = std::move(made.info);
-  precision_ = resolve_precision(options_, levels_, symmetric_);
-  cycle_ = make_cycle<T>(levels_, matrices_of(levels_), made.radii, options_, symmetric_,
-                         info_.back().coarse_solver, made.failure);
-  unite(levels_.front()->A->comm(), info_, made.failure);
 }
 
 namespace {
 
+/// The matrices of a level and of the next before a rebuild, for their patterns.
+template <class T>
+struct Patterns {
+  const DistMatrix<T>& A;
+  const DistMatrix<T>& next;
+};
+
 /// The next level's matrix from new values of a level's, on the pattern that it has.
 template <class T>
-MatrixPointer<T> next_matrix(Level<T>& level, const Level<T>& next, const DistMatrix<T>& A,
+MatrixPointer<T> next_matrix(Level<T>& level, const Patterns<T>& before, const DistMatrix<T>& A,
                              const Options& options) {
   const Transfer<T>& transfer = level.transfer;
   if (transfer.R) {
@@ -376,19 +380,19 @@ MatrixPointer<T> next_matrix(Level<T>& level, const Level<T>& next, const DistMa
     auto& product = level.restricted_product;
     if (!product) {
       const auto plan = [&](const DistMatrix<T>& C) {
-        return std::make_unique<matrix::RestrictedProduct<T>>(*level.A, *transfer.R, *transfer.P,
+        return std::make_unique<matrix::RestrictedProduct<T>>(before.A, *transfer.R, *transfer.P,
                                                               C);
       };
       product =
-          plan(is_product ? *next.A
-                          : matrix::multiply(*transfer.R, matrix::multiply(*level.A, *transfer.P)));
+          plan(is_product ? before.next
+                          : matrix::multiply(*transfer.R, matrix::multiply(before.A, *transfer.P)));
     }
     const DistMatrix<T> C = product->recompute(A);
     return std::make_shared<const DistMatrix<T>>(
-        is_product ? C : restriction::filtered_alike(C, *next.A));
+        is_product ? C : restriction::filtered_alike(C, before.next));
   }
   if (!level.product) {
-    level.product = std::make_unique<matrix::GalerkinProduct<T>>(*level.A, *transfer.P, *next.A,
+    level.product = std::make_unique<matrix::GalerkinProduct<T>>(before.A, *transfer.P, before.next,
                                                                  transfer.coarse_unknowns);
   }
   return std::make_shared<const DistMatrix<T>>(
@@ -415,8 +419,7 @@ void Hierarchy<T>::rebuild_interpolations(std::shared_ptr<const DistMatrix<T>> A
   SetUp<T> made =
       set_up_levels(std::make_shared<const DistMatrix<T>>(A->with_exchange_of(*levels_.front()->A)),
                     known, known.symmetric, options_, {}, &earlier);
-  auto cycle = make_cycle<T>(made.levels, matrices_of(made.levels), made.radii, options_,
-                             symmetric_, made.info.back().coarse_solver, made.failure);
+  auto cycle = make_cycle(made, options_, symmetric_);
   unite(layout().comm(), made.info, made.failure);
   levels_ = std::move(made.levels);
   info_ = std::move(made.info);
@@ -427,23 +430,27 @@ template <class T>
 void Hierarchy<T>::rebuild_values(std::shared_ptr<const DistMatrix<T>> A) {
   // All that is new is made before any of the old goes.
   std::optional<Error> failure;
-  std::string coarse_solver;
-  std::vector<MatrixPointer<T>> matrices;
+  std::vector<MatrixPointer<T>> old, matrices;
   std::vector<double> radii;
-  const auto blocks_of = [](const Level<T>& level, const DistMatrix<T>& values) {
-    return std::make_shared<const DistMatrix<T>>(values.with_blocks_of(*level.A));
+  for (std::size_t l = 0; l < levels_.size(); ++l) old.push_back(matrix(l));
+  const auto blocks_of = [](const DistMatrix<T>& before, const DistMatrix<T>& values) {
+    return std::make_shared<const DistMatrix<T>>(values.with_blocks_of(before));
   };
-  A = blocks_of(*levels_.front(), A->with_exchange_of(*levels_.front()->A));
-  for (const std::unique_ptr<Level<T>>& level : levels_) {
-    const mpi::Scope scope(A->comm(), "level_setup", level->depth);
+  A = blocks_of(*old.front(), A->with_exchange_of(*old.front()));
+  for (std::size_t l = 0; l < levels_.size(); ++l) {
+    Level<T>& level = *levels_[l];
+    const mpi::Scope scope(A->comm(), "level_setup", level.depth);
     matrices.push_back(A);
-    radii.push_back(radius_for_values(*level, *A, symmetric_, options_));
-    if (!level->transfer.P) break;
-    const Level<T>& next = *levels_[matrices.size()];
-    A = blocks_of(next, *next_matrix(*level, next, *A, options_));
+    radii.push_back(radius_for_values(level, *A, symmetric_, options_));
+    if (!level.transfer.P) break;
+    const Patterns<T> before{*old[l], *old[l + 1]};
+    A = blocks_of(before.next, *next_matrix(level, before, *A, options_));
   }
-  auto cycle =
-      make_cycle<T>(levels_, matrices, radii, options_, symmetric_, coarse_solver, failure);
+  auto cycle = std::make_unique<AppliedCycle<T>>(*matrices.front(), options_, symmetric_);
+  std::string coarse_solver;
+  for (std::size_t l = 0; l < levels_.size(); ++l) {
+    coarse_solver = apply_to(*cycle, *levels_[l], matrices[l], radii[l], failure);
+  }
   mpi::agree(layout().comm(), failure);
   for (std::size_t l = 0; l < matrices.size(); ++l) levels_[l]->A = std::move(matrices[l]);
   cycle_ = std::move(cycle);
@@ -494,7 +501,8 @@ std::span<const LevelInfo> Hierarchy<T>::levels() const {
 
 template <class T>
 std::shared_ptr<const matrix::DistMatrix<T>> Hierarchy<T>::matrix(std::size_t level) const {
-  return levels_.at(level)->A;
+  const MatrixPointer<T>& A = levels_.at(level)->A;
+  return A ? A : cycle_->restored_matrix(level);
 }
 
 template <class T>
@@ -536,7 +544,7 @@ std::size_t Hierarchy<T>::memory_bytes() const {
   std::size_t bytes = cycle_->memory_bytes();
   for (std::size_t l = 0; l < levels_.size(); ++l) {
     const Level<T>& level = *levels_[l];
-    if (l > 0) bytes += level.A->memory_bytes();
+    if (l > 0) bytes += level.A ? level.A->memory_bytes() : cycle_->pattern_bytes(l);
     if (level.transfer.P) bytes += level.transfer.P->memory_bytes();
     if (level.transfer.R) bytes += level.transfer.R->memory_bytes();
     bytes += level.transfer.coarse_rows.size() * sizeof(LocalIndex);

@@ -23,8 +23,9 @@ struct LevelInfo {
   GlobalIndex rows = 0;
   GlobalIndex nonzeros = 0;
   GlobalIndex interpolation_nonzeros =
-      0;                 ///< of the prolongation from the next level; 0 on the last
-  int active_ranks = 0;  ///< ranks that own rows
+      0;                    ///< of the prolongation from the next level; 0 on the last
+  int active_ranks = 0;     ///< ranks that own rows
+  bool is_rounded = false;  ///< the cycle computes in float here, and the matrix is in double
   LevelRoutes routes;
   /// Why, where they were chosen and not given; otherwise null.
   std::shared_ptr<const RouteDecision> route_choice, setup_route_choice;
@@ -92,8 +93,8 @@ class Hierarchy : public solve::Operator<T> {
   const comm::Layout& layout() const override;
   void apply(std::span<const T> b, std::span<T> x) const override;
   /// Where A is a MatrixOperator of the finest matrix, or of another with its entries, cycles are
-  /// not additive and in the precision of T, and the last sweep is one of Gauss-Seidel by rows. The
-  /// messages are those of both.
+  /// not additive, and the last sweep is one of Gauss-Seidel by rows. The messages are those of
+  /// both.
   bool saves_product_with(const solve::Operator<T>& A) const override;
   void apply_with_product(const solve::Operator<T>& A, std::span<const T> b, std::span<T> x,
                           std::span<T> y) const override;
@@ -105,7 +106,9 @@ class Hierarchy : public solve::Operator<T> {
   std::span<const LevelInfo> levels() const;
   /// The precision that apply() computes in, and why, where it was not given.
   const PrecisionChoice& precision() const { return precision_; }
-  /// The matrix of a level, 0 being the finest.
+  /// The matrix of a level, 0 being the finest. Where the level is_rounded, and has not been set up
+  /// anew by rebuild(), a copy in T that is made of what the cycle has: to be held for as long as
+  /// it is looked at.
   std::shared_ptr<const matrix::DistMatrix<T>> matrix(std::size_t level) const;
   /// The prolongation to a level from the next; null on the last level.
   const matrix::DistMatrix<T>* interpolation(std::size_t level) const;

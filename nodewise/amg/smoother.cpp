@@ -96,6 +96,12 @@ void Smoother<T>::postsmooth_with_product(std::span<const T> b, std::span<T> x,
 }
 
 template <class T>
+bool Smoother<T>::can_save_product(const matrix::DistMatrix<T>& A, const Options& options) {
+  return options.post_sweeps > 0 && relax::sweeps_by_rows(A, options.smoother) &&
+         has_backward(parts_of_sweep(options.sweep_order, false).back());
+}
+
+template <class T>
 void Smoother<T>::solve_approximately(int sweeps, std::span<const T> b, std::span<T> x) const {
   relaxation_->first_sweep(b, x);
   for (int k = 1; k < sweeps; ++k) relaxation_->sweep(Direction::forward, b, x);

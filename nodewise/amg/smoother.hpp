@@ -27,7 +27,8 @@ class Smoother {
   void postsmooth(std::span<const T> b, std::span<T> x) const;
   /// Collective. The same and the product y = A x with what they have made of x.
   void postsmooth_with_product(std::span<const T> b, std::span<T> x, std::span<T> y) const;
-  /// Whether that is cheaper than the two by themselves.
+  /// Whether that is cheaper than the two by themselves; also of a smoother that is not made yet.
+  static bool can_save_product(const matrix::DistMatrix<T>& A, const Options& options);
   bool saves_product() const {
     return !after_.empty() && relaxation_->saves_product(after_.back());
   }

@@ -11,7 +11,7 @@ namespace nodewise::kernels {
 /// Local. `factor` times the values, rounded to another type. On threads, since what is written for
 /// the first time is placed in memory, too.
 template <class To, class T>
-Array<To> cast_values(const Array<T>& values, T factor) {
+Array<To> cast_values(const Array<T>& values, double factor) {
   Array<To> result(values.size());
   const T* const from = values.data();
   To* const to = result.data();

@@ -121,7 +121,7 @@ BlockMatrix<T> BlockMatrix<T>::with_values(const DistMatrix<T>& A) const {
 
 template <class T>
 template <class To>
-BlockMatrix<To> BlockMatrix<T>::with_type(T factor) const {
+BlockMatrix<To> BlockMatrix<T>::with_type(double factor) const {
   const auto cast = [factor](const Bsr<T>& from) {
     Bsr<To> to;
     to.block = from.block;
@@ -185,8 +185,8 @@ std::shared_ptr<const DistMatrix<T>> with_blocks_where_full(std::shared_ptr<cons
 
 #define NODEWISE_INSTANTIATE(T)                                                                  \
   template class BlockMatrix<T>;                                                                 \
-  template BlockMatrix<float> BlockMatrix<T>::with_type(T) const;                                \
-  template BlockMatrix<double> BlockMatrix<T>::with_type(T) const;                               \
+  template BlockMatrix<float> BlockMatrix<T>::with_type(double) const;                           \
+  template BlockMatrix<double> BlockMatrix<T>::with_type(double) const;                          \
   template std::shared_ptr<const BlockMatrix<T>> make_blocks(const DistMatrix<T>&, int, double); \
   template std::shared_ptr<const DistMatrix<T>> with_blocks_where_full(                          \
       std::shared_ptr<const DistMatrix<T>>, int);

@@ -39,7 +39,7 @@ class BlockMatrix {
   BlockMatrix with_values(const DistMatrix<T>& A) const;
   /// Local. As DistMatrix::with_type().
   template <class To>
-  BlockMatrix<To> with_type(T factor) const;
+  BlockMatrix<To> with_type(double factor) const;
 
  private:
   kernels::Bsr<T> on_, off_;

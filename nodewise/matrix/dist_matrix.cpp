@@ -214,7 +214,7 @@ DistMatrix<T> DistMatrix<T>::with_values(Array<T> on, Array<T> off) const {
 
 template <class T>
 template <class To>
-DistMatrix<To> DistMatrix<T>::with_type(T factor) const {
+DistMatrix<To> DistMatrix<T>::with_type(double factor) const {
   DistMatrix<To> other(rows_, cols_);
   const auto cast = [factor](const Csr<T>& from) {
     Csr<To> to;
@@ -286,11 +286,11 @@ std::size_t DistMatrix<T>::memory_bytes() const {
          (block_matrix_ ? block_matrix_->memory_bytes() : 0);
 }
 
-#define NODEWISE_INSTANTIATE(T)                                 \
-  template SplitRows<T> split_rows(const Layout&, RowBlock<T>); \
-  template class DistMatrix<T>;                                 \
-  template DistMatrix<float> DistMatrix<T>::with_type(T) const; \
-  template DistMatrix<double> DistMatrix<T>::with_type(T) const;
+#define NODEWISE_INSTANTIATE(T)                                      \
+  template SplitRows<T> split_rows(const Layout&, RowBlock<T>);      \
+  template class DistMatrix<T>;                                      \
+  template DistMatrix<float> DistMatrix<T>::with_type(double) const; \
+  template DistMatrix<double> DistMatrix<T>::with_type(double) const;
 NODEWISE_INSTANTIATE(float)
 NODEWISE_INSTANTIATE(double)
 #undef NODEWISE_INSTANTIATE

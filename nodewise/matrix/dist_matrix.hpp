@@ -85,7 +85,7 @@ class DistMatrix {
   /// Local. The matrix with values of another type, `factor` times these, at the same places, which
   /// are shared, as is the exchange.
   template <class To>
-  DistMatrix<To> with_type(T factor = 1) const;
+  DistMatrix<To> with_type(double factor = 1) const;
   /// Local. The same matrix, its entries shared, with the exchange and route of `other`, which must
   /// have the same ghosts on every rank.
   DistMatrix with_exchange_of(const DistMatrix& other) const;

@@ -97,6 +97,14 @@ bool reads_full_blocks(SmootherKind kind) {
          kind == SmootherKind::chebyshev;
 }
 
+template <class T>
+bool sweeps_by_rows(const matrix::DistMatrix<T>& A, SmootherKind kind) {
+  const bool is_gauss_seidel =
+      kind == SmootherKind::gauss_seidel || kind == SmootherKind::l1_gauss_seidel ||
+      kind == SmootherKind::block_gauss_seidel || kind == SmootherKind::l1_block_gauss_seidel;
+  return is_gauss_seidel && A.blocks() == nullptr;
+}
+
 namespace {
 
 template <class T>
@@ -153,6 +161,8 @@ std::unique_ptr<const Relaxation<T>> make_relaxation(const matrix::DistMatrix<T>
 
 template class Relaxation<float>;
 template class Relaxation<double>;
+template bool sweeps_by_rows(const matrix::DistMatrix<float>&, SmootherKind);
+template bool sweeps_by_rows(const matrix::DistMatrix<double>&, SmootherKind);
 template std::unique_ptr<const Relaxation<float>> make_relaxation(const matrix::DistMatrix<float>&,
                                                                   const Options&, double,
                                                                   std::span<const LocalIndex>);

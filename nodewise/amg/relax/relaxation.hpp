@@ -106,6 +106,10 @@ bool works_on_blocks(SmootherKind kind);
 /// where these are full.
 bool reads_full_blocks(SmootherKind kind);
 
+/// Whether it is Gauss-Seidel through the rows of A, one by one.
+template <class T>
+bool sweeps_by_rows(const matrix::DistMatrix<T>& A, SmootherKind kind);
+
 /// Local. The relaxation that the options name; of those on blocks the scalar one of the same name
 /// where A has no blocks(), every row being a point then. A must outlive it. `spectral_radius` (of
 /// D^-1 A, spectral_radius.hpp) and `coarse_rows` (those of this rank that are rows of the next

@@ -1,0 +1,172 @@
+#include "nodewise/amg/rounded_levels.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "nodewise/base/parallel.hpp"
+#include "nodewise/mpi/agree.hpp"
+#include "nodewise/solve/vector_ops.hpp"
+
+namespace nodewise::amg {
+
+namespace {
+
+/// The power of two that brings a modulus into [1, 2), or nearly: its inverse is to be finite too.
+/// 1 for zero.
+double scale_of(double largest) {
+  if (!(largest > 0) || !std::isfinite(largest)) return 1;
+  return std::ldexp(1.0, -std::clamp(std::ilogb(largest), -1000, 1000));
+}
+
+/// Collective. The same for the largest modulus on any rank.
+double scale_for(const mpi::Comm& comm, double largest_here) {
+  return scale_of(mpi::max(comm, largest_here));
+}
+
+template <class T>
+double largest_entry(const matrix::DistMatrix<T>& A) {
+  return std::max(solve::max_abs<T>(A.on().vals), solve::max_abs<T>(A.off().vals));
+}
+
+template <class T>
+std::shared_ptr<const matrix::DistMatrix<float>> rounded(
+    const std::shared_ptr<const matrix::DistMatrix<T>>& A, double factor) {
+  if (!A) return nullptr;
+  return std::make_shared<const matrix::DistMatrix<float>>(A->template with_type<float>(factor));
+}
+
+/// Calls f(k, c) for every place k of a block, which is in column c.
+template <class F>
+void for_each_place(std::size_t size, std::size_t width, F&& f) {
+  for (std::size_t first = 0; first < size; first += width) {
+    for (std::size_t c = 0; c < width; ++c) f(first + c, c);
+  }
+}
+
+std::size_t bytes_of_values(const CycleLevel<float>::Matrix& matrix) {
+  return matrix ? static_cast<std::size_t>(matrix->nnz_local()) * sizeof(float) : 0;
+}
+
+}  // namespace
+
+template <class T>
+RoundedLevels<T>::RoundedLevels(const matrix::DistMatrix<T>& A, const Options& options,
+                                bool symmetric_matrix, int first_depth)
+    : options_(options),
+      has_finest_(first_depth == 0),
+      scale_(scale_for(A.comm(), largest_entry(A))),
+      cycle_(options.cycle, symmetric_matrix, first_depth) {}
+
+template <class T>
+void RoundedLevels<T>::add(Level level) {
+  const bool is_finest = has_finest_ && cycle_.levels.empty();
+  level.reserve(true, options_.cycle == CycleKind::k && !is_finest);
+  cycle_.levels.push_back(std::move(level));
+}
+
+template <class T>
+void RoundedLevels<T>::add_smoothed(const LevelParts<T>& parts) {
+  Level level;
+  level.A = rounded(parts.A, scale_);
+  level.P = rounded(parts.P, 1);
+  level.R = rounded(parts.R, 1);
+  level.smoother = std::make_shared<const Smoother<float>>(
+      *level.A, options_, parts.spectral_radius, parts.coarse_rows);
+  add(std::move(level));
+}
+
+template <class T>
+void RoundedLevels<T>::add_direct(const typename CycleLevel<T>::Matrix& A,
+                                  std::shared_ptr<const CoarseSolver<float>> solver) {
+  Level level;
+  level.A = rounded(A, scale_);
+  level.direct = std::move(solver);
+  add(std::move(level));
+}
+
+/// Has the right-hand side in the first level's b and takes the result from its x.
+template <class T>
+template <class Run>
+void RoundedLevels<T>::round(std::span<const T> b, std::span<T> x, Run&& run) const {
+  const Level& first = cycle_.levels.front();
+  const double scale = scale_for(first.A->comm(), solve::max_abs(b));
+  const T in = static_cast<T>(scale);
+  const T out = static_cast<T>(scale_ / scale);
+  parallel::for_range(b.size(), [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) first.b[i] = static_cast<float>(in * b[i]);
+  });
+  run();
+  parallel::for_range(x.size(), [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) x[i] = out * static_cast<T>(first.x[i]);
+  });
+}
+
+template <class T>
+template <class Run>
+void RoundedLevels<T>::round(std::span<const T> B, std::span<T> X, int width, Run&& run) const {
+  const Level& first = cycle_.levels.front();
+  const auto w = static_cast<std::size_t>(width);
+  const std::span<double> scales = std::span(scales_).first(w);
+  std::fill(scales.begin(), scales.end(), 0.0);
+  for_each_place(B.size(), w, [&](std::size_t k, std::size_t c) {
+    scales[c] = std::max(scales[c], static_cast<double>(std::abs(B[k])));
+  });
+  mpi::max_in_place(first.A->comm(), scales);
+  for (double& scale : scales) scale = scale_of(scale);
+  cycle_.resize_together(width);
+  for_each_place(B.size(), w, [&](std::size_t k, std::size_t c) {
+    first.together[0][k] = static_cast<float>(static_cast<T>(scales[c]) * B[k]);
+  });
+  run();
+  for_each_place(X.size(), w, [&](std::size_t k, std::size_t c) {
+    X[k] = static_cast<T>(scale_ / scales[c]) * static_cast<T>(first.together[1][k]);
+  });
+}
+
+template <class T>
+void RoundedLevels<T>::visit(CycleKind kind, std::span<const T> b, std::span<T> x) const {
+  round(b, x, [&] { cycle_.visit_below(kind); });
+}
+
+template <class T>
+void RoundedLevels<T>::visit(CycleKind kind, std::span<const T> B, std::span<T> X,
+                             int width) const {
+  round(B, X, width, [&] { cycle_.visit_below(kind, width); });
+}
+
+template <class T>
+void RoundedLevels<T>::make_room(int width) const {
+  cycle_.make_room(width);
+  scales_.resize(std::max(scales_.size(), static_cast<std::size_t>(width)));
+}
+
+template <class T>
+void RoundedLevels<T>::apply(std::span<const T> b, std::span<T> x) const {
+  const Level& first = cycle_.levels.front();
+  round(b, x, [&] { cycle_.apply(first.b, first.x); });
+}
+
+template <class T>
+void RoundedLevels<T>::apply(std::span<const T> B, std::span<T> X, int width) const {
+  const Level& first = cycle_.levels.front();
+  if (static_cast<std::size_t>(width) > scales_.size()) {
+    mpi::collectively(first.A->comm(), [&] { make_room(width); });
+  }
+  round(B, X, width, [&] { cycle_.apply(first.together[0], first.together[1], width); });
+}
+
+template <class T>
+std::size_t RoundedLevels<T>::memory_bytes() const {
+  std::size_t bytes = 0;
+  for (const Level& level : cycle_.levels) {
+    bytes += level.memory_bytes() + bytes_of_values(level.A) + bytes_of_values(level.P) +
+             bytes_of_values(level.R);
+  }
+  return bytes;
+}
+
+template class RoundedLevels<float>;
+template class RoundedLevels<double>;
+
+}  // namespace nodewise::amg

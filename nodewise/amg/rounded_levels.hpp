@@ -1,0 +1,70 @@
+// Levels of a cycle in single precision.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "nodewise/amg/cycle.hpp"
+
+namespace nodewise::amg {
+
+/// What a level of a cycle is made of: see CycleLevel.
+template <class T>
+struct LevelParts {
+  typename CycleLevel<T>::Matrix A, P, R;
+  double spectral_radius = 0;
+  std::span<const LocalIndex> coarse_rows = {};  // read while the level is added
+};
+
+/// The last levels of a cycle, or all of them, in float under a setup and right-hand sides in T.
+/// The matrices are multiplied by one power of two and each right-hand side by another, which bring
+/// both near one, so that float neither overflows nor loses small numbers. The latter costs an
+/// allreduce whenever the levels are visited.
+template <class T>
+class RoundedLevels final : public LowerLevels<T> {
+ public:
+  /// Collective. `A` is the finest matrix of the hierarchy; `options` must outlive this. An
+  /// allreduce.
+  RoundedLevels(const matrix::DistMatrix<T>& A, const Options& options, bool symmetric_matrix,
+                int first_depth);
+
+  /// Local. Adds a level that is smoothed.
+  void add_smoothed(const LevelParts<T>& parts);
+  /// Local. Adds the last level, which is solved by an inverse of scale() A.
+  void add_direct(const typename CycleLevel<T>::Matrix& A,
+                  std::shared_ptr<const CoarseSolver<float>> solver);
+  double scale() const { return scale_; }
+  /// The matrix of a level, the first of these being 0, as the cycle has it.
+  const matrix::DistMatrix<float>& matrix(std::size_t level) const {
+    return *cycle_.levels.at(level).A;
+  }
+
+  void visit(CycleKind kind, std::span<const T> b, std::span<T> x) const override;
+  void visit(CycleKind kind, std::span<const T> B, std::span<T> X, int width) const override;
+  void make_room(int width) const override;
+
+  /// Collective. A cycle, where no levels are above these.
+  void apply(std::span<const T> b, std::span<T> x) const;
+  /// Collective. The same for `width` vectors; not a K-cycle.
+  void apply(std::span<const T> B, std::span<T> X, int width) const;
+
+  std::size_t memory_bytes() const;
+
+ private:
+  using Level = CycleLevel<float>;
+
+  void add(Level level);
+  template <class Run>
+  void round(std::span<const T> b, std::span<T> x, Run&& run) const;
+  template <class Run>
+  void round(std::span<const T> B, std::span<T> X, int width, Run&& run) const;
+
+  const Options& options_;
+  bool has_finest_;
+  double scale_;  // of the matrices
+  Cycle<float> cycle_;
+  mutable std::vector<double> scales_;  // of several vectors
+};
+
+}  // namespace nodewise::amg
