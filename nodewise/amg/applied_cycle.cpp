@@ -25,7 +25,7 @@ std::string describe(const CoarseSolver<V>& solver, CoarseSolve where) {
 template <class T>
 AppliedCycle<T>::AppliedCycle(const matrix::DistMatrix<T>& A, const Options& options,
                               bool symmetric_matrix)
-    : options_(options), cycle_(options.cycle, symmetric_matrix) {
+    : comm_(A.shared_comm()), options_(options), cycle_(options.cycle, symmetric_matrix) {
   if (options.precision != Precision::single || std::is_same_v<T, float>) return;
   finest_is_rounded_ =
       options.cycle == CycleKind::additive || !Smoother<T>::can_save_product(A, options);

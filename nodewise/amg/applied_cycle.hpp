@@ -23,6 +23,7 @@ class AppliedCycle {
   /// Collective. `A` is the finest matrix. One allreduce where levels are in float.
   AppliedCycle(const matrix::DistMatrix<T>& A, const Options& options, bool symmetric_matrix);
 
+  const mpi::Comm& comm() const { return *comm_; }
   /// Local. Adds a level that is smoothed, finest first. What it throws on one rank must be agreed
   /// on.
   void add_smoothed(const LevelParts<T>& parts);
@@ -43,6 +44,10 @@ class AppliedCycle {
 
   /// Whether a level computes in float, and T is another type.
   bool is_rounded(std::size_t level) const;
+  /// Local. The matrix of such a level as it is applied: LevelParts::rounded_A.
+  typename RoundedLevels<T>::RoundedMatrix rounded(const Matrix& A) const {
+    return rounded_->rounded(A);
+  }
   /// Local. The matrix of such a level in T: a copy, but for the places.
   Matrix restored_matrix(std::size_t level) const;
   /// What this rank holds for the places of its entries.
@@ -56,6 +61,7 @@ class AppliedCycle {
     return rounded_->matrix(finest_is_rounded_ ? level : level - 1);
   }
 
+  std::shared_ptr<const mpi::Comm> comm_;
   Options options_;
   Cycle<T> cycle_;                             // levels in T
   std::shared_ptr<RoundedLevels<T>> rounded_;  // those below them, in float; null: there are none

@@ -55,11 +55,11 @@ mpi::Scope Cycle<T>::scope(std::size_t l, const char* operation) const {
 }
 
 template <class T>
-void Cycle<T>::presmooth(std::size_t l, bool from_zero, std::span<const T> b,
-                         std::span<T> x) const {
+void Cycle<T>::presmooth(std::size_t l, bool from_zero, std::span<const T> b, std::span<T> x,
+                         std::span<T> r) const {
   const mpi::Scope running = scope(l, "smoothing");
-  if (from_zero) return levels[l].smoother->presmooth(b, x, levels[l].r);
-  levels[l].smoother->presmooth_further(b, x, levels[l].r);
+  if (from_zero) return levels[l].smoother->presmooth(b, x, r);
+  levels[l].smoother->presmooth_further(b, x, r);
 }
 
 template <class T>
@@ -97,8 +97,10 @@ void Cycle<T>::visit(std::size_t l, CycleKind kind, bool from_zero, std::span<co
                      std::span<T> x, Product product) const {
   if (is_last(l)) return solve_last(l, b, x);
   if (kind == CycleKind::additive) return add(l, b, x);
-  presmooth(l, from_zero, b, x);
-  restrict_to_next(l, levels[l].r);
+  // The product is made last, so that its place can have the residual, and r need not be touched.
+  const std::span<T> r = product ? *product : std::span<T>(levels[l].r);
+  presmooth(l, from_zero, b, x, r);
+  restrict_to_next(l, r);
   visit_coarse(l + 1, kind);
   correct(l, x);
   postsmooth(l, b, x, product);

@@ -110,7 +110,8 @@ class Cycle {
   void iterate_coarse(std::size_t l) const;
   void add(std::size_t l, std::span<const T> b, std::span<T> x) const;
   void solve_last(std::size_t l, std::span<const T> b, std::span<T> x) const;
-  void presmooth(std::size_t l, bool from_zero, std::span<const T> b, std::span<T> x) const;
+  void presmooth(std::size_t l, bool from_zero, std::span<const T> b, std::span<T> x,
+                 std::span<T> r) const;
   void restrict_to_next(std::size_t l, std::span<const T> r) const;
   void correct(std::size_t l, std::span<T> x) const;
   void postsmooth(std::size_t l, std::span<const T> b, std::span<T> x, Product product) const;

@@ -195,18 +195,24 @@ MatrixPointer<T> coarsen_level(Level<T>& level, const MatrixPointer<T>& A,
 
 namespace {
 
-/// Collective. Adds a level to a cycle, with the matrix A and the spectral radius that its
-/// relaxation needs; returns how the last level is solved. What fails on this rank alone is left in
-/// `failure`.
+/// Collective. Adds a level to a cycle, with its matrix, or rounded already, and the spectral
+/// radius that its relaxation needs; returns how the last level is solved. What fails on this rank
+/// alone is left in `failure`.
 template <class T>
 std::string apply_to(AppliedCycle<T>& cycle, const Level<T>& level, const MatrixPointer<T>& A,
-                     double radius, std::optional<Error>& failure) {
-  const mpi::Scope scope(A->comm(), "level_setup", level.depth);
+                     const MatrixPointer<float>& rounded_A, double radius,
+                     std::optional<Error>& failure) {
+  const mpi::Scope scope(cycle.comm(), "level_setup", level.depth);
   if (level.solved_directly) return cycle.add_direct(A);
   if (!failure) {
     failure = mpi::caught([&] {
       const Transfer<T>& transfer = level.transfer;
-      cycle.add_smoothed({A, transfer.P, transfer.R, radius, transfer.coarse_rows});
+      cycle.add_smoothed({.A = A,
+                          .P = transfer.P,
+                          .R = transfer.R,
+                          .rounded_A = rounded_A,
+                          .spectral_radius = radius,
+                          .coarse_rows = transfer.coarse_rows});
     });
   }
   return level.transfer.P ? "" : std::to_string(last_level_sweeps) + " symmetric sweeps";
@@ -319,22 +325,39 @@ SetUp<T> set_up_levels(MatrixPointer<T> A, Knowledge<T> knowledge, std::optional
   }
 }
 
-/// Collective. The cycle over levels that were set up. Where it has a coarse matrix in float the
-/// level gives up its own, unless somebody reads the values: who estimates a spectral radius again,
-/// and who counts what virtual ranks would send.
+/// Local. Of the levels that a cycle has in float the matrices as it has them, in place of the
+/// levels' own, unless somebody reads the values of those: who estimates a spectral radius again,
+/// and who counts what virtual ranks would send. From the last on, so that there is hardly ever
+/// more in the memory than there was.
+template <class T>
+std::vector<MatrixPointer<float>> give_up_matrices(Levels<T>& levels, const AppliedCycle<T>& cycle,
+                                                   const Options& options) {
+  std::vector<MatrixPointer<float>> rounded(levels.size());
+  if (!levels.front()->knowledge.virtual_starts.empty()) return rounded;
+  if (relax::needs_spectral_radius(options.smoother)) return rounded;
+  for (std::size_t l = levels.size(); l-- > 1;) {
+    Level<T>& level = *levels[l];
+    if (!cycle.is_rounded(l) || level.solved_directly) continue;
+    rounded[l] = cycle.rounded(level.A);
+    level.A = nullptr;
+  }
+  return rounded;
+}
+
+/// Collective. The cycle over levels that were set up.
 template <class T>
 std::unique_ptr<AppliedCycle<T>> make_cycle(SetUp<T>& made, const Options& options,
                                             bool symmetric) {
-  const Level<T>& finest = *made.levels.front();
-  auto cycle = std::make_unique<AppliedCycle<T>>(*finest.A, options, symmetric);
-  const bool gives_up =
-      finest.knowledge.virtual_starts.empty() && !relax::needs_spectral_radius(options.smoother);
+  auto cycle = std::make_unique<AppliedCycle<T>>(*made.levels.front()->A, options, symmetric);
+  std::vector<MatrixPointer<float>> rounded(made.levels.size());
+  if (!made.failure) {
+    made.failure = mpi::caught([&] { rounded = give_up_matrices(made.levels, *cycle, options); });
+  }
   for (std::size_t l = 0; l < made.levels.size(); ++l) {
-    Level<T>& level = *made.levels[l];
+    const Level<T>& level = *made.levels[l];
     made.info[l].is_rounded = cycle->is_rounded(l);
-    MatrixPointer<T> A = level.A;
-    if (l > 0 && gives_up && cycle->is_rounded(l)) level.A = nullptr;
-    made.info[l].coarse_solver = apply_to(*cycle, level, A, made.radii[l], made.failure);
+    made.info[l].coarse_solver =
+        apply_to(*cycle, level, level.A, rounded[l], made.radii[l], made.failure);
   }
   return cycle;
 }
@@ -449,7 +472,7 @@ void Hierarchy<T>::rebuild_values(std::shared_ptr<const DistMatrix<T>> A) {
   auto cycle = std::make_unique<AppliedCycle<T>>(*matrices.front(), options_, symmetric_);
   std::string coarse_solver;
   for (std::size_t l = 0; l < levels_.size(); ++l) {
-    coarse_solver = apply_to(*cycle, *levels_[l], matrices[l], radii[l], failure);
+    coarse_solver = apply_to<T>(*cycle, *levels_[l], matrices[l], nullptr, radii[l], failure);
   }
   mpi::agree(layout().comm(), failure);
   for (std::size_t l = 0; l < matrices.size(); ++l) levels_[l]->A = std::move(matrices[l]);

@@ -30,8 +30,7 @@ double largest_entry(const matrix::DistMatrix<T>& A) {
 }
 
 template <class T>
-std::shared_ptr<const matrix::DistMatrix<float>> rounded(
-    const std::shared_ptr<const matrix::DistMatrix<T>>& A, double factor) {
+CycleLevel<float>::Matrix in_float(const typename CycleLevel<T>::Matrix& A, double factor) {
   if (!A) return nullptr;
   return std::make_shared<const matrix::DistMatrix<float>>(A->template with_type<float>(factor));
 }
@@ -59,6 +58,11 @@ RoundedLevels<T>::RoundedLevels(const matrix::DistMatrix<T>& A, const Options& o
       cycle_(options.cycle, symmetric_matrix, first_depth) {}
 
 template <class T>
+auto RoundedLevels<T>::rounded(const Matrix& A) const -> RoundedMatrix {
+  return in_float<T>(A, scale_);
+}
+
+template <class T>
 void RoundedLevels<T>::add(Level level) {
   const bool is_finest = has_finest_ && cycle_.levels.empty();
   level.reserve(true, options_.cycle == CycleKind::k && !is_finest);
@@ -68,19 +72,19 @@ void RoundedLevels<T>::add(Level level) {
 template <class T>
 void RoundedLevels<T>::add_smoothed(const LevelParts<T>& parts) {
   Level level;
-  level.A = rounded(parts.A, scale_);
-  level.P = rounded(parts.P, 1);
-  level.R = rounded(parts.R, 1);
+  level.A = parts.rounded_A ? parts.rounded_A : rounded(parts.A);
+  level.P = in_float<T>(parts.P, 1);
+  level.R = in_float<T>(parts.R, 1);
   level.smoother = std::make_shared<const Smoother<float>>(
       *level.A, options_, parts.spectral_radius, parts.coarse_rows);
   add(std::move(level));
 }
 
 template <class T>
-void RoundedLevels<T>::add_direct(const typename CycleLevel<T>::Matrix& A,
+void RoundedLevels<T>::add_direct(const Matrix& A,
                                   std::shared_ptr<const CoarseSolver<float>> solver) {
   Level level;
-  level.A = rounded(A, scale_);
+  level.A = rounded(A);
   level.direct = std::move(solver);
   add(std::move(level));
 }

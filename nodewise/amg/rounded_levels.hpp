@@ -13,6 +13,7 @@ namespace nodewise::amg {
 template <class T>
 struct LevelParts {
   typename CycleLevel<T>::Matrix A, P, R;
+  CycleLevel<float>::Matrix rounded_A = nullptr;  // in place of A, where that is rounded already
   double spectral_radius = 0;
   std::span<const LocalIndex> coarse_rows = {};  // read while the level is added
 };
@@ -24,16 +25,20 @@ struct LevelParts {
 template <class T>
 class RoundedLevels final : public LowerLevels<T> {
  public:
+  using Matrix = typename CycleLevel<T>::Matrix;
+  using RoundedMatrix = CycleLevel<float>::Matrix;
+
   /// Collective. `A` is the finest matrix of the hierarchy; `options` must outlive this. An
   /// allreduce.
   RoundedLevels(const matrix::DistMatrix<T>& A, const Options& options, bool symmetric_matrix,
                 int first_depth);
 
+  /// Local. A level's matrix as these have it.
+  RoundedMatrix rounded(const Matrix& A) const;
   /// Local. Adds a level that is smoothed.
   void add_smoothed(const LevelParts<T>& parts);
   /// Local. Adds the last level, which is solved by an inverse of scale() A.
-  void add_direct(const typename CycleLevel<T>::Matrix& A,
-                  std::shared_ptr<const CoarseSolver<float>> solver);
+  void add_direct(const Matrix& A, std::shared_ptr<const CoarseSolver<float>> solver);
   double scale() const { return scale_; }
   /// The matrix of a level, the first of these being 0, as the cycle has it.
   const matrix::DistMatrix<float>& matrix(std::size_t level) const {
