@@ -34,7 +34,7 @@ OptionalHierarchy make_hierarchy(const std::shared_ptr<const Matrix>& A, const S
   try {
     amg::Knowledge<double> knowledge = make_knowledge(*A, record.matrix.symmetric, settings);
     if (settings.has_virtual_ranks()) {
-      knowledge.virtual_starts = finest_starts(
+      knowledge.virtual_starts = comm::uniform_point_starts(
           A->rows().n_global(), settings.virtual_machine.virtual_ranks, settings.amg.unknowns);
     }
     auto hierarchy = std::make_unique<const amg::Hierarchy<double>>(

@@ -39,6 +39,8 @@ Size size_of_problem(const io::GalleryOptions& options) {
       return {n * n, 7 * n * n};
     case io::Problem::random:
       return {n, n * (1.0 + options.entries)};
+    case io::Problem::beam:
+      return {24 * n * (n + 1) * (n + 1), 37 * 24 * n * (n + 1) * (n + 1)};
   }
   return {};
 }

@@ -266,6 +266,9 @@ Settings parse_command(Command command, std::span<const std::string> words) {
     fail(fmt::format("unexpected argument '{}'", word));
   }
   store(settings, collected);
+  if (settings.is_model_problem() && !settings.has("unknowns")) {
+    settings.amg.unknowns = io::unknowns_of(settings.gallery.problem);
+  }
   if (command == Command::bench) take_benchmark(settings);
   check_file_count(settings);
   check_combinations(settings);

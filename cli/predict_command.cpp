@@ -107,7 +107,8 @@ class Predictor {
     if (!console_.is_live()) console_.line(fmt::format("{} ranks", grouped(n_ranks)));
     const Timer setup;
     amg::Knowledge<double> knowledge = make_knowledge(*A_, symmetric_, settings);
-    knowledge.virtual_starts = finest_starts(A_->rows().n_global(), n_ranks, settings.amg.unknowns);
+    knowledge.virtual_starts =
+        comm::uniform_point_starts(A_->rows().n_global(), n_ranks, settings.amg.unknowns);
     A_->comm().ledger().clear();
     const amg::Hierarchy<double> hierarchy(A_, settings.amg, std::move(knowledge),
                                            level_progress(console_));

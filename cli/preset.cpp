@@ -78,9 +78,7 @@ std::string markdown_row(const std::string& name, const amg::Preset& preset) {
 PresetRecord apply_preset(const Matrix& A, bool symmetric, Settings& settings) {
   const std::optional<amg::ChoiceRule> rule = amg::find_choice_rule(settings.method.preset);
   const bool amg = settings.method.preconditioner == PreconditionerChoice::amg;
-  const amg::GivenKnowledge known = {
-      !settings.knowledge.near_null_space.empty() || !settings.knowledge.coordinates.empty(),
-      settings.amg.unknowns};
+  const amg::GivenKnowledge known = {settings.knows_near_null_space(), settings.amg.unknowns};
   const amg::Preset* preset = rule ? nullptr : &amg::find_preset(settings.method.preset);
   int unknowns = 1;
   PresetRecord record;

@@ -157,6 +157,14 @@ struct Settings {
 
   bool has(const std::string& option) const { return given.count(option) != 0; }
   bool is_model_problem() const { return has("problem"); }
+  bool gives_near_null_space() const { return has("near-null-space") || has("coordinates"); }
+  /// Whether a near null space is given, or is that of a model problem: then unless another method
+  /// than aggregation is asked for, which has no use for it.
+  bool knows_near_null_space() const {
+    const bool may_aggregate = !has("method") || amg.method == amg::Method::aggregation;
+    const bool of_problem = is_model_problem() && io::unknowns_of(gallery.problem) > 1;
+    return gives_near_null_space() || (of_problem && may_aggregate);
+  }
   /// Whether the preset may be `elasticity` in any of its versions, by name, by a rule or by trial.
   bool may_be_elasticity() const {
     return command == Command::tune || method.preset.starts_with("auto") ||

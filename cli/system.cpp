@@ -152,6 +152,11 @@ amg::Knowledge<double> make_knowledge(const Matrix& A, bool symmetric, const Set
                                 given.coordinates, x.n_vectors, x.n_vectors));
     }
     knowledge.near_null_space = amg::rigid_body_modes<double>(A.rows(), unknowns, x.values);
+  } else if (settings.knows_near_null_space() &&
+             settings.amg.method == amg::Method::aggregation) {  // that of the model problem
+    knowledge.near_null_space =
+        amg::rigid_body_modes<double>(A.rows(), io::unknowns_of(settings.gallery.problem),
+                                      io::point_coordinates(A.rows(), settings.gallery));
   }
   return knowledge;
 }

@@ -50,8 +50,9 @@ System make_system(std::shared_ptr<const Matrix> A, const Settings& settings);
 
 /// Collective. What multigrid is told of the problem: whether the matrix is symmetric, as
 /// describe_matrix() found, and the near null space that the settings name, or the rigid body modes
-/// of the coordinates they name. Throws Failure: {input_file} for the files' faults, {usage} where
-/// both are given or the coordinates do not fit --unknowns.
+/// of the coordinates they name; for an aggregation, those of a model problem that has some. Throws
+/// Failure: {input_file} for the files' faults, {usage} where both are given or the coordinates do
+/// not fit --unknowns.
 amg::Knowledge<double> make_knowledge(const Matrix& A, bool symmetric, const Settings& settings);
 
 /// Collective. The error of x; nothing where the solution is not known.

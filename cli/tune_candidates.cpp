@@ -76,9 +76,7 @@ std::string print_of(const Settings& settings) {
 }  // namespace
 
 std::vector<Candidate> tune_candidates(const Settings& given, const amg::ProblemFacts& facts) {
-  const amg::GivenKnowledge known = {
-      !given.knowledge.near_null_space.empty() || !given.knowledge.coordinates.empty(),
-      given.amg.unknowns};
+  const amg::GivenKnowledge known = {given.knows_near_null_space(), given.amg.unknowns};
   const int unknowns = given.has("unknowns") ? 1 : facts.unknowns;
   std::vector<Candidate> candidates;
   std::set<std::string> prints;
@@ -89,8 +87,8 @@ std::vector<Candidate> tune_candidates(const Settings& given, const amg::Problem
     const bool relaxes_otherwise =
         given.has("smoother") || given.has("sweep-order") || given.has("pre-sweeps");
     if (relaxes_otherwise && settings->amg.method == amg::Method::air) return;
-    // Vectors are for an aggregation only.
-    if (known.near_null_space && settings->amg.method != amg::Method::aggregation) return;
+    // Vectors are given for an aggregation only.
+    if (given.gives_near_null_space() && settings->amg.method != amg::Method::aggregation) return;
     if (!prints.insert(print_of(*settings)).second) return;
     candidates.push_back({options, std::move(*settings)});
   };

@@ -95,13 +95,6 @@ void check_one_process(const mpi::Comm& world, const char* doing) {
                             doing, world.size()));
 }
 
-std::vector<GlobalIndex> finest_starts(GlobalIndex n, int n_ranks, int unknowns) {
-  std::vector<GlobalIndex> starts = comm::uniform_starts(n / unknowns, n_ranks);
-  for (GlobalIndex& start : starts) start *= unknowns;
-  starts.back() = n;
-  return starts;
-}
-
 bool is_independent_of_ranks(const amg::Options& options) {
   const bool one_point = options.interpolation == amg::Interpolation::one_point ||
                          (options.interpolation == amg::Interpolation::automatic &&

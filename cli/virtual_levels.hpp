@@ -28,10 +28,6 @@ VirtualMachine virtual_machine(const Settings& settings);
 /// process. `doing` says what the option is for ("counts").
 void check_one_process(const mpi::Comm& world, const char* doing);
 
-/// Local. Where the rows of so many virtual ranks begin on the finest level, of n rows: those of a
-/// point with several unknowns are on one rank.
-std::vector<GlobalIndex> finest_starts(GlobalIndex n, int n_ranks, int unknowns);
-
 /// Whether so many ranks would make the same hierarchy: ranks number their columns differently, and
 /// which of equally large weights an interpolation keeps is decided by these numbers.
 bool is_independent_of_ranks(const amg::Options& options);

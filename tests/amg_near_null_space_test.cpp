@@ -47,6 +47,19 @@ TEST(NearNullSpace, NumbersThePointsByWholeBlocksOfRows) {
   }
 }
 
+TEST(NearNullSpace, DealsOutWholePoints) {
+  using comm::uniform_point_starts;
+  EXPECT_EQ(uniform_point_starts(9, 2, 3), (std::vector<GlobalIndex>{0, 6, 9}));
+  EXPECT_EQ(uniform_point_starts(11, 2, 3), (std::vector<GlobalIndex>{0, 6, 11}));
+  EXPECT_EQ(uniform_point_starts(2, 2, 3), (std::vector<GlobalIndex>{0, 0, 2}));
+  EXPECT_EQ(uniform_point_starts(0, 2, 3), (std::vector<GlobalIndex>{0, 0, 0}));
+  EXPECT_THROW(uniform_point_starts(3, 2, 0), Error);
+  EXPECT_THROW(uniform_point_starts(-1, 2, 3), Error);
+  EXPECT_THROW(uniform_point_starts(3, 0, 3), Error);
+  const matrix::Layout points = matrix::Layout::uniform(test_comm(), 7);
+  EXPECT_EQ(points_of(comm::uniform_points(test_comm(), 21, 3), 3), points);
+}
+
 TEST(NearNullSpace, RefusesPointsInPieces) {
   const auto comm = test_comm();
   for (const matrix::Layout& rows : layouts_of(comm, 7)) {

@@ -46,9 +46,7 @@ DenseMatrix full_block(GlobalIndex k) {
 
 /// Whole points of k rows on every rank.
 Layout point_layout(GlobalIndex n, int k) {
-  std::vector<GlobalIndex> starts = comm::uniform_starts(n / k, test_comm()->size());
-  for (GlobalIndex& start : starts) start *= k;
-  return {test_comm(), std::move(starts)};
+  return comm::uniform_points(test_comm(), n, k);
 }
 
 ProblemFacts facts_on(const DenseMatrix& A, const Layout& layout) {

@@ -167,7 +167,8 @@ TEST(Gallery, TheSameMatrixOnAnyNumberOfRanks) {
                         Case{Problem::rotated_fd, 11, 2278432789758331817u},
                         Case{Problem::random, 150, 17463554328935991378u},
                         Case{Problem::convection2d, 11, 10552465849054922650u},
-                        Case{Problem::convection3d, 5, 3666419960509439627u}}) {
+                        Case{Problem::convection3d, 5, 3666419960509439627u},
+                        Case{Problem::beam, 2, 15323694406494668965u}}) {
     EXPECT_EQ(checksum(gather_entries(generate<double>(test_comm(), problem(c.which, c.n)))),
               c.expected)
         << static_cast<int>(c.which);

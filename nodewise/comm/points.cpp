@@ -8,6 +8,19 @@
 
 namespace nodewise::comm {
 
+std::vector<GlobalIndex> uniform_point_starts(GlobalIndex n, int n_ranks, int unknowns) {
+  if (unknowns < 1) throw Error(ErrorCode::invalid_argument, "layout: points without unknowns");
+  std::vector<GlobalIndex> starts = uniform_starts(n < 0 ? n : n / unknowns, n_ranks);
+  for (GlobalIndex& start : starts) start *= unknowns;
+  starts.back() = n;
+  return starts;
+}
+
+Layout uniform_points(std::shared_ptr<const mpi::Comm> comm, GlobalIndex n, int unknowns) {
+  std::vector<GlobalIndex> starts = uniform_point_starts(n, comm->size(), unknowns);
+  return {std::move(comm), std::move(starts)};
+}
+
 bool has_whole_points(const Layout& rows, int unknowns) {
   return unknowns >= 1 &&
          std::all_of(rows.starts().begin(), rows.starts().end(),

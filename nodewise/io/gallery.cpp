@@ -8,6 +8,8 @@
 #include <fmt/format.h>
 
 #include "nodewise/base/hash.hpp"
+#include "nodewise/comm/points.hpp"
+#include "nodewise/io/beam.hpp"
 #include "nodewise/io/convection.hpp"
 #include "nodewise/matrix/assemble.hpp"
 
@@ -173,21 +175,40 @@ void check(const GalleryOptions& options) {
 }
 
 template <class T, class Rows>
-matrix::DistMatrix<T> make(const std::shared_ptr<const mpi::Comm>& comm, GlobalIndex n,
-                           Rows&& rows) {
-  const Layout layout = Layout::uniform(comm, n);
+matrix::DistMatrix<T> make(const std::shared_ptr<const mpi::Comm>& comm, GlobalIndex n, Rows&& rows,
+                           int unknowns = 1) {
+  const Layout layout = comm::uniform_points(comm, n, unknowns);
   return matrix::matrix_from_rows<T>(layout, layout, rows);
 }
 
 }  // namespace
+
+int unknowns_of(Problem problem) {
+  return problem == Problem::beam ? 3 : 1;
+}
+
+std::vector<double> point_coordinates(const Layout& rows, const GalleryOptions& options) {
+  std::vector<double> coordinates;
+  if (options.problem != Problem::beam) return coordinates;
+  const Beam beam(options.n);
+  coordinates.reserve(static_cast<std::size_t>(rows.n_local()));
+  for (GlobalIndex i = rows.begin(); i < rows.end(); i += 3) {
+    const std::array<double, 3> x = beam.coordinates(beam.place((i - rows.first()) / 3));
+    coordinates.insert(coordinates.end(), x.begin(), x.end());
+  }
+  return coordinates;
+}
 
 std::span<const Field<GalleryOptions>> gallery_fields() {
   using S = GalleryOptions;
   static const std::vector<Field<S>> fields = {
       field("problem", &S::problem, "The model problem",
             {"laplace5", "laplace7", "laplace9", "laplace27", "rotated_fe", "rotated_fd", "random",
-             "convection2d", "convection3d"}),
-      field("n", &S::n, "Points in each direction; rows of the random matrix", 1),
+             "convection2d", "convection3d", "beam"}),
+      field("n", &S::n,
+            "Points in each direction; rows of the random matrix; cubes across the beam, which is "
+            "eight times as long",
+            1),
       field(
           "angle", &S::angle,
           "Radians by which the strong direction of the rotated problems, or the constant flow of "
@@ -232,6 +253,11 @@ matrix::DistMatrix<T> generate(std::shared_ptr<const mpi::Comm> comm,
       return make<T>(comm, points(n, 2), convection_rows<T, 2>(n, options));
     case Problem::convection3d:
       return make<T>(comm, points(n, 3), convection_rows<T, 3>(n, options));
+    case Problem::beam: {
+      const Beam beam(n);
+      const int unknowns = unknowns_of(options.problem);
+      return make<T>(comm, unknowns * beam.n_points(), beam_rows<T>(beam), unknowns);
+    }
   }
   throw Error(ErrorCode::invalid_argument, "problem: unknown");
 }

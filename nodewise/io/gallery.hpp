@@ -3,14 +3,16 @@
 
 #include <memory>
 #include <span>
+#include <vector>
 
 #include "nodewise/base/options.hpp"
 #include "nodewise/matrix/dist_matrix.hpp"
 
 namespace nodewise::io {
 
-/// Unknowns are the interior points of a grid with zero Dirichlet boundary; the couplings are not
-/// scaled with the mesh width. Points are numbered with the last axis running fastest.
+/// Unknowns are the interior points of a grid with zero Dirichlet boundary (three a point of the
+/// beam, which is free but for its clamped end); the couplings are not scaled with the mesh width.
+/// Points are numbered with the last axis running fastest.
 enum class Problem {
   laplace5,      ///< 2-D Poisson, 5 points, n x n points: 4, -1
   laplace7,      ///< 3-D Poisson, 7 points, n^3 points: 6, -1
@@ -20,7 +22,8 @@ enum class Problem {
   rotated_fd,    ///< the same, finite differences: 9 points, the mixed derivative central
   random,        ///< n rows of `entries` hashed columns and a dominant diagonal, not symmetric
   convection2d,  ///< -diffusion Laplace(u) + v . grad u, upwind, n x n points
-  convection3d   ///< the same, n^3 points
+  convection3d,  ///< the same, n^3 points
+  beam           ///< linear elasticity, linear tetrahedra: a cantilever of 8 n x n x n cubes
 };
 
 /// The velocity v of the convection problems on the unit square, in the axes (slow, fast). In space
@@ -40,9 +43,15 @@ enum class Flow {
 /// by h: the couplings along an axis d are -(diffusion / h + max(v_d, 0)) to the point before, and
 /// -(diffusion / h + max(-v_d, 0)) to the point behind. Without diffusion what is downwind has no
 /// coupling.
+///
+/// The beam is the problem of MFEM's example 2: 8 x 1 x 1, of two materials, lambda = mu = 50 in
+/// the half that begins at the clamped end and 1 in the other. Its 8 n (n + 1)^2 points that are
+/// not clamped have the displacements along the three axes as their successive rows; a cube is cut
+/// into six tetrahedra (Beam, io/beam.hpp). Symmetric positive definite, all entries whole numbers:
+/// 6 n times those of the integrals.
 struct GalleryOptions {
   Problem problem = Problem::laplace27;
-  int n = 32;                          ///< points in each direction; rows for `random`
+  int n = 32;  ///< points in each direction; rows for `random`; cubes across the beam
   double angle = 0.39269908169872414;  ///< radians (default pi / 8) from slow axis to strong
                                        ///< direction, or flow
   double epsilon = 0.001;              ///< diffusion in the weak direction
@@ -54,11 +63,19 @@ struct GalleryOptions {
 
 std::span<const Field<GalleryOptions>> gallery_fields();
 
-/// Collective. The model problem, its rows in uniform ranges (Layout::uniform): the same matrix on
-/// any number of ranks. Each rank makes its own rows; the messages are those of a new matrix.
-/// `random`: values in (-1, 1), the diagonal 1 + the sum of their magnitudes.
-/// Throws the same Error on every rank: invalid_argument for an option outside its range,
-/// index_overflow for more rows than the indices can count.
+/// Local. The rows that a point has: 3 for the beam, 1 for all others.
+int unknowns_of(Problem problem);
+
+/// Local. Where the points of these rows are that this rank owns, point by point, three coordinates
+/// each; empty but for the beam, whose near null space the rigid body modes of its points are. The
+/// rows are those of generate(), whole points on every rank.
+std::vector<double> point_coordinates(const comm::Layout& rows, const GalleryOptions& options);
+
+/// Collective. The model problem, its rows in uniform ranges (comm::uniform_points): the same
+/// matrix on any number of ranks. Each rank makes its own rows; the messages are those of a new
+/// matrix. `random`: values in (-1, 1), the diagonal 1 + the sum of their magnitudes. Throws the
+/// same Error on every rank: invalid_argument for an option outside its range, index_overflow for
+/// more rows than the indices can count.
 template <class T>
 matrix::DistMatrix<T> generate(std::shared_ptr<const mpi::Comm> comm,
                                const GalleryOptions& options);

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "nodewise/comm/points.hpp"
 #include "nodewise/io/collective.hpp"
 
 namespace nodewise::io {
@@ -9,15 +10,6 @@ namespace nodewise::io {
 namespace {
 
 using comm::Layout;
-
-/// Ranges as even as whole groups allow; a group that is not complete belongs to the last rank.
-Layout uniform_groups(const std::shared_ptr<const mpi::Comm>& comm, GlobalIndex n, int together) {
-  if (together <= 1) return Layout::uniform(comm, n);
-  std::vector<GlobalIndex> starts = comm::uniform_starts(n / together, comm->size());
-  for (GlobalIndex& start : starts) start *= together;
-  starts.back() = n;
-  return {comm, std::move(starts)};
-}
 
 Layout layout_for(const std::shared_ptr<const mpi::Comm>& comm, const std::string& path,
                   const char* what, const std::optional<Layout>& wanted, GlobalIndex n,
@@ -29,7 +21,7 @@ Layout layout_for(const std::shared_ptr<const mpi::Comm>& comm, const std::strin
   }
   if (wanted) return *wanted;
   try {
-    return uniform_groups(comm, n, together);
+    return comm::uniform_points(comm, n, together);
   } catch (const Error& error) {  // more than the ranks can count
     throw Error(error.code(), fmt::format("{}: {} {}: {}", path, n, what, error.what()));
   }

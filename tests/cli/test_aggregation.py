@@ -92,3 +92,50 @@ def test_files_that_do_not_fit(nodewise, tmp_path, ranks):
 
     fails(3, "long.mtx: the vector has 19 elements, 18 are needed", "--near-null-space", "long.mtx")
     fails(2, "has 3 coordinates a point, which needs --unknowns 3", "--coordinates", "space.mtx")
+
+
+def beam(nodewise, folder, *options, command="solve", ranks=1):
+    words = ["--problem", "beam", "--n", "3", *options, "--json", "r.json"]
+    result = nodewise(command, *words, ranks=ranks)
+    assert result.code == 0, result.err
+    return json.loads((folder / "r.json").read_text())
+
+
+@pytest.mark.parametrize("ranks", [1, 3])
+def test_the_beam_brings_its_modes(nodewise, tmp_path, ranks):
+    report = beam(nodewise, tmp_path, ranks=ranks)
+    assert report["matrix"]["rows"] == 24 * 3 * 16
+    assert report["preset"]["name"] == "elasticity"
+    assert report["preset"]["set"]["method"] == "aggregation"
+    levels = report["hierarchy"]["levels"]
+    assert levels[1]["rows"] % 6 == 0  # as many unknowns a point as there are modes
+    assert report["solve"]["iterations"] <= 20
+    # Another method is asked for: then they are of no use. One unknown a point less so.
+    classical = beam(nodewise, tmp_path, "--method", "classical", ranks=ranks)
+    assert "method" not in classical["preset"]["set"]
+    assert classical["solve"]["iterations"] > report["solve"]["iterations"]
+    plain = beam(nodewise, tmp_path, "--preset", "default", ranks=ranks)
+    assert plain["options"]["unknowns"] == 3
+    aggregated = beam(nodewise, tmp_path, "--preset", "default", "--method", "aggregation", ranks=ranks)
+    assert aggregated["hierarchy"]["levels"][1]["rows"] % 6 == 0
+
+
+def test_files_win_over_the_modes_of_the_beam(nodewise, tmp_path):
+    rows = 24 * 3 * 16
+    write_columns(tmp_path / "B.mtx", [[1.0 if i % 3 == c else 0.0 for i in range(rows)] for c in range(3)])
+    report = beam(nodewise, tmp_path, "--near-null-space", "B.mtx")
+    assert report["hierarchy"]["levels"][1]["rows"] % 3 == 0
+    assert report["solve"]["iterations"] > beam(nodewise, tmp_path)["solve"]["iterations"]
+
+
+def test_virtual_ranks_have_whole_points_of_the_beam(nodewise, tmp_path):
+    virtual = ["--virtual-ranks", "7", "--ranks-per-node", "2"]
+    levels = beam(nodewise, tmp_path, *virtual, command="inspect")["hierarchy"]["levels"]
+    assert levels[1]["rows"] % 6 == 0
+
+
+def test_the_beam_is_tuned_with_its_modes(nodewise, tmp_path):
+    limits = ["--max-candidates", "5", "--max-seconds", "20"]
+    report = beam(nodewise, tmp_path, *limits, command="tune")
+    best = [trial for trial in report["candidates"] if trial["options"].get("method") == "aggregation"]
+    assert best and best[0]["converged"]

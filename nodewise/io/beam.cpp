@@ -1,0 +1,76 @@
+#include "nodewise/io/beam.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include <fmt/format.h>
+
+#include "nodewise/base/error.hpp"
+
+namespace nodewise::io {
+
+namespace {
+
+using Gradients = std::array<std::array<double, 3>, 4>;
+using Corners = std::array<std::size_t, 4>;
+
+/// The corners on the way from corner 0 along these axes.
+Corners corners_along(const std::array<std::size_t, 3>& axes) {
+  Corners corners{};
+  for (std::size_t k = 0; k < 3; ++k) corners[k + 1] = corners[k] | std::size_t{4} >> axes[k];
+  return corners;
+}
+
+/// In the tetrahedron x_axes[0] >= x_axes[1] >= x_axes[2] the functions that are 1 at one corner
+/// and 0 at the others are 1 - x_axes[0], the differences of successive coordinates, and x_axes[2].
+Gradients gradients_along(const std::array<std::size_t, 3>& axes) {
+  Gradients gradients{};
+  for (std::size_t k = 0; k < 3; ++k) {
+    gradients[k][axes[k]] -= 1;
+    gradients[k + 1][axes[k]] += 1;
+  }
+  return gradients;
+}
+
+/// lambda div u div v + 2 mu e(u) : e(v) with lambda = mu = 1, times six volumes.
+void add_tetrahedron(const Corners& corners, const Gradients& g, CubeStiffness& stiffness) {
+  for (std::size_t a = 0; a < 4; ++a) {
+    for (std::size_t b = 0; b < 4; ++b) {
+      const double product = g[a][0] * g[b][0] + g[a][1] * g[b][1] + g[a][2] * g[b][2];
+      for (std::size_t c = 0; c < 3; ++c) {
+        for (std::size_t d = 0; d < 3; ++d) {
+          stiffness[3 * corners[a] + c][3 * corners[b] + d] +=
+              g[a][c] * g[b][d] + g[a][d] * g[b][c] + (c == d ? product : 0);
+        }
+      }
+    }
+  }
+}
+
+}  // namespace
+
+CubeStiffness cube_stiffness() {
+  CubeStiffness stiffness{};
+  std::array<std::size_t, 3> axes = {0, 1, 2};
+  do {
+    add_tetrahedron(corners_along(axes), gradients_along(axes), stiffness);
+  } while (std::next_permutation(axes.begin(), axes.end()));
+  return stiffness;
+}
+
+Beam::Beam(GlobalIndex n) : n_(n) {
+  constexpr GlobalIndex largest = std::numeric_limits<GlobalIndex>::max();
+  if (n > largest / 24 / (n + 1) / (n + 1)) {
+    throw Error(
+        ErrorCode::index_overflow,
+        fmt::format("problem: the 24 * {} * {}^2 rows of a beam do not fit in 64 bits", n, n + 1));
+  }
+}
+
+std::array<double, 3> Beam::coordinates(const Place& place) const {
+  const auto n = static_cast<double>(n_);
+  return {static_cast<double>(place[0]) / n, static_cast<double>(place[1]) / n,
+          static_cast<double>(place[2]) / n};
+}
+
+}  // namespace nodewise::io
