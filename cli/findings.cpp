@@ -20,10 +20,11 @@ std::vector<amg::Finding> find_before_solve(const System& system,
   facts.null_vectors =
       amg::null_vector_facts<double>(*system.A, near_null_space, system.b, system.n_rhs);
   facts.symmetric = record.matrix.symmetric;
-  facts.symmetric_method = solve::needs_symmetric_preconditioner(record.method);
+  facts.krylov = record.method;
+  const bool for_symmetric = solve::needs_symmetric_preconditioner(record.method);
   const bool chebyshev =
       hierarchy != nullptr && settings.amg.smoother == amg::SmootherKind::chebyshev;
-  if ((facts.symmetric_method || chebyshev) && !record.matrix.symmetric) {
+  if ((for_symmetric || chebyshev) && !record.matrix.symmetric) {
     facts.asymmetry = amg::problem_facts(*system.A, false).asymmetry;
   }
   return amg::findings(facts, settings.amg);

@@ -294,14 +294,201 @@ TEST(Diagnosis, FindsUnknownsThatAreNotDeclared) {
 
 TEST(Diagnosis, FindsNonsymmetricMatricesUnderSymmetricMethods) {
   SystemFacts facts = matrix_facts<double>(shared(test::random_matrix(30, 0.2, 0.0, 1)));
-  const auto found = [&](bool symmetric, bool method) {
+  const auto found = [&](bool symmetric, solve::Method method) {
     facts.symmetric = symmetric;
-    facts.symmetric_method = method;
+    facts.krylov = method;
     return of_kind(findings(facts, {}), FindingKind::nonsymmetric_matrix).size();
   };
-  EXPECT_EQ(found(false, true), 1U);
-  EXPECT_EQ(found(false, false), 0U);
-  EXPECT_EQ(found(true, true), 0U);
+  EXPECT_EQ(found(false, solve::Method::cg), 1U);
+  EXPECT_EQ(found(false, solve::Method::gmres), 0U);  // as recommended
+  EXPECT_EQ(found(true, solve::Method::cg), 0U);
+  facts.krylov.reset();
+  facts.symmetric = false;
+  EXPECT_TRUE(of_kind(findings(facts, {}), FindingKind::nonsymmetric_matrix).empty());
+}
+
+/// The options of multigrid in an advice, with their values.
+std::vector<std::pair<std::string, std::string>> options_in(const std::string& advice) {
+  std::vector<std::pair<std::string, std::string>> found;
+  for (std::size_t at = advice.find("--"); at != std::string::npos; at = advice.find("--", at)) {
+    std::size_t end = advice.find_first_of(" ,", at);
+    std::string name = advice.substr(at + 2, end - at - 2);
+    std::replace(name.begin(), name.end(), '-', '_');
+    std::string value = "true";  // of a flag
+    if (end != std::string::npos && advice[end] == ' ' && advice.compare(end, 4, " or ") != 0) {
+      const std::size_t next = advice.find_first_of(" ,", end + 1);
+      value = advice.substr(end + 1, next - end - 1);
+    }
+    const auto fields = option_fields();
+    if (std::any_of(fields.begin(), fields.end(), [&](const auto& f) { return f.name == name; })) {
+      found.emplace_back(name, value);
+    }
+    at += 2;
+  }
+  return found;
+}
+
+/// Follows the advice of a kind, one option after the other, and expects that none of them comes
+/// again. `find` is findings() of one set of facts.
+template <class Find>
+int options_until_nothing_is_left(Find&& find, Options options, FindingKind kind) {
+  std::vector<std::pair<std::string, std::string>> taken;
+  for (int step = 0; step < 100; ++step) {
+    const auto found = of_kind(find(options), kind);
+    if (found.empty()) return step;
+    const auto offered = options_in(found.front().advice);
+    for (const auto& option : offered) {
+      EXPECT_EQ(std::count(taken.begin(), taken.end(), option), 0)
+          << "--" << option.first << ' ' << option.second << " again: " << found.front().advice;
+    }
+    if (offered.empty()) return step;
+    set_option(options, option_fields(), offered.front().first, offered.front().second);
+    taken.push_back(offered.front());
+  }
+  return -1;
+}
+
+/// Facts that show one kind of finding whatever the options are.
+struct Shown {
+  FindingKind kind;
+  SystemFacts facts;
+};
+
+std::vector<Shown> shown_whatever_is_set() {
+  SystemFacts usual;
+  usual.coarse_solver = "direct";
+  usual.levels = {{.rows = 900, .nonzeros = 5000}, {.rows = 100, .nonzeros = 500}};
+  usual.symmetric = true;
+  usual.krylov = solve::Method::cg;
+  std::vector<Shown> all;
+  const auto show = [&](FindingKind kind, auto&& change) {
+    SystemFacts facts = usual;
+    change(facts);
+    all.push_back({kind, facts});
+  };
+  show(FindingKind::stalled_coarsening, [](SystemFacts& f) { f.levels[1].rows = 890; });
+  show(FindingKind::stalled_coarsening, [](SystemFacts& f) { f.coarse_solver = "2 sweeps"; });
+  show(FindingKind::operator_complexity, [](SystemFacts& f) { f.levels[1].nonzeros = 50000; });
+  show(FindingKind::near_zero_diagonal,
+       [](SystemFacts& f) { f.levels[0].near_zero_diagonals = 1; });
+  show(FindingKind::negative_diagonal,
+       [](SystemFacts& f) { f.levels[0].negative_diagonals = 900; });
+  show(FindingKind::indefinite, [](SystemFacts& f) { f.levels[0].negative_diagonals = 9; });
+  show(FindingKind::positive_couplings, [](SystemFacts& f) { f.levels[0].positive_rows = 900; });
+  show(FindingKind::null_space, [](SystemFacts& f) { f.coarse_solver = "direct, singular"; });
+  show(FindingKind::inconsistent_rhs,
+       [](SystemFacts& f) { f.null_vectors = {{.vector = -1, .smallness = 0, .part_of_rhs = 1}}; });
+  show(FindingKind::undeclared_unknowns, [](SystemFacts& f) { f.found_unknowns = 3; });
+  show(FindingKind::nonsymmetric_matrix, [](SystemFacts& f) {
+    f.symmetric = false;
+    f.asymmetry = 0.3;
+  });
+  show(FindingKind::chebyshev_nonsymmetric, [](SystemFacts& f) {
+    f.symmetric = false;
+    f.asymmetry = 0.3;
+  });
+  return all;
+}
+
+TEST(Diagnosis, RecommendsNothingThatIsInForce) {
+  for (const Shown& shown : shown_whatever_is_set()) {
+    for (const Method method : {Method::classical, Method::aggregation, Method::air}) {
+      for (const SmootherKind smoother : {SmootherKind::l1_gauss_seidel, SmootherKind::chebyshev}) {
+        Options options;
+        options.method = method;
+        options.smoother = smoother;
+        const auto find = [&](const Options& o) { return findings(shown.facts, o); };
+        EXPECT_GE(options_until_nothing_is_left(find, options, shown.kind), 0)
+            << to_string(shown.kind);
+      }
+    }
+  }
+}
+
+// The facts and options of each kind are such that it is found at all, and something is advised.
+TEST(Diagnosis, GoesOnToTheNextOption) {
+  const auto advice = [](const Shown& shown, const Options& options) {
+    const auto found = of_kind(findings(shown.facts, options), shown.kind);
+    return found.empty() ? std::string() : found.front().advice;
+  };
+  const auto all = shown_whatever_is_set();
+  Options set;
+  EXPECT_EQ(advice(all[0], set), "try --strength-threshold 0.125 or --aggressive-levels 1");
+  set.aggressive_levels = 1;
+  EXPECT_EQ(advice(all[0], set), "try --strength-threshold 0.125");
+  set.strength_threshold = 0;
+  EXPECT_EQ(advice(all[0], set),
+            "what usually helps is set already: let `nodewise tune` look for more");
+  set = {};
+  set.max_row_sum = 1;
+  EXPECT_EQ(advice(all[1], set),
+            "where the solve is slow, try --strength-threshold 0.125 or --strength-measure "
+            "absolute");
+  set.max_levels = 2;
+  EXPECT_EQ(advice(all[1], set), "raise --max-levels above 2");
+  set = {};
+  EXPECT_EQ(advice(all[2], set), "try --aggressive-levels 1 or --interpolation-truncation 0.1");
+  set.aggressive_levels = 1;  // all there are but the last
+  EXPECT_EQ(advice(all[2], set), "try --interpolation-truncation 0.1");
+  set = {};
+  set.method = Method::aggregation;
+  EXPECT_EQ(advice(all[0], set), "try --aggregation-threshold 0.005");
+  EXPECT_EQ(advice(all[2], set),
+            "try --aggregation-threshold 0, --filter-prolongation or --method classical");
+  set.aggregation_threshold = 0;
+  set.filter_prolongation = true;
+  EXPECT_EQ(advice(all[2], set), "try --method classical");
+  set = {};
+  set.method = Method::air;
+  EXPECT_EQ(advice(all[2], set),
+            "try --aggressive-levels 1, --restriction-distance 1 or --coarse-filter 0.01");
+  set = {};
+  set.smoother = SmootherKind::l1_jacobi;
+  EXPECT_EQ(advice(all[3], set), "reorder the equations");
+  set = {};
+  set.strength_measure = StrengthMeasure::absolute;
+  EXPECT_EQ(advice(all[6], set), "");
+  set = {};
+  set.unknowns = 3;
+  EXPECT_EQ(advice(all[9], set), "");
+  set.unknowns = 1;
+  set.method = Method::aggregation;
+  EXPECT_EQ(advice(all[9], set),
+            "try --unknowns 3, with --coordinates where the coordinates are at hand");
+}
+
+TEST(Diagnosis, RecommendsNoKrylovMethodThatIsTaken) {
+  SystemFacts facts;
+  facts.coarse_solver = "direct";
+  facts.levels = {{.rows = 900, .nonzeros = 5000, .negative_diagonals = 9}};
+  facts.symmetric = true;
+  const auto advice = [&](std::optional<solve::Method> method) {
+    facts.krylov = method;
+    return of_kind(findings(facts, {}), FindingKind::indefinite).at(0).advice;
+  };
+  EXPECT_NE(advice(std::nullopt).find("--solver gmres"), std::string::npos);
+  EXPECT_NE(advice(solve::Method::cg).find("--solver gmres"), std::string::npos);
+  EXPECT_EQ(advice(solve::Method::gmres).find("--solver gmres"), std::string::npos);
+  EXPECT_NE(advice(solve::Method::minres).find("--preconditioner none"), std::string::npos);
+  facts.coarse_solver = "";  // without multigrid
+  EXPECT_EQ(advice(solve::Method::minres).find("--"), std::string::npos);
+  EXPECT_EQ(advice(solve::Method::gmres).find("--"), std::string::npos);
+}
+
+TEST(Diagnosis, RecommendsAnotherSmootherForAnIndefinitePreconditioner) {
+  const auto advice = [](SmootherKind smoother, bool multigrid) {
+    Options options;
+    options.smoother = smoother;
+    const SolveFacts solve{solve::Outcome::indefinite_preconditioner, multigrid, 1};
+    return findings(solve, options).at(0).advice;
+  };
+  EXPECT_EQ(advice(SmootherKind::l1_gauss_seidel, true),
+            "try --smoother l1_jacobi or --solver gmres");
+  EXPECT_EQ(advice(SmootherKind::l1_jacobi, true),
+            "try --smoother l1_gauss_seidel or --solver gmres");
+  EXPECT_EQ(advice(SmootherKind::chebyshev, true),
+            "try --smoother l1_gauss_seidel, --smoother l1_jacobi or --solver gmres");
+  EXPECT_EQ(advice(SmootherKind::l1_jacobi, false), "try --solver gmres");
 }
 
 TEST(Diagnosis, IsTheSameOnAnyLayout) {

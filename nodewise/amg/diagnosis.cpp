@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "nodewise/amg/aggregation.hpp"
+
 namespace nodewise::amg {
 
 namespace {
@@ -38,10 +40,38 @@ std::string in_rows(GlobalIndex part, GlobalIndex whole) {
   return fmt::format("in {} of {} rows", grouped(part), grouped(whole));
 }
 
+/// What may help: options that are not in force yet.
+class Advice {
+ public:
+  Advice& add(std::string option) {
+    options_.push_back(std::move(option));
+    return *this;
+  }
+  Advice& unless(bool in_force, std::string option) {
+    return in_force ? *this : add(std::move(option));
+  }
+  /// "try a, b or c" behind `before`; where nothing is left, what can still be done.
+  std::string text(const std::string& before = "") const {
+    if (options_.empty()) {
+      return before + "what usually helps is set already: let `nodewise tune` look for more";
+    }
+    std::string words = before + "try " + options_.front();
+    for (std::size_t k = 1; k < options_.size(); ++k) {
+      words += (k + 1 < options_.size() ? ", " : " or ") + options_[k];
+    }
+    return words;
+  }
+
+ private:
+  std::vector<std::string> options_;
+};
+
 /// Collects the findings of one system.
 class Examiner {
  public:
-  Examiner(const SystemFacts& facts, const Options& options) : facts_(facts), options_(options) {}
+  Examiner(const SystemFacts& facts, const Options& options) : facts_(facts), options_(options) {
+    complete(options_);
+  }
 
   std::vector<Finding> run() {
     coarsening();
@@ -64,13 +94,17 @@ class Examiner {
     found_.push_back({kind, level, count, magnitude, std::move(text), std::move(advice)});
   }
 
-  std::string weaker_threshold() const {
-    if (options_.method == Method::aggregation) {
-      return fmt::format("--aggregation-threshold {:.3g}", options_.aggregation_threshold > 0
-                                                               ? options_.aggregation_threshold / 4
-                                                               : 0.0);
-    }
-    return fmt::format("--strength-threshold {:.3g}", options_.strength_threshold / 2);
+  bool aggregates() const { return options_.method == Method::aggregation; }
+  bool has_hierarchy() const { return !facts_.coarse_solver.empty(); }
+
+  /// More connections count as strong.
+  Advice weaker_threshold() const {
+    const double threshold = aggregates() ? aggregation_threshold(options_.unknowns, options_) / 4
+                                          : options_.strength_threshold / 2;
+    const char* name = aggregates() ? "aggregation" : "strength";
+    const double least = aggregates() ? 1e-3 : 1e-2;  // below, nearly all connections are strong
+    return Advice().unless(threshold < least,
+                           fmt::format("--{}-threshold {:.3g}", name, threshold));
   }
 
   void coarsening() {
@@ -80,14 +114,13 @@ class Examiner {
       const GlobalIndex coarse = facts_.levels[l + 1].rows;
       const double kept = share(coarse, fine);
       if (kept <= stalled_ratio) continue;
-      std::string advice = "try " + weaker_threshold();
-      if (options_.method == Method::classical) {
-        advice += fmt::format(" or --aggressive-levels {}", l + 1);
-      }
+      const bool aggressive = std::cmp_greater(options_.aggressive_levels, l);
+      Advice advice = weaker_threshold();
+      advice.unless(aggregates() || aggressive, fmt::format("--aggressive-levels {}", l + 1));
       add(FindingKind::stalled_coarsening, static_cast<int>(l), coarse, kept,
           fmt::format("coarsening keeps {:.0f} % of the rows ({} -> {})", 100 * kept, grouped(fine),
                       grouped(coarse)),
-          std::move(advice));
+          advice.text());
     }
     last_level();
   }
@@ -100,14 +133,14 @@ class Examiner {
     const bool limited = last + 1 >= options_.max_levels;
     const char* why = limited ? "coarsening ends at the largest number of levels"
                               : "coarsening ends: the next level would not be smaller";
-    std::string advice = limited ? std::string("raise --max-levels")
-                                 : fmt::format(
-                                       "where the solve is slow, try {}, --max-row-sum 1 "
-                                       "or --strength-measure absolute",
-                                       weaker_threshold());
+    Advice advice = weaker_threshold();
+    advice.unless(aggregates() || options_.max_row_sum >= 1, "--max-row-sum 1")
+        .unless(aggregates() || options_.strength_measure == StrengthMeasure::absolute,
+                "--strength-measure absolute");
     add(FindingKind::stalled_coarsening, last, rows, 1,
         fmt::format("{}, and {} rows are relaxed instead of solved", why, grouped(rows)),
-        std::move(advice));
+        limited ? fmt::format("raise --max-levels above {}", options_.max_levels)
+                : advice.text("where the solve is slow, "));
   }
 
   void complexity() {
@@ -119,15 +152,37 @@ class Examiner {
     }
     const double complexity = sum / std::max(1.0, static_cast<double>(facts_.levels[0].nonzeros));
     if (complexity <= high_complexity) return;
-    const bool classical = options_.method == Method::classical;
     add(FindingKind::operator_complexity, static_cast<int>(worst), 0, complexity,
         fmt::format("all levels together have {:.1f} times the entries of the finest, most of them "
                     "here ({})",
                     complexity, grouped(facts_.levels[worst].nonzeros)),
-        classical ? fmt::format("try --aggressive-levels {}, or --interpolation-truncation 0.1",
-                                std::max(1, options_.aggressive_levels + 1))
-                  : std::string("try --aggregation-threshold 0, --filter-prolongation or --method "
-                                "classical"));
+        sparser_levels().text());
+  }
+
+  Advice sparser_levels() const {
+    constexpr double usual_truncation = 0.1;
+    constexpr double strong_filter = 0.01;
+    const bool is_air = options_.method == Method::air;
+    Advice advice;
+    if (aggregates()) {
+      const bool all = aggregation_threshold(options_.unknowns, options_) == 0;
+      return advice.unless(all, "--aggregation-threshold 0")
+          .unless(options_.filter_prolongation, "--filter-prolongation")
+          .add("--method classical");
+    }
+    const int entries = options_.max_interpolation_entries;
+    const bool few = entries > 0 && entries <= 4;
+    const auto coarser = static_cast<std::size_t>(options_.aggressive_levels) + 1;
+    advice.unless(coarser >= facts_.levels.size(), fmt::format("--aggressive-levels {}", coarser));
+    if (is_air) {
+      return advice.unless(options_.restriction_distance <= 1, "--restriction-distance 1")
+          .unless(options_.coarse_filter >= strong_filter,
+                  fmt::format("--coarse-filter {}", strong_filter));
+    }
+    return advice
+        .unless(options_.interpolation_truncation >= usual_truncation,
+                fmt::format("--interpolation-truncation {}", usual_truncation))
+        .unless(few, "--max-interpolation-entries 4");
   }
 
   void near_zero_diagonals() {
@@ -137,8 +192,28 @@ class Examiner {
       add(FindingKind::near_zero_diagonal, static_cast<int>(l), level.near_zero_diagonals,
           share(level.near_zero_diagonals, level.rows),
           "the diagonal entry is nearly zero " + in_rows(level.near_zero_diagonals, level.rows),
-          "reorder the equations, or try --smoother l1_jacobi, which divides by the whole row");
+          divides_by_rows() ? "reorder the equations"
+                            : "reorder the equations, or try --smoother l1_jacobi, which divides "
+                              "by the whole row");
     }
+  }
+
+  /// Whether no other smoother would.
+  bool divides_by_rows() const {
+    return !has_hierarchy() || options_.smoother == SmootherKind::l1_jacobi ||
+           options_.smoother == SmootherKind::fc_jacobi;
+  }
+
+  /// Of a symmetric matrix.
+  std::string for_indefinite() const {
+    const bool by_lanczos = facts_.krylov == solve::Method::minres && !has_hierarchy();
+    const bool by_arnoldi =
+        facts_.krylov == solve::Method::gmres || facts_.krylov == solve::Method::fgmres;
+    if (by_lanczos || (by_arnoldi && !has_hierarchy())) {
+      return "the method is made for it; shift the matrix where it ought to be definite";
+    }
+    return by_arnoldi ? "where the solve is slow, try --solver minres with --preconditioner none"
+                      : "take --solver gmres, or --solver minres with --preconditioner none";
   }
 
   /// Diagonals of both signs make a symmetric matrix indefinite: a_ii is e_i.A e_i.
@@ -157,7 +232,7 @@ class Examiner {
         add(FindingKind::indefinite, static_cast<int>(l), level.negative_diagonals, part,
             "the matrix is symmetric and indefinite: the diagonal is negative " +
                 in_rows(level.negative_diagonals, level.rows),
-            "take --solver gmres, or --solver minres with --preconditioner none");
+            for_indefinite());
       }
       add(FindingKind::negative_diagonal, static_cast<int>(l), level.negative_diagonals, part,
           "the diagonal is negative " + in_rows(level.negative_diagonals, level.rows),
@@ -171,7 +246,7 @@ class Examiner {
     const bool by_sign = options_.method == Method::classical &&
                          options_.strength_measure != StrengthMeasure::absolute &&
                          options_.unknowns == 1 && facts_.symmetric.value_or(true);
-    if (!by_sign || part <= many_rows || facts_.coarse_solver.empty()) return;
+    if (!by_sign || part <= many_rows || !has_hierarchy()) return;
     if (facts_.found_unknowns > 1) return;  // couplings of different unknowns: reported as such
     add(FindingKind::positive_couplings, 0, finest.positive_rows, part,
         "couplings of the sign of the diagonal, which do not count as strong, are among the "
@@ -211,13 +286,14 @@ class Examiner {
     add(FindingKind::undeclared_unknowns, 0, 0, facts_.found_unknowns,
         fmt::format("the rows are those of {} unknowns a point, which the options do not say",
                     facts_.found_unknowns),
-        fmt::format("try --unknowns {}, with --coordinates and --method aggregation where the "
-                    "coordinates are at hand",
-                    facts_.found_unknowns));
+        fmt::format("try --unknowns {}, with --coordinates{} where the coordinates are at hand",
+                    facts_.found_unknowns, aggregates() ? "" : " and --method aggregation"));
   }
 
   void nonsymmetric() {
-    if (facts_.symmetric.value_or(true) || !facts_.symmetric_method) return;
+    const bool for_symmetric =
+        facts_.krylov && solve::needs_symmetric_preconditioner(*facts_.krylov);
+    if (facts_.symmetric.value_or(true) || !for_symmetric) return;
     const std::string measured =
         facts_.asymmetry > 0 ? fmt::format(" (|A - A^T| / 2 |A| = {:.1e})", facts_.asymmetry) : "";
     add(FindingKind::nonsymmetric_matrix, 0, 0, facts_.asymmetry,
@@ -228,10 +304,7 @@ class Examiner {
   /// Its polynomial is small on an interval of the real axis, where the eigenvalues of D^-1 A are
   /// for a symmetric positive definite matrix, and grows away from it.
   void chebyshev() {
-    Options options = options_;
-    complete(options);
-    const bool is_used =
-        options.smoother == SmootherKind::chebyshev && !facts_.coarse_solver.empty();
+    const bool is_used = options_.smoother == SmootherKind::chebyshev && has_hierarchy();
     if (!is_used || facts_.symmetric.value_or(true) || facts_.asymmetry < clearly_nonsymmetric) {
       return;
     }
@@ -243,7 +316,7 @@ class Examiner {
   }
 
   const SystemFacts& facts_;
-  const Options& options_;
+  Options options_;  // as they are heeded
   std::vector<Finding> found_;
 };
 
@@ -318,8 +391,8 @@ bool may_be_for_sweeps(solve::Outcome outcome) {
 
 /// Baker, Falgout, Kolev, Yang 2011: sweeps that take the values of other ranks from before are
 /// block Jacobi outside, which may amplify errors however many of them are made.
-void add_hybrid_sweeps(const SolveFacts& solve, Options options, std::vector<Finding>& found) {
-  complete(options);
+void add_hybrid_sweeps(const SolveFacts& solve, const Options& options,
+                       std::vector<Finding>& found) {
   const UnsafeSweep sweep = unsafe_sweep(options.smoother);
   if (sweep.instead == nullptr || !solve.multigrid || !may_be_for_sweeps(solve.outcome)) return;
   if (sweep.hybrid && solve.parts < 2) return;
@@ -335,9 +408,22 @@ void add_hybrid_sweeps(const SolveFacts& solve, Options options, std::vector<Fin
                                sweep.instead)});
 }
 
+/// Another smoother, where the preconditioner has one to choose.
+std::string for_indefinite_preconditioner(const SolveFacts& solve, const Options& options) {
+  const auto is = [&](SmootherKind kind) { return options.smoother == kind; };
+  const bool fixed = !solve.multigrid || is(SmootherKind::fc_jacobi);
+  return Advice()
+      .unless(fixed || is(SmootherKind::l1_gauss_seidel), "--smoother l1_gauss_seidel")
+      .unless(fixed || is(SmootherKind::l1_jacobi), "--smoother l1_jacobi")
+      .add("--solver gmres")
+      .text();
+}
+
 }  // namespace
 
-std::vector<Finding> findings(const SolveFacts& solve, const Options& options) {
+std::vector<Finding> findings(const SolveFacts& solve, const Options& given) {
+  Options options = given;
+  complete(options);
   std::vector<Finding> found;
   const auto add = [&](FindingKind kind, std::string text, std::string advice) {
     found.push_back({kind, 0, 0, 0, std::move(text), std::move(advice)});
@@ -351,7 +437,7 @@ std::vector<Finding> findings(const SolveFacts& solve, const Options& options) {
     case solve::Outcome::indefinite_preconditioner:
       add(FindingKind::indefinite_preconditioner,
           "the solve met a vector r with r.Mr <= 0: the preconditioner is not positive definite",
-          "try --smoother l1_gauss_seidel or l1_jacobi, or --solver gmres");
+          for_indefinite_preconditioner(solve, options));
       break;
     case solve::Outcome::inconsistent:
       add(FindingKind::inconsistent_rhs,

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "nodewise/amg/hierarchy.hpp"
+#include "nodewise/solve/krylov.hpp"
 #include "nodewise/solve/report.hpp"
 
 namespace nodewise::amg {
@@ -63,9 +64,9 @@ struct SystemFacts {
   std::string coarse_solver;  ///< of the last level; empty where there is no hierarchy
   int found_unknowns = 1;     ///< in the blocks of the finest matrix
   std::vector<NullVectorFacts> null_vectors;
-  std::optional<bool> symmetric;  ///< the finest matrix, where that is known
-  double asymmetry = 0;           ///< as in ProblemFacts, where it is known
-  bool symmetric_method = false;  ///< whether the Krylov method is for symmetric matrices only
+  std::optional<bool> symmetric;        ///< the finest matrix, where that is known
+  double asymmetry = 0;                 ///< as in ProblemFacts, where it is known
+  std::optional<solve::Method> krylov;  ///< the method of the solve, where one is to follow
 };
 
 /// Collective. A pass over the matrix of each level, and one allreduce for all of them.
@@ -83,7 +84,8 @@ std::vector<NullVectorFacts> null_vector_facts(const matrix::DistMatrix<T>& A,
                                                const NearNullSpace<T>& given, std::span<const T> b,
                                                int n_rhs = 1);
 
-/// Local; a function of its arguments alone. In the order of the kinds, finest level first.
+/// Local; a function of its arguments alone. In the order of the kinds, finest level first. No
+/// advice names an option that is in force already.
 std::vector<Finding> findings(const SystemFacts& facts, const Options& options);
 
 /// What the end of a solve is judged by.
