@@ -65,12 +65,11 @@ TEST(Allocations, NoneInAnIteration) {
   if (!test::counts_allocations()) GTEST_SKIP() << "the sanitizers have operator new";
   const auto A = std::make_shared<const matrix::DistMatrix<double>>(
       io::generate<double>(test::test_comm(), {.problem = io::Problem::rotated_fe, .n = 24}));
-  for (const Method method : {Method::cg, Method::flexible_cg, Method::pipelined_cg, Method::minres,
-                              Method::gmres, Method::fgmres, Method::stationary}) {
+  for (const Method method :
+       {Method::cg, Method::flexible_cg, Method::pipelined_cg, Method::minres, Method::gmres,
+        Method::fgmres, Method::bicgstab, Method::stationary}) {
     EXPECT_EQ(allocations_in_iterations(A, {}, method), 0) << solve::to_string(method);
   }
-  // Its residual may rise; the best x is then kept in a vector that is made once.
-  EXPECT_LE(allocations_in_iterations(A, {}, Method::bicgstab), A->comm().size());
   using amg::SmootherKind;
   for (const SmootherKind smoother :
        {SmootherKind::gauss_seidel, SmootherKind::l1_jacobi, SmootherKind::jacobi,

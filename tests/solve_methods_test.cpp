@@ -46,6 +46,12 @@ class EveryMethod : public testing::TestWithParam<Method> {
   }
   static bool is_stationary() { return GetParam() == Method::stationary; }
 
+  /// Of x after a failure, against the smallest residual seen.
+  static constexpr double as_good = 1.1;
+  static double smallest(const Report& report) {
+    return *std::min_element(report.history.begin(), report.history.end());
+  }
+
   /// Division by the diagonal: one half of it for the stationary iteration, which then converges.
   static Pointwise<double> jacobi(const comm::Layout& layout, const Entry& entry) {
     const double factor = is_stationary() ? 0.5 : 1.0;
@@ -155,7 +161,8 @@ TEST_P(EveryMethod, StopsAtTheLimit) {
     const Report report = run(A, &M, b, x, {.max_iterations = limit});
     EXPECT_EQ(report.outcome, Outcome::max_iterations);
     EXPECT_EQ(report.iterations, limit);
-    EXPECT_NEAR(report.true_relative_residual, report.history.back(), 1e-12);
+    EXPECT_GE(report.true_relative_residual, smallest(report) - 1e-12);
+    EXPECT_LE(report.true_relative_residual, as_good * smallest(report) + 1e-12);
     expect_honest(report, dominant, b, x, 1e-8);
   }
 }
@@ -244,10 +251,39 @@ TEST_P(EveryMethod, SingularSystemWithoutSolution) {
     const Report report = run(A, &M, b, x, {.max_iterations = 3000});
     EXPECT_EQ(report.outcome, Outcome::inconsistent) << report.diagnosis;
     EXPECT_THAT(report.diagnosis, HasSubstr("no solution"));
-    EXPECT_LE(report.true_relative_residual, 2.0);
-    EXPECT_TRUE(whole(x).allFinite());
-    EXPECT_NEAR(report.true_relative_residual, dense_residual(neumann(n), b, x), 1e-6);
-    expect_same_on_all_ranks(report);
+    // The recurrences may promise less than there is; those of pipelined CG part from x the most.
+    const double least = outside * std::sqrt(static_cast<double>(n)) / whole(b).norm();
+    const double factor = GetParam() == Method::pipelined_cg ? 5 : as_good;
+    EXPECT_LE(report.true_relative_residual, factor * std::max(least, smallest(report)));
+    EXPECT_LE(report.true_relative_residual, 1.0);
+    expect_honest(report, neumann(n), b, x, 1e-8);
+  }
+}
+
+// Whatever the guess: better than zero and worse, in the null space and a least-squares solution.
+TEST_P(EveryMethod, NeverWorseThanTheStartOrZero) {
+  const GlobalIndex n = is_stationary() ? 9 : 31;
+  const comm::Layout layout = uniform(n);
+  const auto A = make_operator(layout, neumann(n));
+  const Pointwise<double> M = jacobi(layout, neumann(n));
+  const std::vector<double> balanced = hashed_vector(layout, 20);
+  std::vector<double> outside(balanced.size());
+  A.apply(balanced, outside);
+  for (double& value : outside) value += 0.3;
+  const std::vector<double> other = hashed_vector(layout, 21);
+  for (const std::vector<double>& b : {outside, other}) {
+    for (const double factor : {0.0, 0.01, 1.0, 30.0}) {
+      for (const double shift : {0.0, 1000.0}) {
+        for (const int limit : {1, 3, 3000}) {
+          std::vector<double> x = balanced;
+          for (double& value : x) value = factor * value + shift;
+          const double of_start = dense_residual(neumann(n), b, x);
+          const Report report = run(A, &M, b, x, {.max_iterations = limit});
+          EXPECT_LE(report.true_relative_residual, std::min(1.0, of_start) * (1 + 1e-12));
+          expect_honest(report, neumann(n), b, x, 1e-8);
+        }
+      }
+    }
   }
 }
 
@@ -264,7 +300,7 @@ TEST_P(EveryMethod, NoGarbageFromASingularSystem) {
       std::vector<double> x(b.size(), 0.0);
       const Report report = run(A, nullptr, b, x);
       EXPECT_EQ(report.outcome, Outcome::inconsistent) << report.diagnosis;
-      EXPECT_LE(report.true_relative_residual, 2.0);
+      EXPECT_LE(report.true_relative_residual, 1.0);
       EXPECT_TRUE(whole(x).allFinite());
       std::vector<double> r(b.size());
       A.apply(x, r);
@@ -288,6 +324,7 @@ TEST_P(EveryMethod, WrongSignsOnTheDiagonal) {
     std::vector<double> x(b.size(), 0.0);
     const Report report = run(A, nullptr, b, x);
     expect_honest(report, entry, b, x, 1e-8);
+    EXPECT_LE(report.true_relative_residual, 1.0);
     if (needs_definite_matrix()) {
       EXPECT_EQ(report.outcome, Outcome::indefinite_matrix);
     } else if (is_stationary()) {
@@ -299,6 +336,7 @@ TEST_P(EveryMethod, WrongSignsOnTheDiagonal) {
     const Pointwise<double> M = jacobi(layout, entry);
     const Report preconditioned = run(A, &M, b, x);
     expect_honest(preconditioned, entry, b, x, 1e-8);
+    EXPECT_LE(preconditioned.true_relative_residual, 1.0);
     if (GetParam() == Method::enlarged_cg) {  // which may meet either first
       EXPECT_FALSE(preconditioned.converged());
     } else if (needs_definite_preconditioner()) {
@@ -447,7 +485,9 @@ TEST_P(EveryMethod, StopsByTheNormAskedFor) {
     const Report cut = run(A, &M, b, x, limited);
     EXPECT_EQ(cut.outcome, Outcome::max_iterations);
     EXPECT_EQ(cut.iterations, 5);
-    EXPECT_NEAR(cut.history.back(), dense_norm(norm, scaled, M, b, x), 1e-9);
+    const double reached = dense_norm(norm, scaled, M, b, x);
+    EXPECT_GE(reached, std::min(1.0, smallest(cut)) - 1e-9);
+    EXPECT_LE(reached, std::min(1.0, as_good * smallest(cut)) + 1e-9);
     EXPECT_NEAR(cut.true_relative_residual, dense_residual(scaled, b, x), 1e-9);
   }
 }

@@ -26,6 +26,7 @@ class BiCgStab {
            const Options& options, const Observer& observe)
       : it_(Method::bicgstab, A, M, b, x, options, observe), best_(it_) {
     mpi::collectively(it_.comm(), [&] {
+      best_.make_room();
       for (Array<T>* v : {&r_, &shadow_, &p_, &v_, &t_, &Ms_}) v->resize(b.size());
       if (M != nullptr) Mp_.resize(b.size());
     });
@@ -33,7 +34,7 @@ class BiCgStab {
 
   Report run() {
     if (it_.begin(r_)) {
-      best_.note(it_.last());
+      best_.begin();
       at_breakdown_ = it_.last();
       begin_with(r_);
       while (advance()) {

@@ -36,6 +36,7 @@ class ConjugateGradient {
         conjugacy_(conjugacy),
         saves_product_(M != nullptr && M->saves_product_with(A)) {
     mpi::collectively(it_.comm(), [&] {
+      best_.make_room();
       for (Array<T>* v : {&r_, &p_, &q_}) v->resize(b.size());
       if (M != nullptr) z_.resize(b.size());
       if (saves_product_) w_.resize(b.size());
@@ -44,7 +45,7 @@ class ConjugateGradient {
 
   Report run() {
     if (it_.begin(r_)) {
-      best_.note(it_.last());
+      best_.begin();
       rr_local_ = dot_local<T>(r_, r_);
       while (precondition() && advance()) {
       }

@@ -3,18 +3,40 @@
 #include <algorithm>
 #include <cmath>
 
-#include "nodewise/mpi/agree.hpp"
 #include "nodewise/solve/vector_ops.hpp"
 
 namespace nodewise::solve {
 
+namespace {
+
+/// What one kept earlier must have in residual against another to make room for it. Where there is
+/// no solution residuals end on a plateau, and of what is on it the first iterates are the best:
+/// later ones have gone further along null vectors, which the recurrences do not see.
+constexpr double worthwhile = 1.1;
+
+/// Whether a residual is below another, which may be none at all.
+bool is_better(double residual, double other) {
+  return residual < other || (std::isnan(other) && !std::isnan(residual));
+}
+
+}  // namespace
+
+template <class T>
+void Checkpoint<T>::make_room() {
+  kept_.resize(it_.x().size());
+  start_.resize(it_.x().size());
+}
+
+template <class T>
+void Checkpoint<T>::begin() {
+  note(it_.last());
+  if (!it_.starts_from_zero()) std::copy(it_.x().begin(), it_.x().end(), start_.begin());
+}
+
 template <class T>
 void Checkpoint<T>::keep_before(std::initializer_list<Move<T>> step) {
-  if (it_.last() > best_ || !(2 * best_ <= kept_residual_)) return;
+  if (it_.last() > best_ || !(worthwhile * best_ <= kept_residual_)) return;
   const std::span<const T> x = it_.x();
-  if (std::isinf(kept_residual_)) {
-    mpi::collectively(it_.comm(), [&] { kept_.resize(x.size()); });
-  }
   std::copy(x.begin(), x.end(), kept_.begin());
   for (const Move<T>& move : step) axpy<T>(-move.length, move.along, kept_);
   kept_residual_ = best_;
@@ -32,17 +54,20 @@ void Checkpoint<T>::restore(std::span<T> work) {
   if (it_.report().converged() || it_.report().iterations == 0) return;
   const std::span<T> x = it_.x();
   double reached = it_.true_residual(work);
-  const auto is_much_better = [&](double other) { return !(reached <= 2 * other); };
-  if (!std::isinf(kept_residual_) && is_much_better(kept_residual_)) {
+  if (!std::isinf(kept_residual_) && is_better(kept_residual_, reached)) {
     const double of_kept = it_.residual_of(kept_, work);
-    if (is_much_better(of_kept)) {
+    if (is_better(of_kept, reached)) {
       std::copy(kept_.begin(), kept_.end(), x.begin());
       reached = of_kept;
     }
   }
-  const double of_zero = 1;  // relative to b
   const double of_start = it_.report().history.front();
-  if (is_much_better(std::max(of_zero, of_start))) std::fill(x.begin(), x.end(), T{});
+  if (!it_.starts_from_zero() && is_better(of_start, reached)) {
+    std::copy(start_.begin(), start_.end(), x.begin());
+    reached = of_start;
+  }
+  const double of_zero = 1;  // relative to b
+  if (is_better(of_zero, reached)) std::fill(x.begin(), x.end(), T{});
 }
 
 template class Checkpoint<double>;

@@ -17,41 +17,47 @@ struct Move {
   std::span<const T> along;
 };
 
-/// Keeps an iterate whenever the residual is about to rise far enough, a few times in a solve at
-/// most, so that a method whose residual rises and falls still leaves an x of nearly the smallest
-/// residual seen. Residuals are as the method knows them, in the norm that is tested.
+/// Keeps an iterate whenever its residual is the smallest so far, by a tenth, and about to rise,
+/// which is seldom where a method converges, so that one whose residual rises and falls leaves as
+/// good an x all the same. Residuals are as the method knows them, in the norm that is tested;
+/// which x is the best is decided by true ones in the end.
 template <class T>
 class Checkpoint {
  public:
   explicit Checkpoint(Iteration<T>& it) : it_(it) {}
 
-  /// Local. To be called when the solve has begun, and after every iteration recorded.
+  /// Local. Asks for the memory that all else does without asking: two vectors, which take room
+  /// when something is kept.
+  void make_room();
+
+  /// Local. To be called when the solve has begun. A start that is not zero is kept.
+  void begin();
+
+  /// Local. To be called after every iteration recorded.
   void note(double relative) {
     if (relative < best_) best_ = relative;
   }
 
-  /// The residual rises from the last one recorded by a step that x has taken already: keeps the x
-  /// before it, if that is the best and the residual of the one kept is at least twice as large.
-  /// Collective the first time.
+  /// Local. The residual rises from the last one recorded by a step that x has taken already: keeps
+  /// the x before it, if that is the best by a tenth.
   void keep_before(std::initializer_list<Move<T>> step);
 
   /// Collective. The last step overflowed: undoes it, and where even that is impossible starts from
   /// zero.
   void undo(std::initializer_list<Move<T>> step);
 
-  /// Collective. Where the solve failed after some iterations, what was kept becomes x if the true
-  /// residual of x is more than twice as large. (Otherwise the last iterate is the better one in
-  /// the norm that the method minimises.) So does zero where the residual of the start was not much
-  /// larger either: steps along a null vector part x from what the recurrences know, be it the last
-  /// one or the one kept. A product; another where one was kept that seems better. `work` is
-  /// overwritten.
+  /// Collective. Where the solve failed after some iterations, x becomes the one with the smallest
+  /// true residual of four: the last, the one kept, the start and zero. Steps along a null vector
+  /// part x from what the recurrences know, so that none of them need be the best by itself. A
+  /// product; another where one was kept that seems better. `work` is overwritten.
   void restore(std::span<T> work);
 
  private:
   Iteration<T>& it_;
   double best_ = std::numeric_limits<double>::infinity();
+  double kept_residual_ = std::numeric_limits<double>::infinity();  // infinite: none is kept
   Array<T> kept_;
-  double kept_residual_ = std::numeric_limits<double>::infinity();
+  Array<T> start_;  // read where the solve does not start from zero
 };
 
 }  // namespace nodewise::solve

@@ -60,6 +60,7 @@ class EnlargedCg {
         G_(C_),
         steps_(t_) {
     mpi::collectively(it_.comm(), [&] {
+      best_.make_room();
       for (Array<T>* v : {&r_, &z_, &d_}) v->resize(b.size());
       for (Array<T>* block : {&R_, &P_, &Q_}) block->resize(b.size() * t_);
       Z_.resize(b.size() * t_);
@@ -70,7 +71,7 @@ class EnlargedCg {
 
   Report run() {
     if (it_.begin(r_)) {
-      best_.note(it_.last());
+      best_.begin();
       split();
       while (precondition() && advance()) {
       }

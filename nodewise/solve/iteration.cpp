@@ -161,7 +161,7 @@ bool Iteration<T>::begin(std::span<T> r) {
 template <class T>
 bool Iteration<T>::begin(std::span<T> r, const Measures& sums) {
   if (!measure_rhs(sums)) return false;
-  const bool x_is_zero = sums[1] == 0;
+  starts_from_zero_ = sums[1] == 0;
   report_.rhs_norm = scale_ * rhs_norm_;
   if (rhs_norm_ == 0) {
     std::fill(x_.begin(), x_.end(), T{});
@@ -171,7 +171,7 @@ bool Iteration<T>::begin(std::span<T> r, const Measures& sums) {
     return false;
   }
   if (!set_target()) return false;
-  if (x_is_zero) {
+  if (starts_from_zero_) {
     xpby<T>(b_, 0.0, r);
     return record_first(1.0);
   }

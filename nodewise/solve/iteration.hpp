@@ -115,6 +115,8 @@ class Iteration {
   double reference_norm() const { return reference_norm_; }  ///< the tested norm of b
   double target() const { return report_.target; }
   double last() const { return report_.history.back(); }
+  /// Of x when the solve began.
+  bool starts_from_zero() const { return starts_from_zero_; }
   bool at_limit() const { return report_.iterations >= options_.max_iterations; }
 
  private:
@@ -146,6 +148,7 @@ class Iteration {
   double best_true_ = 0;      // attainable()
   int fruitless_ = 0;
   bool has_true_ = false;
+  bool starts_from_zero_ = false;
 };
 
 }  // namespace nodewise::solve

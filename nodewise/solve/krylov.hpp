@@ -20,10 +20,11 @@ namespace nodewise::solve {
 // afresh from it where it is still too large; after two such starts that did not halve it the solve
 // has `stagnated`: the tolerance is below the attainable accuracy.
 //
-// x holds the initial guess and receives the solution. After a failure it holds an iterate of
-// finite entries whose residual is at most about twice the smallest that was seen; the initial
-// guess itself where that is not finite. What a method has seen is what its recurrences say: where
-// steps along a null vector of A have parted these from x, x is zero rather than worse.
+// x holds the initial guess and receives the solution. After a failure it holds, of finite entries,
+// an iterate whose residual by the method's recurrences is at most a tenth above the smallest that
+// was seen, the last iterate, the initial guess or zero, whichever has the smallest residual in
+// truth: never a larger one than the initial guess or zero. The initial guess itself where that has
+// no finite residual.
 //
 // Errors: dimension_mismatch and invalid_argument (options out of range, a norm that the method
 // does not know), thrown alike on every rank. They never throw for a numerical reason: see

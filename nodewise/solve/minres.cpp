@@ -51,6 +51,7 @@ class MinRes {
          const Options& options, const Observer& observe)
       : it_(Method::minres, A, M, b, x, options, observe), best_(it_) {
     mpi::collectively(it_.comm(), [&] {
+      best_.make_room();
       for (Array<T>* v : {&r_, &v_, &v_before_, &z_, &z_next_, &w_, &w_before_}) {
         v->resize(b.size());
       }
@@ -59,7 +60,7 @@ class MinRes {
 
   Report run() {
     if (it_.begin(r_)) {
-      best_.note(it_.last());
+      best_.begin();
       at_start_ = it_.last();
       estimate_round_off();
       for (bool more = start(); more;) more = advance();

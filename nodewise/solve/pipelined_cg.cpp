@@ -32,6 +32,7 @@ class PipelinedCg {
               const Options& options, const Observer& observe)
       : it_(Method::pipelined_cg, A, M, b, x, options, observe), best_(it_) {
     mpi::collectively(it_.comm(), [&] {
+      best_.make_room();
       for (Array<T>* v : {&r_, &w_, &n_, &p_, &s_, &z_}) v->resize(b.size());
       if (M == nullptr) return;
       for (Array<T>* v : {&u_, &m_, &q_}) v->resize(b.size());
@@ -40,7 +41,7 @@ class PipelinedCg {
 
   Report run() {
     if (it_.begin(r_)) {
-      best_.note(it_.last());
+      best_.begin();
       start();
       while (advance()) {
       }
@@ -66,6 +67,7 @@ class PipelinedCg {
   Next settle(double square);
   Next settle_now();
   void replace();
+  bool is_trusted() const;
   // Without a preconditioner three pairs of vectors are one each.
   Array<T>& u() { return it_.M() == nullptr ? r_ : u_; }
   Array<T>& m() { return it_.M() == nullptr ? w_ : m_; }
@@ -78,6 +80,9 @@ class PipelinedCg {
   Array<T> p_, s_, q_, z_;  // direction, s = A p, q = M s, z = A q
   double ru_ = 0;           // r.u of the last step; 0: the next one starts afresh
   double alpha_ = 0, beta_ = 0, p_Ap_ = 0;
+  double p_square_ = 0;  // p.M^-1 p, as long as directions are conjugate
+  double largest_ = 0;   // eigenvalue of M A, from below
+  double drift_ = 0;     // of r_ from b - A x, in the norm of M
   int since_replacement_ = 0;
   bool pending_ = false;  // the residual is not recorded yet
 };
@@ -88,6 +93,7 @@ void PipelinedCg<T>::start() {
   it_.apply_both(r_, u(), w_);
   for (Array<T>* v : {&p_, &s_, &q_, &z_}) std::fill(v->begin(), v->end(), T{});
   ru_ = 0;
+  drift_ = 0;
   since_replacement_ = 0;
 }
 
@@ -135,7 +141,20 @@ bool PipelinedCg<T>::find_step(const Products& sums) {
   if (!(sums.ru > 0) || !(p_Ap_ > 0) || !std::isfinite(alpha)) return false;
   alpha_ = alpha;
   ru_ = sums.ru;
+  p_square_ = ru_ + beta_ * beta_ * p_square_;
+  largest_ = std::max(largest_, p_Ap_ / p_square_);
+  drift_ += std::numeric_limits<T>::epsilon() * largest_ * alpha_ * std::sqrt(p_square_);
   return true;
+}
+
+/// Whether the residual of the recurrence says anything about x. A step as long as those along a
+/// null vector changes x by much more than what is left of the residual, and the round-off of A
+/// times that is nothing that the recurrence knows. (Van der Vorst, Ye 2000 estimate likewise when
+/// to replace residuals.) By numbers that are at hand.
+template <class T>
+bool PipelinedCg<T>::is_trusted() const {
+  constexpr double slack = 1e-3;  // recurrences of recurrences amplify what they are given
+  return drift_ <= slack * std::sqrt(ru_);
 }
 
 /// There is no step. The recurrences may have brought that about: then other vectors are made; or
@@ -215,6 +234,7 @@ void PipelinedCg<T>::move() {
 template <class T>
 void PipelinedCg<T>::replace() {
   it_.true_residual(r_);
+  drift_ = 0;
   it_.apply_both(r_, u(), w_);
   it_.A().apply(p_, s_);
   it_.apply_both(s_, q(), z_);
@@ -230,12 +250,13 @@ Next PipelinedCg<T>::settle(double square) {
   double relative = std::sqrt(square) / it_.reference_norm();
   const bool verified = it_.passes(relative);
   if (verified) relative = it_.true_residual(r_);
-  if (!verified && relative > it_.last() && std::isfinite(relative)) {
+  const bool says_something = verified || is_trusted();
+  if (!verified && says_something && relative > it_.last() && std::isfinite(relative)) {
     best_.keep_before({{alpha_, p_}});
   }
   const bool more = it_.record(relative);
   if (!std::isfinite(relative)) best_.undo({{alpha_, p_}});
-  best_.note(relative);
+  if (says_something) best_.note(relative);
   if (!more) return Next::stop;
   if (!verified) return Next::go_on;
   if (!it_.attainable(relative)) return Next::stop;

@@ -127,6 +127,7 @@ SimultaneousCg<T>::SimultaneousCg(const Operator<T>& A, const Operator<T>* M, st
       get_column<T>(B, width_, c, b);
       get_column<T>(X, width_, c, x);
       systems_.push_back(std::make_unique<System<T>>(A, M, std::move(b), std::move(x), options));
+      systems_.back()->best.make_room();
     }
   });
 }
@@ -151,7 +152,7 @@ void SimultaneousCg<T>::begin() {
       halt(c);
       continue;
     }
-    s.best.note(s.it.last());
+    s.best.begin();
     set_column<T>(r, width_, c, R_);
   }
   std::fill(P_.begin(), P_.end(), T{});

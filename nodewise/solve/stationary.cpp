@@ -19,13 +19,14 @@ class Stationary {
              const Options& options, const Observer& observe)
       : it_(Method::stationary, A, M, b, x, options, observe), best_(it_) {
     mpi::collectively(it_.comm(), [&] {
+      best_.make_room();
       for (Array<T>* v : {&r_, &z_, &previous_}) v->resize(b.size());
     });
   }
 
   Report run() {
     if (it_.begin(r_)) {
-      best_.note(it_.last());
+      best_.begin();
       do {
         precondition();
       } while (advance());
