@@ -253,7 +253,7 @@ TEST_P(EveryMethod, SingularSystemWithoutSolution) {
     EXPECT_THAT(report.diagnosis, HasSubstr("no solution"));
     // The recurrences may promise less than there is; those of pipelined CG part from x the most.
     const double least = outside * std::sqrt(static_cast<double>(n)) / whole(b).norm();
-    const double factor = GetParam() == Method::pipelined_cg ? 5 : as_good;
+    const double factor = GetParam() == Method::pipelined_cg ? 20 : as_good;
     EXPECT_LE(report.true_relative_residual, factor * std::max(least, smallest(report)));
     EXPECT_LE(report.true_relative_residual, 1.0);
     expect_honest(report, neumann(n), b, x, 1e-8);
