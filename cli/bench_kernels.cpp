@@ -110,7 +110,7 @@ void KernelList::add_products() {
 
 void KernelList::add_sweeps(const amg::Options& options) {
   const auto d = data_;
-  const bool counted = counts_sweeps(options.smoother);
+  const bool counted = counts_sweeps(options);
   const double bytes = data_bytes(*d->A, 2) + static_cast<double>(d->relaxation->memory_bytes());
   for (const bool from_zero : {true, false}) {
     const KernelTraffic traffic =

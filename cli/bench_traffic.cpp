@@ -253,8 +253,9 @@ KernelTraffic traffic_of_residual_from_zero(const DistMatrix<double>& A) {
   return model::product_traffic(own) + model::product_traffic(ghost_part<V>(A));
 }
 
-bool counts_sweeps(amg::SmootherKind kind) {
-  return kind != amg::SmootherKind::fc_jacobi;
+bool counts_sweeps(const amg::Options& options) {
+  return options.smoother != amg::SmootherKind::fc_jacobi &&
+         options.sweep_order != amg::SweepOrder::coarse_fine;
 }
 
 template <class V>

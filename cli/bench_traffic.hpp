@@ -24,7 +24,7 @@ template <class V>
 model::KernelTraffic traffic_of_residual_from_zero(const matrix::DistMatrix<double>& A);
 
 /// Whether the traffic of the smoother's sweeps is counted here.
-bool counts_sweeps(amg::SmootherKind kind);
+bool counts_sweeps(const amg::Options& options);
 /// Local. Of a sweep, from zero or from what x holds.
 template <class V>
 model::KernelTraffic traffic_of_sweep(const matrix::DistMatrix<double>& A,

@@ -124,7 +124,7 @@ class KernelList {
     const auto l = static_cast<std::size_t>(level);
     const Matrix& P = *hierarchy.interpolation(l);
     const Matrix* R = hierarchy.restriction(l);
-    if (counts_sweeps(options_.smoother)) add_relaxation<V>(*hierarchy.matrix(l), level);
+    if (counts_sweeps(options_)) add_relaxation<V>(*hierarchy.matrix(l), level);
     add_transfer<V>("restriction", level, R != nullptr ? *R : P,
                     R != nullptr ? traffic_of_product<V>(*R) : traffic_of_transposed<V>(P));
     add_transfer<V>("prolongation", level, P, traffic_of_product<V>(P));
@@ -233,7 +233,7 @@ double caches_of(const model::Machine& costs, const Machine& machine) {
 /// Why the cycle is not counted; empty if it is.
 std::string obstacle(const amg::Options& options) {
   if (options.cycle == amg::CycleKind::additive) return "the cycle is additive";
-  if (!counts_sweeps(options.smoother)) return "the sweeps of this smoother are not counted";
+  if (!counts_sweeps(options)) return "sweeps through coarse or fine points are not counted";
   return "";
 }
 

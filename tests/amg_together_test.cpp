@@ -61,6 +61,10 @@ std::vector<Named> choices() {
     }
   }
   Options options = plain;
+  options.sweep_order = SweepOrder::coarse_fine;
+  options.pre_sweeps = options.post_sweeps = 2;
+  all.push_back({"coarse points first", options});
+  options = plain;
   options.method = Method::air;
   options.unknowns = 1;
   all.push_back({"air", options});
@@ -144,11 +148,13 @@ TEST(Together, ThreadsSeeTheSameOfEachOther) {
   const auto A = std::make_shared<const DistMatrix<double>>(
       io::generate<double>(test::test_comm(), {.problem = io::Problem::laplace9, .n = 64}));
   const std::vector<double> B = right_hand_sides(A->rows());
-  for (const SweepOrder order : {SweepOrder::forward, SweepOrder::symmetric}) {
+  for (const SweepOrder order :
+       {SweepOrder::forward, SweepOrder::symmetric, SweepOrder::coarse_fine}) {
     Options options;
     options.sweep_order = order;
     options.pre_sweeps = options.post_sweeps = 2;
     expect_columns(Hierarchy<double>(A, options), B, 1e-12);
+    if (order == SweepOrder::coarse_fine) continue;
     options.unknowns = 2;  // points of two rows of the grid's lines
     options.smoother = SmootherKind::block_jacobi;
     expect_columns(Hierarchy<double>(A, options), B, 1e-12);

@@ -79,6 +79,12 @@ TEST(Allocations, NoneInAnIteration) {
     EXPECT_EQ(allocations_in_iterations(A, options, Method::cg), 0)
         << "smoother " << static_cast<int>(smoother);
   }
+  for (const amg::Precision precision : {amg::Precision::same, amg::Precision::single}) {
+    amg::Options options;
+    options.sweep_order = amg::SweepOrder::coarse_fine;
+    options.precision = precision;
+    EXPECT_EQ(allocations_in_iterations(A, options, Method::cg), 0) << "coarse points first";
+  }
   using amg::CycleKind;
   for (const CycleKind cycle : {CycleKind::w, CycleKind::f, CycleKind::k, CycleKind::additive}) {
     for (const amg::Precision precision : {amg::Precision::same, amg::Precision::single}) {
@@ -110,6 +116,9 @@ TEST(Allocations, NoneInAnIterationOfSeveralRightHandSides) {
     options.unknowns = 2;  // of which the blocks are not full: one of the block smoothers' cases
     EXPECT_EQ(allocations_of_several(A, options), 0) << "smoother " << static_cast<int>(smoother);
   }
+  amg::Options coarse_first;
+  coarse_first.sweep_order = amg::SweepOrder::coarse_fine;
+  EXPECT_EQ(allocations_of_several(A, coarse_first), 0) << "coarse points first";
   for (const amg::CycleKind cycle : {amg::CycleKind::w, amg::CycleKind::additive}) {
     amg::Options options;
     options.cycle = cycle;

@@ -147,6 +147,7 @@ std::optional<bool> examine(const DistMatrix<T>& A, const Knowledge<T>& knowledg
   const mpi::Scope scope(A.comm(), "examination", 0);
   check_matrix(A, options);
   complete(options);
+  check_sweep_order(options);
   check_blocks(A, knowledge, options);
   if (options.method == Method::aggregation) check_aggregation(A, knowledge, options);
   return resolve_automatic(options, A, knowledge.symmetric);

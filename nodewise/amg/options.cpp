@@ -38,6 +38,16 @@ std::string asymmetry_of(const Options& options) {
   return {};
 }
 
+void check_sweep_order(const Options& options) {
+  if (options.sweep_order != SweepOrder::coarse_fine) return;
+  const bool by_rows = options.smoother == SmootherKind::gauss_seidel ||
+                       options.smoother == SmootherKind::l1_gauss_seidel;
+  if (by_rows && options.method == Method::classical) return;
+  throw Error(ErrorCode::invalid_argument,
+              "multigrid setup: sweep_order coarse_fine is for the smoothers gauss_seidel and "
+              "l1_gauss_seidel with method classical, which alone has coarse and fine points");
+}
+
 std::span<const Field<Options>> option_fields() {
   using O = Options;
   const std::vector<std::string> routes = {"direct", "two_step", "three_step", "automatic"};
@@ -116,9 +126,11 @@ std::span<const Field<Options>> option_fields() {
             "Gauss-Seidel sweeps: forward before and backward after the coarse correction, or both "
             "ways each time, in one exchange (symmetric) or in two (alternating); automatic: the "
             "last for a nonsymmetric matrix. forward and backward run the same way both times, "
-            "which is not for conjugate gradients",
+            "which is not for conjugate gradients. coarse_fine: through the coarse points, then "
+            "the fine ones before the coarse correction, and all the way back after it; by rows, "
+            "with method classical",
             std::vector<std::string>{"automatic", "forward_backward", "symmetric", "alternating",
-                                     "forward", "backward"}),
+                                     "forward", "backward", "coarse_fine"}),
       field("pre_sweeps", &O::pre_sweeps, "Sweeps before the coarse correction", 0, 100),
       field("post_sweeps", &O::post_sweeps, "Sweeps after the coarse correction", 0, 100),
       field("jacobi_weight", &O::jacobi_weight, "Damping of the jacobi and block_jacobi smoothers",

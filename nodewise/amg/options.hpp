@@ -45,7 +45,8 @@ enum class SweepOrder {
   symmetric,         ///< forward, then backward, both times: twice the work of one exchange
   alternating,       ///< the same, with the newest values of other ranks for the way back, too
   forward,           ///< forward before and after: not for conjugate gradients
-  backward           ///< backward before and after: not for conjugate gradients
+  backward,          ///< backward before and after: not for conjugate gradients
+  coarse_fine        ///< coarse points first before the coarse correction, last after it
 };
 /// The order in which a cycle visits the levels.
 enum class CycleKind { v, w, f, k, additive };
@@ -149,6 +150,9 @@ void complete(Options& options);
 /// Which of the options keep a hierarchy from being a symmetric operator for a symmetric matrix, as
 /// a preconditioner of conjugate gradients has to be; empty where none does.
 std::string asymmetry_of(const Options& options);
+
+/// Throws invalid_argument for smoothers and methods that know no coarse_fine order of sweeps.
+void check_sweep_order(const Options& options);
 
 /// The one table behind the command line, JSON and the reference page.
 std::span<const Field<Options>> option_fields();

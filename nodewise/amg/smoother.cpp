@@ -17,6 +17,7 @@ std::vector<Sweep> parts_of_sweep(SweepOrder order, bool before) {
   switch (order) {
     case SweepOrder::automatic:  // resolved by whoever makes a smoother
     case SweepOrder::forward_backward:
+    case SweepOrder::coarse_fine:  // that order is the relaxation's forward
       return {before ? Sweep::forward : Sweep::backward};
     case SweepOrder::symmetric:
       return {Sweep::symmetric};

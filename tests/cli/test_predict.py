@@ -273,6 +273,7 @@ def test_the_plot_says_what_it_lacks(source, tmp_path):
         ["--cycle", "w", "--smoother", "chebyshev"],
         ["--smoother", "block_gauss_seidel", "--sweep-order", "symmetric", "--unknowns", 2],
         ["--cycle", "f", "--pre-sweeps", 2, "--sweep-order", "backward"],
+        ["--cycle", "w", "--pre-sweeps", 2, "--sweep-order", "coarse_fine"],
         ["--method", "air", "--interpolation", "direct"],
     ],
 )

@@ -668,6 +668,17 @@ def test_conjugate_gradients_get_no_preconditioner_that_is_not_symmetric(nodewis
     assert flexible.code == 0
 
 
+def test_conjugate_gradients_take_coarse_points_first(nodewise):
+    problem = ["solve", "--problem", "rotated_fe", "--n", "40", "--sweep-order", "coarse_fine"]
+    solved = nodewise(*problem, "--profile", ranks=2)
+    assert solved.code == 0
+    assert "conjugate gradients, preconditioned" in solved.out
+    assert "sweeps through coarse or fine points are not counted" in solved.out
+    refused = nodewise(*problem, "--smoother", "ilu0", ranks=2)
+    assert refused.code != 0
+    assert "sweep_order coarse_fine is for the smoothers" in refused.messages[0]
+
+
 def test_a_norm_that_the_method_does_not_know_is_refused(nodewise):
     problem = ["solve", "--problem", "laplace5", "--n", "10"]
     refused = nodewise(*problem, "--solver", "gmres", "--norm", "natural")

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <utility>
 
-#include "nodewise/amg/relax/row_norm.hpp"
+#include "nodewise/amg/relax/hybrid_diagonal.hpp"
 #include "nodewise/base/parallel.hpp"
 #include "nodewise/kernels/csr_ops.hpp"
 #include "nodewise/kernels/row_product.hpp"
@@ -64,7 +64,7 @@ auto GaussSeidel<T>::prepare_part(int part, T weight, bool l1) -> PreparedRows {
       inverse_[u] = T{};
       return;
     }
-    const T term = is_mixed && l1 ? l1_term(outside_sum(i, begin, end), a, weight) : T{};
+    const T term = is_mixed && l1 ? l1_term(outside_sum(A_, i, begin, end), a, weight) : T{};
     inverse_[u] = weight / (a + term);
     prepared.is_shifted = prepared.is_shifted || term != T{};
   };
@@ -78,28 +78,6 @@ T GaussSeidel<T>::diagonal(LocalIndex i) const {
   const Csr<T>& on = A_.on();
   const auto k = static_cast<std::size_t>(on.begin(i) + lower_[static_cast<std::size_t>(i)]);
   return std::cmp_less(k, on.end(i)) && on.cols[k] == i ? on.vals[k] : T{};
-}
-
-/// What the l1 form adds to the diagonal of a row: nothing where the coupling to others' rows is
-/// small enough to converge as it is (remark 6.2). With a term e and the weight w, M + M^T - A has
-/// (2 / w) (d + e) - d on the diagonal, which is to outweigh that coupling, s: with e = w s / 2 by
-/// (2 / w - 1) d, and without e where s is at most two thirds of that.
-template <class T>
-T GaussSeidel<T>::l1_term(T outside_sum, T diagonal, T weight) {
-  const T half = outside_sum / 2;
-  const T margin = (2 / weight - 1) * std::abs(diagonal);
-  return half <= margin / 3 ? T{} : std::copysign(weight * half, diagonal);
-}
-
-/// The sum of the moduli of what couples row i, with [begin, end) at rows of its own thread, to
-/// rows of other threads and ranks.
-template <class T>
-T GaussSeidel<T>::outside_sum(LocalIndex i, Offset begin, Offset end) const {
-  T sum = absolute_sum(A_.off(), i);
-  const T* const vals = A_.on().vals.data();
-  for (Offset k = A_.on().begin(i); k < begin; ++k) sum += std::abs(vals[k]);
-  for (Offset k = end; k < A_.on().end(i); ++k) sum += std::abs(vals[k]);
-  return sum;
 }
 
 template <class T>

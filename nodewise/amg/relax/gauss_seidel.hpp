@@ -46,8 +46,6 @@ class GaussSeidel final : public HybridSweeps<T> {
 
   PreparedRows prepare_part(int part, T weight, bool l1);
   T diagonal(LocalIndex i) const;
-  static T l1_term(T outside_sum, T diagonal, T weight);
-  T outside_sum(LocalIndex i, Offset begin, Offset end) const;
   void first_sweep_of(const Range& range, const kernels::RowBlocks<T>& ahead, const T* b,
                       T* x) const;
   Range first_sweep_with_upper_residual(int part, const T* b, T* x, T* r) const;

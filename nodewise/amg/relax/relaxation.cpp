@@ -3,6 +3,7 @@
 #include "nodewise/amg/relax/block_gauss_seidel.hpp"
 #include "nodewise/amg/relax/block_jacobi.hpp"
 #include "nodewise/amg/relax/chebyshev.hpp"
+#include "nodewise/amg/relax/coarse_fine_gauss_seidel.hpp"
 #include "nodewise/amg/relax/fc_jacobi.hpp"
 #include "nodewise/amg/relax/gauss_seidel.hpp"
 #include "nodewise/amg/relax/ilu0.hpp"
@@ -109,7 +110,11 @@ namespace {
 
 template <class T>
 std::unique_ptr<const Relaxation<T>> make_gauss_seidel(const matrix::DistMatrix<T>& A,
-                                                       const Options& options, bool l1) {
+                                                       const Options& options, bool l1,
+                                                       std::span<const LocalIndex> coarse_rows) {
+  if (options.sweep_order == SweepOrder::coarse_fine) {
+    return std::make_unique<CoarseFineGaussSeidel<T>>(A, coarse_rows, options.sor_weight, l1);
+  }
   if (A.blocks() != nullptr) {
     const PointSolve solve =
         works_on_blocks(options.smoother) ? PointSolve::together : PointSolve::one_by_one;
@@ -137,10 +142,10 @@ std::unique_ptr<const Relaxation<T>> make_relaxation(const matrix::DistMatrix<T>
   switch (options.smoother) {
     case SmootherKind::l1_gauss_seidel:
     case SmootherKind::l1_block_gauss_seidel:
-      return make_gauss_seidel(A, options, true);
+      return make_gauss_seidel(A, options, true, coarse_rows);
     case SmootherKind::gauss_seidel:
     case SmootherKind::block_gauss_seidel:
-      return make_gauss_seidel(A, options, false);
+      return make_gauss_seidel(A, options, false, coarse_rows);
     case SmootherKind::l1_jacobi:
     case SmootherKind::l1_block_jacobi:
       return make_jacobi(A, options, true);

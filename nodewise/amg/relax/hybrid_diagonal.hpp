@@ -1,0 +1,34 @@
+// What the l1 form of hybrid Gauss-Seidel by rows adds to a diagonal.
+#pragma once
+
+#include <cmath>
+
+#include "nodewise/amg/relax/row_norm.hpp"
+#include "nodewise/matrix/dist_matrix.hpp"
+
+namespace nodewise::amg::relax {
+
+/// Local. The sum of the moduli of what couples row i, with [begin, end) at rows of its own thread,
+/// to rows of other threads and ranks.
+template <class T>
+T outside_sum(const matrix::DistMatrix<T>& A, LocalIndex i, Offset begin, Offset end) {
+  T sum = absolute_sum(A.off(), i);
+  const T* const vals = A.on().vals.data();
+  for (Offset k = A.on().begin(i); k < begin; ++k) sum += std::abs(vals[k]);
+  for (Offset k = end; k < A.on().end(i); ++k) sum += std::abs(vals[k]);
+  return sum;
+}
+
+/// Local. What is added for that sum: nothing where it is small enough to converge without (Baker,
+/// Falgout, Kolev, Yang 2011, remark 6.2). With a term e and the weight w, M + M^T - A has
+/// (2 / w) (d + e) - d on the diagonal, which is to outweigh the sum, s: with e = w s / 2 by
+/// (2 / w - 1) d, and without e where s is at most two thirds of that. The order of the rows does
+/// not matter to it.
+template <class T>
+T l1_term(T outside_sum, T diagonal, T weight) {
+  const T half = outside_sum / 2;
+  const T margin = (2 / weight - 1) * std::abs(diagonal);
+  return half <= margin / 3 ? T{} : std::copysign(weight * half, diagonal);
+}
+
+}  // namespace nodewise::amg::relax
