@@ -57,7 +57,8 @@ void set_smoother(HYPRE_Solver amg, const amg::Options& options) {
   NODEWISE_HYPRE(HYPRE_BoomerAMGSetCycleNumSweeps(amg, options.pre_sweeps, 1));
   NODEWISE_HYPRE(HYPRE_BoomerAMGSetCycleNumSweeps(amg, options.post_sweeps, 2));
   NODEWISE_HYPRE(HYPRE_BoomerAMGSetCycleNumSweeps(amg, 1, 3));
-  NODEWISE_HYPRE(HYPRE_BoomerAMGSetRelaxOrder(amg, 0));  // rows in their order, not C before F
+  const bool coarse_first = options.sweep_order == amg::SweepOrder::coarse_fine;
+  NODEWISE_HYPRE(HYPRE_BoomerAMGSetRelaxOrder(amg, coarse_first ? 1 : 0));
   const bool damped = options.smoother == amg::SmootherKind::jacobi;
   NODEWISE_HYPRE(HYPRE_BoomerAMGSetRelaxWt(amg, damped ? options.jacobi_weight : 1.0));
 }
@@ -275,6 +276,19 @@ int HypreSystem::solve(double tolerance, int max_iterations) {
   return iterations;
 }
 
+int HypreSystem::solve_by_cycles(double tolerance, int max_iterations) {
+  Handles& h = *handles_;
+  NODEWISE_HYPRE(HYPRE_BoomerAMGSetTol(h.amg, tolerance));
+  NODEWISE_HYPRE(HYPRE_BoomerAMGSetMaxIter(h.amg, max_iterations));
+  NODEWISE_HYPRE(HYPRE_ParVectorSetConstantValues(h.x, 0.0));
+  NODEWISE_HYPRE(HYPRE_BoomerAMGSolve(h.amg, h.A, h.b, h.x));
+  HYPRE_Int iterations = 0;
+  NODEWISE_HYPRE(HYPRE_BoomerAMGGetNumIterations(h.amg, &iterations));
+  NODEWISE_HYPRE(HYPRE_BoomerAMGSetTol(h.amg, 0.0));
+  NODEWISE_HYPRE(HYPRE_BoomerAMGSetMaxIter(h.amg, 1));  // a preconditioner again
+  return iterations;
+}
+
 void HypreSystem::solution(std::span<double> x) const {
   if (x.empty()) return;
   NODEWISE_HYPRE(
@@ -300,7 +314,8 @@ HypreSystem::Hierarchy HypreSystem::hierarchy() const {
   for (int level = 0; level < result.levels; ++level) {
     hypre_ParCSRMatrix* A = hypre_ParAMGDataAArray(data)[level];
     NODEWISE_HYPRE(hypre_ParCSRMatrixSetDNumNonzeros(A));
-    rows += static_cast<double>(hypre_ParCSRMatrixGlobalNumRows(A));
+    result.rows.push_back(hypre_ParCSRMatrixGlobalNumRows(A));
+    rows += static_cast<double>(result.rows.back());
     nonzeros += hypre_ParCSRMatrixDNumNonzeros(A);
     if (level == 0) {
       fine_rows = rows;

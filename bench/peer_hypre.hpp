@@ -44,12 +44,16 @@ class HypreSystem {
   /// tolerance |b|; the number of iterations.
   int solve(double tolerance, int max_iterations);
 
+  /// Collective. The same by V-cycles alone, until the residual norm is below tolerance |b|.
+  int solve_by_cycles(double tolerance, int max_iterations);
+
   /// Local. Copies this rank's part of the solution.
   void solution(std::span<double> x) const;
   /// Collective. |b - A x| / |b| by hypre's own product, for when our matrix is gone.
   double relative_residual() const;
 
   struct Hierarchy {
+    std::vector<std::int64_t> rows;  ///< of each level, the finest first
     int levels = 0;
     double grid_complexity = 0;      ///< rows of all levels over those of the finest
     double operator_complexity = 0;  ///< the same of nonzeros
