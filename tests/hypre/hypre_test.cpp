@@ -1,0 +1,278 @@
+// Nodewise beside hypre: the same matrix, right-hand side, choices and tolerance, in one process.
+// Iterations are to be hypre's within one, operator complexities within 3 %.
+//
+// Both draw weights by which equal points are told apart, each its own. What those are worth is
+// measured: Nodewise solves with several seeds, and hypre's figures are to be within those bounds
+// of what these give. Where the weights do not matter they all give one number.
+//
+// The real matrices are not part of the repository: CMake's NODEWISE_MATRIX_DIR names the directory
+// of their gzip'd Matrix Market files, and a matrix that is not there is skipped, which the output
+// says.
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <ostream>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "nodewise/amg/hierarchy.hpp"
+#include "nodewise/base/hash.hpp"
+#include "nodewise/io/gallery.hpp"
+#include "nodewise/io/read.hpp"
+#include "nodewise/matrix/operations.hpp"
+#include "nodewise/solve/krylov.hpp"
+#include "nodewise/solve/matrix_operator.hpp"
+
+#include "bench/peer_hypre.hpp"
+#include "support.hpp"
+
+namespace nodewise {
+namespace {
+
+using Matrix = matrix::DistMatrix<double>;
+
+constexpr double tolerance = 1e-8;
+constexpr int max_iterations = 1000;
+
+/// What both are told, and where they are compared.
+struct Choice {
+  const char* name;
+  amg::Coarsening coarsening;
+  amg::Interpolation interpolation;
+  int entries;  // most of a row of the interpolation; 0: all
+  amg::SmootherKind smoother;
+  amg::SweepOrder order;
+  bool on_one_rank_only = false;
+};
+
+// hypre's coarsenings 10, 8 and 6, interpolations 6 and 0, relaxations 13 and 14, or 6; with C
+// before F in its relaxation order 1, which on several ranks has an exchange more.
+constexpr Choice choices[] = {
+    {"HMIS, l1", amg::Coarsening::hmis, amg::Interpolation::extended_i, 4,
+     amg::SmootherKind::l1_gauss_seidel, amg::SweepOrder::forward_backward},
+    {"HMIS, symmetric", amg::Coarsening::hmis, amg::Interpolation::extended_i, 4,
+     amg::SmootherKind::gauss_seidel, amg::SweepOrder::symmetric},
+    {"PMIS, l1", amg::Coarsening::pmis, amg::Interpolation::extended_i, 4,
+     amg::SmootherKind::l1_gauss_seidel, amg::SweepOrder::forward_backward},
+    {"HMIS, C before F", amg::Coarsening::hmis, amg::Interpolation::extended_i, 4,
+     amg::SmootherKind::l1_gauss_seidel, amg::SweepOrder::coarse_fine, true},
+    {"Falgout", amg::Coarsening::falgout, amg::Interpolation::modified_classical, 0,
+     amg::SmootherKind::l1_gauss_seidel, amg::SweepOrder::forward_backward, true},
+};
+
+/// How far the two may be apart beyond what seeds explain.
+struct Bounds {
+  int iterations = 1;
+  double of_iterations = 0;  // or that share of hypre's, where it is more
+  double complexity = 0.03;  // relative
+};
+
+struct System {
+  const char* name;
+  int n = 0;  // of a model problem; 0: a file
+  int seeds = 5;
+  bool is_hard = false;  // hundreds of iterations: by the first choice alone
+
+  friend std::ostream& operator<<(std::ostream& out, const System& s) { return out << s.name; }
+};
+
+// Left out are hypre_ams_edge, which neither solves in a thousand iterations, nasa4704, which
+// either solves in 900 on one rank and neither on four, and the larger of two beams.
+constexpr System systems[] = {
+    {"laplace27", 40},
+    {"rotated_fe", 250},
+    {"1138_bus"},
+    {"evsl_stiff1"},
+    {"bcsstk16"},
+    {"pyamg_bar"},
+    {"pyamg_ldg"},
+    {"ibmpg1"},
+    {"hypre_beam_tet_2475"},
+    {"s1rmq4m1"},
+    {"fem_dg_24k"},
+    {"fem_actii_poisson"},
+    {"rail_79841"},
+    {"fem_beam_16k", 0, 1, true},
+    {"bcsstk18", 0, 1, true},
+};
+
+/// What a solve gave.
+struct Figures {
+  int iterations = 0;
+  double complexity = 0;
+};
+
+std::shared_ptr<const Matrix> make_system(const System& system, const std::string& path) {
+  if (system.n == 0) {
+    return std::make_shared<const Matrix>(io::read_matrix<double>(test::test_comm(), path));
+  }
+  io::GalleryOptions options;
+  set_option(options, io::gallery_fields(), "problem", system.name);
+  options.n = system.n;
+  return std::make_shared<const Matrix>(io::generate<double>(test::test_comm(), options));
+}
+
+std::vector<double> right_hand_side(const comm::Layout& layout) {
+  std::vector<double> b;
+  for (GlobalIndex i = layout.begin(); i < layout.end(); ++i) {
+    b.push_back(hash_normal(static_cast<std::uint64_t>(i)));
+  }
+  return b;
+}
+
+double norm(const mpi::Comm& comm, const std::vector<double>& x) {
+  double squares = 0;
+  for (const double value : x) squares += value * value;
+  return std::sqrt(mpi::sum(comm, squares));
+}
+
+double true_residual(const Matrix& A, const std::vector<double>& x, const std::vector<double>& b) {
+  std::vector<double> r(b.size());
+  matrix::residual(A, std::span<const double>(x), std::span<const double>(b), std::span<double>(r));
+  return norm(A.comm(), r) / norm(A.comm(), b);
+}
+
+amg::Options options_of(const Choice& choice) {
+  amg::Options options;
+  options.strength_measure = amg::StrengthMeasure::opposite_sign;  // as hypre
+  options.coarsening = choice.coarsening;
+  options.interpolation = choice.interpolation;
+  options.max_interpolation_entries = choice.entries;
+  options.smoother = choice.smoother;
+  options.sweep_order = choice.order;
+  return options;
+}
+
+Figures of_nodewise(const std::shared_ptr<const Matrix>& A, const std::vector<double>& b,
+                    const amg::Options& options) {
+  amg::Knowledge<double> symmetric;
+  symmetric.symmetric = true;
+  const amg::Hierarchy<double> hierarchy(A, options, std::move(symmetric));
+  std::vector<double> x(b.size(), 0.0);
+  solve::Options settings;
+  settings.tolerance = tolerance;
+  settings.max_iterations = max_iterations;
+  const solve::Report report =
+      solve::cg<double>(solve::MatrixOperator<double>(A), &hierarchy, b, x, settings);
+  EXPECT_TRUE(report.converged()) << report.diagnosis;
+  EXPECT_LE(true_residual(*A, x, b), tolerance);
+  return {report.iterations, hierarchy.operator_complexity()};
+}
+
+/// hypre tests the residual of its recurrence: it is asked for less until the true one is small
+/// enough.
+Figures of_hypre(const Matrix& A, const std::vector<double>& b, bench::HypreSystem& system,
+                 const amg::Options& options) {
+  system.setup(options);
+  std::vector<double> x(b.size());
+  double asked = tolerance;
+  for (int attempt = 0; attempt < 5; ++attempt) {
+    const int iterations = system.solve(asked, max_iterations);
+    system.solution(x);
+    const double residual = true_residual(A, x, b);
+    if (residual <= tolerance) return {iterations, system.hierarchy().operator_complexity};
+    asked *= 0.9 * tolerance / residual;
+  }
+  ADD_FAILURE() << "hypre does not get there";
+  return {};
+}
+
+std::string text_of(const std::vector<Figures>& all) {
+  std::string text;
+  for (const Figures& f : all) text += (text.empty() ? "" : " ") + std::to_string(f.iterations);
+  return text;
+}
+
+/// What is known to differ, and why.
+Bounds bounds_of(const System& system, const Choice& choice) {
+  const std::string name = system.name;
+  const bool is_hmis = choice.coarsening == amg::Coarsening::hmis;
+  // In hypre's second pass of Ruge-Stüben the mark that a point has been made coarse for another's
+  // sake is left for the next point, which is then made coarse itself sooner.
+  if (choice.coarsening == amg::Coarsening::falgout) return {3, 0, 0.25};
+  if (system.is_hard) return {1, 0.02, 0.03};
+  // Of equal weights in a row Nodewise keeps those at both ends, and has sparser coarse levels.
+  if (name == "laplace27" && is_hmis) return {1, 0, 0.08};
+  // In hypre's first pass points that none depends on are fine before the others, and what they
+  // depend on is wanted more: on one rank 980 coarse points instead of 1012, and with them hypre's
+  // number of iterations. The shell's many such points make PMIS depend on its weights, too.
+  if (name == "s1rmq4m1") return {1, 0.06, 0.03};
+  // A thousand rows on four ranks: in the small levels each point counts.
+  if (name == "1138_bus" && is_hmis) return {1, 0, 0.05};
+  return {};
+}
+
+/// Expects hypre's figures to be as far from those with the seeds as the bounds allow.
+void expect_near(const Figures& hypre, const std::vector<Figures>& ours, const Bounds& bounds) {
+  const double apart = std::max<double>(bounds.iterations, bounds.of_iterations * hypre.iterations);
+  const auto [fewest, most] = std::ranges::minmax(ours, {}, &Figures::iterations);
+  EXPECT_GE(hypre.iterations + apart, fewest.iterations);
+  EXPECT_LE(hypre.iterations - apart, most.iterations);
+  const auto [least, largest] = std::ranges::minmax(ours, {}, &Figures::complexity);
+  EXPECT_GE(hypre.complexity * (1 + bounds.complexity), least.complexity);
+  EXPECT_LE(hypre.complexity * (1 - bounds.complexity), largest.complexity);
+}
+
+class BesideHypre : public testing::TestWithParam<System> {
+ protected:
+  static void SetUpTestSuite() { library_.emplace(); }
+  static void TearDownTestSuite() { library_.reset(); }
+
+ private:
+  static std::optional<bench::HypreLibrary> library_;
+};
+std::optional<bench::HypreLibrary> BesideHypre::library_;
+
+bool is_compared(const System& system, const Choice& choice) {
+  if (choice.on_one_rank_only && test::test_comm()->size() > 1) return false;
+  return !system.is_hard || &choice == &choices[0];
+}
+
+/// Collective. Solves by both and compares them.
+void compare(const System& system, const Choice& choice, const std::shared_ptr<const Matrix>& A,
+             const std::vector<double>& b, bench::HypreSystem& peer) {
+  SCOPED_TRACE(choice.name);
+  amg::Options options = options_of(choice);
+  const Figures hypre = of_hypre(*A, b, peer, options);
+  std::vector<Figures> ours;
+  for (int seed = 0; seed < system.seeds; ++seed) {
+    options.seed = seed;
+    ours.push_back(of_nodewise(A, b, options));
+  }
+  if (A->comm().is_root()) {
+    std::printf("  %-20s %-17s iterations %s, hypre %d; complexity %.3f, hypre %.3f\n", system.name,
+                choice.name, text_of(ours).c_str(), hypre.iterations, ours.front().complexity,
+                hypre.complexity);
+  }
+  expect_near(hypre, ours, bounds_of(system, choice));
+}
+
+TEST_P(BesideHypre, TakesAsManyIterationsAndAsMuchMemory) {
+  const System& system = GetParam();
+  const std::string path = std::string(NODEWISE_MATRIX_DIR) + "/" + system.name + ".mtx.gz";
+  if (system.n == 0 && !std::filesystem::exists(path)) {
+    GTEST_SKIP() << "NOT TESTED: there is no " << path
+                 << "; NODEWISE_MATRIX_DIR names the directory of the matrices";
+  }
+  const std::shared_ptr<const Matrix> A = make_system(system, path);
+  const std::vector<double> b = right_hand_side(A->rows());
+  bench::HypreSystem peer(*A, b);
+  for (const Choice& choice : choices) {
+    if (is_compared(system, choice)) compare(system, choice, A, b, peer);
+  }
+}
+
+std::string test_name(const testing::TestParamInfo<System>& info) {
+  return std::string("of_") + info.param.name;
+}
+
+INSTANTIATE_TEST_SUITE_P(, BesideHypre, testing::ValuesIn(systems), test_name);
+
+}  // namespace
+}  // namespace nodewise
