@@ -314,8 +314,7 @@ HypreSystem::Hierarchy HypreSystem::hierarchy() const {
   for (int level = 0; level < result.levels; ++level) {
     hypre_ParCSRMatrix* A = hypre_ParAMGDataAArray(data)[level];
     NODEWISE_HYPRE(hypre_ParCSRMatrixSetDNumNonzeros(A));
-    result.rows.push_back(hypre_ParCSRMatrixGlobalNumRows(A));
-    rows += static_cast<double>(result.rows.back());
+    rows += static_cast<double>(hypre_ParCSRMatrixGlobalNumRows(A));
     nonzeros += hypre_ParCSRMatrixDNumNonzeros(A);
     if (level == 0) {
       fine_rows = rows;

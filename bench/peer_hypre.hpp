@@ -53,7 +53,6 @@ class HypreSystem {
   double relative_residual() const;
 
   struct Hierarchy {
-    std::vector<std::int64_t> rows;  ///< of each level, the finest first
     int levels = 0;
     double grid_complexity = 0;      ///< rows of all levels over those of the finest
     double operator_complexity = 0;  ///< the same of nonzeros

@@ -268,6 +268,40 @@ TEST_P(BesideHypre, TakesAsManyIterationsAndAsMuchMemory) {
   }
 }
 
+/// How many V-cycles alone both take for a right-hand side of ones.
+void compare_cycles(const System& system, const Choice& choice, int entries) {
+  const std::shared_ptr<const Matrix> A = make_system(system, "");
+  amg::Options options = options_of(choice);
+  options.max_interpolation_entries = entries;
+  const std::vector<double> b(static_cast<std::size_t>(A->n_local()), 1.0);
+  bench::HypreSystem peer(*A, b);
+  peer.setup(options);
+  const int of_hypre = peer.solve_by_cycles(tolerance, max_iterations);
+  EXPECT_LE(peer.relative_residual(), tolerance);
+  amg::Knowledge<double> symmetric;
+  symmetric.symmetric = true;
+  const amg::Hierarchy<double> hierarchy(A, options, std::move(symmetric));
+  std::vector<double> x(b.size(), 0.0);
+  const solve::Report report =
+      solve::stationary<double>(solve::MatrixOperator<double>(A), &hierarchy, b, x, {});
+  EXPECT_TRUE(report.converged()) << report.diagnosis;
+  EXPECT_LE(true_residual(*A, x, b), tolerance);
+  EXPECT_LE(std::abs(report.iterations - of_hypre), 1)
+      << system.name << ", " << choice.name << ": " << report.iterations << ", hypre " << of_hypre;
+}
+
+// Where the two have the same levels, and on one rank the same sweeps in either order.
+TEST(CyclesBesideHypre, AreAsManyInEitherOrderOfRelaxation) {
+  if (test::test_comm()->size() > 1) GTEST_SKIP() << "on one rank only";
+  const bench::HypreLibrary library;
+  for (const Choice& choice : choices) {
+    if (choice.coarsening != amg::Coarsening::hmis) continue;
+    compare_cycles({"laplace27", 30}, choice, 0);
+    compare_cycles({"rotated_fe", 200}, choice, 0);
+    compare_cycles({"rotated_fe", 200}, choice, 4);
+  }
+}
+
 std::string test_name(const testing::TestParamInfo<System>& info) {
   return std::string("of_") + info.param.name;
 }
