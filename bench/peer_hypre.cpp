@@ -38,7 +38,10 @@ Sweeps relaxation_of(const amg::Options& options) {
     case amg::SmootherKind::l1_gauss_seidel:
       return options.sweep_order == amg::SweepOrder::symmetric ? Sweeps{8, 8} : Sweeps{13, 14};
     case amg::SmootherKind::gauss_seidel:
-      return options.sweep_order == amg::SweepOrder::symmetric ? Sweeps{6, 6} : Sweeps{3, 4};
+      return options.sweep_order == amg::SweepOrder::symmetric ||
+                     options.sweep_order == amg::SweepOrder::coarse_fine_symmetric
+                 ? Sweeps{6, 6}
+                 : Sweeps{3, 4};
     case amg::SmootherKind::l1_jacobi:
       return {18, 18};
     case amg::SmootherKind::jacobi:
@@ -57,7 +60,7 @@ void set_smoother(HYPRE_Solver amg, const amg::Options& options) {
   NODEWISE_HYPRE(HYPRE_BoomerAMGSetCycleNumSweeps(amg, options.pre_sweeps, 1));
   NODEWISE_HYPRE(HYPRE_BoomerAMGSetCycleNumSweeps(amg, options.post_sweeps, 2));
   NODEWISE_HYPRE(HYPRE_BoomerAMGSetCycleNumSweeps(amg, 1, 3));
-  const bool coarse_first = options.sweep_order == amg::SweepOrder::coarse_fine;
+  const bool coarse_first = amg::goes_by_points(options.sweep_order);
   NODEWISE_HYPRE(HYPRE_BoomerAMGSetRelaxOrder(amg, coarse_first ? 1 : 0));
   const bool damped = options.smoother == amg::SmootherKind::jacobi;
   NODEWISE_HYPRE(HYPRE_BoomerAMGSetRelaxWt(amg, damped ? options.jacobi_weight : 1.0));

@@ -255,7 +255,7 @@ KernelTraffic traffic_of_residual_from_zero(const DistMatrix<double>& A) {
 
 bool counts_sweeps(const amg::Options& options) {
   return options.smoother != amg::SmootherKind::fc_jacobi &&
-         options.sweep_order != amg::SweepOrder::coarse_fine;
+         !amg::goes_by_points(options.sweep_order);
 }
 
 template <class V>

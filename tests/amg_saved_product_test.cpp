@@ -124,7 +124,7 @@ TEST(SavedProduct, IsForeseen) {
         SmootherKind::l1_block_jacobi, SmootherKind::block_jacobi, SmootherKind::fc_jacobi}) {
     for (const SweepOrder order :
          {SweepOrder::forward_backward, SweepOrder::symmetric, SweepOrder::alternating,
-          SweepOrder::forward, SweepOrder::backward}) {
+          SweepOrder::forward, SweepOrder::backward, SweepOrder::coarse_fine}) {
       for (const int sweeps : {0, 2}) {
         Options options = with_smoother(kind);
         options.sweep_order = order;

@@ -40,7 +40,6 @@ TEST(BiCgStab, FollowsTheTextbook) {
   const Eigen::VectorXd shadow = r;
   Eigen::VectorXd p = r;
   std::vector<double> history = {r.norm() / rhs.norm()};
-  Eigen::VectorXd best = y;
   for (int k = 0; k < 6; ++k) {
     const Eigen::VectorXd v = D * p;
     const double rho = shadow.dot(r);
@@ -51,7 +50,6 @@ TEST(BiCgStab, FollowsTheTextbook) {
     y += w.cwiseProduct(alpha * p + omega * s);
     r = s - omega * t;
     p = r + shadow.dot(r) / rho * (alpha / omega) * (p - omega * v);
-    if (r.norm() / rhs.norm() < *std::min_element(history.begin(), history.end())) best = y;
     history.push_back(r.norm() / rhs.norm());
   }
 
@@ -61,8 +59,7 @@ TEST(BiCgStab, FollowsTheTextbook) {
   for (std::size_t k = 0; k < history.size(); ++k) {
     EXPECT_NEAR(report.history[k], history[k], 1e-10);
   }
-  EXPECT_LT(*std::min_element(history.begin(), history.end()), 1);  // or it would be zero
-  EXPECT_LE((whole(x) - best).norm(), 1e-10);
+  EXPECT_LE((whole(x) - y).norm(), 1e-10);
   EXPECT_EQ(M.applications, 12);
 }
 

@@ -39,13 +39,15 @@ std::string asymmetry_of(const Options& options) {
 }
 
 void check_sweep_order(const Options& options) {
-  if (options.sweep_order != SweepOrder::coarse_fine) return;
+  if (!goes_by_points(options.sweep_order)) return;
   const bool by_rows = options.smoother == SmootherKind::gauss_seidel ||
                        options.smoother == SmootherKind::l1_gauss_seidel;
   if (by_rows && options.method == Method::classical) return;
   throw Error(ErrorCode::invalid_argument,
-              "multigrid setup: sweep_order coarse_fine is for the smoothers gauss_seidel and "
-              "l1_gauss_seidel with method classical, which alone has coarse and fine points");
+              "multigrid setup: sweep_order coarse_fine and coarse_fine_symmetric are for the "
+              "smoothers gauss_seidel and l1_gauss_seidel with method classical, which alone has "
+              "coarse and "
+              "fine points");
 }
 
 std::span<const Field<Options>> option_fields() {
@@ -122,15 +124,16 @@ std::span<const Field<Options>> option_fields() {
                                      "chebyshev", "ilu0", "l1_block_gauss_seidel",
                                      "block_gauss_seidel", "l1_block_jacobi", "block_jacobi",
                                      "fc_jacobi"}),
-      field("sweep_order", &O::sweep_order,
-            "Gauss-Seidel sweeps: forward before and backward after the coarse correction, or both "
-            "ways each time, in one exchange (symmetric) or in two (alternating); automatic: the "
-            "last for a nonsymmetric matrix. forward and backward run the same way both times, "
-            "which is not for conjugate gradients. coarse_fine: through the coarse points, then "
-            "the fine ones before the coarse correction, and all the way back after it; by rows, "
-            "with method classical",
-            std::vector<std::string>{"automatic", "forward_backward", "symmetric", "alternating",
-                                     "forward", "backward", "coarse_fine"}),
+      field(
+          "sweep_order", &O::sweep_order,
+          "Gauss-Seidel sweeps: forward before and backward after the coarse correction, or both "
+          "ways each time, in one exchange (symmetric) or in two (alternating); automatic: the "
+          "last for a nonsymmetric matrix. forward and backward run the same way both times, "
+          "which is not for conjugate gradients. coarse_fine: through the coarse points, then "
+          "the fine ones before the coarse correction, and all the way back after it, or both "
+          "ways through each (coarse_fine_symmetric); by rows, with method classical",
+          std::vector<std::string>{"automatic", "forward_backward", "symmetric", "alternating",
+                                   "forward", "backward", "coarse_fine", "coarse_fine_symmetric"}),
       field("pre_sweeps", &O::pre_sweeps, "Sweeps before the coarse correction", 0, 100),
       field("post_sweeps", &O::post_sweeps, "Sweeps after the coarse correction", 0, 100),
       field("jacobi_weight", &O::jacobi_weight, "Damping of the jacobi and block_jacobi smoothers",

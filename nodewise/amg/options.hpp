@@ -40,14 +40,19 @@ enum class SmootherKind {
 };
 /// How one Gauss-Seidel sweep runs through the rows; other sweeps know no order.
 enum class SweepOrder {
-  automatic,         ///< forward_backward for a symmetric matrix, alternating for another
-  forward_backward,  ///< forward before the coarse correction, backward after it
-  symmetric,         ///< forward, then backward, both times: twice the work of one exchange
-  alternating,       ///< the same, with the newest values of other ranks for the way back, too
-  forward,           ///< forward before and after: not for conjugate gradients
-  backward,          ///< backward before and after: not for conjugate gradients
-  coarse_fine        ///< coarse points first before the coarse correction, last after it
+  automatic,             ///< forward_backward for a symmetric matrix, alternating for another
+  forward_backward,      ///< forward before the coarse correction, backward after it
+  symmetric,             ///< forward, then backward, both times: twice the work of one exchange
+  alternating,           ///< the same, with the newest values of other ranks for the way back, too
+  forward,               ///< forward before and after: not for conjugate gradients
+  backward,              ///< backward before and after: not for conjugate gradients
+  coarse_fine,           ///< coarse points first before the coarse correction, last after it
+  coarse_fine_symmetric  ///< the same, with a symmetric sweep through each kind of points
 };
+/// Whether the order is one of coarse and fine points.
+inline bool goes_by_points(SweepOrder order) {
+  return order == SweepOrder::coarse_fine || order == SweepOrder::coarse_fine_symmetric;
+}
 /// The order in which a cycle visits the levels.
 enum class CycleKind { v, w, f, k, additive };
 
@@ -151,7 +156,7 @@ void complete(Options& options);
 /// a preconditioner of conjugate gradients has to be; empty where none does.
 std::string asymmetry_of(const Options& options);
 
-/// Throws invalid_argument for smoothers and methods that know no coarse_fine order of sweeps.
+/// Throws invalid_argument for smoothers and methods that know no order of coarse and fine points.
 void check_sweep_order(const Options& options);
 
 /// The one table behind the command line, JSON and the reference page.

@@ -18,6 +18,7 @@ std::vector<Sweep> parts_of_sweep(SweepOrder order, bool before) {
     case SweepOrder::automatic:  // resolved by whoever makes a smoother
     case SweepOrder::forward_backward:
     case SweepOrder::coarse_fine:  // that order is the relaxation's forward
+    case SweepOrder::coarse_fine_symmetric:
       return {before ? Sweep::forward : Sweep::backward};
     case SweepOrder::symmetric:
       return {Sweep::symmetric};
@@ -98,7 +99,7 @@ void Smoother<T>::postsmooth_with_product(std::span<const T> b, std::span<T> x,
 
 template <class T>
 bool Smoother<T>::can_save_product(const matrix::DistMatrix<T>& A, const Options& options) {
-  return options.post_sweeps > 0 && relax::sweeps_by_rows(A, options.smoother) &&
+  return options.post_sweeps > 0 && relax::sweeps_by_rows(A, options) &&
          has_backward(parts_of_sweep(options.sweep_order, false).back());
 }
 

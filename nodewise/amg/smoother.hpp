@@ -14,7 +14,7 @@ class Smoother {
  public:
   /// Local. SweepOrder::automatic must have been resolved. A must outlive it. `spectral_radius` (of
   /// D^-1 A) is read where relax::needs_spectral_radius(), `coarse_rows` by fc_jacobi and in
-  /// the order coarse_fine.
+  /// orders of coarse and fine points.
   Smoother(const matrix::DistMatrix<T>& A, const Options& options, double spectral_radius = 0,
            std::span<const LocalIndex> coarse_rows = {});
 

@@ -53,21 +53,24 @@ template <class T>
 void Checkpoint<T>::restore(std::span<T> work) {
   if (it_.report().converged() || it_.report().iterations == 0) return;
   const std::span<T> x = it_.x();
+  const double margin = it_.was_cut_short() ? 2 : 1;
   double reached = it_.true_residual(work);
-  if (!std::isinf(kept_residual_) && is_better(kept_residual_, reached)) {
+  const auto takes_over = [&](double other) { return is_better(margin * other, reached); };
+  if (!std::isinf(kept_residual_) && takes_over(kept_residual_)) {
     const double of_kept = it_.residual_of(kept_, work);
-    if (is_better(of_kept, reached)) {
+    if (takes_over(of_kept)) {
       std::copy(kept_.begin(), kept_.end(), x.begin());
       reached = of_kept;
     }
   }
   const double of_start = it_.report().history.front();
-  if (!it_.starts_from_zero() && is_better(of_start, reached)) {
+  if (it_.was_cut_short() && !takes_over(of_start)) return;
+  if (!it_.starts_from_zero() && takes_over(of_start)) {
     std::copy(start_.begin(), start_.end(), x.begin());
     reached = of_start;
   }
   const double of_zero = 1;  // relative to b
-  if (is_better(of_zero, reached)) std::fill(x.begin(), x.end(), T{});
+  if (takes_over(of_zero)) std::fill(x.begin(), x.end(), T{});
 }
 
 template class Checkpoint<double>;

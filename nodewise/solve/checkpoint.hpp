@@ -49,7 +49,9 @@ class Checkpoint {
   /// Collective. Where the solve failed after some iterations, x becomes the one with the smallest
   /// true residual of four: the last, the one kept, the start and zero. Steps along a null vector
   /// part x from what the recurrences know, so that none of them need be the best by itself. A
-  /// product; another where one was kept that seems better. `work` is overwritten.
+  /// solve that was cut short leaves the last, which is the better one in the norm that the method
+  /// minimises, unless its residual is twice that of the one kept or of the start. A product;
+  /// another where one was kept that seems better. `work` is overwritten.
   void restore(std::span<T> work);
 
  private:

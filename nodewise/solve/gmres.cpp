@@ -127,7 +127,7 @@ class Gmres {
     }
     // x is as good as the start at least, but not as zero where the start was worse.
     const bool failed = !it_.report().converged() && it_.report().iterations > 0;
-    if (failed && true_ > 1) std::fill(it_.x().begin(), it_.x().end(), T{});
+    if (failed && !it_.was_cut_short() && true_ > 1) std::fill(it_.x().begin(), it_.x().end(), T{});
     it_.examine_range(r_);
     return it_.finish(r_);
   }

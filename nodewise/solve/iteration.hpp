@@ -115,6 +115,10 @@ class Iteration {
   double reference_norm() const { return reference_norm_; }  ///< the tested norm of b
   double target() const { return report_.target; }
   double last() const { return report_.history.back(); }
+  /// Whether nothing but a limit or the observer ended the solve.
+  bool was_cut_short() const {
+    return report_.outcome == Outcome::max_iterations || report_.outcome == Outcome::interrupted;
+  }
   /// Of x when the solve began.
   bool starts_from_zero() const { return starts_from_zero_; }
   bool at_limit() const { return report_.iterations >= options_.max_iterations; }

@@ -23,8 +23,9 @@ namespace nodewise::solve {
 // x holds the initial guess and receives the solution. After a failure it holds, of finite entries,
 // an iterate whose residual by the method's recurrences is at most a tenth above the smallest that
 // was seen, the last iterate, the initial guess or zero, whichever has the smallest residual in
-// truth: never a larger one than the initial guess or zero. The initial guess itself where that has
-// no finite residual.
+// truth: never a larger one than the initial guess or zero. A solve that max_iterations or the
+// observer ends leaves the last iterate, unless the first of these or the initial guess has half
+// its residual. The initial guess itself where that has no finite residual.
 //
 // Errors: dimension_mismatch and invalid_argument (options out of range, a norm that the method
 // does not know), thrown alike on every rank. They never throw for a numerical reason: see

@@ -676,7 +676,7 @@ def test_conjugate_gradients_take_coarse_points_first(nodewise):
     assert "sweeps through coarse or fine points are not counted" in solved.out
     refused = nodewise(*problem, "--smoother", "ilu0", ranks=2)
     assert refused.code != 0
-    assert "sweep_order coarse_fine is for the smoothers" in refused.messages[0]
+    assert "sweep_order coarse_fine and coarse_fine_symmetric are for the smoothers" in refused.messages[0]
 
 
 def test_a_norm_that_the_method_does_not_know_is_refused(nodewise):

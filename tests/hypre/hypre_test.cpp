@@ -62,6 +62,8 @@ constexpr Choice choices[] = {
      amg::SmootherKind::l1_gauss_seidel, amg::SweepOrder::forward_backward},
     {"HMIS, C before F", amg::Coarsening::hmis, amg::Interpolation::extended_i, 4,
      amg::SmootherKind::l1_gauss_seidel, amg::SweepOrder::coarse_fine, true},
+    {"HMIS, C before F, symmetric", amg::Coarsening::hmis, amg::Interpolation::extended_i, 4,
+     amg::SmootherKind::gauss_seidel, amg::SweepOrder::coarse_fine_symmetric, true},
     {"Falgout", amg::Coarsening::falgout, amg::Interpolation::modified_classical, 0,
      amg::SmootherKind::l1_gauss_seidel, amg::SweepOrder::forward_backward, true},
 };

@@ -13,10 +13,11 @@ namespace nodewise::amg::relax {
 template <class T>
 CoarseFineGaussSeidel<T>::CoarseFineGaussSeidel(const matrix::DistMatrix<T>& A,
                                                 std::span<const LocalIndex> coarse_rows,
-                                                double weight, bool l1)
+                                                double weight, bool l1, bool both_ways)
     : HybridSweeps<T>(A, {A.on().row_ptr, A.on().cols, A.off().row_ptr, A.exchange(), 1}),
       inverse_(static_cast<std::size_t>(A.n_local())),
-      is_coarse_(inverse_.size(), 0) {
+      is_coarse_(inverse_.size(), 0),
+      both_ways_(both_ways) {
   for (const LocalIndex i : coarse_rows) is_coarse_[static_cast<std::size_t>(i)] = 1;
   const T w = static_cast<T>(weight);
   parallel::run(n_parts(), [&](int part) {
@@ -48,12 +49,20 @@ void CoarseFineGaussSeidel<T>::sweep_part(int part, Direction direction,
   const std::span<T> sums =
       vectors.width == 1 ? std::span<T>(&sum, 1) : this->scratch_of(part, vectors);
   const bool forward = direction == Direction::forward;
-  for (const bool coarse : {forward, !forward}) {
-    this->for_each_row(this->all_of(part), direction,
+  const auto pass = [&](bool coarse, Direction way) {
+    this->for_each_row(this->all_of(part), way,
                        [&](LocalIndex i, Offset begin, Offset end, auto is_mixed) {
                          const bool is_coarse = is_coarse_[static_cast<std::size_t>(i)] != 0;
                          if (is_coarse == coarse) relax(i, begin, end, is_mixed, vectors, sums);
                        });
+  };
+  for (const bool coarse : {forward, !forward}) {
+    if (both_ways_) {
+      pass(coarse, Direction::forward);
+      pass(coarse, Direction::backward);
+    } else {
+      pass(coarse, direction);
+    }
   }
 }
 

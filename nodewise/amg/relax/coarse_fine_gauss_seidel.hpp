@@ -15,13 +15,14 @@ namespace nodewise::amg::relax {
 /// "Multigrid", 2001, appendix A), with the l1 form's terms (hybrid_diagonal.hpp) where that is
 /// asked for. Fine points see the newest values of the coarse points of their own thread, and those
 /// of before the sweep of all others, so that a sweep takes one exchange, and none from zero, as in
-/// the order of the rows. It reads whole rows from zero, too.
+/// the order of the rows. It reads whole rows from zero, too. `both_ways`: all coarse rows forward
+/// and backward and then the fine ones likewise, or first these.
 template <class T>
 class CoarseFineGaussSeidel final : public HybridSweeps<T> {
  public:
   /// Local. Rows that are not in coarse_rows, which ascend, are fine: all of them on a last level.
   CoarseFineGaussSeidel(const matrix::DistMatrix<T>& A, std::span<const LocalIndex> coarse_rows,
-                        double weight, bool l1);
+                        double weight, bool l1, bool both_ways);
 
   void first_sweep(std::span<const T> b, std::span<T> x) const override;
   std::size_t memory_bytes() const override;
@@ -38,6 +39,7 @@ class CoarseFineGaussSeidel final : public HybridSweeps<T> {
   using Relaxation<T>::A_;
   Array<T> inverse_;  // of the smoother's diagonal; 0 where a row is left alone
   std::vector<char> is_coarse_;
+  bool both_ways_;
 };
 
 }  // namespace nodewise::amg::relax

@@ -99,11 +99,12 @@ bool reads_full_blocks(SmootherKind kind) {
 }
 
 template <class T>
-bool sweeps_by_rows(const matrix::DistMatrix<T>& A, SmootherKind kind) {
+bool sweeps_by_rows(const matrix::DistMatrix<T>& A, const Options& options) {
+  const SmootherKind kind = options.smoother;
   const bool is_gauss_seidel =
       kind == SmootherKind::gauss_seidel || kind == SmootherKind::l1_gauss_seidel ||
       kind == SmootherKind::block_gauss_seidel || kind == SmootherKind::l1_block_gauss_seidel;
-  return is_gauss_seidel && A.blocks() == nullptr;
+  return is_gauss_seidel && A.blocks() == nullptr && !goes_by_points(options.sweep_order);
 }
 
 namespace {
@@ -112,8 +113,10 @@ template <class T>
 std::unique_ptr<const Relaxation<T>> make_gauss_seidel(const matrix::DistMatrix<T>& A,
                                                        const Options& options, bool l1,
                                                        std::span<const LocalIndex> coarse_rows) {
-  if (options.sweep_order == SweepOrder::coarse_fine) {
-    return std::make_unique<CoarseFineGaussSeidel<T>>(A, coarse_rows, options.sor_weight, l1);
+  if (goes_by_points(options.sweep_order)) {
+    const bool both_ways = options.sweep_order == SweepOrder::coarse_fine_symmetric;
+    return std::make_unique<CoarseFineGaussSeidel<T>>(A, coarse_rows, options.sor_weight, l1,
+                                                      both_ways);
   }
   if (A.blocks() != nullptr) {
     const PointSolve solve =
@@ -166,8 +169,8 @@ std::unique_ptr<const Relaxation<T>> make_relaxation(const matrix::DistMatrix<T>
 
 template class Relaxation<float>;
 template class Relaxation<double>;
-template bool sweeps_by_rows(const matrix::DistMatrix<float>&, SmootherKind);
-template bool sweeps_by_rows(const matrix::DistMatrix<double>&, SmootherKind);
+template bool sweeps_by_rows(const matrix::DistMatrix<float>&, const Options&);
+template bool sweeps_by_rows(const matrix::DistMatrix<double>&, const Options&);
 template std::unique_ptr<const Relaxation<float>> make_relaxation(const matrix::DistMatrix<float>&,
                                                                   const Options&, double,
                                                                   std::span<const LocalIndex>);

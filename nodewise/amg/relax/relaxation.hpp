@@ -106,9 +106,9 @@ bool works_on_blocks(SmootherKind kind);
 /// where these are full.
 bool reads_full_blocks(SmootherKind kind);
 
-/// Whether it is Gauss-Seidel through the rows of A, one by one.
+/// Whether it is Gauss-Seidel through the rows of A, one after another as they are numbered.
 template <class T>
-bool sweeps_by_rows(const matrix::DistMatrix<T>& A, SmootherKind kind);
+bool sweeps_by_rows(const matrix::DistMatrix<T>& A, const Options& options);
 
 /// Local. The relaxation that the options name; of those on blocks the scalar one of the same name
 /// where A has no blocks(), every row being a point then. A must outlive it. `spectral_radius` (of
