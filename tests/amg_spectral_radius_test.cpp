@@ -68,6 +68,21 @@ TEST(SpectralRadius, DoesNotDependOnTheScaleOfUnknowns) {
   }
 }
 
+// A single row with a tiny diagonal must not be all that the vectors see.
+TEST(SpectralRadius, SeesMoreThanOneTinyRow) {
+  const GlobalIndex n = 40;
+  DenseMatrix A(n, n);
+  A.put(0, 0, scaled_path(n - 1));
+  A(n - 1, n - 1) = 1e-10;
+  for (const matrix::Layout& layout : layouts_of(test_comm(), n)) {
+    for (const bool symmetric : {true, false}) {
+      const double radius = estimate(distribute(A, layout), {.symmetric = symmetric});
+      EXPECT_GE(radius, 0.9 * path_radius(n - 1)) << symmetric;
+      EXPECT_LE(radius, path_radius(n - 1)) << symmetric;
+    }
+  }
+}
+
 TEST(SpectralRadius, TakesComplexEigenvaluesOfANonsymmetricMatrix) {
   // D (I - c S), S shifting round a ring of five: eigenvalues 1 - c w, w a fifth root of one.
   const GlobalIndex n = 5;

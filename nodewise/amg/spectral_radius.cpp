@@ -19,7 +19,6 @@ namespace nodewise::amg {
 namespace {
 
 using matrix::DistMatrix;
-using solve::dot_local;
 using solve::scale;
 using solve::sum_all;
 using Dense = Eigen::MatrixXd;
@@ -174,17 +173,30 @@ void lanczos(const DistMatrix<T>& A, Vectors<T>& x, Projection& projection,
   }
 }
 
+/// into_i = factors_i values_i.
+template <class T>
+void multiply_each(std::span<const T> factors, std::span<const T> values, std::span<T> into) {
+  parallel::for_range(into.size(), [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) into[i] = factors[i] * values[i];
+  });
+}
+
+/// Of S A S with S = |D|^-1/2, which has the same eigenvalues: the inner product is then that of
+/// |D|, in which no row counts more than another, as for lanczos().
 template <class T>
 void arnoldi(const DistMatrix<T>& A, Vectors<T>& x, Projection& projection) {
   const auto steps = projection.matrix.rows();
+  Array<T> roots(x.v.size());
   std::vector<Array<T>> basis = {x.v};
-  scale<T>(1 / std::sqrt(sum_all(A.comm(), dot_local<T>(x.v, x.v))[0]), basis.back());
+  for (std::size_t i = 0; i < roots.size(); ++i) {
+    roots[i] = std::sqrt(x.inverse[i]);
+    basis[0][i] = roots[i] == T{} ? T{} : x.v[i] / roots[i];
+  }
   for (Eigen::Index k = 0; k < steps; ++k) {
     const std::size_t n = basis.size();
-    matrix::multiply(A, std::span<const T>(basis.back()), std::span<T>(x.w));
-    parallel::for_range(x.w.size(), [&](std::size_t begin, std::size_t end) {
-      for (std::size_t i = begin; i < end; ++i) x.w[i] *= x.inverse[i];
-    });
+    multiply_each<T>(roots, basis.back(), x.v);
+    matrix::multiply(A, std::span<const T>(x.v), std::span<T>(x.w));
+    multiply_each<T>(roots, x.w, x.w);
     std::vector<double> first(n + 1), second(n + 1);
     solve::dots_with_basis<T>(basis, x.w, first);
     solve::sum_parts(A.comm(), first);
