@@ -182,5 +182,41 @@ TEST(NearNullSpace, ImprovesByDampedJacobi) {
   }
 }
 
+// On one rank: between ranks hybrid sweeps see what others had before.
+TEST(NearNullSpace, ImprovesBySymmetricGaussSeidel) {
+  const GlobalIndex n = 20;
+  const DenseMatrix A = test::random_symmetric(n, 0.3, 0.2, 4);
+  DenseMatrix x(n, 2);
+  for (GlobalIndex i = 0; i < n; ++i) {
+    x(i, 0) = 1;
+    x(i, 1) = hash_uniform(static_cast<std::uint64_t>(i), 8);
+  }
+  NearNullSpace<double> vectors{2, {}};
+  for (GlobalIndex i = 0; i < n; ++i) {
+    vectors.values.insert(vectors.values.end(), {x(i, 0), x(i, 1)});
+  }
+  const auto relax_row = [&](GlobalIndex i) {
+    for (GlobalIndex k = 0; k < 2; ++k) {
+      double sum = 0;
+      for (GlobalIndex j = 0; j < n; ++j) sum += A(i, j) * x(j, k);
+      x(i, k) -= sum / A(i, i);
+    }
+  };
+  for (int sweep = 0; sweep < 3; ++sweep) {
+    for (GlobalIndex i = 0; i < n; ++i) relax_row(i);
+    for (GlobalIndex i = n - 1; i >= 0; --i) relax_row(i);
+  }
+  const auto dist = test::distribute(A, matrix::Layout::uniform(test::self_comm(), n));
+  Options options;
+  options.smoother = SmootherKind::gauss_seidel;
+  const auto relaxation = relax::make_relaxation(dist, options, 0.0);
+  const auto better = improved(dist, vectors, 3, *relaxation);
+  test::expect_near(gathered_vectors(*test::self_comm(), better), x, 1e-12, "improved");
+  EXPECT_EQ(improved(dist, vectors, 0, *relaxation).values, vectors.values);
+  vectors.values.push_back(0);
+  expect_refused(ErrorCode::dimension_mismatch, "rows of the matrix",
+                 [&] { improved(dist, vectors, 1, *relaxation); });
+}
+
 }  // namespace
 }  // namespace nodewise::amg

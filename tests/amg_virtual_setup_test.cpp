@@ -231,6 +231,7 @@ struct AggregationCase {
   bool filter;
   int candidate_sweeps;
   AggregateKind aggregates = AggregateKind::independent_set;
+  CandidateRelaxation candidate_relaxation = CandidateRelaxation::jacobi;
 };
 
 Options options_of(const AggregationCase& c) {
@@ -243,6 +244,7 @@ Options options_of(const AggregationCase& c) {
   options.prolongation_sweeps = c.sweeps;
   options.filter_prolongation = c.filter;
   options.candidate_sweeps = c.candidate_sweeps;
+  options.candidate_relaxation = c.candidate_relaxation;
   return options;
 }
 
@@ -284,6 +286,8 @@ TEST(VirtualSetup, OfAggregationSendsWhatTheLedgersOfManyRanksHave) {
        {AggregationCase{Problem::laplace5, 14, 1, 2, false, 0},
         AggregationCase{Problem::rotated_fe, 7, 2, 1, true, 2},
         AggregationCase{Problem::laplace9, 14, 1, 1, false, 0, AggregateKind::standard},
+        AggregationCase{Problem::laplace9, 14, 1, 1, true, 3, AggregateKind::independent_set,
+                        CandidateRelaxation::gauss_seidel},
         AggregationCase{Problem::laplace9, 64, 1, 1, false, 0, AggregateKind::automatic}}) {
     SCOPED_TRACE(testing::Message()
                  << "unknowns " << c.unknowns << ", aggregates " << static_cast<int>(c.aggregates));

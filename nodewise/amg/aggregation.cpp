@@ -1,5 +1,6 @@
 #include "nodewise/amg/aggregation.hpp"
 
+#include <memory>
 #include <string>
 #include <utility>
 
@@ -75,12 +76,22 @@ double radius_of(const DistMatrix<T>& A, const Knowledge<T>& knowledge, const Op
 template <class T>
 double radius_of_level(const DistMatrix<T>& A, const Knowledge<T>& knowledge,
                        const Options& options) {
-  const bool improves = knowledge.unknowns == 0 && options.candidate_sweeps > 0;
+  const bool improves = knowledge.unknowns == 0 && options.candidate_sweeps > 0 &&
+                        options.candidate_relaxation == CandidateRelaxation::jacobi;
   const bool smooths = options.prolongation_sweeps > 0 && !options.filter_prolongation;
   if (improves || relax::needs_spectral_radius(options.smoother)) {
     return radius_of(A, knowledge, options, SpectrumOptions{}.steps);
   }
   return smooths ? radius_of(A, knowledge, options, steps_for_smoothing) : 0.0;
+}
+
+/// Collective. Gauss-Seidel on A, of whole points where the smoother has them.
+template <class T>
+std::unique_ptr<const relax::Relaxation<T>> gauss_seidel(const DistMatrix<T>& A, Options options) {
+  options.smoother = relax::works_on_blocks(options.smoother) ? SmootherKind::block_gauss_seidel
+                                                              : SmootherKind::gauss_seidel;
+  options.sor_weight = 1;
+  return mpi::collectively(A.comm(), [&] { return relax::make_relaxation(A, options, 0.0); });
 }
 
 /// What the prolongator is to represent. Coarse levels have it from the level above.
@@ -91,7 +102,11 @@ NearNullSpace<T> candidates(const DistMatrix<T>& A, const Knowledge<T>& knowledg
   NearNullSpace<T> given = knowledge.near_null_space.n_vectors > 0
                                ? knowledge.near_null_space
                                : constant_vectors<T>(A.rows(), options.unknowns);
-  return improved(A, std::move(given), options.candidate_sweeps, radius);
+  const int sweeps = options.candidate_sweeps;
+  if (sweeps > 0 && options.candidate_relaxation == CandidateRelaxation::gauss_seidel) {
+    return improved(A, std::move(given), sweeps, *gauss_seidel(A, options));
+  }
+  return improved(A, std::move(given), sweeps, radius);
 }
 
 template <class T>

@@ -106,6 +106,14 @@ void add_row(const kernels::Csr<T>& part, LocalIndex i, std::span<const T> x,
   }
 }
 
+template <class T>
+void require_rows(const matrix::DistMatrix<T>& A, const NearNullSpace<T>& vectors) {
+  const auto k = static_cast<std::size_t>(vectors.n_vectors);
+  if (vectors.values.size() == static_cast<std::size_t>(A.n_local()) * k) return;
+  throw Error(ErrorCode::dimension_mismatch,
+              "near null space: the vectors do not have the rows of the matrix");
+}
+
 }  // namespace
 
 template <class T>
@@ -115,10 +123,7 @@ NearNullSpace<T> improved(const matrix::DistMatrix<T>& A, NearNullSpace<T> vecto
   const auto k = static_cast<std::size_t>(vectors.n_vectors);
   std::vector<T> ghosts, before, diagonal;
   mpi::collectively(A.comm(), [&] {
-    if (vectors.values.size() != static_cast<std::size_t>(A.n_local()) * k) {
-      throw Error(ErrorCode::dimension_mismatch,
-                  "near null space: the vectors do not have the rows of the matrix");
-    }
+    require_rows(A, vectors);
     ghosts.resize(static_cast<std::size_t>(A.n_ghosts()) * k);
     before.resize(vectors.values.size());
     diagonal = matrix::diagonal(A);
@@ -143,10 +148,27 @@ NearNullSpace<T> improved(const matrix::DistMatrix<T>& A, NearNullSpace<T> vecto
   return vectors;
 }
 
-#define NODEWISE_INSTANTIATE(T)                                                            \
-  template NearNullSpace<T> constant_vectors(const Layout&, int);                          \
-  template NearNullSpace<T> rigid_body_modes(const Layout&, int, std::span<const double>); \
-  template NearNullSpace<T> improved(const matrix::DistMatrix<T>&, NearNullSpace<T>, int, double);
+template <class T>
+NearNullSpace<T> improved(const matrix::DistMatrix<T>& A, NearNullSpace<T> vectors, int sweeps,
+                          const relax::Relaxation<T>& relaxation) {
+  if (vectors.n_vectors == 0 || sweeps <= 0) return vectors;
+  const std::vector<T> zero = mpi::collectively(A.comm(), [&] {
+    require_rows(A, vectors);
+    relaxation.make_room(vectors.n_vectors);
+    return std::vector<T>(vectors.values.size());
+  });
+  for (int sweep = 0; sweep < sweeps; ++sweep) {
+    relaxation.sweep_together(relax::Sweep::symmetric, zero, vectors.values, vectors.n_vectors);
+  }
+  return vectors;
+}
+
+#define NODEWISE_INSTANTIATE(T)                                                                    \
+  template NearNullSpace<T> constant_vectors(const Layout&, int);                                  \
+  template NearNullSpace<T> rigid_body_modes(const Layout&, int, std::span<const double>);         \
+  template NearNullSpace<T> improved(const matrix::DistMatrix<T>&, NearNullSpace<T>, int, double); \
+  template NearNullSpace<T> improved(const matrix::DistMatrix<T>&, NearNullSpace<T>, int,          \
+                                     const relax::Relaxation<T>&);
 NODEWISE_INSTANTIATE(float)
 NODEWISE_INSTANTIATE(double)
 #undef NODEWISE_INSTANTIATE

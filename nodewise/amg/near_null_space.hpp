@@ -4,6 +4,7 @@
 #include <span>
 #include <vector>
 
+#include "nodewise/amg/relax/relaxation.hpp"
 #include "nodewise/comm/layout.hpp"
 #include "nodewise/comm/points.hpp"
 #include "nodewise/matrix/dist_matrix.hpp"
@@ -50,5 +51,9 @@ NearNullSpace<T> rigid_body_modes(const comm::Layout& rows, int dimensions,
 template <class T>
 NearNullSpace<T> improved(const matrix::DistMatrix<T>& A, NearNullSpace<T> vectors, int sweeps,
                           double spectral_radius);
+/// Collective. The same by symmetric sweeps of a relaxation of A, whose messages these are.
+template <class T>
+NearNullSpace<T> improved(const matrix::DistMatrix<T>& A, NearNullSpace<T> vectors, int sweeps,
+                          const relax::Relaxation<T>& relaxation);
 
 }  // namespace nodewise::amg

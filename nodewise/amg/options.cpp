@@ -187,6 +187,11 @@ std::span<const Field<Options>> option_fields() {
             "Relaxation of the near null space on the finest level, before it is aggregated", 0,
             100),
       field(
+          "candidate_relaxation", &O::candidate_relaxation,
+          "What that is: damped Jacobi sweeps, or Gauss-Seidel sweeps forward and backward, which "
+          "reach further in one exchange and depend on the ranks",
+          std::vector<std::string>{"jacobi", "gauss_seidel"}),
+      field(
           "route", &O::route,
           "How data travels between nodes: straight to every rank, once from each rank to each "
           "node, or gathered on the node and once from node to node; or a list by level, such as "

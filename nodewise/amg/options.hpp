@@ -83,6 +83,10 @@ enum class AggregateKind {
   automatic  ///< standard on one rank, and on levels with at least 2,000 points a rank
 };
 
+/// How the near null space is improved before it is aggregated: by damped Jacobi, the same on any
+/// number of ranks, or by symmetric Gauss-Seidel, of points where the smoother is one of blocks.
+enum class CandidateRelaxation { jacobi, gauss_seidel };
+
 struct Options {
   Method method = Method::classical;
   int unknowns = 1;
@@ -122,6 +126,7 @@ struct Options {
   double prolongation_weight = 1.3333333333333333;
   bool filter_prolongation = false;
   int candidate_sweeps = 0;
+  CandidateRelaxation candidate_relaxation = CandidateRelaxation::jacobi;
   ByLevel<comm::Route> route = comm::Route::direct;  ///< of the exchanges of the solve
   ByLevel<comm::Route> setup_route;                  ///< of the setup; empty: as in the solve
   int route_from_level = 0;                          ///< finer levels are direct

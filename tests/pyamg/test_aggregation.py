@@ -8,6 +8,7 @@ import pyamg
 import scipy.io
 import scipy.sparse as sp
 from pyamg.aggregation import fit_candidates, jacobi_prolongation_smoother, standard_aggregation
+from pyamg.relaxation.relaxation import gauss_seidel, jacobi
 from pyamg.strength import symmetric_strength_of_connection
 from steps import Comparison, matrices, prepared, read, run
 
@@ -61,6 +62,21 @@ def sizes(problem):
     return np.sqrt((blocks**2).sum(axis=(1, 3)))
 
 
+def improved(problem, case):
+    """The candidates after relaxation on A x = 0, one by one."""
+    B = problem.candidates.astype(float)
+    for x in B.T if case.candidate_sweeps else []:
+        x = np.ascontiguousarray(x)
+        zero = np.zeros_like(x)
+        if case.by_gauss_seidel:
+            gauss_seidel(problem.A, x, zero, iterations=case.candidate_sweeps, sweep="symmetric")
+        else:
+            damping = 4 / 3 / case.radius
+            jacobi(problem.A, x, zero, iterations=case.candidate_sweeps, omega=damping)
+        B = np.column_stack([B[:, 1:], x])
+    return B
+
+
 def filtered(problem, strong):
     """The matrix without weak entries, which are added to the same unknown of the row's point."""
     k, A = problem.unknowns, problem.A.toarray()
@@ -84,6 +100,7 @@ class StandardSteps:
 class Steps:
     def __init__(self, folder):
         self.strength = read(folder / "strength.mtx")
+        self.improved = scipy.io.mmread(folder / "improved.mtx").toarray()
         self.tentative = read(folder / "tentative.mtx")
         self.candidates = read(folder / "candidates.mtx")
         self.P = read(folder / "interpolation.mtx")
@@ -98,6 +115,8 @@ class Case:
         self.problem, self.threshold, self.roots = problem, threshold, roots
         self.filtered = "filter_prolongation=true" in more
         self.sweeps = 2 if "prolongation_sweeps=2" in more else 1
+        self.candidate_sweeps = 3 if "candidate_sweeps=3" in more else 0
+        self.by_gauss_seidel = "candidate_relaxation=gauss_seidel" in more
         self.radius = 1.7 if self.filtered else 2.1
         self.words = [
             "method=aggregation",
@@ -188,7 +207,9 @@ class Aggregation(Comparison):
         joins = sp.csr_array(
             (np.ones(len(members), dtype="intc"), (members, columns)), shape=(n_points, len(roots))
         )
-        T, R = fit_candidates(prepared(joins), problem.candidates)
+        B = improved(problem, case)
+        self.assertLessEqual(abs(steps.improved - B).max(), 1e-12 * abs(B).max(), case.what)
+        T, R = fit_candidates(prepared(joins), steps.improved)
         self.expect_near(steps.tentative, sp.csr_array(T), case.what)
         self.expect_near(steps.candidates, sp.csr_array(R), case.what)
         strong = connections(problem, case.threshold)[1]
@@ -201,22 +222,31 @@ class Aggregation(Comparison):
         self.expect_near(steps.P, sp.csr_array(P), case.what)
         self.expect_near(steps.coarse, sp.csr_array(P.T @ problem.A @ P), case.what)
 
-    def cases(self, thresholds):
+    def cases(self, thresholds, choices):
         """Aggregates by standard aggregation, and of points far apart."""
         for name, problem in problems():
             k, n = problem.unknowns, problem.A.shape[0]
             size = 4 if problem.candidates.shape[1] < 3 else 6
             for threshold in thresholds:
                 roots = standard_roots(connections(problem, threshold)[0])
-                for more in [(), ("filter_prolongation=true",), ("prolongation_sweeps=2",)]:
+                for more in choices:
                     if (roots >= 0).any() and problem.candidates.shape[1] == 1:
                         yield Case(name, problem, threshold, roots, more)
                     yield Case(name, problem, threshold, hashed_roots(n // k, size), more)
 
+    CHOICES = [
+        (),
+        ("filter_prolongation=true",),
+        ("prolongation_sweeps=2",),
+        ("candidate_sweeps=3",),
+    ]
+    # On several ranks sweeps see what other ranks had before.
+    ON_ONE_RANK = [("smoother=gauss_seidel", "candidate_sweeps=3", "candidate_relaxation=gauss_seidel")]
+
     def test_from_given_aggregates(self):
-        for case, steps in run(self.cases(THRESHOLDS[1:3]), Steps):
+        for case, steps in run(self.cases(THRESHOLDS[1:3], self.CHOICES + self.ON_ONE_RANK), Steps):
             self.expect_steps(case, steps)
 
     def test_from_given_aggregates_on_three_ranks(self):
-        for case, steps in run(self.cases(THRESHOLDS[2:3]), Steps, ranks=3):
+        for case, steps in run(self.cases(THRESHOLDS[2:3], self.CHOICES), Steps, ranks=3):
             self.expect_steps(case, steps)

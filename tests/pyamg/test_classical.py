@@ -1,5 +1,7 @@
 """The steps of classical coarsening against PyAMG's, on small matrices of many kinds."""
 
+import ctypes
+
 import numpy as np
 import scipy.io
 import scipy.sparse as sp
@@ -34,15 +36,16 @@ class Steps:
         self.strength = read(folder / "strength.mtx")
         self.splitting = np.ravel(scipy.io.mmread(folder / "splitting.mtx")).astype("intc")
         self.P = read(folder / "interpolation.mtx")
+        self.R = read(folder / "restriction.mtx")
         self.coarse = read(folder / "coarse.mtx")
 
 
 class Case:
-    """A matrix and how it is coarsened."""
+    """A matrix and how it is coarsened; `vectors` are those that the program reads, by name."""
 
-    def __init__(self, name, A, threshold, measure, coarsening, interpolation, influence=None):
-        self.what = f"{name}, {threshold}, {measure}, {coarsening}, {interpolation}"
-        self.A, self.influence = A, influence
+    def __init__(self, name, A, threshold, measure, coarsening, interpolation, vectors=None, more=()):
+        self.what = f"{name}, {threshold}, {measure}, {coarsening}, {interpolation}, {' '.join(more)}"
+        self.A, self.vectors = A, vectors or {}
         self.threshold, self.measure = threshold, measure
         self.interpolation = interpolation
         self.words = [
@@ -52,15 +55,16 @@ class Case:
             f"coarsening={coarsening}",
             f"interpolation={interpolation}",
             "max_interpolation_entries=0",
+            *more,
         ]
 
     def write(self, folder):
         scipy.io.mmwrite(folder / "A.mtx", self.A, precision=17, symmetry="general")
         words = [folder / "A.mtx", folder, *self.words]
-        if self.influence is not None:
-            vector = np.asarray(self.influence, dtype=float).reshape(-1, 1)
-            scipy.io.mmwrite(folder / "influence.mtx", vector)
-            words.append(f"influence={folder / 'influence.mtx'}")
+        for name, values in self.vectors.items():
+            vector = np.asarray(values, dtype=float).reshape(-1, 1)
+            scipy.io.mmwrite(folder / f"{name}.mtx", vector, precision=17)
+            words.append(f"{name}={folder / name}.mtx")
         return words
 
 
@@ -74,15 +78,22 @@ def strength_of(A, threshold, measure):
     return C
 
 
-def cases(coarsening, interpolation, influence=lambda n: None):
+def cases(coarsening, interpolation, vectors=lambda n: None, more=()):
     """All matrices at all thresholds by both measures."""
     for name, A in matrices().items():
         for threshold in THRESHOLDS:
             for measure in MEASURES:
                 yield Case(
                     name, prepared(A), threshold, measure, coarsening, interpolation,
-                    influence(A.shape[0]),
+                    vectors(A.shape[0]), more,
                 )
+
+
+def fractions_of_cljp(n):
+    """What PyAMG's splitting adds to the measures: the C library's random numbers."""
+    libc = ctypes.CDLL(None)
+    libc.srand(2448422)
+    return np.array([libc.rand() / 0x7FFFFFFF for _ in range(n)])
 
 
 INTERPOLATIONS = {
@@ -141,7 +152,7 @@ class Classical(Comparison):
     # Few enough that no measure comes near the number of points, where PyAMG's stop to rise.
     def test_first_pass_with_influence(self):
         rng = np.random.default_rng(5)
-        influences = lambda n: rng.integers(0, n // 4, n).astype("intc")  # noqa: E731
+        influences = lambda n: {"influence": rng.integers(0, n // 4, n).astype("intc")}  # noqa: E731
         for case, steps in run(
             cases("ruge_stueben_first_pass", "direct", influences), Steps
         ):
@@ -149,9 +160,78 @@ class Classical(Comparison):
             T = prepared(C.T)
             expected = np.empty(C.shape[0], dtype="intc")
             amg_core.rs_cf_splitting(
-                C.shape[0], C.indptr, C.indices, T.indptr, T.indices, case.influence, expected
+                C.shape[0], C.indptr, C.indices, T.indptr, T.indices, case.vectors["influence"], expected
             )
             np.testing.assert_array_equal(steps.splitting, expected, case.what)
+
+    def expect_cljp(self, ranks):
+        vectors = lambda n: {"fractions": fractions_of_cljp(n)}  # noqa: E731
+        compared = 0
+        for case, steps in run(cases("cljp", "direct", vectors), Steps, ranks):
+            C = prepared(strength_of(case.A, case.threshold, case.measure))
+            if (C != C.T).nnz > 0:
+                continue  # PyAMG's makes points coarse on which none depends
+            expected = split.CLJP(C)
+            expected[np.diff(C.indptr) == 0] = 0
+            np.testing.assert_array_equal(steps.splitting, expected, case.what)
+            compared += 1
+        self.assertGreater(compared, 30)
+
+    def test_cljp_from_the_same_weights(self):
+        self.expect_cljp(ranks=1)
+
+    def test_cljp_from_the_same_weights_on_three_ranks(self):
+        self.expect_cljp(ranks=3)
+
+    def expect_air(self, coarsening, distance, ranks):
+        """Local approximate ideal restriction, one-point interpolation and R A P."""
+        compared = 0
+        for threshold in [0.04, 0.17]:
+            more = [
+                "method=air",
+                f"restriction_distance={distance}",
+                f"restriction_threshold={threshold}",
+            ]
+            for case, steps in run(cases(coarsening, "one_point", more=more), Steps, ranks):
+                C = strength_of(case.A, case.threshold, case.measure)
+                self.assertEqual((steps.strength != C).nnz, 0, case.what)
+                if steps.P is None:
+                    continue
+                R = interpolate.local_air(
+                    case.A, steps.splitting, theta=threshold, degree=distance
+                )
+                self.expect_near(steps.R, sp.csr_array(R), case.what)
+                self.expect_one_point(steps.P, C, case, steps.splitting)
+                self.expect_near(steps.coarse, sp.csr_array(steps.R @ case.A @ steps.P), case.what)
+                compared += 1
+        self.assertGreater(compared, 200)
+
+    def expect_one_point(self, P, C, case, splitting):
+        """PyAMG's point, or one of a coupling within a percent of its, of which Nodewise takes the
+        first."""
+        sizes = abs(case.A).multiply(C).toarray()
+        theirs = interpolate.one_point_interpolation(case.A, prepared(sp.csr_array(sizes)), splitting)
+        points = np.flatnonzero(splitting)
+        self.assertEqual(P.shape, theirs.shape, case.what)
+        np.testing.assert_array_equal(np.diff(P.indptr), np.diff(theirs.indptr), case.what)
+        np.testing.assert_array_equal(P.data, np.ones(P.nnz), case.what)
+        for i, (got, wanted) in enumerate(zip(P.indptr, theirs.indptr[:-1])):
+            if P.indptr[i + 1] == got:
+                continue
+            chosen, best = P.indices[got], theirs.indices[wanted]
+            if splitting[i] == 0:
+                beside = sizes[i, points]
+                self.assertEqual(chosen, np.flatnonzero(beside > 0.99 * beside[best])[0], case.what)
+            else:
+                self.assertEqual(chosen, best, case.what)
+
+    def test_air(self):
+        for distance in [1, 2]:
+            self.expect_air("ruge_stueben_first_pass", distance, ranks=1)
+
+    def test_air_on_three_ranks(self):
+        for distance in [1, 2]:
+            self.expect_air("pmis", distance, ranks=3)
 
     def test_on_three_ranks(self):
         for interpolation in ["direct", "modified_classical"]:

@@ -1,15 +1,18 @@
 // Writes what the steps of coarsening make of matrices, for others to compare with:
 //   coarsening_steps TASKS
 // where each line of the file TASKS is
-//   MATRIX FOLDER [option=value ...] [influence=FILE] [roots=FILE candidates=FILE radius=NUMBER]
+//   MATRIX FOLDER [option=value ...] [influence=FILE] [fractions=FILE]
+//                 [roots=FILE candidates=FILE radius=NUMBER]
 // The options are those of a hierarchy. FOLDER, which must exist, gets strength.mtx, 1 where an
 // entry is strong. Classical coarsening: splitting.mtx (1: coarse, 0: fine) and, where there are
-// coarse and fine points, interpolation.mtx and coarse.mtx, the Galerkin product. With a vector of
-// influences the splitting is that of Ruge-Stueben's first pass with these, and there is no
-// interpolation.
+// coarse and fine points, interpolation.mtx and coarse.mtx, the Galerkin product; with method=air
+// restriction.mtx, too. With a vector of influences the splitting is that of Ruge-Stueben's first
+// pass with these, with one of fractions that of CLJP, and there is no interpolation.
 //
 // Aggregation: roots.mtx, of each point the root of its aggregate, from 0 (-1: none), as the
-// options make them. With roots given the steps go on from those: tentative.mtx, candidates.mtx
+// options make them. With roots given the steps go on from those: improved.mtx (the candidates
+// after the sweeps that are asked for, by Jacobi with the radius given), tentative.mtx,
+// candidates.mtx
 // (the coarse near null space of the k columns of the file of candidates, as a matrix of k
 // columns), interpolation.mtx (smoothed with the spectral radius given) and coarse.mtx.
 #include <algorithm>
@@ -40,7 +43,7 @@ using amg::aggregate::Aggregates;
 using Matrix = matrix::DistMatrix<double>;
 
 struct Task {
-  std::string matrix, folder, influence, roots, candidates;
+  std::string matrix, folder, influence, fractions, roots, candidates;
   double radius = 0;
   amg::Options options;
 
@@ -50,6 +53,8 @@ struct Task {
 void set(Task& task, const std::string& name, const std::string& value) {
   if (name == "influence") {
     task.influence = value;
+  } else if (name == "fractions") {
+    task.fractions = value;
   } else if (name == "roots") {
     task.roots = value;
   } else if (name == "candidates") {
@@ -83,10 +88,7 @@ void write_splitting(const Task& task, const Matrix& A, const std::vector<LocalI
   io::write_vector<double>(task.file("splitting"), A.rows(), marks);
 }
 
-std::vector<LocalIndex> first_pass(const Task& task, const Matrix& A, const Strength& strength) {
-  const auto read = io::read_vector<double>(A.rows(), task.influence);
-  const std::vector<LocalIndex> influence(read.begin(), read.end());
-  const auto splitting = amg::coarsen::ruge_stueben(A, strength, 1, {}, influence);
+std::vector<LocalIndex> coarse_points(const amg::coarsen::Splitting& splitting) {
   std::vector<LocalIndex> coarse;
   for (std::size_t i = 0; i < splitting.size(); ++i) {
     if (splitting[i] == amg::coarsen::coarse) coarse.push_back(static_cast<LocalIndex>(i));
@@ -94,16 +96,31 @@ std::vector<LocalIndex> first_pass(const Task& task, const Matrix& A, const Stre
   return coarse;
 }
 
+std::vector<LocalIndex> first_pass(const Task& task, const Matrix& A, const Strength& strength) {
+  const auto read = io::read_vector<double>(A.rows(), task.influence);
+  const std::vector<LocalIndex> influence(read.begin(), read.end());
+  return coarse_points(amg::coarsen::ruge_stueben(A, strength, 1, {}, influence));
+}
+
+std::vector<LocalIndex> cljp(const Task& task, const Matrix& A, const Strength& strength) {
+  const auto fractions = io::read_vector<double>(A.rows(), task.fractions);
+  return coarse_points(amg::coarsen::cljp(A, strength, 0, {}, fractions));
+}
+
 void coarsen_classically(const Task& task, const Matrix& A) {
   const Strength strength = amg::strength_of_connection(
       A, task.options.strength_threshold, task.options.max_row_sum, task.options.strength_measure);
   io::write_matrix(task.file("strength"), as_matrix(A, strength));
   if (!task.influence.empty()) return write_splitting(task, A, first_pass(task, A, strength));
+  if (!task.fractions.empty()) return write_splitting(task, A, cljp(task, A, strength));
   const auto transfer = amg::classical_transfer<double>(A, {}, task.options);
   write_splitting(task, A, transfer.coarse_rows);
   if (!transfer.P) return;
   io::write_matrix(task.file("interpolation"), *transfer.P);
-  io::write_matrix(task.file("coarse"), matrix::galerkin_product(A, *transfer.P));
+  if (transfer.R) io::write_matrix(task.file("restriction"), *transfer.R);
+  const Matrix coarse = transfer.R ? matrix::multiply(*transfer.R, matrix::multiply(A, *transfer.P))
+                                   : matrix::galerkin_product(A, *transfer.P);
+  io::write_matrix(task.file("coarse"), coarse);
 }
 
 /// The points of A and their strong connections.
@@ -162,6 +179,16 @@ amg::NearNullSpace<double> read_candidates(const Task& task, const Matrix& A) {
   return {read.n_vectors, std::move(read.values)};
 }
 
+amg::NearNullSpace<double> improved_candidates(const Task& task, const Matrix& A) {
+  const amg::Options& options = task.options;
+  auto given = read_candidates(task, A);
+  if (options.candidate_relaxation == amg::CandidateRelaxation::jacobi) {
+    return amg::improved(A, std::move(given), options.candidate_sweeps, task.radius);
+  }
+  const auto relaxation = amg::relax::make_relaxation(A, options, 0.0);
+  return amg::improved(A, std::move(given), options.candidate_sweeps, *relaxation);
+}
+
 /// Vectors as the columns of a matrix.
 Matrix columns(const comm::Layout& rows, const amg::NearNullSpace<double>& vectors) {
   const comm::Layout few = comm::Layout::uniform(rows.shared_comm(), vectors.n_vectors);
@@ -183,9 +210,10 @@ void aggregate(const Task& task, const Matrix& A) {
     return write_roots(task, graph.matrix,
                        amg::aggregate::standard_aggregates(graph.matrix, graph.strength));
   }
-  const auto [tentative, coarse] =
-      amg::aggregate::tentative_prolongator(read_aggregates(task, graph.matrix.rows()),
-                                            options.unknowns, A.rows(), read_candidates(task, A));
+  const auto candidates = improved_candidates(task, A);
+  io::write_matrix(task.file("improved"), columns(A.rows(), candidates));
+  const auto [tentative, coarse] = amg::aggregate::tentative_prolongator(
+      read_aggregates(task, graph.matrix.rows()), options.unknowns, A.rows(), candidates);
   io::write_matrix(task.file("tentative"), tentative);
   io::write_matrix(task.file("candidates"), columns(tentative.cols(), coarse));
   const Matrix smoother =

@@ -26,14 +26,14 @@ class Cljp {
       : A_(A), strength_(strength), points_(A, strength) {}
 
   template <class Start>
-  Splitting run(int seed, const Start& start) {
+  Splitting run(int seed, const Start& start, std::span<const double> fractions = {}) {
     mpi::collectively(A_.comm(), [&] {
       points_.begin(start());
       begin();
     });
     if (!points_.any_active()) return std::move(points_.state);
     fetch_ghost_rows();
-    points_.weigh(seed);
+    points_.weigh(seed, fractions);
     points_.share_states();
     take_edges();
     while (points_.any_active()) {
@@ -213,9 +213,11 @@ class Cljp {
 }  // namespace
 
 template <class T>
-Splitting cljp(const matrix::DistMatrix<T>& A, const Strength& strength, int seed,
-               Splitting start) {
-  return Cljp<T>(A, strength).run(seed, [&] { return std::move(start); });
+Splitting cljp(const matrix::DistMatrix<T>& A, const Strength& strength, int seed, Splitting start,
+               std::span<const double> fractions) {
+  return Cljp<T>(A, strength)
+      .run(
+          seed, [&] { return std::move(start); }, fractions);
 }
 
 template <class T>
@@ -232,8 +234,10 @@ Splitting falgout(const matrix::DistMatrix<T>& A, const Strength& strength, int 
   });
 }
 
-template Splitting cljp(const matrix::DistMatrix<float>&, const Strength&, int, Splitting);
-template Splitting cljp(const matrix::DistMatrix<double>&, const Strength&, int, Splitting);
+template Splitting cljp(const matrix::DistMatrix<float>&, const Strength&, int, Splitting,
+                        std::span<const double>);
+template Splitting cljp(const matrix::DistMatrix<double>&, const Strength&, int, Splitting,
+                        std::span<const double>);
 template Splitting falgout(const matrix::DistMatrix<float>&, const Strength&, int,
                            std::span<const GlobalIndex>);
 template Splitting falgout(const matrix::DistMatrix<double>&, const Strength&, int,

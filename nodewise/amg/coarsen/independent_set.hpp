@@ -83,13 +83,15 @@ class WeightedPoints {
   }
 
   /// Collective. Gives the undecided points their weights, those of ghosts not yet: one reversed
-  /// exchange. What those of decided points are means nothing.
-  void weigh(int seed) {
+  /// exchange. What those of decided points are means nothing. `fractions` of local points, where
+  /// given, stand for the hashed ones.
+  void weigh(int seed, std::span<const double> fractions = {}) {
     count_dependants();
     A_.exchange().reverse_add(std::span<const double>(ghost_weight), std::span<double>(weight));
     const auto first = static_cast<std::uint64_t>(A_.rows().begin() - A_.rows().first());
     for_active([&](std::size_t u) {
-      weight[u] += hash_uniform(first + u, static_cast<std::uint64_t>(seed));
+      weight[u] += fractions.empty() ? hash_uniform(first + u, static_cast<std::uint64_t>(seed))
+                                     : fractions[u];
     });
   }
 

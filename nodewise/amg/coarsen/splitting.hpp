@@ -43,11 +43,12 @@ Splitting hmis(const matrix::DistMatrix<T>& A, const Strength& strength, int see
 /// algebraic multigrid solver and preconditioner", 2002, section 4.2. Any two fine points one of
 /// which depends on the other have a coarse point that both depend on, across ranks, too, as
 /// classical interpolation wants it. Weights are hashed as for pmis(): the same on any number of
-/// ranks. Points decided in `start` keep their state. One exchange of strong rows; then each round
-/// costs two exchanges of A, two reversed ones and an allreduce.
+/// ranks; where `fractions` are given, one in [0, 1) for each local point, these stand for the
+/// hashed ones. Points decided in `start` keep their state. One exchange of strong rows; then each
+/// round costs two exchanges of A, two reversed ones and an allreduce.
 template <class T>
 Splitting cljp(const matrix::DistMatrix<T>& A, const Strength& strength, int seed,
-               Splitting start = {});
+               Splitting start = {}, std::span<const double> fractions = {});
 
 /// Collective. Falgout's coarsening (same paper, section 4.3): both passes of Ruge-Stüben on each
 /// rank's own block, of which the coarse points without strong dependence on other ranks stay, then
