@@ -88,7 +88,7 @@ class Iterations(unittest.TestCase):
             ours = by_nodewise(A, b, RUGE_STUEBEN, krylov(name))
             with self.subTest(name):
                 self.expect_as_many(ours, theirs, name)
-                self.assertEqual(ours.levels[:2], theirs.levels[:2], name)
+                self.assertEqual(ours.levels[1][0], theirs.levels[1][0], name)
 
     def test_smoothed_aggregation(self):
         """No more than PyAMG's; as many where PyAMG's points join the same aggregates."""
