@@ -152,7 +152,7 @@ class JoinsMostConnected:
             return self.strength(A)
         C = self.strength(A, theta=1e-300)  # with 0 PyAMG keeps blocks that are zero
         norms = np.sqrt((A.data**2).sum(axis=(1, 2)))
-        self.sizes = sp.csr_array((norms, A.indices, A.indptr), shape=C.shape)
+        self.sizes = sp.csr_array((norms, A.indices, A.indptr), shape=C.shape, copy=True)
         return C
 
     def of_aggregation(self, C):
