@@ -168,9 +168,21 @@ inline std::vector<int> reference_aggregates(const DenseMatrix& A, const Dense<i
   return of_point;
 }
 
+/// Points in no aggregate join that of the first neighbour that is in one.
+inline void reference_join_first(const Dense<int>& marks, std::vector<int>& of_point) {
+  const std::vector<int> before = of_point;
+  for (std::size_t i = 0; i < before.size(); ++i) {
+    for (std::size_t j = 0; of_point[i] < 0 && j < before.size(); ++j) {
+      if (j != i && marks(static_cast<GlobalIndex>(i), static_cast<GlobalIndex>(j)) != 0) {
+        of_point[i] = before[j];
+      }
+    }
+  }
+}
+
 /// Each rank's part by itself; `marks` of all points say which are isolated.
 inline std::vector<int> reference_standard(const DenseMatrix& A, const Dense<int>& marks,
-                                           const matrix::Layout& layout) {
+                                           const matrix::Layout& layout, bool joins_first = false) {
   const auto n = A.rows();
   Dense<int> own = marks;
   for (GlobalIndex i = 0; i < n; ++i) {
@@ -202,7 +214,11 @@ inline std::vector<int> reference_standard(const DenseMatrix& A, const Dense<int
       if (free) take(i);
     }
     std::vector<int> joined = of_point;
-    reference_join(A, own, joined);
+    if (joins_first) {
+      reference_join_first(own, joined);
+    } else {
+      reference_join(A, own, joined);
+    }
     for (GlobalIndex i = begin; i < end; ++i) {
       of_point[static_cast<std::size_t>(i)] = joined[static_cast<std::size_t>(i)];
     }

@@ -138,18 +138,21 @@ TEST(Aggregates, StandardOnesAreThoseOfTheReference) {
     for (const matrix::Layout& layout : layouts_of(test_comm(), A.rows(), 30)) {
       // Ranks aggregate by themselves: each as if it had no others.
       const Dense<int> marks = test::reference_strength(A, 0.05);
-      const auto expected = test::reference_standard(A, marks, layout);
-      const auto G = distribute(A, layout);
-      const auto got = standard_aggregates(G, symmetric_strength(G, 0.05));
-      EXPECT_EQ(test::gathered_numbers(G.comm(), got.of_point), expected) << name;
-      EXPECT_EQ(got.layout.n_global(), 1 + *std::max_element(expected.begin(), expected.end()))
-          << name;
-      const auto alone = test::serial(A);
-      std::vector<GlobalIndex> starts(layout.starts().begin(), layout.starts().end());
-      for (GlobalIndex& start : starts) start -= layout.first();
-      const auto of_virtual_ranks =
-          standard_aggregates(alone, symmetric_strength(alone, 0.05), starts);
-      EXPECT_EQ(test::gathered_numbers(alone.comm(), of_virtual_ranks.of_point), expected) << name;
+      for (const Joining joining : {Joining::most_connected, Joining::first}) {
+        const auto expected = test::reference_standard(A, marks, layout, joining == Joining::first);
+        const auto G = distribute(A, layout);
+        const auto got = standard_aggregates(G, symmetric_strength(G, 0.05), {}, joining);
+        EXPECT_EQ(test::gathered_numbers(G.comm(), got.of_point), expected) << name;
+        EXPECT_EQ(got.layout.n_global(), 1 + *std::max_element(expected.begin(), expected.end()))
+            << name;
+        const auto alone = test::serial(A);
+        std::vector<GlobalIndex> starts(layout.starts().begin(), layout.starts().end());
+        for (GlobalIndex& start : starts) start -= layout.first();
+        const auto of_virtual_ranks =
+            standard_aggregates(alone, symmetric_strength(alone, 0.05), starts, joining);
+        EXPECT_EQ(test::gathered_numbers(alone.comm(), of_virtual_ranks.of_point), expected)
+            << name;
+      }
     }
   }
 }

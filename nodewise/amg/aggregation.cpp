@@ -44,8 +44,12 @@ aggregate::Aggregates aggregate_points(const DistMatrix<T>& G, const Strength& s
                                        const Options& options) {
   const mpi::Scope scope(G.comm(), "aggregation");
   const int n_ranks = starts.empty() ? G.comm().size() : static_cast<int>(starts.size()) - 1;
-  if (aggregate_kind(G.rows().n_global(), n_ranks, options) == AggregateKind::standard) {
-    return aggregate::standard_aggregates(G, strength, starts);
+  const AggregateKind kind = aggregate_kind(G.rows().n_global(), n_ranks, options);
+  if (is_greedy(kind)) {
+    const bool first = kind == AggregateKind::standard_first;
+    return aggregate::standard_aggregates(
+        G, strength, starts,
+        first ? aggregate::Joining::first : aggregate::Joining::most_connected);
   }
   return aggregate::independent_set_aggregates(G, strength, options.aggregation_distance,
                                                options.seed);

@@ -48,6 +48,10 @@ double aggregation_threshold(int unknowns, const Options& options);
 /// that are dense: laplace27, 32^3 points on 64 ranks, has an operator complexity of 1.8 instead of
 /// 1.04.
 AggregateKind aggregate_kind(GlobalIndex n_points, int n_ranks, const Options& options);
+/// Whether every rank makes them by itself.
+inline bool is_greedy(AggregateKind kind) {
+  return kind == AggregateKind::standard || kind == AggregateKind::standard_first;
+}
 
 /// Collective. The first steps of aggregation_transfer().
 template <class T>

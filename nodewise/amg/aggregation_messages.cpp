@@ -86,7 +86,7 @@ MessageStages AggregationSetup::aggregation(const VirtualPlans& of_A, int rounds
   VirtualExchanges exchanges(graph_.norms ? VirtualPlans{of_norms, of_A.topology} : of_A);
   if (aggregation_threshold(unknowns_, options_) != 0) exchanges.forward(sizeof(double));
   const int n_ranks = static_cast<int>(points_.size()) - 1;
-  if (aggregate_kind(points_.back(), n_ranks, options_) == AggregateKind::standard) {
+  if (is_greedy(aggregate_kind(points_.back(), n_ranks, options_))) {
     return exchanges.take();  // by themselves
   }
   for (int k = 0; k < rounds * options_.aggregation_distance; ++k) {

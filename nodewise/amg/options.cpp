@@ -170,11 +170,13 @@ std::span<const Field<Options>> option_fields() {
             "Points are strongly connected where |a_ij| exceeds this times sqrt |a_ii a_jj|, norms "
             "of blocks where points have several unknowns; negative: 0.02, for such points 0.05",
             -1.0, 1.0),
-      field("aggregates", &O::aggregates,
-            "How points are grouped: around an independent set, the same on any number of ranks, "
-            "or greedily on each rank by itself; auto is standard on one rank and on levels with "
-            "2,000 points a rank, where borders do not matter",
-            std::vector<std::string>{"independent_set", "standard", "auto"}),
+      field(
+          "aggregates", &O::aggregates,
+          "How points are grouped: around an independent set, the same on any number of ranks, "
+          "or greedily on each rank by itself; auto is standard on one rank and on levels with "
+          "2,000 points a rank, where borders do not matter. What greedy neighbourhoods leave over "
+          "joins the one it is most connected to, or the first one (standard_first, as in PyAMG)",
+          std::vector<std::string>{"independent_set", "standard", "standard_first", "auto"}),
       field("aggregation_distance", &O::aggregation_distance,
             "Points of the independent set are more connections apart than this", 1, 8),
       field("prolongation_sweeps", &O::prolongation_sweeps,

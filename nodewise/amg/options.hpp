@@ -80,7 +80,8 @@ enum class Method { classical, aggregation, air };
 enum class AggregateKind {
   independent_set,
   standard,
-  automatic  ///< standard on one rank, and on levels with at least 2,000 points a rank
+  standard_first,  ///< the same, but for what is left joining the first neighbour that it can
+  automatic        ///< standard on one rank, and on levels with at least 2,000 points a rank
 };
 
 /// How the near null space is improved before it is aggregated: by damped Jacobi, the same on any

@@ -60,6 +60,7 @@ SMOOTHED_AGGREGATION = CHOICES | {
     "candidate-relaxation": "gauss_seidel",
     "max-levels": 10,
 }
+JOINS_FIRST = SMOOTHED_AGGREGATION | {"aggregates": "standard_first"}
 # Of points with several unknowns PyAMG relaxes all at once.
 OF_BLOCKS = SMOOTHED_AGGREGATION | {"smoother": "block_gauss_seidel"}
 

@@ -40,14 +40,21 @@ template <class T>
 Aggregates independent_set_aggregates(const matrix::DistMatrix<T>& G, const Strength& strength,
                                       int distance, int seed);
 
+/// Which of the aggregates beside it a point joins.
+enum class Joining {
+  most_connected,  ///< the one it is most connected to, among equals the one with the lowest number
+  first            ///< that of its first neighbour, by local index, that is in one
+};
+
 /// Collective. The aggregates of Vanek, Mandel, Brezina 1996, section 5.1, of each rank's points by
 /// themselves: first whole neighbourhoods of which no point is taken, in the order of the points;
-/// then what is left joins the neighbour it is most connected to; then neighbourhoods of what is
-/// still left. Points without a strong connection on this rank or another are in no aggregate.
-/// Depends on the ranks. One gathering of a number from each rank. On one rank, where `starts` is
-/// not empty, those of virtual ranks, of which rank r has the points [starts[r], starts[r + 1]).
+/// then what is left joins one of them; then neighbourhoods of what is still left. Points without a
+/// strong connection on this rank or another are in no aggregate. Depends on the ranks. One
+/// gathering of a number from each rank. On one rank, where `starts` is not empty, those of virtual
+/// ranks, of which rank r has the points [starts[r], starts[r + 1]).
 template <class T>
 Aggregates standard_aggregates(const matrix::DistMatrix<T>& G, const Strength& strength,
-                               std::span<const GlobalIndex> starts = {});
+                               std::span<const GlobalIndex> starts = {},
+                               Joining joining = Joining::most_connected);
 
 }  // namespace nodewise::amg::aggregate

@@ -22,6 +22,7 @@ class Candidates {
     }
     list_.push_back({aggregate, size});
   }
+  GlobalIndex first() const { return list_.empty() ? no_aggregate : list_.front().aggregate; }
   GlobalIndex best() const {
     GlobalIndex best = no_aggregate;
     double most = 0;
@@ -49,7 +50,7 @@ class Candidates {
 template <class T>
 void join_neighbours(const matrix::DistMatrix<T>& G, const Strength& strength,
                      std::span<const GlobalIndex> ghost_aggregates,
-                     std::vector<GlobalIndex>& of_point) {
+                     std::vector<GlobalIndex>& of_point, Joining joining) {
   // What threads find out is kept apart, so that none sees who joined in this round.
   std::vector<GlobalIndex> joined(of_point.size());
   parallel::for_rows(G.on().row_ptr, [&](LocalIndex begin, LocalIndex end) {
@@ -68,15 +69,15 @@ void join_neighbours(const matrix::DistMatrix<T>& G, const Strength& strength,
         for_each_strong(G.off(), strength.off, i,
                         [&](std::size_t g, T value) { add(ghost_aggregates[g], value); });
       }
-      own = candidates.best();
+      own = joining == Joining::first ? candidates.first() : candidates.best();
     }
   });
   of_point = std::move(joined);
 }
 
 template void join_neighbours(const matrix::DistMatrix<float>&, const Strength&,
-                              std::span<const GlobalIndex>, std::vector<GlobalIndex>&);
+                              std::span<const GlobalIndex>, std::vector<GlobalIndex>&, Joining);
 template void join_neighbours(const matrix::DistMatrix<double>&, const Strength&,
-                              std::span<const GlobalIndex>, std::vector<GlobalIndex>&);
+                              std::span<const GlobalIndex>, std::vector<GlobalIndex>&, Joining);
 
 }  // namespace nodewise::amg::aggregate

@@ -40,10 +40,12 @@ template <class T>
 class Standard {
  public:
   /// `within` are the strong entries between points of one rank.
-  Standard(const DistMatrix<T>& G, const Strength& strength, const Strength& within)
+  Standard(const DistMatrix<T>& G, const Strength& strength, const Strength& within,
+           Joining joining)
       : G_(G),
         strength_(strength),
         within_(within),
+        joining_(joining),
         of_point_(static_cast<std::size_t>(G.n_local())) {
     std::fill(of_point_.begin(), of_point_.end(), no_aggregate);
   }
@@ -53,7 +55,7 @@ class Standard {
     for (LocalIndex i = 0; i < G_.n_local(); ++i) {
       if (is_free(i) && neighbourhood_is_free(i)) take_neighbourhood(i);
     }
-    join_neighbours(G_, within_, {}, of_point_);
+    join_neighbours(G_, within_, {}, of_point_, joining_);
     for (LocalIndex i = 0; i < G_.n_local(); ++i) {
       if (is_free(i) && is_connected(i)) take_neighbourhood(i);
     }
@@ -108,6 +110,7 @@ class Standard {
   const DistMatrix<T>& G_;
   const Strength& strength_;
   const Strength& within_;
+  Joining joining_;
   std::vector<GlobalIndex> of_point_;
   std::vector<LocalIndex> roots_;
 };
@@ -116,11 +119,11 @@ class Standard {
 
 template <class T>
 Aggregates standard_aggregates(const DistMatrix<T>& G, const Strength& strength,
-                               std::span<const GlobalIndex> starts) {
+                               std::span<const GlobalIndex> starts, Joining joining) {
   auto [of_point, roots] = mpi::collectively(G.comm(), [&] {
-    if (starts.empty()) return Standard<T>(G, strength, strength).run();
+    if (starts.empty()) return Standard<T>(G, strength, strength, joining).run();
     const Strength within = within_ranks(G, strength, starts);
-    return Standard<T>(G, strength, within).run();
+    return Standard<T>(G, strength, within, joining).run();
   });
   comm::Layout layout =
       comm::Layout::from_local_size(G.shared_comm(), static_cast<GlobalIndex>(roots.size()));
@@ -131,8 +134,8 @@ Aggregates standard_aggregates(const DistMatrix<T>& G, const Strength& strength,
 }
 
 template Aggregates standard_aggregates(const DistMatrix<float>&, const Strength&,
-                                        std::span<const GlobalIndex>);
+                                        std::span<const GlobalIndex>, Joining);
 template Aggregates standard_aggregates(const DistMatrix<double>&, const Strength&,
-                                        std::span<const GlobalIndex>);
+                                        std::span<const GlobalIndex>, Joining);
 
 }  // namespace nodewise::amg::aggregate
