@@ -316,7 +316,7 @@ void print_hierarchy(Console& console, const SolveRecord& record) {
     const bool in_part = record.precision.single && !record.levels.front().is_rounded;
     console.line(fmt::format("  cycle in {} precision{}{}{}",
                              record.precision.single ? "single" : "double",
-                             in_part ? " below the finest level" : "",
+                             in_part ? " below level 0" : "",
                              record.precision.reason.empty() ? "" : ": ", record.precision.reason));
   }
   console.line();
