@@ -434,17 +434,21 @@ def test_profile_compares_kernels_with_the_memory(nodewise, tmp_path, source):
     assert relaxation["runs"] == kernels["restriction", 0]["runs"]
     per_run = relaxation["flops"] / relaxation["runs"]
     assert 2 * 2 * nonzeros <= per_run <= 2 * 2 * nonzeros + 8 * rows
-    # The cycle is in single precision; in double its values and vectors take twice the bytes.
+    # Below the finest level the cycle is in single precision; in double its values and vectors take
+    # twice the bytes.
     assert report["hierarchy"]["cycle_precision"]["name"] == "single"
     words += ["--machine", "m.json", "--precision", "same"]
     assert nodewise("solve", *words, "--json", "same.json").code == 0
     double = json.loads((tmp_path / "same.json").read_text())["local_kernels"]["kernels"]
     double = {(k["kernel"], k["level"]): k for k in double}
-    transfer = (kernels["prolongation", 0], double["prolongation", 0])
-    single_bytes, double_bytes = (k["moved_bytes"] / k["runs"] for k in transfer)
-    entries = transfer[0]["flops"] / transfer[0]["runs"] / 2
-    columns_and_rows = 4 * entries + 8 * rows
-    assert double_bytes - columns_and_rows == 2 * (single_bytes - columns_and_rows)
+    levels = report["hierarchy"]["levels"]
+    assert [level["precision"] for level in levels[:2]] == ["double", "single"]
+    for level, wider in [(0, 1), (1, 2)]:
+        transfer = (kernels["prolongation", level], double["prolongation", level])
+        single_bytes, double_bytes = (k["moved_bytes"] / k["runs"] for k in transfer)
+        entries = transfer[0]["flops"] / transfer[0]["runs"] / 2
+        columns_and_rows = 4 * entries + 8 * levels[level]["rows"]
+        assert double_bytes - columns_and_rows == wider * (single_bytes - columns_and_rows)
 
 
 PLAIN = "nonblocking|personalized"  # which of the two pays is no matter of the placement alone
