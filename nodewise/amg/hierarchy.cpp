@@ -15,6 +15,7 @@
 #include "nodewise/amg/rounding.hpp"
 #include "nodewise/amg/spectral_radius.hpp"
 #include "nodewise/amg/virtual_ranks.hpp"
+#include "nodewise/base/large_memory.hpp"
 #include "nodewise/matrix/block_matrix.hpp"
 #include "nodewise/matrix/operations.hpp"
 #include "nodewise/matrix/recompute.hpp"
@@ -341,6 +342,7 @@ std::vector<MatrixPointer<float>> give_up_matrices(Levels<T>& levels, const Appl
     rounded[l] = cycle.rounded(level.A);
     level.A = nullptr;
   }
+  release_unused_memory();  // vectors of a solve may be too small to be given it
   return rounded;
 }
 
