@@ -24,29 +24,19 @@
 namespace nodewise::amg {
 namespace {
 
+using test::coarse_rows;
 using test::DenseMatrix;
 using test::distribute;
 using test::dot;
 using test::expect_near;
 using test::gathered;
 using test::hashed;
+using test::is_coarse;
 using test::layouts_of;
 using test::norm;
 using test::part_of;
 using test::test_comm;
 using Matrix = matrix::DistMatrix<double>;
-
-bool is_coarse(GlobalIndex i) {
-  return hash_uniform(static_cast<std::uint64_t>(i), 11) < 0.4;
-}
-
-std::vector<LocalIndex> coarse_rows(const matrix::Layout& layout) {
-  std::vector<LocalIndex> rows;
-  for (LocalIndex i = 0; i < layout.n_local(); ++i) {
-    if (is_coarse(layout.to_global(i) - layout.first())) rows.push_back(i);
-  }
-  return rows;
-}
 
 /// Collective. A number for each row of all ranks: rows of one rank and thread have the same.
 std::vector<int> blocks_of(const Matrix& A) {

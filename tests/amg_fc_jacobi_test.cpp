@@ -12,27 +12,17 @@ namespace nodewise::amg {
 namespace {
 
 using relax::Direction;
+using test::coarse_rows;
 using test::DenseMatrix;
 using test::distribute;
 using test::dot;
 using test::expect_near;
 using test::gathered;
 using test::hashed;
+using test::is_coarse;
 using test::layouts_of;
 using test::part_of;
 using test::test_comm;
-
-bool is_coarse(GlobalIndex i) {
-  return hash_uniform(static_cast<std::uint64_t>(i), 11) < 0.4;
-}
-
-std::vector<LocalIndex> coarse_rows(const matrix::Layout& layout) {
-  std::vector<LocalIndex> rows;
-  for (LocalIndex i = 0; i < layout.n_local(); ++i) {
-    if (is_coarse(layout.to_global(i) - layout.first())) rows.push_back(i);
-  }
-  return rows;
-}
 
 /// One Jacobi sweep over the rows of one kind.
 DenseMatrix jacobi(const DenseMatrix& A, bool of_coarse, const DenseMatrix& b,

@@ -258,4 +258,18 @@ inline std::vector<NamedMatrix> level_matrices() {
           {"one row", random_matrix(1, 0.0, 0.0, 5)}};
 }
 
+/// Which points, counted from 0, are coarse in tests of relaxations that tell them apart.
+inline bool is_coarse(GlobalIndex i) {
+  return hash_uniform(static_cast<std::uint64_t>(i), 11) < 0.4;
+}
+
+/// This rank's rows that are.
+inline std::vector<LocalIndex> coarse_rows(const matrix::Layout& layout) {
+  std::vector<LocalIndex> rows;
+  for (LocalIndex i = 0; i < layout.n_local(); ++i) {
+    if (is_coarse(layout.to_global(i) - layout.first())) rows.push_back(i);
+  }
+  return rows;
+}
+
 }  // namespace nodewise::test

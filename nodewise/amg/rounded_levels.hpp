@@ -1,8 +1,8 @@
 // Levels of a cycle in single precision.
 #pragma once
 
+#include <memory>
 #include <span>
-#include <string>
 #include <vector>
 
 #include "nodewise/amg/cycle.hpp"
@@ -28,8 +28,8 @@ class RoundedLevels final : public LowerLevels<T> {
   using Matrix = typename CycleLevel<T>::Matrix;
   using RoundedMatrix = CycleLevel<float>::Matrix;
 
-  /// Collective. `A` is the finest matrix of the hierarchy; `options` must outlive this. An
-  /// allreduce.
+  /// Collective. `A` is the finest matrix of the hierarchy, `first_depth` the number of the first
+  /// of these levels: 0 where none are above them. An allreduce.
   RoundedLevels(const matrix::DistMatrix<T>& A, const Options& options, bool symmetric_matrix,
                 int first_depth);
 
@@ -65,7 +65,7 @@ class RoundedLevels final : public LowerLevels<T> {
   template <class Run>
   void round(std::span<const T> B, std::span<T> X, int width, Run&& run) const;
 
-  const Options& options_;
+  Options options_;
   bool has_finest_;
   double scale_;  // of the matrices
   Cycle<float> cycle_;
