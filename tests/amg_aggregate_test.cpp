@@ -31,6 +31,11 @@ TEST(AggregationGraph, HasTheNormsOfTheBlocks) {
       test::expect_invariants(G);
       EXPECT_EQ(G.rows().n_global(), n);
       test::expect_near(test::gathered(G), norms, 1e-14, "norms of blocks");
+      if (k > 1) {
+        const auto in_blocks = block_norms(distribute(A, rows).with_blocks(k), k);
+        test::expect_invariants(in_blocks);
+        test::expect_near(test::gathered(in_blocks), norms, 1e-14, "norms of blocks at hand");
+      }
       const auto single = block_norms(distribute<float>(A, rows), k);
       test::expect_near(test::gathered(single), norms, 1e-6, "norms of blocks, float");
     }

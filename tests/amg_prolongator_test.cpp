@@ -255,6 +255,30 @@ TEST(SmoothedProlongator, IsThatOfTheReferenceOnEveryLayout) {
   }
 }
 
+// Block by block, where the matrix has blocks and vectors make such of the prolongator.
+TEST(SmoothedProlongator, IsThatOfTheReferenceInBlocks) {
+  const GlobalIndex n = 12;
+  for (const auto& [unknowns, vectors] : {std::pair{2, 3}, {3, 6}, {3, 3}, {3, 4}}) {
+    DenseMatrix A = test::random_matrix(n * unknowns, 0.2, 0.3, 6);
+    A(4, 4) = 0;
+    const DenseMatrix B = whole_vectors(n * unknowns, vectors, unknowns);
+    const GivenAggregates whole = given(n, 3);
+    const Reference tentative = reference_tentative(whole.of_point, whole.size, unknowns, B);
+    for (const matrix::Layout& rows : layouts_of_points(n, unknowns)) {
+      const auto T = tentative_prolongator(distributed(whole, points_of(rows, unknowns), 3),
+                                           unknowns, rows, part_of_vectors<double>(rows, B))
+                         .prolongator;
+      const auto blocks = distribute(A, rows).with_blocks(unknowns);
+      for (const int sweeps : {1, 2, 3}) {
+        const auto P = smooth_prolongator(blocks, T, 0.7, sweeps, vectors);
+        test::expect_invariants(P);
+        expect_near(gathered(P), reference_smoothed(A, tentative.Q, 0.7, sweeps), 1e-12,
+                    std::to_string(sweeps) + " sweeps");
+      }
+    }
+  }
+}
+
 TEST(SmoothedProlongator, RefusesOtherShapes) {
   const auto rows = matrix::Layout::uniform(test_comm(), 6);
   const auto A = distribute(test::random_symmetric(6, 0.5, 0, 1), rows);

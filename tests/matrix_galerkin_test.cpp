@@ -139,6 +139,59 @@ TYPED_TEST(Galerkin, CoarsePoints) {
 }
 
 // For a symmetric matrix of real numbers the result is symmetric to round-off.
+/// Small integers in a part of the places of random blocks of `block` rows and columns.
+template <class T>
+DistMatrix<T> matrix_of_points(const Layout& rows, int block, std::uint64_t seed) {
+  return matrix_from_rows<T>(rows, rows, [&](GlobalIndex i, auto&& emit) {
+    for (GlobalIndex j = 0; j < rows.n_global(); ++j) {
+      const bool in_block = test::has_entry(i / block, j / block, 0.2, seed);
+      if (i == j || (in_block && test::has_entry(i, j, 0.8, seed))) {
+        emit(j, test::small_value<T>(i, j, seed));
+      }
+    }
+  });
+}
+
+// A in blocks, P in blocks but on some points of some layouts, as the ghosts are. Sums of small
+// integers are the same in any order.
+TYPED_TEST(Galerkin, Blocks) {
+  std::uint64_t seed = 0;
+  for (const auto& [block, unknowns] : {std::pair{3, 6}, {2, 3}, {2, 2}, {3, 4}}) {
+    for (const Layout& points : layouts_of(test_comm(), 9)) {
+      const Layout coarse_points = test::random_layout(test_comm(), 4, ++seed);
+      const Layout fine = rows_of(points, block), coarse = rows_of(coarse_points, unknowns);
+      const auto A = matrix_of_points<TypeParam>(fine, block, seed);
+      for (const bool full : {true, false}) {
+        const auto P = matrix_from_rows<TypeParam>(fine, coarse, [&](GlobalIndex i, auto&& emit) {
+          const GlobalIndex of = full || i > fine.n_global() / 2 ? i / block : i;
+          for (GlobalIndex j = 0; j < coarse.n_global(); ++j) {
+            if (!test::has_entry(of, j / unknowns, 0.4, seed)) continue;
+            emit(j, test::small_value<TypeParam>(i, j, seed));
+          }
+        });
+        const auto in_blocks = A.with_blocks(block);
+        const auto C = galerkin_product(in_blocks, P, GalerkinForm::fused, unknowns);
+        const auto by_rows = galerkin_product(A, P);
+        test::expect_invariants(C);
+        EXPECT_EQ(C.on().cols, by_rows.on().cols);
+        EXPECT_EQ(C.off().cols, by_rows.off().cols);
+        EXPECT_EQ(C.on().vals, by_rows.on().vals);
+        EXPECT_EQ(C.off().vals, by_rows.off().vals);
+        const auto third = [&](const DistMatrix<TypeParam>& M) {  // sums are rounded then
+          const DistMatrix<TypeParam> scaled =
+              M.template with_type<double>().template with_type<TypeParam>(1 / 3.0);
+          return scaled.with_blocks(block);
+        };
+        GalerkinProduct<TypeParam> product(in_blocks, P, C, unknowns);
+        test::expect_same_bits(product.recompute(in_blocks), C);
+        const auto B = third(A);
+        test::expect_same_bits(product.recompute(B),
+                               galerkin_product(B, P, GalerkinForm::fused, unknowns));
+      }
+    }
+  }
+}
+
 TEST(GalerkinSymmetry, SymmetricStaysSymmetric) {
   const auto comm = test_comm();
   const Layout fine = test::random_layout(comm, 200, 3);

@@ -114,24 +114,24 @@ NearNullSpace<T> candidates(const DistMatrix<T>& A, const Knowledge<T>& knowledg
 }
 
 template <class T>
-DistMatrix<T> smoothed(const DistMatrix<T>& A, const DistMatrix<T>& tentative, double radius,
-                       const Options& options) {
+DistMatrix<T> smoothed(const DistMatrix<T>& A, const DistMatrix<T>& tentative, int n_vectors,
+                       double radius, const Options& options) {
   if (!(radius > 0)) return tentative;
   return aggregate::smooth_prolongator(A, tentative, options.prolongation_weight / radius,
-                                       options.prolongation_sweeps);
+                                       options.prolongation_sweeps, n_vectors);
 }
 
 /// The smoothed prolongator, by A or by what is left of it without weak entries.
 template <class T>
 DistMatrix<T> prolongator(const DistMatrix<T>& A, const PointGraph<T>& graph, int unknowns,
-                          const DistMatrix<T>& tentative, const Knowledge<T>& knowledge,
-                          double radius, const Options& options) {
+                          const DistMatrix<T>& tentative, int n_vectors,
+                          const Knowledge<T>& knowledge, double radius, const Options& options) {
   if (options.prolongation_sweeps == 0) return tentative;
-  if (!options.filter_prolongation) return smoothed(A, tentative, radius, options);
+  if (!options.filter_prolongation) return smoothed(A, tentative, n_vectors, radius, options);
   const DistMatrix<T> filtered =
       aggregate::without_weak_entries(A, graph.matrix(A), graph.strength, unknowns);
   const double radius_of_filtered = radius_of(filtered, knowledge, options, steps_for_smoothing);
-  return smoothed(filtered, tentative, radius_of_filtered, options);
+  return smoothed(filtered, tentative, n_vectors, radius_of_filtered, options);
 }
 
 /// The rows of the roots, each as often as a coarse point has rows.
@@ -182,7 +182,7 @@ Transfer<T> aggregation_transfer(const DistMatrix<T>& A, const Knowledge<T>& kno
   if (n_coarse == 0 || n_coarse > max_coarsening_ratio * n) return {};
   auto [tentative, coarse] = aggregate::tentative_prolongator(aggregates, unknowns, A.rows(), B);
   transfer.P = std::make_shared<const DistMatrix<T>>(
-      prolongator(A, graph, unknowns, tentative, knowledge, radius, options));
+      prolongator(A, graph, unknowns, tentative, B.n_vectors, knowledge, radius, options));
   transfer.coarse_near_null_space = std::move(coarse);
   transfer.coarse_unknowns = B.n_vectors;
   transfer.spectral_radius = radius;

@@ -177,7 +177,10 @@ MatrixPointer<T> coarsen_level(Level<T>& level, const MatrixPointer<T>& A,
   const auto for_solve = [&](const MatrixPointer<T>& M) {
     return routed(M, routes.solve, routes.solve_transport);
   };
-  const MatrixPointer<T> setup_A = for_setup(one_route ? level.A : A);
+  MatrixPointer<T> setup_A = for_setup(one_route ? level.A : A);
+  if (setup_A->blocks() == nullptr && level.A->blocks() != nullptr) {
+    setup_A = std::make_shared<const DistMatrix<T>>(setup_A->with_blocks(level.A->shared_blocks()));
+  }
   level.transfer = make_transfer(*setup_A, level.knowledge, options, earlier);
   auto& P = level.transfer.P;
   auto& R = level.transfer.R;

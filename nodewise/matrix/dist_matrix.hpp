@@ -127,6 +127,7 @@ class DistMatrix {
 
   /// The entries in dense blocks; null without.
   const BlockMatrix<T>* blocks() const { return block_matrix_.get(); }
+  const std::shared_ptr<const BlockMatrix<T>>& shared_blocks() const { return block_matrix_; }
 
   Offset nnz_local() const { return on().nnz() + off().nnz(); }
   /// Over all ranks; summed once, when the matrix is made.

@@ -7,6 +7,7 @@
 #include "nodewise/kernels/csr_ops.hpp"
 #include "nodewise/kernels/spgemm.hpp"
 #include "nodewise/matrix/fit.hpp"
+#include "nodewise/matrix/galerkin_rows.hpp"
 #include "nodewise/matrix/row_exchange.hpp"
 #include "nodewise/mpi/agree.hpp"
 #include "nodewise/mpi/ledger.hpp"
@@ -34,8 +35,10 @@ struct PlainFactor {
   const DistMatrix<T>& B;
   GhostNumbering columns;
 
-  Csr<T> times(const Csr<T>& L) const {
-    return kernels::spgemm({.on = &L, .n_cols = L.n_cols}, L.n_rows, extended_rows(B));
+  /// L^T times the factor.
+  Csr<T> after_transposed(const Csr<T>& L) const {
+    const Csr<T> rows = kernels::transpose(L);
+    return kernels::spgemm({.on = &rows, .n_cols = rows.n_cols}, rows.n_rows, extended_rows(B));
   }
 };
 
@@ -48,9 +51,8 @@ struct FusedFactor {
   int coarse_unknowns;
   GhostNumbering& columns = fetched.columns;
 
-  Csr<T> times(const Csr<T>& L) const {
-    return kernels::triple_product(L, extended_rows(A), extended_rows(P, &fetched),
-                                   coarse_unknowns);
+  Csr<T> after_transposed(const Csr<T>& L) const {
+    return galerkin_rows(L, A, extended_rows(P, &fetched), coarse_unknowns);
   }
 };
 
@@ -62,11 +64,11 @@ DistMatrix<T> sum_of_partial_results(const DistMatrix<T>& A, const Layout& cols,
   std::unique_ptr<std::remove_reference_t<decltype(*factor_of())>> factor;
   const auto arrived = return_rows<T>(A.exchange(), [&] {
     factor = factor_of();
-    return to_records(factor->times(kernels::transpose(A.off())), factor->columns);
+    return to_records(factor->after_transposed(A.off()), factor->columns);
   });
   return {A.cols(), cols, [&] {
             GhostNumbering& columns = factor->columns;
-            Csr<T> rows = factor->times(kernels::transpose(A.on()));
+            Csr<T> rows = factor->after_transposed(A.on());
             rows = append_records(std::move(rows), arrived, columns);
             return split_rows(cols, RowBlock<T>{std::move(rows), cols.n_local(), columns.ghosts()});
           }};

@@ -2,6 +2,7 @@
 
 #include "nodewise/kernels/csr_ops.hpp"
 #include "nodewise/matrix/fit.hpp"
+#include "nodewise/matrix/galerkin_rows.hpp"
 #include "nodewise/matrix/same_pattern.hpp"
 #include "nodewise/mpi/agree.hpp"
 #include "nodewise/mpi/ledger.hpp"
@@ -115,12 +116,11 @@ GalerkinProduct<T>::GalerkinProduct(const DistMatrix<T>& A, const DistMatrix<T>&
           [&](const kernels::KnownRows<T>& known) {
             const Csr<T>& L = transposed(Part::on);
             if (coarse_unknowns <= 1) on_terms_ = kernels::TermPlaces(L, extended_rows(A));
-            return kernels::has_places_for(known, L, extended_rows(A), factor());
+            const bool has_places = kernels::has_places_for(known, L, extended_rows(A), factor());
+            if (block_rows_for(P.on(), A, factor(), coarse_unknowns)) on_transposed_.reset();
+            return has_places;
           },
-          [&] {
-            return kernels::triple_product(transposed(Part::off), extended_rows(A), factor(),
-                                           coarse_unknowns);
-          }) {}
+          [&] { return galerkin_rows(P.off(), A, factor(), coarse_unknowns); }) {}
 
 template <class T>
 const Csr<T>& GalerkinProduct<T>::transposed(Part part) {
@@ -135,6 +135,10 @@ DistMatrix<T> GalerkinProduct<T>::recompute(const DistMatrix<T>& A) {
   require_same_pattern(A_, A, changed);
   A_ = A;
   return sums_.recompute([&](Part part, const kernels::KnownRows<T>& known, T* on, T* off) {
+    const Csr<T>& L = part == Part::on ? P_.on() : P_.off();
+    if (const auto blocks = block_rows_for(L, A, factor(), coarse_unknowns_)) {
+      return galerkin_values(L, *blocks, factor(), coarse_unknowns_, known, on, off);
+    }
     const bool terms_known = part == Part::on;
     kernels::triple_product_values(transposed(part), extended_rows(A), factor(), known, on, off,
                                    coarse_unknowns_, terms_known ? on_terms_ : no_terms);

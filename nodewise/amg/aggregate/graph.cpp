@@ -1,11 +1,16 @@
 #include "nodewise/amg/aggregate/graph.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <iterator>
 
 #include "nodewise/amg/near_null_space.hpp"
 #include "nodewise/base/parallel.hpp"
 #include "nodewise/kernels/csr_ops.hpp"
 #include "nodewise/kernels/row_blocks.hpp"
+#include "nodewise/kernels/row_marks.hpp"
+#include "nodewise/kernels/row_parts.hpp"
+#include "nodewise/matrix/block_matrix.hpp"
 #include "nodewise/matrix/operations.hpp"
 #include "nodewise/mpi/agree.hpp"
 
@@ -17,38 +22,110 @@ using comm::Layout;
 using kernels::Csr;
 using matrix::DistMatrix;
 
+/// Sums of squares of the blocks of one row of blocks after another; columns that are points.
+template <class T>
+class BlockSquares {
+ public:
+  explicit BlockSquares(LocalIndex n_columns)
+      : marks_(n_columns), sums_(static_cast<std::size_t>(n_columns)), columns_(sums_.size()) {}
+
+  void open() { row_ = marks_.open(); }
+  void add(LocalIndex column, T entry) {
+    const auto value = static_cast<double>(entry);
+    bool is_new = false;
+    const auto place = static_cast<std::size_t>(row_.place(column, is_new));
+    if (is_new) {
+      columns_[place] = column;
+      sums_[place] = value * value;
+    } else {
+      sums_[place] += value * value;
+    }
+  }
+  /// Appends the roots, with their columns, to the last row of a matrix, unsorted.
+  void close(Array<LocalIndex>& cols, Array<T>& vals) {
+    marks_.close(row_);
+    const auto n = static_cast<std::ptrdiff_t>(marks_.length());
+    cols.insert(cols.end(), columns_.begin(), columns_.begin() + n);
+    std::transform(sums_.begin(), sums_.begin() + n, std::back_inserter(vals),
+                   [](double sum) { return static_cast<T>(std::sqrt(sum)); });
+  }
+
+ private:
+  kernels::RowMarks marks_;
+  kernels::RowMarks::Open row_{};
+  std::vector<double> sums_;
+  std::vector<LocalIndex> columns_;
+};
+
 /// The norms of the blocks of one part of a matrix, rows in blocks of k; block_of[j] is the block
 /// column of column j.
 template <class T>
 Csr<T> norms_of_blocks(const Csr<T>& part, LocalIndex k, std::span<const LocalIndex> block_of,
                        LocalIndex n_block_columns) {
-  Csr<double> squares(part.n_rows / k, n_block_columns);
-  squares.cols.resize(part.cols.size());
-  squares.vals.resize(part.vals.size());
-  for (LocalIndex i = 0; i < squares.n_rows; ++i) {
-    const LocalIndex last = (i + 1) * k - 1;  // row of the block
-    squares.row_ptr[static_cast<std::size_t>(i) + 1] = part.end(last);
+  std::vector<Offset> ptr;
+  for (LocalIndex i = 0; i <= part.n_rows; i += k) {
+    ptr.push_back(part.row_ptr[static_cast<std::size_t>(i)]);
   }
-  parallel::for_range(part.cols.size(), [&](std::size_t begin, std::size_t end) {
-    for (std::size_t p = begin; p < end; ++p) {
-      const auto value = static_cast<double>(part.vals[p]);
-      squares.cols[p] = block_of[static_cast<std::size_t>(part.cols[p])];
-      squares.vals[p] = value * value;
+  const auto make = [&](LocalIndex begin, LocalIndex end) {
+    BlockSquares<T> squares(n_block_columns);
+    Csr<T> norms(end - begin, n_block_columns);
+    Offset* const row_ptr = norms.row_ptr.data();
+    Array<LocalIndex> cols;
+    const auto entries = static_cast<std::size_t>(ptr[static_cast<std::size_t>(end)] -
+                                                  ptr[static_cast<std::size_t>(begin)]);
+    const auto size = static_cast<std::size_t>(k) * static_cast<std::size_t>(k);
+    cols.reserve(entries / size * 3 / 2);
+    norms.vals.reserve(entries / size * 3 / 2);
+    for (LocalIndex i = begin; i < end; ++i) {
+      squares.open();
+      for (Offset p = part.begin(i * k); p < part.end(i * k + k - 1); ++p) {
+        const LocalIndex column = part.cols[static_cast<std::size_t>(p)];
+        squares.add(block_of[static_cast<std::size_t>(column)],
+                    part.vals[static_cast<std::size_t>(p)]);
+      }
+      squares.close(cols, norms.vals);
+      row_ptr[i - begin + 1] = std::ssize(cols);
+    }
+    norms.cols = std::move(cols);
+    return norms;
+  };
+  Csr<T> norms = kernels::rows_in_parts<T>(std::span<const Offset>(ptr), make);
+  kernels::sort_and_combine_rows(norms);
+  return norms;
+}
+
+/// The same from the blocks themselves.
+template <class T>
+Csr<T> norms_of_blocks(const kernels::Bsr<T>& part) {
+  Csr<T> norms;
+  norms.n_rows = part.n_rows;
+  norms.n_cols = part.n_cols;
+  norms.row_ptr = part.row_ptr;
+  norms.cols = part.cols;
+  norms.vals.resize(part.cols.size());
+  const std::size_t size = part.block_entries();
+  parallel::for_range(norms.vals.size(), [&](std::size_t begin, std::size_t end) {
+    for (std::size_t b = begin; b < end; ++b) {
+      double sum = 0;
+      for (std::size_t p = b * size; p < (b + 1) * size; ++p) {
+        const auto value = static_cast<double>(part.vals[p]);
+        sum += value * value;
+      }
+      norms.vals[b] = static_cast<T>(std::sqrt(sum));
     }
   });
-  kernels::sort_and_combine_rows(squares);
-  Csr<T> norms(squares.n_rows, n_block_columns);
-  norms.row_ptr = std::move(squares.row_ptr);
-  norms.cols = std::move(squares.cols);
-  norms.vals.resize(squares.vals.size());
-  std::transform(squares.vals.begin(), squares.vals.end(), norms.vals.begin(),
-                 [](double square) { return static_cast<T>(std::sqrt(square)); });
   return norms;
 }
 
 template <class T>
 matrix::SplitRows<T> split_norms(const DistMatrix<T>& A, const Layout& points, LocalIndex k) {
   matrix::SplitRows<T> split;
+  if (A.blocks() != nullptr && A.blocks()->block() == k) {
+    split.on = norms_of_blocks(A.blocks()->on());
+    split.off = norms_of_blocks(A.blocks()->off());
+    split.ghosts.assign(A.blocks()->ghosts().begin(), A.blocks()->ghosts().end());
+    return split;
+  }
   std::vector<LocalIndex> block_of(static_cast<std::size_t>(A.n_local()));
   for (std::size_t j = 0; j < block_of.size(); ++j) {
     block_of[j] = static_cast<LocalIndex>(j) / k;

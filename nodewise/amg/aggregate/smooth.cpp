@@ -4,10 +4,12 @@
 #include <utility>
 
 #include "nodewise/base/parallel.hpp"
+#include "nodewise/kernels/block_product.hpp"
 #include "nodewise/kernels/csr_ops.hpp"
 #include "nodewise/kernels/row_blocks.hpp"
 #include "nodewise/kernels/row_parts.hpp"
 #include "nodewise/matrix/fit.hpp"
+#include "nodewise/matrix/galerkin_rows.hpp"
 #include "nodewise/matrix/row_exchange.hpp"
 #include "nodewise/mpi/agree.hpp"
 
@@ -230,23 +232,43 @@ class SmoothedOnlyEntries {
   std::size_t out_ = 0;
 };
 
+/// The same rows, point by point, where A has blocks and P comes in such.
 template <class T>
-DistMatrix<T> smooth_once(const DistMatrix<T>& A, const DistMatrix<T>& P, double damping) {
+Csr<T> smoothed_in_blocks(const DistMatrix<T>& A, const kernels::BlockRows<T>& blocks, int unknowns,
+                          const kernels::ExtendedRows<T>& P, double damping) {
+  std::vector<T> factors(static_cast<std::size_t>(A.n_local()));
+  for_each_factor(A.on(), damping, 0, A.n_local(),
+                  [&](LocalIndex i, T factor) { factors[static_cast<std::size_t>(i)] = factor; });
+  return kernels::block_smoothed_rows(unknowns, blocks, std::span<const T>(factors), P);
+}
+
+/// This rank's rows of P - D^-1 A P, in the form that suits the matrices.
+template <class T>
+Csr<T> smoothed_rows(const DistMatrix<T>& A, const kernels::ExtendedRows<T>& P, double damping,
+                     int unknowns) {
+  const auto blocks = matrix::block_rows(A);
+  if (blocks && kernels::comes_in_blocks(unknowns, *blocks, P)) {
+    return smoothed_in_blocks(A, *blocks, unknowns, P, damping);
+  }
+  const std::vector<OnlyEntry<T>> only = only_entries(P);
+  return kernels::rows_in_parts<T>(A.on().row_ptr, [&](LocalIndex begin, LocalIndex end) {
+    if (only.empty()) return SmoothedRows<T>(A, P, begin, end).run(damping);
+    return SmoothedOnlyEntries<T>(A, only, P.n_cols, begin, end).run(damping);
+  });
+}
+
+template <class T>
+DistMatrix<T> smooth_once(const DistMatrix<T>& A, const DistMatrix<T>& P, double damping,
+                          int unknowns) {
   matrix::require_fit(A, P, A.cols() == P.rows() && A.rows() == P.rows(),
                       "smoothing of a prolongator");
   auto records = matrix::fetch_records(A.exchange(), P);
   return {P.rows(), P.cols(), [&] {
             const matrix::FetchedRows<T> fetched = matrix::to_rows(P, records);
             const kernels::ExtendedRows<T> extended = matrix::extended_rows(P, &fetched);
-            const std::vector<OnlyEntry<T>> only = only_entries(extended);
-            Csr<T> rows =
-                kernels::rows_in_parts<T>(A.on().row_ptr, [&](LocalIndex begin, LocalIndex end) {
-                  if (only.empty()) return SmoothedRows<T>(A, extended, begin, end).run(damping);
-                  return SmoothedOnlyEntries<T>(A, only, extended.n_cols, begin, end).run(damping);
-                });
             return matrix::split_rows(
-                P.cols(),
-                matrix::RowBlock<T>{std::move(rows), P.cols().n_local(), fetched.columns.ghosts()});
+                P.cols(), matrix::RowBlock<T>{smoothed_rows(A, extended, damping, unknowns),
+                                              P.cols().n_local(), fetched.columns.ghosts()});
           }};
 }
 
@@ -254,15 +276,17 @@ DistMatrix<T> smooth_once(const DistMatrix<T>& A, const DistMatrix<T>& P, double
 
 template <class T>
 DistMatrix<T> smooth_prolongator(const DistMatrix<T>& A, const DistMatrix<T>& P, double damping,
-                                 int sweeps) {
+                                 int sweeps, int unknowns) {
   DistMatrix<T> smoothed = P;
-  for (int sweep = 0; sweep < sweeps; ++sweep) smoothed = smooth_once(A, smoothed, damping);
+  for (int sweep = 0; sweep < sweeps; ++sweep) {
+    smoothed = smooth_once(A, smoothed, damping, unknowns);
+  }
   return smoothed;
 }
 
 template DistMatrix<float> smooth_prolongator(const DistMatrix<float>&, const DistMatrix<float>&,
-                                              double, int);
+                                              double, int, int);
 template DistMatrix<double> smooth_prolongator(const DistMatrix<double>&, const DistMatrix<double>&,
-                                               double, int);
+                                               double, int, int);
 
 }  // namespace nodewise::amg::aggregate
