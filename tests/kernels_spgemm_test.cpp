@@ -1,4 +1,5 @@
 // Products of two and three local matrices, against plain dense references.
+#include <algorithm>
 #include <limits>
 #include <map>
 
@@ -219,6 +220,46 @@ TYPED_TEST(Spgemm, TripleProductOfEmptyMatrices) {
       EXPECT_EQ(C.n_cols, n);
       EXPECT_EQ(C.nnz(), 0);
       expect_well_formed(C);
+    }
+  }
+}
+
+/// The first `most` entries of every row.
+template <class T>
+Csr<T> first_entries(const Csr<T>& A, Offset most) {
+  Csr<T> B(A.n_rows, A.n_cols);
+  for (LocalIndex i = 0; i < A.n_rows; ++i) {
+    for (Offset k = A.begin(i); k < std::min(A.end(i), A.begin(i) + most); ++k) {
+      B.cols.push_back(A.cols[static_cast<std::size_t>(k)]);
+      B.vals.push_back(A.vals[static_cast<std::size_t>(k)]);
+    }
+    B.row_ptr[static_cast<std::size_t>(i) + 1] = std::ssize(B.vals);
+  }
+  return B;
+}
+
+// Rows of B of up to four entries, all of them in one piece or two each in two, and longer ones.
+TYPED_TEST(Spgemm, ValuesOfATripleProductWithShortRowsHaveItsBits) {
+  const Csr<TypeParam> L = random_csr<TypeParam>(17, 30, 0.2, 6);
+  for (const Offset most : {0, 1, 2, 3}) {
+    Pieces<TypeParam> p;
+    p.B_on = first_entries(p.B_on, most);
+    p.B_off = first_entries(p.B_off, most);
+    p.B_ghost = first_entries(p.B_ghost, 2 * most);
+    // Values that are rounded, zeros of both signs, and what no zero makes zero.
+    for (auto piece : {&Pieces<TypeParam>::A_on, &Pieces<TypeParam>::B_on}) {
+      for (TypeParam& value : (p.*piece).vals) value /= TypeParam{3};
+    }
+    if (!p.B_ghost.vals.empty()) p.B_ghost.vals[0] = std::numeric_limits<TypeParam>::infinity();
+    const Csr<TypeParam> C = triple_product(L, p.A(), p.B());
+    const ShortRows<TypeParam> short_rows(p.B());
+    EXPECT_EQ(short_rows.is_empty(), most == 3);
+    const TermPlaces terms(L, p.A()), none;
+    for (const TermPlaces* known : {&none, &terms}) {
+      Array<TypeParam> values(C.vals.size(), TypeParam{7});
+      triple_product_values<TypeParam>(L, p.A(), p.B(), {.on = &C}, values.data(), nullptr, 1,
+                                       *known, short_rows);
+      expect_same_bits(values, C.vals);
     }
   }
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <limits>
+#include <numeric>
 #include <vector>
 
 #include "nodewise/base/parallel.hpp"
@@ -29,11 +30,19 @@ void for_each_column(const KnownRows<T>& known, LocalIndex i, const F& f) {
 template <class T>
 class Places {
  public:
+  /// The columns behind the n_cols, as many as ShortRows has, are in no row, and have places behind
+  /// all others.
   Places(const KnownRows<T>& known, LocalIndex n_cols)
-      : known_(known), places_(static_cast<std::size_t>(n_cols), 0) {}
+      : known_(known),
+        max_length_(longest_row(known)),
+        places_(static_cast<std::size_t>(n_cols + ShortRows<T>::width), 0) {
+    for (LocalIndex q = 0; q < ShortRows<T>::width; ++q) {
+      places_[static_cast<std::size_t>(n_cols + q)] = max_length_ + q;
+    }
+  }
 
   /// Numbers the columns of row i; returns how many it has. Others keep what an earlier row gave
-  /// them, which is less than max_length().
+  /// them, which is less than size().
   LocalIndex load(LocalIndex i) {
     LocalIndex n = 0;
     for_each_column(known_, i, [&](LocalIndex j) { places_[static_cast<std::size_t>(j)] = n++; });
@@ -41,18 +50,22 @@ class Places {
   }
   const LocalIndex* data() const { return places_.data(); }
 
-  std::size_t max_length() const {
-    Offset longest = 1;
-    for (LocalIndex i = 0; i < known_.on->n_rows; ++i) {
-      Offset n = known_.on->end(i) - known_.on->begin(i);
-      if (known_.off != nullptr) n += known_.off->end(i) - known_.off->begin(i);
-      longest = std::max(longest, n);
-    }
-    return static_cast<std::size_t>(longest);
-  }
+  /// More than every place.
+  std::size_t size() const { return static_cast<std::size_t>(max_length_ + ShortRows<T>::width); }
 
  private:
+  static LocalIndex longest_row(const KnownRows<T>& known) {
+    Offset longest = 1;
+    for (LocalIndex i = 0; i < known.on->n_rows; ++i) {
+      Offset n = known.on->end(i) - known.on->begin(i);
+      if (known.off != nullptr) n += known.off->end(i) - known.off->begin(i);
+      longest = std::max(longest, n);
+    }
+    return static_cast<LocalIndex>(longest);
+  }
+
   const KnownRows<T>& known_;
+  LocalIndex max_length_;
   std::vector<LocalIndex> places_;  // of every column in the current row
 };
 
@@ -61,52 +74,59 @@ template <class T>
 class PlacedRows {
  public:
   PlacedRows(const Csr<T>& L, const ExtendedRows<T>& A, const TermPlaces& terms)
-      : L_(L),
-        A_(A),
-        terms_(terms),
-        cols_(static_cast<std::size_t>(terms.max_length())),
-        vals_(cols_.size()) {}
+      : L_(L), A_(A), terms_(terms), vals_(static_cast<std::size_t>(terms.max_length())) {}
 
   [[gnu::noinline]] void load(LocalIndex i) {
     length_ = terms_.length(i);
     const std::uint16_t* place = terms_.terms(i);
-    LocalIndex* const cols = cols_.data();
+    cols_ = terms_.cols(i);
     T* const vals = vals_.data();
     // -0, since the first term added to it remains as it is, even if it is -0.
     std::fill_n(vals, length_, -T{0});
     for (Offset k = L_.begin(i); k < L_.end(i); ++k) {
       const T l = L_.vals[static_cast<std::size_t>(k)];
       A_.for_each_piece(L_.cols[static_cast<std::size_t>(k)],
-                        [&](const LocalIndex* js, const T* as, Offset n, LocalIndex shift) {
-                          for (Offset q = 0; q < n; ++q) {
-                            cols[place[q]] = js[q] + shift;
-                            vals[place[q]] += l * as[q];
-                          }
+                        [&](const LocalIndex*, const T* as, Offset n, LocalIndex) {
+                          for (Offset q = 0; q < n; ++q) vals[place[q]] += l * as[q];
                           place += n;
                         });
     }
   }
   template <class F>
   void for_each_piece(F&& f) const {
-    f(cols_.data(), vals_.data(), Offset{length_}, LocalIndex{0});
+    f(cols_, vals_.data(), Offset{length_}, LocalIndex{0});
   }
 
  private:
   const Csr<T>& L_;
   const ExtendedRows<T>& A_;
   const TermPlaces& terms_;
-  Array<LocalIndex> cols_;
+  const LocalIndex* cols_ = nullptr;
   Array<T> vals_;
   LocalIndex length_ = 0;
 };
 
+/// sums += a multiple of row j of B, at the places of its columns.
+template <class T>
+inline void add_row(const ExtendedRows<T>& B, LocalIndex j, T a, const LocalIndex* at, T* sums) {
+  B.for_each_piece(j, [&](const LocalIndex* js, const T* bs, Offset n, LocalIndex shift) {
+    for (Offset q = 0; q < n; ++q) sums[at[js[q] + shift]] += a * bs[q];
+  });
+}
+template <class T>
+inline void add_row(const ShortRows<T>& B, LocalIndex j, T a, const LocalIndex* at, T* sums) {
+  const LocalIndex* const js = B.cols(j);
+  const T* const bs = B.vals(j);
+  for (LocalIndex q = 0; q < ShortRows<T>::width; ++q) sums[at[js[q]]] += a * bs[q];
+}
+
 /// The values of the product of the rows from `begin` to `end`, which are loaded one by one, with
 /// B, every entry summed up in the same order as by Product.
-template <class T, class Rows>
-void known_product(Rows rows, LocalIndex begin, LocalIndex end, const ExtendedRows<T>& B,
+template <class T, class Rows, class Factor>
+void known_product(Rows rows, LocalIndex begin, LocalIndex end, const Factor& B, LocalIndex n_cols,
                    const KnownRows<T>& known, T* on_vals, T* off_vals) {
-  Places<T> places(known, B.n_cols);
-  std::vector<T> row_sum(places.max_length());
+  Places<T> places(known, n_cols);
+  std::vector<T> row_sum(places.size());
   T* const sum = row_sum.data();
   const LocalIndex* const at = places.data();
   for (LocalIndex i = begin; i < end; ++i) {
@@ -114,13 +134,7 @@ void known_product(Rows rows, LocalIndex begin, LocalIndex end, const ExtendedRo
     std::fill_n(sum, places.load(i), -T{0});
     rows.load(i);
     rows.for_each_piece([&](const LocalIndex* ks, const T* as, Offset n, LocalIndex shift) {
-      for (Offset p = 0; p < n; ++p) {
-        const T a = as[p];
-        B.for_each_piece(ks[p] + shift,
-                         [&](const LocalIndex* js, const T* bs, Offset n_j, LocalIndex j_shift) {
-                           for (Offset q = 0; q < n_j; ++q) sum[at[js[q] + j_shift]] += a * bs[q];
-                         });
-      }
+      for (Offset p = 0; p < n; ++p) add_row(B, ks[p] + shift, as[p], at, sum);
     });
     const Offset n_on = known.on->end(i) - known.on->begin(i);
     std::copy_n(sum, n_on, on_vals + known.on->begin(i));
@@ -184,7 +198,7 @@ template <class T>
 void spgemm_values(const ExtendedRows<T>& A, const ExtendedRows<T>& B, const KnownRows<T>& known,
                    T* on_vals, T* off_vals) {
   parallel::for_rows(known.on->row_ptr, [&](LocalIndex begin, LocalIndex end) {
-    known_product(PlainRows<T>(A), begin, end, B, known, on_vals, off_vals);
+    known_product(PlainRows<T>(A), begin, end, B, B.n_cols, known, on_vals, off_vals);
   });
 }
 
@@ -212,7 +226,7 @@ TermPlaces::TermPlaces(const Csr<T>& L, const ExtendedRows<T>& A) {
         L, A, static_cast<LocalIndex>(i),
         [&](const LocalIndex*, Offset n_terms, LocalIndex) { begins_[i + 1] += n_terms; });
   }
-  lengths_.resize(n);
+  row_ptr_.assign(n + 1, 0);
   places_.resize(static_cast<std::size_t>(begins_.back()));
   parallel::for_rows(L.row_ptr, [&](LocalIndex begin, LocalIndex end) {
     RowMarks marks(A.n_cols);
@@ -227,26 +241,88 @@ TermPlaces::TermPlaces(const Csr<T>& L, const ExtendedRows<T>& A) {
         }
       });
       marks.close(row);
-      lengths_[u] = marks.length();
+      row_ptr_[u + 1] = marks.length();
     }
   });
-  for (const LocalIndex length : lengths_) max_length_ = std::max(max_length_, length);
+  max_length_ = static_cast<LocalIndex>(*std::max_element(row_ptr_.begin(), row_ptr_.end()));
   constexpr LocalIndex most = LocalIndex{std::numeric_limits<std::uint16_t>::max()} + 1;
-  if (max_length_ > most) *this = {};
+  if (max_length_ > most) {
+    *this = {};
+    return;
+  }
+  std::partial_sum(row_ptr_.begin(), row_ptr_.end(), row_ptr_.begin());
+  cols_.resize(static_cast<std::size_t>(row_ptr_.back()));
+  parallel::for_rows(L.row_ptr, [&](LocalIndex begin, LocalIndex end) {
+    for (LocalIndex i = begin; i < end; ++i) {
+      const std::uint16_t* place = terms(i);
+      LocalIndex* const cols = cols_.data() + row_ptr_[static_cast<std::size_t>(i)];
+      for_each_term(L, A, i, [&](const LocalIndex* js, Offset n_terms, LocalIndex shift) {
+        for (Offset q = 0; q < n_terms; ++q) cols[*place++] = js[q] + shift;
+      });
+    }
+  });
+}
+
+namespace {
+
+template <class T>
+Offset longest_row(const ExtendedRows<T>& B, LocalIndex n_rows) {
+  Offset longest = 0;
+  for (LocalIndex i = 0; i < n_rows; ++i) {
+    Offset length = 0;
+    B.for_each_piece(i, [&](const LocalIndex*, const T*, Offset n, LocalIndex) { length += n; });
+    longest = std::max(longest, length);
+  }
+  return longest;
+}
+
+}  // namespace
+
+template <class T>
+ShortRows<T>::ShortRows(const ExtendedRows<T>& B) {
+  const LocalIndex n_rows = B.on->n_rows + (B.ghost != nullptr ? B.ghost->n_rows : 0);
+  if (longest_row(B, n_rows) > width) return;
+  cols_.resize(static_cast<std::size_t>(n_rows) * width);
+  vals_.resize(cols_.size());
+  parallel::for_range(static_cast<std::size_t>(n_rows), [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) {
+      LocalIndex* const cols = cols_.data() + i * width;
+      T* const vals = vals_.data() + i * width;
+      Offset length = 0;
+      B.for_each_piece(static_cast<LocalIndex>(i),
+                       [&](const LocalIndex* js, const T* bs, Offset n, LocalIndex shift) {
+                         for (Offset q = 0; q < n; ++q, ++length) {
+                           cols[length] = js[q] + shift;
+                           vals[length] = bs[q];
+                         }
+                       });
+      for (; length < width; ++length) {
+        cols[length] = B.n_cols + static_cast<LocalIndex>(length);
+        vals[length] = 0;
+      }
+    }
+  });
 }
 
 template <class T>
 void triple_product_values(const Csr<T>& L, const ExtendedRows<T>& A, const ExtendedRows<T>& B,
                            const KnownRows<T>& known, T* on_vals, T* off_vals, int unknowns,
-                           const TermPlaces& terms) {
+                           const TermPlaces& terms, const ShortRows<T>& short_rows) {
   if (comes_in_points(unknowns, L, B) && comes_in_points(unknowns, known)) {
     return point_triple_product_values(unknowns, L, A, B, known, on_vals, off_vals);
   }
+  const auto multiply = [&](auto&& rows, LocalIndex begin, LocalIndex end) {
+    if (short_rows.is_empty()) {
+      known_product(rows, begin, end, B, B.n_cols, known, on_vals, off_vals);
+    } else {
+      known_product(rows, begin, end, short_rows, B.n_cols, known, on_vals, off_vals);
+    }
+  };
   parallel::for_rows(known.on->row_ptr, [&](LocalIndex begin, LocalIndex end) {
     if (terms.is_empty()) {
-      known_product(ProductRows<T>(L, A), begin, end, B, known, on_vals, off_vals);
+      multiply(ProductRows<T>(L, A), begin, end);
     } else {
-      known_product(PlacedRows<T>(L, A, terms), begin, end, B, known, on_vals, off_vals);
+      multiply(PlacedRows<T>(L, A, terms), begin, end);
     }
   });
 }
@@ -261,7 +337,8 @@ void triple_product_values(const Csr<T>& L, const ExtendedRows<T>& A, const Exte
   template TermPlaces::TermPlaces(const Csr<T>&, const ExtendedRows<T>&);                          \
   template void triple_product_values(const Csr<T>&, const ExtendedRows<T>&,                       \
                                       const ExtendedRows<T>&, const KnownRows<T>&, T*, T*, int,    \
-                                      const TermPlaces&);
+                                      const TermPlaces&, const ShortRows<T>&);                     \
+  template class ShortRows<T>;
 NODEWISE_INSTANTIATE(float)
 NODEWISE_INSTANTIATE(double)
 #undef NODEWISE_INSTANTIATE

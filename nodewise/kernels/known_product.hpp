@@ -36,8 +36,9 @@ template <class T>
 void spgemm_values(const ExtendedRows<T>& A, const ExtendedRows<T>& B, const KnownRows<T>& known,
                    T* on_vals, T* off_vals);
 
-/// Which entry of its row of L A every term belongs to, so that it need not be found out again for
-/// all new values. Two bytes a term: each entry of L has one for each entry of a row of A.
+/// Which entry of its row of L A every term belongs to, and the columns of these, so that it need
+/// not be found out again for all new values. Two bytes a term, of which each entry of L has one
+/// for each entry of a row of A, and four an entry of L A.
 class TermPlaces {
  public:
   TermPlaces() = default;
@@ -45,26 +46,58 @@ class TermPlaces {
   template <class T>
   TermPlaces(const Csr<T>& L, const ExtendedRows<T>& A);
 
-  bool is_empty() const { return lengths_.empty(); }
-  /// Of row i: the place of each term in its row, in their order, and how many places there are.
+  bool is_empty() const { return row_ptr_.empty(); }
+  /// Of row i: the place of each term in its row, in their order, how many places there are, and
+  /// the column of each.
   const std::uint16_t* terms(LocalIndex i) const {
     return places_.data() + begins_[static_cast<std::size_t>(i)];
   }
-  LocalIndex length(LocalIndex i) const { return lengths_[static_cast<std::size_t>(i)]; }
+  LocalIndex length(LocalIndex i) const {
+    const auto u = static_cast<std::size_t>(i);
+    return static_cast<LocalIndex>(row_ptr_[u + 1] - row_ptr_[u]);
+  }
+  const LocalIndex* cols(LocalIndex i) const {
+    return cols_.data() + row_ptr_[static_cast<std::size_t>(i)];
+  }
   LocalIndex max_length() const { return max_length_; }
 
  private:
   std::vector<Offset> begins_;  // of the terms of each row
-  std::vector<LocalIndex> lengths_;
   Array<std::uint16_t> places_;
+  std::vector<Offset> row_ptr_;  // of L A
+  Array<LocalIndex> cols_;
   LocalIndex max_length_ = 0;
 };
 
+/// The rows of a factor that has four entries a row at most, as truncated interpolations do, each
+/// filled up to four with zeros in columns behind all others, so that nobody has to guess where a
+/// row ends: a wrong guess takes as long as four entries.
+template <class T>
+class ShortRows {
+ public:
+  static constexpr LocalIndex width = 4;
+
+  ShortRows() = default;
+  /// Local. Empty where a row is longer. The columns from B.n_cols on, `width` of them, are added.
+  explicit ShortRows(const ExtendedRows<T>& B);
+
+  bool is_empty() const { return cols_.empty(); }
+  const LocalIndex* cols(LocalIndex i) const {
+    return cols_.data() + static_cast<std::size_t>(i) * width;
+  }
+  const T* vals(LocalIndex i) const { return vals_.data() + static_cast<std::size_t>(i) * width; }
+
+ private:
+  Array<LocalIndex> cols_;
+  Array<T> vals_;
+};
+
 /// Local. The values of triple_product(L, A, B, unknowns), likewise, with what `terms` knows of L
-/// and A, if that is anything. Products by points do without.
+/// and A, and in the place of B its `short_rows`, where they are anything. Products by points do
+/// without.
 template <class T>
 void triple_product_values(const Csr<T>& L, const ExtendedRows<T>& A, const ExtendedRows<T>& B,
                            const KnownRows<T>& known, T* on_vals, T* off_vals, int unknowns = 1,
-                           const TermPlaces& terms = {});
+                           const TermPlaces& terms = {}, const ShortRows<T>& short_rows = {});
 
 }  // namespace nodewise::kernels

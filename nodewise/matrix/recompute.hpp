@@ -71,6 +71,7 @@ class GalerkinProduct {
   RefetchedRows<T> P_rows_;
   std::optional<Csr<T>> on_transposed_, off_transposed_;  // of P
   kernels::TermPlaces on_terms_;                          // of P^T A, P's own columns
+  kernels::ShortRows<T> short_rows_;                      // factor(), where its rows are short
   PartialSums<T> sums_;
 };
 
