@@ -170,7 +170,7 @@ std::vector<BenchKernel> level_kernels(const amg::Hierarchy<double>& hierarchy, 
   amg::complete(options);  // as the hierarchy did
   double radius = 0;
   if (amg::relax::needs_spectral_radius(options.smoother)) {
-    radius = amg::spectral_radius(*A, {.symmetric = symmetric, .seed = options.seed});
+    radius = amg::spectral_radius(*A, amg::spectrum_options(symmetric, options));
   }
   return mpi::collectively(
              comm,

@@ -190,6 +190,22 @@ void check_air(const Settings& s) {
   }
 }
 
+void check_aggregation(const Settings& s) {
+  if (s.has("near-null-space") && s.has("coordinates")) {
+    fail("give --near-null-space or --coordinates, not both");
+  }
+  const bool aggregates = s.amg.method == amg::Method::aggregation;
+  for (const char* name : {"near-null-space", "coordinates"}) {
+    if (s.has(name) && !aggregates && (s.has("method") || !s.may_be_elasticity())) {
+      fail(fmt::format("--{} is for --method aggregation", name));
+    }
+  }
+  if (s.has("restriction") && !aggregates) fail("--restriction is for --method aggregation");
+  if (s.has("left-near-null-space") && !amg::has_smoothed_restriction(s.amg)) {
+    fail("--left-near-null-space is for --restriction smoothed");
+  }
+}
+
 /// The machine serves to choose routes, which nothing else can, and to say what memory allows.
 void check_automatic_routes(const Settings& s) {
   const auto asks = [](const ByLevel<comm::Route>& routes) {
@@ -218,15 +234,7 @@ void check_combinations(const Settings& s) {
   for (const char* name : {"rhs-seed", "rhs-count"}) {
     if (s.has(name) && !s.rhs.random_rhs) fail(fmt::format("--{} needs --random-rhs", name));
   }
-  if (s.has("near-null-space") && s.has("coordinates")) {
-    fail("give --near-null-space or --coordinates, not both");
-  }
-  for (const char* name : {"near-null-space", "coordinates"}) {
-    const bool classical = s.amg.method != amg::Method::aggregation;
-    if (s.has(name) && classical && (s.has("method") || !s.may_be_elasticity())) {
-      fail(fmt::format("--{} is for --method aggregation", name));
-    }
-  }
+  check_aggregation(s);
   check_air(s);
   if (s.has("node-map") && s.has("ranks-per-node")) {
     fail("give --node-map or --ranks-per-node, not both");

@@ -95,6 +95,10 @@ std::span<const Field<KnowledgeOptions>> knowledge_fields() {
       text_field("near_null_space", &KnowledgeOptions::near_null_space, "file",
                  "vectors that the matrix nearly maps to zero, one a column, which an aggregation "
                  "is to represent; without them, the constant of every unknown"),
+      text_field(
+          "left_near_null_space", &KnowledgeOptions::left_near_null_space, "file",
+          "as many vectors that the transposed matrix nearly maps to zero, for --restriction "
+          "smoothed; without them, those of the matrix"),
       text_field("coordinates", &KnowledgeOptions::coordinates, "file",
                  "the coordinates of the points, one a row: the near null space is then that of "
                  "linear elasticity, the rigid body modes, with as many unknowns as coordinates"),

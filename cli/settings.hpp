@@ -75,6 +75,7 @@ struct MethodOptions {
 /// What is known of the problem besides its matrix.
 struct KnowledgeOptions {
   std::string near_null_space;
+  std::string left_near_null_space;
   std::string coordinates;
 };
 

@@ -158,6 +158,10 @@ amg::Knowledge<double> make_knowledge(const Matrix& A, bool symmetric, const Set
         amg::rigid_body_modes<double>(A.rows(), io::unknowns_of(settings.gallery.problem),
                                       io::point_coordinates(A.rows(), settings.gallery));
   }
+  if (!given.left_near_null_space.empty()) {
+    io::Vectors<double> vectors = read(A.rows(), given.left_near_null_space);
+    knowledge.left_near_null_space = {vectors.n_vectors, std::move(vectors.values)};
+  }
   return knowledge;
 }
 

@@ -1,5 +1,6 @@
 #include "nodewise/amg/aggregation.hpp"
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <utility>
@@ -9,6 +10,7 @@
 #include "nodewise/amg/aggregate/tentative.hpp"
 #include "nodewise/amg/relax/relaxation.hpp"
 #include "nodewise/amg/spectral_radius.hpp"
+#include "nodewise/matrix/operations.hpp"
 #include "nodewise/mpi/agree.hpp"
 #include "nodewise/mpi/ledger.hpp"
 
@@ -61,17 +63,15 @@ namespace {
 constexpr double max_coarsening_ratio = 0.95;
 
 /// Products for a radius that nothing but the weight of the prolongator's smoothing depends on: a
-/// tenth of it makes no difference to the iterations.
+/// tenth of it makes no difference to the iterations. (Of a norm a tenth does.)
 constexpr int steps_for_smoothing = 6;
 
 template <class T>
 double radius_of(const DistMatrix<T>& A, const Knowledge<T>& knowledge, const Options& options,
                  int steps) {
   const mpi::Scope scope(A.comm(), "spectral_radius");
-  SpectrumOptions spectrum;
-  spectrum.steps = steps;
-  spectrum.symmetric = knowledge.symmetric.value_or(true);
-  spectrum.seed = options.seed;
+  SpectrumOptions spectrum = spectrum_options(knowledge.symmetric.value_or(true), options);
+  if (!spectrum.norm) spectrum.steps = steps;
   return spectral_radius(A, spectrum);
 }
 
@@ -98,14 +98,27 @@ std::unique_ptr<const relax::Relaxation<T>> gauss_seidel(const DistMatrix<T>& A,
   return mpi::collectively(A.comm(), [&] { return relax::make_relaxation(A, options, 0.0); });
 }
 
-/// What the prolongator is to represent. Coarse levels have it from the level above.
+/// The near null space that the finest level starts from.
 template <class T>
-NearNullSpace<T> candidates(const DistMatrix<T>& A, const Knowledge<T>& knowledge, double radius,
-                            const Options& options) {
-  if (knowledge.unknowns > 0) return knowledge.near_null_space;
-  NearNullSpace<T> given = knowledge.near_null_space.n_vectors > 0
-                               ? knowledge.near_null_space
-                               : constant_vectors<T>(A.rows(), options.unknowns);
+NearNullSpace<T> given_vectors(const DistMatrix<T>& A, const Knowledge<T>& knowledge,
+                               const Options& options) {
+  return knowledge.near_null_space.n_vectors > 0 ? knowledge.near_null_space
+                                                 : constant_vectors<T>(A.rows(), options.unknowns);
+}
+
+/// Those of the transposed matrix.
+template <class T>
+NearNullSpace<T> given_left_vectors(const DistMatrix<T>& A, const Knowledge<T>& knowledge,
+                                    const Options& options) {
+  return knowledge.left_near_null_space.n_vectors > 0 ? knowledge.left_near_null_space
+                                                      : given_vectors(A, knowledge, options);
+}
+
+/// What the prolongator is to represent: what is given, on the finest level after relaxation.
+template <class T>
+NearNullSpace<T> candidates(const DistMatrix<T>& A, const Knowledge<T>& knowledge,
+                            NearNullSpace<T> given, double radius, const Options& options) {
+  if (knowledge.unknowns > 0) return given;
   const int sweeps = options.candidate_sweeps;
   if (sweeps > 0 && options.candidate_relaxation == CandidateRelaxation::gauss_seidel) {
     return improved(A, std::move(given), sweeps, *gauss_seidel(A, options));
@@ -134,6 +147,51 @@ DistMatrix<T> prolongator(const DistMatrix<T>& A, const PointGraph<T>& graph, in
   return smoothed(filtered, tentative, n_vectors, radius_of_filtered, options);
 }
 
+/// The rows of a coarse near null space that are zero: the columns of its prolongator are, too.
+template <class T>
+std::vector<LocalIndex> zero_rows(const NearNullSpace<T>& vectors) {
+  std::vector<LocalIndex> rows;
+  const auto k = static_cast<std::size_t>(vectors.n_vectors);
+  for (std::size_t i = 0; i < vectors.values.size() / k; ++i) {
+    const auto row = vectors.row(i);
+    const bool zero = std::all_of(row.begin(), row.end(), [](T value) { return value == T{}; });
+    if (zero) rows.push_back(static_cast<LocalIndex>(i));
+  }
+  return rows;
+}
+
+/// Collective. Completes a transfer, which has its prolongation, by a restriction that is made by
+/// the transposed matrix as that is by A.
+template <class T>
+void add_smoothed_restriction(const DistMatrix<T>& A, const Knowledge<T>& knowledge, int unknowns,
+                              const Options& options, Transfer<T>& transfer) {
+  const mpi::Scope scope(A.comm(), "restriction_setup");
+  const DistMatrix<T> transposed = matrix::transpose(A);
+  PointGraph<T> graph;  // which filtering alone reads
+  if (options.prolongation_sweeps > 0 && options.filter_prolongation) {
+    graph = point_graph(transposed, unknowns, options);
+  }
+  const double radius = transfer.spectral_radius;  // A D^-1 and D^-1 A are similar
+  const NearNullSpace<T> B =
+      candidates(transposed, knowledge, given_left_vectors(A, knowledge, options), radius, options);
+  auto [tentative, coarse] =
+      aggregate::tentative_prolongator(*transfer.aggregates, unknowns, A.rows(), B);
+  transfer.R = std::make_shared<const DistMatrix<T>>(matrix::transpose(
+      prolongator(transposed, graph, unknowns, tentative, knowledge, radius, options)));
+  transfer.coarse_left_near_null_space = std::move(coarse);
+}
+
+/// Local.
+template <class T>
+void require_rows(const DistMatrix<T>& A, const NearNullSpace<T>& given, const char* name) {
+  const auto n = static_cast<std::size_t>(A.n_local()) * static_cast<std::size_t>(given.n_vectors);
+  if (given.values.size() == n) return;
+  throw Error(ErrorCode::dimension_mismatch,
+              std::string("multigrid setup: the ") + name + " has " +
+                  std::to_string(given.values.size()) + " values where " + std::to_string(n) +
+                  " are needed, " + std::to_string(given.n_vectors) + " for each row");
+}
+
 /// The rows of the roots, each as often as a coarse point has rows.
 std::vector<LocalIndex> rows_of_roots(const aggregate::Aggregates& aggregates, int unknowns,
                                       int coarse_unknowns) {
@@ -150,15 +208,16 @@ template <class T>
 void check_aggregation(const DistMatrix<T>& A, const Knowledge<T>& knowledge,
                        const Options& options) {
   require_whole_points(A.rows(), options.unknowns);
-  const NearNullSpace<T>& given = knowledge.near_null_space;
+  const NearNullSpace<T>& right = knowledge.near_null_space;
+  const NearNullSpace<T>& left = knowledge.left_near_null_space;
   mpi::collectively(A.comm(), [&] {
-    const auto n =
-        static_cast<std::size_t>(A.n_local()) * static_cast<std::size_t>(given.n_vectors);
-    if (given.values.size() == n) return;
+    require_rows(A, right, "near null space");
+    require_rows(A, left, "left near null space");
+    const int n_vectors = right.n_vectors > 0 ? right.n_vectors : options.unknowns;
+    if (left.n_vectors == 0 || left.n_vectors == n_vectors) return;
     throw Error(ErrorCode::dimension_mismatch,
-                "multigrid setup: the near null space has " + std::to_string(given.values.size()) +
-                    " values where " + std::to_string(n) + " are needed, " +
-                    std::to_string(given.n_vectors) + " for each row");
+                "multigrid setup: the left near null space has " + std::to_string(left.n_vectors) +
+                    " vectors, and the other one " + std::to_string(n_vectors));
   });
 }
 
@@ -176,7 +235,8 @@ Transfer<T> aggregation_transfer(const DistMatrix<T>& A, const Knowledge<T>& kno
   const aggregate::Aggregates& aggregates = *transfer.aggregates;
   const mpi::Scope scope(A.comm(), "interpolation");
   const double radius = radius_of_level(A, knowledge, options);
-  const NearNullSpace<T> B = candidates(A, knowledge, radius, options);
+  const NearNullSpace<T> B =
+      candidates(A, knowledge, given_vectors(A, knowledge, options), radius, options);
   const auto n_coarse = static_cast<double>(aggregates.layout.n_global()) * B.n_vectors;
   const auto n = static_cast<double>(A.rows().n_global());
   if (n_coarse == 0 || n_coarse > max_coarsening_ratio * n) return {};
@@ -186,7 +246,11 @@ Transfer<T> aggregation_transfer(const DistMatrix<T>& A, const Knowledge<T>& kno
   transfer.coarse_near_null_space = std::move(coarse);
   transfer.coarse_unknowns = B.n_vectors;
   transfer.spectral_radius = radius;
+  if (has_smoothed_restriction(options)) {
+    add_smoothed_restriction(A, knowledge, unknowns, options, transfer);
+  }
   transfer.failure = mpi::caught([&] {
+    if (transfer.R) transfer.empty_columns = zero_rows(transfer.coarse_near_null_space);
     transfer.coarse_rows = rows_of_roots(aggregates, unknowns, transfer.coarse_unknowns);
   });
   return transfer;

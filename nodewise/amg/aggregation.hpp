@@ -11,7 +11,8 @@ namespace nodewise::amg {
 
 /// Collective. Throws the same Error on every rank where aggregation cannot start from what is
 /// given for the finest level: what require_whole_points() throws, and dimension_mismatch where the
-/// near null space does not have the rows of A. One allreduce.
+/// near null space, or the left one, does not have the rows of A, or not the same number of
+/// vectors. One allreduce.
 template <class T>
 void check_aggregation(const matrix::DistMatrix<T>& A, const Knowledge<T>& knowledge,
                        const Options& options);
@@ -23,6 +24,11 @@ void check_aggregation(const matrix::DistMatrix<T>& A, const Knowledge<T>& knowl
 /// taken. The next level has as many unknowns a point as there are vectors. Nothing is made where
 /// there are no aggregates, or so many that the next level would have as many rows. The aggregates
 /// are those of `earlier`, made of a matrix with the same rows, where there is one.
+///
+/// With Restriction::smoothed R^T is made of the left near null space, by A^T and on the same
+/// aggregates, as P is of the near null space by A: (I - w D^-1 A^T) T_left, the left candidates
+/// improved, and A^T filtered, where those of P are. That costs what P does once more, but for the
+/// aggregates and the spectral radius, which A^T shares, and two transpositions; A^T is released.
 template <class T>
 Transfer<T> aggregation_transfer(const matrix::DistMatrix<T>& A, const Knowledge<T>& knowledge,
                                  const Options& options, const Transfer<T>* earlier = nullptr);

@@ -105,32 +105,29 @@ MatrixPointer<T> in_blocks(const MatrixPointer<T>& A, int block, const Options& 
   return std::make_shared<const DistMatrix<T>>(A->with_blocks(block));
 }
 
-SpectrumOptions spectrum_options(bool symmetric, const Options& options) {
-  SpectrumOptions spectrum;
-  spectrum.symmetric = symmetric;
-  spectrum.seed = options.seed;
-  return spectrum;
+template <class T>
+SpectrumOptions spectrum_of(const Level<T>& level, const Options& options) {
+  return spectrum_options(level.knowledge.symmetric.value_or(true), options);
 }
 
 /// Collective. The spectral radius that the relaxation of a new level needs; 0 where it needs none.
 template <class T>
-double radius_for_smoother(Level<T>& level, bool symmetric, const Options& options) {
+double radius_for_smoother(Level<T>& level, const Options& options) {
   if (level.solved_directly || !relax::needs_spectral_radius(options.smoother)) return 0;
   double& radius = level.transfer.spectral_radius;
   if (radius > 0) return radius;
   const mpi::Scope scope(level.A->comm(), "spectral_radius");
-  return radius = spectral_radius(*level.A, spectrum_options(symmetric, options));
+  return radius = spectral_radius(*level.A, spectrum_of(level, options));
 }
 
 /// Collective. Likewise for new values, while the level has the old ones, which are the first ones
 /// the first time.
 template <class T>
-double radius_for_values(Level<T>& level, const DistMatrix<T>& A, bool symmetric,
-                         const Options& options) {
+double radius_for_values(Level<T>& level, const DistMatrix<T>& A, const Options& options) {
   if (level.solved_directly || !relax::needs_spectral_radius(options.smoother)) return 0;
   const mpi::Scope scope(A.comm(), "spectral_radius");
-  const SpectrumOptions spectrum = spectrum_options(symmetric, options);
-  if (!symmetric) return spectral_radius(A, spectrum);
+  const SpectrumOptions spectrum = spectrum_of(level, options);
+  if (!spectrum.symmetric) return spectral_radius(A, spectrum);
   if (level.radius) return level.radius->estimate(A);
   auto tracker = std::make_unique<SpectralRadiusTracker<T>>(A, spectrum);
   tracker->remember(*level.A, level.transfer.spectral_radius);
@@ -152,7 +149,8 @@ DistMatrix<T> coarse_matrix(const DistMatrix<T>& A, const DistMatrix<T>* R, cons
 /// A coarse matrix as a cycle can use it: aggregates may have fewer rows than vectors.
 template <class T>
 DistMatrix<T> without_zero_rows(const DistMatrix<T>& A, const Transfer<T>& transfer) {
-  return transfer.coarse_unknowns > 0 ? aggregate::with_unit_rows(A, transfer.coarse_unknowns) : A;
+  if (transfer.coarse_unknowns == 0) return A;
+  return aggregate::with_unit_rows(A, transfer.coarse_unknowns, transfer.empty_columns);
 }
 
 template <class T>
@@ -282,10 +280,20 @@ Knowledge<T> knowledge_below(Level<T>& level) {
   knowledge.virtual_starts =
       virtual_coarse_starts(level.knowledge.virtual_starts, level.transfer.coarse_rows);
   knowledge.near_null_space = std::move(level.transfer.coarse_near_null_space);
+  knowledge.left_near_null_space = std::move(level.transfer.coarse_left_near_null_space);
   knowledge.unknowns = level.transfer.coarse_unknowns;
   knowledge.level = level.depth + 1;
   knowledge.unknown_of_row = std::move(level.transfer.coarse_unknown_of_row);
   return knowledge;
+}
+
+/// Whether the levels below a symmetric one are symmetric, but for rounding: the restriction is the
+/// transposed prolongation, or made from the same vectors.
+template <class T>
+bool keeps_symmetry(const Knowledge<T>& knowledge, const Options& options) {
+  const bool other_vectors =
+      has_smoothed_restriction(options) && knowledge.left_near_null_space.n_vectors > 0;
+  return options.method != Method::air && !other_vectors;
 }
 
 /// Collective.
@@ -294,6 +302,7 @@ SetUp<T> set_up_levels(MatrixPointer<T> A, Knowledge<T> knowledge, std::optional
                        const Options& options, const LevelObserver& observe,
                        const Earlier<T>* earlier = nullptr) {
   SetUp<T> made;
+  const bool stays_symmetric = keeps_symmetry(knowledge, options);
   while (true) {
     const std::size_t l = made.levels.size();
     const int depth = static_cast<int>(l);
@@ -309,6 +318,7 @@ SetUp<T> set_up_levels(MatrixPointer<T> A, Knowledge<T> knowledge, std::optional
     level.A = in_blocks(chosen.for_solve, rows_of_a_point(level.knowledge, options), options);
     A = chosen.for_setup;
     level.knowledge.symmetric = symmetric;
+    if (!stays_symmetric) symmetric = false;  // the levels below
     LevelInfo info = describe(*level.A, routes);
     info.route_choice = chosen.solve;
     info.setup_route_choice = chosen.setup;
@@ -321,7 +331,7 @@ SetUp<T> set_up_levels(MatrixPointer<T> A, Knowledge<T> knowledge, std::optional
       level.solved_directly = may_solve_directly(info.rows, options);
     }
     if (!made.failure) made.failure = level.transfer.failure;
-    made.radii.push_back(radius_for_smoother(level, symmetric.value_or(true), options));
+    made.radii.push_back(radius_for_smoother(level, options));
     made.info.push_back(info);
     if (observe) observe(depth, info);
     if (!level.transfer.P) return made;
@@ -380,9 +390,9 @@ Hierarchy<T>::Hierarchy(std::shared_ptr<const DistMatrix<T>> A, const Options& o
     : options_(options) {
   check_starts(*A, std::span<const GlobalIndex>(knowledge.virtual_starts));
   const std::optional<bool> symmetric = examine(*A, knowledge, options_);
-  symmetric_ = symmetric.value_or(true);
+  symmetric_ = symmetric.value_or(true) && keeps_symmetry(knowledge, options_);
   SetUp<T> made = set_up_levels(std::move(A), std::move(knowledge), symmetric, options_, observe);
-  precision_ = resolve_precision(options_, made.levels, symmetric_);
+  precision_ = resolve_precision(options_, made.levels, symmetric.value_or(true));
   cycle_ = make_cycle(made, options_, symmetric_);
   unite(made.levels.front()->A->comm(), made.info, made.failure);
   levels_ = std::move(made.levels);
@@ -417,7 +427,7 @@ MatrixPointer<T> next_matrix(Level<T>& level, const Patterns<T>& before, const D
     }
     const DistMatrix<T> C = product->recompute(A);
     return std::make_shared<const DistMatrix<T>>(
-        is_product ? C : restriction::filtered_alike(C, before.next));
+        is_product ? without_zero_rows(C, transfer) : restriction::filtered_alike(C, before.next));
   }
   if (!level.product) {
     level.product = std::make_unique<matrix::GalerkinProduct<T>>(before.A, *transfer.P, before.next,
@@ -469,7 +479,7 @@ void Hierarchy<T>::rebuild_values(std::shared_ptr<const DistMatrix<T>> A) {
     Level<T>& level = *levels_[l];
     const mpi::Scope scope(A->comm(), "level_setup", level.depth);
     matrices.push_back(A);
-    radii.push_back(radius_for_values(level, *A, symmetric_, options_));
+    radii.push_back(radius_for_values(level, *A, options_));
     if (!level.transfer.P) break;
     const Patterns<T> before{*old[l], *old[l + 1]};
     A = blocks_of(before.next, *next_matrix(level, before, *A, options_));

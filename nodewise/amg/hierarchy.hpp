@@ -79,15 +79,14 @@ class Hierarchy : public solve::Operator<T> {
   /// resolved to stay those of the first setup. With the values of the first setup it is, bit for
   /// bit, as it was then. Discovers nothing: the first call plans (for each level about the
   /// messages of a Galerkin product), every later one costs a reversed exchange of values on each
-  /// level but the last, with method air two exchanges, and what the coarse solver's setup does;
-  /// with the smoother chebyshev also an estimate of every level's spectral radius, which keeps a
-  /// vector of each where A is symmetric (SpectralRadiusTracker).
-  /// Reuse::splitting computes interpolations and restrictions from the new values, too. Their
-  /// patterns may change, so that it costs a setup without its splittings (and without choices of
-  /// routes), and the next call that keeps the interpolation plans again.
-  /// Throws, on every rank, what the constructor throws, or dimension_mismatch or unsuitable_matrix
-  /// where the pattern is another; the hierarchy is then as it was before. Copies of matrix() stay
-  /// as they are.
+  /// level but the last, with a restriction of its own two exchanges, and what the coarse solver's
+  /// setup does; with the smoother chebyshev also an estimate of every level's spectral radius,
+  /// which keeps a vector of each where A is symmetric (SpectralRadiusTracker). Reuse::splitting
+  /// computes interpolations and restrictions from the new values, too. Their patterns may change,
+  /// so that it costs a setup without its splittings (and without choices of routes), and the next
+  /// call that keeps the interpolation plans again. Throws, on every rank, what the constructor
+  /// throws, or dimension_mismatch or unsuitable_matrix where the pattern is another; the hierarchy
+  /// is then as it was before. Copies of matrix() stay as they are.
   void rebuild(std::shared_ptr<const matrix::DistMatrix<T>> A, Reuse reuse = Reuse::interpolation);
 
   const comm::Layout& layout() const override;
@@ -135,7 +134,7 @@ class Hierarchy : public solve::Operator<T> {
   std::vector<LevelInfo> info_;
   Options options_;
   PrecisionChoice precision_;
-  bool symmetric_ = true;  // the matrix, where anything depends on it
+  bool symmetric_ = true;  // the levels' matrices, where anything depends on it
 };
 
 }  // namespace nodewise::amg

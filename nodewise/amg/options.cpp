@@ -15,7 +15,10 @@ LevelRoutes routes_of_level(const Options& options, int level) {
 }
 
 void complete(Options& options) {
-  if (options.method != Method::air) return;
+  if (options.method != Method::air) {
+    options.coarse_filter = 0;
+    return;
+  }
   options.smoother = SmootherKind::fc_jacobi;
   options.sweep_order = SweepOrder::forward;
   options.pre_sweeps = 0;
@@ -30,6 +33,7 @@ std::string asymmetry_of(const Options& options) {
   const bool one_way =
       options.sweep_order == SweepOrder::forward || options.sweep_order == SweepOrder::backward;
   if (options.method == Method::air) return "method air";
+  if (has_smoothed_restriction(options)) return "restriction smoothed";
   if (options.cycle == CycleKind::f) return "cycle f";
   if (options.cycle == CycleKind::k) return "cycle k";
   if (options.cycle == CycleKind::additive) return {};  // its sweeps are symmetric ones
@@ -193,6 +197,10 @@ std::span<const Field<Options>> option_fields() {
           "What that is: damped Jacobi sweeps, or Gauss-Seidel sweeps forward and backward, which "
           "reach further in one exchange and depend on the ranks",
           std::vector<std::string>{"jacobi", "gauss_seidel"}),
+      field("restriction", &O::restriction,
+            "That of an aggregation: the transposed prolongation, or one that is smoothed by the "
+            "transposed matrix, which is for nonsymmetric matrices and not for conjugate gradients",
+            std::vector<std::string>{"transposed", "smoothed"}),
       field(
           "route", &O::route,
           "How data travels between nodes: straight to every rank, once from each rank to each "

@@ -88,6 +88,10 @@ enum class AggregateKind {
 /// number of ranks, or by symmetric Gauss-Seidel, of points where the smoother is one of blocks.
 enum class CandidateRelaxation { jacobi, gauss_seidel };
 
+/// From where an aggregation's restriction is: the prolongation, transposed, or left candidates and
+/// the transposed matrix, as the prolongation is from candidates and the matrix.
+enum class Restriction { transposed, smoothed };
+
 struct Options {
   Method method = Method::classical;
   int unknowns = 1;
@@ -128,11 +132,12 @@ struct Options {
   bool filter_prolongation = false;
   int candidate_sweeps = 0;
   CandidateRelaxation candidate_relaxation = CandidateRelaxation::jacobi;
-  ByLevel<comm::Route> route = comm::Route::direct;  ///< of the exchanges of the solve
-  ByLevel<comm::Route> setup_route;                  ///< of the setup; empty: as in the solve
-  int route_from_level = 0;                          ///< finer levels are direct
-  ByLevel<comm::Transport> transport;                ///< of the solve; empty: point_to_point
-  ByLevel<comm::Transport> setup_transport;          ///< of the setup; empty: point_to_point
+  Restriction restriction = Restriction::transposed;  ///< of an aggregation
+  ByLevel<comm::Route> route = comm::Route::direct;   ///< of the exchanges of the solve
+  ByLevel<comm::Route> setup_route;                   ///< of the setup; empty: as in the solve
+  int route_from_level = 0;                           ///< finer levels are direct
+  ByLevel<comm::Transport> transport;                 ///< of the solve; empty: point_to_point
+  ByLevel<comm::Transport> setup_transport;           ///< of the setup; empty: point_to_point
   int expected_solves = 1;  ///< in which what automatic routes and transports cost is paid back
   /// What route `automatic` chooses by, the same on every rank; null: by a short look at the
   /// network (network_look.hpp).
@@ -155,8 +160,13 @@ inline bool is_automatic(const LevelRoutes& routes) {
 }
 
 /// Local. Replaces what the method says for itself: air relaxes by fc_jacobi, forwards and after
-/// the coarse correction only.
+/// the coarse correction only; the others keep every entry of coarse matrices.
 void complete(Options& options);
+
+/// Whether an aggregation makes a restriction that is not its transposed prolongation.
+inline bool has_smoothed_restriction(const Options& options) {
+  return options.method == Method::aggregation && options.restriction == Restriction::smoothed;
+}
 
 /// Which of the options keep a hierarchy from being a symmetric operator for a symmetric matrix, as
 /// a preconditioner of conjugate gradients has to be; empty where none does.

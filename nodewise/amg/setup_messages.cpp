@@ -34,17 +34,15 @@ int products_of_radii(bool symmetric, std::int64_t estimates, std::int64_t reduc
 }
 
 /// Those of an estimate that is made for this.
-int products_of_radius(const matrix::DistMatrix<double>& A, bool symmetric, int seed) {
+int products_of_radius(const matrix::DistMatrix<double>& A, bool symmetric,
+                       const Options& options) {
   const auto reductions = [&] {
     return collectives_of(A.comm().ledger().accounts(), "dot_products", mpi::no_level);
   };
   const std::int64_t before = reductions();
   {
     const mpi::Scope scope(A.comm(), "spectral_radius", mpi::no_level);
-    SpectrumOptions spectrum;
-    spectrum.symmetric = symmetric;
-    spectrum.seed = seed;
-    spectral_radius(A, spectrum);
+    spectral_radius(A, spectrum_options(symmetric, options));
   }
   return products_of_radii(symmetric, 1, reductions() - before);
 }
@@ -156,8 +154,7 @@ LevelSetup::LevelSetup(const Hierarchy<double>& hierarchy, std::size_t level,
     rounds_ = aggregation_rounds(reductions("aggregation"));
     if (aggregation_->filtered() == nullptr) return;
     const bool both = reductions("spectral_radius") > 1;
-    const int of_A =
-        both ? products_of_radius(*hierarchy.matrix(level), symmetric, options_.seed) : 0;
+    const int of_A = both ? products_of_radius(*hierarchy.matrix(level), symmetric, options_) : 0;
     filtered_radius_products_ = std::exchange(radius_products_, of_A) - of_A;
     return;
   }

@@ -81,6 +81,7 @@ struct Projection {
 
   Dense matrix;
   Eigen::Index size = 0;
+  double left = 0;  // of Arnoldi: the length of the next vector before it had unit length
   std::array<double, 2> first_step = {};  // of Lanczos: what step_sums() found
 };
 
@@ -210,10 +211,11 @@ void arnoldi(const DistMatrix<T>& A, Vectors<T>& x, Projection& projection) {
     }
     if (!std::isfinite(first[n]) || !std::isfinite(left)) return;
     projection.size = k + 1;
+    projection.left = std::sqrt(std::max(0.0, left));
     if (k + 1 == steps || left <= negligible * first[n]) return;
-    projection.matrix(k + 1, k) = std::sqrt(left);
+    projection.matrix(k + 1, k) = projection.left;
     basis.push_back(x.w);
-    scale<T>(1 / std::sqrt(left), basis.back());
+    scale<T>(1 / projection.left, basis.back());
   }
 }
 
@@ -221,6 +223,17 @@ double largest_eigenvalue(const Projection& projection, bool symmetric) {
   if (projection.size == 0) return 0;
   if (symmetric) return RitzPair(projection).value;
   return Eigen::EigenSolver<Dense>(projection.known(), false).eigenvalues().cwiseAbs().maxCoeff();
+}
+
+/// Of the map from the vectors that were made to those and the next one.
+double largest_singular_value(const Projection& projection) {
+  const Eigen::Index n = projection.size;
+  if (n == 0) return 0;
+  Dense map = Dense::Zero(n + 1, n);
+  map.topRows(n) = projection.known();
+  map(n, n - 1) = projection.left;
+  const Eigen::SelfAdjointEigenSolver<Dense> eigen(map.transpose() * map, Eigen::EigenvaluesOnly);
+  return std::sqrt(eigen.eigenvalues().maxCoeff());
 }
 
 /// Local. What a run works in, its start not yet of unit length.
@@ -264,6 +277,14 @@ bool mix(const DistMatrix<T>& A, std::span<const T> vector, Vectors<T>& x, doubl
 
 }  // namespace
 
+SpectrumOptions spectrum_options(bool symmetric, const Options& options) {
+  SpectrumOptions spectrum;
+  spectrum.symmetric = symmetric;
+  spectrum.seed = options.seed;
+  spectrum.norm = !symmetric && has_smoothed_restriction(options);
+  return spectrum;
+}
+
 template <class T>
 double spectral_radius(const DistMatrix<T>& A, const SpectrumOptions& options) {
   auto x = mpi::collectively(A.comm(), [&] { return random_start(A, options.seed); });
@@ -273,6 +294,7 @@ double spectral_radius(const DistMatrix<T>& A, const SpectrumOptions& options) {
     lanczos(A, x, projection);
   } else {
     arnoldi(A, x, projection);
+    if (options.norm) return largest_singular_value(projection);
   }
   return largest_eigenvalue(projection, options.symmetric);
 }

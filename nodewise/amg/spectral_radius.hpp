@@ -5,6 +5,7 @@
 #include <array>
 #include <vector>
 
+#include "nodewise/amg/options.hpp"
 #include "nodewise/matrix/dist_matrix.hpp"
 
 namespace nodewise::amg {
@@ -13,7 +14,15 @@ struct SpectrumOptions {
   int steps = 10;         ///< products with A; the estimate grows with their number
   bool symmetric = true;  ///< what A is: Lanczos then does, in three vectors; otherwise Arnoldi
   int seed = 0;           ///< of the random start
+  /// Where A is not symmetric, the norm of |D|^-1/2 A |D|^-1/2 instead, which is not less: the
+  /// largest singular value of what Arnoldi projects on, an estimate from below in as many steps.
+  bool norm = false;
 };
+
+/// Local. What a hierarchy asks of a level's matrix, symmetric or not. With a smoothed restriction
+/// it is the norm: I - w D^-1 A and I - w D^-1 A^T, w being 4/3 by the estimate, both multiply, and
+/// where A is far from normal they stretch by a lot unless w is small enough for every vector.
+SpectrumOptions spectrum_options(bool symmetric, const Options& options);
 
 /// Collective. An estimate of the spectral radius of |D|^-1 A, D being the diagonal of A, which is
 /// that of D^-1 A where D has one sign. Rows with a zero diagonal are left out. The same number on

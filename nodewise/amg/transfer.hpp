@@ -21,6 +21,9 @@ struct Knowledge {
   /// (amg/virtual_ranks.hpp). Empty: none.
   std::vector<GlobalIndex> virtual_starts;
   NearNullSpace<T> near_null_space;
+  /// Of the transposed matrix, as many vectors, which an aggregation makes its restriction of where
+  /// it does not transpose the prolongation; where there are none, those of near_null_space.
+  NearNullSpace<T> left_near_null_space = {};
   int unknowns = 0;  ///< rows of each point, interleaved; 0: as the options say
   /// Whether the matrix is symmetric, as matrix::is_symmetric() finds; the same on every rank. The
   /// setup takes what is given for granted, and else finds out where anything depends on it.
@@ -41,8 +44,10 @@ struct Transfer {
   /// For each of this rank's rows of the next level the row of this level it stands for, ascending;
   /// in an aggregation the first row of an aggregate's root, for all unknowns.
   std::vector<LocalIndex> coarse_rows;
-  std::shared_ptr<const aggregate::Aggregates> aggregates;  ///< in an aggregation
-  NearNullSpace<T> coarse_near_null_space;
+  std::shared_ptr<const aggregate::Aggregates> aggregates;               ///< in an aggregation
+  NearNullSpace<T> coarse_near_null_space, coarse_left_near_null_space;  ///< as in Knowledge
+  /// Rows of the next level whose column of P is zero while their row of R need not be, ascending.
+  std::vector<LocalIndex> empty_columns;
   int coarse_unknowns = 0;         ///< rows of each point of the next level; 0: as the options say
   double spectral_radius = 0;      ///< of D^-1 A, where it had to be found; 0: not known
   Unknowns coarse_unknown_of_row;  ///< as in Knowledge, of the next level

@@ -238,9 +238,14 @@ bool is_zero_row(const kernels::Csr<T>& part, LocalIndex i) {
                      [](T value) { return value == T{}; });
 }
 
-/// Where in A.on() the diagonal entries of zero rows are, and what takes their place.
+/// Where in A.on() the diagonal entries of zero rows and columns are, and what takes their place.
 template <class T>
-std::vector<std::pair<std::size_t, T>> unit_entries(const DistMatrix<T>& A, LocalIndex unknowns) {
+std::vector<std::pair<std::size_t, T>> unit_entries(const DistMatrix<T>& A, LocalIndex unknowns,
+                                                    std::span<const LocalIndex> empty_columns) {
+  const auto is_empty = [&](LocalIndex i) {
+    return std::binary_search(empty_columns.begin(), empty_columns.end(), i) ||
+           (is_zero_row(A.on(), i) && is_zero_row(A.off(), i));
+  };
   std::vector<std::pair<std::size_t, T>> entries;
   LocalIndex guess = 0;
   for (LocalIndex point = 0; point < A.n_local() / unknowns; ++point) {
@@ -252,9 +257,7 @@ std::vector<std::pair<std::size_t, T>> unit_entries(const DistMatrix<T>& A, Loca
       if (std::cmp_equal(p, A.on().end(i)) || A.on().cols[p] != i) continue;
       const T d = A.on().vals[p];
       if (std::abs(d) > std::abs(largest)) largest = d;
-      if (d == T{} && is_zero_row(A.on(), i) && is_zero_row(A.off(), i)) {
-        entries.emplace_back(p, T{});
-      }
+      if (d == T{} && is_empty(i)) entries.emplace_back(p, T{});
     }
     for (std::size_t e = first; e < entries.size(); ++e) {
       entries[e].second = largest == T{} ? T{1} : largest;
@@ -266,9 +269,10 @@ std::vector<std::pair<std::size_t, T>> unit_entries(const DistMatrix<T>& A, Loca
 }  // namespace
 
 template <class T>
-DistMatrix<T> with_unit_rows(const DistMatrix<T>& A, int unknowns) {
+DistMatrix<T> with_unit_rows(const DistMatrix<T>& A, int unknowns,
+                             std::span<const LocalIndex> empty_columns) {
   std::vector<std::pair<std::size_t, T>> entries;
-  const auto failure = mpi::caught([&] { entries = unit_entries(A, unknowns); });
+  const auto failure = mpi::caught([&] { entries = unit_entries(A, unknowns, empty_columns); });
   std::int64_t count[] = {static_cast<std::int64_t>(entries.size())};
   mpi::agree_on_sums(A.comm(), failure, count);
   if (count[0] == 0) return A;
@@ -284,7 +288,7 @@ DistMatrix<T> with_unit_rows(const DistMatrix<T>& A, int unknowns) {
 #define NODEWISE_INSTANTIATE(T)                                                      \
   template Tentative<T> tentative_prolongator(const Aggregates&, int, const Layout&, \
                                               const NearNullSpace<T>&);              \
-  template DistMatrix<T> with_unit_rows(const DistMatrix<T>&, int);
+  template DistMatrix<T> with_unit_rows(const DistMatrix<T>&, int, std::span<const LocalIndex>);
 NODEWISE_INSTANTIATE(float)
 NODEWISE_INSTANTIATE(double)
 #undef NODEWISE_INSTANTIATE
