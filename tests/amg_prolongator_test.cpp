@@ -10,6 +10,7 @@
 #include "nodewise/matrix/products.hpp"
 
 #include "aggregate_support.hpp"
+#include "prolongator_reference.hpp"
 
 namespace nodewise::amg::aggregate {
 namespace {
@@ -20,68 +21,13 @@ using test::expect_near;
 using test::gathered;
 using test::gathered_vectors;
 using test::layouts_of_points;
+using test::part_of_vectors;
+using test::Reference;
+using test::reference_filtered;
+using test::reference_smoothed;
+using test::reference_tentative;
 using test::test_comm;
-
-/// Entry (i, k) of some vectors: constants first, then what is far from dependent on them.
-double candidate(GlobalIndex i, int k, int unknowns) {
-  if (k < unknowns) return i % unknowns == k ? 1 : 0;
-  return hash_uniform(static_cast<std::uint64_t>(i), static_cast<std::uint64_t>(k)) - 0.5;
-}
-
-DenseMatrix whole_vectors(GlobalIndex n, int vectors, int unknowns) {
-  DenseMatrix B(n, vectors);
-  for (GlobalIndex i = 0; i < n; ++i) {
-    for (int k = 0; k < vectors; ++k) B(i, k) = candidate(i, k, unknowns);
-  }
-  return B;
-}
-
-template <class T>
-NearNullSpace<T> part_of_vectors(const matrix::Layout& rows, const DenseMatrix& B) {
-  NearNullSpace<T> part{static_cast<int>(B.cols()), {}};
-  for (GlobalIndex i = rows.begin(); i < rows.end(); ++i) {
-    for (GlobalIndex k = 0; k < B.cols(); ++k) {
-      part.values.push_back(static_cast<T>(B(i - rows.first(), k)));
-    }
-  }
-  return part;
-}
-
-/// What a tentative prolongator must be: Gram-Schmidt, aggregate by aggregate.
-struct Reference {
-  DenseMatrix Q, R;
-};
-
-Reference reference_tentative(const std::vector<int>& of_point, int n_aggregates, int unknowns,
-                              const DenseMatrix& B) {
-  const GlobalIndex k = B.cols();
-  Reference result{DenseMatrix(B.rows(), n_aggregates * k), DenseMatrix(n_aggregates * k, k)};
-  for (int a = 0; a < n_aggregates; ++a) {
-    DenseMatrix V = B;  // zero outside of the aggregate
-    for (GlobalIndex i = 0; i < B.rows(); ++i) {
-      for (GlobalIndex j = 0; j < k; ++j) {
-        if (of_point[static_cast<std::size_t>(i / unknowns)] != a) V(i, j) = 0;
-      }
-    }
-    for (GlobalIndex j = 0; j < k; ++j) {
-      DenseMatrix v(B.rows());
-      for (GlobalIndex i = 0; i < B.rows(); ++i) v[i] = V(i, j);
-      const double before = test::norm(v);
-      for (GlobalIndex c = 0; c < j; ++c) {
-        DenseMatrix q(B.rows());
-        for (GlobalIndex i = 0; i < B.rows(); ++i) q[i] = result.Q(i, a * k + c);
-        const double dot = test::dot(q, v);
-        result.R(a * k + c, j) = dot;
-        v = v - dot * q;
-      }
-      const double left = test::norm(v);
-      if (left <= 1e-10 * before) continue;
-      result.R(a * k + j, j) = left;
-      for (GlobalIndex i = 0; i < B.rows(); ++i) result.Q(i, a * k + j) = v[i] / left;
-    }
-  }
-  return result;
-}
+using test::whole_vectors;
 
 /// Aggregates of n points by number; a root in the middle of each decides on the rank, so that
 /// members are on other ranks too. Every seventh point is in none.
@@ -220,19 +166,6 @@ TEST(UnitRows, LeaveOtherMatricesAlone) {
   }
 }
 
-DenseMatrix reference_smoothed(const DenseMatrix& A, DenseMatrix P, double damping, int sweeps) {
-  for (int sweep = 0; sweep < sweeps; ++sweep) {
-    DenseMatrix AP = A * P;
-    for (GlobalIndex i = 0; i < A.rows(); ++i) {
-      for (GlobalIndex j = 0; j < P.cols(); ++j) {
-        AP(i, j) = A(i, i) == 0 ? 0 : damping * AP(i, j) / A(i, i);
-      }
-    }
-    P = P - AP;
-  }
-  return P;
-}
-
 TEST(SmoothedProlongator, IsThatOfTheReferenceOnEveryLayout) {
   const GlobalIndex n = 20;
   DenseMatrix A = test::random_matrix(n, 0.2, 0.3, 6);
@@ -286,21 +219,6 @@ TEST(SmoothedProlongator, RefusesOtherShapes) {
       distribute(test::random_symmetric(7, 0.5, 0, 1), matrix::Layout::uniform(test_comm(), 7));
   test::expect_same_error(*test_comm(), ErrorCode::dimension_mismatch,
                           [&] { smooth_prolongator(A, other, 0.5, 1); });
-}
-
-DenseMatrix reference_filtered(const DenseMatrix& A, const test::Dense<int>& strong, int k) {
-  DenseMatrix F = A;
-  for (GlobalIndex i = 0; i < A.rows(); ++i) {
-    const GlobalIndex own = i / k * k;
-    DenseMatrix row(A.cols());
-    for (GlobalIndex j = 0; j < A.cols(); ++j) {
-      const bool kept = j / k == i / k || strong(i / k, j / k) != 0;
-      row[kept ? j : own + j % k] += A(i, j);
-    }
-    if (row[i] / A(i, i) < 0.1) continue;
-    for (GlobalIndex j = 0; j < A.cols(); ++j) F(i, j) = row[j];
-  }
-  return F;
 }
 
 TEST(FilteredMatrix, IsThatOfTheReferenceOnEveryLayout) {

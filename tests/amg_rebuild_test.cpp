@@ -146,7 +146,7 @@ Matrix quadrupled(const DistMatrix<double>& A) {
 
 std::vector<Options> every_method() {
   Options hmis = small_options(), aggressive = hmis, aggregation = hmis, greedy = hmis, air = hmis,
-          unknowns = hmis, single = hmis;
+          unknowns = hmis, single = hmis, smoothed = hmis;
   aggressive.aggressive_levels = 1;
   aggregation.method = Method::aggregation;
   aggregation.smoother = SmootherKind::chebyshev;
@@ -154,9 +154,11 @@ std::vector<Options> every_method() {
   greedy.aggregates = AggregateKind::standard;
   greedy.filter_prolongation = true;
   air.method = Method::air;
+  smoothed.method = Method::aggregation;
+  smoothed.restriction = Restriction::smoothed;
   unknowns.unknowns = 2;
   single.precision = Precision::single;
-  return {hmis, aggressive, aggregation, greedy, air, unknowns, single};
+  return {hmis, aggressive, aggregation, greedy, air, unknowns, single, smoothed};
 }
 
 // Splittings do not change with the scale of the matrix: so what is computed anew on the old ones
@@ -180,6 +182,9 @@ TEST(Rebuild, OnTheSplittingsIsTheNewSetupBitForBit) {
                   fresh.levels()[l].traffic.messages_off_node);
         if (fresh.interpolation(l) == nullptr) continue;
         expect_same_bits(*hierarchy.interpolation(l), *fresh.interpolation(l));
+        ASSERT_EQ(hierarchy.restriction(l) == nullptr, fresh.restriction(l) == nullptr);
+        if (fresh.restriction(l) == nullptr) continue;
+        expect_same_bits(*hierarchy.restriction(l), *fresh.restriction(l));
       }
       EXPECT_TRUE(same_bits(applied(hierarchy), applied(fresh)));
     }

@@ -19,10 +19,15 @@ RADIUS_PATH = "pyamg.aggregation.smooth.approximate_spectral_radius"
 
 
 class Problem:
-    """A matrix, the rows of a point, and vectors that the coarse grid is to represent."""
+    """A matrix, the rows of a point, and vectors that the coarse grid is to represent; where the
+    restriction is another, vectors for that, too."""
 
-    def __init__(self, A, unknowns, candidates):
-        self.A, self.unknowns, self.candidates = prepared(A), unknowns, candidates
+    def __init__(self, A, unknowns, candidates, left=None):
+        self.A, self.unknowns, self.candidates, self.left = prepared(A), unknowns, candidates, left
+
+    def transposed(self):
+        """What makes a restriction as this makes a prolongation."""
+        return Problem(self.A.T, self.unknowns, self.left)
 
 
 def problems():
@@ -40,6 +45,23 @@ def problems():
     yield "elasticity, rigid body modes", Problem(A, 2, modes)
     yield "elasticity, constants", Problem(A, 2, np.tile(np.eye(2), (A.shape[0] // 2, 1)))
     yield "elasticity, point by point", Problem(A, 1, np.ones((A.shape[0], 1)))
+
+
+def nonsymmetric_problems():
+    """With vectors for the restriction: constants, others, and two at each point of two unknowns."""
+    rng = np.random.default_rng(12)
+    for name, A in matrices().items():
+        A = prepared(A)
+        if abs(A - A.T).max() < 1e-14:
+            continue
+        ones = np.ones((A.shape[0], 1))
+        yield name, Problem(A, 1, ones, ones)
+        yield f"{name}, other vectors", Problem(A, 1, ones, 0.5 + rng.random(ones.shape))
+        two = [np.hstack([ones, rng.random(ones.shape)]) for _ in range(2)]
+        yield f"{name}, two vectors", Problem(A, 1, *two)
+        both = sp.kron(A, np.array([[1.0, 0.2], [-0.1, 0.8]]))
+        constants = np.tile(np.eye(2), (A.shape[0], 1))
+        yield f"{name}, two unknowns", Problem(both, 2, constants, constants)
 
 
 def connections(problem, threshold):
@@ -105,6 +127,8 @@ class Steps:
         self.candidates = read(folder / "candidates.mtx")
         self.P = read(folder / "interpolation.mtx")
         self.coarse = read(folder / "coarse.mtx")
+        self.R = read(folder / "restriction.mtx")
+        self.left = read(folder / "left_candidates.mtx")
 
 
 class Case:
@@ -124,6 +148,8 @@ class Case:
             f"aggregation_threshold={threshold}",
             *more,
         ]
+        if problem.left is not None:
+            self.words.append("restriction=smoothed")
 
     def write(self, folder):
         scipy.io.mmwrite(folder / "A.mtx", self.problem.A, precision=17, symmetry="general")
@@ -136,16 +162,23 @@ class Case:
                 f"candidates={folder / 'B.mtx'}",
                 f"radius={self.radius}",
             ]
+            if self.problem.left is not None:
+                scipy.io.mmwrite(folder / "L.mtx", self.problem.left, precision=17)
+                words.append(f"left={folder / 'L.mtx'}")
         return words
 
 
-def standard_roots(C):
-    """PyAMG's standard aggregates, as the root of each point's."""
-    aggregates, roots = standard_aggregation(C)
-    of_point = np.full(C.shape[0], -1)
+def roots_of(aggregates, roots):
+    """The root of each point's aggregate; -1: none."""
+    of_point = np.full(aggregates.shape[0], -1)
     rows, columns = aggregates.nonzero()
     of_point[rows] = np.asarray(roots)[columns]
     return of_point
+
+
+def standard_roots(C):
+    """Of PyAMG's standard aggregates."""
+    return roots_of(*standard_aggregation(C))
 
 
 def hashed_roots(n, size):
@@ -196,9 +229,22 @@ class Aggregation(Comparison):
                 root[beside] = root[i] = i
         return root
 
+    def smoothed(self, case, problem, joins, B):
+        """PyAMG's tentative prolongator, coarse vectors and smoothed prolongator."""
+        T, R = fit_candidates(prepared(joins), B)
+        S = problem.A
+        if case.filtered:
+            S = filtered(problem, connections(problem, case.threshold)[1])
+        with mock.patch(RADIUS_PATH, lambda *_, **__: case.radius):
+            P = jacobi_prolongation_smoother(
+                S, sp.csr_array(T), None, R, omega=4 / 3, degree=case.sweeps, weighting="diagonal"
+            )
+        return sp.csr_array(T), sp.csr_array(R), sp.csr_array(P)
+
     def expect_steps(self, case, steps):
         """The tentative prolongator and the coarse vectors (R with a positive diagonal in both),
-        the smoothed prolongator, with the spectral radius given, and the Galerkin product."""
+        the smoothed prolongator, with the spectral radius given, and the Galerkin product; with
+        left vectors the restriction, by the same steps with the transposed matrix."""
         problem = case.problem
         k, n_points = problem.unknowns, problem.A.shape[0] // problem.unknowns
         roots = sorted(set(case.roots) - {-1})
@@ -209,20 +255,22 @@ class Aggregation(Comparison):
         )
         B = improved(problem, case)
         self.assertLessEqual(abs(steps.improved - B).max(), 1e-12 * abs(B).max(), case.what)
-        T, R = fit_candidates(prepared(joins), steps.improved)
-        self.expect_near(steps.tentative, sp.csr_array(T), case.what)
-        self.expect_near(steps.candidates, sp.csr_array(R), case.what)
         strong = connections(problem, case.threshold)[1]
         self.assertEqual((steps.strength != strong).nnz, 0, case.what)
-        S = filtered(problem, strong) if case.filtered else problem.A
-        with mock.patch(RADIUS_PATH, lambda *_, **__: case.radius):
-            P = jacobi_prolongation_smoother(
-                S, sp.csr_array(T), None, R, omega=4 / 3, degree=case.sweeps, weighting="diagonal"
-            )
-        self.expect_near(steps.P, sp.csr_array(P), case.what)
-        self.expect_near(steps.coarse, sp.csr_array(P.T @ problem.A @ P), case.what)
+        T, coarse, P = self.smoothed(case, problem, joins, steps.improved)
+        self.expect_near(steps.tentative, T, case.what)
+        self.expect_near(steps.candidates, coarse, case.what)
+        self.expect_near(steps.P, P, case.what)
+        R = P.T
+        if problem.left is not None:
+            other = problem.transposed()
+            _, left, Rt = self.smoothed(case, other, joins, improved(other, case))
+            R = sp.csr_array(Rt.T)
+            self.expect_near(steps.left, left, case.what)
+            self.expect_near(steps.R, R, case.what)
+        self.expect_near(steps.coarse, sp.csr_array(R @ problem.A @ P), case.what)
 
-    def cases(self, thresholds, choices):
+    def cases(self, thresholds, choices, problems=problems):
         """Aggregates by standard aggregation, and of points far apart."""
         for name, problem in problems():
             k, n = problem.unknowns, problem.A.shape[0]
@@ -250,3 +298,38 @@ class Aggregation(Comparison):
     def test_from_given_aggregates_on_three_ranks(self):
         for case, steps in run(self.cases(THRESHOLDS[2:3], self.CHOICES), Steps, ranks=3):
             self.expect_steps(case, steps)
+
+    def test_restrictions_of_nonsymmetric_matrices(self):
+        cases = list(self.cases(THRESHOLDS[1:2], self.CHOICES + self.ON_ONE_RANK, nonsymmetric_problems))
+        self.assertGreater(len(cases), 60)
+        for case, steps in run(cases, Steps):
+            self.expect_steps(case, steps)
+            self.assertGreater(abs(steps.R.T - steps.P).max(), 1e-3, case.what)
+
+    def test_restrictions_of_nonsymmetric_matrices_on_three_ranks(self):
+        cases = self.cases(THRESHOLDS[2:3], self.CHOICES, nonsymmetric_problems)
+        for case, steps in run(cases, Steps, ranks=3):
+            self.expect_steps(case, steps)
+
+    def test_two_levels_of_nonsymmetric_matrices(self):
+        """R, P and the coarse matrix that PyAMG itself makes with symmetry="nonsymmetric"."""
+        for name, problem in nonsymmetric_problems():
+            A = problem.A
+            if problem.unknowns > 1:
+                A = sp.bsr_array(A, blocksize=(problem.unknowns,) * 2)
+            relaxation = ("gauss_seidel", {"sweep": "symmetric", "iterations": 3})
+            with mock.patch(RADIUS_PATH, lambda *_, **__: 2.1):
+                theirs = pyamg.smoothed_aggregation_solver(
+                    A, B=problem.candidates, BH=problem.left, symmetry="nonsymmetric",
+                    improve_candidates=[relaxation], max_levels=2, max_coarse=1, keep=True,
+                )
+            fine, coarse = theirs.levels
+            case = Case(name, problem, 0.0, roots_of(fine.AggOp, fine.Cnodes), self.ON_ONE_RANK[0])
+            self.assertEqual(case.radius, 2.1)
+            (_, steps), = run([case], Steps)
+            k = problem.candidates.shape[1]
+            by_root = (k * np.argsort(fine.Cnodes)[:, None] + np.arange(k)).ravel()
+            P, R, C = (sp.csr_array(M) for M in [fine.P, fine.R, coarse.A])
+            self.expect_near(steps.P, P[:, by_root], case.what)
+            self.expect_near(steps.R, R[by_root], case.what)
+            self.expect_near(steps.coarse, C[by_root][:, by_root], case.what)

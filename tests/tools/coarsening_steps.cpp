@@ -2,7 +2,7 @@
 //   coarsening_steps TASKS
 // where each line of the file TASKS is
 //   MATRIX FOLDER [option=value ...] [influence=FILE] [fractions=FILE]
-//                 [roots=FILE candidates=FILE radius=NUMBER]
+//                 [roots=FILE candidates=FILE left=FILE radius=NUMBER]
 // The options are those of a hierarchy. FOLDER, which must exist, gets strength.mtx, 1 where an
 // entry is strong. Classical coarsening: splitting.mtx (1: coarse, 0: fine) and, where there are
 // coarse and fine points, interpolation.mtx and coarse.mtx, the Galerkin product; with method=air
@@ -14,7 +14,9 @@
 // after the sweeps that are asked for, by Jacobi with the radius given), tentative.mtx,
 // candidates.mtx
 // (the coarse near null space of the k columns of the file of candidates, as a matrix of k
-// columns), interpolation.mtx (smoothed with the spectral radius given) and coarse.mtx.
+// columns), interpolation.mtx (smoothed with the spectral radius given) and coarse.mtx. With
+// restriction=smoothed and a file of left candidates also left_candidates.mtx and restriction.mtx,
+// made of these by the transposed matrix in the same steps.
 #include <algorithm>
 #include <cstdio>
 #include <fstream>
@@ -33,6 +35,7 @@
 #include "nodewise/amg/coarsen/splitting.hpp"
 #include "nodewise/io/read.hpp"
 #include "nodewise/matrix/assemble.hpp"
+#include "nodewise/matrix/operations.hpp"
 #include "nodewise/matrix/products.hpp"
 
 namespace {
@@ -43,7 +46,7 @@ using amg::aggregate::Aggregates;
 using Matrix = matrix::DistMatrix<double>;
 
 struct Task {
-  std::string matrix, folder, influence, fractions, roots, candidates;
+  std::string matrix, folder, influence, fractions, roots, candidates, left;
   double radius = 0;
   amg::Options options;
 
@@ -59,6 +62,8 @@ void set(Task& task, const std::string& name, const std::string& value) {
     task.roots = value;
   } else if (name == "candidates") {
     task.candidates = value;
+  } else if (name == "left") {
+    task.left = value;
   } else if (name == "radius") {
     task.radius = std::stod(value);
   } else {
@@ -174,14 +179,15 @@ Aggregates read_aggregates(const Task& task, const comm::Layout& points) {
           std::move(of_point), std::move(own)};
 }
 
-amg::NearNullSpace<double> read_candidates(const Task& task, const Matrix& A) {
-  auto read = io::read_vectors<double>(A.rows(), task.candidates);
+amg::NearNullSpace<double> read_candidates(const std::string& path, const Matrix& A) {
+  auto read = io::read_vectors<double>(A.rows(), path);
   return {read.n_vectors, std::move(read.values)};
 }
 
-amg::NearNullSpace<double> improved_candidates(const Task& task, const Matrix& A) {
+amg::NearNullSpace<double> improved_candidates(const Task& task, const std::string& path,
+                                               const Matrix& A) {
   const amg::Options& options = task.options;
-  auto given = read_candidates(task, A);
+  auto given = read_candidates(path, A);
   if (options.candidate_relaxation == amg::CandidateRelaxation::jacobi) {
     return amg::improved(A, std::move(given), options.candidate_sweeps, task.radius);
   }
@@ -202,6 +208,29 @@ Matrix columns(const comm::Layout& rows, const amg::NearNullSpace<double>& vecto
   return assembler.finish();
 }
 
+/// A prolongation, or by the transposed matrix a transposed restriction.
+struct Half {
+  amg::NearNullSpace<double> candidates;
+  Matrix tentative;
+  amg::NearNullSpace<double> coarse;
+  Matrix smoothed;
+};
+
+Half make_half(const Task& task, const std::string& path, const Matrix& A,
+               const Aggregates& aggregates, const Graph& graph) {
+  const amg::Options& options = task.options;
+  auto candidates = improved_candidates(task, path, A);
+  auto [tentative, coarse] =
+      amg::aggregate::tentative_prolongator(aggregates, options.unknowns, A.rows(), candidates);
+  const Matrix smoother =
+      options.filter_prolongation
+          ? amg::aggregate::without_weak_entries(A, graph.matrix, graph.strength, options.unknowns)
+          : A;
+  Matrix smoothed = amg::aggregate::smooth_prolongator(
+      smoother, tentative, options.prolongation_weight / task.radius, options.prolongation_sweeps);
+  return {std::move(candidates), std::move(tentative), std::move(coarse), std::move(smoothed)};
+}
+
 void aggregate(const Task& task, const Matrix& A) {
   const amg::Options& options = task.options;
   const Graph graph = make_graph(A, options);
@@ -210,20 +239,22 @@ void aggregate(const Task& task, const Matrix& A) {
     return write_roots(task, graph.matrix,
                        amg::aggregate::standard_aggregates(graph.matrix, graph.strength));
   }
-  const auto candidates = improved_candidates(task, A);
-  io::write_matrix(task.file("improved"), columns(A.rows(), candidates));
-  const auto [tentative, coarse] = amg::aggregate::tentative_prolongator(
-      read_aggregates(task, graph.matrix.rows()), options.unknowns, A.rows(), candidates);
-  io::write_matrix(task.file("tentative"), tentative);
-  io::write_matrix(task.file("candidates"), columns(tentative.cols(), coarse));
-  const Matrix smoother =
-      options.filter_prolongation
-          ? amg::aggregate::without_weak_entries(A, graph.matrix, graph.strength, options.unknowns)
-          : A;
-  const Matrix P = amg::aggregate::smooth_prolongator(
-      smoother, tentative, options.prolongation_weight / task.radius, options.prolongation_sweeps);
-  io::write_matrix(task.file("interpolation"), P);
-  io::write_matrix(task.file("coarse"), matrix::galerkin_product(A, P));
+  const Aggregates aggregates = read_aggregates(task, graph.matrix.rows());
+  const Half right = make_half(task, task.candidates, A, aggregates, graph);
+  io::write_matrix(task.file("improved"), columns(A.rows(), right.candidates));
+  io::write_matrix(task.file("tentative"), right.tentative);
+  io::write_matrix(task.file("candidates"), columns(right.tentative.cols(), right.coarse));
+  io::write_matrix(task.file("interpolation"), right.smoothed);
+  if (!amg::has_smoothed_restriction(options)) {
+    return io::write_matrix(task.file("coarse"), matrix::galerkin_product(A, right.smoothed));
+  }
+  const Matrix transposed = matrix::transpose(A);
+  const Half left =
+      make_half(task, task.left, transposed, aggregates, make_graph(transposed, options));
+  const Matrix R = matrix::transpose(left.smoothed);
+  io::write_matrix(task.file("left_candidates"), columns(left.tentative.cols(), left.coarse));
+  io::write_matrix(task.file("restriction"), R);
+  io::write_matrix(task.file("coarse"), matrix::multiply(R, matrix::multiply(A, right.smoothed)));
 }
 
 void run(const Task& task) {
