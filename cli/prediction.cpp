@@ -188,10 +188,9 @@ void add_reductions(std::span<const mpi::Account> books, Prediction& prediction)
   if (!last.matrix_gathering.empty() && last.setup_reductions > 0) --last.setup_reductions;
 }
 
-/// What computes a restriction of its own is the one operation of levels that LevelSetup does not
-/// know.
-std::vector<std::string> left_out_of_setup(const amg::Hierarchy<double>& hierarchy) {
-  if (hierarchy.restriction(0) == nullptr) return {};
+/// What LevelSetup does not know of the operations of levels.
+std::vector<std::string> left_out_of_setup(std::span<const amg::LevelSetup> setups) {
+  if (setups.empty() || !setups.front().leaves_restriction_out()) return {};
   return {"restriction_setup"};
 }
 
@@ -239,7 +238,7 @@ Prediction predict(const VirtualSetup& setup, const VirtualMachine& machine,
   std::vector<amg::LevelSetup> setups;
   if (with_setup) {
     setups = level_setups(setup, prediction);
-    prediction.left_out_of_setup = left_out_of_setup(hierarchy);
+    prediction.left_out_of_setup = left_out_of_setup(setups);
   }
   const auto add_times = [&](const VirtualExchange& exchange) {
     const bool has_restriction = hierarchy.restriction(exchange.level) != nullptr;

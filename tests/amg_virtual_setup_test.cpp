@@ -85,13 +85,17 @@ void expect_setup_counted(const Hierarchy<double>& alone, const Options& options
     if (symmetric) splitting.push_back("level_setup");  // which unknowns ghosts are of
     expect_in_ledger(comm, splitting, l, setup.splitting({of_A, topology, route}));
     expect_in_ledger(comm, {"spectral_radius"}, l, setup.spectral_radius({of_A, topology, route}));
-    expect_in_ledger(comm, {"interpolation"}, l, setup.interpolation({of_A, topology, route}));
+    const bool is_air = options.method == Method::air;  // whose restrictions are not counted
+    std::vector<std::string> interpolation = {"interpolation"};
+    if (!is_air) interpolation.push_back("restriction_setup");
+    expect_in_ledger(comm, interpolation, l, setup.interpolation({of_A, topology, route}));
     auto rows = setup.interpolation_rows({of_A, topology});
     if (const DistMatrix<double>* R = alone.restriction(l)) {
       const auto of_R = plans_of(R->on(), coarse, fine);
       const auto more = setup.product_rows({of_R, topology});
       rows.insert(rows.end(), more.begin(), more.end());
       expect_in_ledger(comm, {"level_setup"}, l, rows);
+      if (!is_air) expect_in_ledger(comm, {"new_matrix"}, l, setup.requests(route));
       continue;
     }
     expect_in_ledger(comm, {"AP"}, l, rows);
@@ -293,6 +297,30 @@ TEST(VirtualSetup, OfAggregationSendsWhatTheLedgersOfManyRanksHave) {
     SCOPED_TRACE(testing::Message()
                  << "unknowns " << c.unknowns << ", aggregates " << static_cast<int>(c.aggregates));
     expect_setup_counted(with_unknowns(test::model(c.problem, c.n), c.unknowns), options_of(c));
+  }
+}
+
+/// Couplings to points with higher numbers are stronger than back.
+DenseMatrix with_direction(DenseMatrix A) {
+  for (GlobalIndex i = 0; i < A.rows(); ++i) {
+    for (GlobalIndex j = 0; j < A.cols(); ++j) A(i, j) *= i < j ? 1.3 : i > j ? 0.7 : 1.0;
+  }
+  return A;
+}
+
+TEST(VirtualSetup, OfSmoothedRestrictionsSendsWhatTheLedgersOfManyRanksHave) {
+  for (const AggregationCase& c :
+       {AggregationCase{Problem::laplace5, 14, 1, 2, false, 0},
+        AggregationCase{Problem::rotated_fe, 7, 2, 1, true, 2},
+        AggregationCase{Problem::laplace9, 14, 1, 1, false, 2, AggregateKind::standard},
+        AggregationCase{Problem::laplace9, 10, 1, 2, true, 3, AggregateKind::independent_set,
+                        CandidateRelaxation::gauss_seidel}}) {
+    SCOPED_TRACE(testing::Message()
+                 << "unknowns " << c.unknowns << ", aggregates " << static_cast<int>(c.aggregates));
+    Options options = options_of(c);
+    options.restriction = Restriction::smoothed;
+    expect_setup_counted(with_direction(with_unknowns(test::model(c.problem, c.n), c.unknowns)),
+                         options);
   }
 }
 

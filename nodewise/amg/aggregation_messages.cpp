@@ -7,6 +7,7 @@
 
 #include "nodewise/amg/aggregate/smooth.hpp"
 #include "nodewise/amg/aggregate/tentative.hpp"
+#include "nodewise/matrix/operations.hpp"
 
 namespace nodewise::amg {
 
@@ -65,40 +66,66 @@ AggregationSetup::AggregationSetup(const Hierarchy<double>& hierarchy, std::size
   for (const GlobalIndex start : fine_) points_.push_back(start / unknowns_);
   const DistMatrix<double>& A = *hierarchy.matrix(level);
   graph_ = point_graph(A, unknowns_, options_);
-  const DistMatrix<double>& G = graph_.matrix(A);
-  const auto aggregates = aggregate_points(G, graph_.strength, points_, options_);
-  prolongators_.push_back(
+  const auto aggregates = aggregate_points(graph_.matrix(A), graph_.strength, points_, options_);
+  const DistMatrix<double> tentative =
       aggregate::tentative_prolongator(aggregates, unknowns_, A.rows(), zero_vectors(A, n_vectors_))
-          .prolongator);
-  if (options_.prolongation_sweeps > 0 && options_.filter_prolongation) {
-    filtered_ = aggregate::without_weak_entries(A, G, graph_.strength, unknowns_);
+          .prolongator;
+  right_ = make_half(A, graph_, tentative);
+  if (hierarchy.restriction(level) == nullptr) return;
+  DistMatrix<double> transposed = matrix::transpose(A);
+  PointGraph<double> graph;
+  if (filters()) graph = point_graph(transposed, unknowns_, options_);
+  Half half = make_half(transposed, graph, tentative);
+  left_ = Left{std::move(transposed), std::move(graph), std::move(half)};
+}
+
+AggregationSetup::Half AggregationSetup::make_half(const DistMatrix<double>& A,
+                                                   const PointGraph<double>& graph,
+                                                   DistMatrix<double> tentative) const {
+  Half half;
+  if (filters()) {
+    half.filtered = aggregate::without_weak_entries(A, graph.matrix(A), graph.strength, unknowns_);
   }
-  const DistMatrix<double>& smoothing = filtered_ ? *filtered_ : A;
+  const DistMatrix<double>& smoothing = half.filtered ? *half.filtered : A;
+  half.prolongators.push_back(std::move(tentative));
   for (int sweep = 1; sweep < options_.prolongation_sweeps; ++sweep) {
-    prolongators_.push_back(aggregate::smooth_prolongator(smoothing, prolongators_.back(),
-                                                          options_.prolongation_weight, 1));
+    half.prolongators.push_back(aggregate::smooth_prolongator(smoothing, half.prolongators.back(),
+                                                              options_.prolongation_weight, 1));
   }
+  return half;
+}
+
+MessageStages AggregationSetup::strength(const PointGraph<double>& graph,
+                                         const VirtualPlans& of_A) const {
+  std::vector<comm::Plan> of_norms;
+  if (graph.norms) of_norms = plans_of(graph.norms->on(), points_, points_, of_A.topology);
+  VirtualExchanges exchanges(graph.norms ? VirtualPlans{of_norms, of_A.topology} : of_A);
+  if (aggregation_threshold(unknowns_, options_) != 0) exchanges.forward(sizeof(double));
+  return exchanges.take();
 }
 
 MessageStages AggregationSetup::aggregation(const VirtualPlans& of_A, int rounds) const {
+  MessageStages stages = strength(graph_, of_A);
+  if (left_ && filters()) {
+    const auto of_transposed = plans_of(left_->transposed.on(), fine_, fine_, of_A.topology);
+    append(stages, strength(left_->graph, {of_transposed, of_A.topology}));
+  }
+  const int n_ranks = static_cast<int>(points_.size()) - 1;
+  if (is_greedy(aggregate_kind(points_.back(), n_ranks, options_))) return stages;  // by themselves
   std::vector<comm::Plan> of_norms;
   if (graph_.norms) of_norms = plans_of(graph_.norms->on(), points_, points_, of_A.topology);
   VirtualExchanges exchanges(graph_.norms ? VirtualPlans{of_norms, of_A.topology} : of_A);
-  if (aggregation_threshold(unknowns_, options_) != 0) exchanges.forward(sizeof(double));
-  const int n_ranks = static_cast<int>(points_.size()) - 1;
-  if (is_greedy(aggregate_kind(points_.back(), n_ranks, options_))) {
-    return exchanges.take();  // by themselves
-  }
   for (int k = 0; k < rounds * options_.aggregation_distance; ++k) {
     exchanges.forward(sizeof(std::uint64_t));  // the heaviest points in reach
   }
   for (int k = 0; k < options_.aggregation_distance; ++k) exchanges.forward(sizeof(GlobalIndex));
-  return exchanges.take();
+  append(stages, exchanges.take());
+  return stages;
 }
 
 /// As TentativeBuilder::run() in aggregate/tentative.cpp, over a new matrix's plans.
 MessageStages AggregationSetup::tentative(const mpi::Topology& topology) const {
-  const kernels::Csr<double>& T = prolongators_.front().on();
+  const kernels::Csr<double>& T = right_.prolongators.front().on();
   const auto plans = plans_of(T, fine_, coarse_, topology);
   VirtualExchanges exchanges({plans, topology});
   comm::Records<GlobalIndex> rows;
@@ -113,30 +140,62 @@ MessageStages AggregationSetup::tentative(const mpi::Topology& topology) const {
   return exchanges.take();
 }
 
-MessageStages AggregationSetup::interpolation(const VirtualPlans& of_A) const {
-  VirtualExchanges over_A(of_A);
+/// `of_matrix` plans what the candidates are relaxed by, and the prolongator smoothed if nothing is
+/// filtered.
+MessageStages AggregationSetup::half(const Half& half, const VirtualPlans& of_matrix) const {
+  VirtualExchanges relaxation(of_matrix);
   for (int sweep = 0; level_ == 0 && sweep < options_.candidate_sweeps; ++sweep) {
-    over_A.forward(static_cast<std::size_t>(n_vectors_) * sizeof(double));
+    relaxation.forward(static_cast<std::size_t>(n_vectors_) * sizeof(double));
   }
-  MessageStages stages = over_A.take();
-  append(stages, tentative(of_A.topology));
+  MessageStages stages = relaxation.take();
+  append(stages, tentative(of_matrix.topology));
   if (options_.prolongation_sweeps == 0) return stages;
   std::vector<comm::Plan> of_filtered;
-  if (filtered_) of_filtered = plans_of(filtered_->on(), fine_, fine_, of_A.topology);
-  VirtualExchanges smoothing(filtered_ ? VirtualPlans{of_filtered, of_A.topology} : of_A);
-  for (const DistMatrix<double>& P : prolongators_) smoothing.rows(P.on(), fine_, coarse_);
+  if (half.filtered) {
+    of_filtered = plans_of(half.filtered->on(), fine_, fine_, of_matrix.topology);
+  }
+  VirtualExchanges smoothing(half.filtered ? VirtualPlans{of_filtered, of_matrix.topology}
+                                           : of_matrix);
+  for (const DistMatrix<double>& P : half.prolongators) smoothing.rows(P.on(), fine_, coarse_);
   append(stages, smoothing.take());
+  return stages;
+}
+
+MessageStages AggregationSetup::restriction(const VirtualPlans& of_A) const {
+  VirtualExchanges there(of_A);
+  there.transposed_rows(hierarchy_.matrix(level_)->on(), fine_, fine_);
+  MessageStages stages = there.take();
+  const auto of_transposed = plans_of(left_->transposed.on(), fine_, fine_, of_A.topology);
+  append(stages, half(left_->half, {of_transposed, of_A.topology}));
+  const DistMatrix<double> Rt = matrix::transpose(*hierarchy_.restriction(level_));
+  const auto of_Rt = plans_of(Rt.on(), fine_, coarse_, of_A.topology);
+  VirtualExchanges back({of_Rt, of_A.topology});
+  back.transposed_rows(Rt.on(), fine_, coarse_);
+  append(stages, back.take());
+  return stages;
+}
+
+MessageStages AggregationSetup::interpolation(const VirtualPlans& of_A) const {
+  MessageStages stages = half(right_, of_A);
+  if (left_) append(stages, restriction(of_A));
   return stages;
 }
 
 MessageStages AggregationSetup::requests() const {
   MessageStages stages;
-  if (graph_.norms) add_requests(graph_.norms->on(), points_, points_, stages);
-  if (filtered_) add_requests(filtered_->on(), fine_, fine_, stages);
-  for (const DistMatrix<double>& P : prolongators_) add_requests(P.on(), fine_, coarse_, stages);
-  if (options_.prolongation_sweeps > 0) {
-    add_requests(hierarchy_.interpolation(level_)->on(), fine_, coarse_, stages);
-  }
+  const auto add = [&](const PointGraph<double>& graph, const Half& half,
+                       const kernels::Csr<double>& last) {
+    if (graph.norms) add_requests(graph.norms->on(), points_, points_, stages);
+    if (half.filtered) add_requests(half.filtered->on(), fine_, fine_, stages);
+    for (const DistMatrix<double>& P : half.prolongators) {
+      add_requests(P.on(), fine_, coarse_, stages);
+    }
+    if (options_.prolongation_sweeps > 0) add_requests(last, fine_, coarse_, stages);
+  };
+  add(graph_, right_, hierarchy_.interpolation(level_)->on());
+  if (!left_) return stages;
+  add_requests(left_->transposed.on(), fine_, fine_, stages);
+  add(left_->graph, left_->half, matrix::transpose(*hierarchy_.restriction(level_)).on());
   return stages;
 }
 

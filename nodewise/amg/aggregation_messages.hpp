@@ -21,16 +21,42 @@ class AggregationSetup {
 
   /// Strength, so many rounds of the independent set, and the points that join it.
   model::MessageStages aggregation(const VirtualPlans& of_A, int rounds) const;
-  /// Candidates, the tentative prolongator, and its rows for the sweeps that smooth it.
+  /// Candidates, the tentative prolongator, and its rows for the sweeps that smooth it; for a
+  /// smoothed restriction the transposed matrix, the same by that, and the way back.
   model::MessageStages interpolation(const VirtualPlans& of_A) const;
   /// Of all new matrices but the coarse one.
   model::MessageStages requests() const;
-  /// The filtered matrix, whose spectral radius is estimated, too; or null.
-  const kernels::Csr<double>* filtered() const { return filtered_ ? &filtered_->on() : nullptr; }
+  /// The filtered matrix, whose spectral radius is estimated, too; or null. Likewise that which
+  /// smooths the restriction.
+  const matrix::DistMatrix<double>* filtered() const { return filtered_of(right_); }
+  const matrix::DistMatrix<double>* filtered_transposed() const {
+    return left_ ? filtered_of(left_->half) : nullptr;
+  }
 
  private:
+  /// What smooths a prolongation, if it is not the matrix itself, and the prolongators on the way:
+  /// the tentative one, smoothed once ...
+  struct Half {
+    std::optional<matrix::DistMatrix<double>> filtered;
+    std::vector<matrix::DistMatrix<double>> prolongators;
+  };
+  /// Of a smoothed restriction.
+  struct Left {
+    matrix::DistMatrix<double> transposed;
+    PointGraph<double> graph;  // of the transposed matrix, where that is filtered
+    Half half;
+  };
+
+  static const matrix::DistMatrix<double>* filtered_of(const Half& half) {
+    return half.filtered ? &*half.filtered : nullptr;
+  }
+  bool filters() const { return options_.prolongation_sweeps > 0 && options_.filter_prolongation; }
+  Half make_half(const matrix::DistMatrix<double>& A, const PointGraph<double>& graph,
+                 matrix::DistMatrix<double> tentative) const;
+  model::MessageStages strength(const PointGraph<double>& graph, const VirtualPlans& of_A) const;
   model::MessageStages tentative(const mpi::Topology& topology) const;
-  void smooth();
+  model::MessageStages half(const Half& half, const VirtualPlans& of_matrix) const;
+  model::MessageStages restriction(const VirtualPlans& of_A) const;
 
   const Hierarchy<double>& hierarchy_;
   std::size_t level_;
@@ -40,8 +66,8 @@ class AggregationSetup {
   std::span<const GlobalIndex> fine_, coarse_;  // where the virtual ranks begin
   std::vector<GlobalIndex> points_;             // likewise among the points
   PointGraph<double> graph_;
-  std::optional<matrix::DistMatrix<double>> filtered_;
-  std::vector<matrix::DistMatrix<double>> prolongators_;  // the tentative one, smoothed once ...
+  Half right_;
+  std::optional<Left> left_;
 };
 
 }  // namespace nodewise::amg

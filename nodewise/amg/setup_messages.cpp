@@ -18,6 +18,7 @@ namespace nodewise::amg {
 namespace {
 
 using kernels::Csr;
+using matrix::DistMatrix;
 using model::MessageStages;
 using Starts = std::span<const GlobalIndex>;
 
@@ -153,9 +154,15 @@ LevelSetup::LevelSetup(const Hierarchy<double>& hierarchy, std::size_t level,
     aggregation_.emplace(hierarchy, level, options_);
     rounds_ = aggregation_rounds(reductions("aggregation"));
     if (aggregation_->filtered() == nullptr) return;
-    const bool both = reductions("spectral_radius") > 1;
-    const int of_A = both ? products_of_radius(*hierarchy.matrix(level), symmetric, options_) : 0;
-    filtered_radius_products_ = std::exchange(radius_products_, of_A) - of_A;
+    const DistMatrix<double>* transposed = aggregation_->filtered_transposed();
+    const bool of_level = reductions("spectral_radius") > (transposed != nullptr ? 2 : 1);
+    const auto products = [&](const DistMatrix<double>& M) {
+      return products_of_radius(M, symmetric, options_);
+    };
+    const int of_A = of_level ? products(*hierarchy.matrix(level)) : 0;
+    transposed_radius_products_ = transposed != nullptr ? products(*transposed) : 0;
+    filtered_radius_products_ =
+        std::exchange(radius_products_, of_A) - of_A - transposed_radius_products_;
     return;
   }
   splitting_collectives_ = reductions("splitting");
@@ -225,10 +232,15 @@ MessageStages LevelSetup::spectral_radius(const VirtualPlans& of_A) const {
   } else {
     stages = products(of_A, radius_products_);
   }
-  if (aggregation_ && aggregation_->filtered() != nullptr) {
+  const auto add_filtered = [&](const DistMatrix<double>* M, int n) {
+    if (M == nullptr) return;
     const auto rows = hierarchy_.virtual_starts(level_);
-    const auto plans = plans_of(*aggregation_->filtered(), rows, rows, of_A.topology);
-    append(stages, products({plans, of_A.topology}, filtered_radius_products_));
+    const auto plans = plans_of(M->on(), rows, rows, of_A.topology);
+    append(stages, products({plans, of_A.topology}, n));
+  };
+  if (aggregation_) {
+    add_filtered(aggregation_->filtered(), filtered_radius_products_);
+    add_filtered(aggregation_->filtered_transposed(), transposed_radius_products_);
   }
   return stages;
 }

@@ -39,13 +39,18 @@ class LevelSetup {
   model::MessageStages spectral_radius(const VirtualPlans& of_A) const;
   /// Those of the interpolation, over A's plans: which ghosts are coarse, and their links to coarse
   /// points; by multipass the rows of each pass; of an aggregation the tentative prolongator's, and
-  /// its rows.
+  /// its rows, with those of a smoothed restriction.
   model::MessageStages interpolation(const VirtualPlans& of_A) const;
   /// The rows of P for the ghosts of A, over A's plans: the Galerkin product before it multiplies.
   model::MessageStages interpolation_rows(const VirtualPlans& of_A) const;
   /// What follows A P in the Galerkin product: partial rows on their way to their owners, over P's
   /// plans; with a restriction of its own rows of A P, over R's plans.
   model::MessageStages product_rows(const VirtualPlans& of_P_or_R) const;
+  /// Whether something of the setup is not among these: what the restriction of method air is
+  /// computed from.
+  bool leaves_restriction_out() const {
+    return hierarchy_.restriction(level_) != nullptr && !aggregation_;
+  }
   /// Who needs what of P, of R, of the coarse matrix and of what leads to them: the indices that
   /// every rank asks the others for, in one message each. The ranks of a node that join these
   /// messages send fewer. Also of A by points where it is read in blocks, unless its route, this
@@ -68,6 +73,7 @@ class LevelSetup {
   std::int64_t splitting_collectives_ = 0;
   int radius_products_ = 0;  // of the level's matrix, and of what the prolongator is smoothed by
   int filtered_radius_products_ = 0;
+  int transposed_radius_products_ = 0;  // what a smoothed restriction is smoothed by
   std::optional<AggregationSetup> aggregation_;
   std::optional<matrix::DistMatrix<double>> part_;  // of several unknowns coarsened one by one
   std::optional<AggressiveSetup> aggressive_;

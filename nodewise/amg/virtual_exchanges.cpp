@@ -1,7 +1,10 @@
 #include "nodewise/amg/virtual_exchanges.hpp"
 
+#include <algorithm>
 #include <iterator>
+#include <numeric>
 #include <utility>
+#include <vector>
 
 #include "nodewise/matrix/row_runs.hpp"
 #include "nodewise/matrix/virtual_ranks.hpp"
@@ -29,6 +32,29 @@ MessageStages interleaved(MessageStages lengths, MessageStages items, std::size_
     stages.push_back(std::move(items[s]));
   }
   return stages;
+}
+
+/// Appends a record of as many items as the rows in every ghost column of a rank's part of M take
+/// words. `entries` is room for them, column and row.
+void append_column_words(const Csr<double>& M, GlobalIndex row_begin, GlobalIndex row_end,
+                         GlobalIndex col_begin, GlobalIndex col_end,
+                         std::vector<std::pair<GlobalIndex, GlobalIndex>>& entries,
+                         std::vector<Offset>& offsets) {
+  entries.clear();
+  for (auto i = static_cast<LocalIndex>(row_begin); i < row_end; ++i) {
+    for (Offset k = M.begin(i); k < M.end(i); ++k) {
+      const LocalIndex j = M.cols[static_cast<std::size_t>(k)];
+      if (j < col_begin || j >= col_end) entries.emplace_back(j, i);
+    }
+  }
+  std::sort(entries.begin(), entries.end());
+  std::vector<GlobalIndex> rows;
+  for (std::size_t e = 0; e < entries.size(); ++e) {
+    rows.push_back(entries[e].second);
+    if (e + 1 < entries.size() && entries[e + 1].first == entries[e].first) continue;
+    offsets.push_back(offsets.back() + matrix::words_of<double>(rows));
+    rows.clear();
+  }
 }
 
 }  // namespace
@@ -67,6 +93,19 @@ void VirtualExchanges::returned_records(const comm::Records<GlobalIndex>& ghosts
 
 void VirtualExchanges::returned_rows(const comm::Records<GlobalIndex>& ghosts) {
   returned_records(ghosts, matrix::words_of<double>, row_word_bytes);
+}
+
+void VirtualExchanges::transposed_rows(const Csr<double>& M, Starts row_starts, Starts col_starts) {
+  comm::Records<GlobalIndex> words;
+  std::vector<std::pair<GlobalIndex, GlobalIndex>> entries;
+  for (std::size_t r = 0; r + 1 < row_starts.size(); ++r) {
+    append_column_words(M, row_starts[r], row_starts[r + 1], col_starts[r], col_starts[r + 1],
+                        entries, words.offsets);
+  }
+  words.data.resize(static_cast<std::size_t>(words.offsets.back()));
+  std::iota(words.data.begin(), words.data.end(), GlobalIndex{0});  // all different: none is joined
+  returned_records(
+      words, [](std::span<const GlobalIndex> items) { return std::ssize(items); }, row_word_bytes);
 }
 
 MessageStages VirtualExchanges::take() {

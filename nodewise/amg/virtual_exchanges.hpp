@@ -42,6 +42,9 @@ class VirtualExchanges {
                         std::size_t item_bytes);
   /// Likewise rows in runs of columns, of which the records have the columns, ascending.
   void returned_rows(const comm::Records<GlobalIndex>& ghosts);
+  /// The columns of M for its ghosts, on their way to the owners: what matrix::transpose() sends.
+  void transposed_rows(const kernels::Csr<double>& M, std::span<const GlobalIndex> row_starts,
+                       std::span<const GlobalIndex> col_starts);
   model::MessageStages take();
 
  private:

@@ -1,10 +1,11 @@
-"""Local approximate ideal restriction from the command line."""
+"""Restrictions that are no transposed prolongation from the command line."""
 
 import json
 
 import pytest
 
 FLOW = ["--problem", "convection2d", "--n", "40", "--flow", "rotating", "--diffusion", "1e-5"]
+SMOOTHED = ["--method", "aggregation", "--restriction", "smoothed"]
 AIR = ["--method", "air", "--coarsening", "pmis", "--random-rhs"]
 
 
@@ -28,6 +29,12 @@ def test_any_number_of_ranks(nodewise, tmp_path):
         (["--solver", "cg"], "needs a symmetric preconditioner, and method air makes"),
         (["--smoother", "jacobi"], "--smoother is not for --method air"),
         (["--method", "classical", "--restriction-distance", "1"], "is for --method air"),
+        (["--restriction", "smoothed"], "--restriction is for --method aggregation"),
+        ([*SMOOTHED, "--solver", "cg"], "preconditioner, and restriction smoothed makes"),
+        (
+            [*SMOOTHED[:2], "--left-near-null-space", "L.mtx"],
+            "--left-near-null-space is for --restriction smoothed",
+        ),
     ],
 )
 def test_what_does_not_go_together(nodewise, options, words):
@@ -48,3 +55,33 @@ def test_virtual_ranks_have_restrictions_of_their_own(nodewise, tmp_path):
     assert first["restriction"]["direct"]["on_node"]["messages"] > 0
     assert first["restriction"] != first["interpolation"]
     assert counted["levels"][-1]["restriction"] is None
+
+
+def test_an_aggregation_smooths_its_restriction(nodewise, tmp_path):
+    """With vectors for it from a file: ones are what it takes without one."""
+    n = 40 * 40
+    ones = ["%%MatrixMarket matrix array real general", f"{n} 1", *(["1"] * n)]
+    (tmp_path / "ones.mtx").write_text("\n".join(ones) + "\n")
+    other = [*ones[:2], *(str(1 + i % 7) for i in range(n))]
+    (tmp_path / "other.mtx").write_text("\n".join(other) + "\n")
+    residuals = {}
+    for file in ["", "ones.mtx", "other.mtx"]:
+        left = ["--left-near-null-space", file] if file else []
+        words = [*FLOW[:-1], "1", *SMOOTHED, *left, "--random-rhs", "--json", "r.json"]
+        result = nodewise("solve", *words)
+        assert result.code == 0, result.err
+        residuals[file] = json.loads((tmp_path / "r.json").read_text())["solve"]["history"]
+    assert residuals[""] == residuals["ones.mtx"] != residuals["other.mtx"]
+
+
+def test_a_prediction_counts_smoothed_restrictions(nodewise, tmp_path):
+    machine = ["--virtual-ranks", "4", "--ranks-per-node", "2", "--machine", "eos"]
+    sent = {}
+    for restriction in ["transposed", "smoothed"]:
+        words = [*FLOW, *SMOOTHED[:3], restriction, *machine, "--routes", "direct"]
+        result = nodewise("predict", *words, "--json", "r.json")
+        assert result.code == 0, result.err
+        report = json.loads((tmp_path / "r.json").read_text())
+        assert report["setup"]["left_out"] == []
+        sent[restriction] = report["levels"][0]["interpolation"]["direct"]["bytes"]
+    assert sent["smoothed"] > 2 * sent["transposed"]
