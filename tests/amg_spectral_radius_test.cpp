@@ -131,6 +131,64 @@ TEST(SpectralRadius, LeavesOutRowsWithoutADiagonal) {
   }
 }
 
+/// That of B^T B by many steps of the power method.
+double reference_norm(const DenseMatrix& B) {
+  DenseMatrix v = test::hashed(B.cols(), 7);
+  double square = 0;
+  for (int step = 0; step < 3000; ++step) {
+    v = B.transpose() * (B * ((1 / test::norm(v)) * v));
+    square = test::norm(v);
+  }
+  return std::sqrt(square);
+}
+
+TEST(SpectralNorm, IsExactWithAsManyStepsAsRows) {
+  const GlobalIndex n = 9;
+  for (const std::uint64_t seed : {1, 2, 3}) {
+    DenseMatrix A = test::random_matrix(n, 0.4, 0.3, seed);
+    if (seed == 3) {
+      for (GlobalIndex j = 0; j < n; ++j) A(2, j) *= -1;
+    }
+    DenseMatrix scaled = A;
+    for (GlobalIndex i = 0; i < n; ++i) {
+      for (GlobalIndex j = 0; j < n; ++j) scaled(i, j) /= std::sqrt(std::abs(A(i, i) * A(j, j)));
+    }
+    const double exact = reference_norm(scaled);
+    for (const matrix::Layout& layout : layouts_of(test_comm(), n)) {
+      const auto matrix = distribute(A, layout);
+      const double found = estimate(matrix, {.steps = 9, .symmetric = false, .norm = true});
+      EXPECT_NEAR(found, exact, 1e-4 * exact);
+      EXPECT_GT(found, estimate(matrix, {.steps = 9, .symmetric = false}) + 1e-3);
+      const double some = estimate(matrix, {.steps = 4, .symmetric = false, .norm = true});
+      EXPECT_LE(some, exact * (1 + 1e-12));
+      // A singular value is not below an eigenvalue; how far it is below the norm nobody knows.
+      EXPECT_GE(some, estimate(matrix, {.steps = 4, .symmetric = false}) * (1 - 1e-12));
+    }
+  }
+}
+
+TEST(SpectralNorm, SeesWhatATriangularMatrixDoes) {
+  const GlobalIndex n = 60;
+  DenseMatrix A(n, n);
+  for (GlobalIndex i = 0; i < n; ++i) {
+    A(i, i) = 3;
+    if (i > 0) A(i, i - 1) = -3;  // all eigenvalues of D^-1 A are 1
+  }
+  const auto matrix = distribute(A, matrix::Layout::uniform(test_comm(), n));
+  const double norm = estimate(matrix, {.symmetric = false, .norm = true});
+  EXPECT_GT(norm, 1.85);
+  EXPECT_LE(norm, 2);
+}
+
+TEST(SpectralNorm, IsAskedForWhereARestrictionIsSmoothed) {
+  Options options;
+  options.method = Method::aggregation;
+  EXPECT_FALSE(spectrum_options(false, options).norm);
+  options.restriction = Restriction::smoothed;
+  EXPECT_TRUE(spectrum_options(false, options).norm);
+  EXPECT_FALSE(spectrum_options(true, options).norm);
+}
+
 TEST(SpectralRadius, EndsWhereNothingIsLeft) {
   const DenseMatrix zero(3, 3);
   DenseMatrix diagonal(3, 3);

@@ -15,7 +15,8 @@ struct SpectrumOptions {
   bool symmetric = true;  ///< what A is: Lanczos then does, in three vectors; otherwise Arnoldi
   int seed = 0;           ///< of the random start
   /// Where A is not symmetric, the norm of |D|^-1/2 A |D|^-1/2 instead, which is not less: the
-  /// largest singular value of what Arnoldi projects on, an estimate from below in as many steps.
+  /// largest singular value of what Arnoldi projects on, in as many steps. From below, and not
+  /// below the estimate of the radius; well short where a few rows make the norm.
   bool norm = false;
 };
 
