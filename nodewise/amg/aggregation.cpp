@@ -176,8 +176,8 @@ void add_smoothed_restriction(const DistMatrix<T>& A, const Knowledge<T>& knowle
       candidates(transposed, knowledge, given_left_vectors(A, knowledge, options), radius, options);
   auto [tentative, coarse] =
       aggregate::tentative_prolongator(*transfer.aggregates, unknowns, A.rows(), B);
-  transfer.R = std::make_shared<const DistMatrix<T>>(matrix::transpose(
-      prolongator(transposed, graph, unknowns, tentative, knowledge, radius, options)));
+  transfer.R = std::make_shared<const DistMatrix<T>>(matrix::transpose(prolongator(
+      transposed, graph, unknowns, tentative, B.n_vectors, knowledge, radius, options)));
   transfer.coarse_left_near_null_space = std::move(coarse);
 }
 

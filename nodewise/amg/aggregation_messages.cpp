@@ -89,8 +89,8 @@ AggregationSetup::Half AggregationSetup::make_half(const DistMatrix<double>& A,
   const DistMatrix<double>& smoothing = half.filtered ? *half.filtered : A;
   half.prolongators.push_back(std::move(tentative));
   for (int sweep = 1; sweep < options_.prolongation_sweeps; ++sweep) {
-    half.prolongators.push_back(aggregate::smooth_prolongator(smoothing, half.prolongators.back(),
-                                                              options_.prolongation_weight, 1));
+    half.prolongators.push_back(aggregate::smooth_prolongator(
+        smoothing, half.prolongators.back(), options_.prolongation_weight, 1, n_vectors_));
   }
   return half;
 }

@@ -90,11 +90,12 @@ class DistMatrix {
   /// have the same ghosts on every rank.
   DistMatrix with_exchange_of(const DistMatrix& other) const;
   /// Collective. The same matrix, which besides has its entries in dense blocks of `block` rows and
-  /// columns (block_matrix.hpp): products with vectors and residuals, not those with matrices, go
-  /// through these. A copy of the entries, and of the exchange by points, which takes this matrix's
-  /// route; one agreement, and what comm::make_plan() costs where the route is not direct. Throws,
-  /// the same on every rank, what comm::require_whole_points() throws, and unsupported unless 2 <=
-  /// block <= 6. Of the other forms of a matrix only with_type() keeps the blocks.
+  /// columns (block_matrix.hpp): products with vectors, residuals, and Galerkin products with a P
+  /// in blocks (galerkin_rows.hpp) go through these. A copy of the entries, and of the exchange by
+  /// points, which takes this matrix's route; one agreement, and what comm::make_plan() costs where
+  /// the route is not direct. Throws, the same on every rank, what comm::require_whole_points()
+  /// throws, and unsupported unless 2 <= block <= 6. Of the other forms of a matrix only
+  /// with_type() keeps the blocks.
   DistMatrix with_blocks(int block) const;
   /// Local. The same with blocks of it that are at hand.
   DistMatrix with_blocks(std::shared_ptr<const BlockMatrix<T>> blocks) const;

@@ -52,7 +52,8 @@ enum class GalerkinForm {
 /// P^T A P: one row exchange over A.exchange() for P's rows, a reversed one over P.exchange() for
 /// the result's. Both forms give the same up to round-off. With P's columns in points of
 /// `coarse_unknowns`, 2 to 6 (kernels/point_product.hpp), the fused form is faster and gives the
-/// same bits; where they do not come so after all it is as with 1.
+/// same bits; where they do not come so after all it is as with 1. Where A has blocks and P comes
+/// in such, too (kernels/block_product.hpp), it is faster still, and equal up to round-off.
 template <class T>
 DistMatrix<T> galerkin_product(const DistMatrix<T>& A, const DistMatrix<T>& P,
                                GalerkinForm form = GalerkinForm::fused, int coarse_unknowns = 1);
