@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <mpi.h>
 
+#include "nodewise/amg/aggregate/graph.hpp"
 #include "nodewise/amg/aggregate/smooth.hpp"
 #include "nodewise/amg/aggregate/tentative.hpp"
 #include "nodewise/amg/aggregation.hpp"

@@ -23,7 +23,7 @@ bool has_product_for(int block, int unknowns) {
 template <class T>
 bool comes_in_blocks(int unknowns, int block, const Csr<T>& part) {
   return has_product_for(block, unknowns) && has_rows_in_points(block, part) &&
-         has_columns_in_points(unknowns, &part, 0);
+         has_columns_in_points(unknowns, &part, 0, block);
 }
 
 template <class T>
@@ -33,8 +33,8 @@ bool comes_in_blocks(int unknowns, const BlockRows<T>& A, const ExtendedRows<T>&
   if (P.on->n_rows != A.on->n_cols * A.block()) return false;
   if (n_ghost != (A.n_cols() - A.on->n_cols) * A.block()) return false;
   const auto in_blocks = [&](const Csr<T>* part, LocalIndex shift) {
-    return part == nullptr ||
-           (has_rows_in_points(A.block(), *part) && has_columns_in_points(unknowns, part, shift));
+    return part == nullptr || (has_rows_in_points(A.block(), *part) &&
+                               has_columns_in_points(unknowns, part, shift, A.block()));
   };
   return in_blocks(P.on, 0) && in_blocks(P.off, P.off_shift) && in_blocks(P.ghost, 0);
 }

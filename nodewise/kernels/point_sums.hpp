@@ -224,12 +224,13 @@ bool are_points(LocalIndex unknowns, Offset n, const ColumnOf& column_of) {
   return true;
 }
 
-/// Whether the columns of every row, `shift` added, come in whole points. A part that is null has
-/// none.
+/// Whether the columns of every row, or of every `step`-th, `shift` added, come in whole points. A
+/// part that is null has none.
 template <class T>
-bool has_columns_in_points(LocalIndex unknowns, const Csr<T>* part, LocalIndex shift) {
+bool has_columns_in_points(LocalIndex unknowns, const Csr<T>* part, LocalIndex shift,
+                           LocalIndex step = 1) {
   if (part == nullptr) return true;
-  for (LocalIndex i = 0; i < part->n_rows; ++i) {
+  for (LocalIndex i = 0; i < part->n_rows; i += step) {
     const auto begin = static_cast<std::size_t>(part->begin(i));
     if (!are_points(unknowns, part->end(i) - part->begin(i), [&](Offset q) {
           return part->cols[begin + static_cast<std::size_t>(q)] + shift;
