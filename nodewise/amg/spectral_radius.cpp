@@ -243,7 +243,7 @@ Vectors<T> random_start(const DistMatrix<T>& A, int seed) {
   x.inverse = inverse_diagonal(A);
   x.v = start_vector<T>(A, x.inverse, seed);
   x.before.assign(x.v.size(), T{});
-  x.w.assign(x.v.size(), T{});
+  x.w.resize(x.v.size());
   return x;
 }
 
@@ -260,19 +260,40 @@ bool normalize(const DistMatrix<T>& A, Vectors<T>& x) {
   return true;
 }
 
+/// Local. The inner products of |D| of v and u with themselves, and of the one with the other.
+template <class T>
+std::array<double, 3> products_local(std::span<const T> v, std::span<const T> u,
+                                     std::span<const T> inverse) {
+  std::array<double, 3> sums = {};
+  solve::sum_in_pieces(v.size(), 1, sums,
+                       [&](std::size_t begin, std::size_t end, std::span<double> into) {
+                         for (std::size_t i = begin; i < end; ++i) {
+                           if (inverse[i] == T{}) continue;
+                           const double d = 1 / double(inverse[i]);
+                           into[0] += d * double(v[i]) * double(v[i]);
+                           into[1] += d * double(u[i]) * double(u[i]);
+                           into[2] += d * double(v[i]) * double(u[i]);
+                         }
+                       });
+  return sums;
+}
+
 /// Collective. Adds a vector to the random start, and makes it a unit vector; whether it is one.
 /// The square of the length that the vector has in `of_vector`.
 template <class T>
 bool mix(const DistMatrix<T>& A, std::span<const T> vector, Vectors<T>& x, double& of_vector) {
-  const auto squares =
-      sum_all(A.comm(), square_local<T>(x.v, x.inverse), square_local<T>(vector, x.inverse));
-  const double of_random = squares[0];
-  of_vector = squares[1];
-  if (is_length(of_random) && is_length(of_vector)) {
-    scale<T>(random_part / std::sqrt(of_random), x.v);
-    solve::axpy<T>((1 - random_part) / std::sqrt(of_vector), vector, x.v);
-  }
-  return normalize(A, x);
+  const auto local = products_local<T>(x.v, vector, x.inverse);
+  const auto [of_random, square, along] = sum_all(A.comm(), local[0], local[1], local[2]);
+  of_vector = square;
+  const bool mixes = is_length(of_random) && is_length(of_vector);
+  const double r = mixes ? random_part / std::sqrt(of_random) : 1.0;
+  const double v = mixes ? (1 - random_part) / std::sqrt(of_vector) : 0.0;
+  const double together = r * r * of_random + (mixes ? v * (2 * r * along + v * of_vector) : 0.0);
+  if (!is_length(together)) return false;
+  const double length = std::sqrt(together);
+  scale<T>(r / length, x.v);
+  if (mixes) solve::axpy<T>(v / length, vector, x.v);
+  return true;
 }
 
 }  // namespace

@@ -56,7 +56,7 @@ class SpectralRadiusTracker {
   /// Collective. That of another matrix, which estimate() returns for it from now on. One product.
   void remember(const matrix::DistMatrix<T>& A, double radius);
   /// Collective. From below, as spectral_radius() and about as good. Depends on A and on what is
-  /// remembered alone. One allreduce more than spectral_radius() with as many steps.
+  /// remembered alone. As many allreduces as spectral_radius() with as many steps.
   double estimate(const matrix::DistMatrix<T>& A) const;
   std::size_t memory_bytes() const { return extremal_.size() * sizeof(T); }
 
