@@ -190,11 +190,8 @@ void add_smoothed(const BlockRows<T>& A, const T* factors, const ExtendedRows<T>
   A.for_each_piece(point, [&](const LocalIndex* qs, const T* as, Offset n, LocalIndex shift) {
     for (Offset k = 0; k < n; ++k) {
       std::array<T, std::size_t{B} * B> a;
-      for (int r = 0; r < B; ++r) {
-        for (int c = 0; c < B; ++c) {
-          a[static_cast<std::size_t>(r * B + c)] = factors[r] * as[k * (B * B) + r * B + c];
-        }
-      }
+      std::copy_n(as + k * (B * B), B * B, a.begin());
+      for (std::size_t p = 0; p < a.size(); ++p) a[p] *= factors[p / B];
       for_each_block<B, K>(P, qs[k] + shift, [&](LocalIndex J, const T* block, Offset stride) {
         T* const sum = sums.block(J);
         for (int r = 0; r < B; ++r) {

@@ -35,10 +35,8 @@ class Places {
   Places(const KnownRows<T>& known, LocalIndex n_cols)
       : known_(known),
         max_length_(longest_row(known)),
-        places_(static_cast<std::size_t>(n_cols + ShortRows<T>::width), 0) {
-    for (LocalIndex q = 0; q < ShortRows<T>::width; ++q) {
-      places_[static_cast<std::size_t>(n_cols + q)] = max_length_ + q;
-    }
+        places_(static_cast<std::size_t>(n_cols), 0) {
+    for (LocalIndex q = 0; q < ShortRows<T>::width; ++q) places_.push_back(max_length_ + q);
   }
 
   /// Numbers the columns of row i; returns how many it has. Others keep what an earlier row gave
@@ -51,7 +49,7 @@ class Places {
   const LocalIndex* data() const { return places_.data(); }
 
   /// More than every place.
-  std::size_t size() const { return static_cast<std::size_t>(max_length_ + ShortRows<T>::width); }
+  std::size_t size() const { return static_cast<std::size_t>(places_.back()) + 1; }
 
  private:
   static LocalIndex longest_row(const KnownRows<T>& known) {
@@ -281,7 +279,8 @@ Offset longest_row(const ExtendedRows<T>& B, LocalIndex n_rows) {
 template <class T>
 ShortRows<T>::ShortRows(const ExtendedRows<T>& B) {
   const LocalIndex n_rows = B.on->n_rows + (B.ghost != nullptr ? B.ghost->n_rows : 0);
-  if (longest_row(B, n_rows) > width) return;
+  constexpr LocalIndex most_columns = std::numeric_limits<LocalIndex>::max() - width;
+  if (B.n_cols > most_columns || longest_row(B, n_rows) > width) return;
   cols_.resize(static_cast<std::size_t>(n_rows) * width);
   vals_.resize(cols_.size());
   parallel::for_range(static_cast<std::size_t>(n_rows), [&](std::size_t begin, std::size_t end) {

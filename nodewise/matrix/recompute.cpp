@@ -117,7 +117,6 @@ GalerkinProduct<T>::GalerkinProduct(const DistMatrix<T>& A, const DistMatrix<T>&
             const Csr<T>& L = transposed(Part::on);
             if (coarse_unknowns <= 1) on_terms_ = kernels::TermPlaces(L, extended_rows(A));
             const bool has_places = kernels::has_places_for(known, L, extended_rows(A), factor());
-            if (coarse_unknowns <= 1) short_rows_ = kernels::ShortRows<T>(factor());
             if (block_rows_for(P.on(), A, factor(), coarse_unknowns)) on_transposed_.reset();
             return has_places;
           },
@@ -128,6 +127,15 @@ const Csr<T>& GalerkinProduct<T>::transposed(Part part) {
   std::optional<Csr<T>>& known = part == Part::on ? on_transposed_ : off_transposed_;
   if (!known) known = transpose(P_, part);
   return *known;
+}
+
+template <class T>
+const kernels::ShortRows<T>& GalerkinProduct<T>::short_rows() {
+  if (!short_rows_) {
+    short_rows_.emplace();
+    if (coarse_unknowns_ <= 1) *short_rows_ = kernels::ShortRows<T>(factor());
+  }
+  return *short_rows_;
 }
 
 template <class T>
@@ -143,7 +151,7 @@ DistMatrix<T> GalerkinProduct<T>::recompute(const DistMatrix<T>& A) {
     const bool terms_known = part == Part::on;
     kernels::triple_product_values(transposed(part), extended_rows(A), factor(), known, on, off,
                                    coarse_unknowns_, terms_known ? on_terms_ : no_terms,
-                                   short_rows_);
+                                   short_rows());
   });
 }
 
@@ -156,10 +164,8 @@ DistMatrix<T> GalerkinProduct<T>::recompute(const DistMatrix<T>& A, const DistMa
     P_ = P;
     on_transposed_.reset();
     off_transposed_.reset();
+    short_rows_.reset();
     P_rows_.update(P);
-    if (!short_rows_.is_empty()) {
-      mpi::collectively(A.comm(), [&] { short_rows_ = kernels::ShortRows<T>(factor()); });
-    }
   }
   return recompute(A);
 }

@@ -64,6 +64,8 @@ class GalerkinProduct {
  private:
   /// Local. P^T's part, which is made when it is first needed.
   const Csr<T>& transposed(Part part);
+  /// Local. factor(), where its rows are short, likewise.
+  const kernels::ShortRows<T>& short_rows();
   kernels::ExtendedRows<T> factor() const { return extended_rows(P_, &P_rows_.rows()); }
 
   DistMatrix<T> A_, P_;
@@ -71,7 +73,7 @@ class GalerkinProduct {
   RefetchedRows<T> P_rows_;
   std::optional<Csr<T>> on_transposed_, off_transposed_;  // of P
   kernels::TermPlaces on_terms_;                          // of P^T A, P's own columns
-  kernels::ShortRows<T> short_rows_;                      // factor(), where its rows are short
+  std::optional<kernels::ShortRows<T>> short_rows_;
   PartialSums<T> sums_;
 };
 
