@@ -152,41 +152,55 @@ DistMatrix<T> matrix_of_points(const Layout& rows, int block, std::uint64_t seed
   });
 }
 
-// A in blocks, P in blocks but on some points of some layouts, as the ghosts are. Sums of small
-// integers are the same in any order.
+struct BlockSizes {
+  int block, unknowns;
+};
+
+/// Random blocks of the sizes; where they are not `full`, rows of a point in the first half differ.
+template <class T>
+DistMatrix<T> prolongation_of_points(const Layout& fine, const Layout& coarse, BlockSizes sizes,
+                                     bool full, std::uint64_t seed) {
+  return matrix_from_rows<T>(fine, coarse, [&](GlobalIndex i, auto&& emit) {
+    const GlobalIndex of = full || i > fine.n_global() / 2 ? i / sizes.block : i;
+    for (GlobalIndex j = 0; j < coarse.n_global(); ++j) {
+      if (!test::has_entry(of, j / sizes.unknowns, 0.4, seed)) continue;
+      emit(j, test::small_value<T>(i, j, seed));
+    }
+  });
+}
+
+/// Expects of a Galerkin product with A in blocks what the one by rows gives. Sums of small
+/// integers are the same in any order.
+template <class T>
+void expect_product_of_rows(const DistMatrix<T>& A, const DistMatrix<T>& P, BlockSizes sizes) {
+  const auto in_blocks = A.with_blocks(sizes.block);
+  const auto C = galerkin_product(in_blocks, P, GalerkinForm::fused, sizes.unknowns);
+  const auto by_rows = galerkin_product(A, P);
+  test::expect_invariants(C);
+  EXPECT_EQ(C.on().cols, by_rows.on().cols);
+  EXPECT_EQ(C.off().cols, by_rows.off().cols);
+  EXPECT_EQ(C.on().vals, by_rows.on().vals);
+  EXPECT_EQ(C.off().vals, by_rows.off().vals);
+  GalerkinProduct<T> product(in_blocks, P, C, sizes.unknowns);
+  test::expect_same_bits(product.recompute(in_blocks), C);
+  const DistMatrix<T> third =  // sums are rounded
+      A.template with_type<double>().template with_type<T>(1 / 3.0);
+  const auto B = third.with_blocks(sizes.block);
+  test::expect_same_bits(product.recompute(B),
+                         galerkin_product(B, P, GalerkinForm::fused, sizes.unknowns));
+}
+
 TYPED_TEST(Galerkin, Blocks) {
   std::uint64_t seed = 0;
-  for (const auto& [block, unknowns] : {std::pair{3, 6}, {2, 3}, {2, 2}, {3, 4}}) {
+  for (const BlockSizes sizes : {BlockSizes{3, 6}, {2, 3}, {2, 2}, {3, 4}}) {
     for (const Layout& points : layouts_of(test_comm(), 9)) {
       const Layout coarse_points = test::random_layout(test_comm(), 4, ++seed);
-      const Layout fine = rows_of(points, block), coarse = rows_of(coarse_points, unknowns);
-      const auto A = matrix_of_points<TypeParam>(fine, block, seed);
+      const Layout fine = rows_of(points, sizes.block);
+      const Layout coarse = rows_of(coarse_points, sizes.unknowns);
+      const auto A = matrix_of_points<TypeParam>(fine, sizes.block, seed);
       for (const bool full : {true, false}) {
-        const auto P = matrix_from_rows<TypeParam>(fine, coarse, [&](GlobalIndex i, auto&& emit) {
-          const GlobalIndex of = full || i > fine.n_global() / 2 ? i / block : i;
-          for (GlobalIndex j = 0; j < coarse.n_global(); ++j) {
-            if (!test::has_entry(of, j / unknowns, 0.4, seed)) continue;
-            emit(j, test::small_value<TypeParam>(i, j, seed));
-          }
-        });
-        const auto in_blocks = A.with_blocks(block);
-        const auto C = galerkin_product(in_blocks, P, GalerkinForm::fused, unknowns);
-        const auto by_rows = galerkin_product(A, P);
-        test::expect_invariants(C);
-        EXPECT_EQ(C.on().cols, by_rows.on().cols);
-        EXPECT_EQ(C.off().cols, by_rows.off().cols);
-        EXPECT_EQ(C.on().vals, by_rows.on().vals);
-        EXPECT_EQ(C.off().vals, by_rows.off().vals);
-        const auto third = [&](const DistMatrix<TypeParam>& M) {  // sums are rounded then
-          const DistMatrix<TypeParam> scaled =
-              M.template with_type<double>().template with_type<TypeParam>(1 / 3.0);
-          return scaled.with_blocks(block);
-        };
-        GalerkinProduct<TypeParam> product(in_blocks, P, C, unknowns);
-        test::expect_same_bits(product.recompute(in_blocks), C);
-        const auto B = third(A);
-        test::expect_same_bits(product.recompute(B),
-                               galerkin_product(B, P, GalerkinForm::fused, unknowns));
+        expect_product_of_rows(
+            A, prolongation_of_points<TypeParam>(fine, coarse, sizes, full, seed), sizes);
       }
     }
   }
