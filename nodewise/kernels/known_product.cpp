@@ -4,6 +4,7 @@
 #include <atomic>
 #include <limits>
 #include <numeric>
+#include <utility>
 #include <vector>
 
 #include "nodewise/base/parallel.hpp"
@@ -33,10 +34,8 @@ class Places {
   /// The columns behind the n_cols, as many as ShortRows has, are in no row, and have places behind
   /// all others.
   Places(const KnownRows<T>& known, LocalIndex n_cols)
-      : known_(known),
-        max_length_(longest_row(known)),
-        places_(static_cast<std::size_t>(n_cols), 0) {
-    for (LocalIndex q = 0; q < ShortRows<T>::width; ++q) places_.push_back(max_length_ + q);
+      : known_(known), places_(static_cast<std::size_t>(n_cols) + ShortRows<T>::width, 0) {
+    std::iota(places_.begin() + n_cols, places_.end(), longest_row(known));
   }
 
   /// Numbers the columns of row i; returns how many it has. Others keep what an earlier row gave
@@ -63,7 +62,6 @@ class Places {
   }
 
   const KnownRows<T>& known_;
-  LocalIndex max_length_;
   std::vector<LocalIndex> places_;  // of every column in the current row
 };
 
@@ -310,11 +308,11 @@ void triple_product_values(const Csr<T>& L, const ExtendedRows<T>& A, const Exte
   if (comes_in_points(unknowns, L, B) && comes_in_points(unknowns, known)) {
     return point_triple_product_values(unknowns, L, A, B, known, on_vals, off_vals);
   }
-  const auto multiply = [&](auto&& rows, LocalIndex begin, LocalIndex end) {
+  const auto multiply = [&](auto rows, LocalIndex begin, LocalIndex end) {
     if (short_rows.is_empty()) {
-      known_product(rows, begin, end, B, B.n_cols, known, on_vals, off_vals);
+      known_product(std::move(rows), begin, end, B, B.n_cols, known, on_vals, off_vals);
     } else {
-      known_product(rows, begin, end, short_rows, B.n_cols, known, on_vals, off_vals);
+      known_product(std::move(rows), begin, end, short_rows, B.n_cols, known, on_vals, off_vals);
     }
   };
   parallel::for_rows(known.on->row_ptr, [&](LocalIndex begin, LocalIndex end) {

@@ -7,8 +7,9 @@
 #include "nodewise/amg/near_null_space.hpp"
 #include "nodewise/base/parallel.hpp"
 #include "nodewise/kernels/csr_ops.hpp"
+#include "nodewise/kernels/point_sums.hpp"
+#include "nodewise/kernels/product_rows.hpp"
 #include "nodewise/kernels/row_blocks.hpp"
-#include "nodewise/kernels/row_marks.hpp"
 #include "nodewise/kernels/row_parts.hpp"
 #include "nodewise/matrix/block_matrix.hpp"
 #include "nodewise/matrix/operations.hpp"
@@ -22,52 +23,14 @@ using comm::Layout;
 using kernels::Csr;
 using matrix::DistMatrix;
 
-/// Sums of squares of the blocks of one row of blocks after another; columns that are points.
-template <class T>
-class BlockSquares {
- public:
-  explicit BlockSquares(LocalIndex n_columns)
-      : marks_(n_columns), sums_(static_cast<std::size_t>(n_columns)), columns_(sums_.size()) {}
-
-  void open() { row_ = marks_.open(); }
-  void add(LocalIndex column, T entry) {
-    const auto value = static_cast<double>(entry);
-    bool is_new = false;
-    const auto place = static_cast<std::size_t>(row_.place(column, is_new));
-    if (is_new) {
-      columns_[place] = column;
-      sums_[place] = value * value;
-    } else {
-      sums_[place] += value * value;
-    }
-  }
-  /// Appends the roots, with their columns, to the last row of a matrix, unsorted.
-  void close(Array<LocalIndex>& cols, Array<T>& vals) {
-    marks_.close(row_);
-    const auto n = static_cast<std::ptrdiff_t>(marks_.length());
-    cols.insert(cols.end(), columns_.begin(), columns_.begin() + n);
-    std::transform(sums_.begin(), sums_.begin() + n, std::back_inserter(vals),
-                   [](double sum) { return static_cast<T>(std::sqrt(sum)); });
-  }
-
- private:
-  kernels::RowMarks marks_;
-  kernels::RowMarks::Open row_{};
-  std::vector<double> sums_;
-  std::vector<LocalIndex> columns_;
-};
-
 /// The norms of the blocks of one part of a matrix, rows in blocks of k; block_of[j] is the block
 /// column of column j.
 template <class T>
 Csr<T> norms_of_blocks(const Csr<T>& part, LocalIndex k, std::span<const LocalIndex> block_of,
                        LocalIndex n_block_columns) {
-  std::vector<Offset> ptr;
-  for (LocalIndex i = 0; i <= part.n_rows; i += k) {
-    ptr.push_back(part.row_ptr[static_cast<std::size_t>(i)]);
-  }
+  const std::vector<Offset> ptr = kernels::point_ptr(part, k);
   const auto make = [&](LocalIndex begin, LocalIndex end) {
-    BlockSquares<T> squares(n_block_columns);
+    kernels::RowSum<double> squares(n_block_columns);
     Csr<T> norms(end - begin, n_block_columns);
     Offset* const row_ptr = norms.row_ptr.data();
     Array<LocalIndex> cols;
@@ -77,13 +40,17 @@ Csr<T> norms_of_blocks(const Csr<T>& part, LocalIndex k, std::span<const LocalIn
     cols.reserve(entries / size * 3 / 2);
     norms.vals.reserve(entries / size * 3 / 2);
     for (LocalIndex i = begin; i < end; ++i) {
-      squares.open();
+      auto row = squares.open();
       for (Offset p = part.begin(i * k); p < part.end(i * k + k - 1); ++p) {
         const LocalIndex column = part.cols[static_cast<std::size_t>(p)];
-        squares.add(block_of[static_cast<std::size_t>(column)],
-                    part.vals[static_cast<std::size_t>(p)]);
+        const auto value = static_cast<double>(part.vals[static_cast<std::size_t>(p)]);
+        row.add(value, &block_of[static_cast<std::size_t>(column)], &value, 1, 0);
       }
-      squares.close(cols, norms.vals);
+      squares.close(row);
+      cols.insert(cols.end(), squares.cols(), squares.cols() + squares.length());
+      std::transform(squares.vals(), squares.vals() + squares.length(),
+                     std::back_inserter(norms.vals),
+                     [](double square) { return static_cast<T>(std::sqrt(square)); });
       row_ptr[i - begin + 1] = std::ssize(cols);
     }
     norms.cols = std::move(cols);
