@@ -23,7 +23,7 @@ class Jacobi final : public solve::Operator<double> {
 
  private:
   comm::Layout layout_;
-  std::vector<double> diagonal_;
+  Array<double> diagonal_;
 };
 
 }  // namespace nodewise::cli

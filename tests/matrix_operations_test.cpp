@@ -162,7 +162,7 @@ TYPED_TEST(Operations, AllColumnsOffProcess) {
     const auto root = static_cast<TypeParam>(layout.to_global(i) + 1);
     EXPECT_EQ(d[static_cast<std::size_t>(i)], root * root);
   }
-  EXPECT_EQ(diagonal(A), std::vector<TypeParam>(3, TypeParam{0}));
+  EXPECT_EQ(diagonal(A), Array<TypeParam>(3, TypeParam{0}));
   const TestVector<TypeParam> x(layout, 2);
   std::vector<TypeParam> y(3);
   multiply(A, x.span(), std::span<TypeParam>(y));
@@ -244,7 +244,7 @@ TYPED_TEST(Operations, MissingDiagonalAndEmptyRowsEverywhere) {
       }
     });
     expect_equal(A, whole);
-    EXPECT_EQ(diagonal(A), std::vector<T>(static_cast<std::size_t>(layout.n_local()), T{0}));
+    EXPECT_EQ(diagonal(A), Array<T>(static_cast<std::size_t>(layout.n_local()), T{0}));
     expect_equal(transpose(A), test::transposed(whole));
     expect_equal(multiply(A, A), test::product(whole, whole));
     expect_equal(galerkin_product(A, A),

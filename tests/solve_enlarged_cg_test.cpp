@@ -28,7 +28,7 @@ solve::MatrixOperator<double> model_problem(io::Problem problem, int n) {
 }
 
 Pointwise<double> jacobi(const solve::MatrixOperator<double>& A) {
-  const std::vector<double> d = matrix::diagonal(A.matrix());
+  const Array<double> d = matrix::diagonal(A.matrix());
   const GlobalIndex first = A.layout().begin();
   return {A.layout(), [d, first](GlobalIndex i, double r) {
             return r / d[static_cast<std::size_t>(i - first)];

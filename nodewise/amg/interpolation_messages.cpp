@@ -50,7 +50,7 @@ std::vector<Offset> link_offsets(const matrix::DistMatrix<double>& matrix, const
                                  std::span<const LocalIndex> coarse_rows, Starts ranks,
                                  Signs signs) {
   const Csr<double>& A = matrix.on();
-  const std::vector<double> diagonal = matrix::diagonal(matrix);
+  const Array<double> diagonal = matrix::diagonal(matrix);
   const coarsen::Splitting states = splitting_of(A.n_rows, coarse_rows);
   std::vector<Offset> offsets = {0};
   for (std::size_t r = 0; r + 1 < ranks.size(); ++r) {

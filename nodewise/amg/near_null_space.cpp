@@ -121,7 +121,8 @@ NearNullSpace<T> improved(const matrix::DistMatrix<T>& A, NearNullSpace<T> vecto
                           double spectral_radius) {
   if (vectors.n_vectors == 0 || sweeps <= 0 || !(spectral_radius > 0)) return vectors;
   const auto k = static_cast<std::size_t>(vectors.n_vectors);
-  std::vector<T> ghosts, before, diagonal;
+  std::vector<T> ghosts, before;
+  Array<T> diagonal;
   mpi::collectively(A.comm(), [&] {
     require_rows(A, vectors);
     ghosts.resize(static_cast<std::size_t>(A.n_ghosts()) * k);

@@ -30,7 +30,7 @@ constexpr double largest_spread = 1e25;
 
 /// Local. The largest sum of |a_ij| / |d_i| of this rank's rows.
 template <class T>
-double largest_row(const DistMatrix<T>& A, const std::vector<T>& d) {
+double largest_row(const DistMatrix<T>& A, std::span<const T> d) {
   return parallel::max(d.size(), [&](std::size_t begin, std::size_t end) {
     double largest = 0;
     for (std::size_t u = begin; u < end; ++u) {
@@ -49,7 +49,7 @@ double largest_row(const DistMatrix<T>& A, const std::vector<T>& d) {
 
 /// Local. Of the moduli of these numbers, the largest and the largest of their inverses.
 template <class T>
-std::pair<double, double> extremes(const std::vector<T>& d) {
+std::pair<double, double> extremes(std::span<const T> d) {
   const auto largest = [&](auto&& of) {
     return parallel::max(d.size(), [&](std::size_t begin, std::size_t end) {
       double most = 0;
@@ -76,7 +76,7 @@ class SmoothVector {
 
   /// Hashed numbers between one half and three halves, `first` being the number of the first row.
   void start(std::uint64_t first) {
-    std::vector<T>& x = x_.front();
+    Array<T>& x = x_.front();
     parallel::for_range(x.size(), [&](std::size_t begin, std::size_t end) {
       for (std::size_t i = begin; i < end; ++i) {
         x[i] = static_cast<T>(0.5 + hash_uniform(first + i, 29));
@@ -86,7 +86,7 @@ class SmoothVector {
 
   /// Returns this rank's parts of x . A x and of x . |D| x, for the new x.
   std::array<double, 2> step(const CoarseSolver<T>& solver) {
-    std::vector<T>& x = x_.front();
+    Array<T>& x = x_.front();
     parallel::for_range(x.size(), [&](std::size_t begin, std::size_t end) {
       for (std::size_t i = begin; i < end; ++i) x[i] *= std::abs(weights_[i]);
     });
@@ -109,7 +109,7 @@ class SmoothVector {
  private:
   /// Its sum is made in pieces, so that the number of threads does not change it.
   double weighted_square() const {
-    const std::vector<T>& x = x_.front();
+    const Array<T>& x = x_.front();
     double square = 0;
     solve::sum_in_pieces(x.size(), 1, std::span(&square, 1),
                          [&](std::size_t begin, std::size_t end, std::span<double> sum) {
@@ -125,8 +125,8 @@ class SmoothVector {
 
   std::span<const T> weights_;
   std::span<const DistMatrix<T>* const> prolongations_;
-  std::vector<std::vector<T>> x_;
-  std::vector<T> solution_;
+  std::vector<Array<T>> x_;
+  Array<T> solution_;
 };
 
 }  // namespace
@@ -138,12 +138,12 @@ double estimated_condition(const DistMatrix<T>& A,
   const mpi::Comm& comm = A.comm();
   const CoarseSolver<T> solver(coarsest);
   if (solver.singular()) return infinite;
-  std::vector<T> diagonal;
+  Array<T> diagonal;
   std::array<double, 3> most = {};  // of a row, of the diagonal, of its inverse
   auto vector = mpi::collectively(comm, [&] {
     diagonal = matrix::diagonal(A);
-    most[0] = largest_row(A, diagonal);
-    std::tie(most[1], most[2]) = extremes(diagonal);
+    most[0] = largest_row<T>(A, diagonal);
+    std::tie(most[1], most[2]) = extremes<T>(diagonal);
     return SmoothVector<T>(diagonal, prolongations, coarsest);
   });
   vector.start(static_cast<std::uint64_t>(A.rows().begin() - A.rows().first()));

@@ -38,7 +38,7 @@ constexpr double random_part = 0.4;
 /// 1 / |d|, 0 for 0.
 template <class T>
 Array<T> inverse_diagonal(const DistMatrix<T>& A) {
-  const std::vector<T> d = matrix::diagonal(A);
+  const Array<T> d = matrix::diagonal(A);
   Array<T> inverse(d.size());
   std::transform(d.begin(), d.end(), inverse.begin(),
                  [](T v) { return v == T{} ? T{} : T{1} / std::abs(v); });

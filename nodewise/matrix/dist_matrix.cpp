@@ -40,38 +40,44 @@ std::vector<LocalIndex> renumber_ghosts(const Layout& cols, const RowBlock<T>& b
   return renumbered;
 }
 
+/// Leaves the owned columns in the rows, which move up, and makes rows of their own of the others.
 template <class T>
-void split_columns(const Csr<T>& rows, LocalIndex n_owned_cols,
-                   std::span<const LocalIndex> renumbered, SplitRows<T>& split) {
-  const auto column = [&](Offset k) {
-    const LocalIndex col = rows.cols[static_cast<std::size_t>(k)];
+void split_columns(Csr<T> rows, LocalIndex n_owned_cols, std::span<const LocalIndex> renumbered,
+                   SplitRows<T>& split) {
+  const auto column = [&](LocalIndex col) {
     return col < n_owned_cols ? col : renumbered[static_cast<std::size_t>(col - n_owned_cols)];
   };
-  Offset n_on = 0;
-  for (Offset k = 0; k < rows.nnz(); ++k) n_on += column(k) < n_owned_cols ? 1 : 0;
-  split.on.cols.resize(static_cast<std::size_t>(n_on));
-  split.on.vals.resize(static_cast<std::size_t>(n_on));
-  split.off.cols.resize(static_cast<std::size_t>(rows.nnz() - n_on));
-  split.off.vals.resize(static_cast<std::size_t>(rows.nnz() - n_on));
+  std::size_t n_off = 0;
+  for (const LocalIndex col : std::as_const(rows.cols)) n_off += column(col) >= n_owned_cols;
+  split.off.cols.resize(n_off);
+  split.off.vals.resize(n_off);
+  LocalIndex* const cols = rows.cols.data();
+  T* const vals = rows.vals.data();
+  Offset* const row_ptr = rows.row_ptr.data();
+  LocalIndex* const off_cols = split.off.cols.data();
+  Offset* const off_row_ptr = split.off.row_ptr.data();
   std::size_t on = 0;
   std::size_t off = 0;
-  LocalIndex* on_cols = split.on.cols.data();
-  LocalIndex* off_cols = split.off.cols.data();
+  Offset begin = 0;
   for (LocalIndex i = 0; i < rows.n_rows; ++i) {
-    for (Offset k = rows.begin(i); k < rows.end(i); ++k) {
-      const LocalIndex col = column(k);
-      const T value = rows.vals[static_cast<std::size_t>(k)];
+    const Offset end = row_ptr[i + 1];
+    for (Offset k = begin; k < end; ++k) {
+      const LocalIndex col = column(cols[k]);
       if (col < n_owned_cols) {
-        on_cols[on] = col;
-        split.on.vals[on++] = value;
+        cols[on] = col;
+        vals[on++] = vals[k];
       } else {
         off_cols[off] = col - n_owned_cols;
-        split.off.vals[off++] = value;
+        split.off.vals[off++] = vals[k];
       }
     }
-    split.on.row_ptr[static_cast<std::size_t>(i) + 1] = static_cast<Offset>(on);
-    split.off.row_ptr[static_cast<std::size_t>(i) + 1] = static_cast<Offset>(off);
+    begin = end;
+    row_ptr[i + 1] = static_cast<Offset>(on);
+    off_row_ptr[i + 1] = static_cast<Offset>(off);
   }
+  rows.cols.resize(on);
+  rows.vals.resize(on);
+  split.on = std::move(rows);
 }
 
 }  // namespace
@@ -82,14 +88,13 @@ SplitRows<T> split_rows(const Layout& cols, RowBlock<T> block) {
   const LocalIndex n_rows = block.rows.n_rows;
   if (block.ghosts.empty()) {
     split.on = std::move(block.rows);
-    split.on.n_cols = block.n_owned_cols;
     split.off = Csr<T>(n_rows, 0);
   } else {
     const std::vector<LocalIndex> renumbered = renumber_ghosts(cols, block, split.ghosts);
-    split.on = Csr<T>(n_rows, block.n_owned_cols);
     split.off = Csr<T>(n_rows, narrow<LocalIndex>(split.ghosts.size(), "ghosts of a rank:"));
-    split_columns(block.rows, block.n_owned_cols, std::span<const LocalIndex>(renumbered), split);
+    split_columns<T>(std::move(block.rows), block.n_owned_cols, renumbered, split);
   }
+  split.on.n_cols = block.n_owned_cols;
   kernels::sort_and_combine_rows(split.on);
   kernels::sort_and_combine_rows(split.off);
   return split;

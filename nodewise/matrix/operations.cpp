@@ -150,11 +150,11 @@ DistMatrix<T> add(T alpha, const DistMatrix<T>& A, T beta, const DistMatrix<T>& 
 }
 
 template <class T>
-std::vector<T> diagonal(const DistMatrix<T>& A) {
+Array<T> diagonal(const DistMatrix<T>& A) {
   const Csr<T>& on = A.on();
   constexpr LocalIndex rows_ahead =
       16;  // two cache lines of each row are read, far from each other
-  std::vector<T> d(size(on), T{});
+  Array<T> d(size(on));
   parallel::for_rows(on.row_ptr, [&](LocalIndex begin, LocalIndex end) {
     LocalIndex place = 0;
     for (LocalIndex i = begin; i < end; ++i) {
@@ -185,7 +185,7 @@ DistMatrix<To> convert(const DistMatrix<From>& A) {
   template void multiply_transposed(const DistMatrix<T>&, std::span<const T>, std::span<T>);      \
   template DistMatrix<T> transpose(const DistMatrix<T>&);                                         \
   template DistMatrix<T> add(T, const DistMatrix<T>&, T, const DistMatrix<T>&);                   \
-  template std::vector<T> diagonal(const DistMatrix<T>&);
+  template Array<T> diagonal(const DistMatrix<T>&);
 NODEWISE_INSTANTIATE(float)
 NODEWISE_INSTANTIATE(double)
 #undef NODEWISE_INSTANTIATE

@@ -51,10 +51,12 @@ DistMatrix<T> add(T alpha, const DistMatrix<T>& A, T beta, const DistMatrix<T>& 
 
 /// The diagonal of a square matrix with equal layouts; 0 where there is no entry. Local.
 template <class T>
-std::vector<T> diagonal(const DistMatrix<T>& A);
+Array<T> diagonal(const DistMatrix<T>& A);
 
-/// Whether |A x - A^T x| <= 1e-12 (|A| |x| + |A|^T |x|) in every row, for a hashed random x: true
-/// for a symmetric matrix up to round-off, false with probability one for another. Two exchanges.
+/// Whether |A x - A^T x| <= 2e-12 |A| 1 in every row, for a hashed x about 1: true for a symmetric
+/// matrix up to round-off, false with probability one for another (2e-5 in single precision). A
+/// rank's own block is to have triangles U and L that meet |U x - L^T x| in place of that. One
+/// exchange.
 template <class T>
 bool is_symmetric(const DistMatrix<T>& A);
 

@@ -155,7 +155,7 @@ Strength symmetric_strength(const DistMatrix<T>& G, double threshold) {
       return std::move(strength);
     });
   }
-  std::vector<T> root, ghost_root;  // of the diagonal
+  Array<T> root, ghost_root;  // of the diagonal
   mpi::collectively(G.comm(), [&] {
     root = matrix::diagonal(G);
     for (T& d : root) d = std::sqrt(std::abs(d));

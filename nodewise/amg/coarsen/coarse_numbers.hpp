@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "nodewise/amg/coarsen/independent_set.hpp"
+#include "nodewise/base/array.hpp"
 
 namespace nodewise::amg::coarsen {
 
@@ -14,7 +15,7 @@ enum : LocalIndex { fine_point = -1, isolated_point = -2 };
 
 /// The numbers of coarse points on the coarse grid; negative for other points.
 struct CoarseNumbers {
-  std::vector<LocalIndex> local;    ///< of this rank's points: local numbers
+  Array<LocalIndex> local;          ///< of this rank's points: local numbers
   std::vector<GlobalIndex> ghosts;  ///< of the matrix's ghosts: global ones
 };
 
@@ -22,7 +23,7 @@ struct CoarseNumbers {
 template <class T>
 CoarseNumbers coarse_numbers(const matrix::DistMatrix<T>& A, const Splitting& splitting,
                              const Strength& strength, const comm::Layout& coarse_points) {
-  std::vector<GlobalIndex> global(splitting.size());
+  Array<GlobalIndex> global(splitting.size());
   CoarseNumbers numbers;
   numbers.local.resize(splitting.size());
   LocalIndex next = 0;

@@ -1,6 +1,6 @@
 #include <algorithm>
+#include <cstdint>
 #include <limits>
-#include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -41,32 +41,42 @@ struct MadeRows {
 template <class T>
 class DoneRows {
  public:
-  explicit DoneRows(std::size_t n_points) : rows_(n_points) {}
+  /// The rows of points that are not done are empty.
+  explicit DoneRows(std::size_t n_points) : rows_(n_points, Row{}) {}
 
   std::span<const LocalIndex> cols(LocalIndex point) const {
     const Row& row = rows_[static_cast<std::size_t>(point)];
-    return {row.cols, static_cast<std::size_t>(row.length)};
+    return {made_[row.place].cols.data() + row.begin, static_cast<std::size_t>(row.length)};
   }
-  const T* vals(LocalIndex point) const { return rows_[static_cast<std::size_t>(point)].vals; }
+  const T* vals(LocalIndex point) const {
+    const Row& row = rows_[static_cast<std::size_t>(point)];
+    return made_[row.place].vals.data() + row.begin;
+  }
 
   void take(MadeRows<T> made) {
-    const MadeRows<T>& kept = *made_.emplace_back(std::make_unique<MadeRows<T>>(std::move(made)));
+    const auto place = static_cast<std::uint32_t>(made_.size());
     Offset begin = 0;
-    for (std::size_t k = 0; k < kept.points.size(); ++k) {
-      rows_[static_cast<std::size_t>(kept.points[k])] = {
-          kept.cols.data() + begin, kept.vals.data() + begin, kept.ends[k] - begin};
-      begin = kept.ends[k];
+    for (std::size_t k = 0; k < made.points.size(); ++k) {
+      const Offset end = made.ends[k];
+      rows_[static_cast<std::size_t>(made.points[k])] = {
+          begin, static_cast<LocalIndex>(end - begin), place};
+      begin = end;
     }
+    made_.push_back({std::move(made.cols), std::move(made.vals)});
   }
 
  private:
   struct Row {
-    const LocalIndex* cols = nullptr;
-    const T* vals = nullptr;
-    Offset length = 0;
+    Offset begin = 0;
+    LocalIndex length = 0;
+    std::uint32_t place = 0;  // of the entries that it is among
   };
-  std::vector<Row> rows_;
-  std::vector<std::unique_ptr<const MadeRows<T>>> made_;
+  struct Entries {
+    Array<LocalIndex> cols;
+    Array<T> vals;
+  };
+  Array<Row> rows_;
+  std::vector<Entries> made_;
 };
 
 template <class T>

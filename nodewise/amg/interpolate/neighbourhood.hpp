@@ -224,9 +224,9 @@ class Neighbourhood {
   comm::Layout coarse_layout_;
   matrix::GhostNumbering columns_;
   Signs signs_;
-  std::vector<LocalIndex> numbers_;  // of all points on the coarse grid, by columns_; or why not
+  Array<LocalIndex> numbers_;  // of all points on the coarse grid, by columns_; or why not
   std::vector<GlobalIndex> ghost_coarse_;  // of ghosts on the coarse grid, global; or why not
-  std::vector<T> diagonal_;                // of local rows
+  Array<T> diagonal_;                      // of local rows
   CoarseLinks<T> links_;
   std::vector<Offset> fine_begin_ = {0};  // entries of ghosts at fine points of this rank
   std::vector<LocalIndex> fine_cols_;

@@ -32,7 +32,7 @@ class Chebyshev final : public Relaxation<T> {
   using Relaxation<T>::A_;
   int degree_;
   double center_, half_width_;  // of the interval
-  std::vector<T> inverse_;      // of the diagonal; 0 where a row is left alone
+  Array<T> inverse_;            // of the diagonal; 0 where a row is left alone
   mutable std::vector<T> step_, residual_;
 };
 

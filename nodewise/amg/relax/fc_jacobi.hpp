@@ -45,7 +45,7 @@ class FcJacobi final : public Relaxation<T> {
   using Relaxation<T>::A_;
   Rows fine_, coarse_;
   int fine_sweeps_, coarse_sweeps_;
-  std::vector<T> inverse_;  // of the diagonal; 0 where a row is left alone
+  Array<T> inverse_;  // of the diagonal; 0 where a row is left alone
   mutable std::vector<T> residual_;
 };
 

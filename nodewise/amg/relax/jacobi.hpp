@@ -26,7 +26,7 @@ class Jacobi final : public Relaxation<T> {
 
  private:
   using Relaxation<T>::A_;
-  std::vector<T> inverse_;  // w / D; 0 where a row is left alone
+  Array<T> inverse_;  // w / D; 0 where a row is left alone
   mutable std::vector<T> scratch_;
 };
 
