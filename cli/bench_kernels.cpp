@@ -180,8 +180,9 @@ std::vector<BenchKernel> level_kernels(const amg::Hierarchy<double>& hierarchy, 
                KernelList list(static_cast<int>(level), data);
                list.add_products();
                if (P != nullptr || level == 0) {  // the last level is solved
-                 data->relaxation =
-                     amg::relax::make_relaxation(*A, options, radius, hierarchy.coarse_rows(level));
+                 data->relaxation = amg::relax::make_relaxation(
+                     *A, options,
+                     {.spectral_radius = radius, .coarse_rows = hierarchy.coarse_rows(level)});
                  list.add_sweeps(options);
                }
                if (P != nullptr) list.add_transfers(*P, hierarchy.restriction(level));

@@ -159,7 +159,7 @@ TEST(BlockRelaxation, SweepsAreThoseOfTheReference) {
     for (const Layout& layout : layouts_of_points(7, block)) {
       const auto A = distribute(values, layout).with_blocks(block);
       for_each_options([&](const Options& options, const std::string& what) {
-        const auto relaxation = relax::make_relaxation(A, options, 0);
+        const auto relaxation = relax::make_relaxation(A, options);
         const Reference reference(values, layout, block, options);
         const Eigen::VectorXd rhs = to_eigen(b);
         for (const bool forward : {true, false}) {
@@ -222,7 +222,7 @@ TEST(BlockRelaxation, L1FormsConvergeForStronglyCoupledRanks) {
         Options options;
         options.smoother = kind;
         options.sor_weight = weight;
-        const auto relaxation = relax::make_relaxation(A, options, 0);
+        const auto relaxation = relax::make_relaxation(A, options);
         std::vector<double> x = part_of(layout, hashed(n, 3));
         double before = energy(gathered(layout.comm(), x));
         for (int k = 0; k < 5; ++k) {
@@ -255,7 +255,7 @@ TEST(BlockRelaxation, SingularBlocksAreInvertedOnTheirRange) {
       options.smoother = kind;
       options.jacobi_weight = 1;
       std::vector<double> x = zeros(layout, 1e3);
-      relax::make_relaxation(A, options, 0)->first_sweep(part_of(layout, b), x);
+      relax::make_relaxation(A, options)->first_sweep(part_of(layout, b), x);
       const DenseMatrix got = gathered(layout.comm(), x);
       const DenseMatrix product = values * got;
       for (GlobalIndex i = 0; i < 6; ++i) EXPECT_NEAR(product[i], b[i], 1e-9 * std::abs(b[i]));
@@ -283,7 +283,7 @@ TEST(BlockRelaxation, ZerosOnTheDiagonalDoNotMatterWhereBlocksAreInvertible) {
         std::vector<float> x(static_cast<std::size_t>(layout.n_local()));
         const std::vector<double> mine = part_of(layout, b);
         const std::vector<float> rhs(mine.begin(), mine.end());
-        relax::make_relaxation(A, options, 0)->first_sweep(rhs, x);
+        relax::make_relaxation(A, options)->first_sweep(rhs, x);
         for (std::size_t i = 0; i < x.size(); i += 2) {
           EXPECT_NEAR(x[i], 1, 1e-5);
           EXPECT_NEAR(d * x[i] + x[i + 1], 3 + d, 1e-5 * (3 + d));
@@ -301,7 +301,7 @@ TEST(BlockRelaxation, NamesTheRowOfABlockThatIsNotFinite) {
     Options options;
     options.smoother = SmootherKind::block_jacobi;
     const std::string text = expect_same_error(layout.comm(), ErrorCode::unsuitable_matrix, [&] {
-      mpi::collectively(layout.comm(), [&] { relax::make_relaxation(A, options, 0); });
+      mpi::collectively(layout.comm(), [&] { relax::make_relaxation(A, options); });
     });
     EXPECT_NE(text.find("begins in row 5 "), std::string::npos) << text;
   }

@@ -146,7 +146,7 @@ void expect_reference(const matrix::DistMatrix<T>& A, const DenseMatrix& values,
     const std::vector<double> mine = part_of(layout, whole);
     return std::vector<T>(mine.begin(), mine.end());
   };
-  const Smoother<T> smoother(A, options, 0, coarse_rows(layout));
+  const Smoother<T> smoother(A, options, {.coarse_rows = coarse_rows(layout)});
   const Reference reference(values, blocks, options);
   const std::vector<T> mine = part(b);
   const auto expect_before = [&](const std::vector<T>& x, const std::vector<T>& r,
@@ -212,7 +212,8 @@ TEST(CoarseFineGaussSeidel, IsTheNaturalOrderOfRowsThatAreSorted) {
   const auto A = test::serial(values);
   Options options;
   options.sweep_order = SweepOrder::coarse_fine;
-  const Smoother<double> coarse_fine(A, options, 0, std::vector<LocalIndex>{0, 1, 2, 3, 4, 5});
+  const std::vector<LocalIndex> coarse = {0, 1, 2, 3, 4, 5};
+  const Smoother<double> coarse_fine(A, options, {.coarse_rows = coarse});
   options.sweep_order = SweepOrder::forward_backward;
   const Smoother<double> natural(A, options);
   const std::vector<double> b = part_of(A.rows(), hashed(30, 1));
@@ -233,7 +234,7 @@ TEST(CoarseFineGaussSeidel, AfterIsTheAdjointOfBefore) {
   for (const matrix::Layout& layout : layouts_of(test_comm(), values.rows())) {
     const auto A = distribute(values, layout);
     for (const Options& options : all_options()) {
-      const Smoother<double> smoother(A, options, 0, coarse_rows(layout));
+      const Smoother<double> smoother(A, options, {.coarse_rows = coarse_rows(layout)});
       std::vector<double> x(static_cast<std::size_t>(layout.n_local())), r(x.size());
       smoother.presmooth(part_of(layout, u), x, r);
       const DenseMatrix Mu = gathered(A.comm(), x);
@@ -258,7 +259,7 @@ TEST(CoarseFineGaussSeidel, TheL1FormConvergesForStronglyCoupledRanks) {
       Options options;
       options.sweep_order = SweepOrder::coarse_fine;
       options.sor_weight = weight;
-      const Smoother<double> smoother(A, options, 0, coarse_rows(layout));
+      const Smoother<double> smoother(A, options, {.coarse_rows = coarse_rows(layout)});
       const std::vector<double> zero(static_cast<std::size_t>(layout.n_local()));
       std::vector<double> error = part_of(layout, hashed(n, 3));
       for (int k = 0; k < 5; ++k) {
@@ -278,7 +279,7 @@ TEST(CoarseFineGaussSeidel, ExchangesOnceASweep) {
     const auto A = distribute(values, layout);
     Options options;
     options.sweep_order = SweepOrder::coarse_fine;
-    const Smoother<double> smoother(A, options, 0, coarse_rows(layout));
+    const Smoother<double> smoother(A, options, {.coarse_rows = coarse_rows(layout)});
     const auto n = static_cast<std::size_t>(layout.n_local());
     std::vector<double> b(n, 1.0), x(n), r(n);
     const auto product = test::counted(

@@ -96,7 +96,7 @@ TEST(FcJacobi, WithoutCoarsePointsIsJacobi) {
   }
   Options options;
   options.smoother = SmootherKind::fc_jacobi;
-  const auto relaxation = relax::make_relaxation(A, options, 0);
+  const auto relaxation = relax::make_relaxation(A, options);
   std::vector<double> x = part_of(A.rows(), start);
   relaxation->sweep(Direction::forward, part_of(A.rows(), b), x);
   expect_near(gathered(A.comm(), x), expected, 1e-13, "");
@@ -110,7 +110,7 @@ TEST(FcJacobi, BothWaysIsSymmetric) {
   options.smoother = SmootherKind::fc_jacobi;
   options.sweep_order = SweepOrder::forward_backward;
   const std::vector<LocalIndex> rows = coarse_rows(A.rows());
-  const Smoother<double> smoother(A, options, 0, rows);
+  const Smoother<double> smoother(A, options, {.coarse_rows = rows});
   const auto apply = [&](const DenseMatrix& b) {
     std::vector<double> x(static_cast<std::size_t>(A.n_local()));
     smoother.solve_approximately(2, part_of(A.rows(), b), x);

@@ -314,16 +314,56 @@ TEST(Rebuild, SendsTheValuesOfPartialRowsAndNothingElse) {
   for_each_route([](const auto& comm, const auto& nodes, const Options& options) {
     const auto A = shared(io::generate<double>(comm, {.problem = Problem::laplace9, .n = 11}));
     const auto B = scaled(*A);
-    Hierarchy<double> hierarchy(A, options);
-    EXPECT_EQ(counted(nodes, [&] { hierarchy.rebuild(B); }).synchronous, 0);  // plans
-    const MpiCalls calls = counted(nodes, [&] { hierarchy.rebuild(A); });
-    EXPECT_EQ(calls.synchronous, 0);
-    std::int64_t expected = 0;
-    for (std::size_t l = 0; l + 1 < hierarchy.levels().size(); ++l) {
-      expected += reversed_messages(*hierarchy.interpolation(l));
+    for (const bool is_told_of_symmetry : {true, false}) {
+      Knowledge<double> knowledge;
+      if (is_told_of_symmetry) knowledge.symmetric = true;
+      Hierarchy<double> hierarchy(A, options, knowledge);
+      EXPECT_EQ(counted(nodes, [&] { hierarchy.rebuild(B); }).synchronous, 0);  // plans
+      const MpiCalls calls = counted(nodes, [&] { hierarchy.rebuild(A); });
+      EXPECT_EQ(calls.synchronous, 0);
+      std::int64_t expected = is_told_of_symmetry ? 0 : reversed_messages(*hierarchy.matrix(0));
+      for (std::size_t l = 0; l + 1 < hierarchy.levels().size(); ++l) {
+        expected += reversed_messages(*hierarchy.interpolation(l));
+      }
+      EXPECT_EQ(calls.messages(), expected);
     }
-    EXPECT_EQ(calls.messages(), expected);
   });
+}
+
+// Half of a matrix says nothing of the other half when that is no longer its mirror image.
+TEST(Rebuild, SeesWhetherOtherValuesAreSymmetric) {
+  const auto comm = test_comm();
+  const auto A = shared(io::generate<double>(comm, {.problem = Problem::laplace9, .n = 14}));
+  Array<double> on = A->on().vals;
+  for (LocalIndex i = 0; i < A->n_local(); ++i) {
+    for (Offset k = A->on().begin(i); k < A->on().end(i); ++k) {
+      const auto p = static_cast<std::size_t>(k);
+      if (A->on().cols[p] > i) on[p] *= 0.5;
+    }
+  }
+  const auto B = shared(A->with_values(std::move(on), A->off().vals));
+  for (const Reuse reuse : {Reuse::interpolation, Reuse::splitting}) {
+    Options options = small_options();
+    options.sweep_order = SweepOrder::forward_backward;
+    options.strength_measure = StrengthMeasure::opposite_sign;
+    options.cycle = CycleKind::k;  // on which symmetry depends, so that it is looked for
+    Hierarchy<double> found(A, options);
+    const std::vector<double> first = applied(found);
+    Knowledge<double> nothing;
+    nothing.symmetric = false;
+    Hierarchy<double> told(A, options, nothing);
+    found.rebuild(B, reuse);
+    told.rebuild(B, reuse);
+    const std::vector<double> x = applied(found), expected = applied(told);
+    double difference = 0, size = 0;
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      difference = std::max(difference, std::abs(x[i] - expected[i]));
+      size = std::max(size, std::abs(expected[i]));
+    }
+    EXPECT_LE(difference, 1e-10 * size);
+    found.rebuild(A, reuse);
+    EXPECT_TRUE(same_bits(applied(found), first));
+  }
 }
 
 TEST(RebuildErrors, LeaveTheHierarchyAsItWas) {

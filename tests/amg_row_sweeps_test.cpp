@@ -179,8 +179,8 @@ class SweepsInBlocks : public testing::Test {
   }
   /// All that a relaxation does, on the same matrix by rows and in blocks.
   static void compare(const Matrix& rows, const Matrix& blocks, const Options& options) {
-    const auto by_rows = make_relaxation(rows, options, 0);
-    const auto in_blocks = make_relaxation(blocks, options, 0);
+    const auto by_rows = make_relaxation(rows, options);
+    const auto in_blocks = make_relaxation(blocks, options);
     const std::vector<T> b = vector_on<T>(rows.rows(), 1, 1),
                          start = vector_on<T>(rows.rows(), 1, 2);
     for (const Sweep sweep : {Sweep::first, Sweep::first_symmetric, Sweep::forward, Sweep::backward,

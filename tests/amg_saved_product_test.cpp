@@ -130,7 +130,7 @@ TEST(SavedProduct, IsForeseen) {
         options.sweep_order = order;
         options.post_sweeps = sweeps;
         for (const Matrix& A : {scalar, blocks}) {
-          const Smoother<double> smoother(*A, options, 2.0);
+          const Smoother<double> smoother(*A, options, {.spectral_radius = 2.0});
           EXPECT_EQ(Smoother<double>::can_save_product(*A, options), smoother.saves_product())
               << "smoother " << static_cast<int>(kind) << ", order " << static_cast<int>(order)
               << ", " << sweeps << " sweeps" << (A == blocks ? ", blocks" : "");

@@ -199,6 +199,59 @@ TEST(Smoother, PresmoothEqualsTheReferenceAndLeavesTheResidual) {
   }
 }
 
+/// Calls f(options) for the Gauss-Seidel kinds, one sweep each, and some weights.
+template <class F>
+void for_each_gauss_seidel(const F& f) {
+  for (const SmootherKind kind : {SmootherKind::gauss_seidel, SmootherKind::l1_gauss_seidel}) {
+    for (const double weight : {0.8, 1.0, 1.6}) {
+      Options options;
+      options.smoother = kind;
+      options.sor_weight = weight;
+      options.sweep_order = SweepOrder::forward_backward;
+      f(options);
+    }
+  }
+}
+
+TEST(Smoother, LeavesTheResidualOfASymmetricMatrixFromOneTriangle) {
+  DenseMatrix values = test::random_symmetric(40, 0.3, 0.2, 3);
+  values(7, 7) = values(23, 23) = 0;
+  const DenseMatrix b = hashed(values.rows(), 1);
+  for (const matrix::Layout& layout : layouts_of(test_comm(), values.rows())) {
+    const auto A = distribute(values, layout);
+    for_each_gauss_seidel([&](const Options& options) {
+      const auto got =
+          run_presmooth(Smoother<double>(A, options, {.is_symmetric = true}), layout, b);
+      const auto expected = run_presmooth(Smoother<double>(A, options), layout, b);
+      expect_near(got.x, expected.x, 0, "x");
+      EXPECT_LE(norm(got.r - expected.r), tolerance * (norm(b) + norm(values * got.x)));
+    });
+  }
+}
+
+// What a rank has above the diagonal may be anything then.
+TEST(Smoother, LooksAtOneTriangleOfASymmetricMatrix) {
+  const DenseMatrix values = test::random_symmetric(40, 0.3, 0.2, 4);
+  const DenseMatrix b = hashed(values.rows(), 1);
+  for (const matrix::Layout& layout : layouts_of(test_comm(), values.rows())) {
+    DenseMatrix half = values;
+    const auto owner = [&](GlobalIndex i) { return layout.owner(layout.first() + i); };
+    for (GlobalIndex i = 0; i < half.rows(); ++i) {
+      for (GlobalIndex j = i + 1; j < half.cols(); ++j) {
+        if (owner(i) == owner(j)) half(i, j) *= 3;
+      }
+    }
+    const auto A = distribute(values, layout), A_half = distribute(half, layout);
+    for_each_gauss_seidel([&](const Options& options) {
+      const relax::MatrixFacts symmetric = {.is_symmetric = true};
+      const auto got = run_presmooth(Smoother<double>(A_half, options, symmetric), layout, b);
+      const auto expected = run_presmooth(Smoother<double>(A, options, symmetric), layout, b);
+      expect_near(got.x, expected.x, 0, "x");
+      expect_near(got.r, expected.r, 0, "residual");
+    });
+  }
+}
+
 TEST(Smoother, PostsmoothEqualsTheReference) {
   for (const auto& [name, values] : matrices()) {
     const DenseMatrix b = hashed(values.rows(), 2);
@@ -226,7 +279,7 @@ TEST(Smoother, UndirectedRelaxationsAreTheirOwnAdjoints) {
       Options options;
       options.smoother = kind;
       options.pre_sweeps = options.post_sweeps = 2;
-      const Smoother<double> smoother(A, options, 2.0);
+      const Smoother<double> smoother(A, options, {.spectral_radius = 2.0});
       const DenseMatrix Mu = run_presmooth(smoother, layout, u).x;
       const DenseMatrix Mv = run_postsmooth(smoother, layout, v, DenseMatrix(values.rows()));
       EXPECT_NEAR(dot(Mu, v), dot(u, Mv), 1e-11 * norm(Mu) * norm(v));
@@ -404,7 +457,7 @@ TEST(Smoother, ChebyshevReducesEigenvectorsByItsPolynomial) {
       options.smoother = SmootherKind::chebyshev;
       options.sweep_order = SweepOrder::forward_backward;
       options.chebyshev_degree = degree;
-      const Smoother<double> smoother(matrix, options, radius);
+      const Smoother<double> smoother(matrix, options, {.spectral_radius = radius});
       const double center = radius * (1.1 + options.chebyshev_fraction) / 2;
       const double half = radius * (1.1 - options.chebyshev_fraction) / 2;
       const auto chebyshev = [degree](double t) {

@@ -150,13 +150,14 @@ void expect_near(const Vector& a, const Vector& expected) {
   EXPECT_LE(difference, 1e-12 * size);
 }
 
-void expect_residual(const Matrix& A, const Options& options) {
+void expect_residual(const Matrix& A, const Options& options,
+                     const relax::MatrixFacts& facts = {}) {
   const auto n = static_cast<std::size_t>(A.n_local());
   Vector b(n), x(n), expected_r(n);
   for (std::size_t i = 0; i < n; ++i) b[i] = std::sin(static_cast<double>(i));
   // What was there before is not read.
   Vector y(n, std::nan("")), r(n, std::nan(""));
-  const auto relaxation = relax::make_relaxation(A, options, 0);
+  const auto relaxation = relax::make_relaxation(A, options, facts);
   relaxation->first_sweep(b, x);
   relaxation->first_sweep_with_residual(b, y, r);
   EXPECT_EQ(x, y);
@@ -173,7 +174,7 @@ void expect_product(const Matrix& A, const Options& options) {
     b[i] = std::sin(static_cast<double>(i));
     start[i] = std::cos(static_cast<double>(3 * i));
   }
-  const auto relaxation = relax::make_relaxation(A, options, 1.5);
+  const auto relaxation = relax::make_relaxation(A, options, {.spectral_radius = 1.5});
   for (const Sweep sweep :
        {Sweep::first, Sweep::first_symmetric, Sweep::forward, Sweep::backward, Sweep::symmetric}) {
     Vector x = start, expected = start;
@@ -199,6 +200,7 @@ TEST(Stretches, TheFirstSweepLeavesItsResidualAndOthersTheirProduct) {
           options.smoother = kind;
           options.sor_weight = weight;
           expect_residual(A, options);
+          if (matrix::is_symmetric(A)) expect_residual(A, options, {.is_symmetric = true});
           expect_product(A, options);
         }
       }

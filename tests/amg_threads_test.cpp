@@ -256,7 +256,7 @@ TEST(ThreadedGaussSeidel, SweepsOfSeveralVectorsAreThoseOfEach) {
   for (const SmootherKind kind : {SmootherKind::gauss_seidel, SmootherKind::block_gauss_seidel}) {
     Options options;
     options.smoother = kind;
-    const auto relaxation = relax::make_relaxation(A, options, 0);
+    const auto relaxation = relax::make_relaxation(A, options);
     for (const relax::Sweep sweep : {relax::Sweep::first_symmetric, relax::Sweep::symmetric}) {
       std::vector<double> B, X;
       for (std::size_t k = 0; k < rows * width; ++k) {
@@ -292,7 +292,7 @@ TEST(ThreadedGaussSeidel, L1FormsConvergeForStronglyCoupledThreads) {
   const auto energies = [&](SmootherKind kind) {
     Options options;
     options.smoother = kind;
-    const auto relaxation = relax::make_relaxation(A, options, 0);
+    const auto relaxation = relax::make_relaxation(A, options);
     const std::vector<double> b(static_cast<std::size_t>(A.n_local()), 0.0);
     std::vector<double> x(b.size(), 1.0), result;
     for (int k = 0; k < 4; ++k) {

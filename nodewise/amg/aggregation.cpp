@@ -95,7 +95,7 @@ std::unique_ptr<const relax::Relaxation<T>> gauss_seidel(const DistMatrix<T>& A,
   options.smoother = relax::works_on_blocks(options.smoother) ? SmootherKind::block_gauss_seidel
                                                               : SmootherKind::gauss_seidel;
   options.sor_weight = 1;
-  return mpi::collectively(A.comm(), [&] { return relax::make_relaxation(A, options, 0.0); });
+  return mpi::collectively(A.comm(), [&] { return relax::make_relaxation(A, options); });
 }
 
 /// The near null space that the finest level starts from.

@@ -64,8 +64,7 @@ void AppliedCycle<T>::add_smoothed(const LevelParts<T>& parts) {
   level.A = parts.A;
   level.P = parts.P;
   level.R = parts.R;
-  level.smoother = std::make_shared<const Smoother<T>>(*level.A, options_, parts.spectral_radius,
-                                                       parts.coarse_rows);
+  level.smoother = std::make_shared<const Smoother<T>>(*level.A, options_, parts.facts);
   level.reserve(!is_finest, options_.cycle == CycleKind::k && !is_finest);
   cycle_.levels.push_back(std::move(level));
   if (!rounded_ || !parts.P) return;

@@ -197,24 +197,27 @@ MatrixPointer<T> coarsen_level(Level<T>& level, const MatrixPointer<T>& A,
 
 namespace {
 
-/// Collective. Adds a level to a cycle, with its matrix, or rounded already, and the spectral
-/// radius that its relaxation needs; returns how the last level is solved. What fails on this rank
-/// alone is left in `failure`.
+/// What the relaxation of a level is told.
+template <class T>
+relax::MatrixFacts facts_of(const Level<T>& level, double radius) {
+  return {.spectral_radius = radius,
+          .coarse_rows = level.transfer.coarse_rows,
+          .is_symmetric = level.knowledge.symmetric.value_or(false)};
+}
+
+/// Collective. Adds a level to a cycle, with its matrix, or rounded already; returns how the last
+/// level is solved. What fails on this rank alone is left in `failure`.
 template <class T>
 std::string apply_to(AppliedCycle<T>& cycle, const Level<T>& level, const MatrixPointer<T>& A,
-                     const MatrixPointer<float>& rounded_A, double radius,
+                     const MatrixPointer<float>& rounded_A, const relax::MatrixFacts& facts,
                      std::optional<Error>& failure) {
   const mpi::Scope scope(cycle.comm(), "level_setup", level.depth);
   if (level.solved_directly) return cycle.add_direct(A);
   if (!failure) {
     failure = mpi::caught([&] {
       const Transfer<T>& transfer = level.transfer;
-      cycle.add_smoothed({.A = A,
-                          .P = transfer.P,
-                          .R = transfer.R,
-                          .rounded_A = rounded_A,
-                          .spectral_radius = radius,
-                          .coarse_rows = transfer.coarse_rows});
+      cycle.add_smoothed(
+          {.A = A, .P = transfer.P, .R = transfer.R, .rounded_A = rounded_A, .facts = facts});
     });
   }
   return level.transfer.P ? "" : std::to_string(last_level_sweeps) + " symmetric sweeps";
@@ -372,7 +375,7 @@ std::unique_ptr<AppliedCycle<T>> make_cycle(SetUp<T>& made, const Options& optio
     const Level<T>& level = *made.levels[l];
     made.info[l].is_rounded = cycle->is_rounded(l);
     made.info[l].coarse_solver =
-        apply_to(*cycle, level, level.A, rounded[l], made.radii[l], made.failure);
+        apply_to(*cycle, level, level.A, rounded[l], facts_of(level, made.radii[l]), made.failure);
   }
   return cycle;
 }
@@ -389,11 +392,13 @@ Hierarchy<T>::Hierarchy(std::shared_ptr<const DistMatrix<T>> A, const Options& o
                         Knowledge<T> knowledge, const LevelObserver& observe)
     : options_(options) {
   check_starts(*A, std::span<const GlobalIndex>(knowledge.virtual_starts));
-  const std::optional<bool> symmetric = examine(*A, knowledge, options_);
-  symmetric_ = symmetric.value_or(true) && keeps_symmetry(knowledge, options_);
-  SetUp<T> made = set_up_levels(std::move(A), std::move(knowledge), symmetric, options_, observe);
-  precision_ = resolve_precision(options_, made.levels, symmetric.value_or(true));
-  cycle_ = make_cycle(made, options_, symmetric_);
+  symmetry_is_given_ = knowledge.symmetric.has_value();
+  symmetric_ = examine(*A, knowledge, options_);
+  keeps_symmetry_ = keeps_symmetry(knowledge, options_);
+  const bool symmetric = symmetric_.value_or(true);
+  SetUp<T> made = set_up_levels(std::move(A), std::move(knowledge), symmetric_, options_, observe);
+  precision_ = resolve_precision(options_, made.levels, symmetric);
+  cycle_ = make_cycle(made, options_, symmetric && keeps_symmetry_);
   unite(made.levels.front()->A->comm(), made.info, made.failure);
   levels_ = std::move(made.levels);
   info_ = std::move(made.info);
@@ -450,14 +455,22 @@ void Hierarchy<T>::rebuild(std::shared_ptr<const DistMatrix<T>> A, Reuse reuse) 
   rebuild_values(std::move(A));
 }
 
+/// Collective. What the levels may take for granted with other values; where the first were
+/// symmetric, and nobody said that they are, they have to be looked at.
+template <class T>
+std::optional<bool> Hierarchy<T>::symmetry_of_values(const DistMatrix<T>& A) const {
+  if (symmetry_is_given_ || !symmetric_.value_or(false)) return symmetric_;
+  const mpi::Scope scope(A.comm(), "examination", 0);
+  return matrix::is_symmetric(A);
+}
+
 template <class T>
 void Hierarchy<T>::rebuild_interpolations(std::shared_ptr<const DistMatrix<T>> A) {
   const Earlier<T> earlier{levels_, info_};
-  const Knowledge<T>& known = levels_.front()->knowledge;
-  SetUp<T> made =
-      set_up_levels(std::make_shared<const DistMatrix<T>>(A->with_exchange_of(*levels_.front()->A)),
-                    known, known.symmetric, options_, {}, &earlier);
-  auto cycle = make_cycle(made, options_, symmetric_);
+  A = std::make_shared<const DistMatrix<T>>(A->with_exchange_of(*levels_.front()->A));
+  const std::optional<bool> symmetric = symmetry_of_values(*A);
+  SetUp<T> made = set_up_levels(A, levels_.front()->knowledge, symmetric, options_, {}, &earlier);
+  auto cycle = make_cycle(made, options_, symmetric.value_or(true) && keeps_symmetry_);
   unite(layout().comm(), made.info, made.failure);
   levels_ = std::move(made.levels);
   info_ = std::move(made.info);
@@ -475,6 +488,7 @@ void Hierarchy<T>::rebuild_values(std::shared_ptr<const DistMatrix<T>> A) {
     return std::make_shared<const DistMatrix<T>>(values.with_blocks_of(before));
   };
   A = blocks_of(*old.front(), A->with_exchange_of(*old.front()));
+  const std::optional<bool> symmetric = symmetry_of_values(*A);
   for (std::size_t l = 0; l < levels_.size(); ++l) {
     Level<T>& level = *levels_[l];
     const mpi::Scope scope(A->comm(), "level_setup", level.depth);
@@ -484,10 +498,13 @@ void Hierarchy<T>::rebuild_values(std::shared_ptr<const DistMatrix<T>> A) {
     const Patterns<T> before{*old[l], *old[l + 1]};
     A = blocks_of(before.next, *next_matrix(level, before, *A, options_));
   }
-  auto cycle = std::make_unique<AppliedCycle<T>>(*matrices.front(), options_, symmetric_);
+  auto cycle = std::make_unique<AppliedCycle<T>>(*matrices.front(), options_,
+                                                 symmetric.value_or(true) && keeps_symmetry_);
   std::string coarse_solver;
   for (std::size_t l = 0; l < levels_.size(); ++l) {
-    coarse_solver = apply_to<T>(*cycle, *levels_[l], matrices[l], nullptr, radii[l], failure);
+    relax::MatrixFacts facts = facts_of(*levels_[l], radii[l]);
+    facts.is_symmetric = facts.is_symmetric && symmetric.value_or(false);
+    coarse_solver = apply_to<T>(*cycle, *levels_[l], matrices[l], nullptr, facts, failure);
   }
   mpi::agree(layout().comm(), failure);
   for (std::size_t l = 0; l < matrices.size(); ++l) levels_[l]->A = std::move(matrices[l]);

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -81,7 +82,9 @@ class Hierarchy : public solve::Operator<T> {
   /// messages of a Galerkin product), every later one costs a reversed exchange of values on each
   /// level but the last, with a restriction of its own two exchanges, and what the coarse solver's
   /// setup does; with the smoother chebyshev also an estimate of every level's spectral radius,
-  /// which keeps a vector of each where A is symmetric (SpectralRadiusTracker). Reuse::splitting
+  /// which keeps a vector of each where A is symmetric (SpectralRadiusTracker). Where the first
+  /// matrix was found to be symmetric, and not said to be (Knowledge::symmetric), the new values
+  /// are looked at: a reversed exchange of the finest matrix and an allreduce. Reuse::splitting
   /// computes interpolations and restrictions from the new values, too. Their patterns may change,
   /// so that it costs a setup without its splittings (and without choices of routes), and the next
   /// call that keeps the interpolation plans again. Throws, on every rank, what the constructor
@@ -126,6 +129,7 @@ class Hierarchy : public solve::Operator<T> {
   std::size_t memory_bytes() const;
 
  private:
+  std::optional<bool> symmetry_of_values(const matrix::DistMatrix<T>& A) const;
   void rebuild_values(std::shared_ptr<const matrix::DistMatrix<T>> A);
   void rebuild_interpolations(std::shared_ptr<const matrix::DistMatrix<T>> A);
 
@@ -134,7 +138,9 @@ class Hierarchy : public solve::Operator<T> {
   std::vector<LevelInfo> info_;
   Options options_;
   PrecisionChoice precision_;
-  bool symmetric_ = true;  // the levels' matrices, where anything depends on it
+  std::optional<bool> symmetric_;  // the first matrix, if anything depends on it
+  bool symmetry_is_given_ = false;
+  bool keeps_symmetry_ = true;  // on the levels below
 };
 
 }  // namespace nodewise::amg

@@ -75,8 +75,7 @@ void RoundedLevels<T>::add_smoothed(const LevelParts<T>& parts) {
   level.A = parts.rounded_A ? parts.rounded_A : rounded(parts.A);
   level.P = in_float<T>(parts.P, 1);
   level.R = in_float<T>(parts.R, 1);
-  level.smoother = std::make_shared<const Smoother<float>>(
-      *level.A, options_, parts.spectral_radius, parts.coarse_rows);
+  level.smoother = std::make_shared<const Smoother<float>>(*level.A, options_, parts.facts);
   add(std::move(level));
 }
 

@@ -14,8 +14,7 @@ template <class T>
 struct LevelParts {
   typename CycleLevel<T>::Matrix A, P, R;
   CycleLevel<float>::Matrix rounded_A = nullptr;  // in place of A, where that is rounded already
-  double spectral_radius = 0;
-  std::span<const LocalIndex> coarse_rows = {};  // read while the level is added
+  relax::MatrixFacts facts = {};
 };
 
 /// The last levels of a cycle, or all of them, in float under a setup and right-hand sides in T.

@@ -55,9 +55,9 @@ bool need_zero(const std::vector<Sweep>& sweeps) {
 
 template <class T>
 Smoother<T>::Smoother(const matrix::DistMatrix<T>& A, const Options& options,
-                      double spectral_radius, std::span<const LocalIndex> coarse_rows)
+                      const relax::MatrixFacts& facts)
     : A_(A),
-      relaxation_(relax::make_relaxation(A, options, spectral_radius, coarse_rows)),
+      relaxation_(relax::make_relaxation(A, options, facts)),
       order_(relaxation_->has_direction() ? options.sweep_order : SweepOrder::forward),
       before_(repeated(parts_of_sweep(order_, true), options.pre_sweeps)),
       before_from_zero_(from_zero(before_)),

@@ -12,11 +12,9 @@ namespace nodewise::amg {
 template <class T>
 class Smoother {
  public:
-  /// Local. SweepOrder::automatic must have been resolved. A must outlive it. `spectral_radius` (of
-  /// D^-1 A) is read where relax::needs_spectral_radius(), `coarse_rows` by fc_jacobi and in
-  /// orders of coarse and fine points.
-  Smoother(const matrix::DistMatrix<T>& A, const Options& options, double spectral_radius = 0,
-           std::span<const LocalIndex> coarse_rows = {});
+  /// Local. SweepOrder::automatic must have been resolved. A must outlive it.
+  Smoother(const matrix::DistMatrix<T>& A, const Options& options,
+           const relax::MatrixFacts& facts = {});
 
   /// Collective. The sweeps before the coarse correction from x = 0: x and the residual
   /// r = b - A x.

@@ -26,7 +26,8 @@ struct Knowledge {
   NearNullSpace<T> left_near_null_space = {};
   int unknowns = 0;  ///< rows of each point, interleaved; 0: as the options say
   /// Whether the matrix is symmetric, as matrix::is_symmetric() finds; the same on every rank. The
-  /// setup takes what is given for granted, and else finds out where anything depends on it.
+  /// setup takes what is given for granted, also of the values that it is rebuilt for, and else
+  /// finds out where anything depends on it.
   std::optional<bool> symmetric = {};
   int level = 0;  ///< 0 being the finest
   /// In classical coarsening of systems, on coarser levels: the unknown of each of this rank's

@@ -53,6 +53,28 @@ inline T row_product_unguessed(const LocalIndex* cols, const T* vals, Offset beg
   return (s0 + s1) + (s2 + s3);
 }
 
+/// Local. y[cols[k]] -= factor * vals[k] for the entries from begin to end, whose columns differ.
+template <class T>
+inline void subtract_multiple(const LocalIndex* cols, const T* vals, Offset begin, Offset end,
+                              T factor, T* y) {
+  Offset k = begin;
+  for (; k + 4 <= end; k += 4) {  // none of the four waits for another to be stored
+    T* const y0 = y + cols[k];
+    T* const y1 = y + cols[k + 1];
+    T* const y2 = y + cols[k + 2];
+    T* const y3 = y + cols[k + 3];
+    const T v0 = *y0 - factor * vals[k];
+    const T v1 = *y1 - factor * vals[k + 1];
+    const T v2 = *y2 - factor * vals[k + 2];
+    const T v3 = *y3 - factor * vals[k + 3];
+    *y0 = v0;
+    *y1 = v1;
+    *y2 = v2;
+    *y3 = v3;
+  }
+  for (; k < end; ++k) y[cols[k]] -= factor * vals[k];
+}
+
 /// The two as types, for kernels that are made for either.
 struct GuessedProduct {
   template <class T>

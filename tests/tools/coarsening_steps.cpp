@@ -191,7 +191,7 @@ amg::NearNullSpace<double> improved_candidates(const Task& task, const std::stri
   if (options.candidate_relaxation == amg::CandidateRelaxation::jacobi) {
     return amg::improved(A, std::move(given), options.candidate_sweeps, task.radius);
   }
-  const auto relaxation = amg::relax::make_relaxation(A, options, 0.0);
+  const auto relaxation = amg::relax::make_relaxation(A, options);
   return amg::improved(A, std::move(given), options.candidate_sweeps, *relaxation);
 }
 

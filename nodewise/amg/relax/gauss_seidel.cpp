@@ -23,10 +23,12 @@ using kernels::row_product;
 }  // namespace
 
 template <class T>
-GaussSeidel<T>::GaussSeidel(const matrix::DistMatrix<T>& A, double weight, bool l1)
+GaussSeidel<T>::GaussSeidel(const matrix::DistMatrix<T>& A, double weight, bool l1,
+                            bool symmetric_matrix)
     : HybridSweeps<T>(A, {A.on().row_ptr, A.on().cols, A.off().row_ptr, A.exchange(), 1}),
       inverse_(static_cast<std::size_t>(A.n_local())),
-      lower_(static_cast<std::size_t>(A.n_local())) {
+      lower_(static_cast<std::size_t>(A.n_local())),
+      mirrors_(symmetric_matrix) {
   const T w = static_cast<T>(weight);
   std::vector<PreparedRows> prepared(static_cast<std::size_t>(n_parts()));
   parallel::run(n_parts(), [&](int part) {
@@ -116,6 +118,7 @@ void GaussSeidel<T>::first_sweep_with_residual(std::span<const T> b, std::span<T
                                                std::span<T> r) const {
   std::array<Range, parallel::max_threads> left;
   parallel::run(n_parts(), [&](int part) {
+    if (mirrors_) return first_sweep_with_mirrored_residual(part, b.data(), x.data(), r.data());
     left[static_cast<std::size_t>(part)] =
         first_sweep_with_upper_residual(part, b.data(), x.data(), r.data());
   });
@@ -123,7 +126,12 @@ void GaussSeidel<T>::first_sweep_with_residual(std::span<const T> b, std::span<T
   matrix::add_ghost_product(T{-1}, A_, std::span<const T>(x), r, [&] {
     const Csr<T>& on = A_.on();
     parallel::run(n_parts(), [&](int part) {
-      rest_of_residual(left[static_cast<std::size_t>(part)], x.data(), r.data());
+      if (mirrors_) {
+        rest_of_mirrored_residual(part, x.data(), r.data());
+      } else {
+        rest_of_residual(left[static_cast<std::size_t>(part)], x.data(), r.data());
+      }
+      add_shifted(part, x.data(), r.data());
     });
     for (const LocalIndex i : frozen_) {
       const auto u = static_cast<std::size_t>(i);
@@ -159,8 +167,40 @@ void GaussSeidel<T>::rest_of_residual(const Range& left, const T* x, T* r) const
     r[i] -= product(A_.on().begin(i), begin, x);
   };
   this->follow_rest(left, upper, mixed);
+}
+
+/// The same where the matrix is symmetric, from the entries below the diagonal alone, which are
+/// at hand in the sweep.
+template <class T>
+void GaussSeidel<T>::first_sweep_with_mirrored_residual(int part, const T* b, T* x, T* r) const {
+  const auto ahead = rows_->ahead(first_row(part), end_row(part));
+  const auto inner = [&](LocalIndex first, LocalIndex last) {
+    rows_->first_with_residual(first, last, ahead, b, x, r);
+  };
+  const auto mixed = [&](LocalIndex i, Offset begin, Offset) {
+    const auto u = static_cast<std::size_t>(i);
+    const Offset middle = A_.on().begin(i) + lower_[u];
+    x[i] = (b[i] - product(begin, middle, x)) * inverse_[u];
+    r[i] = T{};
+    kernels::subtract_multiple(A_.on().cols.data(), A_.on().vals.data(), begin, middle, x[i], r);
+  };
+  this->for_each_run(this->all_of(part), Direction::forward, inner, mixed);
+}
+
+/// What it lacks of the entries at rows of other threads.
+template <class T>
+void GaussSeidel<T>::rest_of_mirrored_residual(int part, const T* x, T* r) const {
+  const auto nothing = [](LocalIndex, LocalIndex) {};
+  const auto mixed = [&](LocalIndex i, Offset begin, Offset end) {
+    r[i] -= product(A_.on().begin(i), begin, x) + product(end, A_.on().end(i), x);
+  };
+  this->for_each_run(this->all_of(part), Direction::forward, nothing, mixed);
+}
+
+template <class T>
+void GaussSeidel<T>::add_shifted(int part, const T* x, T* r) const {
   if (shift_.empty()) return;
-  for (LocalIndex i = first_row(left.part); i < left.last; ++i) {
+  for (LocalIndex i = first_row(part); i < end_row(part); ++i) {
     r[i] += shift_[static_cast<std::size_t>(i)] * x[i];
   }
 }

@@ -20,7 +20,7 @@ template <class T>
 class GaussSeidel final : public HybridSweeps<T> {
  public:
   /// Local.
-  GaussSeidel(const matrix::DistMatrix<T>& A, double weight, bool l1);
+  GaussSeidel(const matrix::DistMatrix<T>& A, double weight, bool l1, bool symmetric_matrix);
 
   void first_sweep(std::span<const T> b, std::span<T> x) const override;
   /// Reads each entry once, and most of the matrix from the memory once.
@@ -50,6 +50,9 @@ class GaussSeidel final : public HybridSweeps<T> {
                       T* x) const;
   Range first_sweep_with_upper_residual(int part, const T* b, T* x, T* r) const;
   void rest_of_residual(const Range& left, const T* x, T* r) const;
+  void first_sweep_with_mirrored_residual(int part, const T* b, T* x, T* r) const;
+  void rest_of_mirrored_residual(int part, const T* x, T* r) const;
+  void add_shifted(int part, const T* x, T* r) const;
   void backward_with_product(const Vectors& vectors, std::span<T> y) const override;
   Range backward_with_upper_product(int part, const Vectors& vectors, T* y) const;
   void rest_of_product(const Range& left, const T* x, T* y) const;
@@ -65,6 +68,7 @@ class GaussSeidel final : public HybridSweeps<T> {
   Array<LocalIndex> lower_;         // how many columns of a row are below the diagonal
   std::vector<LocalIndex> frozen_;  // rows with a zero diagonal
   std::optional<RowSweeps<T>> rows_;
+  bool mirrors_;  // takes the upper triangle for the transpose of the lower one
 };
 
 }  // namespace nodewise::amg::relax

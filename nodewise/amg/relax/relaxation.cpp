@@ -112,10 +112,10 @@ namespace {
 template <class T>
 std::unique_ptr<const Relaxation<T>> make_gauss_seidel(const matrix::DistMatrix<T>& A,
                                                        const Options& options, bool l1,
-                                                       std::span<const LocalIndex> coarse_rows) {
+                                                       const MatrixFacts& facts) {
   if (goes_by_points(options.sweep_order)) {
     const bool both_ways = options.sweep_order == SweepOrder::coarse_fine_symmetric;
-    return std::make_unique<CoarseFineGaussSeidel<T>>(A, coarse_rows, options.sor_weight, l1,
+    return std::make_unique<CoarseFineGaussSeidel<T>>(A, facts.coarse_rows, options.sor_weight, l1,
                                                       both_ways);
   }
   if (A.blocks() != nullptr) {
@@ -123,7 +123,7 @@ std::unique_ptr<const Relaxation<T>> make_gauss_seidel(const matrix::DistMatrix<
         works_on_blocks(options.smoother) ? PointSolve::together : PointSolve::one_by_one;
     return std::make_unique<BlockGaussSeidel<T>>(A, options.sor_weight, l1, solve);
   }
-  return std::make_unique<GaussSeidel<T>>(A, options.sor_weight, l1);
+  return std::make_unique<GaussSeidel<T>>(A, options.sor_weight, l1, facts.is_symmetric);
 }
 
 template <class T>
@@ -140,15 +140,15 @@ std::unique_ptr<const Relaxation<T>> make_jacobi(const matrix::DistMatrix<T>& A,
 
 template <class T>
 std::unique_ptr<const Relaxation<T>> make_relaxation(const matrix::DistMatrix<T>& A,
-                                                     const Options& options, double spectral_radius,
-                                                     std::span<const LocalIndex> coarse_rows) {
+                                                     const Options& options,
+                                                     const MatrixFacts& facts) {
   switch (options.smoother) {
     case SmootherKind::l1_gauss_seidel:
     case SmootherKind::l1_block_gauss_seidel:
-      return make_gauss_seidel(A, options, true, coarse_rows);
+      return make_gauss_seidel(A, options, true, facts);
     case SmootherKind::gauss_seidel:
     case SmootherKind::block_gauss_seidel:
-      return make_gauss_seidel(A, options, false, coarse_rows);
+      return make_gauss_seidel(A, options, false, facts);
     case SmootherKind::l1_jacobi:
     case SmootherKind::l1_block_jacobi:
       return make_jacobi(A, options, true);
@@ -157,11 +157,11 @@ std::unique_ptr<const Relaxation<T>> make_relaxation(const matrix::DistMatrix<T>
       return make_jacobi(A, options, false);
     case SmootherKind::chebyshev:
       return std::make_unique<Chebyshev<T>>(A, options.chebyshev_degree, options.chebyshev_fraction,
-                                            spectral_radius);
+                                            facts.spectral_radius);
     case SmootherKind::ilu0:
       return std::make_unique<Ilu0<T>>(A);
     case SmootherKind::fc_jacobi:
-      return std::make_unique<FcJacobi<T>>(A, coarse_rows, options.fine_sweeps,
+      return std::make_unique<FcJacobi<T>>(A, facts.coarse_rows, options.fine_sweeps,
                                            options.coarse_sweeps);
   }
   return nullptr;
@@ -172,9 +172,9 @@ template class Relaxation<double>;
 template bool sweeps_by_rows(const matrix::DistMatrix<float>&, const Options&);
 template bool sweeps_by_rows(const matrix::DistMatrix<double>&, const Options&);
 template std::unique_ptr<const Relaxation<float>> make_relaxation(const matrix::DistMatrix<float>&,
-                                                                  const Options&, double,
-                                                                  std::span<const LocalIndex>);
+                                                                  const Options&,
+                                                                  const MatrixFacts&);
 template std::unique_ptr<const Relaxation<double>> make_relaxation(
-    const matrix::DistMatrix<double>&, const Options&, double, std::span<const LocalIndex>);
+    const matrix::DistMatrix<double>&, const Options&, const MatrixFacts&);
 
 }  // namespace nodewise::amg::relax

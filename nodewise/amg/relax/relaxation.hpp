@@ -110,13 +110,22 @@ bool reads_full_blocks(SmootherKind kind);
 template <class T>
 bool sweeps_by_rows(const matrix::DistMatrix<T>& A, const Options& options);
 
+/// What a relaxation is told of its matrix.
+struct MatrixFacts {
+  /// Of D^-1 A (spectral_radius.hpp); read where needs_spectral_radius().
+  double spectral_radius = 0;
+  /// Those of this rank that are rows of the next level, ascending; read by fc_jacobi and in orders
+  /// of coarse and fine points, while the relaxation is made.
+  std::span<const LocalIndex> coarse_rows = {};
+  /// Up to round-off, as matrix::is_symmetric(); false where that is not known.
+  bool is_symmetric = false;
+};
+
 /// Local. The relaxation that the options name; of those on blocks the scalar one of the same name
-/// where A has no blocks(), every row being a point then. A must outlive it. `spectral_radius` (of
-/// D^-1 A, spectral_radius.hpp) and `coarse_rows` (those of this rank that are rows of the next
-/// level, ascending) are read where the kind needs them.
+/// where A has no blocks(), every row being a point then. A must outlive it.
 template <class T>
 std::unique_ptr<const Relaxation<T>> make_relaxation(const matrix::DistMatrix<T>& A,
-                                                     const Options& options, double spectral_radius,
-                                                     std::span<const LocalIndex> coarse_rows = {});
+                                                     const Options& options,
+                                                     const MatrixFacts& facts = {});
 
 }  // namespace nodewise::amg::relax

@@ -60,9 +60,11 @@ auto RowSweeps<T>::view() const -> View {
   return {A_.row_ptr.data(), A_.cols.data(), A_.vals.data(), lower_.data(), inverse_.data()};
 }
 
+/// A forward sweep from x = 0, which calls follow(i, x_i) behind every row.
 template <class T>
-void RowSweeps<T>::first(LocalIndex first, LocalIndex last, const RowBlocks<T>& ahead, const T* b,
-                         T* x) const {
+template <class F>
+void RowSweeps<T>::sweep_first(LocalIndex first, LocalIndex last, const RowBlocks<T>& ahead,
+                               const T* b, T* x, F&& follow) const {
   with_form([&](auto product, auto is_chained) {
     const View A = view();
     T previous{};
@@ -79,9 +81,27 @@ void RowSweeps<T>::first(LocalIndex first, LocalIndex last, const RowBlocks<T>& 
         const T now = (b[i] - others) * A.inverse[i];
         previous = is_chained ? now - to_previous * previous : now;
         x[i] = previous;
+        follow(i, previous);
       }
     };
     ahead.upwards(first, last, relax);
+  });
+}
+
+template <class T>
+void RowSweeps<T>::first(LocalIndex first, LocalIndex last, const RowBlocks<T>& ahead, const T* b,
+                         T* x) const {
+  sweep_first(first, last, ahead, b, x, [](LocalIndex, T) {});
+}
+
+template <class T>
+void RowSweeps<T>::first_with_residual(LocalIndex first, LocalIndex last, const RowBlocks<T>& ahead,
+                                       const T* b, T* x, T* r) const {
+  const View A = view();
+  sweep_first(first, last, ahead, b, x, [=](LocalIndex i, T now) {
+    const Offset begin = A.row_ptr[i];
+    r[i] = T{};
+    kernels::subtract_multiple(A.cols, A.vals, begin, begin + A.lower[i], now, r);
   });
 }
 

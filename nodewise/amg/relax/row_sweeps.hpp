@@ -25,6 +25,11 @@ class RowSweeps {
   /// sweep from x = 0.
   void first(LocalIndex first, LocalIndex last, const kernels::RowBlocks<T>& ahead, const T* b,
              T* x) const;
+  /// Local. The same, and of a symmetric matrix r = -U x in these rows and less U x in those before
+  /// them, as far as these rows have to do with it: to U x a row adds what it has below the
+  /// diagonal, by columns. Reads half of the matrix.
+  void first_with_residual(LocalIndex first, LocalIndex last, const kernels::RowBlocks<T>& ahead,
+                           const T* b, T* x, T* r) const;
   /// Local. r = -U x in rows that have a diagonal.
   void upper_residual(LocalIndex first, LocalIndex last, const kernels::RowBlocks<T>& ahead,
                       const T* x, T* r) const;
@@ -55,6 +60,10 @@ class RowSweeps {
   [[gnu::always_inline]] static inline T relax_row(const View& A, LocalIndex i, LocalIndex before,
                                                    const T* b, const T* x, bool is_first,
                                                    T previous);
+
+  template <class F>
+  void sweep_first(LocalIndex first, LocalIndex last, const kernels::RowBlocks<T>& ahead,
+                   const T* b, T* x, F&& follow) const;
 
   const kernels::Csr<T>& A_;
   std::span<const LocalIndex> lower_;
