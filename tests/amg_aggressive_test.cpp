@@ -60,22 +60,23 @@ TEST(LongRange, CountsPathsOnEveryLayout) {
     const auto state = reference_pmis(s, 0, all_undecided(values));
     const auto expected = reference_paths(s, coarse_of(state));
     for (const matrix::Layout& layout : layouts_of(test_comm(), values.rows(), 1000)) {
-      const auto A = distribute(values, layout);
-      const Splitting splitting = test::splitting_part(layout, state);
-      const auto far =
-          long_range_dependences(A, strength_of(A), splitting, coarse_layout(layout, splitting), 2);
-      test::expect_invariants(far.paths);
-      const DenseMatrix paths = gathered(far.paths);
-      ASSERT_EQ(paths.rows(), expected.rows());
-      // The marks, as values of the matrix.
-      Array<double> on(far.strength.on.begin(), far.strength.on.end());
-      Array<double> off(far.strength.off.begin(), far.strength.off.end());
-      const DenseMatrix marks = gathered(far.paths.with_values(std::move(on), std::move(off)));
-      for (GlobalIndex i = 0; i < expected.rows(); ++i) {
-        for (GlobalIndex j = 0; j < expected.cols(); ++j) {
-          EXPECT_EQ(marks(i, j), expected(i, j) >= 2 ? 1 : 0) << name << " " << i << " " << j;
-          if (i != j) {
-            EXPECT_EQ(paths(i, j), expected(i, j)) << name << " " << i << " " << j;
+      for (const int n_paths : {1, 2, 3}) {
+        const auto A = distribute(values, layout);
+        const Splitting splitting = test::splitting_part(layout, state);
+        const auto far = long_range_dependences(A, strength_of(A), splitting,
+                                                coarse_layout(layout, splitting), n_paths);
+        test::expect_invariants(far.paths);
+        const DenseMatrix paths = gathered(far.paths);
+        ASSERT_EQ(paths.rows(), expected.rows());
+        // The marks, as values of the matrix.
+        Array<double> on(far.strength.on.begin(), far.strength.on.end());
+        Array<double> off(far.strength.off.begin(), far.strength.off.end());
+        const DenseMatrix marks = gathered(far.paths.with_values(std::move(on), std::move(off)));
+        for (GlobalIndex i = 0; i < expected.rows(); ++i) {
+          for (GlobalIndex j = 0; j < expected.cols(); ++j) {
+            const int depends = expected(i, j) >= n_paths ? 1 : 0;
+            EXPECT_EQ(paths(i, j), depends) << name << " " << i << " " << j;
+            EXPECT_EQ(marks(i, j), depends) << name << " " << i << " " << j;
           }
         }
       }

@@ -8,7 +8,7 @@
 #include "nodewise/amg/virtual_ranks.hpp"
 #include "nodewise/kernels/row_parts.hpp"
 #include "nodewise/matrix/ghost_numbering.hpp"
-#include "nodewise/matrix/operations.hpp"
+#include "nodewise/matrix/row_exchange.hpp"
 #include "nodewise/mpi/agree.hpp"
 
 namespace nodewise::amg::coarsen {
@@ -122,21 +122,71 @@ RowBlock<T> last_steps(const DistMatrix<T>& A, const Strength& strength,
   });
 }
 
-/// The entries, but those of the diagonal, that are at least n_paths.
-template <class T>
-Strength at_least(const DistMatrix<T>& paths, int n_paths) {
-  const auto enough = [&](T count) -> std::uint8_t { return count >= static_cast<T>(n_paths); };
-  Strength strength;
-  strength.on.resize(paths.on().vals.size());
-  strength.off.resize(paths.off().vals.size());
-  std::transform(paths.off().vals.begin(), paths.off().vals.end(), strength.off.begin(), enough);
-  for (LocalIndex i = 0; i < paths.n_local(); ++i) {
-    for (Offset k = paths.on().begin(i); k < paths.on().end(i); ++k) {
-      const auto p = static_cast<std::size_t>(k);
-      strength.on[p] = paths.on().cols[p] == i ? std::uint8_t{0} : enough(paths.on().vals[p]);
-    }
+/// Finds the columns that a row reaches by as many paths as asked for, row by row.
+class PathCounter {
+ public:
+  PathCounter(LocalIndex n_columns, int n_paths)
+      : counted_(static_cast<std::size_t>(n_columns), Offset{0}),
+        reached_(static_cast<std::size_t>(n_columns) + 1),  // one more is written than is kept
+        n_paths_(n_paths) {}
+
+  void begin_row() {
+    before_ += in_row_;
+    in_row_ = 0;
+    n_reached_ = 0;
   }
-  return strength;
+  /// Paths to these columns, another each.
+  void add(const LocalIndex* cols, Offset n, LocalIndex shift) {
+    const Offset wanted = before_ + n_paths_;
+    for (Offset k = 0; k < n; ++k) {
+      const LocalIndex j = cols[k] + shift;
+      Offset& counted = counted_[static_cast<std::size_t>(j)];
+      counted = std::max(counted, before_) + 1;
+      // Which path is the last that is needed cannot be foreseen.
+      reached_[n_reached_] = j;
+      n_reached_ += static_cast<std::size_t>(counted == wanted);
+    }
+    in_row_ += n;
+  }
+  /// The columns of the row, ascending.
+  std::span<const LocalIndex> reached() {
+    const std::span columns = std::span(reached_).first(n_reached_);
+    std::sort(columns.begin(), columns.end());
+    return columns;
+  }
+
+ private:
+  Array<Offset> counted_;  // paths to each column, counted on from those of all rows before
+  Array<LocalIndex> reached_;
+  std::size_t n_reached_ = 0;
+  Offset before_ = 0, in_row_ = 0;
+  int n_paths_;
+};
+
+/// A row for each coarse point: the others that at least n_paths lead to.
+template <class T>
+kernels::Csr<T> rows_of_paths(const kernels::ExtendedRows<T>& first,
+                              const kernels::ExtendedRows<T>& last, int n_paths) {
+  return kernels::rows_in_parts<T>(first.on->row_ptr, [&](LocalIndex begin, LocalIndex end) {
+    PathCounter counter(last.n_cols, n_paths);
+    Ones rows;
+    for (LocalIndex i = begin; i < end; ++i) {
+      counter.begin_row();
+      first.for_each_piece(i, [&](const LocalIndex* ks, const T*, Offset n, LocalIndex k_shift) {
+        for (Offset p = 0; p < n; ++p) {
+          last.for_each_piece(ks[p] + k_shift,
+                              [&](const LocalIndex* js, const T*, Offset n_j, LocalIndex shift) {
+                                counter.add(js, n_j, shift);
+                              });
+        }
+      });
+      const std::span<const LocalIndex> reached = counter.reached();
+      rows.begin_row(static_cast<Offset>(reached.size()));
+      for (const LocalIndex j : reached) rows.append(j, j != i);
+      rows.end_row();
+    }
+    return rows.take<T>(last.n_cols);
+  });
 }
 
 }  // namespace
@@ -164,9 +214,20 @@ PathSteps<T> path_steps(const DistMatrix<T>& A, const Strength& strength,
 
 template <class T>
 LongRange<T> long_range_dependences(const PathSteps<T>& steps, int n_paths) {
-  LongRange<T> result{matrix::multiply(steps.first, steps.last), {}};
-  mpi::collectively(result.paths.comm(),
-                    [&] { result.strength = at_least(result.paths, n_paths); });
+  const auto& [first, last] = steps;
+  auto records = matrix::fetch_records(first.exchange(), last);
+  DistMatrix<T> paths(first.rows(), last.cols(), [&] {
+    const matrix::FetchedRows<T> fetched = matrix::to_rows(last, records);
+    return matrix::split_rows(
+        last.cols(), RowBlock<T>{rows_of_paths(matrix::extended_rows(first),
+                                               matrix::extended_rows(last, &fetched), n_paths),
+                                 last.cols().n_local(), fetched.columns.ghosts()});
+  });
+  LongRange<T> result{std::move(paths), {}};
+  mpi::collectively(result.paths.comm(), [&] {
+    result.strength.on.assign(result.paths.on().cols.size(), 1);
+    result.strength.off.assign(result.paths.off().cols.size(), 1);
+  });
   return result;
 }
 

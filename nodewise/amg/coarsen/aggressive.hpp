@@ -8,8 +8,8 @@
 
 namespace nodewise::amg::coarsen {
 
-/// A matrix on the coarse points of a splitting, numbered by `coarse_points`, and which of its
-/// entries say that a point depends on another.
+/// The dependences of the coarse points of a splitting, numbered by `coarse_points`, as a matrix of
+/// ones, all of which are strong.
 template <class T>
 struct LongRange {
   matrix::DistMatrix<T> paths;
@@ -29,11 +29,11 @@ template <class T>
 PathSteps<T> path_steps(const matrix::DistMatrix<T>& A, const Strength& strength,
                         const Splitting& splitting, const comm::Layout& coarse_points);
 
-/// Collective. Entry (i, j) of `paths` is the number of paths of one or two strong dependences from
-/// the coarse point i to the coarse point j; it is strong where it is at least `n_paths`: Stüben,
-/// "Algebraic multigrid (AMG): an introduction with applications", 1999, section 7.1 (A1: one path,
-/// A2: two). The product of the steps: one exchange of rows over those of the first, and what the
-/// new matrix costs.
+/// Collective. There is an entry (i, j) where at least `n_paths` of one or two strong dependences
+/// lead from the coarse point i to another one j: Stüben, "Algebraic multigrid (AMG): an
+/// introduction with applications", 1999, section 7.1 (A1: one path, A2: two). Like the product of
+/// the steps, of which these are the entries of at least n_paths: one exchange of rows over those
+/// of the first, and what the new matrix costs.
 template <class T>
 LongRange<T> long_range_dependences(const PathSteps<T>& steps, int n_paths);
 
