@@ -164,6 +164,14 @@ void expect_residual(const Matrix& A, const Options& options,
   matrix::residual(A, std::span<const double>(x), std::span<const double>(b),
                    std::span<double>(expected_r));
   expect_near(r, expected_r);
+  std::fill(y.begin(), y.end(), std::nan(""));
+  std::fill(r.begin(), r.end(), std::nan(""));
+  relaxation->first_symmetric_sweep(b, x);
+  relaxation->first_symmetric_sweep_with_residual(b, y, r);
+  expect_near(y, x);
+  matrix::residual(A, std::span<const double>(x), std::span<const double>(b),
+                   std::span<double>(expected_r));
+  expect_near(r, expected_r);
 }
 
 /// A sweep followed by the product is the sweep and the product.

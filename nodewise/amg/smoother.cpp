@@ -65,8 +65,10 @@ Smoother<T>::Smoother(const matrix::DistMatrix<T>& A, const Options& options,
 
 template <class T>
 void Smoother<T>::presmooth(std::span<const T> b, std::span<T> x, std::span<T> r) const {
-  if (before_from_zero_.size() == 1 && before_from_zero_.front() == Sweep::first) {
-    return relaxation_->first_sweep_with_residual(b, x, r);
+  if (before_from_zero_.size() == 1 && is_from_zero(before_from_zero_.front())) {
+    return before_from_zero_.front() == Sweep::first
+               ? relaxation_->first_sweep_with_residual(b, x, r)
+               : relaxation_->first_symmetric_sweep_with_residual(b, x, r);
   }
   if (need_zero(before_from_zero_)) std::fill(x.begin(), x.end(), T{});
   if (before_.empty()) {

@@ -124,7 +124,6 @@ void GaussSeidel<T>::first_sweep_with_residual(std::span<const T> b, std::span<T
   });
   const mpi::Scope scope(A_.comm(), "residual");
   matrix::add_ghost_product(T{-1}, A_, std::span<const T>(x), r, [&] {
-    const Csr<T>& on = A_.on();
     parallel::run(n_parts(), [&](int part) {
       if (mirrors_) {
         rest_of_mirrored_residual(part, x.data(), r.data());
@@ -133,11 +132,18 @@ void GaussSeidel<T>::first_sweep_with_residual(std::span<const T> b, std::span<T
       }
       add_shifted(part, x.data(), r.data());
     });
-    for (const LocalIndex i : frozen_) {
-      const auto u = static_cast<std::size_t>(i);
-      r[u] = b[u] - row_product(on.cols.data(), on.vals.data(), on.begin(i), on.end(i), x.data());
-    }
+    residual_of_frozen(b, x, r);
   });
+}
+
+/// Of the rows that sweeps leave alone, without what other ranks have to do with it.
+template <class T>
+void GaussSeidel<T>::residual_of_frozen(std::span<const T> b, std::span<const T> x,
+                                        std::span<T> r) const {
+  for (const LocalIndex i : frozen_) {
+    const auto u = static_cast<std::size_t>(i);
+    r[u] = b[u] - product(A_.on().begin(i), A_.on().end(i), x.data());
+  }
 }
 
 /// Returns the rows that it has left out of r = -U x.
@@ -185,6 +191,43 @@ void GaussSeidel<T>::first_sweep_with_mirrored_residual(int part, const T* b, T*
     kernels::subtract_multiple(A_.on().cols.data(), A_.on().vals.data(), begin, middle, x[i], r);
   };
   this->for_each_run(this->all_of(part), Direction::forward, inner, mixed);
+}
+
+/// After first_sweep (D' + L) x = b: the sweep back needs nothing below the diagonal, and with a
+/// symmetric matrix neither does the residual.
+template <class T>
+void GaussSeidel<T>::first_symmetric_sweep_with_residual(std::span<const T> b, std::span<T> x,
+                                                         std::span<T> r) const {
+  if (!mirrors_) return Relaxation<T>::first_symmetric_sweep_with_residual(b, x, r);
+  first_sweep(b, x);
+  parallel::run(n_parts(), [&](int part) {
+    backward_with_mirrored_residual(part, b.data(), x.data(), r.data());
+  });
+  const mpi::Scope scope(A_.comm(), "residual");
+  matrix::add_ghost_product(T{-1}, A_, std::span<const T>(x), r, [&] {
+    parallel::run(n_parts(),
+                  [&](int part) { rest_of_mirrored_residual(part, x.data(), r.data()); });
+    residual_of_frozen(b, x, r);
+  });
+}
+
+template <class T>
+void GaussSeidel<T>::backward_with_mirrored_residual(int part, const T* b, T* x, T* r) const {
+  const Csr<T>& on = A_.on();
+  const T* const shift = shift_.empty() ? nullptr : shift_.data();
+  const auto ahead = rows_->ahead(first_row(part), end_row(part));
+  const auto inner = [&](LocalIndex first, LocalIndex last) {
+    rows_->backward_with_residual(first, last, ahead, shift, b, x, r);
+  };
+  const auto mixed = [&](LocalIndex i, Offset, Offset end) {
+    const auto u = static_cast<std::size_t>(i);
+    const Offset upper = std::min(on.begin(i) + lower_[u] + 1, end);
+    const T above = product(upper, end, x);
+    x[i] += ((shift != nullptr ? shift[i] * x[i] : T{}) - above) * inverse_[u];
+    r[i] = b[i] - above - diagonal(i) * x[i];
+    kernels::subtract_multiple(on.cols.data(), on.vals.data(), upper, end, x[i], r);
+  };
+  this->for_each_run(this->all_of(part), Direction::backward, inner, mixed);
 }
 
 /// What it lacks of the entries at rows of other threads.

@@ -26,6 +26,9 @@ class GaussSeidel final : public HybridSweeps<T> {
   /// Reads each entry once, and most of the matrix from the memory once.
   void first_sweep_with_residual(std::span<const T> b, std::span<T> x,
                                  std::span<T> r) const override;
+  /// The same where the matrix is symmetric.
+  void first_symmetric_sweep_with_residual(std::span<const T> b, std::span<T> x,
+                                           std::span<T> r) const override;
   /// Where a backward sweep ends it: reads each entry for both, but for half of them twice, and
   /// most of the matrix from the memory once.
   bool saves_product(Sweep sweep) const override {
@@ -51,7 +54,9 @@ class GaussSeidel final : public HybridSweeps<T> {
   Range first_sweep_with_upper_residual(int part, const T* b, T* x, T* r) const;
   void rest_of_residual(const Range& left, const T* x, T* r) const;
   void first_sweep_with_mirrored_residual(int part, const T* b, T* x, T* r) const;
+  void backward_with_mirrored_residual(int part, const T* b, T* x, T* r) const;
   void rest_of_mirrored_residual(int part, const T* x, T* r) const;
+  void residual_of_frozen(std::span<const T> b, std::span<const T> x, std::span<T> r) const;
   void add_shifted(int part, const T* x, T* r) const;
   void backward_with_product(const Vectors& vectors, std::span<T> y) const override;
   Range backward_with_upper_product(int part, const Vectors& vectors, T* y) const;

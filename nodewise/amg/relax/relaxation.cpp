@@ -17,8 +17,21 @@ template <class T>
 void Relaxation<T>::first_sweep_with_residual(std::span<const T> b, std::span<T> x,
                                               std::span<T> r) const {
   first_sweep(b, x);
+  subtract_product(b, x, r);
+}
+
+template <class T>
+void Relaxation<T>::first_symmetric_sweep_with_residual(std::span<const T> b, std::span<T> x,
+                                                        std::span<T> r) const {
+  first_symmetric_sweep(b, x);
+  subtract_product(b, x, r);
+}
+
+template <class T>
+void Relaxation<T>::subtract_product(std::span<const T> b, std::span<const T> x,
+                                     std::span<T> r) const {
   const mpi::Scope scope(A_.comm(), "residual");
-  matrix::residual(A_, std::span<const T>(x), b, r);
+  matrix::residual(A_, x, b, r);
 }
 
 template <class T>

@@ -1,25 +1,10 @@
 #include "nodewise/amg/relax/row_sweeps.hpp"
 
 #include <algorithm>
-#include <type_traits>
-
-#include "nodewise/kernels/row_product.hpp"
 
 namespace nodewise::amg::relax {
 
-using kernels::GuessedProduct;
 using kernels::RowBlocks;
-using kernels::UnguessedProduct;
-
-/// Few pointers and no indirection: the loops below need all registers.
-template <class T>
-struct RowSweeps<T>::View {
-  const Offset* row_ptr;
-  const LocalIndex* cols;
-  const T* vals;
-  const LocalIndex* lower;
-  const T* inverse;
-};
 
 template <class T>
 RowSweeps<T>::RowSweeps(const kernels::Csr<T>& A, std::span<const LocalIndex> lower,
@@ -39,86 +24,6 @@ auto RowSweeps<T>::form() const -> Form {
   if (coupled > 0.9 * rows && A_.nnz() < Offset{16} * A_.n_rows) return Form::chained;
   return kernels::ends_are_unpredictable(A_.row_ptr, 0, A_.n_rows) ? Form::unguessed
                                                                    : Form::guessed;
-}
-
-/// Calls f(product, is_chained) as the form is.
-template <class T>
-template <class F>
-void RowSweeps<T>::with_form(F&& f) const {
-  switch (form_) {
-    case Form::chained:
-      return f(GuessedProduct(), std::true_type());
-    case Form::guessed:
-      return f(GuessedProduct(), std::false_type());
-    case Form::unguessed:
-      return f(UnguessedProduct(), std::false_type());
-  }
-}
-
-template <class T>
-auto RowSweeps<T>::view() const -> View {
-  return {A_.row_ptr.data(), A_.cols.data(), A_.vals.data(), lower_.data(), inverse_.data()};
-}
-
-/// A forward sweep from x = 0, which calls follow(i, x_i) behind every row.
-template <class T>
-template <class F>
-void RowSweeps<T>::sweep_first(LocalIndex first, LocalIndex last, const RowBlocks<T>& ahead,
-                               const T* b, T* x, F&& follow) const {
-  with_form([&](auto product, auto is_chained) {
-    const View A = view();
-    T previous{};
-    const auto relax = [=, &previous](LocalIndex begin_row, LocalIndex end_row) {
-      for (LocalIndex i = begin_row; i < end_row; ++i) {
-        const Offset begin = A.row_ptr[i];
-        Offset end = begin + A.lower[i];
-        T to_previous{};
-        if (is_chained && end > begin && A.cols[end - 1] == i - 1) {
-          to_previous = A.vals[--end] * A.inverse[i];
-          if (i == first) previous = x[i - 1];
-        }
-        const T others = product.of(A.cols, A.vals, begin, end, x);
-        const T now = (b[i] - others) * A.inverse[i];
-        previous = is_chained ? now - to_previous * previous : now;
-        x[i] = previous;
-        follow(i, previous);
-      }
-    };
-    ahead.upwards(first, last, relax);
-  });
-}
-
-template <class T>
-void RowSweeps<T>::first(LocalIndex first, LocalIndex last, const RowBlocks<T>& ahead, const T* b,
-                         T* x) const {
-  sweep_first(first, last, ahead, b, x, [](LocalIndex, T) {});
-}
-
-template <class T>
-void RowSweeps<T>::first_with_residual(LocalIndex first, LocalIndex last, const RowBlocks<T>& ahead,
-                                       const T* b, T* x, T* r) const {
-  const View A = view();
-  sweep_first(first, last, ahead, b, x, [=](LocalIndex i, T now) {
-    const Offset begin = A.row_ptr[i];
-    r[i] = T{};
-    kernels::subtract_multiple(A.cols, A.vals, begin, begin + A.lower[i], now, r);
-  });
-}
-
-template <class T>
-void RowSweeps<T>::upper_residual(LocalIndex first, LocalIndex last, const RowBlocks<T>& ahead,
-                                  const T* x, T* r) const {
-  with_form([&](auto product, auto) {
-    const View A = view();
-    const auto subtract = [=](LocalIndex begin_row, LocalIndex end_row) {
-      for (LocalIndex i = begin_row; i < end_row; ++i) {
-        const Offset end = A.row_ptr[i + 1];
-        const Offset begin = std::min(A.row_ptr[i] + A.lower[i] + 1, end);
-        r[i] = -product.of(A.cols, A.vals, begin, end, x);
-      }
-    };
-    ahead.upwards(first, last, subtract);
-  });
 }
 
 /// x += inverse (b - A x) in row i, where `neighbour` would be the entry at the row `before`, whose
@@ -222,7 +127,17 @@ void RowSweeps<T>::add_lower(LocalIndex first, LocalIndex last, const RowBlocks<
   });
 }
 
-template class RowSweeps<float>;
-template class RowSweeps<double>;
+#define NODEWISE_INSTANTIATE(T)                                                                    \
+  template RowSweeps<T>::RowSweeps(const kernels::Csr<T>&, std::span<const LocalIndex>,            \
+                                   std::span<const T>);                                            \
+  template void RowSweeps<T>::forward(LocalIndex, LocalIndex, const T*, T*) const;                 \
+  template void RowSweeps<T>::backward(LocalIndex, LocalIndex, const T*, T*) const;                \
+  template void RowSweeps<T>::backward_with_upper(LocalIndex, LocalIndex, const RowBlocks<T>&,     \
+                                                  const T*, T*, T*) const;                         \
+  template void RowSweeps<T>::add_lower(LocalIndex, LocalIndex, const RowBlocks<T>&, const T*, T*) \
+      const;
+NODEWISE_INSTANTIATE(float)
+NODEWISE_INSTANTIATE(double)
+#undef NODEWISE_INSTANTIATE
 
 }  // namespace nodewise::amg::relax

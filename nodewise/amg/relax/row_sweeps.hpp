@@ -2,10 +2,12 @@
 #pragma once
 
 #include <span>
+#include <type_traits>
 
 #include "nodewise/base/types.hpp"
 #include "nodewise/kernels/csr.hpp"
 #include "nodewise/kernels/row_blocks.hpp"
+#include "nodewise/kernels/row_product.hpp"
 
 namespace nodewise::amg::relax {
 
@@ -30,6 +32,13 @@ class RowSweeps {
   /// diagonal, by columns. Reads half of the matrix.
   void first_with_residual(LocalIndex first, LocalIndex last, const kernels::RowBlocks<T>& ahead,
                            const T* b, T* x, T* r) const;
+  /// Local. The sweep from the last row to the first that follows first(), `shift` being the
+  /// smoother's diagonal less A's, or null where that is 0, and of a symmetric matrix
+  /// r = b - A x in these rows, as far as they have to do with it. After a forward sweep from zero
+  /// b - L x is what the smoother's diagonal makes of x, so that this, too, reads half of the
+  /// matrix, and (L x)_j is a sum over what rows have above the diagonal, by columns.
+  void backward_with_residual(LocalIndex first, LocalIndex last, const kernels::RowBlocks<T>& ahead,
+                              const T* shift, const T* b, T* x, T* r) const;
   /// Local. r = -U x in rows that have a diagonal.
   void upper_residual(LocalIndex first, LocalIndex last, const kernels::RowBlocks<T>& ahead,
                       const T* x, T* r) const;
@@ -50,12 +59,21 @@ class RowSweeps {
   /// entry there and would have to wait for it from the start; otherwise with a product that does
   /// or does not guess where a row ends.
   enum class Form { chained, guessed, unguessed };
-  struct View;
+  /// Few pointers and no indirection: the loops need all registers.
+  struct View {
+    const Offset* row_ptr;
+    const LocalIndex* cols;
+    const T* vals;
+    const LocalIndex* lower;
+    const T* inverse;
+  };
 
   Form form() const;
   template <class F>
   void with_form(F&& f) const;
-  View view() const;
+  View view() const {
+    return {A_.row_ptr.data(), A_.cols.data(), A_.vals.data(), lower_.data(), inverse_.data()};
+  }
   template <class Product, bool is_chained>
   [[gnu::always_inline]] static inline T relax_row(const View& A, LocalIndex i, LocalIndex before,
                                                    const T* b, const T* x, bool is_first,
@@ -70,5 +88,19 @@ class RowSweeps {
   std::span<const T> inverse_;
   Form form_;
 };
+
+/// Calls f(product, is_chained) as the form is.
+template <class T>
+template <class F>
+void RowSweeps<T>::with_form(F&& f) const {
+  switch (form_) {
+    case Form::chained:
+      return f(kernels::GuessedProduct(), std::true_type());
+    case Form::guessed:
+      return f(kernels::GuessedProduct(), std::false_type());
+    case Form::unguessed:
+      return f(kernels::UnguessedProduct(), std::false_type());
+  }
+}
 
 }  // namespace nodewise::amg::relax
