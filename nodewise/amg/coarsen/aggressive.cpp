@@ -214,7 +214,8 @@ PathSteps<T> path_steps(const DistMatrix<T>& A, const Strength& strength,
 
 template <class T>
 LongRange<T> long_range_dependences(const PathSteps<T>& steps, int n_paths) {
-  const auto& [first, last] = steps;
+  const DistMatrix<T>& first = steps.first;
+  const DistMatrix<T>& last = steps.last;
   auto records = matrix::fetch_records(first.exchange(), last);
   DistMatrix<T> paths(first.rows(), last.cols(), [&] {
     const matrix::FetchedRows<T> fetched = matrix::to_rows(last, records);
