@@ -76,15 +76,13 @@ void Smoother<T>::presmooth(std::span<const T> b, std::span<T> x, std::span<T> r
     return;
   }
   for (const Sweep sweep : before_from_zero_) relaxation_->run(sweep, b, x);
-  const mpi::Scope scope(A_.comm(), "residual");
-  matrix::residual(A_, std::span<const T>(x), b, r);
+  relaxation_->subtract_product(b, x, r);
 }
 
 template <class T>
 void Smoother<T>::presmooth_further(std::span<const T> b, std::span<T> x, std::span<T> r) const {
   for (const Sweep sweep : before_) relaxation_->run(sweep, b, x);
-  const mpi::Scope scope(A_.comm(), "residual");
-  matrix::residual(A_, std::span<const T>(x), b, r);
+  relaxation_->subtract_product(b, x, r);
 }
 
 template <class T>

@@ -48,6 +48,8 @@ class Relaxation {
   /// Collective. The same and the residual r = b - A x.
   virtual void first_symmetric_sweep_with_residual(std::span<const T> b, std::span<T> x,
                                                    std::span<T> r) const;
+  /// Collective. r = b - A x, by a pass through the matrix.
+  void subtract_product(std::span<const T> b, std::span<const T> x, std::span<T> r) const;
   /// Collective. A sweep and the product y = A x with what it has made of x.
   virtual void sweep_with_product(Sweep sweep, std::span<const T> b, std::span<T> x,
                                   std::span<T> y) const;
@@ -71,8 +73,6 @@ class Relaxation {
 
  protected:
   explicit Relaxation(const matrix::DistMatrix<T>& A) : A_(A) {}
-  /// Collective. r = b - A x.
-  void subtract_product(std::span<const T> b, std::span<const T> x, std::span<T> r) const;
   /// Collective. y = A x.
   void multiply(std::span<const T> x, std::span<T> y) const;
   /// How many numbers sweep_together() works with beside B and X: by default two vectors.
