@@ -45,7 +45,10 @@ TEST(Stretches, TheSecondPassWaitsForWhatItSees) {
 class Passes : public relax::HybridSweeps<double> {
  public:
   explicit Passes(const Matrix& A)
-      : HybridSweeps(A, {A.on().row_ptr, A.on().cols, A.off().row_ptr, A.exchange(), 1}) {}
+      : HybridSweeps(A, {A.on().row_ptr, A.on().cols, A.off().row_ptr, A.exchange(), 1}) {
+    plan_passes(Direction::forward);
+    plan_passes(Direction::backward);
+  }
 
   /// Checks that every row is swept once, in this direction, and none followed that sees one still
   /// to be swept; returns how many rows are left to follow.
@@ -174,15 +177,16 @@ void expect_residual(const Matrix& A, const Options& options,
   expect_near(r, expected_r);
 }
 
-/// A sweep followed by the product is the sweep and the product.
-void expect_product(const Matrix& A, const Options& options) {
+/// A sweep followed by the product is the sweep and the product, whether that is foreseen or not.
+void expect_product(const Matrix& A, const Options& options, bool is_foreseen = true) {
   const auto n = static_cast<std::size_t>(A.n_local());
   Vector b(n), start(n), Ax(n);
   for (std::size_t i = 0; i < n; ++i) {
     b[i] = std::sin(static_cast<double>(i));
     start[i] = std::cos(static_cast<double>(3 * i));
   }
-  const auto relaxation = relax::make_relaxation(A, options, {.spectral_radius = 1.5});
+  const auto relaxation =
+      relax::make_relaxation(A, options, {.spectral_radius = 1.5, .gives_product = is_foreseen});
   for (const Sweep sweep :
        {Sweep::first, Sweep::first_symmetric, Sweep::forward, Sweep::backward, Sweep::symmetric}) {
     Vector x = start, expected = start;
@@ -210,6 +214,7 @@ TEST(Stretches, TheFirstSweepLeavesItsResidualAndOthersTheirProduct) {
           expect_residual(A, options);
           if (matrix::is_symmetric(A)) expect_residual(A, options, {.is_symmetric = true});
           expect_product(A, options);
+          expect_product(A, options, false);
         }
       }
     }

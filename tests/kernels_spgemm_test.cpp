@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include "nodewise/kernels/direct_columns.hpp"
 #include "nodewise/kernels/known_product.hpp"
 #include "nodewise/kernels/point_product.hpp"
 #include "nodewise/kernels/spgemm.hpp"
@@ -238,6 +239,13 @@ Csr<T> first_entries(const Csr<T>& A, Offset most) {
   return B;
 }
 
+/// Where the terms of L A go whose product with B is C.
+template <class T>
+TermPlaces terms_of(const Csr<T>& L, const ExtendedRows<T>& A, const ExtendedRows<T>& B,
+                    const Csr<T>& C) {
+  return TermPlaces(L, A, KnownRows<T>{.on = &C}, direct_columns(B), B.n_cols);
+}
+
 // Rows of B of up to four entries, all of them in one piece or two each in two, and longer ones.
 TYPED_TEST(Spgemm, ValuesOfATripleProductWithShortRowsHaveItsBits) {
   const Csr<TypeParam> L = random_csr<TypeParam>(17, 30, 0.2, 6);
@@ -254,7 +262,7 @@ TYPED_TEST(Spgemm, ValuesOfATripleProductWithShortRowsHaveItsBits) {
     const Csr<TypeParam> C = triple_product(L, p.A(), p.B());
     const ShortRows<TypeParam> short_rows(p.B());
     EXPECT_EQ(short_rows.is_empty(), most == 3);
-    const TermPlaces terms(L, p.A()), none;
+    const TermPlaces terms = terms_of(L, p.A(), p.B(), C), none;
     for (const TermPlaces* known : {&none, &terms}) {
       Array<TypeParam> values(C.vals.size(), TypeParam{7});
       triple_product_values<TypeParam>(L, p.A(), p.B(), {.on = &C}, values.data(), nullptr, 1,
@@ -273,7 +281,7 @@ TYPED_TEST(Spgemm, ValuesOfATripleProductHaveItsBits) {
     for (TypeParam& value : (p.*piece).vals) value /= TypeParam{3};
   }
   const Csr<TypeParam> C = triple_product(L, p.A(), p.B());
-  const TermPlaces terms(L, p.A());
+  const TermPlaces terms = terms_of(L, p.A(), p.B(), C);
   ASSERT_FALSE(terms.is_empty());
   const TermPlaces none;
   for (const TermPlaces* known : {&none, &terms}) {
@@ -284,9 +292,81 @@ TYPED_TEST(Spgemm, ValuesOfATripleProductHaveItsBits) {
   }
 }
 
-// The places of terms have 16 bits: the longest row for which they are enough, and one more.
+/// B in pieces of which most rows have a one and nothing else, several of them in one column.
+template <class T>
+Pieces<T> with_direct_rows() {
+  Pieces<T> p;
+  const auto make_direct = [](Csr<T>& B, LocalIndex i, LocalIndex column) {
+    std::vector<std::vector<std::pair<LocalIndex, T>>> rows(static_cast<std::size_t>(B.n_rows));
+    for (LocalIndex r = 0; r < B.n_rows; ++r) {
+      auto& row = rows[static_cast<std::size_t>(r)];
+      for (Offset k = B.begin(r); k < B.end(r) && r != i; ++k) {
+        row.emplace_back(B.cols[static_cast<std::size_t>(k)], B.vals[static_cast<std::size_t>(k)]);
+      }
+      if (r == i && column >= 0) row.emplace_back(column, T{1});
+    }
+    B = from_rows<T>(rows, B.n_cols);
+  };
+  for (const LocalIndex i : {1, 2, 4, 7, 9}) {  // in columns of their own
+    make_direct(p.B_on, i, i + 2);
+    make_direct(p.B_off, i, -1);
+  }
+  for (const LocalIndex i : {3, 8}) {  // in one column of the other piece
+    make_direct(p.B_on, i, -1);
+    make_direct(p.B_off, i, 2);
+  }
+  for (const LocalIndex i : {0, 6}) make_direct(p.B_ghost, i, 9);  // in the column of a row above
+  for (const LocalIndex i : {2, 5}) make_direct(p.B_ghost, i, 19 + i);
+  make_direct(p.B_ghost, 3, -1);  // nothing at all
+  return p;
+}
+
+TYPED_TEST(Spgemm, RowsOfTheIdentityAreFound) {
+  const auto p = with_direct_rows<TypeParam>();
+  const LocalIndex none = p.B().n_cols;
+  std::vector<LocalIndex> expected(21, none);
+  for (const std::size_t i : {1, 2, 4, 7, 9}) expected[i] = static_cast<LocalIndex>(i) + 2;
+  expected[3] = 14 + 2;  // and not 8: the first one only
+  expected[12 + 2] = 21;
+  expected[12 + 5] = 24;
+  const Array<LocalIndex> direct = direct_columns(p.B());
+  EXPECT_EQ(std::vector<LocalIndex>(direct.begin(), direct.end()), expected);
+  // Two and no others, which is less than a quarter; and a row of twice the identity.
+  const auto few = from_rows<TypeParam>({{{0, TypeParam{1}}},
+                                         {{0, TypeParam{1}}},
+                                         {{1, TypeParam{2}}},
+                                         {{0, TypeParam{1}}, {1, TypeParam{1}}},
+                                         {}},
+                                        2);
+  EXPECT_TRUE(direct_columns<TypeParam>({.on = &few, .n_cols = 2}).empty());
+  const auto more = from_rows<TypeParam>({{{0, TypeParam{1}}}, {{1, TypeParam{2}}}, {}, {}}, 2);
+  EXPECT_EQ(direct_columns<TypeParam>({.on = &more, .n_cols = 2}), (Array<LocalIndex>{0, 2, 2, 2}));
+}
+
+TYPED_TEST(Spgemm, TripleProductWithRowsOfTheIdentity) {
+  const Csr<TypeParam> L = random_csr<TypeParam>(17, 30, 0.2, 6);
+  auto p = with_direct_rows<TypeParam>();
+  const Csr<TypeParam> C = triple_product(L, p.A(), p.B());
+  expect_well_formed(C);
+  expect_sorted_rows(C);
+  EXPECT_EQ(to_dense(C), to_dense(L) * (p.dense_A() * p.dense_B()));
+  for (auto piece : {&Pieces<TypeParam>::A_on, &Pieces<TypeParam>::A_off}) {
+    for (TypeParam& value : (p.*piece).vals) value /= TypeParam{3};
+  }
+  const Csr<TypeParam> rounded = triple_product(L, p.A(), p.B());
+  const TermPlaces terms = terms_of(L, p.A(), p.B(), rounded), none;
+  for (const TermPlaces* known : {&none, &terms}) {
+    Array<TypeParam> values(rounded.vals.size(), TypeParam{7});
+    triple_product_values<TypeParam>(L, p.A(), p.B(), {.on = &rounded}, values.data(), nullptr, 1,
+                                     *known);
+    expect_same_bits(values, rounded.vals);
+  }
+}
+
+// The places of terms have 16 bits, and five are taken by a row of the product with one entry and
+// what fills up short rows: the longest row for which they are enough, and one more.
 TYPED_TEST(Spgemm, ValuesOfATripleProductWithVeryLongRows) {
-  for (const LocalIndex n : {65536, 65537}) {
+  for (const LocalIndex n : {65531, 65532}) {
     std::vector<std::vector<std::pair<LocalIndex, TypeParam>>> row(1), column;
     for (LocalIndex j = 0; j < n; ++j) {
       row[0].emplace_back(j, TypeParam{1});
@@ -295,9 +375,9 @@ TYPED_TEST(Spgemm, ValuesOfATripleProductWithVeryLongRows) {
     const Csr<TypeParam> L = from_rows<TypeParam>({{{0, TypeParam{1}}}}, 1);
     const Csr<TypeParam> A = from_rows<TypeParam>(row, n), B = from_rows<TypeParam>(column, 1);
     const ExtendedRows<TypeParam> middle{.on = &A, .n_cols = n}, right{.on = &B, .n_cols = 1};
-    const TermPlaces terms(L, middle);
-    EXPECT_EQ(terms.is_empty(), n == 65537);
     const Csr<TypeParam> C = triple_product(L, middle, right);
+    const TermPlaces terms = terms_of(L, middle, right, C);
+    EXPECT_EQ(terms.is_empty(), n == 65532);
     TypeParam value{};
     triple_product_values<TypeParam>(L, middle, right, {.on = &C}, &value, nullptr, 1, terms);
     EXPECT_EQ(value, static_cast<TypeParam>(2 * n));

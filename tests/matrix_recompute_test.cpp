@@ -127,6 +127,30 @@ TYPED_TEST(Recompute, GalerkinProductWithShortRows) {
   });
 }
 
+// Every second row a one and nothing else, as coarse points have, and then, with other values of P,
+// no row or some: what goes straight to the product is found out again.
+TYPED_TEST(Recompute, GalerkinProductWithRowsOfTheIdentity) {
+  for_each_route([](const auto& comm, const auto&, Route route) {
+    const Operands<TypeParam> x(comm, route, 3);
+    const GlobalIndex n = x.S.rows().n_global();
+    const auto P = matrix_from_rows<TypeParam>(x.S.rows(), Layout::uniform(comm, n / 2 + 1),
+                                               [&](GlobalIndex i, auto&& emit) {
+                                                 const GlobalIndex row = i - x.S.rows().first();
+                                                 emit(row / 2, TypeParam{1});
+                                                 if (row % 2 == 1)
+                                                   emit(row / 2 + 1, static_cast<TypeParam>(0.3));
+                                               });
+    GalerkinProduct<TypeParam> galerkin(x.S, P, galerkin_product(x.S, P));
+    for (std::uint64_t step = 0; step < 2; ++step) {
+      const auto S = with_hashed_values(x.S, step), Q = with_hashed_values(P, 7 + step);
+      expect_same_bits(galerkin.recompute(S), galerkin_product(S, P));
+      expect_same_bits(galerkin.recompute(S, Q), galerkin_product(S, Q));
+      expect_same_bits(galerkin.recompute(x.S), galerkin_product(x.S, Q));
+      expect_same_bits(galerkin.recompute(S, P), galerkin_product(S, P));
+    }
+  });
+}
+
 TYPED_TEST(Recompute, UnfusedGalerkinProduct) {
   for_each_route([](const auto& comm, const auto&, Route route) {
     const Operands<TypeParam> x(comm, route, 5);

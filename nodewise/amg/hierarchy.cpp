@@ -202,7 +202,8 @@ template <class T>
 relax::MatrixFacts facts_of(const Level<T>& level, double radius) {
   return {.spectral_radius = radius,
           .coarse_rows = level.transfer.coarse_rows,
-          .is_symmetric = level.knowledge.symmetric.value_or(false)};
+          .is_symmetric = level.knowledge.symmetric.value_or(false),
+          .gives_product = level.depth == 0};
 }
 
 /// Collective. Adds a level to a cycle, with its matrix, or rounded already; returns how the last

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "nodewise/base/parallel.hpp"
+#include "nodewise/kernels/direct_columns.hpp"
 #include "nodewise/kernels/point_product.hpp"
 #include "nodewise/kernels/product_rows.hpp"
 
@@ -65,43 +66,6 @@ class Places {
   std::vector<LocalIndex> places_;  // of every column in the current row
 };
 
-/// The rows of L A, one at a time, where the places of their terms are known.
-template <class T>
-class PlacedRows {
- public:
-  PlacedRows(const Csr<T>& L, const ExtendedRows<T>& A, const TermPlaces& terms)
-      : L_(L), A_(A), terms_(terms), vals_(static_cast<std::size_t>(terms.max_length())) {}
-
-  [[gnu::noinline]] void load(LocalIndex i) {
-    length_ = terms_.length(i);
-    const std::uint16_t* place = terms_.terms(i);
-    cols_ = terms_.cols(i);
-    T* const vals = vals_.data();
-    // -0, since the first term added to it remains as it is, even if it is -0.
-    std::fill_n(vals, length_, -T{0});
-    for (Offset k = L_.begin(i); k < L_.end(i); ++k) {
-      const T l = L_.vals[static_cast<std::size_t>(k)];
-      A_.for_each_piece(L_.cols[static_cast<std::size_t>(k)],
-                        [&](const LocalIndex*, const T* as, Offset n, LocalIndex) {
-                          for (Offset q = 0; q < n; ++q) vals[place[q]] += l * as[q];
-                          place += n;
-                        });
-    }
-  }
-  template <class F>
-  void for_each_piece(F&& f) const {
-    f(cols_, vals_.data(), Offset{length_}, LocalIndex{0});
-  }
-
- private:
-  const Csr<T>& L_;
-  const ExtendedRows<T>& A_;
-  const TermPlaces& terms_;
-  const LocalIndex* cols_ = nullptr;
-  Array<T> vals_;
-  LocalIndex length_ = 0;
-};
-
 /// sums += a multiple of row j of B, at the places of its columns.
 template <class T>
 inline void add_row(const ExtendedRows<T>& B, LocalIndex j, T a, const LocalIndex* at, T* sums) {
@@ -116,27 +80,85 @@ inline void add_row(const ShortRows<T>& B, LocalIndex j, T a, const LocalIndex* 
   for (LocalIndex q = 0; q < ShortRows<T>::width; ++q) sums[at[js[q]]] += a * bs[q];
 }
 
+/// The terms of row i of L A, each at its place.
+template <class T>
+[[gnu::noinline]] void add_terms(const Csr<T>& L, const ExtendedRows<T>& A, LocalIndex i,
+                                 const std::uint16_t* place, T* sums) {
+  for (Offset k = L.begin(i); k < L.end(i); ++k) {
+    const T l = L.vals[static_cast<std::size_t>(k)];
+    A.for_each_piece(L.cols[static_cast<std::size_t>(k)],
+                     [&](const LocalIndex*, const T* as, Offset n, LocalIndex) {
+                       for (Offset q = 0; q < n; ++q) sums[place[q]] += l * as[q];
+                       place += n;
+                     });
+  }
+}
+
+/// The first entries of a row of values become values that the first terms added to them replace,
+/// even by -0.
+template <class T>
+void clear(T* values, Offset n) {
+  std::fill_n(values, n, -T{0});
+}
+
+/// Row i of the result from its sums.
+template <class T>
+void write_row(const KnownRows<T>& known, LocalIndex i, const T* sums, T* on_vals, T* off_vals) {
+  const Offset n_on = known.on->end(i) - known.on->begin(i);
+  std::copy_n(sums, n_on, on_vals + known.on->begin(i));
+  if (known.off == nullptr) return;
+  std::copy_n(sums + n_on, known.off->end(i) - known.off->begin(i), off_vals + known.off->begin(i));
+}
+
 /// The values of the product of the rows from `begin` to `end`, which are loaded one by one, with
-/// B, every entry summed up in the same order as by Product.
+/// B, every entry summed up in the same order as by Product: entries that `direct`, which may be
+/// empty, leads to the product come first.
 template <class T, class Rows, class Factor>
 void known_product(Rows rows, LocalIndex begin, LocalIndex end, const Factor& B, LocalIndex n_cols,
-                   const KnownRows<T>& known, T* on_vals, T* off_vals) {
+                   std::span<const LocalIndex> direct, const KnownRows<T>& known, T* on_vals,
+                   T* off_vals) {
   Places<T> places(known, n_cols);
-  std::vector<T> row_sum(places.size());
-  T* const sum = row_sum.data();
+  std::vector<T> sums(places.size());
   const LocalIndex* const at = places.data();
+  const auto column_of = [&](LocalIndex k) {
+    return direct.empty() ? n_cols : direct[static_cast<std::size_t>(k)];
+  };
   for (LocalIndex i = begin; i < end; ++i) {
-    // -0, since the first term added to it remains as it is, even if it is -0.
-    std::fill_n(sum, places.load(i), -T{0});
+    clear(sums.data(), places.load(i));
     rows.load(i);
     rows.for_each_piece([&](const LocalIndex* ks, const T* as, Offset n, LocalIndex shift) {
-      for (Offset p = 0; p < n; ++p) add_row(B, ks[p] + shift, as[p], at, sum);
+      for (Offset p = 0; p < n; ++p) {
+        const LocalIndex column = column_of(ks[p] + shift);
+        if (column < n_cols) sums[static_cast<std::size_t>(at[column])] += as[p];
+      }
+      for (Offset p = 0; p < n; ++p) {
+        const LocalIndex k = ks[p] + shift;
+        if (column_of(k) == n_cols) add_row(B, k, as[p], at, sums.data());
+      }
     });
-    const Offset n_on = known.on->end(i) - known.on->begin(i);
-    std::copy_n(sum, n_on, on_vals + known.on->begin(i));
-    if (known.off == nullptr) continue;
-    std::copy_n(sum + n_on, known.off->end(i) - known.off->begin(i),
-                off_vals + known.off->begin(i));
+    write_row(known, i, sums.data(), on_vals, off_vals);
+  }
+}
+
+/// The values of the rows from `begin` to `end` of L A B, likewise, where the places of all terms
+/// of L A are known.
+template <class T, class Factor>
+void known_triple_product(const Csr<T>& L, const ExtendedRows<T>& A, const TermPlaces& terms,
+                          LocalIndex begin, LocalIndex end, const Factor& B, LocalIndex n_cols,
+                          const KnownRows<T>& known, T* on_vals, T* off_vals) {
+  Places<T> places(known, n_cols);
+  std::vector<T> row_sums(terms.size());
+  T* const sums = row_sums.data();
+  T* const others = sums + terms.first_other();
+  const LocalIndex* const at = places.data();
+  for (LocalIndex i = begin; i < end; ++i) {
+    const LocalIndex n_others = terms.n_others(i);
+    clear(sums, places.load(i));
+    clear(others, n_others);
+    add_terms(L, A, i, terms.places(i), sums);
+    const LocalIndex* const rows = terms.others(i);
+    for (LocalIndex p = 0; p < n_others; ++p) add_row(B, rows[p], others[p], at, sums);
+    write_row(known, i, sums, on_vals, off_vals);
   }
 }
 
@@ -194,7 +216,7 @@ template <class T>
 void spgemm_values(const ExtendedRows<T>& A, const ExtendedRows<T>& B, const KnownRows<T>& known,
                    T* on_vals, T* off_vals) {
   parallel::for_rows(known.on->row_ptr, [&](LocalIndex begin, LocalIndex end) {
-    known_product(PlainRows<T>(A), begin, end, B, B.n_cols, known, on_vals, off_vals);
+    known_product(PlainRows<T>(A), begin, end, B, B.n_cols, {}, known, on_vals, off_vals);
   });
 }
 
@@ -213,7 +235,8 @@ void for_each_term(const Csr<T>& L, const ExtendedRows<T>& A, LocalIndex i, F&& 
 }  // namespace
 
 template <class T>
-TermPlaces::TermPlaces(const Csr<T>& L, const ExtendedRows<T>& A) {
+TermPlaces::TermPlaces(const Csr<T>& L, const ExtendedRows<T>& A, const KnownRows<T>& known,
+                       std::span<const LocalIndex> direct, LocalIndex n_cols) {
   const auto n = static_cast<std::size_t>(L.n_rows);
   begins_.assign(n + 1, 0);
   for (std::size_t i = 0; i < n; ++i) {
@@ -224,36 +247,47 @@ TermPlaces::TermPlaces(const Csr<T>& L, const ExtendedRows<T>& A) {
   }
   row_ptr_.assign(n + 1, 0);
   places_.resize(static_cast<std::size_t>(begins_.back()));
+  first_other_ = static_cast<LocalIndex>(Places<T>(known, n_cols).size());
+  const auto column_of = [&](LocalIndex j) {
+    return direct.empty() ? n_cols : direct[static_cast<std::size_t>(j)];
+  };
   parallel::for_rows(L.row_ptr, [&](LocalIndex begin, LocalIndex end) {
     RowMarks marks(A.n_cols);
+    Places<T> of_product(known, n_cols);
     for (LocalIndex i = begin; i < end; ++i) {
       const auto u = static_cast<std::size_t>(i);
+      of_product.load(i);
       auto row = marks.open();
       std::uint16_t* place = places_.data() + begins_[u];
       for_each_term(L, A, i, [&](const LocalIndex* js, Offset n_terms, LocalIndex shift) {
         for (Offset q = 0; q < n_terms; ++q) {
+          const LocalIndex column = column_of(js[q] + shift);
           bool is_new = false;
-          *place++ = static_cast<std::uint16_t>(row.place(js[q] + shift, is_new));
+          const LocalIndex at = column < n_cols ? of_product.data()[column]
+                                                : first_other_ + row.place(js[q] + shift, is_new);
+          *place++ = static_cast<std::uint16_t>(at);
         }
       });
       marks.close(row);
       row_ptr_[u + 1] = marks.length();
     }
   });
-  max_length_ = static_cast<LocalIndex>(*std::max_element(row_ptr_.begin(), row_ptr_.end()));
-  constexpr LocalIndex most = LocalIndex{std::numeric_limits<std::uint16_t>::max()} + 1;
-  if (max_length_ > most) {
+  size_ = first_other_ + *std::max_element(row_ptr_.begin(), row_ptr_.end());
+  constexpr Offset most = Offset{std::numeric_limits<std::uint16_t>::max()} + 1;
+  if (size_ > most) {
     *this = {};
     return;
   }
   std::partial_sum(row_ptr_.begin(), row_ptr_.end(), row_ptr_.begin());
-  cols_.resize(static_cast<std::size_t>(row_ptr_.back()));
+  others_.resize(static_cast<std::size_t>(row_ptr_.back()));
   parallel::for_rows(L.row_ptr, [&](LocalIndex begin, LocalIndex end) {
     for (LocalIndex i = begin; i < end; ++i) {
-      const std::uint16_t* place = terms(i);
-      LocalIndex* const cols = cols_.data() + row_ptr_[static_cast<std::size_t>(i)];
+      const std::uint16_t* place = places(i);
+      LocalIndex* const rows = others_.data() + row_ptr_[static_cast<std::size_t>(i)];
       for_each_term(L, A, i, [&](const LocalIndex* js, Offset n_terms, LocalIndex shift) {
-        for (Offset q = 0; q < n_terms; ++q) cols[*place++] = js[q] + shift;
+        for (Offset q = 0; q < n_terms; ++q, ++place) {
+          if (*place >= first_other_) rows[*place - first_other_] = js[q] + shift;
+        }
       });
     }
   });
@@ -276,7 +310,7 @@ Offset longest_row(const ExtendedRows<T>& B, LocalIndex n_rows) {
 
 template <class T>
 ShortRows<T>::ShortRows(const ExtendedRows<T>& B) {
-  const LocalIndex n_rows = B.on->n_rows + (B.ghost != nullptr ? B.ghost->n_rows : 0);
+  const LocalIndex n_rows = B.n_rows();
   constexpr LocalIndex most_columns = std::numeric_limits<LocalIndex>::max() - width;
   if (B.n_cols > most_columns || longest_row(B, n_rows) > width) return;
   cols_.resize(static_cast<std::size_t>(n_rows) * width);
@@ -308,20 +342,23 @@ void triple_product_values(const Csr<T>& L, const ExtendedRows<T>& A, const Exte
   if (comes_in_points(unknowns, L, B) && comes_in_points(unknowns, known)) {
     return point_triple_product_values(unknowns, L, A, B, known, on_vals, off_vals);
   }
-  const auto multiply = [&](auto rows, LocalIndex begin, LocalIndex end) {
-    if (short_rows.is_empty()) {
-      known_product(std::move(rows), begin, end, B, B.n_cols, known, on_vals, off_vals);
-    } else {
-      known_product(std::move(rows), begin, end, short_rows, B.n_cols, known, on_vals, off_vals);
-    }
+  Array<LocalIndex> direct;
+  if (terms.is_empty()) direct = direct_columns(B);
+  const auto multiply = [&](const auto& factor) {
+    parallel::for_rows(known.on->row_ptr, [&](LocalIndex begin, LocalIndex end) {
+      if (terms.is_empty()) {
+        known_product(ProductRows<T>(L, A), begin, end, factor, B.n_cols, direct, known, on_vals,
+                      off_vals);
+      } else {
+        known_triple_product(L, A, terms, begin, end, factor, B.n_cols, known, on_vals, off_vals);
+      }
+    });
   };
-  parallel::for_rows(known.on->row_ptr, [&](LocalIndex begin, LocalIndex end) {
-    if (terms.is_empty()) {
-      multiply(ProductRows<T>(L, A), begin, end);
-    } else {
-      multiply(PlacedRows<T>(L, A, terms), begin, end);
-    }
-  });
+  if (short_rows.is_empty()) {
+    multiply(B);
+  } else {
+    multiply(short_rows);
+  }
 }
 
 #define NODEWISE_INSTANTIATE(T)                                                                    \
@@ -331,7 +368,8 @@ void triple_product_values(const Csr<T>& L, const ExtendedRows<T>& A, const Exte
                                const ExtendedRows<T>&);                                            \
   template void spgemm_values(const ExtendedRows<T>&, const ExtendedRows<T>&, const KnownRows<T>&, \
                               T*, T*);                                                             \
-  template TermPlaces::TermPlaces(const Csr<T>&, const ExtendedRows<T>&);                          \
+  template TermPlaces::TermPlaces(const Csr<T>&, const ExtendedRows<T>&, const KnownRows<T>&,      \
+                                  std::span<const LocalIndex>, LocalIndex);                        \
   template void triple_product_values(const Csr<T>&, const ExtendedRows<T>&,                       \
                                       const ExtendedRows<T>&, const KnownRows<T>&, T*, T*, int,    \
                                       const TermPlaces&, const ShortRows<T>&);                     \

@@ -36,37 +36,43 @@ template <class T>
 void spgemm_values(const ExtendedRows<T>& A, const ExtendedRows<T>& B, const KnownRows<T>& known,
                    T* on_vals, T* off_vals);
 
-/// Which entry of its row of L A every term belongs to, and the columns of these, so that it need
-/// not be found out again for all new values. Two bytes a term, of which each entry of L has one
-/// for each entry of a row of A, and four an entry of L A.
+/// Where every term of L A goes in a row of sums, so that it need not be found out again for all
+/// new values: what `direct`, B's direct_columns(), leads to the product straight to its place
+/// there, the others behind all of those, to be multiplied by their rows of B. Two bytes a term, of
+/// which each entry of L has one for each entry of a row of A, and four for each of the others.
 class TermPlaces {
  public:
   TermPlaces() = default;
-  /// Local. Of no use, and empty, where a row of L A has more than 2^16 entries.
+  /// Local. `known` has the rows of L A B, and B n_cols columns. Of no use, and empty, where a row
+  /// of sums would have more than 2^16 of them.
   template <class T>
-  TermPlaces(const Csr<T>& L, const ExtendedRows<T>& A);
+  TermPlaces(const Csr<T>& L, const ExtendedRows<T>& A, const KnownRows<T>& known,
+             std::span<const LocalIndex> direct, LocalIndex n_cols);
 
   bool is_empty() const { return row_ptr_.empty(); }
-  /// Of row i: the place of each term in its row, in their order, how many places there are, and
-  /// the column of each.
-  const std::uint16_t* terms(LocalIndex i) const {
+  /// Of row i: the place of each term, in their order.
+  const std::uint16_t* places(LocalIndex i) const {
     return places_.data() + begins_[static_cast<std::size_t>(i)];
   }
-  LocalIndex length(LocalIndex i) const {
+  /// How many others row i has, from first_other() on, and the row of B of each.
+  LocalIndex n_others(LocalIndex i) const {
     const auto u = static_cast<std::size_t>(i);
     return static_cast<LocalIndex>(row_ptr_[u + 1] - row_ptr_[u]);
   }
-  const LocalIndex* cols(LocalIndex i) const {
-    return cols_.data() + row_ptr_[static_cast<std::size_t>(i)];
+  const LocalIndex* others(LocalIndex i) const {
+    return others_.data() + row_ptr_[static_cast<std::size_t>(i)];
   }
-  LocalIndex max_length() const { return max_length_; }
+  LocalIndex first_other() const { return first_other_; }
+  /// More than every place.
+  std::size_t size() const { return static_cast<std::size_t>(size_); }
 
  private:
   std::vector<Offset> begins_;  // of the terms of each row
   Array<std::uint16_t> places_;
-  std::vector<Offset> row_ptr_;  // of L A
-  Array<LocalIndex> cols_;
-  LocalIndex max_length_ = 0;
+  std::vector<Offset> row_ptr_;  // of the others
+  Array<LocalIndex> others_;
+  LocalIndex first_other_ = 0;
+  Offset size_ = 0;
 };
 
 /// The rows of a factor that has four entries a row at most, as truncated interpolations do, each
@@ -92,9 +98,9 @@ class ShortRows {
   Array<T> vals_;
 };
 
-/// Local. The values of triple_product(L, A, B, unknowns), likewise, with what `terms` knows of L
-/// and A, and in the place of B its `short_rows`, where they are anything. Products by points do
-/// without.
+/// Local. The values of triple_product(L, A, B, unknowns), likewise, with what `terms` knows of L,
+/// A, B's direct_columns() and the places, and in the place of B its `short_rows`, where they are
+/// anything. Products by points do without.
 template <class T>
 void triple_product_values(const Csr<T>& L, const ExtendedRows<T>& A, const ExtendedRows<T>& B,
                            const KnownRows<T>& known, T* on_vals, T* off_vals, int unknowns = 1,

@@ -29,6 +29,12 @@ class RowSum {
     LocalIndex* cols;
     T* vals;
 
+    /// A first entry of column j; without `keeps` the next new one takes its place.
+    void put(LocalIndex j, T value, bool keeps) {
+      const LocalIndex place = row.put(j, keeps);
+      cols[place] = j;
+      vals[place] = value;
+    }
     void add(T factor, const LocalIndex* js, const T* values, Offset n, LocalIndex shift) {
       for (Offset q = 0; q < n; ++q) {
         const LocalIndex j = js[q] + shift;

@@ -30,6 +30,13 @@ class RowMarks {
       marks[j] = first + length;
       return length++;
     }
+    /// A new place for column j, which nobody looks for without `keeps`: it is the next one's, too.
+    LocalIndex put(LocalIndex j, bool keeps) {
+      marks[j] = first + length;
+      const LocalIndex place = length;
+      length += keeps ? 1 : 0;
+      return place;
+    }
   };
 
   Open open() {

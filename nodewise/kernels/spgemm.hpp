@@ -16,6 +16,7 @@ struct ExtendedRows {
   LocalIndex off_shift = 0;
   LocalIndex n_cols = 0;
 
+  LocalIndex n_rows() const { return on->n_rows + (ghost != nullptr ? ghost->n_rows : 0); }
   /// Calls f(cols, vals, length, shift) for each piece of row i.
   template <class F>
   void for_each_piece(LocalIndex i, F&& f) const {

@@ -1,6 +1,7 @@
 #include "nodewise/matrix/recompute.hpp"
 
 #include "nodewise/kernels/csr_ops.hpp"
+#include "nodewise/kernels/direct_columns.hpp"
 #include "nodewise/matrix/fit.hpp"
 #include "nodewise/matrix/galerkin_rows.hpp"
 #include "nodewise/matrix/same_pattern.hpp"
@@ -19,8 +20,6 @@ const DistMatrix<T>& checked(const DistMatrix<T>& A, const DistMatrix<T>& C, boo
 }
 
 constexpr const char* changed = "product on a known pattern";
-
-const kernels::TermPlaces no_terms;
 
 }  // namespace
 
@@ -115,7 +114,6 @@ GalerkinProduct<T>::GalerkinProduct(const DistMatrix<T>& A, const DistMatrix<T>&
           P, C, P_rows_.columns(),
           [&](const kernels::KnownRows<T>& known) {
             const Csr<T>& L = transposed(Part::on);
-            if (coarse_unknowns <= 1) on_terms_ = kernels::TermPlaces(L, extended_rows(A));
             const bool has_places = kernels::has_places_for(known, L, extended_rows(A), factor());
             if (block_rows_for(P.on(), A, factor(), coarse_unknowns)) on_transposed_.reset();
             return has_places;
@@ -127,6 +125,21 @@ const Csr<T>& GalerkinProduct<T>::transposed(Part part) {
   std::optional<Csr<T>>& known = part == Part::on ? on_transposed_ : off_transposed_;
   if (!known) known = transpose(P_, part);
   return *known;
+}
+
+template <class T>
+const kernels::TermPlaces& GalerkinProduct<T>::terms(Part part,
+                                                     const kernels::KnownRows<T>& known) {
+  std::optional<kernels::TermPlaces>& terms = part == Part::on ? on_terms_ : off_terms_;
+  if (!terms) {
+    terms.emplace();
+    if (coarse_unknowns_ <= 1) {
+      direct_ = kernels::direct_columns(factor());
+      *terms =
+          kernels::TermPlaces(transposed(part), extended_rows(A_), known, direct_, factor().n_cols);
+    }
+  }
+  return *terms;
 }
 
 template <class T>
@@ -148,10 +161,8 @@ DistMatrix<T> GalerkinProduct<T>::recompute(const DistMatrix<T>& A) {
     if (const auto blocks = block_rows_for(L, A, factor(), coarse_unknowns_)) {
       return galerkin_values(L, *blocks, factor(), coarse_unknowns_, known, on, off);
     }
-    const bool terms_known = part == Part::on;
     kernels::triple_product_values(transposed(part), extended_rows(A), factor(), known, on, off,
-                                   coarse_unknowns_, terms_known ? on_terms_ : no_terms,
-                                   short_rows());
+                                   coarse_unknowns_, terms(part, known), short_rows());
   });
 }
 
@@ -166,6 +177,10 @@ DistMatrix<T> GalerkinProduct<T>::recompute(const DistMatrix<T>& A, const DistMa
     off_transposed_.reset();
     short_rows_.reset();
     P_rows_.update(P);
+    if (on_terms_ && kernels::direct_columns(factor()) != direct_) {
+      on_terms_.reset();
+      off_terms_.reset();
+    }
   }
   return recompute(A);
 }

@@ -64,6 +64,8 @@ class GalerkinProduct {
  private:
   /// Local. P^T's part, which is made when it is first needed.
   const Csr<T>& transposed(Part part);
+  /// Local. Where the terms of a part of P^T A go, likewise.
+  const kernels::TermPlaces& terms(Part part, const kernels::KnownRows<T>& known);
   /// Local. factor(), where its rows are short, likewise.
   const kernels::ShortRows<T>& short_rows();
   kernels::ExtendedRows<T> factor() const { return extended_rows(P_, &P_rows_.rows()); }
@@ -72,7 +74,8 @@ class GalerkinProduct {
   int coarse_unknowns_;
   RefetchedRows<T> P_rows_;
   std::optional<Csr<T>> on_transposed_, off_transposed_;  // of P
-  kernels::TermPlaces on_terms_;                          // of P^T A, P's own columns
+  Array<LocalIndex> direct_;                              // factor()'s direct_columns()
+  std::optional<kernels::TermPlaces> on_terms_, off_terms_;
   std::optional<kernels::ShortRows<T>> short_rows_;
   PartialSums<T> sums_;
 };

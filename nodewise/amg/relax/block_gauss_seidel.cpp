@@ -88,7 +88,9 @@ BlockGaussSeidel<T>::BlockGaussSeidel(const matrix::DistMatrix<T>& A, double wei
       solve_(solve),
       inverse_(inverses_of(A, weight, l1, solve, this->parts())),
       diagonal_(diagonal_places(A.blocks()->on())),
-      ahead_(rows_ahead(A.blocks()->on())) {}
+      ahead_(rows_ahead(A.blocks()->on())) {
+  this->plan_passes(Direction::forward);
+}
 
 template <class T>
 std::size_t BlockGaussSeidel<T>::memory_bytes() const {

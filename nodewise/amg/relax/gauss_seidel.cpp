@@ -24,11 +24,13 @@ using kernels::row_product;
 
 template <class T>
 GaussSeidel<T>::GaussSeidel(const matrix::DistMatrix<T>& A, double weight, bool l1,
-                            bool symmetric_matrix)
+                            const MatrixFacts& facts)
     : HybridSweeps<T>(A, {A.on().row_ptr, A.on().cols, A.off().row_ptr, A.exchange(), 1}),
       inverse_(static_cast<std::size_t>(A.n_local())),
       lower_(static_cast<std::size_t>(A.n_local())),
-      mirrors_(symmetric_matrix) {
+      mirrors_(facts.is_symmetric) {
+  if (!mirrors_) this->plan_passes(Direction::forward);
+  if (facts.gives_product) this->plan_passes(Direction::backward);
   const T w = static_cast<T>(weight);
   std::vector<PreparedRows> prepared(static_cast<std::size_t>(n_parts()));
   parallel::run(n_parts(), [&](int part) {

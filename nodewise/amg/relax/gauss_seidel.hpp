@@ -20,7 +20,7 @@ template <class T>
 class GaussSeidel final : public HybridSweeps<T> {
  public:
   /// Local.
-  GaussSeidel(const matrix::DistMatrix<T>& A, double weight, bool l1, bool symmetric_matrix);
+  GaussSeidel(const matrix::DistMatrix<T>& A, double weight, bool l1, const MatrixFacts& facts);
 
   void first_sweep(std::span<const T> b, std::span<T> x) const override;
   /// Reads each entry once, and most of the matrix from the memory once.

@@ -27,11 +27,17 @@ HybridSweeps<T>::HybridSweeps(const matrix::DistMatrix<T>& A, Rows rows)
     mixed_.insert(mixed_.end(), of_part.begin(), of_part.end());
     mixed_starts_.push_back(mixed_.size());
   }
-  for (auto& passes : passes_) passes.resize(static_cast<std::size_t>(parts));
-  parallel::run(parts, [&](int part) {
-    const auto p = static_cast<std::size_t>(part);
-    passes_[0][p] = stretches_of(part, Direction::forward);
-    passes_[1][p] = stretches_of(part, Direction::backward);
+  for (int part = 0; part < parts; ++part) {
+    passes_[0].push_back(all_at_once(part, Direction::forward));
+    passes_[1].push_back(all_at_once(part, Direction::backward));
+  }
+}
+
+template <class T>
+void HybridSweeps<T>::plan_passes(Direction direction) {
+  parallel::run(n_parts(), [&](int part) {
+    passes_[direction == Direction::forward ? 0 : 1][static_cast<std::size_t>(part)] =
+        stretches_of(part, direction);
   });
 }
 
@@ -99,6 +105,12 @@ LocalIndex HybridSweeps<T>::last_seen_by(const Range& range, Direction direction
   return last;
 }
 
+template <class T>
+auto HybridSweeps<T>::all_at_once(int part, Direction direction) const -> std::vector<Stretch> {
+  if (direction == Direction::forward) return {{end_row(part), first_row(part)}};
+  return {{first_row(part), end_row(part)}};
+}
+
 /// Some pages of the matrix at a time where it is larger than the cache of a core, and all of it at
 /// once where what lies between the two passes would not stay in that of a processor. Downwards as
 /// upwards with rows that are numbered from the last on, by negative numbers.
@@ -113,9 +125,8 @@ auto HybridSweeps<T>::stretches_of(int part, Direction direction) const -> std::
   const auto rows_of = [&](LocalIndex from, LocalIndex to) {
     return upwards ? Range{part, from, to} : Range{part, -to, -from};
   };
-  const std::vector<Stretch> all_at_once = {{std::abs(end), std::abs(begin)}};
   const std::size_t bytes = bytes_of(rows_of(begin, end));
-  if (bytes <= own_cache) return all_at_once;
+  if (bytes <= own_cache) return all_at_once(part, direction);
   const std::size_t rows = static_cast<std::size_t>(end - begin) * at_once / bytes + 1;
   std::vector<LocalIndex> ends, last_seen;
   for (LocalIndex row = begin; row < end; row = ends.back()) {
@@ -126,7 +137,9 @@ auto HybridSweeps<T>::stretches_of(int part, Direction direction) const -> std::
   }
   std::vector<Stretch> passes = stretches(begin, ends, last_seen);
   for (Stretch& pass : passes) {
-    if (bytes_of(rows_of(pass.second, pass.first)) > shared_cache) return all_at_once;
+    if (bytes_of(rows_of(pass.second, pass.first)) > shared_cache) {
+      return all_at_once(part, direction);
+    }
     pass = {std::abs(pass.first), std::abs(pass.second)};
   }
   return passes;

@@ -64,6 +64,8 @@ class HybridSweeps : public Relaxation<T> {
 
   /// Local. The rows must outlive this.
   HybridSweeps(const matrix::DistMatrix<T>& A, Rows rows);
+  /// Local. Lets sweep_and_follow() in a direction go through some rows at a time.
+  void plan_passes(Direction direction);
 
   /// Local. A sweep through the rows of a part.
   virtual void sweep_part(int part, Direction direction, const Vectors& vectors) const = 0;
@@ -107,7 +109,7 @@ class HybridSweeps : public Relaxation<T> {
   /// they have entries at have been swept; mixed rows, which see others, are not waited for.
   /// Returns the rows at the end of the way that are left to follow at any time, as messages
   /// travel: all of them where the part fits into a cache, or what lies between the two passes does
-  /// not.
+  /// not, or nobody called plan_passes().
   template <class SweepRange, class Follow>
   Range sweep_and_follow(int part, Direction direction, SweepRange&& sweep, Follow&& follow) const;
   /// What sweep_and_follow() has not followed: run(first, last) for rows that are left,
@@ -125,6 +127,7 @@ class HybridSweeps : public Relaxation<T> {
   std::size_t scratch_size(std::size_t width) const;
   std::size_t bytes_of(const Range& range) const;
   std::vector<MixedRow> mixed_rows(LocalIndex first_row, LocalIndex end_row) const;
+  std::vector<Stretch> all_at_once(int part, Direction direction) const;
   std::vector<Stretch> stretches_of(int part, Direction direction) const;
   LocalIndex last_seen_by(const Range& range, Direction direction) const;
   std::span<const MixedRow> mixed_of(const Range& range) const;

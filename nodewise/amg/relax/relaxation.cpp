@@ -136,7 +136,7 @@ std::unique_ptr<const Relaxation<T>> make_gauss_seidel(const matrix::DistMatrix<
         works_on_blocks(options.smoother) ? PointSolve::together : PointSolve::one_by_one;
     return std::make_unique<BlockGaussSeidel<T>>(A, options.sor_weight, l1, solve);
   }
-  return std::make_unique<GaussSeidel<T>>(A, options.sor_weight, l1, facts.is_symmetric);
+  return std::make_unique<GaussSeidel<T>>(A, options.sor_weight, l1, facts);
 }
 
 template <class T>

@@ -124,6 +124,9 @@ struct MatrixFacts {
   std::span<const LocalIndex> coarse_rows = {};
   /// Up to round-off, as matrix::is_symmetric(); false where that is not known.
   bool is_symmetric = false;
+  /// Whether sweep_with_product() will be asked for, as on the finest level, which then costs a
+  /// pass through the columns now.
+  bool gives_product = false;
 };
 
 /// Local. The relaxation that the options name; of those on blocks the scalar one of the same name
