@@ -181,7 +181,8 @@ TEST(VirtualSetup, OfAggressiveLevelsSendsWhatTheLedgersOfManyRanksHave) {
                         Case{Problem::laplace27, 6, Coarsening::hmis, 1, 2},
                         Case{Problem::laplace5, 19, Coarsening::hmis, 2, 1},
                         Case{Problem::rotated_fe, 11, Coarsening::cljp, 1, 1},
-                        Case{Problem::laplace5, 19, Coarsening::cljp, 2, 2}}) {
+                        // With 17 or 20 round-off decides between strong and weak on level 1.
+                        Case{Problem::laplace5, 18, Coarsening::cljp, 2, 2}}) {
     SCOPED_TRACE(testing::Message() << "coarsening " << static_cast<int>(c.coarsening) << ", "
                                     << c.levels << " levels");
     Options options = options_for(Route::direct, c.coarsening);

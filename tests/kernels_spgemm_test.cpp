@@ -239,11 +239,19 @@ Csr<T> first_entries(const Csr<T>& A, Offset most) {
   return B;
 }
 
-/// Where the terms of L A go whose product with B is C.
+/// The values of L A B = C again, with and without known places of terms, are those of C.
 template <class T>
-TermPlaces terms_of(const Csr<T>& L, const ExtendedRows<T>& A, const ExtendedRows<T>& B,
-                    const Csr<T>& C) {
-  return TermPlaces(L, A, KnownRows<T>{.on = &C}, direct_columns(B), B.n_cols);
+void expect_same_values(const Csr<T>& L, const ExtendedRows<T>& A, const ExtendedRows<T>& B,
+                        const Csr<T>& C, std::span<const LocalIndex> direct = {},
+                        const ShortRows<T>* short_rows = nullptr) {
+  const TermPlaces terms(L, A, KnownRows<T>{.on = &C}, direct, B.n_cols);
+  EXPECT_FALSE(terms.is_empty());
+  for (const TermPlaces* known : {static_cast<const TermPlaces*>(nullptr), &terms}) {
+    Array<T> values(C.vals.size(), T{7});
+    triple_product_values<T>(L, A, B, {.on = &C}, values.data(), nullptr, 1,
+                             {direct, known, short_rows});
+    expect_same_bits(values, C.vals);
+  }
 }
 
 // Rows of B of up to four entries, all of them in one piece or two each in two, and longer ones.
@@ -262,13 +270,7 @@ TYPED_TEST(Spgemm, ValuesOfATripleProductWithShortRowsHaveItsBits) {
     const Csr<TypeParam> C = triple_product(L, p.A(), p.B());
     const ShortRows<TypeParam> short_rows(p.B());
     EXPECT_EQ(short_rows.is_empty(), most == 3);
-    const TermPlaces terms = terms_of(L, p.A(), p.B(), C), none;
-    for (const TermPlaces* known : {&none, &terms}) {
-      Array<TypeParam> values(C.vals.size(), TypeParam{7});
-      triple_product_values<TypeParam>(L, p.A(), p.B(), {.on = &C}, values.data(), nullptr, 1,
-                                       *known, short_rows);
-      expect_same_bits(values, C.vals);
-    }
+    expect_same_values<TypeParam>(L, p.A(), p.B(), C, {}, &short_rows);
   }
 }
 
@@ -281,15 +283,7 @@ TYPED_TEST(Spgemm, ValuesOfATripleProductHaveItsBits) {
     for (TypeParam& value : (p.*piece).vals) value /= TypeParam{3};
   }
   const Csr<TypeParam> C = triple_product(L, p.A(), p.B());
-  const TermPlaces terms = terms_of(L, p.A(), p.B(), C);
-  ASSERT_FALSE(terms.is_empty());
-  const TermPlaces none;
-  for (const TermPlaces* known : {&none, &terms}) {
-    Array<TypeParam> values(C.vals.size(), TypeParam{7});
-    triple_product_values<TypeParam>(L, p.A(), p.B(), {.on = &C}, values.data(), nullptr, 1,
-                                     *known);
-    expect_same_bits(values, C.vals);
-  }
+  expect_same_values<TypeParam>(L, p.A(), p.B(), C);
 }
 
 /// B in pieces of which most rows have a one and nothing else, several of them in one column.
@@ -331,36 +325,25 @@ TYPED_TEST(Spgemm, RowsOfTheIdentityAreFound) {
   expected[12 + 5] = 24;
   const Array<LocalIndex> direct = direct_columns(p.B());
   EXPECT_EQ(std::vector<LocalIndex>(direct.begin(), direct.end()), expected);
-  // Two and no others, which is less than a quarter; and a row of twice the identity.
-  const auto few = from_rows<TypeParam>({{{0, TypeParam{1}}},
-                                         {{0, TypeParam{1}}},
-                                         {{1, TypeParam{2}}},
-                                         {{0, TypeParam{1}}, {1, TypeParam{1}}},
-                                         {}},
-                                        2);
-  EXPECT_TRUE(direct_columns<TypeParam>({.on = &few, .n_cols = 2}).empty());
-  const auto more = from_rows<TypeParam>({{{0, TypeParam{1}}}, {{1, TypeParam{2}}}, {}, {}}, 2);
-  EXPECT_EQ(direct_columns<TypeParam>({.on = &more, .n_cols = 2}), (Array<LocalIndex>{0, 2, 2, 2}));
+  const auto others = from_rows<TypeParam>(
+      {{{1, TypeParam{2}}}, {{0, TypeParam{1}}, {1, TypeParam{1}}}, {}, {{0, TypeParam{1}}}}, 2);
+  EXPECT_EQ(direct_columns<TypeParam>({.on = &others, .n_cols = 2}),
+            (Array<LocalIndex>{2, 2, 2, 0}));
 }
 
 TYPED_TEST(Spgemm, TripleProductWithRowsOfTheIdentity) {
   const Csr<TypeParam> L = random_csr<TypeParam>(17, 30, 0.2, 6);
   auto p = with_direct_rows<TypeParam>();
-  const Csr<TypeParam> C = triple_product(L, p.A(), p.B());
+  const Array<LocalIndex> direct = direct_columns(p.B());
+  const Csr<TypeParam> C = triple_product(L, p.A(), p.B(), 1, direct);
   expect_well_formed(C);
   expect_sorted_rows(C);
   EXPECT_EQ(to_dense(C), to_dense(L) * (p.dense_A() * p.dense_B()));
   for (auto piece : {&Pieces<TypeParam>::A_on, &Pieces<TypeParam>::A_off}) {
     for (TypeParam& value : (p.*piece).vals) value /= TypeParam{3};
   }
-  const Csr<TypeParam> rounded = triple_product(L, p.A(), p.B());
-  const TermPlaces terms = terms_of(L, p.A(), p.B(), rounded), none;
-  for (const TermPlaces* known : {&none, &terms}) {
-    Array<TypeParam> values(rounded.vals.size(), TypeParam{7});
-    triple_product_values<TypeParam>(L, p.A(), p.B(), {.on = &rounded}, values.data(), nullptr, 1,
-                                     *known);
-    expect_same_bits(values, rounded.vals);
-  }
+  const Csr<TypeParam> rounded = triple_product(L, p.A(), p.B(), 1, direct);
+  expect_same_values<TypeParam>(L, p.A(), p.B(), rounded, direct);
 }
 
 // The places of terms have 16 bits, and five are taken by a row of the product with one entry and
@@ -376,10 +359,11 @@ TYPED_TEST(Spgemm, ValuesOfATripleProductWithVeryLongRows) {
     const Csr<TypeParam> A = from_rows<TypeParam>(row, n), B = from_rows<TypeParam>(column, 1);
     const ExtendedRows<TypeParam> middle{.on = &A, .n_cols = n}, right{.on = &B, .n_cols = 1};
     const Csr<TypeParam> C = triple_product(L, middle, right);
-    const TermPlaces terms = terms_of(L, middle, right, C);
+    const TermPlaces terms(L, middle, KnownRows<TypeParam>{.on = &C}, {}, 1);
     EXPECT_EQ(terms.is_empty(), n == 65532);
     TypeParam value{};
-    triple_product_values<TypeParam>(L, middle, right, {.on = &C}, &value, nullptr, 1, terms);
+    triple_product_values<TypeParam>(L, middle, right, {.on = &C}, &value, nullptr, 1,
+                                     {.terms = &terms});
     EXPECT_EQ(value, static_cast<TypeParam>(2 * n));
   }
 }

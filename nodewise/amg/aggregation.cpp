@@ -18,6 +18,16 @@ namespace nodewise::amg {
 
 using matrix::DistMatrix;
 
+namespace {
+
+/// Collective. What a setup makes of A besides coarse matrices, over A's route.
+template <class T>
+DistMatrix<T> routed_as(const DistMatrix<T>& A, const DistMatrix<T>& made) {
+  return made.with_route(A.route(), A.transport());
+}
+
+}  // namespace
+
 double aggregation_threshold(int unknowns, const Options& options) {
   if (options.aggregation_threshold >= 0) return options.aggregation_threshold;
   return unknowns > 1 ? 0.05 : 0.02;
@@ -34,7 +44,7 @@ template <class T>
 PointGraph<T> point_graph(const DistMatrix<T>& A, int unknowns, const Options& options) {
   const mpi::Scope scope(A.comm(), "strength");
   PointGraph<T> graph;
-  if (unknowns > 1) graph.norms = aggregate::block_norms(A, unknowns);
+  if (unknowns > 1) graph.norms = routed_as(A, aggregate::block_norms(A, unknowns));
   graph.strength =
       aggregate::symmetric_strength(graph.matrix(A), aggregation_threshold(unknowns, options));
   return graph;
@@ -142,7 +152,7 @@ DistMatrix<T> prolongator(const DistMatrix<T>& A, const PointGraph<T>& graph, in
   if (options.prolongation_sweeps == 0) return tentative;
   if (!options.filter_prolongation) return smoothed(A, tentative, n_vectors, radius, options);
   const DistMatrix<T> filtered =
-      aggregate::without_weak_entries(A, graph.matrix(A), graph.strength, unknowns);
+      routed_as(A, aggregate::without_weak_entries(A, graph.matrix(A), graph.strength, unknowns));
   const double radius_of_filtered = radius_of(filtered, knowledge, options, steps_for_smoothing);
   return smoothed(filtered, tentative, n_vectors, radius_of_filtered, options);
 }
@@ -166,7 +176,7 @@ template <class T>
 void add_smoothed_restriction(const DistMatrix<T>& A, const Knowledge<T>& knowledge, int unknowns,
                               const Options& options, Transfer<T>& transfer) {
   const mpi::Scope scope(A.comm(), "restriction_setup");
-  const DistMatrix<T> transposed = matrix::transpose(A);
+  const DistMatrix<T> transposed = routed_as(A, matrix::transpose(A));
   PointGraph<T> graph;  // which filtering alone reads
   if (options.prolongation_sweeps > 0 && options.filter_prolongation) {
     graph = point_graph(transposed, unknowns, options);
@@ -176,8 +186,9 @@ void add_smoothed_restriction(const DistMatrix<T>& A, const Knowledge<T>& knowle
       candidates(transposed, knowledge, given_left_vectors(A, knowledge, options), radius, options);
   auto [tentative, coarse] =
       aggregate::tentative_prolongator(*transfer.aggregates, unknowns, A.rows(), B);
-  transfer.R = std::make_shared<const DistMatrix<T>>(matrix::transpose(prolongator(
-      transposed, graph, unknowns, tentative, B.n_vectors, knowledge, radius, options)));
+  const DistMatrix<T> Rt = routed_as(A, prolongator(transposed, graph, unknowns, tentative,
+                                                    B.n_vectors, knowledge, radius, options));
+  transfer.R = std::make_shared<const DistMatrix<T>>(matrix::transpose(Rt));
   transfer.coarse_left_near_null_space = std::move(coarse);
 }
 

@@ -95,11 +95,28 @@ AggregationSetup::Half AggregationSetup::make_half(const DistMatrix<double>& A,
   return half;
 }
 
+namespace {
+
+/// Of a square matrix that is made over the route of another.
+std::vector<comm::Plan> plans_like(const VirtualPlans& of_A, const kernels::Csr<double>& M,
+                                   std::span<const GlobalIndex> starts) {
+  return plans_of(M, starts, starts, of_A.topology, of_A.route);
+}
+
+}  // namespace
+
+/// The plans of the graph of points, which `of_norms` keeps where they are not A's.
+VirtualPlans AggregationSetup::of_graph(const PointGraph<double>& graph, const VirtualPlans& of_A,
+                                        std::vector<comm::Plan>& of_norms) const {
+  if (!graph.norms) return of_A;
+  of_norms = plans_like(of_A, graph.norms->on(), points_);
+  return {of_norms, of_A.topology, of_A.route};
+}
+
 MessageStages AggregationSetup::strength(const PointGraph<double>& graph,
                                          const VirtualPlans& of_A) const {
   std::vector<comm::Plan> of_norms;
-  if (graph.norms) of_norms = plans_of(graph.norms->on(), points_, points_, of_A.topology);
-  VirtualExchanges exchanges(graph.norms ? VirtualPlans{of_norms, of_A.topology} : of_A);
+  VirtualExchanges exchanges(of_graph(graph, of_A, of_norms));
   if (aggregation_threshold(unknowns_, options_) != 0) exchanges.forward(sizeof(double));
   return exchanges.take();
 }
@@ -107,14 +124,13 @@ MessageStages AggregationSetup::strength(const PointGraph<double>& graph,
 MessageStages AggregationSetup::aggregation(const VirtualPlans& of_A, int rounds) const {
   MessageStages stages = strength(graph_, of_A);
   if (left_ && filters()) {
-    const auto of_transposed = plans_of(left_->transposed.on(), fine_, fine_, of_A.topology);
-    append(stages, strength(left_->graph, {of_transposed, of_A.topology}));
+    const auto of_transposed = plans_like(of_A, left_->transposed.on(), fine_);
+    append(stages, strength(left_->graph, {of_transposed, of_A.topology, of_A.route}));
   }
   const int n_ranks = static_cast<int>(points_.size()) - 1;
   if (is_greedy(aggregate_kind(points_.back(), n_ranks, options_))) return stages;  // by themselves
   std::vector<comm::Plan> of_norms;
-  if (graph_.norms) of_norms = plans_of(graph_.norms->on(), points_, points_, of_A.topology);
-  VirtualExchanges exchanges(graph_.norms ? VirtualPlans{of_norms, of_A.topology} : of_A);
+  VirtualExchanges exchanges(of_graph(graph_, of_A, of_norms));
   for (int k = 0; k < rounds * options_.aggregation_distance; ++k) {
     exchanges.forward(sizeof(std::uint64_t));  // the heaviest points in reach
   }
@@ -151,9 +167,7 @@ MessageStages AggregationSetup::half(const Half& half, const VirtualPlans& of_ma
   append(stages, tentative(of_matrix.topology));
   if (options_.prolongation_sweeps == 0) return stages;
   std::vector<comm::Plan> of_filtered;
-  if (half.filtered) {
-    of_filtered = plans_of(half.filtered->on(), fine_, fine_, of_matrix.topology);
-  }
+  if (half.filtered) of_filtered = plans_like(of_matrix, half.filtered->on(), fine_);
   VirtualExchanges smoothing(half.filtered ? VirtualPlans{of_filtered, of_matrix.topology}
                                            : of_matrix);
   for (const DistMatrix<double>& P : half.prolongators) smoothing.rows(P.on(), fine_, coarse_);
@@ -165,10 +179,10 @@ MessageStages AggregationSetup::restriction(const VirtualPlans& of_A) const {
   VirtualExchanges there(of_A);
   there.transposed_rows(hierarchy_.matrix(level_)->on(), fine_, fine_);
   MessageStages stages = there.take();
-  const auto of_transposed = plans_of(left_->transposed.on(), fine_, fine_, of_A.topology);
-  append(stages, half(left_->half, {of_transposed, of_A.topology}));
+  const auto of_transposed = plans_like(of_A, left_->transposed.on(), fine_);
+  append(stages, half(left_->half, {of_transposed, of_A.topology, of_A.route}));
   const DistMatrix<double> Rt = matrix::transpose(*hierarchy_.restriction(level_));
-  const auto of_Rt = plans_of(Rt.on(), fine_, coarse_, of_A.topology);
+  const auto of_Rt = plans_of(Rt.on(), fine_, coarse_, of_A.topology, of_A.route);
   VirtualExchanges back({of_Rt, of_A.topology});
   back.transposed_rows(Rt.on(), fine_, coarse_);
   append(stages, back.take());

@@ -53,6 +53,8 @@ class AggregationSetup {
   bool filters() const { return options_.prolongation_sweeps > 0 && options_.filter_prolongation; }
   Half make_half(const matrix::DistMatrix<double>& A, const PointGraph<double>& graph,
                  matrix::DistMatrix<double> tentative) const;
+  VirtualPlans of_graph(const PointGraph<double>& graph, const VirtualPlans& of_A,
+                        std::vector<comm::Plan>& of_norms) const;
   model::MessageStages strength(const PointGraph<double>& graph, const VirtualPlans& of_A) const;
   model::MessageStages tentative(const mpi::Topology& topology) const;
   model::MessageStages half(const Half& half, const VirtualPlans& of_matrix) const;

@@ -235,7 +235,7 @@ MessageStages LevelSetup::spectral_radius(const VirtualPlans& of_A) const {
   const auto add_filtered = [&](const DistMatrix<double>* M, int n) {
     if (M == nullptr) return;
     const auto rows = hierarchy_.virtual_starts(level_);
-    const auto plans = plans_of(M->on(), rows, rows, of_A.topology);
+    const auto plans = plans_of(M->on(), rows, rows, of_A.topology, of_A.route);
     append(stages, products({plans, of_A.topology}, n));
   };
   if (aggregation_) {

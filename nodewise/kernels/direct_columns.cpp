@@ -6,7 +6,6 @@ namespace nodewise::kernels {
 
 template <class T>
 Array<LocalIndex> direct_columns(const ExtendedRows<T>& B) {
-  std::size_t n_direct = 0;
   Array<LocalIndex> direct(static_cast<std::size_t>(B.n_rows()));
   std::vector<char> is_taken(static_cast<std::size_t>(B.n_cols), 0);
   for (std::size_t k = 0; k < direct.size(); ++k) {
@@ -23,9 +22,7 @@ Array<LocalIndex> direct_columns(const ExtendedRows<T>& B) {
     if (length != 1 || value != T{1} || is_taken[static_cast<std::size_t>(column)] != 0) continue;
     is_taken[static_cast<std::size_t>(column)] = 1;
     direct[k] = column;
-    ++n_direct;
   }
-  if (4 * n_direct < direct.size()) direct.clear();
   return direct;
 }
 

@@ -8,8 +8,7 @@ namespace nodewise::kernels {
 
 /// Local. For each row of B the column j where it is the first that has a one there and nothing
 /// else, as the rows of coarse points in an interpolation have; otherwise B.n_cols. What is to be
-/// multiplied by such a row is an entry of the product already. Empty where fewer than a quarter of
-/// the rows are so: to tell them from the others then takes as long as to multiply by them.
+/// multiplied by such a row is an entry of the product already.
 template <class T>
 Array<LocalIndex> direct_columns(const ExtendedRows<T>& B);
 

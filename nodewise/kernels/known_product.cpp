@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "nodewise/base/parallel.hpp"
-#include "nodewise/kernels/direct_columns.hpp"
 #include "nodewise/kernels/point_product.hpp"
 #include "nodewise/kernels/product_rows.hpp"
 
@@ -338,26 +337,26 @@ ShortRows<T>::ShortRows(const ExtendedRows<T>& B) {
 template <class T>
 void triple_product_values(const Csr<T>& L, const ExtendedRows<T>& A, const ExtendedRows<T>& B,
                            const KnownRows<T>& known, T* on_vals, T* off_vals, int unknowns,
-                           const TermPlaces& terms, const ShortRows<T>& short_rows) {
+                           const TripleHints<T>& hints) {
   if (comes_in_points(unknowns, L, B) && comes_in_points(unknowns, known)) {
     return point_triple_product_values(unknowns, L, A, B, known, on_vals, off_vals);
   }
-  Array<LocalIndex> direct;
-  if (terms.is_empty()) direct = direct_columns(B);
+  const bool knows_terms = hints.terms != nullptr && !hints.terms->is_empty();
   const auto multiply = [&](const auto& factor) {
     parallel::for_rows(known.on->row_ptr, [&](LocalIndex begin, LocalIndex end) {
-      if (terms.is_empty()) {
-        known_product(ProductRows<T>(L, A), begin, end, factor, B.n_cols, direct, known, on_vals,
-                      off_vals);
+      if (knows_terms) {
+        known_triple_product(L, A, *hints.terms, begin, end, factor, B.n_cols, known, on_vals,
+                             off_vals);
       } else {
-        known_triple_product(L, A, terms, begin, end, factor, B.n_cols, known, on_vals, off_vals);
+        known_product(ProductRows<T>(L, A), begin, end, factor, B.n_cols, hints.direct, known,
+                      on_vals, off_vals);
       }
     });
   };
-  if (short_rows.is_empty()) {
+  if (hints.short_rows == nullptr || hints.short_rows->is_empty()) {
     multiply(B);
   } else {
-    multiply(short_rows);
+    multiply(*hints.short_rows);
   }
 }
 
@@ -372,7 +371,7 @@ void triple_product_values(const Csr<T>& L, const ExtendedRows<T>& A, const Exte
                                   std::span<const LocalIndex>, LocalIndex);                        \
   template void triple_product_values(const Csr<T>&, const ExtendedRows<T>&,                       \
                                       const ExtendedRows<T>&, const KnownRows<T>&, T*, T*, int,    \
-                                      const TermPlaces&, const ShortRows<T>&);                     \
+                                      const TripleHints<T>&);                                      \
   template class ShortRows<T>;
 NODEWISE_INSTANTIATE(float)
 NODEWISE_INSTANTIATE(double)

@@ -98,12 +98,18 @@ class ShortRows {
   Array<T> vals_;
 };
 
-/// Local. The values of triple_product(L, A, B, unknowns), likewise, with what `terms` knows of L,
-/// A, B's direct_columns() and the places, and in the place of B its `short_rows`, where they are
-/// anything. Products by points do without.
+/// What may be known of a triple product besides its places. Products by points do without.
+template <class T>
+struct TripleHints {
+  std::span<const LocalIndex> direct = {};  ///< as triple_product() was told
+  const TermPlaces* terms = nullptr;        ///< of the same; nothing where they are empty
+  const ShortRows<T>* short_rows = nullptr;
+};
+
+/// Local. The values of triple_product(L, A, B, unknowns, hints.direct), likewise.
 template <class T>
 void triple_product_values(const Csr<T>& L, const ExtendedRows<T>& A, const ExtendedRows<T>& B,
                            const KnownRows<T>& known, T* on_vals, T* off_vals, int unknowns = 1,
-                           const TermPlaces& terms = {}, const ShortRows<T>& short_rows = {});
+                           const TripleHints<T>& hints = {});
 
 }  // namespace nodewise::kernels

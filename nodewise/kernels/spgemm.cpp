@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "nodewise/kernels/direct_columns.hpp"
 #include "nodewise/kernels/point_product.hpp"
 #include "nodewise/kernels/product_rows.hpp"
 #include "nodewise/kernels/row_parts.hpp"
@@ -108,9 +107,8 @@ Csr<T> spgemm(const ExtendedRows<T>& A, LocalIndex n_rows, const ExtendedRows<T>
 
 template <class T>
 Csr<T> triple_product(const Csr<T>& L, const ExtendedRows<T>& A, const ExtendedRows<T>& B,
-                      int unknowns) {
+                      int unknowns, std::span<const LocalIndex> direct) {
   if (comes_in_points(unknowns, L, B)) return point_triple_product(unknowns, L, A, B);
-  const Array<LocalIndex> direct = direct_columns(B);
   return rows_in_parts<T>(L.row_ptr, [&](LocalIndex begin, LocalIndex end) {
     return Product<T, TripleRows<T>>({L, A, B, direct}, begin, end, B.n_cols).run();
   });
@@ -119,7 +117,7 @@ Csr<T> triple_product(const Csr<T>& L, const ExtendedRows<T>& A, const ExtendedR
 #define NODEWISE_INSTANTIATE(T)                                                                 \
   template Csr<T> spgemm(const ExtendedRows<T>&, LocalIndex, const ExtendedRows<T>&);           \
   template Csr<T> triple_product(const Csr<T>&, const ExtendedRows<T>&, const ExtendedRows<T>&, \
-                                 int);
+                                 int, std::span<const LocalIndex>);
 NODEWISE_INSTANTIATE(float)
 NODEWISE_INSTANTIATE(double)
 #undef NODEWISE_INSTANTIATE

@@ -1,6 +1,8 @@
 // Products of two or three local sparse matrices, row by row.
 #pragma once
 
+#include <span>
+
 #include "nodewise/kernels/csr.hpp"
 
 namespace nodewise::kernels {
@@ -41,9 +43,10 @@ Csr<T> spgemm(const ExtendedRows<T>& A, LocalIndex n_rows, const ExtendedRows<T>
 /// Local. L A B, each row of it made at once: a row of L A lives only until it is multiplied by B.
 /// Columns of L number rows of A, columns of A rows of B. Rows as spgemm leaves them. Where the
 /// rows of L and the columns of B come in points of so many `unknowns` (point_product.hpp) they are
-/// made point by point, which gives the same bits faster.
+/// made point by point, which gives the same bits faster. Otherwise entries of L A that `direct`,
+/// which is empty or B's direct_columns(), leads to the product come first in every sum.
 template <class T>
 Csr<T> triple_product(const Csr<T>& L, const ExtendedRows<T>& A, const ExtendedRows<T>& B,
-                      int unknowns = 1);
+                      int unknowns = 1, std::span<const LocalIndex> direct = {});
 
 }  // namespace nodewise::kernels

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "nodewise/kernels/csr_ops.hpp"
+#include "nodewise/kernels/direct_columns.hpp"
 #include "nodewise/kernels/point_product.hpp"
 #include "nodewise/matrix/block_matrix.hpp"
 #include "nodewise/matrix/row_exchange.hpp"
@@ -34,12 +35,20 @@ std::optional<BlockRows<T>> block_rows_for(const Csr<T>& part, const DistMatrix<
 }
 
 template <class T>
+Array<LocalIndex> direct_columns(const DistMatrix<T>& P, const ExtendedRows<T>& rows,
+                                 int coarse_unknowns) {
+  const bool are_many = P.cols().n_global() >= P.rows().n_global() / 4;
+  return are_many && coarse_unknowns <= 1 ? kernels::direct_columns(rows) : Array<LocalIndex>();
+}
+
+template <class T>
 Csr<T> galerkin_rows(const Csr<T>& part, const DistMatrix<T>& A, const ExtendedRows<T>& P,
-                     int coarse_unknowns) {
+                     int coarse_unknowns, std::span<const LocalIndex> direct) {
   if (const auto blocks = block_rows_for(part, A, P, coarse_unknowns)) {
     return kernels::block_triple_product(coarse_unknowns, part, *blocks, P);
   }
-  return kernels::triple_product(kernels::transpose(part), extended_rows(A), P, coarse_unknowns);
+  return kernels::triple_product(kernels::transpose(part), extended_rows(A), P, coarse_unknowns,
+                                 direct);
 }
 
 namespace {
@@ -82,12 +91,14 @@ void galerkin_values(const Csr<T>& part, const BlockRows<T>& A, const ExtendedRo
                   off_vals);
 }
 
-#define NODEWISE_INSTANTIATE(T)                                                                    \
-  template std::optional<BlockRows<T>> block_rows(const DistMatrix<T>&);                           \
-  template std::optional<BlockRows<T>> block_rows_for(const Csr<T>&, const DistMatrix<T>&,         \
-                                                      const ExtendedRows<T>&, int);                \
-  template Csr<T> galerkin_rows(const Csr<T>&, const DistMatrix<T>&, const ExtendedRows<T>&, int); \
-  template void galerkin_values(const Csr<T>&, const BlockRows<T>&, const ExtendedRows<T>&, int,   \
+#define NODEWISE_INSTANTIATE(T)                                                                   \
+  template std::optional<BlockRows<T>> block_rows(const DistMatrix<T>&);                          \
+  template std::optional<BlockRows<T>> block_rows_for(const Csr<T>&, const DistMatrix<T>&,        \
+                                                      const ExtendedRows<T>&, int);               \
+  template Array<LocalIndex> direct_columns(const DistMatrix<T>&, const ExtendedRows<T>&, int);   \
+  template Csr<T> galerkin_rows(const Csr<T>&, const DistMatrix<T>&, const ExtendedRows<T>&, int, \
+                                std::span<const LocalIndex>);                                     \
+  template void galerkin_values(const Csr<T>&, const BlockRows<T>&, const ExtendedRows<T>&, int,  \
                                 const KnownRows<T>&, T*, T*);
 NODEWISE_INSTANTIATE(float)
 NODEWISE_INSTANTIATE(double)

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 
 #include "nodewise/kernels/block_product.hpp"
 #include "nodewise/matrix/dist_matrix.hpp"
@@ -20,10 +21,17 @@ std::optional<kernels::BlockRows<T>> block_rows_for(const Csr<T>& part, const Di
                                                     const kernels::ExtendedRows<T>& P,
                                                     int coarse_unknowns);
 
-/// Local. part^T A P, block by block, by points or by rows.
+/// Local. Which entries of P^T A are entries of P^T A P: kernels::direct_columns() of P's rows, as
+/// this rank has them. Empty, on all ranks, where fewer than a quarter of P's rows can be so, since
+/// it takes as long to tell them apart, and where P comes in points.
+template <class T>
+Array<LocalIndex> direct_columns(const DistMatrix<T>& P, const kernels::ExtendedRows<T>& rows,
+                                 int coarse_unknowns);
+
+/// Local. part^T A P, block by block, by points or by rows; `direct` as direct_columns() has it.
 template <class T>
 Csr<T> galerkin_rows(const Csr<T>& part, const DistMatrix<T>& A, const kernels::ExtendedRows<T>& P,
-                     int coarse_unknowns);
+                     int coarse_unknowns, std::span<const LocalIndex> direct);
 
 /// Local. The values of part^T A P that are made block by block, bit for bit, at known places.
 template <class T>

@@ -50,9 +50,10 @@ struct FusedFactor {
   FetchedRows<T> fetched;
   int coarse_unknowns;
   GhostNumbering& columns = fetched.columns;
+  Array<LocalIndex> direct = direct_columns(P, extended_rows(P, &fetched), coarse_unknowns);
 
   Csr<T> after_transposed(const Csr<T>& L) const {
-    return galerkin_rows(L, A, extended_rows(P, &fetched), coarse_unknowns);
+    return galerkin_rows(L, A, extended_rows(P, &fetched), coarse_unknowns, direct);
   }
 };
 

@@ -1,7 +1,6 @@
 #include "nodewise/matrix/recompute.hpp"
 
 #include "nodewise/kernels/csr_ops.hpp"
-#include "nodewise/kernels/direct_columns.hpp"
 #include "nodewise/matrix/fit.hpp"
 #include "nodewise/matrix/galerkin_rows.hpp"
 #include "nodewise/matrix/same_pattern.hpp"
@@ -118,7 +117,10 @@ GalerkinProduct<T>::GalerkinProduct(const DistMatrix<T>& A, const DistMatrix<T>&
             if (block_rows_for(P.on(), A, factor(), coarse_unknowns)) on_transposed_.reset();
             return has_places;
           },
-          [&] { return galerkin_rows(P.off(), A, factor(), coarse_unknowns); }) {}
+          [&] {
+            direct_ = direct_columns(P_, factor(), coarse_unknowns);
+            return galerkin_rows(P.off(), A, factor(), coarse_unknowns, direct_);
+          }) {}
 
 template <class T>
 const Csr<T>& GalerkinProduct<T>::transposed(Part part) {
@@ -134,7 +136,6 @@ const kernels::TermPlaces& GalerkinProduct<T>::terms(Part part,
   if (!terms) {
     terms.emplace();
     if (coarse_unknowns_ <= 1) {
-      direct_ = kernels::direct_columns(factor());
       *terms =
           kernels::TermPlaces(transposed(part), extended_rows(A_), known, direct_, factor().n_cols);
     }
@@ -162,7 +163,7 @@ DistMatrix<T> GalerkinProduct<T>::recompute(const DistMatrix<T>& A) {
       return galerkin_values(L, *blocks, factor(), coarse_unknowns_, known, on, off);
     }
     kernels::triple_product_values(transposed(part), extended_rows(A), factor(), known, on, off,
-                                   coarse_unknowns_, terms(part, known), short_rows());
+                                   coarse_unknowns_, {direct_, &terms(part, known), &short_rows()});
   });
 }
 
@@ -177,7 +178,9 @@ DistMatrix<T> GalerkinProduct<T>::recompute(const DistMatrix<T>& A, const DistMa
     off_transposed_.reset();
     short_rows_.reset();
     P_rows_.update(P);
-    if (on_terms_ && kernels::direct_columns(factor()) != direct_) {
+    Array<LocalIndex> direct = direct_columns(P_, factor(), coarse_unknowns_);
+    if (direct != direct_) {
+      direct_ = std::move(direct);
       on_terms_.reset();
       off_terms_.reset();
     }
