@@ -231,6 +231,26 @@ void for_each_term(const Csr<T>& L, const ExtendedRows<T>& A, LocalIndex i, F&& 
   }
 }
 
+/// Of one row after another the places in the product that `direct` leads to.
+template <class T>
+class PlacesOfDirect {
+ public:
+  PlacesOfDirect(const KnownRows<T>& known, std::span<const LocalIndex> direct, LocalIndex n_cols)
+      : places_(known, n_cols), direct_(direct), n_cols_(n_cols) {}
+
+  auto operator()(LocalIndex i) {
+    places_.load(i);
+    return [at = places_.data(), direct = direct_.data(), n_cols = n_cols_](LocalIndex j) {
+      return direct[j] < n_cols ? at[direct[j]] : LocalIndex{-1};
+    };
+  }
+
+ private:
+  Places<T> places_;
+  std::span<const LocalIndex> direct_;
+  LocalIndex n_cols_;
+};
+
 }  // namespace
 
 template <class T>
@@ -247,23 +267,36 @@ TermPlaces::TermPlaces(const Csr<T>& L, const ExtendedRows<T>& A, const KnownRow
   row_ptr_.assign(n + 1, 0);
   places_.resize(static_cast<std::size_t>(begins_.back()));
   first_other_ = static_cast<LocalIndex>(Places<T>(known, n_cols).size());
-  const auto column_of = [&](LocalIndex j) {
-    return direct.empty() ? n_cols : direct[static_cast<std::size_t>(j)];
-  };
+  if (direct.empty()) {
+    find_places(L, A, [](LocalIndex) { return [](LocalIndex) { return LocalIndex{-1}; }; });
+  } else {
+    find_places(L, A, PlacesOfDirect<T>(known, direct, n_cols));
+  }
+  size_ = first_other_ + *std::max_element(row_ptr_.begin(), row_ptr_.end());
+  constexpr Offset most = Offset{std::numeric_limits<std::uint16_t>::max()} + 1;
+  if (size_ <= most) {
+    list_others(L, A);
+  } else {
+    *this = {};
+  }
+}
+
+/// `places_in(i)` gives what tells the place of a term of row i by its column, -1 for others.
+template <class T, class PlacesIn>
+void TermPlaces::find_places(const Csr<T>& L, const ExtendedRows<T>& A, const PlacesIn& places_in) {
   parallel::for_rows(L.row_ptr, [&](LocalIndex begin, LocalIndex end) {
     RowMarks marks(A.n_cols);
-    Places<T> of_product(known, n_cols);
+    PlacesIn places_of_row = places_in;
     for (LocalIndex i = begin; i < end; ++i) {
       const auto u = static_cast<std::size_t>(i);
-      of_product.load(i);
+      const auto place_of = places_of_row(i);
       auto row = marks.open();
       std::uint16_t* place = places_.data() + begins_[u];
       for_each_term(L, A, i, [&](const LocalIndex* js, Offset n_terms, LocalIndex shift) {
         for (Offset q = 0; q < n_terms; ++q) {
-          const LocalIndex column = column_of(js[q] + shift);
+          LocalIndex at = place_of(js[q] + shift);
           bool is_new = false;
-          const LocalIndex at = column < n_cols ? of_product.data()[column]
-                                                : first_other_ + row.place(js[q] + shift, is_new);
+          if (at < 0) at = first_other_ + row.place(js[q] + shift, is_new);
           *place++ = static_cast<std::uint16_t>(at);
         }
       });
@@ -271,12 +304,10 @@ TermPlaces::TermPlaces(const Csr<T>& L, const ExtendedRows<T>& A, const KnownRow
       row_ptr_[u + 1] = marks.length();
     }
   });
-  size_ = first_other_ + *std::max_element(row_ptr_.begin(), row_ptr_.end());
-  constexpr Offset most = Offset{std::numeric_limits<std::uint16_t>::max()} + 1;
-  if (size_ > most) {
-    *this = {};
-    return;
-  }
+}
+
+template <class T>
+void TermPlaces::list_others(const Csr<T>& L, const ExtendedRows<T>& A) {
   std::partial_sum(row_ptr_.begin(), row_ptr_.end(), row_ptr_.begin());
   others_.resize(static_cast<std::size_t>(row_ptr_.back()));
   parallel::for_rows(L.row_ptr, [&](LocalIndex begin, LocalIndex end) {

@@ -67,6 +67,11 @@ class TermPlaces {
   std::size_t size() const { return static_cast<std::size_t>(size_); }
 
  private:
+  template <class T, class PlacesIn>
+  void find_places(const Csr<T>& L, const ExtendedRows<T>& A, const PlacesIn& places_in);
+  template <class T>
+  void list_others(const Csr<T>& L, const ExtendedRows<T>& A);
+
   std::vector<Offset> begins_;  // of the terms of each row
   Array<std::uint16_t> places_;
   std::vector<Offset> row_ptr_;  // of the others
