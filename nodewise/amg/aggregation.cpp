@@ -73,7 +73,8 @@ namespace {
 constexpr double max_coarsening_ratio = 0.95;
 
 /// Products for a radius that nothing but the weight of the prolongator's smoothing depends on: a
-/// tenth of it makes no difference to the iterations. (Of a norm a tenth does.)
+/// tenth of it makes no difference to the iterations. (Of a norm a tenth does.) With four, as many
+/// iterations or fewer were needed, but they were no longer within two of PyAMG's.
 constexpr int steps_for_smoothing = 6;
 
 template <class T>

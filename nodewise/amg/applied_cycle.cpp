@@ -23,14 +23,15 @@ std::string describe(const CoarseSolver<V>& solver, CoarseSolve where) {
 }  // namespace
 
 template <class T>
-AppliedCycle<T>::AppliedCycle(const matrix::DistMatrix<T>& A, const Options& options,
-                              bool symmetric_matrix)
+AppliedCycle<T>::AppliedCycle(const matrix::DistMatrix<T>& A, const matrix::DistMatrix<T>& next,
+                              const Options& options, bool symmetric_matrix)
     : comm_(A.shared_comm()), options_(options), cycle_(options.cycle, symmetric_matrix) {
   if (options.precision != Precision::single || std::is_same_v<T, float>) return;
   finest_is_rounded_ =
       options.cycle == CycleKind::additive || !Smoother<T>::can_save_product(A, options);
-  rounded_ =
-      std::make_shared<RoundedLevels<T>>(A, options, symmetric_matrix, finest_is_rounded_ ? 0 : 1);
+  rounded_ = finest_is_rounded_
+                 ? std::make_shared<RoundedLevels<T>>(A, options, symmetric_matrix, 0)
+                 : std::make_shared<RoundedLevels<T>>(next, options, symmetric_matrix, 1);
 }
 
 template <class T>

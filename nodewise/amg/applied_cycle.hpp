@@ -20,8 +20,10 @@ class AppliedCycle {
  public:
   using Matrix = typename CycleLevel<T>::Matrix;
 
-  /// Collective. `A` is the finest matrix. One allreduce where levels are in float.
-  AppliedCycle(const matrix::DistMatrix<T>& A, const Options& options, bool symmetric_matrix);
+  /// Collective. `A` is the finest matrix, `next` that of the next level, or A where there is none.
+  /// One allreduce where levels are in float.
+  AppliedCycle(const matrix::DistMatrix<T>& A, const matrix::DistMatrix<T>& next,
+               const Options& options, bool symmetric_matrix);
 
   const mpi::Comm& comm() const { return *comm_; }
   /// Local. Adds a level that is smoothed, finest first. What it throws on one rank must be agreed

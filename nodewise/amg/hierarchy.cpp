@@ -367,7 +367,9 @@ std::vector<MatrixPointer<float>> give_up_matrices(Levels<T>& levels, const Appl
 template <class T>
 std::unique_ptr<AppliedCycle<T>> make_cycle(SetUp<T>& made, const Options& options,
                                             bool symmetric) {
-  auto cycle = std::make_unique<AppliedCycle<T>>(*made.levels.front()->A, options, symmetric);
+  const Levels<T>& levels = made.levels;
+  auto cycle = std::make_unique<AppliedCycle<T>>(
+      *levels.front()->A, *levels[levels.size() > 1 ? 1 : 0]->A, options, symmetric);
   std::vector<MatrixPointer<float>> rounded(made.levels.size());
   if (!made.failure) {
     made.failure = mpi::caught([&] { rounded = give_up_matrices(made.levels, *cycle, options); });
@@ -499,8 +501,9 @@ void Hierarchy<T>::rebuild_values(std::shared_ptr<const DistMatrix<T>> A) {
     const Patterns<T> before{*old[l], *old[l + 1]};
     A = blocks_of(before.next, *next_matrix(level, before, *A, options_));
   }
-  auto cycle = std::make_unique<AppliedCycle<T>>(*matrices.front(), options_,
-                                                 symmetric.value_or(true) && keeps_symmetry_);
+  auto cycle =
+      std::make_unique<AppliedCycle<T>>(*matrices.front(), *matrices[matrices.size() > 1 ? 1 : 0],
+                                        options_, symmetric.value_or(true) && keeps_symmetry_);
   std::string coarse_solver;
   for (std::size_t l = 0; l < levels_.size(); ++l) {
     relax::MatrixFacts facts = facts_of(*levels_[l], radii[l]);

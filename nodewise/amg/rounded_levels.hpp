@@ -27,8 +27,8 @@ class RoundedLevels final : public LowerLevels<T> {
   using Matrix = typename CycleLevel<T>::Matrix;
   using RoundedMatrix = CycleLevel<float>::Matrix;
 
-  /// Collective. `A` is the finest matrix of the hierarchy, `first_depth` the number of the first
-  /// of these levels: 0 where none are above them. An allreduce.
+  /// Collective. `A` is the matrix of the first of these levels, `first_depth` its number: 0 where
+  /// none are above them. An allreduce.
   RoundedLevels(const matrix::DistMatrix<T>& A, const Options& options, bool symmetric_matrix,
                 int first_depth);
 
