@@ -233,9 +233,9 @@ void for_each_term(const Csr<T>& L, const ExtendedRows<T>& A, LocalIndex i, F&& 
 
 /// Of one row after another the places in the product that `direct` leads to.
 template <class T>
-class PlacesOfDirect {
+class DirectPlaces {
  public:
-  PlacesOfDirect(const KnownRows<T>& known, std::span<const LocalIndex> direct, LocalIndex n_cols)
+  DirectPlaces(const KnownRows<T>& known, std::span<const LocalIndex> direct, LocalIndex n_cols)
       : places_(known, n_cols), direct_(direct), n_cols_(n_cols) {}
 
   auto operator()(LocalIndex i) {
@@ -249,6 +249,11 @@ class PlacesOfDirect {
   Places<T> places_;
   std::span<const LocalIndex> direct_;
   LocalIndex n_cols_;
+};
+struct NoDirectPlaces {
+  auto operator()(LocalIndex) const {
+    return [](LocalIndex) { return LocalIndex{-1}; };
+  }
 };
 
 }  // namespace
@@ -268,9 +273,9 @@ TermPlaces::TermPlaces(const Csr<T>& L, const ExtendedRows<T>& A, const KnownRow
   places_.resize(static_cast<std::size_t>(begins_.back()));
   first_other_ = static_cast<LocalIndex>(Places<T>(known, n_cols).size());
   if (direct.empty()) {
-    find_places(L, A, [](LocalIndex) { return [](LocalIndex) { return LocalIndex{-1}; }; });
+    find_places(L, A, NoDirectPlaces());
   } else {
-    find_places(L, A, PlacesOfDirect<T>(known, direct, n_cols));
+    find_places(L, A, DirectPlaces<T>(known, direct, n_cols));
   }
   size_ = first_other_ + *std::max_element(row_ptr_.begin(), row_ptr_.end());
   constexpr Offset most = Offset{std::numeric_limits<std::uint16_t>::max()} + 1;
@@ -281,12 +286,12 @@ TermPlaces::TermPlaces(const Csr<T>& L, const ExtendedRows<T>& A, const KnownRow
   }
 }
 
-/// `places_in(i)` gives what tells the place of a term of row i by its column, -1 for others.
-template <class T, class PlacesIn>
-void TermPlaces::find_places(const Csr<T>& L, const ExtendedRows<T>& A, const PlacesIn& places_in) {
+/// `direct(i)` gives what tells the place of a term of row i by its column, -1 for others.
+template <class T, class PlacesOf>
+void TermPlaces::find_places(const Csr<T>& L, const ExtendedRows<T>& A, const PlacesOf& direct) {
   parallel::for_rows(L.row_ptr, [&](LocalIndex begin, LocalIndex end) {
     RowMarks marks(A.n_cols);
-    PlacesIn places_of_row = places_in;
+    PlacesOf places_of_row = direct;
     for (LocalIndex i = begin; i < end; ++i) {
       const auto u = static_cast<std::size_t>(i);
       const auto place_of = places_of_row(i);

@@ -67,8 +67,8 @@ class TermPlaces {
   std::size_t size() const { return static_cast<std::size_t>(size_); }
 
  private:
-  template <class T, class PlacesIn>
-  void find_places(const Csr<T>& L, const ExtendedRows<T>& A, const PlacesIn& places_in);
+  template <class T, class PlacesOf>
+  void find_places(const Csr<T>& L, const ExtendedRows<T>& A, const PlacesOf& direct);
   template <class T>
   void list_others(const Csr<T>& L, const ExtendedRows<T>& A);
 
