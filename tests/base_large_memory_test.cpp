@@ -3,9 +3,12 @@
 #include <array>
 #include <cstdint>
 #include <cstring>
+#include <fstream>
 #include <limits>
 #include <new>
+#include <set>
 #include <thread>
+#include <unistd.h>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -18,53 +21,89 @@ namespace {
 
 constexpr std::size_t mebibyte = std::size_t{1} << 20;
 
-TEST(LargeMemory, BeginsAtALargePageAndIsAllThere) {
-  for (const std::size_t bytes : {4 * mebibyte + 1, 5 * mebibyte, 6 * mebibyte - 1}) {
-    void* const memory = allocate_large(bytes);
-    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(memory) % (2 * mebibyte), 0U);
-    std::memset(memory, 1, bytes);
-    free_large(memory, bytes);
+/// Fills an array with a value.
+char* filled(std::size_t bytes, int value) {
+  void* const memory = allocate_large(bytes);
+  std::memset(memory, value, bytes);
+  return static_cast<char*>(memory);
+}
+
+/// What the process has in memory, in bytes.
+std::size_t resident_memory() {
+  std::ifstream file("/proc/self/statm");
+  std::size_t all = 0, resident = 0;
+  file >> all >> resident;
+  return resident * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+}
+
+TEST(LargeMemory, BeginsInALargePageAtPlacesApart) {
+  const std::array<std::size_t, 4> sizes{mebibyte + 1, 4 * mebibyte + 1, 5 * mebibyte,
+                                         6 * mebibyte - 1};
+  std::set<std::uintptr_t> places;
+  std::vector<char*> arrays;
+  for (const std::size_t bytes : sizes) {
+    arrays.push_back(filled(bytes, 1));
+    places.insert(reinterpret_cast<std::uintptr_t>(arrays.back()) % (2 * mebibyte));
   }
+  EXPECT_EQ(places.size(), sizes.size());
+  for (const std::uintptr_t place : places) {
+    EXPECT_EQ(place % 128, 0U);
+    EXPECT_LT(place, 4096U);
+  }
+  for (char* const array : arrays) free_large(array);
 }
 
-TEST(LargeMemory, ServesAgainUntilItIsReleased) {
+TEST(LargeMemory, ServesAgainInPartsWithWhatItHeld) {
   release_unused_memory();
-  void* const first = allocate_large(12 * mebibyte);
-  free_large(first, 12 * mebibyte);
-  void* const small = allocate_large(5 * mebibyte);
-  void* const rest = allocate_large(6 * mebibyte);
-  EXPECT_EQ(small, first);
-  EXPECT_EQ(rest, static_cast<char*>(first) + 6 * mebibyte);
-  std::memset(small, 1, 5 * mebibyte);
-  std::memset(rest, 2, 6 * mebibyte);
-  free_large(small, 5 * mebibyte);
-  free_large(rest, 6 * mebibyte);
-  release_unused_memory();
-  void* const larger = allocate_large(20 * mebibyte);
-  std::memset(larger, 3, 20 * mebibyte);
-  free_large(larger, 20 * mebibyte);
+  free_large(filled(12 * mebibyte, 77));
+  char* const first = static_cast<char*>(allocate_large(5 * mebibyte));
+  char* const second = static_cast<char*>(allocate_large(6 * mebibyte));
+  // All but what shifts an array, and the ends, which are in small pages.
+  EXPECT_GE(std::count(first, first + 5 * mebibyte, 77), 4 * mebibyte - 8192);
+  EXPECT_GE(std::count(second, second + 6 * mebibyte, 77), 6 * mebibyte - 8192);
+  std::memset(first, 1, 5 * mebibyte);
+  std::memset(second, 2, 6 * mebibyte);
+  EXPECT_EQ(std::count(first, first + 5 * mebibyte, 1), 5 * mebibyte);
+  free_large(first);
+  free_large(second);
   release_unused_memory();
 }
 
-TEST(LargeMemory, PiecesJoinAgainInAnyOrder) {
-  release_unused_memory();
-  void* const whole = allocate_large(24 * mebibyte);
-  free_large(whole, 24 * mebibyte);
+TEST(LargeMemory, IsPutTogetherFromPiecesFreedInAnyOrder) {
   for (const auto& order : {std::array{0, 1, 2, 3}, std::array{3, 2, 1, 0}, std::array{1, 3, 0, 2},
                             std::array{0, 2, 3, 1}}) {
+    release_unused_memory();
     std::array<char*, 4> pieces{};
-    for (char*& piece : pieces) {
-      piece = static_cast<char*>(allocate_large(5 * mebibyte));
-      std::memset(piece, 1, 5 * mebibyte);
+    for (std::size_t k = 0; k < pieces.size(); ++k) {
+      pieces[k] = filled(7 * mebibyte, static_cast<int>(k) + 1);
     }
-    EXPECT_EQ(pieces.front(), whole);
-    for (const int k : order) free_large(pieces[static_cast<std::size_t>(k)], 5 * mebibyte);
-    void* const again = allocate_large(24 * mebibyte);
-    EXPECT_EQ(again, whole);
-    std::memset(again, 2, 24 * mebibyte);
-    free_large(again, 24 * mebibyte);
+    for (const int k : order) free_large(pieces[static_cast<std::size_t>(k)]);
+    char* const whole = static_cast<char*>(allocate_large(27 * mebibyte));
+    for (std::size_t k = 0; k < pieces.size(); ++k) {
+      // Six of seven are in large pages, the rest in small ones.
+      EXPECT_GE(std::count(whole, whole + 27 * mebibyte, static_cast<char>(k + 1)),
+                6 * mebibyte - 8192);
+    }
+    std::memset(whole, 5, 27 * mebibyte);
+    free_large(whole);
   }
   release_unused_memory();
+}
+
+TEST(LargeMemory, IsNeverMoreThanWasInUseAtOnce) {
+  constexpr std::size_t slack = 12 * mebibyte;  // of everything else in the process
+  release_unused_memory();
+  const std::size_t before = resident_memory();
+  free_large(filled(65 * mebibyte, 1));
+  EXPECT_GT(resident_memory(), before + 65 * mebibyte - slack);
+  std::array<char*, 3> arrays{};
+  for (char*& array : arrays) array = filled(33 * mebibyte, 2);  // 66 and 99 in all
+  EXPECT_LT(resident_memory(), before + 99 * mebibyte + slack);
+  for (char* const array : arrays) free_large(array);
+  free_large(filled(99 * mebibyte, 3));
+  EXPECT_LT(resident_memory(), before + 99 * mebibyte + slack);
+  release_unused_memory();
+  EXPECT_LT(resident_memory(), before + slack);
 }
 
 TEST(LargeMemory, MoreThanThereIsIsRefused) {

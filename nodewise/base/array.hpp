@@ -34,7 +34,7 @@ class UninitializedAllocator : public std::allocator<T> {
     return std::allocator<T>::allocate(n);
   }
   void deallocate(T* memory, std::size_t n) noexcept {
-    if (n > large_bytes / sizeof(T)) return free_large(memory, n * sizeof(T));
+    if (n > large_bytes / sizeof(T)) return free_large(memory);
     std::allocator<T>::deallocate(memory, n);
   }
 

@@ -1,6 +1,7 @@
 #include "nodewise/base/large_memory.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
 #include <iterator>
 #include <limits>
@@ -9,6 +10,7 @@
 #include <new>
 #include <sys/mman.h>
 #include <unistd.h>
+#include <utility>
 
 namespace nodewise {
 
@@ -16,149 +18,223 @@ namespace {
 
 constexpr std::size_t large_page = std::size_t{2} << 20;
 
-/// What is mapped for so many bytes, so that pieces of a mapping and mappings side by side join.
-std::size_t extent_of(std::size_t bytes) {
-  return (bytes + large_page - 1) / large_page * large_page;
+/// The pages of an array: large ones, and behind them small ones, since a large page for the end
+/// would take a megabyte too much on average. In bytes.
+struct Extent {
+  std::size_t large = 0, small = 0;
+  std::size_t all() const { return large + small; }
+};
+
+Extent extent_of(std::size_t bytes) {
+  static const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  const std::size_t large = bytes / large_page * large_page;
+  return {large, (bytes - large + page - 1) / page * page};
+}
+
+/// How far behind the beginning of a page the next array begins, in whole pairs of cache lines.
+/// Loops go through several arrays at once, which would be in the same sets of a cache if all began
+/// at a page, and a load would wait for the last store to as far behind one: that took 7 % of a
+/// setup.
+std::size_t next_shift() noexcept {
+  static std::atomic<std::size_t> arrays = 0;
+  constexpr std::size_t pair = 128, places = 32, apart = 7;  // places are of a page
+  return arrays.fetch_add(1, std::memory_order_relaxed) * apart % places * pair;
+}
+
+/// A hint: without it, all pages are small.
+void ask_for_pages(char* memory, const Extent& extent) noexcept {
+#ifdef MADV_HUGEPAGE
+  if (extent.large > 0) madvise(memory, extent.large, MADV_HUGEPAGE);
+  if (extent.small > 0) madvise(memory + extent.large, extent.small, MADV_NOHUGEPAGE);
+#endif
 }
 
 /// A new mapping that begins at a large page; null where there is no memory.
-char* map_pages(std::size_t extent) noexcept {
+char* map_pages(const Extent& extent) noexcept {
   // Enough to begin where it should; what is too much is given back.
-  void* const memory = mmap(nullptr, extent + large_page, PROT_READ | PROT_WRITE,
+  void* const memory = mmap(nullptr, extent.all() + large_page, PROT_READ | PROT_WRITE,
                             MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) return nullptr;
   const std::size_t past = reinterpret_cast<std::uintptr_t>(memory) % large_page;
   const std::size_t before = past == 0 ? 0 : large_page - past;
   char* const first = static_cast<char*>(memory) + before;
   if (before > 0) munmap(memory, before);
-  if (before < large_page) munmap(first + extent, large_page - before);
+  if (before < large_page) munmap(first + extent.all(), large_page - before);
+  ask_for_pages(first, extent);
   return first;
 }
 
-/// Where the small pages of an array begin, and where they end. A large page for the rest of it
-/// would take a megabyte too much on average.
-struct SmallPages {
-  std::size_t begin, end;
+/// Moves pages with what they hold to where others are mapped, which go. Where the system cannot,
+/// fresh ones come there. Throws std::bad_alloc.
+void move_pages(char* from, const Extent& extent, char* to) {
+#ifdef MREMAP_FIXED
+  if (mremap(from, extent.all(), extent.all(), MREMAP_MAYMOVE | MREMAP_FIXED, to) != MAP_FAILED) {
+    return;
+  }
+#endif
+  munmap(from, extent.all());
+  void* const fresh = mmap(to, extent.all(), PROT_READ | PROT_WRITE,
+                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+  if (fresh == MAP_FAILED) throw std::bad_alloc();
+  ask_for_pages(to, extent);
+}
+
+/// Pages of one kind that lie side by side, each lot in a mapping of its own, by their bytes.
+class Pieces {
+ public:
+  /// Pieces of less are not worth a call of the system.
+  explicit Pieces(std::size_t least) : least_(least) {}
+
+  bool empty() const { return pieces_.empty(); }
+  std::size_t bytes() const { return bytes_; }
+
+  void add(std::size_t bytes, char* memory) {
+    pieces_.emplace(bytes, memory);
+    bytes_ += bytes;
+  }
+  /// Throws nothing, unlike add().
+  void add_all(Pieces& others) noexcept {
+    pieces_.merge(others.pieces_);
+    bytes_ += std::exchange(others.bytes_, 0);
+  }
+  /// Moves pages of others to the given place, as many as are needed or as there are, and returns
+  /// how many: one piece that is large enough, or else the largest.
+  std::size_t move_from(Pieces& others, std::size_t needed, char* to, bool are_large) {
+    std::size_t moved = 0;
+    while (moved < needed && !others.empty()) {
+      const std::size_t left = needed - moved;
+      auto found = others.pieces_.lower_bound(left);
+      if (found == others.pieces_.end()) --found;
+      if (found->first < std::min(left, least_)) break;
+      if (found->first > left) found = others.cut(found, left);
+      auto piece = others.extract(found);
+      const std::size_t size = piece.key();
+      char* const place = to + moved;
+      move_pages(piece.mapped(), are_large ? Extent{size, 0} : Extent{0, size}, place);
+      piece.mapped() = place;
+      pieces_.insert(std::move(piece));
+      bytes_ += size;
+      moved += size;
+    }
+    return moved;
+  }
+  /// Gives so many bytes or a little more back to the system, the smallest pieces first.
+  void drop(std::size_t bytes) noexcept {
+    while (bytes > 0 && !empty()) {
+      auto piece = extract(pieces_.begin());
+      const std::size_t whole = (bytes + least_ - 1) / least_ * least_;
+      const std::size_t dropped = std::min(piece.key(), whole);
+      const std::size_t left = piece.key() - dropped;
+      munmap(piece.mapped() + left, dropped);
+      bytes -= std::min(bytes, dropped);
+      if (left == 0) continue;
+      piece.key() = left;
+      pieces_.insert(std::move(piece));
+      bytes_ += left;
+    }
+  }
+  /// Gives the smallest pieces back until there are no more than so many.
+  void drop_until(std::size_t count) noexcept {
+    while (pieces_.size() > count) drop(pieces_.begin()->first);
+  }
+
+ private:
+  using BySize = std::multimap<std::size_t, char*>;
+
+  BySize::node_type extract(BySize::iterator at) {
+    bytes_ -= at->first;
+    return pieces_.extract(at);
+  }
+  /// Cuts a piece in two and returns the first, of so many bytes.
+  BySize::iterator cut(BySize::iterator at, std::size_t size) {
+    const auto [whole, memory] = *at;
+    if (whole - size >= least_) {
+      pieces_.emplace(whole - size, memory + size);
+    } else {
+      munmap(memory + size, whole - size);
+      bytes_ -= whole - size;
+    }
+    auto first = pieces_.extract(at);
+    first.key() = size;
+    return pieces_.insert(std::move(first));
+  }
+
+  std::size_t least_;
+  BySize pieces_;
+  std::size_t bytes_ = 0;
 };
-SmallPages small_pages_of(std::size_t bytes) {
-  static const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
-  return {bytes / large_page * large_page, (bytes + page - 1) / page * page};
-}
 
-/// Asks for large pages but at the end, behind which the mapping gets a hole.
-void trim(char* memory, std::size_t bytes) noexcept {
-  const auto [begin, end] = small_pages_of(bytes);
-#ifdef MADV_HUGEPAGE
-  madvise(memory, begin, MADV_HUGEPAGE);  // a hint: without it, all pages are small
-  if (begin < end) madvise(memory + begin, end - begin, MADV_NOHUGEPAGE);
-#endif
-  if (end < extent_of(bytes)) munmap(memory + end, extent_of(bytes) - end);
-}
+/// The pages of an array, or of none.
+struct Pages {
+  Pieces large{large_page}, small{std::size_t{64} << 10};
+  std::size_t bytes() const { return large.bytes() + small.bytes(); }
+};
 
-/// Takes back what trim() took away, so that it will have a large page, and joins: the extent that
-/// is there. Small pages stay small until they are unmapped.
-std::size_t restore(char* memory, std::size_t bytes) noexcept {
-  const auto [begin, end] = small_pages_of(bytes);
-  if (begin == end) return begin;
-  munmap(memory + begin, end - begin);
-#ifdef MAP_FIXED_NOREPLACE
-  char* const wanted = memory + begin;
-  void* const got = mmap(wanted, large_page, PROT_READ | PROT_WRITE,
-                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
-  if (got == wanted) return begin + large_page;
-  if (got != MAP_FAILED) munmap(got, large_page);  // a kernel that does not know the flag
-#endif
-  return begin;
-}
-
-/// Mappings in use and out of use, which together are never more than were in use at once. Sizes
-/// are extents.
+/// Mappings in use and pages out of use, which together are never more than were in use at once. A
+/// mapping is put together of pages out of use, which the system moves there without touching what
+/// they hold, and fresh ones.
 class Mappings {
  public:
-  char* take(std::size_t size) {
+  char* take(const Extent& extent) {
     const std::lock_guard<std::mutex> lock(mutex_);
-    char* memory = take_unused(size);
-    if (memory == nullptr) {
-      keep_unused(std::max(most_used_, used_ + size) - used_ - size);
-      memory = map_pages(size);
-    }
+    char* memory = map_pages(extent);
     if (memory == nullptr) {
       keep_unused(0);
-      memory = map_pages(size);
+      memory = map_pages(extent);
     }
     if (memory == nullptr) throw std::bad_alloc();
-    used_ += size;
-    most_used_ = std::max(most_used_, used_);
+    try {
+      used_.emplace(memory, pages_for(extent, memory));
+    } catch (const std::bad_alloc&) {
+      munmap(memory, extent.all());
+      throw;
+    }
+    used_bytes_ += extent.all();
+    most_used_ = std::max(most_used_, used_bytes_);
+    keep_unused(most_used_ - used_bytes_);
     return memory;
   }
 
-  /// What was taken with `size`, of which `kept` bytes are still mapped.
-  void give_back(char* memory, std::size_t size, std::size_t kept) noexcept {
+  /// The mapping that some memory is of.
+  void give_back(char* memory) noexcept {
     const std::lock_guard<std::mutex> lock(mutex_);
-    used_ -= size;
-    keep(memory, kept);
+    const auto at = std::prev(used_.upper_bound(memory));
+    used_bytes_ -= at->second.bytes();
+    unused_.large.add_all(at->second.large);
+    unused_.small.add_all(at->second.small);
+    used_.erase(at);
+    // A process may have some 65,000 mappings.
+    constexpr std::size_t many = 4096;
+    unused_.small.drop_until(many);
+    unused_.large.drop_until(many);
   }
 
   void release_unused() noexcept {
     const std::lock_guard<std::mutex> lock(mutex_);
     keep_unused(0);
-    most_used_ = used_;
+    most_used_ = used_bytes_;
   }
 
  private:
-  using Unused = std::map<char*, std::size_t>;
-
-  static bool is_smaller(const Unused::value_type& a, const Unused::value_type& b) {
-    return a.second < b.second;
+  Pages pages_for(const Extent& extent, char* memory) {
+    Pages pages;
+    const std::size_t large = pages.large.move_from(unused_.large, extent.large, memory, true);
+    if (large < extent.large) pages.large.add(extent.large - large, memory + large);
+    char* const behind = memory + extent.large;
+    const std::size_t small = pages.small.move_from(unused_.small, extent.small, behind, false);
+    if (small < extent.small) pages.small.add(extent.small - small, behind + small);
+    return pages;
   }
-
-  /// The beginning of the smallest that is large enough; null where none is.
-  char* take_unused(std::size_t size) noexcept {
-    auto found = unused_.end();
-    for (auto at = unused_.begin(); at != unused_.end(); ++at) {
-      if (at->second >= size && (found == unused_.end() || is_smaller(*at, *found))) found = at;
-    }
-    if (found == unused_.end()) return nullptr;
-    const auto [memory, found_size] = *found;
-    unused_.erase(found);
-    unused_bytes_ -= found_size;
-    keep(memory + size, found_size - size);
-    return memory;
-  }
-  /// For later, joined with what is unused before and behind it.
-  void keep(char* memory, std::size_t size) noexcept {
-    if (size == 0) return;
-    try {
-      auto at = unused_.emplace(memory, size).first;
-      unused_bytes_ += size;
-      if (const auto next = std::next(at); next != unused_.end() && next->first == memory + size) {
-        at->second += next->second;
-        unused_.erase(next);
-      }
-      if (at == unused_.begin()) return;
-      const auto before = std::prev(at);
-      if (before->first + before->second != memory) return;
-      before->second += at->second;
-      unused_.erase(at);
-    } catch (const std::bad_alloc&) {
-      munmap(memory, size);
-    }
-  }
-  /// Gives the smallest back to the system until no more than so many bytes are left.
   void keep_unused(std::size_t bytes) noexcept {
-    while (unused_bytes_ > bytes) {
-      const auto smallest = std::min_element(unused_.begin(), unused_.end(), is_smaller);
-      const std::size_t size = std::min(smallest->second, unused_bytes_ - bytes);
-      smallest->second -= size;
-      unused_bytes_ -= size;
-      munmap(smallest->first + smallest->second, size);
-      if (smallest->second == 0) unused_.erase(smallest);
+    for (Pieces* const pieces : {&unused_.small, &unused_.large}) {
+      if (unused_.bytes() > bytes) pieces->drop(unused_.bytes() - bytes);
     }
   }
 
   std::mutex mutex_;
-  Unused unused_;  // sizes by where they begin; no two of them touch
-  std::size_t unused_bytes_ = 0, used_ = 0, most_used_ = 0;
+  Pages unused_;
+  std::map<char*, Pages> used_;
+  std::size_t used_bytes_ = 0, most_used_ = 0;
 };
 
 /// Never destroyed: arrays of static duration may be freed after everything else.
@@ -171,14 +247,12 @@ Mappings& mappings() {
 
 void* allocate_large(std::size_t bytes) {
   if (bytes > std::numeric_limits<std::size_t>::max() / 2) throw std::bad_alloc();
-  char* const memory = mappings().take(extent_of(bytes));
-  trim(memory, bytes);
-  return memory;
+  const std::size_t shift = next_shift();
+  return mappings().take(extent_of(bytes + shift)) + shift;
 }
 
-void free_large(void* memory, std::size_t bytes) noexcept {
-  char* const first = static_cast<char*>(memory);
-  mappings().give_back(first, extent_of(bytes), restore(first, bytes));
+void free_large(void* memory) noexcept {
+  mappings().give_back(static_cast<char*>(memory));
 }
 
 void release_unused_memory() noexcept {
