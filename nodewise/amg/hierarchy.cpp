@@ -359,7 +359,10 @@ std::vector<MatrixPointer<float>> give_up_matrices(Levels<T>& levels, const Appl
     rounded[l] = cycle.rounded(level.A);
     level.A = nullptr;
   }
-  release_unused_memory();  // vectors of a solve may be too small to be given it
+  const auto is_given_up = [](const MatrixPointer<float>& A) { return A != nullptr; };
+  if (std::any_of(rounded.begin(), rounded.end(), is_given_up)) {
+    release_unused_memory();  // vectors of a solve may be too small to be given it
+  }
   return rounded;
 }
 
