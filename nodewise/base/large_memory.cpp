@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cerrno>
 #include <cstdint>
 #include <iterator>
 #include <limits>
@@ -9,6 +10,7 @@
 #include <mutex>
 #include <new>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 #include <utility>
 
@@ -64,19 +66,39 @@ char* map_pages(const Extent& extent) noexcept {
   return first;
 }
 
-/// Moves pages with what they hold to where others are mapped, which go. Where the system cannot,
-/// fresh ones come there. Throws std::bad_alloc.
-void move_pages(char* from, const Extent& extent, char* to) {
-#ifdef MREMAP_FIXED
-  if (mremap(from, extent.all(), extent.all(), MREMAP_MAYMOVE | MREMAP_FIXED, to) != MAP_FAILED) {
-    return;
+/// Moves pages with what they hold to where others are mapped, which go. Returns whether the system
+/// can; if not, `errno` says why.
+bool move_pages(char* from, std::size_t bytes, char* to) noexcept {
+#if defined(SYS_mremap) && defined(MREMAP_FIXED)
+  constexpr int leave_mapped = 4;  // MREMAP_DONTUNMAP, since Linux 5.7
+  // Not by mremap(): in its place UCX puts a function of four arguments, which moves the pages to
+  // address 0. What is left is unmapped by munmap(), which such libraries know by.
+  if (syscall(SYS_mremap, from, bytes, bytes, MREMAP_MAYMOVE | MREMAP_FIXED | leave_mapped, to) ==
+      -1) {
+    return false;
   }
+  munmap(from, bytes);
+  return true;
+#else
+  static_cast<void>(from), static_cast<void>(bytes), static_cast<void>(to);
+  errno = EINVAL;
+  return false;
 #endif
+}
+
+/// The same, or gives them back and leaves fresh ones in the other place. Throws std::bad_alloc.
+void move_or_replace(char* from, const Extent& extent, char* to) {
+  if (move_pages(from, extent.all(), to)) return;
+  const bool is_intact = errno == EINVAL;  // or else the pages in the other place may be gone
   munmap(from, extent.all());
+  if (is_intact) return;
+#ifdef MAP_FIXED_NOREPLACE
   void* const fresh = mmap(to, extent.all(), PROT_READ | PROT_WRITE,
-                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
-  if (fresh == MAP_FAILED) throw std::bad_alloc();
-  ask_for_pages(to, extent);
+                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+  if (fresh == to) return ask_for_pages(to, extent);
+  if (fresh != MAP_FAILED) munmap(fresh, extent.all());
+#endif
+  throw std::bad_alloc();
 }
 
 /// Pages of one kind that lie side by side, each lot in a mapping of its own, by their bytes.
@@ -97,26 +119,24 @@ class Pieces {
     pieces_.merge(others.pieces_);
     bytes_ += std::exchange(others.bytes_, 0);
   }
-  /// Moves pages of others to the given place, as many as are needed or as there are, and returns
-  /// how many: one piece that is large enough, or else the largest.
-  std::size_t move_from(Pieces& others, std::size_t needed, char* to, bool are_large) {
-    std::size_t moved = 0;
-    while (moved < needed && !others.empty()) {
-      const std::size_t left = needed - moved;
-      auto found = others.pieces_.lower_bound(left);
+  /// Moves pages of others to a place where fresh ones are mapped, one piece that is large enough
+  /// or else the largest; the fresh ones that stay are a piece, too. Throws std::bad_alloc.
+  void move_from(Pieces& others, std::size_t needed, char* to, bool are_large) {
+    while (needed > 0 && !others.empty()) {
+      auto found = others.pieces_.lower_bound(needed);
       if (found == others.pieces_.end()) --found;
-      if (found->first < std::min(left, least_)) break;
-      if (found->first > left) found = others.cut(found, left);
+      if (found->first < std::min(needed, least_)) break;
+      if (found->first > needed) found = others.cut(found, needed);
       auto piece = others.extract(found);
       const std::size_t size = piece.key();
-      char* const place = to + moved;
-      move_pages(piece.mapped(), are_large ? Extent{size, 0} : Extent{0, size}, place);
-      piece.mapped() = place;
+      move_or_replace(piece.mapped(), are_large ? Extent{size, 0} : Extent{0, size}, to);
+      piece.mapped() = to;
       pieces_.insert(std::move(piece));
       bytes_ += size;
-      moved += size;
+      to += size;
+      needed -= size;
     }
-    return moved;
+    if (needed > 0) add(needed, to);
   }
   /// Gives so many bytes or a little more back to the system, the smallest pieces first.
   void drop(std::size_t bytes) noexcept {
@@ -168,6 +188,13 @@ class Pieces {
 struct Pages {
   Pieces large{large_page}, small{std::size_t{64} << 10};
   std::size_t bytes() const { return large.bytes() + small.bytes(); }
+  /// Gives so many bytes or a little more back to the system.
+  void drop(std::size_t bytes) noexcept {
+    const std::size_t all = this->bytes();
+    small.drop(bytes);
+    const std::size_t dropped = all - this->bytes();
+    if (dropped < bytes) large.drop(bytes - dropped);
+  }
 };
 
 /// Mappings in use and pages out of use, which together are never more than were in use at once. A
@@ -183,10 +210,12 @@ class Mappings {
       memory = map_pages(extent);
     }
     if (memory == nullptr) throw std::bad_alloc();
+    Pages pages;
     try {
-      used_.emplace(memory, pages_for(extent, memory));
+      fill(pages, extent, memory);
+      used_.emplace(memory, std::move(pages));
     } catch (const std::bad_alloc&) {
-      munmap(memory, extent.all());
+      pages.drop(pages.bytes());
       throw;
     }
     used_bytes_ += extent.all();
@@ -216,19 +245,12 @@ class Mappings {
   }
 
  private:
-  Pages pages_for(const Extent& extent, char* memory) {
-    Pages pages;
-    const std::size_t large = pages.large.move_from(unused_.large, extent.large, memory, true);
-    if (large < extent.large) pages.large.add(extent.large - large, memory + large);
-    char* const behind = memory + extent.large;
-    const std::size_t small = pages.small.move_from(unused_.small, extent.small, behind, false);
-    if (small < extent.small) pages.small.add(extent.small - small, behind + small);
-    return pages;
+  void fill(Pages& pages, const Extent& extent, char* memory) {
+    pages.large.move_from(unused_.large, extent.large, memory, true);
+    pages.small.move_from(unused_.small, extent.small, memory + extent.large, false);
   }
   void keep_unused(std::size_t bytes) noexcept {
-    for (Pieces* const pieces : {&unused_.small, &unused_.large}) {
-      if (unused_.bytes() > bytes) pieces->drop(unused_.bytes() - bytes);
-    }
+    if (unused_.bytes() > bytes) unused_.drop(unused_.bytes() - bytes);
   }
 
   std::mutex mutex_;
