@@ -145,7 +145,8 @@ void expect_calls_of_plan(const std::shared_ptr<const mpi::Comm>& comm, const Pl
     records.data.assign(2 * n, 9);
     return records;
   };
-  MpiCalls rows = counted(nodes, [&] { exchange.forward_records(pairs(n_owned)); });
+  MpiCalls rows =
+      counted(nodes, [&] { exchange.forward_records(pairs(exchange.exported_entries().size())); });
   MpiCalls expected = expected_calls(t, 8 + 4);
   expected.messages_on_node *= 2;
   expected.messages_off_node *= 2;

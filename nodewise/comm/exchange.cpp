@@ -59,6 +59,7 @@ Exchange::Exchange(std::shared_ptr<const mpi::Comm> comm, Plan plan, Transport t
   }
   send_buffers_.resize(plan_.stages.size());
   find_early_ghosts();
+  find_sent_records();
 }
 
 Exchange::~Exchange() {
@@ -219,8 +220,11 @@ void Exchange::start_reversed(std::size_t s, const std::byte* contributions) {
 std::vector<Offset> Exchange::exchange_lengths(std::span<const Offset> offsets) {
   require(Flight::none);
   if (plan_.stages.empty()) return {};
-  Array<Offset> owned(static_cast<std::size_t>(plan_.n_owned));
-  for (std::size_t i = 0; i + 1 < offsets.size(); ++i) owned[i] = offsets[i + 1] - offsets[i];
+  Array<Offset> owned(static_cast<std::size_t>(plan_.n_owned));  // most of it is never touched
+  for (std::size_t k = 0; k < exported_.size(); ++k) {
+    owned[static_cast<std::size_t>(exported_[k])] =
+        offsets.empty() ? 0 : offsets[k + 1] - offsets[k];
+  }
   std::vector<Offset> pool(static_cast<std::size_t>(plan_.pool_size() - plan_.n_owned));
   owned_ = reinterpret_cast<const std::byte*>(owned.data());
   pool_ = reinterpret_cast<std::byte*>(pool.data());
@@ -231,45 +235,62 @@ std::vector<Offset> Exchange::exchange_lengths(std::span<const Offset> offsets) 
   return pool;
 }
 
-Offset Exchange::RecordBytes::length(LocalIndex entry) const {
-  const auto n_owned = std::ssize(owned_offsets) - 1;
-  const auto& offsets = entry < n_owned ? owned_offsets : pool_offsets;
-  const auto i = static_cast<std::size_t>(entry < n_owned ? entry : entry - n_owned);
+/// Entries that are sent are numbered as records: exported ones first, then those that arrive.
+void Exchange::find_sent_records() {
+  exported_ = plan_.exported_entries();
+  const auto n_exported = static_cast<LocalIndex>(exported_.size());
+  for (const Stage& stage : plan_.stages) {
+    std::vector<LocalIndex>& records = sent_records_.emplace_back();
+    for (const LocalIndex entry : stage.send_entries) {
+      const auto place = std::lower_bound(exported_.begin(), exported_.end(), entry);
+      records.push_back(entry < plan_.n_owned ? static_cast<LocalIndex>(place - exported_.begin())
+                                              : n_exported + entry - plan_.n_owned);
+    }
+  }
+}
+
+Offset Exchange::RecordBytes::length(LocalIndex record) const {
+  const auto n_exported = std::ssize(exported_offsets) - 1;
+  const auto& offsets = record < n_exported ? exported_offsets : pool_offsets;
+  const auto i = static_cast<std::size_t>(record < n_exported ? record : record - n_exported);
   return (offsets[i + 1] - offsets[i]) * item_bytes;
 }
 
-const std::byte* Exchange::RecordBytes::data(LocalIndex entry) const {
-  const auto n_owned = std::ssize(owned_offsets) - 1;
-  if (entry < n_owned) return owned + owned_offsets[static_cast<std::size_t>(entry)] * item_bytes;
-  return pool + pool_offsets[static_cast<std::size_t>(entry - n_owned)] * item_bytes;
+const std::byte* Exchange::RecordBytes::data(LocalIndex record) const {
+  const auto n_exported = std::ssize(exported_offsets) - 1;
+  if (record < n_exported) {
+    return exported + exported_offsets[static_cast<std::size_t>(record)] * item_bytes;
+  }
+  return pool + pool_offsets[static_cast<std::size_t>(record - n_exported)] * item_bytes;
 }
 
 Exchange::Packing Exchange::make_packing(const RecordBytes& records) const {
   Packing packing;
-  for (const Stage& stage : plan_.stages) {
+  for (const std::vector<LocalIndex>& sent : sent_records_) {
     Offset bytes = 0;
-    for (const LocalIndex entry : stage.send_entries) bytes += records.length(entry);
-    packing.at.resize(std::max(packing.at.size(), stage.send_entries.size() + 1));
+    for (const LocalIndex record : sent) bytes += records.length(record);
+    packing.at.resize(std::max(packing.at.size(), sent.size() + 1));
     packing.buffer.resize(std::max(packing.buffer.size(), static_cast<std::size_t>(bytes)));
   }
   return packing;
 }
 
-void Exchange::pack(const Stage& stage, const RecordBytes& records, Packing& packing) const {
+void Exchange::pack(std::size_t s, const RecordBytes& records, Packing& packing) const {
+  const std::vector<LocalIndex>& sent = sent_records_[s];
   Offset end = 0;
-  for (std::size_t e = 0; e < stage.send_entries.size(); ++e) {
+  for (std::size_t e = 0; e < sent.size(); ++e) {
     packing.at[e] = end;
-    const LocalIndex entry = stage.send_entries[e];
-    std::copy_n(records.data(entry), records.length(entry), packing.buffer.data() + end);
-    end += records.length(entry);
+    const Offset length = records.length(sent[e]);
+    std::copy_n(records.data(sent[e]), length, packing.buffer.data() + end);
+    end += length;
   }
-  packing.at[stage.send_entries.size()] = end;
+  packing.at[sent.size()] = end;
 }
 
 void Exchange::run_records(const RecordBytes& records, Packing& packing) {
   for (std::size_t s = 0; s < plan_.stages.size(); ++s) {
     const Stage& stage = plan_.stages[s];
-    pack(stage, records, packing);
+    pack(s, records, packing);
     set_parts(stage.send_offsets, packing.at, 1, sends_);
     set_parts(stage.recv_offsets, records.pool_offsets.subspan(begin_of_stage(s)),
               records.item_bytes, receives_);

@@ -27,6 +27,8 @@ struct Records {
     return std::span(data).subspan(static_cast<std::size_t>(offsets[i]),
                                    static_cast<std::size_t>(length(i)));
   }
+  /// What is in `data` behind the last record is one.
+  void end_record() { offsets.push_back(static_cast<Offset>(data.size())); }
 };
 
 /// Executes a Plan over a transport. All functions are collective over the ranks of the plan and
@@ -97,10 +99,11 @@ class Exchange {
     finish_reverse_add(owned, width);
   }
 
-  /// Brings the records of the ghosts; `owned` has n_owned of them, and only those of
-  /// plan().exported_entries() are read.
+  /// Plan::exported_entries(), made once.
+  std::span<const LocalIndex> exported_entries() const { return exported_; }
+  /// Brings the records of the ghosts; `exported` has those of exported_entries(), in their order.
   template <class T>
-  Records<T> forward_records(const Records<T>& owned);
+  Records<T> forward_records(const Records<T>& exported);
   /// Likewise for the records that `make()` returns: local work; what it throws on one rank all
   /// throw, without an agreement of its own.
   template <std::invocable Make>
@@ -146,7 +149,7 @@ class Exchange {
     std::optional<Error> error;
   };
   template <class T>
-  Records<T> bring_records(Attempt<T> owned);
+  Records<T> bring_records(Attempt<T> exported);
   template <class T, class Combine>
   Records<T> return_records(Attempt<T> ghosts, const Combine& combine);
   /// The lengths of what arrives, stage by stage; without offsets those of empty records are sent.
@@ -159,19 +162,20 @@ class Exchange {
     std::vector<Offset> at;         // where each entry sent begins in the buffer
     std::vector<std::byte> buffer;  // room for the stage that sends most
   };
-  /// The owned records, then those that arrive, as bytes.
+  /// The exported records, then those that arrive, as bytes.
   struct RecordBytes {
-    const std::byte* owned;
-    std::span<const Offset> owned_offsets;
+    const std::byte* exported;
+    std::span<const Offset> exported_offsets;
     std::byte* pool;
     std::span<const Offset> pool_offsets;
     Offset item_bytes;
 
-    Offset length(LocalIndex entry) const;
-    const std::byte* data(LocalIndex entry) const;
+    Offset length(LocalIndex record) const;
+    const std::byte* data(LocalIndex record) const;
   };
+  void find_sent_records();
   Packing make_packing(const RecordBytes& records) const;
-  void pack(const Stage& stage, const RecordBytes& records, Packing& packing) const;
+  void pack(std::size_t s, const RecordBytes& records, Packing& packing) const;
   /// Sends items back that arrived in stage s: those of the k-th entry received are
   /// sent[sent_at[k] ..), those of the k-th entry sent come back to received[received_at[k] ..).
   void return_items(std::size_t s, std::span<const Offset> received_at, std::byte* received,
@@ -184,7 +188,9 @@ class Exchange {
   std::vector<std::unique_ptr<transport::StageCarrier>> carriers_;  // one per stage
   std::vector<LocalIndex> begins_;  // pool position, less n_owned, where each stage's entries begin
   std::vector<LocalIndex> early_ghosts_;
-  std::vector<std::vector<std::byte>> send_buffers_;  // one per stage
+  std::vector<LocalIndex> exported_;
+  std::vector<std::vector<LocalIndex>> sent_records_;  // of each stage; see RecordBytes
+  std::vector<std::vector<std::byte>> send_buffers_;   // one per stage
   std::vector<std::byte> ghost_buffer_;
   std::vector<std::byte> returned_buffer_;  // what reverse_add() receives
   std::vector<std::byte> pool_buffer_;      // unused when ghosts are received in place

@@ -135,24 +135,24 @@ void Exchange::finish_reverse_add(std::span<T> owned, int width) {
 }
 
 template <class T>
-Records<T> Exchange::forward_records(const Records<T>& owned) {
-  return bring_records<T>({&owned, {}});
+Records<T> Exchange::forward_records(const Records<T>& exported) {
+  return bring_records<T>({&exported, {}});
 }
 
 template <std::invocable Make>
 auto Exchange::forward_records(Make&& make) {
-  std::invoke_result_t<Make&> owned;
-  const auto error = mpi::caught([&] { owned = make(); });
-  return bring_records<typename decltype(owned.data)::value_type>({&owned, error});
+  std::invoke_result_t<Make&> exported;
+  const auto error = mpi::caught([&] { exported = make(); });
+  return bring_records<typename decltype(exported.data)::value_type>({&exported, error});
 }
 
 /// One agreement, when the lengths are known: a rank that failed before sends empty records, and
 /// after it nothing more has to be allocated.
 template <class T>
-Records<T> Exchange::bring_records(Attempt<T> owned) {
+Records<T> Exchange::bring_records(Attempt<T> exported) {
   const mpi::Communicating communicating(*comm_);
-  const Records<T>* records = owned.records;
-  std::optional<Error>& error = owned.error;
+  const Records<T>* records = exported.records;
+  std::optional<Error>& error = exported.error;
   const std::vector<Offset> lengths =
       exchange_lengths(error ? std::span<const Offset>() : records->offsets);
   Records<T> pool, ghosts;

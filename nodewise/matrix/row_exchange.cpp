@@ -1,38 +1,27 @@
 #include "nodewise/matrix/row_exchange.hpp"
 
 #include <algorithm>
-#include <numeric>
 
 #include "nodewise/mpi/agree.hpp"
 
 namespace nodewise::matrix {
 
-template <class T>
-std::vector<Offset> offsets_of_rows(const DistMatrix<T>& B, std::span<const LocalIndex> rows) {
-  std::vector<Offset> offsets(static_cast<std::size_t>(B.n_local()) + 1, 0);
-  for (const LocalIndex i : rows) {
-    offsets[static_cast<std::size_t>(i) + 1] =
-        B.on().end(i) - B.on().begin(i) + B.off().end(i) - B.off().begin(i);
-  }
-  for (std::size_t i = 1; i < offsets.size(); ++i) offsets[i] += offsets[i - 1];
-  return offsets;
-}
-
 namespace {
 
-/// Records of the rows some rank asks for; all others stay empty. Entries are in the order that the
+/// Records of the rows some rank asks for. Entries are in the order that the
 /// rows have here, the owned columns first.
 template <class T>
-comm::Records<RowWord<T>> exported_rows(const comm::Plan& plan, const DistMatrix<T>& B) {
+comm::Records<RowWord<T>> exported_rows(std::span<const LocalIndex> exported,
+                                        const DistMatrix<T>& B) {
   comm::Records<RowWord<T>> rows;
-  const std::vector<LocalIndex> exported = plan.exported_entries();
-  rows.offsets = offsets_of_rows(B, exported);
-  rows.data.reserve(2 * static_cast<std::size_t>(rows.offsets.back()));  // were there no runs
-  std::fill(rows.offsets.begin(), rows.offsets.end(), 0);
+  Offset entries = 0;
+  for (const LocalIndex i : exported) {
+    entries += B.on().end(i) - B.on().begin(i) + B.off().end(i) - B.off().begin(i);
+  }
+  rows.data.reserve(2 * static_cast<std::size_t>(entries));  // were there no runs
   RunWriter<T> writer(rows.data);
   const GlobalIndex first = B.cols().first();
   for (const LocalIndex i : exported) {
-    const std::size_t before = rows.data.size();
     for (Offset k = B.on().begin(i); k < B.on().end(i); ++k) {
       const auto p = static_cast<std::size_t>(k);
       writer.push(B.cols().to_global(B.on().cols[p]) - first, B.on().vals[p]);
@@ -42,9 +31,8 @@ comm::Records<RowWord<T>> exported_rows(const comm::Plan& plan, const DistMatrix
       writer.push(B.ghosts()[static_cast<std::size_t>(B.off().cols[p])] - first, B.off().vals[p]);
     }
     writer.end_row();
-    rows.offsets[static_cast<std::size_t>(i) + 1] = static_cast<Offset>(rows.data.size() - before);
+    rows.end_record();
   }
-  std::partial_sum(rows.offsets.begin(), rows.offsets.end(), rows.offsets.begin());
   return rows;
 }
 
@@ -52,7 +40,7 @@ comm::Records<RowWord<T>> exported_rows(const comm::Plan& plan, const DistMatrix
 
 template <class T>
 comm::Records<RowWord<T>> fetch_records(comm::Exchange& exchange, const DistMatrix<T>& B) {
-  return exchange.forward_records([&] { return exported_rows(exchange.plan(), B); });
+  return exchange.forward_records([&] { return exported_rows(exchange.exported_entries(), B); });
 }
 
 template <class T>
@@ -151,16 +139,15 @@ comm::Records<RowWord<T>> return_rows(comm::Exchange& exchange,
                                   [&combiner](std::span<RowWord<T>> row) { return combiner(row); });
 }
 
-#define NODEWISE_INSTANTIATE(T)                                                                    \
-  template std::vector<Offset> offsets_of_rows(const DistMatrix<T>&, std::span<const LocalIndex>); \
-  template comm::Records<RowWord<T>> fetch_records(comm::Exchange&, const DistMatrix<T>&);         \
-  template FetchedRows<T> to_rows(const DistMatrix<T>&, comm::Records<RowWord<T>>&);               \
-  template FetchedRows<T> fetch_rows(comm::Exchange&, const DistMatrix<T>&);                       \
-  template kernels::ExtendedRows<T> extended_rows(const DistMatrix<T>&, const FetchedRows<T>*);    \
-  template comm::Records<RowWord<T>> to_records(const Csr<T>&, const GhostNumbering&);             \
-  template Csr<T> append_records(Csr<T>, const comm::Records<RowWord<T>>&, GhostNumbering&);       \
-  template Csr<T> to_csr(const comm::Records<RowWord<T>>&, GhostNumbering&);                       \
-  template comm::Records<RowWord<T>> return_rows(                                                  \
+#define NODEWISE_INSTANTIATE(T)                                                                 \
+  template comm::Records<RowWord<T>> fetch_records(comm::Exchange&, const DistMatrix<T>&);      \
+  template FetchedRows<T> to_rows(const DistMatrix<T>&, comm::Records<RowWord<T>>&);            \
+  template FetchedRows<T> fetch_rows(comm::Exchange&, const DistMatrix<T>&);                    \
+  template kernels::ExtendedRows<T> extended_rows(const DistMatrix<T>&, const FetchedRows<T>*); \
+  template comm::Records<RowWord<T>> to_records(const Csr<T>&, const GhostNumbering&);          \
+  template Csr<T> append_records(Csr<T>, const comm::Records<RowWord<T>>&, GhostNumbering&);    \
+  template Csr<T> to_csr(const comm::Records<RowWord<T>>&, GhostNumbering&);                    \
+  template comm::Records<RowWord<T>> return_rows(                                               \
       comm::Exchange&, const std::function<comm::Records<RowWord<T>>()>&);
 NODEWISE_INSTANTIATE(float)
 NODEWISE_INSTANTIATE(double)

@@ -11,12 +11,6 @@
 
 namespace nodewise::matrix {
 
-/// Local. Where the entries of each row begin when those of `rows`, ascending, are written one
-/// after another, the owned columns of a row first; other rows count as empty. B.n_local() + 1
-/// numbers.
-template <class T>
-std::vector<Offset> offsets_of_rows(const DistMatrix<T>& B, std::span<const LocalIndex> rows);
-
 /// The rows of a matrix that another one's ghosts stand for, their columns numbered together with
 /// those of the matrix itself.
 template <class T>

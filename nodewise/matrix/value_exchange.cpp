@@ -28,6 +28,19 @@ Offset find_entry(const DistMatrix<T>& C, LocalIndex row, GlobalIndex column) {
   return place < 0 ? -1 : C.on().nnz() + place;
 }
 
+/// Where the entries of each row begin when those of `rows`, ascending, are written one after
+/// another, the owned columns of a row first; other rows count as empty. B.n_local() + 1 numbers.
+template <class T>
+std::vector<Offset> offsets_of_rows(const DistMatrix<T>& B, std::span<const LocalIndex> rows) {
+  std::vector<Offset> offsets(static_cast<std::size_t>(B.n_local()) + 1, 0);
+  for (const LocalIndex i : rows) {
+    offsets[static_cast<std::size_t>(i) + 1] =
+        B.on().end(i) - B.on().begin(i) + B.off().end(i) - B.off().begin(i);
+  }
+  for (std::size_t i = 1; i < offsets.size(); ++i) offsets[i] += offsets[i - 1];
+  return offsets;
+}
+
 [[noreturn]] void throw_no_place() {
   throw Error(ErrorCode::unsuitable_matrix,
               "product on a known pattern: the matrix given is not the product, since it lacks "

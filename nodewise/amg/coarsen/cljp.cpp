@@ -68,18 +68,14 @@ class Cljp {
 
   comm::Records<GlobalIndex> outgoing_rows() const {
     comm::Records<GlobalIndex> rows;
-    rows.offsets.assign(static_cast<std::size_t>(A_.n_local()) + 1, 0);
-    for (const LocalIndex i : A_.exchange().plan().exported_entries()) {
-      const std::size_t before = rows.data.size();
+    for (const LocalIndex i : A_.exchange().exported_entries()) {
       for_each_strong(A_.on(), strength_.on, i, [&](std::size_t j) {
         rows.data.push_back(A_.cols().to_global(static_cast<LocalIndex>(j)));
       });
       for_each_strong(A_.off(), strength_.off, i,
                       [&](std::size_t g) { rows.data.push_back(A_.ghosts()[g]); });
-      rows.offsets[static_cast<std::size_t>(i) + 1] =
-          static_cast<Offset>(rows.data.size() - before);
+      rows.end_record();
     }
-    for (std::size_t i = 1; i < rows.offsets.size(); ++i) rows.offsets[i] += rows.offsets[i - 1];
     return rows;
   }
 

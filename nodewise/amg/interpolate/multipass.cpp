@@ -149,19 +149,15 @@ class Multipass {
 
   Records<RowEntry<T>> outgoing_rows() {
     Records<RowEntry<T>> records;
-    records.offsets.assign(static_cast<std::size_t>(A_.n_local()) + 1, 0);
-    for (const LocalIndex i : A_.exchange().plan().exported_entries()) {
+    for (const LocalIndex i : A_.exchange().exported_entries()) {
       if (pass_of(i) == pass_) {
         const auto cols = rows_->cols(i);
         const T* const vals = rows_->vals(i);
         for (std::size_t p = 0; p < cols.size(); ++p) {
           records.data.push_back({columns_->global(cols[p]), vals[p]});
         }
-        records.offsets[static_cast<std::size_t>(i) + 1] = static_cast<Offset>(cols.size());
       }
-    }
-    for (std::size_t i = 1; i < records.offsets.size(); ++i) {
-      records.offsets[i] += records.offsets[i - 1];
+      records.end_record();
     }
     return records;
   }

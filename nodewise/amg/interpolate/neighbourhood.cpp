@@ -98,14 +98,10 @@ auto Neighbourhood<T>::bring_links() -> comm::Records<Link> {
 template <class T>
 auto Neighbourhood<T>::outgoing_links() const -> comm::Records<Link> {
   comm::Records<Link> links;
-  links.offsets.assign(splitting_.size() + 1, 0);
-  for (const LocalIndex i : A_.exchange().plan().exported_entries()) {
-    const std::size_t before = links.data.size();
+  for (const LocalIndex i : A_.exchange().exported_entries()) {
     if (!is_coarse(i)) append_links(i, links.data);
-    links.offsets[static_cast<std::size_t>(i) + 1] =
-        static_cast<Offset>(links.data.size() - before);
+    links.end_record();
   }
-  for (std::size_t i = 1; i < links.offsets.size(); ++i) links.offsets[i] += links.offsets[i - 1];
   return links;
 }
 

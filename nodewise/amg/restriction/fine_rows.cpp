@@ -56,19 +56,16 @@ void FineRows<T>::append_local_rows() {
 
 /// The rows of the fine points that some rank asks for.
 template <class T>
-auto FineRows<T>::outgoing(const comm::Plan& plan) const -> Couplings {
+auto FineRows<T>::outgoing(const comm::Exchange& exchange) const -> Couplings {
   Couplings rows;
-  rows.offsets.assign(splitting_.size() + 1, 0);
-  for (const LocalIndex i : plan.exported_entries()) {
-    const auto u = static_cast<std::size_t>(i);
-    if (splitting_[u] == coarsen::coarse) continue;
-    const std::size_t first = rows.data.size();
-    for_each_entry(i, [&](LocalIndex j, T value, bool strong) {
-      rows.data.push_back({2 * points_.global(j) + (strong ? 1 : 0), value});
-    });
-    rows.offsets[u + 1] = static_cast<Offset>(rows.data.size() - first);
+  for (const LocalIndex i : exchange.exported_entries()) {
+    if (splitting_[static_cast<std::size_t>(i)] != coarsen::coarse) {
+      for_each_entry(i, [&](LocalIndex j, T value, bool strong) {
+        rows.data.push_back({2 * points_.global(j) + (strong ? 1 : 0), value});
+      });
+    }
+    rows.end_record();
   }
-  for (std::size_t i = 1; i < rows.offsets.size(); ++i) rows.offsets[i] += rows.offsets[i - 1];
   return rows;
 }
 
@@ -90,7 +87,7 @@ void FineRows<T>::bring_ghost_rows() {
   share_fine_points();
   const Couplings received = A_.exchange().forward_records([&] {
     append_local_rows();
-    return outgoing(A_.exchange().plan());
+    return outgoing(A_.exchange());
   });
   mpi::collectively(A_.comm(), [&] {
     for (std::size_t g = 0; g < received.size(); ++g) {
@@ -128,7 +125,7 @@ void FineRows<T>::bring_far_rows() {
   const auto pattern =
       mpi::collectively(A_.comm(), [&] { return comm::make_pattern(A_.rows(), requests); });
   comm::Exchange exchange(A_.shared_comm(), comm::make_plan(A_.comm(), pattern, A_.route()));
-  const Couplings received = exchange.forward_records([&] { return outgoing(exchange.plan()); });
+  const Couplings received = exchange.forward_records([&] { return outgoing(exchange); });
   mpi::collectively(A_.comm(), [&] {
     for (std::size_t g = 0; g < received.size(); ++g) {
       append_row(points_.number(far[g]), received[g]);
