@@ -351,18 +351,19 @@ template <class T>
 std::vector<MatrixPointer<float>> give_up_matrices(Levels<T>& levels, const AppliedCycle<T>& cycle,
                                                    const Options& options) {
   std::vector<MatrixPointer<float>> rounded(levels.size());
+  std::size_t bytes = 0;
   if (!levels.front()->knowledge.virtual_starts.empty()) return rounded;
   if (relax::needs_spectral_radius(options.smoother)) return rounded;
   for (std::size_t l = levels.size(); l-- > 1;) {
     Level<T>& level = *levels[l];
     if (!cycle.is_rounded(l) || level.solved_directly) continue;
     rounded[l] = cycle.rounded(level.A);
+    bytes += static_cast<std::size_t>(level.A->nnz_local()) * sizeof(T);
     level.A = nullptr;
   }
-  const auto is_given_up = [](const MatrixPointer<float>& A) { return A != nullptr; };
-  if (std::any_of(rounded.begin(), rounded.end(), is_given_up)) {
-    release_unused_memory();  // vectors of a solve may be too small to be given it
-  }
+  // Vectors of a solve may be too small to be given it; but the next setup waits for fresh pages.
+  constexpr std::size_t worth_it = std::size_t{16} << 20;
+  if (bytes >= worth_it) release_unused_memory();
   return rounded;
 }
 
