@@ -104,8 +104,8 @@ void move_or_replace(char* from, const Extent& extent, char* to) {
 /// Pages of one kind that lie side by side, each lot in a mapping of its own, by their bytes.
 class Pieces {
  public:
-  /// Pieces of less are not worth a call of the system.
-  explicit Pieces(std::size_t least) : least_(least) {}
+  explicit Pieces(bool are_large)
+      : are_large_(are_large), least_(are_large ? large_page : std::size_t{64} << 10) {}
 
   bool empty() const { return pieces_.empty(); }
   std::size_t bytes() const { return bytes_; }
@@ -121,7 +121,7 @@ class Pieces {
   }
   /// Moves pages of others to a place where fresh ones are mapped, one piece that is large enough
   /// or else the largest; the fresh ones that stay are a piece, too. Throws std::bad_alloc.
-  void move_from(Pieces& others, std::size_t needed, char* to, bool are_large) {
+  void move_from(Pieces& others, std::size_t needed, char* to) {
     while (needed > 0 && !others.empty()) {
       auto found = others.pieces_.lower_bound(needed);
       if (found == others.pieces_.end()) --found;
@@ -129,7 +129,7 @@ class Pieces {
       if (found->first > needed) found = others.cut(found, needed);
       auto piece = others.extract(found);
       const std::size_t size = piece.key();
-      move_or_replace(piece.mapped(), are_large ? Extent{size, 0} : Extent{0, size}, to);
+      move_or_replace(piece.mapped(), are_large_ ? Extent{size, 0} : Extent{0, size}, to);
       piece.mapped() = to;
       pieces_.insert(std::move(piece));
       bytes_ += size;
@@ -179,14 +179,15 @@ class Pieces {
     return pieces_.insert(std::move(first));
   }
 
-  std::size_t least_;
+  bool are_large_;
+  std::size_t least_;  // pieces of less are not worth a call of the system
   BySize pieces_;
   std::size_t bytes_ = 0;
 };
 
 /// The pages of an array, or of none.
 struct Pages {
-  Pieces large{large_page}, small{std::size_t{64} << 10};
+  Pieces large{true}, small{false};
   std::size_t bytes() const { return large.bytes() + small.bytes(); }
   /// Gives so many bytes or a little more back to the system.
   void drop(std::size_t bytes) noexcept {
@@ -246,8 +247,8 @@ class Mappings {
 
  private:
   void fill(Pages& pages, const Extent& extent, char* memory) {
-    pages.large.move_from(unused_.large, extent.large, memory, true);
-    pages.small.move_from(unused_.small, extent.small, memory + extent.large, false);
+    pages.large.move_from(unused_.large, extent.large, memory);
+    pages.small.move_from(unused_.small, extent.small, memory + extent.large);
   }
   void keep_unused(std::size_t bytes) noexcept {
     if (unused_.bytes() > bytes) unused_.drop(unused_.bytes() - bytes);
