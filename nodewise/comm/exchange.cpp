@@ -59,7 +59,6 @@ Exchange::Exchange(std::shared_ptr<const mpi::Comm> comm, Plan plan, Transport t
   }
   send_buffers_.resize(plan_.stages.size());
   find_early_ghosts();
-  find_sent_records();
 }
 
 Exchange::~Exchange() {
@@ -221,9 +220,13 @@ std::vector<Offset> Exchange::exchange_lengths(std::span<const Offset> offsets) 
   require(Flight::none);
   if (plan_.stages.empty()) return {};
   Array<Offset> owned(static_cast<std::size_t>(plan_.n_owned));  // most of it is never touched
-  for (std::size_t k = 0; k < exported_.size(); ++k) {
-    owned[static_cast<std::size_t>(exported_[k])] =
-        offsets.empty() ? 0 : offsets[k + 1] - offsets[k];
+  if (offsets.empty()) {
+    std::fill(owned.begin(), owned.end(), 0);
+  } else {
+    const std::span<const LocalIndex> exported = exported_entries();
+    for (std::size_t k = 0; k < exported.size(); ++k) {
+      owned[static_cast<std::size_t>(exported[k])] = offsets[k + 1] - offsets[k];
+    }
   }
   std::vector<Offset> pool(static_cast<std::size_t>(plan_.pool_size() - plan_.n_owned));
   owned_ = reinterpret_cast<const std::byte*>(owned.data());
@@ -235,18 +238,26 @@ std::vector<Offset> Exchange::exchange_lengths(std::span<const Offset> offsets) 
   return pool;
 }
 
-/// Entries that are sent are numbered as records: exported ones first, then those that arrive.
-void Exchange::find_sent_records() {
-  exported_ = plan_.exported_entries();
-  const auto n_exported = static_cast<LocalIndex>(exported_.size());
-  for (const Stage& stage : plan_.stages) {
-    std::vector<LocalIndex>& records = sent_records_.emplace_back();
-    for (const LocalIndex entry : stage.send_entries) {
-      const auto place = std::lower_bound(exported_.begin(), exported_.end(), entry);
-      records.push_back(entry < plan_.n_owned ? static_cast<LocalIndex>(place - exported_.begin())
+std::span<const LocalIndex> Exchange::exported_entries() {
+  if (!exported_) exported_ = plan_.exported_entries();
+  return *exported_;
+}
+
+/// Exported ones are numbered first, then those that arrive.
+std::span<const std::vector<LocalIndex>> Exchange::sent_records() {
+  if (sent_records_) return *sent_records_;
+  const std::span<const LocalIndex> exported = exported_entries();
+  const auto n_exported = static_cast<LocalIndex>(exported.size());
+  std::vector<std::vector<LocalIndex>> sent(plan_.stages.size());
+  for (std::size_t s = 0; s < sent.size(); ++s) {
+    for (const LocalIndex entry : plan_.stages[s].send_entries) {
+      const auto place = std::lower_bound(exported.begin(), exported.end(), entry);
+      sent[s].push_back(entry < plan_.n_owned ? static_cast<LocalIndex>(place - exported.begin())
                                               : n_exported + entry - plan_.n_owned);
     }
   }
+  sent_records_ = std::move(sent);
+  return *sent_records_;
 }
 
 Offset Exchange::RecordBytes::length(LocalIndex record) const {
@@ -264,9 +275,9 @@ const std::byte* Exchange::RecordBytes::data(LocalIndex record) const {
   return pool + pool_offsets[static_cast<std::size_t>(record - n_exported)] * item_bytes;
 }
 
-Exchange::Packing Exchange::make_packing(const RecordBytes& records) const {
+Exchange::Packing Exchange::make_packing(const RecordBytes& records) {
   Packing packing;
-  for (const std::vector<LocalIndex>& sent : sent_records_) {
+  for (const std::vector<LocalIndex>& sent : sent_records()) {
     Offset bytes = 0;
     for (const LocalIndex record : sent) bytes += records.length(record);
     packing.at.resize(std::max(packing.at.size(), sent.size() + 1));
@@ -276,7 +287,7 @@ Exchange::Packing Exchange::make_packing(const RecordBytes& records) const {
 }
 
 void Exchange::pack(std::size_t s, const RecordBytes& records, Packing& packing) const {
-  const std::vector<LocalIndex>& sent = sent_records_[s];
+  const std::vector<LocalIndex>& sent = (*sent_records_)[s];
   Offset end = 0;
   for (std::size_t e = 0; e < sent.size(); ++e) {
     packing.at[e] = end;

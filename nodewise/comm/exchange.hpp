@@ -99,8 +99,8 @@ class Exchange {
     finish_reverse_add(owned, width);
   }
 
-  /// Plan::exported_entries(), made once.
-  std::span<const LocalIndex> exported_entries() const { return exported_; }
+  /// Plan::exported_entries(), found when first asked for: most exchanges bring no records. Local.
+  std::span<const LocalIndex> exported_entries();
   /// Brings the records of the ghosts; `exported` has those of exported_entries(), in their order.
   template <class T>
   Records<T> forward_records(const Records<T>& exported);
@@ -173,8 +173,9 @@ class Exchange {
     Offset length(LocalIndex record) const;
     const std::byte* data(LocalIndex record) const;
   };
-  void find_sent_records();
-  Packing make_packing(const RecordBytes& records) const;
+  /// The entries sent in each stage by their numbers as records.
+  std::span<const std::vector<LocalIndex>> sent_records();
+  Packing make_packing(const RecordBytes& records);
   void pack(std::size_t s, const RecordBytes& records, Packing& packing) const;
   /// Sends items back that arrived in stage s: those of the k-th entry received are
   /// sent[sent_at[k] ..), those of the k-th entry sent come back to received[received_at[k] ..).
@@ -188,9 +189,9 @@ class Exchange {
   std::vector<std::unique_ptr<transport::StageCarrier>> carriers_;  // one per stage
   std::vector<LocalIndex> begins_;  // pool position, less n_owned, where each stage's entries begin
   std::vector<LocalIndex> early_ghosts_;
-  std::vector<LocalIndex> exported_;
-  std::vector<std::vector<LocalIndex>> sent_records_;  // of each stage; see RecordBytes
-  std::vector<std::vector<std::byte>> send_buffers_;   // one per stage
+  std::optional<std::vector<LocalIndex>> exported_;                   // once found
+  std::optional<std::vector<std::vector<LocalIndex>>> sent_records_;  // likewise
+  std::vector<std::vector<std::byte>> send_buffers_;                  // one per stage
   std::vector<std::byte> ghost_buffer_;
   std::vector<std::byte> returned_buffer_;  // what reverse_add() receives
   std::vector<std::byte> pool_buffer_;      // unused when ghosts are received in place

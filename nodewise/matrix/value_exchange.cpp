@@ -51,8 +51,12 @@ std::vector<Offset> offsets_of_rows(const DistMatrix<T>& B, std::span<const Loca
 
 template <class T>
 RefetchedRows<T>::RefetchedRows(comm::Exchange& exchange, const DistMatrix<T>& B)
-    : exported_(
-          mpi::collectively(exchange.comm(), [&] { return exchange.plan().exported_entries(); })),
+    : exported_(mpi::collectively(exchange.comm(),
+                                  [&] {
+                                    const auto exported = exchange.exported_entries();
+                                    return std::vector<LocalIndex>(exported.begin(),
+                                                                   exported.end());
+                                  })),
       fetched_(fetch_rows(exchange, B)) {
   const auto offsets =
       mpi::collectively(exchange.comm(), [&] { return offsets_of_rows(B, exported_); });

@@ -56,7 +56,7 @@ void FineRows<T>::append_local_rows() {
 
 /// The rows of the fine points that some rank asks for.
 template <class T>
-auto FineRows<T>::outgoing(const comm::Exchange& exchange) const -> Couplings {
+auto FineRows<T>::outgoing(comm::Exchange& exchange) const -> Couplings {
   Couplings rows;
   for (const LocalIndex i : exchange.exported_entries()) {
     if (splitting_[static_cast<std::size_t>(i)] != coarsen::coarse) {

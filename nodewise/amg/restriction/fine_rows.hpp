@@ -59,7 +59,7 @@ class FineRows {
 
   void share_fine_points();
   void append_local_rows();
-  Couplings outgoing(const comm::Exchange& exchange) const;
+  Couplings outgoing(comm::Exchange& exchange) const;
   void append_row(LocalIndex point, std::span<const Coupling> couplings);
   std::vector<GlobalIndex> find_far_points() const;
 
