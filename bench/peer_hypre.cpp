@@ -153,8 +153,8 @@ using Csr = matrix::Csr<double>;
 void reserve_rows(HYPRE_IJMatrix ij, const Csr& on, const Csr& off) {
   std::vector<HYPRE_Int> n_on(static_cast<std::size_t>(on.n_rows)), n_off(n_on.size());
   for (LocalIndex i = 0; i < on.n_rows; ++i) {
-    n_on[static_cast<std::size_t>(i)] = narrow<HYPRE_Int>(on.end(i) - on.begin(i));
-    n_off[static_cast<std::size_t>(i)] = narrow<HYPRE_Int>(off.end(i) - off.begin(i));
+    n_on[static_cast<std::size_t>(i)] = narrow<HYPRE_Int>(on.length(i));
+    n_off[static_cast<std::size_t>(i)] = narrow<HYPRE_Int>(off.length(i));
   }
   NODEWISE_HYPRE(HYPRE_IJMatrixSetDiagOffdSizes(ij, n_on.data(), n_off.data()));
   NODEWISE_HYPRE(HYPRE_IJMatrixSetMaxOffProcElmts(ij, 0));

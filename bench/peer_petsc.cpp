@@ -16,7 +16,7 @@ void check(PetscErrorCode status, const char* call) {
 using Csr = matrix::Csr<double>;
 
 PetscInt length(const Csr& part, LocalIndex i) {
-  return narrow<PetscInt>(part.end(i) - part.begin(i));
+  return narrow<PetscInt>(part.length(i));
 }
 
 Mat allocate(const Matrix& A) {

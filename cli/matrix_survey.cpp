@@ -10,10 +10,6 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-GlobalIndex row_length(const Matrix& A, LocalIndex i) {
-  return A.on().end(i) - A.on().begin(i) + A.off().end(i) - A.off().begin(i);
-}
-
 /// Takes the entries of this rank one by one.
 class Surveyor {
  public:
@@ -64,7 +60,7 @@ class Surveyor {
       const auto p = static_cast<std::size_t>(k);
       add(A_.ghosts()[static_cast<std::size_t>(A_.off().cols[p])], A_.off().vals[p]);
     }
-    const GlobalIndex length = row_length(A_, i);
+    const GlobalIndex length = A_.row_length(i);
     survey_.shortest_row = std::min(survey_.shortest_row, length);
     survey_.longest_row = std::max(survey_.longest_row, length);
     survey_.empty_rows += length == 0 ? 1 : 0;
@@ -99,7 +95,7 @@ MatrixSurvey survey_matrix(const Matrix& A) {
 
 GlobalIndex longest_row(const Matrix& A) {
   GlobalIndex longest = 0;
-  for (LocalIndex i = 0; i < A.n_local(); ++i) longest = std::max(longest, row_length(A, i));
+  for (LocalIndex i = 0; i < A.n_local(); ++i) longest = std::max(longest, A.row_length(i));
   return mpi::max(A.comm(), longest);
 }
 

@@ -57,9 +57,7 @@ void check_row(const DistMatrix<T>& A, LocalIndex i, T diagonal, int block) {
   if (!all_finite(A.on(), i, i + 1) || !all_finite(A.off(), i, i + 1)) {
     refuse(" has an entry that is not a finite number");
   }
-  if (A.on().begin(i) == A.on().end(i) && A.off().begin(i) == A.off().end(i)) {
-    refuse(" is empty, so the matrix is singular");
-  }
+  if (A.row_length(i) == 0) refuse(" is empty, so the matrix is singular");
   if (diagonal != T{}) return;
   if (block == 1) {
     refuse(

@@ -22,10 +22,10 @@ struct Row {
   Offset n;
   Offset diagonal_place;  // n where there is none
 
-  Row(const Csr<T>& part, LocalIndex i) : Row(part, i, part.end(i) - part.begin(i)) {}
+  Row(const Csr<T>& part, LocalIndex i) : Row(part, i, part.length(i)) {}
   Row(const Csr<T>& part, LocalIndex i, Offset place)
       : vals(part.vals.data() + part.begin(i)),
-        n(part.end(i) - part.begin(i)),
+        n(part.length(i)),
         diagonal_place(std::min(place, n)) {}
 
   T diagonal() const { return diagonal_place < n ? vals[diagonal_place] : T{}; }

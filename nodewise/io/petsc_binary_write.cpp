@@ -65,9 +65,7 @@ void write_rows(OutputFile& file, const PetscHeader& header, const matrix::DistM
   if (A.comm().is_root()) write_header(file, header);
   const GlobalIndex first_row = A.rows().begin() - A.rows().first();
   write_integers(file, header, header.lengths_at(first_row), [&](auto&& put) {
-    for (LocalIndex i = 0; i < A.n_local(); ++i) {
-      put(A.on().end(i) - A.on().begin(i) + A.off().end(i) - A.off().begin(i));
-    }
+    for (LocalIndex i = 0; i < A.n_local(); ++i) put(A.row_length(i));
   });
   write_integers(file, header, header.columns_at(entries_before), [&](auto&& put) {
     for (LocalIndex i = 0; i < A.n_local(); ++i) {

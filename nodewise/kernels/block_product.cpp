@@ -85,7 +85,7 @@ class Transposed {
     for (Offset k = ptr_[J]; k < ptr_[J + 1]; ++k) {
       const Place& place = places_[static_cast<std::size_t>(k)];
       const LocalIndex row = place.point * B;
-      const Offset stride = part_.end(row) - part_.begin(row);
+      const Offset stride = part_.length(row);
       std::array<T, std::size_t{B} * K> block;
       for (int r = 0; r < B; ++r) {
         std::copy_n(part_.vals.data() + place.first + r * stride, K, block.data() + r * K);

@@ -29,6 +29,7 @@ struct Csr {
   Offset nnz() const { return row_ptr.back(); }
   Offset begin(LocalIndex i) const { return row_ptr[static_cast<std::size_t>(i)]; }
   Offset end(LocalIndex i) const { return row_ptr[static_cast<std::size_t>(i) + 1]; }
+  Offset length(LocalIndex i) const { return end(i) - begin(i); }
 };
 
 }  // namespace nodewise::kernels

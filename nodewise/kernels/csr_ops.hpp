@@ -21,7 +21,7 @@ Csr<T> transpose(const Csr<T>& A);
 template <class T>
 LocalIndex diagonal_place(const Csr<T>& A, LocalIndex i, LocalIndex guess) {
   const LocalIndex* row = A.cols.data() + A.begin(i);
-  const auto length = static_cast<LocalIndex>(A.end(i) - A.begin(i));
+  const auto length = static_cast<LocalIndex>(A.length(i));
   if (guess < length && row[guess] == i) return guess;
   return static_cast<LocalIndex>(std::lower_bound(row, row + length, i) - row);
 }

@@ -43,7 +43,7 @@ class LeftRows {
   void load(LocalIndex point) {
     auto row = marks_.open();
     const LocalIndex first = point * K;
-    for (Offset k = 0; k < L_.end(first) - L_.begin(first); ++k) {
+    for (Offset k = 0; k < L_.length(first); ++k) {
       std::array<T, K> l;
       for (LocalIndex c = 0; c < K; ++c) {
         l[static_cast<std::size_t>(c)] = L_.vals[static_cast<std::size_t>(L_.begin(first + c) + k)];

@@ -130,6 +130,8 @@ class DistMatrix {
   const BlockMatrix<T>* blocks() const { return block_matrix_.get(); }
   const std::shared_ptr<const BlockMatrix<T>>& shared_blocks() const { return block_matrix_; }
 
+  /// Entries of local row i, in both blocks.
+  Offset row_length(LocalIndex i) const { return on().length(i) + off().length(i); }
   Offset nnz_local() const { return on().nnz() + off().nnz(); }
   /// Over all ranks; summed once, when the matrix is made.
   GlobalIndex nnz_global() const { return nnz_global_; }

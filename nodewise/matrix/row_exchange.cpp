@@ -15,9 +15,7 @@ comm::Records<RowWord<T>> exported_rows(std::span<const LocalIndex> exported,
                                         const DistMatrix<T>& B) {
   comm::Records<RowWord<T>> rows;
   Offset entries = 0;
-  for (const LocalIndex i : exported) {
-    entries += B.on().end(i) - B.on().begin(i) + B.off().end(i) - B.off().begin(i);
-  }
+  for (const LocalIndex i : exported) entries += B.row_length(i);
   rows.data.reserve(2 * static_cast<std::size_t>(entries));  // were there no runs
   RunWriter<T> writer(rows.data);
   const GlobalIndex first = B.cols().first();

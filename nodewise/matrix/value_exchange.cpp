@@ -33,10 +33,7 @@ Offset find_entry(const DistMatrix<T>& C, LocalIndex row, GlobalIndex column) {
 template <class T>
 std::vector<Offset> offsets_of_rows(const DistMatrix<T>& B, std::span<const LocalIndex> rows) {
   std::vector<Offset> offsets(static_cast<std::size_t>(B.n_local()) + 1, 0);
-  for (const LocalIndex i : rows) {
-    offsets[static_cast<std::size_t>(i) + 1] =
-        B.on().end(i) - B.on().begin(i) + B.off().end(i) - B.off().begin(i);
-  }
+  for (const LocalIndex i : rows) offsets[static_cast<std::size_t>(i) + 1] = B.row_length(i);
   for (std::size_t i = 1; i < offsets.size(); ++i) offsets[i] += offsets[i - 1];
   return offsets;
 }

@@ -173,8 +173,7 @@ class SmoothedOnlyEntries {
   void add_row(LocalIndex i, T factor) {
     const Csr<T>& on = A_.on();
     const Csr<T>& off = A_.off();
-    make_room(out_ + static_cast<std::size_t>(on.end(i) - on.begin(i) + off.end(i) - off.begin(i)) +
-              1);
+    make_room(out_ + static_cast<std::size_t>(A_.row_length(i)) + 1);
     LocalIndex* const cols = cols_ + out_;
     T* const vals = result_.vals.data() + out_;
     Offset length = 0;

@@ -65,11 +65,6 @@ void for_each_entry(const DistMatrix<T>& A, const Strength& strength, LocalIndex
   }
 }
 
-template <class T>
-Offset length_of(const DistMatrix<T>& A, LocalIndex i) {
-  return A.on().end(i) - A.on().begin(i) + A.off().end(i) - A.off().begin(i);
-}
-
 /// The rows that append(rows, i) makes of the points i, ranges of which go to the threads.
 template <class T, class Append>
 RowBlock<T> ones(const DistMatrix<T>& A, LocalIndex n_owned_cols,
@@ -92,7 +87,7 @@ RowBlock<T> first_steps(const DistMatrix<T>& A, const Strength& strength,
                         const Splitting& splitting) {
   return ones(A, A.n_local(), A.ghosts(), [&](Ones& rows, LocalIndex i) {
     if (splitting[static_cast<std::size_t>(i)] != coarse) return;
-    rows.begin_row(1 + length_of(A, i));
+    rows.begin_row(1 + A.row_length(i));
     rows.append(i, true);
     for_each_entry(
         A, strength, i, [&](LocalIndex j, bool strong) { rows.append(j, strong); },
@@ -110,7 +105,7 @@ RowBlock<T> last_steps(const DistMatrix<T>& A, const Strength& strength,
   of_ghost.reserve(numbers.ghosts.size());
   for (const GlobalIndex c : numbers.ghosts) of_ghost.push_back(c < 0 ? -1 : columns.number(c));
   return ones(A, coarse_points.n_local(), columns.ghosts(), [&](Ones& rows, LocalIndex i) {
-    rows.begin_row(length_of(A, i));
+    rows.begin_row(A.row_length(i));
     const auto append = [&](LocalIndex c, bool strong) { rows.append(c, strong & (c >= 0)); };
     for_each_entry(
         A, strength, i,

@@ -22,8 +22,7 @@ class DirectWeights {
   template <class Chosen>
   bool choose(LocalIndex i, const Chosen& chosen) {
     const auto& A = near_.matrix();
-    const auto length = static_cast<std::size_t>(A.on().end(i) - A.on().begin(i) + A.off().end(i) -
-                                                 A.off().begin(i));
+    const auto length = static_cast<std::size_t>(A.row_length(i));
     if (chosen_.size() < length) {
       chosen_.resize(length);
       entries_.resize(length);

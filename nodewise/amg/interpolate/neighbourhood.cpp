@@ -149,8 +149,7 @@ CoarseLinks<T> Neighbourhood<T>::local_links(LocalIndex begin, LocalIndex end) c
   typename CoarseLinks<T>::Writer links(
       n, std::min(static_cast<std::size_t>(A_.nnz_local()), 6 * n) + 64);
   for (LocalIndex i = begin; i < end; ++i) {
-    const Offset length = A_.on().end(i) - A_.on().begin(i) + A_.off().end(i) - A_.off().begin(i);
-    auto point = links.open(is_coarse(i) ? 0 : static_cast<std::size_t>(length));
+    auto point = links.open(is_coarse(i) ? 0 : static_cast<std::size_t>(A_.row_length(i)));
     if (!is_coarse(i)) {
       for_each_entry(i, [&](LocalIndex, LocalIndex c, T value, bool strong) {
         const T passed = through(i, value);

@@ -32,8 +32,7 @@ void for_points(const std::vector<LocalIndex>& rows, const std::vector<Offset>& 
 template <class T>
 void FcJacobi<T>::Rows::append(const matrix::DistMatrix<T>& A, LocalIndex i) {
   rows.push_back(i);
-  first_entry.push_back(first_entry.back() + A.on().end(i) - A.on().begin(i) + A.off().end(i) -
-                        A.off().begin(i));
+  first_entry.push_back(first_entry.back() + A.row_length(i));
 }
 
 template <class T>
