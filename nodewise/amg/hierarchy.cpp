@@ -12,6 +12,7 @@
 #include "nodewise/amg/examination.hpp"
 #include "nodewise/amg/level_choice.hpp"
 #include "nodewise/amg/restriction/coarse_filter.hpp"
+#include "nodewise/amg/round_off.hpp"
 #include "nodewise/amg/rounding.hpp"
 #include "nodewise/amg/spectral_radius.hpp"
 #include "nodewise/amg/virtual_ranks.hpp"
@@ -146,6 +147,15 @@ DistMatrix<T> coarse_matrix(const DistMatrix<T>& A, const DistMatrix<T>* R, cons
   return filter == 0 ? product : restriction::without_small_entries(product, filter);
 }
 
+/// Local. What fails on this rank alone is left in `failure`.
+template <class T>
+void drop_round_off(DistMatrix<T>& C, const DistMatrix<T>& A, const Transfer<T>& transfer,
+                    std::optional<Error>& failure) {
+  if (failure || transfer.R) return;
+  const int unknowns = std::max(1, transfer.coarse_unknowns);
+  failure = mpi::caught([&] { C = without_round_off(C, A, *transfer.P, unknowns); });
+}
+
 /// A coarse matrix as a cycle can use it: aggregates may have fewer rows than vectors.
 template <class T>
 DistMatrix<T> without_zero_rows(const DistMatrix<T>& A, const Transfer<T>& transfer) {
@@ -187,10 +197,12 @@ MatrixPointer<T> coarsen_level(Level<T>& level, const MatrixPointer<T>& A,
   const MatrixPointer<T> setup_R = R ? for_setup(R) : nullptr;
   P = for_solve(one_route ? setup_P : P);
   if (R) R = for_solve(one_route ? setup_R : R);
-  return std::make_shared<const DistMatrix<T>>(
+  DistMatrix<T> C =
       without_zero_rows(coarse_matrix(*setup_A, setup_R.get(), *setup_P,
                                       level.transfer.coarse_unknowns, options.coarse_filter),
-                        level.transfer));
+                        level.transfer);
+  drop_round_off(C, *setup_A, level.transfer, level.transfer.failure);
+  return std::make_shared<const DistMatrix<T>>(std::move(C));
 }
 
 }  // namespace
@@ -420,10 +432,11 @@ struct Patterns {
   const DistMatrix<T>& next;
 };
 
-/// The next level's matrix from new values of a level's, on the pattern that it has.
+/// The next level's matrix from new values of a level's, on the pattern that it has. What fails on
+/// this rank alone is left in `failure`.
 template <class T>
 MatrixPointer<T> next_matrix(Level<T>& level, const Patterns<T>& before, const DistMatrix<T>& A,
-                             const Options& options) {
+                             const Options& options, std::optional<Error>& failure) {
   const Transfer<T>& transfer = level.transfer;
   if (transfer.R) {
     const bool is_product = options.coarse_filter == 0;
@@ -445,8 +458,9 @@ MatrixPointer<T> next_matrix(Level<T>& level, const Patterns<T>& before, const D
     level.product = std::make_unique<matrix::GalerkinProduct<T>>(before.A, *transfer.P, before.next,
                                                                  transfer.coarse_unknowns);
   }
-  return std::make_shared<const DistMatrix<T>>(
-      without_zero_rows(level.product->recompute(A), transfer));
+  DistMatrix<T> C = without_zero_rows(level.product->recompute(A), transfer);
+  drop_round_off(C, A, transfer, failure);
+  return std::make_shared<const DistMatrix<T>>(std::move(C));
 }
 
 }  // namespace
@@ -503,7 +517,7 @@ void Hierarchy<T>::rebuild_values(std::shared_ptr<const DistMatrix<T>> A) {
     radii.push_back(radius_for_values(level, *A, options_));
     if (!level.transfer.P) break;
     const Patterns<T> before{*old[l], *old[l + 1]};
-    A = blocks_of(before.next, *next_matrix(level, before, *A, options_));
+    A = blocks_of(before.next, *next_matrix(level, before, *A, options_, failure));
   }
   auto cycle =
       std::make_unique<AppliedCycle<T>>(*matrices.front(), *matrices[matrices.size() > 1 ? 1 : 0],

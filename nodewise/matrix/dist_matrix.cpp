@@ -192,28 +192,32 @@ DistMatrix<T> DistMatrix<T>::with_route(comm::Route route, comm::Transport trans
 
 template <class T>
 DistMatrix<T> DistMatrix<T>::with_values(Array<T> on, Array<T> off) const {
+  return mpi::collectively(comm(),
+                           [&] { return with_local_values(std::move(on), std::move(off)); });
+}
+
+template <class T>
+DistMatrix<T> DistMatrix<T>::with_local_values(Array<T> on, Array<T> off) const {
+  if (on.size() != this->on().cols.size() || off.size() != this->off().cols.size()) {
+    throw Error(ErrorCode::dimension_mismatch,
+                "matrix: " + std::to_string(on.size()) + " and " + std::to_string(off.size()) +
+                    " values for " + std::to_string(this->on().cols.size()) + " and " +
+                    std::to_string(this->off().cols.size()) + " entries");
+  }
+  const auto with = [](const Csr<T>& part, Array<T>& values) {
+    Csr<T> result;
+    result.n_rows = part.n_rows;
+    result.n_cols = part.n_cols;
+    result.row_ptr = part.row_ptr;
+    result.cols = part.cols;
+    result.vals = std::move(values);
+    return result;
+  };
+  const SplitRows<T>& split = blocks_->split;
   DistMatrix other = *this;
   other.block_matrix_ = nullptr;
-  other.blocks_ = mpi::collectively(comm(), [&] {
-    if (on.size() != this->on().cols.size() || off.size() != this->off().cols.size()) {
-      throw Error(ErrorCode::dimension_mismatch,
-                  "matrix: " + std::to_string(on.size()) + " and " + std::to_string(off.size()) +
-                      " values for " + std::to_string(this->on().cols.size()) + " and " +
-                      std::to_string(this->off().cols.size()) + " entries");
-    }
-    const auto with = [](const Csr<T>& part, Array<T>& values) {
-      Csr<T> result;
-      result.n_rows = part.n_rows;
-      result.n_cols = part.n_cols;
-      result.row_ptr = part.row_ptr;
-      result.cols = part.cols;
-      result.vals = std::move(values);
-      return result;
-    };
-    const SplitRows<T>& split = blocks_->split;
-    return std::make_shared<const Blocks>(
-        Blocks{{with(split.on, on), with(split.off, off), split.ghosts}, blocks_->boundary_rows});
-  });
+  other.blocks_ = std::make_shared<const Blocks>(
+      Blocks{{with(split.on, on), with(split.off, off), split.ghosts}, blocks_->boundary_rows});
   return other;
 }
 

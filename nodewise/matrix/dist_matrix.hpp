@@ -82,6 +82,8 @@ class DistMatrix {
   /// messages but an agreement: throws dimension_mismatch, on every rank, where a number of values
   /// is wrong.
   DistMatrix with_values(Array<T> on, Array<T> off) const;
+  /// Local. Likewise; throws on this rank alone.
+  DistMatrix with_local_values(Array<T> on, Array<T> off) const;
   /// Local. The matrix with values of another type, `factor` times these, at the same places, which
   /// are shared, as is the exchange.
   template <class To>

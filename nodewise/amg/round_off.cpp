@@ -1,0 +1,97 @@
+#include "nodewise/amg/round_off.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "nodewise/kernels/csr_ops.hpp"
+
+namespace nodewise::amg {
+
+namespace {
+
+using matrix::DistMatrix;
+
+/// The first rows of the isolated points, ascending.
+template <class T>
+std::vector<LocalIndex> isolated_points(const DistMatrix<T>& C, LocalIndex unknowns) {
+  std::vector<LocalIndex> points;
+  const auto is_isolated = [&](LocalIndex first, LocalIndex i) {
+    const auto begin = C.on().cols.begin() + C.on().begin(i);
+    return C.off().length(i) == 0 && C.on().length(i) <= unknowns &&
+           std::all_of(begin, begin + C.on().length(i),
+                       [&](LocalIndex j) { return j >= first && j < first + unknowns; });
+  };
+  for (LocalIndex first = 0; first < C.n_local(); first += unknowns) {
+    bool all = true;
+    for (LocalIndex i = first; all && i < first + unknowns; ++i) all = is_isolated(first, i);
+    if (all) points.push_back(first);
+  }
+  return points;
+}
+
+/// s_i of the rows of these points, one after another; what other ranks have of them is left out.
+template <class T>
+std::vector<T> summand_sizes(const DistMatrix<T>& A, const DistMatrix<T>& P,
+                             const std::vector<LocalIndex>& points, LocalIndex unknowns) {
+  std::vector<T> sizes(points.size() * static_cast<std::size_t>(unknowns));
+  LocalIndex guess = 0;
+  for (LocalIndex k = 0; k < P.n_local(); ++k) {
+    const T a = std::abs(kernels::diagonal_entry(A.on(), k, guess));
+    for (Offset q = P.on().begin(k); q < P.on().end(k); ++q) {
+      const LocalIndex i = P.on().cols[static_cast<std::size_t>(q)];
+      const auto at = std::lower_bound(points.begin(), points.end(), i - i % unknowns);
+      if (at == points.end() || *at != i - i % unknowns) continue;
+      const T p = P.on().vals[static_cast<std::size_t>(q)];
+      sizes[static_cast<std::size_t>((at - points.begin()) * unknowns + i % unknowns)] += p * a * p;
+    }
+  }
+  return sizes;
+}
+
+/// Sets entries of the rows from `first` on, of one point, to zero; whether any was not.
+template <class T>
+bool clear_point(const DistMatrix<T>& C, LocalIndex first, std::span<const T> sizes,
+                 Array<T>& vals) {
+  constexpr T margin = 100 * std::numeric_limits<T>::epsilon();
+  bool any = false;
+  for (std::size_t r = 0; r < sizes.size(); ++r) {
+    const LocalIndex i = first + static_cast<LocalIndex>(r);
+    for (Offset k = C.on().begin(i); k < C.on().end(i); ++k) {
+      const auto p = static_cast<std::size_t>(k);
+      const auto column = static_cast<std::size_t>(C.on().cols[p] - first);
+      const T size = std::sqrt(sizes[r]) * std::sqrt(sizes[column]);
+      if (!std::isfinite(size) || !(std::abs(vals[p]) <= margin * size)) continue;
+      any = any || vals[p] != T{};
+      vals[p] = T{};
+    }
+  }
+  return any;
+}
+
+}  // namespace
+
+template <class T>
+DistMatrix<T> without_round_off(const DistMatrix<T>& C, const DistMatrix<T>& A,
+                                const DistMatrix<T>& P, int unknowns) {
+  const std::vector<LocalIndex> points = isolated_points(C, unknowns);
+  if (points.empty()) return C;
+  const std::vector<T> sizes = summand_sizes(A, P, points, unknowns);
+  const auto width = static_cast<std::size_t>(unknowns);
+  Array<T> vals = C.on().vals;
+  bool any = false;
+  for (std::size_t n = 0; n < points.size(); ++n) {
+    any |= clear_point(C, points[n], std::span(sizes).subspan(n * width, width), vals);
+  }
+  return any ? C.with_local_values(std::move(vals), C.off().vals) : C;
+}
+
+template DistMatrix<float> without_round_off(const DistMatrix<float>&, const DistMatrix<float>&,
+                                             const DistMatrix<float>&, int);
+template DistMatrix<double> without_round_off(const DistMatrix<double>&, const DistMatrix<double>&,
+                                              const DistMatrix<double>&, int);
+
+}  // namespace nodewise::amg
