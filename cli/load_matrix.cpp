@@ -97,8 +97,9 @@ LoadedMatrix read_file(const mpi::Comm& world, const std::shared_ptr<const mpi::
     check_memory(world, file_need(comm, settings), source_name(settings));
   }
   LoadedMatrix loaded;
-  // Whole points on every rank, whether they have 2, 3, 4 or 6 rows.
-  const int together = settings.looks_for_unknowns() ? 12 : settings.amg.unknowns;
+  // Whole points on every rank, whether they have 2, 3, 4 or 6 rows: where these are looked for,
+  // and elsewhere, too, so that what is given besides leaves the rows where they are.
+  const int together = 12 % settings.amg.unknowns == 0 ? 12 : settings.amg.unknowns;
   Matrix A = io::read_matrix<double>(comm, path, {.together = together}, &loaded.summary);
   if (settings.source.graph_laplacian) A = io::grounded_laplacian(A);
   loaded.A = std::make_shared<const Matrix>(std::move(A));

@@ -171,8 +171,6 @@ struct Settings {
     return command == Command::tune || method.preset.starts_with("auto") ||
            method.preset.starts_with("elasticity");
   }
-  /// Whether the preset may learn from the matrix how many unknowns a point has.
-  bool looks_for_unknowns() const { return may_be_elasticity() && !has("unknowns"); }
   bool has_virtual_ranks() const { return virtual_machine.virtual_ranks > 0; }
 };
 

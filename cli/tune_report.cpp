@@ -66,6 +66,7 @@ std::string command_to_paste(const TuneRecord& record, const OptionList& options
     }
     text += " " + quoted(words[k]);
   }
+  text += " --preset default";  // else solve would add what the rule chooses
   const std::string more = option_words(options);
   return more.empty() ? text : text + " " + more;
 }

@@ -4,6 +4,7 @@ import json
 import shlex
 
 import jsonschema
+import pytest
 
 from conftest import laplacian, write_market
 
@@ -35,6 +36,23 @@ def test_candidates_are_sorted_and_the_best_can_be_pasted(nodewise, tmp_path, so
     assert not any(word.startswith(("--max-candidates", "--json")) for word in rest)
     assert rest[:6] == ["--problem", "laplace5", "--n", "20", "--tolerance", "1e-6"]
     assert nodewise(command, *rest).code == 0
+
+
+@pytest.mark.parametrize("ranks", [1, 3])
+def test_every_command_repeats_what_was_measured(nodewise, tmp_path, source, ranks):
+    matrix = tmp_path / "A.mtx"
+    assert nodewise("convert", *LAPLACE[1:], matrix).code == 0
+    words = ["tune", matrix, "--max-candidates", 6]
+    report, _ = tune(nodewise, tmp_path, source, *words, ranks=ranks)
+    for candidate in report["candidates"]:
+        words = shlex.split(candidate["command"])
+        words = words[words.index("nodewise") + 1 :]
+        again = tmp_path / "solve.json"
+        assert nodewise(*words, "--json", again, ranks=ranks).code == 0
+        solve = json.loads(again.read_text())
+        assert solve["solve"]["iterations"] == candidate["iterations"], candidate["command"]
+        complexity = solve["hierarchy"]["operator_complexity"]
+        assert complexity == candidate["operator_complexity"], candidate["command"]
 
 
 def test_given_options_hold_for_every_candidate(nodewise, tmp_path, source):
