@@ -57,8 +57,9 @@ double market_bytes(const Size& size) {
   return 72 * size.nonzeros + 8 * size.rows;
 }
 
-/// Collective. What a Matrix Market file announces, but no more than its bytes can hold: a size
-/// line that lies is for the reader to report.
+/// Collective. What a Matrix Market file announces, but no more entries than its bytes can hold: a
+/// size line that lies is for the reader to report. Rows take memory whether they have entries or
+/// not.
 Size announced_size(const std::shared_ptr<const mpi::Comm>& comm, const std::string& path) {
   const io::MarketFile file(comm, path);
   const io::MarketHeader& header = file.header();
@@ -67,7 +68,7 @@ Size announced_size(const std::shared_ptr<const mpi::Comm>& comm, const std::str
   const double possible = expansion * static_cast<double>(file.file_bytes()) / smallest_line;
   const double entries = std::min(static_cast<double>(header.entries), possible);
   const double sides = header.symmetry == io::MarketSymmetry::general ? 1 : 2;
-  return {std::min(static_cast<double>(header.rows), possible), sides * entries};
+  return {static_cast<double>(header.rows), sides * entries};
 }
 
 /// Collective. Bytes to read the file and do the command's work on the matrix. A file that is

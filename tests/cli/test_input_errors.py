@@ -89,6 +89,14 @@ def test_memory_that_no_machine_has(nodewise, ranks):
     assert_failed(result, 5, ["not enough memory", "needs about", "PiB", "are available"])
 
 
+@pytest.mark.parametrize("ranks", [1, 3])
+def test_a_small_file_of_very_many_rows(nodewise, tmp_path, ranks):
+    rows = 10**13
+    write_market(tmp_path / "A.mtx", rows, rows, [(1, 1, 1.0), (2, 2, 1.0)])
+    result = nodewise("solve", "A.mtx", ranks=ranks)
+    assert_failed(result, 5, ["not enough memory", "PiB", "are available"])
+
+
 # Leaves one rank less memory than its part of the matrix takes at its peak.
 STARVE_RANK_1 = (
     "bash",
