@@ -249,9 +249,6 @@ void check_combinations(const Settings& s) {
   if (s.has("route-from-level") && std::max(s.amg.route.size(), s.amg.setup_route.size()) > 1) {
     fail("give routes by level or --route-from-level, not both");
   }
-  if (!s.result.json.empty() && s.result.json == s.result.output) {
-    fail("--output and --json name the same file");
-  }
   if (s.result.output_anyway && s.result.output.empty())
     fail("--output-anyway needs --output FILE");
 }

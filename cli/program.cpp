@@ -9,10 +9,12 @@
 #include "nodewise/base/version.hpp"
 #include "nodewise/mpi/agree.hpp"
 
+#include "cli/agreed.hpp"
 #include "cli/bench_command.hpp"
 #include "cli/calibrate_command.hpp"
 #include "cli/catalog.hpp"
 #include "cli/convert_command.hpp"
+#include "cli/distinct_files.hpp"
 #include "cli/inspect_command.hpp"
 #include "cli/last_resort.hpp"
 #include "cli/machine.hpp"
@@ -61,6 +63,7 @@ ExitCode run_command(const std::shared_ptr<const mpi::Comm>& world,
     print_page(*world, command_help(settings.command));
     return ExitCode::success;
   }
+  on_root(*world, [&] { check_distinct_files(settings); });
   parallel::set_threads(settings.placement.threads);
   switch (settings.command) {
     case Command::solve:

@@ -128,6 +128,48 @@ def test_output_that_cannot_be_written(nodewise, tmp_path, option, target, ranks
     assert [path.name for path in tmp_path.rglob("*")] == ["folder.mtx"]
 
 
+REPLACED = {
+    "the matrix by the solution": ("A.mtx", ["solve", "A.mtx", "-o", "A.mtx"]),
+    "the matrix by the report": ("A.mtx", ["solve", "A.mtx", "--json", "../{folder}/A.mtx"]),
+    "the matrix of inspect": ("A.mtx", ["inspect", "A.mtx", "--json", "link.mtx"]),
+    "the matrix of tune": ("A.mtx", ["tune", "A.mtx", "--json", "A.mtx"]),
+    "the matrix of bench": ("A.mtx", ["bench", "spmv", "A.mtx", "--json", "A.mtx"]),
+    "the matrix of convert": ("A.mtx", ["convert", "./A.mtx", "A.mtx"]),
+    "the right-hand side": ("b.mtx", ["solve", "A.mtx", "--rhs", "b.mtx", "-o", "./b.mtx"]),
+    "vectors": (
+        "b.mtx",
+        ["solve", "A.mtx", "--method", "aggregation", "--near-null-space", "b.mtx", "-o", "b.mtx"],
+    ),
+    "the machine of predict": (
+        "m.json",
+        ["predict", "A.mtx", "--machine", "m.json", "--virtual-ranks", "2", "--ranks-per-node", "1",
+         "--json", "m.json"],
+    ),
+    "the machine of calibrate": ("m.json", ["calibrate", "--base", "m.json", "-o", "./m.json"]),
+}
+
+
+@pytest.mark.parametrize("case", REPLACED)
+def test_no_output_replaces_an_input(nodewise, tmp_path, case):
+    replaced, words = REPLACED[case]
+    write_market(tmp_path / "A.mtx", 5, 5, laplacian(5))
+    write_vector(tmp_path / "b.mtx", [1.0] * 5)
+    (tmp_path / "m.json").write_text("{}")
+    (tmp_path / "link.mtx").symlink_to("A.mtx")
+    before = (tmp_path / replaced).read_bytes()
+    result = nodewise(*(word.format(folder=tmp_path.name) for word in words))
+    assert_failed(result, 2, ["name the same file", words[-1].split("/")[-1]])
+    assert (tmp_path / replaced).read_bytes() == before
+
+
+def test_on_several_ranks_no_output_replaces_an_input(nodewise, tmp_path):
+    path = write_market(tmp_path / "A.mtx", 5, 5, laplacian(5))
+    before = path.read_bytes()
+    result = nodewise("solve", "A.mtx", "-o", path, ranks=3)
+    assert_failed(result, 2, ["the matrix and --output name the same file"])
+    assert path.read_bytes() == before
+
+
 def test_a_device_is_not_replaced(nodewise):
     before = os.stat("/dev/null")
     result = nodewise("solve", "--problem", "laplace5", "--n", "5", "--json", "/dev/null")
