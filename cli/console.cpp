@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "cli/exit_code.hpp"
+
 namespace nodewise::cli {
 
 namespace {
@@ -21,6 +23,17 @@ int terminal_columns() {
 
 }  // namespace
 
+void print_text(std::string_view text) {
+  std::fwrite(text.data(), 1, text.size(), stdout);
+  std::fflush(stdout);
+}
+
+void check_standard_output() {
+  if (std::ferror(stdout) == 0) return;
+  throw Failure(ExitCode::output_file,
+                "cannot write all of the standard output: is there room where it goes to?");
+}
+
 Console::Console(bool is_root, const ConsoleOptions& options)
     : silent_(!is_root || options.quiet), columns_(terminal_columns()) {
   live_ = options.progress == ProgressChoice::live ||
@@ -34,24 +47,22 @@ Console::~Console() {
 
 void Console::erase_live_line() {
   if (!has_live_line_) return;
-  fmt::print("\r\x1b[K");
-  std::fflush(stdout);
+  print_text("\r\x1b[K");
   has_live_line_ = false;
 }
 
 void Console::line(std::string_view text) {
   if (silent_) return;
   erase_live_line();
-  fmt::print("{}\n", text);
-  std::fflush(stdout);
+  print_text(fmt::format("{}\n", text));
 }
 
 void Console::progress(std::string_view text) {
   if (silent_) return;
   if (!live_) return line(text);
   // One column is left free: a full line would move the cursor to the next.
-  fmt::print("\r\x1b[K{}", text.substr(0, static_cast<std::size_t>(std::max(columns_ - 1, 20))));
-  std::fflush(stdout);
+  const auto shown = static_cast<std::size_t>(std::max(columns_ - 1, 20));
+  print_text(fmt::format("\r\x1b[K{}", text.substr(0, shown)));
   has_live_line_ = true;
 }
 

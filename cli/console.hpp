@@ -8,6 +8,13 @@
 
 namespace nodewise::cli {
 
+/// Local. Prints on standard output, at once. What cannot be printed is left to
+/// check_standard_output(), as one rank alone must not leave the work of all.
+void print_text(std::string_view text);
+
+/// Local. Throws Failure{output_file} where something could not be printed.
+void check_standard_output();
+
 /// Standard output of rank 0; silent on the other ranks and with --quiet. A live line is shown on a
 /// terminal only and replaced by what is printed next.
 class Console {

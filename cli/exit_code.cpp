@@ -21,7 +21,8 @@ std::span<const ExitCodeInfo> exit_codes() {
        "that is not finite"},
       {ExitCode::memory, "memory",
        "the problem does not fit in the memory, or in the index range of one rank"},
-      {ExitCode::output_file, "output file", "an output file cannot be written"},
+      {ExitCode::output_file, "output file",
+       "an output file, or the standard output, cannot be written"},
       {ExitCode::internal, "internal",
        "MPI failed, or a defect of Nodewise showed; please report it"},
   }};
@@ -65,11 +66,13 @@ std::string exit_codes_markdown() {
   page +=
       "\nA solve that does not converge (code 1) writes no solution file unless `--output-anyway`\n"
       "is given, but it does write the report of `--json`, with the outcome and the diagnosis.\n"
-      "Every other code but 0 leaves neither, except that a report that cannot be written (code "
-      "6)\n"
-      "takes nothing back of a solution that could. The outcomes are listed in\n"
+      "Every other code but 0 leaves neither, except that a report or a standard output that "
+      "cannot "
+      "be\n"
+      "written (code 6) takes nothing back of the files that could. The outcomes are listed in\n"
       "[report.md](report.md). Launchers such as mpirun hand the code on, with remarks of their "
-      "own.\n"
+      "own,\n"
+      "and take the standard output themselves: whether it can be written is for them to see.\n"
       "\n## Memory\n\n"
       "Before anything large is allocated, the need is estimated from the model problem or from "
       "the\n"

@@ -1,6 +1,5 @@
 #include "cli/program.hpp"
 
-#include <cstdio>
 #include <optional>
 
 #include <fmt/format.h>
@@ -13,6 +12,7 @@
 #include "cli/bench_command.hpp"
 #include "cli/calibrate_command.hpp"
 #include "cli/catalog.hpp"
+#include "cli/console.hpp"
 #include "cli/convert_command.hpp"
 #include "cli/distinct_files.hpp"
 #include "cli/inspect_command.hpp"
@@ -37,9 +37,7 @@ std::vector<std::string> words_of_root(const mpi::Comm& world, std::span<const s
 }
 
 void print_page(const mpi::Comm& world, const std::string& text) {
-  if (!world.is_root()) return;
-  fmt::print("{}", text);
-  std::fflush(stdout);
+  if (world.is_root()) print_text(text);
 }
 
 std::string options_page(const PageOptions& page) {
@@ -114,6 +112,7 @@ ExitCode run_program(const std::shared_ptr<const mpi::Comm>& world,
   try {
     const std::vector<std::string> shared = words_of_root(*world, words);
     code = run_command(world, shared);
+    if (code == ExitCode::success) on_root(*world, check_standard_output);
   } catch (...) {
     failure = current_failure();
     code = failure->code();

@@ -177,6 +177,29 @@ def test_a_device_is_not_replaced(nodewise):
     assert os.stat("/dev/null").st_rdev == before.st_rdev
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["solve", "--problem", "laplace5", "--n", "5"],
+        ["solve", "--problem", "laplace5", "--n", "5", "--progress", "live"],
+        ["inspect", "--problem", "laplace5", "--n", "5"],
+        ["convert", "--problem", "laplace5", "--n", "5", "A.mtx"],
+        ["options", "--markdown"],
+        ["solve", "--help"],
+        ["version"],
+    ],
+)
+def test_a_full_standard_output(nodewise, words):
+    result = nodewise(*words, prefix=("bash", "-c", 'exec "$0" "$@" > /dev/full'))
+    assert_failed(result, 6, ["cannot write all of the standard output"])
+
+
+def test_nothing_printed_needs_no_room(nodewise):
+    words = ["solve", "--problem", "laplace5", "--n", "5", "-q"]
+    result = nodewise(*words, prefix=("bash", "-c", 'exec "$0" "$@" > /dev/full'))
+    assert (result.code, result.err) == (0, "")
+
+
 def test_convert_to_a_target_that_cannot_be_written(nodewise, tmp_path):
     result = nodewise("convert", "--problem", "laplace5", "--n", "5", "missing/A.mtx", ranks=3)
     assert_failed(result, 6, ["missing/A.mtx"])
