@@ -91,10 +91,20 @@ void store(Settings& settings, std::span<const Collected> collected) {
   }
 }
 
+/// An option that was given without its value, or more often than once.
+[[noreturn]] void fail_wrong_number(const CLI::App& app, std::string_view message) {
+  const std::string name(message.substr(0, message.find(':')));
+  const CLI::Option* option = app.get_option_no_throw(name);
+  if (option == nullptr) fail(std::string(message));
+  fail(name + (option->count() > 1 ? " is given more than once" : " needs a value"));
+}
+
 void run_parser(CLI::App& app, std::span<const std::string> words) {
   std::vector<std::string> reversed(words.rbegin(), words.rend());  // CLI11 wants the last first
   try {
     app.parse(reversed);
+  } catch (const CLI::ArgumentMismatch& error) {
+    fail_wrong_number(app, error.what());
   } catch (const CLI::ParseError& error) {
     std::string message = error.what();
     std::replace(message.begin(), message.end(), '\n', ' ');
