@@ -2,6 +2,11 @@
 
 #include <algorithm>
 #include <cctype>
+#include <charconv>
+#include <limits>
+#include <system_error>
+
+#include <fmt/format.h>
 
 namespace nodewise::cli {
 
@@ -37,6 +42,26 @@ std::string in_users_words(std::string_view message, const std::string& field,
   return "--" + option + ":" + std::string(message.substr(start.size()));
 }
 
+/// Whether the text is a whole number that is too large for an int.
+bool exceeds_int(std::string_view text) {
+  int ignored = 0;
+  const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), ignored);
+  return status == std::errc::result_out_of_range && end == text.data() + text.size() &&
+         !text.starts_with('-');
+}
+
+/// Why `text` was refused by a field. Ranges of whole numbers leave out the end that all of them
+/// have.
+template <class S>
+std::string refusal(const Field<S>& f, const std::string& option, std::string_view text,
+                    std::string_view message) {
+  if (f.type == "integer" && f.range.starts_with(">=") && exceeds_int(text)) {
+    return fmt::format("--{}: '{}' is more than {}, the largest number that is taken", option, text,
+                       std::numeric_limits<int>::max());
+  }
+  return in_users_words(message, f.name, option);
+}
+
 /// Adds a table of fields. Where a field's name is taken by an earlier table, `prefix` goes before
 /// it.
 template <class S>
@@ -59,7 +84,7 @@ void append(std::vector<Option>& options, std::string_view group, std::string_vi
       try {
         f.set(s.*member, f.type.starts_with("choice") ? with_underscores(text) : std::string(text));
       } catch (const Error& error) {
-        throw Error(error.code(), in_users_words(error.what(), f.name, name));
+        throw Error(error.code(), refusal(f, name, text, error.what()));
       }
     };
     options.push_back(std::move(option));

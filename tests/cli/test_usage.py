@@ -26,6 +26,12 @@ PROBLEM = ["solve", "--problem", "laplace5"]
         ([*PROBLEM, "--n", "10x"], "--n: '10x' is not a whole number"),
         ([*PROBLEM, "--max-levels", "0"], "--max-levels: '0' is not"),
         ([*PROBLEM, "--n"], "nodewise: --n needs a value"),
+        (
+            [*PROBLEM, "--random-rhs", "--rhs-seed", "2147483648"],
+            "--rhs-seed: '2147483648' is more than 2147483647, the largest number that is taken",
+        ),
+        ([*PROBLEM, "--seed", "4294967296"], "--seed: '4294967296' is more than 2147483647"),
+        ([*PROBLEM, "--seed", "-4294967296"], "'-4294967296' is not a whole number >= 0"),
         ([*PROBLEM, "-o"], "nodewise: --output needs a value"),
         ([*PROBLEM, "--n", "3", "--n", "4"], "nodewise: --n is given more than once"),
         ([*PROBLEM, "-q", "--quiet"], "nodewise: --quiet is given more than once"),
