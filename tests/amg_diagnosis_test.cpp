@@ -274,6 +274,21 @@ TEST(Diagnosis, FindsGivenVectorsInTheNullSpace) {
   EXPECT_TRUE(of_system(A, {}, b, FindingKind::null_space).empty());
 }
 
+TEST(Diagnosis, FindsNullVectorsInAnyUnits) {
+  for (const double unit : {1e-200, 1e200}) {
+    const Matrix singular = shared(unit * neumann(5));
+    const Matrix regular = shared(unit * test::model(Problem::laplace5, 5));
+    const auto b = part(singular, [=](GlobalIndex) { return unit; });
+    NearNullSpace<double> given{1, {}};
+    for (LocalIndex i = 0; i < singular->n_local(); ++i) given.values.push_back(1 / unit);
+    EXPECT_EQ(of_system(singular, given, b, FindingKind::null_space).size(), 2U);
+    const auto found = of_system(singular, given, b, FindingKind::inconsistent_rhs);
+    ASSERT_FALSE(found.empty());
+    EXPECT_NEAR(found[0].magnitude, 1, 1e-12);
+    EXPECT_TRUE(of_system(regular, given, b, FindingKind::null_space).empty());
+  }
+}
+
 TEST(Diagnosis, FindsUnknownsThatAreNotDeclared) {
   const DenseMatrix L = test::model(Problem::laplace5, 8);
   DenseMatrix A(3 * L.rows(), 3 * L.cols());

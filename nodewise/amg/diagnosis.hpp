@@ -77,8 +77,8 @@ template <class T>
 SystemFacts matrix_facts(const std::shared_ptr<const matrix::DistMatrix<T>>& A);
 
 /// Collective. Whether the constant vector and the given ones are null vectors, and what part they
-/// have in b; of several right-hand sides, side by side, in that in which it is largest. A pass
-/// over the matrix and one allreduce; with given vectors an exchange.
+/// have in b; of several right-hand sides, side by side, in that in which it is largest, whatever
+/// the units. A pass over the matrix and two allreduces; with given vectors an exchange.
 template <class T>
 std::vector<NullVectorFacts> null_vector_facts(const matrix::DistMatrix<T>& A,
                                                const NearNullSpace<T>& given, std::span<const T> b,

@@ -11,8 +11,10 @@
 #include "nodewise/amg/block_survey.hpp"
 #include "nodewise/amg/diagnosis.hpp"
 #include "nodewise/base/parallel.hpp"
+#include "nodewise/base/scale.hpp"
 #include "nodewise/mpi/agree.hpp"
 #include "nodewise/solve/sums_in_pieces.hpp"
+#include "nodewise/solve/vector_ops.hpp"
 
 namespace nodewise::amg {
 
@@ -133,20 +135,48 @@ SystemFacts facts_of_levels(std::size_t n_levels,
   return facts;
 }
 
-/// The constant vector and the given ones side by side, and their ghosts.
+/// Powers of two that bring the matrix, the given vectors and the right-hand sides near one, since
+/// squares are added up.
+struct Scales {
+  double matrix = 1;
+  std::vector<double> vectors, rhs;
+};
+
+/// Collective. One allreduce.
+template <class T>
+Scales find_scales(const DistMatrix<T>& A, const NearNullSpace<T>& given, std::span<const T> b,
+                   std::size_t n_rhs) {
+  const auto n_given = static_cast<std::size_t>(given.n_vectors);
+  const auto n = static_cast<std::size_t>(A.n_local());
+  std::vector<double> largest(1 + n_given + n_rhs);
+  const auto raise = [&](std::size_t at, T value) {
+    largest[at] = std::max(largest[at], std::abs(static_cast<double>(value)));
+  };
+  raise(0, std::max(solve::max_abs<T>(A.on().vals), solve::max_abs<T>(A.off().vals)));
+  for (std::size_t i = 0; i < n; ++i) {
+    for (std::size_t k = 0; k < n_given; ++k) raise(1 + k, given.row(i)[k]);
+    for (std::size_t c = 0; c < n_rhs; ++c) raise(1 + n_given + c, b[i * n_rhs + c]);
+  }
+  mpi::max_in_place(A.comm(), std::span<double>(largest));
+  std::transform(largest.begin(), largest.end(), largest.begin(), scale_of);
+  const auto first_rhs = largest.begin() + static_cast<std::ptrdiff_t>(1 + n_given);
+  return {largest[0], {largest.begin() + 1, first_rhs}, {first_rhs, largest.end()}};
+}
+
+/// The constant vector and the given ones, scaled, side by side, and their ghosts.
 template <class T>
 struct Vectors {
   int width = 1;
   std::vector<double> own, ghosts;
 
-  Vectors(const DistMatrix<T>& A, const NearNullSpace<T>& given)
+  Vectors(const DistMatrix<T>& A, const NearNullSpace<T>& given, std::span<const double> scales)
       : width(1 + given.n_vectors),
         own(static_cast<std::size_t>(A.n_local()) * static_cast<std::size_t>(width), 1.0),
         ghosts(static_cast<std::size_t>(A.n_ghosts()) * static_cast<std::size_t>(width), 1.0) {
     const auto w = static_cast<std::size_t>(width);
     for (std::size_t i = 0; i < own.size() / w; ++i) {
       for (std::size_t k = 1; k < w; ++k) {
-        own[i * w + k] = static_cast<double>(given.row(i)[k - 1]);
+        own[i * w + k] = static_cast<double>(given.row(i)[k - 1]) * scales[k - 1];
       }
     }
   }
@@ -171,14 +201,15 @@ struct NullVectorSums {
 
 /// Adds those over the rows from `begin` to `end`.
 template <class T>
-void add_rows(const DistMatrix<T>& A, const Vectors<T>& v, std::span<const T> b, std::size_t begin,
-              std::size_t end, NullVectorSums sums) {
+void add_rows(const DistMatrix<T>& A, const Vectors<T>& v, std::span<const T> b,
+              const Scales& scales, std::size_t begin, std::size_t end, NullVectorSums sums) {
   const auto w = static_cast<std::size_t>(v.width);
-  std::vector<double> product(w), moduli(w);
+  std::vector<double> product(w), moduli(w), right(sums.n_rhs);
   const auto add = [&](const kernels::Csr<T>& part, std::size_t i, std::span<const double> x) {
     const auto row = static_cast<LocalIndex>(i);
     for (Offset e = part.begin(row); e < part.end(row); ++e) {
-      const auto value = static_cast<double>(part.vals[static_cast<std::size_t>(e)]);
+      const double value =
+          static_cast<double>(part.vals[static_cast<std::size_t>(e)]) * scales.matrix;
       const auto col = static_cast<std::size_t>(part.cols[static_cast<std::size_t>(e)]);
       for (std::size_t k = 0; k < w; ++k) {
         const double term = value * x[col * w + k];
@@ -192,9 +223,9 @@ void add_rows(const DistMatrix<T>& A, const Vectors<T>& v, std::span<const T> b,
     std::fill(moduli.begin(), moduli.end(), 0.0);
     add(A.on(), i, v.own);
     add(A.off(), i, v.ghosts);
-    const std::span<const T> right = b.subspan(i * sums.n_rhs, sums.n_rhs);
     for (std::size_t c = 0; c < sums.n_rhs; ++c) {
-      sums.rhs(c) += static_cast<double>(right[c]) * static_cast<double>(right[c]);
+      right[c] = static_cast<double>(b[i * sums.n_rhs + c]) * scales.rhs[c];
+      sums.rhs(c) += right[c] * right[c];
     }
     for (std::size_t k = 0; k < w; ++k) {
       const double own = v.own[i * w + k];
@@ -202,7 +233,7 @@ void add_rows(const DistMatrix<T>& A, const Vectors<T>& v, std::span<const T> b,
       sums.moduli(k) += moduli[k] * moduli[k];
       sums.square(k) += own * own;
       for (std::size_t c = 0; c < sums.n_rhs; ++c) {
-        sums.with_rhs(k, c) += own * static_cast<double>(right[c]);
+        sums.with_rhs(k, c) += own * right[c];
       }
     }
   }
@@ -210,14 +241,15 @@ void add_rows(const DistMatrix<T>& A, const Vectors<T>& v, std::span<const T> b,
 
 template <class T>
 std::vector<double> sums_of_rows(const DistMatrix<T>& A, const Vectors<T>& v, std::span<const T> b,
-                                 std::size_t n_rhs) {
+                                 const Scales& scales) {
+  const std::size_t n_rhs = scales.rhs.size();
   const auto w = static_cast<std::size_t>(v.width);
   std::vector<double> numbers(NullVectorSums::count(w, n_rhs));
   const auto n = static_cast<std::size_t>(A.n_local());
   const std::size_t entries_a_row = static_cast<std::size_t>(A.nnz_local()) / (n + 1) + 1;
   solve::sum_in_pieces(n, entries_a_row * w, std::span<double>(numbers),
                        [&](std::size_t begin, std::size_t end, std::span<double> sums) {
-                         add_rows(A, v, b, begin, end, {w, n_rhs, sums});
+                         add_rows(A, v, b, scales, begin, end, {w, n_rhs, sums});
                        });
   return numbers;
 }
@@ -241,13 +273,14 @@ template <class T>
 std::vector<NullVectorFacts> null_vector_facts(const DistMatrix<T>& A,
                                                const NearNullSpace<T>& given, std::span<const T> b,
                                                int n_rhs) {
-  Vectors<T> v = mpi::collectively(A.comm(), [&] { return Vectors<T>(A, given); });
+  const auto columns = static_cast<std::size_t>(n_rhs);
+  const Scales scales = find_scales(A, given, b, columns);
+  Vectors<T> v = mpi::collectively(A.comm(), [&] { return Vectors<T>(A, given, scales.vectors); });
   if (given.n_vectors > 0) {
     A.exchange().forward(std::span<const double>(v.own), std::span<double>(v.ghosts), v.width);
   }
-  const auto columns = static_cast<std::size_t>(n_rhs);
   std::vector<double> sums =
-      mpi::collectively(A.comm(), [&] { return sums_of_rows(A, v, b, columns); });
+      mpi::collectively(A.comm(), [&] { return sums_of_rows(A, v, b, scales); });
   mpi::sum_in_place(A.comm(), std::span<double>(sums));
   NullVectorSums s{static_cast<std::size_t>(v.width), columns, sums};
   std::vector<NullVectorFacts> facts;

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "nodewise/base/parallel.hpp"
+#include "nodewise/base/scale.hpp"
 #include "nodewise/mpi/agree.hpp"
 #include "nodewise/solve/vector_ops.hpp"
 
@@ -12,14 +13,7 @@ namespace nodewise::amg {
 
 namespace {
 
-/// The power of two that brings a modulus into [1, 2), or nearly: its inverse is to be finite too.
-/// 1 for zero.
-double scale_of(double largest) {
-  if (!(largest > 0) || !std::isfinite(largest)) return 1;
-  return std::ldexp(1.0, -std::clamp(std::ilogb(largest), -1000, 1000));
-}
-
-/// Collective. The same for the largest modulus on any rank.
+/// Collective. scale_of() the largest modulus on any rank.
 double scale_for(const mpi::Comm& comm, double largest_here) {
   return scale_of(mpi::max(comm, largest_here));
 }
