@@ -239,6 +239,26 @@ TEST(Cg, SolvesASingularConsistentSystem) {
   EXPECT_LE(dense_residual(neumann(n), b, x), 1e-8);
 }
 
+// Rows of sizes from 1e-10 to 1e10: next to the norm of the matrix there are many null vectors.
+TEST(Cg, DoesNotCallABadlyScaledSystemSingularThatItHasNearlySolved) {
+  const GlobalIndex n = 200;
+  const comm::Layout layout = uniform(n);
+  const auto size = [](GlobalIndex i) {
+    return std::pow(10, 10 * hash_uniform(static_cast<std::uint64_t>(i), 1) - 5);
+  };
+  const auto scaled = [&](GlobalIndex i, GlobalIndex j) {
+    return i == j ? 4 * size(i) * size(i) : laplace(i, j) * size(i) * size(j);
+  };
+  const auto A = make_operator(layout, scaled);
+  const Pointwise<double> jacobi(layout, [&](GlobalIndex i, double r) { return r / scaled(i, i); });
+  const std::vector<double> b = hashed_vector(layout, 2);
+  std::vector<double> x(b.size(), 0.0);
+  const Report report = run_cg(A, &jacobi, b, x, {.tolerance = 1e-14});
+  EXPECT_EQ(report.outcome, Outcome::stagnated) << report.diagnosis;
+  EXPECT_LE(report.true_relative_residual, 1e-4);
+  expect_same_on_all_ranks(report);
+}
+
 TEST(Cg, SaysThatASingularSystemHasNoSolution) {
   const GlobalIndex n = 31;
   const comm::Layout layout = uniform(n);

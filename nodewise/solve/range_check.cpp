@@ -33,6 +33,7 @@ class NullVectorSearch {
   }
 
   RangeCheck run(std::span<const T> residual) {
+    residual_ = residual;
     std::copy(residual.begin(), residual.end(), r_.begin());
     s_ = r_;
     // A preconditioner that inverts a singular coarse matrix filters its null vector out; the
@@ -115,14 +116,17 @@ class NullVectorSearch {
   /// The same for v = z.
   RangeCheck examine_direction() {
     A_.apply(z_, q_);
-    const auto [Av_Av, v_v, v_b, b_b] = sum_all(comm(), dot_local<T>(q_, q_), dot_local<T>(z_, z_),
-                                                dot_local<T>(z_, b_), dot_local<T>(b_, b_));
+    const auto [Av_Av, v_v, v_b, b_b, v_r] =
+        sum_all(comm(), dot_local<T>(q_, q_), dot_local<T>(z_, z_), dot_local<T>(z_, b_),
+                dot_local<T>(b_, b_), dot_local<T>(z_, residual_));
     RangeCheck check;
     check.smallness = std::sqrt(Av_Av / v_v) / norm_A_;
     check.fraction = std::abs(v_b) / std::sqrt(v_v * b_b);
     // b = A x implies fraction |b| <= smallness |A| |x|, and the residual of any x has an error of
-    // epsilon |A| |x|.
-    check.outside = check.smallness < allowed_ratio_ * check.fraction &&
+    // epsilon |A| |x|. No x takes the part of a null vector from the residual: what has gone since
+    // the start was in the range, however small A v is beside |A|.
+    const bool has_stayed = std::abs(v_b - v_r) <= 0.5 * std::abs(v_b);
+    check.outside = has_stayed && check.smallness < allowed_ratio_ * check.fraction &&
                     check.fraction * allowed_ratio_ > std::numeric_limits<T>::epsilon();
     return check;
   }
@@ -130,6 +134,7 @@ class NullVectorSearch {
   const Operator<T>& A_;
   const Operator<T>* M_;
   std::span<const T> b_;
+  std::span<const T> residual_;  // that the search begins with
   Array<T> r_, p_, q_, z_, s_;
   double rz_ = 0;
   double weight_ = 0;  // sum of 1 / r.z
