@@ -472,6 +472,24 @@ TEST(Diagnosis, GoesOnToTheNextOption) {
             "try --unknowns 3, with --coordinates where the coordinates are at hand");
 }
 
+TEST(Diagnosis, SendsNobodyToTheSignsOfCoarseRows) {
+  SystemFacts facts;
+  facts.coarse_solver = "direct";
+  facts.levels = {{.rows = 900, .nonzeros = 5000},
+                  {.rows = 90, .nonzeros = 500, .negative_diagonals = 2},
+                  {.rows = 9, .nonzeros = 50, .negative_diagonals = 1}};
+  const auto found = [&](std::optional<bool> symmetric, FindingKind kind) {
+    facts.symmetric = symmetric;
+    return of_kind(findings(facts, {}), kind);
+  };
+  const auto of_nonsymmetric = found(false, FindingKind::negative_diagonal);
+  ASSERT_EQ(of_nonsymmetric.size(), 1U);
+  EXPECT_EQ(of_nonsymmetric[0].level, 1);
+  EXPECT_NE(of_nonsymmetric[0].advice.find("--max-levels 1"), std::string::npos);
+  EXPECT_TRUE(found(true, FindingKind::negative_diagonal).empty());
+  EXPECT_EQ(found(true, FindingKind::indefinite).size(), 1U);
+}
+
 TEST(Diagnosis, RecommendsNoKrylovMethodThatIsTaken) {
   SystemFacts facts;
   facts.coarse_solver = "direct";

@@ -216,28 +216,39 @@ class Examiner {
                       : "take --solver gmres, or --solver minres with --preconditioner none";
   }
 
-  /// Diagonals of both signs make a symmetric matrix indefinite: a_ii is e_i.A e_i.
   void negative_diagonals() {
     for (std::size_t l = 0; l < facts_.levels.size(); ++l) {
       const LevelFacts& level = facts_.levels[l];
       if (level.negative_diagonals == 0) continue;
       const bool all = level.negative_diagonals == level.rows;
-      const double part = share(level.negative_diagonals, level.rows);
       if (all && l > 0) continue;  // as on the finest
-      if (!all && facts_.symmetric.value_or(false)) {
-        const bool first = std::none_of(found_.begin(), found_.end(), [](const Finding& f) {
-          return f.kind == FindingKind::indefinite;
-        });
-        if (!first) continue;
-        add(FindingKind::indefinite, static_cast<int>(l), level.negative_diagonals, part,
-            "the matrix is symmetric and indefinite: the diagonal is negative " +
-                in_rows(level.negative_diagonals, level.rows),
-            for_indefinite());
-      }
-      add(FindingKind::negative_diagonal, static_cast<int>(l), level.negative_diagonals, part,
+      const bool is_indefinite = !all && facts_.symmetric.value_or(false);
+      if (is_indefinite) indefinite(l);
+      const bool is_relaxed =
+          l + 1 < facts_.levels.size() || !facts_.coarse_solver.starts_with("direct");
+      if (l > 0 && (is_indefinite || !is_relaxed)) continue;  // no equations of the user's
+      add(FindingKind::negative_diagonal, static_cast<int>(l), level.negative_diagonals,
+          share(level.negative_diagonals, level.rows),
           "the diagonal is negative " + in_rows(level.negative_diagonals, level.rows),
-          all ? "multiply the system by -1" : "check the signs of these equations");
+          all ? "multiply the system by -1"
+          : l == 0
+              ? "check the signs of these equations"
+              : fmt::format("where the solve is slow, end the levels above: --max-levels {}", l));
     }
+  }
+
+  /// Diagonals of both signs make a symmetric matrix indefinite: a_ii is e_i.A e_i. Said once.
+  void indefinite(std::size_t l) {
+    const LevelFacts& level = facts_.levels[l];
+    if (std::any_of(found_.begin(), found_.end(),
+                    [](const Finding& f) { return f.kind == FindingKind::indefinite; })) {
+      return;
+    }
+    add(FindingKind::indefinite, static_cast<int>(l), level.negative_diagonals,
+        share(level.negative_diagonals, level.rows),
+        "the matrix is symmetric and indefinite: the diagonal is negative " +
+            in_rows(level.negative_diagonals, level.rows),
+        for_indefinite());
   }
 
   void positive_couplings() {
