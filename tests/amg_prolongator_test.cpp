@@ -76,6 +76,18 @@ TEST(LocalFactors, AreOrthonormalAndGiveTheRowsBack) {
   }
 }
 
+// Units are powers of two, which change no digit.
+TEST(LocalFactors, DoNotDependOnTheUnitsOfAVector) {
+  const std::vector<double> rows = {1, 2, 0, 1, 1, 3, 1, 0, -2, 1, -1, 5};
+  const std::vector<double> units = {std::ldexp(1.0, 700), std::ldexp(1.0, -700), 1};
+  std::vector<double> Q = rows, R(9), scaled = rows, of_scaled(9);
+  for (std::size_t p = 0; p < rows.size(); ++p) scaled[p] *= units[p % 3];
+  factorise(Q, 3, 1e-10, R);
+  factorise(scaled, 3, 1e-10, of_scaled);
+  EXPECT_EQ(scaled, Q);
+  for (std::size_t p = 0; p < R.size(); ++p) EXPECT_EQ(of_scaled[p], R[p] * units[p % 3]) << p;
+}
+
 TEST(Tentative, IsThatOfTheReferenceOnEveryLayout) {
   const GlobalIndex n = 23;
   for (const int unknowns : {1, 2, 3}) {

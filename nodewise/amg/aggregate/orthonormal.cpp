@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "nodewise/base/scale.hpp"
+
 namespace nodewise::amg::aggregate {
 
 namespace {
@@ -18,6 +20,15 @@ class Columns {
     return sum;
   }
   double length(std::size_t j) const { return std::sqrt(dot(j, j)); }
+  double largest(std::size_t j) const {
+    double size = 0;
+    for (std::size_t at = j; at < rows_.size(); at += k_)
+      size = std::max(size, std::abs(rows_[at]));
+    return size;
+  }
+  void multiply(std::size_t j, double by) {
+    for (std::size_t at = j; at < rows_.size(); at += k_) rows_[at] *= by;
+  }
   void subtract(std::size_t j, double factor, std::size_t i) {
     for (std::size_t at = 0; at < rows_.size(); at += k_) rows_[at + j] -= factor * rows_[at + i];
   }
@@ -39,6 +50,8 @@ void factorise(std::span<double> rows, std::size_t k, double tolerance, std::spa
   Columns columns(rows, k);
   std::fill(R.begin(), R.end(), 0.0);
   for (std::size_t j = 0; j < k; ++j) {
+    const double scale = scale_of(columns.largest(j));  // a vector may come in any units
+    columns.multiply(j, scale);
     const double before = columns.length(j);
     for (std::size_t i = 0; i < j; ++i) {
       R[i * k + j] = columns.dot(i, j);  // 0 where column i was cleared
@@ -51,6 +64,7 @@ void factorise(std::span<double> rows, std::size_t k, double tolerance, std::spa
     } else {
       columns.clear(j);
     }
+    for (std::size_t i = 0; i <= j; ++i) R[i * k + j] /= scale;
   }
 }
 
