@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "nodewise/amg/diagnosis.hpp"
 #include "nodewise/amg/near_null_space.hpp"
 #include "nodewise/base/hash.hpp"
 #include "nodewise/io/read.hpp"
@@ -23,21 +24,9 @@ namespace {
 /// A x at x = 1 counts as zero where it is below this times |A| 1, in norms.
 constexpr double zero_row_sum = 1e-12;
 
-/// |A 1| <= 1e-12 | |A| 1 | in the maximum norm, which no units overflow; `product` is A 1.
-bool vanishes(const Matrix& A, std::span<const double> product) {
-  double norms[2] = {0, 0};
-  for (LocalIndex i = 0; i < A.n_local(); ++i) {
-    double sum = 0;
-    for (const auto* part : {&A.on(), &A.off()}) {
-      for (Offset k = part->begin(i); k < part->end(i); ++k) {
-        sum += std::abs(part->vals[static_cast<std::size_t>(k)]);
-      }
-    }
-    norms[0] = std::max(norms[0], std::abs(product[static_cast<std::size_t>(i)]));
-    norms[1] = std::max(norms[1], sum);
-  }
-  mpi::max_in_place<double>(A.comm(), norms);
-  return norms[0] <= zero_row_sum * norms[1];
+/// Collective. Whether A 1 = 0.
+bool maps_constants_to_zero(const Matrix& A) {
+  return amg::null_vector_facts<double>(A, {}, {}, 0).front().smallness <= zero_row_sum;
 }
 
 std::vector<double> random_vector(const comm::Layout& layout, std::uint64_t seed) {
@@ -54,7 +43,7 @@ void make_known_solution(System& system) {
   const Matrix& A = *system.A;
   system.known_solution.assign(static_cast<std::size_t>(A.n_local()), 1.0);
   matrix::multiply<double>(A, system.known_solution, system.b);
-  if (!vanishes(A, system.b)) return;
+  if (!maps_constants_to_zero(A)) return;
   system.rhs = RhsKind::consistent;
   system.modulo_constants = true;
   system.known_solution = random_vector(A.cols(), 0);

@@ -61,6 +61,13 @@ class Graph {
 constexpr GlobalIndex shortest = 3, longest = 14;
 constexpr GlobalIndex n_on_paths = (shortest + longest) * (longest - shortest + 1) / 2;
 
+/// One of every length; returns their first points.
+std::vector<GlobalIndex> add_paths(Graph& graph) {
+  std::vector<GlobalIndex> firsts;
+  for (GlobalIndex k = shortest; k <= longest; ++k) firsts.push_back(graph.add_path(k));
+  return firsts;
+}
+
 /// Collective. Each path to one coarse point, which its first point's rank has.
 DistMatrix<double> path_indicators(const Layout& fine, const std::vector<GlobalIndex>& firsts) {
   LocalIndex n_own = 0;
@@ -77,8 +84,7 @@ DistMatrix<double> path_indicators(const Layout& fine, const std::vector<GlobalI
 
 TEST(RoundOff, OfComponentsVanishesAndLittleElseDoes) {
   Graph graph(n_on_paths, 5);
-  std::vector<GlobalIndex> firsts;
-  for (GlobalIndex k = shortest; k <= longest; ++k) firsts.push_back(graph.add_path(k));
+  const std::vector<GlobalIndex> firsts = add_paths(graph);
   graph.laplacian()(firsts[2], firsts[2]) += 1e-12;  // no round-off
   for (const Layout& fine : layouts_of(test_comm(), n_on_paths)) {
     const DistMatrix<double> A = distribute(graph.laplacian(), fine);
@@ -97,8 +103,7 @@ TEST(RoundOff, OfComponentsVanishesAndLittleElseDoes) {
 
 TEST(RoundOff, LeavesPointsThatAreJoined) {
   Graph graph(n_on_paths, 6);
-  std::vector<GlobalIndex> firsts;
-  for (GlobalIndex k = shortest; k <= longest; ++k) firsts.push_back(graph.add_path(k));
+  const std::vector<GlobalIndex> firsts = add_paths(graph);
   for (std::size_t k = 0; k + 1 < firsts.size(); ++k) {
     graph.laplacian()(firsts[k], firsts[k + 1]) = -1e-14;
     graph.laplacian()(firsts[k + 1], firsts[k]) = -1e-14;
@@ -132,7 +137,7 @@ TEST(RoundOff, DoesNotMakeGraphsIndefinite) {
   for (std::uint64_t seed = 0; seed < 3; ++seed) {
     Graph graph(n, seed);
     graph.add_square(side);
-    for (GlobalIndex k = shortest; k <= longest; ++k) graph.add_path(k);
+    add_paths(graph);
     const Layout layout = layouts_of(test_comm(), n).front();
     const auto A =
         std::make_shared<const DistMatrix<double>>(distribute(graph.laplacian(), layout));

@@ -152,7 +152,7 @@ Scales find_scales(const DistMatrix<T>& A, const NearNullSpace<T>& given, std::s
   const auto raise = [&](std::size_t at, T value) {
     largest[at] = std::max(largest[at], std::abs(static_cast<double>(value)));
   };
-  raise(0, std::max(solve::max_abs<T>(A.on().vals), solve::max_abs<T>(A.off().vals)));
+  largest[0] = std::max(solve::max_abs<T>(A.on().vals), solve::max_abs<T>(A.off().vals));
   for (std::size_t i = 0; i < n; ++i) {
     for (std::size_t k = 0; k < n_given; ++k) raise(1 + k, given.row(i)[k]);
     for (std::size_t c = 0; c < n_rhs; ++c) raise(1 + n_given + c, b[i * n_rhs + c]);
@@ -286,7 +286,11 @@ std::vector<NullVectorFacts> null_vector_facts(const DistMatrix<T>& A,
   std::vector<NullVectorFacts> facts;
   for (std::size_t k = 0; k < s.n_vectors; ++k) {
     NullVectorFacts fact{.vector = static_cast<int>(k) - 1};
-    if (s.moduli(k) > 0) fact.smallness = std::sqrt(s.product(k) / s.moduli(k));
+    if (s.moduli(k) > 0) {
+      fact.smallness = std::sqrt(s.product(k) / s.moduli(k));
+    } else if (s.square(k) > 0) {
+      fact.smallness = 0;  // every entry that it meets is zero
+    }
     for (std::size_t c = 0; c < columns; ++c) {
       const double sizes = s.square(k) * s.rhs(c);
       if (!(sizes > 0)) continue;
