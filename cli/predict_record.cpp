@@ -31,6 +31,8 @@ const char* to_string(Exchanged exchanged) noexcept {
       return "splitting";
     case Exchanged::spectral_radius:
       return "spectral_radius";
+    case Exchanged::row_scales:
+      return "row_scales";
     case Exchanged::interpolation:
       return "interpolation";
     case Exchanged::interpolation_rows:

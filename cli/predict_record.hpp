@@ -22,24 +22,22 @@ enum class Exchanged {
   prolongation,        ///< from the next level
   splitting,           ///< of the setup, as all that follow: the rounds of independent sets
   spectral_radius,     ///< products with the level's matrix that estimate its spectral radius
+  row_scales,          ///< square roots of the diagonal, which l1 forms weigh couplings by
   interpolation,       ///< coarse numbers and links of ghosts; the tentative prolongator
   interpolation_rows,  ///< rows of the interpolation on their way to A P of the Galerkin product
   product_rows,        ///< partial rows of the Galerkin product on their way to their owners
   requests             ///< who needs what of the new matrices
 };
-inline constexpr std::array<Exchanged, 9> all_exchanged = {Exchanged::product,
-                                                           Exchanged::restriction,
-                                                           Exchanged::prolongation,
-                                                           Exchanged::splitting,
-                                                           Exchanged::spectral_radius,
-                                                           Exchanged::interpolation,
-                                                           Exchanged::interpolation_rows,
-                                                           Exchanged::product_rows,
-                                                           Exchanged::requests};
+inline constexpr std::array<Exchanged, 10> all_exchanged = {
+    Exchanged::product,       Exchanged::restriction,        Exchanged::prolongation,
+    Exchanged::splitting,     Exchanged::spectral_radius,    Exchanged::row_scales,
+    Exchanged::interpolation, Exchanged::interpolation_rows, Exchanged::product_rows,
+    Exchanged::requests};
 /// Those of the setup, each once on a level.
-inline constexpr std::array<Exchanged, 6> setup_exchanged = {
-    Exchanged::splitting,          Exchanged::spectral_radius, Exchanged::interpolation,
-    Exchanged::interpolation_rows, Exchanged::product_rows,    Exchanged::requests};
+inline constexpr std::array<Exchanged, 7> setup_exchanged = {
+    Exchanged::splitting,     Exchanged::spectral_radius,    Exchanged::row_scales,
+    Exchanged::interpolation, Exchanged::interpolation_rows, Exchanged::product_rows,
+    Exchanged::requests};
 const char* to_string(Exchanged exchanged) noexcept;
 
 /// One exchange over one route, or one collective by one algorithm.

@@ -73,6 +73,11 @@ bool is_of_any_route(Exchanged what) {
   return what == Exchanged::requests;
 }
 
+/// Whether some smoothers do without it.
+bool may_be_none(Exchanged what) {
+  return what == Exchanged::spectral_radius || what == Exchanged::row_scales;
+}
+
 /// One exchange of every level over every route, term by term; of the setup with its bytes.
 void print_terms(Console& console, const Prediction& p, Exchanged what, const char* title) {
   const bool of_setup =
@@ -85,7 +90,7 @@ void print_terms(Console& console, const Prediction& p, Exchanged what, const ch
     const std::vector<ExchangeTime>& times = p.levels[l].of(what);
     for (std::size_t k = 0; k < times.size(); ++k) {
       if (is_of_any_route(what) && k > 0) break;
-      if (what == Exchanged::spectral_radius && times[k].messages == 0) continue;
+      if (may_be_none(what) && times[k].messages == 0) continue;
       is_empty = false;
       const model::ExchangeCost& f = times[k].formula;
       table.add_row(
@@ -211,8 +216,9 @@ void print_routes_of_setup(Console& console, const Prediction& p, const BestRout
 
 /// What a level's setup is made up of over its cheapest route, by formula.
 void print_parts_of_setup(Console& console, const Prediction& p, const BestRoutes& best) {
-  Table table({"level", "splitting", "spectral\nradius", "inter-\npolation", "rows\nof P",
-               "rows of\nproduct", "requests", "gathering", "allreduces", "together"});
+  Table table({"level", "split-\nting", "spectral\nradius", "row\nscales", "inter-\npolation",
+               "rows\nof P", "rows of\nproduct", "requests", "gather-\ning", "all-\nreduces",
+               "together"});
   const auto kind = static_cast<std::size_t>(best.gathering);
   for (std::size_t l = 0; l < p.levels.size(); ++l) {
     const PredictedLevel& level = p.levels[l];
@@ -301,6 +307,7 @@ void print_prediction(Console& console, const PredictRecord& record, const Setti
     print_terms(console, p, Exchanged::splitting, "All rounds of the splitting, in the setup");
     print_terms(console, p, Exchanged::spectral_radius,
                 "The products that estimate spectral radii, in the setup");
+    print_terms(console, p, Exchanged::row_scales, "The scales of the rows, in the setup");
     print_terms(console, p, Exchanged::interpolation,
                 "What the interpolation is made of, in the setup: coarse points, links and rows");
     print_terms(console, p, Exchanged::requests,

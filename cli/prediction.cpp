@@ -50,6 +50,8 @@ MessageStages messages_of(const VirtualExchange& exchange, const VirtualMachine&
       return setups[exchange.level].splitting(planned);
     case Exchanged::spectral_radius:
       return setups[exchange.level].spectral_radius(planned);
+    case Exchanged::row_scales:
+      return setups[exchange.level].row_scales(planned);
     case Exchanged::interpolation:
       return setups[exchange.level].interpolation(planned);
     case Exchanged::interpolation_rows:
@@ -83,8 +85,8 @@ std::vector<Exchanged> exchanged_in_cycle(Operation operation, bool has_restrict
 std::vector<Exchanged> exchanged_in_setup(Operation operation, bool has_restriction) {
   switch (operation) {
     case Operation::interpolation_rows:
-      return {Exchanged::splitting, Exchanged::spectral_radius, Exchanged::interpolation,
-              Exchanged::interpolation_rows};
+      return {Exchanged::splitting, Exchanged::spectral_radius, Exchanged::row_scales,
+              Exchanged::interpolation, Exchanged::interpolation_rows};
     case Operation::interpolation:
       if (has_restriction) return {Exchanged::requests};
       return {Exchanged::product_rows, Exchanged::requests};

@@ -85,6 +85,7 @@ void expect_setup_counted(const Hierarchy<double>& alone, const Options& options
     if (symmetric) splitting.push_back("level_setup");  // which unknowns ghosts are of
     expect_in_ledger(comm, splitting, l, setup.splitting({of_A, topology, route}));
     expect_in_ledger(comm, {"spectral_radius"}, l, setup.spectral_radius({of_A, topology, route}));
+    expect_in_ledger(comm, {"row_scales"}, l, setup.row_scales({of_A, topology, route}));
     const bool is_air = options.method == Method::air;  // whose restrictions are not counted
     std::vector<std::string> interpolation = {"interpolation"};
     if (!is_air) interpolation.push_back("restriction_setup");

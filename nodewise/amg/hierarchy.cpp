@@ -209,12 +209,31 @@ MatrixPointer<T> coarsen_level(Level<T>& level, const MatrixPointer<T>& A,
 
 namespace {
 
+template <class T>
+using Levels = std::vector<std::unique_ptr<Level<T>>>;
+
+/// Collective. Of the matrices of levels that are relaxed and need them; the others' are empty.
+template <class T>
+std::vector<relax::RowScales> row_scales(const Levels<T>& levels,
+                                         std::span<const MatrixPointer<T>> matrices,
+                                         SmootherKind smoother) {
+  if (!relax::is_l1(smoother)) return std::vector<relax::RowScales>(levels.size());
+  const mpi::Comm& comm = matrices.front()->comm();
+  std::vector<const DistMatrix<T>*> weighed(levels.size(), nullptr);
+  for (std::size_t l = 0; l < levels.size(); ++l) {
+    const bool is_relaxed = !levels[l]->solved_directly;
+    if (is_relaxed && relax::needs_row_scales(smoother, comm)) weighed[l] = matrices[l].get();
+  }
+  return relax::row_scales<T>(comm, weighed);
+}
+
 /// What the relaxation of a level is told.
 template <class T>
-relax::MatrixFacts facts_of(const Level<T>& level, double radius) {
+relax::MatrixFacts facts_of(const Level<T>& level, double radius, const relax::RowScales& scales) {
   return {.spectral_radius = radius,
           .coarse_rows = level.transfer.coarse_rows,
           .is_symmetric = level.knowledge.symmetric.value_or(false),
+          .scales = &scales,
           .gives_product = level.depth == 0};
 }
 
@@ -235,9 +254,6 @@ std::string apply_to(AppliedCycle<T>& cycle, const Level<T>& level, const Matrix
   }
   return level.transfer.P ? "" : std::to_string(last_level_sweeps) + " symmetric sweeps";
 }
-
-template <class T>
-using Levels = std::vector<std::unique_ptr<Level<T>>>;
 
 /// Collective. Finds whether single precision is safe, where that is asked for.
 template <class T>
@@ -386,6 +402,10 @@ std::unique_ptr<AppliedCycle<T>> make_cycle(SetUp<T>& made, const Options& optio
   const Levels<T>& levels = made.levels;
   auto cycle = std::make_unique<AppliedCycle<T>>(
       *levels.front()->A, *levels[levels.size() > 1 ? 1 : 0]->A, options, symmetric);
+  std::vector<MatrixPointer<T>> matrices;
+  for (const auto& level : levels) matrices.push_back(level->A);
+  const std::vector<relax::RowScales> scales = row_scales<T>(levels, matrices, options.smoother);
+  matrices.clear();  // not to hold what is given up
   std::vector<MatrixPointer<float>> rounded(made.levels.size());
   if (!made.failure) {
     made.failure = mpi::caught([&] { rounded = give_up_matrices(made.levels, *cycle, options); });
@@ -393,8 +413,8 @@ std::unique_ptr<AppliedCycle<T>> make_cycle(SetUp<T>& made, const Options& optio
   for (std::size_t l = 0; l < made.levels.size(); ++l) {
     const Level<T>& level = *made.levels[l];
     made.info[l].is_rounded = cycle->is_rounded(l);
-    made.info[l].coarse_solver =
-        apply_to(*cycle, level, level.A, rounded[l], facts_of(level, made.radii[l]), made.failure);
+    made.info[l].coarse_solver = apply_to(*cycle, level, level.A, rounded[l],
+                                          facts_of(level, made.radii[l], scales[l]), made.failure);
   }
   return cycle;
 }
@@ -522,9 +542,10 @@ void Hierarchy<T>::rebuild_values(std::shared_ptr<const DistMatrix<T>> A) {
   auto cycle =
       std::make_unique<AppliedCycle<T>>(*matrices.front(), *matrices[matrices.size() > 1 ? 1 : 0],
                                         options_, symmetric.value_or(true) && keeps_symmetry_);
+  const std::vector<relax::RowScales> scales = row_scales<T>(levels_, matrices, options_.smoother);
   std::string coarse_solver;
   for (std::size_t l = 0; l < levels_.size(); ++l) {
-    relax::MatrixFacts facts = facts_of(*levels_[l], radii[l]);
+    relax::MatrixFacts facts = facts_of(*levels_[l], radii[l], scales[l]);
     facts.is_symmetric = facts.is_symmetric && symmetric.value_or(false);
     coarse_solver = apply_to<T>(*cycle, *levels_[l], matrices[l], nullptr, facts, failure);
   }

@@ -80,16 +80,17 @@ class Hierarchy : public solve::Operator<T> {
   /// resolved to stay those of the first setup. With the values of the first setup it is, bit for
   /// bit, as it was then. Discovers nothing: the first call plans (for each level about the
   /// messages of a Galerkin product), every later one costs a reversed exchange of values on each
-  /// level but the last, with a restriction of its own two exchanges, and what the coarse solver's
-  /// setup does; with the smoother chebyshev also an estimate of every level's spectral radius,
-  /// which keeps a vector of each where A is symmetric (SpectralRadiusTracker). Where the first
-  /// matrix was found to be symmetric, and not said to be (Knowledge::symmetric), the new values
-  /// are looked at: a reversed exchange of the finest matrix and an allreduce. Reuse::splitting
-  /// computes interpolations and restrictions from the new values, too. Their patterns may change,
-  /// so that it costs a setup without its splittings (and without choices of routes), and the next
-  /// call that keeps the interpolation plans again. Throws, on every rank, what the constructor
-  /// throws, or dimension_mismatch or unsuitable_matrix where the pattern is another; the hierarchy
-  /// is then as it was before. Copies of matrix() stay as they are.
+  /// level but the last, with a restriction of its own two exchanges, with an l1 smoother one more
+  /// (relax::row_scales), and what the coarse solver's setup does; with the smoother chebyshev also
+  /// an estimate of every level's spectral radius, which keeps a vector of each where A is
+  /// symmetric (SpectralRadiusTracker). Where the first matrix was found to be symmetric, and not
+  /// said to be (Knowledge::symmetric), the new values are looked at: a reversed exchange of the
+  /// finest matrix and an allreduce. Reuse::splitting computes interpolations and restrictions from
+  /// the new values, too. Their patterns may change, so that it costs a setup without its
+  /// splittings (and without choices of routes), and the next call that keeps the interpolation
+  /// plans again. Throws, on every rank, what the constructor throws, or dimension_mismatch or
+  /// unsuitable_matrix where the pattern is another; the hierarchy is then as it was before. Copies
+  /// of matrix() stay as they are.
   void rebuild(std::shared_ptr<const matrix::DistMatrix<T>> A, Reuse reuse = Reuse::interpolation);
 
   const comm::Layout& layout() const override;

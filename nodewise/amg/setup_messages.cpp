@@ -6,6 +6,7 @@
 
 #include "nodewise/amg/classical.hpp"
 #include "nodewise/amg/interpolation_messages.hpp"
+#include "nodewise/amg/relax/row_scales.hpp"
 #include "nodewise/amg/spectral_radius.hpp"
 #include "nodewise/amg/splitting_messages.hpp"
 #include "nodewise/amg/unknowns.hpp"
@@ -243,6 +244,12 @@ MessageStages LevelSetup::spectral_radius(const VirtualPlans& of_A) const {
     add_filtered(aggregation_->filtered_transposed(), transposed_radius_products_);
   }
   return stages;
+}
+
+MessageStages LevelSetup::row_scales(const VirtualPlans& of_A) const {
+  VirtualExchanges exchanges(of_A);
+  if (relax::is_l1(options_.smoother)) exchanges.forward(sizeof(double));
+  return exchanges.take();
 }
 
 MessageStages LevelSetup::interpolation_rows(const VirtualPlans& of_A) const {

@@ -37,6 +37,8 @@ class LevelSetup {
   /// The products that estimate spectral radii for the smoothing of a prolongator and for a
   /// smoother.
   model::MessageStages spectral_radius(const VirtualPlans& of_A) const;
+  /// The scales of the rows, which the l1 forms of the smoothers weigh couplings by.
+  model::MessageStages row_scales(const VirtualPlans& of_A) const;
   /// Those of the interpolation, over A's plans: which ghosts are coarse, and their links to coarse
   /// points; by multipass the rows of each pass; of an aggregation the tentative prolongator's, and
   /// its rows, with those of a smoothed restriction.

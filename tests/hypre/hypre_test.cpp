@@ -71,15 +71,17 @@ constexpr Choice choices[] = {
 /// How far the two may be apart beyond what seeds explain.
 struct Bounds {
   int iterations = 1;
-  double of_iterations = 0;  // or that share of hypre's, where it is more
-  double complexity = 0.03;  // relative
+  double of_iterations = 0;   // or that share of hypre's, where it is more
+  double complexity = 0.03;   // relative
+  bool may_be_fewer = false;  // iterations than hypre's, by any number
 };
 
 struct System {
   const char* name;
   int n = 0;  // of a model problem; 0: a file
   int seeds = 5;
-  bool is_hard = false;  // hundreds of iterations: by the first choice alone
+  bool is_hard = false;    // hundreds of iterations: by the first choice alone
+  bool has_units = false;  // rows of different size, which hypre's l1 terms depend on
 
   friend std::ostream& operator<<(std::ostream& out, const System& s) { return out << s.name; }
 };
@@ -92,16 +94,16 @@ constexpr System systems[] = {
     {"1138_bus"},
     {"evsl_stiff1"},
     {"bcsstk16"},
-    {"pyamg_bar"},
-    {"pyamg_ldg"},
+    {.name = "pyamg_bar", .has_units = true},
+    {.name = "pyamg_ldg", .has_units = true},
     {"ibmpg1"},
     {"hypre_beam_tet_2475"},
-    {"s1rmq4m1"},
+    {.name = "s1rmq4m1", .has_units = true},
     {"fem_dg_24k"},
     {"fem_actii_poisson"},
     {"rail_79841"},
     {"fem_beam_16k", 0, 1, true},
-    {"bcsstk18", 0, 1, true},
+    {"bcsstk18", 0, 1, true, true},
 };
 
 /// What a solve gave.
@@ -215,7 +217,9 @@ void expect_near(const Figures& hypre, const std::vector<Figures>& ours, const B
   const double apart = std::max<double>(bounds.iterations, bounds.of_iterations * hypre.iterations);
   const auto [fewest, most] = std::ranges::minmax(ours, {}, &Figures::iterations);
   EXPECT_GE(hypre.iterations + apart, fewest.iterations);
-  EXPECT_LE(hypre.iterations - apart, most.iterations);
+  if (!bounds.may_be_fewer) {
+    EXPECT_LE(hypre.iterations - apart, most.iterations);
+  }
   const auto [least, largest] = std::ranges::minmax(ours, {}, &Figures::complexity);
   EXPECT_GE(hypre.complexity * (1 + bounds.complexity), least.complexity);
   EXPECT_LE(hypre.complexity * (1 - bounds.complexity), largest.complexity);
@@ -252,7 +256,11 @@ void compare(const System& system, const Choice& choice, const std::shared_ptr<c
                 choice.name, text_of(ours).c_str(), hypre.iterations, ours.front().complexity,
                 hypre.complexity);
   }
-  expect_near(hypre, ours, bounds_of(system, choice));
+  Bounds bounds = bounds_of(system, choice);
+  // On several ranks hypre's l1 terms are plain sums; on one there are none.
+  bounds.may_be_fewer =
+      system.has_units && amg::relax::is_l1(choice.smoother) && A->comm().size() > 1;
+  expect_near(hypre, ours, bounds);
 }
 
 TEST_P(BesideHypre, TakesAsManyIterationsAndAsMuchMemory) {

@@ -68,21 +68,21 @@ void subtract_product(const Bsr<T>& A, Offset begin, Offset end, std::span<const
 }
 
 template <class T>
-Array<T> inverses_of(const matrix::DistMatrix<T>& A, double weight, bool l1, PointSolve solve,
-                     std::span<const LocalIndex> parts) {
+Array<T> inverses_of(const matrix::DistMatrix<T>& A, double weight, const CouplingSums<T>* l1,
+                     PointSolve solve, std::span<const LocalIndex> parts) {
   if (solve == PointSolve::one_by_one) {
     return inverse_diagonal_triangles<T>(
-        A, weight, l1 ? truncated_half_sums_of_rows(A, parts, weight) : std::vector<double>());
+        A, weight, l1 ? truncated_half_sums_of_rows(A, *l1, parts, weight) : std::vector<double>());
   }
   return inverse_diagonal_blocks<T>(
-      A, weight, l1 ? truncated_half_sums(A, parts, weight) : std::vector<double>());
+      A, weight, l1 ? truncated_half_sums(A, *l1, parts, weight) : std::vector<double>());
 }
 
 }  // namespace
 
 template <class T>
-BlockGaussSeidel<T>::BlockGaussSeidel(const matrix::DistMatrix<T>& A, double weight, bool l1,
-                                      PointSolve solve)
+BlockGaussSeidel<T>::BlockGaussSeidel(const matrix::DistMatrix<T>& A, double weight,
+                                      const CouplingSums<T>* l1, PointSolve solve)
     : HybridSweeps<T>(A, {A.blocks()->on().row_ptr, A.blocks()->on().cols,
                           A.blocks()->off().row_ptr, A.blocks()->exchange(), A.blocks()->block()}),
       solve_(solve),

@@ -27,8 +27,9 @@ enum class PointSolve { together, one_by_one };
 template <class T>
 class BlockGaussSeidel final : public HybridSweeps<T> {
  public:
-  /// Local. A must have blocks().
-  BlockGaussSeidel(const matrix::DistMatrix<T>& A, double weight, bool l1, PointSolve solve);
+  /// Local. A must have blocks(). `l1` is null for the other form.
+  BlockGaussSeidel(const matrix::DistMatrix<T>& A, double weight, const CouplingSums<T>* l1,
+                   PointSolve solve);
 
   void first_sweep(std::span<const T> b, std::span<T> x) const override;
   /// Reads each block once.

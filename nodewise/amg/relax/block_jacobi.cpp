@@ -53,10 +53,11 @@ void multiply_by_blocks(int block, std::span<const T> M, std::span<const T> r, s
 }  // namespace
 
 template <class T>
-BlockJacobi<T>::BlockJacobi(const matrix::DistMatrix<T>& A, double weight, bool l1)
+BlockJacobi<T>::BlockJacobi(const matrix::DistMatrix<T>& A, double weight,
+                            const CouplingSums<T>* l1)
     : Relaxation<T>(A),
-      inverse_(inverse_diagonal_blocks<T>(A, weight,
-                                          l1 ? sums_outside_blocks(A) : std::vector<double>())),
+      inverse_(inverse_diagonal_blocks<T>(
+          A, l1 ? 1.0 : weight, l1 ? sums_outside_blocks(A, *l1) : std::vector<double>())),
       scratch_(static_cast<std::size_t>(A.n_local())) {}
 
 template <class T>

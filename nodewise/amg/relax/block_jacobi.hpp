@@ -6,15 +6,16 @@
 
 namespace nodewise::amg::relax {
 
-/// x += w D^-1 (b - A x), D being the diagonal blocks of A.blocks(). In the l1 form the moduli of
-/// the other entries of each row are added to the diagonal of D, which makes D - A semidefinite for
-/// every symmetric positive definite A, so that it converges: the argument of Baker, Falgout,
-/// Kolev, Yang, "Multigrid smoothers for ultraparallel computing", 2011, theorem 5.1, for blocks.
+/// x += w D^-1 (b - A x), D being the diagonal blocks of A.blocks(). In the l1 form the
+/// CouplingSums of the other entries of each row are added to the diagonal of D, which makes D - A
+/// semidefinite for every symmetric positive definite A, so that it converges: the argument of
+/// Baker, Falgout, Kolev, Yang, "Multigrid smoothers for ultraparallel computing", 2011,
+/// theorem 5.1, for blocks.
 template <class T>
 class BlockJacobi final : public Relaxation<T> {
  public:
-  /// Local. A must have blocks().
-  BlockJacobi(const matrix::DistMatrix<T>& A, double weight, bool l1);
+  /// Local. A must have blocks(). `l1` is null for the other form, which alone has a weight.
+  BlockJacobi(const matrix::DistMatrix<T>& A, double weight, const CouplingSums<T>* l1);
 
   void first_sweep(std::span<const T> b, std::span<T> x) const override;
   void sweep(Direction direction, std::span<const T> b, std::span<T> x) const override;

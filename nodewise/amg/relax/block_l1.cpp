@@ -6,8 +6,8 @@
 #include <Eigen/Dense>
 
 #include "nodewise/amg/relax/block_inverse.hpp"
-#include "nodewise/amg/relax/row_norm.hpp"
 #include "nodewise/base/parallel.hpp"
+#include "nodewise/kernels/csr_ops.hpp"
 
 namespace nodewise::amg::relax {
 
@@ -26,45 +26,45 @@ bool outweighs(const std::array<double, B * B>& values, const std::array<double,
   return Eigen::LLT<Block>(rest).info() == Eigen::Success;
 }
 
+/// Of row i, without the columns first .. last of this rank.
+template <class T>
+double sum_outside(const matrix::DistMatrix<T>& A, const CouplingSums<T>& couplings, LocalIndex i,
+                   T diagonal, LocalIndex first, LocalIndex last) {
+  const kernels::Csr<T>& on = A.on();
+  const auto place_of = [&](LocalIndex column) {
+    const auto begin = on.cols.begin() + on.begin(i);
+    return on.begin(i) + (std::lower_bound(begin, on.cols.begin() + on.end(i), column) - begin);
+  };
+  return static_cast<double>(couplings.off(i, diagonal) +
+                             couplings.on(i, diagonal, on.begin(i), place_of(first)) +
+                             couplings.on(i, diagonal, place_of(last), on.end(i)));
+}
+
 }  // namespace
 
 template <class T>
-std::vector<double> sums_outside_blocks(const matrix::DistMatrix<T>& A) {
-  const kernels::Csr<T>& on = A.on();
+std::vector<double> sums_outside_blocks(const matrix::DistMatrix<T>& A,
+                                        const CouplingSums<T>& couplings) {
   const LocalIndex b = A.blocks()->block();
   std::vector<double> sums;
   sums.reserve(static_cast<std::size_t>(A.n_local()));
+  LocalIndex place = 0;
   for (LocalIndex i = 0; i < A.n_local(); ++i) {
-    double sum = static_cast<double>(absolute_sum(A.off(), i));
-    for (Offset k = on.begin(i); k < on.end(i); ++k) {
-      const auto p = static_cast<std::size_t>(k);
-      if (on.cols[p] / b != i / b) sum += std::abs(static_cast<double>(on.vals[p]));
-    }
-    sums.push_back(sum);
+    const T diagonal = kernels::diagonal_entry(A.on(), i, place);
+    const LocalIndex first = i / b * b;
+    sums.push_back(sum_outside(A, couplings, i, diagonal, first, first + b));
   }
   return sums;
 }
 
 namespace {
 
-/// The moduli of a row's entries in columns before `begin` or from `end` on.
-template <class T>
-double absolute_sum_outside(const kernels::Csr<T>& A, LocalIndex row, LocalIndex begin,
-                            LocalIndex end) {
-  double sum = 0;
-  for (Offset k = A.begin(row); k < A.end(row); ++k) {
-    const auto p = static_cast<std::size_t>(k);
-    if (A.cols[p] < begin || A.cols[p] >= end) sum += std::abs(static_cast<double>(A.vals[p]));
-  }
-  return sum;
-}
-
-/// weight / 2 times the moduli of what couples each row to other ranks and parts, after `truncate`
+/// weight / 2 times what couples each row to other ranks and parts, after `truncate`
 /// has set those to zero that are not needed: it is called with the diagonal block and the whole
-/// moduli of each point that has any.
+/// sums of each point that has any.
 template <class T, class F>
-std::vector<double> half_sums(const matrix::DistMatrix<T>& A, std::span<const LocalIndex> parts,
-                              double weight, F&& truncate) {
+std::vector<double> half_sums(const matrix::DistMatrix<T>& A, const CouplingSums<T>& couplings,
+                              std::span<const LocalIndex> parts, double weight, F&& truncate) {
   const kernels::Bsr<T>& on = A.blocks()->on();
   const std::vector<Offset> places = diagonal_places(on);
   std::vector<double> halves(static_cast<std::size_t>(A.n_local()), 0.0);
@@ -75,15 +75,16 @@ std::vector<double> half_sums(const matrix::DistMatrix<T>& A, std::span<const Lo
       const LocalIndex first = parts[static_cast<std::size_t>(part)];
       const LocalIndex last = parts[static_cast<std::size_t>(part) + 1];
       for (LocalIndex i = first; i < last; ++i) {
+        const auto point = static_cast<std::size_t>(i);
+        const auto block = diagonal_block<B>(on, i, places[point]);
         std::array<double, B> sums{};
         for (int r = 0; r < B; ++r) {
-          double& sum = sums[static_cast<std::size_t>(r)];
-          sum = static_cast<double>(absolute_sum(A.off(), i * B + r));
-          if (n_parts > 1) sum += absolute_sum_outside(A.on(), i * B + r, first * B, last * B);
+          const auto row = static_cast<std::size_t>(r);
+          sums[row] = sum_outside(A, couplings, i * B + r, static_cast<T>(block[row * B + row]),
+                                  first * B, last * B);
         }
         if (std::all_of(sums.begin(), sums.end(), [](double sum) { return sum == 0; })) continue;
-        const auto point = static_cast<std::size_t>(i);
-        truncate(diagonal_block<B>(on, i, places[point]), sums);
+        truncate(block, sums);
         std::transform(sums.begin(), sums.end(), halves.data() + point * B,
                        [weight](double sum) { return weight * (sum / 2); });
       }
@@ -96,30 +97,33 @@ std::vector<double> half_sums(const matrix::DistMatrix<T>& A, std::span<const Lo
 
 template <class T>
 std::vector<double> truncated_half_sums(const matrix::DistMatrix<T>& A,
+                                        const CouplingSums<T>& couplings,
                                         std::span<const LocalIndex> parts, double weight) {
   const double share = 2 / weight - 1;
-  return half_sums(A, parts, weight, [share](const auto& block, auto& sums) {
+  return half_sums(A, couplings, parts, weight, [share](const auto& block, auto& sums) {
     if (outweighs(block, sums, share)) sums.fill(0);
   });
 }
 
 template <class T>
 std::vector<double> truncated_half_sums_of_rows(const matrix::DistMatrix<T>& A,
+                                                const CouplingSums<T>& couplings,
                                                 std::span<const LocalIndex> parts, double weight) {
   const double share = 2 / weight - 1;
-  return half_sums(A, parts, weight, [share](const auto& block, auto& sums) {
+  return half_sums(A, couplings, parts, weight, [share](const auto& block, auto& sums) {
     for (std::size_t r = 0; r < sums.size(); ++r) {
       if (sums[r] / 2 <= share * std::abs(block[r * sums.size() + r]) / 3) sums[r] = 0;
     }
   });
 }
 
-#define NODEWISE_INSTANTIATE(T)                                                          \
-  template std::vector<double> sums_outside_blocks(const matrix::DistMatrix<T>&);        \
-  template std::vector<double> truncated_half_sums(const matrix::DistMatrix<T>&,         \
-                                                   std::span<const LocalIndex>, double); \
-  template std::vector<double> truncated_half_sums_of_rows(const matrix::DistMatrix<T>&, \
-                                                           std::span<const LocalIndex>, double);
+#define NODEWISE_INSTANTIATE(T)                                                                   \
+  template std::vector<double> sums_outside_blocks(const matrix::DistMatrix<T>&,                  \
+                                                   const CouplingSums<T>&);                       \
+  template std::vector<double> truncated_half_sums(                                               \
+      const matrix::DistMatrix<T>&, const CouplingSums<T>&, std::span<const LocalIndex>, double); \
+  template std::vector<double> truncated_half_sums_of_rows(                                       \
+      const matrix::DistMatrix<T>&, const CouplingSums<T>&, std::span<const LocalIndex>, double);
 NODEWISE_INSTANTIATE(float)
 NODEWISE_INSTANTIATE(double)
 #undef NODEWISE_INSTANTIATE

@@ -13,7 +13,8 @@ namespace nodewise::amg::relax {
 template <class T>
 CoarseFineGaussSeidel<T>::CoarseFineGaussSeidel(const matrix::DistMatrix<T>& A,
                                                 std::span<const LocalIndex> coarse_rows,
-                                                double weight, bool l1, bool both_ways)
+                                                double weight, const CouplingSums<T>* l1,
+                                                bool both_ways)
     : HybridSweeps<T>(A, {A.on().row_ptr, A.on().cols, A.off().row_ptr, A.exchange(), 1}),
       inverse_(static_cast<std::size_t>(A.n_local())),
       is_coarse_(inverse_.size(), 0),
@@ -24,7 +25,8 @@ CoarseFineGaussSeidel<T>::CoarseFineGaussSeidel(const matrix::DistMatrix<T>& A,
     LocalIndex place = 0;
     const auto prepare = [&](LocalIndex i, Offset begin, Offset end, auto is_mixed) {
       const T a = kernels::diagonal_entry(A.on(), i, place);
-      const T term = is_mixed && l1 ? l1_term(outside_sum(A, i, begin, end), a, w) : T{};
+      T term{};
+      if (is_mixed && l1) term = l1_term(outside_sum(*l1, A.on(), i, a, begin, end), a, w);
       inverse_[static_cast<std::size_t>(i)] = a == T{} ? T{} : w / (a + term);
     };
     this->for_each_row(this->all_of(part), Direction::forward, prepare);

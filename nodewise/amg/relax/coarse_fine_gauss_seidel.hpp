@@ -21,8 +21,9 @@ template <class T>
 class CoarseFineGaussSeidel final : public HybridSweeps<T> {
  public:
   /// Local. Rows that are not in coarse_rows, which ascend, are fine: all of them on a last level.
+  /// `l1` is null for the other form.
   CoarseFineGaussSeidel(const matrix::DistMatrix<T>& A, std::span<const LocalIndex> coarse_rows,
-                        double weight, bool l1, bool both_ways);
+                        double weight, const CouplingSums<T>* l1, bool both_ways);
 
   void first_sweep(std::span<const T> b, std::span<T> x) const override;
   std::size_t memory_bytes() const override;

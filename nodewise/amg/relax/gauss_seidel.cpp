@@ -23,8 +23,8 @@ using kernels::row_product;
 }  // namespace
 
 template <class T>
-GaussSeidel<T>::GaussSeidel(const matrix::DistMatrix<T>& A, double weight, bool l1,
-                            const MatrixFacts& facts)
+GaussSeidel<T>::GaussSeidel(const matrix::DistMatrix<T>& A, double weight,
+                            const CouplingSums<T>* l1, const MatrixFacts& facts)
     : HybridSweeps<T>(A, {A.on().row_ptr, A.on().cols, A.off().row_ptr, A.exchange(), 1}),
       inverse_(static_cast<std::size_t>(A.n_local())),
       lower_(static_cast<std::size_t>(A.n_local())),
@@ -55,7 +55,7 @@ GaussSeidel<T>::GaussSeidel(const matrix::DistMatrix<T>& A, double weight, bool 
 }
 
 template <class T>
-auto GaussSeidel<T>::prepare_part(int part, T weight, bool l1) -> PreparedRows {
+auto GaussSeidel<T>::prepare_part(int part, T weight, const CouplingSums<T>* l1) -> PreparedRows {
   PreparedRows prepared;
   LocalIndex place = 0;
   const auto prepare = [&](LocalIndex i, Offset begin, Offset end, auto is_mixed) {
@@ -68,7 +68,8 @@ auto GaussSeidel<T>::prepare_part(int part, T weight, bool l1) -> PreparedRows {
       inverse_[u] = T{};
       return;
     }
-    const T term = is_mixed && l1 ? l1_term(outside_sum(A_, i, begin, end), a, weight) : T{};
+    T term{};
+    if (is_mixed && l1) term = l1_term(outside_sum(*l1, A_.on(), i, a, begin, end), a, weight);
     inverse_[u] = weight / (a + term);
     prepared.is_shifted = prepared.is_shifted || term != T{};
   };

@@ -5,22 +5,24 @@
 #include <vector>
 
 #include "nodewise/amg/relax/hybrid_sweeps.hpp"
+#include "nodewise/amg/relax/row_scales.hpp"
 #include "nodewise/amg/relax/row_sweeps.hpp"
 #include "nodewise/base/array.hpp"
 
 namespace nodewise::amg::relax {
 
 /// In hybrid sweeps M is D / w + L forward and D / w + U backward, L and U being the triangles of
-/// the blocks of the threads' own rows. The l1 form adds w / 2 times what couples to rows of others
-/// to the diagonal where that is needed, which makes it converge for every symmetric positive
-/// definite A on any number of ranks: Baker, Falgout, Kolev, Yang, "Multigrid smoothers for
-/// ultraparallel computing", 2011, in the truncated form of remark 6.2, for other weights than 1,
-/// too.
+/// the blocks of the threads' own rows. The l1 form adds w / 2 times the CouplingSums with rows of
+/// others to the diagonal where that is needed, which makes it converge for every symmetric
+/// positive definite A on any number of ranks: Baker, Falgout, Kolev, Yang, "Multigrid smoothers
+/// for ultraparallel computing", 2011, in the truncated form of remark 6.2, for other weights than
+/// 1, too.
 template <class T>
 class GaussSeidel final : public HybridSweeps<T> {
  public:
-  /// Local.
-  GaussSeidel(const matrix::DistMatrix<T>& A, double weight, bool l1, const MatrixFacts& facts);
+  /// Local. `l1` is null for the other form.
+  GaussSeidel(const matrix::DistMatrix<T>& A, double weight, const CouplingSums<T>* l1,
+              const MatrixFacts& facts);
 
   void first_sweep(std::span<const T> b, std::span<T> x) const override;
   /// Reads each entry once, and most of the matrix from the memory once.
@@ -47,7 +49,7 @@ class GaussSeidel final : public HybridSweeps<T> {
     bool is_shifted = false;  // some of them by the l1 form
   };
 
-  PreparedRows prepare_part(int part, T weight, bool l1);
+  PreparedRows prepare_part(int part, T weight, const CouplingSums<T>* l1);
   T diagonal(LocalIndex i) const;
   void first_sweep_of(const Range& range, const kernels::RowBlocks<T>& ahead, const T* b,
                       T* x) const;

@@ -3,20 +3,17 @@
 
 #include <cmath>
 
-#include "nodewise/amg/relax/row_norm.hpp"
-#include "nodewise/matrix/dist_matrix.hpp"
+#include "nodewise/amg/relax/row_scales.hpp"
 
 namespace nodewise::amg::relax {
 
-/// Local. The sum of the moduli of what couples row i, with [begin, end) at rows of its own thread,
-/// to rows of other threads and ranks.
+/// Local. The couplings of row i, with [begin, end) at rows of its own thread, to rows of other
+/// threads and ranks.
 template <class T>
-T outside_sum(const matrix::DistMatrix<T>& A, LocalIndex i, Offset begin, Offset end) {
-  T sum = absolute_sum(A.off(), i);
-  const T* const vals = A.on().vals.data();
-  for (Offset k = A.on().begin(i); k < begin; ++k) sum += std::abs(vals[k]);
-  for (Offset k = end; k < A.on().end(i); ++k) sum += std::abs(vals[k]);
-  return sum;
+T outside_sum(const CouplingSums<T>& sums, const kernels::Csr<T>& on, LocalIndex i, T diagonal,
+              Offset begin, Offset end) {
+  return sums.off(i, diagonal) + sums.on(i, diagonal, on.begin(i), begin) +
+         sums.on(i, diagonal, end, on.end(i));
 }
 
 /// Local. What is added for that sum: nothing where it is small enough to converge without (Baker,

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "nodewise/amg/relax/row_norm.hpp"
 #include "nodewise/matrix/operations.hpp"
 
 namespace nodewise::amg::relax {
@@ -13,6 +12,16 @@ namespace {
 /// A pivot is not smaller than this share of the moduli of its row of A.
 constexpr double smallest_pivot = 1e-4;
 constexpr Offset none = -1;
+
+/// The sum of the moduli of row i.
+template <class T>
+T absolute_sum(const kernels::Csr<T>& A, LocalIndex i) {
+  T sum{};
+  for (Offset k = A.begin(i); k < A.end(i); ++k) {
+    sum += std::abs(A.vals[static_cast<std::size_t>(k)]);
+  }
+  return sum;
+}
 
 }  // namespace
 

@@ -2,20 +2,22 @@
 
 #include <cmath>
 
-#include "nodewise/amg/relax/row_norm.hpp"
 #include "nodewise/base/parallel.hpp"
 #include "nodewise/matrix/operations.hpp"
 
 namespace nodewise::amg::relax {
 
 template <class T>
-Jacobi<T>::Jacobi(const matrix::DistMatrix<T>& A, double weight, bool l1)
+Jacobi<T>::Jacobi(const matrix::DistMatrix<T>& A, double weight, const CouplingSums<T>* l1)
     : Relaxation<T>(A), inverse_(matrix::diagonal(A)), scratch_(inverse_.size()) {
   for (LocalIndex i = 0; i < A.n_local(); ++i) {
     T& d = inverse_[static_cast<std::size_t>(i)];
     if (d == T{}) continue;
-    const T all = l1 ? absolute_sum(A.on(), i) + absolute_sum(A.off(), i) : std::abs(d);
-    d = static_cast<T>(weight) / std::copysign(all, d);
+    if (l1) {
+      d = 1 / std::copysign(l1->on(i, d, A.on().begin(i), A.on().end(i)) + l1->off(i, d), d);
+    } else {
+      d = static_cast<T>(weight) / d;
+    }
   }
 }
 

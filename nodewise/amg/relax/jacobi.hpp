@@ -7,14 +7,14 @@
 
 namespace nodewise::amg::relax {
 
-/// x += w D^-1 (b - A x). In the l1 form D is the diagonal with the moduli of all other entries of
-/// its row added, which converges for every symmetric positive definite A: Baker, Falgout, Kolev,
-/// Yang, "Multigrid smoothers for ultraparallel computing", 2011.
+/// x += w D^-1 (b - A x). In the l1 form D is the diagonal with the CouplingSums of all other
+/// entries of its row added, which converges for every symmetric positive definite A: Baker,
+/// Falgout, Kolev, Yang, "Multigrid smoothers for ultraparallel computing", 2011.
 template <class T>
 class Jacobi final : public Relaxation<T> {
  public:
-  /// Local.
-  Jacobi(const matrix::DistMatrix<T>& A, double weight, bool l1);
+  /// Local. `l1` is null for the other form, which alone has a weight.
+  Jacobi(const matrix::DistMatrix<T>& A, double weight, const CouplingSums<T>* l1);
 
   void first_sweep(std::span<const T> b, std::span<T> x) const override;
   void sweep(Direction direction, std::span<const T> b, std::span<T> x) const override;

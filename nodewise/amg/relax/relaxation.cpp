@@ -124,7 +124,8 @@ namespace {
 
 template <class T>
 std::unique_ptr<const Relaxation<T>> make_gauss_seidel(const matrix::DistMatrix<T>& A,
-                                                       const Options& options, bool l1,
+                                                       const Options& options,
+                                                       const CouplingSums<T>* l1,
                                                        const MatrixFacts& facts) {
   if (goes_by_points(options.sweep_order)) {
     const bool both_ways = options.sweep_order == SweepOrder::coarse_fine_symmetric;
@@ -141,8 +142,9 @@ std::unique_ptr<const Relaxation<T>> make_gauss_seidel(const matrix::DistMatrix<
 
 template <class T>
 std::unique_ptr<const Relaxation<T>> make_jacobi(const matrix::DistMatrix<T>& A,
-                                                 const Options& options, bool l1) {
-  const double weight = l1 ? 1.0 : options.jacobi_weight;
+                                                 const Options& options,
+                                                 const CouplingSums<T>* l1) {
+  const double weight = options.jacobi_weight;
   if (works_on_blocks(options.smoother) && A.blocks() != nullptr) {
     return std::make_unique<BlockJacobi<T>>(A, weight, l1);
   }
@@ -155,19 +157,19 @@ template <class T>
 std::unique_ptr<const Relaxation<T>> make_relaxation(const matrix::DistMatrix<T>& A,
                                                      const Options& options,
                                                      const MatrixFacts& facts) {
+  const CouplingSums<T> couplings(A, facts.scales);
+  const CouplingSums<T>* const l1 = is_l1(options.smoother) ? &couplings : nullptr;
   switch (options.smoother) {
     case SmootherKind::l1_gauss_seidel:
     case SmootherKind::l1_block_gauss_seidel:
-      return make_gauss_seidel(A, options, true, facts);
     case SmootherKind::gauss_seidel:
     case SmootherKind::block_gauss_seidel:
-      return make_gauss_seidel(A, options, false, facts);
+      return make_gauss_seidel(A, options, l1, facts);
     case SmootherKind::l1_jacobi:
     case SmootherKind::l1_block_jacobi:
-      return make_jacobi(A, options, true);
     case SmootherKind::jacobi:
     case SmootherKind::block_jacobi:
-      return make_jacobi(A, options, false);
+      return make_jacobi(A, options, l1);
     case SmootherKind::chebyshev:
       return std::make_unique<Chebyshev<T>>(A, options.chebyshev_degree, options.chebyshev_fraction,
                                             facts.spectral_radius);

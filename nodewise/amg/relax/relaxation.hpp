@@ -6,6 +6,7 @@
 #include <span>
 
 #include "nodewise/amg/options.hpp"
+#include "nodewise/amg/relax/row_scales.hpp"
 #include "nodewise/base/array.hpp"
 #include "nodewise/base/parallel.hpp"
 #include "nodewise/matrix/dist_matrix.hpp"
@@ -124,6 +125,9 @@ struct MatrixFacts {
   std::span<const LocalIndex> coarse_rows = {};
   /// Up to round-off, as matrix::is_symmetric(); false where that is not known.
   bool is_symmetric = false;
+  /// Of the matrix; read where needs_row_scales() while the relaxation is made. Null: l1 forms take
+  /// all rows for equally large.
+  const RowScales* scales = nullptr;
   /// Whether sweep_with_product() will be asked for, as on the finest level, which then costs a
   /// pass through the columns now.
   bool gives_product = false;
