@@ -11,21 +11,6 @@ namespace nodewise::cli {
 
 namespace {
 
-std::string with_dashes(std::string name) {
-  std::replace(name.begin(), name.end(), '_', '-');
-  return name;
-}
-
-/// The options of multigrid that were given, by their names in the library.
-std::vector<std::string> given_options(const Settings& settings) {
-  std::vector<std::string> names;
-  for (const Field<amg::Options>& f : amg::option_fields()) {
-    const std::string dashed = with_dashes(f.name);
-    if (settings.has(dashed) || settings.has("amg-" + dashed)) names.push_back(f.name);
-  }
-  return names;
-}
-
 void apply_method(const amg::Preset& preset, Settings& settings, PresetRecord& record) {
   if (!preset.method) return;
   const std::string name = solve::to_string(*preset.method);
@@ -74,6 +59,21 @@ std::string markdown_row(const std::string& name, const amg::Preset& preset) {
 }
 
 }  // namespace
+
+std::string with_dashes(std::string name) {
+  std::replace(name.begin(), name.end(), '_', '-');
+  return name;
+}
+
+/// The options of multigrid that were given, by their names in the library.
+std::vector<std::string> given_options(const Settings& settings) {
+  std::vector<std::string> names;
+  for (const Field<amg::Options>& f : amg::option_fields()) {
+    const std::string dashed = with_dashes(f.name);
+    if (settings.has(dashed) || settings.has("amg-" + dashed)) names.push_back(f.name);
+  }
+  return names;
+}
 
 PresetRecord apply_preset(const Matrix& A, bool symmetric, Settings& settings) {
   const std::optional<amg::ChoiceRule> rule = amg::find_choice_rule(settings.method.preset);

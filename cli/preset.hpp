@@ -1,6 +1,9 @@
 // Which preset a command takes, and what it makes of the options.
 #pragma once
 
+#include <string>
+#include <vector>
+
 #include "cli/record.hpp"
 #include "cli/settings.hpp"
 #include "cli/system.hpp"
@@ -11,6 +14,12 @@ namespace nodewise::cli {
 /// at the matrix, of which it is known whether it is symmetric, only where the preset depends on
 /// it.
 PresetRecord apply_preset(const Matrix& A, bool symmetric, Settings& settings);
+
+/// "max_levels" as the command line has it.
+std::string with_dashes(std::string name);
+
+/// The options of multigrid that were given, by their names in the library.
+std::vector<std::string> given_options(const Settings& settings);
 
 /// Whether it is one that changes something, or a rule chose it.
 bool is_worth_telling(const PresetRecord& preset);

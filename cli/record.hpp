@@ -95,9 +95,16 @@ struct PresetRecord {
   bool set_solver = false;
 };
 
+/// An option that was given and has no effect beside the others.
+struct IdleOption {
+  std::string name;   ///< as on the command line, without dashes before it
+  std::string needs;  ///< of the others, to have one
+};
+
 struct SolveRecord {
   std::vector<std::string> command_line;
   PresetRecord preset;
+  std::vector<IdleOption> idle;
   Machine machine;
   MatrixFacts matrix;
   RhsKind rhs = RhsKind::ones;

@@ -159,6 +159,14 @@ Json solve_json(const SolveRecord& record) {
           {"right_hand_sides", all}};
 }
 
+Json idle_json(const std::vector<IdleOption>& options) {
+  Json all = Json::array();
+  for (const IdleOption& option : options) {
+    all.push_back({{"option", option.name}, {"needs", option.needs}});
+  }
+  return all;
+}
+
 Json error_json(const SolveRecord& record) {
   if (!record.error) return nullptr;
   return {{"relative", number(record.error->relative)},
@@ -176,6 +184,7 @@ std::string report_json(const SolveRecord& record, const Settings& settings) {
       {"machine", machine_json(record.machine)},
       {"options", options_json(settings, Command::solve)},
       {"preset", preset_json(record.preset)},
+      {"idle_options", idle_json(record.idle)},
       {"matrix",
        {{"source", matrix.source},
         {"format", text_or_null(matrix.format)},

@@ -13,6 +13,7 @@
 #include "cli/console.hpp"
 #include "cli/exit_code.hpp"
 #include "cli/findings.hpp"
+#include "cli/idle_options.hpp"
 #include "cli/jacobi.hpp"
 #include "cli/machine.hpp"
 #include "cli/method.hpp"
@@ -167,6 +168,7 @@ ExitCode solve_command(const std::shared_ptr<const mpi::Comm>& world, const Sett
       *comm, [&] { record.preset = apply_preset(*system.A, record.matrix.symmetric, settings); });
   record.method = choose_method(settings, record.matrix.symmetric);
   check_method(record.method, settings);
+  record.idle = idle_options(settings, record.method);
   record.solver_was_chosen = settings.method.solver == SolverChoice::automatic;
   record.preconditioner = preconditioner_name(settings.method.preconditioner);
   record.at_once = solves_at_once(record.method, record.n_rhs);

@@ -8,6 +8,7 @@
 #include "nodewise/base/version.hpp"
 
 #include "cli/format.hpp"
+#include "cli/idle_options.hpp"
 #include "cli/preset.hpp"
 #include "cli/profile.hpp"
 #include "cli/right_hand_sides.hpp"
@@ -283,6 +284,7 @@ void print_system(Console& console, const SolveRecord& record, const Settings& s
               rhs_text(record, settings));
   if (is_worth_telling(record.preset)) print_entry(console, "preset", preset_text(record.preset));
   print_entry(console, "method", method_text(record, settings));
+  if (!record.idle.empty()) print_entry(console, "without effect", idle_text(record.idle));
   console.line();
 }
 

@@ -9,15 +9,12 @@
 #include "nodewise/amg/presets.hpp"
 
 #include "cli/catalog.hpp"
+#include "cli/idle_options.hpp"
+#include "cli/preset.hpp"
 
 namespace nodewise::cli {
 
 namespace {
-
-std::string with_dashes(std::string name) {
-  std::replace(name.begin(), name.end(), '_', '-');
-  return name;
-}
 
 /// What a preset sets, as options.
 OptionList options_of(const amg::Preset& preset, const amg::GivenKnowledge& known, int unknowns) {
@@ -66,6 +63,15 @@ std::optional<Settings> settings_with(const Settings& given, const OptionList& o
   return settings;
 }
 
+/// Whether one of the options has no effect beside those that were given.
+bool has_idle(const Settings& settings, const OptionList& options) {
+  const std::vector<IdleOption> idle = idle_multigrid_options(settings);
+  return std::any_of(idle.begin(), idle.end(), [&](const IdleOption& of_settings) {
+    return std::any_of(options.begin(), options.end(),
+                       [&](const auto& entry) { return entry.first == of_settings.name; });
+  });
+}
+
 /// All options in one text, to tell candidates apart.
 std::string print_of(const Settings& settings) {
   std::string text;
@@ -89,6 +95,7 @@ std::vector<Candidate> tune_candidates(const Settings& given, const amg::Problem
     if (relaxes_otherwise && settings->amg.method == amg::Method::air) return;
     // Vectors are given for an aggregation only.
     if (given.gives_near_null_space() && settings->amg.method != amg::Method::aggregation) return;
+    if (has_idle(*settings, options)) return;
     if (!prints.insert(print_of(*settings)).second) return;
     candidates.push_back({options, std::move(*settings)});
   };

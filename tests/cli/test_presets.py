@@ -103,6 +103,23 @@ def test_options_of_classical_coarsening_are_not_ignored(nodewise, tmp_path):
     assert (report["options"]["method"], report["options"]["interpolation"]) == ("classical", "direct")
 
 
+def test_options_without_effect_are_named(nodewise, tmp_path):
+    words = ["--problem", "laplace9", "--n", 12, "--preset", "default"]
+    idle = ["--jacobi-weight", 0.5, "--aggregates", "standard", "--restart", 20]
+    report, out = solve(nodewise, tmp_path, *words, *idle)
+    assert report["idle_options"] == [
+        {"option": "restart", "needs": "solver gmres or fgmres"},
+        {"option": "jacobi-weight", "needs": "smoother jacobi or block_jacobi"},
+        {"option": "aggregates", "needs": "method aggregation"}]
+    assert "without effect --restart (needs solver gmres or fgmres)" in out
+    report, out = solve(nodewise, tmp_path, *words, *idle, "--smoother", "jacobi", "--method",
+                        "aggregation", "--solver", "gmres")
+    assert report["idle_options"] == [] and "without effect" not in out
+    report, _ = solve(nodewise, tmp_path, *words, "--preconditioner", "none", "--cycle", "w",
+                      "--route", "direct")
+    assert report["idle_options"] == [{"option": "cycle", "needs": "preconditioner amg"}]
+
+
 def test_misspelt_presets_are_refused(nodewise):
     result = nodewise("solve", "--problem", "laplace5", "--preset", "elastisity")
     assert result.code == 2

@@ -1,0 +1,93 @@
+// Options that are said to have no effect have none.
+#include <map>
+#include <set>
+
+#include <gtest/gtest.h>
+
+#include "nodewise/amg/hierarchy.hpp"
+#include "nodewise/amg/idle_options.hpp"
+
+#include "amg_support.hpp"
+
+namespace nodewise::amg {
+namespace {
+
+using test::test_comm;
+
+Options with(const std::map<std::string, std::string>& values) {
+  Options options;
+  options.max_coarse_rows = 10;
+  for (const auto& [name, value] : values) set_option(options, option_fields(), name, value);
+  return options;
+}
+
+std::vector<Options> some_options() {
+  return {with({}),
+          with({{"smoother", "jacobi"}, {"aggressive_levels", "1"}}),
+          with({{"smoother", "chebyshev"}, {"cycle", "additive"}}),
+          with({{"smoother", "ilu0"}, {"coarsening", "pmis"}}),
+          with({{"smoother", "fc_jacobi"}}),
+          with({{"cycle", "additive"}, {"sweep_order", "coarse_fine"}}),
+          with({{"method", "aggregation"}}),
+          with({{"method", "aggregation"}, {"candidate_sweeps", "2"}, {"aggregates", "standard"}}),
+          with({{"method", "aggregation"}, {"prolongation_sweeps", "0"}, {"smoother", "jacobi"}}),
+          with({{"method", "air"}})};
+}
+
+/// Other values of an option.
+std::vector<std::string> values_of(const Field<Options>& field) {
+  if (field.type == "flag") return {"true", "false"};
+  if (field.type == "integer") return {"1", "2"};
+  if (field.type == "number") return {"0.05", "0.5", "0.9"};
+  std::vector<std::string> values;
+  for (std::size_t begin = 0; begin < field.range.size();) {
+    const std::size_t end = std::min(field.range.find(" | ", begin), field.range.size());
+    values.push_back(field.range.substr(begin, end - begin));
+    begin = end + 3;
+  }
+  return values;
+}
+
+std::vector<double> applied(const Hierarchy<double>& hierarchy) {
+  std::vector<double> b, x(static_cast<std::size_t>(hierarchy.layout().n_local()));
+  for (std::size_t i = 0; i < x.size(); ++i) b.push_back(hash_uniform(i, 3));
+  hierarchy.apply(b, x);
+  return x;
+}
+
+TEST(IdleOptions, HaveNoEffect) {
+  io::GalleryOptions gallery = {.problem = io::Problem::rotated_fe, .n = 10};
+  const auto A = std::make_shared<const matrix::DistMatrix<double>>(
+      io::generate<double>(test_comm(), gallery));
+  std::set<std::string> idle, active;
+  for (const Options& options : some_options()) {
+    const std::vector<double> expected = applied(Hierarchy<double>(A, options));
+    for (const Field<Options>& field : option_fields()) {
+      (needed_by(field.name, options).empty() ? active : idle).insert(field.name);
+      if (needed_by(field.name, options).empty()) continue;
+      for (const std::string& value : values_of(field)) {
+        Options other = options;
+        field.set(other, value);
+        // Not for every smoother, and what the option needs in an additive cycle.
+        if (field.name == "sweep_order" && goes_by_points(other.sweep_order)) continue;
+        EXPECT_EQ(applied(Hierarchy<double>(A, other)), expected) << field.name << " " << value;
+      }
+    }
+  }
+  EXPECT_EQ(idle.size(), 30u);
+  for (const std::string& name : idle) EXPECT_EQ(active.count(name), 1u) << name;
+}
+
+TEST(IdleOptions, NeedOthers) {
+  EXPECT_EQ(needed_by("coarsening", with({{"method", "aggregation"}})), "method classical or air");
+  EXPECT_EQ(needed_by("aggressive_paths", with({})), "aggressive_levels above 0");
+  EXPECT_EQ(needed_by("sweep_order", with({{"smoother", "chebyshev"}})),
+            "a smoother that goes through rows or points in an order");
+  EXPECT_EQ(needed_by("smoother", with({{"method", "air"}})), "method classical or aggregation");
+  EXPECT_EQ(needed_by("fine_sweeps", with({{"method", "air"}})), "");
+  EXPECT_EQ(needed_by("max_levels", with({{"method", "air"}})), "");
+  EXPECT_THROW(needed_by("no_such_option", {}), Error);
+}
+
+}  // namespace
+}  // namespace nodewise::amg
