@@ -127,6 +127,25 @@ TEST(Diagnosis, FindsDiagonalsNearZero) {
   EXPECT_EQ(found[0].count, 2);
 }
 
+TEST(Diagnosis, TellsSmallRowsFromSmallDiagonals) {
+  DenseMatrix A = test::model(Problem::laplace5, 5);
+  const auto scale = [&](GlobalIndex i, double factor) {
+    for (GlobalIndex j = 0; j < A.cols(); ++j) A(i, j) *= factor;
+    for (GlobalIndex j = 0; j < A.cols(); ++j) A(j, i) *= factor;
+  };
+  scale(7, 1e-10);
+  scale(15, 1e-9);
+  const auto by_size = examined(A, true, FindingKind::near_zero_diagonal);
+  ASSERT_EQ(by_size.size(), 1U);
+  EXPECT_EQ(by_size[0].count, 2);
+  EXPECT_NE(by_size[0].advice.find("root of the diagonal"), std::string::npos);
+  A(20, 20) = 1e-12;  // its couplings are of the size of others
+  const auto by_both = examined(A, true, FindingKind::near_zero_diagonal);
+  ASSERT_EQ(by_both.size(), 1U);
+  EXPECT_EQ(by_both[0].count, 3);
+  EXPECT_EQ(by_both[0].advice.find("root of the diagonal"), std::string::npos);
+}
+
 TEST(Diagnosis, FindsNegativeDiagonals) {
   const DenseMatrix A = test::model(Problem::laplace5, 5);
   EXPECT_TRUE(examined(A, true, FindingKind::negative_diagonal).empty());
@@ -525,16 +544,26 @@ TEST(Diagnosis, RecommendsAnotherSmootherForAnIndefinitePreconditioner) {
 }
 
 TEST(Diagnosis, IsTheSameOnAnyLayout) {
-  const DenseMatrix A = test::with_negated_rows(test::random_symmetric(40, 0.2, 0.8, 4),
-                                                [](GlobalIndex i) { return i % 7 == 0; });
+  DenseMatrix A = test::with_negated_rows(test::random_symmetric(40, 0.2, 0.8, 4),
+                                          [](GlobalIndex i) { return i % 7 == 0; });
+  for (GlobalIndex i = 0; i < 40; ++i) {
+    for (const GlobalIndex j : {4, 11, 25}) {
+      A(i, j) *= 1e-10;
+      A(j, i) *= 1e-10;
+    }
+  }
+  A(30, 30) = 1e-14;
   const SystemFacts serial =
       matrix_facts<double>(std::make_shared<const matrix::DistMatrix<double>>(test::serial(A)));
+  EXPECT_EQ(serial.levels[0].near_zero_diagonals, 4);
+  EXPECT_EQ(serial.levels[0].small_rows, 2);  // the third is coupled to row 30
   for (const Layout& layout : test::layouts_of(test_comm(), A.rows())) {
     const SystemFacts facts = matrix_facts<double>(
         std::make_shared<const matrix::DistMatrix<double>>(distribute(A, layout)));
     EXPECT_EQ(facts.levels[0].negative_diagonals, serial.levels[0].negative_diagonals);
     EXPECT_EQ(facts.levels[0].positive_rows, serial.levels[0].positive_rows);
     EXPECT_EQ(facts.levels[0].near_zero_diagonals, serial.levels[0].near_zero_diagonals);
+    EXPECT_EQ(facts.levels[0].small_rows, serial.levels[0].small_rows);
   }
 }
 

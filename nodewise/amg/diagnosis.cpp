@@ -192,10 +192,17 @@ class Examiner {
       add(FindingKind::near_zero_diagonal, static_cast<int>(l), level.near_zero_diagonals,
           share(level.near_zero_diagonals, level.rows),
           "the diagonal entry is nearly zero " + in_rows(level.near_zero_diagonals, level.rows),
-          divides_by_rows() ? "reorder the equations"
-                            : "reorder the equations, or try --smoother l1_jacobi, which divides "
-                              "by the whole row");
+          for_near_zero_diagonals(level));
     }
+  }
+
+  std::string for_near_zero_diagonals(const LevelFacts& level) const {
+    if (level.small_rows == level.near_zero_diagonals) {
+      return "rows and columns differ as much in size: divide both by the root of the diagonal";
+    }
+    return divides_by_rows() ? "reorder the equations"
+                             : "reorder the equations, or try --smoother l1_jacobi, which divides "
+                               "by the whole row";
   }
 
   /// Whether no other smoother would.

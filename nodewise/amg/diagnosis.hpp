@@ -45,6 +45,9 @@ struct LevelFacts {
   GlobalIndex rows = 0;
   GlobalIndex nonzeros = 0;
   GlobalIndex near_zero_diagonals = 0;  ///< |a_ii| below 1e-8 times the sum of the other |a_ij|
+  /// Of these, the rows whose |a_ij| are all at most sqrt |a_ii a_jj|, as in a badly scaled
+  /// positive definite matrix.
+  GlobalIndex small_rows = 0;
   GlobalIndex negative_diagonals = 0;
   /// Rows whose largest entry off the diagonal with the diagonal's sign is half of the largest of
   /// all at least.

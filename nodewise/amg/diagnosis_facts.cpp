@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <numeric>
@@ -10,6 +11,7 @@
 
 #include "nodewise/amg/block_survey.hpp"
 #include "nodewise/amg/diagnosis.hpp"
+#include "nodewise/amg/relax/row_scales.hpp"
 #include "nodewise/base/parallel.hpp"
 #include "nodewise/base/scale.hpp"
 #include "nodewise/mpi/agree.hpp"
@@ -110,6 +112,49 @@ SystemFacts unpack(std::span<const double> numbers, std::size_t n_levels) {
 template <class T>
 using MatrixPointer = std::shared_ptr<const DistMatrix<T>>;
 
+/// Those of the rows with nearly no diagonal whose couplings are not too large for it.
+template <class T>
+GlobalIndex count_small_rows(const DistMatrix<T>& A, const relax::RowScales& scales) {
+  constexpr double round_off = 1.001;
+  GlobalIndex count = 0;
+  for (LocalIndex i = 0; i < A.n_local(); ++i) {
+    const double own = scales.own[static_cast<std::size_t>(i)];
+    bool is_small = count_rows(A, i, i + 1).near_zero_diagonals > 0;
+    const auto look = [&](const kernels::Csr<T>& M, const Array<double>& of_columns) {
+      for (Offset k = M.begin(i); k < M.end(i); ++k) {
+        const auto p = static_cast<std::size_t>(k);
+        const double other = of_columns[static_cast<std::size_t>(M.cols[p])];
+        is_small = is_small && std::abs(static_cast<double>(M.vals[p])) <= round_off * own * other;
+      }
+    };
+    look(A.on(), scales.own);
+    look(A.off(), scales.ghosts);
+    count += is_small ? 1 : 0;
+  }
+  return count;
+}
+
+/// Collective. Of the levels that have rows with nearly no diagonal, which few matrices have: an
+/// exchange of each and a sum.
+template <class T>
+void add_small_rows(const std::function<MatrixPointer<T>(std::size_t)>& matrix_of,
+                    const mpi::Comm& comm, SystemFacts& facts) {
+  std::vector<std::int64_t> counts;
+  for (std::size_t l = 0; l < facts.levels.size(); ++l) {
+    if (facts.levels[l].near_zero_diagonals == 0) continue;
+    const MatrixPointer<T> A = matrix_of(l);
+    const DistMatrix<T>* const one = A.get();
+    const auto scales = relax::row_scales<T>(comm, std::span(&one, 1));
+    counts.push_back(count_small_rows(*A, scales.front()));
+  }
+  if (counts.empty()) return;
+  mpi::sum_in_place(comm, std::span<std::int64_t>(counts));
+  auto count = counts.begin();
+  for (LevelFacts& level : facts.levels) {
+    if (level.near_zero_diagonals > 0) level.small_rows = *count++;
+  }
+}
+
 /// `matrix_of(l)` may make the matrix of a level for this: one at a time.
 template <class T>
 SystemFacts facts_of_levels(std::size_t n_levels,
@@ -132,6 +177,7 @@ SystemFacts facts_of_levels(std::size_t n_levels,
     facts.levels[l].rows = sizes[l].rows;
     facts.levels[l].nonzeros = sizes[l].nonzeros;
   }
+  add_small_rows<T>(matrix_of, comm, facts);
   return facts;
 }
 
