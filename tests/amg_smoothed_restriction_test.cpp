@@ -2,6 +2,7 @@
 // against dense references, and hierarchies of it.
 #include <cmath>
 #include <cstring>
+#include <limits>
 
 #include <gtest/gtest.h>
 
@@ -444,6 +445,33 @@ TEST(SmoothedRestriction, RefusesLeftVectorsThatDoNotFit) {
   if (test_comm()->rank() == 0) knowledge.left_near_null_space.values.push_back(1);
   knowledge.near_null_space = part_of_vectors<double>(layout, whole_vectors(18, 2, 1));
   EXPECT_NE(refused(knowledge, 1).find("left near null space has"), std::string::npos);
+}
+
+TEST(NearNullSpaceErrors, NameVectorsThatAreOfNoUse) {
+  const Layout layout = Layout::uniform(test_comm(), 18);
+  const Matrix A = shared(distribute(nonsymmetric(3, 2), layout));
+  const auto refused = [&](ErrorCode code, const NearNullSpace<double>& right,
+                           const NearNullSpace<double>& left = {}) {
+    Knowledge<double> knowledge;
+    knowledge.near_null_space = right;
+    knowledge.left_near_null_space = left;
+    return test::expect_same_error(*test_comm(), code,
+                                   [&] { Hierarchy<double>(A, smoothed_options(1), knowledge); });
+  };
+  const auto good = part_of_vectors<double>(layout, whole_vectors(18, 2, 1));
+  auto zero = good, infinite = good;
+  for (std::size_t i = 1; i < zero.values.size(); i += 2) zero.values[i] = 0;
+  if (!infinite.values.empty()) infinite.values[0] = std::numeric_limits<double>::infinity();
+  const std::string of_zero = refused(ErrorCode::invalid_argument, zero);
+  EXPECT_NE(of_zero.find("vector 2 of the near null space is zero"), std::string::npos) << of_zero;
+  const std::string of_left = refused(ErrorCode::invalid_argument, good, infinite);
+  EXPECT_NE(of_left.find("vector 1 of the left near null space has a value that is not a finite"),
+            std::string::npos)
+      << of_left;
+  if (test_comm()->size() == 1) return;
+  NearNullSpace<double> fewer = good;
+  if (test_comm()->rank() == 1) fewer = part_of_vectors<double>(layout, whole_vectors(18, 1, 1));
+  refused(ErrorCode::dimension_mismatch, fewer);
 }
 
 }  // namespace

@@ -1,6 +1,9 @@
 #include "nodewise/amg/aggregation.hpp"
 
 #include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <utility>
@@ -204,6 +207,37 @@ void require_rows(const DistMatrix<T>& A, const NearNullSpace<T>& given, const c
                   " are needed, " + std::to_string(given.n_vectors) + " for each row");
 }
 
+/// Collective. Refuses numbers of vectors that differ between ranks.
+template <class T>
+void require_same_numbers(const mpi::Comm& comm, const NearNullSpace<T>& right,
+                          const NearNullSpace<T>& left) {
+  std::array<std::int64_t, 4> most = {right.n_vectors, -right.n_vectors, left.n_vectors,
+                                      -left.n_vectors};
+  mpi::max_in_place(comm, std::span<std::int64_t>(most));
+  if (most[0] == -most[1] && most[2] == -most[3]) return;
+  throw Error(ErrorCode::dimension_mismatch,
+              "multigrid setup: the near null space does not have as many vectors on every rank");
+}
+
+/// Collective. Refuses vectors that are zero or not finite.
+template <class T>
+void require_vectors(const mpi::Comm& comm, const NearNullSpace<T>& given, const char* name) {
+  if (given.n_vectors == 0) return;
+  const auto width = static_cast<std::size_t>(given.n_vectors);
+  std::vector<std::int64_t> found(2 * width, 0);  // of each vector: not zero, not finite
+  for (std::size_t k = 0; k < given.values.size(); ++k) {
+    if (given.values[k] != T{}) found[k % width] = 1;
+    if (!std::isfinite(given.values[k])) found[width + k % width] = 1;
+  }
+  mpi::max_in_place(comm, std::span<std::int64_t>(found));
+  for (std::size_t c = 0; c < width; ++c) {
+    if (found[c] != 0 && found[width + c] == 0) continue;
+    throw Error(ErrorCode::invalid_argument,
+                "multigrid setup: vector " + std::to_string(c + 1) + " of the " + name +
+                    (found[c] == 0 ? " is zero" : " has a value that is not a finite number"));
+  }
+}
+
 /// The rows of the roots, each as often as a coarse point has rows.
 std::vector<LocalIndex> rows_of_roots(const aggregate::Aggregates& aggregates, int unknowns,
                                       int coarse_unknowns) {
@@ -231,6 +265,9 @@ void check_aggregation(const DistMatrix<T>& A, const Knowledge<T>& knowledge,
                 "multigrid setup: the left near null space has " + std::to_string(left.n_vectors) +
                     " vectors, and the other one " + std::to_string(n_vectors));
   });
+  require_same_numbers(A.comm(), right, left);
+  require_vectors(A.comm(), right, "near null space");
+  require_vectors(A.comm(), left, "left near null space");
 }
 
 template <class T>

@@ -12,7 +12,8 @@ namespace nodewise::amg {
 /// Collective. Throws the same Error on every rank where aggregation cannot start from what is
 /// given for the finest level: what require_whole_points() throws, and dimension_mismatch where the
 /// near null space, or the left one, does not have the rows of A, or not the same number of
-/// vectors. One allreduce.
+/// vectors; invalid_argument where one of the vectors is zero or not finite. Two allreduces, and
+/// one for each of the spaces that is given.
 template <class T>
 void check_aggregation(const matrix::DistMatrix<T>& A, const Knowledge<T>& knowledge,
                        const Options& options);
