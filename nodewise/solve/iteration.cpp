@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "nodewise/base/scale.hpp"
 #include "nodewise/mpi/agree.hpp"
 #include "nodewise/solve/range_check.hpp"
 #include "nodewise/solve/vector_ops.hpp"
@@ -89,8 +90,7 @@ void Iteration<T>::stop(Outcome outcome, std::string diagnosis) {
 
 template <class T>
 void Iteration<T>::scale_system(double largest) {
-  // A power of two, so that scaling is exact; bounded, so that its inverse is finite.
-  scale_ = std::ldexp(1.0, std::max(std::ilogb(largest), -1000));
+  scale_ = 1 / scale_of(largest);  // a power of two, so that scaling is exact
   mpi::collectively(comm(), [&] { scaled_b_.assign(b_.begin(), b_.end()); });
   scale(1 / scale_, std::span<T>(scaled_b_));
   scale(1 / scale_, x_);
