@@ -28,8 +28,7 @@ Offset longest_sum_bytes(const Settings& settings, solve::Method method, int n_r
   const Offset factor = settings.solver.enlarging_factor;
   Offset numbers = 4;
   if (has_basis) numbers = Offset{settings.solver.restart} + 1;
-  if (method == solve::Method::enlarged_cg)
-    numbers = std::max(factor * factor + 3, 2 * factor * factor);
+  if (method == solve::Method::enlarged_cg) numbers = 2 * factor * factor + 3 * factor;
   if (solves_at_once(method, n_rhs)) {
     numbers = std::min(3 * Offset{n_rhs}, 3 * Offset{solve::max_block_width});
   }

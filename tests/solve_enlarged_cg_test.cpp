@@ -90,6 +90,49 @@ TEST(EnlargedCg, WorksWithMultigrid) {
   EXPECT_LE(report.iterations, of_cg);
 }
 
+// Where the residual hardly falls for a while, parts of it become alike, and a block method that
+// takes its directions from them loses some.
+TEST(EnlargedCg, KeepsItsDirectionsUnderAWeakPreconditioner) {
+  const auto A = model_problem(io::Problem::beam, 2);
+  const Pointwise<double> M = jacobi(A);
+  const std::vector<double> b = hashed_vector(A.layout(), 3);
+  std::vector<double> x(b.size(), 0.0);
+  const int of_cg = solve::cg<double>(A, &M, b, x, {}).iterations;
+  EXPECT_GT(of_cg, 100);
+  for (const int factor : {2, 4, 8}) {
+    x.assign(b.size(), 0.0);
+    const Report report = run(A, &M, b, x, {.enlarging_factor = factor});
+    EXPECT_EQ(report.outcome, Outcome::converged) << report.diagnosis;
+    EXPECT_LE(report.iterations, of_cg) << factor;
+  }
+}
+
+// Parts of a right-hand side in the range of a singular matrix are not in it themselves.
+TEST(EnlargedCg, SolvesSingularSystems) {
+  const GlobalIndex n = 90;
+  const auto neumann = [n](GlobalIndex i, GlobalIndex j) {
+    const auto weight = [](GlobalIndex k) { return k % 3 == 0 ? 1000.0 : 0.01 + double(k % 7); };
+    const double left = i > 0 ? weight(i) : 0, right = i + 1 < n ? weight(i + 1) : 0;
+    if (i == j) return left + right;
+    return i == j + 1 ? -left : (i + 1 == j ? -right : 0.0);
+  };
+  const auto A = make_operator(uniform(n), neumann);
+  const Pointwise<double> M(A.layout(), [&](GlobalIndex i, double r) { return r / neumann(i, i); });
+  std::vector<double> x = hashed_vector(A.layout(), 7), b(x.size());
+  A.apply(x, b);
+  for (const int factor : {1, 2, 4, 8, 16}) {
+    for (const solve::ResidualNorm norm :
+         {solve::ResidualNorm::unpreconditioned, solve::ResidualNorm::natural}) {
+      x.assign(b.size(), 0.0);
+      const int of_cg = solve::cg<double>(A, &M, b, x, {.norm = norm}).iterations;
+      x.assign(b.size(), 0.0);
+      const Report report = run(A, &M, b, x, {.norm = norm, .enlarging_factor = factor});
+      EXPECT_EQ(report.outcome, Outcome::converged) << factor << ": " << report.diagnosis;
+      EXPECT_LE(report.iterations, 1.1 * of_cg);
+    }
+  }
+}
+
 TEST(EnlargedCg, TheSplitDoesNotDependOnTheRanks) {
   const auto history_on = [](const comm::Layout& layout) {
     const auto A = make_operator(

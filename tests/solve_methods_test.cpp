@@ -420,7 +420,9 @@ TEST_P(EveryMethod, NamesTheAttainableAccuracy) {
   const Report report = run(A, &M, b, x, {.tolerance = 1e-20});
   EXPECT_EQ(report.outcome, Outcome::stagnated) << report.diagnosis;
   EXPECT_LE(report.true_relative_residual, 2e-15);
-  EXPECT_LE(report.iterations, is_stationary() ? 700 : 100);
+  // Enlarged CG has used up 30 rows after some iterations and starts again from each true residual.
+  const int most = GetParam() == Method::enlarged_cg ? 200 : 100;
+  EXPECT_LE(report.iterations, is_stationary() ? 700 : most);
 }
 
 TEST_P(EveryMethod, HistoryDoesNotDependOnTheRanks) {

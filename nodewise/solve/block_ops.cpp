@@ -62,6 +62,17 @@ void dot_columns(std::span<const T> X, std::span<const T> Y, std::span<double> d
 }
 
 template <class T>
+void dot_with_columns(std::span<const T> x, std::span<const T> Y, std::span<double> dots) {
+  const std::size_t w = dots.size();
+  sum_in_pieces(x.size(), w, dots, [&](std::size_t begin, std::size_t end, std::span<double> into) {
+    for (std::size_t i = begin; i < end; ++i) {
+      const auto value = static_cast<double>(x[i]);
+      for (std::size_t c = 0; c < w; ++c) into[c] += value * static_cast<double>(Y[i * w + c]);
+    }
+  });
+}
+
+template <class T>
 void xpby_columns(std::span<const T> Z, std::span<const double> beta, std::span<T> P) {
   const std::size_t w = beta.size();
   for_ranges(rows(Z, w), w, [&](std::size_t begin, std::size_t end) {
@@ -165,6 +176,7 @@ double sum_columns(std::span<const T> X, std::size_t width, std::span<T> y) {
   template void set_column(std::span<const T>, std::size_t, std::size_t, std::span<T>);         \
   template void add_column(double, std::span<const T>, std::size_t, std::size_t, std::span<T>); \
   template void dot_columns(std::span<const T>, std::span<const T>, std::span<double>);         \
+  template void dot_with_columns(std::span<const T>, std::span<const T>, std::span<double>);    \
   template void xpby_columns(std::span<const T>, std::span<const double>, std::span<T>);        \
   template void update_columns(std::span<const double>, std::span<const T>, std::span<T>,       \
                                std::span<double>);                                              \

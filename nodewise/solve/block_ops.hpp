@@ -25,6 +25,10 @@ void add_column(double alpha, std::span<const T> X, std::size_t width, std::size
 template <class T>
 void dot_columns(std::span<const T> X, std::span<const T> Y, std::span<double> dots);
 
+/// dots[c] = x . Y_c, likewise.
+template <class T>
+void dot_with_columns(std::span<const T> x, std::span<const T> Y, std::span<double> dots);
+
 /// P_c = Z_c + beta[c] P_c; a column of P whose beta is 0 is not read.
 template <class T>
 void xpby_columns(std::span<const T> Z, std::span<const double> beta, std::span<T> P);

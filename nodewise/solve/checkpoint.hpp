@@ -46,12 +46,13 @@ class Checkpoint {
   /// zero.
   void undo(std::initializer_list<Move<T>> step);
 
-  /// Collective. Where the solve failed after some iterations, x becomes the one with the smallest
-  /// true residual of four: the last, the one kept, the start and zero. Steps along a null vector
-  /// part x from what the recurrences know, so that none of them need be the best by itself. A
-  /// solve that was cut short leaves the last, which is the better one in the norm that the method
-  /// minimises, unless its residual is twice that of the one kept or of the start. A product;
-  /// another where one was kept that seems better. `work` is overwritten.
+  /// Collective. Where the solve failed after some iterations, x becomes the one whose true
+  /// residual is the smallest, in the norm that is tested, of four: the last, the one kept, the
+  /// start and zero. Steps along a null vector part x from what the recurrences know, so that none
+  /// of them need be the best by itself. A solve that was cut short leaves the last, which is the
+  /// better one in the norm that the method minimises, unless its residual is twice that of the one
+  /// kept or of the start. A product; another where one was kept that seems better. `work` is
+  /// overwritten.
   void restore(std::span<T> work);
 
  private:

@@ -1,5 +1,6 @@
 // Conjugate gradients in an enlarged Krylov space: the residual is split over parts of the domain.
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <utility>
@@ -25,14 +26,15 @@ enum class Next { stop, go_on, restart };
 using Small = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
 /// S with S^T C S = 1 on as many columns as C, which is symmetric, has rank; its other columns are
-/// zero. Eigenvalues below `drop` times the largest, after scaling to a unit diagonal, count as
-/// zero; one that is as far below zero sets `negative`.
-Small orthonormaliser(const Small& C, double drop, bool& negative) {
+/// zero. Diagonal entries up to `noise` count as zero, as do eigenvalues, after scaling to a unit
+/// diagonal, up to `drop` times the largest and the noise; what is as far below zero sets
+/// `negative`.
+Small orthonormaliser(const Small& C, const Eigen::VectorXd& noise, double drop, bool& negative) {
   const Eigen::Index n = C.rows();
   Eigen::VectorXd scale(n);
   for (Eigen::Index i = 0; i < n; ++i) {
-    negative = negative || C(i, i) < 0;
-    scale[i] = C(i, i) > 0 ? 1 / std::sqrt(C(i, i)) : 0.0;
+    negative = negative || C(i, i) < -noise[i];
+    scale[i] = C(i, i) > noise[i] ? 1 / std::sqrt(C(i, i)) : 0.0;
   }
   const Eigen::MatrixXd scaled =
       scale.asDiagonal() * (0.5 * (C + C.transpose())) * scale.asDiagonal();
@@ -40,9 +42,13 @@ Small orthonormaliser(const Small& C, double drop, bool& negative) {
   const Eigen::VectorXd& values = eigen.eigenvalues();
   const double least = drop * std::max(values[n - 1], 0.0);
   Small S = Small::Zero(n, n);
+  const Eigen::VectorXd relative_noise = noise.cwiseProduct(scale).cwiseProduct(scale);
   for (Eigen::Index j = 0; j < n; ++j) {
-    negative = negative || values[j] < -least;
-    if (!(values[j] > least)) continue;
+    const double uncertain =
+        static_cast<double>(n) * eigen.eigenvectors().col(j).cwiseAbs2().dot(relative_noise);
+    const double zero = std::max(least, uncertain);
+    negative = negative || values[j] < -zero;
+    if (!(values[j] > zero)) continue;
     S.col(j) = scale.cwiseProduct(eigen.eigenvectors().col(j)) / std::sqrt(values[j]);
   }
   return S;
@@ -56,16 +62,13 @@ class EnlargedCg {
       : it_(Method::enlarged_cg, A, M, b, x, options, observe),
         best_(it_),
         t_(static_cast<std::size_t>(options.enlarging_factor)),
-        C_(options.enlarging_factor, options.enlarging_factor),
-        G_(C_),
         steps_(t_) {
     mpi::collectively(it_.comm(), [&] {
       best_.make_room();
       for (Array<T>* v : {&r_, &z_, &d_}) v->resize(b.size());
-      for (Array<T>* block : {&R_, &P_, &Q_}) block->resize(b.size() * t_);
-      Z_.resize(b.size() * t_);
+      for (Array<T>* block : {&P_, &Q_, &old_P_, &old_Q_, &Z_}) block->resize(b.size() * t_);
       work_.resize(2 * b.size());
-      sums_.resize(2 * t_ * t_ + 3);
+      sums_.resize(2 * t_ * t_ + 3 * t_ + 3);
     });
   }
 
@@ -83,12 +86,15 @@ class EnlargedCg {
 
  private:
   void split();
+  void apply_preconditioner();
   bool precondition();
+  void conjugate();
   bool advance();
-  bool accept(double rz);
-  bool orthonormalise();
+  bool accept();
+  Next orthonormalise();
   void move();
   Next settle(double square);
+  bool start_again();
   std::span<double> sums(std::size_t begin, std::size_t n) {
     return std::span(sums_).subspan(begin, n);
   }
@@ -96,82 +102,120 @@ class EnlargedCg {
   Iteration<T> it_;
   Checkpoint<T> best_;
   std::size_t t_;
-  Array<T> r_, z_, d_;         // residual, M r, the last step of x
-  Array<T> R_, P_, Q_, Z_;     // the split residual, A-orthonormal directions, A P, M R
+  Array<T> r_, z_, d_;         // residual, M r when it is split or tested, the last step of x
+  Array<T> P_, Q_;             // A-orthonormal directions and A P
+  Array<T> old_P_, old_Q_;     // those before
+  Array<T> Z_;                 // M Q, at first the parts of M r
   Array<T> work_;              // two vectors
-  Small C_, G_;                // P^T A P and P^T R of new directions
   std::vector<double> steps_;  // of x along each direction
   std::vector<double> sums_;
   double rr_local_ = 0;   // this rank's part of r.r
-  bool fresh_ = true;     // there are no directions yet
+  double norm_of_A_ = 0;  // the largest |A p| / |p| so far
+  int n_blocks_ = 0;      // of directions that the next ones have to be conjugate to: 2 at most
   bool pending_ = false;  // the residual is not recorded yet
 };
 
-/// Starts afresh from r_: column k has the entries of the k-th of t equal ranges of rows, so that
-/// the split does not depend on the ranks.
+/// Starts afresh from r_: the first directions are the parts of M r, column k in the k-th of t
+/// equal ranges of rows, so that the split does not depend on the ranks. Parts of r in place of
+/// them would not be in the range of a singular A, and M may make anything of what is not.
 template <class T>
 void EnlargedCg<T>::split() {
+  if (it_.M() != nullptr) {
+    it_.M()->apply(r_, z_);
+  } else {
+    std::copy(r_.begin(), r_.end(), z_.begin());
+  }
   const comm::Layout& layout = it_.A().layout();
-  std::fill(R_.begin(), R_.end(), T{});
-  for (std::size_t i = 0; i < r_.size(); ++i) {
+  std::fill(Z_.begin(), Z_.end(), T{});
+  for (std::size_t i = 0; i < z_.size(); ++i) {
     const auto row =
         static_cast<double>(layout.to_global(static_cast<LocalIndex>(i)) - layout.first());
     const double part = row / static_cast<double>(layout.n_global()) * static_cast<double>(t_);
-    R_[i * t_ + std::min(static_cast<std::size_t>(part), t_ - 1)] = r_[i];
+    Z_[i * t_ + std::min(static_cast<std::size_t>(part), t_ - 1)] = z_[i];
   }
   rr_local_ = dot_local<T>(r_, r_);
-  fresh_ = true;
+  n_blocks_ = 0;
 }
 
-/// Z = M R, the test of the residual if that is still pending, and new directions, conjugate to the
-/// last ones. One application of the preconditioner to the block and one reduction; false where the
-/// solve is over.
+/// This rank's parts of Q^T M Q, of the same with the block before, and of r.r, r.Mr and Mr.Mr.
+template <class T>
+void EnlargedCg<T>::apply_preconditioner() {
+  const std::size_t n = t_ * t_;
+  std::fill(sums_.begin(), sums_.end(), 0.0);
+  if (n_blocks_ > 0) {
+    if (it_.M() != nullptr) {
+      it_.M()->apply_block(Q_, Z_, static_cast<int>(t_), work_);
+      if (it_.norm() != ResidualNorm::unpreconditioned) it_.M()->apply(r_, z_);
+    } else {
+      std::copy(Q_.begin(), Q_.end(), Z_.begin());
+    }
+    gram<T>(Q_, Z_, t_, sums(0, n));
+    if (n_blocks_ > 1) gram<T>(old_Q_, Z_, t_, sums(n, n));
+  }
+  const std::span<const T> z = it_.M() != nullptr ? z_ : r_;
+  sums_[2 * n] = rr_local_;
+  sums_[2 * n + 1] = dot_local<T>(r_, z);
+  sums_[2 * n + 2] = dot_local<T>(z, z);
+}
+
+/// Z = M Q, the test of the residual if that is still pending, and new directions, conjugate to all
+/// before. One application of the preconditioner to the block, one to the residual where that is
+/// tested with it, and one reduction; false where the solve is over.
 template <class T>
 bool EnlargedCg<T>::precondition() {
-  const std::size_t n_beta = t_ * t_;
+  const std::size_t rr = 2 * t_ * t_;
   for (bool restarted = true; restarted;) {
     restarted = false;
-    if (it_.M() != nullptr) {
-      it_.M()->apply_block(R_, Z_, static_cast<int>(t_), work_);
-    } else {
-      std::copy(R_.begin(), R_.end(), Z_.begin());
-    }
-    const double zz = sum_columns<T>(Z_, t_, z_);
-    if (fresh_) {
-      std::fill_n(sums_.begin(), n_beta, 0.0);
-    } else {
-      gram<T>(Q_, Z_, t_, sums(0, n_beta));
-    }
-    sums_[n_beta] = dot_local<T>(r_, z_);
-    sums_[n_beta + 1] = rr_local_;
-    sums_[n_beta + 2] = zz;
-    sum_parts(it_.comm(), sums(0, n_beta + 3));
-    const double square = it_.chosen(sums_[n_beta + 1], sums_[n_beta], sums_[n_beta + 2]);
+    apply_preconditioner();
+    sum_parts(it_.comm(), sums(0, rr + 3));
+    const double square = it_.chosen(sums_[rr], sums_[rr + 1], sums_[rr + 2]);
     if (pending_ && !(square < 0)) {
       const Next next = settle(square);
       if (next == Next::stop) return false;
       restarted = next == Next::restart;
     }
   }
-  if (!accept(sums_[n_beta])) return false;
-  if (!fresh_) subtract_product<T>(P_, sums(0, n_beta), t_, Z_);
-  std::swap(P_, Z_);
-  fresh_ = false;
+  if (!accept()) return false;
+  conjugate();
   return true;
 }
 
-/// Whether the iteration can go on with this r.z.
+/// Whether the iteration can go on with r.Mr, at first, or the diagonal of Q^T M Q, which is zero
+/// where there is no direction.
 template <class T>
-bool EnlargedCg<T>::accept(double rz) {
-  if (rz > 0 && std::isfinite(rz)) return true;
-  const bool finite = std::isfinite(rz);
+bool EnlargedCg<T>::accept() {
+  double least = sums_[2 * t_ * t_ + 1], sum = least;
+  if (n_blocks_ > 0) {
+    least = std::numeric_limits<double>::infinity();
+    sum = 0;
+    for (std::size_t k = 0; k < t_; ++k) {
+      least = std::min(least, sums_[k * t_ + k]);
+      sum += sums_[k * t_ + k];
+    }
+  }
+  const bool finite = std::isfinite(sum);
+  constexpr double round_off = 1e-12;
+  if (finite && sum > 0 && least >= -round_off * sum) return true;
   it_.stop(finite ? Outcome::indefinite_preconditioner : Outcome::not_finite,
-           fmt::format("r.Mr = {:.2e} in iteration {}: the preconditioner {}", rz,
-                       it_.report().iterations + 1,
+           fmt::format("q.Mq = {:.2e} for a vector q in iteration {}: the preconditioner {}",
+                       finite ? least : sum, it_.report().iterations + 1,
                        finite ? "is not positive definite, as CG needs it; use --solver gmres, or "
                                 "another smoother"
                               : "returned NaN or infinite values"));
   return false;
+}
+
+/// P = Z less its part along the directions before: A times the last ones is in the span of those
+/// and their neighbours in time, so that two blocks are enough.
+template <class T>
+void EnlargedCg<T>::conjugate() {
+  const std::size_t n = t_ * t_;
+  if (n_blocks_ > 0) subtract_product<T>(P_, sums(0, n), t_, Z_);
+  if (n_blocks_ > 1) subtract_product<T>(old_P_, sums(n, n), t_, Z_);
+  std::swap(old_P_, P_);
+  std::swap(old_Q_, Q_);
+  std::swap(P_, Z_);
+  n_blocks_ = std::min(n_blocks_ + 1, 2);
 }
 
 /// Q = A P and the step in the space of the directions. One product with the block and one
@@ -179,10 +223,16 @@ bool EnlargedCg<T>::accept(double rz) {
 template <class T>
 bool EnlargedCg<T>::advance() {
   it_.A().apply_block(P_, Q_, static_cast<int>(t_), work_);
-  gram<T>(P_, Q_, t_, sums(0, t_ * t_));
-  gram<T>(P_, R_, t_, sums(t_ * t_, t_ * t_));
-  sum_parts(it_.comm(), sums(0, 2 * t_ * t_));
-  if (!orthonormalise()) return false;
+  const std::size_t n = t_ * t_;
+  std::fill(sums_.begin(), sums_.end(), 0.0);
+  gram<T>(P_, Q_, t_, sums(0, n));
+  if (n_blocks_ > 1) gram<T>(old_Q_, P_, t_, sums(n, n));
+  dot_columns<T>(P_, P_, sums(2 * n, t_));
+  dot_columns<T>(Q_, Q_, sums(2 * n + t_, t_));
+  dot_with_columns<T>(r_, P_, sums(2 * n + 2 * t_, t_));
+  sum_parts(it_.comm(), sums(0, 2 * n + 3 * t_));
+  const Next next = orthonormalise();
+  if (next != Next::go_on) return next == Next::restart && start_again();
   move();
   pending_ = true;
   const bool last_allowed = it_.report().iterations + 1 >= it_.options().max_iterations;
@@ -191,49 +241,71 @@ bool EnlargedCg<T>::advance() {
   return settle(sum_all(it_.comm(), rr_local_)[0]) != Next::stop;
 }
 
-/// Makes P orthonormal in the inner product of A, and Q with it. The small matrices are the same on
-/// all ranks.
+/// Makes P conjugate to the directions before once more, which Q is known for now, so that
+/// round-off does not bring them back, then orthonormal in the inner product of A, and Q with it.
+/// The small matrices are the same on all ranks. Where no direction is left after some blocks,
+/// round-off has used them up.
 template <class T>
-bool EnlargedCg<T>::orthonormalise() {
+Next EnlargedCg<T>::orthonormalise() {
   const auto n = static_cast<Eigen::Index>(t_);
-  C_ = Eigen::Map<const Small>(sums_.data(), n, n);
-  G_ = Eigen::Map<const Small>(sums_.data() + n * n, n, n);
+  const Eigen::Map<const Small> before(sums_.data() + n * n, n, n);  // (A P_old)^T P
+  const Small C = Eigen::Map<const Small>(sums_.data(), n, n) - before.transpose() * before;
+  const Eigen::Map<const Eigen::VectorXd> pp(before.data() + n * n, n), qq(pp.data() + n, n),
+      pr(qq.data() + n, n);
   const int iteration = it_.report().iterations + 1;
-  if (!C_.allFinite() || !G_.allFinite()) {
+  if (!C.allFinite() || !pr.allFinite()) {
     it_.stop(Outcome::not_finite,
              fmt::format("the products of directions are not finite in iteration {}: the matrix or "
                          "the preconditioner has NaN, infinite or huge entries",
                          iteration));
-    return false;
+    return Next::stop;
   }
+  for (Eigen::Index k = 0; k < n; ++k) {
+    if (pp[k] > 0) norm_of_A_ = std::max(norm_of_A_, std::sqrt(qq[k] / pp[k]));
+  }
+  constexpr auto unit = static_cast<double>(std::numeric_limits<T>::epsilon());
+  const Eigen::VectorXd noise = 2 * unit * norm_of_A_ * pp;  // of p.Ap, p near a null vector
   // Gram matrices know directions up to the root of round-off, so that a little more is dropped.
-  const double drop = std::pow(static_cast<double>(std::numeric_limits<T>::epsilon()), 2.0 / 3);
+  const double drop = std::pow(unit, 2.0 / 3);
   bool negative = false;
-  const Small S = orthonormaliser(C_, drop, negative);
+  const Small S = orthonormaliser(C, noise, drop, negative);
+  if (S.isZero(0) && !negative && n_blocks_ > 1) return Next::restart;
   if (negative || S.isZero(0)) {
     it_.stop(Outcome::indefinite_matrix,
              fmt::format("p.Ap <= 0 for a direction p in iteration {}: the matrix is not positive "
                          "definite, as CG needs it; use --solver minres or gmres",
                          iteration));
-    return false;
+    return Next::stop;
+  }
+  if (n_blocks_ > 1) {
+    subtract_product<T>(old_P_, sums(t_ * t_, t_ * t_), t_, P_);
+    subtract_product<T>(old_Q_, sums(t_ * t_, t_ * t_), t_, Q_);
   }
   const std::span<const double> S_entries(S.data(), t_ * t_);
   multiply_columns<T>(S_entries, t_, P_);
   multiply_columns<T>(S_entries, t_, Q_);
-  G_ = S.transpose() * G_;
-  const Eigen::VectorXd steps = G_.rowwise().sum();
+  const Eigen::VectorXd steps = S.transpose() * pr;
   std::copy(steps.begin(), steps.end(), steps_.begin());
-  return true;
+  return Next::go_on;
 }
 
-/// x += P (P^T R 1), R -= Q (P^T R).
+/// x += P (P^T r), r -= Q (P^T r).
 template <class T>
 void EnlargedCg<T>::move() {
   std::fill(d_.begin(), d_.end(), T{});
   add_combination<T>(P_, steps_, d_);
   axpy<T>(1.0, d_, it_.x());
-  subtract_product<T>(Q_, std::span<const double>(G_.data(), t_ * t_), t_, R_);
-  rr_local_ = sum_columns<T>(R_, t_, r_);
+  for (double& step : steps_) step = -step;
+  add_combination<T>(Q_, steps_, r_);
+  rr_local_ = dot_local<T>(r_, r_);
+}
+
+/// From the true residual; false where that has been of no use before.
+template <class T>
+bool EnlargedCg<T>::start_again() {
+  if (!it_.attainable(it_.true_residual(r_))) return false;
+  split();
+  return true;
 }
 
 /// Takes the new residual, whose tested norm has this square: records it and keeps a checkpoint.

@@ -146,7 +146,8 @@ bool Iteration<T>::set_target() {
   stop(Outcome::indefinite_preconditioner,
        fmt::format("the {} norm of the right-hand side is {}: the preconditioner is singular, not "
                    "positive definite or has invalid entries; test --norm unpreconditioned",
-                   to_string(norm()), reference_norm_));
+                   to_string(norm()),
+                   std::isnan(reference_norm_) ? "no number" : fmt::to_string(reference_norm_)));
   report_.reference_norm = report_.target = nan;
   return false;
 }

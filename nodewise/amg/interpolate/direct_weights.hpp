@@ -69,7 +69,7 @@ class DirectWeights {
     // From here on, negative is what has the sign opposite to the diagonal's.
     const T divisor = chosen_positive == T{} ? diagonal + positive : diagonal;
     const auto scale = [&](T all, T of_chosen) {
-      return of_chosen == T{} || divisor == T{} ? T{} : -all / (of_chosen * divisor);
+      return of_chosen == T{} || divisor == T{} ? T{} : -(all / of_chosen) / divisor;
     };
     const T negative_scale = scale(negative, chosen_negative);
     const T positive_scale = scale(positive, chosen_positive);

@@ -21,24 +21,38 @@ using DiagonalBlock = Eigen::Matrix<double, B, B, Eigen::RowMajor>;
 template <class Block>
 using BlockVector = Eigen::Matrix<double, Block::RowsAtCompileTime, 1>;
 
-/// What scales rows and columns of a block to a unit diagonal. A row with a zero there, as that of
-/// a pressure, is scaled by its largest entry.
+/// Scales the largest modulus in each row and its column to about one, from a first guess: Ruiz,
+/// "A scaling algorithm to equilibrate both rows and columns norms in matrices", 2001.
+template <class Block>
+void equilibrate(const Block& block, BlockVector<Block>& scale) {
+  constexpr int rounds = 12;  // each takes the square root of what is left to do
+  for (int round = 0; round < rounds; ++round) {
+    BlockVector<Block> next = scale;
+    for (Eigen::Index k = 0; k < block.rows(); ++k) {
+      double largest = 0;
+      for (Eigen::Index j = 0; j < block.rows(); ++j) {
+        const double entry = std::max(std::abs(block(k, j)), std::abs(block(j, k)));
+        largest = std::max(largest, scale[k] * entry * scale[j]);
+      }
+      if (largest > 0) next[k] = scale[k] / std::sqrt(largest);
+    }
+    scale = next;
+  }
+}
+
+/// What scales rows and columns of a block to a unit diagonal, or where it has a zero there, as in
+/// the row of a pressure, to largest entries of about one, so that units do not matter.
 template <class Block>
 BlockVector<Block> scale_of(const Block& block) {
   const auto n = block.rows();
   BlockVector<Block> scale(n);
+  bool has_zero = false;
   for (Eigen::Index k = 0; k < n; ++k) {
-    scale[k] = block(k, k) != 0 ? 1 / std::sqrt(std::abs(block(k, k))) : 0;
+    const double size = std::abs(block(k, k));
+    has_zero = has_zero || size == 0;
+    scale[k] = size > 0 ? 1 / std::sqrt(size) : 1;
   }
-  for (Eigen::Index k = 0; k < n; ++k) {
-    if (block(k, k) != 0) continue;
-    double largest = 0;
-    for (Eigen::Index j = 0; j < n; ++j) {
-      const double entry = std::max(std::abs(block(k, j)), std::abs(block(j, k)));
-      largest = std::max(largest, block(j, j) != 0 ? entry * scale[j] : std::sqrt(entry));
-    }
-    scale[k] = largest > 0 ? 1 / largest : 1;
-  }
+  if (has_zero) equilibrate(block, scale);
   return scale;
 }
 

@@ -12,6 +12,11 @@ namespace {
 /// An eigenvalue above the interval would be amplified, and estimates are from below.
 constexpr double safety = 1.1;
 
+/// Of a matrix of zeros any will do: there is nothing to relax.
+double nonzero(double spectral_radius) {
+  return spectral_radius > 0 ? spectral_radius : 1;
+}
+
 }  // namespace
 
 template <class T>
@@ -19,8 +24,8 @@ Chebyshev<T>::Chebyshev(const matrix::DistMatrix<T>& A, int degree, double fract
                         double spectral_radius)
     : Relaxation<T>(A),
       degree_(degree),
-      center_(spectral_radius * (safety + fraction) / 2),
-      half_width_(spectral_radius * (safety - fraction) / 2),
+      center_(nonzero(spectral_radius) * (safety + fraction) / 2),
+      half_width_(nonzero(spectral_radius) * (safety - fraction) / 2),
       inverse_(matrix::diagonal(A)),
       step_(inverse_.size()),
       residual_(inverse_.size()) {
