@@ -139,20 +139,18 @@ std::string options_markdown() {
       "the\n"
       "library. A flag is switched on by its name and takes a value only after `=`, as in\n"
       "`--graph-laplacian=false`. Whole numbers without an upper end go up to 2147483647.\n"
-      "All options but those of virtual ranks and of the group "
-      "Prediction "
-      "belong to\n"
-      "`nodewise solve`;\n"
-      "those of the groups Input (but for the right-hand side) and Model problems, and `--quiet`, "
-      "also\n"
-      "to `nodewise convert`; those of the group Pages to `nodewise options`; those of the group\n"
-      "Calibration, the placement, `--output`, `--json`, `--quiet` and `--progress` to\n"
-      "`nodewise calibrate`; those of the group Tuning, and all of `nodewise solve` but "
-      "`--preset`,\n"
-      "`--output` and `--profile`, to `nodewise tune`. `nodewise inspect` takes what says which "
-      "matrix, which levels, which\n"
-      "ranks, and where to report: `nodewise inspect --help`; `nodewise bench` takes that, the\n"
-      "smoother, `--seconds` and the group Measuring kernels.\n";
+      "The groups Input, Solver, Multigrid, Model problems, Placement (but for virtual\n"
+      "ranks), Communication and Output, and `--machine`, belong to `nodewise solve`; the\n"
+      "same but `--preset`, `--rhs-count`, `--output`, `--output-anyway` and `--profile`, and\n"
+      "the group Tuning, to `nodewise tune`; those of the groups Input (but for the\n"
+      "right-hand side) and Model problems, `--quiet` and `--progress` to `nodewise convert`;\n"
+      "the group Pages to `nodewise options`; the group Calibration, the placement (but for\n"
+      "virtual ranks), `--output`, `--json`, `--quiet` and `--progress` to `nodewise\n"
+      "calibrate`. `nodewise inspect` takes what says which matrix, which levels, which\n"
+      "ranks, and where to report: `nodewise inspect --help`; `nodewise predict` that and how\n"
+      "the cycle relaxes, and the group Prediction; `nodewise bench` that but for virtual\n"
+      "ranks, the smoother, the route and the transport of the solve, `--seconds` and the\n"
+      "group Measuring kernels.\n";
   for (const std::string& group : groups()) text += group_markdown(group);
   return text;
 }

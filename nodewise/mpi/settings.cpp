@@ -6,7 +6,8 @@ std::span<const Field<CommSettings>> setting_fields() {
   static const std::vector<Field<CommSettings>> fields = {
       field("sparse_exchange", &CommSettings::sparse_exchange,
             "How ranks learn what others need of them: by a reduction, by synchronous sends, "
-            "one-sided, or one of the first two with one message a rank and destination node",
+            "one-sided (rma, for messages of one size alone: refused for a solve), or one of the "
+            "first two with one message a rank and destination node",
             std::vector<std::string>{"automatic", "personalized", "nonblocking", "rma",
                                      "locality_personalized", "locality_nonblocking"}),
       field("allreduce", &CommSettings::allreduce,
