@@ -264,6 +264,33 @@ TEST(BlockRelaxation, SingularBlocksAreInvertedOnTheirRange) {
   }
 }
 
+// With several zeros on the diagonal, whatever the units of the unknowns.
+TEST(BlockRelaxation, BlocksAreInvertibleInAnyUnits) {
+  const double block[3][3] = {{0, 2, 1}, {2, 0, -1}, {1, -1, 3}};
+  for (const double size : {1.0, 1e5, 1e12}) {
+    const double unit[3] = {1, size, 1 / size};
+    DenseMatrix values(9, 9), b(9);
+    for (GlobalIndex i = 0; i < 9; ++i) {
+      for (GlobalIndex j = i / 3 * 3; j < i / 3 * 3 + 3; ++j) {
+        values(i, j) = unit[i % 3] * block[i % 3][j % 3] * unit[j % 3];
+        b[i] += values(i, j) * (1 + static_cast<double>(j)) / unit[j % 3];
+      }
+    }
+    for (const Layout& layout : layouts_of_points(3, 3)) {
+      const auto A = distribute(values, layout).with_blocks(3);
+      Options options;
+      options.smoother = SmootherKind::block_jacobi;
+      options.jacobi_weight = 1;
+      std::vector<double> x = zeros(layout);
+      relax::make_relaxation(A, options)->first_sweep(part_of(layout, b), x);
+      const DenseMatrix got = gathered(layout.comm(), x);
+      for (GlobalIndex i = 0; i < 9; ++i) {
+        EXPECT_NEAR(got[i] * unit[i % 3], 1 + static_cast<double>(i), 1e-9) << size;
+      }
+    }
+  }
+}
+
 // A saddle point in every block: [[d, 1], [1, 0]], also with a d that is far larger than the rest.
 TEST(BlockRelaxation, ZerosOnTheDiagonalDoNotMatterWhereBlocksAreInvertible) {
   for (const double d : {0.0, 1.0, 1e6}) {

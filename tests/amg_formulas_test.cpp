@@ -343,6 +343,22 @@ TEST(Formulas, ReproduceConstantsWhereRowsSumToZero) {
   }
 }
 
+// Powers of two, so that the weights are the same to the last bit.
+TEST(Formulas, DoNotDependOnTheUnitsOfTheMatrix) {
+  const DenseMatrix values = test::random_matrix(50, 0.15, 0.2, 8);
+  const auto s = test::reference_strength(values, threshold, 1.0);
+  const States states = test::coarsening::reference_ruge_stueben(s);
+  const matrix::Layout layout = layouts_of(test_comm(), values.rows()).front();
+  for (const double unit : {0x1p-900, 0x1p900}) {
+    DenseMatrix scaled = values;
+    for (std::size_t k = 0; k < scaled.size(); ++k) scaled.data()[k] *= unit;
+    for (const Method method : methods) {
+      const DenseMatrix expected = gathered(run(method, values, layout, states));
+      test::expect_near(gathered(run(method, scaled, layout, states)), expected, 0, "units");
+    }
+  }
+}
+
 // A chain with every fifth point coarse: each of the others takes the value of the nearest.
 TEST(Formulas, MultipassReachesFarPoints) {
   constexpr GlobalIndex n = 21;

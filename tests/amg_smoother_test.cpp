@@ -365,6 +365,27 @@ TEST(Smoother, JacobiDampsTheCorrectionOnly) {
   }
 }
 
+// As the last level of a graph is whose components have all become points.
+TEST(Smoother, NothingIsDoneOnALevelOfZeros) {
+  const DenseMatrix b = hashed(12, 1), start = hashed(12, 2);
+  for (const matrix::Layout& layout : layouts_of(test_comm(), 12)) {
+    const auto A = distribute(DenseMatrix(12, 12), layout);
+    for (const SmootherKind kind :
+         {SmootherKind::l1_gauss_seidel, SmootherKind::gauss_seidel, SmootherKind::l1_jacobi,
+          SmootherKind::jacobi, SmootherKind::chebyshev, SmootherKind::ilu0}) {
+      Options options;
+      options.smoother = kind;
+      options.sweep_order = SweepOrder::forward_backward;
+      options.chebyshev_degree = 3;
+      const Smoother<double> smoother(A, options, {.spectral_radius = 0});
+      const Smoothed got = run_presmooth(smoother, layout, b);
+      expect_near(got.x, DenseMatrix(12), 0, "x");
+      expect_near(got.r, b, 0, "residual");
+      expect_near(run_postsmooth(smoother, layout, b, start), start, 0, "x");
+    }
+  }
+}
+
 TEST(Smoother, RowsWithAZeroDiagonalAreLeftAlone) {
   const DenseMatrix values = with_zero_diagonals(test::random_matrix(24, 0.3, 0.2, 7));
   const DenseMatrix b = hashed(24, 1);
