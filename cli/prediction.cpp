@@ -157,8 +157,9 @@ void add_gathering(const amg::Hierarchy<double>& hierarchy, const mpi::Topology&
   std::vector<std::int64_t> of_vector, of_matrix;
   for (std::size_t r = 0; r + 1 < rows.size(); ++r) {
     of_vector.push_back(value_bytes(hierarchy, l) * (rows[r + 1] - rows[r]));
-    of_matrix.push_back(entry_bytes * (row_ptr[static_cast<std::size_t>(rows[r + 1])] -
-                                       row_ptr[static_cast<std::size_t>(rows[r])]));
+    const Offset entries =
+        row_ptr[static_cast<std::size_t>(rows[r + 1])] - row_ptr[static_cast<std::size_t>(rows[r])];
+    of_matrix.push_back(entry_bytes * (entries + rows[r + 1] - rows[r]));  // sizes of rows, too
   }
   last.gathering = gathering_times(of_vector, topology, costs);
   if (with_setup) last.matrix_gathering = gathering_times(of_matrix, topology, costs);

@@ -105,6 +105,38 @@ TEST(CoarseSolver, SolvesSingularConsistentSystems) {
   expect_solves(DenseMatrix(5, 5), true, 1e-12, "zero");
 }
 
+// What rounding leaves of zeros is known by what was added up.
+TEST(CoarseSolver, TakesForZeroWhatIsRoundOffOfItsSummands) {
+  DenseMatrix noise(2, 2);
+  noise(0, 0) = 3e-16;
+  noise(0, 1) = noise(1, 0) = 1e-16;
+  noise(1, 1) = -2e-16;
+  DenseMatrix mixed = neumann(5);  // a row of noise, and an eigenvalue that noise has shifted
+  mixed(2, 2) += 1e-9;
+  DenseMatrix whole(6, 6);
+  whole.put(0, 0, mixed);
+  whole(5, 5) = -1e-13;
+  whole(5, 1) = whole(1, 5) = 1e-15;
+  for (const auto& [A, size] : {std::pair{noise, 1.0}, std::pair{whole, 1e6}}) {
+    const GlobalIndex n = A.rows();
+    DenseMatrix b = A * hashed(n, 11);
+    if (n == 2) b[0] = b[1] = 1;
+    for (const matrix::Layout& layout : layouts_of(test_comm(), n)) {
+      const std::vector<double> sizes(static_cast<std::size_t>(layout.n_local()), size);
+      const CoarseSolver<double> solver(distribute(A, layout), 1, CoarseSolve::every_rank, sizes);
+      EXPECT_TRUE(solver.singular());
+      const DenseMatrix x = solve(solver, layout, b);
+      if (n == 2) {
+        expect_near(x, DenseMatrix(2), 0, "noise");
+        continue;
+      }
+      EXPECT_EQ(x[5], 0);
+      EXPECT_LE(norm(x), 10);  // nothing along the constants, which the noise makes 1e9 times
+      EXPECT_LE(norm(A * x - b), 1e-8 * norm(b));
+    }
+  }
+}
+
 TEST(CoarseSolver, SolvesSingularNonsymmetricSystems) {
   DenseMatrix A = test::random_matrix(20, 0.3, 0.0, 8);
   for (GlobalIndex i = 0; i < A.rows(); ++i) {

@@ -161,5 +161,42 @@ TEST(RoundOff, DoesNotMakeGraphsIndefinite) {
   }
 }
 
+// Two unknowns a point, each coarsened by itself: no point is isolated, since rounding joins the
+// last two, but both are null vectors.
+TEST(RoundOff, OfTheCoarsestMatrixIsNotInverted) {
+  constexpr GlobalIndex side = 9;
+  for (std::uint64_t seed = 0; seed < 6; ++seed) {
+    Graph graph(side * side, seed);
+    graph.add_square(side);
+    const DenseMatrix& L = graph.laplacian();
+    DenseMatrix values(2 * side * side, 2 * side * side);
+    const double couplings[2][2] = {{2, 0.3}, {0.3, 1}};
+    for (GlobalIndex i = 0; i < values.rows(); ++i) {
+      for (GlobalIndex j = 0; j < values.cols(); ++j) {
+        values(i, j) = couplings[i % 2][j % 2] * L(i / 2, j / 2);
+      }
+    }
+    std::vector<GlobalIndex> starts;
+    for (int r = 0; r <= test_comm()->size(); ++r) {
+      starts.push_back(2 * (side * side * r / test_comm()->size()));
+    }
+    const Layout layout(test_comm(), starts);
+    const auto A = std::make_shared<const DistMatrix<double>>(distribute(values, layout));
+    Options options;
+    options.unknowns = 2;
+    options.max_coarse_rows = 3;
+    Hierarchy<double> hierarchy(A, options);
+    const std::vector<double> b = part_of(layout, values * hashed(values.rows(), 7));
+    for (const bool is_rebuilt : {false, true}) {
+      if (is_rebuilt) hierarchy.rebuild(A);
+      EXPECT_EQ(hierarchy.levels().back().coarse_solver, "direct, singular");
+      std::vector<double> x(b.size());
+      const auto report = solve::cg<double>(solve::MatrixOperator<double>(A), &hierarchy, b, x, {});
+      EXPECT_EQ(report.outcome, solve::Outcome::converged) << report.diagnosis;
+      EXPECT_LE(report.iterations, 25);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace nodewise::amg

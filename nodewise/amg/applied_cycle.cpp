@@ -78,15 +78,15 @@ void AppliedCycle<T>::add_smoothed(const LevelParts<T>& parts) {
 /// The matrix is inverted as it is: rounded to another type, a singular one would not be
 /// recognised.
 template <class T>
-std::string AppliedCycle<T>::add_direct(const Matrix& A) {
+std::string AppliedCycle<T>::add_direct(const Matrix& A, std::span<const double> sizes) {
   std::string how;
   if (adds_to_rounded()) {
-    auto solver =
-        std::make_shared<const CoarseSolver<float>>(*A, rounded_->scale(), options_.coarse_solve);
+    auto solver = std::make_shared<const CoarseSolver<float>>(*A, rounded_->scale(),
+                                                              options_.coarse_solve, sizes);
     how = describe(*solver, options_.coarse_solve);
     mpi::collectively(A->comm(), [&] { rounded_->add_direct(A, std::move(solver)); });
   } else {
-    auto solver = std::make_shared<const CoarseSolver<T>>(*A, 1.0, options_.coarse_solve);
+    auto solver = std::make_shared<const CoarseSolver<T>>(*A, 1.0, options_.coarse_solve, sizes);
     how = describe(*solver, options_.coarse_solve);
     mpi::collectively(A->comm(), [&] {
       CycleLevel<T> level;

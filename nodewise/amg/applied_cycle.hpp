@@ -29,8 +29,9 @@ class AppliedCycle {
   /// Local. Adds a level that is smoothed, finest first. What it throws on one rank must be agreed
   /// on.
   void add_smoothed(const LevelParts<T>& parts);
-  /// Collective. Adds the last level, to be solved directly; returns how.
-  std::string add_direct(const Matrix& A);
+  /// Collective. Adds the last level, to be solved directly; returns how. `sizes` are as
+  /// CoarseSolver has them.
+  std::string add_direct(const Matrix& A, std::span<const double> sizes);
 
   /// Collective. One cycle from x = 0.
   void apply(std::span<const T> b, std::span<T> x) const;

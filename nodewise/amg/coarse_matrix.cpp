@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "nodewise/amg/aggregate/tentative.hpp"
+#include "nodewise/amg/level_choice.hpp"
 #include "nodewise/amg/restriction/coarse_filter.hpp"
 #include "nodewise/amg/round_off.hpp"
 #include "nodewise/matrix/block_matrix.hpp"
@@ -29,11 +30,16 @@ DistMatrix<T> product(const DistMatrix<T>& A, const DistMatrix<T>* R, const Dist
 
 /// Local. What fails on this rank alone is left in `failure`.
 template <class T>
-void drop_round_off(DistMatrix<T>& C, const DistMatrix<T>& A, const Transfer<T>& transfer,
-                    std::optional<Error>& failure) {
+void drop_round_off(DistMatrix<T>& C, const DistMatrix<T>& A, Transfer<T>& transfer,
+                    const Options& options, std::optional<Error>& failure) {
   if (failure || transfer.R) return;
   const int unknowns = std::max(1, transfer.coarse_unknowns);
-  failure = mpi::caught([&] { C = without_round_off(C, A, *transfer.P, unknowns); });
+  failure = mpi::caught([&] {
+    C = without_round_off(C, A, *transfer.P, unknowns);
+    if (may_solve_directly(C.rows().n_global(), options)) {
+      transfer.coarse_sizes = summand_sizes(A, *transfer.P);
+    }
+  });
 }
 
 /// A coarse matrix as a cycle can use it: aggregates may have fewer rows than vectors.
@@ -51,7 +57,7 @@ MatrixPointer<T> coarse_matrix(const DistMatrix<T>& A, const DistMatrix<T>* R,
                                const Options& options) {
   DistMatrix<T> C = without_zero_rows(
       product(A, R, P, transfer.coarse_unknowns, options.coarse_filter), transfer);
-  drop_round_off(C, A, transfer, transfer.failure);
+  drop_round_off(C, A, transfer, options, transfer.failure);
   return std::make_shared<const DistMatrix<T>>(std::move(C));
 }
 
@@ -59,7 +65,7 @@ template <class T>
 MatrixPointer<T> coarse_matrix_again(Level<T>& level, const Patterns<T>& before,
                                      const DistMatrix<T>& A, const Options& options,
                                      std::optional<Error>& failure) {
-  const Transfer<T>& transfer = level.transfer;
+  Transfer<T>& transfer = level.transfer;
   if (transfer.R) {
     const bool is_product = options.coarse_filter == 0;
     auto& product = level.restricted_product;
@@ -81,7 +87,7 @@ MatrixPointer<T> coarse_matrix_again(Level<T>& level, const Patterns<T>& before,
                                                                  transfer.coarse_unknowns);
   }
   DistMatrix<T> C = without_zero_rows(level.product->recompute(A), transfer);
-  drop_round_off(C, A, transfer, failure);
+  drop_round_off(C, A, transfer, options, failure);
   return std::make_shared<const DistMatrix<T>>(std::move(C));
 }
 

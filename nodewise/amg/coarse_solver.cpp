@@ -2,11 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <optional>
 #include <utility>
 
 #include <Eigen/Dense>
 
+#include "nodewise/amg/round_off.hpp"
+#include "nodewise/kernels/csr_ops.hpp"
 #include "nodewise/mpi/agree.hpp"
 #include "nodewise/mpi/ledger.hpp"
 
@@ -20,33 +23,71 @@ using Dense = Eigen::MatrixXd;
 /// round-off of the Galerkin products leaves about this much.
 constexpr double rank_tolerance = 1e-11;
 
-/// The whole matrix, on every rank.
+/// The whole matrix, on every rank, and of each row what its entries may be by rounding alone: up
+/// to sqrt(noise_i noise_j) for a_ij.
+struct Gathered {
+  Dense A;
+  Eigen::VectorXd noise;
+};
+
 template <class T>
-Dense gather_dense(const matrix::DistMatrix<T>& A) {
+Gathered gather_dense(const matrix::DistMatrix<T>& A, std::span<const double> sizes) {
   std::vector<double> entries;  // row, column, value; indices this small are exact
   const GlobalIndex first = A.rows().first();
-  const auto append = [&](LocalIndex i, GlobalIndex column, T value) {
+  const Eigen::Index n = A.rows().n_global();
+  const auto append = [&](LocalIndex i, GlobalIndex column, double value) {
     entries.push_back(static_cast<double>(A.rows().to_global(i) - first));
     entries.push_back(static_cast<double>(column - first));
-    entries.push_back(static_cast<double>(value));
+    entries.push_back(value);
   };
+  LocalIndex place = 0;
   for (LocalIndex i = 0; i < A.n_local(); ++i) {
     for (auto k = static_cast<std::size_t>(A.on().begin(i));
          k < static_cast<std::size_t>(A.on().end(i)); ++k) {
-      append(i, A.cols().to_global(A.on().cols[k]), A.on().vals[k]);
+      append(i, A.cols().to_global(A.on().cols[k]), static_cast<double>(A.on().vals[k]));
     }
     for (auto k = static_cast<std::size_t>(A.off().begin(i));
          k < static_cast<std::size_t>(A.off().end(i)); ++k) {
-      append(i, A.ghosts()[static_cast<std::size_t>(A.off().cols[k])], A.off().vals[k]);
+      append(i, A.ghosts()[static_cast<std::size_t>(A.off().cols[k])],
+             static_cast<double>(A.off().vals[k]));
     }
+    const auto diagonal = std::abs(static_cast<double>(kernels::diagonal_entry(A.on(), i, place)));
+    append(i, first + n, sizes.empty() ? diagonal : sizes[static_cast<std::size_t>(i)]);
   }
   const auto all = mpi::concatenate_all(A.comm(), std::span<const double>(entries));
-  const Eigen::Index n = A.rows().n_global();
-  Dense dense = Dense::Zero(n, n);
+  Gathered whole{Dense::Zero(n, n), Eigen::VectorXd::Zero(n)};
+  constexpr double margin =
+      round_off_units * static_cast<double>(std::numeric_limits<T>::epsilon());
   for (std::size_t k = 0; k < all.size(); k += 3) {
-    dense(static_cast<Eigen::Index>(all[k]), static_cast<Eigen::Index>(all[k + 1])) += all[k + 2];
+    const auto row = static_cast<Eigen::Index>(all[k]),
+               column = static_cast<Eigen::Index>(all[k + 1]);
+    if (column == n) {
+      whole.noise(row) = margin * all[k + 2];
+    } else {
+      whole.A(row, column) += all[k + 2];
+    }
   }
-  return dense;
+  return whole;
+}
+
+/// Sets rows that are nothing but noise to zero, and what columns have of it.
+void drop_noise(Dense& A, const Eigen::VectorXd& noise) {
+  const Eigen::VectorXd roots = noise.cwiseSqrt();
+  const auto is_noise = [&](Eigen::Index i, Eigen::Index j) {
+    return std::abs(A(i, j)) <= roots(i) * roots(j);
+  };
+  std::vector<Eigen::Index> rows;
+  for (Eigen::Index i = 0; i < A.rows(); ++i) {
+    bool all = true;
+    for (Eigen::Index j = 0; all && j < A.cols(); ++j) all = is_noise(i, j);
+    if (all) rows.push_back(i);
+  }
+  for (const Eigen::Index i : rows) {
+    A.row(i).setZero();
+    for (Eigen::Index k = 0; k < A.rows(); ++k) {
+      if (is_noise(k, i)) A(k, i) = 0;
+    }
+  }
 }
 
 /// The inverse of a symmetric matrix if that is positive definite and no eigenvalue is so small
@@ -58,17 +99,20 @@ std::optional<Dense> definite_inverse(const Dense& A) {
   return (inverse + inverse.transpose()) / 2;
 }
 
-/// The inverse of a symmetric matrix, zero on its null space: symmetric as well. A Cholesky
-/// factorization is enough for most, in a quarter of the time.
-Dense symmetric_inverse(const Dense& A, bool& singular) {
+/// The inverse of a symmetric matrix, zero on its null space, to within the noise of its rows:
+/// symmetric as well. A Cholesky factorization is enough for most, in a quarter of the time.
+Dense symmetric_inverse(const Dense& A, const Eigen::VectorXd& noise, bool& singular) {
   const Dense symmetric = (A + A.transpose()) / 2;
-  if (const std::optional<Dense> inverse = definite_inverse(symmetric)) return *inverse;
+  if (noise.maxCoeff() < 100 * rank_tolerance) {
+    if (const std::optional<Dense> inverse = definite_inverse(symmetric)) return *inverse;
+  }
   const Eigen::SelfAdjointEigenSolver<Dense> eigen(symmetric);
   const Eigen::VectorXd& values = eigen.eigenvalues();
   const double cut = rank_tolerance * values.cwiseAbs().maxCoeff();
   Eigen::VectorXd inverted = values;
   for (Eigen::Index i = 0; i < values.size(); ++i) {
-    const bool zero = !(std::abs(values(i)) > cut);
+    const double uncertain = eigen.eigenvectors().col(i).cwiseAbs2().dot(noise);
+    const bool zero = !(std::abs(values(i)) > std::max(cut, uncertain));
     singular = singular || zero;
     inverted(i) = zero ? 0.0 : 1.0 / values(i);
   }
@@ -109,12 +153,16 @@ std::pair<Eigen::VectorXd, Eigen::VectorXd> equilibrate(Dense& A) {
 /// X with A X A = A. The matrix is scaled first, so that a small row is not mistaken for a zero
 /// one: a symmetric matrix to a unit diagonal, so that its inverse is symmetric, another by rows
 /// and columns.
-Dense generalised_inverse(Dense A, bool& singular) {
+Dense generalised_inverse(Gathered gathered, bool& singular) {
+  auto& [A, noise] = gathered;
+  drop_noise(A, noise);
   const Eigen::VectorXd scale = scale_for(A.diagonal().cwiseAbs());
   Dense scaled = A;
   scaled = scale.asDiagonal() * scaled * scale.asDiagonal();
   if ((scaled - scaled.transpose()).norm() <= 1e-10 * scaled.norm()) {
-    return scale.asDiagonal() * symmetric_inverse(scaled, singular) * scale.asDiagonal();
+    return scale.asDiagonal() *
+           symmetric_inverse(scaled, noise.cwiseProduct(scale.cwiseAbs2()), singular) *
+           scale.asDiagonal();
   }
   const auto [rows, cols] = equilibrate(A);
   Eigen::CompleteOrthogonalDecomposition<Dense> decomposition;
@@ -128,9 +176,11 @@ Dense generalised_inverse(Dense A, bool& singular) {
 
 template <class T>
 template <class U>
-CoarseSolver<T>::CoarseSolver(const matrix::DistMatrix<U>& A, double factor, CoarseSolve where) {
+CoarseSolver<T>::CoarseSolver(const matrix::DistMatrix<U>& A, double factor, CoarseSolve where,
+                              std::span<const double> sizes) {
   const mpi::Scope scope(A.comm(), "coarse_setup");
-  const Dense dense = gather_dense(A);
+  Gathered gathered = gather_dense(A, sizes);
+  const Dense& dense = gathered.A;
   mpi::collectively(A.comm(), [&] {
     if (!dense.allFinite()) {
       throw Error(ErrorCode::unsuitable_matrix,
@@ -143,7 +193,7 @@ CoarseSolver<T>::CoarseSolver(const matrix::DistMatrix<U>& A, double factor, Coa
     const auto first = static_cast<std::size_t>(holders_->first_held());
     const std::span<const int> held = order.subspan(first, held_x_.size());
     Dense inverse;
-    if (!held_x_.empty()) inverse = generalised_inverse(dense, singular_);
+    if (!held_x_.empty()) inverse = generalised_inverse(gathered, singular_);
     for (int k = 0; k < holders_->n_held(); ++k) {
       const int i = held[static_cast<std::size_t>(k)];
       for (const int j : order) inverse_rows_.push_back(static_cast<T>(inverse(i, j) / factor));
@@ -190,8 +240,11 @@ void CoarseSolver<T>::solve(std::span<const T> B, std::span<T> X, int width) con
 
 template class CoarseSolver<float>;
 template class CoarseSolver<double>;
-template CoarseSolver<float>::CoarseSolver(const matrix::DistMatrix<float>&, double, CoarseSolve);
-template CoarseSolver<float>::CoarseSolver(const matrix::DistMatrix<double>&, double, CoarseSolve);
-template CoarseSolver<double>::CoarseSolver(const matrix::DistMatrix<double>&, double, CoarseSolve);
+template CoarseSolver<float>::CoarseSolver(const matrix::DistMatrix<float>&, double, CoarseSolve,
+                                           std::span<const double>);
+template CoarseSolver<float>::CoarseSolver(const matrix::DistMatrix<double>&, double, CoarseSolve,
+                                           std::span<const double>);
+template CoarseSolver<double>::CoarseSolver(const matrix::DistMatrix<double>&, double, CoarseSolve,
+                                            std::span<const double>);
 
 }  // namespace nodewise::amg

@@ -52,14 +52,21 @@ void unite(const mpi::Comm& comm, std::span<LevelInfo> levels, std::optional<Err
   }
 }
 
+/// What the entries of the coarsest matrix are sums of; empty where there is one level.
+template <class T>
+std::span<const double> coarsest_sizes(const Levels<T>& levels) {
+  if (levels.size() < 2) return {};
+  return levels[levels.size() - 2]->transfer.coarse_sizes;
+}
+
 /// Collective. Adds a level to a cycle, with its matrix, or rounded already; returns how the last
 /// level is solved. What fails on this rank alone is left in `failure`.
 template <class T>
 std::string apply_to(AppliedCycle<T>& cycle, const Level<T>& level, const MatrixPointer<T>& A,
                      const MatrixPointer<float>& rounded_A, const relax::MatrixFacts& facts,
-                     std::optional<Error>& failure) {
+                     std::span<const double> sizes, std::optional<Error>& failure) {
   const mpi::Scope scope(cycle.comm(), "level_setup", level.depth);
-  if (level.solved_directly) return cycle.add_direct(A);
+  if (level.solved_directly) return cycle.add_direct(A, sizes);
   if (!failure) {
     failure = mpi::caught([&] {
       const Transfer<T>& transfer = level.transfer;
@@ -87,8 +94,8 @@ PrecisionChoice resolve_precision(Options& options, const Levels<T>& levels, boo
     if (level->transfer.R) return {false, "the restriction is not that of a symmetric cycle"};
     if (level->transfer.P) prolongations.push_back(level->transfer.P.get());
   }
-  PrecisionChoice choice =
-      choose_precision(estimated_condition<T>(*levels.front()->A, prolongations, *last.A));
+  PrecisionChoice choice = choose_precision(
+      estimated_condition<T>(*levels.front()->A, prolongations, *last.A, coarsest_sizes(levels)));
   if (choice.single) options.precision = Precision::single;
   return choice;
 }
@@ -135,8 +142,9 @@ std::unique_ptr<AppliedCycle<T>> make_cycle(SetUp<T>& made, const Options& optio
   for (std::size_t l = 0; l < made.levels.size(); ++l) {
     const Level<T>& level = *made.levels[l];
     made.info[l].is_rounded = cycle->is_rounded(l);
-    made.info[l].coarse_solver = apply_to(*cycle, level, level.A, rounded[l],
-                                          facts_of(level, made.radii[l], scales[l]), made.failure);
+    made.info[l].coarse_solver =
+        apply_to(*cycle, level, level.A, rounded[l], facts_of(level, made.radii[l], scales[l]),
+                 coarsest_sizes(levels), made.failure);
   }
   return cycle;
 }
@@ -227,7 +235,8 @@ void Hierarchy<T>::rebuild_values(std::shared_ptr<const DistMatrix<T>> A) {
   for (std::size_t l = 0; l < levels_.size(); ++l) {
     relax::MatrixFacts facts = facts_of(*levels_[l], radii[l], scales[l]);
     facts.is_symmetric = facts.is_symmetric && symmetric.value_or(false);
-    coarse_solver = apply_to<T>(*cycle, *levels_[l], matrices[l], nullptr, facts, failure);
+    coarse_solver = apply_to<T>(*cycle, *levels_[l], matrices[l], nullptr, facts,
+                                coarsest_sizes(levels_), failure);
   }
   mpi::agree(layout().comm(), failure);
   for (std::size_t l = 0; l < matrices.size(); ++l) levels_[l]->A = std::move(matrices[l]);

@@ -33,22 +33,29 @@ std::vector<LocalIndex> isolated_points(const DistMatrix<T>& C, LocalIndex unkno
   return points;
 }
 
-/// s_i of the rows of these points, one after another; what other ranks have of them is left out.
-template <class T>
-std::vector<T> summand_sizes(const DistMatrix<T>& A, const DistMatrix<T>& P,
-                             const std::vector<LocalIndex>& points, LocalIndex unknowns) {
-  std::vector<T> sizes(points.size() * static_cast<std::size_t>(unknowns));
+/// Calls f(i, p_ki^2 |a_kk|) for each entry of P in a column i of this rank.
+template <class T, class F>
+void for_each_summand(const DistMatrix<T>& A, const DistMatrix<T>& P, F&& f) {
   LocalIndex guess = 0;
   for (LocalIndex k = 0; k < P.n_local(); ++k) {
     const T a = std::abs(kernels::diagonal_entry(A.on(), k, guess));
     for (Offset q = P.on().begin(k); q < P.on().end(k); ++q) {
-      const LocalIndex i = P.on().cols[static_cast<std::size_t>(q)];
-      const auto at = std::lower_bound(points.begin(), points.end(), i - i % unknowns);
-      if (at == points.end() || *at != i - i % unknowns) continue;
       const T p = P.on().vals[static_cast<std::size_t>(q)];
-      sizes[static_cast<std::size_t>((at - points.begin()) * unknowns + i % unknowns)] += p * a * p;
+      f(P.on().cols[static_cast<std::size_t>(q)], p * a * p);
     }
   }
+}
+
+/// s_i of the rows of these points, one after another.
+template <class T>
+std::vector<T> sizes_of_points(const DistMatrix<T>& A, const DistMatrix<T>& P,
+                               const std::vector<LocalIndex>& points, LocalIndex unknowns) {
+  std::vector<T> sizes(points.size() * static_cast<std::size_t>(unknowns));
+  for_each_summand(A, P, [&](LocalIndex i, T summand) {
+    const auto at = std::lower_bound(points.begin(), points.end(), i - i % unknowns);
+    if (at == points.end() || *at != i - i % unknowns) return;
+    sizes[static_cast<std::size_t>((at - points.begin()) * unknowns + i % unknowns)] += summand;
+  });
   return sizes;
 }
 
@@ -56,7 +63,7 @@ std::vector<T> summand_sizes(const DistMatrix<T>& A, const DistMatrix<T>& P,
 template <class T>
 bool clear_point(const DistMatrix<T>& C, LocalIndex first, std::span<const T> sizes,
                  Array<T>& vals) {
-  constexpr T margin = 100 * std::numeric_limits<T>::epsilon();
+  constexpr T margin = static_cast<T>(round_off_units) * std::numeric_limits<T>::epsilon();
   bool any = false;
   for (std::size_t r = 0; r < sizes.size(); ++r) {
     const LocalIndex i = first + static_cast<LocalIndex>(r);
@@ -75,11 +82,20 @@ bool clear_point(const DistMatrix<T>& C, LocalIndex first, std::span<const T> si
 }  // namespace
 
 template <class T>
+Array<double> summand_sizes(const DistMatrix<T>& A, const DistMatrix<T>& P) {
+  Array<double> sizes(static_cast<std::size_t>(P.cols().n_local()), 0.0);
+  for_each_summand(A, P, [&](LocalIndex i, T summand) {
+    sizes[static_cast<std::size_t>(i)] += static_cast<double>(summand);
+  });
+  return sizes;
+}
+
+template <class T>
 DistMatrix<T> without_round_off(const DistMatrix<T>& C, const DistMatrix<T>& A,
                                 const DistMatrix<T>& P, int unknowns) {
   const std::vector<LocalIndex> points = isolated_points(C, unknowns);
   if (points.empty()) return C;
-  const std::vector<T> sizes = summand_sizes(A, P, points, unknowns);
+  const std::vector<T> sizes = sizes_of_points<T>(A, P, points, unknowns);
   const auto width = static_cast<std::size_t>(unknowns);
   Array<T> vals = C.on().vals;
   bool any = false;
@@ -89,6 +105,8 @@ DistMatrix<T> without_round_off(const DistMatrix<T>& C, const DistMatrix<T>& A,
   return any ? C.with_local_values(std::move(vals), C.off().vals) : C;
 }
 
+template Array<double> summand_sizes(const DistMatrix<float>&, const DistMatrix<float>&);
+template Array<double> summand_sizes(const DistMatrix<double>&, const DistMatrix<double>&);
 template DistMatrix<float> without_round_off(const DistMatrix<float>&, const DistMatrix<float>&,
                                              const DistMatrix<float>&, int);
 template DistMatrix<double> without_round_off(const DistMatrix<double>&, const DistMatrix<double>&,

@@ -134,9 +134,9 @@ class SmoothVector {
 template <class T>
 double estimated_condition(const DistMatrix<T>& A,
                            std::span<const DistMatrix<T>* const> prolongations,
-                           const DistMatrix<T>& coarsest) {
+                           const DistMatrix<T>& coarsest, std::span<const double> sizes) {
   const mpi::Comm& comm = A.comm();
-  const CoarseSolver<T> solver(coarsest);
+  const CoarseSolver<T> solver(coarsest, 1.0, CoarseSolve::every_rank, sizes);
   if (solver.singular()) return infinite;
   Array<T> diagonal;
   std::array<double, 3> most = {};  // of a row, of the diagonal, of its inverse
@@ -169,9 +169,9 @@ PrecisionChoice choose_precision(double condition) {
 
 template double estimated_condition(const DistMatrix<float>&,
                                     std::span<const DistMatrix<float>* const>,
-                                    const DistMatrix<float>&);
+                                    const DistMatrix<float>&, std::span<const double>);
 template double estimated_condition(const DistMatrix<double>&,
                                     std::span<const DistMatrix<double>* const>,
-                                    const DistMatrix<double>&);
+                                    const DistMatrix<double>&, std::span<const double>);
 
 }  // namespace nodewise::amg
