@@ -25,9 +25,9 @@ enum class Next { stop, go_on, restart };
 
 using Small = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
-/// S with S^T C S = 1 on as many columns as C, which is symmetric, has rank; its other columns are
-/// zero. Diagonal entries up to `noise` count as zero, as do eigenvalues, after scaling to a unit
-/// diagonal, up to `drop` times the largest and the noise; what is as far below zero sets
+/// S with S^T C S = 1 on the first columns, as many as C, which is symmetric, has rank; the others
+/// are zero. Diagonal entries up to `noise` count as zero, as do eigenvalues, after scaling to a
+/// unit diagonal, up to `drop` times the largest and the noise; what is as far below zero sets
 /// `negative`.
 Small orthonormaliser(const Small& C, const Eigen::VectorXd& noise, double drop, bool& negative) {
   const Eigen::Index n = C.rows();
@@ -43,15 +43,26 @@ Small orthonormaliser(const Small& C, const Eigen::VectorXd& noise, double drop,
   const double least = drop * std::max(values[n - 1], 0.0);
   Small S = Small::Zero(n, n);
   const Eigen::VectorXd relative_noise = noise.cwiseProduct(scale).cwiseProduct(scale);
-  for (Eigen::Index j = 0; j < n; ++j) {
+  Eigen::Index rank = 0;
+  for (Eigen::Index j = n; j-- > 0;) {
     const double uncertain =
         static_cast<double>(n) * eigen.eigenvectors().col(j).cwiseAbs2().dot(relative_noise);
     const double zero = std::max(least, uncertain);
     negative = negative || values[j] < -zero;
     if (!(values[j] > zero)) continue;
-    S.col(j) = scale.cwiseProduct(eigen.eigenvectors().col(j)) / std::sqrt(values[j]);
+    S.col(rank++) = scale.cwiseProduct(eigen.eigenvectors().col(j)) / std::sqrt(values[j]);
   }
   return S;
+}
+
+/// Turns the columns of S such that (S^T v)_0 is the only entry of S^T v that is not zero; where S
+/// has columns of zeros, the last ones, they stay.
+void turn_to(const Eigen::VectorXd& v, Small& S) {
+  Eigen::VectorXd w = S.transpose() * v;
+  const double length = w.norm();
+  if (!(length > 0)) return;
+  w[0] += std::copysign(length, w[0]);
+  S -= (2 / w.squaredNorm()) * (S * w) * w.transpose();
 }
 
 template <class T>
@@ -102,10 +113,10 @@ class EnlargedCg {
   Iteration<T> it_;
   Checkpoint<T> best_;
   std::size_t t_;
-  Array<T> r_, z_, d_;         // residual, M r when it is split or tested, the last step of x
+  Array<T> r_, z_, d_;         // residual, M r, the last step of x
   Array<T> P_, Q_;             // A-orthonormal directions and A P
   Array<T> old_P_, old_Q_;     // those before
-  Array<T> Z_;                 // M Q, at first the parts of M r
+  Array<T> Z_;                 // the next directions
   Array<T> work_;              // two vectors
   std::vector<double> steps_;  // of x along each direction
   std::vector<double> sums_;
@@ -137,30 +148,35 @@ void EnlargedCg<T>::split() {
   n_blocks_ = 0;
 }
 
-/// This rank's parts of Q^T M Q, of the same with the block before, and of r.r, r.Mr and Mr.Mr.
+/// Z = M Q with the residual in the place of Q's first column, along which alone x has moved: it
+/// differs by that from what is known already, so that the space grows by the same, and whatever M
+/// is short of linear by does not keep M r from being among the directions. Then this rank's parts
+/// of (A P)^T Z, of the same with the block before, and of r.r, r.Mr and Mr.Mr.
 template <class T>
 void EnlargedCg<T>::apply_preconditioner() {
   const std::size_t n = t_ * t_;
   std::fill(sums_.begin(), sums_.end(), 0.0);
   if (n_blocks_ > 0) {
+    get_column<T>(Q_, t_, 0, z_);
+    set_column<T>(r_, t_, 0, Q_);
     if (it_.M() != nullptr) {
       it_.M()->apply_block(Q_, Z_, static_cast<int>(t_), work_);
-      if (it_.norm() != ResidualNorm::unpreconditioned) it_.M()->apply(r_, z_);
     } else {
       std::copy(Q_.begin(), Q_.end(), Z_.begin());
     }
+    set_column<T>(z_, t_, 0, Q_);
+    get_column<T>(Z_, t_, 0, z_);
     gram<T>(Q_, Z_, t_, sums(0, n));
     if (n_blocks_ > 1) gram<T>(old_Q_, Z_, t_, sums(n, n));
   }
-  const std::span<const T> z = it_.M() != nullptr ? z_ : r_;
   sums_[2 * n] = rr_local_;
-  sums_[2 * n + 1] = dot_local<T>(r_, z);
-  sums_[2 * n + 2] = dot_local<T>(z, z);
+  sums_[2 * n + 1] = dot_local<T>(r_, z_);
+  sums_[2 * n + 2] = dot_local<T>(z_, z_);
 }
 
-/// Z = M Q, the test of the residual if that is still pending, and new directions, conjugate to all
-/// before. One application of the preconditioner to the block, one to the residual where that is
-/// tested with it, and one reduction; false where the solve is over.
+/// The test of the residual if that is still pending, and new directions, conjugate to all before.
+/// One application of the preconditioner to the block and one reduction; false where the solve is
+/// over.
 template <class T>
 bool EnlargedCg<T>::precondition() {
   const std::size_t rr = 2 * t_ * t_;
@@ -180,25 +196,24 @@ bool EnlargedCg<T>::precondition() {
   return true;
 }
 
-/// Whether the iteration can go on with r.Mr, at first, or the diagonal of Q^T M Q, which is zero
-/// where there is no direction.
+/// Whether the iteration can go on with r.Mr and q.Mq of the columns of Q but the first, which are
+/// zero where there is no direction.
 template <class T>
 bool EnlargedCg<T>::accept() {
-  double least = sums_[2 * t_ * t_ + 1], sum = least;
-  if (n_blocks_ > 0) {
-    least = std::numeric_limits<double>::infinity();
-    sum = 0;
-    for (std::size_t k = 0; k < t_; ++k) {
-      least = std::min(least, sums_[k * t_ + k]);
-      sum += sums_[k * t_ + k];
-    }
+  const double rz = sums_[2 * t_ * t_ + 1];
+  double least = 0, sum = 0;
+  for (std::size_t k = 1; k < t_ && n_blocks_ > 0; ++k) {
+    const double qq = sums_[k * t_ + k];
+    least = std::min(least, qq);
+    sum += std::abs(qq);
   }
-  const bool finite = std::isfinite(sum);
+  const bool finite = std::isfinite(rz) && std::isfinite(sum);
   constexpr double round_off = 1e-12;
-  if (finite && sum > 0 && least >= -round_off * sum) return true;
+  if (finite && rz > 0 && least >= -round_off * sum) return true;
+  const double shown = finite && rz > 0 ? least : rz;
   it_.stop(finite ? Outcome::indefinite_preconditioner : Outcome::not_finite,
-           fmt::format("q.Mq = {:.2e} for a vector q in iteration {}: the preconditioner {}",
-                       finite ? least : sum, it_.report().iterations + 1,
+           fmt::format("q.Mq = {:.2e} for a vector q in iteration {}: the preconditioner {}", shown,
+                       it_.report().iterations + 1,
                        finite ? "is not positive definite, as CG needs it; use --solver gmres, or "
                                 "another smoother"
                               : "returned NaN or infinite values"));
@@ -268,7 +283,7 @@ Next EnlargedCg<T>::orthonormalise() {
   // Gram matrices know directions up to the root of round-off, so that a little more is dropped.
   const double drop = std::pow(unit, 2.0 / 3);
   bool negative = false;
-  const Small S = orthonormaliser(C, noise, drop, negative);
+  Small S = orthonormaliser(C, noise, drop, negative);
   if (S.isZero(0) && !negative && n_blocks_ > 1) return Next::restart;
   if (negative || S.isZero(0)) {
     it_.stop(Outcome::indefinite_matrix,
@@ -281,6 +296,7 @@ Next EnlargedCg<T>::orthonormalise() {
     subtract_product<T>(old_P_, sums(t_ * t_, t_ * t_), t_, P_);
     subtract_product<T>(old_Q_, sums(t_ * t_, t_ * t_), t_, Q_);
   }
+  turn_to(pr, S);
   const std::span<const double> S_entries(S.data(), t_ * t_);
   multiply_columns<T>(S_entries, t_, P_);
   multiply_columns<T>(S_entries, t_, Q_);

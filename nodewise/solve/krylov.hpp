@@ -85,15 +85,15 @@ Report pipelined_cg(const Operator<T>& A, const Operator<T>* preconditioner, std
 /// moves in the space of all of them, so that the error is no larger than that of cg() after as
 /// many iterations, up to round-off. The next directions are M A times these, made conjugate to the
 /// last two blocks and A-orthonormal (Orthodir; Grigori, Tissot 2019): what the residual needs of a
-/// direction does not matter to those that follow. Directions that depend on others to about the
-/// root of round-off, or are null vectors up to that, are left out; where none is left the
-/// iteration starts again from the true residual. For many ranks, where a message takes about as
-/// long for t numbers as for one.
+/// direction does not matter to those that follow. Each block is turned so that x moves along its
+/// first direction alone, and M r, which differs from M A times that by what is known, takes its
+/// place. Directions that depend on others to about the root of round-off, or are null vectors up
+/// to that, are left out; where none is left the iteration starts again from the true residual. For
+/// many ranks, where a message takes about as long for t numbers as for one.
 ///
 /// Cost of an iteration: one product and one preconditioner for t vectors at once
 /// (Operator::apply_block) and two allreduces of 2 t^2 + 3 and 2 t^2 + 3 t numbers, a third where
-/// the iteration is likely to be the last; 16 t^2 operations a row beside. With another norm than
-/// the unpreconditioned one a preconditioner for one vector more. 5 t + 5 vectors.
+/// the iteration is likely to be the last; 16 t^2 operations a row beside. 5 t + 5 vectors.
 template <class T>
 Report enlarged_cg(const Operator<T>& A, const Operator<T>* preconditioner, std::span<const T> b,
                    std::span<T> x, const Options& options, const Observer& observe = {});
