@@ -160,8 +160,8 @@ std::string trust_text(const InspectRecord& record) {
   std::string text = "the finest level: what so many real ranks send, exactly; ";
   if (record.counted->levels_are_exact) return text + "coarser ones likewise";
   return text +
-         "coarser ones: nearly, for which of equal weights or connections is taken depends on the "
-         "ranks";
+         "coarser ones: nearly, for where weights or connections nearly tie round-off decides, "
+         "which depends on the ranks";
 }
 
 }  // namespace

@@ -153,8 +153,7 @@ std::pair<Eigen::VectorXd, Eigen::VectorXd> equilibrate(Dense& A) {
 /// X with A X A = A. The matrix is scaled first, so that a small row is not mistaken for a zero
 /// one: a symmetric matrix to a unit diagonal, so that its inverse is symmetric, another by rows
 /// and columns.
-Dense generalised_inverse(Gathered gathered, bool& singular) {
-  auto& [A, noise] = gathered;
+Dense generalised_inverse(Dense A, const Eigen::VectorXd& noise, bool& singular) {
   drop_noise(A, noise);
   const Eigen::VectorXd scale = scale_for(A.diagonal().cwiseAbs());
   Dense scaled = A;
@@ -179,7 +178,7 @@ template <class U>
 CoarseSolver<T>::CoarseSolver(const matrix::DistMatrix<U>& A, double factor, CoarseSolve where,
                               std::span<const double> sizes) {
   const mpi::Scope scope(A.comm(), "coarse_setup");
-  Gathered gathered = gather_dense(A, sizes);
+  const Gathered gathered = gather_dense(A, sizes);
   const Dense& dense = gathered.A;
   mpi::collectively(A.comm(), [&] {
     if (!dense.allFinite()) {
@@ -193,7 +192,7 @@ CoarseSolver<T>::CoarseSolver(const matrix::DistMatrix<U>& A, double factor, Coa
     const auto first = static_cast<std::size_t>(holders_->first_held());
     const std::span<const int> held = order.subspan(first, held_x_.size());
     Dense inverse;
-    if (!held_x_.empty()) inverse = generalised_inverse(gathered, singular_);
+    if (!held_x_.empty()) inverse = generalised_inverse(dense, gathered.noise, singular_);
     for (int k = 0; k < holders_->n_held(); ++k) {
       const int i = held[static_cast<std::size_t>(k)];
       for (const int j : order) inverse_rows_.push_back(static_cast<T>(inverse(i, j) / factor));

@@ -104,7 +104,7 @@ std::vector<Preset> make_presets() {
        1,
        "scalar diffusion on regular grids that are as fine in all directions",
        {{"method", "aggregation", SetWhere::always,
-         "less to set up and to store, and hardly more iterations on many ranks than on one",
+         "less to set up and to store, for a few more iterations on many ranks than on one",
          not_with_aggregation},
         {"aggregates", "auto", SetWhere::always, "boxes of the grid where ranks have many points",
          not_with_aggregation},
