@@ -109,8 +109,8 @@ TEST(EnlargedCg, KeepsItsDirectionsUnderAWeakPreconditioner) {
 
 // Parts of a right-hand side in the range of a singular matrix are not in it themselves.
 TEST(EnlargedCg, SolvesSingularSystems) {
-  const GlobalIndex n = 90;
-  const auto neumann = [n](GlobalIndex i, GlobalIndex j) {
+  constexpr GlobalIndex n = 90;
+  const auto neumann = [](GlobalIndex i, GlobalIndex j) {
     const auto weight = [](GlobalIndex k) { return k % 3 == 0 ? 1000.0 : 0.01 + double(k % 7); };
     const double left = i > 0 ? weight(i) : 0, right = i + 1 < n ? weight(i + 1) : 0;
     if (i == j) return left + right;
