@@ -8,6 +8,7 @@
 
 #include <Eigen/Dense>
 
+#include "nodewise/amg/equilibrate.hpp"
 #include "nodewise/amg/round_off.hpp"
 #include "nodewise/kernels/csr_ops.hpp"
 #include "nodewise/mpi/agree.hpp"
@@ -124,32 +125,6 @@ Eigen::VectorXd scale_for(const Eigen::VectorXd& sizes) {
   return sizes.unaryExpr([](double size) { return size > 0 ? 1.0 / std::sqrt(size) : 1.0; });
 }
 
-/// Scales rows and columns until the largest modulus in each is near one: Ruiz, "A scaling
-/// algorithm to equilibrate both rows and columns norms in matrices", 2001. Returns the factors.
-std::pair<Eigen::VectorXd, Eigen::VectorXd> equilibrate(Dense& A) {
-  constexpr int rounds = 12;  // each takes the square root of what is left to do
-  const Eigen::Index n = A.rows();
-  Eigen::VectorXd rows = Eigen::VectorXd::Ones(n);
-  Eigen::VectorXd cols = rows;
-  for (int k = 0; k < rounds; ++k) {
-    Eigen::VectorXd largest_in_row = Eigen::VectorXd::Zero(n);
-    Eigen::VectorXd largest_in_col = Eigen::VectorXd::Zero(n);
-    for (Eigen::Index j = 0; j < n; ++j) {
-      for (Eigen::Index i = 0; i < n; ++i) {
-        const double size = std::abs(A(i, j));
-        largest_in_row(i) = std::max(largest_in_row(i), size);
-        largest_in_col(j) = std::max(largest_in_col(j), size);
-      }
-    }
-    const Eigen::VectorXd r = scale_for(largest_in_row);
-    const Eigen::VectorXd c = scale_for(largest_in_col);
-    A = r.asDiagonal() * A * c.asDiagonal();
-    rows = rows.cwiseProduct(r);
-    cols = cols.cwiseProduct(c);
-  }
-  return {rows, cols};
-}
-
 /// X with A X A = A. The matrix is scaled first, so that a small row is not mistaken for a zero
 /// one: a symmetric matrix to a unit diagonal, so that its inverse is symmetric, another by rows
 /// and columns.
@@ -163,7 +138,12 @@ Dense generalised_inverse(Dense A, const Eigen::VectorXd& noise, bool& singular)
            symmetric_inverse(scaled, noise.cwiseProduct(scale.cwiseAbs2()), singular) *
            scale.asDiagonal();
   }
-  const auto [rows, cols] = equilibrate(A);
+  const auto factors = equilibrating_factors(A.rows(), [&A](std::size_t i, std::size_t j) {
+    return std::abs(A(static_cast<Eigen::Index>(i), static_cast<Eigen::Index>(j)));
+  });
+  const Eigen::Map<const Eigen::VectorXd> rows(factors.first.data(), A.rows());
+  const Eigen::Map<const Eigen::VectorXd> cols(factors.second.data(), A.rows());
+  A = rows.asDiagonal() * A * cols.asDiagonal();
   Eigen::CompleteOrthogonalDecomposition<Dense> decomposition;
   decomposition.setThreshold(rank_tolerance);
   decomposition.compute(A);

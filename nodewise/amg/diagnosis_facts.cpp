@@ -115,7 +115,6 @@ using MatrixPointer = std::shared_ptr<const DistMatrix<T>>;
 /// Those of the rows with nearly no diagonal whose couplings are not too large for it.
 template <class T>
 GlobalIndex count_small_rows(const DistMatrix<T>& A, const relax::RowScales& scales) {
-  constexpr double round_off = 1.001;
   GlobalIndex count = 0;
   for (LocalIndex i = 0; i < A.n_local(); ++i) {
     const double own = scales.own[static_cast<std::size_t>(i)];
@@ -124,7 +123,8 @@ GlobalIndex count_small_rows(const DistMatrix<T>& A, const relax::RowScales& sca
       for (Offset k = M.begin(i); k < M.end(i); ++k) {
         const auto p = static_cast<std::size_t>(k);
         const double other = of_columns[static_cast<std::size_t>(M.cols[p])];
-        is_small = is_small && std::abs(static_cast<double>(M.vals[p])) <= round_off * own * other;
+        is_small = is_small &&
+                   std::abs(static_cast<double>(M.vals[p])) <= relax::definite_margin * own * other;
       }
     };
     look(A.on(), scales.own);

@@ -7,6 +7,7 @@
 
 #include <Eigen/Dense>
 
+#include "nodewise/amg/equilibrate.hpp"
 #include "nodewise/base/parallel.hpp"
 
 namespace nodewise::amg::relax {
@@ -21,25 +22,6 @@ using DiagonalBlock = Eigen::Matrix<double, B, B, Eigen::RowMajor>;
 template <class Block>
 using BlockVector = Eigen::Matrix<double, Block::RowsAtCompileTime, 1>;
 
-/// Scales the largest modulus in each row and its column to about one, from a first guess: Ruiz,
-/// "A scaling algorithm to equilibrate both rows and columns norms in matrices", 2001.
-template <class Block>
-void equilibrate(const Block& block, BlockVector<Block>& scale) {
-  constexpr int rounds = 12;  // each takes the square root of what is left to do
-  for (int round = 0; round < rounds; ++round) {
-    BlockVector<Block> next = scale;
-    for (Eigen::Index k = 0; k < block.rows(); ++k) {
-      double largest = 0;
-      for (Eigen::Index j = 0; j < block.rows(); ++j) {
-        const double entry = std::max(std::abs(block(k, j)), std::abs(block(j, k)));
-        largest = std::max(largest, scale[k] * entry * scale[j]);
-      }
-      if (largest > 0) next[k] = scale[k] / std::sqrt(largest);
-    }
-    scale = next;
-  }
-}
-
 /// What scales rows and columns of a block to a unit diagonal, or where it has a zero there, as in
 /// the row of a pressure, to largest entries of about one, so that units do not matter.
 template <class Block>
@@ -52,7 +34,12 @@ BlockVector<Block> scale_of(const Block& block) {
     has_zero = has_zero || size == 0;
     scale[k] = size > 0 ? 1 / std::sqrt(size) : 1;
   }
-  if (has_zero) equilibrate(block, scale);
+  if (!has_zero) return scale;
+  const auto factors = equilibrating_factors(n, [&](std::size_t row, std::size_t column) {
+    const auto i = static_cast<Eigen::Index>(row), j = static_cast<Eigen::Index>(column);
+    return scale[i] * std::max(std::abs(block(i, j)), std::abs(block(j, i))) * scale[j];
+  });
+  for (Eigen::Index k = 0; k < n; ++k) scale[k] *= factors.first[static_cast<std::size_t>(k)];
   return scale;
 }
 

@@ -24,6 +24,9 @@ template <class T>
 std::vector<RowScales> row_scales(const mpi::Comm& comm,
                                   std::span<const matrix::DistMatrix<T>* const> matrices);
 
+/// |a_ij| up to this times sqrt |a_ii a_jj| may be an entry of a positive definite matrix, rounded.
+inline constexpr double definite_margin = 1.001;
+
 /// Whether the kind adds moduli of couplings to the diagonal.
 bool is_l1(SmootherKind kind);
 /// Local, the same on every rank. Whether a relaxation of that kind has couplings to weigh: hybrid
@@ -70,12 +73,10 @@ class CouplingSums {
       const double own = scales_->own[static_cast<std::size_t>(i)];
       const double other = (*scales_of_columns)[static_cast<std::size_t>(M.cols[p])];
       const T weighed = modulus * static_cast<T>(own / other);
-      sum += weighed < round_off * std::abs(diagonal) ? weighed : modulus;
+      sum += weighed < static_cast<T>(definite_margin) * std::abs(diagonal) ? weighed : modulus;
     }
     return sum;
   }
-
-  static constexpr T round_off = static_cast<T>(1.001);
 
   const matrix::DistMatrix<T>& A_;
   const RowScales* scales_;
