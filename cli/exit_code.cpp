@@ -81,8 +81,10 @@ std::string exit_codes_markdown() {
       "nonzero\n"
       "and 300 for a row to solve; 72 bytes for a nonzero to read a Matrix Market file; two and a "
       "half\n"
-      "times the file to read a binary one. Multigrid may take more where its coarse matrices are\n"
-      "dense. `--ignore-memory-check` skips the comparison.\n";
+      "times the file to read a binary one; 16 for every number of further right-hand sides, and 8 "
+      "for\n"
+      "those of the near null space. Multigrid may take more where its coarse matrices are dense.\n"
+      "`--ignore-memory-check` skips the comparison.\n";
   return page;
 }
 

@@ -71,24 +71,53 @@ Size announced_size(const std::shared_ptr<const mpi::Comm>& comm, const std::str
   return {static_cast<double>(header.rows), sides * entries};
 }
 
-/// Collective. Bytes to read the file and do the command's work on the matrix. A file that is
-/// missing is for the reader to report.
-double file_need(const std::shared_ptr<const mpi::Comm>& comm, const Settings& settings) {
-  const std::string& path = settings.files[0];
-  const bool multigrid = settings.command != Command::convert;
-  if (path.ends_with(".mtx") || path.ends_with(".mtx.gz")) {
-    const Size size = announced_size(comm, path);
-    return std::max(market_bytes(size), multigrid ? solve_bytes(size) : 0);
-  }
-  // A binary file is about as large as the matrix, and read in place: two and a half times that.
-  std::error_code ignored;
-  const std::uintmax_t bytes = std::filesystem::file_size(path, ignored);
-  return 2.5 * mpi::max(*comm, ignored ? 0.0 : static_cast<double>(bytes));
+bool is_market_name(const std::string& path) {
+  return path.ends_with(".mtx") || path.ends_with(".mtx.gz");
 }
 
-double problem_need(const Settings& settings) {
+/// Collective. A file that is missing is for the reader to report.
+double bytes_of_file(const mpi::Comm& comm, const std::string& path) {
+  std::error_code ignored;
+  const std::uintmax_t bytes = std::filesystem::file_size(path, ignored);
+  return mpi::max(comm, ignored ? 0.0 : static_cast<double>(bytes));
+}
+
+/// Collective. How many numbers the vectors of a file have; of none without a name.
+double numbers_in(const std::shared_ptr<const mpi::Comm>& comm, const std::string& path) {
+  if (path.empty()) return 0;
+  return is_market_name(path) ? announced_size(comm, path).nonzeros
+                              : bytes_of_file(*comm, path) / sizeof(double);
+}
+
+/// Collective. Bytes of the vectors given: right-hand sides, which have a solution each, and those
+/// of the near null space. One right-hand side is part of what rows take.
+double vectors_need(const std::shared_ptr<const mpi::Comm>& comm, const Settings& settings,
+                    double rows) {
+  if (settings.command == Command::convert) return 0;
+  double sides = numbers_in(comm, settings.rhs.rhs);
+  if (settings.rhs.random_rhs) sides = rows * settings.rhs.rhs_count;
+  const double null_vectors = numbers_in(comm, settings.knowledge.near_null_space) +
+                              numbers_in(comm, settings.knowledge.left_near_null_space);
+  return sizeof(double) * (2 * std::max(sides - rows, 0.0) + null_vectors);
+}
+
+/// Collective. Bytes to read the file and do the command's work on the matrix.
+double file_need(const std::shared_ptr<const mpi::Comm>& comm, const Settings& settings) {
+  const std::string& path = settings.files[0];
+  if (is_market_name(path)) {
+    const Size size = announced_size(comm, path);
+    if (settings.command == Command::convert) return market_bytes(size);
+    return std::max(market_bytes(size),
+                    solve_bytes(size) + vectors_need(comm, settings, size.rows));
+  }
+  // A binary file is about as large as the matrix, and read in place: two and a half times that.
+  return 2.5 * bytes_of_file(*comm, path) + vectors_need(comm, settings, 0);
+}
+
+double problem_need(const std::shared_ptr<const mpi::Comm>& comm, const Settings& settings) {
   const Size size = size_of_problem(settings.gallery);
-  return settings.command == Command::convert ? matrix_bytes(size) : solve_bytes(size);
+  if (settings.command == Command::convert) return matrix_bytes(size);
+  return solve_bytes(size) + vectors_need(comm, settings, size.rows);
 }
 
 LoadedMatrix read_file(const mpi::Comm& world, const std::shared_ptr<const mpi::Comm>& comm,
@@ -115,7 +144,9 @@ LoadedMatrix load_matrix(const mpi::Comm& world, std::shared_ptr<const mpi::Comm
     return about_files(ExitCode::input_file, [&] { return read_file(world, comm, settings); });
   }
   if (!settings.source.ignore_memory_check) {
-    check_memory(world, problem_need(settings), source_name(settings));
+    const double need =
+        about_files(ExitCode::input_file, [&] { return problem_need(comm, settings); });
+    check_memory(world, need, source_name(settings));
   }
   Matrix A = io::generate<double>(std::move(comm), settings.gallery);
   return {std::make_shared<const Matrix>(std::move(A)), {}};

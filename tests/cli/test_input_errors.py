@@ -89,6 +89,13 @@ def test_memory_that_no_machine_has(nodewise, ranks):
     assert_failed(result, 5, ["not enough memory", "needs about", "PiB", "are available"])
 
 
+def test_memory_for_right_hand_sides(nodewise):
+    words = ["solve", "--problem", "laplace5", "--n", "20000", "--random-rhs"]
+    # 16 bytes for each of 4e8 rows and 1000 right-hand sides are 5.8 TiB.
+    many = nodewise(*words, "--rhs-count", "1000", ranks=2)
+    assert_failed(many, 5, ["not enough memory", "TiB on"])
+
+
 @pytest.mark.parametrize("ranks", [1, 3])
 def test_a_small_file_of_very_many_rows(nodewise, tmp_path, ranks):
     rows = 10**13
