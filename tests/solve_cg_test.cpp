@@ -319,6 +319,29 @@ TEST(Cg, StagnatesAfterTheWindowAndNotWithoutOne) {
   EXPECT_EQ(free.iterations, 60);
 }
 
+// Who allows many iterations expects a residual that may rest for long.
+TEST(Cg, WaitsForHalfOfTheIterationsAllowed) {
+  const comm::Layout layout = uniform(600);
+  const Entry chain = [](GlobalIndex i, GlobalIndex j) {
+    return i == 599 && j == 599 ? 1.0 : laplace(i, j);
+  };
+  const auto A = make_operator(layout, chain);
+  const std::vector<double> b =
+      make_vector(layout, [](GlobalIndex i) { return i == 599 ? 1.0 : 0.0; });
+  const auto solve = [&](int max_iterations) {
+    std::vector<double> x(b.size(), 0.0);
+    return run_cg(A, nullptr, b, x, {.max_iterations = max_iterations});
+  };
+  const Report stuck = solve(900);
+  EXPECT_EQ(stuck.outcome, Outcome::stagnated);
+  EXPECT_EQ(stuck.iterations, 450);
+  EXPECT_THAT(stuck.diagnosis, testing::HasSubstr("--stagnation-window"));
+  EXPECT_EQ(solve(400).iterations, 300);
+  const Report patient = solve(1300);
+  EXPECT_EQ(patient.outcome, Outcome::converged) << patient.diagnosis;
+  EXPECT_EQ(patient.iterations, 600);
+}
+
 TEST(Cg, SaysHowManyMoreIterationsAreNeeded) {
   const comm::Layout layout = uniform(80);
   const auto A = make_operator(

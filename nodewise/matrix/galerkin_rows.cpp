@@ -37,7 +37,7 @@ std::optional<BlockRows<T>> block_rows_for(const Csr<T>& part, const DistMatrix<
 template <class T>
 Array<LocalIndex> direct_columns(const DistMatrix<T>& P, const ExtendedRows<T>& rows,
                                  int coarse_unknowns) {
-  const bool are_many = P.cols().n_global() >= P.rows().n_global() / 4;
+  const bool are_many = P.cols().n_global() >= P.rows().n_global() / 3;
   return are_many && coarse_unknowns <= 1 ? kernels::direct_columns(rows) : Array<LocalIndex>();
 }
 

@@ -51,6 +51,34 @@ void check_arguments(Method method, const Operator<T>& A, const Operator<T>* M, 
   }
 }
 
+/// Who allows many iterations expects a difficult system, whose residual may rest for long.
+int stagnation_window(const Options& options) {
+  constexpr int least = 300;
+  if (options.stagnation_window >= 0) return options.stagnation_window;
+  return std::max(least, options.max_iterations / 2);
+}
+
+/// What else to try where a residual does not fall.
+const char* advice_when_stagnated(Method method) {
+  switch (method) {
+    case Method::gmres:
+    case Method::fgmres:
+      return "try a larger --restart, or another smoother";
+    case Method::bicgstab:
+      return "try --solver gmres, or another smoother";
+    case Method::minres:
+    case Method::stationary:
+      return "try another smoother";
+    case Method::cg:
+    case Method::flexible_cg:
+    case Method::pipelined_cg:
+    case Method::enlarged_cg:
+      break;
+  }
+  return "try another smoother, or a larger --stagnation-window, since the residual of conjugate "
+         "gradients may rest for long while the error falls";
+}
+
 }  // namespace
 
 template <class T>
@@ -74,6 +102,7 @@ void Iteration<T>::prepare(Method method, std::size_t n_b, std::size_t n_x) {
   check_arguments(method, A_, M_, n_b, n_x, options_);
   constexpr int likely = 4095;  // a longer history finds its room on the way
   report_.history.reserve(static_cast<std::size_t>(std::min(options_.max_iterations, likely)) + 1);
+  method_ = method;
   report_.method = to_string(method);
   report_.true_relative_residual = nan;
   report_.target = options_.tolerance;
@@ -264,7 +293,7 @@ bool Iteration<T>::record(double relative) {
     marker_ = relative;
     marker_iteration_ = report_.iterations;
   }
-  const int window = options_.stagnation_window;
+  const int window = stagnation_window(options_);
   if (window > 0 && report_.iterations - marker_iteration_ >= window) {
     stop(Outcome::stagnated, stagnation_diagnosis());
     return false;
@@ -319,9 +348,8 @@ template <class T>
 std::string Iteration<T>::stagnation_diagnosis() const {
   return fmt::format(
       "the relative residual has not fallen below {:.1e} for {} iterations; the "
-      "preconditioner does not suit this matrix, or the system is singular: try "
-      "--solver gmres, a larger --restart, or another smoother",
-      marker_, report_.iterations - marker_iteration_);
+      "preconditioner does not suit this matrix, or the system is singular: {}",
+      marker_, report_.iterations - marker_iteration_, advice_when_stagnated(method_));
 }
 
 template <class T>

@@ -138,6 +138,7 @@ class Iteration {
   std::span<const T> b_;
   std::span<T> x_;
   Options options_;
+  Method method_{};
   const Observer& observe_;
   Report report_;
   Timer timer_;
