@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <limits>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "nodewise/amg/diagnosis.hpp"
@@ -246,6 +247,27 @@ TEST(Diagnosis, FindsLargePositiveCouplings) {
   EXPECT_TRUE(diagnosed(positive, absolute, FindingKind::positive_couplings).empty());
   const Matrix negative = shared(test::random_symmetric(40, 0.2, 0.0, 3));
   EXPECT_TRUE(diagnosed(negative, options, FindingKind::positive_couplings).empty());
+}
+
+/// D A D with the signs of a chessboard in D: every coupling has the diagonal's sign.
+TEST(Diagnosis, AdvisesAbsoluteStrengthWhereNoCouplingHasTheOtherSign) {
+  const auto chain = [](double far) {
+    DenseMatrix A(40, 40);
+    for (LocalIndex i = 0; i < 40; ++i) {
+      A(i, i) = 5;
+      if (i + 1 < 40) A(i, i + 1) = A(i + 1, i) = 1;
+      if (i + 2 < 40) A(i, i + 2) = A(i + 2, i) = far;
+    }
+    return shared(A);
+  };
+  Options options;
+  options.max_coarse_rows = 10;
+  const auto advice = [&](const Matrix& A) {
+    const auto found = diagnosed(A, options, FindingKind::positive_couplings);
+    return found.empty() ? std::string() : found[0].advice;
+  };
+  EXPECT_THAT(advice(chain(0.1)), testing::HasSubstr("--strength-measure absolute"));
+  EXPECT_THAT(advice(chain(-0.9)), testing::HasSubstr("--unknowns"));
 }
 
 /// The kinds found for A x = b, with the facts of null vectors.

@@ -270,7 +270,10 @@ class Examiner {
         "couplings of the sign of the diagonal, which do not count as strong, are among the "
         "largest " +
             in_rows(finest.positive_rows, finest.rows),
-        "where the solve is slow, try --strength-measure absolute");
+        share(finest.one_signed_rows, finest.rows) > many_rows
+            ? "where the solve is slow, try --strength-measure absolute"
+            : "where the solve is slow and rows are unknowns of points, such as displacements, say "
+              "how many a point has (--unknowns), or give the near null space");
   }
 
   void null_space() {

@@ -52,6 +52,8 @@ struct LevelFacts {
   /// Rows whose largest entry off the diagonal with the diagonal's sign is half of the largest of
   /// all at least.
   GlobalIndex positive_rows = 0;
+  /// Rows whose entries of the other sign are all smaller than that half.
+  GlobalIndex one_signed_rows = 0;
 };
 
 /// A vector that may be in the null space.

@@ -30,10 +30,12 @@ constexpr double large_positive = 0.5;
 /// Counts of a level, to be added up over the ranks.
 struct LevelCounts {
   double near_zero_diagonals = 0, negative_diagonals = 0, positive_rows = 0;
+  double one_signed_rows = 0;
 
   friend LevelCounts operator+(const LevelCounts& a, const LevelCounts& b) {
     return {a.near_zero_diagonals + b.near_zero_diagonals,
-            a.negative_diagonals + b.negative_diagonals, a.positive_rows + b.positive_rows};
+            a.negative_diagonals + b.negative_diagonals, a.positive_rows + b.positive_rows,
+            a.one_signed_rows + b.one_signed_rows};
   }
 };
 
@@ -60,6 +62,7 @@ LevelCounts count_rows(const DistMatrix<T>& A, LocalIndex begin, LocalIndex end)
     counts.negative_diagonals += diagonal < 0 ? 1 : 0;
     const double largest = std::max(most_negative, most_positive);
     counts.positive_rows += largest > 0 && most_positive >= large_positive * largest ? 1 : 0;
+    counts.one_signed_rows += largest > 0 && most_negative < large_positive * largest ? 1 : 0;
   }
   return counts;
 }
@@ -81,7 +84,8 @@ LevelCounts count_rows(const DistMatrix<T>& A) {
 std::vector<double> pack(std::span<const LevelCounts> levels, const BlockSums& blocks) {
   std::vector<double> numbers;
   for (const LevelCounts& c : levels) {
-    numbers.insert(numbers.end(), {c.near_zero_diagonals, c.negative_diagonals, c.positive_rows});
+    numbers.insert(numbers.end(), {c.near_zero_diagonals, c.negative_diagonals, c.positive_rows,
+                                   c.one_signed_rows});
   }
   for (const BlockCounts& b : blocks) {
     numbers.insert(numbers.end(), {b.entries, b.places, b.rows, b.translations, b.split});
@@ -98,6 +102,7 @@ SystemFacts unpack(std::span<const double> numbers, std::size_t n_levels) {
     level.near_zero_diagonals = count();
     level.negative_diagonals = count();
     level.positive_rows = count();
+    level.one_signed_rows = count();
   }
   BlockSums blocks;
   for (BlockCounts& b : blocks) {

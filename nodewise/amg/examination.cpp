@@ -75,14 +75,15 @@ void check_row(const DistMatrix<T>& A, LocalIndex i, T diagonal, int block) {
 }  // namespace
 
 template <class T>
-void check_matrix(const DistMatrix<T>& A, const Options& options) {
+void check_matrix(const DistMatrix<T>& A, const Options& options, const mpi::Same& same) {
   if (!(A.rows() == A.cols())) {
     throw Error(
         ErrorCode::dimension_mismatch,
         "multigrid setup: the matrix is not square (or its row and column ranges differ): " +
             std::to_string(A.rows().n_global()) + " x " + std::to_string(A.cols().n_global()));
   }
-  mpi::collectively(A.comm(), [&] {
+  const auto error = mpi::caught([&] {
+    check_options(options, option_fields());
     // Of what the threads throw the first is thrown on, which is of the first row.
     parallel::for_rows(A.on().row_ptr, [&](LocalIndex first, LocalIndex last) {
       LocalIndex place = 0;
@@ -94,6 +95,7 @@ void check_matrix(const DistMatrix<T>& A, const Options& options) {
       kernels::RowBlocks<T>(A.on(), first, last).upwards(first, last, check);
     });
   });
+  mpi::agree_on_same(A.comm(), error, same);
 }
 
 namespace {
@@ -120,6 +122,15 @@ std::optional<bool> resolve_automatic(Options& options, const DistMatrix<T>& A,
   return symmetric;
 }
 
+/// Local. Of what has to be the same on every rank, but for what check_aggregation() looks at; 0
+/// where the options have no text.
+template <class T>
+std::uint64_t hash_of_arguments(const Options& options, const Knowledge<T>& knowledge) {
+  std::uint64_t h = 0;
+  if (mpi::caught([&] { h = hash_of(options, option_fields()); })) return 0;
+  return hash64(knowledge.symmetric ? 1 + *knowledge.symmetric : 0, h);
+}
+
 /// Local; the same on every rank. Refuses points that no block smoother takes: those of the finest
 /// matrix, or of the coarse ones, which have a row for each vector of the near null space.
 template <class T>
@@ -143,7 +154,8 @@ template <class T>
 std::optional<bool> examine(const DistMatrix<T>& A, const Knowledge<T>& knowledge,
                             Options& options) {
   const mpi::Scope scope(A.comm(), "examination", 0);
-  check_matrix(A, options);
+  check_matrix(A, options,
+               {hash_of_arguments(options, knowledge), "multigrid setup: options and knowledge"});
   complete(options);
   check_sweep_order(options);
   check_blocks(A, knowledge, options);
@@ -161,9 +173,9 @@ void check_starts(const DistMatrix<T>& A, std::span<const GlobalIndex> starts) {
   }
 }
 
-#define NODEWISE_INSTANTIATE(T)                                                   \
-  template void check_matrix(const DistMatrix<T>&, const Options&);               \
-  template void check_starts(const DistMatrix<T>&, std::span<const GlobalIndex>); \
+#define NODEWISE_INSTANTIATE(T)                                                       \
+  template void check_matrix(const DistMatrix<T>&, const Options&, const mpi::Same&); \
+  template void check_starts(const DistMatrix<T>&, std::span<const GlobalIndex>);     \
   template std::optional<bool> examine(const DistMatrix<T>&, const Knowledge<T>&, Options&)
 NODEWISE_INSTANTIATE(float);
 NODEWISE_INSTANTIATE(double);

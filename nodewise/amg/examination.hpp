@@ -6,14 +6,16 @@
 #include "nodewise/amg/options.hpp"
 #include "nodewise/amg/transfer.hpp"
 #include "nodewise/matrix/dist_matrix.hpp"
+#include "nodewise/mpi/agree.hpp"
 
 namespace nodewise::amg {
 
 /// Collective. Refuses, on every rank, a matrix that multigrid cannot start from:
 /// dimension_mismatch where it is not square, unsuitable_matrix where it has an entry that is not
-/// finite, an empty row, or a diagonal that a smoother could not divide by. One agreement.
+/// finite, an empty row, or a diagonal that a smoother could not divide by; and invalid_argument
+/// where an option is out of its range, or `same` is not. One agreement.
 template <class T>
-void check_matrix(const matrix::DistMatrix<T>& A, const Options& options);
+void check_matrix(const matrix::DistMatrix<T>& A, const Options& options, const mpi::Same& same);
 
 /// Collective. Ranges of virtual ranks are for one real rank, and have all its rows; throws
 /// invalid_argument otherwise, on every rank. Empty: there are none.

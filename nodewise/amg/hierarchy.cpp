@@ -178,7 +178,8 @@ void Hierarchy<T>::rebuild(std::shared_ptr<const DistMatrix<T>> A, Reuse reuse) 
   {
     const mpi::Scope scope(A->comm(), "examination", 0);
     matrix::require_same_pattern(*levels_.front()->A, *A, "multigrid rebuild");
-    check_matrix(*A, options_);
+    check_matrix(*A, options_,
+                 {static_cast<std::uint64_t>(reuse), "multigrid rebuild: what is reused"});
   }
   if (reuse == Reuse::splitting) return rebuild_interpolations(std::move(A));
   rebuild_values(std::move(A));
@@ -256,6 +257,13 @@ const comm::Layout& Hierarchy<T>::layout() const {
 
 template <class T>
 void Hierarchy<T>::apply(std::span<const T> b, std::span<T> x) const {
+  const auto n = static_cast<std::size_t>(layout().n_local());
+  if (b.size() != n || x.size() != n) {
+    throw Error(ErrorCode::dimension_mismatch,
+                "multigrid cycle: vectors of " + std::to_string(b.size()) + " and " +
+                    std::to_string(x.size()) + " numbers on a rank of " + std::to_string(n) +
+                    " rows");
+  }
   cycle_->apply(b, x);
 }
 

@@ -35,8 +35,10 @@ class Hierarchy : public solve::Operator<T> {
  public:
   /// Collective. Throws the same Error on every rank: unsuitable_matrix where A is not square, has
   /// an entry that is not finite, an empty row, or a missing or zero diagonal entry (in an
-  /// aggregation with a block smoother only where the point's diagonal block is singular). A's
-  /// entries are shared, not copied; its exchange() keeps its route, whatever the options say. A
+  /// aggregation with a block smoother only where the point's diagonal block is singular); and
+  /// invalid_argument where an option is outside its range (option_fields()), or options or
+  /// knowledge differ between ranks. Rows are counted from 1 in messages, as in files. A's entries
+  /// are shared, not copied; its exchange() keeps its route, whatever the options say. A
   /// level whose setup takes another route than its solve plans both.
   Hierarchy(std::shared_ptr<const matrix::DistMatrix<T>> A, const Options& options,
             const LevelObserver& observe = {});

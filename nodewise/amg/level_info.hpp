@@ -32,7 +32,7 @@ struct LevelInfo {
 
 /// Called on every rank when a level is coarsened; its traffic, ranks and messages are then of the
 /// calling rank alone, and those of all when the hierarchy is complete; how the last one is solved
-/// is known then, too.
+/// is known then, too. Must throw on every rank or on none.
 using LevelObserver = std::function<void(int level, const LevelInfo& info)>;
 
 }  // namespace nodewise::amg

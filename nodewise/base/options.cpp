@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cmath>
 #include <numeric>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -86,6 +87,13 @@ int parse_choice(std::string_view name, std::string_view text,
   const std::string hint =
       near < 0 ? "" : fmt::format("; did you mean '{}'?", choices[static_cast<std::size_t>(near)]);
   throw_value(name, text, "one of " + join(choices, ", ") + hint);
+}
+
+std::string print_choice(std::string_view name, int value, std::span<const std::string> choices) {
+  if (value >= 0 && std::cmp_less(value, choices.size())) {
+    return choices[static_cast<std::size_t>(value)];
+  }
+  throw_value(name, std::to_string(value), "one of " + join(choices, ", "));
 }
 
 std::string print_number(double value) {

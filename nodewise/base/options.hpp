@@ -2,6 +2,7 @@
 // names, the command line, JSON and the reference page.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <limits>
 #include <span>
@@ -10,6 +11,7 @@
 #include <vector>
 
 #include "nodewise/base/error.hpp"
+#include "nodewise/base/hash.hpp"
 
 namespace nodewise {
 
@@ -36,6 +38,7 @@ double parse_number(std::string_view name, std::string_view text, double low, do
 bool parse_flag(std::string_view name, std::string_view text);
 int parse_choice(std::string_view name, std::string_view text,
                  std::span<const std::string> choices);
+std::string print_choice(std::string_view name, int value, std::span<const std::string> choices);
 std::string print_number(double value);
 std::string print_range(double low, double high);
 std::string print_range(long long low, long long high);
@@ -91,10 +94,31 @@ requires std::is_enum_v<Enum> Field<S> field(std::string name, Enum S::*member, 
           "choice",
           std::move(meaning),
           detail::join(choices, " | "),
-          [member, choices](const S& s) { return choices.at(static_cast<std::size_t>(s.*member)); },
+          [name, member, choices](const S& s) {
+            return detail::print_choice(name, static_cast<int>(s.*member), choices);
+          },
           [name, member, choices](S& s, std::string_view text) {
             s.*member = static_cast<Enum>(detail::parse_choice(name, text, choices));
           }};
+}
+
+/// Local. Throws invalid_argument, naming the field and its range, where a value is outside.
+template <class S>
+void check_options(const S& options, std::span<const Field<S>> fields) {
+  S checked;
+  for (const Field<S>& f : fields) f.set(checked, f.get(options));
+}
+
+/// Local. A number that is the same for equal options, and with overwhelming probability another
+/// for others.
+template <class S>
+std::uint64_t hash_of(const S& options, std::span<const Field<S>> fields) {
+  std::uint64_t h = 0;
+  for (const Field<S>& f : fields) {
+    for (const char c : f.get(options)) h = hash64(static_cast<unsigned char>(c), h);
+    h = hash64(0, h);
+  }
+  return h;
 }
 
 /// Local. Sets the field called `name` (snake_case); throws unknown_option with the nearest name,

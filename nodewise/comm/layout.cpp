@@ -1,6 +1,7 @@
 #include "nodewise/comm/layout.hpp"
 
 #include <algorithm>
+#include <cstdint>
 
 #include "nodewise/mpi/agree.hpp"
 
@@ -25,7 +26,10 @@ Layout::Layout(std::shared_ptr<const mpi::Comm> comm, std::vector<GlobalIndex> s
     throw Error(ErrorCode::invalid_argument,
                 "layout: needs one ascending start per rank and an end");
   }
-  for (int r = 0; r < comm_->size(); ++r) narrow<LocalIndex>(end(r) - begin(r), "rows of a rank:");
+  for (int r = 0; r < comm_->size(); ++r) {
+    const auto rows = static_cast<std::uint64_t>(end(r)) - static_cast<std::uint64_t>(begin(r));
+    narrow<LocalIndex>(rows, "rows of a rank:");  // the signed difference might overflow
+  }
 }
 
 Layout Layout::uniform(std::shared_ptr<const mpi::Comm> comm, GlobalIndex n) {

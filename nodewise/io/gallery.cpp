@@ -12,6 +12,7 @@
 #include "nodewise/io/beam.hpp"
 #include "nodewise/io/convection.hpp"
 #include "nodewise/matrix/assemble.hpp"
+#include "nodewise/mpi/agree.hpp"
 
 namespace nodewise::io {
 
@@ -229,7 +230,12 @@ std::span<const Field<GalleryOptions>> gallery_fields() {
 template <class T>
 matrix::DistMatrix<T> generate(std::shared_ptr<const mpi::Comm> comm,
                                const GalleryOptions& options) {
-  check(options);
+  std::uint64_t given = 0;
+  const auto error = mpi::caught([&] {
+    check(options);
+    given = hash_of(options, gallery_fields());
+  });
+  mpi::agree_on_same(*comm, error, {given, "problem: the options"});
   const GlobalIndex n = options.n;
   const auto stencil = [&](const Stencil2& values) {
     return make<T>(comm, points(n, 2), rows_of<T>(values, n));

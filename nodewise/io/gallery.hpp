@@ -73,9 +73,10 @@ std::vector<double> point_coordinates(const comm::Layout& rows, const GalleryOpt
 
 /// Collective. The model problem, its rows in uniform ranges (comm::uniform_points): the same
 /// matrix on any number of ranks. Each rank makes its own rows; the messages are those of a new
-/// matrix. `random`: values in (-1, 1), the diagonal 1 + the sum of their magnitudes. Throws the
-/// same Error on every rank: invalid_argument for an option outside its range, index_overflow for
-/// more rows than the indices can count.
+/// matrix, after an agreement. `random`: values in (-1, 1), the diagonal 1 + the sum of their
+/// magnitudes. Throws the same Error on every rank: invalid_argument for an option outside its
+/// range, or options that differ between ranks, index_overflow for more rows than the indices can
+/// count.
 template <class T>
 matrix::DistMatrix<T> generate(std::shared_ptr<const mpi::Comm> comm,
                                const GalleryOptions& options);

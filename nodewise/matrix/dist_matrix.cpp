@@ -1,6 +1,8 @@
 #include "nodewise/matrix/dist_matrix.hpp"
 
 #include <algorithm>
+#include <span>
+#include <string>
 #include <utility>
 
 #include "nodewise/comm/pattern.hpp"
@@ -80,6 +82,31 @@ void split_columns(Csr<T> rows, LocalIndex n_owned_cols, std::span<const LocalIn
   split.on = std::move(rows);
 }
 
+/// Refuses rows that are not those of a matrix: what is made from them would read elsewhere.
+template <class T>
+void check_block(const RowBlock<T>& block) {
+  const auto refuse = [](const std::string& what) {
+    throw Error(ErrorCode::dimension_mismatch, "matrix: " + what);
+  };
+  const Csr<T>& rows = block.rows;
+  const std::span<const Offset> ptr(rows.row_ptr);
+  if (rows.n_rows < 0 || ptr.size() != static_cast<std::size_t>(rows.n_rows) + 1 || ptr[0] != 0 ||
+      !std::is_sorted(ptr.begin(), ptr.end())) {
+    refuse("row_ptr does not ascend from 0 over " + std::to_string(rows.n_rows) + " rows");
+  }
+  if (std::cmp_not_equal(rows.cols.size(), ptr.back()) || rows.vals.size() != rows.cols.size()) {
+    refuse("the rows end at " + std::to_string(ptr.back()) + ", with " +
+           std::to_string(rows.cols.size()) + " columns and " + std::to_string(rows.vals.size()) +
+           " values");
+  }
+  const auto n_cols = static_cast<GlobalIndex>(block.ghosts.size()) + block.n_owned_cols;
+  for (const LocalIndex col : rows.cols) {
+    if (col >= 0 && col < n_cols) continue;
+    refuse("column " + std::to_string(col) + " is none of " + std::to_string(n_cols) +
+           ", the rank's own and the ghosts");
+  }
+}
+
 }  // namespace
 
 template <class T>
@@ -120,7 +147,10 @@ typename DistMatrix<T>::OnNode DistMatrix<T>::find_on_node(const Layout& cols,
 
 template <class T>
 DistMatrix<T>::DistMatrix(Layout rows, Layout cols, RowBlock<T> block)
-    : DistMatrix(rows, cols, [&] { return split_rows(cols, std::move(block)); }) {}
+    : DistMatrix(rows, cols, [&] {
+        check_block(block);
+        return split_rows(cols, std::move(block));
+      }) {}
 
 template <class T>
 DistMatrix<T>::DistMatrix(Layout rows, Layout cols, SplitRows<T> split)

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string>
 
 #include "nodewise/base/parallel.hpp"
 #include "nodewise/kernels/csr_ops.hpp"
@@ -21,10 +22,29 @@ std::size_t size(const Csr<T>& A) {
   return static_cast<std::size_t>(A.n_rows);
 }
 
+/// Refuses vectors of a rank that are not n_x and n_y numbers long, times the width.
+void require_lengths(LocalIndex n_x, std::size_t x, LocalIndex n_y, std::size_t y, int width = 1) {
+  const auto times = static_cast<std::size_t>(std::max(width, 0));
+  const std::size_t wanted_x = times * static_cast<std::size_t>(n_x);
+  const std::size_t wanted_y = times * static_cast<std::size_t>(n_y);
+  if (width >= 1 && x == wanted_x && y == wanted_y) return;
+  throw Error(ErrorCode::dimension_mismatch, "product: vectors of " + std::to_string(x) + " and " +
+                                                 std::to_string(y) + " numbers on a rank, where " +
+                                                 std::to_string(wanted_x) + " and " +
+                                                 std::to_string(wanted_y) + " are needed");
+}
+
+/// The same for A's columns and rows.
+template <class T>
+void require_lengths(const DistMatrix<T>& A, std::size_t x, std::size_t y, int width = 1) {
+  require_lengths(A.cols().n_local(), x, A.rows().n_local(), y, width);
+}
+
 }  // namespace
 
 template <class T>
 void multiply(const DistMatrix<T>& A, std::span<const T> x, std::span<T> y) {
+  require_lengths(A, x.size(), y.size());
   if (const BlockMatrix<T>* blocks = A.blocks()) {
     return add_ghost_blocks_product(T{1}, *blocks, x, y, 1,
                                     [&] { kernels::bsr_multiply(blocks->on(), x, y); });
@@ -34,6 +54,7 @@ void multiply(const DistMatrix<T>& A, std::span<const T> x, std::span<T> y) {
 
 template <class T>
 void multiply(const DistMatrix<T>& A, std::span<const T> X, std::span<T> Y, int width) {
+  require_lengths(A, X.size(), Y.size(), width);
   if (const BlockMatrix<T>* blocks = A.blocks()) {
     return add_ghost_blocks_product(T{1}, *blocks, X, Y, width,
                                     [&] { kernels::bsr_multiply(blocks->on(), X, Y, width); });
@@ -48,11 +69,13 @@ void multiply(const DistMatrix<T>& A, std::span<const T> X, std::span<T> Y, int 
 
 template <class T>
 void multiply_add(const DistMatrix<T>& A, std::span<const T> x, std::span<T> y) {
+  require_lengths(A, x.size(), y.size());
   add_ghost_product(T{1}, A, x, y, [&] { kernels::spmv_add(A.on(), x, y); });
 }
 
 template <class T>
 void residual(const DistMatrix<T>& A, std::span<const T> x, std::span<const T> b, std::span<T> r) {
+  require_lengths(A, x.size(), std::min(b.size(), r.size()));
   if (const BlockMatrix<T>* blocks = A.blocks()) {
     return add_ghost_blocks_product(T{-1}, *blocks, x, r, 1,
                                     [&] { kernels::bsr_residual(blocks->on(), x, b, r); });
@@ -62,6 +85,7 @@ void residual(const DistMatrix<T>& A, std::span<const T> x, std::span<const T> b
 
 template <class T>
 void multiply_transposed(const DistMatrix<T>& A, std::span<const T> x, std::span<T> y) {
+  require_lengths(A.rows().n_local(), x.size(), A.cols().n_local(), y.size());
   const std::span<T> ghosts = A.exchange().template ghost_buffer<T>();
   std::fill(ghosts.begin(), ghosts.end(), T{});
   kernels::spmv_transposed_add_rows(A.off(), A.boundary_rows(), x, ghosts);
@@ -74,6 +98,7 @@ void multiply_transposed(const DistMatrix<T>& A, std::span<const T> x, std::span
 template <class T>
 void residual(const DistMatrix<T>& A, std::span<const T> X, std::span<const T> B, std::span<T> R,
               int width) {
+  require_lengths(A, X.size(), B.size(), width);
   multiply(A, X, R, width);
   parallel::for_range(R.size(), [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) R[i] = B[i] - R[i];
@@ -82,6 +107,7 @@ void residual(const DistMatrix<T>& A, std::span<const T> X, std::span<const T> B
 
 template <class T>
 void multiply_add(const DistMatrix<T>& A, std::span<const T> X, std::span<T> Y, int width) {
+  require_lengths(A, X.size(), Y.size(), width);
   comm::Exchange& exchange = A.exchange();
   const std::span<T> ghosts = exchange.template ghost_buffer<T>(width);
   exchange.start(X, ghosts, width);
@@ -92,6 +118,7 @@ void multiply_add(const DistMatrix<T>& A, std::span<const T> X, std::span<T> Y, 
 
 template <class T>
 void multiply_transposed(const DistMatrix<T>& A, std::span<const T> X, std::span<T> Y, int width) {
+  require_lengths(A.rows().n_local(), X.size(), A.cols().n_local(), Y.size(), width);
   const std::span<T> ghosts = A.exchange().template ghost_buffer<T>(width);
   std::fill(ghosts.begin(), ghosts.end(), T{});
   kernels::spmm_transposed_add_rows(A.off(), A.boundary_rows(), X, ghosts, width);

@@ -1,6 +1,6 @@
 // What can be computed with distributed matrices; products of two are in products.hpp. All
-// functions are collective; vectors are this rank's part. Shapes are checked where the check is
-// local and free.
+// functions are collective; vectors are this rank's part. A rank whose vectors are of another
+// length throws dimension_mismatch before it sends anything; where others do not, they wait for it.
 #pragma once
 
 #include <span>

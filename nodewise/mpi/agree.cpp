@@ -33,6 +33,8 @@ Error current_error() {
     return {ErrorCode::out_of_memory, "not enough memory: an array would be longer than possible"};
   } catch (const std::exception& error) {
     return {ErrorCode::internal, error.what()};
+  } catch (...) {
+    return {ErrorCode::internal, "an exception that is no std::exception was thrown"};
   }
 }
 
@@ -56,6 +58,19 @@ void agree_on_sums(const Comm& comm, const std::optional<Error>& local,
   sum_in_place(comm, std::span(sums).first(values.size() + 1));
   if (sums[0] > 0) agree(comm, local);
   std::copy_n(sums.begin() + 1, values.size(), values.begin());
+}
+
+// Numbers are equal where their variance is zero; all ranks find that from the same sums.
+void agree_on_same(const Comm& comm, const std::optional<Error>& local, const Same& same) {
+  constexpr std::uint64_t bits = 20;  // so that no sum of squares overflows
+  const auto part = static_cast<std::int64_t>(hash64(same.value) >> (64 - bits));
+  std::array<std::int64_t, 2> sums = {part, part * part};
+  agree_on_sums(comm, local, sums);
+  const auto total = static_cast<std::uint64_t>(sums[0]);
+  const auto squares = static_cast<std::uint64_t>(sums[1]);
+  if (squares * static_cast<std::uint64_t>(comm.size()) == total * total) return;
+  throw Error(ErrorCode::invalid_argument,
+              std::string(same.what) + " must be the same on every rank");
 }
 
 }  // namespace nodewise::mpi

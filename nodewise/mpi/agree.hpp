@@ -23,6 +23,16 @@ void agree_on_sums(const Comm& comm, const std::optional<Error>& local,
                    std::span<std::int64_t> values);
 inline constexpr std::size_t max_agreed_sums = 7;
 
+/// What has to be the same on every rank, as a number, and its name for the message.
+struct Same {
+  std::uint64_t value = 0;
+  const char* what = "";
+};
+
+/// Collective. agree(); where no rank failed but `same.value` differs between ranks, what would
+/// show as a hang later, all throw invalid_argument. One allreduce.
+void agree_on_same(const Comm& comm, const std::optional<Error>& local, const Same& same);
+
 /// Local. Runs `work` and returns what it threw, if anything; bad_alloc becomes out_of_memory.
 template <class Work>
 std::optional<Error> caught(Work&& work);

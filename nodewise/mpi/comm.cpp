@@ -68,21 +68,11 @@ std::vector<int> discover_nodes(const Comm& comm) {
 }
 
 std::uint64_t hash_of(const CommSettings& settings) {
-  std::uint64_t h = 0;
-  for (const Field<CommSettings>& field : setting_fields()) {
-    for (const char c : field.get(settings)) h = hash64(static_cast<unsigned char>(c), h);
-  }
+  std::uint64_t h = nodewise::hash_of(settings, setting_fields());
   // No options of a program, since nothing in the library uses them.
   h = hash64(static_cast<std::uint64_t>(settings.allgather), h);
   h = hash64(static_cast<std::uint64_t>(settings.alltoallv), h);
   return h;
-}
-
-/// Collective. Throws on every rank where the ranks bring different numbers: what they disagree
-/// about would otherwise show as a hang much later.
-void expect_equal(const Comm& comm, std::uint64_t value, const char* what) {
-  if (min(comm, value) == max(comm, value)) return;
-  throw Error(ErrorCode::invalid_argument, std::string(what) + " must be the same on every rank");
 }
 
 }  // namespace
@@ -111,7 +101,7 @@ std::shared_ptr<Comm> Comm::duplicate(MPI_Comm user, const CommSettings& setting
 
 std::shared_ptr<const Comm> Comm::create(MPI_Comm user, const CommSettings& settings) {
   const std::shared_ptr<Comm> comm = duplicate(user, settings);
-  expect_equal(*comm, hash_of(settings), "the settings of the communicator");
+  agree_on_same(*comm, std::nullopt, {hash_of(settings), "the settings of the communicator"});
   comm->set_topology(Topology(discover_nodes(*comm)));
   return comm;
 }
@@ -143,7 +133,7 @@ void Comm::place(const Topology& topology) {
     h = hash64(static_cast<std::uint64_t>(topology.node(rank)), h);
     h = hash64(static_cast<std::uint64_t>(topology.domains().node(rank)), h);
   }
-  expect_equal(*this, h, "the settings or the placement of the communicator");
+  agree_on_same(*this, std::nullopt, {h, "the settings or the placement of the communicator"});
   set_topology(topology);
 }
 

@@ -2,11 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <exception>
 #include <limits>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "nodewise/base/hash.hpp"
 #include "nodewise/base/scale.hpp"
 #include "nodewise/mpi/agree.hpp"
 #include "nodewise/solve/range_check.hpp"
@@ -39,16 +42,19 @@ void check_arguments(Method method, const Operator<T>& A, const Operator<T>* M, 
     throw Error(ErrorCode::dimension_mismatch,
                 "solve: the preconditioner and the matrix have different layouts");
   }
-  for (const Field<Options>& field : option_fields()) {
-    Options parsed;
-    field.set(parsed, field.get(options));  // throws where the value is out of range
-  }
+  check_options(options, option_fields());
   if (!knows_norm(method, options.norm)) {
     throw Error(ErrorCode::invalid_argument,
                 fmt::format("solve: {} can test the unpreconditioned norm of the residual only, "
                             "not the {} one",
                             to_string(method), to_string(options.norm)));
   }
+}
+
+/// Of what has to be the same on every rank.
+std::uint64_t hash_of_arguments(Method method, bool is_preconditioned, const Options& options) {
+  const auto kind = 2 * static_cast<std::uint64_t>(method) + (is_preconditioned ? 1 : 0);
+  return hash64(kind, hash_of(options, option_fields()));
 }
 
 /// Who allows many iterations expects a difficult system, whose residual may rest for long.
@@ -86,7 +92,12 @@ Iteration<T>::Iteration(Method method, const Operator<T>& A, const Operator<T>* 
                         std::span<const T> b, std::span<T> x, const Options& options,
                         const Observer& observe)
     : A_(A), M_(M), b_(b), x_(x), options_(options), observe_(observe) {
-  mpi::collectively(comm(), [&] { prepare(method, b.size(), x.size()); });
+  std::uint64_t given = 0;
+  const auto error = mpi::caught([&] {
+    prepare(method, b.size(), x.size());
+    given = hash_of_arguments(method, M != nullptr, options);
+  });
+  mpi::agree_on_same(comm(), error, {given, "solve: method, options and preconditioner"});
 }
 
 template <class T>
@@ -250,8 +261,24 @@ double Iteration<T>::chosen(double rr, double rz, double zz) const {
 }
 
 bool ask(const mpi::Comm& comm, const Observer& observe, int iteration, double relative) {
-  const bool go_on = observe(iteration, relative);
-  return observe.may_stop() ? mpi::min(comm, std::int32_t{go_on}) == 1 : go_on;
+  if (!observe.may_stop()) return observe(iteration, relative);
+  std::int64_t stops = 0;
+  std::exception_ptr thrown;
+  const auto error = mpi::caught([&] {
+    try {
+      stops = observe(iteration, relative) ? 0 : 1;
+    } catch (...) {
+      thrown = std::current_exception();
+      throw;
+    }
+  });
+  try {
+    mpi::agree_on_sums(comm, error, std::span(&stops, 1));
+  } catch (const Error&) {
+    if (thrown) std::rethrow_exception(thrown);  // as the caller knows it
+    throw;
+  }
+  return stops == 0;
 }
 
 template <class T>

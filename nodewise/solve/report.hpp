@@ -78,7 +78,9 @@ struct Report {
 
 /// Called on every rank after every iteration with its number and the relative residual norm, as
 /// `history` has it. Any function of (int, double); one that returns bool ends the solve by false,
-/// on whichever rank, at the price of one allreduce an iteration, in which the ranks agree.
+/// on whichever rank, at the price of one allreduce an iteration, in which the ranks agree. Of one
+/// kind on every rank. What one that returns bool throws is thrown on that rank, and an Error that
+/// names it on the others; one that returns void must throw on every rank or on none.
 class Observer {
  public:
   Observer() = default;

@@ -1,12 +1,14 @@
 // Conjugate gradients for several right-hand sides at once.
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <memory>
 #include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
+#include "nodewise/base/hash.hpp"
 #include "nodewise/mpi/agree.hpp"
 #include "nodewise/mpi/ledger.hpp"
 #include "nodewise/solve/block_ops.hpp"
@@ -102,7 +104,8 @@ SimultaneousCg<T>::SimultaneousCg(const Operator<T>& A, const Operator<T>* M, st
                                   const Observer& observe)
     : A_(A), M_(M), X_(X), width_(static_cast<std::size_t>(width)), observe_(observe) {
   const auto n = static_cast<std::size_t>(A.layout().n_local());
-  mpi::collectively(comm(), [&] {
+  std::uint64_t given = 0;
+  const auto error = mpi::caught([&] {
     if (width < 1 || width_ > max_block_width) {
       throw Error(ErrorCode::invalid_argument,
                   fmt::format("solve: {} right-hand sides at once; 1 to {} will do", width,
@@ -129,7 +132,9 @@ SimultaneousCg<T>::SimultaneousCg(const Operator<T>& A, const Operator<T>* M, st
       systems_.push_back(std::make_unique<System<T>>(A, M, std::move(b), std::move(x), options));
       systems_.back()->best.make_room();
     }
+    given = hash64(width_ * 2 + (M != nullptr ? 1 : 0), hash_of(options, option_fields()));
   });
+  mpi::agree_on_same(comm(), error, {given, "solve: width, options and preconditioner"});
 }
 
 /// One reduction for all. A system far from one in size, with a guess that is not zero or with the

@@ -1,6 +1,7 @@
 // The rule of `automatic`, common to the collectives.
 #pragma once
 
+#include "nodewise/base/types.hpp"
 #include "nodewise/mpi/settings.hpp"
 #include "nodewise/mpi/topology.hpp"
 

@@ -1,0 +1,204 @@
+// Mistakes of a caller, also on one rank alone, are errors on every rank and never a hang.
+#include <limits>
+#include <stdexcept>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "nodewise/amg/hierarchy.hpp"
+#include "nodewise/io/gallery.hpp"
+#include "nodewise/matrix/operations.hpp"
+#include "nodewise/mpi/agree.hpp"
+#include "nodewise/solve/krylov.hpp"
+#include "nodewise/solve/matrix_operator.hpp"
+
+#include "collective_error.hpp"
+#include "solve_support.hpp"
+
+namespace nodewise::test {
+namespace {
+
+using testing::HasSubstr;
+
+bool is_last() {
+  return test_comm()->rank() == test_comm()->size() - 1;
+}
+
+std::shared_ptr<const matrix::DistMatrix<double>> small_matrix() {
+  return std::make_shared<const matrix::DistMatrix<double>>(
+      io::generate<double>(test_comm(), {.problem = io::Problem::laplace5, .n = 12}));
+}
+
+/// Collective. Expects the same Error on every rank; returns its text.
+template <class Work>
+std::string same_error(ErrorCode code, Work&& work) {
+  return expect_same_error(*test_comm(), code, std::forward<Work>(work));
+}
+constexpr ErrorCode invalid = ErrorCode::invalid_argument;
+
+/// A change of options and what the error is to name.
+template <class Options>
+struct Mistake {
+  std::function<void(Options&)> make;
+  std::string name;
+};
+
+constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+
+std::vector<Mistake<amg::Options>> bad_amg_options() {
+  using O = amg::Options;
+  return {{[](O& o) { o.unknowns = 0; }, "unknowns"},
+          {[](O& o) { o.max_levels = -2; }, "max_levels"},
+          {[](O& o) { o.strength_threshold = nan; }, "strength_threshold"},
+          {[](O& o) { o.sor_weight = 2.5; }, "sor_weight"},
+          {[](O& o) { o.pre_sweeps = -1; }, "pre_sweeps"},
+          {[](O& o) { o.jacobi_weight = nan; }, "jacobi_weight"},
+          {[](O& o) { o.chebyshev_degree = 0; }, "chebyshev_degree"},
+          {[](O& o) { o.aggregation_distance = 0; }, "aggregation_distance"},
+          {[](O& o) { o.restriction_distance = 3; }, "restriction_distance"},
+          {[](O& o) { o.smoother = static_cast<amg::SmootherKind>(99); }, "smoother"},
+          {[](O& o) { o.coarsening = static_cast<amg::Coarsening>(99); }, "coarsening"},
+          {[](O& o) { o.cycle = static_cast<amg::CycleKind>(-1); }, "cycle"}};
+}
+
+TEST(CallerMistakes, OptionsOfMultigridOutOfTheirRange) {
+  const auto A = small_matrix();
+  for (const auto& mistake : bad_amg_options()) {
+    for (const bool on_one_rank : {false, true}) {
+      amg::Options options;
+      if (!on_one_rank || is_last()) mistake.make(options);
+      EXPECT_THAT(same_error(invalid, [&] { amg::Hierarchy<double>(A, options); }),
+                  HasSubstr(mistake.name));
+    }
+  }
+}
+
+TEST(CallerMistakes, OptionsOfMultigridThatDifferBetweenRanks) {
+  if (test_comm()->size() == 1) GTEST_SKIP() << "needs several ranks";
+  const auto A = small_matrix();
+  using O = amg::Options;
+  const Mistake<O> changes[] = {{[](O& o) { o.max_levels = 2; }, ""},
+                                {[](O& o) { o.coarsening = amg::Coarsening::pmis; }, ""},
+                                {[](O& o) {
+                                   o.route = {comm::Route::direct, comm::Route::three_step};
+                                 },
+                                 ""},
+                                {[](O& o) { o.strength_threshold = 0.25000000000000006; }, ""}};
+  for (const auto& change : changes) {
+    amg::Options options;
+    if (is_last()) change.make(options);
+    EXPECT_EQ(same_error(invalid, [&] { amg::Hierarchy<double>(A, options); }),
+              "multigrid setup: options and knowledge must be the same on every rank");
+  }
+  amg::Hierarchy<double> hierarchy(A, amg::Options{});
+  const auto reuse = is_last() ? amg::Reuse::splitting : amg::Reuse::interpolation;
+  EXPECT_THAT(same_error(invalid, [&] { hierarchy.rebuild(A, reuse); }),
+              HasSubstr("multigrid rebuild"));
+}
+
+TEST(CallerMistakes, ArgumentsOfASolveThatDifferBetweenRanks) {
+  if (test_comm()->size() == 1) GTEST_SKIP() << "needs several ranks";
+  const auto A = small_matrix();
+  const solve::MatrixOperator<double> op(A);
+  const amg::Hierarchy<double> hierarchy(A, amg::Options{});
+  const std::vector<double> b = hashed_vector(A->rows(), 1);
+  std::vector<double> x(b.size(), 0.0);
+  using O = solve::Options;
+  const Mistake<O> changes[] = {{[](O& o) { o.tolerance = 1e-4; }, ""},
+                                {[](O& o) { o.max_iterations = 3; }, ""},
+                                {[](O& o) { o.restart = 7; }, ""}};
+  for (const auto& change : changes) {
+    solve::Options options;
+    if (is_last()) change.make(options);
+    for (const solve::Method method : {solve::Method::cg, solve::Method::gmres}) {
+      same_error(invalid, [&] { solve::solve_by<double>(method, op, &hierarchy, b, x, options); });
+    }
+  }
+  const solve::Operator<double>* const M = is_last() ? nullptr : &hierarchy;
+  EXPECT_EQ(same_error(invalid, [&] { solve::cg<double>(op, M, b, x, {}); }),
+            "solve: method, options and preconditioner must be the same on every rank");
+}
+
+TEST(CallerMistakes, AnObserverThatThrowsOnOneRank) {
+  const auto A = small_matrix();
+  const solve::MatrixOperator<double> op(A);
+  const std::vector<double> b = hashed_vector(A->rows(), 1);
+  std::vector<double> x(b.size(), 0.0);
+  const auto observe = [](int iteration, double) {
+    if (iteration == 2 && is_last()) throw std::domain_error("of the caller");
+    return true;
+  };
+  const auto solve = [&] { solve::cg<double>(op, nullptr, b, x, {}, observe); };
+  if (is_last()) {
+    EXPECT_THROW(solve(), std::domain_error);
+  } else {
+    EXPECT_THAT(error_of(solve).value().what(), HasSubstr("of the caller"));
+  }
+}
+
+TEST(CallerMistakes, AnExceptionThatIsNoStandardOne) {
+  same_error(ErrorCode::internal, [&] {
+    mpi::collectively(*test_comm(), [] {
+      if (is_last()) throw 42;
+    });
+  });
+}
+
+TEST(CallerMistakes, AModelProblemThatIsBadOrAnotherOnOneRank) {
+  io::GalleryOptions options{.problem = io::Problem::laplace5, .n = is_last() ? -1 : 9};
+  const auto generate = [&] { io::generate<double>(test_comm(), options); };
+  same_error(invalid, generate);
+  if (test_comm()->size() == 1) return;
+  options.n = is_last() ? 8 : 9;
+  EXPECT_THAT(same_error(invalid, generate), HasSubstr("must be the same on every rank"));
+}
+
+TEST(CallerMistakes, RowsThatAreNoRows) {
+  const comm::Layout layout = uniform(3 * test_comm()->size());
+  using Block = matrix::RowBlock<double>;
+  const std::function<void(Block&)> mistakes[] = {
+      [](Block& b) { b.rows.cols[0] = 1'000'000; }, [](Block& b) { b.rows.cols[0] = -1; },
+      [](Block& b) { b.rows.row_ptr[3] = 4; },      [](Block& b) { b.rows.row_ptr[1] = 3; },
+      [](Block& b) { b.rows.vals.resize(1); },      [](Block& b) { b.rows.row_ptr.resize(2); }};
+  for (const auto& mistake : mistakes) {
+    Block block{kernels::Csr<double>(3, 3), 3, {}};
+    block.rows.cols.resize(3);
+    block.rows.vals.resize(3);
+    for (LocalIndex i = 0; i < 3; ++i) {
+      block.rows.row_ptr[static_cast<std::size_t>(i) + 1] = i + 1;
+      block.rows.cols[static_cast<std::size_t>(i)] = i;
+      block.rows.vals[static_cast<std::size_t>(i)] = 1;
+    }
+    if (is_last()) mistake(block);
+    same_error(ErrorCode::dimension_mismatch,
+               [&] { matrix::DistMatrix<double>(layout, layout, std::move(block)); });
+  }
+}
+
+TEST(CallerMistakes, VectorsOfTheWrongLength) {
+  const auto A = small_matrix();
+  const amg::Hierarchy<double> hierarchy(A, amg::Options{});
+  const auto n = static_cast<std::size_t>(A->n_local());
+  std::vector<double> x(n + 1), y(n);
+  const auto refuses = [](const auto& work) {
+    const std::optional<Error> error = error_of(work);
+    return error && error->code() == ErrorCode::dimension_mismatch;
+  };
+  EXPECT_TRUE(refuses([&] { matrix::multiply<double>(*A, x, y); }));
+  EXPECT_TRUE(refuses([&] { matrix::multiply_add<double>(*A, x, y); }));
+  EXPECT_TRUE(refuses([&] { matrix::multiply_transposed<double>(*A, x, y); }));
+  EXPECT_TRUE(refuses([&] { matrix::residual<double>(*A, x, y, y); }));
+  EXPECT_TRUE(refuses([&] { matrix::multiply<double>(*A, y, y, 2); }));
+  EXPECT_TRUE(refuses([&] { matrix::multiply<double>(*A, y, y, 0); }));
+  EXPECT_TRUE(refuses([&] { hierarchy.apply(x, y); }));
+}
+
+TEST(CallerMistakes, RangesThatNoIndexCounts) {
+  std::vector<GlobalIndex> starts(static_cast<std::size_t>(test_comm()->size()) + 1,
+                                  std::numeric_limits<GlobalIndex>::min());
+  starts.back() = std::numeric_limits<GlobalIndex>::max();
+  same_error(ErrorCode::index_overflow, [&] { comm::Layout(test_comm(), starts); });
+}
+
+}  // namespace
+}  // namespace nodewise::test
