@@ -88,7 +88,10 @@ def test_four_ranks_on_two_nodes(calibrated, nodewise, source, tmp_path):
     assert machine == report["machine_file"]
     assert (machine["allreduce"]["ranks"], machine["allreduce"]["nodes"]) == (4, 2)
     assert {len(machine["allreduce"][a]) for a in ("mpi", "node_aware")} == {5}
-    assert all(p["send"] >= 0 and p["receive"] <= 1 for p in machine["progress"])
+    # On a busy machine no overlap may have been measured at all.
+    progress = machine.get("progress", [])
+    assert bool(progress) == any(p["both_s"] for p in report["overlap"])
+    assert all(p["send"] >= 0 and p["receive"] <= 1 for p in progress)
     assert any("contention: needs 4 nodes" in note for note in machine["notes"])
     assert any("--node-map" in note for note in machine["notes"])
     # What was written can be read: as the base of one rank, which knows nothing of messages.
