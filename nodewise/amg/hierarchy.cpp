@@ -133,7 +133,7 @@ std::unique_ptr<AppliedCycle<T>> make_cycle(SetUp<T>& made, const Options& optio
       *levels.front()->A, *levels[levels.size() > 1 ? 1 : 0]->A, options, symmetric);
   std::vector<MatrixPointer<T>> matrices;
   for (const auto& level : levels) matrices.push_back(level->A);
-  const std::vector<relax::RowScales> scales = row_scales<T>(levels, matrices, options.smoother);
+  std::vector<relax::RowScales> scales = row_scales<T>(levels, matrices, options.smoother);
   matrices.clear();  // not to hold what is given up
   std::vector<MatrixPointer<float>> rounded(made.levels.size());
   if (!made.failure) {
@@ -145,6 +145,7 @@ std::unique_ptr<AppliedCycle<T>> make_cycle(SetUp<T>& made, const Options& optio
     made.info[l].coarse_solver =
         apply_to(*cycle, level, level.A, rounded[l], facts_of(level, made.radii[l], scales[l]),
                  coarsest_sizes(levels), made.failure);
+    scales[l] = {};  // what comes has its room
   }
   return cycle;
 }

@@ -85,9 +85,9 @@ class Hierarchy : public solve::Operator<T> {
   std::span<const LevelInfo> levels() const;
   /// The precision that apply() computes in, and why, where it was not given.
   const PrecisionChoice& precision() const { return precision_; }
-  /// The matrix of a level, 0 being the finest. Where the level is_rounded, and rebuild() has not
-  /// made its values anew, this may be a copy in T, made now of what the cycle has: to be held for
-  /// as long as it is looked at.
+  /// The matrix of a level, 0 being the finest; std::out_of_range where there is none. Where the
+  /// level is_rounded, and rebuild() has not made its values anew, this may be a copy in T, made
+  /// now of what the cycle has: to be held for as long as it is looked at.
   std::shared_ptr<const matrix::DistMatrix<T>> matrix(std::size_t level) const;
   /// The prolongation to a level from the next; null on the last level.
   const matrix::DistMatrix<T>* interpolation(std::size_t level) const;

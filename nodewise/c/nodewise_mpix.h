@@ -109,7 +109,8 @@ NODEWISE_MPIX_API int MPIX_Alltoallv_crs_c(int send_nnz, int64_t send_size, cons
 /* The collectives below are MPI's, with the arguments of MPI's, MPI_IN_PLACE included; any
  * datatypes, counts of zero. Collective on xcomm. xinfo: may be NULL, which is automatic; the same
  * option on all processes. Before the first message the arguments of all processes are compared:
- * those that do not fit each other are MPI_ERR_ARG on all of them, and no process waits.
+ * those that do not fit each other are MPI_ERR_ARG on all of them, and no process waits; of
+ * operations only whether they commute.
  * MPI_ERR_COUNT where MPI's own algorithm is set and cannot count so far. */
 
 /* recvbuf: sendbuf of all processes, combined by op, bitwise the same on all by the node-aware

@@ -37,7 +37,8 @@ void multiply_add(const DistMatrix<T>& A, std::span<const T> x, std::span<T> y);
 template <class T>
 void residual(const DistMatrix<T>& A, std::span<const T> x, std::span<const T> b, std::span<T> r);
 
-/// y = A^T x. x: A.rows(), y: A.cols(). One reversed exchange of A.
+/// y = A^T x. x: A.rows(), y: A.cols(). One reversed exchange of A. The order of the additions, and
+/// so round-off, depends on the number of threads.
 template <class T>
 void multiply_transposed(const DistMatrix<T>& A, std::span<const T> x, std::span<T> y);
 

@@ -15,10 +15,10 @@ namespace nodewise::solve {
 // `preconditioner`, M, may be null. docs/methods/krylov.md compares the methods.
 //
 // Stopping: when the norm of the residual b - A x that Options::norm names is at most the larger of
-// tolerance times that of b and absolute_tolerance (x = 0 is returned at once for b = 0). When the
-// recurrence of a method passes the test the residual is computed from x, and iteration starts
-// afresh from it where it is still too large; after two such starts that did not halve it the solve
-// has `stagnated`: the tolerance is below the attainable accuracy.
+// tolerance times that of b and absolute_tolerance (x = 0 is returned at once for b = 0 and a
+// finite guess). When the recurrence of a method passes the test the residual is computed from x,
+// and iteration starts afresh from it where it is still too large; after two such starts that did
+// not halve it the solve has `stagnated`: the tolerance is below the attainable accuracy.
 //
 // x holds the initial guess and receives the solution. After a failure it holds, of finite entries,
 // an iterate whose residual by the method's recurrences is at most a tenth above the smallest that
