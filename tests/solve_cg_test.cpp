@@ -299,15 +299,23 @@ TEST(Cg, StopsWhenItDivergesAndKeepsTheBestIterate) {
   EXPECT_NEAR(report.true_relative_residual, dense_residual(skewed, b, x), 1e-9);
 }
 
-// The residual of CG for a unit load at one end of a chain does not fall before n iterations.
-TEST(Cg, StagnatesAfterTheWindowAndNotWithoutOne) {
-  const comm::Layout layout = uniform(60);
-  const Entry chain = [](GlobalIndex i, GlobalIndex j) {
-    return i == 59 && j == 59 ? 1.0 : laplace(i, j);
+/// A unit load at one end of a chain: the residual of CG does not fall before n iterations.
+struct LoadedChain {
+  solve::MatrixOperator<double> A;
+  std::vector<double> b;
+};
+
+LoadedChain loaded_chain(GlobalIndex n) {
+  const comm::Layout layout = uniform(n);
+  const Entry chain = [n](GlobalIndex i, GlobalIndex j) {
+    return i == n - 1 && j == n - 1 ? 1.0 : laplace(i, j);
   };
-  const auto A = make_operator(layout, chain);
-  const std::vector<double> b =
-      make_vector(layout, [](GlobalIndex i) { return i == 59 ? 1.0 : 0.0; });
+  return {make_operator(layout, chain),
+          make_vector(layout, [n](GlobalIndex i) { return i == n - 1 ? 1.0 : 0.0; })};
+}
+
+TEST(Cg, StagnatesAfterTheWindowAndNotWithoutOne) {
+  const auto [A, b] = loaded_chain(60);
   std::vector<double> x(b.size(), 0.0);
   const Report stuck = run_cg(A, nullptr, b, x, {.stagnation_window = 7});
   EXPECT_EQ(stuck.outcome, Outcome::stagnated);
@@ -321,16 +329,10 @@ TEST(Cg, StagnatesAfterTheWindowAndNotWithoutOne) {
 
 // Who allows many iterations expects a residual that may rest for long.
 TEST(Cg, WaitsForHalfOfTheIterationsAllowed) {
-  const comm::Layout layout = uniform(600);
-  const Entry chain = [](GlobalIndex i, GlobalIndex j) {
-    return i == 599 && j == 599 ? 1.0 : laplace(i, j);
-  };
-  const auto A = make_operator(layout, chain);
-  const std::vector<double> b =
-      make_vector(layout, [](GlobalIndex i) { return i == 599 ? 1.0 : 0.0; });
+  const LoadedChain system = loaded_chain(600);
   const auto solve = [&](int max_iterations) {
-    std::vector<double> x(b.size(), 0.0);
-    return run_cg(A, nullptr, b, x, {.max_iterations = max_iterations});
+    std::vector<double> x(system.b.size(), 0.0);
+    return run_cg(system.A, nullptr, system.b, x, {.max_iterations = max_iterations});
   };
   const Report stuck = solve(900);
   EXPECT_EQ(stuck.outcome, Outcome::stagnated);
