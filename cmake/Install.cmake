@@ -1,5 +1,5 @@
 # cmake --install: the libraries, their headers, the program, the CMake package, the pkg-config file and
-# the examples. A program that uses the library needs MPI, zlib and, where it was found, hwloc; nothing else.
+# the examples. A program that uses the library needs MPI, zlib, fmt and, where it was found, hwloc; nothing else.
 include(CMakePackageConfigHelpers)
 set(nodewise_cmake_dir "${CMAKE_INSTALL_LIBDIR}/cmake/nodewise")
 
@@ -29,10 +29,10 @@ write_basic_package_version_file("${PROJECT_BINARY_DIR}/nodewiseConfigVersion.cm
 install(FILES "${PROJECT_BINARY_DIR}/nodewiseConfig.cmake"
   "${PROJECT_BINARY_DIR}/nodewiseConfigVersion.cmake" DESTINATION "${nodewise_cmake_dir}")
 
-# A static library leaves zlib, hwloc and OpenMP to whoever links it; pkg-config has them private otherwise.
-set(nodewise_pc_requires "Requires: zlib")
+# A static library leaves zlib, fmt, hwloc and OpenMP to whoever links it; pkg-config has them private otherwise.
+set(nodewise_pc_requires "Requires: zlib, fmt")
 if(BUILD_SHARED_LIBS)
-  set(nodewise_pc_requires "Requires.private: zlib")
+  set(nodewise_pc_requires "Requires.private: zlib, fmt")
 endif()
 if(NODEWISE_HWLOC)
   string(APPEND nodewise_pc_requires ", hwloc")

@@ -16,11 +16,13 @@ namespace {
 
 using kernels::Bsr;
 
-template <int B>
-using DiagonalBlock = Eigen::Matrix<double, B, B, Eigen::RowMajor>;
+/// One type for blocks of all sizes: the factorizations of one take ten seconds to compile.
+using DiagonalBlock = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor,
+                                    kernels::max_block, kernels::max_block>;
 
 template <class Block>
-using BlockVector = Eigen::Matrix<double, Block::RowsAtCompileTime, 1>;
+using BlockVector =
+    Eigen::Matrix<double, Eigen::Dynamic, 1, Eigen::ColMajor, Block::MaxRowsAtCompileTime, 1>;
 
 /// What scales rows and columns of a block to a unit diagonal, or where it has a zero there, as in
 /// the row of a pressure, to largest entries of about one, so that units do not matter.
@@ -50,14 +52,13 @@ double tolerance_of(int block) {
 }
 
 /// The inverse, of a singular block one on its range; symmetric for a symmetric block.
-template <int B>
-DiagonalBlock<B> inverse(const DiagonalBlock<B>& block, double tolerance) {
+DiagonalBlock inverse(const DiagonalBlock& block, double tolerance) {
   const auto scale = scale_of(block);
-  const DiagonalBlock<B> scaled = scale.asDiagonal() * block * scale.asDiagonal();
-  Eigen::CompleteOrthogonalDecomposition<DiagonalBlock<B>> factors;
+  const DiagonalBlock scaled = scale.asDiagonal() * block * scale.asDiagonal();
+  Eigen::CompleteOrthogonalDecomposition<DiagonalBlock> factors;
   factors.setThreshold(tolerance);
   factors.compute(scaled);
-  return scale.asDiagonal() * DiagonalBlock<B>(factors.pseudoInverse()) * scale.asDiagonal();
+  return scale.asDiagonal() * DiagonalBlock(factors.pseudoInverse()) * scale.asDiagonal();
 }
 
 }  // namespace
@@ -120,7 +121,7 @@ Array<T> inverse_diagonal_blocks(const matrix::DistMatrix<T>& A, double weight,
                                  std::span<const double> added) {
   return inverted(A, [&](auto block_size, std::size_t p, const auto& values, T* result) {
     constexpr int B = decltype(block_size)::value;
-    DiagonalBlock<B> block = Eigen::Map<const DiagonalBlock<B>>(values.data());
+    DiagonalBlock block = Eigen::Map<const DiagonalBlock>(values.data(), B, B);
     if (!block.allFinite()) {
       throw Error(ErrorCode::unsuitable_matrix,
                   "block relaxation: the diagonal block that begins in row " +
@@ -131,7 +132,7 @@ Array<T> inverse_diagonal_blocks(const matrix::DistMatrix<T>& A, double weight,
     for (int r = 0; r < B && !added.empty(); ++r) {
       block(r, r) += std::copysign(added[p * B + static_cast<std::size_t>(r)], block(r, r));
     }
-    const DiagonalBlock<B> inverse_of_block = weight * inverse<B>(block, tolerance_of<T>(B));
+    const DiagonalBlock inverse_of_block = weight * inverse(block, tolerance_of<T>(B));
     std::transform(inverse_of_block.data(), inverse_of_block.data() + B * B, result,
                    [](double value) { return static_cast<T>(value); });
   });
