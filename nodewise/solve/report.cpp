@@ -60,10 +60,11 @@ std::span<const Field<Options>> option_fields() {
       field("enlarging_factor", &Options::enlarging_factor,
             "parts that enlarged_cg splits the residual into, and directions it searches at once",
             1, 64),
-      field("stagnation_window", &Options::stagnation_window,
-            "give up after this many iterations in which the residual has not fallen; 0: never; -1: "
-            "half of --max-iterations, but 300 at least",
-            -1),
+      field(
+          "stagnation_window", &Options::stagnation_window,
+          "give up after this many iterations in which the residual has not fallen; 0: never; -1: "
+          "half of --max-iterations, but 300 at least",
+          -1),
   };
   return fields;
 }
