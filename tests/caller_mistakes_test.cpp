@@ -119,6 +119,19 @@ TEST(CallerMistakes, ArgumentsOfASolveThatDifferBetweenRanks) {
             "solve: method, options and preconditioner must be the same on every rank");
 }
 
+TEST(CallerMistakes, ANumberThatIsNoMethod) {
+  const auto A = small_matrix();
+  const solve::MatrixOperator<double> op(A);
+  const std::vector<double> b = hashed_vector(A->rows(), 1);
+  std::vector<double> x(b.size(), 0.0);
+  for (const solve::Method others : {solve::Method::cg, static_cast<solve::Method>(99)}) {
+    const auto method = is_last() ? static_cast<solve::Method>(99) : others;
+    EXPECT_THAT(
+        same_error(invalid, [&] { solve::solve_by<double>(method, op, nullptr, b, x, {}); }),
+        HasSubstr("no method has the number 99"));
+  }
+}
+
 TEST(CallerMistakes, AnObserverThatThrowsOnOneRank) {
   const auto A = small_matrix();
   const solve::MatrixOperator<double> op(A);

@@ -168,7 +168,7 @@ bool knows_norm(Method method, ResidualNorm norm) noexcept;
 bool needs_fixed_preconditioner(Method method) noexcept;
 bool needs_symmetric_preconditioner(Method method) noexcept;
 
-/// One of these.
+/// One of these. A number that is none is refused on every rank with Error(invalid_argument).
 template <class T>
 Report solve_by(Method method, const Operator<T>& A, const Operator<T>* preconditioner,
                 std::span<const T> b, std::span<T> x, const Options& options,

@@ -1,6 +1,23 @@
+#include <fmt/format.h>
+
+#include "nodewise/mpi/agree.hpp"
 #include "nodewise/solve/krylov.hpp"
 
 namespace nodewise::solve {
+
+namespace {
+
+/// A number that is no method. Takes part in the agreement that every method begins with, so that
+/// ranks that were given a method say the same.
+void refuse(Method method, const mpi::Comm& comm) {
+  const auto error = mpi::caught([&] {
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("solve: no method has the number {}", static_cast<int>(method)));
+  });
+  mpi::agree_on_same(comm, error, {0, "solve: method, options and preconditioner"});
+}
+
+}  // namespace
 
 const char* to_string(Method method) noexcept {
   switch (method) {
@@ -63,9 +80,10 @@ Report solve_by(Method method, const Operator<T>& A, const Operator<T>* precondi
     case Method::stationary:
       return stationary(A, preconditioner, b, x, options, observe);
     case Method::cg:
-      break;
+      return cg(A, preconditioner, b, x, options, observe);
   }
-  return cg(A, preconditioner, b, x, options, observe);
+  refuse(method, A.layout().comm());
+  return {};
 }
 
 template Report solve_by(Method, const Operator<double>&, const Operator<double>*,
