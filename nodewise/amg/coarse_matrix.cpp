@@ -32,12 +32,12 @@ DistMatrix<T> product(const DistMatrix<T>& A, const DistMatrix<T>* R, const Dist
 template <class T>
 void drop_round_off(DistMatrix<T>& C, const DistMatrix<T>& A, Transfer<T>& transfer,
                     const Options& options, std::optional<Error>& failure) {
-  if (failure || transfer.R) return;
+  if (failure) return;
   const int unknowns = std::max(1, transfer.coarse_unknowns);
   failure = mpi::caught([&] {
-    C = without_round_off(C, A, *transfer.P, unknowns);
+    C = without_round_off(C, A, transfer.R.get(), *transfer.P, unknowns);
     if (may_solve_directly(C.rows().n_global(), options)) {
-      transfer.coarse_sizes = summand_sizes(A, *transfer.P);
+      transfer.coarse_sizes = summand_sizes(A, transfer.R.get(), *transfer.P);
     }
   });
 }
@@ -47,6 +47,36 @@ template <class T>
 DistMatrix<T> without_zero_rows(const DistMatrix<T>& A, const Transfer<T>& transfer) {
   if (transfer.coarse_unknowns == 0) return A;
   return aggregate::with_unit_rows(A, transfer.coarse_unknowns, transfer.empty_columns);
+}
+
+/// Collective. R A P for other values of A.
+template <class T>
+DistMatrix<T> restricted_again(Level<T>& level, const Patterns<T>& before, const DistMatrix<T>& A,
+                               const Options& options) {
+  const Transfer<T>& transfer = level.transfer;
+  const bool is_product = options.coarse_filter == 0;
+  auto& product = level.restricted_product;
+  if (!product) {
+    const auto plan = [&](const DistMatrix<T>& C) {
+      return std::make_unique<matrix::RestrictedProduct<T>>(before.A, *transfer.R, *transfer.P, C);
+    };
+    product =
+        plan(is_product ? before.next
+                        : matrix::multiply(*transfer.R, matrix::multiply(before.A, *transfer.P)));
+  }
+  const DistMatrix<T> C = product->recompute(A);
+  return is_product ? without_zero_rows(C, transfer) : restriction::filtered_alike(C, before.next);
+}
+
+/// Collective. P^T A P for other values of A.
+template <class T>
+DistMatrix<T> galerkin_again(Level<T>& level, const Patterns<T>& before, const DistMatrix<T>& A) {
+  const Transfer<T>& transfer = level.transfer;
+  if (!level.product) {
+    level.product = std::make_unique<matrix::GalerkinProduct<T>>(before.A, *transfer.P, before.next,
+                                                                 transfer.coarse_unknowns);
+  }
+  return without_zero_rows(level.product->recompute(A), transfer);
 }
 
 }  // namespace
@@ -66,27 +96,8 @@ MatrixPointer<T> coarse_matrix_again(Level<T>& level, const Patterns<T>& before,
                                      const DistMatrix<T>& A, const Options& options,
                                      std::optional<Error>& failure) {
   Transfer<T>& transfer = level.transfer;
-  if (transfer.R) {
-    const bool is_product = options.coarse_filter == 0;
-    auto& product = level.restricted_product;
-    if (!product) {
-      const auto plan = [&](const DistMatrix<T>& C) {
-        return std::make_unique<matrix::RestrictedProduct<T>>(before.A, *transfer.R, *transfer.P,
-                                                              C);
-      };
-      product =
-          plan(is_product ? before.next
-                          : matrix::multiply(*transfer.R, matrix::multiply(before.A, *transfer.P)));
-    }
-    const DistMatrix<T> C = product->recompute(A);
-    return std::make_shared<const DistMatrix<T>>(
-        is_product ? without_zero_rows(C, transfer) : restriction::filtered_alike(C, before.next));
-  }
-  if (!level.product) {
-    level.product = std::make_unique<matrix::GalerkinProduct<T>>(before.A, *transfer.P, before.next,
-                                                                 transfer.coarse_unknowns);
-  }
-  DistMatrix<T> C = without_zero_rows(level.product->recompute(A), transfer);
+  DistMatrix<T> C =
+      transfer.R ? restricted_again(level, before, A, options) : galerkin_again(level, before, A);
   drop_round_off(C, A, transfer, options, failure);
   return std::make_shared<const DistMatrix<T>>(std::move(C));
 }

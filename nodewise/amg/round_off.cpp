@@ -46,16 +46,42 @@ void for_each_summand(const DistMatrix<T>& A, const DistMatrix<T>& P, F&& f) {
   }
 }
 
+/// sum_k r_ik^2 |a_kk| over this rank's columns k.
+template <class T>
+T sum_of_row(const DistMatrix<T>& A, const DistMatrix<T>& R, LocalIndex i) {
+  T sum{};
+  for (Offset q = R.on().begin(i); q < R.on().end(i); ++q) {
+    const auto at = static_cast<std::size_t>(q);
+    LocalIndex guess = 0;
+    const T r = R.on().vals[at];
+    sum += r * std::abs(kernels::diagonal_entry(A.on(), R.on().cols[at], guess)) * r;
+  }
+  return sum;
+}
+
+/// What s_i is with a restriction that is no transpose.
+template <class T, class S>
+S mean_with_row(const DistMatrix<T>& A, const DistMatrix<T>* R, LocalIndex i, S of_column) {
+  return R == nullptr ? of_column
+                      : std::sqrt(of_column) * std::sqrt(static_cast<S>(sum_of_row(A, *R, i)));
+}
+
 /// s_i of the rows of these points, one after another.
 template <class T>
-std::vector<T> sizes_of_points(const DistMatrix<T>& A, const DistMatrix<T>& P,
-                               const std::vector<LocalIndex>& points, LocalIndex unknowns) {
-  std::vector<T> sizes(points.size() * static_cast<std::size_t>(unknowns));
+std::vector<T> sizes_of_points(const DistMatrix<T>& A, const DistMatrix<T>* R,
+                               const DistMatrix<T>& P, const std::vector<LocalIndex>& points,
+                               LocalIndex unknowns) {
+  const auto width = static_cast<std::size_t>(unknowns);
+  std::vector<T> sizes(points.size() * width);
   for_each_summand(A, P, [&](LocalIndex i, T summand) {
     const auto at = std::lower_bound(points.begin(), points.end(), i - i % unknowns);
     if (at == points.end() || *at != i - i % unknowns) return;
     sizes[static_cast<std::size_t>((at - points.begin()) * unknowns + i % unknowns)] += summand;
   });
+  for (std::size_t n = 0; n < sizes.size(); ++n) {
+    const LocalIndex i = points[n / width] + static_cast<LocalIndex>(n % width);
+    sizes[n] = mean_with_row(A, R, i, sizes[n]);
+  }
   return sizes;
 }
 
@@ -82,20 +108,24 @@ bool clear_point(const DistMatrix<T>& C, LocalIndex first, std::span<const T> si
 }  // namespace
 
 template <class T>
-Array<double> summand_sizes(const DistMatrix<T>& A, const DistMatrix<T>& P) {
+Array<double> summand_sizes(const DistMatrix<T>& A, const DistMatrix<T>* R,
+                            const DistMatrix<T>& P) {
   Array<double> sizes(static_cast<std::size_t>(P.cols().n_local()), 0.0);
   for_each_summand(A, P, [&](LocalIndex i, T summand) {
     sizes[static_cast<std::size_t>(i)] += static_cast<double>(summand);
   });
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    sizes[i] = mean_with_row(A, R, static_cast<LocalIndex>(i), sizes[i]);
+  }
   return sizes;
 }
 
 template <class T>
 DistMatrix<T> without_round_off(const DistMatrix<T>& C, const DistMatrix<T>& A,
-                                const DistMatrix<T>& P, int unknowns) {
+                                const DistMatrix<T>* R, const DistMatrix<T>& P, int unknowns) {
   const std::vector<LocalIndex> points = isolated_points(C, unknowns);
   if (points.empty()) return C;
-  const std::vector<T> sizes = sizes_of_points<T>(A, P, points, unknowns);
+  const std::vector<T> sizes = sizes_of_points<T>(A, R, P, points, unknowns);
   const auto width = static_cast<std::size_t>(unknowns);
   Array<T> vals = C.on().vals;
   bool any = false;
@@ -105,11 +135,13 @@ DistMatrix<T> without_round_off(const DistMatrix<T>& C, const DistMatrix<T>& A,
   return any ? C.with_local_values(std::move(vals), C.off().vals) : C;
 }
 
-template Array<double> summand_sizes(const DistMatrix<float>&, const DistMatrix<float>&);
-template Array<double> summand_sizes(const DistMatrix<double>&, const DistMatrix<double>&);
-template DistMatrix<float> without_round_off(const DistMatrix<float>&, const DistMatrix<float>&,
-                                             const DistMatrix<float>&, int);
-template DistMatrix<double> without_round_off(const DistMatrix<double>&, const DistMatrix<double>&,
-                                              const DistMatrix<double>&, int);
+#define NODEWISE_INSTANTIATE(T)                                                        \
+  template Array<double> summand_sizes(const DistMatrix<T>&, const DistMatrix<T>*,     \
+                                       const DistMatrix<T>&);                          \
+  template DistMatrix<T> without_round_off(const DistMatrix<T>&, const DistMatrix<T>&, \
+                                           const DistMatrix<T>*, const DistMatrix<T>&, int);
+NODEWISE_INSTANTIATE(float)
+NODEWISE_INSTANTIATE(double)
+#undef NODEWISE_INSTANTIATE
 
 }  // namespace nodewise::amg

@@ -49,8 +49,8 @@ struct Transfer {
   NearNullSpace<T> coarse_near_null_space, coarse_left_near_null_space;  ///< as in Knowledge
   /// Rows of the next level whose column of P is zero while their row of R need not be, ascending.
   std::vector<LocalIndex> empty_columns;
-  /// Of the rows of the next level where that may be solved directly and R is null: what its
-  /// entries are sums of (summand_sizes()).
+  /// Of the rows of the next level where that may be solved directly: what its entries are sums of
+  /// (summand_sizes()).
   Array<double> coarse_sizes;
   int coarse_unknowns = 0;         ///< rows of each point of the next level; 0: as the options say
   double spectral_radius = 0;      ///< of D^-1 A, where it had to be found; 0: not known
