@@ -378,6 +378,19 @@ TEST(Presets, AreChosenByFacts) {
   EXPECT_EQ(chosen(triangle), "default");
   EXPECT_EQ(chosen(triangle, {}, ChoiceRule::first), "convection");
   EXPECT_EQ(chosen(heavy), "default");
+  // Sums near the diagonal only because entries of both signs cancel are no dominant diagonal.
+  DenseMatrix skew(40, 40);
+  for (GlobalIndex i = 0; i < 40; ++i) {
+    skew(i, i) = 1.4;
+    for (const GlobalIndex step : {1, 5}) {
+      skew(i, (i + step) % 40) = 1;
+      skew((i + step) % 40, i) = -1;
+    }
+  }
+  EXPECT_DOUBLE_EQ(facts_of(skew).relaxed_share, 1);
+  EXPECT_DOUBLE_EQ(facts_of(skew).dominant_share, 0);
+  EXPECT_EQ(chosen(skew), "convection");
+  EXPECT_EQ(chosen(skew, {}, ChoiceRule::sixth), "default");
   EXPECT_EQ(chosen(test::random_symmetric(40, 0.2, 0.5, 1)), "default");
   DenseMatrix nearly = test::model(Problem::laplace5, 6);
   nearly(0, 1) *= 1.001;

@@ -202,9 +202,8 @@ std::vector<std::string> preset_names() {
   for (const Preset& preset : presets()) names.push_back(preset.name);
   names.emplace_back("auto");
   for (const Preset& preset : earlier_presets()) names.push_back(with_version(preset));
-  for (const ChoiceRule rule : {ChoiceRule::first, ChoiceRule::second, ChoiceRule::third,
-                                ChoiceRule::fourth, ChoiceRule::fifth}) {
-    names.push_back(with_underscores(to_string(rule)));
+  for (int rule = 1; rule < static_cast<int>(last_choice_rule); ++rule) {
+    names.push_back(with_underscores(to_string(static_cast<ChoiceRule>(rule))));
   }
   return names;
 }
@@ -229,8 +228,8 @@ std::string to_string(ChoiceRule rule) {
 std::optional<ChoiceRule> find_choice_rule(std::string_view name) {
   const std::string word = with_underscores(name);
   if (word == "auto") return last_choice_rule;
-  for (const ChoiceRule rule : {ChoiceRule::first, ChoiceRule::second, ChoiceRule::third,
-                                ChoiceRule::fourth, ChoiceRule::fifth, ChoiceRule::sixth}) {
+  for (int number = 1; number <= static_cast<int>(last_choice_rule); ++number) {
+    const auto rule = static_cast<ChoiceRule>(number);
     if (word == with_underscores(to_string(rule))) return rule;
   }
   return std::nullopt;
@@ -272,7 +271,9 @@ PresetChoice choose_for_nonsymmetric(const ProblemFacts& facts, ChoiceRule rule)
   if (facts.asymmetry < hardly_nonsymmetric)
     return chosen("default", rule, measured + ", but hardly so");
   if (rule == ChoiceRule::first) return chosen("convection_1", rule, measured);
-  if (facts.relaxed_share >= 0.5) {
+  // Sums in which entries of both signs cancel say nothing of relaxation.
+  const bool is_dominant = rule < ChoiceRule::seventh || facts.dominant_share >= 0.5;
+  if (facts.relaxed_share >= 0.5 && is_dominant) {
     return chosen("default", rule,
                   fmt::format("{}, and {} of the rows have so large a diagonal that relaxation is "
                               "enough for them",

@@ -64,9 +64,9 @@ struct PresetChoice {
 };
 
 /// The versions of the rule in choose_preset().
-enum class ChoiceRule { first = 1, second, third, fourth, fifth, sixth };
-inline constexpr ChoiceRule last_choice_rule = ChoiceRule::sixth;
-/// "auto-6"
+enum class ChoiceRule { first = 1, second, third, fourth, fifth, sixth, seventh };
+inline constexpr ChoiceRule last_choice_rule = ChoiceRule::seventh;
+/// "auto-7"
 std::string to_string(ChoiceRule rule);
 /// The rule of a name that preset_names() has, "auto" being the last; none for that of a preset.
 std::optional<ChoiceRule> find_choice_rule(std::string_view name);

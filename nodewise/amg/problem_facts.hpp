@@ -30,7 +30,8 @@ struct ProblemFacts {
   /// The larger of the parts of the sum of |a_ij| on either side of the diagonal: 1 for a
   /// triangular matrix, which a Gauss-Seidel sweep solves.
   double triangular_share = 0.5;
-  /// Rows whose entries' sum exceeds 0.9 |a_ii|, of all: relaxation is enough for them.
+  /// Rows whose entries' sum exceeds 0.9 |a_ii|, of all: where they are dominant, too, relaxation
+  /// is enough for them.
   double relaxed_share = 0;
   GlobalIndex longest_row = 0;
   /// Rows of a point, where the pattern and the values say that the rows are those of interleaved

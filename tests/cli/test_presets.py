@@ -27,9 +27,9 @@ def blocks(n):
 
 def test_without_a_preset_the_matrix_is_looked_at(nodewise, tmp_path):
     report, out = solve(nodewise, tmp_path, "--problem", "laplace9", "--n", 12)
-    assert (report["preset"]["name"], report["preset"]["rule"]) == ("grid", "auto-6")
+    assert (report["preset"]["name"], report["preset"]["rule"]) == ("grid", "auto-7")
     assert report["hierarchy"]["cycle_precision"]["name"] == "single"
-    assert "grid 1, by auto-6: symmetric" in out
+    assert "grid 1, by auto-7: symmetric" in out
     assert report["preset"]["set"] == {
         "method": "aggregation",
         "aggregates": "auto",
@@ -80,9 +80,9 @@ def test_auto_finds_the_unknowns_of_points(nodewise, tmp_path, ranks):
     path = write_market(tmp_path / "A.mtx", 300, 300, blocks(100))
     report, out = solve(nodewise, tmp_path, path, "--preset", "auto", ranks=ranks)
     assert report["preset"]["name"] == "elasticity"
-    assert report["preset"]["rule"] == "auto-6"
+    assert report["preset"]["rule"] == "auto-7"
     assert report["options"]["unknowns"] == 3
-    assert "by auto-6: symmetric, and its blocks are those of 3 unknowns a point" in out
+    assert "by auto-7: symmetric, and its blocks are those of 3 unknowns a point" in out
 
 
 def test_a_preset_names_the_method_unless_one_is_given(nodewise, tmp_path):
