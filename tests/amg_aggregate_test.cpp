@@ -42,6 +42,20 @@ TEST(AggregationGraph, HasTheNormsOfTheBlocks) {
   }
 }
 
+// Bit for bit, also where squares would leave the range of double.
+TEST(AggregationGraph, ScalesWithTheUnits) {
+  const int k = 3;
+  const DenseMatrix A = test::random_matrix(7 * k, 0.15, 0.4, 3);
+  for (const double unit : {0x1p-600, 0x1p600}) {
+    for (const matrix::Layout& rows : test::layouts_of_points(7, k)) {
+      const auto plain = distribute(A, rows), scaled = distribute(unit * A, rows);
+      const DenseMatrix expected = unit * test::gathered(block_norms(plain, k));
+      EXPECT_EQ(test::gathered(block_norms(scaled, k)), expected);
+      EXPECT_EQ(test::gathered(block_norms(scaled.with_blocks(k), k)), expected);
+    }
+  }
+}
+
 TEST(AggregationGraph, RefusesPointsInPieces) {
   const auto layout = matrix::Layout::uniform(test_comm(), 7);
   const auto A = distribute(test::random_symmetric(7, 0.5, 0, 1), layout);

@@ -50,6 +50,29 @@ TEST(EnlargedCg, IsCgWithOnePart) {
   }
 }
 
+// Squares of directions, which are in the units of x, would leave the range of double.
+TEST(EnlargedCg, DoesNotDependOnUnits) {
+  const auto A = model_problem(io::Problem::laplace5, 20);
+  const std::vector<double> b = hashed_vector(A.layout(), 4);
+  std::vector<double> x(b.size(), 0.0);
+  const Pointwise<double> M = jacobi(A);
+  const Report plain = run(A, &M, b, x);
+  ASSERT_TRUE(plain.converged()) << plain.diagnosis;
+  for (const int exponent : {-560, 530}) {
+    Array<double> on = A.matrix().on().vals, off = A.matrix().off().vals;
+    for (Array<double>* values : {&on, &off}) {
+      for (double& value : *values) value = std::ldexp(value, exponent);
+    }
+    const solve::MatrixOperator<double> scaled(std::make_shared<const matrix::DistMatrix<double>>(
+        A.matrix().with_values(std::move(on), std::move(off))));
+    std::fill(x.begin(), x.end(), 0.0);
+    const Pointwise<double> scaled_M = jacobi(scaled);
+    const Report report = run(scaled, &scaled_M, b, x);
+    EXPECT_TRUE(report.converged()) << exponent << ": " << report.diagnosis;
+    EXPECT_EQ(report.iterations, plain.iterations) << exponent;
+  }
+}
+
 // The larger the factor the larger the space, for every problem and preconditioner: never more
 // iterations than CG, and at last many fewer (docs/methods/krylov.md).
 TEST(EnlargedCg, NeedsNoMoreIterationsThanCg) {

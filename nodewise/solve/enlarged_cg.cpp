@@ -102,6 +102,7 @@ class EnlargedCg {
   void conjugate();
   bool advance();
   bool accept();
+  void choose_unit(double rz);
   Next orthonormalise();
   void move();
   Next settle(double square);
@@ -121,6 +122,7 @@ class EnlargedCg {
   std::vector<double> steps_;  // of x along each direction
   std::vector<double> sums_;
   double rr_local_ = 0;   // this rank's part of r.r
+  double unit_ = 1;       // by which M r is multiplied to be a direction
   double norm_of_A_ = 0;  // the largest |A p| / |p| so far
   int n_blocks_ = 0;      // of directions that the next ones have to be conjugate to: 2 at most
   bool pending_ = false;  // the residual is not recorded yet
@@ -146,6 +148,7 @@ void EnlargedCg<T>::split() {
   }
   rr_local_ = dot_local<T>(r_, r_);
   n_blocks_ = 0;
+  unit_ = 1;
 }
 
 /// Z = M Q with the residual in the place of Q's first column, along which alone x has moved: it
@@ -158,7 +161,7 @@ void EnlargedCg<T>::apply_preconditioner() {
   std::fill(sums_.begin(), sums_.end(), 0.0);
   if (n_blocks_ > 0) {
     get_column<T>(Q_, t_, 0, z_);
-    set_column<T>(r_, t_, 0, Q_);
+    for (std::size_t i = 0; i < r_.size(); ++i) Q_[i * t_] = static_cast<T>(unit_ * r_[i]);
     if (it_.M() != nullptr) {
       it_.M()->apply_block(Q_, Z_, static_cast<int>(t_), work_);
     } else {
@@ -166,6 +169,7 @@ void EnlargedCg<T>::apply_preconditioner() {
     }
     set_column<T>(z_, t_, 0, Q_);
     get_column<T>(Z_, t_, 0, z_);
+    scale<T>(1 / unit_, z_);
     gram<T>(Q_, Z_, t_, sums(0, n));
     if (n_blocks_ > 1) gram<T>(old_Q_, Z_, t_, sums(n, n));
   }
@@ -192,8 +196,18 @@ bool EnlargedCg<T>::precondition() {
     }
   }
   if (!accept()) return false;
+  choose_unit(sums_[rr + 1]);
   conjugate();
   return true;
+}
+
+/// Directions are in the units of x, which may be such that their squares leave the range of
+/// double: M r is measured by r.Mr, in powers of two, so that nothing is rounded. The other ones,
+/// M Q, are so by themselves.
+template <class T>
+void EnlargedCg<T>::choose_unit(double rz) {
+  unit_ = std::exp2(-std::round(std::log2(rz) / 2));
+  if (n_blocks_ == 0) scale<T>(unit_, Z_);
 }
 
 /// Whether the iteration can go on with r.Mr and q.Mq of the columns of Q but the first, which are
@@ -276,7 +290,7 @@ Next EnlargedCg<T>::orthonormalise() {
     return Next::stop;
   }
   for (Eigen::Index k = 0; k < n; ++k) {
-    if (pp[k] > 0) norm_of_A_ = std::max(norm_of_A_, std::sqrt(qq[k] / pp[k]));
+    if (pp[k] > 0) norm_of_A_ = std::max(norm_of_A_, std::sqrt(qq[k]) / std::sqrt(pp[k]));
   }
   constexpr auto unit = static_cast<double>(std::numeric_limits<T>::epsilon());
   const Eigen::VectorXd noise = 2 * unit * norm_of_A_ * pp;  // of p.Ap, p near a null vector

@@ -6,6 +6,7 @@
 
 #include "nodewise/amg/near_null_space.hpp"
 #include "nodewise/base/parallel.hpp"
+#include "nodewise/base/scale.hpp"
 #include "nodewise/kernels/csr_ops.hpp"
 #include "nodewise/kernels/point_sums.hpp"
 #include "nodewise/kernels/product_rows.hpp"
@@ -14,6 +15,7 @@
 #include "nodewise/matrix/block_matrix.hpp"
 #include "nodewise/matrix/operations.hpp"
 #include "nodewise/mpi/agree.hpp"
+#include "nodewise/solve/vector_ops.hpp"
 
 namespace nodewise::amg::aggregate {
 
@@ -23,12 +25,19 @@ using comm::Layout;
 using kernels::Csr;
 using matrix::DistMatrix;
 
+/// A power of two in which the values can be squared, whatever their units.
+template <class T>
+double unit_of(const Array<T>& values) {
+  return scale_of(solve::max_abs<T>(values));
+}
+
 /// The norms of the blocks of one part of a matrix, rows in blocks of k; block_of[j] is the block
 /// column of column j.
 template <class T>
 Csr<T> norms_of_blocks(const Csr<T>& part, LocalIndex k, std::span<const LocalIndex> block_of,
                        LocalIndex n_block_columns) {
   const std::vector<Offset> ptr = kernels::point_ptr(part, k);
+  const double unit = unit_of(part.vals);
   const auto make = [&](LocalIndex begin, LocalIndex end) {
     kernels::RowSum<double> squares(n_block_columns);
     Csr<T> norms(end - begin, n_block_columns);
@@ -43,14 +52,14 @@ Csr<T> norms_of_blocks(const Csr<T>& part, LocalIndex k, std::span<const LocalIn
       auto row = squares.open();
       for (Offset p = part.begin(i * k); p < part.end(i * k + k - 1); ++p) {
         const LocalIndex column = part.cols[static_cast<std::size_t>(p)];
-        const auto value = static_cast<double>(part.vals[static_cast<std::size_t>(p)]);
+        const double value = unit * static_cast<double>(part.vals[static_cast<std::size_t>(p)]);
         row.add(value, &block_of[static_cast<std::size_t>(column)], &value, 1, 0);
       }
       squares.close(row);
       cols.insert(cols.end(), squares.cols(), squares.cols() + squares.length());
       std::transform(squares.vals(), squares.vals() + squares.length(),
                      std::back_inserter(norms.vals),
-                     [](double square) { return static_cast<T>(std::sqrt(square)); });
+                     [=](double square) { return static_cast<T>(std::sqrt(square) / unit); });
       row_ptr[i - begin + 1] = std::ssize(cols);
     }
     norms.cols = std::move(cols);
@@ -71,14 +80,15 @@ Csr<T> norms_of_blocks(const kernels::Bsr<T>& part) {
   norms.cols = part.cols;
   norms.vals.resize(part.cols.size());
   const std::size_t size = part.block_entries();
+  const double unit = unit_of(part.vals);
   parallel::for_range(norms.vals.size(), [&](std::size_t begin, std::size_t end) {
     for (std::size_t b = begin; b < end; ++b) {
       double sum = 0;
       for (std::size_t p = b * size; p < (b + 1) * size; ++p) {
-        const auto value = static_cast<double>(part.vals[p]);
+        const double value = unit * static_cast<double>(part.vals[p]);
         sum += value * value;
       }
-      norms.vals[b] = static_cast<T>(std::sqrt(sum));
+      norms.vals[b] = static_cast<T>(std::sqrt(sum) / unit);
     }
   });
   return norms;
