@@ -116,7 +116,67 @@ TEST(CallerMistakes, ArgumentsOfASolveThatDifferBetweenRanks) {
   }
   const solve::Operator<double>* const M = is_last() ? nullptr : &hierarchy;
   EXPECT_EQ(same_error(invalid, [&] { solve::cg<double>(op, M, b, x, {}); }),
-            "solve: method, options and preconditioner must be the same on every rank");
+            "solve: method, options, preconditioner and kind of observer must be the same on "
+            "every rank");
+}
+
+TEST(CallerMistakes, ObserversOfDifferentKinds) {
+  if (test_comm()->size() == 1) GTEST_SKIP() << "needs several ranks";
+  const auto A = small_matrix();
+  const solve::MatrixOperator<double> op(A);
+  const std::vector<double> b = hashed_vector(A->rows(), 1);
+  std::vector<double> x(b.size(), 0.0);
+  solve::Observer observe = [](int, double) {};
+  if (is_last()) observe = [](int, double) { return true; };
+  const std::string text = "kind of observer must be the same on every rank";
+  EXPECT_THAT(same_error(invalid, [&] { solve::cg<double>(op, nullptr, b, x, {}, observe); }),
+              HasSubstr(text));
+  EXPECT_THAT(
+      same_error(invalid,
+                 [&] { solve::simultaneous_cg<double>(op, nullptr, b, x, 1, {}, observe); }),
+      HasSubstr(text));
+  // Nobody but the first rank looking on is no difference.
+  observe = {};
+  if (test_comm()->is_root()) observe = [](int, double) {};
+  EXPECT_TRUE(solve::cg<double>(op, nullptr, b, x, {}, observe).converged());
+}
+
+TEST(CallerMistakes, ASolutionThatOverlapsTheRightHandSide) {
+  const auto A = small_matrix();
+  const solve::MatrixOperator<double> op(A);
+  const auto n = static_cast<std::size_t>(A->n_local());
+  std::vector<double> room(2 * n, 1.0), apart(n);
+  const std::span<const double> b = std::span(room).first(n);
+  // On the last rank alone, by one entry where it has any.
+  const std::span<double> x =
+      is_last() ? std::span(room).subspan(n - (n > 0 ? 1 : 0), n) : std::span<double>(apart);
+  const std::string text = "the solution overlaps the right-hand side";
+  EXPECT_THAT(same_error(invalid, [&] { solve::gmres<double>(op, nullptr, b, x, {}); }),
+              HasSubstr(text));
+  EXPECT_THAT(
+      same_error(invalid, [&] { solve::simultaneous_cg<double>(op, nullptr, b, x, 1, {}); }),
+      HasSubstr(text));
+  // Side by side is not over each other.
+  EXPECT_TRUE(solve::cg<double>(op, nullptr, b, std::span(room).last(n), {}).converged());
+}
+
+TEST(CallerMistakes, NoMatrixAndNoSuchLevel) {
+  EXPECT_EQ(same_error(invalid, [] { amg::Hierarchy<double>(nullptr, amg::Options{}); }),
+            "multigrid: there is no matrix");
+  EXPECT_EQ(same_error(invalid, [] { solve::MatrixOperator<double>(nullptr); }),
+            "solve: there is no matrix");
+  amg::Hierarchy<double> hierarchy(small_matrix(), amg::Options{});
+  EXPECT_EQ(same_error(invalid, [&] { hierarchy.rebuild(nullptr); }),
+            "multigrid: there is no matrix");
+  const std::size_t n_levels = hierarchy.levels().size();
+  for (const auto& look : std::vector<std::function<void(std::size_t)>>{
+           [&](std::size_t l) { (void)hierarchy.matrix(l); },
+           [&](std::size_t l) { (void)hierarchy.interpolation(l); },
+           [&](std::size_t l) { (void)hierarchy.restriction(l); },
+           [&](std::size_t l) { (void)hierarchy.coarse_rows(l); }}) {
+    EXPECT_NO_THROW(look(n_levels - 1));
+    EXPECT_THAT(same_error(invalid, [&] { look(n_levels); }), HasSubstr("there is no level"));
+  }
 }
 
 TEST(CallerMistakes, ANumberThatIsNoMethod) {
@@ -204,6 +264,24 @@ TEST(CallerMistakes, VectorsOfTheWrongLength) {
   EXPECT_TRUE(refuses([&] { matrix::multiply<double>(*A, y, y, 2); }));
   EXPECT_TRUE(refuses([&] { matrix::multiply<double>(*A, y, y, 0); }));
   EXPECT_TRUE(refuses([&] { hierarchy.apply(x, y); }));
+}
+
+TEST(CallerMistakes, LayoutsThatDifferBetweenRanks) {
+  const int size = test_comm()->size();
+  if (size == 1) GTEST_SKIP() << "needs several ranks";
+  const comm::Layout everywhere = uniform(4 * size);
+  const auto identity = [](const comm::Layout& rows, const comm::Layout& cols) {
+    matrix::RowBlock<double> block;
+    block.rows = matrix::Csr<double>(rows.n_local(), 0);
+    block.n_owned_cols = cols.n_local();
+    matrix::DistMatrix<double>(rows, cols, std::move(block));
+  };
+  std::vector<GlobalIndex> starts(everywhere.starts().begin(), everywhere.starts().end());
+  --starts[1];
+  const comm::Layout other = is_last() ? comm::Layout(test_comm(), starts) : everywhere;
+  const std::string text = "matrix: its layouts must be the same on every rank";
+  EXPECT_EQ(same_error(invalid, [&] { identity(other, everywhere); }), text);
+  EXPECT_EQ(same_error(invalid, [&] { identity(everywhere, other); }), text);
 }
 
 TEST(CallerMistakes, RangesThatNoIndexCounts) {

@@ -4,6 +4,8 @@
 #include <optional>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "nodewise/amg/applied_cycle.hpp"
 #include "nodewise/amg/coarse_matrix.hpp"
 #include "nodewise/amg/cycle.hpp"
@@ -150,6 +152,21 @@ std::unique_ptr<AppliedCycle<T>> make_cycle(SetUp<T>& made, const Options& optio
   return cycle;
 }
 
+/// Local. Throws invalid_argument where there is no such level.
+template <class T>
+const Level<T>& level_of(const Levels<T>& levels, std::size_t level) {
+  if (level < levels.size()) return *levels[level];
+  throw Error(ErrorCode::invalid_argument,
+              fmt::format("multigrid: there is no level {}, the last of {} is {}", level,
+                          levels.size(), levels.size() - 1));
+}
+
+/// Local. Without a matrix there is no communicator to agree on that.
+template <class T>
+void require_matrix(const MatrixPointer<T>& A) {
+  if (!A) throw Error(ErrorCode::invalid_argument, "multigrid: there is no matrix");
+}
+
 }  // namespace
 
 template <class T>
@@ -161,6 +178,7 @@ template <class T>
 Hierarchy<T>::Hierarchy(std::shared_ptr<const DistMatrix<T>> A, const Options& options,
                         Knowledge<T> knowledge, const LevelObserver& observe)
     : options_(options) {
+  require_matrix<T>(A);
   check_starts(*A, std::span<const GlobalIndex>(knowledge.virtual_starts));
   symmetry_is_given_ = knowledge.symmetric.has_value();
   symmetric_ = examine(*A, knowledge, options_);
@@ -176,6 +194,7 @@ Hierarchy<T>::Hierarchy(std::shared_ptr<const DistMatrix<T>> A, const Options& o
 
 template <class T>
 void Hierarchy<T>::rebuild(std::shared_ptr<const DistMatrix<T>> A, Reuse reuse) {
+  require_matrix<T>(A);
   {
     const mpi::Scope scope(A->comm(), "examination", 0);
     matrix::require_same_pattern(*levels_.front()->A, *A, "multigrid rebuild");
@@ -297,23 +316,23 @@ std::span<const LevelInfo> Hierarchy<T>::levels() const {
 
 template <class T>
 std::shared_ptr<const matrix::DistMatrix<T>> Hierarchy<T>::matrix(std::size_t level) const {
-  const MatrixPointer<T>& A = levels_.at(level)->A;
+  const MatrixPointer<T>& A = level_of<T>(levels_, level).A;
   return A ? A : cycle_->restored_matrix(level);
 }
 
 template <class T>
 const matrix::DistMatrix<T>* Hierarchy<T>::interpolation(std::size_t level) const {
-  return levels_.at(level)->transfer.P.get();
+  return level_of<T>(levels_, level).transfer.P.get();
 }
 
 template <class T>
 const matrix::DistMatrix<T>* Hierarchy<T>::restriction(std::size_t level) const {
-  return levels_.at(level)->transfer.R.get();
+  return level_of<T>(levels_, level).transfer.R.get();
 }
 
 template <class T>
 std::span<const LocalIndex> Hierarchy<T>::coarse_rows(std::size_t level) const {
-  return levels_.at(level)->transfer.coarse_rows;
+  return level_of<T>(levels_, level).transfer.coarse_rows;
 }
 
 template <class T>
@@ -332,7 +351,7 @@ double Hierarchy<T>::operator_complexity() const {
 
 template <class T>
 std::span<const GlobalIndex> Hierarchy<T>::virtual_starts(std::size_t level) const {
-  return levels_.at(level)->knowledge.virtual_starts;
+  return level_of<T>(levels_, level).knowledge.virtual_starts;
 }
 
 template <class T>

@@ -37,9 +37,10 @@ class Hierarchy : public solve::Operator<T> {
   /// an entry that is not finite, an empty row, or a missing or zero diagonal entry (in an
   /// aggregation with a block smoother only where the point's diagonal block is singular); and
   /// invalid_argument where an option is outside its range (option_fields()), or options or
-  /// knowledge differ between ranks. Rows are counted from 1 in messages, as in files. A's entries
-  /// are shared, not copied; its exchange() keeps its route, whatever the options say. A
-  /// level whose setup takes another route than its solve plans both.
+  /// knowledge differ between ranks; and, on the ranks where it is so, where A is null. Rows are
+  /// counted from 1 in messages, as in files. A's entries are shared, not copied; its exchange()
+  /// keeps its route, whatever the options say. A level whose setup takes another route than its
+  /// solve plans both.
   Hierarchy(std::shared_ptr<const matrix::DistMatrix<T>> A, const Options& options,
             const LevelObserver& observe = {});
   /// The same with what is known of the problem besides its matrix. Throws invalid_argument where
@@ -85,15 +86,16 @@ class Hierarchy : public solve::Operator<T> {
   std::span<const LevelInfo> levels() const;
   /// The precision that apply() computes in, and why, where it was not given.
   const PrecisionChoice& precision() const { return precision_; }
-  /// The matrix of a level, 0 being the finest; std::out_of_range where there is none. Where the
-  /// level is_rounded, and rebuild() has not made its values anew, this may be a copy in T, made
-  /// now of what the cycle has: to be held for as long as it is looked at.
+  // Local, of a level, 0 being the finest; these four throw invalid_argument where there is none.
+
+  /// The matrix. Where the level is_rounded, and rebuild() has not made its values anew, this may
+  /// be a copy in T, made now of what the cycle has: to be held for as long as it is looked at.
   std::shared_ptr<const matrix::DistMatrix<T>> matrix(std::size_t level) const;
-  /// The prolongation to a level from the next; null on the last level.
+  /// The prolongation to the level from the next; null on the last level.
   const matrix::DistMatrix<T>* interpolation(std::size_t level) const;
   /// The restriction to the next level where it is not the transpose of interpolation(), or null.
   const matrix::DistMatrix<T>* restriction(std::size_t level) const;
-  /// Local. This rank's rows of a level that are its rows of the next, ascending: number k is row k
+  /// This rank's rows of the level that are its rows of the next, ascending: number k is row k
   /// there. Empty on the last level.
   std::span<const LocalIndex> coarse_rows(std::size_t level) const;
   /// Sum of rows (nonzeros) over the levels divided by those of the finest.

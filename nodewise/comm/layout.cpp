@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "nodewise/base/hash.hpp"
 #include "nodewise/mpi/agree.hpp"
 
 namespace nodewise::comm {
@@ -29,6 +30,9 @@ Layout::Layout(std::shared_ptr<const mpi::Comm> comm, std::vector<GlobalIndex> s
   for (int r = 0; r < comm_->size(); ++r) {
     const auto rows = static_cast<std::uint64_t>(end(r)) - static_cast<std::uint64_t>(begin(r));
     narrow<LocalIndex>(rows, "rows of a rank:");  // the signed difference might overflow
+  }
+  for (const GlobalIndex start : *starts_) {
+    fingerprint_ = hash64(static_cast<std::uint64_t>(start), fingerprint_);
   }
 }
 

@@ -1,6 +1,7 @@
 // Contiguous ranges of global indices, one per rank.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <vector>
@@ -18,7 +19,8 @@ std::vector<GlobalIndex> uniform_starts(GlobalIndex n, int n_ranks);
 /// A value: copies share their data. Holds P + 1 numbers on each rank.
 class Layout {
  public:
-  /// Local. `starts` has size() + 1 entries, the same on every rank. The first need not be 0.
+  /// Local. `starts` has size() + 1 entries, the same on every rank (which is looked at where a
+  /// matrix is made). The first need not be 0.
   Layout(std::shared_ptr<const mpi::Comm> comm, std::vector<GlobalIndex> starts);
   /// Local. n indices in the ranges of uniform_starts().
   /// Like the constructor, throws where a rank would own 2^31 indices or more.
@@ -48,6 +50,9 @@ class Layout {
   LocalIndex to_local(GlobalIndex i) const { return static_cast<LocalIndex>(i - begin()); }
   GlobalIndex to_global(LocalIndex i) const { return begin() + i; }
 
+  /// A number that differs between layouts that do, but for a rare chance.
+  std::uint64_t fingerprint() const { return fingerprint_; }
+
   friend bool operator==(const Layout& a, const Layout& b) {
     return a.starts_ == b.starts_ || *a.starts_ == *b.starts_;
   }
@@ -55,6 +60,7 @@ class Layout {
  private:
   std::shared_ptr<const mpi::Comm> comm_;
   std::shared_ptr<const std::vector<GlobalIndex>> starts_;
+  std::uint64_t fingerprint_ = 0;
 };
 
 }  // namespace nodewise::comm

@@ -31,7 +31,8 @@ DistMatrix<T> matrix_from_rows(const Layout& rows, const Layout& cols, Row&& row
 
 /// Gathers entries for rows of any rank, as finite-element assembly and file readers produce them.
 /// In one round (up to finish()) every set() takes effect before any add(); where several ranks
-/// set one entry, the highest rank's last value stands. Columns and rows are global.
+/// set one entry, the highest rank's last value stands. Columns and rows are global, and count from
+/// 0, in messages, too.
 template <class T>
 class Assembler {
  public:

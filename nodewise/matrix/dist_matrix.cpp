@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "nodewise/base/hash.hpp"
 #include "nodewise/comm/pattern.hpp"
 #include "nodewise/comm/route/direct.hpp"
 #include "nodewise/kernels/cast_values.hpp"
@@ -171,7 +172,8 @@ void DistMatrix<T>::build(SplitRows<T> split, const std::optional<Error>& error)
     exchange_ = std::make_shared<comm::Exchange>(
         shared_comm(), comm::route::direct(comm::make_pattern(cols_, requests)));
   });
-  mpi::agree_on_sums(comm(), failure, nnz);
+  mpi::agree_on_sums(comm(), failure, nnz,
+                     {hash64(rows_.fingerprint(), cols_.fingerprint()), "matrix: its layouts"});
   nnz_global_ = nnz[0];
 }
 

@@ -11,11 +11,15 @@ namespace nodewise::matrix {
 template <class T>
 void require_fit(const DistMatrix<T>& A, const DistMatrix<T>& B, bool fits, const char* what) {
   if (fits) return;
+  const auto size = [](const DistMatrix<T>& matrix) {
+    return std::to_string(matrix.rows().n_global()) + " x " +
+           std::to_string(matrix.cols().n_global());
+  };
   throw Error(ErrorCode::dimension_mismatch,
-              std::string(what) + ": a matrix of " + std::to_string(A.rows().n_global()) + " x " +
-                  std::to_string(A.cols().n_global()) + " does not fit one of " +
-                  std::to_string(B.rows().n_global()) + " x " +
-                  std::to_string(B.cols().n_global()) + " (or their row ranges differ)");
+              size(A) == size(B) ? std::string(what) + ": the rows or columns of two matrices of " +
+                                       size(A) + " are split over the ranks differently"
+                                 : std::string(what) + ": a matrix of " + size(A) +
+                                       " does not fit one of " + size(B));
 }
 
 }  // namespace nodewise::matrix

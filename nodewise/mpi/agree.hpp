@@ -33,6 +33,10 @@ struct Same {
 /// show as a hang later, all throw invalid_argument. One allreduce.
 void agree_on_same(const Comm& comm, const std::optional<Error>& local, const Same& same);
 
+/// Collective. Both in one allreduce, for two sums less than max_agreed_sums.
+void agree_on_sums(const Comm& comm, const std::optional<Error>& local,
+                   std::span<std::int64_t> values, const Same& same);
+
 /// Local. Runs `work` and returns what it threw, if anything; bad_alloc becomes out_of_memory.
 template <class Work>
 std::optional<Error> caught(Work&& work);

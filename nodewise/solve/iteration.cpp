@@ -22,6 +22,9 @@ namespace {
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
 // Sums of squares outside of these may have lost everything to underflow or overflow.
+/// More than so many times the iterations made so far are not worth asking for.
+constexpr double hopeless_factor = 100;
+
 constexpr double smallest_square = 1e-250;
 constexpr double largest_square = 1e250;
 
@@ -29,15 +32,16 @@ template <class T>
 constexpr const char* precision_name = sizeof(T) == sizeof(double) ? "double" : "single";
 
 template <class T>
-void check_arguments(Method method, const Operator<T>& A, const Operator<T>* M, std::size_t n_b,
-                     std::size_t n_x, const Options& options) {
+void check_arguments(Method method, const Operator<T>& A, const Operator<T>* M,
+                     std::span<const T> b, std::span<const T> x, const Options& options) {
   const auto n = static_cast<std::size_t>(A.layout().n_local());
-  if (n_b != n || n_x != n) {
+  if (b.size() != n || x.size() != n) {
     throw Error(ErrorCode::dimension_mismatch,
                 fmt::format("solve: the matrix has {} rows on this rank, the right-hand side {} "
                             "and the solution {} entries",
-                            n, n_b, n_x));
+                            n, b.size(), x.size()));
   }
+  require_apart(b, x);
   if (M != nullptr && !(M->layout() == A.layout())) {
     throw Error(ErrorCode::dimension_mismatch,
                 "solve: the preconditioner and the matrix have different layouts");
@@ -52,8 +56,10 @@ void check_arguments(Method method, const Operator<T>& A, const Operator<T>* M, 
 }
 
 /// Of what has to be the same on every rank.
-std::uint64_t hash_of_arguments(Method method, bool is_preconditioned, const Options& options) {
-  const auto kind = 2 * static_cast<std::uint64_t>(method) + (is_preconditioned ? 1 : 0);
+std::uint64_t hash_of_arguments(Method method, bool is_preconditioned, const Options& options,
+                                const Observer& observe) {
+  const auto kind = 4 * static_cast<std::uint64_t>(method) + (is_preconditioned ? 2 : 0) +
+                    (observe.may_stop() ? 1 : 0);
   return hash64(kind, hash_of(options, option_fields()));
 }
 
@@ -94,10 +100,10 @@ Iteration<T>::Iteration(Method method, const Operator<T>& A, const Operator<T>* 
     : A_(A), M_(M), b_(b), x_(x), options_(options), observe_(observe) {
   std::uint64_t given = 0;
   const auto error = mpi::caught([&] {
-    prepare(method, b.size(), x.size());
-    given = hash_of_arguments(method, M != nullptr, options);
+    prepare(method);
+    given = hash_of_arguments(method, M != nullptr, options, observe);
   });
-  mpi::agree_on_same(comm(), error, {given, "solve: method, options and preconditioner"});
+  mpi::agree_on_same(comm(), error, {given, agreed_arguments});
 }
 
 template <class T>
@@ -105,12 +111,12 @@ Iteration<T>::Iteration(Unagreed, Method method, const Operator<T>& A, const Ope
                         std::span<const T> b, std::span<T> x, const Options& options,
                         const Observer& observe)
     : A_(A), M_(M), b_(b), x_(x), options_(options), observe_(observe) {
-  prepare(method, b.size(), x.size());
+  prepare(method);
 }
 
 template <class T>
-void Iteration<T>::prepare(Method method, std::size_t n_b, std::size_t n_x) {
-  check_arguments(method, A_, M_, n_b, n_x, options_);
+void Iteration<T>::prepare(Method method) {
+  check_arguments<T>(method, A_, M_, b_, x_, options_);
   constexpr int likely = 4095;  // a longer history finds its room on the way
   report_.history.reserve(static_cast<std::size_t>(std::min(options_.max_iterations, likely)) + 1);
   method_ = method;
@@ -118,7 +124,7 @@ void Iteration<T>::prepare(Method method, std::size_t n_b, std::size_t n_x) {
   report_.true_relative_residual = nan;
   report_.target = options_.tolerance;
   if (M_ == nullptr || options_.norm == ResidualNorm::unpreconditioned) return;
-  preconditioned_.resize(n_b);
+  preconditioned_.resize(b_.size());
   report_.norm = options_.norm;
 }
 
@@ -364,6 +370,9 @@ std::string Iteration<T>::limit_diagnosis() const {
     return reached + ", and had ceased to fall; try another preconditioner or solver";
   }
   const double missing = std::log(target() / h.back()) / std::log(factor);
+  if (missing > hopeless_factor * report_.iterations) {
+    return reached + ", and hardly falls any more; try another preconditioner or solver";
+  }
   return fmt::format(
       "{}, and fell by a factor of {:.3f} an iteration lately: about {:.0f} more "
       "are needed at this rate; raise --max-iterations or try a better "

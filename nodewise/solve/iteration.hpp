@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <functional>
 #include <span>
 #include <string>
 
@@ -20,6 +21,21 @@ inline constexpr double stagnation_factor = 0.999;
 /// collective, one allreduce.
 bool ask(const mpi::Comm& comm, const Observer& observe, int iteration, double relative);
 
+/// What has to be the same on every rank, for the message where it is not.
+inline constexpr const char* agreed_arguments =
+    "solve: method, options, preconditioner and kind of observer";
+
+/// Local. Throws invalid_argument where the two have a place in common.
+template <class T>
+void require_apart(std::span<const T> b, std::span<const T> x) {
+  const std::less<const T*> before;
+  if (b.empty() || x.empty() || !before(b.data(), x.data() + x.size()) ||
+      !before(x.data(), b.data() + b.size())) {
+    return;
+  }
+  throw Error(ErrorCode::invalid_argument, "solve: the solution overlaps the right-hand side");
+}
+
 /// For an Iteration made by one of several: what is thrown is left to the caller to agree on.
 struct Unagreed {};
 
@@ -30,7 +46,7 @@ class Iteration {
  public:
   /// Collective. Throws the same Error on every rank: dimension_mismatch where b or x is not of the
   /// layout's length or the preconditioner has another layout, invalid_argument for options out of
-  /// range or a norm that the method does not know. One allreduce.
+  /// range, a norm that the method does not know, or an x that overlaps b. One allreduce.
   Iteration(Method method, const Operator<T>& A, const Operator<T>* M, std::span<const T> b,
             std::span<T> x, const Options& options, const Observer& observe);
   /// Local. The same without the allreduce.
@@ -124,7 +140,7 @@ class Iteration {
   bool at_limit() const { return report_.iterations >= options_.max_iterations; }
 
  private:
-  void prepare(Method method, std::size_t n_b, std::size_t n_x);
+  void prepare(Method method);
   bool measure_rhs(const Measures& sums);
   bool set_target();
   double measure(std::span<const T> r, double rr_local);

@@ -28,8 +28,8 @@ namespace nodewise::solve {
 // its residual. The initial guess itself where that has no finite residual.
 //
 // Errors: dimension_mismatch and invalid_argument (options out of range or not the same on every
-// rank, a norm that the method does not know), thrown alike on every rank. What an operator throws
-// must be thrown on every rank. b and x must not overlap. They never throw for a numerical reason:
+// rank, a norm that the method does not know, an x that overlaps b), thrown alike on every rank.
+// What an operator throws must be thrown on every rank. They never throw for a numerical reason:
 // see Report::outcome, the same on every rank.
 //
 // An operator need not be linear to the last bit, but cg(), pipelined_cg(), enlarged_cg(),

@@ -15,8 +15,10 @@ namespace nodewise::solve {
 template <class T>
 class MatrixOperator final : public Operator<T> {
  public:
-  /// Local; throws dimension_mismatch, on every rank alike, where the layouts of A differ.
+  /// Local; throws dimension_mismatch, on every rank alike, where the layouts of A differ, and
+  /// invalid_argument where A is null.
   explicit MatrixOperator(std::shared_ptr<const matrix::DistMatrix<T>> A) : A_(std::move(A)) {
+    if (!A_) throw Error(ErrorCode::invalid_argument, "solve: there is no matrix");
     if (!(A_->rows() == A_->cols())) {
       throw Error(ErrorCode::dimension_mismatch,
                   "solve: the matrix must be square, its rows and columns laid out alike");

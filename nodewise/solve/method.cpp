@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "nodewise/mpi/agree.hpp"
+#include "nodewise/solve/iteration.hpp"
 #include "nodewise/solve/krylov.hpp"
 
 namespace nodewise::solve {
@@ -14,7 +15,7 @@ void refuse(Method method, const mpi::Comm& comm) {
     throw Error(ErrorCode::invalid_argument,
                 fmt::format("solve: no method has the number {}", static_cast<int>(method)));
   });
-  mpi::agree_on_same(comm, error, {0, "solve: method, options and preconditioner"});
+  mpi::agree_on_same(comm, error, {0, agreed_arguments});
 }
 
 }  // namespace

@@ -13,7 +13,9 @@ class Operator {
  public:
   virtual ~Operator() = default;
   virtual const comm::Layout& layout() const = 0;
-  /// Collective. y = A x; the arrays hold this rank's part and do not overlap.
+  /// Collective. y = A x; the arrays hold this rank's part and do not overlap. Lengths are looked
+  /// at, where at all, on each rank by itself: dimension_mismatch is thrown where they are wrong,
+  /// and the other ranks wait. (The Krylov methods compare them on all ranks once.)
   virtual void apply(std::span<const T> x, std::span<T> y) const = 0;
   /// Collective. For this as a preconditioner M of A: y = M x and Ay = A y.
   virtual void apply_with_product(const Operator& A, std::span<const T> x, std::span<T> y,

@@ -78,9 +78,10 @@ struct Report {
 
 /// Called on every rank after every iteration with its number and the relative residual norm, as
 /// `history` has it. Any function of (int, double); one that returns bool ends the solve by false,
-/// on whichever rank, at the price of one allreduce an iteration, in which the ranks agree. Of one
-/// kind on every rank. What one that returns bool throws is thrown on that rank, and an Error that
-/// names it on the others; one that returns void must throw on every rank or on none.
+/// on whichever rank, at the price of one allreduce an iteration, in which the ranks agree; one
+/// that returns bool on some ranks only is refused on all. What it throws is thrown on that rank,
+/// and an Error that names it on the others. One that returns void, or none, may be any rank's own
+/// affair, but must throw on every rank or on none.
 class Observer {
  public:
   Observer() = default;

@@ -117,6 +117,7 @@ SimultaneousCg<T>::SimultaneousCg(const Operator<T>& A, const Operator<T>* M, st
                               "have {} entries and the solutions {}",
                               n, width, B.size(), X.size()));
     }
+    require_apart<T>(B, X);
     for (Array<T>* block : {&R_, &P_, &Q_}) block->resize(n * width_);
     if (M != nullptr) Z_.resize(n * width_);
     work_.resize(2 * n);
@@ -132,9 +133,11 @@ SimultaneousCg<T>::SimultaneousCg(const Operator<T>& A, const Operator<T>* M, st
       systems_.push_back(std::make_unique<System<T>>(A, M, std::move(b), std::move(x), options));
       systems_.back()->best.make_room();
     }
-    given = hash64(width_ * 2 + (M != nullptr ? 1 : 0), hash_of(options, option_fields()));
+    given = hash64(width_ * 4 + (M != nullptr ? 2 : 0) + (observe.may_stop() ? 1 : 0),
+                   hash_of(options, option_fields()));
   });
-  mpi::agree_on_same(comm(), error, {given, "solve: width, options and preconditioner"});
+  mpi::agree_on_same(comm(), error,
+                     {given, "solve: width, options, preconditioner and kind of observer"});
 }
 
 /// One reduction for all. A system far from one in size, with a guess that is not zero or with the
