@@ -218,7 +218,7 @@ std::span<const CommandInfo> commands() {
       {Command::inspect, "inspect", "A.mtx | --problem NAME",
        "describe a matrix and its hierarchy, and count messages for any number of ranks"},
       {Command::predict, "predict", "A.mtx | --problem NAME",
-       "predict what the levels cost on a machine described by a file, for any number of ranks"},
+       "predict what the levels cost on a machine described by a file, on any ranks"},
       {Command::tune, "tune", "A.mtx | --problem NAME",
        "try combinations of options, and say which solves A x = b fastest"},
       {Command::bench, "bench", "spmv A.mtx | spmv --problem NAME",
@@ -226,7 +226,7 @@ std::span<const CommandInfo> commands() {
       {Command::convert, "convert", "IN OUT | --problem NAME OUT",
        "write a matrix, or a model problem, in the format that OUT's name ends in"},
       {Command::calibrate, "calibrate", "",
-       "measure messages, memory and products, and write the machine for the models of cost"},
+       "measure messages, memory and products, and write a machine file of that"},
       {Command::options, "options", "", "print the reference of all options"},
       {Command::version, "version", "", "print version, commit, compiler and MPI library"},
   };

@@ -15,10 +15,11 @@ std::span<const ExitCodeInfo> exit_codes() {
        "an option, value or command that does not exist, does not fit, or needs what this MPI "
        "lacks"},
       {ExitCode::input_file, "input file",
-       "an input file is missing, truncated or malformed, or has the wrong size"},
+       "an input file is missing, truncated or malformed, has the wrong size, or a number that is "
+       "not finite"},
       {ExitCode::unsuitable_matrix, "unsuitable matrix",
-       "the matrix is not square, has a zero or missing diagonal entry, an empty row, or an entry "
-       "that is not finite"},
+       "the matrix is not square, has a zero or missing diagonal entry, an empty row, or entries "
+       "whose sum is not finite"},
       {ExitCode::memory, "memory",
        "the problem does not fit in the memory, or in the index range of one rank"},
       {ExitCode::output_file, "output file",

@@ -18,6 +18,13 @@ std::string asymmetry(const Settings& settings) {
   return amg ? amg::asymmetry_of(settings.amg) : std::string();
 }
 
+/// Whether nothing but the K-cycle stands against conjugate gradients.
+bool is_symmetric_but_for_k(const Settings& settings) {
+  amg::Options options = settings.amg;
+  options.cycle = amg::CycleKind::v;
+  return amg::asymmetry_of(options).empty();
+}
+
 /// Whether the preconditioner is another map for every vector.
 bool varies(const Settings& settings) {
   return settings.method.preconditioner == PreconditionerChoice::amg &&
@@ -26,13 +33,14 @@ bool varies(const Settings& settings) {
 
 }  // namespace
 
-solve::Method choose_method(const Settings& settings, bool symmetric) {
+solve::Method choose_method(const Settings& settings, const MatrixFacts& matrix) {
   const SolverChoice choice = settings.method.solver;
   if (choice != SolverChoice::automatic) {
     return static_cast<solve::Method>(static_cast<int>(choice) - 1);
   }
   if (varies(settings)) return solve::Method::fgmres;
-  return symmetric && asymmetry(settings).empty() ? solve::Method::cg : solve::Method::gmres;
+  const bool suits_cg = matrix.symmetric && !matrix.negative && asymmetry(settings).empty();
+  return suits_cg ? solve::Method::cg : solve::Method::gmres;
 }
 
 void check_method(solve::Method method, const Settings& settings) {
@@ -54,8 +62,8 @@ void check_method(solve::Method method, const Settings& settings) {
   if (solve::needs_fixed_preconditioner(method) && varies(settings)) {
     throw Failure(ExitCode::usage,
                   fmt::format("--solver {} needs a preconditioner that is the same map for every "
-                              "vector, which {} is not; take --solver flexible_cg or fgmres",
-                              name, against));
+                              "vector, which cycle k is not; take --solver {}fgmres",
+                              name, is_symmetric_but_for_k(settings) ? "flexible_cg or " : ""));
   }
 }
 

@@ -6,13 +6,15 @@
 #include "nodewise/amg/hierarchy.hpp"
 #include "nodewise/solve/krylov.hpp"
 
+#include "cli/record.hpp"
 #include "cli/settings.hpp"
 #include "cli/system.hpp"
 
 namespace nodewise::cli {
 
-/// The method that is asked for, or one for the symmetry of the matrix and the preconditioner.
-solve::Method choose_method(const Settings& settings, bool symmetric);
+/// The method that is asked for, or one for the symmetry of the matrix and the preconditioner; that
+/// conjugate gradients need positive ones is heeded where the diagonal tells.
+solve::Method choose_method(const Settings& settings, const MatrixFacts& matrix);
 
 /// Refuses, before the work of the setup, what the method could not do with its result: throws
 /// Failure{usage}.

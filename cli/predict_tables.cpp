@@ -61,8 +61,8 @@ void print_machine(Console& console, const PredictRecord& record, const Settings
   if (!p.levels_are_exact) {
     print_entry(
         console, "levels",
-        "the finest as on so many ranks; coarser ones nearly, for which of equal weights or "
-        "connections is taken depends on the ranks");
+        "the finest as on so many ranks; coarser ones nearly, for where weights or connections "
+        "nearly tie round-off decides, which depends on the ranks");
   }
   if (is_worth_telling(record.preset)) print_entry(console, "preset", preset_text(record.preset));
   console.line();
@@ -255,8 +255,8 @@ void print_setup(Console& console, const Prediction& p) {
 
 std::string turn_text(const std::vector<ScalingPoint>& curve, bool best, std::size_t measure) {
   const std::size_t k = fastest(curve, best, measure);
-  const std::string where = fmt::format("{} with {:.0f} rows each", counted(curve[k].ranks, "rank"),
-                                        curve[k].rows_of_a_rank);
+  const std::string where = fmt::format("{} with {} rows each", counted(curve[k].ranks, "rank"),
+                                        grouped(std::llround(curve[k].rows_of_a_rank)));
   return k + 1 == curve.size() ? "more ranks still pay at " + where
                                : "no more ranks pay than " + where;
 }
@@ -270,7 +270,7 @@ void print_scaling(Console& console, const PredictRecord& record) {
                "gain\nsimulated"});
   for (const ScalingPoint& point : curve) {
     std::vector<std::string> row = {grouped(point.ranks), grouped(point.nodes),
-                                    fmt::format("{:.0f}", point.rows_of_a_rank),
+                                    grouped(std::llround(point.rows_of_a_rank)),
                                     microseconds(point.work_s)};
     std::vector<std::string> gains;
     for (const std::size_t measure : {by_formula, by_simulation}) {

@@ -13,6 +13,9 @@ namespace {
 
 void apply_method(const amg::Preset& preset, Settings& settings, PresetRecord& record) {
   if (!preset.method) return;
+  const bool suits =
+      settings.amg.cycle != amg::CycleKind::k || !solve::needs_fixed_preconditioner(*preset.method);
+  if (!suits && !settings.has("solver")) return;  // chosen by the cycle then
   const std::string name = solve::to_string(*preset.method);
   if (settings.has("solver")) {
     record.kept.emplace_back("solver", name);

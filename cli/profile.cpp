@@ -146,8 +146,11 @@ void print_kernels(Console& console, const SolveTraffic& traffic) {
   for (const std::string& line : table.lines()) console.line(line);
   if (!known) {
     console.line(
-        "  bound: `nodewise calibrate --output m.json` measures the memory; with --machine");
-    console.line("  m.json it stands here. `nodewise bench spmv` measures both at once.");
+        "  bound: `nodewise calibrate --output m.json` (on one node with --base generic-cluster)");
+    console.line(
+        "  measures the memory; with --machine m.json it stands here. `nodewise bench spmv` "
+        "measures");
+    console.line("  both at once.");
   }
 }
 

@@ -43,6 +43,7 @@ struct MatrixFacts {
   GlobalIndex nonzeros = 0;
   GlobalIndex duplicates = 0;  ///< entries of the file added to an earlier one in the same place
   bool symmetric = false;
+  bool negative = false;  ///< symmetric, and every diagonal entry is below zero
 };
 
 /// Where the right-hand side came from.

@@ -81,7 +81,9 @@ std::span<const Field<MethodOptions>> method_fields() {
          s.preset = presets[static_cast<std::size_t>(k)];
        }},
       field("solver", &MethodOptions::solver,
-            "Krylov method; auto takes cg where the matrix is symmetric and gmres where it is not",
+            "Krylov method; auto takes cg where the matrix is symmetric, unless all of its "
+            "diagonal is "
+            "negative, and gmres where it is not",
             {"auto", "cg", "flexible_cg", "pipelined_cg", "enlarged_cg", "minres", "gmres",
              "fgmres", "bicgstab", "stationary"}),
       field("preconditioner", &MethodOptions::preconditioner,

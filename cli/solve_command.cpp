@@ -166,7 +166,7 @@ ExitCode solve_command(const std::shared_ptr<const mpi::Comm>& world, const Sett
   record.matrix = describe_matrix(loaded, settings);
   const double choosing = timed(
       *comm, [&] { record.preset = apply_preset(*system.A, record.matrix.symmetric, settings); });
-  record.method = choose_method(settings, record.matrix.symmetric);
+  record.method = choose_method(settings, record.matrix);
   check_method(record.method, settings);
   record.idle = idle_options(settings, record.method);
   record.solver_was_chosen = settings.method.solver == SolverChoice::automatic;

@@ -83,7 +83,7 @@ std::string method_words(const SolveRecord& record, const Settings& settings) {
 }
 
 std::string method_text(const SolveRecord& record, const Settings& settings) {
-  const bool symmetric = record.matrix.symmetric;
+  const bool symmetric = record.matrix.symmetric, negative = record.matrix.negative;
   std::string text = method_words(record, settings);
   if (record.n_rhs > 1) {
     text += record.at_once ? " for all right-hand sides at once"
@@ -93,11 +93,14 @@ std::string method_text(const SolveRecord& record, const Settings& settings) {
   if (record.preconditioner == "jacobi") text += ", preconditioned by the diagonal";
   if (record.preconditioner == "none") text += ", not preconditioned";
   std::string reason = record.solver_was_chosen ? "hence the method" : "the method as asked";
-  if (record.solver_was_chosen && symmetric && record.method != solve::Method::cg) {
+  if (record.solver_was_chosen && symmetric && !negative && record.method != solve::Method::cg) {
     reason = "the preconditioner is not";  // asked to be so by its options
   }
   if (record.preset.set_solver) reason = "the method is the preset's";
-  return fmt::format("{}; the matrix is {}, {}", text, symmetric ? "symmetric" : "not symmetric",
+  return fmt::format("{}; the matrix is {}, {}", text,
+                     negative    ? "symmetric with a negative diagonal"
+                     : symmetric ? "symmetric"
+                                 : "not symmetric",
                      reason);
 }
 

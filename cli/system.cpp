@@ -79,15 +79,30 @@ std::string source_name(const Settings& settings) {
   return name;
 }
 
+namespace {
+
+/// Collective.
+bool has_negative_diagonal(const Matrix& A) {
+  const bool here = mpi::collectively(A.comm(), [&] {
+    const Array<double> d = matrix::diagonal(A);
+    return std::all_of(d.begin(), d.end(), [](double value) { return value < 0; });
+  });
+  return mpi::min(A.comm(), std::int32_t{here}) == 1;
+}
+
+}  // namespace
+
 MatrixFacts describe_matrix(const LoadedMatrix& loaded, const Settings& settings) {
   const Matrix& A = *loaded.A;
+  const bool symmetric = matrix::is_symmetric(A);
   return {.source = source_name(settings),
           .format = loaded.summary.format,
           .graph_laplacian = settings.source.graph_laplacian,
           .rows = A.rows().n_global(),
           .nonzeros = A.nnz_global(),
           .duplicates = loaded.summary.duplicates,
-          .symmetric = matrix::is_symmetric(A)};
+          .symmetric = symmetric,
+          .negative = symmetric && has_negative_diagonal(A)};
 }
 
 void check_shape(const Matrix& A) {

@@ -49,8 +49,10 @@ std::vector<std::string> Table::lines() const {
       } else if (l + heads_[c].size() >= head_lines) {
         cell = heads_[c][l + heads_[c].size() - head_lines];
       }
-      result[l] += fmt::format("  {:>{}}", cell, width[c]);
+      const bool is_left = last_is_left_ && c + 1 == n_columns;
+      result[l] += is_left ? fmt::format("  {}", cell) : fmt::format("  {:>{}}", cell, width[c]);
     }
+    result[l].erase(result[l].find_last_not_of(' ') + 1);
   }
   return result;
 }

@@ -6,18 +6,21 @@
 
 namespace nodewise::cli {
 
-/// A table whose columns are as wide as their longest cell, all aligned right, two spaces apart.
-/// Heads may have several lines, separated by '\n'; they stand on the bottom line.
+/// A table whose columns are as wide as their longest cell, aligned right, two spaces apart. Heads
+/// may have several lines, separated by '\n'; they stand on the bottom line.
 class Table {
  public:
   explicit Table(const std::vector<std::string>& heads);
   void add_row(std::vector<std::string> cells);
-  /// Lines without trailing newline, indented by two spaces.
+  /// Aligns the last column left, as suits words.
+  void align_last_left() { last_is_left_ = true; }
+  /// Lines without trailing newline or blanks, indented by two spaces.
   std::vector<std::string> lines() const;
 
  private:
   std::vector<std::vector<std::string>> heads_;  // lines of each column's head
   std::vector<std::vector<std::string>> rows_;
+  bool last_is_left_ = false;
 };
 
 }  // namespace nodewise::cli

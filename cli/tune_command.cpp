@@ -49,15 +49,15 @@ Preconditioner make_preconditioner(const std::shared_ptr<const Matrix>& A,
 }
 
 /// Collective. One candidate, given up when its setup and solve take longer than `limit`.
-void run_trial(const System& system, const Settings& settings, bool symmetric, double limit,
-               Trial& trial) {
+void run_trial(const System& system, const Settings& settings, const MatrixFacts& matrix_facts,
+               double limit, Trial& trial) {
   const mpi::Comm& comm = system.A->comm();
-  const solve::Method method = choose_method(settings, symmetric);
+  const solve::Method method = choose_method(settings, matrix_facts);
   trial.method = solve::to_string(method);
   check_method(method, settings);
   const bool amg = settings.method.preconditioner == PreconditionerChoice::amg;
   amg::Knowledge<double> knowledge;
-  if (amg) knowledge = make_knowledge(*system.A, symmetric, settings);
+  if (amg) knowledge = make_knowledge(*system.A, matrix_facts.symmetric, settings);
   Preconditioner preconditioner;
   std::shared_ptr<const Matrix> matrix;
   trial.setup = timed(comm, [&] {
@@ -84,10 +84,10 @@ void run_trial(const System& system, const Settings& settings, bool symmetric, d
 }
 
 /// Runs the trial; what makes it fail on every rank is its reason.
-void try_candidate(const System& system, const Candidate& candidate, bool symmetric, double limit,
-                   Trial& trial) {
+void try_candidate(const System& system, const Candidate& candidate, const MatrixFacts& matrix,
+                   double limit, Trial& trial) {
   try {
-    run_trial(system, candidate.settings, symmetric, limit, trial);
+    run_trial(system, candidate.settings, matrix, limit, trial);
   } catch (const Failure& failure) {
     if (failure.code() == ExitCode::internal) throw;
     trial.reason = failure.what();
@@ -127,17 +127,18 @@ void run_trials(const System& system, const Settings& settings,
       record.not_tried = static_cast<int>(candidates.size() - k);
       break;
     }
+    const std::string all = std::to_string(candidates.size());
+    const std::string place = fmt::format("  {:>{}}/{}   ", k + 1, all.size(), all);
     Trial trial;
     trial.options = candidates[k].options;
     trial.command = command_to_paste(record, trial.options);
     if (console.is_live()) {
-      console.progress(
-          fmt::format("  {}/{}   {}", k + 1, candidates.size(), option_words(trial.options)));
+      console.progress(place + option_words(trial.options));
     }
     const double patience = std::max(least_patience, hopeless * best);
-    try_candidate(system, candidates[k], record.matrix.symmetric, std::min(left, patience), trial);
+    try_candidate(system, candidates[k], record.matrix, std::min(left, patience), trial);
     if (trial.converged) best = std::min(best, trial.total());
-    console.progress(fmt::format("  {}/{}   {}", k + 1, candidates.size(), trial_text(trial)));
+    console.progress(place + trial_text(trial));
     record.trials.push_back(std::move(trial));
   }
   if (!console.is_live()) console.line();
@@ -146,6 +147,7 @@ void run_trials(const System& system, const Settings& settings,
 
 void print_table(Console& console, const TuneRecord& record) {
   Table table({"setup", "solve", "sum", "iterations", "operator\ncomplexity", "memory", "options"});
+  table.align_last_left();
   for (const Trial& trial : record.trials) {
     if (!trial.converged) continue;
     table.add_row(

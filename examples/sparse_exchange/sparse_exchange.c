@@ -34,11 +34,12 @@ int main(int argc, char** argv) {
   check(MPIX_Info_init(&xinfo), rank);
   check(MPIX_Info_set(xinfo, "sparse_exchange", "locality_nonblocking"), rank);
 
-  /* This process needs two rows of the next process and one of the first. */
+  /* This process needs two rows of the next process and one of the first; the last process, whose
+   * next one is the first, sends it all three in one message. */
   const int next = (rank + 1) % size;
   const int n_sends = next == 0 ? 1 : 2;
   const int dest[] = {next, 0};
-  const int sendcounts[] = {2, 1};
+  const int sendcounts[] = {next == 0 ? 3 : 2, 1};
   const int sdispls[] = {0, 2};
   const long long wanted[] = {(long long)next * rows_per_process,
                               (long long)next * rows_per_process + 9, rank % rows_per_process};

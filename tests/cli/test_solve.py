@@ -697,3 +697,30 @@ def test_a_cycle_that_changes_wants_a_flexible_method(nodewise, solver):
     assert refused.code == 2
     assert "the same map for every vector, which cycle k is not" in refused.messages[0]
     assert nodewise(*problem, "--solver", "fgmres").code == 0
+
+
+def test_a_negative_definite_system_is_solved(nodewise, tmp_path):
+    n = 60
+    entries = [f"{i} {i} -2" for i in range(1, n + 1)] + [f"{i + 1} {i} 1" for i in range(1, n)]
+    header = f"%%MatrixMarket matrix coordinate real symmetric\n{n} {n} {len(entries)}\n"
+    (tmp_path / "A.mtx").write_text(header + "\n".join(entries) + "\n")
+    for ranks in (1, 3):
+        solved = nodewise("solve", "A.mtx", ranks=ranks)
+        assert solved.code == 0
+        assert "the matrix is symmetric with a negative diagonal, hence the method" in " ".join(
+            solved.out.split()
+        )
+    refused = nodewise("solve", "A.mtx", "--solver", "cg")
+    assert refused.code == 1
+    tuned = nodewise("tune", "A.mtx", "--max-seconds", "5")
+    assert tuned.code == 0
+
+
+def test_a_preset_leaves_the_method_to_a_cycle_that_changes(nodewise):
+    problem = ["solve", "--problem", "convection2d", "--n", "30", "--preset", "convection"]
+    plain, varied = nodewise(*problem), nodewise(*problem, "--cycle", "k")
+    assert (plain.code, varied.code) == (0, 0)
+    assert "  GMRES(" in plain.out and "flexible GMRES(" in varied.out
+    refused = nodewise(*problem, "--cycle", "k", "--solver", "gmres")
+    assert refused.code == 2
+    assert "which cycle k is not; take --solver fgmres" in refused.messages[0]
