@@ -147,10 +147,8 @@ void print_kernels(Console& console, const SolveTraffic& traffic) {
   if (!known) {
     console.line(
         "  bound: `nodewise calibrate --output m.json` (on one node with --base generic-cluster)");
-    console.line(
-        "  measures the memory; with --machine m.json it stands here. `nodewise bench spmv` "
-        "measures");
-    console.line("  both at once.");
+    console.line("  measures the memory; with --machine m.json it stands here.");
+    console.line("  `nodewise bench spmv` measures both at once.");
   }
 }
 

@@ -82,8 +82,7 @@ std::span<const Field<MethodOptions>> method_fields() {
        }},
       field("solver", &MethodOptions::solver,
             "Krylov method; auto takes cg where the matrix is symmetric, unless all of its "
-            "diagonal is "
-            "negative, and gmres where it is not",
+            "diagonal is negative, and gmres where it is not",
             {"auto", "cg", "flexible_cg", "pipelined_cg", "enlarged_cg", "minres", "gmres",
              "fgmres", "bicgstab", "stationary"}),
       field("preconditioner", &MethodOptions::preconditioner,

@@ -64,6 +64,15 @@ void make_random_rhs(System& system, const RhsOptions& options) {
   });
 }
 
+/// Collective. Whether every diagonal entry is below zero.
+bool has_negative_diagonal(const Matrix& A) {
+  const bool here = mpi::collectively(A.comm(), [&] {
+    const Array<double> d = matrix::diagonal(A);
+    return std::all_of(d.begin(), d.end(), [](double value) { return value < 0; });
+  });
+  return mpi::min(A.comm(), std::int32_t{here}) == 1;
+}
+
 }  // namespace
 
 std::string source_name(const Settings& settings) {
@@ -78,19 +87,6 @@ std::string source_name(const Settings& settings) {
   }
   return name;
 }
-
-namespace {
-
-/// Collective.
-bool has_negative_diagonal(const Matrix& A) {
-  const bool here = mpi::collectively(A.comm(), [&] {
-    const Array<double> d = matrix::diagonal(A);
-    return std::all_of(d.begin(), d.end(), [](double value) { return value < 0; });
-  });
-  return mpi::min(A.comm(), std::int32_t{here}) == 1;
-}
-
-}  // namespace
 
 MatrixFacts describe_matrix(const LoadedMatrix& loaded, const Settings& settings) {
   const Matrix& A = *loaded.A;
