@@ -9,6 +9,7 @@
 #include <Eigen/Dense>
 #include <fmt/format.h>
 
+#include "nodewise/base/scale.hpp"
 #include "nodewise/mpi/agree.hpp"
 #include "nodewise/mpi/ledger.hpp"
 #include "nodewise/solve/block_ops.hpp"
@@ -148,7 +149,6 @@ void EnlargedCg<T>::split() {
   }
   rr_local_ = dot_local<T>(r_, r_);
   n_blocks_ = 0;
-  unit_ = 1;
 }
 
 /// Z = M Q with the residual in the place of Q's first column, along which alone x has moved: it
@@ -206,7 +206,7 @@ bool EnlargedCg<T>::precondition() {
 /// M Q, are so by themselves.
 template <class T>
 void EnlargedCg<T>::choose_unit(double rz) {
-  unit_ = std::exp2(-std::round(std::log2(rz) / 2));
+  unit_ = scale_of(std::sqrt(rz));
   if (n_blocks_ == 0) scale<T>(unit_, Z_);
 }
 

@@ -21,10 +21,10 @@ namespace {
 
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
-// Sums of squares outside of these may have lost everything to underflow or overflow.
 /// More than so many times the iterations made so far are not worth asking for.
 constexpr double hopeless_factor = 100;
 
+// Sums of squares outside of these may have lost everything to underflow or overflow.
 constexpr double smallest_square = 1e-250;
 constexpr double largest_square = 1e250;
 
