@@ -31,7 +31,8 @@ std::vector<GlobalIndex> coarse_of(const std::vector<int>& state) {
   return points;
 }
 
-/// How many paths of one or two dependences lead from each coarse point to each other.
+/// How many paths of one or two dependences lead from each coarse point to each other; one of one
+/// dependence counts twice.
 Dense<int> reference_paths(const Dense<int>& s, const std::vector<GlobalIndex>& points) {
   const auto n = static_cast<GlobalIndex>(points.size());
   const auto at = [&](GlobalIndex c) { return points[static_cast<std::size_t>(c)]; };
@@ -39,7 +40,7 @@ Dense<int> reference_paths(const Dense<int>& s, const std::vector<GlobalIndex>& 
   for (GlobalIndex i = 0; i < n; ++i) {
     for (GlobalIndex j = 0; j < n; ++j) {
       if (i == j) continue;
-      paths(i, j) = s(at(i), at(j));
+      paths(i, j) = 2 * s(at(i), at(j));
       for (GlobalIndex k = 0; k < s.rows(); ++k) paths(i, j) += s(at(i), k) * s(k, at(j));
     }
   }
@@ -130,8 +131,9 @@ TEST(Aggressive, HmisOfVirtualRanksIsThatOfRealOnes) {
   }
 }
 
-// In a chain one path at most leads from a point to another, and no path leads out of a pair: what
-// one stage leaves is all there is to interpolate the fine points from.
+// In a chain one path at most leads from a point to another but its neighbours, and no path leads
+// out of a pair: what one stage leaves is all there is to interpolate the fine points from, but
+// for neighbours, of which CLJP leaves some.
 TEST(Aggressive, PointsWithoutLongRangeDependencesStay) {
   constexpr GlobalIndex n = 12;
   DenseMatrix chain(n, n), pairs(n, n);
@@ -153,7 +155,12 @@ TEST(Aggressive, PointsWithoutLongRangeDependencesStay) {
         EXPECT_GE(std::count(once.begin(), once.end(), coarse), n / 3);
         const auto got =
             gathered_splitting(A.comm(), aggressive(A, strength_of(A), n_paths, {}, split));
-        EXPECT_EQ(got, once) << "paths " << n_paths;
+        for (std::size_t i = 0; i < once.size(); ++i) {
+          const bool has_coarse_neighbour = n_paths == 2 && ((i > 0 && once[i - 1] == coarse) ||
+                                                             (i + 1 < n && once[i + 1] == coarse));
+          if (once[i] == coarse && has_coarse_neighbour) continue;
+          EXPECT_EQ(got[i], once[i]) << "paths " << n_paths << ", point " << i;
+        }
       }
     }
   }

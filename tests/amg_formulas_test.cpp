@@ -30,6 +30,7 @@ struct Problem {
   const DenseMatrix& A;
   const States& states;
   Dense<int> s;
+  ToIsolated to_isolated = ToIsolated::dropped;
 
   GlobalIndex n() const { return A.rows(); }
   bool is_coarse(GlobalIndex i) const { return states[static_cast<std::size_t>(i)] == coarse; }
@@ -45,9 +46,9 @@ struct Problem {
     for (GlobalIndex c = 0; c < n(); ++c) found = found || (near(i, c) && near(k, c));
     return found;
   }
-  /// A fine point that depends on none.
-  bool isolated(GlobalIndex k) const {
-    bool any = is_coarse(k);
+  /// Whether couplings to k count for nothing: a fine point that depends on none.
+  bool dropped(GlobalIndex k) const {
+    bool any = is_coarse(k) || to_isolated == ToIsolated::lumped;
     for (GlobalIndex c = 0; c < n(); ++c) any = any || s(k, c) == 1;
     return !any;
   }
@@ -66,15 +67,14 @@ std::size_t at(GlobalIndex i) {
 
 /// The formulas that share couplings to strong fine points out among the points of the row.
 /// `in_row` says which these are, `value` the entry of k's row they are shared by, `lumped` which
-/// strong couplings are not shared; one that cannot be shared is lumped, or left out. Couplings to
-/// points that depend on none are lumped as well, or dropped.
+/// strong couplings are not shared; one that cannot be shared is lumped, or left out.
 template <class InRow, class Value, class Lumped>
 Row shared_row(const Problem& p, GlobalIndex i, const InRow& in_row, const Value& value,
-               const Lumped& lumped, bool leave_out = false, bool drop_isolated = false) {
+               const Lumped& lumped, bool leave_out = false) {
   Row row(at(p.n()), 0.0);
   double diagonal = p.A(i, i);
   for (GlobalIndex k = 0; k < p.n(); ++k) {
-    if (k == i || p.A(i, k) == 0 || (drop_isolated && p.isolated(k))) continue;
+    if (k == i || p.A(i, k) == 0 || p.dropped(k)) continue;
     double sum = 0;
     for (GlobalIndex l = 0; l < p.n(); ++l) sum += in_row(l) ? value(k, l) : 0.0;
     if (in_row(k)) {
@@ -107,14 +107,14 @@ Row modified_classical_row(const Problem& p, GlobalIndex i) {
 Row extended_row(const Problem& p, GlobalIndex i) {
   return shared_row(
       p, i, [&](GlobalIndex l) { return p.near_or_far(i, l); },
-      [&](GlobalIndex k, GlobalIndex l) { return p.bar(k, l); }, [](GlobalIndex) { return false; },
-      false, true);
+      [&](GlobalIndex k, GlobalIndex l) { return p.bar(k, l); }, [](GlobalIndex) { return false; });
 }
 
 /// Stüben's: the equation of i with those of its strong fine neighbours put in.
 Row standard_row(const Problem& p, GlobalIndex i) {
   Row equation(at(p.n()), 0.0);
   for (GlobalIndex j = 0; j < p.n(); ++j) {
+    if (p.dropped(j)) continue;
     if (!p.near_fine(i, j) || p.A(j, j) == 0) {
       equation[at(j)] += p.A(i, j);
       continue;
@@ -136,18 +136,21 @@ Row standard_row(const Problem& p, GlobalIndex i) {
   return row;
 }
 
-/// Direct interpolation from the chosen of the points that i depends on.
+/// Direct interpolation from the chosen of the points that i depends on. Where none of these is of
+/// the diagonal's sign, couplings of that sign are lumped into the diagonal, or added to the
+/// others.
 Row direct_row(const Problem& p, GlobalIndex i, const std::function<bool(GlobalIndex)>& chosen,
-               bool drop_isolated = false) {
+               bool adds = false) {
   double all[2] = {0, 0};
   double part[2] = {0, 0};
   const auto side = [&](GlobalIndex j) { return (p.A(i, j) < 0) == (p.A(i, i) < 0) ? 1 : 0; };
   for (GlobalIndex j = 0; j < p.n(); ++j) {
     if (j == i) continue;
-    all[side(j)] += drop_isolated && p.isolated(j) ? 0.0 : p.A(i, j);
+    all[side(j)] += p.dropped(j) ? 0.0 : p.A(i, j);
     if (p.s(i, j) == 1 && chosen(j)) part[side(j)] += p.A(i, j);
   }
-  const double diagonal = p.A(i, i) + (part[1] == 0 ? all[1] : 0.0);
+  double diagonal = p.A(i, i);
+  if (part[1] == 0) (adds ? all[0] : diagonal) += all[1];
   Row row(at(p.n()), 0.0);
   for (GlobalIndex j = 0; j < p.n(); ++j) {
     if (j == i || p.s(i, j) == 0 || !chosen(j)) continue;
@@ -216,15 +219,15 @@ DenseMatrix reference_multipass(const Problem& p) {
 
 using Method = matrix::DistMatrix<double> (*)(const matrix::DistMatrix<double>&, const Strength&,
                                               const coarsen::Splitting&, const matrix::Layout&,
-                                              const Limits&);
+                                              const Rules&);
 
 matrix::DistMatrix<double> run(Method method, const DenseMatrix& values,
                                const matrix::Layout& layout, const States& states,
-                               const Limits& limits = {}) {
+                               const Rules& rules = {}) {
   const auto A = distribute(values, layout);
   const coarsen::Splitting splitting = test::splitting_part(layout, states);
   return method(A, strength_of_connection(A, threshold, 1.0), splitting,
-                coarsen::coarse_layout(layout, splitting), limits);
+                coarsen::coarse_layout(layout, splitting), rules);
 }
 
 /// Of matrices that may be symmetric or not.
@@ -259,12 +262,14 @@ void expect_reference(Method method,
          {test::coarsening::reference_ruge_stueben(s), random_states(values.rows(), 1, 0.3),
           random_states(values.rows(), 2, 0.1), random_states(values.rows(), 3, 1.1),
           random_states(values.rows(), 4, 0.0)}) {
-      const DenseMatrix expected = make_reference({values, states, s});
-      for (const GlobalIndex first : {GlobalIndex{0}, (GlobalIndex{1} << 40) + 5}) {
-        for (const matrix::Layout& layout : layouts_of(test_comm(), values.rows(), first)) {
-          const auto P = run(method, values, layout, states);
-          test::expect_invariants(P);
-          test::expect_near(gathered(P), expected, 1e-11, name);
+      for (const ToIsolated to_isolated : {ToIsolated::dropped, ToIsolated::lumped}) {
+        const DenseMatrix expected = make_reference({values, states, s, to_isolated});
+        for (const GlobalIndex first : {GlobalIndex{0}, (GlobalIndex{1} << 40) + 5}) {
+          for (const matrix::Layout& layout : layouts_of(test_comm(), values.rows(), first)) {
+            const auto P = run(method, values, layout, states, {0, 0.0, to_isolated});
+            test::expect_invariants(P);
+            test::expect_near(gathered(P), expected, 1e-11, name);
+          }
         }
       }
     }

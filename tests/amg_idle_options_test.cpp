@@ -74,7 +74,7 @@ TEST(IdleOptions, HaveNoEffect) {
       }
     }
   }
-  EXPECT_EQ(idle.size(), 32u);
+  EXPECT_EQ(idle.size(), 33u);
   for (const std::string& name : idle) EXPECT_EQ(active.count(name), 1u) << name;
 }
 

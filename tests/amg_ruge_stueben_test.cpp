@@ -161,11 +161,16 @@ TEST(Cljp, FloatGivesTheSame) {
             reference_cljp(strong(values), 0, all_undecided(values)));
 }
 
-/// Both passes as Falgout begins with them: on each rank's block, ties as in the queues of HMIS.
-std::vector<int> reference_blocks(const Dense<int>& s, std::vector<int> start) {
-  auto state = reference_first_pass(s, std::move(start));
+/// Both passes as Falgout begins with them: on each rank's block, ties as in the queues of HMIS. The
+/// second one passes over the points that are fine in `start`.
+std::vector<int> reference_blocks(const Dense<int>& s, const std::vector<int>& start) {
+  auto state = reference_first_pass(s, start);
+  for (std::size_t i = 0; i < state.size(); ++i) {
+    if (state[i] != coarse) state[i] = start[i] == fine ? undecided : fine;
+  }
+  state = reference_second_pass(s, std::move(state));
   std::replace(state.begin(), state.end(), int{undecided}, int{fine});
-  return reference_second_pass(s, std::move(state));
+  return state;
 }
 
 /// The splitting of Falgout where `blocks` is that of each rank's rows by themselves.

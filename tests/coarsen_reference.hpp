@@ -136,7 +136,7 @@ inline std::vector<int> all_undecided(const DenseMatrix& A) {
   return std::vector<int>(static_cast<std::size_t>(A.rows()), undecided);
 }
 
-/// The second pass as Ruge and Stüben state it, on a splitting without undecided points.
+/// The second pass as Ruge and Stüben state it; undecided points are passed over.
 inline std::vector<int> reference_second_pass(const Dense<int>& s, std::vector<int> state) {
   const GlobalIndex n = s.rows();
   const auto at = [](GlobalIndex i) { return static_cast<std::size_t>(i); };
@@ -147,10 +147,10 @@ inline std::vector<int> reference_second_pass(const Dense<int>& s, std::vector<i
     return false;
   };
   for (GlobalIndex i = 0; i < n; ++i) {
-    if (state[at(i)] == coarse) continue;
+    if (state[at(i)] != fine) continue;
     GlobalIndex added = -1;
     for (GlobalIndex j = 0; j < n; ++j) {
-      if (s(i, j) == 0 || state[at(j)] == coarse || in_common(i, j)) continue;
+      if (s(i, j) == 0 || state[at(j)] != fine || in_common(i, j)) continue;
       state[at(j)] = coarse;
       if (added < 0) {
         added = j;

@@ -45,27 +45,27 @@ coarsen::Splitting split_level(const DistMatrix<T>& A, const Knowledge<T>& knowl
 template <class T>
 DistMatrix<T> interpolate_by(Interpolation formula, const DistMatrix<T>& A,
                              const Strength& strength, const coarsen::Splitting& splitting,
-                             const comm::Layout& coarse_points, const interpolate::Limits& limits,
+                             const comm::Layout& coarse_points, const interpolate::Rules& rules,
                              bool symmetric) {
   switch (formula) {
     case Interpolation::automatic:
       break;
     case Interpolation::extended_i:
-      return interpolate::extended_i(A, strength, splitting, coarse_points, limits, symmetric);
+      return interpolate::extended_i(A, strength, splitting, coarse_points, rules, symmetric);
     case Interpolation::extended:
-      return interpolate::extended(A, strength, splitting, coarse_points, limits);
+      return interpolate::extended(A, strength, splitting, coarse_points, rules);
     case Interpolation::standard:
-      return interpolate::standard(A, strength, splitting, coarse_points, limits, symmetric);
+      return interpolate::standard(A, strength, splitting, coarse_points, rules, symmetric);
     case Interpolation::modified_classical:
-      return interpolate::modified_classical(A, strength, splitting, coarse_points, limits);
+      return interpolate::modified_classical(A, strength, splitting, coarse_points, rules);
     case Interpolation::classical:
-      return interpolate::classical(A, strength, splitting, coarse_points, limits);
+      return interpolate::classical(A, strength, splitting, coarse_points, rules);
     case Interpolation::direct:
-      return interpolate::direct(A, strength, splitting, coarse_points, limits);
+      return interpolate::direct(A, strength, splitting, coarse_points, rules);
     case Interpolation::multipass:
-      return interpolate::multipass(A, strength, splitting, coarse_points, limits);
+      return interpolate::multipass(A, strength, splitting, coarse_points, rules);
     case Interpolation::one_point:
-      return interpolate::one_point(A, strength, splitting, coarse_points, limits);
+      return interpolate::one_point(A, strength, splitting, coarse_points, rules);
   }
   throw Error(ErrorCode::internal, "an interpolation without a formula");
 }
@@ -115,7 +115,8 @@ Transfer<T> transfer_by(const DistMatrix<T>& A, const Knowledge<T>& knowledge,
   const mpi::Scope scope(A.comm(), "interpolation");
   transfer.P = std::make_shared<const DistMatrix<T>>(
       interpolate_by(formula_of(knowledge.level, options), A, strength, splitting, coarse_points,
-                     {options.max_interpolation_entries, options.interpolation_truncation},
+                     {options.max_interpolation_entries, options.interpolation_truncation,
+                      options.isolated_couplings},
                      is_known_symmetric(knowledge, options)));
   transfer.failure = mpi::caught([&] { transfer.coarse_rows = coarse_rows(splitting); });
   return transfer;

@@ -33,7 +33,7 @@ const std::vector<Need>& all_needs() {
   static const std::vector<Need> needs = {
       {{"strength_threshold", "strength_measure", "max_row_sum", "coarsening", "aggressive_levels",
         "aggressive_paths", "interpolation", "max_interpolation_entries",
-        "interpolation_truncation"},
+        "interpolation_truncation", "isolated_couplings"},
        "method classical or air",
        [](const O& o) { return o.method != Method::aggregation; }},
       {{"aggressive_paths"},

@@ -106,6 +106,10 @@ std::span<const Field<Options>> option_fields() {
             "Longest row of the interpolation; 0: any length", 0),
       field("interpolation_truncation", &O::interpolation_truncation,
             "Interpolation weights below this fraction of the row's largest are dropped", 0.0, 1.0),
+      field("isolated_couplings", &O::isolated_couplings,
+            "What interpolation makes of couplings to fine points that depend on no other, whose "
+            "error relaxation alone removes: nothing, or part of the diagonal",
+            std::vector<std::string>{"dropped", "lumped"}),
       field(
           "restriction_distance", &O::restriction_distance,
           "With method air a coarse point's equation takes in those of fine points so many strong "

@@ -5,6 +5,7 @@
 #include <span>
 #include <string>
 
+#include "nodewise/amg/interpolate/interpolate.hpp"
 #include "nodewise/amg/strength.hpp"
 #include "nodewise/base/by_level.hpp"
 #include "nodewise/base/options.hpp"
@@ -105,6 +106,7 @@ struct Options {
   Interpolation interpolation = Interpolation::automatic;
   int max_interpolation_entries = 4;
   double interpolation_truncation = 0.0;
+  interpolate::ToIsolated isolated_couplings = interpolate::ToIsolated::dropped;
   int restriction_distance = 2;
   double restriction_threshold = 0.05;
   double restriction_truncation = 0.0;

@@ -49,6 +49,7 @@ RUGE_STUEBEN = CHOICES | {
     "coarsening": "ruge_stueben_first_pass",
     "interpolation": "modified_classical",
     "max-interpolation-entries": 0,
+    "isolated-couplings": "lumped",
     "max-levels": 30,
 }
 SMOOTHED_AGGREGATION = CHOICES | {

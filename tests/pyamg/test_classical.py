@@ -55,6 +55,7 @@ class Case:
             f"coarsening={coarsening}",
             f"interpolation={interpolation}",
             "max_interpolation_entries=0",
+            "isolated_couplings=lumped",
             *more,
         ]
 

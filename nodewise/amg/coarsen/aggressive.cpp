@@ -96,7 +96,7 @@ RowBlock<T> first_steps(const DistMatrix<T>& A, const Strength& strength,
   });
 }
 
-/// A row for each point: the coarse points it depends on.
+/// A row for each point: the coarse points it depends on, and itself if it is one.
 template <class T>
 RowBlock<T> last_steps(const DistMatrix<T>& A, const Strength& strength,
                        const CoarseNumbers& numbers, const comm::Layout& coarse_points) {
@@ -105,8 +105,9 @@ RowBlock<T> last_steps(const DistMatrix<T>& A, const Strength& strength,
   of_ghost.reserve(numbers.ghosts.size());
   for (const GlobalIndex c : numbers.ghosts) of_ghost.push_back(c < 0 ? -1 : columns.number(c));
   return ones(A, coarse_points.n_local(), columns.ghosts(), [&](Ones& rows, LocalIndex i) {
-    rows.begin_row(A.row_length(i));
+    rows.begin_row(1 + A.row_length(i));
     const auto append = [&](LocalIndex c, bool strong) { rows.append(c, strong & (c >= 0)); };
+    append(numbers.local[static_cast<std::size_t>(i)], true);
     for_each_entry(
         A, strength, i,
         [&](LocalIndex j, bool strong) {

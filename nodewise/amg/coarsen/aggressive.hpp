@@ -20,7 +20,7 @@ struct LongRange {
 template <class T>
 struct PathSteps {
   matrix::DistMatrix<T> first;  ///< a row for each coarse point: itself and what it depends on
-  matrix::DistMatrix<T> last;   ///< a row for each point: the coarse points it depends on
+  matrix::DistMatrix<T> last;   ///< likewise for each point, but only coarse points
 };
 
 /// Collective. The steps between the coarse points of a splitting, numbered by `coarse_points`. One
@@ -31,9 +31,10 @@ PathSteps<T> path_steps(const matrix::DistMatrix<T>& A, const Strength& strength
 
 /// Collective. There is an entry (i, j) where at least `n_paths` of one or two strong dependences
 /// lead from the coarse point i to another one j: Stüben, "Algebraic multigrid (AMG): an
-/// introduction with applications", 1999, section 7.1 (A1: one path, A2: two). Like the product of
-/// the steps, of which these are the entries of at least n_paths: one exchange of rows over those
-/// of the first, and what the new matrix costs.
+/// introduction with applications", 1999, section 7.1 (A1: one path, A2: two). A dependence of i on
+/// j itself counts as two paths (docs/decisions.md). Like the product of the steps, of which these
+/// are the entries of at least n_paths: one exchange of rows over those of the first, and what the
+/// new matrix costs.
 template <class T>
 LongRange<T> long_range_dependences(const PathSteps<T>& steps, int n_paths);
 

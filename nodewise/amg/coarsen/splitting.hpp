@@ -66,8 +66,8 @@ Splitting ruge_stueben_first_pass(const matrix::DistMatrix<T>& A, const Strength
                                   Splitting start = {});
 
 /// Local. The second pass on the on-process block: makes fine points coarse until any two of the
-/// block one of which depends on the other have a coarse point that both depend on. No point may be
-/// undecided.
+/// block one of which depends on the other have a coarse point that both depend on. Undecided
+/// points are left alone, as if they were not there.
 template <class T>
 void second_pass(const matrix::DistMatrix<T>& A, const Strength& strength, Splitting& splitting);
 

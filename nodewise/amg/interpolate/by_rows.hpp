@@ -43,8 +43,8 @@ inline std::vector<LocalIndex> global_order(const matrix::GhostNumbering& column
 template <class T, class Weigh>
 kernels::Csr<T> rows_between(LocalIndex begin, LocalIndex end, const Neighbourhood<T>& near,
                              LocalIndex n_columns, std::span<const LocalIndex> order,
-                             const Limits& limits, Weigh weigh) {
-  RowBuilder<T> row(end - begin, n_columns, limits.max_entries, limits.truncation, order);
+                             const Rules& rules, Weigh weigh) {
+  RowBuilder<T> row(end - begin, n_columns, rules.max_entries, rules.truncation, order);
   for (LocalIndex i = begin; i < end; ++i) {
     if (near.is_coarse(i)) {
       row.identity_row(near.coarse_number(i));
@@ -61,12 +61,12 @@ kernels::Csr<T> rows_between(LocalIndex begin, LocalIndex end, const Neighbourho
 /// points of fine point i and their weights. A thread's i ascend.
 template <class T, class MakeWeigh>
 matrix::SplitRows<T> rows_of(const Neighbourhood<T>& near, const matrix::GhostNumbering& columns,
-                             const Limits& limits, const MakeWeigh& make_weigh) {
+                             const Rules& rules, const MakeWeigh& make_weigh) {
   const std::vector<LocalIndex> order = global_order(columns);
   matrix::RowBlock<T> block;
   block.rows =
       kernels::rows_in_parts<T>(near.matrix().on().row_ptr, [&](LocalIndex begin, LocalIndex end) {
-        return rows_between(begin, end, near, columns.size(), order, limits, make_weigh());
+        return rows_between(begin, end, near, columns.size(), order, rules, make_weigh());
       });
   block.n_owned_cols = near.coarse_layout().n_local();
   block.ghosts = columns.ghosts();
@@ -78,14 +78,14 @@ matrix::SplitRows<T> rows_of(const Neighbourhood<T>& near, const matrix::GhostNu
 template <class T, class Formula>
 matrix::DistMatrix<T> by_rows(const matrix::DistMatrix<T>& A, const Strength& strength,
                               const coarsen::Splitting& splitting,
-                              const comm::Layout& coarse_points, const Limits& limits, Signs signs,
+                              const comm::Layout& coarse_points, const Rules& rules, Signs signs,
                               const Formula& formula) {
-  Neighbourhood<T> near(A, strength, splitting, coarse_points, signs);
+  Neighbourhood<T> near(A, strength, splitting, coarse_points, signs, rules.to_isolated);
   near.share_coarse_points();
   const auto received = near.bring_links();
   return {A.rows(), coarse_points, [&] {
             near.gather(received);
-            return rows_of(near, near.columns(), limits, [&] { return formula(near); });
+            return rows_of(near, near.columns(), rules, [&] { return formula(near); });
           }};
 }
 

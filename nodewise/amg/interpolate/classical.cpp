@@ -9,7 +9,7 @@ using matrix::DistMatrix;
 template <class T>
 DistMatrix<T> classical(const DistMatrix<T>& A, const Strength& strength,
                         const Splitting& splitting, const Layout& coarse_points,
-                        const Limits& limits) {
+                        const Rules& rules) {
   const auto formula = [](const Neighbourhood<T>& near) {
     return [&near](RowBuilder<T>& row, LocalIndex i) {
       add_near_points(near, row, i);
@@ -17,12 +17,12 @@ DistMatrix<T> classical(const DistMatrix<T>& A, const Strength& strength,
                 [&](LocalIndex k, T a_ik) { return share_out(near.links(), row, k, a_ik); });
     };
   };
-  return by_rows(A, strength, splitting, coarse_points, limits, Signs::all, formula);
+  return by_rows(A, strength, splitting, coarse_points, rules, Signs::all, formula);
 }
 
 template DistMatrix<float> classical(const DistMatrix<float>&, const Strength&, const Splitting&,
-                                     const Layout&, const Limits&);
+                                     const Layout&, const Rules&);
 template DistMatrix<double> classical(const DistMatrix<double>&, const Strength&, const Splitting&,
-                                      const Layout&, const Limits&);
+                                      const Layout&, const Rules&);
 
 }  // namespace nodewise::amg::interpolate

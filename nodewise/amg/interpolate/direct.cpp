@@ -9,14 +9,14 @@ using matrix::DistMatrix;
 
 template <class T>
 DistMatrix<T> direct(const DistMatrix<T>& A, const Strength& strength, const Splitting& splitting,
-                     const Layout& coarse_points, const Limits& limits) {
-  Neighbourhood<T> near(A, strength, splitting, coarse_points, Signs::all);
+                     const Layout& coarse_points, const Rules& rules) {
+  Neighbourhood<T> near(A, strength, splitting, coarse_points, Signs::all, rules.to_isolated);
   near.share_coarse_points();
   return {A.rows(), coarse_points, [&] {
             near.number_points();
             const auto is_coarse = [&](LocalIndex k) { return near.coarse_number(k) >= 0; };
-            return rows_of(near, near.columns(), limits, [&] {
-              return [&, weights = DirectWeights<T>(near, ToIsolated::lumped)](
+            return rows_of(near, near.columns(), rules, [&] {
+              return [&, weights = DirectWeights<T>(near, PositiveSum::apart)](
                          RowBuilder<T>& row, LocalIndex i) mutable {
                 if (!weights.choose(i, is_coarse)) return;
                 weights.for_each(
@@ -27,8 +27,8 @@ DistMatrix<T> direct(const DistMatrix<T>& A, const Strength& strength, const Spl
 }
 
 template DistMatrix<float> direct(const DistMatrix<float>&, const Strength&, const Splitting&,
-                                  const Layout&, const Limits&);
+                                  const Layout&, const Rules&);
 template DistMatrix<double> direct(const DistMatrix<double>&, const Strength&, const Splitting&,
-                                   const Layout&, const Limits&);
+                                   const Layout&, const Rules&);
 
 }  // namespace nodewise::amg::interpolate

@@ -8,14 +8,19 @@
 
 namespace nodewise::amg::interpolate {
 
+/// Where all that is interpolated from has the sign opposite to the diagonal's: whether the sum of
+/// the couplings of the diagonal's sign goes to the diagonal, as Stüben has it, or to that of the
+/// others (docs/decisions.md). The rows of a matrix of zero row sums add up to one either way.
+enum class PositiveSum { apart, added };
+
 /// Local. Stüben 1999, section 7.2, where the diagonal is taken to be positive: what he calls
 /// negative is here what has the sign opposite to the diagonal's. One point after another: first
 /// choose(), then for_each().
 template <class T>
 class DirectWeights {
  public:
-  DirectWeights(const Neighbourhood<T>& near, ToIsolated to_isolated)
-      : near_(near), to_isolated_(to_isolated) {}
+  DirectWeights(const Neighbourhood<T>& near, PositiveSum positive_sum)
+      : near_(near), positive_sum_(positive_sum) {}
 
   /// Takes those of the points that i depends on strongly for which chosen(point); whether there
   /// are any.
@@ -46,12 +51,11 @@ class DirectWeights {
   template <class Add>
   void for_each(const Add& add) {
     Entry* const entries = entries_.data();
-    const bool drops = to_isolated_ == ToIsolated::dropped;
     std::size_t place = 0;
     T negative{}, positive{}, chosen_negative{}, chosen_positive{};
     near_.for_each_entry(i_, [&](LocalIndex k, LocalIndex c, T a, bool) {
       entries[place++] = {k, a};
-      const T counted = drops && c == coarsen::isolated_point ? T{} : a;
+      const T counted = c == coarsen::isolated_point ? T{} : a;
       negative += std::min(counted, T{});
       positive += std::max(counted, T{});
     });
@@ -67,6 +71,9 @@ class DirectWeights {
       std::swap(chosen_negative, chosen_positive);
     }
     // From here on, negative is what has the sign opposite to the diagonal's.
+    if (positive_sum_ == PositiveSum::added && chosen_positive == T{}) {
+      negative += std::exchange(positive, T{});
+    }
     const T divisor = chosen_positive == T{} ? diagonal + positive : diagonal;
     const auto scale = [&](T all, T of_chosen) {
       return of_chosen == T{} || divisor == T{} ? T{} : -(all / of_chosen) / divisor;
@@ -85,7 +92,7 @@ class DirectWeights {
     T value;
   };
   const Neighbourhood<T>& near_;
-  ToIsolated to_isolated_;
+  PositiveSum positive_sum_;
   LocalIndex i_ = 0;
   std::vector<std::uint32_t> chosen_;  // places in the row of n_ chosen ones, then room
   std::vector<Entry> entries_;         // the row, then room

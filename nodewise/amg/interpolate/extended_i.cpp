@@ -9,16 +9,16 @@ using matrix::DistMatrix;
 template <class T>
 DistMatrix<T> extended_i(const DistMatrix<T>& A, const Strength& strength,
                          const Splitting& splitting, const Layout& coarse_points,
-                         const Limits& limits, bool symmetric) {
+                         const Rules& rules, bool symmetric) {
   const auto formula = [symmetric](const Neighbourhood<T>& near) {
     return FarRow<T, typename Neighbourhood<T>::EntriesBack>(near, {near, symmetric});
   };
-  return by_rows(A, strength, splitting, coarse_points, limits, Signs::opposite, formula);
+  return by_rows(A, strength, splitting, coarse_points, rules, Signs::opposite, formula);
 }
 
 template DistMatrix<float> extended_i(const DistMatrix<float>&, const Strength&, const Splitting&,
-                                      const Layout&, const Limits&, bool);
+                                      const Layout&, const Rules&, bool);
 template DistMatrix<double> extended_i(const DistMatrix<double>&, const Strength&, const Splitting&,
-                                       const Layout&, const Limits&, bool);
+                                       const Layout&, const Rules&, bool);
 
 }  // namespace nodewise::amg::interpolate

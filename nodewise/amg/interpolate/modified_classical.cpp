@@ -22,7 +22,7 @@ bool depends_on_row(const CoarseLinks<T>& links, const RowBuilder<T>& row, Local
 template <class T>
 DistMatrix<T> modified_classical(const DistMatrix<T>& A, const Strength& strength,
                                  const Splitting& splitting, const Layout& coarse_points,
-                                 const Limits& limits) {
+                                 const Rules& rules) {
   const auto formula = [](const Neighbourhood<T>& near) {
     return [&near](RowBuilder<T>& row, LocalIndex i) {
       add_near_points(near, row, i);
@@ -33,12 +33,12 @@ DistMatrix<T> modified_classical(const DistMatrix<T>& A, const Strength& strengt
       });
     };
   };
-  return by_rows(A, strength, splitting, coarse_points, limits, Signs::opposite, formula);
+  return by_rows(A, strength, splitting, coarse_points, rules, Signs::opposite, formula);
 }
 
 template DistMatrix<float> modified_classical(const DistMatrix<float>&, const Strength&,
-                                              const Splitting&, const Layout&, const Limits&);
+                                              const Splitting&, const Layout&, const Rules&);
 template DistMatrix<double> modified_classical(const DistMatrix<double>&, const Strength&,
-                                               const Splitting&, const Layout&, const Limits&);
+                                               const Splitting&, const Layout&, const Rules&);
 
 }  // namespace nodewise::amg::interpolate

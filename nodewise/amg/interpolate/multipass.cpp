@@ -83,10 +83,12 @@ template <class T>
 class Multipass {
  public:
   Multipass(const DistMatrix<T>& A, const Strength& strength, const Splitting& splitting,
-            const Layout& coarse_points)
-      : A_(A), near_(A, strength, splitting, coarse_points, Signs::all) {}
+            const Layout& coarse_points, const Rules& rules)
+      : A_(A),
+        near_(A, strength, splitting, coarse_points, Signs::all, rules.to_isolated),
+        rules_(rules) {}
 
-  DistMatrix<T> build(const Limits& limits) {
+  DistMatrix<T> build() {
     near_.share_coarse_points();
     mpi::collectively(A_.comm(), [&] { begin(); });
     do {
@@ -94,7 +96,7 @@ class Multipass {
       bring_rows();
       ++pass_;
     } while (any_new());
-    return {A_.rows(), near_.coarse_layout(), [&] { return finished(limits); }};
+    return {A_.rows(), near_.coarse_layout(), [&] { return finished(); }};
   }
 
  private:
@@ -198,7 +200,7 @@ class Multipass {
   MadeRows<T> rows_of_points(std::span<const LocalIndex> points) const {
     MadeRows<T> made;
     RowBuilder<T> row(0, columns_->size(), 0, 0.0);
-    DirectWeights<T> weights(near_, ToIsolated::dropped);
+    DirectWeights<T> weights(near_, PositiveSum::added);
     const auto is_done = [this](LocalIndex k) {
       return done_in_[static_cast<std::size_t>(k)] < pass_;
     };
@@ -231,15 +233,16 @@ class Multipass {
         });
   }
 
-  matrix::SplitRows<T> finished(const Limits& limits) {
+  matrix::SplitRows<T> finished() {
     const auto copy = [this](RowBuilder<T>& row, LocalIndex i) {
       row.add(T{1}, rows_->cols(i), rows_->vals(i));
     };
-    return rows_of(near_, *columns_, limits, [&] { return copy; });
+    return rows_of(near_, *columns_, rules_, [&] { return copy; });
   }
 
   const DistMatrix<T>& A_;
   Neighbourhood<T> near_;
+  const Rules& rules_;
   std::optional<matrix::GhostNumbering> columns_;  // those of near_ and more
   Array<std::int32_t> done_in_;                    // the pass, of all points
   std::optional<DoneRows<T>> rows_;
@@ -252,13 +255,13 @@ class Multipass {
 template <class T>
 DistMatrix<T> multipass(const DistMatrix<T>& A, const Strength& strength,
                         const Splitting& splitting, const Layout& coarse_points,
-                        const Limits& limits) {
-  return Multipass<T>(A, strength, splitting, coarse_points).build(limits);
+                        const Rules& rules) {
+  return Multipass<T>(A, strength, splitting, coarse_points, rules).build();
 }
 
 template DistMatrix<float> multipass(const DistMatrix<float>&, const Strength&, const Splitting&,
-                                     const Layout&, const Limits&);
+                                     const Layout&, const Rules&);
 template DistMatrix<double> multipass(const DistMatrix<double>&, const Strength&, const Splitting&,
-                                      const Layout&, const Limits&);
+                                      const Layout&, const Rules&);
 
 }  // namespace nodewise::amg::interpolate

@@ -74,6 +74,15 @@ void CoarseLinks<T>::append(const CoarseLinks& more) {
 template <class T>
 void Neighbourhood<T>::share_coarse_points() {
   auto coarse = coarsen::coarse_numbers(A_, splitting_, strength_, coarse_layout_);
+  if (to_isolated_ == ToIsolated::lumped) {
+    const auto hide_isolated = [](auto& numbers) {
+      std::replace_if(
+          numbers.begin(), numbers.end(), [](auto n) { return n == coarsen::isolated_point; },
+          coarsen::fine_point);
+    };
+    hide_isolated(coarse.local);
+    hide_isolated(coarse.ghosts);
+  }
   numbers_ = std::move(coarse.local);
   ghost_coarse_ = std::move(coarse.ghosts);
 }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "nodewise/amg/coarsen/coarse_numbers.hpp"
+#include "nodewise/amg/interpolate/interpolate.hpp"
 #include "nodewise/base/array.hpp"
 #include "nodewise/matrix/ghost_numbering.hpp"
 #include "nodewise/matrix/operations.hpp"
@@ -19,11 +20,6 @@ enum class Signs {
   opposite,  ///< those of the sign opposite to that row's diagonal; others count as zero
   all
 };
-
-/// What becomes of couplings to points that depend on none. Lumping them into the diagonal takes
-/// their error for that of the row's point; but relaxation alone removes it, as that of a boundary
-/// condition.
-enum class ToIsolated { lumped, dropped };
 
 /// The coarse entries of the fine points: local points first, then ghosts.
 template <class T>
@@ -105,13 +101,15 @@ class Neighbourhood {
  public:
   /// Local. All must outlive it.
   Neighbourhood(const matrix::DistMatrix<T>& A, const Strength& strength,
-                const coarsen::Splitting& splitting, const comm::Layout& coarse_points, Signs signs)
+                const coarsen::Splitting& splitting, const comm::Layout& coarse_points, Signs signs,
+                ToIsolated to_isolated)
       : A_(A),
         strength_(strength),
         splitting_(splitting),
         coarse_layout_(coarse_points),
         columns_(coarse_layout_),
-        signs_(signs) {}
+        signs_(signs),
+        to_isolated_(to_isolated) {}
 
   /// A fine point's entry as it travels: 4 * column + kind, the column global and, for coarse
   /// points, numbered on the coarse grid.
@@ -138,6 +136,7 @@ class Neighbourhood {
   bool is_coarse(LocalIndex i) const {
     return splitting_[static_cast<std::size_t>(i)] == coarsen::coarse;
   }
+  /// Negative for a fine point: coarsen::isolated_point where couplings to it are to be dropped.
   LocalIndex coarse_number(LocalIndex i) const { return numbers_[static_cast<std::size_t>(i)]; }
   T diagonal(LocalIndex i) const { return diagonal_[static_cast<std::size_t>(i)]; }
 
@@ -224,6 +223,7 @@ class Neighbourhood {
   comm::Layout coarse_layout_;
   matrix::GhostNumbering columns_;
   Signs signs_;
+  ToIsolated to_isolated_;
   Array<LocalIndex> numbers_;  // of all points on the coarse grid, by columns_; or why not
   std::vector<GlobalIndex> ghost_coarse_;  // of ghosts on the coarse grid, global; or why not
   Array<T> diagonal_;                      // of local rows

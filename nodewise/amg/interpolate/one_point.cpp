@@ -37,8 +37,8 @@ LocalIndex chosen_point(const Neighbourhood<T>& near, LocalIndex i) {
 
 template <class T>
 DistMatrix<T> one_point(const DistMatrix<T>& A, const Strength& strength,
-                        const Splitting& splitting, const Layout& coarse_points, const Limits&) {
-  Neighbourhood<T> near(A, strength, splitting, coarse_points, Signs::all);
+                        const Splitting& splitting, const Layout& coarse_points, const Rules&) {
+  Neighbourhood<T> near(A, strength, splitting, coarse_points, Signs::all, ToIsolated::dropped);
   near.share_coarse_points();
   return {A.rows(), coarse_points, [&] {
             near.number_points();
@@ -52,8 +52,8 @@ DistMatrix<T> one_point(const DistMatrix<T>& A, const Strength& strength,
 }
 
 template DistMatrix<float> one_point(const DistMatrix<float>&, const Strength&, const Splitting&,
-                                     const Layout&, const Limits&);
+                                     const Layout&, const Rules&);
 template DistMatrix<double> one_point(const DistMatrix<double>&, const Strength&, const Splitting&,
-                                      const Layout&, const Limits&);
+                                      const Layout&, const Rules&);
 
 }  // namespace nodewise::amg::interpolate

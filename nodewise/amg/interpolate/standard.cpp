@@ -57,16 +57,18 @@ class StandardRow {
   void weigh() {
     add_near_and_far_points(near_, row_, i_);
     near_.for_each_entry(i_, [&](LocalIndex k, LocalIndex c, T a, bool strong) {
-      if (k == i_) return;
+      if (k == i_ || c == coarsen::isolated_point) return;
       const T pivot = equations_[static_cast<std::size_t>(k)].diagonal;
       if (c < 0 && strong && pivot != T{}) return put_in(k, a, pivot);
       others_ += a;
       if (c >= 0) add(c, a);
     });
-    T sum{};
-    for (const LocalIndex c : row_.points()) sum += row_.weight(c);
-    // Entries that cancel out cannot be scaled to the sum of the row.
-    const T scale = sum == T{} ? T{1} : others_ / sum;
+    T sum{}, size{};
+    for (const LocalIndex c : row_.points()) {
+      sum += row_.weight(c);
+      size += std::abs(row_.weight(c));
+    }
+    const T scale = cancel_out(sum, size) ? T{1} : others_ / sum;
     row_.scale(diagonal_ == T{} ? T{} : -scale / diagonal_);
   }
 
@@ -100,7 +102,7 @@ class StandardRow {
 
 template <class T>
 DistMatrix<T> standard(const DistMatrix<T>& A, const Strength& strength, const Splitting& splitting,
-                       const Layout& coarse_points, const Limits& limits, bool symmetric) {
+                       const Layout& coarse_points, const Rules& rules, bool symmetric) {
   const std::vector<Equation<T>> all = equations(A);
   const auto formula = [&](const Neighbourhood<T>& near) {
     return [&, back = typename Neighbourhood<T>::EntriesBack(near, symmetric)](
@@ -108,12 +110,12 @@ DistMatrix<T> standard(const DistMatrix<T>& A, const Strength& strength, const S
       StandardRow<T>(near, all, back, row, i).weigh();
     };
   };
-  return by_rows(A, strength, splitting, coarse_points, limits, Signs::all, formula);
+  return by_rows(A, strength, splitting, coarse_points, rules, Signs::all, formula);
 }
 
 template DistMatrix<float> standard(const DistMatrix<float>&, const Strength&, const Splitting&,
-                                    const Layout&, const Limits&, bool);
+                                    const Layout&, const Rules&, bool);
 template DistMatrix<double> standard(const DistMatrix<double>&, const Strength&, const Splitting&,
-                                     const Layout&, const Limits&, bool);
+                                     const Layout&, const Rules&, bool);
 
 }  // namespace nodewise::amg::interpolate

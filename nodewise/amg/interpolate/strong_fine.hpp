@@ -2,11 +2,20 @@
 // among that point's couplings to the coarse points of the row.
 #pragma once
 
+#include <cmath>
+#include <limits>
 #include <vector>
 
 #include "nodewise/amg/interpolate/by_rows.hpp"
 
 namespace nodewise::amg::interpolate {
+
+/// Whether terms of either sign, whose moduli add up to `size`, cancel out up to rounding: nothing
+/// can be scaled to their sum.
+template <class T>
+bool cancel_out(T sum, T size) {
+  return std::abs(sum) <= 8 * std::numeric_limits<T>::epsilon() * size;
+}
 
 /// Adds the coarse points that i depends on.
 template <class T>
@@ -27,17 +36,20 @@ void add_near_and_far_points(const Neighbourhood<T>& near, RowBuilder<T>& row, L
 }
 
 /// Shares the coupling a_ik to the fine point k out among the points of the row that k is coupled
-/// to. Returns what goes to the diagonal: all of it where k is coupled to none of them.
+/// to. Returns what goes to the diagonal: all of it where k is coupled to none of them, or these
+/// couplings cancel out.
 template <class T>
 T share_out(const CoarseLinks<T>& links, RowBuilder<T>& row, LocalIndex k, T a_ik) {
   const auto& point = links.of(k);
   const auto cols = links.cols(point);
   const T* const vals = links.vals(point);
-  T sum{};
+  T sum{}, size{};
   for (std::size_t p = 0; p < cols.size(); ++p) {
-    if (row.has(cols[p])) sum += vals[p];
+    if (!row.has(cols[p])) continue;
+    sum += vals[p];
+    size += std::abs(vals[p]);
   }
-  if (sum == T{}) return a_ik;
+  if (cancel_out(sum, size)) return a_ik;
   const T factor = a_ik / sum;
   for (std::size_t p = 0; p < cols.size(); ++p) {
     if (row.has(cols[p])) row.weight(cols[p]) += factor * vals[p];
@@ -47,12 +59,13 @@ T share_out(const CoarseLinks<T>& links, RowBuilder<T>& row, LocalIndex k, T a_i
 
 /// The weights of a row whose points are named. share(k, a_ik) deals with a strong coupling to a
 /// fine point and returns what of it goes to the diagonal; couplings that are neither to a point of
-/// the row nor strong and to a fine point are lumped into the diagonal.
+/// the row nor strong and to a fine point are lumped into the diagonal, but for those to isolated
+/// points.
 template <class T, class Share>
 void weigh_row(const Neighbourhood<T>& near, RowBuilder<T>& row, LocalIndex i, const Share& share) {
   T diagonal = near.diagonal(i);
   near.for_each_entry(i, [&](LocalIndex k, LocalIndex c, T a, bool strong) {
-    if (k == i) return;
+    if (k == i || c == coarsen::isolated_point) return;
     if (c >= 0 && row.has(c)) {
       row.weight(c) += a;
     } else {
