@@ -161,8 +161,8 @@ TEST(Cljp, FloatGivesTheSame) {
             reference_cljp(strong(values), 0, all_undecided(values)));
 }
 
-/// Both passes as Falgout begins with them: on each rank's block, ties as in the queues of HMIS. The
-/// second one passes over the points that are fine in `start`.
+/// Both passes as Falgout begins with them: on each rank's block, ties as in the queues of HMIS.
+/// The second one passes over the points that are fine in `start`.
 std::vector<int> reference_blocks(const Dense<int>& s, const std::vector<int>& start) {
   auto state = reference_first_pass(s, start);
   for (std::size_t i = 0; i < state.size(); ++i) {
