@@ -81,9 +81,10 @@ constexpr Choice choices[] = {
 /// How far the two may be apart beyond what seeds explain.
 struct Bounds {
   int iterations = 1;
-  double of_iterations = 0;   // or that share of hypre's, where it is more
-  double complexity = 0.03;   // relative
-  bool may_be_fewer = false;  // iterations than hypre's, by any number
+  double of_iterations = 0;     // or that share of hypre's, where it is more
+  double complexity = 0.03;     // relative
+  bool may_be_fewer = false;    // iterations than hypre's, by any number
+  bool may_be_sparser = false;  // with a complexity below hypre's, by any share
 };
 
 struct System {
@@ -211,10 +212,13 @@ Bounds bounds_of(const System& system, const Choice& choice) {
   const bool is_hmis = choice.coarsening == amg::Coarsening::hmis;
   // In hypre's second pass of Ruge-Stüben the mark that a point has been made coarse for another's
   // sake is left for the next point, which is then made coarse itself sooner.
-  if (choice.coarsening == amg::Coarsening::falgout) return {3, 0, 0.25};
+  if (choice.coarsening == amg::Coarsening::falgout)
+    return {.iterations = 2, .may_be_sparser = true};
   if (system.is_hard) return {1, 0.02, 0.03};
+  // hypre's coarse levels have 60 rows fewer, and it takes two iterations more.
+  if (name == "rail_79841" && choice.aggressive_levels > 0) return {.may_be_fewer = true};
   // Of equal weights in a row Nodewise keeps those at both ends, and has sparser coarse levels.
-  if (name == "laplace27" && is_hmis) return {1, 0, 0.08};
+  if (name == "laplace27" && is_hmis) return {.may_be_sparser = true};
   // In hypre's first pass points that none depends on are fine before the others, and what they
   // depend on is wanted more: on one rank 980 coarse points instead of 1012, and with them hypre's
   // number of iterations. The shell's many such points make PMIS depend on its weights, too.
@@ -234,7 +238,9 @@ void expect_near(const Figures& hypre, const std::vector<Figures>& ours, const B
   }
   const auto [least, largest] = std::ranges::minmax(ours, {}, &Figures::complexity);
   EXPECT_GE(hypre.complexity * (1 + bounds.complexity), least.complexity);
-  EXPECT_LE(hypre.complexity * (1 - bounds.complexity), largest.complexity);
+  if (!bounds.may_be_sparser) {
+    EXPECT_LE(hypre.complexity * (1 - bounds.complexity), largest.complexity);
+  }
 }
 
 class BesideHypre : public testing::TestWithParam<System> {
@@ -270,7 +276,7 @@ void compare(const System& system, const Choice& choice, const std::shared_ptr<c
   }
   Bounds bounds = bounds_of(system, choice);
   // On several ranks hypre's l1 terms are plain sums; on one there are none.
-  bounds.may_be_fewer =
+  bounds.may_be_fewer |=
       system.has_units && amg::relax::is_l1(choice.smoother) && A->comm().size() > 1;
   expect_near(hypre, ours, bounds);
 }
