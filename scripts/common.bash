@@ -93,7 +93,7 @@ configure() {
   local build=$1 arguments=()
   shift
   if command -v ccache >/dev/null; then
-    arguments+=("-DCMAKE_CXX_COMPILER_LAUNCHER=env;CCACHE_BASEDIR=$root;CCACHE_NOHASHDIR=1;ccache")
+    arguments+=("-DCMAKE_CXX_COMPILER_LAUNCHER=env;CCACHE_BASEDIR=$root;CCACHE_NOHASHDIR=1;CCACHE_SLOPPINESS=pch_defines,time_macros;ccache")
   fi
   # The system's Python is the one that apt-get installs modules for.
   if [[ -x /usr/bin/python3 ]]; then

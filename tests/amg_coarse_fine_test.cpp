@@ -367,49 +367,5 @@ TEST(CoarseFineGaussSeidel, IsRefusedByAllRanksWhereThereIsNoSuchOrder) {
   }
 }
 
-/// V(1,1)-cycles alone, for a right-hand side of ones, until the residual is 1e-8 of it.
-struct Cycles {
-  io::Problem problem;
-  int n;
-  Coarsening coarsening;
-  Interpolation interpolation;
-  int entries;  // most of a row of the interpolation; 0: all
-  int of_hypre;
-  int apart = 1;  // at most
-  SweepOrder order = SweepOrder::coarse_fine;
-};
-
-// hypre 2.26 on one rank with its relaxation types 13 and 14 (or 3 and 4), or 6, in its order 1.
-// With Falgout's splitting of the rotated problem the levels from the third on have other rows than
-// hypre's.
-TEST(CoarseFineGaussSeidel, TakesTheCyclesOfHypreOnOneRank) {
-  if (test_comm()->size() > 1) GTEST_SKIP() << "on one rank only";
-  using enum io::Problem;
-  using enum Coarsening;
-  using enum Interpolation;
-  constexpr SweepOrder both_ways = SweepOrder::coarse_fine_symmetric;
-  for (const Cycles& c :
-       {Cycles{laplace27, 50, hmis, extended_i, 0, 9},
-        Cycles{laplace27, 50, falgout, modified_classical, 0, 11},
-        Cycles{rotated_fe, 500, hmis, extended_i, 4, 41},
-        Cycles{rotated_fe, 500, falgout, modified_classical, 0, 47, 2},
-        Cycles{laplace27, 50, hmis, extended_i, 0, 7, 1, both_ways},
-        Cycles{rotated_fe, 500, hmis, extended_i, 0, 40, 1, both_ways},
-        Cycles{rotated_fe, 500, hmis, extended_i, 4, 36, 2, both_ways},
-        Cycles{rotated_fe, 500, falgout, modified_classical, 0, 41, 1, both_ways}}) {
-    const auto A = generated(c.problem, c.n);
-    Options options = coarse_fine();
-    options.coarsening = c.coarsening;
-    options.interpolation = c.interpolation;
-    options.max_interpolation_entries = c.entries;
-    options.sweep_order = c.order;
-    if (c.order == both_ways) options.smoother = SmootherKind::gauss_seidel;
-    const int got = iterations(A, Hierarchy<double>(A, options), solve::Method::stationary);
-    EXPECT_LE(std::abs(got - c.of_hypre), c.apart)
-        << got << " cycles, hypre " << c.of_hypre << " (problem " << static_cast<int>(c.problem)
-        << ", coarsening " << static_cast<int>(c.coarsening) << ", entries " << c.entries << ")";
-  }
-}
-
 }  // namespace
 }  // namespace nodewise::amg

@@ -96,7 +96,7 @@ TEST(SavedProduct, IsThatOfTheCycle) {
 }
 
 TEST(SavedProduct, IsMadeApartWhereNothingIsSaved) {
-  const Matrix A = grid(io::Problem::laplace9, 40);
+  const Matrix A = grid(io::Problem::laplace9, 20);
   Options additive = with_smoother(SmootherKind::l1_gauss_seidel);
   additive.cycle = CycleKind::additive;
   Options direct;

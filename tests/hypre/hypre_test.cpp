@@ -17,6 +17,7 @@
 #include <ostream>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -296,11 +297,25 @@ TEST_P(BesideHypre, TakesAsManyIterationsAndAsMuchMemory) {
   }
 }
 
-/// How many V-cycles alone both take for a right-hand side of ones.
-void compare_cycles(const System& system, const Choice& choice, int entries) {
-  const std::shared_ptr<const Matrix> A = make_system(system, "");
+/// V(1,1)-cycles alone for a right-hand side of ones, relaxed as in the choice of that name.
+struct Cycles {
+  System system;
+  const char* relaxation;
+  int entries = 0;
+  bool is_falgout = false;  // with modified classical interpolation
+  int apart = 1;            // at most
+};
+
+void compare_cycles(const Cycles& cycles) {
+  const Choice& choice =
+      *std::ranges::find(choices, std::string_view(cycles.relaxation), &Choice::name);
   amg::Options options = options_of(choice);
-  options.max_interpolation_entries = entries;
+  options.max_interpolation_entries = cycles.entries;
+  if (cycles.is_falgout) {
+    options.coarsening = amg::Coarsening::falgout;
+    options.interpolation = amg::Interpolation::modified_classical;
+  }
+  const std::shared_ptr<const Matrix> A = make_system(cycles.system, "");
   const std::vector<double> b(static_cast<std::size_t>(A->n_local()), 1.0);
   bench::HypreSystem peer(*A, b);
   peer.setup(options);
@@ -314,19 +329,32 @@ void compare_cycles(const System& system, const Choice& choice, int entries) {
       solve::stationary<double>(solve::MatrixOperator<double>(A), &hierarchy, b, x, {});
   EXPECT_TRUE(report.converged()) << report.diagnosis;
   EXPECT_LE(true_residual(*A, x, b), tolerance);
-  EXPECT_LE(std::abs(report.iterations - of_hypre), 1)
-      << system.name << ", " << choice.name << ": " << report.iterations << ", hypre " << of_hypre;
+  std::printf("  %-10s n = %-4d %-27s%s %d entries: cycles %d, hypre %d\n", cycles.system.name,
+              cycles.system.n, choice.name, cycles.is_falgout ? ", Falgout" : "", cycles.entries,
+              report.iterations, of_hypre);
+  EXPECT_LE(std::abs(report.iterations - of_hypre), cycles.apart);
 }
 
-// Where the two have the same levels, and on one rank the same sweeps in either order.
+// On one rank, where the sweeps are the same in either order, and the levels but for two: of equal
+// weights Nodewise keeps those at both ends of a row, and after Falgout's splitting of the rotated
+// problem the levels from the third on have other rows than hypre's.
 TEST(CyclesBesideHypre, AreAsManyInEitherOrderOfRelaxation) {
   if (test::test_comm()->size() > 1) GTEST_SKIP() << "on one rank only";
   const bench::HypreLibrary library;
-  for (const Choice& choice : choices) {
-    if (choice.coarsening != amg::Coarsening::hmis || choice.aggressive_levels > 0) continue;
-    compare_cycles({"laplace27", 30}, choice, 0);
-    compare_cycles({"rotated_fe", 200}, choice, 0);
-    compare_cycles({"rotated_fe", 200}, choice, 4);
+  constexpr System cube{"laplace27", 50};
+  constexpr System square{"rotated_fe", 500};
+  constexpr System small_square{"rotated_fe", 200};
+  for (const Cycles& cycles :
+       {Cycles{cube, "HMIS, l1"}, Cycles{cube, "Falgout"}, Cycles{cube, "HMIS, C before F"},
+        Cycles{cube, "HMIS, C before F", 0, true}, Cycles{cube, "HMIS, C before F, symmetric"},
+        Cycles{square, "HMIS, symmetric"}, Cycles{square, "HMIS, C before F", 4},
+        Cycles{square, "HMIS, C before F", 0, true, 2},
+        Cycles{square, "HMIS, C before F, symmetric"},
+        Cycles{square, "HMIS, C before F, symmetric", 4, false, 2},
+        Cycles{square, "HMIS, C before F, symmetric", 0, true}, Cycles{small_square, "HMIS, l1"},
+        Cycles{small_square, "HMIS, l1", 4}, Cycles{small_square, "HMIS, symmetric", 4},
+        Cycles{small_square, "HMIS, C before F"}}) {
+    compare_cycles(cycles);
   }
 }
 
