@@ -219,22 +219,21 @@ Splitting cljp(const matrix::DistMatrix<T>& A, const Strength& strength, int see
 template <class T>
 Splitting falgout(const matrix::DistMatrix<T>& A, const Strength& strength, int seed,
                   std::span<const GlobalIndex> blocks) {
+  const auto both_passes = [&](const Strength& within, const Splitting& start) {
+    Splitting points = ruge_stueben_first_pass(A, within, start);
+    for (std::size_t i = 0; i < points.size(); ++i) {
+      // Nothing interpolates to a point that depends on none: it wants no coarse one.
+      if (start[i] == fine) {
+        points[i] = undecided;
+      } else if (points[i] == undecided) {
+        points[i] = fine;
+      }
+    }
+    second_pass(A, within, points);
+    return points;
+  };
   return Cljp<T>(A, strength).run(seed, [&] {
-    return interior_coarse_points(A, strength, blocks,
-                                  [&](const Strength& within, const Splitting& start) {
-                                    Splitting both = ruge_stueben_first_pass(A, within, start);
-                                    for (std::size_t i = 0; i < both.size(); ++i) {
-                                      // Nothing interpolates to a point that depends on none: it
-                                      // wants no coarse one.
-                                      if (start[i] == fine) {
-                                        both[i] = undecided;
-                                      } else if (both[i] == undecided) {
-                                        both[i] = fine;
-                                      }
-                                    }
-                                    second_pass(A, within, both);
-                                    return both;
-                                  });
+    return interior_coarse_points(A, strength, blocks, both_passes);
   });
 }
 
