@@ -31,8 +31,8 @@ struct Rules {
 /// Extended+i: De Sterck, Falgout, Nolting, Yang, "Distance-two interpolation for parallel
 /// algebraic multigrid", 2008, eq. 4.10-4.11 (Bienz 2018, eq. 7.8-7.9). A fine point interpolates
 /// from C_i and from the C_k of the k in F_i; its coupling to k is shared out among these points
-/// and i itself. Where A
-/// is `symmetric`, be it up to rounding, a_ki is taken to be a_ik, which spares a look into row k.
+/// and i itself. Where A is `symmetric`, be it up to rounding, a_ki is taken to be a_ik, which
+/// spares a look into row k.
 template <class T>
 matrix::DistMatrix<T> extended_i(const matrix::DistMatrix<T>& A, const Strength& strength,
                                  const coarsen::Splitting& splitting,
@@ -91,8 +91,8 @@ matrix::DistMatrix<T> one_point(const matrix::DistMatrix<T>& A, const Strength& 
 /// C_i are interpolated directly; in each further pass those that depend on points which are done
 /// are interpolated directly from these, and these by their own rows; but where all of them have
 /// the sign opposite to the diagonal's, they are scaled to the sum of all couplings of either sign
-/// (docs/decisions.md). Rules hold for the result. Each pass costs an exchange for vectors,
-/// one for records, and an allreduce.
+/// (docs/decisions.md). Rules hold for the result. Each pass costs an exchange for vectors, one for
+/// records, and an allreduce.
 template <class T>
 matrix::DistMatrix<T> multipass(const matrix::DistMatrix<T>& A, const Strength& strength,
                                 const coarsen::Splitting& splitting,
