@@ -160,6 +160,41 @@ TEST(CallerMistakes, ASolutionThatOverlapsTheRightHandSide) {
   EXPECT_TRUE(solve::cg<double>(op, nullptr, b, std::span(room).last(n), {}).converged());
 }
 
+// Where the method relies on it: such solves converge now and then, and stagnate or fail elsewhere.
+TEST(CallerMistakes, APreconditionerThatIsNotSymmetricOrNotFixed) {
+  using enum solve::Method;
+  const auto A = small_matrix();
+  const solve::MatrixOperator<double> op(A);
+  const std::vector<double> b = hashed_vector(A->rows(), 1);
+  const auto refusal = [&](const amg::Hierarchy<double>& M, solve::Method method) {
+    std::vector<double> x(b.size(), 0.0);
+    return same_error(invalid, [&] { solve::solve_by<double>(method, op, &M, b, x, {}, {}); });
+  };
+  const auto made_by = [&](amg::CycleKind cycle, amg::Method method) {
+    amg::Options options;
+    options.cycle = cycle;
+    options.method = method;
+    return amg::Hierarchy<double>(A, options);
+  };
+  const auto f = made_by(amg::CycleKind::f, amg::Method::classical);
+  const auto air = made_by(amg::CycleKind::v, amg::Method::air);
+  for (const solve::Method method : {cg, pipelined_cg, enlarged_cg, minres}) {
+    const std::string start = std::string("solve: ") + solve::to_string(method) +
+                              " needs a symmetric preconditioner, and ";
+    EXPECT_EQ(refusal(f, method), start + "cycle f makes it another; leave that, or take gmres");
+    EXPECT_EQ(refusal(air, method),
+              start + "method air makes it another; leave that, or take gmres");
+  }
+  const auto k = made_by(amg::CycleKind::k, amg::Method::classical);
+  EXPECT_THAT(refusal(k, cg), HasSubstr("cg needs a preconditioner that is the same map"));
+  EXPECT_THAT(refusal(k, cg), HasSubstr("take flexible_cg or fgmres"));
+  EXPECT_THAT(refusal(k, bicgstab), HasSubstr("; take fgmres"));
+  for (const solve::Method method : {flexible_cg, fgmres, stationary}) {
+    std::vector<double> x(b.size(), 0.0);
+    EXPECT_TRUE(solve::solve_by<double>(method, op, &k, b, x, {}, {}).converged());
+  }
+}
+
 TEST(CallerMistakes, NoMatrixAndNoSuchLevel) {
   EXPECT_EQ(same_error(invalid, [] { amg::Hierarchy<double>(nullptr, amg::Options{}); }),
             "multigrid: there is no matrix");

@@ -78,6 +78,10 @@ class Hierarchy : public solve::Operator<T> {
   bool saves_product_with(const solve::Operator<T>& A) const override;
   void apply_with_product(const solve::Operator<T>& A, std::span<const T> b, std::span<T> x,
                           std::span<T> y) const override;
+  /// asymmetry_of() the options.
+  std::string broken_symmetry() const override { return asymmetry_of(options_); }
+  /// But for K-cycles.
+  bool is_fixed() const override { return options_.cycle != CycleKind::k; }
   /// The messages of apply(), `width` times as long: every column is apply()'s up to the order of
   /// additions. Column by column in a K-cycle; the sweeps alone with the smoother ilu0.
   void apply_block(std::span<const T> B, std::span<T> X, int width,

@@ -31,6 +31,26 @@ constexpr double largest_square = 1e250;
 template <class T>
 constexpr const char* precision_name = sizeof(T) == sizeof(double) ? "double" : "single";
 
+/// A map that is not as a method needs it seems to serve for a while, and fails or ends somewhere
+/// else.
+template <class T>
+void check_preconditioner(Method method, const Operator<T>& M) {
+  if (needs_fixed_preconditioner(method) && !M.is_fixed()) {
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("solve: {} needs a preconditioner that is the same map for every "
+                            "vector, and this one is not; take {}fgmres",
+                            to_string(method),
+                            needs_symmetric_preconditioner(method) ? "flexible_cg or " : ""));
+  }
+  const std::string broken = M.broken_symmetry();
+  if (needs_symmetric_preconditioner(method) && !broken.empty()) {
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("solve: {} needs a symmetric preconditioner, and {} makes it another; "
+                            "leave that, or take gmres",
+                            to_string(method), broken));
+  }
+}
+
 template <class T>
 void check_arguments(Method method, const Operator<T>& A, const Operator<T>* M,
                      std::span<const T> b, std::span<const T> x, const Options& options) {
@@ -46,6 +66,7 @@ void check_arguments(Method method, const Operator<T>& A, const Operator<T>* M,
     throw Error(ErrorCode::dimension_mismatch,
                 "solve: the preconditioner and the matrix have different layouts");
   }
+  if (M != nullptr) check_preconditioner(method, *M);
   check_options(options, option_fields());
   if (!knows_norm(method, options.norm)) {
     throw Error(ErrorCode::invalid_argument,

@@ -28,7 +28,9 @@ namespace nodewise::solve {
 // its residual. The initial guess itself where that has no finite residual.
 //
 // Errors: dimension_mismatch and invalid_argument (options out of range or not the same on every
-// rank, a norm that the method does not know, an x that overlaps b), thrown alike on every rank.
+// rank, a norm that the method does not know, an x that overlaps b, a preconditioner that says that
+// it is not as the method needs it: Operator::broken_symmetry(), is_fixed()), thrown alike on every
+// rank.
 // What an operator throws must be thrown on every rank. They never throw for a numerical reason:
 // see Report::outcome, the same on every rank.
 //

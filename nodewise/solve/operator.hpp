@@ -2,6 +2,7 @@
 #pragma once
 
 #include <span>
+#include <string>
 
 #include "nodewise/comm/layout.hpp"
 
@@ -25,6 +26,11 @@ class Operator {
   }
   /// Local, the same on every rank. Whether that is cheaper than M x and a product with A apart.
   virtual bool saves_product_with(const Operator& /*A*/) const { return false; }
+  /// Local, the same on every rank. What is known to make this another map than its transpose
+  /// although the matrix that it preconditions is symmetric, such as "cycle f"; empty: nothing is.
+  virtual std::string broken_symmetry() const { return {}; }
+  /// Local, the same on every rank. Whether this is the same linear map at every call.
+  virtual bool is_fixed() const { return true; }
   /// Collective. Y = A X for `width` vectors side by side, row-major. `work` has room for two
   /// vectors. By default one vector after the other; an operator that can share messages between
   /// them, or read its entries once, overrides it.
