@@ -42,8 +42,9 @@ void check_preconditioner(Method method, const Operator<T>& M) {
                             to_string(method),
                             needs_symmetric_preconditioner(method) ? "flexible_cg or " : ""));
   }
+  if (!needs_symmetric_preconditioner(method)) return;
   const std::string broken = M.broken_symmetry();
-  if (needs_symmetric_preconditioner(method) && !broken.empty()) {
+  if (!broken.empty()) {
     throw Error(ErrorCode::invalid_argument,
                 fmt::format("solve: {} needs a symmetric preconditioner, and {} makes it another; "
                             "leave that, or take gmres",

@@ -82,10 +82,10 @@ constexpr Choice choices[] = {
 /// How far the two may be apart beyond what seeds explain.
 struct Bounds {
   int iterations = 1;
-  double of_iterations = 0;     // or that share of hypre's, where it is more
-  double complexity = 0.03;     // relative
-  bool may_be_fewer = false;    // iterations than hypre's, by any number
-  bool may_be_sparser = false;  // with a complexity below hypre's, by any share
+  double of_iterations = 0;   // or that share of hypre's, where it is more
+  double complexity = 0.03;   // relative
+  double sparser = 0.03;      // where ours is the lower one
+  bool may_be_fewer = false;  // iterations than hypre's, by any number
 };
 
 struct System {
@@ -213,19 +213,18 @@ Bounds bounds_of(const System& system, const Choice& choice) {
   const bool is_hmis = choice.coarsening == amg::Coarsening::hmis;
   // In hypre's second pass of Ruge-Stüben the mark that a point has been made coarse for another's
   // sake is left for the next point, which is then made coarse itself sooner.
-  if (choice.coarsening == amg::Coarsening::falgout)
-    return {.iterations = 2, .may_be_sparser = true};
-  if (system.is_hard) return {1, 0.02, 0.03};
+  if (choice.coarsening == amg::Coarsening::falgout) return {.iterations = 2, .sparser = 0.25};
+  if (system.is_hard) return {.of_iterations = 0.02};
   // hypre's coarse levels have 60 rows fewer, and it takes two iterations more.
   if (name == "rail_79841" && choice.aggressive_levels > 0) return {.may_be_fewer = true};
   // Of equal weights in a row Nodewise keeps those at both ends, and has sparser coarse levels.
-  if (name == "laplace27" && is_hmis) return {.may_be_sparser = true};
+  if (name == "laplace27" && is_hmis) return {.sparser = 0.08};
   // In hypre's first pass points that none depends on are fine before the others, and what they
   // depend on is wanted more: on one rank 980 coarse points instead of 1012, and with them hypre's
   // number of iterations. The shell's many such points make PMIS depend on its weights, too.
-  if (name == "s1rmq4m1") return {1, 0.06, 0.03};
+  if (name == "s1rmq4m1") return {.of_iterations = 0.06};
   // A thousand rows on four ranks: in the small levels each point counts.
-  if (name == "1138_bus" && is_hmis) return {1, 0, 0.05};
+  if (name == "1138_bus" && is_hmis) return {.complexity = 0.05, .sparser = 0.05};
   return {};
 }
 
@@ -239,9 +238,7 @@ void expect_near(const Figures& hypre, const std::vector<Figures>& ours, const B
   }
   const auto [least, largest] = std::ranges::minmax(ours, {}, &Figures::complexity);
   EXPECT_GE(hypre.complexity * (1 + bounds.complexity), least.complexity);
-  if (!bounds.may_be_sparser) {
-    EXPECT_LE(hypre.complexity * (1 - bounds.complexity), largest.complexity);
-  }
+  EXPECT_LE(hypre.complexity * (1 - bounds.sparser), largest.complexity);
 }
 
 class BesideHypre : public testing::TestWithParam<System> {
@@ -341,19 +338,22 @@ void compare_cycles(const Cycles& cycles) {
 TEST(CyclesBesideHypre, AreAsManyInEitherOrderOfRelaxation) {
   if (test::test_comm()->size() > 1) GTEST_SKIP() << "on one rank only";
   const bench::HypreLibrary library;
+  for (const Choice& choice : choices) {
+    if (choice.coarsening != amg::Coarsening::hmis || choice.aggressive_levels > 0) continue;
+    compare_cycles({{"laplace27", 30}, choice.name});
+    compare_cycles({{"rotated_fe", 200}, choice.name});
+    compare_cycles({{"rotated_fe", 200}, choice.name, 4});
+  }
   constexpr System cube{"laplace27", 50};
   constexpr System square{"rotated_fe", 500};
-  constexpr System small_square{"rotated_fe", 200};
   for (const Cycles& cycles :
-       {Cycles{cube, "HMIS, l1"}, Cycles{cube, "Falgout"}, Cycles{cube, "HMIS, C before F"},
-        Cycles{cube, "HMIS, C before F", 0, true}, Cycles{cube, "HMIS, C before F, symmetric"},
-        Cycles{square, "HMIS, symmetric"}, Cycles{square, "HMIS, C before F", 4},
+       {Cycles{cube, "HMIS, l1"}, Cycles{cube, "Falgout"}, Cycles{square, "HMIS, symmetric"},
+        Cycles{cube, "HMIS, C before F"}, Cycles{cube, "HMIS, C before F", 0, true},
+        Cycles{cube, "HMIS, C before F, symmetric"}, Cycles{square, "HMIS, C before F", 4},
         Cycles{square, "HMIS, C before F", 0, true, 2},
         Cycles{square, "HMIS, C before F, symmetric"},
         Cycles{square, "HMIS, C before F, symmetric", 4, false, 2},
-        Cycles{square, "HMIS, C before F, symmetric", 0, true}, Cycles{small_square, "HMIS, l1"},
-        Cycles{small_square, "HMIS, l1", 4}, Cycles{small_square, "HMIS, symmetric", 4},
-        Cycles{small_square, "HMIS, C before F"}}) {
+        Cycles{square, "HMIS, C before F, symmetric", 0, true}}) {
     compare_cycles(cycles);
   }
 }
