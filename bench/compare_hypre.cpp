@@ -91,8 +91,8 @@ struct Contest {
 };
 
 /// What hypre takes for granted.
-amg::Knowledge<double> symmetric() {
-  amg::Knowledge<double> knowledge;
+amg::ProblemInfo<double> symmetric() {
+  amg::ProblemInfo<double> knowledge;
   knowledge.symmetric = true;
   return knowledge;
 }

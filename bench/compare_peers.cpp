@@ -10,7 +10,7 @@
 #include <fmt/format.h>
 #include <mpi.h>
 
-#include "nodewise/amg/problem_facts.hpp"
+#include "nodewise/advise/problem_facts.hpp"
 #include "nodewise/io/read.hpp"
 
 #include "entrants.hpp"
@@ -174,7 +174,7 @@ void solve(const std::string& name, const std::shared_ptr<const Matrix>& A,
   if (!arguments.write.empty()) return write(name, *A, arguments);
   const System system{A, make_rhs(A->rows()), arguments.tolerance, arguments.max_iterations};
   // Whoever sets up a system of several unknowns a point knows that it is one.
-  const int unknowns = amg::problem_facts(*A).unknowns;
+  const int unknowns = advise::problem_facts(*A).unknowns;
   const std::vector<Entrant> entrants = all_entrants(arguments.libraries, unknowns);
   const std::string load = load_averages();
   const Records records = compete(system, entrants, arguments.repeats);

@@ -1,10 +1,10 @@
 #include <functional>
 
+#include "nodewise/advise/problem_facts.hpp"
 #include "nodewise/amg/hierarchy.hpp"
-#include "nodewise/amg/presets.hpp"
-#include "nodewise/amg/problem_facts.hpp"
 #include "nodewise/solve/krylov.hpp"
 #include "nodewise/solve/matrix_operator.hpp"
+#include "nodewise/solver/presets.hpp"
 
 #include "peer.hpp"
 
@@ -23,11 +23,11 @@ using Choose = std::function<Choice(const Matrix&)>;
 /// Collective. By the rule of the command line.
 Choice chosen_by_examination(const Matrix& A, amg::Precision precision) {
   const std::vector<std::string> given = {"precision"};
-  const amg::ProblemFacts facts = amg::problem_facts(A);
-  const amg::PresetChoice choice = amg::choose_preset(facts, {});
+  const advise::ProblemFacts facts = advise::problem_facts(A);
+  const solver::PresetChoice choice = solver::choose_preset(facts, {});
   amg::Options options;
   options.precision = precision;
-  amg::apply_preset(*choice.preset, {}, facts.unknowns, given, options);
+  solver::apply_preset(*choice.preset, {}, facts.unknowns, given, options);
   return {options, facts.symmetric};
 }
 
@@ -39,7 +39,7 @@ class Nodewise final : public Peer {
   void setup() override {
     clear();
     const Choice choice = choose_(*A_);
-    amg::Knowledge<double> knowledge;
+    amg::ProblemInfo<double> knowledge;
     knowledge.symmetric = choice.symmetric;
     hierarchy_ = std::make_unique<amg::Hierarchy<double>>(A_, choice.options, knowledge);
   }

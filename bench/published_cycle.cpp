@@ -156,7 +156,7 @@ void model_cycle(const std::shared_ptr<const mpi::Comm>& comm, const model::Mach
   const Timer timer;
   amg::Options options;  // HMIS and extended+i with at most 4 entries a row are the defaults
   options.aggressive_levels = 1;
-  amg::Knowledge<Value> knowledge;
+  amg::ProblemInfo<Value> knowledge;
   for (int core = 0; core <= cores; ++core) {
     knowledge.virtual_starts.push_back(GlobalIndex{core} * Numbering::points_per_core);
   }

@@ -10,9 +10,9 @@
 #include <mpi.h>
 
 #include "nodewise/amg/hierarchy.hpp"
-#include "nodewise/amg/network_look.hpp"
 #include "nodewise/io/read.hpp"
 #include "nodewise/matrix/operations.hpp"
+#include "nodewise/routing/network_probe.hpp"
 #include "nodewise/solve/krylov.hpp"
 #include "nodewise/solve/matrix_operator.hpp"
 
@@ -178,7 +178,7 @@ std::string name_of(const Choice& choice) {
 double time_look(const mpi::Comm& comm) {
   if (comm.topology().n_nodes() < 2) return 0;
   const auto fresh = mpi::Comm::create(comm.get(), comm.topology());
-  return timed(comm, [&] { (void)amg::look_at_network(*fresh); });
+  return timed(comm, [&] { (void)routing::probe_network(*fresh); });
 }
 
 void solve_once(const std::shared_ptr<const Matrix>& A, std::span<const double> b, Choice& choice) {
@@ -186,7 +186,8 @@ void solve_once(const std::shared_ptr<const Matrix>& A, std::span<const double> 
   options.route = choice.route;
   options.route_from_level = choice.from_level;
   options.transport = choice.transport;
-  if (choice.transport == Transport::automatic) options.expected_solves = amg::solves_for_a_trial;
+  if (choice.transport == Transport::automatic)
+    options.expected_solves = routing::solves_for_a_trial;
   const double look = choice.looks_at_network() ? time_look(A->comm()) : 0;
   std::unique_ptr<amg::Hierarchy<double>> M;
   const double setup =

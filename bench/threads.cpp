@@ -80,7 +80,7 @@ class Place {
   void solve(const amg::Options& options) {
     parallel::set_threads(n_threads_);
     std::unique_ptr<amg::Hierarchy<double>> hierarchy;
-    amg::Knowledge<double> knowledge;
+    amg::ProblemInfo<double> knowledge;
     knowledge.symmetric = true;
     setup_s.push_back(timed(*comm_, [&] {
       hierarchy = std::make_unique<amg::Hierarchy<double>>(A_, options, knowledge);

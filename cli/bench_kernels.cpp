@@ -7,7 +7,7 @@
 #include "nodewise/matrix/operations.hpp"
 
 #include "cli/bench_traffic.hpp"
-#include "cli/system.hpp"
+#include "cli/inputs/system.hpp"
 
 namespace nodewise::cli {
 

@@ -8,8 +8,8 @@
 #include "nodewise/model/code_balance.hpp"
 
 #include "cli/calibrate_record.hpp"
+#include "cli/options/settings.hpp"
 #include "cli/record.hpp"
-#include "cli/settings.hpp"
 
 namespace nodewise::cli {
 

@@ -2,8 +2,8 @@
 
 #include "nodewise/io/machine_file.hpp"
 
-#include "cli/calibrate_report.hpp"
 #include "cli/json_parts.hpp"
+#include "cli/print/calibrate_tables.hpp"
 
 namespace nodewise::cli {
 

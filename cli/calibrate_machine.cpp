@@ -5,10 +5,10 @@
 
 #include <fmt/format.h>
 
+#include "nodewise/base/format_numbers.hpp"
 #include "nodewise/base/version.hpp"
 
 #include "cli/calibrate_fit.hpp"
-#include "cli/format.hpp"
 
 namespace nodewise::cli {
 

@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "cli/format.hpp"
+#include "nodewise/base/format_numbers.hpp"
 
 namespace nodewise::cli {
 

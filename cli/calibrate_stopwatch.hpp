@@ -10,7 +10,7 @@
 #include "nodewise/mpi/comm.hpp"
 
 #include "cli/calibrate_record.hpp"
-#include "cli/console.hpp"
+#include "cli/print/console.hpp"
 
 namespace nodewise::cli {
 

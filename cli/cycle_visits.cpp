@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "nodewise/amg/cycle.hpp"
+#include "nodewise/amg/cycle/cycle.hpp"
 
 #include "cli/exit_code.hpp"
 

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "cli/inspect_record.hpp"
-#include "cli/settings.hpp"
+#include "cli/options/settings.hpp"
 
 namespace nodewise::cli {
 

@@ -4,7 +4,7 @@
 
 #include "nodewise/base/version.hpp"
 
-#include "cli/catalog.hpp"
+#include "cli/options/catalog.hpp"
 
 namespace nodewise::cli {
 

@@ -5,8 +5,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "cli/options/settings.hpp"
 #include "cli/record.hpp"
-#include "cli/settings.hpp"
 
 namespace nodewise::cli {
 

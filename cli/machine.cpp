@@ -9,11 +9,11 @@
 
 #include <fmt/format.h>
 
+#include "nodewise/base/format_numbers.hpp"
 #include "nodewise/base/hash.hpp"
 #include "nodewise/mpi/domains.hpp"
 
 #include "cli/exit_code.hpp"
-#include "cli/format.hpp"
 
 namespace nodewise::cli {
 

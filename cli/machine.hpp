@@ -7,8 +7,8 @@
 
 #include "nodewise/mpi/comm.hpp"
 
+#include "cli/options/settings.hpp"
 #include "cli/record.hpp"
-#include "cli/settings.hpp"
 
 namespace nodewise::cli {
 

@@ -1,8 +1,8 @@
 // What a pass over a matrix tells of it.
 #pragma once
 
+#include "cli/inputs/system.hpp"
 #include "cli/inspect_record.hpp"
-#include "cli/system.hpp"
 
 namespace nodewise::cli {
 

@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "nodewise/amg/route_choice.hpp"
 #include "nodewise/matrix/block_matrix.hpp"
+#include "nodewise/routing/route_choice.hpp"
 
 #include "cli/exit_code.hpp"
 
@@ -81,7 +81,7 @@ const char* preconditioner_name(PreconditionerChoice choice) {
 
 std::shared_ptr<const Matrix> matrix_of_solve(const std::shared_ptr<const Matrix>& A,
                                               const Settings& settings) {
-  amg::LevelRoutes routes = amg::routes_of_level(settings.amg, 0);
+  routing::LevelRoutes routes = amg::routes_of_level(settings.amg, 0);
   const bool for_hierarchy = settings.method.preconditioner == PreconditionerChoice::amg;
   const bool choose_route = routes.solve == comm::Route::automatic;
   const bool choose_transport = routes.solve_transport == comm::Transport::automatic;
@@ -90,14 +90,14 @@ std::shared_ptr<const Matrix> matrix_of_solve(const std::shared_ptr<const Matrix
   if (choose_transport) routes.solve_transport = comm::Transport::point_to_point;
   std::shared_ptr<const Matrix> M = A;
   if (choose_route && !for_hierarchy) {
-    const amg::LevelRoutes wanted = {comm::Route::direct, comm::Route::automatic};
-    M = (settings.amg.machine ? amg::choose_routes(A, wanted, *settings.amg.machine, solves)
-                              : amg::choose_routes(A, wanted, solves))
+    const routing::LevelRoutes wanted = {comm::Route::direct, comm::Route::automatic};
+    M = (settings.amg.machine ? routing::choose_routes(A, wanted, *settings.amg.machine, solves)
+                              : routing::choose_routes(A, wanted, solves))
             .for_solve;
     routes.solve = M->route();
   }
   M = std::make_shared<const Matrix>(M->with_route(routes.solve, routes.solve_transport));
-  if (choose_transport && !for_hierarchy) M = amg::choose_transport(M, solves).A;
+  if (choose_transport && !for_hierarchy) M = routing::choose_transport(M, solves).A;
   return matrix::with_blocks_where_full<double>(M, settings.amg.unknowns);
 }
 

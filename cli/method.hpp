@@ -6,9 +6,9 @@
 #include "nodewise/amg/hierarchy.hpp"
 #include "nodewise/solve/krylov.hpp"
 
+#include "cli/inputs/system.hpp"
+#include "cli/options/settings.hpp"
 #include "cli/record.hpp"
-#include "cli/settings.hpp"
-#include "cli/system.hpp"
 
 namespace nodewise::cli {
 

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "nodewise/amg/setup_messages.hpp"
+#include "nodewise/amg/messages/setup_messages.hpp"
 #include "nodewise/comm/virtual_ranks.hpp"
 #include "nodewise/model/allreduce_cost.hpp"
 #include "nodewise/model/message_recorder.hpp"
@@ -26,8 +26,8 @@ constexpr std::int64_t entry_bytes = 3 * number_bytes;
 
 /// The bytes of a value as the cycle sends it; the setup is in double precision.
 std::int64_t value_bytes(const amg::Hierarchy<double>& hierarchy, std::size_t level) {
-  const bool is_rounded = hierarchy.levels()[level].is_rounded;
-  return static_cast<std::int64_t>(is_rounded ? sizeof(float) : sizeof(double));
+  const bool is_single_precision = hierarchy.levels()[level].is_single_precision;
+  return static_cast<std::int64_t>(is_single_precision ? sizeof(float) : sizeof(double));
 }
 
 /// What a setup sends is known of each level but the last; of that nobody asks. A restriction is a

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "nodewise/amg/diagnosis.hpp"
+#include "nodewise/advise/diagnosis.hpp"
 #include "nodewise/amg/hierarchy.hpp"
 #include "nodewise/mpi/comm.hpp"
 #include "nodewise/mpi/ledger.hpp"
@@ -119,7 +119,7 @@ struct SolveRecord {
   double grid_complexity = 0;
   double operator_complexity = 0;
   amg::PrecisionChoice precision;  ///< of the cycle
-  std::vector<amg::Finding> findings;
+  std::vector<advise::Finding> findings;
   std::vector<solve::Report> reports;  ///< one for each right-hand side
   std::size_t worst = 0;               ///< the one that fared worst: worst_of()
   std::optional<SolutionError> error;

@@ -1,8 +1,8 @@
 #include "cli/report_json.hpp"
 
-#include "cli/findings.hpp"
 #include "cli/json_parts.hpp"
-#include "cli/right_hand_sides.hpp"
+#include "cli/print/findings.hpp"
+#include "cli/print/right_hand_sides.hpp"
 
 namespace nodewise::cli {
 
@@ -12,10 +12,10 @@ namespace {
 constexpr int schema_version = 1;
 
 /// null where the route was given.
-Json route_choice_json(const std::shared_ptr<const amg::RouteDecision>& decision) {
+Json route_choice_json(const std::shared_ptr<const routing::RouteDecision>& decision) {
   if (!decision) return nullptr;
   Json predictions = Json::array();
-  for (const amg::RoutePrediction& prediction : decision->predictions) {
+  for (const routing::RoutePrediction& prediction : decision->predictions) {
     predictions.push_back({{"route", comm::to_string(prediction.route)},
                            {"seconds", number(prediction.seconds)},
                            {"most_messages_off_node", prediction.off_node_messages}});
@@ -26,10 +26,10 @@ Json route_choice_json(const std::shared_ptr<const amg::RouteDecision>& decision
 }
 
 /// null where the transport was given.
-Json transport_choice_json(const std::shared_ptr<const amg::TransportDecision>& decision) {
+Json transport_choice_json(const std::shared_ptr<const routing::TransportDecision>& decision) {
   if (!decision) return nullptr;
   Json trials = Json::array();
-  for (const amg::TransportTrial& trial : decision->trials) {
+  for (const routing::TransportTrial& trial : decision->trials) {
     trials.push_back(
         {{"transport", comm::to_string(trial.transport)}, {"seconds", number(trial.seconds)}});
   }
@@ -43,7 +43,7 @@ Json level_json(const amg::LevelInfo& info) {
           {"nonzeros", info.nonzeros},
           {"interpolation_nonzeros", info.interpolation_nonzeros},
           {"active_ranks", info.active_ranks},
-          {"precision", info.is_rounded ? "single" : "double"},
+          {"precision", info.is_single_precision ? "single" : "double"},
           {"route", comm::to_string(info.routes.solve)},
           {"setup_route", comm::to_string(info.routes.setup)},
           {"transport", comm::to_string(info.routes.solve_transport)},

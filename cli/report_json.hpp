@@ -3,8 +3,8 @@
 
 #include <string>
 
+#include "cli/options/settings.hpp"
 #include "cli/record.hpp"
-#include "cli/settings.hpp"
 
 namespace nodewise::cli {
 

@@ -275,7 +275,7 @@ SolveTraffic traffic_of_solve(const SolveRecord& record, const Matrix& A,
     if (!traffic.not_counted.empty()) return;
     for (std::size_t l = 0; l + 1 < hierarchy->levels().size(); ++l) {
       const int level = static_cast<int>(l);
-      if (hierarchy->levels()[l].is_rounded) {
+      if (hierarchy->levels()[l].is_single_precision) {
         list.add_level<float>(*hierarchy, level);
       } else {
         list.add_level<double>(*hierarchy, level);

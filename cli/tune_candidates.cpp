@@ -6,21 +6,23 @@
 
 #include <fmt/format.h>
 
-#include "nodewise/amg/presets.hpp"
+#include "nodewise/base/format_numbers.hpp"
+#include "nodewise/solver/presets.hpp"
 
-#include "cli/catalog.hpp"
-#include "cli/idle_options.hpp"
-#include "cli/preset.hpp"
+#include "cli/options/catalog.hpp"
+#include "cli/options/preset_text.hpp"
+#include "cli/options/unused_options.hpp"
 
 namespace nodewise::cli {
 
 namespace {
 
 /// What a preset sets, as options.
-OptionList options_of(const amg::Preset& preset, const amg::GivenKnowledge& known, int unknowns) {
+OptionList options_of(const solver::Preset& preset, const solver::GivenKnowledge& known,
+                      int unknowns) {
   amg::Options ignored;
   OptionList options;
-  for (const auto& [name, value] : amg::apply_preset(preset, known, unknowns, {}, ignored).set) {
+  for (const auto& [name, value] : solver::apply_preset(preset, known, unknowns, {}, ignored).set) {
     options.emplace_back(with_dashes(name), value);
   }
   if (preset.method) options.emplace_back("solver", solve::to_string(*preset.method));
@@ -81,8 +83,8 @@ std::string print_of(const Settings& settings) {
 
 }  // namespace
 
-std::vector<Candidate> tune_candidates(const Settings& given, const amg::ProblemFacts& facts) {
-  const amg::GivenKnowledge known = {given.knows_near_null_space(), given.amg.unknowns};
+std::vector<Candidate> tune_candidates(const Settings& given, const advise::ProblemFacts& facts) {
+  const solver::GivenKnowledge known = {given.knows_near_null_space(), given.amg.unknowns};
   const int unknowns = given.has("unknowns") ? 1 : facts.unknowns;
   std::vector<Candidate> candidates;
   std::set<std::string> prints;
@@ -99,7 +101,7 @@ std::vector<Candidate> tune_candidates(const Settings& given, const amg::Problem
     if (!prints.insert(print_of(*settings)).second) return;
     candidates.push_back({options, std::move(*settings)});
   };
-  add(options_of(*amg::choose_preset(facts, known).preset, known, unknowns));
+  add(options_of(*solver::choose_preset(facts, known).preset, known, unknowns));
   add({});
   const OptionList points = {{"unknowns", std::to_string(unknowns)}};
   for (const OptionList& options : variations()) {
@@ -111,7 +113,7 @@ std::vector<Candidate> tune_candidates(const Settings& given, const amg::Problem
       add(options);
     }
   }
-  for (const amg::Preset& preset : amg::presets()) add(options_of(preset, known, unknowns));
+  for (const solver::Preset& preset : solver::presets()) add(options_of(preset, known, unknowns));
   return candidates;
 }
 

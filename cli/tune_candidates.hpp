@@ -5,9 +5,9 @@
 #include <utility>
 #include <vector>
 
-#include "nodewise/amg/problem_facts.hpp"
+#include "nodewise/advise/problem_facts.hpp"
 
-#include "cli/settings.hpp"
+#include "cli/options/settings.hpp"
 
 namespace nodewise::cli {
 
@@ -22,7 +22,7 @@ struct Candidate {
 /// Local. The candidates for a matrix with these facts: first what the rule of --preset auto
 /// chooses, then the defaults, then others, at most --max-candidates. None of them changes an
 /// option that was given, and no two are the same in all options.
-std::vector<Candidate> tune_candidates(const Settings& given, const amg::ProblemFacts& facts);
+std::vector<Candidate> tune_candidates(const Settings& given, const advise::ProblemFacts& facts);
 
 /// "--smoother chebyshev --unknowns 3"
 std::string option_words(const OptionList& options);

@@ -3,8 +3,8 @@
 
 #include "nodewise/amg/hierarchy.hpp"
 
+#include "cli/inputs/system.hpp"
 #include "cli/inspect_record.hpp"
-#include "cli/system.hpp"
 #include "cli/virtual_levels.hpp"
 
 namespace nodewise::cli {

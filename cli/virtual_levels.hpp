@@ -9,9 +9,9 @@
 #include "nodewise/comm/plan.hpp"
 #include "nodewise/mpi/topology.hpp"
 
+#include "cli/inputs/system.hpp"
 #include "cli/inspect_record.hpp"
-#include "cli/settings.hpp"
-#include "cli/system.hpp"
+#include "cli/options/settings.hpp"
 
 namespace nodewise::cli {
 

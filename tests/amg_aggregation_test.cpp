@@ -3,8 +3,8 @@
 
 #include <gtest/gtest.h>
 
-#include "nodewise/amg/aggregation.hpp"
 #include "nodewise/amg/hierarchy.hpp"
+#include "nodewise/amg/setup/aggregation.hpp"
 #include "nodewise/matrix/operations.hpp"
 #include "nodewise/solve/krylov.hpp"
 #include "nodewise/solve/matrix_operator.hpp"
@@ -235,7 +235,7 @@ TEST(Aggregation, TreatsAggregatesWithFewerRowsThanVectors) {
   }
   for (const Layout& rows : test::layouts_of_points(22, 2)) {
     const Matrix A = shared(test::distribute(values, rows));
-    Knowledge<double> knowledge;
+    ProblemInfo<double> knowledge;
     knowledge.near_null_space.n_vectors = 5;
     for (GlobalIndex at = 5 * rows.begin(); at < 5 * rows.end(); ++at) {
       knowledge.near_null_space.values.push_back(hash_uniform(static_cast<std::uint64_t>(at), 2) -
@@ -268,7 +268,7 @@ TEST(Aggregation, RefusesWhatDoesNotFitOnEveryRank) {
   test::expect_same_error(*test_comm(), ErrorCode::invalid_argument,
                           [&] { Hierarchy<double>(A, options); });
   options.unknowns = 1;
-  Knowledge<double> knowledge;
+  ProblemInfo<double> knowledge;
   knowledge.near_null_space.n_vectors = 1;
   knowledge.near_null_space.values.resize(static_cast<std::size_t>(layout.n_local()), 1.0);
   if (test_comm()->rank() == 0) knowledge.near_null_space.values.push_back(1);
@@ -306,7 +306,7 @@ TEST(Aggregation, OfVirtualRanksIsThatOfRealOnes) {
     for (const Layout& rows : test::layouts_of_points(100, 2)) {
       const Matrix A = shared(test::distribute(framework.A, rows));
       const Hierarchy<double> real(A, options, rigid_knowledge(framework, rows));
-      Knowledge<double> knowledge = rigid_knowledge(framework, serial_layout);
+      ProblemInfo<double> knowledge = rigid_knowledge(framework, serial_layout);
       knowledge.virtual_starts.assign(rows.starts().begin(), rows.starts().end());
       const Hierarchy<double> virtual_one(serial, options, knowledge);
       ASSERT_EQ(virtual_one.levels().size(), real.levels().size());

@@ -5,10 +5,10 @@
 #include <gtest/gtest.h>
 
 #include "nodewise/amg/hierarchy.hpp"
-#include "nodewise/amg/presets.hpp"
 #include "nodewise/io/gallery.hpp"
 #include "nodewise/solve/krylov.hpp"
 #include "nodewise/solve/matrix_operator.hpp"
+#include "nodewise/solver/presets.hpp"
 
 #include "amg_support.hpp"
 
@@ -23,8 +23,9 @@ int iterations(int n) {
       io::generate<double>(test::test_comm(), problem));
   const int unknowns = io::unknowns_of(problem.problem);
   Options options;
-  apply_preset(find_preset("elasticity"), {.near_null_space = true}, unknowns, {}, options);
-  Knowledge<double> knowledge;
+  solver::apply_preset(solver::find_preset("elasticity"), {.near_null_space = true}, unknowns, {},
+                       options);
+  ProblemInfo<double> knowledge;
   knowledge.near_null_space =
       rigid_body_modes<double>(A->rows(), unknowns, io::point_coordinates(A->rows(), problem));
   const Hierarchy<double> hierarchy(A, options, std::move(knowledge));

@@ -6,8 +6,8 @@
 #include <Eigen/Dense>
 #include <gtest/gtest.h>
 
+#include "nodewise/amg/cycle/smoother.hpp"
 #include "nodewise/amg/hierarchy.hpp"
-#include "nodewise/amg/smoother.hpp"
 #include "nodewise/matrix/block_matrix.hpp"
 #include "nodewise/solve/krylov.hpp"
 #include "nodewise/solve/matrix_operator.hpp"

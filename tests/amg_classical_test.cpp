@@ -101,7 +101,7 @@ TEST(Classical, AsManyVirtualRanksCoarsenAggressivelyAlike) {
   for (const Coarsening coarsening : coarsenings) {
     options.coarsening = coarsening;
     const Hierarchy<double> real(make(test_comm(), Problem::laplace9, 30), options);
-    Knowledge<double> knowledge;
+    ProblemInfo<double> knowledge;
     knowledge.virtual_starts = comm::uniform_starts(900, test_comm()->size());
     const Hierarchy<double> alone(make(test::self_comm(), Problem::laplace9, 30), options,
                                   std::move(knowledge), {});

@@ -9,8 +9,8 @@
 
 #include <gtest/gtest.h>
 
+#include "nodewise/amg/cycle/smoother.hpp"
 #include "nodewise/amg/hierarchy.hpp"
-#include "nodewise/amg/smoother.hpp"
 #include "nodewise/matrix/operations.hpp"
 #include "nodewise/solve/krylov.hpp"
 #include "nodewise/solve/matrix_operator.hpp"

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "nodewise/amg/coarse_solver.hpp"
+#include "nodewise/amg/cycle/coarse_solver.hpp"
 #include "nodewise/amg/hierarchy.hpp"
 #include "nodewise/io/gallery.hpp"
 #include "nodewise/solve/krylov.hpp"

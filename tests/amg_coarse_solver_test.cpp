@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "nodewise/amg/coarse_solver.hpp"
+#include "nodewise/amg/cycle/coarse_solver.hpp"
 
 #include "amg_support.hpp"
 #include "collective_error.hpp"

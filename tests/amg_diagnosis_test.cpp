@@ -5,7 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "nodewise/amg/diagnosis.hpp"
+#include "nodewise/advise/diagnosis.hpp"
 
 #include "amg_support.hpp"
 
@@ -30,26 +30,29 @@ Matrix shared(const DenseMatrix& A) {
       distribute(A, Layout::uniform(test_comm(), A.rows())));
 }
 
-std::vector<Finding> of_kind(const std::vector<Finding>& all, FindingKind kind) {
-  std::vector<Finding> some;
+std::vector<advise::Finding> of_kind(const std::vector<advise::Finding>& all,
+                                     advise::FindingKind kind) {
+  std::vector<advise::Finding> some;
   std::copy_if(all.begin(), all.end(), std::back_inserter(some),
-               [&](const Finding& f) { return f.kind == kind; });
-  for (const Finding& f : some) {
+               [&](const advise::Finding& f) { return f.kind == kind; });
+  for (const advise::Finding& f : some) {
     EXPECT_FALSE(f.text.empty());
     EXPECT_FALSE(f.advice.empty());
   }
   return some;
 }
 
-std::vector<Finding> diagnosed(const Matrix& A, const Options& options, FindingKind kind) {
-  return of_kind(diagnose(Hierarchy<double>(A, options), options), kind);
+std::vector<advise::Finding> diagnosed(const Matrix& A, const Options& options,
+                                       advise::FindingKind kind) {
+  return of_kind(advise::diagnose(Hierarchy<double>(A, options), options), kind);
 }
 
 /// Without a hierarchy, of a matrix known to be symmetric or not.
-std::vector<Finding> examined(const DenseMatrix& A, bool symmetric, FindingKind kind) {
-  SystemFacts facts = matrix_facts<double>(shared(A));
+std::vector<advise::Finding> examined(const DenseMatrix& A, bool symmetric,
+                                      advise::FindingKind kind) {
+  advise::SystemFacts facts = advise::matrix_facts<double>(shared(A));
   facts.symmetric = symmetric;
-  return of_kind(findings(facts, Options{}), kind);
+  return of_kind(advise::findings(facts, Options{}), kind);
 }
 
 /// Zero row sums: the Laplacian of a grid with a natural boundary.
@@ -71,18 +74,18 @@ std::vector<double> part(const Matrix& A, const std::function<double(GlobalIndex
 }
 
 TEST(Diagnosis, FindsNothingInALaplacian) {
-  EXPECT_TRUE(diagnose(Hierarchy<double>(generated(Problem::laplace7, 8), {}), {}).empty());
+  EXPECT_TRUE(advise::diagnose(Hierarchy<double>(generated(Problem::laplace7, 8), {}), {}).empty());
 }
 
 TEST(Diagnosis, FindsCoarseningThatKeepsMostRows) {
-  SystemFacts facts;
+  advise::SystemFacts facts;
   facts.coarse_solver = "direct";
   facts.levels = {{.rows = 9000, .nonzeros = 9000},
                   {.rows = 5120, .nonzeros = 900},
                   {.rows = 4710, .nonzeros = 900}};
-  const auto found = findings(facts, {});
+  const auto found = advise::findings(facts, {});
   ASSERT_EQ(found.size(), 1U);
-  EXPECT_EQ(found[0].kind, FindingKind::stalled_coarsening);
+  EXPECT_EQ(found[0].kind, advise::FindingKind::stalled_coarsening);
   EXPECT_EQ(found[0].level, 1);
   EXPECT_EQ(found[0].count, 4710);
   EXPECT_DOUBLE_EQ(found[0].magnitude, 4710.0 / 5120);
@@ -94,14 +97,14 @@ TEST(Diagnosis, FindsCoarseningThatEnds) {
   const Matrix A = generated(Problem::laplace5, 30);
   Options limited;
   limited.max_levels = 1;
-  const auto by_levels = diagnosed(A, limited, FindingKind::stalled_coarsening);
+  const auto by_levels = diagnosed(A, limited, advise::FindingKind::stalled_coarsening);
   ASSERT_EQ(by_levels.size(), 1U);
   EXPECT_EQ(by_levels[0].count, 900);
   EXPECT_NE(by_levels[0].advice.find("--max-levels"), std::string::npos);
   Options nothing_strong;
   nothing_strong.strength_threshold = 1;
-  EXPECT_EQ(diagnosed(A, nothing_strong, FindingKind::stalled_coarsening).size(), 1U);
-  EXPECT_TRUE(diagnosed(A, {}, FindingKind::stalled_coarsening).empty());
+  EXPECT_EQ(diagnosed(A, nothing_strong, advise::FindingKind::stalled_coarsening).size(), 1U);
+  EXPECT_TRUE(diagnosed(A, {}, advise::FindingKind::stalled_coarsening).empty());
 }
 
 TEST(Diagnosis, FindsDenseCoarseLevels) {
@@ -111,19 +114,20 @@ TEST(Diagnosis, FindsDenseCoarseLevels) {
   dense.coarsening = Coarsening::cljp;
   dense.max_coarse_rows = 10;
   const Hierarchy<double> hierarchy(A, dense);
-  const auto found = of_kind(diagnose(hierarchy, dense), FindingKind::operator_complexity);
+  const auto found =
+      of_kind(advise::diagnose(hierarchy, dense), advise::FindingKind::operator_complexity);
   ASSERT_EQ(found.size(), 1U);
   EXPECT_DOUBLE_EQ(found[0].magnitude, hierarchy.operator_complexity());
   EXPECT_GT(found[0].level, 0);
-  EXPECT_TRUE(diagnosed(A, {}, FindingKind::operator_complexity).empty());
+  EXPECT_TRUE(diagnosed(A, {}, advise::FindingKind::operator_complexity).empty());
 }
 
 TEST(Diagnosis, FindsDiagonalsNearZero) {
   DenseMatrix A = test::model(Problem::laplace5, 5);
-  EXPECT_TRUE(examined(A, true, FindingKind::near_zero_diagonal).empty());
+  EXPECT_TRUE(examined(A, true, advise::FindingKind::near_zero_diagonal).empty());
   A(7, 7) = 1e-12;
   A(9, 9) = -1e-12;
-  const auto found = examined(A, true, FindingKind::near_zero_diagonal);
+  const auto found = examined(A, true, advise::FindingKind::near_zero_diagonal);
   ASSERT_EQ(found.size(), 1U);
   EXPECT_EQ(found[0].count, 2);
 }
@@ -136,12 +140,12 @@ TEST(Diagnosis, TellsSmallRowsFromSmallDiagonals) {
   };
   scale(7, 1e-10);
   scale(15, 1e-9);
-  const auto by_size = examined(A, true, FindingKind::near_zero_diagonal);
+  const auto by_size = examined(A, true, advise::FindingKind::near_zero_diagonal);
   ASSERT_EQ(by_size.size(), 1U);
   EXPECT_EQ(by_size[0].count, 2);
   EXPECT_NE(by_size[0].advice.find("root of the diagonal"), std::string::npos);
   A(20, 20) = 1e-12;  // its couplings are of the size of others
-  const auto by_both = examined(A, true, FindingKind::near_zero_diagonal);
+  const auto by_both = examined(A, true, advise::FindingKind::near_zero_diagonal);
   ASSERT_EQ(by_both.size(), 1U);
   EXPECT_EQ(by_both[0].count, 3);
   EXPECT_EQ(by_both[0].advice.find("root of the diagonal"), std::string::npos);
@@ -149,38 +153,40 @@ TEST(Diagnosis, TellsSmallRowsFromSmallDiagonals) {
 
 TEST(Diagnosis, FindsNegativeDiagonals) {
   const DenseMatrix A = test::model(Problem::laplace5, 5);
-  EXPECT_TRUE(examined(A, true, FindingKind::negative_diagonal).empty());
+  EXPECT_TRUE(examined(A, true, advise::FindingKind::negative_diagonal).empty());
   const auto all = test::with_negated_rows(A, [](GlobalIndex) { return true; });
-  const auto of_all = examined(all, true, FindingKind::negative_diagonal);
+  const auto of_all = examined(all, true, advise::FindingKind::negative_diagonal);
   ASSERT_EQ(of_all.size(), 1U);
   EXPECT_EQ(of_all[0].count, 25);
   EXPECT_NE(of_all[0].advice.find("-1"), std::string::npos);
-  EXPECT_TRUE(examined(all, true, FindingKind::indefinite).empty());
+  EXPECT_TRUE(examined(all, true, advise::FindingKind::indefinite).empty());
   const auto some = test::with_negated_rows(A, [](GlobalIndex i) { return i % 5 == 0; });
-  const auto of_some = examined(some, false, FindingKind::negative_diagonal);
+  const auto of_some = examined(some, false, advise::FindingKind::negative_diagonal);
   ASSERT_EQ(of_some.size(), 1U);
   EXPECT_EQ(of_some[0].count, 5);
-  EXPECT_TRUE(examined(some, false, FindingKind::indefinite).empty());
+  EXPECT_TRUE(examined(some, false, advise::FindingKind::indefinite).empty());
 }
 
 TEST(Diagnosis, FindsIndefiniteMatrices) {
   DenseMatrix A = test::model(Problem::laplace5, 5);
-  EXPECT_TRUE(examined(A, true, FindingKind::indefinite).empty());
+  EXPECT_TRUE(examined(A, true, advise::FindingKind::indefinite).empty());
   A(3, 3) = -4;
-  EXPECT_EQ(examined(A, true, FindingKind::indefinite).size(), 1U);
-  EXPECT_EQ(
-      of_kind(findings({solve::Outcome::indefinite_matrix}, {}), FindingKind::indefinite).size(),
-      1U);
+  EXPECT_EQ(examined(A, true, advise::FindingKind::indefinite).size(), 1U);
+  EXPECT_EQ(of_kind(advise::findings({solve::Outcome::indefinite_matrix}, {}),
+                    advise::FindingKind::indefinite)
+                .size(),
+            1U);
 }
 
 TEST(Diagnosis, TellsOfTheEndOfASolve) {
-  const auto preconditioner = findings({solve::Outcome::indefinite_preconditioner}, {});
-  EXPECT_EQ(of_kind(preconditioner, FindingKind::indefinite_preconditioner).size(), 1U);
-  EXPECT_EQ(
-      of_kind(findings({solve::Outcome::inconsistent}, {}), FindingKind::inconsistent_rhs).size(),
-      1U);
-  EXPECT_TRUE(findings({solve::Outcome::converged}, {}).empty());
-  EXPECT_TRUE(findings({solve::Outcome::max_iterations}, {}).empty());
+  const auto preconditioner = advise::findings({solve::Outcome::indefinite_preconditioner}, {});
+  EXPECT_EQ(of_kind(preconditioner, advise::FindingKind::indefinite_preconditioner).size(), 1U);
+  EXPECT_EQ(of_kind(advise::findings({solve::Outcome::inconsistent}, {}),
+                    advise::FindingKind::inconsistent_rhs)
+                .size(),
+            1U);
+  EXPECT_TRUE(advise::findings({solve::Outcome::converged}, {}).empty());
+  EXPECT_TRUE(advise::findings({solve::Outcome::max_iterations}, {}).empty());
 }
 
 TEST(Diagnosis, RecommendsTheL1VariantOfSweepsThatFail) {
@@ -189,7 +195,8 @@ TEST(Diagnosis, RecommendsTheL1VariantOfSweepsThatFail) {
     Options options;
     options.smoother = smoother;
     options.method = method;
-    return of_kind(findings({outcome, true, parts}, options), FindingKind::hybrid_sweeps);
+    return of_kind(advise::findings({outcome, true, parts}, options),
+                   advise::FindingKind::hybrid_sweeps);
   };
   const auto failed = solve::Outcome::stagnated;
   const auto hybrid = found(failed, SmootherKind::gauss_seidel, 4);
@@ -208,7 +215,7 @@ TEST(Diagnosis, RecommendsTheL1VariantOfSweepsThatFail) {
   EXPECT_TRUE(found(solve::Outcome::not_finite, SmootherKind::gauss_seidel, 4).empty());
   Options other_preconditioner;
   other_preconditioner.smoother = SmootherKind::gauss_seidel;
-  EXPECT_TRUE(findings({failed, false, 4}, other_preconditioner).empty());
+  EXPECT_TRUE(advise::findings({failed, false, 4}, other_preconditioner).empty());
 }
 
 TEST(Diagnosis, FindsChebyshevForNonsymmetricMatrices) {
@@ -217,12 +224,12 @@ TEST(Diagnosis, FindsChebyshevForNonsymmetricMatrices) {
     Options options;
     options.smoother = smoother;
     options.method = method;
-    SystemFacts facts;
+    advise::SystemFacts facts;
     facts.coarse_solver = "direct";
     facts.levels = {{.rows = 100, .nonzeros = 500}};
     facts.symmetric = symmetric;
     facts.asymmetry = asymmetry;
-    return of_kind(findings(facts, options), FindingKind::chebyshev_nonsymmetric);
+    return of_kind(advise::findings(facts, options), advise::FindingKind::chebyshev_nonsymmetric);
   };
   const auto flow = found(SmootherKind::chebyshev, false, 0.3);
   ASSERT_EQ(flow.size(), 1U);
@@ -239,14 +246,14 @@ TEST(Diagnosis, FindsLargePositiveCouplings) {
   const Matrix positive = shared(test::random_symmetric(40, 0.2, 0.8, 3));
   Options options;
   options.max_coarse_rows = 10;
-  const auto found = diagnosed(positive, options, FindingKind::positive_couplings);
+  const auto found = diagnosed(positive, options, advise::FindingKind::positive_couplings);
   ASSERT_EQ(found.size(), 1U);
   EXPECT_GT(found[0].magnitude, 0.25);
   Options absolute = options;
   absolute.strength_measure = StrengthMeasure::absolute;
-  EXPECT_TRUE(diagnosed(positive, absolute, FindingKind::positive_couplings).empty());
+  EXPECT_TRUE(diagnosed(positive, absolute, advise::FindingKind::positive_couplings).empty());
   const Matrix negative = shared(test::random_symmetric(40, 0.2, 0.0, 3));
-  EXPECT_TRUE(diagnosed(negative, options, FindingKind::positive_couplings).empty());
+  EXPECT_TRUE(diagnosed(negative, options, advise::FindingKind::positive_couplings).empty());
 }
 
 /// D A D with the signs of a chessboard in D: every coupling has the diagonal's sign.
@@ -263,7 +270,7 @@ TEST(Diagnosis, AdvisesAbsoluteStrengthWhereNoCouplingHasTheOtherSign) {
   Options options;
   options.max_coarse_rows = 10;
   const auto advice = [&](const Matrix& A) {
-    const auto found = diagnosed(A, options, FindingKind::positive_couplings);
+    const auto found = diagnosed(A, options, advise::FindingKind::positive_couplings);
     return found.empty() ? std::string() : found[0].advice;
   };
   EXPECT_THAT(advice(chain(0.1)), testing::HasSubstr("--strength-measure absolute"));
@@ -271,12 +278,12 @@ TEST(Diagnosis, AdvisesAbsoluteStrengthWhereNoCouplingHasTheOtherSign) {
 }
 
 /// The kinds found for A x = b, with the facts of null vectors.
-std::vector<Finding> of_system(const Matrix& A, const NearNullSpace<double>& given,
-                               const std::vector<double>& b, FindingKind kind) {
-  SystemFacts facts = matrix_facts(A);
+std::vector<advise::Finding> of_system(const Matrix& A, const NearNullSpace<double>& given,
+                                       const std::vector<double>& b, advise::FindingKind kind) {
+  advise::SystemFacts facts = advise::matrix_facts(A);
   facts.symmetric = true;
-  facts.null_vectors = null_vector_facts<double>(*A, given, b);
-  return of_kind(findings(facts, {}), kind);
+  facts.null_vectors = advise::null_vector_facts<double>(*A, given, b);
+  return of_kind(advise::findings(facts, {}), kind);
 }
 
 TEST(Diagnosis, FindsTheConstantInTheNullSpace) {
@@ -284,14 +291,14 @@ TEST(Diagnosis, FindsTheConstantInTheNullSpace) {
   const Matrix regular = shared(test::model(Problem::laplace5, 5));
   const auto ones = part(singular, [](GlobalIndex) { return 1.0; });
   const auto balanced = part(singular, [](GlobalIndex i) { return static_cast<double>(i) - 12; });
-  EXPECT_EQ(of_system(singular, {}, ones, FindingKind::null_space).size(), 1U);
-  EXPECT_EQ(of_system(singular, {}, balanced, FindingKind::null_space).size(), 1U);
-  EXPECT_TRUE(of_system(regular, {}, ones, FindingKind::null_space).empty());
-  const auto found = of_system(singular, {}, ones, FindingKind::inconsistent_rhs);
+  EXPECT_EQ(of_system(singular, {}, ones, advise::FindingKind::null_space).size(), 1U);
+  EXPECT_EQ(of_system(singular, {}, balanced, advise::FindingKind::null_space).size(), 1U);
+  EXPECT_TRUE(of_system(regular, {}, ones, advise::FindingKind::null_space).empty());
+  const auto found = of_system(singular, {}, ones, advise::FindingKind::inconsistent_rhs);
   ASSERT_EQ(found.size(), 1U);
   EXPECT_NEAR(found[0].magnitude, 1, 1e-12);
-  EXPECT_TRUE(of_system(singular, {}, balanced, FindingKind::inconsistent_rhs).empty());
-  EXPECT_TRUE(of_system(regular, {}, ones, FindingKind::inconsistent_rhs).empty());
+  EXPECT_TRUE(of_system(singular, {}, balanced, advise::FindingKind::inconsistent_rhs).empty());
+  EXPECT_TRUE(of_system(regular, {}, ones, advise::FindingKind::inconsistent_rhs).empty());
 }
 
 // D^-1 L D^-1 maps D 1 to zero.
@@ -308,11 +315,11 @@ TEST(Diagnosis, FindsGivenVectorsInTheNullSpace) {
     given.values.push_back(weight(i));
   }
   const auto b = part(A, weight);
-  const auto found = of_system(A, given, b, FindingKind::null_space);
+  const auto found = of_system(A, given, b, advise::FindingKind::null_space);
   ASSERT_EQ(found.size(), 1U);
   EXPECT_NE(found[0].text.find("vector 2 of the near null space"), std::string::npos);
-  EXPECT_EQ(of_system(A, given, b, FindingKind::inconsistent_rhs).size(), 1U);
-  EXPECT_TRUE(of_system(A, {}, b, FindingKind::null_space).empty());
+  EXPECT_EQ(of_system(A, given, b, advise::FindingKind::inconsistent_rhs).size(), 1U);
+  EXPECT_TRUE(of_system(A, {}, b, advise::FindingKind::null_space).empty());
 }
 
 TEST(Diagnosis, FindsNullVectorsInAnyUnits) {
@@ -322,11 +329,11 @@ TEST(Diagnosis, FindsNullVectorsInAnyUnits) {
     const auto b = part(singular, [=](GlobalIndex) { return unit; });
     NearNullSpace<double> given{1, {}};
     for (LocalIndex i = 0; i < singular->n_local(); ++i) given.values.push_back(1 / unit);
-    EXPECT_EQ(of_system(singular, given, b, FindingKind::null_space).size(), 2U);
-    const auto found = of_system(singular, given, b, FindingKind::inconsistent_rhs);
+    EXPECT_EQ(of_system(singular, given, b, advise::FindingKind::null_space).size(), 2U);
+    const auto found = of_system(singular, given, b, advise::FindingKind::inconsistent_rhs);
     ASSERT_FALSE(found.empty());
     EXPECT_NEAR(found[0].magnitude, 1, 1e-12);
-    EXPECT_TRUE(of_system(regular, given, b, FindingKind::null_space).empty());
+    EXPECT_TRUE(of_system(regular, given, b, advise::FindingKind::null_space).empty());
   }
 }
 
@@ -338,29 +345,32 @@ TEST(Diagnosis, FindsUnknownsThatAreNotDeclared) {
       A(i, j) = L(i / 3, j / 3) * (i % 3 == j % 3 ? 2.0 : 0.3);
     }
   }
-  const auto found = examined(A, true, FindingKind::undeclared_unknowns);
+  const auto found = examined(A, true, advise::FindingKind::undeclared_unknowns);
   ASSERT_EQ(found.size(), 1U);
   EXPECT_EQ(found[0].magnitude, 3);
-  SystemFacts facts = matrix_facts<double>(shared(A));
+  advise::SystemFacts facts = advise::matrix_facts<double>(shared(A));
   Options declared;
   declared.unknowns = 3;
-  EXPECT_TRUE(of_kind(findings(facts, declared), FindingKind::undeclared_unknowns).empty());
-  EXPECT_TRUE(examined(L, true, FindingKind::undeclared_unknowns).empty());
+  EXPECT_TRUE(
+      of_kind(advise::findings(facts, declared), advise::FindingKind::undeclared_unknowns).empty());
+  EXPECT_TRUE(examined(L, true, advise::FindingKind::undeclared_unknowns).empty());
 }
 
 TEST(Diagnosis, FindsNonsymmetricMatricesUnderSymmetricMethods) {
-  SystemFacts facts = matrix_facts<double>(shared(test::random_matrix(30, 0.2, 0.0, 1)));
+  advise::SystemFacts facts =
+      advise::matrix_facts<double>(shared(test::random_matrix(30, 0.2, 0.0, 1)));
   const auto found = [&](bool symmetric, solve::Method method) {
     facts.symmetric = symmetric;
     facts.krylov = method;
-    return of_kind(findings(facts, {}), FindingKind::nonsymmetric_matrix).size();
+    return of_kind(advise::findings(facts, {}), advise::FindingKind::nonsymmetric_matrix).size();
   };
   EXPECT_EQ(found(false, solve::Method::cg), 1U);
   EXPECT_EQ(found(false, solve::Method::gmres), 0U);  // as recommended
   EXPECT_EQ(found(true, solve::Method::cg), 0U);
   facts.krylov.reset();
   facts.symmetric = false;
-  EXPECT_TRUE(of_kind(findings(facts, {}), FindingKind::nonsymmetric_matrix).empty());
+  EXPECT_TRUE(
+      of_kind(advise::findings(facts, {}), advise::FindingKind::nonsymmetric_matrix).empty());
 }
 
 /// The options of multigrid in an advice, with their values.
@@ -385,9 +395,9 @@ std::vector<std::pair<std::string, std::string>> options_in(const std::string& a
 }
 
 /// Follows the advice of a kind, one option after the other, and expects that none of them comes
-/// again. `find` is findings() of one set of facts.
+/// again. `find` is advise::findings() of one set of facts.
 template <class Find>
-int options_until_nothing_is_left(Find&& find, Options options, FindingKind kind) {
+int options_until_nothing_is_left(Find&& find, Options options, advise::FindingKind kind) {
   std::vector<std::pair<std::string, std::string>> taken;
   for (int step = 0; step < 100; ++step) {
     const auto found = of_kind(find(options), kind);
@@ -406,40 +416,48 @@ int options_until_nothing_is_left(Find&& find, Options options, FindingKind kind
 
 /// Facts that show one kind of finding whatever the options are.
 struct Shown {
-  FindingKind kind;
-  SystemFacts facts;
+  advise::FindingKind kind;
+  advise::SystemFacts facts;
 };
 
 std::vector<Shown> shown_whatever_is_set() {
-  SystemFacts usual;
+  advise::SystemFacts usual;
   usual.coarse_solver = "direct";
   usual.levels = {{.rows = 900, .nonzeros = 5000}, {.rows = 100, .nonzeros = 500}};
   usual.symmetric = true;
   usual.krylov = solve::Method::cg;
   std::vector<Shown> all;
-  const auto show = [&](FindingKind kind, auto&& change) {
-    SystemFacts facts = usual;
+  const auto show = [&](advise::FindingKind kind, auto&& change) {
+    advise::SystemFacts facts = usual;
     change(facts);
     all.push_back({kind, facts});
   };
-  show(FindingKind::stalled_coarsening, [](SystemFacts& f) { f.levels[1].rows = 890; });
-  show(FindingKind::stalled_coarsening, [](SystemFacts& f) { f.coarse_solver = "2 sweeps"; });
-  show(FindingKind::operator_complexity, [](SystemFacts& f) { f.levels[1].nonzeros = 50000; });
-  show(FindingKind::near_zero_diagonal,
-       [](SystemFacts& f) { f.levels[0].near_zero_diagonals = 1; });
-  show(FindingKind::negative_diagonal,
-       [](SystemFacts& f) { f.levels[0].negative_diagonals = 900; });
-  show(FindingKind::indefinite, [](SystemFacts& f) { f.levels[0].negative_diagonals = 9; });
-  show(FindingKind::positive_couplings, [](SystemFacts& f) { f.levels[0].positive_rows = 900; });
-  show(FindingKind::null_space, [](SystemFacts& f) { f.coarse_solver = "direct, singular"; });
-  show(FindingKind::inconsistent_rhs,
-       [](SystemFacts& f) { f.null_vectors = {{.vector = -1, .smallness = 0, .part_of_rhs = 1}}; });
-  show(FindingKind::undeclared_unknowns, [](SystemFacts& f) { f.found_unknowns = 3; });
-  show(FindingKind::nonsymmetric_matrix, [](SystemFacts& f) {
+  show(advise::FindingKind::stalled_coarsening,
+       [](advise::SystemFacts& f) { f.levels[1].rows = 890; });
+  show(advise::FindingKind::stalled_coarsening,
+       [](advise::SystemFacts& f) { f.coarse_solver = "2 sweeps"; });
+  show(advise::FindingKind::operator_complexity,
+       [](advise::SystemFacts& f) { f.levels[1].nonzeros = 50000; });
+  show(advise::FindingKind::near_zero_diagonal,
+       [](advise::SystemFacts& f) { f.levels[0].near_zero_diagonals = 1; });
+  show(advise::FindingKind::negative_diagonal,
+       [](advise::SystemFacts& f) { f.levels[0].negative_diagonals = 900; });
+  show(advise::FindingKind::indefinite,
+       [](advise::SystemFacts& f) { f.levels[0].negative_diagonals = 9; });
+  show(advise::FindingKind::positive_couplings,
+       [](advise::SystemFacts& f) { f.levels[0].positive_rows = 900; });
+  show(advise::FindingKind::null_space,
+       [](advise::SystemFacts& f) { f.coarse_solver = "direct, singular"; });
+  show(advise::FindingKind::inconsistent_rhs, [](advise::SystemFacts& f) {
+    f.null_vectors = {{.vector = -1, .smallness = 0, .part_of_rhs = 1}};
+  });
+  show(advise::FindingKind::undeclared_unknowns,
+       [](advise::SystemFacts& f) { f.found_unknowns = 3; });
+  show(advise::FindingKind::nonsymmetric_matrix, [](advise::SystemFacts& f) {
     f.symmetric = false;
     f.asymmetry = 0.3;
   });
-  show(FindingKind::chebyshev_nonsymmetric, [](SystemFacts& f) {
+  show(advise::FindingKind::chebyshev_nonsymmetric, [](advise::SystemFacts& f) {
     f.symmetric = false;
     f.asymmetry = 0.3;
   });
@@ -453,7 +471,7 @@ TEST(Diagnosis, RecommendsNothingThatIsInForce) {
         Options options;
         options.method = method;
         options.smoother = smoother;
-        const auto find = [&](const Options& o) { return findings(shown.facts, o); };
+        const auto find = [&](const Options& o) { return advise::findings(shown.facts, o); };
         EXPECT_GE(options_until_nothing_is_left(find, options, shown.kind), 0)
             << to_string(shown.kind);
       }
@@ -464,7 +482,7 @@ TEST(Diagnosis, RecommendsNothingThatIsInForce) {
 // The facts and options of each kind are such that it is found at all, and something is advised.
 TEST(Diagnosis, GoesOnToTheNextOption) {
   const auto advice = [](const Shown& shown, const Options& options) {
-    const auto found = of_kind(findings(shown.facts, options), shown.kind);
+    const auto found = of_kind(advise::findings(shown.facts, options), shown.kind);
     return found.empty() ? std::string() : found.front().advice;
   };
   const auto all = shown_whatever_is_set();
@@ -514,31 +532,31 @@ TEST(Diagnosis, GoesOnToTheNextOption) {
 }
 
 TEST(Diagnosis, SendsNobodyToTheSignsOfCoarseRows) {
-  SystemFacts facts;
+  advise::SystemFacts facts;
   facts.coarse_solver = "direct";
   facts.levels = {{.rows = 900, .nonzeros = 5000},
                   {.rows = 90, .nonzeros = 500, .negative_diagonals = 2},
                   {.rows = 9, .nonzeros = 50, .negative_diagonals = 1}};
-  const auto found = [&](std::optional<bool> symmetric, FindingKind kind) {
+  const auto found = [&](std::optional<bool> symmetric, advise::FindingKind kind) {
     facts.symmetric = symmetric;
-    return of_kind(findings(facts, {}), kind);
+    return of_kind(advise::findings(facts, {}), kind);
   };
-  const auto of_nonsymmetric = found(false, FindingKind::negative_diagonal);
+  const auto of_nonsymmetric = found(false, advise::FindingKind::negative_diagonal);
   ASSERT_EQ(of_nonsymmetric.size(), 1U);
   EXPECT_EQ(of_nonsymmetric[0].level, 1);
   EXPECT_NE(of_nonsymmetric[0].advice.find("--max-levels 1"), std::string::npos);
-  EXPECT_TRUE(found(true, FindingKind::negative_diagonal).empty());
-  EXPECT_EQ(found(true, FindingKind::indefinite).size(), 1U);
+  EXPECT_TRUE(found(true, advise::FindingKind::negative_diagonal).empty());
+  EXPECT_EQ(found(true, advise::FindingKind::indefinite).size(), 1U);
 }
 
 TEST(Diagnosis, RecommendsNoKrylovMethodThatIsTaken) {
-  SystemFacts facts;
+  advise::SystemFacts facts;
   facts.coarse_solver = "direct";
   facts.levels = {{.rows = 900, .nonzeros = 5000, .negative_diagonals = 9}};
   facts.symmetric = true;
   const auto advice = [&](std::optional<solve::Method> method) {
     facts.krylov = method;
-    return of_kind(findings(facts, {}), FindingKind::indefinite).at(0).advice;
+    return of_kind(advise::findings(facts, {}), advise::FindingKind::indefinite).at(0).advice;
   };
   EXPECT_NE(advice(std::nullopt).find("--solver gmres"), std::string::npos);
   EXPECT_NE(advice(solve::Method::cg).find("--solver gmres"), std::string::npos);
@@ -553,8 +571,8 @@ TEST(Diagnosis, RecommendsAnotherSmootherForAnIndefinitePreconditioner) {
   const auto advice = [](SmootherKind smoother, bool multigrid) {
     Options options;
     options.smoother = smoother;
-    const SolveFacts solve{solve::Outcome::indefinite_preconditioner, multigrid, 1};
-    return findings(solve, options).at(0).advice;
+    const advise::SolveFacts solve{solve::Outcome::indefinite_preconditioner, multigrid, 1};
+    return advise::findings(solve, options).at(0).advice;
   };
   EXPECT_EQ(advice(SmootherKind::l1_gauss_seidel, true),
             "try --smoother l1_jacobi or --solver gmres");
@@ -575,12 +593,12 @@ TEST(Diagnosis, IsTheSameOnAnyLayout) {
     }
   }
   A(30, 30) = 1e-14;
-  const SystemFacts serial =
-      matrix_facts<double>(std::make_shared<const matrix::DistMatrix<double>>(test::serial(A)));
+  const advise::SystemFacts serial = advise::matrix_facts<double>(
+      std::make_shared<const matrix::DistMatrix<double>>(test::serial(A)));
   EXPECT_EQ(serial.levels[0].near_zero_diagonals, 4);
   EXPECT_EQ(serial.levels[0].small_rows, 2);  // the third is coupled to row 30
   for (const Layout& layout : test::layouts_of(test_comm(), A.rows())) {
-    const SystemFacts facts = matrix_facts<double>(
+    const advise::SystemFacts facts = advise::matrix_facts<double>(
         std::make_shared<const matrix::DistMatrix<double>>(distribute(A, layout)));
     EXPECT_EQ(facts.levels[0].negative_diagonals, serial.levels[0].negative_diagonals);
     EXPECT_EQ(facts.levels[0].positive_rows, serial.levels[0].positive_rows);

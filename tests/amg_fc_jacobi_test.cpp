@@ -3,8 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "nodewise/amg/cycle/smoother.hpp"
 #include "nodewise/amg/relax/fc_jacobi.hpp"
-#include "nodewise/amg/smoother.hpp"
 
 #include "amg_support.hpp"
 

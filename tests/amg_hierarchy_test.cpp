@@ -484,7 +484,7 @@ TEST(Hierarchy, SetupAndSolveTakeTheirOwnRoutes) {
       comm->ledger().clear();
       const Hierarchy<double> hierarchy(A, options);
       for (std::size_t l = 0; l < hierarchy.levels().size(); ++l) {
-        const LevelRoutes routes = hierarchy.levels()[l].routes;
+        const routing::LevelRoutes routes = hierarchy.levels()[l].routes;
         EXPECT_EQ(routes.solve, solve.on(static_cast<int>(l)));
         EXPECT_EQ(routes.setup, (setup.empty() ? solve : setup).on(static_cast<int>(l)));
         EXPECT_EQ(hierarchy.matrix(l)->route(), routes.solve);

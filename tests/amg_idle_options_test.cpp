@@ -40,9 +40,10 @@ std::vector<std::string> values_of(const Field<Options>& field) {
   if (field.type == "integer") return {"1", "2"};
   if (field.type == "number") return {"0.05", "0.5", "0.9"};
   std::vector<std::string> values;
-  for (std::size_t begin = 0; begin < field.range.size();) {
-    const std::size_t end = std::min(field.range.find(" | ", begin), field.range.size());
-    values.push_back(field.range.substr(begin, end - begin));
+  const std::string range = field.range();
+  for (std::size_t begin = 0; begin < range.size();) {
+    const std::size_t end = std::min(range.find(" | ", begin), range.size());
+    values.push_back(range.substr(begin, end - begin));
     begin = end + 3;
   }
   return values;

@@ -151,7 +151,7 @@ TEST(SinglePrecision, LeavesTheFinestLevelInDoubleWhereThatSavesAProduct) {
     ASSERT_GT(M.levels().size(), 1U);
     EXPECT_EQ(M.saves_product_with(product), saves);
     for (std::size_t l = 0; l < M.levels().size(); ++l) {
-      EXPECT_EQ(M.levels()[l].is_rounded, l > 0 || !saves) << l;
+      EXPECT_EQ(M.levels()[l].is_single_precision, l > 0 || !saves) << l;
     }
     std::vector<double> x(b.size()), y(b.size()), expected(b.size());
     M.apply_with_product(product, b, x, y);
@@ -164,7 +164,7 @@ TEST(SinglePrecision, LeavesTheFinestLevelInDoubleWhereThatSavesAProduct) {
     direct.max_coarse_rows = 600;
     const Hierarchy<double> M(A, direct);
     ASSERT_EQ(M.levels().size(), 1U);
-    EXPECT_FALSE(M.levels()[0].is_rounded);
+    EXPECT_FALSE(M.levels()[0].is_single_precision);
   }
 }
 

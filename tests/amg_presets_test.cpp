@@ -5,8 +5,8 @@
 
 #include <gtest/gtest.h>
 
-#include "nodewise/amg/examination.hpp"
-#include "nodewise/amg/presets.hpp"
+#include "nodewise/amg/setup/input_check.hpp"
+#include "nodewise/solver/presets.hpp"
 
 #include "amg_support.hpp"
 #include "collective_error.hpp"
@@ -49,16 +49,16 @@ Layout point_layout(GlobalIndex n, int k) {
   return comm::uniform_points(test_comm(), n, k);
 }
 
-ProblemFacts facts_on(const DenseMatrix& A, const Layout& layout) {
-  return problem_facts(distribute(A, layout));
+advise::ProblemFacts facts_on(const DenseMatrix& A, const Layout& layout) {
+  return advise::problem_facts(distribute(A, layout));
 }
 
-ProblemFacts facts_of(const DenseMatrix& A) {
+advise::ProblemFacts facts_of(const DenseMatrix& A) {
   return facts_on(A, Layout::uniform(test_comm(), A.rows()));
 }
 
 TEST(ProblemFacts, OfALaplacian) {
-  const ProblemFacts facts = facts_of(test::model(Problem::laplace5, 6));
+  const advise::ProblemFacts facts = facts_of(test::model(Problem::laplace5, 6));
   EXPECT_EQ(facts.rows, 36);
   EXPECT_EQ(facts.nonzeros, 5 * 36 - 4 * 6);
   EXPECT_TRUE(facts.symmetric);
@@ -74,9 +74,9 @@ TEST(ProblemFacts, OfALaplacian) {
 
 TEST(ProblemFacts, AreTheSameOnAnyLayout) {
   const DenseMatrix A = test::random_matrix(48, 0.2, 0.3, 6);
-  const ProblemFacts serial = problem_facts(test::serial(A));
+  const advise::ProblemFacts serial = advise::problem_facts(test::serial(A));
   for (const Layout& layout : layouts_of(test_comm(), A.rows())) {
-    const ProblemFacts facts = facts_on(A, layout);
+    const advise::ProblemFacts facts = facts_on(A, layout);
     EXPECT_EQ(facts.nonzeros, serial.nonzeros);
     EXPECT_FALSE(facts.symmetric);
     EXPECT_NEAR(facts.asymmetry, serial.asymmetry, 1e-12);
@@ -96,18 +96,19 @@ TEST(ProblemFacts, TakeKnownSymmetryForGranted) {
   DenseMatrix A = test::model(Problem::laplace5, 5);
   A(0, 1) = -1.5;
   const auto dist = distribute(A, Layout::uniform(test_comm(), A.rows()));
-  const ProblemFacts found = problem_facts(dist);
+  const advise::ProblemFacts found = advise::problem_facts(dist);
   EXPECT_FALSE(found.symmetric);
-  EXPECT_EQ(problem_facts(dist, false).asymmetry, found.asymmetry);
+  EXPECT_EQ(advise::problem_facts(dist, false).asymmetry, found.asymmetry);
   const std::vector<int> one_node(static_cast<std::size_t>(test_comm()->size()), 0);
-  ProblemFacts told;
-  const test::MpiCalls calls = test::counted(one_node, [&] { told = problem_facts(dist, true); });
+  advise::ProblemFacts told;
+  const test::MpiCalls calls =
+      test::counted(one_node, [&] { told = advise::problem_facts(dist, true); });
   EXPECT_EQ(calls.messages(), 0);
   EXPECT_EQ(calls.collectives, 2);
   EXPECT_TRUE(told.symmetric);
   EXPECT_EQ(told.asymmetry, 0);
   EXPECT_EQ(told.nonzeros, found.nonzeros);
-  Knowledge<double> knowledge;
+  ProblemInfo<double> knowledge;
   Options options;
   const auto examined = [&] {
     options = {};
@@ -127,10 +128,10 @@ TEST(ProblemFacts, AreTheSameOnAnyNumberOfThreads) {
   if (!test::can_test_threads()) GTEST_SKIP() << "without threads, or with many ranks";
   const auto A = io::generate<double>(
       test_comm(), {.problem = Problem::rotated_fe, .n = 120, .angle = 0.1, .epsilon = 0.01});
-  const ProblemFacts one = problem_facts(A);
+  const advise::ProblemFacts one = advise::problem_facts(A);
   EXPECT_GT(one.stretched_share, 0.5);
   const test::Threads threads(3);
-  const ProblemFacts three = problem_facts(A);
+  const advise::ProblemFacts three = advise::problem_facts(A);
   EXPECT_TRUE(three.symmetric);
   EXPECT_EQ(three.nonzeros, one.nonzeros);
   EXPECT_EQ(three.longest_row, one.longest_row);
@@ -157,7 +158,7 @@ TEST(ProblemFacts, EstimateTheAsymmetry) {
 TEST(ProblemFacts, CountSignsOfTheDiagonal) {
   const DenseMatrix A = test::with_negated_rows(test::model(Problem::laplace5, 5),
                                                 [](GlobalIndex i) { return i % 5 == 0; });
-  const ProblemFacts facts = facts_of(A);
+  const advise::ProblemFacts facts = facts_of(A);
   EXPECT_EQ(facts.nonpositive_diagonals, 5);
   EXPECT_FALSE(facts.has_signs_of_m_matrix());
 }
@@ -175,7 +176,7 @@ TEST(ProblemFacts, FindNoUnknownsWhereRanksDividePoints) {
   std::vector<GlobalIndex> starts(static_cast<std::size_t>(test_comm()->size()) + 1, A.rows());
   starts[0] = 0;
   if (starts.size() > 2) starts[1] = 100;
-  const ProblemFacts facts = facts_on(A, {test_comm(), starts});
+  const advise::ProblemFacts facts = facts_on(A, {test_comm(), starts});
   EXPECT_EQ(facts.unknowns, starts.size() > 2 ? 1 : 3);
 }
 
@@ -205,19 +206,20 @@ TEST(ProblemFacts, AreOfSquareMatrices) {
   const auto layout = [](GlobalIndex n) { return Layout::uniform(test_comm(), n); };
   const auto A = matrix::matrix_from_rows<double>(layout(4), layout(5),
                                                   [](GlobalIndex i, auto&& emit) { emit(i, 1.0); });
-  expect_same_error(*test_comm(), ErrorCode::dimension_mismatch, [&] { problem_facts(A); });
+  expect_same_error(*test_comm(), ErrorCode::dimension_mismatch, [&] { advise::problem_facts(A); });
 }
 
 TEST(Presets, AreATableOfValidOptions) {
   std::set<std::string> names;
-  for (const Preset& preset : presets()) {
+  for (const solver::Preset& preset : solver::presets()) {
     EXPECT_TRUE(names.insert(preset.name).second) << preset.name;
     EXPECT_GE(preset.version, 1);
     Options options;
-    const AppliedPreset applied = apply_preset(preset, {.near_null_space = true}, 3, {}, options);
-    const auto n_set =
-        std::count_if(preset.options.begin(), preset.options.end(), [](const PresetOption& option) {
-          return option.where != SetWhere::without_near_null_space;
+    const solver::AppliedPreset applied =
+        solver::apply_preset(preset, {.near_null_space = true}, 3, {}, options);
+    const auto n_set = std::count_if(
+        preset.options.begin(), preset.options.end(), [](const solver::PresetOption& option) {
+          return option.where != solver::SetWhere::without_near_null_space;
         });
     EXPECT_EQ(std::ssize(applied.set), n_set + (preset.takes_unknowns ? 1 : 0));
     for (const auto& [name, value] : applied.set) {
@@ -230,41 +232,43 @@ TEST(Presets, AreATableOfValidOptions) {
   }
   for (const char* name : {"default", "poisson", "anisotropic", "elasticity", "convection",
                            "graph-laplacian", "network"}) {
-    EXPECT_NO_THROW(find_preset(name)) << name;
+    EXPECT_NO_THROW(solver::find_preset(name)) << name;
   }
 }
 
 TEST(Presets, EarlierVersionsAreKept) {
-  EXPECT_EQ(find_preset("convection").version, 2);
-  EXPECT_EQ(&find_preset("convection-2"), &find_preset("convection"));
-  const Preset& first = find_preset("convection-1");
+  EXPECT_EQ(solver::find_preset("convection").version, 2);
+  EXPECT_EQ(&solver::find_preset("convection-2"), &solver::find_preset("convection"));
+  const solver::Preset& first = solver::find_preset("convection-1");
   EXPECT_EQ(first.version, 1);
-  EXPECT_EQ(find_preset("anisotropic_1").options.front().value, "absolute");
+  EXPECT_EQ(solver::find_preset("anisotropic_1").options.front().value, "absolute");
   Options options;
-  apply_preset(first, {}, 1, {}, options);
+  solver::apply_preset(first, {}, 1, {}, options);
   EXPECT_EQ(options.method, Method::classical);
   EXPECT_EQ(options.sweep_order, SweepOrder::alternating);
-  for (const Preset& earlier : earlier_presets()) {
-    EXPECT_LT(earlier.version, find_preset(earlier.name).version) << earlier.name;
+  for (const solver::Preset& earlier : solver::earlier_presets()) {
+    EXPECT_LT(earlier.version, solver::find_preset(earlier.name).version) << earlier.name;
   }
-  EXPECT_THROW(find_preset("convection-3"), Error);
-  EXPECT_EQ(find_choice_rule("auto"), last_choice_rule);
-  EXPECT_EQ(find_choice_rule("auto-1"), ChoiceRule::first);
-  EXPECT_EQ(find_choice_rule("auto_2"), ChoiceRule::second);
-  EXPECT_FALSE(find_choice_rule("poisson").has_value());
+  EXPECT_THROW(solver::find_preset("convection-3"), Error);
+  EXPECT_EQ(solver::find_choice_rule("auto"), solver::last_choice_rule);
+  EXPECT_EQ(solver::find_choice_rule("auto-1"), solver::ChoiceRule::first);
+  EXPECT_EQ(solver::find_choice_rule("auto_2"), solver::ChoiceRule::second);
+  EXPECT_FALSE(solver::find_choice_rule("poisson").has_value());
 }
 
 /// Another smoother would have no effect, and another method has an interpolation of its own.
 TEST(Presets, ConvectionYieldsToWhatContradictsIt) {
   Options options;
-  const AppliedPreset whole = apply_preset(find_preset("convection"), {}, 1, {}, options);
+  const solver::AppliedPreset whole =
+      solver::apply_preset(solver::find_preset("convection"), {}, 1, {}, options);
   EXPECT_EQ(options.method, Method::air);
   EXPECT_EQ(options.interpolation, Interpolation::direct);
   EXPECT_TRUE(whole.kept.empty());
   for (const char* name : {"smoother", "sweep_order", "pre_sweeps", "method"}) {
     Options others;
     const std::vector<std::string> given = {name};
-    const AppliedPreset applied = apply_preset(find_preset("convection"), {}, 1, given, others);
+    const solver::AppliedPreset applied =
+        solver::apply_preset(solver::find_preset("convection"), {}, 1, given, others);
     EXPECT_EQ(others.method, Method::classical) << name;
     EXPECT_EQ(others.interpolation, Interpolation::automatic) << name;
     EXPECT_EQ(applied.kept.size(), 2U);
@@ -272,15 +276,16 @@ TEST(Presets, ConvectionYieldsToWhatContradictsIt) {
 }
 
 TEST(Presets, DefaultChangesNothing) {
-  EXPECT_TRUE(find_preset("default").options.empty());
-  EXPECT_FALSE(find_preset("default").method.has_value());
+  EXPECT_TRUE(solver::find_preset("default").options.empty());
+  EXPECT_FALSE(solver::find_preset("default").method.has_value());
 }
 
 TEST(Presets, YieldToWhatIsGiven) {
   Options options;
   options.smoother = SmootherKind::jacobi;
   const std::vector<std::string> given = {"smoother"};
-  const AppliedPreset applied = apply_preset(find_preset("graph_laplacian"), {}, 1, given, options);
+  const solver::AppliedPreset applied =
+      solver::apply_preset(solver::find_preset("graph_laplacian"), {}, 1, given, options);
   EXPECT_EQ(options.smoother, SmootherKind::jacobi);
   EXPECT_EQ(options.coarsening, Coarsening::pmis);
   ASSERT_EQ(applied.kept.size(), 1U);
@@ -289,8 +294,8 @@ TEST(Presets, YieldToWhatIsGiven) {
 
 TEST(Presets, ElasticityAggregatesOnlyWithANearNullSpace) {
   Options without, with;
-  apply_preset(find_preset("elasticity"), {}, 3, {}, without);
-  apply_preset(find_preset("elasticity"), {.near_null_space = true}, 3, {}, with);
+  solver::apply_preset(solver::find_preset("elasticity"), {}, 3, {}, without);
+  solver::apply_preset(solver::find_preset("elasticity"), {.near_null_space = true}, 3, {}, with);
   EXPECT_EQ(without.method, Method::classical);
   EXPECT_EQ(with.method, Method::aggregation);
   EXPECT_EQ(without.aggressive_levels, 1);
@@ -305,27 +310,27 @@ TEST(Presets, ElasticityAggregatesOnlyWithANearNullSpace) {
 TEST(Presets, ElasticityYieldsToWhatChebyshevIsNotFor) {
   Options options;
   const std::vector<std::string> given = {"sweep_order"};
-  const AppliedPreset applied =
-      apply_preset(find_preset("elasticity"), {.near_null_space = true}, 3, given, options);
+  const solver::AppliedPreset applied = solver::apply_preset(
+      solver::find_preset("elasticity"), {.near_null_space = true}, 3, given, options);
   EXPECT_EQ(options.method, Method::aggregation);
   EXPECT_EQ(options.smoother, Options().smoother);
   EXPECT_EQ(options.chebyshev_fraction, Options().chebyshev_fraction);
   EXPECT_EQ(applied.kept.size(), 2U);
 
   const auto choice = [](const DenseMatrix& A) {
-    return choose_preset(facts_of(A), {.near_null_space = true}).preset;
+    return solver::choose_preset(facts_of(A), {.near_null_space = true}).preset;
   };
   DenseMatrix A = test::model(Problem::laplace9, 6);
-  EXPECT_EQ(choice(A), &find_preset("elasticity"));
+  EXPECT_EQ(choice(A), &solver::find_preset("elasticity"));
   A(0, 1) *= 1.001;
-  EXPECT_EQ(choice(A), &find_preset("elasticity"));
+  EXPECT_EQ(choice(A), &solver::find_preset("elasticity"));
   for (GlobalIndex i = 0; i + 1 < A.rows(); ++i) A(i, i + 1) *= 1.5;
-  EXPECT_EQ(choice(A), &find_preset("elasticity-3"));
+  EXPECT_EQ(choice(A), &solver::find_preset("elasticity-3"));
 }
 
 TEST(Presets, SuggestTheNearestName) {
   try {
-    find_preset("poison");
+    solver::find_preset("poison");
     ADD_FAILURE() << "no error";
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ErrorCode::invalid_argument);
@@ -333,9 +338,9 @@ TEST(Presets, SuggestTheNearestName) {
   }
 }
 
-std::string chosen(const DenseMatrix& A, const GivenKnowledge& given = {},
-                   ChoiceRule rule = last_choice_rule) {
-  const PresetChoice choice = choose_preset(facts_of(A), given, rule);
+std::string chosen(const DenseMatrix& A, const solver::GivenKnowledge& given = {},
+                   solver::ChoiceRule rule = solver::last_choice_rule) {
+  const solver::PresetChoice choice = solver::choose_preset(facts_of(A), given, rule);
   EXPECT_FALSE(choice.reason.empty());
   EXPECT_EQ(choice.reason.find('\n'), std::string::npos);
   return choice.preset->name;
@@ -343,7 +348,7 @@ std::string chosen(const DenseMatrix& A, const GivenKnowledge& given = {},
 
 TEST(Presets, AreChosenByFacts) {
   EXPECT_EQ(chosen(test::model(Problem::laplace9, 6)), "grid");
-  EXPECT_EQ(chosen(test::model(Problem::laplace9, 6), {}, ChoiceRule::fourth), "poisson");
+  EXPECT_EQ(chosen(test::model(Problem::laplace9, 6), {}, solver::ChoiceRule::fourth), "poisson");
   EXPECT_EQ(chosen(test::model(Problem::laplace7, 8)), "grid");
   DenseMatrix uneven = test::model(Problem::laplace9, 6);
   for (GlobalIndex i = 0; i < uneven.rows(); ++i) {
@@ -352,7 +357,7 @@ TEST(Presets, AreChosenByFacts) {
   EXPECT_EQ(chosen(uneven), "poisson");
   EXPECT_DOUBLE_EQ(facts_of(uneven).even_share, 0);
   EXPECT_EQ(chosen(test::model(Problem::laplace5, 6)), "network");
-  EXPECT_EQ(chosen(test::model(Problem::laplace5, 6), {}, ChoiceRule::third), "poisson");
+  EXPECT_EQ(chosen(test::model(Problem::laplace5, 6), {}, solver::ChoiceRule::third), "poisson");
   EXPECT_EQ(chosen(test::model(Problem::laplace5, 6), {.near_null_space = true}), "elasticity");
   EXPECT_EQ(chosen(test::model(Problem::laplace5, 6), {.unknowns = 2}), "elasticity");
   DenseMatrix flow = test::random_matrix(40, 0.2, 0.0, 1);
@@ -362,8 +367,9 @@ TEST(Presets, AreChosenByFacts) {
     flow(i, i) = -sum;  // so that relaxation is not enough
   }
   EXPECT_EQ(chosen(flow), "convection");
-  EXPECT_EQ(choose_preset(facts_of(flow), {}).preset->version, 2);
-  EXPECT_EQ(choose_preset(facts_of(flow), {}, ChoiceRule::first).preset->version, 1);
+  EXPECT_EQ(solver::choose_preset(facts_of(flow), {}).preset->version, 2);
+  EXPECT_EQ(solver::choose_preset(facts_of(flow), {}, solver::ChoiceRule::first).preset->version,
+            1);
   DenseMatrix triangle = flow, heavy = flow;
   for (GlobalIndex i = 0; i < 40; ++i) {
     for (GlobalIndex j = i + 1; j < 40; ++j) triangle(i, j) = 0;
@@ -376,7 +382,7 @@ TEST(Presets, AreChosenByFacts) {
   }
   EXPECT_DOUBLE_EQ(facts_of(triangle).triangular_share, 1);
   EXPECT_EQ(chosen(triangle), "default");
-  EXPECT_EQ(chosen(triangle, {}, ChoiceRule::first), "convection");
+  EXPECT_EQ(chosen(triangle, {}, solver::ChoiceRule::first), "convection");
   EXPECT_EQ(chosen(heavy), "default");
   // Sums near the diagonal only because entries of both signs cancel are no dominant diagonal.
   DenseMatrix skew(40, 40);
@@ -390,7 +396,7 @@ TEST(Presets, AreChosenByFacts) {
   EXPECT_DOUBLE_EQ(facts_of(skew).relaxed_share, 1);
   EXPECT_DOUBLE_EQ(facts_of(skew).dominant_share, 0);
   EXPECT_EQ(chosen(skew), "convection");
-  EXPECT_EQ(chosen(skew, {}, ChoiceRule::sixth), "default");
+  EXPECT_EQ(chosen(skew, {}, solver::ChoiceRule::sixth), "default");
   EXPECT_EQ(chosen(test::random_symmetric(40, 0.2, 0.5, 1)), "default");
   DenseMatrix nearly = test::model(Problem::laplace5, 6);
   nearly(0, 1) *= 1.001;
@@ -410,24 +416,26 @@ DenseMatrix rotated(Problem problem, double epsilon, double angle) {
 /// chance; aslant, and as differences, there is no such row.
 /// What a rule chose stays, option by option, when presets get new versions.
 TEST(Presets, EarlierRulesMeanEarlierVersions) {
-  const ProblemFacts facts = facts_of(test::model(Problem::laplace9, 6));
-  const auto version = [&](ChoiceRule rule) {
-    return choose_preset(facts, {}, rule).preset->version;
+  const advise::ProblemFacts facts = facts_of(test::model(Problem::laplace9, 6));
+  const auto version = [&](solver::ChoiceRule rule) {
+    return solver::choose_preset(facts, {}, rule).preset->version;
   };
-  EXPECT_EQ(version(ChoiceRule::first), 1);
-  EXPECT_EQ(version(ChoiceRule::second), 1);
-  EXPECT_EQ(version(ChoiceRule::third), 2);
-  EXPECT_EQ(version(ChoiceRule::fourth), 3);
-  EXPECT_EQ(choose_preset(facts, {}, ChoiceRule::fourth).preset, &find_preset("poisson-3"));
-  const PresetChoice second = choose_preset(facts, {.near_null_space = true}, ChoiceRule::second);
-  EXPECT_EQ(second.preset, &find_preset("elasticity-1"));
-  for (const ChoiceRule rule : {ChoiceRule::fourth, ChoiceRule::fifth}) {
-    EXPECT_EQ(choose_preset(facts, {.near_null_space = true}, rule).preset,
-              &find_preset("elasticity-3"));
+  EXPECT_EQ(version(solver::ChoiceRule::first), 1);
+  EXPECT_EQ(version(solver::ChoiceRule::second), 1);
+  EXPECT_EQ(version(solver::ChoiceRule::third), 2);
+  EXPECT_EQ(version(solver::ChoiceRule::fourth), 3);
+  EXPECT_EQ(solver::choose_preset(facts, {}, solver::ChoiceRule::fourth).preset,
+            &solver::find_preset("poisson-3"));
+  const solver::PresetChoice second =
+      solver::choose_preset(facts, {.near_null_space = true}, solver::ChoiceRule::second);
+  EXPECT_EQ(second.preset, &solver::find_preset("elasticity-1"));
+  for (const solver::ChoiceRule rule : {solver::ChoiceRule::fourth, solver::ChoiceRule::fifth}) {
+    EXPECT_EQ(solver::choose_preset(facts, {.near_null_space = true}, rule).preset,
+              &solver::find_preset("elasticity-3"));
   }
-  for (const Preset& earlier : earlier_presets()) {
+  for (const solver::Preset& earlier : solver::earlier_presets()) {
     if (earlier.version > 2) continue;
-    for (const PresetOption& option : earlier.options) {
+    for (const solver::PresetOption& option : earlier.options) {
       EXPECT_NE(option.name, "aggressive_levels") << earlier.name;
     }
   }
@@ -442,7 +450,8 @@ TEST(Presets, StretchedElementsAreAnisotropic) {
     EXPECT_EQ(chosen(rotated(Problem::rotated_fe, 1e-3, angle)), "poisson") << angle;
   }
   EXPECT_EQ(chosen(rotated(Problem::rotated_fe, 1, 0)), "grid");
-  EXPECT_EQ(chosen(rotated(Problem::rotated_fe, 1e-3, 0), {}, ChoiceRule::first), "default");
+  EXPECT_EQ(chosen(rotated(Problem::rotated_fe, 1e-3, 0), {}, solver::ChoiceRule::first),
+            "default");
   EXPECT_DOUBLE_EQ(facts_of(rotated(Problem::rotated_fd, 1e-3, 0)).stretched_share, 0);
 }
 
@@ -458,7 +467,8 @@ TEST(Presets, GraphsWithHubsAreGraphs) {
 
 TEST(Presets, BlocksAreElasticity) {
   const DenseMatrix A = kronecker(test::model(Problem::laplace5, 8), full_block(3));
-  const PresetChoice choice = choose_preset(facts_on(A, point_layout(A.rows(), 3)), {});
+  const solver::PresetChoice choice =
+      solver::choose_preset(facts_on(A, point_layout(A.rows(), 3)), {});
   EXPECT_EQ(choice.preset->name, "elasticity");
   EXPECT_NE(choice.reason.find("3 unknowns"), std::string::npos);
 }

@@ -324,7 +324,7 @@ TEST(Rebuild, SendsTheValuesOfPartialRowsAndNothingElse) {
     const auto A = shared(io::generate<double>(comm, {.problem = Problem::laplace9, .n = 11}));
     const auto B = scaled(*A);
     for (const bool is_told_of_symmetry : {true, false}) {
-      Knowledge<double> knowledge;
+      ProblemInfo<double> knowledge;
       if (is_told_of_symmetry) knowledge.symmetric = true;
       Hierarchy<double> hierarchy(A, options, knowledge);
       EXPECT_EQ(counted(nodes, [&] { hierarchy.rebuild(B); }).synchronous, 0);  // plans
@@ -359,7 +359,7 @@ TEST(Rebuild, SeesWhetherOtherValuesAreSymmetric) {
     options.cycle = CycleKind::k;  // on which symmetry depends, so that it is looked for
     Hierarchy<double> found(A, options);
     const std::vector<double> first = applied(found);
-    Knowledge<double> nothing;
+    ProblemInfo<double> nothing;
     nothing.symmetric = false;
     Hierarchy<double> told(A, options, nothing);
     found.rebuild(B, reuse);

@@ -6,16 +6,16 @@
 #include <gtest/gtest.h>
 
 #include "nodewise/amg/hierarchy.hpp"
-#include "nodewise/amg/network_look.hpp"
-#include "nodewise/amg/route_choice.hpp"
-#include "nodewise/amg/route_costs.hpp"
-#include "nodewise/amg/selection.hpp"
 #include "nodewise/comm/virtual_ranks.hpp"
 #include "nodewise/io/gallery.hpp"
 #include "nodewise/io/machine_file.hpp"
 #include "nodewise/model/exchange_cost.hpp"
 #include "nodewise/model/overlapped_cost.hpp"
 #include "nodewise/mpi/ledger.hpp"
+#include "nodewise/routing/decision_rule.hpp"
+#include "nodewise/routing/network_probe.hpp"
+#include "nodewise/routing/route_choice.hpp"
+#include "nodewise/routing/route_costs.hpp"
 
 #include "collective_error.hpp"
 #include "support.hpp"
@@ -47,42 +47,42 @@ std::vector<comm::Plan> plans_of_all(const DistMatrix<double>& A, Route route) {
   return comm::virtual_plans(patterns, comm.topology(), route);
 }
 
-constexpr LevelRoutes both_automatic = {Route::automatic, Route::automatic};
+constexpr routing::LevelRoutes both_automatic = {Route::automatic, Route::automatic};
 
 constexpr double no_prices[] = {0, 0, 0};
 
 TEST(RouteChoice, TakesTheCheapestAndSaysWhy) {
-  const RouteDecision fewer = cheapest(
+  const routing::RouteDecision fewer = routing::cheapest(
       {{Route::direct, 118e-6, 212}, {Route::two_step, 50e-6, 30}, {Route::three_step, 41e-6, 9}},
       1, no_prices);
   EXPECT_EQ(fewer.chosen, Route::three_step);
   EXPECT_EQ(fewer.reason,
             "predicted 41 us against 118 us direct: 212 messages to other nodes become 9");
-  const RouteDecision straight = cheapest(
+  const routing::RouteDecision straight = routing::cheapest(
       {{Route::direct, 1.5e-3, 4}, {Route::two_step, 2e-3, 3}, {Route::three_step, 1.8e-3, 1}}, 1,
       no_prices);
   EXPECT_EQ(straight.chosen, Route::direct);
   EXPECT_EQ(straight.reason,
             "predicted 1.5 ms against 1.8 ms three_step: 4 messages to other nodes, 1 then");
-  const RouteDecision equal =
-      cheapest({{Route::direct, 2, 4}, {Route::two_step, 2, 4}}, 1, no_prices);
+  const routing::RouteDecision equal =
+      routing::cheapest({{Route::direct, 2, 4}, {Route::two_step, 2, 4}}, 1, no_prices);
   EXPECT_EQ(equal.chosen, Route::direct) << "of equal ones the first";
 }
 
 TEST(RouteChoice, TakesAnotherRouteWhereItPays) {
-  const std::vector<RoutePrediction> some = {
+  const std::vector<routing::RoutePrediction> some = {
       {Route::direct, 2e-3, 8}, {Route::two_step, 1.5e-3, 4}, {Route::three_step, 1e-3, 1}};
   const auto chosen_for = [&](double two_step_s, double three_step_s) {
-    return cheapest(some, 30, std::vector{0.0, two_step_s, three_step_s});
+    return routing::cheapest(some, 30, std::vector{0.0, two_step_s, three_step_s});
   };
   EXPECT_EQ(chosen_for(0.029, 0.029).chosen, Route::three_step);
   EXPECT_EQ(chosen_for(0.001, 0.017).chosen, Route::two_step) << "cheaper with its planning";
-  const RouteDecision dear = chosen_for(0.031, 0.031);
+  const routing::RouteDecision dear = chosen_for(0.031, 0.031);
   EXPECT_EQ(dear.chosen, Route::direct);
   EXPECT_EQ(dear.reason,
             "predicted 2 ms against 1 ms three_step: too little to pay for planning that");
-  const RouteDecision little =
-      cheapest({{Route::direct, 1, 8}, {Route::two_step, 0.95, 4}}, 1e9, no_prices);
+  const routing::RouteDecision little =
+      routing::cheapest({{Route::direct, 1, 8}, {Route::two_step, 0.95, 4}}, 1e9, no_prices);
   EXPECT_EQ(little.chosen, Route::direct) << "less than a tenth";
 }
 
@@ -94,13 +94,13 @@ TEST(RouteChoice, PredictsWhatThePlansOfAllRanksCost) {
     SCOPED_TRACE(map.name);
     const auto comm = mpi::Comm::create(MPI_COMM_WORLD, map.node_of_rank);
     const auto A = laplacian(comm, 6);
-    const auto chosen = choose_routes(A, both_automatic, machine);
+    const auto chosen = routing::choose_routes(A, both_automatic, machine);
     ASSERT_TRUE(chosen.solve && chosen.setup);
     model::ExchangeCostOptions rows;
     rows.bytes_per_entry =
         16.0 * static_cast<double>(A->nnz_global()) / static_cast<double>(A->rows().n_global());
     for (std::size_t r = 0; r < chosen.solve->predictions.size(); ++r) {
-      const RoutePrediction& predicted = chosen.solve->predictions[r];
+      const routing::RoutePrediction& predicted = chosen.solve->predictions[r];
       const auto plans = plans_of_all(*A, predicted.route);
       const double expected = model::forward_cost(plans, comm->topology(), machine).total();
       const double expected_rows =
@@ -125,7 +125,7 @@ TEST(RouteChoice, LetsLatenciesOverlapWhereOverheadsAreKnown) {
     SCOPED_TRACE(map.name);
     const auto comm = mpi::Comm::create(MPI_COMM_WORLD, map.node_of_rank);
     const auto A = laplacian(comm, 6);
-    const auto chosen = choose_routes(A, both_automatic, machine);
+    const auto chosen = routing::choose_routes(A, both_automatic, machine);
     if (chosen.solve->predictions.empty()) continue;
     const double direct =
         model::overlapped_forward_s(plans_of_all(*A, Route::direct), comm->topology(), machine);
@@ -139,7 +139,7 @@ TEST(RouteChoice, IsTheSameOnEveryRankAndPlanned) {
     SCOPED_TRACE(map.name);
     const auto comm = mpi::Comm::create(MPI_COMM_WORLD, map.node_of_rank);
     const auto A = laplacian(comm, 6);
-    const auto chosen = choose_routes(A, both_automatic, machine);
+    const auto chosen = routing::choose_routes(A, both_automatic, machine);
     EXPECT_FALSE(is_automatic(chosen.routes));
     EXPECT_EQ(chosen.for_solve->route(), chosen.routes.solve);
     EXPECT_EQ(chosen.for_setup->route(), chosen.routes.setup);
@@ -173,8 +173,10 @@ TEST(RouteChoice, FollowsTheMachine) {
   for (int r = 0; r < n_ranks; ++r) node_of_rank.push_back(r % 2);
   const auto comm = mpi::Comm::create(MPI_COMM_WORLD, node_of_rank);
   const auto A = laplacian(comm, 3);
-  const auto cheap_on_node = choose_routes(A, both_automatic, machine_of_latencies(1e-9, 1));
-  const auto cheap_between = choose_routes(A, both_automatic, machine_of_latencies(1, 1e-9));
+  const auto cheap_on_node =
+      routing::choose_routes(A, both_automatic, machine_of_latencies(1e-9, 1));
+  const auto cheap_between =
+      routing::choose_routes(A, both_automatic, machine_of_latencies(1, 1e-9));
   EXPECT_EQ(cheap_between.routes.solve, Route::direct);
   EXPECT_EQ(cheap_between.routes.setup, Route::direct);
   if (n_ranks < 4) return;  // nobody sends two messages to other nodes
@@ -187,16 +189,19 @@ TEST(RouteChoice, FollowsTheMachine) {
 
 TEST(RouteChoice, LeavesWhatIsGivenAlone) {
   const auto A = laplacian(test::test_comm(), 5);
-  const auto chosen = choose_routes(A, LevelRoutes{Route::automatic, Route::two_step},
-                                    io::shipped_machine("generic-cluster"));
+  const auto chosen =
+      routing::choose_routes(A, routing::LevelRoutes{Route::automatic, Route::two_step},
+                             io::shipped_machine("generic-cluster"));
   EXPECT_EQ(chosen.routes.solve, Route::two_step);
   EXPECT_EQ(chosen.for_solve->route(), Route::two_step);
   EXPECT_EQ(chosen.solve, nullptr);
   ASSERT_NE(chosen.setup, nullptr);
   // The matrix may come with a route of its own.
   const auto routed = std::make_shared<const DistMatrix<double>>(A->with_route(Route::three_step));
-  const auto again = choose_routes(routed, both_automatic, io::shipped_machine("generic-cluster"));
-  const auto before = choose_routes(A, both_automatic, io::shipped_machine("generic-cluster"));
+  const auto again =
+      routing::choose_routes(routed, both_automatic, io::shipped_machine("generic-cluster"));
+  const auto before =
+      routing::choose_routes(A, both_automatic, io::shipped_machine("generic-cluster"));
   EXPECT_EQ(again.routes, before.routes);
 }
 
@@ -244,11 +249,12 @@ TEST(RouteChoice, PredictsWhatTheOverlappingStagesOfAllRanksCost) {
     const mpi::Topology& topology = comm->topology();
     const auto A = laplacian(comm, 5)->with_route(Route::three_step);
     const auto stages = comm::sizes_of(A.exchange().plan());
-    const ExchangeQuestion question = {stages, 8};
+    const routing::ExchangeQuestion question = {stages, 8};
     double most = comm->rank();
-    const double seconds = exchange_seconds(*comm, machine, MessageCosts::overlapped,
-                                            std::span(&question, 1), std::span(&most, 1))
-                               .front();
+    const double seconds =
+        routing::exchange_seconds(*comm, machine, routing::MessageCosts::overlapped,
+                                  std::span(&question, 1), std::span(&most, 1))
+            .front();
     EXPECT_EQ(most, comm->size() - 1);
     const auto plans = plans_of_all(A, Route::three_step);
     const double expected = model::overlapped_forward_s(plans, topology, machine);
@@ -284,7 +290,7 @@ TEST(RouteChoice, AsksNothingOnOneNode) {
     comm->ledger().clear();
     hierarchy.apply(b, x);
     of_cycle.push_back(counts(*comm));
-    EXPECT_EQ(known_network(*comm), nullptr);
+    EXPECT_EQ(routing::probed_network(*comm), nullptr);
     const auto& choice = hierarchy.levels().front().route_choice;
     ASSERT_EQ(choice != nullptr, route == Route::automatic);
     if (choice) {
@@ -302,8 +308,8 @@ TEST(RouteChoice, LooksAtTheNetworkOnceAndAgrees) {
   for (int r = 0; r < n_ranks; ++r) node_of_rank.push_back(r % 2);
   const auto comm = mpi::Comm::create(MPI_COMM_WORLD, node_of_rank);
   const auto A = laplacian(comm, 4);
-  EXPECT_EQ(known_network(*comm), nullptr);
-  const auto chosen = choose_routes(A, both_automatic);
+  EXPECT_EQ(routing::probed_network(*comm), nullptr);
+  const auto chosen = routing::choose_routes(A, both_automatic);
   EXPECT_FALSE(is_automatic(chosen.routes));
   EXPECT_EQ(chosen.for_solve->route(), chosen.routes.solve);
   EXPECT_EQ(chosen.for_setup->route(), chosen.routes.setup);
@@ -311,11 +317,11 @@ TEST(RouteChoice, LooksAtTheNetworkOnceAndAgrees) {
     EXPECT_EQ(mpi::max(*comm, static_cast<int>(route)), mpi::min(*comm, static_cast<int>(route)));
   }
   if (n_ranks <= 2) {  // nobody sends two messages to other nodes
-    EXPECT_EQ(known_network(*comm), nullptr);
+    EXPECT_EQ(routing::probed_network(*comm), nullptr);
     EXPECT_TRUE(chosen.solve->basis.empty());
     return;
   }
-  const model::Machine* machine = known_network(*comm);
+  const model::Machine* machine = routing::probed_network(*comm);
   ASSERT_NE(machine, nullptr);
   model::check(*machine);
   EXPECT_THAT(chosen.solve->basis, HasSubstr("a short look at the network: "));
@@ -324,22 +330,22 @@ TEST(RouteChoice, LooksAtTheNetworkOnceAndAgrees) {
   EXPECT_EQ(mpi::max(*comm, latency_s), latency_s);
   EXPECT_EQ(mpi::min(*comm, latency_s), latency_s);
   comm->ledger().clear();
-  EXPECT_EQ(&look_at_network(*comm), machine);
+  EXPECT_EQ(&routing::probe_network(*comm), machine);
   EXPECT_TRUE(counts(*comm).empty());
 }
 
 TEST(TransportChoice, TakesTheQuickestByATenth) {
   using comm::Transport;
-  const TransportDecision quick = quickest({{Transport::point_to_point, 5e-6},
-                                            {Transport::persistent, 4.4e-6},
-                                            {Transport::shared_memory, 4.1e-6}});
+  const routing::TransportDecision quick = routing::quickest({{Transport::point_to_point, 5e-6},
+                                                              {Transport::persistent, 4.4e-6},
+                                                              {Transport::shared_memory, 4.1e-6}});
   EXPECT_EQ(quick.chosen, Transport::shared_memory);
   EXPECT_EQ(quick.reason, "4.1 us against 5 us point_to_point in 5 exchanges each");
-  const TransportDecision close =
-      quickest({{Transport::point_to_point, 5e-6}, {Transport::persistent, 4.6e-6}});
+  const routing::TransportDecision close =
+      routing::quickest({{Transport::point_to_point, 5e-6}, {Transport::persistent, 4.6e-6}});
   EXPECT_EQ(close.chosen, Transport::point_to_point);
   EXPECT_THAT(close.reason, HasSubstr("a tenth would have to be saved"));
-  EXPECT_EQ(quickest({{Transport::point_to_point, 1}}).chosen, Transport::point_to_point);
+  EXPECT_EQ(routing::quickest({{Transport::point_to_point, 1}}).chosen, Transport::point_to_point);
 }
 
 TEST(TransportChoice, IsTheSameOnEveryRank) {
@@ -350,7 +356,7 @@ TEST(TransportChoice, IsTheSameOnEveryRank) {
   const auto A = laplacian(comm, 5);
   Options options;
   options.transport = comm::Transport::automatic;
-  options.expected_solves = solves_for_a_trial;
+  options.expected_solves = routing::solves_for_a_trial;
   options.max_levels = 2;
   options.max_coarse_rows = 20;
   const Hierarchy<double> hierarchy(A, options);
@@ -387,15 +393,15 @@ TEST(TransportChoice, TriesNothingForFewSolves) {
       return account.operation == "transport_trial";
     });
   };
-  for (const int solves : {1, solves_for_a_trial - 1, solves_for_a_trial}) {
+  for (const int solves : {1, routing::solves_for_a_trial - 1, routing::solves_for_a_trial}) {
     const auto persistent = std::make_shared<const matrix::DistMatrix<double>>(
         A->with_route(Route::direct, comm::Transport::persistent));
-    const auto chosen = choose_transport(persistent, solves);
+    const auto chosen = routing::choose_transport(persistent, solves);
     EXPECT_EQ(chosen.A->transport(), chosen.decision->chosen);
-    const bool tried = solves == solves_for_a_trial && comm->size() > 1;
+    const bool tried = solves == routing::solves_for_a_trial && comm->size() > 1;
     EXPECT_EQ(!chosen.decision->trials.empty(), tried);
-    EXPECT_EQ(trials_in_ledger(), solves >= solves_for_a_trial);
-    if (solves < solves_for_a_trial) {
+    EXPECT_EQ(trials_in_ledger(), solves >= routing::solves_for_a_trial);
+    if (solves < routing::solves_for_a_trial) {
       EXPECT_EQ(chosen.decision->chosen, comm::Transport::point_to_point);
       EXPECT_EQ(chosen.decision->reason, "a trial pays from 25 expected solves on");
     }
@@ -403,11 +409,13 @@ TEST(TransportChoice, TriesNothingForFewSolves) {
 }
 
 TEST(RouteChoice, PlansMoreForMoreSolves) {
-  const std::vector<RoutePrediction> predictions = {{Route::direct, 4e-6, 4},
-                                                    {Route::two_step, 3e-6, 2}};
+  const std::vector<routing::RoutePrediction> predictions = {{Route::direct, 4e-6, 4},
+                                                             {Route::two_step, 3e-6, 2}};
   const std::vector<double> planning_s = {0, 1e-4};
-  EXPECT_EQ(cheapest(predictions, exchanges_of_a_solve, planning_s).chosen, Route::direct);
-  EXPECT_EQ(cheapest(predictions, 4 * exchanges_of_a_solve, planning_s).chosen, Route::two_step);
+  EXPECT_EQ(routing::cheapest(predictions, routing::exchanges_of_a_solve, planning_s).chosen,
+            Route::direct);
+  EXPECT_EQ(routing::cheapest(predictions, 4 * routing::exchanges_of_a_solve, planning_s).chosen,
+            Route::two_step);
 }
 
 TEST(RouteChoice, RefusesAMachineThatIsNone) {
@@ -417,7 +425,7 @@ TEST(RouteChoice, RefusesAMachineThatIsNone) {
   };
   model::Machine broken = machine_of_latencies(1, 1);
   broken.path(model::Locality::other_node)[2]->rate_bytes_per_s = -1;
-  EXPECT_THAT(refusal([&] { (void)choose_routes(A, both_automatic, broken); }),
+  EXPECT_THAT(refusal([&] { (void)routing::choose_routes(A, both_automatic, broken); }),
               HasSubstr("a rate must be positive"));
   EXPECT_THAT(refusal([&] { (void)A->with_route(Route::automatic); }),
               HasSubstr("automatic is no route"));

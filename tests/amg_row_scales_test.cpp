@@ -4,9 +4,9 @@
 
 #include <gtest/gtest.h>
 
+#include "nodewise/amg/cycle/smoother.hpp"
 #include "nodewise/amg/hierarchy.hpp"
 #include "nodewise/amg/relax/row_scales.hpp"
-#include "nodewise/amg/smoother.hpp"
 #include "nodewise/matrix/block_matrix.hpp"
 #include "nodewise/solve/krylov.hpp"
 #include "nodewise/solve/matrix_operator.hpp"

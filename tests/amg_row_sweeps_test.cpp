@@ -198,8 +198,8 @@ class SweepsInBlocks : public testing::Test {
     const std::vector<T> B = vector_on<T>(rows.rows(), 3, 1);
     for (const Sweep sweep : {Sweep::first_symmetric, Sweep::symmetric}) {
       std::vector<T> together = B, X = B;
-      by_rows->sweep_together(sweep, B, together, 3);
-      in_blocks->sweep_together(sweep, B, X, 3);
+      by_rows->sweep_block(sweep, B, together, 3);
+      in_blocks->sweep_block(sweep, B, X, 3);
       expect_near(X, together);
     }
   }

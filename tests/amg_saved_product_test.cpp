@@ -5,8 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include "nodewise/amg/cycle/smoother.hpp"
 #include "nodewise/amg/hierarchy.hpp"
-#include "nodewise/amg/smoother.hpp"
 #include "nodewise/io/gallery.hpp"
 #include "nodewise/mpi/ledger.hpp"
 #include "nodewise/solve/krylov.hpp"

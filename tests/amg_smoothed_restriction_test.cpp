@@ -8,8 +8,8 @@
 
 #include "nodewise/amg/aggregate/graph.hpp"
 #include "nodewise/amg/aggregate/tentative.hpp"
-#include "nodewise/amg/aggregation.hpp"
 #include "nodewise/amg/hierarchy.hpp"
+#include "nodewise/amg/setup/aggregation.hpp"
 #include "nodewise/amg/spectral_radius.hpp"
 #include "nodewise/matrix/operations.hpp"
 #include "nodewise/matrix/products.hpp"
@@ -94,7 +94,7 @@ struct LeftReference {
 };
 
 LeftReference reference_left(const DenseMatrix& At, const DenseMatrix& B, const Case& c,
-                             const Transfer<double>& transfer, const Layout& rows,
+                             const GridTransfer<double>& transfer, const Layout& rows,
                              const Options& options) {
   const std::vector<int> of_point =
       test::gathered_numbers(*test_comm(), transfer.aggregates->of_point);
@@ -133,11 +133,11 @@ TEST(SmoothedRestriction, IsThatOfTheReferenceOnEveryLayout) {
                              " sweeps" + (c.filter ? ", filtered" : "");
     for (const Layout& rows : layouts_of_points(GlobalIndex{n} * n, c.unknowns)) {
       const DistMatrix<double> A = distribute(values, rows);
-      Knowledge<double> knowledge;
+      ProblemInfo<double> knowledge;
       knowledge.near_null_space = part_of_vectors<double>(rows, right);
       knowledge.left_near_null_space = part_of_vectors<double>(rows, left);
       knowledge.symmetric = false;
-      const Transfer<double> transfer = aggregation_transfer(A, knowledge, options);
+      const GridTransfer<double> transfer = aggregation_transfer(A, knowledge, options);
       ASSERT_NE(transfer.R, nullptr);
       test::expect_invariants(*transfer.R);
       EXPECT_TRUE(transfer.R->rows() == transfer.P->cols());
@@ -154,7 +154,7 @@ TEST(SmoothedRestriction, IsThatOfTheReferenceOnEveryLayout) {
       knowledge.left_near_null_space = {};
       const LeftReference same =
           reference_left(values.transpose(), right, c, transfer, rows, options);
-      const Transfer<double> by_right = aggregation_transfer(A, knowledge, options);
+      const GridTransfer<double> by_right = aggregation_transfer(A, knowledge, options);
       expect_near(gathered(*by_right.R).transpose(), same.P, 1e-12, "R by right vectors, " + what);
     }
   }
@@ -164,7 +164,7 @@ TEST(SmoothedRestriction, LevelsAreProductsAndPassTheirVectorsOn) {
   const DenseMatrix values = nonsymmetric(8, 2);
   const DenseMatrix left = left_vectors(128, 2, 2);
   for (const Layout& rows : layouts_of_points(64, 2)) {
-    Knowledge<double> knowledge;
+    ProblemInfo<double> knowledge;
     knowledge.near_null_space = part_of_vectors<double>(rows, whole_vectors(128, 2, 2));
     knowledge.left_near_null_space = part_of_vectors<double>(rows, left);
     const Options options = smoothed_options(2);
@@ -172,13 +172,13 @@ TEST(SmoothedRestriction, LevelsAreProductsAndPassTheirVectorsOn) {
     const Hierarchy<double> hierarchy(A, options, knowledge);
     ASSERT_GE(hierarchy.levels().size(), 3U);
     knowledge.symmetric = false;
-    const Transfer<double> first = aggregation_transfer(*A, knowledge, options);
-    Knowledge<double> below;
+    const GridTransfer<double> first = aggregation_transfer(*A, knowledge, options);
+    ProblemInfo<double> below;
     below.near_null_space = first.coarse_near_null_space;
     below.left_near_null_space = first.coarse_left_near_null_space;
     below.unknowns = first.coarse_unknowns;
     below.symmetric = false;
-    const Transfer<double> second = aggregation_transfer(*hierarchy.matrix(1), below, options);
+    const GridTransfer<double> second = aggregation_transfer(*hierarchy.matrix(1), below, options);
     expect_near(gathered(*hierarchy.restriction(0)), gathered(*first.R), 1e-14, "first R");
     expect_near(gathered(*hierarchy.restriction(1)), gathered(*second.R), 1e-14, "second R");
     for (std::size_t l = 0; l + 1 < hierarchy.levels().size(); ++l) {
@@ -205,7 +205,7 @@ TEST(SmoothedRestriction, KeepsNullVectorsOfBothSides) {
     for (GlobalIndex j = 0; j < n * n; ++j) values(i, j) *= scale;
   }
   for (const Layout& rows : layouts_of_points(n * n, 1)) {
-    Knowledge<double> knowledge;
+    ProblemInfo<double> knowledge;
     knowledge.left_near_null_space = part_of_vectors<double>(rows, left);
     knowledge.symmetric = false;
     const auto transfer =
@@ -256,7 +256,7 @@ TEST(SmoothedRestriction, TreatsVectorsThatDependOnEachOtherOnOneSide) {
     DenseMatrix full = left_vectors(n, 2, 2), half = full;
     for (GlobalIndex i = 0; i < n; ++i) half(i, 1) = 2 * half(i, 0);
     for (const Layout& rows : layouts_of_points(25, 2)) {
-      Knowledge<double> knowledge;
+      ProblemInfo<double> knowledge;
       knowledge.near_null_space = part_of_vectors<double>(rows, on_left ? full : half);
       knowledge.left_near_null_space = part_of_vectors<double>(rows, on_left ? half : full);
       const Matrix A = shared(distribute(values, rows));
@@ -434,12 +434,12 @@ TEST(SmoothedRestriction, WorksInSinglePrecisionAndUnderEveryCycle) {
 TEST(SmoothedRestriction, RefusesLeftVectorsThatDoNotFit) {
   const Layout layout = Layout::uniform(test_comm(), 18);
   const Matrix A = shared(distribute(nonsymmetric(3, 2), layout));
-  const auto refused = [&](const Knowledge<double>& knowledge, int unknowns) {
+  const auto refused = [&](const ProblemInfo<double>& knowledge, int unknowns) {
     return test::expect_same_error(*test_comm(), ErrorCode::dimension_mismatch, [&] {
       Hierarchy<double>(A, smoothed_options(unknowns), knowledge);
     });
   };
-  Knowledge<double> knowledge;
+  ProblemInfo<double> knowledge;
   knowledge.left_near_null_space = part_of_vectors<double>(layout, whole_vectors(18, 2, 1));
   EXPECT_NE(refused(knowledge, 1).find("2 vectors, and the other one 1"), std::string::npos);
   if (test_comm()->rank() == 0) knowledge.left_near_null_space.values.push_back(1);
@@ -452,7 +452,7 @@ TEST(NearNullSpaceErrors, NameVectorsThatAreOfNoUse) {
   const Matrix A = shared(distribute(nonsymmetric(3, 2), layout));
   const auto refused = [&](ErrorCode code, const NearNullSpace<double>& right,
                            const NearNullSpace<double>& left = {}) {
-    Knowledge<double> knowledge;
+    ProblemInfo<double> knowledge;
     knowledge.near_null_space = right;
     knowledge.left_near_null_space = left;
     return test::expect_same_error(*test_comm(), code,

@@ -4,7 +4,7 @@
 #include <Eigen/Dense>
 #include <gtest/gtest.h>
 
-#include "nodewise/amg/smoother.hpp"
+#include "nodewise/amg/cycle/smoother.hpp"
 #include "nodewise/matrix/operations.hpp"
 
 #include "amg_support.hpp"

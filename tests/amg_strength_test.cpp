@@ -1,7 +1,7 @@
 // Strength of connection against its definition.
 #include <gtest/gtest.h>
 
-#include "nodewise/amg/strength.hpp"
+#include "nodewise/amg/coarsen/strength.hpp"
 
 #include "amg_support.hpp"
 

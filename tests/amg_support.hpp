@@ -9,7 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "nodewise/amg/coarsen/splitting.hpp"
-#include "nodewise/amg/strength.hpp"
+#include "nodewise/amg/coarsen/strength.hpp"
 #include "nodewise/base/hash.hpp"
 #include "nodewise/io/gallery.hpp"
 #include "nodewise/matrix/assemble.hpp"

@@ -8,9 +8,9 @@
 
 #include <gtest/gtest.h>
 
+#include "nodewise/advise/diagnosis.hpp"
 #include "nodewise/amg/aggregate/aggregates.hpp"
 #include "nodewise/amg/aggregate/graph.hpp"
-#include "nodewise/amg/diagnosis.hpp"
 #include "nodewise/amg/hierarchy.hpp"
 #include "nodewise/amg/relax/ilu0.hpp"
 #include "nodewise/base/parallel.hpp"
@@ -73,9 +73,9 @@ TEST(ThreadedDiagnosis, StartsFromTheSame) {
   for (const auto& A : near_and_far()) {
     const std::vector<double> b(2 * static_cast<std::size_t>(A->n_local()), 0.7);
     const auto facts = [&] {
-      const SystemFacts system = matrix_facts(A);
-      const auto nulls = null_vector_facts<double>(*A, {}, b, 2);
-      const LevelFacts& finest = system.levels.front();
+      const advise::SystemFacts system = advise::matrix_facts(A);
+      const auto nulls = advise::null_vector_facts<double>(*A, {}, b, 2);
+      const advise::LevelFacts& finest = system.levels.front();
       return std::tuple(finest.near_zero_diagonals, finest.negative_diagonals, finest.positive_rows,
                         nulls.front().smallness, nulls.front().part_of_rhs);
     };

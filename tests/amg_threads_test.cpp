@@ -5,9 +5,9 @@
 
 #include <gtest/gtest.h>
 
+#include "nodewise/amg/cycle/smoother.hpp"
 #include "nodewise/amg/hierarchy.hpp"
 #include "nodewise/amg/relax/relaxation.hpp"
-#include "nodewise/amg/smoother.hpp"
 #include "nodewise/io/gallery.hpp"
 #include "nodewise/kernels/csr_ops.hpp"
 #include "nodewise/kernels/spmv.hpp"
@@ -264,7 +264,7 @@ TEST(ThreadedGaussSeidel, SweepsOfSeveralVectorsAreThoseOfEach) {
         X.push_back(std::sin(static_cast<double>(k)));
       }
       const std::vector<double> X_before = X;
-      relaxation->sweep_together(sweep, B, X, width);
+      relaxation->sweep_block(sweep, B, X, width);
       for (std::size_t c = 0; c < width; ++c) {
         std::vector<double> b(rows), x(rows);
         for (std::size_t i = 0; i < rows; ++i) {

@@ -1,9 +1,9 @@
 // Systems coarsened unknown by unknown.
 #include <gtest/gtest.h>
 
-#include "nodewise/amg/classical.hpp"
+#include "nodewise/amg/coarsen/unknowns.hpp"
 #include "nodewise/amg/hierarchy.hpp"
-#include "nodewise/amg/unknowns.hpp"
+#include "nodewise/amg/setup/classical.hpp"
 #include "nodewise/matrix/block_matrix.hpp"
 
 #include "aggregate_support.hpp"

@@ -1,7 +1,7 @@
 // The setup of a hierarchy on virtual ranks: what it is said to send is what real ranks send.
 #include <gtest/gtest.h>
 
-#include "nodewise/amg/setup_messages.hpp"
+#include "nodewise/amg/messages/setup_messages.hpp"
 #include "nodewise/comm/virtual_ranks.hpp"
 #include "nodewise/matrix/virtual_ranks.hpp"
 #include "nodewise/mpi/ledger.hpp"
@@ -262,13 +262,13 @@ void expect_setup_counted(const DenseMatrix& values, Options options) {
   const Layout layout = layout_of_points(comm, values.rows() / options.unknowns, options.unknowns);
   const Layout whole = Layout::uniform(self, values.rows());
   const auto knowledge = [&](const Layout& rows) {
-    Knowledge<double> known;
+    ProblemInfo<double> known;
     if (options.method == Method::aggregation && options.unknowns > 1) {
       known.near_null_space = one_vector_more(rows, options.unknowns);
     }
     return known;
   };
-  Knowledge<double> of_virtual_ranks = knowledge(whole);
+  ProblemInfo<double> of_virtual_ranks = knowledge(whole);
   of_virtual_ranks.virtual_starts = starts_of(layout);
   const auto serial = std::make_shared<const DistMatrix<double>>(test::distribute(values, whole));
   self->ledger().clear();

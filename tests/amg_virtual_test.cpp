@@ -1,7 +1,7 @@
 // Hierarchies on virtual ranks: what they would send is what real ranks send.
 #include <gtest/gtest.h>
 
-#include "nodewise/amg/virtual_ranks.hpp"
+#include "nodewise/amg/coarsen/virtual_ranks.hpp"
 #include "nodewise/comm/virtual_ranks.hpp"
 #include "nodewise/matrix/virtual_ranks.hpp"
 

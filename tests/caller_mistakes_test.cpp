@@ -145,11 +145,11 @@ TEST(CallerMistakes, ASolutionThatOverlapsTheRightHandSide) {
   const auto A = small_matrix();
   const solve::MatrixOperator<double> op(A);
   const auto n = static_cast<std::size_t>(A->n_local());
-  std::vector<double> room(2 * n, 1.0), apart(n);
-  const std::span<const double> b = std::span(room).first(n);
+  std::vector<double> workspace(2 * n, 1.0), apart(n);
+  const std::span<const double> b = std::span(workspace).first(n);
   // On the last rank alone, by one entry where it has any.
   const std::span<double> x =
-      is_last() ? std::span(room).subspan(n - (n > 0 ? 1 : 0), n) : std::span<double>(apart);
+      is_last() ? std::span(workspace).subspan(n - (n > 0 ? 1 : 0), n) : std::span<double>(apart);
   const std::string text = "the solution overlaps the right-hand side";
   EXPECT_THAT(same_error(invalid, [&] { solve::gmres<double>(op, nullptr, b, x, {}); }),
               HasSubstr(text));
@@ -157,7 +157,7 @@ TEST(CallerMistakes, ASolutionThatOverlapsTheRightHandSide) {
       same_error(invalid, [&] { solve::simultaneous_cg<double>(op, nullptr, b, x, 1, {}); }),
       HasSubstr(text));
   // Side by side is not over each other.
-  EXPECT_TRUE(solve::cg<double>(op, nullptr, b, std::span(room).last(n), {}).converged());
+  EXPECT_TRUE(solve::cg<double>(op, nullptr, b, std::span(workspace).last(n), {}).converged());
 }
 
 // Where the method relies on it: such solves converge now and then, and stagnate or fail elsewhere.

@@ -9,7 +9,7 @@
 #include "nodewise/comm/pattern.hpp"
 #include "nodewise/comm/route/route.hpp"
 #include "nodewise/comm/route/three_step.hpp"
-#include "nodewise/comm/sdde/mailbox.hpp"
+#include "nodewise/comm/sdde/buffers.hpp"
 #include "nodewise/mpi/agree.hpp"
 
 #include "collective_error.hpp"
@@ -45,8 +45,8 @@ class FailsOnce : public Planner {
     if (round == failing_round_) throw std::bad_alloc();
     return words;
   }
-  Words apologize(int round, const Words& arrived) override {
-    return planner_->apologize(round, arrived);
+  Words step_after_failure(int round, const Words& arrived) override {
+    return planner_->step_after_failure(round, arrived);
   }
   std::optional<std::vector<int>> sources(int round) const override {
     return planner_->sources(round);
@@ -79,7 +79,7 @@ class Ring : public Planner {
     for (std::size_t i = 0; i < next_.size(); ++i) words.offsets[i + 1] = words.offsets[i] + 1;
     return words;
   }
-  Words apologize(int round, const Words& /*arrived*/) override {
+  Words step_after_failure(int round, const Words& /*arrived*/) override {
     return round == 1 ? route::empty_messages_to({next_.begin(), next_.end()}) : Words{};
   }
   std::optional<std::vector<int>> sources(int round) const override {
@@ -222,7 +222,7 @@ class VirtualFailure {
     if (!failed_[r]) {
       failed_[r] = mpi::caught([&] { sent = planners_[r]->step(round, arrived); }).has_value();
     }
-    return failed_[r] ? planners_[r]->apologize(round, arrived) : sent;
+    return failed_[r] ? planners_[r]->step_after_failure(round, arrived) : sent;
   }
 
   void expect_sources(int rank, int round, const std::vector<int>& from, const Topology& topology) {
@@ -280,8 +280,8 @@ TEST(Planning, KnownSourcesSendMessagesOfAnyLength) {
     expected.offsets.push_back(static_cast<Offset>(expected.data.size()));
   }
   const sdde::Channel channel{*comm, mpi::tag_planning, 16};
-  sdde::Outbox outbox(channel, {sent.ranks, sent.offsets, sent.data});
-  sdde::Inbox inbox;
+  sdde::SendRequests outbox(channel, {sent.ranks, sent.offsets, sent.data});
+  sdde::ReceiveBuffers inbox;
   outbox.take_own(inbox);
   outbox.post(false);
   inbox.receive_from(channel, expected.ranks);

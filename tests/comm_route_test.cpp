@@ -2,8 +2,8 @@
 // virtual ranks in one process, and the worked example of the paper.
 #include <gtest/gtest.h>
 
-#include "nodewise/comm/forecast.hpp"
 #include "nodewise/comm/route/direct.hpp"
+#include "nodewise/comm/route/message_estimate.hpp"
 #include "nodewise/comm/route/three_step.hpp"
 #include "nodewise/comm/route/two_step.hpp"
 
@@ -112,12 +112,14 @@ TEST(ThreeStep, RandomPatternsAndTopologies) {
 }
 
 /// What every rank foresees of its direct plan.
-std::vector<Forecast> forecasts_of(const std::vector<Plan>& direct, const Topology& topology) {
-  std::vector<Forecast> forecasts;
+std::vector<MessageEstimate> forecasts_of(const std::vector<Plan>& direct,
+                                          const Topology& topology) {
+  std::vector<MessageEstimate> forecasts;
   for (int r = 0; r < topology.n_ranks(); ++r) {
     std::vector<std::int64_t> facts;
     for (const int other : topology.ranks_on(topology.node(r))) {
-      const auto words = Forecast::facts(direct[static_cast<std::size_t>(other)], topology, other);
+      const auto words =
+          MessageEstimate::facts(direct[static_cast<std::size_t>(other)], topology, other);
       facts.insert(facts.end(), words.begin(), words.end());
     }
     forecasts.emplace_back(direct[static_cast<std::size_t>(r)], topology, r, facts);
@@ -131,12 +133,12 @@ std::vector<int> ranks_of(const std::vector<MessageSize>& messages) {
   return ranks;
 }
 
-TEST(Forecast, TellsTheMessagesOfTwoStep) {
+TEST(MessageEstimate, TellsTheMessagesOfTwoStep) {
   for_random_cases([](const std::vector<Pattern>& patterns, const Topology& topology) {
     if (topology.n_nodes() == 1) return;  // all routes are direct
     const std::vector<Plan> direct = plan_direct(patterns);
     const std::vector<Plan> plans = plan_two_step(patterns, topology);
-    const std::vector<Forecast> forecasts = forecasts_of(direct, topology);
+    const std::vector<MessageEstimate> forecasts = forecasts_of(direct, topology);
     for (std::size_t r = 0; r < plans.size(); ++r) {
       const auto said = forecasts[r].sizes(Route::two_step);
       const auto real = sizes_of(plans[r]);
@@ -179,15 +181,15 @@ bool others_share(const std::vector<std::vector<StageSizes>>& real, const Topolo
   });
 }
 
-TEST(Forecast, TellsWhatThreeStepSendsBetweenNodes) {
+TEST(MessageEstimate, TellsWhatThreeStepSendsBetweenNodes) {
   int n_exact = 0, n_bounds = 0;
   for_random_cases([&](const std::vector<Pattern>& patterns, const Topology& topology) {
     if (topology.n_nodes() == 1) return;
     const std::vector<Plan> direct = plan_direct(patterns);
-    const std::vector<Forecast> forecasts = forecasts_of(direct, topology);
+    const std::vector<MessageEstimate> forecasts = forecasts_of(direct, topology);
     std::vector<std::vector<StageSizes>> real, said;
     for (const Plan& plan : plan_three_step(patterns, topology)) real.push_back(sizes_of(plan));
-    for (const Forecast& f : forecasts) said.push_back(f.sizes(Route::three_step));
+    for (const MessageEstimate& f : forecasts) said.push_back(f.sizes(Route::three_step));
     for (int node = 0; node < topology.n_nodes(); ++node) {
       std::map<int, std::int64_t> all_said, all_real;
       const bool exact = others_share(real, topology, node);
@@ -216,11 +218,11 @@ TEST(Forecast, TellsWhatThreeStepSendsBetweenNodes) {
 }
 
 // What one rank spreads on its node is what others there await, and no less than is needed.
-TEST(Forecast, TellsHowThreeStepSpreads) {
+TEST(MessageEstimate, TellsHowThreeStepSpreads) {
   for_random_cases([](const std::vector<Pattern>& patterns, const Topology& topology) {
     if (topology.n_nodes() == 1) return;
     const std::vector<Plan> direct = plan_direct(patterns);
-    const std::vector<Forecast> forecasts = forecasts_of(direct, topology);
+    const std::vector<MessageEstimate> forecasts = forecasts_of(direct, topology);
     std::map<std::pair<int, int>, std::int64_t> sent, received;
     for (int r = 0; r < topology.n_ranks(); ++r) {
       const auto stage = forecasts[static_cast<std::size_t>(r)].sizes(Route::three_step).at(2);

@@ -421,7 +421,7 @@ TEST(Sdde, CountsItsMessagesBeforehand) {
 
 void count_messages(sdde::Call& call, const Messages<std::int64_t>& sends) {
   call.sends = {sends.ranks, sends.offsets, std::as_bytes(std::span(sends.data)), 8};
-  call.census = sdde::take_census(call.channel, call.sends, false);
+  call.counts = sdde::count_messages(call.channel, call.sends, false);
 }
 
 // So many messages that they are joined need more ranks than a test has: here they are told to.
@@ -429,7 +429,7 @@ TEST(Sdde, JoinsMessagesItHasCounted) {
   for (const auto& map : test::node_maps(test_comm()->size())) {
     SCOPED_TRACE(map.name);
     const auto comm = mpi::Comm::create(MPI_COMM_WORLD, map.node_of_rank);
-    if (!sdde::takes_census(comm->topology())) continue;
+    if (!sdde::counts_messages_first(comm->topology())) continue;
     for (const Offset piece_bytes : {8, 24, 1 << 20}) {
       const auto sends = pattern(*comm, 5);
       sdde::Call call({*comm, comm->next_discovery_tag(), piece_bytes});
@@ -462,7 +462,7 @@ TEST(Sdde, ARankThatFailsAfterTheCountLeavesNobodyWaiting) {
   for (const auto& map : test::node_maps(test_comm()->size())) {
     SCOPED_TRACE(map.name);
     const auto comm = mpi::Comm::create(MPI_COMM_WORLD, map.node_of_rank);
-    if (!sdde::takes_census(comm->topology())) continue;
+    if (!sdde::counts_messages_first(comm->topology())) continue;
     const auto sends = pattern(*comm, 5);
     sdde::Call call({*comm, comm->next_discovery_tag(), 24});
     count_messages(call, sends);

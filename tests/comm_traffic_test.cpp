@@ -3,9 +3,9 @@
 
 #include "nodewise/comm/discovery.hpp"
 #include "nodewise/comm/exchange.hpp"
-#include "nodewise/comm/forecast.hpp"
 #include "nodewise/comm/pattern.hpp"
 #include "nodewise/comm/route/direct.hpp"
+#include "nodewise/comm/route/message_estimate.hpp"
 #include "nodewise/comm/route/route.hpp"
 
 #include "domain_support.hpp"
@@ -199,7 +199,7 @@ TEST(Traffic, OfTheRoutesIsForeseenOnEveryNodeMap) {
         discover_pattern(layout, ghosts[static_cast<std::size_t>(comm->rank())]);
     const Plan direct = make_plan(*comm, pattern, Route::direct);
     std::optional<Error> failure;
-    const Forecast foreseen = forecast(*comm, direct, failure);
+    const MessageEstimate foreseen = forecast(*comm, direct, failure);
     ASSERT_FALSE(failure);
     // All nodes talk to all: only a smaller one has fewer ranks for the exchange of two.
     bool even = true;

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "nodewise/amg/transfer.hpp"
+#include "nodewise/amg/grid_transfer.hpp"
 
 #include "amg_support.hpp"
 
@@ -50,9 +50,9 @@ struct Framework {
 };
 
 /// Collective. The rigid motions of a framework whose rows are laid out so.
-inline amg::Knowledge<double> rigid_knowledge(const Framework& framework,
-                                              const matrix::Layout& rows) {
-  amg::Knowledge<double> knowledge;
+inline amg::ProblemInfo<double> rigid_knowledge(const Framework& framework,
+                                                const matrix::Layout& rows) {
+  amg::ProblemInfo<double> knowledge;
   knowledge.near_null_space = amg::rigid_body_modes<double>(rows, 2, framework.coordinates(rows));
   return knowledge;
 }

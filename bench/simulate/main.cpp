@@ -97,7 +97,7 @@ amg::Hierarchy<double> virtual_hierarchy(const Arguments& arguments, int n_ranks
   const std::vector<int> one_node = {0};
   const auto self = mpi::Comm::create(MPI_COMM_SELF, one_node);
   const std::shared_ptr<const Matrix> A = make_matrix(self, parse_problem(arguments.levels));
-  amg::Knowledge<double> knowledge;
+  amg::ProblemInfo<double> knowledge;
   knowledge.virtual_starts = comm::uniform_starts(A->rows().n_global(), n_ranks);
   return {A, amg_options(arguments), std::move(knowledge), {}};
 }

@@ -6,15 +6,15 @@
 
 #include <fmt/format.h>
 
-#include "nodewise/amg/applied_cycle.hpp"
-#include "nodewise/amg/coarse_matrix.hpp"
-#include "nodewise/amg/cycle.hpp"
-#include "nodewise/amg/examination.hpp"
-#include "nodewise/amg/level.hpp"
-#include "nodewise/amg/level_relaxation.hpp"
-#include "nodewise/amg/rounding.hpp"
-#include "nodewise/amg/set_up.hpp"
-#include "nodewise/amg/virtual_ranks.hpp"
+#include "nodewise/amg/coarsen/virtual_ranks.hpp"
+#include "nodewise/amg/cycle/cycle.hpp"
+#include "nodewise/amg/cycle/mixed_precision_cycle.hpp"
+#include "nodewise/amg/cycle/precision_choice.hpp"
+#include "nodewise/amg/setup/coarse_matrix.hpp"
+#include "nodewise/amg/setup/input_check.hpp"
+#include "nodewise/amg/setup/level.hpp"
+#include "nodewise/amg/setup/level_relaxation.hpp"
+#include "nodewise/amg/setup/levels.hpp"
 #include "nodewise/base/large_memory.hpp"
 #include "nodewise/matrix/block_matrix.hpp"
 #include "nodewise/matrix/operations.hpp"
@@ -64,14 +64,15 @@ std::span<const double> coarsest_sizes(const Levels<T>& levels) {
 /// Collective. Adds a level to a cycle, with its matrix, or rounded already; returns how the last
 /// level is solved. What fails on this rank alone is left in `failure`.
 template <class T>
-std::string apply_to(AppliedCycle<T>& cycle, const Level<T>& level, const MatrixPointer<T>& A,
-                     const MatrixPointer<float>& rounded_A, const relax::MatrixFacts& facts,
-                     std::span<const double> sizes, std::optional<Error>& failure) {
+std::string apply_to(MixedPrecisionCycle<T>& cycle, const Level<T>& level,
+                     const MatrixPointer<T>& A, const MatrixPointer<float>& rounded_A,
+                     const relax::MatrixFacts& facts, std::span<const double> sizes,
+                     std::optional<Error>& failure) {
   const mpi::Scope scope(cycle.comm(), "level_setup", level.depth);
   if (level.solved_directly) return cycle.add_direct(A, sizes);
   if (!failure) {
     failure = mpi::caught([&] {
-      const Transfer<T>& transfer = level.transfer;
+      const GridTransfer<T>& transfer = level.transfer;
       cycle.add_smoothed(
           {.A = A, .P = transfer.P, .R = transfer.R, .rounded_A = rounded_A, .facts = facts});
     });
@@ -107,7 +108,8 @@ PrecisionChoice resolve_precision(Options& options, const Levels<T>& levels, boo
 /// and who counts what virtual ranks would send. From the last on, so that there is hardly ever
 /// more in the memory than there was.
 template <class T>
-std::vector<MatrixPointer<float>> give_up_matrices(Levels<T>& levels, const AppliedCycle<T>& cycle,
+std::vector<MatrixPointer<float>> give_up_matrices(Levels<T>& levels,
+                                                   const MixedPrecisionCycle<T>& cycle,
                                                    const Options& options) {
   std::vector<MatrixPointer<float>> rounded(levels.size());
   std::size_t bytes = 0;
@@ -115,7 +117,7 @@ std::vector<MatrixPointer<float>> give_up_matrices(Levels<T>& levels, const Appl
   if (relax::needs_spectral_radius(options.smoother)) return rounded;
   for (std::size_t l = levels.size(); l-- > 1;) {
     Level<T>& level = *levels[l];
-    if (!cycle.is_rounded(l) || level.solved_directly) continue;
+    if (!cycle.is_single_precision(l) || level.solved_directly) continue;
     rounded[l] = cycle.rounded(level.A);
     bytes += static_cast<std::size_t>(level.A->nnz_local()) * sizeof(T);
     level.A = nullptr;
@@ -128,10 +130,10 @@ std::vector<MatrixPointer<float>> give_up_matrices(Levels<T>& levels, const Appl
 
 /// Collective. The cycle over levels that were set up.
 template <class T>
-std::unique_ptr<AppliedCycle<T>> make_cycle(SetUp<T>& made, const Options& options,
-                                            bool symmetric) {
+std::unique_ptr<MixedPrecisionCycle<T>> make_cycle(SetUp<T>& made, const Options& options,
+                                                   bool symmetric) {
   const Levels<T>& levels = made.levels;
-  auto cycle = std::make_unique<AppliedCycle<T>>(
+  auto cycle = std::make_unique<MixedPrecisionCycle<T>>(
       *levels.front()->A, *levels[levels.size() > 1 ? 1 : 0]->A, options, symmetric);
   std::vector<MatrixPointer<T>> matrices;
   for (const auto& level : levels) matrices.push_back(level->A);
@@ -143,7 +145,7 @@ std::unique_ptr<AppliedCycle<T>> make_cycle(SetUp<T>& made, const Options& optio
   }
   for (std::size_t l = 0; l < made.levels.size(); ++l) {
     const Level<T>& level = *made.levels[l];
-    made.info[l].is_rounded = cycle->is_rounded(l);
+    made.info[l].is_single_precision = cycle->is_single_precision(l);
     made.info[l].coarse_solver =
         apply_to(*cycle, level, level.A, rounded[l], facts_of(level, made.radii[l], scales[l]),
                  coarsest_sizes(levels), made.failure);
@@ -172,11 +174,11 @@ void require_matrix(const MatrixPointer<T>& A) {
 template <class T>
 Hierarchy<T>::Hierarchy(std::shared_ptr<const DistMatrix<T>> A, const Options& options,
                         const LevelObserver& observe)
-    : Hierarchy(std::move(A), options, Knowledge<T>{}, observe) {}
+    : Hierarchy(std::move(A), options, ProblemInfo<T>{}, observe) {}
 
 template <class T>
 Hierarchy<T>::Hierarchy(std::shared_ptr<const DistMatrix<T>> A, const Options& options,
-                        Knowledge<T> knowledge, const LevelObserver& observe)
+                        ProblemInfo<T> knowledge, const LevelObserver& observe)
     : options_(options) {
   require_matrix<T>(A);
   check_starts(*A, std::span<const GlobalIndex>(knowledge.virtual_starts));
@@ -248,9 +250,9 @@ void Hierarchy<T>::rebuild_values(std::shared_ptr<const DistMatrix<T>> A) {
     const Patterns<T> before{*old[l], *old[l + 1]};
     A = blocks_of(before.next, *coarse_matrix_again(level, before, *A, options_, failure));
   }
-  auto cycle =
-      std::make_unique<AppliedCycle<T>>(*matrices.front(), *matrices[matrices.size() > 1 ? 1 : 0],
-                                        options_, symmetric.value_or(true) && keeps_symmetry_);
+  auto cycle = std::make_unique<MixedPrecisionCycle<T>>(
+      *matrices.front(), *matrices[matrices.size() > 1 ? 1 : 0], options_,
+      symmetric.value_or(true) && keeps_symmetry_);
   const std::vector<relax::RowScales> scales = row_scales<T>(levels_, matrices, options_.smoother);
   std::string coarse_solver;
   for (std::size_t l = 0; l < levels_.size(); ++l) {
@@ -304,7 +306,7 @@ void Hierarchy<T>::apply_with_product(const solve::Operator<T>& A, std::span<con
 template <class T>
 void Hierarchy<T>::apply_block(std::span<const T> B, std::span<T> X, int width,
                                std::span<T> work) const {
-  if (!cycle_->apply_together(B, X, width)) {
+  if (!cycle_->apply_block(B, X, width)) {
     solve::Operator<T>::apply_block(B, X, width, work);
   }
 }

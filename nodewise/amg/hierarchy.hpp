@@ -6,10 +6,10 @@
 #include <span>
 #include <vector>
 
-#include "nodewise/amg/level_info.hpp"
+#include "nodewise/amg/cycle/precision_choice.hpp"
+#include "nodewise/amg/grid_transfer.hpp"
 #include "nodewise/amg/options.hpp"
-#include "nodewise/amg/rounding.hpp"
-#include "nodewise/amg/transfer.hpp"
+#include "nodewise/amg/setup/level_info.hpp"
 #include "nodewise/matrix/dist_matrix.hpp"
 #include "nodewise/solve/operator.hpp"
 
@@ -24,7 +24,7 @@ enum class Reuse {
 template <class T>
 struct Level;
 template <class T>
-class AppliedCycle;
+class MixedPrecisionCycle;
 
 /// Classical (Ruge-Stüben) multigrid in the parallel form of De Sterck, Yang, Heys 2006 (PMIS,
 /// HMIS) and De Sterck, Falgout, Nolting, Yang 2008 (extended+i interpolation). apply() is one
@@ -47,7 +47,7 @@ class Hierarchy : public solve::Operator<T> {
   /// there are virtual ranks and the communicator has several ranks, or theirs are not all rows;
   /// with method aggregation also what check_aggregation() throws.
   Hierarchy(std::shared_ptr<const matrix::DistMatrix<T>> A, const Options& options,
-            Knowledge<T> knowledge, const LevelObserver& observe = {});
+            ProblemInfo<T> knowledge, const LevelObserver& observe = {});
   ~Hierarchy() override;
   Hierarchy(Hierarchy&&) noexcept;
 
@@ -61,7 +61,7 @@ class Hierarchy : public solve::Operator<T> {
   /// (relax::row_scales), and what the coarse solver's setup does; with the smoother chebyshev also
   /// an estimate of every level's spectral radius, which keeps a vector of each where A is
   /// symmetric (SpectralRadiusTracker). Where the first matrix was found to be symmetric, and not
-  /// said to be (Knowledge::symmetric), the new values are looked at: a reversed exchange of the
+  /// said to be (ProblemInfo::symmetric), the new values are looked at: a reversed exchange of the
   /// finest matrix and an allreduce. Reuse::splitting computes interpolations and restrictions from
   /// the new values, too. Their patterns may change, so that it costs a setup without its
   /// splittings (and without choices of routes), and the next call that keeps the interpolation
@@ -92,8 +92,9 @@ class Hierarchy : public solve::Operator<T> {
   const PrecisionChoice& precision() const { return precision_; }
   // Local, of a level, 0 being the finest; these four throw invalid_argument where there is none.
 
-  /// The matrix. Where the level is_rounded, and rebuild() has not made its values anew, this may
-  /// be a copy in T, made now of what the cycle has: to be held for as long as it is looked at.
+  /// The matrix. Where the level is_single_precision, and rebuild() has not made its values anew,
+  /// this may be a copy in T, made now of what the cycle has: to be held for as long as it is
+  /// looked at.
   std::shared_ptr<const matrix::DistMatrix<T>> matrix(std::size_t level) const;
   /// The prolongation to the level from the next; null on the last level.
   const matrix::DistMatrix<T>* interpolation(std::size_t level) const;
@@ -117,7 +118,7 @@ class Hierarchy : public solve::Operator<T> {
   void rebuild_interpolations(std::shared_ptr<const matrix::DistMatrix<T>> A);
 
   std::vector<std::unique_ptr<Level<T>>> levels_;
-  std::unique_ptr<AppliedCycle<T>> cycle_;
+  std::unique_ptr<MixedPrecisionCycle<T>> cycle_;
   std::vector<LevelInfo> info_;
   Options options_;
   PrecisionChoice precision_;

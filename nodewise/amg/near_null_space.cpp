@@ -155,11 +155,11 @@ NearNullSpace<T> improved(const matrix::DistMatrix<T>& A, NearNullSpace<T> vecto
   if (vectors.n_vectors == 0 || sweeps <= 0) return vectors;
   const std::vector<T> zero = mpi::collectively(A.comm(), [&] {
     require_rows(A, vectors);
-    relaxation.make_room(vectors.n_vectors);
+    relaxation.reserve_workspace(vectors.n_vectors);
     return std::vector<T>(vectors.values.size());
   });
   for (int sweep = 0; sweep < sweeps; ++sweep) {
-    relaxation.sweep_together(relax::Sweep::symmetric, zero, vectors.values, vectors.n_vectors);
+    relaxation.sweep_block(relax::Sweep::symmetric, zero, vectors.values, vectors.n_vectors);
   }
   return vectors;
 }

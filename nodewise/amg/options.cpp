@@ -2,8 +2,8 @@
 
 namespace nodewise::amg {
 
-LevelRoutes routes_of_level(const Options& options, int level) {
-  LevelRoutes routes;
+routing::LevelRoutes routes_of_level(const Options& options, int level) {
+  routing::LevelRoutes routes;
   routes.setup_transport = options.setup_transport.on(level);
   routes.solve_transport = options.transport.on(level);
   if (level < options.route_from_level) return routes;
@@ -56,17 +56,16 @@ void check_sweep_order(const Options& options) {
 
 std::span<const Field<Options>> option_fields() {
   using O = Options;
-  const std::vector<std::string> routes = {"direct", "two_step", "three_step", "automatic"};
-  const std::vector<std::string> transports = {
-      "point_to_point",          "persistent", "neighborhood",
-      "persistent_neighborhood", "rma",        "shared_memory"};
-  std::vector<std::string> transports_or_trial = transports;
+  const std::vector<Word> routes = {"direct", "two_step", "three_step", "automatic"};
+  const std::vector<Word> transports = {"point_to_point",          "persistent", "neighborhood",
+                                        "persistent_neighborhood", "rma",        "shared_memory"};
+  std::vector<Word> transports_or_trial = transports;
   transports_or_trial.emplace_back("automatic");
   static const std::vector<Field<O>> fields = {
       field("method", &O::method,
             "How a level is joined to the next; air, local approximate ideal restriction, is for "
             "nonsymmetric problems, and not for conjugate gradients",
-            std::vector<std::string>{"classical", "aggregation", "air"}),
+            std::vector<Word>{"classical", "aggregation", "air"}),
       field("unknowns", &O::unknowns,
             "Rows that belong to one point, such as the displacements of a node, interleaved; "
             "classical coarsening leaves couplings between different unknowns out of strength, "
@@ -79,7 +78,7 @@ std::span<const Field<Options>> option_fields() {
           "strength_measure", &O::strength_measure,
           "What counts as the size of an entry: its modulus, or its value if its sign is opposite "
           "to the diagonal's and nothing if not; automatic: the latter for a symmetric matrix",
-          std::vector<std::string>{"automatic", "opposite_sign", "absolute"}),
+          std::vector<Word>{"automatic", "opposite_sign", "absolute"}),
       field("max_row_sum", &O::max_row_sum,
             "Rows whose sum exceeds this fraction of the diagonal have no strong entries; 1: off",
             0.0, 1.0),
@@ -87,8 +86,8 @@ std::span<const Field<Options>> option_fields() {
             "How the coarse points are chosen; ruge_stueben and its first pass alone look at each "
             "rank's "
             "own rows only",
-            std::vector<std::string>{"hmis", "pmis", "cljp", "falgout", "ruge_stueben",
-                                     "ruge_stueben_first_pass"}),
+            std::vector<Word>{"hmis", "pmis", "cljp", "falgout", "ruge_stueben",
+                              "ruge_stueben_first_pass"}),
       field("seed", &O::seed, "Of the weights that decide between equal points", 0),
       field("aggressive_levels", &O::aggressive_levels,
             "So many of the finest levels are coarsened twice at once, the second time by paths of "
@@ -97,11 +96,11 @@ std::span<const Field<Options>> option_fields() {
       field("aggressive_paths", &O::aggressive_paths,
             "How many such paths make a dependence: with 2 fewer points are dropped than with 1", 1,
             2),
-      field("interpolation", &O::interpolation,
-            "The formula of the prolongation; automatic: extended_i, with method air one_point",
-            std::vector<std::string>{"automatic", "extended_i", "extended", "standard",
-                                     "modified_classical", "classical", "direct", "multipass",
-                                     "one_point"}),
+      field(
+          "interpolation", &O::interpolation,
+          "The formula of the prolongation; automatic: extended_i, with method air one_point",
+          std::vector<Word>{"automatic", "extended_i", "extended", "standard", "modified_classical",
+                            "classical", "direct", "multipass", "one_point"}),
       field("max_interpolation_entries", &O::max_interpolation_entries,
             "Longest row of the interpolation; 0: any length", 0),
       field("interpolation_truncation", &O::interpolation_truncation,
@@ -109,7 +108,7 @@ std::span<const Field<Options>> option_fields() {
       field("isolated_couplings", &O::isolated_couplings,
             "What interpolation makes of couplings to fine points that depend on no other, whose "
             "error relaxation alone removes: nothing, or part of the diagonal",
-            std::vector<std::string>{"dropped", "lumped"}),
+            std::vector<Word>{"dropped", "lumped"}),
       field(
           "restriction_distance", &O::restriction_distance,
           "With method air a coarse point's equation takes in those of fine points so many strong "
@@ -128,20 +127,18 @@ std::span<const Field<Options>> option_fields() {
             0.0, 1.0),
       field("smoother", &O::smoother,
             "The relaxation; those of blocks solve for all unknowns of a point at once",
-            std::vector<std::string>{"l1_gauss_seidel", "gauss_seidel", "l1_jacobi", "jacobi",
-                                     "chebyshev", "ilu0", "l1_block_gauss_seidel",
-                                     "block_gauss_seidel", "l1_block_jacobi", "block_jacobi",
-                                     "fc_jacobi"}),
-      field(
-          "sweep_order", &O::sweep_order,
-          "Gauss-Seidel sweeps: forward before and backward after the coarse correction, or both "
-          "ways each time, in one exchange (symmetric) or in two (alternating); automatic: the "
-          "last for a nonsymmetric matrix. forward and backward run the same way both times, "
-          "which is not for conjugate gradients. coarse_fine: through the coarse points, then "
-          "the fine ones before the coarse correction, and all the way back after it, or both "
-          "ways through each (coarse_fine_symmetric); by rows, with method classical",
-          std::vector<std::string>{"automatic", "forward_backward", "symmetric", "alternating",
-                                   "forward", "backward", "coarse_fine", "coarse_fine_symmetric"}),
+            std::vector<Word>{"l1_gauss_seidel", "gauss_seidel", "l1_jacobi", "jacobi", "chebyshev",
+                              "ilu0", "l1_block_gauss_seidel", "block_gauss_seidel",
+                              "l1_block_jacobi", "block_jacobi", "fc_jacobi"}),
+      field("sweep_order", &O::sweep_order,
+            "Gauss-Seidel sweeps: forward before and backward after the coarse correction, or both "
+            "ways each time, in one exchange (symmetric) or in two (alternating); automatic: the "
+            "last for a nonsymmetric matrix. forward and backward run the same way both times, "
+            "which is not for conjugate gradients. coarse_fine: through the coarse points, then "
+            "the fine ones before the coarse correction, and all the way back after it, or both "
+            "ways through each (coarse_fine_symmetric); by rows, with method classical",
+            std::vector<Word>{"automatic", "forward_backward", "symmetric", "alternating",
+                              "forward", "backward", "coarse_fine", "coarse_fine_symmetric"}),
       field("pre_sweeps", &O::pre_sweeps, "Sweeps before the coarse correction", 0, 100),
       field("post_sweeps", &O::post_sweeps, "Sweeps after the coarse correction", 0, 100),
       field("jacobi_weight", &O::jacobi_weight, "Damping of the jacobi and block_jacobi smoothers",
@@ -161,11 +158,11 @@ std::span<const Field<Options>> option_fields() {
       field("cycle", &O::cycle,
             "How the levels are visited: v, w or f; k: two Krylov steps on each coarse level; "
             "additive: all levels at once. f and k are not for conjugate gradients",
-            std::vector<std::string>{"v", "w", "f", "k", "additive"}),
+            std::vector<Word>{"v", "w", "f", "k", "additive"}),
       field("precision", &O::precision,
             "Of the cycle: that of the matrix, or single, which moves half as much data; auto is "
             "single where the matrix is symmetric and rounding does not matter to it",
-            std::vector<std::string>{"same", "single", "auto"}),
+            std::vector<Word>{"same", "single", "auto"}),
       field("max_levels", &O::max_levels, "Most levels, the finest included", 1, 100),
       field("max_coarse_rows", &O::max_coarse_rows,
             "Coarsening ends at a matrix with no more rows, which is solved directly", 1, 2000),
@@ -173,7 +170,7 @@ std::span<const Field<Options>> option_fields() {
           "coarse_solve", &O::coarse_solve,
           "Who holds the inverse of the coarsest matrix: every rank its own rows, a rank of every "
           "node, one rank; or relaxation instead; auto is every_rank",
-          std::vector<std::string>{"auto", "every_rank", "every_node", "one_rank", "relaxation"}),
+          std::vector<Word>{"auto", "every_rank", "every_node", "one_rank", "relaxation"}),
       field("aggregation_threshold", &O::aggregation_threshold,
             "Points are strongly connected where |a_ij| exceeds this times sqrt |a_ii a_jj|, norms "
             "of blocks where points have several unknowns; negative: 0.02, for such points 0.05",
@@ -184,7 +181,7 @@ std::span<const Field<Options>> option_fields() {
           "or greedily on each rank by itself; auto is standard on one rank and on levels with "
           "2,000 points a rank, where borders do not matter. What greedy neighbourhoods leave over "
           "joins the one it is most connected to, or the first one (standard_first, as in PyAMG)",
-          std::vector<std::string>{"independent_set", "standard", "standard_first", "auto"}),
+          std::vector<Word>{"independent_set", "standard", "standard_first", "auto"}),
       field("aggregation_distance", &O::aggregation_distance,
             "Points of the independent set are more connections apart than this", 1, 8),
       field("prolongation_sweeps", &O::prolongation_sweeps,
@@ -200,11 +197,11 @@ std::span<const Field<Options>> option_fields() {
           "candidate_relaxation", &O::candidate_relaxation,
           "What that is: damped Jacobi sweeps, or Gauss-Seidel sweeps forward and backward, which "
           "reach further in one exchange and depend on the ranks",
-          std::vector<std::string>{"jacobi", "gauss_seidel"}),
+          std::vector<Word>{"jacobi", "gauss_seidel"}),
       field("restriction", &O::restriction,
             "That of an aggregation: the transposed prolongation, or one that is smoothed by the "
             "transposed matrix, which is for nonsymmetric matrices and not for conjugate gradients",
-            std::vector<std::string>{"transposed", "smoothed"}),
+            std::vector<Word>{"transposed", "smoothed"}),
       field(
           "route", &O::route,
           "How data travels between nodes: straight to every rank, once from each rank to each "

@@ -5,12 +5,13 @@
 #include <span>
 #include <string>
 
+#include "nodewise/amg/coarsen/strength.hpp"
 #include "nodewise/amg/interpolate/interpolate.hpp"
-#include "nodewise/amg/strength.hpp"
 #include "nodewise/base/by_level.hpp"
 #include "nodewise/base/options.hpp"
 #include "nodewise/comm/plan.hpp"
 #include "nodewise/model/machine.hpp"
+#include "nodewise/routing/level_routes.hpp"
 
 namespace nodewise::amg {
 
@@ -142,24 +143,12 @@ struct Options {
   ByLevel<comm::Transport> setup_transport;           ///< of the setup; empty: point_to_point
   int expected_solves = 1;  ///< in which what automatic routes and transports cost is paid back
   /// What route `automatic` chooses by, the same on every rank; null: by a short look at the
-  /// network (network_look.hpp).
+  /// network (routing/network_probe.hpp).
   std::shared_ptr<const model::Machine> machine;
 };
 
 /// The routes and transports that a level, 0 being the finest, is to take.
-struct LevelRoutes {
-  comm::Route setup = comm::Route::direct;
-  comm::Route solve = comm::Route::direct;
-  comm::Transport setup_transport = comm::Transport::point_to_point;
-  comm::Transport solve_transport = comm::Transport::point_to_point;
-
-  friend bool operator==(const LevelRoutes&, const LevelRoutes&) = default;
-};
-LevelRoutes routes_of_level(const Options& options, int level);
-/// Whether a route is left to choose_routes().
-inline bool is_automatic(const LevelRoutes& routes) {
-  return routes.setup == comm::Route::automatic || routes.solve == comm::Route::automatic;
-}
+routing::LevelRoutes routes_of_level(const Options& options, int level);
 
 /// Local. Replaces what the method says for itself: air relaxes by fc_jacobi, forwards and after
 /// the coarse correction only; the others keep every entry of coarse matrices.

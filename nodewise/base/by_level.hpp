@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "nodewise/base/family.hpp"
 #include "nodewise/base/options.hpp"
 
 namespace nodewise {
@@ -49,16 +50,13 @@ std::vector<std::string_view> split_list(std::string_view text);
 /// A list of words by level, separated by commas; words[k] stands for the enumerator of value k.
 /// The field's type is "choices".
 template <class S, class Enum>
-Field<S> field(std::string name, ByLevel<Enum> S::*member, std::string meaning,
-               std::vector<std::string> words) {
-  return {name,
-          "choices",
-          std::move(meaning),
-          detail::join(words, " | "),
-          [member, words](const S& s) {
+requires std::is_enum_v<Enum> Field<S> field(std::string name, ByLevel<Enum> S::*member,
+                                             std::string meaning, std::vector<Word> words) {
+  return {{name, "choices", std::move(meaning), "", words},
+          [name, member, words](const S& s) {
             std::vector<std::string> chosen;
             for (const Enum value : s.*member) {
-              chosen.push_back(words.at(static_cast<std::size_t>(value)));
+              chosen.push_back(detail::print_choice(name, static_cast<int>(value), words));
             }
             return detail::join(chosen, ",");
           },
@@ -69,6 +67,30 @@ Field<S> field(std::string name, ByLevel<Enum> S::*member, std::string meaning,
             }
             s.*member = ByLevel<Enum>(std::move(values));
           }};
+}
+
+/// A list of methods by level, separated by commas.
+template <class S, class D>
+Field<S> field(std::string name, ByLevel<Choice<D>> S::*member, std::string meaning) {
+  Field<S> f;
+  f.name = name;
+  f.type = "choices";
+  f.meaning = std::move(meaning);
+  f.family = &D::family();
+  f.get = [member](const S& s) {
+    std::vector<std::string> chosen;
+    for (const Choice<D>& choice : s.*member) chosen.push_back(choice.name());
+    return detail::join(chosen, ",");
+  };
+  f.set = [name, member](S& s, std::string_view text) {
+    std::vector<Choice<D>> values;
+    for (const std::string_view word : detail::split_list(text)) {
+      detail::parse_choice(name, word, D::family().words());
+      values.emplace_back(word);
+    }
+    s.*member = ByLevel<Choice<D>>(std::move(values));
+  };
+  return f;
 }
 
 }  // namespace nodewise

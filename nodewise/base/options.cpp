@@ -8,6 +8,8 @@
 
 #include <fmt/format.h>
 
+#include "nodewise/base/family.hpp"
+
 namespace nodewise {
 
 namespace {
@@ -34,7 +36,21 @@ int edit_distance(std::string_view a, std::string_view b) {
               fmt::format("option {}: '{}' is not {}", name, text, wanted));
 }
 
+std::vector<std::string> names_of(std::span<const Word> words) {
+  std::vector<std::string> names;
+  for (const Word& word : words) names.push_back(word.name);
+  return names;
+}
+
 }  // namespace
+
+std::vector<Word> FieldInfo::words() const {
+  return family != nullptr ? family->words() : choices;
+}
+
+std::string FieldInfo::range() const {
+  return limits.empty() ? detail::join(names_of(words()), " | ") : limits;
+}
 
 int nearest_name(std::string_view name, std::span<const std::string> candidates) {
   int best = -1;
@@ -79,21 +95,21 @@ bool parse_flag(std::string_view name, std::string_view text) {
   throw_value(name, text, "true or false");
 }
 
-int parse_choice(std::string_view name, std::string_view text,
-                 std::span<const std::string> choices) {
-  const auto found = std::find(choices.begin(), choices.end(), text);
-  if (found != choices.end()) return static_cast<int>(found - choices.begin());
-  const int near = nearest_name(text, choices);
+int parse_choice(std::string_view name, std::string_view text, std::span<const Word> choices) {
+  const std::vector<std::string> names = names_of(choices);
+  const auto found = std::find(names.begin(), names.end(), text);
+  if (found != names.end()) return static_cast<int>(found - names.begin());
+  const int near = nearest_name(text, names);
   const std::string hint =
-      near < 0 ? "" : fmt::format("; did you mean '{}'?", choices[static_cast<std::size_t>(near)]);
-  throw_value(name, text, "one of " + join(choices, ", ") + hint);
+      near < 0 ? "" : fmt::format("; did you mean '{}'?", names[static_cast<std::size_t>(near)]);
+  throw_value(name, text, "one of " + join(names, ", ") + hint);
 }
 
-std::string print_choice(std::string_view name, int value, std::span<const std::string> choices) {
+std::string print_choice(std::string_view name, int value, std::span<const Word> choices) {
   if (value >= 0 && std::cmp_less(value, choices.size())) {
-    return choices[static_cast<std::size_t>(value)];
+    return choices[static_cast<std::size_t>(value)].name;
   }
-  throw_value(name, std::to_string(value), "one of " + join(choices, ", "));
+  throw_value(name, std::to_string(value), "one of " + join(names_of(choices), ", "));
 }
 
 std::string print_number(double value) {

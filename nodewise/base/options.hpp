@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "nodewise/base/error.hpp"
@@ -15,17 +16,50 @@
 
 namespace nodewise {
 
+class OptionSet;
+class FamilyBase;
+
+/// A word that an option may be set to, and what it means.
+struct Word {
+  Word() = default;
+  Word(const char* n, std::string s = {}) : name(n), summary(std::move(s)) {}             // NOLINT
+  Word(std::string n, std::string s = {}) : name(std::move(n)), summary(std::move(s)) {}  // NOLINT
+
+  std::string name, summary;
+};
+
+/// What is to be said of an option, whatever struct it is in.
+struct FieldInfo {
+  std::string name;     ///< snake_case, as in the struct; the command line writes it with dashes
+  std::string type;     ///< "integer", "number", "flag", "text", "choice" or "choices"
+  std::string meaning;  ///< one sentence for the help and the reference page
+  std::string limits;   ///< such as ">= 1"; empty where any value will do
+  std::vector<Word> choices = {};      ///< the words of a choice of no family
+  const FamilyBase* family = nullptr;  ///< of the methods it chooses from
+  std::string needs = {};  ///< of the same struct, to have an effect: "aggressive_levels above 0"
+
+  /// The words that it may be set to.
+  std::vector<Word> words() const;
+  /// ">= 1", or "hmis | pmis".
+  std::string range() const;
+};
+
 /// One field of an options struct S. `get` prints the value and `set` parses, checks and stores it;
 /// both are made by the field() functions below, from a pointer to the member.
 template <class S>
-struct Field {
-  std::string name;     ///< snake_case, as in the struct; the command line writes it with dashes
-  std::string type;     ///< "integer", "number", "flag", "text" or "choice"
-  std::string meaning;  ///< one sentence for the help and the reference page
-  std::string range;    ///< such as ">= 1" or "hmis | pmis"; empty where any value will do
+struct Field : FieldInfo {
   std::function<std::string(const S&)> get;
   std::function<void(S&, std::string_view)>
-      set;  ///< throws invalid_argument, naming field and range
+      set;                                    ///< throws invalid_argument, naming field and range
+  std::function<bool(const S&)> is_met = {};  ///< whether what it needs is so; null: always
+  std::function<OptionSet*(S&)> own = {};     ///< the options of the method it chooses
+
+  /// The same, for an option that has an effect only where `met`, said in words.
+  Field needing(std::string text, std::function<bool(const S&)> met) && {
+    needs = std::move(text);
+    is_met = std::move(met);
+    return std::move(*this);
+  }
 };
 
 /// The index of the name closest to `name` by edit distance, or -1 where none is near.
@@ -36,9 +70,8 @@ long long parse_integer(std::string_view name, std::string_view text, long long 
                         long long high);
 double parse_number(std::string_view name, std::string_view text, double low, double high);
 bool parse_flag(std::string_view name, std::string_view text);
-int parse_choice(std::string_view name, std::string_view text,
-                 std::span<const std::string> choices);
-std::string print_choice(std::string_view name, int value, std::span<const std::string> choices);
+int parse_choice(std::string_view name, std::string_view text, std::span<const Word> choices);
+std::string print_choice(std::string_view name, int value, std::span<const Word> choices);
 std::string print_number(double value);
 std::string print_range(double low, double high);
 std::string print_range(long long low, long long high);
@@ -50,10 +83,8 @@ std::string join(std::span<const std::string> words, std::string_view separator)
 template <class S>
 Field<S> field(std::string name, int S::*member, std::string meaning, int low,
                int high = std::numeric_limits<int>::max()) {
-  return {name,
-          "integer",
-          std::move(meaning),
-          detail::print_range(static_cast<long long>(low), static_cast<long long>(high)),
+  return {{name, "integer", std::move(meaning),
+           detail::print_range(static_cast<long long>(low), static_cast<long long>(high))},
           [member](const S& s) { return std::to_string(s.*member); },
           [name, member, low, high](S& s, std::string_view text) {
             s.*member = static_cast<int>(detail::parse_integer(name, text, low, high));
@@ -64,10 +95,7 @@ Field<S> field(std::string name, int S::*member, std::string meaning, int low,
 template <class S>
 Field<S> field(std::string name, double S::*member, std::string meaning, double low,
                double high = std::numeric_limits<double>::infinity()) {
-  return {name,
-          "number",
-          std::move(meaning),
-          detail::print_range(low, high),
+  return {{name, "number", std::move(meaning), detail::print_range(low, high)},
           [member](const S& s) { return detail::print_number(s.*member); },
           [name, member, low, high](S& s, std::string_view text) {
             s.*member = detail::parse_number(name, text, low, high);
@@ -78,10 +106,7 @@ Field<S> field(std::string name, double S::*member, std::string meaning, double 
 template <class S>
 Field<S> field(std::string name, bool S::*member, std::string meaning) {
   return {
-      name,
-      "flag",
-      std::move(meaning),
-      "true | false",
+      {name, "flag", std::move(meaning), "true | false"},
       [member](const S& s) { return std::string(s.*member ? "true" : "false"); },
       [name, member](S& s, std::string_view text) { s.*member = detail::parse_flag(name, text); }};
 }
@@ -89,11 +114,8 @@ Field<S> field(std::string name, bool S::*member, std::string meaning) {
 /// One of a list of words; choices[k] stands for the enumerator of value k.
 template <class S, class Enum>
 requires std::is_enum_v<Enum> Field<S> field(std::string name, Enum S::*member, std::string meaning,
-                                             std::vector<std::string> choices) {
-  return {name,
-          "choice",
-          std::move(meaning),
-          detail::join(choices, " | "),
+                                             std::vector<Word> choices) {
+  return {{name, "choice", std::move(meaning), "", choices},
           [name, member, choices](const S& s) {
             return detail::print_choice(name, static_cast<int>(s.*member), choices);
           },
@@ -104,34 +126,19 @@ requires std::is_enum_v<Enum> Field<S> field(std::string name, Enum S::*member, 
 
 /// Local. Throws invalid_argument, naming the field and its range, where a value is outside.
 template <class S>
-void check_options(const S& options, std::span<const Field<S>> fields) {
-  S checked;
-  for (const Field<S>& f : fields) f.set(checked, f.get(options));
-}
+void check_options(const S& options, std::span<const Field<S>> fields);
 
 /// Local. A number that is the same for equal options, and with overwhelming probability another
 /// for others.
 template <class S>
-std::uint64_t hash_of(const S& options, std::span<const Field<S>> fields) {
-  std::uint64_t h = 0;
-  for (const Field<S>& f : fields) {
-    for (const char c : f.get(options)) h = hash64(static_cast<unsigned char>(c), h);
-    h = hash64(0, h);
-  }
-  return h;
-}
+std::uint64_t hash_of(const S& options, std::span<const Field<S>> fields);
 
-/// Local. Sets the field called `name` (snake_case); throws unknown_option with the nearest name,
-/// or invalid_argument with the range.
+/// Local. Sets the field called `name` (snake_case), also that of a chosen method; throws as
+/// set_option() of OptionSet does.
 template <class S>
 void set_option(S& options, std::span<const Field<S>> fields, std::string_view name,
-                std::string_view value) {
-  std::vector<std::string> names;
-  for (const Field<S>& f : fields) {
-    if (f.name == name) return f.set(options, value);
-    names.push_back(f.name);
-  }
-  detail::throw_unknown_option(name, names);
-}
+                std::string_view value);
 
 }  // namespace nodewise
+
+#include "nodewise/base/option_set.hpp"

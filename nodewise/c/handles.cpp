@@ -60,7 +60,7 @@ const std::vector<Field<mpi::CommSettings>>& info_fields() {
   static const std::vector<Field<mpi::CommSettings>> fields = [] {
     const auto common = mpi::setting_fields();
     std::vector<Field<mpi::CommSettings>> all(common.begin(), common.end());
-    const std::vector<std::string> names = {"automatic", "mpi", "node_aware"};
+    const std::vector<Word> names = {"automatic", "mpi", "node_aware"};
     all.push_back(field("allgather", &mpi::CommSettings::allgather, "Of MPIX_Allgather[v]", names));
     all.push_back(field("alltoallv", &mpi::CommSettings::alltoallv, "Of MPIX_Alltoallv", names));
     return all;

@@ -55,7 +55,7 @@ class Product {
     Offset out = 0;
     for (LocalIndex i = 0; i < C_.n_rows; ++i) {
       rows_.make(begin_ + i);
-      make_room(out + rows_.length());
+      reserve_workspace(out + rows_.length());
       sorter_.sort(rows_.cols(), rows_.vals(), static_cast<std::size_t>(rows_.length()),
                    C_.cols.data() + out, C_.vals.data() + out);
       out += rows_.length();
@@ -71,7 +71,7 @@ class Product {
     C_.vals.resize(n);
   }
 
-  void make_room(Offset n) {
+  void reserve_workspace(Offset n) {
     const auto needed = static_cast<std::size_t>(n);
     if (C_.cols.size() < needed) resize(std::max(needed, C_.cols.size() + C_.cols.size() / 4));
   }

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "nodewise/base/types.hpp"
-#include "nodewise/comm/forecast.hpp"
 #include "nodewise/comm/plan.hpp"
+#include "nodewise/comm/route/message_estimate.hpp"
 #include "nodewise/model/machine.hpp"
 #include "nodewise/model/queue_search.hpp"
 #include "nodewise/mpi/topology.hpp"

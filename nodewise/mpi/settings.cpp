@@ -8,12 +8,12 @@ std::span<const Field<CommSettings>> setting_fields() {
             "How ranks learn what others need of them: by a reduction, by synchronous sends, "
             "one-sided (rma, for messages of one size alone: refused for a solve), or one of the "
             "first two with one message a rank and destination node",
-            std::vector<std::string>{"automatic", "personalized", "nonblocking", "rma",
-                                     "locality_personalized", "locality_nonblocking"}),
+            std::vector<Word>{"automatic", "personalized", "nonblocking", "rma",
+                              "locality_personalized", "locality_nonblocking"}),
       field("allreduce", &CommSettings::allreduce,
             "How sums over all ranks are made: by MPI's own algorithm, or with the ranks of a node "
             "exchanging with different nodes",
-            std::vector<std::string>{"automatic", "mpi", "node_aware"}),
+            std::vector<Word>{"automatic", "mpi", "node_aware"}),
   };
   return fields;
 }

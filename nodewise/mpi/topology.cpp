@@ -67,4 +67,9 @@ std::size_t Topology::place_on_node(int rank) const {
   return static_cast<std::size_t>(std::lower_bound(here.begin(), here.end(), rank) - here.begin());
 }
 
+int Topology::corresponding_rank(int rank, int node) const {
+  const std::span<const int> there = ranks_on(node);
+  return there[place_on_node(rank) % there.size()];
+}
+
 }  // namespace nodewise::mpi

@@ -30,6 +30,9 @@ class Topology {
   std::span<const int> ranks_on(int node) const;
   /// Where a rank stands among those of its node.
   std::size_t place_on_node(int rank) const;
+  /// The rank of `node` that joins what `rank` sends there: the one in the same place, counted
+  /// round where that node has fewer ranks.
+  int corresponding_rank(int rank, int node) const;
 
   /// Whether some node has more than one domain.
   bool has_domains() const { return domains_ != nullptr; }

@@ -26,7 +26,7 @@ class BiCgStab {
            const Options& options, const Observer& observe)
       : it_(Method::bicgstab, A, M, b, x, options, observe), best_(it_) {
     mpi::collectively(it_.comm(), [&] {
-      best_.make_room();
+      best_.reserve_workspace();
       for (Array<T>* v : {&r_, &shadow_, &p_, &v_, &t_, &Ms_}) v->resize(b.size());
       if (M != nullptr) Mp_.resize(b.size());
     });

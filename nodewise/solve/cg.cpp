@@ -36,7 +36,7 @@ class ConjugateGradient {
         conjugacy_(conjugacy),
         saves_product_(M != nullptr && M->saves_product_with(A)) {
     mpi::collectively(it_.comm(), [&] {
-      best_.make_room();
+      best_.reserve_workspace();
       for (Array<T>* v : {&r_, &p_, &q_}) v->resize(b.size());
       if (M != nullptr) z_.resize(b.size());
       if (saves_product_) w_.resize(b.size());

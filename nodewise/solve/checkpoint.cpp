@@ -22,7 +22,7 @@ bool is_better(double residual, double other) {
 }  // namespace
 
 template <class T>
-void Checkpoint<T>::make_room() {
+void Checkpoint<T>::reserve_workspace() {
   kept_.resize(it_.x().size());
   start_.resize(it_.x().size());
 }

@@ -28,7 +28,7 @@ class Checkpoint {
 
   /// Local. Asks for the memory that all else does without asking: two vectors, which take room
   /// when something is kept.
-  void make_room();
+  void reserve_workspace();
 
   /// Local. To be called when the solve has begun. A start that is not zero is kept.
   void begin();

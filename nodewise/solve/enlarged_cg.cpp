@@ -76,7 +76,7 @@ class EnlargedCg {
         t_(static_cast<std::size_t>(options.enlarging_factor)),
         steps_(t_) {
     mpi::collectively(it_.comm(), [&] {
-      best_.make_room();
+      best_.reserve_workspace();
       for (Array<T>* v : {&r_, &z_, &d_}) v->resize(b.size());
       for (Array<T>* block : {&P_, &Q_, &old_P_, &old_Q_, &Z_}) block->resize(b.size() * t_);
       work_.resize(2 * b.size());

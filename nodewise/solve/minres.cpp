@@ -51,7 +51,7 @@ class MinRes {
          const Options& options, const Observer& observe)
       : it_(Method::minres, A, M, b, x, options, observe), best_(it_) {
     mpi::collectively(it_.comm(), [&] {
-      best_.make_room();
+      best_.reserve_workspace();
       for (Array<T>* v : {&r_, &v_, &v_before_, &z_, &z_next_, &w_, &w_before_}) {
         v->resize(b.size());
       }

@@ -32,7 +32,7 @@ class PipelinedCg {
               const Options& options, const Observer& observe)
       : it_(Method::pipelined_cg, A, M, b, x, options, observe), best_(it_) {
     mpi::collectively(it_.comm(), [&] {
-      best_.make_room();
+      best_.reserve_workspace();
       for (Array<T>* v : {&r_, &w_, &n_, &p_, &s_, &z_}) v->resize(b.size());
       if (M == nullptr) return;
       for (Array<T>* v : {&u_, &m_, &q_}) v->resize(b.size());

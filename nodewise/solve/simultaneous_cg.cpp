@@ -131,7 +131,7 @@ SimultaneousCg<T>::SimultaneousCg(const Operator<T>& A, const Operator<T>* M, st
       get_column<T>(B, width_, c, b);
       get_column<T>(X, width_, c, x);
       systems_.push_back(std::make_unique<System<T>>(A, M, std::move(b), std::move(x), options));
-      systems_.back()->best.make_room();
+      systems_.back()->best.reserve_workspace();
     }
     given = hash64(width_ * 4 + (M != nullptr ? 2 : 0) + (observe.may_stop() ? 1 : 0),
                    hash_of(options, option_fields()));

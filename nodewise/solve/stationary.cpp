@@ -19,7 +19,7 @@ class Stationary {
              const Options& options, const Observer& observe)
       : it_(Method::stationary, A, M, b, x, options, observe), best_(it_) {
     mpi::collectively(it_.comm(), [&] {
-      best_.make_room();
+      best_.reserve_workspace();
       for (Array<T>* v : {&r_, &z_, &previous_}) v->resize(b.size());
     });
   }

@@ -169,7 +169,7 @@ amg::Options options_of(const Choice& choice) {
 
 Figures of_nodewise(const std::shared_ptr<const Matrix>& A, const std::vector<double>& b,
                     const amg::Options& options) {
-  amg::Knowledge<double> symmetric;
+  amg::ProblemInfo<double> symmetric;
   symmetric.symmetric = true;
   const amg::Hierarchy<double> hierarchy(A, options, std::move(symmetric));
   std::vector<double> x(b.size(), 0.0);
@@ -318,7 +318,7 @@ void compare_cycles(const Cycles& cycles) {
   peer.setup(options);
   const int of_hypre = peer.solve_by_cycles(tolerance, max_iterations);
   EXPECT_LE(peer.relative_residual(), tolerance);
-  amg::Knowledge<double> symmetric;
+  amg::ProblemInfo<double> symmetric;
   symmetric.symmetric = true;
   const amg::Hierarchy<double> hierarchy(A, options, std::move(symmetric));
   std::vector<double> x(b.size(), 0.0);

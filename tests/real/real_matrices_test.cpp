@@ -17,13 +17,13 @@
 #include <gtest/gtest.h>
 
 #include "nodewise/amg/hierarchy.hpp"
-#include "nodewise/amg/presets.hpp"
 #include "nodewise/base/hash.hpp"
 #include "nodewise/io/graph.hpp"
 #include "nodewise/io/read.hpp"
 #include "nodewise/matrix/operations.hpp"
 #include "nodewise/solve/krylov.hpp"
 #include "nodewise/solve/matrix_operator.hpp"
+#include "nodewise/solver/presets.hpp"
 
 #include "support.hpp"
 
@@ -220,11 +220,12 @@ TEST_P(RealBeams, TakeFewIterationsWithTheirModes) {
       GTEST_SKIP() << "NOT TESTED: there is no " << beam + end;
   }
   amg::Options options;
-  amg::apply_preset(amg::find_preset("elasticity"), {.near_null_space = true}, 3, {}, options);
+  solver::apply_preset(solver::find_preset("elasticity"), {.near_null_space = true}, 3, {},
+                       options);
   const auto A = std::make_shared<const matrix::DistMatrix<double>>(
       io::read_matrix<double>(test::test_comm(), beam + ".mtx.gz", {.together = options.unknowns}));
   auto modes = io::read_vectors<double>(A->rows(), beam + "_rbm.mtx.gz");
-  amg::Knowledge<double> knowledge;
+  amg::ProblemInfo<double> knowledge;
   knowledge.near_null_space = {modes.n_vectors, std::move(modes.values)};
   const std::vector<double> b = io::read_vectors<double>(A->rows(), beam + "_b.mtx.gz").values;
   std::vector<double> x(b.size(), 0.0);

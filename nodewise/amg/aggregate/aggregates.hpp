@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "nodewise/amg/strength.hpp"
+#include "nodewise/amg/coarsen/strength.hpp"
 #include "nodewise/comm/layout.hpp"
 #include "nodewise/matrix/dist_matrix.hpp"
 

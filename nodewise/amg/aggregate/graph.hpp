@@ -1,7 +1,7 @@
 // What is aggregated: points, and how strongly they are connected.
 #pragma once
 
-#include "nodewise/amg/strength.hpp"
+#include "nodewise/amg/coarsen/strength.hpp"
 #include "nodewise/matrix/dist_matrix.hpp"
 
 namespace nodewise::amg::aggregate {

@@ -150,7 +150,7 @@ class SmoothedOnlyEntries {
         result_(end - begin, n_cols),
         row_ptr_(result_.row_ptr.data()) {
     constexpr std::size_t aggregates_of_a_row = 5;
-    make_room(aggregates_of_a_row * static_cast<std::size_t>(end - begin));
+    reserve_workspace(aggregates_of_a_row * static_cast<std::size_t>(end - begin));
   }
 
   Csr<T> run(double damping) {
@@ -162,7 +162,7 @@ class SmoothedOnlyEntries {
   }
 
  private:
-  void make_room(std::size_t n) {
+  void reserve_workspace(std::size_t n) {
     if (n <= result_.vals.size()) return;
     const std::size_t room = n + n / 4;
     result_.cols.resize(room);
@@ -173,7 +173,7 @@ class SmoothedOnlyEntries {
   void add_row(LocalIndex i, T factor) {
     const Csr<T>& on = A_.on();
     const Csr<T>& off = A_.off();
-    make_room(out_ + static_cast<std::size_t>(A_.row_length(i)) + 1);
+    reserve_workspace(out_ + static_cast<std::size_t>(A_.row_length(i)) + 1);
     LocalIndex* const cols = cols_ + out_;
     T* const vals = result_.vals.data() + out_;
     Offset length = 0;

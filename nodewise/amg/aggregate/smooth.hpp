@@ -1,7 +1,7 @@
 // Smoothing a tentative prolongator.
 #pragma once
 
-#include "nodewise/amg/strength.hpp"
+#include "nodewise/amg/coarsen/strength.hpp"
 #include "nodewise/matrix/dist_matrix.hpp"
 
 namespace nodewise::amg::aggregate {

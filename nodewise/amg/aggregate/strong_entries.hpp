@@ -1,7 +1,7 @@
 // Visiting the strong entries of a row.
 #pragma once
 
-#include "nodewise/amg/strength.hpp"
+#include "nodewise/amg/coarsen/strength.hpp"
 #include "nodewise/kernels/csr.hpp"
 
 namespace nodewise::amg::aggregate {

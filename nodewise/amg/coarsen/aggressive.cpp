@@ -5,7 +5,7 @@
 
 #include "nodewise/amg/coarsen/coarse_numbers.hpp"
 #include "nodewise/amg/coarsen/independent_set.hpp"
-#include "nodewise/amg/virtual_ranks.hpp"
+#include "nodewise/amg/coarsen/virtual_ranks.hpp"
 #include "nodewise/kernels/row_parts.hpp"
 #include "nodewise/matrix/ghost_numbering.hpp"
 #include "nodewise/matrix/row_exchange.hpp"

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "nodewise/amg/strength.hpp"
+#include "nodewise/amg/coarsen/strength.hpp"
 #include "nodewise/comm/layout.hpp"
 
 namespace nodewise::amg::coarsen {

@@ -233,7 +233,7 @@ void BlockGaussSeidel<T>::sweep_part(int part, Direction direction, const Vector
     if (vectors.width == 1) {
       sweep_points<B>(part, direction, vectors);
     } else {
-      sweep_points_together<B>(part, direction, vectors);
+      sweep_points_block<B>(part, direction, vectors);
     }
   });
 }
@@ -267,8 +267,8 @@ void BlockGaussSeidel<T>::sweep_points(int part, Direction direction,
 
 template <class T>
 template <int B>
-void BlockGaussSeidel<T>::sweep_points_together(int part, Direction direction,
-                                                const Vectors& vectors) const {
+void BlockGaussSeidel<T>::sweep_points_block(int part, Direction direction,
+                                             const Vectors& vectors) const {
   const Bsr<T>& on = A_.blocks()->on();
   const Bsr<T>& off = A_.blocks()->off();
   const auto w = static_cast<std::size_t>(vectors.width);

@@ -56,7 +56,7 @@ class BlockGaussSeidel final : public HybridSweeps<T> {
   template <int B>
   void sweep_points(int part, Direction direction, const Vectors& vectors) const;
   template <int B>
-  void sweep_points_together(int part, Direction direction, const Vectors& vectors) const;
+  void sweep_points_block(int part, Direction direction, const Vectors& vectors) const;
 
   /// The row that comes `ahead_` later in a direction, or the last one there is.
   LocalIndex later(LocalIndex i, Direction direction) const;

@@ -7,8 +7,8 @@
 
 #include <Eigen/Dense>
 
-#include "nodewise/amg/equilibrate.hpp"
 #include "nodewise/base/parallel.hpp"
+#include "nodewise/kernels/equilibrate.hpp"
 
 namespace nodewise::amg::relax {
 
@@ -37,7 +37,7 @@ BlockVector<Block> scale_of(const Block& block) {
     scale[k] = size > 0 ? 1 / std::sqrt(size) : 1;
   }
   if (!has_zero) return scale;
-  const auto factors = equilibrating_factors(n, [&](std::size_t row, std::size_t column) {
+  const auto factors = kernels::equilibrating_factors(n, [&](std::size_t row, std::size_t column) {
     const auto i = static_cast<Eigen::Index>(row), j = static_cast<Eigen::Index>(column);
     return scale[i] * std::max(std::abs(block(i, j)), std::abs(block(j, i))) * scale[j];
   });

@@ -77,20 +77,20 @@ void BlockJacobi<T>::sweep(Direction, std::span<const T> b, std::span<T> x) cons
 }
 
 template <class T>
-std::size_t BlockJacobi<T>::room_for(std::size_t width) const {
+std::size_t BlockJacobi<T>::workspace_for(std::size_t width) const {
   return this->n_local() * width;
 }
 
 template <class T>
-void BlockJacobi<T>::sweep_together(Sweep sweep, std::span<const T> B, std::span<T> X,
-                                    int width) const {
+void BlockJacobi<T>::sweep_block(Sweep sweep, std::span<const T> B, std::span<T> X,
+                                 int width) const {
   const int block = A_.blocks()->block();
   int sweeps = has_forward(sweep) && has_backward(sweep) ? 2 : 1;
   if (is_from_zero(sweep)) {
     multiply_by_blocks<false, T>(block, inverse_, B, X, width);
     --sweeps;
   }
-  const std::span<T> R = this->room(B.size());
+  const std::span<T> R = this->workspace(B.size());
   for (; sweeps > 0; --sweeps) {
     matrix::residual(A_, std::span<const T>(X), B, R, width);
     multiply_by_blocks<true, T>(block, inverse_, R, X, width);

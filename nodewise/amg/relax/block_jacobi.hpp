@@ -19,11 +19,11 @@ class BlockJacobi final : public Relaxation<T> {
 
   void first_sweep(std::span<const T> b, std::span<T> x) const override;
   void sweep(Direction direction, std::span<const T> b, std::span<T> x) const override;
-  void sweep_together(Sweep sweep, std::span<const T> B, std::span<T> X, int width) const override;
+  void sweep_block(Sweep sweep, std::span<const T> B, std::span<T> X, int width) const override;
   std::size_t memory_bytes() const override;
 
  protected:
-  std::size_t room_for(std::size_t width) const override;
+  std::size_t workspace_for(std::size_t width) const override;
 
  private:
   using Relaxation<T>::A_;

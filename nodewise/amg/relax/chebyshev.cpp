@@ -79,19 +79,18 @@ void Chebyshev<T>::further_steps(std::span<const T> b, std::span<T> x) const {
 }
 
 template <class T>
-std::size_t Chebyshev<T>::room_for(std::size_t width) const {
+std::size_t Chebyshev<T>::workspace_for(std::size_t width) const {
   return 2 * inverse_.size() * width;
 }
 
 template <class T>
-void Chebyshev<T>::sweep_together(Sweep sweep, std::span<const T> B, std::span<T> X,
-                                  int width) const {
+void Chebyshev<T>::sweep_block(Sweep sweep, std::span<const T> B, std::span<T> X, int width) const {
   const auto w = static_cast<std::size_t>(width);
-  const std::span<T> step = this->room(room_for(w)).first(B.size());
-  const std::span<T> R = this->room(room_for(w)).last(B.size());
+  const std::span<T> step = this->workspace(workspace_for(w)).first(B.size());
+  const std::span<T> R = this->workspace(workspace_for(w)).last(B.size());
   std::fill(step.begin(), step.end(), T{});
   const auto advance = [&](std::span<const T> residual, double keep, double take) {
-    this->for_rows_together(w, [&](std::size_t i, std::size_t k) {
+    this->for_rows_of_block(w, [&](std::size_t i, std::size_t k) {
       step[k] = static_cast<T>(keep) * step[k] + static_cast<T>(take) * inverse_[i] * residual[k];
       X[k] += step[k];
     });

@@ -75,10 +75,10 @@ void FcJacobi<T>::relax(const Rows& points, std::span<const T> b, std::span<T> x
 }
 
 template <class T>
-void FcJacobi<T>::relax_together(const Rows& points, std::span<const T> B, std::span<T> X,
-                                 int width) const {
+void FcJacobi<T>::relax_block(const Rows& points, std::span<const T> B, std::span<T> X,
+                              int width) const {
   const auto w = static_cast<std::size_t>(width);
-  const std::span<T> products = this->room(room_for(w));
+  const std::span<T> products = this->workspace(workspace_for(w));
   const std::span<T> ghosts = A_.exchange().template ghost_buffer<T>(width);
   A_.exchange().start(std::span<const T>(X), ghosts, width);
   const auto add = [&](const kernels::Csr<T>& part, LocalIndex i, std::span<const T> from, T* to) {
@@ -124,13 +124,12 @@ void FcJacobi<T>::sweep(Direction direction, std::span<const T> b, std::span<T> 
 }
 
 template <class T>
-std::size_t FcJacobi<T>::room_for(std::size_t width) const {
+std::size_t FcJacobi<T>::workspace_for(std::size_t width) const {
   return residual_.size() * width;
 }
 
 template <class T>
-void FcJacobi<T>::sweep_together(Sweep sweep, std::span<const T> B, std::span<T> X,
-                                 int width) const {
+void FcJacobi<T>::sweep_block(Sweep sweep, std::span<const T> B, std::span<T> X, int width) const {
   const auto w = static_cast<std::size_t>(width);
   const auto relax_fine = [&](bool from_zero) {
     int sweeps = fine_sweeps_;
@@ -141,10 +140,10 @@ void FcJacobi<T>::sweep_together(Sweep sweep, std::span<const T> B, std::span<T>
       }
       --sweeps;
     }
-    for (; sweeps > 0; --sweeps) relax_together(fine_, B, X, width);
+    for (; sweeps > 0; --sweeps) relax_block(fine_, B, X, width);
   };
   const auto relax_coarse = [&] {
-    for (int k = 0; k < coarse_sweeps_; ++k) relax_together(coarse_, B, X, width);
+    for (int k = 0; k < coarse_sweeps_; ++k) relax_block(coarse_, B, X, width);
   };
   if (is_from_zero(sweep)) std::fill(X.begin(), X.end(), T{});
   if (has_forward(sweep)) {

@@ -22,12 +22,12 @@ class FcJacobi final : public Relaxation<T> {
 
   void first_sweep(std::span<const T> b, std::span<T> x) const override;
   void sweep(Direction direction, std::span<const T> b, std::span<T> x) const override;
-  void sweep_together(Sweep sweep, std::span<const T> B, std::span<T> X, int width) const override;
+  void sweep_block(Sweep sweep, std::span<const T> B, std::span<T> X, int width) const override;
   bool has_direction() const override { return true; }
   std::size_t memory_bytes() const override;
 
  protected:
-  std::size_t room_for(std::size_t width) const override;
+  std::size_t workspace_for(std::size_t width) const override;
 
  private:
   /// The points of one kind, and where the entries of each would begin if they were a matrix.
@@ -40,7 +40,7 @@ class FcJacobi final : public Relaxation<T> {
   /// x += D^-1 (b - A x) in some rows.
   void relax(const Rows& rows, std::span<const T> b, std::span<T> x) const;
   /// The same for `width` vectors side by side.
-  void relax_together(const Rows& rows, std::span<const T> B, std::span<T> X, int width) const;
+  void relax_block(const Rows& rows, std::span<const T> B, std::span<T> X, int width) const;
 
   using Relaxation<T>::A_;
   Rows fine_, coarse_;

@@ -259,7 +259,7 @@ T GaussSeidel<T>::product(Offset begin, Offset end, const T* x) const {
 
 template <class T>
 void GaussSeidel<T>::sweep_part(int part, Direction direction, const Vectors& vectors) const {
-  if (vectors.width > 1) return sweep_rows_together(part, direction, vectors);
+  if (vectors.width > 1) return sweep_rows_block(part, direction, vectors);
   const T* const b = vectors.B.data();
   T* const x = vectors.X.data();
   const auto inner = [&](LocalIndex first, LocalIndex last) {
@@ -353,8 +353,7 @@ T GaussSeidel<T>::product_with_others(LocalIndex i, Offset begin, Offset end,
 
 /// Without pains for the memory: with several vectors a row is long.
 template <class T>
-void GaussSeidel<T>::sweep_rows_together(int part, Direction direction,
-                                         const Vectors& vectors) const {
+void GaussSeidel<T>::sweep_rows_block(int part, Direction direction, const Vectors& vectors) const {
   const Csr<T>& on = A_.on();
   const Csr<T>& off = A_.off();
   const auto w = static_cast<std::size_t>(vectors.width);

@@ -67,7 +67,7 @@ class GaussSeidel final : public HybridSweeps<T> {
   T product(Offset begin, Offset end, const T* x) const;
   void sweep_part(int part, Direction direction, const Vectors& vectors) const override;
   T product_with_others(LocalIndex i, Offset begin, Offset end, const Vectors& vectors) const;
-  void sweep_rows_together(int part, Direction direction, const Vectors& vectors) const;
+  void sweep_rows_block(int part, Direction direction, const Vectors& vectors) const;
 
   using Relaxation<T>::A_;
   Array<T> inverse_;                // of the smoother's diagonal

@@ -154,7 +154,7 @@ std::size_t HybridSweeps<T>::scratch_size(std::size_t width) const {
 }
 
 template <class T>
-std::size_t HybridSweeps<T>::room_for(std::size_t width) const {
+std::size_t HybridSweeps<T>::workspace_for(std::size_t width) const {
   const std::size_t old = n_parts() > 1 ? this->n_local() * width : 0;
   return old + static_cast<std::size_t>(n_parts()) * scratch_size(width);
 }
@@ -168,7 +168,7 @@ auto HybridSweeps<T>::look_at_others(std::span<const T> B, std::span<T> X, int w
   const std::span<T> ghosts = rows_.exchange.template ghost_buffer<T>(values);
   rows_.exchange.forward(std::span<const T>(X), ghosts, values);
   const auto w = static_cast<std::size_t>(width);
-  const std::span<T> room = width > 1 ? this->room(room_for(w)) : std::span<T>(old_);
+  const std::span<T> room = width > 1 ? this->workspace(workspace_for(w)) : std::span<T>(old_);
   const std::span<T> old = n_parts() > 1 ? room.first(X.size()) : std::span<T>();
   parallel::for_range(old.size(), [&](std::size_t begin, std::size_t end) {
     std::copy_n(X.begin() + static_cast<Offset>(begin), end - begin,
@@ -218,18 +218,19 @@ void HybridSweeps<T>::backward_with_product(const Vectors& vectors, std::span<T>
 }
 
 template <class T>
-void HybridSweeps<T>::sweep_together(Sweep sweep, std::span<const T> B, std::span<T> X,
-                                     int width) const {
+void HybridSweeps<T>::sweep_block(Sweep sweep, std::span<const T> B, std::span<T> X,
+                                  int width) const {
   const bool from_zero = is_from_zero(sweep);
   if (from_zero) std::fill(X.begin(), X.end(), T{});
-  const Vectors vectors = from_zero ? Vectors{B,
-                                              X,
-                                              {},
-                                              {},
-                                              width,
-                                              true,
-                                              this->room(room_for(static_cast<std::size_t>(width)))}
-                                    : look_at_others(B, X, width);
+  const Vectors vectors =
+      from_zero ? Vectors{B,
+                          X,
+                          {},
+                          {},
+                          width,
+                          true,
+                          this->workspace(workspace_for(static_cast<std::size_t>(width)))}
+                : look_at_others(B, X, width);
   if (has_forward(sweep)) run(Direction::forward, vectors);
   if (has_backward(sweep)) run(Direction::backward, vectors);
 }

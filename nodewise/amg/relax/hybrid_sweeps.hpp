@@ -31,7 +31,7 @@ class HybridSweeps : public Relaxation<T> {
   void sweep_with_product(Sweep sweep, std::span<const T> b, std::span<T> x,
                           std::span<T> y) const final;
   /// None from zero, otherwise one.
-  void sweep_together(Sweep sweep, std::span<const T> B, std::span<T> X, int width) const final;
+  void sweep_block(Sweep sweep, std::span<const T> B, std::span<T> X, int width) const final;
   bool has_direction() const final { return true; }
   std::size_t memory_bytes() const override {
     std::size_t bytes = old_.size() * sizeof(T) + mixed_.size() * sizeof(MixedRow);
@@ -78,7 +78,7 @@ class HybridSweeps : public Relaxation<T> {
     return vectors.scratch.subspan(static_cast<std::size_t>(part) * scratch_size(w),
                                    static_cast<std::size_t>(rows_.unknowns) * w);
   }
-  std::size_t room_for(std::size_t width) const final;
+  std::size_t workspace_for(std::size_t width) const final;
 
   /// Local. A sweep through the rows of all parts.
   void run(Direction direction, const Vectors& vectors) const;

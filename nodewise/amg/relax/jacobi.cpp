@@ -42,15 +42,15 @@ void Jacobi<T>::sweep(Direction, std::span<const T> b, std::span<T> x) const {
 }
 
 template <class T>
-std::size_t Jacobi<T>::room_for(std::size_t width) const {
+std::size_t Jacobi<T>::workspace_for(std::size_t width) const {
   return inverse_.size() * width;
 }
 
 template <class T>
-void Jacobi<T>::sweep_together(Sweep sweep, std::span<const T> B, std::span<T> X, int width) const {
+void Jacobi<T>::sweep_block(Sweep sweep, std::span<const T> B, std::span<T> X, int width) const {
   const auto w = static_cast<std::size_t>(width);
   const auto scaled = [&](std::span<const T> from, bool add) {
-    this->for_rows_together(w, [&](std::size_t i, std::size_t k) {
+    this->for_rows_of_block(w, [&](std::size_t i, std::size_t k) {
       X[k] = (add ? X[k] : T{}) + inverse_[i] * from[k];
     });
   };
@@ -59,7 +59,7 @@ void Jacobi<T>::sweep_together(Sweep sweep, std::span<const T> B, std::span<T> X
     scaled(B, false);
     --sweeps;
   }
-  const std::span<T> R = this->room(room_for(w));
+  const std::span<T> R = this->workspace(workspace_for(w));
   for (; sweeps > 0; --sweeps) {
     matrix::residual(A_, std::span<const T>(X), B, R, width);
     scaled(R, true);

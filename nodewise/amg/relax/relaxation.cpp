@@ -60,11 +60,11 @@ void Relaxation<T>::multiply(std::span<const T> x, std::span<T> y) const {
 }
 
 template <class T>
-void Relaxation<T>::sweep_together(Sweep sweep, std::span<const T> B, std::span<T> X,
-                                   int width) const {
+void Relaxation<T>::sweep_block(Sweep sweep, std::span<const T> B, std::span<T> X,
+                                int width) const {
   const auto w = static_cast<std::size_t>(width);
-  const std::span<T> b = room(2 * n_local()).first(n_local());
-  const std::span<T> x = room(2 * n_local()).last(n_local());
+  const std::span<T> b = workspace(2 * n_local()).first(n_local());
+  const std::span<T> x = workspace(2 * n_local()).last(n_local());
   for (std::size_t c = 0; c < w; ++c) {
     for (std::size_t i = 0; i < b.size(); ++i) {
       b[i] = B[i * w + c];
@@ -76,7 +76,7 @@ void Relaxation<T>::sweep_together(Sweep sweep, std::span<const T> B, std::span<
 }
 
 template <class T>
-std::size_t Relaxation<T>::room_for(std::size_t /*width*/) const {
+std::size_t Relaxation<T>::workspace_for(std::size_t /*width*/) const {
   return 2 * n_local();
 }
 

@@ -60,11 +60,13 @@ class Relaxation {
   /// for `width` vectors side by side, row-major: B and X are rows x width. The messages are those
   /// of one vector where the relaxation overrides it; by default it runs for one vector after the
   /// other.
-  virtual void sweep_together(Sweep sweep, std::span<const T> B, std::span<T> X, int width) const;
-  /// Local. Makes the room that sweep_together() works in, which asks for no memory afterwards for
+  virtual void sweep_block(Sweep sweep, std::span<const T> B, std::span<T> X, int width) const;
+  /// Local. Makes the room that sweep_block() works in, which asks for no memory afterwards for
   /// as many vectors or fewer.
-  void make_room(int width) const { room(room_for(static_cast<std::size_t>(width))); }
-  std::size_t room_bytes() const { return room_.size() * sizeof(T); }
+  void reserve_workspace(int width) const {
+    workspace(workspace_for(static_cast<std::size_t>(width)));
+  }
+  std::size_t workspace_bytes() const { return workspace_.size() * sizeof(T); }
   /// Whether both directions are one and the same.
   virtual bool has_direction() const { return false; }
   virtual std::size_t memory_bytes() const = 0;
@@ -76,17 +78,17 @@ class Relaxation {
   explicit Relaxation(const matrix::DistMatrix<T>& A) : A_(A) {}
   /// Collective. y = A x.
   void multiply(std::span<const T> x, std::span<T> y) const;
-  /// How many numbers sweep_together() works with beside B and X: by default two vectors.
-  virtual std::size_t room_for(std::size_t width) const;
+  /// How many numbers sweep_block() works with beside B and X: by default two vectors.
+  virtual std::size_t workspace_for(std::size_t width) const;
   /// The first n numbers of the room, which grows as needed.
-  std::span<T> room(std::size_t n) const {
-    if (room_.size() < n) room_.resize(n);
-    return std::span<T>(room_).first(n);
+  std::span<T> workspace(std::size_t n) const {
+    if (workspace_.size() < n) workspace_.resize(n);
+    return std::span<T>(workspace_).first(n);
   }
   std::size_t n_local() const { return static_cast<std::size_t>(A_.n_local()); }
   /// Local. Calls f(i, k) for every row i and every place k of it in a block of `width` vectors.
   template <class F>
-  void for_rows_together(std::size_t width, F&& f) const {
+  void for_rows_of_block(std::size_t width, F&& f) const {
     const std::size_t n = n_local();
     const int parts = parallel::parts_of(n * width);
     parallel::run(parts, [&](int part) {
@@ -100,7 +102,7 @@ class Relaxation {
   const matrix::DistMatrix<T>& A_;
 
  private:
-  mutable Array<T> room_;
+  mutable Array<T> workspace_;
 };
 
 /// Whether the kind needs the spectral radius of D^-1 A, D being the diagonal.

@@ -21,7 +21,7 @@ class Direct : public Planner {
   explicit Direct(const Pattern& pattern) : pattern_(pattern) {}
   int n_rounds() const override { return 0; }
   Words step(int /*round*/, const Words& /*arrived*/) override { return {}; }
-  Words apologize(int /*round*/, const Words& /*arrived*/) override { return {}; }
+  Words step_after_failure(int /*round*/, const Words& /*arrived*/) override { return {}; }
   std::optional<std::vector<int>> sources(int /*round*/) const override { return std::nullopt; }
   Plan plan(const Words& /*arrived*/) override { return direct(pattern_); }
 

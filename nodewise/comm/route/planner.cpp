@@ -4,7 +4,7 @@
 #include <span>
 #include <utility>
 
-#include "nodewise/comm/sdde/mailbox.hpp"
+#include "nodewise/comm/sdde/buffers.hpp"
 #include "nodewise/mpi/agree.hpp"
 #include "nodewise/mpi/ledger.hpp"
 
@@ -57,8 +57,8 @@ Words exchange_known(const mpi::Comm& comm, const Words& sends, std::span<const 
   const mpi::Communicating communicating(comm);
   const sdde::Channel channel{comm, mpi::tag_planning, SparseOptions{}.max_message_bytes};
   const auto data = std::as_bytes(std::span(sends.data));
-  sdde::Outbox outbox(channel, {sends.ranks, sends.offsets, data, sizeof(std::int64_t)});
-  sdde::Inbox inbox;
+  sdde::SendRequests outbox(channel, {sends.ranks, sends.offsets, data, sizeof(std::int64_t)});
+  sdde::ReceiveBuffers inbox;
   outbox.take_own(inbox);
   outbox.post(false);
   inbox.receive_from(channel, sources);
@@ -113,7 +113,7 @@ Plan run(const mpi::Comm& comm, Planner& planner) {
   for (int round = 0; round < planner.n_rounds(); ++round) {
     Words sends;
     if (!error) attempt([&] { sends = planner.step(round, arrived); });
-    if (error) sends = planner.apologize(round, arrived);
+    if (error) sends = planner.step_after_failure(round, arrived);
     const auto sources = planner.sources(round);
     arrived = {};
     // What is thrown here is thrown when all messages of the round are sent and received.

@@ -23,7 +23,7 @@ using Words = Messages<std::int64_t>;
 /// What leaves the node goes in rounds of known sources: such a round takes one message's way
 /// through the network and no synchronisation. The price is that a rank must send what others wait
 /// for even when it has failed. So there are two functions for what a rank sends: step(), which may
-/// throw, and apologize(), which knows only whom to write to.
+/// throw, and step_after_failure(), which knows only whom to write to.
 class Planner {
  public:
   virtual ~Planner() = default;
@@ -33,9 +33,9 @@ class Planner {
   /// need be empty, to every rank that has this one among its sources, with what that rank needs in
   /// order to know its own sources and destinations later. It needs no more memory than a few words
   /// for each of these, which is taken to be there: it must not throw.
-  virtual Words apologize(int round, const Words& arrived) = 0;
-  /// After step() or apologize(): the ranks, ascending, that each send this one a message in the
-  /// round. Without a list, on all ranks or none, any ranks of the node may, and no others.
+  virtual Words step_after_failure(int round, const Words& arrived) = 0;
+  /// After step() or step_after_failure(): the ranks, ascending, that each send this one a message
+  /// in the round. Without a list, on all ranks or none, any ranks of the node may, and no others.
   virtual std::optional<std::vector<int>> sources(int round) const = 0;
   virtual Plan plan(const Words& arrived) = 0;
 };

@@ -15,7 +15,7 @@ enum class Route {
   direct,      ///< every owner sends straight to every rank that needs its entries
   two_step,    ///< every owner sends once to each node that needs them; they are spread there
   three_step,  ///< gathered on the node, once across a pair of nodes, spread there
-  automatic    ///< no route, but the wish that a model choose one: see amg::choose_routes()
+  automatic    ///< no route, but the wish that a model choose one: see routing::choose_routes()
 };
 
 /// "direct", "two_step", "three_step" or "automatic".

@@ -63,7 +63,7 @@ class ThreeStep : public Planner {
 
   /// The partners of leaders follow from the patterns alone. Those of the crossing are what leaders
   /// have told each other and their ranks: who is to receive from whom is told both in round 2.
-  Words apologize(int round, const Words& arrived) override {
+  Words step_after_failure(int round, const Words& arrived) override {
     switch (round) {
       case 0:
         return tell_leader();

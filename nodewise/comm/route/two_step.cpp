@@ -38,7 +38,7 @@ class TwoStep : public Planner {
   }
 
   /// What is told in the first round, and to whom the second goes, is known without the entries.
-  Words apologize(int round, const Words& arrived) override {
+  Words step_after_failure(int round, const Words& arrived) override {
     if (round == 0) return tell_who_will_cross();
     if (round == 2) return {};
     hear_who_will_cross(arrived);
@@ -56,7 +56,7 @@ class TwoStep : public Planner {
 
  private:
   int corresponding(int rank, int other) const {
-    return corresponding_rank(topology_, rank, other);
+    return topology_.corresponding_rank(rank, topology_.node(other));
   }
   int next_hop(int dest) const {
     return topology_.same_node(rank_, dest) ? dest : corresponding(rank_, dest);
@@ -101,11 +101,6 @@ class TwoStep : public Planner {
 };
 
 }  // namespace
-
-int corresponding_rank(const mpi::Topology& topology, int rank, int other) {
-  const auto there = topology.ranks_on(topology.node(other));
-  return there[topology.place_on_node(rank) % there.size()];
-}
 
 std::unique_ptr<Planner> two_step(const Pattern& pattern, const mpi::Topology& topology, int rank) {
   return std::make_unique<TwoStep>(pattern, topology, rank);

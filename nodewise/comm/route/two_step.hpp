@@ -20,7 +20,4 @@ namespace nodewise::comm::route {
 /// `pattern` and `topology` must outlive the planner.
 std::unique_ptr<Planner> two_step(const Pattern& pattern, const mpi::Topology& topology, int rank);
 
-/// Local. The rank on the node of `other` through which the route brings what `rank` sends there.
-int corresponding_rank(const mpi::Topology& topology, int rank, int other);
-
 }  // namespace nodewise::comm::route

@@ -65,8 +65,8 @@ class WithinNodes : public Planner {
     return join(parts);
   }
 
-  Words apologize(int round, const Words& arrived) override {
-    return is_inner(round) ? Words{} : outer_->apologize(round, arrived);
+  Words step_after_failure(int round, const Words& arrived) override {
+    return is_inner(round) ? Words{} : outer_->step_after_failure(round, arrived);
   }
 
   /// Whom the inner planners hear from follows from the outer plan, which a rank that has failed

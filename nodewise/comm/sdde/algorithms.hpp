@@ -7,9 +7,9 @@
 
 #include <optional>
 
-#include "nodewise/comm/sdde/ballot.hpp"
-#include "nodewise/comm/sdde/census.hpp"
-#include "nodewise/comm/sdde/mailbox.hpp"
+#include "nodewise/comm/sdde/buffers.hpp"
+#include "nodewise/comm/sdde/message_count.hpp"
+#include "nodewise/comm/sdde/termination_reduction.hpp"
 
 namespace nodewise::comm::sdde {
 
@@ -18,33 +18,35 @@ struct Call {
   Channel channel;
   detail::SparseSends sends;   ///< nothing where this rank failed
   std::optional<Error> error;  ///< of this rank
-  Inbox inbox;
-  Ballot ballot;
-  std::optional<Census> census;  ///< in place of the ballot, which is then never started
+  ReceiveBuffers inbox;
+  TerminationReduction termination;
+  std::optional<MessageCountReduction>
+      counts;  ///< in place of the termination, which is then never started
 
-  explicit Call(const Channel& on) : channel(on), ballot(on.comm) {}
+  explicit Call(const Channel& on) : channel(on), termination(on.comm) {}
   Vote vote() const {
     return {error.has_value(), sends.equal_count, static_cast<Offset>(sends.data.size())};
   }
-  // After the census or the ballot, the same on every rank:
-  bool any_failed() const { return census ? census->any_failed : ballot.any_failed(); }
+  // After the counts or the termination, the same on every rank:
+  bool any_failed() const { return counts ? counts->any_failed : termination.any_failed(); }
   /// Whether what was sent is not worth delivering.
   bool is_void() const {
-    return any_failed() || (census ? census->counts_differ : ballot.counts_differ());
+    return any_failed() || (counts ? counts->counts_differ : termination.counts_differ());
   }
 };
 
 /// Algorithm 1. A reduce-scatter over a vector of one number a rank tells each rank how many pieces
 /// it will receive.
-void send_personalized(const Channel& channel, Outbox& outbox, Inbox& inbox);
-/// Algorithm 1 where a census told how many pieces come.
-void send_counted(const Channel& channel, Outbox& outbox, Inbox& inbox, Offset expected);
-/// Algorithm 2, NBX of Hoefler, Siebert, Lumsdaine 2010. Starts the ballot when all messages of
-/// this rank were received, and ends with it.
-void send_nonblocking(const Channel& channel, Outbox& outbox, Inbox& inbox, Ballot& ballot,
-                      const Vote& vote);
+void send_personalized(const Channel& channel, SendRequests& outbox, ReceiveBuffers& inbox);
+/// Algorithm 1 where counts told how many pieces come.
+void send_counted(const Channel& channel, SendRequests& outbox, ReceiveBuffers& inbox,
+                  Offset expected);
+/// Algorithm 2, NBX of Hoefler, Siebert, Lumsdaine 2010. Starts the termination when all messages
+/// of this rank were received, and ends with it.
+void send_nonblocking(const Channel& channel, SendRequests& outbox, ReceiveBuffers& inbox,
+                      TerminationReduction& termination, const Vote& vote);
 
-// Each of the following also starts and completes the call's ballot, unless it has a census.
+// Each of the following also starts and completes the call's termination, unless it has counts.
 void personalized(Call& call);
 void nonblocking(Call& call);
 /// Algorithm 3, for messages of one size.

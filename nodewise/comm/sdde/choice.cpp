@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "nodewise/comm/sdde/census.hpp"
+#include "nodewise/comm/sdde/message_count.hpp"
 
 namespace nodewise::comm {
 
@@ -40,7 +40,7 @@ SparseLoad count_load(const mpi::Comm& comm, std::span<const int> destinations,
   std::vector<Offset> offsets(bytes.size() + 1, 0);
   std::partial_sum(bytes.begin(), bytes.end(), offsets.begin() + 1);
   const sdde::Channel channel{comm, 0, SparseOptions{}.max_message_bytes};
-  return sdde::take_census(channel, {destinations, offsets, {}}, false).load;
+  return sdde::count_messages(channel, {destinations, offsets, {}}, false).load;
 }
 
 }  // namespace
@@ -55,7 +55,7 @@ bool choice_needs_load(const mpi::Topology& topology) {
 
 SparseChoice choose_sparse_exchange(const mpi::Topology& topology, const SparseLoad& load) {
   using mpi::SparseExchange;
-  const bool counts = sdde::takes_census(topology);
+  const bool counts = sdde::counts_messages_first(topology);
   const auto straight = counts ? SparseExchange::personalized : SparseExchange::nonblocking;
   const auto joined =
       counts ? SparseExchange::locality_personalized : SparseExchange::locality_nonblocking;
@@ -85,7 +85,7 @@ SparseChoice choose_sparse_exchange(const mpi::Topology& topology, const SparseL
 
 SparseLoad measure_load(const mpi::Comm& comm, std::span<const int> destinations,
                         std::span<const Offset> bytes) {
-  if (sdde::takes_census(comm.topology())) return count_load(comm, destinations, bytes);
+  if (sdde::counts_messages_first(comm.topology())) return count_load(comm, destinations, bytes);
   SparseLoad mine;
   mine.nodes = own_load(comm.topology(), comm.rank(), destinations, bytes, mine);
   std::array<Offset, 4> most = {mine.messages, mine.messages_off_node, mine.nodes,

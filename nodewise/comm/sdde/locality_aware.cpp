@@ -79,13 +79,13 @@ class Carrier {
         pass_on(comm_.rank(), header, data);
       } else {
         crossing_.push_back(
-            {counterpart(topology_, comm_.rank(), topology_.node(to)), header, data});
+            {topology_.corresponding_rank(comm_.rank(), topology_.node(to)), header, data});
       }
     }
   }
   /// Local. Takes over what ranks of other nodes sent to this node through this rank.
-  void unload(Inbox& arrived) {
-    for (const Inbox::Message& message : arrived.messages()) {
+  void unload(ReceiveBuffers& arrived) {
+    for (const ReceiveBuffers::Message& message : arrived.messages()) {
       disaggregate(message.data, [&](const Header& header, std::span<const std::byte> data) {
         pass_on(message.source, header, data);
       });
@@ -108,35 +108,36 @@ class Carrier {
 };
 
 void send_on_node(const Channel& channel, const Aggregates& aggregates, bool synchronous,
-                  Inbox& inbox) {
-  Outbox outbox(channel, aggregates.sends());
+                  ReceiveBuffers& inbox) {
+  SendRequests outbox(channel, aggregates.sends());
   if (!synchronous) return send_personalized(channel, outbox, inbox);
-  Ballot ballot(channel.comm);
-  send_nonblocking(channel, outbox, inbox, ballot, {});
+  TerminationReduction termination(channel.comm);
+  send_nonblocking(channel, outbox, inbox, termination, {});
 }
 
-/// What a rank that failed since the census has announced to others, and they wait for.
+/// What a rank that failed since the counts has announced to others, and they wait for.
 void send_empty_pieces(const Call& call) {
   const Channel& channel = call.channel;
   for (int to = 0; to < channel.comm.size(); ++to) {
-    for (Offset n = call.census->joined_pieces[static_cast<std::size_t>(to)]; n > 0; --n) {
+    for (Offset n = call.counts->joined_pieces[static_cast<std::size_t>(to)]; n > 0; --n) {
       mpi::check(MPI_Send(nullptr, 0, MPI_BYTE, to, channel.tag, channel.comm.get()), "MPI_Send");
       channel.comm.count_message(to, 0);
     }
   }
 }
 
-void send_between_nodes(Call& call, const Aggregates& aggregates, bool synchronous, Inbox& inbox) {
-  Outbox outbox(call.channel, aggregates.sends());
-  if (call.census) {
+void send_between_nodes(Call& call, const Aggregates& aggregates, bool synchronous,
+                        ReceiveBuffers& inbox) {
+  SendRequests outbox(call.channel, aggregates.sends());
+  if (call.counts) {
     if (call.error) send_empty_pieces(call);
-    send_counted(call.channel, outbox, inbox, call.census->expected_joined);
+    send_counted(call.channel, outbox, inbox, call.counts->expected_joined);
   } else if (synchronous) {
-    send_nonblocking(call.channel, outbox, inbox, call.ballot, call.vote());
+    send_nonblocking(call.channel, outbox, inbox, call.termination, call.vote());
   } else {
-    call.ballot.start(call.vote());
+    call.termination.start(call.vote());
     send_personalized(call.channel, outbox, inbox);
-    call.ballot.wait();
+    call.termination.wait();
   }
 }
 
@@ -157,7 +158,7 @@ void locality_aware(Call& call, bool synchronous) {
     crossing = carrier.crossing();
   });
   if (call.error) crossing = {};
-  Inbox arrived;
+  ReceiveBuffers arrived;
   send_between_nodes(call, crossing, synchronous, arrived);
   if (call.is_void()) return;
 
@@ -168,12 +169,12 @@ void locality_aware(Call& call, bool synchronous) {
     on_node = carrier.on_node();
   });
   if (call.error) on_node = {};
-  Inbox redistributed;
+  ReceiveBuffers redistributed;
   const Channel channel{comm.node(), comm.node().next_discovery_tag(), call.channel.piece_bytes};
   send_on_node(channel, on_node, synchronous, redistributed);
 
   if (!call.error) call.error = redistributed.failure();
-  for (const Inbox::Message& message : redistributed.messages()) {
+  for (const ReceiveBuffers::Message& message : redistributed.messages()) {
     disaggregate(message.data, [&](const Header& header, std::span<const std::byte> data) {
       call.inbox.take(static_cast<int>(header.rank), data);
     });

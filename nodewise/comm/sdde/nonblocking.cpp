@@ -22,18 +22,18 @@ class Patience {
 
 }  // namespace
 
-void send_nonblocking(const Channel& channel, Outbox& outbox, Inbox& inbox, Ballot& ballot,
-                      const Vote& vote) {
+void send_nonblocking(const Channel& channel, SendRequests& outbox, ReceiveBuffers& inbox,
+                      TerminationReduction& termination, const Vote& vote) {
   outbox.take_own(inbox);
   outbox.post(true);
   Patience patience;
-  for (bool voted = false; !voted || !ballot.done();) {
+  for (bool voted = false; !voted || !termination.done();) {
     if (inbox.receive_any(channel)) {
       patience.regain();
       continue;
     }
     if (!voted && outbox.done()) {
-      ballot.start(vote);
+      termination.start(vote);
       voted = true;
     }
     patience.lose();
@@ -41,8 +41,8 @@ void send_nonblocking(const Channel& channel, Outbox& outbox, Inbox& inbox, Ball
 }
 
 void nonblocking(Call& call) {
-  Outbox outbox(call.channel, call.sends);
-  send_nonblocking(call.channel, outbox, call.inbox, call.ballot, call.vote());
+  SendRequests outbox(call.channel, call.sends);
+  send_nonblocking(call.channel, outbox, call.inbox, call.termination, call.vote());
 }
 
 }  // namespace nodewise::comm::sdde

@@ -7,7 +7,7 @@ namespace nodewise::comm::sdde {
 
 namespace {
 
-void receive(const Channel& channel, Offset pieces, Inbox& inbox) {
+void receive(const Channel& channel, Offset pieces, ReceiveBuffers& inbox) {
   for (; pieces > 0; --pieces) {
     MPI_Status found;
     mpi::check(MPI_Probe(MPI_ANY_SOURCE, channel.tag, channel.comm.get(), &found), "MPI_Probe");
@@ -17,7 +17,7 @@ void receive(const Channel& channel, Offset pieces, Inbox& inbox) {
 
 }  // namespace
 
-void send_personalized(const Channel& channel, Outbox& outbox, Inbox& inbox) {
+void send_personalized(const Channel& channel, SendRequests& outbox, ReceiveBuffers& inbox) {
   // The only array with an element for every rank: what goes into the reduce-scatter.
   std::vector<std::int64_t> pieces(static_cast<std::size_t>(channel.comm.size()), 0);
   outbox.count_pieces(pieces);
@@ -34,7 +34,8 @@ void send_personalized(const Channel& channel, Outbox& outbox, Inbox& inbox) {
   outbox.wait();
 }
 
-void send_counted(const Channel& channel, Outbox& outbox, Inbox& inbox, Offset expected) {
+void send_counted(const Channel& channel, SendRequests& outbox, ReceiveBuffers& inbox,
+                  Offset expected) {
   outbox.take_own(inbox);
   outbox.post(false);
   receive(channel, expected, inbox);
@@ -42,11 +43,11 @@ void send_counted(const Channel& channel, Outbox& outbox, Inbox& inbox, Offset e
 }
 
 void personalized(Call& call) {
-  Outbox outbox(call.channel, call.sends);
-  if (call.census) return send_counted(call.channel, outbox, call.inbox, call.census->expected);
-  call.ballot.start(call.vote());  // travels beside the reduce-scatter
+  SendRequests outbox(call.channel, call.sends);
+  if (call.counts) return send_counted(call.channel, outbox, call.inbox, call.counts->expected);
+  call.termination.start(call.vote());  // travels beside the reduce-scatter
   send_personalized(call.channel, outbox, call.inbox);
-  call.ballot.wait();
+  call.termination.wait();
 }
 
 }  // namespace nodewise::comm::sdde

@@ -59,7 +59,7 @@ class Window {
     }
   }
   /// Local. Takes the messages that were put here.
-  void empty_into(Inbox& inbox) const {
+  void empty_into(ReceiveBuffers& inbox) const {
     for (int source = 0; source < comm_.size(); ++source) {
       const std::byte* slot = memory_ + source * slot_bytes_;
       if (slot[slot_bytes_ - 1] == std::byte{0}) continue;
@@ -107,8 +107,8 @@ void rma(Call& call) {
       outgoing = flagged(call.sends, static_cast<std::size_t>(slot_bytes - 1));
     });
   }
-  call.ballot.start(call.vote());
-  call.ballot.wait();
+  call.termination.start(call.vote());
+  call.termination.wait();
   if (call.is_void()) return;
 
   const auto slot = static_cast<std::size_t>(slot_bytes);

@@ -60,7 +60,7 @@ void check_options(const SparseOptions& options) {
 SparseLoad load_of(const Call& call) {
   const mpi::Comm& comm = call.channel.comm;
   if (!choice_needs_load(comm.topology())) return {};
-  if (call.census) return call.census->load;
+  if (call.counts) return call.counts->load;
   const SparseSends& sends = call.sends;
   std::vector<Offset> bytes(sends.ranks.size());
   for (std::size_t i = 0; i < bytes.size(); ++i) {
@@ -103,7 +103,7 @@ void agree_on_call(const Call& call) {
   if (call.any_failed()) mpi::agree(comm, call.error);
   if (call.is_void()) refuse("messages must hold the same number of items on every rank");
   const Offset most_received =
-      call.census ? call.census->bytes : call.ballot.most_bytes_sent() * comm.size();
+      call.counts ? call.counts->bytes : call.termination.most_bytes_sent() * comm.size();
   if (most_received > always_room_for) {
     mpi::agree(comm, call.error);
   } else if (call.error) {
@@ -140,10 +140,10 @@ void exchange_bytes(const mpi::Comm& comm, const std::function<SparseSends()>& p
     call.sends = sends;
   });
   const mpi::Communicating communicating(comm);
-  if (asked == SparseExchange::automatic && sdde::takes_census(comm.topology())) {
-    call.census = sdde::take_census(call.channel, call.sends, call.error.has_value());
+  if (asked == SparseExchange::automatic && sdde::counts_messages_first(comm.topology())) {
+    call.counts = sdde::count_messages(call.channel, call.sends, call.error.has_value());
   }
-  if (!call.census || !call.is_void()) run(call, algorithm_for(call, asked));
+  if (!call.counts || !call.is_void()) run(call, algorithm_for(call, asked));
   if (!call.is_void()) {
     if (!call.error) call.error = call.inbox.failure();
     if (!call.error) {

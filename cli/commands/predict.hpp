@@ -1,0 +1,20 @@
+// `nodewise predict`.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+
+#include "nodewise/mpi/comm.hpp"
+
+#include "cli/exit_code.hpp"
+#include "cli/options/settings.hpp"
+
+namespace nodewise::cli {
+
+/// Collective; for one rank. Predicts what the exchanges of a hierarchy take on virtual ranks.
+/// Throws Failure or Error, the same on every rank.
+ExitCode predict_command(const std::shared_ptr<const mpi::Comm>& world, const Settings& settings,
+                         std::span<const std::string> command_line);
+
+}  // namespace nodewise::cli

@@ -1,0 +1,233 @@
+#include "cli/options/catalog.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+#include <limits>
+#include <system_error>
+
+#include <fmt/format.h>
+
+#include "nodewise/base/format_numbers.hpp"
+
+namespace nodewise::cli {
+
+namespace {
+
+std::string capitalised(std::string text) {
+  if (!text.empty()) text[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(text[0])));
+  return text;
+}
+
+/// The words of choices are written with underscores; with dashes they are understood, too.
+std::string with_underscores(std::string_view text) {
+  std::string word(text);
+  std::replace(word.begin(), word.end(), '-', '_');
+  return word;
+}
+
+bool is_taken(std::span<const Option> options, std::string_view name) {
+  return std::any_of(options.begin(), options.end(),
+                     [&](const Option& option) { return option.name == name; });
+}
+
+/// Rewrites the library's "option max_iterations: ..." into what the user typed.
+std::string in_users_words(std::string_view message, const std::string& field,
+                           const std::string& option) {
+  const std::string start = "option " + field + ":";
+  if (!message.starts_with(start)) return std::string(message);
+  return "--" + option + ":" + std::string(message.substr(start.size()));
+}
+
+/// Whether the text is a whole number that is too large for an int.
+bool exceeds_int(std::string_view text) {
+  int ignored = 0;
+  const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), ignored);
+  return status == std::errc::result_out_of_range && end == text.data() + text.size() &&
+         !text.starts_with('-');
+}
+
+/// Why `text` was refused by a field. Ranges of whole numbers leave out the end that all of them
+/// have.
+template <class S>
+std::string refusal(const Field<S>& f, const std::string& option, std::string_view text,
+                    std::string_view message) {
+  if (f.type == "integer" && f.limits.starts_with(">=") && exceeds_int(text)) {
+    return fmt::format("--{}: '{}' is more than {}, the largest number that is taken", option, text,
+                       std::numeric_limits<int>::max());
+  }
+  return in_users_words(message, f.name, option);
+}
+
+/// Adds a table of fields. Where a field's name is taken by an earlier table, `prefix` goes before
+/// it.
+template <class S>
+void append(std::vector<Option>& options, std::string_view group, std::string_view prefix,
+            const std::vector<Command>& of_commands, std::span<const Field<S>> fields,
+            S Settings::*member) {
+  const Settings defaults;
+  for (const Field<S>& f : fields) {
+    Option option;
+    option.name = with_dashes(f.name);
+    if (is_taken(options, option.name)) option.name = std::string(prefix) + "-" + option.name;
+    option.group = group;
+    option.type = f.type;
+    option.meaning = capitalised(f.meaning);
+    option.range = f.range();
+    option.commands = of_commands;
+    option.standard = f.get(defaults.*member);
+    option.get = [&f, member](const Settings& s) { return f.get(s.*member); };
+    option.set = [&f, member, name = option.name](Settings& s, std::string_view text) {
+      try {
+        f.set(s.*member, f.type.starts_with("choice") ? with_underscores(text) : std::string(text));
+      } catch (const Error& error) {
+        throw Error(error.code(), refusal(f, name, text, error.what()));
+      }
+    };
+    options.push_back(std::move(option));
+  }
+}
+
+bool is_one_of(const Option& option, const std::vector<std::string>& names) {
+  return std::find(names.begin(), names.end(), option.name) != names.end();
+}
+
+/// Options of multigrid that only its cycle, or the way its data travels, depends on.
+bool leaves_levels_alone(const Option& option) {
+  return is_one_of(
+      option, {"smoother", "sweep-order", "pre-sweeps", "post-sweeps", "jacobi-weight", "route",
+               "route-from-level", "setup-route", "transport", "setup-transport", "expected-solves",
+               "precision", "sor-weight", "chebyshev-degree", "chebyshev-fraction", "fine-sweeps",
+               "coarse-sweeps", "cycle"});
+}
+
+/// Those of them that decide how often a cycle exchanges, and how much.
+bool decides_exchanges(const Option& option) {
+  return is_one_of(option,
+                   {"smoother", "sweep-order", "pre-sweeps", "post-sweeps", "chebyshev-degree",
+                    "fine-sweeps", "coarse-sweeps", "cycle", "precision"});
+}
+
+/// Other options that have no effect on a prediction.
+bool is_of_the_real_run(const Option& option) {
+  return is_one_of(option, {"domains", "threads"});
+}
+
+/// What `nodewise tune` takes: all that says what is solved, and how.
+bool is_tuned_with(const Option& option) {
+  static const std::vector<std::string> names = {"preset", "output", "output-anyway", "profile",
+                                                 "rhs-count"};
+  return option.belongs_to(Command::solve) &&
+         std::find(names.begin(), names.end(), option.name) == names.end();
+}
+
+/// What `nodewise bench` takes: which matrix, which levels, which ranks, which smoother.
+bool is_benched_with(const Option& option) {
+  if (is_one_of(option,
+                {"json", "preset", "quiet", "progress", "seconds", "smoother", "route",
+                 "route-from-level", "transport", "expected-solves", "jacobi-weight", "sor-weight",
+                 "chebyshev-degree", "chebyshev-fraction", "fine-sweeps", "coarse-sweeps"})) {
+    return true;
+  }
+  return option.belongs_to(Command::inspect) && option.belongs_to(Command::solve);
+}
+
+std::vector<Option> make_catalog() {
+  const std::vector<Command> any = {Command::solve, Command::inspect, Command::predict,
+                                    Command::convert};
+  const std::vector<Command> solve = {Command::solve};
+  const std::vector<Command> with_levels = {Command::solve, Command::inspect, Command::predict};
+  const std::vector<Command> with_virtual_ranks = {Command::inspect, Command::predict};
+  std::vector<Option> all;
+  append(all, "Input", "input", any, source_fields(), &Settings::source);
+  append(all, "Input", "input", solve, rhs_fields(), &Settings::rhs);
+  append(all, "Solver", "solver", solve, method_fields(), &Settings::method);
+  append(all, "Solver", "solver", solve, solve::option_fields(), &Settings::solver);
+  append(all, "Multigrid", "amg", with_levels, amg::option_fields(), &Settings::amg);
+  append(all, "Multigrid", "amg", with_levels, knowledge_fields(), &Settings::knowledge);
+  append(all, "Model problems", "problem", any, io::gallery_fields(), &Settings::gallery);
+  std::vector<Command> placed = with_levels;
+  placed.push_back(Command::calibrate);
+  append(all, "Placement", "placement", placed, placement_fields(), &Settings::placement);
+  append(all, "Placement", "placement", with_virtual_ranks, virtual_fields(),
+         &Settings::virtual_machine);
+  append(all, "Prediction", "prediction", {Command::predict}, predict_fields(), &Settings::predict);
+  append(all, "Communication", "communication", solve, mpi::setting_fields(),
+         &Settings::communication);
+  append(all, "Output", "output", solve, result_fields(), &Settings::result);
+  append(all, "Output", "output", any, console_fields(), &Settings::console);
+  append(all, "Tuning", "tune", {Command::tune}, tune_fields(), &Settings::tune);
+  append(all, "Measuring kernels", "bench", {Command::bench}, bench_fields(), &Settings::bench);
+  append(all, "Calibration", "calibrate", {Command::calibrate}, calibrate_fields(),
+         &Settings::calibrate);
+  append(all, "Pages", "page", {Command::options}, page_fields(), &Settings::page);
+  for (Option& option : all) {
+    if (option.name == "output") option.letter = 'o';
+    if (option.name == "machine") option.commands.push_back(Command::solve);  // to choose routes
+    if (option.name == "quiet") option.letter = 'q';
+    if (option.name == "json" || option.name == "preset") option.commands = with_levels;
+    if (option.name == "json" || option.name == "output" || option.name == "quiet" ||
+        option.name == "progress") {
+      option.commands.push_back(Command::calibrate);
+    }
+    if (leaves_levels_alone(option)) option.commands = solve;
+    if (decides_exchanges(option)) option.commands.push_back(Command::predict);
+    if (is_of_the_real_run(option)) std::erase(option.commands, Command::predict);
+    if (is_benched_with(option)) option.commands.push_back(Command::bench);
+    if (is_tuned_with(option)) option.commands.push_back(Command::tune);
+    if (option.name == "problem") option.standard.clear();  // without it a file is read
+  }
+  return all;
+}
+
+std::string placeholder(const Option& option) {
+  if (option.type == "integer") return "N";
+  if (option.type == "number") return "X";
+  if (option.type == "choice") return "NAME";
+  if (option.type == "choices") return "NAME,...";
+  std::string upper = option.type;
+  std::transform(upper.begin(), upper.end(), upper.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+  return upper;
+}
+
+}  // namespace
+
+bool Option::belongs_to(Command command) const {
+  return std::find(commands.begin(), commands.end(), command) != commands.end();
+}
+
+std::string Option::usage() const {
+  std::string text = letter == 0 ? "" : std::string("-") + letter + ", ";
+  text += "--" + name;
+  if (!is_flag()) text += " " + placeholder(*this);
+  return text;
+}
+
+std::span<const Option> catalog() {
+  static const std::vector<Option> options = make_catalog();
+  return options;
+}
+
+std::span<const CommandInfo> commands() {
+  static const std::vector<CommandInfo> table = {
+      {Command::solve, "solve", "A.mtx | --problem NAME", "solve A x = b and report how it went"},
+      {Command::inspect, "inspect", "A.mtx | --problem NAME",
+       "describe a matrix and its hierarchy, and count messages for any number of ranks"},
+      {Command::predict, "predict", "A.mtx | --problem NAME",
+       "predict what the levels cost on a machine described by a file, on any ranks"},
+      {Command::tune, "tune", "A.mtx | --problem NAME",
+       "try combinations of options, and say which solves A x = b fastest"},
+      {Command::bench, "bench", "spmv A.mtx | spmv --problem NAME",
+       "measure the kernels of every level against the bandwidth of the memory"},
+      {Command::convert, "convert", "IN OUT | --problem NAME OUT",
+       "write a matrix, or a model problem, in the format that OUT's name ends in"},
+      {Command::calibrate, "calibrate", "",
+       "measure messages, memory and products, and write a machine file of that"},
+      {Command::options, "options", "", "print the reference of all options"},
+      {Command::version, "version", "", "print version, commit, compiler and MPI library"},
+  };
+  return table;
+}
+
+}  // namespace nodewise::cli

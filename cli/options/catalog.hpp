@@ -1,0 +1,53 @@
+// All options of all tables in one list: what the parser, the help, the reference page and the
+// JSON report are made from.
+#pragma once
+
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cli/options/settings.hpp"
+
+namespace nodewise::cli {
+
+/// One option of the command line: a field of one of the structs in Settings.
+struct Option {
+  std::string name;   ///< long name without the dashes in front, such as "max-iterations"
+  char letter = 0;    ///< short name, or 0
+  std::string group;  ///< heading in the help
+  std::string type;   ///< as in Field
+  std::string meaning;
+  std::string range;
+  std::string standard;           ///< the default value as text
+  std::vector<Command> commands;  ///< that take it
+  std::function<std::string(const Settings&)> get;
+  std::function<void(Settings&, std::string_view)> set;
+
+  bool belongs_to(Command command) const;
+  bool is_flag() const { return type == "flag"; }
+  /// "-o, --output FILE"
+  std::string usage() const;
+};
+
+/// Every option, in the order of the help.
+std::span<const Option> catalog();
+
+/// The subcommands' names, by the value of Command, and one sentence on each.
+struct CommandInfo {
+  Command command;
+  std::string name;
+  std::string usage;
+  std::string summary;
+};
+std::span<const CommandInfo> commands();
+
+/// What `nodewise --help` and `nodewise COMMAND --help` print.
+std::string program_help();
+std::string command_help(Command command);
+/// All options as plain text, and as the reference page docs/options.md.
+std::string options_text();
+std::string options_markdown();
+
+}  // namespace nodewise::cli

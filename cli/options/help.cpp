@@ -1,0 +1,159 @@
+// The pages made from the catalog: help texts and the reference of options.
+#include <algorithm>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "nodewise/base/format_numbers.hpp"
+
+#include "cli/exit_code.hpp"
+#include "cli/options/catalog.hpp"
+
+namespace nodewise::cli {
+
+namespace {
+
+constexpr std::size_t page_width = 98;
+constexpr std::size_t left_width = 34;
+
+const std::vector<std::string>& groups() {
+  static const std::vector<std::string> names = {
+      "Input",         "Model problems", "Solver", "Multigrid",         "Placement",   "Prediction",
+      "Communication", "Output",         "Tuning", "Measuring kernels", "Calibration", "Pages"};
+  return names;
+}
+
+/// Stands for a space at which no line is broken.
+constexpr char glue = '\x1f';
+
+std::string glued(std::string text) {
+  std::replace(text.begin(), text.end(), ' ', glue);
+  return text;
+}
+
+/// "[default 0.25; in [0, 1]]", without what says nothing.
+std::string remark(const Option& option) {
+  if (option.is_flag()) return option.standard == "true" ? "[default true]" : "";
+  std::string text = option.standard.empty() ? "" : glued("default " + option.standard);
+  if (!option.range.empty()) {
+    text += text.empty() ? "" : "; ";
+    text += option.type.starts_with("choice") ? option.range : glued(option.range);
+  }
+  return text.empty() ? "" : "[" + text + "]";
+}
+
+std::string entry(const std::string& left, const std::string& right) {
+  std::string text = fmt::format("  {:<{}}", left, left_width - 2);
+  if (left.size() + 4 > left_width) text += fmt::format("\n{:{}}", "", left_width);
+  bool first = true;
+  for (const std::string& line : wrapped(right, page_width - left_width)) {
+    if (!first) text += fmt::format("\n{:{}}", "", left_width);
+    text += line;
+    first = false;
+  }
+  std::replace(text.begin(), text.end(), glue, ' ');
+  return text + "\n";
+}
+
+std::string group_text(const std::string& group, const Command* command) {
+  std::string text;
+  for (const Option& option : catalog()) {
+    if (option.group != group || (command && !option.belongs_to(*command))) continue;
+    const std::string note = remark(option);
+    text += entry(option.usage(), option.meaning + (note.empty() ? "" : " " + note));
+  }
+  return text.empty() ? text : group + ":\n" + text + "\n";
+}
+
+std::string exit_codes_text() {
+  std::string text = "Exit codes:\n";
+  for (const ExitCodeInfo& info : exit_codes()) {
+    text += entry(fmt::format("{:>2}  {}", static_cast<int>(info.code), info.name), info.meaning);
+  }
+  return text;
+}
+
+std::string table_cell(std::string_view text) {
+  std::string escaped;
+  for (const char c : text) escaped += c == '|' ? std::string("\\|") : std::string(1, c);
+  return escaped;
+}
+
+std::string group_markdown(const std::string& group) {
+  std::string text = fmt::format("\n## {}\n\n| option | default | values | meaning |\n", group);
+  text += "| --- | --- | --- | --- |\n";
+  for (const Option& option : catalog()) {
+    if (option.group != group) continue;
+    const std::string standard = option.standard.empty() ? "" : "`" + option.standard + "`";
+    text += fmt::format("| `{}` | {} | {} | {} |\n", option.usage(), standard,
+                        table_cell(option.range.empty() ? option.type : option.range),
+                        table_cell(option.meaning));
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string program_help() {
+  std::string text =
+      "nodewise solves large sparse linear systems in parallel by algebraic multigrid.\n\n"
+      "Usage: [mpirun -n RANKS] nodewise COMMAND ...\n\nCommands:\n";
+  for (const CommandInfo& info : commands()) {
+    text += entry(info.usage.empty() ? info.name : info.name + " " + info.usage, info.summary);
+  }
+  text += "\n" + exit_codes_text();
+  return text + "\n`nodewise COMMAND --help` lists the options of a command.\n";
+}
+
+std::string command_help(Command command) {
+  std::string text;
+  for (const CommandInfo& info : commands()) {
+    if (info.command != command) continue;
+    text =
+        fmt::format("nodewise {}: {}\n\nUsage: [mpirun -n RANKS] nodewise {} {}{}[options]\n\n",
+                    info.name, info.summary, info.name, info.usage, info.usage.empty() ? "" : " ");
+  }
+  for (const std::string& group : groups()) text += group_text(group, &command);
+  if (command == Command::calibrate) text += exit_codes_text();
+  if (command == Command::solve || command == Command::inspect || command == Command::predict ||
+      command == Command::tune || command == Command::bench || command == Command::convert) {
+    text +=
+        "Files are Matrix Market (.mtx, read also with gzip) or PETSc binary (.petsc, .bin).\n"
+        "A flag may be given a value: --graph-laplacian=false.\n\n";
+    text += exit_codes_text();
+  }
+  return text;
+}
+
+std::string options_text() {
+  std::string text;
+  for (const std::string& group : groups()) text += group_text(group, nullptr);
+  return text;
+}
+
+std::string options_markdown() {
+  std::string text =
+      "# Options\n\n"
+      "<!-- Written by `nodewise options --markdown`; change the tables of fields in the sources. "
+      "-->\n\n"
+      "Names are written with dashes on the command line and with underscores in the structs of "
+      "the\n"
+      "library. A flag is switched on by its name and takes a value only after `=`, as in\n"
+      "`--graph-laplacian=false`. Whole numbers without an upper end go up to 2147483647.\n"
+      "The groups Input, Solver, Multigrid, Model problems, Placement (but for virtual\n"
+      "ranks), Communication and Output, and `--machine`, belong to `nodewise solve`; the\n"
+      "same but `--preset`, `--rhs-count`, `--output`, `--output-anyway` and `--profile`, and\n"
+      "the group Tuning, to `nodewise tune`; those of the groups Input (but for the\n"
+      "right-hand side) and Model problems, `--quiet` and `--progress` to `nodewise convert`;\n"
+      "the group Pages to `nodewise options`; the group Calibration, the placement (but for\n"
+      "virtual ranks), `--output`, `--json`, `--quiet` and `--progress` to `nodewise\n"
+      "calibrate`. `nodewise inspect` takes what says which matrix, which levels, which\n"
+      "ranks, and where to report: `nodewise inspect --help`; `nodewise predict` that and how\n"
+      "the cycle relaxes, and the group Prediction; `nodewise bench` that but for virtual\n"
+      "ranks, the smoother, the route and the transport of the solve, `--seconds` and the\n"
+      "group Measuring kernels.\n";
+  for (const std::string& group : groups()) text += group_markdown(group);
+  return text;
+}
+
+}  // namespace nodewise::cli

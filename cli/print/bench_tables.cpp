@@ -1,0 +1,88 @@
+#include "cli/print/bench_tables.hpp"
+
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "nodewise/base/format_numbers.hpp"
+
+#include "cli/print/summary.hpp"
+#include "cli/print/tables.hpp"
+
+namespace nodewise::cli {
+
+namespace {
+
+std::string decimal(double value, int digits) {
+  return std::isfinite(value) ? fmt::format("{:.{}f}", value, digits) : "-";
+}
+
+/// Half of what the middle half of all times spans, of the median.
+std::string spread(const Repeats& times) {
+  return decimal(100 * (times.quantile(0.75) - times.quantile(0.25)) / 2 / times.median(), 0) +
+         " %";
+}
+
+std::string kernel_text(const KernelRecord& kernel) {
+  std::string text = kernel.name;
+  for (char& c : text) c = c == '_' ? ' ' : c;
+  if (kernel.vectors > 1) text += fmt::format(", {} vectors", kernel.vectors);
+  if (kernel.single_precision) text += ", single";
+  return text;
+}
+
+void print_bandwidth(Console& console, const BenchRecord& record) {
+  const model::MemoryBandwidth bandwidth = record.bandwidth();
+  Table table({"memory", "GB/s", "+-"});
+  table.add_row({"triad", decimal(bandwidth.triad_bytes_per_s / 1e9, 1), spread(record.triad)});
+  table.add_row(
+      {"reading", decimal(bandwidth.reading_bytes_per_s / 1e9, 1), spread(record.reading)});
+  console.line(fmt::format("Bandwidth, of arrays of {}; last caches {}",
+                           human_bytes(record.array_bytes),
+                           record.cache_bytes > 0 ? human_bytes(record.cache_bytes) : "not known"));
+  for (const std::string& line : table.lines()) console.line(line);
+  if (record.cache_bytes > 0 && 3 * record.array_bytes < 2 * record.cache_bytes) {
+    console.line("  The arrays fit the caches: this is no bandwidth of the memory; more --seconds");
+    console.line("  make them longer.");
+  }
+  console.line();
+}
+
+std::string where(const BenchRecord& record, const KernelRecord& kernel) {
+  const std::optional<bool> in_cache = record.is_in_cache(kernel);
+  return !in_cache ? "-" : *in_cache ? "cache" : "memory";
+}
+
+void print_level(Console& console, const BenchRecord& record, std::size_t level) {
+  const amg::LevelInfo& info = record.levels[level];
+  Table table(
+      {"kernel", "data in", "moves", "time", "+-", "GFlop/s", "GB/s", "of the\nbound", "kappa"});
+  for (const KernelRecord& kernel : record.kernels) {
+    if (!std::cmp_equal(kernel.level, level)) continue;
+    const bool counts = kernel.has_traffic;
+    table.add_row({kernel_text(kernel), where(record, kernel),
+                   counts ? human_bytes(kernel.traffic.bytes()) : "-",
+                   duration(kernel.times.median()), spread(kernel.times),
+                   counts ? decimal(kernel.flops_per_s() / 1e9, 2) : "-",
+                   counts ? decimal(kernel.bytes_per_s() / 1e9, 1) : "-",
+                   counts ? decimal(100 * record.share_of_bound(kernel), 0) + " %" : "-",
+                   decimal(record.kappa(kernel), 2)});
+  }
+  console.line(fmt::format("Level {}: {}, {}, {}", level, counted(info.rows, "row"),
+                           counted(info.nonzeros, "nonzero"),
+                           human_bytes(record.level_bytes[level])));
+  for (const std::string& line : table.lines()) console.line(line);
+  console.line();
+}
+
+}  // namespace
+
+void print_bench(Console& console, const BenchRecord& record) {
+  console.line(matrix_text(record.matrix));
+  console.line();
+  print_bandwidth(console, record);
+  for (std::size_t l = 0; l < record.levels.size(); ++l) print_level(console, record, l);
+  console.line(fmt::format("measured in {}", human_seconds(record.seconds)));
+}
+
+}  // namespace nodewise::cli

@@ -1,0 +1,249 @@
+#include "cli/print/inspect_tables.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "nodewise/base/format_numbers.hpp"
+
+#include "cli/print/summary.hpp"
+#include "cli/print/tables.hpp"
+
+namespace nodewise::cli {
+
+namespace {
+
+double ratio(GlobalIndex part, GlobalIndex whole) {
+  return static_cast<double>(part) / static_cast<double>(std::max<GlobalIndex>(whole, 1));
+}
+
+std::string size_text(const MatrixFacts& matrix, const MatrixSurvey& survey) {
+  const std::string shape =
+      matrix.rows == survey.columns
+          ? counted(matrix.rows, "row") + " and as many columns"
+          : counted(matrix.rows, "row") + ", " + counted(survey.columns, "column");
+  return shape + ", " + counted(matrix.nonzeros, "nonzero");
+}
+
+std::string rows_text(const MatrixFacts& matrix, const MatrixSurvey& survey) {
+  std::string text = fmt::format("{} to {} a row, {:.1f} on average", grouped(survey.shortest_row),
+                                 counted(survey.longest_row, "entry", "entries"),
+                                 ratio(matrix.nonzeros, matrix.rows));
+  if (survey.empty_rows > 0) text += "; " + counted(survey.empty_rows, "empty row");
+  return text + fmt::format("; bandwidth {}", grouped(survey.bandwidth));
+}
+
+std::string diagonal_text(const MatrixFacts& matrix, const MatrixSurvey& survey) {
+  std::string text =
+      survey.zero_diagonals == 0 ? "complete" : grouped(survey.zero_diagonals) + " missing or zero";
+  const GlobalIndex others = matrix.rows - survey.zero_diagonals;
+  if (survey.negative_diagonals == 0) {
+    text += ", none negative";
+  } else if (survey.negative_diagonals == others) {
+    text += ", all negative";
+  } else {
+    text += ", " + grouped(survey.negative_diagonals) + " negative";
+  }
+  return text + fmt::format("; not less than the rest of the row in {} of {}",
+                            grouped(survey.dominant_rows), counted(matrix.rows, "row"));
+}
+
+std::string values_text(const MatrixFacts& matrix, const MatrixSurvey& survey) {
+  std::string text = fmt::format("moduli from {:.3g} to {:.3g}", survey.smallest, survey.largest);
+  if (survey.not_finite > 0) {
+    text += ", but " + counted(survey.not_finite, "entry is", "entries are") + " not finite";
+  }
+  return text + (matrix.symmetric ? "; symmetric" : "; not symmetric");
+}
+
+bool on_several_ranks(const InspectRecord& record) {
+  return record.machine.ranks > 1;
+}
+
+std::vector<std::string> level_row(const InspectRecord& record, std::size_t l) {
+  const amg::LevelInfo& info = record.levels[l];
+  const bool last = l + 1 == record.levels.size();
+  std::vector<std::string> row = {
+      std::to_string(l),
+      grouped(info.rows),
+      grouped(info.nonzeros),
+      fmt::format("{:.1f}", ratio(info.nonzeros, info.rows)),
+      grouped(record.level_surveys[l].longest_row),
+      l == 0 ? "" : fmt::format("{:.2f}", ratio(info.rows, record.levels[l - 1].rows)),
+      last ? "" : fmt::format("{:.1f}", ratio(info.interpolation_nonzeros, info.rows))};
+  if (record.counted) {
+    const VirtualLevel& level = record.counted->levels[l];
+    row.insert(row.end(), {grouped(level.active_ranks), grouped(level.most_rows)});
+  }
+  if (!on_several_ranks(record)) return row;
+  const auto bytes = [](std::int64_t entries) {
+    return human_bytes(static_cast<double>(sizeof(double)) * static_cast<double>(entries));
+  };
+  const comm::Traffic& traffic = info.traffic;
+  row.insert(row.end(), {grouped(info.active_ranks), grouped(traffic.messages_on_node),
+                         bytes(traffic.entries_on_node), grouped(traffic.messages_off_node),
+                         bytes(traffic.entries_off_node)});
+  return row;
+}
+
+std::vector<std::string> level_heads(const InspectRecord& record) {
+  std::vector<std::string> heads = {
+      "level", "rows", "nonzeros", "a row", "longest\nrow", "of the\nrows", "entries\nof P, a row"};
+  if (record.counted) heads.insert(heads.end(), {"ranks\nwith rows", "rows of\na rank"});
+  if (on_several_ranks(record)) {
+    heads.insert(heads.end(), {"ranks", "on-node\nmessages", "on-node\nbytes", "off-node\nmessages",
+                               "off-node\nbytes"});
+  }
+  return heads;
+}
+
+enum class Locality { on_node, off_node };
+enum class Extent { of_a_rank, total };
+
+const char* route_title(comm::Route route) {
+  switch (route) {
+    case comm::Route::direct:
+      return "direct";
+    case comm::Route::two_step:
+      return "two-step";
+    case comm::Route::three_step:
+      return "three-step";
+    case comm::Route::automatic:
+      break;
+  }
+  return "";
+}
+
+/// A row for every level that has the operation, and for every route a column of messages and one
+/// of bytes.
+void print_volumes(Console& console, const VirtualRecord& counted, Operation operation,
+                   Locality locality, Extent extent) {
+  std::vector<std::string> heads = {"level"};
+  for (const char* what : {"messages", "bytes"}) {
+    for (const comm::Route route : counted.routes) {
+      heads.push_back(fmt::format("{}\n{}", route_title(route), what));
+    }
+  }
+  Table table(heads);
+  for (std::size_t l = 0; l < counted.levels.size(); ++l) {
+    const std::vector<RouteVolumes>& routes = counted.levels[l].of(operation);
+    if (routes.empty()) continue;
+    std::vector<std::string> messages, bytes;
+    for (const RouteVolumes& volumes : routes) {
+      const Volume& v = locality == Locality::on_node ? volumes.on_node : volumes.off_node;
+      const bool total = extent == Extent::total;
+      messages.push_back(grouped(total ? v.messages : v.max_messages));
+      bytes.push_back(human_bytes(static_cast<double>(total ? v.bytes : v.max_bytes)));
+    }
+    std::vector<std::string> row = {std::to_string(l)};
+    row.insert(row.end(), messages.begin(), messages.end());
+    row.insert(row.end(), bytes.begin(), bytes.end());
+    table.add_row(std::move(row));
+  }
+  for (const std::string& line : table.lines()) console.line(line);
+  console.line();
+}
+
+std::string nodes_text(const VirtualRecord& counted, const Settings& settings) {
+  const auto [low, high] =
+      std::minmax_element(counted.ranks_per_node.begin(), counted.ranks_per_node.end());
+  std::string text = nodewise::counted(counted.n_ranks(), "rank") + " on " +
+                     nodewise::counted(counted.n_nodes(), "node") + " of ";
+  text += *low == *high ? grouped(*high) : fmt::format("{} to {}", *low, *high);
+  if (!settings.placement.node_map.empty()) return text + ", as the list of nodes says";
+  return text + (settings.virtual_machine.placement == Dealing::block
+                     ? ", successive ranks on one node"
+                     : ", successive ranks on successive nodes");
+}
+
+std::string trust_text(const InspectRecord& record) {
+  if (record.levels.size() <= 1) return "what so many real ranks send, exactly";
+  std::string text = "the finest level: what so many real ranks send, exactly; ";
+  if (record.counted->levels_are_exact) return text + "coarser ones likewise";
+  return text +
+         "coarser ones: nearly, for where weights or connections nearly tie round-off decides, "
+         "which depends on the ranks";
+}
+
+}  // namespace
+
+void print_matrix(Console& console, const InspectRecord& record) {
+  const MatrixFacts& matrix = record.matrix;
+  const MatrixSurvey& survey = record.survey;
+  console.line("Matrix");
+  print_entry(console, "source", matrix_text(matrix));
+  print_entry(console, "size", size_text(matrix, survey));
+  print_entry(console, "entries", rows_text(matrix, survey));
+  if (matrix.rows == survey.columns) {
+    print_entry(console, "diagonal", diagonal_text(matrix, survey));
+  }
+  print_entry(console, "values", values_text(matrix, survey));
+  console.line();
+}
+
+void print_levels(Console& console, const InspectRecord& record) {
+  console.line("Hierarchy");
+  if (!record.no_hierarchy.empty()) {
+    print_entry(console, "none", record.no_hierarchy);
+    console.line();
+    return;
+  }
+  Table table(level_heads(record));
+  for (std::size_t l = 0; l < record.levels.size(); ++l) table.add_row(level_row(record, l));
+  for (const std::string& line : table.lines()) console.line(line);
+  console.line(fmt::format(
+      "  grid complexity {:.3f}, operator complexity {:.3f}, coarsest level: {}",
+      record.grid_complexity, record.operator_complexity, record.levels.back().coarse_solver));
+  console.line();
+}
+
+void print_counts(Console& console, const InspectRecord& record, const Settings& settings) {
+  const VirtualRecord& counted = *record.counted;
+  console.line("Virtual ranks");
+  print_entry(console, "machine", nodes_text(counted, settings));
+  print_entry(console, "counts are of", trust_text(record));
+  console.line();
+  const auto table = [&](const char* title, Operation operation, Locality locality, Extent extent) {
+    console.line(title);
+    print_volumes(console, counted, operation, locality, extent);
+  };
+  const bool several_nodes = counted.n_nodes() > 1;
+  if (several_nodes) {
+    table("Between nodes, in one product with a level's matrix: the most that one rank sends",
+          Operation::product, Locality::off_node, Extent::of_a_rank);
+    table("Between nodes, in one product: all ranks together", Operation::product,
+          Locality::off_node, Extent::total);
+  }
+  table("On the nodes, in one product: the most that one rank sends", Operation::product,
+        Locality::on_node, Extent::of_a_rank);
+  table("On the nodes, in one product: all ranks together", Operation::product, Locality::on_node,
+        Extent::total);
+  if (counted.levels.size() < 2) return;
+  const Locality far = several_nodes ? Locality::off_node : Locality::on_node;
+  const std::string where = several_nodes ? "between nodes" : "on the node";
+  table(fmt::format("Interpolation from the next level, {}: all ranks together", where).c_str(),
+        Operation::interpolation, far, Extent::total);
+  if (!counted.levels.front().of(Operation::restriction).empty()) {
+    table(fmt::format("Restriction to the next level, {}: all ranks together", where).c_str(),
+          Operation::restriction, far, Extent::total);
+  }
+  table(fmt::format("Rows of the interpolation for the product A P of the setup, {}: all ranks",
+                    where)
+            .c_str(),
+        Operation::interpolation_rows, far, Extent::total);
+}
+
+void print_cost(Console& console, const InspectRecord& record, const Settings& settings) {
+  console.line("Cost of this inspection");
+  std::string times = fmt::format("read {}, setup {}", human_seconds(record.times.read),
+                                  human_seconds(record.times.setup));
+  if (record.counted) times += ", count " + human_seconds(record.times.count);
+  print_entry(console, "time", times);
+  print_entry(console, "peak memory",
+              fmt::format("{} on the largest rank, {} on all",
+                          human_bytes(static_cast<double>(record.memory.peak_max_bytes)),
+                          human_bytes(static_cast<double>(record.memory.peak_sum_bytes))));
+  if (!settings.result.json.empty()) print_entry(console, "report", settings.result.json);
+}
+
+}  // namespace nodewise::cli

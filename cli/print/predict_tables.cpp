@@ -1,0 +1,330 @@
+#include "cli/print/predict_tables.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "nodewise/base/format_numbers.hpp"
+
+#include "cli/options/preset_text.hpp"
+#include "cli/print/summary.hpp"
+#include "cli/print/tables.hpp"
+
+namespace nodewise::cli {
+
+namespace {
+
+std::string microseconds(double seconds) {
+  const double us = 1e6 * seconds;
+  return fmt::format("{:.{}f}", us, us >= 99.95 || us == 0 ? 0 : us >= 9.995 ? 1 : 2);
+}
+
+/// "12 .. 34"
+std::string band(const ExchangeTime& time) {
+  return fmt::format("{} .. {}", microseconds(time.low()), microseconds(time.high()));
+}
+
+void print_table(Console& console, const char* title, const Table& table) {
+  console.line(title);
+  for (const std::string& line : table.lines()) console.line(line);
+  console.line();
+}
+
+void print_machine(Console& console, const PredictRecord& record, const Settings& settings) {
+  const PredictedMachine& machine = record.machine;
+  const Prediction& p = record.prediction;
+  console.line("Prediction");
+  print_entry(console, "matrix", matrix_text(record.matrix));
+  print_entry(console, "machine",
+              machine.name + (machine.measured ? "; " : "; NOT MEASURED; ") + machine.source);
+  if (!machine.left_out.empty()) {
+    print_entry(console, "left out",
+                fmt::format("{}, of which it says nothing", fmt::join(machine.left_out, ", ")));
+  }
+  if (!machine.knows_overheads) {
+    print_entry(console, "assumed",
+                "for the simulation a gap of 50 ns, and a quarter of the latency at each end of a "
+                "message for the processors");
+  }
+  if (machine.knows_allreduces) {
+    print_entry(console, "allreduces",
+                fmt::format("scaled by what the machine file has measured: {:.3g} times the plain "
+                            "one, {:.3g} times the node-aware one",
+                            machine.allreduce_scale[0], machine.allreduce_scale[1]));
+  }
+  print_entry(console, "ranks",
+              fmt::format("{} on {}, {}", counted(p.n_ranks(), "rank"),
+                          counted(std::ssize(p.ranks_per_node), "node"),
+                          settings.virtual_machine.placement == Dealing::block
+                              ? "successive ranks on one node"
+                              : "successive ranks on successive nodes"));
+  if (!p.levels_are_exact) {
+    print_entry(
+        console, "levels",
+        "the finest as on so many ranks; coarser ones nearly, for where weights or connections "
+        "nearly tie round-off decides, which depends on the ranks");
+  }
+  if (is_worth_telling(record.preset)) print_entry(console, "preset", preset_text(record.preset));
+  console.line();
+}
+
+/// Whether every route has the same messages.
+bool is_of_any_route(Exchanged what) {
+  return what == Exchanged::requests;
+}
+
+/// Whether some smoothers do without it.
+bool may_be_none(Exchanged what) {
+  return what == Exchanged::spectral_radius || what == Exchanged::row_scales;
+}
+
+/// One exchange of every level over every route, term by term; of the setup with its bytes.
+void print_terms(Console& console, const Prediction& p, Exchanged what, const char* title) {
+  const bool of_setup =
+      std::find(setup_exchanged.begin(), setup_exchanged.end(), what) != setup_exchanged.end();
+  Table table({"level", "route", "messages\noff node", "latency", "band-\nwidth", "injec-\ntion",
+               "queue", "conten-\ntion", "formula", "simu-\nlated",
+               of_setup ? "bytes of\nall ranks" : "its band"});
+  bool is_empty = true;
+  for (std::size_t l = 0; l < p.levels.size(); ++l) {
+    const std::vector<ExchangeTime>& times = p.levels[l].of(what);
+    for (std::size_t k = 0; k < times.size(); ++k) {
+      if (is_of_any_route(what) && k > 0) break;
+      if (may_be_none(what) && times[k].messages == 0) continue;
+      is_empty = false;
+      const model::ExchangeCost& f = times[k].formula;
+      table.add_row(
+          {std::to_string(l), is_of_any_route(what) ? "any" : comm::to_string(p.routes[k]),
+           grouped(times[k].max_off_node), microseconds(f.latency_s), microseconds(f.bandwidth_s),
+           microseconds(f.injection_s), microseconds(f.queue_s), microseconds(f.contention_s),
+           microseconds(f.total()), microseconds(times[k].simulated.front()),
+           of_setup ? human_bytes(static_cast<double>(times[k].bytes)) : band(times[k])});
+    }
+  }
+  if (!is_empty) print_table(console, title, table);
+}
+
+/// Whether every scenario agrees with the base on the cheapest route of a level.
+bool all_agree(const Prediction& p, std::size_t level) {
+  const std::size_t route = p.best(by_simulation).of_level[level];
+  for (std::size_t k = 1; k < p.scenarios.size(); ++k) {
+    if (p.best(by_simulation + k).of_level[level] != route) return false;
+  }
+  return true;
+}
+
+/// The cheapest route of a level; a mark where that is not certain, nothing where all are the same.
+std::string cheapest_text(const Prediction& p, std::size_t level, std::size_t measure) {
+  const Visits& visits = p.levels[level].visits;
+  if (visits.products == 0 && visits.transfers == 0) return "";
+  const std::string name = comm::to_string(p.routes[p.best(measure).of_level[level]]);
+  return measure == by_simulation && !all_agree(p, level) ? name + "?" : name;
+}
+
+void print_levels_of_cycle(Console& console, const Prediction& p, std::size_t measure,
+                           const char* title) {
+  std::vector<std::string> heads = {"level",           "rows",     "ranks\nwith rows",
+                                    "rows of\na rank", "products", "to the next\nand back"};
+  for (const comm::Route route : p.routes) heads.emplace_back(comm::to_string(route));
+  heads.emplace_back("cheapest");
+  Table table(heads);
+  for (std::size_t l = 0; l < p.levels.size(); ++l) {
+    const PredictedLevel& level = p.levels[l];
+    std::vector<std::string> row = {std::to_string(l),
+                                    grouped(level.rows),
+                                    grouped(level.active_ranks),
+                                    grouped(level.most_rows),
+                                    fmt::format("{:g}", level.visits.products),
+                                    fmt::format("{:g}", level.visits.transfers)};
+    for (std::size_t k = 0; k < p.routes.size(); ++k) {
+      row.push_back(microseconds(seconds(level.of_cycle(k, CollectiveKind::plain), measure)));
+    }
+    row.push_back(cheapest_text(p, l, measure));
+    table.add_row(std::move(row));
+  }
+  print_table(console, title, table);
+}
+
+/// Names with times, term by term.
+class Totals {
+ public:
+  void add(const std::string& name, const ExchangeTime& time) {
+    const model::ExchangeCost& f = time.formula;
+    table_.add_row({name, microseconds(f.latency_s), microseconds(f.bandwidth_s),
+                    microseconds(f.injection_s), microseconds(f.queue_s),
+                    microseconds(f.contention_s), microseconds(f.total()),
+                    microseconds(time.simulated.front()), band(time)});
+  }
+  void add_always(comm::Route route, const ExchangeTime& time) {
+    add(fmt::format("always {}", comm::to_string(route)), time);
+  }
+  const Table& table() const { return table_; }
+
+ private:
+  Table table_{{"", "latency", "band-\nwidth", "injec-\ntion", "queue", "conten-\ntion", "formula",
+                "simu-\nlated", "its band"}};
+};
+
+void print_totals(Console& console, const Prediction& p, bool knows_work) {
+  Totals totals;
+  for (std::size_t k = 0; k < p.routes.size(); ++k) totals.add_always(p.routes[k], p.cycle(k));
+  totals.add("best by level, by formula", p.cycle(p.best(by_formula)));
+  totals.add("best by level, simulated", p.cycle(p.best(by_simulation)));
+  if (!p.allreduce.empty()) {
+    totals.add("(allreduce of a number)", p.allreduce[0]);
+    totals.add("(node-aware allreduce)", p.allreduce[1]);
+  }
+  print_table(console, "The exchanges of one cycle, in microseconds", totals.table());
+  const auto gain = [&](std::size_t measure) {
+    return seconds(p.cycle(0), measure) / seconds(p.cycle(p.best(measure)), measure);
+  };
+  const char* first = comm::to_string(p.routes.front());
+  if (seconds(p.cycle(p.best(by_simulation)), by_simulation) > 0) {
+    print_entry(console, "gain",
+                fmt::format("routes chosen by level are {:.2f} times as fast as always {} by "
+                            "formula, {:.2f} times in simulation",
+                            gain(by_formula), first, gain(by_simulation)));
+  }
+  if (knows_work) {
+    print_entry(console, "arithmetic",
+                fmt::format("{} us a cycle on the rank with most", microseconds(p.work_s())));
+  }
+  console.line();
+}
+
+/// A level's setup over every route, by formula.
+void print_routes_of_setup(Console& console, const Prediction& p, const BestRoutes& best) {
+  std::vector<std::string> heads = {"level", "rounds of\nsplitting", "allreduces"};
+  for (const comm::Route route : p.routes) heads.emplace_back(comm::to_string(route));
+  heads.emplace_back("cheapest");
+  Table table(heads);
+  for (std::size_t l = 0; l < p.levels.size(); ++l) {
+    const PredictedLevel& level = p.levels[l];
+    std::vector<std::string> row = {
+        std::to_string(l), level.splitting_rounds ? std::to_string(*level.splitting_rounds) : "",
+        std::to_string(level.setup_reductions)};
+    for (std::size_t k = 0; k < p.routes.size(); ++k) {
+      row.push_back(
+          microseconds(seconds(p.setup_of_level(l, k, CollectiveKind::plain), by_formula)));
+    }
+    row.emplace_back(l + 1 < p.levels.size() ? comm::to_string(p.routes[best.of_level[l]]) : "");
+    table.add_row(std::move(row));
+  }
+  print_table(console, "The exchanges of the setup, level by level, by formula, in microseconds",
+              table);
+}
+
+/// What a level's setup is made up of over its cheapest route, by formula.
+void print_parts_of_setup(Console& console, const Prediction& p, const BestRoutes& best) {
+  Table table({"level", "split-\nting", "spectral\nradius", "row\nscales", "inter-\npolation",
+               "rows\nof P", "rows of\nproduct", "requests", "gather-\ning", "all-\nreduces",
+               "together"});
+  const auto kind = static_cast<std::size_t>(best.gathering);
+  for (std::size_t l = 0; l < p.levels.size(); ++l) {
+    const PredictedLevel& level = p.levels[l];
+    std::vector<std::string> row = {std::to_string(l)};
+    const auto add = [&](const std::vector<ExchangeTime>& times, std::size_t which) {
+      row.push_back(times.empty() ? "" : microseconds(seconds(times[which], by_formula)));
+    };
+    for (const Exchanged e : setup_exchanged) add(level.of(e), best.of_level[l]);
+    add(level.matrix_gathering, kind);
+    row.push_back(microseconds(static_cast<double>(level.setup_reductions) *
+                               seconds(p.allreduce[kind], by_formula)));
+    row.push_back(
+        microseconds(seconds(p.setup_of_level(l, best.of_level[l], best.gathering), by_formula)));
+    table.add_row(std::move(row));
+  }
+  print_table(console, "The same over the cheapest route, by operation", table);
+}
+
+void print_setup(Console& console, const Prediction& p) {
+  print_routes_of_setup(console, p, p.best_for_setup(by_formula));
+  print_parts_of_setup(console, p, p.best_for_setup(by_formula));
+  Totals totals;
+  for (std::size_t k = 0; k < p.routes.size(); ++k) totals.add_always(p.routes[k], p.setup(k));
+  totals.add("best by level, by formula", p.setup(p.best_for_setup(by_formula)));
+  totals.add("best by level, simulated", p.setup(p.best_for_setup(by_simulation)));
+  print_table(console, "The exchanges of the setup, in microseconds", totals.table());
+  if (!p.left_out_of_setup.empty()) {
+    print_entry(console, "left out",
+                fmt::format("{} of the setup, where these options send what is not counted",
+                            fmt::join(p.left_out_of_setup, ", ")));
+    console.line();
+  }
+}
+
+std::string turn_text(const std::vector<ScalingPoint>& curve, bool best, std::size_t measure) {
+  const std::size_t k = fastest(curve, best, measure);
+  const std::string where = fmt::format("{} with {} rows each", counted(curve[k].ranks, "rank"),
+                                        grouped(std::llround(curve[k].rows_of_a_rank)));
+  return k + 1 == curve.size() ? "more ranks still pay at " + where
+                               : "no more ranks pay than " + where;
+}
+
+void print_scaling(Console& console, const PredictRecord& record) {
+  const std::vector<ScalingPoint>& curve = record.scaling;
+  if (curve.empty()) return;
+  const std::string first = comm::to_string(record.prediction.routes.front());
+  Table table({"ranks", "nodes", "rows of\na rank", "arith-\nmetic", first + "\nformula",
+               "by level\nformula", first + "\nsimulated", "by level\nsimulated", "gain\nformula",
+               "gain\nsimulated"});
+  for (const ScalingPoint& point : curve) {
+    std::vector<std::string> row = {grouped(point.ranks), grouped(point.nodes),
+                                    grouped(std::llround(point.rows_of_a_rank)),
+                                    microseconds(point.work_s)};
+    std::vector<std::string> gains;
+    for (const std::size_t measure : {by_formula, by_simulation}) {
+      const double plain = point.seconds_of_first(measure);
+      const double best = point.seconds_of_best(measure);
+      row.insert(row.end(), {microseconds(plain), microseconds(best)});
+      gains.push_back(fmt::format("{:.2f}", plain / best));
+    }
+    row.insert(row.end(), gains.begin(), gains.end());
+    table.add_row(std::move(row));
+  }
+  print_table(console, "Strong scaling: arithmetic and exchanges of one cycle, in microseconds",
+              table);
+  print_entry(console, first, "by formula, " + turn_text(curve, false, by_formula));
+  print_entry(console, "", "simulated, " + turn_text(curve, false, by_simulation));
+  print_entry(console, "by level", "by formula, " + turn_text(curve, true, by_formula));
+  print_entry(console, "", "simulated, " + turn_text(curve, true, by_simulation));
+  console.line();
+}
+
+}  // namespace
+
+void print_prediction(Console& console, const PredictRecord& record, const Settings& settings) {
+  const Prediction& p = record.prediction;
+  print_machine(console, record, settings);
+  print_terms(console, p, Exchanged::product, "A product with a level's matrix, in microseconds");
+  if (p.levels.size() > 1) {
+    print_terms(console, p, Exchanged::restriction, "The restriction to the next level");
+    print_terms(console, p, Exchanged::prolongation, "The prolongation from the next level");
+    print_terms(console, p, Exchanged::interpolation_rows,
+                "The rows of the interpolation for the product A P of the setup");
+    print_terms(console, p, Exchanged::product_rows,
+                "The rows of its other product, partial ones on their way to their owners");
+    print_terms(console, p, Exchanged::splitting, "All rounds of the splitting, in the setup");
+    print_terms(console, p, Exchanged::spectral_radius,
+                "The products that estimate spectral radii, in the setup");
+    print_terms(console, p, Exchanged::row_scales, "The scales of the rows, in the setup");
+    print_terms(console, p, Exchanged::interpolation,
+                "What the interpolation is made of, in the setup: coarse points, links and rows");
+    print_terms(console, p, Exchanged::requests,
+                "Who needs what of the new matrices, in the setup");
+  }
+  print_levels_of_cycle(console, p, by_formula,
+                        "The exchanges of one cycle, level by level, by formula, in microseconds");
+  print_levels_of_cycle(console, p, by_simulation,
+                        "The same simulated (?: within the band another route can be cheaper)");
+  print_totals(console, p, record.machine.knows_work);
+  print_setup(console, p);
+  print_scaling(console, record);
+  print_entry(console, "time",
+              fmt::format("read {}, setup {}, prediction {}", human_seconds(record.times.read),
+                          human_seconds(record.times.setup), human_seconds(record.times.predict)));
+  if (!settings.result.json.empty()) print_entry(console, "report", settings.result.json);
+}
+
+}  // namespace nodewise::cli

@@ -1,0 +1,11 @@
+// What `nodewise predict` prints.
+#pragma once
+
+#include "cli/predict_record.hpp"
+#include "cli/print/console.hpp"
+
+namespace nodewise::cli {
+
+void print_prediction(Console& console, const PredictRecord& record, const Settings& settings);
+
+}  // namespace nodewise::cli

@@ -1,0 +1,20 @@
+// One line for every setup level and every iteration.
+#pragma once
+
+#include "nodewise/amg/hierarchy.hpp"
+#include "nodewise/solve/report.hpp"
+
+#include "cli/print/console.hpp"
+
+namespace nodewise::cli {
+
+/// Prints levels as they are made; hand it to amg::Hierarchy.
+amg::LevelObserver level_progress(Console& console);
+
+/// Prints iterations as they are done; hand it to a Krylov method.
+solve::Observer iteration_progress(Console& console);
+
+/// The history in columns, for a terminal where the lines of the iterations replaced each other.
+void print_history(Console& console, const solve::Report& report);
+
+}  // namespace nodewise::cli

@@ -1,0 +1,374 @@
+#include "cli/print/summary.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "nodewise/base/format_numbers.hpp"
+#include "nodewise/base/version.hpp"
+
+#include "cli/inputs/system.hpp"
+#include "cli/options/preset_text.hpp"
+#include "cli/options/unused_options.hpp"
+#include "cli/print/profile.hpp"
+#include "cli/print/right_hand_sides.hpp"
+#include "cli/print/tables.hpp"
+
+namespace nodewise::cli {
+
+namespace {
+
+constexpr std::size_t label_width = 17;
+constexpr std::size_t page_width = 98;
+
+std::string nodes_text(const Machine& machine) {
+  const auto [low, high] =
+      std::minmax_element(machine.ranks_per_node.begin(), machine.ranks_per_node.end());
+  const auto n_nodes = std::ssize(machine.ranks_per_node);
+  std::string text = counted(machine.ranks, "rank") + " on " + counted(n_nodes, "node");
+  if (*low != *high) text += fmt::format(" of {} to {} ranks", *low, *high);
+  if (has_domains(machine)) text += " with " + counted(machine.domains, "domain");
+  if (machine.domains_wanted && !has_domains(machine)) {
+    text += ", in which no two ranks are bound to different domains";
+  }
+  if (machine.threads > 1) text += fmt::format(", {} threads each", machine.threads);
+  return text + (machine.placement_given ? " (placement as given)" : "");
+}
+
+std::string rhs_text(const SolveRecord& record, const Settings& settings) {
+  const int first_seed = settings.rhs.rhs_seed;
+  switch (record.rhs) {
+    case RhsKind::file:
+      return record.n_rhs == 1 ? settings.rhs.rhs
+                               : fmt::format("{}: {} columns", settings.rhs.rhs, record.n_rhs);
+    case RhsKind::random:
+      if (record.n_rhs > 1) {
+        return fmt::format("{} columns of standard normal random numbers, seeds {} to {}",
+                           record.n_rhs, first_seed, std::int64_t{first_seed} + record.n_rhs - 1);
+      }
+      return fmt::format("standard normal random numbers, seed {}", first_seed);
+    case RhsKind::ones:
+      return "b = A 1: the solution is known to be 1 everywhere";
+    case RhsKind::consistent:
+      return "b = A x* with random x*, because A 1 = 0: the matrix is singular, the solution is "
+             "known up to a constant";
+  }
+  return "";
+}
+
+std::string method_words(const SolveRecord& record, const Settings& settings) {
+  const int restart = settings.solver.restart;
+  switch (record.method) {
+    case solve::Method::cg:
+      return "conjugate gradients";
+    case solve::Method::flexible_cg:
+      return "flexible conjugate gradients";
+    case solve::Method::pipelined_cg:
+      return "pipelined conjugate gradients";
+    case solve::Method::enlarged_cg:
+      return fmt::format("enlarged conjugate gradients({})", settings.solver.enlarging_factor);
+    case solve::Method::minres:
+      return "MINRES";
+    case solve::Method::gmres:
+      return fmt::format("GMRES({})", restart);
+    case solve::Method::fgmres:
+      return fmt::format("flexible GMRES({})", restart);
+    case solve::Method::bicgstab:
+      return "BiCGStab";
+    case solve::Method::stationary:
+      return "stationary iteration";
+  }
+  return "";
+}
+
+std::string method_text(const SolveRecord& record, const Settings& settings) {
+  const bool symmetric = record.matrix.symmetric, negative = record.matrix.negative;
+  std::string text = method_words(record, settings);
+  if (record.n_rhs > 1) {
+    text += record.at_once ? " for all right-hand sides at once"
+                           : " for one right-hand side after another";
+  }
+  if (record.preconditioner == "amg") text += ", preconditioned by algebraic multigrid";
+  if (record.preconditioner == "jacobi") text += ", preconditioned by the diagonal";
+  if (record.preconditioner == "none") text += ", not preconditioned";
+  std::string reason = record.solver_was_chosen ? "hence the method" : "the method as asked";
+  if (record.solver_was_chosen && symmetric && !negative && record.method != solve::Method::cg) {
+    reason = "the preconditioner is not";  // asked to be so by its options
+  }
+  if (record.preset.set_solver) reason = "the method is the preset's";
+  return fmt::format("{}; the matrix is {}, {}", text,
+                     negative    ? "symmetric with a negative diagonal"
+                     : symmetric ? "symmetric"
+                                 : "not symmetric",
+                     reason);
+}
+
+/// The messages of no level of one rank are worth two columns of zeros.
+bool has_traffic(const SolveRecord& record) {
+  return record.machine.ranks > 1;
+}
+
+bool was_tried(const amg::LevelInfo& info) {
+  return info.transport_choice && !info.transport_choice->trials.empty();
+}
+
+bool was_chosen(const amg::LevelInfo& info) {
+  return info.route_choice || info.setup_route_choice || was_tried(info);
+}
+
+/// Where every level is direct and point to point that need not be said, unless it was found out.
+bool has_routes(const SolveRecord& record) {
+  return has_traffic(record) &&
+         std::any_of(record.levels.begin(), record.levels.end(), [](const amg::LevelInfo& info) {
+           const routing::LevelRoutes standard;
+           return info.routes != standard || was_chosen(info);
+         });
+}
+
+std::string route_text(comm::Route route, comm::Transport transport) {
+  if (transport == comm::Transport::point_to_point) return comm::to_string(route);
+  return fmt::format("{}, {}", comm::to_string(route), comm::to_string(transport));
+}
+
+std::string routes_text(const routing::LevelRoutes& routes) {
+  const std::string solve = route_text(routes.solve, routes.solve_transport);
+  const std::string setup = route_text(routes.setup, routes.setup_transport);
+  return setup == solve ? solve : fmt::format("{} (setup: {})", solve, setup);
+}
+
+std::vector<std::string> hierarchy_row(const SolveRecord& record, std::size_t l) {
+  constexpr double value_bytes = sizeof(double);
+  const amg::LevelInfo& info = record.levels[l];
+  const double rows = static_cast<double>(std::max<GlobalIndex>(info.rows, 1));
+  std::vector<std::string> row = {std::to_string(l), grouped(info.rows), grouped(info.nonzeros)};
+  if (!has_domains(record.machine)) {
+    row.push_back(fmt::format("{:.1f}", static_cast<double>(info.nonzeros) / rows));
+  }
+  if (!has_traffic(record)) return row;
+  const comm::Traffic& traffic = info.traffic;
+  const auto bytes = [](std::int64_t entries) {
+    return human_bytes(value_bytes * static_cast<double>(entries));
+  };
+  row.push_back(grouped(info.active_ranks));
+  if (has_domains(record.machine)) {
+    row.insert(row.end(), {grouped(traffic.messages_on_domain), bytes(traffic.entries_on_domain)});
+  }
+  row.insert(row.end(), {grouped(traffic.messages_on_node), bytes(traffic.entries_on_node),
+                         grouped(traffic.messages_off_node), bytes(traffic.entries_off_node)});
+  return row;
+}
+
+/// Apart from the table, in whose lines long names find no room; levels of one route on one line.
+void print_routes(Console& console, const std::vector<amg::LevelInfo>& levels) {
+  console.line("Routes of the exchanges, and transports other than point_to_point");
+  for (std::size_t first = 0; first < levels.size();) {
+    std::size_t end = first + 1;
+    while (end < levels.size() && levels[end].routes == levels[first].routes) ++end;
+    std::string label = fmt::format("level {}", first);
+    if (end - first > 1) label = fmt::format("levels {} to {}", first, end - 1);
+    print_entry(console, label, routes_text(levels[first].routes));
+    first = end;
+  }
+  console.line();
+}
+
+/// Where the costs are from that routes were chosen by; empty where none were asked.
+std::string basis_of_routes(const std::vector<amg::LevelInfo>& levels) {
+  for (const amg::LevelInfo& info : levels) {
+    for (const auto& choice : {info.route_choice, info.setup_route_choice}) {
+      if (choice && !choice->basis.empty()) return choice->basis;
+    }
+  }
+  return {};
+}
+
+/// Why the levels have their routes and transports, where these were chosen.
+void print_choices(Console& console, const std::vector<amg::LevelInfo>& levels) {
+  console.line("Why, by the time of one exchange");
+  const std::string basis = basis_of_routes(levels);
+  if (!basis.empty()) print_entry(console, "routes by", basis);
+  for (std::size_t l = 0; l < levels.size(); ++l) {
+    const amg::LevelInfo& info = levels[l];
+    if (info.route_choice) {
+      print_entry(
+          console, fmt::format("level {}", l),
+          fmt::format("{}, {}", comm::to_string(info.routes.solve), info.route_choice->reason));
+    }
+    if (info.setup_route_choice) {
+      print_entry(console, fmt::format("level {} setup", l),
+                  fmt::format("{}, {}", comm::to_string(info.routes.setup),
+                              info.setup_route_choice->reason));
+    }
+    if (was_tried(info)) {
+      print_entry(console, fmt::format("level {} sent by", l),
+                  fmt::format("{}, {}", comm::to_string(info.routes.solve_transport),
+                              info.transport_choice->reason));
+    }
+  }
+  const amg::LevelInfo& finest = levels.front();
+  if (finest.transport_choice && !was_tried(finest)) {
+    print_entry(console, "sent by",
+                fmt::format("{}, {}", comm::to_string(finest.routes.solve_transport),
+                            finest.transport_choice->reason));
+  }
+  console.line();
+}
+
+/// How the one right-hand side went, or the worst of several.
+std::string course_text(const SolveRecord& record) {
+  const solve::Report& report = record.report();
+  const double factor = average_convergence_factor(report);
+  std::string text = " after " + counted(report.iterations, "iteration");
+  if (std::isfinite(factor)) text += fmt::format(", average convergence factor {:.3f}", factor);
+  return text;
+}
+
+/// What was reached; and what was asked for, where that is the same norm.
+std::string residual_text(const solve::Report& report, const Settings& settings) {
+  const std::string text =
+      fmt::format("{:.3e}   |b - A x| / |b|, computed anew from x", report.true_relative_residual);
+  if (report.norm != solve::ResidualNorm::unpreconditioned || report.history.empty()) return text;
+  return fmt::format("{}; asked for {:.0e}{}", text, report.target,
+                     report.target_is_absolute(settings.solver) ? ", the absolute tolerance" : "");
+}
+
+/// The norm that was tested, where that is another.
+std::string tested_text(const solve::Report& report, const Settings& settings) {
+  return fmt::format("{:.3e}   the same in the {} norm, which was tested; asked for {:.0e}{}",
+                     report.history.back(), solve::to_string(report.norm), report.target,
+                     report.target_is_absolute(settings.solver) ? ", the absolute tolerance" : "");
+}
+
+std::string error_text(const SolveRecord& record) {
+  const bool constants = record.error->modulo_constants;
+  const char* what = constants ? "|x - x*| / |x*|, up to a constant" : "|x - 1| / |1|";
+  return fmt::format("{:.3e}   {}", record.error->relative, what);
+}
+
+}  // namespace
+
+void print_entry(Console& console, const std::string& label, const std::string& text) {
+  bool first = true;
+  for (const std::string& line : wrapped(text, page_width - label_width - 2)) {
+    console.line(fmt::format("  {:<{}}{}", first ? label : "", label_width, line));
+    first = false;
+  }
+}
+
+std::string matrix_text(const MatrixFacts& matrix) {
+  std::string text = matrix.source;
+  if (!matrix.format.empty()) text += " (" + matrix.format + ")";
+  if (matrix.graph_laplacian) text += ", its grounded graph Laplacian";
+  if (matrix.duplicates > 0) {
+    text += fmt::format("; {} added to an earlier one in the same place",
+                        counted(matrix.duplicates, "entry", "entries"));
+  }
+  return text;
+}
+
+void print_machine(Console& console, const Machine& machine) {
+  const BuildInfo build = build_info();
+  const std::string text =
+      fmt::format("nodewise {}, {}, {}", build.version, nodes_text(machine), machine.mpi_library);
+  for (const std::string& line : wrapped(text, page_width)) console.line(line);
+  console.line();
+}
+
+void print_system(Console& console, const SolveRecord& record, const Settings& settings) {
+  const MatrixFacts& matrix = record.matrix;
+  const double per_row = static_cast<double>(matrix.nonzeros) / static_cast<double>(matrix.rows);
+  console.line("Problem");
+  print_entry(console, "matrix", matrix_text(matrix));
+  print_entry(console, "size",
+              fmt::format("{}, {}, {:.1f} a row", counted(matrix.rows, "row"),
+                          counted(matrix.nonzeros, "nonzero"), per_row));
+  print_entry(console, record.n_rhs == 1 ? "right-hand side" : "right-hand sides",
+              rhs_text(record, settings));
+  if (is_worth_telling(record.preset)) print_entry(console, "preset", preset_text(record.preset));
+  print_entry(console, "method", method_text(record, settings));
+  if (!record.idle.empty()) print_entry(console, "without effect", idle_text(record.idle));
+  console.line();
+}
+
+void print_hierarchy(Console& console, const SolveRecord& record) {
+  if (record.levels.empty()) return;
+  std::vector<std::string> heads = {"level", "rows", "nonzeros"};
+  // Three localities leave no room for what the lines of the setup have said already.
+  if (!has_domains(record.machine)) heads.emplace_back("a row");
+  if (has_traffic(record)) {
+    heads.emplace_back("ranks");
+    if (has_domains(record.machine)) {
+      heads.insert(heads.end(), {"domain\nmessages", "domain\nbytes"});
+    }
+    for (const char* head :
+         {"on-node\nmessages", "on-node\nbytes", "off-node\nmessages", "off-node\nbytes"}) {
+      heads.emplace_back(head);
+    }
+  }
+  Table table(heads);
+  for (std::size_t l = 0; l < record.levels.size(); ++l) table.add_row(hierarchy_row(record, l));
+  console.line(has_traffic(record) ? "Hierarchy, and what all ranks send in one product"
+                                   : "Hierarchy");
+  for (const std::string& line : table.lines()) console.line(line);
+  if (has_domains(record.machine)) {
+    console.line("  domain: those of on-node that stay in one domain");
+  }
+  console.line(fmt::format(
+      "  grid complexity {:.3f}, operator complexity {:.3f}, coarsest level: {}",
+      record.grid_complexity, record.operator_complexity, record.levels.back().coarse_solver));
+  if (record.precision.single || !record.precision.reason.empty()) {
+    const bool in_part = record.precision.single && !record.levels.front().is_single_precision;
+    console.line(fmt::format("  cycle in {} precision{}{}{}",
+                             record.precision.single ? "single" : "double",
+                             in_part ? " below level 0" : "",
+                             record.precision.reason.empty() ? "" : ": ", record.precision.reason));
+  }
+  console.line();
+  if (has_routes(record)) print_routes(console, record.levels);
+  const bool chosen = std::any_of(record.levels.begin(), record.levels.end(), was_chosen);
+  if (chosen && has_traffic(record)) print_choices(console, record.levels);
+}
+
+void print_outcome(Console& console, const SolveRecord& record, const Settings& settings) {
+  const solve::Report& report = record.report();
+  console.line("Result");
+  const std::string outcome = report.converged() ? "converged" : "NOT CONVERGED";
+  if (record.n_rhs > 1) {
+    print_entry(console, "outcome",
+                (report.converged() ? "" : outcome + ": ") + right_hand_sides_text(record));
+    print_entry(console, "the worst",
+                fmt::format("number {}{}", record.worst + 1, course_text(record)));
+  } else {
+    print_entry(console, "outcome", outcome + course_text(record));
+  }
+  if (!report.converged()) {
+    print_entry(console, "diagnosis",
+                fmt::format("{}: {}", solve::to_string(report.outcome), report.diagnosis));
+  }
+  print_entry(console, "residual", residual_text(report, settings));
+  if (report.norm != solve::ResidualNorm::unpreconditioned && !report.history.empty()) {
+    print_entry(console, "tested norm", tested_text(report, settings));
+  }
+  if (record.error) print_entry(console, "error", error_text(record));
+  print_entry(console, "time",
+              fmt::format("read {}, setup {}, solve {}", human_seconds(record.times.read),
+                          human_seconds(record.times.setup), human_seconds(record.times.solve)));
+  if (record.machine.ranks > 1) {
+    print_entry(
+        console, "communication",
+        communication_text(record) + (settings.result.profile ? "" : "; --profile says where"));
+  }
+  const auto megabytes = [](std::int64_t bytes) { return human_bytes(static_cast<double>(bytes)); };
+  print_entry(
+      console, "peak memory",
+      fmt::format("{} on the largest rank, {} on all", megabytes(record.memory.peak_max_bytes),
+                  megabytes(record.memory.peak_sum_bytes)));
+  if (!record.solution_file.empty()) print_entry(console, "solution", record.solution_file);
+  if (record.solution_file.empty() && !settings.result.output.empty()) {
+    print_entry(console, "solution", "not written; --output-anyway writes the best iterate");
+  }
+  if (!settings.result.json.empty()) print_entry(console, "report", settings.result.json);
+}
+
+}  // namespace nodewise::cli

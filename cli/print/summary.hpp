@@ -1,0 +1,25 @@
+// What the program says of a solve before, while and after it runs.
+#pragma once
+
+#include <string>
+
+#include "cli/options/settings.hpp"
+#include "cli/print/console.hpp"
+#include "cli/record.hpp"
+
+namespace nodewise::cli {
+
+/// "  label            text", the text wrapped beside the label.
+void print_entry(Console& console, const std::string& label, const std::string& text);
+/// Where the matrix came from, and what was made of it.
+std::string matrix_text(const MatrixFacts& matrix);
+/// The first lines: version, ranks, nodes.
+void print_machine(Console& console, const Machine& machine);
+/// Matrix, right-hand side and method.
+void print_system(Console& console, const SolveRecord& record, const Settings& settings);
+/// The table of levels.
+void print_hierarchy(Console& console, const SolveRecord& record);
+/// Outcome, residual, error, times, memory, files.
+void print_outcome(Console& console, const SolveRecord& record, const Settings& settings);
+
+}  // namespace nodewise::cli

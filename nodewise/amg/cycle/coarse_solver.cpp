@@ -1,0 +1,229 @@
+#include "nodewise/amg/cycle/coarse_solver.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <optional>
+#include <utility>
+
+#include <Eigen/Dense>
+
+#include "nodewise/amg/round_off.hpp"
+#include "nodewise/kernels/csr_ops.hpp"
+#include "nodewise/kernels/equilibrate.hpp"
+#include "nodewise/mpi/agree.hpp"
+#include "nodewise/mpi/ledger.hpp"
+
+namespace nodewise::amg {
+
+namespace {
+
+using Dense = Eigen::MatrixXd;
+
+/// Below this fraction of the largest, a singular value of the scaled matrix is taken for zero:
+/// round-off of the Galerkin products leaves about this much.
+constexpr double rank_tolerance = 1e-11;
+
+/// The whole matrix, on every rank, and of each row what its entries may be by rounding alone: up
+/// to sqrt(noise_i noise_j) for a_ij.
+struct Gathered {
+  Dense A;
+  Eigen::VectorXd noise;
+};
+
+template <class T>
+Gathered gather_dense(const matrix::DistMatrix<T>& A, std::span<const double> sizes) {
+  std::vector<double> entries;  // row, column, value; indices this small are exact
+  const GlobalIndex first = A.rows().first();
+  const Eigen::Index n = A.rows().n_global();
+  const auto append = [&](LocalIndex i, GlobalIndex column, double value) {
+    entries.push_back(static_cast<double>(A.rows().to_global(i) - first));
+    entries.push_back(static_cast<double>(column - first));
+    entries.push_back(value);
+  };
+  LocalIndex place = 0;
+  for (LocalIndex i = 0; i < A.n_local(); ++i) {
+    for (auto k = static_cast<std::size_t>(A.on().begin(i));
+         k < static_cast<std::size_t>(A.on().end(i)); ++k) {
+      append(i, A.cols().to_global(A.on().cols[k]), static_cast<double>(A.on().vals[k]));
+    }
+    for (auto k = static_cast<std::size_t>(A.off().begin(i));
+         k < static_cast<std::size_t>(A.off().end(i)); ++k) {
+      append(i, A.ghosts()[static_cast<std::size_t>(A.off().cols[k])],
+             static_cast<double>(A.off().vals[k]));
+    }
+    const auto diagonal = std::abs(static_cast<double>(kernels::diagonal_entry(A.on(), i, place)));
+    append(i, first + n, sizes.empty() ? diagonal : sizes[static_cast<std::size_t>(i)]);
+  }
+  const auto all = mpi::concatenate_all(A.comm(), std::span<const double>(entries));
+  Gathered whole{Dense::Zero(n, n), Eigen::VectorXd::Zero(n)};
+  constexpr double margin =
+      round_off_units * static_cast<double>(std::numeric_limits<T>::epsilon());
+  for (std::size_t k = 0; k < all.size(); k += 3) {
+    const auto row = static_cast<Eigen::Index>(all[k]),
+               column = static_cast<Eigen::Index>(all[k + 1]);
+    if (column == n) {
+      whole.noise(row) = margin * all[k + 2];
+    } else {
+      whole.A(row, column) += all[k + 2];
+    }
+  }
+  return whole;
+}
+
+/// Sets rows that are nothing but noise to zero, and what columns have of it.
+void drop_noise(Dense& A, const Eigen::VectorXd& noise) {
+  const Eigen::VectorXd roots = noise.cwiseSqrt();
+  const auto is_noise = [&](Eigen::Index i, Eigen::Index j) {
+    return std::abs(A(i, j)) <= roots(i) * roots(j);
+  };
+  std::vector<Eigen::Index> rows;
+  for (Eigen::Index i = 0; i < A.rows(); ++i) {
+    bool all = true;
+    for (Eigen::Index j = 0; all && j < A.cols(); ++j) all = is_noise(i, j);
+    if (all) rows.push_back(i);
+  }
+  for (const Eigen::Index i : rows) {
+    A.row(i).setZero();
+    for (Eigen::Index k = 0; k < A.rows(); ++k) {
+      if (is_noise(k, i)) A(k, i) = 0;
+    }
+  }
+}
+
+/// The inverse of a symmetric matrix if that is positive definite and no eigenvalue is so small
+/// that it might be taken for zero.
+std::optional<Dense> definite_inverse(const Dense& A) {
+  const Eigen::LLT<Dense> factors(A);
+  if (factors.info() != Eigen::Success || !(factors.rcond() > 1e4 * rank_tolerance)) return {};
+  const Dense inverse = factors.solve(Dense::Identity(A.rows(), A.cols()));
+  return (inverse + inverse.transpose()) / 2;
+}
+
+/// The inverse of a symmetric matrix, zero on its null space, to within the noise of its rows:
+/// symmetric as well. A Cholesky factorization is enough for most, in a quarter of the time.
+Dense symmetric_inverse(const Dense& A, const Eigen::VectorXd& noise, bool& singular) {
+  const Dense symmetric = (A + A.transpose()) / 2;
+  if (noise.maxCoeff() < 100 * rank_tolerance) {
+    if (const std::optional<Dense> inverse = definite_inverse(symmetric)) return *inverse;
+  }
+  const Eigen::SelfAdjointEigenSolver<Dense> eigen(symmetric);
+  const Eigen::VectorXd& values = eigen.eigenvalues();
+  const double cut = rank_tolerance * values.cwiseAbs().maxCoeff();
+  Eigen::VectorXd inverted = values;
+  for (Eigen::Index i = 0; i < values.size(); ++i) {
+    const double uncertain = eigen.eigenvectors().col(i).cwiseAbs2().dot(noise);
+    const bool zero = !(std::abs(values(i)) > std::max(cut, uncertain));
+    singular = singular || zero;
+    inverted(i) = zero ? 0.0 : 1.0 / values(i);
+  }
+  return eigen.eigenvectors() * inverted.asDiagonal() * eigen.eigenvectors().transpose();
+}
+
+/// 1 / sqrt(size), 1 for 0.
+Eigen::VectorXd scale_for(const Eigen::VectorXd& sizes) {
+  return sizes.unaryExpr([](double size) { return size > 0 ? 1.0 / std::sqrt(size) : 1.0; });
+}
+
+/// X with A X A = A. The matrix is scaled first, so that a small row is not mistaken for a zero
+/// one: a symmetric matrix to a unit diagonal, so that its inverse is symmetric, another by rows
+/// and columns.
+Dense generalised_inverse(Dense A, const Eigen::VectorXd& noise, bool& singular) {
+  drop_noise(A, noise);
+  const Eigen::VectorXd scale = scale_for(A.diagonal().cwiseAbs());
+  Dense scaled = A;
+  scaled = scale.asDiagonal() * scaled * scale.asDiagonal();
+  if ((scaled - scaled.transpose()).norm() <= 1e-10 * scaled.norm()) {
+    return scale.asDiagonal() *
+           symmetric_inverse(scaled, noise.cwiseProduct(scale.cwiseAbs2()), singular) *
+           scale.asDiagonal();
+  }
+  const auto factors = kernels::equilibrating_factors(A.rows(), [&A](std::size_t i, std::size_t j) {
+    return std::abs(A(static_cast<Eigen::Index>(i), static_cast<Eigen::Index>(j)));
+  });
+  const Eigen::Map<const Eigen::VectorXd> rows(factors.first.data(), A.rows());
+  const Eigen::Map<const Eigen::VectorXd> cols(factors.second.data(), A.rows());
+  A = rows.asDiagonal() * A * cols.asDiagonal();
+  Eigen::CompleteOrthogonalDecomposition<Dense> decomposition;
+  decomposition.setThreshold(rank_tolerance);
+  decomposition.compute(A);
+  singular = decomposition.rank() < A.rows();
+  return cols.asDiagonal() * Dense(decomposition.pseudoInverse()) * rows.asDiagonal();
+}
+
+}  // namespace
+
+template <class T>
+template <class U>
+CoarseSolver<T>::CoarseSolver(const matrix::DistMatrix<U>& A, double factor, CoarseSolve where,
+                              std::span<const double> sizes) {
+  const mpi::Scope scope(A.comm(), "coarse_setup");
+  const Gathered gathered = gather_dense(A, sizes);
+  const Dense& dense = gathered.A;
+  mpi::collectively(A.comm(), [&] {
+    if (!dense.allFinite()) {
+      throw Error(ErrorCode::unsuitable_matrix,
+                  "multigrid setup: the coarsest matrix has entries that are not finite");
+    }
+    holders_.emplace(A.rows(), where);
+    all_b_.resize(static_cast<std::size_t>(dense.rows()));
+    held_x_.resize(static_cast<std::size_t>(holders_->n_held()));
+    const std::span<const int> order = holders_->order();
+    const auto first = static_cast<std::size_t>(holders_->first_held());
+    const std::span<const int> held = order.subspan(first, held_x_.size());
+    Dense inverse;
+    if (!held_x_.empty()) inverse = generalised_inverse(dense, gathered.noise, singular_);
+    for (int k = 0; k < holders_->n_held(); ++k) {
+      const int i = held[static_cast<std::size_t>(k)];
+      for (const int j : order) inverse_rows_.push_back(static_cast<T>(inverse(i, j) / factor));
+    }
+  });
+  holders_->connect();
+  singular_ = mpi::max(A.comm(), std::int32_t{singular_}) == 1;
+}
+
+template <class T>
+void CoarseSolver<T>::solve(std::span<const T> b, std::span<T> x) const {
+  holders_->gather(b, std::span<T>(all_b_), 1);
+  const T* row = inverse_rows_.data();
+  for (T& xi : held_x_) {
+    T sum{};
+    for (const T bj : all_b_) sum += *row++ * bj;
+    xi = sum;
+  }
+  holders_->scatter(std::span<const T>(held_x_), x, 1);
+}
+
+template <class T>
+void CoarseSolver<T>::reserve_workspace(int width) const {
+  const std::size_t needed = (all_b_.size() + held_x_.size()) * static_cast<std::size_t>(width);
+  if (together_.size() < needed) together_.resize(needed);
+}
+
+template <class T>
+void CoarseSolver<T>::solve(std::span<const T> B, std::span<T> X, int width) const {
+  const auto w = static_cast<std::size_t>(width);
+  reserve_workspace(width);
+  const std::span<T> all_B = std::span<T>(together_).first(all_b_.size() * w);
+  const std::span<T> held_X = std::span<T>(together_).subspan(all_B.size(), held_x_.size() * w);
+  holders_->gather(B, all_B, width);
+  std::fill(held_X.begin(), held_X.end(), T{});
+  const T* row = inverse_rows_.data();
+  for (std::size_t i = 0; i < held_X.size(); i += w) {
+    for (std::size_t j = 0; j < all_B.size(); j += w, ++row) {
+      for (std::size_t c = 0; c < w; ++c) held_X[i + c] += *row * all_B[j + c];
+    }
+  }
+  holders_->scatter(std::span<const T>(held_X), X, width);
+}
+
+template class CoarseSolver<float>;
+template class CoarseSolver<double>;
+template CoarseSolver<float>::CoarseSolver(const matrix::DistMatrix<float>&, double, CoarseSolve,
+                                           std::span<const double>);
+template CoarseSolver<float>::CoarseSolver(const matrix::DistMatrix<double>&, double, CoarseSolve,
+                                           std::span<const double>);
+template CoarseSolver<double>::CoarseSolver(const matrix::DistMatrix<double>&, double, CoarseSolve,
+                                            std::span<const double>);
+
+}  // namespace nodewise::amg

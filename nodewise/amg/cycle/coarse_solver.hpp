@@ -1,0 +1,46 @@
+// Solving on the coarsest level.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "nodewise/amg/cycle/coarse_gather.hpp"
+#include "nodewise/matrix/dist_matrix.hpp"
+
+namespace nodewise::amg {
+
+/// Holds rows of a generalised inverse of a small matrix, so that a solve is one gathering of the
+/// right-hand side where these rows are, a dense product and, where a rank's rows are held by
+/// another, a scattering. A singular matrix is treated as well: for a right-hand side in its range
+/// the result solves the system.
+template <class T>
+class CoarseSolver {
+ public:
+  /// Collective. Takes the inverse of factor A; the matrix may have another type. Gathers it on
+  /// every rank: O(n^2) memory, O(n^3) work on each that holds rows. `where` is not relaxation;
+  /// automatic is every_rank. `sizes` are the summand_sizes() of this rank's rows, by which zeros
+  /// are told from what rounding leaves of them; where they are empty, the moduli of the diagonal.
+  template <class U>
+  explicit CoarseSolver(const matrix::DistMatrix<U>& A, double factor = 1,
+                        CoarseSolve where = CoarseSolve::every_rank,
+                        std::span<const double> sizes = {});
+
+  /// Collective. x = A^+ b; the messages are CoarseHolders'.
+  void solve(std::span<const T> b, std::span<T> x) const;
+  /// Collective. The same for `width` vectors side by side, row-major; one allgather.
+  void solve(std::span<const T> B, std::span<T> X, int width) const;
+  /// Local. Makes room for that, which asks for no memory afterwards for as many vectors or fewer.
+  void reserve_workspace(int width) const;
+  std::size_t memory_bytes() const { return (inverse_rows_.size() + together_.size()) * sizeof(T); }
+  bool singular() const { return singular_; }
+
+ private:
+  std::optional<CoarseHolders> holders_;
+  std::vector<T> inverse_rows_;  // rows held x n, row-major
+  mutable std::vector<T> all_b_, held_x_;
+  mutable std::vector<T> together_;  // the same of several vectors, one after the other
+  bool singular_ = false;
+};
+
+}  // namespace nodewise::amg

@@ -1,0 +1,62 @@
+// How a level is joined to the next, and what its making starts from.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "nodewise/amg/aggregate/aggregates.hpp"
+#include "nodewise/amg/coarsen/unknowns.hpp"
+#include "nodewise/amg/near_null_space.hpp"
+#include "nodewise/base/error.hpp"
+#include "nodewise/matrix/dist_matrix.hpp"
+
+namespace nodewise::amg {
+
+/// What is known of a problem, or of a level, besides its matrix.
+template <class T>
+struct ProblemInfo {
+  /// Of the rows of virtual ranks, of which rank r has [starts[r], starts[r + 1]): on one rank, the
+  /// hierarchy is then coarsened as so many ranks would, to study a machine that is not at hand
+  /// (amg/coarsen/virtual_ranks.hpp). Empty: none.
+  std::vector<GlobalIndex> virtual_starts;
+  NearNullSpace<T> near_null_space;
+  /// Of the transposed matrix, as many vectors, which an aggregation makes its restriction of where
+  /// it does not transpose the prolongation; where there are none, those of near_null_space.
+  NearNullSpace<T> left_near_null_space = {};
+  int unknowns = 0;  ///< rows of each point, interleaved; 0: as the options say
+  /// Whether the matrix is symmetric, as matrix::is_symmetric() finds; the same on every rank. The
+  /// setup takes what is given for granted, also of the values that it is rebuilt for, and else
+  /// finds out where anything depends on it.
+  std::optional<bool> symmetric = {};
+  int level = 0;  ///< 0 being the finest
+  /// In classical coarsening of systems, on coarser levels: the unknown of each of this rank's
+  /// rows.
+  Unknowns unknown_of_row = {};
+};
+
+/// What a way of coarsening makes of a level.
+template <class T>
+struct GridTransfer {
+  /// Prolongation from the next level; null where coarsening would not make the problem smaller.
+  std::shared_ptr<const matrix::DistMatrix<T>> P;
+  /// Restriction to the next level; null: the transpose of P.
+  std::shared_ptr<const matrix::DistMatrix<T>> R;
+  /// For each of this rank's rows of the next level the row of this level it stands for, ascending;
+  /// in an aggregation the first row of an aggregate's root, for all unknowns.
+  std::vector<LocalIndex> coarse_rows;
+  std::shared_ptr<const aggregate::Aggregates> aggregates;               ///< in an aggregation
+  NearNullSpace<T> coarse_near_null_space, coarse_left_near_null_space;  ///< as in ProblemInfo
+  /// Rows of the next level whose column of P is zero while their row of R need not be, ascending.
+  std::vector<LocalIndex> empty_columns;
+  /// Of the rows of the next level where that may be solved directly: what its entries are sums of
+  /// (summand_sizes()).
+  Array<double> coarse_sizes;
+  int coarse_unknowns = 0;         ///< rows of each point of the next level; 0: as the options say
+  double spectral_radius = 0;      ///< of D^-1 A, where it had to be found; 0: not known
+  Unknowns coarse_unknown_of_row;  ///< as in ProblemInfo, of the next level
+  /// What failed on this rank alone after the last message, to be agreed on with what comes later.
+  std::optional<Error> failure;
+};
+
+}  // namespace nodewise::amg

@@ -1,0 +1,297 @@
+#include "nodewise/amg/messages/setup_messages.hpp"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "nodewise/amg/coarsen/unknowns.hpp"
+#include "nodewise/amg/messages/interpolation_messages.hpp"
+#include "nodewise/amg/messages/splitting_messages.hpp"
+#include "nodewise/amg/messages/virtual_exchanges.hpp"
+#include "nodewise/amg/relax/row_scales.hpp"
+#include "nodewise/amg/setup/classical.hpp"
+#include "nodewise/amg/spectral_radius.hpp"
+#include "nodewise/kernels/spgemm.hpp"
+#include "nodewise/matrix/block_matrix.hpp"
+
+namespace nodewise::amg {
+
+namespace {
+
+using kernels::Csr;
+using matrix::DistMatrix;
+using model::MessageStages;
+using Starts = std::span<const GlobalIndex>;
+
+/// As independent_set_aggregates(): two agreements, the numbers of roots and an agreement besides
+/// the sums, one for each round and one that finds no active point.
+int aggregation_rounds(std::int64_t collectives) {
+  return static_cast<int>(std::max<std::int64_t>(0, collectives - 5));
+}
+
+/// The products of estimates of spectral radii, which end early where nothing is left: lanczos()
+/// reduces once for each and once before, arnoldi() twice and once.
+int products_of_radii(bool symmetric, std::int64_t estimates, std::int64_t reductions) {
+  return static_cast<int>(std::max<std::int64_t>(0, reductions - estimates) / (symmetric ? 1 : 2));
+}
+
+/// Those of an estimate that is made for this.
+int products_of_radius(const matrix::DistMatrix<double>& A, bool symmetric,
+                       const Options& options) {
+  const auto reductions = [&] {
+    return collectives_of(A.comm().ledger().accounts(), "dot_products", mpi::no_level);
+  };
+  const std::int64_t before = reductions();
+  {
+    const mpi::Scope scope(A.comm(), "spectral_radius", mpi::no_level);
+    spectral_radius(A, spectrum_options(symmetric, options));
+  }
+  return products_of_radii(symmetric, 1, reductions() - before);
+}
+
+/// The columns of the rows of P^T A P that virtual ranks make for others, ascending, one ghost of P
+/// after the other: those of A P where the ghost's column of P has entries on the rank.
+class PartialRows {
+ public:
+  PartialRows(const Csr<double>& A, const Csr<double>& P)
+      : A_(A), P_(P), last_(static_cast<std::size_t>(P.n_cols), -1) {}
+
+  comm::Records<GlobalIndex> of_ranks(Starts fine, Starts coarse) {
+    for (std::size_t r = 0; r + 1 < fine.size(); ++r) {
+      entries_.clear();
+      for (auto i = static_cast<LocalIndex>(fine[r]); i < fine[r + 1]; ++i) {
+        for (Offset k = P_.begin(i); k < P_.end(i); ++k) {
+          const LocalIndex j = P_.cols[static_cast<std::size_t>(k)];
+          if (j < coarse[r] || j >= coarse[r + 1]) entries_.emplace_back(j, i);
+        }
+      }
+      std::sort(entries_.begin(), entries_.end());
+      add_records();
+    }
+    return std::move(records_);
+  }
+
+ private:
+  void add_records() {
+    for (std::size_t e = 0; e < entries_.size(); ++e) {
+      add_row(entries_[e].second);
+      const bool is_last = e + 1 == entries_.size() || entries_[e + 1].first != entries_[e].first;
+      if (!is_last) continue;
+      std::sort(records_.data.begin() + records_.offsets.back(), records_.data.end());
+      records_.offsets.push_back(static_cast<Offset>(records_.data.size()));
+    }
+  }
+
+  /// Row i of A P, into the record that is being made.
+  void add_row(LocalIndex i) {
+    const auto record = static_cast<std::int64_t>(records_.size());
+    for (Offset k = A_.begin(i); k < A_.end(i); ++k) {
+      const LocalIndex m = A_.cols[static_cast<std::size_t>(k)];
+      for (Offset l = P_.begin(m); l < P_.end(m); ++l) {
+        const LocalIndex column = P_.cols[static_cast<std::size_t>(l)];
+        std::int64_t& last = last_[static_cast<std::size_t>(column)];
+        if (last == record) continue;
+        last = record;
+        records_.data.push_back(column);
+      }
+    }
+  }
+
+  const Csr<double>& A_;
+  const Csr<double>& P_;
+  std::vector<std::int64_t> last_;  // the record that has a column, by column
+  std::vector<std::pair<LocalIndex, LocalIndex>> entries_;  // of P at ghosts: column, row
+  comm::Records<GlobalIndex> records_;
+};
+
+/// Which unknown each row of a level is of: a coarse point has that of its fine point.
+Unknowns unknowns_of_rows(const Hierarchy<double>& hierarchy, std::size_t level, int unknowns) {
+  Unknowns of_rows = interleaved_unknowns(hierarchy.matrix(0)->rows(), unknowns);
+  for (std::size_t l = 0; l < level; ++l) {
+    Unknowns of_coarse;
+    for (const LocalIndex i : hierarchy.coarse_rows(l)) {
+      of_coarse.push_back(of_rows[static_cast<std::size_t>(i)]);
+    }
+    of_rows = std::move(of_coarse);
+  }
+  return of_rows;
+}
+
+/// The places of a matrix in blocks, by points, and where the points of each rank start.
+struct Points {
+  Csr<double> pattern;
+  std::vector<GlobalIndex> starts;
+
+  Points(const kernels::Bsr<double>& A, Starts rows)
+      : pattern(A.n_rows, A.n_cols), starts(rows.begin(), rows.end()) {
+    pattern.row_ptr = A.row_ptr;
+    pattern.cols = A.cols;
+    for (GlobalIndex& start : starts) start /= A.block;
+  }
+};
+
+Csr<double> product(const Csr<double>& A, const Csr<double>& P) {
+  return kernels::spgemm<double>({.on = &A, .n_cols = A.n_cols}, A.n_rows,
+                                 {.on = &P, .n_cols = P.n_cols});
+}
+
+}  // namespace
+
+LevelSetup::LevelSetup(const Hierarchy<double>& hierarchy, std::size_t level,
+                       const Options& options, bool symmetric, std::span<const mpi::Account> books)
+    : hierarchy_(hierarchy), level_(level), options_(options) {
+  const auto reductions = [&](const char* operation) {
+    return collectives_of(books, operation, static_cast<std::int64_t>(level));
+  };
+  complete(options_);
+  if (options_.strength_measure == StrengthMeasure::automatic) {
+    options_.strength_measure =
+        symmetric ? StrengthMeasure::opposite_sign : StrengthMeasure::absolute;
+  }
+  // An estimate agrees once, and its sums are dot products.
+  radius_products_ =
+      products_of_radii(symmetric, reductions("spectral_radius"), reductions("dot_products"));
+  if (options_.method == Method::aggregation) {
+    aggregation_.emplace(hierarchy, level, options_);
+    rounds_ = aggregation_rounds(reductions("aggregation"));
+    if (aggregation_->filtered() == nullptr) return;
+    const DistMatrix<double>* transposed = aggregation_->filtered_transposed();
+    const bool of_level = reductions("spectral_radius") > (transposed != nullptr ? 2 : 1);
+    const auto products = [&](const DistMatrix<double>& M) {
+      return products_of_radius(M, symmetric, options_);
+    };
+    const int of_A = of_level ? products(*hierarchy.matrix(level)) : 0;
+    transposed_radius_products_ = transposed != nullptr ? products(*transposed) : 0;
+    filtered_radius_products_ =
+        std::exchange(radius_products_, of_A) - of_A - transposed_radius_products_;
+    return;
+  }
+  splitting_collectives_ = reductions("splitting");
+  if (options_.unknowns > 1) {
+    part_ = same_unknown_part(*hierarchy.matrix(level),
+                              unknowns_of_rows(hierarchy, level, options_.unknowns));
+  }
+  if (is_aggressive(static_cast<int>(level), options_)) {
+    aggressive_.emplace(graph(), strength(), hierarchy.virtual_starts(level), options_);
+  }
+  rounds_ = aggressive_ ? aggressive_->rounds()
+                        : splitting_rounds(options_.coarsening, splitting_collectives_);
+}
+
+std::vector<comm::Plan> LevelSetup::plans_of_part(const VirtualPlans& of_A) const {
+  if (!part_) return {};
+  const auto rows = hierarchy_.virtual_starts(level_);
+  return plans_of(part_->on(), rows, rows, of_A.topology, of_A.route);
+}
+
+Strength LevelSetup::strength() const {
+  return strength_of_connection(graph(), options_.strength_threshold, options_.max_row_sum,
+                                options_.strength_measure);
+}
+
+MessageStages LevelSetup::splitting(const VirtualPlans& of_A) const {
+  if (aggregation_) return aggregation_->aggregation(of_A, rounds_);
+  VirtualExchanges before(of_A);
+  if (part_) before.forward(sizeof(Unknowns::value_type));  // of ghosts, for the part
+  MessageStages stages = before.take();
+  const std::vector<comm::Plan> of_part = plans_of_part(of_A);
+  const VirtualPlans planned = part_ ? VirtualPlans{of_part, of_A.topology} : of_A;
+  if (aggressive_) {
+    append(stages, aggressive_->splitting(planned));
+    return stages;
+  }
+  VirtualExchanges exchanges(planned);
+  splitting_exchanges(options_.coarsening, splitting_collectives_, graph().on(), strength(),
+                      exchanges);
+  append(stages, exchanges.take());
+  return stages;
+}
+
+MessageStages LevelSetup::interpolation(const VirtualPlans& of_A) const {
+  if (aggregation_) return aggregation_->interpolation(of_A);
+  const std::vector<comm::Plan> of_part = plans_of_part(of_A);
+  VirtualExchanges exchanges(part_ ? VirtualPlans{of_part, of_A.topology} : of_A);
+  interpolation_exchanges(formula_of(static_cast<int>(level_), options_), graph(), strength(),
+                          hierarchy_.coarse_rows(level_), hierarchy_.virtual_starts(level_),
+                          exchanges);
+  return exchanges.take();
+}
+
+MessageStages LevelSetup::spectral_radius(const VirtualPlans& of_A) const {
+  const auto products = [](const VirtualPlans& planned, int n, std::size_t values = 1) {
+    VirtualExchanges exchanges(planned);
+    for (int k = 0; k < n; ++k) exchanges.forward(values * sizeof(double));
+    return exchanges.take();
+  };
+  MessageStages stages;
+  if (const auto* blocks = hierarchy_.matrix(level_)->blocks()) {
+    const Points points(blocks->on(), hierarchy_.virtual_starts(level_));
+    const auto plans =
+        plans_of(points.pattern, points.starts, points.starts, of_A.topology, of_A.route);
+    stages = products({plans, of_A.topology}, radius_products_,
+                      static_cast<std::size_t>(blocks->block()));
+  } else {
+    stages = products(of_A, radius_products_);
+  }
+  const auto add_filtered = [&](const DistMatrix<double>* M, int n) {
+    if (M == nullptr) return;
+    const auto rows = hierarchy_.virtual_starts(level_);
+    const auto plans = plans_of(M->on(), rows, rows, of_A.topology, of_A.route);
+    append(stages, products({plans, of_A.topology}, n));
+  };
+  if (aggregation_) {
+    add_filtered(aggregation_->filtered(), filtered_radius_products_);
+    add_filtered(aggregation_->filtered_transposed(), transposed_radius_products_);
+  }
+  return stages;
+}
+
+MessageStages LevelSetup::row_scales(const VirtualPlans& of_A) const {
+  VirtualExchanges exchanges(of_A);
+  if (relax::is_l1(options_.smoother)) exchanges.forward(sizeof(double));
+  return exchanges.take();
+}
+
+MessageStages LevelSetup::interpolation_rows(const VirtualPlans& of_A) const {
+  VirtualExchanges exchanges(of_A);
+  exchanges.rows(P(), hierarchy_.virtual_starts(level_), hierarchy_.virtual_starts(level_ + 1));
+  return exchanges.take();
+}
+
+MessageStages LevelSetup::product_rows(const VirtualPlans& of_P_or_R) const {
+  VirtualExchanges exchanges(of_P_or_R);
+  if (hierarchy_.restriction(level_) != nullptr) {
+    exchanges.rows(product(A(), P()), hierarchy_.virtual_starts(level_),
+                   hierarchy_.virtual_starts(level_ + 1));
+  } else {
+    exchanges.returned_rows(PartialRows(A(), P()).of_ranks(hierarchy_.virtual_starts(level_),
+                                                           hierarchy_.virtual_starts(level_ + 1)));
+  }
+  return exchanges.take();
+}
+
+MessageStages LevelSetup::requests(comm::Route of_A) const {
+  const Starts fine = hierarchy_.virtual_starts(level_);
+  const Starts coarse = hierarchy_.virtual_starts(level_ + 1);
+  MessageStages stages;
+  if (const auto* blocks = hierarchy_.matrix(level_)->blocks();
+      blocks != nullptr && of_A != comm::Route::direct) {
+    const Points points(blocks->on(), fine);
+    add_requests(points.pattern, points.starts, points.starts, stages);
+  }
+  if (aggregation_) {
+    append(stages, aggregation_->requests());
+  } else {
+    if (part_) add_requests(part_->on(), fine, fine, stages);
+    if (aggressive_) append(stages, aggressive_->requests());
+    add_requests(P(), fine, coarse, stages);
+  }
+  if (const auto* R = hierarchy_.restriction(level_)) {
+    add_requests(R->on(), coarse, fine, stages);
+    add_requests(product(A(), P()), fine, coarse, stages);
+  }
+  add_requests(hierarchy_.matrix(level_ + 1)->on(), coarse, coarse, stages);
+  return stages;
+}
+
+}  // namespace nodewise::amg

@@ -1,0 +1,184 @@
+#include "nodewise/amg/setup/input_check.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "nodewise/amg/relax/block_inverse.hpp"
+#include "nodewise/amg/relax/relaxation.hpp"
+#include "nodewise/amg/setup/aggregation.hpp"
+#include "nodewise/base/parallel.hpp"
+#include "nodewise/comm/points.hpp"
+#include "nodewise/kernels/bsr.hpp"
+#include "nodewise/kernels/csr_ops.hpp"
+#include "nodewise/kernels/row_blocks.hpp"
+#include "nodewise/matrix/operations.hpp"
+#include "nodewise/mpi/agree.hpp"
+#include "nodewise/mpi/ledger.hpp"
+
+namespace nodewise::amg {
+
+namespace {
+
+using matrix::DistMatrix;
+
+/// The rows that are divided by together: those of a point where a smoother inverts their block and
+/// nothing else needs a diagonal, as classical interpolation does; that of an aggregation leaves
+/// rows without one alone.
+int rows_divided_by(const Options& options) {
+  return options.method == Method::aggregation && relax::works_on_blocks(options.smoother)
+             ? options.unknowns
+             : 1;
+}
+
+/// Without an early end, which would be a jump for every value.
+template <class T>
+bool all_finite(const kernels::Csr<T>& part, LocalIndex begin, LocalIndex end) {
+  const T* const vals = part.vals.data();
+  const Offset last = part.begin(end);
+  int infinite = 0;
+  for (Offset k = part.begin(begin); k < last; ++k) {
+    infinite |= std::abs(vals[k]) <= std::numeric_limits<T>::max() ? 0 : 1;
+  }
+  return infinite == 0;
+}
+
+/// `block` is how many rows a smoother solves for at once.
+template <class T>
+void check_row(const DistMatrix<T>& A, LocalIndex i, T diagonal, int block) {
+  const auto refuse = [&](const char* what) {
+    // Rows are counted from 1 for people, as in Matrix Market files.
+    throw Error(ErrorCode::unsuitable_matrix,
+                "multigrid setup: row " + std::to_string(A.rows().to_global(i) + 1) + what);
+  };
+  if (!all_finite(A.on(), i, i + 1) || !all_finite(A.off(), i, i + 1)) {
+    refuse(" has an entry that is not a finite number");
+  }
+  if (A.row_length(i) == 0) refuse(" is empty, so the matrix is singular");
+  if (diagonal != T{}) return;
+  if (block == 1) {
+    refuse(
+        " has a missing or zero diagonal entry, by which the smoother would divide; "
+        "reorder the equations, or solve without multigrid");
+  }
+  if (!relax::has_invertible_block(A.on(), i / block, block)) {
+    refuse(
+        " has a missing or zero diagonal entry, and the diagonal block of its point, by which "
+        "the smoother would divide, is singular; reorder the equations, or solve without "
+        "multigrid");
+  }
+}
+
+}  // namespace
+
+template <class T>
+void check_matrix(const DistMatrix<T>& A, const Options& options, const mpi::Same& same) {
+  if (!(A.rows() == A.cols())) {
+    throw Error(
+        ErrorCode::dimension_mismatch,
+        "multigrid setup: the matrix is not square (or its row and column ranges differ): " +
+            std::to_string(A.rows().n_global()) + " x " + std::to_string(A.cols().n_global()));
+  }
+  const auto error = mpi::caught([&] {
+    check_options(options, option_fields());
+    // Of what the threads throw the first is thrown on, which is of the first row.
+    parallel::for_rows(A.on().row_ptr, [&](LocalIndex first, LocalIndex last) {
+      LocalIndex place = 0;
+      const auto check = [&](LocalIndex begin, LocalIndex end) {
+        for (LocalIndex i = begin; i < end; ++i) {
+          check_row(A, i, kernels::diagonal_entry(A.on(), i, place), rows_divided_by(options));
+        }
+      };
+      kernels::RowBlocks<T>(A.on(), first, last).upwards(first, last, check);
+    });
+  });
+  mpi::agree_on_same(A.comm(), error, same);
+}
+
+namespace {
+
+/// Whether the finest matrix is symmetric, if that is known or anything depends on it. Replaces
+/// what was left to that.
+template <class T>
+std::optional<bool> resolve_automatic(Options& options, const DistMatrix<T>& A,
+                                      std::optional<bool> known) {
+  const bool sweeps = options.sweep_order == SweepOrder::automatic;
+  const bool measure = options.strength_measure == StrengthMeasure::automatic;
+  const bool others = options.method == Method::aggregation || options.cycle == CycleKind::k ||
+                      options.precision == Precision::automatic ||
+                      relax::needs_spectral_radius(options.smoother);
+  if (!sweeps && !measure && !others) return known;
+  const bool symmetric = known ? *known : matrix::is_symmetric(A);
+  if (sweeps) {
+    options.sweep_order = symmetric ? SweepOrder::forward_backward : SweepOrder::alternating;
+  }
+  if (measure) {
+    options.strength_measure =
+        symmetric ? StrengthMeasure::opposite_sign : StrengthMeasure::absolute;
+  }
+  return symmetric;
+}
+
+/// Local. Of what has to be the same on every rank, but for what check_aggregation() looks at; 0
+/// where the options have no text.
+template <class T>
+std::uint64_t hash_of_arguments(const Options& options, const ProblemInfo<T>& knowledge) {
+  std::uint64_t h = 0;
+  if (mpi::caught([&] { h = hash_of(options, option_fields()); })) return 0;
+  return hash64(knowledge.symmetric ? 1 + *knowledge.symmetric : 0, h);
+}
+
+/// Local; the same on every rank. Refuses points that no block smoother takes: those of the finest
+/// matrix, or of the coarse ones, which have a row for each vector of the near null space.
+template <class T>
+void check_blocks(const DistMatrix<T>& A, const ProblemInfo<T>& knowledge, const Options& options) {
+  if (!relax::works_on_blocks(options.smoother)) return;
+  const int vectors =
+      options.method == Method::aggregation ? knowledge.near_null_space.n_vectors : 0;
+  const int largest = std::max(options.unknowns, vectors);
+  if (largest > kernels::max_block) {
+    throw Error(ErrorCode::unsupported, "multigrid setup: points of " + std::to_string(largest) +
+                                            " rows, where block smoothers take up to " +
+                                            std::to_string(kernels::max_block) +
+                                            "; use another smoother");
+  }
+  comm::require_whole_points(A.rows(), options.unknowns);
+}
+
+}  // namespace
+
+template <class T>
+std::optional<bool> examine(const DistMatrix<T>& A, const ProblemInfo<T>& knowledge,
+                            Options& options) {
+  const mpi::Scope scope(A.comm(), "examination", 0);
+  check_matrix(A, options,
+               {hash_of_arguments(options, knowledge), "multigrid setup: options and knowledge"});
+  complete(options);
+  check_sweep_order(options);
+  check_blocks(A, knowledge, options);
+  if (options.method == Method::aggregation) check_aggregation(A, knowledge, options);
+  return resolve_automatic(options, A, knowledge.symmetric);
+}
+
+template <class T>
+void check_starts(const DistMatrix<T>& A, std::span<const GlobalIndex> starts) {
+  if (starts.empty()) return;
+  if (A.comm().size() > 1 || starts.front() != 0 || starts.back() != A.rows().n_global() ||
+      !std::is_sorted(starts.begin(), starts.end())) {
+    throw Error(ErrorCode::invalid_argument,
+                "multigrid setup: virtual ranks must have all rows of a matrix on one rank");
+  }
+}
+
+#define NODEWISE_INSTANTIATE(T)                                                       \
+  template void check_matrix(const DistMatrix<T>&, const Options&, const mpi::Same&); \
+  template void check_starts(const DistMatrix<T>&, std::span<const GlobalIndex>);     \
+  template std::optional<bool> examine(const DistMatrix<T>&, const ProblemInfo<T>&, Options&)
+NODEWISE_INSTANTIATE(float);
+NODEWISE_INSTANTIATE(double);
+#undef NODEWISE_INSTANTIATE
+
+}  // namespace nodewise::amg

@@ -1,0 +1,39 @@
+// What is known of the levels of a hierarchy.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "nodewise/amg/options.hpp"
+#include "nodewise/comm/plan.hpp"
+#include "nodewise/routing/route_choice.hpp"
+#include "nodewise/routing/transport_choice.hpp"
+
+namespace nodewise::amg {
+
+/// What is known of one level; the same on every rank.
+struct LevelInfo {
+  GlobalIndex rows = 0;
+  GlobalIndex nonzeros = 0;
+  GlobalIndex interpolation_nonzeros =
+      0;                 ///< of the prolongation from the next level; 0 on the last
+  int active_ranks = 0;  ///< ranks that own rows
+  bool is_single_precision =
+      false;  ///< the cycle computes in float here, and the matrix is in double
+  routing::LevelRoutes routes;
+  /// Why, where they were chosen and not given; otherwise null.
+  std::shared_ptr<const routing::RouteDecision> route_choice, setup_route_choice;
+  std::shared_ptr<const routing::TransportDecision> transport_choice;  ///< likewise, of the solve
+  comm::Traffic traffic;          ///< of one product with the level's matrix, over all ranks
+  std::int64_t max_messages = 0;  ///< sent by the busiest rank in one product
+  std::string coarse_solver;      ///< on the last level: how it is solved
+};
+
+/// Called on every rank when a level is coarsened; its traffic, ranks and messages are then of the
+/// calling rank alone, and those of all when the hierarchy is complete; how the last one is solved
+/// is known then, too. Must throw on every rank or on none.
+using LevelObserver = std::function<void(int level, const LevelInfo& info)>;
+
+}  // namespace nodewise::amg

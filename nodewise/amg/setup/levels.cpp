@@ -1,0 +1,173 @@
+#include "nodewise/amg/setup/levels.hpp"
+
+#include <memory>
+#include <utility>
+
+#include "nodewise/amg/coarsen/virtual_ranks.hpp"
+#include "nodewise/amg/setup/aggregation.hpp"
+#include "nodewise/amg/setup/classical.hpp"
+#include "nodewise/amg/setup/coarse_matrix.hpp"
+#include "nodewise/amg/setup/level_choice.hpp"
+#include "nodewise/amg/setup/level_relaxation.hpp"
+#include "nodewise/matrix/block_matrix.hpp"
+#include "nodewise/mpi/ledger.hpp"
+
+namespace nodewise::amg {
+
+using matrix::DistMatrix;
+
+namespace {
+
+/// Local. What is known of a level, of traffic and ranks only this rank's part.
+template <class T>
+LevelInfo describe(const DistMatrix<T>& A, const routing::LevelRoutes& routes) {
+  LevelInfo info;
+  info.rows = A.rows().n_global();
+  info.nonzeros = A.nnz_global();
+  info.routes = routes;
+  info.traffic = comm::traffic(A.exchange().plan(), A.comm().topology(), A.comm().rank());
+  info.max_messages = info.traffic.messages_on_node + info.traffic.messages_off_node;
+  info.active_ranks = A.n_local() > 0 ? 1 : 0;
+  return info;
+}
+
+/// How many rows make a point of a level: in classical coarsening coarse points have unknowns of
+/// their own.
+template <class T>
+int rows_of_a_point(const ProblemInfo<T>& knowledge, const Options& options) {
+  if (knowledge.unknowns > 0) return knowledge.unknowns;
+  return knowledge.level == 0 ? options.unknowns : 1;
+}
+
+/// Collective. The matrix of a level as its relaxation reads it: in blocks where it works on them,
+/// or goes by rows and they are full.
+template <class T>
+MatrixPointer<T> in_blocks(const MatrixPointer<T>& A, int block, const Options& options) {
+  if (relax::reads_full_blocks(options.smoother)) {
+    return matrix::with_blocks_where_full<T>(A, block);
+  }
+  if (!relax::works_on_blocks(options.smoother) || block == 1) return A;
+  if (A->blocks() != nullptr && A->blocks()->block() == block) return A;
+  return std::make_shared<const DistMatrix<T>>(A->with_blocks(block));
+}
+
+template <class T>
+GridTransfer<T> make_transfer(const DistMatrix<T>& A, const ProblemInfo<T>& knowledge,
+                              const Options& options, const GridTransfer<T>* earlier) {
+  return options.method == Method::aggregation
+             ? aggregation_transfer(A, knowledge, options, earlier)
+             : classical_transfer(A, knowledge, options, earlier);
+}
+
+/// Gives a level its transfer, and returns the matrix of the next; nothing where the level is to be
+/// the last. What takes another route in the setup than in the solve is needed here only.
+template <class T>
+MatrixPointer<T> coarsen_level(Level<T>& level, const MatrixPointer<T>& A,
+                               const routing::LevelRoutes& routes, const Options& options,
+                               const GridTransfer<T>* earlier) {
+  // What has the same route shares the plan.
+  const bool one_route = routes.setup == routes.solve;
+  const auto for_setup = [&](const MatrixPointer<T>& M) {
+    return routed(M, routes.setup, routes.setup_transport);
+  };
+  const auto for_solve = [&](const MatrixPointer<T>& M) {
+    return routed(M, routes.solve, routes.solve_transport);
+  };
+  MatrixPointer<T> setup_A = for_setup(one_route ? level.A : A);
+  if (setup_A->blocks() == nullptr && level.A->blocks() != nullptr) {
+    setup_A = std::make_shared<const DistMatrix<T>>(setup_A->with_blocks(level.A->shared_blocks()));
+  }
+  level.transfer = make_transfer(*setup_A, level.knowledge, options, earlier);
+  auto& P = level.transfer.P;
+  auto& R = level.transfer.R;
+  if (P == nullptr) return nullptr;
+  const MatrixPointer<T> setup_P = for_setup(P);
+  const MatrixPointer<T> setup_R = R ? for_setup(R) : nullptr;
+  P = for_solve(one_route ? setup_P : P);
+  if (R) R = for_solve(one_route ? setup_R : R);
+  return coarse_matrix(*setup_A, setup_R.get(), *setup_P, level.transfer, options);
+}
+
+/// Collective.
+template <class T>
+LevelChoice<T> choose_again(const MatrixPointer<T>& A, const LevelInfo& earlier) {
+  const routing::LevelRoutes& routes = earlier.routes;
+  return {{routes, earlier.route_choice, earlier.setup_route_choice,
+           routed(A, routes.solve, routes.solve_transport), A},
+          earlier.transport_choice};
+}
+
+/// Collective. The next level's part of what is known.
+template <class T>
+ProblemInfo<T> knowledge_below(Level<T>& level) {
+  ProblemInfo<T> knowledge;
+  knowledge.virtual_starts =
+      virtual_coarse_starts(level.knowledge.virtual_starts, level.transfer.coarse_rows);
+  knowledge.near_null_space = std::move(level.transfer.coarse_near_null_space);
+  knowledge.left_near_null_space = std::move(level.transfer.coarse_left_near_null_space);
+  knowledge.unknowns = level.transfer.coarse_unknowns;
+  knowledge.level = level.depth + 1;
+  knowledge.unknown_of_row = std::move(level.transfer.coarse_unknown_of_row);
+  return knowledge;
+}
+
+}  // namespace
+
+template <class T>
+bool keeps_symmetry(const ProblemInfo<T>& knowledge, const Options& options) {
+  const bool other_vectors =
+      has_smoothed_restriction(options) && knowledge.left_near_null_space.n_vectors > 0;
+  return options.method != Method::air && !other_vectors;
+}
+
+template <class T>
+SetUp<T> set_up_levels(MatrixPointer<T> A, ProblemInfo<T> knowledge, std::optional<bool> symmetric,
+                       const Options& options, const LevelObserver& observe,
+                       const Earlier<T>* earlier) {
+  SetUp<T> made;
+  const bool stays_symmetric = keeps_symmetry(knowledge, options);
+  while (true) {
+    const std::size_t l = made.levels.size();
+    const int depth = static_cast<int>(l);
+    const mpi::Scope scope(A->comm(), "level_setup", depth);
+    Level<T>& level = *made.levels.emplace_back(std::make_unique<Level<T>>());
+    level.depth = depth;
+    level.knowledge = std::move(knowledge);
+    const GridTransfer<T>* before = earlier ? &earlier->levels[l]->transfer : nullptr;
+    const LevelChoice<T> choice =
+        earlier ? choose_again(A, earlier->info[l]) : choose_for(A, options, depth);
+    const routing::ChosenRoutes<T>& chosen = choice.routes;
+    const routing::LevelRoutes& routes = chosen.routes;
+    level.A = in_blocks(chosen.for_solve, rows_of_a_point(level.knowledge, options), options);
+    A = chosen.for_setup;
+    level.knowledge.symmetric = symmetric;
+    if (!stays_symmetric) symmetric = false;  // the levels below
+    LevelInfo info = describe(*level.A, routes);
+    info.route_choice = chosen.solve;
+    info.setup_route_choice = chosen.setup;
+    info.transport_choice = choice.transport;
+    const bool goes_on = before ? before->P != nullptr : may_coarsen(info.rows, options, depth);
+    A = goes_on ? coarsen_level(level, A, routes, options, before) : nullptr;
+    if (level.transfer.P) {
+      info.interpolation_nonzeros = level.transfer.P->nnz_global();
+    } else {
+      level.solved_directly = may_solve_directly(info.rows, options);
+    }
+    if (!made.failure) made.failure = level.transfer.failure;
+    made.radii.push_back(radius_for_smoother(level, options));
+    made.info.push_back(info);
+    if (observe) observe(depth, info);
+    if (!level.transfer.P) return made;
+    knowledge = knowledge_below(level);
+  }
+}
+
+#define NODEWISE_INSTANTIATE(T)                                                          \
+  template bool keeps_symmetry(const ProblemInfo<T>&, const Options&);                   \
+  template SetUp<T> set_up_levels(MatrixPointer<T>, ProblemInfo<T>, std::optional<bool>, \
+                                  const Options&, const LevelObserver&, const Earlier<T>*);
+NODEWISE_INSTANTIATE(float)
+NODEWISE_INSTANTIATE(double)
+#undef NODEWISE_INSTANTIATE
+
+}  // namespace nodewise::amg

@@ -1,0 +1,163 @@
+#include "nodewise/base/option_set.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "nodewise/base/family.hpp"
+
+namespace nodewise {
+
+namespace {
+
+struct Place {
+  OptionSet* set = nullptr;
+  std::size_t k = 0;
+};
+
+/// Where a configuration has a field of that name; nowhere where no method that it names has it.
+Place find(OptionSet& options, std::string_view name) {
+  Place place;
+  visit_fields(options, [&](OptionSet& set, std::size_t k) {
+    if (place.set == nullptr && set.info(k).name == name) place = {&set, k};
+  });
+  return place;
+}
+
+/// Adds the fields of a struct, and of every method that may be chosen in it.
+void collect(const OptionSet& options, const std::string& of, std::vector<KnownField>& all);
+
+void collect_own(const FamilyBase& family, std::vector<KnownField>& all) {
+  for (std::size_t m = 0; m < family.size(); ++m) {
+    const std::unique_ptr<OptionSet> own = family.info(m).options();
+    if (own) collect(*own, family.kind() + " " + *family.info(m).name, all);
+  }
+}
+
+void collect(const OptionSet& options, const std::string& of, std::vector<KnownField>& all) {
+  const std::string owner = of.substr(of.find(' ') + 1);
+  for (std::size_t k = 0; k < options.size(); ++k) {
+    const FieldInfo& info = options.info(k);
+    const auto known = std::find_if(all.begin(), all.end(),
+                                    [&](const KnownField& f) { return f.info.name == info.name; });
+    if (known != all.end()) {
+      if (!of.empty()) known->owners.push_back(owner);
+      continue;
+    }
+    all.push_back({info, options.get(k), of, {}});
+    if (!of.empty()) all.back().owners.push_back(owner);
+    if (info.family != nullptr && info.type == "choice") collect_own(*info.family, all);
+  }
+}
+
+/// "smoother jacobi or block_jacobi"
+std::string owners_text(const KnownField& field) {
+  const std::string kind = field.of.substr(0, field.of.find(' '));
+  std::string text = kind;
+  for (std::size_t k = 0; k < field.owners.size(); ++k) {
+    const char* before = k == 0 ? " " : k + 1 == field.owners.size() ? " or " : ", ";
+    text += before + field.owners[k];
+  }
+  return text;
+}
+
+[[noreturn]] void throw_unknown(std::string_view name, const std::vector<KnownField>& known) {
+  std::vector<std::string> names;
+  for (const KnownField& field : known) names.push_back(field.info.name);
+  detail::throw_unknown_option(name, names);
+}
+
+const KnownField& known_field(const std::vector<KnownField>& known, std::string_view name) {
+  const auto found = std::find_if(known.begin(), known.end(),
+                                  [&](const KnownField& f) { return f.info.name == name; });
+  if (found == known.end()) throw_unknown(name, known);
+  return *found;
+}
+
+Place require(OptionSet& options, std::string_view name) {
+  const Place place = find(options, name);
+  if (place.set != nullptr) return place;
+  const std::vector<KnownField> known = known_fields(options);
+  throw Error(ErrorCode::invalid_argument,
+              fmt::format("option {} needs {}", name, owners_text(known_field(known, name))));
+}
+
+}  // namespace
+
+void visit_fields(OptionSet& options, const std::function<void(OptionSet&, std::size_t)>& visit) {
+  for (std::size_t k = 0; k < options.size(); ++k) {
+    visit(options, k);
+    if (OptionSet* own = options.own(k)) visit_fields(*own, visit);
+  }
+}
+
+void visit_fields(const OptionSet& options,
+                  const std::function<void(const OptionSet&, std::size_t)>& visit) {
+  for (std::size_t k = 0; k < options.size(); ++k) {
+    visit(options, k);
+    if (const OptionSet* own = options.own(k)) visit_fields(*own, visit);
+  }
+}
+
+void set_option(OptionSet& options, std::string_view name, std::string_view value) {
+  const Place place = require(options, name);
+  place.set->set(place.k, value);
+}
+
+std::string get_option(const OptionSet& options, std::string_view name) {
+  const std::unique_ptr<OptionSet> copy = options.clone();
+  const Place place = require(*copy, name);
+  return place.set->get(place.k);
+}
+
+std::string needed_by(const OptionSet& options, std::string_view name) {
+  const std::unique_ptr<OptionSet> copy = options.clone();
+  const Place place = find(*copy, name);
+  if (place.set == nullptr) {
+    const std::vector<KnownField> known = known_fields(options);
+    return owners_text(known_field(known, name));
+  }
+  return place.set->is_met(place.k) ? "" : place.set->info(place.k).needs;
+}
+
+void set_options(OptionSet& options, std::span<const std::pair<std::string, std::string>> values) {
+  std::vector<std::pair<std::string, std::string>> left(values.begin(), values.end());
+  // A choice brings options, some of which are choices again.
+  for (bool any_set = true; any_set;) {
+    const auto is_choice_here = [&](const auto& value) {
+      const Place place = find(options, value.first);
+      return place.set != nullptr && place.set->info(place.k).family != nullptr;
+    };
+    const auto choice = std::find_if(left.begin(), left.end(), is_choice_here);
+    any_set = choice != left.end();
+    if (!any_set) break;
+    set_option(options, choice->first, choice->second);
+    left.erase(choice);
+  }
+  for (const auto& [name, value] : left) set_option(options, name, value);
+}
+
+std::vector<KnownField> known_fields(const OptionSet& defaults) {
+  std::vector<KnownField> all;
+  collect(defaults, "", all);
+  return all;
+}
+
+std::uint64_t hash_of(const OptionSet& options) {
+  std::uint64_t h = 0;
+  visit_fields(options, [&](const OptionSet& set, std::size_t k) {
+    for (const char c : set.get(k)) h = hash64(static_cast<unsigned char>(c), h);
+    h = hash64(0, h);
+  });
+  return h;
+}
+
+void check_options(const OptionSet& options) {
+  const std::unique_ptr<OptionSet> copy = options.clone();
+  visit_fields(options, [&](const OptionSet& set, std::size_t k) {
+    const std::unique_ptr<OptionSet> other = set.clone();
+    other->set(k, set.get(k));
+  });
+}
+
+}  // namespace nodewise

@@ -1,0 +1,34 @@
+// What exchanges cost by a model, found by all ranks together, each from its own messages.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "nodewise/comm/route/message_estimate.hpp"
+#include "nodewise/model/machine.hpp"
+#include "nodewise/mpi/comm.hpp"
+
+namespace nodewise::routing {
+
+/// The messages of an exchange, of as many stages on every rank, and the bytes that each of its
+/// entries is to have.
+struct ExchangeQuestion {
+  std::span<const comm::StageSizes> stages;
+  double bytes_per_entry = 0;
+};
+
+/// What the messages of a rank cost together.
+enum class MessageCosts {
+  added,      ///< one after the other, as model::forward_cost() says of the plans of all ranks
+  overlapped  ///< model::overlapped_stage_s(), which is what a look at a network measures
+};
+
+/// Collective. The seconds of each exchange, the same bit for bit everywhere: a reduction over each
+/// node and one over all ranks, with `added` another where the machine's links make messages wait.
+/// The numbers `most` become their maxima over the ranks by the way.
+std::vector<double> exchange_seconds(const mpi::Comm& comm, const model::Machine& machine,
+                                     MessageCosts costs,
+                                     std::span<const ExchangeQuestion> questions,
+                                     std::span<double> most);
+
+}  // namespace nodewise::routing
