@@ -215,8 +215,8 @@ const Preset& find_preset(std::string_view name) {
       if (word == with_version(preset)) return preset;
     }
   }
-  std::vector<std::string> names;
-  for (const Preset& preset : presets()) names.push_back(preset.name);
+  std::vector<Word> names;
+  for (const Preset& preset : presets()) names.emplace_back(preset.name, preset.problem);
   const int k = detail::parse_choice("preset", word, names);
   return presets()[static_cast<std::size_t>(k)];
 }
