@@ -34,9 +34,9 @@ class HypreSystem {
   HypreSystem& operator=(const HypreSystem&) = delete;
 
   /// Collective. Builds the hierarchy with the same choices as `options` says for ours (see
-  /// docs/performance.md for the table) and sets up CG. A second call replaces the first. `nodal`:
-  /// which norm of the blocks of several unknowns a point says where points are coarsened, by the
-  /// number that hypre's manual gives it (BoomerAMGSetNodal); 0: each unknown by itself.
+  /// docs/performance/method.md for the table) and sets up CG. A second call replaces the first.
+  /// `nodal` names the norm of a point's blocks that points are coarsened by, with the number of
+  /// hypre's manual (BoomerAMGSetNodal); 0 coarsens each unknown by itself.
   void setup(const amg::Options& options, int nodal = 0);
   /// Collective. Frees the hierarchy.
   void clear();
