@@ -16,8 +16,9 @@ inline constexpr std::size_t max_line_bytes = 65536;
 /// What is read from a file at once.
 inline constexpr std::size_t default_piece_bytes = std::size_t{4} << 20;
 
-/// Lines end at '\n'; a '\r' before it stays in the line (parsers treat it as a blank). The last
-/// line needs no end. Holds piece_bytes + max_line_bytes. Local.
+/// Splits input into lines, which end with a line feed; a carriage return before it stays in the
+/// line (parsers treat it as a blank). The last line needs no end. Holds piece_bytes +
+/// max_line_bytes. Local.
 class LineReader {
  public:
   /// Fills the span from its beginning and returns how many bytes it wrote; 0 at the end. It may
