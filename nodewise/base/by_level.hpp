@@ -43,7 +43,7 @@ class ByLevel {
 };
 
 namespace detail {
-/// What stands between the commas; nothing of an empty text.
+/// Returns the texts between the commas; none of an empty text.
 std::vector<std::string_view> split_list(std::string_view text);
 }  // namespace detail
 

@@ -6,7 +6,7 @@
 
 namespace nodewise {
 
-/// What kind of thing went wrong; the command line maps each kind to an exit code.
+/// The kind of an error; the command line maps each kind to an exit code.
 enum class ErrorCode : int {
   invalid_argument = 1,  ///< an argument or option value outside its documented range
   unknown_option,        ///< an option name that does not exist

@@ -99,9 +99,9 @@ void set_option(OptionSet& options, std::string_view name, std::string_view valu
 /// The value of a field of a configuration as text. Throws as set_option() does.
 std::string get_option(const OptionSet& options, std::string_view name);
 
-/// What a configuration lacks for the option to have an effect, such as "smoother chebyshev" or
-/// "aggressive_levels above 0"; empty where it has one. Throws unknown_option where no method has
-/// it.
+/// Returns what a configuration lacks for the option to have an effect, such as "smoother
+/// chebyshev" or "aggressive_levels above 0"; empty where it lacks nothing. Throws unknown_option
+/// where no method has the option.
 std::string needed_by(const OptionSet& options, std::string_view name);
 
 /// Sets several fields: choices of methods first, whatever their order, then the options that

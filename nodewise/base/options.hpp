@@ -28,7 +28,7 @@ struct Word {
   std::string name, summary;
 };
 
-/// What is to be said of an option, whatever struct it is in.
+/// The description of an option, whatever struct the option is in.
 struct FieldInfo {
   std::string name;     ///< snake_case, as in the struct; the command line writes it with dashes
   std::string type;     ///< "integer", "number", "flag", "text", "choice" or "choices"

@@ -24,9 +24,9 @@ void set_threads(int n);
 /// Whether the library was built with OpenMP.
 bool available() noexcept;
 
-/// As many parts as a loop with so much work is worth splitting into: at most threads(). The unit
-/// of work is an entry of a matrix; less than some thousand of them take no longer than waking a
-/// thread.
+/// Returns how many parts a loop with this much work is worth splitting into: at most threads().
+/// The unit of work is an entry of a matrix. Fewer than some thousand entries take no longer than
+/// waking a thread.
 int parts_of(std::size_t work) noexcept;
 
 namespace detail {
@@ -45,7 +45,7 @@ void run(int parts, F&& f) {
   });
 }
 
-/// Where part `part` of n things begins, in parts of equal size.
+/// Returns where part `part` of n things begins, in parts of equal size.
 inline std::size_t equal_part(std::size_t n, int parts, int part) {
   return n * static_cast<std::size_t>(part) / static_cast<std::size_t>(parts);
 }
@@ -80,8 +80,7 @@ void for_rows(std::span<const Offset> row_ptr, F&& f) {
       [&](int part) { f(row_part(row_ptr, parts, part), row_part(row_ptr, parts, part + 1)); });
 }
 
-/// Local. What combine(a, b) makes of f(begin, end) over ranges as for_range() has them, in their
-/// order.
+/// Local. Reduces f(begin, end) over the ranges of for_range() by combine(a, b), in their order.
 template <class F, class Combine>
 double reduce(std::size_t n, F&& f, Combine&& combine) {
   const int parts = parts_of(n);

@@ -58,8 +58,8 @@ std::vector<Item> indices_if(std::size_t n, std::size_t work, const IsIn& is_in)
   return list;
 }
 
-/// Numbers that threads share while a loop runs. What they are meanwhile must not matter, but for
-/// values that no thread changes.
+/// Numbers that threads share while a loop runs. Their values in between must not matter, except
+/// those that no thread changes.
 template <class Number>
 Number load(Number& number) noexcept {
   return std::atomic_ref<Number>(number).load(std::memory_order_relaxed);

@@ -121,7 +121,7 @@ class SharedArray {
   std::size_t size_ = 0;
 };
 
-/// Who has zeros never has all of them, by which own() knows that they are not to be written to.
+/// An owner of zeros never has all of them; by this own() knows that they must not be written to.
 template <class T>
 SharedArray<T> SharedArray<T>::zeros(std::size_t n) {
   static std::mutex mutex;

@@ -1,11 +1,11 @@
-// Which build of the library this is.
+// The version and the build of the library.
 #pragma once
 
 #include <string>
 
 namespace nodewise {
 
-/// How the library was built; fixed when it was compiled.
+/// The build of the library, fixed when it was compiled.
 struct BuildInfo {
   std::string version;     ///< such as "0.1.0"
   std::string commit;      ///< of the source, "-dirty" where files differed; "unknown" outside git

@@ -35,10 +35,10 @@ struct BlockRows {
   }
 };
 
-/// Local. Whether P is itself in dense blocks, of A's block() rows and `unknowns` columns, and has
-/// such rows for all block columns of A: the rows of every point have the same columns, and these
-/// come in whole points, next to each other and ascending from a multiple of `unknowns`. So come
-/// the rows of an aggregation's prolongator, and such a P is read as it is. There are products for
+/// Local. Returns whether P is itself in dense blocks, of A's block() rows and `unknowns` columns,
+/// with such rows for all block columns of A. The rows of every point then have the same columns,
+/// and these come in whole points, side by side and ascending from a multiple of `unknowns`. The
+/// rows of an aggregation's prolongator come so; such a P is read as it is. There are products for
 /// square blocks of 2 to 6 rows, and for the rigid body modes of the plane, 2 x 3, and of space, 3
 /// x 6.
 template <class T>
@@ -54,9 +54,10 @@ template <class T>
 Csr<T> block_smoothed_rows(int unknowns, const BlockRows<T>& A, std::span<const T> factors,
                            const ExtendedRows<T>& P);
 
-/// Local. part^T A P, where `part` and P come in blocks, each point of it made at once, with one
-/// look-up for a block of A and one for a block of P. The places are those of the product by rows,
-/// the values equal to its up to round-off, since its rows may meet columns in another order.
+/// Local. Returns part^T A P, where `part` and P come in blocks. Each point of it is made at once,
+/// with one look-up for a block of A and one for a block of P. The places are those of the product
+/// by rows. The values equal its values up to round-off, since rows may meet columns in another
+/// order.
 template <class T>
 Csr<T> block_triple_product(int unknowns, const Csr<T>& part, const BlockRows<T>& A,
                             const ExtendedRows<T>& P);

@@ -79,10 +79,10 @@ inline void add_blocks_product(const Bsr<T>& A, Offset begin, Offset end, const 
   }
 }
 
-/// Which way a loop goes through rows, and through the blocks of each.
+/// The direction of a loop through rows, and through the blocks of each.
 enum class Way { upwards, downwards };
 
-/// How many blocks are on their way from the memory while others are worked on.
+/// The number of blocks that are fetched ahead while others are worked on.
 template <int B, class T>
 inline constexpr Offset blocks_ahead = 1 + 2048 / (B * B * Offset{sizeof(T)});
 

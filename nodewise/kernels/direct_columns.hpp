@@ -6,9 +6,9 @@
 
 namespace nodewise::kernels {
 
-/// Local. For each row of B the column j where it is the first that has a one there and nothing
-/// else, as the rows of coarse points in an interpolation have; otherwise B.n_cols. What is to be
-/// multiplied by such a row is an entry of the product already.
+/// Local. Returns for each row of B the column j where the row is a single one and nothing else, as
+/// the rows of coarse points in an interpolation are, and only for the first such row of a column;
+/// otherwise B.n_cols. A factor multiplied by such a row is an entry of the product already.
 template <class T>
 Array<LocalIndex> direct_columns(const ExtendedRows<T>& B);
 

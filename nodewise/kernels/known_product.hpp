@@ -10,9 +10,8 @@
 
 namespace nodewise::kernels {
 
-/// Where the entries of a product are: row i has those of row i of `on` and of row i of `off`,
-/// which may be null. Columns of `on` are columns of the product, column j of `off` is
-/// off_columns[j].
+/// The places of a product's entries: row i has those of row i of `on` and of row i of `off`, which
+/// may be null. Columns of `on` are columns of the product; column j of `off` is off_columns[j].
 template <class T>
 struct KnownRows {
   const Csr<T>* on = nullptr;
@@ -36,25 +35,25 @@ template <class T>
 void spgemm_values(const ExtendedRows<T>& A, const ExtendedRows<T>& B, const KnownRows<T>& known,
                    T* on_vals, T* off_vals);
 
-/// Where every term of L A goes in a row of sums, so that it need not be found out again for all
-/// new values: what `direct`, B's direct_columns(), leads to the product straight to its place
-/// there, the others behind all of those, to be multiplied by their rows of B. Two bytes a term, of
-/// which each entry of L has one for each entry of a row of A, and four for each of the others.
+/// The place of every term of L A in a row of sums, kept so that products for new values need not
+/// look it up. Terms that `direct`, B's direct_columns(), leads to the product have their place
+/// there; the others come behind and are multiplied by their rows of B. Costs two bytes a term, and
+/// each entry of L has a term for each entry of a row of A; and four bytes for each of the others.
 class TermPlaces {
  public:
   TermPlaces() = default;
-  /// Local. `known` has the rows of L A B, and B n_cols columns. Of no use, and empty, where a row
-  /// of sums would have more than 2^16 of them.
+  /// Local. `known` has the rows of L A B, and B has n_cols columns. Stays empty, and is of no use,
+  /// where a row of sums would have more than 2^16 of them.
   template <class T>
   TermPlaces(const Csr<T>& L, const ExtendedRows<T>& A, const KnownRows<T>& known,
              std::span<const LocalIndex> direct, LocalIndex n_cols);
 
   bool is_empty() const { return row_ptr_.empty(); }
-  /// Of row i: the place of each term, in their order.
+  /// Returns the places of row i's terms, in their order.
   const std::uint16_t* places(LocalIndex i) const {
     return places_.data() + begins_[static_cast<std::size_t>(i)];
   }
-  /// How many others row i has, from first_other() on, and the row of B of each.
+  /// Returns how many other terms row i has, from first_other() on, and the row of B of each.
   LocalIndex n_others(LocalIndex i) const {
     const auto u = static_cast<std::size_t>(i);
     return static_cast<LocalIndex>(row_ptr_[u + 1] - row_ptr_[u]);
@@ -80,9 +79,9 @@ class TermPlaces {
   Offset size_ = 0;
 };
 
-/// The rows of a factor that has four entries a row at most, as truncated interpolations do, each
-/// filled up to four with zeros in columns behind all others, so that nobody has to guess where a
-/// row ends: a wrong guess takes as long as four entries.
+/// The rows of a factor with at most four entries a row, as truncated interpolations have, each
+/// filled up to four with zeros in columns behind all others. No end of a row has to be guessed
+/// then; a wrong guess takes as long as four entries.
 template <class T>
 class ShortRows {
  public:
@@ -103,7 +102,7 @@ class ShortRows {
   Array<T> vals_;
 };
 
-/// What may be known of a triple product besides its places. Products by points do without.
+/// What is known of a triple product besides its places. Products by points do without.
 template <class T>
 struct TripleHints {
   std::span<const LocalIndex> direct = {};  ///< as triple_product() was told

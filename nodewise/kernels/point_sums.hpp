@@ -11,7 +11,8 @@
 
 namespace nodewise::kernels {
 
-/// What a sum begins with: the first term added to it remains as it is, even if that is -0.
+/// The value that a sum begins with: the first term added to it remains as it is, even if that is
+/// -0.
 template <class T>
 inline constexpr T nothing = -T{0};
 
@@ -46,7 +47,7 @@ class GrowingSums {
     return sum;
   }
 
-  /// How many column points there are.
+  /// Returns the number of column points.
   std::size_t length() const { return static_cast<std::size_t>(marks_.length()); }
 
   /// Writes R rows of K length() entries each, one behind the other, their columns ascending.
@@ -186,7 +187,7 @@ class PointRows {
   GrowingSums<R, K, T> sums_;
 };
 
-/// Where the entries of the first row of each point begin, and where all end: what threads share.
+/// Where the entries of each point's first row begin, and where all end; threads share it.
 template <class T>
 std::vector<Offset> point_ptr(const Csr<T>& rows, LocalIndex unknowns) {
   std::vector<Offset> ptr;

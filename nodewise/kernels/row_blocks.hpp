@@ -15,7 +15,7 @@ namespace nodewise::kernels {
 template <class T>
 class RowBlocks {
  public:
-  /// Of the rows from first to last, the latter not included.
+  /// The rows from first up to last, the latter not included.
   RowBlocks(const Csr<T>& A, LocalIndex first, LocalIndex last)
       : row_ptr_(A.row_ptr.data()),
         cols_(A.cols.data()),

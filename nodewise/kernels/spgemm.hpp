@@ -40,9 +40,9 @@ struct ExtendedRows {
 template <class T>
 Csr<T> spgemm(const ExtendedRows<T>& A, LocalIndex n_rows, const ExtendedRows<T>& B);
 
-/// Local. L A B, each row of it made at once: a row of L A lives only until it is multiplied by B.
-/// Columns of L number rows of A, columns of A rows of B. Rows as spgemm leaves them. Where the
-/// rows of L and the columns of B come in points of so many `unknowns` (point_product.hpp) they are
+/// Local. Returns L A B, each row made at once: a row of L A lives only until it is multiplied by
+/// B. Columns of L number rows of A, columns of A rows of B. Rows are as spgemm leaves them. Where
+/// the rows of L and the columns of B come in points of `unknowns` (point_product.hpp) they are
 /// made point by point, which gives the same bits faster. Otherwise entries of L A that `direct`,
 /// which is empty or B's direct_columns(), leads to the product come first in every sum.
 template <class T>

@@ -8,9 +8,9 @@
 
 namespace nodewise::kernels {
 
-/// The rows of L A B, one at a time, by way of a row of L A. Of its entries those that `direct`,
-/// which is empty or B's direct_columns(), leads to the product come first, then the others times
-/// their rows of B.
+/// Makes the rows of L A B one at a time, by way of a row of L A. Its entries that `direct`, which
+/// is empty or B's direct_columns(), leads to the product come first, then the others times their
+/// rows of B.
 template <class T>
 class TripleRows {
  public:

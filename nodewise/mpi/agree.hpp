@@ -23,7 +23,7 @@ void agree_on_sums(const Comm& comm, const std::optional<Error>& local,
                    std::span<std::int64_t> values);
 inline constexpr std::size_t max_agreed_sums = 7;
 
-/// What has to be the same on every rank, as a number, and its name for the message.
+/// A number that must be the same on every rank, and its name for the message.
 struct Same {
   std::uint64_t value = 0;
   const char* what = "";

@@ -58,16 +58,16 @@ class Comm {
   /// It has the settings of this one.
   const Comm& node() const { return node_ ? *node_ : *this; }
   const CommSettings& settings() const { return settings_; }
-  /// What makes reductions node-aware; null where MPI's own algorithm is always used.
+  /// The node-aware reduction; null where MPI's own algorithm is always used.
   collectives::NodeAwareAllreduce* node_aware_allreduce() const { return allreduce_.get(); }
 
-  /// What was sent over this communicator and that of its node, and the time spent, so far.
+  /// Returns the messages and times so far, of this communicator and that of its node.
   Ledger& ledger() const { return *ledger_; }
   /// Local. Whoever sends a message calls this, once for each call of MPI that sends one.
   void count_message(int to, std::int64_t bytes) const;
 
-  /// Local. Alternates between two tags, one for every other sparse exchange, so that a rank that
-  /// is already in the next exchange cannot be heard by one that is still in this.
+  /// Local. Returns two tags in turn, one for every other sparse exchange. A rank that is already
+  /// in the next exchange then cannot be heard by one that is still in this.
   int next_discovery_tag() const;
 
  private:

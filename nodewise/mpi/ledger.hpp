@@ -14,14 +14,14 @@ class Comm;
 /// The level of an operation that belongs to none.
 inline constexpr int no_level = -1;
 
-/// How far a message goes.
+/// The distance of a message.
 enum class Reach {
   domain,  ///< within a domain of a node, or within a node that is not divided
   node,    ///< from one domain of a node to another
   network
 };
 
-/// What was counted.
+/// Counted messages, bytes, calls and times.
 struct Counts {
   std::int64_t runs = 0;  ///< scopes entered
   std::int64_t messages_on_node = 0;

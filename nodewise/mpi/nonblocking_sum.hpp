@@ -10,9 +10,9 @@
 namespace nodewise::mpi {
 
 /// Sums arrays of equal length over all ranks, element by element and in place, by MPI's own
-/// algorithm: one MPI_Iallreduce. Other messages and collectives may go between start and end; all
-/// ranks make them in the same order. How much goes on meanwhile is up to MPI, which is given the
-/// processor in the library's exchanges.
+/// algorithm: one MPI_Iallreduce. Other messages and collectives may go between start and end, in
+/// the same order on all ranks. MPI decides how far the sum gets meanwhile; the library's exchanges
+/// give it the processor.
 class NonblockingSum {
  public:
   /// Collective. Begins; `values` must stay untouched until finish(). Throws Error{mpi}.

@@ -1,4 +1,4 @@
-// How a communicator carries out what can be done in several ways.
+// The settings of a communicator: algorithms for operations that can be done in several ways.
 #pragma once
 
 #include <span>

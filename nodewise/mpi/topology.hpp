@@ -1,4 +1,4 @@
-// Which rank sits on which node, and in which domain inside it.
+// The placement of ranks: the node of each, and its domain there.
 #pragma once
 
 #include <cstddef>
@@ -28,7 +28,7 @@ class Topology {
   bool same_node(int a, int b) const { return node(a) == node(b); }
   /// The ranks of a node, ascending.
   std::span<const int> ranks_on(int node) const;
-  /// Where a rank stands among those of its node.
+  /// The position of a rank among those of its node.
   std::size_t place_on_node(int rank) const;
   /// The rank of `node` that joins what `rank` sends there: the one in the same place, counted
   /// round where that node has fewer ranks.

@@ -1,4 +1,4 @@
-// Which MPI library the program runs with.
+// The MPI library that the program runs with.
 #pragma once
 
 #include <string>

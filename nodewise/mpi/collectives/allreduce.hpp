@@ -43,7 +43,7 @@ void allreduce(const Comm& comm, const void* values, void* result, Offset count,
 void allreduce_unchecked(const Comm& comm, void* values, Offset count, Offset element_bytes,
                          MPI_Datatype type, MPI_Op op);
 
-/// Local. Which algorithm is used for what on this communicator and why, as a sentence or two.
+/// Local. Says in a sentence or two which algorithm this communicator uses for what, and why.
 std::string explain_allreduce(const Comm& comm);
 
 }  // namespace nodewise::mpi::collectives

@@ -22,20 +22,19 @@ struct Side {
 };
 
 /// Collective. Every rank sends a block to every rank; with send == MPI_IN_PLACE the blocks of
-/// `receive` are replaced by what arrives in their place. Any datatypes; any counts, zero included;
-/// 64-bit throughout, except by MPI's own algorithm.
-/// The node-aware algorithm: the ranks of a node bring what they have for another node to the one
-/// that stands for that pair of nodes (PairMap), the pair's data crosses at once, and is spread
-/// there; what stays on the node goes straight. Messages: one between nodes for each pair and
-/// direction and part that has data; on the node at most three to each other rank, and one with
-/// their lengths; and two small reductions for checks. By MPI's own: one for checks. `automatic`
-/// also takes the node-aware algorithm where counts do not fit MPI's. `algorithm`, the same on
-/// every rank, is taken in place of the communicator's setting.
-/// Throws invalid_argument on every rank alike where something is wrong or what one rank sends is
-/// not what another expects, and index_overflow where MPI's own algorithm is set and cannot count
-/// so far.
-/// Source: Bienz, "Improving sparse solvers with locality-aware data movement" (slides), which name
-/// the idea; the mapping is that of the route three_step.
+/// `receive` are replaced by what arrives in their place. Any datatypes and any counts, zero
+/// included; 64-bit throughout, except by MPI's own algorithm. In the node-aware algorithm each
+/// pair of nodes has one rank on either side (PairMap). The ranks of a node bring it their data for
+/// the other node, the data of the pair crosses at once, and it is spread there. Data for the same
+/// node goes straight. Messages: one between nodes for each pair, direction and part that has data;
+/// on the node at most three to each other rank, and one with their lengths; and two small
+/// reductions for checks. MPI's own algorithm takes one reduction for checks. `automatic` also
+/// takes the node-aware algorithm where counts do not fit MPI's. `algorithm`, the same on every
+/// rank, replaces the communicator's setting. Throws invalid_argument on every rank alike where an
+/// argument is wrong or where sends and receives do not match, and index_overflow where MPI's own
+/// algorithm is set and cannot count so far. Source: Bienz, "Improving sparse solvers with
+/// locality-aware data movement" (slides), which name the idea; the mapping is that of the route
+/// three_step.
 void alltoallv(const Comm& comm, const void* send, const Side& sends, void* receive,
                const Side& receives, std::optional<Collective> algorithm = {});
 

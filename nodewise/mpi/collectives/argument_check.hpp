@@ -10,9 +10,9 @@
 
 namespace nodewise::mpi::collectives {
 
-/// Gathers what one rank knows, then agree() compares it with the others. What ranks must say alike
-/// is hashed and added with both signs, so that the sum over all ranks vanishes (but for a
-/// coincidence of probability 2^-64) only where everything fits.
+/// Gathers what one rank knows; agree() then compares it with the others. Values that ranks must
+/// share are hashed and added with both signs. Their sum over all ranks vanishes only where
+/// everything fits, but for a coincidence of probability 2^-64.
 class ArgumentCheck {
  public:
   explicit ArgumentCheck(const Comm& comm) : comm_(comm) {}

@@ -25,7 +25,7 @@ class NodeAwareAllreduce {
 
   const Schedule& schedule() const { return schedule_; }
 
-  /// What a rank brings to a call beside its numbers.
+  /// The arguments of a rank besides its numbers.
   struct Call {
     bool failed;   ///< whether it cannot take part with numbers; it sends and receives all the same
     Offset bytes;  ///< how long its vector is

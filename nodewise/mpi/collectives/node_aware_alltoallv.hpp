@@ -8,8 +8,8 @@
 
 namespace nodewise::mpi::collectives {
 
-/// Brings one block from every rank to every rank. What a rank sends must be what the other
-/// expects; `comm` and the blocks must outlive this.
+/// Brings one block from every rank to every rank. Sends of one rank must match the receives of the
+/// others; `comm` and the blocks must outlive this.
 class NodeAwareAlltoallv {
  public:
   /// Local. `to`: what this rank sends, by rank; `from`: what it receives.

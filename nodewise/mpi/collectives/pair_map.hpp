@@ -1,4 +1,4 @@
-// Which ranks of two nodes carry what the nodes have for each other: pure data.
+// The ranks of two nodes that carry the data which the nodes have for each other: pure data.
 #pragma once
 
 #include <vector>
@@ -26,7 +26,7 @@ class PairMap {
   int n_parts(int a, int b) const;
   /// The rank on node `here` that carries a part of what is between it and node `there`.
   int carrier(int here, int there, int part) const;
-  /// Where on a node the ranks stand whose data is in a part: part, part + n_parts, ...
+  /// The positions on a node of the ranks whose data is in a part: part, part + n_parts, ...
   std::vector<int> places(int node, int other, int part) const;
   /// All that is between a node and the others, in an order that all its ranks share.
   std::vector<Share> shares_of_node(int node) const;

@@ -1,4 +1,4 @@
-// Who talks to whom in a collective that brings something of every rank to every rank: pure data.
+// The messages of a collective that brings something of every rank to every rank: pure data.
 #pragma once
 
 #include <cstdint>
@@ -43,19 +43,18 @@ struct Schedule {
   std::vector<Stage> stages;
 };
 
-/// Local; a pure function, of O(ranks of a node + nodes) time and less memory. The groups' numbers
-/// and sizes are such that the rank with most messages between nodes has as few as possible one
-/// after the other, then that there are as few stages as possible. With w ranks on each of
-/// (w + 1)^s nodes that is s stages, in each of which every rank exchanges one message with another
-/// node. Source: Bienz, Olson, Gropp, "Node-aware improvements to allreduce", 2019, where w^s nodes
-/// need s stages and one rank of a node is idle in each; numbers of nodes that are no power, uneven
-/// nodes and any placement of ranks are ours.
+/// Local; a pure function, of O(ranks of a node + nodes) time and less memory. Groups are chosen
+/// for the fewest messages in a row of the busiest rank between nodes, then for the fewest stages.
+/// With w ranks on each of (w + 1)^s nodes that is s stages, in each of which every rank exchanges
+/// one message with another node. Source: Bienz, Olson, Gropp, "Node-aware improvements to
+/// allreduce", 2019, where w^s nodes need s stages and one rank of a node is idle in each. Numbers
+/// of nodes that are no power, uneven nodes and any placement of ranks are ours.
 Schedule make_schedule(const Topology& topology, int rank);
 
 /// Local. The ranks in the order that Span counts them.
 std::vector<int> ranks_by_node(const Topology& topology);
 
-/// What one rank sends in a collective.
+/// The sends of one rank in a collective.
 struct MessageCounts {
   std::int64_t off_node = 0;
   std::int64_t on_node = 0;

@@ -1,4 +1,4 @@
-// What MPI knows of the layout of a datatype.
+// The layout of a datatype as MPI knows it.
 #pragma once
 
 #include <mpi.h>
@@ -7,7 +7,7 @@
 
 namespace nodewise::mpi::collectives {
 
-/// What lies where in a buffer of `count` elements of a datatype, in bytes.
+/// The extent of a buffer of `count` elements of a datatype, in bytes.
 struct Shape {
   /// Local. Throws mpi.
   Shape(MPI_Datatype type, Offset count);

@@ -1,4 +1,4 @@
-// What the collectives of long messages have in common: bytes of any number, and MPI's datatypes.
+// Shared parts of the collectives of long messages: bytes of any number, and MPI's datatypes.
 #pragma once
 
 #include <cstddef>
@@ -33,7 +33,7 @@ class Transfer {
   std::vector<MPI_Request> requests_;
 };
 
-/// Where one block a rank begins, in bytes, and how many bytes of data it has.
+/// Where each rank's block begins, in bytes, and how many bytes of data it has.
 struct Blocks {
   std::vector<Offset> starts;
   std::vector<Offset> bytes;
@@ -41,8 +41,8 @@ struct Blocks {
   Offset total() const;
 };
 
-/// A caller's buffer of one block for each rank, seen as bytes. Where elements of the datatype lie
-/// without gaps that is the buffer itself, otherwise a copy of the data alone.
+/// A caller's buffer of one block for each rank, seen as bytes: the buffer itself where elements of
+/// the datatype lie without gaps, otherwise a copy of the data alone.
 class TypedBlocks {
  public:
   /// Local. starts[r] counts elements, as MPI's displacements do. Throws invalid_argument for a
