@@ -139,8 +139,8 @@ GlobalIndex count_small_rows(const DistMatrix<T>& A, const amg::relax::RowScales
   return count;
 }
 
-/// Collective. Of the levels that have rows with nearly no diagonal, which few matrices have: an
-/// exchange of each and a sum.
+/// Collective. Counts small rows on the levels that have rows with nearly no diagonal, which few
+/// matrices have: one exchange for each such level, and a sum.
 template <class T>
 void add_small_rows(const std::function<MatrixPointer<T>(std::size_t)>& matrix_of,
                     const mpi::Comm& comm, SystemFacts& facts) {

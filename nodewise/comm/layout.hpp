@@ -11,8 +11,9 @@
 
 namespace nodewise::comm {
 
-/// Local. Where the ranges of n indices begin that differ by one at most, the first ranks having
-/// the longer ones, and where the last ends. Throws invalid_argument unless n >= 0, n_ranks > 0.
+/// Local. Returns where ranges of n indices begin, and where the last ends. Lengths differ by one
+/// at most; the first ranks have the longer ones. Throws invalid_argument unless n >= 0, n_ranks >
+/// 0.
 std::vector<GlobalIndex> uniform_starts(GlobalIndex n, int n_ranks);
 
 /// Rank r owns the global indices [begin(r), end(r)); ranges are ascending and may be empty.

@@ -1,4 +1,4 @@
-// Who needs what: one rank's view of an irregular exchange, as data.
+// One rank's view of an irregular exchange, as data: whom it sends to and hears from.
 #pragma once
 
 #include <functional>

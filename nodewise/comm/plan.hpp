@@ -1,4 +1,4 @@
-// How the entries of a Pattern travel: stages of messages, as data.
+// The way of a Pattern's entries, as data: stages of messages.
 #pragma once
 
 #include <cstdint>
@@ -23,9 +23,9 @@ struct Stage {
   LocalIndex n_received() const { return recv_offsets.back(); }
 };
 
-/// What a route (comm/route/) makes of a Pattern, and all that the Exchange needs to run it:
-/// forwards to bring ghosts, backwards to return contributions to their owners. No message to
-/// oneself; no empty message.
+/// A route (comm/route/) makes this of a Pattern. It is all that the Exchange needs: forwards to
+/// bring ghosts, backwards to return contributions to their owners. No message to oneself; no empty
+/// message.
 struct Plan {
   LocalIndex n_owned = 0;
   LocalIndex n_ghosts = 0;

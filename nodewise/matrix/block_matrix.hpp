@@ -10,15 +10,15 @@
 
 namespace nodewise::matrix {
 
-/// What products with vectors need of a matrix whose rows and columns are points of block() each:
-/// on() and off() as in DistMatrix, but rows and columns are points, and an exchange whose entries
-/// are points: for one vector it brings block() values of each, for k vectors k block(). It sends
-/// as many messages as that of the matrix; where a point has any ghost among its unknowns it brings
-/// all. Immutable; a matrix has it from DistMatrix::with_blocks().
+/// A matrix whose rows and columns are points of block() each, as products with vectors need it.
+/// on() and off() are as in DistMatrix, but rows and columns are points, and so are the entries of
+/// the exchange. For one vector it brings block() values of each point, for k vectors k block(). It
+/// sends as many messages as that of the matrix; where a point has any ghost among its unknowns it
+/// brings all. Immutable; DistMatrix::with_blocks() makes it.
 template <class T>
 class BlockMatrix {
  public:
-  /// Local. Of parts that fit together.
+  /// Local. Made of parts that fit together.
   BlockMatrix(kernels::Bsr<T> on, kernels::Bsr<T> off, std::vector<GlobalIndex> ghosts,
               std::shared_ptr<comm::Exchange> exchange, double fill);
 
@@ -62,8 +62,8 @@ template <class T>
 std::shared_ptr<const DistMatrix<T>> with_blocks_where_full(std::shared_ptr<const DistMatrix<T>> A,
                                                             int unknowns);
 
-/// Collective. What add_ghost_product() does, for `width` vectors side by side: x: A.cols() x
-/// width, y: A.rows() x width, row-major.
+/// Collective. add_ghost_product() for `width` vectors side by side: x: A.cols() x width, y:
+/// A.rows() x width, row-major.
 template <class T, class OnProcess>
 void add_ghost_blocks_product(T alpha, const BlockMatrix<T>& A, std::span<const T> x,
                               std::span<T> y, int width, OnProcess&& on_process) {

@@ -21,9 +21,9 @@ std::optional<kernels::BlockRows<T>> block_rows_for(const Csr<T>& part, const Di
                                                     const kernels::ExtendedRows<T>& P,
                                                     int coarse_unknowns);
 
-/// Local. Which entries of P^T A are entries of P^T A P: kernels::direct_columns() of P's rows, as
-/// this rank has them. Empty, on all ranks, where fewer than a third of P's rows can be so, since
-/// it takes as long to tell them apart, and where P comes in points.
+/// Local. Returns which entries of P^T A are entries of P^T A P: kernels::direct_columns() of P's
+/// rows, as this rank has them. Empty, on all ranks, where P comes in points, and where fewer than
+/// a third of P's rows can be so: telling them apart takes as long as it saves.
 template <class T>
 Array<LocalIndex> direct_columns(const DistMatrix<T>& P, const kernels::ExtendedRows<T>& rows,
                                  int coarse_unknowns);

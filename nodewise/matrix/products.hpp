@@ -29,11 +29,11 @@ ColumnMatrix<T> multiply(const ColumnMatrix<T>& A, const ColumnMatrix<T>& B) {
   return {multiply(B.transposed, A.transposed)};
 }
 
-/// A^T B, as the sum of the outer products of their rows (algorithm 6.3): every rank multiplies its
-/// own rows of A and B, and what belongs to rows of the result that others own goes to them, one
-/// reversed row exchange over A.exchange(). What several ranks of a node contribute to a row is
-/// added up on the node before it crosses the network, if the route passes it on there. A.rows()
-/// must be B.rows(); the result's rows are laid out by A.cols(). A and B may be the same.
+/// Returns A^T B as the sum of the outer products of their rows (algorithm 6.3). Every rank
+/// multiplies its own rows of A and B. Contributions to rows that others own go there by one
+/// reversed row exchange over A.exchange(). If the route passes a row on at the node, contributions
+/// of several ranks are added up there before they cross the network. A.rows() must be B.rows();
+/// the result's rows are laid out by A.cols(). A and B may be the same.
 template <class T>
 DistMatrix<T> multiply_transposed(const DistMatrix<T>& A, const DistMatrix<T>& B);
 
@@ -43,7 +43,7 @@ DistMatrix<T> multiply(const ColumnMatrix<T>& A, const DistMatrix<T>& B) {
   return multiply_transposed(A.transposed, B);
 }
 
-/// How the Galerkin product is made.
+/// The ways to make the Galerkin product.
 enum class GalerkinForm {
   fused,   ///< each coarse row at once, by way of one row of P^T A; the fastest
   unfused  ///< A P row-wise, kept, then P^T (A P) by outer products

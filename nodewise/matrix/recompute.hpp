@@ -64,7 +64,7 @@ class GalerkinProduct {
  private:
   /// Local. P^T's part, which is made when it is first needed.
   const Csr<T>& transposed(Part part);
-  /// Local. Where the terms of a part of P^T A go, likewise.
+  /// Local. Returns where the terms of a part of P^T A go, likewise.
   const kernels::TermPlaces& terms(Part part, const kernels::KnownRows<T>& known);
   /// Local. factor(), where its rows are short, likewise.
   const kernels::ShortRows<T>& short_rows();

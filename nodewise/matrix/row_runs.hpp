@@ -135,7 +135,7 @@ void for_each_entry_of_runs(std::span<const RowWord<T>> words, const F& f) {
   });
 }
 
-/// Local. How many entries these words hold.
+/// Local. Returns how many entries these words hold.
 template <class T>
 std::size_t entries_of(std::span<const RowWord<T>> words) {
   std::size_t n = 0;

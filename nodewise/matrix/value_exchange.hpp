@@ -53,7 +53,7 @@ class KnownResult {
   std::vector<LocalIndex> off_columns_;  // of C's ghosts
 };
 
-/// Which of the two parts of a row-distributed matrix.
+/// The two parts of a row-distributed matrix.
 enum class Part { on, off };
 
 /// L^T X for the two parts L of a row-distributed matrix, X being the other factor: what the

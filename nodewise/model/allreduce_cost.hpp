@@ -1,4 +1,4 @@
-// What a reduction whose result all ranks get costs, by its algorithm.
+// The cost of a reduction whose result all ranks get, by its algorithm.
 #pragma once
 
 #include "nodewise/model/machine.hpp"
@@ -23,11 +23,11 @@ enum class AllreduceAlgorithm {
 double allreduce_s(const Machine& machine, AllreduceAlgorithm algorithm, int nodes,
                    int ranks_per_node, double bytes);
 
-/// Local. What the formula's time of an allreduce of `bytes` bytes is to be multiplied by: the
-/// measured time over allreduce_s() where it was measured, at the size nearest in its logarithm.
-/// The MPI library's times stand for recursive_doubling and reduce_scatter_allgather, and are
-/// compared with the former. 1 where the machine has no times of the algorithm, or the formula says
-/// 0.
+/// Local. Returns the factor from the formula's time of an allreduce of `bytes` bytes to the
+/// measured one: the measured time over allreduce_s(), at the measured size nearest in its
+/// logarithm. The MPI library's times stand for recursive_doubling and reduce_scatter_allgather,
+/// and are compared with the former. Returns 1 where the machine has no times of the algorithm, or
+/// the formula says 0.
 double allreduce_scale(const Machine& machine, AllreduceAlgorithm algorithm, double bytes);
 
 /// The number of those rounds: ceil(log2 n).

@@ -1,6 +1,7 @@
-// What the memory of a node must move for a sparse kernel, and how fast that lets it be: the code
-// balance of Schubert, Hager, Fehske, Wellein, "Hybrid-parallel sparse matrix-vector multiplication
-// with explicit communication overlap", 2011, eq. 1 and 2, counted from what is stored.
+// The bytes that a sparse kernel must move between memory and caches, and the time that takes at
+// least. By the code balance of Schubert, Hager, Fehske, Wellein, "Hybrid-parallel sparse
+// matrix-vector multiplication with explicit communication overlap", 2011, eq. 1 and 2, counted
+// from what is stored.
 #pragma once
 
 namespace nodewise::model {

@@ -68,22 +68,25 @@ struct StageTimes {
 /// An order of what happens at one instant like any other, the ranks well mixed.
 inline constexpr std::uint64_t usual_order = 1;
 
-/// Local, without MPI. In a stage a rank posts its messages one after the other, each for the
-/// overhead of sending, then takes those for it in the order of their arrival, each for that of
-/// receiving; with the last it goes on to its next stage, whatever others do. What arrives for a
-/// later stage waits for it.
+/// Local, without MPI. Simulates the messages of all stages and returns when ranks finish them.
+/// In a stage a rank posts its messages one after the other, each for the overhead of sending. Then
+/// it takes the messages for it in the order of their arrival, each for the overhead of receiving.
+/// With the last it goes on to its next stage, whatever others do; messages for a later stage wait.
+///
 /// A message to another node passes the card of its node, the links on its way and the card of the
-/// other node, each of which is busy with it for its own time; the rest of the message follows its
-/// head (cut-through), as fast as the slowest part lets it. One on a node passes the node's memory.
-/// What a message has of latency beyond the shortest one's is a handshake before it leaves. The
-/// time of all parts is claimed when a message is posted: of each the first pause from its head's
-/// coming on that is long enough, so that nobody waits for what is still under way.
-/// Ranks that begin together post at the same instants, and who comes first then gets the first
-/// pause: by `order` 0 what was found out first, which follows the numbers of the ranks and is the
-/// worst where all send to one node first; by any other number in an order of its own, mixed by a
-/// hash. Everything is deterministic; what a real machine does is any of them.
-/// Takes O(M log M) time for M messages (times hops, where there are links; a Timetable is in its
-/// claims nearly so), and memory for those under way. Throws invalid_argument for messages to
+/// other node, each busy with it for its own time. The rest of the message follows its header
+/// (cut-through) as fast as the slowest part lets it. A message on a node passes the node's memory.
+/// Latency beyond that of the shortest message is a handshake before the message leaves. Posting a
+/// message reserves, on each resource of its path, the first idle interval that is long enough
+/// after its header arrives; so no message waits for one that is still under way.
+///
+/// Ranks that begin together post at the same instants. `order` decides which gets the first idle
+/// interval: 0 takes the order of the ranks, the worst where all send to one node first; any other
+/// number an order of its own, mixed by a hash. Everything is deterministic; a real machine may do
+/// any of them.
+///
+/// Takes O(M log M) time for M messages (times hops, where there are links; a Timetable is nearly
+/// so in its claims), and memory for those under way. Throws invalid_argument for messages to
 /// oneself or to no rank, of negative length, or costs that are not as above.
 StageTimes simulate_events(const MessageStages& stages, const mpi::Topology& topology,
                            const EventCosts& costs, std::uint64_t order = 0);

@@ -29,8 +29,8 @@ struct PostalFit {
 
   /// Whether the times grow with the size at all.
   bool has_rate() const { return seconds_per_byte.value > 0; }
-  /// Always positive. Where the times do not grow, the least rate that does not contradict them:
-  /// that of the upper end of the interval; infinite where that is zero, too.
+  /// Always positive. Where the times do not grow it is the least rate that does not contradict
+  /// them, that of the upper end of the interval; infinite where that is zero, too.
   double rate_bytes_per_s() const;
   double seconds(double bytes) const { return latency_s.value + seconds_per_byte.value * bytes; }
 };

@@ -11,11 +11,11 @@
 
 namespace nodewise::model {
 
-/// Where two ranks are, seen from each other.
+/// The locality of two ranks.
 enum class Locality { same_socket, same_node, other_node };
 inline constexpr int n_localities = 3;
-/// How an MPI library carries a message, by its length: inside the envelope, into a buffer of the
-/// receiver's library, or after the receiver has answered.
+/// The protocol of a message, by its length: inside the envelope, into a buffer of the receiver's
+/// library, or after the receiver has answered.
 enum class Protocol { in_envelope, eager, rendezvous };
 inline constexpr int n_protocols = 3;
 
@@ -26,7 +26,7 @@ const char* to_string(Protocol protocol) noexcept;
 
 inline constexpr double unlimited = std::numeric_limits<double>::infinity();
 
-/// What one message costs by the max-rate model: latency alpha, rate R_b = 1 / beta, and the rate
+/// The cost of one message by the max-rate model: latency alpha, rate R_b = 1 / beta, and the rate
 /// R_N at which all ranks of a node together can put bytes into the network.
 struct MessageParameters {
   double latency_s = 0;
@@ -121,7 +121,8 @@ struct GpuPaths {
   bool operator==(const GpuPaths&) const = default;
 };
 
-/// What a message costs the processors at its ends and the network card, apart from its way.
+/// The cost of a message for the processors at its ends and for the network card, apart from its
+/// way.
 struct MessageOverheads {
   double send_on_node_s = 0;
   double receive_on_node_s = 0;
@@ -160,8 +161,8 @@ struct Progress {
   bool operator==(const Progress&) const = default;
 };
 
-/// A machine. Times in seconds, sizes in bytes, rates in bytes a second. What is missing is not
-/// known; formulas say what they do then. docs/machines.md has the file format, key by key.
+/// A machine. Times are in seconds, sizes in bytes, rates in bytes a second. Missing values are
+/// unknown; formulas say what they do then. docs/machines.md has the file format, key by key.
 struct Machine {
   std::string name;
   std::string source;  ///< where the numbers come from
@@ -211,9 +212,9 @@ struct Machine {
   Locality measured_as(Locality locality) const;
   /// The protocol that a message of so many bytes takes.
   Protocol protocol_of(Locality locality, double bytes) const;
-  /// What a message of so many bytes costs. Where its protocol was not measured, that of longer
-  /// messages counts, or else of shorter ones; where its locality was not, that of measured_as(),
-  /// whose switch sizes hold then, too. Throws as that does.
+  /// Returns the cost parameters for a message of this length. Where its protocol was not measured,
+  /// that of longer messages counts, or else of shorter ones. Where its locality was not, that of
+  /// measured_as() counts, with its switch sizes. Throws as that does.
   const MessageParameters& parameters(Locality locality, double bytes) const;
 
   bool operator==(const Machine&) const = default;

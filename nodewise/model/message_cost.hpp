@@ -1,4 +1,4 @@
-// What one message costs: the postal model and the max-rate model.
+// The cost of one message: the postal model and the max-rate model.
 #pragma once
 
 #include "nodewise/model/machine.hpp"

@@ -1,4 +1,4 @@
-// How far nodes are from each other in networks of known shape, and how many links there are.
+// Distances of nodes in networks of known shape, and their numbers of links.
 #pragma once
 
 #include "nodewise/model/machine.hpp"

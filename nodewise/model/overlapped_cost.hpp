@@ -1,11 +1,11 @@
-// What a stage of an exchange costs where the messages of a rank overlap.
+// The cost of a stage of an exchange where the messages of a rank overlap.
 #pragma once
 
 #include "nodewise/model/exchange_cost.hpp"
 
 namespace nodewise::model {
 
-/// What all ranks of a node send to other nodes in a stage, or receive from them.
+/// The messages between nodes of all ranks of a node in a stage, sent and received.
 struct NodeLoad {
   double messages = 0;
   double injection_s = 0;  ///< sum of RankLoad::Direction::injection_s

@@ -1,4 +1,4 @@
-// What a sparse matrix-vector product costs by the plain model that the sparsification of coarse
+// The cost of a sparse matrix-vector product by the plain model that the sparsification of coarse
 // levels is judged by.
 #pragma once
 
@@ -8,7 +8,7 @@
 
 namespace nodewise::model {
 
-/// What one rank sends in a product.
+/// The messages of one rank in a product.
 struct ProductSends {
   double messages = 0;       ///< s_p
   double message_bytes = 0;  ///< n_p, the longest

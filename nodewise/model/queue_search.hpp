@@ -1,4 +1,4 @@
-// What it costs to search the queues of an MPI library for the messages that arrive.
+// The cost of searching the queues of an MPI library for the messages that arrive.
 #pragma once
 
 #include "nodewise/model/machine.hpp"
@@ -13,7 +13,7 @@ enum class Arrival {
   reversed   ///< the worst: each is the last of the queue, as where gamma was measured
 };
 
-/// What is assumed wherever nothing else is said: by the choice of routes as by `nodewise predict`.
+/// The order assumed where nothing else is said, by the choice of routes and by `nodewise predict`.
 inline constexpr Arrival usual_arrival = Arrival::observed;
 
 /// Local. T_q = gamma n^2, in seconds, for n messages that reach a rank in one stage in the

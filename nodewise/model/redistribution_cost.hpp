@@ -1,4 +1,4 @@
-// What it costs to give the rows of a matrix or vector to other ranks.
+// The cost of giving the rows of a matrix or vector to other ranks.
 #pragma once
 
 #include <cstdint>

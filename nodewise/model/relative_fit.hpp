@@ -23,7 +23,7 @@ struct TimeModel {
 
 struct LinearFit {
   std::vector<Estimate> coefficients;
-  /// How much of each time's vote counted, 0 (an outlier) to 1.
+  /// The weight of each time's vote, 0 (an outlier) to 1.
   std::vector<double> weights;
   double relative_error = 0;  ///< weighted root mean square of (fitted - measured) / fitted
 };

@@ -1,4 +1,4 @@
-// Which ranks of a node handle its exchange with each other node.
+// The ranks of a node that handle its exchange with each other node.
 #pragma once
 
 #include <cstdint>

@@ -12,27 +12,25 @@
 
 namespace nodewise::comm::route {
 
-/// What planners tell each other: numbers, in a form only they know.
+/// A message between planners: numbers, in a form only they know.
 using Words = Messages<std::int64_t>;
 
 /// One rank's part in the planning of a route. In round r every rank sends step(r, arrived), where
-/// `arrived` holds what the others sent in the round before (nothing in round 0), ordered by
-/// source; after the last round plan(arrived) is the result. Without MPI, so that the ranks can be
-/// those of a communicator or virtual ones in one process.
-///
-/// What leaves the node goes in rounds of known sources: such a round takes one message's way
-/// through the network and no synchronisation. The price is that a rank must send what others wait
-/// for even when it has failed. So there are two functions for what a rank sends: step(), which may
-/// throw, and step_after_failure(), which knows only whom to write to.
+/// `arrived` holds the messages of the round before (nothing in round 0), ordered by source. After
+/// the last round plan(arrived) is the result. Planners know no MPI, so that ranks may be those of
+/// a communicator or virtual ones in one process. Messages between nodes go in rounds of known
+/// sources: such a round takes one message's time and no synchronisation. In return a rank must
+/// send what others wait for even when it has failed. So two functions make a rank's messages:
+/// step(), which may throw, and step_after_failure(), which knows only the destinations.
 class Planner {
  public:
   virtual ~Planner() = default;
   virtual int n_rounds() const = 0;  ///< the same on every rank
   virtual Words step(int round, const Words& arrived) = 0;
-  /// In the place of step() on a rank where that or anything before it has failed: a message, if
-  /// need be empty, to every rank that has this one among its sources, with what that rank needs in
-  /// order to know its own sources and destinations later. It needs no more memory than a few words
-  /// for each of these, which is taken to be there: it must not throw.
+  /// Replaces step() on a rank where that or anything before it has failed. Sends a message, if
+  /// need be empty, to every rank that has this one among its sources, with what that rank needs to
+  /// know its own sources and destinations later. Must not throw: the few words of memory a message
+  /// takes are assumed to be there.
   virtual Words step_after_failure(int round, const Words& arrived) = 0;
   /// After step() or step_after_failure(): the ranks, ascending, that each send this one a message
   /// in the round. Without a list, on all ranks or none, any ranks of the node may, and no others.

@@ -10,7 +10,7 @@
 
 namespace nodewise::comm::route {
 
-/// Local. Those of the ranks of a pattern to or from which at least one entry goes.
+/// Local. Returns the ranks of a pattern to or from which at least one entry goes.
 std::vector<int> ranks_with_entries(std::span<const int> ranks,
                                     std::span<const LocalIndex> offsets);
 

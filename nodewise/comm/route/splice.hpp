@@ -11,12 +11,12 @@
 
 namespace nodewise::comm::route {
 
-/// Local and pure. What `rank` exchanges with ranks of its node in stage `s` of its plan, as a
-/// pattern: owned are the entries in its pool before the stage, ghosts those that the on-node
-/// messages of the stage bring, in their order.
+/// Local and pure. Returns what `rank` exchanges with ranks of its node in stage `s` of its plan,
+/// as a pattern. Owned are the entries in its pool before the stage; ghosts are those that the
+/// on-node messages of the stage bring, in their order.
 Pattern on_node_pattern(const Plan& plan, std::size_t s, const mpi::Topology& topology, int rank);
 
-/// What is to replace the on-node messages of a stage: a plan of their on_node_pattern().
+/// The replacement of a stage's on-node messages: a plan of their on_node_pattern().
 struct Replacement {
   std::size_t stage;
   Plan plan;

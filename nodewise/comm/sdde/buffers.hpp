@@ -24,7 +24,7 @@ struct Channel {
   Offset n_pieces(Offset bytes) const { return bytes / piece_bytes + 1; }
 };
 
-/// What arrived, message by message.
+/// The messages that arrived.
 class ReceiveBuffers {
  public:
   struct Message {

@@ -23,9 +23,9 @@ struct JoinedHeader {
   std::int64_t bytes;
 };
 
-/// What all ranks know after a reduction of two numbers a rank: one wait for the network in place
-/// of the acknowledgements and the final reduction by which a rank that knows less finds out that
-/// nothing more will come.
+/// The message counts that all ranks know after a reduction of two numbers a rank. It is one wait
+/// for the network; without it acknowledgements and a final reduction must tell a rank that nothing
+/// more will come.
 struct MessageCountReduction {
   bool any_failed = false;
   bool counts_differ = false;  ///< of messages of one size; unnoticed once in 10^6 times

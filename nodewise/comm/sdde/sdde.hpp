@@ -56,8 +56,8 @@ struct SparseSends {
   std::optional<Offset> equal_count = std::nullopt;  // that every message has, if so
 };
 
-/// Where arrived messages go: `ranks` and `offsets` (in items) are filled, then `room(n)` is asked
-/// for the place of n items.
+/// The place of arrived messages: `ranks` and `offsets` (in items) are filled, then `room(n)` is
+/// asked for the place of n items.
 struct SparseReceives {
   std::vector<int>& ranks;
   std::vector<Offset>& offsets;

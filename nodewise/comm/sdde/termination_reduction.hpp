@@ -10,7 +10,7 @@
 
 namespace nodewise::comm::sdde {
 
-/// What one rank says.
+/// The contribution of one rank.
 struct Vote {
   bool failed = false;
   std::optional<Offset> equal_count = std::nullopt;  ///< given by all ranks or by none

@@ -1,4 +1,5 @@
-// What a transport has to do: carry the messages of one stage in one direction, again and again.
+// The interface of a transport: it carries the messages of one stage in one direction, again and
+// again.
 #pragma once
 
 #include <cstddef>
@@ -20,8 +21,8 @@ struct Part {
   friend bool operator==(const Part&, const Part&) = default;
 };
 
-/// Whom a channel joins: this rank sends to send_ranks, in the order given, and receives from
-/// recv_ranks. For the life of the channel; what a rank sends to another, that one receives.
+/// The partners of a channel, for its life: this rank sends to send_ranks, in the order given, and
+/// receives from recv_ranks. Sends and receives of two ranks must match.
 struct Neighbours {
   std::vector<int> send_ranks, recv_ranks;
 };
@@ -46,7 +47,7 @@ class Channel {
   virtual void finish() = 0;
 };
 
-/// What all channels need to know.
+/// The arguments of all channels.
 struct Setting {
   std::shared_ptr<const mpi::Comm> comm;
   Offset max_message_bytes;  ///< longer messages are cut, so that MPI's counts never overflow
