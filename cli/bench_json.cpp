@@ -1,11 +1,16 @@
+#include "cli/bench_json.hpp"
+
 #include <limits>
 
-#include "cli/bench_record.hpp"
 #include "cli/json_parts.hpp"
 
 namespace nodewise::cli {
 
 namespace {
+
+using calibrate::Repeats;
+using roofline::KernelRecord;
+using roofline::Record;
 
 /// Raised whenever a field changes its meaning or goes away; new fields leave it as it is.
 constexpr int schema_version = 1;
@@ -18,7 +23,7 @@ Json times_json(const Repeats& times) {
           {"count", times.seconds.size()}};
 }
 
-Json kernel_json(const BenchRecord& record, const KernelRecord& kernel) {
+Json kernel_json(const Record& record, const KernelRecord& kernel) {
   const auto counted = [&](double value) { return number(kernel.has_traffic ? value : nothing); };
   const model::KernelTraffic& traffic = kernel.traffic;
   const std::optional<bool> in_cache = record.is_in_cache(kernel);
@@ -41,7 +46,7 @@ Json kernel_json(const BenchRecord& record, const KernelRecord& kernel) {
           {"kappa_bytes", number(record.kappa(kernel))}};
 }
 
-Json levels_json(const BenchRecord& record) {
+Json levels_json(const Record& record) {
   Json levels = Json::array();
   for (std::size_t l = 0; l < record.levels.size(); ++l) {
     Json kernels = Json::array();
@@ -59,15 +64,16 @@ Json levels_json(const BenchRecord& record) {
 
 }  // namespace
 
-std::string bench_json(const BenchRecord& record, const Settings& settings) {
+std::string bench_json(const BenchRecord& all, const Settings& settings) {
+  const Record& record = all.measured;
   const model::MemoryBandwidth bandwidth = record.bandwidth();
-  const MatrixFacts& matrix = record.matrix;
+  const MatrixFacts& matrix = all.run.matrix;
   return dumped({{"schema_version", schema_version},
                  {"program", program_json()},
-                 {"command_line", record.command_line},
-                 {"machine", machine_json(record.machine)},
+                 {"command_line", all.run.command_line},
+                 {"machine", machine_json(all.run.machine)},
                  {"options", options_json(settings, Command::bench)},
-                 {"preset", preset_json(record.preset)},
+                 {"preset", preset_json(all.run.preset)},
                  {"matrix",
                   {{"source", matrix.source},
                    {"format", text_or_null(matrix.format)},

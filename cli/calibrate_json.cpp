@@ -1,13 +1,27 @@
+#include "cli/calibrate_json.hpp"
+
 #include <nlohmann/json.hpp>
 
 #include "nodewise/io/machine_file.hpp"
 
 #include "cli/json_parts.hpp"
-#include "cli/print/calibrate_tables.hpp"
 
 namespace nodewise::cli {
 
 namespace {
+
+using calibrate::AllreduceTimes;
+using calibrate::ContentionTimes;
+using calibrate::Fits;
+using calibrate::NotMeasured;
+using calibrate::OverheadTimes;
+using calibrate::OverlapTimes;
+using calibrate::PathFit;
+using calibrate::SenderTimes;
+using calibrate::SizeTimes;
+using calibrate::SpmvTimes;
+using calibrate::TriadTimes;
+using calibrate::VolumeTimes;
 
 /// Raised whenever a field changes its meaning or goes away; new fields leave it as it is.
 constexpr int schema_version = 1;
@@ -62,7 +76,7 @@ Json switch_sizes_json(const model::SwitchSizes& sizes) {
   return {{"short_bytes", sizes.short_bytes}, {"eager_bytes", sizes.eager_bytes}};
 }
 
-Json ping_pong_json(const CalibrateRecord& record, const CalibrateFits& fits) {
+Json ping_pong_json(const calibrate::Record& record, const Fits& fits) {
   Json paths = Json::array();
   for (std::size_t k = 0; k < record.paths.size(); ++k) {
     Json points = Json::array();
@@ -88,7 +102,7 @@ Json volume_json(const std::vector<VolumeTimes>& volumes) {
   return points;
 }
 
-Json injection_json(const CalibrateRecord& record) {
+Json injection_json(const calibrate::Record& record) {
   Json points = Json::array();
   for (const SenderTimes& s : record.injection) {
     points.push_back({{"senders", s.senders}, {"bytes", s.bytes}, {"times_s", s.times.seconds}});
@@ -96,7 +110,7 @@ Json injection_json(const CalibrateRecord& record) {
   return points;
 }
 
-Json contention_json(const CalibrateRecord& record, const CalibrateFits& fits) {
+Json contention_json(const calibrate::Record& record, const Fits& fits) {
   Json points = Json::array();
   for (const ContentionTimes& c : record.contention) {
     points.push_back({{"messages", c.messages},
@@ -109,7 +123,7 @@ Json contention_json(const CalibrateRecord& record, const CalibrateFits& fits) {
           {"s_per_byte", fits.contention ? estimate_json(*fits.contention) : Json(nullptr)}};
 }
 
-Json overlap_json(const CalibrateRecord& record) {
+Json overlap_json(const calibrate::Record& record) {
   Json points = Json::array();
   for (const OverlapTimes& o : record.overlap) {
     points.push_back({{"direction", o.direction},
@@ -122,7 +136,7 @@ Json overlap_json(const CalibrateRecord& record) {
   return points;
 }
 
-Json computation_json(const CalibrateRecord& record) {
+Json computation_json(const calibrate::Record& record) {
   Json triad = Json::array();
   for (const TriadTimes& t : record.triad) {
     triad.push_back({{"threads", t.threads},
@@ -140,7 +154,7 @@ Json computation_json(const CalibrateRecord& record) {
   return {{"triad", triad}, {"spmv", spmv}};
 }
 
-Json sums_json(const CalibrateRecord& record) {
+Json sums_json(const calibrate::Record& record) {
   Json points = Json::array();
   for (const AllreduceTimes& a : record.allreduce) {
     points.push_back(
@@ -149,7 +163,7 @@ Json sums_json(const CalibrateRecord& record) {
   return points;
 }
 
-Json overheads_json(const CalibrateRecord& record) {
+Json overheads_json(const calibrate::Record& record) {
   Json points = Json::array();
   for (const OverheadTimes& o : record.overheads) {
     points.push_back(
@@ -158,7 +172,7 @@ Json overheads_json(const CalibrateRecord& record) {
   return points;
 }
 
-Json missing_json(const CalibrateRecord& record) {
+Json missing_json(const calibrate::Record& record) {
   Json list = Json::array();
   for (const NotMeasured& n : record.not_measured) {
     list.push_back({{"what", n.what}, {"why", n.why}});
@@ -168,13 +182,15 @@ Json missing_json(const CalibrateRecord& record) {
 
 }  // namespace
 
-std::string calibrate_json(const CalibrateRecord& record, const CalibrateFits& fits,
-                           const std::optional<model::Machine>& machine, const Settings& settings) {
+std::string calibrate_json(const CalibrateRecord& all, const Settings& settings) {
+  const calibrate::Record& record = all.found.record;
+  const Fits& fits = all.found.fits;
+  const std::optional<model::Machine>& machine = all.found.machine;
   return dumped(
       {{"schema_version", schema_version},
        {"program", program_json()},
-       {"command_line", record.command_line},
-       {"machine", machine_json(record.machine)},
+       {"command_line", all.run.command_line},
+       {"machine", machine_json(all.run.machine)},
        {"options", options_json(settings, Command::calibrate)},
        {"seconds", record.seconds},
        {"switch_sizes",

@@ -6,46 +6,55 @@ namespace nodewise::cli {
 
 namespace {
 
+using predict::all_counted_exchanges;
+using predict::CountedExchange;
+using predict::Inspection;
+using predict::LevelCounts;
+using predict::MatrixStatistics;
+using predict::RouteVolumes;
+using predict::VirtualCounts;
+using predict::Volume;
+
 /// Raised whenever a field changes its meaning or goes away; new fields leave it as it is.
 constexpr int schema_version = 1;
 
-Json matrix_json(const MatrixFacts& matrix, const MatrixSurvey& survey) {
-  const bool square = matrix.rows == survey.columns;
+Json matrix_json(const MatrixFacts& matrix, const MatrixStatistics& statistics) {
+  const bool square = matrix.rows == statistics.columns;
   const auto if_square = [&](GlobalIndex count) { return square ? Json(count) : Json(nullptr); };
   return {{"source", matrix.source},
           {"format", text_or_null(matrix.format)},
           {"graph_laplacian", matrix.graph_laplacian},
           {"rows", matrix.rows},
-          {"columns", survey.columns},
+          {"columns", statistics.columns},
           {"nonzeros", matrix.nonzeros},
           {"duplicates", matrix.duplicates},
           {"symmetric", matrix.symmetric},
-          {"shortest_row", survey.shortest_row},
-          {"longest_row", survey.longest_row},
-          {"empty_rows", survey.empty_rows},
-          {"bandwidth", survey.bandwidth},
-          {"zero_diagonals", if_square(survey.zero_diagonals)},
-          {"negative_diagonals", if_square(survey.negative_diagonals)},
-          {"dominant_rows", if_square(survey.dominant_rows)},
-          {"entries_not_finite", survey.not_finite},
-          {"smallest_modulus", number(survey.smallest)},
-          {"largest_modulus", number(survey.largest)}};
+          {"shortest_row", statistics.shortest_row},
+          {"longest_row", statistics.longest_row},
+          {"empty_rows", statistics.empty_rows},
+          {"bandwidth", statistics.bandwidth},
+          {"zero_diagonals", if_square(statistics.zero_diagonals)},
+          {"negative_diagonals", if_square(statistics.negative_diagonals)},
+          {"dominant_rows", if_square(statistics.dominant_rows)},
+          {"entries_not_finite", statistics.not_finite},
+          {"smallest_modulus", number(statistics.smallest)},
+          {"largest_modulus", number(statistics.largest)}};
 }
 
-Json hierarchy_json(const InspectRecord& record) {
-  if (record.levels.empty()) return nullptr;
+Json hierarchy_json(const Inspection& found) {
+  if (found.levels.empty()) return nullptr;
   Json levels = Json::array();
-  for (std::size_t l = 0; l < record.levels.size(); ++l) {
-    const amg::LevelInfo& info = record.levels[l];
+  for (std::size_t l = 0; l < found.levels.size(); ++l) {
+    const amg::LevelInfo& info = found.levels[l];
     levels.push_back({{"rows", info.rows},
                       {"nonzeros", info.nonzeros},
-                      {"longest_row", record.level_surveys[l].longest_row},
+                      {"longest_row", found.level_statistics[l].longest_row},
                       {"interpolation_nonzeros", info.interpolation_nonzeros},
                       {"coarse_solver", text_or_null(info.coarse_solver)}});
   }
   return {{"levels", levels},
-          {"grid_complexity", number(record.grid_complexity)},
-          {"operator_complexity", number(record.operator_complexity)}};
+          {"grid_complexity", number(found.grid_complexity)},
+          {"operator_complexity", number(found.operator_complexity)}};
 }
 
 Json volume_json(const Volume& volume) {
@@ -55,9 +64,9 @@ Json volume_json(const Volume& volume) {
           {"bytes", volume.bytes}};
 }
 
-Json virtual_level_json(const VirtualRecord& counted, const VirtualLevel& level) {
+Json virtual_level_json(const VirtualCounts& counted, const LevelCounts& level) {
   Json json = {{"active_ranks", level.active_ranks}, {"most_rows_of_a_rank", level.most_rows}};
-  for (const Operation operation : all_operations) {
+  for (const CountedExchange operation : all_counted_exchanges) {
     const std::vector<RouteVolumes>& volumes = level.of(operation);
     Json routes = volumes.empty() ? Json(nullptr) : Json::object();
     for (std::size_t k = 0; k < volumes.size(); ++k) {
@@ -71,11 +80,11 @@ Json virtual_level_json(const VirtualRecord& counted, const VirtualLevel& level)
   return json;
 }
 
-Json virtual_json(const InspectRecord& record) {
-  if (!record.counted) return nullptr;
-  const VirtualRecord& counted = *record.counted;
+Json virtual_json(const Inspection& found) {
+  if (!found.counted) return nullptr;
+  const VirtualCounts& counted = *found.counted;
   Json levels = Json::array();
-  for (const VirtualLevel& level : counted.levels) {
+  for (const LevelCounts& level : counted.levels) {
     levels.push_back(virtual_level_json(counted, level));
   }
   return {{"ranks", counted.n_ranks()},
@@ -91,21 +100,21 @@ Json virtual_json(const InspectRecord& record) {
 std::string inspect_json(const InspectRecord& record, const Settings& settings) {
   return dumped({{"schema_version", schema_version},
                  {"program", program_json()},
-                 {"command_line", record.command_line},
-                 {"machine", machine_json(record.machine)},
+                 {"command_line", record.run.command_line},
+                 {"machine", machine_json(record.run.machine)},
                  {"options", options_json(settings, Command::inspect)},
-                 {"preset", preset_json(record.preset)},
-                 {"matrix", matrix_json(record.matrix, record.survey)},
-                 {"hierarchy", hierarchy_json(record)},
-                 {"no_hierarchy", text_or_null(record.no_hierarchy)},
-                 {"virtual_ranks", virtual_json(record)},
+                 {"preset", preset_json(record.run.preset)},
+                 {"matrix", matrix_json(record.run.matrix, record.found.statistics)},
+                 {"hierarchy", hierarchy_json(record.found)},
+                 {"no_hierarchy", text_or_null(record.found.no_hierarchy)},
+                 {"virtual_ranks", virtual_json(record.found)},
                  {"times_s",
-                  {{"read", record.times.read},
-                   {"setup", record.times.setup},
-                   {"count", record.times.count}}},
+                  {{"read", record.run.read_s},
+                   {"setup", record.found.setup_s},
+                   {"count", record.found.count_s}}},
                  {"memory_bytes",
-                  {{"peak_resident_max", record.memory.peak_max_bytes},
-                   {"peak_resident_sum", record.memory.peak_sum_bytes}}}});
+                  {{"peak_resident_max", record.run.memory.peak_max_bytes},
+                   {"peak_resident_sum", record.run.memory.peak_sum_bytes}}}});
 }
 
 }  // namespace nodewise::cli

@@ -6,6 +6,19 @@ namespace nodewise::cli {
 
 namespace {
 
+using predict::all_exchanged;
+using predict::BestRoutes;
+using predict::by_formula;
+using predict::by_simulation;
+using predict::CollectiveKind;
+using predict::Exchanged;
+using predict::ExchangeTime;
+using predict::fastest;
+using predict::PredictedLevel;
+using predict::PredictedMachine;
+using predict::Prediction;
+using predict::ScalingPoint;
+
 /// Raised whenever a field changes its meaning or goes away; new fields leave it as it is.
 constexpr int schema_version = 1;
 
@@ -56,8 +69,7 @@ Json by_kind(const std::vector<ExchangeTime>& times) {
   return json;
 }
 
-Json levels_json(const PredictRecord& record) {
-  const Prediction& p = record.prediction;
+Json levels_json(const PredictedMachine& machine, const Prediction& p) {
   const BestRoutes formula = p.best(by_formula);
   const BestRoutes simulation = p.best(by_simulation);
   Json levels = Json::array();
@@ -73,7 +85,7 @@ Json levels_json(const PredictRecord& record) {
                    {"transfers", level.visits.transfers},
                    {"passes", level.visits.passes},
                    {"solves", level.visits.solves}}},
-                 {"work_s", record.machine.knows_work ? number(level.work_s) : Json(nullptr)}};
+                 {"work_s", machine.knows_work ? number(level.work_s) : Json(nullptr)}};
     for (const Exchanged e : all_exchanged) json[to_string(e)] = by_route(level.of(e), p.routes);
     json["gathering"] = by_kind(level.gathering);
     json["splitting_rounds"] =
@@ -109,10 +121,10 @@ Json setup_json(const Prediction& p) {
           {"left_out", p.left_out_of_setup}};
 }
 
-Json scaling_json(const PredictRecord& record) {
-  if (record.scaling.empty()) return nullptr;
+Json scaling_json(const std::vector<ScalingPoint>& curve) {
+  if (curve.empty()) return nullptr;
   Json points = Json::array();
-  for (const ScalingPoint& point : record.scaling) {
+  for (const ScalingPoint& point : curve) {
     points.push_back({{"ranks", point.ranks},
                       {"nodes", point.nodes},
                       {"rows_of_a_rank", point.rows_of_a_rank},
@@ -122,7 +134,7 @@ Json scaling_json(const PredictRecord& record) {
                       {"best_by_simulation", time_json(point.best_by_simulation)}});
   }
   const auto turn = [&](bool best, std::size_t measure) {
-    const ScalingPoint& point = record.scaling[fastest(record.scaling, best, measure)];
+    const ScalingPoint& point = curve[fastest(curve, best, measure)];
     return Json{{"ranks", point.ranks}, {"rows_of_a_rank", point.rows_of_a_rank}};
   };
   return {
@@ -148,37 +160,37 @@ Json costs_json(const PredictedMachine& machine) {
 }  // namespace
 
 std::string predict_json(const PredictRecord& record, const Settings& settings) {
-  const Prediction& p = record.prediction;
+  const predict::Result& result = record.result;
+  const Prediction& p = result.prediction;
+  const MatrixFacts& matrix = record.run.matrix;
   Json routes = Json::array();
   for (const comm::Route route : p.routes) routes.push_back(comm::to_string(route));
   return dumped(
       {{"schema_version", schema_version},
        {"program", program_json()},
-       {"command_line", record.command_line},
+       {"command_line", record.run.command_line},
        {"options", options_json(settings, Command::predict)},
-       {"preset", preset_json(record.preset)},
-       {"machine", costs_json(record.machine)},
+       {"preset", preset_json(record.run.preset)},
+       {"machine", costs_json(result.machine)},
        {"matrix",
-        {{"source", record.matrix.source},
-         {"rows", record.matrix.rows},
-         {"nonzeros", record.matrix.nonzeros},
-         {"symmetric", record.matrix.symmetric}}},
+        {{"source", matrix.source},
+         {"rows", matrix.rows},
+         {"nonzeros", matrix.nonzeros},
+         {"symmetric", matrix.symmetric}}},
        {"ranks", p.n_ranks()},
        {"nodes", p.ranks_per_node.size()},
        {"routes", routes},
        {"scenarios", p.scenarios},
        {"coarse_levels_are_exact", p.levels_are_exact},
-       {"levels", levels_json(record)},
+       {"levels", levels_json(result.machine, p)},
        {"allreduce", by_kind(p.allreduce)},
        {"cycle", cycle_json(p)},
        {"setup", setup_json(p)},
-       {"work_of_a_cycle_s", record.machine.knows_work ? number(p.work_s()) : Json(nullptr)},
-       {"scaling", scaling_json(record)},
+       {"work_of_a_cycle_s", result.machine.knows_work ? number(p.work_s()) : Json(nullptr)},
+       {"scaling", scaling_json(result.scaling)},
        {"times_s",
-        {{"read", record.times.read},
-         {"setup", record.times.setup},
-         {"predict", record.times.predict}}},
-       {"memory_bytes", {{"peak_resident_max", record.memory.peak_max_bytes}}}});
+        {{"read", record.run.read_s}, {"setup", result.setup_s}, {"predict", result.predict_s}}},
+       {"memory_bytes", {{"peak_resident_max", record.run.memory.peak_max_bytes}}}});
 }
 
 }  // namespace nodewise::cli

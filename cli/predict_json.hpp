@@ -1,10 +1,10 @@
-// The JSON report of `nodewise predict`; docs/predict.schema.json describes it.
+// The JSON report of `nodewise predict`.
 #pragma once
 
 #include <string>
 
+#include "cli/command_records.hpp"
 #include "cli/options/settings.hpp"
-#include "cli/predict_record.hpp"
 
 namespace nodewise::cli {
 

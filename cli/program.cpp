@@ -7,6 +7,7 @@
 #include "nodewise/base/parallel.hpp"
 #include "nodewise/base/version.hpp"
 #include "nodewise/mpi/agree.hpp"
+#include "nodewise/run/environment.hpp"
 
 #include "cli/agreed.hpp"
 #include "cli/commands/bench.hpp"
@@ -50,8 +51,8 @@ std::string version_text() {
   const BuildInfo build = build_info();
   return fmt::format(
       "nodewise {}\n  commit    {}\n  build     {}, {}, {}\n  MPI       {} (standard {})\n",
-      build.version, build.commit, build.build_type, build.compiler, build.options, mpi_library(),
-      mpi_standard());
+      build.version, build.commit, build.build_type, build.compiler, build.options,
+      run::mpi_library(), run::mpi_standard());
 }
 
 ExitCode run_command(const std::shared_ptr<const mpi::Comm>& world,
@@ -99,7 +100,7 @@ Failure current_failure() {
     return failure;
   } catch (...) {
     const Error error = mpi::current_error();
-    return {exit_code(error.code()), error.what()};
+    return {exit_code(error.code()), in_users_words(error.what())};
   }
 }
 

@@ -34,10 +34,6 @@ std::size_t worst_of(std::span<const solve::Report> reports) {
   return worst;
 }
 
-bool has_domains(const Machine& machine) {
-  return std::cmp_greater(machine.domains, machine.ranks_per_node.size());
-}
-
 double average_convergence_factor(const solve::Report& report) {
   if (report.iterations == 0 || report.history.size() < 2 || report.history.front() == 0) {
     return std::numeric_limits<double>::quiet_NaN();

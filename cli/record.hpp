@@ -12,28 +12,15 @@
 #include "nodewise/amg/hierarchy.hpp"
 #include "nodewise/mpi/comm.hpp"
 #include "nodewise/mpi/ledger.hpp"
+#include "nodewise/roofline/solve_traffic.hpp"
+#include "nodewise/run/environment.hpp"
 #include "nodewise/solve/krylov.hpp"
 
 #include "cli/exit_code.hpp"
-#include "cli/solve_traffic.hpp"
 
 namespace nodewise::cli {
 
-struct Machine {
-  int hosts = 0;  ///< distinct host names
-  int ranks = 0;
-  std::vector<int> ranks_per_node;  ///< as the plans see it
-  bool placement_given = false;     ///< by --node-map or --ranks-per-node
-  int domains = 0;                  ///< of all nodes; one a node where they are not divided
-  bool domains_wanted = false;      ///< by --domains or --domain-map
-  int threads = 1;                  ///< of each rank
-  std::string processor;
-  std::string mpi_library;
-  std::string mpi_standard;
-};
-
-/// Whether some node has several domains.
-bool has_domains(const Machine& machine);
+using Machine = run::Environment;
 
 struct MatrixFacts {
   std::string source;  ///< the file, or the model problem
@@ -125,7 +112,7 @@ struct SolveRecord {
   std::optional<SolutionError> error;
   Times times;
   std::vector<mpi::SharedAccount> setup_accounts, solve_accounts;
-  std::optional<SolveTraffic> traffic;  ///< where --profile asks for it
+  std::optional<roofline::SolveTraffic> traffic;  ///< where --profile asks for it
   MemoryUse memory;
   std::string solution_file;  ///< empty where none was written
   ExitCode exit_code = ExitCode::success;

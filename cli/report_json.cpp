@@ -112,7 +112,7 @@ Json accounts_json(std::span<const mpi::SharedAccount> accounts, int ranks) {
   return json;
 }
 
-Json kernel_json(const SolveTraffic& traffic, const SolveKernel& kernel) {
+Json kernel_json(const roofline::SolveTraffic& traffic, const roofline::SolveKernel& kernel) {
   return {{"kernel", kernel.name},
           {"level", kernel.level},
           {"runs", kernel.runs},
@@ -125,10 +125,10 @@ Json kernel_json(const SolveTraffic& traffic, const SolveKernel& kernel) {
           {"bytes_per_flop_with_kappa", number(traffic.measured_balance(kernel))}};
 }
 
-Json traffic_json(const std::optional<SolveTraffic>& traffic) {
+Json traffic_json(const std::optional<roofline::SolveTraffic>& traffic) {
   if (!traffic) return nullptr;
   Json kernels = Json::array();
-  for (const SolveKernel& kernel : traffic->kernels) {
+  for (const roofline::SolveKernel& kernel : traffic->kernels) {
     kernels.push_back(kernel_json(*traffic, kernel));
   }
   return {{"bandwidth_bytes_per_s",

@@ -2,17 +2,17 @@
 
 #include <optional>
 
-#include <fmt/format.h>
-
+#include "nodewise/calibrate/calibrate.hpp"
 #include "nodewise/io/machine_file.hpp"
 
 #include "cli/agreed.hpp"
-#include "cli/calibrate_fit.hpp"
-#include "cli/calibrate_measure.hpp"
+#include "cli/calibrate_json.hpp"
+#include "cli/command_records.hpp"
 #include "cli/inputs/output_file.hpp"
 #include "cli/machine.hpp"
 #include "cli/print/calibrate_tables.hpp"
 #include "cli/print/console.hpp"
+#include "cli/print/progress.hpp"
 #include "cli/print/summary.hpp"
 
 namespace nodewise::cli {
@@ -39,57 +39,29 @@ std::optional<model::Machine> prepare(const mpi::Comm& comm, const Settings& set
   return base;
 }
 
-CalibrateRecord measure_all(const std::shared_ptr<const mpi::Comm>& comm, const Settings& settings,
-                            Console& console) {
-  CalibrateRecord record;
-  record.host = describe_host();
-  Stopwatch stopwatch(comm, console, settings.calibrate.seconds, MeasureWeights::total);
-  const double largest = settings.calibrate.largest_message;
-  measure_ping_pong(stopwatch, largest, record);
-  measure_injection(stopwatch, largest, record);
-  measure_queue(stopwatch, record);
-  measure_contention(stopwatch, record);
-  measure_overheads(stopwatch, record);
-  measure_overlap(stopwatch, record);
-  measure_allreduce(stopwatch, record);
-  measure_triad(stopwatch, record);
-  measure_spmv(stopwatch, record);
-  record.seconds = stopwatch.elapsed();
-  return record;
-}
-
-/// On the root: fits, files, tables.
-void report(const CalibrateRecord& record, const std::optional<model::Machine>& base,
-            const Settings& settings, Console& console) {
-  const model::Machine* known = base ? &*base : nullptr;
-  const CalibrateFits fits = fit_measurements(record, known);
-  std::optional<model::Machine> machine;
-  if (base || record.machine.ranks_per_node.size() > 1) {
-    machine = make_machine(record, fits, known, settings.calibrate.name);
-  }
-  const ResultOptions& result = settings.result;
-  if (!result.json.empty()) {
-    write_text_file(result.json, calibrate_json(record, fits, machine, settings));
-  }
-  if (!result.output.empty()) write_text_file(result.output, io::print_machine(*machine));
-  print_calibration(console, record, fits);
-}
-
 }  // namespace
 
 ExitCode calibrate_command(const std::shared_ptr<const mpi::Comm>& world, const Settings& settings,
                            std::span<const std::string> command_line) {
-  const auto comm = make_comm(*world, settings.placement, settings.communication);
+  const auto comm = run::place(*world, settings.placement, settings.communication);
   const std::optional<model::Machine> base = prepare(*comm, settings);
   Console console(world->is_root(), settings.console);
-  const Machine machine = describe_machine(*comm, settings);
-  print_machine(console, machine);
+  CalibrateRecord record;
+  record.run.command_line.assign(command_line.begin(), command_line.end());
+  record.run.machine = describe_machine(*comm, settings);
+  print_machine(console, record.run.machine);
   if (!console.is_live()) console.line("Measuring");
-  CalibrateRecord record = measure_all(comm, settings, console);
-  record.machine = machine;
-  record.command_line.assign(command_line.begin(), command_line.end());
+  record.found = calibrate::calibrate(comm, record.run.machine, settings.calibrate,
+                                      base ? &*base : nullptr, part_progress(console));
   if (!console.is_live()) console.line();
-  on_root(*comm, [&] { report(record, base, settings, console); });
+  on_root(*comm, [&] {
+    const ResultOptions& result = settings.result;
+    if (!result.json.empty()) write_text_file(result.json, calibrate_json(record, settings));
+    if (!result.output.empty()) {
+      write_text_file(result.output, io::print_machine(*record.found.machine));
+    }
+    print_calibration(console, record.found);
+  });
   return ExitCode::success;
 }
 

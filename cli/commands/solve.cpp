@@ -6,6 +6,7 @@
 
 #include "nodewise/io/machine_file.hpp"
 #include "nodewise/io/read.hpp"
+#include "nodewise/run/timed.hpp"
 #include "nodewise/solve/diagonal_preconditioner.hpp"
 #include "nodewise/solve/krylov.hpp"
 
@@ -26,7 +27,6 @@
 #include "cli/print/summary.hpp"
 #include "cli/record.hpp"
 #include "cli/report_json.hpp"
-#include "cli/timed.hpp"
 
 namespace nodewise::cli {
 
@@ -138,7 +138,7 @@ ExitCode solve_command(const std::shared_ptr<const mpi::Comm>& world, const Sett
   Settings settings = given;
   Console console(world->is_root(), settings.console);
   const std::shared_ptr<const mpi::Comm> comm =
-      make_comm(*world, settings.placement, settings.communication);
+      run::place(*world, settings.placement, settings.communication);
   check_outputs(*world, settings.result);
   if (!settings.predict.machine.empty()) {
     settings.amg.machine = std::make_shared<const model::Machine>(about_files(
@@ -153,7 +153,7 @@ ExitCode solve_command(const std::shared_ptr<const mpi::Comm>& world, const Sett
 
   LoadedMatrix loaded;
   System system;
-  record.times.read = timed(*comm, [&] {
+  record.times.read = run::timed(*comm, [&] {
     loaded = load_matrix(*world, comm, settings);
     check_shape(*loaded.A);
     system = make_system(loaded.A, settings);
@@ -164,7 +164,7 @@ ExitCode solve_command(const std::shared_ptr<const mpi::Comm>& world, const Sett
   record.rhs = system.rhs;
   record.n_rhs = system.n_rhs;
   record.matrix = describe_matrix(loaded, settings);
-  const double choosing = timed(
+  const double choosing = run::timed(
       *comm, [&] { record.preset = apply_preset(*system.A, record.matrix.symmetric, settings); });
   record.method = choose_method(settings, record.matrix);
   check_method(record.method, settings);
@@ -194,7 +194,9 @@ ExitCode solve_command(const std::shared_ptr<const mpi::Comm>& world, const Sett
   });
   if (settings.result.profile) {
     record.traffic =
-        traffic_of_solve(record, *system.A, hierarchy_of(preconditioner), settings.amg);
+        roofline::traffic_of_solve({record.solve_accounts, record.machine, record.matrix.symmetric,
+                                    record.at_once || record.method == solve::Method::enlarged_cg},
+                                   *system.A, hierarchy_of(preconditioner), settings.amg);
   }
   find_after_solve(record, settings);
   record.error = solution_error(system, x);

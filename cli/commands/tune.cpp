@@ -8,6 +8,7 @@
 
 #include "nodewise/base/format_numbers.hpp"
 #include "nodewise/base/timer.hpp"
+#include "nodewise/run/timed.hpp"
 #include "nodewise/solve/diagonal_preconditioner.hpp"
 #include "nodewise/solve/matrix_operator.hpp"
 
@@ -19,7 +20,6 @@
 #include "cli/print/console.hpp"
 #include "cli/print/summary.hpp"
 #include "cli/print/tables.hpp"
-#include "cli/timed.hpp"
 #include "cli/tune_record.hpp"
 
 namespace nodewise::cli {
@@ -60,7 +60,7 @@ void run_trial(const System& system, const Settings& settings, const MatrixFacts
   if (amg) knowledge = make_knowledge(*system.A, matrix_facts.symmetric, settings);
   Preconditioner preconditioner;
   std::shared_ptr<const Matrix> matrix;
-  trial.setup = timed(comm, [&] {
+  trial.setup = run::timed(comm, [&] {
     matrix = matrix_of_solve(system.A, settings);
     preconditioner = make_preconditioner(matrix, std::move(knowledge), settings, trial);
   });
@@ -70,7 +70,7 @@ void run_trial(const System& system, const Settings& settings, const MatrixFacts
   solve::Report report;
   const Timer timer;
   const double left = limit - trial.setup;
-  trial.solve = timed(comm, [&] {
+  trial.solve = run::timed(comm, [&] {
     report = solve::solve_by<double>(method, A, preconditioner.get(), system.b, x, settings.solver,
                                      [&](int, double) { return timer.seconds() < left; });
   });
@@ -192,7 +192,7 @@ ExitCode tune_command(const std::shared_ptr<const mpi::Comm>& world, const Setti
                       std::span<const std::string> command_line) {
   Console console(world->is_root(), settings.console);
   const std::shared_ptr<const mpi::Comm> comm =
-      make_comm(*world, settings.placement, settings.communication);
+      run::place(*world, settings.placement, settings.communication);
   const auto write = [&](auto&& work) {
     on_root(*world, [&] {
       if (!settings.result.json.empty()) work();

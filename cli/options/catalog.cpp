@@ -32,7 +32,7 @@ bool is_taken(std::span<const Option> options, std::string_view name) {
 }
 
 /// Rewrites the library's "option max_iterations: ..." into what the user typed.
-std::string in_users_words(std::string_view message, const std::string& field,
+std::string naming_option(std::string_view message, const std::string& field,
                            const std::string& option) {
   const std::string start = "option " + field + ":";
   if (!message.starts_with(start)) return std::string(message);
@@ -56,7 +56,7 @@ std::string refusal(const Field<S>& f, const std::string& option, std::string_vi
     return fmt::format("--{}: '{}' is more than {}, the largest number that is taken", option, text,
                        std::numeric_limits<int>::max());
   }
-  return in_users_words(message, f.name, option);
+  return naming_option(message, f.name, option);
 }
 
 /// Adds a table of fields. Where a field's name is taken by an earlier table, `prefix` goes before
@@ -148,17 +148,19 @@ std::vector<Option> make_catalog() {
   append(all, "Model problems", "problem", any, io::gallery_fields(), &Settings::gallery);
   std::vector<Command> placed = with_levels;
   placed.push_back(Command::calibrate);
-  append(all, "Placement", "placement", placed, placement_fields(), &Settings::placement);
-  append(all, "Placement", "placement", with_virtual_ranks, virtual_fields(),
+  append(all, "Placement", "placement", placed, run::placement_fields(), &Settings::placement);
+  append(all, "Placement", "placement", with_virtual_ranks, predict::virtual_fields(),
          &Settings::virtual_machine);
-  append(all, "Prediction", "prediction", {Command::predict}, predict_fields(), &Settings::predict);
+  append(all, "Prediction", "prediction", {Command::predict}, predict::predict_fields(),
+         &Settings::predict);
   append(all, "Communication", "communication", solve, mpi::setting_fields(),
          &Settings::communication);
   append(all, "Output", "output", solve, result_fields(), &Settings::result);
   append(all, "Output", "output", any, console_fields(), &Settings::console);
   append(all, "Tuning", "tune", {Command::tune}, tune_fields(), &Settings::tune);
-  append(all, "Measuring kernels", "bench", {Command::bench}, bench_fields(), &Settings::bench);
-  append(all, "Calibration", "calibrate", {Command::calibrate}, calibrate_fields(),
+  append(all, "Measuring kernels", "bench", {Command::bench}, roofline::bench_fields(),
+         &Settings::bench);
+  append(all, "Calibration", "calibrate", {Command::calibrate}, calibrate::calibrate_fields(),
          &Settings::calibrate);
   append(all, "Pages", "page", {Command::options}, page_fields(), &Settings::page);
   for (Option& option : all) {
@@ -202,6 +204,23 @@ std::string Option::usage() const {
   text += "--" + name;
   if (!is_flag()) text += " " + placeholder(*this);
   return text;
+}
+
+std::string in_users_words(std::string_view message) {
+  constexpr std::string_view word = "option ";
+  constexpr std::string_view letters = "abcdefghijklmnopqrstuvwxyz0123456789_";
+  std::string text;
+  while (true) {
+    const std::size_t at = message.find(word);
+    if (at == std::string_view::npos) return text + std::string(message);
+    const std::string_view rest = message.substr(at + word.size());
+    const std::string_view name = rest.substr(0, rest.find_first_not_of(letters));
+    const std::string dashed = with_dashes(std::string(name));
+    const bool known = is_taken(catalog(), dashed);
+    text += message.substr(0, at);
+    text += known ? "--" + dashed : std::string(word) + std::string(name);
+    message = rest.substr(name.size());
+  }
 }
 
 std::span<const Option> catalog() {

@@ -34,6 +34,10 @@ struct Option {
 /// Every option, in the order of the help.
 std::span<const Option> catalog();
 
+/// A message of the library in the words of the command line: "option max_levels" becomes
+/// "--max-levels".
+std::string in_users_words(std::string_view message);
+
 /// The subcommands' names, by the value of Command, and one sentence on each.
 struct CommandInfo {
   Command command;

@@ -172,7 +172,7 @@ void check_virtual_ranks(const Settings& s) {
     if (s.has("placement") && !s.placement.node_map.empty()) {
       fail("--placement deals ranks to nodes of --ranks-per-node; --node-map has dealt them");
     }
-    if (s.placement.domains != DomainChoice::none) {
+    if (s.placement.domains != run::DomainChoice::none) {
       fail("--domains asks this machine; those of virtual ranks are given by --domain-map");
     }
     return;

@@ -8,9 +8,12 @@
 
 #include "nodewise/amg/hierarchy.hpp"
 #include "nodewise/base/options.hpp"
+#include "nodewise/calibrate/options.hpp"
 #include "nodewise/io/gallery.hpp"
-#include "nodewise/model/queue_search.hpp"
 #include "nodewise/mpi/settings.hpp"
+#include "nodewise/predict/options.hpp"
+#include "nodewise/roofline/options.hpp"
+#include "nodewise/run/placement.hpp"
 #include "nodewise/solve/report.hpp"
 
 namespace nodewise::cli {
@@ -42,8 +45,6 @@ enum class SolverChoice {
 };
 enum class PreconditionerChoice { amg, jacobi, none };
 enum class ProgressChoice { automatic, live, lines };
-enum class DomainChoice { none, numa, package };
-enum class Dealing { block, round_robin };
 
 /// What is made of the matrix file, for every command that reads one.
 struct SourceOptions {
@@ -56,14 +57,6 @@ struct RhsOptions {
   bool random_rhs = false;
   int rhs_seed = 0;
   int rhs_count = 1;
-};
-
-struct PlacementOptions {
-  std::string node_map;
-  int ranks_per_node = 0;
-  DomainChoice domains = DomainChoice::none;
-  std::string domain_map;
-  int threads = 1;
 };
 
 struct MethodOptions {
@@ -91,37 +84,10 @@ struct ConsoleOptions {
   ProgressChoice progress = ProgressChoice::automatic;
 };
 
-/// The ranks of a machine that is not at hand.
-struct VirtualOptions {
-  int virtual_ranks = 0;  ///< 0: none
-  Dealing placement = Dealing::block;
-  std::string routes = "direct,two_step,three_step";
-};
-
-struct CalibrateOptions {
-  double seconds = 120;
-  double largest_message = 1048576;
-  std::string base;
-  std::string name = "calibrated";
-};
-
-/// What `nodewise predict` is to predict.
-struct PredictOptions {
-  std::string machine;
-  std::string rank_counts;
-  model::Arrival arrival = model::usual_arrival;
-  double s_per_flop = 0;  ///< 0: as the machine says
-};
-
 /// How much `nodewise tune` may try.
 struct TuneOptions {
   double max_seconds = 60;
   int max_candidates = 16;
-};
-
-/// What `nodewise bench` measures besides.
-struct BenchOptions {
-  int vectors = 4;
 };
 
 /// What `nodewise options` prints.
@@ -141,7 +107,7 @@ struct Settings {
   SourceOptions source;
   io::GalleryOptions gallery;
   RhsOptions rhs;
-  PlacementOptions placement;
+  run::PlacementOptions placement;
   mpi::CommSettings communication;
   MethodOptions method;
   solve::Options solver;
@@ -149,11 +115,11 @@ struct Settings {
   KnowledgeOptions knowledge;
   ResultOptions result;
   ConsoleOptions console;
-  VirtualOptions virtual_machine;
-  CalibrateOptions calibrate;
-  PredictOptions predict;
+  predict::VirtualOptions virtual_machine;
+  calibrate::CalibrateOptions calibrate;
+  predict::PredictOptions predict;
   TuneOptions tune;
-  BenchOptions bench;
+  roofline::BenchOptions bench;
   PageOptions page;
 
   bool has(const std::string& option) const { return given.count(option) != 0; }
@@ -176,16 +142,11 @@ struct Settings {
 
 std::span<const Field<SourceOptions>> source_fields();
 std::span<const Field<RhsOptions>> rhs_fields();
-std::span<const Field<PlacementOptions>> placement_fields();
 std::span<const Field<MethodOptions>> method_fields();
 std::span<const Field<KnowledgeOptions>> knowledge_fields();
 std::span<const Field<ResultOptions>> result_fields();
 std::span<const Field<ConsoleOptions>> console_fields();
-std::span<const Field<VirtualOptions>> virtual_fields();
-std::span<const Field<CalibrateOptions>> calibrate_fields();
-std::span<const Field<PredictOptions>> predict_fields();
 std::span<const Field<TuneOptions>> tune_fields();
-std::span<const Field<BenchOptions>> bench_fields();
 std::span<const Field<PageOptions>> page_fields();
 
 }  // namespace nodewise::cli

@@ -13,6 +13,10 @@ namespace nodewise::cli {
 
 namespace {
 
+using calibrate::Repeats;
+using roofline::KernelRecord;
+using roofline::Record;
+
 std::string decimal(double value, int digits) {
   return std::isfinite(value) ? fmt::format("{:.{}f}", value, digits) : "-";
 }
@@ -31,7 +35,7 @@ std::string kernel_text(const KernelRecord& kernel) {
   return text;
 }
 
-void print_bandwidth(Console& console, const BenchRecord& record) {
+void print_bandwidth(Console& console, const Record& record) {
   const model::MemoryBandwidth bandwidth = record.bandwidth();
   Table table({"memory", "GB/s", "+-"});
   table.add_row({"triad", decimal(bandwidth.triad_bytes_per_s / 1e9, 1), spread(record.triad)});
@@ -48,12 +52,12 @@ void print_bandwidth(Console& console, const BenchRecord& record) {
   console.line();
 }
 
-std::string where(const BenchRecord& record, const KernelRecord& kernel) {
+std::string where(const Record& record, const KernelRecord& kernel) {
   const std::optional<bool> in_cache = record.is_in_cache(kernel);
   return !in_cache ? "-" : *in_cache ? "cache" : "memory";
 }
 
-void print_level(Console& console, const BenchRecord& record, std::size_t level) {
+void print_level(Console& console, const Record& record, std::size_t level) {
   const amg::LevelInfo& info = record.levels[level];
   Table table(
       {"kernel", "data in", "moves", "time", "+-", "GFlop/s", "GB/s", "of the\nbound", "kappa"});
@@ -77,8 +81,9 @@ void print_level(Console& console, const BenchRecord& record, std::size_t level)
 
 }  // namespace
 
-void print_bench(Console& console, const BenchRecord& record) {
-  console.line(matrix_text(record.matrix));
+void print_bench(Console& console, const BenchRecord& all) {
+  const Record& record = all.measured;
+  console.line(matrix_text(all.run.matrix));
   console.line();
   print_bandwidth(console, record);
   for (std::size_t l = 0; l < record.levels.size(); ++l) print_level(console, record, l);

@@ -1,7 +1,7 @@
 // The tables of `nodewise bench`.
 #pragma once
 
-#include "cli/bench_record.hpp"
+#include "cli/command_records.hpp"
 #include "cli/print/console.hpp"
 
 namespace nodewise::cli {

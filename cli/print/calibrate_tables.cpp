@@ -6,11 +6,19 @@
 
 #include "nodewise/base/format_numbers.hpp"
 
+#include "cli/options/catalog.hpp"
 #include "cli/print/tables.hpp"
 
 namespace nodewise::cli {
 
 namespace {
+
+using calibrate::Fits;
+using calibrate::NotMeasured;
+using calibrate::OverlapTimes;
+using calibrate::PathFit;
+using calibrate::SpmvTimes;
+using calibrate::TriadTimes;
 
 std::string rate(double bytes_per_s) {
   if (!std::isfinite(bytes_per_s)) return "-";
@@ -34,7 +42,7 @@ std::string limit(const std::optional<model::InjectionFit>& fit) {
   return (fit->reached ? "" : "> ") + rate(fit->bytes_per_s.value);
 }
 
-void print_messages(Console& console, const CalibrateFits& fits) {
+void print_messages(Console& console, const Fits& fits) {
   if (fits.paths.empty()) return;
   Table table(
       {"locality", "protocol", "bytes", "latency", "+-", "rate", "+-", "node's\nrate", "error"});
@@ -54,7 +62,7 @@ void print_messages(Console& console, const CalibrateFits& fits) {
   print_table(console, "Messages, latency + bytes / rate, and the interval of 95 %", table);
 }
 
-void print_queue(Console& console, const CalibrateRecord& record, const CalibrateFits& fits) {
+void print_queue(Console& console, const calibrate::Record& record, const Fits& fits) {
   Table table({"messages under way", "start", "each", "each squared", "+-"});
   const auto add = [&](const std::string& name, const std::optional<model::QueueFit>& fit) {
     if (!fit) return;
@@ -70,7 +78,7 @@ void print_queue(Console& console, const CalibrateRecord& record, const Calibrat
   if (fits.queue_reversed) print_table(console, "Many messages of 8 bytes", table);
 }
 
-void print_contention(Console& console, const CalibrateFits& fits) {
+void print_contention(Console& console, const Fits& fits) {
   if (!fits.contention) return;
   console.line(fmt::format("Contention: {} a byte on a link ({} to {})",
                            duration(fits.contention->value), duration(fits.contention->low),
@@ -78,7 +86,7 @@ void print_contention(Console& console, const CalibrateFits& fits) {
   console.line();
 }
 
-void print_overlap(Console& console, const CalibrateRecord& record) {
+void print_overlap(Console& console, const calibrate::Record& record) {
   if (record.overlap.empty()) return;
   Table table({"direction", "bytes", "message", "work", "both", "hidden"});
   for (const OverlapTimes& o : record.overlap) {
@@ -90,7 +98,7 @@ void print_overlap(Console& console, const CalibrateRecord& record) {
   print_table(console, "Messages while computing", table);
 }
 
-void print_sums(Console& console, const CalibrateRecord& record) {
+void print_sums(Console& console, const calibrate::Record& record) {
   const std::size_t half = record.allreduce.size() / 2;
   if (half == 0) return;
   Table table({"bytes", "mpi", "node_aware"});
@@ -102,7 +110,7 @@ void print_sums(Console& console, const CalibrateRecord& record) {
   print_table(console, "Sums over all ranks", table);
 }
 
-void print_computation(Console& console, const CalibrateRecord& record) {
+void print_computation(Console& console, const calibrate::Record& record) {
   Table triad({"threads", "arrays", "all threads", "each"});
   for (const TriadTimes& t : record.triad) {
     triad.add_row({std::to_string(t.threads), "3 x " + human_bytes(t.array_bytes),
@@ -120,7 +128,9 @@ void print_computation(Console& console, const CalibrateRecord& record) {
 
 }  // namespace
 
-void print_calibration(Console& console, const CalibrateRecord& record, const CalibrateFits& fits) {
+void print_calibration(Console& console, const calibrate::Calibration& found) {
+  const calibrate::Record& record = found.record;
+  const Fits& fits = found.fits;
   print_messages(console, fits);
   print_queue(console, record, fits);
   print_contention(console, fits);
@@ -128,7 +138,7 @@ void print_calibration(Console& console, const CalibrateRecord& record, const Ca
   print_sums(console, record);
   print_computation(console, record);
   for (const NotMeasured& n : record.not_measured) {
-    console.line(fmt::format("not measured: {}: {}", n.what, n.why));
+    console.line(fmt::format("not measured: {}: {}", n.what, in_users_words(n.why)));
   }
   console.line(fmt::format("measured in {}", human_seconds(record.seconds)));
 }

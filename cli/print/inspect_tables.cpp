@@ -6,6 +6,7 @@
 
 #include "nodewise/base/format_numbers.hpp"
 
+#include "cli/options/preset_text.hpp"
 #include "cli/print/summary.hpp"
 #include "cli/print/tables.hpp"
 
@@ -13,66 +14,76 @@ namespace nodewise::cli {
 
 namespace {
 
+using predict::CountedExchange;
+using predict::Dealing;
+using predict::LevelCounts;
+using predict::MatrixStatistics;
+using predict::RouteVolumes;
+using predict::VirtualCounts;
+using predict::Volume;
+
 double ratio(GlobalIndex part, GlobalIndex whole) {
   return static_cast<double>(part) / static_cast<double>(std::max<GlobalIndex>(whole, 1));
 }
 
-std::string size_text(const MatrixFacts& matrix, const MatrixSurvey& survey) {
+std::string size_text(const MatrixFacts& matrix, const MatrixStatistics& statistics) {
   const std::string shape =
-      matrix.rows == survey.columns
+      matrix.rows == statistics.columns
           ? counted(matrix.rows, "row") + " and as many columns"
-          : counted(matrix.rows, "row") + ", " + counted(survey.columns, "column");
+          : counted(matrix.rows, "row") + ", " + counted(statistics.columns, "column");
   return shape + ", " + counted(matrix.nonzeros, "nonzero");
 }
 
-std::string rows_text(const MatrixFacts& matrix, const MatrixSurvey& survey) {
-  std::string text = fmt::format("{} to {} a row, {:.1f} on average", grouped(survey.shortest_row),
-                                 counted(survey.longest_row, "entry", "entries"),
-                                 ratio(matrix.nonzeros, matrix.rows));
-  if (survey.empty_rows > 0) text += "; " + counted(survey.empty_rows, "empty row");
-  return text + fmt::format("; bandwidth {}", grouped(survey.bandwidth));
+std::string rows_text(const MatrixFacts& matrix, const MatrixStatistics& statistics) {
+  std::string text = fmt::format(
+      "{} to {} a row, {:.1f} on average", grouped(statistics.shortest_row),
+      counted(statistics.longest_row, "entry", "entries"), ratio(matrix.nonzeros, matrix.rows));
+  if (statistics.empty_rows > 0) text += "; " + counted(statistics.empty_rows, "empty row");
+  return text + fmt::format("; bandwidth {}", grouped(statistics.bandwidth));
 }
 
-std::string diagonal_text(const MatrixFacts& matrix, const MatrixSurvey& survey) {
-  std::string text =
-      survey.zero_diagonals == 0 ? "complete" : grouped(survey.zero_diagonals) + " missing or zero";
-  const GlobalIndex others = matrix.rows - survey.zero_diagonals;
-  if (survey.negative_diagonals == 0) {
+std::string diagonal_text(const MatrixFacts& matrix, const MatrixStatistics& statistics) {
+  std::string text = statistics.zero_diagonals == 0
+                         ? "complete"
+                         : grouped(statistics.zero_diagonals) + " missing or zero";
+  const GlobalIndex others = matrix.rows - statistics.zero_diagonals;
+  if (statistics.negative_diagonals == 0) {
     text += ", none negative";
-  } else if (survey.negative_diagonals == others) {
+  } else if (statistics.negative_diagonals == others) {
     text += ", all negative";
   } else {
-    text += ", " + grouped(survey.negative_diagonals) + " negative";
+    text += ", " + grouped(statistics.negative_diagonals) + " negative";
   }
   return text + fmt::format("; not less than the rest of the row in {} of {}",
-                            grouped(survey.dominant_rows), counted(matrix.rows, "row"));
+                            grouped(statistics.dominant_rows), counted(matrix.rows, "row"));
 }
 
-std::string values_text(const MatrixFacts& matrix, const MatrixSurvey& survey) {
-  std::string text = fmt::format("moduli from {:.3g} to {:.3g}", survey.smallest, survey.largest);
-  if (survey.not_finite > 0) {
-    text += ", but " + counted(survey.not_finite, "entry is", "entries are") + " not finite";
+std::string values_text(const MatrixFacts& matrix, const MatrixStatistics& statistics) {
+  std::string text =
+      fmt::format("moduli from {:.3g} to {:.3g}", statistics.smallest, statistics.largest);
+  if (statistics.not_finite > 0) {
+    text += ", but " + counted(statistics.not_finite, "entry is", "entries are") + " not finite";
   }
   return text + (matrix.symmetric ? "; symmetric" : "; not symmetric");
 }
 
 bool on_several_ranks(const InspectRecord& record) {
-  return record.machine.ranks > 1;
+  return record.run.machine.ranks > 1;
 }
 
 std::vector<std::string> level_row(const InspectRecord& record, std::size_t l) {
-  const amg::LevelInfo& info = record.levels[l];
-  const bool last = l + 1 == record.levels.size();
+  const amg::LevelInfo& info = record.found.levels[l];
+  const bool last = l + 1 == record.found.levels.size();
   std::vector<std::string> row = {
       std::to_string(l),
       grouped(info.rows),
       grouped(info.nonzeros),
       fmt::format("{:.1f}", ratio(info.nonzeros, info.rows)),
-      grouped(record.level_surveys[l].longest_row),
-      l == 0 ? "" : fmt::format("{:.2f}", ratio(info.rows, record.levels[l - 1].rows)),
+      grouped(record.found.level_statistics[l].longest_row),
+      l == 0 ? "" : fmt::format("{:.2f}", ratio(info.rows, record.found.levels[l - 1].rows)),
       last ? "" : fmt::format("{:.1f}", ratio(info.interpolation_nonzeros, info.rows))};
-  if (record.counted) {
-    const VirtualLevel& level = record.counted->levels[l];
+  if (record.found.counted) {
+    const LevelCounts& level = record.found.counted->levels[l];
     row.insert(row.end(), {grouped(level.active_ranks), grouped(level.most_rows)});
   }
   if (!on_several_ranks(record)) return row;
@@ -89,7 +100,7 @@ std::vector<std::string> level_row(const InspectRecord& record, std::size_t l) {
 std::vector<std::string> level_heads(const InspectRecord& record) {
   std::vector<std::string> heads = {
       "level", "rows", "nonzeros", "a row", "longest\nrow", "of the\nrows", "entries\nof P, a row"};
-  if (record.counted) heads.insert(heads.end(), {"ranks\nwith rows", "rows of\na rank"});
+  if (record.found.counted) heads.insert(heads.end(), {"ranks\nwith rows", "rows of\na rank"});
   if (on_several_ranks(record)) {
     heads.insert(heads.end(), {"ranks", "on-node\nmessages", "on-node\nbytes", "off-node\nmessages",
                                "off-node\nbytes"});
@@ -116,7 +127,7 @@ const char* route_title(comm::Route route) {
 
 /// A row for every level that has the operation, and for every route a column of messages and one
 /// of bytes.
-void print_volumes(Console& console, const VirtualRecord& counted, Operation operation,
+void print_volumes(Console& console, const VirtualCounts& counted, CountedExchange operation,
                    Locality locality, Extent extent) {
   std::vector<std::string> heads = {"level"};
   for (const char* what : {"messages", "bytes"}) {
@@ -144,7 +155,7 @@ void print_volumes(Console& console, const VirtualRecord& counted, Operation ope
   console.line();
 }
 
-std::string nodes_text(const VirtualRecord& counted, const Settings& settings) {
+std::string nodes_text(const VirtualCounts& counted, const Settings& settings) {
   const auto [low, high] =
       std::minmax_element(counted.ranks_per_node.begin(), counted.ranks_per_node.end());
   std::string text = nodewise::counted(counted.n_ranks(), "rank") + " on " +
@@ -157,93 +168,106 @@ std::string nodes_text(const VirtualRecord& counted, const Settings& settings) {
 }
 
 std::string trust_text(const InspectRecord& record) {
-  if (record.levels.size() <= 1) return "what so many real ranks send, exactly";
+  if (record.found.levels.size() <= 1) return "what so many real ranks send, exactly";
   std::string text = "the finest level: what so many real ranks send, exactly; ";
-  if (record.counted->levels_are_exact) return text + "coarser ones likewise";
+  if (record.found.counted->levels_are_exact) return text + "coarser ones likewise";
   return text +
          "coarser ones: nearly, for where weights or connections nearly tie round-off decides, "
          "which depends on the ranks";
 }
 
-}  // namespace
-
 void print_matrix(Console& console, const InspectRecord& record) {
-  const MatrixFacts& matrix = record.matrix;
-  const MatrixSurvey& survey = record.survey;
+  const MatrixFacts& matrix = record.run.matrix;
+  const MatrixStatistics& statistics = record.found.statistics;
   console.line("Matrix");
   print_entry(console, "source", matrix_text(matrix));
-  print_entry(console, "size", size_text(matrix, survey));
-  print_entry(console, "entries", rows_text(matrix, survey));
-  if (matrix.rows == survey.columns) {
-    print_entry(console, "diagonal", diagonal_text(matrix, survey));
+  print_entry(console, "size", size_text(matrix, statistics));
+  print_entry(console, "entries", rows_text(matrix, statistics));
+  if (matrix.rows == statistics.columns) {
+    print_entry(console, "diagonal", diagonal_text(matrix, statistics));
   }
-  print_entry(console, "values", values_text(matrix, survey));
+  print_entry(console, "values", values_text(matrix, statistics));
   console.line();
 }
 
 void print_levels(Console& console, const InspectRecord& record) {
   console.line("Hierarchy");
-  if (!record.no_hierarchy.empty()) {
-    print_entry(console, "none", record.no_hierarchy);
+  if (!record.found.no_hierarchy.empty()) {
+    print_entry(console, "none", record.found.no_hierarchy);
     console.line();
     return;
   }
   Table table(level_heads(record));
-  for (std::size_t l = 0; l < record.levels.size(); ++l) table.add_row(level_row(record, l));
+  for (std::size_t l = 0; l < record.found.levels.size(); ++l) table.add_row(level_row(record, l));
   for (const std::string& line : table.lines()) console.line(line);
-  console.line(fmt::format(
-      "  grid complexity {:.3f}, operator complexity {:.3f}, coarsest level: {}",
-      record.grid_complexity, record.operator_complexity, record.levels.back().coarse_solver));
+  console.line(
+      fmt::format("  grid complexity {:.3f}, operator complexity {:.3f}, coarsest level: {}",
+                  record.found.grid_complexity, record.found.operator_complexity,
+                  record.found.levels.back().coarse_solver));
   console.line();
 }
 
 void print_counts(Console& console, const InspectRecord& record, const Settings& settings) {
-  const VirtualRecord& counted = *record.counted;
+  const VirtualCounts& counted = *record.found.counted;
   console.line("Virtual ranks");
   print_entry(console, "machine", nodes_text(counted, settings));
   print_entry(console, "counts are of", trust_text(record));
   console.line();
-  const auto table = [&](const char* title, Operation operation, Locality locality, Extent extent) {
+  const auto table = [&](const char* title, CountedExchange operation, Locality locality,
+                         Extent extent) {
     console.line(title);
     print_volumes(console, counted, operation, locality, extent);
   };
   const bool several_nodes = counted.n_nodes() > 1;
   if (several_nodes) {
     table("Between nodes, in one product with a level's matrix: the most that one rank sends",
-          Operation::product, Locality::off_node, Extent::of_a_rank);
-    table("Between nodes, in one product: all ranks together", Operation::product,
+          CountedExchange::product, Locality::off_node, Extent::of_a_rank);
+    table("Between nodes, in one product: all ranks together", CountedExchange::product,
           Locality::off_node, Extent::total);
   }
-  table("On the nodes, in one product: the most that one rank sends", Operation::product,
+  table("On the nodes, in one product: the most that one rank sends", CountedExchange::product,
         Locality::on_node, Extent::of_a_rank);
-  table("On the nodes, in one product: all ranks together", Operation::product, Locality::on_node,
-        Extent::total);
+  table("On the nodes, in one product: all ranks together", CountedExchange::product,
+        Locality::on_node, Extent::total);
   if (counted.levels.size() < 2) return;
   const Locality far = several_nodes ? Locality::off_node : Locality::on_node;
   const std::string where = several_nodes ? "between nodes" : "on the node";
   table(fmt::format("Interpolation from the next level, {}: all ranks together", where).c_str(),
-        Operation::interpolation, far, Extent::total);
-  if (!counted.levels.front().of(Operation::restriction).empty()) {
+        CountedExchange::interpolation, far, Extent::total);
+  if (!counted.levels.front().of(CountedExchange::restriction).empty()) {
     table(fmt::format("Restriction to the next level, {}: all ranks together", where).c_str(),
-          Operation::restriction, far, Extent::total);
+          CountedExchange::restriction, far, Extent::total);
   }
   table(fmt::format("Rows of the interpolation for the product A P of the setup, {}: all ranks",
                     where)
             .c_str(),
-        Operation::interpolation_rows, far, Extent::total);
+        CountedExchange::interpolation_rows, far, Extent::total);
 }
 
 void print_cost(Console& console, const InspectRecord& record, const Settings& settings) {
   console.line("Cost of this inspection");
-  std::string times = fmt::format("read {}, setup {}", human_seconds(record.times.read),
-                                  human_seconds(record.times.setup));
-  if (record.counted) times += ", count " + human_seconds(record.times.count);
+  std::string times = fmt::format("read {}, setup {}", human_seconds(record.run.read_s),
+                                  human_seconds(record.found.setup_s));
+  if (record.found.counted) times += ", count " + human_seconds(record.found.count_s);
   print_entry(console, "time", times);
   print_entry(console, "peak memory",
               fmt::format("{} on the largest rank, {} on all",
-                          human_bytes(static_cast<double>(record.memory.peak_max_bytes)),
-                          human_bytes(static_cast<double>(record.memory.peak_sum_bytes))));
+                          human_bytes(static_cast<double>(record.run.memory.peak_max_bytes)),
+                          human_bytes(static_cast<double>(record.run.memory.peak_sum_bytes))));
   if (!settings.result.json.empty()) print_entry(console, "report", settings.result.json);
+}
+
+}  // namespace
+
+void print_inspection(Console& console, const InspectRecord& record, const Settings& settings) {
+  print_matrix(console, record);
+  if (is_worth_telling(record.run.preset)) {
+    print_entry(console, "preset", preset_text(record.run.preset));
+    console.line();
+  }
+  print_levels(console, record);
+  if (record.found.counted) print_counts(console, record, settings);
+  print_cost(console, record, settings);
 }
 
 }  // namespace nodewise::cli

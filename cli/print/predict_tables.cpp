@@ -15,6 +15,22 @@ namespace nodewise::cli {
 
 namespace {
 
+using predict::BestRoutes;
+using predict::by_formula;
+using predict::by_simulation;
+using predict::CollectiveKind;
+using predict::Dealing;
+using predict::Exchanged;
+using predict::ExchangeTime;
+using predict::fastest;
+using predict::PredictedLevel;
+using predict::PredictedMachine;
+using predict::Prediction;
+using predict::ScalingPoint;
+using predict::seconds;
+using predict::setup_exchanged;
+using predict::Visits;
+
 std::string microseconds(double seconds) {
   const double us = 1e6 * seconds;
   return fmt::format("{:.{}f}", us, us >= 99.95 || us == 0 ? 0 : us >= 9.995 ? 1 : 2);
@@ -32,10 +48,10 @@ void print_table(Console& console, const char* title, const Table& table) {
 }
 
 void print_machine(Console& console, const PredictRecord& record, const Settings& settings) {
-  const PredictedMachine& machine = record.machine;
-  const Prediction& p = record.prediction;
+  const PredictedMachine& machine = record.result.machine;
+  const Prediction& p = record.result.prediction;
   console.line("Prediction");
-  print_entry(console, "matrix", matrix_text(record.matrix));
+  print_entry(console, "matrix", matrix_text(record.run.matrix));
   print_entry(console, "machine",
               machine.name + (machine.measured ? "; " : "; NOT MEASURED; ") + machine.source);
   if (!machine.left_out.empty()) {
@@ -65,7 +81,8 @@ void print_machine(Console& console, const PredictRecord& record, const Settings
         "the finest as on so many ranks; coarser ones nearly, for where weights or connections "
         "nearly tie round-off decides, which depends on the ranks");
   }
-  if (is_worth_telling(record.preset)) print_entry(console, "preset", preset_text(record.preset));
+  if (is_worth_telling(record.run.preset))
+    print_entry(console, "preset", preset_text(record.run.preset));
   console.line();
 }
 
@@ -263,9 +280,9 @@ std::string turn_text(const std::vector<ScalingPoint>& curve, bool best, std::si
 }
 
 void print_scaling(Console& console, const PredictRecord& record) {
-  const std::vector<ScalingPoint>& curve = record.scaling;
+  const std::vector<ScalingPoint>& curve = record.result.scaling;
   if (curve.empty()) return;
-  const std::string first = comm::to_string(record.prediction.routes.front());
+  const std::string first = comm::to_string(record.result.prediction.routes.front());
   Table table({"ranks", "nodes", "rows of\na rank", "arith-\nmetic", first + "\nformula",
                "by level\nformula", first + "\nsimulated", "by level\nsimulated", "gain\nformula",
                "gain\nsimulated"});
@@ -295,7 +312,7 @@ void print_scaling(Console& console, const PredictRecord& record) {
 }  // namespace
 
 void print_prediction(Console& console, const PredictRecord& record, const Settings& settings) {
-  const Prediction& p = record.prediction;
+  const Prediction& p = record.result.prediction;
   print_machine(console, record, settings);
   print_terms(console, p, Exchanged::product, "A product with a level's matrix, in microseconds");
   if (p.levels.size() > 1) {
@@ -318,12 +335,13 @@ void print_prediction(Console& console, const PredictRecord& record, const Setti
                         "The exchanges of one cycle, level by level, by formula, in microseconds");
   print_levels_of_cycle(console, p, by_simulation,
                         "The same simulated (?: within the band another route can be cheaper)");
-  print_totals(console, p, record.machine.knows_work);
+  print_totals(console, p, record.result.machine.knows_work);
   print_setup(console, p);
   print_scaling(console, record);
-  print_entry(console, "time",
-              fmt::format("read {}, setup {}, prediction {}", human_seconds(record.times.read),
-                          human_seconds(record.times.setup), human_seconds(record.times.predict)));
+  print_entry(
+      console, "time",
+      fmt::format("read {}, setup {}, prediction {}", human_seconds(record.run.read_s),
+                  human_seconds(record.result.setup_s), human_seconds(record.result.predict_s)));
   if (!settings.result.json.empty()) print_entry(console, "report", settings.result.json);
 }
 

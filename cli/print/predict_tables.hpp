@@ -1,7 +1,8 @@
 // What `nodewise predict` prints.
 #pragma once
 
-#include "cli/predict_record.hpp"
+#include "cli/command_records.hpp"
+#include "cli/options/settings.hpp"
 #include "cli/print/console.hpp"
 
 namespace nodewise::cli {

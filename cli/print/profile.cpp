@@ -118,13 +118,13 @@ std::string decimal(double value, int digits) {
 }
 
 /// What the local kernels moved a run, how fast, and what the memory would have allowed.
-void print_kernels(Console& console, const SolveTraffic& traffic) {
+void print_kernels(Console& console, const roofline::SolveTraffic& traffic) {
   const bool known = traffic.bandwidth.has_value();
   std::vector<std::string> heads = {"level", "kernel",  "runs", "moves",
                                     "time",  "GFlop/s", "GB/s", "bytes\na flop"};
   if (known) heads.insert(heads.end(), {"of the\nbound", "kappa", "bytes a flop\nwith kappa"});
   Table table(heads);
-  for (const SolveKernel& k : traffic.kernels) {
+  for (const roofline::SolveKernel& k : traffic.kernels) {
     const auto runs = static_cast<double>(k.runs);
     std::string name = k.name;
     std::replace(name.begin(), name.end(), '_', ' ');
@@ -153,7 +153,7 @@ void print_kernels(Console& console, const SolveTraffic& traffic) {
   }
 }
 
-void print_traffic(Console& console, const SolveTraffic& traffic) {
+void print_traffic(Console& console, const roofline::SolveTraffic& traffic) {
   if (!traffic.kernels.empty()) print_kernels(console, traffic);
   if (!traffic.not_counted.empty()) {
     console.line(fmt::format(

@@ -18,6 +18,19 @@ amg::LevelObserver level_progress(Console& console) {
   };
 }
 
+predict::CountObserver exchange_progress(Console& console) {
+  return [&console](std::size_t level, predict::CountedExchange exchange, double seconds) {
+    console.progress(fmt::format("  level {:>3}   {:<20}{:>10}", level, to_string(exchange),
+                                 human_seconds(seconds)));
+  };
+}
+
+calibrate::PartObserver part_progress(Console& console) {
+  return [&console](double seconds, const std::string& part) {
+    console.progress(fmt::format("  {:>7}   {}", human_seconds(seconds), part));
+  };
+}
+
 solve::Observer iteration_progress(Console& console) {
   // The residual of the iteration before, shared by the copies of the observer. The first guess is
   // zero, its relative residual one.

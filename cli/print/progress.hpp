@@ -2,6 +2,8 @@
 #pragma once
 
 #include "nodewise/amg/hierarchy.hpp"
+#include "nodewise/calibrate/stopwatch.hpp"
+#include "nodewise/predict/virtual_levels.hpp"
 #include "nodewise/solve/report.hpp"
 
 #include "cli/print/console.hpp"
@@ -10,6 +12,12 @@ namespace nodewise::cli {
 
 /// Prints levels as they are made; hand it to amg::Hierarchy.
 amg::LevelObserver level_progress(Console& console);
+
+/// Prints exchanges as they are counted or predicted; hand it to predict::Progress.
+predict::CountObserver exchange_progress(Console& console);
+
+/// Prints the parts of a measurement as they begin.
+calibrate::PartObserver part_progress(Console& console);
 
 /// Prints iterations as they are done; hand it to a Krylov method.
 solve::Observer iteration_progress(Console& console);

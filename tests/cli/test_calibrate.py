@@ -93,7 +93,7 @@ def test_four_ranks_on_two_nodes(calibrated, nodewise, source, tmp_path):
     assert bool(progress) == any(p["both_s"] for p in report["overlap"])
     assert all(p["send"] >= 0 and p["receive"] <= 1 for p in progress)
     assert any("contention: needs 4 nodes" in note for note in machine["notes"])
-    assert any("--node-map" in note for note in machine["notes"])
+    assert any("node_map" in note for note in machine["notes"])
     # What was written can be read: as the base of one rank, which knows nothing of messages.
     words = ["calibrate", "--seconds", "0", "--base", tmp_path / "m.json"]
     again = nodewise(*words, "-o", "n.json", "--json", "s.json")

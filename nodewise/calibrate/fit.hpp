@@ -1,0 +1,44 @@
+// From measured times to the parameters of the models, and to a machine file.
+#pragma once
+
+#include <array>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "nodewise/calibrate/record.hpp"
+#include "nodewise/model/fit.hpp"
+#include "nodewise/model/machine.hpp"
+
+namespace nodewise::calibrate {
+
+/// The fits of a locality by protocol, each where messages of at least three sizes went that way.
+struct PathFit {
+  model::Locality locality;
+  model::SwitchSizes switch_sizes;  ///< found there
+  std::array<std::optional<model::PostalFit>, model::n_protocols> protocols;
+  std::array<std::optional<model::InjectionFit>, model::n_protocols> injection;
+};
+
+struct Fits {
+  model::SwitchSizes switch_sizes;
+  std::string switches_from;  ///< the locality they were found at, or the base; empty for nothing
+  std::vector<PathFit> paths;
+  std::optional<model::QueueFit> queue_in_order, queue_reversed;
+  std::optional<model::PostalFit> in_a_row;   ///< over messages in the place of bytes
+  std::optional<model::Estimate> contention;  ///< seconds a byte that crosses the link
+};
+
+/// Local. `base` may be null. Each path has switch sizes of its own; those of the machine are those
+/// of the farthest path, or of the base where that stands for messages between nodes.
+Fits fit_measurements(const Record& record, const model::Machine* base);
+
+/// Local. What was measured, over what `base` says where it was not (null: nothing); notes name
+/// both. Between nodes one of them must know something.
+model::Machine make_machine(const Record& record, const Fits& fits, const model::Machine* base,
+                            const std::string& name);
+
+/// Local. The locality of that name in machine files.
+model::Locality locality_of(const std::string& name);
+
+}  // namespace nodewise::calibrate

@@ -1,0 +1,47 @@
+// The measurements of `nodewise calibrate`. All are collective, take their share of the stopwatch's
+// time, add to the record, and say there what cannot be measured on this layout.
+#pragma once
+
+#include "nodewise/calibrate/record.hpp"
+#include "nodewise/calibrate/stopwatch.hpp"
+
+namespace nodewise::calibrate {
+
+/// How the time is shared out.
+struct MeasureWeights {
+  static constexpr double ping_pong = 30;
+  static constexpr double injection = 12;
+  static constexpr double queue = 10;
+  static constexpr double contention = 6;
+  static constexpr double overheads = 6;
+  static constexpr double overlap = 10;
+  static constexpr double allreduce = 8;
+  static constexpr double triad = 9;
+  static constexpr double spmv = 9;
+  static constexpr double total =
+      ping_pong + injection + queue + contention + overheads + overlap + allreduce + triad + spmv;
+};
+
+/// Ping-pong between two ranks at a time, for each locality and size up to `largest` bytes.
+void measure_ping_pong(Stopwatch& stopwatch, double largest, Record& record);
+/// Ping-pong between several pairs of ranks of two nodes at once.
+void measure_injection(Stopwatch& stopwatch, double largest, Record& record);
+/// HighVolumePingPong (Bienz, "Reducing communication in sparse solvers", 2018, algorithm 3.1) with
+/// receives posted in the order of the sends, and reversed; and, in order, between two nodes.
+void measure_queue(Stopwatch& stopwatch, Record& record);
+/// The line of four nodes of figure 3.5 there.
+void measure_contention(Stopwatch& stopwatch, Record& record);
+/// Posting, and taking what has arrived.
+void measure_overheads(Stopwatch& stopwatch, Record& record);
+/// Whether messages move while their ranks compute (Schubert, Hager, Fehske, Wellein,
+/// "Hybrid-parallel sparse matrix-vector multiplication with explicit communication overlap", 2011,
+/// listing 2), receiving and sending.
+void measure_overlap(Stopwatch& stopwatch, Record& record);
+/// Sums over all ranks by MPI's own algorithm and by the node-aware one.
+void measure_allreduce(Stopwatch& stopwatch, Record& record);
+/// a = b + s c (McCalpin's STREAM) on rank 0, by threads.
+void measure_triad(Stopwatch& stopwatch, Record& record);
+/// Products with a 27-point matrix on every rank at once, by size.
+void measure_spmv(Stopwatch& stopwatch, Record& record);
+
+}  // namespace nodewise::calibrate

@@ -1,0 +1,167 @@
+#include "nodewise/predict/collective_messages.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <functional>
+#include <map>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "nodewise/base/error.hpp"
+#include "nodewise/mpi/collectives/schedule.hpp"
+
+namespace nodewise::predict {
+
+namespace {
+
+using model::MessageStages;
+namespace collectives = mpi::collectives;
+
+MessageStages empty_stages(std::size_t n_stages, int n_ranks) {
+  return MessageStages(
+      n_stages, std::vector<std::vector<model::SentMessage>>(static_cast<std::size_t>(n_ranks)));
+}
+
+/// How long a message of a schedule is.
+using BytesOf =
+    std::function<std::int64_t(const collectives::Stage& stage, const collectives::Message&)>;
+
+/// The place of a message's round among all rounds of a stage, of which ranks leave out those that
+/// are empty for them: first that between nodes, then those on the node, at distances 1, 2, 4 ...
+std::size_t round_of(const mpi::Topology& topology, int from, int to) {
+  if (!topology.same_node(from, to)) return 0;
+  const std::size_t n = topology.ranks_on(topology.node(from)).size();
+  const std::size_t distance = (topology.place_on_node(from) + n - topology.place_on_node(to)) % n;
+  return static_cast<std::size_t>(std::bit_width(distance));
+}
+
+/// The schedules of all ranks on one count of stages. Nodes with fewer meetings have the last ones
+/// in common with the others, so that stages are counted from the end. Throws internal where that
+/// does not bring every message to a rank that waits for it.
+class AlignedSchedules {
+ public:
+  AlignedSchedules(const mpi::Topology& topology, BytesOf bytes_of)
+      : topology_(topology), bytes_of_(std::move(bytes_of)) {
+    std::size_t most_ranks = 1;
+    for (int r = 0; r < topology.n_ranks(); ++r) {
+      schedules_.push_back(collectives::make_schedule(topology, r));
+      n_stages_ = std::max(n_stages_, schedules_.back().stages.size());
+      most_ranks = std::max(most_ranks, topology.ranks_on(topology.node(r)).size());
+    }
+    n_rounds_ = static_cast<std::size_t>(std::bit_width(most_ranks)) + 1;
+    messages_ = empty_stages(n_stages_ * n_rounds_, topology.n_ranks());
+  }
+
+  MessageStages take() {
+    for (int r = 0; r < topology_.n_ranks(); ++r) {
+      const auto& stages = schedules_[static_cast<std::size_t>(r)].stages;
+      for (std::size_t k = 0; k < stages.size(); ++k) add(r, stages[k], first_of(r, k));
+    }
+    for (const auto& [key, missing] : awaited_) {
+      if (missing != 0) throw Error(ErrorCode::internal, "the schedules of a collective differ");
+    }
+    return std::move(messages_);
+  }
+
+ private:
+  std::size_t first_of(int rank, std::size_t stage) const {
+    const std::size_t mine = schedules_[static_cast<std::size_t>(rank)].stages.size();
+    return (n_stages_ - mine + stage) * n_rounds_;
+  }
+
+  void add(int rank, const collectives::Stage& stage, std::size_t first) {
+    for (const collectives::Round& round : stage.rounds) {
+      for (const collectives::Message& m : round.sends) {
+        const std::size_t s = first + round_of(topology_, rank, m.rank);
+        messages_[s][static_cast<std::size_t>(rank)].push_back({m.rank, bytes_of_(stage, m)});
+        --awaited_[{s, rank, m.rank}];
+      }
+      for (const collectives::Message& m : round.recvs) {
+        ++awaited_[{first + round_of(topology_, m.rank, rank), m.rank, rank}];
+      }
+    }
+  }
+
+  const mpi::Topology& topology_;
+  BytesOf bytes_of_;
+  std::vector<collectives::Schedule> schedules_;
+  std::size_t n_stages_ = 0;
+  std::size_t n_rounds_ = 0;
+  MessageStages messages_;
+  std::map<std::tuple<std::size_t, int, int>, int> awaited_;  // by stage, from, to; less those sent
+};
+
+}  // namespace
+
+MessageStages recursive_doubling(int n_ranks, std::int64_t bytes) {
+  const int power =
+      n_ranks > 0 ? static_cast<int>(std::bit_floor(static_cast<unsigned>(n_ranks))) : 1;
+  const int beyond = n_ranks - power;
+  MessageStages stages;
+  const auto add_stage = [&](int n_senders, const std::function<int(int)>& from,
+                             const std::function<int(int)>& to) {
+    stages.push_back(empty_stages(1, n_ranks).front());
+    for (int i = 0; i < n_senders; ++i) {
+      stages.back()[static_cast<std::size_t>(from(i))].push_back({to(i), bytes});
+    }
+  };
+  // Of each pair 2 i, 2 i + 1 among the first 2 * beyond ranks the odd one takes part for both.
+  const auto rank_of = [&](int i) { return i < beyond ? 2 * i + 1 : i + beyond; };
+  const auto idle = [](int i) { return 2 * i; };
+  if (beyond > 0) add_stage(beyond, idle, rank_of);
+  for (int step = 1; step < power; step *= 2) {
+    add_stage(power, rank_of, [&](int i) { return rank_of(i ^ step); });
+  }
+  if (beyond > 0) add_stage(beyond, rank_of, idle);
+  return stages;
+}
+
+MessageStages bruck_allgather(std::span<const std::int64_t> bytes) {
+  const auto n = static_cast<int>(bytes.size());
+  std::vector<std::int64_t> before = {0};  // of the blocks, twice round
+  for (int k = 0; k < 2 * n; ++k) {
+    before.push_back(before.back() + bytes[static_cast<std::size_t>(k % n)]);
+  }
+  MessageStages stages;
+  for (int step = 1; step < n; step *= 2) {
+    stages.push_back(empty_stages(1, n).front());
+    const int blocks = std::min(step, n - step);
+    for (int r = 0; r < n; ++r) {  // has the blocks r .. r + step - 1
+      const auto first = static_cast<std::size_t>(r);
+      stages.back()[first].push_back(
+          {(r - step + n) % n, before[first + static_cast<std::size_t>(blocks)] - before[first]});
+    }
+  }
+  return stages;
+}
+
+MessageStages node_aware_allreduce(const mpi::Topology& topology, std::int64_t bytes) {
+  return AlignedSchedules(topology,
+                          [bytes](const collectives::Stage&, const collectives::Message& m) {
+                            return bytes * static_cast<std::int64_t>(m.slots.size());
+                          })
+      .take();
+}
+
+MessageStages node_aware_allgather(const mpi::Topology& topology,
+                                   std::span<const std::int64_t> bytes) {
+  std::vector<std::int64_t> before = {0};
+  for (const int rank : collectives::ranks_by_node(topology)) {
+    before.push_back(before.back() + bytes[static_cast<std::size_t>(rank)]);
+  }
+  return AlignedSchedules(
+             topology,
+             [&before](const collectives::Stage& stage, const collectives::Message& m) {
+               std::int64_t sum = 0;
+               for (const int slot : m.slots) {
+                 const collectives::Span span = stage.slots[static_cast<std::size_t>(slot)];
+                 sum += before[static_cast<std::size_t>(span.end)] -
+                        before[static_cast<std::size_t>(span.begin)];
+               }
+               return sum;
+             })
+      .take();
+}
+
+}  // namespace nodewise::predict

@@ -1,0 +1,25 @@
+// The messages of collectives on a machine that is not at hand.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "nodewise/model/event_simulation.hpp"
+#include "nodewise/mpi/topology.hpp"
+
+namespace nodewise::predict {
+
+/// Local. An allreduce of so many bytes by recursive doubling, which is what MPI libraries do with
+/// short vectors: ranks beyond a power of two send to a partner first, and hear from it last.
+model::MessageStages recursive_doubling(int n_ranks, std::int64_t bytes);
+
+/// Local. An allgather by Bruck's algorithm: ceil(log2 P) stages, each with twice the data.
+/// bytes[r] are those of rank r. Empty messages are sent.
+model::MessageStages bruck_allgather(std::span<const std::int64_t> bytes);
+
+/// Local. The same by the library's node-aware schedule (mpi/collectives/schedule).
+model::MessageStages node_aware_allreduce(const mpi::Topology& topology, std::int64_t bytes);
+model::MessageStages node_aware_allgather(const mpi::Topology& topology,
+                                          std::span<const std::int64_t> bytes);
+
+}  // namespace nodewise::predict

@@ -1,0 +1,85 @@
+#include "nodewise/predict/exchange_times.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "nodewise/model/cycle_cost.hpp"
+#include "nodewise/model/exchange_cost.hpp"
+
+namespace nodewise::predict {
+
+namespace {
+
+/// Successive ranks of a node fill one socket after the other.
+mpi::Topology on_sockets(const mpi::Topology& topology, int sockets_per_node) {
+  if (topology.has_domains() || sockets_per_node < 2) return topology;
+  std::vector<int> socket_of_rank;
+  for (int r = 0; r < topology.n_ranks(); ++r) {
+    const std::size_t ranks = topology.ranks_on(topology.node(r)).size();
+    const std::size_t place = topology.place_on_node(r);
+    socket_of_rank.push_back(
+        static_cast<int>(place * static_cast<std::size_t>(sockets_per_node) / ranks));
+  }
+  return topology.with_domains(socket_of_rank);
+}
+
+/// The messages that the busiest rank sends to other nodes.
+std::int64_t most_messages_off_node(const model::MessageStages& stages,
+                                    const mpi::Topology& topology) {
+  std::vector<std::int64_t> of_rank(static_cast<std::size_t>(topology.n_ranks()), 0);
+  for (const auto& stage : stages) {
+    for (std::size_t r = 0; r < stage.size(); ++r) {
+      for (const model::SentMessage& m : stage[r]) {
+        of_rank[r] += topology.same_node(static_cast<int>(r), m.to) ? 0 : 1;
+      }
+    }
+  }
+  return of_rank.empty() ? 0 : *std::max_element(of_rank.begin(), of_rank.end());
+}
+
+}  // namespace
+
+ExchangeTimer::ExchangeTimer(model::Machine machine, const mpi::Topology& topology,
+                             model::Arrival arrival)
+    : machine_(std::move(machine)),
+      topology_(on_sockets(topology, machine_.sockets_per_node)),
+      arrival_(arrival),
+      scenarios_(model::event_scenarios(machine_)) {
+  for (const model::EventScenario& scenario : scenarios_) {
+    costs_.push_back(model::event_costs(machine_, scenario.overheads));
+  }
+}
+
+ExchangeTime ExchangeTimer::time(const model::MessageStages& stages) const {
+  ExchangeTime time;
+  model::ExchangeTally tally(machine_, topology_, {.arrival = arrival_, .average_hops = {}});
+  for (std::size_t s = 0; s < stages.size(); ++s) {
+    for (std::size_t r = 0; r < stages[s].size(); ++r) {
+      for (const model::SentMessage& m : stages[s][r]) {
+        tally.add(s, static_cast<int>(r), m.to, static_cast<double>(m.bytes));
+        ++time.messages;
+        time.bytes += m.bytes;
+      }
+    }
+  }
+  time.formula = tally.total();
+  for (const model::EventCosts& costs : costs_) {
+    time.simulated.push_back(
+        model::simulate_events(stages, topology_, costs, model::usual_order).end());
+  }
+  time.max_off_node = most_messages_off_node(stages, topology_);
+  return time;
+}
+
+ExchangeTime ExchangeTimer::scaled(ExchangeTime time, double factor) {
+  time.formula = factor * time.formula;
+  for (double& seconds : time.simulated) seconds *= factor;
+  return time;
+}
+
+double ExchangeTimer::work_s(std::size_t level, double nonzeros, double flops) const {
+  if (machine_.s_per_flop_by_level.empty() && machine_.s_per_flop_by_size.empty()) return 0;
+  return flops * model::flop_s(machine_, level, nonzeros, 1);
+}
+
+}  // namespace nodewise::predict

@@ -1,0 +1,76 @@
+#include "nodewise/comm/virtual_ranks.hpp"
+#include "nodewise/predict/matrix_statistics.hpp"
+#include "nodewise/predict/predict.hpp"
+#include "nodewise/predict/virtual_counts.hpp"
+#include "nodewise/run/timed.hpp"
+
+namespace nodewise::predict {
+
+namespace {
+
+using OptionalHierarchy = std::unique_ptr<const amg::Hierarchy<double>>;  // or null
+
+OptionalHierarchy make_hierarchy(const Problem& problem, const VirtualMachine* machine,
+                                 const Progress& progress) {
+  amg::ProblemInfo<double> info = problem.info;
+  if (machine != nullptr) {
+    info.virtual_starts = comm::uniform_point_starts(
+        problem.A->rows().n_global(), machine->topology.n_ranks(), problem.options.unknowns);
+  }
+  return std::make_unique<const amg::Hierarchy<double>>(problem.A, problem.options, std::move(info),
+                                                        progress.level);
+}
+
+void describe(const amg::Hierarchy<double>& hierarchy, Inspection& found) {
+  found.levels.assign(hierarchy.levels().begin(), hierarchy.levels().end());
+  for (std::size_t l = 0; l < found.levels.size(); ++l) {
+    found.level_statistics.push_back({longest_row(*hierarchy.matrix(l))});
+  }
+  found.grid_complexity = hierarchy.grid_complexity();
+  found.operator_complexity = hierarchy.operator_complexity();
+}
+
+/// Null where multigrid cannot treat the matrix, which the inspection then says.
+OptionalHierarchy try_hierarchy(const Problem& problem, const VirtualMachine* machine,
+                                const Progress& progress, Inspection& found) {
+  try {
+    OptionalHierarchy hierarchy = make_hierarchy(problem, machine, progress);
+    describe(*hierarchy, found);
+    return hierarchy;
+  } catch (const Error& error) {  // the same on every rank
+    if (error.code() != ErrorCode::unsuitable_matrix &&
+        error.code() != ErrorCode::dimension_mismatch) {
+      throw;
+    }
+    found.no_hierarchy = error.what();
+    return nullptr;
+  }
+}
+
+VirtualCounts count(const Problem& problem, const OptionalHierarchy& hierarchy,
+                    const VirtualMachine& machine, const Progress& progress) {
+  VirtualCounts counted = hierarchy ? count_virtually(*hierarchy, machine, progress.exchange)
+                                    : count_virtually(*problem.A, machine, progress.exchange);
+  counted.levels_are_exact = is_independent_of_ranks(problem.options) || counted.levels.size() == 1;
+  return counted;
+}
+
+}  // namespace
+
+Inspection inspect(const Problem& problem, const VirtualMachine* machine,
+                   const Progress& progress) {
+  const mpi::Comm& comm = problem.A->comm();
+  if (machine != nullptr) check_one_process(comm, "counts");
+  Inspection found;
+  found.statistics = matrix_statistics(*problem.A);
+  OptionalHierarchy hierarchy;
+  found.setup_s =
+      run::timed(comm, [&] { hierarchy = try_hierarchy(problem, machine, progress, found); });
+  if (machine != nullptr) {
+    found.count_s =
+        run::timed(comm, [&] { found.counted = count(problem, hierarchy, *machine, progress); });
+  }
+  return found;
+}
+
+}  // namespace nodewise::predict

@@ -1,0 +1,50 @@
+#include "nodewise/predict/options.hpp"
+
+#include <vector>
+
+#include "nodewise/base/text_field.hpp"
+
+namespace nodewise::predict {
+
+std::span<const Field<VirtualOptions>> virtual_fields() {
+  constexpr int most_ranks = 10'000'000;
+  static const std::vector<Field<VirtualOptions>> fields = {
+      field(
+          "virtual_ranks", &VirtualOptions::virtual_ranks,
+          "count, or predict, what so many ranks would send to each other; needs --ranks-per-node "
+          "or --node-map, which place them; 0: count nothing",
+          0, most_ranks),
+      field("placement", &VirtualOptions::placement,
+            "with --ranks-per-node: successive virtual ranks fill one node after the other, or go "
+            "to the next node each",
+            {"block", "round_robin"}),
+      text_field("routes", &VirtualOptions::routes, "list",
+                 "the routes of virtual ranks to look at, some of direct, two_step, three_step"),
+  };
+  return fields;
+}
+
+std::span<const Field<PredictOptions>> predict_fields() {
+  static const std::vector<Field<PredictOptions>> fields = {
+      text_field(
+          "machine", &PredictOptions::machine, "machine",
+          "the machine whose costs are taken, for predictions or --route automatic (without it a "
+          "short look at the network), and whose memory --profile compares with: a machine file, "
+          "or "
+          "the name of a shipped one"),
+      text_field("rank_counts", &PredictOptions::rank_counts, "list",
+                 "predict a cycle on each of these numbers of ranks, too, such as 64,512,4096: a "
+                 "curve of strong scaling"),
+      field("arrival", &PredictOptions::arrival,
+            "in which order messages reach a rank, compared with that of its receives, which "
+            "decides how long queues are searched",
+            {"in_order", "random", "observed", "reversed"}),
+      field("s_per_flop", &PredictOptions::s_per_flop,
+            "the time of a floating-point operation of a sparse product, in seconds, in the place "
+            "of what the machine says; 0: what it says",
+            0.0, 1.0),
+  };
+  return fields;
+}
+
+}  // namespace nodewise::predict

@@ -1,0 +1,33 @@
+// What predictions and counts for virtual ranks may be told.
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "nodewise/base/options.hpp"
+#include "nodewise/model/queue_search.hpp"
+
+namespace nodewise::predict {
+
+/// How ranks are dealt to nodes.
+enum class Dealing { block, round_robin };
+
+/// The ranks of a machine that is not at hand.
+struct VirtualOptions {
+  int virtual_ranks = 0;  ///< 0: none
+  Dealing placement = Dealing::block;
+  std::string routes = "direct,two_step,three_step";
+};
+
+/// What is predicted.
+struct PredictOptions {
+  std::string machine;      ///< a machine file, or the name of a machine of the library
+  std::string rank_counts;  ///< such as "64,512,4096": a curve of strong scaling
+  model::Arrival arrival = model::usual_arrival;
+  double s_per_flop = 0;  ///< 0: as the machine says
+};
+
+std::span<const Field<VirtualOptions>> virtual_fields();
+std::span<const Field<PredictOptions>> predict_fields();
+
+}  // namespace nodewise::predict

@@ -1,0 +1,187 @@
+#include "nodewise/predict/predict.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "nodewise/base/timer.hpp"
+#include "nodewise/comm/virtual_ranks.hpp"
+#include "nodewise/io/machine_file.hpp"
+#include "nodewise/matrix/operations.hpp"
+#include "nodewise/model/allreduce_cost.hpp"
+#include "nodewise/model/network.hpp"
+#include "nodewise/mpi/ledger.hpp"
+#include "nodewise/predict/cycle_work.hpp"
+#include "nodewise/predict/prediction.hpp"
+
+namespace nodewise::predict {
+
+namespace {
+
+[[noreturn]] void refuse(const std::string& message) {
+  throw Error(ErrorCode::invalid_argument, message);
+}
+
+std::vector<int> parse_rank_counts(std::string_view text) {
+  std::vector<int> counts;
+  while (!text.empty()) {
+    const std::string_view item = text.substr(0, text.find(','));
+    int count = 0;
+    const auto [end, status] = std::from_chars(item.data(), item.data() + item.size(), count);
+    if (status != std::errc() || end != item.data() + item.size() || count < 1) {
+      refuse(
+          fmt::format("option rank_counts: '{}' is not a number of ranks (a list such as "
+                      "64,512,4096)",
+                      item));
+    }
+    counts.push_back(count);
+    text.remove_prefix(std::min(item.size() + 1, text.size()));
+  }
+  std::sort(counts.begin(), counts.end());
+  counts.erase(std::unique(counts.begin(), counts.end()), counts.end());
+  return counts;
+}
+
+bool knows_work(const model::Machine& machine) {
+  return !machine.s_per_flop_by_level.empty() || !machine.s_per_flop_by_size.empty();
+}
+
+/// With the time of arithmetic that the options give.
+model::Machine find_costs(const PredictOptions& options) {
+  model::Machine machine = io::find_machine(options.machine);
+  if (options.s_per_flop > 0) {
+    machine.s_per_flop_by_level = {options.s_per_flop};
+    machine.s_per_flop_by_size.clear();
+  }
+  if (!options.rank_counts.empty() && !knows_work(machine)) {
+    refuse(
+        fmt::format("machine '{}' has neither computation.s_per_flop_by_level nor "
+                    "computation.s_per_flop_by_size, which option rank_counts needs; "
+                    "option s_per_flop can give it",
+                    machine.name));
+  }
+  return machine;
+}
+
+PredictedMachine describe(const model::Machine& machine) {
+  PredictedMachine facts;
+  facts.name = machine.name;
+  facts.source = machine.source;
+  facts.measured = machine.measured;
+  facts.knows_overheads = machine.overheads.has_value();
+  facts.knows_work = knows_work(machine);
+  facts.knows_allreduces = machine.allreduces.has_value();
+  facts.allreduce_scale = {
+      model::allreduce_scale(machine, model::AllreduceAlgorithm::recursive_doubling,
+                             sizeof(double)),
+      model::allreduce_scale(machine, model::AllreduceAlgorithm::node_aware, sizeof(double))};
+  if (machine.queue_search_s == 0) facts.left_out.push_back("queue search");
+  if (!model::is_known(machine.network) || machine.contention_s_per_byte_per_link == 0) {
+    facts.left_out.push_back("contention");
+  }
+  return facts;
+}
+
+/// As the ranks of the machine would make it.
+amg::Hierarchy<double> make_hierarchy(const Problem& problem, const VirtualMachine& machine,
+                                      bool symmetric, const Progress& progress) {
+  amg::ProblemInfo<double> info = problem.info;
+  info.symmetric = symmetric;
+  info.virtual_starts = comm::uniform_point_starts(
+      problem.A->rows().n_global(), machine.topology.n_ranks(), problem.options.unknowns);
+  return {problem.A, problem.options, std::move(info), progress.level};
+}
+
+/// What stays the same for every number of ranks.
+struct Task {
+  const Problem& problem;
+  const Request& request;
+  const Progress& progress;
+  bool symmetric;  ///< the matrix
+};
+
+Prediction predict_on(const Task& task, const VirtualMachine& machine, bool with_setup,
+                      Result& result) {
+  const auto& [problem, request, progress, symmetric] = task;
+  if (progress.begin) progress.begin(machine.topology.n_ranks());
+  const Timer setup;
+  mpi::Ledger& ledger = problem.A->comm().ledger();
+  ledger.clear();
+  const amg::Hierarchy<double> hierarchy = make_hierarchy(problem, machine, symmetric, progress);
+  const VirtualSetup made = {hierarchy, symmetric, problem.options, ledger.accounts()};
+  result.setup_s += setup.seconds();
+  const Timer prediction;
+  const ExchangeTimer timer(request.costs, machine.topology, request.arrival);
+  Prediction predicted = predict(made, machine, timer, progress.exchange, with_setup);
+  result.predict_s += prediction.seconds();
+  return predicted;
+}
+
+ScalingPoint point_of(const Prediction& prediction) {
+  ScalingPoint point;
+  point.ranks = prediction.n_ranks();
+  point.nodes = static_cast<int>(prediction.ranks_per_node.size());
+  point.rows_of_a_rank = static_cast<double>(prediction.levels.front().rows) / point.ranks;
+  point.work_s = prediction.work_s();
+  point.first_route = prediction.cycle(0);
+  point.best_by_formula = prediction.cycle(prediction.best(by_formula));
+  point.best_by_simulation = prediction.cycle(prediction.best(by_simulation));
+  return point;
+}
+
+bool has_same_nodes(const mpi::Topology& a, const mpi::Topology& b) {
+  if (a.n_ranks() != b.n_ranks() || a.has_domains() != b.has_domains()) return false;
+  for (int r = 0; r < a.n_ranks(); ++r) {
+    if (a.node(r) != b.node(r)) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+Request make_request(const PredictOptions& options, const VirtualOptions& ranks,
+                     const run::PlacementOptions& placement) {
+  Request request;
+  request.costs = find_costs(options);
+  request.arrival = options.arrival;
+  const std::vector<int> counts = parse_rank_counts(options.rank_counts);
+  request.machine = virtual_machine(ranks, placement);
+  for (const int count : counts) {
+    VirtualOptions others = ranks;
+    others.virtual_ranks = count;
+    request.scaling.push_back(virtual_machine(others, placement));
+  }
+  return request;
+}
+
+void check_one_process(const mpi::Comm& comm, const char* doing) {
+  if (comm.size() == 1) return;
+  refuse(
+      fmt::format("option virtual_ranks {} in one process: start nodewise on one rank, not on {}",
+                  doing, comm.size()));
+}
+
+void check_predictable(const amg::Options& options) {
+  work_of_cycle(options, true, 1, true);
+}
+
+Result predict(const Problem& problem, const Request& request, const Progress& progress) {
+  check_one_process(problem.A->comm(), "predicts");
+  check_predictable(problem.options);
+  const std::optional<bool>& known = problem.info.symmetric;
+  const Task task = {problem, request, progress, known ? *known : matrix::is_symmetric(*problem.A)};
+  Result result;
+  result.machine = describe(request.costs);
+  result.prediction = predict_on(task, request.machine, true, result);
+  for (const VirtualMachine& machine : request.scaling) {
+    const bool is_known = has_same_nodes(machine.topology, request.machine.topology);
+    result.scaling.push_back(
+        point_of(is_known ? result.prediction : predict_on(task, machine, false, result)));
+  }
+  return result;
+}
+
+}  // namespace nodewise::predict

@@ -1,0 +1,28 @@
+// What the exchanges of a hierarchy take on virtual ranks.
+#pragma once
+
+#include <vector>
+
+#include "nodewise/amg/hierarchy.hpp"
+#include "nodewise/mpi/ledger.hpp"
+#include "nodewise/predict/exchange_times.hpp"
+#include "nodewise/predict/result.hpp"
+#include "nodewise/predict/virtual_levels.hpp"
+
+namespace nodewise::predict {
+
+/// A hierarchy made for virtual ranks.
+struct VirtualSetup {
+  const amg::Hierarchy<double>& hierarchy;
+  bool symmetric;  ///< the matrix
+  const amg::Options& options;
+  std::vector<mpi::Account> books;  ///< the ledger of this setup alone: how often it reduces
+};
+
+/// Local, on one rank. Of a hierarchy made for the virtual ranks of `machine`; `costs` is where
+/// they are. The exchanges of the setup only where that is asked for: they take as long as those of
+/// many cycles.
+Prediction predict(const VirtualSetup& setup, const VirtualMachine& machine,
+                   const ExchangeTimer& costs, const CountObserver& observe, bool with_setup);
+
+}  // namespace nodewise::predict

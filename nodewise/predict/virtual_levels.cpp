@@ -1,0 +1,84 @@
+#include "nodewise/predict/virtual_levels.hpp"
+
+#include "nodewise/base/timer.hpp"
+#include "nodewise/comm/virtual_ranks.hpp"
+#include "nodewise/matrix/virtual_ranks.hpp"
+
+namespace nodewise::predict {
+
+namespace {
+
+using Starts = std::span<const GlobalIndex>;
+
+/// The exchanges of one level.
+class LevelVisit {
+ public:
+  LevelVisit(const VirtualMachine& machine, std::size_t level, const ExchangeVisitor& visit,
+             const CountObserver& observe)
+      : machine_(machine), level_(level), visit_(visit), observe_(observe) {}
+
+  /// Of a product with M, whose rows are spread as `rows` says, the vectors it multiplies as
+  /// `cols`, and of rows of P that begin so (matrix::virtual_row_words), where there are any.
+  void plan(CountedExchange operation, const Matrix& M, Starts rows, Starts cols,
+            std::span<const Offset> P_words = {}) {
+    const Timer timer;
+    double rows_seconds = 0;
+    const std::vector<comm::Pattern> patterns =
+        comm::virtual_patterns(cols, matrix::virtual_ghosts(M.on(), rows, cols));
+    for (std::size_t k = 0; k < machine_.routes.size(); ++k) {
+      const std::vector<comm::Plan> plans =
+          comm::virtual_plans(patterns, machine_.topology, machine_.routes[k]);
+      visit_({level_, operation, k, plans, {}});
+      if (P_words.empty()) continue;
+      const Timer rows_timer;
+      visit_({level_, CountedExchange::interpolation_rows, k, plans, P_words});
+      rows_seconds += rows_timer.seconds();
+    }
+    if (!observe_) return;
+    observe_(level_, operation, timer.seconds() - rows_seconds);
+    if (!P_words.empty()) observe_(level_, CountedExchange::interpolation_rows, rows_seconds);
+  }
+
+ private:
+  const VirtualMachine& machine_;
+  std::size_t level_;
+  const ExchangeVisitor& visit_;
+  const CountObserver& observe_;
+};
+
+}  // namespace
+
+bool is_independent_of_ranks(const amg::Options& options) {
+  const bool one_point = options.interpolation == amg::Interpolation::one_point ||
+                         (options.interpolation == amg::Interpolation::automatic &&
+                          options.method == amg::Method::air);
+  if (one_point && options.aggressive_levels == 0) return true;  // nothing is dropped from its rows
+  return options.max_interpolation_entries == 0 && options.interpolation_truncation == 0;
+}
+
+void visit_exchanges(const amg::Hierarchy<double>& hierarchy, const VirtualMachine& machine,
+                     const ExchangeVisitor& visit, const CountObserver& observe) {
+  for (std::size_t l = 0; l < hierarchy.levels().size(); ++l) {
+    const Starts fine = hierarchy.virtual_starts(l);
+    const Matrix* P = hierarchy.interpolation(l);
+    LevelVisit level(machine, l, visit, observe);
+    if (P == nullptr) {
+      level.plan(CountedExchange::product, *hierarchy.matrix(l), fine, fine);
+      continue;
+    }
+    const Starts coarse = hierarchy.virtual_starts(l + 1);
+    level.plan(CountedExchange::product, *hierarchy.matrix(l), fine, fine,
+               matrix::virtual_row_words(P->on(), fine, coarse));
+    level.plan(CountedExchange::interpolation, *P, fine, coarse);
+    if (const Matrix* R = hierarchy.restriction(l)) {
+      level.plan(CountedExchange::restriction, *R, coarse, fine);
+    }
+  }
+}
+
+void visit_exchanges(const Matrix& A, Starts rows, Starts cols, const VirtualMachine& machine,
+                     const ExchangeVisitor& visit, const CountObserver& observe) {
+  LevelVisit(machine, 0, visit, observe).plan(CountedExchange::product, A, rows, cols);
+}
+
+}  // namespace nodewise::predict

@@ -1,0 +1,73 @@
+#include "nodewise/predict/virtual_machine.hpp"
+
+#include <algorithm>
+#include <string>
+
+#include <fmt/format.h>
+
+namespace nodewise::predict {
+
+namespace {
+
+using comm::Route;
+
+std::vector<Route> parse_routes(const std::string& text) {
+  const std::string underscored = [&] {
+    std::string copy = text;
+    std::replace(copy.begin(), copy.end(), '-', '_');
+    return copy + ",";
+  }();
+  std::vector<Route> routes;
+  for (std::size_t at = 0; at < underscored.size();) {
+    const std::size_t comma = underscored.find(',', at);
+    const std::string name = underscored.substr(at, comma - at);
+    at = comma + 1;
+    bool known = false;
+    for (const Route route : {Route::direct, Route::two_step, Route::three_step}) {
+      if (name != comm::to_string(route)) continue;
+      known = true;
+      if (std::find(routes.begin(), routes.end(), route) != routes.end()) {
+        throw Error(ErrorCode::invalid_argument,
+                    fmt::format("option routes: {} is named twice", name));
+      }
+      routes.push_back(route);
+    }
+    if (!known) {
+      throw Error(ErrorCode::invalid_argument,
+                  fmt::format("option routes: '{}' is none of direct, two_step, three_step", name));
+    }
+  }
+  return routes;
+}
+
+std::vector<int> node_of_ranks(const VirtualOptions& options,
+                               const run::PlacementOptions& placement) {
+  const int n_ranks = options.virtual_ranks;
+  if (!placement.node_map.empty()) return run::parse_map("node", placement.node_map, n_ranks);
+  const int per_node = placement.ranks_per_node;
+  if (per_node < 1) {
+    throw Error(ErrorCode::invalid_argument,
+                "option virtual_ranks needs option ranks_per_node or option node_map, which place "
+                "the ranks");
+  }
+  const int n_nodes = n_ranks / per_node + (n_ranks % per_node > 0 ? 1 : 0);
+  std::vector<int> nodes;
+  for (int r = 0; r < n_ranks; ++r) {
+    nodes.push_back(options.placement == Dealing::block ? r / per_node : r % n_nodes);
+  }
+  return nodes;
+}
+
+}  // namespace
+
+VirtualMachine virtual_machine(const VirtualOptions& options,
+                               const run::PlacementOptions& placement) {
+  mpi::Topology topology(node_of_ranks(options, placement));
+  if (!placement.domain_map.empty()) {
+    topology = topology.with_domains(
+        run::parse_map("domain", placement.domain_map, options.virtual_ranks));
+  }
+  return {std::move(topology), parse_routes(options.routes)};
+}
+
+}  // namespace nodewise::predict

@@ -1,0 +1,39 @@
+// Measuring the kernels of a hierarchy against the bandwidth of the memory: what `nodewise bench`
+// does.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+
+#include "nodewise/amg/hierarchy.hpp"
+#include "nodewise/calibrate/stopwatch.hpp"
+#include "nodewise/roofline/options.hpp"
+#include "nodewise/roofline/record.hpp"
+#include "nodewise/run/environment.hpp"
+
+namespace nodewise::roofline {
+
+/// Told of what is done, on every rank; each may be left out.
+struct Progress {
+  calibrate::PartObserver begin = {};
+  /// Kernel k of n was measured once more, for the `times`-th time.
+  std::function<void(double seconds, std::size_t k, std::size_t n, std::size_t times)> kernel = {};
+};
+
+/// A hierarchy whose kernels are measured.
+struct Subject {
+  const amg::Hierarchy<double>& hierarchy;
+  const amg::Options& options;  ///< that it was made with
+  bool is_symmetric;            ///< its matrix
+};
+
+/// Collective. Bytes that the measurement takes beside the hierarchy, on all ranks.
+double memory_need(const Subject& subject, const run::Environment& environment,
+                   const BenchOptions& options);
+
+/// Collective. Measures for about options.seconds: the bandwidth of the memory, and every kernel of
+/// every level, in turn. `environment` describes the ranks of the hierarchy.
+Record measure_kernels(const Subject& subject, const run::Environment& environment,
+                       const BenchOptions& options, const Progress& progress = {});
+
+}  // namespace nodewise::roofline

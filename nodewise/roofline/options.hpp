@@ -1,0 +1,17 @@
+// What a measurement of kernels may be told.
+#pragma once
+
+#include <span>
+
+#include "nodewise/base/options.hpp"
+
+namespace nodewise::roofline {
+
+struct BenchOptions {
+  int vectors = 4;       ///< of the products with several
+  double seconds = 120;  ///< about how long to measure
+};
+
+std::span<const Field<BenchOptions>> bench_fields();
+
+}  // namespace nodewise::roofline
