@@ -10,7 +10,7 @@ namespace nodewise::advise {
 /// The numbers of unknowns that are looked for.
 inline constexpr std::array<int, 4> candidate_unknowns = {2, 3, 4, 6};
 
-/// What was counted for one of them; to be added up over the ranks.
+/// The counts for one block size, to be added up over the ranks.
 struct BlockCounts {
   double entries = 0;       ///< of the rows looked at
   double places = 0;        ///< of the blocks that have an entry
@@ -20,7 +20,7 @@ struct BlockCounts {
 };
 using BlockSums = std::array<BlockCounts, candidate_unknowns.size()>;
 
-/// Local. Of this rank's rows, or a sample of them where they are many.
+/// Local. Surveys this rank's rows, or a sample of them where they are many.
 template <class T>
 BlockSums survey_blocks(const matrix::DistMatrix<T>& A);
 

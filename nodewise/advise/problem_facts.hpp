@@ -1,4 +1,4 @@
-// What a preset is chosen by: facts of a matrix that cost a pass over it.
+// The facts of a matrix that a preset is chosen by; they cost a pass over it.
 #pragma once
 
 #include <optional>
@@ -19,10 +19,10 @@ struct ProblemFacts {
   double zero_sum_share = 0;  ///< rows whose entries add up to zero, of all rows
   double dominant_share = 0;  ///< rows with |a_ii| at least the sum of the other |a_ij|, of all
   double mean_row = 0;        ///< entries
-  /// Rows as a mesh of stretched elements has them, of all: a coupling of the diagonal's sign with
-  /// at least 0.22 of the largest of the opposite sign, and of all of that sign a fifth in
-  /// couplings between 0.2 and 0.5 of the largest, which are strong by chance, and hardly any up to
-  /// 0.9 of it.
+  /// The share of rows that look like those of a mesh of stretched elements. Such a row has a
+  /// coupling of the diagonal's sign with at least 0.22 of the largest of the opposite sign. Of the
+  /// sum of the couplings of that opposite sign at least a fifth is between 0.2 and 0.5 of the
+  /// largest, strong by chance, and hardly any between 0.5 and 0.9 of it.
   double stretched_share = 0;
   /// Rows whose entries off the diagonal differ by no more than a half of the largest, of all: the
   /// couplings of a grid that is as fine in all directions.

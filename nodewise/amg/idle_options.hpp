@@ -1,4 +1,4 @@
-// Which options of a hierarchy the others leave without effect.
+// The options of a hierarchy that the others leave without effect.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// What the C interface hands out, and how its functions fail.
+// The handles of the C interface, and how its functions fail.
 #pragma once
 
 #include <memory>

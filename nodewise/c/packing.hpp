@@ -11,7 +11,7 @@
 
 namespace nodewise::c {
 
-/// What must be known of a datatype. Throws invalid_argument for MPI_DATATYPE_NULL.
+/// The needed facts of a datatype. Throws invalid_argument for MPI_DATATYPE_NULL.
 class ItemType {
  public:
   explicit ItemType(MPI_Datatype type);

@@ -13,7 +13,7 @@
 
 namespace nodewise::calibrate {
 
-/// What was measured, and what is made of it.
+/// The measurements, and the fits made of them.
 struct Calibration {
   Record record;  ///< times are the same on every rank
   Fits fits;      ///< on rank 0

@@ -33,8 +33,8 @@ struct Fits {
 /// of the farthest path, or of the base where that stands for messages between nodes.
 Fits fit_measurements(const Record& record, const model::Machine* base);
 
-/// Local. What was measured, over what `base` says where it was not (null: nothing); notes name
-/// both. Between nodes one of them must know something.
+/// Local. Returns the machine as it was measured, with the values of `base` for the rest (null:
+/// nothing); notes name both. One of them must know messages between nodes.
 model::Machine make_machine(const Record& record, const Fits& fits, const model::Machine* base,
                             const std::string& name);
 

@@ -1,4 +1,4 @@
-// What the kernel tells of the processors of a host.
+// The processors of a host, as the kernel tells.
 #pragma once
 
 #include <vector>

@@ -7,7 +7,7 @@
 
 namespace nodewise::calibrate {
 
-/// How the time is shared out.
+/// The shares of the parts in the time.
 struct MeasureWeights {
   static constexpr double ping_pong = 30;
   static constexpr double injection = 12;

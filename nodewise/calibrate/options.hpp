@@ -1,4 +1,4 @@
-// What a calibration may be told.
+// The options of a calibration.
 #pragma once
 
 #include <span>

@@ -1,4 +1,4 @@
-// Which ranks measure what between them.
+// The pairs of ranks that measure messages between them.
 #pragma once
 
 #include <string>

@@ -10,7 +10,7 @@
 
 namespace nodewise::calibrate {
 
-/// What one rank of a pair does; nothing where it is in no pair.
+/// The part of one rank in a ping-pong; nothing where it is in no pair.
 class Talk {
  public:
   /// Local. With buffers of so many bytes in all, for either direction.

@@ -1,4 +1,4 @@
-// What a calibration measures: raw times, before anything is fitted to them.
+// The measurements of a calibration: raw times, before anything is fitted to them.
 #pragma once
 
 #include <string>
@@ -66,7 +66,7 @@ struct TriadTimes {
   int threads = 0;
   double array_bytes = 0;
   Repeats times;
-  /// Of all threads: two loads and a store of an array's length, as STREAM counts.
+  /// Bytes a second of all threads: two loads and a store of an array's length, as STREAM counts.
   double bytes_per_s() const { return 3 * array_bytes / times.median(); }
 };
 
@@ -84,11 +84,11 @@ struct OverlapTimes {
   double bytes = 0;
   Repeats message, work, both;
 
-  /// What part of the shorter of both the other has hidden, 0 to 1.
+  /// The part of the shorter of both that the other has hidden, 0 to 1.
   double fraction() const;
 };
 
-/// What a message costs the processors at its ends.
+/// The cost of a message for the processors at its ends.
 struct OverheadTimes {
   std::string locality;
   Repeats send, receive;

@@ -13,10 +13,10 @@ inline constexpr std::size_t cube_corners = 8;
 /// The unknowns of a cube: 3 c + d is the displacement of corner c along axis d.
 using CubeStiffness = std::array<std::array<double, 3 * cube_corners>, 3 * cube_corners>;
 
-/// Local. The stiffness of a cube with lambda = mu = 1 that is cut into six tetrahedra around its
-/// diagonal, one for each order of the axes on a way along edges from corner 0 to corner 7 (Kuhn's
-/// subdivision), times 6 over the length of an edge. Whole numbers: sums of them are exact, in
-/// whatever order.
+/// Local. Returns the stiffness of a cube with lambda = mu = 1, times 6 over the length of an edge.
+/// The cube is cut into six tetrahedra around its diagonal, one for each order of the axes on a way
+/// along edges from corner 0 to corner 7 (Kuhn's subdivision). The entries are whole numbers, so
+/// that sums of them are exact in any order.
 CubeStiffness cube_stiffness();
 
 /// A beam of 8 n x n x n cubes, clamped at its first end. Its points are the corners of the cubes
@@ -44,7 +44,7 @@ class Beam {
   }
   /// lambda and mu of the cube with its corner 0 there.
   double material(const Place& place) const { return place[0] < 4 * n_ ? 50 : 1; }
-  /// Where a place is in space: the beam is 8 long, and 1 high and wide.
+  /// Returns the coordinates of a place: the beam is 8 long, and 1 high and wide.
   std::array<double, 3> coordinates(const Place& place) const;
 
  private:

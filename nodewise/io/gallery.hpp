@@ -66,9 +66,9 @@ std::span<const Field<GalleryOptions>> gallery_fields();
 /// Local. The rows that a point has: 3 for the beam, 1 for all others.
 int unknowns_of(Problem problem);
 
-/// Local. Where the points of these rows are that this rank owns, point by point, three coordinates
-/// each; empty but for the beam, whose near null space the rigid body modes of its points are. The
-/// rows are those of generate(), whole points on every rank.
+/// Local. Returns the coordinates of this rank's points, three each. Empty but for the beam, whose
+/// near null space is the rigid body modes of its points. The rows are those of generate(), whole
+/// points on every rank.
 std::vector<double> point_coordinates(const comm::Layout& rows, const GalleryOptions& options);
 
 /// Collective. The model problem, its rows in uniform ranges (comm::uniform_points): the same

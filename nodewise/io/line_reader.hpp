@@ -13,7 +13,7 @@ namespace nodewise::io {
 /// A line may have this many bytes, its end not counted; longer ones are an error.
 inline constexpr std::size_t max_line_bytes = 65536;
 
-/// What is read from a file at once.
+/// The bytes that are read from a file at once.
 inline constexpr std::size_t default_piece_bytes = std::size_t{4} << 20;
 
 /// Splits input into lines, which end with a line feed; a carriage return before it stays in the
@@ -32,7 +32,8 @@ class LineReader {
   /// lines() is then the number of the offending line.
   bool next(std::string_view& line);
 
-  /// How many lines were returned: also the number of the last one, counted from 1.
+  /// Returns how many lines were returned, which is also the number of the last one, counted from
+  /// 1.
   std::int64_t lines() const { return lines_; }
   /// Bytes of the source up to the end of the last line returned, its '\n' included.
   Offset offset() const { return offset_; }

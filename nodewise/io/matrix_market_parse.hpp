@@ -18,7 +18,7 @@ const char* to_string(MarketFormat format) noexcept;
 const char* to_string(MarketField field) noexcept;
 const char* to_string(MarketSymmetry symmetry) noexcept;
 
-/// What stands before the entries.
+/// The header: everything before the entries.
 struct MarketHeader {
   MarketFormat format = MarketFormat::coordinate;
   MarketField field = MarketField::real;
@@ -47,10 +47,10 @@ struct MarketEntry {
   double value;  ///< 1 in a pattern file
 };
 
-/// Local. One entry line of a coordinate file. Throws file_format where it is malformed, an index
-/// is outside the matrix, the value is not finite (or not whole in an integer file), the entry of a
-/// symmetric file is above the diagonal (such files hold the lower triangle only), or the diagonal
-/// of a skew-symmetric file is not zero.
+/// Local. Parses one entry line of a coordinate file. Throws file_format where it is malformed, an
+/// index is outside the matrix, the value is not finite (or not whole in an integer file), the
+/// entry of a symmetric file is above the diagonal (such files hold the lower triangle only), or
+/// the diagonal of a skew-symmetric file is not zero.
 MarketEntry parse_market_entry(const MarketHeader& header, std::string_view line);
 
 /// Local. One entry line of an array file.

@@ -21,11 +21,11 @@ struct PetscHeader {
 
   Offset index_bytes() const { return index == PetscIndex::bits64 ? 8 : 4; }
   Offset header_bytes() const { return (object == PetscObject::matrix ? 4 : 2) * index_bytes(); }
-  /// Where the length of a row stands.
+  /// Returns the position of a row's length.
   Offset lengths_at(GlobalIndex row) const { return header_bytes() + row * index_bytes(); }
-  /// Where the column of an entry stands.
+  /// Returns the position of an entry's column.
   Offset columns_at(Offset entry) const { return lengths_at(rows) + entry * index_bytes(); }
-  /// Where the value of an entry or of a vector's element stands.
+  /// Returns the position of the value of an entry or of a vector's element.
   Offset values_at(Offset entry) const {
     const Offset begin = object == PetscObject::matrix ? columns_at(nonzeros) : header_bytes();
     return begin + entry * 8;
@@ -34,7 +34,7 @@ struct PetscHeader {
   double total_bytes() const;
 };
 
-/// Local. What kind of PETSc object begins with these bytes (at least 8), if any.
+/// Local. Returns the kind of PETSc object that begins with these bytes (at least 8), if any.
 std::optional<PetscHeader> recognise_petsc(std::span<const char> beginning);
 
 /// Collective. Rank 0 reads and checks the header and the size of the file. Throws on every rank:

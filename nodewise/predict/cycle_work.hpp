@@ -1,4 +1,4 @@
-// How often a cycle does what on each level.
+// How often a cycle sweeps, restricts and solves on each level.
 #pragma once
 
 #include <cstddef>

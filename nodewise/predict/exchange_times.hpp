@@ -1,4 +1,4 @@
-// What messages of virtual ranks cost on a machine.
+// The cost of virtual ranks' messages on a machine.
 #pragma once
 
 #include <vector>
@@ -22,8 +22,8 @@ class ExchangeTimer {
 
   /// By the formulas, and simulated under every scenario.
   ExchangeTime time(const model::MessageStages& stages) const;
-  /// Of so many floating-point operations on a rank that has `nonzeros` of a level; 0 where the
-  /// machine does not tell.
+  /// Returns the seconds of so many floating-point operations on a rank that has `nonzeros` of a
+  /// level; 0 where the machine does not tell.
   double work_s(std::size_t level, double nonzeros, double flops) const;
   /// A collective that takes `factor` times as long, whoever reckons.
   static ExchangeTime scaled(ExchangeTime time, double factor);

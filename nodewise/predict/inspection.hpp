@@ -12,7 +12,7 @@
 
 namespace nodewise::predict {
 
-/// What one pass over a matrix tells beyond its size.
+/// The facts that one pass over a matrix tells beyond its size.
 struct MatrixStatistics {
   GlobalIndex columns = 0;
   GlobalIndex shortest_row = 0;  ///< entries
@@ -85,7 +85,7 @@ struct VirtualCounts {
   int n_nodes() const { return static_cast<int>(ranks_per_node.size()); }
 };
 
-/// What is found of a matrix.
+/// The results of an inspection.
 struct Inspection {
   MatrixStatistics statistics;
   std::string no_hierarchy;  ///< why there is none; empty where there is one

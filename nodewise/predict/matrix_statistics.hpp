@@ -1,4 +1,4 @@
-// What a pass over a matrix tells of it.
+// The statistics that one pass over a matrix tells.
 #pragma once
 
 #include "nodewise/matrix/dist_matrix.hpp"

@@ -1,4 +1,4 @@
-// What predictions and counts for virtual ranks may be told.
+// The options of predictions and of counts for virtual ranks.
 #pragma once
 
 #include <span>
@@ -9,7 +9,7 @@
 
 namespace nodewise::predict {
 
-/// How ranks are dealt to nodes.
+/// The way ranks are dealt to nodes.
 enum class Dealing { block, round_robin };
 
 /// The ranks of a machine that is not at hand.
@@ -19,7 +19,7 @@ struct VirtualOptions {
   std::string routes = "direct,two_step,three_step";
 };
 
-/// What is predicted.
+/// The options of a prediction.
 struct PredictOptions {
   std::string machine;      ///< a machine file, or the name of a machine of the library
   std::string rank_counts;  ///< such as "64,512,4096": a curve of strong scaling

@@ -30,7 +30,7 @@ struct Progress {
   CountObserver exchange = {};                  ///< one of its exchanges was counted or predicted
 };
 
-/// What is predicted, and for which machine.
+/// The subject of a prediction and the machine it is for.
 struct Request {
   model::Machine costs;
   VirtualMachine machine;

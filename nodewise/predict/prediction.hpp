@@ -1,4 +1,4 @@
-// What the exchanges of a hierarchy take on virtual ranks.
+// The times of a hierarchy's exchanges on virtual ranks.
 #pragma once
 
 #include <vector>
@@ -19,9 +19,9 @@ struct VirtualSetup {
   std::vector<mpi::Account> books;  ///< the ledger of this setup alone: how often it reduces
 };
 
-/// Local, on one rank. Of a hierarchy made for the virtual ranks of `machine`; `costs` is where
-/// they are. The exchanges of the setup only where that is asked for: they take as long as those of
-/// many cycles.
+/// Local, on one rank. Predicts the exchanges of a hierarchy made for the virtual ranks of
+/// `machine`; `costs` is their machine. Those of the setup only where asked for: they take as long
+/// as those of many cycles.
 Prediction predict(const VirtualSetup& setup, const VirtualMachine& machine,
                    const ExchangeTimer& costs, const CountObserver& observe, bool with_setup);
 

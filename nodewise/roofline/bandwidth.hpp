@@ -16,7 +16,7 @@ class MemoryStreams {
   /// Local. The sum of b c: reading alone.
   void read();
 
-  /// What they move, the allocation of a's cache lines included.
+  /// The bytes they move, the allocation of a's cache lines included.
   double triad_bytes() const { return 4.0 * sizeof(double) * static_cast<double>(a_.size()); }
   double reading_bytes() const { return 2.0 * sizeof(double) * static_cast<double>(a_.size()); }
 

@@ -15,9 +15,10 @@ struct Kernel {
   std::function<void()> run;  ///< collective; owns what it works on
 };
 
-/// Collective. Those of one level: the product, that of the ranks' own columns alone where there
-/// are several ranks, the residual, products with several vectors and in single precision, the
-/// sweeps of the smoother, restriction and interpolation. The hierarchy has to outlive them.
+/// Collective. Returns the kernels of one level: the product, that of the ranks' own columns alone
+/// where there are several ranks, the residual, products with several vectors and in single
+/// precision, the sweeps of the smoother, restriction and interpolation. The hierarchy has to
+/// outlive them.
 std::vector<Kernel> level_kernels(const amg::Hierarchy<double>& hierarchy, std::size_t level,
                                   const amg::Options& given, bool symmetric,
                                   const BenchOptions& bench);

@@ -1,4 +1,4 @@
-// What a measurement of kernels may be told.
+// The options of a measurement of kernels.
 #pragma once
 
 #include <span>

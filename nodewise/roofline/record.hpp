@@ -1,4 +1,4 @@
-// What a measurement of kernels finds.
+// The results of a measurement of kernels.
 #pragma once
 
 #include <optional>
@@ -39,7 +39,7 @@ struct Record {
   model::MemoryBandwidth bandwidth() const;
   /// Nothing where the caches are not known.
   std::optional<bool> is_in_cache(const KernelRecord& kernel) const;
-  /// What the bandwidth allows, over the time that was taken; NaN where nothing is counted.
+  /// The time that the bandwidth allows over the time taken; NaN where nothing is counted.
   double share_of_bound(const KernelRecord& kernel) const;
   /// NaN where it says nothing: in a cache, or for several vectors.
   double kappa(const KernelRecord& kernel) const;

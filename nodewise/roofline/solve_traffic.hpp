@@ -1,4 +1,5 @@
-// What the local kernels of a solve moved between memory and processors, beside the time they took.
+// The bytes that the local kernels of a solve moved between memory and processors, beside the time
+// they took.
 #pragma once
 
 #include <cstdint>
@@ -31,12 +32,12 @@ struct SolveKernel {
 
 struct SolveTraffic {
   std::vector<SolveKernel> kernels;
-  /// Of all hosts together; nothing where no machine file tells it.
+  /// The bandwidth of all hosts together; nothing where no machine file tells it.
   std::optional<model::MemoryBandwidth> bandwidth;
   double cache_bytes = 0;   ///< the last caches of all hosts; 0: not known
   std::string not_counted;  ///< why there are no kernels, or not those of the cycle; empty if all
 
-  /// What the bandwidth allows, over the time; NaN where it is not known.
+  /// The time that the bandwidth allows over the time taken; NaN where it is not known.
   double share_of_bound(const SolveKernel& kernel) const;
   /// NaN where it says nothing: without a bandwidth, or in a cache, as far as caches are known.
   double kappa(const SolveKernel& kernel) const;
@@ -52,7 +53,7 @@ struct MeasuredSolve {
   bool has_several_vectors;  ///< went through the kernels at once
 };
 
-/// Collective; one reduction. Of what the solve has in its accounts. `A` is the matrix of the
+/// Collective; one reduction. Reads what the solve has in its accounts. `A` is the matrix of the
 /// Krylov method, `hierarchy` null without multigrid, `given` the options of its cycle.
 SolveTraffic traffic_of_solve(const MeasuredSolve& solve, const matrix::DistMatrix<double>& A,
                               const amg::Hierarchy<double>* hierarchy, const amg::Options& given);

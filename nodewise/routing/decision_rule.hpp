@@ -6,11 +6,11 @@
 
 namespace nodewise::routing {
 
-/// What a model that leaves out much, or a trial of few rounds, must at least see saved, as a part.
+/// The least part that must be saved before a coarse model, or a trial of few rounds, is believed.
 inline constexpr double least_saving = 0.1;
 
-/// How often a level's exchange runs while its hierarchy serves one solve: some eight V(1,1)
-/// cycles, each with about four of them.
+/// The runs of a level's exchange while its hierarchy serves one solve: some eight V(1,1) cycles,
+/// each with about four of them.
 inline constexpr double exchanges_of_a_solve = 30;
 
 /// One of several ways to do the same, by its place.

@@ -15,7 +15,7 @@ namespace nodewise::routing {
 /// model::overlapped_stage_s() takes. There must be more than one node.
 const model::Machine& probe_network(const mpi::Comm& comm);
 
-/// Local. What was seen of the network before, or null: the same on every rank.
+/// Local. Returns the earlier measurement of the network, or null: the same on every rank.
 const model::Machine* probed_network(const mpi::Comm& comm);
 
 }  // namespace nodewise::routing

@@ -1,4 +1,4 @@
-// What exchanges cost by a model, found by all ranks together, each from its own messages.
+// The cost of exchanges by a model, found by all ranks together, each from its own messages.
 #pragma once
 
 #include <span>
@@ -17,7 +17,7 @@ struct ExchangeQuestion {
   double bytes_per_entry = 0;
 };
 
-/// What the messages of a rank cost together.
+/// The cost of a rank's messages.
 enum class MessageCosts {
   added,      ///< one after the other, as model::forward_cost() says of the plans of all ranks
   overlapped  ///< model::overlapped_stage_s(), which is what a look at a network measures

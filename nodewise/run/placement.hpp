@@ -1,4 +1,4 @@
-// Which ranks share a node, and a domain of it: as MPI says, or as a caller says.
+// The placement of ranks on nodes and domains: as MPI says, or as a caller says.
 #pragma once
 
 #include <memory>

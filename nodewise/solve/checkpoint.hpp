@@ -17,10 +17,10 @@ struct Move {
   std::span<const T> along;
 };
 
-/// Keeps an iterate whenever its residual is the smallest so far, by a tenth, and about to rise,
-/// which is seldom where a method converges, so that one whose residual rises and falls leaves as
-/// good an x all the same. Residuals are as the method knows them, in the norm that is tested;
-/// which x is the best is decided by true ones in the end.
+/// Keeps the iterate with the smallest residual so far. An iterate is kept when its residual is
+/// smaller by a tenth and about to rise, which is seldom where a method converges. So a method
+/// whose residual rises and falls leaves as good an x all the same. Residuals are as the method
+/// knows them, in the norm that is tested; true ones decide in the end which x is the best.
 template <class T>
 class Checkpoint {
  public:

@@ -1,4 +1,4 @@
-// What a Krylov method needs to know of a matrix or a preconditioner.
+// A matrix or a preconditioner as Krylov methods see it.
 #pragma once
 
 #include <span>
@@ -26,8 +26,8 @@ class Operator {
   }
   /// Local, the same on every rank. Whether that is cheaper than M x and a product with A apart.
   virtual bool saves_product_with(const Operator& /*A*/) const { return false; }
-  /// Local, the same on every rank. What is known to make this another map than its transpose
-  /// although the matrix that it preconditions is symmetric, such as "cycle f"; empty: nothing is.
+  /// Local, the same on every rank. Names what makes this another map than its transpose although
+  /// the matrix that it preconditions is symmetric, such as "cycle f"; empty: nothing known.
   virtual std::string broken_symmetry() const { return {}; }
   /// Local, the same on every rank. Whether this is the same linear map at every call.
   virtual bool is_fixed() const { return true; }

@@ -8,7 +8,7 @@
 
 namespace nodewise::solve {
 
-/// What is known of the part of a right-hand side outside the range of its matrix.
+/// The part of a right-hand side outside the range of its matrix, as far as known.
 struct RangeCheck {
   bool outside = false;  ///< a null vector v of the matrix was found that is not orthogonal to b
   double fraction = 0;   ///< |v.b| / (|v| |b|)

@@ -24,7 +24,7 @@ namespace detail {
 
 constexpr std::size_t most_partial_sums = 2048;
 
-/// How many pieces sums over rows are made in: a function of the sizes alone.
+/// Returns the number of pieces that sums over rows are made in: a function of the sizes alone.
 inline std::size_t n_pieces(std::size_t n, std::size_t width, std::size_t n_sums) {
   constexpr std::size_t most_pieces = 32;
   constexpr std::size_t least_work_of_a_piece = 8192;

@@ -1,4 +1,4 @@
-// Which points are grouped together: each aggregate is a point of the coarse grid.
+// Groups of points: each aggregate is a point of the coarse grid.
 #pragma once
 
 #include <span>
@@ -31,16 +31,16 @@ template <class T>
 std::vector<std::uint8_t> maximal_independent_set(const matrix::DistMatrix<T>& G,
                                                   const Strength& strength, int distance, int seed);
 
-/// Collective. Aggregates around the points of maximal_independent_set(), which do not depend on
-/// the number of ranks: each round, `distance` in all, points join the aggregate they are most
-/// connected to (the sum of the moduli of G's strong entries), among equals the first. Of the
+/// Collective. Makes aggregates around the points of maximal_independent_set(); they do not depend
+/// on the number of ranks. In each of `distance` rounds points join the aggregate they are most
+/// connected to (the sum of the moduli of G's strong entries), among equals the first. With the
 /// distance 2: Bell, Dalton, Olson 2012, algorithm 6. Points without a strong connection are in no
 /// aggregate. Costs one exchange of G a round after those of the set.
 template <class T>
 Aggregates independent_set_aggregates(const matrix::DistMatrix<T>& G, const Strength& strength,
                                       int distance, int seed);
 
-/// Which of the aggregates beside it a point joins.
+/// The rule by which a point joins one of the aggregates beside it.
 enum class Joining {
   most_connected,  ///< the one it is most connected to, among equals the one with the lowest number
   first            ///< that of its first neighbour, by local index, that is in one

@@ -1,4 +1,4 @@
-// What is aggregated: points, and how strongly they are connected.
+// The graph that is aggregated: points, and how strongly they are connected.
 #pragma once
 
 #include "nodewise/amg/coarsen/strength.hpp"

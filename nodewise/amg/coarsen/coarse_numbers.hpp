@@ -1,4 +1,4 @@
-// Where the coarse points are on the coarse grid.
+// The numbers of the coarse points on the coarse grid.
 #pragma once
 
 #include <span>

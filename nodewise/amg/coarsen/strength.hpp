@@ -14,7 +14,7 @@ struct Strength {
   Array<std::uint8_t> off;
 };
 
-/// What is compared with the largest of its row.
+/// The measure that is compared with the largest of its row.
 enum class StrengthMeasure {
   automatic,      ///< opposite_sign for a symmetric matrix, absolute for another
   opposite_sign,  ///< -a_ij, or a_ij where a_ii < 0: entries of the diagonal's sign are weak

@@ -8,12 +8,12 @@
 
 namespace nodewise::amg {
 
-/// Which unknown each of this rank's rows belongs to.
+/// The unknown that each of this rank's rows belongs to.
 using Unknowns = std::vector<std::int32_t>;
 
-/// Local. Of rows that are interleaved, those of a point together: row i belongs to unknown i mod
-/// n, counted from the first row of all. Throws invalid_argument, the same on every rank, where the
-/// rows are not whole points.
+/// Local. Returns the unknowns of interleaved rows, those of a point together: row i belongs to
+/// unknown i mod n, counted from the first row of all. Throws invalid_argument, the same on every
+/// rank, where the rows are not whole points.
 Unknowns interleaved_unknowns(const comm::Layout& rows, int n);
 
 /// Collective. The entries of A that couple a row with one of the same unknown: what the strength

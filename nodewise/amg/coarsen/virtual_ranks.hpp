@@ -8,9 +8,9 @@
 
 namespace nodewise::amg {
 
-/// Local. Where the rows of the virtual ranks begin on the next level, if rank r has the rows
-/// [starts[r], starts[r + 1]) of a level, of which coarse_rows (ascending) go to the next: a coarse
-/// point lives on the rank of its fine point, as it does in a hierarchy of so many real ranks.
+/// Local. Returns where the rows of the virtual ranks begin on the next level. Rank r has the rows
+/// [starts[r], starts[r + 1]) of this level, of which coarse_rows (ascending) go to the next. A
+/// coarse point lives on the rank of its fine point, as in a hierarchy of so many real ranks.
 std::vector<GlobalIndex> virtual_coarse_starts(std::span<const GlobalIndex> starts,
                                                std::span<const LocalIndex> coarse_rows);
 

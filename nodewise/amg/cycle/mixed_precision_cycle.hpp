@@ -26,8 +26,7 @@ class MixedPrecisionCycle {
                       const Options& options, bool symmetric_matrix);
 
   const mpi::Comm& comm() const { return *comm_; }
-  /// Local. Adds a level that is smoothed, finest first. What it throws on one rank must be agreed
-  /// on.
+  /// Local. Adds a level that is smoothed, finest first. The caller must agree on its exceptions.
   void add_smoothed(const LevelParts<T>& parts);
   /// Collective. Adds the last level, to be solved directly; returns how. `sizes` are as
   /// CoarseSolver has them.
@@ -53,9 +52,9 @@ class MixedPrecisionCycle {
   }
   /// Local. The matrix of such a level in T: a copy, but for the places.
   Matrix restored_matrix(std::size_t level) const;
-  /// What this rank holds for the places of its entries.
+  /// Returns the bytes on this rank for the places of its entries.
   std::size_t pattern_bytes(std::size_t level) const;
-  /// What this rank holds for the levels, but for the matrices that are the setup's own.
+  /// Returns the bytes on this rank for the levels, without the matrices that are the setup's own.
   std::size_t memory_bytes() const;
 
  private:

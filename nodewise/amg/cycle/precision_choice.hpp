@@ -8,15 +8,15 @@
 
 namespace nodewise::amg {
 
-/// Collective; the same on every rank. An estimate of the condition number of |D|^-1 A, D the
-/// diagonal of A, for symmetric A: the largest sum of |a_ij| / |a_ii| in a row bounds the largest
-/// eigenvalue from above, and the Rayleigh quotient of a smooth vector the smallest from above.
-/// That vector is made by two steps of inverse iteration in the range of the prolongations, finest
-/// first, the last of which leads to the rows of `coarsest`, whose `sizes` are as CoarseSolver has
-/// them. Infinite where that matrix is
-/// singular, anything is not a finite number, or float does not hold the smallest diagonal entry
-/// beside the largest. As many exchanges as two cycles have with neither relaxation nor residuals,
-/// the setup and two solves of CoarseSolver, two reductions, an agreement.
+/// Collective; the same on every rank. Estimates the condition number of |D|^-1 A, D the diagonal
+/// of A, for symmetric A. The largest sum of |a_ij| / |a_ii| in a row bounds the largest eigenvalue
+/// from above; the Rayleigh quotient of a smooth vector bounds the smallest from above. That vector
+/// is made by two steps of inverse iteration in the range of the prolongations, finest first, the
+/// last of which leads to the rows of `coarsest`, whose `sizes` are as CoarseSolver has them.
+/// Infinite where that matrix is singular, anything is not a finite number, or float does not hold
+/// the smallest diagonal entry beside the largest. Costs the exchanges of two cycles without
+/// relaxation and residuals, the setup and two solves of CoarseSolver, two reductions and an
+/// agreement.
 template <class T>
 double estimated_condition(const matrix::DistMatrix<T>& A,
                            std::span<const matrix::DistMatrix<T>* const> prolongations,

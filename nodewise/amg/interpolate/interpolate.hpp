@@ -6,14 +6,14 @@
 
 namespace nodewise::amg::interpolate {
 
-/// What becomes of couplings to fine points that depend on no other. Relaxation alone removes their
-/// error, as it does that of a boundary condition: `dropped`. To lump them into the diagonal takes
-/// it for that of the row's point (docs/decisions.md).
+/// The treatment of couplings to fine points that depend on no other. Relaxation alone removes
+/// their error, as it does that of a boundary condition: `dropped`. Lumping them into the diagonal
+/// takes it for that of the row's point (docs/decisions/hypre.md).
 enum class ToIsolated { dropped, lumped };
 
-/// What holds for the rows of every formula. Those of more than max_entries (0: any number) keep
-/// the largest weights, entries below `truncation` times the row's largest are dropped, and the
-/// others are scaled to the sum the row had.
+/// The rules for the rows of every formula. Rows of more than max_entries (0: any number) keep the
+/// largest weights. Entries below `truncation` times the row's largest are dropped. The others are
+/// scaled to the sum the row had.
 struct Rules {
   int max_entries = 0;
   double truncation = 0.0;

@@ -1,5 +1,5 @@
-// What interpolation formulas see of a matrix: the rows of this rank's points, and of the points
-// around them what leads to coarse points.
+// The part of a matrix that interpolation formulas see: the rows of this rank's points, and of the
+// points around them the entries that lead to coarse points.
 #pragma once
 
 #include <span>
@@ -15,7 +15,7 @@
 
 namespace nodewise::amg::interpolate {
 
-/// Which entries of another point's row a formula goes through.
+/// The entries of another point's row that a formula goes through.
 enum class Signs {
   opposite,  ///< those of the sign opposite to that row's diagonal; others count as zero
   all

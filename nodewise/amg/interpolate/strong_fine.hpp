@@ -1,5 +1,5 @@
-// What formulas have in common that eliminate a strong coupling to a fine point by sharing it out
-// among that point's couplings to the coarse points of the row.
+// Shared parts of formulas that eliminate a strong coupling to a fine point by sharing it out among
+// that point's couplings to the coarse points of the row.
 #pragma once
 
 #include <cmath>

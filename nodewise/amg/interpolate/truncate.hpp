@@ -21,11 +21,11 @@ inline std::uint64_t order_of(double value, LocalIndex col, bool lowest) {
 }
 
 /// Local. Drops the entries of one row below `truncation` times its largest modulus, then all but
-/// the `max_entries` largest (0: keeps any number), and scales the rest to the sum the row had.
-/// Of entries as large as each other those at the lowest and at the highest columns are kept in
-/// turn: on a grid these lie opposite each other, while the lowest alone lie all on one side of the
-/// point, from where there is nothing to interpolate. cols and vals hold `n` entries; column j has
-/// the place order[j] among the columns, or j where order is empty. Returns how many remain.
+/// the `max_entries` largest (0: keeps any number), and scales the rest to the sum the row had. Of
+/// equal entries those at the lowest and at the highest columns are kept in turn. On a grid these
+/// lie on opposite sides of the point; the lowest alone lie all on one side. cols and vals hold `n`
+/// entries; column j has the place order[j] among the columns, or j where order is empty. Returns
+/// how many remain.
 template <class T>
 Offset truncate_row(LocalIndex* cols, T* vals, Offset n, int max_entries, double truncation,
                     std::span<const LocalIndex> order = {}) {
