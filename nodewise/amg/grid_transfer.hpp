@@ -1,4 +1,4 @@
-// How a level is joined to the next, and what its making starts from.
+// The transfer between a level and the next, and what its making starts from.
 #pragma once
 
 #include <memory>
@@ -13,16 +13,17 @@
 
 namespace nodewise::amg {
 
-/// What is known of a problem, or of a level, besides its matrix.
+/// The facts of a problem, or of a level, besides its matrix.
 template <class T>
 struct ProblemInfo {
-  /// Of the rows of virtual ranks, of which rank r has [starts[r], starts[r + 1]): on one rank, the
-  /// hierarchy is then coarsened as so many ranks would, to study a machine that is not at hand
+  /// The rows of virtual ranks: rank r has [starts[r], starts[r + 1]). On one rank the hierarchy is
+  /// then coarsened as so many ranks would, to study a machine that is not at hand
   /// (amg/coarsen/virtual_ranks.hpp). Empty: none.
   std::vector<GlobalIndex> virtual_starts;
   NearNullSpace<T> near_null_space;
-  /// Of the transposed matrix, as many vectors, which an aggregation makes its restriction of where
-  /// it does not transpose the prolongation; where there are none, those of near_null_space.
+  /// Near null space vectors of the transposed matrix, as many. An aggregation makes its
+  /// restriction of them where it does not transpose the prolongation; where there are none, of
+  /// near_null_space.
   NearNullSpace<T> left_near_null_space = {};
   int unknowns = 0;  ///< rows of each point, interleaved; 0: as the options say
   /// Whether the matrix is symmetric, as matrix::is_symmetric() finds; the same on every rank. The
@@ -35,7 +36,7 @@ struct ProblemInfo {
   Unknowns unknown_of_row = {};
 };
 
-/// What a way of coarsening makes of a level.
+/// The result of coarsening a level.
 template <class T>
 struct GridTransfer {
   /// Prolongation from the next level; null where coarsening would not make the problem smaller.
@@ -49,13 +50,13 @@ struct GridTransfer {
   NearNullSpace<T> coarse_near_null_space, coarse_left_near_null_space;  ///< as in ProblemInfo
   /// Rows of the next level whose column of P is zero while their row of R need not be, ascending.
   std::vector<LocalIndex> empty_columns;
-  /// Of the rows of the next level where that may be solved directly: what its entries are sums of
-  /// (summand_sizes()).
+  /// The sizes of what the entries of the next level are sums of (summand_sizes()), row by row,
+  /// where that level may be solved directly.
   Array<double> coarse_sizes;
   int coarse_unknowns = 0;         ///< rows of each point of the next level; 0: as the options say
   double spectral_radius = 0;      ///< of D^-1 A, where it had to be found; 0: not known
   Unknowns coarse_unknown_of_row;  ///< as in ProblemInfo, of the next level
-  /// What failed on this rank alone after the last message, to be agreed on with what comes later.
+  /// The failure of this rank alone after the last message, to be agreed on with what comes later.
   std::optional<Error> failure;
 };
 

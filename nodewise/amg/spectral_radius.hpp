@@ -1,4 +1,4 @@
-// How far a matrix, scaled by its diagonal, stretches a vector: what polynomial smoothers and the
+// The spectral radius of a matrix scaled by its diagonal, which polynomial smoothers and the
 // smoothing of an aggregation's prolongator must know.
 #pragma once
 
@@ -14,9 +14,10 @@ struct SpectrumOptions {
   int steps = 10;         ///< products with A; the estimate grows with their number
   bool symmetric = true;  ///< what A is: Lanczos then does, in three vectors; otherwise Arnoldi
   int seed = 0;           ///< of the random start
-  /// Where A is not symmetric, the norm of |D|^-1/2 A |D|^-1/2 instead, which is not less: the
-  /// largest singular value of what Arnoldi projects on, in as many steps. From below, and not
-  /// below the estimate of the radius; well short where a few rows make the norm.
+  /// Estimates the norm of |D|^-1/2 A |D|^-1/2 in place of the radius where A is not symmetric. It
+  /// is not less: the largest singular value of what Arnoldi projects on, in as many steps. It is
+  /// an estimate from below, not below that of the radius, and well short where a few rows make the
+  /// norm.
   bool norm = false;
 };
 
@@ -51,7 +52,7 @@ class SpectralRadiusTracker {
   /// one vector, and until it returns one for each step.
   SpectralRadiusTracker(const matrix::DistMatrix<T>& A, const SpectrumOptions& options);
 
-  /// What spectral_radius() finds for the A of the constructor, to the last bit.
+  /// Returns what spectral_radius() finds for the A of the constructor, to the last bit.
   double radius() const { return known_.front().radius; }
   /// Collective. That of another matrix, which estimate() returns for it from now on. One product.
   void remember(const matrix::DistMatrix<T>& A, double radius);

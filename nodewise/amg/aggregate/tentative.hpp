@@ -29,14 +29,14 @@ template <class T>
 Tentative<T> tentative_prolongator(const Aggregates& aggregates, int unknowns,
                                    const comm::Layout& rows, const NearNullSpace<T>& B);
 
-/// Collective. A coarse matrix with ones where there is nothing: a row of zeros with a stored
+/// Collective. Returns a coarse matrix whose rows of zeros are filled: such a row with a stored
 /// diagonal entry gets the diagonal entry of the largest modulus among those of its point
 /// (`unknowns` rows), 1 where all are zero. For the zero columns of a tentative prolongator this
-/// changes no solution, since the right-hand side is zero there as well; it spares whoever divides
-/// by the diagonal. So do `empty_columns`, local rows in ascending order whose columns are zero:
-/// with a restriction of its own a row may have entries there, and its equation is then that of an
-/// unknown which no other equation sees. One allreduce; an agreement more where there are such
-/// rows, otherwise A itself.
+/// changes no solution, since the right-hand side is zero there as well, and no division by the
+/// diagonal needs a check. The same is done for `empty_columns`, local rows in ascending order
+/// whose columns are zero: with a restriction of its own a row may have entries there, and its
+/// equation is then that of an unknown which no other equation sees. One allreduce; an agreement
+/// more where there are such rows, otherwise A itself.
 template <class T>
 matrix::DistMatrix<T> with_unit_rows(const matrix::DistMatrix<T>& A, int unknowns,
                                      std::span<const LocalIndex> empty_columns = {});

@@ -29,8 +29,9 @@ struct PrecisionChoice {
   std::string reason;  ///< see choose_precision(); empty where the precision was given
 };
 
-/// Local. Rounding to float changes A by up to u |A|, u = 2^-24, and so what A does to the
-/// smoothest vectors, relatively, by up to u times the condition number: harmless up to a tenth.
+/// Local. Chooses single precision where rounding to float is harmless. It changes A by up to u
+/// |A|, u = 2^-24, and A times the smoothest vectors by up to u times the condition number,
+/// relatively: harmless up to a tenth.
 PrecisionChoice choose_precision(double condition);
 
 }  // namespace nodewise::amg

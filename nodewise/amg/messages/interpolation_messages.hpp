@@ -1,4 +1,4 @@
-// What the interpolation formulas send, counted on one rank for virtual ranks.
+// The messages of the interpolation formulas, counted on one rank for virtual ranks.
 #pragma once
 
 #include <span>

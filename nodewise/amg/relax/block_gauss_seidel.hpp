@@ -10,8 +10,8 @@
 
 namespace nodewise::amg::relax {
 
-/// How the unknowns of a point are solved for: all at once, or one after another, in the direction
-/// of the sweep, as GaussSeidel does.
+/// The way the unknowns of a point are solved for: all at once, or one after another, in the
+/// direction of the sweep, as GaussSeidel does.
 enum class PointSolve { together, one_by_one };
 
 /// GaussSeidel with the blocks of A.blocks() in the place of entries: in hybrid sweeps M is D / w +

@@ -11,19 +11,19 @@
 
 namespace nodewise::amg::relax {
 
-/// Local. weight times the inverses of A.blocks()' diagonal blocks, row-major and in the order of
-/// the points. To the diagonal of each row what `added` has for it is added first, with the
-/// diagonal's sign; empty: nothing. Of a singular block the inverse on its range, so that what it
-/// maps to zero is left alone; singularity is that of the block scaled to a unit diagonal, since
-/// displacements and rotations may be of very different sizes, rows with a zero there to a largest
-/// entry of about one. Throws unsuitable_matrix, naming
-/// the row, where a diagonal block has an entry that is not finite.
+/// Local. Returns weight times the inverses of A.blocks()' diagonal blocks, row-major and in the
+/// order of the points. The diagonal of each row first gets the entry of `added` for it, with the
+/// diagonal's sign; empty: nothing. A singular block is inverted on its range, so that vectors of
+/// its null space are left alone. Singularity is that of the block scaled to a unit diagonal, since
+/// displacements and rotations may be of very different sizes; rows with a zero there are scaled to
+/// a largest entry of about one. Throws unsuitable_matrix, naming the row, where a diagonal block
+/// has an entry that is not finite.
 template <class T>
 Array<T> inverse_diagonal_blocks(const matrix::DistMatrix<T>& A, double weight,
                                  std::span<const double> added);
 
-/// Local. The same for sweeps that go through the rows of a point one after another: in place of
-/// the inverse of a block those of its triangles, with the diagonal over `weight`, the lower one's
+/// Local. The same for sweeps that go through the rows of a point one after another: the inverses
+/// of a block's triangles in place of its own, with the diagonal over `weight`. The lower one's is
 /// in the lower triangle and the upper one's in the upper; they have the diagonal in common. Rows
 /// with a zero on the diagonal have zeros there, and so are left alone.
 template <class T>
@@ -35,7 +35,7 @@ Array<T> inverse_diagonal_triangles(const matrix::DistMatrix<T>& A, double weigh
 template <class T>
 bool has_invertible_block(const kernels::Csr<T>& A, LocalIndex point, int block);
 
-/// Local. Where the blocks from the diagonal on begin in each block row of a square matrix.
+/// Local. Returns where the blocks from the diagonal on begin in each block row of a square matrix.
 template <class T>
 std::vector<Offset> diagonal_places(const kernels::Bsr<T>& A);
 

@@ -1,4 +1,4 @@
-// What the l1 forms of block relaxations add to the diagonals of the diagonal blocks.
+// The terms that the l1 forms of block relaxations add to the diagonals of the diagonal blocks.
 #pragma once
 
 #include <span>

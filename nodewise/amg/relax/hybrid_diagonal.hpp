@@ -1,4 +1,4 @@
-// What the l1 form of hybrid Gauss-Seidel by rows adds to a diagonal.
+// The terms that the l1 form of hybrid Gauss-Seidel by rows adds to a diagonal.
 #pragma once
 
 #include <cmath>
@@ -16,11 +16,11 @@ T outside_sum(const CouplingSums<T>& sums, const kernels::Csr<T>& on, LocalIndex
          sums.on(i, diagonal, end, on.end(i));
 }
 
-/// Local. What is added for that sum: nothing where it is small enough to converge without (Baker,
-/// Falgout, Kolev, Yang 2011, remark 6.2). With a term e and the weight w, M + M^T - A has
-/// (2 / w) (d + e) - d on the diagonal, which is to outweigh the sum, s: with e = w s / 2 by
-/// (2 / w - 1) d, and without e where s is at most two thirds of that. The order of the rows does
-/// not matter to it.
+/// Local. Returns the term for that sum s: nothing where it is small enough to converge without
+/// (Baker, Falgout, Kolev, Yang 2011, remark 6.2). With a term e and the weight w, M + M^T - A has
+/// (2 / w) (d + e) - d on the diagonal, which must outweigh s. With e = w s / 2 it does so by (2 /
+/// w - 1) d; without e where s is at most two thirds of that. The order of the rows does not
+/// matter.
 template <class T>
 T l1_term(T outside_sum, T diagonal, T weight) {
   const T half = outside_sum / 2;

@@ -72,7 +72,7 @@ class HybridSweeps : public Relaxation<T> {
   /// Collective. A sweep backward through all parts and then y = A X. By default one after the
   /// other.
   virtual void backward_with_product(const Vectors& vectors, std::span<T> y) const;
-  /// What a part works with where there are several vectors.
+  /// The workspace of a part where there are several vectors.
   std::span<T> scratch_of(int part, const Vectors& vectors) const {
     const auto w = static_cast<std::size_t>(vectors.width);
     return vectors.scratch.subspan(static_cast<std::size_t>(part) * scratch_size(w),
@@ -84,7 +84,7 @@ class HybridSweeps : public Relaxation<T> {
   void run(Direction direction, const Vectors& vectors) const;
 
   int n_parts() const { return static_cast<int>(parts_.size()) - 1; }
-  /// Where the rows of each part begin, and where the last end.
+  /// Returns where the rows of each part begin, and where the last end.
   std::span<const LocalIndex> parts() const { return parts_; }
   LocalIndex first_row(int part) const { return parts_[static_cast<std::size_t>(part)]; }
   LocalIndex end_row(int part) const { return parts_[static_cast<std::size_t>(part) + 1]; }
@@ -100,8 +100,8 @@ class HybridSweeps : public Relaxation<T> {
   /// need not look for them.
   template <class F>
   void for_each_row(const Range& range, Direction direction, F&& f) const;
-  /// The same with run(first, last) for rows that have none, the latter not included, which a sweep
-  /// backward is to visit from the last to the first, and mixed(i, begin, end) for the others.
+  /// The same with run(first, last) for rows that have none, `last` not included; a sweep backward
+  /// visits them from the last to the first. mixed(i, begin, end) is called for the others.
   template <class Run, class Mixed>
   void for_each_run(const Range& range, Direction direction, Run&& run, Mixed&& mixed) const;
   /// Two passes through the rows of a part that read it from the memory once: sweep(range) in a
@@ -112,7 +112,7 @@ class HybridSweeps : public Relaxation<T> {
   /// not, or nobody called plan_passes().
   template <class SweepRange, class Follow>
   Range sweep_and_follow(int part, Direction direction, SweepRange&& sweep, Follow&& follow) const;
-  /// What sweep_and_follow() has not followed: run(first, last) for rows that are left,
+  /// The rows that sweep_and_follow() has not followed: run(first, last) for rows that are left,
   /// mixed(i, begin, end) for every mixed one of the part, as in for_each_run().
   template <class Run, class Mixed>
   void follow_rest(const Range& left, Run&& run, Mixed&& mixed) const;

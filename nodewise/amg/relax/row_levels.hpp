@@ -28,7 +28,7 @@ class RowLevels {
   template <class F>
   void for_each(const F& f) const;
 
-  /// How many levels there are; 0 where the rows stay in their order.
+  /// Returns the number of levels; 0 where the rows stay in their order.
   std::size_t n_levels() const { return begin_.empty() ? 0 : begin_.size() - 1; }
   std::size_t memory_bytes() const {
     return rows_.size() * sizeof(LocalIndex) + begin_.size() * sizeof(std::size_t);

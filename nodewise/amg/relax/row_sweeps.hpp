@@ -11,8 +11,8 @@
 
 namespace nodewise::amg::relax {
 
-/// What sweeps read of a matrix: its rows, the inverse of the smoother's diagonal, how many columns
-/// of a row are below the diagonal.
+/// The data that sweeps read of a matrix: its rows, the inverse of the smoother's diagonal, the
+/// number of columns below the diagonal in each row.
 template <class T>
 class RowSweeps {
  public:
@@ -20,8 +20,8 @@ class RowSweeps {
   RowSweeps(const kernels::Csr<T>& A, std::span<const LocalIndex> lower,
             std::span<const T> inverse);
 
-  /// Local. How the next two look ahead in the memory on their way through the rows from first to
-  /// last, or some of them after others.
+  /// Local. The look-ahead in the memory of the next two, on their way through the rows from first
+  /// to last, or some of them after others.
   kernels::RowBlocks<T> ahead(LocalIndex first, LocalIndex last) const { return {A_, first, last}; }
   /// Local. x = inverse (b - L x) for the rows from first to last, one after another: a forward
   /// sweep from x = 0.
@@ -55,9 +55,9 @@ class RowSweeps {
                  T* y) const;
 
  private:
-  /// How they go through rows: with a register for the row before, where nearly all rows have an
-  /// entry there and would have to wait for it from the start; otherwise with a product that does
-  /// or does not guess where a row ends.
+  /// The way they go through rows: with a register for the row before, where nearly all rows have
+  /// an entry there and would have to wait for it from the start; otherwise with a product that
+  /// does or does not guess where a row ends.
   enum class Form { chained, guessed, unguessed };
   /// Few pointers and no indirection: the loops need all registers.
   struct View {

@@ -1,4 +1,4 @@
-// How closely a second pass through the rows of a matrix can follow the first.
+// The distance at which a second pass through the rows of a matrix can follow the first.
 #pragma once
 
 #include <span>
@@ -14,10 +14,10 @@ struct Stretch {
   LocalIndex first, second;
 };
 
-/// Local. The first pass goes from the row `begin` on to one of `ends` after the other. The second
-/// waits at every stretch until the first has passed the last row that it sees there, which is
-/// last_seen[k] in stretch k, and does nothing after the last one, since what is left then can be
-/// done at any time.
+/// Local. Returns the stretches of two passes. The first goes from the row `begin` on to one of
+/// `ends` after the other. The second waits at every stretch until the first has passed the last
+/// row that it sees there, last_seen[k] in stretch k. It does nothing after the last one: the rest
+/// can be done at any time.
 std::vector<Stretch> stretches(LocalIndex begin, std::span<const LocalIndex> ends,
                                std::span<const LocalIndex> last_seen);
 

@@ -6,11 +6,11 @@
 
 namespace nodewise::amg::restriction {
 
-/// A coarse point takes in the equations of so many fine points at most: a system for each is
-/// solved directly. Of distance one the largest couplings count first.
+/// The most fine points whose equations are used to build a restriction row: a system for each row
+/// is solved directly. At distance one the largest couplings count first.
 inline constexpr std::size_t max_points = 128;
 
-/// How large the neighbourhoods are, and what is kept.
+/// The size of the neighbourhoods, and what is kept.
 struct AirLimits {
   int distance = 2;
   double threshold = 0.05;

@@ -8,9 +8,9 @@
 
 namespace nodewise::amg {
 
-/// Collective. P^T A P, or R A P without its small entries where R is not null, as a cycle can use
-/// it: no rows of zeros, no round-off in the place of zeros. P and R are those of the transfer on
-/// the route of the setup. What fails on this rank alone is left in transfer.failure.
+/// Collective. Returns P^T A P, or R A P without its small entries where R is not null, as a cycle
+/// can use it: no rows of zeros, no round-off in the place of zeros. P and R are those of the
+/// transfer on the route of the setup. A failure of this rank alone is left in transfer.failure.
 template <class T>
 MatrixPointer<T> coarse_matrix(const matrix::DistMatrix<T>& A, const matrix::DistMatrix<T>* R,
                                const matrix::DistMatrix<T>& P, GridTransfer<T>& transfer,
@@ -24,7 +24,7 @@ struct Patterns {
 };
 
 /// Collective. The same from new values A of a level's matrix, on the pattern that it has; the
-/// first call plans. What fails on this rank alone is left in `failure`.
+/// first call plans. A failure of this rank alone is left in `failure`.
 template <class T>
 MatrixPointer<T> coarse_matrix_again(Level<T>& level, const Patterns<T>& before,
                                      const matrix::DistMatrix<T>& A, const Options& options,

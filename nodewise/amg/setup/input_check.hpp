@@ -1,4 +1,4 @@
-// What is asked of a matrix before multigrid is set up for it.
+// The requirements of multigrid on a matrix, checked before the setup.
 #pragma once
 
 #include <span>

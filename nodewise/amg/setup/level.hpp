@@ -14,7 +14,7 @@ namespace nodewise::amg {
 template <class T>
 using MatrixPointer = std::shared_ptr<const matrix::DistMatrix<T>>;
 
-/// What the setup knows of a level.
+/// A level during the setup.
 template <class T>
 struct Level {
   int depth = 0;

@@ -1,4 +1,4 @@
-// What is known of the levels of a hierarchy.
+// Facts of the levels of a hierarchy.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace nodewise::amg {
 
-/// What is known of one level; the same on every rank.
+/// Facts of one level; the same on every rank.
 struct LevelInfo {
   GlobalIndex rows = 0;
   GlobalIndex nonzeros = 0;

@@ -17,8 +17,8 @@ struct SetUp {
   Levels<T> levels;
   std::vector<LevelInfo> info;  // of this rank's part
   std::vector<double> radii;
-  // What fails on this rank alone, and is no matrix: it waits for the others at the end, since an
-  // agreement on every level would cost as much as a message to the farthest rank and back.
+  // The failure of this rank alone, other than a matrix. It waits for the others at the end: an
+  // agreement on every level would cost a message to the farthest rank and back.
   std::optional<Error> failure;
 };
 
