@@ -100,7 +100,7 @@ class BlockSurvey {
     }
   }
 
-  /// What one thread counts.
+  /// The counts of one thread.
   class Looker {
    public:
     explicit Looker(const BlockSurvey& survey)

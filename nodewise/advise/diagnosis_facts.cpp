@@ -117,7 +117,7 @@ SystemFacts unpack(std::span<const double> numbers, std::size_t n_levels) {
 template <class T>
 using MatrixPointer = std::shared_ptr<const DistMatrix<T>>;
 
-/// Those of the rows with nearly no diagonal whose couplings are not too large for it.
+/// Counts the rows with nearly no diagonal whose couplings are not too large for it.
 template <class T>
 GlobalIndex count_small_rows(const DistMatrix<T>& A, const amg::relax::RowScales& scales) {
   GlobalIndex count = 0;

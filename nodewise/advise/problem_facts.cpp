@@ -24,7 +24,7 @@ namespace {
 
 using matrix::DistMatrix;
 
-/// What is added up over the rows of all ranks. Counts are exact up to 2^53.
+/// Sums over the rows of all ranks. Counts are exact up to 2^53.
 struct RowSums {
   double nonzeros = 0, nonpositive = 0, positive = 0, off_diagonal = 0, zero_sum = 0, dominant = 0;
   double stretched = 0, before = 0, behind = 0, relaxed = 0, even = 0;
@@ -32,7 +32,7 @@ struct RowSums {
 constexpr std::size_t n_row_sums = sizeof(RowSums) / sizeof(double);
 using RowNumbers = std::array<double, n_row_sums>;
 
-/// What is added up over the ranks.
+/// Sums over the ranks.
 struct Sums {
   RowSums rows;
   double squares = 0;        // of all entries
@@ -99,7 +99,7 @@ class Rows {
   LocalIndex place_ = 0;
 };
 
-/// Of the entries off the diagonal.
+/// The entries off the diagonal of a row.
 struct OffDiagonal {
   double sum = 0, moduli = 0;      // exactly opposite or equal where all have one sign
   double greatest = 0, least = 0;  // of them and 0

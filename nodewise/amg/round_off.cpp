@@ -59,7 +59,7 @@ T sum_of_row(const DistMatrix<T>& A, const DistMatrix<T>& R, LocalIndex i) {
   return sum;
 }
 
-/// What s_i is with a restriction that is no transpose.
+/// Returns s_i with a restriction that is no transpose.
 template <class T, class S>
 S mean_with_row(const DistMatrix<T>& A, const DistMatrix<T>* R, LocalIndex i, S of_column) {
   return R == nullptr ? of_column

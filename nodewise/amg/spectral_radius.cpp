@@ -31,8 +31,8 @@ constexpr double negligible = 1e-5;
 /// The residual of the largest Ritz pair, relative to its value, at which a tracker is content:
 /// ten steps from a random vector leave about as much.
 constexpr double small_residual = 0.03;
-/// What part of a tracker's start is random. Less saves a step where values change little, and
-/// misses more often what is stretched elsewhere.
+/// The random part of a tracker's start. Less saves a step where values change little, and misses
+/// more often what is stretched elsewhere.
 constexpr double random_part = 0.4;
 
 /// 1 / |d|, 0 for 0.
@@ -139,7 +139,7 @@ struct RitzPair {
   Eigen::VectorXd vector;
 };
 
-/// How lanczos() ends before its last step, and what it leaves behind.
+/// When lanczos() ends before its last step, and what it leaves behind.
 template <class T>
 struct LanczosWishes {
   double residual = 0;             ///< of the largest Ritz pair, relative
@@ -182,8 +182,8 @@ void multiply_each(std::span<const T> factors, std::span<const T> values, std::s
   });
 }
 
-/// Of S A S with S = |D|^-1/2, which has the same eigenvalues: the inner product is then that of
-/// |D|, in which no row counts more than another, as for lanczos().
+/// The radius of S A S with S = |D|^-1/2, which has the same eigenvalues: the inner product is then
+/// that of |D|, in which no row counts more than another, as for lanczos().
 template <class T>
 void arnoldi(const DistMatrix<T>& A, Vectors<T>& x, Projection& projection) {
   const auto steps = projection.matrix.rows();
@@ -225,7 +225,7 @@ double largest_eigenvalue(const Projection& projection, bool symmetric) {
   return Eigen::EigenSolver<Dense>(projection.known(), false).eigenvalues().cwiseAbs().maxCoeff();
 }
 
-/// Of the map from the vectors that were made to those and the next one.
+/// The norm of the map from the vectors that were made to those and the next one.
 double largest_singular_value(const Projection& projection) {
   const Eigen::Index n = projection.size;
   if (n == 0) return 0;
@@ -236,7 +236,7 @@ double largest_singular_value(const Projection& projection) {
   return std::sqrt(eigen.eigenvalues().maxCoeff());
 }
 
-/// Local. What a run works in, its start not yet of unit length.
+/// Local. The workspace of a run, its start not yet of unit length.
 template <class T>
 Vectors<T> random_start(const DistMatrix<T>& A, int seed) {
   Vectors<T> x;

@@ -33,10 +33,10 @@ Extent extent_of(std::size_t bytes) {
   return {large, (bytes - large + page - 1) / page * page};
 }
 
-/// How far behind the beginning of a page the next array begins, in whole pairs of cache lines.
-/// Loops go through several arrays at once, which would be in the same sets of a cache if all began
-/// at a page, and a load would wait for the last store to as far behind one: that took 7 % of a
-/// setup.
+/// Returns how far behind the beginning of a page the next array begins, in whole pairs of cache
+/// lines. Loops go through several arrays at once. If all began at a page they would be in the same
+/// sets of a cache, and a load would wait for the last store to as far behind one: that took 7 % of
+/// a setup.
 std::size_t next_shift() noexcept {
   static std::atomic<std::size_t> arrays = 0;
   constexpr std::size_t pair = 128, places = 32, apart = 7;  // places are of a page

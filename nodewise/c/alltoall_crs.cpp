@@ -25,7 +25,7 @@ std::size_t checked_length(std::int64_t length, const void* array, const char* n
   return static_cast<std::size_t>(length);
 }
 
-/// What one process sends, as bytes.
+/// The messages that one process sends, as bytes.
 struct Packed {
   std::vector<Offset> offsets = {0};
   Array<std::byte> bytes;  // unused where the caller's array is sent as it lies
@@ -51,7 +51,7 @@ struct Packed {
   }
 };
 
-/// What arrived, as bytes.
+/// The messages that arrived, as bytes.
 struct Arrived {
   std::vector<int> ranks;
   std::vector<Offset> offsets;

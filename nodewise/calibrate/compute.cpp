@@ -168,7 +168,7 @@ void measure_spmv(Stopwatch& stopwatch, Record& record) {
   const auto self = mpi::Comm::create(MPI_COMM_SELF);
   const double most_seconds = stopwatch.part_seconds();
   for (const int n : {4, 6, 8, 12, 16, 24, 32, 48}) {
-    // What is in the caches is quick to measure, and says nothing of what is not.
+    // Data in the caches is quick to measure, and says nothing of data in the memory.
     if (n > 24 && !stopwatch.is_time_left()) break;
     Timer making;
     auto product = mpi::collectively(comm, [&] { return std::make_unique<Product>(self, n); });

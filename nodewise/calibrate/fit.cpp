@@ -96,7 +96,7 @@ std::optional<model::PostalFit> fit_gap(const std::vector<VolumeTimes>& volumes)
   return model::fit_postal(samples);
 }
 
-/// What others on the link cost, on top of what the exchange takes alone (Bienz 2018, eq. 3.3).
+/// The cost of others on the link, beside what the exchange takes alone (Bienz 2018, eq. 3.3).
 std::optional<model::Estimate> fit_contention(const std::vector<ContentionTimes>& measured) {
   model::TimeModel m;
   m.columns.resize(1);

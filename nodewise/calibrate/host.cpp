@@ -32,7 +32,7 @@ double bytes_of(const std::string& text) {
   return size * (unit == 'M' ? 1048576 : unit == 'K' ? 1024 : 1);
 }
 
-/// How many numbers "0-3,8" names; 1 for what is no list.
+/// Returns how many numbers "0-3,8" names; 1 for a text that is no list.
 int length_of_list(const std::string& text) {
   std::istringstream stream(text);
   int length = 0;

@@ -40,7 +40,7 @@ std::vector<VolumeTimes> measure_volume(Stopwatch& stopwatch, const std::vector<
   return volumes;
 }
 
-/// How long posting a message takes, on one side, and taking one that has arrived, on the other.
+/// The time of posting a message, on one side, and of taking one that has arrived, on the other.
 struct Ends {
   double send = 0;
   double receive = 0;

@@ -55,7 +55,7 @@ class ReturnRun {
     return first + n;
   }
 
-  /// What rank r received in stage s of the plans goes back, those to other nodes first.
+  /// The receives of rank r in stage s of the plans go back, those to other nodes first.
   void send(std::size_t r, std::size_t s, std::size_t reversed) {
     const Stage& stage = plans_[r].stages[s];
     std::size_t begin = 0;

@@ -17,7 +17,7 @@ namespace {
   throw Error(ErrorCode::file_format, place.empty() ? what : place + " " + what);
 }
 
-/// What a message shows of a value: all of a short one.
+/// A value as a message shows it: all of a short one.
 template <class Json>
 std::string shown(const Json& value) {
   const std::string text = value.dump(-1, ' ', false, Json::error_handler_t::replace);

@@ -180,7 +180,7 @@ void parse_banner(std::string_view line, MarketHeader& header) {
   }
 }
 
-/// How many numbers an array file holds.
+/// Returns how many numbers an array file holds.
 GlobalIndex array_entries(const MarketHeader& header) {
   __extension__ using Wide = __int128;
   const Wide n = header.rows;

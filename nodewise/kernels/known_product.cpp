@@ -231,7 +231,7 @@ void for_each_term(const Csr<T>& L, const ExtendedRows<T>& A, LocalIndex i, F&& 
   }
 }
 
-/// Of one row after another the places in the product that `direct` leads to.
+/// Names, one row after another, the places in the product that `direct` leads to.
 template <class T>
 class DirectPlaces {
  public:

@@ -118,8 +118,8 @@ bool agree(const RowSums& sums) {
 
 }  // namespace
 
-// Of the rank's own block the two triangles are compared, for which each entry is read once; of
-// what pairs of ranks share, the products with A and A^T.
+// Within the rank's own block the two triangles are compared, for which each entry is read once.
+// For entries that pairs of ranks share the products with A and A^T are compared.
 template <class T>
 bool is_symmetric(const DistMatrix<T>& A) {
   if (!(A.rows() == A.cols())) return false;

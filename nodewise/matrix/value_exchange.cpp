@@ -9,7 +9,7 @@ namespace nodewise::matrix {
 
 namespace {
 
-/// Where a row has a column, as a position in its part; -1: nowhere.
+/// Returns where a row has a column, as a position in its part; -1: nowhere.
 template <class T>
 Offset find_in_row(const Csr<T>& part, LocalIndex row, LocalIndex column) {
   const auto begin = part.cols.begin() + part.begin(row);
@@ -28,8 +28,9 @@ Offset find_entry(const DistMatrix<T>& C, LocalIndex row, GlobalIndex column) {
   return place < 0 ? -1 : C.on().nnz() + place;
 }
 
-/// Where the entries of each row begin when those of `rows`, ascending, are written one after
-/// another, the owned columns of a row first; other rows count as empty. B.n_local() + 1 numbers.
+/// Returns where the entries of each row begin when those of `rows`, ascending, are written one
+/// after another, the owned columns of a row first; other rows count as empty. B.n_local() + 1
+/// numbers.
 template <class T>
 std::vector<Offset> offsets_of_rows(const DistMatrix<T>& B, std::span<const LocalIndex> rows) {
   std::vector<Offset> offsets(static_cast<std::size_t>(B.n_local()) + 1, 0);

@@ -96,7 +96,7 @@ struct RankState {
   double clock = 0;        // when its processor is free
 };
 
-/// Of a message that has been posted.
+/// The way of a message that has been posted.
 struct Arrival {
   double time;
   double overhead;

@@ -36,7 +36,7 @@ TimeModel postal_model(std::span<const Sample> samples) {
   return model;
 }
 
-/// Of samples that are medians already.
+/// The fit of samples that are medians already.
 PostalFit fit_piece(std::span<const Sample> sizes) {
   const LinearFit fit = fit_relative(postal_model(sizes));
   return {fit.coefficients[0], fit.coefficients[1], sizes.front().bytes, sizes.back().bytes,
@@ -68,7 +68,7 @@ class Partitions {
     }
   }
 
-  /// Where each of so many pieces begins, and the end; empty where there are too few sizes.
+  /// Returns where each of so many pieces begins, and the end; empty where there are too few sizes.
   std::vector<std::size_t> boundaries(std::size_t pieces) const {
     if (!std::isfinite(least_[place(pieces, n_)])) return {};
     std::vector<std::size_t> result = {n_};
@@ -124,7 +124,7 @@ std::vector<double> residuals(std::span<const Sample> sizes, std::span<const Pos
   return r;
 }
 
-/// What is least for the right number of pieces.
+/// The measure that is least for the right number of pieces.
 double penalized(std::span<const double> residuals, std::size_t pieces, double deviation) {
   constexpr double cap = 9;  // three deviations
   double sum = 0;

@@ -22,7 +22,7 @@ const MessageParameters* find(const PathParameters& path, Protocol protocol) {
   return nullptr;
 }
 
-/// Whose parameters stand in for those of a locality, itself first.
+/// The localities whose parameters stand in for those of a locality, itself first.
 std::array<Locality, n_localities> stand_ins(Locality locality) {
   using enum Locality;
   if (locality == same_socket) return {same_socket, same_node, other_node};

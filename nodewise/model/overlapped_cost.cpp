@@ -27,7 +27,7 @@ double rank_s(const MessageOverheads& o, const RankLoad& load) {
   return overheads + std::max(out.on_node_s + out.off_node_s, in.on_node_s + in.off_node_s);
 }
 
-/// What the node's card needs behind its first message.
+/// The time that the node's card needs behind its first message.
 double card_s(const MessageOverheads& o, const NodeLoad& node) {
   return std::max(0.0, node.messages - 1) * o.nic_gap_s + node.injection_s;
 }

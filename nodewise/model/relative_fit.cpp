@@ -141,8 +141,8 @@ VectorXd relative_residuals(const System& s, const VectorXd& c) {
   return (fitted(s, c) - s.seconds).cwiseQuotient(reference(s, c));
 }
 
-/// What errors are counted by as long as outliers have a vote: the larger of both times, so that
-/// none counts more than 1, whichever way it is off.
+/// The scale of errors as long as outliers have a vote: the larger of both times, so that none
+/// counts more than 1, whichever way it is off.
 VectorXd larger(const System& s, const VectorXd& c) {
   return fitted(s, c).cwiseMax(s.seconds);
 }
@@ -173,7 +173,7 @@ VectorXd votes(const VectorXd& residuals, double deviation) {
   return residuals.unaryExpr([deviation](double r) { return vote(r, deviation); });
 }
 
-/// What a robust fit has found, with the row factors it found it by.
+/// The result of a robust fit, with the row factors it found it by.
 struct RobustFit {
   Solution solution;
   double deviation = 0;
@@ -247,7 +247,7 @@ std::vector<Estimate> intervals(const System& s, const RobustFit& fit) {
     estimates[static_cast<std::size_t>(free[k])] = {value, std::max(value - h, 0.0), value + h};
   }
   if (std::cmp_equal(free.size(), s.p())) return estimates;
-  // How far from zero a coefficient may be that wanted to be below.
+  // Returns how far from zero a coefficient may be that wanted to be below.
   std::vector<Index> all(static_cast<std::size_t>(s.p()));
   for (std::size_t j = 0; j < all.size(); ++j) all[j] = static_cast<Index>(j);
   const VectorXd wanted = solve_with(s, fit.factors, all);

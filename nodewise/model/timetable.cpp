@@ -42,7 +42,7 @@ double Timetable::claim(double now, double time, double busy) {
   return time;
 }
 
-/// How long it is from a time behind a claim to the next claim; without end behind the last.
+/// Returns the time from behind a claim to the next claim; without end behind the last.
 double Timetable::pause_behind(Place place, double time) const {
   const std::vector<Claim>& claims = blocks_[place.block].claims;
   if (place.index + 1 < claims.size()) return claims[place.index + 1].begin - time;

@@ -23,7 +23,7 @@ MessageStages empty_stages(std::size_t n_stages, int n_ranks) {
       n_stages, std::vector<std::vector<model::SentMessage>>(static_cast<std::size_t>(n_ranks)));
 }
 
-/// How long a message of a schedule is.
+/// The length of a schedule's message.
 using BytesOf =
     std::function<std::int64_t(const collectives::Stage& stage, const collectives::Message&)>;
 
@@ -106,7 +106,7 @@ MessageStages recursive_doubling(int n_ranks, std::int64_t bytes) {
       stages.back()[static_cast<std::size_t>(from(i))].push_back({to(i), bytes});
     }
   };
-  // Of each pair 2 i, 2 i + 1 among the first 2 * beyond ranks the odd one takes part for both.
+  // Of each pair 2 i, 2 i + 1 among the first 2 * beyond ranks the odd one takes part, for both.
   const auto rank_of = [&](int i) { return i < beyond ? 2 * i + 1 : i + beyond; };
   const auto idle = [](int i) { return 2 * i; };
   if (beyond > 0) add_stage(beyond, idle, rank_of);

@@ -95,7 +95,7 @@ amg::Hierarchy<double> make_hierarchy(const Problem& problem, const VirtualMachi
   return {problem.A, problem.options, std::move(info), progress.level};
 }
 
-/// What stays the same for every number of ranks.
+/// The part that stays the same for every number of ranks.
 struct Task {
   const Problem& problem;
   const Request& request;

@@ -64,7 +64,7 @@ MessageStages messages_of(const VirtualExchange& exchange, const VirtualMachine&
   return recorder.take();
 }
 
-/// What an operation of a level exchanges in a cycle, in the words of the report.
+/// The exchanges of a level's operation in a cycle, in the words of the report.
 std::vector<Exchanged> exchanged_in_cycle(CountedExchange operation, bool has_restriction) {
   switch (operation) {
     case CountedExchange::product:
@@ -140,7 +140,7 @@ double flops_of(const amg::Hierarchy<double>& hierarchy, std::size_t l,
                      static_cast<double>(level.rows);
 }
 
-/// Of so many bytes of every rank.
+/// Returns the times of gathering so many bytes of every rank.
 std::vector<ExchangeTime> gathering_times(const std::vector<std::int64_t>& bytes,
                                           const mpi::Topology& topology,
                                           const ExchangeTimer& costs) {
@@ -176,7 +176,7 @@ std::vector<ExchangeTime> allreduce_times(const mpi::Topology& topology,
                       model::AllreduceAlgorithm::node_aware)};
 }
 
-/// How often a setup reduces: as often as on one rank.
+/// Adds how often a setup reduces: as often as on one rank.
 void add_reductions(std::span<const mpi::Account> books, Prediction& prediction) {
   for (const mpi::Account& account : books) {
     if (account.level == mpi::no_level) {
@@ -190,7 +190,7 @@ void add_reductions(std::span<const mpi::Account> books, Prediction& prediction)
   if (!last.matrix_gathering.empty() && last.setup_reductions > 0) --last.setup_reductions;
 }
 
-/// What LevelSetup does not know of the operations of levels.
+/// The operations of levels that LevelSetup does not know.
 std::vector<std::string> left_out_of_setup(std::span<const amg::LevelSetup> setups) {
   if (setups.empty() || !setups.front().leaves_restriction_out()) return {};
   return {"restriction_setup"};

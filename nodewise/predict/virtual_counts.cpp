@@ -19,7 +19,7 @@ void add(Volume& volume, std::int64_t messages, std::int64_t bytes) {
   volume.bytes += bytes;
 }
 
-/// Of vectors with one number an entry.
+/// Counts exchanges of vectors with one number an entry.
 RouteVolumes volumes_of_vectors(const std::vector<Traffic>& sent) {
   constexpr auto bytes = static_cast<std::int64_t>(sizeof(double));
   RouteVolumes volumes;
@@ -31,7 +31,7 @@ RouteVolumes volumes_of_vectors(const std::vector<Traffic>& sent) {
   return volumes;
 }
 
-/// Of matrix rows: the lengths of all in a message of their own, then the rows.
+/// Counts exchanges of matrix rows: the lengths of all in a message of their own, then the rows.
 RouteVolumes volumes_of_rows(const std::vector<Traffic>& lengths,
                              const std::vector<Traffic>& rows) {
   constexpr auto length_bytes = static_cast<std::int64_t>(sizeof(Offset));

@@ -74,8 +74,8 @@ void measure(const std::shared_ptr<const mpi::Comm>& comm, double seconds,
   Stopwatch stopwatch(comm, seconds, 1, progress.begin);
   stopwatch.begin(counted(std::ssize(kernels), "kernel"), 1);
   const auto run = [&](std::size_t k) {
-    // What fits a cache is there already, whichever kernel came before; a cache that takes what
-    // another lets go of has all of it after the second time.
+    // Data that fits a cache is there already, whichever kernel came before; a cache that takes
+    // what another gives up has all of it after the second time.
     const bool cached = k >= 2 && record.is_in_cache(kernels[k - 2].record).value_or(true);
     for (int r = 0; cached && r < 2; ++r) work[k]();
     mpi::check(MPI_Barrier(comm->get()), "MPI_Barrier");

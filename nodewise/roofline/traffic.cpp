@@ -133,7 +133,7 @@ LowerEntries lower_entries(const SweptRows& rows) {
   return lower;
 }
 
-/// Where the diagonal is, for each row or point.
+/// Returns the bytes that say where the diagonal is, for each row or point.
 double diagonal_bytes(const SweptRows& rows, double n_rows) {
   return rows.block > 1 ? n_rows / static_cast<double>(rows.block) * sizeof(Offset)
                         : n_rows * sizeof(LocalIndex);
@@ -144,8 +144,8 @@ KernelTraffic vectors(double rows, int read, int written, double flops_a_row) {
   return model::vector_traffic(rows, read, written, flops_a_row, sizeof(V));
 }
 
-/// Of the rows' own vectors in a sweep: b and the inverse of the diagonal, or of its blocks, are
-/// read, x is written.
+/// The traffic of the rows' own vectors in a sweep: b and the inverse of the diagonal, or of its
+/// blocks, are read, x is written.
 template <class V>
 KernelTraffic vectors_of_sweep(double rows, std::size_t block, double flops_a_row) {
   return vectors<V>(rows, 1 + static_cast<int>(block), 1, flops_a_row);

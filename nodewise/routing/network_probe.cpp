@@ -19,7 +19,7 @@ constexpr int burst = 4;             ///< short messages of a rank
 constexpr int short_bytes = 8;       ///< a vector's entry
 constexpr int long_bytes = 1 << 15;  ///< long enough for rates, too short for a rendezvous
 
-/// Who exchanges at a time.
+/// The ranks that exchange at a time.
 enum Who { on_node, off_node, several_pairs, n_whos };
 /// When something has arrived, since this rank began.
 enum What { first_short, last_short, last_long, n_whats };
@@ -31,7 +31,7 @@ double& sample(Samples& samples, Who who, What what) {
   return samples[static_cast<std::size_t>(who) * n_whats + static_cast<std::size_t>(what)];
 }
 
-/// Who talks to whom.
+/// The pairs of ranks.
 struct Seats {
   std::array<int, 2> nodes = {0, 1};  ///< those with most ranks
   std::size_t n_pairs = 1;            ///< the k-th ranks of both nodes are a pair
@@ -159,14 +159,14 @@ class Look {
   std::array<char, long_bytes + static_cast<std::size_t>(burst)* short_bytes> incoming_ = {};
 };
 
-/// What the slowest of some ranks saw.
+/// The times of the slowest of some ranks.
 struct Seen {
   Seen(Samples& slowest, Who who)
       : latency_s(std::max(sample(slowest, who, first_short), 1e-9)),  // what no clock tells
         last_s(sample(slowest, who, last_short)),
         long_s(sample(slowest, who, last_long) - last_s) {}
 
-  /// What each message costs beside the first, of so many pairs.
+  /// The cost of each message beside the first, of so many pairs.
   double more_s(double one_s, double n_pairs) const {
     return std::max(0.0, last_s - one_s) / (n_pairs * burst - 1);
   }

@@ -10,7 +10,7 @@ namespace nodewise::routing {
 
 namespace {
 
-/// What this rank has to do in the stages of all exchanges, one after the other.
+/// The work of this rank in the stages of all exchanges, one after the other.
 std::vector<model::RankLoad> loads_of(const mpi::Comm& comm, const model::Machine& machine,
                                       std::span<const ExchangeQuestion> questions) {
   std::vector<model::RankLoad> loads;
@@ -24,7 +24,7 @@ std::vector<model::RankLoad> loads_of(const mpi::Comm& comm, const model::Machin
   return loads;
 }
 
-/// What the ranks of a node send in a stage, and receive.
+/// The messages that the ranks of a node send in a stage, and receive.
 struct NodeStage {
   model::NodeLoad sent, received;
 };

@@ -9,9 +9,9 @@ namespace nodewise::solve {
 
 namespace {
 
-/// What one kept earlier must have in residual against another to make room for it. Where there is
-/// no solution residuals end on a plateau, and of what is on it the first iterates are the best:
-/// later ones have gone further along null vectors, which the recurrences do not see.
+/// The residual that an earlier kept iterate must exceed, relative to another's, to make room for
+/// it. Where there is no solution residuals end on a plateau, and the first iterates on it are the
+/// best: later ones have gone further along null vectors, which the recurrences do not see.
 constexpr double worthwhile = 1.1;
 
 /// Whether a residual is below another, which may be none at all.

@@ -10,9 +10,9 @@ namespace nodewise::amg::aggregate {
 
 namespace {
 
-/// What a point passes on: its state in the two highest bits, the rest is its weight. So the
-/// largest key in reach says whether a point of the set is there, or else which undecided point is
-/// the heaviest.
+/// The key that a point passes on: its state in the two highest bits, the rest is its weight. So
+/// the largest key in reach says whether a point of the set is there, or else which undecided point
+/// is the heaviest.
 using Key = std::uint64_t;
 constexpr int state_shift = 62;
 constexpr Key out = 0;

@@ -102,8 +102,8 @@ class SmoothedRows {
   Offset first_ = 0;  // where the current row begins
 };
 
-/// What a row of a prolongator holds that has one entry a row at most. Rows without one have 0 in a
-/// column behind all others.
+/// A prolongator with one entry a row at most. Rows without one have 0 in a column behind all
+/// others.
 template <class T>
 struct OnlyEntry {
   T value;

@@ -55,7 +55,7 @@ class TentativeBuilder {
  private:
   std::size_t n_owned() const { return static_cast<std::size_t>(aggregates_.layout.n_local()); }
 
-  /// Where the prolongator has entries; makes room for all that later steps need.
+  /// The places of the prolongator's entries; makes room for all that later steps need.
   SplitRows<T> places(const Layout& rows) {
     check(rows);
     find_ghost_aggregates();
@@ -238,7 +238,7 @@ bool is_zero_row(const kernels::Csr<T>& part, LocalIndex i) {
                      [](T value) { return value == T{}; });
 }
 
-/// Where in A.on() the diagonal entries of zero rows and columns are, and what takes their place.
+/// The places in A.on() of the diagonal entries of zero rows and columns, and their new values.
 template <class T>
 std::vector<std::pair<std::size_t, T>> unit_entries(const DistMatrix<T>& A, LocalIndex unknowns,
                                                     std::span<const LocalIndex> empty_columns) {

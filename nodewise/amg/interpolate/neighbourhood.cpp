@@ -150,7 +150,7 @@ void Neighbourhood<T>::gather(const comm::Records<Link>& received) {
   links_.append(ghost_links(received));
 }
 
-/// Those of the points from `begin` to `end`.
+/// The links of the points from `begin` to `end`.
 template <class T>
 CoarseLinks<T> Neighbourhood<T>::local_links(LocalIndex begin, LocalIndex end) const {
   // Few fine points have more coarse neighbours; memory that is not used is not touched.
@@ -170,7 +170,7 @@ CoarseLinks<T> Neighbourhood<T>::local_links(LocalIndex begin, LocalIndex end) c
   return links.take();
 }
 
-/// Those of ghosts; stores their entries at fine points of this rank on the way.
+/// The links of ghosts; stores their entries at fine points of this rank on the way.
 template <class T>
 CoarseLinks<T> Neighbourhood<T>::ghost_links(const comm::Records<Link>& received) {
   typename CoarseLinks<T>::Writer links(received.size(), received.data.size() + 1);

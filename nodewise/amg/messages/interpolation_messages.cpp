@@ -44,8 +44,9 @@ coarsen::Splitting splitting_of(LocalIndex n_rows, std::span<const LocalIndex> c
   return states;
 }
 
-/// Where the links of every point begin, which Neighbourhood::append_links() sends: strong entries
-/// of a fine point at coarse points, those that count, and entries at fine points of other ranks.
+/// Returns where the links of every point begin, as Neighbourhood::append_links() sends them:
+/// strong entries of a fine point at coarse points, those that count, and entries at fine points of
+/// other ranks.
 std::vector<Offset> link_offsets(const matrix::DistMatrix<double>& matrix, const Strength& strength,
                                  std::span<const LocalIndex> coarse_rows, Starts ranks,
                                  Signs signs) {

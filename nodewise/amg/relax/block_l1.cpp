@@ -26,7 +26,7 @@ bool outweighs(const std::array<double, B * B>& values, const std::array<double,
   return Eigen::LLT<Block>(rest).info() == Eigen::Success;
 }
 
-/// Of row i, without the columns first .. last of this rank.
+/// The sum of row i, without the columns first .. last of this rank.
 template <class T>
 double sum_outside(const matrix::DistMatrix<T>& A, const CouplingSums<T>& couplings, LocalIndex i,
                    T diagonal, LocalIndex first, LocalIndex last) {

@@ -41,7 +41,7 @@ void HybridSweeps<T>::plan_passes(Direction direction) {
   });
 }
 
-/// Those from first_row to end_row, which are a part.
+/// The mixed rows from first_row to end_row, which are a part.
 template <class T>
 auto HybridSweeps<T>::mixed_rows(LocalIndex first_row, LocalIndex end_row) const
     -> std::vector<MixedRow> {
@@ -79,7 +79,7 @@ auto HybridSweeps<T>::mixed_of(const Range& range) const -> std::span<const Mixe
   return {first, std::lower_bound(first, rows.end(), range.last, before)};
 }
 
-/// What the entries of some rows take.
+/// The bytes of the entries of some rows.
 template <class T>
 std::size_t HybridSweeps<T>::bytes_of(const Range& range) const {
   const auto unknowns = static_cast<std::size_t>(rows_.unknowns);

@@ -23,7 +23,7 @@ class LocalAir {
   LocalAir(const FineRows<T>& rows, const AirLimits& limits)
       : rows_(rows), limits_(limits), place_(static_cast<std::size_t>(rows.size()), nowhere) {}
 
-  /// Of the coarse points among [begin, end).
+  /// The restriction rows of the coarse points among [begin, end).
   kernels::Csr<T> build(const coarsen::Splitting& splitting, LocalIndex begin, LocalIndex end) {
     kernels::Csr<T> R;
     for (LocalIndex i = begin; i < end; ++i) {

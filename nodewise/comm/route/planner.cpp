@@ -12,8 +12,8 @@ namespace nodewise::comm::route {
 
 namespace {
 
-/// What every rank receives when rank r sends sent[r]. What is sent is used up, so that the memory
-/// for many ranks is not needed twice.
+/// Returns what every rank receives when rank r sends sent[r]. Sent messages are used up, so that
+/// the memory for many ranks is not needed twice.
 std::vector<Words> deliver(std::vector<Words> sent) {
   std::vector<Words> arrived(sent.size());
   std::vector<std::size_t> n_messages(sent.size(), 0);
@@ -116,7 +116,7 @@ Plan run(const mpi::Comm& comm, Planner& planner) {
     if (error) sends = planner.step_after_failure(round, arrived);
     const auto sources = planner.sources(round);
     arrived = {};
-    // What is thrown here is thrown when all messages of the round are sent and received.
+    // Exceptions here leave only when all messages of the round are sent and received.
     attempt([&] {
       arrived = sources ? exchange_known(comm, sends, *sources)
                         : exchange_on_node(comm, std::move(sends));

@@ -34,7 +34,7 @@ LocalIndex pool_size_before(const Plan& plan, std::size_t s) {
   return size;
 }
 
-/// Where the entries of one plan's pool lie in the pool of the plan that is made.
+/// The places of one plan's pool entries in the pool of the plan that is made.
 using Places = std::vector<LocalIndex>;
 
 class Splicer {

@@ -9,8 +9,8 @@ namespace nodewise::comm::route {
 
 namespace {
 
-/// What several planners send, one message a rank: for each planner that sends there its number,
-/// how many words follow, and these.
+/// The messages of several planners, one a rank: for each planner that sends there its number, how
+/// many words follow, and these.
 Words join(const std::vector<Words>& parts) {
   std::map<int, std::vector<std::int64_t>> to;
   for (std::size_t p = 0; p < parts.size(); ++p) {
@@ -69,7 +69,7 @@ class WithinNodes : public Planner {
     return is_inner(round) ? Words{} : outer_->step_after_failure(round, arrived);
   }
 
-  /// Whom the inner planners hear from follows from the outer plan, which a rank that has failed
+  /// The sources of the inner planners follow from the outer plan, which a rank that has failed
   /// does not have. So nobody waits for it on the node, and the node is not the network.
   std::optional<std::vector<int>> sources(int round) const override {
     return is_inner(round) ? std::nullopt : outer_->sources(round);

@@ -8,7 +8,7 @@ namespace nodewise::comm::sdde {
 
 namespace {
 
-// What is summed: a few numbers, then two for every rank.
+// The numbers that are summed: a few, then two for every rank.
 constexpr std::size_t failed_at = 0;
 constexpr std::size_t bytes_at = 1;
 constexpr std::size_t bytes_off_node_at = 2;

@@ -13,7 +13,7 @@ namespace {
 
 using Bytes = Array<std::byte>;
 
-/// What this rank carries between its node and another, `part` of it.
+/// The data that this rank carries between its node and another, `part` of it.
 struct Carried {
   Share share;
   std::vector<int> sources_here;  ///< ranks whose data leaves

@@ -55,7 +55,7 @@ int choose_levels(const Topology& topology) {
   return best;
 }
 
-/// Where a node stands when the nodes [first, first + cut.size) meet: in group `part`, as its
+/// The position of a node when the nodes [first, first + cut.size) meet: in group `part`, as its
 /// number `index`. `turn`: which of the node's ranks takes the first message.
 struct Meeting {
   int first;
@@ -98,8 +98,8 @@ class NodeMessages {
   NodeMessages(const Topology& topology, int node, const Meeting& meeting)
       : meeting_(meeting), n_ranks_(static_cast<int>(topology.ranks_on(node).size())) {}
 
-  /// What it gets: the part of each other group, from the node there that stands where it does
-  /// itself. Groups differ by one node at most; the last of a larger one asks any of the others.
+  /// The receives of a node: the part of each other group, from the node there at the same
+  /// position. Groups differ by one node at most; the last of a larger one asks any of the others.
   std::vector<NodeMessage> receives() const {
     std::vector<NodeMessage> result;
     for (int part = 0; part < meeting_.cut.n; ++part) {
@@ -111,8 +111,8 @@ class NodeMessages {
     return result;
   }
 
-  /// What it gives: to its like in each other group by the rank that hears from there, to the last
-  /// of larger groups by ranks that have less to do.
+  /// The sends of a node: to the node at its position in each other group by the rank that hears
+  /// from there, to the last of larger groups by ranks that have less to do.
   std::vector<NodeMessage> sends() const {
     std::vector<NodeMessage> result;
     std::vector<int> load(static_cast<std::size_t>(n_ranks_), 0);
