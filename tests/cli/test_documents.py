@@ -1,0 +1,83 @@
+"""The pages: their links, the options that their commands name, and the numbers of two examples."""
+
+import re
+import shutil
+
+import pytest
+
+PAGES = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "docs/**/*.md", "examples/**/*.md"]
+MADE_BY_THE_SITE = {"docs/api.md", "docs/site/api.md"}  # link to the API reference beside them
+
+
+def pages(source, patterns=PAGES):
+    return [page for pattern in patterns for page in sorted(source.glob(pattern))]
+
+
+def anchors(page):
+    """The anchors of a page's headings, as GitHub and the site make them."""
+    text = re.sub(r"```.*?```", "", page.read_text(), flags=re.DOTALL)
+    titles = [re.sub(r"[`*]", "", title) for title in re.findall(r"^#+ (.*)$", text, re.MULTILINE)]
+    return {re.sub(r"\s", "-", re.sub(r"[^\w\s-]", "", title.strip().lower())) for title in titles}
+
+
+def code_lines(page):
+    """Indented and fenced lines, joined where a line goes on behind a backslash."""
+    text = page.read_text().replace("\\\n", " ")
+    fenced = [line for block in re.findall(r"```\w*\n(.*?)```", text, re.DOTALL)
+              for line in block.splitlines()]
+    return fenced + re.findall(r"^    (.*)$", text, re.MULTILINE)
+
+
+def test_links_lead_somewhere(source):
+    broken = []
+    for page in pages(source):
+        if str(page.relative_to(source)) in MADE_BY_THE_SITE:
+            continue
+        for link in re.findall(r"\]\(([^)\s]+)\)", page.read_text()):
+            path, _, anchor = link.partition("#")
+            target = (page.parent / path).resolve() if path else page
+            if re.match(r"https?:", link):
+                continue
+            if not target.exists() or (anchor and anchor not in anchors(target)):
+                broken.append(f"{page.relative_to(source)}: {link}")
+    assert not broken
+
+
+def test_commands_name_options_that_exist(nodewise, source):
+    listed = nodewise("options", "--markdown")
+    known = set(re.findall(r"--[a-z0-9-]+", listed.out)) | {"--help"}
+    # Those of launchers, which come before the program's name, are not looked at.
+    unknown = []
+    for page in pages(source, ["README.md", "docs/tutorials/*.md", "docs/methods/*.md"]):
+        for line in code_lines(page):
+            if re.match(r"(mpirun -n \d+ )?nodewise [a-z]", line):
+                words = line.partition("nodewise ")[2].partition("#")[0]
+                unknown += [f"{page.name}: {name}" for name in re.findall(r"--[a-z0-9-]+", words)
+                            if name not in known]
+    assert not unknown
+
+
+@pytest.mark.parametrize(
+    "page, command",
+    [
+        ("README.md", r"mpirun -n (\d+) nodewise (solve .* -o x\.mtx --json report\.json)"),
+        ("docs/tutorials/predict-a-machine.md", r"(nodewise) (inspect .*)"),
+    ],
+)
+def test_examples_are_as_printed(nodewise, source, tmp_path, page, command):
+    lines = code_lines(source / page)
+    place, found = next((i, found) for i, line in enumerate(lines)
+                        if (found := re.fullmatch(command, line)))
+    shutil.copy(source / "examples" / "matrices" / "combustor_poisson.mtx.gz", tmp_path)
+    ranks = int(found[1]) if found[1].isdigit() else 1
+    result = nodewise(*found[2].split(), ranks=ranks)
+    assert result.code == 0, result.err
+    printed = [" ".join(line.split()) for line in result.out.splitlines()]
+    shown = []
+    for line in lines[place + 1:]:
+        if re.match(r"(mpirun|nodewise|cd|scripts/)", line):
+            break
+        shown.append(" ".join(line.split()))
+    assert len(shown) > 2
+    for line in shown:
+        assert line in printed
