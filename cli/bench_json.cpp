@@ -67,7 +67,7 @@ Json levels_json(const Record& record) {
 std::string bench_json(const BenchRecord& all, const Settings& settings) {
   const Record& record = all.measured;
   const model::MemoryBandwidth bandwidth = record.bandwidth();
-  const MatrixFacts& matrix = all.run.matrix;
+  const run::MatrixSummary& matrix = all.run.matrix;
   return dumped({{"schema_version", schema_version},
                  {"program", program_json()},
                  {"command_line", all.run.command_line},

@@ -16,11 +16,11 @@ namespace nodewise::cli {
 /// What is said of any run.
 struct RunRecord {
   std::vector<std::string> command_line;
-  Machine machine;
-  MatrixFacts matrix;
-  PresetRecord preset;
+  run::Environment machine;
+  run::MatrixSummary matrix;
+  solver::PresetRecord preset;
   double read_s = 0;
-  MemoryUse memory;
+  run::MemoryUse memory;
 };
 
 struct PredictRecord {

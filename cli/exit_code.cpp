@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "cli/options/catalog.hpp"
+
 namespace nodewise::cli {
 
 std::span<const ExitCodeInfo> exit_codes() {
@@ -52,6 +54,9 @@ ExitCode exit_code(ErrorCode code) noexcept {
   }
   return ExitCode::internal;
 }
+
+Failure::Failure(ExitCode code, const std::string& message)
+    : std::runtime_error(in_words_of_command_line(message)), code_(code) {}
 
 std::string exit_codes_markdown() {
   std::string page =

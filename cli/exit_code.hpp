@@ -33,10 +33,11 @@ std::span<const ExitCodeInfo> exit_codes();
 /// The end of a program that met an error of this kind.
 ExitCode exit_code(ErrorCode code) noexcept;
 
-/// An error for which the program itself decides how to end.
+/// An error for which the program itself decides how to end. Options that the message names as the
+/// library does are named as on the command line.
 class Failure : public std::runtime_error {
  public:
-  Failure(ExitCode code, const std::string& message) : std::runtime_error(message), code_(code) {}
+  Failure(ExitCode code, const std::string& message);
   ExitCode code() const noexcept { return code_; }
 
  private:

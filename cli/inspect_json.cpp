@@ -18,7 +18,7 @@ using predict::Volume;
 /// Raised whenever a field changes its meaning or goes away; new fields leave it as it is.
 constexpr int schema_version = 1;
 
-Json matrix_json(const MatrixFacts& matrix, const MatrixStatistics& statistics) {
+Json matrix_json(const run::MatrixSummary& matrix, const MatrixStatistics& statistics) {
   const bool square = matrix.rows == statistics.columns;
   const auto if_square = [&](GlobalIndex count) { return square ? Json(count) : Json(nullptr); };
   return {{"source", matrix.source},

@@ -162,7 +162,7 @@ Json costs_json(const PredictedMachine& machine) {
 std::string predict_json(const PredictRecord& record, const Settings& settings) {
   const predict::Result& result = record.result;
   const Prediction& p = result.prediction;
-  const MatrixFacts& matrix = record.run.matrix;
+  const run::MatrixSummary& matrix = record.run.matrix;
   Json routes = Json::array();
   for (const comm::Route route : p.routes) routes.push_back(comm::to_string(route));
   return dumped(

@@ -100,7 +100,7 @@ Failure current_failure() {
     return failure;
   } catch (...) {
     const Error error = mpi::current_error();
-    return {exit_code(error.code()), in_users_words(error.what())};
+    return {exit_code(error.code()), error.what()};
   }
 }
 

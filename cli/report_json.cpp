@@ -1,116 +1,12 @@
 #include "cli/report_json.hpp"
 
+#include "nodewise/report/solve_document.hpp"
+
 #include "cli/json_parts.hpp"
-#include "cli/print/findings.hpp"
-#include "cli/print/right_hand_sides.hpp"
 
 namespace nodewise::cli {
 
 namespace {
-
-/// Raised whenever a field changes its meaning or goes away; new fields leave it as it is.
-constexpr int schema_version = 1;
-
-/// null where the route was given.
-Json route_choice_json(const std::shared_ptr<const routing::RouteDecision>& decision) {
-  if (!decision) return nullptr;
-  Json predictions = Json::array();
-  for (const routing::RoutePrediction& prediction : decision->predictions) {
-    predictions.push_back({{"route", comm::to_string(prediction.route)},
-                           {"seconds", number(prediction.seconds)},
-                           {"most_messages_off_node", prediction.off_node_messages}});
-  }
-  return {{"reason", decision->reason},
-          {"basis", text_or_null(decision->basis)},
-          {"predictions", predictions}};
-}
-
-/// null where the transport was given.
-Json transport_choice_json(const std::shared_ptr<const routing::TransportDecision>& decision) {
-  if (!decision) return nullptr;
-  Json trials = Json::array();
-  for (const routing::TransportTrial& trial : decision->trials) {
-    trials.push_back(
-        {{"transport", comm::to_string(trial.transport)}, {"seconds", number(trial.seconds)}});
-  }
-  return {{"reason", decision->reason}, {"trials", trials}};
-}
-
-Json level_json(const amg::LevelInfo& info) {
-  constexpr auto value_bytes = static_cast<std::int64_t>(sizeof(double));
-  const comm::Traffic& traffic = info.traffic;
-  return {{"rows", info.rows},
-          {"nonzeros", info.nonzeros},
-          {"interpolation_nonzeros", info.interpolation_nonzeros},
-          {"active_ranks", info.active_ranks},
-          {"precision", info.is_single_precision ? "single" : "double"},
-          {"route", comm::to_string(info.routes.solve)},
-          {"setup_route", comm::to_string(info.routes.setup)},
-          {"transport", comm::to_string(info.routes.solve_transport)},
-          {"setup_transport", comm::to_string(info.routes.setup_transport)},
-          {"route_choice", route_choice_json(info.route_choice)},
-          {"setup_route_choice", route_choice_json(info.setup_route_choice)},
-          {"transport_choice", transport_choice_json(info.transport_choice)},
-          {"product_traffic",
-           {{"messages_on_node", traffic.messages_on_node},
-            {"messages_on_domain", traffic.messages_on_domain},
-            {"messages_off_node", traffic.messages_off_node},
-            {"bytes_on_node", value_bytes * traffic.entries_on_node},
-            {"bytes_on_domain", value_bytes * traffic.entries_on_domain},
-            {"bytes_off_node", value_bytes * traffic.entries_off_node},
-            {"max_messages_of_a_rank", info.max_messages}}},
-          {"coarse_solver", text_or_null(info.coarse_solver)}};
-}
-
-Json hierarchy_json(const SolveRecord& record) {
-  if (record.levels.empty()) return nullptr;
-  Json levels = Json::array();
-  for (const amg::LevelInfo& info : record.levels) levels.push_back(level_json(info));
-  const amg::PrecisionChoice& precision = record.precision;
-  return {{"levels", levels},
-          {"grid_complexity", number(record.grid_complexity)},
-          {"operator_complexity", number(record.operator_complexity)},
-          {"cycle_precision",
-           {{"name", precision.single ? "single" : "double"},
-            {"reason", text_or_null(precision.reason)}}}};
-}
-
-Json choice_json(const AlgorithmChoice& choice) {
-  return {{"algorithm", choice.algorithm}, {"chosen", choice.chosen}, {"reason", choice.reason}};
-}
-
-Json account_json(const mpi::SharedAccount& account, int ranks) {
-  const mpi::Counts& sum = account.sum;
-  const mpi::Counts& max = account.max;
-  return {
-      {"operation", account.operation.empty() ? "other" : account.operation},
-      {"level", account.level == mpi::no_level ? Json(nullptr) : Json(account.level)},
-      {"runs", max.runs},
-      {"messages_on_node", sum.messages_on_node},
-      {"messages_on_domain", sum.messages_on_domain},
-      {"messages_off_node", sum.messages_off_node},
-      {"bytes_on_node", sum.bytes_on_node},
-      {"bytes_on_domain", sum.bytes_on_domain},
-      {"bytes_off_node", sum.bytes_off_node},
-      {"collective_calls", max.collectives},
-      {"max_of_a_rank",
-       {{"messages_on_node", max.messages_on_node},
-        {"messages_on_domain", max.messages_on_domain},
-        {"messages_off_node", max.messages_off_node},
-        {"bytes_on_node", max.bytes_on_node},
-        {"bytes_on_domain", max.bytes_on_domain},
-        {"bytes_off_node", max.bytes_off_node},
-        {"communicating_s", max.communicating},
-        {"computing_s", max.computing}}},
-      {"mean_of_the_ranks",
-       {{"communicating_s", sum.communicating / ranks}, {"computing_s", sum.computing / ranks}}}};
-}
-
-Json accounts_json(std::span<const mpi::SharedAccount> accounts, int ranks) {
-  Json json = Json::array();
-  for (const mpi::SharedAccount& account : accounts) json.push_back(account_json(account, ranks));
-  return json;
-}
 
 Json kernel_json(const roofline::SolveTraffic& traffic, const roofline::SolveKernel& kernel) {
   return {{"kernel", kernel.name},
@@ -137,82 +33,16 @@ Json traffic_json(const std::optional<roofline::SolveTraffic>& traffic) {
           {"not_counted", text_or_null(traffic->not_counted)}};
 }
 
-Json solve_json(const SolveRecord& record) {
-  const solve::Report& report = record.report();
-  const Json all = right_hand_sides_json(record);
-  return {{"method", report.method},
-          {"method_was_chosen_by_symmetry", record.solver_was_chosen},
-          {"preconditioner", record.preconditioner},
-          {"outcome", solve::to_string(report.outcome)},
-          {"converged", report.converged()},
-          {"diagnosis", text_or_null(report.diagnosis)},
-          {"iterations", report.iterations},
-          {"norm", solve::to_string(report.norm)},
-          {"rhs_norm", number(report.rhs_norm)},
-          {"reference_norm", number(report.reference_norm)},
-          {"target", number(report.target)},
-          {"true_relative_residual", number(report.true_relative_residual)},
-          {"average_convergence_factor", number(average_convergence_factor(report))},
-          {"history", all[record.worst]["history"]},
-          {"at_once", record.at_once},
-          {"right_hand_side", record.worst + 1},
-          {"right_hand_sides", all}};
-}
-
-Json idle_json(const std::vector<IdleOption>& options) {
-  Json all = Json::array();
-  for (const IdleOption& option : options) {
-    all.push_back({{"option", option.name}, {"needs", option.needs}});
-  }
-  return all;
-}
-
-Json error_json(const SolveRecord& record) {
-  if (!record.error) return nullptr;
-  return {{"relative", number(record.error->relative)},
-          {"modulo_constants", record.error->modulo_constants}};
-}
-
 }  // namespace
 
 std::string report_json(const SolveRecord& record, const Settings& settings) {
-  const MatrixFacts& matrix = record.matrix;
-  const Json json = {
-      {"schema_version", schema_version},
-      {"program", program_json()},
-      {"command_line", record.command_line},
-      {"machine", machine_json(record.machine)},
-      {"options", options_json(settings, Command::solve)},
-      {"preset", preset_json(record.preset)},
-      {"idle_options", idle_json(record.idle)},
-      {"matrix",
-       {{"source", matrix.source},
-        {"format", text_or_null(matrix.format)},
-        {"graph_laplacian", matrix.graph_laplacian},
-        {"rows", matrix.rows},
-        {"nonzeros", matrix.nonzeros},
-        {"duplicates", matrix.duplicates},
-        {"symmetric", matrix.symmetric}}},
-      {"right_hand_side", to_string(record.rhs)},
-      {"hierarchy", hierarchy_json(record)},
-      {"findings", findings_json(record.findings)},
-      {"solve", solve_json(record)},
-      {"collective_communication",
-       {{"dot_products", choice_json(record.collectives.dot_products)},
-        {"sparse_exchange", choice_json(record.collectives.sparse_exchange)}}},
-      {"error", error_json(record)},
-      {"times_s",
-       {{"read", record.times.read}, {"setup", record.times.setup}, {"solve", record.times.solve}}},
-      {"operations",
-       {{"setup", accounts_json(record.setup_accounts, record.machine.ranks)},
-        {"solve", accounts_json(record.solve_accounts, record.machine.ranks)}}},
-      {"local_kernels", traffic_json(record.traffic)},
-      {"memory_bytes",
-       {{"peak_resident_max", record.memory.peak_max_bytes},
-        {"peak_resident_sum", record.memory.peak_sum_bytes}}},
-      {"solution_file", text_or_null(record.solution_file)},
-      {"exit_code", static_cast<int>(record.exit_code)}};
-  return dumped(json);
+  report::SolveFrame frame;
+  frame.command_line = record.command_line;
+  frame.options = options_json(settings, Command::solve);
+  frame.local_kernels = traffic_json(record.traffic);
+  frame.solution_file = record.solution_file;
+  frame.exit_code = static_cast<int>(record.exit_code);
+  return report::solve_json(record, frame);
 }
 
 }  // namespace nodewise::cli

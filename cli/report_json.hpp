@@ -1,4 +1,4 @@
-// The report of a solve as JSON; docs/report.md describes it.
+// The report of `nodewise solve` as JSON; docs/report.md describes it.
 #pragma once
 
 #include <string>

@@ -4,45 +4,27 @@
 #include <string>
 #include <vector>
 
-#include "cli/record.hpp"
-#include "cli/tune_candidates.hpp"
+#include "nodewise/run/environment.hpp"
+#include "nodewise/solver/tune.hpp"
+
+#include "cli/exit_code.hpp"
+#include "cli/options/settings.hpp"
 
 namespace nodewise::cli {
 
-/// How one candidate did.
-struct Trial {
-  OptionList options;
-  std::string command;  ///< the words to paste
-  std::string method;   ///< Krylov; empty where it was not chosen
-  bool converged = false;
-  std::string reason;  ///< why it did not converge
-  double setup = 0;    ///< seconds, the longest over the ranks
-  double solve = 0;
-  int iterations = 0;
-  double operator_complexity = 0;  ///< 0 without multigrid
-  std::int64_t memory_bytes = 0;   ///< of the hierarchy, on all ranks
-
-  double total() const { return setup + solve; }
-};
-
-struct TuneRecord {
+struct TuneRecord : solver::TuneResult {
   std::vector<std::string> command_line;
-  Machine machine;
-  MatrixFacts matrix;
-  std::vector<Trial> trials;  ///< those that converged by time, then the others
-  int not_tried = 0;          ///< for lack of time
-  double seconds = 0;         ///< of all trials
+  run::Environment machine;
+  run::MatrixSummary matrix;
   ExitCode exit_code = ExitCode::success;
-
-  /// The fastest; null where none converged.
-  const Trial* best() const {
-    return trials.empty() || !trials.front().converged ? nullptr : &trials.front();
-  }
 };
+
+/// "--smoother chebyshev --unknowns 3"
+std::string option_words(const solver::NamedValues& options);
 
 /// Local. The command line that solves with these options: the words of `nodewise tune` but for
 /// what concerns tuning and reports, quoted for a shell.
-std::string command_to_paste(const TuneRecord& record, const OptionList& options);
+std::string command_to_paste(const TuneRecord& record, const solver::NamedValues& options);
 
 std::string tune_json(const TuneRecord& record, const Settings& settings);
 

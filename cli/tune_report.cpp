@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "nodewise/base/format_numbers.hpp"
+
 #include "cli/json_parts.hpp"
 #include "cli/tune_record.hpp"
 
@@ -35,11 +37,11 @@ bool is_dropped(const std::string& word, bool& with_next) {
   return has_value || name == "--quiet" || word == "-q";
 }
 
-Json trial_json(const Trial& trial) {
+Json trial_json(const TuneRecord& record, const solver::Trial& trial) {
   Json options = Json::object();
-  for (const auto& [name, value] : trial.options) options[name] = value;
+  for (const auto& [name, value] : trial.options) options[with_dashes(name)] = value;
   return {{"options", options},
-          {"command", trial.command},
+          {"command", command_to_paste(record, trial.options)},
           {"method", text_or_null(trial.method)},
           {"converged", trial.converged},
           {"reason", text_or_null(trial.reason)},
@@ -53,7 +55,7 @@ Json trial_json(const Trial& trial) {
 
 }  // namespace
 
-std::string command_to_paste(const TuneRecord& record, const OptionList& options) {
+std::string command_to_paste(const TuneRecord& record, const solver::NamedValues& options) {
   std::string text;
   if (record.machine.ranks > 1) text = fmt::format("mpirun -n {} ", record.machine.ranks);
   text += "nodewise solve";
@@ -71,29 +73,38 @@ std::string command_to_paste(const TuneRecord& record, const OptionList& options
   return more.empty() ? text : text + " " + more;
 }
 
+std::string option_words(const solver::NamedValues& options) {
+  std::string text;
+  for (const auto& [name, value] : options) {
+    text += fmt::format("{}--{} {}", text.empty() ? "" : " ", with_dashes(name), value);
+  }
+  return text;
+}
+
 std::string tune_json(const TuneRecord& record, const Settings& settings) {
-  const MatrixFacts& matrix = record.matrix;
+  const run::MatrixSummary& matrix = record.matrix;
   Json trials = Json::array();
-  for (const Trial& trial : record.trials) trials.push_back(trial_json(trial));
-  const Trial* best = record.best();
-  const Json json = {{"schema_version", schema_version},
-                     {"program", program_json()},
-                     {"command_line", record.command_line},
-                     {"machine", machine_json(record.machine)},
-                     {"options", options_json(settings, Command::tune)},
-                     {"matrix",
-                      {{"source", matrix.source},
-                       {"format", text_or_null(matrix.format)},
-                       {"graph_laplacian", matrix.graph_laplacian},
-                       {"rows", matrix.rows},
-                       {"nonzeros", matrix.nonzeros},
-                       {"duplicates", matrix.duplicates},
-                       {"symmetric", matrix.symmetric}}},
-                     {"candidates", trials},
-                     {"not_tried", record.not_tried},
-                     {"seconds", record.seconds},
-                     {"best", best == nullptr ? Json(nullptr) : Json(best->command)},
-                     {"exit_code", static_cast<int>(record.exit_code)}};
+  for (const solver::Trial& trial : record.trials) trials.push_back(trial_json(record, trial));
+  const solver::Trial* best = record.best();
+  const Json json = {
+      {"schema_version", schema_version},
+      {"program", program_json()},
+      {"command_line", record.command_line},
+      {"machine", machine_json(record.machine)},
+      {"options", options_json(settings, Command::tune)},
+      {"matrix",
+       {{"source", matrix.source},
+        {"format", text_or_null(matrix.format)},
+        {"graph_laplacian", matrix.graph_laplacian},
+        {"rows", matrix.rows},
+        {"nonzeros", matrix.nonzeros},
+        {"duplicates", matrix.duplicates},
+        {"symmetric", matrix.symmetric}}},
+      {"candidates", trials},
+      {"not_tried", record.not_tried},
+      {"seconds", record.seconds},
+      {"best", best == nullptr ? Json(nullptr) : Json(command_to_paste(record, best->options))},
+      {"exit_code", static_cast<int>(record.exit_code)}};
   return dumped(json);
 }
 

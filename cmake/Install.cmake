@@ -5,13 +5,14 @@ set(nodewise_cmake_dir "${CMAKE_INSTALL_LIBDIR}/cmake/nodewise")
 
 set(nodewise_libraries nodewise)
 if(TARGET nodewise_mpix)
-  list(APPEND nodewise_libraries nodewise_mpix)
+  list(APPEND nodewise_libraries nodewise_mpix nodewise_c)
 endif()
 install(TARGETS ${nodewise_libraries} EXPORT nodewise_targets
   LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}" ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}")
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/nodewise" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}"
-  FILES_MATCHING PATTERN "*.hpp" PATTERN "*.h" PATTERN "nodewise/c" EXCLUDE)
-install(FILES "${PROJECT_SOURCE_DIR}/nodewise/c/nodewise_mpix.h"
+  FILES_MATCHING PATTERN "*.hpp" PATTERN "*.h" PATTERN "nodewise/c" EXCLUDE
+  PATTERN "json_parts.hpp" EXCLUDE PATTERN "solve_document.hpp" EXCLUDE)
+install(FILES "${PROJECT_SOURCE_DIR}/nodewise/c/nodewise_mpix.h" "${PROJECT_SOURCE_DIR}/nodewise/c/nodewise.h"
   DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
 if(TARGET nodewise_cli)
   set_target_properties(nodewise_cli PROPERTIES

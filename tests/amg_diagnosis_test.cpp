@@ -90,7 +90,7 @@ TEST(Diagnosis, FindsCoarseningThatKeepsMostRows) {
   EXPECT_EQ(found[0].count, 4710);
   EXPECT_DOUBLE_EQ(found[0].magnitude, 4710.0 / 5120);
   EXPECT_EQ(found[0].text, "coarsening keeps 92 % of the rows (5,120 -> 4,710)");
-  EXPECT_EQ(found[0].advice, "try --strength-threshold 0.125 or --aggressive-levels 2");
+  EXPECT_EQ(found[0].advice, "try `strength_threshold 0.125` or `aggressive_levels 2`");
 }
 
 TEST(Diagnosis, FindsCoarseningThatEnds) {
@@ -100,7 +100,7 @@ TEST(Diagnosis, FindsCoarseningThatEnds) {
   const auto by_levels = diagnosed(A, limited, advise::FindingKind::stalled_coarsening);
   ASSERT_EQ(by_levels.size(), 1U);
   EXPECT_EQ(by_levels[0].count, 900);
-  EXPECT_NE(by_levels[0].advice.find("--max-levels"), std::string::npos);
+  EXPECT_NE(by_levels[0].advice.find("`max_levels`"), std::string::npos);
   Options nothing_strong;
   nothing_strong.strength_threshold = 1;
   EXPECT_EQ(diagnosed(A, nothing_strong, advise::FindingKind::stalled_coarsening).size(), 1U);
@@ -202,7 +202,7 @@ TEST(Diagnosis, RecommendsTheL1VariantOfSweepsThatFail) {
   const auto hybrid = found(failed, SmootherKind::gauss_seidel, 4);
   ASSERT_EQ(hybrid.size(), 1U);
   EXPECT_EQ(hybrid[0].magnitude, 4);
-  EXPECT_NE(hybrid[0].advice.find("--smoother l1_gauss_seidel"), std::string::npos);
+  EXPECT_NE(hybrid[0].advice.find("`smoother l1_gauss_seidel`"), std::string::npos);
   EXPECT_NE(
       found(failed, SmootherKind::block_gauss_seidel, 2).at(0).advice.find("l1_block_gauss_seidel"),
       std::string::npos);
@@ -235,7 +235,7 @@ TEST(Diagnosis, FindsChebyshevForNonsymmetricMatrices) {
   ASSERT_EQ(flow.size(), 1U);
   EXPECT_EQ(flow[0].level, 0);
   EXPECT_EQ(flow[0].magnitude, 0.3);
-  EXPECT_NE(flow[0].advice.find("--smoother l1_gauss_seidel"), std::string::npos);
+  EXPECT_NE(flow[0].advice.find("`smoother l1_gauss_seidel`"), std::string::npos);
   EXPECT_TRUE(found(SmootherKind::chebyshev, false, 1e-4).empty());
   EXPECT_TRUE(found(SmootherKind::chebyshev, true, 0).empty());
   EXPECT_TRUE(found(SmootherKind::gauss_seidel, false, 0.3).empty());
@@ -273,8 +273,8 @@ TEST(Diagnosis, AdvisesAbsoluteStrengthWhereNoCouplingHasTheOtherSign) {
     const auto found = diagnosed(A, options, advise::FindingKind::positive_couplings);
     return found.empty() ? std::string() : found[0].advice;
   };
-  EXPECT_THAT(advice(chain(0.1)), testing::HasSubstr("--strength-measure absolute"));
-  EXPECT_THAT(advice(chain(-0.9)), testing::HasSubstr("--unknowns"));
+  EXPECT_THAT(advice(chain(0.1)), testing::HasSubstr("`strength_measure absolute`"));
+  EXPECT_THAT(advice(chain(-0.9)), testing::HasSubstr("`unknowns`"));
 }
 
 /// The kinds found for A x = b, with the facts of null vectors.
@@ -487,35 +487,35 @@ TEST(Diagnosis, GoesOnToTheNextOption) {
   };
   const auto all = shown_whatever_is_set();
   Options set;
-  EXPECT_EQ(advice(all[0], set), "try --strength-threshold 0.125 or --aggressive-levels 1");
+  EXPECT_EQ(advice(all[0], set), "try `strength_threshold 0.125` or `aggressive_levels 1`");
   set.aggressive_levels = 1;
-  EXPECT_EQ(advice(all[0], set), "try --strength-threshold 0.125");
+  EXPECT_EQ(advice(all[0], set), "try `strength_threshold 0.125`");
   set.strength_threshold = 0;
   EXPECT_EQ(advice(all[0], set),
             "what usually helps is set already: let `nodewise tune` look for more");
   set = {};
   set.max_row_sum = 1;
   EXPECT_EQ(advice(all[1], set),
-            "where the solve is slow, try --strength-threshold 0.125 or --strength-measure "
-            "absolute");
+            "where the solve is slow, try `strength_threshold 0.125` or `strength_measure "
+            "absolute`");
   set.max_levels = 2;
-  EXPECT_EQ(advice(all[1], set), "raise --max-levels above 2");
+  EXPECT_EQ(advice(all[1], set), "raise `max_levels` above 2");
   set = {};
-  EXPECT_EQ(advice(all[2], set), "try --aggressive-levels 1 or --interpolation-truncation 0.1");
+  EXPECT_EQ(advice(all[2], set), "try `aggressive_levels 1` or `interpolation_truncation 0.1`");
   set.aggressive_levels = 1;  // all there are but the last
-  EXPECT_EQ(advice(all[2], set), "try --interpolation-truncation 0.1");
+  EXPECT_EQ(advice(all[2], set), "try `interpolation_truncation 0.1`");
   set = {};
   set.method = Method::aggregation;
-  EXPECT_EQ(advice(all[0], set), "try --aggregation-threshold 0.005");
+  EXPECT_EQ(advice(all[0], set), "try `aggregation_threshold 0.005`");
   EXPECT_EQ(advice(all[2], set),
-            "try --aggregation-threshold 0, --filter-prolongation or --method classical");
+            "try `aggregation_threshold 0`, `filter_prolongation` or `method classical`");
   set.aggregation_threshold = 0;
   set.filter_prolongation = true;
-  EXPECT_EQ(advice(all[2], set), "try --method classical");
+  EXPECT_EQ(advice(all[2], set), "try `method classical`");
   set = {};
   set.method = Method::air;
   EXPECT_EQ(advice(all[2], set),
-            "try --aggressive-levels 1, --restriction-distance 1 or --coarse-filter 0.01");
+            "try `aggressive_levels 1`, `restriction_distance 1` or `coarse_filter 0.01`");
   set = {};
   set.smoother = SmootherKind::l1_jacobi;
   EXPECT_EQ(advice(all[3], set), "reorder the equations");
@@ -528,7 +528,7 @@ TEST(Diagnosis, GoesOnToTheNextOption) {
   set.unknowns = 1;
   set.method = Method::aggregation;
   EXPECT_EQ(advice(all[9], set),
-            "try --unknowns 3, with --coordinates where the coordinates are at hand");
+            "try `unknowns 3`, with `coordinates` where the coordinates are at hand");
 }
 
 TEST(Diagnosis, SendsNobodyToTheSignsOfCoarseRows) {
@@ -544,7 +544,7 @@ TEST(Diagnosis, SendsNobodyToTheSignsOfCoarseRows) {
   const auto of_nonsymmetric = found(false, advise::FindingKind::negative_diagonal);
   ASSERT_EQ(of_nonsymmetric.size(), 1U);
   EXPECT_EQ(of_nonsymmetric[0].level, 1);
-  EXPECT_NE(of_nonsymmetric[0].advice.find("--max-levels 1"), std::string::npos);
+  EXPECT_NE(of_nonsymmetric[0].advice.find("`max_levels 1`"), std::string::npos);
   EXPECT_TRUE(found(true, advise::FindingKind::negative_diagonal).empty());
   EXPECT_EQ(found(true, advise::FindingKind::indefinite).size(), 1U);
 }
@@ -558,10 +558,10 @@ TEST(Diagnosis, RecommendsNoKrylovMethodThatIsTaken) {
     facts.krylov = method;
     return of_kind(advise::findings(facts, {}), advise::FindingKind::indefinite).at(0).advice;
   };
-  EXPECT_NE(advice(std::nullopt).find("--solver gmres"), std::string::npos);
-  EXPECT_NE(advice(solve::Method::cg).find("--solver gmres"), std::string::npos);
-  EXPECT_EQ(advice(solve::Method::gmres).find("--solver gmres"), std::string::npos);
-  EXPECT_NE(advice(solve::Method::minres).find("--preconditioner none"), std::string::npos);
+  EXPECT_NE(advice(std::nullopt).find("`solver gmres`"), std::string::npos);
+  EXPECT_NE(advice(solve::Method::cg).find("`solver gmres`"), std::string::npos);
+  EXPECT_EQ(advice(solve::Method::gmres).find("`solver gmres`"), std::string::npos);
+  EXPECT_NE(advice(solve::Method::minres).find("`preconditioner none`"), std::string::npos);
   facts.coarse_solver = "";  // without multigrid
   EXPECT_EQ(advice(solve::Method::minres).find("--"), std::string::npos);
   EXPECT_EQ(advice(solve::Method::gmres).find("--"), std::string::npos);
@@ -575,12 +575,12 @@ TEST(Diagnosis, RecommendsAnotherSmootherForAnIndefinitePreconditioner) {
     return advise::findings(solve, options).at(0).advice;
   };
   EXPECT_EQ(advice(SmootherKind::l1_gauss_seidel, true),
-            "try --smoother l1_jacobi or --solver gmres");
+            "try `smoother l1_jacobi` or `solver gmres`");
   EXPECT_EQ(advice(SmootherKind::l1_jacobi, true),
-            "try --smoother l1_gauss_seidel or --solver gmres");
+            "try `smoother l1_gauss_seidel` or `solver gmres`");
   EXPECT_EQ(advice(SmootherKind::chebyshev, true),
-            "try --smoother l1_gauss_seidel, --smoother l1_jacobi or --solver gmres");
-  EXPECT_EQ(advice(SmootherKind::l1_jacobi, false), "try --solver gmres");
+            "try `smoother l1_gauss_seidel`, `smoother l1_jacobi` or `solver gmres`");
+  EXPECT_EQ(advice(SmootherKind::l1_jacobi, false), "try `solver gmres`");
 }
 
 TEST(Diagnosis, IsTheSameOnAnyLayout) {

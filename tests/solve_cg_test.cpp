@@ -337,7 +337,7 @@ TEST(Cg, WaitsForHalfOfTheIterationsAllowed) {
   const Report stuck = solve(900);
   EXPECT_EQ(stuck.outcome, Outcome::stagnated);
   EXPECT_EQ(stuck.iterations, 450);
-  EXPECT_THAT(stuck.diagnosis, testing::HasSubstr("--stagnation-window"));
+  EXPECT_THAT(stuck.diagnosis, testing::HasSubstr("`stagnation_window`"));
   EXPECT_EQ(solve(400).iterations, 300);
   const Report patient = solve(1300);
   EXPECT_EQ(patient.outcome, Outcome::converged) << patient.diagnosis;

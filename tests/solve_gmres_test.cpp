@@ -220,7 +220,7 @@ TEST(Gmres, SaysThatItStagnates) {
   std::vector<double> x(b.size(), 0.0);
   const Report stuck = run_gmres(A, nullptr, b, x, {.restart = 5, .stagnation_window = 0});
   EXPECT_EQ(stuck.outcome, Outcome::stagnated);
-  EXPECT_THAT(stuck.diagnosis, HasSubstr("--restart"));
+  EXPECT_THAT(stuck.diagnosis, HasSubstr("`restart`"));
   EXPECT_EQ(stuck.iterations, 5);
   x.assign(b.size(), 0.0);
   const Report full = run_gmres(A, nullptr, b, x, {.restart = 12});

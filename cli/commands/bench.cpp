@@ -4,6 +4,7 @@
 
 #include "nodewise/base/format_numbers.hpp"
 #include "nodewise/roofline/bench.hpp"
+#include "nodewise/run/memory.hpp"
 
 #include "cli/agreed.hpp"
 #include "cli/bench_json.hpp"
@@ -11,7 +12,7 @@
 #include "cli/inputs/output_file.hpp"
 #include "cli/inputs/system.hpp"
 #include "cli/machine.hpp"
-#include "cli/options/preset_text.hpp"
+#include "cli/options/solver_options.hpp"
 #include "cli/print/bench_tables.hpp"
 #include "cli/print/console.hpp"
 #include "cli/print/progress.hpp"
@@ -62,7 +63,7 @@ ExitCode bench_command(const std::shared_ptr<const mpi::Comm>& world, const Sett
   const roofline::Subject subject = {hierarchy, settings.amg, symmetric};
   const double need = roofline::memory_need(subject, record.run.machine, settings.bench);
   if (!settings.source.ignore_memory_check) {
-    check_memory(*world, need, "the vectors to measure with");
+    run::check_memory(*world, need, "the vectors to measure with");
   }
   if (!console.is_live()) console.line("\nMeasuring");
   record.measured = roofline::measure_kernels(subject, record.run.machine, settings.bench,

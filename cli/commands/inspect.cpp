@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "nodewise/predict/predict.hpp"
+#include "nodewise/run/memory.hpp"
 #include "nodewise/run/timed.hpp"
 
 #include "cli/agreed.hpp"
@@ -11,7 +12,8 @@
 #include "cli/inputs/system.hpp"
 #include "cli/inspect_json.hpp"
 #include "cli/machine.hpp"
-#include "cli/options/preset_text.hpp"
+#include "cli/options/catalog.hpp"
+#include "cli/options/solver_options.hpp"
 #include "cli/print/console.hpp"
 #include "cli/print/inspect_tables.hpp"
 #include "cli/print/progress.hpp"
@@ -50,8 +52,9 @@ ExitCode inspect_command(const std::shared_ptr<const mpi::Comm>& world, const Se
       predict::inspect({loaded.A, make_knowledge(*loaded.A, symmetric, settings), settings.amg},
                        machine ? &*machine : nullptr,
                        {.level = level_progress(console), .exchange = exchange_progress(console)});
+  record.found.no_hierarchy = in_words_of_command_line(record.found.no_hierarchy);
   if (!console.is_live()) console.line();
-  record.run.memory = measure_memory(*comm);
+  record.run.memory = run::measure_memory(*comm);
   on_root(*comm, [&] {
     if (!path.empty()) write_text_file(path, inspect_json(record, settings));
   });

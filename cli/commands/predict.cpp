@@ -4,13 +4,14 @@
 
 #include "nodewise/base/format_numbers.hpp"
 #include "nodewise/predict/predict.hpp"
+#include "nodewise/run/memory.hpp"
 #include "nodewise/run/timed.hpp"
 
 #include "cli/command_records.hpp"
 #include "cli/inputs/output_file.hpp"
 #include "cli/inputs/system.hpp"
 #include "cli/machine.hpp"
-#include "cli/options/preset_text.hpp"
+#include "cli/options/solver_options.hpp"
 #include "cli/predict_json.hpp"
 #include "cli/print/console.hpp"
 #include "cli/print/predict_tables.hpp"
@@ -46,7 +47,7 @@ ExitCode predict_command(const std::shared_ptr<const mpi::Comm>& world, const Se
   record.result = predict::predict(
       {loaded.A, make_knowledge(*loaded.A, symmetric, settings), settings.amg}, request, progress);
   if (!console.is_live()) console.line();
-  record.run.memory = measure_memory(*world);
+  record.run.memory = run::measure_memory(*world);
   if (!path.empty()) write_text_file(path, predict_json(record, settings));
   print_prediction(console, record, settings);
   return ExitCode::success;

@@ -7,6 +7,7 @@
 #include "nodewise/io/graph.hpp"
 #include "nodewise/io/matrix_market_body.hpp"
 #include "nodewise/io/read.hpp"
+#include "nodewise/run/memory.hpp"
 
 #include "cli/agreed.hpp"
 #include "cli/inputs/system.hpp"
@@ -124,7 +125,7 @@ LoadedMatrix read_file(const mpi::Comm& world, const std::shared_ptr<const mpi::
                        const Settings& settings) {
   const std::string& path = settings.files[0];
   if (!settings.source.ignore_memory_check) {
-    check_memory(world, file_need(comm, settings), source_name(settings));
+    run::check_memory(world, file_need(comm, settings), source_name(settings));
   }
   LoadedMatrix loaded;
   // Whole points on every rank, whether they have 2, 3, 4 or 6 rows: where these are looked for,
@@ -146,7 +147,7 @@ LoadedMatrix load_matrix(const mpi::Comm& world, std::shared_ptr<const mpi::Comm
   if (!settings.source.ignore_memory_check) {
     const double need =
         about_files(ExitCode::input_file, [&] { return problem_need(comm, settings); });
-    check_memory(world, need, source_name(settings));
+    run::check_memory(world, need, source_name(settings));
   }
   Matrix A = io::generate<double>(std::move(comm), settings.gallery);
   return {std::make_shared<const Matrix>(std::move(A)), {}};

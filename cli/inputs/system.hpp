@@ -1,19 +1,22 @@
-// The linear system of `nodewise solve`: matrix, right-hand side and, where known, the solution.
+// The system that a command works on: matrix, right-hand sides, and what is known besides.
 #pragma once
 
 #include <memory>
-#include <vector>
+#include <string>
 
 #include "nodewise/amg/grid_transfer.hpp"
 #include "nodewise/io/read_options.hpp"
 #include "nodewise/matrix/dist_matrix.hpp"
+#include "nodewise/solver/method_choice.hpp"
+#include "nodewise/solver/problem.hpp"
+#include "nodewise/solver/right_hand_side.hpp"
 
 #include "cli/options/settings.hpp"
-#include "cli/record.hpp"
 
 namespace nodewise::cli {
 
 using Matrix = matrix::DistMatrix<double>;
+using solver::check_shape;
 
 /// A matrix and what its file held; a summary of nothing for a model problem.
 struct LoadedMatrix {
@@ -30,23 +33,18 @@ LoadedMatrix load_matrix(const mpi::Comm& world, std::shared_ptr<const mpi::Comm
 /// "bcsstk16.mtx.gz" or "laplace27, n = 100".
 std::string source_name(const Settings& settings);
 
+/// What the settings say of the matrix.
+run::MatrixSummary matrix_source(const LoadedMatrix& loaded, const Settings& settings);
+
 /// Collective. What the reports say of the matrix.
-MatrixFacts describe_matrix(const LoadedMatrix& loaded, const Settings& settings);
+run::MatrixSummary describe_matrix(const LoadedMatrix& loaded, const Settings& settings);
 
-struct System {
-  std::shared_ptr<const Matrix> A;
-  std::vector<double> b;  ///< this rank's part; of several side by side, row-major
-  int n_rhs = 1;
-  std::vector<double> known_solution;  ///< empty where the solution is not known
-  bool modulo_constants = false;       ///< it is known up to a constant
-  RhsKind rhs = RhsKind::ones;
-};
+/// Collective. The right-hand sides that the settings ask for.
+solver::RightHandSides make_right_hand_sides(const Matrix& A, const Settings& settings);
 
-/// Collective. Throws Failure{unsuitable_matrix} where A is not square or empty.
-void check_shape(const Matrix& A);
-
-/// Collective. Adds the right-hand sides that the settings ask for.
-System make_system(std::shared_ptr<const Matrix> A, const Settings& settings);
+/// What the settings say of the problem besides its matrix; vectors are read where they are needed.
+/// It refers to the settings.
+solver::Problem make_problem(const LoadedMatrix& loaded, const Settings& settings);
 
 /// Collective. What multigrid is told of the problem: whether the matrix is symmetric, as
 /// describe_matrix() found, and the near null space that the settings name, or the rigid body modes
@@ -54,8 +52,5 @@ System make_system(std::shared_ptr<const Matrix> A, const Settings& settings);
 /// Failure: {input_file} for the files' faults, {usage} where both are given or the coordinates do
 /// not fit --unknowns.
 amg::ProblemInfo<double> make_knowledge(const Matrix& A, bool symmetric, const Settings& settings);
-
-/// Collective. The error of x; nothing where the solution is not known.
-std::optional<SolutionError> solution_error(const System& system, std::span<const double> x);
 
 }  // namespace nodewise::cli

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "nodewise/base/format_numbers.hpp"
+#include "nodewise/base/option_text.hpp"
 
 namespace nodewise::cli {
 
@@ -33,10 +34,14 @@ bool is_taken(std::span<const Option> options, std::string_view name) {
 
 /// Rewrites the library's "option max_iterations: ..." into what the user typed.
 std::string naming_option(std::string_view message, const std::string& field,
-                           const std::string& option) {
+                          const std::string& option) {
   const std::string start = "option " + field + ":";
   if (!message.starts_with(start)) return std::string(message);
   return "--" + option + ":" + std::string(message.substr(start.size()));
+}
+
+std::string typed_option(std::string_view name, std::string_view value) {
+  return fmt::format("--{}{}{}", with_dashes(std::string(name)), value.empty() ? "" : " ", value);
 }
 
 /// Whether the text is a whole number that is too large for an int.
@@ -72,7 +77,7 @@ void append(std::vector<Option>& options, std::string_view group, std::string_vi
     if (is_taken(options, option.name)) option.name = std::string(prefix) + "-" + option.name;
     option.group = group;
     option.type = f.type;
-    option.meaning = capitalised(f.meaning);
+    option.meaning = capitalised(rewrite_options(f.meaning, typed_option));
     option.range = f.range();
     option.commands = of_commands;
     option.standard = f.get(defaults.*member);
@@ -141,7 +146,7 @@ std::vector<Option> make_catalog() {
   std::vector<Option> all;
   append(all, "Input", "input", any, source_fields(), &Settings::source);
   append(all, "Input", "input", solve, rhs_fields(), &Settings::rhs);
-  append(all, "Solver", "solver", solve, method_fields(), &Settings::method);
+  append(all, "Solver", "solver", solve, solver::method_fields(), &Settings::method);
   append(all, "Solver", "solver", solve, solve::option_fields(), &Settings::solver);
   append(all, "Multigrid", "amg", with_levels, amg::option_fields(), &Settings::amg);
   append(all, "Multigrid", "amg", with_levels, knowledge_fields(), &Settings::knowledge);
@@ -157,7 +162,7 @@ std::vector<Option> make_catalog() {
          &Settings::communication);
   append(all, "Output", "output", solve, result_fields(), &Settings::result);
   append(all, "Output", "output", any, console_fields(), &Settings::console);
-  append(all, "Tuning", "tune", {Command::tune}, tune_fields(), &Settings::tune);
+  append(all, "Tuning", "tune", {Command::tune}, solver::tune_fields(), &Settings::tune);
   append(all, "Measuring kernels", "bench", {Command::bench}, roofline::bench_fields(),
          &Settings::bench);
   append(all, "Calibration", "calibrate", {Command::calibrate}, calibrate::calibrate_fields(),
@@ -206,7 +211,13 @@ std::string Option::usage() const {
   return text;
 }
 
-std::string in_users_words(std::string_view message) {
+std::string in_words_of_command_line(std::string_view given) {
+  const std::string rewritten =
+      rewrite_options(given, [](std::string_view name, std::string_view value) {
+        const bool known = is_taken(catalog(), with_dashes(std::string(name)));
+        return known ? typed_option(name, value) : std::string();
+      });
+  std::string_view message = rewritten;
   constexpr std::string_view word = "option ";
   constexpr std::string_view letters = "abcdefghijklmnopqrstuvwxyz0123456789_";
   std::string text;

@@ -34,9 +34,9 @@ struct Option {
 /// Every option, in the order of the help.
 std::span<const Option> catalog();
 
-/// A message of the library in the words of the command line: "option max_levels" becomes
-/// "--max-levels".
-std::string in_users_words(std::string_view message);
+/// A text of the library in the words of the command line: "option max_levels" becomes
+/// "--max-levels", and "`solver gmres`" "--solver gmres".
+std::string in_words_of_command_line(std::string_view text);
 
 /// The subcommands' names, by the value of Command, and one sentence on each.
 struct CommandInfo {

@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "nodewise/base/text_field.hpp"
-#include "nodewise/solver/presets.hpp"
 
 namespace nodewise::cli {
 
@@ -28,30 +27,6 @@ std::span<const Field<RhsOptions>> rhs_fields() {
       field("rhs_seed", &RhsOptions::rhs_seed, "seed of --random-rhs", 0),
       field("rhs_count", &RhsOptions::rhs_count,
             "so many right-hand sides by --random-rhs, of the seeds from --rhs-seed on", 1, 1000),
-  };
-  return fields;
-}
-
-std::span<const Field<MethodOptions>> method_fields() {
-  const std::vector<std::string> presets = solver::preset_names();
-  const std::vector<Word> words(presets.begin(), presets.end());
-  static const std::vector<Field<MethodOptions>> fields = {
-      {{"preset", "choice",
-        "a named set of options for a kind of problem (docs/methods/presets.md); options that are "
-        "given win over it. auto looks at the matrix and says why it chose",
-        "", words},
-       [](const MethodOptions& s) { return s.preset; },
-       [presets, words](MethodOptions& s, std::string_view text) {
-         const int k = detail::parse_choice("preset", text, words);
-         s.preset = presets[static_cast<std::size_t>(k)];
-       }},
-      field("solver", &MethodOptions::solver,
-            "Krylov method; auto takes cg where the matrix is symmetric, unless all of its "
-            "diagonal is negative, and gmres where it is not",
-            {"auto", "cg", "flexible_cg", "pipelined_cg", "enlarged_cg", "minres", "gmres",
-             "fgmres", "bicgstab", "stationary"}),
-      field("preconditioner", &MethodOptions::preconditioner,
-            "algebraic multigrid, division by the diagonal, or nothing", {"amg", "jacobi", "none"}),
   };
   return fields;
 }
@@ -92,16 +67,6 @@ std::span<const Field<ConsoleOptions>> console_fields() {
             "one line that changes, or a line for every level and iteration; auto takes live on a "
             "terminal and lines elsewhere",
             {"auto", "live", "lines"}),
-  };
-  return fields;
-}
-
-std::span<const Field<TuneOptions>> tune_fields() {
-  static const std::vector<Field<TuneOptions>> fields = {
-      field("max_seconds", &TuneOptions::max_seconds,
-            "begin no candidate after this time; an iteration of one in progress is its last", 0.0),
-      field("max_candidates", &TuneOptions::max_candidates,
-            "the most combinations of options that are tried", 1, 1000),
   };
   return fields;
 }

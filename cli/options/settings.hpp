@@ -15,6 +15,8 @@
 #include "nodewise/roofline/options.hpp"
 #include "nodewise/run/placement.hpp"
 #include "nodewise/solve/report.hpp"
+#include "nodewise/solver/options.hpp"
+#include "nodewise/solver/tune.hpp"
 
 namespace nodewise::cli {
 
@@ -30,20 +32,6 @@ enum class Command {
   options,
   version
 };
-/// `automatic`, then those of solve::Method in its order.
-enum class SolverChoice {
-  automatic,
-  cg,
-  flexible_cg,
-  pipelined_cg,
-  enlarged_cg,
-  minres,
-  gmres,
-  fgmres,
-  bicgstab,
-  stationary
-};
-enum class PreconditionerChoice { amg, jacobi, none };
 enum class ProgressChoice { automatic, live, lines };
 
 /// What is made of the matrix file, for every command that reads one.
@@ -57,12 +45,6 @@ struct RhsOptions {
   bool random_rhs = false;
   int rhs_seed = 0;
   int rhs_count = 1;
-};
-
-struct MethodOptions {
-  std::string preset = "auto";  ///< or a rule
-  SolverChoice solver = SolverChoice::automatic;
-  PreconditionerChoice preconditioner = PreconditionerChoice::amg;
 };
 
 /// What is known of the problem besides its matrix.
@@ -84,12 +66,6 @@ struct ConsoleOptions {
   ProgressChoice progress = ProgressChoice::automatic;
 };
 
-/// How much `nodewise tune` may try.
-struct TuneOptions {
-  double max_seconds = 60;
-  int max_candidates = 16;
-};
-
 /// What `nodewise options` prints.
 struct PageOptions {
   bool markdown = false;
@@ -109,7 +85,7 @@ struct Settings {
   RhsOptions rhs;
   run::PlacementOptions placement;
   mpi::CommSettings communication;
-  MethodOptions method;
+  solver::MethodOptions method;
   solve::Options solver;
   amg::Options amg;
   KnowledgeOptions knowledge;
@@ -118,7 +94,7 @@ struct Settings {
   predict::VirtualOptions virtual_machine;
   calibrate::CalibrateOptions calibrate;
   predict::PredictOptions predict;
-  TuneOptions tune;
+  solver::TuneOptions tune;
   roofline::BenchOptions bench;
   PageOptions page;
 
@@ -142,11 +118,9 @@ struct Settings {
 
 std::span<const Field<SourceOptions>> source_fields();
 std::span<const Field<RhsOptions>> rhs_fields();
-std::span<const Field<MethodOptions>> method_fields();
 std::span<const Field<KnowledgeOptions>> knowledge_fields();
 std::span<const Field<ResultOptions>> result_fields();
 std::span<const Field<ConsoleOptions>> console_fields();
-std::span<const Field<TuneOptions>> tune_fields();
 std::span<const Field<PageOptions>> page_fields();
 
 }  // namespace nodewise::cli

@@ -138,7 +138,7 @@ void print_calibration(Console& console, const calibrate::Calibration& found) {
   print_sums(console, record);
   print_computation(console, record);
   for (const NotMeasured& n : record.not_measured) {
-    console.line(fmt::format("not measured: {}: {}", n.what, in_users_words(n.why)));
+    console.line(fmt::format("not measured: {}: {}", n.what, in_words_of_command_line(n.why)));
   }
   console.line(fmt::format("measured in {}", human_seconds(record.seconds)));
 }

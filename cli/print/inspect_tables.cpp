@@ -26,7 +26,7 @@ double ratio(GlobalIndex part, GlobalIndex whole) {
   return static_cast<double>(part) / static_cast<double>(std::max<GlobalIndex>(whole, 1));
 }
 
-std::string size_text(const MatrixFacts& matrix, const MatrixStatistics& statistics) {
+std::string size_text(const run::MatrixSummary& matrix, const MatrixStatistics& statistics) {
   const std::string shape =
       matrix.rows == statistics.columns
           ? counted(matrix.rows, "row") + " and as many columns"
@@ -34,7 +34,7 @@ std::string size_text(const MatrixFacts& matrix, const MatrixStatistics& statist
   return shape + ", " + counted(matrix.nonzeros, "nonzero");
 }
 
-std::string rows_text(const MatrixFacts& matrix, const MatrixStatistics& statistics) {
+std::string rows_text(const run::MatrixSummary& matrix, const MatrixStatistics& statistics) {
   std::string text = fmt::format(
       "{} to {} a row, {:.1f} on average", grouped(statistics.shortest_row),
       counted(statistics.longest_row, "entry", "entries"), ratio(matrix.nonzeros, matrix.rows));
@@ -42,7 +42,7 @@ std::string rows_text(const MatrixFacts& matrix, const MatrixStatistics& statist
   return text + fmt::format("; bandwidth {}", grouped(statistics.bandwidth));
 }
 
-std::string diagonal_text(const MatrixFacts& matrix, const MatrixStatistics& statistics) {
+std::string diagonal_text(const run::MatrixSummary& matrix, const MatrixStatistics& statistics) {
   std::string text = statistics.zero_diagonals == 0
                          ? "complete"
                          : grouped(statistics.zero_diagonals) + " missing or zero";
@@ -58,7 +58,7 @@ std::string diagonal_text(const MatrixFacts& matrix, const MatrixStatistics& sta
                             grouped(statistics.dominant_rows), counted(matrix.rows, "row"));
 }
 
-std::string values_text(const MatrixFacts& matrix, const MatrixStatistics& statistics) {
+std::string values_text(const run::MatrixSummary& matrix, const MatrixStatistics& statistics) {
   std::string text =
       fmt::format("moduli from {:.3g} to {:.3g}", statistics.smallest, statistics.largest);
   if (statistics.not_finite > 0) {
@@ -177,7 +177,7 @@ std::string trust_text(const InspectRecord& record) {
 }
 
 void print_matrix(Console& console, const InspectRecord& record) {
-  const MatrixFacts& matrix = record.run.matrix;
+  const run::MatrixSummary& matrix = record.run.matrix;
   const MatrixStatistics& statistics = record.found.statistics;
   console.line("Matrix");
   print_entry(console, "source", matrix_text(matrix));

@@ -177,7 +177,7 @@ std::string share(const Accounts& accounts) {
 
 void print_profile(Console& console, const SolveRecord& record) {
   const bool several_nodes = record.machine.ranks_per_node.size() > 1;
-  const bool divided = has_domains(record.machine);
+  const bool divided = run::has_domains(record.machine);
   const Shape shape{record.machine.ranks, record.machine.ranks > 1, several_nodes, divided};
   const std::string what = shape.has_messages
                                ? ": what all ranks sent, and the mean time of a rank in ms"

@@ -10,7 +10,6 @@
 
 #include "cli/inputs/system.hpp"
 #include "cli/options/preset_text.hpp"
-#include "cli/options/unused_options.hpp"
 #include "cli/print/profile.hpp"
 #include "cli/print/right_hand_sides.hpp"
 #include "cli/print/tables.hpp"
@@ -22,14 +21,14 @@ namespace {
 constexpr std::size_t label_width = 17;
 constexpr std::size_t page_width = 98;
 
-std::string nodes_text(const Machine& machine) {
+std::string nodes_text(const run::Environment& machine) {
   const auto [low, high] =
       std::minmax_element(machine.ranks_per_node.begin(), machine.ranks_per_node.end());
   const auto n_nodes = std::ssize(machine.ranks_per_node);
   std::string text = counted(machine.ranks, "rank") + " on " + counted(n_nodes, "node");
   if (*low != *high) text += fmt::format(" of {} to {} ranks", *low, *high);
-  if (has_domains(machine)) text += " with " + counted(machine.domains, "domain");
-  if (machine.domains_wanted && !has_domains(machine)) {
+  if (run::has_domains(machine)) text += " with " + counted(machine.domains, "domain");
+  if (machine.domains_wanted && !run::has_domains(machine)) {
     text += ", in which no two ranks are bound to different domains";
   }
   if (machine.threads > 1) text += fmt::format(", {} threads each", machine.threads);
@@ -39,18 +38,20 @@ std::string nodes_text(const Machine& machine) {
 std::string rhs_text(const SolveRecord& record, const Settings& settings) {
   const int first_seed = settings.rhs.rhs_seed;
   switch (record.rhs) {
-    case RhsKind::file:
+    case solver::RhsKind::given:
+      break;
+    case solver::RhsKind::file:
       return record.n_rhs == 1 ? settings.rhs.rhs
                                : fmt::format("{}: {} columns", settings.rhs.rhs, record.n_rhs);
-    case RhsKind::random:
+    case solver::RhsKind::random:
       if (record.n_rhs > 1) {
         return fmt::format("{} columns of standard normal random numbers, seeds {} to {}",
                            record.n_rhs, first_seed, std::int64_t{first_seed} + record.n_rhs - 1);
       }
       return fmt::format("standard normal random numbers, seed {}", first_seed);
-    case RhsKind::ones:
+    case solver::RhsKind::ones:
       return "b = A 1: the solution is known to be 1 everywhere";
-    case RhsKind::consistent:
+    case solver::RhsKind::consistent:
       return "b = A x* with random x*, because A 1 = 0: the matrix is singular, the solution is "
              "known up to a constant";
   }
@@ -104,6 +105,15 @@ std::string method_text(const SolveRecord& record, const Settings& settings) {
                      reason);
 }
 
+std::string unused_text(const std::vector<solver::UnusedOption>& options) {
+  std::string text;
+  for (const solver::UnusedOption& option : options) {
+    text += fmt::format("{}--{} (needs {})", text.empty() ? "" : ", ", with_dashes(option.name),
+                        option.needs);
+  }
+  return text;
+}
+
 /// The messages of no level of one rank are worth two columns of zeros.
 bool has_traffic(const SolveRecord& record) {
   return record.machine.ranks > 1;
@@ -142,7 +152,7 @@ std::vector<std::string> hierarchy_row(const SolveRecord& record, std::size_t l)
   const amg::LevelInfo& info = record.levels[l];
   const double rows = static_cast<double>(std::max<GlobalIndex>(info.rows, 1));
   std::vector<std::string> row = {std::to_string(l), grouped(info.rows), grouped(info.nonzeros)};
-  if (!has_domains(record.machine)) {
+  if (!run::has_domains(record.machine)) {
     row.push_back(fmt::format("{:.1f}", static_cast<double>(info.nonzeros) / rows));
   }
   if (!has_traffic(record)) return row;
@@ -151,7 +161,7 @@ std::vector<std::string> hierarchy_row(const SolveRecord& record, std::size_t l)
     return human_bytes(value_bytes * static_cast<double>(entries));
   };
   row.push_back(grouped(info.active_ranks));
-  if (has_domains(record.machine)) {
+  if (run::has_domains(record.machine)) {
     row.insert(row.end(), {grouped(traffic.messages_on_domain), bytes(traffic.entries_on_domain)});
   }
   row.insert(row.end(), {grouped(traffic.messages_on_node), bytes(traffic.entries_on_node),
@@ -218,7 +228,7 @@ void print_choices(Console& console, const std::vector<amg::LevelInfo>& levels) 
 /// How the one right-hand side went, or the worst of several.
 std::string course_text(const SolveRecord& record) {
   const solve::Report& report = record.report();
-  const double factor = average_convergence_factor(report);
+  const double factor = solver::average_convergence_factor(report);
   std::string text = " after " + counted(report.iterations, "iteration");
   if (std::isfinite(factor)) text += fmt::format(", average convergence factor {:.3f}", factor);
   return text;
@@ -256,7 +266,7 @@ void print_entry(Console& console, const std::string& label, const std::string& 
   }
 }
 
-std::string matrix_text(const MatrixFacts& matrix) {
+std::string matrix_text(const run::MatrixSummary& matrix) {
   std::string text = matrix.source;
   if (!matrix.format.empty()) text += " (" + matrix.format + ")";
   if (matrix.graph_laplacian) text += ", its grounded graph Laplacian";
@@ -267,7 +277,7 @@ std::string matrix_text(const MatrixFacts& matrix) {
   return text;
 }
 
-void print_machine(Console& console, const Machine& machine) {
+void print_machine(Console& console, const run::Environment& machine) {
   const BuildInfo build = build_info();
   const std::string text =
       fmt::format("nodewise {}, {}, {}", build.version, nodes_text(machine), machine.mpi_library);
@@ -276,7 +286,7 @@ void print_machine(Console& console, const Machine& machine) {
 }
 
 void print_system(Console& console, const SolveRecord& record, const Settings& settings) {
-  const MatrixFacts& matrix = record.matrix;
+  const run::MatrixSummary& matrix = record.matrix;
   const double per_row = static_cast<double>(matrix.nonzeros) / static_cast<double>(matrix.rows);
   console.line("Problem");
   print_entry(console, "matrix", matrix_text(matrix));
@@ -287,7 +297,7 @@ void print_system(Console& console, const SolveRecord& record, const Settings& s
               rhs_text(record, settings));
   if (is_worth_telling(record.preset)) print_entry(console, "preset", preset_text(record.preset));
   print_entry(console, "method", method_text(record, settings));
-  if (!record.idle.empty()) print_entry(console, "without effect", idle_text(record.idle));
+  if (!record.unused.empty()) print_entry(console, "without effect", unused_text(record.unused));
   console.line();
 }
 
@@ -295,10 +305,10 @@ void print_hierarchy(Console& console, const SolveRecord& record) {
   if (record.levels.empty()) return;
   std::vector<std::string> heads = {"level", "rows", "nonzeros"};
   // Three localities leave no room for what the lines of the setup have said already.
-  if (!has_domains(record.machine)) heads.emplace_back("a row");
+  if (!run::has_domains(record.machine)) heads.emplace_back("a row");
   if (has_traffic(record)) {
     heads.emplace_back("ranks");
-    if (has_domains(record.machine)) {
+    if (run::has_domains(record.machine)) {
       heads.insert(heads.end(), {"domain\nmessages", "domain\nbytes"});
     }
     for (const char* head :
@@ -311,7 +321,7 @@ void print_hierarchy(Console& console, const SolveRecord& record) {
   console.line(has_traffic(record) ? "Hierarchy, and what all ranks send in one product"
                                    : "Hierarchy");
   for (const std::string& line : table.lines()) console.line(line);
-  if (has_domains(record.machine)) {
+  if (run::has_domains(record.machine)) {
     console.line("  domain: those of on-node that stay in one domain");
   }
   console.line(fmt::format(

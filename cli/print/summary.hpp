@@ -12,9 +12,9 @@ namespace nodewise::cli {
 /// "  label            text", the text wrapped beside the label.
 void print_entry(Console& console, const std::string& label, const std::string& text);
 /// Where the matrix came from, and what was made of it.
-std::string matrix_text(const MatrixFacts& matrix);
+std::string matrix_text(const run::MatrixSummary& matrix);
 /// The first lines: version, ranks, nodes.
-void print_machine(Console& console, const Machine& machine);
+void print_machine(Console& console, const run::Environment& machine);
 /// Matrix, right-hand side and method.
 void print_system(Console& console, const SolveRecord& record, const Settings& settings);
 /// The table of levels.

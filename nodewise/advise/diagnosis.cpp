@@ -98,7 +98,7 @@ class Examiner {
     const char* name = aggregates() ? "aggregation" : "strength";
     const double least = aggregates() ? 1e-3 : 1e-2;  // below, nearly all connections are strong
     return Advice().unless(threshold < least,
-                           fmt::format("--{}-threshold {:.3g}", name, threshold));
+                           fmt::format("`{}_threshold {:.3g}`", name, threshold));
   }
 
   void coarsening() {
@@ -110,7 +110,7 @@ class Examiner {
       if (kept <= stalled_ratio) continue;
       const bool aggressive = std::cmp_greater(options_.aggressive_levels, l);
       Advice advice = weaker_threshold();
-      advice.unless(aggregates() || aggressive, fmt::format("--aggressive-levels {}", l + 1));
+      advice.unless(aggregates() || aggressive, fmt::format("`aggressive_levels {}`", l + 1));
       add(FindingKind::stalled_coarsening, static_cast<int>(l), coarse, kept,
           fmt::format("coarsening keeps {:.0f} % of the rows ({} -> {})", 100 * kept, grouped(fine),
                       grouped(coarse)),
@@ -128,12 +128,12 @@ class Examiner {
     const char* why = limited ? "coarsening ends at the largest number of levels"
                               : "coarsening ends: the next level would not be smaller";
     Advice advice = weaker_threshold();
-    advice.unless(aggregates() || options_.max_row_sum >= 1, "--max-row-sum 1")
+    advice.unless(aggregates() || options_.max_row_sum >= 1, "`max_row_sum 1`")
         .unless(aggregates() || options_.strength_measure == amg::StrengthMeasure::absolute,
-                "--strength-measure absolute");
+                "`strength_measure absolute`");
     add(FindingKind::stalled_coarsening, last, rows, 1,
         fmt::format("{}, and {} rows are relaxed instead of solved", why, grouped(rows)),
-        limited ? fmt::format("raise --max-levels above {}", options_.max_levels)
+        limited ? fmt::format("raise `max_levels` above {}", options_.max_levels)
                 : advice.text("where the solve is slow, "));
   }
 
@@ -160,23 +160,23 @@ class Examiner {
     Advice advice;
     if (aggregates()) {
       const bool all = amg::aggregation_threshold(options_.unknowns, options_) == 0;
-      return advice.unless(all, "--aggregation-threshold 0")
-          .unless(options_.filter_prolongation, "--filter-prolongation")
-          .add("--method classical");
+      return advice.unless(all, "`aggregation_threshold 0`")
+          .unless(options_.filter_prolongation, "`filter_prolongation`")
+          .add("`method classical`");
     }
     const int entries = options_.max_interpolation_entries;
     const bool few = entries > 0 && entries <= 4;
     const auto coarser = static_cast<std::size_t>(options_.aggressive_levels) + 1;
-    advice.unless(coarser >= facts_.levels.size(), fmt::format("--aggressive-levels {}", coarser));
+    advice.unless(coarser >= facts_.levels.size(), fmt::format("`aggressive_levels {}`", coarser));
     if (is_air) {
-      return advice.unless(options_.restriction_distance <= 1, "--restriction-distance 1")
+      return advice.unless(options_.restriction_distance <= 1, "`restriction_distance 1`")
           .unless(options_.coarse_filter >= strong_filter,
-                  fmt::format("--coarse-filter {}", strong_filter));
+                  fmt::format("`coarse_filter {}`", strong_filter));
     }
     return advice
         .unless(options_.interpolation_truncation >= usual_truncation,
-                fmt::format("--interpolation-truncation {}", usual_truncation))
-        .unless(few, "--max-interpolation-entries 4");
+                fmt::format("`interpolation_truncation {}`", usual_truncation))
+        .unless(few, "`max_interpolation_entries 4`");
   }
 
   void near_zero_diagonals() {
@@ -195,7 +195,7 @@ class Examiner {
       return "rows and columns differ as much in size: divide both by the root of the diagonal";
     }
     return divides_by_rows() ? "reorder the equations"
-                             : "reorder the equations, or try --smoother l1_jacobi, which divides "
+                             : "reorder the equations, or try `smoother l1_jacobi`, which divides "
                                "by the whole row";
   }
 
@@ -213,8 +213,8 @@ class Examiner {
     if (by_lanczos || (by_arnoldi && !has_hierarchy())) {
       return "the method is made for it; shift the matrix where it ought to be definite";
     }
-    return by_arnoldi ? "where the solve is slow, try --solver minres with --preconditioner none"
-                      : "take --solver gmres, or --solver minres with --preconditioner none";
+    return by_arnoldi ? "where the solve is slow, try `solver minres` with `preconditioner none`"
+                      : "take `solver gmres`, or `solver minres` with `preconditioner none`";
   }
 
   void negative_diagonals() {
@@ -234,7 +234,7 @@ class Examiner {
           all ? "multiply the system by -1"
           : l == 0
               ? "check the signs of these equations"
-              : fmt::format("where the solve is slow, end the levels above: --max-levels {}", l));
+              : fmt::format("where the solve is slow, end the levels above: `max_levels {}`", l));
     }
   }
 
@@ -265,9 +265,9 @@ class Examiner {
         "largest " +
             in_rows(finest.positive_rows, finest.rows),
         share(finest.one_signed_rows, finest.rows) > many_rows
-            ? "where the solve is slow, try --strength-measure absolute"
+            ? "where the solve is slow, try `strength_measure absolute`"
             : "where the solve is slow and rows are unknowns of points, such as displacements, say "
-              "how many a point has (--unknowns), or give the near null space");
+              "how many a point has (`unknowns`), or give the near null space");
   }
 
   void null_space() {
@@ -301,8 +301,8 @@ class Examiner {
     add(FindingKind::undeclared_unknowns, 0, 0, facts_.found_unknowns,
         fmt::format("the rows are those of {} unknowns a point, which the options do not say",
                     facts_.found_unknowns),
-        fmt::format("try --unknowns {}, with --coordinates{} where the coordinates are at hand",
-                    facts_.found_unknowns, aggregates() ? "" : " and --method aggregation"));
+        fmt::format("try `unknowns {}`, with `coordinates`{} where the coordinates are at hand",
+                    facts_.found_unknowns, aggregates() ? "" : " and `method aggregation`"));
   }
 
   void nonsymmetric() {
@@ -313,7 +313,7 @@ class Examiner {
         facts_.asymmetry > 0 ? fmt::format(" (|A - A^T| / 2 |A| = {:.1e})", facts_.asymmetry) : "";
     add(FindingKind::nonsymmetric_matrix, 0, 0, facts_.asymmetry,
         "the matrix is not symmetric" + measured + ", and the method is for those that are",
-        "take --solver gmres");
+        "take `solver gmres`");
   }
 
   /// Its polynomial is small on an interval of the real axis, where the eigenvalues of D^-1 A are
@@ -327,7 +327,7 @@ class Examiner {
         fmt::format("chebyshev is made for real eigenvalues, and the matrix is not symmetric "
                     "(|A - A^T| / 2 |A| = {:.1e})",
                     facts_.asymmetry),
-        "where the solve is slow, try --smoother l1_gauss_seidel or --method air");
+        "where the solve is slow, try `smoother l1_gauss_seidel` or `method air`");
   }
 
   const SystemFacts& facts_;
@@ -418,7 +418,7 @@ void add_hybrid_sweeps(const SolveFacts& solve, const amg::Options& options,
                          grouped(solve.parts))
                    : std::string("damped Jacobi sweeps need not converge");
   found.push_back({FindingKind::hybrid_sweeps, 0, 0, static_cast<double>(solve.parts), text,
-                   fmt::format("try --smoother {}, which converges for every symmetric positive "
+                   fmt::format("try `smoother {}`, which converges for every symmetric positive "
                                "definite matrix",
                                sweep.instead)});
 }
@@ -428,9 +428,9 @@ std::string for_indefinite_preconditioner(const SolveFacts& solve, const amg::Op
   const auto is = [&](amg::SmootherKind kind) { return options.smoother == kind; };
   const bool fixed = !solve.multigrid || is(amg::SmootherKind::fc_jacobi);
   return Advice()
-      .unless(fixed || is(amg::SmootherKind::l1_gauss_seidel), "--smoother l1_gauss_seidel")
-      .unless(fixed || is(amg::SmootherKind::l1_jacobi), "--smoother l1_jacobi")
-      .add("--solver gmres")
+      .unless(fixed || is(amg::SmootherKind::l1_gauss_seidel), "`smoother l1_gauss_seidel`")
+      .unless(fixed || is(amg::SmootherKind::l1_jacobi), "`smoother l1_jacobi`")
+      .add("`solver gmres`")
       .text();
 }
 
@@ -447,7 +447,7 @@ std::vector<Finding> findings(const SolveFacts& solve, const amg::Options& given
     case solve::Outcome::indefinite_matrix:
       add(FindingKind::indefinite,
           "the solve met a direction p with p.Ap <= 0: the matrix is not positive definite",
-          "take --solver gmres, or --solver minres with --preconditioner none");
+          "take `solver gmres`, or `solver minres` with `preconditioner none`");
       break;
     case solve::Outcome::indefinite_preconditioner:
       add(FindingKind::indefinite_preconditioner,

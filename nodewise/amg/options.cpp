@@ -207,7 +207,7 @@ std::span<const Field<Options>> option_fields() {
           "How data travels between nodes: straight to every rank, once from each rank to each "
           "node, or gathered on the node and once from node to node; or a list by level, such as "
           "direct,three_step, whose last word is for all deeper levels. automatic: on each level "
-          "what costs least on --machine, or by a short look at the network, which is what a solve "
+          "what costs least on `machine`, or by a short look at the network, which is what a solve "
           "takes where the ranks are on several nodes and no route is given",
           routes),
       field("setup_route", &O::setup_route,

@@ -219,7 +219,7 @@ std::span<const Field<GalleryOptions>> gallery_fields() {
             std::numeric_limits<double>::min()),
       field("diffusion", &S::diffusion, "Diffusion of the convection problems", 0.0),
       field("flow", &S::flow,
-            "Velocity of the convection problems: constant, by --angle; rotating around a corner; "
+            "Velocity of the convection problems: constant, by `angle`; rotating around a corner; "
             "recirculating, which needs diffusion",
             {"constant", "rotating", "recirculating"}),
       field("entries", &S::entries, "Entries off the diagonal in each row of the random matrix", 0),

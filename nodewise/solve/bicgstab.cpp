@@ -177,7 +177,7 @@ bool BiCgStab<T>::recover(const char* vanished) {
   if (breakdowns_ > most_breakdowns || !std::isfinite(relative)) {
     it_.stop(Outcome::breakdown,
              fmt::format("BiCGStab broke down at a relative residual of {:.1e}: {} vanished, again "
-                         "after {} fresh starts; use --solver gmres",
+                         "after {} fresh starts; use `solver gmres`",
                          relative, vanished, most_breakdowns));
     return false;
   }

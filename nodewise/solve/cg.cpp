@@ -153,7 +153,7 @@ bool ConjugateGradient<T>::accept(double rz) {
   if (!(rz > 0)) {
     it_.stop(Outcome::indefinite_preconditioner,
              fmt::format("r.Mr = {:.2e} in iteration {}: the preconditioner is not positive "
-                         "definite, as CG needs it; use --solver gmres, or another smoother",
+                         "definite, as CG needs it; use `solver gmres`, or another smoother",
                          rz, it_.report().iterations + 1));
     return false;
   }
@@ -175,7 +175,7 @@ bool ConjugateGradient<T>::advance() {
   if (!(pq > 0)) {
     it_.stop(Outcome::indefinite_matrix,
              fmt::format("p.Ap = {:.2e} in iteration {}: the matrix is not positive definite, as "
-                         "CG needs it; use --solver gmres",
+                         "CG needs it; use `solver gmres`",
                          pq, it_.report().iterations + 1));
     return false;
   }

@@ -16,7 +16,7 @@ DiagonalPreconditioner::DiagonalPreconditioner(const matrix::DistMatrix<double>&
       if (std::isfinite(diagonal_[i]) && diagonal_[i] != 0) continue;
       throw Error(ErrorCode::unsuitable_matrix,
                   fmt::format("the diagonal entry of row {} (counted from 1) is {}; choose "
-                              "--preconditioner none",
+                              "`preconditioner none`",
                               layout_.to_global(static_cast<LocalIndex>(i)) + 1,
                               diagonal_[i] == 0 ? "zero or missing" : "not finite"));
     }

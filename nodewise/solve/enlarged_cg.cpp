@@ -228,7 +228,7 @@ bool EnlargedCg<T>::accept() {
   it_.stop(finite ? Outcome::indefinite_preconditioner : Outcome::not_finite,
            fmt::format("q.Mq = {:.2e} for a vector q in iteration {}: the preconditioner {}", shown,
                        it_.report().iterations + 1,
-                       finite ? "is not positive definite, as CG needs it; use --solver gmres, or "
+                       finite ? "is not positive definite, as CG needs it; use `solver gmres`, or "
                                 "another smoother"
                               : "returned NaN or infinite values"));
   return false;
@@ -302,7 +302,7 @@ Next EnlargedCg<T>::orthonormalise() {
   if (negative || S.isZero(0)) {
     it_.stop(Outcome::indefinite_matrix,
              fmt::format("p.Ap <= 0 for a direction p in iteration {}: the matrix is not positive "
-                         "definite, as CG needs it; use --solver minres or gmres",
+                         "definite, as CG needs it; use `solver minres` or gmres",
                          iteration));
     return Next::stop;
   }

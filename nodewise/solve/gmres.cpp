@@ -190,7 +190,7 @@ bool Gmres<T>::cycle() {
   if (!moved) {
     it_.stop(Outcome::stagnated,
              fmt::format("a whole cycle of GMRES did not reduce the relative residual of {:.1e}; "
-                         "try a larger --restart or another preconditioner{}",
+                         "try a larger `restart` or another preconditioner{}",
                          true_, advice()));
     return false;
   }
@@ -305,7 +305,7 @@ std::string Gmres<T>::advice() const {
   // What the recurrence saw and what came of it are the same for a map that does not change.
   const bool parted =
       it_.M() != nullptr && !keeps_Z_ && small_.residual_norm() < 0.5 * true_ * it_.rhs_norm();
-  return parted ? ", or --solver fgmres if the preconditioner is not always the same linear map"
+  return parted ? ", or `solver fgmres` if the preconditioner is not always the same linear map"
                 : "";
 }
 

@@ -97,9 +97,9 @@ const char* advice_when_stagnated(Method method) {
   switch (method) {
     case Method::gmres:
     case Method::fgmres:
-      return "try a larger --restart, or another smoother";
+      return "try a larger `restart`, or another smoother";
     case Method::bicgstab:
-      return "try --solver gmres, or another smoother";
+      return "try `solver gmres`, or another smoother";
     case Method::minres:
     case Method::stationary:
       return "try another smoother";
@@ -109,7 +109,7 @@ const char* advice_when_stagnated(Method method) {
     case Method::enlarged_cg:
       break;
   }
-  return "try another smoother, or a larger --stagnation-window, since the residual of conjugate "
+  return "try another smoother, or a larger `stagnation_window`, since the residual of conjugate "
          "gradients may rest for long while the error falls";
 }
 
@@ -213,7 +213,7 @@ bool Iteration<T>::set_target() {
   if (reference_norm_ > 0 && std::isfinite(reference_norm_)) return true;
   stop(Outcome::indefinite_preconditioner,
        fmt::format("the {} norm of the right-hand side is {}: the preconditioner is singular, not "
-                   "positive definite or has invalid entries; test --norm unpreconditioned",
+                   "positive definite or has invalid entries; test `norm unpreconditioned`",
                    to_string(norm()),
                    std::isnan(reference_norm_) ? "no number" : fmt::to_string(reference_norm_)));
   report_.reference_norm = report_.target = nan;
@@ -339,7 +339,7 @@ bool Iteration<T>::record(double relative) {
   if (relative > divergence_factor * report_.history.front()) {
     stop(Outcome::diverged,
          fmt::format("the residual grew to {:.1e} times the right-hand side in {} iterations; the "
-                     "matrix or the preconditioner does not suit the method: try --solver gmres, "
+                     "matrix or the preconditioner does not suit the method: try `solver gmres`, "
                      "or another smoother",
                      relative, report_.iterations));
     return false;
@@ -397,7 +397,7 @@ std::string Iteration<T>::limit_diagnosis() const {
   }
   return fmt::format(
       "{}, and fell by a factor of {:.3f} an iteration lately: about {:.0f} more "
-      "are needed at this rate; raise --max-iterations or try a better "
+      "are needed at this rate; raise `max_iterations` or try a better "
       "preconditioner",
       reached, factor, std::ceil(std::max(1.0, missing)));
 }

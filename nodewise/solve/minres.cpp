@@ -146,7 +146,7 @@ bool MinRes<T>::refuse(double zv) {
   it_.stop(finite ? Outcome::indefinite_preconditioner : Outcome::not_finite,
            fmt::format("v.Mv = {:.2e} in iteration {}: the preconditioner {}", zv,
                        it_.report().iterations + 1,
-                       finite ? "is not positive definite, as MINRES needs it; use --solver gmres, "
+                       finite ? "is not positive definite, as MINRES needs it; use `solver gmres`, "
                                 "or another smoother"
                               : "or the matrix has NaN, infinite or huge entries"));
   return false;

@@ -180,7 +180,7 @@ bool PipelinedCg<T>::recover(const Products& sums) {
     it_.stop(Outcome::breakdown,
              fmt::format("pipelined CG found no step at a relative residual of {:.1e}, after fresh "
                          "starts neither: the matrix or the preconditioner is not symmetric "
-                         "positive definite; use --solver gmres",
+                         "positive definite; use `solver gmres`",
                          relative));
   }
   return false;
@@ -198,12 +198,12 @@ void PipelinedCg<T>::diagnose(const Products& sums) {
   } else if (!(sums.ru > 0)) {
     it_.stop(Outcome::indefinite_preconditioner,
              fmt::format("r.Mr = {:.2e} in iteration {}: the preconditioner is not positive "
-                         "definite, as CG needs it; use --solver gmres, or another smoother",
+                         "definite, as CG needs it; use `solver gmres`, or another smoother",
                          sums.ru, iteration));
   } else {
     it_.stop(Outcome::indefinite_matrix,
              fmt::format("p.Ap = {:.2e} in iteration {}: the matrix is not positive definite, as "
-                         "CG needs it; use --solver minres or gmres",
+                         "CG needs it; use `solver minres` or gmres",
                          p_Ap_, iteration));
   }
 }

@@ -63,7 +63,7 @@ std::span<const Field<Options>> option_fields() {
       field(
           "stagnation_window", &Options::stagnation_window,
           "give up after this many iterations in which the residual has not fallen; 0: never; -1: "
-          "half of --max-iterations, but 300 at least",
+          "half of `max_iterations`, but 300 at least",
           -1),
   };
   return fields;

@@ -338,7 +338,7 @@ bool SimultaneousCg<T>::accept(std::size_t c) {
           fmt::format("r.Mr = {:.2e} in iteration {}: the preconditioner {}", value,
                       it.report().iterations + 1,
                       std::isfinite(value)
-                          ? "is not positive definite, as CG needs it; use --solver gmres, or "
+                          ? "is not positive definite, as CG needs it; use `solver gmres`, or "
                             "another smoother"
                           : "returned NaN or infinite values"));
   halt(c);
@@ -385,7 +385,7 @@ bool SimultaneousCg<T>::accept_step(std::size_t c) {
   s.it.stop(indefinite ? Outcome::indefinite_matrix : Outcome::not_finite,
             fmt::format("p.Ap = {:.2e} in iteration {}: the matrix {}", value,
                         s.it.report().iterations + 1,
-                        indefinite ? "is not positive definite, as CG needs it; use --solver gmres"
+                        indefinite ? "is not positive definite, as CG needs it; use `solver gmres`"
                                    : "or the preconditioner has NaN, infinite or huge entries"));
   halt(c);
   return false;

@@ -1,13 +1,14 @@
-#include "cli/record.hpp"
+#include "nodewise/solver/record.hpp"
 
 #include <cmath>
 #include <limits>
-#include <utility>
 
-namespace nodewise::cli {
+namespace nodewise::solver {
 
 const char* to_string(RhsKind kind) noexcept {
   switch (kind) {
+    case RhsKind::given:
+      return "given";
     case RhsKind::file:
       return "file";
     case RhsKind::random:
@@ -42,4 +43,4 @@ double average_convergence_factor(const solve::Report& report) {
   return std::pow(reduction, 1.0 / static_cast<double>(report.history.size() - 1));
 }
 
-}  // namespace nodewise::cli
+}  // namespace nodewise::solver

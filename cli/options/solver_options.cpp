@@ -1,0 +1,39 @@
+#include "cli/options/solver_options.hpp"
+
+#include "nodewise/base/format_numbers.hpp"
+#include "nodewise/solver/apply_preset.hpp"
+
+#include "cli/options/catalog.hpp"
+
+namespace nodewise::cli {
+
+solver::Options solver_options(const Settings& settings) {
+  solver::Options options;
+  options.method = settings.method;
+  options.krylov = settings.solver;
+  options.amg = settings.amg;
+  options.only_named_are_given = true;
+  options.placement_is_given =
+      !settings.placement.node_map.empty() || settings.placement.ranks_per_node > 0;
+  for (const Field<solver::Options>& f : solver::option_fields()) {
+    if (settings.has(with_dashes(f.name))) options.given.emplace_back(f.name, f.get(options));
+  }
+  return options;
+}
+
+void adopt(const solver::Options& options, Settings& settings) {
+  settings.method = options.method;
+  settings.solver = options.krylov;
+  settings.amg = options.amg;
+}
+
+solver::PresetRecord apply_preset(const matrix::DistMatrix<double>& A, bool symmetric,
+                                  Settings& settings) {
+  solver::Options options = solver_options(settings);
+  const solver::PresetContext context = {symmetric, settings.knows_near_null_space(), false};
+  solver::PresetRecord record = solver::apply_preset(A, context, options);
+  adopt(options, settings);
+  return record;
+}
+
+}  // namespace nodewise::cli

@@ -1,0 +1,61 @@
+#include "nodewise/report/json_parts.hpp"
+
+#include <cmath>
+
+#include "nodewise/base/version.hpp"
+
+namespace nodewise::report {
+
+Json number(double value) {
+  return std::isfinite(value) ? Json(value) : Json(nullptr);
+}
+
+Json text_or_null(const std::string& text) {
+  return text.empty() ? Json(nullptr) : Json(text);
+}
+
+Json option_value(const std::string& type, const std::string& text) {
+  if (type == "integer" || type == "number") return Json::parse(text, nullptr, false);
+  if (type == "flag") return text == "true";
+  return text_or_null(text);
+}
+
+Json program_json() {
+  const BuildInfo build = build_info();
+  return {{"name", "nodewise"},         {"version", build.version},
+          {"commit", build.commit},     {"build_type", build.build_type},
+          {"compiler", build.compiler}, {"build_options", build.options}};
+}
+
+Json machine_json(const run::Environment& machine) {
+  return {{"hosts", machine.hosts},
+          {"ranks", machine.ranks},
+          {"nodes", machine.ranks_per_node.size()},
+          {"ranks_per_node", machine.ranks_per_node},
+          {"domains", machine.domains},
+          {"placement", machine.placement_given ? "given" : "detected"},
+          {"threads_per_rank", machine.threads},
+          {"processor", machine.processor},
+          {"mpi_library", machine.mpi_library},
+          {"mpi_standard", machine.mpi_standard}};
+}
+
+Json preset_json(const solver::PresetRecord& preset) {
+  const auto object = [](const auto& options) {
+    Json json = Json::object();
+    for (const auto& [name, value] : options) json[name] = value;
+    return json;
+  };
+  return {{"name", preset.name},
+          {"version", preset.version},
+          {"rule", text_or_null(preset.rule)},
+          {"reason", text_or_null(preset.reason)},
+          {"set", object(preset.set)},
+          {"kept", object(preset.kept)}};
+}
+
+std::string dumped(const Json& json) {
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace nodewise::report

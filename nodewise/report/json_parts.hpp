@@ -1,0 +1,30 @@
+// What the JSON reports of several commands share. A private header: it includes a library that
+// users need not have.
+#pragma once
+
+#include <string>
+
+#include <nlohmann/json.hpp>
+
+#include "nodewise/run/environment.hpp"
+#include "nodewise/solver/record.hpp"
+
+namespace nodewise::report {
+
+using Json = nlohmann::ordered_json;
+
+/// JSON has no word for NaN and infinity: null.
+Json number(double value);
+/// null for an empty text.
+Json text_or_null(const std::string& text);
+/// The value of an option of that type, as the JSON type it stands for.
+Json option_value(const std::string& type, const std::string& text);
+
+Json program_json();
+Json machine_json(const run::Environment& machine);
+Json preset_json(const solver::PresetRecord& preset);
+
+/// The document as text, indented. A file name need not be UTF-8; what is not is replaced.
+std::string dumped(const Json& json);
+
+}  // namespace nodewise::report

@@ -1,0 +1,248 @@
+#include "nodewise/report/solve_json.hpp"
+
+#include <utility>
+
+#include "nodewise/base/format_numbers.hpp"
+#include "nodewise/base/option_set.hpp"
+#include "nodewise/report/solve_document.hpp"
+
+namespace nodewise::report {
+
+namespace {
+
+using solver::SolveRecord;
+
+/// Raised whenever a field changes its meaning or goes away; new fields leave it as it is.
+constexpr int schema_version = 1;
+
+/// null where the route was given.
+Json route_choice_json(const std::shared_ptr<const routing::RouteDecision>& decision) {
+  if (!decision) return nullptr;
+  Json predictions = Json::array();
+  for (const routing::RoutePrediction& prediction : decision->predictions) {
+    predictions.push_back({{"route", comm::to_string(prediction.route)},
+                           {"seconds", number(prediction.seconds)},
+                           {"most_messages_off_node", prediction.off_node_messages}});
+  }
+  return {{"reason", decision->reason},
+          {"basis", text_or_null(decision->basis)},
+          {"predictions", predictions}};
+}
+
+/// null where the transport was given.
+Json transport_choice_json(const std::shared_ptr<const routing::TransportDecision>& decision) {
+  if (!decision) return nullptr;
+  Json trials = Json::array();
+  for (const routing::TransportTrial& trial : decision->trials) {
+    trials.push_back(
+        {{"transport", comm::to_string(trial.transport)}, {"seconds", number(trial.seconds)}});
+  }
+  return {{"reason", decision->reason}, {"trials", trials}};
+}
+
+Json level_json(const amg::LevelInfo& info) {
+  constexpr auto value_bytes = static_cast<std::int64_t>(sizeof(double));
+  const comm::Traffic& traffic = info.traffic;
+  return {{"rows", info.rows},
+          {"nonzeros", info.nonzeros},
+          {"interpolation_nonzeros", info.interpolation_nonzeros},
+          {"active_ranks", info.active_ranks},
+          {"precision", info.is_single_precision ? "single" : "double"},
+          {"route", comm::to_string(info.routes.solve)},
+          {"setup_route", comm::to_string(info.routes.setup)},
+          {"transport", comm::to_string(info.routes.solve_transport)},
+          {"setup_transport", comm::to_string(info.routes.setup_transport)},
+          {"route_choice", route_choice_json(info.route_choice)},
+          {"setup_route_choice", route_choice_json(info.setup_route_choice)},
+          {"transport_choice", transport_choice_json(info.transport_choice)},
+          {"product_traffic",
+           {{"messages_on_node", traffic.messages_on_node},
+            {"messages_on_domain", traffic.messages_on_domain},
+            {"messages_off_node", traffic.messages_off_node},
+            {"bytes_on_node", value_bytes * traffic.entries_on_node},
+            {"bytes_on_domain", value_bytes * traffic.entries_on_domain},
+            {"bytes_off_node", value_bytes * traffic.entries_off_node},
+            {"max_messages_of_a_rank", info.max_messages}}},
+          {"coarse_solver", text_or_null(info.coarse_solver)}};
+}
+
+Json hierarchy_json(const SolveRecord& record) {
+  if (record.levels.empty()) return nullptr;
+  Json levels = Json::array();
+  for (const amg::LevelInfo& info : record.levels) levels.push_back(level_json(info));
+  const amg::PrecisionChoice& precision = record.precision;
+  return {{"levels", levels},
+          {"grid_complexity", number(record.grid_complexity)},
+          {"operator_complexity", number(record.operator_complexity)},
+          {"cycle_precision",
+           {{"name", precision.single ? "single" : "double"},
+            {"reason", text_or_null(precision.reason)}}}};
+}
+
+Json choice_json(const run::AlgorithmChoice& choice) {
+  return {{"algorithm", choice.algorithm}, {"chosen", choice.chosen}, {"reason", choice.reason}};
+}
+
+Json account_json(const mpi::SharedAccount& account, int ranks) {
+  const mpi::Counts& sum = account.sum;
+  const mpi::Counts& max = account.max;
+  return {
+      {"operation", account.operation.empty() ? "other" : account.operation},
+      {"level", account.level == mpi::no_level ? Json(nullptr) : Json(account.level)},
+      {"runs", max.runs},
+      {"messages_on_node", sum.messages_on_node},
+      {"messages_on_domain", sum.messages_on_domain},
+      {"messages_off_node", sum.messages_off_node},
+      {"bytes_on_node", sum.bytes_on_node},
+      {"bytes_on_domain", sum.bytes_on_domain},
+      {"bytes_off_node", sum.bytes_off_node},
+      {"collective_calls", max.collectives},
+      {"max_of_a_rank",
+       {{"messages_on_node", max.messages_on_node},
+        {"messages_on_domain", max.messages_on_domain},
+        {"messages_off_node", max.messages_off_node},
+        {"bytes_on_node", max.bytes_on_node},
+        {"bytes_on_domain", max.bytes_on_domain},
+        {"bytes_off_node", max.bytes_off_node},
+        {"communicating_s", max.communicating},
+        {"computing_s", max.computing}}},
+      {"mean_of_the_ranks",
+       {{"communicating_s", sum.communicating / ranks}, {"computing_s", sum.computing / ranks}}}};
+}
+
+Json accounts_json(std::span<const mpi::SharedAccount> accounts, int ranks) {
+  Json json = Json::array();
+  for (const mpi::SharedAccount& account : accounts) json.push_back(account_json(account, ranks));
+  return json;
+}
+
+Json right_hand_sides_json(const SolveRecord& record) {
+  Json json = Json::array();
+  for (const solve::Report& report : record.reports) {
+    Json history = Json::array();
+    for (const double residual : report.history) history.push_back(number(residual));
+    json.push_back(
+        {{"outcome", solve::to_string(report.outcome)},
+         {"converged", report.converged()},
+         {"diagnosis", text_or_null(report.diagnosis)},
+         {"iterations", report.iterations},
+         {"rhs_norm", number(report.rhs_norm)},
+         {"reference_norm", number(report.reference_norm)},
+         {"target", number(report.target)},
+         {"true_relative_residual", number(report.true_relative_residual)},
+         {"average_convergence_factor", number(solver::average_convergence_factor(report))},
+         {"history", history}});
+  }
+  return json;
+}
+
+Json findings_json(const std::vector<advise::Finding>& findings) {
+  Json json = Json::array();
+  for (const advise::Finding& finding : findings) {
+    json.push_back({{"kind", advise::to_string(finding.kind)},
+                    {"level", finding.level},
+                    {"count", finding.count},
+                    {"magnitude", number(finding.magnitude)},
+                    {"text", finding.text},
+                    {"advice", finding.advice}});
+  }
+  return json;
+}
+
+Json course_json(const SolveRecord& record) {
+  const solve::Report& report = record.report();
+  const Json all = right_hand_sides_json(record);
+  return {{"method", report.method},
+          {"method_was_chosen_by_symmetry", record.solver_was_chosen},
+          {"preconditioner", record.preconditioner},
+          {"outcome", solve::to_string(report.outcome)},
+          {"converged", report.converged()},
+          {"diagnosis", text_or_null(report.diagnosis)},
+          {"iterations", report.iterations},
+          {"norm", solve::to_string(report.norm)},
+          {"rhs_norm", number(report.rhs_norm)},
+          {"reference_norm", number(report.reference_norm)},
+          {"target", number(report.target)},
+          {"true_relative_residual", number(report.true_relative_residual)},
+          {"average_convergence_factor", number(solver::average_convergence_factor(report))},
+          {"history", all[record.worst]["history"]},
+          {"at_once", record.at_once},
+          {"right_hand_side", record.worst + 1},
+          {"right_hand_sides", all}};
+}
+
+Json idle_json(const std::vector<solver::UnusedOption>& options) {
+  Json all = Json::array();
+  for (const solver::UnusedOption& option : options) {
+    all.push_back({{"option", with_dashes(option.name)}, {"needs", option.needs}});
+  }
+  return all;
+}
+
+Json error_json(const SolveRecord& record) {
+  if (!record.error) return nullptr;
+  return {{"relative", number(record.error->relative)},
+          {"modulo_constants", record.error->modulo_constants}};
+}
+
+/// Every option of the solver that the configuration has, with its value.
+Json options_json(const solver::Options& given) {
+  solver::Options options = given;
+  Json json = Json::object();
+  visit_fields(view(options, solver::option_fields()), [&](const OptionSet& set, std::size_t k) {
+    const FieldInfo& info = set.info(k);
+    json[with_dashes(info.name)] = option_value(info.type, set.get(k));
+  });
+  return json;
+}
+
+}  // namespace
+
+std::string solve_json(const SolveRecord& record) {
+  SolveFrame frame;
+  frame.options = options_json(record.options);
+  frame.exit_code = record.converged() ? 0 : 1;
+  return solve_json(record, frame);
+}
+
+std::string solve_json(const SolveRecord& record, const SolveFrame& frame) {
+  const run::MatrixSummary& matrix = record.matrix;
+  const Json json = {
+      {"schema_version", schema_version},
+      {"program", program_json()},
+      {"command_line", frame.command_line},
+      {"machine", machine_json(record.machine)},
+      {"options", frame.options},
+      {"preset", preset_json(record.preset)},
+      {"idle_options", idle_json(record.unused)},
+      {"matrix",
+       {{"source", matrix.source},
+        {"format", text_or_null(matrix.format)},
+        {"graph_laplacian", matrix.graph_laplacian},
+        {"rows", matrix.rows},
+        {"nonzeros", matrix.nonzeros},
+        {"duplicates", matrix.duplicates},
+        {"symmetric", matrix.symmetric}}},
+      {"right_hand_side", solver::to_string(record.rhs)},
+      {"hierarchy", hierarchy_json(record)},
+      {"findings", findings_json(record.findings)},
+      {"solve", course_json(record)},
+      {"collective_communication",
+       {{"dot_products", choice_json(record.collectives.dot_products)},
+        {"sparse_exchange", choice_json(record.collectives.sparse_exchange)}}},
+      {"error", error_json(record)},
+      {"times_s",
+       {{"read", record.times.read}, {"setup", record.times.setup}, {"solve", record.times.solve}}},
+      {"operations",
+       {{"setup", accounts_json(record.setup_accounts, record.machine.ranks)},
+        {"solve", accounts_json(record.solve_accounts, record.machine.ranks)}}},
+      {"local_kernels", frame.local_kernels},
+      {"memory_bytes",
+       {{"peak_resident_max", record.memory.peak_max_bytes},
+        {"peak_resident_sum", record.memory.peak_sum_bytes}}},
+      {"solution_file", text_or_null(frame.solution_file)},
+      {"exit_code", frame.exit_code}};
+  return dumped(json);
+}
+
+}  // namespace nodewise::report

@@ -1,0 +1,41 @@
+#include "nodewise/solver/find.hpp"
+
+#include <algorithm>
+
+#include "nodewise/advise/problem_facts.hpp"
+
+namespace nodewise::solver {
+
+std::vector<advise::Finding> find_before_solve(
+    const std::shared_ptr<const matrix::DistMatrix<double>>& A,
+    const amg::Hierarchy<double>* hierarchy, const amg::NearNullSpace<double>& near_null_space,
+    std::span<const double> b, int n_rhs, const SolveRecord& record) {
+  const amg::Options& options = record.options.amg;
+  advise::SystemFacts facts =
+      hierarchy != nullptr ? advise::hierarchy_facts(*hierarchy) : advise::matrix_facts<double>(A);
+  facts.null_vectors = advise::null_vector_facts<double>(*A, near_null_space, b, n_rhs);
+  facts.symmetric = record.matrix.symmetric;
+  facts.krylov = record.method;
+  const bool for_symmetric = solve::needs_symmetric_preconditioner(record.method);
+  const bool chebyshev = hierarchy != nullptr && options.smoother == amg::SmootherKind::chebyshev;
+  if ((for_symmetric || chebyshev) && !record.matrix.symmetric) {
+    facts.asymmetry = advise::problem_facts(*A, false).asymmetry;
+  }
+  return advise::findings(facts, options);
+}
+
+void find_after_solve(SolveRecord& record) {
+  const bool has_amg = record.options.method.preconditioner == PreconditionerChoice::amg;
+  const int parts = record.machine.ranks * record.machine.threads;
+  for (const solve::Report& report : record.reports) {
+    const advise::SolveFacts solve = {report.outcome, has_amg, parts};
+    for (advise::Finding& finding : advise::findings(solve, record.options.amg)) {
+      const bool known =
+          std::any_of(record.findings.begin(), record.findings.end(),
+                      [&](const advise::Finding& f) { return f.kind == finding.kind; });
+      if (!known) record.findings.push_back(std::move(finding));
+    }
+  }
+}
+
+}  // namespace nodewise::solver

@@ -1,0 +1,143 @@
+#include "nodewise/solver/method_choice.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "nodewise/base/format_numbers.hpp"
+#include "nodewise/matrix/block_matrix.hpp"
+#include "nodewise/matrix/operations.hpp"
+#include "nodewise/routing/route_choice.hpp"
+
+namespace nodewise::solver {
+
+namespace {
+
+/// What of the multigrid options makes a preconditioner that is not symmetric; empty where nothing
+/// does.
+std::string asymmetry(const Options& options) {
+  const bool amg = options.method.preconditioner == PreconditionerChoice::amg;
+  return amg ? amg::asymmetry_of(options.amg) : std::string();
+}
+
+/// Whether nothing but the K-cycle stands against conjugate gradients.
+bool is_symmetric_but_for_k(const Options& options) {
+  amg::Options with_v = options.amg;
+  with_v.cycle = amg::CycleKind::v;
+  return amg::asymmetry_of(with_v).empty();
+}
+
+/// Whether the preconditioner is another map for every vector.
+bool varies(const Options& options) {
+  return options.method.preconditioner == PreconditionerChoice::amg &&
+         options.amg.cycle == amg::CycleKind::k;
+}
+
+/// Collective. Whether every diagonal entry is below zero.
+bool has_negative_diagonal(const Matrix& A) {
+  const bool here = mpi::collectively(A.comm(), [&] {
+    const Array<double> d = matrix::diagonal(A);
+    return std::all_of(d.begin(), d.end(), [](double value) { return value < 0; });
+  });
+  return mpi::min(A.comm(), std::int32_t{here}) == 1;
+}
+
+}  // namespace
+
+run::MatrixSummary summarize(const Matrix& A, run::MatrixSummary known) {
+  known.rows = A.rows().n_global();
+  known.nonzeros = A.nnz_global();
+  known.symmetric = matrix::is_symmetric(A);
+  known.negative = known.symmetric && has_negative_diagonal(A);
+  return known;
+}
+
+void check_shape(const Matrix& A) {
+  if (A.rows().n_global() != A.cols().n_global()) {
+    throw Error(
+        ErrorCode::unsuitable_matrix,
+        fmt::format("the matrix has {} and {}; a system to solve needs a square one",
+                    counted(A.rows().n_global(), "row"), counted(A.cols().n_global(), "column")));
+  }
+  if (A.rows().n_global() == 0) {
+    throw Error(ErrorCode::unsuitable_matrix, "the matrix has no rows");
+  }
+}
+
+void choose_routes_and_transports(const mpi::Comm& comm, Options& options) {
+  if (comm.size() > 1 && !options.has("transport")) {
+    options.amg.transport = comm::Transport::automatic;
+  }
+  const bool given = options.has("route") || options.has("setup_route");
+  if (given || options.placement_is_given || comm.topology().n_nodes() < 2) return;
+  options.amg.route = comm::Route::automatic;
+}
+
+solve::Method choose_method(const Options& options, const run::MatrixSummary& matrix) {
+  const SolverChoice choice = options.method.solver;
+  if (choice != SolverChoice::automatic) {
+    return static_cast<solve::Method>(static_cast<int>(choice) - 1);
+  }
+  if (varies(options)) return solve::Method::fgmres;
+  const bool suits_cg = matrix.symmetric && !matrix.negative && asymmetry(options).empty();
+  return suits_cg ? solve::Method::cg : solve::Method::gmres;
+}
+
+void check_method(solve::Method method, const Options& options) {
+  const solve::ResidualNorm norm = options.krylov.norm;
+  const char* name = solve::to_string(method);
+  const std::string against = asymmetry(options);
+  if (!solve::knows_norm(method, norm)) {
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("`norm {}`: {} can test the unpreconditioned norm only; the others "
+                            "are known to the forms of cg, to minres and stationary",
+                            solve::to_string(norm), name));
+  }
+  if (solve::needs_symmetric_preconditioner(method) && !against.empty()) {
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("`solver {}` needs a symmetric preconditioner, and {} makes "
+                            "multigrid another; leave that, or take `solver {}`",
+                            name, against, varies(options) ? "fgmres" : "gmres"));
+  }
+  if (solve::needs_fixed_preconditioner(method) && varies(options)) {
+    const bool but_for_k = is_symmetric_but_for_k(options);
+    throw Error(
+        ErrorCode::invalid_argument,
+        fmt::format("`solver {}` needs a preconditioner that is the same map for every "
+                    "vector, which cycle k is not; take `solver {}`{}",
+                    name, but_for_k ? "flexible_cg" : "fgmres", but_for_k ? " or fgmres" : ""));
+  }
+}
+
+std::shared_ptr<const Matrix> matrix_of_solve(const std::shared_ptr<const Matrix>& A,
+                                              const Options& options) {
+  routing::LevelRoutes routes = amg::routes_of_level(options.amg, 0);
+  const bool for_hierarchy = options.method.preconditioner == PreconditionerChoice::amg;
+  const bool choose_route = routes.solve == comm::Route::automatic;
+  const bool choose_transport = routes.solve_transport == comm::Transport::automatic;
+  const int solves = options.amg.expected_solves;
+  if (choose_route) routes.solve = comm::Route::direct;
+  if (choose_transport) routes.solve_transport = comm::Transport::point_to_point;
+  std::shared_ptr<const Matrix> M = A;
+  if (choose_route && !for_hierarchy) {
+    const routing::LevelRoutes wanted = {comm::Route::direct, comm::Route::automatic};
+    M = (options.amg.machine ? routing::choose_routes(A, wanted, *options.amg.machine, solves)
+                             : routing::choose_routes(A, wanted, solves))
+            .for_solve;
+    routes.solve = M->route();
+  }
+  M = std::make_shared<const Matrix>(M->with_route(routes.solve, routes.solve_transport));
+  if (choose_transport && !for_hierarchy) M = routing::choose_transport(M, solves).A;
+  return matrix::with_blocks_where_full<double>(M, options.amg.unknowns);
+}
+
+std::shared_ptr<const Matrix> matrix_as_chosen(const std::shared_ptr<const Matrix>& A,
+                                               const amg::Hierarchy<double>& hierarchy,
+                                               const Options& options) {
+  const Matrix& finest = *hierarchy.matrix(0);
+  if (finest.route() == A->route() && finest.transport() == A->transport()) return A;
+  return matrix::with_blocks_where_full<double>(
+      std::make_shared<const Matrix>(A->with_exchange_of(finest)), options.amg.unknowns);
+}
+
+}  // namespace nodewise::solver

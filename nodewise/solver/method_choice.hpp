@@ -1,0 +1,46 @@
+// Which Krylov method and preconditioner the options come to, and how the matrix travels.
+#pragma once
+
+#include <memory>
+
+#include "nodewise/amg/hierarchy.hpp"
+#include "nodewise/run/records.hpp"
+#include "nodewise/solve/krylov.hpp"
+#include "nodewise/solver/options.hpp"
+
+namespace nodewise::solver {
+
+using Matrix = matrix::DistMatrix<double>;
+
+/// Collective. What is said of the matrix, beside what the caller knows of where it came from.
+run::MatrixSummary summarize(const Matrix& A, run::MatrixSummary known = {});
+
+/// Collective. Throws unsuitable_matrix where A is not square or empty.
+void check_shape(const Matrix& A);
+
+/// Local. Transports are chosen unless they are given. So are routes where the ranks are on several
+/// nodes, unless something about them is given, or the nodes are: there is no network to look at
+/// between those.
+void choose_routes_and_transports(const mpi::Comm& comm, Options& options);
+
+/// Local. The method that is asked for, or one for the symmetry of the matrix and the
+/// preconditioner; that conjugate gradients need positive ones is heeded where the diagonal tells.
+solve::Method choose_method(const Options& options, const run::MatrixSummary& matrix);
+
+/// Local. Refuses, before the work of the setup, what the method could not do with its result:
+/// throws invalid_argument.
+void check_method(solve::Method method, const Options& options);
+
+/// Collective. The matrix as the solve multiplies by it: products outside multigrid take the route
+/// of the finest level, too, and blocks of unknowns where they are full. What a hierarchy is yet to
+/// choose is direct and point to point.
+std::shared_ptr<const Matrix> matrix_of_solve(const std::shared_ptr<const Matrix>& A,
+                                              const Options& options);
+
+/// Collective. The matrix of a solve over the route and the transport that the hierarchy chose for
+/// its finest level, with its exchange; the matrix itself where these are its own.
+std::shared_ptr<const Matrix> matrix_as_chosen(const std::shared_ptr<const Matrix>& A,
+                                               const amg::Hierarchy<double>& hierarchy,
+                                               const Options& options);
+
+}  // namespace nodewise::solver

@@ -1,0 +1,72 @@
+// All that decides how a system is solved, in one struct: preset, Krylov method, preconditioner.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "nodewise/amg/options.hpp"
+#include "nodewise/base/options.hpp"
+#include "nodewise/solve/report.hpp"
+
+namespace nodewise::solver {
+
+/// `automatic`, then those of solve::Method in its order.
+enum class SolverChoice {
+  automatic,
+  cg,
+  flexible_cg,
+  pipelined_cg,
+  enlarged_cg,
+  minres,
+  gmres,
+  fgmres,
+  bicgstab,
+  stationary
+};
+enum class PreconditionerChoice { amg, jacobi, none };
+/// The snake_case name.
+const char* to_string(PreconditionerChoice choice) noexcept;
+
+struct MethodOptions {
+  std::string preset = "auto";  ///< or a rule
+  SolverChoice solver = SolverChoice::automatic;
+  PreconditionerChoice preconditioner = PreconditionerChoice::amg;
+};
+
+std::span<const Field<MethodOptions>> method_fields();
+
+/// Names of options and their values as text.
+using NamedValues = std::vector<std::pair<std::string, std::string>>;
+
+/// A preset leaves alone what is set by name, and what differs from the defaults.
+struct Options {
+  MethodOptions method;
+  solve::Options krylov;
+  amg::Options amg;
+  /// The nodes of the communicator are a placement to study: there is no network between them that
+  /// routes could be chosen by.
+  bool placement_is_given = false;
+  NamedValues given;  ///< what was set by name
+  /// Presets may replace what differs from the defaults, unless it was set by name.
+  bool only_named_are_given = false;
+
+  /// Local. Sets an option by its name, as on the command line but with underscores, such as
+  /// "strength_threshold". Throws invalid_argument, naming the range, where the value is outside,
+  /// and unknown_option, with the nearest name, where there is none of that name.
+  void set(std::string_view name, std::string_view value);
+  /// Local. The value of an option as text. Throws as set() does.
+  std::string get(std::string_view name) const;
+  /// Whether it was set by name.
+  bool has(std::string_view name) const;
+  /// Local. What was set by name, and what differs from the defaults.
+  NamedValues given_or_changed() const;
+};
+
+/// One table for all of them: `preset`, `solver`, `preconditioner`, and those of the Krylov methods
+/// and of multigrid.
+std::span<const Field<Options>> option_fields();
+
+}  // namespace nodewise::solver

@@ -1,0 +1,92 @@
+// All that is known of one solve: what a summary prints and a JSON report holds.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "nodewise/advise/diagnosis.hpp"
+#include "nodewise/amg/cycle/precision_choice.hpp"
+#include "nodewise/amg/setup/level_info.hpp"
+#include "nodewise/mpi/ledger.hpp"
+#include "nodewise/run/environment.hpp"
+#include "nodewise/run/memory.hpp"
+#include "nodewise/run/records.hpp"
+#include "nodewise/solve/krylov.hpp"
+#include "nodewise/solver/options.hpp"
+
+namespace nodewise::solver {
+
+/// Where the right-hand side came from.
+enum class RhsKind {
+  given,  ///< by the caller
+  file,
+  random,      ///< standard normal
+  ones,        ///< A times ones
+  consistent,  ///< A times random numbers, where A times ones vanishes
+};
+const char* to_string(RhsKind kind) noexcept;
+
+/// The error against a known solution.
+struct SolutionError {
+  double relative = 0;            ///< |x - x*| / |x*|, 2-norms
+  bool modulo_constants = false;  ///< the means were subtracted first
+};
+
+/// What the option `preset` came to.
+struct PresetRecord {
+  std::string name;
+  int version = 0;
+  std::string rule;       ///< that chose it; empty where it was named
+  std::string reason;     ///< of the rule
+  NamedValues set, kept;  ///< what it set, and the preset's values of what was given otherwise
+  bool set_solver = false;
+};
+
+/// An option that was given and has no effect beside the others.
+struct UnusedOption {
+  std::string name;
+  std::string needs;  ///< of the others, to have one
+};
+
+struct SolveRecord {
+  Options options;  ///< as the solve used them: given, set by the preset, or defaults
+  PresetRecord preset;
+  std::vector<UnusedOption> unused;
+  run::Environment machine;
+  run::MatrixSummary matrix;
+  RhsKind rhs = RhsKind::given;
+  int n_rhs = 1;         ///< right-hand sides
+  bool at_once = false;  ///< they are solved for together, not one after another
+  std::string preconditioner;
+  solve::Method method = solve::Method::cg;
+  bool solver_was_chosen = false;  ///< by the symmetry of the matrix
+  run::CollectiveChoices collectives;
+  std::vector<amg::LevelInfo> levels;  ///< empty without multigrid
+  double grid_complexity = 0;
+  double operator_complexity = 0;
+  amg::PrecisionChoice precision;  ///< of the cycle
+  std::vector<advise::Finding> findings;
+  std::vector<solve::Report> reports;  ///< one for each right-hand side
+  std::size_t worst = 0;               ///< the one that fared worst: worst_of()
+  std::optional<SolutionError> error;  ///< where the solution is known
+  run::Times times;
+  std::vector<mpi::SharedAccount> setup_accounts, solve_accounts;
+  run::MemoryUse memory;
+
+  /// Of the right-hand side that fared worst.
+  const solve::Report& report() const { return reports.at(worst); }
+  bool converged() const { return report().converged(); }
+  int iterations() const { return report().iterations; }
+};
+
+/// The first of the solves that did not converge, or else, of those with the most iterations, the
+/// one with the largest residual.
+std::size_t worst_of(std::span<const solve::Report> reports);
+
+/// The geometric mean of the residual's reduction in an iteration; NaN without iterations.
+double average_convergence_factor(const solve::Report& report);
+
+}  // namespace nodewise::solver

@@ -1,0 +1,43 @@
+// Solving for several right-hand sides.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "nodewise/matrix/dist_matrix.hpp"
+#include "nodewise/solve/krylov.hpp"
+
+namespace nodewise::solver {
+
+/// Whether so many right-hand sides are solved for together: by cg, which has such a form; the
+/// other methods take one after another.
+bool solves_at_once(solve::Method method, int n_rhs);
+
+/// Some of the right-hand sides, which are solved for together.
+struct RhsGroup {
+  int first = 0;
+  int count = 1;
+  int of = 1;  ///< so many right-hand sides
+};
+
+/// Called before each group; returns what is to hear of its iterations.
+using GroupObserver = std::function<solve::Observer(const RhsGroup& group)>;
+
+/// The system without its right-hand sides.
+struct SolveSetup {
+  std::shared_ptr<const matrix::DistMatrix<double>> A;
+  const solve::Operator<double>* preconditioner = nullptr;
+  solve::Method method = solve::Method::cg;
+  solve::Options options;
+};
+
+/// Collective. Solves A X = B, n_rhs right-hand sides side by side; B and X: this rank's parts,
+/// row-major; X has the initial guesses. cg takes up to solve::max_block_width columns at once, and
+/// of more as many groups as that makes. One report for each.
+std::vector<solve::Report> solve_all(const SolveSetup& setup, std::span<const double> B,
+                                     std::span<double> X, int n_rhs,
+                                     const GroupObserver& observe = {});
+
+}  // namespace nodewise::solver

@@ -1,0 +1,239 @@
+#include "nodewise/solver/solver.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "nodewise/base/format_numbers.hpp"
+#include "nodewise/base/timer.hpp"
+#include "nodewise/matrix/block_matrix.hpp"
+#include "nodewise/mpi/agree.hpp"
+#include "nodewise/run/timed.hpp"
+#include "nodewise/solve/diagonal_preconditioner.hpp"
+#include "nodewise/solver/apply_preset.hpp"
+#include "nodewise/solver/collective_choice.hpp"
+#include "nodewise/solver/find.hpp"
+#include "nodewise/solver/method_choice.hpp"
+#include "nodewise/solver/unused_options.hpp"
+
+namespace nodewise {
+
+using solver::Options;
+using solver::PreconditionerChoice;
+using solver::Problem;
+using solver::SolveRecord;
+
+namespace {
+
+using Matrix = Solver::Matrix;
+using MatrixPointer = std::shared_ptr<const Matrix>;
+
+/// Collective. Runs a phase, returns its longest time over the ranks and has the ledger's accounts
+/// of it.
+template <class Work>
+double booked(const mpi::Comm& comm, std::vector<mpi::SharedAccount>& accounts, Work&& work) {
+  comm.ledger().clear();
+  const Timer timer;
+  work();
+  const double seconds = timer.seconds();
+  accounts = mpi::over_ranks(comm);
+  return mpi::max(comm, seconds);
+}
+
+/// Collective. Throws invalid_argument where options are out of range or differ between ranks.
+void check(const mpi::Comm& comm, const Options& options) {
+  std::uint64_t hash = 0;
+  const auto error = mpi::caught([&] {
+    check_options(options, solver::option_fields());
+    hash = hash_of(options, solver::option_fields());
+  });
+  mpi::agree_on_same(comm, error, {hash, "the options of the solver"});
+}
+
+}  // namespace
+
+struct Solver::State {
+  State(Options wanted, Problem known) : given(std::move(wanted)), problem(std::move(known)) {}
+
+  void set_up(const MatrixPointer& matrix, const run::MatrixSummary& summary,
+              const SetupObservers& observe);
+  void make_preconditioner(const SetupObservers& observe);
+  void describe_hierarchy();
+
+  Options given;
+  Problem problem;
+  SolveRecord record;
+  MatrixPointer A;
+  std::unique_ptr<solve::Operator<double>> preconditioner;
+  amg::Hierarchy<double>* hierarchy = nullptr;  // the preconditioner, or null
+  amg::NearNullSpace<double> near_null_space;   // until the first solve
+  bool was_looked_at = false;                   // for findings
+};
+
+void Solver::State::describe_hierarchy() {
+  record.levels.assign(hierarchy->levels().begin(), hierarchy->levels().end());
+  record.grid_complexity = hierarchy->grid_complexity();
+  record.operator_complexity = hierarchy->operator_complexity();
+  record.precision = hierarchy->precision();
+}
+
+void Solver::State::make_preconditioner(const SetupObservers& observe) {
+  const Options& options = record.options;
+  if (options.method.preconditioner == PreconditionerChoice::none) return;
+  if (options.method.preconditioner == PreconditionerChoice::jacobi) {
+    preconditioner = std::make_unique<solve::DiagonalPreconditioner>(*A);
+    return;
+  }
+  amg::ProblemInfo<double> info =
+      solver::problem_info(*A, problem, options, record.matrix.symmetric);
+  near_null_space = info.near_null_space;
+  auto made =
+      std::make_unique<amg::Hierarchy<double>>(A, options.amg, std::move(info), observe.level);
+  hierarchy = made.get();
+  preconditioner = std::move(made);
+  describe_hierarchy();
+}
+
+void Solver::State::set_up(const MatrixPointer& matrix, const run::MatrixSummary& summary,
+                           const SetupObservers& observe) {
+  const mpi::Comm& comm = matrix->comm();
+  record.options = given;
+  record.machine = run::describe_environment(comm);
+  record.machine.placement_given = given.placement_is_given;
+  record.matrix = summary;
+  Options& options = record.options;
+  solver::choose_routes_and_transports(comm, options);
+  const double choosing = run::timed(comm, [&] {
+    const solver::PresetContext context = {summary.symmetric, problem.knows_near_null_space()};
+    record.preset = solver::apply_preset(*matrix, context, options);
+  });
+  record.method = solver::choose_method(options, summary);
+  solver::check_method(record.method, options);
+  record.unused = solver::unused_options(options, record.method);
+  record.solver_was_chosen = options.method.solver == solver::SolverChoice::automatic;
+  record.preconditioner = to_string(options.method.preconditioner);
+  if (observe.chosen) observe.chosen(record);
+  record.times.setup = choosing + booked(comm, record.setup_accounts, [&] {
+                         A = solver::matrix_of_solve(matrix, options);
+                         make_preconditioner(observe);
+                         if (hierarchy != nullptr)
+                           A = solver::matrix_as_chosen(A, *hierarchy, options);
+                       });
+}
+
+Solver::Solver(std::shared_ptr<const Matrix> A, const Options& options, const Problem& problem,
+               const SetupObservers& observe)
+    : state_(std::make_unique<State>(options, problem)) {
+  if (!A) throw Error(ErrorCode::invalid_argument, "Solver: there is no matrix");
+  check(A->comm(), options);
+  solver::check_shape(*A);
+  if (!options.only_named_are_given) state_->given.given = options.given_or_changed();
+  const run::MatrixSummary summary = solver::summarize(*A, problem.matrix);
+  state_->set_up(A, summary, observe);
+}
+
+Solver::~Solver() = default;
+Solver::Solver(Solver&&) noexcept = default;
+Solver& Solver::operator=(Solver&&) noexcept = default;
+
+const SolveRecord& Solver::solve(std::span<const double> b, std::span<double> x,
+                                 const solve::Observer& observe) {
+  return solve_all(b, x, 1, [&](const solver::RhsGroup&) { return observe; });
+}
+
+const SolveRecord& Solver::solve_all(std::span<const double> B, std::span<double> X, int n_rhs,
+                                     const solver::GroupObserver& observe) {
+  State& s = *state_;
+  SolveRecord& record = s.record;
+  const mpi::Comm& comm = s.A->comm();
+  mpi::collectively(comm, [&] {
+    if (n_rhs < 1) {
+      throw Error(ErrorCode::invalid_argument,
+                  fmt::format("Solver: {} right-hand sides, at least 1 is needed", n_rhs));
+    }
+    const std::size_t wanted = static_cast<std::size_t>(s.A->n_local()) * std::size_t(n_rhs);
+    if (B.size() == wanted && X.size() == wanted) return;
+    throw Error(
+        ErrorCode::dimension_mismatch,
+        fmt::format("Solver: b has {} and x {} numbers here, where {} of {} has {}", B.size(),
+                    X.size(), counted(n_rhs, "column"), counted(s.A->n_local(), "row"), wanted));
+  });
+  record.rhs = solver::RhsKind::given;
+  record.error.reset();
+  record.n_rhs = n_rhs;
+  record.at_once = solver::solves_at_once(record.method, n_rhs);
+  record.collectives =
+      solver::explain_collectives(*s.A, record.options.krylov, record.method, n_rhs);
+  record.findings.clear();
+  if (!s.was_looked_at) {
+    record.findings =
+        solver::find_before_solve(s.A, s.hierarchy, s.near_null_space, B, n_rhs, record);
+    s.near_null_space = {};
+    s.was_looked_at = true;
+  }
+  record.times.solve = booked(comm, record.solve_accounts, [&] {
+    record.reports = solver::solve_all(
+        {s.A, s.preconditioner.get(), record.method, record.options.krylov}, B, X, n_rhs, observe);
+  });
+  record.worst = solver::worst_of(record.reports);
+  solver::find_after_solve(record);
+  record.memory = run::measure_memory(comm);
+  return record;
+}
+
+void Solver::rebuild(std::shared_ptr<const Matrix> A, amg::Reuse reuse) {
+  State& s = *state_;
+  const mpi::Comm& comm = s.A->comm();
+  mpi::collectively(comm, [&] {
+    if (!A) throw Error(ErrorCode::invalid_argument, "Solver: there is no matrix");
+    if (A->rows() == s.A->rows() && A->cols() == s.A->cols()) return;
+    throw Error(ErrorCode::dimension_mismatch,
+                "Solver: a rebuild needs a matrix that is laid out as the first");
+  });
+  const run::MatrixSummary summary = solver::summarize(*A, s.problem.matrix);
+  SolveRecord& record = s.record;
+  if (summary.symmetric != record.matrix.symmetric || summary.negative != record.matrix.negative) {
+    auto fresh = std::make_unique<State>(s.given, s.problem);
+    fresh->set_up(A, summary, {});
+    state_ = std::move(fresh);
+    return;
+  }
+  record.times.setup = booked(comm, record.setup_accounts, [&] {
+    const auto same_ghosts = std::equal(A->ghosts().begin(), A->ghosts().end(),
+                                        s.A->ghosts().begin(), s.A->ghosts().end());
+    mpi::collectively(comm, [&] {
+      if (same_ghosts) return;
+      throw Error(ErrorCode::dimension_mismatch,
+                  "Solver: a rebuild needs a matrix with the pattern of the first");
+    });
+    const MatrixPointer next = matrix::with_blocks_where_full<double>(
+        std::make_shared<const Matrix>(A->with_exchange_of(*s.A)), record.options.amg.unknowns);
+    if (s.hierarchy != nullptr) {
+      s.hierarchy->rebuild(next, reuse);
+      s.describe_hierarchy();
+    } else if (s.preconditioner) {
+      s.preconditioner = std::make_unique<solve::DiagonalPreconditioner>(*next);
+    }
+    s.A = next;
+  });
+  record.matrix = summary;
+  s.was_looked_at = false;
+}
+
+const SolveRecord& Solver::record() const {
+  return state_->record;
+}
+
+const MatrixPointer& Solver::matrix() const {
+  return state_->A;
+}
+
+const amg::Hierarchy<double>* Solver::hierarchy() const {
+  return state_->hierarchy;
+}
+
+const solve::Operator<double>* Solver::preconditioner() const {
+  return state_->preconditioner.get();
+}
+
+}  // namespace nodewise

@@ -1,0 +1,82 @@
+// A solver of A x = b: what `nodewise solve` does, as one object.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <span>
+
+#include "nodewise/amg/hierarchy.hpp"
+#include "nodewise/matrix/dist_matrix.hpp"
+#include "nodewise/solve/operator.hpp"
+#include "nodewise/solver/options.hpp"
+#include "nodewise/solver/problem.hpp"
+#include "nodewise/solver/record.hpp"
+#include "nodewise/solver/right_hand_side.hpp"
+#include "nodewise/solver/solve_all.hpp"
+
+namespace nodewise {
+
+/// Who looks on at a setup. Called on every rank; must throw on every rank or on none.
+struct SetupObservers {
+  /// When preset and method are chosen, before the work.
+  std::function<void(const solver::SolveRecord&)> chosen = {};
+  amg::LevelObserver level = {};
+};
+
+/// Chooses a preset by the matrix, a Krylov method by its symmetry, routes by the network and
+/// transports by trials, and sets up the preconditioner; then solves any number of systems.
+///
+/// All functions are collective but those that are marked as local. They throw the same Error on
+/// every rank, whatever rank was given something wrong. A solve that does not converge throws
+/// nothing: its record has the outcome and what to try.
+///
+/// The communicator's ledger is cleared at the start of a setup and of a solve, whose accounts are
+/// in the record.
+class Solver {
+ public:
+  using Matrix = matrix::DistMatrix<double>;
+
+  /// Sets up. Throws invalid_argument where an option is out of its range, options contradict each
+  /// other or differ between ranks, or A is null; unsuitable_matrix where A is empty or not square,
+  /// and what amg::Hierarchy and solve::DiagonalPreconditioner throw. A's entries are shared.
+  Solver(std::shared_ptr<const Matrix> A, const solver::Options& options = {},
+         const solver::Problem& problem = {}, const SetupObservers& observe = {});
+  ~Solver();
+  Solver(Solver&&) noexcept;
+  Solver& operator=(Solver&&) noexcept;
+
+  /// Solves A x = b; x has the initial guess and receives the solution. Returns what is known of
+  /// the setup and of this solve. The first solve after a setup looks for what may stand in the way
+  /// of a fast one: a pass over each level, a product, and two allreduces; later ones judge by
+  /// their end. Throws dimension_mismatch where b or x do not have this rank's rows.
+  const solver::SolveRecord& solve(std::span<const double> b, std::span<double> x,
+                                   const solve::Observer& observe = {});
+  /// The same for n_rhs right-hand sides, side by side: entry (i, k) of this rank's row i is
+  /// B[i * n_rhs + k]. By cg all at once, up to 64; by other methods one after another.
+  const solver::SolveRecord& solve_all(std::span<const double> B, std::span<double> X, int n_rhs,
+                                       const solver::GroupObserver& observe = {});
+
+  /// Sets up for a matrix with the same pattern and other values, as in a time step; see
+  /// amg::Hierarchy::rebuild(). Preset, method, routes and transports stay. Where the new matrix is
+  /// symmetric and the first was not, or the other way round, or likewise where all of its diagonal
+  /// is negative, all is set up and chosen anew. Throws dimension_mismatch where the layout is
+  /// another, and what rebuild() throws; the solver is then as it was before.
+  void rebuild(std::shared_ptr<const Matrix> A, amg::Reuse reuse = amg::Reuse::interpolation);
+
+  /// Local. What is known so far; of the last solve, if there was one.
+  const solver::SolveRecord& record() const;
+  /// Local. The options in force, with what the preset set.
+  const solver::Options& options() const { return record().options; }
+  /// Local. The matrix as solves multiply by it: with the route and the transport that were chosen.
+  const std::shared_ptr<const Matrix>& matrix() const;
+  /// Local. Null where the preconditioner is another.
+  const amg::Hierarchy<double>* hierarchy() const;
+  /// Local. Null where there is none.
+  const solve::Operator<double>* preconditioner() const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace nodewise

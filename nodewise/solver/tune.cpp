@@ -1,0 +1,145 @@
+#include "nodewise/solver/tune.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include <fmt/format.h>
+
+#include "nodewise/advise/problem_facts.hpp"
+#include "nodewise/base/format_numbers.hpp"
+#include "nodewise/base/timer.hpp"
+#include "nodewise/run/timed.hpp"
+#include "nodewise/solve/diagonal_preconditioner.hpp"
+#include "nodewise/solve/matrix_operator.hpp"
+#include "nodewise/solver/method_choice.hpp"
+#include "nodewise/solver/tune_candidates.hpp"
+
+namespace nodewise::solver {
+
+namespace {
+
+/// A candidate that takes so many times the best time so far is given up.
+constexpr double hopeless = 4;
+/// But not before so many seconds: short times are noise.
+constexpr double least_patience = 1;
+
+using Preconditioner = std::unique_ptr<const solve::Operator<double>>;
+
+/// What all trials have in common.
+struct System {
+  std::shared_ptr<const Matrix> A;
+  std::span<const double> b;
+  const Problem& problem;
+  const run::MatrixSummary& matrix;
+};
+
+/// Collective. Sets up what the options ask for.
+Preconditioner make_preconditioner(const std::shared_ptr<const Matrix>& A,
+                                   amg::ProblemInfo<double> info, const Options& options,
+                                   Trial& trial) {
+  if (options.method.preconditioner == PreconditionerChoice::none) return nullptr;
+  if (options.method.preconditioner == PreconditionerChoice::jacobi) {
+    return std::make_unique<solve::DiagonalPreconditioner>(*A);
+  }
+  auto hierarchy = std::make_unique<const amg::Hierarchy<double>>(A, options.amg, std::move(info));
+  trial.operator_complexity = hierarchy->operator_complexity();
+  trial.memory_bytes = static_cast<std::int64_t>(hierarchy->memory_bytes());
+  return hierarchy;
+}
+
+/// Collective. One candidate, given up when its setup and solve take longer than `limit`.
+void run_trial(const System& system, const Options& options, double limit, Trial& trial) {
+  const mpi::Comm& comm = system.A->comm();
+  const solve::Method method = choose_method(options, system.matrix);
+  trial.method = solve::to_string(method);
+  check_method(method, options);
+  amg::ProblemInfo<double> info;
+  if (options.method.preconditioner == PreconditionerChoice::amg) {
+    info = problem_info(*system.A, system.problem, options, system.matrix.symmetric);
+  }
+  Preconditioner preconditioner;
+  std::shared_ptr<const Matrix> matrix;
+  trial.setup = run::timed(comm, [&] {
+    matrix = matrix_of_solve(system.A, options);
+    preconditioner = make_preconditioner(matrix, std::move(info), options, trial);
+  });
+  trial.memory_bytes = mpi::sum(comm, trial.memory_bytes);
+  const solve::MatrixOperator<double> A(matrix);
+  std::vector<double> x(system.b.size(), 0.0);
+  solve::Report report;
+  const Timer timer;
+  const double left = limit - trial.setup;
+  trial.solve = run::timed(comm, [&] {
+    report = solve::solve_by<double>(method, A, preconditioner.get(), system.b, x, options.krylov,
+                                     [&](int, double) { return timer.seconds() < left; });
+  });
+  trial.iterations = report.iterations;
+  trial.converged = report.converged();
+  if (report.outcome == solve::Outcome::interrupted) {
+    trial.reason = fmt::format("given up after {}", human_seconds(trial.total()));
+  } else if (!report.converged()) {
+    trial.reason = fmt::format("{}: {}", solve::to_string(report.outcome), report.diagnosis);
+  }
+}
+
+/// Runs the trial; what makes it fail on every rank is its reason.
+void try_candidate(const System& system, const Options& options, double limit, Trial& trial) {
+  try {
+    run_trial(system, options, limit, trial);
+  } catch (const Error& error) {
+    // MPI and defects may have left the ranks apart.
+    if (error.code() == ErrorCode::mpi || error.code() == ErrorCode::internal) throw;
+    trial.reason = error.what();
+  }
+}
+
+void sort_trials(std::vector<Trial>& trials) {
+  std::stable_sort(trials.begin(), trials.end(), [](const Trial& a, const Trial& b) {
+    if (a.converged != b.converged) return a.converged;
+    return a.converged && a.total() < b.total();
+  });
+}
+
+}  // namespace
+
+std::span<const Field<TuneOptions>> tune_fields() {
+  static const std::vector<Field<TuneOptions>> fields = {
+      field("max_seconds", &TuneOptions::max_seconds,
+            "begin no candidate after this time; an iteration of one in progress is its last", 0.0),
+      field("max_candidates", &TuneOptions::max_candidates,
+            "the most combinations of options that are tried", 1, 1000),
+  };
+  return fields;
+}
+
+TuneResult tune(const std::shared_ptr<const Matrix>& A, std::span<const double> b,
+                const Options& options, const TuneOptions& limits, const Problem& problem,
+                const run::MatrixSummary& matrix, const TuneObservers& observe) {
+  const mpi::Comm& comm = A->comm();
+  const std::vector<Candidate> candidates = tune_candidates(
+      options, problem, advise::problem_facts(*A, matrix.symmetric), limits.max_candidates);
+  TuneResult result;
+  double best = std::numeric_limits<double>::infinity();
+  const Timer timer;
+  for (std::size_t k = 0; k < candidates.size(); ++k) {
+    // The ranks' clocks differ; the slowest decides for all.
+    const double left = limits.max_seconds - mpi::max(comm, timer.seconds());
+    if (left <= 0 && k > 0) {
+      result.not_tried = static_cast<int>(candidates.size() - k);
+      break;
+    }
+    Trial trial;
+    trial.options = candidates[k].options;
+    if (observe.begin) observe.begin(k, candidates.size(), trial);
+    const double patience = std::max(least_patience, hopeless * best);
+    try_candidate({A, b, problem, matrix}, candidates[k].all, std::min(left, patience), trial);
+    if (trial.converged) best = std::min(best, trial.total());
+    if (observe.end) observe.end(k, candidates.size(), trial);
+    result.trials.push_back(std::move(trial));
+  }
+  result.seconds = mpi::max(comm, timer.seconds());
+  sort_trials(result.trials);
+  return result;
+}
+
+}  // namespace nodewise::solver

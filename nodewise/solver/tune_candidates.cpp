@@ -1,0 +1,116 @@
+#include "nodewise/solver/tune_candidates.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <set>
+
+#include "nodewise/solver/presets.hpp"
+#include "nodewise/solver/unused_options.hpp"
+
+namespace nodewise::solver {
+
+namespace {
+
+/// What a preset sets, as options.
+NamedValues options_of(const Preset& preset, const GivenKnowledge& known, int unknowns) {
+  amg::Options ignored;
+  NamedValues options = apply_preset(preset, known, unknowns, {}, ignored).set;
+  if (preset.method) options.emplace_back("solver", solve::to_string(*preset.method));
+  return options;
+}
+
+/// What is tried beside the presets, most promising first.
+std::vector<NamedValues> variations() {
+  return {{{"aggressive_levels", "1"}, {"aggressive_paths", "2"}},
+          {{"strength_threshold", "0.5"}},
+          {{"smoother", "chebyshev"}},
+          {{"method", "aggregation"}, {"smoother", "chebyshev"}},
+          {{"aggressive_levels", "1"}},
+          {{"smoother", "chebyshev"}, {"strength_threshold", "0.5"}},
+          {{"coarsening", "pmis"}},
+          {{"method", "aggregation"}},
+          {{"strength_measure", "absolute"}},
+          {{"interpolation_truncation", "0.2"}},
+          {{"aggressive_levels", "1"}, {"smoother", "chebyshev"}},
+          {{"precision", "single"}},
+          {{"sweep_order", "symmetric"}},
+          {{"strength_threshold", "0.1"}},
+          {{"interpolation", "standard"}},
+          {{"cycle", "w"}},
+          {{"smoother", "ilu0"}, {"solver", "gmres"}},
+          {{"preconditioner", "jacobi"}}};
+}
+
+/// The options with these; nothing where one of them was given otherwise.
+std::optional<Options> options_with(const Options& given, const NamedValues& more) {
+  Options options = given;
+  for (const auto& [name, value] : more) {
+    if (given.has(name)) return std::nullopt;
+    options.set(name, value);
+  }
+  return options;
+}
+
+/// Whether one of these has no effect beside the others.
+bool has_unused(const Options& options, const NamedValues& more) {
+  const std::vector<UnusedOption> unused = unused_multigrid_options(options);
+  return std::any_of(unused.begin(), unused.end(), [&](const UnusedOption& option) {
+    return std::any_of(more.begin(), more.end(),
+                       [&](const auto& entry) { return entry.first == option.name; });
+  });
+}
+
+/// Those that are worth a trial, each once.
+class Candidates {
+ public:
+  Candidates(const Options& given, const Problem& problem, int most)
+      : given_(given), problem_(problem), most_(most) {}
+
+  void add(const NamedValues& more) {
+    if (std::ssize(found_) >= most_) return;
+    std::optional<Options> options = options_with(given_, more);
+    if (!options) return;
+    const bool relaxes_otherwise =
+        given_.has("smoother") || given_.has("sweep_order") || given_.has("pre_sweeps");
+    const amg::Method method = options->amg.method;
+    if (relaxes_otherwise && method == amg::Method::air) return;
+    if (problem_.is_for_aggregation() && method != amg::Method::aggregation) return;
+    if (has_unused(*options, more)) return;
+    if (!hashes_.insert(hash_of(*options, option_fields())).second) return;
+    found_.push_back({more, std::move(*options)});
+  }
+  std::vector<Candidate> take() { return std::move(found_); }
+
+ private:
+  const Options& given_;
+  const Problem& problem_;
+  std::ptrdiff_t most_;
+  std::vector<Candidate> found_;
+  std::set<std::uint64_t> hashes_;
+};
+
+}  // namespace
+
+std::vector<Candidate> tune_candidates(const Options& given, const Problem& problem,
+                                       const advise::ProblemFacts& facts, int max_candidates) {
+  const GivenKnowledge known = {problem.knows_near_null_space(), given.amg.unknowns};
+  const int unknowns = given.has("unknowns") ? 1 : facts.unknowns;
+  Candidates candidates(given, problem, max_candidates);
+  candidates.add(options_of(*choose_preset(facts, known).preset, known, unknowns));
+  candidates.add({});
+  const NamedValues points = {{"unknowns", std::to_string(unknowns)}};
+  for (const NamedValues& options : variations()) {
+    if (unknowns > 1) {  // found, and likely to help with each of them
+      NamedValues with_points = points;
+      with_points.insert(with_points.end(), options.begin(), options.end());
+      candidates.add(with_points);
+    } else {
+      candidates.add(options);
+    }
+  }
+  for (const Preset& preset : presets()) candidates.add(options_of(preset, known, unknowns));
+  return candidates.take();
+}
+
+}  // namespace nodewise::solver

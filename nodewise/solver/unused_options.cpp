@@ -1,0 +1,59 @@
+#include "nodewise/solver/unused_options.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "nodewise/amg/idle_options.hpp"
+
+namespace nodewise::solver {
+
+namespace {
+
+/// Options in the library's table of multigrid that say how a matrix travels and is stored,
+/// whatever the preconditioner.
+constexpr std::array<std::string_view, 4> of_the_matrix = {"unknowns", "route", "transport",
+                                                           "expected_solves"};
+
+std::string needed_of_solver(std::string_view name, solve::Method method) {
+  if (name == "restart" && method != solve::Method::gmres && method != solve::Method::fgmres) {
+    return "solver gmres or fgmres";
+  }
+  if (name == "enlarging_factor" && method != solve::Method::enlarged_cg) {
+    return "solver enlarged_cg";
+  }
+  return "";
+}
+
+std::string needed_of_multigrid(std::string_view name, const Options& options) {
+  if (options.method.preconditioner == PreconditionerChoice::amg) {
+    return amg::needed_by(name, options.amg);
+  }
+  return std::find(of_the_matrix.begin(), of_the_matrix.end(), name) == of_the_matrix.end()
+             ? "preconditioner amg"
+             : "";
+}
+
+}  // namespace
+
+std::vector<UnusedOption> unused_multigrid_options(const Options& options) {
+  std::vector<UnusedOption> unused;
+  for (const Field<amg::Options>& f : amg::option_fields()) {
+    if (!options.has(f.name)) continue;
+    const std::string needs = needed_of_multigrid(f.name, options);
+    if (!needs.empty()) unused.push_back({f.name, needs});
+  }
+  return unused;
+}
+
+std::vector<UnusedOption> unused_options(const Options& options, solve::Method method) {
+  std::vector<UnusedOption> unused;
+  for (const char* name : {"restart", "enlarging_factor"}) {
+    const std::string needs = needed_of_solver(name, method);
+    if (options.has(name) && !needs.empty()) unused.push_back({name, needs});
+  }
+  const std::vector<UnusedOption> of_multigrid = unused_multigrid_options(options);
+  unused.insert(unused.end(), of_multigrid.begin(), of_multigrid.end());
+  return unused;
+}
+
+}  // namespace nodewise::solver

@@ -1,0 +1,253 @@
+// The solver as one object: the same as its pieces by hand, and what it refuses.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "nodewise/nodewise.hpp"
+#include "nodewise/solve/block_ops.hpp"
+#include "nodewise/solve/matrix_operator.hpp"
+
+#include "collective_error.hpp"
+#include "solve_support.hpp"
+
+namespace nodewise::test {
+namespace {
+
+using testing::HasSubstr;
+
+std::shared_ptr<const Matrix> problem(const char* name, int n) {
+  GalleryOptions options;
+  set_option(options, io::gallery_fields(), "problem", name);
+  options.n = n;
+  return shared(generate<double>(test_comm(), options));
+}
+
+std::shared_ptr<const Matrix> matrix_of(const comm::Layout& layout, const Entry& entry) {
+  return shared(make_operator<double>(layout, entry).matrix());
+}
+
+/// The Laplacian of a periodic grid of 20 x 20 points, with a multiple of the identity.
+Entry periodic_shifted(double shift) {
+  return [shift, laplace = periodic_laplace(20, 1)](GlobalIndex i, GlobalIndex j) {
+    return laplace(i, j) + (i == j ? shift : 0);
+  };
+}
+
+/// What the pieces come to that `preset default` names.
+solve::Report by_hand(const std::shared_ptr<const Matrix>& A, std::span<const double> b,
+                      std::span<double> x) {
+  amg::ProblemInfo<double> info;
+  info.symmetric = true;
+  const amg::Hierarchy<double> M(A, {}, info);
+  return solve::cg<double>(solve::MatrixOperator<double>(A), &M, b, x, {});
+}
+
+TEST(Solver, DoesWhatItsPiecesDo) {
+  const auto A = problem("laplace27", 8);
+  const std::vector<double> b = hashed_vector(A->rows(), 1);
+  std::vector<double> x(b.size()), y(b.size());
+  const solve::Report expected = by_hand(A, b, x);
+  SolverOptions options;
+  options.set("preset", "default");
+  Solver solver(A, options);
+  const auto result = solver.solve(b, y);
+  EXPECT_TRUE(result.converged());
+  EXPECT_EQ(result.report().method, "cg");
+  EXPECT_EQ(result.iterations(), expected.iterations);
+  EXPECT_EQ(y, x);
+  EXPECT_EQ(result.rhs, solver::RhsKind::given);
+  EXPECT_EQ(result.matrix.rows, A->rows().n_global());
+  EXPECT_EQ(result.levels.size(), solver.hierarchy()->levels().size());
+  expect_same_on_all_ranks(result.report());
+}
+
+TEST(Solver, ChoosesPresetAndMethodByTheMatrix) {
+  Solver symmetric(problem("laplace27", 10));
+  EXPECT_NE(symmetric.record().preset.name, "");
+  EXPECT_NE(symmetric.record().preset.rule, "");
+  EXPECT_TRUE(symmetric.record().matrix.symmetric);
+  Solver other(problem("convection2d", 24));
+  EXPECT_FALSE(other.record().matrix.symmetric);
+  const std::vector<double> b = hashed_vector(other.matrix()->rows(), 2);
+  std::vector<double> x(b.size());
+  const auto result = other.solve(b, x);
+  EXPECT_TRUE(result.converged());
+  EXPECT_EQ(result.report().method, "gmres");
+}
+
+TEST(Solver, LeavesWhatIsGivenToThePreset) {
+  SolverOptions by_name;
+  by_name.set("preset", "anisotropic");
+  by_name.set("strength_threshold", "0.25");
+  SolverOptions by_member;
+  by_member.method.preset = "anisotropic";
+  by_member.amg.strength_threshold = 0.125;
+  const auto A = problem("laplace5", 16);
+  EXPECT_EQ(Solver(A, by_name).options().amg.strength_threshold, 0.25);
+  EXPECT_EQ(Solver(A, by_member).options().amg.strength_threshold, 0.125);
+  by_name.set("strength_threshold", "0.3");
+  EXPECT_EQ(by_name.get("strength_threshold"), "0.3");
+  EXPECT_EQ(by_name.given.size(), 2U);
+}
+
+TEST(Solver, SolvesForSeveralRightHandSides) {
+  const auto A = problem("laplace7", 8);
+  const solver::RightHandSides rhs = solver::random_right_hand_sides(*A, 5, 3);
+  for (const char* method : {"cg", "gmres"}) {
+    SolverOptions options;
+    options.set("solver", method);
+    Solver solver(A, options);
+    std::vector<double> X(rhs.values.size());
+    const auto result = solver.solve_all(rhs.values, X, rhs.count);
+    ASSERT_EQ(result.reports.size(), 3U);
+    EXPECT_EQ(result.at_once, std::string(method) == "cg");
+    EXPECT_TRUE(result.converged());
+    for (std::size_t c = 0; c < 3; ++c) {
+      const auto n = static_cast<std::size_t>(A->n_local());
+      std::vector<double> b(n), x(n), of_all(n);
+      solve::get_column<double>(rhs.values, 3, c, b);
+      solve::get_column<double>(X, 3, c, of_all);
+      EXPECT_EQ(solver.solve(b, x).iterations(), result.reports[c].iterations);
+      for (std::size_t i = 0; i < n; ++i) EXPECT_NEAR(x[i], of_all[i], 1e-6);
+    }
+  }
+}
+
+TEST(Solver, IsRebuiltForNewValues) {
+  const comm::Layout layout = uniform(400);
+  const auto A = matrix_of(layout, periodic_shifted(0.25));
+  const auto B = matrix_of(layout, periodic_shifted(0.75));
+  SolverOptions options;
+  options.set("preset", "default");
+  Solver solver(A, options);
+  const std::vector<double> b = hashed_vector(A->rows(), 3);
+  std::vector<double> first(b.size()), again(b.size()), other(b.size());
+  const int iterations = solver.solve(b, first).iterations();
+  solver.rebuild(B);
+  EXPECT_TRUE(solver.solve(b, other).converged());
+  EXPECT_NE(other, first);
+  solver.rebuild(A);
+  EXPECT_EQ(solver.solve(b, again).iterations(), iterations);
+  EXPECT_EQ(again, first);
+  for (const char* preconditioner : {"jacobi", "none"}) {
+    options.set("preconditioner", preconditioner);
+    Solver plain(A, options);
+    plain.rebuild(B);
+    std::vector<double> x(b.size());
+    EXPECT_TRUE(plain.solve(b, x).converged());
+    EXPECT_NEAR(whole(x)[0], whole(other)[0], 1e-5);
+  }
+}
+
+TEST(Solver, ChoosesAnewWhereANewMatrixIsNotSymmetric) {
+  const comm::Layout layout = uniform(300);
+  const auto matrix = [&](double upper) {
+    return matrix_of(layout, [=](GlobalIndex i, GlobalIndex j) {
+      return j == i + 1 ? upper : laplace(i, j) + (i == j ? 0.1 : 0);
+    });
+  };
+  Solver solver(matrix(-1));
+  EXPECT_EQ(solver.record().method, solve::Method::cg);
+  solver.rebuild(matrix(-0.5));
+  EXPECT_EQ(solver.record().method, solve::Method::gmres);
+  const std::vector<double> b = hashed_vector(layout, 3);
+  std::vector<double> x(b.size());
+  EXPECT_TRUE(solver.solve(b, x).converged());
+}
+
+TEST(Solver, RefusesOnEveryRankWithOneMessage) {
+  const auto A = problem("laplace5", 12);
+  const mpi::Comm& comm = *test_comm();
+  const auto refused = [&](const SolverOptions& options) {
+    return expect_same_error(comm, ErrorCode::invalid_argument, [&] { Solver(A, options); });
+  };
+  SolverOptions out_of_range;
+  out_of_range.krylov.restart = comm.rank() == comm.size() - 1 ? -1 : 50;
+  EXPECT_THAT(refused(out_of_range), HasSubstr("restart"));
+  SolverOptions contradiction;
+  contradiction.set("solver", "cg");
+  contradiction.set("sweep_order", "forward");
+  EXPECT_THAT(refused(contradiction), HasSubstr("`solver gmres`"));
+  if (comm.size() > 1) {
+    SolverOptions different;
+    different.set("max_levels", comm.is_root() ? "3" : "4");
+    EXPECT_THAT(refused(different), HasSubstr("options"));
+  }
+  SolverOptions named;
+  EXPECT_THROW(named.set("strength_treshold", "0.5"), Error);
+  EXPECT_THROW(named.set("strength_threshold", "2"), Error);
+  expect_same_error(comm, ErrorCode::unsuitable_matrix, [&] {
+    const comm::Layout none = uniform(0);
+    Assembler<double> entries(none, none);
+    Solver(shared(entries.finish()));
+  });
+}
+
+TEST(Solver, RefusesVectorsThatDoNotFit) {
+  const auto A = problem("laplace5", 12);
+  const mpi::Comm& comm = *test_comm();
+  Solver solver(A);
+  std::vector<double> b(static_cast<std::size_t>(A->n_local()), 1.0), x(b.size());
+  if (comm.rank() == 0) x.push_back(0);
+  expect_same_error(comm, ErrorCode::dimension_mismatch, [&] { solver.solve(b, x); });
+  x.resize(b.size());
+  expect_same_error(comm, ErrorCode::invalid_argument, [&] { solver.solve_all(b, x, 0); });
+  expect_same_error(comm, ErrorCode::dimension_mismatch,
+                    [&] { solver.rebuild(problem("laplace5", 13)); });
+  EXPECT_TRUE(solver.solve(b, x).converged());
+}
+
+TEST(Solver, ReportsAsJson) {
+  const auto A = problem("laplace7", 8);
+  Solver solver(A);
+  const std::vector<double> b = hashed_vector(A->rows(), 1);
+  std::vector<double> x(b.size());
+  const auto result = solver.solve(b, x);
+  const auto json = nlohmann::json::parse(report::solve_json(result));
+  EXPECT_EQ(json["solve"]["iterations"], result.iterations());
+  EXPECT_EQ(json["solve"]["converged"], true);
+  EXPECT_EQ(json["right_hand_side"], "given");
+  EXPECT_EQ(json["exit_code"], 0);
+  EXPECT_EQ(json["options"]["max-levels"], 25);
+  EXPECT_EQ(json["hierarchy"]["levels"].size(), result.levels.size());
+  EXPECT_EQ(json["machine"]["ranks"], test_comm()->size());
+}
+
+TEST(Solver, SaysWhatStandsInTheWay) {
+  const comm::Layout layout = uniform(200);
+  const auto A = matrix_of(layout, [](GlobalIndex i, GlobalIndex j) {
+    return i == j ? (i % 2 ? 3.0 : -3.0) : laplace(i, j);
+  });
+  SolverOptions options;
+  options.set("max_iterations", "5");
+  Solver solver(A, options);
+  const std::vector<double> b(static_cast<std::size_t>(layout.n_local()), 1.0);
+  std::vector<double> x(b.size());
+  const auto result = solver.solve(b, x);
+  EXPECT_FALSE(result.findings.empty());
+  EXPECT_NO_THROW(report::solve_json(result));
+}
+
+TEST(Solver, TakesCoordinatesAndNearNullSpaces) {
+  GalleryOptions beam;
+  set_option(beam, io::gallery_fields(), "problem", "beam");
+  beam.n = 2;
+  const auto A = shared(generate<double>(test_comm(), beam));
+  SolverOptions options;
+  options.set("unknowns", "3");
+  solver::Problem known;
+  known.coordinates = io::point_coordinates(A->rows(), beam);
+  known.dimensions = 3;
+  Solver solver(A, options, known);
+  EXPECT_EQ(solver.options().get("method"), "aggregation");
+  const std::vector<double> b = hashed_vector(A->rows(), 1);
+  std::vector<double> x(b.size()), y(b.size());
+  const int iterations = solver.solve(b, x).iterations();
+  solver::Problem vectors;
+  vectors.near_null_space = amg::rigid_body_modes<double>(A->rows(), 3, known.coordinates);
+  EXPECT_EQ(Solver(A, options, vectors).solve(b, y).iterations(), iterations);
+  EXPECT_EQ(x, y);
+}
+
+}  // namespace
+}  // namespace nodewise::test
