@@ -1,7 +1,7 @@
 # Installs the build into a scratch folder, builds the installed examples, in C++ and in C, with CMake
 # and with make and pkg-config, and runs them on two ranks.
 # cmake -DBUILD_DIR= -DWORK_DIR= -DLIBDIR= -DCXX= -DMPICXX= -DCC= -DMPICC= -DLAUNCH=
-#       -P install_check.cmake
+#       -DMPIFORT= -P install_check.cmake
 function(run)
   execute_process(COMMAND ${ARGN} OUTPUT_VARIABLE output ERROR_VARIABLE output
     RESULT_VARIABLE result)
@@ -31,6 +31,10 @@ set(example "${WORK_DIR}/poisson")
 set(expected "2 ranks.*converged after [0-9]+ iterations")
 set(steps_example "${WORK_DIR}/time_steps")
 set(steps_expected "dt 0.00384: [0-9]+ iterations")
+file(COPY "${prefix}/share/nodewise/examples/c" DESTINATION "${WORK_DIR}")
+file(COPY "${prefix}/share/nodewise/examples/fortran" DESTINATION "${WORK_DIR}")
+set(heat_example "${WORK_DIR}/c")
+set(heat_expected "dt 20: converged after [0-9]+ iterations")
 set(c_example "${WORK_DIR}/sparse_exchange")
 set(c_expected "process 1 must send to 0: row 10 row 19")
 
@@ -56,6 +60,10 @@ run("${CMAKE_COMMAND}" -S "${c_example}" -B "${c_example}/build" "-DCMAKE_PREFIX
   "-DCMAKE_C_COMPILER=${CC}" "-DCMAKE_C_FLAGS=${FLAGS}")
 run("${CMAKE_COMMAND}" --build "${c_example}/build")
 check_example("${c_example}/build/sparse_exchange" "${c_expected}")
+run("${CMAKE_COMMAND}" -S "${heat_example}" -B "${heat_example}/build"
+  "-DCMAKE_PREFIX_PATH=${prefix}" "-DCMAKE_C_COMPILER=${CC}" "-DCMAKE_C_FLAGS=${FLAGS}")
+run("${CMAKE_COMMAND}" --build "${heat_example}/build")
+check_example("${heat_example}/build/heat" "${heat_expected}" 40)
 
 set(ENV{PKG_CONFIG_PATH} "${prefix}/${LIBDIR}/pkgconfig")
 set(ENV{LD_LIBRARY_PATH} "${prefix}/${LIBDIR}:$ENV{LD_LIBRARY_PATH}")
@@ -69,6 +77,15 @@ set(ENV{OMPI_CC} "${CC}")
 set(ENV{MPICH_CC} "${CC}")
 run(make -C "${c_example}" "CC=${MPICC}" "CFLAGS=-O2 ${FLAGS}")
 check_example("${c_example}/sparse_exchange" "${c_expected}")
+run(make -C "${heat_example}" "CC=${MPICC}" "CFLAGS=-O2 ${FLAGS}")
+check_example("${heat_example}/heat" "${heat_expected}" 40)
+find_program(gfortran gfortran)
+if(MPIFORT AND gfortran AND NOT FLAGS)
+  run(make -C "${WORK_DIR}/fortran" "FC=${MPIFORT}")
+  check_example("${WORK_DIR}/fortran/poisson" "converged after [0-9]+ iterations")
+else()
+  message(WARNING "The Fortran example is NOT TESTED: it needs gfortran, MPI's mpifort and no sanitizers")
+endif()
 
 if(EXISTS "${prefix}/bin/nodewise")
   run("${prefix}/bin/nodewise" --version)
