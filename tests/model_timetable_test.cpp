@@ -20,10 +20,8 @@ class PlainTimetable {
       if (begin - time >= busy) break;
       time = std::max(time, end);
     }
-    if (busy > 0) {
-      claims_.emplace_back(time, time + busy);
-      std::sort(claims_.begin(), claims_.end());
-    }
+    const std::pair claim(time, time + busy);
+    if (busy > 0) claims_.insert(std::upper_bound(claims_.begin(), claims_.end(), claim), claim);
     return time;
   }
 
