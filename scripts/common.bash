@@ -6,8 +6,8 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 
 build_packages=(g++ make cmake ninja-build pkg-config git libopenmpi-dev openmpi-bin libfmt-dev
   libcli11-dev nlohmann-json3-dev libeigen3-dev zlib1g-dev)
-test_packages=(libgtest-dev libgmock-dev python3 python3-pytest python3-jsonschema python3-numpy
-  python3-scipy)
+test_packages=(libgtest-dev libgmock-dev python3 python3-pytest python3-pytest-xdist
+  python3-jsonschema python3-numpy python3-scipy)
 ci_packages=(ccache mpich libmpich-dev clang clang-format clang-tidy shellcheck libhypre-dev)
 # Used where the distribution has them, done without elsewhere.
 optional_packages=(libfast-float-dev libhwloc-dev python3-venv)

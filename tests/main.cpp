@@ -11,6 +11,9 @@
 //
 // --expect-ranks=N fails the run unless there are exactly N ranks: a wrong launcher would start N
 // programs of one rank each, and all would pass.
+// --only=comm,mpi and --without=base,kernels choose tests by the beginnings of their files' names.
+// --patience=N is for how many seconds a rank that has failed waits for the others, else 60.
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <cstdlib>
@@ -77,7 +80,7 @@ class FailurePrinter : public testing::EmptyTestEventListener {
 // Makes all ranks meet after every test and learn whether it failed anywhere.
 class Rendezvous : public testing::EmptyTestEventListener {
  public:
-  explicit Rendezvous(MPI_Comm comm) : comm_(comm) {
+  Rendezvous(MPI_Comm comm, std::chrono::seconds patience) : comm_(comm), patience_(patience) {
     MPI_Comm_rank(comm, &rank_);
     MPI_Comm_size(comm, &size_);
   }
@@ -102,19 +105,18 @@ class Rendezvous : public testing::EmptyTestEventListener {
 
  private:
   // Polls with sleeps: there are more ranks than cores. A rank that passed waits for ever (CTest
-  // has a timeout), one that failed only `patience`, since it is likely that it left the others
+  // has a timeout), one that failed only `patience_`, since it is likely that it left the others
   // alone.
   void wait(MPI_Request& request, const testing::TestInfo& info, bool failed_here) const {
     const auto start = std::chrono::steady_clock::now();
-    const auto patience = std::chrono::seconds(60);
     auto pause = std::chrono::microseconds(10);
     for (int done = 0; MPI_Test(&request, &done, MPI_STATUS_IGNORE), done == 0;) {
       std::this_thread::sleep_for(pause);
       pause = std::min(2 * pause, std::chrono::microseconds(2000));
-      if (failed_here && std::chrono::steady_clock::now() - start > patience) {
-        give_up(full_name(info) +
-                " failed here, and other ranks are still in it after 60 seconds, " +
-                "probably waiting for a message of this rank");
+      if (failed_here && std::chrono::steady_clock::now() - start > patience_) {
+        give_up(full_name(info) + " failed here, and other ranks are still in it after " +
+                std::to_string(patience_.count()) +
+                " seconds, probably waiting for a message of this rank");
       }
     }
   }
@@ -126,31 +128,71 @@ class Rendezvous : public testing::EmptyTestEventListener {
   }
 
   MPI_Comm comm_;
+  std::chrono::seconds patience_;
   int rank_ = 0;
   int size_ = 1;
 };
 
-void set_up_listeners(MPI_Comm comm, int rank) {
+void set_up_listeners(MPI_Comm comm, int rank, std::chrono::seconds patience) {
   testing::TestEventListeners& listeners = testing::UnitTest::GetInstance()->listeners();
   if (rank != 0) {
     delete listeners.Release(listeners.default_result_printer());
     delete listeners.Release(listeners.default_xml_generator());
     listeners.Append(new FailurePrinter(rank));
   }
-  listeners.Append(new Rendezvous(comm));  // appended last, so its OnTestEnd comes first
+  listeners.Append(new Rendezvous(comm, patience));  // appended last, so its OnTestEnd comes first
+}
+
+// The text behind `flag`, which ends in '=', or nothing.
+std::string_view value_of(std::string_view flag, int argc, char** argv) {
+  std::string_view value;
+  for (int k = 1; k < argc; ++k) {
+    const std::string_view argument = argv[k];
+    if (argument.starts_with(flag)) value = argument.substr(flag.size());
+  }
+  return value;
 }
 
 // The value of --expect-ranks, 0 where it is not given, -1 where it is no number.
 int expected_ranks(int argc, char** argv) {
-  constexpr std::string_view flag = "--expect-ranks=";
-  int expected = 0;
-  for (int k = 1; k < argc; ++k) {
-    const std::string_view argument = argv[k];
-    if (!argument.starts_with(flag)) continue;
-    const int value = std::atoi(argument.substr(flag.size()).data());
-    expected = value > 0 ? value : -1;
+  const std::string_view text = value_of("--expect-ranks=", argc, argv);
+  if (text.empty()) return 0;
+  const int value = std::atoi(text.data());
+  return value > 0 ? value : -1;
+}
+
+std::chrono::seconds patience(int argc, char** argv) {
+  const std::string_view text = value_of("--patience=", argc, argv);
+  return std::chrono::seconds(text.empty() ? 60 : std::atoi(text.data()));
+}
+
+// Whether the name of a test's file begins with one of the words, which have commas between them.
+bool file_begins_with(std::string_view words, const testing::TestInfo& info) {
+  std::string_view file = info.file();
+  file.remove_prefix(file.rfind('/') + 1);
+  while (!words.empty()) {
+    const std::size_t length = std::min(words.find(','), words.size());
+    if (file.starts_with(words.substr(0, length))) return true;
+    words.remove_prefix(std::min(length + 1, words.size()));
   }
-  return expected;
+  return false;
+}
+
+// Leaves out the tests that --only and --without exclude, besides those that --gtest_filter does.
+void choose_by_file(std::string_view only, std::string_view without) {
+  std::string& filter = testing::GTEST_FLAG(filter);
+  char mark = filter.find('-') == std::string::npos ? '-' : ':';
+  const testing::UnitTest& tests = *testing::UnitTest::GetInstance();
+  for (int s = 0; s < tests.total_test_suite_count(); ++s) {
+    const testing::TestSuite& suite = *tests.GetTestSuite(s);
+    for (int k = 0; k < suite.total_test_count(); ++k) {
+      const testing::TestInfo& info = *suite.GetTestInfo(k);
+      if ((only.empty() || file_begins_with(only, info)) && !file_begins_with(without, info))
+        continue;
+      filter += mark + full_name(info);
+      mark = ':';
+    }
+  }
 }
 
 // CTest's SKIP_RETURN_CODE, so that a run that tested nothing is not listed as passed.
@@ -161,7 +203,7 @@ bool all_skipped() {
   return tests.skipped_test_count() > 0 && tests.skipped_test_count() == tests.test_to_run_count();
 }
 
-int run(int rank, int size, int expected) {
+int run(int rank, int size, int expected, std::chrono::seconds patience) {
   if (expected != 0 && expected != size) {
     if (rank == 0) {
       std::cout << "error: there are " << size << " ranks, --expect-ranks says " << expected
@@ -174,7 +216,7 @@ int run(int rank, int size, int expected) {
   MPI_Bcast(&testing::GTEST_FLAG(random_seed), 1, MPI_INT, 0, MPI_COMM_WORLD);
   MPI_Comm comm = MPI_COMM_NULL;  // apart from all that tests send
   MPI_Comm_dup(MPI_COMM_WORLD, &comm);
-  set_up_listeners(comm, rank);
+  set_up_listeners(comm, rank, patience);
   nodewise::test::test_comm();
   int failed = RUN_ALL_TESTS();
   if (testing::UnitTest::GetInstance()->test_to_run_count() == 0 &&
@@ -204,7 +246,8 @@ int main(int argc, char** argv) {
   int size = 1;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
-  const int status = run(rank, size, expected_ranks(argc, argv));
+  choose_by_file(value_of("--only=", argc, argv), value_of("--without=", argc, argv));
+  const int status = run(rank, size, expected_ranks(argc, argv), patience(argc, argv));
 #ifdef NODEWISE_TESTS_CHECK_LEAKS
   // Not at exit: by then the MPI library has unloaded its modules, and what they leak has no name
   // that tests/lsan.supp could list.

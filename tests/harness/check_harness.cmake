@@ -20,4 +20,8 @@ expect(fail "rank 1. Probe.FailsOnEveryRank" --gtest_filter=Probe.FailsOnEveryRa
 expect(fail "failed on rank 2" --gtest_filter=Probe.FailsOnTheLastRankOnly)
 expect(fail "rank 2. Probe.ThrowsOnTheLastRankOnly" --gtest_filter=Probe.ThrowsOnTheLastRankOnly)
 expect(fail "rank 2. Probe.LeavesTheOthersWaiting failed here, and other ranks"
-  --gtest_filter=Probe.LeavesTheOthersWaiting)
+  --patience=2 --gtest_filter=Probe.LeavesTheOthersWaiting)
+expect(pass "PASSED  . 1 test" --only=x,probe --gtest_filter=Probe.Passes)
+expect(fail "no test matches" --only=x,y --gtest_filter=Probe.Passes)
+expect(fail "no test matches" --without=x,probe --gtest_filter=Probe.Passes)
+expect(pass "PASSED  . 1 test" --without=x "--gtest_filter=Probe.P*-*.F*")
