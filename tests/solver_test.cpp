@@ -6,6 +6,8 @@
 #include "nodewise/nodewise.hpp"
 #include "nodewise/solve/block_ops.hpp"
 #include "nodewise/solve/matrix_operator.hpp"
+#include "nodewise/solver/method_choice.hpp"
+#include "nodewise/solver/tune.hpp"
 
 #include "collective_error.hpp"
 #include "solve_support.hpp"
@@ -247,6 +249,49 @@ TEST(Solver, TakesCoordinatesAndNearNullSpaces) {
   vectors.near_null_space = amg::rigid_body_modes<double>(A->rows(), 3, known.coordinates);
   EXPECT_EQ(Solver(A, options, vectors).solve(b, y).iterations(), iterations);
   EXPECT_EQ(x, y);
+}
+
+TEST(Tune, TriesCombinationsAndNamesTheFastest) {
+  const auto A = problem("laplace9", 16);
+  const solver::RightHandSides rhs = solver::with_known_solution(*A);
+  SolverOptions given;
+  given.set("strength_threshold", "0.3");
+  int begun = 0;
+  solver::TuneObservers observe;
+  observe.begin = [&](std::size_t k, std::size_t, const solver::Trial&) {
+    EXPECT_EQ(k, static_cast<std::size_t>(begun++));
+  };
+  const solver::TuneResult result =
+      solver::tune(A, rhs.values, given, {60, 4}, {}, solver::summarize(*A), observe);
+  EXPECT_EQ(begun, 4);
+  ASSERT_EQ(result.trials.size(), 4U);
+  ASSERT_NE(result.best(), nullptr);
+  for (const solver::Trial& trial : result.trials) {
+    for (const auto& option : trial.options) EXPECT_NE(option.first, "strength_threshold");
+  }
+  const std::vector<solver::Trial>& trials = result.trials;
+  for (std::size_t k = 1; k < trials.size() && trials[k].converged; ++k) {
+    EXPECT_LE(trials[k - 1].total(), trials[k].total());
+  }
+}
+
+TEST(RightHandSides, KnowTheirSolution) {
+  const auto A = problem("laplace5", 10);
+  const solver::RightHandSides ones = solver::with_known_solution(*A);
+  const auto error = solver::solution_error(*A, ones, ones.known_solution);
+  ASSERT_TRUE(error.has_value());
+  EXPECT_EQ(error->relative, 0);
+  const auto singular = matrix_of(uniform(50), neumann(50));
+  const solver::RightHandSides consistent = solver::with_known_solution(*singular);
+  EXPECT_EQ(consistent.kind, solver::RhsKind::consistent);
+  std::vector<double> shifted = consistent.known_solution;
+  for (double& value : shifted) value += 3;
+  const auto modulo = solver::solution_error(*singular, consistent, shifted);
+  ASSERT_TRUE(modulo.has_value());
+  EXPECT_TRUE(modulo->modulo_constants);
+  EXPECT_LT(modulo->relative, 1e-12);
+  const solver::RightHandSides random = solver::random_right_hand_sides(*A, 7, 2);
+  EXPECT_FALSE(solver::solution_error(*A, random, {}).has_value());
 }
 
 }  // namespace
