@@ -34,7 +34,7 @@ bool is_dropped(const std::string& word, bool& with_next) {
   const std::string name = word.substr(0, word.find('='));
   const bool has_value = std::find(with_value.begin(), with_value.end(), name) != with_value.end();
   with_next = has_value && name == word;
-  return has_value || name == "--quiet" || word == "-q";
+  return has_value || name == "--quiet" || name == "--details" || word == "-q";
 }
 
 Json trial_json(const TuneRecord& record, const solver::Trial& trial) {

@@ -47,13 +47,11 @@ ExitCode inspect_command(const std::shared_ptr<const mpi::Comm>& world, const Se
   record.run.matrix = describe_matrix(loaded, settings);
   const bool symmetric = record.run.matrix.symmetric;
   record.run.preset = apply_preset(*loaded.A, symmetric, settings);
-  if (!console.is_live()) console.line("Setup");
   record.found =
       predict::inspect({loaded.A, make_knowledge(*loaded.A, symmetric, settings), settings.amg},
-                       machine ? &*machine : nullptr,
-                       {.level = level_progress(console), .exchange = exchange_progress(console)});
+                       machine ? &*machine : nullptr, predict_progress(console));
   record.found.no_hierarchy = in_words_of_command_line(record.found.no_hierarchy);
-  if (!console.is_live()) console.line();
+  if (console.wants_lines()) console.line();
   record.run.memory = run::measure_memory(*comm);
   on_root(*comm, [&] {
     if (!path.empty()) write_text_file(path, inspect_json(record, settings));

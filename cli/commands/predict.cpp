@@ -1,8 +1,5 @@
 #include "cli/commands/predict.hpp"
 
-#include <fmt/format.h>
-
-#include "nodewise/base/format_numbers.hpp"
 #include "nodewise/predict/predict.hpp"
 #include "nodewise/run/memory.hpp"
 #include "nodewise/run/timed.hpp"
@@ -14,6 +11,7 @@
 #include "cli/options/solver_options.hpp"
 #include "cli/predict_json.hpp"
 #include "cli/print/console.hpp"
+#include "cli/print/predict_summary.hpp"
 #include "cli/print/predict_tables.hpp"
 #include "cli/print/progress.hpp"
 
@@ -38,18 +36,17 @@ ExitCode predict_command(const std::shared_ptr<const mpi::Comm>& world, const Se
   const bool symmetric = record.run.matrix.symmetric;
   record.run.preset = apply_preset(*loaded.A, symmetric, settings);
 
-  predict::Progress progress;
-  progress.begin = [&](int n_ranks) {
-    if (!console.is_live()) console.line(fmt::format("{} ranks", grouped(n_ranks)));
-  };
-  progress.level = level_progress(console);
-  progress.exchange = exchange_progress(console);
-  record.result = predict::predict(
-      {loaded.A, make_knowledge(*loaded.A, symmetric, settings), settings.amg}, request, progress);
-  if (!console.is_live()) console.line();
+  record.result =
+      predict::predict({loaded.A, make_knowledge(*loaded.A, symmetric, settings), settings.amg},
+                       request, predict_progress(console));
+  if (console.wants_lines()) console.line();
   record.run.memory = run::measure_memory(*world);
   if (!path.empty()) write_text_file(path, predict_json(record, settings));
-  print_prediction(console, record, settings);
+  print_prediction_summary(console, record, settings);
+  if (settings.result.details) {
+    console.line();
+    print_prediction_tables(console, record.result);
+  }
   return ExitCode::success;
 }
 

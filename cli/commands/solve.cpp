@@ -73,14 +73,16 @@ void find_machine(const mpi::Comm& comm, Settings& settings) {
 }
 
 void print_results(Console& console, const SolveRecord& record, const Settings& settings) {
-  print_hierarchy(console, record);
-  if (console.is_live()) print_history(console, record.report());
+  const bool details = settings.result.details;
+  print_hierarchy(console, record, details);
+  if (console.is_live() && details) print_history(console, record.report());
   if (settings.result.profile) {
     print_profile(console, record);
     if (record.machine.ranks > 1) print_collectives(console, record.collectives);
   }
   print_findings(console, record.findings);
-  print_right_hand_sides(console, record);
+  const bool are_few = record.reports.size() <= 8;
+  if (details || are_few || !record.converged()) print_right_hand_sides(console, record);
   print_outcome(console, record, settings);
 }
 

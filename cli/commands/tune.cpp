@@ -49,11 +49,16 @@ void name_options(std::vector<solver::Trial>& trials) {
   for (solver::Trial& trial : trials) trial.reason = in_words_of_command_line(trial.reason);
 }
 
-void print_table(Console& console, const TuneRecord& record) {
+/// Of the table of candidates, without --details.
+constexpr int most_lines = 8;
+
+void print_table(Console& console, const TuneRecord& record, bool details) {
   Table table({"setup", "solve", "sum", "iterations", "operator\ncomplexity", "memory", "options"});
   table.align_last_left();
+  int converged = 0;
   for (const solver::Trial& trial : record.trials) {
     if (!trial.converged) continue;
+    if (++converged > most_lines && !details) continue;
     table.add_row(
         {human_seconds(trial.setup), human_seconds(trial.solve), human_seconds(trial.total()),
          std::to_string(trial.iterations),
@@ -63,6 +68,9 @@ void print_table(Console& console, const TuneRecord& record) {
   }
   console.line("By time to the tolerance");
   for (const std::string& line : table.lines()) console.line(line);
+  if (converged > most_lines && !details) {
+    console.line(fmt::format("  and {} more: --details", converged - most_lines));
+  }
   console.line();
 }
 
@@ -77,18 +85,26 @@ void print_failures(Console& console, const TuneRecord& record) {
   if (!first) console.line();
 }
 
-void print_tuned(Console& console, const TuneRecord& record) {
-  if (record.best() != nullptr) print_table(console, record);
-  print_failures(console, record);
+void print_tuned(Console& console, const TuneRecord& record, bool details) {
+  const solver::Trial* best = record.best();
+  if (best != nullptr) {
+    console.line(fmt::format("Best: {} to the tolerance, {}", human_seconds(best->total()),
+                             counted(best->iterations, "iteration")));
+    console.line("  " + command_to_paste(record, best->options));  // in one line, to be pasted
+    console.line();
+    print_table(console, record, details);
+  }
+  const auto failed = std::count_if(record.trials.begin(), record.trials.end(),
+                                    [](const solver::Trial& trial) { return !trial.converged; });
+  if (details || best == nullptr) {
+    print_failures(console, record);
+  } else if (failed > 0) {
+    console.line(counted(failed, "candidate") + " did not converge: --details says why");
+  }
   if (record.not_tried > 0) {
     console.line(fmt::format("{} not tried for lack of time; --max-seconds gives more",
                              counted(record.not_tried, "candidate")));
-    console.line();
   }
-  if (record.best() == nullptr) return;
-  console.line("Best");
-  console.line("  " +
-               command_to_paste(record, record.best()->options));  // in one line, to be pasted
 }
 
 }  // namespace
@@ -130,7 +146,7 @@ ExitCode tune_command(const std::shared_ptr<const mpi::Comm>& world, const Setti
   name_options(record.trials);
   record.exit_code = record.best() ? ExitCode::success : ExitCode::not_converged;
   write([&] { write_text_file(settings.result.json, tune_json(record, settings)); });
-  print_tuned(console, record);
+  print_tuned(console, record, settings.result.details);
   if (record.best() == nullptr && world->is_root()) {
     fmt::print(stderr, "nodewise: none of {} converged\n",
                counted(std::ssize(record.trials), "candidate"));

@@ -134,7 +134,8 @@ bool is_benched_with(const Option& option) {
                  "chebyshev-degree", "chebyshev-fraction", "fine-sweeps", "coarse-sweeps"})) {
     return true;
   }
-  return option.belongs_to(Command::inspect) && option.belongs_to(Command::solve);
+  return option.name != "details" && option.belongs_to(Command::inspect) &&
+         option.belongs_to(Command::solve);
 }
 
 std::vector<Option> make_catalog() {
@@ -172,7 +173,7 @@ std::vector<Option> make_catalog() {
     if (option.name == "output") option.letter = 'o';
     if (option.name == "machine") option.commands.push_back(Command::solve);  // to choose routes
     if (option.name == "quiet") option.letter = 'q';
-    if (option.name == "json" || option.name == "preset") option.commands = with_levels;
+    if (is_one_of(option, {"json", "preset", "details"})) option.commands = with_levels;
     if (option.name == "json" || option.name == "output" || option.name == "quiet" ||
         option.name == "progress") {
       option.commands.push_back(Command::calibrate);

@@ -56,6 +56,8 @@ std::span<const Field<ResultOptions>> result_fields() {
       text_field("json", &ResultOptions::json, "file", "write the report as JSON"),
       field("profile", &ResultOptions::profile,
             "print the messages and the time of every operation on every level"),
+      field("details", &ResultOptions::details,
+            "print the tables behind the summary; --json has them always"),
   };
   return fields;
 }

@@ -59,6 +59,7 @@ struct ResultOptions {
   bool output_anyway = false;
   std::string json;
   bool profile = false;
+  bool details = false;
 };
 
 struct ConsoleOptions {

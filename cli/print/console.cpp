@@ -35,7 +35,9 @@ void check_standard_output() {
 }
 
 Console::Console(bool is_root, const ConsoleOptions& options)
-    : silent_(!is_root || options.quiet), columns_(terminal_columns()) {
+    : silent_(!is_root || options.quiet),
+      wants_lines_(options.progress == ProgressChoice::lines),
+      columns_(terminal_columns()) {
   live_ = options.progress == ProgressChoice::live ||
           (options.progress == ProgressChoice::automatic && columns_ > 0);
   if (columns_ == 0) columns_ = 100;

@@ -25,6 +25,8 @@ class Console {
   Console& operator=(const Console&) = delete;
 
   bool is_live() const { return live_; }
+  /// Whether a line for every step was asked for.
+  bool wants_lines() const { return wants_lines_; }
   void line(std::string_view text = "");
   /// Prints `text` as a line, or, when live, in place of the last live line.
   void progress(std::string_view text);
@@ -34,6 +36,7 @@ class Console {
 
   bool silent_;
   bool live_ = false;
+  bool wants_lines_;
   bool has_live_line_ = false;
   int columns_ = 0;
 };

@@ -22,6 +22,9 @@ using predict::RouteVolumes;
 using predict::VirtualCounts;
 using predict::Volume;
 
+/// Of the table of levels, without --details.
+constexpr std::size_t most_levels = 12;
+
 double ratio(GlobalIndex part, GlobalIndex whole) {
   return static_cast<double>(part) / static_cast<double>(std::max<GlobalIndex>(whole, 1));
 }
@@ -190,7 +193,7 @@ void print_matrix(Console& console, const InspectRecord& record) {
   console.line();
 }
 
-void print_levels(Console& console, const InspectRecord& record) {
+void print_levels(Console& console, const InspectRecord& record, bool all) {
   console.line("Hierarchy");
   if (!record.found.no_hierarchy.empty()) {
     print_entry(console, "none", record.found.no_hierarchy);
@@ -199,6 +202,7 @@ void print_levels(Console& console, const InspectRecord& record) {
   }
   Table table(level_heads(record));
   for (std::size_t l = 0; l < record.found.levels.size(); ++l) table.add_row(level_row(record, l));
+  if (!all) table.shorten(most_levels);
   for (const std::string& line : table.lines()) console.line(line);
   console.line(
       fmt::format("  grid complexity {:.3f}, operator complexity {:.3f}, coarsest level: {}",
@@ -207,12 +211,47 @@ void print_levels(Console& console, const InspectRecord& record) {
   console.line();
 }
 
-void print_counts(Console& console, const InspectRecord& record, const Settings& settings) {
+/// What a product with each level's matrix sends, added up over the levels.
+struct ProductVolumes {
+  Volume on_node, off_node;
+};
+
+void add(const Volume& more, Volume& sum) {
+  sum.max_messages += more.max_messages;
+  sum.max_bytes += more.max_bytes;
+  sum.messages += more.messages;
+  sum.bytes += more.bytes;
+}
+
+void print_count_summary(Console& console, const VirtualCounts& counted) {
+  Table table({"one product\na level", "messages\nbetween nodes", "bytes\nbetween nodes",
+               "of the rank\nwith most", "messages\non nodes", "bytes\non nodes"});
+  for (std::size_t k = 0; k < counted.routes.size(); ++k) {
+    ProductVolumes sum;
+    for (const LevelCounts& level : counted.levels) {
+      const RouteVolumes& volumes = level.of(CountedExchange::product)[k];
+      add(volumes.on_node, sum.on_node);
+      add(volumes.off_node, sum.off_node);
+    }
+    const auto bytes = [](const Volume& v) { return human_bytes(static_cast<double>(v.bytes)); };
+    table.add_row({route_title(counted.routes[k]), grouped(sum.off_node.messages),
+                   bytes(sum.off_node), grouped(sum.off_node.max_messages),
+                   grouped(sum.on_node.messages), bytes(sum.on_node)});
+  }
+  for (const std::string& line : table.lines()) console.line(line);
+}
+
+void print_virtual_ranks(Console& console, const InspectRecord& record, const Settings& settings) {
   const VirtualCounts& counted = *record.found.counted;
   console.line("Virtual ranks");
   print_entry(console, "machine", nodes_text(counted, settings));
   print_entry(console, "counts are of", trust_text(record));
+  print_count_summary(console, counted);
   console.line();
+}
+
+/// Every table of messages and bytes.
+void print_counts(Console& console, const VirtualCounts& counted) {
   const auto table = [&](const char* title, CountedExchange operation, Locality locality,
                          Extent extent) {
     console.line(title);
@@ -255,6 +294,10 @@ void print_cost(Console& console, const InspectRecord& record, const Settings& s
                           human_bytes(static_cast<double>(record.run.memory.peak_max_bytes)),
                           human_bytes(static_cast<double>(record.run.memory.peak_sum_bytes))));
   if (!settings.result.json.empty()) print_entry(console, "report", settings.result.json);
+  const bool has_more = record.found.counted || record.found.levels.size() > most_levels;
+  if (has_more && !settings.result.details) {
+    print_entry(console, "more", "--details: every level, and what each exchanges, by route");
+  }
 }
 
 }  // namespace
@@ -265,8 +308,10 @@ void print_inspection(Console& console, const InspectRecord& record, const Setti
     print_entry(console, "preset", preset_text(record.run.preset));
     console.line();
   }
-  print_levels(console, record);
-  if (record.found.counted) print_counts(console, record, settings);
+  const bool details = settings.result.details;
+  print_levels(console, record, details);
+  if (record.found.counted) print_virtual_ranks(console, record, settings);
+  if (record.found.counted && details) print_counts(console, *record.found.counted);
   print_cost(console, record, settings);
 }
 

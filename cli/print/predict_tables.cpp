@@ -3,12 +3,10 @@
 #include <algorithm>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "nodewise/base/format_numbers.hpp"
 
-#include "cli/options/preset_text.hpp"
-#include "cli/print/summary.hpp"
+#include "cli/print/predict_summary.hpp"
 #include "cli/print/tables.hpp"
 
 namespace nodewise::cli {
@@ -19,22 +17,14 @@ using predict::BestRoutes;
 using predict::by_formula;
 using predict::by_simulation;
 using predict::CollectiveKind;
-using predict::Dealing;
 using predict::Exchanged;
 using predict::ExchangeTime;
-using predict::fastest;
 using predict::PredictedLevel;
-using predict::PredictedMachine;
 using predict::Prediction;
 using predict::ScalingPoint;
 using predict::seconds;
 using predict::setup_exchanged;
 using predict::Visits;
-
-std::string microseconds(double seconds) {
-  const double us = 1e6 * seconds;
-  return fmt::format("{:.{}f}", us, us >= 99.95 || us == 0 ? 0 : us >= 9.995 ? 1 : 2);
-}
 
 /// "12 .. 34"
 std::string band(const ExchangeTime& time) {
@@ -44,45 +34,6 @@ std::string band(const ExchangeTime& time) {
 void print_table(Console& console, const char* title, const Table& table) {
   console.line(title);
   for (const std::string& line : table.lines()) console.line(line);
-  console.line();
-}
-
-void print_machine(Console& console, const PredictRecord& record, const Settings& settings) {
-  const PredictedMachine& machine = record.result.machine;
-  const Prediction& p = record.result.prediction;
-  console.line("Prediction");
-  print_entry(console, "matrix", matrix_text(record.run.matrix));
-  print_entry(console, "machine",
-              machine.name + (machine.measured ? "; " : "; NOT MEASURED; ") + machine.source);
-  if (!machine.left_out.empty()) {
-    print_entry(console, "left out",
-                fmt::format("{}, of which it says nothing", fmt::join(machine.left_out, ", ")));
-  }
-  if (!machine.knows_overheads) {
-    print_entry(console, "assumed",
-                "for the simulation a gap of 50 ns, and a quarter of the latency at each end of a "
-                "message for the processors");
-  }
-  if (machine.knows_allreduces) {
-    print_entry(console, "allreduces",
-                fmt::format("scaled by what the machine file has measured: {:.3g} times the plain "
-                            "one, {:.3g} times the node-aware one",
-                            machine.allreduce_scale[0], machine.allreduce_scale[1]));
-  }
-  print_entry(console, "ranks",
-              fmt::format("{} on {}, {}", counted(p.n_ranks(), "rank"),
-                          counted(std::ssize(p.ranks_per_node), "node"),
-                          settings.virtual_machine.placement == Dealing::block
-                              ? "successive ranks on one node"
-                              : "successive ranks on successive nodes"));
-  if (!p.levels_are_exact) {
-    print_entry(
-        console, "levels",
-        "the finest as on so many ranks; coarser ones nearly, for where weights or connections "
-        "nearly tie round-off decides, which depends on the ranks");
-  }
-  if (is_worth_telling(record.run.preset))
-    print_entry(console, "preset", preset_text(record.run.preset));
   console.line();
 }
 
@@ -122,21 +73,12 @@ void print_terms(Console& console, const Prediction& p, Exchanged what, const ch
   if (!is_empty) print_table(console, title, table);
 }
 
-/// Whether every scenario agrees with the base on the cheapest route of a level.
-bool all_agree(const Prediction& p, std::size_t level) {
-  const std::size_t route = p.best(by_simulation).of_level[level];
-  for (std::size_t k = 1; k < p.scenarios.size(); ++k) {
-    if (p.best(by_simulation + k).of_level[level] != route) return false;
-  }
-  return true;
-}
-
 /// The cheapest route of a level; a mark where that is not certain, nothing where all are the same.
 std::string cheapest_text(const Prediction& p, std::size_t level, std::size_t measure) {
   const Visits& visits = p.levels[level].visits;
   if (visits.products == 0 && visits.transfers == 0) return "";
   const std::string name = comm::to_string(p.routes[p.best(measure).of_level[level]]);
-  return measure == by_simulation && !all_agree(p, level) ? name + "?" : name;
+  return measure == by_simulation && !p.is_certain(level) ? name + "?" : name;
 }
 
 void print_levels_of_cycle(Console& console, const Prediction& p, std::size_t measure,
@@ -183,7 +125,7 @@ class Totals {
                 "simu-\nlated", "its band"}};
 };
 
-void print_totals(Console& console, const Prediction& p, bool knows_work) {
+void print_totals(Console& console, const Prediction& p) {
   Totals totals;
   for (std::size_t k = 0; k < p.routes.size(); ++k) totals.add_always(p.routes[k], p.cycle(k));
   totals.add("best by level, by formula", p.cycle(p.best(by_formula)));
@@ -193,21 +135,6 @@ void print_totals(Console& console, const Prediction& p, bool knows_work) {
     totals.add("(node-aware allreduce)", p.allreduce[1]);
   }
   print_table(console, "The exchanges of one cycle, in microseconds", totals.table());
-  const auto gain = [&](std::size_t measure) {
-    return seconds(p.cycle(0), measure) / seconds(p.cycle(p.best(measure)), measure);
-  };
-  const char* first = comm::to_string(p.routes.front());
-  if (seconds(p.cycle(p.best(by_simulation)), by_simulation) > 0) {
-    print_entry(console, "gain",
-                fmt::format("routes chosen by level are {:.2f} times as fast as always {} by "
-                            "formula, {:.2f} times in simulation",
-                            gain(by_formula), first, gain(by_simulation)));
-  }
-  if (knows_work) {
-    print_entry(console, "arithmetic",
-                fmt::format("{} us a cycle on the rank with most", microseconds(p.work_s())));
-  }
-  console.line();
 }
 
 /// A level's setup over every route, by formula.
@@ -263,26 +190,12 @@ void print_setup(Console& console, const Prediction& p) {
   totals.add("best by level, by formula", p.setup(p.best_for_setup(by_formula)));
   totals.add("best by level, simulated", p.setup(p.best_for_setup(by_simulation)));
   print_table(console, "The exchanges of the setup, in microseconds", totals.table());
-  if (!p.left_out_of_setup.empty()) {
-    print_entry(console, "left out",
-                fmt::format("{} of the setup, where these options send what is not counted",
-                            fmt::join(p.left_out_of_setup, ", ")));
-    console.line();
-  }
 }
 
-std::string turn_text(const std::vector<ScalingPoint>& curve, bool best, std::size_t measure) {
-  const std::size_t k = fastest(curve, best, measure);
-  const std::string where = fmt::format("{} with {} rows each", counted(curve[k].ranks, "rank"),
-                                        grouped(std::llround(curve[k].rows_of_a_rank)));
-  return k + 1 == curve.size() ? "more ranks still pay at " + where
-                               : "no more ranks pay than " + where;
-}
-
-void print_scaling(Console& console, const PredictRecord& record) {
-  const std::vector<ScalingPoint>& curve = record.result.scaling;
+void print_scaling(Console& console, const predict::Result& result) {
+  const std::vector<ScalingPoint>& curve = result.scaling;
   if (curve.empty()) return;
-  const std::string first = comm::to_string(record.result.prediction.routes.front());
+  const std::string first = comm::to_string(result.prediction.routes.front());
   Table table({"ranks", "nodes", "rows of\na rank", "arith-\nmetic", first + "\nformula",
                "by level\nformula", first + "\nsimulated", "by level\nsimulated", "gain\nformula",
                "gain\nsimulated"});
@@ -302,18 +215,12 @@ void print_scaling(Console& console, const PredictRecord& record) {
   }
   print_table(console, "Strong scaling: arithmetic and exchanges of one cycle, in microseconds",
               table);
-  print_entry(console, first, "by formula, " + turn_text(curve, false, by_formula));
-  print_entry(console, "", "simulated, " + turn_text(curve, false, by_simulation));
-  print_entry(console, "by level", "by formula, " + turn_text(curve, true, by_formula));
-  print_entry(console, "", "simulated, " + turn_text(curve, true, by_simulation));
-  console.line();
 }
 
 }  // namespace
 
-void print_prediction(Console& console, const PredictRecord& record, const Settings& settings) {
-  const Prediction& p = record.result.prediction;
-  print_machine(console, record, settings);
+void print_prediction_tables(Console& console, const predict::Result& result) {
+  const Prediction& p = result.prediction;
   print_terms(console, p, Exchanged::product, "A product with a level's matrix, in microseconds");
   if (p.levels.size() > 1) {
     print_terms(console, p, Exchanged::restriction, "The restriction to the next level");
@@ -335,14 +242,9 @@ void print_prediction(Console& console, const PredictRecord& record, const Setti
                         "The exchanges of one cycle, level by level, by formula, in microseconds");
   print_levels_of_cycle(console, p, by_simulation,
                         "The same simulated (?: within the band another route can be cheaper)");
-  print_totals(console, p, record.result.machine.knows_work);
+  print_totals(console, p);
   print_setup(console, p);
-  print_scaling(console, record);
-  print_entry(
-      console, "time",
-      fmt::format("read {}, setup {}, prediction {}", human_seconds(record.run.read_s),
-                  human_seconds(record.result.setup_s), human_seconds(record.result.predict_s)));
-  if (!settings.result.json.empty()) print_entry(console, "report", settings.result.json);
+  print_scaling(console, result);
 }
 
 }  // namespace nodewise::cli

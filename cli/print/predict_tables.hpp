@@ -1,12 +1,13 @@
-// What `nodewise predict` prints.
+// The tables of `nodewise predict --details`.
 #pragma once
 
-#include "cli/command_records.hpp"
-#include "cli/options/settings.hpp"
+#include "nodewise/predict/result.hpp"
+
 #include "cli/print/console.hpp"
 
 namespace nodewise::cli {
 
-void print_prediction(Console& console, const PredictRecord& record, const Settings& settings);
+/// Every exchange of every level over every route, and the curve of strong scaling.
+void print_prediction_tables(Console& console, const predict::Result& result);
 
 }  // namespace nodewise::cli

@@ -18,11 +18,19 @@ amg::LevelObserver level_progress(Console& console) {
   };
 }
 
-predict::CountObserver exchange_progress(Console& console) {
-  return [&console](std::size_t level, predict::CountedExchange exchange, double seconds) {
+predict::Progress predict_progress(Console& console) {
+  if (!console.is_live() && !console.wants_lines()) return {};
+  predict::Progress progress;
+  progress.begin = [&console](int n_ranks) {
+    if (console.wants_lines()) console.line(fmt::format("{} ranks", grouped(n_ranks)));
+  };
+  progress.level = level_progress(console);
+  progress.exchange = [&console](std::size_t level, predict::CountedExchange exchange,
+                                 double seconds) {
     console.progress(fmt::format("  level {:>3}   {:<20}{:>10}", level, to_string(exchange),
                                  human_seconds(seconds)));
   };
+  return progress;
 }
 
 calibrate::PartObserver part_progress(Console& console) {

@@ -3,7 +3,7 @@
 
 #include "nodewise/amg/hierarchy.hpp"
 #include "nodewise/calibrate/stopwatch.hpp"
-#include "nodewise/predict/virtual_levels.hpp"
+#include "nodewise/predict/predict.hpp"
 #include "nodewise/solve/report.hpp"
 
 #include "cli/print/console.hpp"
@@ -13,8 +13,9 @@ namespace nodewise::cli {
 /// Prints levels as they are made; hand it to amg::Hierarchy.
 amg::LevelObserver level_progress(Console& console);
 
-/// Prints exchanges as they are counted or predicted; hand it to predict::Progress.
-predict::CountObserver exchange_progress(Console& console);
+/// Prints what inspections and predictions are at, on a terminal or where lines are asked for:
+/// their answer is to stand on the first screen.
+predict::Progress predict_progress(Console& console);
 
 /// Prints the parts of a measurement as they begin.
 calibrate::PartObserver part_progress(Console& console);

@@ -20,6 +20,8 @@ namespace {
 
 constexpr std::size_t label_width = 17;
 constexpr std::size_t page_width = 98;
+/// Of the table of levels, without --details.
+constexpr std::size_t most_levels = 10;
 
 std::string nodes_text(const run::Environment& machine) {
   const auto [low, high] =
@@ -169,6 +171,13 @@ std::vector<std::string> hierarchy_row(const SolveRecord& record, std::size_t l)
   return row;
 }
 
+/// Whether --details would print more.
+bool has_details(const SolveRecord& record) {
+  return record.levels.size() > most_levels || record.reports.size() > 8 ||
+         (has_traffic(record) &&
+          std::any_of(record.levels.begin(), record.levels.end(), was_chosen));
+}
+
 /// Apart from the table, in whose lines long names find no room; levels of one route on one line.
 void print_routes(Console& console, const std::vector<amg::LevelInfo>& levels) {
   console.line("Routes of the exchanges, and transports other than point_to_point");
@@ -301,7 +310,7 @@ void print_system(Console& console, const SolveRecord& record, const Settings& s
   console.line();
 }
 
-void print_hierarchy(Console& console, const SolveRecord& record) {
+void print_hierarchy(Console& console, const SolveRecord& record, bool details) {
   if (record.levels.empty()) return;
   std::vector<std::string> heads = {"level", "rows", "nonzeros"};
   // Three localities leave no room for what the lines of the setup have said already.
@@ -318,6 +327,7 @@ void print_hierarchy(Console& console, const SolveRecord& record) {
   }
   Table table(heads);
   for (std::size_t l = 0; l < record.levels.size(); ++l) table.add_row(hierarchy_row(record, l));
+  if (!details) table.shorten(most_levels);
   console.line(has_traffic(record) ? "Hierarchy, and what all ranks send in one product"
                                    : "Hierarchy");
   for (const std::string& line : table.lines()) console.line(line);
@@ -337,7 +347,7 @@ void print_hierarchy(Console& console, const SolveRecord& record) {
   console.line();
   if (has_routes(record)) print_routes(console, record.levels);
   const bool chosen = std::any_of(record.levels.begin(), record.levels.end(), was_chosen);
-  if (chosen && has_traffic(record)) print_choices(console, record.levels);
+  if (details && chosen && has_traffic(record)) print_choices(console, record.levels);
 }
 
 void print_outcome(Console& console, const SolveRecord& record, const Settings& settings) {
@@ -379,6 +389,10 @@ void print_outcome(Console& console, const SolveRecord& record, const Settings& 
     print_entry(console, "solution", "not written; --output-anyway writes the best iterate");
   }
   if (!settings.result.json.empty()) print_entry(console, "report", settings.result.json);
+  if (has_details(record) && !settings.result.details) {
+    print_entry(console, "more",
+                "--details: every level and right-hand side, and why routes were chosen");
+  }
 }
 
 }  // namespace nodewise::cli

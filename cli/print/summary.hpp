@@ -17,8 +17,8 @@ std::string matrix_text(const run::MatrixSummary& matrix);
 void print_machine(Console& console, const run::Environment& machine);
 /// Matrix, right-hand side and method.
 void print_system(Console& console, const SolveRecord& record, const Settings& settings);
-/// The table of levels.
-void print_hierarchy(Console& console, const SolveRecord& record);
+/// The table of levels; with details all of them, and why they have their routes.
+void print_hierarchy(Console& console, const SolveRecord& record, bool details);
 /// Outcome, residual, error, times, memory, files.
 void print_outcome(Console& console, const SolveRecord& record, const Settings& settings);
 

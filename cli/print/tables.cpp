@@ -31,6 +31,14 @@ void Table::add_row(std::vector<std::string> cells) {
   rows_.push_back(std::move(cells));
 }
 
+void Table::shorten(std::size_t most) {
+  if (rows_.size() <= most) return;
+  const auto first = rows_.begin() + static_cast<std::ptrdiff_t>(most) - 2;
+  rows_.erase(first, rows_.end() - 1);
+  rows_.insert(rows_.end() - 1, {"..."});
+  rows_[most - 2].resize(heads_.size());
+}
+
 std::vector<std::string> Table::lines() const {
   const std::size_t n_columns = heads_.size();
   std::vector<std::size_t> width(n_columns, 0);

@@ -14,6 +14,8 @@ class Table {
   void add_row(std::vector<std::string> cells);
   /// Aligns the last column left, as suits words.
   void align_last_left() { last_is_left_ = true; }
+  /// Leaves out rows between the first and the last where there are more than `most`.
+  void shorten(std::size_t most);
   /// Lines without trailing newline or blanks, indented by two spaces.
   std::vector<std::string> lines() const;
 

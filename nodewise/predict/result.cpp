@@ -100,7 +100,7 @@ double Prediction::work_s() const {
 }
 
 ExchangeTime Prediction::cycle(std::size_t route) const {
-  return cycle({std::vector<std::size_t>(levels.size(), route), CollectiveKind::plain});
+  return cycle(one_route(*this, route));
 }
 
 BestRoutes Prediction::best(std::size_t measure) const {
@@ -126,13 +126,31 @@ ExchangeTime Prediction::cycle(const BestRoutes& chosen) const {
   return sum;
 }
 
+bool Prediction::is_certain(std::size_t level) const {
+  const std::size_t route = best(by_simulation).of_level[level];
+  for (std::size_t k = 1; k < scenarios.size(); ++k) {
+    if (best(by_simulation + k).of_level[level] != route) return false;
+  }
+  return true;
+}
+
+std::size_t Prediction::dearest_level(const BestRoutes& chosen, std::size_t measure) const {
+  return cheapest(levels.size(), [&](std::size_t l) {
+    return -seconds(levels[l].of_cycle(chosen.of_level[l], chosen.gathering), measure);
+  });
+}
+
+BestRoutes one_route(const Prediction& prediction, std::size_t route) {
+  return {std::vector<std::size_t>(prediction.levels.size(), route), CollectiveKind::plain};
+}
+
 ExchangeTime Prediction::setup_of_level(std::size_t level, std::size_t route,
                                         CollectiveKind kind) const {
   return levels[level].of_setup(route, kind, allreduce[static_cast<std::size_t>(kind)]);
 }
 
 ExchangeTime Prediction::setup(std::size_t route) const {
-  return setup({std::vector<std::size_t>(levels.size(), route), CollectiveKind::plain});
+  return setup(one_route(*this, route));
 }
 
 BestRoutes Prediction::best_for_setup(std::size_t measure) const {

@@ -92,6 +92,8 @@ struct PredictedLevel {
 
 /// A measure by which times are compared: number 0 is the formulas', k + 1 that of scenario k.
 double seconds(const ExchangeTime& time, std::size_t measure);
+inline constexpr std::size_t by_formula = 0;
+inline constexpr std::size_t by_simulation = 1;  ///< of the base
 
 /// The choice of routes that a measure finds cheapest.
 struct BestRoutes {
@@ -116,12 +118,19 @@ struct Prediction {
   ExchangeTime cycle(std::size_t route) const;
   BestRoutes best(std::size_t measure) const;
   ExchangeTime cycle(const BestRoutes& routes) const;
+  /// Whether every scenario agrees with the base on the cheapest route of a level.
+  bool is_certain(std::size_t level) const;
+  /// The level that costs a cycle most over these routes; 0 where none costs anything.
+  std::size_t dearest_level(const BestRoutes& routes, std::size_t measure) const;
   /// The same of the setup, but for what is left out.
   ExchangeTime setup(std::size_t route) const;
   BestRoutes best_for_setup(std::size_t measure) const;
   ExchangeTime setup(const BestRoutes& routes) const;
   ExchangeTime setup_of_level(std::size_t level, std::size_t route, CollectiveKind kind) const;
 };
+
+/// Always the same route, and plain collectives.
+BestRoutes one_route(const Prediction& prediction, std::size_t route);
 
 /// A point of the curve of strong scaling: a cycle, by formula and by simulation of the base.
 struct ScalingPoint {
@@ -136,10 +145,6 @@ struct ScalingPoint {
   double seconds_of_first(std::size_t measure) const;
   double seconds_of_best(std::size_t measure) const;
 };
-/// The measures of a curve.
-inline constexpr std::size_t by_formula = 0;
-inline constexpr std::size_t by_simulation = 1;
-
 /// Where a curve is lowest; without points 0.
 std::size_t fastest(const std::vector<ScalingPoint>& curve, bool best, std::size_t measure);
 

@@ -159,12 +159,23 @@ def test_any_shape_can_be_counted(nodewise, tmp_path):
 
 def test_tables_fit_a_page(nodewise):
     words = ["--n", 100, "--virtual-ranks", 1000, "--ranks-per-node", 16]
-    result = nodewise(*LAPLACE[:3], *words)
+    result = nodewise(*LAPLACE[:3], *words, "--details")
     assert result.code == 0
     lines = result.out.splitlines()
     assert max(len(line) for line in lines) <= 100
     assert "1,000 ranks on 63 nodes of 8 to 16, successive ranks on one node" in result.out
     assert sum(line.startswith("Between nodes") for line in lines) == 2
+
+
+def test_the_answer_fits_a_screen(nodewise):
+    result = nodewise(*LAPLACE[:3], "--n", 100, "--virtual-ranks", 1000, "--ranks-per-node", 16)
+    lines = result.out.splitlines()
+    assert len(lines) <= 40 and max(len(line) for line in lines) <= 100
+    assert {"Matrix", "Hierarchy", "Virtual ranks"} < set(lines)
+    (three_step,) = [line.split() for line in lines if line.split()[:1] == ["three-step"]]
+    assert int(three_step[1].replace(",", "")) > 0
+    assert not any(line.startswith("Between nodes") for line in lines)
+    assert "--details" in result.out
 
 
 def test_quiet_prints_nothing(nodewise):

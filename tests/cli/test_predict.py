@@ -211,10 +211,29 @@ def test_a_chain_by_hand(nodewise, tmp_path):
 
 def test_tables_fit_a_page(nodewise):
     result = nodewise("predict", *SMALL, "--virtual-ranks", 100, "--ranks-per-node", 16,
-                      "--machine", "blue-waters", "--s-per-flop", 1e-9, "--rank-counts", "16,64")
+                      "--machine", "blue-waters", "--s-per-flop", 1e-9, "--rank-counts", "16,64",
+                      "--details")
     assert result.code == 0, result.err
     assert max(len(line) for line in result.out.splitlines()) <= 100
-    assert "more ranks" in result.out
+    assert "Strong scaling" in result.out and "All rounds of the splitting" in result.out
+
+
+def test_the_answer_fits_a_screen(nodewise, tmp_path):
+    words = ["--problem", "laplace27", "--n", 16, "--preset", "default", "--virtual-ranks", 256,
+             "--ranks-per-node", 16, "--machine", "generic-cluster", "--rank-counts", "16,256"]
+    report, out = predict(nodewise, tmp_path, *words)
+    lines = out.splitlines()
+    assert len(lines) <= 40 and max(len(line) for line in lines) <= 100
+    text = " ".join(out.split())
+    cycle = report["cycle"]
+    first = cycle["one_route"]["direct"]["simulated_s"]["base"]
+    best = cycle["best_by_simulation"]["simulated_s"]["base"]
+    (row,) = [line.split() for line in lines if line.startswith("  a cycle")]
+    assert float(row[-1]) == pytest.approx(first / best, abs=0.006)
+    assert float(row[3]) == pytest.approx(1e6 * first, rel=0.01)
+    assert "costs most" in text and "more ranks" in text and "--details" in text
+    assert ("still pay at" in text) or ("pay up to" in text)
+    assert "Strong scaling" not in out
 
 
 @pytest.mark.parametrize(

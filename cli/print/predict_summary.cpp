@@ -1,0 +1,210 @@
+#include "cli/print/predict_summary.hpp"
+
+#include <cmath>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "nodewise/base/format_numbers.hpp"
+
+#include "cli/options/preset_text.hpp"
+#include "cli/print/summary.hpp"
+#include "cli/print/tables.hpp"
+
+namespace nodewise::cli {
+
+namespace {
+
+using predict::BestRoutes;
+using predict::by_formula;
+using predict::by_simulation;
+using predict::Dealing;
+using predict::ExchangeTime;
+using predict::PredictedLevel;
+using predict::PredictedMachine;
+using predict::Prediction;
+using predict::ScalingPoint;
+
+std::string always_first(const Prediction& p) {
+  return fmt::format("always {}", comm::to_string(p.routes.front()));
+}
+
+/// Over the first route and over the best ones, by formula and simulated.
+std::vector<std::string> row_of(const std::string& name, const ExchangeTime& first,
+                                const ExchangeTime& best_by_formula,
+                                const ExchangeTime& best_by_simulation) {
+  const double times[] = {seconds(first, by_formula), seconds(first, by_simulation),
+                          seconds(best_by_formula, by_formula),
+                          seconds(best_by_simulation, by_simulation)};
+  std::vector<std::string> row = {name};
+  for (const double time : times) row.push_back(microseconds(time));
+  for (const std::size_t k : {0, 1}) {
+    row.push_back(times[k + 2] > 0 ? fmt::format("{:.2f}", times[k] / times[k + 2]) : "-");
+  }
+  return row;
+}
+
+void print_gain(Console& console, const Prediction& p) {
+  const std::string first = always_first(p);
+  Table table({"exchanges in\nmicroseconds", first + "\nformula", first + "\nsimulated",
+               "best routes\nformula", "best routes\nsimulated", "gain\nformula",
+               "gain\nsimulated"});
+  table.add_row(
+      row_of("a cycle", p.cycle(0), p.cycle(p.best(by_formula)), p.cycle(p.best(by_simulation))));
+  table.add_row(row_of("the setup", p.setup(0), p.setup(p.best_for_setup(by_formula)),
+                       p.setup(p.best_for_setup(by_simulation))));
+  for (const std::string& line : table.lines()) console.line(line);
+  console.line();
+}
+
+/// "level 2 takes 41 % of a cycle's exchanges"
+std::string dearest_text(const Prediction& p, const BestRoutes& routes) {
+  const std::size_t l = p.dearest_level(routes, by_simulation);
+  const PredictedLevel& level = p.levels[l];
+  const double all = seconds(p.cycle(routes), by_simulation);
+  const double part = seconds(level.of_cycle(routes.of_level[l], routes.gathering), by_simulation);
+  return fmt::format("level {} takes {:.0f} % ({} on {})", l, all > 0 ? 100 * part / all : 0.0,
+                     counted(level.rows, "row"), counted(level.active_ranks, "rank"));
+}
+
+/// "level 0 direct, levels 1 to 3 three_step?"
+std::string routes_text(const Prediction& p) {
+  const BestRoutes best = p.best(by_simulation);
+  const auto name_of = [&](std::size_t l) {
+    const std::string name = comm::to_string(p.routes[best.of_level[l]]);
+    return p.is_certain(l) ? name : name + "?";
+  };
+  std::vector<std::string> runs;
+  std::size_t last = 0;
+  for (std::size_t first = 0; first < p.levels.size(); first = last + 1) {
+    last = first;
+    while (last + 1 < p.levels.size() && name_of(last + 1) == name_of(first)) ++last;
+    runs.push_back(first == last ? fmt::format("level {} {}", first, name_of(first))
+                                 : fmt::format("levels {} to {} {}", first, last, name_of(first)));
+  }
+  return fmt::format("{}", fmt::join(runs, ", "));
+}
+
+bool is_uncertain(const Prediction& p) {
+  for (std::size_t l = 0; l < p.levels.size(); ++l) {
+    if (!p.is_certain(l)) return true;
+  }
+  return false;
+}
+
+std::string turn_text(const std::vector<ScalingPoint>& curve, bool best, std::size_t measure) {
+  const std::size_t k = predict::fastest(curve, best, measure);
+  return fmt::format(
+      "{} {} with {} rows each", k + 1 == curve.size() ? "still pay at" : "pay up to",
+      counted(curve[k].ranks, "rank"), grouped(std::llround(curve[k].rows_of_a_rank)));
+}
+
+/// Where more ranks stop paying.
+void print_turns(Console& console, const predict::Result& result) {
+  const std::vector<ScalingPoint>& curve = result.scaling;
+  if (curve.empty()) {
+    print_entry(console, "more ranks",
+                "not asked for; --rank-counts 64,512,4096 says where they stop paying");
+    return;
+  }
+  const auto print = [&](const std::string& label, const std::string& over, bool best) {
+    print_entry(
+        console, label,
+        fmt::format("{}: by formula {}; simulated {}", over, turn_text(curve, best, by_formula),
+                    turn_text(curve, best, by_simulation)));
+  };
+  print("more ranks", "over the best routes", true);
+  print("", always_first(result.prediction), false);
+}
+
+void print_answer(Console& console, const predict::Result& result) {
+  const Prediction& p = result.prediction;
+  print_gain(console, p);
+  if (seconds(p.cycle(0), by_simulation) > 0) {
+    print_entry(console, "costs most",
+                fmt::format("over the best routes {} of a cycle's exchanges, simulated; {} {}",
+                            dearest_text(p, p.best(by_simulation)), always_first(p),
+                            dearest_text(p, predict::one_route(p, 0))));
+  }
+  print_entry(console, "best routes",
+              routes_text(p) +
+                  (is_uncertain(p) ? "; ?: another may be cheaper, within what is not known" : ""));
+  if (result.machine.knows_work) {
+    print_entry(console, "arithmetic",
+                fmt::format("{} us a cycle on the rank with most", microseconds(p.work_s())));
+  }
+  print_turns(console, result);
+  console.line();
+}
+
+/// The problem, the machine, and what is assumed.
+void print_subject(Console& console, const PredictRecord& record, const Settings& settings) {
+  const PredictedMachine& machine = record.result.machine;
+  const Prediction& p = record.result.prediction;
+  console.line("Of what");
+  print_entry(console, "matrix", matrix_text(record.run.matrix));
+  print_entry(console, "machine",
+              machine.name + (machine.measured ? "; " : "; NOT MEASURED; ") + machine.source);
+  if (!machine.left_out.empty()) {
+    print_entry(console, "left out",
+                fmt::format("{}, of which it says nothing", fmt::join(machine.left_out, ", ")));
+  }
+  if (!machine.knows_overheads) {
+    print_entry(console, "assumed",
+                "for the simulation a gap of 50 ns, and a quarter of the latency at each end of a "
+                "message for the processors");
+  }
+  if (machine.knows_allreduces) {
+    print_entry(console, "allreduces",
+                fmt::format("scaled by what the machine file has measured: {:.3g} times the plain "
+                            "one, {:.3g} times the node-aware one",
+                            machine.allreduce_scale[0], machine.allreduce_scale[1]));
+  }
+  print_entry(console, "ranks",
+              fmt::format("{} on {}, {}", counted(p.n_ranks(), "rank"),
+                          counted(std::ssize(p.ranks_per_node), "node"),
+                          settings.virtual_machine.placement == Dealing::block
+                              ? "successive ranks on one node"
+                              : "successive ranks on successive nodes"));
+  if (!p.levels_are_exact) {
+    print_entry(
+        console, "levels",
+        "the finest as on so many ranks; coarser ones nearly, for where weights or connections "
+        "nearly tie round-off decides, which depends on the ranks");
+  }
+  if (is_worth_telling(record.run.preset))
+    print_entry(console, "preset", preset_text(record.run.preset));
+  if (!p.left_out_of_setup.empty()) {
+    print_entry(console, "not counted",
+                fmt::format("{} of the setup, where these options send what is not counted",
+                            fmt::join(p.left_out_of_setup, ", ")));
+  }
+  const predict::Result& result = record.result;
+  print_entry(console, "time",
+              fmt::format("read {}, setup {}, prediction {}", human_seconds(record.run.read_s),
+                          human_seconds(result.setup_s), human_seconds(result.predict_s)));
+  if (!settings.result.json.empty()) print_entry(console, "report", settings.result.json);
+  if (!settings.result.details) {
+    print_entry(console, "more",
+                "--details: every exchange of every level over every route, term by term");
+  }
+}
+
+}  // namespace
+
+std::string microseconds(double seconds) {
+  const double us = 1e6 * seconds;
+  return fmt::format("{:.{}f}", us, us >= 99.95 || us == 0 ? 0 : us >= 9.995 ? 1 : 2);
+}
+
+void print_prediction_summary(Console& console, const PredictRecord& record,
+                              const Settings& settings) {
+  const Prediction& p = record.result.prediction;
+  console.line(fmt::format("Prediction for {} on {} of {}", counted(p.n_ranks(), "rank"),
+                           counted(std::ssize(p.ranks_per_node), "node"),
+                           record.result.machine.name));
+  print_answer(console, record.result);
+  print_subject(console, record, settings);
+}
+
+}  // namespace nodewise::cli
