@@ -1,0 +1,141 @@
+// Predictions and inspections as functions of the library.
+#include "nodewise/predict/predict.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "nodewise/io/gallery.hpp"
+#include "nodewise/matrix/operations.hpp"
+
+#include "collective_error.hpp"
+#include "support.hpp"
+
+namespace nodewise::predict {
+namespace {
+
+using test::test_comm;
+
+/// On this rank alone.
+Problem small_problem() {
+  const auto self = mpi::Comm::create(MPI_COMM_SELF);
+  return {std::make_shared<const matrix::DistMatrix<double>>(
+      io::generate<double>(self, {.problem = io::Problem::laplace5, .n = 16}))};
+}
+
+Request request_for(int ranks, int per_node) {
+  PredictOptions options;
+  options.machine = "generic-cluster";
+  options.rank_counts = "4," + std::to_string(ranks);
+  VirtualOptions virtual_options;
+  virtual_options.virtual_ranks = ranks;
+  run::PlacementOptions placement;
+  placement.ranks_per_node = per_node;
+  return make_request(options, virtual_options, placement);
+}
+
+TEST(Predict, CyclesAndSetupsCostLessOverTheBestRoutes) {
+  std::vector<int> begun;
+  Progress progress;
+  progress.begin = [&](int n_ranks) { begun.push_back(n_ranks); };
+  const Result result = predict(small_problem(), request_for(32, 8), progress);
+  EXPECT_EQ(begun, (std::vector{32, 4}));
+  const Prediction& p = result.prediction;
+  EXPECT_EQ(p.n_ranks(), 32);
+  EXPECT_EQ(p.ranks_per_node.size(), 4U);
+  for (const std::size_t measure : {by_formula, by_simulation}) {
+    const double best = seconds(p.cycle(p.best(measure)), measure);
+    const double best_setup = seconds(p.setup(p.best_for_setup(measure)), measure);
+    EXPECT_GT(best, 0);
+    for (std::size_t route = 0; route < p.routes.size(); ++route) {
+      EXPECT_LE(best, seconds(p.cycle(route), measure) * (1 + 1e-12));
+      EXPECT_LE(best_setup, seconds(p.setup(route), measure) * (1 + 1e-12));
+    }
+    const std::size_t dearest = p.dearest_level(p.best(measure), measure);
+    const BestRoutes routes = p.best(measure);
+    double sum = 0;
+    double most = 0;
+    for (std::size_t l = 0; l < p.levels.size(); ++l) {
+      const double t = seconds(p.levels[l].of_cycle(routes.of_level[l], routes.gathering), measure);
+      sum += t;
+      most = std::max(most, t);
+      if (l == dearest) {
+        EXPECT_GE(t, most);
+      } else if (l > dearest) {
+        EXPECT_LE(t, most);
+      }
+    }
+    EXPECT_NEAR(sum, best, 1e-12 * sum);
+  }
+  ASSERT_EQ(result.scaling.size(), 2U);
+  EXPECT_EQ(result.scaling[0].ranks, 4);
+  EXPECT_EQ(result.scaling[1].ranks, 32);
+  EXPECT_EQ(seconds(result.scaling[1].first_route, by_formula), seconds(p.cycle(0), by_formula));
+}
+
+TEST(Predict, WhatDoesNotFitIsRefusedByTheNameOfItsOption) {
+  const auto message_of = [](auto&& work) {
+    const std::optional<Error> error = test::error_of(work);
+    EXPECT_TRUE(error && error->code() == ErrorCode::invalid_argument);
+    return error ? std::string(error->what()) : "";
+  };
+  EXPECT_NE(message_of([] { request_for(32, 0); }).find("ranks_per_node"), std::string::npos);
+  amg::Options options;
+  options.cycle = amg::CycleKind::k;
+  EXPECT_NE(message_of([&] { check_predictable(options); }).find("cycle"), std::string::npos);
+  VirtualOptions ranks;
+  ranks.virtual_ranks = 3;
+  run::PlacementOptions placement;
+  placement.node_map = "0,1";
+  const std::string message = message_of([&] { virtual_machine(ranks, placement); });
+  EXPECT_NE(message.find("node_map"), std::string::npos);
+  EXPECT_EQ(message.find("--"), std::string::npos);
+}
+
+TEST(Inspect, DescribesAMatrixAndItsHierarchyOnAnyNumberOfRanks) {
+  const auto A = std::make_shared<const matrix::DistMatrix<double>>(
+      io::generate<double>(test_comm(), {.problem = io::Problem::laplace5, .n = 16}));
+  const Inspection found = inspect({A});
+  EXPECT_EQ(found.statistics.columns, 256);
+  EXPECT_EQ(found.statistics.longest_row, 5);
+  EXPECT_EQ(found.statistics.dominant_rows, 256);
+  EXPECT_EQ(found.statistics.zero_diagonals, 0);
+  ASSERT_GE(found.levels.size(), 2U);
+  EXPECT_EQ(found.levels[0].rows, 256);
+  EXPECT_EQ(found.level_statistics.size(), found.levels.size());
+  EXPECT_GT(found.operator_complexity, 1);
+  EXPECT_FALSE(found.counted);
+}
+
+TEST(Inspect, CountsWhatVirtualRanksSend) {
+  const VirtualMachine machine = {mpi::Topology(std::vector{0, 0, 1, 1}), {comm::Route::direct}};
+  const Inspection found = inspect(small_problem(), &machine);
+  ASSERT_TRUE(found.counted);
+  EXPECT_EQ(found.counted->n_ranks(), 4);
+  ASSERT_EQ(found.counted->levels.size(), found.levels.size());
+  // Ranks have four of the sixteen lines each, and send one line to each neighbour.
+  const RouteVolumes& product = found.counted->levels[0].of(CountedExchange::product)[0];
+  EXPECT_EQ(product.off_node.messages, 2);
+  EXPECT_EQ(product.off_node.bytes, 2 * 16 * 8);
+  EXPECT_EQ(product.on_node.messages, 4);
+}
+
+TEST(Inspect, SaysWhyAMatrixHasNoHierarchy) {
+  const auto self = mpi::Comm::create(MPI_COMM_SELF);
+  const comm::Layout rows = comm::Layout::uniform(self, 2);
+  const comm::Layout cols = comm::Layout::uniform(self, 3);
+  matrix::RowBlock<double> none;
+  none.rows = kernels::Csr<double>(2, 3);
+  none.n_owned_cols = 3;
+  const auto A = std::make_shared<const matrix::DistMatrix<double>>(rows, cols, std::move(none));
+  const Inspection found = inspect({A});
+  EXPECT_NE(found.no_hierarchy.find("not square"), std::string::npos) << found.no_hierarchy;
+  EXPECT_TRUE(found.levels.empty());
+  EXPECT_EQ(found.statistics.empty_rows, 2);
+}
+
+}  // namespace
+}  // namespace nodewise::predict
