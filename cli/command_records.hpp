@@ -1,46 +1,32 @@
-// What the commands report beside what their modules of the library find.
+// What the commands print: what their modules of the library find, and what is said of any run.
 #pragma once
 
-#include <string>
-#include <vector>
-
-#include "nodewise/calibrate/calibrate.hpp"
 #include "nodewise/predict/inspection.hpp"
 #include "nodewise/predict/result.hpp"
+#include "nodewise/report/frame.hpp"
 #include "nodewise/roofline/record.hpp"
-
-#include "cli/record.hpp"
+#include "nodewise/solver/tune.hpp"
 
 namespace nodewise::cli {
 
-/// What is said of any run.
-struct RunRecord {
-  std::vector<std::string> command_line;
-  run::Environment machine;
-  run::MatrixSummary matrix;
-  solver::PresetRecord preset;
-  double read_s = 0;
-  run::MemoryUse memory;
-};
-
 struct PredictRecord {
-  RunRecord run;
+  report::RunFrame run;
   predict::Result result;
 };
 
 struct InspectRecord {
-  RunRecord run;
+  report::RunFrame run;
   predict::Inspection found;
 };
 
 struct BenchRecord {
-  RunRecord run;
+  report::RunFrame run;
   roofline::Record measured;
 };
 
-struct CalibrateRecord {
-  RunRecord run;  ///< without matrix and preset
-  calibrate::Calibration found;
+struct TuneRecord {
+  report::RunFrame run;
+  solver::TuneResult result;
 };
 
 }  // namespace nodewise::cli

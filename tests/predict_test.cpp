@@ -1,5 +1,7 @@
 // Predictions and inspections as functions of the library.
 #include "nodewise/predict/predict.hpp"
+#include "nodewise/report/inspect_json.hpp"
+#include "nodewise/report/predict_json.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -70,6 +72,7 @@ TEST(Predict, CyclesAndSetupsCostLessOverTheBestRoutes) {
     }
     EXPECT_NEAR(sum, best, 1e-12 * sum);
   }
+  EXPECT_NE(report::predict_json(result).find("\"best_by_formula\""), std::string::npos);
   ASSERT_EQ(result.scaling.size(), 2U);
   EXPECT_EQ(result.scaling[0].ranks, 4);
   EXPECT_EQ(result.scaling[1].ranks, 32);
@@ -108,6 +111,7 @@ TEST(Inspect, DescribesAMatrixAndItsHierarchyOnAnyNumberOfRanks) {
   EXPECT_EQ(found.level_statistics.size(), found.levels.size());
   EXPECT_GT(found.operator_complexity, 1);
   EXPECT_FALSE(found.counted);
+  EXPECT_NE(report::inspect_json(found).find("\"operator_complexity\""), std::string::npos);
 }
 
 TEST(Inspect, CountsWhatVirtualRanksSend) {

@@ -3,15 +3,16 @@
 #include <fmt/format.h>
 
 #include "nodewise/base/format_numbers.hpp"
+#include "nodewise/report/bench_json.hpp"
 #include "nodewise/roofline/bench.hpp"
 #include "nodewise/run/memory.hpp"
 
 #include "cli/agreed.hpp"
-#include "cli/bench_json.hpp"
 #include "cli/command_records.hpp"
+#include "cli/inputs/machine.hpp"
 #include "cli/inputs/output_file.hpp"
 #include "cli/inputs/system.hpp"
-#include "cli/machine.hpp"
+#include "cli/options/reported_options.hpp"
 #include "cli/options/solver_options.hpp"
 #include "cli/print/bench_tables.hpp"
 #include "cli/print/console.hpp"
@@ -55,6 +56,7 @@ ExitCode bench_command(const std::shared_ptr<const mpi::Comm>& world, const Sett
   record.run.matrix = describe_matrix(loaded, settings);
   const bool symmetric = record.run.matrix.symmetric;
   record.run.preset = apply_preset(*loaded.A, symmetric, settings);
+  record.run.options = reported_options(settings);
 
   if (!console.is_live()) console.line("Setup");
   const amg::Hierarchy<double> hierarchy(loaded.A, settings.amg,
@@ -71,7 +73,7 @@ ExitCode bench_command(const std::shared_ptr<const mpi::Comm>& world, const Sett
   if (!console.is_live()) console.line();
 
   on_root(*world, [&] {
-    if (!path.empty()) write_text_file(path, bench_json(record, settings));
+    if (!path.empty()) write_text_file(path, report::bench_json(record.measured, record.run));
     print_bench(console, record);
   });
   return ExitCode::success;

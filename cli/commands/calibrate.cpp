@@ -4,12 +4,12 @@
 
 #include "nodewise/calibrate/calibrate.hpp"
 #include "nodewise/io/machine_file.hpp"
+#include "nodewise/report/calibrate_json.hpp"
 
 #include "cli/agreed.hpp"
-#include "cli/calibrate_json.hpp"
-#include "cli/command_records.hpp"
+#include "cli/inputs/machine.hpp"
 #include "cli/inputs/output_file.hpp"
-#include "cli/machine.hpp"
+#include "cli/options/reported_options.hpp"
 #include "cli/print/calibrate_tables.hpp"
 #include "cli/print/console.hpp"
 #include "cli/print/progress.hpp"
@@ -46,21 +46,22 @@ ExitCode calibrate_command(const std::shared_ptr<const mpi::Comm>& world, const 
   const auto comm = run::place(*world, settings.placement, settings.communication);
   const std::optional<model::Machine> base = prepare(*comm, settings);
   Console console(world->is_root(), settings.console);
-  CalibrateRecord record;
-  record.run.command_line.assign(command_line.begin(), command_line.end());
-  record.run.machine = describe_machine(*comm, settings);
-  print_machine(console, record.run.machine);
+  report::RunFrame run;
+  run.command_line.assign(command_line.begin(), command_line.end());
+  run.options = reported_options(settings);
+  run.machine = describe_machine(*comm, settings);
+  print_machine(console, run.machine);
   if (!console.is_live()) console.line("Measuring");
-  record.found = calibrate::calibrate(comm, record.run.machine, settings.calibrate,
-                                      base ? &*base : nullptr, part_progress(console));
+  const calibrate::Calibration found = calibrate::calibrate(
+      comm, run.machine, settings.calibrate, base ? &*base : nullptr, part_progress(console));
   if (!console.is_live()) console.line();
   on_root(*comm, [&] {
     const ResultOptions& result = settings.result;
-    if (!result.json.empty()) write_text_file(result.json, calibrate_json(record, settings));
+    if (!result.json.empty()) write_text_file(result.json, report::calibrate_json(found, run));
     if (!result.output.empty()) {
-      write_text_file(result.output, io::print_machine(*record.found.machine));
+      write_text_file(result.output, io::print_machine(*found.machine));
     }
-    print_calibration(console, record.found);
+    print_calibration(console, found);
   });
   return ExitCode::success;
 }

@@ -3,16 +3,17 @@
 #include <optional>
 
 #include "nodewise/predict/predict.hpp"
+#include "nodewise/report/inspect_json.hpp"
 #include "nodewise/run/memory.hpp"
 #include "nodewise/run/timed.hpp"
 
 #include "cli/agreed.hpp"
 #include "cli/command_records.hpp"
+#include "cli/inputs/machine.hpp"
 #include "cli/inputs/output_file.hpp"
 #include "cli/inputs/system.hpp"
-#include "cli/inspect_json.hpp"
-#include "cli/machine.hpp"
 #include "cli/options/catalog.hpp"
+#include "cli/options/reported_options.hpp"
 #include "cli/options/solver_options.hpp"
 #include "cli/print/console.hpp"
 #include "cli/print/inspect_tables.hpp"
@@ -47,6 +48,7 @@ ExitCode inspect_command(const std::shared_ptr<const mpi::Comm>& world, const Se
   record.run.matrix = describe_matrix(loaded, settings);
   const bool symmetric = record.run.matrix.symmetric;
   record.run.preset = apply_preset(*loaded.A, symmetric, settings);
+  record.run.options = reported_options(settings);
   record.found =
       predict::inspect({loaded.A, make_knowledge(*loaded.A, symmetric, settings), settings.amg},
                        machine ? &*machine : nullptr, predict_progress(console));
@@ -54,7 +56,7 @@ ExitCode inspect_command(const std::shared_ptr<const mpi::Comm>& world, const Se
   if (console.wants_lines()) console.line();
   record.run.memory = run::measure_memory(*comm);
   on_root(*comm, [&] {
-    if (!path.empty()) write_text_file(path, inspect_json(record, settings));
+    if (!path.empty()) write_text_file(path, report::inspect_json(record.found, record.run));
   });
   print_inspection(console, record, settings);
   return ExitCode::success;

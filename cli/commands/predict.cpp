@@ -1,15 +1,16 @@
 #include "cli/commands/predict.hpp"
 
 #include "nodewise/predict/predict.hpp"
+#include "nodewise/report/predict_json.hpp"
 #include "nodewise/run/memory.hpp"
 #include "nodewise/run/timed.hpp"
 
 #include "cli/command_records.hpp"
+#include "cli/inputs/machine.hpp"
 #include "cli/inputs/output_file.hpp"
 #include "cli/inputs/system.hpp"
-#include "cli/machine.hpp"
+#include "cli/options/reported_options.hpp"
 #include "cli/options/solver_options.hpp"
-#include "cli/predict_json.hpp"
 #include "cli/print/console.hpp"
 #include "cli/print/predict_summary.hpp"
 #include "cli/print/predict_tables.hpp"
@@ -35,13 +36,14 @@ ExitCode predict_command(const std::shared_ptr<const mpi::Comm>& world, const Se
   record.run.matrix = describe_matrix(loaded, settings);
   const bool symmetric = record.run.matrix.symmetric;
   record.run.preset = apply_preset(*loaded.A, symmetric, settings);
+  record.run.options = reported_options(settings);
 
   record.result =
       predict::predict({loaded.A, make_knowledge(*loaded.A, symmetric, settings), settings.amg},
                        request, predict_progress(console));
   if (console.wants_lines()) console.line();
   record.run.memory = run::measure_memory(*world);
-  if (!path.empty()) write_text_file(path, predict_json(record, settings));
+  if (!path.empty()) write_text_file(path, report::predict_json(record.result, record.run));
   print_prediction_summary(console, record, settings);
   if (settings.result.details) {
     console.line();

@@ -6,14 +6,16 @@
 
 #include "nodewise/io/machine_file.hpp"
 #include "nodewise/io/read.hpp"
+#include "nodewise/report/solve_json.hpp"
 #include "nodewise/run/timed.hpp"
 #include "nodewise/solver/solver.hpp"
 
 #include "cli/agreed.hpp"
 #include "cli/exit_code.hpp"
+#include "cli/inputs/machine.hpp"
 #include "cli/inputs/output_file.hpp"
 #include "cli/inputs/system.hpp"
-#include "cli/machine.hpp"
+#include "cli/options/reported_options.hpp"
 #include "cli/options/solver_options.hpp"
 #include "cli/print/collective_choices.hpp"
 #include "cli/print/console.hpp"
@@ -23,7 +25,6 @@
 #include "cli/print/right_hand_sides.hpp"
 #include "cli/print/summary.hpp"
 #include "cli/record.hpp"
-#include "cli/report_json.hpp"
 
 namespace nodewise::cli {
 
@@ -50,6 +51,16 @@ void take(const solver::SolveRecord& known, SolveRecord& record) {
   record.times.read = read;
 }
 
+std::string solve_report(const SolveRecord& record, const Settings& settings) {
+  report::SolveFrame frame;
+  frame.command_line = record.command_line;
+  frame.options = reported_options(settings);
+  frame.traffic = record.traffic ? &*record.traffic : nullptr;
+  frame.solution_file = record.solution_file;
+  frame.exit_code = static_cast<int>(record.exit_code);
+  return report::solve_json(record, frame);
+}
+
 /// Collective. Writes the solution and the report.
 void write_results(const Matrix& A, const solver::RightHandSides& rhs, std::span<const double> x,
                    const Settings& settings, SolveRecord& record) {
@@ -61,7 +72,7 @@ void write_results(const Matrix& A, const solver::RightHandSides& rhs, std::span
   }
   record.memory = run::measure_memory(A.comm());
   on_root(A.comm(), [&] {
-    if (!result.json.empty()) write_text_file(result.json, report_json(record, settings));
+    if (!result.json.empty()) write_text_file(result.json, solve_report(record, settings));
   });
 }
 

@@ -1,19 +1,24 @@
 #include "cli/commands/tune.hpp"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "nodewise/base/format_numbers.hpp"
+#include "nodewise/report/tune_json.hpp"
 
 #include "cli/agreed.hpp"
+#include "cli/command_records.hpp"
+#include "cli/inputs/machine.hpp"
 #include "cli/inputs/output_file.hpp"
 #include "cli/inputs/system.hpp"
-#include "cli/machine.hpp"
 #include "cli/options/catalog.hpp"
+#include "cli/options/reported_options.hpp"
 #include "cli/options/solver_options.hpp"
+#include "cli/print/command_to_paste.hpp"
 #include "cli/print/console.hpp"
 #include "cli/print/summary.hpp"
 #include "cli/print/tables.hpp"
-#include "cli/tune_record.hpp"
 
 namespace nodewise::cli {
 
@@ -56,7 +61,7 @@ void print_table(Console& console, const TuneRecord& record, bool details) {
   Table table({"setup", "solve", "sum", "iterations", "operator\ncomplexity", "memory", "options"});
   table.align_last_left();
   int converged = 0;
-  for (const solver::Trial& trial : record.trials) {
+  for (const solver::Trial& trial : record.result.trials) {
     if (!trial.converged) continue;
     if (++converged > most_lines && !details) continue;
     table.add_row(
@@ -76,7 +81,7 @@ void print_table(Console& console, const TuneRecord& record, bool details) {
 
 void print_failures(Console& console, const TuneRecord& record) {
   bool first = true;
-  for (const solver::Trial& trial : record.trials) {
+  for (const solver::Trial& trial : record.result.trials) {
     if (trial.converged) continue;
     if (first) console.line("Not converged");
     first = false;
@@ -86,25 +91,33 @@ void print_failures(Console& console, const TuneRecord& record) {
 }
 
 void print_tuned(Console& console, const TuneRecord& record, bool details) {
-  const solver::Trial* best = record.best();
+  const solver::Trial* best = record.result.best();
   if (best != nullptr) {
     console.line(fmt::format("Best: {} to the tolerance, {}", human_seconds(best->total()),
                              counted(best->iterations, "iteration")));
-    console.line("  " + command_to_paste(record, best->options));  // in one line, to be pasted
+    console.line("  " + command_to_paste(record.run, best->options));  // in one line, to be pasted
     console.line();
     print_table(console, record, details);
   }
-  const auto failed = std::count_if(record.trials.begin(), record.trials.end(),
+  const auto failed = std::count_if(record.result.trials.begin(), record.result.trials.end(),
                                     [](const solver::Trial& trial) { return !trial.converged; });
   if (details || best == nullptr) {
     print_failures(console, record);
   } else if (failed > 0) {
     console.line(counted(failed, "candidate") + " did not converge: --details says why");
   }
-  if (record.not_tried > 0) {
+  if (record.result.not_tried > 0) {
     console.line(fmt::format("{} not tried for lack of time; --max-seconds gives more",
-                             counted(record.not_tried, "candidate")));
+                             counted(record.result.not_tried, "candidate")));
   }
+}
+
+std::string tune_report(const TuneRecord& record, ExitCode code) {
+  report::TuneFrame frame = {record.run, {}, static_cast<int>(code)};
+  for (const solver::Trial& trial : record.result.trials) {
+    frame.commands.push_back(command_to_paste(record.run, trial.options));
+  }
+  return report::tune_json(record.result, frame);
 }
 
 }  // namespace
@@ -122,9 +135,10 @@ ExitCode tune_command(const std::shared_ptr<const mpi::Comm>& world, const Setti
   write([&] { check_writable(settings.result.json); });
 
   TuneRecord record;
-  record.command_line.assign(command_line.begin(), command_line.end());
-  record.machine = describe_machine(*comm, settings);
-  print_machine(console, record.machine);
+  record.run.command_line.assign(command_line.begin(), command_line.end());
+  record.run.options = reported_options(settings);
+  record.run.machine = describe_machine(*comm, settings);
+  print_machine(console, record.run.machine);
   const LoadedMatrix loaded = load_matrix(*world, comm, settings);
   check_shape(*loaded.A);
   const solver::RightHandSides rhs = make_right_hand_sides(*loaded.A, settings);
@@ -132,27 +146,28 @@ ExitCode tune_command(const std::shared_ptr<const mpi::Comm>& world, const Setti
     throw Failure(ExitCode::usage, fmt::format("tune solves for one right-hand side; {} has {}",
                                                settings.rhs.rhs, rhs.count));
   }
-  record.matrix = describe_matrix(loaded, settings);
-  console.line(fmt::format("{}, {}, {}", matrix_text(record.matrix),
-                           counted(record.matrix.rows, "row"),
-                           counted(record.matrix.nonzeros, "nonzero")));
+  record.run.matrix = describe_matrix(loaded, settings);
+  console.line(fmt::format("{}, {}, {}", matrix_text(record.run.matrix),
+                           counted(record.run.matrix.rows, "row"),
+                           counted(record.run.matrix.nonzeros, "nonzero")));
   console.line();
 
   if (!console.is_live()) console.line("Candidates");
-  static_cast<solver::TuneResult&>(record) =
+  record.result =
       solver::tune(loaded.A, rhs.values, solver_options(settings), settings.tune,
-                   make_problem(loaded, settings), record.matrix, trial_progress(console));
+                   make_problem(loaded, settings), record.run.matrix, trial_progress(console));
   if (!console.is_live()) console.line();
-  name_options(record.trials);
-  record.exit_code = record.best() ? ExitCode::success : ExitCode::not_converged;
-  write([&] { write_text_file(settings.result.json, tune_json(record, settings)); });
+  name_options(record.result.trials);
+  const bool converged = record.result.best() != nullptr;
+  const ExitCode code = converged ? ExitCode::success : ExitCode::not_converged;
+  write([&] { write_text_file(settings.result.json, tune_report(record, code)); });
   print_tuned(console, record, settings.result.details);
-  if (record.best() == nullptr && world->is_root()) {
+  if (!converged && world->is_root()) {
     fmt::print(stderr, "nodewise: none of {} converged\n",
-               counted(std::ssize(record.trials), "candidate"));
+               counted(std::ssize(record.result.trials), "candidate"));
     std::fflush(stderr);
   }
-  return record.exit_code;
+  return code;
 }
 
 }  // namespace nodewise::cli

@@ -10,8 +10,8 @@
 #include "nodewise/run/memory.hpp"
 
 #include "cli/agreed.hpp"
+#include "cli/inputs/machine.hpp"
 #include "cli/inputs/system.hpp"
-#include "cli/machine.hpp"
 
 namespace nodewise::cli {
 

@@ -20,6 +20,12 @@ Json option_value(const std::string& type, const std::string& text) {
   return text_or_null(text);
 }
 
+Json options_json(std::span<const ReportedOption> options) {
+  Json json = Json::object();
+  for (const ReportedOption& o : options) json[o.name] = option_value(o.type, o.value);
+  return json;
+}
+
 Json program_json() {
   const BuildInfo build = build_info();
   return {{"name", "nodewise"},         {"version", build.version},

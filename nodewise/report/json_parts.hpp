@@ -2,10 +2,12 @@
 // users need not have.
 #pragma once
 
+#include <span>
 #include <string>
 
 #include <nlohmann/json.hpp>
 
+#include "nodewise/report/frame.hpp"
 #include "nodewise/run/environment.hpp"
 #include "nodewise/solver/record.hpp"
 
@@ -19,6 +21,9 @@ Json number(double value);
 Json text_or_null(const std::string& text);
 /// The value of an option of that type, as the JSON type it stands for.
 Json option_value(const std::string& type, const std::string& text);
+
+/// Names and values.
+Json options_json(std::span<const ReportedOption> options);
 
 Json program_json();
 Json machine_json(const run::Environment& machine);

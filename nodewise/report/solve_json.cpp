@@ -4,7 +4,7 @@
 
 #include "nodewise/base/format_numbers.hpp"
 #include "nodewise/base/option_set.hpp"
-#include "nodewise/report/solve_document.hpp"
+#include "nodewise/report/json_parts.hpp"
 
 namespace nodewise::report {
 
@@ -185,22 +185,47 @@ Json error_json(const SolveRecord& record) {
           {"modulo_constants", record.error->modulo_constants}};
 }
 
-/// Every option of the solver that the configuration has, with its value.
-Json options_json(const solver::Options& given) {
+Json kernel_json(const roofline::SolveTraffic& traffic, const roofline::SolveKernel& kernel) {
+  return {{"kernel", kernel.name},
+          {"level", kernel.level},
+          {"runs", kernel.runs},
+          {"flops", kernel.traffic.flops},
+          {"moved_bytes", kernel.traffic.bytes()},
+          {"computing_s", kernel.seconds},
+          {"bytes_per_flop", number(kernel.balance())},
+          {"share_of_bound", number(traffic.share_of_bound(kernel))},
+          {"kappa_bytes", number(traffic.kappa(kernel))},
+          {"bytes_per_flop_with_kappa", number(traffic.measured_balance(kernel))}};
+}
+
+Json traffic_json(const roofline::SolveTraffic* traffic) {
+  if (traffic == nullptr) return nullptr;
+  Json kernels = Json::array();
+  for (const roofline::SolveKernel& kernel : traffic->kernels) {
+    kernels.push_back(kernel_json(*traffic, kernel));
+  }
+  return {{"bandwidth_bytes_per_s",
+           traffic->bandwidth ? number(traffic->bandwidth->triad_bytes_per_s) : Json(nullptr)},
+          {"kernels", kernels},
+          {"not_counted", text_or_null(traffic->not_counted)}};
+}
+
+/// Every option of the solver that the configuration has.
+std::vector<ReportedOption> reported_options(const solver::Options& given) {
   solver::Options options = given;
-  Json json = Json::object();
+  std::vector<ReportedOption> reported;
   visit_fields(view(options, solver::option_fields()), [&](const OptionSet& set, std::size_t k) {
     const FieldInfo& info = set.info(k);
-    json[with_dashes(info.name)] = option_value(info.type, set.get(k));
+    reported.push_back({with_dashes(info.name), info.type, set.get(k)});
   });
-  return json;
+  return reported;
 }
 
 }  // namespace
 
 std::string solve_json(const SolveRecord& record) {
   SolveFrame frame;
-  frame.options = options_json(record.options);
+  frame.options = reported_options(record.options);
   frame.exit_code = record.converged() ? 0 : 1;
   return solve_json(record, frame);
 }
@@ -212,7 +237,7 @@ std::string solve_json(const SolveRecord& record, const SolveFrame& frame) {
       {"program", program_json()},
       {"command_line", frame.command_line},
       {"machine", machine_json(record.machine)},
-      {"options", frame.options},
+      {"options", options_json(frame.options)},
       {"preset", preset_json(record.preset)},
       {"idle_options", idle_json(record.unused)},
       {"matrix",
@@ -236,7 +261,7 @@ std::string solve_json(const SolveRecord& record, const SolveFrame& frame) {
       {"operations",
        {{"setup", accounts_json(record.setup_accounts, record.machine.ranks)},
         {"solve", accounts_json(record.solve_accounts, record.machine.ranks)}}},
-      {"local_kernels", frame.local_kernels},
+      {"local_kernels", traffic_json(frame.traffic)},
       {"memory_bytes",
        {{"peak_resident_max", record.memory.peak_max_bytes},
         {"peak_resident_sum", record.memory.peak_sum_bytes}}},

@@ -1,8 +1,8 @@
-#include "cli/predict_json.hpp"
+#include "nodewise/report/predict_json.hpp"
 
-#include "cli/json_parts.hpp"
+#include "nodewise/report/json_parts.hpp"
 
-namespace nodewise::cli {
+namespace nodewise::report {
 
 namespace {
 
@@ -159,18 +159,17 @@ Json costs_json(const PredictedMachine& machine) {
 
 }  // namespace
 
-std::string predict_json(const PredictRecord& record, const Settings& settings) {
-  const predict::Result& result = record.result;
+std::string predict_json(const predict::Result& result, const RunFrame& run) {
   const Prediction& p = result.prediction;
-  const run::MatrixSummary& matrix = record.run.matrix;
+  const run::MatrixSummary& matrix = run.matrix;
   Json routes = Json::array();
   for (const comm::Route route : p.routes) routes.push_back(comm::to_string(route));
   return dumped(
       {{"schema_version", schema_version},
        {"program", program_json()},
-       {"command_line", record.run.command_line},
-       {"options", options_json(settings, Command::predict)},
-       {"preset", preset_json(record.run.preset)},
+       {"command_line", run.command_line},
+       {"options", options_json(run.options)},
+       {"preset", preset_json(run.preset)},
        {"machine", costs_json(result.machine)},
        {"matrix",
         {{"source", matrix.source},
@@ -189,8 +188,8 @@ std::string predict_json(const PredictRecord& record, const Settings& settings) 
        {"work_of_a_cycle_s", result.machine.knows_work ? number(p.work_s()) : Json(nullptr)},
        {"scaling", scaling_json(result.scaling)},
        {"times_s",
-        {{"read", record.run.read_s}, {"setup", result.setup_s}, {"predict", result.predict_s}}},
-       {"memory_bytes", {{"peak_resident_max", record.run.memory.peak_max_bytes}}}});
+        {{"read", run.read_s}, {"setup", result.setup_s}, {"predict", result.predict_s}}},
+       {"memory_bytes", {{"peak_resident_max", run.memory.peak_max_bytes}}}});
 }
 
-}  // namespace nodewise::cli
+}  // namespace nodewise::report

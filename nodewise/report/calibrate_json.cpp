@@ -1,12 +1,11 @@
-#include "cli/calibrate_json.hpp"
+#include "nodewise/report/calibrate_json.hpp"
 
 #include <nlohmann/json.hpp>
 
 #include "nodewise/io/machine_file.hpp"
+#include "nodewise/report/json_parts.hpp"
 
-#include "cli/json_parts.hpp"
-
-namespace nodewise::cli {
+namespace nodewise::report {
 
 namespace {
 
@@ -182,16 +181,16 @@ Json missing_json(const calibrate::Record& record) {
 
 }  // namespace
 
-std::string calibrate_json(const CalibrateRecord& all, const Settings& settings) {
-  const calibrate::Record& record = all.found.record;
-  const Fits& fits = all.found.fits;
-  const std::optional<model::Machine>& machine = all.found.machine;
+std::string calibrate_json(const calibrate::Calibration& found, const RunFrame& run) {
+  const calibrate::Record& record = found.record;
+  const Fits& fits = found.fits;
+  const std::optional<model::Machine>& machine = found.machine;
   return dumped(
       {{"schema_version", schema_version},
        {"program", program_json()},
-       {"command_line", all.run.command_line},
-       {"machine", machine_json(all.run.machine)},
-       {"options", options_json(settings, Command::calibrate)},
+       {"command_line", run.command_line},
+       {"machine", machine_json(run.machine)},
+       {"options", options_json(run.options)},
        {"seconds", record.seconds},
        {"switch_sizes",
         {{"short_bytes", fits.switch_sizes.short_bytes},
@@ -215,4 +214,4 @@ std::string calibrate_json(const CalibrateRecord& all, const Settings& settings)
        {"machine_file", machine ? Json::parse(io::print_machine(*machine)) : Json(nullptr)}});
 }
 
-}  // namespace nodewise::cli
+}  // namespace nodewise::report

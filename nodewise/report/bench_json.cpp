@@ -1,10 +1,10 @@
-#include "cli/bench_json.hpp"
+#include "nodewise/report/bench_json.hpp"
 
 #include <limits>
 
-#include "cli/json_parts.hpp"
+#include "nodewise/report/json_parts.hpp"
 
-namespace nodewise::cli {
+namespace nodewise::report {
 
 namespace {
 
@@ -64,16 +64,15 @@ Json levels_json(const Record& record) {
 
 }  // namespace
 
-std::string bench_json(const BenchRecord& all, const Settings& settings) {
-  const Record& record = all.measured;
+std::string bench_json(const Record& record, const RunFrame& run) {
   const model::MemoryBandwidth bandwidth = record.bandwidth();
-  const run::MatrixSummary& matrix = all.run.matrix;
+  const run::MatrixSummary& matrix = run.matrix;
   return dumped({{"schema_version", schema_version},
                  {"program", program_json()},
-                 {"command_line", all.run.command_line},
-                 {"machine", machine_json(all.run.machine)},
-                 {"options", options_json(settings, Command::bench)},
-                 {"preset", preset_json(all.run.preset)},
+                 {"command_line", run.command_line},
+                 {"machine", machine_json(run.machine)},
+                 {"options", options_json(run.options)},
+                 {"preset", preset_json(run.preset)},
                  {"matrix",
                   {{"source", matrix.source},
                    {"format", text_or_null(matrix.format)},
@@ -92,4 +91,4 @@ std::string bench_json(const BenchRecord& all, const Settings& settings) {
                  {"seconds", record.seconds}});
 }
 
-}  // namespace nodewise::cli
+}  // namespace nodewise::report

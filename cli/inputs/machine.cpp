@@ -1,4 +1,4 @@
-#include "cli/machine.hpp"
+#include "cli/inputs/machine.hpp"
 
 namespace nodewise::cli {
 

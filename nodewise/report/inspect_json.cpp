@@ -1,8 +1,8 @@
-#include "cli/inspect_json.hpp"
+#include "nodewise/report/inspect_json.hpp"
 
-#include "cli/json_parts.hpp"
+#include "nodewise/report/json_parts.hpp"
 
-namespace nodewise::cli {
+namespace nodewise::report {
 
 namespace {
 
@@ -97,24 +97,22 @@ Json virtual_json(const Inspection& found) {
 
 }  // namespace
 
-std::string inspect_json(const InspectRecord& record, const Settings& settings) {
-  return dumped({{"schema_version", schema_version},
-                 {"program", program_json()},
-                 {"command_line", record.run.command_line},
-                 {"machine", machine_json(record.run.machine)},
-                 {"options", options_json(settings, Command::inspect)},
-                 {"preset", preset_json(record.run.preset)},
-                 {"matrix", matrix_json(record.run.matrix, record.found.statistics)},
-                 {"hierarchy", hierarchy_json(record.found)},
-                 {"no_hierarchy", text_or_null(record.found.no_hierarchy)},
-                 {"virtual_ranks", virtual_json(record.found)},
-                 {"times_s",
-                  {{"read", record.run.read_s},
-                   {"setup", record.found.setup_s},
-                   {"count", record.found.count_s}}},
-                 {"memory_bytes",
-                  {{"peak_resident_max", record.run.memory.peak_max_bytes},
-                   {"peak_resident_sum", record.run.memory.peak_sum_bytes}}}});
+std::string inspect_json(const Inspection& found, const RunFrame& run) {
+  return dumped(
+      {{"schema_version", schema_version},
+       {"program", program_json()},
+       {"command_line", run.command_line},
+       {"machine", machine_json(run.machine)},
+       {"options", options_json(run.options)},
+       {"preset", preset_json(run.preset)},
+       {"matrix", matrix_json(run.matrix, found.statistics)},
+       {"hierarchy", hierarchy_json(found)},
+       {"no_hierarchy", text_or_null(found.no_hierarchy)},
+       {"virtual_ranks", virtual_json(found)},
+       {"times_s", {{"read", run.read_s}, {"setup", found.setup_s}, {"count", found.count_s}}},
+       {"memory_bytes",
+        {{"peak_resident_max", run.memory.peak_max_bytes},
+         {"peak_resident_sum", run.memory.peak_sum_bytes}}}});
 }
 
-}  // namespace nodewise::cli
+}  // namespace nodewise::report
