@@ -143,7 +143,7 @@ void add_notes(const Record& record, const Fits& fits, const model::Machine* bas
   }
   if (fits.switches_from == "base") note("The switch sizes are those of that machine.");
   if (record.environment.placement_given) {
-    note("The nodes are those of option node_map or ranks_per_node, not those of the machine.");
+    note("The nodes are those of `node_map` or `ranks_per_node`, not those of the machine.");
   }
   if (record.environment.ranks > record.environment.hosts * record.host.cores) {
     note(fmt::format("{} shared {}: their times contain the waiting for each other.",

@@ -42,7 +42,7 @@ std::vector<int> sender_counts(std::size_t most) {
 std::string why_no_pair(const mpi::Topology& topology, const std::string& locality) {
   if (locality == "other_node") return "all ranks are on one node";
   if (locality == "same_socket" && !topology.has_domains()) {
-    return "sockets are not known (option domains with bound ranks, or option domain_map, tells "
+    return "sockets are not known (`domains` with bound ranks, or `domain_map`, tells "
            "them)";
   }
   return "no two ranks are placed like that";

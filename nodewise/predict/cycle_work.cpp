@@ -68,7 +68,7 @@ std::vector<Visits> work_of_cycle(const amg::Options& given, bool symmetric, std
   amg::complete(options);
   if (options.cycle == CycleKind::k || options.cycle == CycleKind::additive) {
     throw Error(ErrorCode::invalid_argument,
-                fmt::format("option cycle {} cannot be predicted: take v, w or f",
+                fmt::format("`cycle {}` cannot be predicted: take v, w or f",
                             options.cycle == CycleKind::k ? "k" : "additive"));
   }
   const Sweep sweep = sweep_of(options, symmetric);

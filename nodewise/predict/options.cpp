@@ -11,11 +11,11 @@ std::span<const Field<VirtualOptions>> virtual_fields() {
   static const std::vector<Field<VirtualOptions>> fields = {
       field(
           "virtual_ranks", &VirtualOptions::virtual_ranks,
-          "count, or predict, what so many ranks would send to each other; needs --ranks-per-node "
-          "or --node-map, which place them; 0: count nothing",
+          "count, or predict, what so many ranks would send to each other; needs `ranks_per_node` "
+          "or `node_map`, which place them; 0: count nothing",
           0, most_ranks),
       field("placement", &VirtualOptions::placement,
-            "with --ranks-per-node: successive virtual ranks fill one node after the other, or go "
+            "with `ranks_per_node`: successive virtual ranks fill one node after the other, or go "
             "to the next node each",
             {"block", "round_robin"}),
       text_field("routes", &VirtualOptions::routes, "list",
@@ -28,8 +28,8 @@ std::span<const Field<PredictOptions>> predict_fields() {
   static const std::vector<Field<PredictOptions>> fields = {
       text_field(
           "machine", &PredictOptions::machine, "machine",
-          "the machine whose costs are taken, for predictions or --route automatic (without it a "
-          "short look at the network), and whose memory --profile compares with: a machine file, "
+          "the machine whose costs are taken, for predictions or `route automatic` (without it a "
+          "short look at the network), and whose memory `profile` compares with: a machine file, "
           "or "
           "the name of a shipped one"),
       text_field("rank_counts", &PredictOptions::rank_counts, "list",

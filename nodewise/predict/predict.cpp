@@ -33,7 +33,7 @@ std::vector<int> parse_rank_counts(std::string_view text) {
     const auto [end, status] = std::from_chars(item.data(), item.data() + item.size(), count);
     if (status != std::errc() || end != item.data() + item.size() || count < 1) {
       refuse(
-          fmt::format("option rank_counts: '{}' is not a number of ranks (a list such as "
+          fmt::format("`rank_counts`: '{}' is not a number of ranks (a list such as "
                       "64,512,4096)",
                       item));
     }
@@ -59,8 +59,8 @@ model::Machine find_costs(const PredictOptions& options) {
   if (!options.rank_counts.empty() && !knows_work(machine)) {
     refuse(
         fmt::format("machine '{}' has neither computation.s_per_flop_by_level nor "
-                    "computation.s_per_flop_by_size, which option rank_counts needs; "
-                    "option s_per_flop can give it",
+                    "computation.s_per_flop_by_size, which `rank_counts` needs; "
+                    "`s_per_flop` can give it",
                     machine.name));
   }
   return machine;
@@ -159,9 +159,8 @@ Request make_request(const PredictOptions& options, const VirtualOptions& ranks,
 
 void check_one_process(const mpi::Comm& comm, const char* doing) {
   if (comm.size() == 1) return;
-  refuse(
-      fmt::format("option virtual_ranks {} in one process: start nodewise on one rank, not on {}",
-                  doing, comm.size()));
+  refuse(fmt::format("`virtual_ranks` {} in one process: start nodewise on one rank, not on {}",
+                     doing, comm.size()));
 }
 
 void check_predictable(const amg::Options& options) {

@@ -27,14 +27,13 @@ std::vector<Route> parse_routes(const std::string& text) {
       if (name != comm::to_string(route)) continue;
       known = true;
       if (std::find(routes.begin(), routes.end(), route) != routes.end()) {
-        throw Error(ErrorCode::invalid_argument,
-                    fmt::format("option routes: {} is named twice", name));
+        throw Error(ErrorCode::invalid_argument, fmt::format("`routes`: {} is named twice", name));
       }
       routes.push_back(route);
     }
     if (!known) {
       throw Error(ErrorCode::invalid_argument,
-                  fmt::format("option routes: '{}' is none of direct, two_step, three_step", name));
+                  fmt::format("`routes`: '{}' is none of direct, two_step, three_step", name));
     }
   }
   return routes;
@@ -47,7 +46,7 @@ std::vector<int> node_of_ranks(const VirtualOptions& options,
   const int per_node = placement.ranks_per_node;
   if (per_node < 1) {
     throw Error(ErrorCode::invalid_argument,
-                "option virtual_ranks needs option ranks_per_node or option node_map, which place "
+                "`virtual_ranks` needs `ranks_per_node` or `node_map`, which place "
                 "the ranks");
   }
   const int n_nodes = n_ranks / per_node + (n_ranks % per_node > 0 ? 1 : 0);

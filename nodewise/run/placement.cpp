@@ -19,8 +19,8 @@ std::vector<int> domains_found(const mpi::Comm& comm, DomainChoice choice) {
   if (choice == DomainChoice::none) return {};
   if (!mpi::can_find_domains()) {
     throw Error(ErrorCode::unsupported,
-                "option domains: this build was made without hwloc and cannot find them; "
-                "option domain_map can give them");
+                "`domains`: this build was made without hwloc and cannot find them; "
+                "`domain_map` can give them");
   }
   return mpi::find_domains(
       comm, choice == DomainChoice::numa ? mpi::DomainLevel::numa : mpi::DomainLevel::package);
@@ -57,8 +57,8 @@ std::vector<int> parse_map(std::string_view what, std::string_view text, int n_r
     const auto [end, status] = std::from_chars(item.data(), item.data() + item.size(), number);
     if (status != std::errc() || end != item.data() + item.size() || number < 0) {
       throw Error(ErrorCode::invalid_argument,
-                  fmt::format("option {}_map: '{}' is not a {} number (a list such as 0,0,1,1)",
-                              what, item, what));
+                  fmt::format("`{}_map`: '{}' is not a {} number (a list such as 0,0,1,1)", what,
+                              item, what));
     }
     numbers.push_back(number);
     if (item.size() == text.size()) break;
@@ -66,7 +66,7 @@ std::vector<int> parse_map(std::string_view what, std::string_view text, int n_r
   }
   if (std::cmp_not_equal(numbers.size(), n_ranks)) {
     throw Error(ErrorCode::invalid_argument,
-                fmt::format("option {}_map: {} given for {}", what,
+                fmt::format("`{}_map`: {} given for {}", what,
                             counted(std::ssize(numbers), fmt::format("{} number", what)),
                             counted(n_ranks, "rank")));
   }
