@@ -58,7 +58,7 @@ struct Series {
 
 amg::Options options_for(const std::string& smoother, const Arguments& arguments) {
   amg::Options options;
-  options.strength_measure = amg::StrengthMeasure::opposite_sign;  // as hypre
+  options.set("strength_measure", "opposite_sign");  // as hypre
   if (smoother == "l1") {
     options.smoother = amg::SmootherKind::l1_gauss_seidel;
     options.sweep_order = amg::SweepOrder::forward_backward;

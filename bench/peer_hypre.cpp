@@ -67,57 +67,33 @@ void set_smoother(HYPRE_Solver amg, const amg::Options& options) {
 }
 
 HYPRE_Int coarsening_of(const amg::Options& options) {
-  switch (options.coarsening) {
-    case amg::Coarsening::hmis:
-      return 10;
-    case amg::Coarsening::pmis:
-      return 8;
-    case amg::Coarsening::cljp:
-      return 0;
-    case amg::Coarsening::falgout:
-      return 6;
-    case amg::Coarsening::ruge_stueben:
-      return 1;
-    case amg::Coarsening::ruge_stueben_first_pass:
-      return 11;
-  }
+  const auto& coarsening = amg::classical_options(options).coarsening;
+  if (coarsening->hypre_coarsen_type) return *coarsening->hypre_coarsen_type;
   throw Error(ErrorCode::unsupported, "hypre has no such coarsening");
 }
 
 HYPRE_Int interpolation_of(const amg::Options& options) {
-  switch (options.interpolation) {
-    case amg::Interpolation::automatic:  // of classical coarsening
-    case amg::Interpolation::extended_i:
-      return 6;
-    case amg::Interpolation::extended:
-      return 14;
-    case amg::Interpolation::standard:
-      return 8;
-    case amg::Interpolation::modified_classical:
-      return 0;
-    case amg::Interpolation::direct:
-      return 3;
-    case amg::Interpolation::multipass:
-      return interpolation_multipass;
-    case amg::Interpolation::classical:
-    case amg::Interpolation::one_point:
-      break;
-  }
+  const auto& given = amg::classical_options(options).interpolation;
+  const Choice<amg::InterpolationMethod> formula =
+      given.is_automatic() ? Choice<amg::InterpolationMethod>(options.method->interpolation)
+                           : given;
+  if (formula->hypre_interp_type) return *formula->hypre_interp_type;
   throw Error(ErrorCode::unsupported, "hypre has no such interpolation");
 }
 
 void set_hierarchy(HYPRE_Solver amg, const amg::Options& options) {
+  const amg::ClassicalOptions& classical = amg::classical_options(options);
   NODEWISE_HYPRE(HYPRE_BoomerAMGSetCoarsenType(amg, coarsening_of(options)));
-  NODEWISE_HYPRE(HYPRE_BoomerAMGSetStrongThreshold(amg, options.strength_threshold));
-  NODEWISE_HYPRE(HYPRE_BoomerAMGSetMaxRowSum(amg, options.max_row_sum));
+  NODEWISE_HYPRE(HYPRE_BoomerAMGSetStrongThreshold(amg, classical.strength_threshold));
+  NODEWISE_HYPRE(HYPRE_BoomerAMGSetMaxRowSum(amg, classical.max_row_sum));
   NODEWISE_HYPRE(HYPRE_BoomerAMGSetInterpType(amg, interpolation_of(options)));
-  NODEWISE_HYPRE(HYPRE_BoomerAMGSetPMaxElmts(amg, options.max_interpolation_entries));
-  NODEWISE_HYPRE(HYPRE_BoomerAMGSetTruncFactor(amg, options.interpolation_truncation));
-  NODEWISE_HYPRE(HYPRE_BoomerAMGSetAggNumLevels(amg, options.aggressive_levels));
-  NODEWISE_HYPRE(HYPRE_BoomerAMGSetNumPaths(amg, options.aggressive_paths));
+  NODEWISE_HYPRE(HYPRE_BoomerAMGSetPMaxElmts(amg, classical.max_interpolation_entries));
+  NODEWISE_HYPRE(HYPRE_BoomerAMGSetTruncFactor(amg, classical.interpolation_truncation));
+  NODEWISE_HYPRE(HYPRE_BoomerAMGSetAggNumLevels(amg, classical.aggressive_levels));
+  NODEWISE_HYPRE(HYPRE_BoomerAMGSetNumPaths(amg, classical.aggressive_paths));
   NODEWISE_HYPRE(HYPRE_BoomerAMGSetAggInterpType(amg, interpolation_multipass));
-  NODEWISE_HYPRE(HYPRE_BoomerAMGSetAggPMaxElmts(amg, options.max_interpolation_entries));
-  NODEWISE_HYPRE(HYPRE_BoomerAMGSetAggTruncFactor(amg, options.interpolation_truncation));
+  NODEWISE_HYPRE(HYPRE_BoomerAMGSetAggPMaxElmts(amg, classical.max_interpolation_entries));
+  NODEWISE_HYPRE(HYPRE_BoomerAMGSetAggTruncFactor(amg, classical.interpolation_truncation));
   NODEWISE_HYPRE(HYPRE_BoomerAMGSetMaxLevels(amg, options.max_levels));
   NODEWISE_HYPRE(HYPRE_BoomerAMGSetMaxCoarseSize(amg, options.max_coarse_rows));
   NODEWISE_HYPRE(HYPRE_BoomerAMGSetNumFunctions(amg, options.unknowns));  // interleaved, as ours

@@ -145,7 +145,7 @@ std::vector<model::LevelWork> levels_of(const amg::Hierarchy<Value>& hierarchy,
     level.unknowns = static_cast<double>(hierarchy.levels()[l].rows);
     level.solve = work_of(*hierarchy.matrix(l), fine, fine, topology);
     if (const FloatMatrix* P = hierarchy.interpolation(l)) {
-      level.interpolation = work_of(*P, fine, hierarchy.virtual_starts(l + 1), topology);
+      level.set("interpolation", work_of(*P, fine, hierarchy.virtual_starts(l + 1), topology));
     }
   }
   return levels;
@@ -155,7 +155,7 @@ void model_cycle(const std::shared_ptr<const mpi::Comm>& comm, const model::Mach
                  int cores) {
   const Timer timer;
   amg::Options options;  // HMIS and extended+i with at most 4 entries a row are the defaults
-  options.aggressive_levels = 1;
+  options.set("aggressive_levels", 1);
   amg::ProblemInfo<Value> knowledge;
   for (int core = 0; core <= cores; ++core) {
     knowledge.virtual_starts.push_back(GlobalIndex{core} * Numbering::points_per_core);

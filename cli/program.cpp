@@ -1,5 +1,7 @@
 #include "cli/program.hpp"
 
+#include <fstream>
+#include <iterator>
 #include <optional>
 
 #include <fmt/format.h>
@@ -37,6 +39,17 @@ std::vector<std::string> words_of_root(const mpi::Comm& world, std::span<const s
   return shared;
 }
 
+/// Collective. The text of a file that rank 0 reads.
+std::string text_of_root(const mpi::Comm& world, const std::string& path) {
+  std::string text;
+  on_root(world, [&] {
+    std::ifstream file(path);
+    text.assign(std::istreambuf_iterator<char>(file), {});
+    if (!file) throw Failure(ExitCode::input_file, fmt::format("cannot read '{}'", path));
+  });
+  return mpi::broadcast(world, text, 0);
+}
+
 void print_page(const mpi::Comm& world, const std::string& text) {
   if (world.is_root()) print_text(text);
 }
@@ -57,7 +70,8 @@ std::string version_text() {
 
 ExitCode run_command(const std::shared_ptr<const mpi::Comm>& world,
                      std::span<const std::string> words) {
-  const Settings settings = parse(words);
+  const Settings settings =
+      parse(words, [&](const std::string& path) { return text_of_root(*world, path); });
   if (settings.help) {
     print_page(*world, command_help(settings.command));
     return ExitCode::success;

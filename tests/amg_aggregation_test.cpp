@@ -33,7 +33,7 @@ Matrix shared(DistMatrix<double> A) {
 
 Options aggregation_options(int unknowns = 1) {
   Options options;
-  options.method = Method::aggregation;
+  options.method = "aggregation";
   options.unknowns = unknowns;
   options.max_coarse_rows = 10;
   options.smoother = SmootherKind::chebyshev;
@@ -126,7 +126,7 @@ TEST(Aggregation, IterationsDoNotDependOnTheRanks) {
   const Matrix serial = shared(test::distribute(framework.A, serial_layout));
   for (const int sweeps : {0, 2}) {
     Options options = aggregation_options(2);
-    options.candidate_sweeps = sweeps;
+    options.set("candidate_sweeps", sweeps);
     const Solved expected =
         solve_by_cg(serial, {serial, options, rigid_knowledge(framework, serial_layout)});
     EXPECT_GE(expected.rows.size(), 3u);
@@ -153,15 +153,15 @@ TEST(Aggregation, NeedsRotationsForElasticity) {
 TEST(Aggregation, TakesEveryChoice) {
   const auto A =
       shared(io::generate<double>(test_comm(), {.problem = io::Problem::rotated_fe, .n = 24}));
-  for (const AggregateKind kind : {AggregateKind::independent_set, AggregateKind::standard}) {
+  for (const char* kind : {"independent_set", "standard"}) {
     for (const int distance : {1, 2, 3}) {
       for (const bool filter : {false, true}) {
         for (const int sweeps : {0, 1, 2}) {
           Options options = aggregation_options();
-          options.aggregates = kind;
-          options.aggregation_distance = distance;
-          options.filter_prolongation = filter;
-          options.prolongation_sweeps = sweeps;
+          options.set("aggregates", kind);
+          options.set("aggregation_distance", distance);
+          options.set("filter_prolongation", filter);
+          options.set("prolongation_sweeps", sweeps);
           const Hierarchy<double> hierarchy(A, options);
           EXPECT_GE(hierarchy.levels().size(), 2u);
           EXPECT_LE(solve_by_cg(A, hierarchy).iterations, 60);
@@ -173,32 +173,32 @@ TEST(Aggregation, TakesEveryChoice) {
 
 TEST(Aggregation, IsGreedyWhereRanksHaveManyPoints) {
   Options options = aggregation_options();
-  const auto kind = [&](AggregateKind wanted, GlobalIndex n_points, int n_ranks) {
-    options.aggregates = wanted;
-    return aggregate_kind(n_points, n_ranks, options);
+  const auto kind = [&](const char* wanted, GlobalIndex n_points, int n_ranks) {
+    options.set("aggregates", wanted);
+    return aggregates_of_level(n_points, n_ranks, options.method.options<AggregationOptions>())
+        .name();
   };
-  EXPECT_EQ(kind(AggregateKind::automatic, 7, 1), AggregateKind::standard);
-  EXPECT_EQ(kind(AggregateKind::automatic, 16'000, 8), AggregateKind::standard);
-  EXPECT_EQ(kind(AggregateKind::automatic, 15'999, 8), AggregateKind::independent_set);
-  EXPECT_EQ(kind(AggregateKind::automatic, 4'000'000'000'000, 8192), AggregateKind::standard);
-  EXPECT_EQ(kind(AggregateKind::automatic, 0, 2), AggregateKind::independent_set);
-  EXPECT_EQ(kind(AggregateKind::standard, 1, 8), AggregateKind::standard);
-  EXPECT_EQ(kind(AggregateKind::independent_set, 1'000'000, 1), AggregateKind::independent_set);
+  EXPECT_EQ(kind("auto", 7, 1), "standard");
+  EXPECT_EQ(kind("auto", 16'000, 8), "standard");
+  EXPECT_EQ(kind("auto", 15'999, 8), "independent_set");
+  EXPECT_EQ(kind("auto", 4'000'000'000'000, 8192), "standard");
+  EXPECT_EQ(kind("auto", 0, 2), "independent_set");
+  EXPECT_EQ(kind("standard", 1, 8), "standard");
+  EXPECT_EQ(kind("independent_set", 1'000'000, 1), "independent_set");
 
   // 4,096 points, which are many for two ranks but not for three.
   const auto A =
       shared(io::generate<double>(test_comm(), {.problem = io::Problem::laplace9, .n = 64}));
-  const auto rows_of_second_level = [&](AggregateKind wanted) {
-    options.aggregates = wanted;
+  const auto rows_of_second_level = [&](const char* wanted) {
+    options.set("aggregates", wanted);
     const Hierarchy<double> hierarchy(A, options);
     EXPECT_LE(solve_by_cg(A, hierarchy).iterations, 20);
     return hierarchy.levels().size() > 1 ? hierarchy.levels()[1].rows : 0;
   };
-  const GlobalIndex greedy = rows_of_second_level(AggregateKind::standard);
-  const GlobalIndex independent = rows_of_second_level(AggregateKind::independent_set);
+  const GlobalIndex greedy = rows_of_second_level("standard");
+  const GlobalIndex independent = rows_of_second_level("independent_set");
   EXPECT_NE(greedy, independent);
-  EXPECT_EQ(rows_of_second_level(AggregateKind::automatic),
-            test_comm()->size() <= 2 ? greedy : independent);
+  EXPECT_EQ(rows_of_second_level("auto"), test_comm()->size() <= 2 ? greedy : independent);
 }
 
 TEST(Aggregation, LeavesIsolatedPointsToTheSmoother) {
@@ -242,7 +242,7 @@ TEST(Aggregation, TreatsAggregatesWithFewerRowsThanVectors) {
                                                  0.5);
     }
     Options options = aggregation_options(2);
-    options.aggregation_threshold = 0;
+    options.set("aggregation_threshold", 0);
     const Hierarchy<double> hierarchy(A, options, knowledge);
     ASSERT_GE(hierarchy.levels().size(), 2u);
     const DenseMatrix P = gathered(*hierarchy.interpolation(0));
@@ -301,8 +301,8 @@ TEST(Aggregation, OfVirtualRanksIsThatOfRealOnes) {
   const auto serial_layout = Layout::uniform(test::self_comm(), 200);
   const Matrix serial = shared(test::distribute(framework.A, serial_layout));
   Options options = aggregation_options(2);
-  for (const AggregateKind kind : {AggregateKind::independent_set, AggregateKind::standard}) {
-    options.aggregates = kind;
+  for (const char* kind : {"independent_set", "standard"}) {
+    options.set("aggregates", kind);
     for (const Layout& rows : test::layouts_of_points(100, 2)) {
       const Matrix A = shared(test::distribute(framework.A, rows));
       const Hierarchy<double> real(A, options, rigid_knowledge(framework, rows));

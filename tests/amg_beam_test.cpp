@@ -23,8 +23,8 @@ int iterations(int n) {
       io::generate<double>(test::test_comm(), problem));
   const int unknowns = io::unknowns_of(problem.problem);
   Options options;
-  solver::apply_preset(solver::find_preset("elasticity"), {.near_null_space = true}, unknowns, {},
-                       options);
+  solver::apply_preset(solver::Preset::family().find("elasticity"), {.near_null_space = true},
+                       unknowns, {}, options);
   ProblemInfo<double> knowledge;
   knowledge.near_null_space =
       rigid_body_modes<double>(A->rows(), unknowns, io::point_coordinates(A->rows(), problem));

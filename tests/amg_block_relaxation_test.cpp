@@ -338,7 +338,7 @@ using Matrix = std::shared_ptr<const DistMatrix<double>>;
 
 Options aggregation_options(SmootherKind smoother) {
   Options options;
-  options.method = Method::aggregation;
+  options.method = "aggregation";
   options.unknowns = 2;
   options.max_coarse_rows = 10;
   options.smoother = smoother;
@@ -463,7 +463,7 @@ TEST(BlockRelaxation, IsForTheFinestLevelOnlyInClassicalCoarsening) {
   for (const Layout& rows : test::two_layouts_of_points(120, 2)) {
     const auto A = std::make_shared<const DistMatrix<double>>(distribute(framework.A, rows));
     Options options = aggregation_options(SmootherKind::block_gauss_seidel);
-    options.method = Method::classical;
+    options.method = "classical";
     const Hierarchy<double> hierarchy(A, options);
     ASSERT_GE(hierarchy.levels().size(), 2U);
     EXPECT_NE(hierarchy.matrix(0)->blocks(), nullptr);
@@ -481,7 +481,7 @@ TEST(BlockRelaxation, RefusesPointsThatItCannotTake) {
     const std::string text = expect_same_error(rows.comm(), ErrorCode::unsupported,
                                                [&] { Hierarchy<double>(A, options); });
     EXPECT_NE(text.find("points of 7 rows"), std::string::npos) << text;
-    options.method = Method::classical;
+    options.method = "classical";
     options.unknowns = 3;
     expect_same_error(rows.comm(), ErrorCode::invalid_argument,
                       [&] { Hierarchy<double>(A, options); });

@@ -357,7 +357,7 @@ TEST(CoarseFineGaussSeidel, IsRefusedByAllRanksWhereThereIsNoSuchOrder) {
         << text;
   };
   Options options = coarse_fine();
-  options.method = Method::aggregation;
+  options.method = "aggregation";
   expect_refused(options);
   for (const SmootherKind kind : {SmootherKind::l1_jacobi, SmootherKind::chebyshev,
                                   SmootherKind::l1_block_gauss_seidel, SmootherKind::fc_jacobi}) {

@@ -29,7 +29,7 @@ constexpr CycleKind kinds[] = {CycleKind::v, CycleKind::w, CycleKind::f, CycleKi
 Options options_for(CycleKind kind) {
   Options options;
   options.cycle = kind;
-  options.coarsening = Coarsening::pmis;
+  options.set("coarsening", "pmis");
   options.smoother = SmootherKind::jacobi;  // the same on any number of ranks
   options.max_coarse_rows = 4;
   options.pre_sweeps = options.post_sweeps = 1;

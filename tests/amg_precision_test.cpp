@@ -285,7 +285,7 @@ TEST(AutomaticPrecision, IsSingleWhereRoundingIsHarmless) {
   // Nothing else asks whether it is.
   Options given = in(Precision::automatic);
   given.sweep_order = SweepOrder::forward_backward;
-  given.strength_measure = StrengthMeasure::absolute;
+  given.set("strength_measure", "absolute");
   EXPECT_FALSE(Hierarchy<double>(flow, given).precision().single);
 }
 

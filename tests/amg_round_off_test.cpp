@@ -119,8 +119,8 @@ TEST(RoundOff, LeavesPointsThatAreJoined) {
 
 std::vector<Options> ways_to_coarsen() {
   Options classical, aggressive, aggregation;
-  aggressive.aggressive_levels = 1;
-  aggregation.method = Method::aggregation;
+  aggressive.set("aggressive_levels", 1);
+  aggregation.method = "aggregation";
   return {classical, aggressive, aggregation};
 }
 
@@ -218,12 +218,12 @@ DenseMatrix chains(GlobalIndex n_chains, GlobalIndex length) {
 
 std::vector<Options> ways_to_restrict() {
   Options air, filtered, smoothed;
-  air.method = Method::air;
-  air.interpolation = Interpolation::direct;
+  air.method = "air";
+  air.set("interpolation", "direct");
   filtered = air;
-  filtered.coarse_filter = 0.01;
-  smoothed.method = Method::aggregation;
-  smoothed.restriction = Restriction::smoothed;
+  filtered.set("coarse_filter", 0.01);
+  smoothed.method = "aggregation";
+  smoothed.set("restriction", "smoothed");
   return {air, filtered, smoothed};
 }
 

@@ -43,10 +43,10 @@ Matrix shared(DistMatrix<double> A) {
 
 Options smoothed_options(int unknowns = 1) {
   Options options;
-  options.method = Method::aggregation;
-  options.restriction = Restriction::smoothed;
+  options.method = "aggregation";
+  options.set("restriction", "smoothed");
   options.unknowns = unknowns;
-  options.aggregation_distance = 1;
+  options.set("aggregation_distance", 1);
   options.max_coarse_rows = 6;
   options.smoother = SmootherKind::gauss_seidel;
   return options;
@@ -100,20 +100,20 @@ LeftReference reference_left(const DenseMatrix& At, const DenseMatrix& B, const 
       test::gathered_numbers(*test_comm(), transfer.aggregates->of_point);
   const int n_aggregates = static_cast<int>(transfer.aggregates->layout.n_global());
   const double radius = transfer.spectral_radius;
+  const auto& own = options.method.options<AggregationOptions>();
   const DenseMatrix candidates = reference_improved(At, B, c.candidate_sweeps, radius);
   const test::Reference T =
       test::reference_tentative(of_point, n_aggregates, c.unknowns, candidates);
   if (!c.filter) {
-    return {test::reference_smoothed(At, T.Q, options.prolongation_weight / radius, c.sweeps), T.R};
+    return {test::reference_smoothed(At, T.Q, own.prolongation_weight / radius, c.sweeps), T.R};
   }
-  const auto graph = point_graph(distribute(At, rows), c.unknowns, options);
+  const auto graph = point_graph(distribute(At, rows), c.unknowns, own);
   const auto marks = test::gathered_marks(graph.matrix(distribute(At, rows)), graph.strength);
   const DenseMatrix filtered = test::reference_filtered(At, marks, c.unknowns);
   const double of_filtered =
       spectral_radius(distribute(filtered, rows), spectrum_options(false, options));
-  return {
-      test::reference_smoothed(filtered, T.Q, options.prolongation_weight / of_filtered, c.sweeps),
-      T.R};
+  return {test::reference_smoothed(filtered, T.Q, own.prolongation_weight / of_filtered, c.sweeps),
+          T.R};
 }
 
 TEST(SmoothedRestriction, IsThatOfTheReferenceOnEveryLayout) {
@@ -124,10 +124,10 @@ TEST(SmoothedRestriction, IsThatOfTheReferenceOnEveryLayout) {
     const DenseMatrix right = whole_vectors(values.rows(), c.vectors, c.unknowns);
     const DenseMatrix left = left_vectors(values.rows(), c.vectors, c.unknowns);
     Options options = smoothed_options(c.unknowns);
-    options.prolongation_sweeps = c.sweeps;
-    options.candidate_sweeps = c.candidate_sweeps;
-    options.filter_prolongation = c.filter;
-    if (c.filter) options.aggregation_threshold = 0.12;
+    options.set("prolongation_sweeps", c.sweeps);
+    options.set("candidate_sweeps", c.candidate_sweeps);
+    options.set("filter_prolongation", c.filter);
+    if (c.filter) options.set("aggregation_threshold", 0.12);
     const std::string what = std::to_string(c.unknowns) + " unknowns, " +
                              std::to_string(c.vectors) + " vectors, " + std::to_string(c.sweeps) +
                              " sweeps" + (c.filter ? ", filtered" : "");
@@ -226,12 +226,12 @@ TEST(SmoothedRestriction, OfASymmetricMatrixIsTheTransposedProlongation) {
   for (const bool filter : {false, true}) {
     for (const Layout& rows : layouts_of_points(56, 2)) {
       Options options = smoothed_options(2);
-      options.candidate_sweeps = 2;
-      options.filter_prolongation = filter;
+      options.set("candidate_sweeps", 2);
+      options.set("filter_prolongation", filter);
       options.smoother = SmootherKind::chebyshev;
       const Matrix A = shared(distribute(framework.A, rows));
       const Hierarchy<double> smoothed(A, options, test::rigid_knowledge(framework, rows));
-      options.restriction = Restriction::transposed;
+      options.set("restriction", "transposed");
       const Hierarchy<double> transposed(A, options, test::rigid_knowledge(framework, rows));
       ASSERT_EQ(smoothed.levels().size(), transposed.levels().size());
       ASSERT_GE(smoothed.levels().size(), 3U);
@@ -322,8 +322,8 @@ io::GalleryOptions flow(int n, double diffusion) {
   return options;
 }
 
-int iterations(const io::GalleryOptions& problem, Options options, Restriction restriction) {
-  options.restriction = restriction;
+int iterations(const io::GalleryOptions& problem, Options options, const char* restriction) {
+  options.set("restriction", restriction);
   const Matrix A = shared(io::generate<double>(test_comm(), problem));
   const Hierarchy<double> M(A, options);
   const std::vector<double> b = test::part_of(A->rows(), test::hashed(A->rows().n_global(), 4));
@@ -335,13 +335,13 @@ int iterations(const io::GalleryOptions& problem, Options options, Restriction r
 
 TEST(SmoothedRestriction, ConvergesWhereThingsFlow) {
   Options options = smoothed_options();
-  options.aggregation_distance = 2;
+  options.set("aggregation_distance", 2);
   options.smoother = SmootherKind::jacobi;  // the same on any number of ranks
   for (const double diffusion : {1.0, 1e-2}) {
-    const int coarse = iterations(flow(16, diffusion), options, Restriction::smoothed);
-    const int fine = iterations(flow(48, diffusion), options, Restriction::smoothed);
+    const int coarse = iterations(flow(16, diffusion), options, "smoothed");
+    const int fine = iterations(flow(48, diffusion), options, "smoothed");
     EXPECT_LE(fine, coarse + 12) << diffusion;
-    EXPECT_LE(fine, iterations(flow(48, diffusion), options, Restriction::transposed) + 2);
+    EXPECT_LE(fine, iterations(flow(48, diffusion), options, "transposed") + 2);
   }
 }
 
@@ -364,8 +364,8 @@ TEST(SmoothedRestriction, RebuildsTheSameBits) {
   for (const SmootherKind smoother : {SmootherKind::gauss_seidel, SmootherKind::chebyshev}) {
     Options options = smoothed_options();
     options.smoother = smoother;
-    options.candidate_sweeps = 2;
-    options.filter_prolongation = smoother == SmootherKind::chebyshev;
+    options.set("candidate_sweeps", 2);
+    options.set("filter_prolongation", smoother == SmootherKind::chebyshev);
     const Hierarchy<double> fresh(A, options);
     ASSERT_GE(fresh.levels().size(), 3U);
     Hierarchy<double> hierarchy(A, options);
@@ -401,10 +401,10 @@ TEST(SmoothedRestriction, RebuildsTheSameBits) {
 TEST(SmoothedRestriction, IsNoSymmetricOperator) {
   Options options = smoothed_options();
   EXPECT_EQ(asymmetry_of(options), "restriction smoothed");
-  options.restriction = Restriction::transposed;
+  options.set("restriction", "transposed");
   EXPECT_EQ(asymmetry_of(options), "");
-  options.restriction = Restriction::smoothed;
-  options.method = Method::classical;  // which has no use for it
+  options.set("restriction", "smoothed");
+  options.method = "classical";  // which has no use for it
   EXPECT_EQ(asymmetry_of(options), "");
 }
 

@@ -182,9 +182,9 @@ TEST(SpectralNorm, SeesWhatATriangularMatrixDoes) {
 
 TEST(SpectralNorm, IsAskedForWhereARestrictionIsSmoothed) {
   Options options;
-  options.method = Method::aggregation;
+  options.method = "aggregation";
   EXPECT_FALSE(spectrum_options(false, options).norm);
-  options.restriction = Restriction::smoothed;
+  options.set("restriction", "smoothed");
   EXPECT_TRUE(spectrum_options(false, options).norm);
   EXPECT_FALSE(spectrum_options(true, options).norm);
 }

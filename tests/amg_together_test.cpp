@@ -38,7 +38,7 @@ std::vector<Named> choices() {
   std::vector<Named> all;
   for (int kind = 0; kind <= static_cast<int>(SmootherKind::fc_jacobi); ++kind) {
     Options options = plain;
-    options.method = kind % 2 == 0 ? Method::aggregation : Method::classical;
+    options.method = kind % 2 == 0 ? "aggregation" : "classical";
     options.smoother = static_cast<SmootherKind>(kind);
     all.push_back({"smoother " + std::to_string(kind), options});
   }
@@ -65,7 +65,7 @@ std::vector<Named> choices() {
   options.pre_sweeps = options.post_sweeps = 2;
   all.push_back({"coarse points first", options});
   options = plain;
-  options.method = Method::air;
+  options.method = "air";
   options.unknowns = 1;
   all.push_back({"air", options});
   options = plain;
@@ -207,7 +207,7 @@ TEST(Together, SolvesSystemsAtOnceAsOneByOne) {
   Options options;
   options.unknowns = 2;
   options.smoother = SmootherKind::l1_block_gauss_seidel;
-  options.method = Method::aggregation;
+  options.method = "aggregation";
   options.max_coarse_rows = 10;
   const Hierarchy<double> M(A, options, test::rigid_knowledge(framework, rows));
   const solve::MatrixOperator<double> op(A);

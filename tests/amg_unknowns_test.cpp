@@ -62,8 +62,8 @@ TEST(Unknowns, ThePartOfOneUnknownIsWhatIsNotCoupled) {
 Options options_for(int unknowns) {
   Options options;
   options.unknowns = unknowns;
-  options.strength_measure = StrengthMeasure::opposite_sign;
-  options.coarsening = Coarsening::cljp;
+  options.set("strength_measure", "opposite_sign");
+  options.set("coarsening", "cljp");
   options.max_coarse_rows = 10;
   return options;
 }

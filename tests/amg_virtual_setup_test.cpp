@@ -86,7 +86,7 @@ void expect_setup_counted(const Hierarchy<double>& alone, const Options& options
     expect_in_ledger(comm, splitting, l, setup.splitting({of_A, topology, route}));
     expect_in_ledger(comm, {"spectral_radius"}, l, setup.spectral_radius({of_A, topology, route}));
     expect_in_ledger(comm, {"row_scales"}, l, setup.row_scales({of_A, topology, route}));
-    const bool is_air = options.method == Method::air;  // whose restrictions are not counted
+    const bool is_air = options.method == "air";  // whose restrictions are not counted
     std::vector<std::string> interpolation = {"interpolation"};
     if (!is_air) interpolation.push_back("restriction_setup");
     expect_in_ledger(comm, interpolation, l, setup.interpolation({of_A, topology, route}));
@@ -127,7 +127,10 @@ void expect_setup_counted(const io::GalleryOptions& gallery, Options options,
   const Hierarchy<double> alone(serial, options, {starts, {}}, {});
   const std::vector<mpi::Account> books = self->ledger().accounts();
   ASSERT_GT(alone.levels().size(), 1u);
-  ASSERT_GT(alone.levels().size(), static_cast<std::size_t>(options.aggressive_levels));
+  ASSERT_GT(alone.levels().size(),
+            static_cast<std::size_t>(options.method->has_coarse_points
+                                         ? classical_options(options).aggressive_levels
+                                         : 0));
   const auto A = io::generate<double>(comm, gallery);
   for (const Route route : routes) {
     SCOPED_TRACE(comm::to_string(route));
@@ -144,23 +147,22 @@ TEST(VirtualSetup, SendsWhatTheLedgersOfManyRanksHave) {
   struct Case {
     Problem problem;
     int n;
-    Coarsening coarsening;
-    Interpolation interpolation;
+    std::string coarsening;
+    std::string interpolation;
   };
   const auto comm = comm_with_nodes_of(3);
   const Route routes[] = {Route::direct, Route::three_step};
-  for (const Case& c :
-       {Case{Problem::laplace27, 6, Coarsening::hmis, Interpolation::extended_i},
-        Case{Problem::rotated_fe, 11, Coarsening::pmis, Interpolation::classical},
-        Case{Problem::laplace5, 11, Coarsening::falgout, Interpolation::direct},
-        Case{Problem::laplace5, 9, Coarsening::cljp, Interpolation::standard},
-        Case{Problem::laplace5, 9, Coarsening::hmis, Interpolation::multipass},
-        Case{Problem::laplace5, 9, Coarsening::ruge_stueben, Interpolation::modified_classical}}) {
-    SCOPED_TRACE(testing::Message() << "coarsening " << static_cast<int>(c.coarsening));
+  for (const Case& c : {Case{Problem::laplace27, 6, "hmis", "extended_i"},
+                        Case{Problem::rotated_fe, 11, "pmis", "classical"},
+                        Case{Problem::laplace5, 11, "falgout", "direct"},
+                        Case{Problem::laplace5, 9, "cljp", "standard"},
+                        Case{Problem::laplace5, 9, "hmis", "multipass"},
+                        Case{Problem::laplace5, 9, "ruge_stueben", "modified_classical"}}) {
+    SCOPED_TRACE(testing::Message() << "coarsening " << c.coarsening);
     Options options = options_for(Route::direct, c.coarsening);
-    options.interpolation = c.interpolation;
-    options.max_interpolation_entries = 0;
-    if (c.coarsening == Coarsening::pmis) {  // once with an estimate of every level's radius
+    options.set("interpolation", c.interpolation);
+    options.set("max_interpolation_entries", 0);
+    if (c.coarsening == "pmis") {  // once with an estimate of every level's radius
       options.smoother = SmootherKind::chebyshev;
       options.max_coarse_rows = 24;
     }
@@ -172,26 +174,25 @@ TEST(VirtualSetup, OfAggressiveLevelsSendsWhatTheLedgersOfManyRanksHave) {
   struct Case {
     Problem problem;
     int n;
-    Coarsening coarsening;
+    std::string coarsening;
     int levels;
     int paths;
   };
   const auto comm = comm_with_nodes_of(2);
-  for (const Case& c : {Case{Problem::laplace5, 13, Coarsening::pmis, 1, 1},
-                        Case{Problem::laplace5, 19, Coarsening::pmis, 2, 1},
-                        Case{Problem::laplace27, 6, Coarsening::hmis, 1, 2},
-                        Case{Problem::laplace5, 19, Coarsening::hmis, 2, 1},
-                        Case{Problem::rotated_fe, 11, Coarsening::cljp, 1, 1},
-                        // With 17 or 20 round-off decides between strong and weak on level 1.
-                        Case{Problem::laplace5, 18, Coarsening::cljp, 2, 2}}) {
-    SCOPED_TRACE(testing::Message() << "coarsening " << static_cast<int>(c.coarsening) << ", "
-                                    << c.levels << " levels");
+  for (const Case& c :
+       {Case{Problem::laplace5, 13, "pmis", 1, 1}, Case{Problem::laplace5, 19, "pmis", 2, 1},
+        Case{Problem::laplace27, 6, "hmis", 1, 2}, Case{Problem::laplace5, 19, "hmis", 2, 1},
+        Case{Problem::rotated_fe, 11, "cljp", 1, 1},
+        // With 17 or 20 round-off decides between strong and weak on level 1.
+        Case{Problem::laplace5, 18, "cljp", 2, 2}}) {
+    SCOPED_TRACE(testing::Message()
+                 << "coarsening " << c.coarsening << ", " << c.levels << " levels");
     Options options = options_for(Route::direct, c.coarsening);
-    options.aggressive_levels = c.levels;
-    options.aggressive_paths = c.paths;
-    options.interpolation = Interpolation::extended_i;
-    options.max_interpolation_entries = 0;
-    if (c.paths == 2) options.interpolation_truncation = 0.23;  // rows travel before that
+    options.set("aggressive_levels", c.levels);
+    options.set("aggressive_paths", c.paths);
+    options.set("interpolation", "extended_i");
+    options.set("max_interpolation_entries", 0);
+    if (c.paths == 2) options.set("interpolation_truncation", 0.23);  // rows travel before that
     const std::span<const Route> routes = all_routes;
     expect_setup_counted({.problem = c.problem, .n = c.n}, options, comm,
                          c.levels == 2 ? routes : routes.last(2));
@@ -236,21 +237,21 @@ struct AggregationCase {
   int sweeps;
   bool filter;
   int candidate_sweeps;
-  AggregateKind aggregates = AggregateKind::independent_set;
-  CandidateRelaxation candidate_relaxation = CandidateRelaxation::jacobi;
+  std::string aggregates = "independent_set";
+  std::string candidate_relaxation = "jacobi";
 };
 
 Options options_of(const AggregationCase& c) {
-  Options options = options_for(Route::direct, Coarsening::hmis);
-  options.method = Method::aggregation;
+  Options options = options_for(Route::direct, "hmis");
+  options.method = "aggregation";
   options.max_coarse_rows = 24;  // with less, round-off decides when an estimate of a radius ends
   options.unknowns = c.unknowns;
-  options.aggregates = c.aggregates;
-  options.aggregation_distance = c.sweeps;
-  options.prolongation_sweeps = c.sweeps;
-  options.filter_prolongation = c.filter;
-  options.candidate_sweeps = c.candidate_sweeps;
-  options.candidate_relaxation = c.candidate_relaxation;
+  options.set("aggregates", c.aggregates);
+  options.set("aggregation_distance", c.sweeps);
+  options.set("prolongation_sweeps", c.sweeps);
+  options.set("filter_prolongation", c.filter);
+  options.set("candidate_sweeps", c.candidate_sweeps);
+  options.set("candidate_relaxation", c.candidate_relaxation);
   return options;
 }
 
@@ -263,7 +264,7 @@ void expect_setup_counted(const DenseMatrix& values, Options options) {
   const Layout whole = Layout::uniform(self, values.rows());
   const auto knowledge = [&](const Layout& rows) {
     ProblemInfo<double> known;
-    if (options.method == Method::aggregation && options.unknowns > 1) {
+    if (options.method == "aggregation" && options.unknowns > 1) {
       known.near_null_space = one_vector_more(rows, options.unknowns);
     }
     return known;
@@ -291,13 +292,12 @@ TEST(VirtualSetup, OfAggregationSendsWhatTheLedgersOfManyRanksHave) {
   for (const AggregationCase& c :
        {AggregationCase{Problem::laplace5, 14, 1, 2, false, 0},
         AggregationCase{Problem::rotated_fe, 7, 2, 1, true, 2},
-        AggregationCase{Problem::laplace9, 14, 1, 1, false, 0, AggregateKind::standard},
+        AggregationCase{Problem::laplace9, 14, 1, 1, false, 0, "standard"},
         // Of two levels: the second depends on the ranks.
-        AggregationCase{Problem::laplace9, 10, 1, 1, true, 3, AggregateKind::independent_set,
-                        CandidateRelaxation::gauss_seidel},
-        AggregationCase{Problem::laplace9, 64, 1, 1, false, 0, AggregateKind::automatic}}) {
+        AggregationCase{Problem::laplace9, 10, 1, 1, true, 3, "independent_set", "gauss_seidel"},
+        AggregationCase{Problem::laplace9, 64, 1, 1, false, 0, "auto"}}) {
     SCOPED_TRACE(testing::Message()
-                 << "unknowns " << c.unknowns << ", aggregates " << static_cast<int>(c.aggregates));
+                 << "unknowns " << c.unknowns << ", aggregates " << c.aggregates);
     expect_setup_counted(with_unknowns(test::model(c.problem, c.n), c.unknowns), options_of(c));
   }
 }
@@ -314,25 +314,24 @@ TEST(VirtualSetup, OfSmoothedRestrictionsSendsWhatTheLedgersOfManyRanksHave) {
   for (const AggregationCase& c :
        {AggregationCase{Problem::laplace5, 14, 1, 2, false, 0},
         AggregationCase{Problem::rotated_fe, 7, 2, 1, true, 2},
-        AggregationCase{Problem::laplace9, 14, 1, 1, false, 2, AggregateKind::standard},
-        AggregationCase{Problem::laplace9, 10, 1, 2, true, 3, AggregateKind::independent_set,
-                        CandidateRelaxation::gauss_seidel}}) {
+        AggregationCase{Problem::laplace9, 14, 1, 1, false, 2, "standard"},
+        AggregationCase{Problem::laplace9, 10, 1, 2, true, 3, "independent_set", "gauss_seidel"}}) {
     SCOPED_TRACE(testing::Message()
-                 << "unknowns " << c.unknowns << ", aggregates " << static_cast<int>(c.aggregates));
+                 << "unknowns " << c.unknowns << ", aggregates " << c.aggregates);
     Options options = options_of(c);
-    options.restriction = Restriction::smoothed;
+    options.set("restriction", "smoothed");
     expect_setup_counted(with_direction(with_unknowns(test::model(c.problem, c.n), c.unknowns)),
                          options);
   }
 }
 
 TEST(VirtualSetup, OfSystemsSendsWhatTheLedgersOfManyRanksHave) {
-  Options options = options_for(Route::direct, Coarsening::pmis);
+  Options options = options_for(Route::direct, "pmis");
   options.unknowns = 2;
-  options.max_interpolation_entries = 0;
+  options.set("max_interpolation_entries", 0);
   options.max_coarse_rows = 12;
   expect_setup_counted(with_unknowns(test::model(Problem::laplace5, 7), 2), options);
-  options.aggressive_levels = 1;
+  options.set("aggressive_levels", 1);
   expect_setup_counted(with_unknowns(test::model(Problem::laplace5, 9), 2), options);
 }
 

@@ -28,11 +28,11 @@ inline void expect_equal(const comm::Traffic& got, const comm::Traffic& expected
   EXPECT_EQ(got.entries_off_node, expected.entries_off_node);
 }
 
-inline amg::Options options_for(comm::Route route, amg::Coarsening coarsening) {
+inline amg::Options options_for(comm::Route route, const std::string& coarsening) {
   amg::Options options;
   options.max_coarse_rows = 4;
   options.route = route;
-  options.coarsening = coarsening;
+  options.set("coarsening", coarsening);
   return options;
 }
 

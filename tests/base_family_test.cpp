@@ -172,14 +172,28 @@ TEST(OptionTrees, TakeChoicesBeforeWhatBelongsToThem) {
   EXPECT_EQ(job.tool.options<HammerOptions>().weight, 9);
 }
 
+TEST(OptionTrees, SetWhatHasAPlace) {
+  Job job;
+  OptionView<Job> options(job_fields(), job);
+  const std::vector<NamedValue> values = {{"teeth", "9"}, {"tool", "hammer"}, {"weight", "2"}};
+  EXPECT_THAT(set_options_there(options, values), ElementsAre(NamedValue("teeth", "9")));
+  EXPECT_EQ(get_option(options, "weight"), "2");
+  EXPECT_TRUE(has_option(options, "weight"));
+  EXPECT_FALSE(has_option(options, "teeth"));
+}
+
 TEST(OptionTrees, ListEveryFieldOnce) {
   Job job;
   std::vector<std::string> names;
   for (const KnownField& field : known_fields(view(job, job_fields()))) {
     names.push_back(field.info.name);
-    if (field.info.name == "teeth") EXPECT_EQ(field.of, "tool saw");
-    if (field.info.name == "weight") EXPECT_THAT(field.owners, ElementsAre("saw", "hammer"));
-    if (field.info.name == "hours") EXPECT_EQ(field.standard, "8");
+    if (field.info.name == "teeth") EXPECT_EQ(field.owners_text("--"), "--tool saw");
+    if (field.info.name == "weight") EXPECT_EQ(field.owners_text(), "tool saw or hammer");
+    if (field.info.name == "hours") {
+      EXPECT_EQ(field.standard, "8");
+      EXPECT_EQ(field.owners_text(), "");
+      EXPECT_THROW(field.check("25"), Error);
+    }
   }
   EXPECT_THAT(names,
               ElementsAre("hours", "tool", "teeth", "weight", "helpers", "helper_age", "spare"));

@@ -49,15 +49,22 @@ std::vector<Mistake<amg::Options>> bad_amg_options() {
   using O = amg::Options;
   return {{[](O& o) { o.unknowns = 0; }, "unknowns"},
           {[](O& o) { o.max_levels = -2; }, "max_levels"},
-          {[](O& o) { o.strength_threshold = nan; }, "strength_threshold"},
+          {[](O& o) { amg::classical_options(o).strength_threshold = nan; }, "strength_threshold"},
           {[](O& o) { o.sor_weight = 2.5; }, "sor_weight"},
           {[](O& o) { o.pre_sweeps = -1; }, "pre_sweeps"},
           {[](O& o) { o.jacobi_weight = nan; }, "jacobi_weight"},
           {[](O& o) { o.chebyshev_degree = 0; }, "chebyshev_degree"},
-          {[](O& o) { o.aggregation_distance = 0; }, "aggregation_distance"},
-          {[](O& o) { o.restriction_distance = 3; }, "restriction_distance"},
+          {[](O& o) {
+             o.method = "aggregation";
+             o.method.options<amg::AggregationOptions>().aggregation_distance = 0;
+           },
+           "aggregation_distance"},
+          {[](O& o) {
+             o.method = "air";
+             o.method.options<amg::AirOptions>().restriction_distance = 3;
+           },
+           "restriction_distance"},
           {[](O& o) { o.smoother = static_cast<amg::SmootherKind>(99); }, "smoother"},
-          {[](O& o) { o.coarsening = static_cast<amg::Coarsening>(99); }, "coarsening"},
           {[](O& o) { o.cycle = static_cast<amg::CycleKind>(-1); }, "cycle"}};
 }
 
@@ -77,13 +84,14 @@ TEST(CallerMistakes, OptionsOfMultigridThatDifferBetweenRanks) {
   if (test_comm()->size() == 1) GTEST_SKIP() << "needs several ranks";
   const auto A = small_matrix();
   using O = amg::Options;
-  const Mistake<O> changes[] = {{[](O& o) { o.max_levels = 2; }, ""},
-                                {[](O& o) { o.coarsening = amg::Coarsening::pmis; }, ""},
-                                {[](O& o) {
-                                   o.route = {comm::Route::direct, comm::Route::three_step};
-                                 },
-                                 ""},
-                                {[](O& o) { o.strength_threshold = 0.25000000000000006; }, ""}};
+  const Mistake<O> changes[] = {
+      {[](O& o) { o.max_levels = 2; }, ""},
+      {[](O& o) { o.set("coarsening", "pmis"); }, ""},
+      {[](O& o) {
+         o.route = {comm::Route::direct, comm::Route::three_step};
+       },
+       ""},
+      {[](O& o) { amg::classical_options(o).strength_threshold = 0.25000000000000006; }, ""}};
   for (const auto& change : changes) {
     amg::Options options;
     if (is_last()) change.make(options);
@@ -170,14 +178,14 @@ TEST(CallerMistakes, APreconditionerThatIsNotSymmetricOrNotFixed) {
     std::vector<double> x(b.size(), 0.0);
     return same_error(invalid, [&] { solve::solve_by<double>(method, op, &M, b, x, {}, {}); });
   };
-  const auto made_by = [&](amg::CycleKind cycle, amg::Method method) {
+  const auto made_by = [&](amg::CycleKind cycle, const char* method) {
     amg::Options options;
     options.cycle = cycle;
     options.method = method;
     return amg::Hierarchy<double>(A, options);
   };
-  const auto f = made_by(amg::CycleKind::f, amg::Method::classical);
-  const auto air = made_by(amg::CycleKind::v, amg::Method::air);
+  const auto f = made_by(amg::CycleKind::f, "classical");
+  const auto air = made_by(amg::CycleKind::v, "air");
   for (const solve::Method method : {cg, pipelined_cg, enlarged_cg, minres}) {
     const std::string start = std::string("solve: ") + solve::to_string(method) +
                               " needs a symmetric preconditioner, and ";
@@ -185,7 +193,7 @@ TEST(CallerMistakes, APreconditionerThatIsNotSymmetricOrNotFixed) {
     EXPECT_EQ(refusal(air, method),
               start + "method air makes it another; leave that, or take gmres");
   }
-  const auto k = made_by(amg::CycleKind::k, amg::Method::classical);
+  const auto k = made_by(amg::CycleKind::k, "classical");
   EXPECT_THAT(refusal(k, cg), HasSubstr("cg needs a preconditioner that is the same map"));
   EXPECT_THAT(refusal(k, cg), HasSubstr("take flexible_cg or fgmres"));
   EXPECT_THAT(refusal(k, bicgstab), HasSubstr("; take fgmres"));

@@ -83,13 +83,26 @@ TEST(Solver, LeavesWhatIsGivenToThePreset) {
   by_name.set("strength_threshold", "0.25");
   SolverOptions by_member;
   by_member.method.preset = "anisotropic";
-  by_member.amg.strength_threshold = 0.125;
+  by_member.amg.set("strength_threshold", 0.125);
   const auto A = problem("laplace5", 16);
-  EXPECT_EQ(Solver(A, by_name).options().amg.strength_threshold, 0.25);
-  EXPECT_EQ(Solver(A, by_member).options().amg.strength_threshold, 0.125);
+  EXPECT_EQ(Solver(A, by_name).options().amg.get("strength_threshold"), "0.25");
+  EXPECT_EQ(Solver(A, by_member).options().amg.get("strength_threshold"), "0.125");
   by_name.set("strength_threshold", "0.3");
   EXPECT_EQ(by_name.get("strength_threshold"), "0.3");
   EXPECT_EQ(by_name.given.size(), 2U);
+}
+
+TEST(Solver, SetsOptionsWhenTheirMethodIsChosen) {
+  SolverOptions options;
+  options.set("coarse_filter", "0.125");
+  EXPECT_THROW(options.get("coarse_filter"), Error);
+  const auto A = problem("laplace5", 16);
+  options.set("preset", "default");
+  EXPECT_THROW(Solver(A, options), Error);
+  options.set("method", "air");
+  EXPECT_EQ(options.get("coarse_filter"), "0.125");
+  EXPECT_EQ(options.get("smoother"), "fc_jacobi");
+  EXPECT_THROW(options.set("coarse_filter", "7"), Error);
 }
 
 TEST(Solver, SolvesForSeveralRightHandSides) {

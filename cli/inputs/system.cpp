@@ -35,7 +35,7 @@ amg::ProblemInfo<double> read_problem_info(const Matrix& A, const amg::Options& 
     }
     knowledge.near_null_space = amg::rigid_body_modes<double>(A.rows(), unknowns, x.values);
   } else if (settings.knows_near_null_space() &&
-             options.method == amg::Method::aggregation) {  // that of the model problem
+             options.method->takes_near_null_space) {  // that of the model problem
     knowledge.near_null_space =
         amg::rigid_body_modes<double>(A.rows(), io::unknowns_of(settings.gallery.problem),
                                       io::point_coordinates(A.rows(), settings.gallery));

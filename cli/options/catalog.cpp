@@ -27,6 +27,18 @@ std::string with_underscores(std::string_view text) {
   return word;
 }
 
+/// The meaning, with that of each word that says one.
+std::string meaning_of(const FieldInfo& field) {
+  std::string text = capitalised(rewrite_options(field.meaning, typed_option));
+  const char* before = ". ";
+  for (const Word& word : field.words()) {
+    if (word.summary.empty()) continue;
+    text += fmt::format("{}{}: {}", before, word.name, word.summary);
+    before = "; ";
+  }
+  return text;
+}
+
 bool is_taken(std::span<const Option> options, std::string_view name) {
   return std::any_of(options.begin(), options.end(),
                      [&](const Option& option) { return option.name == name; });
@@ -54,8 +66,7 @@ bool exceeds_int(std::string_view text) {
 
 /// Why `text` was refused by a field. Ranges of whole numbers leave out the end that all of them
 /// have.
-template <class S>
-std::string refusal(const Field<S>& f, const std::string& option, std::string_view text,
+std::string refusal(const FieldInfo& f, const std::string& option, std::string_view text,
                     std::string_view message) {
   if (f.type == "integer" && f.limits.starts_with(">=") && exceeds_int(text)) {
     return fmt::format("--{}: '{}' is more than {}, the largest number that is taken", option, text,
@@ -77,7 +88,7 @@ void append(std::vector<Option>& options, std::string_view group, std::string_vi
     if (is_taken(options, option.name)) option.name = std::string(prefix) + "-" + option.name;
     option.group = group;
     option.type = f.type;
-    option.meaning = capitalised(rewrite_options(f.meaning, typed_option));
+    option.meaning = meaning_of(f);
     option.range = f.range();
     option.commands = of_commands;
     option.standard = f.get(defaults.*member);
@@ -88,6 +99,37 @@ void append(std::vector<Option>& options, std::string_view group, std::string_vi
       } catch (const Error& error) {
         throw Error(error.code(), refusal(f, name, text, error.what()));
       }
+    };
+    options.push_back(std::move(option));
+  }
+}
+
+/// Adds the options of multigrid, with those of every method that may be chosen. They are checked
+/// when they are given, and set when all choices are known.
+void append_multigrid(std::vector<Option>& options, const std::vector<Command>& of_commands) {
+  amg::Options defaults;
+  for (const KnownField& f : known_fields(view(defaults, amg::option_fields()))) {
+    Option option;
+    option.name = with_dashes(f.info.name);
+    option.group = "Multigrid";
+    option.type = f.info.type;
+    option.meaning = meaning_of(f.info);
+    option.range = f.info.range();
+    option.needs = f.owners_text("--");
+    option.commands = of_commands;
+    option.standard = f.standard;
+    option.get = [name = f.info.name](const Settings& s) -> std::optional<std::string> {
+      return s.amg.has(name) ? std::optional(s.amg.get(name)) : std::nullopt;
+    };
+    option.set = [f, name = option.name](Settings& s, std::string_view text) {
+      const std::string value =
+          f.info.type.starts_with("choice") ? with_underscores(text) : std::string(text);
+      try {
+        f.check(value);
+      } catch (const Error& error) {
+        throw Error(error.code(), refusal(f.info, name, text, error.what()));
+      }
+      s.given_amg.emplace_back(f.info.name, value);
     };
     options.push_back(std::move(option));
   }
@@ -129,7 +171,7 @@ bool is_tuned_with(const Option& option) {
 /// What `nodewise bench` takes: which matrix, which levels, which ranks, which smoother.
 bool is_benched_with(const Option& option) {
   if (is_one_of(option,
-                {"json", "preset", "quiet", "progress", "seconds", "smoother", "route",
+                {"json", "preset", "options", "quiet", "progress", "seconds", "smoother", "route",
                  "route-from-level", "transport", "expected-solves", "jacobi-weight", "sor-weight",
                  "chebyshev-degree", "chebyshev-fraction", "fine-sweeps", "coarse-sweeps"})) {
     return true;
@@ -147,9 +189,10 @@ std::vector<Option> make_catalog() {
   std::vector<Option> all;
   append(all, "Input", "input", any, source_fields(), &Settings::source);
   append(all, "Input", "input", solve, rhs_fields(), &Settings::rhs);
+  append(all, "Solver", "solver", with_levels, options_file_fields(), &Settings::options_file);
   append(all, "Solver", "solver", solve, solver::method_fields(), &Settings::method);
   append(all, "Solver", "solver", solve, solve::option_fields(), &Settings::solver);
-  append(all, "Multigrid", "amg", with_levels, amg::option_fields(), &Settings::amg);
+  append_multigrid(all, with_levels);
   append(all, "Multigrid", "amg", with_levels, knowledge_fields(), &Settings::knowledge);
   append(all, "Model problems", "problem", any, io::gallery_fields(), &Settings::gallery);
   std::vector<Command> placed = with_levels;

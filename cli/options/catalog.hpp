@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -20,9 +21,11 @@ struct Option {
   std::string type;   ///< as in Field
   std::string meaning;
   std::string range;
+  std::string needs;              ///< "--smoother chebyshev": the methods that have it
   std::string standard;           ///< the default value as text
   std::vector<Command> commands;  ///< that take it
-  std::function<std::string(const Settings&)> get;
+  /// None where it belongs to a method that the settings do not choose.
+  std::function<std::optional<std::string>(const Settings&)> get;
   std::function<void(Settings&, std::string_view)> set;
 
   bool belongs_to(Command command) const;

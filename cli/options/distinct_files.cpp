@@ -37,7 +37,7 @@ void add_given(const Settings& settings, bool written, std::vector<NamedFile>& f
   for (const Option& option : catalog()) {
     const bool is_file = option.type == "file" || option.type == "machine";
     if (is_file && is_written(option) == written && settings.has(option.name)) {
-      files.push_back({"--" + option.name, option.get(settings)});
+      files.push_back({"--" + option.name, *option.get(settings)});
     }
   }
 }

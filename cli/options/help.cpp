@@ -33,8 +33,13 @@ std::string glued(std::string text) {
 
 /// "[default 0.25; in [0, 1]]", without what says nothing.
 std::string remark(const Option& option) {
-  if (option.is_flag()) return option.standard == "true" ? "[default true]" : "";
-  std::string text = option.standard.empty() ? "" : glued("default " + option.standard);
+  std::string text = option.needs.empty() ? "" : "needs " + option.needs;
+  const std::string separator = text.empty() ? "" : "; ";
+  if (option.is_flag()) {
+    if (option.standard == "true") text += separator + glued("default true");
+    return text.empty() ? "" : "[" + text + "]";
+  }
+  if (!option.standard.empty()) text += separator + glued("default " + option.standard);
   if (!option.range.empty()) {
     text += text.empty() ? "" : "; ";
     text += option.type.starts_with("choice") ? option.range : glued(option.range);
@@ -85,9 +90,10 @@ std::string group_markdown(const std::string& group) {
   for (const Option& option : catalog()) {
     if (option.group != group) continue;
     const std::string standard = option.standard.empty() ? "" : "`" + option.standard + "`";
+    const std::string needs = option.needs.empty() ? "" : " (needs `" + option.needs + "`)";
     text += fmt::format("| `{}` | {} | {} | {} |\n", option.usage(), standard,
                         table_cell(option.range.empty() ? option.type : option.range),
-                        table_cell(option.meaning));
+                        table_cell(option.meaning) + needs);
   }
   return text;
 }

@@ -7,8 +7,12 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include "nodewise/base/format_numbers.hpp"
+
 #include "cli/exit_code.hpp"
 #include "cli/options/catalog.hpp"
+#include "cli/options/multigrid_options.hpp"
+#include "cli/options/options_file.hpp"
 
 namespace nodewise::cli {
 
@@ -183,20 +187,14 @@ void check_virtual_ranks(const Settings& s) {
   }
 }
 
-void check_air(const Settings& s) {
-  if (s.amg.method != amg::Method::air) {
-    for (const char* name : {"restriction-distance", "restriction-threshold",
-                             "restriction-truncation", "coarse-filter"}) {
-      if (s.has(name)) fail(fmt::format("--{} is for --method air", name));
+/// What a method wants of other options may not be given otherwise.
+void check_fixes(const Settings& s) {
+  for (const auto& [name, value] : s.amg.method->fixes) {
+    for (const NamedValue& given : s.given_amg) {
+      if (given.first != name || given.second == value) continue;
+      fail(fmt::format("--{} is not for --method {}, which has --{} {}", with_dashes(name),
+                       s.amg.method.name(), with_dashes(name), value));
     }
-    return;
-  }
-  for (const char* name : {"smoother", "sweep-order", "pre-sweeps"}) {
-    if (!s.has(name)) continue;
-    fail(
-        fmt::format("--{} is not for --method air: it relaxes by fc_jacobi, after the coarse "
-                    "correction only",
-                    name));
   }
 }
 
@@ -204,13 +202,12 @@ void check_aggregation(const Settings& s) {
   if (s.has("near-null-space") && s.has("coordinates")) {
     fail("give --near-null-space or --coordinates, not both");
   }
-  const bool aggregates = s.amg.method == amg::Method::aggregation;
+  const bool aggregates = s.amg.method->takes_near_null_space;
   for (const char* name : {"near-null-space", "coordinates"}) {
     if (s.has(name) && !aggregates && (s.has("method") || !s.may_be_elasticity())) {
       fail(fmt::format("--{} is for --method aggregation", name));
     }
   }
-  if (s.has("restriction") && !aggregates) fail("--restriction is for --method aggregation");
   if (s.has("left-near-null-space") && !amg::has_smoothed_restriction(s.amg)) {
     fail("--left-near-null-space is for --restriction smoothed");
   }
@@ -245,7 +242,7 @@ void check_combinations(const Settings& s) {
     if (s.has(name) && !s.rhs.random_rhs) fail(fmt::format("--{} needs --random-rhs", name));
   }
   check_aggregation(s);
-  check_air(s);
+  check_fixes(s);
   if (s.has("node-map") && s.has("ranks-per-node")) {
     fail("give --node-map or --ranks-per-node, not both");
   }
@@ -263,7 +260,7 @@ void check_combinations(const Settings& s) {
     fail("--output-anyway needs --output FILE");
 }
 
-Settings parse_command(Command command, std::span<const std::string> words) {
+Settings parse_command(Command command, std::span<const std::string> words, const ReadText& read) {
   Settings settings;
   settings.command = command;
   CLI::App app;
@@ -284,24 +281,31 @@ Settings parse_command(Command command, std::span<const std::string> words) {
   if (settings.is_model_problem() && !settings.has("unknowns")) {
     settings.amg.unknowns = io::unknowns_of(settings.gallery.problem);
   }
+  if (settings.has("options")) {
+    const std::string& file = settings.options_file.options;
+    take_options(read(file), file, settings);
+    if (!settings.has("preset")) settings.method.preset = "default";
+  }
+  set_multigrid_options(settings);
   if (command == Command::bench) take_benchmark(settings);
   check_file_count(settings);
   check_combinations(settings);
+  check_multigrid_options(settings);
   return settings;
 }
 
 }  // namespace
 
-Settings parse(std::span<const std::string> words) {
+Settings parse(std::span<const std::string> words, const ReadText& read) {
   if (words.empty()) fail("no command; `nodewise --help` lists them");
   if (words[0] == "-h" || words[0] == "--help" || words[0] == "help") {
     Settings settings;
     settings.command = Command::help;
     return settings;
   }
-  if (words[0] == "--version" || words[0] == "-V") return parse_command(Command::version, {});
+  if (words[0] == "--version" || words[0] == "-V") return parse_command(Command::version, {}, read);
   for (const CommandInfo& info : commands()) {
-    if (info.name == words[0]) return parse_command(info.command, words.subspan(1));
+    if (info.name == words[0]) return parse_command(info.command, words.subspan(1), read);
   }
   if (words[0].starts_with("-")) {
     fail(fmt::format("the first argument is a command, not '{}'; `nodewise --help` lists them",

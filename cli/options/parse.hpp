@@ -1,6 +1,7 @@
 // From the words of the command line to Settings.
 #pragma once
 
+#include <functional>
 #include <span>
 #include <string>
 
@@ -8,8 +9,12 @@
 
 namespace nodewise::cli {
 
-/// Local. `words` are the arguments after the program's name. Throws Failure{usage}, with the
-/// nearest name where an option or command does not exist.
-Settings parse(std::span<const std::string> words);
+/// Reads the whole of a file.
+using ReadText = std::function<std::string(const std::string& path)>;
+
+/// `words` are the arguments after the program's name. Throws Failure{usage}, with the nearest name
+/// where an option or command does not exist. Local but for `read`, which is called where options
+/// are taken from a file.
+Settings parse(std::span<const std::string> words, const ReadText& read);
 
 }  // namespace nodewise::cli

@@ -21,6 +21,8 @@ std::string_view where_words(solver::SetWhere where) {
   switch (where) {
     case solver::SetWhere::with_near_null_space:
       return " where a near null space is given";
+    case solver::SetWhere::with_near_null_space_if_symmetric:
+      return " where one is given and the matrix is symmetric";
     case solver::SetWhere::without_near_null_space:
       return " where none is";
     case solver::SetWhere::always:
@@ -29,19 +31,18 @@ std::string_view where_words(solver::SetWhere where) {
   return "";
 }
 
-std::string markdown_row(const std::string& name, const solver::Preset& preset) {
+std::string markdown_row(const solver::Preset& preset) {
   std::string sets;
   const auto add = [&](const std::string& words, const std::string& remark) {
     sets += fmt::format("{}`{}`{}", sets.empty() ? "" : "; ", words, remark);
   };
-  for (const solver::PresetOption& option : preset.options) {
+  for (const solver::PresetOption& option : preset.sets) {
     add(fmt::format("--{} {}", with_dashes(option.name), option.value),
         fmt::format("{}: {}", where_words(option.where), option.reason));
   }
   if (preset.takes_unknowns) add("--unknowns", ": as found in the pattern");
   if (preset.method) add(fmt::format("--solver {}", solve::to_string(*preset.method)), "");
-  return fmt::format("| `{}` | {} | {} | {} |\n", with_dashes(name), preset.version, preset.problem,
-                     sets);
+  return fmt::format("| `{}` | {} | {} |\n", with_dashes(preset.name), *preset.summary, sets);
 }
 
 }  // namespace
@@ -51,7 +52,7 @@ bool is_worth_telling(const solver::PresetRecord& preset) {
 }
 
 std::string preset_text(const solver::PresetRecord& preset) {
-  std::string text = fmt::format("{} {}", with_dashes(preset.name), preset.version);
+  std::string text = with_dashes(preset.name);
   if (!preset.rule.empty()) text += fmt::format(", by {}: {}", preset.rule, preset.reason);
   if (!preset.set.empty()) text += "; sets " + options_words(preset.set);
   if (!preset.kept.empty()) text += "; given otherwise: " + options_words(preset.kept);
@@ -59,11 +60,8 @@ std::string preset_text(const solver::PresetRecord& preset) {
 }
 
 std::string presets_markdown() {
-  std::string text = "| preset | version | for | what it sets |\n| --- | ---: | --- | --- |\n";
-  for (const solver::Preset& preset : solver::presets()) text += markdown_row(preset.name, preset);
-  for (const solver::Preset& preset : solver::earlier_presets()) {
-    text += markdown_row(fmt::format("{}-{}", preset.name, preset.version), preset);
-  }
+  std::string text = "| preset | for | what it sets |\n| --- | --- | --- |\n";
+  for (const solver::Preset& preset : solver::Preset::family()) text += markdown_row(preset);
   return text;
 }
 

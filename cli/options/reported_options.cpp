@@ -9,7 +9,9 @@ std::vector<report::ReportedOption> reported_options(const Settings& settings) {
   for (const Option& option : catalog()) {
     if (!option.belongs_to(settings.command)) continue;
     if (option.group == "Model problems" && !settings.is_model_problem()) continue;
-    reported.push_back({option.name, option.type, option.get(settings)});
+    // Options of methods that are not chosen have no value.
+    const std::optional<std::string> value = option.get(settings);
+    if (value) reported.push_back({option.name, option.type, *value});
   }
   return reported;
 }

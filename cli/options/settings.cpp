@@ -31,6 +31,14 @@ std::span<const Field<RhsOptions>> rhs_fields() {
   return fields;
 }
 
+std::span<const Field<OptionsFile>> options_file_fields() {
+  static const std::vector<Field<OptionsFile>> fields = {
+      text_field("options", &OptionsFile::options, "file",
+                 "take what says how to solve from a report (--json), or from a JSON object of "
+                 "names and values; options that are given win over it, and no preset is added")};
+  return fields;
+}
+
 std::span<const Field<KnowledgeOptions>> knowledge_fields() {
   static const std::vector<Field<KnowledgeOptions>> fields = {
       text_field("near_null_space", &KnowledgeOptions::near_null_space, "file",

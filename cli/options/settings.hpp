@@ -47,6 +47,10 @@ struct RhsOptions {
   int rhs_count = 1;
 };
 
+struct OptionsFile {
+  std::string options;  ///< a file of them
+};
+
 /// What is known of the problem besides its matrix.
 struct KnowledgeOptions {
   std::string near_null_space;
@@ -86,9 +90,13 @@ struct Settings {
   RhsOptions rhs;
   run::PlacementOptions placement;
   mpi::CommSettings communication;
+  OptionsFile options_file;
   solver::MethodOptions method;
   solve::Options solver;
   amg::Options amg;
+  /// What was given of `amg`, by names of the library and in the order of the tables. What belongs
+  /// to a method that only the preset will choose is here alone until then.
+  std::vector<NamedValue> given_amg;
   KnowledgeOptions knowledge;
   ResultOptions result;
   ConsoleOptions console;
@@ -105,20 +113,21 @@ struct Settings {
   /// Whether a near null space is given, or is that of a model problem: then unless another method
   /// than aggregation is asked for, which has no use for it.
   bool knows_near_null_space() const {
-    const bool may_aggregate = !has("method") || amg.method == amg::Method::aggregation;
+    const bool may_aggregate = !has("method") || amg.method->takes_near_null_space;
     const bool of_problem = is_model_problem() && io::unknowns_of(gallery.problem) > 1;
     return gives_near_null_space() || (of_problem && may_aggregate);
   }
-  /// Whether the preset may be `elasticity` in any of its versions, by name, by a rule or by trial.
+  /// Whether the preset may be `elasticity`, by name, by the rule or by trial.
   bool may_be_elasticity() const {
-    return command == Command::tune || method.preset.starts_with("auto") ||
-           method.preset.starts_with("elasticity");
+    return command == Command::tune || method.preset.is_automatic() ||
+           method.preset == "elasticity";
   }
   bool has_virtual_ranks() const { return virtual_machine.virtual_ranks > 0; }
 };
 
 std::span<const Field<SourceOptions>> source_fields();
 std::span<const Field<RhsOptions>> rhs_fields();
+std::span<const Field<OptionsFile>> options_file_fields();
 std::span<const Field<KnowledgeOptions>> knowledge_fields();
 std::span<const Field<ResultOptions>> result_fields();
 std::span<const Field<ConsoleOptions>> console_fields();

@@ -1,5 +1,7 @@
 #include "cli/options/solver_options.hpp"
 
+#include <algorithm>
+
 #include "nodewise/base/format_numbers.hpp"
 #include "nodewise/solver/apply_preset.hpp"
 
@@ -16,7 +18,12 @@ solver::Options solver_options(const Settings& settings) {
   options.placement_is_given =
       !settings.placement.node_map.empty() || settings.placement.ranks_per_node > 0;
   for (const Field<solver::Options>& f : solver::option_fields()) {
+    const auto is_of_amg = [&](const NamedValue& value) { return value.first == f.name; };
+    if (std::any_of(settings.given_amg.begin(), settings.given_amg.end(), is_of_amg)) continue;
     if (settings.has(with_dashes(f.name))) options.given.emplace_back(f.name, f.get(options));
+  }
+  for (const NamedValue& value : settings.given_amg) {
+    if (settings.has(with_dashes(value.first))) options.given.push_back(value);
   }
   return options;
 }

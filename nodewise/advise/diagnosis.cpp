@@ -87,14 +87,18 @@ class Examiner {
     found_.push_back({kind, level, count, magnitude, std::move(text), std::move(advice)});
   }
 
-  bool aggregates() const { return options_.method == amg::Method::aggregation; }
+  bool aggregates() const { return options_.method.has_options<amg::AggregationOptions>(); }
+  const amg::AggregationOptions& aggregation() const {
+    return options_.method.options<amg::AggregationOptions>();
+  }
+  const amg::ClassicalOptions& classical() const { return amg::classical_options(options_); }
   bool has_hierarchy() const { return !facts_.coarse_solver.empty(); }
 
   /// More connections count as strong.
   Advice weaker_threshold() const {
     const double threshold = aggregates()
-                                 ? amg::aggregation_threshold(options_.unknowns, options_) / 4
-                                 : options_.strength_threshold / 2;
+                                 ? amg::aggregation_threshold(options_.unknowns, aggregation()) / 4
+                                 : classical().strength_threshold / 2;
     const char* name = aggregates() ? "aggregation" : "strength";
     const double least = aggregates() ? 1e-3 : 1e-2;  // below, nearly all connections are strong
     return Advice().unless(threshold < least,
@@ -108,7 +112,7 @@ class Examiner {
       const GlobalIndex coarse = facts_.levels[l + 1].rows;
       const double kept = share(coarse, fine);
       if (kept <= stalled_ratio) continue;
-      const bool aggressive = std::cmp_greater(options_.aggressive_levels, l);
+      const bool aggressive = !aggregates() && classical().is_aggressive(static_cast<int>(l));
       Advice advice = weaker_threshold();
       advice.unless(aggregates() || aggressive, fmt::format("`aggressive_levels {}`", l + 1));
       add(FindingKind::stalled_coarsening, static_cast<int>(l), coarse, kept,
@@ -128,8 +132,8 @@ class Examiner {
     const char* why = limited ? "coarsening ends at the largest number of levels"
                               : "coarsening ends: the next level would not be smaller";
     Advice advice = weaker_threshold();
-    advice.unless(aggregates() || options_.max_row_sum >= 1, "`max_row_sum 1`")
-        .unless(aggregates() || options_.strength_measure == amg::StrengthMeasure::absolute,
+    advice.unless(aggregates() || classical().max_row_sum >= 1, "`max_row_sum 1`")
+        .unless(aggregates() || classical().strength_measure == amg::StrengthMeasure::absolute,
                 "`strength_measure absolute`");
     add(FindingKind::stalled_coarsening, last, rows, 1,
         fmt::format("{}, and {} rows are relaxed instead of solved", why, grouped(rows)),
@@ -156,25 +160,24 @@ class Examiner {
   Advice sparser_levels() const {
     constexpr double usual_truncation = 0.1;
     constexpr double strong_filter = 0.01;
-    const bool is_air = options_.method == amg::Method::air;
     Advice advice;
     if (aggregates()) {
-      const bool all = amg::aggregation_threshold(options_.unknowns, options_) == 0;
+      const bool all = amg::aggregation_threshold(options_.unknowns, aggregation()) == 0;
       return advice.unless(all, "`aggregation_threshold 0`")
-          .unless(options_.filter_prolongation, "`filter_prolongation`")
+          .unless(aggregation().filter_prolongation, "`filter_prolongation`")
           .add("`method classical`");
     }
-    const int entries = options_.max_interpolation_entries;
+    const int entries = classical().max_interpolation_entries;
     const bool few = entries > 0 && entries <= 4;
-    const auto coarser = static_cast<std::size_t>(options_.aggressive_levels) + 1;
+    const auto coarser = static_cast<std::size_t>(classical().aggressive_levels) + 1;
     advice.unless(coarser >= facts_.levels.size(), fmt::format("`aggressive_levels {}`", coarser));
-    if (is_air) {
-      return advice.unless(options_.restriction_distance <= 1, "`restriction_distance 1`")
-          .unless(options_.coarse_filter >= strong_filter,
+    if (const amg::AirOptions* air = amg::air_options(options_)) {
+      return advice.unless(air->restriction_distance <= 1, "`restriction_distance 1`")
+          .unless(air->coarse_filter >= strong_filter,
                   fmt::format("`coarse_filter {}`", strong_filter));
     }
     return advice
-        .unless(options_.interpolation_truncation >= usual_truncation,
+        .unless(classical().interpolation_truncation >= usual_truncation,
                 fmt::format("`interpolation_truncation {}`", usual_truncation))
         .unless(few, "`max_interpolation_entries 4`");
   }
@@ -255,8 +258,8 @@ class Examiner {
   void positive_couplings() {
     const LevelFacts& finest = facts_.levels[0];
     const double part = share(finest.positive_rows, finest.rows);
-    const bool by_sign = options_.method == amg::Method::classical &&
-                         options_.strength_measure != amg::StrengthMeasure::absolute &&
+    const bool by_sign = !aggregates() && amg::air_options(options_) == nullptr &&
+                         classical().strength_measure != amg::StrengthMeasure::absolute &&
                          options_.unknowns == 1 && facts_.symmetric.value_or(true);
     if (!by_sign || part <= many_rows || !has_hierarchy()) return;
     if (facts_.found_unknowns > 1) return;  // couplings of different unknowns: reported as such

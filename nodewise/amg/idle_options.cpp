@@ -16,8 +16,9 @@ struct Need {
 };
 
 bool relaxes_by(std::initializer_list<SmootherKind> kinds, const Options& options) {
-  const SmootherKind kind =
-      options.method == Method::air ? SmootherKind::fc_jacobi : options.smoother;
+  Options completed = options;
+  complete(completed);
+  const SmootherKind kind = completed.smoother;
   return std::find(kinds.begin(), kinds.end(), kind) != kinds.end();
 }
 
@@ -31,20 +32,9 @@ bool relaxes_by_gauss_seidel(const Options& options) {
 const std::vector<Need>& all_needs() {
   using O = Options;
   static const std::vector<Need> needs = {
-      {{"strength_threshold", "strength_measure", "max_row_sum", "coarsening", "aggressive_levels",
-        "aggressive_paths", "interpolation", "max_interpolation_entries",
-        "interpolation_truncation", "isolated_couplings"},
-       "method classical or air",
-       [](const O& o) { return o.method != Method::aggregation; }},
-      {{"aggressive_paths"},
-       "aggressive_levels above 0",
-       [](const O& o) { return o.aggressive_levels > 0; }},
-      {{"restriction_distance", "restriction_threshold", "restriction_truncation", "coarse_filter"},
-       "method air",
-       [](const O& o) { return o.method == Method::air; }},
       {{"smoother", "sweep_order", "pre_sweeps"},
        "method classical or aggregation",
-       [](const O& o) { return o.method != Method::air; }},
+       [](const O& o) { return o.method->fixes.empty(); }},
       {{"sweep_order"},
        "a smoother that goes through rows or points in an order",
        [](const O& o) {
@@ -68,23 +58,6 @@ const std::vector<Need>& all_needs() {
       {{"fine_sweeps", "coarse_sweeps"},
        "smoother fc_jacobi",
        [](const O& o) { return relaxes_by({SmootherKind::fc_jacobi}, o); }},
-      {{"aggregation_threshold", "aggregates", "aggregation_distance", "prolongation_sweeps",
-        "prolongation_weight", "filter_prolongation", "candidate_sweeps", "candidate_relaxation",
-        "restriction"},
-       "method aggregation",
-       [](const O& o) { return o.method == Method::aggregation; }},
-      {{"aggregation_distance"},
-       "aggregates independent_set or auto",
-       [](const O& o) {
-         return o.aggregates == AggregateKind::independent_set ||
-                o.aggregates == AggregateKind::automatic;
-       }},
-      {{"prolongation_weight", "filter_prolongation"},
-       "prolongation_sweeps above 0",
-       [](const O& o) { return o.prolongation_sweeps > 0; }},
-      {{"candidate_relaxation"},
-       "candidate_sweeps above 0",
-       [](const O& o) { return o.candidate_sweeps > 0; }},
   };
   return needs;
 }
@@ -92,11 +65,9 @@ const std::vector<Need>& all_needs() {
 }  // namespace
 
 std::string needed_by(std::string_view name, const Options& options) {
-  const auto fields = option_fields();
-  const auto has_name = [&](const Field<Options>& f) { return f.name == name; };
-  if (std::none_of(fields.begin(), fields.end(), has_name)) {
-    throw Error(ErrorCode::invalid_argument, "multigrid has no option " + std::string(name));
-  }
+  Options copy = options;
+  const std::string of_tree = nodewise::needed_by(view(copy, option_fields()), name);
+  if (!of_tree.empty()) return of_tree;
   for (const Need& need : all_needs()) {
     const bool is_of_option =
         std::find(need.options.begin(), need.options.end(), name) != need.options.end();

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <string>
 
+#include "nodewise/amg/relax/relaxation.hpp"
 #include "nodewise/matrix/operations.hpp"
 #include "nodewise/mpi/agree.hpp"
 

@@ -4,10 +4,14 @@
 #include <span>
 #include <vector>
 
-#include "nodewise/amg/relax/relaxation.hpp"
 #include "nodewise/comm/layout.hpp"
 #include "nodewise/comm/points.hpp"
 #include "nodewise/matrix/dist_matrix.hpp"
+
+namespace nodewise::amg::relax {
+template <class T>
+class Relaxation;
+}
 
 namespace nodewise::amg {
 

@@ -1,6 +1,24 @@
 #include "nodewise/amg/options.hpp"
 
+#include <utility>
+
 namespace nodewise::amg {
+
+Options& Options::set(std::string_view name, std::string_view value) {
+  set_option(*this, option_fields(), name, value);
+  return *this;
+}
+
+bool Options::has(std::string_view name) const {
+  Options copy = *this;
+  return has_option(view(copy, option_fields()), name);
+}
+
+std::string Options::get(std::string_view name) const {
+  Options copy = *this;
+  const OptionView<Options> tree(option_fields(), copy);
+  return has_option(tree, name) ? get_option(tree, name) : std::string();
+}
 
 routing::LevelRoutes routes_of_level(const Options& options, int level) {
   routing::LevelRoutes routes;
@@ -15,13 +33,33 @@ routing::LevelRoutes routes_of_level(const Options& options, int level) {
 }
 
 void complete(Options& options) {
-  if (options.method != Method::air) {
-    options.coarse_filter = 0;
-    return;
-  }
-  options.smoother = SmootherKind::fc_jacobi;
-  options.sweep_order = SweepOrder::forward;
-  options.pre_sweeps = 0;
+  for (const auto& [name, value] : options.method->fixes) options.set(name, value);
+}
+
+const AirOptions* air_options(const Options& options) {
+  return options.method.has_options<AirOptions>() ? &options.method.options<AirOptions>() : nullptr;
+}
+
+const ClassicalOptions& classical_options(const Options& options) {
+  if (const AirOptions* air = air_options(options)) return *air;
+  return options.method.options<ClassicalOptions>();
+}
+
+ClassicalOptions& classical_options(Options& options) {
+  return const_cast<ClassicalOptions&>(classical_options(std::as_const(options)));
+}
+
+bool has_smoothed_restriction(const Options& options) {
+  return options.method.has_options<AggregationOptions>() &&
+         !options.method.options<AggregationOptions>().restriction->is_transposed;
+}
+
+Choice<InterpolationMethod> interpolation_of_level(const Options& options, int level) {
+  const ClassicalOptions& classical = classical_options(options);
+  if (classical.is_aggressive(level)) return "multipass";
+  return classical.interpolation.is_automatic()
+             ? Choice<InterpolationMethod>(options.method->interpolation)
+             : classical.interpolation;
 }
 
 std::string asymmetry_of(const Options& options) {
@@ -32,8 +70,8 @@ std::string asymmetry_of(const Options& options) {
                         options.smoother == SmootherKind::fc_jacobi;
   const bool one_way =
       options.sweep_order == SweepOrder::forward || options.sweep_order == SweepOrder::backward;
-  if (options.method == Method::air) return "method air";
-  if (has_smoothed_restriction(options)) return "restriction smoothed";
+  const std::string of_method = (*options.method->asymmetry)(options);
+  if (!of_method.empty()) return of_method;
   if (options.cycle == CycleKind::f) return "cycle f";
   if (options.cycle == CycleKind::k) return "cycle k";
   if (options.cycle == CycleKind::additive) return {};  // its sweeps are symmetric ones
@@ -46,13 +84,27 @@ void check_sweep_order(const Options& options) {
   if (!goes_by_points(options.sweep_order)) return;
   const bool by_rows = options.smoother == SmootherKind::gauss_seidel ||
                        options.smoother == SmootherKind::l1_gauss_seidel;
-  if (by_rows && options.method == Method::classical) return;
+  if (by_rows && options.method->has_coarse_points) return;
   throw Error(ErrorCode::invalid_argument,
               "multigrid setup: sweep_order coarse_fine and coarse_fine_symmetric are for the "
               "smoothers gauss_seidel and l1_gauss_seidel with method classical, which alone has "
               "coarse and "
               "fine points");
 }
+
+namespace {
+
+/// Sets, with the method, what it wants of other options.
+Field<Options> method_field() {
+  Field<Options> f = field("method", &Options::method, "How a level is joined to the next");
+  f.set = [choose = f.set](Options& options, std::string_view text) {
+    choose(options, text);
+    complete(options);
+  };
+  return f;
+}
+
+}  // namespace
 
 std::span<const Field<Options>> option_fields() {
   using O = Options;
@@ -62,69 +114,15 @@ std::span<const Field<Options>> option_fields() {
   std::vector<Word> transports_or_trial = transports;
   transports_or_trial.emplace_back("automatic");
   static const std::vector<Field<O>> fields = {
-      field("method", &O::method,
-            "How a level is joined to the next; air, local approximate ideal restriction, is for "
-            "nonsymmetric problems, and not for conjugate gradients",
-            std::vector<Word>{"classical", "aggregation", "air"}),
+      method_field(),
       field("unknowns", &O::unknowns,
             "Rows that belong to one point, such as the displacements of a node, interleaved; "
             "classical coarsening leaves couplings between different unknowns out of strength, "
             "splitting and interpolation",
             1, 64),
-      field("strength_threshold", &O::strength_threshold,
-            "An entry is strong when its size exceeds this fraction of the row's largest", 0.0,
-            1.0),
-      field(
-          "strength_measure", &O::strength_measure,
-          "What counts as the size of an entry: its modulus, or its value if its sign is opposite "
-          "to the diagonal's and nothing if not; automatic: the latter for a symmetric matrix",
-          std::vector<Word>{"automatic", "opposite_sign", "absolute"}),
-      field("max_row_sum", &O::max_row_sum,
-            "Rows whose sum exceeds this fraction of the diagonal have no strong entries; 1: off",
-            0.0, 1.0),
-      field("coarsening", &O::coarsening,
-            "How the coarse points are chosen; ruge_stueben and its first pass alone look at each "
-            "rank's "
-            "own rows only",
-            std::vector<Word>{"hmis", "pmis", "cljp", "falgout", "ruge_stueben",
-                              "ruge_stueben_first_pass"}),
-      field("seed", &O::seed, "Of the weights that decide between equal points", 0),
-      field("aggressive_levels", &O::aggressive_levels,
-            "So many of the finest levels are coarsened twice at once, the second time by paths of "
-            "two dependences, and interpolated by multipass",
-            0, 100),
-      field("aggressive_paths", &O::aggressive_paths,
-            "How many such paths make a dependence: with 2 fewer points are dropped than with 1", 1,
-            2),
-      field(
-          "interpolation", &O::interpolation,
-          "The formula of the prolongation; automatic: extended_i, with method air one_point",
-          std::vector<Word>{"automatic", "extended_i", "extended", "standard", "modified_classical",
-                            "classical", "direct", "multipass", "one_point"}),
-      field("max_interpolation_entries", &O::max_interpolation_entries,
-            "Longest row of the interpolation; 0: any length", 0),
-      field("interpolation_truncation", &O::interpolation_truncation,
-            "Interpolation weights below this fraction of the row's largest are dropped", 0.0, 1.0),
-      field("isolated_couplings", &O::isolated_couplings,
-            "What interpolation makes of couplings to fine points that depend on no other, whose "
-            "error relaxation alone removes: nothing, or part of the diagonal",
-            std::vector<Word>{"dropped", "lumped"}),
-      field(
-          "restriction_distance", &O::restriction_distance,
-          "With method air a coarse point's equation takes in those of fine points so many strong "
-          "couplings away",
-          1, 2),
-      field("restriction_threshold", &O::restriction_threshold,
-            "Which couplings are strong for that: the modulus exceeds this fraction of the row's "
-            "largest",
-            0.0, 1.0),
-      field("restriction_truncation", &O::restriction_truncation,
-            "Weights of that restriction below this fraction of the row's largest are dropped", 0.0,
-            1.0),
-      field("coarse_filter", &O::coarse_filter,
-            "With method air entries of coarse matrices below this fraction of the row's largest "
-            "are added to the diagonal instead; 0: none",
-            0.0, 1.0),
+      field("seed", &O::seed,
+            "Of the weights that decide between equal points, and of estimates of spectral radii",
+            0),
       field("smoother", &O::smoother,
             "The relaxation; those of blocks solve for all unknowns of a point at once",
             std::vector<Word>{"l1_gauss_seidel", "gauss_seidel", "l1_jacobi", "jacobi", "chebyshev",
@@ -171,37 +169,6 @@ std::span<const Field<Options>> option_fields() {
           "Who holds the inverse of the coarsest matrix: every rank its own rows, a rank of every "
           "node, one rank; or relaxation instead; auto is every_rank",
           std::vector<Word>{"auto", "every_rank", "every_node", "one_rank", "relaxation"}),
-      field("aggregation_threshold", &O::aggregation_threshold,
-            "Points are strongly connected where |a_ij| exceeds this times sqrt |a_ii a_jj|, norms "
-            "of blocks where points have several unknowns; negative: 0.02, for such points 0.05",
-            -1.0, 1.0),
-      field(
-          "aggregates", &O::aggregates,
-          "How points are grouped: around an independent set, the same on any number of ranks, "
-          "or greedily on each rank by itself; auto is standard on one rank and on levels with "
-          "2,000 points a rank, where borders do not matter. What greedy neighbourhoods leave over "
-          "joins the one it is most connected to, or the first one (standard_first, as in PyAMG)",
-          std::vector<Word>{"independent_set", "standard", "standard_first", "auto"}),
-      field("aggregation_distance", &O::aggregation_distance,
-            "Points of the independent set are more connections apart than this", 1, 8),
-      field("prolongation_sweeps", &O::prolongation_sweeps,
-            "Jacobi sweeps that smooth the prolongation of an aggregation", 0, 10),
-      field("prolongation_weight", &O::prolongation_weight,
-            "Their damping, divided by the spectral radius of the scaled matrix", 0.0, 2.0),
-      field("filter_prolongation", &O::filter_prolongation,
-            "Whether they leave out weak entries of the matrix, lumped into the diagonal"),
-      field("candidate_sweeps", &O::candidate_sweeps,
-            "Relaxation of the near null space on the finest level, before it is aggregated", 0,
-            100),
-      field(
-          "candidate_relaxation", &O::candidate_relaxation,
-          "What that is: damped Jacobi sweeps, or Gauss-Seidel sweeps forward and backward, which "
-          "reach further in one exchange and depend on the ranks",
-          std::vector<Word>{"jacobi", "gauss_seidel"}),
-      field("restriction", &O::restriction,
-            "That of an aggregation: the transposed prolongation, or one that is smoothed by the "
-            "transposed matrix, which is for nonsymmetric matrices and not for conjugate gradients",
-            std::vector<Word>{"transposed", "smoothed"}),
       field(
           "route", &O::route,
           "How data travels between nodes: straight to every rank, once from each rank to each "

@@ -4,9 +4,11 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 
-#include "nodewise/amg/coarsen/strength.hpp"
-#include "nodewise/amg/interpolate/interpolate.hpp"
+#include "nodewise/amg/setup/aggregation_options.hpp"
+#include "nodewise/amg/setup/classical_options.hpp"
+#include "nodewise/amg/setup/level_method.hpp"
 #include "nodewise/base/by_level.hpp"
 #include "nodewise/base/options.hpp"
 #include "nodewise/comm/plan.hpp"
@@ -15,18 +17,6 @@
 
 namespace nodewise::amg {
 
-enum class Coarsening { hmis, pmis, cljp, falgout, ruge_stueben, ruge_stueben_first_pass };
-enum class Interpolation {
-  automatic,  ///< extended_i; one_point with method air
-  extended_i,
-  extended,
-  standard,
-  modified_classical,
-  classical,
-  direct,
-  multipass,
-  one_point
-};
 enum class SmootherKind {
   l1_gauss_seidel,
   gauss_seidel,
@@ -75,43 +65,10 @@ enum class CoarseSolve {
   relaxation   ///< nobody: the last level is smoothed
 };
 
-/// Which family of methods joins a level to the next. Local approximate ideal restriction (air) is
-/// classical coarsening with a restriction of its own. It relaxes by fc_jacobi, forwards and after
-/// the coarse correction only, whatever smoother, sweep_order and pre_sweeps say.
-enum class Method { classical, aggregation, air };
-enum class AggregateKind {
-  independent_set,
-  standard,
-  standard_first,  ///< the same, but for what is left joining the first neighbour that it can
-  automatic        ///< standard on one rank, and on levels with at least 2,000 points a rank
-};
-
-/// How the near null space is improved before it is aggregated: by damped Jacobi, the same on any
-/// number of ranks, or by symmetric Gauss-Seidel, of points where the smoother is one of blocks.
-enum class CandidateRelaxation { jacobi, gauss_seidel };
-
-/// From where an aggregation's restriction is: the prolongation, transposed, or left candidates and
-/// the transposed matrix, as the prolongation is from candidates and the matrix.
-enum class Restriction { transposed, smoothed };
-
 struct Options {
-  Method method = Method::classical;
+  Choice<LevelMethod> method = "classical";  ///< that joins a level to the next
   int unknowns = 1;
-  double strength_threshold = 0.25;
-  StrengthMeasure strength_measure = StrengthMeasure::automatic;
-  double max_row_sum = 0.9;
-  Coarsening coarsening = Coarsening::hmis;
   int seed = 0;
-  int aggressive_levels = 0;  ///< so many of the finest are coarsened in two stages
-  int aggressive_paths = 1;
-  Interpolation interpolation = Interpolation::automatic;
-  int max_interpolation_entries = 4;
-  double interpolation_truncation = 0.0;
-  interpolate::ToIsolated isolated_couplings = interpolate::ToIsolated::dropped;
-  int restriction_distance = 2;
-  double restriction_threshold = 0.05;
-  double restriction_truncation = 0.0;
-  double coarse_filter = 0.001;  ///< of the coarse matrices of air
   SmootherKind smoother = SmootherKind::l1_gauss_seidel;
   SweepOrder sweep_order = SweepOrder::automatic;
   int pre_sweeps = 1;
@@ -127,37 +84,51 @@ struct Options {
   int max_levels = 25;
   int max_coarse_rows = 100;
   CoarseSolve coarse_solve = CoarseSolve::automatic;
-  double aggregation_threshold = -1;  ///< negative: by the number of unknowns
-  AggregateKind aggregates = AggregateKind::independent_set;
-  int aggregation_distance = 2;
-  int prolongation_sweeps = 1;
-  double prolongation_weight = 1.3333333333333333;
-  bool filter_prolongation = false;
-  int candidate_sweeps = 0;
-  CandidateRelaxation candidate_relaxation = CandidateRelaxation::jacobi;
-  Restriction restriction = Restriction::transposed;  ///< of an aggregation
-  ByLevel<comm::Route> route = comm::Route::direct;   ///< of the exchanges of the solve
-  ByLevel<comm::Route> setup_route;                   ///< of the setup; empty: as in the solve
-  int route_from_level = 0;                           ///< finer levels are direct
-  ByLevel<comm::Transport> transport;                 ///< of the solve; empty: point_to_point
-  ByLevel<comm::Transport> setup_transport;           ///< of the setup; empty: point_to_point
+  ByLevel<comm::Route> route = comm::Route::direct;  ///< of the exchanges of the solve
+  ByLevel<comm::Route> setup_route;                  ///< of the setup; empty: as in the solve
+  int route_from_level = 0;                          ///< finer levels are direct
+  ByLevel<comm::Transport> transport;                ///< of the solve; empty: point_to_point
+  ByLevel<comm::Transport> setup_transport;          ///< of the setup; empty: point_to_point
   int expected_solves = 1;  ///< in which what automatic routes and transports cost is paid back
   /// What route `automatic` chooses by, the same on every rank; null: by a short look at the
   /// network (routing/network_probe.hpp).
   std::shared_ptr<const model::Machine> machine;
+
+  /// Sets an option by its flat name (snake_case), also one of a chosen method. Throws as
+  /// set_option() does.
+  Options& set(std::string_view name, std::string_view value);
+  Options& set(std::string_view name, const char* value) {
+    return set(name, std::string_view(value));
+  }
+  Options& set(std::string_view name, bool value) { return set(name, value ? "true" : "false"); }
+  Options& set(std::string_view name, int value) { return set(name, std::to_string(value)); }
+  Options& set(std::string_view name, double value) {
+    return set(name, detail::print_number(value));
+  }
+  /// The value as text; empty where no chosen method has such an option.
+  std::string get(std::string_view name) const;
+  /// Whether it is an option of this configuration.
+  bool has(std::string_view name) const;
 };
 
 /// The routes and transports that a level, 0 being the finest, is to take.
 routing::LevelRoutes routes_of_level(const Options& options, int level);
 
-/// Local. Replaces what the method says for itself: air relaxes by fc_jacobi, forwards and after
-/// the coarse correction only; the others keep every entry of coarse matrices.
+/// Local. Replaces what the method wants of options that are not its own.
 void complete(Options& options);
 
+/// The options of classical coarsening, which air has, too. Throws internal for other methods.
+ClassicalOptions& classical_options(Options& options);
+const ClassicalOptions& classical_options(const Options& options);
+/// Null where the method is another.
+const AirOptions* air_options(const Options& options);
+
 /// Whether an aggregation makes a restriction that is not its transposed prolongation.
-inline bool has_smoothed_restriction(const Options& options) {
-  return options.method == Method::aggregation && options.restriction == Restriction::smoothed;
-}
+bool has_smoothed_restriction(const Options& options);
+
+/// Which interpolation a level has where it is classically coarsened: that of the options, or
+/// multipass where the level is coarsened in two stages.
+Choice<InterpolationMethod> interpolation_of_level(const Options& options, int level);
 
 /// Which of the options keep a hierarchy from being a symmetric operator for a symmetric matrix, as
 /// a preconditioner of conjugate gradients has to be; empty where none does.

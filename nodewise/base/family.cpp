@@ -55,6 +55,8 @@ void copy_common_options(const OptionSet& from, OptionSet& to) {
     for (std::size_t j = 0; j < from.size(); ++j) {
       if (from.info(j).name == to.info(k).name && from.info(j).range() == to.info(k).range()) {
         to.set(k, from.get(j));
+        const OptionSet* own = from.own(j);
+        if (own != nullptr && to.own(k) != nullptr) copy_common_options(*own, *to.own(k));
       }
     }
   }

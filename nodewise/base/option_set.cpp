@@ -25,40 +25,34 @@ Place find(OptionSet& options, std::string_view name) {
 }
 
 /// Adds the fields of a struct, and of every method that may be chosen in it.
-void collect(const OptionSet& options, const std::string& of, std::vector<KnownField>& all);
+void collect(const OptionSet& options, const KnownField::Owner* owner,
+             std::vector<KnownField>& all);
 
 void collect_own(const FamilyBase& family, std::vector<KnownField>& all) {
   for (std::size_t m = 0; m < family.size(); ++m) {
     const std::unique_ptr<OptionSet> own = family.info(m).options();
-    if (own) collect(*own, family.kind() + " " + *family.info(m).name, all);
+    const KnownField::Owner owner = {family.kind(), *family.info(m).name};
+    if (own) collect(*own, &owner, all);
   }
 }
 
-void collect(const OptionSet& options, const std::string& of, std::vector<KnownField>& all) {
-  const std::string owner = of.substr(of.find(' ') + 1);
+void collect(const OptionSet& options, const KnownField::Owner* owner,
+             std::vector<KnownField>& all) {
+  const std::shared_ptr<OptionSet> copy = options.clone();
   for (std::size_t k = 0; k < options.size(); ++k) {
     const FieldInfo& info = options.info(k);
     const auto known = std::find_if(all.begin(), all.end(),
                                     [&](const KnownField& f) { return f.info.name == info.name; });
     if (known != all.end()) {
-      if (!of.empty()) known->owners.push_back(owner);
+      if (owner != nullptr) known->owners.push_back(*owner);
       continue;
     }
-    all.push_back({info, options.get(k), of, {}});
-    if (!of.empty()) all.back().owners.push_back(owner);
+    all.push_back({info, options.get(k), {}, [copy, k](std::string_view text) {
+                     copy->clone()->set(k, text);
+                   }});
+    if (owner != nullptr) all.back().owners.push_back(*owner);
     if (info.family != nullptr && info.type == "choice") collect_own(*info.family, all);
   }
-}
-
-/// "smoother jacobi or block_jacobi"
-std::string owners_text(const KnownField& field) {
-  const std::string kind = field.of.substr(0, field.of.find(' '));
-  std::string text = kind;
-  for (std::size_t k = 0; k < field.owners.size(); ++k) {
-    const char* before = k == 0 ? " " : k + 1 == field.owners.size() ? " or " : ", ";
-    text += before + field.owners[k];
-  }
-  return text;
 }
 
 [[noreturn]] void throw_unknown(std::string_view name, const std::vector<KnownField>& known) {
@@ -79,7 +73,7 @@ Place require(OptionSet& options, std::string_view name) {
   if (place.set != nullptr) return place;
   const std::vector<KnownField> known = known_fields(options);
   throw Error(ErrorCode::invalid_argument,
-              fmt::format("option {} needs {}", name, owners_text(known_field(known, name))));
+              fmt::format("option {} needs {}", name, known_field(known, name).owners_text()));
 }
 
 }  // namespace
@@ -115,31 +109,55 @@ std::string needed_by(const OptionSet& options, std::string_view name) {
   const Place place = find(*copy, name);
   if (place.set == nullptr) {
     const std::vector<KnownField> known = known_fields(options);
-    return owners_text(known_field(known, name));
+    return known_field(known, name).owners_text();
   }
   return place.set->is_met(place.k) ? "" : place.set->info(place.k).needs;
 }
 
-void set_options(OptionSet& options, std::span<const std::pair<std::string, std::string>> values) {
-  std::vector<std::pair<std::string, std::string>> left(values.begin(), values.end());
-  // A choice brings options, some of which are choices again.
-  for (bool any_set = true; any_set;) {
-    const auto is_choice_here = [&](const auto& value) {
-      const Place place = find(options, value.first);
-      return place.set != nullptr && place.set->info(place.k).family != nullptr;
-    };
-    const auto choice = std::find_if(left.begin(), left.end(), is_choice_here);
-    any_set = choice != left.end();
-    if (!any_set) break;
-    set_option(options, choice->first, choice->second);
-    left.erase(choice);
+std::string KnownField::owners_text(std::string_view prefix) const {
+  std::string text;
+  for (std::size_t k = 0; k < owners.size(); ++k) {
+    const bool same_kind = k > 0 && owners[k].kind == owners[k - 1].kind;
+    const bool last_of_kind = k + 1 == owners.size() || owners[k + 1].kind != owners[k].kind;
+    if (k > 0) text += !same_kind ? ", or " : last_of_kind ? " or " : ", ";
+    if (!same_kind) text += fmt::format("{}{} ", prefix, owners[k].kind);
+    text += owners[k].name;
   }
-  for (const auto& [name, value] : left) set_option(options, name, value);
+  return text;
+}
+
+bool has_option(const OptionSet& options, std::string_view name) {
+  const std::unique_ptr<OptionSet> copy = options.clone();
+  return find(*copy, name).set != nullptr;
+}
+
+std::vector<NamedValue> set_options_there(OptionSet& options, std::span<const NamedValue> values) {
+  std::vector<NamedValue> left(values.begin(), values.end());
+  const auto set_first = [&](const auto& is_wanted) {
+    const auto found = std::find_if(left.begin(), left.end(), [&](const NamedValue& value) {
+      const Place place = find(options, value.first);
+      return place.set != nullptr && is_wanted(place.set->info(place.k));
+    });
+    if (found == left.end()) return false;
+    set_option(options, found->first, found->second);
+    left.erase(found);
+    return true;
+  };
+  // A choice brings options, some of which are choices again.
+  while (set_first([](const FieldInfo& info) { return info.family != nullptr; })) continue;
+  while (set_first([](const FieldInfo&) { return true; })) continue;
+  return left;
+}
+
+void set_options(OptionSet& options, std::span<const NamedValue> values) {
+  for (const auto& [name, value] : set_options_there(options, values)) {
+    set_option(options, name, value);  // which throws
+  }
 }
 
 std::vector<KnownField> known_fields(const OptionSet& defaults) {
   std::vector<KnownField> all;
-  collect(defaults, "", all);
+  collect(defaults, nullptr, all);
   return all;
 }
 

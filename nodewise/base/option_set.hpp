@@ -104,16 +104,35 @@ std::string get_option(const OptionSet& options, std::string_view name);
 /// where no method has the option.
 std::string needed_by(const OptionSet& options, std::string_view name);
 
+/// Whether a configuration has a field of that name.
+bool has_option(const OptionSet& options, std::string_view name);
+
+/// The name of a field, and a value as text.
+using NamedValue = std::pair<std::string, std::string>;
+
 /// Sets several fields: choices of methods first, whatever their order, then the options that
 /// belong to these. Throws as set_option() does.
-void set_options(OptionSet& options, std::span<const std::pair<std::string, std::string>> values);
+void set_options(OptionSet& options, std::span<const NamedValue> values);
+
+/// The same, but returns those that the configuration has no field for instead of throwing.
+std::vector<NamedValue> set_options_there(OptionSet& options, std::span<const NamedValue> values);
 
 /// One field of a struct or of any method that may be chosen in it.
 struct KnownField {
+  /// A method that has it.
+  struct Owner {
+    std::string kind;  ///< of its family: "smoother"
+    std::string name;
+  };
+
   FieldInfo info;
-  std::string standard;             ///< the default as text
-  std::string of;                   ///< "smoother chebyshev", or "" for a field of the struct
-  std::vector<std::string> owners;  ///< the methods of that family that have it
+  std::string standard;       ///< the default as text
+  std::vector<Owner> owners;  ///< none for a field of the struct
+  /// Throws invalid_argument, naming the range, where a value is outside.
+  std::function<void(std::string_view)> check;
+
+  /// "smoother jacobi or block_jacobi", with `prefix` before the name of a family.
+  std::string owners_text(std::string_view prefix = "") const;
 };
 /// Every field that some configuration has, each once, in the order of the tables.
 std::vector<KnownField> known_fields(const OptionSet& defaults);

@@ -49,11 +49,13 @@ class LevelVisit {
 }  // namespace
 
 bool is_independent_of_ranks(const amg::Options& options) {
-  const bool one_point = options.interpolation == amg::Interpolation::one_point ||
-                         (options.interpolation == amg::Interpolation::automatic &&
-                          options.method == amg::Method::air);
-  if (one_point && options.aggressive_levels == 0) return true;  // nothing is dropped from its rows
-  return options.max_interpolation_entries == 0 && options.interpolation_truncation == 0;
+  if (!options.method->has_coarse_points) return false;
+  const amg::ClassicalOptions& classical = amg::classical_options(options);
+  const bool drops =
+      classical.max_interpolation_entries != 0 || classical.interpolation_truncation != 0;
+  if (!drops) return true;
+  return classical.aggressive_levels == 0 &&
+         amg::interpolation_of_level(options, 0)->has_one_entry_a_row;
 }
 
 void visit_exchanges(const amg::Hierarchy<double>& hierarchy, const VirtualMachine& machine,

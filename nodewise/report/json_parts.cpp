@@ -53,7 +53,6 @@ Json preset_json(const solver::PresetRecord& preset) {
     return json;
   };
   return {{"name", preset.name},
-          {"version", preset.version},
           {"rule", text_or_null(preset.rule)},
           {"reason", text_or_null(preset.reason)},
           {"set", object(preset.set)},

@@ -1,6 +1,6 @@
 #include "nodewise/solver/apply_preset.hpp"
 
-#include <optional>
+#include <algorithm>
 
 #include "nodewise/advise/problem_facts.hpp"
 #include "nodewise/mpi/ledger.hpp"
@@ -25,39 +25,60 @@ void apply_method(const Preset& preset, Options& options, PresetRecord& record) 
   record.set_solver = true;
 }
 
-std::vector<std::string> names_of(const NamedValues& values) {
-  std::vector<std::string> names;
-  for (const auto& [name, value] : values) names.push_back(name);
-  return names;
+bool depends_on_symmetry(const Preset& preset) {
+  return std::any_of(preset.sets.begin(), preset.sets.end(), [](const PresetOption& option) {
+    return option.where == SetWhere::with_near_null_space_if_symmetric;
+  });
+}
+
+/// Collective. The preset, and what is to be known for it; looks at the matrix where it must.
+const Preset& find_preset(const matrix::DistMatrix<double>& A, const PresetContext& context,
+                          const Options& options, GivenKnowledge& known, int& unknowns,
+                          PresetRecord& record) {
+  const Choice<Preset>& asked = options.method.preset;
+  const bool amg = options.method.preconditioner == PreconditionerChoice::amg;
+  const bool square = A.rows() == A.cols();  // another is for multigrid to refuse
+  const bool is_open = asked.is_automatic();
+  const bool takes_unknowns = !is_open && asked->takes_unknowns && !options.has("unknowns");
+  const bool takes_symmetry = !is_open && !context.symmetric && depends_on_symmetry(*asked);
+  if (amg && square && (is_open || takes_unknowns || takes_symmetry)) {
+    const mpi::Scope scope(A.comm(), "examination", 0);
+    const advise::ProblemFacts facts = advise::problem_facts(A, context.symmetric);
+    if (is_open || takes_unknowns) unknowns = facts.unknowns;
+    known.symmetric = is_nearly_symmetric(facts);
+    if (is_open) {
+      const PresetChoice choice = choose_preset(facts, known);
+      record.reason = choice.reason;
+      record.rule = asked.name();
+      return *choice.preset;
+    }
+  }
+  return is_open ? Preset::family().find("default") : *asked;
+}
+
+/// Those of multigrid.
+NamedValues given_of_multigrid(const Options& options) {
+  amg::Options defaults;
+  NamedValues given;
+  for (const KnownField& f : known_fields(view(defaults, amg::option_fields()))) {
+    for (const NamedValue& value : options.given) {
+      if (value.first == f.info.name) given.push_back(value);
+    }
+  }
+  return given;
 }
 
 }  // namespace
 
 PresetRecord apply_preset(const matrix::DistMatrix<double>& A, const PresetContext& context,
                           Options& options) {
-  const std::optional<ChoiceRule> rule = find_choice_rule(options.method.preset);
-  const bool amg = options.method.preconditioner == PreconditionerChoice::amg;
-  const GivenKnowledge known = {context.knows_near_null_space, options.amg.unknowns};
-  const Preset* preset = rule ? nullptr : &find_preset(options.method.preset);
+  GivenKnowledge known = {context.knows_near_null_space, options.amg.unknowns};
   int unknowns = 1;
   PresetRecord record;
-  const bool square = A.rows() == A.cols();  // another is for multigrid to refuse
-  if (amg && square && (rule || (preset->takes_unknowns && !options.has("unknowns")))) {
-    const mpi::Scope scope(A.comm(), "examination", 0);
-    const advise::ProblemFacts facts = advise::problem_facts(A, context.symmetric);
-    unknowns = facts.unknowns;
-    if (rule) {
-      const PresetChoice choice = choose_preset(facts, known, *rule);
-      preset = choice.preset;
-      record.reason = choice.reason;
-      record.rule = to_string(*rule);
-    }
-  }
-  if (preset == nullptr) preset = &find_preset("default");
-  record.name = preset->name;
-  record.version = preset->version;
+  const Preset& preset = find_preset(A, context, options, known, unknowns, record);
+  record.name = preset.name;
   AppliedPreset applied =
-      apply_preset(*preset, known, unknowns, names_of(options.given), options.amg);
+      apply_preset(preset, known, unknowns, given_of_multigrid(options), options.amg);
   // The recurrences of pipelined CG multiply what a preconditioner is short of linear by, in
   // single precision 1e-7.
   const bool useful = context.solves && options.method.solver != SolverChoice::pipelined_cg;
@@ -67,7 +88,7 @@ PresetRecord apply_preset(const matrix::DistMatrix<double>& A, const PresetConte
   }
   record.set = std::move(applied.set);
   record.kept = std::move(applied.kept);
-  apply_method(*preset, options, record);
+  apply_method(preset, options, record);
   return record;
 }
 

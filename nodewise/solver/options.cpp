@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "nodewise/solver/presets.hpp"
-
 namespace nodewise::solver {
 
 namespace {
@@ -28,6 +26,20 @@ std::vector<Field<Options>> make_fields() {
   return fields;
 }
 
+/// Throws unknown_option, with the nearest name, where there is none of that name.
+const KnownField& known_option(std::string_view name) {
+  static const std::vector<KnownField> all = [] {
+    Options defaults;
+    return known_fields(view(defaults, option_fields()));
+  }();
+  const auto found = std::find_if(all.begin(), all.end(),
+                                  [&](const KnownField& f) { return f.info.name == name; });
+  if (found != all.end()) return *found;
+  std::vector<std::string> names;
+  for (const KnownField& field : all) names.push_back(field.info.name);
+  detail::throw_unknown_option(name, names);
+}
+
 bool has_name(const NamedValues& values, std::string_view name) {
   return std::any_of(values.begin(), values.end(),
                      [&](const auto& entry) { return entry.first == name; });
@@ -48,18 +60,10 @@ const char* to_string(PreconditionerChoice choice) noexcept {
 }
 
 std::span<const Field<MethodOptions>> method_fields() {
-  const std::vector<std::string> presets = preset_names();
-  const std::vector<Word> words(presets.begin(), presets.end());
   static const std::vector<Field<MethodOptions>> fields = {
-      {{"preset", "choice",
-        "a named set of options for a kind of problem (docs/methods/presets.md); options that are "
-        "given win over it. auto looks at the matrix and says why it chose",
-        "", words},
-       [](const MethodOptions& s) { return s.preset; },
-       [presets, words](MethodOptions& s, std::string_view text) {
-         const int k = detail::parse_choice("preset", text, words);
-         s.preset = presets[static_cast<std::size_t>(k)];
-       }},
+      field("preset", &MethodOptions::preset,
+            "a named set of options for a kind of problem (docs/methods/presets.md); options that "
+            "are given win over it"),
       field("solver", &MethodOptions::solver,
             "Krylov method; auto takes cg where the matrix is symmetric, unless all of its "
             "diagonal is negative, and gmres where it is not",
@@ -72,9 +76,13 @@ std::span<const Field<MethodOptions>> method_fields() {
 }
 
 void Options::set(std::string_view name, std::string_view value) {
-  set_option(*this, option_fields(), name, value);
+  known_option(name).check(value);
   std::erase_if(given, [&](const auto& entry) { return entry.first == name; });
   given.emplace_back(name, value);
+  OptionView<Options> tree(option_fields(), *this);
+  const bool chooses = known_option(name).info.family != nullptr;
+  const std::span<const NamedValue> all = given;
+  set_options_there(tree, chooses ? all : all.last(1));  // a choice brings options
 }
 
 std::string Options::get(std::string_view name) const {
@@ -87,12 +95,13 @@ bool Options::has(std::string_view name) const {
 }
 
 NamedValues Options::given_or_changed() const {
-  static const Options defaults;
+  Options copy = *this;
   NamedValues all = given;
-  for (const Field<Options>& f : option_fields()) {
-    const std::string value = f.get(*this);
-    if (!has(f.name) && value != f.get(defaults)) all.emplace_back(f.name, value);
-  }
+  visit_fields(view(copy, option_fields()), [&](const OptionSet& set, std::size_t k) {
+    const std::string& name = set.info(k).name;
+    const std::string value = set.get(k);
+    if (!has(name) && value != known_option(name).standard) all.emplace_back(name, value);
+  });
   return all;
 }
 

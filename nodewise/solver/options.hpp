@@ -10,6 +10,7 @@
 #include "nodewise/amg/options.hpp"
 #include "nodewise/base/options.hpp"
 #include "nodewise/solve/report.hpp"
+#include "nodewise/solver/presets.hpp"
 
 namespace nodewise::solver {
 
@@ -31,7 +32,7 @@ enum class PreconditionerChoice { amg, jacobi, none };
 const char* to_string(PreconditionerChoice choice) noexcept;
 
 struct MethodOptions {
-  std::string preset = "auto";  ///< or a rule
+  Choice<Preset> preset = "auto";
   SolverChoice solver = SolverChoice::automatic;
   PreconditionerChoice preconditioner = PreconditionerChoice::amg;
 };
@@ -39,7 +40,7 @@ struct MethodOptions {
 std::span<const Field<MethodOptions>> method_fields();
 
 /// Names of options and their values as text.
-using NamedValues = std::vector<std::pair<std::string, std::string>>;
+using NamedValues = std::vector<NamedValue>;
 
 /// A preset leaves alone what is set by name, and what differs from the defaults.
 struct Options {
@@ -54,8 +55,9 @@ struct Options {
   bool only_named_are_given = false;
 
   /// Local. Sets an option by its name, as on the command line but with underscores, such as
-  /// "strength_threshold". Throws invalid_argument, naming the range, where the value is outside,
-  /// and unknown_option, with the nearest name, where there is none of that name.
+  /// "strength_threshold"; one of a method that is not chosen is set when that is, by name or by
+  /// the preset. Throws invalid_argument, naming the range, where the value is outside, and
+  /// unknown_option, with the nearest name, where there is none of that name.
   void set(std::string_view name, std::string_view value);
   /// Local. The value of an option as text. Throws as set() does.
   std::string get(std::string_view name) const;

@@ -10,12 +10,18 @@
 
 #include "nodewise/advise/problem_facts.hpp"
 #include "nodewise/amg/options.hpp"
+#include "nodewise/base/family.hpp"
 #include "nodewise/solve/krylov.hpp"
 
 namespace nodewise::solver {
 
 /// Where an option of a preset is set.
-enum class SetWhere { always, with_near_null_space, without_near_null_space };
+enum class SetWhere {
+  always,
+  with_near_null_space,
+  with_near_null_space_if_symmetric,
+  without_near_null_space
+};
 
 /// One option that a preset sets, by its name in option_fields().
 struct PresetOption {
@@ -27,34 +33,21 @@ struct PresetOption {
   std::vector<std::string> unless_given = {};
 };
 
-/// What a name stands for. `version` is raised whenever that changes.
-struct Preset {
-  std::string name;
-  int version = 1;
-  std::string problem;  ///< what it is for
-  std::vector<PresetOption> options;
-  std::optional<solve::Method> method;  ///< the Krylov method; none: by the symmetry of the system
-  bool takes_unknowns = false;          ///< sets `unknowns`, where not given, to what the facts say
+/// A named set of options; its summary says which problems it is for. The first of the family
+/// changes nothing.
+struct Preset : MethodInfo {
+  std::vector<PresetOption> sets;
+  std::optional<solve::Method> method = {};  ///< the Krylov method; none: by the symmetry
+  bool takes_unknowns = false;               ///< sets `unknowns`, where not given, to what is found
+
+  static Family<Preset>& family();
 };
-
-/// Every preset, as of its last version; the first changes nothing. The one table behind the
-/// command line, the reports and docs/methods/presets.md.
-std::span<const Preset> presets();
-/// Earlier versions of them.
-std::span<const Preset> earlier_presets();
-
-/// The names of the presets and of the rule, "auto"; then those of earlier versions, with the
-/// version behind: "convection_1", "auto_1".
-std::vector<std::string> preset_names();
-
-/// By a name or one with a version behind it. Throws invalid_argument, with the nearest name, where
-/// there is no such preset. Dashes may stand for underscores.
-const Preset& find_preset(std::string_view name);
 
 /// What is known of a problem besides its matrix.
 struct GivenKnowledge {
   bool near_null_space = false;  ///< vectors of it, or coordinates to make them of
   int unknowns = 1;              ///< a point, as the caller says
+  bool symmetric = true;         ///< the matrix, or nearly so
 };
 
 /// A preset, and why.
@@ -63,27 +56,23 @@ struct PresetChoice {
   std::string reason;  ///< one line
 };
 
-/// The versions of the rule in choose_preset().
-enum class ChoiceRule { first = 1, second, third, fourth, fifth, sixth, seventh };
-inline constexpr ChoiceRule last_choice_rule = ChoiceRule::seventh;
-/// "auto-7"
-std::string to_string(ChoiceRule rule);
-/// The rule of a name that preset_names() has, "auto" being the last; none for that of a preset.
-std::optional<ChoiceRule> find_choice_rule(std::string_view name);
+/// Local. Whether it is symmetric but for round-off or a few rows.
+bool is_nearly_symmetric(const advise::ProblemFacts& facts);
 
 /// Local; a function of its arguments alone.
-PresetChoice choose_preset(const advise::ProblemFacts& facts, const GivenKnowledge& given,
-                           ChoiceRule rule = last_choice_rule);
+PresetChoice choose_preset(const advise::ProblemFacts& facts, const GivenKnowledge& given);
 
 /// What became of the options.
 struct AppliedPreset {
-  std::vector<std::pair<std::string, std::string>> set;   ///< names and values
-  std::vector<std::pair<std::string, std::string>> kept;  ///< the preset's, but given otherwise
+  std::vector<NamedValue> set;
+  /// The preset's, but given otherwise, or of a method that is not chosen.
+  std::vector<NamedValue> kept;
 };
 
-/// Local. Sets what the preset sets, unless its name is in `given`. `unknowns` is the number found
-/// in the matrix, where the preset takes it.
+/// Local. Sets what is given, and what the preset sets besides: choices of methods first, then the
+/// options of these. `unknowns` is the number found in the matrix, where the preset takes it.
+/// Throws invalid_argument where a given option belongs to a method that is not chosen.
 AppliedPreset apply_preset(const Preset& preset, const GivenKnowledge& knowledge, int unknowns,
-                           std::span<const std::string> given, amg::Options& options);
+                           std::span<const NamedValue> given, amg::Options& options);
 
 }  // namespace nodewise::solver

@@ -38,7 +38,6 @@ struct SolutionError {
 /// What the option `preset` came to.
 struct PresetRecord {
   std::string name;
-  int version = 0;
   std::string rule;       ///< that chose it; empty where it was named
   std::string reason;     ///< of the rule
   NamedValues set, kept;  ///< what it set, and the preset's values of what was given otherwise

@@ -49,6 +49,11 @@ std::optional<Options> options_with(const Options& given, const NamedValues& mor
     if (given.has(name)) return std::nullopt;
     options.set(name, value);
   }
+  // Every option that was given, and each of these, must be one of a chosen method.
+  const auto has_place = [&](const NamedValue& value) {
+    return has_option(view(options, option_fields()), value.first);
+  };
+  if (!std::all_of(options.given.begin(), options.given.end(), has_place)) return std::nullopt;
   return options;
 }
 
@@ -71,11 +76,10 @@ class Candidates {
     if (std::ssize(found_) >= most_) return;
     std::optional<Options> options = options_with(given_, more);
     if (!options) return;
-    const bool relaxes_otherwise =
-        given_.has("smoother") || given_.has("sweep_order") || given_.has("pre_sweeps");
-    const amg::Method method = options->amg.method;
-    if (relaxes_otherwise && method == amg::Method::air) return;
-    if (problem_.is_for_aggregation() && method != amg::Method::aggregation) return;
+    const amg::LevelMethod& method = *options->amg.method;
+    const auto is_given = [&](const NamedValue& fix) { return given_.has(fix.first); };
+    if (std::any_of(method.fixes.begin(), method.fixes.end(), is_given)) return;
+    if (problem_.is_for_aggregation() && !method.takes_near_null_space) return;
     if (has_unused(*options, more)) return;
     if (!hashes_.insert(hash_of(*options, option_fields())).second) return;
     found_.push_back({more, std::move(*options)});
@@ -94,7 +98,8 @@ class Candidates {
 
 std::vector<Candidate> tune_candidates(const Options& given, const Problem& problem,
                                        const advise::ProblemFacts& facts, int max_candidates) {
-  const GivenKnowledge known = {problem.knows_near_null_space(), given.amg.unknowns};
+  const GivenKnowledge known = {problem.knows_near_null_space(), given.amg.unknowns,
+                                is_nearly_symmetric(facts)};
   const int unknowns = given.has("unknowns") ? 1 : facts.unknowns;
   Candidates candidates(given, problem, max_candidates);
   candidates.add(options_of(*choose_preset(facts, known).preset, known, unknowns));
@@ -109,7 +114,7 @@ std::vector<Candidate> tune_candidates(const Options& given, const Problem& prob
       candidates.add(options);
     }
   }
-  for (const Preset& preset : presets()) candidates.add(options_of(preset, known, unknowns));
+  for (const Preset& preset : Preset::family()) candidates.add(options_of(preset, known, unknowns));
   return candidates.take();
 }
 

@@ -37,10 +37,11 @@ std::string needed_of_multigrid(std::string_view name, const Options& options) {
 
 std::vector<UnusedOption> unused_multigrid_options(const Options& options) {
   std::vector<UnusedOption> unused;
-  for (const Field<amg::Options>& f : amg::option_fields()) {
-    if (!options.has(f.name)) continue;
-    const std::string needs = needed_of_multigrid(f.name, options);
-    if (!needs.empty()) unused.push_back({f.name, needs});
+  amg::Options defaults;
+  for (const KnownField& f : known_fields(view(defaults, amg::option_fields()))) {
+    if (!options.has(f.info.name)) continue;
+    const std::string needs = needed_of_multigrid(f.info.name, options);
+    if (!needs.empty()) unused.push_back({f.info.name, needs});
   }
   return unused;
 }

@@ -44,8 +44,8 @@ constexpr int max_iterations = 1000;
 /// What both are told, and where they are compared.
 struct Choice {
   const char* name;
-  amg::Coarsening coarsening;
-  amg::Interpolation interpolation;
+  std::string_view coarsening;
+  std::string_view interpolation;
   int entries;  // most of a row of the interpolation; 0: all
   amg::SmootherKind smoother;
   amg::SweepOrder order;
@@ -57,26 +57,26 @@ struct Choice {
 // hypre's coarsenings 10, 8, 6 and 0, interpolations 6, 0 and 8, relaxations 13 and 14, or 6; with
 // C before F in its relaxation order 1, which on several ranks has an exchange more.
 constexpr Choice choices[] = {
-    {"HMIS, l1", amg::Coarsening::hmis, amg::Interpolation::extended_i, 4,
-     amg::SmootherKind::l1_gauss_seidel, amg::SweepOrder::forward_backward},
-    {"HMIS, symmetric", amg::Coarsening::hmis, amg::Interpolation::extended_i, 4,
-     amg::SmootherKind::gauss_seidel, amg::SweepOrder::symmetric},
-    {"PMIS, l1", amg::Coarsening::pmis, amg::Interpolation::extended_i, 4,
-     amg::SmootherKind::l1_gauss_seidel, amg::SweepOrder::forward_backward},
-    {"HMIS, C before F", amg::Coarsening::hmis, amg::Interpolation::extended_i, 4,
-     amg::SmootherKind::l1_gauss_seidel, amg::SweepOrder::coarse_fine, true},
-    {"HMIS, C before F, symmetric", amg::Coarsening::hmis, amg::Interpolation::extended_i, 4,
-     amg::SmootherKind::gauss_seidel, amg::SweepOrder::coarse_fine_symmetric, true},
-    {"Falgout", amg::Coarsening::falgout, amg::Interpolation::modified_classical, 0,
+    {"HMIS, l1", "hmis", "extended_i", 4, amg::SmootherKind::l1_gauss_seidel,
+     amg::SweepOrder::forward_backward},
+    {"HMIS, symmetric", "hmis", "extended_i", 4, amg::SmootherKind::gauss_seidel,
+     amg::SweepOrder::symmetric},
+    {"PMIS, l1", "pmis", "extended_i", 4, amg::SmootherKind::l1_gauss_seidel,
+     amg::SweepOrder::forward_backward},
+    {"HMIS, C before F", "hmis", "extended_i", 4, amg::SmootherKind::l1_gauss_seidel,
+     amg::SweepOrder::coarse_fine, true},
+    {"HMIS, C before F, symmetric", "hmis", "extended_i", 4, amg::SmootherKind::gauss_seidel,
+     amg::SweepOrder::coarse_fine_symmetric, true},
+    {"Falgout", "falgout", "modified_classical", 0, amg::SmootherKind::l1_gauss_seidel,
+     amg::SweepOrder::forward_backward, true},
+    {"CLJP, modified classical", "cljp", "modified_classical", 0,
      amg::SmootherKind::l1_gauss_seidel, amg::SweepOrder::forward_backward, true},
-    {"CLJP, modified classical", amg::Coarsening::cljp, amg::Interpolation::modified_classical, 0,
-     amg::SmootherKind::l1_gauss_seidel, amg::SweepOrder::forward_backward, true},
-    {"CLJP, standard", amg::Coarsening::cljp, amg::Interpolation::standard, 4,
-     amg::SmootherKind::l1_gauss_seidel, amg::SweepOrder::forward_backward, true},
-    {"HMIS, aggressive", amg::Coarsening::hmis, amg::Interpolation::extended_i, 4,
-     amg::SmootherKind::l1_gauss_seidel, amg::SweepOrder::forward_backward, true, 1, 1},
-    {"CLJP, aggressive, two paths", amg::Coarsening::cljp, amg::Interpolation::extended_i, 4,
-     amg::SmootherKind::l1_gauss_seidel, amg::SweepOrder::forward_backward, true, 1, 2},
+    {"CLJP, standard", "cljp", "standard", 4, amg::SmootherKind::l1_gauss_seidel,
+     amg::SweepOrder::forward_backward, true},
+    {"HMIS, aggressive", "hmis", "extended_i", 4, amg::SmootherKind::l1_gauss_seidel,
+     amg::SweepOrder::forward_backward, true, 1, 1},
+    {"CLJP, aggressive, two paths", "cljp", "extended_i", 4, amg::SmootherKind::l1_gauss_seidel,
+     amg::SweepOrder::forward_backward, true, 1, 2},
 };
 
 /// How far the two may be apart beyond what seeds explain.
@@ -156,14 +156,14 @@ double true_residual(const Matrix& A, const std::vector<double>& x, const std::v
 
 amg::Options options_of(const Choice& choice) {
   amg::Options options;
-  options.strength_measure = amg::StrengthMeasure::opposite_sign;  // as hypre
-  options.coarsening = choice.coarsening;
-  options.interpolation = choice.interpolation;
-  options.max_interpolation_entries = choice.entries;
+  options.set("strength_measure", "opposite_sign");  // as hypre
+  options.set("coarsening", choice.coarsening);
+  options.set("interpolation", choice.interpolation);
+  options.set("max_interpolation_entries", choice.entries);
   options.smoother = choice.smoother;
   options.sweep_order = choice.order;
-  options.aggressive_levels = choice.aggressive_levels;
-  options.aggressive_paths = choice.aggressive_paths;
+  options.set("aggressive_levels", choice.aggressive_levels);
+  options.set("aggressive_paths", choice.aggressive_paths);
   return options;
 }
 
@@ -210,10 +210,10 @@ std::string text_of(const std::vector<Figures>& all) {
 /// What is known to differ, and why.
 Bounds bounds_of(const System& system, const Choice& choice) {
   const std::string name = system.name;
-  const bool is_hmis = choice.coarsening == amg::Coarsening::hmis;
+  const bool is_hmis = choice.coarsening == "hmis";
   // In hypre's second pass of Ruge-Stüben the mark that a point has been made coarse for another's
   // sake is left for the next point, which is then made coarse itself sooner.
-  if (choice.coarsening == amg::Coarsening::falgout) return {.iterations = 2, .sparser = 0.25};
+  if (choice.coarsening == "falgout") return {.iterations = 2, .sparser = 0.25};
   if (system.is_hard) return {.of_iterations = 0.02};
   // hypre's coarse levels have 60 rows fewer, and it takes two iterations more.
   if (name == "rail_79841" && choice.aggressive_levels > 0) return {.may_be_fewer = true};
@@ -307,10 +307,10 @@ void compare_cycles(const Cycles& cycles) {
   const Choice& choice =
       *std::ranges::find(choices, std::string_view(cycles.relaxation), &Choice::name);
   amg::Options options = options_of(choice);
-  options.max_interpolation_entries = cycles.entries;
+  options.set("max_interpolation_entries", cycles.entries);
   if (cycles.is_falgout) {
-    options.coarsening = amg::Coarsening::falgout;
-    options.interpolation = amg::Interpolation::modified_classical;
+    options.set("coarsening", "falgout");
+    options.set("interpolation", "modified_classical");
   }
   const std::shared_ptr<const Matrix> A = make_system(cycles.system, "");
   const std::vector<double> b(static_cast<std::size_t>(A->n_local()), 1.0);
@@ -339,7 +339,7 @@ TEST(CyclesBesideHypre, AreAsManyInEitherOrderOfRelaxation) {
   if (test::test_comm()->size() > 1) GTEST_SKIP() << "on one rank only";
   const bench::HypreLibrary library;
   for (const Choice& choice : choices) {
-    if (choice.coarsening != amg::Coarsening::hmis || choice.aggressive_levels > 0) continue;
+    if (choice.coarsening != "hmis" || choice.aggressive_levels > 0) continue;
     compare_cycles({{"laplace27", 30}, choice.name});
     compare_cycles({{"rotated_fe", 200}, choice.name});
     compare_cycles({{"rotated_fe", 200}, choice.name, 4});

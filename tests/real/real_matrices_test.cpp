@@ -220,8 +220,8 @@ TEST_P(RealBeams, TakeFewIterationsWithTheirModes) {
       GTEST_SKIP() << "NOT TESTED: there is no " << beam + end;
   }
   amg::Options options;
-  solver::apply_preset(solver::find_preset("elasticity"), {.near_null_space = true}, 3, {},
-                       options);
+  solver::apply_preset(solver::Preset::family().find("elasticity"), {.near_null_space = true}, 3,
+                       {}, options);
   const auto A = std::make_shared<const matrix::DistMatrix<double>>(
       io::read_matrix<double>(test::test_comm(), beam + ".mtx.gz", {.together = options.unknowns}));
   auto modes = io::read_vectors<double>(A->rows(), beam + "_rbm.mtx.gz");

@@ -113,8 +113,9 @@ std::vector<LocalIndex> cljp(const Task& task, const Matrix& A, const Strength& 
 }
 
 void coarsen_classically(const Task& task, const Matrix& A) {
+  const amg::ClassicalOptions& classical = amg::classical_options(task.options);
   const Strength strength = amg::strength_of_connection(
-      A, task.options.strength_threshold, task.options.max_row_sum, task.options.strength_measure);
+      A, classical.strength_threshold, classical.max_row_sum, classical.strength_measure);
   io::write_matrix(task.file("strength"), as_matrix(A, strength));
   if (!task.influence.empty()) return write_splitting(task, A, first_pass(task, A, strength));
   if (!task.fractions.empty()) return write_splitting(task, A, cljp(task, A, strength));
@@ -136,7 +137,8 @@ struct Graph {
 
 Graph make_graph(const Matrix& A, const amg::Options& options) {
   Matrix points = options.unknowns > 1 ? amg::aggregate::block_norms(A, options.unknowns) : A;
-  Strength strength = amg::aggregate::symmetric_strength(points, options.aggregation_threshold);
+  const auto& own = options.method.options<amg::AggregationOptions>();
+  Strength strength = amg::aggregate::symmetric_strength(points, own.aggregation_threshold);
   return {std::move(points), std::move(strength)};
 }
 
@@ -186,13 +188,13 @@ amg::NearNullSpace<double> read_candidates(const std::string& path, const Matrix
 
 amg::NearNullSpace<double> improved_candidates(const Task& task, const std::string& path,
                                                const Matrix& A) {
-  const amg::Options& options = task.options;
+  const auto& own = task.options.method.options<amg::AggregationOptions>();
   auto given = read_candidates(path, A);
-  if (options.candidate_relaxation == amg::CandidateRelaxation::jacobi) {
-    return amg::improved(A, std::move(given), options.candidate_sweeps, task.radius);
+  if (own.candidate_relaxation == "jacobi") {
+    return amg::improved(A, std::move(given), own.candidate_sweeps, task.radius);
   }
-  const auto relaxation = amg::relax::make_relaxation(A, options);
-  return amg::improved(A, std::move(given), options.candidate_sweeps, *relaxation);
+  const auto relaxation = amg::relax::make_relaxation(A, task.options);
+  return amg::improved(A, std::move(given), own.candidate_sweeps, *relaxation);
 }
 
 /// Vectors as the columns of a matrix.
@@ -219,15 +221,16 @@ struct Half {
 Half make_half(const Task& task, const std::string& path, const Matrix& A,
                const Aggregates& aggregates, const Graph& graph) {
   const amg::Options& options = task.options;
+  const auto& own = options.method.options<amg::AggregationOptions>();
   auto candidates = improved_candidates(task, path, A);
   auto [tentative, coarse] =
       amg::aggregate::tentative_prolongator(aggregates, options.unknowns, A.rows(), candidates);
   const Matrix smoother =
-      options.filter_prolongation
+      own.filter_prolongation
           ? amg::aggregate::without_weak_entries(A, graph.matrix, graph.strength, options.unknowns)
           : A;
   Matrix smoothed = amg::aggregate::smooth_prolongator(
-      smoother, tentative, options.prolongation_weight / task.radius, options.prolongation_sweeps);
+      smoother, tentative, own.prolongation_weight / task.radius, own.prolongation_sweeps);
   return {std::move(candidates), std::move(tentative), std::move(coarse), std::move(smoothed)};
 }
 
@@ -260,7 +263,7 @@ void aggregate(const Task& task, const Matrix& A) {
 void run(const Task& task) {
   const auto A = io::read_matrix<double>(mpi::Comm::create(MPI_COMM_WORLD), task.matrix,
                                          {.together = task.options.unknowns});
-  if (task.options.method == amg::Method::aggregation) {
+  if (task.options.method == "aggregation") {
     aggregate(task, A);
   } else {
     coarsen_classically(task, A);

@@ -1,7 +1,9 @@
 #include <algorithm>
 
 #include "nodewise/amg/aggregate/aggregates.hpp"
+#include "nodewise/amg/aggregate/aggregation_method.hpp"
 #include "nodewise/amg/aggregate/join.hpp"
+#include "nodewise/amg/messages/virtual_exchanges.hpp"
 #include "nodewise/mpi/agree.hpp"
 
 namespace nodewise::amg::aggregate {
@@ -42,3 +44,40 @@ template Aggregates independent_set_aggregates(const DistMatrix<double>&, const 
                                                int);
 
 }  // namespace nodewise::amg::aggregate
+
+namespace nodewise::amg {
+
+namespace {
+
+/// Two agreements, the numbers of roots and an agreement besides the sums, one for each round and
+/// one that finds no active point.
+int rounds_of_set(std::int64_t collectives) {
+  return static_cast<int>(std::max<std::int64_t>(0, collectives - 5));
+}
+
+void exchanges_of_set(int rounds, int distance, VirtualExchanges& exchanges) {
+  for (int k = 0; k < rounds * distance; ++k) {
+    exchanges.forward(sizeof(std::uint64_t));  // the heaviest points in reach
+  }
+  for (int k = 0; k < distance; ++k) exchanges.forward(sizeof(GlobalIndex));
+}
+
+template <class T>
+aggregate::Aggregates aggregate_around_set(const AggregationCall<T>& call) {
+  return aggregate::independent_set_aggregates(call.G, call.strength, call.distance, call.seed);
+}
+
+}  // namespace
+
+const AggregationMethod& independent_set_aggregation() {
+  static const AggregationMethod method = {
+      {"independent_set", "around an independent set, the same on any number of ranks",
+       "Bell, Dalton, Olson 2012, algorithms 5 and 6"},
+      true,
+      AggregationMessages{rounds_of_set, exchanges_of_set},
+      aggregate_around_set<double>,
+      aggregate_around_set<float>};
+  return method;
+}
+
+}  // namespace nodewise::amg

@@ -2,6 +2,7 @@
 #include <numeric>
 
 #include "nodewise/amg/aggregate/aggregates.hpp"
+#include "nodewise/amg/aggregate/aggregation_method.hpp"
 #include "nodewise/amg/aggregate/join.hpp"
 #include "nodewise/amg/aggregate/strong_entries.hpp"
 #include "nodewise/mpi/agree.hpp"
@@ -139,3 +140,47 @@ template Aggregates standard_aggregates(const DistMatrix<double>&, const Strengt
                                         std::span<const GlobalIndex>, Joining);
 
 }  // namespace nodewise::amg::aggregate
+
+namespace nodewise::amg {
+
+namespace {
+
+int no_rounds(std::int64_t) {
+  return 0;
+}
+
+void no_exchanges(int, int, VirtualExchanges&) {}
+
+template <aggregate::Joining joining, class T>
+aggregate::Aggregates aggregate_greedily(const AggregationCall<T>& call) {
+  return aggregate::standard_aggregates(call.G, call.strength, call.starts, joining);
+}
+
+}  // namespace
+
+const AggregationMethod& standard_aggregation() {
+  constexpr auto joining = aggregate::Joining::most_connected;
+  static const AggregationMethod method = {
+      {"standard",
+       "neighbourhoods, greedily inside ranks; what is left joins the one it is most connected to",
+       "Vanek, Mandel, Brezina 1996, section 5.1"},
+      false,
+      AggregationMessages{no_rounds, no_exchanges},
+      aggregate_greedily<joining, double>,
+      aggregate_greedily<joining, float>};
+  return method;
+}
+
+const AggregationMethod& standard_first_aggregation() {
+  constexpr auto joining = aggregate::Joining::first;
+  static const AggregationMethod method = {
+      {"standard_first", "likewise, but what is left joins the first one, as in PyAMG",
+       "Vanek, Mandel, Brezina 1996, section 5.1"},
+      false,
+      AggregationMessages{no_rounds, no_exchanges},
+      aggregate_greedily<joining, double>,
+      aggregate_greedily<joining, float>};
+  return method;
+}
+
+}  // namespace nodewise::amg

@@ -187,14 +187,6 @@ kernels::Csr<T> rows_of_paths(const kernels::ExtendedRows<T>& first,
 
 }  // namespace
 
-std::vector<LocalIndex> places_of_coarse(const Splitting& splitting) {
-  std::vector<LocalIndex> places;
-  for (std::size_t i = 0; i < splitting.size(); ++i) {
-    if (splitting[i] == coarse) places.push_back(static_cast<LocalIndex>(i));
-  }
-  return places;
-}
-
 template <class T>
 PathSteps<T> path_steps(const DistMatrix<T>& A, const Strength& strength,
                         const Splitting& splitting, const comm::Layout& coarse_points) {

@@ -44,9 +44,6 @@ LongRange<T> long_range_dependences(const matrix::DistMatrix<T>& A, const Streng
                                     const Splitting& splitting, const comm::Layout& coarse_points,
                                     int n_paths);
 
-/// Local. The coarse points, ascending.
-std::vector<LocalIndex> places_of_coarse(const Splitting& splitting);
-
 /// How a stage splits: a matrix, its strength, and the virtual ranks' blocks, if there are such.
 template <class T>
 using Splitter = std::function<Splitting(const matrix::DistMatrix<T>&, const Strength&,

@@ -1,21 +1,14 @@
 #include <numeric>
 
 #include "nodewise/amg/coarsen/blocks.hpp"
+#include "nodewise/amg/coarsen/coarsening_method.hpp"
 #include "nodewise/amg/coarsen/independent_set.hpp"
+#include "nodewise/amg/coarsen/strong_rows.hpp"
+#include "nodewise/amg/messages/virtual_exchanges.hpp"
 
 namespace nodewise::amg::coarsen {
 
 namespace {
-
-/// A strong dependence of a ghost goes to its rank's neighbours as the global index it is on.
-struct StrongRows {
-  std::vector<Offset> begin = {0};
-  std::vector<LocalIndex> cols;
-
-  std::span<const LocalIndex> of(std::size_t i) const {
-    return {cols.data() + begin[i], static_cast<std::size_t>(begin[i + 1] - begin[i])};
-  }
-};
 
 /// An edge k -> j, k depending strongly on j, is alive until k is coarse, j is coarse, or both
 /// depend on a coarse point; a point weighs as much as edges to it are alive.
@@ -32,7 +25,7 @@ class Cljp {
       begin();
     });
     if (!points_.any_active()) return std::move(points_.state);
-    fetch_ghost_rows();
+    ghost_rows_ = ghost_dependences(A_, strength_);
     points_.weigh(seed, fractions);
     points_.share_states();
     take_edges();
@@ -58,41 +51,6 @@ class Cljp {
     ghost_loss_.reserve(all - n);
     open_.resize(n);
     std::iota(open_.begin(), open_.end(), LocalIndex{0});
-  }
-
-  /// What the ghosts depend on, as far as this rank's rows may depend on it, too.
-  void fetch_ghost_rows() {
-    const auto received = A_.exchange().forward_records([&] { return outgoing_rows(); });
-    mpi::collectively(A_.comm(), [&] { number_ghost_rows(received); });
-  }
-
-  comm::Records<GlobalIndex> outgoing_rows() const {
-    comm::Records<GlobalIndex> rows;
-    for (const LocalIndex i : A_.exchange().exported_entries()) {
-      for_each_strong(A_.on(), strength_.on, i, [&](std::size_t j) {
-        rows.data.push_back(A_.cols().to_global(static_cast<LocalIndex>(j)));
-      });
-      for_each_strong(A_.off(), strength_.off, i,
-                      [&](std::size_t g) { rows.data.push_back(A_.ghosts()[g]); });
-      rows.end_record();
-    }
-    return rows;
-  }
-
-  void number_ghost_rows(const comm::Records<GlobalIndex>& received) {
-    const auto ghosts = A_.ghosts();
-    for (std::size_t g = 0; g < received.size(); ++g) {
-      for (const GlobalIndex column : received[g]) {
-        if (A_.cols().owns(column)) {
-          ghost_rows_.cols.push_back(A_.cols().to_local(column));
-          continue;
-        }
-        const auto at = std::lower_bound(ghosts.begin(), ghosts.end(), column);
-        if (at == ghosts.end() || *at != column) continue;
-        ghost_rows_.cols.push_back(A_.n_local() + static_cast<LocalIndex>(at - ghosts.begin()));
-      }
-      ghost_rows_.begin.push_back(static_cast<Offset>(ghost_rows_.cols.size()));
-    }
   }
 
   /// Calls f(point, edge) for what row i depends on: point numbers of local points and, behind
@@ -247,3 +205,66 @@ template Splitting falgout(const matrix::DistMatrix<double>&, const Strength&, i
                            std::span<const GlobalIndex>);
 
 }  // namespace nodewise::amg::coarsen
+
+namespace nodewise::amg {
+
+namespace {
+
+/// As those of PMIS, and two reductions agree on ghost rows.
+int rounds_of_cljp(std::int64_t collectives) {
+  return static_cast<int>(std::max<std::int64_t>(0, collectives - 5));
+}
+
+/// As Cljp::run(), which ends at once after two reductions.
+void exchanges_of_cljp(std::int64_t collectives, const kernels::Csr<double>& A,
+                       const Strength& strength, VirtualExchanges& exchanges) {
+  if (collectives <= 2) return;
+  exchanges.records(coarsen::strong_offsets(A, strength), sizeof(GlobalIndex));
+  exchanges.reversed(sizeof(double));
+  exchanges.forward(sizeof(std::int8_t));
+  exchanges.reversed(sizeof(std::int32_t));  // edges taken
+  for (int k = 0; k < rounds_of_cljp(collectives); ++k) {
+    exchanges.forward(sizeof(double));
+    exchanges.reversed(sizeof(std::int32_t));  // who is outweighed
+    exchanges.forward(sizeof(std::int8_t));
+    exchanges.reversed(sizeof(std::int32_t));
+  }
+}
+
+template <class T>
+coarsen::Splitting split_by_cljp(const SplittingCall<T>& call) {
+  return coarsen::cljp(call.A, call.strength, call.seed);
+}
+
+template <class T>
+coarsen::Splitting split_by_falgout(const SplittingCall<T>& call) {
+  return coarsen::falgout(call.A, call.strength, call.seed, call.blocks);
+}
+
+}  // namespace
+
+const CoarseningMethod& cljp_coarsening() {
+  static const CoarseningMethod method = {
+      {"cljp", "random weights; dependent fine points have a coarse point in common",
+       "Henson, Yang 2002, section 4.2"},
+      true,
+      SplittingMessages{rounds_of_cljp, exchanges_of_cljp},
+      split_by_cljp<double>,
+      split_by_cljp<float>,
+      0};
+  return method;
+}
+
+const CoarseningMethod& falgout_coarsening() {
+  static const CoarseningMethod method = {
+      {"falgout", "both passes of Ruge-Stueben inside ranks, cljp between them",
+       "Henson, Yang 2002, section 4.3"},
+      false,
+      SplittingMessages{rounds_of_cljp, exchanges_of_cljp},
+      split_by_falgout<double>,
+      split_by_falgout<float>,
+      6};
+  return method;
+}
+
+}  // namespace nodewise::amg

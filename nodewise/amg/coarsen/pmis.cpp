@@ -1,12 +1,9 @@
 #include "nodewise/amg/coarsen/blocks.hpp"
+#include "nodewise/amg/coarsen/coarsening_method.hpp"
 #include "nodewise/amg/coarsen/independent_set.hpp"
+#include "nodewise/amg/messages/virtual_exchanges.hpp"
 
 namespace nodewise::amg::coarsen {
-
-comm::Layout coarse_layout(const comm::Layout& points, const Splitting& splitting) {
-  return comm::Layout::from_local_size(points.shared_comm(),
-                                       std::count(splitting.begin(), splitting.end(), coarse));
-}
 
 namespace {
 
@@ -92,3 +89,65 @@ template Splitting hmis(const matrix::DistMatrix<double>&, const Strength&, int,
                         std::span<const GlobalIndex>);
 
 }  // namespace nodewise::amg::coarsen
+
+namespace nodewise::amg {
+
+namespace {
+
+/// One reduction agrees on the beginning, one asks for points that are left, and so does each round
+/// before it begins and the last one after it.
+int rounds_of_pmis(std::int64_t collectives) {
+  return static_cast<int>(std::max<std::int64_t>(0, collectives - 3));
+}
+
+/// As Pmis::run(), which ends at once after two reductions.
+void exchanges_of_pmis(std::int64_t collectives, const kernels::Csr<double>&, const Strength&,
+                       VirtualExchanges& exchanges) {
+  exchanges.forward(sizeof(std::int8_t));
+  if (collectives <= 2) return;
+  exchanges.reversed(sizeof(double));  // how many depend on a point
+  exchanges.forward(sizeof(double));   // weights
+  for (int k = 0; k < rounds_of_pmis(collectives); ++k) {
+    exchanges.reversed(sizeof(std::int32_t));  // who is outweighed
+    exchanges.forward(sizeof(std::int8_t));    // coarse points
+    exchanges.forward(sizeof(std::int8_t));    // fine points
+  }
+}
+
+template <class T>
+coarsen::Splitting split_by_pmis(const SplittingCall<T>& call) {
+  return coarsen::pmis(call.A, call.strength, call.seed);
+}
+
+template <class T>
+coarsen::Splitting split_by_hmis(const SplittingCall<T>& call) {
+  return coarsen::hmis(call.A, call.strength, call.seed, call.blocks);
+}
+
+}  // namespace
+
+const CoarseningMethod& pmis_coarsening() {
+  static const CoarseningMethod method = {
+      {"pmis", "independent sets by random weights: few coarse points",
+       "De Sterck, Yang, Heys 2006"},
+      true,
+      SplittingMessages{rounds_of_pmis, exchanges_of_pmis},
+      split_by_pmis<double>,
+      split_by_pmis<float>,
+      8};
+  return method;
+}
+
+const CoarseningMethod& hmis_coarsening() {
+  static const CoarseningMethod method = {
+      {"hmis", "first pass of Ruge-Stueben inside ranks, pmis between them",
+       "De Sterck, Yang, Heys 2006"},
+      false,
+      SplittingMessages{rounds_of_pmis, exchanges_of_pmis},
+      split_by_hmis<double>,
+      split_by_hmis<float>,
+      10};
+  return method;
+}
+
+}  // namespace nodewise::amg

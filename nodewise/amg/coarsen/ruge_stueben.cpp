@@ -6,10 +6,12 @@
 #include <span>
 #include <vector>
 
+#include "nodewise/amg/coarsen/coarsening_method.hpp"
 #include "nodewise/amg/coarsen/measure_order.hpp"
 #include "nodewise/amg/coarsen/splitting.hpp"
 #include "nodewise/base/array.hpp"
 #include "nodewise/base/parallel.hpp"
+#include "nodewise/mpi/agree.hpp"
 
 namespace nodewise::amg::coarsen {
 
@@ -304,3 +306,48 @@ template void second_pass(const matrix::DistMatrix<float>&, const Strength&, Spl
 template void second_pass(const matrix::DistMatrix<double>&, const Strength&, Splitting&);
 
 }  // namespace nodewise::amg::coarsen
+
+namespace nodewise::amg {
+
+namespace {
+
+int no_rounds(std::int64_t) {
+  return 0;
+}
+
+void no_exchanges(std::int64_t, const kernels::Csr<double>&, const Strength&, VirtualExchanges&) {}
+
+template <int passes, class T>
+coarsen::Splitting split_by_passes(const SplittingCall<T>& call) {
+  return mpi::collectively(call.A.comm(), [&] {
+    return coarsen::ruge_stueben(call.A, call.strength, passes, call.blocks);
+  });
+}
+
+}  // namespace
+
+const CoarseningMethod& ruge_stueben_coarsening() {
+  static const CoarseningMethod method = {
+      {"ruge_stueben", "both passes of Ruge-Stueben, inside ranks only",
+       "Ruge, Stueben 1987, section 4.6"},
+      false,
+      SplittingMessages{no_rounds, no_exchanges},
+      split_by_passes<2, double>,
+      split_by_passes<2, float>,
+      1};
+  return method;
+}
+
+const CoarseningMethod& ruge_stueben_first_pass_coarsening() {
+  static const CoarseningMethod method = {
+      {"ruge_stueben_first_pass", "the first pass of Ruge-Stueben alone, inside ranks only",
+       "Ruge, Stueben 1987, section 4.6"},
+      false,
+      SplittingMessages{no_rounds, no_exchanges},
+      split_by_passes<1, double>,
+      split_by_passes<1, float>,
+      11};
+  return method;
+}
+
+}  // namespace nodewise::amg

@@ -19,6 +19,10 @@ using Splitting = std::vector<std::int8_t>;
 /// gathering of a number from each rank.
 comm::Layout coarse_layout(const comm::Layout& points, const Splitting& splitting);
 
+/// Local. The splitting that has these coarse points, ascending; and the other way round.
+Splitting splitting_of(LocalIndex n_rows, std::span<const LocalIndex> coarse_rows);
+std::vector<LocalIndex> places_of_coarse(const Splitting& splitting);
+
 // Points that depend on nothing are fine in PMIS, HMIS, CLJP and Falgout's splitting: relaxation
 // alone serves them, as it does the rows of boundary conditions.
 

@@ -1,3 +1,5 @@
+#include "nodewise/amg/interpolate/interpolation_method.hpp"
+#include "nodewise/amg/interpolate/link_messages.hpp"
 #include "nodewise/amg/interpolate/strong_fine.hpp"
 
 namespace nodewise::amg::interpolate {
@@ -26,3 +28,34 @@ template DistMatrix<double> classical(const DistMatrix<double>&, const Strength&
                                       const Layout&, const Rules&);
 
 }  // namespace nodewise::amg::interpolate
+
+namespace nodewise::amg {
+
+namespace {
+
+template <class T>
+matrix::DistMatrix<T> interpolate_by_classical(const InterpolationCall<T>& call) {
+  return interpolate::classical(call.A, call.strength, call.splitting, call.coarse_points,
+                                call.rules);
+}
+
+void exchanges_of_links(const matrix::DistMatrix<double>& A, const Strength& strength,
+                        std::span<const LocalIndex> coarse_rows, std::span<const GlobalIndex> ranks,
+                        VirtualExchanges& exchanges) {
+  interpolate::link_exchanges(interpolate::Signs::all, A, strength, coarse_rows, ranks, exchanges);
+}
+
+}  // namespace
+
+const InterpolationMethod& classical_interpolation() {
+  static const InterpolationMethod method = {
+      {"classical", "from coarse neighbours; couplings to fine ones are shared out among them",
+       "Ruge, Stueben 1987"},
+      false,
+      exchanges_of_links,
+      interpolate_by_classical<double>,
+      interpolate_by_classical<float>};
+  return method;
+}
+
+}  // namespace nodewise::amg

@@ -1,5 +1,7 @@
 #include "nodewise/amg/interpolate/by_rows.hpp"
 #include "nodewise/amg/interpolate/direct_weights.hpp"
+#include "nodewise/amg/interpolate/interpolation_method.hpp"
+#include "nodewise/amg/interpolate/link_messages.hpp"
 
 namespace nodewise::amg::interpolate {
 
@@ -32,3 +34,33 @@ template DistMatrix<double> direct(const DistMatrix<double>&, const Strength&, c
                                    const Layout&, const Rules&);
 
 }  // namespace nodewise::amg::interpolate
+
+namespace nodewise::amg {
+
+namespace {
+
+template <class T>
+matrix::DistMatrix<T> interpolate_by_direct(const InterpolationCall<T>& call) {
+  return interpolate::direct(call.A, call.strength, call.splitting, call.coarse_points, call.rules);
+}
+
+void exchanges_of_numbers(const matrix::DistMatrix<double>&, const Strength&,
+                          std::span<const LocalIndex>, std::span<const GlobalIndex>,
+                          VirtualExchanges& exchanges) {
+  interpolate::number_exchanges(exchanges);
+}
+
+}  // namespace
+
+const InterpolationMethod& direct_interpolation() {
+  static const InterpolationMethod method = {
+      {"direct", "from coarse neighbours by their couplings alone", "Stueben 1999, section 7.2"},
+      false,
+      exchanges_of_numbers,
+      interpolate_by_direct<double>,
+      interpolate_by_direct<float>,
+      3};
+  return method;
+}
+
+}  // namespace nodewise::amg

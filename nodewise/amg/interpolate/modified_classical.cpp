@@ -1,5 +1,7 @@
 #include <algorithm>
 
+#include "nodewise/amg/interpolate/interpolation_method.hpp"
+#include "nodewise/amg/interpolate/link_messages.hpp"
 #include "nodewise/amg/interpolate/strong_fine.hpp"
 
 namespace nodewise::amg::interpolate {
@@ -42,3 +44,36 @@ template DistMatrix<double> modified_classical(const DistMatrix<double>&, const 
                                                const Splitting&, const Layout&, const Rules&);
 
 }  // namespace nodewise::amg::interpolate
+
+namespace nodewise::amg {
+
+namespace {
+
+template <class T>
+matrix::DistMatrix<T> interpolate_by_modified_classical(const InterpolationCall<T>& call) {
+  return interpolate::modified_classical(call.A, call.strength, call.splitting, call.coarse_points,
+                                         call.rules);
+}
+
+void exchanges_of_links(const matrix::DistMatrix<double>& A, const Strength& strength,
+                        std::span<const LocalIndex> coarse_rows, std::span<const GlobalIndex> ranks,
+                        VirtualExchanges& exchanges) {
+  interpolate::link_exchanges(interpolate::Signs::opposite, A, strength, coarse_rows, ranks,
+                              exchanges);
+}
+
+}  // namespace
+
+const InterpolationMethod& modified_classical_interpolation() {
+  static const InterpolationMethod method = {
+      {"modified_classical", "classical, with couplings of the sign opposite to the diagonal only",
+       "De Sterck, Falgout, Nolting, Yang 2008, section 3"},
+      false,
+      exchanges_of_links,
+      interpolate_by_modified_classical<double>,
+      interpolate_by_modified_classical<float>,
+      0};
+  return method;
+}
+
+}  // namespace nodewise::amg

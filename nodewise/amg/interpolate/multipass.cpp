@@ -7,6 +7,8 @@
 
 #include "nodewise/amg/interpolate/by_rows.hpp"
 #include "nodewise/amg/interpolate/direct_weights.hpp"
+#include "nodewise/amg/interpolate/interpolation_method.hpp"
+#include "nodewise/amg/interpolate/link_messages.hpp"
 #include "nodewise/base/array.hpp"
 #include "nodewise/base/parallel_lists.hpp"
 #include "nodewise/kernels/row_blocks.hpp"
@@ -265,3 +267,79 @@ template DistMatrix<double> multipass(const DistMatrix<double>&, const Strength&
                                       const Layout&, const Rules&);
 
 }  // namespace nodewise::amg::interpolate
+
+namespace nodewise::amg {
+
+namespace {
+
+template <class T>
+matrix::DistMatrix<T> interpolate_by_multipass(const InterpolationCall<T>& call) {
+  return interpolate::multipass(call.A, call.strength, call.splitting, call.coarse_points,
+                                call.rules);
+}
+
+constexpr int not_done = -1;
+
+/// The pass in which multipass() makes the row of each point, coarse ones in pass 0: one more than
+/// the least of those it depends on; not_done where no path leads to a coarse point.
+std::vector<int> passes_of(const kernels::Csr<double>& A, const Strength& strength,
+                           std::span<const LocalIndex> coarse_rows) {
+  std::vector<int> passes(static_cast<std::size_t>(A.n_rows), not_done);
+  for (const LocalIndex i : coarse_rows) passes[static_cast<std::size_t>(i)] = 0;
+  const auto depends_on_pass = [&](LocalIndex i, int pass) {
+    for (auto k = static_cast<std::size_t>(A.begin(i)); k < static_cast<std::size_t>(A.end(i));
+         ++k) {
+      if (strength.on[k] && passes[static_cast<std::size_t>(A.cols[k])] == pass) return true;
+    }
+    return false;
+  };
+  bool any_new = true;
+  for (int pass = 0; any_new; ++pass) {
+    any_new = false;
+    for (LocalIndex i = 0; i < A.n_rows; ++i) {
+      int& own = passes[static_cast<std::size_t>(i)];
+      if (own != not_done || !depends_on_pass(i, pass)) continue;
+      own = pass + 1;
+      any_new = true;
+    }
+  }
+  return passes;
+}
+
+/// As Multipass::build(): who is done, and the rows of the last pass,
+/// which are not shortened.
+void exchanges_of_passes(const matrix::DistMatrix<double>& A, const Strength& strength,
+                         std::span<const LocalIndex> coarse_rows, std::span<const GlobalIndex>,
+                         VirtualExchanges& exchanges) {
+  interpolate::number_exchanges(exchanges);
+  const coarsen::Splitting splitting = coarsen::splitting_of(A.n_local(), coarse_rows);
+  const auto P = interpolate::multipass(A, strength, splitting,
+                                        coarsen::coarse_layout(A.rows(), splitting), {});
+  const std::vector<int> passes = passes_of(A.on(), strength, coarse_rows);
+  const int n_passes = 1 + *std::max_element(passes.begin(), passes.end());
+  for (int pass = 0; pass < n_passes; ++pass) {
+    std::vector<Offset> offsets = {0};
+    for (LocalIndex i = 0; i < A.n_local(); ++i) {
+      const bool goes = passes[static_cast<std::size_t>(i)] == pass;
+      offsets.push_back(offsets.back() + (goes ? P.on().end(i) - P.on().begin(i) : 0));
+    }
+    exchanges.forward(sizeof(std::int32_t));
+    exchanges.records(offsets, sizeof(matrix::RowEntry<double>));
+  }
+}
+
+}  // namespace
+
+const InterpolationMethod& multipass_interpolation() {
+  static const InterpolationMethod method = {
+      {"multipass", "pass by pass, from points that are done: for aggressive coarsening",
+       "Stueben 1999, section 7.2.2"},
+      false,
+      exchanges_of_passes,
+      interpolate_by_multipass<double>,
+      interpolate_by_multipass<float>,
+      4};
+  return method;
+}
+
+}  // namespace nodewise::amg

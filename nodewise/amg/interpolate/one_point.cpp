@@ -1,6 +1,8 @@
 #include <cmath>
 
 #include "nodewise/amg/interpolate/by_rows.hpp"
+#include "nodewise/amg/interpolate/interpolation_method.hpp"
+#include "nodewise/amg/interpolate/link_messages.hpp"
 
 namespace nodewise::amg::interpolate {
 
@@ -57,3 +59,33 @@ template DistMatrix<double> one_point(const DistMatrix<double>&, const Strength&
                                       const Layout&, const Rules&);
 
 }  // namespace nodewise::amg::interpolate
+
+namespace nodewise::amg {
+
+namespace {
+
+template <class T>
+matrix::DistMatrix<T> interpolate_by_one_point(const InterpolationCall<T>& call) {
+  return interpolate::one_point(call.A, call.strength, call.splitting, call.coarse_points,
+                                call.rules);
+}
+
+void exchanges_of_numbers(const matrix::DistMatrix<double>&, const Strength&,
+                          std::span<const LocalIndex>, std::span<const GlobalIndex>,
+                          VirtualExchanges& exchanges) {
+  interpolate::number_exchanges(exchanges);
+}
+
+}  // namespace
+
+const InterpolationMethod& one_point_interpolation() {
+  static const InterpolationMethod method = {
+      {"one_point", "from the coarse neighbour of the largest coupling, with weight one", ""},
+      true,
+      exchanges_of_numbers,
+      interpolate_by_one_point<double>,
+      interpolate_by_one_point<float>};
+  return method;
+}
+
+}  // namespace nodewise::amg

@@ -1,3 +1,5 @@
+#include "nodewise/amg/interpolate/interpolation_method.hpp"
+#include "nodewise/amg/interpolate/link_messages.hpp"
 #include "nodewise/amg/interpolate/strong_fine.hpp"
 
 namespace nodewise::amg::interpolate {
@@ -119,3 +121,36 @@ template DistMatrix<double> standard(const DistMatrix<double>&, const Strength&,
                                      const Layout&, const Rules&, bool);
 
 }  // namespace nodewise::amg::interpolate
+
+namespace nodewise::amg {
+
+namespace {
+
+template <class T>
+matrix::DistMatrix<T> interpolate_by_standard(const InterpolationCall<T>& call) {
+  return interpolate::standard(call.A, call.strength, call.splitting, call.coarse_points,
+                               call.rules, call.symmetric);
+}
+
+void exchanges_of_links(const matrix::DistMatrix<double>& A, const Strength& strength,
+                        std::span<const LocalIndex> coarse_rows, std::span<const GlobalIndex> ranks,
+                        VirtualExchanges& exchanges) {
+  exchanges.forward(2 * sizeof(double));  // diagonals, and sums of the other entries
+  interpolate::link_exchanges(interpolate::Signs::all, A, strength, coarse_rows, ranks, exchanges);
+}
+
+}  // namespace
+
+const InterpolationMethod& standard_interpolation() {
+  static const InterpolationMethod method = {
+      {"standard", "the equations of strong fine neighbours are put into that of the point",
+       "Stueben 1999, section 7.2.1"},
+      false,
+      exchanges_of_links,
+      interpolate_by_standard<double>,
+      interpolate_by_standard<float>,
+      8};
+  return method;
+}
+
+}  // namespace nodewise::amg

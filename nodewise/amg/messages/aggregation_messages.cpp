@@ -65,7 +65,7 @@ AggregationSetup::AggregationSetup(const Hierarchy<double>& hierarchy, std::size
       coarse_(hierarchy.virtual_starts(level + 1)) {
   for (const GlobalIndex start : fine_) points_.push_back(start / unknowns_);
   const DistMatrix<double>& A = *hierarchy.matrix(level);
-  graph_ = point_graph(A, unknowns_, options_);
+  graph_ = point_graph(A, unknowns_, own());
   const auto aggregates = aggregate_points(graph_.matrix(A), graph_.strength, points_, options_);
   const DistMatrix<double> tentative =
       aggregate::tentative_prolongator(aggregates, unknowns_, A.rows(), zero_vectors(A, n_vectors_))
@@ -74,7 +74,7 @@ AggregationSetup::AggregationSetup(const Hierarchy<double>& hierarchy, std::size
   if (hierarchy.restriction(level) == nullptr) return;
   DistMatrix<double> transposed = matrix::transpose(A);
   PointGraph<double> graph;
-  if (filters()) graph = point_graph(transposed, unknowns_, options_);
+  if (filters()) graph = point_graph(transposed, unknowns_, own());
   Half half = make_half(transposed, graph, tentative);
   left_ = Left{std::move(transposed), std::move(graph), std::move(half)};
 }
@@ -88,9 +88,9 @@ AggregationSetup::Half AggregationSetup::make_half(const DistMatrix<double>& A,
   }
   const DistMatrix<double>& smoothing = half.filtered ? *half.filtered : A;
   half.prolongators.push_back(std::move(tentative));
-  for (int sweep = 1; sweep < options_.prolongation_sweeps; ++sweep) {
+  for (int sweep = 1; sweep < own().prolongation_sweeps; ++sweep) {
     half.prolongators.push_back(aggregate::smooth_prolongator(
-        smoothing, half.prolongators.back(), options_.prolongation_weight, 1, n_vectors_));
+        smoothing, half.prolongators.back(), own().prolongation_weight, 1, n_vectors_));
   }
   return half;
 }
@@ -117,8 +117,14 @@ MessageStages AggregationSetup::strength(const PointGraph<double>& graph,
                                          const VirtualPlans& of_A) const {
   std::vector<comm::Plan> of_norms;
   VirtualExchanges exchanges(of_graph(graph, of_A, of_norms));
-  if (aggregation_threshold(unknowns_, options_) != 0) exchanges.forward(sizeof(double));
+  if (aggregation_threshold(unknowns_, own()) != 0) exchanges.forward(sizeof(double));
   return exchanges.take();
+}
+
+const AggregationMessages& AggregationSetup::messages() const {
+  const int n_ranks = static_cast<int>(points_.size()) - 1;
+  const Choice<AggregationMethod> method = aggregates_of_level(points_.back(), n_ranks, own());
+  return require(*method->messages, "messages of aggregates " + method.name());
 }
 
 MessageStages AggregationSetup::aggregation(const VirtualPlans& of_A, int rounds) const {
@@ -127,14 +133,9 @@ MessageStages AggregationSetup::aggregation(const VirtualPlans& of_A, int rounds
     const auto of_transposed = plans_like(of_A, left_->transposed.on(), fine_);
     append(stages, strength(left_->graph, {of_transposed, of_A.topology, of_A.route}));
   }
-  const int n_ranks = static_cast<int>(points_.size()) - 1;
-  if (is_greedy(aggregate_kind(points_.back(), n_ranks, options_))) return stages;  // by themselves
   std::vector<comm::Plan> of_norms;
   VirtualExchanges exchanges(of_graph(graph_, of_A, of_norms));
-  for (int k = 0; k < rounds * options_.aggregation_distance; ++k) {
-    exchanges.forward(sizeof(std::uint64_t));  // the heaviest points in reach
-  }
-  for (int k = 0; k < options_.aggregation_distance; ++k) exchanges.forward(sizeof(GlobalIndex));
+  messages().exchanges(rounds, own().aggregation_distance, exchanges);
   append(stages, exchanges.take());
   return stages;
 }
@@ -160,12 +161,13 @@ MessageStages AggregationSetup::tentative(const mpi::Topology& topology) const {
 /// filtered.
 MessageStages AggregationSetup::half(const Half& half, const VirtualPlans& of_matrix) const {
   VirtualExchanges relaxation(of_matrix);
-  for (int sweep = 0; level_ == 0 && sweep < options_.candidate_sweeps; ++sweep) {
+  const int exchanges = own().candidate_sweeps * own().candidate_relaxation->exchanges_a_sweep;
+  for (int k = 0; level_ == 0 && k < exchanges; ++k) {
     relaxation.forward(static_cast<std::size_t>(n_vectors_) * sizeof(double));
   }
   MessageStages stages = relaxation.take();
   append(stages, tentative(of_matrix.topology));
-  if (options_.prolongation_sweeps == 0) return stages;
+  if (own().prolongation_sweeps == 0) return stages;
   std::vector<comm::Plan> of_filtered;
   if (half.filtered) of_filtered = plans_like(of_matrix, half.filtered->on(), fine_);
   VirtualExchanges smoothing(half.filtered ? VirtualPlans{of_filtered, of_matrix.topology}
@@ -204,7 +206,7 @@ MessageStages AggregationSetup::requests() const {
     for (const DistMatrix<double>& P : half.prolongators) {
       add_requests(P.on(), fine_, coarse_, stages);
     }
-    if (options_.prolongation_sweeps > 0) add_requests(last, fine_, coarse_, stages);
+    if (own().prolongation_sweeps > 0) add_requests(last, fine_, coarse_, stages);
   };
   add(graph_, right_, hierarchy_.interpolation(level_)->on());
   if (!left_) return stages;

@@ -16,10 +16,12 @@ namespace nodewise::amg {
 /// where there is one rank. All functions are local.
 class AggregationSetup {
  public:
-  /// Independent sets only, as for all virtual ranks. The hierarchy must outlive it.
+  /// The hierarchy must outlive it.
   AggregationSetup(const Hierarchy<double>& hierarchy, std::size_t level, const Options& options);
 
-  /// Strength, so many rounds of the independent set, and the points that join it.
+  /// How often the aggregation looked for points that outweigh their neighbours, by its reductions.
+  int rounds(std::int64_t collectives) const { return messages().rounds(collectives); }
+  /// Strength, and what makes the aggregates in so many rounds.
   model::MessageStages aggregation(const VirtualPlans& of_A, int rounds) const;
   /// Candidates, the tentative prolongator, and its rows for the sweeps that smooth it; for a
   /// smoothed restriction the transposed matrix, the same by that, and the way back.
@@ -50,7 +52,9 @@ class AggregationSetup {
   static const matrix::DistMatrix<double>* filtered_of(const Half& half) {
     return half.filtered ? &*half.filtered : nullptr;
   }
-  bool filters() const { return options_.prolongation_sweeps > 0 && options_.filter_prolongation; }
+  const AggregationOptions& own() const { return options_.method.options<AggregationOptions>(); }
+  const AggregationMessages& messages() const;
+  bool filters() const { return own().prolongation_sweeps > 0 && own().filter_prolongation; }
   Half make_half(const matrix::DistMatrix<double>& A, const PointGraph<double>& graph,
                  matrix::DistMatrix<double> tentative) const;
   VirtualPlans of_graph(const PointGraph<double>& graph, const VirtualPlans& of_A,

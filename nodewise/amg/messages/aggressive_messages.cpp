@@ -2,7 +2,6 @@
 
 #include "nodewise/amg/coarsen/virtual_ranks.hpp"
 #include "nodewise/amg/messages/splitting_messages.hpp"
-#include "nodewise/amg/setup/classical.hpp"
 
 namespace nodewise::amg {
 
@@ -19,7 +18,7 @@ AggressiveSetup::AggressiveSetup(const DistMatrix<double>& A, const Strength& st
       coarse_ranks_(virtual_coarse_starts(ranks_, coarsen::places_of_coarse(first_.splitting))),
       steps_(coarsen::path_steps(A_, strength_, first_.splitting,
                                  coarsen::coarse_layout(A_.rows(), first_.splitting))),
-      far_(coarsen::long_range_dependences(steps_, options_.aggressive_paths)),
+      far_(coarsen::long_range_dependences(steps_, classical_options(options).aggressive_paths)),
       second_(split_once(far_.paths, far_.strength, coarse_ranks_)) {}
 
 AggressiveSetup::Stage AggressiveSetup::split_once(const DistMatrix<double>& A,
@@ -32,20 +31,21 @@ AggressiveSetup::Stage AggressiveSetup::split_once(const DistMatrix<double>& A,
   };
   const std::int64_t before = reductions();
   Stage stage;
-  stage.splitting = split(A, strength, ranks, options_);
+  stage.splitting = split(coarsening(), A, strength, ranks, options_.seed);
   stage.collectives = reductions() - before;
   return stage;
 }
 
 int AggressiveSetup::rounds() const {
-  return splitting_rounds(options_.coarsening, first_.collectives) +
-         splitting_rounds(options_.coarsening, second_.collectives);
+  const SplittingMessages& messages = messages_of(coarsening());
+  return messages.rounds(first_.collectives) + messages.rounds(second_.collectives);
 }
 
 MessageStages AggressiveSetup::splitting(const VirtualPlans& of_A) const {
   const mpi::Topology& topology = of_A.topology;
   VirtualExchanges over_A(of_A);
-  splitting_exchanges(options_.coarsening, first_.collectives, A_.on(), strength_, over_A);
+  const SplittingMessages& messages = messages_of(coarsening());
+  messages.exchanges(first_.collectives, A_.on(), strength_, over_A);
   over_A.forward(sizeof(GlobalIndex));  // numbers of coarse points
   MessageStages stages = over_A.take();
   // New matrices, of the route `direct`.
@@ -55,8 +55,7 @@ MessageStages AggressiveSetup::splitting(const VirtualPlans& of_A) const {
   append(stages, over_first.take());
   const auto of_paths = plans_of(far_.paths.on(), coarse_ranks_, coarse_ranks_, topology);
   VirtualExchanges over_paths({of_paths, topology});
-  splitting_exchanges(options_.coarsening, second_.collectives, far_.paths.on(), far_.strength,
-                      over_paths);
+  messages.exchanges(second_.collectives, far_.paths.on(), far_.strength, over_paths);
   append(stages, over_paths.take());
   return stages;
 }

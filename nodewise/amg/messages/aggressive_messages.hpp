@@ -29,6 +29,9 @@ class AggressiveSetup {
   model::MessageStages requests() const;
 
  private:
+  const Choice<CoarseningMethod>& coarsening() const {
+    return classical_options(options_).coarsening;
+  }
   /// What one stage makes of a matrix.
   struct Stage {
     coarsen::Splitting splitting;

@@ -5,11 +5,9 @@
 #include <vector>
 
 #include "nodewise/amg/coarsen/unknowns.hpp"
-#include "nodewise/amg/messages/interpolation_messages.hpp"
 #include "nodewise/amg/messages/splitting_messages.hpp"
 #include "nodewise/amg/messages/virtual_exchanges.hpp"
 #include "nodewise/amg/relax/row_scales.hpp"
-#include "nodewise/amg/setup/classical.hpp"
 #include "nodewise/amg/spectral_radius.hpp"
 #include "nodewise/kernels/spgemm.hpp"
 #include "nodewise/matrix/block_matrix.hpp"
@@ -22,12 +20,6 @@ using kernels::Csr;
 using matrix::DistMatrix;
 using model::MessageStages;
 using Starts = std::span<const GlobalIndex>;
-
-/// As independent_set_aggregates(): two agreements, the numbers of roots and an agreement besides
-/// the sums, one for each round and one that finds no active point.
-int aggregation_rounds(std::int64_t collectives) {
-  return static_cast<int>(std::max<std::int64_t>(0, collectives - 5));
-}
 
 /// The products of estimates of spectral radii, which end early where nothing is left: lanczos()
 /// reduces once for each and once before, arnoldi() twice and once.
@@ -144,16 +136,14 @@ LevelSetup::LevelSetup(const Hierarchy<double>& hierarchy, std::size_t level,
     return collectives_of(books, operation, static_cast<std::int64_t>(level));
   };
   complete(options_);
-  if (options_.strength_measure == StrengthMeasure::automatic) {
-    options_.strength_measure =
-        symmetric ? StrengthMeasure::opposite_sign : StrengthMeasure::absolute;
-  }
   // An estimate agrees once, and its sums are dot products.
   radius_products_ =
       products_of_radii(symmetric, reductions("spectral_radius"), reductions("dot_products"));
-  if (options_.method == Method::aggregation) {
+  const SetupSteps steps =
+      require(*options_.method->messages, "messages of method " + options_.method.name());
+  if (steps == SetupSteps::aggregation) {
     aggregation_.emplace(hierarchy, level, options_);
-    rounds_ = aggregation_rounds(reductions("aggregation"));
+    rounds_ = aggregation_->rounds(reductions("aggregation"));
     if (aggregation_->filtered() == nullptr) return;
     const DistMatrix<double>* transposed = aggregation_->filtered_transposed();
     const bool of_level = reductions("spectral_radius") > (transposed != nullptr ? 2 : 1);
@@ -166,16 +156,21 @@ LevelSetup::LevelSetup(const Hierarchy<double>& hierarchy, std::size_t level,
         std::exchange(radius_products_, of_A) - of_A - transposed_radius_products_;
     return;
   }
+  ClassicalOptions& classical = classical_options(options_);
+  if (classical.strength_measure == StrengthMeasure::automatic) {
+    classical.strength_measure =
+        symmetric ? StrengthMeasure::opposite_sign : StrengthMeasure::absolute;
+  }
   splitting_collectives_ = reductions("splitting");
   if (options_.unknowns > 1) {
     part_ = same_unknown_part(*hierarchy.matrix(level),
                               unknowns_of_rows(hierarchy, level, options_.unknowns));
   }
-  if (is_aggressive(static_cast<int>(level), options_)) {
+  if (classical.is_aggressive(static_cast<int>(level))) {
     aggressive_.emplace(graph(), strength(), hierarchy.virtual_starts(level), options_);
   }
   rounds_ = aggressive_ ? aggressive_->rounds()
-                        : splitting_rounds(options_.coarsening, splitting_collectives_);
+                        : messages_of(classical.coarsening).rounds(splitting_collectives_);
 }
 
 std::vector<comm::Plan> LevelSetup::plans_of_part(const VirtualPlans& of_A) const {
@@ -185,8 +180,9 @@ std::vector<comm::Plan> LevelSetup::plans_of_part(const VirtualPlans& of_A) cons
 }
 
 Strength LevelSetup::strength() const {
-  return strength_of_connection(graph(), options_.strength_threshold, options_.max_row_sum,
-                                options_.strength_measure);
+  const ClassicalOptions& classical = classical_options(options_);
+  return strength_of_connection(graph(), classical.strength_threshold, classical.max_row_sum,
+                                classical.strength_measure);
 }
 
 MessageStages LevelSetup::splitting(const VirtualPlans& of_A) const {
@@ -201,8 +197,8 @@ MessageStages LevelSetup::splitting(const VirtualPlans& of_A) const {
     return stages;
   }
   VirtualExchanges exchanges(planned);
-  splitting_exchanges(options_.coarsening, splitting_collectives_, graph().on(), strength(),
-                      exchanges);
+  messages_of(classical_options(options_).coarsening)
+      .exchanges(splitting_collectives_, graph().on(), strength(), exchanges);
   append(stages, exchanges.take());
   return stages;
 }
@@ -211,9 +207,11 @@ MessageStages LevelSetup::interpolation(const VirtualPlans& of_A) const {
   if (aggregation_) return aggregation_->interpolation(of_A);
   const std::vector<comm::Plan> of_part = plans_of_part(of_A);
   VirtualExchanges exchanges(part_ ? VirtualPlans{of_part, of_A.topology} : of_A);
-  interpolation_exchanges(formula_of(static_cast<int>(level_), options_), graph(), strength(),
-                          hierarchy_.coarse_rows(level_), hierarchy_.virtual_starts(level_),
-                          exchanges);
+  const auto formula = interpolation_of_level(options_, static_cast<int>(level_));
+  const InterpolationExchanges& add =
+      require(*formula->exchanges, "messages of interpolation " + formula.name());
+  add(graph(), strength(), hierarchy_.coarse_rows(level_), hierarchy_.virtual_starts(level_),
+      exchanges);
   return exchanges.take();
 }
 

@@ -15,14 +15,7 @@ namespace nodewise::amg {
 std::int64_t collectives_of(std::span<const mpi::Account> books, const char* operation,
                             std::int64_t level);
 
-/// Local. How often a splitting that made so many reductions looked for points that outweigh their
-/// neighbours; 0 for Ruge-Stüben.
-int splitting_rounds(Coarsening coarsening, std::int64_t collectives);
-
-/// Local. Adds the exchanges of a splitting of A that made so many reductions: states, weights and
-/// counts, round by round.
-void splitting_exchanges(Coarsening coarsening, std::int64_t collectives,
-                         const kernels::Csr<double>& A, const Strength& strength,
-                         VirtualExchanges& exchanges);
+/// Local. What a coarsening says of its messages; throws unsupported where it does not.
+const SplittingMessages& messages_of(const Choice<CoarseningMethod>& coarsening);
 
 }  // namespace nodewise::amg

@@ -23,6 +23,10 @@ using matrix::DistMatrix;
 
 namespace {
 
+const AggregationOptions& own_options_of(const Options& options) {
+  return options.method.options<AggregationOptions>();
+}
+
 /// Collective. What a setup makes of A besides coarse matrices, over A's route.
 template <class T>
 DistMatrix<T> routed_as(const DistMatrix<T>& A, const DistMatrix<T>& made) {
@@ -31,20 +35,21 @@ DistMatrix<T> routed_as(const DistMatrix<T>& A, const DistMatrix<T>& made) {
 
 }  // namespace
 
-double aggregation_threshold(int unknowns, const Options& options) {
+double aggregation_threshold(int unknowns, const AggregationOptions& options) {
   if (options.aggregation_threshold >= 0) return options.aggregation_threshold;
   return unknowns > 1 ? 0.05 : 0.02;
 }
 
-AggregateKind aggregate_kind(GlobalIndex n_points, int n_ranks, const Options& options) {
-  if (options.aggregates != AggregateKind::automatic) return options.aggregates;
+Choice<AggregationMethod> aggregates_of_level(GlobalIndex n_points, int n_ranks,
+                                              const AggregationOptions& options) {
+  if (!options.aggregates.is_automatic()) return options.aggregates;
   constexpr GlobalIndex points_of_a_rank = 2000;
   const bool many = n_ranks == 1 || n_points >= points_of_a_rank * n_ranks;
-  return many ? AggregateKind::standard : AggregateKind::independent_set;
+  return many ? "standard" : "independent_set";
 }
 
 template <class T>
-PointGraph<T> point_graph(const DistMatrix<T>& A, int unknowns, const Options& options) {
+PointGraph<T> point_graph(const DistMatrix<T>& A, int unknowns, const AggregationOptions& options) {
   const mpi::Scope scope(A.comm(), "strength");
   PointGraph<T> graph;
   if (unknowns > 1) graph.norms = routed_as(A, aggregate::block_norms(A, unknowns));
@@ -59,15 +64,10 @@ aggregate::Aggregates aggregate_points(const DistMatrix<T>& G, const Strength& s
                                        const Options& options) {
   const mpi::Scope scope(G.comm(), "aggregation");
   const int n_ranks = starts.empty() ? G.comm().size() : static_cast<int>(starts.size()) - 1;
-  const AggregateKind kind = aggregate_kind(G.rows().n_global(), n_ranks, options);
-  if (is_greedy(kind)) {
-    const bool first = kind == AggregateKind::standard_first;
-    return aggregate::standard_aggregates(
-        G, strength, starts,
-        first ? aggregate::Joining::first : aggregate::Joining::most_connected);
-  }
-  return aggregate::independent_set_aggregates(G, strength, options.aggregation_distance,
-                                               options.seed);
+  const AggregationOptions& own = own_options_of(options);
+  const Choice<AggregationMethod> method = aggregates_of_level(G.rows().n_global(), n_ranks, own);
+  return method->function<T>()(
+      {method, G, strength, starts, own.aggregation_distance, options.seed});
 }
 
 namespace {
@@ -94,22 +94,14 @@ double radius_of(const DistMatrix<T>& A, const ProblemInfo<T>& knowledge, const 
 template <class T>
 double radius_of_level(const DistMatrix<T>& A, const ProblemInfo<T>& knowledge,
                        const Options& options) {
-  const bool improves = knowledge.unknowns == 0 && options.candidate_sweeps > 0 &&
-                        options.candidate_relaxation == CandidateRelaxation::jacobi;
-  const bool smooths = options.prolongation_sweeps > 0 && !options.filter_prolongation;
+  const AggregationOptions& own = own_options_of(options);
+  const bool improves = knowledge.unknowns == 0 && own.candidate_sweeps > 0 &&
+                        own.candidate_relaxation->needs_spectral_radius;
+  const bool smooths = own.prolongation_sweeps > 0 && !own.filter_prolongation;
   if (improves || relax::needs_spectral_radius(options.smoother)) {
     return radius_of(A, knowledge, options, SpectrumOptions{}.steps);
   }
   return smooths ? radius_of(A, knowledge, options, steps_for_smoothing) : 0.0;
-}
-
-/// Collective. Gauss-Seidel on A, of whole points where the smoother has them.
-template <class T>
-std::unique_ptr<const relax::Relaxation<T>> gauss_seidel(const DistMatrix<T>& A, Options options) {
-  options.smoother = relax::works_on_blocks(options.smoother) ? SmootherKind::block_gauss_seidel
-                                                              : SmootherKind::gauss_seidel;
-  options.sor_weight = 1;
-  return mpi::collectively(A.comm(), [&] { return relax::make_relaxation(A, options); });
 }
 
 /// The near null space that the finest level starts from.
@@ -132,17 +124,15 @@ NearNullSpace<T> given_left_vectors(const DistMatrix<T>& A, const ProblemInfo<T>
 template <class T>
 NearNullSpace<T> candidates(const DistMatrix<T>& A, const ProblemInfo<T>& knowledge,
                             NearNullSpace<T> given, double radius, const Options& options) {
-  if (knowledge.unknowns > 0) return given;
-  const int sweeps = options.candidate_sweeps;
-  if (sweeps > 0 && options.candidate_relaxation == CandidateRelaxation::gauss_seidel) {
-    return improved(A, std::move(given), sweeps, *gauss_seidel(A, options));
-  }
-  return improved(A, std::move(given), sweeps, radius);
+  const AggregationOptions& own = own_options_of(options);
+  if (knowledge.unknowns > 0 || own.candidate_sweeps == 0) return given;
+  return own.candidate_relaxation->function<T>()(
+      {A, std::move(given), own.candidate_sweeps, radius, options});
 }
 
 template <class T>
 DistMatrix<T> smoothed(const DistMatrix<T>& A, const DistMatrix<T>& tentative, int n_vectors,
-                       double radius, const Options& options) {
+                       double radius, const AggregationOptions& options) {
   if (!(radius > 0)) return tentative;
   return aggregate::smooth_prolongator(A, tentative, options.prolongation_weight / radius,
                                        options.prolongation_sweeps, n_vectors);
@@ -153,12 +143,13 @@ template <class T>
 DistMatrix<T> prolongator(const DistMatrix<T>& A, const PointGraph<T>& graph, int unknowns,
                           const DistMatrix<T>& tentative, int n_vectors,
                           const ProblemInfo<T>& knowledge, double radius, const Options& options) {
-  if (options.prolongation_sweeps == 0) return tentative;
-  if (!options.filter_prolongation) return smoothed(A, tentative, n_vectors, radius, options);
+  const AggregationOptions& own = own_options_of(options);
+  if (own.prolongation_sweeps == 0) return tentative;
+  if (!own.filter_prolongation) return smoothed(A, tentative, n_vectors, radius, own);
   const DistMatrix<T> filtered =
       routed_as(A, aggregate::without_weak_entries(A, graph.matrix(A), graph.strength, unknowns));
   const double radius_of_filtered = radius_of(filtered, knowledge, options, steps_for_smoothing);
-  return smoothed(filtered, tentative, n_vectors, radius_of_filtered, options);
+  return smoothed(filtered, tentative, n_vectors, radius_of_filtered, own);
 }
 
 /// The rows of a coarse near null space that are zero: the columns of its prolongator are, too.
@@ -182,8 +173,9 @@ void add_smoothed_restriction(const DistMatrix<T>& A, const ProblemInfo<T>& know
   const mpi::Scope scope(A.comm(), "restriction_setup");
   const DistMatrix<T> transposed = routed_as(A, matrix::transpose(A));
   PointGraph<T> graph;  // which filtering alone reads
-  if (options.prolongation_sweeps > 0 && options.filter_prolongation) {
-    graph = point_graph(transposed, unknowns, options);
+  const AggregationOptions& own = own_options_of(options);
+  if (own.prolongation_sweeps > 0 && own.filter_prolongation) {
+    graph = point_graph(transposed, unknowns, own);
   }
   const double radius = transfer.spectral_radius;  // A D^-1 and D^-1 A are similar
   const NearNullSpace<T> B =
@@ -274,7 +266,8 @@ template <class T>
 GridTransfer<T> aggregation_transfer(const DistMatrix<T>& A, const ProblemInfo<T>& knowledge,
                                      const Options& options, const GridTransfer<T>* earlier) {
   const int unknowns = knowledge.unknowns > 0 ? knowledge.unknowns : options.unknowns;
-  const PointGraph<T> graph = point_graph(A, unknowns, options);
+  const AggregationOptions& own = own_options_of(options);
+  const PointGraph<T> graph = point_graph(A, unknowns, own);
   std::vector<GlobalIndex> starts = knowledge.virtual_starts;
   for (GlobalIndex& start : starts) start /= unknowns;
   GridTransfer<T> transfer;
@@ -295,8 +288,8 @@ GridTransfer<T> aggregation_transfer(const DistMatrix<T>& A, const ProblemInfo<T
   transfer.coarse_near_null_space = std::move(coarse);
   transfer.coarse_unknowns = B.n_vectors;
   transfer.spectral_radius = radius;
-  if (has_smoothed_restriction(options)) {
-    add_smoothed_restriction(A, knowledge, unknowns, options, transfer);
+  if (!own.restriction->is_transposed) {
+    own.restriction->function<T>()(A, knowledge, unknowns, options, transfer);
   }
   transfer.failure = mpi::caught([&] {
     if (transfer.R) transfer.empty_columns = zero_rows(transfer.coarse_near_null_space);
@@ -305,8 +298,8 @@ GridTransfer<T> aggregation_transfer(const DistMatrix<T>& A, const ProblemInfo<T
   return transfer;
 }
 
-template PointGraph<float> point_graph(const DistMatrix<float>&, int, const Options&);
-template PointGraph<double> point_graph(const DistMatrix<double>&, int, const Options&);
+template PointGraph<float> point_graph(const DistMatrix<float>&, int, const AggregationOptions&);
+template PointGraph<double> point_graph(const DistMatrix<double>&, int, const AggregationOptions&);
 template aggregate::Aggregates aggregate_points(const DistMatrix<float>&, const Strength&,
                                                 std::span<const GlobalIndex>, const Options&);
 template aggregate::Aggregates aggregate_points(const DistMatrix<double>&, const Strength&,
@@ -321,5 +314,51 @@ template GridTransfer<float> aggregation_transfer(const DistMatrix<float>&,
 template GridTransfer<double> aggregation_transfer(const DistMatrix<double>&,
                                                    const ProblemInfo<double>&, const Options&,
                                                    const GridTransfer<double>*);
+
+namespace {
+
+template <class T>
+void add_nothing(const DistMatrix<T>&, const ProblemInfo<T>&, int, const Options&,
+                 GridTransfer<T>&) {}
+
+}  // namespace
+
+const RestrictionMethod& transposed_restriction() {
+  static const RestrictionMethod method = {{"transposed", "the transposed prolongation", ""},
+                                           true,
+                                           add_nothing<double>,
+                                           add_nothing<float>};
+  return method;
+}
+
+const RestrictionMethod& smoothed_restriction() {
+  static const RestrictionMethod method = {
+      {"smoothed",
+       "smoothed by the transposed matrix: for nonsymmetric matrices, and not for conjugate "
+       "gradients",
+       ""},
+      false,
+      add_smoothed_restriction<double>,
+      add_smoothed_restriction<float>};
+  return method;
+}
+
+const LevelMethod& aggregation_method() {
+  constexpr auto asymmetry = [](const Options& options) {
+    return has_smoothed_restriction(options) ? std::string("restriction smoothed") : std::string();
+  };
+  static const LevelMethod method = {
+      {"aggregation", "groups of points are the points of the next level",
+       "Vanek, Mandel, Brezina 1996", own_options(aggregation_fields)},
+      false,
+      true,
+      true,
+      true,
+      +asymmetry,
+      SetupSteps::aggregation,
+      LevelFunctions<double>{aggregation_transfer<double>, check_aggregation<double>},
+      LevelFunctions<float>{aggregation_transfer<float>, check_aggregation<float>}};
+  return method;
+}
 
 }  // namespace nodewise::amg

@@ -26,7 +26,7 @@ void check_aggregation(const matrix::DistMatrix<T>& A, const ProblemInfo<T>& kno
 /// there are no aggregates, or so many that the next level would have as many rows. The aggregates
 /// are those of `earlier`, made of a matrix with the same rows, where there is one.
 ///
-/// With Restriction::smoothed R^T is made of the left near null space, by A^T and on the same
+/// With restriction `smoothed` R^T is made of the left near null space, by A^T and on the same
 /// aggregates, as P is of the near null space by A: (I - w D^-1 A^T) T_left, the left candidates
 /// improved, and A^T filtered, where those of P are. That costs what P does once more, but for the
 /// aggregates and the spectral radius, which A^T shares, and two transpositions; A^T is released.
@@ -49,21 +49,19 @@ struct PointGraph {
 /// The strength of connections, unless the options say it, for points of so many unknowns. Low
 /// enough for the couplings of a 27-point stencil (1/26), and where several unknowns make a point
 /// high enough to see that a beam's two materials are hardly connected.
-double aggregation_threshold(int unknowns, const Options& options);
+double aggregation_threshold(int unknowns, const AggregationOptions& options);
 
-/// The kind of a level with so many points of all ranks; never automatic. Borders of ranks cut
+/// How a level with so many points of all ranks groups them; never automatic. Borders of ranks cut
 /// standard aggregates, which makes small ones where a rank has few points, and then coarse levels
 /// that are dense: laplace27, 32^3 points on 64 ranks, has an operator complexity of 1.8 instead of
 /// 1.04.
-AggregateKind aggregate_kind(GlobalIndex n_points, int n_ranks, const Options& options);
-/// Whether every rank makes them by itself.
-inline bool is_greedy(AggregateKind kind) {
-  return kind == AggregateKind::standard || kind == AggregateKind::standard_first;
-}
+Choice<AggregationMethod> aggregates_of_level(GlobalIndex n_points, int n_ranks,
+                                              const AggregationOptions& options);
 
 /// Collective. The first steps of aggregation_transfer().
 template <class T>
-PointGraph<T> point_graph(const matrix::DistMatrix<T>& A, int unknowns, const Options& options);
+PointGraph<T> point_graph(const matrix::DistMatrix<T>& A, int unknowns,
+                          const AggregationOptions& options);
 /// `starts` are those of the points of virtual ranks, if there are any.
 template <class T>
 aggregate::Aggregates aggregate_points(const matrix::DistMatrix<T>& G, const Strength& strength,

@@ -1,7 +1,7 @@
 // Coarsening in the classical way: some of a level's points are those of the next.
 #pragma once
 
-#include <span>
+#include <functional>
 
 #include "nodewise/amg/coarsen/splitting.hpp"
 #include "nodewise/amg/grid_transfer.hpp"
@@ -17,18 +17,17 @@ GridTransfer<T> classical_transfer(const matrix::DistMatrix<T>& A, const Problem
                                    const Options& options,
                                    const GridTransfer<T>* earlier = nullptr);
 
-// The choices it makes by the options, for those who count its messages.
-
-/// Whether a level is coarsened in two stages.
-bool is_aggressive(int level, const Options& options);
-
-/// What a level is interpolated by; not `automatic`.
-Interpolation formula_of(int level, const Options& options);
-
-/// Collective. A splitting, or a stage of one in two. `blocks` are those of virtual ranks, if there
-/// are such.
+/// Collective. Makes the restriction to the coarse points of a splitting.
 template <class T>
-coarsen::Splitting split(const matrix::DistMatrix<T>& A, const Strength& strength,
-                         std::span<const GlobalIndex> blocks, const Options& options);
+using MakeRestriction = std::function<matrix::DistMatrix<T>(const matrix::DistMatrix<T>& A,
+                                                            const coarsen::Splitting& splitting,
+                                                            const comm::Layout& coarse_points)>;
+
+/// Collective. The same for methods with a restriction of their own; null: the transposed
+/// prolongation.
+template <class T>
+GridTransfer<T> transfer_by_points(const matrix::DistMatrix<T>& A, const ProblemInfo<T>& knowledge,
+                                   const Options& options, const GridTransfer<T>* earlier,
+                                   const MakeRestriction<T>& make_restriction);
 
 }  // namespace nodewise::amg

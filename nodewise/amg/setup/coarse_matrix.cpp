@@ -18,6 +18,12 @@ using matrix::DistMatrix;
 
 namespace {
 
+/// Below which fraction of a row's largest entry those of coarse matrices are lumped; 0: none.
+double coarse_filter(const Options& options) {
+  const AirOptions* air = air_options(options);
+  return air != nullptr ? air->coarse_filter : 0;
+}
+
 template <class T>
 DistMatrix<T> product(const DistMatrix<T>& A, const DistMatrix<T>* R, const DistMatrix<T>& P,
                       int coarse_unknowns, double filter) {
@@ -54,7 +60,7 @@ template <class T>
 DistMatrix<T> restricted_again(Level<T>& level, const Patterns<T>& before, const DistMatrix<T>& A,
                                const Options& options) {
   const GridTransfer<T>& transfer = level.transfer;
-  const bool is_product = options.coarse_filter == 0;
+  const bool is_product = coarse_filter(options) == 0;
   auto& product = level.restricted_product;
   if (!product) {
     const auto plan = [&](const DistMatrix<T>& C) {
@@ -86,7 +92,7 @@ MatrixPointer<T> coarse_matrix(const DistMatrix<T>& A, const DistMatrix<T>* R,
                                const DistMatrix<T>& P, GridTransfer<T>& transfer,
                                const Options& options) {
   DistMatrix<T> C = without_zero_rows(
-      product(A, R, P, transfer.coarse_unknowns, options.coarse_filter), transfer);
+      product(A, R, P, transfer.coarse_unknowns, coarse_filter(options)), transfer);
   drop_round_off(C, A, transfer, options, transfer.failure);
   return std::make_shared<const DistMatrix<T>>(std::move(C));
 }

@@ -29,7 +29,7 @@ using matrix::DistMatrix;
 /// nothing else needs a diagonal, as classical interpolation does; that of an aggregation leaves
 /// rows without one alone.
 int rows_divided_by(const Options& options) {
-  return options.method == Method::aggregation && relax::works_on_blocks(options.smoother)
+  return !options.method->has_coarse_points && relax::works_on_blocks(options.smoother)
              ? options.unknowns
              : 1;
 }
@@ -106,8 +106,9 @@ template <class T>
 std::optional<bool> resolve_automatic(Options& options, const DistMatrix<T>& A,
                                       std::optional<bool> known) {
   const bool sweeps = options.sweep_order == SweepOrder::automatic;
-  const bool measure = options.strength_measure == StrengthMeasure::automatic;
-  const bool others = options.method == Method::aggregation || options.cycle == CycleKind::k ||
+  const bool measure = options.method->has_coarse_points &&
+                       classical_options(options).strength_measure == StrengthMeasure::automatic;
+  const bool others = options.method->asks_for_symmetry || options.cycle == CycleKind::k ||
                       options.precision == Precision::automatic ||
                       relax::needs_spectral_radius(options.smoother);
   if (!sweeps && !measure && !others) return known;
@@ -116,7 +117,7 @@ std::optional<bool> resolve_automatic(Options& options, const DistMatrix<T>& A,
     options.sweep_order = symmetric ? SweepOrder::forward_backward : SweepOrder::alternating;
   }
   if (measure) {
-    options.strength_measure =
+    classical_options(options).strength_measure =
         symmetric ? StrengthMeasure::opposite_sign : StrengthMeasure::absolute;
   }
   return symmetric;
@@ -137,7 +138,7 @@ template <class T>
 void check_blocks(const DistMatrix<T>& A, const ProblemInfo<T>& knowledge, const Options& options) {
   if (!relax::works_on_blocks(options.smoother)) return;
   const int vectors =
-      options.method == Method::aggregation ? knowledge.near_null_space.n_vectors : 0;
+      options.method->takes_near_null_space ? knowledge.near_null_space.n_vectors : 0;
   const int largest = std::max(options.unknowns, vectors);
   if (largest > kernels::max_block) {
     throw Error(ErrorCode::unsupported, "multigrid setup: points of " + std::to_string(largest) +
@@ -159,7 +160,7 @@ std::optional<bool> examine(const DistMatrix<T>& A, const ProblemInfo<T>& knowle
   complete(options);
   check_sweep_order(options);
   check_blocks(A, knowledge, options);
-  if (options.method == Method::aggregation) check_aggregation(A, knowledge, options);
+  if (const auto check = options.method->functions<T>().check) check(A, knowledge, options);
   return resolve_automatic(options, A, knowledge.symmetric);
 }
 

@@ -4,8 +4,6 @@
 #include <utility>
 
 #include "nodewise/amg/coarsen/virtual_ranks.hpp"
-#include "nodewise/amg/setup/aggregation.hpp"
-#include "nodewise/amg/setup/classical.hpp"
 #include "nodewise/amg/setup/coarse_matrix.hpp"
 #include "nodewise/amg/setup/level_choice.hpp"
 #include "nodewise/amg/setup/level_relaxation.hpp"
@@ -54,9 +52,7 @@ MatrixPointer<T> in_blocks(const MatrixPointer<T>& A, int block, const Options& 
 template <class T>
 GridTransfer<T> make_transfer(const DistMatrix<T>& A, const ProblemInfo<T>& knowledge,
                               const Options& options, const GridTransfer<T>* earlier) {
-  return options.method == Method::aggregation
-             ? aggregation_transfer(A, knowledge, options, earlier)
-             : classical_transfer(A, knowledge, options, earlier);
+  return options.method->functions<T>().transfer(A, knowledge, options, earlier);
 }
 
 /// Gives a level its transfer, and returns the matrix of the next; nothing where the level is to be
@@ -117,7 +113,7 @@ template <class T>
 bool keeps_symmetry(const ProblemInfo<T>& knowledge, const Options& options) {
   const bool other_vectors =
       has_smoothed_restriction(options) && knowledge.left_near_null_space.n_vectors > 0;
-  return options.method != Method::air && !other_vectors;
+  return options.method->keeps_symmetry && !other_vectors;
 }
 
 template <class T>
