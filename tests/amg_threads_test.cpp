@@ -141,7 +141,7 @@ TEST(ThreadedGmres, HasTheSameBits) {
   const auto solution = [&] {
     std::vector<double> x(b.size(), 0.0);
     const auto report =
-        solve::gmres<double>(op, nullptr, b, x, {.max_iterations = 6, .restart = 4});
+        solve::gmres<double>(op, nullptr, b, x, {.max_iterations = 6}, {}, {.restart = 4});
     EXPECT_EQ(report.iterations, 6);
     return x;
   };

@@ -506,16 +506,16 @@ TEST(FlexibleCg, CopesWithAPreconditionerThatChanges) {
     comm::Layout layout_;
     mutable std::size_t calls_ = 0;
   };
-  const auto iterations = [&](solve::Method method) {
+  const auto iterations = [&](const char* method) {
     const Changing M(layout);
     std::vector<double> x(b.size(), 0.0);
     const Report report = solve::solve_by<double>(method, A, &M, b, x, {.max_iterations = 5000});
     EXPECT_EQ(report.converged(), report.true_relative_residual <= 1e-8);
     return report.converged() ? report.iterations : 5000;
   };
-  const int flexible = iterations(solve::Method::flexible_cg);
+  const int flexible = iterations("flexible_cg");
   EXPECT_LT(flexible, 1000);
-  EXPECT_LT(flexible, iterations(solve::Method::cg));
+  EXPECT_LT(flexible, iterations("cg"));
 }
 
 TEST(Cg, WrongArgumentsThrowAlikeOnEveryRank) {

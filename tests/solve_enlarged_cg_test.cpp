@@ -15,8 +15,9 @@ using solve::Outcome;
 using solve::Report;
 
 Report run(const solve::Operator<double>& A, const solve::Operator<double>* M,
-           const std::vector<double>& b, std::vector<double>& x, const Options& options = {}) {
-  return solve::enlarged_cg<double>(A, M, b, x, options);
+           const std::vector<double>& b, std::vector<double>& x, const Options& options = {},
+           const solve::EnlargedCgOptions& own = {}) {
+  return solve::enlarged_cg<double>(A, M, b, x, options, {}, own);
 }
 
 solve::MatrixOperator<double> model_problem(io::Problem problem, int n) {
@@ -42,7 +43,7 @@ TEST(EnlargedCg, IsCgWithOnePart) {
   std::vector<double> x(b.size(), 0.0);
   const Report plain = solve::cg<double>(A, &M, b, x, {.max_iterations = 15});
   std::vector<double> y(b.size(), 0.0);
-  const Report one = run(A, &M, b, y, {.max_iterations = 15, .enlarging_factor = 1});
+  const Report one = run(A, &M, b, y, {.max_iterations = 15}, {.enlarging_factor = 1});
   EXPECT_EQ(one.method, "enlarged_cg");
   ASSERT_EQ(one.history.size(), plain.history.size());
   for (std::size_t k = 0; k < plain.history.size(); ++k) {
@@ -87,7 +88,7 @@ TEST(EnlargedCg, NeedsNoMoreIterationsThanCg) {
       const int of_cg = solve::cg<double>(A, M, b, x, {}).iterations;
       for (const int factor : {2, 4, 8, 16}) {
         x.assign(b.size(), 0.0);
-        const Report report = run(A, M, b, x, {.enlarging_factor = factor});
+        const Report report = run(A, M, b, x, {}, {.enlarging_factor = factor});
         EXPECT_EQ(report.outcome, Outcome::converged) << report.diagnosis;
         EXPECT_LE(report.true_relative_residual, 1e-8);
         EXPECT_LE(report.iterations, of_cg) << factor;
@@ -124,7 +125,7 @@ TEST(EnlargedCg, KeepsItsDirectionsUnderAWeakPreconditioner) {
   EXPECT_GT(of_cg, 100);
   for (const int factor : {2, 4, 8}) {
     x.assign(b.size(), 0.0);
-    const Report report = run(A, &M, b, x, {.enlarging_factor = factor});
+    const Report report = run(A, &M, b, x, {}, {.enlarging_factor = factor});
     EXPECT_EQ(report.outcome, Outcome::converged) << report.diagnosis;
     EXPECT_LE(report.iterations, of_cg) << factor;
   }
@@ -149,7 +150,7 @@ TEST(EnlargedCg, SolvesSingularSystems) {
       x.assign(b.size(), 0.0);
       const int of_cg = solve::cg<double>(A, &M, b, x, {.norm = norm}).iterations;
       x.assign(b.size(), 0.0);
-      const Report report = run(A, &M, b, x, {.norm = norm, .enlarging_factor = factor});
+      const Report report = run(A, &M, b, x, {.norm = norm}, {.enlarging_factor = factor});
       EXPECT_EQ(report.outcome, Outcome::converged) << factor << ": " << report.diagnosis;
       EXPECT_LE(report.iterations, 1.25 * of_cg);
     }
@@ -167,7 +168,7 @@ TEST(EnlargedCg, ConvergesWithACycleInSinglePrecision) {
   const std::vector<double> b = hashed_vector(A.layout(), 3);
   for (const int factor : {1, 2, 4, 8}) {
     std::vector<double> x(b.size(), 0.0);
-    const Report report = run(A, &M, b, x, {.tolerance = 1e-11, .enlarging_factor = factor});
+    const Report report = run(A, &M, b, x, {.tolerance = 1e-11}, {.enlarging_factor = factor});
     EXPECT_EQ(report.outcome, Outcome::converged) << report.diagnosis;
     EXPECT_LE(report.iterations, 16);
   }
@@ -179,7 +180,7 @@ TEST(EnlargedCg, TheSplitDoesNotDependOnTheRanks) {
         layout, [](GlobalIndex i, GlobalIndex j) { return laplace(i, j) + (i == j ? 0.1 : 0.0); });
     const std::vector<double> b = hashed_vector(layout, 4);
     std::vector<double> x(b.size(), 0.0);
-    return run(A, nullptr, b, x, {.max_iterations = 10, .enlarging_factor = 5}).history;
+    return run(A, nullptr, b, x, {.max_iterations = 10}, {.enlarging_factor = 5}).history;
   };
   const std::vector<double> spread = history_on(uniform(83));
   const std::vector<double> single = history_on(on_last_rank(83));
@@ -195,7 +196,7 @@ TEST(EnlargedCg, MorePartsThanRows) {
   const auto A = make_operator(layout, laplace);
   const std::vector<double> b = hashed_vector(layout, 5);
   std::vector<double> x(b.size(), 0.0);
-  const Report report = run(A, nullptr, b, x, {.enlarging_factor = 64});
+  const Report report = run(A, nullptr, b, x, {}, {.enlarging_factor = 64});
   EXPECT_EQ(report.outcome, Outcome::converged) << report.diagnosis;
   EXPECT_EQ(report.iterations, 1);
   EXPECT_LE(dense_residual(laplace, b, x), 1e-8);
@@ -210,9 +211,8 @@ TEST(EnlargedCg, SendsNoMoreMessages) {
   const std::vector<int> one_node(static_cast<std::size_t>(test_comm()->size()), 0);
   const auto calls_of = [&](int factor, int iterations) {
     std::vector<double> x(b.size(), 0.0);
-    const Options options{
-        .tolerance = 1e-14, .max_iterations = iterations, .enlarging_factor = factor};
-    return counted(one_node, [&] { run(A, nullptr, b, x, options); });
+    const Options options{.tolerance = 1e-14, .max_iterations = iterations};
+    return counted(one_node, [&] { run(A, nullptr, b, x, options, {.enlarging_factor = factor}); });
   };
   const MpiCalls one = calls_of(1, 8), one_less = calls_of(1, 3);
   const MpiCalls six = calls_of(6, 8), six_less = calls_of(6, 3);

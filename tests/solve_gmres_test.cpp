@@ -15,9 +15,9 @@ using testing::HasSubstr;
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
 Report run_gmres(const solve::Operator<double>& A, const solve::Operator<double>* M,
-                 const std::vector<double>& b, std::vector<double>& x,
-                 const Options& options = {}) {
-  return solve::gmres<double>(A, M, b, x, options);
+                 const std::vector<double>& b, std::vector<double>& x, const Options& options = {},
+                 const solve::GmresOptions& own = {}) {
+  return solve::gmres<double>(A, M, b, x, options, {}, own);
 }
 
 Report run_fgmres(const solve::Operator<double>& A, const solve::Operator<double>* M,
@@ -37,7 +37,7 @@ TEST(Gmres, SolvesANonsymmetricSystem) {
   const std::vector<double> b = hashed_vector(layout, 1);
   for (const int restart : {5, 20, 100}) {
     std::vector<double> x = hashed_vector(layout, 2);
-    const Report report = run_gmres(A, nullptr, b, x, {.restart = restart});
+    const Report report = run_gmres(A, nullptr, b, x, {}, {.restart = restart});
     EXPECT_EQ(report.outcome, Outcome::converged) << report.diagnosis;
     EXPECT_EQ(report.method, "gmres");
     EXPECT_LE(dense_residual(convection, b, x), 1e-8);
@@ -73,7 +73,8 @@ TEST(Gmres, MinimisesTheTrueResidualOfThePreconditionedSpace) {
     M.applications = 0;
     std::vector<double> x(b.size(), 0.0);
     const Options options{.tolerance = 1e-14, .max_iterations = steps};
-    const Report report = (flexible ? run_fgmres : run_gmres)(A, &M, b, x, options);
+    const Report report =
+        flexible ? run_fgmres(A, &M, b, x, options) : run_gmres(A, &M, b, x, options);
     EXPECT_EQ(report.outcome, Outcome::max_iterations);
     ASSERT_EQ(report.history.size(), history.size());
     for (std::size_t k = 0; k < history.size(); ++k) {
@@ -218,12 +219,12 @@ TEST(Gmres, SaysThatItStagnates) {
   const std::vector<double> b =
       make_vector(layout, [](GlobalIndex i) { return i == 0 ? 1.0 : 0.0; });
   std::vector<double> x(b.size(), 0.0);
-  const Report stuck = run_gmres(A, nullptr, b, x, {.restart = 5, .stagnation_window = 0});
+  const Report stuck = run_gmres(A, nullptr, b, x, {.stagnation_window = 0}, {.restart = 5});
   EXPECT_EQ(stuck.outcome, Outcome::stagnated);
   EXPECT_THAT(stuck.diagnosis, HasSubstr("`restart`"));
   EXPECT_EQ(stuck.iterations, 5);
   x.assign(b.size(), 0.0);
-  const Report full = run_gmres(A, nullptr, b, x, {.restart = 12});
+  const Report full = run_gmres(A, nullptr, b, x, {}, {.restart = 12});
   EXPECT_EQ(full.outcome, Outcome::converged);
   EXPECT_EQ(full.iterations, 12);
 }

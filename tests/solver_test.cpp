@@ -177,8 +177,8 @@ TEST(Solver, RefusesOnEveryRankWithOneMessage) {
     return expect_same_error(comm, ErrorCode::invalid_argument, [&] { Solver(A, options); });
   };
   SolverOptions out_of_range;
-  out_of_range.krylov.restart = comm.rank() == comm.size() - 1 ? -1 : 50;
-  EXPECT_THAT(refused(out_of_range), HasSubstr("restart"));
+  out_of_range.krylov.max_iterations = comm.rank() == comm.size() - 1 ? -1 : 50;
+  EXPECT_THAT(refused(out_of_range), HasSubstr("max_iterations"));
   SolverOptions contradiction;
   contradiction.set("solver", "cg");
   contradiction.set("sweep_order", "forward");

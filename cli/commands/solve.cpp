@@ -106,7 +106,7 @@ Solver make_solver(const LoadedMatrix& loaded, const solver::RightHandSides& rhs
     take(chosen, record);
     record.rhs = rhs.kind;
     record.n_rhs = rhs.count;
-    record.at_once = solver::solves_at_once(chosen.method, rhs.count);
+    record.at_once = solver::solves_at_once(*chosen.method, rhs.count);
     print_system(console, record, settings);
     if (!console.is_live() && record.preconditioner == "amg") console.line("Setup");
   };
@@ -166,7 +166,8 @@ ExitCode solve_command(const std::shared_ptr<const mpi::Comm>& world, const Sett
   record.error = solver::solution_error(*solver.matrix(), rhs, x);
   name_options(record);
   if (settings.result.profile) {
-    const bool of_blocks = record.at_once || record.method == solve::Method::enlarged_cg;
+    const bool of_blocks =
+        record.at_once || (*record.method->cost)(record.method).vectors_at_once > 1;
     record.traffic = roofline::traffic_of_solve(
         {record.solve_accounts, record.machine, record.matrix.symmetric, of_blocks},
         *solver.matrix(), solver.hierarchy(), settings.amg);

@@ -81,24 +81,34 @@ template <class S>
 void append(std::vector<Option>& options, std::string_view group, std::string_view prefix,
             const std::vector<Command>& of_commands, std::span<const Field<S>> fields,
             S Settings::*member) {
-  const Settings defaults;
-  for (const Field<S>& f : fields) {
+  Settings defaults;
+  for (const KnownField& f : known_fields(view(defaults.*member, fields))) {
     Option option;
-    option.name = with_dashes(f.name);
+    option.name = with_dashes(f.info.name);
     if (is_taken(options, option.name)) option.name = std::string(prefix) + "-" + option.name;
     option.group = group;
-    option.type = f.type;
-    option.meaning = meaning_of(f);
-    option.range = f.range();
+    option.type = f.info.type;
+    option.meaning = meaning_of(f.info);
+    option.range = f.info.range();
+    option.needs = f.owners_text("--");
     option.commands = of_commands;
-    option.standard = f.get(defaults.*member);
-    option.get = [&f, member](const Settings& s) { return f.get(s.*member); };
-    option.set = [&f, member, name = option.name](Settings& s, std::string_view text) {
+    option.standard = f.standard;
+    option.get = [fields, member, name = f.info.name](const Settings& s) {
+      S copy = s.*member;
+      const OptionView<S> tree(fields, copy);
+      return has_option(tree, name) ? std::optional(get_option(tree, name)) : s.given_text(name);
+    };
+    option.set = [fields, member, f, name = option.name](Settings& s, std::string_view text) {
+      const std::string value =
+          f.info.type.starts_with("choice") ? with_underscores(text) : std::string(text);
+      OptionView<S> tree(fields, s.*member);
       try {
-        f.set(s.*member, f.type.starts_with("choice") ? with_underscores(text) : std::string(text));
+        f.check(value);
       } catch (const Error& error) {
-        throw Error(error.code(), refusal(f, name, text, error.what()));
+        throw Error(error.code(), refusal(f.info, name, text, error.what()));
       }
+      if (has_option(tree, f.info.name)) set_option(tree, f.info.name, value);
+      if (!f.owners.empty()) s.given_of_methods.emplace_back(f.info.name, value);
     };
     options.push_back(std::move(option));
   }

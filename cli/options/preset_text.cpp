@@ -41,7 +41,7 @@ std::string markdown_row(const solver::Preset& preset) {
         fmt::format("{}: {}", where_words(option.where), option.reason));
   }
   if (preset.takes_unknowns) add("--unknowns", ": as found in the pattern");
-  if (preset.method) add(fmt::format("--solver {}", solve::to_string(*preset.method)), "");
+  if (preset.method) add("--solver " + *preset.method, "");
   return fmt::format("| `{}` | {} | {} |\n", with_dashes(preset.name), *preset.summary, sets);
 }
 

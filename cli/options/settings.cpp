@@ -6,6 +6,13 @@
 
 namespace nodewise::cli {
 
+std::optional<std::string> Settings::given_text(std::string_view name) const {
+  for (const auto& [known, value] : given_of_methods) {
+    if (known == name) return value;
+  }
+  return std::nullopt;
+}
+
 std::span<const Field<SourceOptions>> source_fields() {
   static const std::vector<Field<SourceOptions>> fields = {
       field("graph_laplacian", &SourceOptions::graph_laplacian,

@@ -1,9 +1,11 @@
 // Everything the command line can say, as plain structs with defaults and one table of fields each.
 #pragma once
 
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "nodewise/amg/hierarchy.hpp"
@@ -97,6 +99,8 @@ struct Settings {
   /// What was given of `amg`, by names of the library and in the order of the tables. What belongs
   /// to a method that only the preset will choose is here alone until then.
   std::vector<NamedValue> given_amg;
+  /// What was given of options that belong to a Krylov method, likewise.
+  std::vector<NamedValue> given_of_methods;
   KnowledgeOptions knowledge;
   ResultOptions result;
   ConsoleOptions console;
@@ -108,6 +112,8 @@ struct Settings {
   PageOptions page;
 
   bool has(const std::string& option) const { return given.count(option) != 0; }
+  /// What was given of an option of a method that is not chosen yet; none where nothing was.
+  std::optional<std::string> given_text(std::string_view name) const;
   bool is_model_problem() const { return has("problem"); }
   bool gives_near_null_space() const { return has("near-null-space") || has("coordinates"); }
   /// Whether a near null space is given, or is that of a model problem: then unless another method

@@ -22,6 +22,8 @@ solver::Options solver_options(const Settings& settings) {
     if (std::any_of(settings.given_amg.begin(), settings.given_amg.end(), is_of_amg)) continue;
     if (settings.has(with_dashes(f.name))) options.given.emplace_back(f.name, f.get(options));
   }
+  options.given.insert(options.given.end(), settings.given_of_methods.begin(),
+                       settings.given_of_methods.end());
   for (const NamedValue& value : settings.given_amg) {
     if (settings.has(with_dashes(value.first))) options.given.push_back(value);
   }

@@ -60,34 +60,9 @@ std::string rhs_text(const SolveRecord& record, const Settings& settings) {
   return "";
 }
 
-std::string method_words(const SolveRecord& record, const Settings& settings) {
-  const int restart = settings.solver.restart;
-  switch (record.method) {
-    case solve::Method::cg:
-      return "conjugate gradients";
-    case solve::Method::flexible_cg:
-      return "flexible conjugate gradients";
-    case solve::Method::pipelined_cg:
-      return "pipelined conjugate gradients";
-    case solve::Method::enlarged_cg:
-      return fmt::format("enlarged conjugate gradients({})", settings.solver.enlarging_factor);
-    case solve::Method::minres:
-      return "MINRES";
-    case solve::Method::gmres:
-      return fmt::format("GMRES({})", restart);
-    case solve::Method::fgmres:
-      return fmt::format("flexible GMRES({})", restart);
-    case solve::Method::bicgstab:
-      return "BiCGStab";
-    case solve::Method::stationary:
-      return "stationary iteration";
-  }
-  return "";
-}
-
-std::string method_text(const SolveRecord& record, const Settings& settings) {
+std::string method_text(const SolveRecord& record) {
   const bool symmetric = record.matrix.symmetric, negative = record.matrix.negative;
-  std::string text = method_words(record, settings);
+  std::string text = solve::title_of(record.method);
   if (record.n_rhs > 1) {
     text += record.at_once ? " for all right-hand sides at once"
                            : " for one right-hand side after another";
@@ -96,7 +71,8 @@ std::string method_text(const SolveRecord& record, const Settings& settings) {
   if (record.preconditioner == "jacobi") text += ", preconditioned by the diagonal";
   if (record.preconditioner == "none") text += ", not preconditioned";
   std::string reason = record.solver_was_chosen ? "hence the method" : "the method as asked";
-  if (record.solver_was_chosen && symmetric && !negative && record.method != solve::Method::cg) {
+  if (record.solver_was_chosen && symmetric && !negative &&
+      !record.method->needs_symmetric_preconditioner) {
     reason = "the preconditioner is not";  // asked to be so by its options
   }
   if (record.preset.set_solver) reason = "the method is the preset's";
@@ -305,7 +281,7 @@ void print_system(Console& console, const SolveRecord& record, const Settings& s
   print_entry(console, record.n_rhs == 1 ? "right-hand side" : "right-hand sides",
               rhs_text(record, settings));
   if (is_worth_telling(record.preset)) print_entry(console, "preset", preset_text(record.preset));
-  print_entry(console, "method", method_text(record, settings));
+  print_entry(console, "method", method_text(record));
   if (!record.unused.empty()) print_entry(console, "without effect", unused_text(record.unused));
   console.line();
 }

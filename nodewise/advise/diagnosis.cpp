@@ -210,9 +210,9 @@ class Examiner {
 
   /// Of a symmetric matrix.
   std::string for_indefinite() const {
-    const bool by_lanczos = facts_.krylov == solve::Method::minres && !has_hierarchy();
-    const bool by_arnoldi =
-        facts_.krylov == solve::Method::gmres || facts_.krylov == solve::Method::fgmres;
+    const bool minimises = facts_.krylov != nullptr && facts_.krylov->minimises_residual;
+    const bool by_arnoldi = minimises && facts_.krylov->suited_for == solve::SuitedFor::any_matrix;
+    const bool by_lanczos = minimises && !by_arnoldi && !has_hierarchy();
     if (by_lanczos || (by_arnoldi && !has_hierarchy())) {
       return "the method is made for it; shift the matrix where it ought to be definite";
     }
@@ -310,7 +310,7 @@ class Examiner {
 
   void nonsymmetric() {
     const bool for_symmetric =
-        facts_.krylov && solve::needs_symmetric_preconditioner(*facts_.krylov);
+        facts_.krylov != nullptr && facts_.krylov->needs_symmetric_preconditioner;
     if (facts_.symmetric.value_or(true) || !for_symmetric) return;
     const std::string measured =
         facts_.asymmetry > 0 ? fmt::format(" (|A - A^T| / 2 |A| = {:.1e})", facts_.asymmetry) : "";

@@ -69,9 +69,9 @@ struct SystemFacts {
   std::string coarse_solver;  ///< of the last level; empty where there is no hierarchy
   int found_unknowns = 1;     ///< in the blocks of the finest matrix
   std::vector<NullVectorFacts> null_vectors;
-  std::optional<bool> symmetric;        ///< the finest matrix, where that is known
-  double asymmetry = 0;                 ///< as in ProblemFacts, where it is known
-  std::optional<solve::Method> krylov;  ///< the method of the solve, where one is to follow
+  std::optional<bool> symmetric;                ///< the finest matrix, where that is known
+  double asymmetry = 0;                         ///< as in ProblemFacts, where it is known
+  const solve::KrylovMethod* krylov = nullptr;  ///< of the solve, where one is to follow
 };
 
 /// Collective. A pass over the matrix of each level, and one allreduce for all of them.

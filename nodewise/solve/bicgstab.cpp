@@ -7,7 +7,6 @@
 
 #include "nodewise/base/hash.hpp"
 #include "nodewise/mpi/agree.hpp"
-#include "nodewise/mpi/ledger.hpp"
 #include "nodewise/solve/checkpoint.hpp"
 #include "nodewise/solve/iteration.hpp"
 #include "nodewise/solve/vector_ops.hpp"
@@ -22,13 +21,11 @@ constexpr int most_breakdowns = 3;
 template <class T>
 class BiCgStab {
  public:
-  BiCgStab(const Operator<T>& A, const Operator<T>* M, std::span<const T> b, std::span<T> x,
-           const Options& options, const Observer& observe)
-      : it_(Method::bicgstab, A, M, b, x, options, observe), best_(it_) {
+  explicit BiCgStab(const KrylovCall<T>& call) : it_(call), best_(it_) {
     mpi::collectively(it_.comm(), [&] {
       best_.reserve_workspace();
-      for (Array<T>* v : {&r_, &shadow_, &p_, &v_, &t_, &Ms_}) v->resize(b.size());
-      if (M != nullptr) Mp_.resize(b.size());
+      for (Array<T>* v : {&r_, &shadow_, &p_, &v_, &t_, &Ms_}) v->resize(call.b.size());
+      if (call.M != nullptr) Mp_.resize(call.b.size());
     });
   }
 
@@ -200,18 +197,34 @@ bool BiCgStab<T>::stop_not_finite() {
   return false;
 }
 
-}  // namespace
-
 template <class T>
-Report bicgstab(const Operator<T>& A, const Operator<T>* preconditioner, std::span<const T> b,
-                std::span<T> x, const Options& options, const Observer& observe) {
-  const mpi::Scope scope(A.layout().comm(), "vector_updates", mpi::no_level);
-  return BiCgStab<T>(A, preconditioner, b, x, options, observe).run();
+Report solve(const KrylovCall<T>& call) {
+  return BiCgStab<T>(call).run();
 }
 
-template Report bicgstab(const Operator<double>&, const Operator<double>*, std::span<const double>,
-                         std::span<double>, const Options&, const Observer&);
-template Report bicgstab(const Operator<float>&, const Operator<float>*, std::span<const float>,
-                         std::span<float>, const Options&, const Observer&);
+}  // namespace
+
+const KrylovMethod& bicgstab_method() {
+  static const KrylovMethod method = {
+      {"bicgstab", "stabilised biconjugate gradients, for any matrix, with seven vectors",
+       "van der Vorst 1992"},
+      {
+          .title = "BiCGStab",
+          .suited_for = SuitedFor::any_matrix,
+          .minimises_residual = false,
+          .knows_all_norms = false,
+          .needs_symmetric_preconditioner = false,
+          .needs_fixed_preconditioner = true,
+          .when_stagnated = "try `solver gmres`, or another smoother",
+          .cost =
+              [](const Choice<KrylovMethod>&) {
+                return KrylovCost{
+                    .products = 2, .preconditioners = 2, .allreduces = 3, .vectors = 7};
+              },
+          .in_double = KrylovFunctions<double>{solve<double>},
+          .in_float = KrylovFunctions<float>{solve<float>},
+      }};
+  return method;
+}
 
 }  // namespace nodewise::solve

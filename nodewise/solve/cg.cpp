@@ -5,9 +5,9 @@
 #include <fmt/format.h>
 
 #include "nodewise/mpi/agree.hpp"
-#include "nodewise/mpi/ledger.hpp"
 #include "nodewise/solve/checkpoint.hpp"
 #include "nodewise/solve/iteration.hpp"
+#include "nodewise/solve/krylov.hpp"
 #include "nodewise/solve/vector_ops.hpp"
 
 namespace nodewise::solve {
@@ -27,19 +27,16 @@ enum class Conjugacy {
 template <class T>
 class ConjugateGradient {
  public:
-  ConjugateGradient(Conjugacy conjugacy, const Operator<T>& A, const Operator<T>* M,
-                    std::span<const T> b, std::span<T> x, const Options& options,
-                    const Observer& observe)
-      : it_(conjugacy == Conjugacy::fletcher_reeves ? Method::cg : Method::flexible_cg, A, M, b, x,
-            options, observe),
+  ConjugateGradient(Conjugacy conjugacy, const KrylovCall<T>& call)
+      : it_(call),
         best_(it_),
         conjugacy_(conjugacy),
-        saves_product_(M != nullptr && M->saves_product_with(A)) {
+        saves_product_(call.M != nullptr && call.M->saves_product_with(call.A)) {
     mpi::collectively(it_.comm(), [&] {
       best_.reserve_workspace();
-      for (Array<T>* v : {&r_, &p_, &q_}) v->resize(b.size());
-      if (M != nullptr) z_.resize(b.size());
-      if (saves_product_) w_.resize(b.size());
+      for (Array<T>* v : {&r_, &p_, &q_}) v->resize(call.b.size());
+      if (call.M != nullptr) z_.resize(call.b.size());
+      if (saves_product_) w_.resize(call.b.size());
     });
   }
 
@@ -225,34 +222,53 @@ Next ConjugateGradient<T>::settle(double square) {
 }
 
 template <class T>
-Report solve_as(Conjugacy conjugacy, const Operator<T>& A, const Operator<T>* M,
-                std::span<const T> b, std::span<T> x, const Options& options,
-                const Observer& observe) {
-  const mpi::Scope scope(A.layout().comm(), "vector_updates", mpi::no_level);
-  return ConjugateGradient<T>(conjugacy, A, M, b, x, options, observe).run();
+Report cg_by(const KrylovCall<T>& call) {
+  return ConjugateGradient<T>(Conjugacy::fletcher_reeves, call).run();
+}
+
+template <class T>
+Report flexible_cg_by(const KrylovCall<T>& call) {
+  return ConjugateGradient<T>(Conjugacy::polak_ribiere, call).run();
 }
 
 }  // namespace
 
-template <class T>
-Report cg(const Operator<T>& A, const Operator<T>* preconditioner, std::span<const T> b,
-          std::span<T> x, const Options& options, const Observer& observe) {
-  return solve_as(Conjugacy::fletcher_reeves, A, preconditioner, b, x, options, observe);
+const KrylovMethod& cg_method() {
+  static const KrylovMethod method = {
+      {"cg", "conjugate gradients, for symmetric positive definite matrices",
+       "Hestenes, Stiefel 1952; Saad 2003, algorithm 9.1"},
+      {
+          .title = "conjugate gradients",
+          .suited_for = SuitedFor::positive_definite_ones,
+          .minimises_residual = false,
+          .knows_all_norms = true,
+          .needs_symmetric_preconditioner = true,
+          .needs_fixed_preconditioner = true,
+          .when_stagnated = advice_for_cg,
+          .cost = [](const Choice<KrylovMethod>&) { return KrylovCost{}; },
+          .in_double = KrylovFunctions<double>{cg_by<double>, simultaneous_cg<double>},
+          .in_float = KrylovFunctions<float>{cg_by<float>, simultaneous_cg<float>},
+      }};
+  return method;
 }
 
-template <class T>
-Report flexible_cg(const Operator<T>& A, const Operator<T>* preconditioner, std::span<const T> b,
-                   std::span<T> x, const Options& options, const Observer& observe) {
-  return solve_as(Conjugacy::polak_ribiere, A, preconditioner, b, x, options, observe);
+const KrylovMethod& flexible_cg_method() {
+  static const KrylovMethod method = {
+      {"flexible_cg", "the same for a preconditioner that may change or is not quite symmetric",
+       "Golub, Ye 1999; Notay 2000, with one direction kept"},
+      {
+          .title = "flexible conjugate gradients",
+          .suited_for = SuitedFor::positive_definite_ones,
+          .minimises_residual = false,
+          .knows_all_norms = true,
+          .needs_symmetric_preconditioner = false,
+          .needs_fixed_preconditioner = false,
+          .when_stagnated = advice_for_cg,
+          .cost = [](const Choice<KrylovMethod>&) { return KrylovCost{}; },
+          .in_double = KrylovFunctions<double>{flexible_cg_by<double>},
+          .in_float = KrylovFunctions<float>{flexible_cg_by<float>},
+      }};
+  return method;
 }
-
-#define NODEWISE_INSTANTIATE(T)                                                                \
-  template Report cg(const Operator<T>&, const Operator<T>*, std::span<const T>, std::span<T>, \
-                     const Options&, const Observer&);                                         \
-  template Report flexible_cg(const Operator<T>&, const Operator<T>*, std::span<const T>,      \
-                              std::span<T>, const Options&, const Observer&);
-NODEWISE_INSTANTIATE(double)
-NODEWISE_INSTANTIATE(float)
-#undef NODEWISE_INSTANTIATE
 
 }  // namespace nodewise::solve

@@ -1,4 +1,6 @@
 // Conjugate gradients in an enlarged Krylov space: the residual is split over parts of the domain.
+#include "nodewise/solve/enlarged_cg.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -11,7 +13,6 @@
 
 #include "nodewise/base/scale.hpp"
 #include "nodewise/mpi/agree.hpp"
-#include "nodewise/mpi/ledger.hpp"
 #include "nodewise/solve/block_ops.hpp"
 #include "nodewise/solve/checkpoint.hpp"
 #include "nodewise/solve/iteration.hpp"
@@ -66,20 +67,23 @@ void turn_to(const Eigen::VectorXd& v, Small& S) {
   S -= (2 / w.squaredNorm()) * (S * w) * w.transpose();
 }
 
+int enlarging_factor(const Choice<KrylovMethod>& method) {
+  return method.options<EnlargedCgOptions>().enlarging_factor;
+}
+
 template <class T>
 class EnlargedCg {
  public:
-  EnlargedCg(const Operator<T>& A, const Operator<T>* M, std::span<const T> b, std::span<T> x,
-             const Options& options, const Observer& observe)
-      : it_(Method::enlarged_cg, A, M, b, x, options, observe),
+  explicit EnlargedCg(const KrylovCall<T>& call)
+      : it_(call),
         best_(it_),
-        t_(static_cast<std::size_t>(options.enlarging_factor)),
+        t_(static_cast<std::size_t>(enlarging_factor(call.method))),
         steps_(t_) {
     mpi::collectively(it_.comm(), [&] {
       best_.reserve_workspace();
-      for (Array<T>* v : {&r_, &z_, &d_}) v->resize(b.size());
-      for (Array<T>* block : {&P_, &Q_, &old_P_, &old_Q_, &Z_}) block->resize(b.size() * t_);
-      work_.resize(2 * b.size());
+      for (Array<T>* v : {&r_, &z_, &d_}) v->resize(call.b.size());
+      for (Array<T>* block : {&P_, &Q_, &old_P_, &old_Q_, &Z_}) block->resize(call.b.size() * t_);
+      work_.resize(2 * call.b.size());
       sums_.resize(2 * t_ * t_ + 3 * t_ + 3);
     });
   }
@@ -360,19 +364,42 @@ Next EnlargedCg<T>::settle(double square) {
   return Next::restart;
 }
 
-}  // namespace
-
 template <class T>
-Report enlarged_cg(const Operator<T>& A, const Operator<T>* preconditioner, std::span<const T> b,
-                   std::span<T> x, const Options& options, const Observer& observe) {
-  const mpi::Scope scope(A.layout().comm(), "vector_updates", mpi::no_level);
-  return EnlargedCg<T>(A, preconditioner, b, x, options, observe).run();
+Report solve(const KrylovCall<T>& call) {
+  return EnlargedCg<T>(call).run();
 }
 
-template Report enlarged_cg(const Operator<double>&, const Operator<double>*,
-                            std::span<const double>, std::span<double>, const Options&,
-                            const Observer&);
-template Report enlarged_cg(const Operator<float>&, const Operator<float>*, std::span<const float>,
-                            std::span<float>, const Options&, const Observer&);
+}  // namespace
+
+std::span<const Field<EnlargedCgOptions>> enlarged_cg_fields() {
+  static const std::vector<Field<EnlargedCgOptions>> fields = {field(
+      "enlarging_factor", &EnlargedCgOptions::enlarging_factor,
+      "Parts that the residual is split into, and directions that are searched at once", 1, 64)};
+  return fields;
+}
+
+const KrylovMethod& enlarged_cg_method() {
+  static const KrylovMethod method = {
+      {"enlarged_cg", "conjugate gradients along several directions at once, for many ranks",
+       "Grigori, Moufawad, Nataf 2016; Grigori, Tissot 2019", own_options(enlarged_cg_fields)},
+      {
+          .title = "enlarged conjugate gradients",
+          .suited_for = SuitedFor::positive_definite_ones,
+          .minimises_residual = false,
+          .knows_all_norms = true,
+          .needs_symmetric_preconditioner = true,
+          .needs_fixed_preconditioner = true,
+          .when_stagnated = advice_for_cg,
+          .cost =
+              [](const Choice<KrylovMethod>& method) {
+                const int t = enlarging_factor(method);
+                return KrylovCost{
+                    .longest_sum = 2 * t * t + 3 * t, .vectors = 5 * t + 5, .vectors_at_once = t};
+              },
+          .in_double = KrylovFunctions<double>{solve<double>},
+          .in_float = KrylovFunctions<float>{solve<float>},
+      }};
+  return method;
+}
 
 }  // namespace nodewise::solve

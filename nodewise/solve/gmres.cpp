@@ -1,4 +1,6 @@
 // Restarted GMRES, preconditioned from the right, with one basis or, flexible, with two.
+#include "nodewise/solve/gmres.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -9,7 +11,6 @@
 #include <fmt/format.h>
 
 #include "nodewise/mpi/agree.hpp"
-#include "nodewise/mpi/ledger.hpp"
 #include "nodewise/solve/iteration.hpp"
 #include "nodewise/solve/vector_ops.hpp"
 
@@ -101,18 +102,22 @@ constexpr int likely_columns = 128;
 /// Whether the preconditioned basis is kept, or made again from the basis when x is formed.
 enum class Form { fixed, flexible };
 
+int restart_of(const Choice<KrylovMethod>& method) {
+  return method.options<GmresOptions>().restart;
+}
+
 template <class T>
 class Gmres {
  public:
-  Gmres(Form form, const Operator<T>& A, const Operator<T>* M, std::span<const T> b, std::span<T> x,
-        const Options& options, const Observer& observe)
-      : it_(form == Form::fixed ? Method::gmres : Method::fgmres, A, M, b, x, options, observe),
-        keeps_Z_(M != nullptr && form == Form::flexible) {
+  Gmres(Form form, const KrylovCall<T>& call)
+      : it_(call),
+        restart_(restart_of(call.method)),
+        keeps_Z_(call.M != nullptr && form == Form::flexible) {
     mpi::collectively(it_.comm(), [&] {
-      r_.resize(b.size());
-      next_.resize(b.size());
-      if (M != nullptr && !keeps_Z_) z_.resize(b.size());
-      const auto n = static_cast<std::size_t>(std::min(options.restart, likely_columns));
+      r_.resize(call.b.size());
+      next_.resize(call.b.size());
+      if (call.M != nullptr && !keeps_Z_) z_.resize(call.b.size());
+      const auto n = static_cast<std::size_t>(std::min(restart_, likely_columns));
       small_.reserve(n);
       column_.reserve(n + 1);
       second_.reserve(n + 1);
@@ -150,6 +155,7 @@ class Gmres {
   }
 
   Iteration<T> it_;
+  int restart_;
   bool keeps_Z_;
   Array<T> r_, next_;        // b - A x; the next x
   std::vector<Array<T>> V_;  // orthonormal basis
@@ -173,7 +179,7 @@ bool Gmres<T>::cycle() {
   xpby<T>(r_, 0.0, V_[0]);
   scale<T>(1 / norm, V_[0]);
   Step step = Step::go_on;
-  for (std::size_t j = 0; step == Step::go_on && std::cmp_less(j, it_.options().restart); ++j) {
+  for (std::size_t j = 0; step == Step::go_on && std::cmp_less(j, restart_); ++j) {
     step = extend(j);
   }
   const bool moved = move();
@@ -291,7 +297,7 @@ template <class T>
 void Gmres<T>::reserve(std::size_t n) {
   constexpr std::size_t batch = 8;
   if (n <= V_.size()) return;
-  const std::size_t most = static_cast<std::size_t>(it_.options().restart) + 1;
+  const std::size_t most = static_cast<std::size_t>(restart_) + 1;
   const std::size_t target = std::min(most, V_.size() + batch);
   mpi::collectively(it_.comm(), [&] {
     V_.resize(target, Array<T>(r_.size()));
@@ -310,33 +316,66 @@ std::string Gmres<T>::advice() const {
 }
 
 template <class T>
-Report solve_as(Form form, const Operator<T>& A, const Operator<T>* M, std::span<const T> b,
-                std::span<T> x, const Options& options, const Observer& observe) {
-  const mpi::Scope scope(A.layout().comm(), "vector_updates", mpi::no_level);
-  return Gmres<T>(form, A, M, b, x, options, observe).run();
+Report gmres_by(const KrylovCall<T>& call) {
+  return Gmres<T>(Form::fixed, call).run();
+}
+
+template <class T>
+Report fgmres_by(const KrylovCall<T>& call) {
+  return Gmres<T>(Form::flexible, call).run();
 }
 
 }  // namespace
 
-template <class T>
-Report gmres(const Operator<T>& A, const Operator<T>* preconditioner, std::span<const T> b,
-             std::span<T> x, const Options& options, const Observer& observe) {
-  return solve_as(Form::fixed, A, preconditioner, b, x, options, observe);
+std::span<const Field<GmresOptions>> gmres_fields() {
+  static const std::vector<Field<GmresOptions>> fields = {field(
+      "restart", &GmresOptions::restart, "Basis vectors that are kept before a restart", 1, 10000)};
+  return fields;
 }
 
-template <class T>
-Report fgmres(const Operator<T>& A, const Operator<T>* preconditioner, std::span<const T> b,
-              std::span<T> x, const Options& options, const Observer& observe) {
-  return solve_as(Form::flexible, A, preconditioner, b, x, options, observe);
+const KrylovMethod& gmres_method() {
+  static const KrylovMethod method = {
+      {"gmres", "restarted GMRES, for any matrix", "Saad, Schultz 1986", own_options(gmres_fields)},
+      {
+          .title = "GMRES",
+          .suited_for = SuitedFor::any_matrix,
+          .minimises_residual = true,
+          .knows_all_norms = false,
+          .needs_symmetric_preconditioner = false,
+          .needs_fixed_preconditioner = true,
+          .when_stagnated = "try a larger `restart`, or another smoother",
+          .cost =
+              [](const Choice<KrylovMethod>& method) {
+                const int m = restart_of(method);
+                return KrylovCost{.longest_sum = m + 1, .vectors = m + 4};
+              },
+          .in_double = KrylovFunctions<double>{gmres_by<double>},
+          .in_float = KrylovFunctions<float>{gmres_by<float>},
+      }};
+  return method;
 }
 
-#define NODEWISE_INSTANTIATE(T)                                                                    \
-  template Report gmres(const Operator<T>&, const Operator<T>*, std::span<const T>, std::span<T>,  \
-                        const Options&, const Observer&);                                          \
-  template Report fgmres(const Operator<T>&, const Operator<T>*, std::span<const T>, std::span<T>, \
-                         const Options&, const Observer&);
-NODEWISE_INSTANTIATE(double)
-NODEWISE_INSTANTIATE(float)
-#undef NODEWISE_INSTANTIATE
+const KrylovMethod& fgmres_method() {
+  static const KrylovMethod method = {
+      {"fgmres", "the same for a preconditioner that may change from step to step", "Saad 1993",
+       own_options(gmres_fields)},
+      {
+          .title = "flexible GMRES",
+          .suited_for = SuitedFor::any_matrix,
+          .minimises_residual = true,
+          .knows_all_norms = false,
+          .needs_symmetric_preconditioner = false,
+          .needs_fixed_preconditioner = false,
+          .when_stagnated = "try a larger `restart`, or another smoother",
+          .cost =
+              [](const Choice<KrylovMethod>& method) {
+                const int m = restart_of(method);
+                return KrylovCost{.longest_sum = m + 1, .vectors = 2 * m + 4};
+              },
+          .in_double = KrylovFunctions<double>{fgmres_by<double>},
+          .in_float = KrylovFunctions<float>{fgmres_by<float>},
+      }};
+  return method;
+}
 
 }  // namespace nodewise::solve

@@ -34,55 +34,57 @@ constexpr const char* precision_name = sizeof(T) == sizeof(double) ? "double" : 
 /// A map that is not as a method needs it seems to serve for a while, and fails or ends somewhere
 /// else.
 template <class T>
-void check_preconditioner(Method method, const Operator<T>& M) {
-  if (needs_fixed_preconditioner(method) && !M.is_fixed()) {
-    throw Error(ErrorCode::invalid_argument,
-                fmt::format("solve: {} needs a preconditioner that is the same map for every "
-                            "vector, and this one is not; take {}fgmres",
-                            to_string(method),
-                            needs_symmetric_preconditioner(method) ? "flexible_cg or " : ""));
+void check_preconditioner(const KrylovMethod& method, const Operator<T>& M) {
+  if (method.needs_fixed_preconditioner && !M.is_fixed()) {
+    throw Error(
+        ErrorCode::invalid_argument,
+        fmt::format("solve: {} needs a preconditioner that is the same map for every "
+                    "vector, and this one is not; take {}fgmres",
+                    *method.name, method.needs_symmetric_preconditioner ? "flexible_cg or " : ""));
   }
-  if (!needs_symmetric_preconditioner(method)) return;
+  if (!method.needs_symmetric_preconditioner) return;
   const std::string broken = M.broken_symmetry();
   if (!broken.empty()) {
     throw Error(ErrorCode::invalid_argument,
                 fmt::format("solve: {} needs a symmetric preconditioner, and {} makes it another; "
                             "leave that, or take gmres",
-                            to_string(method), broken));
+                            *method.name, broken));
   }
 }
 
 template <class T>
-void check_arguments(Method method, const Operator<T>& A, const Operator<T>* M,
-                     std::span<const T> b, std::span<const T> x, const Options& options) {
-  const auto n = static_cast<std::size_t>(A.layout().n_local());
-  if (b.size() != n || x.size() != n) {
+void check_arguments(const KrylovCall<T>& call) {
+  const auto n = static_cast<std::size_t>(call.A.layout().n_local());
+  if (call.b.size() != n || call.x.size() != n) {
     throw Error(ErrorCode::dimension_mismatch,
                 fmt::format("solve: the matrix has {} rows on this rank, the right-hand side {} "
                             "and the solution {} entries",
-                            n, b.size(), x.size()));
+                            n, call.b.size(), call.x.size()));
   }
-  require_apart(b, x);
-  if (M != nullptr && !(M->layout() == A.layout())) {
+  require_apart<T>(call.b, call.x);
+  if (call.M != nullptr && !(call.M->layout() == call.A.layout())) {
     throw Error(ErrorCode::dimension_mismatch,
                 "solve: the preconditioner and the matrix have different layouts");
   }
-  if (M != nullptr) check_preconditioner(method, *M);
-  check_options(options, option_fields());
-  if (!knows_norm(method, options.norm)) {
+  const KrylovMethod& method = *call.method;
+  if (call.M != nullptr) check_preconditioner(method, *call.M);
+  check_options(call.options, option_fields());
+  if (call.method.own() != nullptr) check_options(*call.method.own());
+  if (!method.knows_all_norms && call.options.norm != ResidualNorm::unpreconditioned) {
     throw Error(ErrorCode::invalid_argument,
                 fmt::format("solve: {} can test the unpreconditioned norm of the residual only, "
                             "not the {} one",
-                            to_string(method), to_string(options.norm)));
+                            *method.name, to_string(call.options.norm)));
   }
 }
 
 /// Of what has to be the same on every rank.
-std::uint64_t hash_of_arguments(Method method, bool is_preconditioned, const Options& options,
-                                const Observer& observe) {
-  const auto kind = 4 * static_cast<std::uint64_t>(method) + (is_preconditioned ? 2 : 0) +
-                    (observe.may_stop() ? 1 : 0);
-  return hash64(kind, hash_of(options, option_fields()));
+template <class T>
+std::uint64_t hash_of_arguments(const KrylovCall<T>& call) {
+  std::uint64_t h = (call.M != nullptr ? 2 : 0) + (call.observe.may_stop() ? 1 : 0);
+  for (const char c : call.method.name()) h = hash64(static_cast<unsigned char>(c), h);
+  if (call.method.own() != nullptr) h = hash64(h, hash_of(*call.method.own()));
+  return hash64(h, hash_of(call.options, option_fields()));
 }
 
 /// Who allows many iterations expects a difficult system, whose residual may rest for long.
@@ -92,57 +94,43 @@ int stagnation_window(const Options& options) {
   return std::max(least, options.max_iterations / 2);
 }
 
-/// What else to try where a residual does not fall.
-const char* advice_when_stagnated(Method method) {
-  switch (method) {
-    case Method::gmres:
-    case Method::fgmres:
-      return "try a larger `restart`, or another smoother";
-    case Method::bicgstab:
-      return "try `solver gmres`, or another smoother";
-    case Method::minres:
-    case Method::stationary:
-      return "try another smoother";
-    case Method::cg:
-    case Method::flexible_cg:
-    case Method::pipelined_cg:
-    case Method::enlarged_cg:
-      break;
-  }
-  return "try another smoother, or a larger `stagnation_window`, since the residual of conjugate "
-         "gradients may rest for long while the error falls";
-}
-
 }  // namespace
 
 template <class T>
-Iteration<T>::Iteration(Method method, const Operator<T>& A, const Operator<T>* M,
-                        std::span<const T> b, std::span<T> x, const Options& options,
-                        const Observer& observe)
-    : A_(A), M_(M), b_(b), x_(x), options_(options), observe_(observe) {
+Iteration<T>::Iteration(const KrylovCall<T>& call)
+    : A_(call.A),
+      M_(call.M),
+      b_(call.b),
+      x_(call.x),
+      options_(call.options),
+      method_(*call.method),
+      observe_(call.observe) {
   std::uint64_t given = 0;
   const auto error = mpi::caught([&] {
-    prepare(method);
-    given = hash_of_arguments(method, M != nullptr, options, observe);
+    prepare(call);
+    given = hash_of_arguments(call);
   });
   mpi::agree_on_same(comm(), error, {given, agreed_arguments});
 }
 
 template <class T>
-Iteration<T>::Iteration(Unagreed, Method method, const Operator<T>& A, const Operator<T>* M,
-                        std::span<const T> b, std::span<T> x, const Options& options,
-                        const Observer& observe)
-    : A_(A), M_(M), b_(b), x_(x), options_(options), observe_(observe) {
-  prepare(method);
+Iteration<T>::Iteration(Unagreed, const KrylovCall<T>& call)
+    : A_(call.A),
+      M_(call.M),
+      b_(call.b),
+      x_(call.x),
+      options_(call.options),
+      method_(*call.method),
+      observe_(call.observe) {
+  prepare(call);
 }
 
 template <class T>
-void Iteration<T>::prepare(Method method) {
-  check_arguments<T>(method, A_, M_, b_, x_, options_);
+void Iteration<T>::prepare(const KrylovCall<T>& call) {
+  check_arguments(call);
   constexpr int likely = 4095;  // a longer history finds its room on the way
   report_.history.reserve(static_cast<std::size_t>(std::min(options_.max_iterations, likely)) + 1);
-  method_ = method;
-  report_.method = to_string(method);
+  report_.method = method_.name;
   report_.true_relative_residual = nan;
   report_.target = options_.tolerance;
   if (M_ == nullptr || options_.norm == ResidualNorm::unpreconditioned) return;
@@ -407,7 +395,7 @@ std::string Iteration<T>::stagnation_diagnosis() const {
   return fmt::format(
       "the relative residual has not fallen below {:.1e} for {} iterations; the "
       "preconditioner does not suit this matrix, or the system is singular: {}",
-      marker_, report_.iterations - marker_iteration_, advice_when_stagnated(method_));
+      marker_, report_.iterations - marker_iteration_, *method_.when_stagnated);
 }
 
 template <class T>

@@ -8,7 +8,7 @@
 
 #include "nodewise/base/array.hpp"
 #include "nodewise/base/timer.hpp"
-#include "nodewise/solve/krylov.hpp"
+#include "nodewise/solve/method.hpp"
 
 namespace nodewise::solve {
 
@@ -16,6 +16,11 @@ namespace nodewise::solve {
 inline constexpr double divergence_factor = 1e8;
 /// Progress means a residual below this times the one at the last progress.
 inline constexpr double stagnation_factor = 0.999;
+
+/// What to try where the residual of a form of conjugate gradients does not fall.
+inline constexpr const char* advice_for_cg =
+    "try another smoother, or a larger `stagnation_window`, since the residual of conjugate "
+    "gradients may rest for long while the error falls";
 
 /// Tells the observer; whether it wants the solve to go on. Local; where it may stop the solve
 /// collective, one allreduce.
@@ -47,11 +52,9 @@ class Iteration {
   /// Collective. Throws the same Error on every rank: dimension_mismatch where b or x is not of the
   /// layout's length or the preconditioner has another layout, invalid_argument for options out of
   /// range, a norm that the method does not know, or an x that overlaps b. One allreduce.
-  Iteration(Method method, const Operator<T>& A, const Operator<T>* M, std::span<const T> b,
-            std::span<T> x, const Options& options, const Observer& observe);
+  explicit Iteration(const KrylovCall<T>& call);
   /// Local. The same without the allreduce.
-  Iteration(Unagreed, Method method, const Operator<T>& A, const Operator<T>* M,
-            std::span<const T> b, std::span<T> x, const Options& options, const Observer& observe);
+  Iteration(Unagreed, const KrylovCall<T>& call);
 
   /// Collective. Computes |b| and r = b - A x; false where the solve is over already. A system
   /// whose |b|^2 would leave the range of double is scaled by a power of two until finish().
@@ -140,7 +143,7 @@ class Iteration {
   bool at_limit() const { return report_.iterations >= options_.max_iterations; }
 
  private:
-  void prepare(Method method);
+  void prepare(const KrylovCall<T>& call);
   bool measure_rhs(const Measures& sums);
   bool set_target();
   double measure(std::span<const T> r, double rr_local);
@@ -154,7 +157,7 @@ class Iteration {
   std::span<const T> b_;
   std::span<T> x_;
   Options options_;
-  Method method_{};
+  const KrylovMethod& method_;
   const Observer& observe_;
   Report report_;
   Timer timer_;

@@ -1,9 +1,12 @@
-// Preconditioned Krylov methods.
+// Preconditioned Krylov methods, each as a function.
 #pragma once
 
 #include <span>
 #include <vector>
 
+#include "nodewise/solve/enlarged_cg.hpp"
+#include "nodewise/solve/gmres.hpp"
+#include "nodewise/solve/method.hpp"
 #include "nodewise/solve/operator.hpp"
 #include "nodewise/solve/report.hpp"
 
@@ -46,7 +49,9 @@ namespace nodewise::solve {
 /// Four vectors; one more where the residual has risen.
 template <class T>
 Report cg(const Operator<T>& A, const Operator<T>* preconditioner, std::span<const T> b,
-          std::span<T> x, const Options& options, const Observer& observe = {});
+          std::span<T> x, const Options& options, const Observer& observe = {}) {
+  return solve_by<T>("cg", A, preconditioner, b, x, options, observe);
+}
 
 /// cg() for `width` right-hand sides at once: as many systems, one report each, that share
 /// every product, application of M and reduction. B and X are this rank's rows x width, row-major;
@@ -68,7 +73,9 @@ std::vector<Report> simultaneous_cg(const Operator<T>& A, const Operator<T>* pre
 /// 2000, with one direction kept). One dot product more, in a reduction that there is anyway.
 template <class T>
 Report flexible_cg(const Operator<T>& A, const Operator<T>* preconditioner, std::span<const T> b,
-                   std::span<T> x, const Options& options, const Observer& observe = {});
+                   std::span<T> x, const Options& options, const Observer& observe = {}) {
+  return solve_by<T>("flexible_cg", A, preconditioner, b, x, options, observe);
+}
 
 /// cg() with one allreduce an iteration, which goes on while the preconditioner and the product
 /// of the next iteration are computed (Ghysels, Vanroose 2014, algorithm 4): for many ranks, where
@@ -81,25 +88,32 @@ Report flexible_cg(const Operator<T>& A, const Operator<T>* preconditioner, std:
 /// preconditioner and product more at the end. Nine vectors, six without preconditioner.
 template <class T>
 Report pipelined_cg(const Operator<T>& A, const Operator<T>* preconditioner, std::span<const T> b,
-                    std::span<T> x, const Options& options, const Observer& observe = {});
+                    std::span<T> x, const Options& options, const Observer& observe = {}) {
+  return solve_by<T>("pipelined_cg", A, preconditioner, b, x, options, observe);
+}
 
 /// Conjugate gradients in an enlarged Krylov space (Grigori, Moufawad, Nataf 2016): M r is split
-/// over Options::enlarging_factor ranges of rows, t, each part is a direction of its own, and x
-/// moves in the space of all of them, so that the error is no larger than that of cg() after as
-/// many iterations, up to round-off. The next directions are M A times these, made conjugate to the
-/// last two blocks and A-orthonormal (Orthodir; Grigori, Tissot 2019): what the residual needs of a
-/// direction does not matter to those that follow. Each block is turned so that x moves along its
-/// first direction alone, and M r, which differs from M A times that by what is known, takes its
-/// place. Directions that depend on others to about the root of round-off, or are null vectors up
-/// to that, are left out; where none is left the iteration starts again from the true residual. For
-/// many ranks, where a message takes about as long for t numbers as for one.
+/// over EnlargedCgOptions::enlarging_factor ranges of rows, t, each part is a direction of its own,
+/// and x moves in the space of all of them, so that the error is no larger than that of cg() after
+/// as many iterations, up to round-off. The next directions are M A times these, made conjugate to
+/// the last two blocks and A-orthonormal (Orthodir; Grigori, Tissot 2019): what the residual needs
+/// of a direction does not matter to those that follow. Each block is turned so that x moves along
+/// its first direction alone, and M r, which differs from M A times that by what is known, takes
+/// its place. Directions that depend on others to about the root of round-off, or are null vectors
+/// up to that, are left out; where none is left the iteration starts again from the true residual.
+/// For many ranks, where a message takes about as long for t numbers as for one.
 ///
 /// Cost of an iteration: one product and one preconditioner for t vectors at once
 /// (Operator::apply_block) and two allreduces of 2 t^2 + 3 and 2 t^2 + 3 t numbers, a third where
 /// the iteration is likely to be the last; 16 t^2 operations a row beside. 5 t + 5 vectors.
 template <class T>
 Report enlarged_cg(const Operator<T>& A, const Operator<T>* preconditioner, std::span<const T> b,
-                   std::span<T> x, const Options& options, const Observer& observe = {});
+                   std::span<T> x, const Options& options, const Observer& observe = {},
+                   const EnlargedCgOptions& own = {}) {
+  Choice<KrylovMethod> method("enlarged_cg");
+  method.options<EnlargedCgOptions>() = own;
+  return solve_by<T>(method, A, preconditioner, b, x, options, observe);
+}
 
 /// The minimal residual method (Paige, Saunders 1975; with a preconditioner: Elman, Silvester,
 /// Wathen 2014, chapter 4) for symmetric A, definite or not, singular ones included, and
@@ -111,7 +125,9 @@ Report enlarged_cg(const Operator<T>& A, const Operator<T>* preconditioner, std:
 /// preconditioner and allreduce more at the start, for the round-off of M A. Seven vectors.
 template <class T>
 Report minres(const Operator<T>& A, const Operator<T>* preconditioner, std::span<const T> b,
-              std::span<T> x, const Options& options, const Observer& observe = {});
+              std::span<T> x, const Options& options, const Observer& observe = {}) {
+  return solve_by<T>("minres", A, preconditioner, b, x, options, observe);
+}
 
 /// Restarted GMRES (Saad, Schultz 1986) preconditioned from the right, so that the residual it
 /// minimises is that of A x = b, for any A. Singular systems that have a solution are solved too.
@@ -123,13 +139,23 @@ Report minres(const Operator<T>& A, const Operator<T>* preconditioner, std::span
 /// step of a cycle, taken as the basis grows, eight at a time, and four.
 template <class T>
 Report gmres(const Operator<T>& A, const Operator<T>* preconditioner, std::span<const T> b,
-             std::span<T> x, const Options& options, const Observer& observe = {});
+             std::span<T> x, const Options& options, const Observer& observe = {},
+             const GmresOptions& own = {}) {
+  Choice<KrylovMethod> method("gmres");
+  method.options<GmresOptions>() = own;
+  return solve_by<T>(method, A, preconditioner, b, x, options, observe);
+}
 
 /// The same for an M that may change from step to step (Saad 1993): the preconditioned vectors are
 /// kept. Two vectors for each step of a cycle, and no preconditioner more at its end.
 template <class T>
 Report fgmres(const Operator<T>& A, const Operator<T>* preconditioner, std::span<const T> b,
-              std::span<T> x, const Options& options, const Observer& observe = {});
+              std::span<T> x, const Options& options, const Observer& observe = {},
+              const GmresOptions& own = {}) {
+  Choice<KrylovMethod> method("fgmres");
+  method.options<GmresOptions>() = own;
+  return solve_by<T>(method, A, preconditioner, b, x, options, observe);
+}
 
 /// Stabilised biconjugate gradients (van der Vorst 1992) preconditioned from the right, for any A.
 /// Where it breaks down, iteration starts afresh from the true residual, against another shadow
@@ -139,7 +165,9 @@ Report fgmres(const Operator<T>& A, const Operator<T>* preconditioner, std::span
 /// however many iterations.
 template <class T>
 Report bicgstab(const Operator<T>& A, const Operator<T>* preconditioner, std::span<const T> b,
-                std::span<T> x, const Options& options, const Observer& observe = {});
+                std::span<T> x, const Options& options, const Observer& observe = {}) {
+  return solve_by<T>("bicgstab", A, preconditioner, b, x, options, observe);
+}
 
 /// x += M (b - A x): the preconditioner by itself, a multigrid cycle after the other. M may be any
 /// map.
@@ -147,33 +175,8 @@ Report bicgstab(const Operator<T>& A, const Operator<T>* preconditioner, std::sp
 /// Cost of an iteration: one product, one preconditioner, one allreduce. Three vectors.
 template <class T>
 Report stationary(const Operator<T>& A, const Operator<T>* preconditioner, std::span<const T> b,
-                  std::span<T> x, const Options& options, const Observer& observe = {});
-
-enum class Method {
-  cg,
-  flexible_cg,
-  pipelined_cg,
-  enlarged_cg,
-  minres,
-  gmres,
-  fgmres,
-  bicgstab,
-  stationary
-};
-
-/// The snake_case name, as in Report::method.
-const char* to_string(Method method) noexcept;
-
-/// Whether the method can test a norm, with a preconditioner.
-bool knows_norm(Method method, ResidualNorm norm) noexcept;
-/// Whether the method relies on an M that is one map at every call; on one that is symmetric.
-bool needs_fixed_preconditioner(Method method) noexcept;
-bool needs_symmetric_preconditioner(Method method) noexcept;
-
-/// One of these. A number that is none is refused on every rank with Error(invalid_argument).
-template <class T>
-Report solve_by(Method method, const Operator<T>& A, const Operator<T>* preconditioner,
-                std::span<const T> b, std::span<T> x, const Options& options,
-                const Observer& observe = {});
+                  std::span<T> x, const Options& options, const Observer& observe = {}) {
+  return solve_by<T>("stationary", A, preconditioner, b, x, options, observe);
+}
 
 }  // namespace nodewise::solve

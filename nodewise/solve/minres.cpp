@@ -8,7 +8,6 @@
 
 #include "nodewise/base/hash.hpp"
 #include "nodewise/mpi/agree.hpp"
-#include "nodewise/mpi/ledger.hpp"
 #include "nodewise/solve/checkpoint.hpp"
 #include "nodewise/solve/iteration.hpp"
 #include "nodewise/solve/vector_ops.hpp"
@@ -47,13 +46,11 @@ constexpr double unit = static_cast<double>(std::numeric_limits<T>::epsilon());
 template <class T>
 class MinRes {
  public:
-  MinRes(const Operator<T>& A, const Operator<T>* M, std::span<const T> b, std::span<T> x,
-         const Options& options, const Observer& observe)
-      : it_(Method::minres, A, M, b, x, options, observe), best_(it_) {
+  explicit MinRes(const KrylovCall<T>& call) : it_(call), best_(it_) {
     mpi::collectively(it_.comm(), [&] {
       best_.reserve_workspace();
       for (Array<T>* v : {&r_, &v_, &v_before_, &z_, &z_next_, &w_, &w_before_}) {
-        v->resize(b.size());
+        v->resize(call.b.size());
       }
     });
   }
@@ -268,18 +265,31 @@ bool MinRes<T>::start_again(double relative, bool exhausted) {
   return start();
 }
 
-}  // namespace
-
 template <class T>
-Report minres(const Operator<T>& A, const Operator<T>* preconditioner, std::span<const T> b,
-              std::span<T> x, const Options& options, const Observer& observe) {
-  const mpi::Scope scope(A.layout().comm(), "vector_updates", mpi::no_level);
-  return MinRes<T>(A, preconditioner, b, x, options, observe).run();
+Report solve(const KrylovCall<T>& call) {
+  return MinRes<T>(call).run();
 }
 
-template Report minres(const Operator<double>&, const Operator<double>*, std::span<const double>,
-                       std::span<double>, const Options&, const Observer&);
-template Report minres(const Operator<float>&, const Operator<float>*, std::span<const float>,
-                       std::span<float>, const Options&, const Observer&);
+}  // namespace
+
+const KrylovMethod& minres_method() {
+  static const KrylovMethod method = {
+      {"minres", "the minimal residual method, for symmetric matrices, definite or not",
+       "Paige, Saunders 1975; Elman, Silvester, Wathen 2014, chapter 4; Choi, Paige, Saunders "
+       "2011"},
+      {
+          .title = "MINRES",
+          .suited_for = SuitedFor::symmetric_ones,
+          .minimises_residual = true,
+          .knows_all_norms = true,
+          .needs_symmetric_preconditioner = true,
+          .needs_fixed_preconditioner = true,
+          .when_stagnated = "try another smoother",
+          .cost = [](const Choice<KrylovMethod>&) { return KrylovCost{.vectors = 7}; },
+          .in_double = KrylovFunctions<double>{solve<double>},
+          .in_float = KrylovFunctions<float>{solve<float>},
+      }};
+  return method;
+}
 
 }  // namespace nodewise::solve

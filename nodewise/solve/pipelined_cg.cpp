@@ -28,14 +28,12 @@ enum class Next { stop, go_on, restart };
 template <class T>
 class PipelinedCg {
  public:
-  PipelinedCg(const Operator<T>& A, const Operator<T>* M, std::span<const T> b, std::span<T> x,
-              const Options& options, const Observer& observe)
-      : it_(Method::pipelined_cg, A, M, b, x, options, observe), best_(it_) {
+  explicit PipelinedCg(const KrylovCall<T>& call) : it_(call), best_(it_) {
     mpi::collectively(it_.comm(), [&] {
       best_.reserve_workspace();
-      for (Array<T>* v : {&r_, &w_, &n_, &p_, &s_, &z_}) v->resize(b.size());
-      if (M == nullptr) return;
-      for (Array<T>* v : {&u_, &m_, &q_}) v->resize(b.size());
+      for (Array<T>* v : {&r_, &w_, &n_, &p_, &s_, &z_}) v->resize(call.b.size());
+      if (call.M == nullptr) return;
+      for (Array<T>* v : {&u_, &m_, &q_}) v->resize(call.b.size());
     });
   }
 
@@ -273,19 +271,35 @@ Next PipelinedCg<T>::settle_now() {
   return square < 0 ? Next::go_on : settle(square);
 }
 
-}  // namespace
-
 template <class T>
-Report pipelined_cg(const Operator<T>& A, const Operator<T>* preconditioner, std::span<const T> b,
-                    std::span<T> x, const Options& options, const Observer& observe) {
-  const mpi::Scope scope(A.layout().comm(), "vector_updates", mpi::no_level);
-  return PipelinedCg<T>(A, preconditioner, b, x, options, observe).run();
+Report solve(const KrylovCall<T>& call) {
+  return PipelinedCg<T>(call).run();
 }
 
-template Report pipelined_cg(const Operator<double>&, const Operator<double>*,
-                             std::span<const double>, std::span<double>, const Options&,
-                             const Observer&);
-template Report pipelined_cg(const Operator<float>&, const Operator<float>*, std::span<const float>,
-                             std::span<float>, const Options&, const Observer&);
+}  // namespace
+
+const KrylovMethod& pipelined_cg_method() {
+  static const KrylovMethod method = {
+      {"pipelined_cg",
+       "conjugate gradients with one sum an iteration, which goes on while it computes, for many "
+       "ranks",
+       "Ghysels, Vanroose 2014, algorithm 4; Cools, Yetkin, Agullo, Giraud, Vanroose 2018"},
+      {
+          .title = "pipelined conjugate gradients",
+          .suited_for = SuitedFor::positive_definite_ones,
+          .minimises_residual = false,
+          .knows_all_norms = true,
+          .needs_symmetric_preconditioner = true,
+          .needs_fixed_preconditioner = true,
+          .when_stagnated = advice_for_cg,
+          .cost =
+              [](const Choice<KrylovMethod>&) { return KrylovCost{.allreduces = 1, .vectors = 9}; },
+          .in_double = KrylovFunctions<double>{solve<double>},
+          .in_float = KrylovFunctions<float>{solve<float>},
+          .needs_linear_preconditioner = true,
+          .sums_in_background = true,
+      }};
+  return method;
+}
 
 }  // namespace nodewise::solve

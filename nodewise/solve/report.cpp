@@ -1,6 +1,23 @@
 #include "nodewise/solve/report.hpp"
 
+#include "nodewise/solve/method.hpp"
+
 namespace nodewise::solve {
+
+namespace {
+
+/// "gmres, fgmres and bicgstab": the methods that test one norm only.
+std::string names_without_norms() {
+  std::vector<std::string> names;
+  for (const KrylovMethod& method : KrylovMethod::family()) {
+    if (!method.knows_all_norms) names.push_back(method.name);
+  }
+  const std::string last = names.back();
+  names.pop_back();
+  return detail::join(names, ", ") + " and " + last;
+}
+
+}  // namespace
 
 const char* to_string(Outcome outcome) noexcept {
   switch (outcome) {
@@ -50,16 +67,11 @@ std::span<const Field<Options>> option_fields() {
             "stop also when that norm is at most this, whatever b is", 0.0),
       field("norm", &Options::norm,
             "the norm of the residual r that is tested: the 2-norm of r itself, that of M r with "
-            "the preconditioner M, or the root of r.Mr; gmres, fgmres and bicgstab know the first "
-            "only",
+            "the preconditioner M, or the root of r.Mr; " +
+                names_without_norms() + " know the first only",
             {"unpreconditioned", "preconditioned", "natural"}),
       field("max_iterations", &Options::max_iterations,
             "the most iterations; each applies the preconditioner once, of bicgstab twice", 0),
-      field("restart", &Options::restart,
-            "basis vectors that gmres and fgmres keep before a restart", 1, 10000),
-      field("enlarging_factor", &Options::enlarging_factor,
-            "parts that enlarged_cg splits the residual into, and directions it searches at once",
-            1, 64),
       field(
           "stagnation_window", &Options::stagnation_window,
           "give up after this many iterations in which the residual has not fallen; 0: never; -1: "

@@ -33,8 +33,8 @@ const char* to_string(Outcome outcome) noexcept;
 /// they are the same.
 enum class ResidualNorm {
   unpreconditioned,  ///< |r|, the 2-norm: every method
-  preconditioned,    ///< |M r|: not GMRES and BiCGStab
-  natural            ///< the root of r.Mr, for a positive definite M: not GMRES and BiCGStab
+  preconditioned,    ///< |M r|, where KrylovMethod::knows_all_norms
+  natural            ///< the root of r.Mr, for a positive definite M, likewise
 };
 
 /// The snake_case name, as in option_fields().
@@ -47,8 +47,6 @@ struct Options {
   double absolute_tolerance = 0;
   ResidualNorm norm = ResidualNorm::unpreconditioned;
   int max_iterations = 1000;
-  int restart = 50;          ///< GMRES: basis vectors kept
-  int enlarging_factor = 4;  ///< enlarged CG: parts that the residual is split into
   /// Iterations without any progress that end a solve; 0: never; -1: half of max_iterations, but
   /// 300 at least. The residual of CG may stay above an early value for long while the error falls:
   /// some 600 of the 5,204 iterations that nasa4704, a shell, takes without multigrid.
@@ -61,7 +59,7 @@ std::span<const Field<Options>> option_fields();
 struct Report {
   Outcome outcome = Outcome::max_iterations;
   std::string diagnosis;  ///< what happened and what to try; empty when converged
-  std::string method;     ///< its name, as in option_fields() of the program: "cg", ...
+  std::string method;     ///< its name: "cg", ...
   ResidualNorm norm = ResidualNorm::unpreconditioned;  ///< the one tested
   int iterations = 0;
   double rhs_norm = 0;                ///< |b|

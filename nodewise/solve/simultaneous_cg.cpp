@@ -22,6 +22,11 @@ namespace {
 
 const Observer silent;
 
+const Choice<KrylovMethod>& conjugate_gradients() {
+  static const Choice<KrylovMethod> method("cg");
+  return method;
+}
+
 /// One of the systems. Its residual and direction are columns of the blocks.
 template <class T>
 struct System {
@@ -29,7 +34,7 @@ struct System {
          const Options& options)
       : b(std::move(rhs)),
         x(std::move(guess)),
-        it(Unagreed{}, Method::cg, A, M, b, x, options, silent),
+        it(Unagreed{}, {conjugate_gradients(), A, M, b, x, options, silent}),
         best(it) {}
 
   Array<T> b, x;

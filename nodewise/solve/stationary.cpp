@@ -3,7 +3,6 @@
 #include <cmath>
 
 #include "nodewise/mpi/agree.hpp"
-#include "nodewise/mpi/ledger.hpp"
 #include "nodewise/solve/checkpoint.hpp"
 #include "nodewise/solve/iteration.hpp"
 #include "nodewise/solve/vector_ops.hpp"
@@ -15,12 +14,10 @@ namespace {
 template <class T>
 class Stationary {
  public:
-  Stationary(const Operator<T>& A, const Operator<T>* M, std::span<const T> b, std::span<T> x,
-             const Options& options, const Observer& observe)
-      : it_(Method::stationary, A, M, b, x, options, observe), best_(it_) {
+  explicit Stationary(const KrylovCall<T>& call) : it_(call), best_(it_) {
     mpi::collectively(it_.comm(), [&] {
       best_.reserve_workspace();
-      for (Array<T>* v : {&r_, &z_, &previous_}) v->resize(b.size());
+      for (Array<T>* v : {&r_, &z_, &previous_}) v->resize(call.b.size());
     });
   }
 
@@ -76,19 +73,31 @@ bool Stationary<T>::advance() {
   return more;
 }
 
-}  // namespace
-
 template <class T>
-Report stationary(const Operator<T>& A, const Operator<T>* preconditioner, std::span<const T> b,
-                  std::span<T> x, const Options& options, const Observer& observe) {
-  const mpi::Scope scope(A.layout().comm(), "vector_updates", mpi::no_level);
-  return Stationary<T>(A, preconditioner, b, x, options, observe).run();
+Report solve(const KrylovCall<T>& call) {
+  return Stationary<T>(call).run();
 }
 
-template Report stationary(const Operator<double>&, const Operator<double>*,
-                           std::span<const double>, std::span<double>, const Options&,
-                           const Observer&);
-template Report stationary(const Operator<float>&, const Operator<float>*, std::span<const float>,
-                           std::span<float>, const Options&, const Observer&);
+}  // namespace
+
+const KrylovMethod& stationary_method() {
+  static const KrylovMethod method = {
+      {"stationary",
+       "x += M (b - A x): the preconditioner by itself, one multigrid cycle after the other", ""},
+      {
+          .title = "stationary iteration",
+          .suited_for = SuitedFor::any_matrix,
+          .minimises_residual = false,
+          .knows_all_norms = true,
+          .needs_symmetric_preconditioner = false,
+          .needs_fixed_preconditioner = false,
+          .when_stagnated = "try another smoother",
+          .cost =
+              [](const Choice<KrylovMethod>&) { return KrylovCost{.allreduces = 1, .vectors = 3}; },
+          .in_double = KrylovFunctions<double>{solve<double>},
+          .in_float = KrylovFunctions<float>{solve<float>},
+      }};
+  return method;
+}
 
 }  // namespace nodewise::solve

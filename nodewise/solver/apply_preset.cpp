@@ -12,15 +12,15 @@ namespace {
 
 void apply_method(const Preset& preset, Options& options, PresetRecord& record) {
   if (!preset.method) return;
-  const bool suits =
-      options.amg.cycle != amg::CycleKind::k || !solve::needs_fixed_preconditioner(*preset.method);
+  const std::string& name = *preset.method;
+  const bool suits = options.amg.cycle != amg::CycleKind::k ||
+                     !solve::KrylovMethod::family().find(name).needs_fixed_preconditioner;
   if (!suits && !options.has("solver")) return;  // chosen by the cycle then
-  const std::string name = solve::to_string(*preset.method);
   if (options.has("solver")) {
     record.kept.emplace_back("solver", name);
     return;
   }
-  options.method.solver = static_cast<SolverChoice>(static_cast<int>(*preset.method) + 1);
+  options.method.solver.choose(name);
   record.set.emplace_back("solver", name);
   record.set_solver = true;
 }
@@ -79,9 +79,11 @@ PresetRecord apply_preset(const matrix::DistMatrix<double>& A, const PresetConte
   record.name = preset.name;
   AppliedPreset applied =
       apply_preset(preset, known, unknowns, given_of_multigrid(options), options.amg);
-  // The recurrences of pipelined CG multiply what a preconditioner is short of linear by, in
-  // single precision 1e-7.
-  const bool useful = context.solves && options.method.solver != SolverChoice::pipelined_cg;
+  // Some recurrences multiply what a preconditioner is short of linear by, in single precision
+  // 1e-7.
+  const Choice<solve::KrylovMethod>& solver = options.method.solver;
+  const bool useful =
+      context.solves && (solver.is_automatic() || !solver->needs_linear_preconditioner);
   if (!useful && !options.has("precision")) {
     options.amg.precision = amg::Precision::same;
     std::erase_if(applied.set, [](const auto& option) { return option.first == "precision"; });

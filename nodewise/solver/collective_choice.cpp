@@ -19,28 +19,24 @@ namespace {
 namespace collectives = mpi::collectives;
 using Matrix = matrix::DistMatrix<double>;
 
-/// The longest vector that is summed over the ranks in every iteration. GMRES sums its products
-/// with all its basis, and the norm, at once, enlarged CG two small matrices, CG three numbers for
-/// each right-hand side; others a few numbers.
-Offset longest_sum_bytes(const solve::Options& options, solve::Method method, int n_rhs) {
-  const bool has_basis = method == solve::Method::gmres || method == solve::Method::fgmres;
-  const Offset factor = options.enlarging_factor;
-  Offset numbers = 4;
-  if (has_basis) numbers = Offset{options.restart} + 1;
-  if (method == solve::Method::enlarged_cg) numbers = 2 * factor * factor + 3 * factor;
-  if (solves_at_once(method, n_rhs)) {
+/// The longest vector that is summed over the ranks in every iteration: for several right-hand
+/// sides at once three numbers for each.
+Offset longest_sum_bytes(const Choice<solve::KrylovMethod>& method, int n_rhs) {
+  Offset numbers = (*method->cost)(method).longest_sum;
+  if (solves_at_once(*method, n_rhs)) {
     numbers = std::min(3 * Offset{n_rhs}, 3 * Offset{solve::max_block_width});
   }
   return numbers * static_cast<Offset>(sizeof(double));
 }
 
-run::AlgorithmChoice explain_dot_products(const mpi::Comm& comm, const solve::Options& options,
-                                          solve::Method method, int n_rhs) {
-  if (method == solve::Method::pipelined_cg) {
+run::AlgorithmChoice explain_dot_products(const mpi::Comm& comm,
+                                          const Choice<solve::KrylovMethod>& method, int n_rhs) {
+  if (method->sums_in_background) {
     return {"mpi", true,
-            "MPI's own nonblocking algorithm, since pipelined CG goes on while it sums."};
+            fmt::format("MPI's own nonblocking algorithm, since {} goes on while it sums.",
+                        method.name())};
   }
-  const Offset bytes = longest_sum_bytes(options, method, n_rhs);
+  const Offset bytes = longest_sum_bytes(method, n_rhs);
   const mpi::Collective setting = comm.settings().allreduce;
   const bool is_node_aware = collectives::uses_node_aware(setting, comm.topology(), bytes,
                                                           collectives::automatic_allreduce_bytes);
@@ -79,14 +75,13 @@ run::AlgorithmChoice explain_sparse_exchange(const mpi::Comm& comm, const comm::
 }  // namespace
 
 run::CollectiveChoices explain_collectives(const matrix::DistMatrix<double>& A,
-                                           const solve::Options& options, solve::Method method,
-                                           int n_rhs) {
+                                           const Choice<solve::KrylovMethod>& method, int n_rhs) {
   const mpi::Comm& comm = A.comm();
   const Requests requests = mpi::collectively(comm, [&] { return Requests(A); });
   const comm::SparseLoad load = comm::measure_load(comm, requests.ranks, requests.bytes);
   return mpi::collectively(comm, [&] {
     return run::CollectiveChoices{
-        explain_dot_products(comm, options, method, n_rhs),
+        explain_dot_products(comm, method, n_rhs),
         explain_sparse_exchange(comm, load),
     };
   });

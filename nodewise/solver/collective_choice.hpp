@@ -10,7 +10,6 @@ namespace nodewise::solver {
 /// Collective; an allreduce, and those of agreements. What a solve by `method` with this matrix
 /// does on its finest level.
 run::CollectiveChoices explain_collectives(const matrix::DistMatrix<double>& A,
-                                           const solve::Options& options, solve::Method method,
-                                           int n_rhs);
+                                           const Choice<solve::KrylovMethod>& method, int n_rhs);
 
 }  // namespace nodewise::solver

@@ -15,8 +15,8 @@ std::vector<advise::Finding> find_before_solve(
       hierarchy != nullptr ? advise::hierarchy_facts(*hierarchy) : advise::matrix_facts<double>(A);
   facts.null_vectors = advise::null_vector_facts<double>(*A, near_null_space, b, n_rhs);
   facts.symmetric = record.matrix.symmetric;
-  facts.krylov = record.method;
-  const bool for_symmetric = solve::needs_symmetric_preconditioner(record.method);
+  facts.krylov = &*record.method;
+  const bool for_symmetric = record.method->needs_symmetric_preconditioner;
   const bool chebyshev = hierarchy != nullptr && options.smoother == amg::SmootherKind::chebyshev;
   if ((for_symmetric || chebyshev) && !record.matrix.symmetric) {
     facts.asymmetry = advise::problem_facts(*A, false).asymmetry;

@@ -73,33 +73,34 @@ void choose_routes_and_transports(const mpi::Comm& comm, Options& options) {
   options.amg.route = comm::Route::automatic;
 }
 
-solve::Method choose_method(const Options& options, const run::MatrixSummary& matrix) {
-  const SolverChoice choice = options.method.solver;
-  if (choice != SolverChoice::automatic) {
-    return static_cast<solve::Method>(static_cast<int>(choice) - 1);
+Choice<solve::KrylovMethod> choose_method(const Options& options,
+                                          const run::MatrixSummary& matrix) {
+  Choice<solve::KrylovMethod> method = options.method.solver;
+  if (method.is_automatic()) {
+    const bool suits_cg = matrix.symmetric && !matrix.negative && asymmetry(options).empty();
+    method = varies(options) ? "fgmres" : suits_cg ? "cg" : "gmres";
   }
-  if (varies(options)) return solve::Method::fgmres;
-  const bool suits_cg = matrix.symmetric && !matrix.negative && asymmetry(options).empty();
-  return suits_cg ? solve::Method::cg : solve::Method::gmres;
+  if (method.own() != nullptr) set_options_there(*method.own(), options.given);
+  return method;
 }
 
-void check_method(solve::Method method, const Options& options) {
+void check_method(const solve::KrylovMethod& method, const Options& options) {
   const solve::ResidualNorm norm = options.krylov.norm;
-  const char* name = solve::to_string(method);
+  const std::string& name = method.name;
   const std::string against = asymmetry(options);
-  if (!solve::knows_norm(method, norm)) {
+  if (!method.knows_all_norms && norm != solve::ResidualNorm::unpreconditioned) {
     throw Error(ErrorCode::invalid_argument,
                 fmt::format("`norm {}`: {} can test the unpreconditioned norm only; the others "
                             "are known to the forms of cg, to minres and stationary",
                             solve::to_string(norm), name));
   }
-  if (solve::needs_symmetric_preconditioner(method) && !against.empty()) {
+  if (method.needs_symmetric_preconditioner && !against.empty()) {
     throw Error(ErrorCode::invalid_argument,
                 fmt::format("`solver {}` needs a symmetric preconditioner, and {} makes "
                             "multigrid another; leave that, or take `solver {}`",
                             name, against, varies(options) ? "fgmres" : "gmres"));
   }
-  if (solve::needs_fixed_preconditioner(method) && varies(options)) {
+  if (method.needs_fixed_preconditioner && varies(options)) {
     const bool but_for_k = is_symmetric_but_for_k(options);
     throw Error(
         ErrorCode::invalid_argument,

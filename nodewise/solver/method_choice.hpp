@@ -25,11 +25,11 @@ void choose_routes_and_transports(const mpi::Comm& comm, Options& options);
 
 /// Local. The method that is asked for, or one for the symmetry of the matrix and the
 /// preconditioner; that conjugate gradients need positive ones is heeded where the diagonal tells.
-solve::Method choose_method(const Options& options, const run::MatrixSummary& matrix);
+Choice<solve::KrylovMethod> choose_method(const Options& options, const run::MatrixSummary& matrix);
 
 /// Local. Refuses, before the work of the setup, what the method could not do with its result:
 /// throws invalid_argument.
-void check_method(solve::Method method, const Options& options);
+void check_method(const solve::KrylovMethod& method, const Options& options);
 
 /// Collective. The matrix as the solve multiplies by it: products outside multigrid take the route
 /// of the finest level, too, and blocks of unknowns where they are full. What a hierarchy is yet to

@@ -66,9 +66,7 @@ std::span<const Field<MethodOptions>> method_fields() {
             "are given win over it"),
       field("solver", &MethodOptions::solver,
             "Krylov method; auto takes cg where the matrix is symmetric, unless all of its "
-            "diagonal is negative, and gmres where it is not",
-            {"auto", "cg", "flexible_cg", "pipelined_cg", "enlarged_cg", "minres", "gmres",
-             "fgmres", "bicgstab", "stationary"}),
+            "diagonal is negative, and gmres where it is not"),
       field("preconditioner", &MethodOptions::preconditioner,
             "algebraic multigrid, division by the diagonal, or nothing", {"amg", "jacobi", "none"}),
   };

@@ -9,31 +9,19 @@
 
 #include "nodewise/amg/options.hpp"
 #include "nodewise/base/options.hpp"
+#include "nodewise/solve/method.hpp"
 #include "nodewise/solve/report.hpp"
 #include "nodewise/solver/presets.hpp"
 
 namespace nodewise::solver {
 
-/// `automatic`, then those of solve::Method in its order.
-enum class SolverChoice {
-  automatic,
-  cg,
-  flexible_cg,
-  pipelined_cg,
-  enlarged_cg,
-  minres,
-  gmres,
-  fgmres,
-  bicgstab,
-  stationary
-};
 enum class PreconditionerChoice { amg, jacobi, none };
 /// The snake_case name.
 const char* to_string(PreconditionerChoice choice) noexcept;
 
 struct MethodOptions {
   Choice<Preset> preset = "auto";
-  SolverChoice solver = SolverChoice::automatic;
+  Choice<solve::KrylovMethod> solver = "auto";
   PreconditionerChoice preconditioner = PreconditionerChoice::amg;
 };
 

@@ -76,7 +76,7 @@ const Preset& convection() {
         not_with_air},
        {"interpolation", "direct", SetWhere::always,
         "one point alone is too little where there is diffusion", not_with_air}},
-      solve::Method::gmres};
+      "gmres"};
   return preset;
 }
 

@@ -37,8 +37,8 @@ struct PresetOption {
 /// changes nothing.
 struct Preset : MethodInfo {
   std::vector<PresetOption> sets;
-  std::optional<solve::Method> method = {};  ///< the Krylov method; none: by the symmetry
-  bool takes_unknowns = false;               ///< sets `unknowns`, where not given, to what is found
+  std::optional<std::string> method = {};  ///< the Krylov method; none: by the symmetry
+  bool takes_unknowns = false;             ///< sets `unknowns`, where not given, to what is found
 
   static Family<Preset>& family();
 };

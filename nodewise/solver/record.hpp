@@ -60,7 +60,7 @@ struct SolveRecord {
   int n_rhs = 1;         ///< right-hand sides
   bool at_once = false;  ///< they are solved for together, not one after another
   std::string preconditioner;
-  solve::Method method = solve::Method::cg;
+  Choice<solve::KrylovMethod> method;
   bool solver_was_chosen = false;  ///< by the symmetry of the matrix
   run::CollectiveChoices collectives;
   std::vector<amg::LevelInfo> levels;  ///< empty without multigrid

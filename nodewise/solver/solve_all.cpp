@@ -45,15 +45,15 @@ std::vector<Columns> groups_of(std::size_t n_rhs, bool at_once) {
 
 }  // namespace
 
-bool solves_at_once(solve::Method method, int n_rhs) {
-  return method == solve::Method::cg && n_rhs > 1;
+bool solves_at_once(const solve::KrylovMethod& method, int n_rhs) {
+  return method.in_double->solve_block != nullptr && n_rhs > 1;
 }
 
 std::vector<solve::Report> solve_all(const SolveSetup& setup, std::span<const double> B,
                                      std::span<double> X, int n_rhs, const GroupObserver& observe) {
   const mpi::Comm& comm = setup.A->comm();
   const solve::MatrixOperator<double> A(setup.A);
-  const bool at_once = solves_at_once(setup.method, n_rhs);
+  const bool at_once = solves_at_once(*setup.method, n_rhs);
   const auto k = static_cast<std::size_t>(n_rhs);
   std::vector<solve::Report> reports;
   const auto solve = [&](const Columns& group, std::span<const double> b, std::span<double> x) {
@@ -65,7 +65,7 @@ std::vector<solve::Report> solve_all(const SolveSetup& setup, std::span<const do
                                                 setup.options, observer));
       return;
     }
-    std::vector<solve::Report> some = solve::simultaneous_cg<double>(
+    std::vector<solve::Report> some = setup.method->in_double->solve_block(
         A, setup.preconditioner, b, x, count, setup.options, observer);
     std::move(some.begin(), some.end(), std::back_inserter(reports));
   };

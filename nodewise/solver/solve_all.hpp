@@ -11,9 +11,9 @@
 
 namespace nodewise::solver {
 
-/// Whether so many right-hand sides are solved for together: by cg, which has such a form; the
-/// other methods take one after another.
-bool solves_at_once(solve::Method method, int n_rhs);
+/// Whether so many right-hand sides are solved for together: by a method that has such a
+/// form; the others take one after another.
+bool solves_at_once(const solve::KrylovMethod& method, int n_rhs);
 
 /// Some of the right-hand sides, which are solved for together.
 struct RhsGroup {
@@ -29,13 +29,13 @@ using GroupObserver = std::function<solve::Observer(const RhsGroup& group)>;
 struct SolveSetup {
   std::shared_ptr<const matrix::DistMatrix<double>> A;
   const solve::Operator<double>* preconditioner = nullptr;
-  solve::Method method = solve::Method::cg;
+  Choice<solve::KrylovMethod> method;
   solve::Options options;
 };
 
 /// Collective. Solves A X = B, n_rhs right-hand sides side by side; B and X: this rank's parts,
-/// row-major; X has the initial guesses. cg takes up to solve::max_block_width columns at once, and
-/// of more as many groups as that makes. One report for each.
+/// row-major; X has the initial guesses. Up to solve::max_block_width columns are solved for at
+/// once, and of more as many groups as that makes. One report for each.
 std::vector<solve::Report> solve_all(const SolveSetup& setup, std::span<const double> B,
                                      std::span<double> X, int n_rhs,
                                      const GroupObserver& observe = {});

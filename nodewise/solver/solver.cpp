@@ -108,9 +108,9 @@ void Solver::State::set_up(const MatrixPointer& matrix, const run::MatrixSummary
     record.preset = solver::apply_preset(*matrix, context, options);
   });
   record.method = solver::choose_method(options, summary);
-  solver::check_method(record.method, options);
+  solver::check_method(*record.method, options);
   record.unused = solver::unused_options(options, record.method);
-  record.solver_was_chosen = options.method.solver == solver::SolverChoice::automatic;
+  record.solver_was_chosen = options.method.solver.is_automatic();
   record.preconditioner = to_string(options.method.preconditioner);
   if (observe.chosen) observe.chosen(record);
   record.times.setup = choosing + booked(comm, record.setup_accounts, [&] {
@@ -161,9 +161,8 @@ const SolveRecord& Solver::solve_all(std::span<const double> B, std::span<double
   record.rhs = solver::RhsKind::given;
   record.error.reset();
   record.n_rhs = n_rhs;
-  record.at_once = solver::solves_at_once(record.method, n_rhs);
-  record.collectives =
-      solver::explain_collectives(*s.A, record.options.krylov, record.method, n_rhs);
+  record.at_once = solver::solves_at_once(*record.method, n_rhs);
+  record.collectives = solver::explain_collectives(*s.A, record.method, n_rhs);
   record.findings.clear();
   if (!s.was_looked_at) {
     record.findings =

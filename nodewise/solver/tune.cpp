@@ -50,9 +50,9 @@ Preconditioner make_preconditioner(const std::shared_ptr<const Matrix>& A,
 /// Collective. One candidate, given up when its setup and solve take longer than `limit`.
 void run_trial(const System& system, const Options& options, double limit, Trial& trial) {
   const mpi::Comm& comm = system.A->comm();
-  const solve::Method method = choose_method(options, system.matrix);
-  trial.method = solve::to_string(method);
-  check_method(method, options);
+  const Choice<solve::KrylovMethod> method = choose_method(options, system.matrix);
+  trial.method = method.name();
+  check_method(*method, options);
   amg::ProblemInfo<double> info;
   if (options.method.preconditioner == PreconditionerChoice::amg) {
     info = problem_info(*system.A, system.problem, options, system.matrix.symmetric);

@@ -16,7 +16,7 @@ namespace {
 NamedValues options_of(const Preset& preset, const GivenKnowledge& known, int unknowns) {
   amg::Options ignored;
   NamedValues options = apply_preset(preset, known, unknowns, {}, ignored).set;
-  if (preset.method) options.emplace_back("solver", solve::to_string(*preset.method));
+  if (preset.method) options.emplace_back("solver", *preset.method);
   return options;
 }
 

@@ -14,16 +14,6 @@ namespace {
 constexpr std::array<std::string_view, 4> of_the_matrix = {"unknowns", "route", "transport",
                                                            "expected_solves"};
 
-std::string needed_of_solver(std::string_view name, solve::Method method) {
-  if (name == "restart" && method != solve::Method::gmres && method != solve::Method::fgmres) {
-    return "solver gmres or fgmres";
-  }
-  if (name == "enlarging_factor" && method != solve::Method::enlarged_cg) {
-    return "solver enlarged_cg";
-  }
-  return "";
-}
-
 std::string needed_of_multigrid(std::string_view name, const Options& options) {
   if (options.method.preconditioner == PreconditionerChoice::amg) {
     return amg::needed_by(name, options.amg);
@@ -46,11 +36,15 @@ std::vector<UnusedOption> unused_multigrid_options(const Options& options) {
   return unused;
 }
 
-std::vector<UnusedOption> unused_options(const Options& options, solve::Method method) {
+std::vector<UnusedOption> unused_options(const Options& options,
+                                         const Choice<solve::KrylovMethod>& method) {
+  MethodOptions chosen = options.method;
+  chosen.solver = method;
+  const OptionView<MethodOptions> tree(method_fields(), chosen);
   std::vector<UnusedOption> unused;
-  for (const char* name : {"restart", "enlarging_factor"}) {
-    const std::string needs = needed_of_solver(name, method);
-    if (options.has(name) && !needs.empty()) unused.push_back({name, needs});
+  for (const KnownField& f : known_fields(tree)) {
+    const std::string needs = needed_by(tree, f.info.name);
+    if (options.has(f.info.name) && !needs.empty()) unused.push_back({f.info.name, needs});
   }
   const std::vector<UnusedOption> of_multigrid = unused_multigrid_options(options);
   unused.insert(unused.end(), of_multigrid.begin(), of_multigrid.end());

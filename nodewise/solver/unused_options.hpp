@@ -9,7 +9,8 @@
 namespace nodewise::solver {
 
 /// Local. Of a solve, once its preset is applied and its method chosen; in the order of the tables.
-std::vector<UnusedOption> unused_options(const Options& options, solve::Method method);
+std::vector<UnusedOption> unused_options(const Options& options,
+                                         const Choice<solve::KrylovMethod>& method);
 
 /// Local. Those of multigrid among them, which no method decides.
 std::vector<UnusedOption> unused_multigrid_options(const Options& options);
