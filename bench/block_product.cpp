@@ -74,8 +74,7 @@ class Kernels {
  private:
   static amg::Options options() {
     amg::Options options;
-    options.smoother = amg::SmootherKind::l1_gauss_seidel;
-    options.sweep_order = amg::SweepOrder::forward_backward;
+    options.set("smoother", "l1_gauss_seidel").set("sweep_order", "forward_backward");
     return options;
   }
 

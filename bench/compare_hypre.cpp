@@ -60,11 +60,9 @@ amg::Options options_for(const std::string& smoother, const Arguments& arguments
   amg::Options options;
   options.set("strength_measure", "opposite_sign");  // as hypre
   if (smoother == "l1") {
-    options.smoother = amg::SmootherKind::l1_gauss_seidel;
-    options.sweep_order = amg::SweepOrder::forward_backward;
+    options.set("smoother", "l1_gauss_seidel").set("sweep_order", "forward_backward");
   } else if (smoother == "symmetric") {
-    options.smoother = amg::SmootherKind::gauss_seidel;
-    options.sweep_order = amg::SweepOrder::symmetric;
+    options.set("smoother", "gauss_seidel").set("sweep_order", "symmetric");
   } else {
     throw Error(ErrorCode::invalid_argument, "smoother: l1 or symmetric, not '" + smoother + "'");
   }

@@ -8,6 +8,7 @@
 #include <HYPRE_IJ_mv.h>
 #include <HYPRE_parcsr_ls.h>
 
+#include "nodewise/amg/relax/jacobi.hpp"
 #include "nodewise/base/error.hpp"
 
 namespace nodewise::bench {
@@ -33,37 +34,32 @@ struct Sweeps {
   HYPRE_Int up;
 };
 
-Sweeps relaxation_of(const amg::Options& options) {
-  switch (options.smoother) {
-    case amg::SmootherKind::l1_gauss_seidel:
-      return options.sweep_order == amg::SweepOrder::symmetric ? Sweeps{8, 8} : Sweeps{13, 14};
-    case amg::SmootherKind::gauss_seidel:
-      return options.sweep_order == amg::SweepOrder::symmetric ||
-                     options.sweep_order == amg::SweepOrder::coarse_fine_symmetric
-                 ? Sweeps{6, 6}
-                 : Sweeps{3, 4};
-    case amg::SmootherKind::l1_jacobi:
-      return {18, 18};
-    case amg::SmootherKind::jacobi:
-      return {0, 0};
-    default:
-      break;
-  }
+Sweeps relaxation_of(const Choice<amg::relax::SmootherMethod>& smoother) {
+  const amg::SweepOrder order = amg::relax::order_of(smoother);
+  const bool symmetric = order == amg::SweepOrder::symmetric;
+  const bool both_ways = symmetric || order == amg::SweepOrder::coarse_fine_symmetric;
+  const std::map<std::string, Sweeps> numbers = {
+      {"l1_gauss_seidel", symmetric ? Sweeps{8, 8} : Sweeps{13, 14}},
+      {"gauss_seidel", both_ways ? Sweeps{6, 6} : Sweeps{3, 4}},
+      {"l1_jacobi", {18, 18}},
+      {"jacobi", {0, 0}}};
+  const auto found = numbers.find(smoother.name());
+  if (found != numbers.end()) return found->second;
   throw Error(ErrorCode::unsupported, "hypre: this smoother is not compared");
 }
 
 void set_smoother(HYPRE_Solver amg, const amg::Options& options) {
-  const auto [down, up] = relaxation_of(options);
+  const auto [down, up] = relaxation_of(options.smoother);
+  const amg::SweepCounts sweeps = amg::sweep_counts(options.cycle);
   NODEWISE_HYPRE(HYPRE_BoomerAMGSetCycleRelaxType(amg, down, 1));
   NODEWISE_HYPRE(HYPRE_BoomerAMGSetCycleRelaxType(amg, up, 2));
   NODEWISE_HYPRE(HYPRE_BoomerAMGSetCycleRelaxType(amg, relax_gaussian_elimination, 3));
-  NODEWISE_HYPRE(HYPRE_BoomerAMGSetCycleNumSweeps(amg, options.pre_sweeps, 1));
-  NODEWISE_HYPRE(HYPRE_BoomerAMGSetCycleNumSweeps(amg, options.post_sweeps, 2));
+  NODEWISE_HYPRE(HYPRE_BoomerAMGSetCycleNumSweeps(amg, sweeps.pre_sweeps, 1));
+  NODEWISE_HYPRE(HYPRE_BoomerAMGSetCycleNumSweeps(amg, sweeps.post_sweeps, 2));
   NODEWISE_HYPRE(HYPRE_BoomerAMGSetCycleNumSweeps(amg, 1, 3));
-  const bool coarse_first = amg::goes_by_points(options.sweep_order);
+  const bool coarse_first = amg::goes_by_points(amg::relax::order_of(options.smoother));
   NODEWISE_HYPRE(HYPRE_BoomerAMGSetRelaxOrder(amg, coarse_first ? 1 : 0));
-  const bool damped = options.smoother == amg::SmootherKind::jacobi;
-  NODEWISE_HYPRE(HYPRE_BoomerAMGSetRelaxWt(amg, damped ? options.jacobi_weight : 1.0));
+  NODEWISE_HYPRE(HYPRE_BoomerAMGSetRelaxWt(amg, amg::relax::jacobi_weight(options.smoother)));
 }
 
 HYPRE_Int coarsening_of(const amg::Options& options) {

@@ -36,7 +36,7 @@ Options aggregation_options(int unknowns = 1) {
   options.method = "aggregation";
   options.unknowns = unknowns;
   options.max_coarse_rows = 10;
-  options.smoother = SmootherKind::chebyshev;
+  options.smoother = "chebyshev";
   return options;
 }
 

@@ -14,6 +14,7 @@
 
 #include "aggregate_support.hpp"
 #include "framework.hpp"
+#include "smoother_support.hpp"
 
 namespace nodewise::amg {
 namespace {
@@ -33,9 +34,8 @@ using test::part_of;
 using test::test_comm;
 
 constexpr double tolerance = 1e-11;
-constexpr SmootherKind kinds[] = {SmootherKind::l1_block_gauss_seidel,
-                                  SmootherKind::block_gauss_seidel, SmootherKind::l1_block_jacobi,
-                                  SmootherKind::block_jacobi};
+constexpr const char* kinds[] = {"l1_block_gauss_seidel", "block_gauss_seidel", "l1_block_jacobi",
+                                 "block_jacobi"};
 
 Eigen::MatrixXd to_eigen(const DenseMatrix& A) {
   Eigen::MatrixXd result(A.rows(), A.cols());
@@ -52,8 +52,7 @@ class Reference {
       : A_(to_eigen(A)), layout_(layout), b_(block), options_(options) {}
 
   bool is_jacobi() const {
-    return options_.smoother == SmootherKind::l1_block_jacobi ||
-           options_.smoother == SmootherKind::block_jacobi;
+    return options_.smoother == "l1_block_jacobi" || options_.smoother == "block_jacobi";
   }
 
   /// M's diagonal block of a point.
@@ -67,15 +66,15 @@ class Reference {
         if (!same_rank(p, j / b_)) off[r] += size;
       }
     }
-    const double weight = options_.sor_weight;
+    const double weight = sor_weight(options_);
     const Eigen::MatrixXd left = (2 / weight - 1) * D - Eigen::MatrixXd((1.5 * off).asDiagonal());
     const bool outweighs =
         Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>(left).eigenvalues().minCoeff() > 0;
-    if (options_.smoother == SmootherKind::l1_block_jacobi) D += others.asDiagonal();
-    if (options_.smoother == SmootherKind::l1_block_gauss_seidel && !outweighs) {
+    if (options_.smoother == "l1_block_jacobi") D += others.asDiagonal();
+    if (options_.smoother == "l1_block_gauss_seidel" && !outweighs) {
       D += (weight * off / 2).asDiagonal();
     }
-    if (options_.smoother == SmootherKind::block_jacobi) return D / options_.jacobi_weight;
+    if (options_.smoother == "block_jacobi") return D / jacobi_weight(options_);
     return is_jacobi() ? D : Eigen::MatrixXd(D / weight);
   }
 
@@ -135,14 +134,14 @@ DenseMatrix block_matrix(GlobalIndex points, int block, double density, std::uin
 
 template <class F>
 void for_each_options(const F& f) {
-  for (const SmootherKind kind : kinds) {
+  for (const std::string kind : kinds) {
     for (const double weight : {1.0, 0.7}) {
       Options options;
       options.smoother = kind;
-      options.sweep_order = SweepOrder::forward_backward;
-      options.jacobi_weight = options.sor_weight = weight;
-      f(options,
-        "kind " + std::to_string(static_cast<int>(kind)) + ", weight " + std::to_string(weight));
+      set_order(options, SweepOrder::forward_backward);
+      set_jacobi_weight(options, weight);
+      set_sor_weight(options, weight);
+      f(options, "kind " + kind + ", weight " + std::to_string(weight));
     }
   }
 }
@@ -159,7 +158,7 @@ TEST(BlockRelaxation, SweepsAreThoseOfTheReference) {
     for (const Layout& layout : layouts_of_points(7, block)) {
       const auto A = distribute(values, layout).with_blocks(block);
       for_each_options([&](const Options& options, const std::string& what) {
-        const auto relaxation = relax::make_relaxation(A, options);
+        const auto relaxation = relax::make_relaxation(A, options.smoother);
         const Reference reference(values, layout, block, options);
         const Eigen::VectorXd rhs = to_eigen(b);
         for (const bool forward : {true, false}) {
@@ -193,7 +192,7 @@ TEST(BlockRelaxation, TheBackwardSweepIsTheAdjointOfTheForwardOne) {
     const auto A = distribute(values, layout).with_blocks(3);
     for_each_options([&](Options options, const std::string& what) {
       for (const int sweeps : {1, 2}) {
-        options.pre_sweeps = options.post_sweeps = sweeps;
+        set_sweeps(options, sweeps);
         const Smoother<double> smoother(A, options);
         std::vector<double> Mu = zeros(layout, 1e3), r = Mu, Mv = zeros(layout);
         smoother.presmooth(part_of(layout, u), Mu, r);
@@ -216,13 +215,12 @@ TEST(BlockRelaxation, L1FormsConvergeForStronglyCoupledRanks) {
   const auto energy = [&](const DenseMatrix& x) { return dot(x, values * x); };
   for (const Layout& layout : layouts_of_points(8, 3)) {
     const auto A = distribute(values, layout).with_blocks(3);
-    for (const SmootherKind kind :
-         {SmootherKind::l1_block_gauss_seidel, SmootherKind::l1_block_jacobi}) {
+    for (const std::string kind : {"l1_block_gauss_seidel", "l1_block_jacobi"}) {
       for (const double weight : {1.0, 0.5, 1.5, 1.95}) {  // of Gauss-Seidel, as SOR has it
         Options options;
         options.smoother = kind;
-        options.sor_weight = weight;
-        const auto relaxation = relax::make_relaxation(A, options);
+        set_sor_weight(options, weight);
+        const auto relaxation = relax::make_relaxation(A, options.smoother);
         std::vector<double> x = part_of(layout, hashed(n, 3));
         double before = energy(gathered(layout.comm(), x));
         for (int k = 0; k < 5; ++k) {
@@ -250,12 +248,12 @@ TEST(BlockRelaxation, SingularBlocksAreInvertedOnTheirRange) {
   for (GlobalIndex i = 0; i < 9; ++i) b[i] = i < 3 || i > 5 ? 5.0 : v[i - 3];
   for (const Layout& layout : layouts_of_points(3, 3)) {
     const auto A = distribute(values, layout).with_blocks(3);
-    for (const SmootherKind kind : kinds) {
+    for (const std::string kind : kinds) {
       Options options;
       options.smoother = kind;
-      options.jacobi_weight = 1;
+      set_jacobi_weight(options, 1);
       std::vector<double> x = zeros(layout, 1e3);
-      relax::make_relaxation(A, options)->first_sweep(part_of(layout, b), x);
+      relax::make_relaxation(A, options.smoother)->first_sweep(part_of(layout, b), x);
       const DenseMatrix got = gathered(layout.comm(), x);
       const DenseMatrix product = values * got;
       for (GlobalIndex i = 0; i < 6; ++i) EXPECT_NEAR(product[i], b[i], 1e-9 * std::abs(b[i]));
@@ -279,10 +277,10 @@ TEST(BlockRelaxation, BlocksAreInvertibleInAnyUnits) {
     for (const Layout& layout : layouts_of_points(3, 3)) {
       const auto A = distribute(values, layout).with_blocks(3);
       Options options;
-      options.smoother = SmootherKind::block_jacobi;
-      options.jacobi_weight = 1;
+      options.smoother = "block_jacobi";
+      set_jacobi_weight(options, 1);
       std::vector<double> x = zeros(layout);
-      relax::make_relaxation(A, options)->first_sweep(part_of(layout, b), x);
+      relax::make_relaxation(A, options.smoother)->first_sweep(part_of(layout, b), x);
       const DenseMatrix got = gathered(layout.comm(), x);
       for (GlobalIndex i = 0; i < 9; ++i) {
         EXPECT_NEAR(got[i] * unit[i % 3], 1 + static_cast<double>(i), 1e-9) << size;
@@ -303,14 +301,14 @@ TEST(BlockRelaxation, ZerosOnTheDiagonalDoNotMatterWhereBlocksAreInvertible) {
     }
     for (const Layout& layout : layouts_of_points(4, 2)) {
       const auto A = distribute(values, layout).with_blocks(2).with_type<float>();
-      for (const SmootherKind kind : kinds) {
+      for (const std::string kind : kinds) {
         Options options;
         options.smoother = kind;
-        options.jacobi_weight = 1;
+        set_jacobi_weight(options, 1);
         std::vector<float> x(static_cast<std::size_t>(layout.n_local()));
         const std::vector<double> mine = part_of(layout, b);
         const std::vector<float> rhs(mine.begin(), mine.end());
-        relax::make_relaxation(A, options)->first_sweep(rhs, x);
+        relax::make_relaxation(A, options.smoother)->first_sweep(rhs, x);
         for (std::size_t i = 0; i < x.size(); i += 2) {
           EXPECT_NEAR(x[i], 1, 1e-5);
           EXPECT_NEAR(d * x[i] + x[i + 1], 3 + d, 1e-5 * (3 + d));
@@ -326,9 +324,9 @@ TEST(BlockRelaxation, NamesTheRowOfABlockThatIsNotFinite) {
   for (const Layout& layout : layouts_of_points(4, 2)) {
     const auto A = distribute(values, layout).with_blocks(2);
     Options options;
-    options.smoother = SmootherKind::block_jacobi;
+    options.smoother = "block_jacobi";
     const std::string text = expect_same_error(layout.comm(), ErrorCode::unsuitable_matrix, [&] {
-      mpi::collectively(layout.comm(), [&] { relax::make_relaxation(A, options); });
+      mpi::collectively(layout.comm(), [&] { relax::make_relaxation(A, options.smoother); });
     });
     EXPECT_NE(text.find("begins in row 5 "), std::string::npos) << text;
   }
@@ -336,7 +334,7 @@ TEST(BlockRelaxation, NamesTheRowOfABlockThatIsNotFinite) {
 
 using Matrix = std::shared_ptr<const DistMatrix<double>>;
 
-Options aggregation_options(SmootherKind smoother) {
+Options aggregation_options(const std::string& smoother) {
   Options options;
   options.method = "aggregation";
   options.unknowns = 2;
@@ -357,7 +355,7 @@ TEST(BlockRelaxation, SmoothsTheLevelsOfAnAggregationByTheirPoints) {
   const test::Framework framework(12, 10, true);
   for (const Layout& rows : test::two_layouts_of_points(120, 2)) {
     const auto A = std::make_shared<const DistMatrix<double>>(distribute(framework.A, rows));
-    for (const SmootherKind kind : kinds) {
+    for (const std::string kind : kinds) {
       const Hierarchy<double> hierarchy(A, aggregation_options(kind),
                                         test::rigid_knowledge(framework, rows));
       ASSERT_GE(hierarchy.levels().size(), 3U);
@@ -375,7 +373,7 @@ TEST(BlockRelaxation, MakesASymmetricCycle) {
   const DenseMatrix v = hashed(126, 5);
   for (const Layout& rows : test::two_layouts_of_points(63, 2)) {
     const auto A = std::make_shared<const DistMatrix<double>>(distribute(framework.A, rows));
-    for (const SmootherKind kind : kinds) {
+    for (const std::string kind : kinds) {
       const Hierarchy<double> hierarchy(A, aggregation_options(kind),
                                         test::rigid_knowledge(framework, rows));
       const auto apply = [&](const DenseMatrix& b) {
@@ -408,7 +406,7 @@ TEST(BlockRelaxation, AnAggregationNeedsInvertibleBlocksOnly) {
   const auto layouts = layouts_of_points(n, 2);
   for (const Layout& layout : {layouts.front(), layouts.back()}) {
     const auto A = std::make_shared<const DistMatrix<double>>(distribute(saddle_points(n), layout));
-    Hierarchy<double> hierarchy(A, aggregation_options(SmootherKind::l1_block_gauss_seidel));
+    Hierarchy<double> hierarchy(A, aggregation_options("l1_block_gauss_seidel"));
     EXPECT_GE(hierarchy.levels().size(), 2U);
     std::vector<double> x = zeros(layout);
     const auto report = solve::gmres<double>(solve::MatrixOperator<double>(A), &hierarchy,
@@ -416,18 +414,18 @@ TEST(BlockRelaxation, AnAggregationNeedsInvertibleBlocksOnly) {
     EXPECT_TRUE(report.converged()) << report.diagnosis;
     EXPECT_LE(report.iterations, 30);
     hierarchy.rebuild(A);
-    const auto refused = [&](const DenseMatrix& values, SmootherKind smoother, const char* what) {
+    const auto refused = [&](const DenseMatrix& values, const std::string& smoother,
+                             const char* what) {
       const auto M = std::make_shared<const DistMatrix<double>>(distribute(values, layout));
       const std::string text = expect_same_error(layout.comm(), ErrorCode::unsuitable_matrix, [&] {
         Hierarchy<double>(M, aggregation_options(smoother));
       });
       EXPECT_NE(text.find(what), std::string::npos) << text;
     };
-    refused(saddle_points(n), SmootherKind::l1_gauss_seidel,
-            "has a missing or zero diagonal entry, by");
+    refused(saddle_points(n), "l1_gauss_seidel", "has a missing or zero diagonal entry, by");
     DenseMatrix singular = saddle_points(n);
     singular(4, 5) = singular(5, 4) = 0;
-    refused(singular, SmootherKind::l1_block_gauss_seidel, "row 5 has a missing or zero");
+    refused(singular, "l1_block_gauss_seidel", "row 5 has a missing or zero");
   }
 }
 
@@ -438,7 +436,7 @@ TEST(BlockRelaxation, RebuildsWithTheSameBits) {
     const auto doubled =
         std::make_shared<const DistMatrix<double>>(distribute(2 * framework.A, rows));
     for (const Precision precision : {Precision::same, Precision::single}) {
-      Options options = aggregation_options(SmootherKind::block_gauss_seidel);
+      Options options = aggregation_options("block_gauss_seidel");
       options.precision = precision;
       Hierarchy<double> hierarchy(A, options, test::rigid_knowledge(framework, rows));
       const std::vector<double> b = part_of(rows, hashed(144, 6));
@@ -462,7 +460,7 @@ TEST(BlockRelaxation, IsForTheFinestLevelOnlyInClassicalCoarsening) {
   const test::Framework framework(12, 10, true);
   for (const Layout& rows : test::two_layouts_of_points(120, 2)) {
     const auto A = std::make_shared<const DistMatrix<double>>(distribute(framework.A, rows));
-    Options options = aggregation_options(SmootherKind::block_gauss_seidel);
+    Options options = aggregation_options("block_gauss_seidel");
     options.method = "classical";
     const Hierarchy<double> hierarchy(A, options);
     ASSERT_GE(hierarchy.levels().size(), 2U);
@@ -476,7 +474,7 @@ TEST(BlockRelaxation, RefusesPointsThatItCannotTake) {
   const DenseMatrix values = test::random_symmetric(28, 0.3, 0.2, 3);
   for (const Layout& rows : layouts_of_points(4, 7)) {
     const auto A = std::make_shared<const DistMatrix<double>>(distribute(values, rows));
-    Options options = aggregation_options(SmootherKind::block_jacobi);
+    Options options = aggregation_options("block_jacobi");
     options.unknowns = 7;
     const std::string text = expect_same_error(rows.comm(), ErrorCode::unsupported,
                                                [&] { Hierarchy<double>(A, options); });

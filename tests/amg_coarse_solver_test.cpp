@@ -123,7 +123,7 @@ TEST(CoarseSolver, TakesForZeroWhatIsRoundOffOfItsSummands) {
     if (n == 2) b[0] = b[1] = 1;
     for (const matrix::Layout& layout : layouts_of(test_comm(), n)) {
       const std::vector<double> sizes(static_cast<std::size_t>(layout.n_local()), size);
-      const CoarseSolver<double> solver(distribute(A, layout), 1, CoarseSolve::every_rank, sizes);
+      const CoarseSolver<double> solver(distribute(A, layout), 1, "every_rank", sizes);
       EXPECT_TRUE(solver.singular());
       const DenseMatrix x = solve(solver, layout, b);
       if (n == 2) {

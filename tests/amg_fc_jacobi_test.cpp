@@ -7,6 +7,7 @@
 #include "nodewise/amg/relax/fc_jacobi.hpp"
 
 #include "amg_support.hpp"
+#include "smoother_support.hpp"
 
 namespace nodewise::amg {
 namespace {
@@ -95,8 +96,8 @@ TEST(FcJacobi, WithoutCoarsePointsIsJacobi) {
     for (GlobalIndex i = 0; i < b.rows(); ++i) expected[i] += r[i] / values(i, i);
   }
   Options options;
-  options.smoother = SmootherKind::fc_jacobi;
-  const auto relaxation = relax::make_relaxation(A, options);
+  options.smoother = "fc_jacobi";
+  const auto relaxation = relax::make_relaxation(A, options.smoother);
   std::vector<double> x = part_of(A.rows(), start);
   relaxation->sweep(Direction::forward, part_of(A.rows(), b), x);
   expect_near(gathered(A.comm(), x), expected, 1e-13, "");
@@ -107,8 +108,8 @@ TEST(FcJacobi, BothWaysIsSymmetric) {
   const DenseMatrix values = test::random_symmetric(40, 0.1, 0.2, 4);
   const auto A = distribute(values, matrix::Layout::uniform(test_comm(), values.rows()));
   Options options;
-  options.smoother = SmootherKind::fc_jacobi;
-  options.sweep_order = SweepOrder::forward_backward;
+  options.smoother = "fc_jacobi";
+  set_order(options, SweepOrder::forward_backward);
   const std::vector<LocalIndex> rows = coarse_rows(A.rows());
   const Smoother<double> smoother(A, options, {.coarse_rows = rows});
   const auto apply = [&](const DenseMatrix& b) {

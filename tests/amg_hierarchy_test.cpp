@@ -14,6 +14,7 @@
 
 #include "amg_support.hpp"
 #include "collective_error.hpp"
+#include "smoother_support.hpp"
 
 namespace nodewise::amg {
 namespace {
@@ -81,21 +82,19 @@ bool positive_definite(DenseMatrix M) {
   return true;
 }
 
-constexpr SmootherKind kinds[] = {SmootherKind::l1_gauss_seidel, SmootherKind::gauss_seidel,
-                                  SmootherKind::l1_jacobi, SmootherKind::jacobi};
+constexpr const char* kinds[] = {"l1_gauss_seidel", "gauss_seidel", "l1_jacobi", "jacobi"};
 
 /// Collective. Calls f(options, name) for both coarsenings, all smoothers and both sweep orders.
 template <class F>
 void for_each_method(F&& f) {
   for (const char* coarsening : {"hmis", "pmis"}) {
-    for (const SmootherKind kind : kinds) {
+    for (const std::string kind : kinds) {
       for (const SweepOrder order : {SweepOrder::forward_backward, SweepOrder::symmetric}) {
         Options options = small_options();
         options.set("coarsening", coarsening);
         options.smoother = kind;
-        options.sweep_order = order;
-        f(options, std::string("coarsening ") + coarsening + ", smoother " +
-                       std::to_string(static_cast<int>(kind)) + ", order " +
+        set_order(options, order);
+        f(options, std::string("coarsening ") + coarsening + ", smoother " + kind + ", order " +
                        std::to_string(static_cast<int>(order)));
       }
     }
@@ -127,7 +126,7 @@ TEST(Hierarchy, CycleIsSymmetricForSeveralSweepsAndProblems) {
     for (const int sweeps : {1, 2, 3}) {
       for (const Layout& layout : layouts_of(test_comm(), values.rows())) {
         Options options = small_options();
-        options.pre_sweeps = options.post_sweeps = sweeps;
+        set_sweeps(options, sweeps);
         const Hierarchy<double> hierarchy(shared(values, layout), options);
         EXPECT_LT(solve::asymmetry(hierarchy), 1e-10);
         const DenseMatrix u = hashed(values.rows(), 3);
@@ -140,7 +139,7 @@ TEST(Hierarchy, CycleIsSymmetricForSeveralSweepsAndProblems) {
 // The last level is too large for a direct solver and is swept over.
 TEST(Hierarchy, CycleIsSymmetricWhereCoarseningIsCutShort) {
   const auto A = shared(io::generate<double>(test_comm(), {.problem = Problem::laplace5, .n = 40}));
-  for (const SmootherKind kind : kinds) {
+  for (const std::string kind : kinds) {
     for (const int max_levels : {1, 2}) {
       Options options;
       options.smoother = kind;
@@ -160,7 +159,7 @@ TEST(Hierarchy, TwoLevelCorrectionIsExactOnTheRangeOfTheInterpolation) {
   for (const Layout& layout : layouts_of(test_comm(), values.rows())) {
     Options options = small_options();
     options.max_levels = 2;
-    options.pre_sweeps = options.post_sweeps = 0;
+    set_sweeps(options, 0);
     const Matrix A = shared(values, layout);
     const Hierarchy<double> hierarchy(A, options);
     // Without sweeps the cycle is P (P^T A P)^-1 P^T, a projection when multiplied by A.

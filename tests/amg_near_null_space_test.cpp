@@ -208,8 +208,8 @@ TEST(NearNullSpace, ImprovesBySymmetricGaussSeidel) {
   }
   const auto dist = test::distribute(A, matrix::Layout::uniform(test::self_comm(), n));
   Options options;
-  options.smoother = SmootherKind::gauss_seidel;
-  const auto relaxation = relax::make_relaxation(dist, options);
+  options.smoother = "gauss_seidel";
+  const auto relaxation = relax::make_relaxation(dist, options.smoother);
   const auto better = improved(dist, vectors, 3, *relaxation);
   test::expect_near(gathered_vectors(*test::self_comm(), better), x, 1e-12, "improved");
   EXPECT_EQ(improved(dist, vectors, 0, *relaxation).values, vectors.values);

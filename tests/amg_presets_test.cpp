@@ -10,6 +10,7 @@
 #include "amg_support.hpp"
 #include "collective_error.hpp"
 #include "mpi_counter.hpp"
+#include "smoother_support.hpp"
 #include "threads_support.hpp"
 
 namespace nodewise::amg {
@@ -114,11 +115,11 @@ TEST(ProblemFacts, TakeKnownSymmetryForGranted) {
     return test::counted(one_node, [&] { examine(dist, knowledge, options); }).collectives;
   };
   const std::int64_t asked = examined();
-  EXPECT_EQ(options.sweep_order, SweepOrder::alternating);
+  EXPECT_EQ(order_of(options), SweepOrder::alternating);
   for (const bool symmetric : {false, true}) {
     knowledge.symmetric = symmetric;
     EXPECT_EQ(examined(), asked - 1);
-    EXPECT_EQ(options.sweep_order,
+    EXPECT_EQ(order_of(options),
               symmetric ? SweepOrder::forward_backward : SweepOrder::alternating);
   }
 }

@@ -13,6 +13,7 @@
 #include "amg_support.hpp"
 #include "collective_error.hpp"
 #include "mpi_counter.hpp"
+#include "smoother_support.hpp"
 
 namespace nodewise::amg {
 namespace {
@@ -149,7 +150,7 @@ std::vector<Options> every_method() {
           unknowns = hmis, single = hmis, smoothed = hmis;
   aggressive.set("aggressive_levels", 1);
   aggregation.method = "aggregation";
-  aggregation.smoother = SmootherKind::chebyshev;
+  aggregation.smoother = "chebyshev";
   greedy.method = "aggregation";
   greedy.set("aggregates", "standard");
   greedy.set("filter_prolongation", true);
@@ -219,8 +220,7 @@ TEST(Rebuild, OnTheSplittingsHasInterpolationsOfTheNewValues) {
 
 // A matrix times 4 is solved as well as the matrix: all parts of the cycle know the new values.
 TEST(Rebuild, RenewsSmoothersAndCoarseSolver) {
-  for (const SmootherKind kind : {SmootherKind::l1_gauss_seidel, SmootherKind::gauss_seidel,
-                                  SmootherKind::l1_jacobi, SmootherKind::jacobi}) {
+  for (const std::string kind : {"l1_gauss_seidel", "gauss_seidel", "l1_jacobi", "jacobi"}) {
     for (const int max_levels : {2, 25}) {  // the last level is swept over, or solved directly
       Options options = small_options();
       options.smoother = kind;
@@ -288,7 +288,7 @@ TEST(Rebuild, SolvesWithChebyshevAsANewSetupDoes) {
   const Matrix tripled = shared(A->with_values(std::move(on), std::move(off)));
   for (const char* method : {"classical", "aggregation"}) {
     Options options = small_options();
-    options.smoother = SmootherKind::chebyshev;
+    options.smoother = "chebyshev";
     options.method = method;
     Hierarchy<double> hierarchy(A, options);
     const std::vector<double> first = applied(hierarchy);
@@ -354,9 +354,9 @@ TEST(Rebuild, SeesWhetherOtherValuesAreSymmetric) {
   const auto B = shared(A->with_values(std::move(on), A->off().vals));
   for (const Reuse reuse : {Reuse::interpolation, Reuse::splitting}) {
     Options options = small_options();
-    options.sweep_order = SweepOrder::forward_backward;
+    set_order(options, SweepOrder::forward_backward);
     options.set("strength_measure", "opposite_sign");
-    options.cycle = CycleKind::k;  // on which symmetry depends, so that it is looked for
+    options.cycle = "k";  // on which symmetry depends, so that it is looked for
     Hierarchy<double> found(A, options);
     const std::vector<double> first = applied(found);
     ProblemInfo<double> nothing;

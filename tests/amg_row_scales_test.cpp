@@ -12,6 +12,7 @@
 #include "nodewise/solve/matrix_operator.hpp"
 
 #include "aggregate_support.hpp"
+#include "smoother_support.hpp"
 
 namespace nodewise::amg {
 namespace {
@@ -29,9 +30,8 @@ using test::layouts_of_points;
 using test::part_of;
 using test::test_comm;
 
-constexpr std::array l1_kinds = {SmootherKind::l1_gauss_seidel, SmootherKind::l1_jacobi,
-                                 SmootherKind::l1_block_gauss_seidel,
-                                 SmootherKind::l1_block_jacobi};
+constexpr std::array l1_kinds = {"l1_gauss_seidel", "l1_jacobi", "l1_block_gauss_seidel",
+                                 "l1_block_jacobi"};
 
 template <class T>
 relax::RowScales scales_of(const DistMatrix<T>& A) {
@@ -100,13 +100,16 @@ TEST(RowScales, AreTheRootsOfTheDiagonal) {
 TEST(RowScales, TellWhichRelaxationsNeedThem) {
   const bool is_alone = test_comm()->size() == 1;
   using relax::needs_row_scales;
-  EXPECT_TRUE(needs_row_scales(SmootherKind::l1_jacobi, *test_comm()));
-  EXPECT_TRUE(needs_row_scales(SmootherKind::l1_block_jacobi, *test_comm()));
-  EXPECT_EQ(needs_row_scales(SmootherKind::l1_gauss_seidel, *test_comm()), !is_alone);
-  EXPECT_EQ(needs_row_scales(SmootherKind::l1_block_gauss_seidel, *test_comm()), !is_alone);
-  for (const SmootherKind kind : {SmootherKind::gauss_seidel, SmootherKind::jacobi,
-                                  SmootherKind::chebyshev, SmootherKind::ilu0}) {
-    EXPECT_FALSE(needs_row_scales(kind, *test_comm()));
+  EXPECT_TRUE(needs_row_scales(relax::SmootherMethod::family().find("l1_jacobi"), *test_comm()));
+  EXPECT_TRUE(
+      needs_row_scales(relax::SmootherMethod::family().find("l1_block_jacobi"), *test_comm()));
+  EXPECT_EQ(needs_row_scales(relax::SmootherMethod::family().find("l1_gauss_seidel"), *test_comm()),
+            !is_alone);
+  EXPECT_EQ(
+      needs_row_scales(relax::SmootherMethod::family().find("l1_block_gauss_seidel"), *test_comm()),
+      !is_alone);
+  for (const std::string kind : {"gauss_seidel", "jacobi", "chebyshev", "ilu0"}) {
+    EXPECT_FALSE(needs_row_scales(relax::SmootherMethod::family().find(kind), *test_comm()));
   }
 }
 
@@ -122,14 +125,14 @@ void expect_no_units(const DenseMatrix& values, const Layout& layout, int block,
     scaled = scaled.with_blocks(block);
   }
   const relax::RowScales of_A = scales_of(A), of_scaled = scales_of(scaled);
-  for (const SmootherKind kind : l1_kinds) {
+  for (const std::string kind : l1_kinds) {
     for (const SweepOrder order : {SweepOrder::forward_backward, SweepOrder::coarse_fine}) {
       for (const double weight : {1.0, 1.4}) {
-        SCOPED_TRACE(testing::Message() << static_cast<int>(kind) << ", weight " << weight);
+        SCOPED_TRACE(testing::Message() << kind << ", weight " << weight);
         Options options;
         options.smoother = kind;
-        options.sweep_order = order;
-        options.sor_weight = weight;
+        set_order(options, order);
+        set_sor_weight(options, weight);
         const auto expected = swept(A, options, &of_A, b);
         const auto got = swept(scaled, options, &of_scaled, in_units(b, d));
         for (std::size_t k = 0; k < 2; ++k) {
@@ -159,10 +162,10 @@ TEST(RowScales, ChangeNothingWhereTheDiagonalIsConstant) {
   for (const Layout& layout : layouts_of(test_comm(), values.rows())) {
     const auto A = distribute(values, layout);
     const relax::RowScales scales = scales_of(A);
-    for (const SmootherKind kind : l1_kinds) {
+    for (const std::string kind : l1_kinds) {
       Options options;
       options.smoother = kind;
-      options.sweep_order = SweepOrder::forward_backward;
+      set_order(options, SweepOrder::forward_backward);
       const auto with = swept(A, options, &scales, b), without = swept(A, options, nullptr, b);
       for (std::size_t k = 0; k < 2; ++k) expect_near(with[k], without[k], 0, "x");
     }
@@ -182,12 +185,12 @@ TEST(RowScales, L1FormsConvergeForStronglyCoupledRowsOfAnySize) {
     const auto rows = distribute(values, layout), blocks = rows.with_blocks(3);
     const relax::RowScales scales = scales_of(rows);
     for (const auto* A : {&rows, &blocks}) {
-      for (const SmootherKind kind : l1_kinds) {
+      for (const std::string kind : l1_kinds) {
         for (const double weight : {1.0, 0.5, 1.5, 1.95}) {  // of Gauss-Seidel, as SOR has it
           Options options;
           options.smoother = kind;
-          options.sor_weight = weight;
-          const auto relaxation = relax::make_relaxation(*A, options, {.scales = &scales});
+          set_sor_weight(options, weight);
+          const auto relaxation = relax::make_relaxation(*A, options.smoother, {.scales = &scales});
           const std::vector<double> zero(static_cast<std::size_t>(layout.n_local()));
           std::vector<double> x = part_of(layout, hashed(n, 3));
           double before = energy(gathered(layout.comm(), x));
@@ -217,14 +220,14 @@ TEST(RowScales, CountCouplingsThatOutweighTheDiagonalsPlainly) {
     const auto A = distribute(values, layout);
     const relax::RowScales scales = scales_of(A);
     Options options;
-    options.smoother = SmootherKind::l1_jacobi;
+    options.smoother = "l1_jacobi";
     expect_near(swept(A, options, &scales, b)[0], expected, 1e-15, "x");
   }
 }
 
 /// Collective. Iterations of conjugate gradients for a badly scaled Laplacian.
 int iterations(const std::shared_ptr<const mpi::Comm>& comm, const DenseMatrix& values,
-               SmootherKind smoother) {
+               const std::string& smoother) {
   const auto A = std::make_shared<const DistMatrix<double>>(
       distribute(values, Layout::uniform(comm, values.rows())));
   Options options;
@@ -242,9 +245,9 @@ TEST(RowScales, KeepTheIterationsOfBadlyScaledMatricesOnManyRanks) {
   DenseMatrix d = hashed(laplacian.rows(), 11);
   for (GlobalIndex i = 0; i < d.rows(); ++i) d[i] = std::pow(10, 2 * d[i]);
   const DenseMatrix values = in_units(laplacian, d);
-  const int hybrid = iterations(test_comm(), values, SmootherKind::gauss_seidel);
-  EXPECT_LE(iterations(test_comm(), values, SmootherKind::l1_gauss_seidel), hybrid + hybrid / 4);
-  EXPECT_LE(iterations(test_comm(), values, SmootherKind::l1_jacobi), 3 * hybrid);
+  const int hybrid = iterations(test_comm(), values, "gauss_seidel");
+  EXPECT_LE(iterations(test_comm(), values, "l1_gauss_seidel"), hybrid + hybrid / 4);
+  EXPECT_LE(iterations(test_comm(), values, "l1_jacobi"), 3 * hybrid);
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include "nodewise/solve/krylov.hpp"
 #include "nodewise/solve/matrix_operator.hpp"
 
+#include "smoother_support.hpp"
 #include "solve_support.hpp"
 #include "support.hpp"
 #include "threads_support.hpp"
@@ -66,10 +67,10 @@ void expect_near(const DistMatrix& A, const Vector& a, const Vector& expected, d
   EXPECT_LE(norm(A, difference), tolerance * norm(A, expected));
 }
 
-Options with_smoother(SmootherKind kind, SweepOrder order = SweepOrder::automatic) {
+Options with_smoother(const std::string& kind, SweepOrder order = SweepOrder::automatic) {
   Options options;
   options.smoother = kind;
-  options.sweep_order = order;
+  set_order(options, order);
   return options;
 }
 
@@ -77,9 +78,9 @@ TEST(SavedProduct, IsThatOfTheCycle) {
   const Matrix matrices[] = {grid(io::Problem::laplace9, 40), grid(io::Problem::laplace27, 12),
                              on_one_rank(500)};
   for (const Matrix& A : matrices) {
-    for (const CycleKind cycle : {CycleKind::v, CycleKind::w, CycleKind::f, CycleKind::k}) {
+    for (const std::string cycle : {"v", "w", "f", "k"}) {
       for (const SweepOrder order : {SweepOrder::forward_backward, SweepOrder::symmetric}) {
-        Options options = with_smoother(SmootherKind::l1_gauss_seidel, order);
+        Options options = with_smoother("l1_gauss_seidel", order);
         options.cycle = cycle;
         const Hierarchy<double> M(A, options);
         ASSERT_TRUE(M.saves_product_with(Operator(A)));
@@ -97,13 +98,13 @@ TEST(SavedProduct, IsThatOfTheCycle) {
 
 TEST(SavedProduct, IsMadeApartWhereNothingIsSaved) {
   const Matrix A = grid(io::Problem::laplace9, 20);
-  Options additive = with_smoother(SmootherKind::l1_gauss_seidel);
-  additive.cycle = CycleKind::additive;
+  Options additive = with_smoother("l1_gauss_seidel");
+  additive.cycle = "additive";
   Options direct;
   direct.max_coarse_rows = 2000;
   const Vector b = test::hashed_vector(A->rows(), 3);
-  for (const Options& options : {additive, with_smoother(SmootherKind::chebyshev),
-                                 with_smoother(SmootherKind::l1_jacobi), direct}) {
+  for (const Options& options :
+       {additive, with_smoother("chebyshev"), with_smoother("l1_jacobi"), direct}) {
     const Hierarchy<double> M(A, options);
     EXPECT_FALSE(M.saves_product_with(Operator(A)));
     Vector x(b.size()), y(b.size()), expected(b.size());
@@ -117,23 +118,19 @@ TEST(SavedProduct, IsMadeApartWhereNothingIsSaved) {
 TEST(SavedProduct, IsForeseen) {
   const Matrix scalar = grid(io::Problem::laplace9, 12);
   const Matrix blocks = std::make_shared<const DistMatrix>(scalar->with_blocks(2));
-  for (const SmootherKind kind :
-       {SmootherKind::l1_gauss_seidel, SmootherKind::gauss_seidel, SmootherKind::l1_jacobi,
-        SmootherKind::jacobi, SmootherKind::chebyshev, SmootherKind::ilu0,
-        SmootherKind::l1_block_gauss_seidel, SmootherKind::block_gauss_seidel,
-        SmootherKind::l1_block_jacobi, SmootherKind::block_jacobi, SmootherKind::fc_jacobi}) {
+  for (const std::string& kind : relax::SmootherMethod::family().names()) {
     for (const SweepOrder order :
          {SweepOrder::forward_backward, SweepOrder::symmetric, SweepOrder::alternating,
           SweepOrder::forward, SweepOrder::backward, SweepOrder::coarse_fine}) {
       for (const int sweeps : {0, 2}) {
         Options options = with_smoother(kind);
-        options.sweep_order = order;
-        options.post_sweeps = sweeps;
+        set_order(options, order);
+        sweeps_of(options).post_sweeps = sweeps;
         for (const Matrix& A : {scalar, blocks}) {
           const Smoother<double> smoother(*A, options, {.spectral_radius = 2.0});
           EXPECT_EQ(Smoother<double>::can_save_product(*A, options), smoother.saves_product())
-              << "smoother " << static_cast<int>(kind) << ", order " << static_cast<int>(order)
-              << ", " << sweeps << " sweeps" << (A == blocks ? ", blocks" : "");
+              << "smoother " << kind << ", order " << static_cast<int>(order) << ", " << sweeps
+              << " sweeps" << (A == blocks ? ", blocks" : "");
         }
       }
     }

@@ -9,6 +9,7 @@
 
 #include "amg_support.hpp"
 #include "mpi_counter.hpp"
+#include "smoother_support.hpp"
 
 namespace nodewise::amg {
 namespace {
@@ -26,11 +27,10 @@ using test::part_of;
 using test::test_comm;
 
 constexpr double tolerance = 1e-12;
-constexpr SmootherKind kinds[] = {SmootherKind::l1_gauss_seidel, SmootherKind::gauss_seidel,
-                                  SmootherKind::l1_jacobi, SmootherKind::jacobi};
+constexpr const char* kinds[] = {"l1_gauss_seidel", "gauss_seidel", "l1_jacobi", "jacobi"};
 
-bool is_jacobi(SmootherKind kind) {
-  return kind == SmootherKind::l1_jacobi || kind == SmootherKind::jacobi;
+bool is_jacobi(const std::string& kind) {
+  return kind == "l1_jacobi" || kind == "jacobi";
 }
 
 /// Sweeps on whole vectors; which rank owns a row is all that is taken from the layout.
@@ -47,14 +47,13 @@ class Reference {
     }
     const double size = std::abs(A_(i, i));
     double larger = size;
-    if (options_.smoother == SmootherKind::l1_jacobi) larger += on + off;
-    const double weight = options_.sor_weight;
-    if (options_.smoother == SmootherKind::l1_gauss_seidel &&
-        off / 2 > (2 / weight - 1) * size / 3) {
+    if (options_.smoother == "l1_jacobi") larger += on + off;
+    const double weight = sor_weight(options_);
+    if (options_.smoother == "l1_gauss_seidel" && off / 2 > (2 / weight - 1) * size / 3) {
       larger += weight * off / 2;
     }
-    if (options_.smoother == SmootherKind::jacobi) larger /= options_.jacobi_weight;
-    if (!is_jacobi(options_.smoother)) larger /= weight;
+    if (options_.smoother == "jacobi") larger /= jacobi_weight(options_);
+    if (!is_jacobi(options_.smoother.name())) larger /= weight;
     return std::copysign(larger, A_(i, i));
   }
 
@@ -68,7 +67,7 @@ class Reference {
       if (A_(i, i) == 0) continue;
       double r = b[i];
       for (GlobalIndex j = 0; j < A_.cols(); ++j) {
-        const bool use_new = !is_jacobi(options_.smoother) && same_rank(i, j);
+        const bool use_new = !is_jacobi(options_.smoother.name()) && same_rank(i, j);
         r -= A_(i, j) * (use_new ? x[j] : others[j]);
       }
       x[i] = start[i] + r / divisor(i);
@@ -83,22 +82,22 @@ class Reference {
 
   void presmooth(const DenseMatrix& b, DenseMatrix& x) const {
     x.fill(0);
-    for (int k = 0; k < options_.pre_sweeps; ++k) {
+    for (int k = 0; k < sweep_counts(options_.cycle).pre_sweeps; ++k) {
       if (symmetric()) {
         symmetric_sweep(b, x);
       } else {
-        sweep(options_.sweep_order != SweepOrder::backward, b, x);
+        sweep(order_of(options_) != SweepOrder::backward, b, x);
         if (alternating()) sweep(false, b, x);
       }
     }
   }
   void postsmooth(const DenseMatrix& b, DenseMatrix& x) const {
-    for (int k = 0; k < options_.post_sweeps; ++k) {
+    for (int k = 0; k < sweep_counts(options_.cycle).post_sweeps; ++k) {
       if (symmetric()) {
         symmetric_sweep(b, x);
       } else {
         if (alternating()) sweep(true, b, x);
-        sweep(options_.sweep_order == SweepOrder::forward, b, x);
+        sweep(order_of(options_) == SweepOrder::forward, b, x);
       }
     }
   }
@@ -109,11 +108,11 @@ class Reference {
   }
   /// Whether a sweep is one each way; Jacobi's know no way.
   bool symmetric() const {
-    return options_.sweep_order == SweepOrder::symmetric && !is_jacobi(options_.smoother);
+    return order_of(options_) == SweepOrder::symmetric && !is_jacobi(options_.smoother.name());
   }
 
   bool alternating() const {
-    return options_.sweep_order == SweepOrder::alternating && !is_jacobi(options_.smoother);
+    return order_of(options_) == SweepOrder::alternating && !is_jacobi(options_.smoother.name());
   }
 
   const DenseMatrix& A_;
@@ -130,18 +129,17 @@ constexpr SweepOrder all_orders[] = {SweepOrder::forward_backward, SweepOrder::s
 /// Collective. Calls f(options, name) for all kinds, the orders and 0 to 3 sweeps.
 void for_each_options(std::span<const SweepOrder> orders,
                       const std::function<void(const Options&, const std::string&)>& f) {
-  for (const SmootherKind kind : kinds) {
+  for (const std::string kind : kinds) {
     for (const SweepOrder order : orders) {
       for (int sweeps = 0; sweeps <= 3; ++sweeps) {
         Options options;
         options.smoother = kind;
-        options.sweep_order = order;
-        options.pre_sweeps = options.post_sweeps = sweeps;
-        options.jacobi_weight = 0.7;
-        options.sor_weight = sweeps == 3 ? 1.3 : 1.0;
-        f(options, "kind " + std::to_string(static_cast<int>(kind)) + ", order " +
-                       std::to_string(static_cast<int>(order)) + ", " + std::to_string(sweeps) +
-                       " sweeps");
+        set_order(options, order);
+        set_sweeps(options, sweeps);
+        set_jacobi_weight(options, 0.7);
+        set_sor_weight(options, sweeps == 3 ? 1.3 : 1.0);
+        f(options, "kind " + kind + ", order " + std::to_string(static_cast<int>(order)) + ", " +
+                       std::to_string(sweeps) + " sweeps");
       }
     }
   }
@@ -202,13 +200,13 @@ TEST(Smoother, PresmoothEqualsTheReferenceAndLeavesTheResidual) {
 /// Calls f(options) for the Gauss-Seidel kinds, one sweep or a symmetric one, and some weights.
 template <class F>
 void for_each_gauss_seidel(const F& f) {
-  for (const SmootherKind kind : {SmootherKind::gauss_seidel, SmootherKind::l1_gauss_seidel}) {
+  for (const std::string kind : {"gauss_seidel", "l1_gauss_seidel"}) {
     for (const SweepOrder order : {SweepOrder::forward_backward, SweepOrder::symmetric}) {
       for (const double weight : {0.8, 1.0, 1.6}) {
         Options options;
         options.smoother = kind;
-        options.sor_weight = weight;
-        options.sweep_order = order;
+        set_sor_weight(options, weight);
+        set_order(options, order);
         f(options);
       }
     }
@@ -245,7 +243,7 @@ TEST(Smoother, LooksAtOneTriangleOfASymmetricMatrix) {
     }
     const auto A = distribute(values, layout), A_half = distribute(half, layout);
     for_each_gauss_seidel([&](const Options& options) {
-      if (options.sweep_order == SweepOrder::symmetric) return;  // whose sweep back reads the rest
+      if (order_of(options) == SweepOrder::symmetric) return;  // whose sweep back reads the rest
       const relax::MatrixFacts symmetric = {.is_symmetric = true};
       const auto got = run_presmooth(Smoother<double>(A_half, options, symmetric), layout, b);
       const auto expected = run_presmooth(Smoother<double>(A, options, symmetric), layout, b);
@@ -278,10 +276,10 @@ TEST(Smoother, UndirectedRelaxationsAreTheirOwnAdjoints) {
   const DenseMatrix v = hashed(values.rows(), 5);
   for (const matrix::Layout& layout : layouts_of(test_comm(), values.rows())) {
     const auto A = distribute(values, layout);
-    for (const SmootherKind kind : {SmootherKind::chebyshev, SmootherKind::ilu0}) {
+    for (const std::string kind : {"chebyshev", "ilu0"}) {
       Options options;
       options.smoother = kind;
-      options.pre_sweeps = options.post_sweeps = 2;
+      set_sweeps(options, 2);
       const Smoother<double> smoother(A, options, {.spectral_radius = 2.0});
       const DenseMatrix Mu = run_presmooth(smoother, layout, u).x;
       const DenseMatrix Mv = run_postsmooth(smoother, layout, v, DenseMatrix(values.rows()));
@@ -312,7 +310,7 @@ TEST(Smoother, ASymmetricSweepExchangesOnce) {
   for (const matrix::Layout& layout : layouts_of(test_comm(), values.rows())) {
     const auto A = distribute(values, layout);
     Options options;
-    options.sweep_order = SweepOrder::symmetric;
+    set_order(options, SweepOrder::symmetric);
     const Smoother<double> smoother(A, options);
     const auto n = static_cast<std::size_t>(layout.n_local());
     std::vector<double> b(n, 1.0), x(n), r(n);
@@ -334,10 +332,10 @@ TEST(Smoother, OnOneRankTheL1FormIsGaussSeidel) {
     x[i] = sum / values(i, i);
   }
   const auto A = test::serial(values);
-  for (const SmootherKind kind : {SmootherKind::gauss_seidel, SmootherKind::l1_gauss_seidel}) {
+  for (const std::string kind : {"gauss_seidel", "l1_gauss_seidel"}) {
     Options options;
     options.smoother = kind;
-    options.sweep_order = SweepOrder::forward_backward;
+    set_order(options, SweepOrder::forward_backward);
     expect_near(run_presmooth(Smoother<double>(A, options), A.rows(), b).x, x, tolerance, "");
   }
 }
@@ -354,9 +352,9 @@ TEST(Smoother, JacobiDampsTheCorrectionOnly) {
     for (const matrix::Layout& layout : layouts_of(test_comm(), 20)) {
       const auto A = distribute(values, layout);
       Options options;
-      options.smoother = SmootherKind::jacobi;
-      options.sweep_order = SweepOrder::forward_backward;
-      options.jacobi_weight = weight;
+      options.smoother = "jacobi";
+      set_order(options, SweepOrder::forward_backward);
+      set_jacobi_weight(options, weight);
       const Smoother<double> smoother(A, options);
       expect_near(run_postsmooth(smoother, layout, b, start), expected, tolerance, "jacobi");
       // The solution is a fixed point, whatever the weight.
@@ -370,13 +368,12 @@ TEST(Smoother, NothingIsDoneOnALevelOfZeros) {
   const DenseMatrix b = hashed(12, 1), start = hashed(12, 2);
   for (const matrix::Layout& layout : layouts_of(test_comm(), 12)) {
     const auto A = distribute(DenseMatrix(12, 12), layout);
-    for (const SmootherKind kind :
-         {SmootherKind::l1_gauss_seidel, SmootherKind::gauss_seidel, SmootherKind::l1_jacobi,
-          SmootherKind::jacobi, SmootherKind::chebyshev, SmootherKind::ilu0}) {
+    for (const std::string kind :
+         {"l1_gauss_seidel", "gauss_seidel", "l1_jacobi", "jacobi", "chebyshev", "ilu0"}) {
       Options options;
       options.smoother = kind;
-      options.sweep_order = SweepOrder::forward_backward;
-      options.chebyshev_degree = 3;
+      set_order(options, SweepOrder::forward_backward);
+      set_chebyshev_degree(options, 3);
       const Smoother<double> smoother(A, options, {.spectral_radius = 0});
       const Smoothed got = run_presmooth(smoother, layout, b);
       expect_near(got.x, DenseMatrix(12), 0, "x");
@@ -410,10 +407,10 @@ TEST(Smoother, ApproximateSolutionIsASymmetricOperator) {
   const DenseMatrix v = hashed(30, 5);
   for (const matrix::Layout& layout : layouts_of(test_comm(), 30)) {
     const auto A = distribute(values, layout);
-    for (const SmootherKind kind : kinds) {
+    for (const std::string kind : kinds) {
       Options options;
       options.smoother = kind;
-      options.sweep_order = SweepOrder::forward_backward;
+      set_order(options, SweepOrder::forward_backward);
       const Smoother<double> smoother(A, options);
       const auto apply = [&](const DenseMatrix& b) {
         std::vector<double> x(static_cast<std::size_t>(layout.n_local()), 1e3);
@@ -443,12 +440,12 @@ TEST(Smoother, L1FormsConvergeForStronglyCoupledRanks) {
   const auto energy = [&](const DenseMatrix& x) { return dot(x, values * x); };
   for (const matrix::Layout& layout : layouts_of(test_comm(), n)) {
     const auto A = distribute(values, layout);
-    for (const SmootherKind kind : {SmootherKind::l1_gauss_seidel, SmootherKind::l1_jacobi}) {
+    for (const std::string kind : {"l1_gauss_seidel", "l1_jacobi"}) {
       for (const double weight : {1.0, 0.5, 1.5, 1.95}) {  // of Gauss-Seidel, as SOR has it
         Options options;
         options.smoother = kind;
-        options.sor_weight = weight;
-        options.sweep_order = SweepOrder::forward_backward;
+        set_sor_weight(options, weight);
+        set_order(options, SweepOrder::forward_backward);
         const Smoother<double> smoother(A, options);
         DenseMatrix error = hashed(n, 3);
         for (int k = 0; k < 5; ++k) {
@@ -478,12 +475,14 @@ TEST(Smoother, ChebyshevReducesEigenvectorsByItsPolynomial) {
     const auto matrix = distribute(values, layout);
     for (const int degree : {1, 2, 3, 5}) {
       Options options;
-      options.smoother = SmootherKind::chebyshev;
-      options.sweep_order = SweepOrder::forward_backward;
-      options.chebyshev_degree = degree;
+      options.smoother = "chebyshev";
+      set_order(options, SweepOrder::forward_backward);
+      set_chebyshev_degree(options, degree);
       const Smoother<double> smoother(matrix, options, {.spectral_radius = radius});
-      const double center = radius * (1.1 + options.chebyshev_fraction) / 2;
-      const double half = radius * (1.1 - options.chebyshev_fraction) / 2;
+      const double fraction =
+          options.smoother.options<relax::ChebyshevOptions>().chebyshev_fraction;
+      const double center = radius * (1.1 + fraction) / 2;
+      const double half = radius * (1.1 - fraction) / 2;
       const auto chebyshev = [degree](double t) {
         return std::abs(t) <= 1 ? std::cos(degree * std::acos(t))
                                 : std::copysign(1.0, degree % 2 == 0 ? 1.0 : t) *
@@ -536,8 +535,8 @@ TEST(Smoother, Ilu0SolvesWithTheIncompleteFactors) {
       const auto A = distribute(values, layout);
       const DenseMatrix LU = incomplete_factors(values, layout);
       Options options;
-      options.smoother = SmootherKind::ilu0;
-      options.sweep_order = SweepOrder::forward_backward;
+      options.smoother = "ilu0";
+      set_order(options, SweepOrder::forward_backward);
       const Smoother<double> smoother(A, options);
       const auto solve = [&](DenseMatrix x) {
         for (GlobalIndex i = 0; i < n; ++i) {
@@ -565,7 +564,7 @@ TEST(Smoother, Ilu0SurvivesZeroPivots) {
   for (const matrix::Layout& layout : layouts_of(test_comm(), 6)) {
     const auto A = distribute(values, layout);
     Options options;
-    options.smoother = SmootherKind::ilu0;
+    options.smoother = "ilu0";
     const Smoother<double> smoother(A, options);
     const DenseMatrix x = run_presmooth(smoother, layout, b).x;
     for (GlobalIndex i = 0; i < 6; ++i) EXPECT_TRUE(std::isfinite(x[i])) << i;

@@ -11,6 +11,7 @@
 #include "aggregate_support.hpp"
 #include "framework.hpp"
 #include "mpi_counter.hpp"
+#include "smoother_support.hpp"
 #include "threads_support.hpp"
 
 namespace nodewise::amg {
@@ -36,40 +37,40 @@ std::vector<Named> choices() {
   plain.unknowns = 2;
   plain.max_coarse_rows = 8;
   std::vector<Named> all;
-  for (int kind = 0; kind <= static_cast<int>(SmootherKind::fc_jacobi); ++kind) {
+  bool aggregates = true;
+  for (const relax::SmootherMethod& smoother : relax::SmootherMethod::family()) {
     Options options = plain;
-    options.method = kind % 2 == 0 ? "aggregation" : "classical";
-    options.smoother = static_cast<SmootherKind>(kind);
-    all.push_back({"smoother " + std::to_string(kind), options});
+    options.method = aggregates ? "aggregation" : "classical";
+    options.smoother = smoother;
+    all.push_back({"smoother " + *smoother.name, options});
+    aggregates = !aggregates;
   }
-  for (const CycleKind cycle : {CycleKind::w, CycleKind::f, CycleKind::k, CycleKind::additive}) {
+  for (const CycleMethod& cycle : CycleMethod::family()) {
     Options options = plain;
     options.cycle = cycle;
-    all.push_back({"cycle " + std::to_string(static_cast<int>(cycle)), options});
+    all.push_back({"cycle " + *cycle.name, options});
   }
   for (const SweepOrder order : {SweepOrder::symmetric, SweepOrder::alternating,
                                  SweepOrder::forward, SweepOrder::backward}) {
-    for (const SmootherKind smoother :
-         {SmootherKind::l1_gauss_seidel, SmootherKind::l1_block_gauss_seidel,
-          SmootherKind::fc_jacobi}) {
+    for (const std::string smoother : {"l1_gauss_seidel", "l1_block_gauss_seidel", "fc_jacobi"}) {
       Options options = plain;
-      options.sweep_order = order;
       options.smoother = smoother;
-      options.pre_sweeps = 2;
-      options.post_sweeps = static_cast<int>(order) % 2;
+      set_order(options, order);
+      sweeps_of(options).pre_sweeps = 2;
+      sweeps_of(options).post_sweeps = static_cast<int>(order) % 2;
       all.push_back({"order " + std::to_string(static_cast<int>(order)), options});
     }
   }
   Options options = plain;
-  options.sweep_order = SweepOrder::coarse_fine;
-  options.pre_sweeps = options.post_sweeps = 2;
+  set_order(options, SweepOrder::coarse_fine);
+  set_sweeps(options, 2);
   all.push_back({"coarse points first", options});
   options = plain;
   options.method = "air";
   options.unknowns = 1;
   all.push_back({"air", options});
   options = plain;
-  options.pre_sweeps = 0;
+  sweeps_of(options).pre_sweeps = 0;
   all.push_back({"no sweeps before", options});
   options = plain;
   options.precision = Precision::single;
@@ -135,7 +136,7 @@ TEST(Together, EveryColumnIsACycleAndAllTakeTheMessagesOfOne) {
       SCOPED_TRACE(name);
       const Hierarchy<double> hierarchy(A, options);
       expect_columns(hierarchy, B, options.precision == Precision::single ? 1e-5 : 1e-12);
-      if (options.cycle == CycleKind::k || options.smoother == SmootherKind::ilu0) continue;
+      if (!options.cycle->is_fixed || options.smoother == "ilu0") continue;
       expect_messages_of_one(hierarchy, B);
     }
   }
@@ -151,12 +152,12 @@ TEST(Together, ThreadsSeeTheSameOfEachOther) {
   for (const SweepOrder order :
        {SweepOrder::forward, SweepOrder::symmetric, SweepOrder::coarse_fine}) {
     Options options;
-    options.sweep_order = order;
-    options.pre_sweeps = options.post_sweeps = 2;
+    set_order(options, order);
+    set_sweeps(options, 2);
     expect_columns(Hierarchy<double>(A, options), B, 1e-12);
     if (order == SweepOrder::coarse_fine) continue;
     options.unknowns = 2;  // points of two rows of the grid's lines
-    options.smoother = SmootherKind::block_jacobi;
+    options.smoother = "block_jacobi";
     expect_columns(Hierarchy<double>(A, options), B, 1e-12);
   }
 }
@@ -206,7 +207,7 @@ TEST(Together, SolvesSystemsAtOnceAsOneByOne) {
   const auto A = std::make_shared<const DistMatrix<double>>(distribute(framework.A, rows));
   Options options;
   options.unknowns = 2;
-  options.smoother = SmootherKind::l1_block_gauss_seidel;
+  options.smoother = "l1_block_gauss_seidel";
   options.method = "aggregation";
   options.max_coarse_rows = 10;
   const Hierarchy<double> M(A, options, test::rigid_knowledge(framework, rows));

@@ -129,7 +129,7 @@ TEST(Unknowns, TheFinestLevelIsSmoothedInBlocksWhereTheseAreFull) {
   };
   for (const matrix::Layout& layout : test::two_layouts_of_points(81, 2)) {
     Options options = options_for(2);
-    options.smoother = SmootherKind::l1_gauss_seidel;
+    options.smoother = "l1_gauss_seidel";
     Hierarchy<double> hierarchy(shared(S, layout), options);
     ASSERT_GT(hierarchy.levels().size(), 1U);
     ASSERT_NE(hierarchy.matrix(0)->blocks(), nullptr);

@@ -163,7 +163,7 @@ TEST(VirtualSetup, SendsWhatTheLedgersOfManyRanksHave) {
     options.set("interpolation", c.interpolation);
     options.set("max_interpolation_entries", 0);
     if (c.coarsening == "pmis") {  // once with an estimate of every level's radius
-      options.smoother = SmootherKind::chebyshev;
+      options.smoother = "chebyshev";
       options.max_coarse_rows = 24;
     }
     expect_setup_counted({.problem = c.problem, .n = c.n}, options, comm, routes);

@@ -13,6 +13,7 @@
 #include "nodewise/solve/matrix_operator.hpp"
 
 #include "collective_error.hpp"
+#include "smoother_support.hpp"
 #include "solve_support.hpp"
 
 namespace nodewise::test {
@@ -50,10 +51,18 @@ std::vector<Mistake<amg::Options>> bad_amg_options() {
   return {{[](O& o) { o.unknowns = 0; }, "unknowns"},
           {[](O& o) { o.max_levels = -2; }, "max_levels"},
           {[](O& o) { amg::classical_options(o).strength_threshold = nan; }, "strength_threshold"},
-          {[](O& o) { o.sor_weight = 2.5; }, "sor_weight"},
-          {[](O& o) { o.pre_sweeps = -1; }, "pre_sweeps"},
-          {[](O& o) { o.jacobi_weight = nan; }, "jacobi_weight"},
-          {[](O& o) { o.chebyshev_degree = 0; }, "chebyshev_degree"},
+          {[](O& o) { amg::set_sor_weight(o, 2.5); }, "sor_weight"},
+          {[](O& o) { amg::sweeps_of(o).pre_sweeps = -1; }, "pre_sweeps"},
+          {[](O& o) {
+             o.smoother = "jacobi";
+             amg::set_jacobi_weight(o, nan);
+           },
+           "jacobi_weight"},
+          {[](O& o) {
+             o.smoother = "chebyshev";
+             amg::set_chebyshev_degree(o, 0);
+           },
+           "chebyshev_degree"},
           {[](O& o) {
              o.method = "aggregation";
              o.method.options<amg::AggregationOptions>().aggregation_distance = 0;
@@ -63,9 +72,7 @@ std::vector<Mistake<amg::Options>> bad_amg_options() {
              o.method = "air";
              o.method.options<amg::AirOptions>().restriction_distance = 3;
            },
-           "restriction_distance"},
-          {[](O& o) { o.smoother = static_cast<amg::SmootherKind>(99); }, "smoother"},
-          {[](O& o) { o.cycle = static_cast<amg::CycleKind>(-1); }, "cycle"}};
+           "restriction_distance"}};
 }
 
 TEST(CallerMistakes, OptionsOfMultigridOutOfTheirRange) {
@@ -179,14 +186,14 @@ TEST(CallerMistakes, APreconditionerThatIsNotSymmetricOrNotFixed) {
     std::vector<double> x(b.size(), 0.0);
     return same_error(invalid, [&] { solve::solve_by<double>(method, op, &M, b, x, {}, {}); });
   };
-  const auto made_by = [&](amg::CycleKind cycle, const char* method) {
+  const auto made_by = [&](const std::string& cycle, const char* method) {
     amg::Options options;
     options.cycle = cycle;
     options.method = method;
     return amg::Hierarchy<double>(A, options);
   };
-  const auto f = made_by(amg::CycleKind::f, "classical");
-  const auto air = made_by(amg::CycleKind::v, "air");
+  const auto f = made_by("f", "classical");
+  const auto air = made_by("v", "air");
   for (const char* method : {"cg", "pipelined_cg", "enlarged_cg", "minres"}) {
     const std::string start =
         std::string("solve: ") + method + " needs a symmetric preconditioner, and ";
@@ -194,7 +201,7 @@ TEST(CallerMistakes, APreconditionerThatIsNotSymmetricOrNotFixed) {
     EXPECT_EQ(refusal(air, method),
               start + "method air makes it another; leave that, or take gmres");
   }
-  const auto k = made_by(amg::CycleKind::k, "classical");
+  const auto k = made_by("k", "classical");
   EXPECT_THAT(refusal(k, "cg"), HasSubstr("cg needs a preconditioner that is the same map"));
   EXPECT_THAT(refusal(k, "cg"), HasSubstr("take flexible_cg or fgmres"));
   EXPECT_THAT(refusal(k, "bicgstab"), HasSubstr("; take fgmres"));

@@ -9,6 +9,7 @@
 #include "nodewise/solve/matrix_operator.hpp"
 
 #include "allocation_counter.hpp"
+#include "smoother_support.hpp"
 #include "support.hpp"
 
 namespace nodewise {
@@ -67,29 +68,23 @@ TEST(Allocations, NoneInAnIteration) {
                              "bicgstab", "stationary"}) {
     EXPECT_EQ(allocations_in_iterations(A, {}, method), 0) << method;
   }
-  using amg::SmootherKind;
-  for (const SmootherKind smoother :
-       {SmootherKind::gauss_seidel, SmootherKind::l1_jacobi, SmootherKind::jacobi,
-        SmootherKind::chebyshev, SmootherKind::ilu0}) {
+  for (const std::string smoother : {"gauss_seidel", "l1_jacobi", "jacobi", "chebyshev", "ilu0"}) {
     amg::Options options;
     options.smoother = smoother;
-    EXPECT_EQ(allocations_in_iterations(A, options, "cg"), 0)
-        << "smoother " << static_cast<int>(smoother);
+    EXPECT_EQ(allocations_in_iterations(A, options, "cg"), 0) << "smoother " << smoother;
   }
   for (const amg::Precision precision : {amg::Precision::same, amg::Precision::single}) {
     amg::Options options;
-    options.sweep_order = amg::SweepOrder::coarse_fine;
+    amg::set_order(options, amg::SweepOrder::coarse_fine);
     options.precision = precision;
     EXPECT_EQ(allocations_in_iterations(A, options, "cg"), 0) << "coarse points first";
   }
-  using amg::CycleKind;
-  for (const CycleKind cycle : {CycleKind::w, CycleKind::f, CycleKind::k, CycleKind::additive}) {
+  for (const std::string cycle : {"w", "f", "k", "additive"}) {
     for (const amg::Precision precision : {amg::Precision::same, amg::Precision::single}) {
       amg::Options options;
       options.cycle = cycle;
       options.precision = precision;
-      EXPECT_EQ(allocations_in_iterations(A, options, "flexible_cg"), 0)
-          << "cycle " << static_cast<int>(cycle);
+      EXPECT_EQ(allocations_in_iterations(A, options, "flexible_cg"), 0) << "cycle " << cycle;
     }
   }
   for (const comm::Route route : {comm::Route::two_step, comm::Route::three_step}) {
@@ -104,24 +99,22 @@ TEST(Allocations, NoneInAnIterationOfSeveralRightHandSides) {
   if (!test::counts_allocations()) GTEST_SKIP() << "the sanitizers have operator new";
   const auto A = std::make_shared<const matrix::DistMatrix<double>>(
       io::generate<double>(test::test_comm(), {.problem = io::Problem::rotated_fe, .n = 24}));
-  using amg::SmootherKind;
-  for (const SmootherKind smoother :
-       {SmootherKind::l1_gauss_seidel, SmootherKind::l1_jacobi, SmootherKind::chebyshev,
-        SmootherKind::ilu0, SmootherKind::l1_block_gauss_seidel, SmootherKind::block_jacobi}) {
+  for (const std::string smoother : {"l1_gauss_seidel", "l1_jacobi", "chebyshev", "ilu0",
+                                     "l1_block_gauss_seidel", "block_jacobi"}) {
     amg::Options options;
     options.smoother = smoother;
     options.unknowns = 2;  // of which the blocks are not full: one of the block smoothers' cases
-    EXPECT_EQ(allocations_of_several(A, options), 0) << "smoother " << static_cast<int>(smoother);
+    EXPECT_EQ(allocations_of_several(A, options), 0) << "smoother " << smoother;
   }
   amg::Options coarse_first;
-  coarse_first.sweep_order = amg::SweepOrder::coarse_fine;
+  amg::set_order(coarse_first, amg::SweepOrder::coarse_fine);
   EXPECT_EQ(allocations_of_several(A, coarse_first), 0) << "coarse points first";
-  for (const amg::CycleKind cycle : {amg::CycleKind::w, amg::CycleKind::additive}) {
+  for (const std::string cycle : {"w", "additive"}) {
     amg::Options options;
     options.cycle = cycle;
     options.precision = amg::Precision::single;
-    options.sweep_order = amg::SweepOrder::symmetric;
-    EXPECT_EQ(allocations_of_several(A, options), 0) << "cycle " << static_cast<int>(cycle);
+    amg::set_order(options, amg::SweepOrder::symmetric);
+    EXPECT_EQ(allocations_of_several(A, options), 0) << "cycle " << cycle;
   }
 }
 

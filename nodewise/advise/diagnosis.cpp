@@ -204,8 +204,8 @@ class Examiner {
 
   /// Whether no other smoother would.
   bool divides_by_rows() const {
-    return !has_hierarchy() || options_.smoother == amg::SmootherKind::l1_jacobi ||
-           options_.smoother == amg::SmootherKind::fc_jacobi;
+    return !has_hierarchy() || !options_.method->fixes.empty() ||
+           options_.smoother->l1_terms == amg::relax::L1Terms::all;
   }
 
   /// Of a symmetric matrix.
@@ -322,14 +322,14 @@ class Examiner {
   /// Its polynomial is small on an interval of the real axis, where the eigenvalues of D^-1 A are
   /// for a symmetric positive definite matrix, and grows away from it.
   void chebyshev() {
-    const bool is_used = options_.smoother == amg::SmootherKind::chebyshev && has_hierarchy();
+    const bool is_used = options_.smoother->needs_real_spectrum && has_hierarchy();
     if (!is_used || facts_.symmetric.value_or(true) || facts_.asymmetry < clearly_nonsymmetric) {
       return;
     }
     add(FindingKind::chebyshev_nonsymmetric, 0, 0, facts_.asymmetry,
-        fmt::format("chebyshev is made for real eigenvalues, and the matrix is not symmetric "
+        fmt::format("{} is made for real eigenvalues, and the matrix is not symmetric "
                     "(|A - A^T| / 2 |A| = {:.1e})",
-                    facts_.asymmetry),
+                    options_.smoother.name(), facts_.asymmetry),
         "where the solve is slow, try `smoother l1_gauss_seidel` or `method air`");
   }
 
@@ -379,28 +379,6 @@ std::vector<Finding> findings(const SystemFacts& facts, const amg::Options& opti
 
 namespace {
 
-/// A sweep that need not converge, and the same with the l1 norms of rows in the place of the
-/// diagonal, which converges for every symmetric positive definite matrix.
-struct UnsafeSweep {
-  const char* instead = nullptr;  ///< null where the sweep is none of these
-  bool hybrid = false;            ///< converges, for such a matrix, on one rank and thread
-};
-
-UnsafeSweep unsafe_sweep(amg::SmootherKind kind) {
-  switch (kind) {
-    case amg::SmootherKind::gauss_seidel:
-      return {"l1_gauss_seidel", true};
-    case amg::SmootherKind::block_gauss_seidel:
-      return {"l1_block_gauss_seidel", true};
-    case amg::SmootherKind::jacobi:
-      return {"l1_jacobi", false};
-    case amg::SmootherKind::block_jacobi:
-      return {"l1_block_jacobi", false};
-    default:
-      return {};
-  }
-}
-
 bool may_be_for_sweeps(solve::Outcome outcome) {
   return outcome == solve::Outcome::max_iterations || outcome == solve::Outcome::stagnated ||
          outcome == solve::Outcome::diverged || outcome == solve::Outcome::breakdown ||
@@ -411,28 +389,28 @@ bool may_be_for_sweeps(solve::Outcome outcome) {
 /// block Jacobi outside, which may amplify errors however many of them are made.
 void add_hybrid_sweeps(const SolveFacts& solve, const amg::Options& options,
                        std::vector<Finding>& found) {
-  const UnsafeSweep sweep = unsafe_sweep(options.smoother);
-  if (sweep.instead == nullptr || !solve.multigrid || !may_be_for_sweeps(solve.outcome)) return;
-  if (sweep.hybrid && solve.parts < 2) return;
+  const amg::relax::SmootherMethod& sweep = *options.smoother;
+  if (sweep.safe_form->empty() || !solve.multigrid || !may_be_for_sweeps(solve.outcome)) return;
+  if (sweep.is_hybrid && solve.parts < 2) return;
   const std::string text =
-      sweep.hybrid ? fmt::format(
-                         "each of {} ranks or threads sweeps with the values that the others "
-                         "had before, and such sweeps need not converge",
-                         grouped(solve.parts))
-                   : std::string("damped Jacobi sweeps need not converge");
+      sweep.is_hybrid ? fmt::format(
+                            "each of {} ranks or threads sweeps with the values that the others "
+                            "had before, and such sweeps need not converge",
+                            grouped(solve.parts))
+                      : std::string("damped Jacobi sweeps need not converge");
   found.push_back({FindingKind::hybrid_sweeps, 0, 0, static_cast<double>(solve.parts), text,
                    fmt::format("try `smoother {}`, which converges for every symmetric positive "
                                "definite matrix",
-                               sweep.instead)});
+                               *sweep.safe_form)});
 }
 
 /// Another smoother, where the preconditioner has one to choose.
 std::string for_indefinite_preconditioner(const SolveFacts& solve, const amg::Options& options) {
-  const auto is = [&](amg::SmootherKind kind) { return options.smoother == kind; };
-  const bool fixed = !solve.multigrid || is(amg::SmootherKind::fc_jacobi);
+  const auto is = [&](const char* name) { return options.smoother.name() == name; };
+  const bool fixed = !solve.multigrid || !options.method->fixes.empty();
   return Advice()
-      .unless(fixed || is(amg::SmootherKind::l1_gauss_seidel), "`smoother l1_gauss_seidel`")
-      .unless(fixed || is(amg::SmootherKind::l1_jacobi), "`smoother l1_jacobi`")
+      .unless(fixed || is("l1_gauss_seidel"), "`smoother l1_gauss_seidel`")
+      .unless(fixed || is("l1_jacobi"), "`smoother l1_jacobi`")
       .add("`solver gmres`")
       .text();
 }

@@ -114,7 +114,7 @@ std::vector<MatrixPointer<float>> give_up_matrices(Levels<T>& levels,
   std::vector<MatrixPointer<float>> rounded(levels.size());
   std::size_t bytes = 0;
   if (!levels.front()->knowledge.virtual_starts.empty()) return rounded;
-  if (relax::needs_spectral_radius(options.smoother)) return rounded;
+  if (options.smoother->needs_spectral_radius) return rounded;
   for (std::size_t l = levels.size(); l-- > 1;) {
     Level<T>& level = *levels[l];
     if (!cycle.is_single_precision(l) || level.solved_directly) continue;
@@ -137,7 +137,7 @@ std::unique_ptr<MixedPrecisionCycle<T>> make_cycle(SetUp<T>& made, const Options
       *levels.front()->A, *levels[levels.size() > 1 ? 1 : 0]->A, options, symmetric);
   std::vector<MatrixPointer<T>> matrices;
   for (const auto& level : levels) matrices.push_back(level->A);
-  std::vector<relax::RowScales> scales = row_scales<T>(levels, matrices, options.smoother);
+  std::vector<relax::RowScales> scales = row_scales<T>(levels, matrices, *options.smoother);
   matrices.clear();  // not to hold what is given up
   std::vector<MatrixPointer<float>> rounded(made.levels.size());
   if (!made.failure) {
@@ -253,7 +253,7 @@ void Hierarchy<T>::rebuild_values(std::shared_ptr<const DistMatrix<T>> A) {
   auto cycle = std::make_unique<MixedPrecisionCycle<T>>(
       *matrices.front(), *matrices[matrices.size() > 1 ? 1 : 0], options_,
       symmetric.value_or(true) && keeps_symmetry_);
-  const std::vector<relax::RowScales> scales = row_scales<T>(levels_, matrices, options_.smoother);
+  const std::vector<relax::RowScales> scales = row_scales<T>(levels_, matrices, *options_.smoother);
   std::string coarse_solver;
   for (std::size_t l = 0; l < levels_.size(); ++l) {
     relax::MatrixFacts facts = facts_of(*levels_[l], radii[l], scales[l]);

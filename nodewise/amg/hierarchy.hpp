@@ -81,7 +81,7 @@ class Hierarchy : public solve::Operator<T> {
   /// asymmetry_of() the options.
   std::string broken_symmetry() const override { return asymmetry_of(options_); }
   /// But for K-cycles.
-  bool is_fixed() const override { return options_.cycle != CycleKind::k; }
+  bool is_fixed() const override { return options_.cycle->is_fixed; }
   /// The messages of apply(), `width` times as long: every column is apply()'s up to the order of
   /// additions. Column by column in a K-cycle; the sweeps alone with the smoother ilu0.
   void apply_block(std::span<const T> B, std::span<T> X, int width,

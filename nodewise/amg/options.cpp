@@ -33,7 +33,9 @@ routing::LevelRoutes routes_of_level(const Options& options, int level) {
 }
 
 void complete(Options& options) {
-  for (const auto& [name, value] : options.method->fixes) options.set(name, value);
+  for (const auto& [name, value] : options.method->fixes) {
+    if (options.has(name)) options.set(name, value);
+  }
 }
 
 const AirOptions* air_options(const Options& options) {
@@ -63,33 +65,29 @@ Choice<InterpolationMethod> interpolation_of_level(const Options& options, int l
 }
 
 std::string asymmetry_of(const Options& options) {
-  const bool directed = options.smoother == SmootherKind::gauss_seidel ||
-                        options.smoother == SmootherKind::l1_gauss_seidel ||
-                        options.smoother == SmootherKind::block_gauss_seidel ||
-                        options.smoother == SmootherKind::l1_block_gauss_seidel ||
-                        options.smoother == SmootherKind::fc_jacobi;
-  const bool one_way =
-      options.sweep_order == SweepOrder::forward || options.sweep_order == SweepOrder::backward;
   const std::string of_method = (*options.method->asymmetry)(options);
   if (!of_method.empty()) return of_method;
-  if (options.cycle == CycleKind::f) return "cycle f";
-  if (options.cycle == CycleKind::k) return "cycle k";
-  if (options.cycle == CycleKind::additive) return {};  // its sweeps are symmetric ones
-  if (options.pre_sweeps != options.post_sweeps) return "pre_sweeps other than post_sweeps";
-  if (directed && one_way) return "sweep_order forward or backward";
-  return {};
+  if (!options.cycle->is_symmetric) return "cycle " + options.cycle.name();
+  if (!options.cycle.has_options<SweepCounts>()) return {};  // its sweeps are symmetric ones
+  const SweepCounts& sweeps = options.cycle.options<SweepCounts>();
+  if (sweeps.pre_sweeps != sweeps.post_sweeps) return "pre_sweeps other than post_sweeps";
+  const bool one_way =
+      options.smoother->is_directed() && goes_one_way(relax::order_of(options.smoother));
+  return one_way ? "sweep_order forward or backward" : "";
 }
 
 void check_sweep_order(const Options& options) {
-  if (!goes_by_points(options.sweep_order)) return;
-  const bool by_rows = options.smoother == SmootherKind::gauss_seidel ||
-                       options.smoother == SmootherKind::l1_gauss_seidel;
-  if (by_rows && options.method->has_coarse_points) return;
+  if (!goes_by_points(relax::order_of(options.smoother))) return;
+  if (options.smoother->knows_coarse_points && options.method->has_coarse_points) return;
+  std::string names;
+  for (const relax::SmootherMethod& smoother : relax::SmootherMethod::family()) {
+    if (!smoother.knows_coarse_points) continue;
+    names += (names.empty() ? "" : " and ") + *smoother.name;
+  }
   throw Error(ErrorCode::invalid_argument,
               "multigrid setup: sweep_order coarse_fine and coarse_fine_symmetric are for the "
-              "smoothers gauss_seidel and l1_gauss_seidel with method classical, which alone has "
-              "coarse and "
-              "fine points");
+              "smoothers " +
+                  names + " with method classical, which alone has coarse and fine points");
 }
 
 namespace {
@@ -124,39 +122,8 @@ std::span<const Field<Options>> option_fields() {
             "Of the weights that decide between equal points, and of estimates of spectral radii",
             0),
       field("smoother", &O::smoother,
-            "The relaxation; those of blocks solve for all unknowns of a point at once",
-            std::vector<Word>{"l1_gauss_seidel", "gauss_seidel", "l1_jacobi", "jacobi", "chebyshev",
-                              "ilu0", "l1_block_gauss_seidel", "block_gauss_seidel",
-                              "l1_block_jacobi", "block_jacobi", "fc_jacobi"}),
-      field("sweep_order", &O::sweep_order,
-            "Gauss-Seidel sweeps: forward before and backward after the coarse correction, or both "
-            "ways each time, in one exchange (symmetric) or in two (alternating); automatic: the "
-            "last for a nonsymmetric matrix. forward and backward run the same way both times, "
-            "which is not for conjugate gradients. coarse_fine: through the coarse points, then "
-            "the fine ones before the coarse correction, and all the way back after it, or both "
-            "ways through each (coarse_fine_symmetric); by rows, with method classical",
-            std::vector<Word>{"automatic", "forward_backward", "symmetric", "alternating",
-                              "forward", "backward", "coarse_fine", "coarse_fine_symmetric"}),
-      field("pre_sweeps", &O::pre_sweeps, "Sweeps before the coarse correction", 0, 100),
-      field("post_sweeps", &O::post_sweeps, "Sweeps after the coarse correction", 0, 100),
-      field("jacobi_weight", &O::jacobi_weight, "Damping of the jacobi and block_jacobi smoothers",
-            0.0, 2.0),
-      field("sor_weight", &O::sor_weight,
-            "Weight of Gauss-Seidel sweeps, below 2; above 1 it is over-relaxation", 0.001, 1.999),
-      field("chebyshev_degree", &O::chebyshev_degree, "Products in one sweep of chebyshev", 1, 20),
-      field(
-          "chebyshev_fraction", &O::chebyshev_fraction,
-          "Where the part of the spectrum that chebyshev reduces begins, in units of the spectral "
-          "radius",
-          0.001, 0.9),
-      field("fine_sweeps", &O::fine_sweeps,
-            "Jacobi sweeps over the fine points in one sweep of fc_jacobi", 0, 100),
-      field("coarse_sweeps", &O::coarse_sweeps,
-            "Jacobi sweeps over the coarse points that follow them", 0, 100),
-      field("cycle", &O::cycle,
-            "How the levels are visited: v, w or f; k: two Krylov steps on each coarse level; "
-            "additive: all levels at once. f and k are not for conjugate gradients",
-            std::vector<Word>{"v", "w", "f", "k", "additive"}),
+            "The relaxation; those of blocks solve for all unknowns of a point at once"),
+      field("cycle", &O::cycle, "How the levels are visited"),
       field("precision", &O::precision,
             "Of the cycle: that of the matrix, or single, which moves half as much data; auto is "
             "single where the matrix is symmetric and rounding does not matter to it",
@@ -164,11 +131,7 @@ std::span<const Field<Options>> option_fields() {
       field("max_levels", &O::max_levels, "Most levels, the finest included", 1, 100),
       field("max_coarse_rows", &O::max_coarse_rows,
             "Coarsening ends at a matrix with no more rows, which is solved directly", 1, 2000),
-      field(
-          "coarse_solve", &O::coarse_solve,
-          "Who holds the inverse of the coarsest matrix: every rank its own rows, a rank of every "
-          "node, one rank; or relaxation instead; auto is every_rank",
-          std::vector<Word>{"auto", "every_rank", "every_node", "one_rank", "relaxation"}),
+      field("coarse_solve", &O::coarse_solve, "Who holds the inverse of the coarsest matrix"),
       field(
           "route", &O::route,
           "How data travels between nodes: straight to every rank, once from each rank to each "

@@ -6,6 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include "nodewise/amg/cycle/cycle_method.hpp"
+#include "nodewise/amg/relax/smoother_method.hpp"
 #include "nodewise/amg/setup/aggregation_options.hpp"
 #include "nodewise/amg/setup/classical_options.hpp"
 #include "nodewise/amg/setup/level_method.hpp"
@@ -17,37 +19,6 @@
 
 namespace nodewise::amg {
 
-enum class SmootherKind {
-  l1_gauss_seidel,
-  gauss_seidel,
-  l1_jacobi,
-  jacobi,
-  chebyshev,
-  ilu0,
-  l1_block_gauss_seidel,  ///< those of blocks solve for all unknowns of a point at once
-  block_gauss_seidel,
-  l1_block_jacobi,
-  block_jacobi,
-  fc_jacobi
-};
-/// How one Gauss-Seidel sweep runs through the rows; other sweeps know no order.
-enum class SweepOrder {
-  automatic,             ///< forward_backward for a symmetric matrix, alternating for another
-  forward_backward,      ///< forward before the coarse correction, backward after it
-  symmetric,             ///< forward, then backward, both times: twice the work of one exchange
-  alternating,           ///< the same, with the newest values of other ranks for the way back, too
-  forward,               ///< forward before and after: not for conjugate gradients
-  backward,              ///< backward before and after: not for conjugate gradients
-  coarse_fine,           ///< coarse points first before the coarse correction, last after it
-  coarse_fine_symmetric  ///< the same, with a symmetric sweep through each kind of points
-};
-/// Whether the order is one of coarse and fine points.
-inline bool goes_by_points(SweepOrder order) {
-  return order == SweepOrder::coarse_fine || order == SweepOrder::coarse_fine_symmetric;
-}
-/// The order in which a cycle visits the levels.
-enum class CycleKind { v, w, f, k, additive };
-
 /// The precision that the cycle is applied in; the setup is in that of the matrix.
 enum class Precision {
   same,
@@ -55,35 +26,18 @@ enum class Precision {
   automatic  ///< single where rounding is harmless (rounding.hpp), for a symmetric matrix
 };
 
-/// Who solves the coarsest system. More than 600 rows (or max_coarse_rows, if that is more) are
-/// relaxed, whatever is said.
-enum class CoarseSolve {
-  automatic,   ///< every_rank
-  every_rank,  ///< each its own rows of the inverse: one gathering of the right-hand side
-  every_node,  ///< a rank of each node for all of it: fewer messages between nodes, two on each
-  one_rank,    ///< rank 0 for all
-  relaxation   ///< nobody: the last level is smoothed
-};
-
 struct Options {
   Choice<LevelMethod> method = "classical";  ///< that joins a level to the next
   int unknowns = 1;
   int seed = 0;
-  SmootherKind smoother = SmootherKind::l1_gauss_seidel;
-  SweepOrder sweep_order = SweepOrder::automatic;
-  int pre_sweeps = 1;
-  int post_sweeps = 1;
-  double jacobi_weight = 0.6666666666666666;
-  double sor_weight = 1.0;
-  int chebyshev_degree = 2;
-  double chebyshev_fraction = 0.3;
-  int fine_sweeps = 2;  ///< of fc_jacobi
-  int coarse_sweeps = 1;
-  CycleKind cycle = CycleKind::v;
+  Choice<relax::SmootherMethod> smoother = "l1_gauss_seidel";
+  Choice<CycleMethod> cycle = "v";
   Precision precision = Precision::same;
   int max_levels = 25;
   int max_coarse_rows = 100;
-  CoarseSolve coarse_solve = CoarseSolve::automatic;
+  /// Of more than 600 rows (or max_coarse_rows, if that is more) it is relaxation, whatever is
+  /// said.
+  Choice<CoarseSolveMethod> coarse_solve = "auto";
   ByLevel<comm::Route> route = comm::Route::direct;  ///< of the exchanges of the solve
   ByLevel<comm::Route> setup_route;                  ///< of the setup; empty: as in the solve
   int route_from_level = 0;                          ///< finer levels are direct

@@ -1,11 +1,11 @@
 #include "nodewise/roofline/kernels.hpp"
 
-#include "nodewise/amg/relax/relaxation.hpp"
+#include "nodewise/amg/relax/smoother_method.hpp"
 #include "nodewise/amg/spectral_radius.hpp"
 #include "nodewise/base/array.hpp"
 #include "nodewise/kernels/spmv.hpp"
 #include "nodewise/matrix/operations.hpp"
-#include "nodewise/roofline/traffic.hpp"
+#include "nodewise/matrix/product_traffic.hpp"
 
 namespace nodewise::roofline {
 
@@ -14,6 +14,10 @@ namespace {
 using amg::relax::Direction;
 using amg::relax::Relaxation;
 using matrix::DistMatrix;
+using matrix::traffic_of_own_product;
+using matrix::traffic_of_product;
+using matrix::traffic_of_residual;
+using matrix::traffic_of_transposed;
 using Matrix = DistMatrix<double>;
 using model::KernelTraffic;
 
@@ -109,11 +113,11 @@ void KernelList::add_products() {
 
 void KernelList::add_sweeps(const amg::Options& options) {
   const auto d = data_;
-  const bool counted = counts_sweeps(options);
   const double bytes = data_bytes(*d->A, 2) + static_cast<double>(d->relaxation->memory_bytes());
   for (const bool from_zero : {true, false}) {
-    const KernelTraffic traffic =
-        counted ? traffic_of_sweep<double>(*d->A, options, from_zero) : KernelTraffic{};
+    const auto answer = (*options.smoother->work)(
+        {.smoother = options.smoother, .A = *d->A, .from_zero = from_zero});
+    const auto* const work = std::get_if<amg::relax::SweepWork>(&answer);
     const auto run = [d, from_zero] {
       const std::span<double> x(d->x);
       if (from_zero) {
@@ -123,9 +127,10 @@ void KernelList::add_sweeps(const amg::Options& options) {
       }
     };
     // Where the matrix is not read, or more than once, there is no kappa.
-    const bool once = !from_zero && options.smoother != amg::SmootherKind::chebyshev;
-    const double read = counted && once ? nonzeros() : 0;
-    add(from_zero ? "first_sweep" : "sweep", traffic, read, bytes, run).has_traffic = counted;
+    const bool once = work != nullptr && !from_zero && work->passes.value_or(1) == 1;
+    add(from_zero ? "first_sweep" : "sweep", work ? work->traffic : KernelTraffic{},
+        once ? nonzeros() : 0, bytes, run)
+        .has_traffic = work != nullptr;
   }
 }
 
@@ -169,7 +174,7 @@ std::vector<Kernel> level_kernels(const amg::Hierarchy<double>& hierarchy, std::
   amg::Options options = given;
   amg::complete(options);  // as the hierarchy did
   double radius = 0;
-  if (amg::relax::needs_spectral_radius(options.smoother)) {
+  if (options.smoother->needs_spectral_radius) {
     radius = amg::spectral_radius(*A, amg::spectrum_options(symmetric, options));
   }
   return mpi::collectively(
@@ -181,7 +186,7 @@ std::vector<Kernel> level_kernels(const amg::Hierarchy<double>& hierarchy, std::
                list.add_products();
                if (P != nullptr || level == 0) {  // the last level is solved
                  data->relaxation = amg::relax::make_relaxation(
-                     *A, options,
+                     *A, options.smoother,
                      {.spectral_radius = radius, .coarse_rows = hierarchy.coarse_rows(level)});
                  list.add_sweeps(options);
                }

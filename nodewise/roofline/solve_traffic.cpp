@@ -3,45 +3,36 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <utility>
+#include <variant>
 
+#include "nodewise/matrix/product_traffic.hpp"
 #include "nodewise/mpi/agree.hpp"
-#include "nodewise/roofline/traffic.hpp"
 
 namespace nodewise::roofline {
 
 namespace {
 
 using Matrix = matrix::DistMatrix<double>;
-using amg::SmootherKind;
 using amg::SweepOrder;
+using amg::relax::SweepWork;
+using matrix::traffic_of_product;
+using matrix::traffic_of_residual;
+using matrix::traffic_of_transposed;
 using model::KernelTraffic;
 
 constexpr double nothing = std::numeric_limits<double>::quiet_NaN();
 
-bool is_gauss_seidel(SmootherKind kind) {
-  using enum SmootherKind;
-  return kind == l1_gauss_seidel || kind == gauss_seidel || kind == l1_block_gauss_seidel ||
-         kind == block_gauss_seidel;
-}
-
-/// Passes over the entries of the matrix that a sweep makes; without those of factors.
-double passes_of_sweep(const amg::Options& options, bool from_zero) {
-  if (is_gauss_seidel(options.smoother)) return from_zero ? 0.5 : 1;
-  if (options.smoother == SmootherKind::chebyshev) {
-    return options.chebyshev_degree - (from_zero ? 1 : 0);
-  }
-  return from_zero ? 0 : 1;
-}
-
-/// What is done on a level, and how often its entries are read.
+/// What is done on a level, and how often its entries are read; none where others are, too.
 struct Work {
   KernelTraffic traffic;
-  double passes = 0;
+  std::optional<double> passes = 0;
 
-  void add(double times, const KernelTraffic& more, double more_passes) {
-    traffic += times * more;
-    passes += times * more_passes;
+  void add(double times, const SweepWork& more) {
+    traffic += times * more.traffic;
+    if (!more.passes) passes.reset();
+    if (passes) *passes += times * *more.passes;
   }
 };
 
@@ -49,45 +40,45 @@ struct Work {
 template <class V>
 class LevelRelaxation {
  public:
-  LevelRelaxation(const Matrix& A, const amg::Options& options) : A_(A), options_(options) {
-    const bool doubled = options.sweep_order == SweepOrder::symmetric ||
-                         options.sweep_order == SweepOrder::alternating;
-    parts_ = is_gauss_seidel(options.smoother) && doubled ? 2 : 1;
-  }
+  /// The smoother's work must be answered.
+  LevelRelaxation(const Matrix& A, const amg::Options& options)
+      : A_(A),
+        smoother_(options.smoother),
+        sweeps_(amg::sweep_counts(options.cycle)),
+        order_(amg::relax::order_of(options.smoother)) {}
 
   /// Before the coarse correction, and the residual; `times` times.
   void add_before(double times, bool from_zero, Work& work) const {
-    const int sweeps = options_.pre_sweeps * parts_;
-    const bool is_first = from_zero && !begins_backward();
-    if (from_zero && sweeps == 0) {  // r = b, x = 0
-      return work.add(times, model::vector_traffic(A_.n_local(), 1, 2, 0, sizeof(V)), 0);
+    const int sweeps = sweeps_.pre_sweeps * parts();
+    if (sweeps == 0) {  // r = b where x = 0
+      return work.add(
+          times, from_zero ? SweepWork{model::vector_traffic(A_.n_local(), 1, 2, 0, sizeof(V)), 0.0}
+                           : SweepWork{traffic_of_residual<V>(A_), 1.0});
     }
-    add_sweeps(times, sweeps, is_first, work);
-    if (is_first && sweeps == 1 && is_gauss_seidel(options_.smoother)) {
-      work.add(times, traffic_of_residual_from_zero<V>(A_), 0.5);
-    } else {
-      work.add(times, traffic_of_residual<V>(A_), 1);
+    for (int k = 0; k < sweeps; ++k) {
+      const bool is_first = from_zero && k == 0 && order_ != SweepOrder::backward;
+      work.add(times, of_sweep(is_first, k + 1 == sweeps));
     }
   }
   void add_after(double times, Work& work) const {
-    add_sweeps(times, options_.post_sweeps * parts_, false, work);
+    for (int k = 0; k < sweeps_.post_sweeps * parts(); ++k) work.add(times, of_sweep(false, false));
   }
 
  private:
-  bool begins_backward() const {
-    return is_gauss_seidel(options_.smoother) && options_.sweep_order == SweepOrder::backward;
-  }
-  void add_sweeps(double times, int sweeps, bool first_from_zero, Work& work) const {
-    for (int k = 0; k < sweeps; ++k) {
-      const bool from_zero = first_from_zero && k == 0;
-      work.add(times, traffic_of_sweep<V>(A_, options_, from_zero),
-               passes_of_sweep(options_, from_zero));
-    }
+  int parts() const { return amg::goes_both_ways(order_) ? 2 : 1; }
+  SweepWork of_sweep(bool from_zero, bool with_residual) const {
+    return require((*smoother_->work)({.smoother = smoother_,
+                                       .A = A_,
+                                       .value_bytes = sizeof(V),
+                                       .from_zero = from_zero,
+                                       .with_residual = with_residual}),
+                   smoother_.name());
   }
 
   const Matrix& A_;
-  const amg::Options& options_;
-  int parts_;
+  const Choice<amg::relax::SmootherMethod>& smoother_;
+  amg::SweepCounts sweeps_;
+  SweepOrder order_;
 };
 
 /// Of the matrix with values of type V.
@@ -102,10 +93,8 @@ class KernelList {
  public:
   KernelList(const MeasuredSolve& solve, const amg::Options& options)
       : solve_(solve), options_(options) {
-    if (options_.sweep_order == SweepOrder::automatic) {
-      options_.sweep_order =
-          solve.is_symmetric ? SweepOrder::forward_backward : SweepOrder::alternating;
-    }
+    amg::relax::set_order(options_.smoother, amg::resolved(amg::relax::order_of(options_.smoother),
+                                                           solve.is_symmetric));
   }
 
   void add_krylov_product(const Matrix& A) {
@@ -122,7 +111,7 @@ class KernelList {
     const auto l = static_cast<std::size_t>(level);
     const Matrix& P = *hierarchy.interpolation(l);
     const Matrix* R = hierarchy.restriction(l);
-    if (counts_sweeps(options_)) add_relaxation<V>(*hierarchy.matrix(l), level);
+    add_relaxation<V>(*hierarchy.matrix(l), level);
     add_transfer<V>("restriction", level, R != nullptr ? *R : P,
                     R != nullptr ? traffic_of_product<V>(*R) : traffic_of_transposed<V>(P));
     add_transfer<V>("prolongation", level, P, traffic_of_product<V>(P));
@@ -174,7 +163,7 @@ class KernelList {
     const std::int64_t visits = counts("restriction", level).runs;
     // A level is left from zero once for each visit of the level above, but to steps of K-cycles,
     // which all begin there.
-    const bool all_from_zero = level == 0 || options_.cycle == amg::CycleKind::k;
+    const bool all_from_zero = level == 0 || options_.cycle->visit == amg::CoarseVisit::iterate;
     const std::int64_t from_zero =
         all_from_zero ? visits : std::min(visits, counts("restriction", level - 1).runs);
     const LevelRelaxation<V> relaxation(A, options_);
@@ -184,10 +173,8 @@ class KernelList {
       relaxation.add_before(static_cast<double>(visits - from_zero), false, work);
     }
     relaxation.add_after(static_cast<double>(visits), work);
-    const bool says_something = options_.smoother != SmootherKind::ilu0;  // factors are read, too
     add({"relaxation", level, visits, work.traffic,
-         says_something ? work.passes * static_cast<double>(A.nnz_local()) : 0, data_bytes<V>(A),
-         0},
+         work.passes.value_or(0) * static_cast<double>(A.nnz_local()), data_bytes<V>(A), 0},
         {{"smoothing", level}, {"residual", level}});
   }
 
@@ -230,10 +217,11 @@ double caches_of(const model::Machine& costs, const run::Environment& environmen
 }
 
 /// Why the cycle is not counted; empty if it is.
-std::string obstacle(const amg::Options& options) {
-  if (options.cycle == amg::CycleKind::additive) return "the cycle is additive";
-  if (!counts_sweeps(options)) return "sweeps through coarse or fine points are not counted";
-  return "";
+std::string obstacle(const amg::Options& options, const Matrix& A) {
+  if (options.cycle->visit == amg::CoarseVisit::add) return "the cycle is additive";
+  const auto work = (*options.smoother->work)({.smoother = options.smoother, .A = A});
+  const auto* const unanswered = std::get_if<Unanswered>(&work);
+  return unanswered != nullptr ? unanswered->reason : "";
 }
 
 }  // namespace
@@ -270,7 +258,7 @@ SolveTraffic traffic_of_solve(const MeasuredSolve& solve, const Matrix& A,
   const auto local = mpi::caught([&] {
     list.add_krylov_product(A);
     if (hierarchy == nullptr) return;
-    traffic.not_counted = obstacle(options);
+    traffic.not_counted = obstacle(options, A);
     if (!traffic.not_counted.empty()) return;
     for (std::size_t l = 0; l + 1 < hierarchy->levels().size(); ++l) {
       const int level = static_cast<int>(l);

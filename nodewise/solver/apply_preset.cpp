@@ -13,7 +13,7 @@ namespace {
 void apply_method(const Preset& preset, Options& options, PresetRecord& record) {
   if (!preset.method) return;
   const std::string& name = *preset.method;
-  const bool suits = options.amg.cycle != amg::CycleKind::k ||
+  const bool suits = options.amg.cycle->is_fixed ||
                      !solve::KrylovMethod::family().find(name).needs_fixed_preconditioner;
   if (!suits && !options.has("solver")) return;  // chosen by the cycle then
   if (options.has("solver")) {

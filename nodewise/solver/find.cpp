@@ -17,8 +17,8 @@ std::vector<advise::Finding> find_before_solve(
   facts.symmetric = record.matrix.symmetric;
   facts.krylov = &*record.method;
   const bool for_symmetric = record.method->needs_symmetric_preconditioner;
-  const bool chebyshev = hierarchy != nullptr && options.smoother == amg::SmootherKind::chebyshev;
-  if ((for_symmetric || chebyshev) && !record.matrix.symmetric) {
+  const bool real_spectrum = hierarchy != nullptr && options.smoother->needs_real_spectrum;
+  if ((for_symmetric || real_spectrum) && !record.matrix.symmetric) {
     facts.asymmetry = advise::problem_facts(*A, false).asymmetry;
   }
   return advise::findings(facts, options);

@@ -23,14 +23,13 @@ std::string asymmetry(const Options& options) {
 /// Whether nothing but the K-cycle stands against conjugate gradients.
 bool is_symmetric_but_for_k(const Options& options) {
   amg::Options with_v = options.amg;
-  with_v.cycle = amg::CycleKind::v;
+  with_v.cycle = "v";
   return amg::asymmetry_of(with_v).empty();
 }
 
 /// Whether the preconditioner is another map for every vector.
 bool varies(const Options& options) {
-  return options.method.preconditioner == PreconditionerChoice::amg &&
-         options.amg.cycle == amg::CycleKind::k;
+  return options.method.preconditioner == PreconditionerChoice::amg && !options.amg.cycle->is_fixed;
 }
 
 /// Collective. Whether every diagonal entry is below zero.

@@ -31,6 +31,7 @@
 #include "nodewise/solve/matrix_operator.hpp"
 
 #include "bench/peer_hypre.hpp"
+#include "smoother_support.hpp"
 #include "support.hpp"
 
 namespace nodewise {
@@ -47,7 +48,7 @@ struct Choice {
   std::string_view coarsening;
   std::string_view interpolation;
   int entries;  // most of a row of the interpolation; 0: all
-  amg::SmootherKind smoother;
+  const char* smoother;
   amg::SweepOrder order;
   bool on_one_rank_only = false;
   int aggressive_levels = 0;
@@ -57,25 +58,22 @@ struct Choice {
 // hypre's coarsenings 10, 8, 6 and 0, interpolations 6, 0 and 8, relaxations 13 and 14, or 6; with
 // C before F in its relaxation order 1, which on several ranks has an exchange more.
 constexpr Choice choices[] = {
-    {"HMIS, l1", "hmis", "extended_i", 4, amg::SmootherKind::l1_gauss_seidel,
-     amg::SweepOrder::forward_backward},
-    {"HMIS, symmetric", "hmis", "extended_i", 4, amg::SmootherKind::gauss_seidel,
-     amg::SweepOrder::symmetric},
-    {"PMIS, l1", "pmis", "extended_i", 4, amg::SmootherKind::l1_gauss_seidel,
-     amg::SweepOrder::forward_backward},
-    {"HMIS, C before F", "hmis", "extended_i", 4, amg::SmootherKind::l1_gauss_seidel,
-     amg::SweepOrder::coarse_fine, true},
-    {"HMIS, C before F, symmetric", "hmis", "extended_i", 4, amg::SmootherKind::gauss_seidel,
+    {"HMIS, l1", "hmis", "extended_i", 4, "l1_gauss_seidel", amg::SweepOrder::forward_backward},
+    {"HMIS, symmetric", "hmis", "extended_i", 4, "gauss_seidel", amg::SweepOrder::symmetric},
+    {"PMIS, l1", "pmis", "extended_i", 4, "l1_gauss_seidel", amg::SweepOrder::forward_backward},
+    {"HMIS, C before F", "hmis", "extended_i", 4, "l1_gauss_seidel", amg::SweepOrder::coarse_fine,
+     true},
+    {"HMIS, C before F, symmetric", "hmis", "extended_i", 4, "gauss_seidel",
      amg::SweepOrder::coarse_fine_symmetric, true},
-    {"Falgout", "falgout", "modified_classical", 0, amg::SmootherKind::l1_gauss_seidel,
+    {"Falgout", "falgout", "modified_classical", 0, "l1_gauss_seidel",
      amg::SweepOrder::forward_backward, true},
-    {"CLJP, modified classical", "cljp", "modified_classical", 0,
-     amg::SmootherKind::l1_gauss_seidel, amg::SweepOrder::forward_backward, true},
-    {"CLJP, standard", "cljp", "standard", 4, amg::SmootherKind::l1_gauss_seidel,
+    {"CLJP, modified classical", "cljp", "modified_classical", 0, "l1_gauss_seidel",
      amg::SweepOrder::forward_backward, true},
-    {"HMIS, aggressive", "hmis", "extended_i", 4, amg::SmootherKind::l1_gauss_seidel,
+    {"CLJP, standard", "cljp", "standard", 4, "l1_gauss_seidel", amg::SweepOrder::forward_backward,
+     true},
+    {"HMIS, aggressive", "hmis", "extended_i", 4, "l1_gauss_seidel",
      amg::SweepOrder::forward_backward, true, 1, 1},
-    {"CLJP, aggressive, two paths", "cljp", "extended_i", 4, amg::SmootherKind::l1_gauss_seidel,
+    {"CLJP, aggressive, two paths", "cljp", "extended_i", 4, "l1_gauss_seidel",
      amg::SweepOrder::forward_backward, true, 1, 2},
 };
 
@@ -161,7 +159,7 @@ amg::Options options_of(const Choice& choice) {
   options.set("interpolation", choice.interpolation);
   options.set("max_interpolation_entries", choice.entries);
   options.smoother = choice.smoother;
-  options.sweep_order = choice.order;
+  amg::set_order(options, choice.order);
   options.set("aggressive_levels", choice.aggressive_levels);
   options.set("aggressive_paths", choice.aggressive_paths);
   return options;
@@ -274,8 +272,9 @@ void compare(const System& system, const Choice& choice, const std::shared_ptr<c
   }
   Bounds bounds = bounds_of(system, choice);
   // On several ranks hypre's l1 terms are plain sums; on one there are none.
-  bounds.may_be_fewer |=
-      system.has_units && amg::relax::is_l1(choice.smoother) && A->comm().size() > 1;
+  bounds.may_be_fewer |= system.has_units &&
+                         Choice<amg::relax::SmootherMethod>(choice.smoother)->is_l1() &&
+                         A->comm().size() > 1;
   expect_near(hypre, ours, bounds);
 }
 

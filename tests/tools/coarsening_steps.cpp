@@ -193,7 +193,7 @@ amg::NearNullSpace<double> improved_candidates(const Task& task, const std::stri
   if (own.candidate_relaxation == "jacobi") {
     return amg::improved(A, std::move(given), own.candidate_sweeps, task.radius);
   }
-  const auto relaxation = amg::relax::make_relaxation(A, task.options);
+  const auto relaxation = amg::relax::make_relaxation(A, task.options.smoother);
   return amg::improved(A, std::move(given), own.candidate_sweeps, *relaxation);
 }
 

@@ -18,11 +18,10 @@ NearNullSpace<T> improve_by_jacobi(CandidateCall<T> call) {
 /// Collective. Gauss-Seidel on A, of whole points where the smoother has them.
 template <class T>
 std::unique_ptr<const relax::Relaxation<T>> gauss_seidel(const matrix::DistMatrix<T>& A,
-                                                         Options options) {
-  options.smoother = relax::works_on_blocks(options.smoother) ? SmootherKind::block_gauss_seidel
-                                                              : SmootherKind::gauss_seidel;
-  options.sor_weight = 1;
-  return mpi::collectively(A.comm(), [&] { return relax::make_relaxation(A, options); });
+                                                         const Options& options) {
+  const bool by_points = options.smoother->blocks == relax::BlockUse::always;
+  const Choice<relax::SmootherMethod> sweeps = by_points ? "block_gauss_seidel" : "gauss_seidel";
+  return mpi::collectively(A.comm(), [&] { return relax::make_relaxation(A, sweeps); });
 }
 
 template <class T>

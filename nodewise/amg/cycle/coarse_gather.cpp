@@ -28,21 +28,9 @@ SubComm::~SubComm() {
 
 namespace {
 
-std::vector<int> holders_of_ranks(const mpi::Comm& comm, CoarseSolve where) {
+std::vector<int> holders_of_ranks(const mpi::Comm& comm, const CoarseSolveMethod& where) {
   std::vector<int> holder_of;
-  const mpi::Topology& topology = comm.topology();
-  for (int r = 0; r < comm.size(); ++r) {
-    switch (where) {
-      case CoarseSolve::one_rank:
-        holder_of.push_back(0);
-        break;
-      case CoarseSolve::every_node:
-        holder_of.push_back(topology.ranks_on(topology.node(r)).front());
-        break;
-      default:
-        holder_of.push_back(r);
-    }
-  }
+  for (int r = 0; r < comm.size(); ++r) holder_of.push_back((*where.holder)(comm.topology(), r));
   return holder_of;
 }
 
@@ -54,16 +42,15 @@ void append(int n, std::vector<int>& counts, std::vector<int>& starts) {
 
 }  // namespace
 
-CoarseHolders::CoarseHolders(const comm::Layout& rows, CoarseSolve where)
+CoarseHolders::CoarseHolders(const comm::Layout& rows, const CoarseSolveMethod& where)
     : comm_(rows.comm()), where_(where), holder_of_(holders_of_ranks(comm_, where)) {
   place(rows);
 }
 
 void CoarseHolders::connect() {
   const int holder = holder_of_[static_cast<std::size_t>(comm_.rank())];
-  const bool grouped = where_ == CoarseSolve::every_node || where_ == CoarseSolve::one_rank;
-  if (grouped) group_ = SubComm(comm_, holder);
-  if (where_ != CoarseSolve::one_rank) {
+  if (where_.has_groups) group_ = SubComm(comm_, holder);
+  if (where_.has_several_holders) {
     holders_ = SubComm(comm_, holder == comm_.rank() ? 0 : -1);
   }
 }
@@ -151,5 +138,42 @@ void CoarseHolders::scatter(std::span<const T> held, std::span<T> mine, int widt
 NODEWISE_INSTANTIATE(float)
 NODEWISE_INSTANTIATE(double)
 #undef NODEWISE_INSTANTIATE
+
+const CoarseSolveMethod& every_rank_coarse_solve() {
+  static const CoarseSolveMethod method = {
+      {"every_rank", "each rank holds its own rows of the inverse: one gathering", ""},
+      {.holder = [](const mpi::Topology&, int r) { return r; },
+       .has_groups = false,
+       .has_several_holders = true,
+       .place = ""}};
+  return method;
+}
+
+const CoarseSolveMethod& every_node_coarse_solve() {
+  static const CoarseSolveMethod method = {
+      {"every_node", "a rank of each node for all of it: fewer messages between nodes", ""},
+      {.holder = [](const mpi::Topology& topology,
+                    int r) { return topology.ranks_on(topology.node(r)).front(); },
+       .has_groups = true,
+       .has_several_holders = true,
+       .place = " on every node"}};
+  return method;
+}
+
+const CoarseSolveMethod& one_rank_coarse_solve() {
+  static const CoarseSolveMethod method = {{"one_rank", "rank 0 for all ranks", ""},
+                                           {.holder = [](const mpi::Topology&, int) { return 0; },
+                                            .has_groups = true,
+                                            .has_several_holders = false,
+                                            .place = " on one rank"}};
+  return method;
+}
+
+const CoarseSolveMethod& relaxation_coarse_solve() {
+  static const CoarseSolveMethod method = {
+      {"relaxation", "the last level is smoothed instead", ""},
+      {.holder = nullptr, .has_groups = false, .has_several_holders = false, .place = ""}};
+  return method;
+}
 
 }  // namespace nodewise::amg

@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "nodewise/amg/options.hpp"
+#include "nodewise/amg/cycle/cycle_method.hpp"
 #include "nodewise/comm/layout.hpp"
 
 namespace nodewise::amg {
@@ -31,8 +31,8 @@ class SubComm {
 /// has the holders' ranks one after another, each with its rows.
 class CoarseHolders {
  public:
-  /// Local; connect() is to follow. `where` is not relaxation.
-  CoarseHolders(const comm::Layout& rows, CoarseSolve where);
+  /// Local; connect() is to follow. `where` is direct.
+  CoarseHolders(const comm::Layout& rows, const CoarseSolveMethod& where);
   /// Collective. Makes the communicators, two at most.
   void connect();
 
@@ -55,7 +55,7 @@ class CoarseHolders {
   void place(const comm::Layout& rows);
 
   const mpi::Comm& comm_;
-  CoarseSolve where_;
+  const CoarseSolveMethod& where_;
   std::vector<int> holder_of_;  // every rank's
   std::vector<int> order_;
   int first_held_ = 0;

@@ -155,7 +155,8 @@ Dense generalised_inverse(Dense A, const Eigen::VectorXd& noise, bool& singular)
 
 template <class T>
 template <class U>
-CoarseSolver<T>::CoarseSolver(const matrix::DistMatrix<U>& A, double factor, CoarseSolve where,
+CoarseSolver<T>::CoarseSolver(const matrix::DistMatrix<U>& A, double factor,
+                              const Choice<CoarseSolveMethod>& where,
                               std::span<const double> sizes) {
   const mpi::Scope scope(A.comm(), "coarse_setup");
   const Gathered gathered = gather_dense(A, sizes);
@@ -165,7 +166,7 @@ CoarseSolver<T>::CoarseSolver(const matrix::DistMatrix<U>& A, double factor, Coa
       throw Error(ErrorCode::unsuitable_matrix,
                   "multigrid setup: the coarsest matrix has entries that are not finite");
     }
-    holders_.emplace(A.rows(), where);
+    holders_.emplace(A.rows(), chosen(where));
     all_b_.resize(static_cast<std::size_t>(dense.rows()));
     held_x_.resize(static_cast<std::size_t>(holders_->n_held()));
     const std::span<const int> order = holders_->order();
@@ -219,11 +220,14 @@ void CoarseSolver<T>::solve(std::span<const T> B, std::span<T> X, int width) con
 
 template class CoarseSolver<float>;
 template class CoarseSolver<double>;
-template CoarseSolver<float>::CoarseSolver(const matrix::DistMatrix<float>&, double, CoarseSolve,
+template CoarseSolver<float>::CoarseSolver(const matrix::DistMatrix<float>&, double,
+                                           const Choice<CoarseSolveMethod>&,
                                            std::span<const double>);
-template CoarseSolver<float>::CoarseSolver(const matrix::DistMatrix<double>&, double, CoarseSolve,
+template CoarseSolver<float>::CoarseSolver(const matrix::DistMatrix<double>&, double,
+                                           const Choice<CoarseSolveMethod>&,
                                            std::span<const double>);
-template CoarseSolver<double>::CoarseSolver(const matrix::DistMatrix<double>&, double, CoarseSolve,
+template CoarseSolver<double>::CoarseSolver(const matrix::DistMatrix<double>&, double,
+                                            const Choice<CoarseSolveMethod>&,
                                             std::span<const double>);
 
 }  // namespace nodewise::amg

@@ -18,12 +18,12 @@ template <class T>
 class CoarseSolver {
  public:
   /// Collective. Takes the inverse of factor A; the matrix may have another type. Gathers it on
-  /// every rank: O(n^2) memory, O(n^3) work on each that holds rows. `where` is not relaxation;
-  /// automatic is every_rank. `sizes` are the summand_sizes() of this rank's rows, by which zeros
+  /// every rank: O(n^2) memory, O(n^3) work on each that holds rows. `where` is direct.
+  /// `sizes` are the summand_sizes() of this rank's rows, by which zeros
   /// are told from what rounding leaves of them; where they are empty, the moduli of the diagonal.
   template <class U>
   explicit CoarseSolver(const matrix::DistMatrix<U>& A, double factor = 1,
-                        CoarseSolve where = CoarseSolve::every_rank,
+                        const Choice<CoarseSolveMethod>& where = "auto",
                         std::span<const double> sizes = {});
 
   /// Collective. x = A^+ b; the messages are CoarseHolders'.

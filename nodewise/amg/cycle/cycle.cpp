@@ -86,29 +86,30 @@ void Cycle<T>::solve_last(std::size_t l, std::span<const T> b, std::span<T> x) c
 
 /// One cycle on level l and those below it; and the product of its matrix and x, if that is wanted.
 template <class T>
-void Cycle<T>::visit(std::size_t l, CycleKind kind, bool from_zero, std::span<const T> b,
+void Cycle<T>::visit(std::size_t l, const CycleMethod& method, bool from_zero, std::span<const T> b,
                      std::span<T> x, Product product) const {
   if (is_last(l)) return solve_last(l, b, x);
-  if (kind == CycleKind::additive) return add(l, b, x);
+  if (method.visit == CoarseVisit::add) return add(l, b, x);
   // The product is made last, so that its place can have the residual, and r need not be touched.
   const std::span<T> r = product ? *product : std::span<T>(levels[l].r);
   presmooth(l, from_zero, b, x, r);
   restrict_to_next(l, r);
-  visit_coarse(l + 1, kind);
+  visit_coarse(l + 1, method);
   correct(l, x);
   postsmooth(l, b, x, product);
 }
 
 /// What a cycle does on a coarse level: from its b to its x.
 template <class T>
-void Cycle<T>::visit_coarse(std::size_t l, CycleKind kind) const {
+void Cycle<T>::visit_coarse(std::size_t l, const CycleMethod& method) const {
   const CycleLevel<T>& level = levels[l];
-  if (level.lower) return level.lower->visit(kind, level.b, level.x);
-  if (kind == CycleKind::k && !is_last(l)) return iterate_coarse(l);
-  visit(l, kind, true, level.b, level.x);
+  if (level.lower) return level.lower->visit(method, level.b, level.x);
+  if (method.visit == CoarseVisit::iterate && !is_last(l)) return iterate_coarse(l);
+  visit(l, method, true, level.b, level.x);
   if (is_last(l)) return;  // nothing is left to a second visit
-  if (kind == CycleKind::w) visit(l, CycleKind::w, false, level.b, level.x);
-  if (kind == CycleKind::f) visit(l, CycleKind::v, false, level.b, level.x);
+  if (*method.second_visit != nullptr) {
+    visit(l, (*method.second_visit)(), false, level.b, level.x);
+  }
 }
 
 /// Two steps of flexible conjugate gradients, or of GCR; the second is left out where the first has
@@ -123,7 +124,7 @@ void Cycle<T>::iterate_coarse(std::size_t l) const {
     matrix::multiply(*level.A, std::span<const T>(from), std::span<T>(to));
   };
   const mpi::Comm& comm = level.A->comm();
-  visit(l, CycleKind::k, true, r, c);
+  visit(l, *method_, true, r, c);
   multiply(c, v);
   const Array<T>& left = symmetric_ ? c : v;
   std::array<double, 5> first = {solve::dot_local<T>(left, v), solve::dot_local<T>(left, r),
@@ -137,7 +138,7 @@ void Cycle<T>::iterate_coarse(std::size_t l) const {
     for (std::size_t i = 0; i < r.size(); ++i) level.x[i] = static_cast<T>(step) * c[i];
     return;
   }
-  visit(l, CycleKind::k, true, r, d);
+  visit(l, *method_, true, r, d);
   multiply(d, w);
   const Array<T>& left2 = symmetric_ ? d : w;
   std::array<double, 3> second = {solve::dot_local<T>(left2, v), solve::dot_local<T>(left2, w),
@@ -160,7 +161,7 @@ void Cycle<T>::add(std::size_t l, std::span<const T> b, std::span<T> x) const {
     const mpi::Scope running = scope(l, "smoothing");
     levels[l].smoother->solve_approximately(1, b, x);
   }
-  visit_coarse(l + 1, CycleKind::additive);
+  visit_coarse(l + 1, *method_);
   correct(l, x);
 }
 
@@ -199,7 +200,7 @@ void Cycle<T>::apply(std::span<const T> B, std::span<T> X, int width) const {
     mpi::collectively(levels.front().A->comm(), [&] { reserve_workspace(width); });
   }
   resize_together(width);
-  visit_block(0, kind_, true, B, X, width);
+  visit_block(0, *method_, true, B, X, width);
 }
 
 template <class T>
@@ -217,37 +218,36 @@ void Cycle<T>::correct_block(std::size_t l, std::span<T> X, int width) const {
 }
 
 template <class T>
-void Cycle<T>::visit_block(std::size_t l, CycleKind kind, bool from_zero, std::span<const T> B,
-                           std::span<T> X, int width) const {
+void Cycle<T>::visit_block(std::size_t l, const CycleMethod& method, bool from_zero,
+                           std::span<const T> B, std::span<T> X, int width) const {
   const CycleLevel<T>& level = levels[l];
   if (is_last(l)) {
     const mpi::Scope running = scope(l, "coarse_solve");
     if (level.direct) return level.direct->solve(B, X, width);
     return level.smoother->solve_approximately(last_level_sweeps, B, X, width);
   }
-  if (kind == CycleKind::additive) return add_together(l, B, X, width);
+  if (method.visit == CoarseVisit::add) return add_together(l, B, X, width);
   const std::span<T> R = level.together[2];
   {
     const mpi::Scope running = scope(l, "smoothing");
     level.smoother->presmooth(from_zero, B, X, R, width);
   }
   restrict_block(l, R, width);
-  visit_coarse_block(l + 1, kind, width);
+  visit_coarse_block(l + 1, method, width);
   correct_block(l, X, width);
   const mpi::Scope running = scope(l, "smoothing");
   level.smoother->postsmooth(B, X, width);
 }
 
 template <class T>
-void Cycle<T>::visit_coarse_block(std::size_t l, CycleKind kind, int width) const {
+void Cycle<T>::visit_coarse_block(std::size_t l, const CycleMethod& method, int width) const {
   const CycleLevel<T>& level = levels[l];
   const std::span<const T> B = level.together[0];
   const std::span<T> X = level.together[1];
-  if (level.lower) return level.lower->visit(kind, B, X, width);
-  visit_block(l, kind, true, B, X, width);
-  const bool twice = (kind == CycleKind::w || kind == CycleKind::f) && !is_last(l);
-  const CycleKind second = kind == CycleKind::f ? CycleKind::v : kind;
-  if (twice) visit_block(l, second, false, B, X, width);
+  if (level.lower) return level.lower->visit(method, B, X, width);
+  visit_block(l, method, true, B, X, width);
+  const bool twice = *method.second_visit != nullptr && !is_last(l);
+  if (twice) visit_block(l, (*method.second_visit)(), false, B, X, width);
 }
 
 template <class T>
@@ -257,7 +257,7 @@ void Cycle<T>::add_together(std::size_t l, std::span<const T> B, std::span<T> X,
     const mpi::Scope running = scope(l, "smoothing");
     levels[l].smoother->solve_approximately(1, B, X, width);
   }
-  visit_coarse_block(l + 1, CycleKind::additive, width);
+  visit_coarse_block(l + 1, *method_, width);
   correct_block(l, X, width);
 }
 

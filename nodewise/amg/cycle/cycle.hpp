@@ -22,10 +22,11 @@ template <class T>
 class LowerLevels {
  public:
   virtual ~LowerLevels() = default;
-  /// Collective. What a cycle of this kind has them do: from a right-hand side to the correction.
-  virtual void visit(CycleKind kind, std::span<const T> b, std::span<T> x) const = 0;
+  /// Collective. What a cycle of this method has them do: from a right-hand side to the correction.
+  virtual void visit(const CycleMethod& method, std::span<const T> b, std::span<T> x) const = 0;
   /// Collective. The same for `width` vectors side by side, row-major, for which there is room.
-  virtual void visit(CycleKind kind, std::span<const T> B, std::span<T> X, int width) const = 0;
+  virtual void visit(const CycleMethod& method, std::span<const T> B, std::span<T> X,
+                     int width) const = 0;
   /// Local.
   virtual void reserve_workspace(int width) const = 0;
 };
@@ -68,33 +69,36 @@ class Cycle {
  public:
   Cycle() = default;
   /// `first_depth`: the number of the first level, under which it is reported.
-  Cycle(CycleKind kind, bool symmetric_matrix, int first_depth = 0)
-      : kind_(kind), symmetric_(symmetric_matrix), first_depth_(first_depth) {}
+  Cycle(const CycleMethod& method, bool symmetric_matrix, int first_depth = 0)
+      : method_(&method), symmetric_(symmetric_matrix), first_depth_(first_depth) {}
 
   /// Collective. One cycle from x = 0.
-  void apply(std::span<const T> b, std::span<T> x) const { visit(0, kind_, true, b, x); }
+  void apply(std::span<const T> b, std::span<T> x) const { visit(0, *method_, true, b, x); }
   /// Collective. The same and the product y = A x with the finest matrix, where saves_product().
   void apply_with_product(std::span<const T> b, std::span<T> x, std::span<T> y) const {
-    visit(0, kind_, true, b, x, y);
+    visit(0, *method_, true, b, x, y);
   }
   /// Whether that is cheaper than the two by themselves.
   bool saves_product() const {
-    return kind_ != CycleKind::additive && !is_last(0) && levels.front().smoother->saves_product();
+    return method_->visit != CoarseVisit::add && !is_last(0) &&
+           levels.front().smoother->saves_product();
   }
   /// Collective. One cycle for each of `width` vectors side by side, row-major, in the messages of
   /// one. Not for a K-cycle: see shares_messages().
   void apply(std::span<const T> B, std::span<T> X, int width) const;
-  /// Collective. What a cycle of this kind on a finer level has these do: from the b of the first
+  /// Collective. What a cycle of this method on a finer level has these do: from the b of the first
   /// to its x, or from its together[0] to its together[1], for which there is room.
-  void visit_below(CycleKind kind) const { visit_coarse(0, kind); }
-  void visit_below(CycleKind kind, int width) const { visit_coarse_block(0, kind, width); }
+  void visit_below(const CycleMethod& method) const { visit_coarse(0, method); }
+  void visit_below(const CycleMethod& method, int width) const {
+    visit_coarse_block(0, method, width);
+  }
   /// Local. Makes room for several vectors, and asks for no memory for as many or fewer afterwards.
   void reserve_workspace(int width) const;
   /// Local. Gives the arrays of several vectors the length for so many.
   void resize_together(int width) const;
   /// Whether several vectors can go through the cycle together; in a K-cycle each takes steps of
   /// its own.
-  bool shares_messages() const { return kind_ != CycleKind::k; }
+  bool shares_messages() const { return method_->visit != CoarseVisit::iterate; }
 
   std::vector<CycleLevel<T>> levels;
 
@@ -104,9 +108,9 @@ class Cycle {
 
   bool is_last(std::size_t l) const { return levels[l].P == nullptr; }
   mpi::Scope scope(std::size_t l, const char* operation) const;
-  void visit(std::size_t l, CycleKind kind, bool from_zero, std::span<const T> b, std::span<T> x,
-             Product product = {}) const;
-  void visit_coarse(std::size_t l, CycleKind kind) const;
+  void visit(std::size_t l, const CycleMethod& method, bool from_zero, std::span<const T> b,
+             std::span<T> x, Product product = {}) const;
+  void visit_coarse(std::size_t l, const CycleMethod& method) const;
   void iterate_coarse(std::size_t l) const;
   void add(std::size_t l, std::span<const T> b, std::span<T> x) const;
   void solve_last(std::size_t l, std::span<const T> b, std::span<T> x) const;
@@ -117,16 +121,16 @@ class Cycle {
   void postsmooth(std::size_t l, std::span<const T> b, std::span<T> x, Product product) const;
 
   /// What visit() and add() do, for several vectors.
-  void visit_block(std::size_t l, CycleKind kind, bool from_zero, std::span<const T> B,
+  void visit_block(std::size_t l, const CycleMethod& method, bool from_zero, std::span<const T> B,
                    std::span<T> X, int width) const;
-  void visit_coarse_block(std::size_t l, CycleKind kind, int width) const;
+  void visit_coarse_block(std::size_t l, const CycleMethod& method, int width) const;
   void add_together(std::size_t l, std::span<const T> B, std::span<T> X, int width) const;
   void restrict_block(std::size_t l, std::span<const T> R, int width) const;
   void correct_block(std::size_t l, std::span<T> X, int width) const;
   template <class F>
   void for_each_together(int width, F&& f) const;
 
-  CycleKind kind_ = CycleKind::v;
+  const CycleMethod* method_ = nullptr;
   bool symmetric_ = true;
   int first_depth_ = 0;
   mutable int width_ = 0;  // so many vectors have room

@@ -10,14 +10,9 @@ namespace nodewise::amg {
 namespace {
 
 /// How a report says it.
-const char* place_name(CoarseSolve where) {
-  if (where == CoarseSolve::every_node) return " on every node";
-  return where == CoarseSolve::one_rank ? " on one rank" : "";
-}
-
 template <class V>
-std::string describe(const CoarseSolver<V>& solver, CoarseSolve where) {
-  return std::string("direct") + place_name(where) + (solver.singular() ? ", singular" : "");
+std::string describe(const CoarseSolver<V>& solver, const Choice<CoarseSolveMethod>& where) {
+  return "direct" + *chosen(where).place + (solver.singular() ? ", singular" : "");
 }
 
 }  // namespace
@@ -26,10 +21,10 @@ template <class T>
 MixedPrecisionCycle<T>::MixedPrecisionCycle(const matrix::DistMatrix<T>& A,
                                             const matrix::DistMatrix<T>& next,
                                             const Options& options, bool symmetric_matrix)
-    : comm_(A.shared_comm()), options_(options), cycle_(options.cycle, symmetric_matrix) {
+    : comm_(A.shared_comm()), options_(options), cycle_(*options.cycle, symmetric_matrix) {
   if (options.precision != Precision::single || std::is_same_v<T, float>) return;
   finest_is_rounded_ =
-      options.cycle == CycleKind::additive || !Smoother<T>::can_save_product(A, options);
+      options.cycle->visit == CoarseVisit::add || !Smoother<T>::can_save_product(A, options);
   rounded_ = finest_is_rounded_
                  ? std::make_shared<SinglePrecisionLevels<T>>(A, options, symmetric_matrix, 0)
                  : std::make_shared<SinglePrecisionLevels<T>>(next, options, symmetric_matrix, 1);
@@ -67,7 +62,7 @@ void MixedPrecisionCycle<T>::add_smoothed(const LevelParts<T>& parts) {
   level.P = parts.P;
   level.R = parts.R;
   level.smoother = std::make_shared<const Smoother<T>>(*level.A, options_, parts.facts);
-  level.reserve(!is_finest, options_.cycle == CycleKind::k && !is_finest);
+  level.reserve(!is_finest, options_.cycle->visit == CoarseVisit::iterate && !is_finest);
   cycle_.levels.push_back(std::move(level));
   if (!rounded_ || !parts.P) return;
   CycleLevel<T> below;

@@ -136,7 +136,7 @@ double estimated_condition(const DistMatrix<T>& A,
                            std::span<const DistMatrix<T>* const> prolongations,
                            const DistMatrix<T>& coarsest, std::span<const double> sizes) {
   const mpi::Comm& comm = A.comm();
-  const CoarseSolver<T> solver(coarsest, 1.0, CoarseSolve::every_rank, sizes);
+  const CoarseSolver<T> solver(coarsest, 1.0, "every_rank", sizes);
   if (solver.singular()) return infinite;
   Array<T> diagonal;
   std::array<double, 3> most = {};  // of a row, of the diagonal, of its inverse

@@ -50,7 +50,7 @@ SinglePrecisionLevels<T>::SinglePrecisionLevels(const matrix::DistMatrix<T>& A,
     : options_(options),
       has_finest_(first_depth == 0),
       scale_(scale_for(A.comm(), largest_entry(A))),
-      cycle_(options.cycle, symmetric_matrix, first_depth) {}
+      cycle_(*options.cycle, symmetric_matrix, first_depth) {}
 
 template <class T>
 auto SinglePrecisionLevels<T>::rounded(const Matrix& A) const -> RoundedMatrix {
@@ -60,7 +60,7 @@ auto SinglePrecisionLevels<T>::rounded(const Matrix& A) const -> RoundedMatrix {
 template <class T>
 void SinglePrecisionLevels<T>::add(Level level) {
   const bool is_finest = has_finest_ && cycle_.levels.empty();
-  level.reserve(true, options_.cycle == CycleKind::k && !is_finest);
+  level.reserve(true, options_.cycle->visit == CoarseVisit::iterate && !is_finest);
   cycle_.levels.push_back(std::move(level));
 }
 
@@ -124,14 +124,15 @@ void SinglePrecisionLevels<T>::round(std::span<const T> B, std::span<T> X, int w
 }
 
 template <class T>
-void SinglePrecisionLevels<T>::visit(CycleKind kind, std::span<const T> b, std::span<T> x) const {
-  round(b, x, [&] { cycle_.visit_below(kind); });
+void SinglePrecisionLevels<T>::visit(const CycleMethod& method, std::span<const T> b,
+                                     std::span<T> x) const {
+  round(b, x, [&] { cycle_.visit_below(method); });
 }
 
 template <class T>
-void SinglePrecisionLevels<T>::visit(CycleKind kind, std::span<const T> B, std::span<T> X,
-                                     int width) const {
-  round(B, X, width, [&] { cycle_.visit_below(kind, width); });
+void SinglePrecisionLevels<T>::visit(const CycleMethod& method, std::span<const T> B,
+                                     std::span<T> X, int width) const {
+  round(B, X, width, [&] { cycle_.visit_below(method, width); });
 }
 
 template <class T>

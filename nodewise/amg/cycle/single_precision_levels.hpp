@@ -44,8 +44,9 @@ class SinglePrecisionLevels final : public LowerLevels<T> {
     return *cycle_.levels.at(level).A;
   }
 
-  void visit(CycleKind kind, std::span<const T> b, std::span<T> x) const override;
-  void visit(CycleKind kind, std::span<const T> B, std::span<T> X, int width) const override;
+  void visit(const CycleMethod& method, std::span<const T> b, std::span<T> x) const override;
+  void visit(const CycleMethod& method, std::span<const T> B, std::span<T> X,
+             int width) const override;
   void reserve_workspace(int width) const override;
 
   /// Collective. A cycle, where no levels are above these.

@@ -56,12 +56,13 @@ bool need_zero(const std::vector<Sweep>& sweeps) {
 template <class T>
 Smoother<T>::Smoother(const matrix::DistMatrix<T>& A, const Options& options,
                       const relax::MatrixFacts& facts)
-    : A_(A),
-      relaxation_(relax::make_relaxation(A, options, facts)),
-      order_(relaxation_->has_direction() ? options.sweep_order : SweepOrder::forward),
-      before_(repeated(parts_of_sweep(order_, true), options.pre_sweeps)),
-      before_from_zero_(from_zero(before_)),
-      after_(repeated(parts_of_sweep(order_, false), options.post_sweeps)) {}
+    : A_(A), relaxation_(relax::make_relaxation(A, options.smoother, facts)) {
+  const SweepOrder order = relax::order_of(options.smoother);
+  const SweepCounts sweeps = sweep_counts(options.cycle);
+  before_ = repeated(parts_of_sweep(order, true), sweeps.pre_sweeps);
+  before_from_zero_ = from_zero(before_);
+  after_ = repeated(parts_of_sweep(order, false), sweeps.post_sweeps);
+}
 
 template <class T>
 void Smoother<T>::presmooth(std::span<const T> b, std::span<T> x, std::span<T> r) const {
@@ -99,8 +100,9 @@ void Smoother<T>::postsmooth_with_product(std::span<const T> b, std::span<T> x,
 
 template <class T>
 bool Smoother<T>::can_save_product(const matrix::DistMatrix<T>& A, const Options& options) {
-  return options.post_sweeps > 0 && relax::sweeps_by_rows(A, options) &&
-         has_backward(parts_of_sweep(options.sweep_order, false).back());
+  return sweep_counts(options.cycle).post_sweeps > 0 &&
+         relax::can_save_product(A, options.smoother) &&
+         has_backward(parts_of_sweep(relax::order_of(options.smoother), false).back());
 }
 
 template <class T>

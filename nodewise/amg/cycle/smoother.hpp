@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "nodewise/amg/options.hpp"
 #include "nodewise/amg/relax/relaxation.hpp"
 
 namespace nodewise::amg {
@@ -49,7 +50,6 @@ class Smoother {
  private:
   const matrix::DistMatrix<T>& A_;
   std::unique_ptr<const relax::Relaxation<T>> relaxation_;
-  SweepOrder order_;  // where the relaxation knows one
   std::vector<relax::Sweep> before_, before_from_zero_, after_;
 };
 

@@ -246,7 +246,7 @@ MessageStages LevelSetup::spectral_radius(const VirtualPlans& of_A) const {
 
 MessageStages LevelSetup::row_scales(const VirtualPlans& of_A) const {
   VirtualExchanges exchanges(of_A);
-  if (relax::is_l1(options_.smoother)) exchanges.forward(sizeof(double));
+  if (options_.smoother->is_l1()) exchanges.forward(sizeof(double));
   return exchanges.take();
 }
 

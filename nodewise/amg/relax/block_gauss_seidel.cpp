@@ -5,6 +5,8 @@
 
 #include "nodewise/amg/relax/block_inverse.hpp"
 #include "nodewise/amg/relax/block_l1.hpp"
+#include "nodewise/amg/relax/gauss_seidel.hpp"
+#include "nodewise/amg/relax/sweep_work.hpp"
 #include "nodewise/base/parallel.hpp"
 #include "nodewise/mpi/ledger.hpp"
 
@@ -296,5 +298,45 @@ void BlockGaussSeidel<T>::sweep_points_block(int part, Direction direction,
 
 template class BlockGaussSeidel<float>;
 template class BlockGaussSeidel<double>;
+
+const SmootherMethod& l1_block_gauss_seidel_method() {
+  static const SmootherMethod method = {
+      {"l1_block_gauss_seidel", "l1_gauss_seidel for all unknowns of a point at once",
+       "Baker, Falgout, Kolev, Yang 2011", own_options(gauss_seidel_fields)},
+      {
+          .l1_terms = L1Terms::between_parts,
+          .blocks = BlockUse::always,
+          .needs_spectral_radius = false,
+          .is_hybrid = true,
+          .safe_form = "",
+          .order = gauss_seidel_order,
+          .exchanges = gauss_seidel_exchanges,
+          .work = gauss_seidel_work,
+          .in_double = make_gauss_seidel<double>,
+          .in_float = make_gauss_seidel<float>,
+          .can_save_product = true,
+      }};
+  return method;
+}
+
+const SmootherMethod& block_gauss_seidel_method() {
+  static const SmootherMethod method = {
+      {"block_gauss_seidel", "Gauss-Seidel for all unknowns of a point at once",
+       "Saad 2003, section 4.1.1", own_options(gauss_seidel_fields)},
+      {
+          .l1_terms = L1Terms::none,
+          .blocks = BlockUse::always,
+          .needs_spectral_radius = false,
+          .is_hybrid = true,
+          .safe_form = "l1_block_gauss_seidel",
+          .order = gauss_seidel_order,
+          .exchanges = gauss_seidel_exchanges,
+          .work = gauss_seidel_work,
+          .in_double = make_gauss_seidel<double>,
+          .in_float = make_gauss_seidel<float>,
+          .can_save_product = true,
+      }};
+  return method;
+}
 
 }  // namespace nodewise::amg::relax

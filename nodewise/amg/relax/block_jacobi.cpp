@@ -5,6 +5,8 @@
 
 #include "nodewise/amg/relax/block_inverse.hpp"
 #include "nodewise/amg/relax/block_l1.hpp"
+#include "nodewise/amg/relax/jacobi.hpp"
+#include "nodewise/amg/relax/sweep_work.hpp"
 #include "nodewise/base/parallel.hpp"
 #include "nodewise/matrix/operations.hpp"
 
@@ -99,5 +101,58 @@ void BlockJacobi<T>::sweep_block(Sweep sweep, std::span<const T> B, std::span<T>
 
 template class BlockJacobi<float>;
 template class BlockJacobi<double>;
+
+namespace {
+
+template <class T>
+std::unique_ptr<const Relaxation<T>> make(const matrix::DistMatrix<T>& A,
+                                          const Choice<SmootherMethod>& smoother,
+                                          const MatrixFacts& facts) {
+  const CouplingSums<T> couplings(A, facts.scales);
+  const CouplingSums<T>* const l1 = smoother->is_l1() ? &couplings : nullptr;
+  const double weight = jacobi_weight(smoother);
+  if (A.blocks() == nullptr) return std::make_unique<Jacobi<T>>(A, weight, l1);
+  return std::make_unique<BlockJacobi<T>>(A, weight, l1);
+}
+
+}  // namespace
+
+const SmootherMethod& l1_block_jacobi_method() {
+  static const SmootherMethod method = {
+      {"l1_block_jacobi", "l1_jacobi for all unknowns of a point at once",
+       "Baker, Falgout, Kolev, Yang 2011"},
+      {
+          .l1_terms = L1Terms::all,
+          .blocks = BlockUse::always,
+          .needs_spectral_radius = false,
+          .is_hybrid = false,
+          .safe_form = "",
+          .order = nullptr,
+          .exchanges = [](const Choice<SmootherMethod>&) { return SweepExchanges{}; },
+          .work = block_jacobi_work,
+          .in_double = make<double>,
+          .in_float = make<float>,
+      }};
+  return method;
+}
+
+const SmootherMethod& block_jacobi_method() {
+  static const SmootherMethod method = {
+      {"block_jacobi", "damped Jacobi for all unknowns of a point at once",
+       "Saad 2003, section 4.1.1", own_options(jacobi_fields)},
+      {
+          .l1_terms = L1Terms::none,
+          .blocks = BlockUse::always,
+          .needs_spectral_radius = false,
+          .is_hybrid = false,
+          .safe_form = "l1_block_jacobi",
+          .order = nullptr,
+          .exchanges = [](const Choice<SmootherMethod>&) { return SweepExchanges{}; },
+          .work = block_jacobi_work,
+          .in_double = make<double>,
+          .in_float = make<float>,
+      }};
+  return method;
+}
 
 }  // namespace nodewise::amg::relax

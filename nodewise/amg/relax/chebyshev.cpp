@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "nodewise/amg/relax/sweep_work.hpp"
 #include "nodewise/base/parallel.hpp"
 #include "nodewise/matrix/operations.hpp"
 
@@ -116,5 +117,65 @@ void Chebyshev<T>::sweep_block(Sweep sweep, std::span<const T> B, std::span<T> X
 
 template class Chebyshev<float>;
 template class Chebyshev<double>;
+
+std::span<const Field<ChebyshevOptions>> chebyshev_fields() {
+  static const std::vector<Field<ChebyshevOptions>> fields = {
+      field("chebyshev_degree", &ChebyshevOptions::chebyshev_degree, "Products in one sweep", 1,
+            20),
+      field(
+          "chebyshev_fraction", &ChebyshevOptions::chebyshev_fraction,
+          "Where the part of the spectrum that is reduced begins, in units of the spectral radius",
+          0.001, 0.9),
+  };
+  return fields;
+}
+
+namespace {
+
+template <class T>
+std::unique_ptr<const Relaxation<T>> make(const matrix::DistMatrix<T>& A,
+                                          const Choice<SmootherMethod>& smoother,
+                                          const MatrixFacts& facts) {
+  const auto& options = smoother.options<ChebyshevOptions>();
+  return std::make_unique<Chebyshev<T>>(A, options.chebyshev_degree, options.chebyshev_fraction,
+                                        facts.spectral_radius);
+}
+
+SweepExchanges exchanges(const Choice<SmootherMethod>& smoother) {
+  const double degree = smoother.options<ChebyshevOptions>().chebyshev_degree;
+  return {degree, degree - 1, degree};
+}
+
+/// The step is kept beside x.
+Answer<SweepWork> work(const SweepQuery& query) {
+  const int degree = query.smoother.options<ChebyshevOptions>().chebyshev_degree;
+  const int residuals = degree - (query.from_zero ? 1 : 0) + (query.with_residual ? 1 : 0);
+  return SweepWork{static_cast<double>(residuals) * residual_traffic(query) +
+                       static_cast<double>(degree) * vector_traffic(query, 2, 2, 4),
+                   residuals};
+}
+
+}  // namespace
+
+const SmootherMethod& chebyshev_method() {
+  static const SmootherMethod method = {
+      {"chebyshev", "a polynomial in the matrix, the same on any number of ranks",
+       "Saad 2003, algorithm 12.1; Adams, Brezina, Hu, Tuminaro 2003",
+       own_options(chebyshev_fields)},
+      {
+          .l1_terms = L1Terms::none,
+          .blocks = BlockUse::where_full,
+          .needs_spectral_radius = true,
+          .is_hybrid = false,
+          .safe_form = "",
+          .order = nullptr,
+          .exchanges = exchanges,
+          .work = work,
+          .in_double = make<double>,
+          .in_float = make<float>,
+          .needs_real_spectrum = true,
+      }};
+  return method;
+}
 
 }  // namespace nodewise::amg::relax

@@ -4,8 +4,15 @@
 #include <vector>
 
 #include "nodewise/amg/relax/relaxation.hpp"
+#include "nodewise/amg/relax/smoother_method.hpp"
 
 namespace nodewise::amg::relax {
+
+struct ChebyshevOptions {
+  int chebyshev_degree = 2;
+  double chebyshev_fraction = 0.3;
+};
+std::span<const Field<ChebyshevOptions>> chebyshev_fields();
 
 /// The polynomial in D^-1 A that is smallest on the upper part [fraction, 1.1] of the spectrum, in
 /// units of the spectral radius (Saad, "Iterative Methods for Sparse Linear Systems", 2003,

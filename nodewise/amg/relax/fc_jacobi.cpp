@@ -159,4 +159,63 @@ void FcJacobi<T>::sweep_block(Sweep sweep, std::span<const T> B, std::span<T> X,
 template class FcJacobi<float>;
 template class FcJacobi<double>;
 
+std::span<const Field<FcJacobiOptions>> fc_jacobi_fields() {
+  static const std::vector<Field<FcJacobiOptions>> fields = {
+      field("fine_sweeps", &FcJacobiOptions::fine_sweeps,
+            "Jacobi sweeps over the fine points in one sweep", 0, 100),
+      field("coarse_sweeps", &FcJacobiOptions::coarse_sweeps,
+            "Jacobi sweeps over the coarse points that follow them", 0, 100),
+      sweep_order_field(&FcJacobiOptions::sweep_order),
+  };
+  return fields;
+}
+
+namespace {
+
+template <class T>
+std::unique_ptr<const Relaxation<T>> make(const matrix::DistMatrix<T>& A,
+                                          const Choice<SmootherMethod>& smoother,
+                                          const MatrixFacts& facts) {
+  const auto& options = smoother.options<FcJacobiOptions>();
+  return std::make_unique<FcJacobi<T>>(A, facts.coarse_rows, options.fine_sweeps,
+                                       options.coarse_sweeps);
+}
+
+SweepOrder* order(Choice<SmootherMethod>& smoother) {
+  return &smoother.options<FcJacobiOptions>().sweep_order;
+}
+
+/// Each pass over the rows of one kind of points.
+SweepExchanges exchanges(const Choice<SmootherMethod>& smoother) {
+  const auto& options = smoother.options<FcJacobiOptions>();
+  const double sweeps =
+      (goes_both_ways(options.sweep_order) ? 2 : 1) * (options.fine_sweeps + options.coarse_sweeps);
+  return {sweeps, options.fine_sweeps > 0 ? sweeps - 1 : sweeps, sweeps / 2};
+}
+
+Answer<SweepWork> work(const SweepQuery&) {
+  return Unanswered{"sweeps through coarse or fine points are not counted"};
+}
+
+}  // namespace
+
+const SmootherMethod& fc_jacobi_method() {
+  static const SmootherMethod method = {
+      {"fc_jacobi", "Jacobi sweeps over the fine points, then over the coarse ones",
+       "Manteuffel, Münzenmaier, Ruge, Southworth 2019", own_options(fc_jacobi_fields)},
+      {
+          .l1_terms = L1Terms::none,
+          .blocks = BlockUse::never,
+          .needs_spectral_radius = false,
+          .is_hybrid = false,
+          .safe_form = "",
+          .order = order,
+          .exchanges = exchanges,
+          .work = work,
+          .in_double = make<double>,
+          .in_float = make<float>,
+      }};
+  return method;
+}
+
 }  // namespace nodewise::amg::relax

@@ -4,8 +4,16 @@
 #include <vector>
 
 #include "nodewise/amg/relax/relaxation.hpp"
+#include "nodewise/amg/relax/smoother_method.hpp"
 
 namespace nodewise::amg::relax {
+
+struct FcJacobiOptions {
+  int fine_sweeps = 2;
+  int coarse_sweeps = 1;
+  SweepOrder sweep_order = SweepOrder::automatic;
+};
+std::span<const Field<FcJacobiOptions>> fc_jacobi_fields();
 
 /// Jacobi sweeps, undamped, over the fine points alone, then over the coarse points alone; backward
 /// the other way about, which is the adjoint for a symmetric A. The fine points are solved for

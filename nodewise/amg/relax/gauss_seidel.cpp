@@ -5,7 +5,10 @@
 #include <cmath>
 #include <utility>
 
+#include "nodewise/amg/relax/block_gauss_seidel.hpp"
+#include "nodewise/amg/relax/coarse_fine_gauss_seidel.hpp"
 #include "nodewise/amg/relax/hybrid_diagonal.hpp"
+#include "nodewise/amg/relax/sweep_work.hpp"
 #include "nodewise/base/parallel.hpp"
 #include "nodewise/kernels/csr_ops.hpp"
 #include "nodewise/kernels/row_product.hpp"
@@ -379,5 +382,100 @@ void GaussSeidel<T>::sweep_rows_block(int part, Direction direction, const Vecto
 
 template class GaussSeidel<float>;
 template class GaussSeidel<double>;
+
+std::span<const Field<GaussSeidelOptions>> gauss_seidel_fields() {
+  static const std::vector<Field<GaussSeidelOptions>> fields = {
+      field("sor_weight", &GaussSeidelOptions::sor_weight,
+            "Weight of Gauss-Seidel sweeps, below 2; above 1 it is over-relaxation", 0.001, 1.999),
+      sweep_order_field(&GaussSeidelOptions::sweep_order),
+  };
+  return fields;
+}
+
+SweepOrder* gauss_seidel_order(Choice<SmootherMethod>& smoother) {
+  return &smoother.options<GaussSeidelOptions>().sweep_order;
+}
+
+SweepExchanges gauss_seidel_exchanges(const Choice<SmootherMethod>& smoother) {
+  switch (smoother.options<GaussSeidelOptions>().sweep_order) {
+    case SweepOrder::alternating:
+      return {2, 1, 2};
+    case SweepOrder::symmetric:
+      return {1, 0, 2};
+    case SweepOrder::backward:
+      return {1, 1, 1};
+    default:
+      return {1, 0, 1};
+  }
+}
+
+template <class T>
+std::unique_ptr<const Relaxation<T>> make_gauss_seidel(const matrix::DistMatrix<T>& A,
+                                                       const Choice<SmootherMethod>& smoother,
+                                                       const MatrixFacts& facts) {
+  const auto& options = smoother.options<GaussSeidelOptions>();
+  const CouplingSums<T> couplings(A, facts.scales);
+  const CouplingSums<T>* const l1 = smoother->is_l1() ? &couplings : nullptr;
+  if (goes_by_points(options.sweep_order)) {
+    const bool both_ways = options.sweep_order == SweepOrder::coarse_fine_symmetric;
+    return std::make_unique<CoarseFineGaussSeidel<T>>(A, facts.coarse_rows, options.sor_weight, l1,
+                                                      both_ways);
+  }
+  if (A.blocks() != nullptr) {
+    const PointSolve solve =
+        smoother->blocks == BlockUse::always ? PointSolve::together : PointSolve::one_by_one;
+    return std::make_unique<BlockGaussSeidel<T>>(A, options.sor_weight, l1, solve);
+  }
+  return std::make_unique<GaussSeidel<T>>(A, options.sor_weight, l1, facts);
+}
+
+template std::unique_ptr<const Relaxation<float>> make_gauss_seidel(
+    const matrix::DistMatrix<float>&, const Choice<SmootherMethod>&, const MatrixFacts&);
+template std::unique_ptr<const Relaxation<double>> make_gauss_seidel(
+    const matrix::DistMatrix<double>&, const Choice<SmootherMethod>&, const MatrixFacts&);
+
+const SmootherMethod& l1_gauss_seidel_method() {
+  static const SmootherMethod method = {
+      {"l1_gauss_seidel",
+       "hybrid Gauss-Seidel with l1 terms between ranks, which converges for every symmetric "
+       "positive definite matrix",
+       "Baker, Falgout, Kolev, Yang 2011", own_options(gauss_seidel_fields)},
+      {
+          .l1_terms = L1Terms::between_parts,
+          .blocks = BlockUse::where_full,
+          .needs_spectral_radius = false,
+          .is_hybrid = true,
+          .safe_form = "",
+          .order = gauss_seidel_order,
+          .exchanges = gauss_seidel_exchanges,
+          .work = gauss_seidel_work,
+          .in_double = make_gauss_seidel<double>,
+          .in_float = make_gauss_seidel<float>,
+          .knows_coarse_points = true,
+          .can_save_product = true,
+      }};
+  return method;
+}
+
+const SmootherMethod& gauss_seidel_method() {
+  static const SmootherMethod method = {
+      {"gauss_seidel", "hybrid Gauss-Seidel and SOR: Jacobi between ranks",
+       "Saad 2003, section 4.1", own_options(gauss_seidel_fields)},
+      {
+          .l1_terms = L1Terms::none,
+          .blocks = BlockUse::where_full,
+          .needs_spectral_radius = false,
+          .is_hybrid = true,
+          .safe_form = "l1_gauss_seidel",
+          .order = gauss_seidel_order,
+          .exchanges = gauss_seidel_exchanges,
+          .work = gauss_seidel_work,
+          .in_double = make_gauss_seidel<double>,
+          .in_float = make_gauss_seidel<float>,
+          .knows_coarse_points = true,
+          .can_save_product = true,
+      }};
+  return method;
+}
 
 }  // namespace nodewise::amg::relax

@@ -7,9 +7,26 @@
 #include "nodewise/amg/relax/hybrid_sweeps.hpp"
 #include "nodewise/amg/relax/row_scales.hpp"
 #include "nodewise/amg/relax/row_sweeps.hpp"
+#include "nodewise/amg/relax/smoother_method.hpp"
 #include "nodewise/base/array.hpp"
 
 namespace nodewise::amg::relax {
+
+/// Of every Gauss-Seidel smoother.
+struct GaussSeidelOptions {
+  double sor_weight = 1.0;
+  SweepOrder sweep_order = SweepOrder::automatic;
+};
+std::span<const Field<GaussSeidelOptions>> gauss_seidel_fields();
+
+/// What the descriptors of all of them say.
+SweepOrder* gauss_seidel_order(Choice<SmootherMethod>& smoother);
+SweepExchanges gauss_seidel_exchanges(const Choice<SmootherMethod>& smoother);
+/// Local. By rows, in blocks where A has blocks(), or through coarse and fine points.
+template <class T>
+std::unique_ptr<const Relaxation<T>> make_gauss_seidel(const matrix::DistMatrix<T>& A,
+                                                       const Choice<SmootherMethod>& smoother,
+                                                       const MatrixFacts& facts);
 
 /// In hybrid sweeps M is D / w + L forward and D / w + U backward, L and U being the triangles of
 /// the blocks of the threads' own rows. The l1 form adds w / 2 times the CouplingSums with rows of

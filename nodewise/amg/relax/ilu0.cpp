@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "nodewise/amg/relax/smoother_method.hpp"
+#include "nodewise/amg/relax/sweep_work.hpp"
 #include "nodewise/matrix/operations.hpp"
 
 namespace nodewise::amg::relax {
@@ -132,5 +134,38 @@ void Ilu0<T>::sweep(Direction, std::span<const T> b, std::span<T> x) const {
 
 template class Ilu0<float>;
 template class Ilu0<double>;
+
+namespace {
+
+template <class T>
+std::unique_ptr<const Relaxation<T>> make(const matrix::DistMatrix<T>& A,
+                                          const Choice<SmootherMethod>&, const MatrixFacts&) {
+  return std::make_unique<Ilu0<T>>(A);
+}
+
+/// The residual and the factors.
+SweepExchanges exchanges(const Choice<SmootherMethod>&) {
+  return {1, 0, 2};
+}
+
+}  // namespace
+
+const SmootherMethod& ilu0_method() {
+  static const SmootherMethod method = {
+      {"ilu0", "incomplete factorisation of the rows of each rank", "Saad 2003, algorithm 10.4"},
+      {
+          .l1_terms = L1Terms::none,
+          .blocks = BlockUse::never,
+          .needs_spectral_radius = false,
+          .is_hybrid = false,
+          .safe_form = "",
+          .order = nullptr,
+          .exchanges = exchanges,
+          .work = ilu0_work,
+          .in_double = make<double>,
+          .in_float = make<float>,
+      }};
+  return method;
+}
 
 }  // namespace nodewise::amg::relax

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "nodewise/amg/relax/sweep_work.hpp"
 #include "nodewise/base/parallel.hpp"
 #include "nodewise/matrix/operations.hpp"
 
@@ -68,5 +69,68 @@ void Jacobi<T>::sweep_block(Sweep sweep, std::span<const T> B, std::span<T> X, i
 
 template class Jacobi<float>;
 template class Jacobi<double>;
+
+std::span<const Field<JacobiOptions>> jacobi_fields() {
+  static const std::vector<Field<JacobiOptions>> fields = {
+      field("jacobi_weight", &JacobiOptions::jacobi_weight, "Damping of the sweeps", 0.0, 2.0)};
+  return fields;
+}
+
+double jacobi_weight(const Choice<SmootherMethod>& smoother) {
+  return smoother.has_options<JacobiOptions>() ? smoother.options<JacobiOptions>().jacobi_weight
+                                               : 1.0;
+}
+
+namespace {
+
+template <class T>
+std::unique_ptr<const Relaxation<T>> make(const matrix::DistMatrix<T>& A,
+                                          const Choice<SmootherMethod>& smoother,
+                                          const MatrixFacts& facts) {
+  const CouplingSums<T> couplings(A, facts.scales);
+  return std::make_unique<Jacobi<T>>(A, jacobi_weight(smoother),
+                                     smoother->is_l1() ? &couplings : nullptr);
+}
+
+}  // namespace
+
+const SmootherMethod& l1_jacobi_method() {
+  static const SmootherMethod method = {
+      {"l1_jacobi",
+       "Jacobi with the couplings of each row added to its diagonal, which converges for every "
+       "symmetric positive definite matrix",
+       "Baker, Falgout, Kolev, Yang 2011"},
+      {
+          .l1_terms = L1Terms::all,
+          .blocks = BlockUse::where_full,
+          .needs_spectral_radius = false,
+          .is_hybrid = false,
+          .safe_form = "",
+          .order = nullptr,
+          .exchanges = [](const Choice<SmootherMethod>&) { return SweepExchanges{}; },
+          .work = jacobi_work,
+          .in_double = make<double>,
+          .in_float = make<float>,
+      }};
+  return method;
+}
+
+const SmootherMethod& jacobi_method() {
+  static const SmootherMethod method = {
+      {"jacobi", "damped Jacobi", "Saad 2003, section 4.1", own_options(jacobi_fields)},
+      {
+          .l1_terms = L1Terms::none,
+          .blocks = BlockUse::where_full,
+          .needs_spectral_radius = false,
+          .is_hybrid = false,
+          .safe_form = "l1_jacobi",
+          .order = nullptr,
+          .exchanges = [](const Choice<SmootherMethod>&) { return SweepExchanges{}; },
+          .work = jacobi_work,
+          .in_double = make<double>,
+          .in_float = make<float>,
+      }};
+  return method;
+}
 
 }  // namespace nodewise::amg::relax

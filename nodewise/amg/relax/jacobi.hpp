@@ -4,8 +4,17 @@
 #include <vector>
 
 #include "nodewise/amg/relax/relaxation.hpp"
+#include "nodewise/amg/relax/smoother_method.hpp"
 
 namespace nodewise::amg::relax {
+
+/// Of the damped forms, of rows and of points.
+struct JacobiOptions {
+  double jacobi_weight = 0.6666666666666666;
+};
+std::span<const Field<JacobiOptions>> jacobi_fields();
+/// That of a smoother that has one; 1 for an l1 form.
+double jacobi_weight(const Choice<SmootherMethod>& smoother);
 
 /// x += w D^-1 (b - A x). In the l1 form D is the diagonal with the CouplingSums of all other
 /// entries of its row added, which converges for every symmetric positive definite A: Baker,

@@ -1,13 +1,5 @@
 #include "nodewise/amg/relax/relaxation.hpp"
 
-#include "nodewise/amg/relax/block_gauss_seidel.hpp"
-#include "nodewise/amg/relax/block_jacobi.hpp"
-#include "nodewise/amg/relax/chebyshev.hpp"
-#include "nodewise/amg/relax/coarse_fine_gauss_seidel.hpp"
-#include "nodewise/amg/relax/fc_jacobi.hpp"
-#include "nodewise/amg/relax/gauss_seidel.hpp"
-#include "nodewise/amg/relax/ilu0.hpp"
-#include "nodewise/amg/relax/jacobi.hpp"
 #include "nodewise/matrix/operations.hpp"
 #include "nodewise/mpi/ledger.hpp"
 
@@ -96,100 +88,7 @@ void Relaxation<T>::run(Sweep kind, std::span<const T> b, std::span<T> x) const 
   }
 }
 
-bool needs_spectral_radius(SmootherKind kind) {
-  return kind == SmootherKind::chebyshev;
-}
-
-bool works_on_blocks(SmootherKind kind) {
-  return kind == SmootherKind::l1_block_gauss_seidel || kind == SmootherKind::block_gauss_seidel ||
-         kind == SmootherKind::l1_block_jacobi || kind == SmootherKind::block_jacobi;
-}
-
-bool reads_full_blocks(SmootherKind kind) {
-  return kind == SmootherKind::l1_gauss_seidel || kind == SmootherKind::gauss_seidel ||
-         kind == SmootherKind::l1_jacobi || kind == SmootherKind::jacobi ||
-         kind == SmootherKind::chebyshev;
-}
-
-template <class T>
-bool sweeps_by_rows(const matrix::DistMatrix<T>& A, const Options& options) {
-  const SmootherKind kind = options.smoother;
-  const bool is_gauss_seidel =
-      kind == SmootherKind::gauss_seidel || kind == SmootherKind::l1_gauss_seidel ||
-      kind == SmootherKind::block_gauss_seidel || kind == SmootherKind::l1_block_gauss_seidel;
-  return is_gauss_seidel && A.blocks() == nullptr && !goes_by_points(options.sweep_order);
-}
-
-namespace {
-
-template <class T>
-std::unique_ptr<const Relaxation<T>> make_gauss_seidel(const matrix::DistMatrix<T>& A,
-                                                       const Options& options,
-                                                       const CouplingSums<T>* l1,
-                                                       const MatrixFacts& facts) {
-  if (goes_by_points(options.sweep_order)) {
-    const bool both_ways = options.sweep_order == SweepOrder::coarse_fine_symmetric;
-    return std::make_unique<CoarseFineGaussSeidel<T>>(A, facts.coarse_rows, options.sor_weight, l1,
-                                                      both_ways);
-  }
-  if (A.blocks() != nullptr) {
-    const PointSolve solve =
-        works_on_blocks(options.smoother) ? PointSolve::together : PointSolve::one_by_one;
-    return std::make_unique<BlockGaussSeidel<T>>(A, options.sor_weight, l1, solve);
-  }
-  return std::make_unique<GaussSeidel<T>>(A, options.sor_weight, l1, facts);
-}
-
-template <class T>
-std::unique_ptr<const Relaxation<T>> make_jacobi(const matrix::DistMatrix<T>& A,
-                                                 const Options& options,
-                                                 const CouplingSums<T>* l1) {
-  const double weight = options.jacobi_weight;
-  if (works_on_blocks(options.smoother) && A.blocks() != nullptr) {
-    return std::make_unique<BlockJacobi<T>>(A, weight, l1);
-  }
-  return std::make_unique<Jacobi<T>>(A, weight, l1);
-}
-
-}  // namespace
-
-template <class T>
-std::unique_ptr<const Relaxation<T>> make_relaxation(const matrix::DistMatrix<T>& A,
-                                                     const Options& options,
-                                                     const MatrixFacts& facts) {
-  const CouplingSums<T> couplings(A, facts.scales);
-  const CouplingSums<T>* const l1 = is_l1(options.smoother) ? &couplings : nullptr;
-  switch (options.smoother) {
-    case SmootherKind::l1_gauss_seidel:
-    case SmootherKind::l1_block_gauss_seidel:
-    case SmootherKind::gauss_seidel:
-    case SmootherKind::block_gauss_seidel:
-      return make_gauss_seidel(A, options, l1, facts);
-    case SmootherKind::l1_jacobi:
-    case SmootherKind::l1_block_jacobi:
-    case SmootherKind::jacobi:
-    case SmootherKind::block_jacobi:
-      return make_jacobi(A, options, l1);
-    case SmootherKind::chebyshev:
-      return std::make_unique<Chebyshev<T>>(A, options.chebyshev_degree, options.chebyshev_fraction,
-                                            facts.spectral_radius);
-    case SmootherKind::ilu0:
-      return std::make_unique<Ilu0<T>>(A);
-    case SmootherKind::fc_jacobi:
-      return std::make_unique<FcJacobi<T>>(A, facts.coarse_rows, options.fine_sweeps,
-                                           options.coarse_sweeps);
-  }
-  return nullptr;
-}
-
 template class Relaxation<float>;
 template class Relaxation<double>;
-template bool sweeps_by_rows(const matrix::DistMatrix<float>&, const Options&);
-template bool sweeps_by_rows(const matrix::DistMatrix<double>&, const Options&);
-template std::unique_ptr<const Relaxation<float>> make_relaxation(const matrix::DistMatrix<float>&,
-                                                                  const Options&,
-                                                                  const MatrixFacts&);
-template std::unique_ptr<const Relaxation<double>> make_relaxation(
-    const matrix::DistMatrix<double>&, const Options&, const MatrixFacts&);
 
 }  // namespace nodewise::amg::relax

@@ -5,7 +5,6 @@
 #include <memory>
 #include <span>
 
-#include "nodewise/amg/options.hpp"
 #include "nodewise/amg/relax/row_scales.hpp"
 #include "nodewise/base/array.hpp"
 #include "nodewise/base/parallel.hpp"
@@ -67,7 +66,7 @@ class Relaxation {
     workspace(workspace_for(static_cast<std::size_t>(width)));
   }
   std::size_t workspace_bytes() const { return workspace_.size() * sizeof(T); }
-  /// Whether both directions are one and the same.
+  /// Whether a sweep backward differs from one forward.
   virtual bool has_direction() const { return false; }
   virtual std::size_t memory_bytes() const = 0;
 
@@ -105,22 +104,9 @@ class Relaxation {
   mutable Array<T> workspace_;
 };
 
-/// Whether the kind needs the spectral radius of D^-1 A, D being the diagonal.
-bool needs_spectral_radius(SmootherKind kind);
-
-/// Whether the kind solves for all unknowns of a point at once, those of A.blocks().
-bool works_on_blocks(SmootherKind kind);
-/// Whether it goes by rows, but reads the matrix in blocks where it has blocks(), which is worth it
-/// where these are full.
-bool reads_full_blocks(SmootherKind kind);
-
-/// Whether it is Gauss-Seidel through the rows of A, one after another as they are numbered.
-template <class T>
-bool sweeps_by_rows(const matrix::DistMatrix<T>& A, const Options& options);
-
 /// What a relaxation is told of its matrix.
 struct MatrixFacts {
-  /// Of D^-1 A (spectral_radius.hpp); read where needs_spectral_radius().
+  /// Of D^-1 A (spectral_radius.hpp); read where SmootherMethod::needs_spectral_radius.
   double spectral_radius = 0;
   /// Those of this rank that are rows of the next level, ascending; read by fc_jacobi and in orders
   /// of coarse and fine points, while the relaxation is made.
@@ -134,12 +120,5 @@ struct MatrixFacts {
   /// pass through the columns now.
   bool gives_product = false;
 };
-
-/// Local. The relaxation that the options name; of those on blocks the scalar one of the same name
-/// where A has no blocks(), every row being a point then. A must outlive it.
-template <class T>
-std::unique_ptr<const Relaxation<T>> make_relaxation(const matrix::DistMatrix<T>& A,
-                                                     const Options& options,
-                                                     const MatrixFacts& facts = {});
 
 }  // namespace nodewise::amg::relax

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "nodewise/base/parallel.hpp"
 #include "nodewise/matrix/operations.hpp"
 #include "nodewise/mpi/agree.hpp"
 #include "nodewise/mpi/ledger.hpp"
@@ -36,15 +35,5 @@ template std::vector<RowScales> row_scales(const mpi::Comm&,
                                            std::span<const matrix::DistMatrix<float>* const>);
 template std::vector<RowScales> row_scales(const mpi::Comm&,
                                            std::span<const matrix::DistMatrix<double>* const>);
-
-bool is_l1(SmootherKind kind) {
-  return kind == SmootherKind::l1_gauss_seidel || kind == SmootherKind::l1_block_gauss_seidel ||
-         kind == SmootherKind::l1_jacobi || kind == SmootherKind::l1_block_jacobi;
-}
-
-bool needs_row_scales(SmootherKind kind, const mpi::Comm& comm) {
-  const bool is_jacobi = kind == SmootherKind::l1_jacobi || kind == SmootherKind::l1_block_jacobi;
-  return is_l1(kind) && (is_jacobi || comm.size() > 1 || parallel::threads() > 1);
-}
 
 }  // namespace nodewise::amg::relax

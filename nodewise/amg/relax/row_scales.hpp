@@ -5,7 +5,6 @@
 #include <span>
 #include <vector>
 
-#include "nodewise/amg/options.hpp"
 #include "nodewise/base/array.hpp"
 #include "nodewise/matrix/dist_matrix.hpp"
 
@@ -26,12 +25,6 @@ std::vector<RowScales> row_scales(const mpi::Comm& comm,
 
 /// |a_ij| up to this times sqrt |a_ii a_jj| may be an entry of a positive definite matrix, rounded.
 inline constexpr double definite_margin = 1.001;
-
-/// Whether the kind adds moduli of couplings to the diagonal.
-bool is_l1(SmootherKind kind);
-/// Local, the same on every rank. Whether a relaxation of that kind has couplings to weigh: hybrid
-/// sweeps have none on one thread of a single rank.
-bool needs_row_scales(SmootherKind kind, const mpi::Comm& comm);
 
 /// Sums of moduli of couplings, as l1 forms add them to the diagonal of row i: |a_ij| times
 /// t = sqrt |a_ii / a_jj|. For any t > 0, 2 |a_ij x_i x_j| <= |a_ij| (t x_i^2 + x_j^2 / t), which

@@ -98,7 +98,7 @@ double radius_of_level(const DistMatrix<T>& A, const ProblemInfo<T>& knowledge,
   const bool improves = knowledge.unknowns == 0 && own.candidate_sweeps > 0 &&
                         own.candidate_relaxation->needs_spectral_radius;
   const bool smooths = own.prolongation_sweeps > 0 && !own.filter_prolongation;
-  if (improves || relax::needs_spectral_radius(options.smoother)) {
+  if (improves || options.smoother->needs_spectral_radius) {
     return radius_of(A, knowledge, options, SpectrumOptions{}.steps);
   }
   return smooths ? radius_of(A, knowledge, options, steps_for_smoothing) : 0.0;

@@ -29,7 +29,7 @@ using matrix::DistMatrix;
 /// nothing else needs a diagonal, as classical interpolation does; that of an aggregation leaves
 /// rows without one alone.
 int rows_divided_by(const Options& options) {
-  return !options.method->has_coarse_points && relax::works_on_blocks(options.smoother)
+  return !options.method->has_coarse_points && options.smoother->blocks == relax::BlockUse::always
              ? options.unknowns
              : 1;
 }
@@ -105,16 +105,17 @@ namespace {
 template <class T>
 std::optional<bool> resolve_automatic(Options& options, const DistMatrix<T>& A,
                                       std::optional<bool> known) {
-  const bool sweeps = options.sweep_order == SweepOrder::automatic;
+  const bool sweeps = !options.smoother->is_directed() ||
+                      relax::order_of(options.smoother) == SweepOrder::automatic;
   const bool measure = options.method->has_coarse_points &&
                        classical_options(options).strength_measure == StrengthMeasure::automatic;
-  const bool others = options.method->asks_for_symmetry || options.cycle == CycleKind::k ||
-                      options.precision == Precision::automatic ||
-                      relax::needs_spectral_radius(options.smoother);
+  const bool others =
+      options.method->asks_for_symmetry || options.cycle->visit == CoarseVisit::iterate ||
+      options.precision == Precision::automatic || options.smoother->needs_spectral_radius;
   if (!sweeps && !measure && !others) return known;
   const bool symmetric = known ? *known : matrix::is_symmetric(A);
   if (sweeps) {
-    options.sweep_order = symmetric ? SweepOrder::forward_backward : SweepOrder::alternating;
+    relax::set_order(options.smoother, resolved(SweepOrder::automatic, symmetric));
   }
   if (measure) {
     classical_options(options).strength_measure =
@@ -136,7 +137,7 @@ std::uint64_t hash_of_arguments(const Options& options, const ProblemInfo<T>& kn
 /// matrix, or of the coarse ones, which have a row for each vector of the near null space.
 template <class T>
 void check_blocks(const DistMatrix<T>& A, const ProblemInfo<T>& knowledge, const Options& options) {
-  if (!relax::works_on_blocks(options.smoother)) return;
+  if (options.smoother->blocks != relax::BlockUse::always) return;
   const int vectors =
       options.method->takes_near_null_space ? knowledge.near_null_space.n_vectors : 0;
   const int largest = std::max(options.unknowns, vectors);

@@ -40,7 +40,7 @@ bool may_coarsen(GlobalIndex rows, const Options& options, int level) {
   return rows > options.max_coarse_rows && level + 1 < options.max_levels;
 }
 bool may_solve_directly(GlobalIndex rows, const Options& options) {
-  return options.coarse_solve != CoarseSolve::relaxation &&
+  return chosen(options.coarse_solve).is_direct() &&
          rows <= std::max<GlobalIndex>(max_direct_rows, options.max_coarse_rows);
 }
 

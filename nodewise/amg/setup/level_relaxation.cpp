@@ -21,7 +21,7 @@ SpectrumOptions spectrum_of(const Level<T>& level, const Options& options) {
 
 template <class T>
 double radius_for_smoother(Level<T>& level, const Options& options) {
-  if (level.solved_directly || !relax::needs_spectral_radius(options.smoother)) return 0;
+  if (level.solved_directly || !options.smoother->needs_spectral_radius) return 0;
   double& radius = level.transfer.spectral_radius;
   if (radius > 0) return radius;
   const mpi::Scope scope(level.A->comm(), "spectral_radius");
@@ -30,7 +30,7 @@ double radius_for_smoother(Level<T>& level, const Options& options) {
 
 template <class T>
 double radius_for_values(Level<T>& level, const DistMatrix<T>& A, const Options& options) {
-  if (level.solved_directly || !relax::needs_spectral_radius(options.smoother)) return 0;
+  if (level.solved_directly || !options.smoother->needs_spectral_radius) return 0;
   const mpi::Scope scope(A.comm(), "spectral_radius");
   const SpectrumOptions spectrum = spectrum_of(level, options);
   if (!spectrum.symmetric) return spectral_radius(A, spectrum);
@@ -44,8 +44,8 @@ double radius_for_values(Level<T>& level, const DistMatrix<T>& A, const Options&
 template <class T>
 std::vector<relax::RowScales> row_scales(const Levels<T>& levels,
                                          std::span<const MatrixPointer<T>> matrices,
-                                         SmootherKind smoother) {
-  if (!relax::is_l1(smoother)) return std::vector<relax::RowScales>(levels.size());
+                                         const relax::SmootherMethod& smoother) {
+  if (!smoother.is_l1()) return std::vector<relax::RowScales>(levels.size());
   const mpi::Comm& comm = matrices.front()->comm();
   std::vector<const DistMatrix<T>*> weighed(levels.size(), nullptr);
   for (std::size_t l = 0; l < levels.size(); ++l) {
@@ -64,11 +64,11 @@ relax::MatrixFacts facts_of(const Level<T>& level, double radius, const relax::R
           .gives_product = level.depth == 0};
 }
 
-#define NODEWISE_INSTANTIATE(T)                                                       \
-  template double radius_for_smoother(Level<T>&, const Options&);                     \
-  template double radius_for_values(Level<T>&, const DistMatrix<T>&, const Options&); \
-  template std::vector<relax::RowScales> row_scales(                                  \
-      const Levels<T>&, std::span<const MatrixPointer<T>>, SmootherKind);             \
+#define NODEWISE_INSTANTIATE(T)                                                           \
+  template double radius_for_smoother(Level<T>&, const Options&);                         \
+  template double radius_for_values(Level<T>&, const DistMatrix<T>&, const Options&);     \
+  template std::vector<relax::RowScales> row_scales(                                      \
+      const Levels<T>&, std::span<const MatrixPointer<T>>, const relax::SmootherMethod&); \
   template relax::MatrixFacts facts_of(const Level<T>&, double, const relax::RowScales&);
 NODEWISE_INSTANTIATE(float)
 NODEWISE_INSTANTIATE(double)

@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "nodewise/amg/relax/relaxation.hpp"
+#include "nodewise/amg/relax/smoother_method.hpp"
 #include "nodewise/amg/setup/level.hpp"
 
 namespace nodewise::amg {
@@ -22,7 +22,7 @@ double radius_for_values(Level<T>& level, const matrix::DistMatrix<T>& A, const 
 template <class T>
 std::vector<relax::RowScales> row_scales(const Levels<T>& levels,
                                          std::span<const MatrixPointer<T>> matrices,
-                                         SmootherKind smoother);
+                                         const relax::SmootherMethod& smoother);
 
 /// Local. `scales` must outlive what is made of it.
 template <class T>

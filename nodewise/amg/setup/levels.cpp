@@ -41,10 +41,10 @@ int rows_of_a_point(const ProblemInfo<T>& knowledge, const Options& options) {
 /// or goes by rows and they are full.
 template <class T>
 MatrixPointer<T> in_blocks(const MatrixPointer<T>& A, int block, const Options& options) {
-  if (relax::reads_full_blocks(options.smoother)) {
+  if (options.smoother->blocks == relax::BlockUse::where_full) {
     return matrix::with_blocks_where_full<T>(A, block);
   }
-  if (!relax::works_on_blocks(options.smoother) || block == 1) return A;
+  if (options.smoother->blocks != relax::BlockUse::always || block == 1) return A;
   if (A->blocks() != nullptr && A->blocks()->block() == block) return A;
   return std::make_shared<const DistMatrix<T>>(A->with_blocks(block));
 }

@@ -1,73 +1,23 @@
-#include "nodewise/roofline/traffic.hpp"
+#include "nodewise/amg/relax/sweep_work.hpp"
 
 #include <algorithm>
 
-#include "nodewise/base/error.hpp"
 #include "nodewise/base/parallel.hpp"
 #include "nodewise/matrix/block_matrix.hpp"
+#include "nodewise/matrix/product_traffic.hpp"
 
-namespace nodewise::roofline {
+namespace nodewise::amg::relax {
 
 namespace {
 
 using kernels::Csr;
 using matrix::DistMatrix;
+using matrix::ghost_part;
+using matrix::own_part;
+using matrix::traffic_of_residual;
 using model::KernelTraffic;
 
 constexpr double line_bytes = 64;  // of a cache line
-
-/// A part of `rows` rows in blocks: an index for each, and a place for each row of blocks.
-template <class V, class T>
-model::StoredMatrix stored(const kernels::Bsr<T>& part, double rows, double columns) {
-  const double block = part.block;
-  return {.rows = rows,
-          .columns = columns,
-          .nonzeros = static_cast<double>(part.vals.size()),
-          .value_bytes = sizeof(V),
-          .column_bytes = sizeof(LocalIndex) / (block * block),
-          .row_bytes = sizeof(Offset) / block};
-}
-
-template <class V, class T>
-model::StoredMatrix own_part_in_rows(const DistMatrix<T>& A) {
-  return {static_cast<double>(A.on().n_rows), static_cast<double>(A.on().n_cols),
-          static_cast<double>(A.on().nnz()), sizeof(V)};
-}
-
-template <class V, class T>
-model::StoredMatrix own_part(const DistMatrix<T>& A) {
-  if (const auto* blocks = A.blocks()) return stored<V>(blocks->on(), A.n_local(), A.on().n_cols);
-  return own_part_in_rows<V>(A);
-}
-
-/// The rows that have ghosts: what a product adds to them by a list of their numbers.
-template <class V, class T>
-model::StoredMatrix ghost_part(const DistMatrix<T>& A) {
-  if (const auto* blocks = A.blocks()) {
-    const double block = blocks->block();
-    model::StoredMatrix part =
-        stored<V>(blocks->off(), block * static_cast<double>(blocks->boundary_points().size()),
-                  block * static_cast<double>(blocks->ghosts().size()));
-    part.row_bytes += sizeof(LocalIndex) / block;
-    return part;
-  }
-  model::StoredMatrix part{static_cast<double>(A.boundary_rows().size()),
-                           static_cast<double>(A.n_ghosts()), static_cast<double>(A.off().nnz()),
-                           sizeof(V)};
-  part.row_bytes += sizeof(LocalIndex);
-  return part;
-}
-
-/// By rows, for products with the transpose, which do not know blocks.
-template <class V>
-model::StoredMatrix ghost_part_in_rows(const DistMatrix<double>& A) {
-  return {static_cast<double>(A.boundary_rows().size()),
-          static_cast<double>(A.n_ghosts()),
-          static_cast<double>(A.off().nnz()),
-          sizeof(V),
-          sizeof(LocalIndex),
-          sizeof(Offset) + sizeof(LocalIndex)};
-}
 
 /// Cache lines of an array that ranges of it, ascending, lie in.
 class TouchedLines {
@@ -219,30 +169,6 @@ KernelTraffic traffic_of_scaling(const DistMatrix<double>& A, bool from_zero) {
                              2 * static_cast<double>(block) - (from_zero ? 1 : 0));
 }
 
-}  // namespace
-
-template <class V, class T>
-KernelTraffic traffic_of_product(const DistMatrix<T>& A, int width) {
-  return model::product_traffic(own_part<V>(A), width) +
-         model::product_traffic(ghost_part<V>(A), width);
-}
-
-template <class V>
-KernelTraffic traffic_of_own_product(const DistMatrix<double>& A) {
-  return model::product_traffic(own_part_in_rows<V>(A));
-}
-
-template <class V>
-KernelTraffic traffic_of_residual(const DistMatrix<double>& A) {
-  return traffic_of_product<V>(A) + vectors<V>(A.n_local(), 1, 0, 1);
-}
-
-template <class V>
-KernelTraffic traffic_of_transposed(const DistMatrix<double>& A) {
-  return model::transposed_traffic(own_part_in_rows<V>(A)) +
-         model::transposed_traffic(ghost_part_in_rows<V>(A));
-}
-
 template <class V>
 KernelTraffic traffic_of_residual_from_zero(const DistMatrix<double>& A) {
   const SweptRows swept = swept_rows(A);
@@ -253,58 +179,63 @@ KernelTraffic traffic_of_residual_from_zero(const DistMatrix<double>& A) {
   return model::product_traffic(own) + model::product_traffic(ghost_part<V>(A));
 }
 
-bool counts_sweeps(const amg::Options& options) {
-  return options.smoother != amg::SmootherKind::fc_jacobi &&
-         !amg::goes_by_points(options.sweep_order);
+/// Calls f.operator()<V>() for the type of the query's values.
+template <class F>
+auto in_type(const SweepQuery& query, F&& f) {
+  return query.value_bytes == sizeof(float) ? f.template operator()<float>()
+                                            : f.template operator()<double>();
 }
 
-template <class V>
-KernelTraffic traffic_of_sweep(const DistMatrix<double>& A, const amg::Options& options,
-                               bool from_zero) {
-  using enum amg::SmootherKind;
-  const double rows = A.n_local();
-  switch (options.smoother) {
-    case l1_gauss_seidel:
-    case gauss_seidel:
-    case l1_block_gauss_seidel:
-    case block_gauss_seidel:
-      return from_zero ? traffic_from_zero<V>(A) : traffic_of_gauss_seidel<V>(A);
-    case l1_jacobi:
-    case jacobi: {
-      const KernelTraffic scaling = vectors_of_sweep<V>(rows, 1, from_zero ? 1 : 2);
-      return from_zero ? scaling : traffic_of_residual<V>(A) + scaling;
-    }
-    case l1_block_jacobi:
-    case block_jacobi: {
-      const KernelTraffic scaling = traffic_of_scaling<V>(A, from_zero);
-      return from_zero ? scaling : traffic_of_residual<V>(A) + scaling;
-    }
-    case chebyshev: {  // the step is kept beside x
-      const int residuals = options.chebyshev_degree - (from_zero ? 1 : 0);
-      return residuals * traffic_of_residual<V>(A) +
-             options.chebyshev_degree * vectors<V>(rows, 2, 2, 4);
-    }
-    case ilu0: {
-      const KernelTraffic solves = traffic_of_factors<V>(A.on());
-      if (from_zero) return solves + vectors<V>(rows, 1, 0, 0);
-      return traffic_of_residual<V>(A) + solves + vectors<V>(rows, 1, 1, 1);
-    }
-    case fc_jacobi:
-      break;
+/// Of a sweep that makes a correction of so much traffic from a residual, or from b.
+SweepWork corrected(const SweepQuery& query, const KernelTraffic& correction) {
+  const int residuals = (query.from_zero ? 0 : 1) + (query.with_residual ? 1 : 0);
+  return {static_cast<double>(residuals) * residual_traffic(query) + correction,
+          static_cast<double>(residuals)};
+}
+
+}  // namespace
+
+KernelTraffic residual_traffic(const SweepQuery& query) {
+  return in_type(query, [&]<class V>() { return traffic_of_residual<V>(query.A); });
+}
+
+KernelTraffic vector_traffic(const SweepQuery& query, int read, int written, double flops_a_row) {
+  return model::vector_traffic(query.A.n_local(), read, written, flops_a_row,
+                               static_cast<double>(query.value_bytes));
+}
+
+Answer<SweepWork> gauss_seidel_work(const SweepQuery& query) {
+  if (goes_by_points(order_of(query.smoother))) {
+    return Unanswered{"sweeps through coarse or fine points are not counted"};
   }
-  throw Error(ErrorCode::internal, "the traffic of this smoother is not counted");
+  return in_type(query, [&]<class V>() -> Answer<SweepWork> {
+    SweepWork work = query.from_zero ? SweepWork{traffic_from_zero<V>(query.A), 0.5}
+                                     : SweepWork{traffic_of_gauss_seidel<V>(query.A), 1.0};
+    if (!query.with_residual) return work;
+    work.traffic += query.from_zero ? traffic_of_residual_from_zero<V>(query.A)
+                                    : traffic_of_residual<V>(query.A);
+    *work.passes += query.from_zero ? 0.5 : 1.0;
+    return work;
+  });
 }
 
-#define NODEWISE_INSTANTIATE(V)                                                       \
-  template KernelTraffic traffic_of_product<V>(const DistMatrix<double>&, int);       \
-  template KernelTraffic traffic_of_residual<V>(const DistMatrix<double>&);           \
-  template KernelTraffic traffic_of_transposed<V>(const DistMatrix<double>&);         \
-  template KernelTraffic traffic_of_residual_from_zero<V>(const DistMatrix<double>&); \
-  template KernelTraffic traffic_of_sweep<V>(const DistMatrix<double>&, const amg::Options&, bool)
-NODEWISE_INSTANTIATE(double);
-NODEWISE_INSTANTIATE(float);
-#undef NODEWISE_INSTANTIATE
-template KernelTraffic traffic_of_own_product<double>(const DistMatrix<double>&);
-template KernelTraffic traffic_of_product<float>(const DistMatrix<float>&, int);
+Answer<SweepWork> jacobi_work(const SweepQuery& query) {
+  return corrected(query, vector_traffic(query, 2, 1, query.from_zero ? 1 : 2));
+}
 
-}  // namespace nodewise::roofline
+Answer<SweepWork> block_jacobi_work(const SweepQuery& query) {
+  return corrected(query, in_type(query, [&]<class V>() {
+                     return traffic_of_scaling<V>(query.A, query.from_zero);
+                   }));
+}
+
+Answer<SweepWork> ilu0_work(const SweepQuery& query) {
+  const KernelTraffic solves =
+      in_type(query, [&]<class V>() { return traffic_of_factors<V>(query.A.on()); });
+  SweepWork work = corrected(query, solves + (query.from_zero ? vector_traffic(query, 1, 0, 0)
+                                                              : vector_traffic(query, 1, 1, 1)));
+  work.passes.reset();
+  return work;
+}
+
+}  // namespace nodewise::amg::relax
