@@ -58,7 +58,7 @@ struct Entrant {
 
 std::vector<Entrant> make_entrants(const Arguments& arguments) {
   std::vector<Entrant> entrants;
-  for (const Collective a : {Collective::mpi, Collective::node_aware, Collective::automatic}) {
+  for (const Collective a : {"mpi", "node_aware", "automatic"}) {
     entrants.push_back({a, make_comm_with(arguments, a)});
   }
   return entrants;
@@ -73,7 +73,7 @@ struct Operation {
 };
 
 void call(const Operation& operation, const Entrant& entrant) {
-  if (entrant.algorithm == Collective::mpi) return operation.by_mpi(entrant.comm->get());
+  if (entrant.algorithm == "mpi") return operation.by_mpi(entrant.comm->get());
   operation.by_library(*entrant.comm);
 }
 
@@ -102,7 +102,7 @@ void count(const Operation& operation, Entrant& entrant) {
   call(operation, entrant);  // warms up, too
   const std::int64_t mine = off_node_so_far(*entrant.comm) - before;
   entrant.messages =
-      entrant.algorithm == Collective::mpi ? operation.usual : over_all_ranks(*entrant.comm, mine);
+      entrant.algorithm == "mpi" ? operation.usual : over_all_ranks(*entrant.comm, mine);
 }
 
 /// Collective. What recursive doubling sends, in which ranks beyond a power of two hand over to a
@@ -130,7 +130,7 @@ Messages of_pairs(const mpi::Comm& comm) {
 
 void print(const Operation& operation, const std::vector<Entrant>& entrants) {
   for (const Entrant& e : entrants) {
-    const char* const about = e.algorithm == Collective::mpi ? "~" : "";
+    const char* const about = e.algorithm == "mpi" ? "~" : "";
     std::cout << fmt::format("| {} | {} | {}{} | {}{} | {} | {} |\n", operation.title, e.name(),
                              about, e.messages.all, about, e.messages.busiest,
                              to_text(spread(e.us), 1),

@@ -26,7 +26,7 @@ using namespace nodewise;
 using namespace nodewise::bench;
 using comm::Route;
 
-constexpr Route routes[] = {Route::direct, Route::two_step, Route::three_step};
+const Family<comm::RouteMethod>& routes = comm::RouteMethod::family();
 
 struct Arguments {
   std::vector<std::string> problems = {"laplace27:24", "rotated_fe:120"};
@@ -90,7 +90,7 @@ std::vector<Entrant> predict(const Matrix& A, const model::Machine& machine) {
   const comm::Records<GlobalIndex> ghosts = gather_ghosts(A);
   std::vector<comm::Pattern> patterns;
   if (A.comm().is_root()) patterns = comm::virtual_patterns(A.cols().starts(), ghosts);
-  const Matrix direct = A.with_route(Route::direct);
+  const Matrix direct = A.with_route("direct");
   std::vector<Entrant> entrants;
   for (const Route route : routes) {
     Entrant& entrant = entrants.emplace_back(Entrant{direct.with_route(route), {}});
@@ -160,9 +160,8 @@ void print_level(std::size_t level, const std::vector<Entrant>& entrants) {
       return fmt::format("{:.3g} | {:.2f}", 1e3 * seconds, seconds / e.median());
     };
     std::cout << fmt::format("| {} | {} | {} | {} | {} | {} | {} |\n", level, e.A.rows().n_global(),
-                             comm::to_string(e.A.route()),
-                             to_text(spread(times(1e3, e.measured_s)), 2), beside(e.formula_s),
-                             beside(e.overlapped_s), beside(e.simulated_s));
+                             e.A.route().name(), to_text(spread(times(1e3, e.measured_s)), 2),
+                             beside(e.formula_s), beside(e.overlapped_s), beside(e.simulated_s));
   }
 }
 

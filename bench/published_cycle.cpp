@@ -122,7 +122,7 @@ std::shared_ptr<const FloatMatrix> seven_points(const std::shared_ptr<const mpi:
 model::OperatorWork work_of(const FloatMatrix& M, std::span<const GlobalIndex> rows,
                             std::span<const GlobalIndex> cols, const mpi::Topology& topology) {
   const auto patterns = comm::virtual_patterns(cols, matrix::virtual_ghosts(M.on(), rows, cols));
-  const auto plans = comm::virtual_plans(patterns, topology, comm::Route::direct);
+  const auto plans = comm::virtual_plans(patterns, topology, "direct");
   model::OperatorWork work;
   work.nonzeros_per_row =
       static_cast<double>(M.nnz_global()) / static_cast<double>(M.rows().n_global());

@@ -27,10 +27,7 @@ using namespace nodewise::bench;
 using comm::Route;
 using comm::Transport;
 
-constexpr Route routes[] = {Route::direct, Route::two_step, Route::three_step};
-constexpr Transport all_transports[] = {
-    Transport::point_to_point,          Transport::persistent, Transport::neighborhood,
-    Transport::persistent_neighborhood, Transport::rma,        Transport::shared_memory};
+const Family<comm::RouteMethod>& routes = comm::RouteMethod::family();
 
 struct Arguments {
   std::vector<std::string> problems = {"laplace27:24", "rotated_fe:120", "random:4000"};
@@ -79,7 +76,7 @@ std::vector<std::vector<double>> time_planning(const Matrix& A, int repeats) {
 std::vector<Entrant> entrants_for(const Matrix& A, std::span<const Transport> transports,
                                   int repeats) {
   std::vector<Entrant> entrants;
-  const Matrix direct = A.with_route(Route::direct);
+  const Matrix direct = A.with_route("direct");
   const auto planning = time_planning(A, repeats);
   for (std::size_t r = 0; r < planning.size(); ++r) {
     for (const Transport transport : transports) {
@@ -93,12 +90,10 @@ std::vector<Entrant> entrants_for(const Matrix& A, std::span<const Transport> tr
 std::vector<Transport> choose_transports(const mpi::Comm& comm, const Arguments& arguments) {
   std::vector<Transport> chosen;
   for (const std::string& name : arguments.transports) {
-    const auto* const found = std::find_if(std::begin(all_transports), std::end(all_transports),
-                                           [&](Transport t) { return name == to_string(t); });
-    if (found == std::end(all_transports)) throw std::invalid_argument("no transport " + name);
+    const Transport transport = comm::TransportMethod::family().find(name);
     try {
-      comm::require_available(comm, *found);
-      chosen.push_back(*found);
+      comm::require_available(comm, transport);
+      chosen.push_back(transport);
     } catch (const Error& error) {
       if (comm.is_root()) std::cout << "NOT MEASURED: " << error.what() << "\n\n";
     }
@@ -144,8 +139,8 @@ void print_levels(const amg::Hierarchy<double>& hierarchy, const Arguments& argu
       if (!comm.is_root()) continue;
       std::cout << fmt::format(
           "| {} | {} | {} | {} | {} | {} | {:.1f} | {} | {} | {} | {} | {} |\n", l,
-          A.rows().n_global(), comm::to_string(e.A.route()), comm::to_string(e.A.transport()),
-          c.messages, c.busiest, 8e-3 * static_cast<double>(c.entries), c.messages_on_node,
+          A.rows().n_global(), e.A.route().name(), e.A.transport().name(), c.messages, c.busiest,
+          8e-3 * static_cast<double>(c.entries), c.messages_on_node,
           to_text(spread(e.planning_s), 1),
           to_text(spread(ratios(e.planning_s, entrants.front().planning_s)), 2),
           to_text(spread(e.exchange_s), 2),
@@ -159,17 +154,17 @@ void print_levels(const amg::Hierarchy<double>& hierarchy, const Arguments& argu
 struct Choice {
   Route route;
   int from_level = 0;
-  Transport transport = Transport::point_to_point;
+  Transport transport = "point_to_point";
   std::vector<double> setup_s = {}, solve_s = {}, total_s = {};
   int iterations = 0;
 
-  bool looks_at_network() const { return route == Route::automatic; }
+  bool looks_at_network() const { return route == "automatic"; }
 };
 
 std::string name_of(const Choice& choice) {
-  std::string name = comm::to_string(choice.route);
+  std::string name = choice.route.name();
   if (choice.from_level > 0) name += fmt::format(" from level {}", choice.from_level);
-  if (choice.transport == Transport::automatic) name += ", transport by trial";
+  if (choice.transport == "automatic") name += ", transport by trial";
   return name;
 }
 
@@ -186,8 +181,7 @@ void solve_once(const std::shared_ptr<const Matrix>& A, std::span<const double> 
   options.route = choice.route;
   options.route_from_level = choice.from_level;
   options.transport = choice.transport;
-  if (choice.transport == Transport::automatic)
-    options.expected_solves = routing::solves_for_a_trial;
+  if (choice.transport == "automatic") options.expected_solves = routing::solves_for_a_trial;
   const double look = choice.looks_at_network() ? time_look(A->comm()) : 0;
   std::unique_ptr<amg::Hierarchy<double>> M;
   const double setup =
@@ -219,16 +213,16 @@ void print_regret(std::span<const Choice> choices) {
 /// Says what was chosen, and what the look at the network saw.
 void print_choices(const std::shared_ptr<const Matrix>& A) {
   amg::Options options;
-  options.route = Route::automatic;
+  options.route = "automatic";
   const amg::Hierarchy<double> hierarchy(A, options);
   if (!A->comm().is_root()) return;
   std::string basis;
   for (std::size_t l = 0; l < hierarchy.levels().size(); ++l) {
     const amg::LevelInfo& info = hierarchy.levels()[l];
     if (!info.route_choice->basis.empty()) basis = info.route_choice->basis;
-    std::cout << fmt::format("- level {}: {}, {}; setup {}, {}\n", l,
-                             comm::to_string(info.routes.solve), info.route_choice->reason,
-                             comm::to_string(info.routes.setup), info.setup_route_choice->reason);
+    std::cout << fmt::format("- level {}: {}, {}; setup {}, {}\n", l, info.routes.solve.name(),
+                             info.route_choice->reason, info.routes.setup.name(),
+                             info.setup_route_choice->reason);
   }
   if (!basis.empty()) std::cout << "- by " << basis << "\n";
   std::cout << "\n";
@@ -236,9 +230,8 @@ void print_choices(const std::shared_ptr<const Matrix>& A) {
 
 void print_solves(const std::shared_ptr<const Matrix>& A, const Arguments& arguments) {
   const std::vector<double> b = make_rhs(A->rows());
-  std::vector<Choice> choices = {
-      {Route::automatic}, {Route::direct, 0, Transport::automatic}, {Route::direct}};
-  for (const Route route : {Route::two_step, Route::three_step}) {
+  std::vector<Choice> choices = {{"automatic"}, {"direct", 0, "automatic"}, {"direct"}};
+  for (const Route route : {"two_step", "three_step"}) {
     for (const int from : {0, 1, 2}) choices.push_back({route, from});
   }
   print_choices(A);

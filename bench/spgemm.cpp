@@ -26,7 +26,7 @@ using namespace nodewise::bench;
 using comm::Route;
 using ColumnMatrix = matrix::ColumnMatrix<double>;
 
-constexpr Route routes[] = {Route::direct, Route::two_step, Route::three_step};
+const Family<comm::RouteMethod>& routes = comm::RouteMethod::family();
 
 struct Arguments {
   std::vector<std::string> problems;
@@ -91,7 +91,7 @@ void print_heading() {
 void print(const Operation& operation) {
   for (const Entrant& e : operation.entrants) {
     std::cout << fmt::format(
-        "| {} | {} | {} | {} | {:.1f} | {} | {} | {} |\n", operation.name, comm::to_string(e.route),
+        "| {} | {} | {} | {} | {:.1f} | {} | {} | {} |\n", operation.name, e.route.name(),
         e.counts.messages, e.counts.busiest, 1e-3 * static_cast<double>(e.counts.bytes),
         e.counts.messages_on_node, to_text(spread(e.samples_ms), 2),
         to_text(spread(ratios(operation.entrants.front().samples_ms, e.samples_ms)), 2));
@@ -206,7 +206,7 @@ void run(const Arguments& arguments) {
   // Agreements between the ranks by MPI's own reduction, which is not counted: a product over a
   // route of more stages has more of them, and they would hide that fewer messages carry rows.
   const std::shared_ptr<const mpi::Comm> comm =
-      make_comm(arguments.ranks_per_node, {.allreduce = mpi::Collective::mpi});
+      make_comm(arguments.ranks_per_node, {.allreduce = "mpi"});
   for (const std::string& text : arguments.problems) {
     const Problem problem = parse_problem(text);
     run(fmt::format("{}, n = {}", problem.name, problem.n), make_matrix(comm, problem), arguments);

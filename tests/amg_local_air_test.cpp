@@ -179,7 +179,7 @@ TEST(LocalAir, TakesAllRoutes) {
     const matrix::Layout layout = matrix::Layout::uniform(comm, values.rows());
     const coarsen::Splitting splitting = test::splitting_part(layout, states);
     const comm::Layout coarse_points = coarsen::coarse_layout(layout, splitting);
-    for (const auto route : {comm::Route::two_step, comm::Route::three_step}) {
+    for (const auto route : {"two_step", "three_step"}) {
       const auto A = distribute(values, layout).with_route(route);
       const auto R = restriction::local_air(A, splitting, coarse_points, {2, 0.05});
       test::expect_near(gathered(R), expected, 1e-11, map.name);

@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include "nodewise/amg/near_null_space.hpp"
+#include "nodewise/amg/options.hpp"
+#include "nodewise/amg/relax/smoother_method.hpp"
 
 #include "aggregate_support.hpp"
 

@@ -85,10 +85,10 @@ template <class F>
 void for_each_route(const F& f) {
   for (const auto& map : test::node_maps(test_comm()->size())) {
     mpi::CommSettings settings;
-    settings.allreduce = mpi::Collective::mpi;  // so that agreements send nothing themselves
+    settings.allreduce = "mpi";  // so that agreements send nothing themselves
     const auto comm = mpi::Comm::create(MPI_COMM_WORLD, map.node_of_rank, settings);
-    for (const auto route : {comm::Route::direct, comm::Route::two_step, comm::Route::three_step}) {
-      SCOPED_TRACE(testing::Message() << map.name << ", " << to_string(route));
+    for (const comm::Route route : comm::RouteMethod::family()) {
+      SCOPED_TRACE(testing::Message() << map.name << ", " << route.name());
       Options options = small_options();
       options.route = route;
       f(comm, map.node_of_rank, options);

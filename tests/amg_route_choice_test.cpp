@@ -35,6 +35,12 @@ std::shared_ptr<const DistMatrix<double>> laplacian(const std::shared_ptr<const 
   return std::make_shared<const DistMatrix<double>>(io::generate<double>(comm, options));
 }
 
+template <class D>
+void expect_same_everywhere(const mpi::Comm& comm, const Choice<D>& choice) {
+  const auto number = static_cast<int>(D::family().index_of(choice.name()));
+  EXPECT_EQ(mpi::max(comm, number), mpi::min(comm, number)) << choice.name();
+}
+
 /// The plans of all ranks, made by each of them.
 std::vector<comm::Plan> plans_of_all(const DistMatrix<double>& A, Route route) {
   const mpi::Comm& comm = A.comm();
@@ -47,43 +53,41 @@ std::vector<comm::Plan> plans_of_all(const DistMatrix<double>& A, Route route) {
   return comm::virtual_plans(patterns, comm.topology(), route);
 }
 
-constexpr routing::LevelRoutes both_automatic = {Route::automatic, Route::automatic};
+const routing::LevelRoutes both_automatic = {"automatic", "automatic"};
 
 constexpr double no_prices[] = {0, 0, 0};
 
 TEST(RouteChoice, TakesTheCheapestAndSaysWhy) {
   const routing::RouteDecision fewer = routing::cheapest(
-      {{Route::direct, 118e-6, 212}, {Route::two_step, 50e-6, 30}, {Route::three_step, 41e-6, 9}},
-      1, no_prices);
-  EXPECT_EQ(fewer.chosen, Route::three_step);
+      {{"direct", 118e-6, 212}, {"two_step", 50e-6, 30}, {"three_step", 41e-6, 9}}, 1, no_prices);
+  EXPECT_EQ(fewer.chosen, "three_step");
   EXPECT_EQ(fewer.reason,
             "predicted 41 us against 118 us direct: 212 messages to other nodes become 9");
   const routing::RouteDecision straight = routing::cheapest(
-      {{Route::direct, 1.5e-3, 4}, {Route::two_step, 2e-3, 3}, {Route::three_step, 1.8e-3, 1}}, 1,
-      no_prices);
-  EXPECT_EQ(straight.chosen, Route::direct);
+      {{"direct", 1.5e-3, 4}, {"two_step", 2e-3, 3}, {"three_step", 1.8e-3, 1}}, 1, no_prices);
+  EXPECT_EQ(straight.chosen, "direct");
   EXPECT_EQ(straight.reason,
             "predicted 1.5 ms against 1.8 ms three_step: 4 messages to other nodes, 1 then");
   const routing::RouteDecision equal =
-      routing::cheapest({{Route::direct, 2, 4}, {Route::two_step, 2, 4}}, 1, no_prices);
-  EXPECT_EQ(equal.chosen, Route::direct) << "of equal ones the first";
+      routing::cheapest({{"direct", 2, 4}, {"two_step", 2, 4}}, 1, no_prices);
+  EXPECT_EQ(equal.chosen, "direct") << "of equal ones the first";
 }
 
 TEST(RouteChoice, TakesAnotherRouteWhereItPays) {
   const std::vector<routing::RoutePrediction> some = {
-      {Route::direct, 2e-3, 8}, {Route::two_step, 1.5e-3, 4}, {Route::three_step, 1e-3, 1}};
+      {"direct", 2e-3, 8}, {"two_step", 1.5e-3, 4}, {"three_step", 1e-3, 1}};
   const auto chosen_for = [&](double two_step_s, double three_step_s) {
     return routing::cheapest(some, 30, std::vector{0.0, two_step_s, three_step_s});
   };
-  EXPECT_EQ(chosen_for(0.029, 0.029).chosen, Route::three_step);
-  EXPECT_EQ(chosen_for(0.001, 0.017).chosen, Route::two_step) << "cheaper with its planning";
+  EXPECT_EQ(chosen_for(0.029, 0.029).chosen, "three_step");
+  EXPECT_EQ(chosen_for(0.001, 0.017).chosen, "two_step") << "cheaper with its planning";
   const routing::RouteDecision dear = chosen_for(0.031, 0.031);
-  EXPECT_EQ(dear.chosen, Route::direct);
+  EXPECT_EQ(dear.chosen, "direct");
   EXPECT_EQ(dear.reason,
             "predicted 2 ms against 1 ms three_step: too little to pay for planning that");
   const routing::RouteDecision little =
-      routing::cheapest({{Route::direct, 1, 8}, {Route::two_step, 0.95, 4}}, 1e9, no_prices);
-  EXPECT_EQ(little.chosen, Route::direct) << "less than a tenth";
+      routing::cheapest({{"direct", 1, 8}, {"two_step", 0.95, 4}}, 1e9, no_prices);
+  EXPECT_EQ(little.chosen, "direct") << "less than a tenth";
 }
 
 // The messages of other routes are not planned to be costed, and what is said of their entries is
@@ -105,7 +109,7 @@ TEST(RouteChoice, PredictsWhatThePlansOfAllRanksCost) {
       const double expected = model::forward_cost(plans, comm->topology(), machine).total();
       const double expected_rows =
           model::forward_cost(plans, comm->topology(), machine, rows).total();
-      const double off = predicted.route == Route::direct ? 1e-12 : 0.25;
+      const double off = predicted.route == "direct" ? 1e-12 : 0.25;
       EXPECT_NEAR(predicted.seconds, expected, off * expected);
       EXPECT_NEAR(chosen.setup->predictions[r].seconds, expected + expected_rows,
                   off * (expected + expected_rows));
@@ -128,7 +132,7 @@ TEST(RouteChoice, LetsLatenciesOverlapWhereOverheadsAreKnown) {
     const auto chosen = routing::choose_routes(A, both_automatic, machine);
     if (chosen.solve->predictions.empty()) continue;
     const double direct =
-        model::overlapped_forward_s(plans_of_all(*A, Route::direct), comm->topology(), machine);
+        model::overlapped_forward_s(plans_of_all(*A, "direct"), comm->topology(), machine);
     EXPECT_NEAR(chosen.solve->predictions.front().seconds, direct, 1e-12 * direct);
   }
 }
@@ -144,11 +148,11 @@ TEST(RouteChoice, IsTheSameOnEveryRankAndPlanned) {
     EXPECT_EQ(chosen.for_solve->route(), chosen.routes.solve);
     EXPECT_EQ(chosen.for_setup->route(), chosen.routes.setup);
     EXPECT_FALSE(chosen.solve->reason.empty());
-    for (const Route route : {chosen.routes.solve, chosen.routes.setup}) {
-      EXPECT_EQ(mpi::max(*comm, static_cast<int>(route)), mpi::min(*comm, static_cast<int>(route)));
+    for (const Route& route : {chosen.routes.solve, chosen.routes.setup}) {
+      expect_same_everywhere(*comm, route);
     }
     if (comm->topology().n_nodes() == 1) {
-      EXPECT_EQ(chosen.routes.solve, Route::direct);
+      EXPECT_EQ(chosen.routes.solve, "direct");
       EXPECT_EQ(chosen.solve->reason, "all ranks are on one node");
     }
   }
@@ -177,11 +181,11 @@ TEST(RouteChoice, FollowsTheMachine) {
       routing::choose_routes(A, both_automatic, machine_of_latencies(1e-9, 1));
   const auto cheap_between =
       routing::choose_routes(A, both_automatic, machine_of_latencies(1, 1e-9));
-  EXPECT_EQ(cheap_between.routes.solve, Route::direct);
-  EXPECT_EQ(cheap_between.routes.setup, Route::direct);
+  EXPECT_EQ(cheap_between.routes.solve, "direct");
+  EXPECT_EQ(cheap_between.routes.setup, "direct");
   if (n_ranks < 4) return;  // nobody sends two messages to other nodes
-  EXPECT_NE(cheap_on_node.routes.solve, Route::direct);
-  EXPECT_NE(cheap_on_node.routes.setup, Route::direct);
+  EXPECT_NE(cheap_on_node.routes.solve, "direct");
+  EXPECT_NE(cheap_on_node.routes.setup, "direct");
   const auto& predictions = cheap_on_node.solve->predictions;
   ASSERT_EQ(predictions.size(), 3U);
   EXPECT_GT(predictions[0].off_node_messages, predictions[2].off_node_messages);
@@ -189,15 +193,14 @@ TEST(RouteChoice, FollowsTheMachine) {
 
 TEST(RouteChoice, LeavesWhatIsGivenAlone) {
   const auto A = laplacian(test::test_comm(), 5);
-  const auto chosen =
-      routing::choose_routes(A, routing::LevelRoutes{Route::automatic, Route::two_step},
-                             io::shipped_machine("generic-cluster"));
-  EXPECT_EQ(chosen.routes.solve, Route::two_step);
-  EXPECT_EQ(chosen.for_solve->route(), Route::two_step);
+  const auto chosen = routing::choose_routes(A, routing::LevelRoutes{"automatic", "two_step"},
+                                             io::shipped_machine("generic-cluster"));
+  EXPECT_EQ(chosen.routes.solve, "two_step");
+  EXPECT_EQ(chosen.for_solve->route(), "two_step");
   EXPECT_EQ(chosen.solve, nullptr);
   ASSERT_NE(chosen.setup, nullptr);
   // The matrix may come with a route of its own.
-  const auto routed = std::make_shared<const DistMatrix<double>>(A->with_route(Route::three_step));
+  const auto routed = std::make_shared<const DistMatrix<double>>(A->with_route("three_step"));
   const auto again =
       routing::choose_routes(routed, both_automatic, io::shipped_machine("generic-cluster"));
   const auto before =
@@ -211,7 +214,7 @@ TEST(RouteChoice, GivesTheHierarchyOfTheRoutesItChose) {
     const auto comm = mpi::Comm::create(MPI_COMM_WORLD, map.node_of_rank);
     const auto A = laplacian(comm, 8);
     Options options;
-    options.route = Route::automatic;
+    options.route = "automatic";
     options.machine = std::make_shared<const model::Machine>(machine_of_latencies(1e-9, 1));
     const Hierarchy<double> automatic(A, options);
     std::vector<Route> solve, setup;
@@ -247,7 +250,7 @@ TEST(RouteChoice, PredictsWhatTheOverlappingStagesOfAllRanksCost) {
     SCOPED_TRACE(map.name);
     const auto comm = mpi::Comm::create(MPI_COMM_WORLD, map.node_of_rank);
     const mpi::Topology& topology = comm->topology();
-    const auto A = laplacian(comm, 5)->with_route(Route::three_step);
+    const auto A = laplacian(comm, 5)->with_route("three_step");
     const auto stages = comm::sizes_of(A.exchange().plan());
     const routing::ExchangeQuestion question = {stages, 8};
     double most = comm->rank();
@@ -256,7 +259,7 @@ TEST(RouteChoice, PredictsWhatTheOverlappingStagesOfAllRanksCost) {
                                   std::span(&question, 1), std::span(&most, 1))
             .front();
     EXPECT_EQ(most, comm->size() - 1);
-    const auto plans = plans_of_all(A, Route::three_step);
+    const auto plans = plans_of_all(A, "three_step");
     const double expected = model::overlapped_forward_s(plans, topology, machine);
     EXPECT_NEAR(seconds, expected, 1e-12 * expected);
   }
@@ -276,7 +279,7 @@ std::vector<std::int64_t> counts(const mpi::Comm& comm) {
 TEST(RouteChoice, AsksNothingOnOneNode) {
   const std::vector<int> one_node(static_cast<std::size_t>(test::test_comm()->size()), 0);
   std::vector<std::vector<std::int64_t>> of_setup, of_cycle;
-  for (const Route route : {Route::direct, Route::automatic}) {
+  for (const Route route : {"direct", "automatic"}) {
     const auto comm = mpi::Comm::create(MPI_COMM_WORLD, one_node);
     const auto A = laplacian(comm, 6);
     Options options;
@@ -292,7 +295,7 @@ TEST(RouteChoice, AsksNothingOnOneNode) {
     of_cycle.push_back(counts(*comm));
     EXPECT_EQ(routing::probed_network(*comm), nullptr);
     const auto& choice = hierarchy.levels().front().route_choice;
-    ASSERT_EQ(choice != nullptr, route == Route::automatic);
+    ASSERT_EQ(choice != nullptr, route == "automatic");
     if (choice) {
       EXPECT_EQ(choice->reason, "all ranks are on one node");
     }
@@ -313,8 +316,8 @@ TEST(RouteChoice, LooksAtTheNetworkOnceAndAgrees) {
   EXPECT_FALSE(is_automatic(chosen.routes));
   EXPECT_EQ(chosen.for_solve->route(), chosen.routes.solve);
   EXPECT_EQ(chosen.for_setup->route(), chosen.routes.setup);
-  for (const Route route : {chosen.routes.solve, chosen.routes.setup}) {
-    EXPECT_EQ(mpi::max(*comm, static_cast<int>(route)), mpi::min(*comm, static_cast<int>(route)));
+  for (const Route& route : {chosen.routes.solve, chosen.routes.setup}) {
+    expect_same_everywhere(*comm, route);
   }
   if (n_ranks <= 2) {  // nobody sends two messages to other nodes
     EXPECT_EQ(routing::probed_network(*comm), nullptr);
@@ -325,7 +328,7 @@ TEST(RouteChoice, LooksAtTheNetworkOnceAndAgrees) {
   ASSERT_NE(machine, nullptr);
   model::check(*machine);
   EXPECT_THAT(chosen.solve->basis, HasSubstr("a short look at the network: "));
-  EXPECT_EQ(chosen.solve->predictions.front().route, Route::direct);
+  EXPECT_EQ(chosen.solve->predictions.front().route, "direct");
   const double latency_s = machine->parameters(model::Locality::other_node, 8).latency_s;
   EXPECT_EQ(mpi::max(*comm, latency_s), latency_s);
   EXPECT_EQ(mpi::min(*comm, latency_s), latency_s);
@@ -336,16 +339,15 @@ TEST(RouteChoice, LooksAtTheNetworkOnceAndAgrees) {
 
 TEST(TransportChoice, TakesTheQuickestByATenth) {
   using comm::Transport;
-  const routing::TransportDecision quick = routing::quickest({{Transport::point_to_point, 5e-6},
-                                                              {Transport::persistent, 4.4e-6},
-                                                              {Transport::shared_memory, 4.1e-6}});
-  EXPECT_EQ(quick.chosen, Transport::shared_memory);
+  const routing::TransportDecision quick = routing::quickest(
+      {{"point_to_point", 5e-6}, {"persistent", 4.4e-6}, {"shared_memory", 4.1e-6}});
+  EXPECT_EQ(quick.chosen, "shared_memory");
   EXPECT_EQ(quick.reason, "4.1 us against 5 us point_to_point in 5 exchanges each");
   const routing::TransportDecision close =
-      routing::quickest({{Transport::point_to_point, 5e-6}, {Transport::persistent, 4.6e-6}});
-  EXPECT_EQ(close.chosen, Transport::point_to_point);
+      routing::quickest({{"point_to_point", 5e-6}, {"persistent", 4.6e-6}});
+  EXPECT_EQ(close.chosen, "point_to_point");
   EXPECT_THAT(close.reason, HasSubstr("a tenth would have to be saved"));
-  EXPECT_EQ(routing::quickest({{Transport::point_to_point, 1}}).chosen, Transport::point_to_point);
+  EXPECT_EQ(routing::quickest({{"point_to_point", 1}}).chosen, "point_to_point");
 }
 
 TEST(TransportChoice, IsTheSameOnEveryRank) {
@@ -355,7 +357,7 @@ TEST(TransportChoice, IsTheSameOnEveryRank) {
   const auto comm = mpi::Comm::create(MPI_COMM_WORLD, node_of_rank);
   const auto A = laplacian(comm, 5);
   Options options;
-  options.transport = comm::Transport::automatic;
+  options.transport = "automatic";
   options.expected_solves = routing::solves_for_a_trial;
   options.max_levels = 2;
   options.max_coarse_rows = 20;
@@ -363,8 +365,7 @@ TEST(TransportChoice, IsTheSameOnEveryRank) {
   for (std::size_t l = 0; l < hierarchy.levels().size(); ++l) {
     const LevelInfo& info = hierarchy.levels()[l];
     ASSERT_NE(info.transport_choice, nullptr);
-    const auto chosen = static_cast<int>(info.transport_choice->chosen);
-    EXPECT_EQ(mpi::max(*comm, chosen), mpi::min(*comm, chosen));
+    expect_same_everywhere(*comm, info.transport_choice->chosen);
     EXPECT_EQ(info.routes.solve_transport, info.transport_choice->chosen);
     EXPECT_EQ(hierarchy.matrix(l)->transport(), info.transport_choice->chosen);
     EXPECT_FALSE(info.transport_choice->reason.empty());
@@ -394,28 +395,28 @@ TEST(TransportChoice, TriesNothingForFewSolves) {
     });
   };
   for (const int solves : {1, routing::solves_for_a_trial - 1, routing::solves_for_a_trial}) {
-    const auto persistent = std::make_shared<const matrix::DistMatrix<double>>(
-        A->with_route(Route::direct, comm::Transport::persistent));
+    const auto persistent =
+        std::make_shared<const matrix::DistMatrix<double>>(A->with_route("direct", "persistent"));
     const auto chosen = routing::choose_transport(persistent, solves);
     EXPECT_EQ(chosen.A->transport(), chosen.decision->chosen);
     const bool tried = solves == routing::solves_for_a_trial && comm->size() > 1;
     EXPECT_EQ(!chosen.decision->trials.empty(), tried);
     EXPECT_EQ(trials_in_ledger(), solves >= routing::solves_for_a_trial);
     if (solves < routing::solves_for_a_trial) {
-      EXPECT_EQ(chosen.decision->chosen, comm::Transport::point_to_point);
+      EXPECT_EQ(chosen.decision->chosen, "point_to_point");
       EXPECT_EQ(chosen.decision->reason, "a trial pays from 25 expected solves on");
     }
   }
 }
 
 TEST(RouteChoice, PlansMoreForMoreSolves) {
-  const std::vector<routing::RoutePrediction> predictions = {{Route::direct, 4e-6, 4},
-                                                             {Route::two_step, 3e-6, 2}};
+  const std::vector<routing::RoutePrediction> predictions = {{"direct", 4e-6, 4},
+                                                             {"two_step", 3e-6, 2}};
   const std::vector<double> planning_s = {0, 1e-4};
   EXPECT_EQ(routing::cheapest(predictions, routing::exchanges_of_a_solve, planning_s).chosen,
-            Route::direct);
+            "direct");
   EXPECT_EQ(routing::cheapest(predictions, 4 * routing::exchanges_of_a_solve, planning_s).chosen,
-            Route::two_step);
+            "two_step");
 }
 
 TEST(RouteChoice, RefusesAMachineThatIsNone) {
@@ -427,9 +428,9 @@ TEST(RouteChoice, RefusesAMachineThatIsNone) {
   broken.path(model::Locality::other_node)[2]->rate_bytes_per_s = -1;
   EXPECT_THAT(refusal([&] { (void)routing::choose_routes(A, both_automatic, broken); }),
               HasSubstr("a rate must be positive"));
-  EXPECT_THAT(refusal([&] { (void)A->with_route(Route::automatic); }),
+  EXPECT_THAT(refusal([&] { (void)A->with_route("automatic"); }),
               HasSubstr("automatic is no route"));
-  EXPECT_THAT(refusal([&] { (void)A->with_route(Route::direct, comm::Transport::automatic); }),
+  EXPECT_THAT(refusal([&] { (void)A->with_route("direct", "automatic"); }),
               HasSubstr("automatic is no transport"));
 }
 

@@ -274,7 +274,7 @@ TEST(SpectralRadiusTracker, RemembersToTheLastBit) {
 // Ten products for other values would be no gain.
 TEST(SpectralRadiusTracker, TakesFewerProducts) {
   mpi::CommSettings settings;
-  settings.allreduce = mpi::Collective::mpi;
+  settings.allreduce = "mpi";
   const auto comm = mpi::Comm::create(MPI_COMM_WORLD, settings);
   const auto A = io::generate<double>(comm, {.problem = io::Problem::laplace5, .n = 24});
   const auto B = with_other_values(A, 0.02, 0);

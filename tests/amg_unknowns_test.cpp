@@ -49,10 +49,10 @@ TEST(Unknowns, ThePartOfOneUnknownIsWhatIsNotCoupled) {
     const DenseMatrix S = system_of(values, 3, 0.4);
     for (const GlobalIndex first : {GlobalIndex{0}, (GlobalIndex{1} << 40) + 5}) {
       for (const matrix::Layout& layout : layouts_of(test_comm(), S.rows(), first)) {
-        const auto A = distribute(S, layout).with_route(comm::Route::three_step);
+        const auto A = distribute(S, layout).with_route("three_step");
         const auto part = same_unknown_part(A, interleaved_unknowns(layout, 3));
         test::expect_invariants(part);
-        EXPECT_EQ(part.route(), comm::Route::three_step);
+        EXPECT_EQ(part.route(), "three_step");
         EXPECT_TRUE(gathered(part) == decoupled(S, 3)) << name;
       }
     }

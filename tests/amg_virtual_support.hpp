@@ -14,8 +14,7 @@ namespace nodewise::test {
 
 using Starts = std::vector<GlobalIndex>;
 
-inline constexpr comm::Route all_routes[] = {comm::Route::direct, comm::Route::two_step,
-                                             comm::Route::three_step};
+inline const Family<comm::RouteMethod>& all_routes = comm::RouteMethod::family();
 
 inline Starts starts_of(const comm::Layout& layout) {
   return {layout.starts().begin(), layout.starts().end()};

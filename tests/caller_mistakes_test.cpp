@@ -95,7 +95,7 @@ TEST(CallerMistakes, OptionsOfMultigridThatDifferBetweenRanks) {
       {[](O& o) { o.max_levels = 2; }, ""},
       {[](O& o) { o.set("coarsening", "pmis"); }, ""},
       {[](O& o) {
-         o.route = {comm::Route::direct, comm::Route::three_step};
+         o.route = {"direct", "three_step"};
        },
        ""},
       {[](O& o) { amg::classical_options(o).strength_threshold = 0.25000000000000006; }, ""}};

@@ -48,7 +48,7 @@ struct Case {
     if (dice.chance(0.15)) nodes = Topology(std::vector<int>(static_cast<std::size_t>(n_ranks), 0));
     topology = test::random_domains(nodes, dice);
     patterns = test::random_patterns(n_ranks, dice);
-    reference = run_forward(plan_all(Route::direct, patterns, topology));
+    reference = run_forward(plan_all("direct", patterns, topology));
     without = run_forward(plan_all(route, patterns, nodes));
     run = run_forward(plan_all(route, patterns, topology));
   }
@@ -100,9 +100,9 @@ void expect_few_and_shared(const Case& c) {
   for (const Sent& m : messages) {
     by_stage[m.stage].push_back(m);
     const bool first = sent.emplace(m.stage, m.from, domains.node(m.to)).second;
-    EXPECT_TRUE(first || c.route == Route::three_step);
+    EXPECT_TRUE(first || c.route == "three_step");
   }
-  if (c.route != Route::three_step) return;
+  if (c.route != "three_step") return;
   for (const auto& [stage, of_stage] : by_stage) {
     test::expect_balanced(of_stage, domains, true);
     test::expect_balanced(of_stage, domains, false);
@@ -110,8 +110,8 @@ void expect_few_and_shared(const Case& c) {
 }
 
 class DomainRoute : public testing::TestWithParam<Route> {};
-INSTANTIATE_TEST_SUITE_P(Routes, DomainRoute, testing::Values(Route::two_step, Route::three_step),
-                         [](const auto& route) { return to_string(route.param); });
+INSTANTIATE_TEST_SUITE_P(Routes, DomainRoute, testing::Values("two_step", "three_step"),
+                         [](const auto& route) { return route.param.name(); });
 
 TEST_P(DomainRoute, RandomPatternsAndTopologies) {
   for (std::uint64_t seed = 0; seed < 300; ++seed) {
@@ -127,7 +127,7 @@ TEST_P(DomainRoute, RandomPatternsAndTopologies) {
 
 // Every stage inside the nodes becomes as many as the route has between nodes.
 TEST_P(DomainRoute, StagesAreThoseOfTheRouteTwice) {
-  const bool two = GetParam() == Route::two_step;
+  const bool two = GetParam() == "two_step";
   Dice dice(3);
   const std::vector<Pattern> patterns = test::random_patterns(8, dice);
   const Topology nodes(std::vector<int>{0, 0, 0, 0, 1, 1, 1, 1});
@@ -181,8 +181,8 @@ TEST_P(DomainRoute, WhatADomainNeedsTwiceCrossesOnce) {
   ASSERT_EQ(run.messages.size(), 3U);
   // two_step: rank 0 to its corresponding rank 2. three_step: what leaves is sent by the first of
   // the domain, and received by the last.
-  const int entry = GetParam() == Route::two_step ? 2 : 3;
-  const std::size_t cross = GetParam() == Route::two_step ? 0 : 1;
+  const int entry = GetParam() == "two_step" ? 2 : 3;
+  const std::size_t cross = GetParam() == "two_step" ? 0 : 1;
   const auto expect_message = [&](std::size_t stage, int from, int to, const Entry& what) {
     const auto found = std::find_if(run.messages.begin(), run.messages.end(),
                                     [&](const Sent& m) { return m.from == from && m.to == to; });

@@ -140,9 +140,9 @@ TEST(MessageEstimate, TellsTheMessagesOfTwoStep) {
     const std::vector<Plan> plans = plan_two_step(patterns, topology);
     const std::vector<MessageEstimate> forecasts = forecasts_of(direct, topology);
     for (std::size_t r = 0; r < plans.size(); ++r) {
-      const auto said = forecasts[r].sizes(Route::two_step);
+      const auto said = forecasts[r].sizes("two_step");
       const auto real = sizes_of(plans[r]);
-      EXPECT_EQ(forecasts[r].sizes(Route::direct).front().sent, sizes_of(direct[r]).front().sent);
+      EXPECT_EQ(forecasts[r].sizes("direct").front().sent, sizes_of(direct[r]).front().sent);
       for (std::size_t s = 0; s < real.size(); ++s) {
         EXPECT_EQ(said[s].sent, real[s].sent);
         ASSERT_EQ(ranks_of(said[s].received), ranks_of(real[s].received));
@@ -189,7 +189,7 @@ TEST(MessageEstimate, TellsWhatThreeStepSendsBetweenNodes) {
     const std::vector<MessageEstimate> forecasts = forecasts_of(direct, topology);
     std::vector<std::vector<StageSizes>> real, said;
     for (const Plan& plan : plan_three_step(patterns, topology)) real.push_back(sizes_of(plan));
-    for (const MessageEstimate& f : forecasts) said.push_back(f.sizes(Route::three_step));
+    for (const MessageEstimate& f : forecasts) said.push_back(f.sizes("three_step"));
     for (int node = 0; node < topology.n_nodes(); ++node) {
       std::map<int, std::int64_t> all_said, all_real;
       const bool exact = others_share(real, topology, node);
@@ -225,7 +225,7 @@ TEST(MessageEstimate, TellsHowThreeStepSpreads) {
     const std::vector<MessageEstimate> forecasts = forecasts_of(direct, topology);
     std::map<std::pair<int, int>, std::int64_t> sent, received;
     for (int r = 0; r < topology.n_ranks(); ++r) {
-      const auto stage = forecasts[static_cast<std::size_t>(r)].sizes(Route::three_step).at(2);
+      const auto stage = forecasts[static_cast<std::size_t>(r)].sizes("three_step").at(2);
       for (const MessageSize& m : stage.sent) sent[{r, m.rank}] = m.entries;
       for (const MessageSize& m : stage.received) received[{m.rank, r}] = m.entries;
     }
@@ -244,8 +244,7 @@ TEST(MessageEstimate, TellsHowThreeStepSpreads) {
       for (const auto& [ranks, entries] : received) {
         if (ranks.second == r) spread += entries;
       }
-      const StageSizes cross =
-          forecasts[static_cast<std::size_t>(r)].sizes(Route::three_step).at(1);
+      const StageSizes cross = forecasts[static_cast<std::size_t>(r)].sizes("three_step").at(1);
       if (cross.received.empty()) {
         EXPECT_GE(spread, needed);
       }

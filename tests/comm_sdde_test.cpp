@@ -25,13 +25,19 @@ using test::expect_same_error;
 using test::test_comm;
 
 // For messages of varying length; rma, the last, is for one size only.
-constexpr SparseExchange algorithms[] = {SparseExchange::automatic,
-                                         SparseExchange::personalized,
-                                         SparseExchange::nonblocking,
-                                         SparseExchange::locality_personalized,
-                                         SparseExchange::locality_nonblocking,
-                                         SparseExchange::rma};
-constexpr std::span<const SparseExchange> variable_algorithms(algorithms, 5);
+/// Automatic and the members of the family, or those of them for messages of any sizes.
+std::vector<SparseExchange> algorithms_for(bool any_sizes) {
+  std::vector<SparseExchange> list = {"automatic"};
+  for (const mpi::SparseExchangeMethod& method : mpi::SparseExchangeMethod::family()) {
+    if (!any_sizes || !method.needs_equal_counts) list.emplace_back(method);
+  }
+  return list;
+}
+const std::vector<SparseExchange> algorithms = algorithms_for(false);
+const std::vector<SparseExchange> variable_algorithms = algorithms_for(true);
+const std::vector<SparseExchange> joining_algorithms = {"locality_personalized",
+                                                        "locality_nonblocking"};
+const std::vector<SparseExchange> straight_algorithms = {"personalized", "nonblocking"};
 
 std::uint64_t draw(int from, int to, std::uint64_t seed) {
   return hash64(static_cast<std::uint64_t>(from * 1000 + to), seed);
@@ -104,8 +110,8 @@ void expect_equal(const Messages<std::int64_t>& got, const Messages<std::int64_t
 template <class Body>
 void on_every_placement(std::span<const SparseExchange> tried, Body&& body) {
   for (const auto& map : test::node_maps(test_comm()->size())) {
-    for (const SparseExchange algorithm : tried) {
-      SCOPED_TRACE(map.name + ", " + to_string(algorithm));
+    for (const SparseExchange& algorithm : tried) {
+      SCOPED_TRACE(map.name + ", " + algorithm.name());
       const auto comm =
           mpi::Comm::create(MPI_COMM_WORLD, map.node_of_rank, {.sparse_exchange = algorithm});
       body(*comm);
@@ -152,9 +158,8 @@ TEST(Sdde, MessagesAreCutAnywhere) {
     }
   });
   const auto sends = pattern(*test_comm(), 3, 4);
-  const auto got =
-      alltoall_crs<std::int64_t>(*test_comm(), sends.ranks, 4, sends.data,
-                                 {.algorithm = SparseExchange::rma, .max_message_bytes = 5});
+  const auto got = alltoall_crs<std::int64_t>(*test_comm(), sends.ranks, 4, sends.data,
+                                              {.algorithm = "rma", .max_message_bytes = 5});
   EXPECT_EQ(got.data, reference(*test_comm(), sends).data);
 }
 
@@ -166,9 +171,8 @@ TEST(Sdde, CutMessagesAreSentInPieces) {
   const std::vector<char> data(16, 'a');
   const auto pieces = [&](Offset piece_bytes) {
     const test::MpiCalls calls = test::counted(nodes_of(comm), [&] {
-      alltoallv_crs<char>(
-          comm, to, offsets, data,
-          {.algorithm = SparseExchange::personalized, .max_message_bytes = piece_bytes});
+      alltoallv_crs<char>(comm, to, offsets, data,
+                          {.algorithm = "personalized", .max_message_bytes = piece_bytes});
     });
     EXPECT_EQ(calls.bytes(), 16);
     return calls.messages();
@@ -239,7 +243,7 @@ TEST(Sdde, CallsThatFollowEachOtherNeverMix) {
 // Two halves, with their ranks in reverse, exchange at the same time with different algorithms.
 TEST(Sdde, SubCommunicators) {
   const int rank = test_comm()->rank();
-  for (const SparseExchange algorithm : variable_algorithms) {
+  for (const SparseExchange& algorithm : variable_algorithms) {
     MPI_Comm half = MPI_COMM_NULL;
     MPI_Comm_split(MPI_COMM_WORLD, rank % 2, -rank, &half);
     {
@@ -248,8 +252,7 @@ TEST(Sdde, SubCommunicators) {
       std::vector<int> map;
       for (int r = 0; r < size; ++r) map.push_back(r % 2);
       const auto comm = mpi::Comm::create(
-          half, map,
-          {.sparse_exchange = rank % 2 == 0 ? algorithm : SparseExchange::locality_nonblocking});
+          half, map, {.sparse_exchange = rank % 2 == 0 ? algorithm : "locality_nonblocking"});
       const auto sends = pattern(*comm, 12);
       expect_equal(exchange(*comm, sends), reference(*comm, sends));
     }
@@ -258,7 +261,7 @@ TEST(Sdde, SubCommunicators) {
 }
 
 TEST(Sdde, LocalityAwareSendsOneMessageToEachNode) {
-  on_every_placement(variable_algorithms.last(2), [](const mpi::Comm& comm) {
+  on_every_placement(joining_algorithms, [](const mpi::Comm& comm) {
     const auto sends = pattern(comm, 77);
     std::set<int> nodes;
     for (const int to : sends.ranks) nodes.insert(comm.topology().node(to));
@@ -269,7 +272,7 @@ TEST(Sdde, LocalityAwareSendsOneMessageToEachNode) {
 }
 
 TEST(Sdde, PlainAlgorithmsSendOneMessageToEachRank) {
-  on_every_placement(variable_algorithms.subspan(1, 2), [](const mpi::Comm& comm) {
+  on_every_placement(straight_algorithms, [](const mpi::Comm& comm) {
     const auto sends = pattern(comm, 77);
     const auto to_others = std::count_if(sends.ranks.begin(), sends.ranks.end(),
                                          [&](int to) { return to != comm.rank(); });
@@ -296,10 +299,9 @@ TEST(Sdde, SettingsOfTwoCommunicatorsAreIndependent) {
   if (n < 3) return;
   std::vector<int> map;
   for (int r = 0; r < n; ++r) map.push_back(r % 2);
-  const auto plain =
-      mpi::Comm::create(MPI_COMM_WORLD, map, {.sparse_exchange = SparseExchange::personalized});
-  const auto aware = mpi::Comm::create(MPI_COMM_WORLD, map,
-                                       {.sparse_exchange = SparseExchange::locality_nonblocking});
+  const auto plain = mpi::Comm::create(MPI_COMM_WORLD, map, {.sparse_exchange = "personalized"});
+  const auto aware =
+      mpi::Comm::create(MPI_COMM_WORLD, map, {.sparse_exchange = "locality_nonblocking"});
   Messages<std::int64_t> sends;
   for (int to = 0; to < n; ++to) {
     sends.ranks.push_back(to);
@@ -320,8 +322,8 @@ TEST(Sdde, SettingsOfTwoCommunicatorsAreIndependent) {
 TEST(Sdde, ErrorsOfOneRankAreThrownByAll) {
   std::vector<int> map;
   for (int r = 0; r < test_comm()->size(); ++r) map.push_back(r % 3);
-  for (const SparseExchange algorithm : algorithms) {
-    SCOPED_TRACE(to_string(algorithm));
+  for (const SparseExchange& algorithm : algorithms) {
+    SCOPED_TRACE(algorithm.name());
     const auto created = mpi::Comm::create(MPI_COMM_WORLD, map, {.sparse_exchange = algorithm});
     const mpi::Comm& comm = *created;
     const int bad = comm.size() - 1;
@@ -376,8 +378,8 @@ TEST(Sdde, WrongOffsetsAreRefused) {
 
 TEST(Sdde, OneSidedIsForOneSizeOnly) {
   for (const auto& map : test::node_maps(test_comm()->size())) {
-    const auto comm = mpi::Comm::create(MPI_COMM_WORLD, map.node_of_rank,
-                                        {.sparse_exchange = SparseExchange::rma});
+    const auto comm =
+        mpi::Comm::create(MPI_COMM_WORLD, map.node_of_rank, {.sparse_exchange = "rma"});
     const std::string text = expect_same_error(*comm, ErrorCode::invalid_argument,
                                                [&] { exchange(*comm, pattern(*comm, 1)); });
     EXPECT_NE(text.find("rma is for messages of one size only"), std::string::npos) << text;
@@ -387,7 +389,7 @@ TEST(Sdde, OneSidedIsForOneSizeOnly) {
 TEST(Sdde, MessagesThatNoMemoryCanHoldAreRefused) {
   const Offset huge = std::numeric_limits<Offset>::max() / 2;
   expect_same_error(*test_comm(), ErrorCode::out_of_memory, [&] {
-    alltoall_crs<double>(*test_comm(), {}, huge, {}, {.algorithm = SparseExchange::rma});
+    alltoall_crs<double>(*test_comm(), {}, huge, {}, {.algorithm = "rma"});
   });
   expect_same_error(*test_comm(), ErrorCode::invalid_argument,
                     [&] { alltoall_crs<double>(*test_comm(), {}, -1, {}); });
@@ -399,8 +401,7 @@ TEST(Sdde, CountsItsMessagesBeforehand) {
   const int n = test_comm()->size();
   for (const auto& map : test::node_maps(n)) {
     SCOPED_TRACE(map.name);
-    const auto comm =
-        mpi::Comm::create(MPI_COMM_WORLD, map.node_of_rank, {.allreduce = mpi::Collective::mpi});
+    const auto comm = mpi::Comm::create(MPI_COMM_WORLD, map.node_of_rank, {.allreduce = "mpi"});
     if (!choice_needs_load(comm->topology())) continue;
     const auto sends = pattern(*comm, 3);
     const auto to_others = std::count_if(sends.ranks.begin(), sends.ranks.end(),
@@ -497,9 +498,9 @@ TEST(SddeChoice, JoinsManyShortMessagesOnly) {
                       .bytes_off_node = Offset{800} << 20}),
               straight);
   };
-  expect(two_on_a_node(5), SparseExchange::personalized, SparseExchange::locality_personalized);
-  expect(two_on_a_node(255), SparseExchange::personalized, SparseExchange::locality_personalized);
-  expect(two_on_a_node(256), SparseExchange::nonblocking, SparseExchange::locality_nonblocking);
+  expect(two_on_a_node(5), "personalized", "locality_personalized");
+  expect(two_on_a_node(255), "personalized", "locality_personalized");
+  expect(two_on_a_node(256), "nonblocking", "locality_nonblocking");
 }
 
 TEST(SddeChoice, NothingToJoinWithoutSeveralRanksOnSeveralNodes) {
@@ -510,7 +511,7 @@ TEST(SddeChoice, NothingToJoinWithoutSeveralRanksOnSeveralNodes) {
   for (const auto* map : {&one_node, &separate}) {
     const mpi::Topology topology(*map);
     EXPECT_FALSE(choice_needs_load(topology));
-    EXPECT_EQ(choose_sparse_exchange(topology, load).algorithm, SparseExchange::nonblocking);
+    EXPECT_EQ(choose_sparse_exchange(topology, load).algorithm, "nonblocking");
   }
 }
 
@@ -529,8 +530,7 @@ TEST(SddeChoice, ExplainsItself) {
     const std::string most = std::to_string(Offset{n - 2} << 20);
     EXPECT_NE(text.find(" with " + most + " bytes"), std::string::npos) << text;
   }
-  const auto set =
-      mpi::Comm::create(MPI_COMM_WORLD, map, {.sparse_exchange = SparseExchange::personalized});
+  const auto set = mpi::Comm::create(MPI_COMM_WORLD, map, {.sparse_exchange = "personalized"});
   const std::string other = explain_choice(*set, to, bytes);
   EXPECT_NE(other.find("personalized (set for this communicator)"), std::string::npos) << other;
 }

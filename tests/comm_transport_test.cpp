@@ -17,17 +17,21 @@ namespace {
 using test::Case;
 using test::test_comm;
 
-constexpr Transport all_transports[] = {
-    Transport::point_to_point,          Transport::persistent, Transport::neighborhood,
-    Transport::persistent_neighborhood, Transport::rma,        Transport::shared_memory};
-constexpr Route all_routes[] = {Route::direct, Route::two_step, Route::three_step};
+const Family<TransportMethod>& all_transports = TransportMethod::family();
 
-bool is_available(const mpi::Comm& comm, Transport transport) {
+std::vector<Transport> transports() {
+  const std::vector<std::string> names = all_transports.names();
+  return {names.begin(), names.end()};
+}
+
+const Family<RouteMethod>& all_routes = RouteMethod::family();
+
+bool is_available(const mpi::Comm& comm, const Transport& transport) {
   try {
     require_available(comm, transport);
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ErrorCode::unsupported);
-    EXPECT_NE(std::string(error.what()).find(to_string(transport)), std::string::npos);
+    EXPECT_NE(std::string(error.what()).find(transport.name()), std::string::npos);
     return false;
   }
   return true;
@@ -37,13 +41,13 @@ class TransportTest : public testing::TestWithParam<Transport> {
  protected:
   void SetUp() override {
     if (!is_available(*test_comm(), GetParam())) {
-      GTEST_SKIP() << "NOT TESTED: this MPI has no " << to_string(GetParam());
+      GTEST_SKIP() << "NOT TESTED: this MPI has no " << GetParam().name();
     }
   }
 };
 
-INSTANTIATE_TEST_SUITE_P(All, TransportTest, testing::ValuesIn(all_transports),
-                         [](const auto& tested) { return to_string(tested.param); });
+INSTANTIATE_TEST_SUITE_P(All, TransportTest, testing::ValuesIn(transports()),
+                         [](const auto& tested) { return tested.param.name(); });
 
 TEST_P(TransportTest, BringsTheSameOverEveryRoute) {
   for (const auto& map : test::node_maps(test_comm()->size())) {
@@ -51,7 +55,7 @@ TEST_P(TransportTest, BringsTheSameOverEveryRoute) {
     const Case c(comm, 40, 0.3, 7);
     const Pattern pattern = discover_pattern(c.layout, c.mine());
     for (const Route route : all_routes) {
-      SCOPED_TRACE(map.name + ", " + to_string(route));
+      SCOPED_TRACE(map.name + ", " + route.name());
       Exchange exchange(comm, make_plan(*comm, pattern, route), GetParam());
       EXPECT_EQ(exchange.transport(), GetParam());
       test::expect_all(exchange, c);
@@ -138,7 +142,7 @@ TEST_P(TransportTest, EarlyGhostsAreThereAfterAdvance) {
     const Case c(comm, 40, 0.5, 13);
     const Pattern pattern = discover_pattern(c.layout, c.mine());
     for (const Route route : all_routes) {
-      SCOPED_TRACE(map.name + ", " + to_string(route));
+      SCOPED_TRACE(map.name + ", " + route.name());
       Exchange exchange(comm, make_plan(*comm, pattern, route), GetParam());
       std::vector<LocalIndex> from_node;
       for (std::size_t g = 0; g < c.mine().size(); ++g) {
@@ -174,11 +178,11 @@ TEST(Transport, RefusesOnEveryRankWhatTheMpiLacks) {
     const std::string text = test::expect_same_error(*comm, ErrorCode::unsupported, [&] {
       std::ignore = std::make_unique<Exchange>(comm, c.direct, transport);
     });
-    EXPECT_EQ(text.find(std::string("transport ") + to_string(transport) + ": "), 0U) << text;
+    EXPECT_EQ(text.find(std::string("transport ") + transport.name() + ": "), 0U) << text;
   }
   // These every MPI has.
-  EXPECT_TRUE(is_available(*comm, Transport::point_to_point));
-  EXPECT_TRUE(is_available(*comm, Transport::persistent));
+  EXPECT_TRUE(is_available(*comm, "point_to_point"));
+  EXPECT_TRUE(is_available(*comm, "persistent"));
 }
 
 }  // namespace

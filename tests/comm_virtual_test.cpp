@@ -16,7 +16,7 @@ namespace {
 
 using test::Dice;
 
-constexpr Route all_routes[] = {Route::direct, Route::two_step, Route::three_step};
+const Family<RouteMethod>& all_routes = RouteMethod::family();
 
 void expect_equal(const Pattern& got, const Pattern& expected) {
   EXPECT_EQ(got.n_owned, expected.n_owned);
@@ -199,7 +199,7 @@ TEST(VirtualRanks, WhatCannotBeIsRefused) {
   EXPECT_THROW(virtual_patterns({}, {}), Error);
   EXPECT_THROW(virtual_patterns(starts, {}), Error);
   const mpi::Topology three(std::vector<int>{0, 0, 1});
-  EXPECT_THROW(virtual_plans(std::vector<Pattern>(2), three, Route::two_step), Error);
+  EXPECT_THROW(virtual_plans(std::vector<Pattern>(2), three, "two_step"), Error);
   std::vector<Plan> plans(1);
   plans.front().n_owned = 2;
   const mpi::Topology one(std::vector<int>{0});

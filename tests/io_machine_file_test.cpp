@@ -1,5 +1,8 @@
 // Machine files: what is shipped, what comes back after writing, and what broken files are told.
+#include <cstdlib>
 #include <filesystem>
+#include <fstream>
+#include <iostream>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -166,7 +169,7 @@ TEST(MachineFile, RefusesBrokenFilesByName) {
        "'injection_bytes_per_s'?"},
       {"\"short\"", "\"brief\"", "protocols.other_node.brief is not known"},
       {"\"other_node\": {", "\"other_nodes\": {",
-       "protocols.other_nodes is not known; did you mean 'other_node'?"},
+       "protocols.other_node is missing; there is 'other_nodes' instead"},
       {"\"short\": {\"latency_s\": 2e-6, \"rate_bytes_per_s\": 1e9}", "",
        "protocols.other_node is empty"},
       {"\"name\": \"m\"", "\"name\": 3", "name is 3; it must be a text"},
@@ -213,7 +216,47 @@ TEST(MachineFile, RefusesBrokenFilesByName) {
   }
   EXPECT_THAT(refusal(""), HasSubstr("parse error"));
   EXPECT_THAT(refusal("[]"), HasSubstr("the document is []; it must be an object"));
-  EXPECT_THAT(refusal(std::string(100000, '[')), HasSubstr("parse error"));
+}
+
+TEST(MachineFile, RefusesWhatNoMachineHas) {
+  const std::string deep(100000, '[');
+  EXPECT_THAT(refusal(deep), HasSubstr("objects and lists are nested more than 16 deep"));
+  EXPECT_THAT(refusal(deep + std::string(100000, ']')), HasSubstr("nested more than 16 deep"));
+  const auto with = [](const std::string& what, const std::string& other) {
+    std::string text = sound;
+    return text.replace(text.find(what), what.size(), other);
+  };
+  const std::string objects = [] {
+    std::string text;
+    for (int k = 0; k < 20; ++k) text += "{\"a\": ";
+    return text + "1" + std::string(20, '}');
+  }();
+  EXPECT_THAT(refusal(with("\"s\"", objects)), HasSubstr("nested more than 16 deep"));
+  EXPECT_THAT(refusal(with("1e9}}", "1e-300}}")),
+              HasSubstr("machine file m.json: protocols.other_node.short.rate_bytes_per_s is "
+                        "1e-300; only 1 to 1e+18 bytes/s make sense"));
+  EXPECT_THAT(refusal(with("1e9}}", "5e-324}}")), HasSubstr("rate_bytes_per_s is 5e-324; only"));
+  EXPECT_THAT(refusal(with("2e-6", "1e300")),
+              HasSubstr("protocols.other_node.short.latency_s is 1e+300; only"));
+  EXPECT_THAT(refusal(with("\"m\"", "\"\\u001b[31m\"")), HasSubstr("name has control characters"));
+  EXPECT_THAT(refusal(with("\"cores\"", "\"\\u001b[2J\": 1, \"cores\"")),
+              HasSubstr(R"(node.\x1b[2J is not known)"));
+}
+
+std::string text_of(const std::string& path) {
+  std::ifstream file(path);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+// With NODEWISE_WRITE_DOCS set the schema is written instead; the table of keys is shown.
+TEST(MachineFile, IsDocumentedByItsParameters) {
+  const std::string docs = NODEWISE_SOURCE_DIR "/docs/";
+  if (std::getenv("NODEWISE_WRITE_DOCS") != nullptr && test::test_comm()->is_root()) {
+    std::ofstream(docs + "machine.schema.json") << machine_schema();
+    std::cout << machine_keys();
+  }
+  EXPECT_EQ(text_of(docs + "machine.schema.json"), machine_schema());
+  EXPECT_THAT(text_of(docs + "machines.md"), HasSubstr(machine_keys()));
 }
 
 std::string error_of(const std::string& name, ErrorCode expected) {

@@ -82,7 +82,7 @@ TEST(MatrixBlocks, ProductsAreThoseByRows) {
 TEST(MatrixBlocks, TakeEveryRoute) {
   for (const auto& map : test::node_maps(test_comm()->size())) {
     const auto comm = mpi::Comm::create(MPI_COMM_WORLD, map.node_of_rank);
-    for (const Route route : {Route::direct, Route::two_step, Route::three_step}) {
+    for (const comm::Route route : comm::RouteMethod::family()) {
       const Layout rows = rows_of(test::random_layout(comm, 20, 5), 3, 0);
       const auto A = RandomMatrix<double>(rows, rows, 0.2, 6).dist.with_route(route);
       const auto blocks = A.with_blocks(3);

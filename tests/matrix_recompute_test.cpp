@@ -72,10 +72,10 @@ template <class F>
 void for_each_route(const F& f) {
   for (const auto& map : test::node_maps(test_comm()->size())) {
     mpi::CommSettings settings;
-    settings.allreduce = mpi::Collective::mpi;  // so that agreements send nothing themselves
+    settings.allreduce = "mpi";  // so that agreements send nothing themselves
     const auto comm = mpi::Comm::create(MPI_COMM_WORLD, map.node_of_rank, settings);
-    for (const Route route : {Route::direct, Route::two_step, Route::three_step}) {
-      SCOPED_TRACE(testing::Message() << map.name << ", " << comm::to_string(route));
+    for (const comm::Route route : comm::RouteMethod::family()) {
+      SCOPED_TRACE(testing::Message() << map.name << ", " << route.name());
       f(comm, map.node_of_rank, route);
     }
   }
@@ -164,7 +164,7 @@ TYPED_TEST(Recompute, UnfusedGalerkinProduct) {
 }
 
 TEST(Recomputed, SharesTheExchangeOfTheProduct) {
-  const Operands<double> x(test_comm(), Route::direct, 3);
+  const Operands<double> x(test_comm(), "direct", 3);
   const auto C = multiply(x.A, x.B);
   Product<double> product(x.A, x.B, C);
   EXPECT_EQ(&product.recompute(x.A, x.B).exchange(), &C.exchange());
@@ -215,7 +215,7 @@ struct Crossings {
     for (const auto& entry : all_entries(A)) {
       const int rank = A.rows().owner(entry.first);
       if (topology.same_node(rank, A.cols().owner(entry.second))) continue;
-      const int place = route == Route::direct ? rank : topology.node(rank);
+      const int place = route == "direct" ? rank : topology.node(rank);
       if (rows.insert({entry.second, place}).second) {
         row_entries += std::ssize(rows_of_B[entry.second]);
         row_words += words_of_B(entry.second);

@@ -149,8 +149,7 @@ Planned random_plans(comm::Route route) {
   return planned;
 }
 
-constexpr comm::Route all_routes[] = {comm::Route::direct, comm::Route::two_step,
-                                      comm::Route::three_step};
+const Family<comm::RouteMethod>& all_routes = comm::RouteMethod::family();
 
 /// Latency and bandwidth of the busiest rank, where nothing else costs anything, written plainly.
 double plain_cost(const Planned& planned, const Machine& machine, double bytes_per_entry) {
@@ -291,7 +290,7 @@ TEST(ExchangeCost, GrowsWithEveryParameterAndMessage) {
   machine.queue_search_s = 0.01;
   machine.contention_s_per_byte_per_link = 0.01;
   machine.network = Torus{{2, 2}, 1};
-  const Planned planned = random_plans(comm::Route::two_step);
+  const Planned planned = random_plans("two_step");
   const auto cost_on = [&](const Machine& m, double bytes, bool one_more) {
     ExchangeTally tally(m, planned.topology);
     comm::visit_messages(planned.plans, planned.topology,

@@ -124,7 +124,7 @@ TEST(Machine, RefusesWhatIsNotByName) {
        [=](Machine& m) { far_short(m).rate_bytes_per_s = -1.8e7; }},
       {"protocols.other_node.short.rate_bytes_per_s is nan",
        [=](Machine& m) { far_short(m).rate_bytes_per_s = nan; }},
-      {"protocols.other_node.short.rate_bytes_per_s is inf; a rate must be finite",
+      {"protocols.other_node.short.rate_bytes_per_s is inf; a rate must be positive and finite",
        [=](Machine& m) { far_short(m).rate_bytes_per_s = unlimited; }},
       {"protocols.other_node.short.injection_bytes_per_s is 0",
        [=](Machine& m) { far_short(m).injection_bytes_per_s = 0; }},
@@ -132,6 +132,30 @@ TEST(Machine, RefusesWhatIsNotByName) {
        [=](Machine& m) { far_short(m).latency_s = -1; }},
       {"protocols.other_node.short.latency_s is inf",
        [=](Machine& m) { far_short(m).latency_s = unlimited; }},
+      {"protocols.other_node.short.rate_bytes_per_s is 5e-324; only 1 to 1e+18 bytes/s make sense",
+       [=](Machine& m) { far_short(m).rate_bytes_per_s = 5e-324; }},
+      {"protocols.other_node.short.rate_bytes_per_s is 1e-300; only 1 to",
+       [=](Machine& m) { far_short(m).rate_bytes_per_s = 1e-300; }},
+      {"protocols.other_node.short.rate_bytes_per_s is 1e+300; only 1 to",
+       [=](Machine& m) { far_short(m).rate_bytes_per_s = 1e300; }},
+      {"protocols.other_node.short.latency_s is 1e+300; only 1e-24 to 1000000 s make sense",
+       [=](Machine& m) { far_short(m).latency_s = 1e300; }},
+      {"computation.s_per_flop_by_level[0] is 5e-324; only",
+       [](Machine& m) { m.s_per_flop_by_level = {5e-324}; }},
+      {"node.cores is 2000000000; at most 1000000000",
+       [](Machine& m) { m.cores_per_node = 2'000'000'000; }},
+      {"name has control characters", [](Machine& m) { m.name = "\x1b[2J"; }},
+      {"name has control characters",
+       [](Machine& m) {
+         m.name =
+             "\xc2\x9b"
+             "2J";
+       }},
+      {"source has control characters", [](Machine& m) { m.source = "a\rb"; }},
+      {"notes has control characters",
+       [](Machine& m) {
+         m.notes = {"", "\x7f"};
+       }},
       {"protocols.other_node is empty", [](Machine& m) { m.path(other_node) = {}; }},
       {"protocols.switch_sizes.short_bytes is -1",
        [](Machine& m) { m.switch_sizes.short_bytes = -1; }},

@@ -1,7 +1,5 @@
 // Predictions and inspections as functions of the library.
 #include "nodewise/predict/predict.hpp"
-#include "nodewise/report/inspect_json.hpp"
-#include "nodewise/report/predict_json.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -12,6 +10,8 @@
 
 #include "nodewise/io/gallery.hpp"
 #include "nodewise/matrix/operations.hpp"
+#include "nodewise/report/inspect_json.hpp"
+#include "nodewise/report/predict_json.hpp"
 
 #include "collective_error.hpp"
 #include "support.hpp"
@@ -87,7 +87,7 @@ TEST(Predict, WhatDoesNotFitIsRefusedByTheNameOfItsOption) {
   };
   EXPECT_NE(message_of([] { request_for(32, 0); }).find("ranks_per_node"), std::string::npos);
   amg::Options options;
-  options.cycle = amg::CycleKind::k;
+  options.cycle = "k";
   EXPECT_NE(message_of([&] { check_predictable(options); }).find("cycle"), std::string::npos);
   VirtualOptions ranks;
   ranks.virtual_ranks = 3;
@@ -115,7 +115,7 @@ TEST(Inspect, DescribesAMatrixAndItsHierarchyOnAnyNumberOfRanks) {
 }
 
 TEST(Inspect, CountsWhatVirtualRanksSend) {
-  const VirtualMachine machine = {mpi::Topology(std::vector{0, 0, 1, 1}), {comm::Route::direct}};
+  const VirtualMachine machine = {mpi::Topology(std::vector{0, 0, 1, 1}), {comm::Route("direct")}};
   const Inspection found = inspect(small_problem(), &machine);
   ASSERT_TRUE(found.counted);
   EXPECT_EQ(found.counted->n_ranks(), 4);

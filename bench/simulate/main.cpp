@@ -78,7 +78,7 @@ bool exchange(const std::shared_ptr<const mpi::Comm>& comm, const std::string& w
   for (std::size_t k = 0; k < plans.size(); ++k) {
     const PredictedTime time = predicted_time(plans[k], comm->topology(), platform);
     output << fmt::format("predicted {} route={} us={:.3f} low={:.3f} high={:.3f}\n", what,
-                          comm::to_string(planned_routes[k]), 1e6 * time.median, 1e6 * time.least,
+                          *planned_routes[k].name, 1e6 * time.median, 1e6 * time.least,
                           1e6 * time.most)
            << std::flush;
   }
@@ -166,7 +166,7 @@ bool solve_by_choices(const std::shared_ptr<const mpi::Comm>& comm, const Argume
 bool run(const Arguments& arguments) {
   // Nothing that is not timed should poll: to look for messages in vain is slow to simulate.
   const std::shared_ptr<const mpi::Comm> comm =
-      mpi::Comm::create(MPI_COMM_WORLD, {.sparse_exchange = mpi::SparseExchange::personalized});
+      mpi::Comm::create(MPI_COMM_WORLD, {.sparse_exchange = "personalized"});
   if (comm->is_root()) {
     output.open(arguments.output);
     output << fmt::format("machine ranks={} nodes={}\n", comm->size(), comm->topology().n_nodes());

@@ -11,8 +11,7 @@
 
 namespace nodewise::bench {
 
-inline constexpr std::array planned_routes = {comm::Route::direct, comm::Route::two_step,
-                                              comm::Route::three_step};
+inline const Family<comm::RouteMethod>& planned_routes = comm::RouteMethod::family();
 
 /// Rank r owns the entries [starts[r], starts[r + 1]) and needs ghosts[r], ascending.
 struct WantedExchange {

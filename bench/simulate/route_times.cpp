@@ -109,8 +109,7 @@ std::vector<RouteTime> time_routes(const PlannedExchange& planned) {
   std::vector<RouteTime> times;
   for (std::size_t k = 0; k < planned_routes.size(); ++k) {
     comm::Exchange exchange(layout.shared_comm(), planned.plans[k]);
-    times.push_back(sample(layout, exchange.plan(), planned.ghosts,
-                           comm::to_string(planned_routes[k]),
+    times.push_back(sample(layout, exchange.plan(), planned.ghosts, *planned_routes[k].name,
                            [&](auto owned, auto received) { exchange.forward(owned, received); }));
   }
   const comm::Plan& direct = planned.plans.front();

@@ -27,6 +27,10 @@ std::string with_underscores(std::string_view text) {
   return word;
 }
 
+std::string typed_option(std::string_view name, std::string_view value) {
+  return fmt::format("--{}{}{}", with_dashes(std::string(name)), value.empty() ? "" : " ", value);
+}
+
 /// The meaning, with that of each word that says one.
 std::string meaning_of(const FieldInfo& field) {
   std::string text = capitalised(rewrite_options(field.meaning, typed_option));
@@ -50,10 +54,6 @@ std::string naming_option(std::string_view message, const std::string& field,
   const std::string start = "option " + field + ":";
   if (!message.starts_with(start)) return std::string(message);
   return "--" + option + ":" + std::string(message.substr(start.size()));
-}
-
-std::string typed_option(std::string_view name, std::string_view value) {
-  return fmt::format("--{}{}{}", with_dashes(std::string(name)), value.empty() ? "" : " ", value);
 }
 
 /// Whether the text is a whole number that is too large for an int.

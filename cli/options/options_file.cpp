@@ -6,14 +6,16 @@
 #include <fmt/format.h>
 
 #include "nodewise/base/format_numbers.hpp"
+#include "nodewise/report/json_parts.hpp"
 
 #include "cli/exit_code.hpp"
-#include "cli/json_parts.hpp"
 #include "cli/options/catalog.hpp"
 
 namespace nodewise::cli {
 
 namespace {
+
+using report::Json;
 
 /// The object of options, of a report or by itself.
 Json options_of(const std::string& text, const std::string& name) {

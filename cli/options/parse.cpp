@@ -216,7 +216,8 @@ void check_aggregation(const Settings& s) {
 /// The machine serves to choose routes, which nothing else can, and to say what memory allows.
 void check_automatic_routes(const Settings& s) {
   const auto asks = [](const ByLevel<comm::Route>& routes) {
-    return std::find(routes.begin(), routes.end(), comm::Route::automatic) != routes.end();
+    return std::any_of(routes.begin(), routes.end(),
+                       [](const comm::Route& route) { return route.is_automatic(); });
   };
   const bool automatic = asks(s.amg.route) || asks(s.amg.setup_route);
   if (automatic && s.command != Command::solve) {
@@ -247,7 +248,7 @@ void check_combinations(const Settings& s) {
     fail("give --node-map or --ranks-per-node, not both");
   }
   if (s.has("domains") && s.has("domain-map")) fail("give --domains or --domain-map, not both");
-  if (s.communication.sparse_exchange == mpi::SparseExchange::rma) {
+  if (s.communication.sparse_exchange == "rma") {
     fail("--sparse-exchange rma is for messages of one size only, and those of a solve are not");
   }
   if (s.command == Command::predict) check_prediction(s);

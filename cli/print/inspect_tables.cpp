@@ -114,28 +114,14 @@ std::vector<std::string> level_heads(const InspectRecord& record) {
 enum class Locality { on_node, off_node };
 enum class Extent { of_a_rank, total };
 
-const char* route_title(comm::Route route) {
-  switch (route) {
-    case comm::Route::direct:
-      return "direct";
-    case comm::Route::two_step:
-      return "two-step";
-    case comm::Route::three_step:
-      return "three-step";
-    case comm::Route::automatic:
-      break;
-  }
-  return "";
-}
-
 /// A row for every level that has the operation, and for every route a column of messages and one
 /// of bytes.
 void print_volumes(Console& console, const VirtualCounts& counted, CountedExchange operation,
                    Locality locality, Extent extent) {
   std::vector<std::string> heads = {"level"};
   for (const char* what : {"messages", "bytes"}) {
-    for (const comm::Route route : counted.routes) {
-      heads.push_back(fmt::format("{}\n{}", route_title(route), what));
+    for (const comm::Route& route : counted.routes) {
+      heads.push_back(fmt::format("{}\n{}", *route->title, what));
     }
   }
   Table table(heads);
@@ -234,9 +220,9 @@ void print_count_summary(Console& console, const VirtualCounts& counted) {
       add(volumes.off_node, sum.off_node);
     }
     const auto bytes = [](const Volume& v) { return human_bytes(static_cast<double>(v.bytes)); };
-    table.add_row({route_title(counted.routes[k]), grouped(sum.off_node.messages),
-                   bytes(sum.off_node), grouped(sum.off_node.max_messages),
-                   grouped(sum.on_node.messages), bytes(sum.on_node)});
+    table.add_row({*counted.routes[k]->title, grouped(sum.off_node.messages), bytes(sum.off_node),
+                   grouped(sum.off_node.max_messages), grouped(sum.on_node.messages),
+                   bytes(sum.on_node)});
   }
   for (const std::string& line : table.lines()) console.line(line);
 }

@@ -26,7 +26,7 @@ using predict::Prediction;
 using predict::ScalingPoint;
 
 std::string always_first(const Prediction& p) {
-  return fmt::format("always {}", comm::to_string(p.routes.front()));
+  return fmt::format("always {}", p.routes.front().name());
 }
 
 /// Over the first route and over the best ones, by formula and simulated.
@@ -71,7 +71,7 @@ std::string dearest_text(const Prediction& p, const BestRoutes& routes) {
 std::string routes_text(const Prediction& p) {
   const BestRoutes best = p.best(by_simulation);
   const auto name_of = [&](std::size_t l) {
-    const std::string name = comm::to_string(p.routes[best.of_level[l]]);
+    const std::string name = p.routes[best.of_level[l]].name();
     return p.is_certain(l) ? name : name + "?";
   };
   std::vector<std::string> runs;

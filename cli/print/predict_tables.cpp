@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "nodewise/base/format_numbers.hpp"
+#include "nodewise/model/cost_term.hpp"
 
 #include "cli/print/predict_summary.hpp"
 #include "cli/print/tables.hpp"
@@ -47,13 +48,27 @@ bool may_be_none(Exchanged what) {
   return what == Exchanged::spectral_radius || what == Exchanged::row_scales;
 }
 
+/// Columns of the terms of a cost and of their sum.
+void add_term_heads(std::vector<std::string>& heads) {
+  for (const model::CostTerm& term : model::CostTerm::family()) heads.push_back(term.title);
+  heads.emplace_back("formula");
+}
+
+void add_terms(std::vector<std::string>& row, const model::ExchangeCost& cost) {
+  for (const model::CostTerm& term : model::CostTerm::family()) {
+    row.push_back(microseconds(cost.*(*term.member)));
+  }
+  row.push_back(microseconds(cost.total()));
+}
+
 /// One exchange of every level over every route, term by term; of the setup with its bytes.
 void print_terms(Console& console, const Prediction& p, Exchanged what, const char* title) {
   const bool of_setup =
       std::find(setup_exchanged.begin(), setup_exchanged.end(), what) != setup_exchanged.end();
-  Table table({"level", "route", "messages\noff node", "latency", "band-\nwidth", "injec-\ntion",
-               "queue", "conten-\ntion", "formula", "simu-\nlated",
-               of_setup ? "bytes of\nall ranks" : "its band"});
+  std::vector<std::string> heads = {"level", "route", "messages\noff node"};
+  add_term_heads(heads);
+  heads.insert(heads.end(), {"simu-\nlated", of_setup ? "bytes of\nall ranks" : "its band"});
+  Table table(heads);
   bool is_empty = true;
   for (std::size_t l = 0; l < p.levels.size(); ++l) {
     const std::vector<ExchangeTime>& times = p.levels[l].of(what);
@@ -61,13 +76,13 @@ void print_terms(Console& console, const Prediction& p, Exchanged what, const ch
       if (is_of_any_route(what) && k > 0) break;
       if (may_be_none(what) && times[k].messages == 0) continue;
       is_empty = false;
-      const model::ExchangeCost& f = times[k].formula;
-      table.add_row(
-          {std::to_string(l), is_of_any_route(what) ? "any" : comm::to_string(p.routes[k]),
-           grouped(times[k].max_off_node), microseconds(f.latency_s), microseconds(f.bandwidth_s),
-           microseconds(f.injection_s), microseconds(f.queue_s), microseconds(f.contention_s),
-           microseconds(f.total()), microseconds(times[k].simulated.front()),
-           of_setup ? human_bytes(static_cast<double>(times[k].bytes)) : band(times[k])});
+      std::vector<std::string> row = {std::to_string(l),
+                                      is_of_any_route(what) ? "any" : p.routes[k].name(),
+                                      grouped(times[k].max_off_node)};
+      add_terms(row, times[k].formula);
+      row.push_back(microseconds(times[k].simulated.front()));
+      row.push_back(of_setup ? human_bytes(static_cast<double>(times[k].bytes)) : band(times[k]));
+      table.add_row(std::move(row));
     }
   }
   if (!is_empty) print_table(console, title, table);
@@ -77,7 +92,7 @@ void print_terms(Console& console, const Prediction& p, Exchanged what, const ch
 std::string cheapest_text(const Prediction& p, std::size_t level, std::size_t measure) {
   const Visits& visits = p.levels[level].visits;
   if (visits.products == 0 && visits.transfers == 0) return "";
-  const std::string name = comm::to_string(p.routes[p.best(measure).of_level[level]]);
+  const std::string name = p.routes[p.best(measure).of_level[level]].name();
   return measure == by_simulation && !p.is_certain(level) ? name + "?" : name;
 }
 
@@ -85,7 +100,7 @@ void print_levels_of_cycle(Console& console, const Prediction& p, std::size_t me
                            const char* title) {
   std::vector<std::string> heads = {"level",           "rows",     "ranks\nwith rows",
                                     "rows of\na rank", "products", "to the next\nand back"};
-  for (const comm::Route route : p.routes) heads.emplace_back(comm::to_string(route));
+  for (const comm::Route& route : p.routes) heads.emplace_back(route.name());
   heads.emplace_back("cheapest");
   Table table(heads);
   for (std::size_t l = 0; l < p.levels.size(); ++l) {
@@ -109,20 +124,26 @@ void print_levels_of_cycle(Console& console, const Prediction& p, std::size_t me
 class Totals {
  public:
   void add(const std::string& name, const ExchangeTime& time) {
-    const model::ExchangeCost& f = time.formula;
-    table_.add_row({name, microseconds(f.latency_s), microseconds(f.bandwidth_s),
-                    microseconds(f.injection_s), microseconds(f.queue_s),
-                    microseconds(f.contention_s), microseconds(f.total()),
-                    microseconds(time.simulated.front()), band(time)});
+    std::vector<std::string> row = {name};
+    add_terms(row, time.formula);
+    row.push_back(microseconds(time.simulated.front()));
+    row.push_back(band(time));
+    table_.add_row(std::move(row));
   }
-  void add_always(comm::Route route, const ExchangeTime& time) {
-    add(fmt::format("always {}", comm::to_string(route)), time);
+  void add_always(const comm::Route& route, const ExchangeTime& time) {
+    add(fmt::format("always {}", route.name()), time);
   }
   const Table& table() const { return table_; }
 
  private:
-  Table table_{{"", "latency", "band-\nwidth", "injec-\ntion", "queue", "conten-\ntion", "formula",
-                "simu-\nlated", "its band"}};
+  static std::vector<std::string> heads() {
+    std::vector<std::string> all = {""};
+    add_term_heads(all);
+    all.insert(all.end(), {"simu-\nlated", "its band"});
+    return all;
+  }
+
+  Table table_{heads()};
 };
 
 void print_totals(Console& console, const Prediction& p) {
@@ -140,7 +161,7 @@ void print_totals(Console& console, const Prediction& p) {
 /// A level's setup over every route, by formula.
 void print_routes_of_setup(Console& console, const Prediction& p, const BestRoutes& best) {
   std::vector<std::string> heads = {"level", "rounds of\nsplitting", "allreduces"};
-  for (const comm::Route route : p.routes) heads.emplace_back(comm::to_string(route));
+  for (const comm::Route& route : p.routes) heads.emplace_back(route.name());
   heads.emplace_back("cheapest");
   Table table(heads);
   for (std::size_t l = 0; l < p.levels.size(); ++l) {
@@ -152,7 +173,7 @@ void print_routes_of_setup(Console& console, const Prediction& p, const BestRout
       row.push_back(
           microseconds(seconds(p.setup_of_level(l, k, CollectiveKind::plain), by_formula)));
     }
-    row.emplace_back(l + 1 < p.levels.size() ? comm::to_string(p.routes[best.of_level[l]]) : "");
+    row.emplace_back(l + 1 < p.levels.size() ? p.routes[best.of_level[l]].name() : "");
     table.add_row(std::move(row));
   }
   print_table(console, "The exchanges of the setup, level by level, by formula, in microseconds",
@@ -195,7 +216,7 @@ void print_setup(Console& console, const Prediction& p) {
 void print_scaling(Console& console, const predict::Result& result) {
   const std::vector<ScalingPoint>& curve = result.scaling;
   if (curve.empty()) return;
-  const std::string first = comm::to_string(result.prediction.routes.front());
+  const std::string first = result.prediction.routes.front().name();
   Table table({"ranks", "nodes", "rows of\na rank", "arith-\nmetic", first + "\nformula",
                "by level\nformula", first + "\nsimulated", "by level\nsimulated", "gain\nformula",
                "gain\nsimulated"});

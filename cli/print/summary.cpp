@@ -114,9 +114,9 @@ bool has_routes(const SolveRecord& record) {
          });
 }
 
-std::string route_text(comm::Route route, comm::Transport transport) {
-  if (transport == comm::Transport::point_to_point) return comm::to_string(route);
-  return fmt::format("{}, {}", comm::to_string(route), comm::to_string(transport));
+std::string route_text(const comm::Route& route, const comm::Transport& transport) {
+  if (transport == comm::Transport()) return route.name();
+  return fmt::format("{}, {}", route.name(), transport.name());
 }
 
 std::string routes_text(const routing::LevelRoutes& routes) {
@@ -186,25 +186,23 @@ void print_choices(Console& console, const std::vector<amg::LevelInfo>& levels) 
   for (std::size_t l = 0; l < levels.size(); ++l) {
     const amg::LevelInfo& info = levels[l];
     if (info.route_choice) {
-      print_entry(
-          console, fmt::format("level {}", l),
-          fmt::format("{}, {}", comm::to_string(info.routes.solve), info.route_choice->reason));
+      print_entry(console, fmt::format("level {}", l),
+                  fmt::format("{}, {}", info.routes.solve.name(), info.route_choice->reason));
     }
     if (info.setup_route_choice) {
       print_entry(console, fmt::format("level {} setup", l),
-                  fmt::format("{}, {}", comm::to_string(info.routes.setup),
-                              info.setup_route_choice->reason));
+                  fmt::format("{}, {}", info.routes.setup.name(), info.setup_route_choice->reason));
     }
     if (was_tried(info)) {
-      print_entry(console, fmt::format("level {} sent by", l),
-                  fmt::format("{}, {}", comm::to_string(info.routes.solve_transport),
-                              info.transport_choice->reason));
+      print_entry(
+          console, fmt::format("level {} sent by", l),
+          fmt::format("{}, {}", info.routes.solve_transport.name(), info.transport_choice->reason));
     }
   }
   const amg::LevelInfo& finest = levels.front();
   if (finest.transport_choice && !was_tried(finest)) {
     print_entry(console, "sent by",
-                fmt::format("{}, {}", comm::to_string(finest.routes.solve_transport),
+                fmt::format("{}, {}", finest.routes.solve_transport.name(),
                             finest.transport_choice->reason));
   }
   console.line();

@@ -102,15 +102,28 @@ Field<Options> method_field() {
   return f;
 }
 
+/// The field without the word for leaving the choice to the library.
+template <class S>
+Field<S> never_automatic(Field<S> field) {
+  const FamilyBase& family = *field.family;
+  field.choices = family.words();
+  std::erase_if(field.choices,
+                [&](const Word& word) { return word.name == family.automatic().name; });
+  field.family = nullptr;
+  field.set = [name = field.name, words = field.choices, set = field.set](S& s,
+                                                                          std::string_view text) {
+    for (const std::string_view word : detail::split_list(text)) {
+      detail::parse_choice(name, word, words);
+    }
+    set(s, text);
+  };
+  return field;
+}
+
 }  // namespace
 
 std::span<const Field<Options>> option_fields() {
   using O = Options;
-  const std::vector<Word> routes = {"direct", "two_step", "three_step", "automatic"};
-  const std::vector<Word> transports = {"point_to_point",          "persistent", "neighborhood",
-                                        "persistent_neighborhood", "rma",        "shared_memory"};
-  std::vector<Word> transports_or_trial = transports;
-  transports_or_trial.emplace_back("automatic");
   static const std::vector<Field<O>> fields = {
       method_field(),
       field("unknowns", &O::unknowns,
@@ -138,12 +151,10 @@ std::span<const Field<Options>> option_fields() {
           "node, or gathered on the node and once from node to node; or a list by level, such as "
           "direct,three_step, whose last word is for all deeper levels. automatic: on each level "
           "what costs least on `machine`, or by a short look at the network, which is what a solve "
-          "takes where the ranks are on several nodes and no route is given",
-          routes),
+          "takes where the ranks are on several nodes and no route is given"),
       field("setup_route", &O::setup_route,
             "The same for what travels while the hierarchy is set up, matrix rows above all; "
-            "without it, the route of the solve",
-            routes),
+            "without it, the route of the solve"),
       field("route_from_level", &O::route_from_level,
             "The first level that takes these routes; finer ones are direct", 0, 100),
       field("transport", &O::transport,
@@ -151,10 +162,9 @@ std::span<const Field<Options>> option_fields() {
             "shared_memory is for messages on a node, those between nodes are then point_to_point. "
             "automatic, which a solve takes where none is given: what a short trial on each level "
             "finds quicker by a tenth, or point_to_point where expected_solves are too few for a "
-            "trial to pay",
-            transports_or_trial),
-      field("setup_transport", &O::setup_transport,
-            "The same for the setup, where the lengths of messages vary", transports),
+            "trial to pay"),
+      never_automatic(field("setup_transport", &O::setup_transport,
+                            "The same for the setup, where the lengths of messages vary")),
       field("expected_solves", &O::expected_solves,
             "How many solves the hierarchy is to serve, in which what is spent on automatic routes "
             "and transports must be saved; transports are tried from 25 on",

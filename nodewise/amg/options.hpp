@@ -14,8 +14,11 @@
 #include "nodewise/base/by_level.hpp"
 #include "nodewise/base/options.hpp"
 #include "nodewise/comm/plan.hpp"
-#include "nodewise/model/machine.hpp"
 #include "nodewise/routing/level_routes.hpp"
+
+namespace nodewise::model {
+struct Machine;
+}  // namespace nodewise::model
 
 namespace nodewise::amg {
 
@@ -38,11 +41,11 @@ struct Options {
   /// Of more than 600 rows (or max_coarse_rows, if that is more) it is relaxation, whatever is
   /// said.
   Choice<CoarseSolveMethod> coarse_solve = "auto";
-  ByLevel<comm::Route> route = comm::Route::direct;  ///< of the exchanges of the solve
-  ByLevel<comm::Route> setup_route;                  ///< of the setup; empty: as in the solve
-  int route_from_level = 0;                          ///< finer levels are direct
-  ByLevel<comm::Transport> transport;                ///< of the solve; empty: point_to_point
-  ByLevel<comm::Transport> setup_transport;          ///< of the setup; empty: point_to_point
+  ByLevel<comm::Route> route = "direct";     ///< of the exchanges of the solve
+  ByLevel<comm::Route> setup_route;          ///< of the setup; empty: as in the solve
+  int route_from_level = 0;                  ///< finer levels are direct
+  ByLevel<comm::Transport> transport;        ///< of the solve; empty: point_to_point
+  ByLevel<comm::Transport> setup_transport;  ///< of the setup; empty: point_to_point
   int expected_solves = 1;  ///< in which what automatic routes and transports cost is paid back
   /// What route `automatic` chooses by, the same on every rank; null: by a short look at the
   /// network (routing/network_probe.hpp).

@@ -6,6 +6,7 @@
 #include <initializer_list>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -23,7 +24,9 @@ class ByLevel {
 
   ByLevel() = default;
   /// One for all levels, so that an option by level can be set like one that is not.
-  ByLevel(Choice everywhere) : choices_{everywhere} {}  // NOLINT(google-explicit-constructor)
+  template <class T>
+  requires std::is_convertible_v<T, Choice> ByLevel(T&& everywhere)  // NOLINT
+      : choices_{Choice(std::forward<T>(everywhere))} {}
   ByLevel(std::initializer_list<Choice> choices) : choices_(choices) {}
   explicit ByLevel(std::vector<Choice> choices) : choices_(std::move(choices)) {}
 

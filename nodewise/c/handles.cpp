@@ -55,19 +55,6 @@ void check_comm(MPI_Comm comm) {
           "the communicator is an intercommunicator; only intracommunicators are supported");
 }
 
-/// The settings of a communicator, and of the collectives that only this interface calls.
-const std::vector<Field<mpi::CommSettings>>& info_fields() {
-  static const std::vector<Field<mpi::CommSettings>> fields = [] {
-    const auto common = mpi::setting_fields();
-    std::vector<Field<mpi::CommSettings>> all(common.begin(), common.end());
-    const std::vector<Word> names = {"automatic", "mpi", "node_aware"};
-    all.push_back(field("allgather", &mpi::CommSettings::allgather, "Of MPIX_Allgather[v]", names));
-    all.push_back(field("alltoallv", &mpi::CommSettings::alltoallv, "Of MPIX_Alltoallv", names));
-    return all;
-  }();
-  return fields;
-}
-
 }  // namespace
 
 int report_current_exception() noexcept {
@@ -136,7 +123,7 @@ int MPIX_Info_set(MPIX_Info* xinfo, const char* key, const char* value) {
     c::require(key != nullptr, MPI_ERR_INFO_KEY, "MPIX_Info_set: no key");
     c::require(value != nullptr, MPI_ERR_INFO_VALUE, "MPIX_Info_set: no value");
     try {
-      set_option(xinfo->settings, std::span(c::info_fields()), key, value);
+      set_option(xinfo->settings, mpi::all_setting_fields(), key, value);
     } catch (const Error& error) {
       const bool is_key = error.code() == ErrorCode::unknown_option;
       throw c::ClassifiedError(is_key ? MPI_ERR_INFO_KEY : MPI_ERR_INFO_VALUE, error.what());

@@ -109,9 +109,9 @@ void measure_allreduce(Stopwatch& stopwatch, Record& record) {
     record.not_measured.push_back({"sums over all ranks", "needs 2 ranks"});
     return;
   }
-  const std::vector<std::string> names = {"mpi", "node_aware"};
+  const std::vector<std::string> names = mpi::CollectiveMethod::family().names();
   std::vector<std::shared_ptr<const mpi::Comm>> comms;
-  for (const auto algorithm : {mpi::Collective::mpi, mpi::Collective::node_aware}) {
+  for (const std::string& algorithm : names) {
     comms.push_back(mpi::Comm::create(comm.get(), comm.topology(), {.allreduce = algorithm}));
   }
   for (const std::string& name : names) {

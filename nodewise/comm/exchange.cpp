@@ -44,18 +44,18 @@ void gather(const std::byte* owned, const std::byte* pool, LocalIndex n_owned,
 
 Exchange::Exchange(std::shared_ptr<const mpi::Comm> comm, Plan plan, Transport transport,
                    Offset max_message_bytes)
-    : comm_(std::move(comm)), plan_(std::move(plan)), transport_(transport) {
+    : comm_(std::move(comm)), plan_(std::move(plan)), transport_(std::move(transport)) {
   if (max_message_bytes < 1 || !std::in_range<int>(max_message_bytes)) {
     throw Error(ErrorCode::invalid_argument,
                 "exchange: pieces of " + std::to_string(max_message_bytes) + " bytes");
   }
-  require_available(*comm_, transport);
+  require_available(*comm_, transport_);
   LocalIndex begin = 0;
   for (const Stage& stage : plan_.stages) {
     begins_.push_back(begin);
     begin += stage.n_received();
     carriers_.push_back(std::make_unique<transport::StageCarrier>(
-        transport::Setting{comm_, max_message_bytes}, stage, transport));
+        transport::Setting{comm_, max_message_bytes}, stage, transport_));
   }
   send_buffers_.resize(plan_.stages.size());
   find_early_ghosts();

@@ -39,20 +39,19 @@ class Exchange {
  public:
   static constexpr Offset default_max_message_bytes = Offset{1} << 30;
 
-  /// Local for point_to_point and persistent. For the other transports collective, as are then the
-  /// destructor and the first run in either direction, and throws unsupported, the same on every
+  /// Local, or collective for transports that are: then the destructor and the first run in either
+  /// direction are, too, and it throws unsupported, the same on every
   /// rank, where require_available() does. Longer messages are cut into pieces of
   /// max_message_bytes, so that MPI's counts never overflow; throws invalid_argument unless
   /// 0 < max_message_bytes < 2^31.
-  Exchange(std::shared_ptr<const mpi::Comm> comm, Plan plan,
-           Transport transport = Transport::point_to_point,
+  Exchange(std::shared_ptr<const mpi::Comm> comm, Plan plan, Transport transport = "point_to_point",
            Offset max_message_bytes = default_max_message_bytes);
   ~Exchange();  ///< an exchange still in flight is completed
   Exchange(const Exchange&) = delete;
   Exchange& operator=(const Exchange&) = delete;
 
   const Plan& plan() const { return plan_; }
-  Transport transport() const { return transport_; }
+  const Transport& transport() const { return transport_; }
   const mpi::Comm& comm() const { return *comm_; }
 
   /// Room for the ghosts of one vector, n_ghosts x width, so that products need not allocate. Its

@@ -77,7 +77,7 @@ std::vector<Pattern> virtual_patterns(std::span<const GlobalIndex> starts,
 }
 
 std::vector<Plan> virtual_plans(std::span<const Pattern> patterns, const mpi::Topology& topology,
-                                Route route) {
+                                const Route& route) {
   if (std::cmp_not_equal(patterns.size(), topology.n_ranks())) {
     throw Error(ErrorCode::invalid_argument, "virtual ranks: the placement is of other ranks");
   }

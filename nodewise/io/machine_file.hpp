@@ -23,6 +23,11 @@ void write_machine(const std::string& path, const model::Machine& machine);
 model::Machine parse_machine(std::string_view text, const std::string& origin);
 std::string print_machine(const model::Machine& machine);
 
+/// Local. The JSON schema of machine files, which docs/machine.schema.json is, and the table of
+/// keys in docs/machines.md: of the same table as what reads, writes and checks them.
+std::string machine_schema();
+std::string machine_keys();
+
 /// The machines that are part of the library, such as "blue-waters"; ascending.
 std::vector<std::string> shipped_machine_names();
 

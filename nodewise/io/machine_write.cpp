@@ -6,6 +6,7 @@
 
 #include "nodewise/base/error.hpp"
 #include "nodewise/io/machine_file.hpp"
+#include "nodewise/model/machine_parameters.hpp"
 
 namespace nodewise::io {
 
@@ -14,141 +15,55 @@ namespace {
 using Json = nlohmann::ordered_json;
 using model::Machine;
 
-Json switch_sizes_json(const model::SwitchSizes& sizes) {
-  return {{"short_bytes", sizes.short_bytes}, {"eager_bytes", sizes.eager_bytes}};
-}
+/// Makes a document of a machine. What is infinite or empty, and may be missing, is left out.
+class Writer final : public model::ParameterVisitor {
+ public:
+  using Key = model::Key;
+  using Quantity = model::Quantity;
 
-Json protocols_json(const Machine& machine) {
-  Json json = {{"switch_sizes", switch_sizes_json(machine.switch_sizes)}};
-  for (int l = 0; l < model::n_localities; ++l) {
-    const auto locality = static_cast<model::Locality>(l);
-    Json path = Json::object();
-    for (int p = 0; p < model::n_protocols; ++p) {
-      const auto& set = machine.path(locality)[static_cast<std::size_t>(p)];
-      if (!set) continue;
-      Json entry = {{"latency_s", set->latency_s}, {"rate_bytes_per_s", set->rate_bytes_per_s}};
-      if (set->injection_bytes_per_s != model::unlimited) {
-        entry["injection_bytes_per_s"] = set->injection_bytes_per_s;
-      }
-      path[to_string(static_cast<model::Protocol>(p))] = entry;
-    }
-    const auto& own = machine.own_switch_sizes[static_cast<std::size_t>(l)];
-    if (own) path["switch_sizes"] = switch_sizes_json(*own);
-    if (!path.empty()) json[to_string(locality)] = path;
-  }
-  return json;
-}
+  explicit Writer(Json& document) { open_.push_back(&document); }
 
-struct ShapeJson {
-  Json operator()(std::monostate) const { return {{"shape", "none"}}; }
-  Json operator()(const model::FatTree& tree) const {
-    return {{"shape", "fat_tree"},
-            {"nodes_per_switch", tree.nodes_per_switch},
-            {"levels", tree.levels}};
+  void text(const Key& key, std::string& value) override { json()[key.name] = value; }
+  void flag(const Key& key, bool& value) override { json()[key.name] = value; }
+  void number(const Key& key, double& value, const Quantity& /*quantity*/) override {
+    if (value != model::unlimited || key.needed) json()[key.name] = value;
   }
-  Json operator()(const model::Torus& torus) const {
-    return {{"shape", "torus"},
-            {"dimensions", torus.dimensions},
-            {"nodes_per_router", torus.nodes_per_router}};
+  void whole(const Key& key, int& value, int /*least*/) override { json()[key.name] = value; }
+  void whole(const Key& key, std::int64_t& value) override { json()[key.name] = value; }
+  void texts(const Key& key, std::vector<std::string>& values) override {
+    json()[key.name] = values;
   }
-  Json operator()(const model::Dragonfly& dragonfly) const {
-    return {{"shape", "dragonfly"},
-            {"groups", dragonfly.groups},
-            {"rows", dragonfly.rows},
-            {"columns", dragonfly.columns},
-            {"nodes_per_router", dragonfly.nodes_per_router},
-            {"links_between_groups", dragonfly.links_between_groups}};
+  void numbers(const Key& key, std::vector<double>& values, const Quantity& /*quantity*/) override {
+    json()[key.name] = values;
   }
+  void counts(const Key& key, std::vector<int>& values) override { json()[key.name] = values; }
+  void choose(const Key& key, const FamilyBase& family, std::size_t k,
+              const std::function<void(std::size_t)>& describe) override {
+    json()[key.name] = *family.info(k).name;
+    describe(k);
+  }
+  bool enters(const Key& /*key*/, bool has_some) override { return has_some; }
+  void begin(const Key& key) override { open_.push_back(&(json()[key.name] = Json::object())); }
+  void end() override { open_.pop_back(); }
+  std::size_t begin_list(const Key& key, std::size_t size) override {
+    open_.push_back(&(json()[key.name] = Json::array()));
+    return size;
+  }
+  void begin_element(std::size_t /*k*/) override {
+    open_.push_back(&json().emplace_back(Json::object()));
+  }
+  void end_list() override { open_.pop_back(); }
+
+ private:
+  Json& json() { return *open_.back(); }
+
+  std::vector<Json*> open_;  // each in the one before, which gets no other member meanwhile
 };
 
-Json network_json(const Machine& machine) {
-  Json json = std::visit(ShapeJson(), machine.network);
-  json["hop_latency_s"] = machine.hop_latency_s;
-  if (machine.hardware_bytes_per_s) json["hardware_bytes_per_s"] = *machine.hardware_bytes_per_s;
-  return json;
-}
-
-Json computation_json(const Machine& machine) {
-  Json json = {{"s_per_flop_by_level", machine.s_per_flop_by_level},
-               {"s_per_flop_by_size", Json::array()},
-               {"thread_bandwidth", Json::array()},
-               {"caches", Json::array()}};
-  for (const model::FlopCost& cost : machine.s_per_flop_by_size) {
-    Json entry = {{"s_per_flop", cost.s_per_flop}};
-    if (cost.up_to_nonzeros != model::unlimited) entry["up_to_nonzeros"] = cost.up_to_nonzeros;
-    json["s_per_flop_by_size"].push_back(entry);
-  }
-  for (const model::ThreadBandwidth& entry : machine.thread_bandwidth) {
-    json["thread_bandwidth"].push_back(
-        {{"threads", entry.threads}, {"bytes_per_s", entry.bytes_per_s}});
-  }
-  for (const model::Cache& cache : machine.caches) {
-    json["caches"].push_back({{"bytes", cache.bytes}, {"cores", cache.cores}});
-  }
-  return json;
-}
-
-Json copy_json(const model::CopyPath& path) {
-  return {{"latency_s", path.latency_s}, {"rate_bytes_per_s", path.rate_bytes_per_s}};
-}
-
-Json gpu_json(const model::GpuPaths& gpu) {
-  Json json = {{"gpus_per_node", gpu.gpus_per_node},
-               {"to_host", copy_json(gpu.to_host)},
-               {"to_device", copy_json(gpu.to_device)}};
-  if (gpu.direct_same_node) json["direct_same_node"] = copy_json(*gpu.direct_same_node);
-  if (gpu.direct_other_node) json["direct_other_node"] = copy_json(*gpu.direct_other_node);
-  return json;
-}
-
-Json overheads_json(const model::MessageOverheads& overheads) {
-  return {{"send_on_node_s", overheads.send_on_node_s},
-          {"receive_on_node_s", overheads.receive_on_node_s},
-          {"send_other_node_s", overheads.send_other_node_s},
-          {"receive_other_node_s", overheads.receive_other_node_s},
-          {"nic_gap_s", overheads.nic_gap_s}};
-}
-
-Json allreduces_json(const model::MeasuredAllreduces& measured) {
-  Json json = {{"ranks", measured.ranks}, {"nodes", measured.nodes}};
-  const auto add = [&json](const char* key, const std::vector<model::AllreduceTime>& times) {
-    if (times.empty()) return;
-    json[key] = Json::array();
-    for (const model::AllreduceTime& time : times) {
-      json[key].push_back({{"bytes", time.bytes}, {"seconds", time.seconds}});
-    }
-  };
-  add("mpi", measured.mpi);
-  add("node_aware", measured.node_aware);
-  return json;
-}
-
-Json progress_json(const std::vector<model::Progress>& all) {
-  Json json = Json::array();
-  for (const model::Progress& progress : all) {
-    Json& entry = json.emplace_back(Json{{"bytes", progress.bytes}});
-    if (progress.receive) entry["receive"] = *progress.receive;
-    if (progress.send) entry["send"] = *progress.send;
-  }
-  return json;
-}
-
-Json machine_json(const Machine& machine) {
-  Json json = {{"schema_version", 1},
-               {"name", machine.name},
-               {"source", machine.source},
-               {"measured", machine.measured},
-               {"notes", machine.notes},
-               {"node", {{"sockets", machine.sockets_per_node}, {"cores", machine.cores_per_node}}},
-               {"protocols", protocols_json(machine)},
-               {"queue_search_s", machine.queue_search_s},
-               {"contention_s_per_byte_per_link", machine.contention_s_per_byte_per_link},
-               {"network", network_json(machine)},
-               {"computation", computation_json(machine)}};
-  if (machine.gpu) json["gpu"] = gpu_json(*machine.gpu);
-  if (machine.overheads) json["overheads"] = overheads_json(*machine.overheads);
-  if (machine.allreduces) json["allreduce"] = allreduces_json(*machine.allreduces);
-  if (!machine.progress.empty()) json["progress"] = progress_json(machine.progress);
+Json machine_json(Machine machine) {
+  Json json = {{"schema_version", 1}};
+  Writer writer(json);
+  visit_parameters(writer, machine);
   return json;
 }
 

@@ -145,7 +145,7 @@ std::shared_ptr<const BlockMatrix<T>> make_blocks(const DistMatrix<T>& A, int bl
   comm::require_whole_points(A.rows(), block);
   comm::require_whole_points(A.cols(), block);
   const mpi::Scope scope(A.comm(), "new_matrix");
-  const bool direct = A.route() == comm::Route::direct;
+  const bool direct = A.route()->goes_straight;
   Bsr<T> on, off;
   std::vector<GlobalIndex> ghosts;
   comm::Plan plan;

@@ -195,12 +195,13 @@ void DistMatrix<T>::take(SplitRows<T> split) {
 }
 
 template <class T>
-DistMatrix<T> DistMatrix<T>::with_route(comm::Route route, comm::Transport transport) const {
+DistMatrix<T> DistMatrix<T>::with_route(const comm::Route& route,
+                                        const comm::Transport& transport) const {
   comm::require_route(route);
   DistMatrix other = *this;
   other.block_matrix_ = nullptr;
   other.route_ = route;
-  const auto goes_straight = [this](comm::Route r) {
+  const auto goes_straight = [this](const comm::Route& r) {
     return comm::goes_straight(r, comm().topology());
   };
   const bool same_plan = route == route_ || (goes_straight(route) && goes_straight(route_));
@@ -213,9 +214,8 @@ DistMatrix<T> DistMatrix<T>::with_route(comm::Route route, comm::Transport trans
   if (same_plan) {
     plan = exchange().plan();
   } else {
-    const comm::Pattern pattern = route_ == comm::Route::direct
-                                      ? comm::route::pattern_of(exchange().plan())
-                                      : comm::discover_pattern(cols_, ghosts());
+    const comm::Pattern pattern = route_->goes_straight ? comm::route::pattern_of(exchange().plan())
+                                                        : comm::discover_pattern(cols_, ghosts());
     plan = comm::make_plan(comm(), pattern, route);
   }
   other.exchange_ = std::make_shared<comm::Exchange>(shared_comm(), std::move(plan), transport);

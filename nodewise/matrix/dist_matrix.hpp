@@ -72,10 +72,10 @@ class DistMatrix {
   /// over another transport; costs what comm::make_plan does. Where they are those it has, a copy
   /// without messages. Throws unsupported, on every rank, where comm::require_available() does, and
   /// invalid_argument for route automatic.
-  DistMatrix with_route(comm::Route route,
-                        comm::Transport transport = comm::Transport::point_to_point) const;
-  comm::Route route() const { return route_; }
-  comm::Transport transport() const { return exchange_->transport(); }
+  DistMatrix with_route(const comm::Route& route,
+                        const comm::Transport& transport = "point_to_point") const;
+  const comm::Route& route() const { return route_; }
+  const comm::Transport& transport() const { return exchange_->transport(); }
 
   /// Collective. The matrix that has its entries at the same places and other values, given in the
   /// order of on().vals and off().vals. Its exchange() is this one's; the places are shared. No
@@ -163,7 +163,7 @@ class DistMatrix {
   Layout rows_, cols_;
   std::shared_ptr<const Blocks> blocks_;
   std::shared_ptr<const OnNode> on_node_;
-  comm::Route route_ = comm::Route::direct;
+  comm::Route route_ = "direct";
   std::shared_ptr<comm::Exchange> exchange_;
   std::shared_ptr<const BlockMatrix<T>> block_matrix_;
   GlobalIndex nnz_global_ = 0;

@@ -7,19 +7,19 @@
 #include "nodewise/base/error.hpp"
 #include "nodewise/comm/virtual_ranks.hpp"
 #include "nodewise/model/contention.hpp"
+#include "nodewise/model/cost_term.hpp"
 
 namespace nodewise::model {
 
 namespace {
 
-/// One direction of a stage; what the node's limit adds is told apart.
-ExchangeCost direction_cost(const RankLoad::Direction& load, double node_s) {
-  ExchangeCost cost;
-  cost.latency_s = load.latency_s;
-  cost.bandwidth_s = load.on_node_s + load.off_node_s;
-  // A rank with nothing to send between nodes does not wait for those that have.
-  if (load.off_node_bytes > 0) cost.injection_s = std::max(0.0, node_s - load.off_node_s);
-  return cost;
+/// The terms that Function computes from some arguments; the others are 0.
+template <class Function, class... Arguments>
+void set_terms(ExchangeCost& cost, const Arguments&... arguments) {
+  for (const CostTerm& term : CostTerm::family()) {
+    const auto* seconds = std::get_if<Function>(&*term.seconds);
+    if (seconds != nullptr) cost.*(*term.member) = (*seconds)(arguments...);
+  }
 }
 
 /// The links that a message between two nodes crosses.
@@ -32,21 +32,21 @@ double hops_between(const Machine& machine, const mpi::Topology& topology, int f
 
 }  // namespace
 
+double ExchangeCost::total() const {
+  double sum = 0;
+  for (const CostTerm& term : CostTerm::family()) sum += this->*(*term.member);
+  return sum;
+}
+
 ExchangeCost& ExchangeCost::operator+=(const ExchangeCost& other) {
-  latency_s += other.latency_s;
-  bandwidth_s += other.bandwidth_s;
-  injection_s += other.injection_s;
-  queue_s += other.queue_s;
-  contention_s += other.contention_s;
+  for (const CostTerm& term : CostTerm::family()) {
+    this->*(*term.member) += other.*(*term.member);
+  }
   return *this;
 }
 
 ExchangeCost operator*(double times, ExchangeCost cost) {
-  cost.latency_s *= times;
-  cost.bandwidth_s *= times;
-  cost.injection_s *= times;
-  cost.queue_s *= times;
-  cost.contention_s *= times;
+  for (const CostTerm& term : CostTerm::family()) cost.*(*term.member) *= times;
   return cost;
 }
 
@@ -87,10 +87,11 @@ Locality locality(const mpi::Topology& topology, const Machine& machine, int a, 
 
 ExchangeCost stage_cost(const Machine& machine, const RankLoad& load, double node_sent_s,
                         double node_received_s, Arrival arrival) {
-  const ExchangeCost sent = direction_cost(load.sent, node_sent_s);
-  const ExchangeCost received = direction_cost(load.received, node_received_s);
+  ExchangeCost sent, received;
+  set_terms<CostTerm::OfDirection>(sent, load.sent, node_sent_s);
+  set_terms<CostTerm::OfDirection>(received, load.received, node_received_s);
   ExchangeCost cost = sent.total() >= received.total() ? sent : received;
-  cost.queue_s = queue_search_s(machine, load.received.messages, arrival);
+  set_terms<CostTerm::OfRank>(cost, machine, load, arrival);
   return cost;
 }
 
@@ -134,19 +135,19 @@ ExchangeTally::Busiest ExchangeTally::busiest(const Stage& stage) const {
   return found;
 }
 
-double ExchangeTally::contention_of(const Stage& stage) const {
+NetworkLoad ExchangeTally::network_load(const Stage& stage) const {
   NetworkLoad load;
   load.n_nodes = topology_->n_nodes();
   for (const RankLoad& rank : stage) {
     load.bytes += rank.sent.off_node_bytes;
     load.byte_hops += rank.byte_hops;
   }
-  return contention_s(*machine_, load);
+  return load;
 }
 
 ExchangeCost ExchangeTally::stage(std::size_t s) const {
   ExchangeCost cost = busiest(stages_.at(s)).cost;
-  cost.contention_s = contention_of(stages_[s]);
+  set_terms<CostTerm::OfStage>(cost, *machine_, network_load(stages_[s]));
   return cost;
 }
 

@@ -9,13 +9,14 @@
 #include "nodewise/base/types.hpp"
 #include "nodewise/comm/plan.hpp"
 #include "nodewise/comm/route/message_estimate.hpp"
+#include "nodewise/model/contention.hpp"
 #include "nodewise/model/machine.hpp"
 #include "nodewise/model/queue_search.hpp"
 #include "nodewise/mpi/topology.hpp"
 
 namespace nodewise::model {
 
-/// Seconds of an exchange, or of several, by cause.
+/// Seconds of an exchange, or of several, by cause: one member for each CostTerm.
 struct ExchangeCost {
   double latency_s = 0;     ///< alpha of every message of the busiest rank
   double bandwidth_s = 0;   ///< its bytes, at the rate at which one rank can send them
@@ -23,7 +24,7 @@ struct ExchangeCost {
   double queue_s = 0;       ///< searching the queue for the messages that reach it
   double contention_s = 0;  ///< waiting for links
 
-  double total() const { return latency_s + bandwidth_s + injection_s + queue_s + contention_s; }
+  double total() const;
   ExchangeCost& operator+=(const ExchangeCost& other);
 };
 ExchangeCost operator*(double times, ExchangeCost cost);
@@ -97,7 +98,7 @@ class ExchangeTally {
     ExchangeCost cost;
   };
   Busiest busiest(const Stage& stage) const;
-  double contention_of(const Stage& stage) const;
+  NetworkLoad network_load(const Stage& stage) const;
 
   const Machine* machine_;
   const mpi::Topology* topology_;

@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "nodewise/base/error.hpp"
-#include "nodewise/model/machine.hpp"
+#include "nodewise/model/machine_parameters.hpp"
 
 namespace nodewise::model {
 
@@ -18,182 +18,141 @@ template <class T>
   throw Error(ErrorCode::invalid_argument, fmt::format("{} is {}; {}", where, value, must));
 }
 
-// Comparisons are written so that NaN fails them.
-void check_rate(std::string_view where, double value) {
-  if (!(value > 0)) refuse(where, value, "a rate must be positive");
-  if (std::isinf(value)) refuse(where, value, "a rate must be finite");
-}
-
-void check_time(std::string_view where, double value) {
-  if (!(value >= 0 && std::isfinite(value))) {
-    refuse(where, value, "a time must be finite and not negative");
+/// Whether a terminal would act on the text instead of showing it: control characters of ASCII, or
+/// of ISO 6429 in UTF-8.
+bool has_control(std::string_view text) {
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const auto byte = static_cast<unsigned char>(text[i]);
+    if (byte < 0x20 || byte == 0x7f) return true;
+    const bool is_lead = byte == 0xc2 && i + 1 < text.size();
+    if (is_lead && static_cast<unsigned char>(text[i + 1]) < 0xa0) return true;
   }
+  return false;
 }
 
-void check_positive_time(std::string_view where, double value) {
-  if (!(value > 0 && std::isfinite(value))) {
-    refuse(where, value, "this time must be finite and positive");
+/// Every value by itself. Comparisons are written so that NaN fails them.
+class Check final : public ParameterVisitor {
+ public:
+  void text(const Key& key, std::string& value) override {
+    if (!has_control(value)) return;
+    throw Error(ErrorCode::invalid_argument, place_of(key) + " has control characters");
   }
-}
-
-void check_count(std::string_view where, int value) {
-  if (value < 1) refuse(where, value, "a count must be at least 1");
-}
-
-void check_paths(const Machine& machine) {
-  bool any_far = false;
-  for (int l = 0; l < n_localities; ++l) {
-    const auto locality = static_cast<Locality>(l);
-    for (int p = 0; p < n_protocols; ++p) {
-      const auto& set = machine.path(locality)[static_cast<std::size_t>(p)];
-      if (!set) continue;
-      const std::string where =
-          fmt::format("protocols.{}.{}", to_string(locality), to_string(static_cast<Protocol>(p)));
-      check_time(where + ".latency_s", set->latency_s);
-      check_rate(where + ".rate_bytes_per_s", set->rate_bytes_per_s);
-      if (set->injection_bytes_per_s != unlimited) {
-        check_rate(where + ".injection_bytes_per_s", set->injection_bytes_per_s);
-      }
-      any_far = any_far || locality == Locality::other_node;
+  void flag(const Key& /*key*/, bool& /*value*/) override {}
+  void number(const Key& key, double& value, const Quantity& quantity) override {
+    if (std::isinf(value) && value > 0 && !key.needed) return;
+    check(place_of(key), value, quantity);
+  }
+  void whole(const Key& key, int& value, int least) override {
+    check_whole(place_of(key), value, least);
+  }
+  void whole(const Key& key, std::int64_t& value) override {
+    if (value < 0) refuse(place_of(key), value, "a size must not be negative");
+  }
+  void texts(const Key& key, std::vector<std::string>& values) override {
+    for (std::string& value : values) text(key, value);
+  }
+  void numbers(const Key& key, std::vector<double>& values, const Quantity& quantity) override {
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      check(fmt::format("{}[{}]", place_of(key), i), values[i], quantity);
     }
   }
-  if (!any_far) {
-    throw Error(ErrorCode::invalid_argument,
-                "protocols.other_node is empty; it must have at least one protocol");
+  void counts(const Key& key, std::vector<int>& values) override {
+    if (values.empty()) {
+      throw Error(ErrorCode::invalid_argument, place_of(key) + " is empty; it must have some");
+    }
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      check_whole(fmt::format("{}[{}]", place_of(key), i), values[i], 1);
+    }
   }
-}
+  void choose(const Key& /*key*/, const FamilyBase& /*family*/, std::size_t k,
+              const std::function<void(std::size_t)>& describe) override {
+    describe(k);
+  }
+  bool enters(const Key& /*key*/, bool has_some) override { return has_some; }
+  void begin(const Key& key) override { places_.push_back(place_of(key)); }
+  void end() override { places_.pop_back(); }
+  std::size_t begin_list(const Key& key, std::size_t size) override {
+    lists_.push_back(place_of(key));
+    return size;
+  }
+  void begin_element(std::size_t k) override {
+    places_.push_back(fmt::format("{}[{}]", lists_.back(), k));
+  }
+  void end_list() override { lists_.pop_back(); }
 
-void check_switch_sizes(const std::string& where, const SwitchSizes& sizes) {
-  if (sizes.short_bytes < 0) {
-    refuse(where + ".short_bytes", sizes.short_bytes, "a size must not be negative");
+ private:
+  std::string place_of(const Key& key) const {
+    return places_.empty() ? key.name : places_.back() + "." + key.name;
   }
-  if (sizes.eager_bytes < sizes.short_bytes) {
-    refuse(where + ".eager_bytes", sizes.eager_bytes,
-           fmt::format("it must not be below short_bytes, {}", sizes.short_bytes));
+  static void check(const std::string& where, double value, const Quantity& quantity) {
+    const bool has_sign = value > 0 || (quantity.may_be_zero && value == 0);
+    if (!has_sign || std::isinf(value)) refuse(where, value, quantity.must);
+    if (value == 0 || (value >= quantity.least && value <= quantity.most)) return;
+    if (*quantity.unit == '\0') refuse(where, value, quantity.must);
+    refuse(
+        where, value,
+        fmt::format("only {} to {} {} make sense", quantity.least, quantity.most, quantity.unit));
   }
-}
+  static void check_whole(const std::string& where, int value, int least) {
+    if (value < least) refuse(where, value, fmt::format("a count must be at least {}", least));
+    if (value > most_count) refuse(where, value, fmt::format("at most {} make sense", most_count));
+  }
 
-void check_own_switch_sizes(const Machine& machine) {
-  for (int l = 0; l < n_localities; ++l) {
-    const auto locality = static_cast<Locality>(l);
-    const auto& own = machine.own_switch_sizes[static_cast<std::size_t>(l)];
-    if (!own) continue;
-    const std::string where = fmt::format("protocols.{}", to_string(locality));
-    check_switch_sizes(where + ".switch_sizes", *own);
-    const PathParameters& path = machine.path(locality);
-    if (std::any_of(path.begin(), path.end(), [](const auto& set) { return set.has_value(); })) {
-      continue;
-    }
-    throw Error(ErrorCode::invalid_argument,
-                where + ".switch_sizes is there, but no protocol it would choose");
-  }
-}
-
-struct ShapeCheck {
-  void operator()(std::monostate) const {}
-  void operator()(const FatTree& tree) const {
-    check_count("network.nodes_per_switch", tree.nodes_per_switch);
-    check_count("network.levels", tree.levels);
-  }
-  void operator()(const Torus& torus) const {
-    if (torus.dimensions.empty()) {
-      throw Error(ErrorCode::invalid_argument, "network.dimensions is empty; a torus has some");
-    }
-    for (std::size_t d = 0; d < torus.dimensions.size(); ++d) {
-      check_count(fmt::format("network.dimensions[{}]", d), torus.dimensions[d]);
-    }
-    check_count("network.nodes_per_router", torus.nodes_per_router);
-  }
-  void operator()(const Dragonfly& dragonfly) const {
-    check_count("network.groups", dragonfly.groups);
-    check_count("network.rows", dragonfly.rows);
-    check_count("network.columns", dragonfly.columns);
-    check_count("network.nodes_per_router", dragonfly.nodes_per_router);
-    if (!(dragonfly.links_between_groups > 0 && std::isfinite(dragonfly.links_between_groups))) {
-      refuse("network.links_between_groups", dragonfly.links_between_groups,
-             "it must be finite and positive");
-    }
-  }
+  std::vector<std::string> places_, lists_;
 };
 
-void check_flop_costs(const Machine& machine) {
-  const auto& levels = machine.s_per_flop_by_level;
-  for (std::size_t i = 0; i < levels.size(); ++i) {
-    check_positive_time(fmt::format("computation.s_per_flop_by_level[{}]", i), levels[i]);
-  }
-  double last = 0;
-  for (std::size_t i = 0; i < machine.s_per_flop_by_size.size(); ++i) {
-    const FlopCost& cost = machine.s_per_flop_by_size[i];
-    const std::string where = fmt::format("computation.s_per_flop_by_size[{}]", i);
-    check_positive_time(where + ".s_per_flop", cost.s_per_flop);
-    if (!(cost.up_to_nonzeros > last)) {
-      refuse(where + ".up_to_nonzeros", cost.up_to_nonzeros, "sizes must be positive and ascend");
+// What values must be together.
+
+void check_eager(const std::string& where, const SwitchSizes& sizes) {
+  if (sizes.eager_bytes >= sizes.short_bytes) return;
+  refuse(where + ".eager_bytes", sizes.eager_bytes,
+         fmt::format("it must not be below short_bytes, {}", sizes.short_bytes));
+}
+
+void check_protocols(const Machine& machine) {
+  check_eager("protocols.switch_sizes", machine.switch_sizes);
+  for (int l = 0; l < n_localities; ++l) {
+    const auto locality = static_cast<Locality>(l);
+    const std::string where = fmt::format("protocols.{}", to_string(locality));
+    const PathParameters& path = machine.path(locality);
+    const bool is_known =
+        std::any_of(path.begin(), path.end(), [](const auto& set) { return set.has_value(); });
+    const auto& own = machine.own_switch_sizes[static_cast<std::size_t>(l)];
+    if (own) check_eager(where + ".switch_sizes", *own);
+    if (own && !is_known) {
+      throw Error(ErrorCode::invalid_argument,
+                  where + ".switch_sizes is there, but no protocol it would choose");
     }
-    last = cost.up_to_nonzeros;
-  }
-}
-
-void check_memory(const Machine& machine) {
-  int last = 0;
-  for (std::size_t i = 0; i < machine.thread_bandwidth.size(); ++i) {
-    const ThreadBandwidth& entry = machine.thread_bandwidth[i];
-    const std::string where = fmt::format("computation.thread_bandwidth[{}]", i);
-    check_rate(where + ".bytes_per_s", entry.bytes_per_s);
-    if (entry.threads <= last) {
-      refuse(where + ".threads", entry.threads, "numbers of threads must be positive and ascend");
+    if (locality == Locality::other_node && !is_known) {
+      throw Error(ErrorCode::invalid_argument,
+                  where + " is empty; it must have at least one protocol");
     }
-    last = entry.threads;
-  }
-  for (std::size_t i = 0; i < machine.caches.size(); ++i) {
-    const std::string where = fmt::format("computation.caches[{}]", i);
-    const double bytes = machine.caches[i].bytes;
-    if (!(bytes > 0 && std::isfinite(bytes))) {
-      refuse(where + ".bytes", bytes, "a cache must have a finite, positive size");
-    }
-    check_count(where + ".cores", machine.caches[i].cores);
   }
 }
 
-void check_copy(const std::string& where, const CopyPath& path) {
-  check_time(where + ".latency_s", path.latency_s);
-  check_rate(where + ".rate_bytes_per_s", path.rate_bytes_per_s);
-}
-
-void check_gpu(const GpuPaths& gpu) {
-  check_count("gpu.gpus_per_node", gpu.gpus_per_node);
-  check_copy("gpu.to_host", gpu.to_host);
-  check_copy("gpu.to_device", gpu.to_device);
-  if (gpu.direct_same_node) check_copy("gpu.direct_same_node", *gpu.direct_same_node);
-  if (gpu.direct_other_node) check_copy("gpu.direct_other_node", *gpu.direct_other_node);
-}
-
-void check_overheads(const MessageOverheads& overheads) {
-  check_time("overheads.send_on_node_s", overheads.send_on_node_s);
-  check_time("overheads.receive_on_node_s", overheads.receive_on_node_s);
-  check_time("overheads.send_other_node_s", overheads.send_other_node_s);
-  check_time("overheads.receive_other_node_s", overheads.receive_other_node_s);
-  check_time("overheads.nic_gap_s", overheads.nic_gap_s);
-}
-
-void check_size(std::string_view where, double bytes, double last) {
-  if (!(bytes > last && std::isfinite(bytes))) {
-    refuse(where, bytes, "sizes must be finite, positive and ascend");
+/// Refuses members of a list that do not ascend.
+template <class S, class T>
+void check_ascending(std::string_view where, const std::vector<S>& list, T S::*member,
+                     std::string_view name, std::string_view must) {
+  for (std::size_t i = 1; i < list.size(); ++i) {
+    if (list[i].*member > list[i - 1].*member) continue;
+    refuse(fmt::format("{}[{}].{}", where, i, name), list[i].*member, must);
   }
 }
 
-void check_allreduces(const std::string& where, const std::vector<AllreduceTime>& times) {
-  double last = 0;
-  for (std::size_t i = 0; i < times.size(); ++i) {
-    const std::string entry = fmt::format("{}[{}]", where, i);
-    check_size(entry + ".bytes", times[i].bytes, last);
-    check_positive_time(entry + ".seconds", times[i].seconds);
-    last = times[i].bytes;
-  }
-}
-
-void check_allreduces(const MeasuredAllreduces& measured) {
-  check_count("allreduce.ranks", measured.ranks);
-  check_count("allreduce.nodes", measured.nodes);
+void check_lists(const Machine& machine) {
+  check_ascending("computation.s_per_flop_by_size", machine.s_per_flop_by_size,
+                  &FlopCost::up_to_nonzeros, "up_to_nonzeros", "sizes must be positive and ascend");
+  check_ascending("computation.thread_bandwidth", machine.thread_bandwidth,
+                  &ThreadBandwidth::threads, "threads",
+                  "numbers of threads must be positive and ascend");
+  constexpr std::string_view sizes = "sizes must be finite, positive and ascend";
+  check_ascending("progress", machine.progress, &Progress::bytes, "bytes", sizes);
+  if (!machine.allreduces) return;
+  const MeasuredAllreduces& measured = *machine.allreduces;
+  check_ascending("allreduce.mpi", measured.mpi, &AllreduceTime::bytes, "bytes", sizes);
+  check_ascending("allreduce.node_aware", measured.node_aware, &AllreduceTime::bytes, "bytes",
+                  sizes);
   if (measured.nodes > measured.ranks) {
     refuse("allreduce.nodes", measured.nodes,
            fmt::format("there cannot be more than ranks, {}", measured.ranks));
@@ -201,46 +160,17 @@ void check_allreduces(const MeasuredAllreduces& measured) {
   if (measured.mpi.empty() && measured.node_aware.empty()) {
     throw Error(ErrorCode::invalid_argument, "allreduce is there, but no time of any algorithm");
   }
-  check_allreduces("allreduce.mpi", measured.mpi);
-  check_allreduces("allreduce.node_aware", measured.node_aware);
-}
-
-void check_progress(const std::vector<Progress>& progress) {
-  const auto check_part = [](const std::string& where, const std::optional<double>& part) {
-    if (part && !(*part >= 0 && *part <= 1)) refuse(where, *part, "a part is between 0 and 1");
-  };
-  double last = 0;
-  for (std::size_t i = 0; i < progress.size(); ++i) {
-    const std::string where = fmt::format("progress[{}]", i);
-    check_size(where + ".bytes", progress[i].bytes, last);
-    check_part(where + ".receive", progress[i].receive);
-    check_part(where + ".send", progress[i].send);
-    last = progress[i].bytes;
-  }
 }
 
 }  // namespace
 
 void check(const Machine& machine) {
   if (machine.name.empty()) throw Error(ErrorCode::invalid_argument, "name is empty");
-  check_count("node.sockets", machine.sockets_per_node);
-  check_count("node.cores", machine.cores_per_node);
-  check_paths(machine);
-  check_switch_sizes("protocols.switch_sizes", machine.switch_sizes);
-  check_own_switch_sizes(machine);
-  check_time("queue_search_s", machine.queue_search_s);
-  check_time("contention_s_per_byte_per_link", machine.contention_s_per_byte_per_link);
-  std::visit(ShapeCheck(), machine.network);
-  check_time("network.hop_latency_s", machine.hop_latency_s);
-  if (machine.hardware_bytes_per_s) {
-    check_rate("network.hardware_bytes_per_s", *machine.hardware_bytes_per_s);
-  }
-  check_flop_costs(machine);
-  check_memory(machine);
-  if (machine.gpu) check_gpu(*machine.gpu);
-  if (machine.overheads) check_overheads(*machine.overheads);
-  if (machine.allreduces) check_allreduces(*machine.allreduces);
-  check_progress(machine.progress);
+  Machine copy = machine;
+  Check values;
+  visit_parameters(values, copy);
+  check_protocols(machine);
+  check_lists(machine);
 }
 
 }  // namespace nodewise::model

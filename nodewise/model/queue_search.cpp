@@ -1,5 +1,6 @@
 #include "nodewise/model/queue_search.hpp"
 
+#include "nodewise/model/cost_term.hpp"
 namespace nodewise::model {
 
 namespace {
@@ -22,6 +23,18 @@ double share_of_worst(Arrival arrival) {
 
 double queue_search_s(const Machine& machine, double messages, Arrival arrival) {
   return machine.queue_search_s * messages * messages * share_of_worst(arrival);
+}
+
+const CostTerm& queue_term() {
+  static const CostTerm term = {
+      {"queue", "searching the queue for the messages that reach it", "Bienz 2018, eq. 3.1"},
+      &ExchangeCost::queue_s,
+      "queue",
+      [](const Machine& machine, const RankLoad& load, Arrival arrival) {
+        return queue_search_s(machine, load.received.messages, arrival);
+      },
+      [](const Machine& machine) { return machine.queue_search_s > 0; }};
+  return term;
 }
 
 }  // namespace nodewise::model

@@ -68,11 +68,7 @@ std::vector<int> discover_nodes(const Comm& comm) {
 }
 
 std::uint64_t hash_of(const CommSettings& settings) {
-  std::uint64_t h = nodewise::hash_of(settings, setting_fields());
-  // No options of a program, since nothing in the library uses them.
-  h = hash64(static_cast<std::uint64_t>(settings.allgather), h);
-  h = hash64(static_cast<std::uint64_t>(settings.alltoallv), h);
-  return h;
+  return nodewise::hash_of(settings, all_setting_fields());
 }
 
 }  // namespace

@@ -3,17 +3,20 @@
 namespace nodewise::mpi {
 
 std::span<const Field<CommSettings>> setting_fields() {
+  return all_setting_fields().first(2);
+}
+
+std::span<const Field<CommSettings>> all_setting_fields() {
   static const std::vector<Field<CommSettings>> fields = {
       field("sparse_exchange", &CommSettings::sparse_exchange,
             "How ranks learn what others need of them: by a reduction, by synchronous sends, "
             "one-sided (rma, for messages of one size alone: refused for a solve), or one of the "
-            "first two with one message a rank and destination node",
-            std::vector<Word>{"automatic", "personalized", "nonblocking", "rma",
-                              "locality_personalized", "locality_nonblocking"}),
+            "first two with one message a rank and destination node"),
       field("allreduce", &CommSettings::allreduce,
             "How sums over all ranks are made: by MPI's own algorithm, or with the ranks of a node "
-            "exchanging with different nodes",
-            std::vector<Word>{"automatic", "mpi", "node_aware"}),
+            "exchanging with different nodes"),
+      field("allgather", &CommSettings::allgather, "Of MPIX_Allgather[v]"),
+      field("alltoallv", &CommSettings::alltoallv, "Of MPIX_Alltoallv"),
   };
   return fields;
 }

@@ -3,37 +3,50 @@
 
 #include <span>
 
-#include "nodewise/base/options.hpp"
+#include "nodewise/base/family.hpp"
+
+namespace nodewise::comm::sdde {
+struct Call;
+}  // namespace nodewise::comm::sdde
 
 namespace nodewise::mpi {
 
-/// The algorithm of the sparse dynamic data exchange.
-enum class SparseExchange {
-  automatic,              ///< chosen at each call from what all ranks know
-  personalized,           ///< a reduction tells each rank how much it will receive
-  nonblocking,            ///< synchronous sends and a nonblocking barrier
-  rma,                    ///< one-sided; messages of one size only
-  locality_personalized,  ///< one message a rank and destination node, then on the node
-  locality_nonblocking    ///< the same with synchronous sends and a nonblocking barrier
-};
+/// An algorithm of the sparse dynamic data exchange. comm/sdde has them and their list: this layer
+/// only keeps which one a communicator takes.
+struct SparseExchangeMethod : MethodInfo {
+  using Run = void (*)(comm::sdde::Call& call);
 
-/// The algorithm of a collective that exists node-aware and in MPI.
-enum class Collective {
-  automatic,  ///< by a rule that knows the placement of the ranks and the length
-  mpi,        ///< MPI's own
-  node_aware  ///< the ranks of a node share out the messages to other nodes
+  Required<bool> needs_equal_counts;  ///< whether every message must have the same size
+  /// The algorithm that takes its place where no messages can be joined on a node; else empty.
+  Required<std::string> unjoined;
+  Required<Run> run;  ///< collective
+
+  /// "automatic" is replaced at each call, by what all ranks know (comm::choose_sparse_exchange()).
+  static Family<SparseExchangeMethod>& family();
 };
+using SparseExchange = Choice<SparseExchangeMethod>;
+
+/// An algorithm of the collectives that exist node-aware and in MPI.
+struct CollectiveMethod : MethodInfo {
+  Required<bool> is_node_aware;  ///< the ranks of a node share out the messages to other nodes
+
+  /// "automatic" is by a rule that knows the placement of the ranks and the length.
+  static Family<CollectiveMethod>& family();
+};
+using Collective = Choice<CollectiveMethod>;
 
 /// Chosen when a communicator is made, the same on every rank, and bound to it: two libraries, or
 /// two solvers, in one program cannot disturb each other.
 struct CommSettings {
-  SparseExchange sparse_exchange = SparseExchange::automatic;
-  Collective allreduce = Collective::automatic;  ///< sums, maxima and dot products too
-  Collective allgather = Collective::automatic;
-  Collective alltoallv = Collective::automatic;
+  SparseExchange sparse_exchange = "automatic";
+  Collective allreduce = "automatic";  ///< sums, maxima and dot products too
+  Collective allgather = "automatic";
+  Collective alltoallv = "automatic";
 };
 
-/// The settings by name, for the command line and for messages.
+/// The settings that a solve depends on, by name, for the command line and for messages.
 std::span<const Field<CommSettings>> setting_fields();
+/// All of them, those of collectives that only the C interface calls behind the others.
+std::span<const Field<CommSettings>> all_setting_fields();
 
 }  // namespace nodewise::mpi

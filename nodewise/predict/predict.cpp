@@ -12,7 +12,7 @@
 #include "nodewise/io/machine_file.hpp"
 #include "nodewise/matrix/operations.hpp"
 #include "nodewise/model/allreduce_cost.hpp"
-#include "nodewise/model/network.hpp"
+#include "nodewise/model/cost_term.hpp"
 #include "nodewise/mpi/ledger.hpp"
 #include "nodewise/predict/cycle_work.hpp"
 #include "nodewise/predict/prediction.hpp"
@@ -78,9 +78,8 @@ PredictedMachine describe(const model::Machine& machine) {
       model::allreduce_scale(machine, model::AllreduceAlgorithm::recursive_doubling,
                              sizeof(double)),
       model::allreduce_scale(machine, model::AllreduceAlgorithm::node_aware, sizeof(double))};
-  if (machine.queue_search_s == 0) facts.left_out.push_back("queue search");
-  if (!model::is_known(machine.network) || machine.contention_s_per_byte_per_link == 0) {
-    facts.left_out.push_back("contention");
+  for (const model::CostTerm& term : model::CostTerm::family()) {
+    if (!term.is_known(machine)) facts.left_out.push_back(term.name);
   }
   return facts;
 }

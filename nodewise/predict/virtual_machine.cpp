@@ -22,19 +22,15 @@ std::vector<Route> parse_routes(const std::string& text) {
     const std::size_t comma = underscored.find(',', at);
     const std::string name = underscored.substr(at, comma - at);
     at = comma + 1;
-    bool known = false;
-    for (const Route route : {Route::direct, Route::two_step, Route::three_step}) {
-      if (name != comm::to_string(route)) continue;
-      known = true;
-      if (std::find(routes.begin(), routes.end(), route) != routes.end()) {
-        throw Error(ErrorCode::invalid_argument, fmt::format("`routes`: {} is named twice", name));
-      }
-      routes.push_back(route);
-    }
-    if (!known) {
+    const std::vector<std::string> names = comm::RouteMethod::family().names();
+    if (std::find(names.begin(), names.end(), name) == names.end()) {
       throw Error(ErrorCode::invalid_argument,
-                  fmt::format("`routes`: '{}' is none of direct, two_step, three_step", name));
+                  fmt::format("`routes`: '{}' is none of {}", name, fmt::join(names, ", ")));
     }
+    if (std::find(routes.begin(), routes.end(), Route(name)) != routes.end()) {
+      throw Error(ErrorCode::invalid_argument, fmt::format("`routes`: {} is named twice", name));
+    }
+    routes.emplace_back(name);
   }
   return routes;
 }

@@ -70,10 +70,9 @@ Json virtual_level_json(const VirtualCounts& counted, const LevelCounts& level) 
     const std::vector<RouteVolumes>& volumes = level.of(operation);
     Json routes = volumes.empty() ? Json(nullptr) : Json::object();
     for (std::size_t k = 0; k < volumes.size(); ++k) {
-      routes[comm::to_string(counted.routes[k])] = {
-          {"on_domain", volume_json(volumes[k].on_domain)},
-          {"on_node", volume_json(volumes[k].on_node)},
-          {"off_node", volume_json(volumes[k].off_node)}};
+      routes[counted.routes[k].name()] = {{"on_domain", volume_json(volumes[k].on_domain)},
+                                          {"on_node", volume_json(volumes[k].on_node)},
+                                          {"off_node", volume_json(volumes[k].off_node)}};
     }
     json[to_string(operation)] = routes;
   }

@@ -1,5 +1,6 @@
 #include "nodewise/report/predict_json.hpp"
 
+#include "nodewise/model/cost_term.hpp"
 #include "nodewise/report/json_parts.hpp"
 
 namespace nodewise::report {
@@ -27,14 +28,12 @@ const char* to_string(CollectiveKind kind) {
 }
 
 Json time_json(const ExchangeTime& time) {
-  const model::ExchangeCost& f = time.formula;
-  return {{"formula_s",
-           {{"latency", number(f.latency_s)},
-            {"bandwidth", number(f.bandwidth_s)},
-            {"injection", number(f.injection_s)},
-            {"queue", number(f.queue_s)},
-            {"contention", number(f.contention_s)},
-            {"total", number(f.total())}}},
+  Json formula;
+  for (const model::CostTerm& term : model::CostTerm::family()) {
+    formula[*term.name] = number(time.formula.*(*term.member));
+  }
+  formula["total"] = number(time.formula.total());
+  return {{"formula_s", formula},
           {"simulated_s",
            {{"base", number(time.simulated.front())},
             {"low", number(time.low())},
@@ -55,7 +54,7 @@ Json by_route(const std::vector<ExchangeTime>& times, const std::vector<comm::Ro
   if (times.empty()) return nullptr;
   Json json = Json::object();
   for (std::size_t k = 0; k < times.size(); ++k) {
-    json[comm::to_string(routes[k])] = exchange_json(times[k]);
+    json[routes[k].name()] = exchange_json(times[k]);
   }
   return json;
 }
@@ -92,8 +91,8 @@ Json levels_json(const PredictedMachine& machine, const Prediction& p) {
         level.splitting_rounds ? Json(*level.splitting_rounds) : Json(nullptr);
     json["setup_reductions"] = level.setup_reductions;
     json["matrix_gathering"] = by_kind(level.matrix_gathering);
-    json["cheapest_by_formula"] = comm::to_string(p.routes[formula.of_level[l]]);
-    json["cheapest_by_simulation"] = comm::to_string(p.routes[simulation.of_level[l]]);
+    json["cheapest_by_formula"] = p.routes[formula.of_level[l]].name();
+    json["cheapest_by_simulation"] = p.routes[simulation.of_level[l]].name();
     levels.push_back(std::move(json));
   }
   return levels;
@@ -102,7 +101,7 @@ Json levels_json(const PredictedMachine& machine, const Prediction& p) {
 Json cycle_json(const Prediction& p) {
   Json json = Json::object();
   for (std::size_t k = 0; k < p.routes.size(); ++k) {
-    json[comm::to_string(p.routes[k])] = time_json(p.cycle(k));
+    json[p.routes[k].name()] = time_json(p.cycle(k));
   }
   return {{"one_route", json},
           {"best_by_formula", time_json(p.cycle(p.best(by_formula)))},
@@ -112,7 +111,7 @@ Json cycle_json(const Prediction& p) {
 Json setup_json(const Prediction& p) {
   Json json = Json::object();
   for (std::size_t k = 0; k < p.routes.size(); ++k) {
-    json[comm::to_string(p.routes[k])] = time_json(p.setup(k));
+    json[p.routes[k].name()] = time_json(p.setup(k));
   }
   return {{"one_route", json},
           {"best_by_formula", time_json(p.setup(p.best_for_setup(by_formula)))},
@@ -163,7 +162,7 @@ std::string predict_json(const predict::Result& result, const RunFrame& run) {
   const Prediction& p = result.prediction;
   const run::MatrixSummary& matrix = run.matrix;
   Json routes = Json::array();
-  for (const comm::Route route : p.routes) routes.push_back(comm::to_string(route));
+  for (const comm::Route& route : p.routes) routes.push_back(route.name());
   return dumped(
       {{"schema_version", schema_version},
        {"program", program_json()},

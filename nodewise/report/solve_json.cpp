@@ -20,7 +20,7 @@ Json route_choice_json(const std::shared_ptr<const routing::RouteDecision>& deci
   if (!decision) return nullptr;
   Json predictions = Json::array();
   for (const routing::RoutePrediction& prediction : decision->predictions) {
-    predictions.push_back({{"route", comm::to_string(prediction.route)},
+    predictions.push_back({{"route", prediction.route.name()},
                            {"seconds", number(prediction.seconds)},
                            {"most_messages_off_node", prediction.off_node_messages}});
   }
@@ -34,8 +34,7 @@ Json transport_choice_json(const std::shared_ptr<const routing::TransportDecisio
   if (!decision) return nullptr;
   Json trials = Json::array();
   for (const routing::TransportTrial& trial : decision->trials) {
-    trials.push_back(
-        {{"transport", comm::to_string(trial.transport)}, {"seconds", number(trial.seconds)}});
+    trials.push_back({{"transport", trial.transport.name()}, {"seconds", number(trial.seconds)}});
   }
   return {{"reason", decision->reason}, {"trials", trials}};
 }
@@ -48,10 +47,10 @@ Json level_json(const amg::LevelInfo& info) {
           {"interpolation_nonzeros", info.interpolation_nonzeros},
           {"active_ranks", info.active_ranks},
           {"precision", info.is_single_precision ? "single" : "double"},
-          {"route", comm::to_string(info.routes.solve)},
-          {"setup_route", comm::to_string(info.routes.setup)},
-          {"transport", comm::to_string(info.routes.solve_transport)},
-          {"setup_transport", comm::to_string(info.routes.setup_transport)},
+          {"route", info.routes.solve.name()},
+          {"setup_route", info.routes.setup.name()},
+          {"transport", info.routes.solve_transport.name()},
+          {"setup_transport", info.routes.setup_transport.name()},
           {"route_choice", route_choice_json(info.route_choice)},
           {"setup_route_choice", route_choice_json(info.setup_route_choice)},
           {"transport_choice", transport_choice_json(info.transport_choice)},

@@ -8,6 +8,7 @@
 #include <variant>
 
 #include "nodewise/matrix/product_traffic.hpp"
+#include "nodewise/model/machine.hpp"
 #include "nodewise/mpi/agree.hpp"
 
 namespace nodewise::roofline {

@@ -9,16 +9,16 @@ namespace nodewise::routing {
 
 /// The routes and transports of one level, in the setup and in the solve.
 struct LevelRoutes {
-  comm::Route setup = comm::Route::direct;
-  comm::Route solve = comm::Route::direct;
-  comm::Transport setup_transport = comm::Transport::point_to_point;
-  comm::Transport solve_transport = comm::Transport::point_to_point;
+  comm::Route setup = "direct";
+  comm::Route solve = "direct";
+  comm::Transport setup_transport = "point_to_point";
+  comm::Transport solve_transport = "point_to_point";
 
   friend bool operator==(const LevelRoutes&, const LevelRoutes&) = default;
 };
 /// Whether a route is left to choose_routes().
 inline bool is_automatic(const LevelRoutes& routes) {
-  return routes.setup == comm::Route::automatic || routes.solve == comm::Route::automatic;
+  return routes.setup.is_automatic() || routes.solve.is_automatic();
 }
 
 }  // namespace nodewise::routing

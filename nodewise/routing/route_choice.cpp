@@ -1,7 +1,6 @@
 #include "nodewise/routing/route_choice.hpp"
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <optional>
 
@@ -21,8 +20,9 @@ namespace {
 
 using comm::Route;
 
-constexpr std::array<Route, 3> all_routes = {Route::direct, Route::two_step, Route::three_step};
-constexpr std::size_t n_routes = all_routes.size();
+const Family<comm::RouteMethod>& all_routes() {
+  return comm::RouteMethod::family();
+}
 
 /// What a short look at the network saw.
 std::string describe_probe(const model::Machine& machine) {
@@ -47,20 +47,25 @@ double bytes_of_row(const matrix::DistMatrix<T>& A) {
 
 template <class T>
 std::shared_ptr<const matrix::DistMatrix<T>> over(
-    const std::shared_ptr<const matrix::DistMatrix<T>>& A, Route route) {
-  if (A->route() == route && A->transport() == comm::Transport::point_to_point) return A;
+    const std::shared_ptr<const matrix::DistMatrix<T>>& A, const Route& route) {
+  if (A->route() == route && A->transport() == comm::Transport()) return A;
   return std::make_shared<const matrix::DistMatrix<T>>(A->with_route(route));
 }
 
-/// This rank's messages over each route. What fails on this rank alone waits for the next
-/// reduction.
+/// This rank's messages over each route, in the order of the family. What fails on this rank alone
+/// waits for the next reduction.
 struct Estimates {
-  std::array<std::vector<comm::StageSizes>, n_routes> stages;
+  std::vector<std::vector<comm::StageSizes>> stages;
   std::optional<Error> failure;
 
-  double messages_off_node(const mpi::Comm& comm, std::size_t route) const {
-    const comm::Traffic t = comm::traffic(stages[route], comm.topology(), comm.rank());
-    return static_cast<double>(t.messages_off_node);
+  /// This rank's messages to other nodes over each route.
+  std::vector<double> messages_off_node(const mpi::Comm& comm) const {
+    std::vector<double> messages;
+    for (const auto& of_route : stages) {
+      const comm::Traffic t = comm::traffic(of_route, comm.topology(), comm.rank());
+      messages.push_back(static_cast<double>(t.messages_off_node));
+    }
+    return messages;
   }
 };
 
@@ -69,11 +74,14 @@ Estimates estimate(const mpi::Comm& comm, const comm::Plan& direct) {
   Estimates estimates;
   const comm::MessageEstimate forecast = comm::forecast(comm, direct, estimates.failure);
   const auto list = [&] {
-    for (std::size_t r = 0; r < n_routes; ++r) estimates.stages[r] = forecast.sizes(all_routes[r]);
+    for (const Route route : all_routes()) estimates.stages.push_back(forecast.sizes(route));
   };
   if (!estimates.failure) estimates.failure = mpi::caught(list);
   if (estimates.failure) {
-    for (std::size_t r = 0; r < n_routes; ++r) estimates.stages[r].assign(r + 1, {});
+    estimates.stages.clear();
+    for (const comm::RouteMethod& route : all_routes()) {
+      estimates.stages.emplace_back(static_cast<std::size_t>(*route.n_stages));
+    }
   }
   return estimates;
 }
@@ -92,25 +100,24 @@ struct Payload {
 Predictions predict(const mpi::Comm& comm, const Estimates& estimates, const Payload& payload,
                     const model::Machine& machine, MessageCosts costs) {
   std::vector<ExchangeQuestion> questions;
-  std::array<double, n_routes + 1> most = {};
-  for (std::size_t r = 0; r < n_routes; ++r) {
-    const std::span<const comm::StageSizes> stages = estimates.stages[r];
+  std::vector<double> most = estimates.messages_off_node(comm);
+  for (const std::span<const comm::StageSizes> stages : estimates.stages) {
     for (const double bytes :
          {payload.bytes_of_value, static_cast<double>(sizeof(Offset)), payload.bytes_of_row}) {
       questions.push_back({stages, bytes});
     }
-    most[r] = estimates.messages_off_node(comm, r);
   }
-  most[n_routes] = estimates.failure ? 1 : 0;
+  most.push_back(estimates.failure ? 1 : 0);
   const std::vector<double> seconds =
       exchange_seconds(comm, machine, costs, questions, std::span(most));
-  if (most[n_routes] > 0) mpi::agree(comm, estimates.failure);
+  if (most.back() > 0) mpi::agree(comm, estimates.failure);
   Predictions result;
-  for (std::size_t r = 0; r < n_routes; ++r) {
+  for (std::size_t r = 0; r < all_routes().size(); ++r) {
+    const Route route = all_routes()[r];
     const auto messages = static_cast<std::int64_t>(most[r]);
-    result.solve.push_back({all_routes[r], seconds[3 * r], messages});
+    result.solve.push_back({route, seconds[3 * r], messages});
     // Lengths and rows are a message each.
-    result.setup.push_back({all_routes[r], seconds[3 * r + 1] + seconds[3 * r + 2], 2 * messages});
+    result.setup.push_back({route, seconds[3 * r + 1] + seconds[3 * r + 2], 2 * messages});
   }
   return result;
 }
@@ -120,15 +127,14 @@ constexpr const char* too_few_messages = "no rank sends more than one message to
 /// Collective. Why nothing can be gained, whatever messages cost, if so: where no route has fewer
 /// of them, neither of a rank nor of a node.
 std::string nothing_to_gain(const mpi::Comm& comm, const Estimates& estimates) {
-  std::array<double, n_routes> of_node = {};
-  for (std::size_t r = 0; r < n_routes; ++r) of_node[r] = estimates.messages_off_node(comm, r);
-  std::array<double, 2 * n_routes + 1> most = {};
-  std::copy(of_node.begin(), of_node.end(), most.begin());
+  const std::size_t n_routes = estimates.stages.size();
+  std::vector<double> of_node = estimates.messages_off_node(comm);
+  std::vector<double> most = of_node;
   mpi::sum_in_place(comm.node(), std::span<double>(of_node));
-  std::copy(of_node.begin(), of_node.end(), most.begin() + n_routes);
-  most[2 * n_routes] = estimates.failure ? 1 : 0;
+  most.insert(most.end(), of_node.begin(), of_node.end());
+  most.push_back(estimates.failure ? 1 : 0);
   mpi::max_in_place(comm, std::span<double>(most));
-  if (most[2 * n_routes] > 0) mpi::agree(comm, estimates.failure);
+  if (most.back() > 0) mpi::agree(comm, estimates.failure);
   if (most[0] <= 1) return too_few_messages;
   for (std::size_t r = 1; r < n_routes; ++r) {
     if (most[r] < most[0] || most[n_routes + r] < most[n_routes]) return {};
@@ -147,17 +153,13 @@ std::string nothing_to_ask(const mpi::Topology& topology) {
 /// Galerkin product.
 constexpr double exchanges_of_a_setup = 6;
 
-using PlanningCosts = std::array<double, n_routes>;
-
 /// The rounds of a reduction among n.
 double rounds_among(std::size_t n) {
   return static_cast<double>(std::bit_width(n - 1));
 }
 
-/// What it takes to plan each route, for the matrix and the interpolation, in messages one after
-/// the other: two_step takes one between nodes and three_step three, each with an agreement and two
-/// sparse exchanges on each node (comm::make_plan).
-PlanningCosts planning_costs(const mpi::Topology& topology, const model::Machine& machine) {
+/// The seconds that it takes to plan each route, for the matrix and the interpolation.
+std::vector<double> planning_costs(const mpi::Topology& topology, const model::Machine& machine) {
   const double between_s = machine.parameters(model::Locality::other_node, 0).latency_s;
   const double on_node_s = machine.parameters(model::Locality::same_node, 0).latency_s;
   std::size_t most_ranks = 1;
@@ -167,11 +169,14 @@ PlanningCosts planning_costs(const mpi::Topology& topology, const model::Machine
   const double on_node = rounds_among(most_ranks);
   const double agreement_s =
       rounds_among(static_cast<std::size_t>(topology.n_nodes())) * between_s + on_node * on_node_s;
-  const double sparse_s = 2 * (1 + on_node) * on_node_s;
-  const auto twice = [&](double messages) {
-    return 2 * (messages * between_s + agreement_s + sparse_s);
-  };
-  return {0, twice(1), twice(3)};
+  std::vector<double> seconds;
+  for (const comm::RouteMethod& route : all_routes()) {
+    const comm::PlanningSteps& steps = route.planning;
+    seconds.push_back(2 *
+                      (steps.messages_between_nodes * between_s + steps.agreements * agreement_s +
+                       steps.sparse_exchanges * (1 + on_node) * on_node_s));
+  }
+  return seconds;
 }
 
 struct Decisions {
@@ -179,13 +184,13 @@ struct Decisions {
 };
 
 /// The operations of a level where a route is sure to be planned for the solve.
-Decisions decide(Predictions predictions, const LevelRoutes& wanted, PlanningCosts planning_s,
+Decisions decide(Predictions predictions, const LevelRoutes& wanted, std::vector<double> planning_s,
                  int solves) {
   Decisions decisions;
   decisions.solve =
       cheapest(std::move(predictions.solve), solves * exchanges_of_a_solve, planning_s);
-  const Route solve = wanted.solve == Route::automatic ? decisions.solve.chosen : wanted.solve;
-  planning_s[static_cast<std::size_t>(solve)] = 0;  // planned anyway
+  const Route& solve = wanted.solve.is_automatic() ? decisions.solve.chosen : wanted.solve;
+  planning_s[all_routes().index_of(solve.name())] = 0;  // planned anyway
   decisions.setup = cheapest(std::move(predictions.setup), exchanges_of_a_setup, planning_s);
   return decisions;
 }
@@ -228,12 +233,12 @@ template <class T>
 ChosenRoutes<T> choose(const std::shared_ptr<const matrix::DistMatrix<T>>& A,
                        const LevelRoutes& wanted, const model::Machine* machine, int solves) {
   const mpi::Scope scope(A->comm(), "route_choice");
-  const auto direct = over(A, Route::direct);
+  const auto direct = over(A, Route());
   Decisions decisions = decide(*direct, wanted, machine, solves);
   ChosenRoutes<T> result;
   result.routes = wanted;
   const auto take = [](Route& route, RouteDecision& decision) {
-    if (route != Route::automatic) return std::shared_ptr<const RouteDecision>();
+    if (!route.is_automatic()) return std::shared_ptr<const RouteDecision>();
     route = decision.chosen;
     return std::make_shared<const RouteDecision>(std::move(decision));
   };
@@ -263,7 +268,7 @@ RouteDecision cheapest(std::vector<RoutePrediction> predictions, double exchange
   const RoutePrediction& first = decision.predictions.front();
   const RoutePrediction& rival = decision.predictions[selection.rival];
   const std::string straight_s = duration(first.seconds), rival_s = duration(rival.seconds);
-  const char* name = comm::to_string(rival.route);
+  const std::string& name = rival.route.name();
   decision.chosen = decision.predictions[selection.chosen].route;
   if (selection.chosen > 0) {
     decision.reason =

@@ -8,21 +8,24 @@
 #include <vector>
 
 #include "nodewise/matrix/dist_matrix.hpp"
-#include "nodewise/model/machine.hpp"
 #include "nodewise/routing/level_routes.hpp"
+
+namespace nodewise::model {
+struct Machine;
+}  // namespace nodewise::model
 
 namespace nodewise::routing {
 
 /// What one route would cost.
 struct RoutePrediction {
-  comm::Route route = comm::Route::direct;
+  comm::Route route = "direct";
   double seconds = 0;
   std::int64_t off_node_messages = 0;  ///< of the rank that sends most of them to other nodes
 };
 
 /// The choice for one operation of a level, the same on every rank.
 struct RouteDecision {
-  comm::Route chosen = comm::Route::direct;
+  comm::Route chosen = "direct";
   std::vector<RoutePrediction> predictions;  ///< of the routes that were looked at, direct first
   /// "predicted 41 us against 118 us direct: 212 messages to other nodes become 9"
   std::string reason;

@@ -14,8 +14,6 @@ namespace nodewise::routing {
 
 namespace {
 
-using comm::Transport;
-
 constexpr std::size_t rounds = 5;
 
 template <class T>
@@ -41,10 +39,9 @@ Use use_of(const matrix::DistMatrix<T>& A) {
 template <class T>
 std::vector<Pointer<T>> entrants(const Pointer<T>& A, const Use& use) {
   std::vector<Pointer<T>> result;
-  for (const Transport transport :
-       {Transport::point_to_point, Transport::persistent, Transport::neighborhood,
-        Transport::persistent_neighborhood, Transport::shared_memory}) {
-    if (transport == Transport::shared_memory && !use.on_node) continue;
+  for (const comm::TransportMethod& transport : comm::TransportMethod::family()) {
+    if (!transport.may_be_tried) continue;
+    if (!transport.between_nodes->empty() && !use.on_node) continue;
     try {
       result.push_back(A->transport() == transport ? A
                                                    : std::make_shared<const matrix::DistMatrix<T>>(
@@ -91,7 +88,7 @@ template <class T>
 ChosenTransport<T> untried(const Pointer<T>& A, std::string reason) {
   auto decision = std::make_shared<TransportDecision>();
   decision->reason = std::move(reason);
-  if (A->transport() == Transport::point_to_point) return {A, std::move(decision)};
+  if (A->transport() == comm::Transport()) return {A, std::move(decision)};
   return {std::make_shared<const matrix::DistMatrix<T>>(A->with_route(A->route())),
           std::move(decision)};
 }
@@ -115,9 +112,9 @@ TransportDecision quickest(std::vector<TransportTrial> trials) {
     decision.reason = fmt::format("{} against {} point_to_point in {} exchanges each",
                                   duration(best.seconds), duration(plain.seconds), rounds);
   } else {
-    decision.reason = fmt::format(
-        "{} against {} {} in {} exchanges each, and a tenth would have to be saved",
-        duration(plain.seconds), duration(best.seconds), comm::to_string(best.transport), rounds);
+    decision.reason =
+        fmt::format("{} against {} {} in {} exchanges each, and a tenth would have to be saved",
+                    duration(plain.seconds), duration(best.seconds), best.transport.name(), rounds);
   }
   return decision;
 }

@@ -15,13 +15,13 @@ inline constexpr int solves_for_a_trial = 25;
 
 /// What one transport took.
 struct TransportTrial {
-  comm::Transport transport = comm::Transport::point_to_point;
+  comm::Transport transport = "point_to_point";
   double seconds = 0;  ///< of an exchange of a vector: the median of some, of the slowest rank each
 };
 
 /// The choice for a level, the same on every rank.
 struct TransportDecision {
-  comm::Transport chosen = comm::Transport::point_to_point;
+  comm::Transport chosen = "point_to_point";
   std::vector<TransportTrial> trials;  ///< of those that were tried, point_to_point first
   std::string reason;                  ///< "4.1 us against 5.2 us point_to_point, 5 exchanges each"
 };
@@ -36,10 +36,9 @@ struct ChosenTransport {
   std::shared_ptr<const TransportDecision> decision;
 };
 
-/// Collective. Tries point_to_point, persistent, neighborhood, where this MPI has it
-/// persistent_neighborhood, and where ranks of a node have something to tell each other
-/// shared_memory, on the exchange of A as it is routed. Windows (rma) take longer to make than a
-/// level is set up, and are not tried. Costs six exchanges over each, what making them costs, and
+/// Collective. Tries the transports that this MPI has and that are quick to make
+/// (TransportMethod::may_be_tried) on the exchange of A as it is routed; one for messages on a node
+/// only where there are such messages. Costs six exchanges over each, what making them costs, and
 /// two reductions; one reduction where nobody sends anything, nothing on one rank. Where the matrix
 /// is to serve fewer than `solves_for_a_trial` solves it stays as it is routed, point to point, at
 /// no cost.

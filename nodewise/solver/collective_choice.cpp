@@ -40,7 +40,7 @@ run::AlgorithmChoice explain_dot_products(const mpi::Comm& comm,
   const mpi::Collective setting = comm.settings().allreduce;
   const bool is_node_aware = collectives::uses_node_aware(setting, comm.topology(), bytes,
                                                           collectives::automatic_allreduce_bytes);
-  return {is_node_aware ? "node_aware" : "mpi", setting == mpi::Collective::automatic,
+  return {is_node_aware ? "node_aware" : "mpi", setting.is_automatic(),
           collectives::explain_allreduce(comm)};
 }
 
@@ -64,11 +64,11 @@ struct Requests {
 run::AlgorithmChoice explain_sparse_exchange(const mpi::Comm& comm, const comm::SparseLoad& load) {
   const mpi::SparseExchange setting = comm.settings().sparse_exchange;
   const comm::SparseChoice by_itself = comm::choose_sparse_exchange(comm.topology(), load);
-  if (setting == mpi::SparseExchange::automatic) {
-    return {comm::to_string(by_itself.algorithm), true, by_itself.reason};
+  if (setting.is_automatic()) {
+    return {by_itself.algorithm.name(), true, by_itself.reason};
   }
-  return {comm::to_string(setting), false,
-          fmt::format("as set; by itself {}, because {}", comm::to_string(by_itself.algorithm),
+  return {setting.name(), false,
+          fmt::format("as set; by itself {}, because {}", by_itself.algorithm.name(),
                       by_itself.reason)};
 }
 

@@ -65,11 +65,11 @@ void check_shape(const Matrix& A) {
 
 void choose_routes_and_transports(const mpi::Comm& comm, Options& options) {
   if (comm.size() > 1 && !options.has("transport")) {
-    options.amg.transport = comm::Transport::automatic;
+    options.amg.transport = "automatic";
   }
   const bool given = options.has("route") || options.has("setup_route");
   if (given || options.placement_is_given || comm.topology().n_nodes() < 2) return;
-  options.amg.route = comm::Route::automatic;
+  options.amg.route = "automatic";
 }
 
 Choice<solve::KrylovMethod> choose_method(const Options& options,
@@ -113,14 +113,14 @@ std::shared_ptr<const Matrix> matrix_of_solve(const std::shared_ptr<const Matrix
                                               const Options& options) {
   routing::LevelRoutes routes = amg::routes_of_level(options.amg, 0);
   const bool for_hierarchy = options.method.preconditioner == PreconditionerChoice::amg;
-  const bool choose_route = routes.solve == comm::Route::automatic;
-  const bool choose_transport = routes.solve_transport == comm::Transport::automatic;
+  const bool choose_route = routes.solve.is_automatic();
+  const bool choose_transport = routes.solve_transport.is_automatic();
   const int solves = options.amg.expected_solves;
-  if (choose_route) routes.solve = comm::Route::direct;
-  if (choose_transport) routes.solve_transport = comm::Transport::point_to_point;
+  if (choose_route) routes.solve = comm::Route();
+  if (choose_transport) routes.solve_transport = comm::Transport();
   std::shared_ptr<const Matrix> M = A;
   if (choose_route && !for_hierarchy) {
-    const routing::LevelRoutes wanted = {comm::Route::direct, comm::Route::automatic};
+    const routing::LevelRoutes wanted = {"direct", "automatic"};
     M = (options.amg.machine ? routing::choose_routes(A, wanted, *options.amg.machine, solves)
                              : routing::choose_routes(A, wanted, solves))
             .for_solve;

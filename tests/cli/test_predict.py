@@ -198,14 +198,14 @@ def test_a_chain_by_hand(nodewise, tmp_path):
     assert formula["latency"] == pytest.approx(1.5e-6)
     assert formula["bandwidth"] == pytest.approx(8e-9 + 8e-10)
     assert formula["queue"] == formula["contention"] == 0
-    assert report["machine"]["left_out"] == ["queue search", "contention"]
+    assert report["machine"]["left_out"] == ["queue", "contention"]
     assert report["machine"]["overheads_assumed"]
     # The processors take a quarter of the latency at each end. Rank 2 sends to 1 first, which has it
     # after half a microsecond and 8 ns more, when all else has arrived.
     expected = (0.25 + 0.5 + 0.008 + 0.25) * 1e-6
     assert time["simulated_s"]["base"] == pytest.approx(expected)
     text = " ".join(out.split())
-    assert "queue search, contention, of which it says nothing" in text
+    assert "queue, contention, of which it says nothing" in text
     assert report["levels"][0]["work_s"] is None
 
 

@@ -268,12 +268,12 @@ MessageStages LevelSetup::product_rows(const VirtualPlans& of_P_or_R) const {
   return exchanges.take();
 }
 
-MessageStages LevelSetup::requests(comm::Route of_A) const {
+MessageStages LevelSetup::requests(const comm::Route& of_A) const {
   const Starts fine = hierarchy_.virtual_starts(level_);
   const Starts coarse = hierarchy_.virtual_starts(level_ + 1);
   MessageStages stages;
   if (const auto* blocks = hierarchy_.matrix(level_)->blocks();
-      blocks != nullptr && of_A != comm::Route::direct) {
+      blocks != nullptr && !of_A->goes_straight) {
     const Points points(blocks->on(), fine);
     add_requests(points.pattern, points.starts, points.starts, stages);
   }

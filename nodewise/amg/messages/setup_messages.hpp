@@ -57,7 +57,7 @@ class LevelSetup {
   /// every rank asks the others for, in one message each. The ranks of a node that join these
   /// messages send fewer. Also of A by points where it is read in blocks, unless its route, this
   /// one, is direct: then the rows tell.
-  model::MessageStages requests(comm::Route of_A) const;
+  model::MessageStages requests(const comm::Route& of_A) const;
 
  private:
   const kernels::Csr<double>& A() const { return hierarchy_.matrix(level_)->on(); }

@@ -114,7 +114,7 @@ MessageStages VirtualExchanges::take() {
 }
 
 std::vector<comm::Plan> plans_of(const Csr<double>& M, Starts rows, Starts cols,
-                                 const mpi::Topology& topology, comm::Route route) {
+                                 const mpi::Topology& topology, const comm::Route& route) {
   return comm::virtual_plans(comm::virtual_patterns(cols, matrix::virtual_ghosts(M, rows, cols)),
                              topology, route);
 }

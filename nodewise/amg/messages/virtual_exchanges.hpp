@@ -18,7 +18,7 @@ namespace nodewise::amg {
 struct VirtualPlans {
   std::span<const comm::Plan> plans;
   const mpi::Topology& topology;
-  comm::Route route = comm::Route::direct;
+  comm::Route route = "direct";
 };
 
 /// The exchanges over one matrix's plans. All functions are local.
@@ -57,7 +57,7 @@ class VirtualExchanges {
 /// Local. The plans of a product with M; a new matrix has those of the route `direct`.
 std::vector<comm::Plan> plans_of(const kernels::Csr<double>& M, std::span<const GlobalIndex> rows,
                                  std::span<const GlobalIndex> cols, const mpi::Topology& topology,
-                                 comm::Route route = comm::Route::direct);
+                                 const comm::Route& route = "direct");
 
 /// Local. Adds a stage with one message of every rank to each owner of ghosts of M: what a new
 /// matrix asks for.

@@ -20,13 +20,13 @@ template <class T>
 void leave_as_it_is(LevelChoice<T>& choice) {
   routing::LevelRoutes& routes = choice.routes.routes;
   const auto take = [](comm::Route& route, std::shared_ptr<const routing::RouteDecision>& why) {
-    if (route != comm::Route::automatic) return;
-    route = comm::Route::direct;
+    if (!route.is_automatic()) return;
+    route = comm::Route();
     why = std::make_shared<const routing::RouteDecision>(routing::straight(nothing_exchanged));
   };
   take(routes.solve, choice.routes.solve);
   take(routes.setup, choice.routes.setup);
-  if (routes.solve_transport == comm::Transport::automatic) {
+  if (routes.solve_transport.is_automatic()) {
     auto why = std::make_shared<routing::TransportDecision>();
     why->reason = nothing_exchanged;
     routes.solve_transport = why->chosen;
@@ -45,7 +45,8 @@ bool may_solve_directly(GlobalIndex rows, const Options& options) {
 }
 
 template <class T>
-MatrixPointer<T> routed(const MatrixPointer<T>& A, comm::Route route, comm::Transport transport) {
+MatrixPointer<T> routed(const MatrixPointer<T>& A, const comm::Route& route,
+                        const comm::Transport& transport) {
   if (A->route() == route && A->transport() == transport) return A;
   return std::make_shared<const DistMatrix<T>>(A->with_route(route, transport));
 }
@@ -64,10 +65,9 @@ LevelChoice<T> choose_for(const MatrixPointer<T>& A, const Options& options, int
                  ? routing::choose_routes(A, wanted, *options.machine, options.expected_solves)
                  : routing::choose_routes(A, wanted, options.expected_solves);
   }
-  if (routes.routes.solve_transport == comm::Transport::automatic) {
+  if (routes.routes.solve_transport.is_automatic()) {
     const auto chosen = routing::choose_transport(
-        routed(routes.for_solve, routes.routes.solve, comm::Transport::point_to_point),
-        options.expected_solves);
+        routed(routes.for_solve, routes.routes.solve, comm::Transport()), options.expected_solves);
     routes.for_solve = chosen.A;
     routes.routes.solve_transport = chosen.decision->chosen;
     choice.transport = chosen.decision;
@@ -76,8 +76,9 @@ LevelChoice<T> choose_for(const MatrixPointer<T>& A, const Options& options, int
   return choice;
 }
 
-#define NODEWISE_INSTANTIATE(T)                                                            \
-  template MatrixPointer<T> routed(const MatrixPointer<T>&, comm::Route, comm::Transport); \
+#define NODEWISE_INSTANTIATE(T)                                                 \
+  template MatrixPointer<T> routed(const MatrixPointer<T>&, const comm::Route&, \
+                                   const comm::Transport&);                     \
   template LevelChoice<T> choose_for(const MatrixPointer<T>&, const Options&, int)
 NODEWISE_INSTANTIATE(float);
 NODEWISE_INSTANTIATE(double);

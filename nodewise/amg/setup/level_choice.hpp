@@ -25,8 +25,8 @@ bool may_solve_directly(GlobalIndex rows, const Options& options);
 /// Collective. The matrix with another route and transport; itself where it has these.
 template <class T>
 std::shared_ptr<const matrix::DistMatrix<T>> routed(
-    const std::shared_ptr<const matrix::DistMatrix<T>>& A, comm::Route route,
-    comm::Transport transport);
+    const std::shared_ptr<const matrix::DistMatrix<T>>& A, const comm::Route& route,
+    const comm::Transport& transport);
 
 /// Collective. As the options have it, or the model, or a trial. The matrix for the solve then goes
 /// over all of it. Nothing is chosen for a coarse level that is solved directly.

@@ -1,5 +1,8 @@
 #include "nodewise/comm/route/direct.hpp"
 
+#include "nodewise/comm/route/message_estimate.hpp"
+#include "nodewise/comm/route/route.hpp"
+
 namespace nodewise::comm::route {
 
 Plan direct(const Pattern& pattern) {
@@ -44,6 +47,21 @@ Pattern pattern_of(const Plan& direct_plan) {
           .send_ranks = stage.send_ranks,
           .send_offsets = stage.send_offsets,
           .send_entries = stage.send_entries};
+}
+
+const RouteMethod& direct_method() {
+  static const RouteMethod method = {
+      {"direct", "every owner sends straight to every rank that needs its entries", ""},
+      "direct",
+      true,
+      [](const Pattern& pattern, const mpi::Topology& /*topology*/, int /*rank*/) {
+        return direct_planner(pattern);
+      },
+      1,
+      std::vector<std::size_t>{0},
+      [](const NodeExchanges& known) { return sizes_of(known.direct); },
+      PlanningSteps{}};
+  return method;
 }
 
 }  // namespace nodewise::comm::route

@@ -33,14 +33,8 @@ std::vector<StageSizes> sizes_of(const Plan& plan);
 /// Local. The messages and entries of them that are sent, by where they go.
 Traffic traffic(std::span<const StageSizes> stages, const mpi::Topology& topology, int rank);
 
-/// One rank's view of what its exchange would be over each route. Whom a rank sends its entries to
-/// tells how many of them each other node needs, and an entry has one owner: so what a node sends
-/// over any route follows from its ranks' send lists, and what it hears from their receive lists.
-/// Only how many ranks of the other node share in an exchange of three_step is not known here: all
-/// of them are assumed to. Where nodes have domains, a node is taken as a whole; where there is one
-/// node only, the forecast is for its domains.
-class MessageEstimate {
- public:
+/// What a rank knows of the direct exchanges of its node.
+struct NodeExchanges {
   struct Share {
     std::int64_t entries;   ///< distinct
     std::int64_t messages;  ///< there would be, going straight
@@ -52,6 +46,20 @@ class MessageEstimate {
   };
   using Parts = std::map<int, Part>;  ///< by rank of the node
 
+  const Plan& direct;          ///< of this rank
+  const mpi::Topology& nodes;  ///< or domains in their place
+  int rank;
+  Parts parts;
+};
+
+/// One rank's view of what its exchange would be over each route. Whom a rank sends its entries to
+/// tells how many of them each other node needs, and an entry has one owner: so what a node sends
+/// over any route follows from its ranks' send lists, and what it hears from their receive lists.
+/// Only how many ranks of the other node share in an exchange of three_step is not known here: all
+/// of them are assumed to. Where nodes have domains, a node is taken as a whole; where there is one
+/// node only, the forecast is for its domains.
+class MessageEstimate {
+ public:
   /// Local. What a rank tells those of its node, in a form only forecasts know.
   static std::vector<std::int64_t> facts(const Plan& direct, const mpi::Topology& topology,
                                          int rank);
@@ -67,15 +75,10 @@ class MessageEstimate {
   /// other are exact, and what its ranks send there, too, where the other side has as many ranks
   /// for the pair; else there are no more messages than said. So are those that gather, up to
   /// entries that go to several nodes; those that spread are a good guess.
-  std::vector<StageSizes> sizes(Route route) const;
+  std::vector<StageSizes> sizes(const Route& route) const;
 
  private:
-  std::vector<StageSizes> two_step() const;
-
-  const Plan& direct_;
-  const mpi::Topology& nodes_;  // or domains in their place
-  int rank_;
-  Parts parts_;
+  NodeExchanges known_;
 };
 
 /// Collective on the ranks of each node; no message leaves it. What this rank's exchange would be:

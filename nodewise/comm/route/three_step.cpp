@@ -10,6 +10,7 @@
 #include "nodewise/base/error.hpp"
 #include "nodewise/comm/route/node_leader.hpp"
 #include "nodewise/comm/route/relay.hpp"
+#include "nodewise/comm/route/route.hpp"
 
 namespace nodewise::comm::route {
 
@@ -238,6 +239,23 @@ class ThreeStep : public Planner {
 std::unique_ptr<Planner> three_step(const Pattern& pattern, const mpi::Topology& topology, int rank,
                                     NodeMapping mapping) {
   return std::make_unique<ThreeStep>(pattern, topology, rank, std::move(mapping));
+}
+
+const RouteMethod& three_step_method() {
+  static const RouteMethod method = {
+      {"three_step",
+       "entries are gathered on the node, cross once between two nodes, and are spread there",
+       "Bienz 2018, section 5.4"},
+      "three-step",
+      false,
+      [](const Pattern& pattern, const mpi::Topology& topology, int rank) {
+        return three_step(pattern, topology, rank);
+      },
+      3,
+      std::vector<std::size_t>{0, 2},
+      three_step_messages,
+      PlanningSteps{.messages_between_nodes = 3, .sparse_exchanges = 2, .agreements = 1}};
+  return method;
 }
 
 }  // namespace nodewise::comm::route

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <memory>
+#include <vector>
 
 #include "nodewise/comm/pattern.hpp"
+#include "nodewise/comm/route/message_estimate.hpp"
 #include "nodewise/comm/route/node_mapping.hpp"
 #include "nodewise/comm/route/planner.hpp"
 #include "nodewise/mpi/topology.hpp"
@@ -22,5 +24,8 @@ namespace nodewise::comm::route {
 /// `pattern` and `topology` must outlive the planner.
 std::unique_ptr<Planner> three_step(const Pattern& pattern, const mpi::Topology& topology, int rank,
                                     NodeMapping mapping = map_by_size);
+
+/// Local. The messages of this rank over the route, as far as they can be told without planning it.
+std::vector<StageSizes> three_step_messages(const NodeExchanges& known);
 
 }  // namespace nodewise::comm::route

@@ -6,6 +6,8 @@
 #include <utility>
 
 #include "nodewise/comm/route/relay.hpp"
+#include "nodewise/comm/route/route.hpp"
+#include "nodewise/comm/route/stage_tally.hpp"
 
 namespace nodewise::comm::route {
 
@@ -100,10 +102,47 @@ class TwoStep : public Planner {
   std::optional<Relay> relay_;  // as long as the pattern, and so not made before something may fail
 };
 
+std::vector<StageSizes> two_step_messages(const NodeExchanges& known) {
+  const mpi::Topology& nodes = known.nodes;
+  const int self = known.rank;
+  StageTally cross, spread;
+  cross.add_on_node(known);
+  for (const auto& [node, share] : known.parts.at(self).sent) {
+    const int there = nodes.ranks_on(node).front();
+    cross.send(nodes.corresponding_rank(self, nodes.node(there)), share.entries);
+  }
+  std::map<int, std::int64_t> arriving;  // here, by owner
+  for (const auto& [rank, part] : known.parts) {
+    for (const auto& [owner, entries] : part.heard) {
+      const int through = nodes.corresponding_rank(owner, nodes.node(self));
+      if (through == self) arriving[owner] = std::max(arriving[owner], entries);
+      if (through == self && rank != self) spread.send(rank, entries);
+      if (through != self && rank == self) spread.receive(through, entries);
+    }
+  }
+  for (const auto& [owner, entries] : arriving) cross.receive(owner, entries);
+  return {cross.finish(), spread.finish()};
+}
+
 }  // namespace
 
 std::unique_ptr<Planner> two_step(const Pattern& pattern, const mpi::Topology& topology, int rank) {
   return std::make_unique<TwoStep>(pattern, topology, rank);
+}
+
+const RouteMethod& two_step_method() {
+  static const RouteMethod method = {
+      {"two_step",
+       "every owner sends once to each node that needs its entries, which are spread there",
+       "Bienz 2018, chapter 7.3"},
+      "two-step",
+      false,
+      two_step,
+      2,
+      std::vector<std::size_t>{0, 1},
+      two_step_messages,
+      PlanningSteps{.messages_between_nodes = 1, .sparse_exchanges = 2, .agreements = 1}};
+  return method;
 }
 
 }  // namespace nodewise::comm::route

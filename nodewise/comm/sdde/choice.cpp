@@ -45,22 +45,16 @@ SparseLoad count_load(const mpi::Comm& comm, std::span<const int> destinations,
 
 }  // namespace
 
-std::string to_string(mpi::SparseExchange algorithm) {
-  return mpi::setting_fields().front().get({.sparse_exchange = algorithm});
-}
-
 bool choice_needs_load(const mpi::Topology& topology) {
   return topology.n_nodes() > 1 && topology.n_nodes() < topology.n_ranks();
 }
 
 SparseChoice choose_sparse_exchange(const mpi::Topology& topology, const SparseLoad& load) {
-  using mpi::SparseExchange;
   const bool counts = sdde::counts_messages_first(topology);
-  const auto straight = counts ? SparseExchange::personalized : SparseExchange::nonblocking;
-  const auto joined =
-      counts ? SparseExchange::locality_personalized : SparseExchange::locality_nonblocking;
+  const auto straight = counts ? "personalized" : "nonblocking";
+  const auto joined = counts ? "locality_personalized" : "locality_nonblocking";
   if (!choice_needs_load(topology)) {
-    return {SparseExchange::nonblocking,
+    return {"nonblocking",
             topology.n_nodes() <= 1 ? "all ranks are on one node" : "every node has one rank"};
   }
   const Offset saved = load.messages_off_node - load.nodes;
@@ -98,18 +92,18 @@ std::string explain_choice(const mpi::Comm& comm, std::span<const int> destinati
                            std::span<const Offset> bytes) {
   const SparseLoad load = measure_load(comm, destinations, bytes);
   const mpi::Topology& topology = comm.topology();
-  const mpi::SparseExchange set = comm.settings().sparse_exchange;
+  const mpi::SparseExchange& set = comm.settings().sparse_exchange;
   const SparseChoice choice = choose_sparse_exchange(topology, load);
-  const bool is_chosen = set == mpi::SparseExchange::automatic;
+  const bool is_chosen = set.is_automatic();
   return fmt::format(
       "sparse exchange: {} ({})\n"
       "  ranks {}, nodes {}\n"
       "  most of any rank: {} messages, {} of them to {} other nodes with {} bytes\n"
       "  {}{}\n",
-      to_string(is_chosen ? choice.algorithm : set),
+      (is_chosen ? choice.algorithm : set).name(),
       is_chosen ? "chosen" : "set for this communicator", topology.n_ranks(), topology.n_nodes(),
       load.messages, load.messages_off_node, load.nodes, load.bytes_off_node,
-      is_chosen ? "" : fmt::format("by itself {}: ", to_string(choice.algorithm)), choice.reason);
+      is_chosen ? "" : fmt::format("by itself {}: ", choice.algorithm.name()), choice.reason);
 }
 
 }  // namespace nodewise::comm

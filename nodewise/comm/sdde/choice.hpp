@@ -36,7 +36,4 @@ SparseLoad measure_load(const mpi::Comm& comm, std::span<const int> destinations
 std::string explain_choice(const mpi::Comm& comm, std::span<const int> destinations,
                            std::span<const Offset> bytes);
 
-/// The name of an algorithm, such as "locality_nonblocking".
-std::string to_string(mpi::SparseExchange algorithm);
-
 }  // namespace nodewise::comm

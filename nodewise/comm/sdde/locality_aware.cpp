@@ -181,4 +181,24 @@ void locality_aware(Call& call, bool synchronous) {
   }
 }
 
+const mpi::SparseExchangeMethod& locality_personalized_method() {
+  static const mpi::SparseExchangeMethod method = {
+      {"locality_personalized", "one message a rank and destination node, then on the node",
+       "Geyko et al. 2024, algorithm 4"},
+      false,
+      "personalized",
+      [](Call& call) { locality_aware(call, false); }};
+  return method;
+}
+
+const mpi::SparseExchangeMethod& locality_nonblocking_method() {
+  static const mpi::SparseExchangeMethod method = {
+      {"locality_nonblocking", "the same with synchronous sends and a nonblocking barrier",
+       "Geyko et al. 2024, algorithm 5"},
+      false,
+      "nonblocking",
+      [](Call& call) { locality_aware(call, true); }};
+  return method;
+}
+
 }  // namespace nodewise::comm::sdde

@@ -45,4 +45,14 @@ void nonblocking(Call& call) {
   send_nonblocking(call.channel, outbox, call.inbox, call.termination, call.vote());
 }
 
+const mpi::SparseExchangeMethod& nonblocking_method() {
+  static const mpi::SparseExchangeMethod method = {
+      {"nonblocking", "synchronous sends and a nonblocking barrier",
+       "Hoefler, Siebert, Lumsdaine 2010 (NBX)"},
+      false,
+      "",
+      nonblocking};
+  return method;
+}
+
 }  // namespace nodewise::comm::sdde

@@ -50,4 +50,14 @@ void personalized(Call& call) {
   call.termination.wait();
 }
 
+const mpi::SparseExchangeMethod& personalized_method() {
+  static const mpi::SparseExchangeMethod method = {
+      {"personalized", "a reduction tells each rank how much it will receive",
+       "Geyko et al. 2024, algorithm 1"},
+      false,
+      "",
+      personalized};
+  return method;
+}
+
 }  // namespace nodewise::comm::sdde

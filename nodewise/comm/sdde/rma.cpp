@@ -122,4 +122,13 @@ void rma(Call& call) {
   window.empty_into(call.inbox);
 }
 
+const mpi::SparseExchangeMethod& rma_method() {
+  static const mpi::SparseExchangeMethod method = {
+      {"rma", "one-sided; messages of one size only", "Geyko et al. 2024, algorithm 3"},
+      true,
+      "",
+      rma};
+  return method;
+}
+
 }  // namespace nodewise::comm::sdde

@@ -69,32 +69,13 @@ SparseLoad load_of(const Call& call) {
   return measure_load(comm, sends.ranks, bytes);
 }
 
-/// Collective. The algorithm that will run: never automatic, and never locality-aware where there
-/// is nothing to join.
-SparseExchange algorithm_for(const Call& call, SparseExchange asked) {
+/// Collective. The algorithm that will run: never automatic, and never one that joins messages
+/// where there is nothing to join.
+SparseExchange algorithm_for(const Call& call, const SparseExchange& asked) {
   const mpi::Topology& topology = call.channel.comm.topology();
-  if (!choice_needs_load(topology)) {
-    if (asked == SparseExchange::locality_personalized) return SparseExchange::personalized;
-    if (asked == SparseExchange::locality_nonblocking) return SparseExchange::nonblocking;
-  }
-  if (asked != SparseExchange::automatic) return asked;
-  return choose_sparse_exchange(topology, load_of(call)).algorithm;
-}
-
-void run(Call& call, SparseExchange algorithm) {
-  switch (algorithm) {
-    case SparseExchange::personalized:
-      return sdde::personalized(call);
-    case SparseExchange::rma:
-      return sdde::rma(call);
-    case SparseExchange::locality_personalized:
-      return sdde::locality_aware(call, false);
-    case SparseExchange::locality_nonblocking:
-      return sdde::locality_aware(call, true);
-    case SparseExchange::nonblocking:
-    case SparseExchange::automatic:  // was replaced by algorithm_for()
-      return sdde::nonblocking(call);
-  }
+  if (asked.is_automatic()) return choose_sparse_exchange(topology, load_of(call)).algorithm;
+  const std::string& unjoined = asked->unjoined;
+  return unjoined.empty() || choice_needs_load(topology) ? asked : SparseExchange(unjoined);
 }
 
 /// Collective. Throws on every rank if the exchange went wrong on any.
@@ -134,16 +115,16 @@ void exchange_bytes(const mpi::Comm& comm, const std::function<SparseSends()>& p
     const SparseSends sends = prepare();
     check_sends(sends, comm.size());
     check_options(options);
-    if (asked == SparseExchange::rma && !sends.equal_count) {
-      refuse("the algorithm rma is for messages of one size only");
+    if (!asked.is_automatic() && asked->needs_equal_counts && !sends.equal_count) {
+      refuse("the algorithm " + asked.name() + " is for messages of one size only");
     }
     call.sends = sends;
   });
   const mpi::Communicating communicating(comm);
-  if (asked == SparseExchange::automatic && sdde::counts_messages_first(comm.topology())) {
+  if (asked.is_automatic() && sdde::counts_messages_first(comm.topology())) {
     call.counts = sdde::count_messages(call.channel, call.sends, call.error.has_value());
   }
-  if (!call.counts || !call.is_void()) run(call, algorithm_for(call, asked));
+  if (!call.counts || !call.is_void()) algorithm_for(call, asked)->run(call);
   if (!call.is_void()) {
     if (!call.error) call.error = call.inbox.failure();
     if (!call.error) {

@@ -4,11 +4,14 @@
 
 #include "nodewise/comm/transport/channel.hpp"
 #include "nodewise/comm/transport/requests.hpp"
+#include "nodewise/mpi/version.hpp"
 
 namespace nodewise::comm::transport {
 
 // Where the MPI has none, require_available() refuses them before a channel is asked for.
 #ifndef NODEWISE_HAS_NEIGHBORHOOD_COLLECTIVES
+
+constexpr bool has_neighborhood_collectives = false;
 
 std::unique_ptr<Channel> neighborhood(Setting /*setting*/, Neighbours /*neighbours*/) {
   return nullptr;
@@ -18,6 +21,8 @@ std::unique_ptr<Channel> persistent_neighborhood(Setting /*setting*/, Neighbours
 }
 
 #else
+
+constexpr bool has_neighborhood_collectives = true;
 
 namespace {
 
@@ -269,5 +274,50 @@ std::unique_ptr<Channel> persistent_neighborhood(Setting /*setting*/, Neighbours
 
 #endif
 #endif
+
+namespace {
+
+std::string lacks_neighborhoods(const mpi::Comm& /*comm*/) {
+  if (has_neighborhood_collectives) return {};
+  return "this MPI has no neighbourhood collectives; choose point_to_point";
+}
+
+/// Of what the library was compiled with and what it runs with, the lesser.
+int standard_version() {
+  int version = 0;
+  int subversion = 0;
+  mpi::check(MPI_Get_version(&version, &subversion), "MPI_Get_version");
+  return std::min(version, MPI_VERSION);
+}
+
+std::string lacks_persistent_neighborhoods(const mpi::Comm& comm) {
+  if (standard_version() >= 4) return lacks_neighborhoods(comm);
+  return "needs MPI 4, which " + mpi::library_version() +
+         " is not; choose neighborhood or persistent";
+}
+
+}  // namespace
+
+const TransportMethod& neighborhood_method() {
+  static const TransportMethod method = {
+      {"neighborhood", "a nonblocking neighbourhood collective", ""},
+      true,
+      "",
+      true,
+      lacks_neighborhoods,
+      neighborhood};
+  return method;
+}
+
+const TransportMethod& persistent_neighborhood_method() {
+  static const TransportMethod method = {
+      {"persistent_neighborhood", "the same, made once and started again; needs MPI 4", ""},
+      true,
+      "",
+      true,
+      lacks_persistent_neighborhoods,
+      persistent_neighborhood};
+  return method;
+}
 
 }  // namespace nodewise::comm::transport

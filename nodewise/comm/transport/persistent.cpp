@@ -106,4 +106,16 @@ std::unique_ptr<Channel> persistent(Setting setting, Neighbours neighbours) {
   return std::make_unique<Persistent>(std::move(setting), std::move(neighbours));
 }
 
+const TransportMethod& persistent_method() {
+  static const TransportMethod method = {
+      {"persistent", "requests made once and started again while the arrays stay where they are",
+       ""},
+      false,
+      "",
+      true,
+      always_available,
+      persistent};
+  return method;
+}
+
 }  // namespace nodewise::comm::transport

@@ -52,4 +52,14 @@ std::unique_ptr<Channel> point_to_point(Setting setting, Neighbours neighbours) 
   return std::make_unique<PointToPoint>(std::move(setting), std::move(neighbours));
 }
 
+const TransportMethod& point_to_point_method() {
+  static const TransportMethod method = {{"point_to_point", "nonblocking sends and receives", ""},
+                                         false,
+                                         "",
+                                         true,
+                                         always_available,
+                                         point_to_point};
+  return method;
+}
+
 }  // namespace nodewise::comm::transport

@@ -157,4 +157,15 @@ std::unique_ptr<Channel> rma(Setting setting, Neighbours neighbours) {
   return std::make_unique<Rma>(std::move(setting), std::move(neighbours));
 }
 
+const TransportMethod& rma_method() {
+  static const TransportMethod method = {
+      {"rma", "puts into the receivers' windows, synchronised among neighbours", ""},
+      true,
+      "",
+      false,
+      always_available,
+      rma};
+  return method;
+}
+
 }  // namespace nodewise::comm::transport

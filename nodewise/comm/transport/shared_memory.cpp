@@ -183,4 +183,35 @@ std::unique_ptr<Channel> shared_memory(Setting setting, Neighbours neighbours) {
   return std::make_unique<SharedMemory>(std::move(setting), std::move(neighbours));
 }
 
+namespace {
+
+/// Collective. Asks MPI whether the ranks of each node, as the topology has it, share memory.
+std::string cannot_share_memory(const mpi::Comm& comm) {
+  const mpi::Comm& node = comm.node();
+  MPI_Comm sharing = MPI_COMM_NULL;
+  mpi::check(
+      MPI_Comm_split_type(node.get(), MPI_COMM_TYPE_SHARED, node.rank(), MPI_INFO_NULL, &sharing),
+      "MPI_Comm_split_type");
+  int size = 0;
+  MPI_Comm_size(sharing, &size);
+  MPI_Comm_free(&sharing);
+  if (mpi::min(comm, size == node.size() ? 1 : 0) == 1) return {};
+  return "the ranks of a node, as the topology has it, cannot share memory; choose another "
+         "transport";
+}
+
+}  // namespace
+
+const TransportMethod& shared_memory_method() {
+  static const TransportMethod method = {
+      {"shared_memory",
+       "through memory that the ranks of a node share; between nodes point_to_point", ""},
+      true,
+      "point_to_point",
+      true,
+      cannot_share_memory,
+      shared_memory};
+  return method;
+}
+
 }  // namespace nodewise::comm::transport

@@ -1,41 +1,15 @@
 #include "nodewise/comm/transport/stage_carrier.hpp"
 
+#include <string>
 #include <utility>
 
 namespace nodewise::comm::transport {
 
-namespace {
-
-Transport between_nodes(Transport transport) {
-  return transport == Transport::shared_memory ? Transport::point_to_point : transport;
-}
-
-std::unique_ptr<Channel> make_channel(Transport transport, const Setting& setting,
-                                      Neighbours neighbours) {
-  switch (transport) {
-    case Transport::point_to_point:
-    case Transport::automatic:  // refused by whoever makes an exchange
-      break;
-    case Transport::persistent:
-      return persistent(setting, std::move(neighbours));
-    case Transport::neighborhood:
-      return neighborhood(setting, std::move(neighbours));
-    case Transport::persistent_neighborhood:
-      return persistent_neighborhood(setting, std::move(neighbours));
-    case Transport::rma:
-      return rma(setting, std::move(neighbours));
-    case Transport::shared_memory:
-      return shared_memory(setting, std::move(neighbours));
-  }
-  return point_to_point(setting, std::move(neighbours));
-}
-
-}  // namespace
-
-StageCarrier::StageCarrier(Setting setting, const Stage& stage, Transport transport)
+StageCarrier::StageCarrier(Setting setting, const Stage& stage, const Transport& transport)
     : setting_(std::move(setting)), stage_(stage) {
   on_node_.transport = transport;
-  between_.transport = between_nodes(transport);
+  const std::string& between = transport->between_nodes;
+  between_.transport = between.empty() ? transport : Transport(between);
   const mpi::Comm& comm = *setting_.comm;
   // Sends begin after this rank and wrap round, in both directions.
   const auto distribute = [&](const std::vector<int>& ranks, std::vector<std::size_t> Links::*to) {
@@ -52,7 +26,7 @@ StageCarrier::StageCarrier(Setting setting, const Stage& stage, Transport transp
 /// Channels that are made collectively are made by all ranks or by none.
 void StageCarrier::learn_use() {
   knows_use_ = true;
-  if (!is_collective(on_node_.transport) && !is_collective(between_.transport)) return;
+  if (!on_node_.transport->is_collective && !between_.transport->is_collective) return;
   std::int32_t used[2];
   std::int32_t* flag = used;
   for (const Links* links : {&on_node_, &between_}) {
@@ -74,7 +48,7 @@ Neighbours StageCarrier::neighbours(const Links& links, Direction direction) con
 void StageCarrier::start_links(Links& links, Direction direction, const Transfer& transfer) {
   if (!links.used) return;
   std::unique_ptr<Channel>& channel = links.channels[direction == Direction::forward ? 0 : 1];
-  if (!channel) channel = make_channel(links.transport, setting_, neighbours(links, direction));
+  if (!channel) channel = links.transport->channel(setting_, neighbours(links, direction));
   const bool forward = direction == Direction::forward;
   links.send_parts.clear();
   links.receive_parts.clear();

@@ -19,7 +19,7 @@ enum class Direction { forward, reverse };
 class StageCarrier {
  public:
   /// Local. `stage` must outlive the object.
-  StageCarrier(Setting setting, const Stage& stage, Transport transport);
+  StageCarrier(Setting setting, const Stage& stage, const Transport& transport);
 
   /// Sends and receives are in the order of the stage's ranks: those of send_ranks are the sends
   /// going forward, the receives in reverse. Data and parts last until finish().

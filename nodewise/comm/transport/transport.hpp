@@ -1,31 +1,54 @@
-// The transports by name: with which means of MPI a stage's messages are carried.
+// The transports: with which means of MPI a stage's messages are carried.
 #pragma once
 
+#include <memory>
+#include <string>
+
+#include "nodewise/base/family.hpp"
 #include "nodewise/mpi/comm.hpp"
 
 namespace nodewise::comm {
 
-/// How the messages of a stage are carried. What arrives is the same, bit for bit.
-enum class Transport {
-  point_to_point,  ///< nonblocking sends and receives
-  persistent,      ///< requests made once and started again while the arrays stay where they are
-  neighborhood,    ///< a nonblocking neighbourhood collective
-  persistent_neighborhood,  ///< the same, made once and started again; needs MPI 4
-  rma,                      ///< puts into the receivers' windows, synchronised among neighbours
-  shared_memory,  ///< on a node: through memory that it shares; between nodes: point_to_point
-  automatic       ///< none of these yet: whoever makes an exchange must have chosen one
+namespace transport {
+class Channel;
+struct Neighbours;
+struct Setting;
+}  // namespace transport
+
+/// A transport. What arrives is the same over each, bit for bit.
+struct TransportMethod : MethodInfo {
+  using MakeChannel = std::unique_ptr<transport::Channel> (*)(transport::Setting setting,
+                                                              transport::Neighbours neighbours);
+  using Unavailable = std::string (*)(const mpi::Comm& comm);
+
+  /// Whether making and destroying an exchange over it, and its first run in each direction,
+  /// synchronise all ranks.
+  Required<bool> is_collective;
+  /// The transport of messages between nodes, where this one is for those on a node; else empty.
+  Required<std::string> between_nodes;
+  Required<bool> may_be_tried;  ///< by routing::choose_transport(): making it is quick enough
+  /// Collective. Why it cannot be used here, and what to take instead; empty where it can. The same
+  /// on every rank. Sends no message where the transport is not collective.
+  Required<Unavailable> unavailable;
+  Required<MakeChannel> channel;  ///< for messages that are its own, where it is available
+
+  /// Transports, the plain one first: the others have to be better. "automatic" is for
+  /// routing::choose_transport() to replace.
+  static Family<TransportMethod>& family();
 };
 
-/// The name, such as "point_to_point".
-const char* to_string(Transport transport);
+/// How the messages of a stage are carried.
+using Transport = Choice<TransportMethod>;
 
-/// Whether making and destroying an exchange over this transport, and its first run in each
-/// direction, synchronise all ranks.
-bool is_collective(Transport transport);
+/// Collective. Throws unsupported, the same on every rank, where this MPI or the placement of the
+/// ranks lacks what the transport needs; invalid_argument for automatic.
+void require_available(const mpi::Comm& comm, const Transport& transport);
 
-/// Collective. Throws unsupported, the same on every rank, where this MPI lacks what the transport
-/// needs, or for shared_memory where the ranks that the topology puts on a node cannot share
-/// memory; invalid_argument for automatic. No message for point_to_point and persistent.
-void require_available(const mpi::Comm& comm, Transport transport);
+namespace transport {
+/// Local. For transports that every MPI has.
+inline std::string always_available(const mpi::Comm& /*comm*/) {
+  return {};
+}
+}  // namespace transport
 
 }  // namespace nodewise::comm

@@ -162,7 +162,7 @@ void allgatherv(const Comm& comm, const void* mine, Offset send_count, MPI_Datat
     for (const Offset n : starts) for_mpi.starts.push_back(narrow<int>(n, "allgather: start"));
   });
   if (blocks) arguments.same_everywhere(fingerprint(blocks->blocks()));
-  arguments.same_everywhere(static_cast<std::uint64_t>(setting));
+  arguments.same_everywhere(fingerprint(setting));
   arguments.agree("allgather: the ranks give different lengths of the blocks, or algorithms");
   if (!gathering) return run_mpi(comm, mine, send_count, send_type, all, for_mpi, type);
   if (in_place) {

@@ -33,7 +33,8 @@ class Request {
  public:
   Request(const Comm& comm, const void* values, void* result, Offset count, MPI_Datatype type,
           MPI_Op op, Collective setting)
-      : setting_(setting), allowed_(wants_node_aware_allreduce(setting, comm.topology())) {
+      : setting_(std::move(setting)),
+        allowed_(wants_node_aware_allreduce(setting_, comm.topology())) {
     error_ = caught([&] { look_at(values, result, count, type, op); });
   }
 
@@ -63,7 +64,7 @@ class Request {
     int commutative = 0;
     check(MPI_Op_commutative(op, &commutative), "MPI_Op_commutative");
     const bool fits = one.bytes <= NodeAwareAllreduce::max_piece_bytes;
-    if (setting_ == Collective::node_aware) {
+    if (!setting_.is_automatic() && setting_->is_node_aware) {
       if (!commutative) {
         throw Error(ErrorCode::unsupported,
                     "allreduce: the node-aware algorithm needs a commutative operation");
@@ -123,7 +124,7 @@ bool run_node_aware(NodeAwareAllreduce& node_aware, const Request& request, cons
 
 }  // namespace
 
-bool wants_node_aware_allreduce(Collective setting, const Topology& topology) {
+bool wants_node_aware_allreduce(const Collective& setting, const Topology& topology) {
   return uses_node_aware(setting, topology, 0, automatic_allreduce_bytes);
 }
 
@@ -151,7 +152,7 @@ void allreduce_unchecked(const Comm& comm, void* values, Offset count, Offset el
   NodeAwareAllreduce* const node_aware = comm.node_aware_allreduce();
   const Offset bytes = count * element_bytes;
   if (node_aware == nullptr ||
-      (comm.settings().allreduce == Collective::automatic && bytes > automatic_allreduce_bytes)) {
+      (comm.settings().allreduce.is_automatic() && bytes > automatic_allreduce_bytes)) {
     return run_mpi(comm, MPI_IN_PLACE, values, count, element_bytes, type, op);
   }
   const Offset at_once = NodeAwareAllreduce::max_piece_bytes / element_bytes;
@@ -198,11 +199,11 @@ std::string messages_of_this_node(const Comm& comm) {
 }  // namespace
 
 std::string explain_allreduce(const Comm& comm) {
-  const Collective setting = comm.settings().allreduce;
+  const Collective& setting = comm.settings().allreduce;
   const Topology& topology = comm.topology();
   const std::string machine =
       counted(topology.n_nodes(), "node") + " of " + ranks_of_a_node(topology);
-  if (setting == Collective::mpi) return "MPI's own algorithm, as set.";
+  if (!setting.is_automatic() && !setting->is_node_aware) return "MPI's own algorithm, as set.";
   if (comm.node_aware_allreduce() == nullptr) {
     return "MPI's own algorithm: with " + machine +
            " there is nothing that ranks of a node could " + "share out.";
@@ -211,7 +212,7 @@ std::string explain_allreduce(const Comm& comm) {
   const std::string text = "the node-aware algorithm on " + machine + ", " +
                            counted(n_stages, "stage") + " between nodes, " +
                            messages_of_this_node(comm);
-  if (setting == Collective::node_aware) return "As set, " + text + ".";
+  if (!setting.is_automatic()) return "As set, " + text + ".";
   return "For vectors of up to " + std::to_string(automatic_allreduce_bytes) + " bytes " + text +
          ". For longer ones, and for operations that are not commutative, MPI's own.";
 }

@@ -16,7 +16,7 @@ constexpr Offset automatic_allreduce_bytes = 8192;
 
 /// Local. Whether the node-aware algorithm may be used at all. `automatic` wants several nodes and
 /// a node of several ranks: otherwise there is nothing to share out, and MPI's own is no worse.
-bool wants_node_aware_allreduce(Collective setting, const Topology& topology);
+bool wants_node_aware_allreduce(const Collective& setting, const Topology& topology);
 
 /// Collective. result = the combination of `values` of all ranks by `op`, `count` elements of any
 /// datatype, predefined or the caller's, on every rank; values == MPI_IN_PLACE takes them from

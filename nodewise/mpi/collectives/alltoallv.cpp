@@ -70,15 +70,16 @@ void prepare(const Comm& comm, const void* send, const Side& sends, void* receiv
   }
   arguments.add(0, static_cast<std::uint64_t>(call.outgoing().total()));
   arguments.add(1, call.fits_mpi ? 0 : 1);
-  if (call.setting != Collective::mpi) {  // perhaps: that depends on the others too
+  if (call.setting.is_automatic() ||
+      call.setting->is_node_aware) {  // perhaps: that depends on the others too
     call.node_aware.emplace(comm, call.outgoing(), call.from->blocks());
   } else if (!call.fits_mpi) {
     throw Error(ErrorCode::index_overflow, "alltoallv: MPI's own cannot count beyond 2^31");
   }
 }
 
-bool wants_node_aware(const Comm& comm, Collective setting, const ArgumentCheck& arguments) {
-  if (setting == Collective::automatic && arguments.total(1) > 0) return true;
+bool wants_node_aware(const Comm& comm, const Collective& setting, const ArgumentCheck& arguments) {
+  if (setting.is_automatic() && arguments.total(1) > 0) return true;
   const auto n_blocks =
       static_cast<std::uint64_t>(comm.size()) * static_cast<unsigned>(comm.size());
   return uses_node_aware(setting, comm.topology(),
@@ -103,7 +104,7 @@ void alltoallv(const Comm& comm, const void* send, const Side& sends, void* rece
   Call call{algorithm.value_or(comm.settings().alltoallv)};
   ArgumentCheck arguments(comm);
   arguments.local([&] { prepare(comm, send, sends, receive, receives, arguments, call); });
-  arguments.same_everywhere(static_cast<std::uint64_t>(call.setting));
+  arguments.same_everywhere(fingerprint(call.setting));
   arguments.agree(
       "alltoallv: what a rank sends is not what another expects, or the ranks name different "
       "algorithms");

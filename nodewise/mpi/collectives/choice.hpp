@@ -1,6 +1,8 @@
 // The rule of `automatic`, common to the collectives.
 #pragma once
 
+#include <cstdint>
+
 #include "nodewise/base/types.hpp"
 #include "nodewise/mpi/settings.hpp"
 #include "nodewise/mpi/topology.hpp"
@@ -13,10 +15,15 @@ inline bool can_share_out(const Topology& topology) {
 }
 
 /// Local. Whether the node-aware algorithm is to be used for data of so many bytes.
-inline bool uses_node_aware(Collective setting, const Topology& topology, Offset bytes,
+inline bool uses_node_aware(const Collective& setting, const Topology& topology, Offset bytes,
                             Offset most_bytes) {
-  if (setting != Collective::automatic) return setting == Collective::node_aware;
+  if (!setting.is_automatic()) return setting->is_node_aware;
   return can_share_out(topology) && bytes <= most_bytes;
+}
+
+/// Local. A number that tells settings apart.
+inline std::uint64_t fingerprint(const Collective& setting) {
+  return setting.is_automatic() ? 0 : 1 + CollectiveMethod::family().index_of(setting.name());
 }
 
 }  // namespace nodewise::mpi::collectives

@@ -1,0 +1,34 @@
+// The terms of an exchange's cost. One is a member of ExchangeCost, a function at the end of its
+// file and an entry of the list in cost_terms.cpp.
+#pragma once
+
+#include <string>
+#include <variant>
+
+#include "nodewise/base/family.hpp"
+#include "nodewise/model/contention.hpp"
+#include "nodewise/model/exchange_cost.hpp"
+
+namespace nodewise::model {
+
+/// A term, in seconds. All functions are local.
+struct CostTerm : MethodInfo {
+  /// Of what a rank sends in a stage, or receives; `node_s` is its node's share of the injection.
+  /// The larger of both directions counts, all such terms together.
+  using OfDirection = double (*)(const RankLoad::Direction& load, double node_s);
+  /// Of a rank in a stage.
+  using OfRank = double (*)(const Machine& machine, const RankLoad& load, Arrival arrival);
+  /// Of a stage, for all ranks together.
+  using OfStage = double (*)(const Machine& machine, const NetworkLoad& load);
+
+  Required<double ExchangeCost::*> member;
+  Required<std::string> title;  ///< for the heads of tables
+  Required<std::variant<OfDirection, OfRank, OfStage>> seconds;
+  /// Whether the machine has what the term needs; without it the term is 0.
+  Required<bool (*)(const Machine& machine)> is_known;
+
+  /// In the order of reports, in which they are added up.
+  static Family<CostTerm>& family();
+};
+
+}  // namespace nodewise::model
