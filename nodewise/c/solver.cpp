@@ -22,7 +22,7 @@ struct nodewise_options {
 };
 
 struct nodewise_matrix {
-  explicit nodewise_matrix(comm::Layout layout) : rows(layout), entries(layout, layout) {}
+  explicit nodewise_matrix(const comm::Layout& layout) : rows(layout), entries(layout, layout) {}
 
   /// Collective. The matrix of what was put, of which nothing stays.
   std::shared_ptr<const Solver::Matrix> take() {

@@ -121,7 +121,7 @@ void Solver::State::set_up(const MatrixPointer& matrix, const run::MatrixSummary
                        });
 }
 
-Solver::Solver(std::shared_ptr<const Matrix> A, const Options& options, const Problem& problem,
+Solver::Solver(const MatrixPointer& A, const Options& options, const Problem& problem,
                const SetupObservers& observe)
     : state_(std::make_unique<State>(options, problem)) {
   if (!A) throw Error(ErrorCode::invalid_argument, "Solver: there is no matrix");
@@ -180,7 +180,7 @@ const SolveRecord& Solver::solve_all(std::span<const double> B, std::span<double
   return record;
 }
 
-void Solver::rebuild(std::shared_ptr<const Matrix> A, amg::Reuse reuse) {
+void Solver::rebuild(const MatrixPointer& A, amg::Reuse reuse) {
   State& s = *state_;
   const mpi::Comm& comm = s.A->comm();
   mpi::collectively(comm, [&] {

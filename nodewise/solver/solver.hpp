@@ -39,7 +39,7 @@ class Solver {
   /// Sets up. Throws invalid_argument where an option is out of its range, options contradict each
   /// other or differ between ranks, or A is null; unsuitable_matrix where A is empty or not square,
   /// and what amg::Hierarchy and solve::DiagonalPreconditioner throw. A's entries are shared.
-  Solver(std::shared_ptr<const Matrix> A, const solver::Options& options = {},
+  Solver(const std::shared_ptr<const Matrix>& A, const solver::Options& options = {},
          const solver::Problem& problem = {}, const SetupObservers& observe = {});
   ~Solver();
   Solver(Solver&&) noexcept;
@@ -61,7 +61,8 @@ class Solver {
   /// symmetric and the first was not, or the other way round, or likewise where all of its diagonal
   /// is negative, all is set up and chosen anew. Throws dimension_mismatch where the layout is
   /// another, and what rebuild() throws; the solver is then as it was before.
-  void rebuild(std::shared_ptr<const Matrix> A, amg::Reuse reuse = amg::Reuse::interpolation);
+  void rebuild(const std::shared_ptr<const Matrix>& A,
+               amg::Reuse reuse = amg::Reuse::interpolation);
 
   /// Local. What is known so far; of the last solve, if there was one.
   const solver::SolveRecord& record() const;
