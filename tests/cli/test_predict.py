@@ -219,8 +219,7 @@ def test_tables_fit_a_page(nodewise):
 
 
 def test_the_answer_fits_a_screen(nodewise, tmp_path):
-    words = ["--problem", "laplace27", "--n", 16, "--preset", "default", "--virtual-ranks", 256,
-             "--ranks-per-node", 16, "--machine", "generic-cluster", "--rank-counts", "16,256"]
+    words = [*SMALL, *ON_32, "--machine", "generic-cluster", "--rank-counts", "8,32"]
     report, out = predict(nodewise, tmp_path, *words)
     lines = out.splitlines()
     assert len(lines) <= 40 and max(len(line) for line in lines) <= 100
@@ -228,7 +227,7 @@ def test_the_answer_fits_a_screen(nodewise, tmp_path):
     cycle = report["cycle"]
     first = cycle["one_route"]["direct"]["simulated_s"]["base"]
     best = cycle["best_by_simulation"]["simulated_s"]["base"]
-    (row,) = [line.split() for line in lines if line.startswith("  a cycle")]
+    (row,) = [line.split() for line in lines if line.split()[:2] == ["a", "cycle"]]
     assert float(row[-1]) == pytest.approx(first / best, abs=0.006)
     assert float(row[3]) == pytest.approx(1e6 * first, rel=0.01)
     assert "costs most" in text and "more ranks" in text and "--details" in text

@@ -70,10 +70,14 @@ def test_one_line_for_every_iteration_and_level(nodewise, tmp_path, ranks):
 
 
 def test_live_progress_replaces_its_line(nodewise):
-    result = nodewise("solve", "--problem", "laplace5", "--n", "20", "--progress", "live")
+    words = ["solve", "--problem", "laplace5", "--n", "20", "--progress", "live"]
+    result = nodewise(*words, "--details")
     assert result.code == 0
     assert "\r\x1b[K  iteration" in result.out
     assert "Relative residual after each iteration" in result.out
+    short = nodewise(*words).out
+    assert "Relative residual after each iteration" not in short
+    assert short.count("\n") <= 40 and "Hierarchy\n" in short and "Result\n" in short
 
 
 @pytest.mark.parametrize("ranks", [1, 4])
@@ -213,7 +217,7 @@ def test_routes_by_level(nodewise, tmp_path, route, messages):
 def test_routes_are_chosen_by_a_model(nodewise, source, tmp_path):
     words = ["--problem", "laplace27", "--n", "12", "--node-map", "0,1,0,1", "--json", "r.json"]
     words += ["--route", "direct,automatic", "--setup-route", "automatic", "--machine", "blue-waters"]
-    result = nodewise("solve", *words, ranks=4)
+    result = nodewise("solve", *words, "--details", ranks=4)
     assert result.code == 0, result.err
     report = json.loads((tmp_path / "r.json").read_text())
     schema = json.loads((source / "docs" / "report.schema.json").read_text())
@@ -234,7 +238,8 @@ def test_routes_are_chosen_by_a_model(nodewise, source, tmp_path):
 def test_routes_and_transports_are_chosen_without_a_machine(nodewise, source, tmp_path):
     # The planes in the middle are needed by two ranks of the other node, which is worth a look.
     words = ["--problem", "laplace27", "--n", "12", "--node-map", "0,1,0,1", "--json", "r.json"]
-    result = nodewise("solve", *words, "--route", "automatic", "--expected-solves", 25, ranks=4)
+    words += ["--route", "automatic", "--expected-solves", 25]
+    result = nodewise("solve", *words, "--details", ranks=4)
     assert result.code == 0, result.err
     report = json.loads((tmp_path / "r.json").read_text())
     schema = json.loads((source / "docs" / "report.schema.json").read_text())
