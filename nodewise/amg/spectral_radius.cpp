@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <span>
 #include <vector>
 
-#include <Eigen/Eigenvalues>
+#include <Eigen/Core>
 
 #include "nodewise/base/hash.hpp"
 #include "nodewise/base/parallel.hpp"
+#include "nodewise/kernels/dense.hpp"
 #include "nodewise/matrix/operations.hpp"
 #include "nodewise/mpi/agree.hpp"
 #include "nodewise/solve/sums_in_pieces.hpp"
@@ -125,14 +127,19 @@ std::array<double, 2> step_sums(const DistMatrix<T>& A, const Vectors<T>& x) {
   return sum_all(A.comm(), sums[0], sums[1]);
 }
 
+std::span<const double> entries(const Dense& A) {
+  return {A.data(), static_cast<std::size_t>(A.size())};
+}
+
 /// An eigenvalue of a symmetric projection, the largest in modulus, and its vector.
 struct RitzPair {
   explicit RitzPair(const Projection& projection) {
     if (projection.size == 0) return;
-    const Eigen::SelfAdjointEigenSolver<Dense> eigen(projection.known());
+    const kernels::SymmetricEigen eigen = kernels::symmetric_eigen(entries(projection.known()));
+    const Eigen::Index n = projection.size;
     Eigen::Index largest = 0;
-    value = eigen.eigenvalues().cwiseAbs().maxCoeff(&largest);
-    vector = eigen.eigenvectors().col(largest);
+    value = Eigen::VectorXd::Map(eigen.values.data(), n).cwiseAbs().maxCoeff(&largest);
+    vector = Eigen::VectorXd::Map(eigen.vectors.data() + largest * n, n);
   }
 
   double value = 0;
@@ -222,7 +229,7 @@ void arnoldi(const DistMatrix<T>& A, Vectors<T>& x, Projection& projection) {
 double largest_eigenvalue(const Projection& projection, bool symmetric) {
   if (projection.size == 0) return 0;
   if (symmetric) return RitzPair(projection).value;
-  return Eigen::EigenSolver<Dense>(projection.known(), false).eigenvalues().cwiseAbs().maxCoeff();
+  return kernels::largest_eigenvalue_modulus(entries(projection.known()));
 }
 
 /// The norm of the map from the vectors that were made to those and the next one.
@@ -232,8 +239,9 @@ double largest_singular_value(const Projection& projection) {
   Dense map = Dense::Zero(n + 1, n);
   map.topRows(n) = projection.known();
   map(n, n - 1) = projection.left;
-  const Eigen::SelfAdjointEigenSolver<Dense> eigen(map.transpose() * map, Eigen::EigenvaluesOnly);
-  return std::sqrt(eigen.eigenvalues().maxCoeff());
+  const Dense square = map.transpose() * map;
+  const kernels::SymmetricEigen eigen = kernels::symmetric_eigen(entries(square), false);
+  return std::sqrt(Eigen::VectorXd::Map(eigen.values.data(), n).maxCoeff());
 }
 
 /// Local. The workspace of a run, its start not yet of unit length.

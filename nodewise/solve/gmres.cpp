@@ -4,12 +4,13 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <span>
 #include <utility>
 #include <vector>
 
-#include <Eigen/Dense>
 #include <fmt/format.h>
 
+#include "nodewise/kernels/dense.hpp"
 #include "nodewise/mpi/agree.hpp"
 #include "nodewise/solve/iteration.hpp"
 #include "nodewise/solve/vector_ops.hpp"
@@ -74,18 +75,12 @@ class LeastSquares {
   /// The shortest minimiser, singular values below `threshold` times the largest pivot being taken
   /// for zero: for a singular matrix, where solve() may return something huge.
   std::vector<double> solve_truncated(double threshold) const {
-    const auto n = static_cast<Eigen::Index>(n_columns());
-    Eigen::MatrixXd R = Eigen::MatrixXd::Zero(n, n);
-    for (Eigen::Index j = 0; j < n; ++j) {
-      for (Eigen::Index i = 0; i <= j; ++i) {
-        R(i, j) = triangle_[place(static_cast<std::size_t>(i), static_cast<std::size_t>(j))];
-      }
+    const std::size_t n = n_columns();
+    std::vector<double> R(n * n, 0.0);
+    for (std::size_t j = 0; j < n; ++j) {
+      for (std::size_t i = 0; i <= j; ++i) R[j * n + i] = triangle_[place(i, j)];
     }
-    Eigen::CompleteOrthogonalDecomposition<Eigen::MatrixXd> decomposition;
-    decomposition.setThreshold(threshold);
-    decomposition.compute(R);
-    const Eigen::VectorXd y = decomposition.solve(Eigen::Map<const Eigen::VectorXd>(g_.data(), n));
-    return {y.begin(), y.end()};
+    return kernels::shortest_solution(R, std::span(g_).first(n), threshold);
   }
 
  private:

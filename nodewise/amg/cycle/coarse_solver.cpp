@@ -4,12 +4,14 @@
 #include <cmath>
 #include <limits>
 #include <optional>
+#include <span>
 #include <utility>
 
-#include <Eigen/Dense>
+#include <Eigen/Cholesky>
 
 #include "nodewise/amg/round_off.hpp"
 #include "nodewise/kernels/csr_ops.hpp"
+#include "nodewise/kernels/dense.hpp"
 #include "nodewise/kernels/equilibrate.hpp"
 #include "nodewise/mpi/agree.hpp"
 #include "nodewise/mpi/ledger.hpp"
@@ -91,6 +93,10 @@ void drop_noise(Dense& A, const Eigen::VectorXd& noise) {
   }
 }
 
+std::span<const double> entries(const Dense& A) {
+  return {A.data(), static_cast<std::size_t>(A.size())};
+}
+
 /// The inverse of a symmetric matrix if that is positive definite and no eigenvalue is so small
 /// that it might be taken for zero.
 std::optional<Dense> definite_inverse(const Dense& A) {
@@ -107,17 +113,19 @@ Dense symmetric_inverse(const Dense& A, const Eigen::VectorXd& noise, bool& sing
   if (noise.maxCoeff() < 100 * rank_tolerance) {
     if (const std::optional<Dense> inverse = definite_inverse(symmetric)) return *inverse;
   }
-  const Eigen::SelfAdjointEigenSolver<Dense> eigen(symmetric);
-  const Eigen::VectorXd& values = eigen.eigenvalues();
+  const Eigen::Index n = A.rows();
+  const kernels::SymmetricEigen eigen = kernels::symmetric_eigen(entries(symmetric));
+  const Eigen::VectorXd values = Eigen::VectorXd::Map(eigen.values.data(), n);
+  const Dense vectors = Dense::Map(eigen.vectors.data(), n, n);
   const double cut = rank_tolerance * values.cwiseAbs().maxCoeff();
   Eigen::VectorXd inverted = values;
   for (Eigen::Index i = 0; i < values.size(); ++i) {
-    const double uncertain = eigen.eigenvectors().col(i).cwiseAbs2().dot(noise);
+    const double uncertain = vectors.col(i).cwiseAbs2().dot(noise);
     const bool zero = !(std::abs(values(i)) > std::max(cut, uncertain));
     singular = singular || zero;
     inverted(i) = zero ? 0.0 : 1.0 / values(i);
   }
-  return eigen.eigenvectors() * inverted.asDiagonal() * eigen.eigenvectors().transpose();
+  return vectors * inverted.asDiagonal() * vectors.transpose();
 }
 
 /// 1 / sqrt(size), 1 for 0.
@@ -144,11 +152,10 @@ Dense generalised_inverse(Dense A, const Eigen::VectorXd& noise, bool& singular)
   const Eigen::Map<const Eigen::VectorXd> rows(factors.first.data(), A.rows());
   const Eigen::Map<const Eigen::VectorXd> cols(factors.second.data(), A.rows());
   A = rows.asDiagonal() * A * cols.asDiagonal();
-  Eigen::CompleteOrthogonalDecomposition<Dense> decomposition;
-  decomposition.setThreshold(rank_tolerance);
-  decomposition.compute(A);
-  singular = decomposition.rank() < A.rows();
-  return cols.asDiagonal() * Dense(decomposition.pseudoInverse()) * rows.asDiagonal();
+  const std::size_t rank =
+      kernels::invert_generalised({A.data(), static_cast<std::size_t>(A.size())}, rank_tolerance);
+  singular = rank < static_cast<std::size_t>(A.rows());
+  return cols.asDiagonal() * A * rows.asDiagonal();
 }
 
 }  // namespace

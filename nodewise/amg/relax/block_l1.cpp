@@ -1,9 +1,8 @@
 #include "nodewise/amg/relax/block_l1.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
-
-#include <Eigen/Dense>
 
 #include "nodewise/amg/relax/block_inverse.hpp"
 #include "nodewise/base/parallel.hpp"
@@ -13,17 +12,37 @@ namespace nodewise::amg::relax {
 
 namespace {
 
+/// By Cholesky's factorization; only the lower triangle, by rows, is read. Eigen's takes a second
+/// to compile for each size.
+template <std::size_t B>
+bool is_positive_definite(std::array<double, B * B> A) {
+  for (std::size_t k = 0; k < B; ++k) {
+    for (std::size_t i = k; i < B; ++i) {
+      double sum = 0;
+      for (std::size_t j = 0; j < k; ++j) sum += A[i * B + j] * A[k * B + j];
+      A[i * B + k] -= sum;
+      if (i > k) A[i * B + k] /= A[k * B + k];
+      if (i == k && A[k * B + k] <= 0) return false;
+      if (i == k) A[k * B + k] = std::sqrt(A[k * B + k]);
+    }
+  }
+  return true;
+}
+
 /// Whether `share` times a block less 3/2 `sums` on its diagonal is positive definite, its sign
 /// being that of its first entry.
 template <std::size_t B>
 bool outweighs(const std::array<double, B * B>& values, const std::array<double, B>& sums,
                double share) {
-  constexpr auto n = static_cast<int>(B);
-  using Block = Eigen::Matrix<double, n, n, Eigen::RowMajor>;
-  const Eigen::Map<const Block> block(values.data());
-  Block rest = std::copysign(share / 2, block(0, 0)) * (block + block.transpose());
-  for (int r = 0; r < n; ++r) rest(r, r) -= 1.5 * sums[static_cast<std::size_t>(r)];
-  return Eigen::LLT<Block>(rest).info() == Eigen::Success;
+  const double half = std::copysign(share / 2, values[0]);
+  std::array<double, B * B> rest;
+  for (std::size_t r = 0; r < B; ++r) {
+    for (std::size_t c = 0; c < B; ++c) {
+      rest[r * B + c] = half * (values[r * B + c] + values[c * B + r]);
+    }
+    rest[r * B + r] -= 1.5 * sums[r];
+  }
+  return is_positive_definite<B>(rest);
 }
 
 /// The sum of row i, without the columns first .. last of this rank.

@@ -1,7 +1,8 @@
 #include "nodewise/amg/restriction/local_system.hpp"
 
 #include <Eigen/LU>
-#include <Eigen/QR>
+
+#include "nodewise/kernels/dense.hpp"
 
 namespace nodewise::amg::restriction {
 
@@ -32,9 +33,11 @@ void solve_local(std::span<double> matrix, std::span<double> right_side) {
   if (lu.rcond() > nearly_singular) {
     x = lu.solve(b);
   } else {
-    Eigen::CompleteOrthogonalDecomposition<Eigen::MatrixXd> qr;
-    qr.setThreshold(nearly_singular);
-    x = qr.compute(B).solve(b);
+    x = Eigen::VectorXd::Map(
+        kernels::shortest_solution({B.data(), static_cast<std::size_t>(B.size())}, right_side,
+                                   nearly_singular)
+            .data(),
+        n);
   }
   b = of_unknowns.cwiseProduct(x);
   if (!b.allFinite()) b.setZero();
