@@ -5,6 +5,7 @@ namespace nodewise::amg::relax {
 
 const SmootherMethod& l1_gauss_seidel_method();
 const SmootherMethod& gauss_seidel_method();
+const SmootherMethod& two_stage_gauss_seidel_method();
 const SmootherMethod& l1_jacobi_method();
 const SmootherMethod& jacobi_method();
 const SmootherMethod& chebyshev_method();
@@ -17,10 +18,11 @@ const SmootherMethod& fc_jacobi_method();
 
 Family<SmootherMethod>& SmootherMethod::family() {
   static Family<SmootherMethod> methods(
-      "smoother", {&l1_gauss_seidel_method(), &gauss_seidel_method(), &l1_jacobi_method(),
-                   &jacobi_method(), &chebyshev_method(), &ilu0_method(),
-                   &l1_block_gauss_seidel_method(), &block_gauss_seidel_method(),
-                   &l1_block_jacobi_method(), &block_jacobi_method(), &fc_jacobi_method()});
+      "smoother",
+      {&l1_gauss_seidel_method(), &gauss_seidel_method(), &two_stage_gauss_seidel_method(),
+       &l1_jacobi_method(), &jacobi_method(), &chebyshev_method(), &ilu0_method(),
+       &l1_block_gauss_seidel_method(), &block_gauss_seidel_method(), &l1_block_jacobi_method(),
+       &block_jacobi_method(), &fc_jacobi_method()});
   return methods;
 }
 
