@@ -10,6 +10,7 @@ const KrylovMethod& enlarged_cg_method();
 const KrylovMethod& minres_method();
 const KrylovMethod& gmres_method();
 const KrylovMethod& fgmres_method();
+const KrylovMethod& gcr_method();
 const KrylovMethod& bicgstab_method();
 const KrylovMethod& stationary_method();
 
@@ -17,7 +18,7 @@ Family<KrylovMethod>& KrylovMethod::family() {
   static Family<KrylovMethod> methods(
       "solver",
       {&cg_method(), &flexible_cg_method(), &pipelined_cg_method(), &enlarged_cg_method(),
-       &minres_method(), &gmres_method(), &fgmres_method(), &bicgstab_method(),
+       &minres_method(), &gmres_method(), &fgmres_method(), &gcr_method(), &bicgstab_method(),
        &stationary_method()},
       {"auto",
        "cg where the matrix is symmetric, unless all of its diagonal is negative; else "
