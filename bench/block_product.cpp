@@ -98,7 +98,9 @@ class SetupSteps {
 
   static Matrix tentative_prolongator(const Matrix& A, const Arguments& arguments) {
     amg::Options options;
-    const auto graph = amg::point_graph(A, arguments.unknowns, options);
+    options.method = "aggregation";
+    const auto graph =
+        amg::point_graph(A, arguments.unknowns, options.method.options<amg::AggregationOptions>());
     const auto aggregates = amg::aggregate_points(graph.matrix(A), graph.strength, {}, options);
     amg::NearNullSpace<double> B{arguments.vectors, {}};
     const auto n = static_cast<std::size_t>(A.n_local()) * static_cast<std::size_t>(B.n_vectors);

@@ -50,10 +50,7 @@ struct Entrant {
   Messages messages = {};
   std::vector<double> us = {};
 
-  const char* name() const {
-    constexpr const char* names[] = {"automatic", "MPI", "node_aware"};
-    return names[static_cast<int>(algorithm)];
-  }
+  std::string name() const { return algorithm == "mpi" ? "MPI" : algorithm.name(); }
 };
 
 std::vector<Entrant> make_entrants(const Arguments& arguments) {

@@ -22,11 +22,12 @@ using Choose = std::function<Choice(const Matrix&)>;
 
 /// Collective. By the rule of the command line.
 Choice chosen_by_examination(const Matrix& A, amg::Precision precision) {
-  const std::vector<std::string> given = {"precision"};
   const advise::ProblemFacts facts = advise::problem_facts(A);
   const solver::PresetChoice choice = solver::choose_preset(facts, {});
   amg::Options options;
   options.precision = precision;
+  const std::string name = get_option(view(options, amg::option_fields()), "precision");
+  const std::vector<NamedValue> given = {{"precision", name}};
   solver::apply_preset(*choice.preset, {}, facts.unknowns, given, options);
   return {options, facts.symmetric};
 }

@@ -145,7 +145,7 @@ std::vector<model::LevelWork> levels_of(const amg::Hierarchy<Value>& hierarchy,
     level.unknowns = static_cast<double>(hierarchy.levels()[l].rows);
     level.solve = work_of(*hierarchy.matrix(l), fine, fine, topology);
     if (const FloatMatrix* P = hierarchy.interpolation(l)) {
-      level.set("interpolation", work_of(*P, fine, hierarchy.virtual_starts(l + 1), topology));
+      level.interpolation = work_of(*P, fine, hierarchy.virtual_starts(l + 1), topology);
     }
   }
   return levels;
