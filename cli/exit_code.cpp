@@ -12,7 +12,9 @@ std::span<const ExitCodeInfo> exit_codes() {
   static const std::array<ExitCodeInfo, 8> table = {{
       {ExitCode::success, "success", "the command did what it was asked; a solve converged"},
       {ExitCode::not_converged, "not converged",
-       "the solver ended without reaching the tolerance; its diagnosis says why and what to try"},
+       "the solver ended without reaching the tolerance, or was interrupted; its diagnosis says "
+       "why "
+       "and what to try"},
       {ExitCode::usage, "usage",
        "an option, value or command that does not exist, does not fit, or needs what this MPI "
        "lacks"},
@@ -79,6 +81,13 @@ std::string exit_codes_markdown() {
       "[report.md](report.md). Launchers such as mpirun hand the code on, with remarks of their "
       "own,\n"
       "and take the standard output themselves: whether it can be written is for them to see.\n"
+      "\n## Signals\n\n"
+      "The first SIGINT, SIGTERM or SIGHUP during the iterations of a solve ends these: the "
+      "report\n"
+      "is written, with the outcome `interrupted`, and the code is 1. A second one, or one at "
+      "another\n"
+      "time, removes unfinished files and ends the program as signals do. Open MPI's mpirun gives\n"
+      "its ranks a second before it kills them.\n"
       "\n## Memory\n\n"
       "Before anything large is allocated, the need is estimated from the model problem or from "
       "the\n"
@@ -89,7 +98,8 @@ std::string exit_codes_markdown() {
       "half\n"
       "times the file to read a binary one; 16 for every number of further right-hand sides, and 8 "
       "for\n"
-      "those of the near null space. Multigrid may take more where its coarse matrices are dense.\n"
+      "those of the near null space, and 1,800 for a virtual rank. Multigrid may take more where "
+      "its coarse matrices are dense.\n"
       "`--ignore-memory-check` skips the comparison.\n";
   return page;
 }

@@ -1,11 +1,12 @@
 #include "cli/last_resort.hpp"
 
-#include <cstdio>
 #include <time.h>
 
 #include <fmt/format.h>
 
 #include "nodewise/base/timer.hpp"
+
+#include "cli/print/console.hpp"
 
 namespace nodewise::cli {
 
@@ -38,12 +39,13 @@ ExitCode agreed_end(const mpi::Comm& world, ExitCode code, const char* message) 
   if (complete && message == nullptr) MPI_Wait(&request, MPI_STATUS_IGNORE);
   if (complete && message != nullptr) complete = completes_in_time(request);
   if (message != nullptr && !complete) {
-    fmt::print(stderr, "nodewise: rank {} failed alone, all ranks are stopped: {}\n", world.rank(),
-               message);
-    std::fflush(stderr);
+    print_error(fmt::format("nodewise: rank {} failed alone, all ranks are stopped: {}\n",
+                            world.rank(), message));
     MPI_Abort(world.get(), static_cast<int>(ExitCode::internal));
   }
-  if (message != nullptr && largest[1] == mine[1]) fmt::print(stderr, "nodewise: {}\n", message);
+  if (message != nullptr && largest[1] == mine[1]) {
+    print_error(fmt::format("nodewise: {}\n", message));
+  }
   return static_cast<ExitCode>(largest[0]);
 }
 

@@ -57,6 +57,8 @@ void print_page(const mpi::Comm& world, const std::string& text) {
 std::string options_page(const PageOptions& page) {
   if (page.presets) return presets_markdown();
   if (page.exit_codes) return exit_codes_markdown();
+  if (page.man) return man_page();
+  if (page.completion != Shell::none) return completion_script(page.completion);
   return page.markdown ? options_markdown() : options_text();
 }
 
@@ -73,7 +75,7 @@ ExitCode run_command(const std::shared_ptr<const mpi::Comm>& world,
   const Settings settings =
       parse(words, [&](const std::string& path) { return text_of_root(*world, path); });
   if (settings.help) {
-    print_page(*world, command_help(settings.command));
+    print_page(*world, command_help(settings.command, settings.help_all));
     return ExitCode::success;
   }
   on_root(*world, [&] { check_distinct_files(settings); });

@@ -16,7 +16,8 @@ namespace nodewise::cli {
 struct SolveRecord : solver::SolveRecord {
   std::vector<std::string> command_line;
   std::optional<roofline::SolveTraffic> traffic;  ///< where --profile asks for it
-  std::string solution_file;                      ///< empty where none was written
+  std::optional<double> unscaled_residual;  ///< |b - A x| / |b| of the system as given, if scaled
+  std::string solution_file;                ///< empty where none was written
   ExitCode exit_code = ExitCode::success;
 };
 

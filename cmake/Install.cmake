@@ -18,6 +18,13 @@ if(TARGET nodewise_cli)
   set_target_properties(nodewise_cli PROPERTIES
     INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")
   install(TARGETS nodewise_cli RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
+  if(TARGET nodewise_pages)
+    install(FILES "${nodewise_pages_dir}/nodewise.1" DESTINATION "${CMAKE_INSTALL_MANDIR}/man1" OPTIONAL)
+    install(FILES "${nodewise_pages_dir}/nodewise"
+      DESTINATION "${CMAKE_INSTALL_DATADIR}/bash-completion/completions" OPTIONAL)
+    install(FILES "${nodewise_pages_dir}/_nodewise"
+      DESTINATION "${CMAKE_INSTALL_DATADIR}/zsh/site-functions" OPTIONAL)
+  endif()
 endif()
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/examples/" DESTINATION "${CMAKE_INSTALL_DATADIR}/nodewise/examples")
 install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" DESTINATION "${CMAKE_INSTALL_DATADIR}/doc/nodewise")

@@ -545,7 +545,7 @@ void expect_refused(const DenseMatrix& values, const std::string& place, const s
     const Matrix A = shared(values, layout);
     const std::string text = test::expect_same_error(*test_comm(), ErrorCode::unsuitable_matrix,
                                                      [&] { const Hierarchy<double> h(A, {}); });
-    EXPECT_NE(text.find(place + " "), std::string::npos) << text;
+    EXPECT_NE(text.find(place + ", counted from 0"), std::string::npos) << text;
     EXPECT_NE(text.find(why), std::string::npos) << text;
   }
 }
@@ -557,10 +557,11 @@ DenseMatrix with_entry(DenseMatrix A, GlobalIndex i, GlobalIndex j, double value
 
 TEST(HierarchyErrors, MissingDiagonalEntry) {
   const DenseMatrix values = test::model(Problem::laplace5, 5);
-  expect_refused(with_entry(values, 17, 17, 0), "row 18", "missing or zero diagonal");
-  // Of several rows the first is named.
-  expect_refused(with_entry(with_entry(values, 21, 21, 0), 6, 6, 0), "row 7", "diagonal");
-  expect_refused(with_entry(values, 24, 24, 0), "row 25", "missing or zero diagonal");
+  expect_refused(with_entry(values, 17, 17, 0), "row 17", "has no nonzero diagonal");
+  // Of several rows the first is named, and they are counted.
+  expect_refused(with_entry(with_entry(values, 21, 21, 0), 6, 6, 0), "2 of 25 rows (first: row 6",
+                 "diagonal");
+  expect_refused(with_entry(values, 24, 24, 0), "row 24", "has no nonzero diagonal");
 }
 
 TEST(HierarchyErrors, StoredZeroOnTheDiagonal) {
@@ -572,23 +573,23 @@ TEST(HierarchyErrors, StoredZeroOnTheDiagonal) {
         }));
     const std::string text = test::expect_same_error(*test_comm(), ErrorCode::unsuitable_matrix,
                                                      [&] { const Hierarchy<double> h(A, {}); });
-    EXPECT_NE(text.find("row 5 "), std::string::npos) << text;
+    EXPECT_NE(text.find("row 4, counted from 0"), std::string::npos) << text;
   }
 }
 
 TEST(HierarchyErrors, EmptyRow) {
   DenseMatrix values = test::model(Problem::laplace5, 5);
   for (GlobalIndex j = 0; j < values.cols(); ++j) values(9, j) = 0;
-  expect_refused(values, "row 10", "is empty");
+  expect_refused(values, "row 9", "is empty");
 }
 
 TEST(HierarchyErrors, EntriesThatAreNotFinite) {
   const DenseMatrix values = test::model(Problem::laplace5, 5);
   const double nan = std::numeric_limits<double>::quiet_NaN();
   const double infinity = std::numeric_limits<double>::infinity();
-  expect_refused(with_entry(values, 12, 12, nan), "row 13", "not a finite number");
-  expect_refused(with_entry(values, 0, 24, nan), "row 1", "not a finite number");
-  expect_refused(with_entry(values, 24, 0, -infinity), "row 25", "not a finite number");
+  expect_refused(with_entry(values, 12, 12, nan), "row 12", "not a finite number");
+  expect_refused(with_entry(values, 0, 24, nan), "row 0", "not a finite number");
+  expect_refused(with_entry(values, 24, 0, -infinity), "row 24", "not a finite number");
 }
 
 TEST(HierarchyErrors, NotSquare) {

@@ -219,10 +219,10 @@ TEST(ReadVectorMarket, RefusesOtherShapes) {
     return text.substr(path.size());
   };
   EXPECT_EQ(message(ErrorCode::dimension_mismatch, banner + "array real general\n3 2\n"),
-            ": a vector is a file of n x 1, this is 3 x 2");
+            " is 3 x 2, but one column is needed");
   EXPECT_EQ(
       message(ErrorCode::dimension_mismatch, banner + "array real general\n4 1\n1\n1\n1\n1\n"),
-      ": the vector has 4 elements, 3 are needed");
+      " is 4 x 1, but needs 3 rows");
   EXPECT_EQ(message(ErrorCode::file_format, banner + "array real general\n3 1\n1\n1\n"),
             ", line 4: the file ends after 2 of the 3 entries announced on line 2");
 }
@@ -279,10 +279,9 @@ TEST(ReadVectorsMarket, RefusesOtherShapes) {
                              [&] { read_vectors_market<double>(layout, path); })
         .substr(path.size());
   };
-  EXPECT_EQ(message(banner + "array real general\n4 2\n"),
-            ": the vector has 4 elements, 3 are needed");
+  EXPECT_EQ(message(banner + "array real general\n4 2\n"), " is 4 x 2, but needs 3 rows");
   EXPECT_EQ(message(banner + "array real general\n3 1001\n"),
-            ": 1 to 1000 vectors can be read, this is 3 x 1001");
+            " is 3 x 1001, but 1 to 1000 columns can be read");
 }
 
 TEST(ReadOptions, KeepRowsOfAGroupTogether) {

@@ -129,12 +129,14 @@ TEST(PetscBinary, SaysWhatIsWrong) {
       {good.substr(0, 10), ErrorCode::file_io, "the file ends too early"},
       {good.substr(0, good.size() - 1), ErrorCode::file_io, "the file ends after 87 of 88 bytes"},
       {changed(1, 2000000000), ErrorCode::file_io, "the file ends after 88 of 8000000076 bytes"},
-      {changed(5, -2), ErrorCode::file_format, "row 1 has length -2"},
+      {changed(5, -2), ErrorCode::file_format, "row 1, counted from 0, has length -2"},
       {changed(6, 2), ErrorCode::file_format, "the rows have 4 entries, but 5 are announced"},
-      {changed(8, 4), ErrorCode::file_format, "row 0: column 4 is outside 0 .. 3"},
-      {changed(11, -1), ErrorCode::file_format, "row 2: column -1 is outside 0 .. 3"},
+      {changed(8, 4), ErrorCode::file_format,
+       "row 0, column 4 (counted from 0): the last column is 3"},
+      {changed(11, -1), ErrorCode::file_format,
+       "row 2, column -1 (counted from 0): the last column is 3"},
       {bytes_of<std::int32_t>(small_integers, {1, 2, 3, nan, 5}), ErrorCode::file_format,
-       "row 2, column 1: the value nan is not finite"}};
+       "row 2, column 1 (counted from 0): the value nan is not finite"}};
   const TempFolder folder;
   for (const Refusal& refusal : refusals) {
     const std::string path = folder.file("a.petsc", refusal.content);

@@ -118,13 +118,13 @@ TEST(WriteVectors, IsTheSameTextOnAnyNumberOfRanksAndReadsBack) {
 }
 
 TEST(WriteVector, NamesMustTellTheFormat) {
-  for (const char* name : {"x", "x.txt", "x.mtx.gz", "mtx"}) {
+  for (const char* name : {"x", "x.txt", "x.petsc.gz", "mtx"}) {
     const auto error = test::error_of([&] { format_of_name(name); });
     ASSERT_TRUE(error) << name;
     EXPECT_EQ(error->code(), ErrorCode::invalid_argument);
     EXPECT_EQ(std::string(error->what()),
               std::string(name) +
-                  ": the name of an output file must end in .mtx (Matrix Market), "
+                  ": the name of an output file must end in .mtx or .mtx.gz (Matrix Market), "
                   ".petsc or .bin (PETSc binary)");
   }
 }
@@ -171,8 +171,7 @@ TEST(OutputFile, FoldersAndDevicesAreNotReplaced) {
                              [&] { write_matrix_market(path, awkward<double>()); });
   };
   EXPECT_EQ(message("/dev/null"), "/dev/null: cannot be written: it is not a regular file");
-  EXPECT_EQ(message(folder.path("")),
-            folder.path("") + ": cannot be written: it is not a regular file");
+  EXPECT_EQ(message(folder.path("")), folder.path("") + ": cannot be written: it is a folder");
   EXPECT_EQ(message(folder.path("none/x.mtx")),
             folder.path("none/x.mtx") + ": cannot be created: No such file or directory");
   EXPECT_TRUE(folder.names().empty());

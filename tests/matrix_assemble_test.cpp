@@ -1,4 +1,5 @@
 // Assembly: rows made in place, and entries set and added from any rank.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "nodewise/matrix/assemble.hpp"
@@ -225,6 +226,27 @@ TEST(MatrixFromRows, BadColumnsOnOneRankFailOnAll) {
     EXPECT_NE(text.find("row " + std::to_string(n - 1)), std::string::npos) << text;
     EXPECT_NE(text.find(std::to_string(column)), std::string::npos) << text;
   }
+}
+
+TEST(Assembler, BadIndicesOnOneRankFailOnAllInFinish) {
+  const auto comm = test_comm();
+  const Layout layout = Layout::uniform(comm, 2 * comm->size());
+  const GlobalIndex n = layout.n_global();
+  const bool is_last = comm->rank() == comm->size() - 1;
+  const std::string range = " is outside [0, " + std::to_string(n) + ")";
+  Assembler<double> assembler(layout, layout);
+  const auto finish = [&] {
+    return expect_same_error(*comm, ErrorCode::invalid_argument, [&] { assembler.finish(); });
+  };
+  if (is_last) assembler.add(n, 0, 1.0);
+  if (is_last) assembler.set(0, n, 1.0);  // the first mistake is the one that is told
+  assembler.add(0, 0, 1.0);
+  EXPECT_THAT(finish(),
+              testing::HasSubstr("row " + std::to_string(n) + ", counted from 0," + range));
+  if (is_last) assembler.set(1, -1, 1.0);
+  EXPECT_THAT(finish(), testing::HasSubstr("row 1, counted from 0: column -1" + range));
+  // What was gathered before a failure is gone with it.
+  EXPECT_EQ(assembler.finish().nnz_global(), 0);
 }
 
 TEST(MatrixFromRows, AnExceptionOfTheCallersFailsOnAll) {

@@ -1,9 +1,10 @@
 #include "cli/commands/solve.hpp"
 
-#include <cstdio>
+#include <optional>
 
 #include <fmt/format.h>
 
+#include "nodewise/base/format_numbers.hpp"
 #include "nodewise/io/machine_file.hpp"
 #include "nodewise/io/read.hpp"
 #include "nodewise/report/solve_json.hpp"
@@ -14,7 +15,9 @@
 #include "cli/exit_code.hpp"
 #include "cli/inputs/machine.hpp"
 #include "cli/inputs/output_file.hpp"
+#include "cli/inputs/scaled_system.hpp"
 #include "cli/inputs/system.hpp"
+#include "cli/interruption.hpp"
 #include "cli/options/reported_options.hpp"
 #include "cli/options/solver_options.hpp"
 #include "cli/print/collective_choices.hpp"
@@ -56,6 +59,7 @@ std::string solve_report(const SolveRecord& record, const Settings& settings) {
   frame.command_line = record.command_line;
   frame.options = reported_options(settings);
   frame.traffic = record.traffic ? &*record.traffic : nullptr;
+  frame.unscaled_residual = record.unscaled_residual;
   frame.solution_file = record.solution_file;
   frame.exit_code = static_cast<int>(record.exit_code);
   return report::solve_json(record, frame);
@@ -116,6 +120,15 @@ Solver make_solver(const LoadedMatrix& loaded, const solver::RightHandSides& rhs
   return solver;
 }
 
+/// Says of what ended by the observer that a signal had come.
+void explain_interruptions(SolveRecord& record) {
+  for (solve::Report& report : record.reports) {
+    if (report.outcome != solve::Outcome::interrupted) continue;
+    report.diagnosis =
+        fmt::format("a signal ended the solve after {}", counted(report.iterations, "iteration"));
+  }
+}
+
 /// The one message of a solve that did not converge; the summary, unless silenced, has the details.
 void print_failure(const SolveRecord& record, const Settings& settings) {
   const solve::Report& report = record.report();
@@ -123,10 +136,9 @@ void print_failure(const SolveRecord& record, const Settings& settings) {
                                 ? fmt::format(" for right-hand side {}: {}", record.worst + 1,
                                               right_hand_sides_text(record))
                                 : "";
-  fmt::print(stderr, "nodewise: the solver did not converge{} ({}){}\n", which,
-             solve::to_string(report.outcome),
-             settings.console.quiet ? ": " + report.diagnosis : std::string());
-  std::fflush(stderr);
+  print_error(fmt::format("nodewise: the solver did not converge{} ({}){}\n", which,
+                          solve::to_string(report.outcome),
+                          settings.console.quiet ? ": " + report.diagnosis : std::string()));
 }
 
 }  // namespace
@@ -147,10 +159,15 @@ ExitCode solve_command(const std::shared_ptr<const mpi::Comm>& world, const Sett
 
   LoadedMatrix loaded;
   solver::RightHandSides rhs;
+  std::vector<double> x;
+  std::optional<DiagonalScaling> scaling;
   record.times.read = run::timed(*comm, [&] {
     loaded = load_matrix(*world, comm, settings);
     check_shape(*loaded.A);
     rhs = make_right_hand_sides(*loaded.A, settings);
+    x = first_guess(*loaded.A, rhs, settings);
+    scaling = scaling_of(loaded.A, rhs, settings);
+    if (scaling) scaling->scale(x, rhs.count);
   });
   if (!settings.result.output.empty()) {
     io::require_room_for_vectors(settings.result.output, rhs.count);
@@ -158,10 +175,17 @@ ExitCode solve_command(const std::shared_ptr<const mpi::Comm>& world, const Sett
   Solver solver = make_solver(loaded, rhs, settings, console, record);
   loaded.A = nullptr;
 
-  std::vector<double> x(rhs.values.size(), 0.0);
   if (!console.is_live()) console.line("Solve");
-  take(solver.solve_all(rhs.values, x, rhs.count, group_progress(console)), record);
+  {
+    const Interruptible first_signal_ends_the_iteration;
+    take(solver.solve_all(rhs.values, x, rhs.count, group_progress(console)), record);
+  }
+  explain_interruptions(record);
   if (!console.is_live()) console.line();
+  if (scaling) {
+    scaling->scale_back(x, rhs.count);
+    record.unscaled_residual = scaling->residual(x, rhs.count);
+  }
   record.rhs = rhs.kind;
   record.error = solver::solution_error(*solver.matrix(), rhs, x);
   name_options(record);

@@ -58,7 +58,8 @@ void name_options(std::vector<solver::Trial>& trials) {
 constexpr int most_lines = 8;
 
 void print_table(Console& console, const TuneRecord& record, bool details) {
-  Table table({"setup", "solve", "sum", "iterations", "operator\ncomplexity", "memory", "options"});
+  Table table({"setup", "solve", "sum", "+", "tied", "iterations", "operator\ncomplexity", "memory",
+               "options"});
   table.align_last_left();
   int converged = 0;
   for (const solver::Trial& trial : record.result.trials) {
@@ -66,16 +67,19 @@ void print_table(Console& console, const TuneRecord& record, bool details) {
     if (++converged > most_lines && !details) continue;
     table.add_row(
         {human_seconds(trial.setup), human_seconds(trial.solve), human_seconds(trial.total()),
-         std::to_string(trial.iterations),
+         trial.runs > 1 ? fmt::format("{:.0f} %", 100 * trial.spread()) : "-",
+         trial.is_tied ? "yes" : "", std::to_string(trial.iterations),
          trial.operator_complexity > 0 ? fmt::format("{:.2f}", trial.operator_complexity) : "-",
          human_bytes(static_cast<double>(trial.memory_bytes)),
          trial.options.empty() ? "(the defaults)" : option_words(trial.options)});
   }
-  console.line("By time to the tolerance");
+  console.line("By time to the tolerance; of several runs the fastest");
   for (const std::string& line : table.lines()) console.line(line);
   if (converged > most_lines && !details) {
     console.line(fmt::format("  and {} more: --details", converged - most_lines));
   }
+  console.line(
+      "  +: how much longer the slowest of up to 3 runs took. tied: with the first, by that.");
   console.line();
 }
 
@@ -163,9 +167,8 @@ ExitCode tune_command(const std::shared_ptr<const mpi::Comm>& world, const Setti
   write([&] { write_text_file(settings.result.json, tune_report(record, code)); });
   print_tuned(console, record, settings.result.details);
   if (!converged && world->is_root()) {
-    fmt::print(stderr, "nodewise: none of {} converged\n",
-               counted(std::ssize(record.result.trials), "candidate"));
-    std::fflush(stderr);
+    print_error(fmt::format("nodewise: none of {} converged\n",
+                            counted(std::ssize(record.result.trials), "candidate")));
   }
   return code;
 }

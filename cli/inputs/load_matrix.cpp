@@ -11,11 +11,17 @@
 
 #include "cli/agreed.hpp"
 #include "cli/inputs/machine.hpp"
+#include "cli/inputs/standard_input.hpp"
 #include "cli/inputs/system.hpp"
+#include "cli/print/progress.hpp"
 
 namespace nodewise::cli {
 
 namespace {
+
+bool is_standard_input(const Settings& settings) {
+  return settings.files[0] == standard_input_name;
+}
 
 struct Size {
   double rows = 0;
@@ -72,10 +78,6 @@ Size announced_size(const std::shared_ptr<const mpi::Comm>& comm, const std::str
   return {static_cast<double>(header.rows), sides * entries};
 }
 
-bool is_market_name(const std::string& path) {
-  return path.ends_with(".mtx") || path.ends_with(".mtx.gz");
-}
-
 /// Collective. A file that is missing is for the reader to report.
 double bytes_of_file(const mpi::Comm& comm, const std::string& path) {
   std::error_code ignored;
@@ -83,11 +85,15 @@ double bytes_of_file(const mpi::Comm& comm, const std::string& path) {
   return mpi::max(comm, ignored ? 0.0 : static_cast<double>(bytes));
 }
 
+bool is_market(const mpi::Comm& comm, const std::string& path) {
+  return io::format_of_content(comm, path) == io::FileFormat::matrix_market;
+}
+
 /// Collective. How many numbers the vectors of a file have; of none without a name.
 double numbers_in(const std::shared_ptr<const mpi::Comm>& comm, const std::string& path) {
   if (path.empty()) return 0;
-  return is_market_name(path) ? announced_size(comm, path).nonzeros
-                              : bytes_of_file(*comm, path) / sizeof(double);
+  return is_market(*comm, path) ? announced_size(comm, path).nonzeros
+                                : bytes_of_file(*comm, path) / sizeof(double);
 }
 
 /// Collective. Bytes of the vectors given: right-hand sides, which have a solution each, and those
@@ -102,39 +108,66 @@ double vectors_need(const std::shared_ptr<const mpi::Comm>& comm, const Settings
   return sizeof(double) * (2 * std::max(sides - rows, 0.0) + null_vectors);
 }
 
+/// What the patterns, plans and counts of virtual ranks take on each rank that lays them out, as
+/// measured for routes of two and three steps.
+double virtual_need(const Settings& settings) {
+  constexpr double bytes_of_a_rank = 1800;
+  return bytes_of_a_rank * settings.virtual_machine.virtual_ranks;
+}
+
 /// Collective. Bytes to read the file and do the command's work on the matrix.
-double file_need(const std::shared_ptr<const mpi::Comm>& comm, const Settings& settings) {
-  const std::string& path = settings.files[0];
-  if (is_market_name(path)) {
+double file_need(const std::shared_ptr<const mpi::Comm>& comm, const std::string& path,
+                 const Settings& settings) {
+  if (is_market(*comm, path)) {
     const Size size = announced_size(comm, path);
     if (settings.command == Command::convert) return market_bytes(size);
-    return std::max(market_bytes(size),
-                    solve_bytes(size) + vectors_need(comm, settings, size.rows));
+    return std::max(
+        market_bytes(size),
+        solve_bytes(size) + vectors_need(comm, settings, size.rows) + virtual_need(settings));
   }
   // A binary file is about as large as the matrix, and read in place: two and a half times that.
-  return 2.5 * bytes_of_file(*comm, path) + vectors_need(comm, settings, 0);
+  return 2.5 * bytes_of_file(*comm, path) + vectors_need(comm, settings, 0) +
+         virtual_need(settings);
 }
 
 double problem_need(const std::shared_ptr<const mpi::Comm>& comm, const Settings& settings) {
   const Size size = size_of_problem(settings.gallery);
   if (settings.command == Command::convert) return matrix_bytes(size);
-  return solve_bytes(size) + vectors_need(comm, settings, size.rows);
+  return solve_bytes(size) + vectors_need(comm, settings, size.rows) + virtual_need(settings);
 }
 
 LoadedMatrix read_file(const mpi::Comm& world, const std::shared_ptr<const mpi::Comm>& comm,
-                       const Settings& settings) {
-  const std::string& path = settings.files[0];
+                       const std::string& path, const Settings& settings) {
   if (!settings.source.ignore_memory_check) {
-    run::check_memory(world, file_need(comm, settings), source_name(settings));
+    run::check_memory(world, file_need(comm, path, settings), source_name(settings));
   }
   LoadedMatrix loaded;
   // Whole points on every rank, whether they have 2, 3, 4 or 6 rows: where these are looked for,
   // and elsewhere, too, so that what is given besides leaves the rows where they are.
   const int together = 12 % settings.amg.unknowns == 0 ? 12 : settings.amg.unknowns;
-  Matrix A = io::read_matrix<double>(comm, path, {.together = together}, &loaded.summary);
+  Console console(world.is_root(), settings.console);
+  const io::ReadOptions options = {.together = together, .progress = reading_progress(console)};
+  Matrix A = io::read_matrix<double>(comm, path, options, &loaded.summary);
   if (settings.source.graph_laplacian) A = io::grounded_laplacian(A);
   loaded.A = std::make_shared<const Matrix>(std::move(A));
   return loaded;
+}
+
+/// Messages call it by its name, and not by that of the temporary file.
+LoadedMatrix read_standard_input(const mpi::Comm& world,
+                                 const std::shared_ptr<const mpi::Comm>& comm,
+                                 const Settings& settings) {
+  const SpooledInput spooled(*comm);
+  try {
+    return read_file(world, comm, spooled.path(), settings);
+  } catch (const Error& error) {
+    std::string text = error.what();
+    const std::size_t place = text.find(spooled.path());
+    if (place != std::string::npos) {
+      text.replace(place, spooled.path().size(), standard_input_title);
+    }
+    throw Error(error.code(), text);
+  }
 }
 
 }  // namespace
@@ -142,7 +175,10 @@ LoadedMatrix read_file(const mpi::Comm& world, const std::shared_ptr<const mpi::
 LoadedMatrix load_matrix(const mpi::Comm& world, std::shared_ptr<const mpi::Comm> comm,
                          const Settings& settings) {
   if (!settings.is_model_problem()) {
-    return about_files(ExitCode::input_file, [&] { return read_file(world, comm, settings); });
+    return about_files(ExitCode::input_file, [&] {
+      if (is_standard_input(settings)) return read_standard_input(world, comm, settings);
+      return read_file(world, comm, settings.files[0], settings);
+    });
   }
   if (!settings.source.ignore_memory_check) {
     const double need =

@@ -5,29 +5,49 @@
 #include <fmt/format.h>
 
 #include "nodewise/amg/near_null_space.hpp"
+#include "nodewise/base/format_numbers.hpp"
 #include "nodewise/io/read.hpp"
 
 #include "cli/agreed.hpp"
+#include "cli/inputs/standard_input.hpp"
 
 namespace nodewise::cli {
 
 namespace {
+
+/// Collective. The vectors of a file; its faults are told with the option that names it.
+io::Vectors<double> read_vectors(const comm::Layout& layout, const char* option,
+                                 const std::string& path) {
+  return about_files(ExitCode::input_file, [&] {
+    try {
+      return io::read_vectors<double>(layout, path);
+    } catch (const Error& error) {
+      throw Error(error.code(), fmt::format("--{}: {}", option, error.what()));
+    }
+  });
+}
+
+/// Collective. Of each of n_rhs vectors side by side.
+void subtract_means(const comm::Layout& layout, std::size_t n_rhs, std::span<double> values) {
+  std::vector<double> means(n_rhs, 0.0);
+  for (std::size_t i = 0; i < values.size(); ++i) means[i % n_rhs] += values[i];
+  mpi::sum_in_place(layout.comm(), std::span<double>(means));
+  for (double& mean : means) mean /= static_cast<double>(layout.n_global());
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] -= means[i % n_rhs];
+}
 
 /// Collective. The vectors that the settings name, for a hierarchy with these options.
 amg::ProblemInfo<double> read_problem_info(const Matrix& A, const amg::Options& options,
                                            const Settings& settings) {
   const KnowledgeOptions& given = settings.knowledge;
   amg::ProblemInfo<double> knowledge;
-  const auto read = [&](const comm::Layout& layout, const std::string& path) {
-    return about_files(ExitCode::input_file,
-                       [&] { return io::read_vectors<double>(layout, path); });
-  };
   if (!given.near_null_space.empty()) {
-    io::Vectors<double> vectors = read(A.rows(), given.near_null_space);
+    io::Vectors<double> vectors = read_vectors(A.rows(), "near-null-space", given.near_null_space);
     knowledge.near_null_space = {vectors.n_vectors, std::move(vectors.values)};
   } else if (!given.coordinates.empty()) {
     const int unknowns = options.unknowns;
-    const io::Vectors<double> x = read(amg::points_of(A.rows(), unknowns), given.coordinates);
+    const io::Vectors<double> x =
+        read_vectors(amg::points_of(A.rows(), unknowns), "coordinates", given.coordinates);
     if (x.n_vectors != unknowns) {
       throw Failure(ExitCode::usage,
                     fmt::format("{} has {} coordinates a point, which needs --unknowns {}",
@@ -41,7 +61,8 @@ amg::ProblemInfo<double> read_problem_info(const Matrix& A, const amg::Options& 
                                       io::point_coordinates(A.rows(), settings.gallery));
   }
   if (!given.left_near_null_space.empty()) {
-    io::Vectors<double> vectors = read(A.rows(), given.left_near_null_space);
+    io::Vectors<double> vectors =
+        read_vectors(A.rows(), "left-near-null-space", given.left_near_null_space);
     knowledge.left_near_null_space = {vectors.n_vectors, std::move(vectors.values)};
   }
   return knowledge;
@@ -51,6 +72,7 @@ amg::ProblemInfo<double> read_problem_info(const Matrix& A, const amg::Options& 
 
 std::string source_name(const Settings& settings) {
   if (!settings.is_model_problem()) {
+    if (settings.files[0] == standard_input_name) return standard_input_title;
     return std::filesystem::path(settings.files[0]).filename().string();
   }
   std::string name;
@@ -74,13 +96,32 @@ run::MatrixSummary describe_matrix(const LoadedMatrix& loaded, const Settings& s
 }
 
 solver::RightHandSides make_right_hand_sides(const Matrix& A, const Settings& settings) {
+  solver::RightHandSides rhs;
   if (settings.rhs.random_rhs) {
-    return solver::random_right_hand_sides(A, settings.rhs.rhs_seed, settings.rhs.rhs_count);
+    rhs = solver::random_right_hand_sides(A, settings.rhs.rhs_seed, settings.rhs.rhs_count);
+  } else if (settings.rhs.rhs.empty()) {
+    rhs = solver::with_known_solution(A);
+  } else {
+    auto [count, values] = read_vectors(A.rows(), "rhs", settings.rhs.rhs);
+    rhs = {.values = std::move(values), .count = count, .kind = solver::RhsKind::file};
   }
-  if (settings.rhs.rhs.empty()) return solver::with_known_solution(A);
-  auto [count, values] = about_files(
-      ExitCode::input_file, [&] { return io::read_vectors<double>(A.rows(), settings.rhs.rhs); });
-  return {.values = std::move(values), .count = count, .kind = solver::RhsKind::file};
+  if (settings.rhs.remove_constants) {
+    subtract_means(A.rows(), static_cast<std::size_t>(rhs.count), rhs.values);
+  }
+  return rhs;
+}
+
+std::vector<double> first_guess(const Matrix& A, const solver::RightHandSides& rhs,
+                                const Settings& settings) {
+  const std::string& path = settings.rhs.initial_guess;
+  if (path.empty()) return std::vector<double>(rhs.values.size(), 0.0);
+  io::Vectors<double> x = read_vectors(A.cols(), "initial-guess", path);
+  if (x.n_vectors != rhs.count) {
+    throw Failure(ExitCode::input_file, fmt::format("--initial-guess: {} has {}, but there are {}",
+                                                    path, counted(x.n_vectors, "column"),
+                                                    counted(rhs.count, "right-hand side")));
+  }
+  return std::move(x.values);
 }
 
 solver::Problem make_problem(const LoadedMatrix& loaded, const Settings& settings) {

@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "nodewise/amg/grid_transfer.hpp"
 #include "nodewise/io/read_options.hpp"
@@ -45,6 +46,10 @@ solver::RightHandSides make_right_hand_sides(const Matrix& A, const Settings& se
 /// What the settings say of the problem besides its matrix; vectors are read where they are needed.
 /// It refers to the settings.
 solver::Problem make_problem(const LoadedMatrix& loaded, const Settings& settings);
+
+/// Collective. The x to start from: zero, or what the settings name. Throws Failure{input_file}.
+std::vector<double> first_guess(const Matrix& A, const solver::RightHandSides& rhs,
+                                const Settings& settings);
 
 /// Collective. What multigrid is told of the problem: whether the matrix is symmetric, as
 /// describe_matrix() found, and the near null space that the settings name, or the rigid body modes

@@ -4,12 +4,16 @@
 #include <cctype>
 #include <charconv>
 #include <limits>
+#include <map>
+#include <set>
 #include <system_error>
 
 #include <fmt/format.h>
 
 #include "nodewise/base/format_numbers.hpp"
 #include "nodewise/base/option_text.hpp"
+
+#include "cli/print/row_numbers.hpp"
 
 namespace nodewise::cli {
 
@@ -172,8 +176,8 @@ bool is_of_the_real_run(const Option& option) {
 
 /// What `nodewise tune` takes: all that says what is solved, and how.
 bool is_tuned_with(const Option& option) {
-  static const std::vector<std::string> names = {"preset", "output", "output-anyway", "profile",
-                                                 "rhs-count"};
+  static const std::vector<std::string> names = {"preset",    "output", "output-anyway", "profile",
+                                                 "rhs-count", "scale",  "initial-guess"};
   return option.belongs_to(Command::solve) &&
          std::find(names.begin(), names.end(), option.name) == names.end();
 }
@@ -188,6 +192,55 @@ bool is_benched_with(const Option& option) {
   }
   return option.name != "details" && option.belongs_to(Command::inspect) &&
          option.belongs_to(Command::solve);
+}
+
+/// The letters of what is typed most.
+char letter_of(const std::string& name) {
+  static const std::map<std::string, char> letters = {
+      {"problem", 'p'}, {"n", 'n'},    {"solver", 's'},  {"tolerance", 't'},
+      {"output", 'o'},  {"json", 'j'}, {"machine", 'm'}, {"quiet", 'q'}};
+  const auto found = letters.find(name);
+  return found == letters.end() ? '\0' : found->second;
+}
+
+/// What a newcomer may want; all other options are for those who know what they look for.
+bool is_common(const std::string& name) {
+  static const std::set<std::string> names = {"graph-laplacian",
+                                              "rhs",
+                                              "initial-guess",
+                                              "random-rhs",
+                                              "remove-constants",
+                                              "preset",
+                                              "solver",
+                                              "preconditioner",
+                                              "scale",
+                                              "tolerance",
+                                              "max-iterations",
+                                              "method",
+                                              "unknowns",
+                                              "coordinates",
+                                              "near-null-space",
+                                              "smoother",
+                                              "cycle",
+                                              "strength-threshold",
+                                              "problem",
+                                              "n",
+                                              "ranks-per-node",
+                                              "threads",
+                                              "virtual-ranks",
+                                              "routes",
+                                              "route",
+                                              "machine",
+                                              "rank-counts",
+                                              "output",
+                                              "json",
+                                              "profile",
+                                              "quiet",
+                                              "output-anyway",
+                                              "details",
+                                              "max-seconds",
+                                              "max-candidates"};
+  return names.contains(name);
 }
 
 std::vector<Option> make_catalog() {
@@ -223,9 +276,10 @@ std::vector<Option> make_catalog() {
          &Settings::calibrate);
   append(all, "Pages", "page", {Command::options}, page_fields(), &Settings::page);
   for (Option& option : all) {
-    if (option.name == "output") option.letter = 'o';
+    option.letter = letter_of(option.name);
+    option.common = is_common(option.name) || option.group == "Measuring kernels" ||
+                    option.group == "Calibration" || option.group == "Pages";
     if (option.name == "machine") option.commands.push_back(Command::solve);  // to choose routes
-    if (option.name == "quiet") option.letter = 'q';
     if (is_one_of(option, {"json", "preset", "details"})) option.commands = with_levels;
     if (option.name == "json" || option.name == "output" || option.name == "quiet" ||
         option.name == "progress") {
@@ -277,7 +331,7 @@ std::string in_words_of_command_line(std::string_view given) {
   std::string text;
   while (true) {
     const std::size_t at = message.find(word);
-    if (at == std::string_view::npos) return text + std::string(message);
+    if (at == std::string_view::npos) return rows_from_one(text + std::string(message));
     const std::string_view rest = message.substr(at + word.size());
     const std::string_view name = rest.substr(0, rest.find_first_not_of(letters));
     const std::string dashed = with_dashes(std::string(name));
@@ -288,6 +342,11 @@ std::string in_words_of_command_line(std::string_view given) {
   }
 }
 
+std::string Option::meaning_for(Command command) const {
+  if (name != "output") return meaning;
+  return command == Command::calibrate ? "Write the machine file" : "Write the solution x";
+}
+
 std::span<const Option> catalog() {
   static const std::vector<Option> options = make_catalog();
   return options;
@@ -295,21 +354,60 @@ std::span<const Option> catalog() {
 
 std::span<const CommandInfo> commands() {
   static const std::vector<CommandInfo> table = {
-      {Command::solve, "solve", "A.mtx | --problem NAME", "solve A x = b and report how it went"},
-      {Command::inspect, "inspect", "A.mtx | --problem NAME",
-       "describe a matrix and its hierarchy, and count messages for any number of ranks"},
-      {Command::predict, "predict", "A.mtx | --problem NAME",
-       "predict what the levels cost on a machine described by a file, on any ranks"},
-      {Command::tune, "tune", "A.mtx | --problem NAME",
-       "try combinations of options, and say which solves A x = b fastest"},
-      {Command::bench, "bench", "spmv A.mtx | spmv --problem NAME",
-       "measure the kernels of every level against the bandwidth of the memory"},
-      {Command::convert, "convert", "IN OUT | --problem NAME OUT",
-       "write a matrix, or a model problem, in the format that OUT's name ends in"},
-      {Command::calibrate, "calibrate", "",
-       "measure messages, memory and products, and write a machine file of that"},
-      {Command::options, "options", "", "print the reference of all options"},
-      {Command::version, "version", "", "print version, commit, compiler and MPI library"},
+      {Command::solve,
+       "solve",
+       "A.mtx | --problem NAME",
+       "solve A x = b and report how it went",
+       {"solve A.mtx -o x.mtx  # b = A 1; multigrid and the method by the matrix",
+        "solve A.mtx --rhs b.mtx -t 1e-10 --json report.json",
+        "solve -p laplace7 -n 50 --solver gmres --smoother jacobi"}},
+      {Command::inspect,
+       "inspect",
+       "A.mtx | --problem NAME",
+       "describe a matrix and its hierarchy, and count messages for any number of ranks",
+       {"inspect A.mtx", "inspect A.mtx --virtual-ranks 1024 --ranks-per-node 32",
+        "inspect -p laplace27 -n 20 --method aggregation --json levels.json"}},
+      {Command::predict,
+       "predict",
+       "A.mtx | --problem NAME",
+       "predict what the levels cost on a machine described by a file, on any ranks",
+       {"predict A.mtx -m blue-waters --virtual-ranks 256 --ranks-per-node 16",
+        "predict A.mtx -m my.json --virtual-ranks 256 --ranks-per-node 16 --rank-counts "
+        "64,256,1024",
+        "predict -p laplace7 -n 40 -m eos --virtual-ranks 64 --ranks-per-node 32"}},
+      {Command::tune,
+       "tune",
+       "A.mtx | --problem NAME",
+       "try combinations of options, and say which solves A x = b fastest",
+       {"tune A.mtx  # 60 seconds at most",
+        "tune A.mtx --rhs b.mtx --max-seconds 600 --json tuned.json",
+        "tune A.mtx --method aggregation --max-candidates 8"}},
+      {Command::bench,
+       "bench",
+       "spmv A.mtx | spmv --problem NAME",
+       "measure the kernels of every level against the bandwidth of the memory",
+       {"bench spmv A.mtx", "bench spmv -p laplace7 -n 100 --seconds 20 --json bench.json",
+        "bench spmv A.mtx --vectors 8"}},
+      {Command::convert,
+       "convert",
+       "IN OUT | --problem NAME OUT",
+       "write a matrix, or a model problem, in the format that OUT's name ends in",
+       {"convert A.mtx A.petsc", "convert A.petsc A.mtx.gz", "convert -p laplace5 -n 100 A.mtx"}},
+      {Command::calibrate,
+       "calibrate",
+       "",
+       "measure messages, memory and products, and write a machine file of that",
+       {"calibrate -o here.json --name here  # started on several nodes",
+        "calibrate --base blue-waters -o here.json  # what one node cannot measure is taken from "
+        "it",
+        "calibrate --seconds 30 --json measured.json"}},
+      {Command::options,
+       "options",
+       "",
+       "print the reference of all options",
+       {"options", "options --man | man -l -",
+        "options --completion bash > ~/.nodewise-completion"}},
+      {Command::version, "version", "", "print version, commit, compiler and MPI library", {}},
   };
   return table;
 }

@@ -20,6 +20,7 @@ struct Option {
   std::string group;  ///< heading in the help
   std::string type;   ///< as in Field
   std::string meaning;
+  bool common = false;  ///< listed by --help; the others by --help-all only
   std::string range;
   std::string needs;              ///< "--smoother chebyshev": the methods that have it
   std::string standard;           ///< the default value as text
@@ -32,6 +33,8 @@ struct Option {
   bool is_flag() const { return type == "flag"; }
   /// "-o, --output FILE"
   std::string usage() const;
+  /// What it is for a command, where that is another thing than for the others.
+  std::string meaning_for(Command command) const;
 };
 
 /// Every option, in the order of the help.
@@ -47,14 +50,18 @@ struct CommandInfo {
   std::string name;
   std::string usage;
   std::string summary;
+  std::vector<std::string> examples;  ///< without "nodewise"; "# " and what it does come after it
 };
 std::span<const CommandInfo> commands();
 
-/// What `nodewise --help` and `nodewise COMMAND --help` print.
+/// What `nodewise --help`, `nodewise COMMAND --help` and `nodewise COMMAND --help-all` print.
 std::string program_help();
-std::string command_help(Command command);
+std::string command_help(Command command, bool all);
 /// All options as plain text, and as the reference page docs/options.md.
 std::string options_text();
 std::string options_markdown();
+/// The manual page, and the completion of command lines, made from the same tables.
+std::string man_page();
+std::string completion_script(Shell shell);
 
 }  // namespace nodewise::cli

@@ -44,7 +44,8 @@ void add_given(const Settings& settings, bool written, std::vector<NamedFile>& f
 
 std::vector<NamedFile> inputs_of(const Settings& settings) {
   std::vector<NamedFile> inputs;
-  if (!settings.is_model_problem() && !settings.files.empty()) {
+  // "-" is two streams.
+  if (!settings.is_model_problem() && !settings.files.empty() && settings.files.front() != "-") {
     inputs.push_back({"the matrix", settings.files.front()});
   }
   add_given(settings, false, inputs);

@@ -60,12 +60,15 @@ std::string entry(const std::string& left, const std::string& right) {
   return text + "\n";
 }
 
-std::string group_text(const std::string& group, const Command* command) {
+/// Of one command, or of all for null; those that are not common are left out unless `all` is set.
+std::string group_text(const std::string& group, const Command* command, bool all) {
   std::string text;
   for (const Option& option : catalog()) {
     if (option.group != group || (command && !option.belongs_to(*command))) continue;
+    if (!all && !option.common) continue;
     const std::string note = remark(option);
-    text += entry(option.usage(), option.meaning + (note.empty() ? "" : " " + note));
+    const std::string meaning = command ? option.meaning_for(*command) : option.meaning;
+    text += entry(option.usage(), meaning + (note.empty() ? "" : " " + note));
   }
   return text.empty() ? text : group + ":\n" + text + "\n";
 }
@@ -108,32 +111,44 @@ std::string program_help() {
     text += entry(info.usage.empty() ? info.name : info.name + " " + info.usage, info.summary);
   }
   text += "\n" + exit_codes_text();
-  return text + "\n`nodewise COMMAND --help` lists the options of a command.\n";
+  return text + "\n`nodewise COMMAND --help` shows examples and the options of a command.\n";
 }
 
-std::string command_help(Command command) {
+std::string command_help(Command command, bool all) {
   std::string text;
   for (const CommandInfo& info : commands()) {
     if (info.command != command) continue;
     text =
         fmt::format("nodewise {}: {}\n\nUsage: [mpirun -n RANKS] nodewise {} {}{}[options]\n\n",
                     info.name, info.summary, info.name, info.usage, info.usage.empty() ? "" : " ");
+    if (!info.examples.empty()) text += "Examples:\n";
+    for (const std::string& example : info.examples) text += "  nodewise " + example + "\n";
+    if (!info.examples.empty()) text += "\n";
   }
-  for (const std::string& group : groups()) text += group_text(group, &command);
-  if (command == Command::calibrate) text += exit_codes_text();
-  if (command == Command::solve || command == Command::inspect || command == Command::predict ||
-      command == Command::tune || command == Command::bench || command == Command::convert) {
+  for (const std::string& group : groups()) text += group_text(group, &command, all);
+  const bool reads = command != Command::calibrate && command != Command::options &&
+                     command != Command::version && command != Command::help;
+  if (reads) {
     text +=
-        "Files are Matrix Market (.mtx, read also with gzip) or PETSc binary (.petsc, .bin).\n"
-        "A flag may be given a value: --graph-laplacian=false.\n\n";
-    text += exit_codes_text();
+        "Files are Matrix Market (.mtx, .mtx.gz) or PETSc binary (.petsc, .bin); - is standard "
+        "input.\n";
   }
-  return text;
+  const auto hidden = std::count_if(catalog().begin(), catalog().end(), [&](const Option& option) {
+    return option.belongs_to(command) && !option.common;
+  });
+  if (!all && hidden > 0) {
+    text += fmt::format("{} more are listed by --help-all, with the exit codes.\n",
+                        counted(hidden, "option"));
+    return text;
+  }
+  if (!all && !reads) return text;
+  text += "A flag may be given a value: --quiet=false.\n\n";
+  return text + exit_codes_text();
 }
 
 std::string options_text() {
   std::string text;
-  for (const std::string& group : groups()) text += group_text(group, nullptr);
+  for (const std::string& group : groups()) text += group_text(group, nullptr, true);
   return text;
 }
 
@@ -148,7 +163,8 @@ std::string options_markdown() {
       "`--graph-laplacian=false`. Whole numbers without an upper end go up to 2147483647.\n"
       "The groups Input, Solver, Multigrid, Model problems, Placement (but for virtual\n"
       "ranks), Communication and Output, and `--machine`, belong to `nodewise solve`; the\n"
-      "same but `--preset`, `--rhs-count`, `--output`, `--output-anyway` and `--profile`, and\n"
+      "same but `--preset`, `--rhs-count`, `--initial-guess`, `--scale`, `--output`,\n"
+      "`--output-anyway` and `--profile`, and\n"
       "the group Tuning, to `nodewise tune`; those of the groups Input (but for the\n"
       "right-hand side) and Model problems, `--quiet` and `--progress` to `nodewise convert`;\n"
       "the group Pages to `nodewise options`; the group Calibration, the placement (but for\n"

@@ -43,14 +43,31 @@ std::string command_name(Command command) {
   fail(fmt::format("there is no command '{}'{}", word, hint));
 }
 
+bool is_letter_of(const Option& option, const std::string& typed) {
+  return option.letter != 0 && typed.size() > 1 && typed[0] == '-' && typed[1] == option.letter;
+}
+
+/// An option of other commands.
+[[noreturn]] void fail_foreign_option(const Option& option, const std::string& typed,
+                                      Command command) {
+  std::string hint;
+  for (const Option& json : catalog()) {
+    if (option.name == "output" && json.name == "json" && json.belongs_to(command)) {
+      hint = "; --json FILE writes its report";
+    }
+  }
+  fail(fmt::format("`nodewise {}` takes no {}{}", command_name(command), typed, hint));
+}
+
 [[noreturn]] void fail_unknown_option(const std::string& word, Command command) {
   const std::string typed = word.substr(0, word.find('='));
   const std::string bare = typed.substr(std::min(typed.find_first_not_of('-'), typed.size()));
-  std::vector<std::string> names = {"help"};
+  std::vector<std::string> names = {"help", "help-all"};
   for (const Option& option : catalog()) {
-    if (option.belongs_to(command)) names.push_back(option.name);
-    if (option.name == bare && !option.belongs_to(command)) {
-      fail(fmt::format("`nodewise {}` takes no option {}", command_name(command), typed));
+    if (option.belongs_to(command)) {
+      names.push_back(option.name);
+    } else if (option.name == bare || is_letter_of(option, typed)) {
+      fail_foreign_option(option, typed.starts_with("--") ? typed : typed.substr(0, 2), command);
     }
   }
   std::string dashed = bare;
@@ -149,8 +166,12 @@ void check_file_count(const Settings& s) {
 void take_benchmark(Settings& s) {
   if (s.files.empty()) fail("bench needs to be told what to measure: nodewise bench spmv A.mtx");
   if (s.files[0] != "spmv") {
-    fail(fmt::format("there is no benchmark '{}'; did you mean 'nodewise bench spmv {}'?",
-                     s.files[0], s.files[0]));
+    // A benchmark misspelt, or one left out before the matrix.
+    const std::vector<std::string> known = {"spmv"};
+    const bool misspelt = nearest_name(s.files[0], known) >= 0 || s.files.size() > 1;
+    const std::size_t matrix = misspelt ? 1 : 0;
+    fail(fmt::format("there is no benchmark '{}'; did you mean 'nodewise bench spmv{}'?",
+                     s.files[0], matrix < s.files.size() ? " " + s.files[matrix] : ""));
   }
   s.files.erase(s.files.begin());
 }
@@ -235,6 +256,11 @@ void check_combinations(const Settings& s) {
       fail(fmt::format("--{} describes a model problem; it needs --problem NAME", option.name));
     }
   }
+  if (s.gallery.problem == io::Problem::random && s.is_model_problem() &&
+      s.gallery.entries >= s.gallery.n) {
+    fail(fmt::format("--entries {}{} is too many for --n {}: at most {}", s.gallery.entries,
+                     s.has("entries") ? "" : " (the default)", s.gallery.n, s.gallery.n - 1));
+  }
   if (s.is_model_problem() && s.source.graph_laplacian) {
     fail("--graph-laplacian is for matrix files, not for model problems");
   }
@@ -269,10 +295,12 @@ Settings parse_command(Command command, std::span<const std::string> words, cons
   app.set_config();
   app.allow_extras();
   app.add_flag("-h,--help", settings.help);
+  app.add_flag("--help-all", settings.help_all);
   app.add_option("files", settings.files);
   std::vector<Collected> collected;
   declare(app, collected, command);
   run_parser(app, words);
+  settings.help = settings.help || settings.help_all;
   if (settings.help) return settings;
   for (const std::string& word : app.remaining()) {
     if (word.size() > 1 && word[0] == '-') fail_unknown_option(word, command);
@@ -288,6 +316,8 @@ Settings parse_command(Command command, std::span<const std::string> words, cons
     if (!settings.has("preset")) settings.method.preset = "default";
   }
   set_multigrid_options(settings);
+  // What goes to the standard output goes there alone.
+  if (settings.result.json == "-" || settings.result.output == "-") settings.console.quiet = true;
   if (command == Command::bench) take_benchmark(settings);
   check_file_count(settings);
   check_combinations(settings);

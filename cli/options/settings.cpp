@@ -34,6 +34,17 @@ std::span<const Field<RhsOptions>> rhs_fields() {
       field("rhs_seed", &RhsOptions::rhs_seed, "seed of --random-rhs", 0),
       field("rhs_count", &RhsOptions::rhs_count,
             "so many right-hand sides by --random-rhs, of the seeds from --rhs-seed on", 1, 1000),
+      field(
+          "remove_constants", &RhsOptions::remove_constants,
+          "subtract its mean from the right-hand side, so that a singular system whose null space "
+          "are the constants (A 1 = 0, A symmetric) has a solution"),
+      text_field("initial_guess", &RhsOptions::initial_guess, "file",
+                 "the x to start from, or several, one a column; without it zero"),
+      field("scale", &RhsOptions::scale,
+            "diagonal: solve for D^(1/2) x with the matrix D^(-1/2) A D^(-1/2), where D holds the "
+            "moduli of the diagonal of A, for rows of very different sizes; tolerances are then of "
+            "the scaled system",
+            {"none", "diagonal"}),
   };
   return fields;
 }
@@ -68,7 +79,9 @@ std::span<const Field<ResultOptions>> result_fields() {
                  "write the solution x; calibrate: the machine file"),
       field("output_anyway", &ResultOptions::output_anyway,
             "write the best iterate even where the solver did not converge"),
-      text_field("json", &ResultOptions::json, "file", "write the report as JSON"),
+      text_field("json", &ResultOptions::json, "file",
+                 "write the report as JSON; - is the standard output, which nothing else goes to "
+                 "then"),
       field("profile", &ResultOptions::profile,
             "print the messages and the time of every operation on every level"),
       field("details", &ResultOptions::details,
@@ -93,6 +106,9 @@ std::span<const Field<PageOptions>> page_fields() {
       field("markdown", &PageOptions::markdown, "print the reference page docs/options.md"),
       field("exit_codes", &PageOptions::exit_codes, "print the reference page docs/exit-codes.md"),
       field("presets", &PageOptions::presets, "print the table of presets"),
+      field("man", &PageOptions::man, "print the manual page, for man"),
+      field("completion", &PageOptions::completion, "print what completes command lines in a shell",
+            {"none", "bash", "zsh"}),
   };
   return fields;
 }

@@ -35,6 +35,8 @@ enum class Command {
   version
 };
 enum class ProgressChoice { automatic, live, lines };
+enum class ScaleChoice { none, diagonal };
+enum class Shell { none, bash, zsh };
 
 /// What is made of the matrix file, for every command that reads one.
 struct SourceOptions {
@@ -47,6 +49,9 @@ struct RhsOptions {
   bool random_rhs = false;
   int rhs_seed = 0;
   int rhs_count = 1;
+  bool remove_constants = false;
+  std::string initial_guess;
+  ScaleChoice scale = ScaleChoice::none;  ///< of the whole system
 };
 
 struct OptionsFile {
@@ -78,12 +83,15 @@ struct PageOptions {
   bool markdown = false;
   bool exit_codes = false;
   bool presets = false;
+  bool man = false;
+  Shell completion = Shell::none;
 };
 
 /// One parsed command line.
 struct Settings {
   Command command = Command::solve;
   bool help = false;               ///< --help after a command
+  bool help_all = false;           ///< --help-all
   std::vector<std::string> files;  ///< positional arguments
   std::set<std::string> given;     ///< long names of the options that were given, without dashes
 

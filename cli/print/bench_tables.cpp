@@ -57,6 +57,15 @@ std::string where(const Record& record, const KernelRecord& kernel) {
   return !in_cache ? "-" : *in_cache ? "cache" : "memory";
 }
 
+/// The bound is the memory's: data that lie in a cache are not bound by it.
+std::string share_text(const Record& record, const KernelRecord& kernel) {
+  constexpr double with_noise = 1.1;
+  if (!kernel.has_traffic) return "-";
+  const double share = record.share_of_bound(kernel);
+  const bool cached = record.is_in_cache(kernel).value_or(share > with_noise);
+  return cached && share > 1 ? "cached" : decimal(100 * share, 0) + " %";
+}
+
 void print_level(Console& console, const Record& record, std::size_t level) {
   const amg::LevelInfo& info = record.levels[level];
   Table table(
@@ -69,8 +78,7 @@ void print_level(Console& console, const Record& record, std::size_t level) {
                    duration(kernel.times.median()), spread(kernel.times),
                    counts ? decimal(kernel.flops_per_s() / 1e9, 2) : "-",
                    counts ? decimal(kernel.bytes_per_s() / 1e9, 1) : "-",
-                   counts ? decimal(100 * record.share_of_bound(kernel), 0) + " %" : "-",
-                   decimal(record.kappa(kernel), 2)});
+                   share_text(record, kernel), decimal(record.kappa(kernel), 2)});
   }
   console.line(fmt::format("Level {}: {}, {}, {}", level, counted(info.rows, "row"),
                            counted(info.nonzeros, "nonzero"),

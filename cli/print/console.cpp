@@ -28,6 +28,11 @@ void print_text(std::string_view text) {
   std::fflush(stdout);
 }
 
+void print_error(std::string_view text) noexcept {
+  std::fwrite(text.data(), 1, text.size(), stderr);
+  std::fflush(stderr);
+}
+
 void check_standard_output() {
   if (std::ferror(stdout) == 0) return;
   throw Failure(ExitCode::output_file,

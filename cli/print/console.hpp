@@ -12,6 +12,9 @@ namespace nodewise::cli {
 /// check_standard_output(), as one rank alone must not leave the work of all.
 void print_text(std::string_view text);
 
+/// Local. Prints on standard error. Where that is closed or full the exit code has to do.
+void print_error(std::string_view text) noexcept;
+
 /// Local. Throws Failure{output_file} where something could not be printed.
 void check_standard_output();
 

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "nodewise/base/format_numbers.hpp"
+#include "nodewise/base/timer.hpp"
 
 namespace nodewise::cli {
 
@@ -36,6 +37,17 @@ predict::Progress predict_progress(Console& console) {
 calibrate::PartObserver part_progress(Console& console) {
   return [&console](double seconds, const std::string& part) {
     console.progress(fmt::format("  {:>7}   {}", human_seconds(seconds), part));
+  };
+}
+
+std::function<void(double)> reading_progress(Console& console) {
+  const double interval = console.is_live() ? 0.5 : 10;  // seconds; nothing of what is read sooner
+  return [&console, interval, timer = Timer(), next = interval](double share) mutable {
+    const double passed = timer.seconds();
+    if (passed < next) return;
+    next = passed + interval;
+    console.progress(
+        fmt::format("  reading: {:.0f} % after {}", 100 * share, human_seconds(passed)));
   };
 }
 

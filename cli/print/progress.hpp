@@ -1,6 +1,8 @@
 // One line for every setup level and every iteration.
 #pragma once
 
+#include <functional>
+
 #include "nodewise/amg/hierarchy.hpp"
 #include "nodewise/calibrate/stopwatch.hpp"
 #include "nodewise/predict/predict.hpp"
@@ -19,6 +21,9 @@ predict::Progress predict_progress(Console& console);
 
 /// Prints the parts of a measurement as they begin.
 calibrate::PartObserver part_progress(Console& console);
+
+/// Prints how much of a file is read, where that takes long; hand it to io::read_matrix().
+std::function<void(double)> reading_progress(Console& console);
 
 /// Prints iterations as they are done; hand it to a Krylov method.
 solve::Observer iteration_progress(Console& console);

@@ -7,6 +7,7 @@
 
 #include "nodewise/base/format_numbers.hpp"
 
+#include "cli/interruption.hpp"
 #include "cli/print/progress.hpp"
 #include "cli/print/summary.hpp"
 #include "cli/print/tables.hpp"
@@ -24,6 +25,17 @@ std::string group_name(const solver::RhsGroup& group) {
                      group.of);
 }
 
+/// The same, but ends the solve on all ranks where any of them has met a signal.
+solve::Observer interruptible(solve::Observer observe) {
+  // The agreement is an allreduce, which most solves are over without.
+  constexpr int iterations_between_agreements = 16;
+  return solve::Observer([observe = std::move(observe)](int iteration, double residual) {
+           observe(iteration, residual);
+           return !is_interrupted();
+         })
+      .agreed_every(iterations_between_agreements);
+}
+
 std::string range_text(int low, int high) {
   if (low == high) return counted(low, "iteration");
   return fmt::format("{} to {} iterations", low, high);
@@ -34,7 +46,7 @@ std::string range_text(int low, int high) {
 solver::GroupObserver group_progress(Console& console) {
   return [&console](const solver::RhsGroup& group) {
     if (!console.is_live() && group.count < group.of) console.line("  " + group_name(group));
-    return iteration_progress(console);
+    return interruptible(iteration_progress(console));
   };
 }
 

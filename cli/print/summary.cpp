@@ -34,6 +34,11 @@ std::string nodes_text(const run::Environment& machine) {
     text += ", in which no two ranks are bound to different domains";
   }
   if (machine.threads > 1) text += fmt::format(", {} threads each", machine.threads);
+  if (machine.crowd > 0) {
+    text += fmt::format(" ({} on {}: mostly waiting)",
+                        counted(machine.crowd, machine.threads > 1 ? "thread" : "rank"),
+                        counted(machine.crowd_cores, "core"));
+  }
   return text + (machine.placement_given ? " (placement as given)" : "");
 }
 
@@ -52,7 +57,7 @@ std::string rhs_text(const SolveRecord& record, const Settings& settings) {
       }
       return fmt::format("standard normal random numbers, seed {}", first_seed);
     case solver::RhsKind::ones:
-      return "b = A 1: the solution is known to be 1 everywhere";
+      return "b = A 1, which x = 1 everywhere solves";
     case solver::RhsKind::consistent:
       return "b = A x* with random x*, because A 1 = 0: the matrix is singular, the solution is "
              "known up to a constant";
@@ -217,10 +222,26 @@ std::string course_text(const SolveRecord& record) {
   return text;
 }
 
+/// The same of a solve that failed: its x is the best iterate, which may be much better than the
+/// last.
+std::string failed_course_text(const SolveRecord& record) {
+  const solve::Report& report = record.report();
+  if (report.history.empty()) return course_text(record);
+  const double last = report.history.back();
+  const double best = report.true_relative_residual;
+  const bool is_plain = report.norm == solve::ResidualNorm::unpreconditioned;
+  std::string text =
+      fmt::format(": {} {:.1e} after {}", is_plain ? "residual" : "tested norm of the residual",
+                  last, counted(report.iterations, "iteration"));
+  if (is_plain && best < 0.9 * last) text += fmt::format("; the best iterate had {:.1e}", best);
+  return text;
+}
+
 /// What was reached; and what was asked for, where that is the same norm.
 std::string residual_text(const solve::Report& report, const Settings& settings) {
-  const std::string text =
+  std::string text =
       fmt::format("{:.3e}   |b - A x| / |b|, computed anew from x", report.true_relative_residual);
+  if (settings.rhs.scale != ScaleChoice::none) text += ", of the scaled system";
   if (report.norm != solve::ResidualNorm::unpreconditioned || report.history.empty()) return text;
   return fmt::format("{}; asked for {:.0e}{}", text, report.target,
                      report.target_is_absolute(settings.solver) ? ", the absolute tolerance" : "");
@@ -236,7 +257,12 @@ std::string tested_text(const solve::Report& report, const Settings& settings) {
 std::string error_text(const SolveRecord& record) {
   const bool constants = record.error->modulo_constants;
   const char* what = constants ? "|x - x*| / |x*|, up to a constant" : "|x - 1| / |1|";
-  return fmt::format("{:.3e}   {}", record.error->relative, what);
+  constexpr double another_solution = 0.01;  // of the size of x itself
+  const bool is_another = record.converged() && record.error->relative > another_solution;
+  return fmt::format("{:.3e}   {}{}", record.error->relative, what,
+                     is_another ? ": x has the residual above and is another solution, for the "
+                                  "matrix is singular or nearly so"
+                                : "");
 }
 
 }  // namespace
@@ -328,13 +354,13 @@ void print_outcome(Console& console, const SolveRecord& record, const Settings& 
   const solve::Report& report = record.report();
   console.line("Result");
   const std::string outcome = report.converged() ? "converged" : "NOT CONVERGED";
+  const std::string course = report.converged() ? course_text(record) : failed_course_text(record);
   if (record.n_rhs > 1) {
     print_entry(console, "outcome",
                 (report.converged() ? "" : outcome + ": ") + right_hand_sides_text(record));
-    print_entry(console, "the worst",
-                fmt::format("number {}{}", record.worst + 1, course_text(record)));
+    print_entry(console, "the worst", fmt::format("number {}{}", record.worst + 1, course));
   } else {
-    print_entry(console, "outcome", outcome + course_text(record));
+    print_entry(console, "outcome", outcome + course);
   }
   if (!report.converged()) {
     print_entry(console, "diagnosis",
@@ -343,6 +369,10 @@ void print_outcome(Console& console, const SolveRecord& record, const Settings& 
   print_entry(console, "residual", residual_text(report, settings));
   if (report.norm != solve::ResidualNorm::unpreconditioned && !report.history.empty()) {
     print_entry(console, "tested norm", tested_text(report, settings));
+  }
+  if (record.unscaled_residual) {
+    print_entry(console, "",
+                fmt::format("{:.3e}   of the system as given", *record.unscaled_residual));
   }
   if (record.error) print_entry(console, "error", error_text(record));
   print_entry(console, "time",

@@ -73,7 +73,9 @@ std::string asymmetry_of(const Options& options) {
   if (sweeps.pre_sweeps != sweeps.post_sweeps) return "pre_sweeps other than post_sweeps";
   const bool one_way =
       options.smoother->is_directed() && goes_one_way(relax::order_of(options.smoother));
-  return one_way ? "sweep_order forward or backward" : "";
+  if (!one_way) return {};
+  return relax::order_of(options.smoother) == SweepOrder::forward ? "sweep_order forward"
+                                                                  : "sweep_order backward";
 }
 
 void check_sweep_order(const Options& options) {

@@ -53,9 +53,10 @@ std::vector<std::string_view> split_list(std::string_view text);
 /// A list of words by level, separated by commas; words[k] stands for the enumerator of value k.
 /// The field's type is "choices".
 template <class S, class Enum>
-requires std::is_enum_v<Enum> Field<S> field(std::string name, ByLevel<Enum> S::*member,
-                                             std::string meaning, std::vector<Word> words) {
-  return {{name, "choices", std::move(meaning), "", words},
+requires std::is_enum_v<Enum> Field<S> field(const std::string& name, ByLevel<Enum> S::*member,
+                                             const std::string& meaning,
+                                             const std::vector<Word>& words) {
+  return {{name, "choices", meaning, "", words},
           [name, member, words](const S& s) {
             std::vector<std::string> chosen;
             for (const Enum value : s.*member) {
@@ -74,11 +75,11 @@ requires std::is_enum_v<Enum> Field<S> field(std::string name, ByLevel<Enum> S::
 
 /// A list of methods by level, separated by commas.
 template <class S, class D>
-Field<S> field(std::string name, ByLevel<Choice<D>> S::*member, std::string meaning) {
+Field<S> field(const std::string& name, ByLevel<Choice<D>> S::*member, const std::string& meaning) {
   Field<S> f;
   f.name = name;
   f.type = "choices";
-  f.meaning = std::move(meaning);
+  f.meaning = meaning;
   f.family = &D::family();
   f.get = [member](const S& s) {
     std::vector<std::string> chosen;

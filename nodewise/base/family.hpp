@@ -213,12 +213,12 @@ void Choice<D>::copy_common(const OptionSet& from, OptionSet& to) {
 /// A field that chooses a method. The fields of the method's own options follow it in every
 /// configuration.
 template <class S, class D>
-Field<S> field(std::string name, Choice<D> S::*member, std::string meaning) {
+Field<S> field(const std::string& name, Choice<D> S::*member, const std::string& meaning) {
   const FamilyBase& family = D::family();
   Field<S> f;
   f.name = name;
   f.type = "choice";
-  f.meaning = std::move(meaning);
+  f.meaning = meaning;
   f.family = &family;
   f.get = [member](const S& s) { return (s.*member).name(); };
   f.set = [name, member](S& s, std::string_view text) {

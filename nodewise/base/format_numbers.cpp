@@ -26,6 +26,7 @@ std::string human_bytes(double bytes) {
     bytes /= 1024;
     ++unit;
   }
+  if (bytes >= 1e4) return fmt::format("{:.0e} {}", bytes, units[unit]);
   const int decimals = unit == 0 || bytes >= 99.95 ? 0 : bytes >= 9.995 ? 1 : 2;
   return fmt::format("{:.{}f} {}", bytes, decimals, units[unit]);
 }

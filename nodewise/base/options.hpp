@@ -55,8 +55,8 @@ struct Field : FieldInfo {
   std::function<OptionSet*(S&)> own = {};     ///< the options of the method it chooses
 
   /// The same, for an option that has an effect only where `met`, said in words.
-  Field needing(std::string text, std::function<bool(const S&)> met) && {
-    needs = std::move(text);
+  Field needing(const char* text, std::function<bool(const S&)> met) && {
+    needs = text;
     is_met = std::move(met);
     return std::move(*this);
   }
@@ -113,9 +113,10 @@ Field<S> field(std::string name, bool S::*member, std::string meaning) {
 
 /// One of a list of words; choices[k] stands for the enumerator of value k.
 template <class S, class Enum>
-requires std::is_enum_v<Enum> Field<S> field(std::string name, Enum S::*member, std::string meaning,
-                                             std::vector<Word> choices) {
-  return {{name, "choice", std::move(meaning), "", choices},
+requires std::is_enum_v<Enum> Field<S> field(const std::string& name, Enum S::*member,
+                                             const std::string& meaning,
+                                             const std::vector<Word>& choices) {
+  return {{name, "choice", meaning, "", choices},
           [name, member, choices](const S& s) {
             return detail::print_choice(name, static_cast<int>(s.*member), choices);
           },

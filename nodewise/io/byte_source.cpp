@@ -90,6 +90,10 @@ GzipReader::GzipReader(const std::string& path) : stream_(std::make_unique<Strea
 
 GzipReader::~GzipReader() = default;
 
+Offset GzipReader::offset() const {
+  return stream_->offset;
+}
+
 std::size_t GzipReader::read(std::span<char> into) {
   z_stream& zlib = stream_->zlib;
   const auto wanted = static_cast<uInt>(std::min<std::size_t>(into.size(), 1u << 30));

@@ -45,6 +45,8 @@ class GzipReader {
 
   /// The next bytes; 0 at the end. Throws file_io where the data are corrupt or end too early.
   std::size_t read(std::span<char> into);
+  /// Bytes of the compressed file that have been read.
+  Offset offset() const;
 
  private:
   struct Stream;

@@ -1,11 +1,10 @@
-#include <filesystem>
-#include <fstream>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "nodewise/base/error.hpp"
 #include "nodewise/io/machine_file.hpp"
+#include "nodewise/io/replacement.hpp"
 #include "nodewise/model/machine_parameters.hpp"
 
 namespace nodewise::io {
@@ -67,14 +66,6 @@ Json machine_json(Machine machine) {
   return json;
 }
 
-/// All or nothing: errors of the disk show when the file is closed.
-void write_whole(const std::string& path, const std::string& text) {
-  std::ofstream file(path, std::ios::binary | std::ios::trunc);
-  file << text;
-  file.close();
-  if (!file) throw Error(ErrorCode::file_io, path + ": the machine cannot be written there");
-}
-
 }  // namespace
 
 std::string print_machine(const Machine& machine) {
@@ -83,15 +74,7 @@ std::string print_machine(const Machine& machine) {
 }
 
 void write_machine(const std::string& path, const Machine& machine) {
-  const std::string text = print_machine(machine);
-  const std::string partial = path + ".partial";
-  write_whole(partial, text);
-  std::error_code error;
-  std::filesystem::rename(partial, path, error);
-  if (!error) return;
-  std::error_code ignored;
-  std::filesystem::remove(partial, ignored);
-  throw Error(ErrorCode::file_io, fmt::format("{}: {}", path, error.message()));
+  write_text(path, print_machine(machine));
 }
 
 }  // namespace nodewise::io

@@ -105,8 +105,10 @@ void MarketFile::open_on_root() {
   compressed_ = file_->is_gzip();
   if (compressed_) gzip_ = std::make_unique<GzipReader>(path_);
   auto reader = std::make_unique<LineReader>(
-      compressed_ ? [this](std::span<char> into) { return gzip_->read(into); }
-                  : sequential(*file_, 0),
+      compressed_ ? [this](std::span<char> into) {
+        report(static_cast<double>(gzip_->offset()) / static_cast<double>(file_bytes_));
+        return gzip_->read(into);
+      } : sequential(*file_, 0),
       std::min(piece_bytes_, look_ahead_bytes));
   try {
     header_ = parse_market_header(*reader);
@@ -116,6 +118,10 @@ void MarketFile::open_on_root() {
   if (!compressed_) return;
   stream_ = std::move(reader);
   file_.reset();
+}
+
+void MarketFile::report(double share) const {
+  if (progress_ && comm_->is_root()) progress_(std::min(share, 1.0));
 }
 
 std::size_t MarketFile::expected_entries() const {
@@ -135,7 +141,15 @@ void MarketFile::parse_own_range(EntryLines& lines) const {
   const Offset end = border(comm_->rank() + 1);
   const Offset begin = line_start(*file_, border(comm_->rank()), end);
   if (begin >= end) return;
-  LineReader reader(range_of(*file_, begin, end), piece_bytes_);
+  const LineReader::Source range = range_of(*file_, begin, end);
+  Offset at = begin;
+  const auto reported = [&](std::span<char> into) {
+    report(static_cast<double>(at - begin) / static_cast<double>(end - begin));
+    const std::size_t got = range(into);
+    at += static_cast<Offset>(got);
+    return got;
+  };
+  LineReader reader(reported, piece_bytes_);
   std::string_view line;
   while (!lines.error() && begin + reader.offset() < end && reader.next(line)) lines.take(line);
 }

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "nodewise/io/byte_source.hpp"
@@ -27,6 +28,9 @@ class MarketFile {
              std::size_t piece_bytes = default_piece_bytes);
   ~MarketFile();
 
+  /// Local. read_entries() calls it on rank 0 with the share of that rank's part that is read.
+  void report_progress(std::function<void(double)> progress) { progress_ = std::move(progress); }
+
   const mpi::Comm& comm() const { return *comm_; }
   const MarketHeader& header() const { return header_; }
   const std::string& path() const { return path_; }
@@ -46,6 +50,7 @@ class MarketFile {
 
  private:
   void open_on_root();
+  void report(double share) const;
   void parse_own_range(EntryLines& lines) const;
   GlobalIndex agree_on(const EntryLines& lines, const std::optional<Error>& stream_error) const;
   std::optional<Error> own_error(const EntryLines& lines, std::int64_t lines_before,
@@ -57,6 +62,7 @@ class MarketFile {
   MarketHeader header_;
   bool compressed_ = false;
   Offset file_bytes_ = 0;
+  std::function<void(double)> progress_;
   std::unique_ptr<InputFile> file_;     // plain files, every rank
   std::unique_ptr<GzipReader> gzip_;    // gzip files, rank 0
   std::unique_ptr<LineReader> stream_;  // gzip files, rank 0: stands behind the header

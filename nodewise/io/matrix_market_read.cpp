@@ -107,6 +107,7 @@ matrix::DistMatrix<T> read_matrix_market(const std::shared_ptr<const mpi::Comm>&
                                          const std::string& path, const ReadOptions& options,
                                          ReadSummary* summary) {
   MarketFile file(comm, path, options.piece_bytes);
+  file.report_progress(options.progress);
   const MarketHeader& header = file.header();
   const MatrixLayouts layouts = choose_layouts(comm, path, header.rows, header.cols, options);
   Filler<T> filler =

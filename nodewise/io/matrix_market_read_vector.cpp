@@ -27,14 +27,15 @@ struct Element {
 void check_shape(const MarketFile& file, const Layout& layout) {
   const MarketHeader& header = file.header();
   if (header.rows != layout.n_global()) {
+    const bool transposed = header.rows == 1 && header.cols == layout.n_global();
     throw Error(ErrorCode::dimension_mismatch,
-                fmt::format("{}: the vector has {} elements, {} are needed", file.path(),
-                            header.rows, layout.n_global()));
+                fmt::format("{} is {} x {}, but needs {} rows{}", file.path(), header.rows,
+                            header.cols, layout.n_global(), transposed ? ": transposed?" : ""));
   }
   if (header.cols < 1 || header.cols > max_vectors) {
     throw Error(ErrorCode::dimension_mismatch,
-                fmt::format("{}: 1 to {} vectors can be read, this is {} x {}", file.path(),
-                            max_vectors, header.rows, header.cols));
+                fmt::format("{} is {} x {}, but 1 to {} columns can be read", file.path(),
+                            header.rows, header.cols, max_vectors));
   }
   if (header.symmetry != MarketSymmetry::general) {
     throw Error(ErrorCode::file_format,
@@ -96,12 +97,12 @@ Vectors<T> read(const Layout& layout, const std::string& path, int wanted,
                 const ReadOptions& options) {
   MarketFile file(layout.shared_comm(), path, options.piece_bytes);
   const MarketHeader& header = file.header();
-  if (wanted == 1 && header.cols != 1) {
-    throw Error(ErrorCode::dimension_mismatch,
-                fmt::format("{}: a vector is a file of n x 1, this is {} x {}", path, header.rows,
-                            header.cols));
-  }
   check_shape(file, layout);
+  if (wanted == 1 && header.cols != 1) {
+    throw Error(
+        ErrorCode::dimension_mismatch,
+        fmt::format("{} is {} x {}, but one column is needed", path, header.rows, header.cols));
+  }
   const ByColumns values = header.format == MarketFormat::array ? read_array(file, layout)
                                                                 : read_coordinate(file, layout);
   return mpi::collectively(layout.comm(), [&] {

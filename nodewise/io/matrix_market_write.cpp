@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "nodewise/io/gzip_writer.hpp"
 #include "nodewise/io/matrix_market.hpp"
 #include "nodewise/io/output_file.hpp"
 #include "nodewise/io/row_visit.hpp"
@@ -27,11 +28,52 @@ std::vector<Offset> places_of(const mpi::Comm& comm, const std::vector<Offset>& 
   return places;
 }
 
+using Format = std::function<void(TextSink&, int)>;
+
+/// Collective. Writes sections of these lengths, each rank its own parts by put(section, pass_on).
+template <class Put>
+void write_sections(const std::shared_ptr<const mpi::Comm>& comm, const std::string& path,
+                    const std::vector<Offset>& lengths, Put&& put) {
+  OutputFile file(comm, path);
+  const std::vector<Offset> places = places_of(*comm, lengths);
+  mpi::collectively(*comm, [&] {
+    for (std::size_t section = 0; section < places.size(); ++section) {
+      Offset at = places[section];
+      put(section, [&](std::string_view bytes) {
+        file.write_at(at, {bytes.data(), bytes.size()});
+        at += static_cast<Offset>(bytes.size());
+      });
+    }
+  });
+  file.commit();
+}
+
+/// Every part is a gzip member of its own, kept until its place is known: one after the other they
+/// are a gzip file.
+void write_compressed(const std::shared_ptr<const mpi::Comm>& comm, const std::string& path,
+                      int n_sections, const Format& format) {
+  std::vector<std::string> parts;
+  std::vector<Offset> lengths;
+  mpi::collectively(*comm, [&] {
+    for (int section = 0; section < n_sections; ++section) {
+      GzipWriter gzip;
+      TextSink sink([&](std::string_view text) { gzip.put(text); });
+      format(sink, section);
+      sink.flush();
+      parts.push_back(gzip.finish());
+      lengths.push_back(static_cast<Offset>(parts.back().size()));
+    }
+  });
+  write_sections(comm, path, lengths,
+                 [&](std::size_t section, auto&& pass_on) { pass_on(parts[section]); });
+}
+
 /// Collective. Writes what format(sink, section) puts into the sink on each rank, section after
-/// section, in each of them in rank order. It is called twice: the first time only the length
-/// counts, for each rank must know where to begin.
+/// section, in each of them in rank order. Of plain text it is called twice: the first time only
+/// the length counts, for each rank must know where to begin.
 void write_in_rank_order(const std::shared_ptr<const mpi::Comm>& comm, const std::string& path,
-                         int n_sections, const std::function<void(TextSink&, int)>& format) {
+                         int n_sections, const Format& format) {
+  if (path.ends_with(".gz")) return write_compressed(comm, path, n_sections, format);
   const std::vector<Offset> lengths = mpi::collectively(*comm, [&] {
     std::vector<Offset> bytes(static_cast<std::size_t>(n_sections), 0);
     std::size_t section = 0;
@@ -43,21 +85,11 @@ void write_in_rank_order(const std::shared_ptr<const mpi::Comm>& comm, const std
     }
     return bytes;
   });
-  OutputFile file(comm, path);
-  const std::vector<Offset> places = places_of(*comm, lengths);
-  mpi::collectively(*comm, [&] {
-    Offset at = 0;
-    TextSink write([&](std::string_view text) {
-      file.write_at(at, {text.data(), text.size()});
-      at += static_cast<Offset>(text.size());
-    });
-    for (std::size_t section = 0; section < places.size(); ++section) {
-      at = places[section];
-      format(write, static_cast<int>(section));
-      write.flush();
-    }
+  write_sections(comm, path, lengths, [&](std::size_t section, auto&& pass_on) {
+    TextSink sink(pass_on);
+    format(sink, static_cast<int>(section));
+    sink.flush();
   });
-  file.commit();
 }
 
 template <class T>

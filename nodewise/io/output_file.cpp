@@ -1,10 +1,8 @@
 #include "nodewise/io/output_file.hpp"
 
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
 #include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <fmt/format.h>
@@ -20,57 +18,35 @@ namespace {
   throw Error(ErrorCode::file_io, fmt::format("{}: {}: {}", path, what, cause));
 }
 
-/// The rename itself must reach the disk, too. Some file systems refuse; nothing is lost then.
-void sync_folder(const std::string& path) {
-  const std::size_t slash = path.find_last_of('/');
-  const std::string folder = slash == std::string::npos ? "." : path.substr(0, slash + 1);
-  const int descriptor = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (descriptor < 0) return;
-  ::fsync(descriptor);
-  ::close(descriptor);
-}
-
 }  // namespace
 
 OutputFile::OutputFile(std::shared_ptr<const mpi::Comm> comm, std::string path)
     : comm_(std::move(comm)), path_(std::move(path)) {
   std::optional<Error> error;
-  if (comm_->is_root()) error = mpi::caught([&] { create_on_root(); });
+  std::string partial;
+  if (comm_->is_root()) {
+    error = mpi::caught([&] {
+      replacement_.emplace(path_);
+      descriptor_ = replacement_->take_descriptor();
+      partial = replacement_->partial();
+    });
+  }
   share_error(*comm_, error, 0);
-  partial_ = mpi::broadcast(*comm_, partial_, 0);
+  partial = mpi::broadcast(*comm_, partial, 0);
   try {
     mpi::collectively(*comm_, [&] {
       if (comm_->is_root()) return;
-      descriptor_ = ::open(partial_.c_str(), O_WRONLY | O_CLOEXEC);
+      descriptor_ = ::open(partial.c_str(), O_WRONLY | O_CLOEXEC);
       if (descriptor_ < 0) fail(path_, "cannot be opened by every rank", std::strerror(errno));
     });
   } catch (...) {
     if (descriptor_ >= 0) ::close(descriptor_);
-    if (remove_) ::unlink(partial_.c_str());
     throw;
   }
 }
 
-void OutputFile::create_on_root() {
-  struct stat about = {};
-  if (::stat(path_.c_str(), &about) == 0 && !S_ISREG(about.st_mode)) {
-    fail(path_, "cannot be written", "it is not a regular file");
-  }
-  for (int attempt = 0; attempt < 100; ++attempt) {
-    partial_ = fmt::format("{}.{}-{}.partial", path_, ::getpid(), attempt);
-    descriptor_ = ::open(partial_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (descriptor_ >= 0) {
-      remove_ = true;
-      return;
-    }
-    if (errno != EEXIST) break;
-  }
-  fail(path_, "cannot be created", std::strerror(errno));
-}
-
 OutputFile::~OutputFile() {
   if (descriptor_ >= 0) ::close(descriptor_);
-  if (remove_) ::unlink(partial_.c_str());
 }
 
 void OutputFile::write_at(Offset offset, std::span<const char> bytes) {
@@ -96,15 +72,7 @@ void OutputFile::close_synced() {
 void OutputFile::commit() {
   mpi::collectively(*comm_, [&] { close_synced(); });
   std::optional<Error> error;
-  if (comm_->is_root()) {
-    error = mpi::caught([&] {
-      if (std::rename(partial_.c_str(), path_.c_str()) != 0) {
-        fail(path_, "cannot be written", std::strerror(errno));
-      }
-      remove_ = false;
-      sync_folder(path_);
-    });
-  }
+  if (comm_->is_root()) error = mpi::caught([&] { replacement_->commit(); });
   share_error(*comm_, error, 0);
 }
 

@@ -2,22 +2,24 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 
 #include "nodewise/base/types.hpp"
+#include "nodewise/io/replacement.hpp"
 #include "nodewise/mpi/comm.hpp"
 
 namespace nodewise::io {
 
-/// Writes beside the final path, in the same folder, and renames at the end. Until commit() has
-/// succeeded, a file that was there before stays as it was; without commit() the new one is
-/// removed.
+/// Writes beside the final path, in the same folder, and renames at the end: see Replacement. Until
+/// commit() has succeeded, a file that was there before stays as it was; without commit() the new
+/// one is removed.
 class OutputFile {
  public:
   /// Collective. Rank 0 creates the file beside `path`, the others open it. Throws file_io on every
   /// rank where it cannot be created or `path` is something that must not be replaced (a folder,
-  /// a device).
+  /// a device, a read-only file).
   OutputFile(std::shared_ptr<const mpi::Comm> comm, std::string path);
   /// Local. Removes what was not committed.
   ~OutputFile();
@@ -30,14 +32,12 @@ class OutputFile {
   void commit();
 
  private:
-  void create_on_root();
   void close_synced();
 
   std::shared_ptr<const mpi::Comm> comm_;
   std::string path_;
-  std::string partial_;
+  std::optional<Replacement> replacement_;  // rank 0
   int descriptor_ = -1;
-  bool remove_ = false;  // rank 0, while the partial file exists
 };
 
 }  // namespace nodewise::io

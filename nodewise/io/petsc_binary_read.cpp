@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "nodewise/base/row_text.hpp"
 #include "nodewise/io/big_endian.hpp"
 #include "nodewise/io/byte_source.hpp"
 #include "nodewise/io/collective.hpp"
@@ -52,9 +53,9 @@ std::vector<Offset> read_lengths(const InputFile& file, const PetscHeader& heade
   read_integers(file, header.index, header.lengths_at(first), std::span(row_ptr).subspan(1));
   for (std::size_t i = 0; i + 1 < row_ptr.size(); ++i) {
     if (row_ptr[i + 1] < 0 || row_ptr[i + 1] > header.nonzeros) {
-      throw Error(
-          ErrorCode::file_format,
-          fmt::format("row {} has length {}", first + static_cast<GlobalIndex>(i), row_ptr[i + 1]));
+      throw Error(ErrorCode::file_format,
+                  fmt::format("{}, has length {}", row_text(first + static_cast<GlobalIndex>(i)),
+                              row_ptr[i + 1]));
     }
     row_ptr[i + 1] += row_ptr[i];
   }
@@ -68,13 +69,14 @@ void check_entries(const FileRows<T>& rows, const PetscHeader& header, GlobalInd
     for (Offset k = rows.row_ptr[i]; k < rows.row_ptr[i + 1]; ++k) {
       const auto p = static_cast<std::size_t>(k);
       if (rows.cols[p] < 0 || rows.cols[p] >= header.cols) {
-        throw Error(ErrorCode::file_format, fmt::format("row {}: column {} is outside 0 .. {}", row,
-                                                        rows.cols[p], header.cols - 1));
+        throw Error(ErrorCode::file_format,
+                    fmt::format("row {}, column {} (counted from 0): the last column is {}", row,
+                                rows.cols[p], header.cols - 1));
       }
       if (!std::isfinite(rows.vals[p])) {
         throw Error(ErrorCode::file_format,
-                    fmt::format("row {}, column {}: the value {} is not finite", row, rows.cols[p],
-                                rows.vals[p]));
+                    fmt::format("row {}, column {} (counted from 0): the value {} is not finite",
+                                row, rows.cols[p], rows.vals[p]));
       }
     }
   }

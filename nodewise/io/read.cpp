@@ -7,6 +7,7 @@
 
 #include "nodewise/io/byte_source.hpp"
 #include "nodewise/io/collective.hpp"
+#include "nodewise/io/foreign_format.hpp"
 #include "nodewise/io/matrix_market.hpp"
 #include "nodewise/io/petsc_binary.hpp"
 #include "nodewise/io/petsc_header.hpp"
@@ -18,7 +19,12 @@ namespace {
 
 using comm::Layout;
 
-/// Collective. Everything that is not PETSc's is left to the Matrix Market reader and its messages.
+bool is_compressed_name(std::string_view name) {
+  return name.ends_with(".mtx.gz");
+}
+
+}  // namespace
+
 FileFormat format_of_content(const mpi::Comm& comm, const std::string& path) {
   std::optional<Error> error;
   bool petsc = false;
@@ -27,6 +33,7 @@ FileFormat format_of_content(const mpi::Comm& comm, const std::string& path) {
       std::array<char, 8> beginning = {};
       InputFile(path).read_at(0, beginning);
       petsc = recognise_petsc(beginning).has_value();
+      if (!petsc) refuse_foreign(path);
     });
   }
   share_error(comm, with_path(path, error), 0);
@@ -34,16 +41,15 @@ FileFormat format_of_content(const mpi::Comm& comm, const std::string& path) {
                                                      : FileFormat::matrix_market;
 }
 
-}  // namespace
-
 FileFormat format_of_name(const std::string& path) {
   const std::string_view name = path;
-  if (name.ends_with(".mtx")) return FileFormat::matrix_market;
+  if (name.ends_with(".mtx") || is_compressed_name(name)) return FileFormat::matrix_market;
   if (name.ends_with(".petsc") || name.ends_with(".bin")) return FileFormat::petsc_binary;
-  throw Error(ErrorCode::invalid_argument,
-              path +
-                  ": the name of an output file must end in .mtx (Matrix Market), .petsc or "
-                  ".bin (PETSc binary)");
+  throw Error(
+      ErrorCode::invalid_argument,
+      path +
+          ": the name of an output file must end in .mtx or .mtx.gz (Matrix Market), .petsc "
+          "or .bin (PETSc binary)");
 }
 
 template <class T>

@@ -13,9 +13,15 @@ namespace nodewise::io {
 
 enum class FileFormat { matrix_market, petsc_binary };
 
-/// Local. The format a file of this name is written in: .mtx is Matrix Market, .petsc and .bin are
-/// PETSc binary. Throws invalid_argument, naming the endings, for any other name.
+/// Local. The format a file of this name is written in: .mtx is Matrix Market, .mtx.gz the same
+/// compressed, .petsc and .bin are PETSc binary. Throws invalid_argument, naming the endings, for
+/// any other name.
 FileFormat format_of_name(const std::string& path);
+
+/// Collective. The format of a file, by its first bytes. What is neither PETSc's nor known to be
+/// something else is left to the Matrix Market reader and its messages. Throws file_not_found and,
+/// naming what the file is, file_format.
+FileFormat format_of_content(const mpi::Comm& comm, const std::string& path);
 
 /// Collective. Reads a matrix; the format (Matrix Market, plain or gzip, or PETSc binary) is told
 /// by the first bytes, not by the name. Errors: see read_matrix_market() and read_petsc_matrix().

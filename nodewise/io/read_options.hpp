@@ -1,6 +1,7 @@
 // What all readers of matrix files take and tell.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -21,6 +22,9 @@ struct ReadOptions {
   int together = 1;
   /// What a rank reads at once, at least 1.
   std::size_t piece_bytes = default_piece_bytes;
+  /// Called on rank 0 while a Matrix Market file is read, with the share of its part that is read.
+  /// It must not throw.
+  std::function<void(double share)> progress = {};
 };
 
 /// What was found in a file.

@@ -1,5 +1,8 @@
 #include "nodewise/matrix/assemble.hpp"
 
+#include <utility>
+
+#include "nodewise/base/row_text.hpp"
 #include "nodewise/comm/discovery.hpp"
 #include "nodewise/matrix/ghost_numbering.hpp"
 
@@ -7,11 +10,15 @@ namespace nodewise::matrix {
 
 namespace detail {
 
-void throw_column(GlobalIndex row, GlobalIndex column, const Layout& cols) {
-  throw Error(ErrorCode::invalid_argument, "row " + std::to_string(row) + ": column " +
-                                               std::to_string(column) + " is outside [" +
-                                               std::to_string(cols.first()) + ", " +
-                                               std::to_string(cols.last()) + ")");
+void throw_outside(GlobalIndex row, GlobalIndex column, const Layout& rows, const Layout& cols) {
+  const auto range = [](const Layout& layout) {
+    return " is outside [" + std::to_string(layout.first()) + ", " + std::to_string(layout.last()) +
+           ")";
+  };
+  const std::string row_outside = rows.contains(row) ? ": " : "," + range(rows);
+  const std::string column_outside =
+      rows.contains(row) ? "column " + std::to_string(column) + range(cols) : "";
+  throw Error(ErrorCode::invalid_argument, row_text(row) + row_outside + column_outside);
 }
 
 }  // namespace detail
@@ -100,13 +107,11 @@ Csr<T> join_rows(const Csr<T>& a, const Csr<T>& b, LocalIndex n_cols) {
 
 template <class T>
 void Assembler<T>::put(std::vector<Triplet<T>>& list, GlobalIndex i, GlobalIndex j, T value) {
-  if (!rows_.contains(i)) {
-    throw Error(ErrorCode::invalid_argument, "row " + std::to_string(i) + " is outside [" +
-                                                 std::to_string(rows_.first()) + ", " +
-                                                 std::to_string(rows_.last()) + ")");
+  if (rows_.contains(i) && cols_.contains(j)) {
+    list.push_back({i, j, value});
+  } else if (!error_) {
+    error_ = mpi::caught([&] { detail::throw_outside(i, j, rows_, cols_); });
   }
-  if (!cols_.contains(j)) detail::throw_column(i, j, cols_);
-  list.push_back({i, j, value});
 }
 
 template <class T>
@@ -116,10 +121,16 @@ DistMatrix<T> Assembler<T>::finish(Statistics* statistics) {
     return std::count_if(list.begin(), list.end(),
                          [&](const Triplet<T>& t) { return !rows_.owns(t.row); });
   };
-  GlobalIndex counts[2] = {elsewhere(sets_) + elsewhere(adds_), 0};
+  std::vector<Triplet<T>> set_here = std::exchange(sets_, {});
+  std::vector<Triplet<T>> added_here = std::exchange(adds_, {});
+  const std::optional<Error> error = std::exchange(error_, std::nullopt);
+  GlobalIndex counts[2] = {elsewhere(set_here) + elsewhere(added_here), 0};
   // Ordered by source rank, so "the highest rank's last value" is the last in the list.
-  const auto sets = comm::exchange_sparse(comm, [&] { return address(rows_, sets_); });
-  auto adds = comm::exchange_sparse(comm, [&] { return address(rows_, adds_); });
+  const auto sets = comm::exchange_sparse(comm, [&] {
+    if (error) throw *error;
+    return address(rows_, set_here);
+  });
+  auto adds = comm::exchange_sparse(comm, [&] { return address(rows_, added_here); });
   SplitRows<T> split;
   const auto make = [&] {
     GhostNumbering columns(cols_);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -42,12 +43,14 @@ class Assembler {
   };
 
   Assembler(Layout rows, Layout cols) : rows_(std::move(rows)), cols_(std::move(cols)) {}
-  /// Local; throws invalid_argument where (i, j) is outside the layouts.
+  /// Local. The first entry outside the layouts is kept as an error, which finish() throws on every
+  /// rank: a rank that left its assembly alone would let the others wait.
   void set(GlobalIndex i, GlobalIndex j, T value) { put(sets_, i, j, value); }
   void add(GlobalIndex i, GlobalIndex j, T value) { put(adds_, i, j, value); }
   void reserve(std::size_t entries) { adds_.reserve(entries); }
   /// Collective. Sends entries to the owners of their rows (one sparse exchange) and makes the
-  /// matrix; the assembler is empty afterwards. An error on one rank is thrown on all.
+  /// matrix. An error on one rank, of set() and add() too, is thrown on all: invalid_argument for
+  /// an entry outside. The assembler is empty afterwards, in any case.
   DistMatrix<T> finish(Statistics* statistics = nullptr);
 
  private:
@@ -55,6 +58,7 @@ class Assembler {
 
   Layout rows_, cols_;
   std::vector<Triplet<T>> sets_, adds_;
+  std::optional<Error> error_;  // of the first entry that cannot be taken
 };
 
 }  // namespace nodewise::matrix

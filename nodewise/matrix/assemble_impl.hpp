@@ -12,7 +12,9 @@ namespace nodewise::matrix {
 
 namespace detail {
 
-[[noreturn]] void throw_column(GlobalIndex row, GlobalIndex column, const Layout& cols);
+/// Of the entry (row, column), which is outside of either layout.
+[[noreturn]] void throw_outside(GlobalIndex row, GlobalIndex column, const Layout& rows,
+                                const Layout& cols);
 
 /// Both passes of matrix_from_rows: count, then fill.
 template <class T, class Row>
@@ -30,7 +32,7 @@ SplitRows<T> generate_rows(const Layout& rows, const Layout& cols, Row& row) {
       if (cols.owns(column)) {
         ++on;
       } else {
-        if (!cols.contains(column)) throw_column(global_row, column, cols);
+        if (!cols.contains(column)) throw_outside(global_row, column, rows, cols);
         split.ghosts.push_back(column);
         ++off;
       }

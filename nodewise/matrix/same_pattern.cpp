@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 
+#include "nodewise/base/row_text.hpp"
 #include "nodewise/matrix/fit.hpp"
 #include "nodewise/mpi/agree.hpp"
 
@@ -50,8 +51,8 @@ void require_same_pattern(const DistMatrix<T>& before, const DistMatrix<T>& now,
     }
     const GlobalIndex row = before.rows().to_global(first_row_that_differs(before, now));
     throw Error(ErrorCode::unsuitable_matrix,
-                std::string(what) + ": row " + std::to_string(row + 1) +
-                    " does not have its entries in the same columns as before");
+                std::string(what) + ": " + row_text(row) +
+                    ", does not have its entries in the same columns as before");
   });
 }
 

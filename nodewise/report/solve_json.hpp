@@ -1,6 +1,7 @@
 // The report of a solve as JSON; docs/report.md describes it.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,7 @@ struct SolveFrame {
   std::vector<std::string> command_line;
   std::vector<ReportedOption> options;
   const roofline::SolveTraffic* traffic = nullptr;  ///< where a profile was asked for
+  std::optional<double> unscaled_residual;  ///< |b - A x| / |b| of the system before a scaling
   std::string solution_file;
   int exit_code = 0;
 };

@@ -21,6 +21,9 @@ Json trial_json(const solver::Trial& trial, const std::string& command) {
           {"setup_s", trial.setup},
           {"solve_s", trial.solve},
           {"total_s", trial.total()},
+          {"runs", trial.runs},
+          {"slowest_total_s", trial.runs > 0 ? number(trial.slowest) : Json(nullptr)},
+          {"tied_with_best", trial.is_tied},
           {"iterations", trial.iterations},
           {"operator_complexity", number(trial.operator_complexity)},
           {"memory_bytes", trial.memory_bytes}};

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <fstream>
 #include <set>
+#include <unistd.h>
 #include <utility>
 
 #include <fmt/format.h>
@@ -33,6 +34,21 @@ std::int64_t hashed_host_name() {
   return static_cast<std::int64_t>(h >> 1);
 }
 
+/// Collective. Looks for the host with the most threads a core, if some has more than one.
+void find_crowd(const mpi::Comm& comm, const std::vector<std::int64_t>& hosts,
+                Environment& environment) {
+  const std::int64_t here = hosts[static_cast<std::size_t>(comm.rank())];
+  const auto ranks = static_cast<int>(std::count(hosts.begin(), hosts.end(), here));
+  const int running = ranks * environment.threads;
+  const auto cores = static_cast<int>(::sysconf(_SC_NPROCESSORS_ONLN));
+  const double density = cores > 0 ? static_cast<double>(running) / cores : 0;
+  const double most = mpi::max(comm, density);
+  if (most <= 1) return;
+  const int rank = mpi::min(comm, density == most ? comm.rank() : comm.size());
+  environment.crowd = mpi::broadcast(comm, running, rank);
+  environment.crowd_cores = mpi::broadcast(comm, cores, rank);
+}
+
 }  // namespace
 
 bool has_domains(const Environment& environment) {
@@ -49,6 +65,7 @@ Environment describe_environment(const mpi::Comm& comm) {
   }
   environment.domains = comm.topology().domains().n_nodes();
   environment.threads = parallel::threads();
+  find_crowd(comm, hosts, environment);
   environment.processor = processor_name();
   environment.mpi_library = mpi_library();
   environment.mpi_standard = mpi_standard();

@@ -16,6 +16,8 @@ struct Environment {
   int domains = 0;                  ///< of all nodes; one a node where they are not divided
   bool domains_wanted = false;      ///< the caller asked for nodes to be divided
   int threads = 1;                  ///< of each rank
+  int crowd = 0;        ///< threads of all ranks on the host that has most a core; 0: none has more
+  int crowd_cores = 0;  ///< of that host
   std::string processor;
   std::string mpi_library;
   std::string mpi_standard;

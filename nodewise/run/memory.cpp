@@ -63,12 +63,14 @@ void check_memory(const mpi::Comm& world, double bytes, const std::string& what)
   const int rank = mpi::min(world, share / available == worst ? world.rank() : world.size());
   const double wanted = mpi::broadcast(world, share, rank);
   const double offered = mpi::broadcast(world, available, rank);
+  const bool several = world.topology().n_nodes() > 1;
   throw Error(
       ErrorCode::out_of_memory,
-      fmt::format("not enough memory: {} needs about {} on one of {}, where {} are available; use "
-                  "more nodes or a smaller problem, or `ignore_memory_check` to try nevertheless",
-                  what, human_bytes(wanted), counted(world.topology().n_nodes(), "node"),
-                  human_bytes(offered)));
+      fmt::format(
+          "not enough memory: {} needs about {}{}; {} node has {} free. Take more nodes or a "
+          "smaller problem; `ignore_memory_check` tries nevertheless",
+          what, human_bytes(wanted), several ? " on a node" : "", several ? "one" : "this",
+          human_bytes(offered)));
 }
 
 }  // namespace nodewise::run

@@ -81,7 +81,8 @@ void check_arguments(const KrylovCall<T>& call) {
 /// Of what has to be the same on every rank.
 template <class T>
 std::uint64_t hash_of_arguments(const KrylovCall<T>& call) {
-  std::uint64_t h = (call.M != nullptr ? 2 : 0) + (call.observe.may_stop() ? 1 : 0);
+  std::uint64_t h =
+      (call.M != nullptr ? 2 : 0) + (call.observe.may_stop() ? call.observe.interval() : 0);
   for (const char c : call.method.name()) h = hash64(static_cast<unsigned char>(c), h);
   if (call.method.own() != nullptr) h = hash64(h, hash_of(*call.method.own()));
   return hash64(h, hash_of(call.options, option_fields()));
@@ -278,6 +279,10 @@ double Iteration<T>::chosen(double rr, double rz, double zz) const {
 
 bool ask(const mpi::Comm& comm, const Observer& observe, int iteration, double relative) {
   if (!observe.may_stop()) return observe(iteration, relative);
+  if (iteration % observe.interval() != 0) {
+    observe(iteration, relative);
+    return true;
+  }
   std::int64_t stops = 0;
   std::exception_ptr thrown;
   const auto error = mpi::caught([&] {
@@ -384,10 +389,9 @@ std::string Iteration<T>::limit_diagnosis() const {
     return reached + ", and hardly falls any more; try another preconditioner or solver";
   }
   return fmt::format(
-      "{}, and fell by a factor of {:.3f} an iteration lately: about {:.0f} more "
-      "are needed at this rate; raise `max_iterations` or try a better "
-      "preconditioner",
-      reached, factor, std::ceil(std::max(1.0, missing)));
+      "{}, and shrank to {:.{}f} % in each of the last iterations: about {:.0f} more are needed at "
+      "this rate; raise `max_iterations` or try a better preconditioner",
+      reached, 100 * factor, factor > 0.99 ? 1 : 0, std::ceil(std::max(1.0, missing)));
 }
 
 template <class T>

@@ -96,7 +96,15 @@ class Observer {
     }
   }
 
+  /// The same, but ranks agree on its answer after every n-th iteration only. An answer given
+  /// between these must hold until then.
+  Observer agreed_every(int n) && {
+    interval_ = n;
+    return std::move(*this);
+  }
   bool may_stop() const { return may_stop_; }
+  /// After how many iterations the ranks agree on its answer.
+  int interval() const { return interval_; }
   /// Local. Whether this rank wants the solve to go on.
   bool operator()(int iteration, double relative) const {
     return !observe_ || observe_(iteration, relative);
@@ -105,6 +113,7 @@ class Observer {
  private:
   std::function<bool(int, double)> observe_;
   bool may_stop_ = false;
+  int interval_ = 1;
 };
 
 }  // namespace nodewise::solve

@@ -95,16 +95,16 @@ void check_method(const solve::KrylovMethod& method, const Options& options) {
   }
   if (method.needs_symmetric_preconditioner && !against.empty()) {
     throw Error(ErrorCode::invalid_argument,
-                fmt::format("`solver {}` needs a symmetric preconditioner, and {} makes "
-                            "multigrid another; leave that, or take `solver {}`",
-                            name, against, varies(options) ? "fgmres" : "gmres"));
+                fmt::format("`{}` makes multigrid nonsymmetric, which {} cannot use: drop it, or "
+                            "take `solver {}`",
+                            against, name, varies(options) ? "fgmres" : "gmres"));
   }
   if (method.needs_fixed_preconditioner && varies(options)) {
     const bool but_for_k = is_symmetric_but_for_k(options);
     throw Error(
         ErrorCode::invalid_argument,
-        fmt::format("`solver {}` needs a preconditioner that is the same map for every "
-                    "vector, which cycle k is not; take `solver {}`{}",
+        fmt::format("`cycle k` makes multigrid another map for every vector, which {} cannot use: "
+                    "drop it, or take `solver {}`{}",
                     name, but_for_k ? "flexible_cg" : "fgmres", but_for_k ? " or fgmres" : ""));
   }
 }

@@ -35,7 +35,13 @@ struct Trial {
   double operator_complexity = 0;  ///< 0 without multigrid
   std::int64_t memory_bytes = 0;   ///< of the hierarchy, on all ranks
 
+  int runs = 0;          ///< that converged; the times are of the fastest
+  double slowest = 0;    ///< setup and solve of the slowest
+  bool is_tied = false;  ///< with the best: their times differ by less than those of several runs
+
   double total() const { return setup + solve; }
+  /// By how much the slowest of several runs takes longer than the fastest, of its time.
+  double spread() const { return runs > 1 ? slowest / total() - 1 : 0; }
 };
 
 struct TuneResult {
@@ -57,8 +63,9 @@ struct TuneObservers {
 /// Collective. Solves A x = b, from x = 0, by one combination of options after the other: first
 /// what the rule of preset `auto` chooses, then the defaults, then others. None changes an option
 /// that was given; the preset of `options` is not heeded. A trial is given up when it takes several
-/// times as long as the best. `matrix` is what summarize() says of A. What makes a trial fail on
-/// every rank is its reason; throws only what may have left the ranks apart.
+/// times as long as the best. Those near the best run up to three times, while the time lasts.
+/// `matrix` is what summarize() says of A. What makes a trial fail on every rank is its reason;
+/// throws only what may have left the ranks apart.
 TuneResult tune(const std::shared_ptr<const matrix::DistMatrix<double>>& A,
                 std::span<const double> b, const Options& options, const TuneOptions& limits,
                 const Problem& problem, const run::MatrixSummary& matrix,

@@ -90,7 +90,7 @@ def test_files_that_do_not_fit(nodewise, tmp_path, ranks):
         assert result.code == code, result.err
         assert any(words in message for message in result.messages), result.err
 
-    fails(3, "long.mtx: the vector has 19 elements, 18 are needed", "--near-null-space", "long.mtx")
+    fails(3, "--near-null-space: long.mtx is 19 x 1, but needs 18 rows", "--near-null-space", "long.mtx")
     fails(2, "has 3 coordinates a point, which needs --unknowns 3", "--coordinates", "space.mtx")
 
 

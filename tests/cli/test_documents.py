@@ -45,7 +45,7 @@ def test_links_lead_somewhere(source):
 
 def test_commands_name_options_that_exist(nodewise, source):
     listed = nodewise("options", "--markdown")
-    known = set(re.findall(r"--[a-z0-9-]+", listed.out)) | {"--help"}
+    known = set(re.findall(r"--[a-z0-9-]+", listed.out)) | {"--help", "--help-all"}
     # Those of launchers, which come before the program's name, are not looked at.
     unknown = []
     for page in pages(source, ["README.md", "docs/tutorials/*.md", "docs/methods/*.md"]):

@@ -28,9 +28,11 @@ BROKEN_FILES = {
     "not square": (HEADER + "3 2 2\n1 1 1.0\n2 2 1.0\n", 4, ["3 rows", "2 columns"]),
     "empty row": (HEADER + "3 3 2\n1 1 1.0\n3 3 1.0\n", 4, ["row", "2"]),
     "zero diagonal": (
-        HEADER + "3 3 5\n1 1 2.0\n1 2 -1.0\n2 1 -1.0\n2 2 0.0\n3 3 1.0\n", 4, ["diagonal", "2"]),
+        HEADER + "3 3 5\n1 1 2.0\n1 2 -1.0\n2 1 -1.0\n2 2 0.0\n3 3 1.0\n", 4,
+        ["row 2 has no nonzero diagonal entry, which multigrid needs. Saddle point: --solver minres, "
+         "--preconditioner none. Adjacency matrix of a graph: --graph-laplacian"]),
     "missing diagonal": (
-        HEADER + "3 3 4\n1 1 2.0\n1 2 -1.0\n2 1 -1.0\n3 3 1.0\n", 4, ["diagonal", "2"]),
+        HEADER + "3 3 4\n1 1 2.0\n1 2 -1.0\n2 1 -1.0\n3 3 1.0\n", 4, ["row 2 has no nonzero diagonal"]),
 }
 
 
@@ -86,14 +88,14 @@ def test_missing_right_hand_side(nodewise, tmp_path):
 @pytest.mark.parametrize("ranks", [1, 3])
 def test_memory_that_no_machine_has(nodewise, ranks):
     result = nodewise("solve", "--problem", "laplace27", "--n", "20000", ranks=ranks)
-    assert_failed(result, 5, ["not enough memory", "needs about", "PiB", "are available"])
+    assert_failed(result, 5, ["not enough memory", "needs about", "PiB", "; this node has "])
 
 
 def test_memory_for_right_hand_sides(nodewise):
     words = ["solve", "--problem", "laplace5", "--n", "20000", "--random-rhs"]
     # 16 bytes for each of 4e8 rows and 1000 right-hand sides are 5.8 TiB.
     many = nodewise(*words, "--rhs-count", "1000", ranks=2)
-    assert_failed(many, 5, ["not enough memory", "TiB on"])
+    assert_failed(many, 5, ["not enough memory", "TiB; this node has "])
 
 
 @pytest.mark.parametrize("ranks", [1, 3])
@@ -101,7 +103,17 @@ def test_a_small_file_of_very_many_rows(nodewise, tmp_path, ranks):
     rows = 10**13
     write_market(tmp_path / "A.mtx", rows, rows, [(1, 1, 1.0), (2, 2, 1.0)])
     result = nodewise("solve", "A.mtx", ranks=ranks)
-    assert_failed(result, 5, ["not enough memory", "PiB", "are available"])
+    assert_failed(result, 5, ["not enough memory", "PiB", " free. "])
+
+
+def test_memory_for_virtual_ranks(nodewise):
+    words = ["inspect", "--problem", "laplace5", "--n", "5", "--virtual-ranks", "10000000",
+             "--ranks-per-node", "16"]
+    # 17 GB, where the shell leaves 4.
+    result = nodewise(*words, prefix=("bash", "-c", 'ulimit -v 4000000; exec "$0" "$@"'))
+    if "sanitizers" in nodewise("version").out:
+        pytest.skip("the address sanitizer needs unlimited address space")
+    assert_failed(result, 5, ["not enough memory", "needs about 16.8 GiB; this node has "])
 
 
 # Leaves one rank less memory than its part of the matrix takes at its peak.

@@ -26,11 +26,11 @@ def test_any_number_of_ranks(nodewise, tmp_path):
 @pytest.mark.parametrize(
     "options, words",
     [
-        (["--solver", "cg"], "needs a symmetric preconditioner, and method air makes"),
+        (["--solver", "cg"], "--method air makes multigrid nonsymmetric, which cg cannot use"),
         (["--smoother", "jacobi"], "--smoother is not for --method air"),
         (["--method", "classical", "--restriction-distance", "1"], "is for --method air"),
         (["--restriction", "smoothed"], "--restriction is for --method aggregation"),
-        ([*SMOOTHED, "--solver", "cg"], "preconditioner, and restriction smoothed makes"),
+        ([*SMOOTHED, "--solver", "cg"], "--restriction smoothed makes multigrid nonsymmetric, which cg"),
         (
             [*SMOOTHED[:2], "--left-near-null-space", "L.mtx"],
             "--left-near-null-space is for --restriction smoothed",

@@ -247,7 +247,7 @@ def test_the_answer_fits_a_screen(nodewise, tmp_path):
             "has neither computation.s_per_flop_by_level nor computation.s_per_flop_by_size",
         ),
         ([*SMALL, *ON_32, "--machine", "eos", "--cycle", "k"], "--cycle k cannot be predicted"),
-        ([*SMALL, *ON_32, "--machine", "eos", "--route", "direct"], "takes no option --route"),
+        ([*SMALL, *ON_32, "--machine", "eos", "--route", "direct"], "takes no --route"),
         (
             [*SMALL, "--virtual-ranks", "2", "--node-map", "0,1", "--machine", "eos",
              "--rank-counts", "4"],

@@ -35,7 +35,7 @@ def test_without_a_preset_the_matrix_is_looked_at(nodewise, tmp_path):
         "aggregates": "auto",
         "precision": "auto",
     }
-    assert "cycle in single precision below level 0: rounding changes A x of smooth x by" in out
+    assert "cycle in single precision below level 0: single precision changes A x of a smooth x by" in out
     # Its recurrences need a preconditioner that is linear to the last bit.
     report, _ = solve(nodewise, tmp_path, "--problem", "laplace5", "--n", 12, "--solver", "pipelined_cg")
     assert "precision" not in report["preset"]["set"]

@@ -1,6 +1,10 @@
 """Help, version, reference pages, and command lines that do not fit."""
 
+import os
 import re
+import shlex
+import shutil
+import subprocess
 
 import pytest
 
@@ -18,7 +22,7 @@ PROBLEM = ["solve", "--problem", "laplace5"]
         (["solve", "--tolerence", "1e-6"], "no option --tolerence; did you mean --tolerance?"),
         (["solve", "--max_iterations=3"], "did you mean --max-iterations?"),
         (["solve", "--colour", "red"], "`nodewise solve --help` lists the options"),
-        (["convert", "--tolerance", "1"], "`nodewise convert` takes no option --tolerance"),
+        (["convert", "--tolerance", "1"], "`nodewise convert` takes no --tolerance"),
         (["solve", "--problem", "laplace28"], "did you mean 'laplace27'?"),
         ([*PROBLEM, "--solver", "cgg"], "did you mean 'cg'?"),
         ([*PROBLEM, "--tolerance", "-1"], "--tolerance: '-1' is not a number in [0, 1]"),
@@ -55,7 +59,7 @@ PROBLEM = ["solve", "--problem", "laplace5"]
         ([*PROBLEM, "--machine", "eos"], "--machine is for --route automatic or"),
         (
             ["inspect", *PROBLEM[1:], "--setup-route", "automatic"],
-            "`nodewise inspect` takes no option --setup-route",
+            "`nodewise inspect` takes no --setup-route",
         ),
         ([*PROBLEM, "--setup-route", "direct,"], "--setup-route: '' is not one of"),
         (
@@ -74,6 +78,16 @@ PROBLEM = ["solve", "--problem", "laplace5"]
         (["convert", "A.mtx"], "convert needs a file to read and one to write, but 1 is given"),
         (["convert", "--problem", "laplace5"], "needs one file to write, but none is given"),
         (["version", "now"], "unexpected argument 'now'"),
+        (["bench", "spvm", "a.mtx"], "no benchmark 'spvm'; did you mean 'nodewise bench spmv a.mtx'?"),
+        (["bench", "a.mtx"], "did you mean 'nodewise bench spmv a.mtx'?"),
+        (
+            ["tune", "A.mtx", "-o", "x.mtx"],
+            "`nodewise tune` takes no -o; --json FILE writes its report",
+        ),
+        (
+            ["solve", "-p", "random", "-n", "3"],
+            "--entries 8 (the default) is too many for --n 3: at most 2",
+        ),
     ],
 )
 def test_a_wrong_command_line_ends_with_one_message_and_code_2(nodewise, words, message):
@@ -82,6 +96,15 @@ def test_a_wrong_command_line_ends_with_one_message_and_code_2(nodewise, words, 
     assert result.out == ""
     assert len(result.messages) == 1, result.err
     assert message in result.messages[0]
+
+
+def test_options_that_conjugate_gradients_cannot_have(nodewise):
+    result = nodewise(*PROBLEM, "-s", "cg", "--sweep-order", "forward")
+    assert (result.code, result.messages) == (
+        2,
+        ["nodewise: --sweep-order forward makes multigrid nonsymmetric, which cg cannot use: drop "
+         "it, or take --solver gmres"],
+    )
 
 
 def test_on_several_ranks_one_message(nodewise):
@@ -94,7 +117,7 @@ def test_on_several_ranks_one_message(nodewise):
 
 @pytest.mark.parametrize("command", ["solve", "inspect", "convert"])
 def test_help_shows_defaults_ranges_and_exit_codes(nodewise, command):
-    result = nodewise(command, "--help")
+    result = nodewise(command, "--help-all")
     assert result.code == 0
     assert result.err == "" or not result.messages
     assert max(map(len, result.out.splitlines())) <= 100
@@ -103,11 +126,74 @@ def test_help_shows_defaults_ranges_and_exit_codes(nodewise, command):
 
 
 def test_help_of_solve_has_every_group(nodewise):
-    result = nodewise("solve", "--help")
+    result = nodewise("solve", "--help-all")
     names = ["Input", "Model problems", "Solver", "Multigrid", "Placement", "Output", "Exit codes"]
     groups = [f"{name}:" for name in names]
     assert [line for line in result.out.splitlines() if line in groups] == groups
     assert re.search(r"default 1e-08; in\s+\[0, 1\]", result.out)
+
+
+COMMANDS = ["solve", "inspect", "predict", "tune", "bench", "convert", "calibrate"]
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_is_short_and_begins_with_examples(nodewise, command):
+    lines = nodewise(command, "--help").out.splitlines()
+    assert len(lines) <= 100
+    assert max(map(len, lines)) <= 100
+    assert lines[2].startswith("Usage: ")
+    assert lines[4] == "Examples:"
+    assert all(line.startswith(f"  nodewise {command}") for line in lines[5:8])
+    if command == "calibrate":
+        assert not any("solution" in line for line in lines)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_the_examples_of_the_help_are_understood(nodewise, command):
+    # A file that is missing is met after the whole command line has been.
+    lines = nodewise(command, "--help").out.splitlines()
+    for line in lines[5:8]:
+        words = shlex.split(line.split("  #")[0])[1:]
+        if "--problem" in words or "-p" in words or command == "calibrate":
+            continue
+        assert nodewise(*words).code == 3, line
+
+
+def test_the_manual_page_has_every_option(nodewise, tmp_path):
+    page = nodewise("options", "--man").out
+    assert page.startswith(".TH NODEWISE 1")
+    for name in ["strength\\-threshold", "\\-o, \\-\\-output", "calibrate", "EXIT STATUS"]:
+        assert name in page
+    if shutil.which("man") is None:
+        return
+    (tmp_path / "nodewise.1").write_text(page)
+    shown = subprocess.run(["man", "--warnings", "-l", "nodewise.1"], cwd=tmp_path,
+                           capture_output=True, text=True, check=False,
+                           env={**os.environ, "MANWIDTH": "100", "LC_ALL": "C.UTF-8"})
+    assert shown.returncode == 0 and "warning" not in shown.stderr, shown.stderr
+    assert "--max-iterations N" in shown.stdout
+
+
+@pytest.mark.parametrize(
+    "line, expected",
+    [
+        (["nodewise", "ins"], ["inspect"]),
+        (["nodewise", "solve", "--max-it"], ["--max-iterations"]),
+        (["nodewise", "solve", "--solver", "fg"], ["fgmres"]),
+        (["nodewise", "solve", "A"], ["A.mtx"]),
+    ],
+)
+def test_completion_in_bash(nodewise, tmp_path, line, expected):
+    (tmp_path / "complete").write_text(nodewise("options", "--completion", "bash").out)
+    (tmp_path / "A.mtx").write_text("")
+    words = " ".join(line)
+    script = (f"source ./complete; COMP_WORDS=({words}); COMP_CWORD={len(line) - 1}; _nodewise; "
+              'printf "%s\\n" "${COMPREPLY[@]}"')
+    done = subprocess.run(["bash", "-c", script], cwd=tmp_path, capture_output=True, text=True,
+                          check=True)
+    assert done.stdout.split() == expected
+    zsh = nodewise("options", "--completion", "zsh").out
+    assert zsh.startswith("#compdef nodewise")
 
 
 def test_program_help_is_printed_once_on_several_ranks(nodewise):

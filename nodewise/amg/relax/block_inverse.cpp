@@ -8,6 +8,7 @@
 #include <Eigen/Dense>
 
 #include "nodewise/base/parallel.hpp"
+#include "nodewise/base/row_text.hpp"
 #include "nodewise/kernels/equilibrate.hpp"
 
 namespace nodewise::amg::relax {
@@ -123,11 +124,11 @@ Array<T> inverse_diagonal_blocks(const matrix::DistMatrix<T>& A, double weight,
     constexpr int B = decltype(block_size)::value;
     DiagonalBlock block = Eigen::Map<const DiagonalBlock>(values.data(), B, B);
     if (!block.allFinite()) {
-      throw Error(ErrorCode::unsuitable_matrix,
-                  "block relaxation: the diagonal block that begins in row " +
-                      std::to_string(A.rows().to_global(static_cast<LocalIndex>(p) * B) -
-                                     A.rows().first() + 1) +
-                      " has an entry that is not a finite number");
+      throw Error(
+          ErrorCode::unsuitable_matrix,
+          "block relaxation: the diagonal block that begins in " +
+              row_text(A.rows().to_global(static_cast<LocalIndex>(p) * B) - A.rows().first()) +
+              ", has an entry that is not a finite number");
     }
     for (int r = 0; r < B && !added.empty(); ++r) {
       block(r, r) += std::copysign(added[p * B + static_cast<std::size_t>(r)], block(r, r));

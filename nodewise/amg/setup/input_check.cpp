@@ -1,6 +1,7 @@
 #include "nodewise/amg/setup/input_check.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <optional>
@@ -11,6 +12,7 @@
 #include "nodewise/amg/relax/relaxation.hpp"
 #include "nodewise/amg/setup/aggregation.hpp"
 #include "nodewise/base/parallel.hpp"
+#include "nodewise/base/row_text.hpp"
 #include "nodewise/comm/points.hpp"
 #include "nodewise/kernels/bsr.hpp"
 #include "nodewise/kernels/csr_ops.hpp"
@@ -46,30 +48,88 @@ bool all_finite(const kernels::Csr<T>& part, LocalIndex begin, LocalIndex end) {
   return infinite == 0;
 }
 
+/// Why multigrid cannot take a row.
+enum class Fault : int { none, not_finite, empty, no_diagonal, singular_block };
+
 /// `block` is how many rows a smoother solves for at once.
 template <class T>
-void check_row(const DistMatrix<T>& A, LocalIndex i, T diagonal, int block) {
-  const auto refuse = [&](const char* what) {
-    // Rows are counted from 1 for people, as in Matrix Market files.
-    throw Error(ErrorCode::unsuitable_matrix,
-                "multigrid setup: row " + std::to_string(A.rows().to_global(i) + 1) + what);
+Fault fault_of(const DistMatrix<T>& A, LocalIndex i, T diagonal, int block) {
+  if (!all_finite(A.on(), i, i + 1) || !all_finite(A.off(), i, i + 1)) return Fault::not_finite;
+  if (A.row_length(i) == 0) return Fault::empty;
+  if (diagonal != T{}) return Fault::none;
+  if (block == 1) return Fault::no_diagonal;
+  return relax::has_invertible_block(A.on(), i / block, block) ? Fault::none
+                                                               : Fault::singular_block;
+}
+
+/// Local. Calls visit(row, fault) for the rows of [first, last) that have one.
+template <class T, class Visit>
+void visit_faults(const DistMatrix<T>& A, const Options& options, LocalIndex first, LocalIndex last,
+                  Visit&& visit) {
+  LocalIndex place = 0;
+  const auto check = [&](LocalIndex begin, LocalIndex end) {
+    for (LocalIndex i = begin; i < end; ++i) {
+      const T diagonal = kernels::diagonal_entry(A.on(), i, place);
+      const Fault fault = fault_of(A, i, diagonal, rows_divided_by(options));
+      if (fault != Fault::none) visit(i, fault);
+    }
   };
-  if (!all_finite(A.on(), i, i + 1) || !all_finite(A.off(), i, i + 1)) {
-    refuse(" has an entry that is not a finite number");
+  kernels::RowBlocks<T>(A.on(), first, last).upwards(first, last, check);
+}
+
+/// What is wrong with a row, or with several.
+std::string fault_text(Fault fault, bool several) {
+  constexpr const char* others =
+      " Saddle point: `solver minres`, `preconditioner none`. Adjacency matrix of a graph: "
+      "`graph_laplacian`";
+  switch (fault) {
+    case Fault::not_finite:
+      return several ? "have entries that are not finite numbers"
+                     : "has an entry that is not a finite number";
+    case Fault::empty:
+      return several ? "are empty, so the matrix is singular"
+                     : "is empty, so the matrix is singular";
+    case Fault::no_diagonal:
+      return std::string(several ? "have" : "has") +
+             " no nonzero diagonal entry, which multigrid needs." + others;
+    case Fault::singular_block:
+      return std::string(several ? "have" : "has") +
+             " no nonzero diagonal entry, and the diagonal block of the point, which the smoother "
+             "inverts, is singular." +
+             others;
+    case Fault::none:
+      break;
   }
-  if (A.row_length(i) == 0) refuse(" is empty, so the matrix is singular");
-  if (diagonal != T{}) return;
-  if (block == 1) {
-    refuse(
-        " has a missing or zero diagonal entry, by which the smoother would divide; "
-        "reorder the equations, or solve without multigrid");
-  }
-  if (!relax::has_invertible_block(A.on(), i / block, block)) {
-    refuse(
-        " has a missing or zero diagonal entry, and the diagonal block of its point, by which "
-        "the smoother would divide, is singular; reorder the equations, or solve without "
-        "multigrid");
-  }
+  return "";
+}
+
+/// Collective, after every rank has agreed that some row has a fault. Names the first such row, and
+/// says how many have the same fault.
+template <class T>
+[[noreturn]] void refuse_rows(const DistMatrix<T>& A, const Options& options) {
+  const GlobalIndex n = A.rows().n_global();
+  const GlobalIndex none = A.rows().last();
+  GlobalIndex first = none;
+  auto fault = Fault::none;
+  std::array<GlobalIndex, 5> counts{};
+  visit_faults(A, options, 0, A.n_local(), [&](LocalIndex i, Fault found) {
+    if (first == none) {
+      first = A.rows().to_global(i);
+      fault = found;
+    }
+    ++counts[static_cast<std::size_t>(found)];
+  });
+  mpi::sum_in_place(A.comm(), std::span<GlobalIndex>(counts));
+  const GlobalIndex first_of_all = mpi::min(A.comm(), first);
+  fault = static_cast<Fault>(
+      mpi::max(A.comm(), first == first_of_all ? static_cast<std::int32_t>(fault) : 0));
+  const GlobalIndex count = counts[static_cast<std::size_t>(fault)];
+  const std::string where = row_text(first_of_all);
+  const std::string who = count == 1 ? where + ", "
+                                     : std::to_string(count) + " of " + std::to_string(n) +
+                                           " rows (first: " + where + ") ";
+  throw Error(ErrorCode::unsuitable_matrix,
+              "multigrid setup: " + who + fault_text(fault, count > 1));
 }
 
 }  // namespace
@@ -84,18 +144,18 @@ void check_matrix(const DistMatrix<T>& A, const Options& options, const mpi::Sam
   }
   const auto error = mpi::caught([&] {
     check_options(options, option_fields());
-    // Of what the threads throw the first is thrown on, which is of the first row.
     parallel::for_rows(A.on().row_ptr, [&](LocalIndex first, LocalIndex last) {
-      LocalIndex place = 0;
-      const auto check = [&](LocalIndex begin, LocalIndex end) {
-        for (LocalIndex i = begin; i < end; ++i) {
-          check_row(A, i, kernels::diagonal_entry(A.on(), i, place), rows_divided_by(options));
-        }
-      };
-      kernels::RowBlocks<T>(A.on(), first, last).upwards(first, last, check);
+      visit_faults(A, options, first, last, [](LocalIndex, Fault) {
+        throw Error(ErrorCode::unsuitable_matrix, "");  // all ranks count such rows then
+      });
     });
   });
-  mpi::agree_on_same(A.comm(), error, same);
+  try {
+    mpi::agree_on_same(A.comm(), error, same);
+  } catch (const Error& agreed) {
+    if (agreed.code() == ErrorCode::unsuitable_matrix) refuse_rows(A, options);
+    throw;
+  }
 }
 
 namespace {
