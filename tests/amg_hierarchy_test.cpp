@@ -202,7 +202,7 @@ TEST(Hierarchy, PreconditionedCgConvergesInFewIterations) {
     const io::GalleryOptions problem{.problem = c.problem, .n = c.n};
     const Matrix A = shared(io::generate<double>(test_comm(), problem));
     const Matrix alone = shared(io::generate<double>(test::self_comm(), problem));
-    for (const char* coarsening : {"hmis", "pmis"}) {
+    for (const std::string coarsening : {"hmis", "pmis"}) {
       Options options;
       options.set("coarsening", coarsening);
       const Solved got = run_cg(A, options);

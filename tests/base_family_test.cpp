@@ -187,8 +187,12 @@ TEST(OptionTrees, ListEveryFieldOnce) {
   std::vector<std::string> names;
   for (const KnownField& field : known_fields(view(job, job_fields()))) {
     names.push_back(field.info.name);
-    if (field.info.name == "teeth") EXPECT_EQ(field.owners_text("--"), "--tool saw");
-    if (field.info.name == "weight") EXPECT_EQ(field.owners_text(), "tool saw or hammer");
+    if (field.info.name == "teeth") {
+      EXPECT_EQ(field.owners_text("--"), "--tool saw");
+    }
+    if (field.info.name == "weight") {
+      EXPECT_EQ(field.owners_text(), "tool saw or hammer");
+    }
     if (field.info.name == "hours") {
       EXPECT_EQ(field.standard, "8");
       EXPECT_EQ(field.owners_text(), "");

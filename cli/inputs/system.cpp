@@ -103,7 +103,9 @@ solver::RightHandSides make_right_hand_sides(const Matrix& A, const Settings& se
     rhs = solver::with_known_solution(A);
   } else {
     auto [count, values] = read_vectors(A.rows(), "rhs", settings.rhs.rhs);
-    rhs = {.values = std::move(values), .count = count, .kind = solver::RhsKind::file};
+    rhs.values = std::move(values);
+    rhs.count = count;
+    rhs.kind = solver::RhsKind::file;
   }
   if (settings.rhs.remove_constants) {
     subtract_means(A.rows(), static_cast<std::size_t>(rhs.count), rhs.values);

@@ -391,8 +391,8 @@ const KrylovMethod& enlarged_cg_method() {
           .needs_fixed_preconditioner = true,
           .when_stagnated = advice_for_cg,
           .cost =
-              [](const Choice<KrylovMethod>& method) {
-                const int t = enlarging_factor(method);
+              [](const Choice<KrylovMethod>& chosen) {
+                const int t = enlarging_factor(chosen);
                 return KrylovCost{
                     .longest_sum = 2 * t * t + 3 * t, .vectors = 5 * t + 5, .vectors_at_once = t};
               },

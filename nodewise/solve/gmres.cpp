@@ -340,8 +340,8 @@ const KrylovMethod& gmres_method() {
           .needs_fixed_preconditioner = true,
           .when_stagnated = "try a larger `restart`, or another smoother",
           .cost =
-              [](const Choice<KrylovMethod>& method) {
-                const int m = restart_of(method);
+              [](const Choice<KrylovMethod>& chosen) {
+                const int m = restart_of(chosen);
                 return KrylovCost{.longest_sum = m + 1, .vectors = m + 4};
               },
           .in_double = KrylovFunctions<double>{gmres_by<double>},
@@ -363,8 +363,8 @@ const KrylovMethod& fgmres_method() {
           .needs_fixed_preconditioner = false,
           .when_stagnated = "try a larger `restart`, or another smoother",
           .cost =
-              [](const Choice<KrylovMethod>& method) {
-                const int m = restart_of(method);
+              [](const Choice<KrylovMethod>& chosen) {
+                const int m = restart_of(chosen);
                 return KrylovCost{.longest_sum = m + 1, .vectors = 2 * m + 4};
               },
           .in_double = KrylovFunctions<double>{fgmres_by<double>},

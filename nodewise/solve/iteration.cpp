@@ -81,8 +81,8 @@ void check_arguments(const KrylovCall<T>& call) {
 /// Of what has to be the same on every rank.
 template <class T>
 std::uint64_t hash_of_arguments(const KrylovCall<T>& call) {
-  std::uint64_t h =
-      (call.M != nullptr ? 2 : 0) + (call.observe.may_stop() ? call.observe.interval() : 0);
+  const int agreements = call.observe.may_stop() ? call.observe.interval() : 0;
+  std::uint64_t h = hash64(call.M != nullptr ? 1 : 0, static_cast<std::uint64_t>(agreements));
   for (const char c : call.method.name()) h = hash64(static_cast<unsigned char>(c), h);
   if (call.method.own() != nullptr) h = hash64(h, hash_of(*call.method.own()));
   return hash64(h, hash_of(call.options, option_fields()));

@@ -138,8 +138,10 @@ SimultaneousCg<T>::SimultaneousCg(const Operator<T>& A, const Operator<T>* M, st
       systems_.push_back(std::make_unique<System<T>>(A, M, std::move(b), std::move(x), options));
       systems_.back()->best.reserve_workspace();
     }
-    given = hash64(width_ * 4 + (M != nullptr ? 2 : 0) + (observe.may_stop() ? 1 : 0),
-                   hash_of(options, option_fields()));
+    const int agreements = observe.may_stop() ? observe.interval() : 0;
+    const std::uint64_t kind = hash64(M != nullptr ? 1 : 0, static_cast<std::uint64_t>(agreements));
+    given =
+        hash64(hash64(static_cast<std::uint64_t>(width_), kind), hash_of(options, option_fields()));
   });
   mpi::agree_on_same(comm(), error,
                      {given, "solve: width, options, preconditioner and kind of observer"});

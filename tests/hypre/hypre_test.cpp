@@ -273,7 +273,7 @@ void compare(const System& system, const Choice& choice, const std::shared_ptr<c
   Bounds bounds = bounds_of(system, choice);
   // On several ranks hypre's l1 terms are plain sums; on one there are none.
   bounds.may_be_fewer |= system.has_units &&
-                         Choice<amg::relax::SmootherMethod>(choice.smoother)->is_l1() &&
+                         nodewise::Choice<amg::relax::SmootherMethod>(choice.smoother)->is_l1() &&
                          A->comm().size() > 1;
   expect_near(hypre, ours, bounds);
 }

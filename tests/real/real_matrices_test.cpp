@@ -151,8 +151,9 @@ Result solve_with_defaults(const Case& c, const Matrix& A) {
   std::vector<double> x(b.size(), 0.0);
   try {
     const amg::Hierarchy<double> hierarchy(A, {});
-    const auto method = matrix::is_symmetric(*A) ? solve::cg<double> : solve::gmres<double>;
-    result.report = method(solve::MatrixOperator<double>(A), &hierarchy, b, x, {}, {});
+    const char* method = matrix::is_symmetric(*A) ? "cg" : "gmres";
+    result.report =
+        solve::solve_by<double>(method, solve::MatrixOperator<double>(A), &hierarchy, b, x, {}, {});
   } catch (const Error& error) {  // the same on every rank
     result.error = error.what();
     return result;
