@@ -35,9 +35,13 @@ std::string typed_option(std::string_view name, std::string_view value) {
   return fmt::format("--{}{}{}", with_dashes(std::string(name)), value.empty() ? "" : " ", value);
 }
 
-/// The meaning, with that of each word that says one.
 std::string meaning_of(const FieldInfo& field) {
-  std::string text = capitalised(rewrite_options(field.meaning, typed_option));
+  return capitalised(rewrite_options(field.meaning, typed_option));
+}
+
+/// ". hmis: ...; pmis: ...", of the words that say what they mean.
+std::string words_of(const FieldInfo& field) {
+  std::string text;
   const char* before = ". ";
   for (const Word& word : field.words()) {
     if (word.summary.empty()) continue;
@@ -93,6 +97,7 @@ void append(std::vector<Option>& options, std::string_view group, std::string_vi
     option.group = group;
     option.type = f.info.type;
     option.meaning = meaning_of(f.info);
+    option.words = words_of(f.info);
     option.range = f.info.range();
     option.needs = f.owners_text("--");
     option.commands = of_commands;
@@ -128,6 +133,7 @@ void append_multigrid(std::vector<Option>& options, const std::vector<Command>& 
     option.group = "Multigrid";
     option.type = f.info.type;
     option.meaning = meaning_of(f.info);
+    option.words = words_of(f.info);
     option.range = f.info.range();
     option.needs = f.owners_text("--");
     option.commands = of_commands;
@@ -213,7 +219,6 @@ bool is_common(const std::string& name) {
                                               "preset",
                                               "solver",
                                               "preconditioner",
-                                              "scale",
                                               "tolerance",
                                               "max-iterations",
                                               "method",
@@ -372,8 +377,7 @@ std::span<const CommandInfo> commands() {
        "A.mtx | --problem NAME",
        "predict what the levels cost on a machine described by a file, on any ranks",
        {"predict A.mtx -m blue-waters --virtual-ranks 256 --ranks-per-node 16",
-        "predict A.mtx -m my.json --virtual-ranks 256 --ranks-per-node 16 --rank-counts "
-        "64,256,1024",
+        "predict A.mtx -m my.json --virtual-ranks 64 --ranks-per-node 16 --rank-counts 64,256",
         "predict -p laplace7 -n 40 -m eos --virtual-ranks 64 --ranks-per-node 32"}},
       {Command::tune,
        "tune",
@@ -398,8 +402,7 @@ std::span<const CommandInfo> commands() {
        "",
        "measure messages, memory and products, and write a machine file of that",
        {"calibrate -o here.json --name here  # started on several nodes",
-        "calibrate --base blue-waters -o here.json  # what one node cannot measure is taken from "
-        "it",
+        "calibrate --base blue-waters -o here.json  # one node: the rest is of that machine",
         "calibrate --seconds 30 --json measured.json"}},
       {Command::options,
        "options",

@@ -20,6 +20,7 @@ struct Option {
   std::string group;  ///< heading in the help
   std::string type;   ///< as in Field
   std::string meaning;
+  std::string words;    ///< what each word of a choice means, where that is to be said
   bool common = false;  ///< listed by --help; the others by --help-all only
   std::string range;
   std::string needs;              ///< "--smoother chebyshev": the methods that have it

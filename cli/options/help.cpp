@@ -67,7 +67,8 @@ std::string group_text(const std::string& group, const Command* command, bool al
     if (option.group != group || (command && !option.belongs_to(*command))) continue;
     if (!all && !option.common) continue;
     const std::string note = remark(option);
-    const std::string meaning = command ? option.meaning_for(*command) : option.meaning;
+    const std::string meaning = (command ? option.meaning_for(*command) : option.meaning) +
+                                (all ? option.words : std::string());
     text += entry(option.usage(), meaning + (note.empty() ? "" : " " + note));
   }
   return text.empty() ? text : group + ":\n" + text + "\n";
@@ -96,7 +97,7 @@ std::string group_markdown(const std::string& group) {
     const std::string needs = option.needs.empty() ? "" : " (needs `" + option.needs + "`)";
     text += fmt::format("| `{}` | {} | {} | {} |\n", option.usage(), standard,
                         table_cell(option.range.empty() ? option.type : option.range),
-                        table_cell(option.meaning) + needs);
+                        table_cell(option.meaning + option.words) + needs);
   }
   return text;
 }

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "nodewise/amg/idle_options.hpp"
 #include "nodewise/base/format_numbers.hpp"
 #include "nodewise/report/json_parts.hpp"
 
@@ -67,6 +68,11 @@ void drop_misplaced(Settings& settings, std::size_t first) {
   all.erase(
       std::remove_if(all.begin() + static_cast<std::ptrdiff_t>(first), all.end(), is_misplaced),
       all.end());
+  // A report holds what its method decides, too.
+  for (std::size_t k = first; k < all.size(); ++k) {
+    if (!amg::needed_by(all[k].first, copy).empty())
+      settings.given.erase(with_dashes(all[k].first));
+  }
 }
 
 }  // namespace

@@ -32,7 +32,8 @@ std::string option_entry(const Option& option) {
   for (const CommandInfo& info : nodewise::cli::commands()) {
     if (option.belongs_to(info.command)) commands += (commands.empty() ? "" : ", ") + info.name;
   }
-  std::string text = ".TP\n.B " + troff(option.usage()) + "\n" + troff(option.meaning) + ".\n";
+  std::string text =
+      ".TP\n.B " + troff(option.usage()) + "\n" + troff(option.meaning + option.words) + ".\n";
   if (!option.standard.empty()) text += troff("Default " + option.standard + ".") + "\n";
   if (!option.range.empty()) text += troff("Values: " + option.range + ".") + "\n";
   return text + troff("Of: " + commands + ".") + "\n";

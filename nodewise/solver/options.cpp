@@ -64,9 +64,7 @@ std::span<const Field<MethodOptions>> method_fields() {
       field("preset", &MethodOptions::preset,
             "a named set of options for a kind of problem (docs/methods/presets.md); options that "
             "are given win over it"),
-      field("solver", &MethodOptions::solver,
-            "Krylov method; auto takes cg where the matrix is symmetric, unless all of its "
-            "diagonal is negative, and gmres where it is not"),
+      field("solver", &MethodOptions::solver, "Krylov method"),
       field("preconditioner", &MethodOptions::preconditioner,
             "algebraic multigrid, division by the diagonal, or nothing", {"amg", "jacobi", "none"}),
   };

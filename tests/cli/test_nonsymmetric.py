@@ -28,8 +28,8 @@ def test_any_number_of_ranks(nodewise, tmp_path):
     [
         (["--solver", "cg"], "--method air makes multigrid nonsymmetric, which cg cannot use"),
         (["--smoother", "jacobi"], "--smoother is not for --method air"),
-        (["--method", "classical", "--restriction-distance", "1"], "is for --method air"),
-        (["--restriction", "smoothed"], "--restriction is for --method aggregation"),
+        (["--method", "classical", "--restriction-distance", "1"], "needs --method air"),
+        (["--restriction", "smoothed"], "--restriction needs --method aggregation"),
         ([*SMOOTHED, "--solver", "cg"], "--restriction smoothed makes multigrid nonsymmetric, which cg"),
         (
             [*SMOOTHED[:2], "--left-near-null-space", "L.mtx"],
@@ -46,7 +46,7 @@ def test_what_does_not_go_together(nodewise, options, words):
 
 def test_virtual_ranks_have_restrictions_of_their_own(nodewise, tmp_path):
     machine = ["--virtual-ranks", "4", "--ranks-per-node", "2", "--routes", "direct"]
-    result = nodewise("inspect", *FLOW, *AIR[:2], *machine, "--json", tmp_path / "r.json")
+    result = nodewise("inspect", *FLOW, *AIR[:2], *machine, "--details", "--json", tmp_path / "r.json")
     assert result.code == 0, result.err
     assert "Restriction to the next level" in result.out
     counted = json.loads((tmp_path / "r.json").read_text())["virtual_ranks"]

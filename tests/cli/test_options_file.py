@@ -74,7 +74,7 @@ def test_options_of_other_methods_are_refused(nodewise):
         (["--preset", "default", "--coarse-filter", 0.1],
          "--coarse-filter needs --method air; the default is classical"),
         (["--method", "aggregation", "--max-row-sum", 1],
-         "--max-row-sum needs --method classical or air, not --method aggregation"),
+         "--max-row-sum needs --method classical or --method air, not --method aggregation"),
         (["--preset", "grid", "--method", "classical", "--aggregates", "standard"],
          "--aggregates needs --method aggregation, not --method classical"),
     ]:

@@ -685,7 +685,7 @@ def test_conjugate_gradients_take_coarse_points_first(nodewise):
     assert "sweeps through coarse or fine points are not counted" in solved.out
     refused = nodewise(*problem, "--smoother", "ilu0", ranks=2)
     assert refused.code != 0
-    assert "sweep_order coarse_fine and coarse_fine_symmetric are for the smoothers" in refused.messages[0]
+    assert "--sweep-order needs --smoother" in refused.messages[0]
 
 
 def test_a_norm_that_the_method_does_not_know_is_refused(nodewise):
@@ -728,4 +728,4 @@ def test_a_preset_leaves_the_method_to_a_cycle_that_changes(nodewise):
     assert "  GMRES(" in plain.out and "flexible GMRES(" in varied.out
     refused = nodewise(*problem, "--cycle", "k", "--solver", "gmres")
     assert refused.code == 2
-    assert "which cycle k is not; take --solver fgmres" in refused.messages[0]
+    assert "which gmres cannot use: drop it, or take --solver fgmres" in refused.messages[0]

@@ -164,8 +164,9 @@ PrecisionChoice choose_precision(double condition) {
     return {false, "singular, not positive definite, or of rows of too different sizes"};
   const std::string share =
       change < 1 ? fmt::format("{:.2g} %", 100 * change) : fmt::format("{:.2g} times", change);
-  return {change <= harmless, fmt::format("single precision {} A x of a smooth x by up to {}",
-                                          change <= harmless ? "changes" : "would change", share)};
+  return {change <= harmless,
+          fmt::format("{} A x of a smooth x by up to {}",
+                      change <= harmless ? "changes" : "single precision would change", share)};
 }
 
 template double estimated_condition(const DistMatrix<float>&,
