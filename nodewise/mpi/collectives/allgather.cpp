@@ -130,7 +130,7 @@ void run_mpi(const Comm& comm, const void* mine, Offset send_count, MPI_Datatype
 
 void allgatherv(const Comm& comm, const void* mine, Offset send_count, MPI_Datatype send_type,
                 void* all, std::span<const Offset> counts, std::span<const Offset> starts,
-                MPI_Datatype type, std::optional<Collective> algorithm) {
+                MPI_Datatype type, const std::optional<Collective>& algorithm) {
   const Collective setting = algorithm.value_or(comm.settings().allgather);
   const bool in_place = mine == MPI_IN_PLACE;
   const auto me = static_cast<std::size_t>(comm.rank());
@@ -177,7 +177,8 @@ void allgatherv(const Comm& comm, const void* mine, Offset send_count, MPI_Datat
 }
 
 void allgather(const Comm& comm, const void* mine, Offset send_count, MPI_Datatype send_type,
-               void* all, Offset count, MPI_Datatype type, std::optional<Collective> algorithm) {
+               void* all, Offset count, MPI_Datatype type,
+               const std::optional<Collective>& algorithm) {
   std::vector<Offset> counts(static_cast<std::size_t>(comm.size()), count);
   std::vector<Offset> starts(counts.size());
   for (std::size_t r = 0; r < starts.size(); ++r) starts[r] = static_cast<Offset>(r) * count;

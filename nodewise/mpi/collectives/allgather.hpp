@@ -29,11 +29,11 @@ constexpr Offset automatic_allgather_bytes = Offset{1} << 16;
 /// wants equal nodes in a power, and rotates the result.
 void allgatherv(const Comm& comm, const void* mine, Offset send_count, MPI_Datatype send_type,
                 void* all, std::span<const Offset> counts, std::span<const Offset> starts,
-                MPI_Datatype type, std::optional<Collective> algorithm = {});
+                MPI_Datatype type, const std::optional<Collective>& algorithm = {});
 
 /// Collective. The same with `count` elements from each rank, one after the other.
 void allgather(const Comm& comm, const void* mine, Offset send_count, MPI_Datatype send_type,
                void* all, Offset count, MPI_Datatype type,
-               std::optional<Collective> algorithm = {});
+               const std::optional<Collective>& algorithm = {});
 
 }  // namespace nodewise::mpi::collectives

@@ -129,7 +129,7 @@ bool wants_node_aware_allreduce(const Collective& setting, const Topology& topol
 }
 
 void allreduce(const Comm& comm, const void* values, void* result, Offset count, MPI_Datatype type,
-               MPI_Op op, std::optional<Collective> algorithm) {
+               MPI_Op op, const std::optional<Collective>& algorithm) {
   const Request request(comm, values, result, count, type, op,
                         algorithm.value_or(comm.settings().allreduce));
   const auto run = [&](NodeAwareAllreduce& node_aware) {

@@ -35,7 +35,7 @@ bool wants_node_aware_allreduce(const Collective& setting, const Topology& topol
 /// Datatypes of one size and operations that differ by
 /// rank are not found.
 void allreduce(const Comm& comm, const void* values, void* result, Offset count, MPI_Datatype type,
-               MPI_Op op, std::optional<Collective> algorithm = {});
+               MPI_Op op, const std::optional<Collective>& algorithm = {});
 
 /// Collective. The same in place, for arguments that are right by construction: a predefined
 /// operation on elements of a predefined type of `element_bytes`, as many on every rank. Nothing is

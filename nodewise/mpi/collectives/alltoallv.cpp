@@ -100,7 +100,7 @@ void run_mpi(const Comm& comm, const void* send, const Side& sends, void* receiv
 }  // namespace
 
 void alltoallv(const Comm& comm, const void* send, const Side& sends, void* receive,
-               const Side& receives, std::optional<Collective> algorithm) {
+               const Side& receives, const std::optional<Collective>& algorithm) {
   Call call{algorithm.value_or(comm.settings().alltoallv)};
   ArgumentCheck arguments(comm);
   arguments.local([&] { prepare(comm, send, sends, receive, receives, arguments, call); });

@@ -36,6 +36,6 @@ struct Side {
 /// locality-aware data movement" (slides), which name the idea; the mapping is that of the route
 /// three_step.
 void alltoallv(const Comm& comm, const void* send, const Side& sends, void* receive,
-               const Side& receives, std::optional<Collective> algorithm = {});
+               const Side& receives, const std::optional<Collective>& algorithm = {});
 
 }  // namespace nodewise::mpi::collectives
