@@ -9,7 +9,7 @@
 #include "aggregate_support.hpp"
 
 namespace nodewise::amg::aggregate {
-namespace {
+namespace amg_aggregate_test {
 
 using test::Dense;
 using test::DenseMatrix;
@@ -203,5 +203,5 @@ TEST(Aggregates, CoverAGridInThrees) {
   EXPECT_EQ(standard.layout.n_global(), 27);
 }
 
-}  // namespace
+}  // namespace amg_aggregate_test
 }  // namespace nodewise::amg::aggregate

@@ -13,7 +13,7 @@
 #include "framework.hpp"
 
 namespace nodewise::amg {
-namespace {
+namespace amg_aggregation_test {
 
 using matrix::DistMatrix;
 using matrix::Layout;
@@ -320,5 +320,5 @@ TEST(Aggregation, OfVirtualRanksIsThatOfRealOnes) {
   }
 }
 
-}  // namespace
+}  // namespace amg_aggregation_test
 }  // namespace nodewise::amg

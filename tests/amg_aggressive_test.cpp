@@ -7,7 +7,7 @@
 #include "coarsen_reference.hpp"
 
 namespace nodewise::amg::coarsen {
-namespace {
+namespace amg_aggressive_test {
 
 using test::Dense;
 using test::DenseMatrix;
@@ -182,5 +182,5 @@ TEST(Aggressive, CoarsensFurtherThanOneStage) {
   EXPECT_GT(one_path, once / 10);
 }
 
-}  // namespace
+}  // namespace amg_aggressive_test
 }  // namespace nodewise::amg::coarsen

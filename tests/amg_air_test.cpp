@@ -15,7 +15,7 @@
 #include "collective_error.hpp"
 
 namespace nodewise::amg {
-namespace {
+namespace amg_air_test {
 
 using io::Flow;
 using matrix::DistMatrix;
@@ -280,5 +280,5 @@ TEST(Air, RefusesWhatMultigridCannotStartFrom) {
   EXPECT_NE(text.find("not a finite number"), std::string::npos);
 }
 
-}  // namespace
+}  // namespace amg_air_test
 }  // namespace nodewise::amg

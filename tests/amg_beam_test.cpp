@@ -13,7 +13,7 @@
 #include "amg_support.hpp"
 
 namespace nodewise::amg {
-namespace {
+namespace amg_beam_test {
 
 /// Collective. Iterations of conjugate gradients to 1e-8 for a beam with its rigid body modes and a
 /// random right-hand side, by the preset for elasticity.
@@ -50,5 +50,5 @@ TEST(BeamIterations, HardlyGrowWithTheSize) {
   EXPECT_LT(of_large, 1.5 * of_small);
 }
 
-}  // namespace
+}  // namespace amg_beam_test
 }  // namespace nodewise::amg

@@ -17,7 +17,7 @@
 #include "smoother_support.hpp"
 
 namespace nodewise::amg {
-namespace {
+namespace amg_block_relaxation_test {
 
 using matrix::DistMatrix;
 using matrix::Layout;
@@ -487,5 +487,5 @@ TEST(BlockRelaxation, RefusesPointsThatItCannotTake) {
   }
 }
 
-}  // namespace
+}  // namespace amg_block_relaxation_test
 }  // namespace nodewise::amg

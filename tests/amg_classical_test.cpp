@@ -9,7 +9,7 @@
 #include "amg_support.hpp"
 
 namespace nodewise::amg {
-namespace {
+namespace amg_classical_test {
 
 using io::Problem;
 using matrix::DistMatrix;
@@ -122,5 +122,5 @@ TEST(Classical, SomeHierarchiesAreThoseOfOneRank) {
   }
 }
 
-}  // namespace
+}  // namespace amg_classical_test
 }  // namespace nodewise::amg

@@ -23,7 +23,7 @@
 #include "threads_support.hpp"
 
 namespace nodewise::amg {
-namespace {
+namespace amg_coarse_fine_test {
 
 using test::coarse_rows;
 using test::DenseMatrix;
@@ -369,5 +369,5 @@ TEST(CoarseFineGaussSeidel, IsRefusedByAllRanksWhereThereIsNoSuchOrder) {
   }
 }
 
-}  // namespace
+}  // namespace amg_coarse_fine_test
 }  // namespace nodewise::amg

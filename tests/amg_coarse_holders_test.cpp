@@ -14,7 +14,7 @@
 #include "mpi_counter.hpp"
 
 namespace nodewise::amg {
-namespace {
+namespace amg_coarse_holders_test {
 
 using test::DenseMatrix;
 using test::hashed;
@@ -134,5 +134,5 @@ TEST(CoarseHolders, HierarchiesOfAllKindsConverge) {
   EXPECT_TRUE(solve::cg<double>(op, &relaxed, b, x, {}).converged());
 }
 
-}  // namespace
+}  // namespace amg_coarse_holders_test
 }  // namespace nodewise::amg

@@ -11,7 +11,7 @@
 #include "collective_error.hpp"
 
 namespace nodewise::amg {
-namespace {
+namespace amg_coarse_solver_test {
 
 using test::DenseMatrix;
 using test::distribute;
@@ -240,5 +240,5 @@ TEST(CoarseSolver, Float) {
   }
 }
 
-}  // namespace
+}  // namespace amg_coarse_solver_test
 }  // namespace nodewise::amg

@@ -9,7 +9,7 @@
 #include "coarsen_reference.hpp"
 
 namespace nodewise::amg::coarsen {
-namespace {
+namespace amg_coarsen_test {
 
 using test::Dense;
 using test::DenseMatrix;
@@ -197,5 +197,5 @@ TEST(Hmis, AllPointsAreDecidedAndServed) {
   }
 }
 
-}  // namespace
+}  // namespace amg_coarsen_test
 }  // namespace nodewise::amg::coarsen

@@ -13,7 +13,7 @@
 #include "smoother_support.hpp"
 
 namespace nodewise::amg {
-namespace {
+namespace amg_cycle_test {
 
 using test::DenseMatrix;
 using test::distribute;
@@ -190,5 +190,5 @@ TEST(Cycle, KrylovCycleSolvesNonsymmetricSystems) {
   EXPECT_TRUE(solve::fgmres<double>(product, &M, b, x, {}).converged());
 }
 
-}  // namespace
+}  // namespace amg_cycle_test
 }  // namespace nodewise::amg

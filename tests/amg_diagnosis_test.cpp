@@ -10,7 +10,7 @@
 #include "amg_support.hpp"
 
 namespace nodewise::amg {
-namespace {
+namespace amg_diagnosis_test {
 
 using io::Problem;
 using matrix::Layout;
@@ -609,5 +609,5 @@ TEST(Diagnosis, IsTheSameOnAnyLayout) {
   }
 }
 
-}  // namespace
+}  // namespace amg_diagnosis_test
 }  // namespace nodewise::amg

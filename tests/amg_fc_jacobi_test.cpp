@@ -10,7 +10,7 @@
 #include "smoother_support.hpp"
 
 namespace nodewise::amg {
-namespace {
+namespace amg_fc_jacobi_test {
 
 using relax::Direction;
 using test::coarse_rows;
@@ -122,5 +122,5 @@ TEST(FcJacobi, BothWaysIsSymmetric) {
   EXPECT_NEAR(dot(apply(b), c), dot(b, apply(c)), 1e-12);
 }
 
-}  // namespace
+}  // namespace amg_fc_jacobi_test
 }  // namespace nodewise::amg

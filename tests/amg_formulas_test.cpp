@@ -10,7 +10,7 @@
 #include "coarsen_reference.hpp"
 
 namespace nodewise::amg::interpolate {
-namespace {
+namespace amg_formulas_test {
 
 using coarsen::coarse;
 using coarsen::fine;
@@ -395,5 +395,5 @@ TEST(Formulas, OfNoCoarsePointsHaveNoColumns) {
   }
 }
 
-}  // namespace
+}  // namespace amg_formulas_test
 }  // namespace nodewise::amg::interpolate

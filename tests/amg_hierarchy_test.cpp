@@ -17,7 +17,7 @@
 #include "smoother_support.hpp"
 
 namespace nodewise::amg {
-namespace {
+namespace amg_hierarchy_test {
 
 using io::Problem;
 using matrix::DistMatrix;
@@ -608,5 +608,5 @@ TEST(HierarchyErrors, NotSquare) {
   }
 }
 
-}  // namespace
+}  // namespace amg_hierarchy_test
 }  // namespace nodewise::amg

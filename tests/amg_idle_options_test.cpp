@@ -11,7 +11,7 @@
 #include "smoother_support.hpp"
 
 namespace nodewise::amg {
-namespace {
+namespace amg_idle_options_test {
 
 using test::test_comm;
 
@@ -97,5 +97,5 @@ TEST(IdleOptions, NeedOthers) {
   EXPECT_THROW(needed_by("no_such_option", {}), Error);
 }
 
-}  // namespace
+}  // namespace amg_idle_options_test
 }  // namespace nodewise::amg

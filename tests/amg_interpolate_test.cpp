@@ -10,7 +10,7 @@
 #include "amg_support.hpp"
 
 namespace nodewise::amg::interpolate {
-namespace {
+namespace amg_interpolate_test {
 
 using coarsen::coarse;
 using coarsen::fine;
@@ -370,5 +370,5 @@ TEST(TruncateRow, DoesNotScaleWhatCancelsOut) {
   EXPECT_EQ(row.vals, (std::vector<double>{1.0, -1.0}));
 }
 
-}  // namespace
+}  // namespace amg_interpolate_test
 }  // namespace nodewise::amg::interpolate

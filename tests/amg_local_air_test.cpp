@@ -13,7 +13,7 @@
 #include "collective_error.hpp"
 
 namespace nodewise::amg {
-namespace {
+namespace amg_local_air_test {
 
 using coarsen::coarse;
 using coarsen::fine;
@@ -317,5 +317,5 @@ TEST(OnePoint, ChoosesTheStrongestCoarsePoint) {
   }
 }
 
-}  // namespace
+}  // namespace amg_local_air_test
 }  // namespace nodewise::amg

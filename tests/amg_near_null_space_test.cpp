@@ -10,7 +10,7 @@
 #include "aggregate_support.hpp"
 
 namespace nodewise::amg {
-namespace {
+namespace amg_near_null_space_test {
 
 using test::DenseMatrix;
 using test::gathered_vectors;
@@ -220,5 +220,5 @@ TEST(NearNullSpace, ImprovesBySymmetricGaussSeidel) {
                  [&] { improved(dist, vectors, 1, *relaxation); });
 }
 
-}  // namespace
+}  // namespace amg_near_null_space_test
 }  // namespace nodewise::amg

@@ -15,7 +15,7 @@
 #include "smoother_support.hpp"
 
 namespace nodewise::amg {
-namespace {
+namespace amg_precision_test {
 
 using io::Problem;
 using Matrix = std::shared_ptr<const matrix::DistMatrix<double>>;
@@ -298,5 +298,5 @@ TEST(AutomaticPrecision, RebuildKeepsWhatWasFound) {
   EXPECT_EQ(apply(M, 1), apply(single, 1));
 }
 
-}  // namespace
+}  // namespace amg_precision_test
 }  // namespace nodewise::amg

@@ -14,7 +14,7 @@
 #include "threads_support.hpp"
 
 namespace nodewise::amg {
-namespace {
+namespace amg_presets_test {
 
 using io::Problem;
 using matrix::Layout;
@@ -424,5 +424,5 @@ TEST(Presets, BlocksAreElasticity) {
   EXPECT_NE(choice.reason.find("3 unknowns"), std::string::npos);
 }
 
-}  // namespace
+}  // namespace amg_presets_test
 }  // namespace nodewise::amg

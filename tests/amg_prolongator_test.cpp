@@ -13,7 +13,7 @@
 #include "prolongator_reference.hpp"
 
 namespace nodewise::amg::aggregate {
-namespace {
+namespace amg_prolongator_test {
 
 using test::DenseMatrix;
 using test::distribute;
@@ -258,5 +258,5 @@ TEST(FilteredMatrix, IsThatOfTheReferenceOnEveryLayout) {
   }
 }
 
-}  // namespace
+}  // namespace amg_prolongator_test
 }  // namespace nodewise::amg::aggregate

@@ -16,7 +16,7 @@
 #include "smoother_support.hpp"
 
 namespace nodewise::amg {
-namespace {
+namespace amg_rebuild_test {
 
 using io::Problem;
 using matrix::DistMatrix;
@@ -458,5 +458,5 @@ TEST(Rebuild, IsNotNeededForAMatrixThatChangesLittle) {
   }
 }
 
-}  // namespace
+}  // namespace amg_rebuild_test
 }  // namespace nodewise::amg

@@ -12,7 +12,7 @@
 #include "amg_support.hpp"
 
 namespace nodewise::amg {
-namespace {
+namespace amg_round_off_test {
 
 using matrix::DistMatrix;
 using matrix::Layout;
@@ -250,5 +250,5 @@ TEST(RoundOff, IsNotInvertedBehindAnyRestriction) {
   }
 }
 
-}  // namespace
+}  // namespace amg_round_off_test
 }  // namespace nodewise::amg

@@ -21,7 +21,7 @@
 #include "support.hpp"
 
 namespace nodewise::amg {
-namespace {
+namespace amg_route_choice_test {
 
 using comm::Route;
 using matrix::DistMatrix;
@@ -434,5 +434,5 @@ TEST(RouteChoice, RefusesAMachineThatIsNone) {
               HasSubstr("automatic is no transport"));
 }
 
-}  // namespace
+}  // namespace amg_route_choice_test
 }  // namespace nodewise::amg

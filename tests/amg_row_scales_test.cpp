@@ -15,7 +15,7 @@
 #include "smoother_support.hpp"
 
 namespace nodewise::amg {
-namespace {
+namespace amg_row_scales_test {
 
 using matrix::DistMatrix;
 using matrix::Layout;
@@ -250,5 +250,5 @@ TEST(RowScales, KeepTheIterationsOfBadlyScaledMatricesOnManyRanks) {
   EXPECT_LE(iterations(test_comm(), values, "l1_jacobi"), 3 * hybrid);
 }
 
-}  // namespace
+}  // namespace amg_row_scales_test
 }  // namespace nodewise::amg

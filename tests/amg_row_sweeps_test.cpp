@@ -13,7 +13,7 @@
 #include "smoother_support.hpp"
 
 namespace nodewise::amg::relax {
-namespace {
+namespace amg_row_sweeps_test {
 
 /// A matrix with a dominant diagonal, where it has one, and what sweeps know of it.
 template <class T>
@@ -224,5 +224,5 @@ TYPED_TEST(SweepsInBlocks, AreThoseByRows) {
   }
 }
 
-}  // namespace
+}  // namespace amg_row_sweeps_test
 }  // namespace nodewise::amg::relax

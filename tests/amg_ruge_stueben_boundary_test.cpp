@@ -9,7 +9,7 @@
 #include "coarsen_reference.hpp"
 
 namespace nodewise::amg::coarsen {
-namespace {
+namespace amg_ruge_stueben_boundary_test {
 
 using test::distribute;
 using test::gathered_splitting;
@@ -61,5 +61,5 @@ TEST(RugeStuebenBoundary, OfVirtualRanksIsThatOfRealOnes) {
   }
 }
 
-}  // namespace
+}  // namespace amg_ruge_stueben_boundary_test
 }  // namespace nodewise::amg::coarsen

@@ -9,7 +9,7 @@
 #include "coarsen_reference.hpp"
 
 namespace nodewise::amg::coarsen {
-namespace {
+namespace amg_ruge_stueben_test {
 
 using test::Dense;
 using test::DenseMatrix;
@@ -223,5 +223,5 @@ TEST(Falgout, OfVirtualRanksIsThatOfRealOnes) {
   }
 }
 
-}  // namespace
+}  // namespace amg_ruge_stueben_test
 }  // namespace nodewise::amg::coarsen

@@ -18,7 +18,7 @@
 #include "threads_support.hpp"
 
 namespace nodewise::amg {
-namespace {
+namespace amg_saved_product_test {
 
 using DistMatrix = matrix::DistMatrix<double>;
 using Matrix = std::shared_ptr<const DistMatrix>;
@@ -224,5 +224,5 @@ TEST(SavedProduct, ReachesTheResidualsThatAreAskedFor) {
   EXPECT_EQ(report.outcome, solve::Outcome::converged);
 }
 
-}  // namespace
+}  // namespace amg_saved_product_test
 }  // namespace nodewise::amg

@@ -21,7 +21,7 @@
 #include "prolongator_reference.hpp"
 
 namespace nodewise::amg {
-namespace {
+namespace amg_smoothed_restriction_test {
 
 using matrix::DistMatrix;
 using matrix::Layout;
@@ -474,5 +474,5 @@ TEST(NearNullSpaceErrors, NameVectorsThatAreOfNoUse) {
   refused(ErrorCode::dimension_mismatch, fewer);
 }
 
-}  // namespace
+}  // namespace amg_smoothed_restriction_test
 }  // namespace nodewise::amg

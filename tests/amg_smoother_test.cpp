@@ -12,7 +12,7 @@
 #include "smoother_support.hpp"
 
 namespace nodewise::amg {
-namespace {
+namespace amg_smoother_test {
 
 using test::DenseMatrix;
 using test::distribute;
@@ -612,5 +612,5 @@ TEST(Smoother, FloatAgreesToItsPrecision) {
   });
 }
 
-}  // namespace
+}  // namespace amg_smoother_test
 }  // namespace nodewise::amg

@@ -12,7 +12,7 @@
 #include "amg_support.hpp"
 
 namespace nodewise::amg {
-namespace {
+namespace amg_spectral_radius_test {
 
 using test::DenseMatrix;
 using test::distribute;
@@ -290,5 +290,5 @@ TEST(SpectralRadiusTracker, TakesFewerProducts) {
   EXPECT_LE(reductions([&] { tracker.estimate(B); }), anew - 4);
 }
 
-}  // namespace
+}  // namespace amg_spectral_radius_test
 }  // namespace nodewise::amg

@@ -6,7 +6,7 @@
 #include "amg_support.hpp"
 
 namespace nodewise::amg {
-namespace {
+namespace amg_strength_test {
 
 using test::Dense;
 using test::DenseMatrix;
@@ -103,5 +103,5 @@ TEST(Strength, FloatMarksTheSame) {
               test::reference_strength(values, 0.25, 0.9));
 }
 
-}  // namespace
+}  // namespace amg_strength_test
 }  // namespace nodewise::amg

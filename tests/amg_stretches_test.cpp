@@ -15,7 +15,7 @@
 #include "threads_support.hpp"
 
 namespace nodewise::amg {
-namespace {
+namespace amg_stretches_test {
 
 using io::Problem;
 using relax::Direction;
@@ -229,5 +229,5 @@ TEST(Stretches, TheFirstSweepLeavesItsResidualAndOthersTheirProduct) {
   }
 }
 
-}  // namespace
+}  // namespace amg_stretches_test
 }  // namespace nodewise::amg

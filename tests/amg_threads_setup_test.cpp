@@ -20,7 +20,7 @@
 #include "threads_support.hpp"
 
 namespace nodewise::amg {
-namespace {
+namespace amg_threads_setup_test {
 
 using io::Problem;
 using test::expect_same_bits;
@@ -278,5 +278,5 @@ TEST(ThreadedIlu0, TakesRowsAfterThoseTheyNeed) {
   }
 }
 
-}  // namespace
+}  // namespace amg_threads_setup_test
 }  // namespace nodewise::amg

@@ -25,7 +25,7 @@
 #include "threads_support.hpp"
 
 namespace nodewise::amg {
-namespace {
+namespace amg_threads_test {
 
 using io::Problem;
 using kernels::Csr;
@@ -333,5 +333,5 @@ TEST(ThreadedSolve, TakesAboutAsManyIterations) {
   }
 }
 
-}  // namespace
+}  // namespace amg_threads_test
 }  // namespace nodewise::amg

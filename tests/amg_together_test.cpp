@@ -15,7 +15,7 @@
 #include "threads_support.hpp"
 
 namespace nodewise::amg {
-namespace {
+namespace amg_together_test {
 
 using matrix::DistMatrix;
 using matrix::Layout;
@@ -224,5 +224,5 @@ TEST(Together, SolvesSystemsAtOnceAsOneByOne) {
   }
 }
 
-}  // namespace
+}  // namespace amg_together_test
 }  // namespace nodewise::amg

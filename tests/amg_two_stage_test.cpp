@@ -7,7 +7,7 @@
 #include "amg_support.hpp"
 
 namespace nodewise::amg {
-namespace {
+namespace amg_two_stage_test {
 
 using relax::Direction;
 using relax::Sweep;
@@ -100,5 +100,5 @@ TEST(TwoStageGaussSeidel, BothWaysIsSymmetric) {
   EXPECT_NEAR(dot(apply(b), c), dot(b, apply(c)), 1e-11);
 }
 
-}  // namespace
+}  // namespace amg_two_stage_test
 }  // namespace nodewise::amg

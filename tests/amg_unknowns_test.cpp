@@ -10,7 +10,7 @@
 #include "collective_error.hpp"
 
 namespace nodewise::amg {
-namespace {
+namespace amg_unknowns_test {
 
 using test::DenseMatrix;
 using test::distribute;
@@ -153,5 +153,5 @@ TEST(Unknowns, RowsMustBeWholePoints) {
   EXPECT_NE(text.find("25 rows are not points of 2 unknowns"), std::string::npos) << text;
 }
 
-}  // namespace
+}  // namespace amg_unknowns_test
 }  // namespace nodewise::amg

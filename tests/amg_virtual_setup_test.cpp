@@ -9,7 +9,7 @@
 #include "amg_virtual_support.hpp"
 
 namespace nodewise::amg {
-namespace {
+namespace amg_virtual_setup_test {
 
 using comm::Route;
 using comm::Traffic;
@@ -335,5 +335,5 @@ TEST(VirtualSetup, OfSystemsSendsWhatTheLedgersOfManyRanksHave) {
   expect_setup_counted(with_unknowns(test::model(Problem::laplace5, 9), 2), options);
 }
 
-}  // namespace
+}  // namespace amg_virtual_setup_test
 }  // namespace nodewise::amg

@@ -8,7 +8,7 @@
 #include "amg_virtual_support.hpp"
 
 namespace nodewise::amg {
-namespace {
+namespace amg_virtual_test {
 
 using comm::Route;
 using comm::Traffic;
@@ -221,5 +221,5 @@ TEST(VirtualHierarchy, MoreRanksThanRows) {
   EXPECT_THROW(matrix::virtual_ghosts(A.on(), Starts{0, 4}, Starts{0, 2, 4}), Error);
 }
 
-}  // namespace
+}  // namespace amg_virtual_test
 }  // namespace nodewise::amg

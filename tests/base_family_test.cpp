@@ -6,7 +6,7 @@
 #include "nodewise/base/family.hpp"
 
 namespace nodewise {
-namespace {
+namespace base_family_test {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -214,5 +214,5 @@ TEST(OptionTrees, TellEqualConfigurations) {
   EXPECT_THROW(check_options(b, job_fields()), Error);
 }
 
-}  // namespace
+}  // namespace base_family_test
 }  // namespace nodewise

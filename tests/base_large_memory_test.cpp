@@ -20,7 +20,7 @@
 #include "nodewise/base/large_memory.hpp"
 
 namespace nodewise {
-namespace {
+namespace base_large_memory_test {
 
 constexpr std::size_t mebibyte = std::size_t{1} << 20;
 
@@ -160,5 +160,5 @@ TEST(LargeMemory, ServesThreads) {
   EXPECT_EQ(right, std::vector<int>(right.size(), 1));
 }
 
-}  // namespace
+}  // namespace base_large_memory_test
 }  // namespace nodewise

@@ -12,7 +12,7 @@
 #include "nodewise/base/types.hpp"
 
 namespace nodewise {
-namespace {
+namespace base_numbers_test {
 
 TEST(Narrow, KeepsWhatFitsAndNamesWhatDoesNot) {
   EXPECT_EQ(narrow<LocalIndex>(GlobalIndex{2147483647}), 2147483647);
@@ -95,5 +95,5 @@ TEST(Array, ResizingKeepsWhatWasThere) {
   EXPECT_EQ(a, (Array<double>{4.0, 4.0}));
 }
 
-}  // namespace
+}  // namespace base_numbers_test
 }  // namespace nodewise

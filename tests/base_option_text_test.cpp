@@ -3,7 +3,7 @@
 #include "nodewise/base/option_text.hpp"
 
 namespace nodewise {
-namespace {
+namespace base_option_text_test {
 
 std::string dashed(std::string_view name, std::string_view value) {
   if (name == "unknown") return "";
@@ -25,5 +25,5 @@ TEST(OptionText, LeavesOtherTextInBackquotesAlone) {
   EXPECT_EQ(rewrite_options("it`s `restart` here", dashed), "it`s --restart here");
 }
 
-}  // namespace
+}  // namespace base_option_text_test
 }  // namespace nodewise

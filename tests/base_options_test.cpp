@@ -9,7 +9,7 @@
 #include "nodewise/solve/report.hpp"
 
 namespace nodewise {
-namespace {
+namespace base_options_test {
 
 using testing::HasSubstr;
 using testing::Not;
@@ -160,5 +160,5 @@ TEST(SolveOptions, OutcomesHaveDistinctNames) {
   }
 }
 
-}  // namespace
+}  // namespace base_options_test
 }  // namespace nodewise

@@ -14,7 +14,7 @@
 #include "threads_support.hpp"
 
 namespace nodewise {
-namespace {
+namespace base_parallel_test {
 
 using test::Threads;
 
@@ -151,5 +151,5 @@ TEST(Parallel, RefusesNumbersThatCannotBe) {
   EXPECT_EQ(parallel::threads(), 1);
 }
 
-}  // namespace
+}  // namespace base_parallel_test
 }  // namespace nodewise

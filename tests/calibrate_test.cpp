@@ -11,7 +11,7 @@
 #include "support.hpp"
 
 namespace nodewise::calibrate {
-namespace {
+namespace calibrate_test {
 
 using test::test_comm;
 
@@ -35,5 +35,5 @@ TEST(Calibrate, WhatWasNotMeasuredIsThatOfTheBase) {
   EXPECT_FALSE(found.machine->s_per_flop_by_size.empty());
 }
 
-}  // namespace
+}  // namespace calibrate_test
 }  // namespace nodewise::calibrate

@@ -17,7 +17,7 @@
 #include "solve_support.hpp"
 
 namespace nodewise::test {
-namespace {
+namespace caller_mistakes_test {
 
 using testing::HasSubstr;
 
@@ -342,5 +342,5 @@ TEST(CallerMistakes, RangesThatNoIndexCounts) {
   same_error(ErrorCode::index_overflow, [&] { comm::Layout(test_comm(), starts); });
 }
 
-}  // namespace
+}  // namespace caller_mistakes_test
 }  // namespace nodewise::test

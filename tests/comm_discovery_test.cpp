@@ -12,7 +12,7 @@
 #include "support.hpp"
 
 namespace nodewise::comm {
-namespace {
+namespace comm_discovery_test {
 
 using test::test_comm;
 
@@ -212,5 +212,5 @@ TEST(GroupByRank, NothingAndOneRank) {
   EXPECT_EQ(one.data, items);
 }
 
-}  // namespace
+}  // namespace comm_discovery_test
 }  // namespace nodewise::comm

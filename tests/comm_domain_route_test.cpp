@@ -10,15 +10,15 @@
 #include "virtual_exchange.hpp"
 
 namespace nodewise::comm::route {
-namespace {
+namespace comm_domain_route_test {
 
 using mpi::Topology;
 using test::across;
 using test::Dice;
-using test::Entry;
 using test::n_entries;
 using test::run_forward;
 using test::Sent;
+using test::SentEntry;
 using test::VirtualRun;
 
 std::vector<Plan> plan_all(Route route, const std::vector<Pattern>& patterns,
@@ -74,17 +74,17 @@ void expect_same_between_nodes(const Case& c) {
 // An entry comes to a node once, and there to each domain once.
 void expect_nothing_enters_a_domain_twice(const Case& c) {
   const Topology& domains = c.topology.domains();
-  std::set<std::pair<Entry, int>> entered;
+  std::set<std::pair<SentEntry, int>> entered;
   for (const Sent& m : between_domains(c.run, c.topology)) {
-    for (const Entry& entry : m.entries) {
+    for (const SentEntry& entry : m.entries) {
       EXPECT_TRUE(entered.emplace(entry, domains.node(m.to)).second)
           << "entry " << entry.second << " of rank " << entry.first;
     }
   }
   // Only where it is needed, or is handed on to another node: where it comes to without domains.
-  std::set<std::pair<Entry, int>> before;
+  std::set<std::pair<SentEntry, int>> before;
   for (const Sent& m : between_domains(c.without, c.topology)) {
-    for (const Entry& entry : m.entries) before.emplace(entry, domains.node(m.to));
+    for (const SentEntry& entry : m.entries) before.emplace(entry, domains.node(m.to));
   }
   EXPECT_EQ(entered, before);
 }
@@ -183,12 +183,12 @@ TEST_P(DomainRoute, WhatADomainNeedsTwiceCrossesOnce) {
   // the domain, and received by the last.
   const int entry = GetParam() == "two_step" ? 2 : 3;
   const std::size_t cross = GetParam() == "two_step" ? 0 : 1;
-  const auto expect_message = [&](std::size_t stage, int from, int to, const Entry& what) {
+  const auto expect_message = [&](std::size_t stage, int from, int to, const SentEntry& what) {
     const auto found = std::find_if(run.messages.begin(), run.messages.end(),
                                     [&](const Sent& m) { return m.from == from && m.to == to; });
     ASSERT_NE(found, run.messages.end()) << from << " to " << to;
     EXPECT_EQ(found->stage, stage);
-    EXPECT_EQ(found->entries, std::vector<Entry>{what});
+    EXPECT_EQ(found->entries, std::vector<SentEntry>{what});
   };
   expect_message(0, 0, 1, {0, 1});
   expect_message(cross, 0, entry, {0, 0});
@@ -251,5 +251,5 @@ TEST(Splice, TakesTheOnNodeMessagesAndPutsOthersBack) {
   EXPECT_EQ(spliced.ghost_entries, (std::vector<LocalIndex>{6, 2, 5, 3}));
 }
 
-}  // namespace
+}  // namespace comm_domain_route_test
 }  // namespace nodewise::comm::route

@@ -17,7 +17,7 @@
 #include "support.hpp"
 
 namespace nodewise::comm {
-namespace {
+namespace comm_exchange_test {
 
 using test::Case;
 using test::expect_all;
@@ -362,5 +362,5 @@ TEST(Pattern, BadGhostsOnOneRankFailOnAll) {
   EXPECT_EQ(discover_pattern(layout, {}).n_ghosts, 0);  // and nothing is left over
 }
 
-}  // namespace
+}  // namespace comm_exchange_test
 }  // namespace nodewise::comm

@@ -9,7 +9,7 @@
 #include "support.hpp"
 
 namespace nodewise::comm {
-namespace {
+namespace comm_layout_test {
 
 using test::expect_same_error;
 using test::test_comm;
@@ -133,5 +133,5 @@ TEST(Layout, TotalsBeyond32Bits) {
   EXPECT_EQ(layout.begin(), GlobalIndex{2'000'000'000} * comm->rank());
 }
 
-}  // namespace
+}  // namespace comm_layout_test
 }  // namespace nodewise::comm

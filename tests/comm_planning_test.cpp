@@ -21,7 +21,7 @@
 #include "virtual_exchange.hpp"
 
 namespace nodewise::comm {
-namespace {
+namespace comm_planning_test {
 
 using mpi::Topology;
 using route::Planner;
@@ -351,5 +351,5 @@ TEST(Planning, CostsTheseMessagesBetweenNodesAndOneAgreement) {
   }
 }
 
-}  // namespace
+}  // namespace comm_planning_test
 }  // namespace nodewise::comm

@@ -14,7 +14,7 @@
 #include "support.hpp"
 
 namespace nodewise::comm {
-namespace {
+namespace comm_record_plan_test {
 
 using test::ghosts_of;
 using test::random_layout;
@@ -263,5 +263,5 @@ TEST(RecordPlan, NothingAtAll) {
   EXPECT_EQ(sums.keys.size(), 0U);
 }
 
-}  // namespace
+}  // namespace comm_record_plan_test
 }  // namespace nodewise::comm

@@ -11,18 +11,18 @@
 #include "virtual_exchange.hpp"
 
 namespace nodewise::comm::route {
-namespace {
+namespace comm_route_test {
 
 using mpi::Topology;
 using test::across;
 using test::Dice;
-using test::Entry;
 using test::expect_balanced;
 using test::expect_sound;
 using test::n_entries;
 using test::plan_all;
 using test::run_forward;
 using test::Sent;
+using test::SentEntry;
 using test::VirtualRun;
 
 std::vector<Plan> plan_direct(const std::vector<Pattern>& patterns) {
@@ -305,7 +305,7 @@ class PaperExample : public testing::Test {
     Table t;
     for (const Sent& m : run.messages) {
       if (m.stage != stage) continue;
-      for (const Entry& entry : m.entries) t[{m.from, m.to}].insert(entry.first);
+      for (const SentEntry& entry : m.entries) t[{m.from, m.to}].insert(entry.first);
     }
     return t;
   }
@@ -355,5 +355,5 @@ TEST_F(PaperExample, TwoStepSendsOnceToEachNode) {
   EXPECT_EQ(table(run, 1), (Table{{{2, 3}, {0}}, {{4, 5}, {0}}, {{1, 0}, {3, 5}}, {{0, 1}, {4}}}));
 }
 
-}  // namespace
+}  // namespace comm_route_test
 }  // namespace nodewise::comm::route

@@ -18,7 +18,7 @@
 #include "support.hpp"
 
 namespace nodewise::comm {
-namespace {
+namespace comm_sdde_test {
 
 using mpi::SparseExchange;
 using test::expect_same_error;
@@ -535,5 +535,5 @@ TEST(SddeChoice, ExplainsItself) {
   EXPECT_NE(other.find("personalized (set for this communicator)"), std::string::npos) << other;
 }
 
-}  // namespace
+}  // namespace comm_sdde_test
 }  // namespace nodewise::comm

@@ -14,7 +14,7 @@
 #include "support.hpp"
 
 namespace nodewise::comm {
-namespace {
+namespace comm_traffic_test {
 
 using test::counted;
 using test::MpiCalls;
@@ -331,5 +331,5 @@ TEST(Rotation, BeginsAfterOneself) {
   EXPECT_TRUE(order({}, 0).empty());
 }
 
-}  // namespace
+}  // namespace comm_traffic_test
 }  // namespace nodewise::comm

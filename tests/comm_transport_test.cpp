@@ -12,7 +12,7 @@
 #include "support.hpp"
 
 namespace nodewise::comm {
-namespace {
+namespace comm_transport_test {
 
 using test::Case;
 using test::test_comm;
@@ -185,5 +185,5 @@ TEST(Transport, RefusesOnEveryRankWhatTheMpiLacks) {
   EXPECT_TRUE(is_available(*comm, "persistent"));
 }
 
-}  // namespace
+}  // namespace comm_transport_test
 }  // namespace nodewise::comm

@@ -12,7 +12,7 @@
 #include "virtual_exchange.hpp"
 
 namespace nodewise::comm {
-namespace {
+namespace comm_virtual_test {
 
 using test::Dice;
 
@@ -208,5 +208,5 @@ TEST(VirtualRanks, WhatCannotBeIsRefused) {
   EXPECT_THROW(uniform_starts(3, 0), Error);
 }
 
-}  // namespace
+}  // namespace comm_virtual_test
 }  // namespace nodewise::comm

@@ -14,7 +14,7 @@
 #include "collective_error.hpp"
 
 namespace nodewise::io {
-namespace {
+namespace io_beam_test {
 
 using test::DenseMatrix;
 using test::expect_near;
@@ -265,5 +265,5 @@ TEST(Beam, TooManyRowsAreRefused) {
   EXPECT_THROW(Beam(728'000), Error);
 }
 
-}  // namespace
+}  // namespace io_beam_test
 }  // namespace nodewise::io

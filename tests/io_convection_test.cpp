@@ -10,7 +10,7 @@
 #include "io_support.hpp"
 
 namespace nodewise::io {
-namespace {
+namespace io_convection_test {
 
 using test::Entries;
 using test::expect_same_error;
@@ -148,5 +148,5 @@ TEST(Convection, OptionsAreChecked) {
   EXPECT_THROW(set_option(options, gallery_fields(), "diffusion", "-1e-9"), Error);
 }
 
-}  // namespace
+}  // namespace io_convection_test
 }  // namespace nodewise::io

@@ -11,7 +11,7 @@
 #include "io_support.hpp"
 
 namespace nodewise::io {
-namespace {
+namespace io_gallery_test {
 
 using test::Entries;
 using test::expect_same_error;
@@ -205,5 +205,5 @@ TEST(Gallery, FieldsSetOptions) {
   EXPECT_THROW(set_option(options, gallery_fields(), "epsilon", "0"), Error);
 }
 
-}  // namespace
+}  // namespace io_gallery_test
 }  // namespace nodewise::io

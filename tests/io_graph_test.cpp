@@ -10,7 +10,7 @@
 #include "io_support.hpp"
 
 namespace nodewise::io {
-namespace {
+namespace io_graph_test {
 
 using test::Entries;
 using test::expect_same_error;
@@ -72,5 +72,5 @@ TEST(GroundedLaplacian, RefusesWhatIsNoUndirectedGraph) {
             "graph: an adjacency matrix is square with at least two rows, this is 1 x 1");
 }
 
-}  // namespace
+}  // namespace io_graph_test
 }  // namespace nodewise::io

@@ -14,7 +14,7 @@
 #include "io_support.hpp"
 
 namespace nodewise::io {
-namespace {
+namespace io_machine_file_test {
 
 using model::Locality;
 using model::Machine;
@@ -289,5 +289,5 @@ TEST(MachineFile, IsReadByOneRankForAll) {
               HasSubstr("schema_version is missing"));
 }
 
-}  // namespace
+}  // namespace io_machine_file_test
 }  // namespace nodewise::io

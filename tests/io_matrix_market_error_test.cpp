@@ -9,7 +9,7 @@
 #include "io_support.hpp"
 
 namespace nodewise::io {
-namespace {
+namespace io_matrix_market_error_test {
 
 using test::expect_same_error;
 using test::TempFolder;
@@ -208,5 +208,5 @@ TEST(MatrixMarketErrors, GzipTruncatedOrCorrupt) {
             head + ", line 1: the gzip data end too early");
 }
 
-}  // namespace
+}  // namespace io_matrix_market_error_test
 }  // namespace nodewise::io

@@ -10,7 +10,7 @@
 #include "collective_error.hpp"
 
 namespace nodewise::io {
-namespace {
+namespace io_matrix_market_parse_test {
 
 using test::error_of;
 
@@ -268,5 +268,5 @@ TEST(EntryLines, KnowsTheLineOfEveryEntry) {
   EXPECT_STREQ(lines.error()->what(), "bad line");
 }
 
-}  // namespace
+}  // namespace io_matrix_market_parse_test
 }  // namespace nodewise::io

@@ -11,7 +11,7 @@
 #include "io_support.hpp"
 
 namespace nodewise::io {
-namespace {
+namespace io_matrix_market_read_test {
 
 using comm::Layout;
 using test::Entries;
@@ -304,5 +304,5 @@ TEST(ReadOptions, KeepRowsOfAGroupTogether) {
   }
 }
 
-}  // namespace
+}  // namespace io_matrix_market_read_test
 }  // namespace nodewise::io

@@ -11,7 +11,7 @@
 #include "io_support.hpp"
 
 namespace nodewise::io {
-namespace {
+namespace io_petsc_binary_test {
 
 using comm::Layout;
 using test::Entries;
@@ -166,5 +166,5 @@ TEST(PetscBinary, VectorErrors) {
             ": element 1: the value inf is not finite");
 }
 
-}  // namespace
+}  // namespace io_petsc_binary_test
 }  // namespace nodewise::io

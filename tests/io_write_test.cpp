@@ -16,7 +16,7 @@
 #include "io_support.hpp"
 
 namespace nodewise::io {
-namespace {
+namespace io_write_test {
 
 using comm::Layout;
 using test::Entries;
@@ -189,5 +189,5 @@ TEST(WriteMatrix, AnEmptyMatrixReadsBack) {
   }
 }
 
-}  // namespace
+}  // namespace io_write_test
 }  // namespace nodewise::io

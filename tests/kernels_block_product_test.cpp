@@ -8,7 +8,7 @@
 #include "local_matrix.hpp"
 
 namespace nodewise::kernels {
-namespace {
+namespace kernels_block_product_test {
 
 using test::Dense;
 using test::expect_same_bits;
@@ -187,5 +187,5 @@ TYPED_TEST(BlockProduct, WhatComesInBlocksIsFoundOut) {
   EXPECT_FALSE(comes_in_blocks(6, lacks_ghosts.A(), lacks_ghosts.P()));
 }
 
-}  // namespace
+}  // namespace kernels_block_product_test
 }  // namespace nodewise::kernels

@@ -10,7 +10,7 @@
 #include "local_matrix.hpp"
 
 namespace nodewise::kernels {
-namespace {
+namespace kernels_bsr_test {
 
 /// Rows of all lengths, some of them empty, whose entries fill the blocks in part.
 template <class T>
@@ -154,5 +154,5 @@ TEST(Bsr, RefusesWhatDoesNotComeInBlocks) {
   for (const int block : {0, 1, 4, 5, 7, 12}) EXPECT_THROW(to_bsr(A, block), Error) << block;
 }
 
-}  // namespace
+}  // namespace kernels_bsr_test
 }  // namespace nodewise::kernels

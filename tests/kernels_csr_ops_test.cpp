@@ -10,7 +10,7 @@
 #include "local_matrix.hpp"
 
 namespace nodewise::kernels {
-namespace {
+namespace kernels_csr_ops_test {
 
 using test::Dense;
 using test::expect_sorted_rows;
@@ -131,5 +131,5 @@ TYPED_TEST(CsrOps, TransposeOfRandomMatrices) {
   }
 }
 
-}  // namespace
+}  // namespace kernels_csr_ops_test
 }  // namespace nodewise::kernels

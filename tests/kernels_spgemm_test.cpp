@@ -13,7 +13,7 @@
 #include "local_matrix.hpp"
 
 namespace nodewise::kernels {
-namespace {
+namespace kernels_spgemm_test {
 
 using test::Dense;
 using test::expect_same_bits;
@@ -484,5 +484,5 @@ TYPED_TEST(Spgemm, WhatComesInPointsIsFoundOut) {
   EXPECT_TRUE(come(Csr<TypeParam>(6, 30), p.B()));
 }
 
-}  // namespace
+}  // namespace kernels_spgemm_test
 }  // namespace nodewise::kernels

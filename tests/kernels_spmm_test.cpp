@@ -9,7 +9,7 @@
 #include "threads_support.hpp"
 
 namespace nodewise::kernels {
-namespace {
+namespace kernels_spmm_test {
 
 /// Rows of all lengths from nothing on, with hashed entries.
 template <class T>
@@ -135,5 +135,5 @@ TYPED_TEST(Spmm, IsTheSameOnAnyNumberOfThreads) {
   }
 }
 
-}  // namespace
+}  // namespace kernels_spmm_test
 }  // namespace nodewise::kernels

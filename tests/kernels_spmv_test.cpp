@@ -11,7 +11,7 @@
 #include "local_matrix.hpp"
 
 namespace nodewise::kernels {
-namespace {
+namespace kernels_spmv_test {
 
 template <class T>
 using Vector = test::Dense<T>;
@@ -171,5 +171,5 @@ TYPED_TEST(Spmv, EmptyMatricesReadAndWriteNothing) {
   EXPECT_EQ(z, (vector_of<T>(4, 2)));
 }
 
-}  // namespace
+}  // namespace kernels_spmv_test
 }  // namespace nodewise::kernels

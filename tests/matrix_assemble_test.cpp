@@ -10,7 +10,7 @@
 #include "support.hpp"
 
 namespace nodewise::matrix {
-namespace {
+namespace matrix_assemble_test {
 
 using test::expect_equal;
 using test::expect_invariants;
@@ -284,5 +284,5 @@ TEST(MatrixFromRows, TakesAFunctionOfFixedType) {
   expect_invariants(A);
 }
 
-}  // namespace
+}  // namespace matrix_assemble_test
 }  // namespace nodewise::matrix

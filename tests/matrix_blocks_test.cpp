@@ -12,7 +12,7 @@
 #include "support.hpp"
 
 namespace nodewise::matrix {
-namespace {
+namespace matrix_blocks_test {
 
 using comm::Route;
 using test::expect_same_error;
@@ -169,5 +169,5 @@ TEST(MatrixBlocks, RefuseHalfPointsAndLargeOnes) {
   EXPECT_NE(refused(torn, 3, ErrorCode::invalid_argument).find("row 8"), std::string::npos);
 }
 
-}  // namespace
+}  // namespace matrix_blocks_test
 }  // namespace nodewise::matrix

@@ -9,7 +9,7 @@
 #include "support.hpp"
 
 namespace nodewise::matrix {
-namespace {
+namespace matrix_galerkin_test {
 
 using test::expect_equal;
 using test::layouts_of;
@@ -228,5 +228,5 @@ TEST(GalerkinSymmetry, SymmetricStaysSymmetric) {
   EXPECT_TRUE(is_symmetric(galerkin_product(A, P)));
 }
 
-}  // namespace
+}  // namespace matrix_galerkin_test
 }  // namespace nodewise::matrix

@@ -12,7 +12,7 @@
 #include "support.hpp"
 
 namespace nodewise::matrix {
-namespace {
+namespace matrix_operations_test {
 
 using test::expect_equal;
 using test::expect_invariants;
@@ -316,5 +316,5 @@ TEST(DistMatrix, SortsOutTheGhostsOfABlock) {
   EXPECT_EQ(A.n_ghosts(), comm->size() > 1 ? 2 : 0);
 }
 
-}  // namespace
+}  // namespace matrix_operations_test
 }  // namespace nodewise::matrix

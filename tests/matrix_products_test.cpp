@@ -13,7 +13,7 @@
 #include "support.hpp"
 
 namespace nodewise::matrix {
-namespace {
+namespace matrix_products_test {
 
 using comm::Route;
 using test::expect_equal;
@@ -265,5 +265,5 @@ TYPED_TEST(Runs, BlockRowsTakeAHeaderABlock) {
   EXPECT_EQ(std::ssize(A.ghosts()), n_ranks == 1 ? 0 : 6);
 }
 
-}  // namespace
+}  // namespace matrix_products_test
 }  // namespace nodewise::matrix

@@ -17,7 +17,7 @@
 #include "support.hpp"
 
 namespace nodewise::matrix {
-namespace {
+namespace matrix_recompute_test {
 
 using comm::Route;
 using test::counted;
@@ -379,5 +379,5 @@ TEST(WithValues, RefusesAWrongNumberOnEveryRank) {
   });
 }
 
-}  // namespace
+}  // namespace matrix_recompute_test
 }  // namespace nodewise::matrix

@@ -9,7 +9,7 @@
 #include "support.hpp"
 
 namespace nodewise::matrix {
-namespace {
+namespace matrix_route_test {
 
 using comm::Route;
 using test::expect_equal;
@@ -110,5 +110,5 @@ TEST(MatrixRoute, TransposeAndProductsOfMatrices) {
   });
 }
 
-}  // namespace
+}  // namespace matrix_route_test
 }  // namespace nodewise::matrix

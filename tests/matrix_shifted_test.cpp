@@ -8,7 +8,7 @@
 #include "support.hpp"
 
 namespace nodewise::matrix {
-namespace {
+namespace matrix_shifted_test {
 
 using test::expect_equal;
 using test::layouts_of;
@@ -119,5 +119,5 @@ TEST(WideLayout, GhostsFarApart) {
   });
 }
 
-}  // namespace
+}  // namespace matrix_shifted_test
 }  // namespace nodewise::matrix

@@ -11,7 +11,7 @@
 #include "threads_support.hpp"
 
 namespace nodewise::matrix {
-namespace {
+namespace matrix_symmetry_test {
 
 using test::layouts_of;
 using test::test_comm;
@@ -185,5 +185,5 @@ TYPED_TEST(Symmetry, RectangularOrSplitOtherwise) {
   EXPECT_TRUE(is_symmetric(zero.dist));
 }
 
-}  // namespace
+}  // namespace matrix_symmetry_test
 }  // namespace nodewise::matrix

@@ -12,7 +12,7 @@
 #include "model_support.hpp"
 
 namespace nodewise::model {
-namespace {
+namespace model_cycle_test {
 
 /// alpha = 1 s, beta = 1 s a double, t_0 = 1/2, t_1 = 1/4; D - h_m = 2 hops of 1/2 s; B_max / B
 /// = 3.
@@ -198,5 +198,5 @@ TEST(CycleCost, GrowsWithThreadsOnEosAsItsSourceSays) {
   }
 }
 
-}  // namespace
+}  // namespace model_cycle_test
 }  // namespace nodewise::model

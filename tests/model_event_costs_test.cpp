@@ -6,7 +6,7 @@
 #include "nodewise/model/event_costs.hpp"
 
 namespace nodewise::model {
-namespace {
+namespace model_event_costs_test {
 
 Machine machine() {
   Machine m;
@@ -87,5 +87,5 @@ TEST(EventCosts, ScenariosAreTheBaseAndFourCorners) {
   EXPECT_EQ(costly, 2);
 }
 
-}  // namespace
+}  // namespace model_event_costs_test
 }  // namespace nodewise::model

@@ -14,7 +14,7 @@
 #include "nodewise/model/event_simulation.hpp"
 
 namespace nodewise::model {
-namespace {
+namespace model_event_simulation_test {
 
 mpi::Topology blocks(int n_ranks, int per_node) {
   std::vector<int> node_of_rank;
@@ -422,5 +422,5 @@ TEST(EventSimulation, WrongInputIsRefused) {
   EXPECT_THROW(torus_links({1, 0, 1}, 0, 0), Error);
 }
 
-}  // namespace
+}  // namespace model_event_simulation_test
 }  // namespace nodewise::model

@@ -17,7 +17,7 @@
 #include "model_support.hpp"
 
 namespace nodewise::model {
-namespace {
+namespace model_exchange_test {
 
 using test::round_machine;
 
@@ -327,5 +327,5 @@ TEST(ExchangeCost, TakesTheHopsThatItIsGiven) {
   EXPECT_EQ(near.total().contention_s, 0) << "both nodes are on one router";
 }
 
-}  // namespace
+}  // namespace model_exchange_test
 }  // namespace nodewise::model

@@ -13,7 +13,7 @@
 #include "nodewise/model/fit.hpp"
 
 namespace nodewise::model {
-namespace {
+namespace model_fit_test {
 
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
@@ -314,5 +314,5 @@ TEST(StudentFactor, IsThatOfTheTables) {
   expect_refused([] { student_factor(0); }, "degree of freedom");
 }
 
-}  // namespace
+}  // namespace model_fit_test
 }  // namespace nodewise::model

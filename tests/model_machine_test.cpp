@@ -10,7 +10,7 @@
 #include "nodewise/model/machine.hpp"
 
 namespace nodewise::model {
-namespace {
+namespace model_machine_test {
 
 using enum Locality;
 using enum Protocol;
@@ -260,5 +260,5 @@ TEST(Machine, RefusesWhatIsNotByName) {
   }
 }
 
-}  // namespace
+}  // namespace model_machine_test
 }  // namespace nodewise::model

@@ -13,7 +13,7 @@
 #include "model_support.hpp"
 
 namespace nodewise::model {
-namespace {
+namespace model_message_test {
 
 using enum Locality;
 using test::round_machine;
@@ -227,5 +227,5 @@ TEST(CodeBalance, KappaIsWhatIsReadBesides) {
   EXPECT_LT(kappa(least / 2, t, 1500, bandwidth), 0);
 }
 
-}  // namespace
+}  // namespace model_message_test
 }  // namespace nodewise::model

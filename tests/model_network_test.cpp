@@ -9,7 +9,7 @@
 #include "nodewise/model/network.hpp"
 
 namespace nodewise::model {
-namespace {
+namespace model_network_test {
 
 using Graph = std::vector<std::vector<int>>;
 
@@ -169,5 +169,5 @@ TEST(Network, FindsTheCubeOfAJob) {
   EXPECT_EQ(cube_hops(0, 2, 3), 2) << "no ring";
 }
 
-}  // namespace
+}  // namespace model_network_test
 }  // namespace nodewise::model

@@ -14,7 +14,7 @@
 #include "model_support.hpp"
 
 namespace nodewise::model {
-namespace {
+namespace model_redistribution_test {
 
 using Starts = std::vector<GlobalIndex>;
 
@@ -113,5 +113,5 @@ TEST(RedistributionCost, RefusesWhatIsNoDistribution) {
   has(refusal(even, even, {0, 8, 4, 16, 20}), "not those of 4 rows");
 }
 
-}  // namespace
+}  // namespace model_redistribution_test
 }  // namespace nodewise::model

@@ -10,7 +10,7 @@
 #include "nodewise/model/timetable.hpp"
 
 namespace nodewise::model {
-namespace {
+namespace model_timetable_test {
 
 /// All claims ever made, and no pause lost.
 class PlainTimetable {
@@ -76,5 +76,5 @@ TEST(Timetable, WithoutLengthsNothingIsClaimed) {
   EXPECT_EQ(card.claim(0, 0, 2), 0);
 }
 
-}  // namespace
+}  // namespace model_timetable_test
 }  // namespace nodewise::model

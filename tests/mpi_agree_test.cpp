@@ -10,7 +10,7 @@
 #include "support.hpp"
 
 namespace nodewise::test {
-namespace {
+namespace mpi_agree_test {
 
 /// Collective. The error that agree() throws on this rank when each rank brings bring(rank).
 template <class Bring>
@@ -113,5 +113,5 @@ TEST(Collectively, TheCommunicatorSurvives) {
   }
 }
 
-}  // namespace
+}  // namespace mpi_agree_test
 }  // namespace nodewise::test

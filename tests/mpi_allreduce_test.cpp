@@ -15,7 +15,7 @@
 #include "support.hpp"
 
 namespace nodewise::mpi::collectives {
-namespace {
+namespace mpi_allreduce_test {
 
 using Work = std::function<void(const Comm&)>;
 
@@ -399,5 +399,5 @@ TEST(Allreduce, TellsWhatItDoes) {
   }
 }
 
-}  // namespace
+}  // namespace mpi_allreduce_test
 }  // namespace nodewise::mpi::collectives

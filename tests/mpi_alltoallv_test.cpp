@@ -18,7 +18,7 @@
 #include "virtual_exchange.hpp"
 
 namespace nodewise::mpi::collectives {
-namespace {
+namespace mpi_alltoallv_test {
 
 const Collective algorithms[] = {"automatic", "mpi", "node_aware"};
 
@@ -392,5 +392,5 @@ TEST(Allgather, ManyCallsDoNotMix) {
   });
 }
 
-}  // namespace
+}  // namespace mpi_alltoallv_test
 }  // namespace nodewise::mpi::collectives

@@ -8,7 +8,7 @@
 #include "support.hpp"
 
 namespace nodewise::test {
-namespace {
+namespace mpi_comm_test {
 
 TEST(Comm, IsADuplicateWithItsOwnMessages) {
   const auto first = mpi::Comm::create(MPI_COMM_WORLD);
@@ -221,5 +221,5 @@ TEST(Comm, NodeHoldsTheRanksOfTheNodeInOrder) {
   }
 }
 
-}  // namespace
+}  // namespace mpi_comm_test
 }  // namespace nodewise::test

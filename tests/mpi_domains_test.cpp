@@ -14,7 +14,7 @@
 #include "support.hpp"
 
 namespace nodewise::test {
-namespace {
+namespace mpi_domains_test {
 
 using mpi::DomainLevel;
 
@@ -106,5 +106,5 @@ TEST(Domains, AreRefusedByABuildThatCannotFindThem) {
                     [] { mpi::find_domains(*test_comm(), DomainLevel::numa); });
 }
 
-}  // namespace
+}  // namespace mpi_domains_test
 }  // namespace nodewise::test

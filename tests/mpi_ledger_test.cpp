@@ -15,7 +15,7 @@
 #include "support.hpp"
 
 namespace nodewise::mpi {
-namespace {
+namespace mpi_ledger_test {
 
 using test::test_comm;
 
@@ -237,5 +237,5 @@ TEST(Ledger, EqualsTheCallsOfMpiWhenReadingAFile) {
   }
 }
 
-}  // namespace
+}  // namespace mpi_ledger_test
 }  // namespace nodewise::mpi

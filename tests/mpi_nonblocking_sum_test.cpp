@@ -7,7 +7,7 @@
 #include "support.hpp"
 
 namespace nodewise::test {
-namespace {
+namespace mpi_nonblocking_sum_test {
 
 TEST(NonblockingSum, SumsBesideOtherCommunication) {
   const mpi::Comm& comm = *test_comm();
@@ -32,5 +32,5 @@ TEST(NonblockingSum, IsCompletedWhereNobodyAsks) {
   EXPECT_EQ(values[0], 2.0 * comm.size());
 }
 
-}  // namespace
+}  // namespace mpi_nonblocking_sum_test
 }  // namespace nodewise::test

@@ -11,7 +11,7 @@
 #include "virtual_exchange.hpp"
 
 namespace nodewise::mpi::collectives {
-namespace {
+namespace mpi_schedule_test {
 
 std::vector<Schedule> schedules(const Topology& topology) {
   std::vector<Schedule> all;
@@ -272,5 +272,5 @@ TEST(Schedule, OfManyRanksIsShort) {
   EXPECT_LE(count_messages(schedule, topology, 12345).off_node, 3);
 }
 
-}  // namespace
+}  // namespace mpi_schedule_test
 }  // namespace nodewise::mpi::collectives

@@ -11,7 +11,7 @@
 #include "support.hpp"
 
 namespace nodewise::test {
-namespace {
+namespace mpi_topology_test {
 
 std::vector<int> on(const mpi::Topology& topology, int node) {
   const std::span<const int> ranks = topology.ranks_on(node);
@@ -134,5 +134,5 @@ TEST(Domains, PartitionTheNodesForEveryMap) {
   }
 }
 
-}  // namespace
+}  // namespace mpi_topology_test
 }  // namespace nodewise::test

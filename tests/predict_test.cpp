@@ -17,7 +17,7 @@
 #include "support.hpp"
 
 namespace nodewise::predict {
-namespace {
+namespace predict_test {
 
 using test::test_comm;
 
@@ -141,5 +141,5 @@ TEST(Inspect, SaysWhyAMatrixHasNoHierarchy) {
   EXPECT_EQ(found.statistics.empty_rows, 2);
 }
 
-}  // namespace
+}  // namespace predict_test
 }  // namespace nodewise::predict

@@ -11,7 +11,7 @@
 #include "support.hpp"
 
 namespace nodewise::roofline {
-namespace {
+namespace roofline_test {
 
 using test::test_comm;
 
@@ -47,5 +47,5 @@ TEST(Roofline, EveryKernelOfEveryLevelIsMeasuredWithItsTraffic) {
   }
 }
 
-}  // namespace
+}  // namespace roofline_test
 }  // namespace nodewise::roofline

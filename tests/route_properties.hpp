@@ -34,22 +34,22 @@ inline void expect_sound(const VirtualRun& run, const VirtualRun& reference,
                          const mpi::Topology& topology) {
   ASSERT_TRUE(run.consistent);
   EXPECT_EQ(run.ghosts, reference.ghosts);
-  std::set<std::pair<Entry, int>> crossed;  // an entry and the node it went to
+  std::set<std::pair<SentEntry, int>> crossed;  // an entry and the node it went to
   std::set<std::tuple<std::size_t, int, int>> pairs;
   for (const Sent& m : run.messages) {
     EXPECT_NE(m.from, m.to);
     EXPECT_FALSE(m.entries.empty());
     EXPECT_TRUE(pairs.emplace(m.stage, m.from, m.to).second) << "two messages of a stage";
     if (topology.same_node(m.from, m.to)) continue;
-    for (const Entry& entry : m.entries) {
+    for (const SentEntry& entry : m.entries) {
       EXPECT_TRUE(crossed.emplace(entry, topology.node(m.to)).second)
           << "entry " << entry.second << " of rank " << entry.first << " crosses twice";
     }
   }
   // Nothing crosses that is not needed, and so never more than with direct messages.
-  std::set<std::pair<Entry, int>> needed;
+  std::set<std::pair<SentEntry, int>> needed;
   for (std::size_t r = 0; r < reference.ghosts.size(); ++r) {
-    for (const Entry& entry : reference.ghosts[r]) {
+    for (const SentEntry& entry : reference.ghosts[r]) {
       const int node = topology.node(static_cast<int>(r));
       if (topology.node(entry.first) != node) needed.emplace(entry, node);
     }

@@ -13,7 +13,7 @@
 #include "support.hpp"
 
 namespace nodewise {
-namespace {
+namespace solve_allocation_test {
 
 using Matrix = std::shared_ptr<const matrix::DistMatrix<double>>;
 
@@ -117,5 +117,5 @@ TEST(Allocations, NoneInAnIterationOfSeveralRightHandSides) {
   }
 }
 
-}  // namespace
+}  // namespace solve_allocation_test
 }  // namespace nodewise

@@ -5,7 +5,7 @@
 #include "solve_support.hpp"
 
 namespace nodewise::test {
-namespace {
+namespace solve_bicgstab_test {
 
 using solve::Options;
 using solve::Outcome;
@@ -128,5 +128,5 @@ TEST(BiCgStab, HalvesTheIterationsOfCg) {
   EXPECT_LE(report.iterations, of_cg);
 }
 
-}  // namespace
+}  // namespace solve_bicgstab_test
 }  // namespace nodewise::test

@@ -5,7 +5,7 @@
 #include "solve_support.hpp"
 
 namespace nodewise::test {
-namespace {
+namespace solve_cg_test {
 
 using solve::Options;
 using solve::Outcome;
@@ -541,5 +541,5 @@ TEST(Cg, WrongArgumentsThrowAlikeOnEveryRank) {
   EXPECT_EQ(code_of(nullptr, {}), static_cast<int>(ErrorCode::dimension_mismatch));
 }
 
-}  // namespace
+}  // namespace solve_cg_test
 }  // namespace nodewise::test

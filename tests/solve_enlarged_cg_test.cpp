@@ -8,7 +8,7 @@
 #include "solve_support.hpp"
 
 namespace nodewise::test {
-namespace {
+namespace solve_enlarged_cg_test {
 
 using solve::Options;
 using solve::Outcome;
@@ -221,5 +221,5 @@ TEST(EnlargedCg, SendsNoMoreMessages) {
   EXPECT_EQ(six.collectives - six_less.collectives, one.collectives - one_less.collectives);
 }
 
-}  // namespace
+}  // namespace solve_enlarged_cg_test
 }  // namespace nodewise::test

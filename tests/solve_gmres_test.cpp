@@ -5,7 +5,7 @@
 #include "solve_support.hpp"
 
 namespace nodewise::test {
-namespace {
+namespace solve_gmres_test {
 
 using solve::Options;
 using solve::Outcome;
@@ -302,5 +302,5 @@ TEST(Gmres, ZeroRightHandSideAndNoIterations) {
   EXPECT_EQ(report.true_relative_residual, 1.0);
 }
 
-}  // namespace
+}  // namespace solve_gmres_test
 }  // namespace nodewise::test

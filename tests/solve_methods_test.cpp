@@ -5,7 +5,7 @@
 #include "solve_support.hpp"
 
 namespace nodewise::test {
-namespace {
+namespace solve_methods_test {
 
 using solve::Options;
 using solve::Outcome;
@@ -564,5 +564,5 @@ TEST_P(EveryMethod, WrongArgumentsThrowAlikeOnEveryRank) {
   EXPECT_EQ(code_of(nullptr, {}), mismatch);
 }
 
-}  // namespace
+}  // namespace solve_methods_test
 }  // namespace nodewise::test

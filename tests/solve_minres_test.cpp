@@ -8,7 +8,7 @@
 #include "solve_support.hpp"
 
 namespace nodewise::test {
-namespace {
+namespace solve_minres_test {
 
 using solve::Options;
 using solve::Outcome;
@@ -226,5 +226,5 @@ TEST(MinRes, IgnoresAHugeEntryThatItNeverMeets) {
   EXPECT_EQ(report.outcome, Outcome::converged) << report.diagnosis;
 }
 
-}  // namespace
+}  // namespace solve_minres_test
 }  // namespace nodewise::test

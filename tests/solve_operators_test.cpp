@@ -8,7 +8,7 @@
 #include "solve_support.hpp"
 
 namespace nodewise::test {
-namespace {
+namespace solve_operators_test {
 
 using solve::Options;
 using solve::Outcome;
@@ -204,5 +204,5 @@ TYPED_TEST(VectorOps, ProjectAgainstABasis) {
   for (std::size_t i = 0; i < n; ++i) EXPECT_NEAR(w[i], 2 * expected[i], tolerance);
 }
 
-}  // namespace
+}  // namespace solve_operators_test
 }  // namespace nodewise::test

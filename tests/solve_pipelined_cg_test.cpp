@@ -4,7 +4,7 @@
 #include "solve_support.hpp"
 
 namespace nodewise::test {
-namespace {
+namespace solve_pipelined_cg_test {
 
 using solve::Options;
 using solve::Outcome;
@@ -113,5 +113,5 @@ TEST(PipelinedCg, BooksItsReductions) {
   EXPECT_EQ(collectives(12) - collectives(2), 10);
 }
 
-}  // namespace
+}  // namespace solve_pipelined_cg_test
 }  // namespace nodewise::test

@@ -8,7 +8,7 @@
 #include "solve_support.hpp"
 
 namespace nodewise::test {
-namespace {
+namespace solve_simultaneous_cg_test {
 
 using solve::Options;
 using solve::Outcome;
@@ -262,5 +262,5 @@ TEST(SimultaneousCg, WrongArgumentsThrowAlikeOnEveryRank) {
   EXPECT_THROW(run(2), Error);
 }
 
-}  // namespace
+}  // namespace solve_simultaneous_cg_test
 }  // namespace nodewise::test

@@ -13,7 +13,7 @@
 #include "solve_support.hpp"
 
 namespace nodewise::test {
-namespace {
+namespace solver_test {
 
 using testing::HasSubstr;
 
@@ -307,5 +307,5 @@ TEST(RightHandSides, KnowTheirSolution) {
   EXPECT_FALSE(solver::solution_error(*A, random, {}).has_value());
 }
 
-}  // namespace
+}  // namespace solver_test
 }  // namespace nodewise::test

@@ -8,7 +8,7 @@
 #include "nodewise/mpi/topology.hpp"
 
 namespace nodewise::test {
-namespace {
+namespace support_test {
 
 TEST(Support, TestCommSpansTheWholeRun) {
   int world_size = 0;
@@ -42,5 +42,5 @@ TEST(Support, NodeMapsHaveAPartlyFilledLastNodeAndNodesThatInterleave) {
   }
 }
 
-}  // namespace
+}  // namespace support_test
 }  // namespace nodewise::test

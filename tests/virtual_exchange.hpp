@@ -102,30 +102,30 @@ inline mpi::Topology random_domains(const mpi::Topology& topology, Dice& dice) {
 }
 
 /// An owned entry, known everywhere.
-using Entry = std::pair<int, LocalIndex>;
+using SentEntry = std::pair<int, LocalIndex>;
 
 /// One message of one stage.
 struct Sent {
   std::size_t stage;
   int from, to;
-  std::vector<Entry> entries;
+  std::vector<SentEntry> entries;
 };
 
 /// What a forward run of the plans of all ranks does.
 struct VirtualRun {
   std::vector<Sent> messages;
-  std::vector<std::vector<Entry>> ghosts;  ///< by rank
+  std::vector<std::vector<SentEntry>> ghosts;  ///< by rank
   bool consistent = true;  ///< whether every message was expected, with its length, and none missed
 };
 
 inline VirtualRun run_forward(const std::vector<comm::Plan>& plans) {
   VirtualRun run;
-  std::vector<std::vector<Entry>> pools(plans.size());
+  std::vector<std::vector<SentEntry>> pools(plans.size());
   for (std::size_t r = 0; r < plans.size(); ++r) {
     for (LocalIndex i = 0; i < plans[r].n_owned; ++i) pools[r].emplace_back(r, i);
   }
   for (std::size_t s = 0; s < plans.front().stages.size(); ++s) {
-    std::map<std::pair<int, int>, std::vector<Entry>> in_flight;  // by receiver, then sender
+    std::map<std::pair<int, int>, std::vector<SentEntry>> in_flight;  // by receiver, then sender
     for (std::size_t r = 0; r < plans.size(); ++r) {
       const comm::Stage& stage = plans[r].stages.at(s);
       for (std::size_t i = 0; i < stage.send_ranks.size(); ++i) {

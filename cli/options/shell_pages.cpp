@@ -49,7 +49,7 @@ std::string command_entry(const CommandInfo& info) {
 }
 
 /// The words that an option may be set to, where these are a list.
-std::string words_of(const Option& option) {
+std::string completion_words(const Option& option) {
   if (!option.type.starts_with("choice")) return "";
   std::string words = option.range;
   words.erase(std::remove(words.begin(), words.end(), '|'), words.end());
@@ -75,7 +75,7 @@ std::string value_cases() {
     if (option.is_flag()) continue;
     std::string name = "--" + option.name;
     if (option.letter != 0) name += std::string("|-") + option.letter;
-    const std::string words = words_of(option);
+    const std::string words = completion_words(option);
     const std::string reply = !words.empty() ? fmt::format("compgen -W '{}' -- \"$word\"", words)
                               : takes_file(option) ? "compgen -f -- \"$word\""
                                                    : "true";

@@ -17,13 +17,14 @@ using calibrate::Repeats;
 using roofline::KernelRecord;
 using roofline::Record;
 
-std::string decimal(double value, int digits) {
+std::string with_decimals(double value, int digits) {
   return std::isfinite(value) ? fmt::format("{:.{}f}", value, digits) : "-";
 }
 
 /// Half of what the middle half of all times spans, of the median.
 std::string spread(const Repeats& times) {
-  return decimal(100 * (times.quantile(0.75) - times.quantile(0.25)) / 2 / times.median(), 0) +
+  return with_decimals(100 * (times.quantile(0.75) - times.quantile(0.25)) / 2 / times.median(),
+                       0) +
          " %";
 }
 
@@ -38,9 +39,10 @@ std::string kernel_text(const KernelRecord& kernel) {
 void print_bandwidth(Console& console, const Record& record) {
   const model::MemoryBandwidth bandwidth = record.bandwidth();
   Table table({"memory", "GB/s", "+-"});
-  table.add_row({"triad", decimal(bandwidth.triad_bytes_per_s / 1e9, 1), spread(record.triad)});
   table.add_row(
-      {"reading", decimal(bandwidth.reading_bytes_per_s / 1e9, 1), spread(record.reading)});
+      {"triad", with_decimals(bandwidth.triad_bytes_per_s / 1e9, 1), spread(record.triad)});
+  table.add_row(
+      {"reading", with_decimals(bandwidth.reading_bytes_per_s / 1e9, 1), spread(record.reading)});
   console.line(fmt::format("Bandwidth, of arrays of {}; last caches {}",
                            human_bytes(record.array_bytes),
                            record.cache_bytes > 0 ? human_bytes(record.cache_bytes) : "not known"));
@@ -63,7 +65,7 @@ std::string share_text(const Record& record, const KernelRecord& kernel) {
   if (!kernel.has_traffic) return "-";
   const double share = record.share_of_bound(kernel);
   const bool cached = record.is_in_cache(kernel).value_or(share > with_noise);
-  return cached && share > 1 ? "cached" : decimal(100 * share, 0) + " %";
+  return cached && share > 1 ? "cached" : with_decimals(100 * share, 0) + " %";
 }
 
 void print_level(Console& console, const Record& record, std::size_t level) {
@@ -76,9 +78,9 @@ void print_level(Console& console, const Record& record, std::size_t level) {
     table.add_row({kernel_text(kernel), where(record, kernel),
                    counts ? human_bytes(kernel.traffic.bytes()) : "-",
                    duration(kernel.times.median()), spread(kernel.times),
-                   counts ? decimal(kernel.flops_per_s() / 1e9, 2) : "-",
-                   counts ? decimal(kernel.bytes_per_s() / 1e9, 1) : "-",
-                   share_text(record, kernel), decimal(record.kappa(kernel), 2)});
+                   counts ? with_decimals(kernel.flops_per_s() / 1e9, 2) : "-",
+                   counts ? with_decimals(kernel.bytes_per_s() / 1e9, 1) : "-",
+                   share_text(record, kernel), with_decimals(record.kappa(kernel), 2)});
   }
   console.line(fmt::format("Level {}: {}, {}, {}", level, counted(info.rows, "row"),
                            counted(info.nonzeros, "nonzero"),

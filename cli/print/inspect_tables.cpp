@@ -23,7 +23,7 @@ using predict::VirtualCounts;
 using predict::Volume;
 
 /// Of the table of levels, without --details.
-constexpr std::size_t most_levels = 12;
+constexpr std::size_t most_inspected_levels = 12;
 
 double ratio(GlobalIndex part, GlobalIndex whole) {
   return static_cast<double>(part) / static_cast<double>(std::max<GlobalIndex>(whole, 1));
@@ -144,7 +144,7 @@ void print_volumes(Console& console, const VirtualCounts& counted, CountedExchan
   console.line();
 }
 
-std::string nodes_text(const VirtualCounts& counted, const Settings& settings) {
+std::string virtual_nodes_text(const VirtualCounts& counted, const Settings& settings) {
   const auto [low, high] =
       std::minmax_element(counted.ranks_per_node.begin(), counted.ranks_per_node.end());
   std::string text = nodewise::counted(counted.n_ranks(), "rank") + " on " +
@@ -188,7 +188,7 @@ void print_levels(Console& console, const InspectRecord& record, bool all) {
   }
   Table table(level_heads(record));
   for (std::size_t l = 0; l < record.found.levels.size(); ++l) table.add_row(level_row(record, l));
-  if (!all) table.shorten(most_levels);
+  if (!all) table.shorten(most_inspected_levels);
   for (const std::string& line : table.lines()) console.line(line);
   console.line(
       fmt::format("  grid complexity {:.3f}, operator complexity {:.3f}, coarsest level: {}",
@@ -230,7 +230,7 @@ void print_count_summary(Console& console, const VirtualCounts& counted) {
 void print_virtual_ranks(Console& console, const InspectRecord& record, const Settings& settings) {
   const VirtualCounts& counted = *record.found.counted;
   console.line("Virtual ranks");
-  print_entry(console, "machine", nodes_text(counted, settings));
+  print_entry(console, "machine", virtual_nodes_text(counted, settings));
   print_entry(console, "counts are of", trust_text(record));
   print_count_summary(console, counted);
   console.line();
@@ -280,7 +280,7 @@ void print_cost(Console& console, const InspectRecord& record, const Settings& s
                           human_bytes(static_cast<double>(record.run.memory.peak_max_bytes)),
                           human_bytes(static_cast<double>(record.run.memory.peak_sum_bytes))));
   if (!settings.result.json.empty()) print_entry(console, "report", settings.result.json);
-  const bool has_more = record.found.counted || record.found.levels.size() > most_levels;
+  const bool has_more = record.found.counted || record.found.levels.size() > most_inspected_levels;
   if (has_more && !settings.result.details) {
     print_entry(console, "more", "--details: every level, and what each exchanges, by route");
   }

@@ -68,7 +68,7 @@ std::string dearest_text(const Prediction& p, const BestRoutes& routes) {
 }
 
 /// "level 0 direct, levels 1 to 3 three_step?"
-std::string routes_text(const Prediction& p) {
+std::string predicted_routes_text(const Prediction& p) {
   const BestRoutes best = p.best(by_simulation);
   const auto name_of = [&](std::size_t l) {
     const std::string name = p.routes[best.of_level[l]].name();
@@ -127,7 +127,7 @@ void print_answer(Console& console, const predict::Result& result) {
                             dearest_text(p, predict::one_route(p, 0))));
   }
   print_entry(console, "best routes",
-              routes_text(p) +
+              predicted_routes_text(p) +
                   (is_uncertain(p) ? "; ?: another may be cheaper, within what is not known" : ""));
   if (result.machine.knows_work) {
     print_entry(console, "arithmetic",

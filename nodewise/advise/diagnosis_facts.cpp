@@ -115,7 +115,7 @@ SystemFacts unpack(std::span<const double> numbers, std::size_t n_levels) {
 }
 
 template <class T>
-using MatrixPointer = std::shared_ptr<const DistMatrix<T>>;
+using LevelMatrix = std::shared_ptr<const DistMatrix<T>>;
 
 /// Counts the rows with nearly no diagonal whose couplings are not too large for it.
 template <class T>
@@ -142,12 +142,12 @@ GlobalIndex count_small_rows(const DistMatrix<T>& A, const amg::relax::RowScales
 /// Collective. Counts small rows on the levels that have rows with nearly no diagonal, which few
 /// matrices have: one exchange for each such level, and a sum.
 template <class T>
-void add_small_rows(const std::function<MatrixPointer<T>(std::size_t)>& matrix_of,
+void add_small_rows(const std::function<LevelMatrix<T>(std::size_t)>& matrix_of,
                     const mpi::Comm& comm, SystemFacts& facts) {
   std::vector<std::int64_t> counts;
   for (std::size_t l = 0; l < facts.levels.size(); ++l) {
     if (facts.levels[l].near_zero_diagonals == 0) continue;
-    const MatrixPointer<T> A = matrix_of(l);
+    const LevelMatrix<T> A = matrix_of(l);
     const DistMatrix<T>* const one = A.get();
     const auto scales = amg::relax::row_scales<T>(comm, std::span(&one, 1));
     counts.push_back(count_small_rows(*A, scales.front()));
@@ -163,14 +163,14 @@ void add_small_rows(const std::function<MatrixPointer<T>(std::size_t)>& matrix_o
 /// `matrix_of(l)` may make the matrix of a level for this: one at a time.
 template <class T>
 SystemFacts facts_of_levels(std::size_t n_levels,
-                            const std::function<MatrixPointer<T>(std::size_t)>& matrix_of) {
-  const MatrixPointer<T> finest = matrix_of(0);
+                            const std::function<LevelMatrix<T>(std::size_t)>& matrix_of) {
+  const LevelMatrix<T> finest = matrix_of(0);
   const mpi::Comm& comm = finest->comm();
   std::vector<LevelFacts> sizes;
   std::vector<double> numbers = mpi::collectively(comm, [&] {
     std::vector<LevelCounts> counts;
     for (std::size_t l = 0; l < n_levels; ++l) {
-      const MatrixPointer<T> A = matrix_of(l);
+      const LevelMatrix<T> A = matrix_of(l);
       counts.push_back(count_rows(*A));
       sizes.push_back({.rows = A->rows().n_global(), .nonzeros = A->nnz_global()});
     }

@@ -17,7 +17,7 @@ namespace nodewise::calibrate {
 
 namespace {
 
-constexpr int most_repeats = 31;
+constexpr int most_compute_repeats = 31;
 
 /// Three arrays, each thread's part of them first touched by that thread.
 class Triad {
@@ -134,7 +134,7 @@ void measure_allreduce(Stopwatch& stopwatch, Record& record) {
     return timer.seconds() / in_a_row;
   };
   measure_in_turn(
-      stopwatch, record.allreduce.size(), most_repeats, measure, [](std::size_t, double) {},
+      stopwatch, record.allreduce.size(), most_compute_repeats, measure, [](std::size_t, double) {},
       [&](std::size_t k, double t) { record.allreduce[k].times.seconds.push_back(t); });
 }
 

@@ -14,7 +14,7 @@ namespace nodewise::calibrate {
 
 namespace {
 
-constexpr int most_repeats = 51;
+constexpr int most_message_repeats = 51;
 
 /// So many messages in a row that the clock can tell their time.
 int repeats_for(double seconds) {
@@ -60,7 +60,7 @@ void measure_path(Stopwatch& stopwatch, double largest, PathTimes& path) {
     return speaks ? talk.ping_pong(path.sizes[k / n_pairs].bytes, repeats[k]) : 0.0;
   };
   measure_in_turn(
-      stopwatch, count, most_repeats, measure,
+      stopwatch, count, most_message_repeats, measure,
       [&](std::size_t k, double t) { repeats[k] = repeats_for(t); },
       [&](std::size_t k, double t) { path.sizes[k / n_pairs].times.seconds.push_back(t); });
 }
@@ -106,7 +106,7 @@ void measure_injection(Stopwatch& stopwatch, double largest, Record& record) {
     return speaks ? talk.ping_pong(what.bytes, 3) : 0.0;
   };
   measure_in_turn(
-      stopwatch, record.injection.size(), most_repeats, measure, [](std::size_t, double) {},
+      stopwatch, record.injection.size(), most_message_repeats, measure, [](std::size_t, double) {},
       [&](std::size_t k, double t) { record.injection[k].times.seconds.push_back(t); });
 }
 

@@ -11,7 +11,7 @@ namespace nodewise::calibrate {
 
 namespace {
 
-constexpr int most_repeats = 21;
+constexpr int most_overlap_repeats = 21;
 constexpr std::array<double, 5> sizes = {1 << 10, 1 << 13, 1 << 16, 1 << 19, 1 << 22};
 
 /// Keeps the compiler from knowing what the work begins with, and that nobody needs its result.
@@ -108,7 +108,7 @@ void measure_overlap(Stopwatch& stopwatch, Record& record) {
                         steps[what])
                   : 0.0;
   };
-  measure_in_turn(stopwatch, n_kinds * record.overlap.size(), most_repeats, measure, learn,
+  measure_in_turn(stopwatch, n_kinds * record.overlap.size(), most_overlap_repeats, measure, learn,
                   [&](std::size_t k, double t) {
                     learn(k, t);
                     times_of(record.overlap[k / n_kinds], k % n_kinds).seconds.push_back(t);

@@ -9,7 +9,7 @@ namespace nodewise::calibrate {
 
 namespace {
 
-constexpr int most_repeats = 21;
+constexpr int most_volume_repeats = 21;
 constexpr int most_messages = 2048;
 constexpr double message_bytes = 8;
 
@@ -30,7 +30,7 @@ std::vector<VolumeTimes> measure_volume(Stopwatch& stopwatch, const std::vector<
   }
   const std::size_t ways = reversed_too ? 2 : 1;
   measure_in_turn(
-      stopwatch, ways * volumes.size(), most_repeats,
+      stopwatch, ways * volumes.size(), most_volume_repeats,
       [&](std::size_t k) { return run(volumes[k / ways].messages, k % ways == 1); },
       [](std::size_t, double) {},
       [&](std::size_t k, double t) {
@@ -78,7 +78,7 @@ void measure_overheads_of(Stopwatch& stopwatch, const std::vector<RankPair>& pai
     return ends.send;
   };
   measure_in_turn(
-      stopwatch, 1, most_repeats, measure, [](std::size_t, double) {},
+      stopwatch, 1, most_volume_repeats, measure, [](std::size_t, double) {},
       [&](std::size_t, double t) {
         overheads.send.seconds.push_back(t);
         if (receive > 0) overheads.receive.seconds.push_back(receive);
@@ -126,7 +126,8 @@ void measure_contention(Stopwatch& stopwatch, Record& record) {
     return speaks ? talk.high_volume(what.messages, what.bytes, false) : 0.0;
   };
   measure_in_turn(
-      stopwatch, 2 * record.contention.size(), most_repeats, measure, [](std::size_t, double) {},
+      stopwatch, 2 * record.contention.size(), most_volume_repeats, measure,
+      [](std::size_t, double) {},
       [&](std::size_t k, double t) {
         ContentionTimes& times = record.contention[k / 2];
         (k % 2 == 0 ? times.alone : times.together).seconds.push_back(t);

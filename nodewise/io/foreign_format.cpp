@@ -36,7 +36,7 @@ constexpr Signature signatures[] = {
 };
 
 constexpr const char* little_endian =
-    "PETSc binary in little-endian order; only big-endian is read";
+    "this is PETSc binary in little-endian order; only big-endian is read";
 
 /// Whether the bytes are those of a PETSc object in the other order.
 bool is_little_endian_petsc(std::span<const char> beginning) {
@@ -61,7 +61,7 @@ std::string foreign_format(std::span<const char> beginning) {
     return "this is a tar archive: unpack it first";
   }
   if (beginning.size() >= 8 && is_little_endian_petsc(beginning)) {
-    return std::string("this is ") + little_endian;
+    return little_endian;
   }
   return "";
 }

@@ -11,12 +11,12 @@ namespace nodewise::io {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 using model::Key;
 using model::Quantity;
 
-Json number_schema(const Quantity& quantity) {
-  Json range = {{"type", "number"}, {"minimum", quantity.least}, {"maximum", quantity.most}};
+OrderedJson number_schema(const Quantity& quantity) {
+  OrderedJson range = {{"type", "number"}, {"minimum", quantity.least}, {"maximum", quantity.most}};
   if (!quantity.may_be_zero) return range;
   if (quantity.least == 0) return range;
   range.erase("type");
@@ -53,7 +53,7 @@ class Schema final : public model::ParameterVisitor {
       begin_object();
       add(key, {{"const", *family.info(k).name}});
       describe(k);
-      Json alternative = std::move(open_.back().schema);
+      OrderedJson alternative = std::move(open_.back().schema);
       open_.pop_back();
       open_.back().alternatives.push_back(std::move(alternative));
     }
@@ -83,37 +83,37 @@ class Schema final : public model::ParameterVisitor {
     add(list_, {{"type", "array"}, {"items", element_}});
   }
 
-  Json take() { return std::move(open_.front().schema); }
+  OrderedJson take() { return std::move(open_.front().schema); }
 
  private:
   struct Open {
     Key key;
-    Json schema;
-    std::vector<Json> alternatives;
+    OrderedJson schema;
+    std::vector<OrderedJson> alternatives;
   };
 
-  static Json whole_schema(int least) {
+  static OrderedJson whole_schema(int least) {
     return {{"type", "integer"}, {"minimum", least}, {"maximum", model::most_count}};
   }
   void begin_object() {
     open_.push_back({{"", ""},
                      {{"type", "object"},
                       {"additionalProperties", false},
-                      {"required", Json::array()},
-                      {"properties", Json::object()}},
+                      {"required", OrderedJson::array()},
+                      {"properties", OrderedJson::object()}},
                      {}});
   }
-  void add(const Key& key, Json schema) {
+  void add(const Key& key, OrderedJson schema) {
     schema["description"] = key.meaning;
-    Json& parent = open_.back().schema;
+    OrderedJson& parent = open_.back().schema;
     if (key.needed) parent["required"].push_back(key.name);
     parent["properties"][key.name] = std::move(schema);
   }
   /// The object; where it has alternatives, one of these, each with what is common to all.
-  static Json closed(const Open& open) {
+  static OrderedJson closed(const Open& open) {
     if (open.alternatives.empty()) return open.schema;
-    Json all = {{"type", "object"}, {"oneOf", Json::array()}};
-    for (Json alternative : open.alternatives) {
+    OrderedJson all = {{"type", "object"}, {"oneOf", OrderedJson::array()}};
+    for (OrderedJson alternative : open.alternatives) {
       alternative["properties"].update(open.schema["properties"]);
       alternative.erase("type");
       all["oneOf"].push_back(std::move(alternative));
@@ -124,7 +124,7 @@ class Schema final : public model::ParameterVisitor {
   std::vector<Open> open_;
   bool in_list_ = false;  // lists are not nested
   Key list_ = {"", ""};
-  Json element_;
+  OrderedJson element_;
 };
 
 /// Rows of the table of keys; those of all localities, and of all protocols, once.
@@ -197,20 +197,20 @@ std::string machine_schema() {
   model::Machine machine;
   Schema schema;
   visit_parameters(schema, machine);
-  Json properties = schema.take();
-  Json json = {{"$schema", "http://json-schema.org/draft-07/schema#"},
-               {"title", "Machine file of Nodewise"},
-               {"description", "Described in machines.md."}};
+  OrderedJson properties = schema.take();
+  OrderedJson json = {{"$schema", "http://json-schema.org/draft-07/schema#"},
+                      {"title", "Machine file of Nodewise"},
+                      {"description", "Described in machines.md."}};
   json.update(properties);
   json["required"].push_back("schema_version");
   json["properties"]["$schema"] = {{"type", "string"}};
   json["properties"]["schema_version"] = {{"const", 1}};
   // What values must be together.
   json["properties"]["name"]["minLength"] = 1;
-  Json& protocols = json["properties"]["protocols"]["properties"];
+  OrderedJson& protocols = json["properties"]["protocols"]["properties"];
   protocols["other_node"]["minProperties"] = 1;
   for (int l = 0; l < model::n_localities; ++l) {
-    Json protocol = Json::array();
+    OrderedJson protocol = OrderedJson::array();
     for (int p = 0; p < model::n_protocols; ++p) {
       protocol.push_back({{"required", {to_string(static_cast<model::Protocol>(p))}}});
     }

@@ -11,7 +11,7 @@ namespace nodewise::io {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 using model::Machine;
 
 /// Makes a document of a machine. What is infinite or empty, and may be missing, is left out.
@@ -20,7 +20,7 @@ class Writer final : public model::ParameterVisitor {
   using Key = model::Key;
   using Quantity = model::Quantity;
 
-  explicit Writer(Json& document) { open_.push_back(&document); }
+  explicit Writer(OrderedJson& document) { open_.push_back(&document); }
 
   void text(const Key& key, std::string& value) override { json()[key.name] = value; }
   void flag(const Key& key, bool& value) override { json()[key.name] = value; }
@@ -42,25 +42,27 @@ class Writer final : public model::ParameterVisitor {
     describe(k);
   }
   bool enters(const Key& /*key*/, bool has_some) override { return has_some; }
-  void begin(const Key& key) override { open_.push_back(&(json()[key.name] = Json::object())); }
+  void begin(const Key& key) override {
+    open_.push_back(&(json()[key.name] = OrderedJson::object()));
+  }
   void end() override { open_.pop_back(); }
   std::size_t begin_list(const Key& key, std::size_t size) override {
-    open_.push_back(&(json()[key.name] = Json::array()));
+    open_.push_back(&(json()[key.name] = OrderedJson::array()));
     return size;
   }
   void begin_element(std::size_t /*k*/) override {
-    open_.push_back(&json().emplace_back(Json::object()));
+    open_.push_back(&json().emplace_back(OrderedJson::object()));
   }
   void end_list() override { open_.pop_back(); }
 
  private:
-  Json& json() { return *open_.back(); }
+  OrderedJson& json() { return *open_.back(); }
 
-  std::vector<Json*> open_;  // each in the one before, which gets no other member meanwhile
+  std::vector<OrderedJson*> open_;  // each in the one before, which gets no other member meanwhile
 };
 
-Json machine_json(Machine machine) {
-  Json json = {{"schema_version", 1}};
+OrderedJson machine_json(Machine machine) {
+  OrderedJson json = {{"schema_version", 1}};
   Writer writer(json);
   visit_parameters(writer, machine);
   return json;
@@ -70,7 +72,7 @@ Json machine_json(Machine machine) {
 
 std::string print_machine(const Machine& machine) {
   check(machine);
-  return machine_json(machine).dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return machine_json(machine).dump(2, ' ', false, OrderedJson::error_handler_t::replace) + "\n";
 }
 
 void write_machine(const std::string& path, const Machine& machine) {

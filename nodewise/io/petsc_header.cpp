@@ -18,7 +18,7 @@ const char* name_of(PetscObject object) {
   return object == PetscObject::matrix ? "matrix" : "vector";
 }
 
-[[noreturn]] void refuse(const std::string& text) {
+[[noreturn]] void refuse_petsc(const std::string& text) {
   throw Error(ErrorCode::file_format, text);
 }
 
@@ -35,22 +35,23 @@ void read_sizes(const InputFile& file, PetscHeader& header) {
   header.rows = sizes[0];
   header.cols = sizes[1];
   header.nonzeros = sizes[2];
-  if (header.nonzeros == -1) refuse("dense matrices are not supported");
+  if (header.nonzeros == -1) refuse_petsc("dense matrices are not supported");
   if (header.rows < 0 || header.cols < 0 || header.nonzeros < 0) {
-    refuse(fmt::format("the sizes {} x {} with {} nonzeros are not possible", header.rows,
-                       header.cols, header.nonzeros));
+    refuse_petsc(fmt::format("the sizes {} x {} with {} nonzeros are not possible", header.rows,
+                             header.cols, header.nonzeros));
   }
 }
 
 PetscHeader read_checked(const std::string& path, PetscObject wanted) {
   const InputFile file(path);
   std::array<char, 8> beginning = {};
-  if (file.size() == 0) refuse("the file is empty");
+  if (file.size() == 0) refuse_petsc("the file is empty");
   file.read_at(0, beginning);
   std::optional<PetscHeader> header = recognise_petsc(beginning);
-  if (!header) refuse("this is not a PETSc binary matrix or vector");
+  if (!header) refuse_petsc("this is not a PETSc binary matrix or vector");
   if (header->object != wanted) {
-    refuse(fmt::format("the file holds a {}, not a {}", name_of(header->object), name_of(wanted)));
+    refuse_petsc(
+        fmt::format("the file holds a {}, not a {}", name_of(header->object), name_of(wanted)));
   }
   read_sizes(file, *header);
   if (static_cast<double>(file.size()) < header->total_bytes()) {

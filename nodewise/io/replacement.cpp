@@ -21,7 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-[[noreturn]] void fail(const std::string& path, const char* what, const char* cause) {
+[[noreturn]] void fail_to_replace(const std::string& path, const char* what, const char* cause) {
   throw Error(ErrorCode::file_io, fmt::format("{}: {}: {}", path, what, cause));
 }
 
@@ -42,7 +42,8 @@ std::string target_of(const std::string& path) {
   fs::path target = path;
   std::error_code ignored;
   for (int k = 0; fs::is_symlink(fs::symlink_status(target, ignored)); ++k) {
-    if (k == longest_chain) fail(path, "cannot be written", "its symbolic links go in a circle");
+    if (k == longest_chain)
+      fail_to_replace(path, "cannot be written", "its symbolic links go in a circle");
     target = target.parent_path() / fs::read_symlink(target, ignored);
   }
   return target.string();
@@ -90,12 +91,14 @@ void remove_unfinished() noexcept {
 Replacement::Replacement(const std::string& path) : path_(path), target_(target_of(path)) {
   struct stat about = {};
   const bool exists = ::stat(target_.c_str(), &about) == 0;
-  if (exists && S_ISDIR(about.st_mode)) fail(path, "cannot be written", "it is a folder");
+  if (exists && S_ISDIR(about.st_mode))
+    fail_to_replace(path, "cannot be written", "it is a folder");
   // Renaming onto a device would put a file in its place.
   if (exists && !S_ISREG(about.st_mode)) {
-    fail(path, "cannot be written", "it is not a regular file");
+    fail_to_replace(path, "cannot be written", "it is not a regular file");
   }
-  if (exists && is_read_only(target_, about)) fail(path, "cannot be written", "it is read-only");
+  if (exists && is_read_only(target_, about))
+    fail_to_replace(path, "cannot be written", "it is read-only");
   for (int attempt = 0; attempt < 100 && descriptor_ < 0; ++attempt) {
     partial_ = fmt::format("{}.{}-{}.partial", target_, ::getpid(), attempt);
     remember_unfinished(partial_);
@@ -103,9 +106,9 @@ Replacement::Replacement(const std::string& path) : path_(path), target_(target_
     if (descriptor_ >= 0) break;
     const int error = errno;
     forget_unfinished(partial_);
-    if (error != EEXIST) fail(path, "cannot be created", std::strerror(error));
+    if (error != EEXIST) fail_to_replace(path, "cannot be created", std::strerror(error));
   }
-  if (descriptor_ < 0) fail(path, "cannot be created", std::strerror(EEXIST));
+  if (descriptor_ < 0) fail_to_replace(path, "cannot be created", std::strerror(EEXIST));
   if (!exists) return;
   // Only the superuser may give files away, and changing the owner resets bits of the mode.
   if (::fchown(descriptor_, about.st_uid, about.st_gid) != 0) errno = 0;
@@ -125,7 +128,7 @@ int Replacement::take_descriptor() {
 
 void Replacement::commit() {
   if (std::rename(partial_.c_str(), target_.c_str()) != 0) {
-    fail(path_, "cannot be written", std::strerror(errno));
+    fail_to_replace(path_, "cannot be written", std::strerror(errno));
   }
   forget_unfinished(partial_);
   partial_.clear();
@@ -139,11 +142,11 @@ void require_replaceable(const std::string& path) {
 void write_text(const std::string& path, std::string_view text) {
   Replacement file(path);
   std::FILE* stream = ::fdopen(file.take_descriptor(), "wb");
-  if (stream == nullptr) fail(path, "cannot be written", std::strerror(errno));
+  if (stream == nullptr) fail_to_replace(path, "cannot be written", std::strerror(errno));
   const bool written = std::fwrite(text.data(), 1, text.size(), stream) == text.size();
   // fclose reports what a full disk refused of the buffered rest.
   const bool closed = std::fclose(stream) == 0;
-  if (!written || !closed) fail(path, "cannot be written", std::strerror(errno));
+  if (!written || !closed) fail_to_replace(path, "cannot be written", std::strerror(errno));
   file.commit();
 }
 

@@ -16,23 +16,23 @@ namespace nodewise::model {
 
 namespace {
 
-[[noreturn]] void refuse(const std::string& what) {
+[[noreturn]] void refuse_simulation(const std::string& what) {
   throw Error(ErrorCode::invalid_argument, "event simulation: " + what);
 }
 
 void check_time(double value, const char* name) {
   if (!(value >= 0) || std::isinf(value)) {  // NaN, too
-    refuse(std::string(name) + " is " + std::to_string(value) + ", not a time");
+    refuse_simulation(std::string(name) + " is " + std::to_string(value) + ", not a time");
   }
 }
 
 void check_table(const std::vector<MessageCost>& table, const char* name) {
   if (table.empty() || table.front().from_bytes != 0) {
-    refuse(std::string("messages ") + name + " have no cost from 0 bytes on");
+    refuse_simulation(std::string("messages ") + name + " have no cost from 0 bytes on");
   }
   for (std::size_t k = 0; k < table.size(); ++k) {
     if (k > 0 && table[k].from_bytes <= table[k - 1].from_bytes) {
-      refuse(std::string("the costs of messages ") + name + " do not ascend in length");
+      refuse_simulation(std::string("the costs of messages ") + name + " do not ascend in length");
     }
     check_time(table[k].send_overhead, "overhead of sending");
     check_time(table[k].receive_overhead, "overhead of receiving");
@@ -50,20 +50,21 @@ void check_costs(const EventCosts& costs) {
   check_time(costs.memory_seconds_per_byte, "memory's time of a byte");
   check_time(costs.links.seconds_per_byte, "link's time of a byte");
   check_time(costs.links.hop_latency, "latency of a hop");
-  if (costs.links.n_links > 0 && !costs.links.find_path) refuse("no paths over the links");
+  if (costs.links.n_links > 0 && !costs.links.find_path)
+    refuse_simulation("no paths over the links");
 }
 
 void check_messages(const MessageStages& stages, int n_ranks) {
   for (const auto& of_ranks : stages) {
     if (!std::cmp_equal(of_ranks.size(), n_ranks)) {
-      refuse("a stage has messages of " + std::to_string(of_ranks.size()) + " ranks, not of " +
-             std::to_string(n_ranks));
+      refuse_simulation("a stage has messages of " + std::to_string(of_ranks.size()) +
+                        " ranks, not of " + std::to_string(n_ranks));
     }
     for (std::size_t r = 0; r < of_ranks.size(); ++r) {
       for (const SentMessage& m : of_ranks[r]) {
         if (m.to < 0 || m.to >= n_ranks || std::cmp_equal(m.to, r) || m.bytes < 0) {
-          refuse("rank " + std::to_string(r) + " sends " + std::to_string(m.bytes) +
-                 " bytes to rank " + std::to_string(m.to));
+          refuse_simulation("rank " + std::to_string(r) + " sends " + std::to_string(m.bytes) +
+                            " bytes to rank " + std::to_string(m.to));
         }
       }
     }
@@ -97,7 +98,7 @@ struct RankState {
 };
 
 /// The way of a message that has been posted.
-struct Arrival {
+struct Arrived {
   double time;
   double overhead;
 };
@@ -130,7 +131,7 @@ class Simulation {
     memory_.resize(n_nodes, memory);
     links_.resize(static_cast<std::size_t>(std::max(costs.links.n_links, 0)), link);
     expected_.assign(stages.size(), std::vector<std::int64_t>(n_ranks, 0));
-    arrivals_.assign(stages.size(), std::vector<std::vector<Arrival>>(n_ranks));
+    arrivals_.assign(stages.size(), std::vector<std::vector<Arrived>>(n_ranks));
     times_.finished.assign(stages.size(), std::vector<double>(n_ranks, 0));
     for (std::size_t s = 0; s < stages.size(); ++s) {
       for (const auto& sends : stages[s]) {
@@ -209,11 +210,11 @@ class Simulation {
     RankState& rank = ranks_[r];
     if (rank.stage != stage || !rank.receiving) return;
     if (std::cmp_less(arrivals_[stage][r].size(), expected_[stage][r])) return;
-    std::vector<Arrival> arrivals = std::exchange(arrivals_[stage][r], {});
-    std::sort(arrivals.begin(), arrivals.end(), [](const Arrival& a, const Arrival& b) {
+    std::vector<Arrived> arrivals = std::exchange(arrivals_[stage][r], {});
+    std::sort(arrivals.begin(), arrivals.end(), [](const Arrived& a, const Arrived& b) {
       return std::tie(a.time, a.overhead) < std::tie(b.time, b.overhead);
     });
-    for (const Arrival& arrival : arrivals) {
+    for (const Arrived& arrival : arrivals) {
       rank.clock = std::max(rank.clock, arrival.time) + arrival.overhead;
     }
     times_.finished[stage][r] = rank.clock;
@@ -257,7 +258,7 @@ class Simulation {
   std::vector<Timetable> links_;
   std::vector<int> path_;                            // of the message that is posted
   std::vector<std::vector<std::int64_t>> expected_;  // messages, by stage and rank
-  std::vector<std::vector<std::vector<Arrival>>> arrivals_;
+  std::vector<std::vector<std::vector<Arrived>>> arrivals_;
   StageTimes times_;
 };
 
@@ -270,7 +271,7 @@ std::array<int, 3> coordinates(int node, const std::array<int, 3>& sides) {
 
 Links torus_links(std::array<int, 3> sides, double seconds_per_byte, double hop_latency) {
   for (const int side : sides) {
-    if (side < 1) refuse("a torus with a side of " + std::to_string(side));
+    if (side < 1) refuse_simulation("a torus with a side of " + std::to_string(side));
   }
   const std::array<int, 3> strides = {1, sides[0], sides[0] * sides[1]};
   const auto find_path = [sides, strides](int from, int to, std::vector<int>& path) {

@@ -14,7 +14,7 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-[[noreturn]] void refuse(const std::string& why) {
+[[noreturn]] void refuse_fit(const std::string& why) {
   throw Error(ErrorCode::invalid_argument, "fit of times: " + why);
 }
 
@@ -45,8 +45,8 @@ PostalFit fit_piece(std::span<const Sample> sizes) {
 
 void require_sizes(std::span<const Sample> sizes) {
   if (sizes.size() >= 2) return;
-  refuse("latency and rate need the times of at least two sizes, and there " +
-         std::string(sizes.empty() ? "are none" : "is one"));
+  refuse_fit("latency and rate need the times of at least two sizes, and there " +
+             std::string(sizes.empty() ? "are none" : "is one"));
 }
 
 /// The best partitions of the first sizes into pieces: dynamic programming over their number.
@@ -144,18 +144,18 @@ double injection_error(std::span<const InjectionSample> samples, double latency,
 }
 
 void check_injection(std::span<const InjectionSample> samples, double latency, double rate) {
-  if (!std::isfinite(latency) || latency < 0) refuse("the latency of one sender is no time");
-  if (!std::isfinite(rate) || rate <= 0) refuse("the rate of one sender is not positive");
+  if (!std::isfinite(latency) || latency < 0) refuse_fit("the latency of one sender is no time");
+  if (!std::isfinite(rate) || rate <= 0) refuse_fit("the rate of one sender is not positive");
   bool several = false;
   for (const InjectionSample& s : samples) {
     for (const double value : {s.senders, s.bytes, s.seconds}) {
       if (!std::isfinite(value) || value <= 0) {
-        refuse("senders, bytes and times of an injection limit must be positive");
+        refuse_fit("senders, bytes and times of an injection limit must be positive");
       }
     }
     several = several || s.senders > 1;
   }
-  if (!several) refuse("an injection limit needs the times of several senders at once");
+  if (!several) refuse_fit("an injection limit needs the times of several senders at once");
 }
 
 }  // namespace
@@ -163,9 +163,9 @@ void check_injection(std::span<const InjectionSample> samples, double latency, d
 std::vector<Sample> medians(std::span<const Sample> samples) {
   std::vector<Sample> sorted(samples.begin(), samples.end());
   for (const Sample& s : sorted) {
-    if (!std::isfinite(s.bytes) || s.bytes < 0) refuse("a size is no number of bytes");
+    if (!std::isfinite(s.bytes) || s.bytes < 0) refuse_fit("a size is no number of bytes");
     if (!std::isfinite(s.seconds) || s.seconds <= 0) {
-      refuse("the time " + std::to_string(s.seconds) + " s is not positive and finite");
+      refuse_fit("the time " + std::to_string(s.seconds) + " s is not positive and finite");
     }
   }
   std::stable_sort(sorted.begin(), sorted.end(),
@@ -226,7 +226,7 @@ QueueFit fit_queue(std::span<const VolumeSample> samples) {
   for (const VolumeSample& s : samples) by_number.push_back({s.messages, s.seconds});
   by_number = medians(by_number);
   if (by_number.size() < 3) {
-    refuse("the cost of searching queues needs at least three numbers of messages");
+    refuse_fit("the cost of searching queues needs at least three numbers of messages");
   }
   TimeModel model;
   model.columns.resize(3);

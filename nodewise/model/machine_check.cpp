@@ -14,7 +14,7 @@ namespace nodewise::model {
 namespace {
 
 template <class T>
-[[noreturn]] void refuse(std::string_view where, T value, std::string_view must) {
+[[noreturn]] void refuse_machine(std::string_view where, T value, std::string_view must) {
   throw Error(ErrorCode::invalid_argument, fmt::format("{} is {}; {}", where, value, must));
 }
 
@@ -46,7 +46,7 @@ class Check final : public ParameterVisitor {
     check_whole(place_of(key), value, least);
   }
   void whole(const Key& key, std::int64_t& value) override {
-    if (value < 0) refuse(place_of(key), value, "a size must not be negative");
+    if (value < 0) refuse_machine(place_of(key), value, "a size must not be negative");
   }
   void texts(const Key& key, std::vector<std::string>& values) override {
     for (std::string& value : values) text(key, value);
@@ -86,16 +86,18 @@ class Check final : public ParameterVisitor {
   }
   static void check(const std::string& where, double value, const Quantity& quantity) {
     const bool has_sign = value > 0 || (quantity.may_be_zero && value == 0);
-    if (!has_sign || std::isinf(value)) refuse(where, value, quantity.must);
+    if (!has_sign || std::isinf(value)) refuse_machine(where, value, quantity.must);
     if (value == 0 || (value >= quantity.least && value <= quantity.most)) return;
-    if (*quantity.unit == '\0') refuse(where, value, quantity.must);
-    refuse(
+    if (*quantity.unit == '\0') refuse_machine(where, value, quantity.must);
+    refuse_machine(
         where, value,
         fmt::format("only {} to {} {} make sense", quantity.least, quantity.most, quantity.unit));
   }
   static void check_whole(const std::string& where, int value, int least) {
-    if (value < least) refuse(where, value, fmt::format("a count must be at least {}", least));
-    if (value > most_count) refuse(where, value, fmt::format("at most {} make sense", most_count));
+    if (value < least)
+      refuse_machine(where, value, fmt::format("a count must be at least {}", least));
+    if (value > most_count)
+      refuse_machine(where, value, fmt::format("at most {} make sense", most_count));
   }
 
   std::vector<std::string> places_, lists_;
@@ -105,8 +107,8 @@ class Check final : public ParameterVisitor {
 
 void check_eager(const std::string& where, const SwitchSizes& sizes) {
   if (sizes.eager_bytes >= sizes.short_bytes) return;
-  refuse(where + ".eager_bytes", sizes.eager_bytes,
-         fmt::format("it must not be below short_bytes, {}", sizes.short_bytes));
+  refuse_machine(where + ".eager_bytes", sizes.eager_bytes,
+                 fmt::format("it must not be below short_bytes, {}", sizes.short_bytes));
 }
 
 void check_protocols(const Machine& machine) {
@@ -136,7 +138,7 @@ void check_ascending(std::string_view where, const std::vector<S>& list, T S::*m
                      std::string_view name, std::string_view must) {
   for (std::size_t i = 1; i < list.size(); ++i) {
     if (list[i].*member > list[i - 1].*member) continue;
-    refuse(fmt::format("{}[{}].{}", where, i, name), list[i].*member, must);
+    refuse_machine(fmt::format("{}[{}].{}", where, i, name), list[i].*member, must);
   }
 }
 
@@ -154,8 +156,8 @@ void check_lists(const Machine& machine) {
   check_ascending("allreduce.node_aware", measured.node_aware, &AllreduceTime::bytes, "bytes",
                   sizes);
   if (measured.nodes > measured.ranks) {
-    refuse("allreduce.nodes", measured.nodes,
-           fmt::format("there cannot be more than ranks, {}", measured.ranks));
+    refuse_machine("allreduce.nodes", measured.nodes,
+                   fmt::format("there cannot be more than ranks, {}", measured.ranks));
   }
   if (measured.mpi.empty() && measured.node_aware.empty()) {
     throw Error(ErrorCode::invalid_argument, "allreduce is there, but no time of any algorithm");

@@ -10,17 +10,17 @@ namespace nodewise::model {
 
 namespace {
 
-[[noreturn]] void refuse(const std::string& what) {
+[[noreturn]] void refuse_redistribution(const std::string& what) {
   throw Error(ErrorCode::invalid_argument, "cost of a redistribution: " + what);
 }
 
 void check_starts(std::span<const GlobalIndex> starts, int n_ranks, const char* name) {
   if (!std::cmp_equal(starts.size(), n_ranks + 1)) {
-    refuse(std::to_string(starts.size()) + " starts " + name + " for " + std::to_string(n_ranks) +
-           " ranks");
+    refuse_redistribution(std::to_string(starts.size()) + " starts " + name + " for " +
+                          std::to_string(n_ranks) + " ranks");
   }
   if (starts.front() != 0 || !std::is_sorted(starts.begin(), starts.end())) {
-    refuse(std::string("the starts ") + name + " do not ascend from 0");
+    refuse_redistribution(std::string("the starts ") + name + " do not ascend from 0");
   }
 }
 
@@ -34,11 +34,13 @@ ExchangeCost redistribution_cost(std::span<const GlobalIndex> from, std::span<co
   check_starts(from, topology.n_ranks(), "before");
   check_starts(to, topology.n_ranks(), "after");
   if (from.back() != to.back()) {
-    refuse(std::to_string(from.back()) + " rows before, " + std::to_string(to.back()) + " after");
+    refuse_redistribution(std::to_string(from.back()) + " rows before, " +
+                          std::to_string(to.back()) + " after");
   }
   if (!std::cmp_equal(bytes_before.size(), from.back() + 1) ||
       !std::is_sorted(bytes_before.begin(), bytes_before.end())) {
-    refuse("the bytes are not those of " + std::to_string(from.back()) + " rows, ascending");
+    refuse_redistribution("the bytes are not those of " + std::to_string(from.back()) +
+                          " rows, ascending");
   }
   ExchangeTally tally(machine, topology, options);
   // Both ascend: who has a row next is one of the two at hand, or comes after them.

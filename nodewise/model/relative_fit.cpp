@@ -23,13 +23,13 @@ constexpr double exact = 1e-10;  // relative errors below this are round-off
 constexpr Index least_freedom = 4;
 constexpr double bisquare = 4.685;  // 95 % efficient for normal errors
 
-[[noreturn]] void refuse(const std::string& why) {
+[[noreturn]] void refuse_relative_fit(const std::string& why) {
   throw Error(ErrorCode::invalid_argument, "fit of times: " + why);
 }
 
 void require_finite(std::span<const double> values, const char* what) {
   for (const double value : values) {
-    if (!std::isfinite(value)) refuse(std::string(what) + " is not finite");
+    if (!std::isfinite(value)) refuse_relative_fit(std::string(what) + " is not finite");
   }
 }
 
@@ -45,14 +45,14 @@ struct System {
 };
 
 void check_times(const TimeModel& model) {
-  if (model.columns.empty()) refuse("nothing to be found");
+  if (model.columns.empty()) refuse_relative_fit("nothing to be found");
   require_finite(model.seconds, "a time");
   require_finite(model.known, "a known part");
   for (const double t : model.seconds) {
-    if (t <= 0) refuse("the time " + std::to_string(t) + " s is not positive");
+    if (t <= 0) refuse_relative_fit("the time " + std::to_string(t) + " s is not positive");
   }
   if (!model.known.empty() && model.known.size() != model.seconds.size()) {
-    refuse("as many known parts as times are needed");
+    refuse_relative_fit("as many known parts as times are needed");
   }
 }
 
@@ -65,7 +65,8 @@ System make_system(const TimeModel& model) {
   if (!model.known.empty()) s.known = VectorXd::Map(model.known.data(), n);
   for (Index j = 0; j < p; ++j) {
     const std::vector<double>& column = model.columns[static_cast<std::size_t>(j)];
-    if (column.size() != model.seconds.size()) refuse("columns and times differ in length");
+    if (column.size() != model.seconds.size())
+      refuse_relative_fit("columns and times differ in length");
     require_finite(column, "an entry");
     s.columns.col(j) = VectorXd::Map(column.data(), n);
     s.scale[j] = n > 0 ? s.columns.col(j).cwiseAbs().maxCoeff() : 0;
@@ -76,8 +77,8 @@ System make_system(const TimeModel& model) {
   qr.setThreshold(1e-12);
   if (n >= p) qr.compute(s.seconds.cwiseInverse().asDiagonal() * s.columns);
   if (n < p || qr.rank() < p) {
-    refuse(std::to_string(p) + " parameters cannot be told apart by " + std::to_string(n) +
-           (n == 1 ? " time" : " times"));
+    refuse_relative_fit(std::to_string(p) + " parameters cannot be told apart by " +
+                        std::to_string(n) + (n == 1 ? " time" : " times"));
   }
   return s;
 }
@@ -298,7 +299,8 @@ double robust_deviation(std::span<const double> residuals, int fitted) {
 double student_factor(int degrees_of_freedom) {
   constexpr std::array<double, 10> table = {12.706, 4.303, 3.182, 2.776, 2.571,
                                             2.447,  2.365, 2.306, 2.262, 2.228};
-  if (degrees_of_freedom < 1) refuse("Student's distribution needs a degree of freedom");
+  if (degrees_of_freedom < 1)
+    refuse_relative_fit("Student's distribution needs a degree of freedom");
   const auto index = static_cast<std::size_t>(degrees_of_freedom) - 1;
   if (index < table.size()) return table[index];
   // Expansion around the normal distribution's 1.96 (Abramowitz and Stegun, 26.7.5).

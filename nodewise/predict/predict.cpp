@@ -66,7 +66,7 @@ model::Machine find_costs(const PredictOptions& options) {
   return machine;
 }
 
-PredictedMachine describe(const model::Machine& machine) {
+PredictedMachine describe_machine(const model::Machine& machine) {
   PredictedMachine facts;
   facts.name = machine.name;
   facts.source = machine.source;
@@ -85,8 +85,8 @@ PredictedMachine describe(const model::Machine& machine) {
 }
 
 /// As the ranks of the machine would make it.
-amg::Hierarchy<double> make_hierarchy(const Problem& problem, const VirtualMachine& machine,
-                                      bool symmetric, const Progress& progress) {
+amg::Hierarchy<double> virtual_hierarchy(const Problem& problem, const VirtualMachine& machine,
+                                         bool symmetric, const Progress& progress) {
   amg::ProblemInfo<double> info = problem.info;
   info.symmetric = symmetric;
   info.virtual_starts = comm::uniform_point_starts(
@@ -109,7 +109,7 @@ Prediction predict_on(const Task& task, const VirtualMachine& machine, bool with
   const Timer setup;
   mpi::Ledger& ledger = problem.A->comm().ledger();
   ledger.clear();
-  const amg::Hierarchy<double> hierarchy = make_hierarchy(problem, machine, symmetric, progress);
+  const amg::Hierarchy<double> hierarchy = virtual_hierarchy(problem, machine, symmetric, progress);
   const VirtualSetup made = {hierarchy, symmetric, problem.options, ledger.accounts()};
   result.setup_s += setup.seconds();
   const Timer prediction;
@@ -172,7 +172,7 @@ Result predict(const Problem& problem, const Request& request, const Progress& p
   const std::optional<bool>& known = problem.info.symmetric;
   const Task task = {problem, request, progress, known ? *known : matrix::is_symmetric(*problem.A)};
   Result result;
-  result.machine = describe(request.costs);
+  result.machine = describe_machine(request.costs);
   result.prediction = predict_on(task, request.machine, true, result);
   for (const VirtualMachine& machine : request.scaling) {
     const bool is_known = has_same_nodes(machine.topology, request.machine.topology);

@@ -13,7 +13,7 @@ using roofline::KernelRecord;
 using roofline::Record;
 
 /// Raised whenever a field changes its meaning or goes away; new fields leave it as it is.
-constexpr int schema_version = 1;
+constexpr int bench_schema_version = 1;
 constexpr double nothing = std::numeric_limits<double>::quiet_NaN();
 
 Json times_json(const Repeats& times) {
@@ -23,7 +23,7 @@ Json times_json(const Repeats& times) {
           {"count", times.seconds.size()}};
 }
 
-Json kernel_json(const Record& record, const KernelRecord& kernel) {
+Json bench_kernel_json(const Record& record, const KernelRecord& kernel) {
   const auto counted = [&](double value) { return number(kernel.has_traffic ? value : nothing); };
   const model::KernelTraffic& traffic = kernel.traffic;
   const std::optional<bool> in_cache = record.is_in_cache(kernel);
@@ -46,12 +46,12 @@ Json kernel_json(const Record& record, const KernelRecord& kernel) {
           {"kappa_bytes", number(record.kappa(kernel))}};
 }
 
-Json levels_json(const Record& record) {
+Json bench_levels_json(const Record& record) {
   Json levels = Json::array();
   for (std::size_t l = 0; l < record.levels.size(); ++l) {
     Json kernels = Json::array();
     for (const KernelRecord& kernel : record.kernels) {
-      if (std::cmp_equal(kernel.level, l)) kernels.push_back(kernel_json(record, kernel));
+      if (std::cmp_equal(kernel.level, l)) kernels.push_back(bench_kernel_json(record, kernel));
     }
     levels.push_back({{"level", l},
                       {"rows", record.levels[l].rows},
@@ -67,7 +67,7 @@ Json levels_json(const Record& record) {
 std::string bench_json(const Record& record, const RunFrame& run) {
   const model::MemoryBandwidth bandwidth = record.bandwidth();
   const run::MatrixSummary& matrix = run.matrix;
-  return dumped({{"schema_version", schema_version},
+  return dumped({{"schema_version", bench_schema_version},
                  {"program", program_json()},
                  {"command_line", run.command_line},
                  {"machine", machine_json(run.machine)},
@@ -87,7 +87,7 @@ std::string bench_json(const Record& record, const RunFrame& run) {
                    {"triad_times_s", times_json(record.triad)},
                    {"reading_bytes_per_s", number(bandwidth.reading_bytes_per_s)},
                    {"reading_times_s", times_json(record.reading)}}},
-                 {"levels", levels_json(record)},
+                 {"levels", bench_levels_json(record)},
                  {"seconds", record.seconds}});
 }
 

@@ -23,7 +23,7 @@ using calibrate::TriadTimes;
 using calibrate::VolumeTimes;
 
 /// Raised whenever a field changes its meaning or goes away; new fields leave it as it is.
-constexpr int schema_version = 1;
+constexpr int calibrate_schema_version = 1;
 
 Json estimate_json(const model::Estimate& e) {
   return {{"value", number(e.value)}, {"low", number(e.low)}, {"high", number(e.high)}};
@@ -186,7 +186,7 @@ std::string calibrate_json(const calibrate::Calibration& found, const RunFrame& 
   const Fits& fits = found.fits;
   const std::optional<model::Machine>& machine = found.machine;
   return dumped(
-      {{"schema_version", schema_version},
+      {{"schema_version", calibrate_schema_version},
        {"program", program_json()},
        {"command_line", run.command_line},
        {"machine", machine_json(run.machine)},

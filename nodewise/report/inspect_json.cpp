@@ -16,7 +16,7 @@ using predict::VirtualCounts;
 using predict::Volume;
 
 /// Raised whenever a field changes its meaning or goes away; new fields leave it as it is.
-constexpr int schema_version = 1;
+constexpr int inspect_schema_version = 1;
 
 Json matrix_json(const run::MatrixSummary& matrix, const MatrixStatistics& statistics) {
   const bool square = matrix.rows == statistics.columns;
@@ -41,7 +41,7 @@ Json matrix_json(const run::MatrixSummary& matrix, const MatrixStatistics& stati
           {"largest_modulus", number(statistics.largest)}};
 }
 
-Json hierarchy_json(const Inspection& found) {
+Json inspected_hierarchy_json(const Inspection& found) {
   if (found.levels.empty()) return nullptr;
   Json levels = Json::array();
   for (std::size_t l = 0; l < found.levels.size(); ++l) {
@@ -57,7 +57,7 @@ Json hierarchy_json(const Inspection& found) {
           {"operator_complexity", number(found.operator_complexity)}};
 }
 
-Json volume_json(const Volume& volume) {
+Json exchange_volume_json(const Volume& volume) {
   return {{"max_messages_of_a_rank", volume.max_messages},
           {"max_bytes_of_a_rank", volume.max_bytes},
           {"messages", volume.messages},
@@ -70,9 +70,9 @@ Json virtual_level_json(const VirtualCounts& counted, const LevelCounts& level) 
     const std::vector<RouteVolumes>& volumes = level.of(operation);
     Json routes = volumes.empty() ? Json(nullptr) : Json::object();
     for (std::size_t k = 0; k < volumes.size(); ++k) {
-      routes[counted.routes[k].name()] = {{"on_domain", volume_json(volumes[k].on_domain)},
-                                          {"on_node", volume_json(volumes[k].on_node)},
-                                          {"off_node", volume_json(volumes[k].off_node)}};
+      routes[counted.routes[k].name()] = {{"on_domain", exchange_volume_json(volumes[k].on_domain)},
+                                          {"on_node", exchange_volume_json(volumes[k].on_node)},
+                                          {"off_node", exchange_volume_json(volumes[k].off_node)}};
     }
     json[to_string(operation)] = routes;
   }
@@ -98,14 +98,14 @@ Json virtual_json(const Inspection& found) {
 
 std::string inspect_json(const Inspection& found, const RunFrame& run) {
   return dumped(
-      {{"schema_version", schema_version},
+      {{"schema_version", inspect_schema_version},
        {"program", program_json()},
        {"command_line", run.command_line},
        {"machine", machine_json(run.machine)},
        {"options", options_json(run.options)},
        {"preset", preset_json(run.preset)},
        {"matrix", matrix_json(run.matrix, found.statistics)},
-       {"hierarchy", hierarchy_json(found)},
+       {"hierarchy", inspected_hierarchy_json(found)},
        {"no_hierarchy", text_or_null(found.no_hierarchy)},
        {"virtual_ranks", virtual_json(found)},
        {"times_s", {{"read", run.read_s}, {"setup", found.setup_s}, {"count", found.count_s}}},

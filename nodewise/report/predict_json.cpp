@@ -21,7 +21,7 @@ using predict::Prediction;
 using predict::ScalingPoint;
 
 /// Raised whenever a field changes its meaning or goes away; new fields leave it as it is.
-constexpr int schema_version = 1;
+constexpr int predict_schema_version = 1;
 
 const char* to_string(CollectiveKind kind) {
   return kind == CollectiveKind::plain ? "plain" : "node_aware";
@@ -164,7 +164,7 @@ std::string predict_json(const predict::Result& result, const RunFrame& run) {
   Json routes = Json::array();
   for (const comm::Route& route : p.routes) routes.push_back(route.name());
   return dumped(
-      {{"schema_version", schema_version},
+      {{"schema_version", predict_schema_version},
        {"program", program_json()},
        {"command_line", run.command_line},
        {"options", options_json(run.options)},

@@ -13,7 +13,7 @@ namespace {
 using solver::SolveRecord;
 
 /// Raised whenever a field changes its meaning or goes away; new fields leave it as it is.
-constexpr int schema_version = 1;
+constexpr int solve_schema_version = 1;
 
 /// null where the route was given.
 Json route_choice_json(const std::shared_ptr<const routing::RouteDecision>& decision) {
@@ -232,7 +232,7 @@ std::string solve_json(const SolveRecord& record) {
 std::string solve_json(const SolveRecord& record, const SolveFrame& frame) {
   const run::MatrixSummary& matrix = record.matrix;
   const Json json = {
-      {"schema_version", schema_version},
+      {"schema_version", solve_schema_version},
       {"program", program_json()},
       {"command_line", frame.command_line},
       {"machine", machine_json(record.machine)},

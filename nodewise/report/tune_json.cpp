@@ -8,7 +8,7 @@ namespace nodewise::report {
 namespace {
 
 /// Raised whenever a field changes its meaning or goes away; new fields leave it as it is.
-constexpr int schema_version = 1;
+constexpr int tune_schema_version = 1;
 
 Json trial_json(const solver::Trial& trial, const std::string& command) {
   Json options = Json::object();
@@ -41,7 +41,7 @@ std::string tune_json(const solver::TuneResult& result, const TuneFrame& frame) 
   for (std::size_t k = 0; k < result.trials.size(); ++k) {
     trials.push_back(trial_json(result.trials[k], command(k)));
   }
-  const Json json = {{"schema_version", schema_version},
+  const Json json = {{"schema_version", tune_schema_version},
                      {"program", program_json()},
                      {"command_line", run.command_line},
                      {"machine", machine_json(run.machine)},

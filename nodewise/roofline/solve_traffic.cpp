@@ -84,15 +84,15 @@ class LevelRelaxation {
 
 /// Of the matrix with values of type V.
 template <class V>
-double data_bytes(const Matrix& A) {
+double matrix_bytes(const Matrix& A) {
   const auto values = static_cast<double>(A.nnz_local());
   return static_cast<double>(A.memory_bytes()) - values * double(sizeof(double) - sizeof(V));
 }
 
 /// Makes the list, with the counts of this rank.
-class KernelList {
+class SolveKernelList {
  public:
-  KernelList(const MeasuredSolve& solve, const amg::Options& options)
+  SolveKernelList(const MeasuredSolve& solve, const amg::Options& options)
       : solve_(solve), options_(options) {
     amg::relax::set_order(options_.smoother, amg::resolved(amg::relax::order_of(options_.smoother),
                                                            solve.is_symmetric));
@@ -102,7 +102,7 @@ class KernelList {
     const auto runs = counts("krylov_product", mpi::no_level).runs;
     const auto n = static_cast<double>(runs);
     add({"krylov_product", 0, runs, n * traffic_of_product<double>(A),
-         n * static_cast<double>(A.nnz_local()), data_bytes<double>(A), 0},
+         n * static_cast<double>(A.nnz_local()), matrix_bytes<double>(A), 0},
         {{"krylov_product", mpi::no_level}});
   }
 
@@ -175,7 +175,7 @@ class KernelList {
     }
     relaxation.add_after(static_cast<double>(visits), work);
     add({"relaxation", level, visits, work.traffic,
-         work.passes.value_or(0) * static_cast<double>(A.nnz_local()), data_bytes<V>(A), 0},
+         work.passes.value_or(0) * static_cast<double>(A.nnz_local()), matrix_bytes<V>(A), 0},
         {{"smoothing", level}, {"residual", level}});
   }
 
@@ -183,7 +183,7 @@ class KernelList {
   void add_transfer(const char* name, int level, const Matrix& M, const KernelTraffic& traffic) {
     const std::int64_t runs = counts(name, level).runs;
     const auto n = static_cast<double>(runs);
-    add({name, level, runs, n * traffic, n * static_cast<double>(M.nnz_local()), data_bytes<V>(M),
+    add({name, level, runs, n * traffic, n * static_cast<double>(M.nnz_local()), matrix_bytes<V>(M),
          0},
         {{name, level}});
   }
@@ -255,7 +255,7 @@ SolveTraffic traffic_of_solve(const MeasuredSolve& solve, const Matrix& A,
     traffic.not_counted = "several vectors go through the kernels at once";
     return traffic;
   }
-  KernelList list(solve, options);
+  SolveKernelList list(solve, options);
   const auto local = mpi::caught([&] {
     list.add_krylov_product(A);
     if (hierarchy == nullptr) return;

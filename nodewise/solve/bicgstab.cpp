@@ -198,7 +198,7 @@ bool BiCgStab<T>::stop_not_finite() {
 }
 
 template <class T>
-Report solve(const KrylovCall<T>& call) {
+Report solve_by_bicgstab(const KrylovCall<T>& call) {
   return BiCgStab<T>(call).run();
 }
 
@@ -221,8 +221,8 @@ const KrylovMethod& bicgstab_method() {
                 return KrylovCost{
                     .products = 2, .preconditioners = 2, .allreduces = 3, .vectors = 7};
               },
-          .in_double = KrylovFunctions<double>{solve<double>},
-          .in_float = KrylovFunctions<float>{solve<float>},
+          .in_double = KrylovFunctions<double>{solve_by_bicgstab<double>},
+          .in_float = KrylovFunctions<float>{solve_by_bicgstab<float>},
       }};
   return method;
 }

@@ -23,7 +23,7 @@ namespace nodewise::solve {
 namespace {
 
 /// What became of a new residual.
-enum class Next { stop, go_on, restart };
+enum class NextEnlarged { stop, go_on, restart };
 
 using Small = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
@@ -108,9 +108,9 @@ class EnlargedCg {
   bool advance();
   bool accept();
   void choose_unit(double rz);
-  Next orthonormalise();
+  NextEnlarged orthonormalise();
   void move();
-  Next settle(double square);
+  NextEnlarged settle(double square);
   bool start_again();
   std::span<double> sums(std::size_t begin, std::size_t n) {
     return std::span(sums_).subspan(begin, n);
@@ -194,9 +194,9 @@ bool EnlargedCg<T>::precondition() {
     sum_parts(it_.comm(), sums(0, rr + 3));
     const double square = it_.chosen(sums_[rr], sums_[rr + 1], sums_[rr + 2]);
     if (pending_ && !(square < 0)) {
-      const Next next = settle(square);
-      if (next == Next::stop) return false;
-      restarted = next == Next::restart;
+      const NextEnlarged next = settle(square);
+      if (next == NextEnlarged::stop) return false;
+      restarted = next == NextEnlarged::restart;
     }
   }
   if (!accept()) return false;
@@ -264,14 +264,14 @@ bool EnlargedCg<T>::advance() {
   dot_columns<T>(Q_, Q_, sums(2 * n + t_, t_));
   dot_with_columns<T>(r_, P_, sums(2 * n + 2 * t_, t_));
   sum_parts(it_.comm(), sums(0, 2 * n + 3 * t_));
-  const Next next = orthonormalise();
-  if (next != Next::go_on) return next == Next::restart && start_again();
+  const NextEnlarged next = orthonormalise();
+  if (next != NextEnlarged::go_on) return next == NextEnlarged::restart && start_again();
   move();
   pending_ = true;
   const bool last_allowed = it_.report().iterations + 1 >= it_.options().max_iterations;
   const bool is_plain = it_.norm() == ResidualNorm::unpreconditioned;
   if (!is_plain || !(last_allowed || it_.next_may_pass())) return true;
-  return settle(sum_all(it_.comm(), rr_local_)[0]) != Next::stop;
+  return settle(sum_all(it_.comm(), rr_local_)[0]) != NextEnlarged::stop;
 }
 
 /// Makes P conjugate to the directions before once more, which Q is known for now, so that
@@ -279,7 +279,7 @@ bool EnlargedCg<T>::advance() {
 /// The small matrices are the same on all ranks. Where no direction is left after some blocks,
 /// round-off has used them up.
 template <class T>
-Next EnlargedCg<T>::orthonormalise() {
+NextEnlarged EnlargedCg<T>::orthonormalise() {
   const auto n = static_cast<Eigen::Index>(t_);
   const Eigen::Map<const Small> before(sums_.data() + n * n, n, n);  // (A P_old)^T P
   const Small C = Eigen::Map<const Small>(sums_.data(), n, n) - before.transpose() * before;
@@ -291,7 +291,7 @@ Next EnlargedCg<T>::orthonormalise() {
              fmt::format("the products of directions are not finite in iteration {}: the matrix or "
                          "the preconditioner has NaN, infinite or huge entries",
                          iteration));
-    return Next::stop;
+    return NextEnlarged::stop;
   }
   for (Eigen::Index k = 0; k < n; ++k) {
     if (pp[k] > 0) norm_of_A_ = std::max(norm_of_A_, std::sqrt(qq[k]) / std::sqrt(pp[k]));
@@ -302,13 +302,13 @@ Next EnlargedCg<T>::orthonormalise() {
   const double drop = std::pow(unit, 2.0 / 3);
   bool negative = false;
   Small S = orthonormaliser(C, noise, drop, negative);
-  if (S.isZero(0) && !negative && n_blocks_ > 1) return Next::restart;
+  if (S.isZero(0) && !negative && n_blocks_ > 1) return NextEnlarged::restart;
   if (negative || S.isZero(0)) {
     it_.stop(Outcome::indefinite_matrix,
              fmt::format("p.Ap <= 0 for a direction p in iteration {}: the matrix is not positive "
                          "definite, as CG needs it; use `solver minres` or gmres",
                          iteration));
-    return Next::stop;
+    return NextEnlarged::stop;
   }
   if (n_blocks_ > 1) {
     subtract_product<T>(old_P_, sums(t_ * t_, t_ * t_), t_, P_);
@@ -320,7 +320,7 @@ Next EnlargedCg<T>::orthonormalise() {
   multiply_columns<T>(S_entries, t_, Q_);
   const Eigen::VectorXd steps = S.transpose() * pr;
   std::copy(steps.begin(), steps.end(), steps_.begin());
-  return Next::go_on;
+  return NextEnlarged::go_on;
 }
 
 /// x += P (P^T r), r -= Q (P^T r).
@@ -346,7 +346,7 @@ bool EnlargedCg<T>::start_again() {
 /// Where the recurrence says converged, it is replaced by the true residual, from which iteration
 /// starts afresh if that is too large.
 template <class T>
-Next EnlargedCg<T>::settle(double square) {
+NextEnlarged EnlargedCg<T>::settle(double square) {
   pending_ = false;
   double relative = std::sqrt(square) / it_.reference_norm();
   const bool verified = it_.passes(relative);
@@ -357,15 +357,15 @@ Next EnlargedCg<T>::settle(double square) {
   const bool more = it_.record(relative);
   if (!std::isfinite(relative)) best_.undo({{1.0, d_}});
   best_.note(relative);
-  if (!more) return Next::stop;
-  if (!verified) return Next::go_on;
-  if (!it_.attainable(relative)) return Next::stop;
+  if (!more) return NextEnlarged::stop;
+  if (!verified) return NextEnlarged::go_on;
+  if (!it_.attainable(relative)) return NextEnlarged::stop;
   split();
-  return Next::restart;
+  return NextEnlarged::restart;
 }
 
 template <class T>
-Report solve(const KrylovCall<T>& call) {
+Report solve_by_enlarged_cg(const KrylovCall<T>& call) {
   return EnlargedCg<T>(call).run();
 }
 
@@ -396,8 +396,8 @@ const KrylovMethod& enlarged_cg_method() {
                 return KrylovCost{
                     .longest_sum = 2 * t * t + 3 * t, .vectors = 5 * t + 5, .vectors_at_once = t};
               },
-          .in_double = KrylovFunctions<double>{solve<double>},
-          .in_float = KrylovFunctions<float>{solve<float>},
+          .in_double = KrylovFunctions<double>{solve_by_enlarged_cg<double>},
+          .in_float = KrylovFunctions<float>{solve_by_enlarged_cg<float>},
       }};
   return method;
 }

@@ -17,7 +17,7 @@ namespace nodewise::solve {
 
 namespace {
 
-int restart_of(const Choice<KrylovMethod>& method) {
+int gcr_restart(const Choice<KrylovMethod>& method) {
   return method.options<GmresOptions>().restart;
 }
 
@@ -28,7 +28,7 @@ template <class T>
 class Gcr {
  public:
   explicit Gcr(const KrylovCall<T>& call)
-      : it_(call), best_(it_), restart_(static_cast<std::size_t>(restart_of(call.method))) {
+      : it_(call), best_(it_), restart_(static_cast<std::size_t>(gcr_restart(call.method))) {
     mpi::collectively(it_.comm(), [&] {
       best_.reserve_workspace();
       r_.resize(call.b.size());
@@ -190,7 +190,7 @@ void Gcr<T>::reserve(std::size_t n) {
 }
 
 template <class T>
-Report solve(const KrylovCall<T>& call) {
+Report solve_by_gcr(const KrylovCall<T>& call) {
   return Gcr<T>(call).run();
 }
 
@@ -210,11 +210,11 @@ const KrylovMethod& gcr_method() {
           .when_stagnated = "try a larger --restart, or another smoother",
           .cost =
               [](const Choice<KrylovMethod>& choice) {
-                const int m = restart_of(choice);
+                const int m = gcr_restart(choice);
                 return KrylovCost{.longest_sum = m + 1, .vectors = 2 * m + 1};
               },
-          .in_double = KrylovFunctions<double>{solve<double>},
-          .in_float = KrylovFunctions<float>{solve<float>},
+          .in_double = KrylovFunctions<double>{solve_by_gcr<double>},
+          .in_float = KrylovFunctions<float>{solve_by_gcr<float>},
       }};
   return method;
 }

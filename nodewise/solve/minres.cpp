@@ -266,7 +266,7 @@ bool MinRes<T>::start_again(double relative, bool exhausted) {
 }
 
 template <class T>
-Report solve(const KrylovCall<T>& call) {
+Report solve_by_minres(const KrylovCall<T>& call) {
   return MinRes<T>(call).run();
 }
 
@@ -286,8 +286,8 @@ const KrylovMethod& minres_method() {
           .needs_fixed_preconditioner = true,
           .when_stagnated = "try another smoother",
           .cost = [](const Choice<KrylovMethod>&) { return KrylovCost{.vectors = 7}; },
-          .in_double = KrylovFunctions<double>{solve<double>},
-          .in_float = KrylovFunctions<float>{solve<float>},
+          .in_double = KrylovFunctions<double>{solve_by_minres<double>},
+          .in_float = KrylovFunctions<float>{solve_by_minres<float>},
       }};
   return method;
 }

@@ -23,7 +23,7 @@ namespace {
 constexpr int iterations_between_replacements = 50;
 
 /// What became of a new residual.
-enum class Next { stop, go_on, restart };
+enum class NextPipelined { stop, go_on, restart };
 
 template <class T>
 class PipelinedCg {
@@ -62,8 +62,8 @@ class PipelinedCg {
   bool recover(const Products& sums);
   void diagnose(const Products& sums);
   void move();
-  Next settle(double square);
-  Next settle_now();
+  NextPipelined settle(double square);
+  NextPipelined settle_now();
   void replace();
   bool is_trusted() const;
   // Without a preconditioner three pairs of vectors are one each.
@@ -118,8 +118,8 @@ bool PipelinedCg<T>::advance() {
   const Products sums = sum_products();
   const double square = it_.chosen(sums.rr, sums.ru, sums.uu);
   if (pending_ && !(square < 0)) {
-    const Next next = settle(square);
-    if (next != Next::go_on) return next == Next::restart;
+    const NextPipelined next = settle(square);
+    if (next != NextPipelined::go_on) return next == NextPipelined::restart;
   }
   if (!find_step(sums)) return recover(sums);
   move();
@@ -127,7 +127,7 @@ bool PipelinedCg<T>::advance() {
   if (++since_replacement_ >= iterations_between_replacements) replace();
   const bool last_allowed = it_.report().iterations + 1 >= it_.options().max_iterations;
   if (!last_allowed && !it_.next_may_pass()) return true;
-  return settle_now() != Next::stop;
+  return settle_now() != NextPipelined::stop;
 }
 
 /// The lengths of the next step; false where there is none.
@@ -243,7 +243,7 @@ void PipelinedCg<T>::replace() {
 /// Where the recurrence says converged, it is replaced by the true residual, from which iteration
 /// starts afresh if that is too large.
 template <class T>
-Next PipelinedCg<T>::settle(double square) {
+NextPipelined PipelinedCg<T>::settle(double square) {
   pending_ = false;
   double relative = std::sqrt(square) / it_.reference_norm();
   const bool verified = it_.passes(relative);
@@ -255,24 +255,24 @@ Next PipelinedCg<T>::settle(double square) {
   const bool more = it_.record(relative);
   if (!std::isfinite(relative)) best_.undo({{alpha_, p_}});
   if (says_something) best_.note(relative);
-  if (!more) return Next::stop;
-  if (!verified) return Next::go_on;
-  if (!it_.attainable(relative)) return Next::stop;
+  if (!more) return NextPipelined::stop;
+  if (!verified) return NextPipelined::go_on;
+  if (!it_.attainable(relative)) return NextPipelined::stop;
   start();
-  return Next::restart;
+  return NextPipelined::restart;
 }
 
 /// The same by a reduction of its own, which may save a preconditioner and a product.
 template <class T>
-Next PipelinedCg<T>::settle_now() {
+NextPipelined PipelinedCg<T>::settle_now() {
   const std::span<const T> a = it_.norm() == ResidualNorm::preconditioned ? u() : r_;
   const std::span<const T> b = it_.norm() == ResidualNorm::unpreconditioned ? r_ : u();
   const double square = sum_all(it_.comm(), dot_local<T>(a, b))[0];
-  return square < 0 ? Next::go_on : settle(square);
+  return square < 0 ? NextPipelined::go_on : settle(square);
 }
 
 template <class T>
-Report solve(const KrylovCall<T>& call) {
+Report solve_by_pipelined_cg(const KrylovCall<T>& call) {
   return PipelinedCg<T>(call).run();
 }
 
@@ -294,8 +294,8 @@ const KrylovMethod& pipelined_cg_method() {
           .when_stagnated = advice_for_cg,
           .cost =
               [](const Choice<KrylovMethod>&) { return KrylovCost{.allreduces = 1, .vectors = 9}; },
-          .in_double = KrylovFunctions<double>{solve<double>},
-          .in_float = KrylovFunctions<float>{solve<float>},
+          .in_double = KrylovFunctions<double>{solve_by_pipelined_cg<double>},
+          .in_float = KrylovFunctions<float>{solve_by_pipelined_cg<float>},
           .needs_linear_preconditioner = true,
           .sums_in_background = true,
       }};

@@ -74,7 +74,7 @@ bool Stationary<T>::advance() {
 }
 
 template <class T>
-Report solve(const KrylovCall<T>& call) {
+Report solve_by_stationary(const KrylovCall<T>& call) {
   return Stationary<T>(call).run();
 }
 
@@ -94,8 +94,8 @@ const KrylovMethod& stationary_method() {
           .when_stagnated = "try another smoother",
           .cost =
               [](const Choice<KrylovMethod>&) { return KrylovCost{.allreduces = 1, .vectors = 3}; },
-          .in_double = KrylovFunctions<double>{solve<double>},
-          .in_float = KrylovFunctions<float>{solve<float>},
+          .in_double = KrylovFunctions<double>{solve_by_stationary<double>},
+          .in_float = KrylovFunctions<float>{solve_by_stationary<float>},
       }};
   return method;
 }

@@ -145,11 +145,11 @@ namespace nodewise::amg {
 
 namespace {
 
-int no_rounds(std::int64_t) {
+int no_greedy_rounds(std::int64_t) {
   return 0;
 }
 
-void no_exchanges(int, int, VirtualExchanges&) {}
+void no_greedy_exchanges(int, int, VirtualExchanges&) {}
 
 template <aggregate::Joining joining, class T>
 aggregate::Aggregates aggregate_greedily(const AggregationCall<T>& call) {
@@ -165,7 +165,7 @@ const AggregationMethod& standard_aggregation() {
        "neighbourhoods, greedily inside ranks; what is left joins the one it is most connected to",
        "Vanek, Mandel, Brezina 1996, section 5.1"},
       false,
-      AggregationMessages{no_rounds, no_exchanges},
+      AggregationMessages{no_greedy_rounds, no_greedy_exchanges},
       aggregate_greedily<joining, double>,
       aggregate_greedily<joining, float>};
   return method;
@@ -177,7 +177,7 @@ const AggregationMethod& standard_first_aggregation() {
       {"standard_first", "likewise, but what is left joins the first one, as in PyAMG",
        "Vanek, Mandel, Brezina 1996, section 5.1"},
       false,
-      AggregationMessages{no_rounds, no_exchanges},
+      AggregationMessages{no_greedy_rounds, no_greedy_exchanges},
       aggregate_greedily<joining, double>,
       aggregate_greedily<joining, float>};
   return method;

@@ -115,7 +115,7 @@ class BoundaryPass {
   std::vector<LocalIndex> marks_;  // the row that a coarse point was marked for last
 };
 
-int no_rounds(std::int64_t) {
+int no_boundary_rounds(std::int64_t) {
   return 0;
 }
 
@@ -142,7 +142,7 @@ const CoarseningMethod& ruge_stueben_boundary_coarsening() {
        "both passes of Ruge-Stueben inside ranks, and a third between them",
        "Henson, Yang 2002, section 4.1"},
       false,
-      SplittingMessages{no_rounds, exchanges_of_boundary_pass},
+      SplittingMessages{no_boundary_rounds, exchanges_of_boundary_pass},
       split_with_boundary<double>,
       split_with_boundary<float>,
       3};

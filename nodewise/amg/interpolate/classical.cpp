@@ -39,9 +39,9 @@ matrix::DistMatrix<T> interpolate_by_classical(const InterpolationCall<T>& call)
                                 call.rules);
 }
 
-void exchanges_of_links(const matrix::DistMatrix<double>& A, const Strength& strength,
-                        std::span<const LocalIndex> coarse_rows, std::span<const GlobalIndex> ranks,
-                        VirtualExchanges& exchanges) {
+void exchanges_of_classical(const matrix::DistMatrix<double>& A, const Strength& strength,
+                            std::span<const LocalIndex> coarse_rows,
+                            std::span<const GlobalIndex> ranks, VirtualExchanges& exchanges) {
   interpolate::link_exchanges(interpolate::Signs::all, A, strength, coarse_rows, ranks, exchanges);
 }
 
@@ -52,7 +52,7 @@ const InterpolationMethod& classical_interpolation() {
       {"classical", "from coarse neighbours; couplings to fine ones are shared out among them",
        "Ruge, Stueben 1987"},
       false,
-      exchanges_of_links,
+      exchanges_of_classical,
       interpolate_by_classical<double>,
       interpolate_by_classical<float>};
   return method;

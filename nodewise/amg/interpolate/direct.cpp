@@ -44,9 +44,9 @@ matrix::DistMatrix<T> interpolate_by_direct(const InterpolationCall<T>& call) {
   return interpolate::direct(call.A, call.strength, call.splitting, call.coarse_points, call.rules);
 }
 
-void exchanges_of_numbers(const matrix::DistMatrix<double>&, const Strength&,
-                          std::span<const LocalIndex>, std::span<const GlobalIndex>,
-                          VirtualExchanges& exchanges) {
+void exchanges_of_direct(const matrix::DistMatrix<double>&, const Strength&,
+                         std::span<const LocalIndex>, std::span<const GlobalIndex>,
+                         VirtualExchanges& exchanges) {
   interpolate::number_exchanges(exchanges);
 }
 
@@ -56,7 +56,7 @@ const InterpolationMethod& direct_interpolation() {
   static const InterpolationMethod method = {
       {"direct", "from coarse neighbours by their couplings alone", "Stueben 1999, section 7.2"},
       false,
-      exchanges_of_numbers,
+      exchanges_of_direct,
       interpolate_by_direct<double>,
       interpolate_by_direct<float>,
       3};

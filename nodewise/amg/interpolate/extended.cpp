@@ -35,9 +35,9 @@ matrix::DistMatrix<T> interpolate_by_extended(const InterpolationCall<T>& call) 
                                call.rules);
 }
 
-void exchanges_of_links(const matrix::DistMatrix<double>& A, const Strength& strength,
-                        std::span<const LocalIndex> coarse_rows, std::span<const GlobalIndex> ranks,
-                        VirtualExchanges& exchanges) {
+void exchanges_of_extended(const matrix::DistMatrix<double>& A, const Strength& strength,
+                           std::span<const LocalIndex> coarse_rows,
+                           std::span<const GlobalIndex> ranks, VirtualExchanges& exchanges) {
   interpolate::link_exchanges(interpolate::Signs::opposite, A, strength, coarse_rows, ranks,
                               exchanges);
 }
@@ -49,7 +49,7 @@ const InterpolationMethod& extended_interpolation() {
       {"extended", "likewise, without the part of the point itself",
        "De Sterck, Falgout, Nolting, Yang 2008"},
       false,
-      exchanges_of_links,
+      exchanges_of_extended,
       interpolate_by_extended<double>,
       interpolate_by_extended<float>,
       14};

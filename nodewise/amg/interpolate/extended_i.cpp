@@ -35,9 +35,9 @@ matrix::DistMatrix<T> interpolate_by_extended_i(const InterpolationCall<T>& call
                                  call.rules, call.symmetric);
 }
 
-void exchanges_of_links(const matrix::DistMatrix<double>& A, const Strength& strength,
-                        std::span<const LocalIndex> coarse_rows, std::span<const GlobalIndex> ranks,
-                        VirtualExchanges& exchanges) {
+void exchanges_of_extended_i(const matrix::DistMatrix<double>& A, const Strength& strength,
+                             std::span<const LocalIndex> coarse_rows,
+                             std::span<const GlobalIndex> ranks, VirtualExchanges& exchanges) {
   interpolate::link_exchanges(interpolate::Signs::opposite, A, strength, coarse_rows, ranks,
                               exchanges);
 }
@@ -49,7 +49,7 @@ const InterpolationMethod& extended_i_interpolation() {
       {"extended_i", "from coarse points at distance two, with the part of the point itself",
        "De Sterck, Falgout, Nolting, Yang 2008, eq. 4.10"},
       false,
-      exchanges_of_links,
+      exchanges_of_extended_i,
       interpolate_by_extended_i<double>,
       interpolate_by_extended_i<float>,
       6};

@@ -55,9 +55,10 @@ matrix::DistMatrix<T> interpolate_by_modified_classical(const InterpolationCall<
                                          call.rules);
 }
 
-void exchanges_of_links(const matrix::DistMatrix<double>& A, const Strength& strength,
-                        std::span<const LocalIndex> coarse_rows, std::span<const GlobalIndex> ranks,
-                        VirtualExchanges& exchanges) {
+void exchanges_of_modified_classical(const matrix::DistMatrix<double>& A, const Strength& strength,
+                                     std::span<const LocalIndex> coarse_rows,
+                                     std::span<const GlobalIndex> ranks,
+                                     VirtualExchanges& exchanges) {
   interpolate::link_exchanges(interpolate::Signs::opposite, A, strength, coarse_rows, ranks,
                               exchanges);
 }
@@ -69,7 +70,7 @@ const InterpolationMethod& modified_classical_interpolation() {
       {"modified_classical", "classical, with couplings of the sign opposite to the diagonal only",
        "De Sterck, Falgout, Nolting, Yang 2008, section 3"},
       false,
-      exchanges_of_links,
+      exchanges_of_modified_classical,
       interpolate_by_modified_classical<double>,
       interpolate_by_modified_classical<float>,
       0};

@@ -70,9 +70,9 @@ matrix::DistMatrix<T> interpolate_by_one_point(const InterpolationCall<T>& call)
                                 call.rules);
 }
 
-void exchanges_of_numbers(const matrix::DistMatrix<double>&, const Strength&,
-                          std::span<const LocalIndex>, std::span<const GlobalIndex>,
-                          VirtualExchanges& exchanges) {
+void exchanges_of_one_point(const matrix::DistMatrix<double>&, const Strength&,
+                            std::span<const LocalIndex>, std::span<const GlobalIndex>,
+                            VirtualExchanges& exchanges) {
   interpolate::number_exchanges(exchanges);
 }
 
@@ -82,7 +82,7 @@ const InterpolationMethod& one_point_interpolation() {
   static const InterpolationMethod method = {
       {"one_point", "from the coarse neighbour of the largest coupling, with weight one", ""},
       true,
-      exchanges_of_numbers,
+      exchanges_of_one_point,
       interpolate_by_one_point<double>,
       interpolate_by_one_point<float>};
   return method;

@@ -132,9 +132,9 @@ matrix::DistMatrix<T> interpolate_by_standard(const InterpolationCall<T>& call) 
                                call.rules, call.symmetric);
 }
 
-void exchanges_of_links(const matrix::DistMatrix<double>& A, const Strength& strength,
-                        std::span<const LocalIndex> coarse_rows, std::span<const GlobalIndex> ranks,
-                        VirtualExchanges& exchanges) {
+void exchanges_of_standard(const matrix::DistMatrix<double>& A, const Strength& strength,
+                           std::span<const LocalIndex> coarse_rows,
+                           std::span<const GlobalIndex> ranks, VirtualExchanges& exchanges) {
   exchanges.forward(2 * sizeof(double));  // diagonals, and sums of the other entries
   interpolate::link_exchanges(interpolate::Signs::all, A, strength, coarse_rows, ranks, exchanges);
 }
@@ -146,7 +146,7 @@ const InterpolationMethod& standard_interpolation() {
       {"standard", "the equations of strong fine neighbours are put into that of the point",
        "Stueben 1999, section 7.2.1"},
       false,
-      exchanges_of_links,
+      exchanges_of_standard,
       interpolate_by_standard<double>,
       interpolate_by_standard<float>,
       8};

@@ -105,9 +105,9 @@ template class BlockJacobi<double>;
 namespace {
 
 template <class T>
-std::unique_ptr<const Relaxation<T>> make(const matrix::DistMatrix<T>& A,
-                                          const Choice<SmootherMethod>& smoother,
-                                          const MatrixFacts& facts) {
+std::unique_ptr<const Relaxation<T>> make_block_jacobi(const matrix::DistMatrix<T>& A,
+                                                       const Choice<SmootherMethod>& smoother,
+                                                       const MatrixFacts& facts) {
   const CouplingSums<T> couplings(A, facts.scales);
   const CouplingSums<T>* const l1 = smoother->is_l1() ? &couplings : nullptr;
   const double weight = jacobi_weight(smoother);
@@ -130,8 +130,8 @@ const SmootherMethod& l1_block_jacobi_method() {
           .order = nullptr,
           .exchanges = [](const Choice<SmootherMethod>&) { return SweepExchanges{}; },
           .work = block_jacobi_work,
-          .in_double = make<double>,
-          .in_float = make<float>,
+          .in_double = make_block_jacobi<double>,
+          .in_float = make_block_jacobi<float>,
       }};
   return method;
 }
@@ -149,8 +149,8 @@ const SmootherMethod& block_jacobi_method() {
           .order = nullptr,
           .exchanges = [](const Choice<SmootherMethod>&) { return SweepExchanges{}; },
           .work = block_jacobi_work,
-          .in_double = make<double>,
-          .in_float = make<float>,
+          .in_double = make_block_jacobi<double>,
+          .in_float = make_block_jacobi<float>,
       }};
   return method;
 }

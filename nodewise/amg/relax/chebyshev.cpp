@@ -133,21 +133,21 @@ std::span<const Field<ChebyshevOptions>> chebyshev_fields() {
 namespace {
 
 template <class T>
-std::unique_ptr<const Relaxation<T>> make(const matrix::DistMatrix<T>& A,
-                                          const Choice<SmootherMethod>& smoother,
-                                          const MatrixFacts& facts) {
+std::unique_ptr<const Relaxation<T>> make_chebyshev(const matrix::DistMatrix<T>& A,
+                                                    const Choice<SmootherMethod>& smoother,
+                                                    const MatrixFacts& facts) {
   const auto& options = smoother.options<ChebyshevOptions>();
   return std::make_unique<Chebyshev<T>>(A, options.chebyshev_degree, options.chebyshev_fraction,
                                         facts.spectral_radius);
 }
 
-SweepExchanges exchanges(const Choice<SmootherMethod>& smoother) {
+SweepExchanges chebyshev_exchanges(const Choice<SmootherMethod>& smoother) {
   const double degree = smoother.options<ChebyshevOptions>().chebyshev_degree;
   return {degree, degree - 1, degree};
 }
 
 /// The step is kept beside x.
-Answer<SweepWork> work(const SweepQuery& query) {
+Answer<SweepWork> chebyshev_work(const SweepQuery& query) {
   const int degree = query.smoother.options<ChebyshevOptions>().chebyshev_degree;
   const int residuals = degree - (query.from_zero ? 1 : 0) + (query.with_residual ? 1 : 0);
   return SweepWork{static_cast<double>(residuals) * residual_traffic(query) +
@@ -169,10 +169,10 @@ const SmootherMethod& chebyshev_method() {
           .is_hybrid = false,
           .safe_form = "",
           .order = nullptr,
-          .exchanges = exchanges,
-          .work = work,
-          .in_double = make<double>,
-          .in_float = make<float>,
+          .exchanges = chebyshev_exchanges,
+          .work = chebyshev_work,
+          .in_double = make_chebyshev<double>,
+          .in_float = make_chebyshev<float>,
           .needs_real_spectrum = true,
       }};
   return method;

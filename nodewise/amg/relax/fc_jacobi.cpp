@@ -173,27 +173,27 @@ std::span<const Field<FcJacobiOptions>> fc_jacobi_fields() {
 namespace {
 
 template <class T>
-std::unique_ptr<const Relaxation<T>> make(const matrix::DistMatrix<T>& A,
-                                          const Choice<SmootherMethod>& smoother,
-                                          const MatrixFacts& facts) {
+std::unique_ptr<const Relaxation<T>> make_fc_jacobi(const matrix::DistMatrix<T>& A,
+                                                    const Choice<SmootherMethod>& smoother,
+                                                    const MatrixFacts& facts) {
   const auto& options = smoother.options<FcJacobiOptions>();
   return std::make_unique<FcJacobi<T>>(A, facts.coarse_rows, options.fine_sweeps,
                                        options.coarse_sweeps);
 }
 
-SweepOrder* order(Choice<SmootherMethod>& smoother) {
+SweepOrder* fc_jacobi_order(Choice<SmootherMethod>& smoother) {
   return &smoother.options<FcJacobiOptions>().sweep_order;
 }
 
 /// Each pass over the rows of one kind of points.
-SweepExchanges exchanges(const Choice<SmootherMethod>& smoother) {
+SweepExchanges fc_jacobi_exchanges(const Choice<SmootherMethod>& smoother) {
   const auto& options = smoother.options<FcJacobiOptions>();
   const double sweeps =
       (goes_both_ways(options.sweep_order) ? 2 : 1) * (options.fine_sweeps + options.coarse_sweeps);
   return {sweeps, options.fine_sweeps > 0 ? sweeps - 1 : sweeps, sweeps / 2};
 }
 
-Answer<SweepWork> work(const SweepQuery&) {
+Answer<SweepWork> fc_jacobi_work(const SweepQuery&) {
   return Unanswered{"sweeps through coarse or fine points are not counted"};
 }
 
@@ -209,11 +209,11 @@ const SmootherMethod& fc_jacobi_method() {
           .needs_spectral_radius = false,
           .is_hybrid = false,
           .safe_form = "",
-          .order = order,
-          .exchanges = exchanges,
-          .work = work,
-          .in_double = make<double>,
-          .in_float = make<float>,
+          .order = fc_jacobi_order,
+          .exchanges = fc_jacobi_exchanges,
+          .work = fc_jacobi_work,
+          .in_double = make_fc_jacobi<double>,
+          .in_float = make_fc_jacobi<float>,
       }};
   return method;
 }

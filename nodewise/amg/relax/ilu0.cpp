@@ -138,13 +138,13 @@ template class Ilu0<double>;
 namespace {
 
 template <class T>
-std::unique_ptr<const Relaxation<T>> make(const matrix::DistMatrix<T>& A,
-                                          const Choice<SmootherMethod>&, const MatrixFacts&) {
+std::unique_ptr<const Relaxation<T>> make_ilu0(const matrix::DistMatrix<T>& A,
+                                               const Choice<SmootherMethod>&, const MatrixFacts&) {
   return std::make_unique<Ilu0<T>>(A);
 }
 
 /// The residual and the factors.
-SweepExchanges exchanges(const Choice<SmootherMethod>&) {
+SweepExchanges ilu0_exchanges(const Choice<SmootherMethod>&) {
   return {1, 0, 2};
 }
 
@@ -160,10 +160,10 @@ const SmootherMethod& ilu0_method() {
           .is_hybrid = false,
           .safe_form = "",
           .order = nullptr,
-          .exchanges = exchanges,
+          .exchanges = ilu0_exchanges,
           .work = ilu0_work,
-          .in_double = make<double>,
-          .in_float = make<float>,
+          .in_double = make_ilu0<double>,
+          .in_float = make_ilu0<float>,
       }};
   return method;
 }

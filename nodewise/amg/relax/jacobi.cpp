@@ -84,9 +84,9 @@ double jacobi_weight(const Choice<SmootherMethod>& smoother) {
 namespace {
 
 template <class T>
-std::unique_ptr<const Relaxation<T>> make(const matrix::DistMatrix<T>& A,
-                                          const Choice<SmootherMethod>& smoother,
-                                          const MatrixFacts& facts) {
+std::unique_ptr<const Relaxation<T>> make_jacobi(const matrix::DistMatrix<T>& A,
+                                                 const Choice<SmootherMethod>& smoother,
+                                                 const MatrixFacts& facts) {
   const CouplingSums<T> couplings(A, facts.scales);
   return std::make_unique<Jacobi<T>>(A, jacobi_weight(smoother),
                                      smoother->is_l1() ? &couplings : nullptr);
@@ -109,8 +109,8 @@ const SmootherMethod& l1_jacobi_method() {
           .order = nullptr,
           .exchanges = [](const Choice<SmootherMethod>&) { return SweepExchanges{}; },
           .work = jacobi_work,
-          .in_double = make<double>,
-          .in_float = make<float>,
+          .in_double = make_jacobi<double>,
+          .in_float = make_jacobi<float>,
       }};
   return method;
 }
@@ -127,8 +127,8 @@ const SmootherMethod& jacobi_method() {
           .order = nullptr,
           .exchanges = [](const Choice<SmootherMethod>&) { return SweepExchanges{}; },
           .work = jacobi_work,
-          .in_double = make<double>,
-          .in_float = make<float>,
+          .in_double = make_jacobi<double>,
+          .in_float = make_jacobi<float>,
       }};
   return method;
 }

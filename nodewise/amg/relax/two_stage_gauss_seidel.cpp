@@ -110,26 +110,26 @@ std::span<const Field<TwoStageOptions>> two_stage_fields() {
 namespace {
 
 template <class T>
-std::unique_ptr<const Relaxation<T>> make(const matrix::DistMatrix<T>& A,
-                                          const Choice<SmootherMethod>& smoother,
-                                          const MatrixFacts&) {
+std::unique_ptr<const Relaxation<T>> make_two_stage(const matrix::DistMatrix<T>& A,
+                                                    const Choice<SmootherMethod>& smoother,
+                                                    const MatrixFacts&) {
   return std::make_unique<TwoStageGaussSeidel<T>>(A,
                                                   smoother.options<TwoStageOptions>().inner_sweeps);
 }
 
-SweepOrder* order(Choice<SmootherMethod>& smoother) {
+SweepOrder* two_stage_order(Choice<SmootherMethod>& smoother) {
   return &smoother.options<TwoStageOptions>().sweep_order;
 }
 
 /// The residual, and half of the matrix for each inner sweep.
-SweepExchanges exchanges(const Choice<SmootherMethod>& smoother) {
+SweepExchanges two_stage_exchanges(const Choice<SmootherMethod>& smoother) {
   const auto& options = smoother.options<TwoStageOptions>();
   const double passes = 1 + options.inner_sweeps / 2.0;
   if (goes_both_ways(options.sweep_order)) return {2, 1, 2 * passes};
   return {1, options.sweep_order == SweepOrder::backward ? 1.0 : 0.0, passes};
 }
 
-Answer<SweepWork> work(const SweepQuery&) {
+Answer<SweepWork> two_stage_work(const SweepQuery&) {
   return Unanswered{"inner sweeps are not counted"};
 }
 
@@ -147,11 +147,11 @@ const SmootherMethod& two_stage_gauss_seidel_method() {
           .needs_spectral_radius = false,
           .is_hybrid = true,
           .safe_form = "l1_gauss_seidel",
-          .order = order,
-          .exchanges = exchanges,
-          .work = work,
-          .in_double = make<double>,
-          .in_float = make<float>,
+          .order = two_stage_order,
+          .exchanges = two_stage_exchanges,
+          .work = two_stage_work,
+          .in_double = make_two_stage<double>,
+          .in_float = make_two_stage<float>,
       }};
   return method;
 }

@@ -73,7 +73,7 @@ aggregate::Aggregates aggregate_points(const DistMatrix<T>& G, const Strength& s
 namespace {
 
 /// A level that keeps more of its rows than this is not worth having.
-constexpr double max_coarsening_ratio = 0.95;
+constexpr double max_aggregation_ratio = 0.95;
 
 /// Products for a radius that nothing but the weight of the prolongator's smoothing depends on: a
 /// tenth of it makes no difference to the iterations. (Of a norm a tenth does.) With four, as many
@@ -281,7 +281,7 @@ GridTransfer<T> aggregation_transfer(const DistMatrix<T>& A, const ProblemInfo<T
       candidates(A, knowledge, given_vectors(A, knowledge, options), radius, options);
   const auto n_coarse = static_cast<double>(aggregates.layout.n_global()) * B.n_vectors;
   const auto n = static_cast<double>(A.rows().n_global());
-  if (n_coarse == 0 || n_coarse > max_coarsening_ratio * n) return {};
+  if (n_coarse == 0 || n_coarse > max_aggregation_ratio * n) return {};
   auto [tentative, coarse] = aggregate::tentative_prolongator(aggregates, unknowns, A.rows(), B);
   transfer.P = std::make_shared<const DistMatrix<T>>(
       prolongator(A, graph, unknowns, tentative, B.n_vectors, knowledge, radius, options));

@@ -2,13 +2,13 @@
 
 #include <algorithm>
 
+#include "nodewise/amg/setup/level.hpp"
+
 namespace nodewise::amg {
 
 namespace {
 
 using matrix::DistMatrix;
-template <class T>
-using MatrixPointer = std::shared_ptr<const DistMatrix<T>>;
 
 /// Direct solution beyond this size would cost more than the rest of the setup, unless asked for.
 constexpr GlobalIndex max_direct_rows = 600;
