@@ -222,7 +222,9 @@ def test_the_answer_fits_a_screen(nodewise, tmp_path):
     words = [*SMALL, *ON_32, "--machine", "generic-cluster", "--rank-counts", "8,32"]
     report, out = predict(nodewise, tmp_path, *words)
     lines = out.splitlines()
-    assert len(lines) <= 40 and max(len(line) for line in lines) <= 100
+    # Other than a file's name, which may be long.
+    widths = [len(line) for line in lines if not line.strip().startswith("report ")]
+    assert len(lines) <= 40 and max(widths) <= 100
     text = " ".join(out.split())
     cycle = report["cycle"]
     first = cycle["one_route"]["direct"]["simulated_s"]["base"]

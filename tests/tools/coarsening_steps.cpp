@@ -32,7 +32,9 @@
 #include "nodewise/amg/aggregate/smooth.hpp"
 #include "nodewise/amg/aggregate/tentative.hpp"
 #include "nodewise/amg/coarsen/splitting.hpp"
-#include "nodewise/amg/setup/classical.hpp"
+#include "nodewise/amg/options.hpp"
+#include "nodewise/amg/setup/classical_options.hpp"
+#include "nodewise/amg/setup/level_method.hpp"
 #include "nodewise/io/read.hpp"
 #include "nodewise/matrix/assemble.hpp"
 #include "nodewise/matrix/operations.hpp"
@@ -119,7 +121,8 @@ void coarsen_classically(const Task& task, const Matrix& A) {
   io::write_matrix(task.file("strength"), as_matrix(A, strength));
   if (!task.influence.empty()) return write_splitting(task, A, first_pass(task, A, strength));
   if (!task.fractions.empty()) return write_splitting(task, A, cljp(task, A, strength));
-  const auto transfer = amg::classical_transfer<double>(A, {}, task.options);
+  const auto transfer =
+      task.options.method->functions<double>().transfer(A, {}, task.options, nullptr);
   write_splitting(task, A, transfer.coarse_rows);
   if (!transfer.P) return;
   io::write_matrix(task.file("interpolation"), *transfer.P);
