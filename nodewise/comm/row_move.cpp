@@ -1,0 +1,185 @@
+#include "nodewise/comm/row_move.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <string>
+#include <utility>
+
+#include "nodewise/comm/discovery.hpp"
+#include "nodewise/mpi/agree.hpp"
+
+namespace nodewise::comm {
+
+namespace {
+
+/// Calls f(rank, first, last) for every rank but this one that owns some of the rows [begin, end).
+template <class F>
+void for_each_owner(const Layout& layout, GlobalIndex begin, GlobalIndex end, const F& f) {
+  for (GlobalIndex i = begin; i < end;) {
+    const int owner = layout.owner(i);
+    const GlobalIndex last = std::min(end, layout.end(owner));
+    if (owner != layout.comm().rank()) f(owner, i, last);
+    i = last;
+  }
+}
+
+/// Local. What goes where is known of both layouts on every rank.
+Pattern pattern_between(const Layout& from, const Layout& to) {
+  Pattern pattern;
+  pattern.n_owned = from.n_local();
+  for_each_owner(from, to.begin(), to.end(), [&](int rank, GlobalIndex first, GlobalIndex last) {
+    pattern.n_ghosts += static_cast<LocalIndex>(last - first);
+    pattern.recv_ranks.push_back(rank);
+    pattern.recv_offsets.push_back(pattern.n_ghosts);
+  });
+  for_each_owner(to, from.begin(), from.end(), [&](int rank, GlobalIndex first, GlobalIndex last) {
+    for (GlobalIndex i = first; i < last; ++i) pattern.send_entries.push_back(from.to_local(i));
+    pattern.send_ranks.push_back(rank);
+    pattern.send_offsets.push_back(static_cast<LocalIndex>(pattern.send_entries.size()));
+  });
+  return pattern;
+}
+
+/// Local. Throws where the owners are not those of this rank's rows.
+void check_owners(const Layout& from, std::span<const int> owners) {
+  const int n_ranks = from.comm().size();
+  if (owners.size() != static_cast<std::size_t>(from.n_local())) {
+    throw Error(ErrorCode::dimension_mismatch, "moving rows: " + std::to_string(owners.size()) +
+                                                   " owners for " + std::to_string(from.n_local()) +
+                                                   " rows");
+  }
+  const auto bad = std::find_if(owners.begin(), owners.end(),
+                                [&](int owner) { return owner < 0 || owner >= n_ranks; });
+  if (bad != owners.end()) {
+    throw Error(ErrorCode::invalid_argument,
+                "moving rows: row " + std::to_string(from.begin() + (bad - owners.begin())) +
+                    " is to go to rank " + std::to_string(*bad) + " of " + std::to_string(n_ranks));
+  }
+}
+
+/// The rows of this rank by their new owners, and how many come from whom.
+struct Distribution {
+  Messages<LocalIndex> leaving;      // this rank included, where rows stay
+  Messages<GlobalIndex> coming;      // the number of rows from each rank, this one included
+  std::vector<GlobalIndex> offsets;  // where those of each begin in this rank's rows, and the end
+};
+
+/// Collective.
+Distribution distribute(const Layout& from, std::span<const int> owners) {
+  const mpi::Comm& comm = from.comm();
+  Distribution result;
+  result.coming = exchange_sparse(comm, [&] {
+    check_owners(from, owners);
+    std::vector<LocalIndex> rows(owners.size());
+    std::iota(rows.begin(), rows.end(), 0);
+    result.leaving = group_by_rank<LocalIndex>(owners, rows, comm.size());
+    Messages<GlobalIndex> counts;
+    for (std::size_t m = 0; m < result.leaving.size(); ++m) {
+      counts.ranks.push_back(result.leaving.ranks[m]);
+      counts.data.push_back(static_cast<GlobalIndex>(result.leaving.message(m).size()));
+      counts.offsets.push_back(static_cast<Offset>(counts.data.size()));
+    }
+    return counts;
+  });
+  result.offsets.assign(1, 0);
+  for (const GlobalIndex n : result.coming.data)
+    result.offsets.push_back(result.offsets.back() + n);
+  return result;
+}
+
+/// Collective. The new numbers of this rank's rows, told by their new owners.
+std::vector<GlobalIndex> new_numbers(const Layout& from, const Layout& to,
+                                     const Distribution& known) {
+  const Messages<GlobalIndex> starts = exchange_sparse(from.comm(), [&] {
+    Messages<GlobalIndex> replies = known.coming;
+    for (std::size_t m = 0; m < replies.size(); ++m)
+      replies.data[m] = to.begin() + known.offsets[m];
+    return replies;
+  });
+  return mpi::collectively(from.comm(), [&] {
+    std::vector<GlobalIndex> numbers(static_cast<std::size_t>(from.n_local()));
+    for (std::size_t m = 0; m < starts.size(); ++m) {
+      GlobalIndex number = starts.data[m];
+      for (const LocalIndex i : known.leaving.message(m)) {
+        numbers[static_cast<std::size_t>(i)] = number++;
+      }
+    }
+    return numbers;
+  });
+}
+
+/// Local. The pattern, and the rows that stay.
+std::pair<Pattern, std::vector<LocalIndex>> pattern_of(const Layout& from,
+                                                       const Distribution& known) {
+  std::pair<Pattern, std::vector<LocalIndex>> result;
+  auto& [pattern, stayed] = result;
+  const int rank = from.comm().rank();
+  pattern.n_owned = from.n_local();
+  for (std::size_t m = 0; m < known.coming.size(); ++m) {
+    if (known.coming.ranks[m] == rank) continue;
+    pattern.n_ghosts += static_cast<LocalIndex>(known.coming.data[m]);
+    pattern.recv_ranks.push_back(known.coming.ranks[m]);
+    pattern.recv_offsets.push_back(pattern.n_ghosts);
+  }
+  for (std::size_t m = 0; m < known.leaving.size(); ++m) {
+    const std::span<const LocalIndex> rows = known.leaving.message(m);
+    if (known.leaving.ranks[m] == rank) {
+      stayed.assign(rows.begin(), rows.end());
+      continue;
+    }
+    pattern.send_entries.insert(pattern.send_entries.end(), rows.begin(), rows.end());
+    pattern.send_ranks.push_back(known.leaving.ranks[m]);
+    pattern.send_offsets.push_back(static_cast<LocalIndex>(pattern.send_entries.size()));
+  }
+  return result;
+}
+
+}  // namespace
+
+void RowMove::plan(const Pattern& pattern, std::vector<LocalIndex> stayed, const Route& route,
+                   const Transport& transport) {
+  for (std::size_t m = 0; m < pattern.recv_ranks.size(); ++m) {
+    if (pattern.recv_ranks[m] < from_.comm().rank()) n_before_ = pattern.recv_offsets[m + 1];
+  }
+  stayed_ = std::make_shared<const std::vector<LocalIndex>>(std::move(stayed));
+  exchange_ = std::make_shared<Exchange>(from_.shared_comm(),
+                                         make_plan(from_.comm(), pattern, route), transport);
+}
+
+RowMove::RowMove(Layout from, Layout to, const Route& route, const Transport& transport)
+    : RowMove(Unplanned{}, std::move(from), std::move(to)) {
+  if (from_.first() != to_.first() || from_.last() != to_.last() ||
+      from_.comm().size() != to_.comm().size()) {
+    throw Error(ErrorCode::dimension_mismatch,
+                "moving rows: the layouts differ in their rows or ranks: rows " +
+                    std::to_string(from_.first()) + " to " + std::to_string(from_.last()) + " on " +
+                    std::to_string(from_.comm().size()) + " ranks, and " +
+                    std::to_string(to_.first()) + " to " + std::to_string(to_.last()) + " on " +
+                    std::to_string(to_.comm().size()));
+  }
+  Pattern pattern;
+  std::vector<LocalIndex> stayed;
+  mpi::collectively(from_.comm(), [&] {
+    pattern = pattern_between(from_, to_);
+    const GlobalIndex begin = std::max(from_.begin(), to_.begin());
+    const GlobalIndex end = std::min(from_.end(), to_.end());
+    for (GlobalIndex i = begin; i < end; ++i) stayed.push_back(from_.to_local(i));
+  });
+  plan(pattern, std::move(stayed), route, transport);
+}
+
+RowMove RowMove::to_owners(const Layout& from, std::span<const int> owners, const Route& route,
+                           const Transport& transport) {
+  const Distribution known = distribute(from, owners);
+  const Layout sizes = Layout::from_local_size(from.shared_comm(), known.offsets.back());
+  std::vector<GlobalIndex> starts(sizes.starts().begin(), sizes.starts().end());
+  for (GlobalIndex& start : starts) start += from.first();
+  RowMove move(Unplanned{}, from, Layout(from.shared_comm(), std::move(starts)));
+  move.numbers_ =
+      std::make_shared<const std::vector<GlobalIndex>>(new_numbers(from, move.to_, known));
+  auto [pattern, stayed] = mpi::collectively(from.comm(), [&] { return pattern_of(from, known); });
+  move.plan(pattern, std::move(stayed), route, transport);
+  return move;
+}
+
+}  // namespace nodewise::comm
