@@ -34,6 +34,9 @@ struct ProblemInfo {
   /// In classical coarsening of systems, on coarser levels: the unknown of each of this rank's
   /// rows.
   Unknowns unknown_of_row = {};
+  /// Where the virtual ranks are, which decides who takes whose rows where levels are put on fewer
+  /// ranks; not needed otherwise.
+  std::shared_ptr<const mpi::Topology> virtual_topology = {};
 };
 
 /// The result of coarsening a level.

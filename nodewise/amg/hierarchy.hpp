@@ -100,8 +100,8 @@ class Hierarchy : public solve::Operator<T> {
   const matrix::DistMatrix<T>* interpolation(std::size_t level) const;
   /// The restriction to the next level where it is not the transpose of interpolation(), or null.
   const matrix::DistMatrix<T>* restriction(std::size_t level) const;
-  /// This rank's rows of the level that are its rows of the next, ascending: number k is row k
-  /// there. Empty on the last level.
+  /// This rank's rows of the level that are rows of the next, ascending: number k is row k there,
+  /// unless the next level was moved to fewer ranks. Empty on the last level.
   std::span<const LocalIndex> coarse_rows(std::size_t level) const;
   /// Sum of rows (nonzeros) over the levels divided by those of the finest.
   double grid_complexity() const;

@@ -147,6 +147,8 @@ std::span<const Field<Options>> option_fields() {
       field("max_coarse_rows", &O::max_coarse_rows,
             "Coarsening ends at a matrix with no more rows, which is solved directly", 1, 2000),
       field("coarse_solve", &O::coarse_solve, "Who holds the inverse of the coarsest matrix"),
+      field("redistribution", &O::redistribution,
+            "On how many ranks coarse levels are; on fewer they send fewer messages"),
       field(
           "route", &O::route,
           "How data travels between nodes: straight to every rank, once from each rank to each "

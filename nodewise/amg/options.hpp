@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "nodewise/amg/cycle/cycle_method.hpp"
+#include "nodewise/amg/redistribute/redistribution_method.hpp"
 #include "nodewise/amg/relax/smoother_method.hpp"
 #include "nodewise/amg/setup/aggregation_options.hpp"
 #include "nodewise/amg/setup/classical_options.hpp"
@@ -41,6 +42,7 @@ struct Options {
   /// Of more than 600 rows (or max_coarse_rows, if that is more) it is relaxation, whatever is
   /// said.
   Choice<CoarseSolveMethod> coarse_solve = "auto";
+  Redistribution redistribution = "none";    ///< of coarse levels to fewer ranks
   ByLevel<comm::Route> route = "direct";     ///< of the exchanges of the solve
   ByLevel<comm::Route> setup_route;          ///< of the setup; empty: as in the solve
   int route_from_level = 0;                  ///< finer levels are direct

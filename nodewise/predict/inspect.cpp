@@ -16,6 +16,7 @@ OptionalHierarchy make_hierarchy(const Problem& problem, const VirtualMachine* m
   if (machine != nullptr) {
     info.virtual_starts = comm::uniform_point_starts(
         problem.A->rows().n_global(), machine->topology.n_ranks(), problem.options.unknowns);
+    info.virtual_topology = std::make_shared<const mpi::Topology>(machine->topology);
   }
   return std::make_unique<const amg::Hierarchy<double>>(problem.A, problem.options, std::move(info),
                                                         progress.level);

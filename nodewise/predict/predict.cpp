@@ -91,6 +91,7 @@ amg::Hierarchy<double> virtual_hierarchy(const Problem& problem, const VirtualMa
   info.symmetric = symmetric;
   info.virtual_starts = comm::uniform_point_starts(
       problem.A->rows().n_global(), machine.topology.n_ranks(), problem.options.unknowns);
+  info.virtual_topology = std::make_shared<const mpi::Topology>(machine.topology);
   return {problem.A, problem.options, std::move(info), progress.level};
 }
 

@@ -191,9 +191,13 @@ void add_reductions(std::span<const mpi::Account> books, Prediction& prediction)
 }
 
 /// The operations of levels that LevelSetup does not know.
-std::vector<std::string> left_out_of_setup(std::span<const amg::LevelSetup> setups) {
-  if (setups.empty() || !setups.front().leaves_restriction_out()) return {};
-  return {"restriction_setup"};
+std::vector<std::string> left_out_of_setup(std::span<const amg::LevelSetup> setups,
+                                           const amg::Options& options) {
+  std::vector<std::string> operations;
+  if (setups.empty()) return operations;
+  if (setups.front().leaves_restriction_out()) operations.emplace_back("restriction_setup");
+  if (options.redistribution != "none") operations.emplace_back("redistribution");
+  return operations;
 }
 
 /// Every level but the last, with its rounds in the prediction.
@@ -240,7 +244,7 @@ Prediction predict(const VirtualSetup& setup, const VirtualMachine& machine,
   std::vector<amg::LevelSetup> setups;
   if (with_setup) {
     setups = level_setups(setup, prediction);
-    prediction.left_out_of_setup = left_out_of_setup(setups);
+    prediction.left_out_of_setup = left_out_of_setup(setups, setup.options);
   }
   const auto add_times = [&](const VirtualExchange& exchange) {
     const bool has_restriction = hierarchy.restriction(exchange.level) != nullptr;

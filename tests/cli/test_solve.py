@@ -729,3 +729,31 @@ def test_a_preset_leaves_the_method_to_a_cycle_that_changes(nodewise):
     refused = nodewise(*problem, "--cycle", "k", "--solver", "gmres")
     assert refused.code == 2
     assert "which gmres cannot use: drop it, or take --solver fgmres" in refused.messages[0]
+
+
+def test_coarse_levels_on_fewer_ranks(nodewise, tmp_path):
+    def ranks_of(*words):
+        report = tmp_path / "report.json"
+        result = nodewise("solve", "--problem", "laplace27", "--n", 12, "--max-coarse-rows", 5, *words,
+                          "--json", report, ranks=4)
+        assert result.code == 0, result.err
+        return [level["active_ranks"] for level in json.loads(report.read_text())["hierarchy"]["levels"]]
+
+    assert ranks_of()[:2] == [4, 4]
+    given = ranks_of("--redistribution", "ranks", "--active-ranks", "2,1")
+    assert given[:2] == [4, 2] and set(given[2:]) == {1}
+    assert ranks_of("--redistribution", "rows", "--rows-per-rank", 1000)[1:] == [1] * (len(given) - 1)
+
+
+@pytest.mark.parametrize(
+    "words, message",
+    [
+        (["--active-ranks", "2"], "--redistribution ranks"),
+        (["--redistribution", "ranks", "--active-ranks", "2,0"], "--active-ranks"),
+        (["--redistribution", "ranks", "--active-ranks", "two"], "--active-ranks"),
+        (["--redistribution", "rank"], "ranks"),
+    ],
+)
+def test_redistribution_that_cannot_be(nodewise, words, message):
+    result = nodewise("solve", "--problem", "laplace5", "--n", 5, *words)
+    assert result.code == 2 and message in result.err

@@ -221,6 +221,14 @@ std::optional<bool> examine(const DistMatrix<T>& A, const ProblemInfo<T>& knowle
   complete(options);
   check_sweep_order(options);
   check_blocks(A, knowledge, options);
+  const bool has_nodes = knowledge.virtual_topology != nullptr &&
+                         knowledge.virtual_topology->n_ranks() + 1 ==
+                             static_cast<int>(knowledge.virtual_starts.size());
+  if (!knowledge.virtual_starts.empty() && !has_nodes && options.redistribution != "none") {
+    throw Error(ErrorCode::invalid_argument,
+                "multigrid setup: to put levels of virtual ranks on fewer, their nodes must be "
+                "known (ProblemInfo::virtual_topology)");
+  }
   if (const auto check = options.method->functions<T>().check) check(A, knowledge, options);
   return resolve_automatic(options, A, knowledge.symmetric);
 }

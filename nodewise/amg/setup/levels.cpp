@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "nodewise/amg/coarsen/virtual_ranks.hpp"
+#include "nodewise/amg/redistribute/move_level.hpp"
 #include "nodewise/amg/setup/coarse_matrix.hpp"
 #include "nodewise/amg/setup/level_choice.hpp"
 #include "nodewise/amg/setup/level_relaxation.hpp"
@@ -77,6 +78,8 @@ MatrixPointer<T> coarsen_level(Level<T>& level, const MatrixPointer<T>& A,
   auto& P = level.transfer.P;
   auto& R = level.transfer.R;
   if (P == nullptr) return nullptr;
+  const auto move = choose_move(P->cols(), level.depth + 1, options.redistribution);
+  if (move) move_next_level(level.transfer, *move);
   const MatrixPointer<T> setup_P = for_setup(P);
   const MatrixPointer<T> setup_R = R ? for_setup(R) : nullptr;
   P = for_solve(one_route ? setup_P : P);
@@ -95,10 +98,16 @@ LevelChoice<T> choose_again(const MatrixPointer<T>& A, const LevelInfo& earlier)
 
 /// Collective. The next level's part of what is known.
 template <class T>
-ProblemInfo<T> knowledge_below(Level<T>& level) {
+ProblemInfo<T> knowledge_below(Level<T>& level, const Options& options) {
   ProblemInfo<T> knowledge;
+  knowledge.virtual_topology = level.knowledge.virtual_topology;
   knowledge.virtual_starts =
       virtual_coarse_starts(level.knowledge.virtual_starts, level.transfer.coarse_rows);
+  if (knowledge.virtual_topology && !knowledge.virtual_starts.empty()) {
+    knowledge.virtual_starts =
+        moved_starts(std::move(knowledge.virtual_starts), *knowledge.virtual_topology,
+                     level.depth + 1, options.redistribution);
+  }
   knowledge.near_null_space = std::move(level.transfer.coarse_near_null_space);
   knowledge.left_near_null_space = std::move(level.transfer.coarse_left_near_null_space);
   knowledge.unknowns = level.transfer.coarse_unknowns;
@@ -154,7 +163,7 @@ SetUp<T> set_up_levels(MatrixPointer<T> A, ProblemInfo<T> knowledge, std::option
     made.info.push_back(info);
     if (observe) observe(depth, info);
     if (!level.transfer.P) return made;
-    knowledge = knowledge_below(level);
+    knowledge = knowledge_below(level, options);
   }
 }
 

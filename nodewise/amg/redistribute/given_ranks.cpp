@@ -1,0 +1,90 @@
+// Numbers of ranks that the caller gives.
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "nodewise/amg/redistribute/redistribution_method.hpp"
+#include "nodewise/base/by_level.hpp"
+
+namespace nodewise::amg {
+
+namespace {
+
+constexpr int most_ranks = 1'000'000'000;
+
+Field<ActiveRankOptions> active_ranks_field() {
+  const std::string name = "active_ranks";
+  return {
+      {name, "list",
+       "The ranks that have rows of levels 1, 2, ..., such as 64,16,1; the last number is for "
+       "all deeper levels",
+       ">= 1, separated by commas"},
+      [](const ActiveRankOptions& o) { return fmt::format("{}", fmt::join(o.active_ranks, ",")); },
+      [name](ActiveRankOptions& o, std::string_view text) {
+        std::vector<int> ranks;
+        for (const std::string_view word : detail::split_list(text)) {
+          ranks.push_back(static_cast<int>(detail::parse_integer(name, word, 1, most_ranks)));
+        }
+        if (ranks.empty()) {
+          throw Error(ErrorCode::invalid_argument, "option active_ranks: no number is given");
+        }
+        o.active_ranks = std::move(ranks);
+      }};
+}
+
+std::span<const Field<ActiveRankOptions>> active_rank_fields() {
+  static const std::vector<Field<ActiveRankOptions>> fields = {active_ranks_field()};
+  return fields;
+}
+
+std::span<const Field<RowOptions>> row_fields() {
+  static const std::vector<Field<RowOptions>> fields = {
+      field("rows_per_rank", &RowOptions::rows_per_rank,
+            "Coarse levels are on so few ranks that each has as many rows at least", 1)};
+  return fields;
+}
+
+int given_ranks(const Redistribution& choice, const LevelSize& next) {
+  const std::vector<int>& ranks = choice.options<ActiveRankOptions>().active_ranks;
+  return ranks[std::min(static_cast<std::size_t>(next.level - 1), ranks.size() - 1)];
+}
+
+int ranks_for_rows(const Redistribution& choice, const LevelSize& next) {
+  const GlobalIndex rows = choice.options<RowOptions>().rows_per_rank;
+  return static_cast<int>(std::min<GlobalIndex>(next.rows / rows, next.active_ranks));
+}
+
+int as_before(const Redistribution&, const LevelSize& next) {
+  return next.active_ranks;
+}
+
+}  // namespace
+
+int ranks_of(const Redistribution& redistribution, const LevelSize& next) {
+  const int ranks = (*redistribution->ranks)(redistribution, next);
+  return std::clamp(ranks, 1, std::max(1, next.active_ranks));
+}
+
+const RedistributionMethod& no_redistribution() {
+  static const RedistributionMethod method = {
+      {"none", "rows stay on the ranks whose rows they come from", ""}, as_before};
+  return method;
+}
+
+const RedistributionMethod& redistribution_to_ranks() {
+  static const RedistributionMethod method = {
+      {"ranks", "as many ranks as active_ranks says, level by level", "",
+       own_options(active_rank_fields)},
+      given_ranks};
+  return method;
+}
+
+const RedistributionMethod& redistribution_by_rows() {
+  static const RedistributionMethod method = {
+      {"rows", "as many ranks as leave each rows_per_rank rows, as PETSc's and MueLu's thresholds",
+       "", own_options(row_fields)},
+      ranks_for_rows};
+  return method;
+}
+
+}  // namespace nodewise::amg

@@ -1,0 +1,17 @@
+// The list of ways to say how many ranks a level has. Each is described at the end of its own file.
+#include "nodewise/amg/redistribute/redistribution_method.hpp"
+
+namespace nodewise::amg {
+
+const RedistributionMethod& no_redistribution();
+const RedistributionMethod& redistribution_to_ranks();
+const RedistributionMethod& redistribution_by_rows();
+
+Family<RedistributionMethod>& RedistributionMethod::family() {
+  static Family<RedistributionMethod> methods(
+      "redistribution",
+      {&no_redistribution(), &redistribution_to_ranks(), &redistribution_by_rows()});
+  return methods;
+}
+
+}  // namespace nodewise::amg

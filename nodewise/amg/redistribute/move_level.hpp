@@ -1,0 +1,34 @@
+// Moving the rows of a level that is in the making to fewer ranks.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "nodewise/amg/grid_transfer.hpp"
+#include "nodewise/amg/redistribute/redistribution_method.hpp"
+#include "nodewise/comm/row_move.hpp"
+
+namespace nodewise::amg {
+
+/// Local, unless rows are numbered anew (RowMove::to_owners). How the rows of level `level`, laid
+/// out by `rows`, get to the ranks they are to be on; nothing where they are there. Rows keep their
+/// numbers where ranks that give their rows to one follow each other.
+std::optional<comm::RowMove> choose_move(const comm::Layout& rows, int level,
+                                         const Redistribution& redistribution);
+
+/// Local. Where the rows of virtual ranks, which begin at `starts`, begin after the move. Throws
+/// unsupported where rows would be numbered anew: one rank that stands for many keeps its numbers.
+std::vector<GlobalIndex> moved_starts(std::vector<GlobalIndex> starts,
+                                      const mpi::Topology& topology, int level,
+                                      const Redistribution& redistribution);
+
+/// Collective. The transfer to a next level that is moved: columns of P and rows of R are laid out
+/// by the new ranks, so that a restriction brings its sums straight there, a prolongation fetches
+/// from there, and the Galerkin product returns its rows there. A level on fewer ranks so costs a
+/// cycle no message of its own. Costs an exchange of what is known of the level besides its matrix,
+/// a row exchange where there is an R, and making the matrices anew.
+template <class T>
+void move_next_level(GridTransfer<T>& transfer, const comm::RowMove& move);
+
+}  // namespace nodewise::amg

@@ -1,0 +1,43 @@
+// How many ranks a coarse level is to have. methods.cpp lists the ways to say it.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "nodewise/base/family.hpp"
+#include "nodewise/base/types.hpp"
+
+namespace nodewise::amg {
+
+/// The next level, as it would be without a move.
+struct LevelSize {
+  int level = 1;  ///< its number, 0 being the finest
+  GlobalIndex rows = 0;
+  int active_ranks = 1;  ///< that have rows
+};
+
+struct RedistributionMethod : MethodInfo {
+  using Ranks = int (*)(const Choice<RedistributionMethod>& choice, const LevelSize& next);
+
+  /// Local, the same on every rank. On how many ranks the level is to be. More than have rows, or
+  /// fewer than one, are taken for as many, and for one. Null: as many as have rows.
+  Required<Ranks> ranks;
+
+  static Family<RedistributionMethod>& family();
+};
+
+using Redistribution = Choice<RedistributionMethod>;
+
+/// The options of redistribution `ranks`.
+struct ActiveRankOptions {
+  std::vector<int> active_ranks = {1};  ///< of levels 1, 2, ...; the last for all deeper ones
+};
+/// The options of redistribution `rows`.
+struct RowOptions {
+  int rows_per_rank = 50;
+};
+
+/// Local. On how many ranks the next level is to be: from 1 to next.active_ranks.
+int ranks_of(const Redistribution& redistribution, const LevelSize& next);
+
+}  // namespace nodewise::amg

@@ -1,0 +1,303 @@
+// Coarse levels on fewer ranks: the same levels, other owners.
+#include <algorithm>
+
+#include <gtest/gtest.h>
+
+#include "nodewise/amg/hierarchy.hpp"
+#include "nodewise/amg/redistribute/rank_groups.hpp"
+#include "nodewise/comm/virtual_ranks.hpp"
+#include "nodewise/io/gallery.hpp"
+#include "nodewise/matrix/virtual_ranks.hpp"
+#include "nodewise/solve/krylov.hpp"
+#include "nodewise/solve/matrix_operator.hpp"
+
+#include "amg_support.hpp"
+#include "collective_error.hpp"
+#include "support.hpp"
+
+namespace nodewise::amg {
+namespace amg_redistribution_test {
+
+using matrix::DistMatrix;
+using matrix::Layout;
+using test::gathered;
+using test::test_comm;
+
+using Matrix = std::shared_ptr<const DistMatrix<double>>;
+
+Matrix shared(DistMatrix<double> A) {
+  return std::make_shared<const DistMatrix<double>>(std::move(A));
+}
+
+/// With it a hierarchy is the same on any number of ranks, but for round-off.
+Options options_of(const std::string& method) {
+  Options options;
+  options.max_coarse_rows = 4;
+  options.set("method", method);
+  if (method == "aggregation") {
+    options.set("aggregates", "independent_set");
+  } else {
+    options.set("coarsening", "pmis");
+  }
+  options.set("smoother", method == "air" ? "fc_jacobi" : "jacobi");
+  return options;
+}
+
+Options moved(Options options, const char* ranks) {
+  options.set("redistribution", "ranks");
+  options.set("active_ranks", ranks);
+  return options;
+}
+
+std::vector<int> active_ranks(const Hierarchy<double>& hierarchy) {
+  std::vector<int> ranks;
+  for (const LevelInfo& info : hierarchy.levels()) ranks.push_back(info.active_ranks);
+  return ranks;
+}
+
+/// Collective. Expects both to have the same matrices, and cycles, up to round-off.
+void expect_same_hierarchy(const Hierarchy<double>& a, const Hierarchy<double>& b) {
+  ASSERT_EQ(a.levels().size(), b.levels().size());
+  for (std::size_t l = 0; l < a.levels().size(); ++l) {
+    SCOPED_TRACE(testing::Message() << "level " << l);
+    EXPECT_EQ(a.levels()[l].rows, b.levels()[l].rows);
+    EXPECT_EQ(a.levels()[l].nonzeros, b.levels()[l].nonzeros);
+    const test::DenseMatrix A = gathered(*a.matrix(l)), B = gathered(*b.matrix(l));
+    double largest = 0, difference = 0;
+    for (std::size_t k = 0; k < A.size(); ++k) {
+      largest = std::max(largest, std::abs(A.data()[k]));
+      difference = std::max(difference, std::abs(A.data()[k] - B.data()[k]));
+    }
+    EXPECT_LE(difference, 1e-12 * largest);
+  }
+}
+
+std::vector<double> one_cycle(const Hierarchy<double>& hierarchy) {
+  const Layout& rows = hierarchy.layout();
+  std::vector<double> b, x(static_cast<std::size_t>(rows.n_local()), 0);
+  for (GlobalIndex i = rows.begin(); i < rows.end(); ++i) {
+    b.push_back(hash_uniform(static_cast<std::uint64_t>(i), 7) - 0.5);
+  }
+  hierarchy.apply(b, x);
+  return x;
+}
+
+void expect_near(const std::vector<double>& a, const std::vector<double>& b) {
+  ASSERT_EQ(a.size(), b.size());
+  for (std::size_t i = 0; i < a.size(); ++i) EXPECT_NEAR(a[i], b[i], 1e-11);
+}
+
+/// The ranks of levels 1 and 2 where the numbers are `first` and then one.
+void expect_ranks(const Hierarchy<double>& hierarchy, int first) {
+  const std::vector<int> ranks = active_ranks(hierarchy);
+  ASSERT_GE(ranks.size(), 3U);
+  EXPECT_EQ(ranks[1], std::min(first, ranks[0]));
+  for (std::size_t l = 2; l < ranks.size(); ++l) EXPECT_EQ(ranks[l], 1);
+}
+
+TEST(Redistribution, LevelsAreTheSameOnFewerRanks) {
+  for (const auto& map : test::node_maps(test_comm()->size())) {
+    const auto comm = mpi::Comm::create(MPI_COMM_WORLD, map.node_of_rank);
+    for (const char* method : {"classical", "aggregation", "air"}) {
+      SCOPED_TRACE(map.name + std::string(", ") + method);
+      const Matrix A = shared(io::generate<double>(
+          comm, {.problem = std::string(method) == "air" ? io::Problem::convection2d
+                                                         : io::Problem::laplace9,
+                 .n = 21}));
+      const Hierarchy<double> there(A, options_of(method));
+      const Hierarchy<double> fewer(A, moved(options_of(method), "3,1"));
+      expect_ranks(fewer, 3);
+      // Ranks that do not follow each other number their rows anew.
+      const bool keeps_numbers = std::is_sorted(map.node_of_rank.begin(), map.node_of_rank.end());
+      if (keeps_numbers) {
+        expect_same_hierarchy(there, fewer);
+        expect_near(one_cycle(there), one_cycle(fewer));
+      }
+      EXPECT_EQ(there.levels()[1].rows, fewer.levels()[1].rows);
+    }
+  }
+}
+
+TEST(Redistribution, GoesOverEveryRoute) {
+  for (const auto& map : test::node_maps(test_comm()->size())) {
+    const auto comm = mpi::Comm::create(MPI_COMM_WORLD, map.node_of_rank);
+    const Matrix A =
+        shared(io::generate<double>(comm, {.problem = io::Problem::laplace9, .n = 19}));
+    const Hierarchy<double> straight(A, moved(options_of("classical"), "2"));
+    for (const comm::Route route : comm::RouteMethod::family()) {
+      SCOPED_TRACE(map.name + ", " + route.name());
+      Options options = moved(options_of("classical"), "2");
+      options.route = route;
+      const Hierarchy<double> routed(A, options);
+      expect_same_hierarchy(straight, routed);
+      expect_near(one_cycle(straight), one_cycle(routed));
+    }
+  }
+}
+
+TEST(Redistribution, KnowsUnknownsAndNearNullSpaces) {
+  const Matrix A =
+      shared(io::generate<double>(test_comm(), {.problem = io::Problem::beam, .n = 2}));
+  for (const char* method : {"classical", "aggregation"}) {
+    SCOPED_TRACE(method);
+    Options options = options_of(method);
+    options.unknowns = 3;
+    options.max_coarse_rows = 12;
+    const Hierarchy<double> there(A, options);
+    const Hierarchy<double> fewer(A, moved(options, "2,1"));
+    EXPECT_EQ(active_ranks(fewer)[1], std::min(2, test_comm()->size()));
+    expect_same_hierarchy(there, fewer);
+    expect_near(one_cycle(there), one_cycle(fewer));
+  }
+}
+
+TEST(Redistribution, RebuildsToTheSameBits) {
+  const Matrix A =
+      shared(io::generate<double>(test_comm(), {.problem = io::Problem::laplace9, .n = 21}));
+  for (const char* method : {"classical", "aggregation"}) {
+    for (const Reuse reuse : {Reuse::interpolation, Reuse::splitting}) {
+      const Hierarchy<double> first(A, moved(options_of(method), "3,1"));
+      Hierarchy<double> again(A, moved(options_of(method), "3,1"));
+      Array<double> on = A->on().vals, off = A->off().vals;
+      for (double& value : on) value *= 3;
+      for (double& value : off) value *= 3;
+      again.rebuild(shared(A->with_values(std::move(on), std::move(off))), reuse);
+      again.rebuild(A, reuse);
+      EXPECT_EQ(one_cycle(first), one_cycle(again));
+      EXPECT_EQ(active_ranks(first), active_ranks(again));
+    }
+  }
+}
+
+TEST(Redistribution, ByRowsOfARank) {
+  const Matrix A =
+      shared(io::generate<double>(test_comm(), {.problem = io::Problem::laplace9, .n = 30}));
+  Options options = options_of("classical");
+  options.set("redistribution", "rows").set("rows_per_rank", 40);
+  const Hierarchy<double> hierarchy(A, options);
+  int before = test_comm()->size();
+  for (std::size_t l = 1; l < hierarchy.levels().size(); ++l) {
+    const LevelInfo& info = hierarchy.levels()[l];
+    const auto wanted = std::max<GlobalIndex>(1, std::min<GlobalIndex>(before, info.rows / 40));
+    EXPECT_EQ(info.active_ranks, wanted);
+    before = info.active_ranks;
+  }
+}
+
+TEST(Redistribution, RanksWithoutRowsAreOrdinary) {
+  const auto comm = test_comm();
+  // All rows but on rank 0.
+  std::vector<GlobalIndex> starts = comm::uniform_starts(361, std::max(1, comm->size() - 1));
+  if (comm->size() > 1) starts.insert(starts.begin(), 0);
+  const Layout rows(comm, starts);
+  const test::DenseMatrix whole = gathered(
+      io::generate<double>(test::self_comm(), {.problem = io::Problem::laplace9, .n = 19}));
+  const Matrix A = shared(test::distribute(whole, rows));
+  const Hierarchy<double> there(A, options_of("classical"));
+  const Hierarchy<double> fewer(A, moved(options_of("classical"), "2,1"));
+  expect_same_hierarchy(there, fewer);
+  expect_near(one_cycle(there), one_cycle(fewer));
+}
+
+TEST(Redistribution, SmoothersOfAllKindsSolve) {
+  const Matrix A =
+      shared(io::generate<double>(test_comm(), {.problem = io::Problem::laplace9, .n = 25}));
+  for (const relax::SmootherMethod& smoother : relax::SmootherMethod::family()) {
+    SCOPED_TRACE(*smoother.name);
+    Options options = moved(options_of("classical"), "2,1");
+    options.smoother = smoother;
+    const Hierarchy<double> hierarchy(A, options);
+    const auto n = static_cast<std::size_t>(A->n_local());
+    std::vector<double> b(n, 1), x(n, 0);
+    const solve::MatrixOperator<double> product(A);
+    const solve::Report report =
+        solve::solve_by<double>("gmres", product, &hierarchy, b, x, solve::Options{}, {});
+    EXPECT_EQ(report.outcome, solve::Outcome::converged);
+    EXPECT_LE(report.iterations, 40);
+  }
+}
+
+/// Collective. Expects the virtual ranks to send what the real ones of a level do.
+void expect_same_counts(const Hierarchy<double>& alone, const Hierarchy<double>& real) {
+  const mpi::Topology& topology = real.layout().comm().topology();
+  ASSERT_EQ(alone.levels().size(), real.levels().size());
+  for (std::size_t l = 0; l < alone.levels().size(); ++l) {
+    SCOPED_TRACE(testing::Message() << "level " << l);
+    const auto span = alone.virtual_starts(l);
+    const std::vector<GlobalIndex> starts(span.begin(), span.end());
+    const Layout& rows = real.matrix(l)->rows();
+    EXPECT_EQ(starts, std::vector<GlobalIndex>(rows.starts().begin(), rows.starts().end()));
+    const auto& A = alone.matrix(l)->on();
+    auto patterns = comm::virtual_patterns(starts, matrix::virtual_ghosts(A, starts, starts));
+    const auto plans = comm::virtual_plans(std::move(patterns), topology, "direct");
+    std::int64_t messages = 0, entries = 0;
+    for (const comm::Traffic& t : comm::virtual_traffic(plans, topology)) {
+      messages += t.messages_on_node + t.messages_off_node;
+      entries += t.entries_on_node + t.entries_off_node;
+    }
+    const comm::Traffic& sent = real.levels()[l].traffic;
+    EXPECT_EQ(messages, sent.messages_on_node + sent.messages_off_node);
+    EXPECT_EQ(entries, sent.entries_on_node + sent.entries_off_node);
+  }
+}
+
+TEST(Redistribution, OfVirtualRanksIsThatOfRealOnes) {
+  std::vector<int> nodes;
+  for (int r = 0; r < test_comm()->size(); ++r) nodes.push_back(r / 3);
+  const auto comm = mpi::Comm::create(MPI_COMM_WORLD, nodes);
+  const io::GalleryOptions gallery = {.problem = io::Problem::rotated_fe, .n = 21};
+  const Matrix A = shared(io::generate<double>(comm, gallery));
+  const Matrix serial = shared(io::generate<double>(test::self_comm(), gallery));
+  Options options = options_of("classical");
+  options.set("max_interpolation_entries", 0);  // which of equal weights is dropped may differ
+  for (const char* ranks : {"4,2,1", "3", "1"}) {
+    SCOPED_TRACE(ranks);
+    ProblemInfo<double> info;
+    info.virtual_starts = comm::uniform_starts(A->rows().n_global(), comm->size());
+    info.virtual_topology = std::make_shared<const mpi::Topology>(nodes);
+    expect_same_counts(Hierarchy<double>(serial, moved(options, ranks), info),
+                       Hierarchy<double>(A, moved(options, ranks)));
+  }
+}
+
+TEST(Redistribution, OfVirtualRanksNeedsTheirNodes) {
+  const auto self = test::self_comm();
+  const Matrix A = shared(io::generate<double>(self, {.problem = io::Problem::laplace5, .n = 8}));
+  ProblemInfo<double> info;
+  info.virtual_starts = {0, 20, 40, 64};
+  const Options options = moved(options_of("classical"), "2");
+  test::expect_same_error(*test_comm(), ErrorCode::invalid_argument,
+                          [&] { Hierarchy<double>(A, options, info); });
+  info.virtual_topology = std::make_shared<const mpi::Topology>(std::vector<int>{0, 1, 0});
+  test::expect_same_error(*test_comm(), ErrorCode::unsupported,
+                          [&] { Hierarchy<double>(A, options, info); });
+}
+
+TEST(RankGroups, NeighboursFirstGroupsLarger) {
+  const mpi::Topology one_node(std::vector<int>(7, 0));
+  const std::vector<GlobalIndex> rows(7, 5);
+  EXPECT_EQ(holders_of_rows(one_node, rows, 3), (std::vector<int>{0, 0, 0, 3, 3, 5, 5}));
+  EXPECT_EQ(holders_of_rows(one_node, rows, 1), std::vector<int>(7, 0));
+  EXPECT_EQ(holders_of_rows(one_node, rows, 7), (std::vector<int>{0, 1, 2, 3, 4, 5, 6}));
+}
+
+TEST(RankGroups, ANodesRanksBeforeTwoNodes) {
+  const std::vector<int> nodes = {0, 0, 0, 0, 1, 1, 2, 2};
+  const std::vector<GlobalIndex> rows(8, 1);
+  EXPECT_EQ(holders_of_rows(mpi::Topology(nodes), rows, 3),
+            (std::vector<int>{0, 0, 0, 0, 4, 4, 6, 6}));
+  EXPECT_EQ(holders_of_rows(mpi::Topology(nodes), rows, 4),
+            (std::vector<int>{0, 0, 2, 2, 4, 4, 6, 6}));
+  EXPECT_EQ(holders_of_rows(mpi::Topology(nodes), rows, 2),
+            (std::vector<int>{0, 0, 0, 0, 0, 0, 6, 6}));
+}
+
+TEST(RankGroups, InterleavedNodesAndEmptyRanks) {
+  const std::vector<int> nodes = {0, 1, 0, 1, 0, 1};
+  const std::vector<GlobalIndex> rows = {0, 4, 4, 4, 4, 0};
+  EXPECT_EQ(holders_of_rows(mpi::Topology(nodes), rows, 2), (std::vector<int>{0, 1, 2, 1, 2, 5}));
+  EXPECT_EQ(holders_of_rows(mpi::Topology(nodes), rows, 1), (std::vector<int>{0, 1, 1, 1, 1, 5}));
+}
+
+}  // namespace amg_redistribution_test
+}  // namespace nodewise::amg
