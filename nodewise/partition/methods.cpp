@@ -1,0 +1,19 @@
+// The list of partitions. Each is described at the end of its own file.
+#include "nodewise/partition/partition_method.hpp"
+
+namespace nodewise::partition {
+
+const PartitionMethod& no_partition();
+const PartitionMethod& contiguous_partition();
+const PartitionMethod& strided_partition();
+const PartitionMethod& metis_partition();
+const PartitionMethod& node_aware_partition();
+
+Family<PartitionMethod>& PartitionMethod::family() {
+  static Family<PartitionMethod> methods(
+      "partition", {&no_partition(), &contiguous_partition(), &strided_partition(),
+                    &metis_partition(), &node_aware_partition()});
+  return methods;
+}
+
+}  // namespace nodewise::partition

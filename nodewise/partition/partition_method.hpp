@@ -1,0 +1,37 @@
+// Which rank each row of a matrix is to be on. methods.cpp lists the ways to find that.
+#pragma once
+
+#include <vector>
+
+#include "nodewise/base/family.hpp"
+#include "nodewise/matrix/dist_matrix.hpp"
+#include "nodewise/mpi/topology.hpp"
+
+namespace nodewise::partition {
+
+/// What is to be divided among which ranks.
+struct PartitionTask {
+  const matrix::DistMatrix<double>& A;  ///< square
+  /// The ranks to divide it among, and their nodes: the communicator's, or virtual ones.
+  const mpi::Topology& topology;
+  int unknowns = 1;  ///< rows of a point, which stay together
+};
+
+struct PartitionMethod : MethodInfo {
+  using Owners = std::vector<int> (*)(const PartitionTask& task);
+
+  /// Collective. The rank of the task's topology for each of this rank's rows. Throws the same
+  /// Error on every rank, unsupported where a library is missing.
+  Required<Owners> owners;
+
+  static Family<PartitionMethod>& family();
+};
+
+using Partition = Choice<PartitionMethod>;
+
+/// Collective. The rank that each of this rank's rows is to be on. Throws, the same on every rank,
+/// dimension_mismatch where the matrix is not square, what comm::require_whole_points() throws, and
+/// what the method throws.
+std::vector<int> owners(const Partition& partition, const PartitionTask& task);
+
+}  // namespace nodewise::partition
