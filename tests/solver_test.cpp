@@ -44,6 +44,18 @@ solve::Report by_hand(const std::shared_ptr<const Matrix>& A, std::span<const do
   return solve::cg<double>(solve::MatrixOperator<double>(A), &M, b, x, {});
 }
 
+TEST(RightHandSides, LoseTheirMeans) {
+  const auto A = problem("laplace5", 6);
+  solver::RightHandSides rhs = solver::random_right_hand_sides(*A, 3, 2);
+  for (std::size_t i = 0; i < rhs.values.size(); ++i) rhs.values[i] += i % 2 == 0 ? 100 : -7;
+  solver::remove_constants(A->rows(), rhs);
+  double sums[2] = {0, 0};
+  for (std::size_t i = 0; i < rhs.values.size(); ++i) sums[i % 2] += rhs.values[i];
+  mpi::sum_in_place<double>(A->comm(), sums);
+  EXPECT_NEAR(sums[0], 0, 1e-11);
+  EXPECT_NEAR(sums[1], 0, 1e-11);
+}
+
 TEST(Solver, DoesWhatItsPiecesDo) {
   const auto A = problem("laplace27", 8);
   const std::vector<double> b = hashed_vector(A->rows(), 1);

@@ -37,4 +37,21 @@ std::string rewrite_options(
   }
 }
 
+std::string rewrite_option_names(std::string_view text,
+                                 const std::function<std::string(std::string_view name)>& write) {
+  constexpr std::string_view word = "option ";
+  constexpr std::string_view letters = "abcdefghijklmnopqrstuvwxyz0123456789_";
+  std::string result;
+  for (std::size_t at = text.find(word); at != text.npos; at = text.find(word)) {
+    const std::string_view rest = text.substr(at + word.size());
+    const std::string_view name = rest.substr(0, rest.find_first_not_of(letters));
+    const std::string written = write(name);
+    result.append(text.substr(0, at));
+    result.append(written.empty() ? text.substr(at, word.size() + name.size())
+                                  : std::string_view(written));
+    text = rest.substr(name.size());
+  }
+  return result.append(text);
+}
+
 }  // namespace nodewise

@@ -16,4 +16,9 @@ std::string rewrite_options(
     std::string_view text,
     const std::function<std::string(std::string_view name, std::string_view value)>& write);
 
+/// The same for errors that begin with "option max_iterations: ": returns the text with "option"
+/// and the name replaced by write(name), but where that is empty.
+std::string rewrite_option_names(std::string_view text,
+                                 const std::function<std::string(std::string_view name)>& write);
+
 }  // namespace nodewise

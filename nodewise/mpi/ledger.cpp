@@ -159,6 +159,29 @@ void reduce(const Comm& comm, std::span<T> sum, std::span<T> largest) {
 
 }  // namespace
 
+Counts& Counts::operator+=(const Counts& more) {
+  runs += more.runs;
+  messages_on_node += more.messages_on_node;
+  messages_on_domain += more.messages_on_domain;
+  messages_off_node += more.messages_off_node;
+  bytes_on_node += more.bytes_on_node;
+  bytes_on_domain += more.bytes_on_domain;
+  bytes_off_node += more.bytes_off_node;
+  collectives += more.collectives;
+  communicating += more.communicating;
+  computing += more.computing;
+  return *this;
+}
+
+SharedAccount total(std::span<const SharedAccount> accounts) {
+  SharedAccount sum{.operation = "together", .level = no_level, .sum = {}, .max = {}};
+  for (const SharedAccount& account : accounts) {
+    sum.sum += account.sum;
+    sum.max.collectives += account.max.collectives;
+  }
+  return sum;
+}
+
 std::vector<SharedAccount> over_ranks(const Comm& comm) {
   const auto mine = collectively(comm, [&] { return comm.ledger().accounts(); });
   std::vector<SharedAccount> shared = union_of_names(comm, mine);

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -36,6 +37,7 @@ struct Counts {
 
   std::int64_t messages() const { return messages_on_node + messages_off_node; }
   std::int64_t bytes() const { return bytes_on_node + bytes_off_node; }
+  Counts& operator+=(const Counts& more);
 };
 
 /// One operation on one level.
@@ -129,6 +131,10 @@ struct SharedAccount {
   Counts sum;  ///< over the ranks
   Counts max;  ///< each number the largest of a rank
 };
+
+/// Local. All accounts together. Of the largest numbers of a rank only those of collectives add up,
+/// which every rank has.
+SharedAccount total(std::span<const SharedAccount> accounts);
 
 /// Collective. The accounts of all ranks' ledgers, the same on every rank; ranks need not have the
 /// same. A few allreduces and broadcasts, which the ledger counts in turn, but not in the result.

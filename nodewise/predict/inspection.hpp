@@ -38,6 +38,8 @@ struct Volume {
   std::int64_t max_bytes = 0;     ///< of the rank that sends most bytes
   std::int64_t messages = 0;      ///< of all ranks together
   std::int64_t bytes = 0;
+
+  Volume& operator+=(const Volume& more);
 };
 
 struct RouteVolumes {
@@ -83,6 +85,8 @@ struct VirtualCounts {
 
   int n_ranks() const;
   int n_nodes() const { return static_cast<int>(ranks_per_node.size()); }
+  /// What an operation on each of the levels sends over a route, added up.
+  RouteVolumes of_all_levels(CountedExchange operation, std::size_t route) const;
 };
 
 /// The results of an inspection.

@@ -14,6 +14,7 @@
 #include "nodewise/solve/block_ops.hpp"
 #include "nodewise/solve/checkpoint.hpp"
 #include "nodewise/solve/iteration.hpp"
+#include "nodewise/solve/krylov.hpp"
 #include "nodewise/solve/vector_ops.hpp"
 
 namespace nodewise::solve {

@@ -64,6 +64,15 @@ RightHandSides random_right_hand_sides(const Matrix& A, int seed, int count) {
   return rhs;
 }
 
+void remove_constants(const comm::Layout& rows, RightHandSides& rhs) {
+  const auto k = static_cast<std::size_t>(rhs.count);
+  std::vector<double> means(k, 0.0);
+  for (std::size_t i = 0; i < rhs.values.size(); ++i) means[i % k] += rhs.values[i];
+  mpi::sum_in_place(rows.comm(), std::span<double>(means));
+  for (double& mean : means) mean /= static_cast<double>(rows.n_global());
+  for (std::size_t i = 0; i < rhs.values.size(); ++i) rhs.values[i] -= means[i % k];
+}
+
 std::optional<SolutionError> solution_error(const Matrix& A, const RightHandSides& rhs,
                                             std::span<const double> x) {
   const std::span<const double> exact = rhs.known_solution;

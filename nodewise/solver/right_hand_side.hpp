@@ -28,6 +28,10 @@ RightHandSides with_known_solution(const matrix::DistMatrix<double>& A);
 RightHandSides random_right_hand_sides(const matrix::DistMatrix<double>& A, int seed,
                                        int count = 1);
 
+/// Collective. Subtracts its mean from every right-hand side, so that a singular system whose null
+/// space are the constants, of a symmetric matrix, has a solution. One allreduce.
+void remove_constants(const comm::Layout& rows, RightHandSides& rhs);
+
 /// Collective. The error of x; nothing where the solution is not known.
 std::optional<SolutionError> solution_error(const matrix::DistMatrix<double>& A,
                                             const RightHandSides& rhs, std::span<const double> x);
