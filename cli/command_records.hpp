@@ -1,13 +1,29 @@
 // What the commands print: what their modules of the library find, and what is said of any run.
 #pragma once
 
+#include <optional>
+#include <string>
+#include <vector>
+
 #include "nodewise/predict/inspection.hpp"
 #include "nodewise/predict/result.hpp"
 #include "nodewise/report/frame.hpp"
 #include "nodewise/roofline/record.hpp"
+#include "nodewise/roofline/solve_traffic.hpp"
+#include "nodewise/solver/record.hpp"
 #include "nodewise/solver/tune.hpp"
 
+#include "cli/exit_code.hpp"
+
 namespace nodewise::cli {
+
+struct SolveRecord : solver::SolveRecord {
+  std::vector<std::string> command_line;
+  std::optional<roofline::SolveTraffic> traffic;  ///< where --profile asks for it
+  std::optional<double> unscaled_residual;  ///< |b - A x| / |b| of the system as given, if scaled
+  std::string solution_file;                ///< empty where none was written
+  ExitCode exit_code = ExitCode::success;
+};
 
 struct PredictRecord {
   report::RunFrame run;

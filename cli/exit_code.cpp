@@ -60,6 +60,10 @@ ExitCode exit_code(ErrorCode code) noexcept {
 Failure::Failure(ExitCode code, const std::string& message)
     : std::runtime_error(in_words_of_command_line(message)), code_(code) {}
 
+void fail_usage(const std::string& message) {
+  throw Failure(ExitCode::usage, message);
+}
+
 std::string exit_codes_markdown() {
   std::string page =
       "# Exit codes\n\n"

@@ -44,6 +44,9 @@ class Failure : public std::runtime_error {
   ExitCode code_;
 };
 
+/// Throws Failure{usage}.
+[[noreturn]] void fail_usage(const std::string& message);
+
 /// The reference page docs/exit-codes.md.
 std::string exit_codes_markdown();
 

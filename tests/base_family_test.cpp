@@ -10,6 +10,7 @@ namespace base_family_test {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::Not;
 
 struct Tool : MethodInfo {
   Required<bool> is_sharp;
@@ -22,7 +23,7 @@ struct SawOptions {
 };
 std::span<const Field<SawOptions>> saw_fields() {
   static const std::vector<Field<SawOptions>> fields = {
-      field("teeth", &SawOptions::teeth, "How many teeth", 1, 100),
+      field("teeth", &SawOptions::teeth, "How many teeth", 1, 100).affecting(Affects::kernels),
       field("weight", &SawOptions::weight, "How heavy", 0.0),
   };
   return fields;
@@ -39,7 +40,13 @@ std::span<const Field<HammerOptions>> hammer_fields() {
 
 const Tool saw = {{"saw", "cuts", "", own_options(saw_fields)}, true};
 const Tool hammer = {{"hammer", "hits", "", own_options(hammer_fields)}, false};
-const Tool tape = {{"tape", "measures", ""}, false};
+/// Measuring is done in an hour, and by one unless there are three.
+const Tool tape = {{.name = "tape",
+                    .summary = "measures",
+                    .source = "",
+                    .fixes = {{"hours", "1"}},
+                    .ignores = {{"helpers", {"2"}}}},
+                   false};
 
 Family<Tool>& Tool::family() {
   static Family<Tool> tools("tool", {&saw, &hammer, &tape}, {"any", "what lies nearest"});
@@ -56,7 +63,7 @@ struct Job {
 std::span<const Field<Job>> job_fields() {
   static const std::vector<Field<Job>> fields = {
       field("hours", &Job::hours, "How long", 1, 24),
-      field("tool", &Job::tool, "By which means"),
+      field("tool", &Job::tool, "By which means").affecting(Affects::levels).common('t'),
       field("helpers", &Job::helpers, "How many", 0, 9),
       field("helper_age", &Job::helper_age, "How old they are", 16, 99)
           .needing("helpers above 0", [](const Job& job) { return job.helpers > 0; }),
@@ -160,6 +167,34 @@ TEST(OptionTrees, SayWhatAnOptionNeeds) {
   job.tool = "hammer";
   EXPECT_EQ(needed_by(view(job, job_fields()), "teeth"), "tool saw");
   EXPECT_THROW(needed_by(view(job, job_fields()), "nothing"), Error);
+}
+
+TEST(OptionTrees, SayWhichMethodsLetAnOptionHaveAnEffect) {
+  Job job;
+  EXPECT_EQ(needed_by(view(job, job_fields()), "hours"), "");
+  job.tool = "tape";
+  EXPECT_THAT(needed_by(view(job, job_fields()), "hours"), HasSubstr("tool saw"));
+  EXPECT_THAT(needed_by(view(job, job_fields()), "hours"), Not(HasSubstr("tape")));
+  EXPECT_THAT(needed_by(view(job, job_fields()), "helpers"), HasSubstr("tool saw"));
+  job.helpers = 2;
+  EXPECT_EQ(needed_by(view(job, job_fields()), "helpers"), "");
+  job.tool = "any";
+  EXPECT_EQ(needed_by(view(job, job_fields()), "hours"), "");
+}
+
+TEST(OptionTrees, SayWhatAnOptionAffects) {
+  Job job;
+  for (const KnownField& field : known_fields(view(job, job_fields()))) {
+    const FieldInfo& info = field.info;
+    EXPECT_EQ(info.is_common, info.name == "tool");
+    EXPECT_EQ(info.letter, info.name == "tool" ? 't' : '\0');
+    const Affects expected = info.name == "teeth"                           ? Affects::kernels
+                             : info.name == "tool" || info.name == "weight" ? Affects::levels
+                                                                            : Affects::unsaid;
+    EXPECT_EQ(info.affects, expected) << info.name;
+  }
+  EXPECT_TRUE(overlap(Affects::levels | Affects::kernels, Affects::kernels));
+  EXPECT_FALSE(overlap(Affects::levels | Affects::kernels, Affects::travel));
 }
 
 TEST(OptionTrees, TakeChoicesBeforeWhatBelongsToThem) {

@@ -1,19 +1,20 @@
-#include "cli/commands/calibrate.hpp"
+// `nodewise calibrate`.
+#include "nodewise/calibrate/calibrate.hpp"
 
 #include <optional>
 
-#include "nodewise/calibrate/calibrate.hpp"
 #include "nodewise/io/machine_file.hpp"
 #include "nodewise/report/calibrate_json.hpp"
 
 #include "cli/agreed.hpp"
-#include "cli/inputs/machine.hpp"
+#include "cli/commands/arguments.hpp"
+#include "cli/commands/begin.hpp"
+#include "cli/commands/command.hpp"
 #include "cli/inputs/output_file.hpp"
 #include "cli/options/reported_options.hpp"
 #include "cli/print/calibrate_tables.hpp"
 #include "cli/print/console.hpp"
 #include "cli/print/progress.hpp"
-#include "cli/print/summary.hpp"
 
 namespace nodewise::cli {
 
@@ -33,24 +34,21 @@ std::optional<model::Machine> prepare(const mpi::Comm& comm, const Settings& set
                     "are on one; start on several nodes, or give --base MACHINE for what cannot be "
                     "measured here");
     }
-    if (!result.output.empty()) check_writable(result.output);
-    if (!result.json.empty()) check_writable(result.json);
+    check_writable(result.output);
+    check_writable(result.json);
   });
   return base;
 }
 
-}  // namespace
-
-ExitCode calibrate_command(const std::shared_ptr<const mpi::Comm>& world, const Settings& settings,
-                           std::span<const std::string> command_line) {
+/// Measures the machine and writes what the models of cost need of it.
+ExitCode run_calibrate(const Call& call) {
+  const std::shared_ptr<const mpi::Comm>& world = call.world;
+  const Settings& settings = call.settings;
   const auto comm = run::place(*world, settings.placement, settings.communication);
   const std::optional<model::Machine> base = prepare(*comm, settings);
   Console console(world->is_root(), settings.console);
-  report::RunFrame run;
-  run.command_line.assign(command_line.begin(), command_line.end());
+  report::RunFrame run = begin_run(console, *comm, call);
   run.options = reported_options(settings);
-  run.machine = describe_machine(*comm, settings);
-  print_machine(console, run.machine);
   if (!console.is_live()) console.line("Measuring");
   const calibrate::Calibration found = calibrate::calibrate(
       comm, run.machine, settings.calibrate, base ? &*base : nullptr, part_progress(console));
@@ -64,6 +62,24 @@ ExitCode calibrate_command(const std::shared_ptr<const mpi::Comm>& world, const 
     print_calibration(console, found);
   });
   return ExitCode::success;
+}
+
+}  // namespace
+
+const Command& calibrate_command() {
+  static const Command command = {
+      {"calibrate", "measure messages, memory and products, and write a machine file of that", ""},
+      {.usage = "",
+       .examples = {"calibrate -o here.json --name here  # started on several nodes",
+                    "calibrate --base blue-waters -o here.json  # one node: the rest is of that "
+                    "machine",
+                    "calibrate --seconds 30 --json measured.json"},
+       .takes = Affects::placement | Affects::real_run | Affects::machine_parameters |
+                Affects::report | Affects::console,
+       .take_arguments = take_no_arguments,
+       .run = run_calibrate,
+       .output = "the machine file"}};
+  return command;
 }
 
 }  // namespace nodewise::cli

@@ -1,16 +1,14 @@
-#include "cli/commands/predict.hpp"
-
+// `nodewise predict`.
 #include "nodewise/predict/predict.hpp"
+
 #include "nodewise/report/predict_json.hpp"
 #include "nodewise/run/memory.hpp"
-#include "nodewise/run/timed.hpp"
 
 #include "cli/command_records.hpp"
-#include "cli/inputs/machine.hpp"
+#include "cli/commands/arguments.hpp"
+#include "cli/commands/begin.hpp"
+#include "cli/commands/command.hpp"
 #include "cli/inputs/output_file.hpp"
-#include "cli/inputs/system.hpp"
-#include "cli/options/reported_options.hpp"
-#include "cli/options/solver_options.hpp"
 #include "cli/print/console.hpp"
 #include "cli/print/predict_summary.hpp"
 #include "cli/print/predict_tables.hpp"
@@ -18,29 +16,39 @@
 
 namespace nodewise::cli {
 
-ExitCode predict_command(const std::shared_ptr<const mpi::Comm>& world, const Settings& given,
-                         std::span<const std::string> command_line) {
-  Settings settings = given;
+namespace {
+
+void check_prediction(const Settings& s) {
+  if (s.predict.machine.empty()) {
+    fail_usage("predict needs --machine NAME or FILE, which says what messages cost");
+  }
+  if (!s.has_virtual_ranks()) {
+    fail_usage("predict needs --virtual-ranks N, the ranks of that machine");
+  }
+  if (s.has("rank-counts") && s.placement.ranks_per_node == 0) {
+    fail_usage(
+        "--rank-counts needs --ranks-per-node N: a list of nodes fits one number of ranks only");
+  }
+  if (s.has("rank-counts") && s.has("domain-map")) {
+    fail_usage("give --rank-counts or --domain-map, not both");
+  }
+}
+
+/// For one rank. Predicts what the exchanges of a hierarchy take on virtual ranks.
+ExitCode run_predict(const Call& call) {
+  const std::shared_ptr<const mpi::Comm>& world = call.world;
+  Settings settings = call.settings;
   predict::check_one_process(*world, "predicts");
   const predict::Request request =
       predict::make_request(settings.predict, settings.virtual_machine, settings.placement);
   predict::check_predictable(settings.amg);
   const std::string& path = settings.result.json;
-  if (!path.empty()) check_writable(path);
+  check_writable(path);
   Console console(world->is_root(), settings.console);
   PredictRecord record;
-  record.run.command_line.assign(command_line.begin(), command_line.end());
-  LoadedMatrix loaded;
-  record.run.read_s = run::timed(*world, [&] { loaded = load_matrix(*world, world, settings); });
-  check_shape(*loaded.A);
-  record.run.matrix = describe_matrix(loaded, settings);
-  const bool symmetric = record.run.matrix.symmetric;
-  record.run.preset = apply_preset(*loaded.A, symmetric, settings);
-  record.run.options = reported_options(settings);
-
-  record.result =
-      predict::predict({loaded.A, make_knowledge(*loaded.A, symmetric, settings), settings.amg},
-                       request, predict_progress(console));
+  record.run.command_line.assign(call.words.begin(), call.words.end());
+  const predict::Problem problem = load_problem(*world, world, Shape::square, settings, record.run);
+  record.result = predict::predict(problem, request, predict_progress(console));
   if (console.wants_lines()) console.line();
   record.run.memory = run::measure_memory(*world);
   if (!path.empty()) write_text_file(path, report::predict_json(record.result, record.run));
@@ -50,6 +58,26 @@ ExitCode predict_command(const std::shared_ptr<const mpi::Comm>& world, const Se
     print_prediction_tables(console, record.result);
   }
   return ExitCode::success;
+}
+
+}  // namespace
+
+const Command& predict_command() {
+  static const Command command = {
+      {"predict", "predict what the levels cost on a machine described by a file, on any ranks",
+       ""},
+      {.usage = "A.mtx | --problem NAME",
+       .examples = {"predict A.mtx -m blue-waters --virtual-ranks 256 --ranks-per-node 16",
+                    "predict A.mtx -m my.json --virtual-ranks 64 --ranks-per-node 16 --rank-counts "
+                    "64,256",
+                    "predict -p laplace7 -n 40 -m eos --virtual-ranks 64 --ranks-per-node 32"},
+       .takes = Affects::matrix | Affects::levels | Affects::exchanges | Affects::placement |
+                Affects::virtual_ranks | Affects::prediction | Affects::report | Affects::details |
+                Affects::console,
+       .take_arguments = take_matrix,
+       .run = run_predict,
+       .check = check_prediction}};
+  return command;
 }
 
 }  // namespace nodewise::cli

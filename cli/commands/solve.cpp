@@ -1,5 +1,4 @@
-#include "cli/commands/solve.hpp"
-
+// `nodewise solve`.
 #include <optional>
 
 #include <fmt/format.h>
@@ -9,25 +8,26 @@
 #include "nodewise/io/read.hpp"
 #include "nodewise/report/solve_json.hpp"
 #include "nodewise/run/timed.hpp"
+#include "nodewise/solver/diagonal_scaling.hpp"
 #include "nodewise/solver/solver.hpp"
 
 #include "cli/agreed.hpp"
+#include "cli/command_records.hpp"
+#include "cli/commands/arguments.hpp"
+#include "cli/commands/begin.hpp"
+#include "cli/commands/command.hpp"
 #include "cli/exit_code.hpp"
-#include "cli/inputs/machine.hpp"
 #include "cli/inputs/output_file.hpp"
-#include "cli/inputs/scaled_system.hpp"
 #include "cli/inputs/system.hpp"
 #include "cli/interruption.hpp"
 #include "cli/options/reported_options.hpp"
 #include "cli/options/solver_options.hpp"
-#include "cli/print/collective_choices.hpp"
 #include "cli/print/console.hpp"
 #include "cli/print/findings.hpp"
 #include "cli/print/profile.hpp"
 #include "cli/print/progress.hpp"
 #include "cli/print/right_hand_sides.hpp"
 #include "cli/print/summary.hpp"
-#include "cli/record.hpp"
 
 namespace nodewise::cli {
 
@@ -40,7 +40,7 @@ void check_outputs(const mpi::Comm& comm, const ResultOptions& result) {
       io::format_of_name(result.output);  // throws where the ending is not known
       check_writable(result.output);
     }
-    if (!result.json.empty()) check_writable(result.json);
+    check_writable(result.json);
   });
 }
 
@@ -141,11 +141,20 @@ void print_failure(const SolveRecord& record, const Settings& settings) {
                           settings.console.quiet ? ": " + report.diagnosis : std::string()));
 }
 
-}  // namespace
+/// The machine serves to choose routes, which nothing else can, and to say what memory allows.
+void check_solve(const Settings& s) {
+  if (!s.asks_for_routes() && !s.result.profile && s.has("machine")) {
+    fail_usage("--machine is for --route automatic or --profile");
+  }
+  if (s.result.output_anyway && s.result.output.empty()) {
+    fail_usage("--output-anyway needs --output FILE");
+  }
+}
 
-ExitCode solve_command(const std::shared_ptr<const mpi::Comm>& world, const Settings& given,
-                       std::span<const std::string> command_line) {
-  Settings settings = given;
+/// Loads or makes the system, solves it, prints and writes what the settings ask for.
+ExitCode run_solve(const Call& call) {
+  const std::shared_ptr<const mpi::Comm>& world = call.world;
+  Settings settings = call.settings;
   Console console(world->is_root(), settings.console);
   const std::shared_ptr<const mpi::Comm> comm =
       run::place(*world, settings.placement, settings.communication);
@@ -153,21 +162,24 @@ ExitCode solve_command(const std::shared_ptr<const mpi::Comm>& world, const Sett
   find_machine(*comm, settings);
 
   SolveRecord record;
-  record.command_line.assign(command_line.begin(), command_line.end());
+  record.command_line.assign(call.words.begin(), call.words.end());
   record.machine = describe_machine(*comm, settings);
   print_machine(console, record.machine);
 
   LoadedMatrix loaded;
   solver::RightHandSides rhs;
   std::vector<double> x;
-  std::optional<DiagonalScaling> scaling;
+  std::optional<solver::DiagonalScaling> scaling;
   record.times.read = run::timed(*comm, [&] {
     loaded = load_matrix(*world, comm, settings);
     check_shape(*loaded.A);
     rhs = make_right_hand_sides(*loaded.A, settings);
     x = first_guess(*loaded.A, rhs, settings);
-    scaling = scaling_of(loaded.A, rhs, settings);
-    if (scaling) scaling->scale(x, rhs.count);
+    if (settings.rhs.scale == ScaleChoice::diagonal) {
+      scaling.emplace(loaded.A, rhs);
+      loaded.A = scaling->matrix();
+      scaling->scale(x);
+    }
   });
   if (!settings.result.output.empty()) {
     io::require_room_for_vectors(settings.result.output, rhs.count);
@@ -183,8 +195,8 @@ ExitCode solve_command(const std::shared_ptr<const mpi::Comm>& world, const Sett
   explain_interruptions(record);
   if (!console.is_live()) console.line();
   if (scaling) {
-    scaling->scale_back(x, rhs.count);
-    record.unscaled_residual = scaling->residual(x, rhs.count);
+    scaling->scale_back(x);
+    record.unscaled_residual = scaling->residual(x);
   }
   record.rhs = rhs.kind;
   record.error = solver::solution_error(*solver.matrix(), rhs, x);
@@ -201,6 +213,26 @@ ExitCode solve_command(const std::shared_ptr<const mpi::Comm>& world, const Sett
   print_results(console, record, settings);
   if (!record.converged() && comm->is_root()) print_failure(record, settings);
   return record.exit_code;
+}
+
+}  // namespace
+
+const Command& solve_command() {
+  static const Command command = {
+      {"solve", "solve A x = b and report how it went", ""},
+      {.usage = "A.mtx | --problem NAME",
+       .examples = {"solve A.mtx -o x.mtx  # b = A 1; multigrid and the method by the matrix",
+                    "solve A.mtx --rhs b.mtx -t 1e-10 --json report.json",
+                    "solve -p laplace7 -n 50 --solver gmres --smoother jacobi"},
+       .takes = Affects::matrix | Affects::right_hand_side | Affects::levels | Affects::exchanges |
+                Affects::kernels | Affects::travel | Affects::setup_travel | Affects::iterations |
+                Affects::placement | Affects::real_run | Affects::solution | Affects::report |
+                Affects::details | Affects::console,
+       .take_arguments = take_matrix,
+       .run = run_solve,
+       .check = check_solve,
+       .chooses_routes = true}};
+  return command;
 }
 
 }  // namespace nodewise::cli

@@ -1,5 +1,4 @@
-#include "cli/commands/tune.hpp"
-
+// `nodewise tune`.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -9,7 +8,9 @@
 
 #include "cli/agreed.hpp"
 #include "cli/command_records.hpp"
-#include "cli/inputs/machine.hpp"
+#include "cli/commands/arguments.hpp"
+#include "cli/commands/begin.hpp"
+#include "cli/commands/command.hpp"
 #include "cli/inputs/output_file.hpp"
 #include "cli/inputs/system.hpp"
 #include "cli/options/catalog.hpp"
@@ -74,7 +75,7 @@ void print_table(Console& console, const TuneRecord& record, bool details) {
          trial.options.empty() ? "(the defaults)" : option_words(trial.options)});
   }
   console.line("By time to the tolerance; of several runs the fastest");
-  for (const std::string& line : table.lines()) console.line(line);
+  table.print(console);
   if (converged > most_lines && !details) {
     console.line(fmt::format("  and {} more: --details", converged - most_lines));
   }
@@ -124,25 +125,20 @@ std::string tune_report(const TuneRecord& record, ExitCode code) {
   return report::tune_json(record.result, frame);
 }
 
-}  // namespace
-
-ExitCode tune_command(const std::shared_ptr<const mpi::Comm>& world, const Settings& settings,
-                      std::span<const std::string> command_line) {
+/// Solves the system with one combination of options after the other, and says which was the
+/// fastest. A candidate that fails is shown with its reason and does not end the run.
+ExitCode run_tune(const Call& call) {
+  const std::shared_ptr<const mpi::Comm>& world = call.world;
+  const Settings& settings = call.settings;
   Console console(world->is_root(), settings.console);
   const std::shared_ptr<const mpi::Comm> comm =
       run::place(*world, settings.placement, settings.communication);
-  const auto write = [&](auto&& work) {
-    on_root(*world, [&] {
-      if (!settings.result.json.empty()) work();
-    });
-  };
-  write([&] { check_writable(settings.result.json); });
+  const std::string& path = settings.result.json;
+  on_root(*world, [&] { check_writable(path); });
 
   TuneRecord record;
-  record.run.command_line.assign(command_line.begin(), command_line.end());
+  record.run = begin_run(console, *comm, call);
   record.run.options = reported_options(settings);
-  record.run.machine = describe_machine(*comm, settings);
-  print_machine(console, record.run.machine);
   const LoadedMatrix loaded = load_matrix(*world, comm, settings);
   check_shape(*loaded.A);
   const solver::RightHandSides rhs = make_right_hand_sides(*loaded.A, settings);
@@ -164,13 +160,37 @@ ExitCode tune_command(const std::shared_ptr<const mpi::Comm>& world, const Setti
   name_options(record.result.trials);
   const bool converged = record.result.best() != nullptr;
   const ExitCode code = converged ? ExitCode::success : ExitCode::not_converged;
-  write([&] { write_text_file(settings.result.json, tune_report(record, code)); });
+  on_root(*world, [&] {
+    if (!path.empty()) write_text_file(path, tune_report(record, code));
+  });
   print_tuned(console, record, settings.result.details);
   if (!converged && world->is_root()) {
     print_error(fmt::format("nodewise: none of {} converged\n",
                             counted(std::ssize(record.result.trials), "candidate")));
   }
   return code;
+}
+
+}  // namespace
+
+const Command& tune_command() {
+  static const Command command = {
+      {.name = "tune",
+       .summary = "try combinations of options, and say which solves A x = b fastest",
+       .source = "",
+       .ignores = {{"preset", {}}}},
+      {.usage = "A.mtx | --problem NAME",
+       .examples = {"tune A.mtx  # 60 seconds at most",
+                    "tune A.mtx --rhs b.mtx --max-seconds 600 --json tuned.json",
+                    "tune A.mtx --method aggregation --max-candidates 8"},
+       .takes = Affects::matrix | Affects::right_hand_side | Affects::levels | Affects::exchanges |
+                Affects::kernels | Affects::travel | Affects::setup_travel | Affects::iterations |
+                Affects::placement | Affects::real_run | Affects::trials | Affects::report |
+                Affects::details | Affects::console,
+       .take_arguments = take_matrix,
+       .run = run_tune,
+       .tries_presets = true}};
+  return command;
 }
 
 }  // namespace nodewise::cli

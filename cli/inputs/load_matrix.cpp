@@ -1,17 +1,18 @@
 // Reading or making the matrix, after asking whether it fits.
 #include <algorithm>
 #include <filesystem>
+#include <system_error>
+#include <unistd.h>
 
 #include <fmt/format.h>
 
 #include "nodewise/io/graph.hpp"
-#include "nodewise/io/matrix_market_body.hpp"
 #include "nodewise/io/read.hpp"
+#include "nodewise/io/spooled_input.hpp"
 #include "nodewise/run/memory.hpp"
+#include "nodewise/run/memory_need.hpp"
 
 #include "cli/agreed.hpp"
-#include "cli/inputs/machine.hpp"
-#include "cli/inputs/standard_input.hpp"
 #include "cli/inputs/system.hpp"
 #include "cli/print/progress.hpp"
 
@@ -23,12 +24,7 @@ bool is_standard_input(const Settings& settings) {
   return settings.files[0] == standard_input_name;
 }
 
-struct Size {
-  double rows = 0;
-  double nonzeros = 0;
-};
-
-Size size_of_problem(const io::GalleryOptions& options) {
+run::MatrixSize size_of_problem(const io::GalleryOptions& options) {
   const double n = options.n;
   switch (options.problem) {
     case io::Problem::laplace5:
@@ -52,88 +48,36 @@ Size size_of_problem(const io::GalleryOptions& options) {
   return {};
 }
 
-// What the commands need at least, in bytes, as measured at their peak (docs/exit-codes.md).
-double matrix_bytes(const Size& size) {
-  return 12 * size.nonzeros + 8 * size.rows;
-}
-double solve_bytes(const Size& size) {
-  return 24 * size.nonzeros + 300 * size.rows;
-}
-/// Entries on their way to the owners of their rows, sent and received, and the matrix.
-double market_bytes(const Size& size) {
-  return 72 * size.nonzeros + 8 * size.rows;
-}
-
-/// Collective. What a Matrix Market file announces, but no more entries than its bytes can hold: a
-/// size line that lies is for the reader to report. Rows take memory whether they have entries or
-/// not.
-Size announced_size(const std::shared_ptr<const mpi::Comm>& comm, const std::string& path) {
-  const io::MarketFile file(comm, path);
-  const io::MarketHeader& header = file.header();
-  const double smallest_line = header.format == io::MarketFormat::array ? 2 : 4;
-  const double expansion = file.compressed() ? 1032 : 1;  // the most that deflate can do
-  const double possible = expansion * static_cast<double>(file.file_bytes()) / smallest_line;
-  const double entries = std::min(static_cast<double>(header.entries), possible);
-  const double sides = header.symmetry == io::MarketSymmetry::general ? 1 : 2;
-  return {static_cast<double>(header.rows), sides * entries};
-}
-
-/// Collective. A file that is missing is for the reader to report.
-double bytes_of_file(const mpi::Comm& comm, const std::string& path) {
-  std::error_code ignored;
-  const std::uintmax_t bytes = std::filesystem::file_size(path, ignored);
-  return mpi::max(comm, ignored ? 0.0 : static_cast<double>(bytes));
-}
-
-bool is_market(const mpi::Comm& comm, const std::string& path) {
-  return io::format_of_content(comm, path) == io::FileFormat::matrix_market;
-}
-
-/// Collective. How many numbers the vectors of a file have; of none without a name.
-double numbers_in(const std::shared_ptr<const mpi::Comm>& comm, const std::string& path) {
-  if (path.empty()) return 0;
-  return is_market(*comm, path) ? announced_size(comm, path).nonzeros
-                                : bytes_of_file(*comm, path) / sizeof(double);
-}
-
 /// Collective. Bytes of the vectors given: right-hand sides, which have a solution each, and those
 /// of the near null space. One right-hand side is part of what rows take.
 double vectors_need(const std::shared_ptr<const mpi::Comm>& comm, const Settings& settings,
                     double rows) {
-  if (settings.command == Command::convert) return 0;
-  double sides = numbers_in(comm, settings.rhs.rhs);
+  double sides = run::numbers_in_file(comm, settings.rhs.rhs);
   if (settings.rhs.random_rhs) sides = rows * settings.rhs.rhs_count;
-  const double null_vectors = numbers_in(comm, settings.knowledge.near_null_space) +
-                              numbers_in(comm, settings.knowledge.left_near_null_space);
+  const double null_vectors = run::numbers_in_file(comm, settings.knowledge.near_null_space) +
+                              run::numbers_in_file(comm, settings.knowledge.left_near_null_space);
   return sizeof(double) * (2 * std::max(sides - rows, 0.0) + null_vectors);
 }
 
-/// What the patterns, plans and counts of virtual ranks take on each rank that lays them out, as
-/// measured for routes of two and three steps.
-double virtual_need(const Settings& settings) {
-  constexpr double bytes_of_a_rank = 1800;
-  return bytes_of_a_rank * settings.virtual_machine.virtual_ranks;
+/// Collective. Bytes to do the command's work on a matrix with so many rows, beside the matrix.
+double need_beside(const std::shared_ptr<const mpi::Comm>& comm, const Settings& settings,
+                   double rows) {
+  return vectors_need(comm, settings, rows) +
+         run::virtual_rank_bytes(settings.virtual_machine.virtual_ranks);
 }
 
 /// Collective. Bytes to read the file and do the command's work on the matrix.
 double file_need(const std::shared_ptr<const mpi::Comm>& comm, const std::string& path,
                  const Settings& settings) {
-  if (is_market(*comm, path)) {
-    const Size size = announced_size(comm, path);
-    if (settings.command == Command::convert) return market_bytes(size);
-    return std::max(
-        market_bytes(size),
-        solve_bytes(size) + vectors_need(comm, settings, size.rows) + virtual_need(settings));
-  }
-  // A binary file is about as large as the matrix, and read in place: two and a half times that.
-  return 2.5 * bytes_of_file(*comm, path) + vectors_need(comm, settings, 0) +
-         virtual_need(settings);
+  const run::FileNeed need = run::need_of_file(comm, path);
+  if (settings.command->writes_matrix) return need.reading;
+  return std::max(need.reading, need.solving + need_beside(comm, settings, need.rows));
 }
 
 double problem_need(const std::shared_ptr<const mpi::Comm>& comm, const Settings& settings) {
-  const Size size = size_of_problem(settings.gallery);
-  if (settings.command == Command::convert) return matrix_bytes(size);
-  return solve_bytes(size) + vectors_need(comm, settings, size.rows) + virtual_need(settings);
+  const run::MatrixSize size = size_of_problem(settings.gallery);
+  if (settings.command->writes_matrix) return run::matrix_bytes(size);
+  return run::solve_bytes(size) + need_beside(comm, settings, size.rows);
 }
 
 LoadedMatrix read_file(const mpi::Comm& world, const std::shared_ptr<const mpi::Comm>& comm,
@@ -157,7 +101,16 @@ LoadedMatrix read_file(const mpi::Comm& world, const std::shared_ptr<const mpi::
 LoadedMatrix read_standard_input(const mpi::Comm& world,
                                  const std::shared_ptr<const mpi::Comm>& comm,
                                  const Settings& settings) {
-  const SpooledInput spooled(*comm);
+  if (comm->topology().n_nodes() > 1) {
+    throw Failure(
+        ExitCode::usage,
+        "the ranks are on several nodes: give the matrix as a file that all can read, not "
+        "as standard input");
+  }
+  std::error_code ignored;  // the folder is then empty, which rank 0 finds out
+  const io::SpooledInput spooled(*comm, STDIN_FILENO,
+                                 std::filesystem::temp_directory_path(ignored).string(),
+                                 standard_input_title);
   try {
     return read_file(world, comm, spooled.path(), settings);
   } catch (const Error& error) {

@@ -13,7 +13,7 @@ bool is_standard_output(const std::string& path) {
 }
 
 void check_writable(const std::string& path) {
-  if (is_standard_output(path)) return;
+  if (path.empty() || is_standard_output(path)) return;
   about_files(ExitCode::output_file, [&] { io::require_replaceable(path); });
 }
 

@@ -8,9 +8,9 @@ namespace nodewise::cli {
 /// Local. Whether the name "-" stands for the standard output.
 bool is_standard_output(const std::string& path);
 
-/// Local. Throws Failure{output_file} where `path` cannot be written: asked before the work starts,
-/// so that hours of computing do not end at a missing folder. Leaves nothing behind and does not
-/// touch an existing file.
+/// Local. Throws Failure{output_file} where `path`, if it is not empty, cannot be written: asked
+/// before the work starts, so that hours of computing do not end at a missing folder. Leaves
+/// nothing behind and does not touch an existing file.
 void check_writable(const std::string& path);
 
 /// Local. Writes `text` beside `path` and renames it, so that `path` is complete or as before, or

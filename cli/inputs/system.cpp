@@ -9,7 +9,6 @@
 #include "nodewise/io/read.hpp"
 
 #include "cli/agreed.hpp"
-#include "cli/inputs/standard_input.hpp"
 
 namespace nodewise::cli {
 
@@ -25,15 +24,6 @@ io::Vectors<double> read_vectors(const comm::Layout& layout, const char* option,
       throw Error(error.code(), fmt::format("--{}: {}", option, error.what()));
     }
   });
-}
-
-/// Collective. Of each of n_rhs vectors side by side.
-void subtract_means(const comm::Layout& layout, std::size_t n_rhs, std::span<double> values) {
-  std::vector<double> means(n_rhs, 0.0);
-  for (std::size_t i = 0; i < values.size(); ++i) means[i % n_rhs] += values[i];
-  mpi::sum_in_place(layout.comm(), std::span<double>(means));
-  for (double& mean : means) mean /= static_cast<double>(layout.n_global());
-  for (std::size_t i = 0; i < values.size(); ++i) values[i] -= means[i % n_rhs];
 }
 
 /// Collective. The vectors that the settings name, for a hierarchy with these options.
@@ -107,9 +97,7 @@ solver::RightHandSides make_right_hand_sides(const Matrix& A, const Settings& se
     rhs.count = count;
     rhs.kind = solver::RhsKind::file;
   }
-  if (settings.rhs.remove_constants) {
-    subtract_means(A.rows(), static_cast<std::size_t>(rhs.count), rhs.values);
-  }
+  if (settings.rhs.remove_constants) solver::remove_constants(A.rows(), rhs);
   return rhs;
 }
 

@@ -19,6 +19,10 @@ namespace nodewise::cli {
 using Matrix = matrix::DistMatrix<double>;
 using solver::check_shape;
 
+/// The name of the standard input on the command line, and what messages call it.
+inline constexpr const char* standard_input_name = "-";
+inline constexpr const char* standard_input_title = "standard input";
+
 /// A matrix and what its file held; a summary of nothing for a model problem.
 struct LoadedMatrix {
   std::shared_ptr<const Matrix> A;

@@ -23,19 +23,20 @@ struct Option {
   std::string words;    ///< what each word of a choice means, where that is to be said
   bool common = false;  ///< listed by --help; the others by --help-all only
   std::string range;
-  std::string needs;              ///< "--smoother chebyshev": the methods that have it
-  std::string standard;           ///< the default value as text
-  std::vector<Command> commands;  ///< that take it
+  std::string needs;     ///< "--smoother chebyshev": the methods that have it
+  std::string standard;  ///< the default value as text
+  Affects affects = Affects::unsaid;
   /// None where it belongs to a method that the settings do not choose.
   std::function<std::optional<std::string>(const Settings&)> get;
   std::function<void(Settings&, std::string_view)> set;
 
-  bool belongs_to(Command command) const;
+  /// Whether the command takes it.
+  bool belongs_to(const Command& command) const;
   bool is_flag() const { return type == "flag"; }
   /// "-o, --output FILE"
   std::string usage() const;
   /// What it is for a command, where that is another thing than for the others.
-  std::string meaning_for(Command command) const;
+  std::string meaning_for(const Command& command) const;
 };
 
 /// Every option, in the order of the help.
@@ -45,19 +46,12 @@ std::span<const Option> catalog();
 /// "--max-levels", and "`solver gmres`" "--solver gmres".
 std::string in_words_of_command_line(std::string_view text);
 
-/// The subcommands' names, by the value of Command, and one sentence on each.
-struct CommandInfo {
-  Command command;
-  std::string name;
-  std::string usage;
-  std::string summary;
-  std::vector<std::string> examples;  ///< without "nodewise"; "# " and what it does come after it
-};
-std::span<const CommandInfo> commands();
+/// "solve, tune": the commands that take an option.
+std::string commands_text(const Option& option);
 
 /// What `nodewise --help`, `nodewise COMMAND --help` and `nodewise COMMAND --help-all` print.
 std::string program_help();
-std::string command_help(Command command, bool all);
+std::string command_help(const Command& command, bool all);
 /// All options as plain text, and as the reference page docs/options.md.
 std::string options_text();
 std::string options_markdown();

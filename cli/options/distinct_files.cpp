@@ -54,7 +54,7 @@ std::vector<NamedFile> inputs_of(const Settings& settings) {
 
 std::vector<NamedFile> outputs_of(const Settings& settings) {
   std::vector<NamedFile> outputs;
-  if (settings.command == Command::convert) {
+  if (settings.command->writes_matrix) {
     outputs.push_back({"the file to write", settings.files.back()});
   }
   add_given(settings, true, outputs);

@@ -89,15 +89,16 @@ std::string table_cell(std::string_view text) {
 }
 
 std::string group_markdown(const std::string& group) {
-  std::string text = fmt::format("\n## {}\n\n| option | default | values | meaning |\n", group);
-  text += "| --- | --- | --- | --- |\n";
+  std::string text =
+      fmt::format("\n## {}\n\n| option | default | values | meaning | commands |\n", group);
+  text += "| --- | --- | --- | --- | --- |\n";
   for (const Option& option : catalog()) {
     if (option.group != group) continue;
     const std::string standard = option.standard.empty() ? "" : "`" + option.standard + "`";
     const std::string needs = option.needs.empty() ? "" : " (needs `" + option.needs + "`)";
-    text += fmt::format("| `{}` | {} | {} | {} |\n", option.usage(), standard,
+    text += fmt::format("| `{}` | {} | {} | {} | {} |\n", option.usage(), standard,
                         table_cell(option.range.empty() ? option.type : option.range),
-                        table_cell(option.meaning + option.words) + needs);
+                        table_cell(option.meaning + option.words) + needs, commands_text(option));
   }
   return text;
 }
@@ -108,28 +109,23 @@ std::string program_help() {
   std::string text =
       "nodewise solves large sparse linear systems in parallel by algebraic multigrid.\n\n"
       "Usage: [mpirun -n RANKS] nodewise COMMAND ...\n\nCommands:\n";
-  for (const CommandInfo& info : commands()) {
-    text += entry(info.usage.empty() ? info.name : info.name + " " + info.usage, info.summary);
+  for (const Command& command : Command::family()) {
+    const std::string& name = command.name;
+    text += entry(command.usage->empty() ? name : name + " " + *command.usage, command.summary);
   }
   text += "\n" + exit_codes_text();
   return text + "\n`nodewise COMMAND --help` shows examples and the options of a command.\n";
 }
 
-std::string command_help(Command command, bool all) {
-  std::string text;
-  for (const CommandInfo& info : commands()) {
-    if (info.command != command) continue;
-    text =
-        fmt::format("nodewise {}: {}\n\nUsage: [mpirun -n RANKS] nodewise {} {}{}[options]\n\n",
-                    info.name, info.summary, info.name, info.usage, info.usage.empty() ? "" : " ");
-    if (!info.examples.empty()) text += "Examples:\n";
-    for (const std::string& example : info.examples) text += "  nodewise " + example + "\n";
-    if (!info.examples.empty()) text += "\n";
-  }
+std::string command_help(const Command& command, bool all) {
+  std::string text = fmt::format(
+      "nodewise {}: {}\n\nUsage: [mpirun -n RANKS] nodewise {} {}{}[options]\n\n", *command.name,
+      *command.summary, *command.name, *command.usage, command.usage->empty() ? "" : " ");
+  if (!command.examples.empty()) text += "Examples:\n";
+  for (const std::string& example : command.examples) text += "  nodewise " + example + "\n";
+  if (!command.examples.empty()) text += "\n";
   for (const std::string& group : groups()) text += group_text(group, &command, all);
-  const bool reads = command != Command::calibrate && command != Command::options &&
-                     command != Command::version && command != Command::help;
-  if (reads) {
+  if (command.reads_matrix()) {
     text +=
         "Files are Matrix Market (.mtx, .mtx.gz) or PETSc binary (.petsc, .bin); - is standard "
         "input.\n";
@@ -142,7 +138,7 @@ std::string command_help(Command command, bool all) {
                         counted(hidden, "option"));
     return text;
   }
-  if (!all && !reads) return text;
+  if (!all && !command.reads_matrix()) return text;
   text += "A flag may be given a value: --quiet=false.\n\n";
   return text + exit_codes_text();
 }
@@ -161,20 +157,9 @@ std::string options_markdown() {
       "Names are written with dashes on the command line and with underscores in the structs of "
       "the\n"
       "library. A flag is switched on by its name and takes a value only after `=`, as in\n"
-      "`--graph-laplacian=false`. Whole numbers without an upper end go up to 2147483647.\n"
-      "The groups Input, Solver, Multigrid, Model problems, Placement (but for virtual\n"
-      "ranks), Communication and Output, and `--machine`, belong to `nodewise solve`; the\n"
-      "same but `--preset`, `--rhs-count`, `--initial-guess`, `--scale`, `--output`,\n"
-      "`--output-anyway` and `--profile`, and\n"
-      "the group Tuning, to `nodewise tune`; those of the groups Input (but for the\n"
-      "right-hand side) and Model problems, `--quiet` and `--progress` to `nodewise convert`;\n"
-      "the group Pages to `nodewise options`; the group Calibration, the placement (but for\n"
-      "virtual ranks), `--output`, `--json`, `--quiet` and `--progress` to `nodewise\n"
-      "calibrate`. `nodewise inspect` takes what says which matrix, which levels, which\n"
-      "ranks, and where to report: `nodewise inspect --help`; `nodewise predict` that and how\n"
-      "the cycle relaxes, and the group Prediction; `nodewise bench` that but for virtual\n"
-      "ranks, the smoother, the route and the transport of the solve, `--seconds` and the\n"
-      "group Measuring kernels.\n";
+      "`--graph-laplacian=false`. Whole numbers without an upper end go up to 2147483647. The "
+      "last\n"
+      "column has the commands that take the option.\n";
   for (const std::string& group : groups()) text += group_markdown(group);
   return text;
 }

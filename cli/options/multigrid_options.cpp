@@ -11,7 +11,7 @@ namespace {
 /// Those that may be taken: that of the name, or any.
 std::vector<const solver::Preset*> possible_presets(const Settings& settings) {
   const Choice<solver::Preset>& chosen = settings.method.preset;
-  if (settings.command != Command::tune && !chosen.is_automatic()) return {&*chosen};
+  if (!settings.command->tries_presets && !chosen.is_automatic()) return {&*chosen};
   std::vector<const solver::Preset*> possible;
   for (const solver::Preset& preset : solver::Preset::family()) possible.push_back(&preset);
   return possible;

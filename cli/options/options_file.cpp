@@ -5,9 +5,8 @@
 
 #include <fmt/format.h>
 
-#include "nodewise/amg/idle_options.hpp"
 #include "nodewise/base/format_numbers.hpp"
-#include "nodewise/report/json_parts.hpp"
+#include "nodewise/report/read_options.hpp"
 
 #include "cli/exit_code.hpp"
 #include "cli/options/catalog.hpp"
@@ -15,24 +14,6 @@
 namespace nodewise::cli {
 
 namespace {
-
-using report::Json;
-
-/// The object of options, of a report or by itself.
-Json options_of(const std::string& text, const std::string& name) {
-  Json json = Json::parse(text, nullptr, false);
-  if (json.is_object() && json.contains("options")) json = Json(json["options"]);
-  if (json.is_object()) return json;
-  throw Failure(
-      ExitCode::input_file,
-      fmt::format("{} is neither a report of nodewise nor a JSON object of options", name));
-}
-
-/// As the command line would have it; none where the report has none.
-std::optional<std::string> text_of(const Json& value) {
-  if (value.is_null()) return std::nullopt;
-  return value.is_string() ? value.get<std::string>() : value.dump();
-}
 
 const Option& find(const std::string& key, const std::string& name) {
   const std::string dashed = with_dashes(key);
@@ -49,7 +30,7 @@ const Option& find(const std::string& key, const std::string& name) {
 }
 
 /// Whether it says how to solve, and not what, where or what to report.
-bool says_how(const Option& option, Command command) {
+bool says_how(const Option& option, const Command& command) {
   const bool is_of_solve =
       option.group == "Solver" || option.group == "Multigrid" || option.group == "Communication";
   return is_of_solve && option.name != "preset" && option.name != "options" &&
@@ -69,9 +50,9 @@ void drop_misplaced(Settings& settings, std::size_t first) {
       std::remove_if(all.begin() + static_cast<std::ptrdiff_t>(first), all.end(), is_misplaced),
       all.end());
   // A report holds what its method decides, too.
+  amg::complete(copy);
   for (std::size_t k = first; k < all.size(); ++k) {
-    if (!amg::needed_by(all[k].first, copy).empty())
-      settings.given.erase(with_dashes(all[k].first));
+    if (!needed_by(tree, all[k].first).empty()) settings.given.erase(with_dashes(all[k].first));
   }
 }
 
@@ -79,11 +60,9 @@ void drop_misplaced(Settings& settings, std::size_t first) {
 
 void take_options(const std::string& text, const std::string& name, Settings& settings) {
   const std::size_t given = settings.given_amg.size();
-  const Json all = options_of(text, name);
-  for (const auto& [key, value] : all.items()) {
+  for (const auto& [key, word] : report::read_options(text, name)) {
     const Option& option = find(key, name);
-    const std::optional<std::string> word = text_of(value);
-    if (!word || settings.has(option.name) || !says_how(option, settings.command)) continue;
+    if (!word || settings.has(option.name) || !says_how(option, *settings.command)) continue;
     try {
       option.set(settings, *word);
     } catch (const Error& error) {

@@ -5,17 +5,11 @@
 #include "nodewise/base/format_numbers.hpp"
 #include "nodewise/solver/presets.hpp"
 
+#include "cli/print/command_to_paste.hpp"
+
 namespace nodewise::cli {
 
 namespace {
-
-std::string options_words(const std::vector<std::pair<std::string, std::string>>& options) {
-  std::string text;
-  for (const auto& [name, value] : options) {
-    text += fmt::format("{}--{} {}", text.empty() ? "" : " ", with_dashes(name), value);
-  }
-  return text;
-}
 
 std::string_view where_words(solver::SetWhere where) {
   switch (where) {
@@ -54,8 +48,8 @@ bool is_worth_telling(const solver::PresetRecord& preset) {
 std::string preset_text(const solver::PresetRecord& preset) {
   std::string text = with_dashes(preset.name);
   if (!preset.rule.empty()) text += fmt::format(", by {}: {}", preset.rule, preset.reason);
-  if (!preset.set.empty()) text += "; sets " + options_words(preset.set);
-  if (!preset.kept.empty()) text += "; given otherwise: " + options_words(preset.kept);
+  if (!preset.set.empty()) text += "; sets " + option_words(preset.set);
+  if (!preset.kept.empty()) text += "; given otherwise: " + option_words(preset.kept);
   return text;
 }
 

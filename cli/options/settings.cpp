@@ -1,5 +1,6 @@
 #include "cli/options/settings.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "nodewise/base/text_field.hpp"
@@ -13,11 +14,30 @@ std::optional<std::string> Settings::given_text(std::string_view name) const {
   return std::nullopt;
 }
 
+bool Settings::knows_near_null_space() const {
+  const bool may_aggregate = !has("method") || amg.method->takes_near_null_space;
+  const bool of_problem = is_model_problem() && io::unknowns_of(gallery.problem) > 1;
+  return gives_near_null_space() || (of_problem && may_aggregate);
+}
+
+bool Settings::may_be_elasticity() const {
+  return command->tries_presets || method.preset.is_automatic() || method.preset == "elasticity";
+}
+
+bool Settings::asks_for_routes() const {
+  const auto asks = [](const ByLevel<comm::Route>& routes) {
+    return std::any_of(routes.begin(), routes.end(),
+                       [](const comm::Route& route) { return route.is_automatic(); });
+  };
+  return asks(amg.route) || asks(amg.setup_route);
+}
+
 std::span<const Field<SourceOptions>> source_fields() {
   static const std::vector<Field<SourceOptions>> fields = {
       field("graph_laplacian", &SourceOptions::graph_laplacian,
             "take the file as the adjacency matrix W of a graph and use its grounded Laplacian, "
-            "diag(W 1) - W without the last row and column"),
+            "diag(W 1) - W without the last row and column")
+          .common(),
       field("ignore_memory_check", &SourceOptions::ignore_memory_check,
             "start even where the estimated need exceeds the memory available"),
   };
@@ -28,23 +48,30 @@ std::span<const Field<RhsOptions>> rhs_fields() {
   static const std::vector<Field<RhsOptions>> fields = {
       text_field("rhs", &RhsOptions::rhs, "file",
                  "the right-hand side b, or several, one a column; without it b = A 1, so that "
-                 "the error is known"),
+                 "the error is known")
+          .common(),
       field("random_rhs", &RhsOptions::random_rhs,
-            "take standard normal numbers, hashed from the row number, as the right-hand side"),
+            "take standard normal numbers, hashed from the row number, as the right-hand side")
+          .common(),
       field("rhs_seed", &RhsOptions::rhs_seed, "seed of --random-rhs", 0),
       field("rhs_count", &RhsOptions::rhs_count,
-            "so many right-hand sides by --random-rhs, of the seeds from --rhs-seed on", 1, 1000),
+            "so many right-hand sides by --random-rhs, of the seeds from --rhs-seed on", 1, 1000)
+          .affecting(Affects::solution),
       field(
           "remove_constants", &RhsOptions::remove_constants,
           "subtract its mean from the right-hand side, so that a singular system whose null space "
-          "are the constants (A 1 = 0, A symmetric) has a solution"),
+          "are the constants (A 1 = 0, A symmetric) has a solution")
+          .common(),
       text_field("initial_guess", &RhsOptions::initial_guess, "file",
-                 "the x to start from, or several, one a column; without it zero"),
+                 "the x to start from, or several, one a column; without it zero")
+          .affecting(Affects::solution)
+          .common(),
       field("scale", &RhsOptions::scale,
             "diagonal: solve for D^(1/2) x with the matrix D^(-1/2) A D^(-1/2), where D holds the "
             "moduli of the diagonal of A, for rows of very different sizes; tolerances are then of "
             "the scaled system",
-            {"none", "diagonal"}),
+            {"none", "diagonal"})
+          .affecting(Affects::solution),
   };
   return fields;
 }
@@ -61,14 +88,16 @@ std::span<const Field<KnowledgeOptions>> knowledge_fields() {
   static const std::vector<Field<KnowledgeOptions>> fields = {
       text_field("near_null_space", &KnowledgeOptions::near_null_space, "file",
                  "vectors that the matrix nearly maps to zero, one a column, which an aggregation "
-                 "is to represent; without them, the constant of every unknown"),
+                 "is to represent; without them, the constant of every unknown")
+          .common(),
       text_field(
           "left_near_null_space", &KnowledgeOptions::left_near_null_space, "file",
           "as many vectors that the transposed matrix nearly maps to zero, for --restriction "
           "smoothed; without them, those of the matrix"),
       text_field("coordinates", &KnowledgeOptions::coordinates, "file",
                  "the coordinates of the points, one a row: the near null space is then that of "
-                 "linear elasticity, the rigid body modes, with as many unknowns as coordinates"),
+                 "linear elasticity, the rigid body modes, with as many unknowns as coordinates")
+          .common(),
   };
   return fields;
 }
@@ -76,23 +105,32 @@ std::span<const Field<KnowledgeOptions>> knowledge_fields() {
 std::span<const Field<ResultOptions>> result_fields() {
   static const std::vector<Field<ResultOptions>> fields = {
       text_field("output", &ResultOptions::output, "file",
-                 "write the solution x; calibrate: the machine file"),
+                 "write the solution x; calibrate: the machine file")
+          .affecting(Affects::solution | Affects::machine_parameters)
+          .common('o'),
       field("output_anyway", &ResultOptions::output_anyway,
-            "write the best iterate even where the solver did not converge"),
+            "write the best iterate even where the solver did not converge")
+          .affecting(Affects::solution)
+          .common(),
       text_field("json", &ResultOptions::json, "file",
                  "write the report as JSON; - is the standard output, which nothing else goes to "
-                 "then"),
+                 "then")
+          .common('j'),
       field("profile", &ResultOptions::profile,
-            "print the messages and the time of every operation on every level"),
+            "print the messages and the time of every operation on every level")
+          .affecting(Affects::solution)
+          .common(),
       field("details", &ResultOptions::details,
-            "print the tables behind the summary; --json has them always"),
+            "print the tables behind the summary; --json has them always")
+          .affecting(Affects::details)
+          .common(),
   };
   return fields;
 }
 
 std::span<const Field<ConsoleOptions>> console_fields() {
   static const std::vector<Field<ConsoleOptions>> fields = {
-      field("quiet", &ConsoleOptions::quiet, "print nothing but errors"),
+      field("quiet", &ConsoleOptions::quiet, "print nothing but errors").common('q'),
       field("progress", &ConsoleOptions::progress,
             "one line that changes, or a line for every level and iteration; auto takes live on a "
             "terminal and lines elsewhere",
@@ -103,12 +141,15 @@ std::span<const Field<ConsoleOptions>> console_fields() {
 
 std::span<const Field<PageOptions>> page_fields() {
   static const std::vector<Field<PageOptions>> fields = {
-      field("markdown", &PageOptions::markdown, "print the reference page docs/options.md"),
-      field("exit_codes", &PageOptions::exit_codes, "print the reference page docs/exit-codes.md"),
-      field("presets", &PageOptions::presets, "print the table of presets"),
-      field("man", &PageOptions::man, "print the manual page, for man"),
+      field("markdown", &PageOptions::markdown, "print the reference page docs/options.md")
+          .common(),
+      field("exit_codes", &PageOptions::exit_codes, "print the reference page docs/exit-codes.md")
+          .common(),
+      field("presets", &PageOptions::presets, "print the table of presets").common(),
+      field("man", &PageOptions::man, "print the manual page, for man").common(),
       field("completion", &PageOptions::completion, "print what completes command lines in a shell",
-            {"none", "bash", "zsh"}),
+            {"none", "bash", "zsh"})
+          .common(),
   };
   return fields;
 }

@@ -20,20 +20,10 @@
 #include "nodewise/solver/options.hpp"
 #include "nodewise/solver/tune.hpp"
 
+#include "cli/commands/command.hpp"
+
 namespace nodewise::cli {
 
-enum class Command {
-  help,
-  solve,
-  inspect,
-  predict,
-  tune,
-  bench,
-  convert,
-  calibrate,
-  options,
-  version
-};
 enum class ProgressChoice { automatic, live, lines };
 enum class ScaleChoice { none, diagonal };
 enum class Shell { none, bash, zsh };
@@ -89,11 +79,11 @@ struct PageOptions {
 
 /// One parsed command line.
 struct Settings {
-  Command command = Command::solve;
-  bool help = false;               ///< --help after a command
-  bool help_all = false;           ///< --help-all
-  std::vector<std::string> files;  ///< positional arguments
-  std::set<std::string> given;     ///< long names of the options that were given, without dashes
+  const Command* command = nullptr;  ///< null: the help of the program
+  bool help = false;                 ///< --help after a command
+  bool help_all = false;             ///< --help-all
+  std::vector<std::string> files;    ///< positional arguments
+  std::set<std::string> given;       ///< long names of the options that were given, without dashes
 
   SourceOptions source;
   io::GalleryOptions gallery;
@@ -126,16 +116,11 @@ struct Settings {
   bool gives_near_null_space() const { return has("near-null-space") || has("coordinates"); }
   /// Whether a near null space is given, or is that of a model problem: then unless another method
   /// than aggregation is asked for, which has no use for it.
-  bool knows_near_null_space() const {
-    const bool may_aggregate = !has("method") || amg.method->takes_near_null_space;
-    const bool of_problem = is_model_problem() && io::unknowns_of(gallery.problem) > 1;
-    return gives_near_null_space() || (of_problem && may_aggregate);
-  }
+  bool knows_near_null_space() const;
   /// Whether the preset may be `elasticity`, by name, by the rule or by trial.
-  bool may_be_elasticity() const {
-    return command == Command::tune || method.preset.is_automatic() ||
-           method.preset == "elasticity";
-  }
+  bool may_be_elasticity() const;
+  /// Whether some route is to be chosen.
+  bool asks_for_routes() const;
   bool has_virtual_ranks() const { return virtual_machine.virtual_ranks > 0; }
 };
 

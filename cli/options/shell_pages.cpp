@@ -28,21 +28,17 @@ std::string troff(std::string_view text) {
 }
 
 std::string option_entry(const Option& option) {
-  std::string commands;
-  for (const CommandInfo& info : nodewise::cli::commands()) {
-    if (option.belongs_to(info.command)) commands += (commands.empty() ? "" : ", ") + info.name;
-  }
   std::string text =
       ".TP\n.B " + troff(option.usage()) + "\n" + troff(option.meaning + option.words) + ".\n";
   if (!option.standard.empty()) text += troff("Default " + option.standard + ".") + "\n";
   if (!option.range.empty()) text += troff("Values: " + option.range + ".") + "\n";
-  return text + troff("Of: " + commands + ".") + "\n";
+  return text + troff("Of: " + commands_text(option) + ".") + "\n";
 }
 
-std::string command_entry(const CommandInfo& info) {
-  std::string text =
-      fmt::format(".TP\n.B {}\n{}.\n", troff(info.name + " " + info.usage), troff(info.summary));
-  for (const std::string& example : info.examples) {
+std::string command_entry(const Command& command) {
+  std::string text = fmt::format(".TP\n.B {}\n{}.\n", troff(*command.name + " " + *command.usage),
+                                 troff(*command.summary));
+  for (const std::string& example : command.examples) {
     text += ".br\n" + troff("nodewise " + example) + "\n";
   }
   return text;
@@ -60,7 +56,7 @@ bool takes_file(const Option& option) {
   return option.type == "file" || option.type == "machine";
 }
 
-std::string long_names(Command command) {
+std::string long_names(const Command& command) {
   std::string names = "--help --help-all";
   for (const Option& option : catalog()) {
     if (option.belongs_to(command)) names += " --" + option.name;
@@ -92,7 +88,7 @@ std::string man_page() {
       "nodewise \\- solves large sparse linear systems in parallel by algebraic multigrid\n"
       ".SH SYNOPSIS\n[mpirun \\-n RANKS]\n.B nodewise\nCOMMAND ...\n.SH COMMANDS\n",
       troff(build_info().version));
-  for (const CommandInfo& info : commands()) text += command_entry(info);
+  for (const Command& command : Command::family()) text += command_entry(command);
   std::string group;
   for (const Option& option : catalog()) {
     if (option.group != group) text += ".SH " + troff("OPTIONS: " + option.group) + "\n";
@@ -109,9 +105,9 @@ std::string man_page() {
 
 std::string completion_script(Shell shell) {
   std::string names, cases;
-  for (const CommandInfo& info : commands()) {
-    names += (names.empty() ? "" : " ") + info.name;
-    cases += fmt::format("    {}) options='{}' ;;\n", info.name, long_names(info.command));
+  for (const Command& command : Command::family()) {
+    names += (names.empty() ? "" : " ") + *command.name;
+    cases += fmt::format("    {}) options='{}' ;;\n", *command.name, long_names(command));
   }
   const std::string script = fmt::format(
       R"(_nodewise() {{

@@ -46,7 +46,7 @@ void print_bandwidth(Console& console, const Record& record) {
   console.line(fmt::format("Bandwidth, of arrays of {}; last caches {}",
                            human_bytes(record.array_bytes),
                            record.cache_bytes > 0 ? human_bytes(record.cache_bytes) : "not known"));
-  for (const std::string& line : table.lines()) console.line(line);
+  table.print(console);
   if (record.cache_bytes > 0 && 3 * record.array_bytes < 2 * record.cache_bytes) {
     console.line("  The arrays fit the caches: this is no bandwidth of the memory; more --seconds");
     console.line("  make them longer.");
@@ -82,11 +82,9 @@ void print_level(Console& console, const Record& record, std::size_t level) {
                    counts ? with_decimals(kernel.bytes_per_s() / 1e9, 1) : "-",
                    share_text(record, kernel), with_decimals(record.kappa(kernel), 2)});
   }
-  console.line(fmt::format("Level {}: {}, {}, {}", level, counted(info.rows, "row"),
-                           counted(info.nonzeros, "nonzero"),
-                           human_bytes(record.level_bytes[level])));
-  for (const std::string& line : table.lines()) console.line(line);
-  console.line();
+  table.print(console, fmt::format("Level {}: {}, {}, {}", level, counted(info.rows, "row"),
+                                   counted(info.nonzeros, "nonzero"),
+                                   human_bytes(record.level_bytes[level])));
 }
 
 }  // namespace

@@ -31,12 +31,6 @@ std::string accuracy(const model::Estimate& e) {
   return std::isfinite(half) ? fmt::format("{:.1f} %", 100 * half) : "-";
 }
 
-void print_table(Console& console, const std::string& title, const Table& table) {
-  console.line(title);
-  for (const std::string& line : table.lines()) console.line(line);
-  console.line();
-}
-
 std::string limit(const std::optional<model::InjectionFit>& fit) {
   if (!fit) return "-";
   return (fit->reached ? "" : "> ") + rate(fit->bytes_per_s.value);
@@ -59,7 +53,7 @@ void print_messages(Console& console, const Fits& fits) {
                      fmt::format("{:.1f} %", 100 * fit->relative_error)});
     }
   }
-  print_table(console, "Messages, latency + bytes / rate, and the interval of 95 %", table);
+  table.print(console, "Messages, latency + bytes / rate, and the interval of 95 %");
 }
 
 void print_queue(Console& console, const calibrate::Record& record, const Fits& fits) {
@@ -75,7 +69,7 @@ void print_queue(Console& console, const calibrate::Record& record, const Fits& 
     table.add_row({"in order, other_node", duration(fits.in_a_row->latency_s.value),
                    duration(fits.in_a_row->seconds_per_byte.value), "-", "-"});
   }
-  if (fits.queue_reversed) print_table(console, "Many messages of 8 bytes", table);
+  if (fits.queue_reversed) table.print(console, "Many messages of 8 bytes");
 }
 
 void print_contention(Console& console, const Fits& fits) {
@@ -95,7 +89,7 @@ void print_overlap(Console& console, const calibrate::Record& record) {
                    duration(o.work.median()), duration(o.both.median()),
                    fmt::format("{:.0f} %", 100 * o.fraction())});
   }
-  print_table(console, "Messages while computing", table);
+  table.print(console, "Messages while computing");
 }
 
 void print_sums(Console& console, const calibrate::Record& record) {
@@ -107,7 +101,7 @@ void print_sums(Console& console, const calibrate::Record& record) {
                    duration(record.allreduce[k].times.median()),
                    duration(record.allreduce[k + half].times.median())});
   }
-  print_table(console, "Sums over all ranks", table);
+  table.print(console, "Sums over all ranks");
 }
 
 void print_computation(Console& console, const calibrate::Record& record) {
@@ -116,14 +110,14 @@ void print_computation(Console& console, const calibrate::Record& record) {
     triad.add_row({std::to_string(t.threads), "3 x " + human_bytes(t.array_bytes),
                    rate(t.bytes_per_s()), rate(t.bytes_per_s() / t.threads)});
   }
-  print_table(console, "Memory bandwidth of a process (STREAM triad)", triad);
+  triad.print(console, "Memory bandwidth of a process (STREAM triad)");
   Table spmv({"rows", "nonzeros", "product", "a flop"});
   for (const SpmvTimes& s : record.spmv) {
     spmv.add_row({grouped(static_cast<std::int64_t>(s.rows)),
                   grouped(static_cast<std::int64_t>(s.nonzeros)), duration(s.times.median()),
                   duration(s.s_per_flop())});
   }
-  print_table(console, "Sparse products, on every rank at once", spmv);
+  spmv.print(console, "Sparse products, on every rank at once");
 }
 
 }  // namespace

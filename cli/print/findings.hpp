@@ -3,8 +3,8 @@
 
 #include "nodewise/advise/diagnosis.hpp"
 
+#include "cli/command_records.hpp"
 #include "cli/print/console.hpp"
-#include "cli/record.hpp"
 
 namespace nodewise::cli {
 

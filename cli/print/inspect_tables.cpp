@@ -140,7 +140,7 @@ void print_volumes(Console& console, const VirtualCounts& counted, CountedExchan
     row.insert(row.end(), bytes.begin(), bytes.end());
     table.add_row(std::move(row));
   }
-  for (const std::string& line : table.lines()) console.line(line);
+  table.print(console);
   console.line();
 }
 
@@ -189,7 +189,7 @@ void print_levels(Console& console, const InspectRecord& record, bool all) {
   Table table(level_heads(record));
   for (std::size_t l = 0; l < record.found.levels.size(); ++l) table.add_row(level_row(record, l));
   if (!all) table.shorten(most_inspected_levels);
-  for (const std::string& line : table.lines()) console.line(line);
+  table.print(console);
   console.line(
       fmt::format("  grid complexity {:.3f}, operator complexity {:.3f}, coarsest level: {}",
                   record.found.grid_complexity, record.found.operator_complexity,
@@ -197,34 +197,18 @@ void print_levels(Console& console, const InspectRecord& record, bool all) {
   console.line();
 }
 
-/// What a product with each level's matrix sends, added up over the levels.
-struct ProductVolumes {
-  Volume on_node, off_node;
-};
-
-void add(const Volume& more, Volume& sum) {
-  sum.max_messages += more.max_messages;
-  sum.max_bytes += more.max_bytes;
-  sum.messages += more.messages;
-  sum.bytes += more.bytes;
-}
-
+/// Of a product with each level's matrix, added up over the levels.
 void print_count_summary(Console& console, const VirtualCounts& counted) {
   Table table({"one product\na level", "messages\nbetween nodes", "bytes\nbetween nodes",
                "of the rank\nwith most", "messages\non nodes", "bytes\non nodes"});
   for (std::size_t k = 0; k < counted.routes.size(); ++k) {
-    ProductVolumes sum;
-    for (const LevelCounts& level : counted.levels) {
-      const RouteVolumes& volumes = level.of(CountedExchange::product)[k];
-      add(volumes.on_node, sum.on_node);
-      add(volumes.off_node, sum.off_node);
-    }
+    const RouteVolumes sum = counted.of_all_levels(CountedExchange::product, k);
     const auto bytes = [](const Volume& v) { return human_bytes(static_cast<double>(v.bytes)); };
     table.add_row({*counted.routes[k]->title, grouped(sum.off_node.messages), bytes(sum.off_node),
                    grouped(sum.off_node.max_messages), grouped(sum.on_node.messages),
                    bytes(sum.on_node)});
   }
-  for (const std::string& line : table.lines()) console.line(line);
+  table.print(console);
 }
 
 void print_virtual_ranks(Console& console, const InspectRecord& record, const Settings& settings) {

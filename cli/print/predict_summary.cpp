@@ -53,7 +53,7 @@ void print_gain(Console& console, const Prediction& p) {
       row_of("a cycle", p.cycle(0), p.cycle(p.best(by_formula)), p.cycle(p.best(by_simulation))));
   table.add_row(row_of("the setup", p.setup(0), p.setup(p.best_for_setup(by_formula)),
                        p.setup(p.best_for_setup(by_simulation))));
-  for (const std::string& line : table.lines()) console.line(line);
+  table.print(console);
   console.line();
 }
 

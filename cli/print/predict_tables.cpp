@@ -32,12 +32,6 @@ std::string band(const ExchangeTime& time) {
   return fmt::format("{} .. {}", microseconds(time.low()), microseconds(time.high()));
 }
 
-void print_table(Console& console, const char* title, const Table& table) {
-  console.line(title);
-  for (const std::string& line : table.lines()) console.line(line);
-  console.line();
-}
-
 /// Whether every route has the same messages.
 bool is_of_any_route(Exchanged what) {
   return what == Exchanged::requests;
@@ -85,7 +79,7 @@ void print_terms(Console& console, const Prediction& p, Exchanged what, const ch
       table.add_row(std::move(row));
     }
   }
-  if (!is_empty) print_table(console, title, table);
+  if (!is_empty) table.print(console, title);
 }
 
 /// The cheapest route of a level; a mark where that is not certain, nothing where all are the same.
@@ -117,7 +111,7 @@ void print_levels_of_cycle(Console& console, const Prediction& p, std::size_t me
     row.push_back(cheapest_text(p, l, measure));
     table.add_row(std::move(row));
   }
-  print_table(console, title, table);
+  table.print(console, title);
 }
 
 /// Names with times, term by term.
@@ -155,7 +149,7 @@ void print_totals(Console& console, const Prediction& p) {
     totals.add("(allreduce of a number)", p.allreduce[0]);
     totals.add("(node-aware allreduce)", p.allreduce[1]);
   }
-  print_table(console, "The exchanges of one cycle, in microseconds", totals.table());
+  totals.table().print(console, "The exchanges of one cycle, in microseconds");
 }
 
 /// A level's setup over every route, by formula.
@@ -176,8 +170,7 @@ void print_routes_of_setup(Console& console, const Prediction& p, const BestRout
     row.emplace_back(l + 1 < p.levels.size() ? p.routes[best.of_level[l]].name() : "");
     table.add_row(std::move(row));
   }
-  print_table(console, "The exchanges of the setup, level by level, by formula, in microseconds",
-              table);
+  table.print(console, "The exchanges of the setup, level by level, by formula, in microseconds");
 }
 
 /// What a level's setup is made up of over its cheapest route, by formula.
@@ -200,7 +193,7 @@ void print_parts_of_setup(Console& console, const Prediction& p, const BestRoute
         microseconds(seconds(p.setup_of_level(l, best.of_level[l], best.gathering), by_formula)));
     table.add_row(std::move(row));
   }
-  print_table(console, "The same over the cheapest route, by operation", table);
+  table.print(console, "The same over the cheapest route, by operation");
 }
 
 void print_setup(Console& console, const Prediction& p) {
@@ -210,7 +203,7 @@ void print_setup(Console& console, const Prediction& p) {
   for (std::size_t k = 0; k < p.routes.size(); ++k) totals.add_always(p.routes[k], p.setup(k));
   totals.add("best by level, by formula", p.setup(p.best_for_setup(by_formula)));
   totals.add("best by level, simulated", p.setup(p.best_for_setup(by_simulation)));
-  print_table(console, "The exchanges of the setup, in microseconds", totals.table());
+  totals.table().print(console, "The exchanges of the setup, in microseconds");
 }
 
 void print_scaling(Console& console, const predict::Result& result) {
@@ -234,8 +227,7 @@ void print_scaling(Console& console, const predict::Result& result) {
     row.insert(row.end(), gains.begin(), gains.end());
     table.add_row(std::move(row));
   }
-  print_table(console, "Strong scaling: arithmetic and exchanges of one cycle, in microseconds",
-              table);
+  table.print(console, "Strong scaling: arithmetic and exchanges of one cycle, in microseconds");
 }
 
 }  // namespace

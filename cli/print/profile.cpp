@@ -7,6 +7,7 @@
 
 #include "nodewise/base/format_numbers.hpp"
 
+#include "cli/print/summary.hpp"
 #include "cli/print/tables.hpp"
 
 namespace nodewise::cli {
@@ -81,19 +82,7 @@ std::vector<std::string> row(const Shape& shape, const std::string& level,
 
 /// The sum over all accounts; largest numbers of a rank do not add up and are left out.
 std::vector<std::string> total_row(const Shape& shape, const Accounts& accounts) {
-  mpi::SharedAccount total{.operation = "together", .level = mpi::no_level, .sum = {}, .max = {}};
-  for (const mpi::SharedAccount& a : accounts) {
-    total.sum.messages_on_node += a.sum.messages_on_node;
-    total.sum.messages_on_domain += a.sum.messages_on_domain;
-    total.sum.messages_off_node += a.sum.messages_off_node;
-    total.sum.bytes_on_domain += a.sum.bytes_on_domain;
-    total.sum.bytes_on_node += a.sum.bytes_on_node;
-    total.sum.bytes_off_node += a.sum.bytes_off_node;
-    total.sum.communicating += a.sum.communicating;
-    total.sum.computing += a.sum.computing;
-    total.max.collectives += a.max.collectives;
-  }
-  std::vector<std::string> cells = row(shape, "", total);
+  std::vector<std::string> cells = row(shape, "", mpi::total(accounts));
   if (shape.has_busiest()) cells[6] = cells[7] = "";
   return cells;
 }
@@ -108,9 +97,7 @@ void print_phase(Console& console, const std::string& title, const Accounts& acc
     level = account.level;
   }
   table.add_row(total_row(shape, accounts));
-  console.line(title);
-  for (const std::string& line : table.lines()) console.line(line);
-  console.line();
+  table.print(console, title);
 }
 
 std::string decimal(double value, int digits) {
@@ -144,7 +131,7 @@ void print_kernels(Console& console, const roofline::SolveTraffic& traffic) {
     table.add_row(std::move(row));
   }
   console.line("Solve: local kernels of all ranks, in one run; time is computing, the ranks' mean");
-  for (const std::string& line : table.lines()) console.line(line);
+  table.print(console);
   if (!known) {
     console.line(
         "  bound: `nodewise calibrate --output m.json` (on one node with --base generic-cluster)");
@@ -164,13 +151,9 @@ void print_traffic(Console& console, const roofline::SolveTraffic& traffic) {
 }
 
 std::string share(const Accounts& accounts) {
-  double communicating = 0;
-  double all = 0;
-  for (const mpi::SharedAccount& a : accounts) {
-    communicating += a.sum.communicating;
-    all += a.sum.communicating + a.sum.computing;
-  }
-  return fmt::format("{:.0f} %", all > 0 ? 100 * communicating / all : 0);
+  const mpi::Counts sum = mpi::total(accounts).sum;
+  const double all = sum.communicating + sum.computing;
+  return fmt::format("{:.0f} %", all > 0 ? 100 * sum.communicating / all : 0);
 }
 
 }  // namespace
@@ -198,6 +181,16 @@ void print_profile(Console& console, const SolveRecord& record) {
 std::string communication_text(const SolveRecord& record) {
   return fmt::format("{} of the ranks' time in the setup, {} in the solve",
                      share(record.setup_accounts), share(record.solve_accounts));
+}
+
+void print_collectives(Console& console, const run::CollectiveChoices& choices) {
+  console.line("Collective communication");
+  print_entry(console, "dot products",
+              fmt::format("{}: {}", choices.dot_products.algorithm, choices.dot_products.reason));
+  print_entry(console, "sparse exchange",
+              fmt::format("{}, on the finest level: {}", choices.sparse_exchange.algorithm,
+                          choices.sparse_exchange.reason));
+  console.line();
 }
 
 }  // namespace nodewise::cli

@@ -73,7 +73,7 @@ void print_right_hand_sides(Console& console, const SolveRecord& record) {
   }
   if (lines == 0) return;
   console.line(all ? "Right-hand sides" : "Right-hand sides that did not converge");
-  for (const std::string& line : table.lines()) console.line(line);
+  table.print(console);
   if (left_out > 0) console.line(fmt::format("  and {} more", left_out));
   console.line();
 }

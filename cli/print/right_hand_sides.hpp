@@ -5,8 +5,8 @@
 
 #include "nodewise/solver/solve_all.hpp"
 
+#include "cli/command_records.hpp"
 #include "cli/print/console.hpp"
-#include "cli/record.hpp"
 
 namespace nodewise::cli {
 

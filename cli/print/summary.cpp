@@ -330,7 +330,7 @@ void print_hierarchy(Console& console, const SolveRecord& record, bool details) 
   if (!details) table.shorten(most_levels);
   console.line(has_traffic(record) ? "Hierarchy, and what all ranks send in one product"
                                    : "Hierarchy");
-  for (const std::string& line : table.lines()) console.line(line);
+  table.print(console);
   if (run::has_domains(record.machine)) {
     console.line("  domain: those of on-node that stay in one domain");
   }

@@ -3,9 +3,9 @@
 
 #include <string>
 
+#include "cli/command_records.hpp"
 #include "cli/options/settings.hpp"
 #include "cli/print/console.hpp"
-#include "cli/record.hpp"
 
 namespace nodewise::cli {
 

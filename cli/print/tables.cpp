@@ -65,4 +65,14 @@ std::vector<std::string> Table::lines() const {
   return result;
 }
 
+void Table::print(Console& console) const {
+  for (const std::string& line : lines()) console.line(line);
+}
+
+void Table::print(Console& console, const std::string& title) const {
+  console.line(title);
+  print(console);
+  console.line();
+}
+
 }  // namespace nodewise::cli

@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "cli/print/console.hpp"
+
 namespace nodewise::cli {
 
 /// A table whose columns are as wide as their longest cell, aligned right, two spaces apart. Heads
@@ -18,6 +20,9 @@ class Table {
   void shorten(std::size_t most);
   /// Lines without trailing newline or blanks, indented by two spaces.
   std::vector<std::string> lines() const;
+  void print(Console& console) const;
+  /// The same below a title and with an empty line behind.
+  void print(Console& console, const std::string& title) const;
 
  private:
   std::vector<std::vector<std::string>> heads_;  // lines of each column's head

@@ -96,7 +96,9 @@ namespace {
 
 /// Sets, with the method, what it wants of other options.
 Field<Options> method_field() {
-  Field<Options> f = field("method", &Options::method, "How a level is joined to the next");
+  Field<Options> f = field("method", &Options::method, "How a level is joined to the next")
+                         .affecting(Affects::levels)
+                         .common();
   f.set = [choose = f.set](Options& options, std::string_view text) {
     choose(options, text);
     complete(options);
@@ -132,47 +134,66 @@ std::span<const Field<Options>> option_fields() {
             "Rows that belong to one point, such as the displacements of a node, interleaved; "
             "classical coarsening leaves couplings between different unknowns out of strength, "
             "splitting and interpolation",
-            1, 64),
+            1, 64)
+          .affecting(Affects::levels)
+          .common(),
       field("seed", &O::seed,
             "Of the weights that decide between equal points, and of estimates of spectral radii",
-            0),
+            0)
+          .affecting(Affects::levels),
       field("smoother", &O::smoother,
-            "The relaxation; those of blocks solve for all unknowns of a point at once"),
-      field("cycle", &O::cycle, "How the levels are visited"),
+            "The relaxation; those of blocks solve for all unknowns of a point at once")
+          .affecting(Affects::exchanges | Affects::kernels)
+          .common(),
+      field("cycle", &O::cycle, "How the levels are visited")
+          .affecting(Affects::exchanges)
+          .common(),
       field("precision", &O::precision,
             "Of the cycle: that of the matrix, or single, which moves half as much data; auto is "
             "single where the matrix is symmetric and rounding does not matter to it",
-            std::vector<Word>{"same", "single", "auto"}),
-      field("max_levels", &O::max_levels, "Most levels, the finest included", 1, 100),
+            std::vector<Word>{"same", "single", "auto"})
+          .affecting(Affects::exchanges),
+      field("max_levels", &O::max_levels, "Most levels, the finest included", 1, 100)
+          .affecting(Affects::levels),
       field("max_coarse_rows", &O::max_coarse_rows,
-            "Coarsening ends at a matrix with no more rows, which is solved directly", 1, 2000),
-      field("coarse_solve", &O::coarse_solve, "Who holds the inverse of the coarsest matrix"),
+            "Coarsening ends at a matrix with no more rows, which is solved directly", 1, 2000)
+          .affecting(Affects::levels),
+      field("coarse_solve", &O::coarse_solve, "Who holds the inverse of the coarsest matrix")
+          .affecting(Affects::levels),
       field("redistribution", &O::redistribution,
-            "On how many ranks coarse levels are; on fewer they send fewer messages"),
+            "On how many ranks coarse levels are; on fewer they send fewer messages")
+          .affecting(Affects::levels),
       field(
           "route", &O::route,
           "How data travels between nodes: straight to every rank, once from each rank to each "
           "node, or gathered on the node and once from node to node; or a list by level, such as "
           "direct,three_step, whose last word is for all deeper levels. automatic: on each level "
           "what costs least on `machine`, or by a short look at the network, which is what a solve "
-          "takes where the ranks are on several nodes and no route is given"),
+          "takes where the ranks are on several nodes and no route is given")
+          .affecting(Affects::travel)
+          .common(),
       field("setup_route", &O::setup_route,
             "The same for what travels while the hierarchy is set up, matrix rows above all; "
-            "without it, the route of the solve"),
+            "without it, the route of the solve")
+          .affecting(Affects::setup_travel),
       field("route_from_level", &O::route_from_level,
-            "The first level that takes these routes; finer ones are direct", 0, 100),
+            "The first level that takes these routes; finer ones are direct", 0, 100)
+          .affecting(Affects::travel),
       field("transport", &O::transport,
             "By which means of MPI messages travel in the solve, on every level or by level. "
             "shared_memory is for messages on a node, those between nodes are then point_to_point. "
             "automatic, which a solve takes where none is given: what a short trial on each level "
             "finds quicker by a tenth, or point_to_point where expected_solves are too few for a "
-            "trial to pay"),
+            "trial to pay")
+          .affecting(Affects::travel),
       never_automatic(field("setup_transport", &O::setup_transport,
-                            "The same for the setup, where the lengths of messages vary")),
+                            "The same for the setup, where the lengths of messages vary"))
+          .affecting(Affects::setup_travel),
       field("expected_solves", &O::expected_solves,
             "How many solves the hierarchy is to serve, in which what is spent on automatic routes "
             "and transports must be saved; transports are tried from 25 on",
-            1, 1'000'000'000),
+            1, 1'000'000'000)
+          .affecting(Affects::travel),
   };
   return fields;
 }

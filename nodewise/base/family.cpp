@@ -6,6 +6,27 @@
 
 namespace nodewise {
 
+bool MethodInfo::overrules(std::string_view option, std::string_view value) const {
+  const auto is_option = [&](const auto& entry) { return entry.first == option; };
+  if (std::any_of(fixes.begin(), fixes.end(), is_option)) return true;
+  const auto ignored = std::find_if(ignores.begin(), ignores.end(), is_option);
+  if (ignored == ignores.end()) return false;
+  const std::vector<std::string>& heeded = ignored->second;
+  return std::find(heeded.begin(), heeded.end(), value) == heeded.end();
+}
+
+std::string FamilyBase::some(const std::function<bool(const MethodInfo&)>& wanted) const {
+  std::vector<std::string> chosen;
+  for (const MethodInfo* member : members_) {
+    if (wanted(*member)) chosen.push_back(*member->name);
+  }
+  if (chosen.empty()) return "another " + kind_;
+  const std::string last = chosen.back();
+  chosen.pop_back();
+  if (chosen.empty()) return kind_ + " " + last;
+  return fmt::format("{} {} or {}", kind_, fmt::join(chosen, ", "), last);
+}
+
 std::vector<std::string> FamilyBase::names() const {
   std::vector<std::string> names;
   for (const MethodInfo* member : members_) names.push_back(*member->name);

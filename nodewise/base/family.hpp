@@ -52,6 +52,15 @@ struct MethodInfo {
   Required<std::string> summary;  ///< one line of help
   Required<std::string> source;   ///< paper and section; "" where there is none to name
   MakeOptions options = no_options;
+  /// What it wants of options that are not its own, by their flat names; given otherwise they are
+  /// refused on the command line, and replaced in the library.
+  std::vector<NamedValue> fixes = {};
+  /// Other options that are not its own and have no effect beside it, with those of their values
+  /// that have one all the same.
+  std::vector<std::pair<std::string, std::vector<std::string>>> ignores = {};
+
+  /// Whether an option that is not its own has no effect beside it, where it has that value.
+  bool overrules(std::string_view option, std::string_view value) const;
 };
 
 /// What is the same for all families.
@@ -66,6 +75,8 @@ class FamilyBase {
   std::vector<std::string> names() const;
   std::size_t size() const { return members_.size(); }
   const MethodInfo& info(std::size_t k) const { return *members_[k]; }
+  /// "smoother jacobi or chebyshev", of those that are wanted.
+  std::string some(const std::function<bool(const MethodInfo&)>& wanted) const;
   /// Throws invalid_argument with the nearest name where there is none such.
   std::size_t index_of(std::string_view name) const;
 

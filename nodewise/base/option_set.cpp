@@ -24,23 +24,26 @@ Place find(OptionSet& options, std::string_view name) {
   return place;
 }
 
-/// Adds the fields of a struct, and of every method that may be chosen in it.
-void collect(const OptionSet& options, const KnownField::Owner* owner,
+/// Adds the fields of a struct, and of every method that may be chosen in it. Those that do not
+/// say what they affect affect what the choice of their method does.
+void collect(const OptionSet& options, const KnownField::Owner* owner, Affects of_choice,
              std::vector<KnownField>& all);
 
-void collect_own(const FamilyBase& family, std::vector<KnownField>& all) {
+void collect_own(const FieldInfo& choice, std::vector<KnownField>& all) {
+  const FamilyBase& family = *choice.family;
   for (std::size_t m = 0; m < family.size(); ++m) {
     const std::unique_ptr<OptionSet> own = family.info(m).options();
     const KnownField::Owner owner = {family.kind(), *family.info(m).name};
-    if (own) collect(*own, &owner, all);
+    if (own) collect(*own, &owner, choice.affects, all);
   }
 }
 
-void collect(const OptionSet& options, const KnownField::Owner* owner,
+void collect(const OptionSet& options, const KnownField::Owner* owner, Affects of_choice,
              std::vector<KnownField>& all) {
   const std::shared_ptr<OptionSet> copy = options.clone();
   for (std::size_t k = 0; k < options.size(); ++k) {
-    const FieldInfo& info = options.info(k);
+    FieldInfo info = options.info(k);
+    if (info.affects == Affects::unsaid) info.affects = of_choice;
     const auto known = std::find_if(all.begin(), all.end(),
                                     [&](const KnownField& f) { return f.info.name == info.name; });
     if (known != all.end()) {
@@ -51,7 +54,7 @@ void collect(const OptionSet& options, const KnownField::Owner* owner,
                      copy->clone()->set(k, text);
                    }});
     if (owner != nullptr) all.back().owners.push_back(*owner);
-    if (info.family != nullptr && info.type == "choice") collect_own(*info.family, all);
+    if (info.family != nullptr && info.type == "choice") collect_own(info, all);
   }
 }
 
@@ -74,6 +77,26 @@ Place require(OptionSet& options, std::string_view name) {
   const std::vector<KnownField> known = known_fields(options);
   throw Error(ErrorCode::invalid_argument,
               fmt::format("option {} needs {}", name, known_field(known, name).owners_text()));
+}
+
+/// Whether an option has no effect beside the method that a field chooses.
+bool is_overruled(const FamilyBase& family, const std::string& chosen, std::string_view name,
+                  const std::string& value) {
+  if (chosen == family.automatic().name) return false;
+  return family.info(family.index_of(chosen)).overrules(name, value);
+}
+
+/// The methods that would let an option have an effect, where one that is chosen does not.
+std::string overruled_text(const OptionSet& options, std::string_view name,
+                           const std::string& value) {
+  std::string text;
+  visit_fields(options, [&](const OptionSet& set, std::size_t k) {
+    const FieldInfo& info = set.info(k);
+    if (!text.empty() || info.family == nullptr || info.type != "choice") return;
+    if (!is_overruled(*info.family, set.get(k), name, value)) return;
+    text = info.family->some([&](const MethodInfo& m) { return !m.overrules(name, value); });
+  });
+  return text;
 }
 
 }  // namespace
@@ -111,7 +134,8 @@ std::string needed_by(const OptionSet& options, std::string_view name) {
     const std::vector<KnownField> known = known_fields(options);
     return known_field(known, name).owners_text();
   }
-  return place.set->is_met(place.k) ? "" : place.set->info(place.k).needs;
+  if (!place.set->is_met(place.k)) return place.set->info(place.k).needs;
+  return overruled_text(options, name, place.set->get(place.k));
 }
 
 std::string KnownField::owners_text(std::string_view prefix) const {
@@ -157,7 +181,7 @@ void set_options(OptionSet& options, std::span<const NamedValue> values) {
 
 std::vector<KnownField> known_fields(const OptionSet& defaults) {
   std::vector<KnownField> all;
-  collect(defaults, nullptr, all);
+  collect(defaults, nullptr, Affects::unsaid, all);
   return all;
 }
 

@@ -100,8 +100,9 @@ void set_option(OptionSet& options, std::string_view name, std::string_view valu
 std::string get_option(const OptionSet& options, std::string_view name);
 
 /// Returns what a configuration lacks for the option to have an effect, such as "smoother
-/// chebyshev" or "aggressive_levels above 0"; empty where it lacks nothing. Throws unknown_option
-/// where no method has the option.
+/// chebyshev", "aggressive_levels above 0" or "cycle v or w"; empty where it lacks nothing. What
+/// only the matrix, the ranks or the machine decide is not looked at. Throws unknown_option where
+/// no method has the option.
 std::string needed_by(const OptionSet& options, std::string_view name);
 
 /// Whether a configuration has a field of that name.

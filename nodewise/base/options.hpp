@@ -28,6 +28,39 @@ struct Word {
   std::string name, summary;
 };
 
+/// What an option has an effect on: a front end whose command does a part of the work takes the
+/// options of that part.
+enum class Affects : std::uint32_t {
+  unsaid = 0,                      ///< what the choice affects whose method has the option
+  matrix = 1U << 0U,               ///< which matrix it is
+  right_hand_side = 1U << 1U,      ///< what is solved for
+  levels = 1U << 2U,               ///< the matrices of a hierarchy, and what joins them
+  exchanges = 1U << 3U,            ///< how often a cycle exchanges, and how much
+  kernels = 1U << 4U,              ///< what the sweeps of a cycle compute
+  travel = 1U << 5U,               ///< how data travels in the solve
+  setup_travel = 1U << 6U,         ///< how data travels in the setup
+  iterations = 1U << 7U,           ///< the Krylov method, and when it ends
+  placement = 1U << 8U,            ///< where ranks are, real ones or virtual ones
+  real_run = 1U << 9U,             ///< ranks that run, and no virtual ones
+  virtual_ranks = 1U << 10U,       ///< ranks that are counted and do not run
+  prediction = 1U << 11U,          ///< what messages of virtual ranks cost
+  solution = 1U << 12U,            ///< what one solve begins with, and what is made of its end
+  trials = 1U << 13U,              ///< which combinations of options are tried
+  kernel_times = 1U << 14U,        ///< which kernels are measured
+  machine_parameters = 1U << 15U,  ///< what is measured of a machine
+  report = 1U << 16U,              ///< whether a report is written
+  details = 1U << 17U,             ///< how much of it is printed
+  console = 1U << 18U,             ///< how the program prints
+  pages = 1U << 19U                ///< which page of the reference is printed
+};
+constexpr Affects operator|(Affects a, Affects b) {
+  return static_cast<Affects>(static_cast<std::uint32_t>(a) | static_cast<std::uint32_t>(b));
+}
+/// Whether they have something in common.
+constexpr bool overlap(Affects a, Affects b) {
+  return (static_cast<std::uint32_t>(a) & static_cast<std::uint32_t>(b)) != 0;
+}
+
 /// The description of an option, whatever struct the option is in.
 struct FieldInfo {
   std::string name;     ///< snake_case, as in the struct; the command line writes it with dashes
@@ -37,6 +70,9 @@ struct FieldInfo {
   std::vector<Word> choices = {};      ///< the words of a choice of no family
   const FamilyBase* family = nullptr;  ///< of the methods it chooses from
   std::string needs = {};  ///< of the same struct, to have an effect: "aggressive_levels above 0"
+  Affects affects = Affects::unsaid;
+  bool is_common = false;  ///< what a newcomer may want; the others are for those who look for them
+  char letter = '\0';      ///< its short name on command lines
 
   /// The words that it may be set to.
   std::vector<Word> words() const;
@@ -58,6 +94,17 @@ struct Field : FieldInfo {
   Field needing(const char* text, std::function<bool(const S&)> met) && {
     needs = text;
     is_met = std::move(met);
+    return std::move(*this);
+  }
+  /// The same, for an option that has an effect on nothing else.
+  Field affecting(Affects what) && {
+    this->affects = what;
+    return std::move(*this);
+  }
+  /// The same, for an option that a newcomer may want.
+  Field common(char short_name = '\0') && {
+    this->is_common = true;
+    this->letter = short_name;
     return std::move(*this);
   }
 };

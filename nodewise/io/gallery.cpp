@@ -205,11 +205,13 @@ std::span<const Field<GalleryOptions>> gallery_fields() {
   static const std::vector<Field<S>> fields = {
       field("problem", &S::problem, "The model problem",
             {"laplace5", "laplace7", "laplace9", "laplace27", "rotated_fe", "rotated_fd", "random",
-             "convection2d", "convection3d", "beam"}),
+             "convection2d", "convection3d", "beam"})
+          .common('p'),
       field("n", &S::n,
             "Points in each direction; rows of the random matrix; cubes across the beam, which is "
             "eight times as long",
-            1),
+            1)
+          .common('n'),
       field(
           "angle", &S::angle,
           "Radians by which the strong direction of the rotated problems, or the constant flow of "

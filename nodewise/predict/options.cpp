@@ -13,13 +13,15 @@ std::span<const Field<VirtualOptions>> virtual_fields() {
           "virtual_ranks", &VirtualOptions::virtual_ranks,
           "count, or predict, what so many ranks would send to each other; needs `ranks_per_node` "
           "or `node_map`, which place them; 0: count nothing",
-          0, most_ranks),
+          0, most_ranks)
+          .common(),
       field("placement", &VirtualOptions::placement,
             "with `ranks_per_node`: successive virtual ranks fill one node after the other, or go "
             "to the next node each",
             {"block", "round_robin"}),
       text_field("routes", &VirtualOptions::routes, "list",
-                 "the routes of virtual ranks to look at, some of direct, two_step, three_step"),
+                 "the routes of virtual ranks to look at, some of direct, two_step, three_step")
+          .common(),
   };
   return fields;
 }
@@ -31,10 +33,13 @@ std::span<const Field<PredictOptions>> predict_fields() {
           "the machine whose costs are taken, for predictions or `route automatic` (without it a "
           "short look at the network), and whose memory `profile` compares with: a machine file, "
           "or "
-          "the name of a shipped one"),
+          "the name of a shipped one")
+          .affecting(Affects::prediction | Affects::setup_travel)
+          .common('m'),
       text_field("rank_counts", &PredictOptions::rank_counts, "list",
                  "predict a cycle on each of these numbers of ranks, too, such as 64,512,4096: a "
-                 "curve of strong scaling"),
+                 "curve of strong scaling")
+          .common(),
       field("arrival", &PredictOptions::arrival,
             "in which order messages reach a rank, compared with that of its receives, which "
             "decides how long queues are searched",

@@ -7,7 +7,8 @@ namespace nodewise::roofline {
 std::span<const Field<BenchOptions>> bench_fields() {
   static const std::vector<Field<BenchOptions>> fields = {
       field("vectors", &BenchOptions::vectors,
-            "how many vectors side by side the product with several has", 2, 64),
+            "how many vectors side by side the product with several has", 2, 64)
+          .common(),
   };
   return fields;
 }

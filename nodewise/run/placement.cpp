@@ -34,17 +34,21 @@ std::span<const Field<PlacementOptions>> placement_fields() {
                  "treat rank r as placed on the r-th node of this list, such as 0,0,1,1; without "
                  "it MPI is asked which ranks share a node"),
       field("ranks_per_node", &PlacementOptions::ranks_per_node,
-            "treat every so many successive ranks as one node; 0 asks MPI", 0),
+            "treat every so many successive ranks as one node; 0 asks MPI", 0)
+          .common(),
       field("domains", &PlacementOptions::domains,
             "divide nodes by the memory (NUMA domain) or the socket (package) that ranks are bound "
             "to: two_step and three_step are then applied inside the nodes too",
-            {"none", "numa", "package"}),
+            {"none", "numa", "package"})
+          .affecting(Affects::real_run),
       text_field("domain_map", &PlacementOptions::domain_map, "list",
                  "treat rank r as placed in the r-th domain of this list, counted on each node for "
                  "itself, such as 0,0,1,1"),
       field("threads", &PlacementOptions::threads,
             "threads that each rank runs its loops on; messages are sent by one of them", 1,
-            parallel::max_threads),
+            parallel::max_threads)
+          .affecting(Affects::real_run)
+          .common(),
   };
   return fields;
 }

@@ -24,6 +24,16 @@ void refuse(const Choice<KrylovMethod>& method, const mpi::Comm& comm) {
 
 }  // namespace
 
+std::string names_by_norms(bool know_all) {
+  std::vector<std::string> names;
+  for (const KrylovMethod& method : KrylovMethod::family()) {
+    if (method.knows_all_norms == know_all) names.push_back(method.name);
+  }
+  const std::string last = names.back();
+  names.pop_back();
+  return names.empty() ? last : detail::join(names, ", ") + " and " + last;
+}
+
 std::string title_of(const Choice<KrylovMethod>& method) {
   const OptionSet* own = method.own();
   if (own == nullptr || own->size() == 0) return method->title;

@@ -90,6 +90,10 @@ inline const KrylovFunctions<float>& KrylovMethod::functions<float>() const {
 /// "GMRES(50)": the title, and the first of the options that are the method's own.
 std::string title_of(const Choice<KrylovMethod>& method);
 
+/// "gmres, fgmres and bicgstab": the methods that can test every norm of the residual, or those
+/// that test the unpreconditioned one alone.
+std::string names_by_norms(bool know_all);
+
 /// One of the methods, for any number type it has. Refuses on every rank, with
 /// Error(invalid_argument), where the choice is still open on some.
 template <class T>

@@ -4,21 +4,6 @@
 
 namespace nodewise::solve {
 
-namespace {
-
-/// "gmres, fgmres and bicgstab": the methods that test one norm only.
-std::string names_without_norms() {
-  std::vector<std::string> names;
-  for (const KrylovMethod& method : KrylovMethod::family()) {
-    if (!method.knows_all_norms) names.push_back(method.name);
-  }
-  const std::string last = names.back();
-  names.pop_back();
-  return detail::join(names, ", ") + " and " + last;
-}
-
-}  // namespace
-
 const char* to_string(Outcome outcome) noexcept {
   switch (outcome) {
     case Outcome::converged:
@@ -62,16 +47,18 @@ std::span<const Field<Options>> option_fields() {
       field("tolerance", &Options::tolerance,
             "stop when the norm of the residual b - A x, computed from x, is at most this times "
             "that of b",
-            0.0, 1.0),
+            0.0, 1.0)
+          .common('t'),
       field("absolute_tolerance", &Options::absolute_tolerance,
             "stop also when that norm is at most this, whatever b is", 0.0),
       field("norm", &Options::norm,
             "the norm of the residual r that is tested: the 2-norm of r itself, that of M r with "
             "the preconditioner M, or the root of r.Mr; " +
-                names_without_norms() + " know the first only",
+                names_by_norms(false) + " know the first only",
             {"unpreconditioned", "preconditioned", "natural"}),
       field("max_iterations", &Options::max_iterations,
-            "the most iterations; each applies the preconditioner once, of bicgstab twice", 0),
+            "the most iterations; each applies the preconditioner once, of bicgstab twice", 0)
+          .common(),
       field(
           "stagnation_window", &Options::stagnation_window,
           "give up after this many iterations in which the residual has not fallen; 0: never; -1: "

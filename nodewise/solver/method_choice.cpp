@@ -90,8 +90,8 @@ void check_method(const solve::KrylovMethod& method, const Options& options) {
   if (!method.knows_all_norms && norm != solve::ResidualNorm::unpreconditioned) {
     throw Error(ErrorCode::invalid_argument,
                 fmt::format("`norm {}`: {} can test the unpreconditioned norm only; the others "
-                            "are known to the forms of cg, to minres and stationary",
-                            solve::to_string(norm), name));
+                            "are known to {}",
+                            solve::to_string(norm), name, solve::names_by_norms(true)));
   }
   if (method.needs_symmetric_preconditioner && !against.empty()) {
     throw Error(ErrorCode::invalid_argument,

@@ -63,10 +63,13 @@ std::span<const Field<MethodOptions>> method_fields() {
   static const std::vector<Field<MethodOptions>> fields = {
       field("preset", &MethodOptions::preset,
             "a named set of options for a kind of problem (docs/methods/presets.md); options that "
-            "are given win over it"),
-      field("solver", &MethodOptions::solver, "Krylov method"),
+            "are given win over it")
+          .affecting(Affects::levels)
+          .common(),
+      field("solver", &MethodOptions::solver, "Krylov method").common('s'),
       field("preconditioner", &MethodOptions::preconditioner,
-            "algebraic multigrid, division by the diagonal, or nothing", {"amg", "jacobi", "none"}),
+            "algebraic multigrid, division by the diagonal, or nothing", {"amg", "jacobi", "none"})
+          .common(),
   };
   return fields;
 }

@@ -156,9 +156,11 @@ void mark_ties(TuneResult& result) {
 std::span<const Field<TuneOptions>> tune_fields() {
   static const std::vector<Field<TuneOptions>> fields = {
       field("max_seconds", &TuneOptions::max_seconds,
-            "begin no candidate after this time; an iteration of one in progress is its last", 0.0),
+            "begin no candidate after this time; an iteration of one in progress is its last", 0.0)
+          .common(),
       field("max_candidates", &TuneOptions::max_candidates,
-            "the most combinations of options that are tried", 1, 1000),
+            "the most combinations of options that are tried", 1, 1000)
+          .common(),
   };
   return fields;
 }

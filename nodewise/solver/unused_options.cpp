@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <array>
 
-#include "nodewise/amg/idle_options.hpp"
-
 namespace nodewise::solver {
 
 namespace {
@@ -16,7 +14,9 @@ constexpr std::array<std::string_view, 4> of_the_matrix = {"unknowns", "route", 
 
 std::string needed_of_multigrid(std::string_view name, const Options& options) {
   if (options.method.preconditioner == PreconditionerChoice::amg) {
-    return amg::needed_by(name, options.amg);
+    amg::Options copy = options.amg;
+    amg::complete(copy);
+    return needed_by(view(copy, amg::option_fields()), name);
   }
   return std::find(of_the_matrix.begin(), of_the_matrix.end(), name) == of_the_matrix.end()
              ? "preconditioner amg"

@@ -159,6 +159,33 @@ def test_the_examples_of_the_help_are_understood(nodewise, command):
         assert nodewise(*words).code == 3, line
 
 
+def options_of(nodewise, command):
+    return set(re.findall(r"^  (?:-\w, )?--([a-z0-9-]+)", nodewise(command, "--help-all").out,
+                          re.MULTILINE))
+
+
+def test_commands_take_what_affects_their_work(nodewise):
+    taken = {command: options_of(nodewise, command) for command in COMMANDS}
+    text = nodewise("solve", "--help-all").out
+    entries = re.split(r"^  (?=-)", text, flags=re.MULTILINE)
+    own = {re.search(r"--([a-z0-9-]+)", entry)[1] for entry in entries
+           if re.search(r"needs\s+--smoother", entry)}
+    assert {"inner-sweeps", "jacobi-weight", "sweep-order", "chebyshev-degree"} <= own
+    # Of a smoother's own options every one changes a solve, none the levels.
+    assert own <= taken["solve"] and own <= taken["tune"]
+    assert own <= taken["bench"] | taken["predict"]
+    for command in ["inspect", "convert", "calibrate"]:
+        assert not own & taken[command]
+    exchanges = {"smoother", "cycle", "pre-sweeps", "precision", "chebyshev-degree", "fine-sweeps",
+                 "coarse-sweeps", "sweep-order"}
+    assert exchanges <= taken["predict"] and not exchanges & taken["inspect"]
+    assert not {"jacobi-weight", "inner-sweeps", "threads", "domains", "route"} & taken["predict"]
+    assert taken["tune"] >= {"max-seconds", "rhs", "machine"}
+    assert not {"preset", "output", "profile", "rhs-count", "scale"} & taken["tune"]
+    assert taken["convert"] >= {"graph-laplacian", "problem", "n", "quiet"}
+    assert not {"rhs", "solver", "smoother", "json"} & taken["convert"]
+
+
 def test_the_manual_page_has_every_option(nodewise, tmp_path):
     page = nodewise("options", "--man").out
     assert page.startswith(".TH NODEWISE 1")

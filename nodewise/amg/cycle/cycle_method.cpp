@@ -72,7 +72,10 @@ const CycleMethod& k_cycle() {
 
 const CycleMethod& additive_cycle() {
   static const CycleMethod method = {
-      {"additive", "all levels at once, by symmetric sweeps", "Bramble, Pasciak, Xu 1990"},
+      {.name = "additive",
+       .summary = "all levels at once, by symmetric sweeps",
+       .source = "Bramble, Pasciak, Xu 1990",
+       .ignores = {{"sweep_order", {"coarse_fine", "coarse_fine_symmetric"}}}},
       {.visit = CoarseVisit::add,
        .second_visit = nullptr,
        .is_symmetric = true,

@@ -125,7 +125,8 @@ std::span<const Field<ChebyshevOptions>> chebyshev_fields() {
       field(
           "chebyshev_fraction", &ChebyshevOptions::chebyshev_fraction,
           "Where the part of the spectrum that is reduced begins, in units of the spectral radius",
-          0.001, 0.9),
+          0.001, 0.9)
+          .affecting(Affects::kernels),
   };
   return fields;
 }

@@ -386,7 +386,8 @@ template class GaussSeidel<double>;
 std::span<const Field<GaussSeidelOptions>> gauss_seidel_fields() {
   static const std::vector<Field<GaussSeidelOptions>> fields = {
       field("sor_weight", &GaussSeidelOptions::sor_weight,
-            "Weight of Gauss-Seidel sweeps, below 2; above 1 it is over-relaxation", 0.001, 1.999),
+            "Weight of Gauss-Seidel sweeps, below 2; above 1 it is over-relaxation", 0.001, 1.999)
+          .affecting(Affects::kernels),
       sweep_order_field(&GaussSeidelOptions::sweep_order),
   };
   return fields;

@@ -72,7 +72,8 @@ template class Jacobi<double>;
 
 std::span<const Field<JacobiOptions>> jacobi_fields() {
   static const std::vector<Field<JacobiOptions>> fields = {
-      field("jacobi_weight", &JacobiOptions::jacobi_weight, "Damping of the sweeps", 0.0, 2.0)};
+      field("jacobi_weight", &JacobiOptions::jacobi_weight, "Damping of the sweeps", 0.0, 2.0)
+          .affecting(Affects::kernels)};
   return fields;
 }
 

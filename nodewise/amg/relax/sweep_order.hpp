@@ -43,19 +43,22 @@ inline SweepOrder resolved(SweepOrder order, bool symmetric) {
 template <class S>
 Field<S> sweep_order_field(SweepOrder S::*member) {
   return field(
-      "sweep_order", member, "How sweeps run through the rows",
-      std::vector<Word>{
-          {"automatic", "forward_backward for a symmetric matrix, alternating for another"},
-          {"forward_backward", "forward before the coarse correction, backward after it"},
-          {"symmetric", "forward, then backward, both times, in one exchange"},
-          {"alternating", "the same in two exchanges, with the newest values for the way back"},
-          {"forward", "forward before and after: not for conjugate gradients"},
-          {"backward", "backward before and after: not for conjugate gradients"},
-          {"coarse_fine",
-           "coarse points first before the coarse correction, last after it; by rows, with method "
-           "classical"},
-          {"coarse_fine_symmetric",
-           "the same, with a symmetric sweep through each kind of points"}});
+             "sweep_order", member, "How sweeps run through the rows",
+             std::vector<Word>{
+                 {"automatic", "forward_backward for a symmetric matrix, alternating for another"},
+                 {"forward_backward", "forward before the coarse correction, backward after it"},
+                 {"symmetric", "forward, then backward, both times, in one exchange"},
+                 {"alternating",
+                  "the same in two exchanges, with the newest values for the way back"},
+                 {"forward", "forward before and after: not for conjugate gradients"},
+                 {"backward", "backward before and after: not for conjugate gradients"},
+                 {"coarse_fine",
+                  "coarse points first before the coarse correction, last after it; by rows, with "
+                  "method "
+                  "classical"},
+                 {"coarse_fine_symmetric",
+                  "the same, with a symmetric sweep through each kind of points"}})
+      .affecting(Affects::exchanges);
 }
 
 }  // namespace nodewise::amg

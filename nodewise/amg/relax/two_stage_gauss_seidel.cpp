@@ -101,7 +101,8 @@ template class TwoStageGaussSeidel<double>;
 std::span<const Field<TwoStageOptions>> two_stage_fields() {
   static const std::vector<Field<TwoStageOptions>> fields = {
       field("inner_sweeps", &TwoStageOptions::inner_sweeps,
-            "Jacobi sweeps in the place of each triangular solve", 0, 100),
+            "Jacobi sweeps in the place of each triangular solve", 0, 100)
+          .affecting(Affects::kernels),
       sweep_order_field(&TwoStageOptions::sweep_order),
   };
   return fields;

@@ -29,7 +29,10 @@ const LevelMethod& air_method() {
       {"air",
        "classical, with local approximate ideal restrictions: for nonsymmetric problems, and not "
        "for conjugate gradients",
-       "Manteuffel, Muenzenmaier, Ruge, Southworth 2019", own_options(air_fields)},
+       "Manteuffel, Muenzenmaier, Ruge, Southworth 2019",
+       own_options(air_fields),
+       // Points that a restriction is made of are relaxed after the coarse correction only.
+       {{"smoother", "fc_jacobi"}, {"sweep_order", "forward"}, {"pre_sweeps", "0"}}},
       true,
       false,
       false,
@@ -38,9 +41,7 @@ const LevelMethod& air_method() {
       SetupSteps::splitting,
       LevelFunctions<double>{air_transfer<double>},
       LevelFunctions<float>{air_transfer<float>},
-      "one_point",
-      // Points that a restriction is made of are relaxed after the coarse correction only.
-      {{"smoother", "fc_jacobi"}, {"sweep_order", "forward"}, {"pre_sweeps", "0"}}};
+      "one_point"};
   return method;
 }
 

@@ -16,8 +16,8 @@ template <class S>
 std::vector<Field<S>> common_fields() {
   return {
       field("strength_threshold", in<S>(&S::strength_threshold),
-            "An entry is strong when its size exceeds this fraction of the row's largest", 0.0,
-            1.0),
+            "An entry is strong when its size exceeds this fraction of the row's largest", 0.0, 1.0)
+          .common(),
       field("strength_measure", in<S>(&S::strength_measure), "What counts as the size of an entry",
             {{"automatic", "opposite_sign for a symmetric matrix, absolute for another"},
              {"opposite_sign",

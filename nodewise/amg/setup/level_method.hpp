@@ -2,7 +2,6 @@
 #pragma once
 
 #include <string>
-#include <vector>
 
 #include "nodewise/amg/grid_transfer.hpp"
 #include "nodewise/base/answer.hpp"
@@ -46,9 +45,6 @@ struct LevelMethod : MethodInfo {
   Required<LevelFunctions<float>> in_float;
   /// The word of the family that an automatic interpolation stands for.
   std::string interpolation = {};
-  /// What it wants of options that are not its own, by their flat names; given otherwise they are
-  /// refused on the command line, and replaced in the library.
-  std::vector<NamedValue> fixes = {};
 
   template <class T>
   const LevelFunctions<T>& functions() const;

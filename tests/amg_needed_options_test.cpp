@@ -5,13 +5,12 @@
 #include <gtest/gtest.h>
 
 #include "nodewise/amg/hierarchy.hpp"
-#include "nodewise/amg/idle_options.hpp"
 
 #include "amg_support.hpp"
 #include "smoother_support.hpp"
 
 namespace nodewise::amg {
-namespace amg_idle_options_test {
+namespace amg_needed_options_test {
 
 using test::test_comm;
 
@@ -22,6 +21,10 @@ Options with(const std::map<std::string, std::string>& values) {
   OptionView<Options> tree(option_fields(), options);
   set_options(tree, all);
   return options;
+}
+
+std::string needed_by(std::string_view name, Options options) {
+  return nodewise::needed_by(view(options, option_fields()), name);
 }
 
 std::vector<Options> some_options() {
@@ -59,7 +62,7 @@ std::vector<double> applied(const Hierarchy<double>& hierarchy) {
   return x;
 }
 
-TEST(IdleOptions, HaveNoEffect) {
+TEST(NeededOptions, HaveNoEffect) {
   io::GalleryOptions gallery = {.problem = io::Problem::rotated_fe, .n = 10};
   const auto A = std::make_shared<const matrix::DistMatrix<double>>(
       io::generate<double>(test_comm(), gallery));
@@ -85,7 +88,7 @@ TEST(IdleOptions, HaveNoEffect) {
   for (const std::string& name : idle) EXPECT_EQ(active.count(name), 1u) << name;
 }
 
-TEST(IdleOptions, NeedOthers) {
+TEST(NeededOptions, NeedOthers) {
   EXPECT_EQ(needed_by("coarsening", with({{"method", "aggregation"}})), "method classical or air");
   EXPECT_EQ(needed_by("aggressive_paths", with({})), "aggressive_levels above 0");
   EXPECT_EQ(needed_by("sweep_order", with({{"smoother", "chebyshev"}}))
@@ -97,5 +100,19 @@ TEST(IdleOptions, NeedOthers) {
   EXPECT_THROW(needed_by("no_such_option", {}), Error);
 }
 
-}  // namespace amg_idle_options_test
+TEST(NeededOptions, OfSmoothersLeaveTheLevelsAlone) {
+  Options options;
+  int own = 0;
+  for (const KnownField& field : known_fields(view(options, option_fields()))) {
+    EXPECT_NE(field.info.affects, Affects::unsaid) << field.info.name;
+    if (field.owners.empty() || field.owners.front().kind != "smoother") continue;
+    ++own;
+    EXPECT_TRUE(overlap(field.info.affects, Affects::kernels | Affects::exchanges))
+        << field.info.name;
+    EXPECT_FALSE(overlap(field.info.affects, Affects::levels)) << field.info.name;
+  }
+  EXPECT_GE(own, 7);
+}
+
+}  // namespace amg_needed_options_test
 }  // namespace nodewise::amg
