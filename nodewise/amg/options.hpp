@@ -6,12 +6,12 @@
 #include <string>
 #include <string_view>
 
-#include "nodewise/amg/cycle/cycle_method.hpp"
+#include "nodewise/amg/options/aggregation_options.hpp"
+#include "nodewise/amg/options/classical_options.hpp"
+#include "nodewise/amg/options/cycle_method.hpp"
+#include "nodewise/amg/options/level_method.hpp"
 #include "nodewise/amg/redistribute/redistribution_method.hpp"
 #include "nodewise/amg/relax/smoother_method.hpp"
-#include "nodewise/amg/setup/aggregation_options.hpp"
-#include "nodewise/amg/setup/classical_options.hpp"
-#include "nodewise/amg/setup/level_method.hpp"
 #include "nodewise/base/by_level.hpp"
 #include "nodewise/base/options.hpp"
 #include "nodewise/comm/plan.hpp"

@@ -2,7 +2,6 @@
 
 #include <utility>
 
-#include "nodewise/amg/options.hpp"
 #include "nodewise/amg/relax/relaxation.hpp"
 #include "nodewise/mpi/agree.hpp"
 
@@ -18,8 +17,7 @@ NearNullSpace<T> improve_by_jacobi(CandidateCall<T> call) {
 /// Collective. Gauss-Seidel on A, of whole points where the smoother has them.
 template <class T>
 std::unique_ptr<const relax::Relaxation<T>> gauss_seidel(const matrix::DistMatrix<T>& A,
-                                                         const Options& options) {
-  const bool by_points = options.smoother->blocks == relax::BlockUse::always;
+                                                         bool by_points) {
   const Choice<relax::SmootherMethod> sweeps = by_points ? "block_gauss_seidel" : "gauss_seidel";
   return mpi::collectively(A.comm(), [&] { return relax::make_relaxation(A, sweeps); });
 }
@@ -27,7 +25,7 @@ std::unique_ptr<const relax::Relaxation<T>> gauss_seidel(const matrix::DistMatri
 template <class T>
 NearNullSpace<T> improve_by_gauss_seidel(CandidateCall<T> call) {
   return improved(call.A, std::move(call.vectors), call.sweeps,
-                  *gauss_seidel(call.A, call.options));
+                  *gauss_seidel(call.A, call.by_points));
 }
 
 const CandidateRelaxation& jacobi_of_candidates() {

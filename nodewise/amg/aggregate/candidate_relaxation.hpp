@@ -7,8 +7,6 @@
 
 namespace nodewise::amg {
 
-struct Options;
-
 /// What a relaxation of candidates is given.
 template <class T>
 struct CandidateCall {
@@ -16,7 +14,7 @@ struct CandidateCall {
   NearNullSpace<T> vectors;
   int sweeps;
   double spectral_radius;  ///< of D^-1 A, where needs_spectral_radius
-  const Options& options;
+  bool by_points;          ///< the smoother treats the unknowns of a point together
 };
 
 template <class T>

@@ -3,7 +3,7 @@
 #include "nodewise/amg/aggregate/aggregates.hpp"
 #include "nodewise/amg/aggregate/aggregation_method.hpp"
 #include "nodewise/amg/aggregate/join.hpp"
-#include "nodewise/amg/messages/virtual_exchanges.hpp"
+#include "nodewise/amg/virtual_exchanges.hpp"
 #include "nodewise/mpi/agree.hpp"
 
 namespace nodewise::amg::aggregate {

@@ -4,7 +4,7 @@
 #include "nodewise/amg/coarsen/coarsening_method.hpp"
 #include "nodewise/amg/coarsen/independent_set.hpp"
 #include "nodewise/amg/coarsen/strong_rows.hpp"
-#include "nodewise/amg/messages/virtual_exchanges.hpp"
+#include "nodewise/amg/virtual_exchanges.hpp"
 
 namespace nodewise::amg::coarsen {
 

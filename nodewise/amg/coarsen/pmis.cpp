@@ -1,7 +1,7 @@
 #include "nodewise/amg/coarsen/blocks.hpp"
 #include "nodewise/amg/coarsen/coarsening_method.hpp"
 #include "nodewise/amg/coarsen/independent_set.hpp"
-#include "nodewise/amg/messages/virtual_exchanges.hpp"
+#include "nodewise/amg/virtual_exchanges.hpp"
 
 namespace nodewise::amg::coarsen {
 

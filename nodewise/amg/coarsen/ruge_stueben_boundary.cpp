@@ -6,7 +6,7 @@
 
 #include "nodewise/amg/coarsen/coarsening_method.hpp"
 #include "nodewise/amg/coarsen/strong_rows.hpp"
-#include "nodewise/amg/messages/virtual_exchanges.hpp"
+#include "nodewise/amg/virtual_exchanges.hpp"
 #include "nodewise/mpi/agree.hpp"
 
 namespace nodewise::amg {

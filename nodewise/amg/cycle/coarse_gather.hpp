@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "nodewise/amg/cycle/cycle_method.hpp"
+#include "nodewise/amg/options/cycle_method.hpp"
 #include "nodewise/comm/layout.hpp"
 
 namespace nodewise::amg {

@@ -4,7 +4,7 @@
 #include <span>
 
 #include "nodewise/amg/interpolate/neighbourhood.hpp"
-#include "nodewise/amg/messages/virtual_exchanges.hpp"
+#include "nodewise/amg/virtual_exchanges.hpp"
 
 namespace nodewise::amg::interpolate {
 

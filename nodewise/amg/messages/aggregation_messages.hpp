@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "nodewise/amg/hierarchy.hpp"
-#include "nodewise/amg/messages/virtual_exchanges.hpp"
 #include "nodewise/amg/setup/aggregation.hpp"
+#include "nodewise/amg/virtual_exchanges.hpp"
 
 namespace nodewise::amg {
 

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "nodewise/amg/coarsen/aggressive.hpp"
-#include "nodewise/amg/messages/virtual_exchanges.hpp"
 #include "nodewise/amg/options.hpp"
+#include "nodewise/amg/virtual_exchanges.hpp"
 
 namespace nodewise::amg {
 

@@ -6,9 +6,9 @@
 
 #include "nodewise/amg/coarsen/unknowns.hpp"
 #include "nodewise/amg/messages/splitting_messages.hpp"
-#include "nodewise/amg/messages/virtual_exchanges.hpp"
 #include "nodewise/amg/relax/row_scales.hpp"
 #include "nodewise/amg/spectral_radius.hpp"
+#include "nodewise/amg/virtual_exchanges.hpp"
 #include "nodewise/kernels/spgemm.hpp"
 #include "nodewise/matrix/block_matrix.hpp"
 

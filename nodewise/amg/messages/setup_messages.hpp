@@ -8,8 +8,8 @@
 #include "nodewise/amg/hierarchy.hpp"
 #include "nodewise/amg/messages/aggregation_messages.hpp"
 #include "nodewise/amg/messages/aggressive_messages.hpp"
-#include "nodewise/amg/messages/virtual_exchanges.hpp"
 #include "nodewise/amg/options.hpp"
+#include "nodewise/amg/virtual_exchanges.hpp"
 #include "nodewise/mpi/ledger.hpp"
 
 namespace nodewise::amg {

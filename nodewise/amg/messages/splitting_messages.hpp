@@ -5,8 +5,8 @@
 #include <span>
 
 #include "nodewise/amg/coarsen/strength.hpp"
-#include "nodewise/amg/messages/virtual_exchanges.hpp"
 #include "nodewise/amg/options.hpp"
+#include "nodewise/amg/virtual_exchanges.hpp"
 #include "nodewise/mpi/ledger.hpp"
 
 namespace nodewise::amg {

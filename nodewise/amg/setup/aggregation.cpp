@@ -127,7 +127,8 @@ NearNullSpace<T> candidates(const DistMatrix<T>& A, const ProblemInfo<T>& knowle
   const AggregationOptions& own = own_options_of(options);
   if (knowledge.unknowns > 0 || own.candidate_sweeps == 0) return given;
   return own.candidate_relaxation->function<T>()(
-      {A, std::move(given), own.candidate_sweeps, radius, options});
+      {A, std::move(given), own.candidate_sweeps, radius,
+       options.smoother->blocks == relax::BlockUse::always});
 }
 
 template <class T>

@@ -1,4 +1,4 @@
-#include "nodewise/amg/setup/aggregation_options.hpp"
+#include "nodewise/amg/options/aggregation_options.hpp"
 
 #include <vector>
 

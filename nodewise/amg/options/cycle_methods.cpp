@@ -1,5 +1,5 @@
 // The lists of cycles and of coarse solves. Each is described at the end of its own file.
-#include "nodewise/amg/cycle/cycle_method.hpp"
+#include "nodewise/amg/options/cycle_method.hpp"
 
 namespace nodewise::amg {
 

@@ -1,5 +1,5 @@
 // The one list of ways to join a level to the next. Each is described at the end of its own file.
-#include "nodewise/amg/setup/level_method.hpp"
+#include "nodewise/amg/options/level_method.hpp"
 
 namespace nodewise::amg {
 

@@ -1,4 +1,4 @@
-#include "nodewise/amg/messages/virtual_exchanges.hpp"
+#include "nodewise/amg/virtual_exchanges.hpp"
 
 #include <algorithm>
 #include <iterator>

@@ -1,4 +1,4 @@
-#include "nodewise/amg/cycle/cycle_method.hpp"
+#include "nodewise/amg/options/cycle_method.hpp"
 
 #include <cmath>
 

@@ -1,4 +1,4 @@
-#include "nodewise/amg/setup/classical_options.hpp"
+#include "nodewise/amg/options/classical_options.hpp"
 
 #include <vector>
 
