@@ -159,6 +159,11 @@ TEST(Ledger, OverRanksSumsAndFindsTheLargest) {
   EXPECT_EQ(last->sum.runs, 1);
   EXPECT_GE(all->sum.computing, all->max.computing);
   EXPECT_EQ(std::count_if(shared.begin(), shared.end(), has("all")), 1);
+  const SharedAccount together = total(shared);
+  EXPECT_EQ(together.sum.messages(), p + 1);
+  EXPECT_EQ(together.sum.bytes(), p * (p + 1) / 2 + 50);
+  EXPECT_EQ(together.sum.bytes_on_domain, p * (p + 1) / 2 + 50);
+  EXPECT_EQ(together.level, no_level);
 }
 
 TEST(Ledger, LocalityFollowsThePlacement) {
