@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "nodewise/amg/relax/relaxation.hpp"
+#include "nodewise/amg/relax/smoother_method.hpp"
 #include "nodewise/mpi/agree.hpp"
 
 namespace nodewise::amg {
