@@ -51,7 +51,7 @@ std::vector<int> gathered_numbers(const mpi::Comm& comm, const std::vector<T>& p
 /// Graphs to aggregate: grids, a random one, one with isolated points, single points, and nothing
 /// but isolated ones.
 inline std::vector<std::pair<std::string, DenseMatrix>> graphs() {
-  DenseMatrix isolated = model(io::Problem::laplace5, 7);
+  DenseMatrix isolated = model("laplace5", 7);
   for (const GlobalIndex i : {0, 8, 24, 25, 48}) {
     for (GlobalIndex j = 0; j < 49; ++j) {
       if (j != i) isolated(i, j) = isolated(j, i) = 0;
@@ -59,9 +59,9 @@ inline std::vector<std::pair<std::string, DenseMatrix>> graphs() {
   }
   DenseMatrix diagonal(5, 5);
   for (GlobalIndex i = 0; i < 5; ++i) diagonal(i, i) = 1.0 + double(i);
-  return {{"laplace5", model(io::Problem::laplace5, 8)},
-          {"rotated_fe", model(io::Problem::rotated_fe, 7)},
-          {"laplace27", model(io::Problem::laplace27, 4)},
+  return {{"laplace5", model("laplace5", 8)},
+          {"rotated_fe", model("rotated_fe", 7)},
+          {"laplace27", model("laplace27", 4)},
           {"random", random_symmetric(50, 0.07, 0.3, 2)},
           {"isolated points", isolated},
           {"one point", random_symmetric(1, 1, 0, 1)},

@@ -128,8 +128,7 @@ TEST(IndependentSet, EndsForAGraphThatIsNotSymmetric) {
 }
 
 TEST(IndependentSet, RefusesADistanceBelowOne) {
-  const auto A =
-      distribute(test::model(io::Problem::laplace5, 3), matrix::Layout::uniform(test_comm(), 9));
+  const auto A = distribute(test::model("laplace5", 3), matrix::Layout::uniform(test_comm(), 9));
   const Strength strength = symmetric_strength(A, 0);
   test::expect_same_error(*test_comm(), ErrorCode::invalid_argument,
                           [&] { maximal_independent_set(A, strength, 0, 0); });
@@ -197,8 +196,7 @@ TEST(Aggregates, HaveTheirRootsInOrder) {
 
 TEST(Aggregates, CoverAGridInThrees) {
   // 27 neighbours on 9^3 points: standard aggregates are 3 x 3 x 3, as PyAMG has them too.
-  const auto A =
-      io::generate<double>(test::self_comm(), {.problem = io::Problem::laplace27, .n = 9});
+  const auto A = io::generate<double>(test::self_comm(), {.problem = "laplace27", .n = 9});
   const auto standard = standard_aggregates(A, symmetric_strength(A, 0));
   EXPECT_EQ(standard.layout.n_global(), 27);
 }

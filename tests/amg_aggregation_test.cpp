@@ -151,8 +151,7 @@ TEST(Aggregation, NeedsRotationsForElasticity) {
 }
 
 TEST(Aggregation, TakesEveryChoice) {
-  const auto A =
-      shared(io::generate<double>(test_comm(), {.problem = io::Problem::rotated_fe, .n = 24}));
+  const auto A = shared(io::generate<double>(test_comm(), {.problem = "rotated_fe", .n = 24}));
   for (const char* kind : {"independent_set", "standard"}) {
     for (const int distance : {1, 2, 3}) {
       for (const bool filter : {false, true}) {
@@ -187,8 +186,7 @@ TEST(Aggregation, IsGreedyWhereRanksHaveManyPoints) {
   EXPECT_EQ(kind("independent_set", 1'000'000, 1), "independent_set");
 
   // 4,096 points, which are many for two ranks but not for three.
-  const auto A =
-      shared(io::generate<double>(test_comm(), {.problem = io::Problem::laplace9, .n = 64}));
+  const auto A = shared(io::generate<double>(test_comm(), {.problem = "laplace9", .n = 64}));
   const auto rows_of_second_level = [&](const char* wanted) {
     options.set("aggregates", wanted);
     const Hierarchy<double> hierarchy(A, options);
@@ -202,7 +200,7 @@ TEST(Aggregation, IsGreedyWhereRanksHaveManyPoints) {
 }
 
 TEST(Aggregation, LeavesIsolatedPointsToTheSmoother) {
-  DenseMatrix values = test::model(io::Problem::laplace5, 9);
+  DenseMatrix values = test::model("laplace5", 9);
   values = test::with_isolated(values, [](GlobalIndex i) { return i % 5 == 0; });
   for (const Layout& layout : layouts_of(test_comm(), 81)) {
     const Matrix A = shared(test::distribute(values, layout));

@@ -121,7 +121,7 @@ TEST(Aggressive, HmisOfVirtualRanksIsThatOfRealOnes) {
   const Splitter<double> split = [](const auto& B, const Strength& s, auto blocks) {
     return hmis(B, s, 1, blocks);
   };
-  const DenseMatrix values = test::model(io::Problem::laplace9, 10);
+  const DenseMatrix values = test::model("laplace9", 10);
   for (const matrix::Layout& layout : layouts_of(test_comm(), values.rows())) {
     const auto A = distribute(values, layout);
     const auto real = gathered_splitting(A.comm(), aggressive(A, strength_of(A), 1, {}, split));
@@ -168,7 +168,7 @@ TEST(Aggressive, PointsWithoutLongRangeDependencesStay) {
 
 // Every second of the points that are coarse already, in each direction.
 TEST(Aggressive, CoarsensFurtherThanOneStage) {
-  const auto A = test::serial(test::model(io::Problem::laplace7, 10));
+  const auto A = test::serial(test::model("laplace7", 10));
   const auto count = [](const Splitting& s) { return std::count(s.begin(), s.end(), coarse); };
   const Splitter<double> split = [](const auto& B, const Strength& s, auto) {
     return hmis(B, s, 0);

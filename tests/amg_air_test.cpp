@@ -13,15 +13,16 @@
 
 #include "amg_support.hpp"
 #include "collective_error.hpp"
+#include "problem_support.hpp"
 
 namespace nodewise::amg {
 namespace amg_air_test {
 
-using io::Flow;
 using matrix::DistMatrix;
 using test::DenseMatrix;
 using test::distribute;
 using test::expect_near;
+using test::Flow;
 using test::gathered;
 using test::hashed;
 using test::layouts_of;
@@ -43,12 +44,7 @@ Options air_options() {
 }
 
 io::GalleryOptions flow_problem(int n, Flow flow, double diffusion) {
-  io::GalleryOptions options;
-  options.problem = io::Problem::convection2d;
-  options.n = n;
-  options.flow = flow;
-  options.diffusion = diffusion;
-  return options;
+  return test::flow_problem("convection2d", n, {.diffusion = diffusion, .flow = flow});
 }
 
 DenseMatrix apply(const Hierarchy<double>& hierarchy, const DenseMatrix& b) {

@@ -18,10 +18,10 @@ namespace amg_beam_test {
 /// Collective. Iterations of conjugate gradients to 1e-8 for a beam with its rigid body modes and a
 /// random right-hand side, by the preset for elasticity.
 int iterations(int n) {
-  const io::GalleryOptions problem{.problem = io::Problem::beam, .n = n};
+  const io::GalleryOptions problem{.problem = "beam", .n = n};
   const auto A = std::make_shared<const matrix::DistMatrix<double>>(
       io::generate<double>(test::test_comm(), problem));
-  const int unknowns = io::unknowns_of(problem.problem);
+  const int unknowns = problem.problem->unknowns;
   Options options;
   solver::apply_preset(solver::Preset::family().find("elasticity"), {.near_null_space = true},
                        unknowns, {}, options);

@@ -107,7 +107,7 @@ TEST(CoarseHolders, CallsOfASolve) {
 
 TEST(CoarseHolders, HierarchiesOfAllKindsConverge) {
   const auto A = std::make_shared<const matrix::DistMatrix<double>>(
-      io::generate<double>(test_comm(), {.problem = io::Problem::laplace9, .n = 20}));
+      io::generate<double>(test_comm(), {.problem = "laplace9", .n = 20}));
   const solve::MatrixOperator<double> op(A);
   const std::vector<double> b(static_cast<std::size_t>(A->n_local()), 1.0);
   std::vector<int> iterations;

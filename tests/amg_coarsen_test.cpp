@@ -73,13 +73,13 @@ TEST(Pmis, IsAMaximalIndependentSet) {
 }
 
 TEST(Pmis, TheSeedMatters) {
-  const DenseMatrix values = test::model(io::Problem::laplace5, 8);
+  const DenseMatrix values = test::model("laplace5", 8);
   const auto A = distribute(values, matrix::Layout::uniform(test_comm(), values.rows()));
   EXPECT_NE(run_pmis(A, 0), run_pmis(A, 1));
 }
 
 TEST(Pmis, KeepsWhatIsDecided) {
-  const DenseMatrix values = test::model(io::Problem::laplace5, 6);
+  const DenseMatrix values = test::model("laplace5", 6);
   std::vector<int> start = all_undecided(values);
   start[0] = coarse;
   start[7] = fine;
@@ -96,7 +96,7 @@ TEST(Pmis, KeepsWhatIsDecided) {
 }
 
 TEST(Pmis, FloatGivesTheSame) {
-  const DenseMatrix values = test::model(io::Problem::laplace9, 6);
+  const DenseMatrix values = test::model("laplace9", 6);
   const auto layout = matrix::Layout::uniform(test_comm(), values.rows());
   EXPECT_EQ(run_pmis(distribute<float>(values, layout), 0), run_pmis(test::serial(values), 0));
 }
@@ -112,7 +112,7 @@ TEST(RugeStueben, FirstPassEqualsThePlainForm) {
 }
 
 TEST(RugeStueben, FirstPassIsOfEachRanksOwnBlock) {
-  const DenseMatrix values = test::model(io::Problem::rotated_fe, 7);
+  const DenseMatrix values = test::model("rotated_fe", 7);
   for (const matrix::Layout& layout : layouts_of(test_comm(), values.rows())) {
     const auto A = distribute(values, layout);
     const auto strength = strength_of_connection(A, threshold, max_row_sum);
@@ -131,7 +131,7 @@ TEST(RugeStueben, FirstPassIsOfEachRanksOwnBlock) {
 // The textbook example: red and black points of the five-point star.
 TEST(RugeStueben, FivePointStarIsColouredLikeAChessboard) {
   constexpr int n = 9;
-  const auto A = test::serial(test::model(io::Problem::laplace5, n));
+  const auto A = test::serial(test::model("laplace5", n));
   const auto strength = strength_of_connection(A, threshold, max_row_sum);
   const Splitting got = ruge_stueben_first_pass(A, strength);
   for (int i = 0; i < n; ++i) {

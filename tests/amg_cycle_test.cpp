@@ -115,7 +115,7 @@ DenseMatrix apply(const Hierarchy<double>& hierarchy, const DenseMatrix& b) {
 
 TEST(Cycle, EqualsTheRecursionOnDenseMatrices) {
   for (const DenseMatrix& values :
-       {test::model(io::Problem::rotated_fe, 9), test::random_symmetric(60, 0.06, 0.1, 4)}) {
+       {test::model("rotated_fe", 9), test::random_symmetric(60, 0.06, 0.1, 4)}) {
     const DenseMatrix b = hashed(values.rows(), 1);
     for (const matrix::Layout& layout : layouts_of(test_comm(), values.rows())) {
       const auto A = std::make_shared<const matrix::DistMatrix<double>>(distribute(values, layout));
@@ -135,7 +135,7 @@ TEST(Cycle, EqualsTheRecursionOnDenseMatrices) {
 }
 
 TEST(Cycle, IsSymmetricWhereTheOptionsSaySo) {
-  const DenseMatrix values = test::model(io::Problem::rotated_fe, 9);
+  const DenseMatrix values = test::model("rotated_fe", 9);
   const auto A = std::make_shared<const matrix::DistMatrix<double>>(
       distribute(values, matrix::Layout::uniform(test_comm(), values.rows())));
   for (const std::string kind : kinds) {
@@ -161,7 +161,7 @@ TEST(Cycle, IsSymmetricWhereTheOptionsSaySo) {
 // One K-cycle does at least what a V-cycle does, a W-cycle too: fewer iterations, or as many.
 TEST(Cycle, MoreWorkOnCoarseLevelsNeverCostsIterations) {
   const auto A = std::make_shared<const matrix::DistMatrix<double>>(
-      io::generate<double>(test_comm(), {.problem = io::Problem::rotated_fe, .n = 40}));
+      io::generate<double>(test_comm(), {.problem = "rotated_fe", .n = 40}));
   const solve::MatrixOperator<double> product(A);
   const std::vector<double> b(static_cast<std::size_t>(A->n_local()), 1.0);
   std::map<std::string, int> iterations;

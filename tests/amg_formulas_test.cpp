@@ -384,7 +384,7 @@ TEST(Formulas, MultipassReachesFarPoints) {
 }
 
 TEST(Formulas, OfNoCoarsePointsHaveNoColumns) {
-  const DenseMatrix values = test::model(io::Problem::laplace5, 5);
+  const DenseMatrix values = test::model("laplace5", 5);
   for (const Method method : methods) {
     for (const matrix::Layout& layout : layouts_of(test_comm(), values.rows())) {
       const auto P = run(method, values, layout, random_states(25, 0, 0.0), {4, 0.0});

@@ -170,7 +170,7 @@ TEST(ExtendedI, OfAllCoarsePointsIsTheIdentity) {
 }
 
 TEST(ExtendedI, OfNoCoarsePointsHasNoColumns) {
-  const DenseMatrix values = test::model(io::Problem::laplace5, 5);
+  const DenseMatrix values = test::model("laplace5", 5);
   for (const matrix::Layout& layout : layouts_of(test_comm(), values.rows())) {
     const auto P = run(values, layout, all_of(values.rows(), fine), 4);
     test::expect_invariants(P);
@@ -182,7 +182,7 @@ TEST(ExtendedI, OfNoCoarsePointsHasNoColumns) {
 
 TEST(ExtendedI, RowsWithoutStrongNeighboursAreEmpty) {
   const auto third = [](GlobalIndex i) { return i % 3 == 1; };
-  const DenseMatrix values = test::with_isolated(test::model(io::Problem::laplace5, 6), third);
+  const DenseMatrix values = test::with_isolated(test::model("laplace5", 6), third);
   const States states = pmis_of(values);
   for (const matrix::Layout& layout : layouts_of(test_comm(), values.rows())) {
     const auto P = run(values, layout, states, 4);
@@ -308,7 +308,7 @@ TEST(ExtendedI, SmallWeightsAreDropped) {
 }
 
 TEST(ExtendedI, FloatAgreesToItsPrecision) {
-  const DenseMatrix values = test::model(io::Problem::rotated_fe, 7);
+  const DenseMatrix values = test::model("rotated_fe", 7);
   const States states = pmis_of(values);
   const auto P = run<float>(values, matrix::Layout::uniform(test_comm(), values.rows()), states);
   test::expect_near(gathered(P), Reference(values, states).build(), 1e-5, "float");

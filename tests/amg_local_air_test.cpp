@@ -11,6 +11,7 @@
 
 #include "amg_support.hpp"
 #include "collective_error.hpp"
+#include "problem_support.hpp"
 
 namespace nodewise::amg {
 namespace amg_local_air_test {
@@ -103,10 +104,10 @@ matrix::DistMatrix<T> restriction_of(const DenseMatrix& values, const matrix::La
 
 std::vector<test::NamedMatrix> nonsymmetric_matrices() {
   std::vector<test::NamedMatrix> matrices = test::level_matrices();
-  matrices.push_back({"rotating flow", gathered(io::generate<double>(
-                                           test::self_comm(), {.problem = io::Problem::convection2d,
-                                                               .n = 7,
-                                                               .flow = io::Flow::rotating}))});
+  matrices.push_back({"rotating flow",
+                      gathered(io::generate<double>(
+                          test::self_comm(),
+                          test::flow_problem("convection2d", 7, {.flow = test::Flow::rotating})))});
   return matrices;
 }
 
@@ -196,7 +197,7 @@ TEST(LocalAir, InSinglePrecision) {
 }
 
 TEST(LocalAir, OfAllCoarsePointsIsTheIdentityAndOfNoneIsEmpty) {
-  const DenseMatrix values = test::model(io::Problem::laplace5, 4);
+  const DenseMatrix values = test::model("laplace5", 4);
   const matrix::Layout layout = matrix::Layout::uniform(test_comm(), 16);
   DenseMatrix identity(16, 16);
   for (GlobalIndex i = 0; i < 16; ++i) identity(i, i) = 1;
@@ -258,7 +259,7 @@ TEST(LocalAir, OfLongRowsTakesTheLargestCouplings) {
 }
 
 TEST(LocalAir, OfAnotherDistanceIsRefused) {
-  const DenseMatrix values = test::model(io::Problem::laplace5, 4);
+  const DenseMatrix values = test::model("laplace5", 4);
   const matrix::Layout layout = matrix::Layout::uniform(test_comm(), 16);
   for (const int distance : {0, 3}) {
     const std::string text = test::expect_same_error(

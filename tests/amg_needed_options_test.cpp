@@ -63,7 +63,7 @@ std::vector<double> applied(const Hierarchy<double>& hierarchy) {
 }
 
 TEST(NeededOptions, HaveNoEffect) {
-  io::GalleryOptions gallery = {.problem = io::Problem::rotated_fe, .n = 10};
+  io::GalleryOptions gallery = {.problem = "rotated_fe", .n = 10};
   const auto A = std::make_shared<const matrix::DistMatrix<double>>(
       io::generate<double>(test_comm(), gallery));
   std::set<std::string> idle, active;

@@ -18,7 +18,6 @@
 namespace nodewise::amg {
 namespace amg_rebuild_test {
 
-using io::Problem;
 using matrix::DistMatrix;
 using matrix::Layout;
 using test::counted;
@@ -98,7 +97,7 @@ void for_each_route(const F& f) {
 
 TEST(Rebuild, WithTheSameValuesIsTheSameBitForBit) {
   for_each_route([](const auto& comm, const auto&, const Options& options) {
-    const auto A = shared(io::generate<double>(comm, {.problem = Problem::rotated_fe, .n = 12}));
+    const auto A = shared(io::generate<double>(comm, {.problem = "rotated_fe", .n = 12}));
     const Hierarchy<double> fresh(A, options);
     Hierarchy<double> hierarchy(A, options);
     const std::vector<double> expected = applied(fresh);
@@ -120,7 +119,7 @@ TEST(Rebuild, WithTheSameValuesIsTheSameBitForBit) {
 
 TEST(Rebuild, WithOtherValuesMakesNewGalerkinProducts) {
   for_each_route([](const auto& comm, const auto&, const Options& options) {
-    const auto A = shared(io::generate<double>(comm, {.problem = Problem::laplace9, .n = 11}));
+    const auto A = shared(io::generate<double>(comm, {.problem = "laplace9", .n = 11}));
     Hierarchy<double> hierarchy(A, options);
     const Matrix old_coarse = hierarchy.matrix(1);
     const Array<double> old_values = old_coarse->on().vals;
@@ -168,8 +167,7 @@ TEST(Rebuild, OnTheSplittingsIsTheNewSetupBitForBit) {
   for (Options options : every_method()) {
     SCOPED_TRACE(options.method.name());
     complete(options);
-    const auto A =
-        shared(io::generate<double>(test_comm(), {.problem = Problem::rotated_fe, .n = 12}));
+    const auto A = shared(io::generate<double>(test_comm(), {.problem = "rotated_fe", .n = 12}));
     Hierarchy<double> hierarchy(A, options);
     for (const Matrix& B : {quadrupled(*A), A}) {
       hierarchy.rebuild(B, Reuse::splitting);
@@ -194,7 +192,7 @@ TEST(Rebuild, OnTheSplittingsIsTheNewSetupBitForBit) {
 
 TEST(Rebuild, OnTheSplittingsHasInterpolationsOfTheNewValues) {
   for_each_route([](const auto& comm, const auto&, const Options& options) {
-    const auto A = shared(io::generate<double>(comm, {.problem = Problem::laplace9, .n = 11}));
+    const auto A = shared(io::generate<double>(comm, {.problem = "laplace9", .n = 11}));
     Hierarchy<double> hierarchy(A, options);
     const std::vector<LocalIndex> coarse(hierarchy.coarse_rows(0).begin(),
                                          hierarchy.coarse_rows(0).end());
@@ -226,8 +224,7 @@ TEST(Rebuild, RenewsSmoothersAndCoarseSolver) {
       options.smoother = kind;
       options.max_levels = max_levels;
       const int n = max_levels == 2 ? 40 : 12;
-      const auto A =
-          shared(io::generate<double>(test_comm(), {.problem = Problem::laplace5, .n = n}));
+      const auto A = shared(io::generate<double>(test_comm(), {.problem = "laplace5", .n = n}));
       Hierarchy<double> hierarchy(A, options);
       const std::vector<double> before = applied(hierarchy);
       hierarchy.rebuild(quadrupled(*A));
@@ -281,7 +278,7 @@ int iterations(const Matrix& A, const Hierarchy<double>& M) {
 // Chebyshev needs the spectral radius of every level, which a rebuild follows in fewer products.
 TEST(Rebuild, SolvesWithChebyshevAsANewSetupDoes) {
   const int n = 18;
-  const auto A = shared(io::generate<double>(test_comm(), {.problem = Problem::laplace9, .n = n}));
+  const auto A = shared(io::generate<double>(test_comm(), {.problem = "laplace9", .n = n}));
   Array<double> on = A->on().vals, off = A->off().vals;
   for (double& value : on) value *= 3;
   for (double& value : off) value *= 3;
@@ -321,7 +318,7 @@ std::int64_t reversed_messages(const DistMatrix<double>& P) {
 
 TEST(Rebuild, SendsTheValuesOfPartialRowsAndNothingElse) {
   for_each_route([](const auto& comm, const auto& nodes, const Options& options) {
-    const auto A = shared(io::generate<double>(comm, {.problem = Problem::laplace9, .n = 11}));
+    const auto A = shared(io::generate<double>(comm, {.problem = "laplace9", .n = 11}));
     const auto B = scaled(*A);
     for (const bool is_told_of_symmetry : {true, false}) {
       ProblemInfo<double> knowledge;
@@ -343,7 +340,7 @@ TEST(Rebuild, SendsTheValuesOfPartialRowsAndNothingElse) {
 // Half of a matrix says nothing of the other half when that is no longer its mirror image.
 TEST(Rebuild, SeesWhetherOtherValuesAreSymmetric) {
   const auto comm = test_comm();
-  const auto A = shared(io::generate<double>(comm, {.problem = Problem::laplace9, .n = 14}));
+  const auto A = shared(io::generate<double>(comm, {.problem = "laplace9", .n = 14}));
   Array<double> on = A->on().vals;
   for (LocalIndex i = 0; i < A->n_local(); ++i) {
     for (Offset k = A->on().begin(i); k < A->on().end(i); ++k) {
@@ -378,7 +375,7 @@ TEST(Rebuild, SeesWhetherOtherValuesAreSymmetric) {
 
 TEST(RebuildErrors, LeaveTheHierarchyAsItWas) {
   const auto comm = test_comm();
-  const auto A = shared(io::generate<double>(comm, {.problem = Problem::laplace5, .n = 9}));
+  const auto A = shared(io::generate<double>(comm, {.problem = "laplace5", .n = 9}));
   Hierarchy<double> hierarchy(A, small_options());
   const std::vector<double> expected = applied(hierarchy);
   const auto refused = [&](ErrorCode code, const Matrix& B) {
@@ -393,10 +390,10 @@ TEST(RebuildErrors, LeaveTheHierarchyAsItWas) {
   EXPECT_NE(text.find("row 80, counted from 0, has an entry that is not a finite number"),
             std::string::npos)
       << text;
-  const auto other = io::generate<double>(comm, {.problem = Problem::laplace9, .n = 9});
+  const auto other = io::generate<double>(comm, {.problem = "laplace9", .n = 9});
   EXPECT_NE(refused(ErrorCode::unsuitable_matrix, shared(other)).find("row 0, counted from 0,"),
             std::string::npos);
-  const auto larger = io::generate<double>(comm, {.problem = Problem::laplace5, .n = 10});
+  const auto larger = io::generate<double>(comm, {.problem = "laplace5", .n = 10});
   refused(ErrorCode::dimension_mismatch, shared(larger));
   hierarchy.rebuild(scaled(*A));
   EXPECT_NE(applied(hierarchy), expected);
@@ -425,7 +422,7 @@ TEST(Rebuild, ReportsTheCoarseSolverAnew) {
 // A hierarchy that is left as it is serves a matrix that changes slowly: what converges is the
 // residual of the new one.
 TEST(Rebuild, IsNotNeededForAMatrixThatChangesLittle) {
-  const auto A = shared(io::generate<double>(test_comm(), {.problem = Problem::laplace9, .n = 30}));
+  const auto A = shared(io::generate<double>(test_comm(), {.problem = "laplace9", .n = 30}));
   const Hierarchy<double> M(A, small_options());
   const auto n = static_cast<std::size_t>(A->n_local());
   std::vector<double> b(n), residual(n);

@@ -30,7 +30,7 @@ using testing::HasSubstr;
 std::shared_ptr<const DistMatrix<double>> laplacian(const std::shared_ptr<const mpi::Comm>& comm,
                                                     int n) {
   io::GalleryOptions options;
-  options.problem = io::Problem::laplace27;
+  options.problem = "laplace27";
   options.n = n;
   return std::make_shared<const DistMatrix<double>>(io::generate<double>(comm, options));
 }

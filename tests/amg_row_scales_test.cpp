@@ -241,7 +241,7 @@ int iterations(const std::shared_ptr<const mpi::Comm>& comm, const DenseMatrix& 
 
 TEST(RowScales, KeepTheIterationsOfBadlyScaledMatricesOnManyRanks) {
   const DenseMatrix laplacian =
-      gathered(io::generate<double>(test_comm(), {.problem = io::Problem::laplace5, .n = 20}));
+      gathered(io::generate<double>(test_comm(), {.problem = "laplace5", .n = 20}));
   DenseMatrix d = hashed(laplacian.rows(), 11);
   for (GlobalIndex i = 0; i < d.rows(); ++i) d[i] = std::pow(10, 2 * d[i]);
   const DenseMatrix values = in_units(laplacian, d);

@@ -138,7 +138,7 @@ TEST(Cljp, GivesNeighboursACoarsePointInCommon) {
 }
 
 TEST(Cljp, KeepsWhatIsDecided) {
-  const DenseMatrix values = test::model(io::Problem::laplace9, 6);
+  const DenseMatrix values = test::model("laplace9", 6);
   std::vector<int> start = all_undecided(values);
   start[0] = coarse;
   start[7] = fine;
@@ -154,7 +154,7 @@ TEST(Cljp, KeepsWhatIsDecided) {
 }
 
 TEST(Cljp, FloatGivesTheSame) {
-  const DenseMatrix values = test::model(io::Problem::laplace9, 6);
+  const DenseMatrix values = test::model("laplace9", 6);
   const auto A = distribute<float>(values, matrix::Layout::uniform(test_comm(), values.rows()));
   const auto strength = strength_of_connection(A, threshold, max_row_sum);
   EXPECT_EQ(gathered_splitting(A.comm(), cljp(A, strength, 0)),
@@ -214,7 +214,7 @@ TEST(Falgout, OnOneRankIsBothPassesOfRugeStueben) {
 }
 
 TEST(Falgout, OfVirtualRanksIsThatOfRealOnes) {
-  const DenseMatrix values = test::model(io::Problem::laplace9, 8);
+  const DenseMatrix values = test::model("laplace9", 8);
   for (const matrix::Layout& layout : layouts_of(test_comm(), values.rows())) {
     const auto A = distribute(values, layout);
     const auto real = gathered_splitting(A.comm(), falgout(A, strength_of(A), 2));

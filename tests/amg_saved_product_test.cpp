@@ -29,7 +29,7 @@ Matrix shared(DistMatrix A) {
   return std::make_shared<const DistMatrix>(std::move(A));
 }
 
-Matrix grid(io::Problem problem, int n) {
+Matrix grid(const std::string& problem, int n) {
   return shared(io::generate<double>(test::test_comm(), {.problem = problem, .n = n}));
 }
 
@@ -75,8 +75,7 @@ Options with_smoother(const std::string& kind, SweepOrder order = SweepOrder::au
 }
 
 TEST(SavedProduct, IsThatOfTheCycle) {
-  const Matrix matrices[] = {grid(io::Problem::laplace9, 40), grid(io::Problem::laplace27, 12),
-                             on_one_rank(500)};
+  const Matrix matrices[] = {grid("laplace9", 40), grid("laplace27", 12), on_one_rank(500)};
   for (const Matrix& A : matrices) {
     for (const std::string cycle : {"v", "w", "f", "k"}) {
       for (const SweepOrder order : {SweepOrder::forward_backward, SweepOrder::symmetric}) {
@@ -97,7 +96,7 @@ TEST(SavedProduct, IsThatOfTheCycle) {
 }
 
 TEST(SavedProduct, IsMadeApartWhereNothingIsSaved) {
-  const Matrix A = grid(io::Problem::laplace9, 20);
+  const Matrix A = grid("laplace9", 20);
   Options additive = with_smoother("l1_gauss_seidel");
   additive.cycle = "additive";
   Options direct;
@@ -116,7 +115,7 @@ TEST(SavedProduct, IsMadeApartWhereNothingIsSaved) {
 
 // What decides which levels of a cycle are in single precision, before there is a smoother.
 TEST(SavedProduct, IsForeseen) {
-  const Matrix scalar = grid(io::Problem::laplace9, 12);
+  const Matrix scalar = grid("laplace9", 12);
   const Matrix blocks = std::make_shared<const DistMatrix>(scalar->with_blocks(2));
   for (const std::string& kind : relax::SmootherMethod::family().names()) {
     for (const SweepOrder order :
@@ -139,8 +138,8 @@ TEST(SavedProduct, IsForeseen) {
 
 // A hierarchy may serve for another matrix, whose product its sweeps do not know.
 TEST(SavedProduct, IsOnlyThatOfTheMatrixThatWasSetUp) {
-  const Matrix A = grid(io::Problem::laplace9, 40);
-  const Matrix other = grid(io::Problem::laplace9, 40);
+  const Matrix A = grid("laplace9", 40);
+  const Matrix other = grid("laplace9", 40);
   Hierarchy<double> M(A, {});
   EXPECT_TRUE(M.saves_product_with(Operator(A)));
   EXPECT_TRUE(M.saves_product_with(Operator(M.matrix(0))));
@@ -177,8 +176,7 @@ Counts solve_with(const Matrix& A, const solve::Operator<double>& M, const Vecto
 }
 
 TEST(SavedProduct, ConjugateGradientsTakeTheSameIterationsAndMessages) {
-  const Matrix matrices[] = {grid(io::Problem::rotated_fe, 60), grid(io::Problem::laplace27, 14),
-                             on_one_rank(700)};
+  const Matrix matrices[] = {grid("rotated_fe", 60), grid("laplace27", 14), on_one_rank(700)};
   for (const int threads : test::can_test_threads() ? std::vector{1, 2} : std::vector{1}) {
     const test::Threads set(threads);
     for (const Matrix& A : matrices) {
@@ -197,7 +195,7 @@ TEST(SavedProduct, ConjugateGradientsTakeTheSameIterationsAndMessages) {
 }
 
 TEST(SavedProduct, EveryMethodSolvesWithIt) {
-  const Matrix A = grid(io::Problem::rotated_fe, 60);
+  const Matrix A = grid("rotated_fe", 60);
   const Hierarchy<double> M(A, {});
   const Vector b = test::hashed_vector(A->rows(), 7);
   for (const char* method : {"cg", "flexible_cg", "pipelined_cg", "gmres", "fgmres", "bicgstab"}) {
@@ -214,7 +212,7 @@ TEST(SavedProduct, EveryMethodSolvesWithIt) {
 
 // From a residual so small that the recurrence goes on past what doubles can tell apart.
 TEST(SavedProduct, ReachesTheResidualsThatAreAskedFor) {
-  const Matrix A = grid(io::Problem::rotated_fe, 60);
+  const Matrix A = grid("rotated_fe", 60);
   const Hierarchy<double> M(A, {});
   const Vector b = test::hashed_vector(A->rows(), 7);
   Vector x(b.size(), 0.0);

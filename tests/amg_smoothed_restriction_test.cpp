@@ -18,6 +18,7 @@
 
 #include "aggregate_support.hpp"
 #include "framework.hpp"
+#include "problem_support.hpp"
 #include "prolongator_reference.hpp"
 
 namespace nodewise::amg {
@@ -55,7 +56,7 @@ Options smoothed_options(int unknowns = 1) {
 /// Couplings that differ by direction, in the plane, of several unknowns at each point that are
 /// coupled, too: all rows and columns have a diagonal that is large enough.
 DenseMatrix nonsymmetric(int n, int unknowns) {
-  const DenseMatrix A = test::model(io::Problem::laplace9, n);
+  const DenseMatrix A = test::model("laplace9", n);
   DenseMatrix system(A.rows() * unknowns, A.cols() * unknowns);
   for (GlobalIndex i = 0; i < system.rows(); ++i) {
     for (GlobalIndex j = 0; j < system.cols(); ++j) {
@@ -194,7 +195,7 @@ TEST(SmoothedRestriction, LevelsAreProductsAndPassTheirVectorsOn) {
 /// the inverse of S.
 TEST(SmoothedRestriction, KeepsNullVectorsOfBothSides) {
   const int n = 7;
-  DenseMatrix values = test::model(io::Problem::laplace5, n);
+  DenseMatrix values = test::model("laplace5", n);
   DenseMatrix left(n * n);
   for (GlobalIndex i = 0; i < n * n; ++i) {
     double others = 0;
@@ -314,12 +315,8 @@ TEST(EmptyColumns, GetADiagonal) {
 }
 
 io::GalleryOptions flow(int n, double diffusion) {
-  io::GalleryOptions options;
-  options.problem = io::Problem::convection2d;
-  options.n = n;
-  options.flow = io::Flow::rotating;
-  options.diffusion = diffusion;
-  return options;
+  return test::flow_problem("convection2d", n,
+                            {.diffusion = diffusion, .flow = test::Flow::rotating});
 }
 
 int iterations(const io::GalleryOptions& problem, Options options, const char* restriction) {
@@ -424,8 +421,7 @@ TEST(SmoothedRestriction, WorksInSinglePrecisionAndUnderEveryCycle) {
   options.precision = Precision::automatic;
   const Hierarchy<double> nonsymmetric_one(A, options);
   EXPECT_FALSE(nonsymmetric_one.precision().single);
-  const Matrix L =
-      shared(io::generate<double>(test_comm(), {.problem = io::Problem::laplace9, .n = 16}));
+  const Matrix L = shared(io::generate<double>(test_comm(), {.problem = "laplace9", .n = 16}));
   const Hierarchy<double> symmetric_one(L, options);
   EXPECT_FALSE(symmetric_one.precision().single);
   EXPECT_NE(symmetric_one.precision().reason.find("restriction"), std::string::npos);

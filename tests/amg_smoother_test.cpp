@@ -527,7 +527,7 @@ DenseMatrix incomplete_factors(DenseMatrix A, const matrix::Layout& layout) {
 
 TEST(Smoother, Ilu0SolvesWithTheIncompleteFactors) {
   for (const DenseMatrix& values :
-       {test::model(io::Problem::laplace9, 6), test::random_matrix(40, 0.15, 0.3, 2)}) {
+       {test::model("laplace9", 6), test::random_matrix(40, 0.15, 0.3, 2)}) {
     const GlobalIndex n = values.rows();
     const DenseMatrix b = hashed(n, 1);
     const DenseMatrix start = hashed(n, 2);
@@ -593,7 +593,7 @@ TEST(Smoother, FurtherSweepsStartFromWhatIsGiven) {
 }
 
 TEST(Smoother, FloatAgreesToItsPrecision) {
-  const DenseMatrix values = test::model(io::Problem::laplace5, 6);
+  const DenseMatrix values = test::model("laplace5", 6);
   const auto layout = matrix::Layout::uniform(test_comm(), values.rows());
   const auto A = distribute<float>(values, layout);
   const DenseMatrix b = hashed(values.rows(), 1);

@@ -97,7 +97,7 @@ TEST(Strength, NothingIsStrongInADiagonalRow) {
 }
 
 TEST(Strength, FloatMarksTheSame) {
-  const DenseMatrix values = test::model(io::Problem::laplace5, 6);
+  const DenseMatrix values = test::model("laplace5", 6);
   const auto A = distribute<float>(values, matrix::Layout::uniform(test_comm(), values.rows()));
   EXPECT_TRUE(gathered_marks(A, strength_of_connection(A, 0.25, 0.9)) ==
               test::reference_strength(values, 0.25, 0.9));

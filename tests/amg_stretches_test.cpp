@@ -11,13 +11,13 @@
 #include "nodewise/matrix/operations.hpp"
 
 #include "amg_support.hpp"
+#include "problem_support.hpp"
 #include "smoother_support.hpp"
 #include "threads_support.hpp"
 
 namespace nodewise::amg {
 namespace amg_stretches_test {
 
-using io::Problem;
 using relax::Direction;
 using relax::Stretch;
 using relax::Sweep;
@@ -92,8 +92,12 @@ class Passes : public relax::HybridSweeps<double> {
   void sweep_part(int, Direction, const Vectors&) const override {}
 };
 
-Matrix problem(Problem kind, int n, int entries = 8) {
-  return io::generate<double>(test::test_comm(), {.problem = kind, .n = n, .entries = entries});
+Matrix problem(const std::string& kind, int n) {
+  return io::generate<double>(test::test_comm(), {.problem = kind, .n = n});
+}
+
+Matrix random_problem() {
+  return io::generate<double>(test::test_comm(), test::random_problem(60000, {.entries = 12}));
 }
 
 std::vector<int> thread_counts() {
@@ -102,7 +106,7 @@ std::vector<int> thread_counts() {
 
 TEST(Stretches, MostRowsOfAGridFollowAtOnce) {
   const int ranks = test::test_comm()->size();
-  const Matrix A = problem(Problem::laplace9, 336);  // 11 MB
+  const Matrix A = problem("laplace9", 336);  // 11 MB
   for (const int n : thread_counts()) {
     const test::Threads threads(n);
     const Passes sweeps(A);
@@ -116,12 +120,12 @@ TEST(Stretches, MostRowsOfAGridFollowAtOnce) {
 
 TEST(Stretches, NoneFollowsWhatIsSmallOrSeesEverything) {
   const int ranks = test::test_comm()->size();
-  const Matrix small = problem(Problem::laplace9, 90);
+  const Matrix small = problem("laplace9", 90);
   for (const Direction direction : {Direction::forward, Direction::backward}) {
     EXPECT_EQ(Passes(small).check(0, direction), small.n_local());
   }
   if (ranks > 1) return;  // each has less to see
-  const Matrix random = problem(Problem::random, 60000, 12);
+  const Matrix random = random_problem();
   for (const Direction direction : {Direction::forward, Direction::backward}) {
     EXPECT_EQ(Passes(random).check(0, direction), random.n_local());
   }
@@ -201,9 +205,9 @@ void expect_product(const Matrix& A, const Options& options, bool is_foreseen = 
 }
 
 TEST(Stretches, TheFirstSweepLeavesItsResidualAndOthersTheirProduct) {
-  const Matrix grid = problem(Problem::laplace27, 24);
-  const Matrix grids[] = {grid, problem(Problem::laplace9, 336), without_some_diagonals(grid),
-                          problem(Problem::random, 60000, 12)};
+  const Matrix grid = problem("laplace27", 24);
+  const Matrix grids[] = {grid, problem("laplace9", 336), without_some_diagonals(grid),
+                          random_problem()};
   for (const int n : thread_counts()) {
     const test::Threads threads(n);
     for (const Matrix& A : grids) {
@@ -222,7 +226,7 @@ TEST(Stretches, TheFirstSweepLeavesItsResidualAndOthersTheirProduct) {
     Options options;
     options.smoother = "l1_block_gauss_seidel";
     expect_residual(grid.with_blocks(2), options);
-    expect_residual(problem(Problem::laplace9, 336).with_blocks(2), options);
+    expect_residual(problem("laplace9", 336).with_blocks(2), options);
     expect_product(grid.with_blocks(2), options);
     options.smoother = "chebyshev";
     expect_product(grid, options);

@@ -17,25 +17,25 @@
 #include "nodewise/io/gallery.hpp"
 
 #include "amg_support.hpp"
+#include "problem_support.hpp"
 #include "threads_support.hpp"
 
 namespace nodewise::amg {
 namespace amg_threads_setup_test {
 
-using io::Problem;
 using test::expect_same_bits;
 using test::Threads;
 
 using Matrix = matrix::DistMatrix<double>;
 
-std::shared_ptr<const Matrix> problem(Problem kind, int n) {
+std::shared_ptr<const Matrix> problem(const std::string& kind, int n) {
   return std::make_shared<const Matrix>(
       io::generate<double>(test::test_comm(), {.problem = kind, .n = n}));
 }
 
 /// Neighbours close by, and anywhere at all with a strength that is not symmetric.
 std::vector<std::shared_ptr<const Matrix>> near_and_far() {
-  return {problem(Problem::laplace27, 13), problem(Problem::random, 7000)};
+  return {problem("laplace27", 13), problem("random", 7000)};
 }
 
 TEST(ThreadedSplitting, IsTheSame) {
@@ -56,7 +56,7 @@ TEST(ThreadedSplitting, IsTheSame) {
 /// One dependence that is not mutual, between points of one thread or of two.
 TEST(ThreadedSplitting, IsTheSameWhereOneDependenceIsNotMutual) {
   if (!test::can_test_threads()) GTEST_SKIP() << "no threads on so many ranks, or none at all";
-  const auto A = problem(Problem::laplace27, 13);
+  const auto A = problem("laplace27", 13);
   const Strength all = strength_of_connection(*A, 0.25, 1.0, StrengthMeasure::absolute);
   const std::size_t step = std::max<std::size_t>(all.on.size() / 40, 1);
   for (std::size_t dropped = 0; dropped < all.on.size(); dropped += step) {
@@ -132,7 +132,7 @@ void expect_same_setup(const std::shared_ptr<const Matrix>& A, const Options& op
 
 TEST(ThreadedHierarchy, IsTheSameBitsWhateverTheInterpolation) {
   if (!test::can_test_threads()) GTEST_SKIP() << "no threads on so many ranks, or none at all";
-  const auto A = problem(Problem::laplace27, 14);
+  const auto A = problem("laplace27", 14);
   for (const char* interpolation :
        {"extended_i", "standard", "modified_classical", "direct", "multipass"}) {
     Options options;
@@ -143,7 +143,7 @@ TEST(ThreadedHierarchy, IsTheSameBitsWhateverTheInterpolation) {
 
 TEST(ThreadedHierarchy, IsTheSameBitsWithAggressiveLevels) {
   if (!test::can_test_threads()) GTEST_SKIP() << "no threads on so many ranks, or none at all";
-  for (const auto& A : {problem(Problem::laplace27, 24), problem(Problem::rotated_fe, 100)}) {
+  for (const auto& A : {problem("laplace27", 24), problem("rotated_fe", 100)}) {
     for (const int paths : {1, 2}) {
       Options options;
       options.set("aggressive_levels", 2);
@@ -161,7 +161,7 @@ TEST(ThreadedHierarchy, IsTheSameBitsByAggregation) {
     options.set("filter_prolongation", filter);
     options.set("aggregation_threshold", filter ? 0.1 : 0.02);
     options.set("candidate_sweeps", filter ? 2 : 0);
-    expect_same_setup(problem(Problem::rotated_fe, 100), options);
+    expect_same_setup(problem("rotated_fe", 100), options);
   }
 }
 
@@ -171,15 +171,12 @@ TEST(ThreadedHierarchy, IsTheSameBitsByAggregationOfPoints) {
   options.method = "aggregation";
   options.unknowns = 3;
   options.set("filter_prolongation", true);
-  expect_same_setup(problem(Problem::laplace27, 12), options);
+  expect_same_setup(problem("laplace27", 12), options);
 }
 
 std::shared_ptr<const Matrix> flow(int n) {
-  io::GalleryOptions gallery;
-  gallery.problem = Problem::convection2d;
-  gallery.n = n;
-  gallery.flow = io::Flow::rotating;
-  return std::make_shared<const Matrix>(io::generate<double>(test::test_comm(), gallery));
+  return std::make_shared<const Matrix>(io::generate<double>(
+      test::test_comm(), test::flow_problem("convection2d", n, {.flow = test::Flow::rotating})));
 }
 
 /// Formulas that look for entries a_ki since they cannot take them to be a_ik.
@@ -273,7 +270,7 @@ TEST(ThreadedIlu0, TakesRowsAfterThoseTheyNeed) {
     EXPECT_EQ(done, std::vector<int>(done.size(), 1));
     EXPECT_EQ(in_time, std::vector<int>(done.size(), 1));
     // Many small levels are not worth threads.
-    const auto small = problem(Problem::laplace27, 13);
+    const auto small = problem("laplace27", 13);
     EXPECT_EQ(relax::RowLevels(small->on(), triangle).n_levels(), 0u);
   }
 }

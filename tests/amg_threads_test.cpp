@@ -27,7 +27,6 @@
 namespace nodewise::amg {
 namespace amg_threads_test {
 
-using io::Problem;
 using kernels::Csr;
 using test::DenseMatrix;
 using test::hashed;
@@ -35,7 +34,7 @@ using test::Threads;
 
 using Matrix = matrix::DistMatrix<double>;
 
-std::shared_ptr<const Matrix> problem(Problem kind, int n) {
+std::shared_ptr<const Matrix> problem(const std::string& kind, int n) {
   return std::make_shared<const Matrix>(
       io::generate<double>(test::test_comm(), {.problem = kind, .n = n}));
 }
@@ -48,7 +47,7 @@ std::vector<double> vector_for(const matrix::Layout& layout, unsigned seed) {
 
 TEST(ThreadedProducts, AreTheSameBits) {
   if (!test::can_test_threads()) GTEST_SKIP() << "no threads on so many ranks, or none at all";
-  const auto A = problem(Problem::laplace27, 14);
+  const auto A = problem("laplace27", 14);
   const std::vector<double> x = vector_for(A->cols(), 1);
   const std::vector<double> b = vector_for(A->rows(), 2);
   const auto results = [&] {
@@ -79,7 +78,7 @@ TEST(ThreadedProducts, AreTheSameBits) {
 TEST(ThreadedProducts, OfPointsAreTheSameBits) {
   if (!test::can_test_threads()) GTEST_SKIP() << "no threads on so many ranks, or none at all";
   constexpr GlobalIndex unknowns = 3, points = 70;
-  const auto A = problem(Problem::laplace27, 14);
+  const auto A = problem("laplace27", 14);
   const auto coarse = matrix::Layout::uniform(test::test_comm(), 2 * points * unknowns);
   const auto P =
       matrix::matrix_from_rows<double>(A->rows(), coarse, [](GlobalIndex i, auto&& emit) {
@@ -136,7 +135,7 @@ TEST(ThreadedVectors, AreTheSameBits) {
 
 TEST(ThreadedGmres, HasTheSameBits) {
   if (!test::can_test_threads()) GTEST_SKIP() << "no threads on so many ranks, or none at all";
-  const auto A = problem(Problem::laplace27, 30);
+  const auto A = problem("laplace27", 30);
   const solve::MatrixOperator<double> op(A);
   const std::vector<double> b = vector_for(A->rows(), 4);
   const auto solution = [&] {
@@ -314,7 +313,7 @@ TEST(ThreadedGaussSeidel, L1FormsConvergeForStronglyCoupledThreads) {
 
 TEST(ThreadedSolve, TakesAboutAsManyIterations) {
   if (!test::can_test_threads()) GTEST_SKIP() << "no threads on so many ranks, or none at all";
-  const auto A = problem(Problem::laplace27, 16);
+  const auto A = problem("laplace27", 16);
   const auto iterations = [&](const Options& options) {
     const Hierarchy<double> hierarchy(A, options);
     const solve::MatrixOperator<double> op(A);

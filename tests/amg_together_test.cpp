@@ -147,7 +147,7 @@ TEST(Together, ThreadsSeeTheSameOfEachOther) {
   if (!parallel::available() || test::test_comm()->size() > 1) GTEST_SKIP() << "on one rank only";
   const test::Threads threads(2);
   const auto A = std::make_shared<const DistMatrix<double>>(
-      io::generate<double>(test::test_comm(), {.problem = io::Problem::laplace9, .n = 64}));
+      io::generate<double>(test::test_comm(), {.problem = "laplace9", .n = 64}));
   const std::vector<double> B = right_hand_sides(A->rows());
   for (const SweepOrder order :
        {SweepOrder::forward, SweepOrder::symmetric, SweepOrder::coarse_fine}) {
@@ -166,7 +166,7 @@ TEST(Together, ThreadsSeeTheSameOfEachOther) {
 // scaled by powers of two they take the same steps to the last bit.
 TEST(Together, ASolveTakesTheMessagesOfOneRightHandSide) {
   const auto A = std::make_shared<const DistMatrix<double>>(
-      io::generate<double>(test::test_comm(), {.problem = io::Problem::laplace9, .n = 12}));
+      io::generate<double>(test::test_comm(), {.problem = "laplace9", .n = 12}));
   Options options;
   options.max_coarse_rows = 10;
   const solve::MatrixOperator<double> op(A);

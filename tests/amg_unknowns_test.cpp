@@ -70,7 +70,7 @@ Options options_for(int unknowns) {
 
 // The strong couplings of the system are those of different unknowns, which must not matter.
 TEST(Unknowns, ATransferIsThatOfTheDecoupledSystem) {
-  const DenseMatrix S = system_of(test::model(io::Problem::laplace9, 6), 2, 1.4);
+  const DenseMatrix S = system_of(test::model("laplace9", 6), 2, 1.4);
   for (const matrix::Layout& layout : layouts_of(test_comm(), S.rows())) {
     const auto got = classical_transfer<double>(distribute(S, layout), {}, options_for(2));
     const auto expected =
@@ -88,7 +88,7 @@ TEST(Unknowns, ATransferIsThatOfTheDecoupledSystem) {
 
 // No interpolation between unknowns on any level.
 TEST(Unknowns, StayApartOnAllLevels) {
-  const DenseMatrix S = system_of(test::model(io::Problem::laplace5, 9), 2, 0.3);
+  const DenseMatrix S = system_of(test::model("laplace5", 9), 2, 0.3);
   for (const matrix::Layout& layout : layouts_of(test_comm(), S.rows())) {
     const Hierarchy<double> hierarchy(
         std::make_shared<const matrix::DistMatrix<double>>(distribute(S, layout)), options_for(2));
@@ -121,7 +121,7 @@ std::vector<double> applied(const Hierarchy<double>& hierarchy) {
 
 // Coarse points have unknowns of their own. Of new values there are new blocks.
 TEST(Unknowns, TheFinestLevelIsSmoothedInBlocksWhereTheseAreFull) {
-  const DenseMatrix S = system_of(test::model(io::Problem::laplace5, 9), 2, 0.3);
+  const DenseMatrix S = system_of(test::model("laplace5", 9), 2, 0.3);
   DenseMatrix doubled = S;
   for (double& value : std::span(doubled.data(), doubled.size())) value *= 2;
   const auto shared = [](const DenseMatrix& values, const matrix::Layout& layout) {
@@ -145,7 +145,7 @@ TEST(Unknowns, TheFinestLevelIsSmoothedInBlocksWhereTheseAreFull) {
 }
 
 TEST(Unknowns, RowsMustBeWholePoints) {
-  const DenseMatrix values = test::model(io::Problem::laplace5, 5);
+  const DenseMatrix values = test::model("laplace5", 5);
   const auto A = distribute(values, matrix::Layout::uniform(test_comm(), values.rows()));
   const std::string text = test::expect_same_error(*test_comm(), ErrorCode::invalid_argument, [&] {
     classical_transfer<double>(A, {}, options_for(2));

@@ -13,7 +13,6 @@ namespace amg_virtual_setup_test {
 
 using comm::Route;
 using comm::Traffic;
-using io::Problem;
 using matrix::DistMatrix;
 using matrix::Layout;
 using test::all_routes;
@@ -144,19 +143,18 @@ void expect_setup_counted(const io::GalleryOptions& gallery, Options options,
 
 TEST(VirtualSetup, SendsWhatTheLedgersOfManyRanksHave) {
   struct Case {
-    Problem problem;
+    std::string problem;
     int n;
     std::string coarsening;
     std::string interpolation;
   };
   const auto comm = comm_with_nodes_of(3);
   const Route routes[] = {"direct", "three_step"};
-  for (const Case& c : {Case{Problem::laplace27, 6, "hmis", "extended_i"},
-                        Case{Problem::rotated_fe, 11, "pmis", "classical"},
-                        Case{Problem::laplace5, 11, "falgout", "direct"},
-                        Case{Problem::laplace5, 9, "cljp", "standard"},
-                        Case{Problem::laplace5, 9, "hmis", "multipass"},
-                        Case{Problem::laplace5, 9, "ruge_stueben", "modified_classical"}}) {
+  for (const Case& c :
+       {Case{"laplace27", 6, "hmis", "extended_i"}, Case{"rotated_fe", 11, "pmis", "classical"},
+        Case{"laplace5", 11, "falgout", "direct"}, Case{"laplace5", 9, "cljp", "standard"},
+        Case{"laplace5", 9, "hmis", "multipass"},
+        Case{"laplace5", 9, "ruge_stueben", "modified_classical"}}) {
     SCOPED_TRACE(testing::Message() << "coarsening " << c.coarsening);
     Options options = options_for("direct", c.coarsening);
     options.set("interpolation", c.interpolation);
@@ -171,19 +169,18 @@ TEST(VirtualSetup, SendsWhatTheLedgersOfManyRanksHave) {
 
 TEST(VirtualSetup, OfAggressiveLevelsSendsWhatTheLedgersOfManyRanksHave) {
   struct Case {
-    Problem problem;
+    std::string problem;
     int n;
     std::string coarsening;
     int levels;
     int paths;
   };
   const auto comm = comm_with_nodes_of(2);
-  for (const Case& c :
-       {Case{Problem::laplace5, 13, "pmis", 1, 1}, Case{Problem::laplace5, 19, "pmis", 2, 1},
-        Case{Problem::laplace27, 6, "hmis", 1, 2}, Case{Problem::laplace5, 19, "hmis", 2, 1},
-        Case{Problem::rotated_fe, 11, "cljp", 1, 1},
-        // With 17 or 20 round-off decides between strong and weak on level 1.
-        Case{Problem::laplace5, 18, "cljp", 2, 2}}) {
+  for (const Case& c : {Case{"laplace5", 13, "pmis", 1, 1}, Case{"laplace5", 19, "pmis", 2, 1},
+                        Case{"laplace27", 6, "hmis", 1, 2}, Case{"laplace5", 19, "hmis", 2, 1},
+                        Case{"rotated_fe", 11, "cljp", 1, 1},
+                        // With 17 or 20 round-off decides between strong and weak on level 1.
+                        Case{"laplace5", 18, "cljp", 2, 2}}) {
     SCOPED_TRACE(testing::Message()
                  << "coarsening " << c.coarsening << ", " << c.levels << " levels");
     Options options = options_for("direct", c.coarsening);
@@ -231,7 +228,7 @@ NearNullSpace<double> one_vector_more(const Layout& rows, int unknowns) {
 }
 
 struct AggregationCase {
-  Problem problem;
+  std::string problem;
   int n;
   int unknowns;
   int sweeps;
@@ -290,12 +287,12 @@ void expect_setup_counted(const DenseMatrix& values, Options options) {
 
 TEST(VirtualSetup, OfAggregationSendsWhatTheLedgersOfManyRanksHave) {
   for (const AggregationCase& c :
-       {AggregationCase{Problem::laplace5, 14, 1, 2, false, 0},
-        AggregationCase{Problem::rotated_fe, 7, 2, 1, true, 2},
-        AggregationCase{Problem::laplace9, 14, 1, 1, false, 0, "standard"},
+       {AggregationCase{"laplace5", 14, 1, 2, false, 0},
+        AggregationCase{"rotated_fe", 7, 2, 1, true, 2},
+        AggregationCase{"laplace9", 14, 1, 1, false, 0, "standard"},
         // Of two levels: the second depends on the ranks.
-        AggregationCase{Problem::laplace9, 10, 1, 1, true, 3, "independent_set", "gauss_seidel"},
-        AggregationCase{Problem::laplace9, 64, 1, 1, false, 0, "auto"}}) {
+        AggregationCase{"laplace9", 10, 1, 1, true, 3, "independent_set", "gauss_seidel"},
+        AggregationCase{"laplace9", 64, 1, 1, false, 0, "auto"}}) {
     SCOPED_TRACE(testing::Message()
                  << "unknowns " << c.unknowns << ", aggregates " << c.aggregates);
     expect_setup_counted(with_unknowns(test::model(c.problem, c.n), c.unknowns), options_of(c));
@@ -312,10 +309,10 @@ DenseMatrix with_direction(DenseMatrix A) {
 
 TEST(VirtualSetup, OfSmoothedRestrictionsSendsWhatTheLedgersOfManyRanksHave) {
   for (const AggregationCase& c :
-       {AggregationCase{Problem::laplace5, 14, 1, 2, false, 0},
-        AggregationCase{Problem::rotated_fe, 7, 2, 1, true, 2},
-        AggregationCase{Problem::laplace9, 14, 1, 1, false, 2, "standard"},
-        AggregationCase{Problem::laplace9, 10, 1, 2, true, 3, "independent_set", "gauss_seidel"}}) {
+       {AggregationCase{"laplace5", 14, 1, 2, false, 0},
+        AggregationCase{"rotated_fe", 7, 2, 1, true, 2},
+        AggregationCase{"laplace9", 14, 1, 1, false, 2, "standard"},
+        AggregationCase{"laplace9", 10, 1, 2, true, 3, "independent_set", "gauss_seidel"}}) {
     SCOPED_TRACE(testing::Message()
                  << "unknowns " << c.unknowns << ", aggregates " << c.aggregates);
     Options options = options_of(c);
@@ -330,9 +327,9 @@ TEST(VirtualSetup, OfSystemsSendsWhatTheLedgersOfManyRanksHave) {
   options.unknowns = 2;
   options.set("max_interpolation_entries", 0);
   options.max_coarse_rows = 12;
-  expect_setup_counted(with_unknowns(test::model(Problem::laplace5, 7), 2), options);
+  expect_setup_counted(with_unknowns(test::model("laplace5", 7), 2), options);
   options.set("aggressive_levels", 1);
-  expect_setup_counted(with_unknowns(test::model(Problem::laplace5, 9), 2), options);
+  expect_setup_counted(with_unknowns(test::model("laplace5", 9), 2), options);
 }
 
 }  // namespace amg_virtual_setup_test

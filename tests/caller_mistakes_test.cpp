@@ -27,7 +27,7 @@ bool is_last() {
 
 std::shared_ptr<const matrix::DistMatrix<double>> small_matrix() {
   return std::make_shared<const matrix::DistMatrix<double>>(
-      io::generate<double>(test_comm(), {.problem = io::Problem::laplace5, .n = 12}));
+      io::generate<double>(test_comm(), {.problem = "laplace5", .n = 12}));
 }
 
 /// Collective. Expects the same Error on every rank; returns its text.
@@ -269,7 +269,7 @@ TEST(CallerMistakes, AnExceptionThatIsNoStandardOne) {
 }
 
 TEST(CallerMistakes, AModelProblemThatIsBadOrAnotherOnOneRank) {
-  io::GalleryOptions options{.problem = io::Problem::laplace5, .n = is_last() ? -1 : 9};
+  io::GalleryOptions options{.problem = "laplace5", .n = is_last() ? -1 : 9};
   const auto generate = [&] { io::generate<double>(test_comm(), options); };
   same_error(invalid, generate);
   if (test_comm()->size() == 1) return;

@@ -20,7 +20,7 @@ inline constexpr double max_row_sum = 1.0;
 
 inline std::vector<NamedMatrix> matrices() {
   auto list = test::level_matrices();
-  list.push_back({"laplace7", test::model(io::Problem::laplace7, 4)});
+  list.push_back({"laplace7", test::model("laplace7", 4)});
   list.push_back({"sparse random", test::random_matrix(60, 0.03, 0.2, 9)});
   return list;
 }

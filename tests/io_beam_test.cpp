@@ -6,8 +6,8 @@
 #include <gtest/gtest.h>
 
 #include "nodewise/amg/near_null_space.hpp"
-#include "nodewise/io/beam.hpp"
 #include "nodewise/io/gallery.hpp"
+#include "nodewise/io/problems/beam.hpp"
 #include "nodewise/matrix/operations.hpp"
 
 #include "aggregate_support.hpp"
@@ -16,6 +16,8 @@
 namespace nodewise::io {
 namespace io_beam_test {
 
+using problems::Beam;
+using problems::beam_rows;
 using test::DenseMatrix;
 using test::expect_near;
 using test::expect_same_error;
@@ -25,7 +27,7 @@ using test::test_comm;
 using Point = std::array<double, 3>;
 
 GalleryOptions beam_of(int n) {
-  return {.problem = Problem::beam, .n = n};
+  return {.problem = "beam", .n = n};
 }
 
 Point difference(const Point& a, const Point& b) {
@@ -160,7 +162,7 @@ TEST(Beam, IsPositiveDefinite) {
 TEST(Beam, PointsAreOnOneRankEach) {
   for (const int n : {1, 3}) {
     const auto A = generate<double>(test_comm(), beam_of(n));
-    EXPECT_TRUE(comm::has_whole_points(A.rows(), unknowns_of(Problem::beam)));
+    EXPECT_TRUE(comm::has_whole_points(A.rows(), 3));
     const auto points = matrix::Layout::uniform(test_comm(), 8 * n * (n + 1) * (n + 1));
     EXPECT_EQ(amg::points_of(A.rows(), 3), points);
   }

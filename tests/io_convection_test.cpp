@@ -8,23 +8,20 @@
 
 #include "collective_error.hpp"
 #include "io_support.hpp"
+#include "problem_support.hpp"
 
 namespace nodewise::io {
 namespace io_convection_test {
 
 using test::Entries;
 using test::expect_same_error;
+using test::Flow;
 using test::gather_entries;
 using test::test_comm;
 
-GalleryOptions convection(Problem which, int n, Flow flow, double diffusion, double angle = 0) {
-  GalleryOptions options;
-  options.problem = which;
-  options.n = n;
-  options.flow = flow;
-  options.diffusion = diffusion;
-  options.angle = angle;
-  return options;
+GalleryOptions convection(const std::string& which, int n, Flow flow, double diffusion,
+                          double angle = 0) {
+  return test::flow_problem(which, n, {angle, diffusion, flow});
 }
 
 Entries entries_of(const GalleryOptions& options) {
@@ -57,7 +54,7 @@ TEST(Convection, CouplingsOfTheConstantFlow) {
   const double third = std::acos(-1.0) / 3;  // velocity (1/2, sqrt(3)/2)
   const double s = std::sqrt(3.0) / 2;
   const auto flow = [](double diffusion, double angle) {
-    return convection(Problem::convection2d, 3, Flow::constant, diffusion, angle);
+    return convection("convection2d", 3, Flow::constant, diffusion, angle);
   };
   expect_row(flow(0.5, third), 4, {{1, -2.5}, {3, -2 - s}, {4, 8.5 + s}, {5, -2}, {7, -2}});
   // The opposite way, the couplings to both sides change places.
@@ -71,20 +68,20 @@ TEST(Convection, CouplingsOfTheConstantFlow) {
 
 TEST(Convection, CouplingsOfFlowsThatTurn) {
   // At row 5, (1/2, 3/4): velocity (-3/4, 1/2), with diffusion / h = 1.
-  expect_row(convection(Problem::convection2d, 3, Flow::rotating, 0.25), 5,
+  expect_row(convection("convection2d", 3, Flow::rotating, 0.25), 5,
              {{2, -1}, {4, -1.5}, {5, 5.25}, {8, -1.75}});
   // The same in the other coordinates, X = 0 and Y = 1/2: velocity (1, 0).
-  expect_row(convection(Problem::convection2d, 3, Flow::recirculating, 0.25), 5,
+  expect_row(convection("convection2d", 3, Flow::recirculating, 0.25), 5,
              {{2, -2}, {4, -1}, {5, 5}, {8, -1}});
   // At row 1, (1/4, 1/2), X = -1/2, Y = 0: velocity (0, 1).
-  expect_row(convection(Problem::convection2d, 3, Flow::recirculating, 0.25), 1,
+  expect_row(convection("convection2d", 3, Flow::recirculating, 0.25), 1,
              {{0, -2}, {1, 5}, {2, -1}, {4, -1}});
 }
 
 // The centre of 3 x 3 x 3 points is row 13; the axes of the plane are 9 and 3 rows apart.
 TEST(Convection, CouplingsInSpace) {
   const double half = std::sqrt(0.5);
-  expect_row(convection(Problem::convection3d, 3, Flow::constant, 0.25, std::atan(1.0)), 13,
+  expect_row(convection("convection3d", 3, Flow::constant, 0.25, std::atan(1.0)), 13,
              {{4, -1 - half},
               {10, -1 - half},
               {12, -2},
@@ -92,18 +89,18 @@ TEST(Convection, CouplingsInSpace) {
               {14, -1},
               {16, -1},
               {22, -1}});
-  expect_row(convection(Problem::convection3d, 3, Flow::rotating, 0), 13,
+  expect_row(convection("convection3d", 3, Flow::rotating, 0), 13,
              {{10, -0.5}, {12, -1}, {13, 2}, {22, -0.5}});
 }
 
 /// Positive diagonals, negative couplings, row sums that vanish inside and do not next to the
 /// boundary where something comes in.
 TEST(Convection, IsAnMMatrix) {
-  for (const Problem which : {Problem::convection2d, Problem::convection3d}) {
+  for (const std::string which : {"convection2d", "convection3d"}) {
     for (const Flow flow : {Flow::constant, Flow::rotating, Flow::recirculating}) {
       for (const double diffusion : {0.0, 1e-3, 1.0}) {
         if (flow == Flow::recirculating && diffusion == 0) continue;
-        const int n = which == Problem::convection2d ? 9 : 5;
+        const int n = which == "convection2d" ? 9 : 5;
         std::map<GlobalIndex, double> sums, diagonals;
         for (const auto& [i, j, value] : entries_of(convection(which, n, flow, diffusion, 2.5))) {
           EXPECT_TRUE(i == j ? value > 0 : value < 0) << i << " " << j << " " << value;
@@ -114,7 +111,7 @@ TEST(Convection, IsAnMMatrix) {
         for (const auto& [i, sum] : sums) {
           const GlobalIndex x = i % n, y = i / n % n, z = i / n / n;
           const bool inside = x > 0 && x + 1 < n && y > 0 && y + 1 < n &&
-                              (which == Problem::convection2d || (z > 0 && z + 1 < n));
+                              (which == "convection2d" || (z > 0 && z + 1 < n));
           EXPECT_GE(sum, -1e-14 * diagonals[i]);
           if (inside) {
             EXPECT_NEAR(sum, 0, 1e-14 * diagonals[i]) << i;
@@ -132,19 +129,20 @@ TEST(Convection, OptionsAreChecked) {
     return expect_same_error(*test_comm(), ErrorCode::invalid_argument,
                              [&] { generate<double>(test_comm(), options); });
   };
-  EXPECT_EQ(message(convection(Problem::convection2d, 4, Flow::constant, -1)),
+  EXPECT_EQ(message(convection("convection2d", 4, Flow::constant, -1)),
             "problem: diffusion is -1, needs >= 0");
-  EXPECT_EQ(message(convection(Problem::convection2d, 4, Flow::constant, NAN)),
+  EXPECT_EQ(message(convection("convection2d", 4, Flow::constant, NAN)),
             "problem: diffusion is nan, needs >= 0");
   EXPECT_EQ(
-      message(convection(Problem::convection2d, 4, Flow::recirculating, 0)),
+      message(convection("convection2d", 4, Flow::recirculating, 0)),
       "problem: diffusion is 0, needs > 0 where the flow recirculates: it stands still at the "
       "centre");
-  GalleryOptions options;
+  GalleryOptions options = {.problem = "convection2d"};
   set_option(options, gallery_fields(), "flow", "rotating");
   set_option(options, gallery_fields(), "diffusion", "0");
-  EXPECT_EQ(options.flow, Flow::rotating);
-  EXPECT_EQ(options.diffusion, 0);
+  const auto& own = options.problem.options<problems::ConvectionOptions>();
+  EXPECT_EQ(own.flow, Flow::rotating);
+  EXPECT_EQ(own.diffusion, 0);
   EXPECT_THROW(set_option(options, gallery_fields(), "diffusion", "-1e-9"), Error);
 }
 

@@ -88,7 +88,7 @@ TEST(PetscBinary, VectorsInBothWidths) {
 
 TEST(PetscBinary, TheSameMatrixFromEveryFormat) {
   const TempFolder folder;
-  const auto A = generate<double>(test_comm(), {Problem::rotated_fe, 17});
+  const auto A = generate<double>(test_comm(), {"rotated_fe", 17});
   write_matrix(folder.path("a.mtx"), A);
   write_matrix(folder.path("a.petsc"), A);
   const std::string gzip = folder.gzip_file("a.gz", test::content_of(folder.path("a.mtx")));

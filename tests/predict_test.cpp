@@ -25,7 +25,7 @@ using test::test_comm;
 Problem small_problem() {
   const auto self = mpi::Comm::create(MPI_COMM_SELF);
   return {std::make_shared<const matrix::DistMatrix<double>>(
-      io::generate<double>(self, {.problem = io::Problem::laplace5, .n = 16}))};
+      io::generate<double>(self, {.problem = "laplace5", .n = 16}))};
 }
 
 Request request_for(int ranks, int per_node) {
@@ -100,7 +100,7 @@ TEST(Predict, WhatDoesNotFitIsRefusedByTheNameOfItsOption) {
 
 TEST(Inspect, DescribesAMatrixAndItsHierarchyOnAnyNumberOfRanks) {
   const auto A = std::make_shared<const matrix::DistMatrix<double>>(
-      io::generate<double>(test_comm(), {.problem = io::Problem::laplace5, .n = 16}));
+      io::generate<double>(test_comm(), {.problem = "laplace5", .n = 16}));
   const Inspection found = inspect({A});
   EXPECT_EQ(found.statistics.columns, 256);
   EXPECT_EQ(found.statistics.longest_row, 5);

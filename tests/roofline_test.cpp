@@ -17,7 +17,7 @@ using test::test_comm;
 
 TEST(Roofline, EveryKernelOfEveryLevelIsMeasuredWithItsTraffic) {
   const auto A = std::make_shared<const matrix::DistMatrix<double>>(
-      io::generate<double>(test_comm(), {.problem = io::Problem::laplace5, .n = 12}));
+      io::generate<double>(test_comm(), {.problem = "laplace5", .n = 12}));
   const amg::Options options;
   const amg::Hierarchy<double> hierarchy(A, options);
   BenchOptions bench;

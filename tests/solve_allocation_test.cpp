@@ -63,7 +63,7 @@ std::int64_t allocations_of_several(const Matrix& A, const amg::Options& options
 TEST(Allocations, NoneInAnIteration) {
   if (!test::counts_allocations()) GTEST_SKIP() << "the sanitizers have operator new";
   const auto A = std::make_shared<const matrix::DistMatrix<double>>(
-      io::generate<double>(test::test_comm(), {.problem = io::Problem::rotated_fe, .n = 24}));
+      io::generate<double>(test::test_comm(), {.problem = "rotated_fe", .n = 24}));
   for (const char* method : {"cg", "flexible_cg", "pipelined_cg", "minres", "gmres", "fgmres",
                              "bicgstab", "stationary"}) {
     EXPECT_EQ(allocations_in_iterations(A, {}, method), 0) << method;
@@ -97,7 +97,7 @@ TEST(Allocations, NoneInAnIteration) {
 TEST(Allocations, NoneInAnIterationOfSeveralRightHandSides) {
   if (!test::counts_allocations()) GTEST_SKIP() << "the sanitizers have operator new";
   const auto A = std::make_shared<const matrix::DistMatrix<double>>(
-      io::generate<double>(test::test_comm(), {.problem = io::Problem::rotated_fe, .n = 24}));
+      io::generate<double>(test::test_comm(), {.problem = "rotated_fe", .n = 24}));
   for (const std::string smoother : {"l1_gauss_seidel", "l1_jacobi", "chebyshev", "ilu0",
                                      "l1_block_gauss_seidel", "block_jacobi"}) {
     amg::Options options;

@@ -24,30 +24,6 @@ bool is_standard_input(const Settings& settings) {
   return settings.files[0] == standard_input_name;
 }
 
-run::MatrixSize size_of_problem(const io::GalleryOptions& options) {
-  const double n = options.n;
-  switch (options.problem) {
-    case io::Problem::laplace5:
-    case io::Problem::convection2d:
-      return {n * n, 5 * n * n};
-    case io::Problem::laplace7:
-    case io::Problem::convection3d:
-      return {n * n * n, 7 * n * n * n};
-    case io::Problem::laplace9:
-    case io::Problem::rotated_fe:
-      return {n * n, 9 * n * n};
-    case io::Problem::laplace27:
-      return {n * n * n, 27 * n * n * n};
-    case io::Problem::rotated_fd:
-      return {n * n, 7 * n * n};
-    case io::Problem::random:
-      return {n, n * (1.0 + options.entries)};
-    case io::Problem::beam:
-      return {24 * n * (n + 1) * (n + 1), 37 * 24 * n * (n + 1) * (n + 1)};
-  }
-  return {};
-}
-
 /// Collective. Bytes of the vectors given: right-hand sides, which have a solution each, and those
 /// of the near null space. One right-hand side is part of what rows take.
 double vectors_need(const std::shared_ptr<const mpi::Comm>& comm, const Settings& settings,
@@ -75,7 +51,8 @@ double file_need(const std::shared_ptr<const mpi::Comm>& comm, const std::string
 }
 
 double problem_need(const std::shared_ptr<const mpi::Comm>& comm, const Settings& settings) {
-  const run::MatrixSize size = size_of_problem(settings.gallery);
+  const auto [rows, nonzeros] = (*settings.gallery.problem->size)(settings.gallery);
+  const run::MatrixSize size = {rows, nonzeros};
   if (settings.command->writes_matrix) return run::matrix_bytes(size);
   return run::solve_bytes(size) + need_beside(comm, settings, size.rows);
 }

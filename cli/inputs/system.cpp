@@ -47,7 +47,7 @@ amg::ProblemInfo<double> read_problem_info(const Matrix& A, const amg::Options& 
   } else if (settings.knows_near_null_space() &&
              options.method->takes_near_null_space) {  // that of the model problem
     knowledge.near_null_space =
-        amg::rigid_body_modes<double>(A.rows(), io::unknowns_of(settings.gallery.problem),
+        amg::rigid_body_modes<double>(A.rows(), settings.gallery.problem->unknowns,
                                       io::point_coordinates(A.rows(), settings.gallery));
   }
   if (!given.left_near_null_space.empty()) {
@@ -65,13 +65,7 @@ std::string source_name(const Settings& settings) {
     if (settings.files[0] == standard_input_name) return standard_input_title;
     return std::filesystem::path(settings.files[0]).filename().string();
   }
-  std::string name;
-  for (const Field<io::GalleryOptions>& f : io::gallery_fields()) {
-    const std::string value = f.get(settings.gallery);
-    if (f.name == "problem") name = value;
-    if (f.name == "n") name += ", n = " + value;
-  }
-  return name;
+  return fmt::format("{}, n = {}", settings.gallery.problem.name(), settings.gallery.n);
 }
 
 run::MatrixSummary matrix_source(const LoadedMatrix& loaded, const Settings& settings) {

@@ -132,15 +132,21 @@ void append(std::vector<Option>& options, const Table& table, std::span<const Fi
       if (has_option(tree, name)) return std::optional(get_option(tree, name));
       return later == nullptr ? s.given_text(name) : std::nullopt;
     };
-    option.set = [=, name = option.name](Settings& s, std::string_view text) {
+    // A Krylov method may still be chosen; a model problem is given first.
+    const bool may_come = table.group == "Solver";
+    option.set = [=, needs = option.needs, name = option.name](Settings& s, std::string_view text) {
       const std::string value = checked(f, name, text);
       if (later != nullptr) {
         (s.*later).emplace_back(f.info.name, value);
         return;
       }
       OptionView<S> tree(fields, s.*member);
-      if (has_option(tree, f.info.name)) set_option(tree, f.info.name, value);
-      if (!f.owners.empty()) s.given_of_methods.emplace_back(f.info.name, value);
+      const bool is_there = has_option(tree, f.info.name);
+      if (is_there) set_option(tree, f.info.name, value);
+      if (!is_there && !may_come) {
+        throw Error(ErrorCode::invalid_argument, fmt::format("--{} needs {}", name, needs));
+      }
+      if (may_come && !f.owners.empty()) s.given_of_methods.emplace_back(f.info.name, value);
     };
     options.push_back(std::move(option));
   }

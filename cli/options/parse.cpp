@@ -168,6 +168,17 @@ void check_aggregation(const Settings& s) {
   }
 }
 
+void check_problem(const Settings& s) {
+  try {
+    io::check_problem(s.gallery);
+  } catch (const Error& error) {
+    fail_usage(in_words_of_command_line(error.what()));
+  }
+  if (s.source.graph_laplacian) {
+    fail_usage("--graph-laplacian is for matrix files, not for model problems");
+  }
+}
+
 /// Combinations that contradict themselves, or an option that would have no effect.
 void check_combinations(const Settings& s) {
   for (const Option& option : catalog()) {
@@ -176,14 +187,7 @@ void check_combinations(const Settings& s) {
           fmt::format("--{} describes a model problem; it needs --problem NAME", option.name));
     }
   }
-  if (s.gallery.problem == io::Problem::random && s.is_model_problem() &&
-      s.gallery.entries >= s.gallery.n) {
-    fail_usage(fmt::format("--entries {}{} is too many for --n {}: at most {}", s.gallery.entries,
-                           s.has("entries") ? "" : " (the default)", s.gallery.n, s.gallery.n - 1));
-  }
-  if (s.is_model_problem() && s.source.graph_laplacian) {
-    fail_usage("--graph-laplacian is for matrix files, not for model problems");
-  }
+  if (s.is_model_problem()) check_problem(s);
   if (s.has("rhs") && s.rhs.random_rhs) fail_usage("give --rhs or --random-rhs, not both");
   for (const char* name : {"rhs-seed", "rhs-count"}) {
     if (s.has(name) && !s.rhs.random_rhs) fail_usage(fmt::format("--{} needs --random-rhs", name));
@@ -231,7 +235,7 @@ Settings parse_command(const Command& command, std::span<const std::string> word
   }
   store(settings, collected);
   if (settings.is_model_problem() && !settings.has("unknowns")) {
-    settings.amg.unknowns = io::unknowns_of(settings.gallery.problem);
+    settings.amg.unknowns = settings.gallery.problem->unknowns;
   }
   if (settings.has("options")) {
     const std::string& file = settings.options_file.options;

@@ -16,7 +16,7 @@ std::optional<std::string> Settings::given_text(std::string_view name) const {
 
 bool Settings::knows_near_null_space() const {
   const bool may_aggregate = !has("method") || amg.method->takes_near_null_space;
-  const bool of_problem = is_model_problem() && io::unknowns_of(gallery.problem) > 1;
+  const bool of_problem = is_model_problem() && gallery.problem->has_rigid_body_modes();
   return gives_near_null_space() || (of_problem && may_aggregate);
 }
 

@@ -21,7 +21,7 @@ namespace {
 bool solve(int n) {
   const auto comm = nodewise::mpi::Comm::create(MPI_COMM_WORLD);
   nodewise::io::GalleryOptions problem;
-  problem.problem = nodewise::io::Problem::laplace27;
+  problem.problem = "laplace27";
   problem.n = n;
   const auto matrix = std::make_shared<const nodewise::matrix::DistMatrix<double>>(
       nodewise::io::generate<double>(comm, problem));

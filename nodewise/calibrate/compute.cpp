@@ -94,7 +94,7 @@ struct Product {
   std::vector<double> x, y;
 
   Product(const std::shared_ptr<const mpi::Comm>& self, int n) {
-    A = io::generate<double>(self, {.problem = io::Problem::laplace27, .n = n}).on();
+    A = io::generate<double>(self, {.problem = "laplace27", .n = n}).on();
     x.assign(static_cast<std::size_t>(A.n_cols), 1.0);
     y.assign(static_cast<std::size_t>(A.n_rows), 0.0);
   }

@@ -88,6 +88,10 @@ PROBLEM = ["solve", "--problem", "laplace5"]
             ["solve", "-p", "random", "-n", "3"],
             "--entries 8 (the default) is too many for --n 3: at most 2",
         ),
+        (
+            ["solve", "-p", "laplace5", "--epsilon", "2"],
+            "--epsilon needs --problem rotated_fe or rotated_fd",
+        ),
     ],
 )
 def test_a_wrong_command_line_ends_with_one_message_and_code_2(nodewise, words, message):

@@ -6,7 +6,7 @@
 
 #include "nodewise/base/types.hpp"
 
-namespace nodewise::io {
+namespace nodewise::io::problems {
 
 /// Corner c of a cube is that with the bits of c as its coordinates, the slowest axis first.
 inline constexpr std::size_t cube_corners = 8;
@@ -21,6 +21,12 @@ CubeStiffness cube_stiffness();
 
 /// A beam of 8 n x n x n cubes, clamped at its first end. Its points are the corners of the cubes
 /// but for those clamped, numbered with the last axis running fastest; the first goes along it.
+///
+/// It is the problem of MFEM's example 2: 8 x 1 x 1, of two materials, lambda = mu = 50 in the half
+/// that begins at the clamped end and 1 in the other. Its 8 n (n + 1)^2 points that are not clamped
+/// have the displacements along the three axes as their successive rows; a cube is cut into six
+/// tetrahedra. Symmetric positive definite, all entries whole numbers: 6 n times those of the
+/// integrals.
 class Beam {
  public:
   using Place = std::array<GlobalIndex, 3>;
@@ -87,4 +93,4 @@ auto beam_rows(const Beam& beam) {
   };
 }
 
-}  // namespace nodewise::io
+}  // namespace nodewise::io::problems

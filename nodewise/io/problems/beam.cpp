@@ -1,4 +1,4 @@
-#include "nodewise/io/beam.hpp"
+#include "nodewise/io/problems/beam.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -6,8 +6,9 @@
 #include <fmt/format.h>
 
 #include "nodewise/base/error.hpp"
+#include "nodewise/io/problems/grid.hpp"
 
-namespace nodewise::io {
+namespace nodewise::io::problems {
 
 namespace {
 
@@ -73,4 +74,50 @@ std::array<double, 3> Beam::coordinates(const Place& place) const {
           static_cast<double>(place[2]) / n};
 }
 
-}  // namespace nodewise::io
+namespace {
+
+/// The rows of a point.
+constexpr int beam_unknowns = 3;
+
+ProblemSize beam_size(const GalleryOptions& options) {
+  const double n = options.n;
+  return {24 * n * (n + 1) * (n + 1), 37 * 24 * n * (n + 1) * (n + 1)};
+}
+
+std::vector<double> beam_coordinates(const comm::Layout& rows, const GalleryOptions& options) {
+  std::vector<double> coordinates;
+  const Beam beam(options.n);
+  coordinates.reserve(static_cast<std::size_t>(rows.n_local()));
+  for (GlobalIndex i = rows.begin(); i < rows.end(); i += beam_unknowns) {
+    const std::array<double, 3> x =
+        beam.coordinates(beam.place((i - rows.first()) / beam_unknowns));
+    coordinates.insert(coordinates.end(), x.begin(), x.end());
+  }
+  return coordinates;
+}
+
+template <class T>
+matrix::DistMatrix<T> make_beam(const std::shared_ptr<const mpi::Comm>& comm,
+                                const GalleryOptions& options) {
+  const Beam beam(options.n);
+  return make_problem<T>(comm, beam_unknowns * beam.n_points(), beam_rows<T>(beam), beam_unknowns);
+}
+
+}  // namespace
+
+const ModelProblem& beam_problem() {
+  static const ModelProblem problem = {
+      {"beam", "linear elasticity, linear tetrahedra: a cantilever of 8 n x n x n cubes",
+       "MFEM, example 2"},
+      {.dimensions = 3,
+       .unknowns = beam_unknowns,
+       .is_symmetric = true,
+       .check = check_nothing,
+       .size = beam_size,
+       .coordinates = beam_coordinates,
+       .in_double = make_beam<double>,
+       .in_float = make_beam<float>}};
+  return problem;
+}
+
+}  // namespace nodewise::io::problems

@@ -1,0 +1,86 @@
+#include "nodewise/io/problems/random.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "nodewise/base/hash.hpp"
+#include "nodewise/io/problems/grid.hpp"
+
+namespace nodewise::io::problems {
+
+std::span<const Field<RandomOptions>> random_fields() {
+  using S = RandomOptions;
+  static const std::vector<Field<S>> fields = {
+      field("entries", &S::entries, "Entries off the diagonal in each row of the random matrix", 0),
+      field("seed", &S::seed, "Seed of the random matrix", 0)};
+  return fields;
+}
+
+namespace {
+
+void check_random(const GalleryOptions& options) {
+  const int entries = options.problem.options<RandomOptions>().entries;
+  if (entries < 0) refuse_problem(fmt::format("entries is {}, needs >= 0", entries));
+  if (entries < options.n) return;
+  throw Error(ErrorCode::invalid_argument,
+              fmt::format("`entries {}`{} is too many for `n {}`: at most {}", entries,
+                          entries == RandomOptions().entries ? " (the default)" : "", options.n,
+                          options.n - 1));
+}
+
+/// `entries` different columns other than the row's, hashed, with values in (-1, 1) not symmetric,
+/// and a diagonal one larger than the sum of their magnitudes.
+template <class T>
+auto random_rows(GlobalIndex n, const RandomOptions& options) {
+  return [n, wanted = static_cast<std::size_t>(options.entries),
+          seed = static_cast<std::uint64_t>(options.seed),
+          columns = std::vector<GlobalIndex>()](GlobalIndex i, auto&& emit) mutable {
+    columns.clear();
+    double magnitudes = 0;
+    for (std::uint64_t draw = 0; columns.size() < wanted; ++draw) {
+      const std::uint64_t key = hash64(static_cast<std::uint64_t>(i), hash64(draw, seed));
+      const auto column = static_cast<GlobalIndex>(key % static_cast<std::uint64_t>(n));
+      if (column == i || std::find(columns.begin(), columns.end(), column) != columns.end()) {
+        continue;
+      }
+      columns.push_back(column);
+      const double value = 2 * hash_uniform(key, seed + 1) - 1;
+      magnitudes += std::abs(value);
+      emit(column, static_cast<T>(value));
+    }
+    emit(i, static_cast<T>(1 + magnitudes));
+  };
+}
+
+ProblemSize random_size(const GalleryOptions& options) {
+  const double n = options.n;
+  return {n, n * (1.0 + options.problem.options<RandomOptions>().entries)};
+}
+
+template <class T>
+matrix::DistMatrix<T> make_random(const std::shared_ptr<const mpi::Comm>& comm,
+                                  const GalleryOptions& options) {
+  const GlobalIndex n = options.n;
+  return make_problem<T>(comm, n, random_rows<T>(n, options.problem.options<RandomOptions>()));
+}
+
+}  // namespace
+
+const ModelProblem& random_problem() {
+  static const ModelProblem problem = {
+      {"random", "n rows of hashed columns and a dominant diagonal", "",
+       own_options(random_fields)},
+      {.dimensions = 0,
+       .unknowns = 1,
+       .is_symmetric = false,
+       .check = check_random,
+       .size = random_size,
+       .coordinates = nullptr,
+       .in_double = make_random<double>,
+       .in_float = make_random<float>}};
+  return problem;
+}
+
+}  // namespace nodewise::io::problems
