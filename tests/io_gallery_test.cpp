@@ -204,7 +204,7 @@ TEST(Gallery, ProblemsAreWhatTheySay) {
     SCOPED_TRACE(*which.name);
     const GalleryOptions options = {.problem = which, .n = 12};
     const auto A = generate<double>(test_comm(), options);
-    const ProblemSize size = (*which.size)(options);
+    const MatrixSize size = (*which.size)(options);
     EXPECT_EQ(size.rows, A.rows().n_global());
     EXPECT_GE(size.nonzeros, A.nnz_global());
     EXPECT_LE(size.nonzeros, 1.4 * static_cast<double>(A.nnz_global()));

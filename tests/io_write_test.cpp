@@ -68,9 +68,14 @@ void expect_round_trip(const TempFolder& folder, const std::string& name) {
 
 TEST(WriteMatrix, RoundTripsInEveryFormat) {
   const TempFolder folder;
-  for (const char* name : {"a.mtx", "a.petsc", "a.bin"}) {
-    expect_round_trip<double>(folder, name);
-    expect_round_trip<float>(folder, name);
+  for (const FileFormat& format : FileFormat::family()) {
+    for (const std::string& ending : *format.endings) {
+      const std::string name = "a" + ending;
+      EXPECT_EQ(&format_of_name(name), &format);
+      expect_round_trip<double>(folder, name);
+      expect_round_trip<float>(folder, name);
+      EXPECT_EQ(&format_of_content(*test_comm(), folder.path(name)), &format);
+    }
   }
 }
 

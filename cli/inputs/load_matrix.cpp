@@ -51,8 +51,7 @@ double file_need(const std::shared_ptr<const mpi::Comm>& comm, const std::string
 }
 
 double problem_need(const std::shared_ptr<const mpi::Comm>& comm, const Settings& settings) {
-  const auto [rows, nonzeros] = (*settings.gallery.problem->size)(settings.gallery);
-  const run::MatrixSize size = {rows, nonzeros};
+  const io::MatrixSize size = (*settings.gallery.problem->size)(settings.gallery);
   if (settings.command->writes_matrix) return run::matrix_bytes(size);
   return run::solve_bytes(size) + need_beside(comm, settings, size.rows);
 }

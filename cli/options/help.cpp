@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "nodewise/base/format_numbers.hpp"
+#include "nodewise/io/file_format.hpp"
 
 #include "cli/exit_code.hpp"
 #include "cli/options/catalog.hpp"
@@ -126,9 +127,7 @@ std::string command_help(const Command& command, bool all) {
   if (!command.examples.empty()) text += "\n";
   for (const std::string& group : groups()) text += group_text(group, &command, all);
   if (command.reads_matrix()) {
-    text +=
-        "Files are Matrix Market (.mtx, .mtx.gz) or PETSc binary (.petsc, .bin); - is standard "
-        "input.\n";
+    text += fmt::format("Files are {}; - is standard input.\n", io::known_formats());
   }
   const auto hidden = std::count_if(catalog().begin(), catalog().end(), [&](const Option& option) {
     return option.belongs_to(command) && !option.common;

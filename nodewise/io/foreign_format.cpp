@@ -1,12 +1,13 @@
 #include "nodewise/io/foreign_format.hpp"
 
-#include <algorithm>
 #include <array>
 #include <string_view>
 
+#include <fmt/format.h>
+
 #include "nodewise/base/error.hpp"
 #include "nodewise/io/byte_source.hpp"
-#include "nodewise/io/petsc_header.hpp"
+#include "nodewise/io/file_format.hpp"
 
 namespace nodewise::io {
 
@@ -14,7 +15,7 @@ namespace {
 
 struct Signature {
   std::string_view bytes;
-  const char* text;
+  const char* text;  ///< {} stands for the formats that are read
 };
 
 using namespace std::string_view_literals;
@@ -30,38 +31,35 @@ constexpr Signature signatures[] = {
     {"BZh"sv, "this is compressed by bzip2: unpack it first, or compress it by gzip"},
     {"\x28\xb5\x2f\xfd"sv, "this is compressed by zstd: unpack it first, or compress it by gzip"},
     {"7z\xbc\xaf"sv, "this is a 7-zip archive: unpack it first"},
-    {"\x89HDF\r\n"sv,
-     "this is an HDF5 file (MATLAB's, too); Matrix Market and PETSc binary are read"},
-    {"MATLAB 5.0"sv, "this is a MATLAB file; Matrix Market and PETSc binary are read"},
+    {"\x89HDF\r\n"sv, "this is an HDF5 file (MATLAB's, too); {} are read"},
+    {"MATLAB 5.0"sv, "this is a MATLAB file; {} are read"},
 };
 
-constexpr const char* little_endian =
-    "this is PETSc binary in little-endian order; only big-endian is read";
-
-/// Whether the bytes are those of a PETSc object in the other order.
-bool is_little_endian_petsc(std::span<const char> beginning) {
-  std::array<char, 8> turned{};
-  for (const std::size_t width : {4U, 8U}) {
-    turned.fill(0);
-    std::reverse_copy(beginning.begin(), beginning.begin() + static_cast<std::ptrdiff_t>(width),
-                      turned.begin());
-    if (recognise_petsc(turned)) return true;
+/// "Matrix Market and PETSc binary"
+std::string titles_of_formats() {
+  std::string text;
+  const Family<FileFormat>& family = FileFormat::family();
+  for (std::size_t k = 0; k < family.size(); ++k) {
+    const char* before = k == 0 ? "" : k + 1 < family.size() ? ", " : " and ";
+    text += before + *family[k].title;
   }
-  return false;
+  return text;
 }
 
 }  // namespace
 
-std::string foreign_format(std::span<const char> beginning) {
+std::string foreign_format(std::span<const char> beginning, bool compressed) {
   const std::string_view start(beginning.data(), beginning.size());
   for (const Signature& signature : signatures) {
-    if (start.starts_with(signature.bytes)) return signature.text;
+    if (!start.starts_with(signature.bytes)) continue;
+    return fmt::format(fmt::runtime(signature.text), titles_of_formats());
   }
   if (start.size() >= 262 && start.substr(257, 5) == "ustar") {
     return "this is a tar archive: unpack it first";
   }
-  if (beginning.size() >= 8 && is_little_endian_petsc(beginning)) {
-    return little_endian;
+  for (const FileFormat& format : FileFormat::family()) {
+    const std::string text = (*format.refusal)(beginning, compressed);
+    if (!text.empty()) return text;
   }
   return "";
 }
@@ -73,10 +71,7 @@ void refuse_foreign(const std::string& path) {
   const bool compressed = file.is_gzip();
   if (compressed) known = GzipReader(path).read(beginning);
   const auto start = std::span<const char>(beginning).first(known);
-  std::string text = foreign_format(start);
-  if (compressed && text.empty() && known >= 8 && recognise_petsc(start)) {
-    text = "this is PETSc binary, which is not read compressed: unpack it first";
-  }
+  const std::string text = foreign_format(start, compressed);
   if (!text.empty())
     throw Error(ErrorCode::file_format, compressed ? "gzip: inside, " + text : text);
 }

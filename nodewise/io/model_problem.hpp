@@ -6,17 +6,12 @@
 #include <vector>
 
 #include "nodewise/base/family.hpp"
+#include "nodewise/io/matrix_size.hpp"
 #include "nodewise/matrix/dist_matrix.hpp"
 
 namespace nodewise::io {
 
 struct GalleryOptions;
-
-/// The size of a model problem, its entries counted as if there were no boundary.
-struct ProblemSize {
-  double rows = 0;
-  double nonzeros = 0;
-};
 
 /// Collective. Makes the matrix, its rows in uniform ranges.
 template <class T>
@@ -30,7 +25,8 @@ struct ModelProblemFacts {
   Required<bool> is_symmetric;
   /// Local. Throws invalid_argument where options contradict each other or are outside their range.
   Required<void (*)(const GalleryOptions& options)> check;
-  Required<ProblemSize (*)(const GalleryOptions& options)> size;
+  /// Its entries are counted as if there were no boundary.
+  Required<MatrixSize (*)(const GalleryOptions& options)> size;
   /// Local. The coordinates of this rank's points, three each, whose rigid body modes are the near
   /// null space; null where the constants of each unknown are.
   Required<std::vector<double> (*)(const comm::Layout& rows, const GalleryOptions& options)>

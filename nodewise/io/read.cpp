@@ -1,15 +1,13 @@
 #include "nodewise/io/read.hpp"
 
 #include <array>
-#include <string_view>
+#include <optional>
 
 #include <fmt/format.h>
 
 #include "nodewise/io/byte_source.hpp"
 #include "nodewise/io/collective.hpp"
 #include "nodewise/io/foreign_format.hpp"
-#include "nodewise/io/matrix_market.hpp"
-#include "nodewise/io/petsc_binary.hpp"
 #include "nodewise/io/petsc_header.hpp"
 #include "nodewise/mpi/agree.hpp"
 
@@ -19,83 +17,87 @@ namespace {
 
 using comm::Layout;
 
-bool is_compressed_name(std::string_view name) {
-  return name.ends_with(".mtx.gz");
+/// The number of a file's format in the family. Throws file_format where it is foreign.
+std::size_t find_format(const std::string& path) {
+  std::array<char, 8> beginning = {};
+  InputFile(path).read_at(0, beginning);
+  const Family<FileFormat>& family = FileFormat::family();
+  std::size_t left_to = 0;
+  for (std::size_t k = 0; k < family.size(); ++k) {
+    const auto recognise = *family[k].recognise;
+    if (recognise == nullptr) left_to = k;
+    if (recognise != nullptr && recognise(beginning)) return k;
+  }
+  refuse_foreign(path);
+  return left_to;
+}
+
+/// ".mtx (Matrix Market)": the ending of a format whose files hold several vectors.
+std::string for_several_vectors() {
+  for (const FileFormat& format : FileFormat::family()) {
+    if (format.holds_several_vectors()) {
+      return fmt::format("{} ({})", format.endings->front(), *format.title);
+    }
+  }
+  return "";
 }
 
 }  // namespace
 
-FileFormat format_of_content(const mpi::Comm& comm, const std::string& path) {
+const FileFormat& format_of_content(const mpi::Comm& comm, const std::string& path) {
   std::optional<Error> error;
-  bool petsc = false;
-  if (comm.is_root()) {
-    error = mpi::caught([&] {
-      std::array<char, 8> beginning = {};
-      InputFile(path).read_at(0, beginning);
-      petsc = recognise_petsc(beginning).has_value();
-      if (!petsc) refuse_foreign(path);
-    });
-  }
+  std::size_t found = 0;
+  if (comm.is_root()) error = mpi::caught([&] { found = find_format(path); });
   share_error(comm, with_path(path, error), 0);
-  return mpi::broadcast(comm, petsc ? 1 : 0, 0) != 0 ? FileFormat::petsc_binary
-                                                     : FileFormat::matrix_market;
+  const int number = mpi::broadcast(comm, static_cast<int>(found), 0);
+  return FileFormat::family()[static_cast<std::size_t>(number)];
 }
 
-FileFormat format_of_name(const std::string& path) {
-  const std::string_view name = path;
-  if (name.ends_with(".mtx") || is_compressed_name(name)) return FileFormat::matrix_market;
-  if (name.ends_with(".petsc") || name.ends_with(".bin")) return FileFormat::petsc_binary;
-  throw Error(
-      ErrorCode::invalid_argument,
-      path +
-          ": the name of an output file must end in .mtx or .mtx.gz (Matrix Market), .petsc "
-          "or .bin (PETSc binary)");
+const FileFormat& format_of_name(const std::string& path) {
+  for (const FileFormat& format : FileFormat::family()) {
+    if (format.is_ending_of(path)) return format;
+  }
+  throw Error(ErrorCode::invalid_argument,
+              fmt::format("{}: the name of an output file must end in {}", path, known_endings()));
 }
 
 template <class T>
 matrix::DistMatrix<T> read_matrix(const std::shared_ptr<const mpi::Comm>& comm,
                                   const std::string& path, const ReadOptions& options,
                                   ReadSummary* summary) {
-  if (format_of_content(*comm, path) == FileFormat::petsc_binary) {
-    return read_petsc_matrix<T>(comm, path, options, summary);
-  }
-  return read_matrix_market<T>(comm, path, options, summary);
+  const FileFormat& format = format_of_content(*comm, path);
+  return (*format.functions<T>().read_matrix)(comm, path, options, summary);
 }
 
 template <class T>
 std::vector<T> read_vector(const Layout& layout, const std::string& path) {
-  if (format_of_content(layout.comm(), path) == FileFormat::petsc_binary) {
-    return read_petsc_vector<T>(layout, path);
-  }
-  return read_vector_market<T>(layout, path);
+  const FileFormat& format = format_of_content(layout.comm(), path);
+  return (*format.functions<T>().read_vector)(layout, path);
 }
 
 template <class T>
 Vectors<T> read_vectors(const Layout& layout, const std::string& path) {
-  if (format_of_content(layout.comm(), path) == FileFormat::petsc_binary) {
-    return {1, read_petsc_vector<T>(layout, path)};
-  }
-  return read_vectors_market<T>(layout, path);
+  const FileFormat& format = format_of_content(layout.comm(), path);
+  return (*format.functions<T>().read_vectors)(layout, path);
 }
 
 template <class T>
 void write_matrix(const std::string& path, const matrix::DistMatrix<T>& A) {
-  if (format_of_name(path) == FileFormat::petsc_binary) return write_petsc_matrix(path, A);
-  write_matrix_market(path, A);
+  (*format_of_name(path).functions<T>().write_matrix)(path, A);
 }
 
 template <class T>
 void write_vector(const std::string& path, const Layout& layout, std::span<const T> x) {
-  if (format_of_name(path) == FileFormat::petsc_binary) return write_petsc_vector(path, layout, x);
-  write_vector_market(path, layout, x);
+  (*format_of_name(path).functions<T>().write_vector)(path, layout, x);
 }
 
 void require_room_for_vectors(const std::string& path, int n_vectors) {
-  if (n_vectors == 1 || format_of_name(path) == FileFormat::matrix_market) return;
+  if (n_vectors == 1) return;
+  const FileFormat& format = format_of_name(path);
+  if (format.holds_several_vectors()) return;
   throw Error(ErrorCode::invalid_argument,
-              fmt::format("{}: a PETSc file holds one vector, these are {}; let its name end in "
-                          ".mtx (Matrix Market)",
-                          path, n_vectors));
+              fmt::format("{}: {} holds one vector, these are {}; let its name end in {}", path,
+                          *format.file, n_vectors, for_several_vectors()));
 }
 
 template <class T>
@@ -103,7 +105,7 @@ void write_vectors(const std::string& path, const Layout& layout, std::span<cons
                    int n_vectors) {
   require_room_for_vectors(path, n_vectors);
   if (n_vectors == 1) return write_vector(path, layout, values);
-  write_vectors_market(path, layout, values, n_vectors);
+  (*format_of_name(path).functions<T>().write_vectors)(path, layout, values, n_vectors);
 }
 
 #define NODEWISE_INSTANTIATE(T)                                                       \

@@ -6,22 +6,21 @@
 #include <string>
 #include <vector>
 
+#include "nodewise/io/file_format.hpp"
 #include "nodewise/io/read_options.hpp"
 #include "nodewise/matrix/dist_matrix.hpp"
 
 namespace nodewise::io {
 
-enum class FileFormat { matrix_market, petsc_binary };
-
 /// Local. The format a file of this name is written in: .mtx is Matrix Market, .mtx.gz the same
 /// compressed, .petsc and .bin are PETSc binary. Throws invalid_argument, naming the endings, for
 /// any other name.
-FileFormat format_of_name(const std::string& path);
+const FileFormat& format_of_name(const std::string& path);
 
-/// Collective. The format of a file, by its first bytes. What is neither PETSc's nor known to be
-/// something else is left to the Matrix Market reader and its messages. Throws file_not_found and,
-/// naming what the file is, file_format.
-FileFormat format_of_content(const mpi::Comm& comm, const std::string& path);
+/// Collective. The format of a file, by its first bytes. What no format recognises, and is not
+/// known to be something else, is left to the Matrix Market reader and its messages. Throws
+/// file_not_found and, naming what the file is, file_format.
+const FileFormat& format_of_content(const mpi::Comm& comm, const std::string& path);
 
 /// Collective. Reads a matrix; the format (Matrix Market, plain or gzip, or PETSc binary) is told
 /// by the first bytes, not by the name. Errors: see read_matrix_market() and read_petsc_matrix().

@@ -4,15 +4,12 @@
 #include <memory>
 #include <string>
 
+#include "nodewise/io/matrix_size.hpp"
 #include "nodewise/mpi/comm.hpp"
 
 namespace nodewise::run {
 
-/// Of a matrix that is yet to be read or made; more than any index, where a header lies.
-struct MatrixSize {
-  double rows = 0;
-  double nonzeros = 0;
-};
+using io::MatrixSize;
 
 /// Local. Bytes of a matrix alone, and of a solve with it, as measured at its peak
 /// (docs/exit-codes.md).

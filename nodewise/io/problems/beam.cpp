@@ -79,7 +79,7 @@ namespace {
 /// The rows of a point.
 constexpr int beam_unknowns = 3;
 
-ProblemSize beam_size(const GalleryOptions& options) {
+MatrixSize beam_size(const GalleryOptions& options) {
   const double n = options.n;
   return {24 * n * (n + 1) * (n + 1), 37 * 24 * n * (n + 1) * (n + 1)};
 }

@@ -22,7 +22,7 @@ GlobalIndex n_points(GlobalIndex n, int dimensions);
 
 /// The size of a problem with n^dimensions rows of so many entries.
 template <int dimensions, int entries>
-ProblemSize grid_size(const GalleryOptions& options) {
+MatrixSize grid_size(const GalleryOptions& options) {
   double rows = 1;
   for (int d = 0; d < dimensions; ++d) rows *= options.n;
   return {rows, entries * rows};

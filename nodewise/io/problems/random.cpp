@@ -54,7 +54,7 @@ auto random_rows(GlobalIndex n, const RandomOptions& options) {
   };
 }
 
-ProblemSize random_size(const GalleryOptions& options) {
+MatrixSize random_size(const GalleryOptions& options) {
   const double n = options.n;
   return {n, n * (1.0 + options.problem.options<RandomOptions>().entries)};
 }
