@@ -138,7 +138,7 @@ Json right_hand_sides_json(const SolveRecord& record) {
 Json findings_json(const std::vector<advise::Finding>& findings) {
   Json json = Json::array();
   for (const advise::Finding& finding : findings) {
-    json.push_back({{"kind", advise::to_string(finding.kind)},
+    json.push_back({{"kind", *finding.kind->name},
                     {"level", finding.level},
                     {"count", finding.count},
                     {"magnitude", number(finding.magnitude)},
