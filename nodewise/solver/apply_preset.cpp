@@ -36,7 +36,7 @@ const Preset& find_preset(const matrix::DistMatrix<double>& A, const PresetConte
                           const Options& options, GivenKnowledge& known, int& unknowns,
                           PresetRecord& record) {
   const Choice<Preset>& asked = options.method.preset;
-  const bool amg = options.method.preconditioner == PreconditionerChoice::amg;
+  const bool amg = options.method.preconditioner->is_multigrid;
   const bool square = A.rows() == A.cols();  // another is for multigrid to refuse
   const bool is_open = asked.is_automatic();
   const bool takes_unknowns = !is_open && asked->takes_unknowns && !options.has("unknowns");

@@ -25,7 +25,7 @@ std::vector<advise::Finding> find_before_solve(
 }
 
 void find_after_solve(SolveRecord& record) {
-  const bool has_amg = record.options.method.preconditioner == PreconditionerChoice::amg;
+  const bool has_amg = record.options.method.preconditioner->is_multigrid;
   const int parts = record.machine.ranks * record.machine.threads;
   for (const solve::Report& report : record.reports) {
     const advise::SolveFacts solve = {report.outcome, has_amg, parts};

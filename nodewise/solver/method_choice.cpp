@@ -16,7 +16,7 @@ namespace {
 /// What of the multigrid options makes a preconditioner that is not symmetric; empty where nothing
 /// does.
 std::string asymmetry(const Options& options) {
-  const bool amg = options.method.preconditioner == PreconditionerChoice::amg;
+  const bool amg = options.method.preconditioner->is_multigrid;
   return amg ? amg::asymmetry_of(options.amg) : std::string();
 }
 
@@ -29,7 +29,7 @@ bool is_symmetric_but_for_k(const Options& options) {
 
 /// Whether the preconditioner is another map for every vector.
 bool varies(const Options& options) {
-  return options.method.preconditioner == PreconditionerChoice::amg && !options.amg.cycle->is_fixed;
+  return options.method.preconditioner->is_multigrid && !options.amg.cycle->is_fixed;
 }
 
 /// Collective. Whether every diagonal entry is below zero.
@@ -112,7 +112,7 @@ void check_method(const solve::KrylovMethod& method, const Options& options) {
 std::shared_ptr<const Matrix> matrix_of_solve(const std::shared_ptr<const Matrix>& A,
                                               const Options& options) {
   routing::LevelRoutes routes = amg::routes_of_level(options.amg, 0);
-  const bool for_hierarchy = options.method.preconditioner == PreconditionerChoice::amg;
+  const bool for_hierarchy = options.method.preconditioner->is_multigrid;
   const bool choose_route = routes.solve.is_automatic();
   const bool choose_transport = routes.solve_transport.is_automatic();
   const int solves = options.amg.expected_solves;

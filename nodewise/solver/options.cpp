@@ -47,18 +47,6 @@ bool has_name(const NamedValues& values, std::string_view name) {
 
 }  // namespace
 
-const char* to_string(PreconditionerChoice choice) noexcept {
-  switch (choice) {
-    case PreconditionerChoice::amg:
-      return "amg";
-    case PreconditionerChoice::jacobi:
-      return "jacobi";
-    case PreconditionerChoice::none:
-      return "none";
-  }
-  return "";
-}
-
 std::span<const Field<MethodOptions>> method_fields() {
   static const std::vector<Field<MethodOptions>> fields = {
       field("preset", &MethodOptions::preset,
@@ -68,7 +56,7 @@ std::span<const Field<MethodOptions>> method_fields() {
           .common(),
       field("solver", &MethodOptions::solver, "Krylov method").common('s'),
       field("preconditioner", &MethodOptions::preconditioner,
-            "algebraic multigrid, division by the diagonal, or nothing", {"amg", "jacobi", "none"})
+            "What turns a residual into a correction")
           .common(),
   };
   return fields;

@@ -11,18 +11,15 @@
 #include "nodewise/base/options.hpp"
 #include "nodewise/solve/method.hpp"
 #include "nodewise/solve/report.hpp"
+#include "nodewise/solver/preconditioner.hpp"
 #include "nodewise/solver/presets.hpp"
 
 namespace nodewise::solver {
 
-enum class PreconditionerChoice { amg, jacobi, none };
-/// The snake_case name.
-const char* to_string(PreconditionerChoice choice) noexcept;
-
 struct MethodOptions {
   Choice<Preset> preset = "auto";
   Choice<solve::KrylovMethod> solver = "auto";
-  PreconditionerChoice preconditioner = PreconditionerChoice::amg;
+  Choice<PreconditionerMethod> preconditioner = "amg";
 };
 
 std::span<const Field<MethodOptions>> method_fields();

@@ -9,7 +9,6 @@
 #include "nodewise/matrix/block_matrix.hpp"
 #include "nodewise/mpi/agree.hpp"
 #include "nodewise/run/timed.hpp"
-#include "nodewise/solve/diagonal_preconditioner.hpp"
 #include "nodewise/solver/apply_preset.hpp"
 #include "nodewise/solver/collective_choice.hpp"
 #include "nodewise/solver/find.hpp"
@@ -19,7 +18,6 @@
 namespace nodewise {
 
 using solver::Options;
-using solver::PreconditionerChoice;
 using solver::Problem;
 using solver::SolveRecord;
 
@@ -64,34 +62,29 @@ struct Solver::State {
   Problem problem;
   SolveRecord record;
   MatrixPointer A;
-  std::unique_ptr<solve::Operator<double>> preconditioner;
-  amg::Hierarchy<double>* hierarchy = nullptr;  // the preconditioner, or null
-  amg::NearNullSpace<double> near_null_space;   // until the first solve
-  bool was_looked_at = false;                   // for findings
+  solver::Preconditioner preconditioner;
+  amg::NearNullSpace<double> near_null_space;  // until the first solve
+  bool was_looked_at = false;                  // for findings
 };
 
 void Solver::State::describe_hierarchy() {
-  record.levels.assign(hierarchy->levels().begin(), hierarchy->levels().end());
-  record.grid_complexity = hierarchy->grid_complexity();
-  record.operator_complexity = hierarchy->operator_complexity();
-  record.precision = hierarchy->precision();
+  const amg::Hierarchy<double>& hierarchy = *preconditioner.hierarchy;
+  record.levels.assign(hierarchy.levels().begin(), hierarchy.levels().end());
+  record.grid_complexity = hierarchy.grid_complexity();
+  record.operator_complexity = hierarchy.operator_complexity();
+  record.precision = hierarchy.precision();
 }
 
 void Solver::State::make_preconditioner(const SetupObservers& observe) {
   const Options& options = record.options;
-  if (options.method.preconditioner == PreconditionerChoice::none) return;
-  if (options.method.preconditioner == PreconditionerChoice::jacobi) {
-    preconditioner = std::make_unique<solve::DiagonalPreconditioner>(*A);
-    return;
+  const solver::PreconditionerMethod& method = *options.method.preconditioner;
+  amg::ProblemInfo<double> info;
+  if (method.is_multigrid) {
+    info = solver::problem_info(*A, problem, options, record.matrix.symmetric);
+    near_null_space = info.near_null_space;
   }
-  amg::ProblemInfo<double> info =
-      solver::problem_info(*A, problem, options, record.matrix.symmetric);
-  near_null_space = info.near_null_space;
-  auto made =
-      std::make_unique<amg::Hierarchy<double>>(A, options.amg, std::move(info), observe.level);
-  hierarchy = made.get();
-  preconditioner = std::move(made);
-  describe_hierarchy();
+  preconditioner = (*method.make)({A, options.amg, std::move(info), observe.level});
+  if (preconditioner.hierarchy != nullptr) describe_hierarchy();
 }
 
 void Solver::State::set_up(const MatrixPointer& matrix, const run::MatrixSummary& summary,
@@ -111,13 +104,13 @@ void Solver::State::set_up(const MatrixPointer& matrix, const run::MatrixSummary
   solver::check_method(*record.method, options);
   record.unused = solver::unused_options(options, record.method);
   record.solver_was_chosen = options.method.solver.is_automatic();
-  record.preconditioner = to_string(options.method.preconditioner);
+  record.preconditioner = options.method.preconditioner.name();
   if (observe.chosen) observe.chosen(record);
   record.times.setup = choosing + booked(comm, record.setup_accounts, [&] {
                          A = solver::matrix_of_solve(matrix, options);
                          make_preconditioner(observe);
-                         if (hierarchy != nullptr)
-                           A = solver::matrix_as_chosen(A, *hierarchy, options);
+                         if (preconditioner.hierarchy != nullptr)
+                           A = solver::matrix_as_chosen(A, *preconditioner.hierarchy, options);
                        });
 }
 
@@ -165,14 +158,15 @@ const SolveRecord& Solver::solve_all(std::span<const double> B, std::span<double
   record.collectives = solver::explain_collectives(*s.A, record.method, n_rhs);
   record.findings.clear();
   if (!s.was_looked_at) {
-    record.findings =
-        solver::find_before_solve(s.A, s.hierarchy, s.near_null_space, B, n_rhs, record);
+    record.findings = solver::find_before_solve(s.A, s.preconditioner.hierarchy, s.near_null_space,
+                                                B, n_rhs, record);
     s.near_null_space = {};
     s.was_looked_at = true;
   }
   record.times.solve = booked(comm, record.solve_accounts, [&] {
-    record.reports = solver::solve_all(
-        {s.A, s.preconditioner.get(), record.method, record.options.krylov}, B, X, n_rhs, observe);
+    record.reports =
+        solver::solve_all({s.A, s.preconditioner.map.get(), record.method, record.options.krylov},
+                          B, X, n_rhs, observe);
   });
   record.worst = solver::worst_of(record.reports);
   solver::find_after_solve(record);
@@ -207,12 +201,8 @@ void Solver::rebuild(const MatrixPointer& A, amg::Reuse reuse) {
     });
     const MatrixPointer next = matrix::with_blocks_where_full<double>(
         std::make_shared<const Matrix>(A->with_exchange_of(*s.A)), record.options.amg.unknowns);
-    if (s.hierarchy != nullptr) {
-      s.hierarchy->rebuild(next, reuse);
-      s.describe_hierarchy();
-    } else if (s.preconditioner) {
-      s.preconditioner = std::make_unique<solve::DiagonalPreconditioner>(*next);
-    }
+    (*record.options.method.preconditioner->rebuild)(s.preconditioner, next, reuse);
+    if (s.preconditioner.hierarchy != nullptr) s.describe_hierarchy();
     s.A = next;
   });
   record.matrix = summary;
@@ -228,11 +218,11 @@ const MatrixPointer& Solver::matrix() const {
 }
 
 const amg::Hierarchy<double>* Solver::hierarchy() const {
-  return state_->hierarchy;
+  return state_->preconditioner.hierarchy;
 }
 
 const solve::Operator<double>* Solver::preconditioner() const {
-  return state_->preconditioner.get();
+  return state_->preconditioner.map.get();
 }
 
 }  // namespace nodewise

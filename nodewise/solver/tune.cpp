@@ -9,7 +9,6 @@
 #include "nodewise/base/format_numbers.hpp"
 #include "nodewise/base/timer.hpp"
 #include "nodewise/run/timed.hpp"
-#include "nodewise/solve/diagonal_preconditioner.hpp"
 #include "nodewise/solve/matrix_operator.hpp"
 #include "nodewise/solver/method_choice.hpp"
 #include "nodewise/solver/tune_candidates.hpp"
@@ -23,8 +22,6 @@ constexpr double hopeless = 4;
 /// But not before so many seconds: short times are noise.
 constexpr double least_patience = 1;
 
-using Preconditioner = std::unique_ptr<const solve::Operator<double>>;
-
 /// What all trials have in common.
 struct System {
   std::shared_ptr<const Matrix> A;
@@ -37,14 +34,13 @@ struct System {
 Preconditioner make_preconditioner(const std::shared_ptr<const Matrix>& A,
                                    amg::ProblemInfo<double> info, const Options& options,
                                    Trial& trial) {
-  if (options.method.preconditioner == PreconditionerChoice::none) return nullptr;
-  if (options.method.preconditioner == PreconditionerChoice::jacobi) {
-    return std::make_unique<solve::DiagonalPreconditioner>(*A);
+  Preconditioner made =
+      (*options.method.preconditioner->make)({A, options.amg, std::move(info), {}});
+  if (made.hierarchy != nullptr) {
+    trial.operator_complexity = made.hierarchy->operator_complexity();
+    trial.memory_bytes = static_cast<std::int64_t>(made.hierarchy->memory_bytes());
   }
-  auto hierarchy = std::make_unique<const amg::Hierarchy<double>>(A, options.amg, std::move(info));
-  trial.operator_complexity = hierarchy->operator_complexity();
-  trial.memory_bytes = static_cast<std::int64_t>(hierarchy->memory_bytes());
-  return hierarchy;
+  return made;
 }
 
 /// Collective. One candidate, given up when its setup and solve take longer than `limit`.
@@ -54,7 +50,7 @@ void run_trial(const System& system, const Options& options, double limit, Trial
   trial.method = method.name();
   check_method(*method, options);
   amg::ProblemInfo<double> info;
-  if (options.method.preconditioner == PreconditionerChoice::amg) {
+  if (options.method.preconditioner->is_multigrid) {
     info = problem_info(*system.A, system.problem, options, system.matrix.symmetric);
   }
   Preconditioner preconditioner;
@@ -70,8 +66,9 @@ void run_trial(const System& system, const Options& options, double limit, Trial
   const Timer timer;
   const double left = limit - trial.setup;
   trial.solve = run::timed(comm, [&] {
-    report = solve::solve_by<double>(method, A, preconditioner.get(), system.b, x, options.krylov,
-                                     [&](int, double) { return timer.seconds() < left; });
+    report =
+        solve::solve_by<double>(method, A, preconditioner.map.get(), system.b, x, options.krylov,
+                                [&](int, double) { return timer.seconds() < left; });
   });
   trial.iterations = report.iterations;
   trial.converged = report.converged();

@@ -13,7 +13,7 @@ constexpr std::array<std::string_view, 4> of_the_matrix = {"unknowns", "route", 
                                                            "expected_solves"};
 
 std::string needed_of_multigrid(std::string_view name, const Options& options) {
-  if (options.method.preconditioner == PreconditionerChoice::amg) {
+  if (options.method.preconditioner->is_multigrid) {
     amg::Options copy = options.amg;
     amg::complete(copy);
     return needed_by(view(copy, amg::option_fields()), name);

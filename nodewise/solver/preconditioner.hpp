@@ -1,0 +1,42 @@
+// What a preconditioner says of itself. preconditioners.cpp lists them.
+#pragma once
+
+#include <memory>
+
+#include "nodewise/amg/hierarchy.hpp"
+#include "nodewise/base/family.hpp"
+#include "nodewise/matrix/dist_matrix.hpp"
+#include "nodewise/solve/operator.hpp"
+
+namespace nodewise::solver {
+
+struct Preconditioner {
+  std::unique_ptr<solve::Operator<double>> map;  ///< null: there is none
+  amg::Hierarchy<double>* hierarchy = nullptr;   ///< that is the map, or null
+};
+
+/// What one is set up from.
+struct PreconditionerCall {
+  using MatrixPointer = std::shared_ptr<const matrix::DistMatrix<double>>;
+
+  const MatrixPointer& A;  ///< as the solve has it
+  const amg::Options& options;
+  amg::ProblemInfo<double> info = {};  ///< for multigrid alone
+  amg::LevelObserver observe = {};
+};
+
+struct PreconditionerMethod : MethodInfo {
+  /// Whether it depends on the options of multigrid, and on what is known of the problem.
+  Required<bool> is_multigrid;
+  /// Collective. Sets it up.
+  Required<Preconditioner (*)(PreconditionerCall call)> make;
+  /// Collective. Sets it up for a matrix with the same pattern and other values.
+  Required<void (*)(Preconditioner& made, const PreconditionerCall::MatrixPointer& next,
+                    amg::Reuse reuse)>
+      rebuild;
+
+  /// Their list, which defines the order of help and reports.
+  static Family<PreconditionerMethod>& family();
+};
+
+}  // namespace nodewise::solver
