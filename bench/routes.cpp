@@ -79,7 +79,7 @@ std::vector<Entrant> entrants_for(const Matrix& A, std::span<const Transport> tr
   const Matrix direct = A.with_route("direct");
   const auto planning = time_planning(A, repeats);
   for (std::size_t r = 0; r < planning.size(); ++r) {
-    for (const Transport transport : transports) {
+    for (const Transport& transport : transports) {
       entrants.push_back({direct.with_route(routes[r], transport), planning[r], {}});
     }
   }

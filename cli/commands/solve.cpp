@@ -66,16 +66,16 @@ std::string solve_report(const SolveRecord& record, const Settings& settings) {
 }
 
 /// Collective. Writes the solution and the report.
-void write_results(const Matrix& A, const solver::RightHandSides& rhs, std::span<const double> x,
-                   const Settings& settings, SolveRecord& record) {
+void write_results(const comm::Layout& rows, const solver::RightHandSides& rhs,
+                   std::span<const double> x, const Settings& settings, SolveRecord& record) {
   const ResultOptions& result = settings.result;
   if (!result.output.empty() && (record.converged() || result.output_anyway)) {
     about_files(ExitCode::output_file,
-                [&] { io::write_vectors<double>(result.output, A.rows(), x, rhs.count); });
+                [&] { io::write_vectors<double>(result.output, rows, x, rhs.count); });
     record.solution_file = result.output;
   }
-  record.memory = run::measure_memory(A.comm());
-  on_root(A.comm(), [&] {
+  record.memory = run::measure_memory(rows.comm());
+  on_root(rows.comm(), [&] {
     if (!result.json.empty()) write_text_file(result.json, solve_report(record, settings));
   });
 }
@@ -199,7 +199,7 @@ ExitCode run_solve(const Call& call) {
     record.unscaled_residual = scaling->residual(x);
   }
   record.rhs = rhs.kind;
-  record.error = solver::solution_error(*solver.matrix(), rhs, x);
+  record.error = solver::solution_error(solver.layout(), rhs, x);
   name_options(record);
   if (settings.result.profile) {
     const bool of_blocks =
@@ -209,7 +209,7 @@ ExitCode run_solve(const Call& call) {
         *solver.matrix(), solver.hierarchy(), settings.amg);
   }
   record.exit_code = record.converged() ? ExitCode::success : ExitCode::not_converged;
-  write_results(*solver.matrix(), rhs, x, settings, record);
+  write_results(solver.layout(), rhs, x, settings, record);
   print_results(console, record, settings);
   if (!record.converged() && comm->is_root()) print_failure(record, settings);
   return record.exit_code;

@@ -261,7 +261,7 @@ int nodewise_solver_solve(nodewise_solver* solver, const double* b, double* x, i
   return guarded([&] {
     require(solver, "nodewise_solver_solve: solver");
     Solver& s = solver->solver;
-    const auto n_local = static_cast<std::size_t>(s.matrix()->n_local());
+    const auto n_local = static_cast<std::size_t>(s.layout().n_local());
     mpi::collectively(s.matrix()->comm(), [&] {
       if (n_local == 0) return;
       require(b, "nodewise_solver_solve: b");

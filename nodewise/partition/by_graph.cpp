@@ -141,6 +141,7 @@ const PartitionMethod& metis_partition() {
   static const PartitionMethod method = {
       {"metis", "parts of the graph that need few values of each other, found on rank 0",
        "Karypis, Kumar 1998"},
+      true,
       owners_by_metis};
   return method;
 }
@@ -151,6 +152,7 @@ const PartitionMethod& node_aware_partition() {
        "likewise into nodes first, then into the ranks of each: fewer values cross "
        "the network",
        ""},
+      true,
       owners_node_aware};
   return method;
 }

@@ -81,7 +81,8 @@ std::vector<int> owners(const Partition& partition, const PartitionTask& task) {
 }
 
 const PartitionMethod& no_partition() {
-  static const PartitionMethod method = {{"none", "rows stay where they are", ""}, as_they_are};
+  static const PartitionMethod method = {
+      {"none", "rows stay where they are", ""}, false, as_they_are};
   return method;
 }
 
@@ -89,6 +90,7 @@ const PartitionMethod& contiguous_partition() {
   static const PartitionMethod method = {
       {"contiguous", "rows in their order, with as many nonzeros on each rank as on the others",
        ""},
+      true,
       contiguous_owners};
   return method;
 }
@@ -97,6 +99,7 @@ const PartitionMethod& strided_partition() {
   static const PartitionMethod method = {
       {"strided", "row k on rank k mod P: the worst that can happen to most matrices",
        "Bienz 2018, section 5.5"},
+      true,
       strided_owners};
   return method;
 }

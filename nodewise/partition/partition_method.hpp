@@ -20,6 +20,8 @@ struct PartitionTask {
 struct PartitionMethod : MethodInfo {
   using Owners = std::vector<int> (*)(const PartitionTask& task);
 
+  /// Whether rows may go to other ranks.
+  Required<bool> moves_rows;
   /// Collective. The rank of the task's topology for each of this rank's rows. Throws the same
   /// Error on every rank, unsupported where a library is missing.
   Required<Owners> owners;

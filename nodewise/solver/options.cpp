@@ -55,6 +55,9 @@ std::span<const Field<MethodOptions>> method_fields() {
           .affecting(Affects::levels)
           .common(),
       field("solver", &MethodOptions::solver, "Krylov method").common('s'),
+      field("partition", &MethodOptions::partition,
+            "Which rank has which rows while the system is solved; the solution comes back in the "
+            "order of the file"),
       field("preconditioner", &MethodOptions::preconditioner,
             "What turns a residual into a correction")
           .common(),

@@ -9,6 +9,7 @@
 
 #include "nodewise/amg/options.hpp"
 #include "nodewise/base/options.hpp"
+#include "nodewise/partition/partition_method.hpp"
 #include "nodewise/solve/method.hpp"
 #include "nodewise/solve/report.hpp"
 #include "nodewise/solver/preconditioner.hpp"
@@ -19,6 +20,7 @@ namespace nodewise::solver {
 struct MethodOptions {
   Choice<Preset> preset = "auto";
   Choice<solve::KrylovMethod> solver = "auto";
+  partition::Partition partition = "none";  ///< which rank has which rows
   Choice<PreconditionerMethod> preconditioner = "amg";
 };
 

@@ -4,7 +4,7 @@
 
 namespace nodewise::solver {
 
-amg::ProblemInfo<double> problem_info(const matrix::DistMatrix<double>& A, const Problem& problem,
+amg::ProblemInfo<double> problem_info(const comm::Layout& rows, const Problem& problem,
                                       const Options& options, bool symmetric) {
   amg::ProblemInfo<double> info;
   if (problem.make) {
@@ -16,7 +16,7 @@ amg::ProblemInfo<double> problem_info(const matrix::DistMatrix<double>& A, const
                               problem.dimensions, problem.dimensions));
     }
     info.near_null_space =
-        amg::rigid_body_modes<double>(A.rows(), problem.dimensions, problem.coordinates);
+        amg::rigid_body_modes<double>(rows, problem.dimensions, problem.coordinates);
   } else {
     info.near_null_space = problem.near_null_space;
   }

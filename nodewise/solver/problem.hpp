@@ -37,7 +37,7 @@ struct Problem {
 
 /// Collective. What multigrid is told. Throws invalid_argument where the coordinates do not fit the
 /// number of unknowns, and what amg::rigid_body_modes() throws.
-amg::ProblemInfo<double> problem_info(const matrix::DistMatrix<double>& A, const Problem& problem,
+amg::ProblemInfo<double> problem_info(const comm::Layout& rows, const Problem& problem,
                                       const Options& options, bool symmetric);
 
 }  // namespace nodewise::solver

@@ -33,7 +33,7 @@ RightHandSides random_right_hand_sides(const matrix::DistMatrix<double>& A, int 
 void remove_constants(const comm::Layout& rows, RightHandSides& rhs);
 
 /// Collective. The error of x; nothing where the solution is not known.
-std::optional<SolutionError> solution_error(const matrix::DistMatrix<double>& A,
-                                            const RightHandSides& rhs, std::span<const double> x);
+std::optional<SolutionError> solution_error(const comm::Layout& rows, const RightHandSides& rhs,
+                                            std::span<const double> x);
 
 }  // namespace nodewise::solver

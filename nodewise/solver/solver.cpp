@@ -4,10 +4,13 @@
 
 #include <fmt/format.h>
 
+#include "nodewise/amg/redistribute/move_level.hpp"
 #include "nodewise/base/format_numbers.hpp"
 #include "nodewise/base/timer.hpp"
 #include "nodewise/matrix/block_matrix.hpp"
+#include "nodewise/matrix/redistribute.hpp"
 #include "nodewise/mpi/agree.hpp"
+#include "nodewise/mpi/ledger.hpp"
 #include "nodewise/run/timed.hpp"
 #include "nodewise/solver/apply_preset.hpp"
 #include "nodewise/solver/collective_choice.hpp"
@@ -55,17 +58,41 @@ struct Solver::State {
 
   void set_up(const MatrixPointer& matrix, const run::MatrixSummary& summary,
               const SetupObservers& observe);
+  MatrixPointer divide(const MatrixPointer& matrix);
+  MatrixPointer moved(const MatrixPointer& matrix) const;
   void make_preconditioner(const SetupObservers& observe);
   void describe_hierarchy();
+  const SolveRecord& solve_all(std::span<const double> B, std::span<double> X, int n_rhs,
+                               const solver::GroupObserver& observe);
 
   Options given;
   Problem problem;
   SolveRecord record;
+  std::optional<comm::Layout> rows;   // the caller's
+  std::optional<comm::RowMove> move;  // from these to the rows of A, where they are others
   MatrixPointer A;
   solver::Preconditioner preconditioner;
   amg::NearNullSpace<double> near_null_space;  // until the first solve
   bool was_looked_at = false;                  // for findings
 };
+
+/// Collective. Finds which rank is to have which rows, and moves them.
+MatrixPointer Solver::State::divide(const MatrixPointer& matrix) {
+  rows = matrix->rows();
+  const partition::Partition& partition = record.options.method.partition;
+  if (!partition->moves_rows) return matrix;
+  const mpi::Scope scope(matrix->comm(), "partition");
+  const std::vector<int> owners = partition::owners(
+      partition, {*matrix, matrix->comm().topology(), record.options.amg.unknowns});
+  move = comm::RowMove::to_owners(*rows, owners);
+  return moved(matrix);
+}
+
+/// Collective.
+MatrixPointer Solver::State::moved(const MatrixPointer& matrix) const {
+  if (!move) return matrix;
+  return std::make_shared<const Matrix>(matrix::redistribute(*matrix, *move));
+}
 
 void Solver::State::describe_hierarchy() {
   const amg::Hierarchy<double>& hierarchy = *preconditioner.hierarchy;
@@ -80,7 +107,9 @@ void Solver::State::make_preconditioner(const SetupObservers& observe) {
   const solver::PreconditionerMethod& method = *options.method.preconditioner;
   amg::ProblemInfo<double> info;
   if (method.is_multigrid) {
-    info = solver::problem_info(*A, problem, options, record.matrix.symmetric);
+    info = solver::problem_info(*rows, problem, options, record.matrix.symmetric);
+    if (move) amg::move_near_null_space(info.near_null_space, *move);
+    if (move) amg::move_near_null_space(info.left_near_null_space, *move);
     near_null_space = info.near_null_space;
   }
   preconditioner = (*method.make)({A, options.amg, std::move(info), observe.level});
@@ -107,7 +136,7 @@ void Solver::State::set_up(const MatrixPointer& matrix, const run::MatrixSummary
   record.preconditioner = options.method.preconditioner.name();
   if (observe.chosen) observe.chosen(record);
   record.times.setup = choosing + booked(comm, record.setup_accounts, [&] {
-                         A = solver::matrix_of_solve(matrix, options);
+                         A = solver::matrix_of_solve(divide(matrix), options);
                          make_preconditioner(observe);
                          if (preconditioner.hierarchy != nullptr)
                            A = solver::matrix_as_chosen(A, *preconditioner.hierarchy, options);
@@ -137,36 +166,51 @@ const SolveRecord& Solver::solve(std::span<const double> b, std::span<double> x,
 const SolveRecord& Solver::solve_all(std::span<const double> B, std::span<double> X, int n_rhs,
                                      const solver::GroupObserver& observe) {
   State& s = *state_;
-  SolveRecord& record = s.record;
   const mpi::Comm& comm = s.A->comm();
   mpi::collectively(comm, [&] {
     if (n_rhs < 1) {
       throw Error(ErrorCode::invalid_argument,
                   fmt::format("Solver: {} right-hand sides, at least 1 is needed", n_rhs));
     }
-    const std::size_t wanted = static_cast<std::size_t>(s.A->n_local()) * std::size_t(n_rhs);
+    const std::size_t wanted = static_cast<std::size_t>(s.rows->n_local()) * std::size_t(n_rhs);
     if (B.size() == wanted && X.size() == wanted) return;
     throw Error(
         ErrorCode::dimension_mismatch,
         fmt::format("Solver: b has {} and x {} numbers here, where {} of {} has {}", B.size(),
-                    X.size(), counted(n_rhs, "column"), counted(s.A->n_local(), "row"), wanted));
+                    X.size(), counted(n_rhs, "column"), counted(s.rows->n_local(), "row"), wanted));
   });
+  if (!s.move) return s.solve_all(B, X, n_rhs, observe);
+  std::vector<double> b, x;
+  mpi::collectively(comm, [&] {
+    b.resize(static_cast<std::size_t>(s.A->n_local()) * std::size_t(n_rhs));
+    x.resize(b.size());
+  });
+  s.move->forward<double>(B, b, n_rhs);
+  s.move->forward<double>(X, x, n_rhs);
+  s.solve_all(b, x, n_rhs, observe);
+  s.move->backward<double>(x, X, n_rhs);
+  return s.record;
+}
+
+/// With the rows as A has them.
+const SolveRecord& Solver::State::solve_all(std::span<const double> B, std::span<double> X,
+                                            int n_rhs, const solver::GroupObserver& observe) {
+  const mpi::Comm& comm = A->comm();
   record.rhs = solver::RhsKind::given;
   record.error.reset();
   record.n_rhs = n_rhs;
   record.at_once = solver::solves_at_once(*record.method, n_rhs);
-  record.collectives = solver::explain_collectives(*s.A, record.method, n_rhs);
+  record.collectives = solver::explain_collectives(*A, record.method, n_rhs);
   record.findings.clear();
-  if (!s.was_looked_at) {
-    record.findings = solver::find_before_solve(s.A, s.preconditioner.hierarchy, s.near_null_space,
-                                                B, n_rhs, record);
-    s.near_null_space = {};
-    s.was_looked_at = true;
+  if (!was_looked_at) {
+    record.findings =
+        solver::find_before_solve(A, preconditioner.hierarchy, near_null_space, B, n_rhs, record);
+    near_null_space = {};
+    was_looked_at = true;
   }
   record.times.solve = booked(comm, record.solve_accounts, [&] {
-    record.reports =
-        solver::solve_all({s.A, s.preconditioner.map.get(), record.method, record.options.krylov},
-                          B, X, n_rhs, observe);
+    record.reports = solver::solve_all(
+        {A, preconditioner.map.get(), record.method, record.options.krylov}, B, X, n_rhs, observe);
   });
   record.worst = solver::worst_of(record.reports);
   solver::find_after_solve(record);
@@ -179,7 +223,7 @@ void Solver::rebuild(const MatrixPointer& A, amg::Reuse reuse) {
   const mpi::Comm& comm = s.A->comm();
   mpi::collectively(comm, [&] {
     if (!A) throw Error(ErrorCode::invalid_argument, "Solver: there is no matrix");
-    if (A->rows() == s.A->rows() && A->cols() == s.A->cols()) return;
+    if (A->rows() == *s.rows && A->cols() == *s.rows) return;
     throw Error(ErrorCode::dimension_mismatch,
                 "Solver: a rebuild needs a matrix that is laid out as the first");
   });
@@ -192,7 +236,8 @@ void Solver::rebuild(const MatrixPointer& A, amg::Reuse reuse) {
     return;
   }
   record.times.setup = booked(comm, record.setup_accounts, [&] {
-    const auto same_ghosts = std::equal(A->ghosts().begin(), A->ghosts().end(),
+    const MatrixPointer there = s.moved(A);
+    const auto same_ghosts = std::equal(there->ghosts().begin(), there->ghosts().end(),
                                         s.A->ghosts().begin(), s.A->ghosts().end());
     mpi::collectively(comm, [&] {
       if (same_ghosts) return;
@@ -200,7 +245,7 @@ void Solver::rebuild(const MatrixPointer& A, amg::Reuse reuse) {
                   "Solver: a rebuild needs a matrix with the pattern of the first");
     });
     const MatrixPointer next = matrix::with_blocks_where_full<double>(
-        std::make_shared<const Matrix>(A->with_exchange_of(*s.A)), record.options.amg.unknowns);
+        std::make_shared<const Matrix>(there->with_exchange_of(*s.A)), record.options.amg.unknowns);
     (*record.options.method.preconditioner->rebuild)(s.preconditioner, next, reuse);
     if (s.preconditioner.hierarchy != nullptr) s.describe_hierarchy();
     s.A = next;
@@ -211,6 +256,10 @@ void Solver::rebuild(const MatrixPointer& A, amg::Reuse reuse) {
 
 const SolveRecord& Solver::record() const {
   return state_->record;
+}
+
+const comm::Layout& Solver::layout() const {
+  return *state_->rows;
 }
 
 const MatrixPointer& Solver::matrix() const {

@@ -68,7 +68,10 @@ class Solver {
   const solver::SolveRecord& record() const;
   /// Local. The options in force, with what the preset set.
   const solver::Options& options() const { return record().options; }
-  /// Local. The matrix as solves multiply by it: with the route and the transport that were chosen.
+  /// Local. The caller's rows, which b and x have.
+  const comm::Layout& layout() const;
+  /// Local. The matrix as solves multiply by it: with the route and the transport that were chosen,
+  /// and with the rows where a partition puts them.
   const std::shared_ptr<const Matrix>& matrix() const;
   /// Local. Null where the preconditioner is another.
   const amg::Hierarchy<double>* hierarchy() const;

@@ -51,7 +51,7 @@ void run_trial(const System& system, const Options& options, double limit, Trial
   check_method(*method, options);
   amg::ProblemInfo<double> info;
   if (options.method.preconditioner->is_multigrid) {
-    info = problem_info(*system.A, system.problem, options, system.matrix.symmetric);
+    info = problem_info(system.A->rows(), system.problem, options, system.matrix.symmetric);
   }
   Preconditioner preconditioner;
   std::shared_ptr<const Matrix> matrix;

@@ -757,3 +757,16 @@ def test_coarse_levels_on_fewer_ranks(nodewise, tmp_path):
 def test_redistribution_that_cannot_be(nodewise, words, message):
     result = nodewise("solve", "--problem", "laplace5", "--n", 5, *words)
     assert result.code == 2 and message in result.err
+
+
+@pytest.mark.parametrize("partition", ["contiguous", "strided"])
+def test_partitions_give_the_solution_in_the_order_of_the_file(nodewise, tmp_path, partition):
+    write_market(tmp_path / "A.mtx", 200, 200, laplacian(200))
+
+    def solved(*words):
+        x = tmp_path / "x.mtx"
+        result = nodewise("solve", tmp_path / "A.mtx", "--random-rhs", "-t", 1e-12, "-o", x, *words, ranks=3)
+        assert result.code == 0, result.err
+        return read_vector(x)
+
+    assert solved("--partition", partition) == pytest.approx(solved(), abs=1e-9)

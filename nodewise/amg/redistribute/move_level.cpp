@@ -68,12 +68,6 @@ void move_values(std::vector<T>& values, int width, const comm::RowMove& move) {
   values = std::move(moved);
 }
 
-/// Collective.
-template <class T>
-void move_near_null_space(NearNullSpace<T>& space, const comm::RowMove& move) {
-  if (space.n_vectors > 0) move_values(space.values, space.n_vectors, move);
-}
-
 /// Collective. Rows of a list, ascending.
 void move_list(std::vector<LocalIndex>& list, const comm::RowMove& move) {
   std::vector<char> listed;
@@ -117,6 +111,11 @@ std::vector<GlobalIndex> moved_starts(std::vector<GlobalIndex> starts,
 }
 
 template <class T>
+void move_near_null_space(NearNullSpace<T>& space, const comm::RowMove& move) {
+  if (space.n_vectors > 0) move_values(space.values, space.n_vectors, move);
+}
+
+template <class T>
 void move_next_level(GridTransfer<T>& transfer, const comm::RowMove& move) {
   const mpi::Comm& comm = move.from().comm();
   const mpi::Scope scope(comm, "redistribution");
@@ -135,6 +134,8 @@ void move_next_level(GridTransfer<T>& transfer, const comm::RowMove& move) {
   if (known[1] > 0) move_list(transfer.empty_columns, move);
 }
 
+template void move_near_null_space(NearNullSpace<float>&, const comm::RowMove&);
+template void move_near_null_space(NearNullSpace<double>&, const comm::RowMove&);
 template void move_next_level(GridTransfer<float>&, const comm::RowMove&);
 template void move_next_level(GridTransfer<double>&, const comm::RowMove&);
 

@@ -23,6 +23,11 @@ std::vector<GlobalIndex> moved_starts(std::vector<GlobalIndex> starts,
                                       const mpi::Topology& topology, int level,
                                       const Redistribution& redistribution);
 
+/// Collective. Moves the vectors with the rows: one exchange, of as many values a row as there are
+/// vectors.
+template <class T>
+void move_near_null_space(NearNullSpace<T>& space, const comm::RowMove& move);
+
 /// Collective. The transfer to a next level that is moved: columns of P and rows of R are laid out
 /// by the new ranks, so that a restriction brings its sums straight there, a prolongation fetches
 /// from there, and the Galerkin product returns its rows there. A level on fewer ranks so costs a
