@@ -154,7 +154,8 @@ TEST(VirtualSetup, SendsWhatTheLedgersOfManyRanksHave) {
        {Case{"laplace27", 6, "hmis", "extended_i"}, Case{"rotated_fe", 11, "pmis", "classical"},
         Case{"laplace5", 11, "falgout", "direct"}, Case{"laplace5", 9, "cljp", "standard"},
         Case{"laplace5", 9, "hmis", "multipass"},
-        Case{"laplace5", 9, "ruge_stueben", "modified_classical"}}) {
+        Case{"laplace5", 9, "ruge_stueben", "modified_classical"},
+        Case{"laplace9", 9, "ruge_stueben_boundary", "classical"}}) {
     SCOPED_TRACE(testing::Message() << "coarsening " << c.coarsening);
     Options options = options_for("direct", c.coarsening);
     options.set("interpolation", c.interpolation);

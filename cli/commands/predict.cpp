@@ -3,12 +3,14 @@
 
 #include "nodewise/report/predict_json.hpp"
 #include "nodewise/run/memory.hpp"
+#include "nodewise/run/memory_need.hpp"
 
 #include "cli/command_records.hpp"
 #include "cli/commands/arguments.hpp"
 #include "cli/commands/begin.hpp"
 #include "cli/commands/command.hpp"
 #include "cli/inputs/output_file.hpp"
+#include "cli/inputs/system.hpp"
 #include "cli/print/console.hpp"
 #include "cli/print/predict_summary.hpp"
 #include "cli/print/predict_tables.hpp"
@@ -39,6 +41,10 @@ ExitCode run_predict(const Call& call) {
   const std::shared_ptr<const mpi::Comm>& world = call.world;
   Settings settings = call.settings;
   predict::check_one_process(*world, "predicts");
+  if (!settings.source.ignore_memory_check) {  // before they are laid out on nodes
+    const int ranks = predict::most_virtual_ranks(settings.predict, settings.virtual_machine);
+    run::check_memory(*world, run::virtual_rank_bytes(ranks), source_name(settings));
+  }
   const predict::Request request =
       predict::make_request(settings.predict, settings.virtual_machine, settings.placement);
   predict::check_predictable(settings.amg);

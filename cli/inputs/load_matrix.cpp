@@ -9,6 +9,7 @@
 #include "nodewise/io/graph.hpp"
 #include "nodewise/io/read.hpp"
 #include "nodewise/io/spooled_input.hpp"
+#include "nodewise/predict/predict.hpp"
 #include "nodewise/run/memory.hpp"
 #include "nodewise/run/memory_need.hpp"
 
@@ -38,8 +39,8 @@ double vectors_need(const std::shared_ptr<const mpi::Comm>& comm, const Settings
 /// Collective. Bytes to do the command's work on a matrix with so many rows, beside the matrix.
 double need_beside(const std::shared_ptr<const mpi::Comm>& comm, const Settings& settings,
                    double rows) {
-  return vectors_need(comm, settings, rows) +
-         run::virtual_rank_bytes(settings.virtual_machine.virtual_ranks);
+  return vectors_need(comm, settings, rows) + run::virtual_rank_bytes(predict::most_virtual_ranks(
+                                                  settings.predict, settings.virtual_machine));
 }
 
 /// Collective. Bytes to read the file and do the command's work on the matrix.

@@ -306,6 +306,10 @@ void print_system(Console& console, const SolveRecord& record, const Settings& s
               rhs_text(record, settings));
   if (is_worth_telling(record.preset)) print_entry(console, "preset", preset_text(record.preset));
   print_entry(console, "method", method_text(record));
+  const partition::PartitionMethod& partition = *record.options.method.partition;
+  if (partition.moves_rows) {
+    print_entry(console, "partition", fmt::format("{}: {}", *partition.name, *partition.summary));
+  }
   if (!record.unused.empty()) print_entry(console, "without effect", unused_text(record.unused));
   console.line();
 }

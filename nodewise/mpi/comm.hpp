@@ -99,7 +99,7 @@ enum Tag : int {
   tag_alltoallv = 32,
   tag_alltoallv_lengths = 33,
   tag_alltoallv_carried = 34,
-  tag_look = 40
+  tag_probe = 40
 };
 
 /// Collective. Reductions of one value over all ranks; the result is the same on every rank. By

@@ -157,6 +157,15 @@ Request make_request(const PredictOptions& options, const VirtualOptions& ranks,
   return request;
 }
 
+int most_virtual_ranks(const PredictOptions& options, const VirtualOptions& ranks) {
+  std::vector<int> counts;
+  try {
+    counts = parse_rank_counts(options.rank_counts);
+  } catch (const Error&) {  // for make_request() to say
+  }
+  return std::max(ranks.virtual_ranks, counts.empty() ? 0 : counts.back());
+}
+
 void check_one_process(const mpi::Comm& comm, const char* doing) {
   if (comm.size() == 1) return;
   refuse(fmt::format("`virtual_ranks` {} in one process: start nodewise on one rank, not on {}",

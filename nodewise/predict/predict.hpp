@@ -43,6 +43,10 @@ struct Request {
 Request make_request(const PredictOptions& options, const VirtualOptions& ranks,
                      const run::PlacementOptions& placement);
 
+/// Local. The largest number of virtual ranks that is asked for, by `virtual_ranks` or
+/// `rank_counts`. A list that make_request() refuses counts for none.
+int most_virtual_ranks(const PredictOptions& options, const VirtualOptions& ranks);
+
 /// Local. Throws invalid_argument unless the communicator has one rank, since virtual ranks live in
 /// one process. `doing` says what is done in it ("predicts").
 void check_one_process(const mpi::Comm& comm, const char* doing);

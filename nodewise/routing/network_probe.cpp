@@ -92,12 +92,12 @@ class Look {
   void send(int other, int bytes, MPI_Request* request) {
     comm_.count_message(other, bytes);
     mpi::check(
-        MPI_Isend(outgoing_.data(), bytes, MPI_BYTE, other, mpi::tag_look, comm_.get(), request),
+        MPI_Isend(outgoing_.data(), bytes, MPI_BYTE, other, mpi::tag_probe, comm_.get(), request),
         "MPI_Isend");
   }
   void receive(int other, int bytes, int place, MPI_Request* request) {
     mpi::check(MPI_Irecv(incoming_.data() + static_cast<std::ptrdiff_t>(place) * short_bytes, bytes,
-                         MPI_BYTE, other, mpi::tag_look, comm_.get(), request),
+                         MPI_BYTE, other, mpi::tag_probe, comm_.get(), request),
                "MPI_Irecv");
   }
   static void wait(MPI_Request* requests, int n) {
@@ -208,7 +208,7 @@ model::Machine machine_of(Samples& slowest, std::size_t n_pairs) {
 }
 
 model::Machine measure(const mpi::Comm& comm) {
-  const mpi::Scope scope(comm, "network_look", mpi::no_level);
+  const mpi::Scope scope(comm, "network_probe", mpi::no_level);
   const Seats seats = choose_seats(comm.topology());
   Samples samples = Look(comm, seats).run();
   mpi::max_in_place(comm, std::span<double>(samples));

@@ -106,9 +106,16 @@ def test_a_small_file_of_very_many_rows(nodewise, tmp_path, ranks):
     assert_failed(result, 5, ["not enough memory", "PiB", " free. "])
 
 
-def test_memory_for_virtual_ranks(nodewise):
-    words = ["inspect", "--problem", "laplace5", "--n", "5", "--virtual-ranks", "10000000",
-             "--ranks-per-node", "16"]
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["inspect", "--virtual-ranks", "10000000"],
+        ["predict", "--virtual-ranks", "16", "--rank-counts", "16,10000000", "--machine", "generic-cluster",
+         "--s-per-flop", "1e-9"],
+    ],
+)
+def test_memory_for_virtual_ranks(nodewise, words):
+    words = [*words, "--problem", "laplace5", "--n", "5", "--ranks-per-node", "16"]
     # 17 GB, where the shell leaves 4.
     result = nodewise(*words, prefix=("bash", "-c", 'ulimit -v 4000000; exec "$0" "$@"'))
     if "sanitizers" in nodewise("version").out:

@@ -253,7 +253,7 @@ def test_routes_and_transports_are_chosen_without_a_machine(nodewise, source, tm
         assert trials[0]["transport"] == "point_to_point"
         assert level["transport"] in [trial["transport"] for trial in trials]
     assert "a short look at the network" in result.out
-    looks = [entry for entry in report["operations"]["setup"] if entry["operation"] == "network_look"]
+    looks = [entry for entry in report["operations"]["setup"] if entry["operation"] == "network_probe"]
     assert len(looks) == 1
 
 
