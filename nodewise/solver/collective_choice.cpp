@@ -14,11 +14,11 @@
 
 namespace nodewise::solver {
 
+using Matrix = matrix::DistMatrix<double>;
+
 namespace {
 
 namespace collectives = mpi::collectives;
-using Matrix = matrix::DistMatrix<double>;
-
 /// The longest vector that is summed over the ranks in every iteration: for several right-hand
 /// sides at once three numbers for each.
 Offset longest_sum_bytes(const Choice<solve::KrylovMethod>& method, int n_rhs) {

@@ -29,7 +29,7 @@ struct PreconditionerMethod : MethodInfo {
   /// Whether it depends on the options of multigrid, and on what is known of the problem.
   Required<bool> is_multigrid;
   /// Collective. Sets it up.
-  Required<Preconditioner (*)(PreconditionerCall call)> make;
+  Required<Preconditioner (*)(PreconditionerCall&& call)> make;
   /// Collective. Sets it up for a matrix with the same pattern and other values.
   Required<void (*)(Preconditioner& made, const PreconditionerCall::MatrixPointer& next,
                     amg::Reuse reuse)>

@@ -10,7 +10,7 @@ namespace {
 
 using MatrixPointer = PreconditionerCall::MatrixPointer;
 
-Preconditioner make_multigrid(PreconditionerCall call) {
+Preconditioner make_multigrid(PreconditionerCall&& call) {
   auto hierarchy = std::make_unique<amg::Hierarchy<double>>(call.A, call.options,
                                                             std::move(call.info), call.observe);
   amg::Hierarchy<double>* const place = hierarchy.get();
@@ -32,7 +32,7 @@ const PreconditionerMethod& jacobi_preconditioner() {
   static const PreconditionerMethod method = {
       {"jacobi", "division by the diagonal", "Saad 2003, section 10.2"},
       false,
-      [](PreconditionerCall call) -> Preconditioner {
+      [](PreconditionerCall&& call) -> Preconditioner {
         return {std::make_unique<solve::DiagonalPreconditioner>(*call.A), nullptr};
       },
       [](Preconditioner& made, const MatrixPointer& next, amg::Reuse) {
@@ -45,7 +45,7 @@ const PreconditionerMethod& no_preconditioner() {
   static const PreconditionerMethod method = {
       {"none", "nothing", ""},
       false,
-      [](PreconditionerCall) { return Preconditioner(); },
+      [](PreconditionerCall&&) { return Preconditioner(); },
       [](Preconditioner&, const MatrixPointer&, amg::Reuse) {}};
   return method;
 }

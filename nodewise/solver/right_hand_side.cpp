@@ -10,9 +10,9 @@
 
 namespace nodewise::solver {
 
-namespace {
-
 using Matrix = matrix::DistMatrix<double>;
+
+namespace {
 
 /// A x at x = 1 counts as zero where it is below this times |A| 1, in norms.
 constexpr double zero_row_sum = 1e-12;
