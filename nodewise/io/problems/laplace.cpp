@@ -56,61 +56,42 @@ matrix::DistMatrix<T> make_laplace27(const std::shared_ptr<const mpi::Comm>& com
   });
 }
 
+template <int dimensions, int entries, auto make_double, auto make_float>
+ModelProblem laplace(const char* name, const char* summary) {
+  return {{name, summary, ""},
+          {.dimensions = dimensions,
+           .unknowns = 1,
+           .is_symmetric = true,
+           .check = check_nothing,
+           .size = grid_size<dimensions, entries>,
+           .coordinates = nullptr,
+           .in_double = make_double,
+           .in_float = make_float}};
+}
+
 }  // namespace
 
 const ModelProblem& laplace5_problem() {
-  static const ModelProblem problem = {
-      {"laplace5", "Poisson on a square: 4, and -1 to the 4 nearest points", ""},
-      {.dimensions = 2,
-       .unknowns = 1,
-       .is_symmetric = true,
-       .check = check_nothing,
-       .size = grid_size<2, 5>,
-       .coordinates = nullptr,
-       .in_double = make_laplace5<double>,
-       .in_float = make_laplace5<float>}};
+  static const ModelProblem problem = laplace<2, 5, make_laplace5<double>, make_laplace5<float>>(
+      "laplace5", "Poisson on a square: 4, and -1 to the 4 nearest points");
   return problem;
 }
 
 const ModelProblem& laplace7_problem() {
-  static const ModelProblem problem = {
-      {"laplace7", "Poisson in a cube: 6, and -1 to the 6 nearest points", ""},
-      {.dimensions = 3,
-       .unknowns = 1,
-       .is_symmetric = true,
-       .check = check_nothing,
-       .size = grid_size<3, 7>,
-       .coordinates = nullptr,
-       .in_double = make_laplace7<double>,
-       .in_float = make_laplace7<float>}};
+  static const ModelProblem problem = laplace<3, 7, make_laplace7<double>, make_laplace7<float>>(
+      "laplace7", "Poisson in a cube: 6, and -1 to the 6 nearest points");
   return problem;
 }
 
 const ModelProblem& laplace9_problem() {
-  static const ModelProblem problem = {
-      {"laplace9", "Poisson on a square: 8, and -1 to the 8 points around", ""},
-      {.dimensions = 2,
-       .unknowns = 1,
-       .is_symmetric = true,
-       .check = check_nothing,
-       .size = grid_size<2, 9>,
-       .coordinates = nullptr,
-       .in_double = make_laplace9<double>,
-       .in_float = make_laplace9<float>}};
+  static const ModelProblem problem = laplace<2, 9, make_laplace9<double>, make_laplace9<float>>(
+      "laplace9", "Poisson on a square: 8, and -1 to the 8 points around");
   return problem;
 }
 
 const ModelProblem& laplace27_problem() {
-  static const ModelProblem problem = {
-      {"laplace27", "Poisson in a cube: 26, and -1 to the 26 points around", ""},
-      {.dimensions = 3,
-       .unknowns = 1,
-       .is_symmetric = true,
-       .check = check_nothing,
-       .size = grid_size<3, 27>,
-       .coordinates = nullptr,
-       .in_double = make_laplace27<double>,
-       .in_float = make_laplace27<float>}};
+  static const ModelProblem problem = laplace<3, 27, make_laplace27<double>, make_laplace27<float>>(
+      "laplace27", "Poisson in a cube: 26, and -1 to the 26 points around");
   return problem;
 }
 
