@@ -196,7 +196,7 @@ std::vector<std::string> left_out_of_setup(std::span<const amg::LevelSetup> setu
   std::vector<std::string> operations;
   if (setups.empty()) return operations;
   if (setups.front().leaves_restriction_out()) operations.emplace_back("restriction_setup");
-  if (options.redistribution != "none") operations.emplace_back("redistribution");
+  if (options.redistribution->moves_rows) operations.emplace_back("redistribution");
   return operations;
 }
 

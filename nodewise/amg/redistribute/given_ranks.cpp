@@ -67,7 +67,7 @@ int ranks_of(const Redistribution& redistribution, const LevelSize& next) {
 
 const RedistributionMethod& no_redistribution() {
   static const RedistributionMethod method = {
-      {"none", "rows stay on the ranks whose rows they come from", ""}, as_before};
+      {"none", "rows stay on the ranks whose rows they come from", ""}, false, as_before};
   return method;
 }
 
@@ -75,6 +75,7 @@ const RedistributionMethod& redistribution_to_ranks() {
   static const RedistributionMethod method = {
       {"ranks", "as many ranks as active_ranks says, level by level", "",
        own_options(active_rank_fields)},
+      true,
       given_ranks};
   return method;
 }
@@ -83,6 +84,7 @@ const RedistributionMethod& redistribution_by_rows() {
   static const RedistributionMethod method = {
       {"rows", "as many ranks as leave each rows_per_rank rows, as PETSc's and MueLu's thresholds",
        "", own_options(row_fields)},
+      true,
       ranks_for_rows};
   return method;
 }

@@ -36,6 +36,7 @@ bool follow_each_other(std::span<const int> holders, std::span<const GlobalIndex
 Groups make_groups(std::span<const GlobalIndex> starts, const mpi::Topology& topology, int level,
                    const Redistribution& redistribution) {
   Groups groups;
+  if (!redistribution->moves_rows) return groups;
   for (std::size_t r = 0; r + 1 < starts.size(); ++r) {
     groups.rows.push_back(starts[r + 1] - starts[r]);
   }

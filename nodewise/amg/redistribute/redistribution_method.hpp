@@ -19,8 +19,9 @@ struct LevelSize {
 struct RedistributionMethod : MethodInfo {
   using Ranks = int (*)(const Choice<RedistributionMethod>& choice, const LevelSize& next);
 
+  Required<bool> moves_rows;  ///< whether a level may be on fewer ranks
   /// Local, the same on every rank. On how many ranks the level is to be. More than have rows, or
-  /// fewer than one, are taken for as many, and for one. Null: as many as have rows.
+  /// fewer than one, are taken for as many, and for one.
   Required<Ranks> ranks;
 
   static Family<RedistributionMethod>& family();

@@ -224,7 +224,7 @@ std::optional<bool> examine(const DistMatrix<T>& A, const ProblemInfo<T>& knowle
   const bool has_nodes = knowledge.virtual_topology != nullptr &&
                          knowledge.virtual_topology->n_ranks() + 1 ==
                              static_cast<int>(knowledge.virtual_starts.size());
-  if (!knowledge.virtual_starts.empty() && !has_nodes && options.redistribution != "none") {
+  if (!knowledge.virtual_starts.empty() && !has_nodes && options.redistribution->moves_rows) {
     throw Error(ErrorCode::invalid_argument,
                 "multigrid setup: to put levels of virtual ranks on fewer, their nodes must be "
                 "known (ProblemInfo::virtual_topology)");
