@@ -8,17 +8,18 @@
 #include "nodewise/comm/row_move.hpp"
 #include "nodewise/io/gallery.hpp"
 #include "nodewise/matrix/redistribute.hpp"
-#include "nodewise/partition/partition_method.hpp"
 #include "nodewise/partition/point_graph.hpp"
 
 #include "amg_support.hpp"
 #include "collective_error.hpp"
+#include "partition_support.hpp"
 #include "support.hpp"
 
 namespace nodewise::partition {
 namespace partition_test {
 
 using matrix::DistMatrix;
+using test::is_here;
 using test::test_comm;
 
 /// Collective. The owners of all rows, on every rank.
@@ -28,15 +29,6 @@ std::vector<int> owners_of_all(const Partition& partition, const PartitionTask& 
   const std::vector<std::int32_t> part(mine.begin(), mine.end());
   const auto all = mpi::concatenate_all<std::int32_t>(task.A.comm(), part);
   return {all.begin(), all.end()};
-}
-
-/// METIS may be missing from a build.
-bool is_here(const PartitionMethod& method) {
-#ifdef NODEWISE_METIS
-  return method.owners != nullptr;
-#else
-  return *method.name != "metis" && *method.name != "node_aware";
-#endif
 }
 
 std::vector<int> nodes_of(const std::vector<int>& owners, const mpi::Topology& topology) {

@@ -6,13 +6,13 @@
 #include "nodewise/amg/near_null_space.hpp"
 #include "nodewise/matrix/operations.hpp"
 #include "nodewise/nodewise.hpp"
-#include "nodewise/partition/partition_method.hpp"
 #include "nodewise/solve/block_ops.hpp"
 #include "nodewise/solve/matrix_operator.hpp"
 #include "nodewise/solver/method_choice.hpp"
 #include "nodewise/solver/tune.hpp"
 
 #include "collective_error.hpp"
+#include "partition_support.hpp"
 #include "solve_support.hpp"
 
 namespace nodewise::test {
@@ -76,14 +76,6 @@ TEST(Solver, DoesWhatItsPiecesDo) {
   EXPECT_EQ(result.matrix.rows, A->rows().n_global());
   EXPECT_EQ(result.levels.size(), solver.hierarchy()->levels().size());
   expect_same_on_all_ranks(result.report());
-}
-
-bool is_here(const partition::PartitionMethod& method) {
-#ifdef NODEWISE_METIS
-  return method.owners != nullptr;
-#else
-  return *method.name != "metis" && *method.name != "node_aware";
-#endif
 }
 
 // The caller's order, whatever rows the ranks have meanwhile.
