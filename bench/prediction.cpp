@@ -80,7 +80,13 @@ double simulated_time(std::span<const comm::Plan> plans, const mpi::Topology& to
                       const model::Machine& machine) {
   model::MessageRecorder recorder(topology.n_ranks());
   comm::visit_messages(plans, topology, recorder.visitor(sizeof(double)));
-  const model::EventCosts costs = model::event_costs(machine, model::overheads_of(machine));
+  model::ExchangeTally tally(machine, topology);
+  comm::visit_messages(plans, topology,
+                       [&](std::size_t stage, int from, int to, std::int64_t entries) {
+                         tally.add(stage, from, to, static_cast<double>(entries) * sizeof(double));
+                       });
+  const model::EventCosts costs = model::event_costs(machine, model::overheads_of(machine),
+                                                     model::charges(machine, tally.most_crowded()));
   return model::simulate_events(recorder.take(), topology, costs, model::usual_order).end();
 }
 

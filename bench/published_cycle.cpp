@@ -167,7 +167,7 @@ void model_cycle(const std::shared_ptr<const mpi::Comm>& comm, const model::Mach
   for (int core = 0; core < cores; ++core) node_of_core.push_back(core / cores_per_node);
   const auto costs = model::cycle_cost(machine, {cores, cores_per_node, 1},
                                        levels_of(hierarchy, mpi::Topology(node_of_core)),
-                                       model::penalties_of(model::Scenario::distance));
+                                       model::Scenario::family().find("distance").penalties);
   std::cout << fmt::format("| {} | {} | {} | {:.2f} | {:.2f} | {:.2f} | {:.0f} |\n", cores,
                            hierarchy.levels().front().rows, costs.size(),
                            hierarchy.operator_complexity(), 1e3 * costs.front().total(),

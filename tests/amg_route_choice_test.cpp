@@ -92,8 +92,7 @@ TEST(RouteChoice, TakesAnotherRouteWhereItPays) {
 
 // The messages of other routes are not planned to be costed, and what is said of their entries is
 // little off (comm_route_test has the bounds).
-TEST(RouteChoice, PredictsWhatThePlansOfAllRanksCost) {
-  const auto machine = io::shipped_machine("blue-waters");
+void expect_costs_of_all_plans(const model::Machine& machine) {
   for (const auto& map : test::node_maps(test::test_comm()->size())) {
     SCOPED_TRACE(map.name);
     const auto comm = mpi::Comm::create(MPI_COMM_WORLD, map.node_of_rank);
@@ -120,6 +119,14 @@ TEST(RouteChoice, PredictsWhatThePlansOfAllRanksCost) {
       EXPECT_EQ(predicted.off_node_messages, most);
     }
   }
+}
+
+TEST(RouteChoice, PredictsWhatThePlansOfAllRanksCost) {
+  expect_costs_of_all_plans(io::shipped_machine("blue-waters"));
+  model::Machine eos = io::shipped_machine("eos");
+  expect_costs_of_all_plans(eos);
+  eos.scenario = "alpha_beta_gamma";  // what a rank pays depends on what all others send
+  expect_costs_of_all_plans(eos);
 }
 
 TEST(RouteChoice, LetsLatenciesOverlapWhereOverheadsAreKnown) {
@@ -246,6 +253,7 @@ TEST(RouteChoice, GivesTheHierarchyOfTheRoutesItChose) {
 TEST(RouteChoice, PredictsWhatTheOverlappingStagesOfAllRanksCost) {
   model::Machine machine = io::shipped_machine("generic-cluster");
   machine.path(model::Locality::other_node)[0]->injection_bytes_per_s = 1e9;
+  machine.scenario = "alpha_beta_gamma";
   for (const auto& map : test::node_maps(test::test_comm()->size())) {
     SCOPED_TRACE(map.name);
     const auto comm = mpi::Comm::create(MPI_COMM_WORLD, map.node_of_rank);

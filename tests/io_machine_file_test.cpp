@@ -42,6 +42,7 @@ Machine full_machine() {
   machine.own_switch_sizes[1] = model::SwitchSizes{8, 4096};
   machine.queue_search_s = 8.4e-9;
   machine.contention_s_per_byte_per_link = 1e-10;
+  machine.scenario = "beta_gamma";
   machine.hop_latency_s = 4.16e-7;
   machine.hardware_bytes_per_s = 1.6e10;
   machine.s_per_flop_by_level = {1.59e-9, 8.06e-10};

@@ -38,6 +38,10 @@ std::vector<LevelWork> two_levels() {
   return {fine, coarse};
 }
 
+Penalties penalties_of(const char* scenario) {
+  return Scenario::family().find(scenario).penalties;
+}
+
 constexpr JobShape four_processes = {4, 2, 1};
 
 TEST(CycleCost, IsTheSumOfItsOperations) {
@@ -58,23 +62,22 @@ TEST(CycleCost, IsTheSumOfItsOperations) {
 
 TEST(CycleCost, HasTheSixScenarios) {
   // ceil(t P_i / P) = ceil(2 * 3 / 4) = 2; m / l = 4 / 2 on two nodes below one switch.
-  const std::array<NetworkParameters, n_scenarios> expected = {
-      {{1, 1}, {1 + 1, 1}, {1 + 1, 3 + 2}, {2 + 1, 5}, {1 + 2, 5}, {2 + 2, 5}}};
-  for (int s = 0; s < n_scenarios; ++s) {
-    const auto scenario = static_cast<Scenario>(s);
+  const std::vector<NetworkParameters> expected = {{1, 1},     {1 + 1, 1}, {1 + 1, 3 + 2},
+                                                   {2 + 1, 5}, {1 + 2, 5}, {2 + 2, 5}};
+  ASSERT_EQ(Scenario::family().size(), expected.size());
+  for (std::size_t s = 0; s < expected.size(); ++s) {
+    const Scenario& scenario = Scenario::family()[s];
     const NetworkParameters net =
-        network_parameters(cycle_machine(), penalties_of(scenario), four_processes, 3, 4, 24);
-    EXPECT_DOUBLE_EQ(net.latency_s, expected[static_cast<std::size_t>(s)].latency_s)
-        << to_string(scenario);
-    EXPECT_DOUBLE_EQ(net.s_per_double, expected[static_cast<std::size_t>(s)].s_per_double)
-        << to_string(scenario);
+        network_parameters(cycle_machine(), scenario.penalties, four_processes, 3, 4, 24);
+    EXPECT_DOUBLE_EQ(net.latency_s, expected[s].latency_s) << *scenario.name;
+    EXPECT_DOUBLE_EQ(net.s_per_double, expected[s].s_per_double) << *scenario.name;
   }
 }
 
 TEST(CycleCost, AppliesThePenaltiesOfEachLevel) {
   const Machine machine = cycle_machine();
   const auto costs =
-      cycle_cost(machine, four_processes, two_levels(), penalties_of(Scenario::alpha_beta_gamma));
+      cycle_cost(machine, four_processes, two_levels(), penalties_of("alpha_beta_gamma"));
   // Level 0 has all processes: factor 2; beta times 3 + 4/2 for A and 3 + 1/2 for P.
   EXPECT_DOUBLE_EQ(costs[0].smooth_s, 90 + 3 * (2 * 4 + 6 * 5));
   EXPECT_DOUBLE_EQ(costs[0].restrict_s, 4 + 4 + 2 * 3.5);
@@ -86,7 +89,7 @@ TEST(CycleCost, LeavesOutWhatTheMachineDoesNotTell) {
   machine.network = std::monostate();
   machine.hardware_bytes_per_s.reset();
   const NetworkParameters net =
-      network_parameters(machine, penalties_of(Scenario::beta), four_processes, 4, 1000, 24);
+      network_parameters(machine, penalties_of("beta"), four_processes, 4, 1000, 24);
   EXPECT_EQ(net.latency_s, 1);
   EXPECT_EQ(net.s_per_double, 1);
 }
@@ -142,7 +145,7 @@ TEST(CycleCost, GrowsWithEveryAmountAndPenalty) {
       [](auto& w) { w[0].interpolation.messages += 1; },
       [](auto& w) { w[1].active_processes += 1; },
   };
-  const Penalties all = penalties_of(Scenario::alpha_beta_gamma);
+  const Penalties all = penalties_of("alpha_beta_gamma");
   const double now = total_s(cycle_cost(machine, four_processes, two_levels(), all));
   for (std::size_t k = 0; k < more.size(); ++k) {
     auto levels = two_levels();
@@ -155,11 +158,10 @@ TEST(CycleCost, GrowsWithEveryAmountAndPenalty) {
     }
   }
   double last = 0;
-  for (const Scenario s : {Scenario::baseline, Scenario::distance, Scenario::beta,
-                           Scenario::alpha_beta, Scenario::alpha_beta_gamma}) {
+  for (const char* name : {"baseline", "distance", "beta", "alpha_beta", "alpha_beta_gamma"}) {
     const double seconds =
-        total_s(cycle_cost(machine, four_processes, two_levels(), penalties_of(s)));
-    EXPECT_GT(seconds, last) << to_string(s);
+        total_s(cycle_cost(machine, four_processes, two_levels(), penalties_of(name)));
+    EXPECT_GT(seconds, last) << name;
     last = seconds;
   }
 }
@@ -167,12 +169,12 @@ TEST(CycleCost, GrowsWithEveryAmountAndPenalty) {
 TEST(CycleCost, ChargesSevenHopsOnEos) {
   const Machine eos = io::shipped_machine("eos");
   const NetworkParameters net =
-      network_parameters(eos, penalties_of(Scenario::distance), {1024, 16, 1}, 1024, 1000, 800);
+      network_parameters(eos, penalties_of("distance"), {1024, 16, 1}, 1024, 1000, 800);
   EXPECT_NEAR(net.latency_s, 0.238e-6 + 5 * 0.416e-6, 1e-12);
   EXPECT_NEAR(net.s_per_double, 0.858e-9, 1e-15);
   // B_max / B = 16e9 * 0.858e-9 / 8, and 3210 messages on 321 links.
   const NetworkParameters loaded =
-      network_parameters(eos, penalties_of(Scenario::beta), {1024, 16, 1}, 1024, 3210, 800);
+      network_parameters(eos, penalties_of("beta"), {1024, 16, 1}, 1024, 3210, 800);
   EXPECT_NEAR(loaded.s_per_double, 0.858e-9 * (1.716 + 10), 1e-14);
 }
 

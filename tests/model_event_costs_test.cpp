@@ -21,7 +21,7 @@ Machine machine() {
 TEST(EventCosts, ComeFromLocalitiesAndProtocols) {
   Machine m = machine();
   m.overheads = MessageOverheads{1e-8, 2e-8, 5e-7, 6e-7, 3e-8};
-  const EventCosts costs = event_costs(m, overheads_of(m));
+  const EventCosts costs = event_costs(m, overheads_of(m), {});
   ASSERT_EQ(costs.off_node.size(), 3U);
   EXPECT_EQ(costs.off_node[1].from_bytes, 101);
   EXPECT_EQ(costs.off_node[2].from_bytes, 1001);
@@ -37,7 +37,7 @@ TEST(EventCosts, ComeFromLocalitiesAndProtocols) {
 TEST(EventCosts, SwitchWhereTheLocalityDoes) {
   Machine m = machine();
   m.own_switch_sizes[2] = SwitchSizes{10, 20};
-  const EventCosts costs = event_costs(m, overheads_of(m));
+  const EventCosts costs = event_costs(m, overheads_of(m), {});
   ASSERT_EQ(costs.off_node.size(), 3U);
   EXPECT_EQ(costs.off_node[1].from_bytes, 11);
   EXPECT_EQ(costs.off_node[2].from_bytes, 21);
@@ -49,7 +49,7 @@ TEST(EventCosts, OneMessageCostsItsLatencyAndItsBytes) {
   const Machine m = machine();
   for (const EventScenario& scenario : event_scenarios(m)) {
     SCOPED_TRACE(scenario.name);
-    const EventCosts costs = event_costs(m, scenario.overheads);
+    const EventCosts costs = event_costs(m, scenario.overheads, {});
     const mpi::Topology topology(std::vector<int>{0, 0, 1});
     for (const std::int64_t bytes : {10, 500, 5000}) {
       const MessageStages stages = {{{{2, bytes}}, {}, {}}};

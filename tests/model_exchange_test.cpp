@@ -42,20 +42,21 @@ TEST(OverlappedStage, HasOneLatencyAndWhicheverIsBusierRankOrCard) {
   for (int k = 0; k < 3; ++k) load.sent.add(machine, Locality::other_node, 8);
   load.received.add(machine, Locality::other_node, 16);
   const double latency_s = load.sent.longest_latency_s;
-  EXPECT_EQ(overlapped_stage_s(machine, {none, none}, {}, {}), 0);
+  EXPECT_EQ(overlapped_stage_s(machine, {none, none}, {}, {}, {}), 0);
   // Nothing known of overheads: the latency, and 24 bytes at the rate of a rank.
-  EXPECT_EQ(overlapped_stage_s(machine, load, {3, load.sent.injection_s}, {1, 1}), latency_s + 3);
+  EXPECT_EQ(overlapped_stage_s(machine, load, {}, {3, load.sent.injection_s}, {1, 1}),
+            latency_s + 3);
   // Three sends, one receive; the overheads of one message are in the latency.
   machine.overheads = MessageOverheads{0, 0, 0.25, 0.125, 0};
-  EXPECT_EQ(overlapped_stage_s(machine, load, {3, load.sent.injection_s}, {1, 1}),
+  EXPECT_EQ(overlapped_stage_s(machine, load, {}, {3, load.sent.injection_s}, {1, 1}),
             latency_s - 0.375 + 3 * 0.25 + 0.125 + 3);
   // The card, with the messages of other ranks of the node: nine gaps after ten messages.
   machine.overheads->nic_gap_s = 2;
-  EXPECT_EQ(overlapped_stage_s(machine, load, {10, 5}, {1, 1}), latency_s - 0.375 + 9 * 2 + 5);
+  EXPECT_EQ(overlapped_stage_s(machine, load, {}, {10, 5}, {1, 1}), latency_s - 0.375 + 9 * 2 + 5);
   // A rank that stays on its node does not wait for the card.
   RankLoad inside;
   inside.sent.add(machine, Locality::same_node, 8);
-  EXPECT_LT(overlapped_stage_s(machine, inside, {10, 5}, {1, 1}), 9);
+  EXPECT_LT(overlapped_stage_s(machine, inside, {}, {10, 5}, {1, 1}), 9);
 }
 
 TEST(ExchangeCost, HasItsTermsByCause) {
@@ -262,7 +263,7 @@ TEST(ExchangeCost, IsTheSameFromEachRanksOwnPlan) {
         }
         if (s >= loads[static_cast<std::size_t>(r)].size()) continue;
         const ExchangeCost cost =
-            stage_cost(machine, loads[static_cast<std::size_t>(r)][s], out, in, usual_arrival);
+            stage_cost(machine, loads[static_cast<std::size_t>(r)][s], {}, out, in, usual_arrival);
         busiest = std::max(busiest, cost.total());
       }
       const ExchangeCost stage = tally.stage(s);

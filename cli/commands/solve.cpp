@@ -83,8 +83,10 @@ void write_results(const comm::Layout& rows, const solver::RightHandSides& rhs,
 /// Takes the machine that routes are chosen by, or the memory of a profile is compared with.
 void find_machine(const mpi::Comm& comm, Settings& settings) {
   if (settings.predict.machine.empty()) return;
-  settings.amg.machine = std::make_shared<const model::Machine>(about_files(
-      ExitCode::input_file, [&] { return io::find_machine(comm, settings.predict.machine); }));
+  model::Machine machine = about_files(
+      ExitCode::input_file, [&] { return io::find_machine(comm, settings.predict.machine); });
+  model::take_scenario(machine, settings.predict.scenario);
+  settings.amg.machine = std::make_shared<const model::Machine>(std::move(machine));
 }
 
 void print_results(Console& console, const SolveRecord& record, const Settings& settings) {

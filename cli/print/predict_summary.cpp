@@ -145,9 +145,19 @@ void print_subject(Console& console, const PredictRecord& record, const Settings
   print_entry(console, "matrix", matrix_text(record.run.matrix));
   print_entry(console, "machine",
               machine.name + (machine.measured ? "; " : "; NOT MEASURED; ") + machine.source);
+  const model::Scenario& scenario = *machine.scenario;
+  if (scenario.penalties != model::Penalties()) {
+    print_entry(console, "scenario", fmt::format("{}: {}", *scenario.name, *scenario.summary));
+  }
+  if (!machine.unknown.empty()) {
+    print_entry(
+        console, "unknown",
+        fmt::format("{}, of which its file says nothing", fmt::join(machine.unknown, ", ")));
+  }
   if (!machine.left_out.empty()) {
     print_entry(console, "left out",
-                fmt::format("{}, of which it says nothing", fmt::join(machine.left_out, ", ")));
+                fmt::format("{}: its file has them, and this prediction does not take them",
+                            fmt::join(machine.left_out, ", ")));
   }
   if (!machine.knows_overheads) {
     print_entry(console, "assumed",

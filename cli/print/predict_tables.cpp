@@ -43,15 +43,14 @@ bool may_be_none(Exchanged what) {
 }
 
 /// Columns of the terms of a cost and of their sum.
-void add_term_heads(std::vector<std::string>& heads) {
-  for (const model::CostTerm& term : model::CostTerm::family()) heads.push_back(term.title);
+void add_term_heads(std::vector<std::string>& heads, const Prediction& p) {
+  for (const model::CostTerm* term : p.terms) heads.push_back(term->title);
   heads.emplace_back("formula");
 }
 
-void add_terms(std::vector<std::string>& row, const model::ExchangeCost& cost) {
-  for (const model::CostTerm& term : model::CostTerm::family()) {
-    row.push_back(microseconds(cost.*(*term.member)));
-  }
+void add_terms(std::vector<std::string>& row, const Prediction& p,
+               const model::ExchangeCost& cost) {
+  for (const model::CostTerm* term : p.terms) row.push_back(microseconds(cost.*(*term->member)));
   row.push_back(microseconds(cost.total()));
 }
 
@@ -60,7 +59,7 @@ void print_terms(Console& console, const Prediction& p, Exchanged what, const ch
   const bool of_setup =
       std::find(setup_exchanged.begin(), setup_exchanged.end(), what) != setup_exchanged.end();
   std::vector<std::string> heads = {"level", "route", "messages\noff node"};
-  add_term_heads(heads);
+  add_term_heads(heads, p);
   heads.insert(heads.end(), {"simu-\nlated", of_setup ? "bytes of\nall ranks" : "its band"});
   Table table(heads);
   bool is_empty = true;
@@ -73,7 +72,7 @@ void print_terms(Console& console, const Prediction& p, Exchanged what, const ch
       std::vector<std::string> row = {std::to_string(l),
                                       is_of_any_route(what) ? "any" : p.routes[k].name(),
                                       grouped(times[k].max_off_node)};
-      add_terms(row, times[k].formula);
+      add_terms(row, p, times[k].formula);
       row.push_back(microseconds(times[k].simulated.front()));
       row.push_back(of_setup ? human_bytes(static_cast<double>(times[k].bytes)) : band(times[k]));
       table.add_row(std::move(row));
@@ -117,9 +116,10 @@ void print_levels_of_cycle(Console& console, const Prediction& p, std::size_t me
 /// Names with times, term by term.
 class Totals {
  public:
+  explicit Totals(const Prediction& prediction) : prediction_(prediction) {}
   void add(const std::string& name, const ExchangeTime& time) {
     std::vector<std::string> row = {name};
-    add_terms(row, time.formula);
+    add_terms(row, prediction_, time.formula);
     row.push_back(microseconds(time.simulated.front()));
     row.push_back(band(time));
     table_.add_row(std::move(row));
@@ -130,18 +130,19 @@ class Totals {
   const Table& table() const { return table_; }
 
  private:
-  static std::vector<std::string> heads() {
+  std::vector<std::string> heads() const {
     std::vector<std::string> all = {""};
-    add_term_heads(all);
+    add_term_heads(all, prediction_);
     all.insert(all.end(), {"simu-\nlated", "its band"});
     return all;
   }
 
+  const Prediction& prediction_;
   Table table_{heads()};
 };
 
 void print_totals(Console& console, const Prediction& p) {
-  Totals totals;
+  Totals totals(p);
   for (std::size_t k = 0; k < p.routes.size(); ++k) totals.add_always(p.routes[k], p.cycle(k));
   totals.add("best by level, by formula", p.cycle(p.best(by_formula)));
   totals.add("best by level, simulated", p.cycle(p.best(by_simulation)));
@@ -199,7 +200,7 @@ void print_parts_of_setup(Console& console, const Prediction& p, const BestRoute
 void print_setup(Console& console, const Prediction& p) {
   print_routes_of_setup(console, p, p.best_for_setup(by_formula));
   print_parts_of_setup(console, p, p.best_for_setup(by_formula));
-  Totals totals;
+  Totals totals(p);
   for (std::size_t k = 0; k < p.routes.size(); ++k) totals.add_always(p.routes[k], p.setup(k));
   totals.add("best by level, by formula", p.setup(p.best_for_setup(by_formula)));
   totals.add("best by level, simulated", p.setup(p.best_for_setup(by_simulation)));

@@ -82,15 +82,19 @@ class Reader final : public model::ParameterVisitor {
   void counts(const Key& key, std::vector<int>& values) override {
     if (is_there(key)) values = json().wholes(key.name);
   }
-  void choose(const Key& key, const FamilyBase& family, std::size_t /*k*/,
-              const std::function<void(std::size_t)>& describe) override {
+  void word(const Key& key, const FamilyBase& family, std::size_t& k) override {
     const std::string name = json().text(key.name);
     const std::vector<std::string> names = family.names();
     const auto found = std::find(names.begin(), names.end(), name);
     if (found == names.end()) {
       json().refuse(key.name, fmt::format("it must be one of {}", fmt::join(names, ", ")));
     }
-    describe(static_cast<std::size_t>(found - names.begin()));
+    k = static_cast<std::size_t>(found - names.begin());
+  }
+  void choose(const Key& key, const FamilyBase& family, std::size_t k,
+              const std::function<void(std::size_t)>& describe) override {
+    word(key, family, k);
+    describe(k);
   }
   bool enters(const Key& key, bool /*has_some*/) override { return is_there(key); }
   void begin(const Key& key) override { open_.push_back(json().object(key.name)); }

@@ -47,6 +47,9 @@ class Schema final : public model::ParameterVisitor {
   void counts(const Key& key, std::vector<int>&) override {
     add(key, {{"type", "array"}, {"minItems", 1}, {"items", whole_schema(1)}});
   }
+  void word(const Key& key, const FamilyBase& family, std::size_t&) override {
+    add(key, {{"enum", family.names()}});
+  }
   void choose(const Key& key, const FamilyBase& family, std::size_t,
               const std::function<void(std::size_t)>& describe) override {
     for (std::size_t k = 0; k < family.size(); ++k) {
@@ -144,6 +147,9 @@ class Rows final : public model::ParameterVisitor {
     add(key, "list of " + range(quantity));
   }
   void counts(const Key& key, std::vector<int>&) override { add(key, "list of whole, from 1"); }
+  void word(const Key& key, const FamilyBase& family, std::size_t&) override {
+    add(key, fmt::format("{}", fmt::join(family.names(), ", ")));
+  }
   void choose(const Key& key, const FamilyBase& family, std::size_t,
               const std::function<void(std::size_t)>& describe) override {
     add(key, fmt::format("{}", fmt::join(family.names(), ", ")));

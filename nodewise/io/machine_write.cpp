@@ -36,9 +36,12 @@ class Writer final : public model::ParameterVisitor {
     json()[key.name] = values;
   }
   void counts(const Key& key, std::vector<int>& values) override { json()[key.name] = values; }
+  void word(const Key& key, const FamilyBase& family, std::size_t& k) override {
+    json()[key.name] = *family.info(k).name;
+  }
   void choose(const Key& key, const FamilyBase& family, std::size_t k,
               const std::function<void(std::size_t)>& describe) override {
-    json()[key.name] = *family.info(k).name;
+    word(key, family, k);
     describe(k);
   }
   bool enters(const Key& /*key*/, bool has_some) override { return has_some; }

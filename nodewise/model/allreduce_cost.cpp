@@ -8,6 +8,7 @@
 
 #include "nodewise/base/error.hpp"
 #include "nodewise/model/message_cost.hpp"
+#include "nodewise/model/penalties.hpp"
 
 namespace nodewise::model {
 
@@ -22,7 +23,11 @@ struct Job {
   }
   double on_node_s(double bytes) const { return message_s(machine, on_node(), bytes, 1); }
   double off_node_s(double bytes) const {
-    return message_s(machine, Locality::other_node, bytes, ranks_per_node);
+    // All ranks send, to one each.
+    const Charges charges =
+        model::charges(machine, {nodes, 1.0 * nodes * ranks_per_node, 1.0 * ranks_per_node});
+    return max_rate_s(charged(machine, machine.parameters(Locality::other_node, bytes), charges),
+                      bytes, ranks_per_node);
   }
 };
 

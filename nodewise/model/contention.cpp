@@ -22,6 +22,7 @@ const CostTerm& contention_term() {
                                 &ExchangeCost::contention_s,
                                 "conten-\ntion",
                                 contention_s,
+                                [](const Machine& /*machine*/) { return true; },
                                 [](const Machine& machine) {
                                   return method_of(machine.network).is_known &&
                                          machine.contention_s_per_byte_per_link > 0;

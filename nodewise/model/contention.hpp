@@ -10,6 +10,8 @@ struct NetworkLoad {
   double bytes = 0;      ///< from all nodes together
   double byte_hops = 0;  ///< each byte times the links it crosses
   int n_nodes = 1;       ///< that take part
+  double messages = 0;   ///< from all nodes together
+  double senders = 0;    ///< ranks that send some
 
   /// h, the links that a byte crosses on average.
   double average_hops() const { return bytes > 0 ? byte_hops / bytes : 0; }

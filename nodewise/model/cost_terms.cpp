@@ -1,20 +1,24 @@
-// The list of cost terms, and those of the max-rate model.
+// The list of cost terms, and those of the max-rate model. Those of scenarios stand beside the
+// terms that they add to.
 #include <algorithm>
 
 #include "nodewise/model/cost_term.hpp"
 
 namespace nodewise::model {
 
+const CostTerm& distance_term();
+const CostTerm& multicore_term();
+const CostTerm& limited_bandwidth_term();
 const CostTerm& queue_term();
 const CostTerm& contention_term();
 
 namespace {
 
-bool always_known(const Machine& /*machine*/) {
+bool always_true(const Machine& /*machine*/) {
   return true;
 }
 
-double latency(const RankLoad::Direction& load, double /*node_s*/) {
+double latency(const RankLoad::Direction& load, const Surroundings& /*around*/) {
   return load.latency_s;
 }
 
@@ -24,11 +28,12 @@ const CostTerm& latency_term() {
       &ExchangeCost::latency_s,
       "latency",
       latency,
-      always_known};
+      always_true,
+      always_true};
   return term;
 }
 
-double bandwidth(const RankLoad::Direction& load, double /*node_s*/) {
+double bandwidth(const RankLoad::Direction& load, const Surroundings& /*around*/) {
   return load.on_node_s + load.off_node_s;
 }
 
@@ -39,13 +44,17 @@ const CostTerm& bandwidth_term() {
       &ExchangeCost::bandwidth_s,
       "band-\nwidth",
       bandwidth,
-      always_known};
+      always_true,
+      always_true};
   return term;
 }
 
 /// A rank with nothing to send between nodes does not wait for those that have.
-double injection(const RankLoad::Direction& load, double node_s) {
-  return load.off_node_bytes > 0 ? std::max(0.0, node_s - load.off_node_s) : 0;
+double injection(const RankLoad::Direction& load, const Surroundings& around) {
+  if (load.off_node_bytes == 0) return 0;
+  const double own_s =
+      load.off_node_s + around.charges.more_bandwidth_s(load.off_node_s, load.off_node_hardware_s);
+  return std::max(0.0, around.node_s - own_s);
 }
 
 const CostTerm& injection_term() {
@@ -54,7 +63,8 @@ const CostTerm& injection_term() {
       &ExchangeCost::injection_s,
       "injec-\ntion",
       injection,
-      always_known};
+      always_true,
+      always_true};
   return term;
 }
 
@@ -63,7 +73,8 @@ const CostTerm& injection_term() {
 Family<CostTerm>& CostTerm::family() {
   static Family<CostTerm> family(
       "cost term",
-      {&latency_term(), &bandwidth_term(), &injection_term(), &queue_term(), &contention_term()});
+      {&latency_term(), &distance_term(), &multicore_term(), &bandwidth_term(),
+       &limited_bandwidth_term(), &injection_term(), &queue_term(), &contention_term()});
   return family;
 }
 

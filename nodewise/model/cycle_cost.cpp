@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "nodewise/base/error.hpp"
-#include "nodewise/model/network.hpp"
+#include "nodewise/model/penalties.hpp"
 
 namespace nodewise::model {
 
@@ -94,21 +94,6 @@ class LevelModel {
 
 }  // namespace
 
-Penalties penalties_of(Scenario scenario) {
-  Penalties p;
-  p.distance = scenario != Scenario::baseline;
-  p.bandwidth = p.distance && scenario != Scenario::distance;
-  p.multicore_latency = scenario == Scenario::alpha_beta || scenario == Scenario::alpha_beta_gamma;
-  p.multicore_distance = scenario == Scenario::beta_gamma || scenario == Scenario::alpha_beta_gamma;
-  return p;
-}
-
-const char* to_string(Scenario scenario) noexcept {
-  constexpr const char* names[] = {"baseline",   "distance",   "beta",
-                                   "alpha_beta", "beta_gamma", "alpha_beta_gamma"};
-  return names[static_cast<int>(scenario)];
-}
-
 double flop_s(const Machine& machine, std::size_t level, double nonzeros_per_core, int threads) {
   const auto& by_size = machine.s_per_flop_by_size;
   const auto& by_level = machine.s_per_flop_by_level;
@@ -132,22 +117,12 @@ double flop_s(const Machine& machine, std::size_t level, double nonzeros_per_cor
 NetworkParameters network_parameters(const Machine& machine, const Penalties& penalties,
                                      const JobShape& job, double active_processes, double messages,
                                      double bytes) {
-  const MessageParameters& alpha_beta = machine.parameters(Locality::other_node, bytes);
-  const double multicore =
+  const double ranks_a_node =
       std::ceil(job.processes_per_node * active_processes / job.processes - 1e-12);
-  NetworkParameters net = {alpha_beta.latency_s, bytes_of_double / alpha_beta.rate_bytes_per_s};
-  if (penalties.multicore_latency) net.latency_s *= multicore;
-  if (penalties.distance && is_known(machine.network)) {
-    const int beyond = charged_hops(machine.network, job.nodes()) - fewest_hops(machine.network);
-    net.latency_s +=
-        beyond * machine.hop_latency_s * (penalties.multicore_distance ? multicore : 1);
-  }
-  if (penalties.bandwidth) {
-    const double hardware = machine.hardware_bytes_per_s.value_or(alpha_beta.rate_bytes_per_s);
-    net.s_per_double *= hardware / alpha_beta.rate_bytes_per_s +
-                        messages / available_links(machine.network, job.nodes());
-  }
-  return net;
+  const MessageParameters message =
+      charged(machine, machine.parameters(Locality::other_node, bytes),
+              charges(machine, penalties, {job.nodes(), messages, ranks_a_node}));
+  return {message.latency_s, bytes_of_double / message.rate_bytes_per_s};
 }
 
 std::vector<LevelCost> cycle_cost(const Machine& machine, const JobShape& job,

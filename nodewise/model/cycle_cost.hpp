@@ -7,34 +7,9 @@
 #include <vector>
 
 #include "nodewise/model/machine.hpp"
+#include "nodewise/model/scenario.hpp"
 
 namespace nodewise::model {
-
-/// The penalties that the model knows beside its baseline, alpha + n beta for a message of n
-/// doubles.
-struct Penalties {
-  bool distance = false;            ///< alpha(h) = alpha(h_m) + (h - h_m) gamma
-  bool bandwidth = false;           ///< beta times (B_max / B + m / l)
-  bool multicore_latency = false;   ///< alpha(h_m) times ceil(t P_i / P)
-  bool multicore_distance = false;  ///< gamma times ceil(t P_i / P)
-
-  bool operator==(const Penalties&) const = default;
-};
-
-/// The scenarios of section 5.2, in its order.
-enum class Scenario {
-  baseline,          ///< alpha-beta
-  distance,          ///< alpha-beta-gamma; what fits Eos best
-  beta,              ///< and the bandwidth penalty
-  alpha_beta,        ///< and the multicore penalty on alpha
-  beta_gamma,        ///< instead on gamma
-  alpha_beta_gamma,  ///< on both
-};
-inline constexpr int n_scenarios = 6;
-
-Penalties penalties_of(Scenario scenario);
-/// snake_case, as above.
-const char* to_string(Scenario scenario) noexcept;
 
 /// One operator of a level: how much of it there is, and what the busiest rank sends for it.
 struct OperatorWork {

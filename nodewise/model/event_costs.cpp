@@ -21,11 +21,12 @@ std::vector<std::int64_t> first_lengths(const Machine& machine, Locality localit
   return lengths;
 }
 
-std::vector<MessageCost> costs_of(const Machine& machine, Locality locality, double send_overhead,
-                                  double receive_overhead) {
+std::vector<MessageCost> costs_of(const Machine& machine, Locality locality, const Charges& charges,
+                                  double send_overhead, double receive_overhead) {
   std::vector<MessageCost> table;
   for (const std::int64_t bytes : first_lengths(machine, locality)) {
-    const MessageParameters& p = machine.parameters(locality, static_cast<double>(bytes));
+    const MessageParameters p =
+        charged(machine, machine.parameters(locality, static_cast<double>(bytes)), charges);
     const double latency = std::max(0.0, p.latency_s - send_overhead - receive_overhead);
     table.push_back({bytes, send_overhead, receive_overhead, latency, 1 / p.rate_bytes_per_s});
   }
@@ -59,13 +60,14 @@ std::vector<EventScenario> event_scenarios(const Machine& machine) {
   return all;
 }
 
-EventCosts event_costs(const Machine& machine, const MessageOverheads& overheads) {
+EventCosts event_costs(const Machine& machine, const MessageOverheads& overheads,
+                       const Charges& charges) {
   EventCosts costs;
-  costs.on_domain = costs_of(machine, Locality::same_socket, overheads.send_on_node_s,
+  costs.on_domain = costs_of(machine, Locality::same_socket, {}, overheads.send_on_node_s,
                              overheads.receive_on_node_s);
-  costs.on_node =
-      costs_of(machine, Locality::same_node, overheads.send_on_node_s, overheads.receive_on_node_s);
-  costs.off_node = costs_of(machine, Locality::other_node, overheads.send_other_node_s,
+  costs.on_node = costs_of(machine, Locality::same_node, {}, overheads.send_on_node_s,
+                           overheads.receive_on_node_s);
+  costs.off_node = costs_of(machine, Locality::other_node, charges, overheads.send_other_node_s,
                             overheads.receive_other_node_s);
   costs.gap = overheads.nic_gap_s;
   const double longest = static_cast<double>(first_lengths(machine, Locality::other_node).back());

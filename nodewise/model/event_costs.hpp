@@ -6,6 +6,7 @@
 
 #include "nodewise/model/event_simulation.hpp"
 #include "nodewise/model/machine.hpp"
+#include "nodewise/model/penalties.hpp"
 
 namespace nodewise::model {
 
@@ -28,7 +29,10 @@ std::vector<EventScenario> event_scenarios(const Machine& machine);
 
 /// Local. Costs of a flat network: latencies less the overheads (but not negative), rates of single
 /// messages by locality and protocol, the card's rate from the rate of injection of the longest
-/// messages where there is one. Memory and links are not limited: machine files do not tell.
-EventCosts event_costs(const Machine& machine, const MessageOverheads& overheads);
+/// messages where there is one. Messages between nodes have their charges: of the latency what hops
+/// and other ranks add, and of the rate. Memory and links are not limited: machine files do not
+/// tell.
+EventCosts event_costs(const Machine& machine, const MessageOverheads& overheads,
+                       const Charges& charges);
 
 }  // namespace nodewise::model

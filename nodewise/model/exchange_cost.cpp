@@ -60,7 +60,10 @@ void RankLoad::Direction::add(const Machine& machine, Locality where, double byt
     on_node_s += seconds;
     return;
   }
+  off_node_latency_s += parameters.latency_s;
+  longest_off_node_latency_s = std::max(longest_off_node_latency_s, parameters.latency_s);
   off_node_s += seconds;
+  off_node_hardware_s += seconds * hardware_factor(machine, parameters);
   injection_s += bytes / parameters.injection_bytes_per_s;
   off_node_bytes += bytes;
   off_node_messages += 1;
@@ -69,8 +72,12 @@ void RankLoad::Direction::add(const Machine& machine, Locality where, double byt
 RankLoad::Direction& RankLoad::Direction::operator+=(const Direction& other) {
   latency_s += other.latency_s;
   longest_latency_s = std::max(longest_latency_s, other.longest_latency_s);
+  off_node_latency_s += other.off_node_latency_s;
+  longest_off_node_latency_s =
+      std::max(longest_off_node_latency_s, other.longest_off_node_latency_s);
   on_node_s += other.on_node_s;
   off_node_s += other.off_node_s;
+  off_node_hardware_s += other.off_node_hardware_s;
   injection_s += other.injection_s;
   off_node_bytes += other.off_node_bytes;
   messages += other.messages;
@@ -85,11 +92,11 @@ Locality locality(const mpi::Topology& topology, const Machine& machine, int a, 
   return same ? Locality::same_socket : Locality::same_node;
 }
 
-ExchangeCost stage_cost(const Machine& machine, const RankLoad& load, double node_sent_s,
-                        double node_received_s, Arrival arrival) {
+ExchangeCost stage_cost(const Machine& machine, const RankLoad& load, const Charges& charges,
+                        double node_sent_s, double node_received_s, Arrival arrival) {
   ExchangeCost sent, received;
-  set_terms<CostTerm::OfDirection>(sent, load.sent, node_sent_s);
-  set_terms<CostTerm::OfDirection>(received, load.received, node_received_s);
+  set_terms<CostTerm::OfDirection>(sent, load.sent, Surroundings{charges, node_sent_s});
+  set_terms<CostTerm::OfDirection>(received, load.received, Surroundings{charges, node_received_s});
   ExchangeCost cost = sent.total() >= received.total() ? sent : received;
   set_terms<CostTerm::OfRank>(cost, machine, load, arrival);
   return cost;
@@ -125,11 +132,12 @@ ExchangeTally::Busiest ExchangeTally::busiest(const Stage& stage) const {
     sent[node] += stage[static_cast<std::size_t>(r)].sent.injection_s;
     received[node] += stage[static_cast<std::size_t>(r)].received.injection_s;
   }
+  const Charges charges = model::charges(*machine_, Crowd::of(network_load(stage)));
   Busiest found;
   for (int r = 0; r < topology_->n_ranks(); ++r) {
     const auto node = static_cast<std::size_t>(topology_->node(r));
-    const ExchangeCost cost = stage_cost(*machine_, stage[static_cast<std::size_t>(r)], sent[node],
-                                         received[node], options_.arrival);
+    const ExchangeCost cost = stage_cost(*machine_, stage[static_cast<std::size_t>(r)], charges,
+                                         sent[node], received[node], options_.arrival);
     if (cost.total() > found.cost.total()) found = {r, cost};
   }
   return found;
@@ -141,6 +149,8 @@ NetworkLoad ExchangeTally::network_load(const Stage& stage) const {
   for (const RankLoad& rank : stage) {
     load.bytes += rank.sent.off_node_bytes;
     load.byte_hops += rank.byte_hops;
+    load.messages += rank.sent.off_node_messages;
+    load.senders += rank.sent.off_node_messages > 0 ? 1 : 0;
   }
   return load;
 }
@@ -159,6 +169,16 @@ ExchangeCost ExchangeTally::total() const {
 
 int ExchangeTally::busiest_rank(std::size_t s) const {
   return busiest(stages_.at(s)).rank;
+}
+
+Crowd ExchangeTally::most_crowded() const {
+  Crowd most = {topology_->n_nodes()};
+  for (const Stage& stage : stages_) {
+    const Crowd crowd = Crowd::of(network_load(stage));
+    most.messages = std::max(most.messages, crowd.messages);
+    most.ranks_a_node = std::max(most.ranks_a_node, crowd.ranks_a_node);
+  }
+  return most;
 }
 
 ExchangeCost forward_cost(std::span<const comm::Plan> plans, const mpi::Topology& topology,

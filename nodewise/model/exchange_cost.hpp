@@ -11,6 +11,7 @@
 #include "nodewise/comm/route/message_estimate.hpp"
 #include "nodewise/model/contention.hpp"
 #include "nodewise/model/machine.hpp"
+#include "nodewise/model/penalties.hpp"
 #include "nodewise/model/queue_search.hpp"
 #include "nodewise/mpi/topology.hpp"
 
@@ -18,11 +19,14 @@ namespace nodewise::model {
 
 /// Seconds of an exchange, or of several, by cause: one member for each CostTerm.
 struct ExchangeCost {
-  double latency_s = 0;     ///< alpha of every message of the busiest rank
-  double bandwidth_s = 0;   ///< its bytes, at the rate at which one rank can send them
-  double injection_s = 0;   ///< what the limit of its node adds to that
-  double queue_s = 0;       ///< searching the queue for the messages that reach it
-  double contention_s = 0;  ///< waiting for links
+  double latency_s = 0;            ///< alpha of every message of the busiest rank
+  double distance_s = 0;           ///< hops of each of them beyond the fewest possible
+  double multicore_s = 0;          ///< what other ranks of its node that send add to both
+  double bandwidth_s = 0;          ///< its bytes, at the rate at which one rank can send them
+  double limited_bandwidth_s = 0;  ///< what unused hardware and shared links add to that
+  double injection_s = 0;          ///< what the limit of its node adds to both
+  double queue_s = 0;              ///< searching the queue for the messages that reach it
+  double contention_s = 0;         ///< waiting for links
 
   double total() const;
   ExchangeCost& operator+=(const ExchangeCost& other);
@@ -34,10 +38,13 @@ ExchangeCost operator*(double times, ExchangeCost cost);
 struct RankLoad {
   struct Direction {
     double latency_s = 0;
-    double longest_latency_s = 0;  ///< of a message
-    double on_node_s = 0;          ///< bytes over rates, on the node
-    double off_node_s = 0;         ///< likewise, between nodes
-    double injection_s = 0;        ///< bytes between nodes over the limit of the whole node
+    double longest_latency_s = 0;           ///< of a message
+    double off_node_latency_s = 0;          ///< of those between nodes; in latency_s, too
+    double longest_off_node_latency_s = 0;  ///< likewise
+    double on_node_s = 0;                   ///< bytes over rates, on the node
+    double off_node_s = 0;                  ///< likewise, between nodes
+    double off_node_hardware_s = 0;         ///< each of these times B_max / B
+    double injection_s = 0;  ///< bytes between nodes over the limit of the whole node
     double off_node_bytes = 0;
     double messages = 0;
     double off_node_messages = 0;
@@ -54,13 +61,14 @@ struct RankLoad {
 /// an undivided node are on different sockets where the node has several, which costs no less.
 Locality locality(const mpi::Topology& topology, const Machine& machine, int a, int b);
 
-/// Local. The cost of one stage for one rank. `node_sent_s` and `node_received_s` are the sums of
+/// Local. The cost of one stage for one rank, whose messages between nodes have these charges.
+/// `node_sent_s` and `node_received_s` are the sums of
 /// injection_s over the ranks of its node. The node-aware max-rate model for messages of any
 /// lengths: of both directions the longer, of latencies + bytes on the node + max(the rank's bytes
 /// between nodes at its own rate, the node's at the limit). For one message of equal length from
 /// each of ppn ranks this is eq. 2.2. Contention is no matter of one rank and not in it.
-ExchangeCost stage_cost(const Machine& machine, const RankLoad& load, double node_sent_s,
-                        double node_received_s, Arrival arrival);
+ExchangeCost stage_cost(const Machine& machine, const RankLoad& load, const Charges& charges,
+                        double node_sent_s, double node_received_s, Arrival arrival);
 
 struct ExchangeCostOptions {
   /// A vector of doubles is 8, k of them at once 8 k; of what is visited as items of records, the
@@ -90,6 +98,8 @@ class ExchangeTally {
   ExchangeCost total() const;
   /// The rank that is busiest in a stage; the lowest of several.
   int busiest_rank(std::size_t s) const;
+  /// The most of any stage, that penalties depend on.
+  Crowd most_crowded() const;
 
  private:
   using Stage = std::vector<RankLoad>;

@@ -9,6 +9,8 @@
 #include <variant>
 #include <vector>
 
+#include "nodewise/model/scenario.hpp"
+
 namespace nodewise::model {
 
 /// The locality of two ranks.
@@ -182,6 +184,9 @@ struct Machine {
   double contention_s_per_byte_per_link = 0;
 
   NetworkShape network;
+  /// What fits the machine best: what its messages between nodes are charged, beside alpha, beta
+  /// and the terms of Bienz 2018.
+  Choice<Scenario> scenario;
   double hop_latency_s = 0;  ///< gamma of Gahvari et al.: each hop beyond the fewest possible
   /// B_max of Gahvari et al.: what the hardware of a node could carry.
   std::optional<double> hardware_bytes_per_s;

@@ -64,6 +64,7 @@ class Check final : public ParameterVisitor {
       check_whole(fmt::format("{}[{}]", place_of(key), i), values[i], 1);
     }
   }
+  void word(const Key& /*key*/, const FamilyBase& /*family*/, std::size_t& /*k*/) override {}
   void choose(const Key& /*key*/, const FamilyBase& /*family*/, std::size_t k,
               const std::function<void(std::size_t)>& describe) override {
     describe(k);

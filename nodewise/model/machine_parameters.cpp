@@ -10,6 +10,10 @@ namespace {
 
 using Visitor = ParameterVisitor;
 
+bool always(const Machine& /*machine*/) {
+  return true;
+}
+
 void describe_sizes(Visitor& v, SwitchSizes& sizes) {
   v.whole({"short_bytes", "the longest message by the protocol short"}, sizes.short_bytes);
   v.whole({"eager_bytes", "the longest message by the protocol eager; 0 and 0: one protocol"},
@@ -71,7 +75,8 @@ void describe_computation(Visitor& v, Machine& machine) {
   v.numbers(Key{"s_per_flop_by_level",
                 "t_i there: seconds a floating-point operation of a sparse product by level; the "
                 "last holds for all coarser levels"}
-                .optional(),
+                .optional()
+                .unused([](const Machine& m) { return !m.s_per_flop_by_size.empty(); }),
             machine.s_per_flop_by_level, a_positive_time);
   v.list(Key{"s_per_flop_by_size",
              "the same by the nonzeros that a core holds, ascending; counts where both are there"}
@@ -79,8 +84,8 @@ void describe_computation(Visitor& v, Machine& machine) {
          machine.s_per_flop_by_size, describe_flops);
   v.list(Key{"thread_bandwidth", "memory bandwidth by threads, ascending"}.optional(),
          machine.thread_bandwidth, describe_bandwidth);
-  v.list(Key{"caches", "from the first level to the last"}.optional(), machine.caches,
-         describe_cache);
+  v.list(Key{"caches", "from the first level to the last"}.optional().unused(always),
+         machine.caches, describe_cache);
 }
 
 void describe_copy(Visitor& v, CopyPath& path) {
@@ -133,13 +138,20 @@ void describe_progress(Visitor& v, Progress& progress) {
 
 void describe_network(Visitor& v, Machine& machine) {
   visit_shape(v, machine.network);
+  v.word(Key{"scenario",
+             "which scenario of Gahvari et al. fits the machine best, and is charged unless "
+             "`--scenario` says otherwise; baseline where it is missing"}
+             .optional(),
+         machine.scenario);
   v.number(Key{"hop_latency_s",
                "gamma of Gahvari et al.: each hop beyond the fewest possible; 0 "
                "where it is missing"}
-               .optional(),
+               .optional()
+               .unused([](const Machine& m) { return !m.scenario->penalties->distance; }),
            machine.hop_latency_s, a_time);
   v.number(Key{"hardware_bytes_per_s", "B_max there: what the hardware of a node could carry"}
-               .optional(),
+               .optional()
+               .unused([](const Machine& m) { return !m.scenario->penalties->bandwidth; }),
            machine.hardware_bytes_per_s, a_rate);
 }
 
@@ -169,8 +181,8 @@ void visit_parameters(Visitor& v, Machine& machine) {
   if (v.enters(computation, true)) {
     v.group(computation, [&] { describe_computation(v, machine); });
   }
-  v.object(Key{"gpu", "copies and messages of the GPUs of a node"}.optional(), machine.gpu,
-           describe_gpu);
+  v.object(Key{"gpu", "copies and messages of the GPUs of a node"}.optional().unused(always),
+           machine.gpu, describe_gpu);
   v.object(Key{"overheads", "for simulations message by message"}.optional(), machine.overheads,
            describe_overheads);
   v.object(Key{"allreduce", "allreduces as they were measured; the formulas are scaled by them"}
@@ -180,7 +192,8 @@ void visit_parameters(Visitor& v, Machine& machine) {
              "what part of the shorter of message and work the other hid (listing 2 of Schubert, "
              "Fehske, Hager, Wellein 2011), ascending in bytes. No formula takes it: exchanges are "
              "not overlapped with arithmetic"}
-             .optional(),
+             .optional()
+             .unused(always),
          machine.progress, describe_progress);
 }
 

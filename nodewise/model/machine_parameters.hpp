@@ -38,8 +38,13 @@ struct Key {
   bool needed = true;
   /// Such as "L" for the keys of all localities, which mean alike; null where a key stands alone.
   const char* alike = nullptr;
+  /// Whether no prediction takes what the key holds; null: predictions take it.
+  bool (*is_unused)(const Machine& machine) = nullptr;
 
-  Key optional() const { return {name, meaning, false, alike}; }
+  Key optional() const { return {name, meaning, false, alike, is_unused}; }
+  Key unused(bool (*where)(const Machine& machine)) const {
+    return {name, meaning, needed, alike, where};
+  }
 };
 
 /// Goes through the parameters of a machine. A pass may read a value, or set it.
@@ -58,6 +63,8 @@ class ParameterVisitor {
   virtual void numbers(const Key& key, std::vector<double>& values, const Quantity& quantity) = 0;
   virtual void counts(const Key& key, std::vector<int>& values) = 0;
 
+  /// The name of a member of a family that has no parameters, of which k is there.
+  virtual void word(const Key& key, const FamilyBase& family, std::size_t& k) = 0;
   /// The name of a member of a family, of which k is there: calls describe(k) for the one that is
   /// to be gone through, or for each.
   virtual void choose(const Key& key, const FamilyBase& family, std::size_t k,
@@ -77,6 +84,14 @@ class ParameterVisitor {
     if (!enters(key, value.has_value())) return;
     if (!value) value.emplace();
     number(key, *value, quantity);
+  }
+  template <class D>
+  void word(const Key& key, Choice<D>& value) {
+    const bool is_other = value.name() != *D::family().info(0).name;
+    if (!enters(key, is_other)) return;
+    std::size_t k = D::family().index_of(value.name());
+    word(key, D::family(), k);
+    value = D::family()[k];
   }
   template <class Describe>
   void group(const Key& key, const Describe& describe) {

@@ -16,9 +16,10 @@ struct NodeLoad {
 /// overheads of all messages that the rank sends and receives with the bytes of the busier
 /// direction, or the gaps and bytes of its node's network card. So n messages cost
 /// alpha + (n - 1) overheads, where stage_cost() says n alpha. Overheads and gap are
-/// machine.overheads, nothing where it has none; the latencies hold those of one message.
-double overlapped_stage_s(const Machine& machine, const RankLoad& load, const NodeLoad& node_sent,
-                          const NodeLoad& node_received);
+/// machine.overheads, nothing where it has none; the latencies hold those of one message. Messages
+/// between nodes have their charges, those of the latency once.
+double overlapped_stage_s(const Machine& machine, const RankLoad& load, const Charges& charges,
+                          const NodeLoad& node_sent, const NodeLoad& node_received);
 
 /// Local. An exchange by the plans of all ranks (comm::virtual_plans), run forwards with 8 bytes an
 /// entry: of each stage that of its slowest rank, one stage after the other.

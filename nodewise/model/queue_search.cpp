@@ -33,6 +33,7 @@ const CostTerm& queue_term() {
       [](const Machine& machine, const RankLoad& load, Arrival arrival) {
         return queue_search_s(machine, load.received.messages, arrival);
       },
+      [](const Machine& /*machine*/) { return true; },
       [](const Machine& machine) { return machine.queue_search_s > 0; }};
   return term;
 }

@@ -44,11 +44,7 @@ ExchangeTimer::ExchangeTimer(model::Machine machine, const mpi::Topology& topolo
     : machine_(std::move(machine)),
       topology_(on_sockets(topology, machine_.sockets_per_node)),
       arrival_(arrival),
-      scenarios_(model::event_scenarios(machine_)) {
-  for (const model::EventScenario& scenario : scenarios_) {
-    costs_.push_back(model::event_costs(machine_, scenario.overheads));
-  }
-}
+      scenarios_(model::event_scenarios(machine_)) {}
 
 ExchangeTime ExchangeTimer::time(const model::MessageStages& stages) const {
   ExchangeTime time;
@@ -63,7 +59,9 @@ ExchangeTime ExchangeTimer::time(const model::MessageStages& stages) const {
     }
   }
   time.formula = tally.total();
-  for (const model::EventCosts& costs : costs_) {
+  const model::Charges charges = model::charges(machine_, tally.most_crowded());
+  for (const model::EventScenario& scenario : scenarios_) {
+    const auto costs = model::event_costs(machine_, scenario.overheads, charges);
     time.simulated.push_back(
         model::simulate_events(stages, topology_, costs, model::usual_order).end());
   }

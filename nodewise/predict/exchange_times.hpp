@@ -35,7 +35,6 @@ class ExchangeTimer {
   mpi::Topology topology_;
   model::Arrival arrival_;
   std::vector<model::EventScenario> scenarios_;
-  std::vector<model::EventCosts> costs_;  // of each scenario
 };
 
 }  // namespace nodewise::predict

@@ -44,6 +44,10 @@ std::span<const Field<PredictOptions>> predict_fields() {
             "in which order messages reach a rank, compared with that of its receives, which "
             "decides how long queues are searched",
             {"in_order", "random", "observed", "reversed"}),
+      field("scenario", &PredictOptions::scenario,
+            "what messages between nodes are charged beside latency, bytes, queues and contention")
+          .affecting(Affects::prediction | Affects::setup_travel)
+          .needing("machine", [](const PredictOptions& o) { return !o.machine.empty(); }),
       field("s_per_flop", &PredictOptions::s_per_flop,
             "the time of a floating-point operation of a sparse product, in seconds, in the place "
             "of what the machine says; 0: what it says",

@@ -6,6 +6,7 @@
 
 #include "nodewise/base/options.hpp"
 #include "nodewise/model/queue_search.hpp"
+#include "nodewise/model/scenario.hpp"
 
 namespace nodewise::predict {
 
@@ -24,6 +25,7 @@ struct PredictOptions {
   std::string machine;      ///< a machine file, or the name of a machine of the library
   std::string rank_counts;  ///< such as "64,512,4096": a curve of strong scaling
   model::Arrival arrival = model::usual_arrival;
+  Choice<model::Scenario> scenario = "automatic";
   double s_per_flop = 0;  ///< 0: as the machine says
 };
 

@@ -13,6 +13,7 @@
 #include "nodewise/matrix/operations.hpp"
 #include "nodewise/model/allreduce_cost.hpp"
 #include "nodewise/model/cost_term.hpp"
+#include "nodewise/model/unused_parameters.hpp"
 #include "nodewise/mpi/ledger.hpp"
 #include "nodewise/predict/cycle_work.hpp"
 #include "nodewise/predict/prediction.hpp"
@@ -52,6 +53,7 @@ bool knows_work(const model::Machine& machine) {
 /// With the time of arithmetic that the options give.
 model::Machine find_costs(const PredictOptions& options) {
   model::Machine machine = io::find_machine(options.machine);
+  model::take_scenario(machine, options.scenario);
   if (options.s_per_flop > 0) {
     machine.s_per_flop_by_level = {options.s_per_flop};
     machine.s_per_flop_by_size.clear();
@@ -71,6 +73,7 @@ PredictedMachine describe_machine(const model::Machine& machine) {
   facts.name = machine.name;
   facts.source = machine.source;
   facts.measured = machine.measured;
+  facts.scenario = machine.scenario;
   facts.knows_overheads = machine.overheads.has_value();
   facts.knows_work = knows_work(machine);
   facts.knows_allreduces = machine.allreduces.has_value();
@@ -79,8 +82,9 @@ PredictedMachine describe_machine(const model::Machine& machine) {
                              sizeof(double)),
       model::allreduce_scale(machine, model::AllreduceAlgorithm::node_aware, sizeof(double))};
   for (const model::CostTerm& term : model::CostTerm::family()) {
-    if (!term.is_known(machine)) facts.left_out.push_back(term.name);
+    if (term.is_charged(machine) && !term.is_known(machine)) facts.unknown.push_back(term.name);
   }
+  facts.left_out = model::unused_parameters(machine);
   return facts;
 }
 

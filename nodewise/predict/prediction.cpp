@@ -8,6 +8,7 @@
 #include "nodewise/amg/messages/setup_messages.hpp"
 #include "nodewise/comm/virtual_ranks.hpp"
 #include "nodewise/model/allreduce_cost.hpp"
+#include "nodewise/model/cost_term.hpp"
 #include "nodewise/model/message_recorder.hpp"
 #include "nodewise/predict/collective_messages.hpp"
 #include "nodewise/predict/cycle_work.hpp"
@@ -238,6 +239,9 @@ Prediction predict(const VirtualSetup& setup, const VirtualMachine& machine,
   prediction.routes = machine.routes;
   for (int node = 0; node < machine.topology.n_nodes(); ++node) {
     prediction.ranks_per_node.push_back(static_cast<int>(machine.topology.ranks_on(node).size()));
+  }
+  for (const model::CostTerm& term : model::CostTerm::family()) {
+    if (term.is_charged(costs.machine())) prediction.terms.push_back(&term);
   }
   for (const model::EventScenario& s : costs.scenarios()) prediction.scenarios.push_back(s.name);
   prediction.levels = levels_of(setup, direct_last, costs);

@@ -10,6 +10,11 @@
 #include "nodewise/amg/hierarchy.hpp"
 #include "nodewise/comm/route/route.hpp"
 #include "nodewise/model/exchange_cost.hpp"
+#include "nodewise/model/scenario.hpp"
+
+namespace nodewise::model {
+struct CostTerm;
+}  // namespace nodewise::model
 
 namespace nodewise::predict {
 
@@ -105,7 +110,8 @@ struct BestRoutes {
 struct Prediction {
   std::vector<int> ranks_per_node;
   std::vector<comm::Route> routes;
-  std::vector<std::string> scenarios;  ///< the first is the base
+  std::vector<const model::CostTerm*> terms;  ///< that the formulas charge on this machine
+  std::vector<std::string> scenarios;         ///< the first is the base
   std::vector<PredictedLevel> levels;
   std::vector<ExchangeTime> allreduce;         ///< of one number, by CollectiveKind
   std::int64_t setup_reductions = 0;           ///< of the setup that belong to no level
@@ -157,7 +163,10 @@ struct PredictedMachine {
   bool knows_work = false;        ///< times of arithmetic
   bool knows_allreduces = false;  ///< measured ones, by which those predicted are scaled
   std::array<double, 2> allreduce_scale = {1, 1};  ///< by CollectiveKind, for one number
-  std::vector<std::string> left_out;  ///< what the machine's file does not tell, and so is 0
+  Choice<model::Scenario> scenario;                ///< what messages between nodes are charged
+  std::vector<std::string>
+      unknown;  ///< of these, what the machine's file does not tell: they are 0
+  std::vector<std::string> left_out;  ///< keys of the machine's file that no prediction takes
 };
 
 /// All that is predicted.

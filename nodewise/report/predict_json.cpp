@@ -153,6 +153,8 @@ Json costs_json(const PredictedMachine& machine) {
           {"allreduce_scale",
            {{"plain", number(machine.allreduce_scale[0])},
             {"node_aware", number(machine.allreduce_scale[1])}}},
+          {"scenario", machine.scenario.name()},
+          {"unknown", machine.unknown},
           {"left_out", machine.left_out}};
 }
 

@@ -8,6 +8,7 @@
 
 #include "nodewise/base/format_numbers.hpp"
 #include "nodewise/comm/route/message_estimate.hpp"
+#include "nodewise/model/penalties.hpp"
 #include "nodewise/mpi/agree.hpp"
 #include "nodewise/mpi/ledger.hpp"
 #include "nodewise/routing/decision_rule.hpp"
@@ -160,7 +161,9 @@ double rounds_among(std::size_t n) {
 
 /// The seconds that it takes to plan each route, for the matrix and the interpolation.
 std::vector<double> planning_costs(const mpi::Topology& topology, const model::Machine& machine) {
-  const double between_s = machine.parameters(model::Locality::other_node, 0).latency_s;
+  const model::Charges charges = model::charges(machine, {.n_nodes = topology.n_nodes()});
+  const double between_s =
+      charges.latency(machine.parameters(model::Locality::other_node, 0).latency_s);
   const double on_node_s = machine.parameters(model::Locality::same_node, 0).latency_s;
   std::size_t most_ranks = 1;
   for (int node = 0; node < topology.n_nodes(); ++node) {

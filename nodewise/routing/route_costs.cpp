@@ -44,29 +44,38 @@ std::vector<NodeStage> node_sums(const mpi::Comm& comm, std::span<const model::R
   return stages;
 }
 
-/// Collective where links are known. What waiting for them adds to each stage.
-std::vector<double> contention_of(const mpi::Comm& comm, const model::Machine& machine,
-                                  std::span<const model::RankLoad> loads) {
-  std::vector<double> seconds(loads.size());
-  if (machine.contention_s_per_byte_per_link == 0) return seconds;
+/// Whether a cost depends on what all ranks send.
+bool needs_network_loads(const model::Machine& machine, MessageCosts costs) {
+  const model::Penalties& p = machine.scenario->penalties;
+  const bool waits = costs == MessageCosts::added && machine.contention_s_per_byte_per_link > 0;
+  return waits || p.bandwidth || p.multicore_latency || p.multicore_distance;
+}
+
+/// Collective where a cost depends on it. What crosses the network in each stage.
+std::vector<model::NetworkLoad> network_loads(const mpi::Comm& comm, const model::Machine& machine,
+                                              MessageCosts costs,
+                                              std::span<const model::RankLoad> loads) {
   std::vector<double> sums;
   for (const model::RankLoad& load : loads) {
-    sums.insert(sums.end(), {load.sent.off_node_bytes, load.byte_hops});
+    const double messages = load.sent.off_node_messages;
+    sums.insert(sums.end(),
+                {load.sent.off_node_bytes, load.byte_hops, messages, messages > 0 ? 1.0 : 0.0});
   }
-  mpi::sum_in_place(comm, std::span(sums));
-  for (std::size_t k = 0; k < seconds.size(); ++k) {
-    seconds[k] =
-        model::contention_s(machine, {sums[2 * k], sums[2 * k + 1], comm.topology().n_nodes()});
+  if (needs_network_loads(machine, costs)) mpi::sum_in_place(comm, std::span(sums));
+  std::vector<model::NetworkLoad> networks;
+  for (std::size_t k = 0; k < sums.size(); k += 4) {
+    networks.push_back({sums[k], sums[k + 1], comm.topology().n_nodes(), sums[k + 2], sums[k + 3]});
   }
-  return seconds;
+  return networks;
 }
 
 double stage_seconds(const model::Machine& machine, MessageCosts costs, const model::RankLoad& load,
-                     const NodeStage& node) {
+                     const NodeStage& node, const model::NetworkLoad& network) {
+  const model::Charges charges = model::charges(machine, model::Crowd::of(network));
   if (costs == MessageCosts::overlapped) {
-    return model::overlapped_stage_s(machine, load, node.sent, node.received);
+    return model::overlapped_stage_s(machine, load, charges, node.sent, node.received);
   }
-  return model::stage_cost(machine, load, node.sent.injection_s, node.received.injection_s,
+  return model::stage_cost(machine, load, charges, node.sent.injection_s, node.received.injection_s,
                            model::ExchangeCostOptions().arrival)
       .total();
 }
@@ -79,19 +88,20 @@ std::vector<double> exchange_seconds(const mpi::Comm& comm, const model::Machine
                                      std::span<double> most) {
   const std::vector<model::RankLoad> loads = loads_of(comm, machine, questions);
   const std::vector<NodeStage> nodes = node_sums(comm, loads);
+  const std::vector<model::NetworkLoad> networks = network_loads(comm, machine, costs, loads);
   std::vector<double> maxima(most.begin(), most.end());
   for (std::size_t k = 0; k < loads.size(); ++k) {
-    maxima.push_back(stage_seconds(machine, costs, loads[k], nodes[k]));
+    maxima.push_back(stage_seconds(machine, costs, loads[k], nodes[k], networks[k]));
   }
-  std::vector<double> contention(loads.size());
-  if (costs == MessageCosts::added) contention = contention_of(comm, machine, loads);
   mpi::max_in_place(comm, std::span(maxima));
   std::copy_n(maxima.begin(), most.size(), most.begin());
   std::vector<double> seconds(questions.size());
   std::size_t k = 0;
   for (std::size_t q = 0; q < questions.size(); ++q) {
     for (std::size_t s = 0; s < questions[q].stages.size(); ++s, ++k) {
-      seconds[q] += maxima[most.size() + k] + contention[k];
+      const bool waits = costs == MessageCosts::added;
+      seconds[q] +=
+          maxima[most.size() + k] + (waits ? model::contention_s(machine, networks[k]) : 0);
     }
   }
   return seconds;

@@ -198,14 +198,15 @@ def test_a_chain_by_hand(nodewise, tmp_path):
     assert formula["latency"] == pytest.approx(1.5e-6)
     assert formula["bandwidth"] == pytest.approx(8e-9 + 8e-10)
     assert formula["queue"] == formula["contention"] == 0
-    assert report["machine"]["left_out"] == ["queue", "contention"]
+    assert report["machine"]["unknown"] == ["queue", "contention"]
+    assert report["machine"]["left_out"] == []
     assert report["machine"]["overheads_assumed"]
     # The processors take a quarter of the latency at each end. Rank 2 sends to 1 first, which has it
     # after half a microsecond and 8 ns more, when all else has arrived.
     expected = (0.25 + 0.5 + 0.008 + 0.25) * 1e-6
     assert time["simulated_s"]["base"] == pytest.approx(expected)
     text = " ".join(out.split())
-    assert "queue, contention, of which it says nothing" in text
+    assert "queue, contention, of which its file says nothing" in text
     assert report["levels"][0]["work_s"] is None
 
 
@@ -329,3 +330,30 @@ def test_a_cycle_exchanges_as_often_as_a_real_one(nodewise, tmp_path, words):
         ways = (1, 2) if "direct" in words else (2,)
         assert counted[number, "prolongation"] in [n * cycle["transfers"] for n in ways]
     assert len(report["levels"]) > 1 and report["levels"][-1]["in_a_cycle"]["solves"] > 0
+
+
+# Eos is charged five hops of 0.416 us beyond 0.238 us a message; the rest of its file says what is not taken.
+def test_scenarios_of_a_machine(nodewise, tmp_path):
+    path = write_market(tmp_path / "chain.mtx", 8, 8, laplacian(8))
+    words = [path, "--virtual-ranks", 4, "--ranks-per-node", 2, "--routes", "direct", "--machine", "eos"]
+    report, out = predict(nodewise, tmp_path, *words)
+    formula = report["levels"][0]["product"]["direct"]["formula_s"]
+    # A message on the node and one to the other; what is received has as much.
+    assert formula["latency"] == pytest.approx(2 * 0.238e-6)
+    assert formula["distance"] == pytest.approx(5 * 0.416e-6)
+    assert formula["limited_bandwidth"] == formula["multicore"] == 0
+    machine = report["machine"]
+    assert machine["scenario"] == "distance"
+    assert machine["left_out"] == ["network.hardware_bytes_per_s", "computation.caches"]
+    text = " ".join(out.split())
+    assert "scenario distance:" in text
+    assert "network.hardware_bytes_per_s, computation.caches: its file has them" in text
+    other, _ = predict(nodewise, tmp_path, *words, "--scenario", "beta")
+    formula = other["levels"][0]["product"]["direct"]["formula_s"]
+    # B_max / B = 1.716, and two messages on the links of two nodes, 202 - 32 + 2 and 2 + 2 * 170 + 4.
+    links = (2 + 170 + 2 + 340 + 4) / 2
+    assert formula["limited_bandwidth"] == pytest.approx(0.858e-9 * (1.716 + 2 / links - 1))
+    assert other["machine"]["left_out"] == ["computation.caches"]
+    plain, _ = predict(nodewise, tmp_path, *words, "--scenario", "baseline")
+    assert plain["levels"][0]["product"]["direct"]["formula_s"]["distance"] == 0
+    assert "network.hop_latency_s" in plain["machine"]["left_out"]
