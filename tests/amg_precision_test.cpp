@@ -234,7 +234,7 @@ double condition_of(const Matrix& A) {
   for (std::size_t l = 0; M.interpolation(l) != nullptr; ++l) {
     prolongations.push_back(M.interpolation(l));
   }
-  return estimated_condition<double>(*A, prolongations, *M.matrix(prolongations.size()));
+  return estimated_condition<double>(*A, prolongations, M.matrix(prolongations.size()).get());
 }
 
 // The eigenvalues of the matrix divided by its diagonal d are 1 - 2 cos(pi k / (n + 1)) / d.

@@ -1,5 +1,6 @@
 // Coarse levels on fewer ranks: the same levels, other owners.
 #include <algorithm>
+#include <limits>
 
 #include <gtest/gtest.h>
 
@@ -7,7 +8,10 @@
 #include "nodewise/amg/redistribute/rank_groups.hpp"
 #include "nodewise/comm/virtual_ranks.hpp"
 #include "nodewise/io/gallery.hpp"
+#include "nodewise/matrix/operations.hpp"
+#include "nodewise/matrix/products.hpp"
 #include "nodewise/matrix/virtual_ranks.hpp"
+#include "nodewise/mpi/ledger.hpp"
 #include "nodewise/solve/krylov.hpp"
 #include "nodewise/solve/matrix_operator.hpp"
 
@@ -193,6 +197,117 @@ TEST(Redistribution, RanksWithoutRowsAreOrdinary) {
   expect_near(one_cycle(there), one_cycle(fewer));
 }
 
+TEST(Redistribution, CyclesOfAllKindsAreTheSameOnFewerRanks) {
+  const Matrix A = shared(io::generate<double>(test_comm(), {.problem = "laplace9", .n = 31}));
+  const int width = 3;
+  const auto n = static_cast<std::size_t>(A->n_local());
+  std::vector<double> B, X(n * width), Y(n * width), work(2 * n);
+  for (std::size_t i = 0; i < n * width; ++i) B.push_back(hash_uniform(i, 5) - 0.5);
+  for (const CycleMethod& cycle : CycleMethod::family()) {
+    for (const Precision precision : {Precision::same, Precision::single, Precision::automatic}) {
+      SCOPED_TRACE(*cycle.name + ", precision " + std::to_string(static_cast<int>(precision)));
+      Options options = options_of("classical");
+      options.cycle = cycle;
+      options.precision = precision;
+      const Hierarchy<double> there(A, options);
+      const Hierarchy<double> fewer(A, moved(options, "3,1"));
+      EXPECT_EQ(there.precision().single, fewer.precision().single);
+      const std::vector<double> x = one_cycle(there), y = one_cycle(fewer);
+      for (std::size_t i = 0; i < n; ++i)
+        EXPECT_NEAR(x[i], y[i], there.precision().single ? 1e-4 : 1e-10);
+      there.apply_block(B, X, width, work);
+      fewer.apply_block(B, Y, width, work);
+      for (std::size_t i = 0; i < X.size(); ++i) {
+        EXPECT_NEAR(X[i], Y[i], there.precision().single ? 1e-4 : 1e-10);
+      }
+    }
+  }
+}
+
+/// Local. What this rank did on levels from `level` on.
+mpi::Counts counts_from(const std::vector<mpi::Account>& accounts, int level) {
+  mpi::Counts sum;
+  for (const mpi::Account& account : accounts) {
+    if (account.level >= level) sum += account.counts;
+  }
+  return sum;
+}
+
+TEST(Redistribution, RanksWithoutRowsDoNothing) {
+  const auto comm = test_comm();
+  const Matrix A = shared(io::generate<double>(comm, {.problem = "laplace9", .n = 25}));
+  mpi::Ledger& ledger = comm->ledger();
+  ledger.clear();
+  const Hierarchy<double> hierarchy(A, moved(options_of("classical"), "2"));
+  ASSERT_GE(hierarchy.levels().size(), 3U);
+  const auto in_setup = ledger.accounts();
+  ledger.clear();
+  one_cycle(hierarchy);
+  const auto in_cycle = ledger.accounts();
+  if (hierarchy.matrix(1)->n_local() > 0) return;
+  for (const auto& accounts : {in_setup, in_cycle}) {
+    const mpi::Counts counts = counts_from(accounts, 1);
+    EXPECT_EQ(counts.messages(), 0);
+    EXPECT_EQ(counts.collectives, 0);
+  }
+}
+
+TEST(Redistribution, AFailureOfSomeRanksIsThatOfAll) {
+  // The coarse matrices overflow, which those find who solve with the last one.
+  const Matrix A = shared(io::generate<double>(test_comm(), {.problem = "laplace27", .n = 9}));
+  const auto scaled = [&](double factor) {
+    Array<double> on = A->on().vals, off = A->off().vals;
+    for (double& value : on) value *= factor;
+    for (double& value : off) value *= factor;
+    return shared(A->with_values(std::move(on), std::move(off)));
+  };
+  const Options options = moved(options_of("classical"), "2,1");
+  const double most = std::numeric_limits<double>::max() / 27;
+  test::expect_same_error(*test_comm(), ErrorCode::unsuitable_matrix,
+                          [&] { Hierarchy<double>(scaled(most), options); });
+  Hierarchy<double> hierarchy(A, options);
+  const std::vector<double> before = one_cycle(hierarchy);
+  for (const Reuse reuse : {Reuse::interpolation, Reuse::splitting}) {
+    test::expect_same_error(*test_comm(), ErrorCode::unsuitable_matrix,
+                            [&] { hierarchy.rebuild(scaled(most), reuse); });
+    EXPECT_EQ(before, one_cycle(hierarchy));
+  }
+}
+
+TEST(Redistribution, ObserversOnAllRanksSeeAllLevels) {
+  const Matrix A = shared(io::generate<double>(test_comm(), {.problem = "laplace9", .n = 21}));
+  std::vector<GlobalIndex> rows;
+  const Hierarchy<double> hierarchy(A, moved(options_of("classical"), "2,1"),
+                                    [&](int level, const LevelInfo& info) {
+                                      EXPECT_EQ(static_cast<std::size_t>(level), rows.size());
+                                      rows.push_back(info.rows);
+                                    });
+  ASSERT_EQ(rows.size(), hierarchy.levels().size());
+  for (std::size_t l = 0; l < rows.size(); ++l) EXPECT_EQ(rows[l], hierarchy.levels()[l].rows);
+  EXPECT_EQ(hierarchy.levels().back().coarse_solver.substr(0, 6), "direct");
+}
+
+TEST(Redistribution, MatricesAreSeenByAllRanks) {
+  const Matrix A = shared(io::generate<double>(test_comm(), {.problem = "laplace9", .n = 21}));
+  for (const char* method : {"classical", "air"}) {
+    Options options = moved(options_of(method), "3,2,1");
+    if (std::string(method) == "air") options.set("coarse_filter", 0);
+    const Hierarchy<double> hierarchy(A, options);
+    for (std::size_t l = 0; l + 1 < hierarchy.levels().size(); ++l) {
+      SCOPED_TRACE(testing::Message() << method << ", level " << l);
+      const Matrix fine = hierarchy.matrix(l), coarse = hierarchy.matrix(l + 1);
+      const DistMatrix<double>& P = *hierarchy.interpolation(l);
+      const DistMatrix<double>* R = hierarchy.restriction(l);
+      EXPECT_EQ(R != nullptr, std::string(method) == "air");
+      const DistMatrix<double> AP = matrix::multiply(*fine, P);
+      const DistMatrix<double> product = matrix::multiply(R ? *R : matrix::transpose(P), AP);
+      const test::DenseMatrix C = gathered(*coarse), D = gathered(product);
+      ASSERT_EQ(C.size(), D.size());
+      for (std::size_t k = 0; k < C.size(); ++k) EXPECT_NEAR(C.data()[k], D.data()[k], 1e-10);
+    }
+  }
+}
+
 TEST(Redistribution, SmoothersOfAllKindsSolve) {
   const Matrix A = shared(io::generate<double>(test_comm(), {.problem = "laplace9", .n = 25}));
   for (const relax::SmootherMethod& smoother : relax::SmootherMethod::family()) {
@@ -218,7 +333,7 @@ void expect_same_counts(const Hierarchy<double>& alone, const Hierarchy<double>&
     SCOPED_TRACE(testing::Message() << "level " << l);
     const auto span = alone.virtual_starts(l);
     const std::vector<GlobalIndex> starts(span.begin(), span.end());
-    const Layout& rows = real.matrix(l)->rows();
+    const Layout rows = real.matrix(l)->rows();
     EXPECT_EQ(starts, std::vector<GlobalIndex>(rows.starts().begin(), rows.starts().end()));
     const auto& A = alone.matrix(l)->on();
     auto patterns = comm::virtual_patterns(starts, matrix::virtual_ghosts(A, starts, starts));

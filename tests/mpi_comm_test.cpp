@@ -1,4 +1,6 @@
 // The communicator and its reductions.
+#include <algorithm>
+
 #include <gtest/gtest.h>
 
 #include "nodewise/base/error.hpp"
@@ -150,6 +152,33 @@ TYPED_TEST(Reductions, GathersAndBroadcasts) {
   EXPECT_EQ(mpi::concatenate_all<T>(comm, part), expected);
   const int last = comm.size() - 1;
   EXPECT_EQ(mpi::broadcast(comm, mine, last), static_cast<T>(10 * last));
+}
+
+TEST(Comm, ASubsetKnowsNodesDomainsAndTheLedger) {
+  for (const NodeMap& map : node_maps(test_comm()->size())) {
+    SCOPED_TRACE(map.name);
+    const auto all = mpi::Comm::create(MPI_COMM_WORLD, map.node_of_rank);
+    std::vector<int> ranks;
+    for (int r = all->size() > 2 ? 1 : 0; r < all->size(); r += 2) ranks.push_back(r);
+    if (std::find(ranks.begin(), ranks.end(), all->rank()) == ranks.end()) continue;
+    const auto some = mpi::Comm::subset(all, ranks);
+    ASSERT_EQ(some->size(), static_cast<int>(ranks.size()));
+    EXPECT_EQ(ranks[static_cast<std::size_t>(some->rank())], all->rank());
+    EXPECT_EQ(&some->whole(), all.get());
+    EXPECT_EQ(&some->ledger(), &all->ledger());
+    for (int a = 0; a < some->size(); ++a) {
+      for (int b = 0; b < some->size(); ++b) {
+        EXPECT_EQ(some->topology().same_node(a, b),
+                  all->topology().same_node(ranks[static_cast<std::size_t>(a)],
+                                            ranks[static_cast<std::size_t>(b)]));
+      }
+    }
+    const int node = some->topology().node(some->rank());
+    EXPECT_EQ(some->node().size(), static_cast<int>(some->topology().ranks_on(node).size()));
+    EXPECT_EQ(mpi::sum(*some, 1), some->size());
+    EXPECT_EQ(mpi::max(some->node(), all->rank()),
+              ranks[static_cast<std::size_t>(some->topology().ranks_on(node).back())]);
+  }
 }
 
 TEST(Comm, SumsBeyond32Bits) {

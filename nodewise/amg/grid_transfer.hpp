@@ -9,6 +9,7 @@
 #include "nodewise/amg/coarsen/unknowns.hpp"
 #include "nodewise/amg/near_null_space.hpp"
 #include "nodewise/base/error.hpp"
+#include "nodewise/comm/row_move.hpp"
 #include "nodewise/matrix/dist_matrix.hpp"
 
 namespace nodewise::amg {
@@ -59,6 +60,8 @@ struct GridTransfer {
   int coarse_unknowns = 0;         ///< rows of each point of the next level; 0: as the options say
   double spectral_radius = 0;      ///< of D^-1 A, where it had to be found; 0: not known
   Unknowns coarse_unknown_of_row;  ///< as in ProblemInfo, of the next level
+  /// How the rows of the next level got to fewer ranks, where they did.
+  std::optional<comm::RowMove> move;
   /// The failure of this rank alone after the last message, to be agreed on with what comes later.
   std::optional<Error> failure;
 };

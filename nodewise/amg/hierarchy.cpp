@@ -29,6 +29,15 @@ using matrix::DistMatrix;
 
 namespace {
 
+/// Collective. What a rank that solves the coarsest level knows of it, on all: two broadcasts where
+/// others have no part of it.
+template <class T>
+void share_coarse_solver(const mpi::Comm& comm, const Level<T>& last, int informant,
+                         std::string& coarse_solver) {
+  if (last.starts.empty()) return;
+  coarse_solver = mpi::broadcast(comm, coarse_solver, informant);
+}
+
 /// Collective. Makes of every rank's part what holds for all, for all levels at once. Throws where
 /// the setup failed on any rank.
 void unite(const mpi::Comm& comm, std::span<LevelInfo> levels, std::optional<Error> failure) {
@@ -61,15 +70,20 @@ std::span<const double> coarsest_sizes(const Levels<T>& levels) {
   return levels[levels.size() - 2]->transfer.coarse_sizes;
 }
 
-/// Collective. Adds a level to a cycle, with its matrix, or rounded already; returns how the last
-/// level is solved. What fails on this rank alone is left in `failure`.
+/// Collective on the level's communicator. Adds a level to a cycle, with its matrix, or rounded
+/// already; returns how the last level is solved. What fails here is left in `failure`.
 template <class T>
 std::string apply_to(MixedPrecisionCycle<T>& cycle, const Level<T>& level,
                      const MatrixPointer<T>& A, const MatrixPointer<float>& rounded_A,
                      const relax::MatrixFacts& facts, std::span<const double> sizes,
                      std::optional<Error>& failure) {
   const mpi::Scope scope(cycle.comm(), "level_setup", level.depth);
-  if (level.solved_directly) return cycle.add_direct(A, sizes);
+  if (level.solved_directly) {
+    std::string how;
+    const auto error = mpi::caught([&] { how = cycle.add_direct(A, sizes); });
+    if (!failure) failure = error;
+    return how;
+  }
   if (!failure) {
     failure = mpi::caught([&] {
       const GridTransfer<T>& transfer = level.transfer;
@@ -91,14 +105,17 @@ PrecisionChoice resolve_precision(Options& options, const Levels<T>& levels, boo
   if (!symmetric) return {false, "the matrix is not symmetric"};
   const Level<T>& last = *levels.back();
   if (!last.solved_directly) return {false, "the coarsest level is not solved directly"};
-  const mpi::Scope scope(last.A->comm(), "precision");
+  // All levels have one or none.
+  if (levels.front()->transfer.R) {
+    return {false, "the restriction is not that of a symmetric cycle"};
+  }
+  const mpi::Scope scope(levels.front()->A->comm(), "precision");
   std::vector<const DistMatrix<T>*> prolongations;
   for (const auto& level : levels) {
-    if (level->transfer.R) return {false, "the restriction is not that of a symmetric cycle"};
     if (level->transfer.P) prolongations.push_back(level->transfer.P.get());
   }
-  PrecisionChoice choice = choose_precision(
-      estimated_condition<T>(*levels.front()->A, prolongations, *last.A, coarsest_sizes(levels)));
+  PrecisionChoice choice = choose_precision(estimated_condition<T>(
+      *levels.front()->A, prolongations, last.A.get(), coarsest_sizes(levels)));
   if (choice.single) options.precision = Precision::single;
   return choice;
 }
@@ -117,7 +134,7 @@ std::vector<MatrixPointer<float>> give_up_matrices(Levels<T>& levels,
   if (options.smoother->needs_spectral_radius) return rounded;
   for (std::size_t l = levels.size(); l-- > 1;) {
     Level<T>& level = *levels[l];
-    if (!cycle.is_single_precision(l) || level.solved_directly) continue;
+    if (!cycle.is_single_precision(l) || level.solved_directly || level.is_elsewhere) continue;
     rounded[l] = cycle.rounded(level.A);
     bytes += static_cast<std::size_t>(level.A->nnz_local()) * sizeof(T);
     level.A = nullptr;
@@ -134,7 +151,7 @@ std::unique_ptr<MixedPrecisionCycle<T>> make_cycle(SetUp<T>& made, const Options
                                                    bool symmetric) {
   const Levels<T>& levels = made.levels;
   auto cycle = std::make_unique<MixedPrecisionCycle<T>>(
-      *levels.front()->A, *levels[levels.size() > 1 ? 1 : 0]->A, options, symmetric);
+      *levels.front()->A, levels[levels.size() > 1 ? 1 : 0]->A.get(), options, symmetric);
   std::vector<MatrixPointer<T>> matrices;
   for (const auto& level : levels) matrices.push_back(level->A);
   std::vector<relax::RowScales> scales = row_scales<T>(levels, matrices, *options.smoother);
@@ -146,6 +163,10 @@ std::unique_ptr<MixedPrecisionCycle<T>> make_cycle(SetUp<T>& made, const Options
   for (std::size_t l = 0; l < made.levels.size(); ++l) {
     const Level<T>& level = *made.levels[l];
     made.info[l].is_single_precision = cycle->is_single_precision(l);
+    if (level.is_elsewhere) {
+      if (level.active) cycle->add_elsewhere();
+      continue;
+    }
     made.info[l].coarse_solver =
         apply_to(*cycle, level, level.A, rounded[l], facts_of(level, made.radii[l], scales[l]),
                  coarsest_sizes(levels), made.failure);
@@ -190,8 +211,16 @@ Hierarchy<T>::Hierarchy(std::shared_ptr<const DistMatrix<T>> A, const Options& o
   precision_ = resolve_precision(options_, made.levels, symmetric);
   cycle_ = make_cycle(made, options_, symmetric && keeps_symmetry_);
   unite(made.levels.front()->A->comm(), made.info, made.failure);
+  take(made);
+}
+
+/// Collective. The levels that a setup has made, on all ranks.
+template <class T>
+void Hierarchy<T>::take(SetUp<T>& made) {
   levels_ = std::move(made.levels);
   info_ = std::move(made.info);
+  informant_ = made.informant;
+  share_coarse_solver(layout().comm(), *levels_.back(), informant_, info_.back().coarse_solver);
 }
 
 template <class T>
@@ -224,44 +253,70 @@ void Hierarchy<T>::rebuild_interpolations(std::shared_ptr<const DistMatrix<T>> A
   SetUp<T> made = set_up_levels(A, levels_.front()->knowledge, symmetric, options_, {}, &earlier);
   auto cycle = make_cycle(made, options_, symmetric.value_or(true) && keeps_symmetry_);
   unite(layout().comm(), made.info, made.failure);
-  levels_ = std::move(made.levels);
-  info_ = std::move(made.info);
+  take(made);
   cycle_ = std::move(cycle);
+}
+
+/// Collective. The matrices of all levels for other values of the finest one, and the spectral
+/// radii that their relaxation needs. Null, and 0, where this rank has no part of a level.
+template <class T>
+auto Hierarchy<T>::matrices_for(MatrixPointer<T> A, std::optional<Error>& failure) -> LevelValues {
+  LevelValues values{std::vector<MatrixPointer<T>>(levels_.size()),
+                     std::vector<double>(levels_.size(), 0)};
+  MatrixPointer<T> before = matrix_here(0);
+  for (std::size_t l = 0; A != nullptr; ++l) {
+    Level<T>& level = *levels_[l];
+    const mpi::Scope scope(A->comm(), "level_setup", level.depth);
+    A = std::make_shared<const DistMatrix<T>>(A->with_blocks_of(*before));
+    values.matrices[l] = A;
+    values.radii[l] = radius_for_values(level, *A, options_);
+    if (!level.transfer.P) break;
+    const Level<T>& next = *levels_[l + 1];
+    const MatrixPointer<T> next_before = matrix_here(l + 1);
+    const MatrixPointer<T> C =
+        next.active ? seen_from_above(next_before, *next.active, info_[l + 1].nonzeros)
+                    : next_before;
+    A = coarse_matrix_again(level, {*before, *C}, *A, options_, failure);
+    if (next.active) {
+      A = next.is_elsewhere ? nullptr : on_active_ranks(*A, *next.active);
+    }
+    before = next_before;
+  }
+  return values;
 }
 
 template <class T>
 void Hierarchy<T>::rebuild_values(std::shared_ptr<const DistMatrix<T>> A) {
   // All that is new is made before any of the old goes.
   std::optional<Error> failure;
-  std::vector<MatrixPointer<T>> old, matrices;
-  std::vector<double> radii;
-  for (std::size_t l = 0; l < levels_.size(); ++l) old.push_back(matrix(l));
-  const auto blocks_of = [](const DistMatrix<T>& before, const DistMatrix<T>& values) {
-    return std::make_shared<const DistMatrix<T>>(values.with_blocks_of(before));
-  };
-  A = blocks_of(*old.front(), A->with_exchange_of(*old.front()));
+  A = std::make_shared<const DistMatrix<T>>(A->with_exchange_of(*levels_.front()->A));
   const std::optional<bool> symmetric = symmetry_of_values(*A);
-  for (std::size_t l = 0; l < levels_.size(); ++l) {
-    Level<T>& level = *levels_[l];
-    const mpi::Scope scope(A->comm(), "level_setup", level.depth);
-    matrices.push_back(A);
-    radii.push_back(radius_for_values(level, *A, options_));
-    if (!level.transfer.P) break;
-    const Patterns<T> before{*old[l], *old[l + 1]};
-    A = blocks_of(before.next, *coarse_matrix_again(level, before, *A, options_, failure));
+  LevelValues values;
+  const auto error = mpi::caught([&] { values = matrices_for(A, failure); });
+  const bool on_fewer_ranks = !levels_.back()->starts.empty();
+  if (on_fewer_ranks) {
+    mpi::agree(A->comm(), error);
+  } else if (error) {
+    throw Error(*error);  // all ranks do
   }
+  auto& [matrices, radii] = values;
   auto cycle = std::make_unique<MixedPrecisionCycle<T>>(
-      *matrices.front(), *matrices[matrices.size() > 1 ? 1 : 0], options_,
+      *matrices.front(), matrices[matrices.size() > 1 ? 1 : 0].get(), options_,
       symmetric.value_or(true) && keeps_symmetry_);
   const std::vector<relax::RowScales> scales = row_scales<T>(levels_, matrices, *options_.smoother);
   std::string coarse_solver;
   for (std::size_t l = 0; l < levels_.size(); ++l) {
+    if (levels_[l]->is_elsewhere) {
+      cycle->add_elsewhere();
+      break;
+    }
     relax::MatrixFacts facts = facts_of(*levels_[l], radii[l], scales[l]);
     facts.is_symmetric = facts.is_symmetric && symmetric.value_or(false);
     coarse_solver = apply_to<T>(*cycle, *levels_[l], matrices[l], nullptr, facts,
                                 coarsest_sizes(levels_), failure);
   }
   mpi::agree(layout().comm(), failure);
+  share_coarse_solver(layout().comm(), *levels_.back(), informant_, coarse_solver);
   for (std::size_t l = 0; l < matrices.size(); ++l) levels_[l]->A = std::move(matrices[l]);
   cycle_ = std::move(cycle);
   info_.back().coarse_solver = std::move(coarse_solver);
@@ -316,20 +371,61 @@ std::span<const LevelInfo> Hierarchy<T>::levels() const {
   return info_;
 }
 
+/// Local. The level's matrix on its own communicator; null where this rank has no part of it.
+template <class T>
+MatrixPointer<T> Hierarchy<T>::matrix_here(std::size_t level) const {
+  const Level<T>& of_level = *levels_[level];
+  if (of_level.A || of_level.is_elsewhere) return of_level.A;
+  return cycle_->restored_matrix(level);
+}
+
+template <class T>
+comm::Layout Hierarchy<T>::rows_of_all(std::size_t level) const {
+  const Level<T>& of_level = *levels_[level];
+  if (of_level.starts.empty()) return of_level.A->rows();
+  return {layout().shared_comm(), of_level.starts};
+}
+
 template <class T>
 std::shared_ptr<const matrix::DistMatrix<T>> Hierarchy<T>::matrix(std::size_t level) const {
-  const MatrixPointer<T>& A = level_of<T>(levels_, level).A;
-  return A ? A : cycle_->restored_matrix(level);
+  const Level<T>& of_level = level_of<T>(levels_, level);
+  const MatrixPointer<T> A = matrix_here(level);
+  if (of_level.starts.empty()) return A;
+  const comm::Layout rows = rows_of_all(level);
+  return std::make_shared<const DistMatrix<T>>(
+      A ? A->with_comm(rows, rows, of_level.ranks)
+        : DistMatrix<T>::without_rows(rows, rows, info_[level].nonzeros));
+}
+
+/// Local. A matrix of a level's transfer on the finest level's communicator, made at the first
+/// call. `is_restriction` where its rows are the next level's.
+template <class T>
+const DistMatrix<T>* Hierarchy<T>::transfer_of_all(std::size_t level, const MatrixPointer<T>& M,
+                                                   MatrixPointer<T>& of_all,
+                                                   bool is_restriction) const {
+  const Level<T>& of_level = *levels_[level];
+  if (of_level.starts.empty() || level + 1 == levels_.size()) return M.get();
+  if (of_all) return of_all.get();
+  comm::Layout rows = rows_of_all(level), cols = rows_of_all(level + 1);
+  if (is_restriction) std::swap(rows, cols);
+  const GlobalIndex nonzeros = info_[level].interpolation_nonzeros;
+  of_all =
+      std::make_shared<const DistMatrix<T>>(M ? M->with_comm(rows, cols, of_level.ranks)
+                                              : DistMatrix<T>::without_rows(rows, cols, nonzeros));
+  return of_all.get();
 }
 
 template <class T>
 const matrix::DistMatrix<T>* Hierarchy<T>::interpolation(std::size_t level) const {
-  return level_of<T>(levels_, level).transfer.P.get();
+  const Level<T>& of_level = level_of<T>(levels_, level);
+  return transfer_of_all(level, of_level.transfer.P, of_level.P_of_all, false);
 }
 
 template <class T>
 const matrix::DistMatrix<T>* Hierarchy<T>::restriction(std::size_t level) const {
-  return level_of<T>(levels_, level).transfer.R.get();
+  const Level<T>& of_level = level_of<T>(levels_, level);
+  if (!levels_.front()->transfer.R) return nullptr;
+  return transfer_of_all(level, of_level.transfer.R, of_level.R_of_all, true);
 }
 
 template <class T>
@@ -361,6 +457,7 @@ std::size_t Hierarchy<T>::memory_bytes() const {
   std::size_t bytes = cycle_->memory_bytes();
   for (std::size_t l = 0; l < levels_.size(); ++l) {
     const Level<T>& level = *levels_[l];
+    if (level.is_elsewhere) break;
     if (l > 0) bytes += level.A ? level.A->memory_bytes() : cycle_->pattern_bytes(l);
     if (level.transfer.P) bytes += level.transfer.P->memory_bytes();
     if (level.transfer.R) bytes += level.transfer.R->memory_bytes();

@@ -24,6 +24,8 @@ enum class Reuse {
 template <class T>
 struct Level;
 template <class T>
+struct SetUp;
+template <class T>
 class MixedPrecisionCycle;
 
 /// Classical (Ruge-Stüben) multigrid in the parallel form of De Sterck, Yang, Heys 2006 (PMIS,
@@ -91,6 +93,8 @@ class Hierarchy : public solve::Operator<T> {
   /// The precision that apply() computes in, and why, where it was not given.
   const PrecisionChoice& precision() const { return precision_; }
   // Local, of a level, 0 being the finest; these four throw invalid_argument where there is none.
+  // Matrices are on the communicator of the finest level, as it sees them where a level has one of
+  // its own: their exchanges are then point to point.
 
   /// The matrix. Where the level is_single_precision, and rebuild() has not made its values anew,
   /// this may be a copy in T, made now of what the cycle has: to be held for as long as it is
@@ -115,6 +119,18 @@ class Hierarchy : public solve::Operator<T> {
  private:
   std::optional<bool> symmetry_of_values(const matrix::DistMatrix<T>& A) const;
   void rebuild_values(std::shared_ptr<const matrix::DistMatrix<T>> A);
+  void take(SetUp<T>& made);
+
+  using Matrix = std::shared_ptr<const matrix::DistMatrix<T>>;
+  struct LevelValues {
+    std::vector<Matrix> matrices;
+    std::vector<double> radii;
+  };
+  LevelValues matrices_for(Matrix A, std::optional<Error>& failure);
+  Matrix matrix_here(std::size_t level) const;
+  comm::Layout rows_of_all(std::size_t level) const;
+  const matrix::DistMatrix<T>* transfer_of_all(std::size_t level, const Matrix& M, Matrix& of_all,
+                                               bool is_restriction) const;
   void rebuild_interpolations(std::shared_ptr<const matrix::DistMatrix<T>> A);
 
   std::vector<std::unique_ptr<Level<T>>> levels_;
@@ -125,6 +141,7 @@ class Hierarchy : public solve::Operator<T> {
   std::optional<bool> symmetric_;  // the first matrix, if anything depends on it
   bool symmetry_is_given_ = false;
   bool keeps_symmetry_ = true;  // on the levels below
+  int informant_ = 0;           // a rank that has a part of all levels
 };
 
 }  // namespace nodewise::amg

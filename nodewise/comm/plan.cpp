@@ -19,6 +19,14 @@ void Plan::set_ghost_entries(std::vector<LocalIndex> entries) {
   ghost_entries = in_order ? std::vector<LocalIndex>() : std::move(entries);
 }
 
+Plan with_ranks(Plan plan, std::span<const int> ranks) {
+  for (Stage& stage : plan.stages) {
+    for (int& rank : stage.send_ranks) rank = ranks[static_cast<std::size_t>(rank)];
+    for (int& rank : stage.recv_ranks) rank = ranks[static_cast<std::size_t>(rank)];
+  }
+  return plan;
+}
+
 bool Plan::receives_in_place() const {
   return ghost_entries.empty() && pool_size() - n_owned == n_ghosts;
 }

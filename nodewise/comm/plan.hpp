@@ -48,6 +48,9 @@ struct Plan {
   std::vector<LocalIndex> exported_entries() const;
 };
 
+/// Local. The plan on another communicator, where rank r is ranks[r], ascending.
+Plan with_ranks(Plan plan, std::span<const int> ranks);
+
 /// The place i of a rotation of `ranks` (ascending) that begins after `rank`: ranks that all sent
 /// to the lowest first would meet there, and at the next, in step.
 struct Rotation {

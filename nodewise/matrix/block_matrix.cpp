@@ -113,6 +113,15 @@ std::size_t BlockMatrix<T>::memory_bytes() const {
 }
 
 template <class T>
+BlockMatrix<T> BlockMatrix<T>::with_comm(std::shared_ptr<const mpi::Comm> comm,
+                                         std::span<const int> ranks) const {
+  return {
+      on_, off_, ghosts_,
+      std::make_shared<comm::Exchange>(std::move(comm), comm::with_ranks(exchange().plan(), ranks)),
+      fill_};
+}
+
+template <class T>
 BlockMatrix<T> BlockMatrix<T>::with_values(const DistMatrix<T>& A) const {
   return {kernels::with_values_of(on_, A.on()),
           kernels::with_values_of(off_, off_by_points<T>(A, ghosts_, block())), ghosts_, exchange_,

@@ -37,6 +37,9 @@ class BlockMatrix {
 
   /// Local. The values of a matrix with the same pattern and layout, in the same places.
   BlockMatrix with_values(const DistMatrix<T>& A) const;
+  /// Local. The entries on another communicator, where rank r is ranks[r]: as
+  /// DistMatrix::with_comm().
+  BlockMatrix with_comm(std::shared_ptr<const mpi::Comm> comm, std::span<const int> ranks) const;
   /// Local. As DistMatrix::with_type().
   template <class To>
   BlockMatrix<To> with_type(double factor) const;

@@ -293,6 +293,29 @@ DistMatrix<T> DistMatrix<T>::with_exchange_of(const DistMatrix& other) const {
 }
 
 template <class T>
+DistMatrix<T> DistMatrix<T>::with_comm(Layout rows, Layout cols, std::span<const int> ranks) const {
+  DistMatrix result = *this;
+  result.rows_ = std::move(rows);
+  result.cols_ = std::move(cols);
+  result.exchange_ = std::make_shared<comm::Exchange>(result.shared_comm(),
+                                                      comm::with_ranks(exchange().plan(), ranks));
+  if (block_matrix_) {
+    result.block_matrix_ = std::make_shared<const BlockMatrix<T>>(
+        block_matrix_->with_comm(result.shared_comm(), ranks));
+  }
+  return result;
+}
+
+template <class T>
+DistMatrix<T> DistMatrix<T>::without_rows(Layout rows, Layout cols, GlobalIndex nnz_global) {
+  DistMatrix result(std::move(rows), std::move(cols));
+  result.take({Csr<T>(0, 0), Csr<T>(0, 0), {}});
+  result.exchange_ = std::make_shared<comm::Exchange>(result.shared_comm(), comm::Plan());
+  result.nnz_global_ = nnz_global;
+  return result;
+}
+
+template <class T>
 DistMatrix<T> DistMatrix<T>::with_blocks(int block) const {
   return with_blocks(make_blocks(*this, block));
 }

@@ -91,6 +91,14 @@ class DistMatrix {
   /// Local. The same matrix, its entries shared, with the exchange and route of `other`, which must
   /// have the same ghosts on every rank.
   DistMatrix with_exchange_of(const DistMatrix& other) const;
+  /// Local. The same matrix, its entries shared, on another communicator, where rank r of this one
+  /// is ranks[r], ascending: `rows` and `cols` lay its rows and columns out there. Its exchanges
+  /// take the same route, point to point. To go to fewer ranks, name any for one that is not
+  /// there: it must have neither rows nor columns, and pass nothing on, as on route direct.
+  DistMatrix with_comm(Layout rows, Layout cols, std::span<const int> ranks) const;
+  /// Local. This rank's part where it has neither rows nor columns of a matrix with so many
+  /// entries.
+  static DistMatrix without_rows(Layout rows, Layout cols, GlobalIndex nnz_global);
   /// Collective. The same matrix, which besides has its entries in dense blocks of `block` rows and
   /// columns (block_matrix.hpp): products with vectors, residuals, and Galerkin products with a P
   /// in blocks (galerkin_rows.hpp) go through these. A copy of the entries, and of the exchange by

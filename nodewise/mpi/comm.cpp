@@ -67,6 +67,19 @@ std::vector<int> discover_nodes(const Comm& comm) {
   return gather_all(comm, leader);
 }
 
+/// Collective on `ranks` of the communicator. Unlike MPI_Comm_split it sends nothing to the others.
+MPI_Comm group_of(MPI_Comm comm, std::span<const int> ranks) {
+  MPI_Group all = MPI_GROUP_NULL, some = MPI_GROUP_NULL;
+  MPI_Comm result = MPI_COMM_NULL;
+  check(MPI_Comm_group(comm, &all), "MPI_Comm_group");
+  int status = MPI_Group_incl(all, narrow<int>(ranks.size(), "ranks"), ranks.data(), &some);
+  if (status == MPI_SUCCESS) status = MPI_Comm_create_group(comm, some, tag_subset, &result);
+  if (some != MPI_GROUP_NULL) MPI_Group_free(&some);
+  MPI_Group_free(&all);
+  check(status, "MPI_Comm_create_group");
+  return result;
+}
+
 std::uint64_t hash_of(const CommSettings& settings) {
   return nodewise::hash_of(settings, all_setting_fields());
 }
@@ -116,6 +129,26 @@ std::shared_ptr<const Comm> Comm::create(MPI_Comm user, const Topology& topology
   return comm;
 }
 
+std::shared_ptr<const Comm> Comm::subset(const std::shared_ptr<const Comm>& of,
+                                         std::span<const int> ranks) {
+  const std::shared_ptr<Comm> comm(new Comm(group_of(of->comm_, ranks), of->settings_));
+  comm->whole_ = of;
+  comm->ledger_ = of->ledger_;
+  std::vector<int> nodes, domains;
+  for (const int rank : ranks) {
+    nodes.push_back(of->topology_.node(rank));
+    domains.push_back(of->topology_.domains().node(rank));
+  }
+  comm->topology_ = Topology(nodes);
+  if (of->topology_.has_domains()) comm->topology_ = comm->topology_.with_domains(domains);
+  if (comm->topology_.n_nodes() > 1) {
+    const int node = comm->topology_.node(comm->rank_);
+    comm->set_node(group_of(comm->comm_, comm->topology_.ranks_on(node)));
+  }
+  comm->prepare_allreduce();
+  return comm;
+}
+
 /// Collective. Takes a placement that the caller gives, once all ranks have the same one that fits.
 void Comm::place(const Topology& topology) {
   collectively(*this, [&] {
@@ -138,6 +171,12 @@ void Comm::set_topology(Topology topology) {
   if (topology_.n_nodes() <= 1) return prepare_allreduce();
   MPI_Comm node = MPI_COMM_NULL;
   check(MPI_Comm_split(comm_, topology_.node(rank_), rank_, &node), "MPI_Comm_split");
+  set_node(node);
+  prepare_allreduce();
+}
+
+/// Collective on the node. Takes the communicator of this rank's node.
+void Comm::set_node(MPI_Comm node) {
   std::unique_ptr<Comm> owned(new Comm(node, settings_));
   owned->ledger_ = ledger_;
   std::vector<int> domains;
@@ -147,7 +186,6 @@ void Comm::set_topology(Topology topology) {
   owned->topology_ = Topology(std::vector<int>(domains.size(), 0)).with_domains(domains);
   owned->prepare_allreduce();
   node_ = std::move(owned);
-  prepare_allreduce();
 }
 
 void Comm::prepare_allreduce() {

@@ -44,6 +44,12 @@ class Comm {
   /// the others.
   static std::shared_ptr<const Comm> create(MPI_Comm user, const Topology& topology,
                                             const CommSettings& settings = {});
+  /// Collective on `ranks` of `of`, ascending, this rank among them; the others need not call.
+  /// Returns a communicator of these alone, which has the settings, the placement and the ledger of
+  /// `of`, and keeps it alive. Costs what MPI_Comm_create_group does, among these, and again among
+  /// those of each node.
+  static std::shared_ptr<const Comm> subset(const std::shared_ptr<const Comm>& of,
+                                            std::span<const int> ranks);
 
   Comm(const Comm&) = delete;
   Comm& operator=(const Comm&) = delete;
@@ -58,6 +64,8 @@ class Comm {
   /// It has the settings of this one.
   const Comm& node() const { return node_ ? *node_ : *this; }
   const CommSettings& settings() const { return settings_; }
+  /// The communicator that this one is a subset of; this one where it is none.
+  const Comm& whole() const { return whole_ ? whole_->whole() : *this; }
   /// The node-aware reduction; null where MPI's own algorithm is always used.
   collectives::NodeAwareAllreduce* node_aware_allreduce() const { return allreduce_.get(); }
 
@@ -75,6 +83,7 @@ class Comm {
   static std::shared_ptr<Comm> duplicate(MPI_Comm user, const CommSettings& settings);
   void place(const Topology& topology);
   void set_topology(Topology topology);
+  void set_node(MPI_Comm node);
   void prepare_allreduce();
 
   MPI_Comm comm_ = MPI_COMM_NULL;
@@ -83,6 +92,7 @@ class Comm {
   CommSettings settings_;
   Topology topology_;
   std::unique_ptr<const Comm> node_;
+  std::shared_ptr<const Comm> whole_;  // null where this is no subset
   std::shared_ptr<Ledger> ledger_;
   std::unique_ptr<collectives::NodeAwareAllreduce> allreduce_;
   mutable unsigned discovery_calls_ = 0;
@@ -99,7 +109,8 @@ enum Tag : int {
   tag_alltoallv = 32,
   tag_alltoallv_lengths = 33,
   tag_alltoallv_carried = 34,
-  tag_probe = 40
+  tag_probe = 40,
+  tag_subset = 50
 };
 
 /// Collective. Reductions of one value over all ranks; the result is the same on every rank. By

@@ -238,7 +238,8 @@ const model::Machine* probed_network(const mpi::Comm& comm) {
   int found = 0;
   mpi::check(MPI_Comm_get_attr(comm.get(), attribute_key(), static_cast<void*>(&known), &found),
              "MPI_Comm_get_attr");
-  return found != 0 ? static_cast<const model::Machine*>(known) : nullptr;
+  if (found != 0) return static_cast<const model::Machine*>(known);
+  return &comm.whole() != &comm ? probed_network(comm.whole()) : nullptr;
 }
 
 const model::Machine& probe_network(const mpi::Comm& comm) {

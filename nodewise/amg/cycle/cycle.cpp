@@ -103,6 +103,7 @@ void Cycle<T>::visit(std::size_t l, const CycleMethod& method, bool from_zero, s
 template <class T>
 void Cycle<T>::visit_coarse(std::size_t l, const CycleMethod& method) const {
   const CycleLevel<T>& level = levels[l];
+  if (level.is_elsewhere()) return;
   if (level.lower) return level.lower->visit(method, level.b, level.x);
   if (method.visit == CoarseVisit::iterate && !is_last(l)) return iterate_coarse(l);
   visit(l, method, true, level.b, level.x);
@@ -242,6 +243,7 @@ void Cycle<T>::visit_block(std::size_t l, const CycleMethod& method, bool from_z
 template <class T>
 void Cycle<T>::visit_coarse_block(std::size_t l, const CycleMethod& method, int width) const {
   const CycleLevel<T>& level = levels[l];
+  if (level.is_elsewhere()) return;
   const std::span<const T> B = level.together[0];
   const std::span<T> X = level.together[1];
   if (level.lower) return level.lower->visit(method, B, X, width);

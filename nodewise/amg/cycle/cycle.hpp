@@ -50,6 +50,8 @@ struct CycleLevel {
   /// The same for several vectors: B, X and R; they grow to what was needed.
   mutable std::array<Array<T>, 3> together;
 
+  /// Whether other ranks have this level, and those below it, and this one none.
+  bool is_elsewhere() const { return !A && !lower; }
   /// Local. Makes the work space; with b and x where they are not the caller's, and what a K-cycle
   /// iterates with where it does on this level.
   void reserve(bool has_vectors, bool iterates);

@@ -19,14 +19,14 @@ std::string describe(const CoarseSolver<V>& solver, const Choice<CoarseSolveMeth
 
 template <class T>
 MixedPrecisionCycle<T>::MixedPrecisionCycle(const matrix::DistMatrix<T>& A,
-                                            const matrix::DistMatrix<T>& next,
+                                            const matrix::DistMatrix<T>* next,
                                             const Options& options, bool symmetric_matrix)
     : comm_(A.shared_comm()), options_(options), cycle_(*options.cycle, symmetric_matrix) {
   if (options.precision != Precision::single || std::is_same_v<T, float>) return;
   finest_is_rounded_ =
       options.cycle->visit == CoarseVisit::add || !Smoother<T>::can_save_product(A, options);
   rounded_ = finest_is_rounded_
-                 ? std::make_shared<SinglePrecisionLevels<T>>(A, options, symmetric_matrix, 0)
+                 ? std::make_shared<SinglePrecisionLevels<T>>(&A, options, symmetric_matrix, 0)
                  : std::make_shared<SinglePrecisionLevels<T>>(next, options, symmetric_matrix, 1);
 }
 
@@ -93,6 +93,12 @@ std::string MixedPrecisionCycle<T>::add_direct(const Matrix& A, std::span<const 
     });
   }
   return how;
+}
+
+template <class T>
+void MixedPrecisionCycle<T>::add_elsewhere() {
+  if (adds_to_rounded()) return rounded_->add_elsewhere();
+  cycle_.levels.emplace_back();
 }
 
 template <class T>

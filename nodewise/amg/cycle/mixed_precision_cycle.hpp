@@ -20,9 +20,9 @@ class MixedPrecisionCycle {
  public:
   using Matrix = typename CycleLevel<T>::Matrix;
 
-  /// Collective. `A` is the finest matrix, `next` that of the next level, or A where there is none.
-  /// One allreduce where levels are in float.
-  MixedPrecisionCycle(const matrix::DistMatrix<T>& A, const matrix::DistMatrix<T>& next,
+  /// Collective. `A` is the finest matrix, `next` that of the next level, or A where there is none,
+  /// null on a rank that has no part of it. One allreduce where levels are in float.
+  MixedPrecisionCycle(const matrix::DistMatrix<T>& A, const matrix::DistMatrix<T>* next,
                       const Options& options, bool symmetric_matrix);
 
   const mpi::Comm& comm() const { return *comm_; }
@@ -31,6 +31,8 @@ class MixedPrecisionCycle {
   /// Collective. Adds the last level, to be solved directly; returns how. `sizes` are as
   /// CoarseSolver has them.
   std::string add_direct(const Matrix& A, std::span<const double> sizes);
+  /// Local. Adds the first level of those that this rank has no part of: the last one here.
+  void add_elsewhere();
 
   /// Collective. One cycle from x = 0.
   void apply(std::span<const T> b, std::span<T> x) const;

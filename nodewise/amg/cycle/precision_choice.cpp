@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <span>
 #include <tuple>
 #include <utility>
@@ -67,10 +68,10 @@ template <class T>
 class SmoothVector {
  public:
   SmoothVector(std::span<const T> weights, std::span<const DistMatrix<T>* const> prolongations,
-               const DistMatrix<T>& coarsest)
+               const DistMatrix<T>* coarsest)
       : weights_(weights), prolongations_(prolongations) {
     for (const DistMatrix<T>* P : prolongations) x_.emplace_back(size_of(P->rows()));
-    x_.emplace_back(size_of(coarsest.rows()));
+    x_.emplace_back(coarsest ? size_of(coarsest->rows()) : 0);
     solution_.resize(x_.back().size());
   }
 
@@ -85,7 +86,7 @@ class SmoothVector {
   }
 
   /// Returns this rank's parts of x . A x and of x . |D| x, for the new x.
-  std::array<double, 2> step(const CoarseSolver<T>& solver) {
+  std::array<double, 2> step(const std::optional<CoarseSolver<T>>& solver) {
     Array<T>& x = x_.front();
     parallel::for_range(x.size(), [&](std::size_t begin, std::size_t end) {
       for (std::size_t i = begin; i < end; ++i) x[i] *= std::abs(weights_[i]);
@@ -94,7 +95,7 @@ class SmoothVector {
       matrix::multiply_transposed(*prolongations_[l], std::span<const T>(x_[l]),
                                   std::span<T>(x_[l + 1]));
     }
-    solver.solve(x_.back(), solution_);
+    if (solver) solver->solve(x_.back(), solution_);
     double energy = 0;
     for (std::size_t i = 0; i < solution_.size(); ++i) {
       energy += double(solution_[i]) * double(x_.back()[i]);
@@ -134,13 +135,18 @@ class SmoothVector {
 template <class T>
 double estimated_condition(const DistMatrix<T>& A,
                            std::span<const DistMatrix<T>* const> prolongations,
-                           const DistMatrix<T>& coarsest, std::span<const double> sizes) {
+                           const DistMatrix<T>* coarsest, std::span<const double> sizes) {
   const mpi::Comm& comm = A.comm();
-  const CoarseSolver<T> solver(coarsest, 1.0, "every_rank", sizes);
-  if (solver.singular()) return infinite;
+  std::optional<CoarseSolver<T>> solver;
+  const std::optional<Error> error = mpi::caught([&] {
+    if (coarsest) solver.emplace(*coarsest, 1.0, "every_rank", sizes);
+  });
   Array<T> diagonal;
-  std::array<double, 3> most = {};  // of a row, of the diagonal, of its inverse
+  // Of a row, of the diagonal, of its inverse; whether the coarsest matrix is singular.
+  std::array<double, 4> most = {};
   auto vector = mpi::collectively(comm, [&] {
+    if (error) throw Error(*error);
+    most[3] = solver && solver->singular() ? 1 : 0;
     diagonal = matrix::diagonal(A);
     most[0] = largest_row<T>(A, diagonal);
     std::tie(most[1], most[2]) = extremes<T>(diagonal);
@@ -152,7 +158,7 @@ double estimated_condition(const DistMatrix<T>& A,
   mpi::sum_in_place(comm, std::span<double>(sums));
   mpi::max_in_place(comm, std::span<double>(most));
   // No power of two brings both near enough to one.
-  if (!(most[1] * most[2] < largest_spread)) return infinite;
+  if (most[3] > 0 || !(most[1] * most[2] < largest_spread)) return infinite;
   const double condition = most[0] * sums[1] / sums[0];
   return condition > 0 && std::isfinite(condition) ? condition : infinite;
 }
@@ -171,9 +177,9 @@ PrecisionChoice choose_precision(double condition) {
 
 template double estimated_condition(const DistMatrix<float>&,
                                     std::span<const DistMatrix<float>* const>,
-                                    const DistMatrix<float>&, std::span<const double>);
+                                    const DistMatrix<float>*, std::span<const double>);
 template double estimated_condition(const DistMatrix<double>&,
                                     std::span<const DistMatrix<double>* const>,
-                                    const DistMatrix<double>&, std::span<const double>);
+                                    const DistMatrix<double>*, std::span<const double>);
 
 }  // namespace nodewise::amg

@@ -12,15 +12,15 @@ namespace nodewise::amg {
 /// of A, for symmetric A. The largest sum of |a_ij| / |a_ii| in a row bounds the largest eigenvalue
 /// from above; the Rayleigh quotient of a smooth vector bounds the smallest from above. That vector
 /// is made by two steps of inverse iteration in the range of the prolongations, finest first, the
-/// last of which leads to the rows of `coarsest`, whose `sizes` are as CoarseSolver has them.
-/// Infinite where that matrix is singular, anything is not a finite number, or float does not hold
-/// the smallest diagonal entry beside the largest. Costs the exchanges of two cycles without
-/// relaxation and residuals, the setup and two solves of CoarseSolver, two reductions and an
-/// agreement.
+/// last of which leads to the rows of `coarsest`, whose `sizes` are as CoarseSolver has them. A
+/// rank that has no part of that matrix gives null, and the prolongations that it has. Infinite
+/// where that matrix is singular, anything is not a finite number, or float does not hold the
+/// smallest diagonal entry beside the largest. Costs the exchanges of two cycles without relaxation
+/// and residuals, the setup and two solves of CoarseSolver, two reductions and an agreement.
 template <class T>
 double estimated_condition(const matrix::DistMatrix<T>& A,
                            std::span<const matrix::DistMatrix<T>* const> prolongations,
-                           const matrix::DistMatrix<T>& coarsest,
+                           const matrix::DistMatrix<T>* coarsest,
                            std::span<const double> sizes = {});
 
 /// The precision of a cycle, and why where it was found.

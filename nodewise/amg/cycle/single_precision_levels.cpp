@@ -44,12 +44,12 @@ std::size_t bytes_of_values(const CycleLevel<float>::Matrix& matrix) {
 }  // namespace
 
 template <class T>
-SinglePrecisionLevels<T>::SinglePrecisionLevels(const matrix::DistMatrix<T>& A,
+SinglePrecisionLevels<T>::SinglePrecisionLevels(const matrix::DistMatrix<T>* A,
                                                 const Options& options, bool symmetric_matrix,
                                                 int first_depth)
     : options_(options),
       has_finest_(first_depth == 0),
-      scale_(scale_for(A.comm(), largest_entry(A))),
+      scale_(A ? scale_for(A->comm(), largest_entry(*A)) : 1),
       cycle_(*options.cycle, symmetric_matrix, first_depth) {}
 
 template <class T>
@@ -88,6 +88,7 @@ template <class T>
 template <class Run>
 void SinglePrecisionLevels<T>::round(std::span<const T> b, std::span<T> x, Run&& run) const {
   const Level& first = cycle_.levels.front();
+  if (first.is_elsewhere()) return;
   const double scale = scale_for(first.A->comm(), solve::max_abs(b));
   const T in = static_cast<T>(scale);
   const T out = static_cast<T>(scale_ / scale);
@@ -105,6 +106,7 @@ template <class Run>
 void SinglePrecisionLevels<T>::round(std::span<const T> B, std::span<T> X, int width,
                                      Run&& run) const {
   const Level& first = cycle_.levels.front();
+  if (first.is_elsewhere()) return;
   const auto w = static_cast<std::size_t>(width);
   const std::span<double> scales = std::span(scales_).first(w);
   std::fill(scales.begin(), scales.end(), 0.0);

@@ -27,9 +27,9 @@ class SinglePrecisionLevels final : public LowerLevels<T> {
   using Matrix = typename CycleLevel<T>::Matrix;
   using RoundedMatrix = CycleLevel<float>::Matrix;
 
-  /// Collective. `A` is the matrix of the first of these levels, `first_depth` its number: 0 where
-  /// none are above them. An allreduce.
-  SinglePrecisionLevels(const matrix::DistMatrix<T>& A, const Options& options,
+  /// Collective. `A` is the matrix of the first of these levels, null on a rank that has no part of
+  /// it, `first_depth` its number: 0 where none are above them. An allreduce.
+  SinglePrecisionLevels(const matrix::DistMatrix<T>* A, const Options& options,
                         bool symmetric_matrix, int first_depth);
 
   /// Local. A level's matrix as these have it.
@@ -38,6 +38,8 @@ class SinglePrecisionLevels final : public LowerLevels<T> {
   void add_smoothed(const LevelParts<T>& parts);
   /// Local. Adds the last level, which is solved by an inverse of scale() A.
   void add_direct(const Matrix& A, std::shared_ptr<const CoarseSolver<float>> solver);
+  /// Local. Adds a level of other ranks, the last one here.
+  void add_elsewhere() { cycle_.levels.emplace_back(); }
   double scale() const { return scale_; }
   /// The matrix of a level, the first of these being 0, as the cycle has it.
   const matrix::DistMatrix<float>& matrix(std::size_t level) const {

@@ -2,9 +2,11 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "nodewise/amg/grid_transfer.hpp"
+#include "nodewise/amg/redistribute/active_ranks.hpp"
 #include "nodewise/amg/spectral_radius.hpp"
 #include "nodewise/matrix/dist_matrix.hpp"
 #include "nodewise/matrix/recompute.hpp"
@@ -18,6 +20,13 @@ using MatrixPointer = std::shared_ptr<const matrix::DistMatrix<T>>;
 template <class T>
 struct Level {
   int depth = 0;
+  /// Where this is the first level of a communicator of its own.
+  std::optional<ActiveRanks> active;
+  /// Of the finest level's communicator, those of this one's, ascending; empty: all.
+  std::vector<int> ranks;
+  std::vector<GlobalIndex> starts;  // of the rows of all those, where this level has not all
+  /// Whether this rank has no part of the level: there is neither a matrix nor a transfer.
+  bool is_elsewhere = false;
   MatrixPointer<T> A;
   GridTransfer<T> transfer;  // to the next level; no P on the last
   ProblemInfo<T> knowledge;
@@ -26,6 +35,8 @@ struct Level {
   std::unique_ptr<matrix::GalerkinProduct<T>> product;
   std::unique_ptr<matrix::RestrictedProduct<T>> restricted_product;
   std::unique_ptr<SpectralRadiusTracker<T>> radius;
+  // P and R as the finest level's communicator sees them, once somebody has asked.
+  mutable MatrixPointer<T> P_of_all, R_of_all;
 };
 
 template <class T>

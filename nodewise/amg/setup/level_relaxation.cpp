@@ -49,8 +49,8 @@ std::vector<relax::RowScales> row_scales(const Levels<T>& levels,
   const mpi::Comm& comm = matrices.front()->comm();
   std::vector<const DistMatrix<T>*> weighed(levels.size(), nullptr);
   for (std::size_t l = 0; l < levels.size(); ++l) {
-    const bool is_relaxed = !levels[l]->solved_directly;
-    if (is_relaxed && relax::needs_row_scales(smoother, comm)) weighed[l] = matrices[l].get();
+    if (levels[l]->is_elsewhere || levels[l]->solved_directly) continue;
+    if (relax::needs_row_scales(smoother, matrices[l]->comm())) weighed[l] = matrices[l].get();
   }
   return relax::row_scales<T>(comm, weighed);
 }

@@ -8,7 +8,9 @@
 #include "nodewise/amg/setup/coarse_matrix.hpp"
 #include "nodewise/amg/setup/level_choice.hpp"
 #include "nodewise/amg/setup/level_relaxation.hpp"
+#include "nodewise/amg/setup/shared_levels.hpp"
 #include "nodewise/matrix/block_matrix.hpp"
+#include "nodewise/mpi/agree.hpp"
 #include "nodewise/mpi/ledger.hpp"
 
 namespace nodewise::amg {
@@ -78,7 +80,8 @@ MatrixPointer<T> coarsen_level(Level<T>& level, const MatrixPointer<T>& A,
   auto& P = level.transfer.P;
   auto& R = level.transfer.R;
   if (P == nullptr) return nullptr;
-  const auto move = choose_move(P->cols(), level.depth + 1, options.redistribution);
+  auto& move = level.transfer.move;
+  move = earlier ? earlier->move : choose_move(P->cols(), level.depth + 1, options.redistribution);
   if (move) move_next_level(level.transfer, *move);
   const MatrixPointer<T> setup_P = for_setup(P);
   const MatrixPointer<T> setup_R = R ? for_setup(R) : nullptr;
@@ -116,20 +119,33 @@ ProblemInfo<T> knowledge_below(Level<T>& level, const Options& options) {
   return knowledge;
 }
 
-}  // namespace
-
+/// Collective. The matrix of a level on the communicator of the ranks that have rows of it; null on
+/// the others.
 template <class T>
-bool keeps_symmetry(const ProblemInfo<T>& knowledge, const Options& options) {
-  const bool other_vectors =
-      has_smoothed_restriction(options) && knowledge.left_near_null_space.n_vectors > 0;
-  return options.method->keeps_symmetry && !other_vectors;
+MatrixPointer<T> to_active_ranks(Level<T>& level, const MatrixPointer<T>& A, SetUp<T>& made,
+                                 const Earlier<T>* earlier) {
+  const std::size_t l = made.levels.size() - 1;
+  const std::vector<int>& above = made.levels[l - 1]->ranks;
+  level.ranks = above;
+  if (!has_idle_ranks(A->rows())) return A;
+  made.on_fewer_ranks = true;
+  level.is_elsewhere = A->n_local() == 0;
+  level.active = earlier ? earlier->levels[l]->active : make_active_ranks(A->rows());
+  level.ranks = level.active->ranks;
+  if (!above.empty()) {
+    for (int& rank : level.ranks) rank = above[static_cast<std::size_t>(rank)];
+  }
+  if (!level.is_elsewhere) return on_active_ranks(*A, *level.active);
+  made.info.emplace_back();
+  made.radii.push_back(0);
+  return nullptr;
 }
 
+/// Collective. The levels from A down into `made`. A rank that has no rows of a level ends there.
 template <class T>
-SetUp<T> set_up_levels(MatrixPointer<T> A, ProblemInfo<T> knowledge, std::optional<bool> symmetric,
-                       const Options& options, const LevelObserver& observe,
-                       const Earlier<T>* earlier) {
-  SetUp<T> made;
+void descend(MatrixPointer<T> A, ProblemInfo<T> knowledge, std::optional<bool> symmetric,
+             const Options& options, const LevelObserver& observe, const Earlier<T>* earlier,
+             SetUp<T>& made) {
   const bool stays_symmetric = keeps_symmetry(knowledge, options);
   while (true) {
     const std::size_t l = made.levels.size();
@@ -138,6 +154,10 @@ SetUp<T> set_up_levels(MatrixPointer<T> A, ProblemInfo<T> knowledge, std::option
     Level<T>& level = *made.levels.emplace_back(std::make_unique<Level<T>>());
     level.depth = depth;
     level.knowledge = std::move(knowledge);
+    if (l > 0 && options.redistribution->moves_rows) {
+      A = to_active_ranks(level, A, made, earlier);
+      if (A == nullptr) return;
+    }
     const GridTransfer<T>* before = earlier ? &earlier->levels[l]->transfer : nullptr;
     const LevelChoice<T> choice =
         earlier ? choose_again(A, earlier->info[l]) : choose_for(A, options, depth);
@@ -162,9 +182,35 @@ SetUp<T> set_up_levels(MatrixPointer<T> A, ProblemInfo<T> knowledge, std::option
     made.radii.push_back(radius_for_smoother(level, options));
     made.info.push_back(info);
     if (observe) observe(depth, info);
-    if (!level.transfer.P) return made;
+    if (!level.transfer.P) return;
     knowledge = knowledge_below(level, options);
   }
+}
+
+}  // namespace
+
+template <class T>
+bool keeps_symmetry(const ProblemInfo<T>& knowledge, const Options& options) {
+  const bool other_vectors =
+      has_smoothed_restriction(options) && knowledge.left_near_null_space.n_vectors > 0;
+  return options.method->keeps_symmetry && !other_vectors;
+}
+
+template <class T>
+SetUp<T> set_up_levels(MatrixPointer<T> A, ProblemInfo<T> knowledge, std::optional<bool> symmetric,
+                       const Options& options, const LevelObserver& observe,
+                       const Earlier<T>* earlier) {
+  SetUp<T> made;
+  const std::shared_ptr<const mpi::Comm> comm = A->shared_comm();
+  const std::optional<Error> error = mpi::caught([&] {
+    descend(std::move(A), std::move(knowledge), symmetric, options, observe, earlier, made);
+  });
+  if (made.on_fewer_ranks) {
+    share_levels(*comm, made, error, observe);
+  } else if (error) {
+    throw Error(*error);  // all ranks do
+  }
+  return made;
 }
 
 #define NODEWISE_INSTANTIATE(T)                                                          \

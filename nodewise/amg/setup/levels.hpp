@@ -20,6 +20,10 @@ struct SetUp {
   // The failure of this rank alone, other than a matrix. It waits for the others at the end: an
   // agreement on every level would cost a message to the farthest rank and back.
   std::optional<Error> failure;
+  // Whether some level is on fewer ranks than the finest, and the rank that says what the others
+  // do not know. The same on every rank.
+  bool on_fewer_ranks = false;
+  int informant = 0;
 };
 
 /// The levels of an earlier setup, whose splittings and routes are taken again.
@@ -35,7 +39,9 @@ template <class T>
 bool keeps_symmetry(const ProblemInfo<T>& knowledge, const Options& options);
 
 /// Collective. From the finest matrix down, until may_coarsen() says no or nothing is left to
-/// coarsen; like the levels of `earlier`, if there are any. Options must be complete (examine()).
+/// coarsen. Where rows are moved, levels that some ranks have no rows of are set up by the others
+/// alone, and then share_levels(). Like the levels of `earlier`, if there are any. Options must be
+/// complete (examine()).
 template <class T>
 SetUp<T> set_up_levels(MatrixPointer<T> A, ProblemInfo<T> knowledge, std::optional<bool> symmetric,
                        const Options& options, const LevelObserver& observe,

@@ -1,0 +1,209 @@
+#include "nodewise/amg/setup/shared_levels.hpp"
+
+#include <cstring>
+#include <memory>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "nodewise/mpi/agree.hpp"
+
+namespace nodewise::amg {
+
+namespace {
+
+/// Numbers and texts one after another.
+class Writer {
+ public:
+  template <class N>
+  requires std::is_arithmetic_v<N>
+  void operator()(const N& number) {
+    bytes_.append(reinterpret_cast<const char*>(&number), sizeof(N));
+  }
+  void operator()(const std::string& text) {
+    (*this)(text.size());
+    bytes_ += text;
+  }
+  template <class D>
+  void operator()(const Choice<D>& choice) {
+    (*this)(choice.name());
+  }
+  template <class V, class F>
+  void list(const std::vector<V>& values, const F& write) {
+    (*this)(values.size());
+    for (const V& value : values) write(*this, value);
+  }
+  template <class V, class F>
+  void optional(const std::shared_ptr<V>& value, const F& write) {
+    (*this)(value != nullptr);
+    if (value) write(*this, *value);
+  }
+  std::string take() { return std::move(bytes_); }
+
+ private:
+  std::string bytes_;
+};
+
+/// Reads what a Writer wrote, by the same calls.
+class Reader {
+ public:
+  explicit Reader(std::string bytes) : bytes_(std::move(bytes)) {}
+
+  template <class N>
+  requires std::is_arithmetic_v<N>
+  void operator()(N& number) {
+    std::memcpy(&number, bytes_.data() + at_, sizeof(N));
+    at_ += sizeof(N);
+  }
+  void operator()(std::string& text) {
+    std::size_t length = 0;
+    (*this)(length);
+    text = bytes_.substr(at_, length);
+    at_ += length;
+  }
+  template <class D>
+  void operator()(Choice<D>& choice) {
+    std::string name;
+    (*this)(name);
+    choice = Choice<D>(name);
+  }
+  template <class V, class F>
+  void list(std::vector<V>& values, const F& read) {
+    std::size_t n = 0;
+    (*this)(n);
+    values.resize(n);
+    for (V& value : values) read(*this, value);
+  }
+  template <class V, class F>
+  void optional(std::shared_ptr<const V>& value, const F& read) {
+    bool has_value = false;
+    (*this)(has_value);
+    if (!has_value) return;
+    auto made = std::make_shared<V>();
+    read(*this, *made);
+    value = std::move(made);
+  }
+
+ private:
+  std::string bytes_;
+  std::size_t at_ = 0;
+};
+
+/// A level as others know it.
+struct SharedLevel {
+  LevelInfo info;
+  bool solved_directly = false;
+  std::vector<GlobalIndex> starts;  // of the rows of all ranks; empty where all ranks have a part
+};
+
+constexpr auto pass_number = [](auto& pass, auto& value) { pass(value); };
+
+constexpr auto pass_route_decision = [](auto& pass, auto& decision) {
+  pass(decision.chosen);
+  pass.list(decision.predictions, [](auto& inner, auto& prediction) {
+    inner(prediction.route);
+    inner(prediction.seconds);
+    inner(prediction.off_node_messages);
+  });
+  pass(decision.reason);
+  pass(decision.basis);
+};
+
+constexpr auto pass_transport_decision = [](auto& pass, auto& decision) {
+  pass(decision.chosen);
+  pass.list(decision.trials, [](auto& inner, auto& trial) {
+    inner(trial.transport);
+    inner(trial.seconds);
+  });
+  pass(decision.reason);
+};
+
+/// Of `level`, or into it. Traffic is of every rank's own part, and added up later.
+constexpr auto pass_level = [](auto& pass, auto& level) {
+  auto& info = level.info;
+  pass(info.rows);
+  pass(info.nonzeros);
+  pass(info.interpolation_nonzeros);
+  pass(info.routes.setup);
+  pass(info.routes.solve);
+  pass(info.routes.setup_transport);
+  pass(info.routes.solve_transport);
+  pass.optional(info.route_choice, pass_route_decision);
+  pass.optional(info.setup_route_choice, pass_route_decision);
+  pass.optional(info.transport_choice, pass_transport_decision);
+  pass(level.solved_directly);
+  pass.list(level.starts, pass_number);
+};
+
+/// Where the rows of all `n_ranks` ranks of the finest level's communicator begin.
+template <class T>
+std::vector<GlobalIndex> starts_of_all(const Level<T>& level, int n_ranks) {
+  if (level.ranks.empty()) return {};
+  const comm::Layout& rows = level.A->rows();
+  std::vector<GlobalIndex> starts;
+  std::size_t next = 0;
+  for (int r = 0; r < n_ranks; ++r) {
+    while (next < level.ranks.size() && level.ranks[next] < r) ++next;
+    starts.push_back(next < level.ranks.size() ? rows.begin(static_cast<int>(next)) : rows.last());
+  }
+  starts.push_back(rows.last());
+  return starts;
+}
+
+template <class T>
+std::vector<SharedLevel> levels_here(const mpi::Comm& comm, const SetUp<T>& made) {
+  std::vector<SharedLevel> shared;
+  for (std::size_t l = 0; l < made.levels.size(); ++l) {
+    const Level<T>& level = *made.levels[l];
+    shared.push_back({made.info[l], level.solved_directly, starts_of_all(level, comm.size())});
+  }
+  return shared;
+}
+
+/// Makes the levels of which this rank has no part.
+template <class T>
+void take_shared(std::vector<SharedLevel>& shared, SetUp<T>& made, const LevelObserver& observe) {
+  for (std::size_t l = 0; l < shared.size(); ++l) {
+    if (l == made.levels.size()) {
+      Level<T>& level = *made.levels.emplace_back(std::make_unique<Level<T>>());
+      level.depth = static_cast<int>(l);
+      level.is_elsewhere = true;
+      made.info.emplace_back();
+      made.radii.push_back(0);
+    }
+    Level<T>& level = *made.levels[l];
+    level.starts = std::move(shared[l].starts);
+    if (!level.is_elsewhere) continue;
+    level.solved_directly = shared[l].solved_directly;
+    made.info[l] = std::move(shared[l].info);
+    if (observe) observe(level.depth, made.info[l]);
+  }
+}
+
+}  // namespace
+
+template <class T>
+void share_levels(const mpi::Comm& comm, SetUp<T>& made, const std::optional<Error>& failure,
+                  const LevelObserver& observe) {
+  mpi::agree(comm, failure);
+  const bool has_all = !made.levels.back()->is_elsewhere;
+  made.informant = mpi::max(comm, has_all ? comm.rank() : -1);
+  Writer writer;
+  if (comm.rank() == made.informant) {
+    writer.list(levels_here(comm, made), pass_level);
+  }
+  Reader reader(mpi::broadcast(comm, writer.take(), made.informant));
+  std::vector<SharedLevel> shared;
+  reader.list(shared, pass_level);
+  take_shared(shared, made, observe);
+}
+
+#define NODEWISE_INSTANTIATE(T)                                                        \
+  template void share_levels(const mpi::Comm&, SetUp<T>&, const std::optional<Error>&, \
+                             const LevelObserver&);
+NODEWISE_INSTANTIATE(float)
+NODEWISE_INSTANTIATE(double)
+#undef NODEWISE_INSTANTIATE
+
+}  // namespace nodewise::amg
