@@ -27,7 +27,9 @@ void check_prediction(const Settings& s) {
   if (!s.has_virtual_ranks()) {
     fail_usage("predict needs --virtual-ranks N, the ranks of that machine");
   }
-  if (s.has("rank-counts") && s.placement.ranks_per_node == 0) {
+  const bool fits_any_ranks = s.placement.ranks_per_node > 0 ||
+                              (s.predict.threads_per_rank > 1 && s.placement.node_map.empty());
+  if (s.has("rank-counts") && !fits_any_ranks) {
     fail_usage(
         "--rank-counts needs --ranks-per-node N: a list of nodes fits one number of ranks only");
   }

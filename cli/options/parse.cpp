@@ -124,7 +124,8 @@ void run_parser(CLI::App& app, std::span<const std::string> words) {
 
 void check_virtual_ranks(const Settings& s) {
   if (s.has_virtual_ranks()) {
-    if (s.placement.ranks_per_node == 0 && s.placement.node_map.empty()) {
+    const bool is_placed = s.placement.ranks_per_node > 0 || !s.placement.node_map.empty();
+    if (!is_placed && s.predict.threads_per_rank == 1) {
       fail_usage(
           "--virtual-ranks needs --ranks-per-node N or --node-map LIST, which say what is a node");
     }

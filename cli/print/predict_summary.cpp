@@ -170,12 +170,14 @@ void print_subject(Console& console, const PredictRecord& record, const Settings
                             "one, {:.3g} times the node-aware one",
                             machine.allreduce_scale[0], machine.allreduce_scale[1]));
   }
-  print_entry(console, "ranks",
-              fmt::format("{} on {}, {}", counted(p.n_ranks(), "rank"),
-                          counted(std::ssize(p.ranks_per_node), "node"),
-                          settings.virtual_machine.placement == Dealing::block
-                              ? "successive ranks on one node"
-                              : "successive ranks on successive nodes"));
+  print_entry(
+      console, "ranks",
+      fmt::format("{}{} on {}, {}", counted(p.n_ranks(), "rank"),
+                  p.threads_per_rank > 1 ? fmt::format(" of {} threads", p.threads_per_rank) : "",
+                  counted(std::ssize(p.ranks_per_node), "node"),
+                  settings.virtual_machine.placement == Dealing::block
+                      ? "successive ranks on one node"
+                      : "successive ranks on successive nodes"));
   if (!p.levels_are_exact) {
     print_entry(
         console, "levels",

@@ -40,10 +40,11 @@ std::int64_t most_messages_off_node(const model::MessageStages& stages,
 }  // namespace
 
 ExchangeTimer::ExchangeTimer(model::Machine machine, const mpi::Topology& topology,
-                             model::Arrival arrival)
+                             model::Arrival arrival, int threads)
     : machine_(std::move(machine)),
       topology_(on_sockets(topology, machine_.sockets_per_node)),
       arrival_(arrival),
+      threads_(threads),
       scenarios_(model::event_scenarios(machine_)) {}
 
 ExchangeTime ExchangeTimer::time(const model::MessageStages& stages) const {
@@ -77,7 +78,7 @@ ExchangeTime ExchangeTimer::scaled(ExchangeTime time, double factor) {
 
 double ExchangeTimer::work_s(std::size_t level, double nonzeros, double flops) const {
   if (machine_.s_per_flop_by_level.empty() && machine_.s_per_flop_by_size.empty()) return 0;
-  return flops * model::flop_s(machine_, level, nonzeros, 1);
+  return flops / threads_ * model::flop_s(machine_, level, nonzeros / threads_, threads_);
 }
 
 }  // namespace nodewise::predict

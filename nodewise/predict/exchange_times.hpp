@@ -15,25 +15,28 @@ namespace nodewise::predict {
 class ExchangeTimer {
  public:
   /// Nodes are divided as `topology` says, or else successive ranks of a node over the sockets of
-  /// the machine, evenly.
-  ExchangeTimer(model::Machine machine, const mpi::Topology& topology, model::Arrival arrival);
+  /// the machine, evenly. `threads` share the arithmetic of a rank.
+  ExchangeTimer(model::Machine machine, const mpi::Topology& topology, model::Arrival arrival,
+                int threads = 1);
   ExchangeTimer(const ExchangeTimer&) = delete;
   ExchangeTimer& operator=(const ExchangeTimer&) = delete;
 
   /// By the formulas, and simulated under every scenario.
   ExchangeTime time(const model::MessageStages& stages) const;
   /// Returns the seconds of so many floating-point operations on a rank that has `nonzeros` of a
-  /// level; 0 where the machine does not tell.
+  /// level, shared evenly by its threads; 0 where the machine does not tell.
   double work_s(std::size_t level, double nonzeros, double flops) const;
   /// A collective that takes `factor` times as long, whoever reckons.
   static ExchangeTime scaled(ExchangeTime time, double factor);
   const model::Machine& machine() const { return machine_; }
+  int threads() const { return threads_; }
   const std::vector<model::EventScenario>& scenarios() const { return scenarios_; }
 
  private:
   model::Machine machine_;
   mpi::Topology topology_;
   model::Arrival arrival_;
+  int threads_;
   std::vector<model::EventScenario> scenarios_;
 };
 

@@ -48,6 +48,13 @@ std::span<const Field<PredictOptions>> predict_fields() {
             "what messages between nodes are charged beside latency, bytes, queues and contention")
           .affecting(Affects::prediction | Affects::setup_travel)
           .needing("machine", [](const PredictOptions& o) { return !o.machine.empty(); }),
+      field("threads_per_rank", &PredictOptions::threads_per_rank,
+            "that share a rank's arithmetic, each of them slower as the memory's bandwidth by "
+            "threads says; where there are several, and no `ranks_per_node` or `node_map`, a node "
+            "has "
+            "as many ranks as its cores have room for",
+            1, 1024)
+          .affecting(Affects::prediction),
       field("s_per_flop", &PredictOptions::s_per_flop,
             "the time of a floating-point operation of a sparse product, in seconds, in the place "
             "of what the machine says; 0: what it says",

@@ -26,6 +26,7 @@ struct PredictOptions {
   std::string rank_counts;  ///< such as "64,512,4096": a curve of strong scaling
   model::Arrival arrival = model::usual_arrival;
   Choice<model::Scenario> scenario = "automatic";
+  int threads_per_rank = 1;
   double s_per_flop = 0;  ///< 0: as the machine says
 };
 

@@ -68,7 +68,8 @@ model::Machine find_costs(const PredictOptions& options) {
   return machine;
 }
 
-PredictedMachine describe_machine(const model::Machine& machine) {
+PredictedMachine describe_machine(const Request& request) {
+  const model::Machine& machine = request.costs;
   PredictedMachine facts;
   facts.name = machine.name;
   facts.source = machine.source;
@@ -84,8 +85,32 @@ PredictedMachine describe_machine(const model::Machine& machine) {
   for (const model::CostTerm& term : model::CostTerm::family()) {
     if (term.is_charged(machine) && !term.is_known(machine)) facts.unknown.push_back(term.name);
   }
+  if (request.threads > 1 && machine.thread_bandwidth.empty()) {
+    facts.unknown.emplace_back("thread_bandwidth");
+  }
   facts.left_out = model::unused_parameters(machine);
   return facts;
+}
+
+/// As many ranks of several threads on a node as it has cores for, unless a placement is given.
+run::PlacementOptions placement_of_threads(run::PlacementOptions placement, int threads,
+                                           const model::Machine& machine) {
+  if (threads > 1 && placement.node_map.empty() && placement.ranks_per_node == 0) {
+    placement.ranks_per_node = std::max(1, machine.cores_per_node / threads);
+  }
+  return placement;
+}
+
+/// Ranks of one thread may share cores, as ever; several threads of a rank have a core each.
+void check_cores(const model::Machine& machine, const mpi::Topology& topology, int threads) {
+  std::size_t most = 0;
+  for (int node = 0; node < topology.n_nodes(); ++node) {
+    most = std::max(most, topology.ranks_on(node).size());
+  }
+  const auto cores = static_cast<std::size_t>(machine.cores_per_node);
+  if (threads == 1 || most * static_cast<std::size_t>(threads) <= cores) return;
+  refuse(fmt::format("a node of machine '{}' has {} cores, too few for {} ranks of {} threads",
+                     machine.name, cores, most, threads));
 }
 
 /// As the ranks of the machine would make it.
@@ -118,7 +143,7 @@ Prediction predict_on(const Task& task, const VirtualMachine& machine, bool with
   const VirtualSetup made = {hierarchy, symmetric, problem.options, ledger.accounts()};
   result.setup_s += setup.seconds();
   const Timer prediction;
-  const ExchangeTimer timer(request.costs, machine.topology, request.arrival);
+  const ExchangeTimer timer(request.costs, machine.topology, request.arrival, request.threads);
   Prediction predicted = predict(made, machine, timer, progress.exchange, with_setup);
   result.predict_s += prediction.seconds();
   return predicted;
@@ -147,12 +172,16 @@ bool has_same_nodes(const mpi::Topology& a, const mpi::Topology& b) {
 }  // namespace
 
 Request make_request(const PredictOptions& options, const VirtualOptions& ranks,
-                     const run::PlacementOptions& placement) {
+                     const run::PlacementOptions& given) {
   Request request;
   request.costs = find_costs(options);
+  request.threads = options.threads_per_rank;
+  const run::PlacementOptions placement =
+      placement_of_threads(given, request.threads, request.costs);
   request.arrival = options.arrival;
   const std::vector<int> counts = parse_rank_counts(options.rank_counts);
   request.machine = virtual_machine(ranks, placement);
+  check_cores(request.costs, request.machine.topology, request.threads);
   for (const int count : counts) {
     VirtualOptions others = ranks;
     others.virtual_ranks = count;
@@ -186,7 +215,7 @@ Result predict(const Problem& problem, const Request& request, const Progress& p
   const std::optional<bool>& known = problem.info.symmetric;
   const Task task = {problem, request, progress, known ? *known : matrix::is_symmetric(*problem.A)};
   Result result;
-  result.machine = describe_machine(request.costs);
+  result.machine = describe_machine(request);
   result.prediction = predict_on(task, request.machine, true, result);
   for (const VirtualMachine& machine : request.scaling) {
     const bool is_known = has_same_nodes(machine.topology, request.machine.topology);

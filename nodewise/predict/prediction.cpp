@@ -237,6 +237,7 @@ Prediction predict(const VirtualSetup& setup, const VirtualMachine& machine,
   const bool direct_last = is_direct(hierarchy.levels().back());
   Prediction prediction;
   prediction.routes = machine.routes;
+  prediction.threads_per_rank = costs.threads();
   for (int node = 0; node < machine.topology.n_nodes(); ++node) {
     prediction.ranks_per_node.push_back(static_cast<int>(machine.topology.ranks_on(node).size()));
   }

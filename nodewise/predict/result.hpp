@@ -109,6 +109,7 @@ struct BestRoutes {
 /// One number of ranks.
 struct Prediction {
   std::vector<int> ranks_per_node;
+  int threads_per_rank = 1;
   std::vector<comm::Route> routes;
   std::vector<const model::CostTerm*> terms;  ///< that the formulas charge on this machine
   std::vector<std::string> scenarios;         ///< the first is the base

@@ -179,6 +179,7 @@ std::string predict_json(const predict::Result& result, const RunFrame& run) {
          {"symmetric", matrix.symmetric}}},
        {"ranks", p.n_ranks()},
        {"nodes", p.ranks_per_node.size()},
+       {"threads_per_rank", p.threads_per_rank},
        {"routes", routes},
        {"scenarios", p.scenarios},
        {"coarse_levels_are_exact", p.levels_are_exact},

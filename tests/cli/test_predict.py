@@ -357,3 +357,24 @@ def test_scenarios_of_a_machine(nodewise, tmp_path):
     plain, _ = predict(nodewise, tmp_path, *words, "--scenario", "baseline")
     assert plain["levels"][0]["product"]["direct"]["formula_s"]["distance"] == 0
     assert "network.hop_latency_s" in plain["machine"]["left_out"]
+
+
+# The same 32 cores of two nodes of Eos: 32 ranks, 16 of two threads, 8 of four.
+def test_mixes_of_ranks_and_threads(nodewise, tmp_path):
+    path = write_market(tmp_path / "chain.mtx", 64, 64, laplacian(64))
+    words = [path, "--routes", "direct", "--machine", "eos"]
+    for ranks, threads, bandwidth in ((32, 1, 11106), (16, 2, 5335.5), (8, 4, 2755)):
+        mix = [*words, "--virtual-ranks", ranks]
+        given = ["--ranks-per-node", 16] if threads == 1 else []
+        report, out = predict(nodewise, tmp_path, *mix, *given, "--threads-per-rank", threads)
+        assert (report["nodes"], report["threads_per_rank"]) == (2, threads)
+        if threads > 1:
+            assert f"{ranks} ranks of {threads} threads on 2 nodes" in " ".join(out.split())
+        # The ranks share the work; each of them takes b_1 / b_j as long, for all of its threads.
+        alone, _ = predict(nodewise, tmp_path, *mix, "--ranks-per-node", 16 // threads)
+        slower = 11106 / bandwidth / threads
+        assert report["work_of_a_cycle_s"] == pytest.approx(slower * alone["work_of_a_cycle_s"])
+        assert report["cycle"] == alone["cycle"]
+    crowded = nodewise("predict", *words, "--virtual-ranks", 16, "--ranks-per-node", 8, "--threads-per-rank", 4)
+    assert crowded.code == 2
+    assert "a node of machine 'eos' has 16 cores, too few for 8 ranks of 4 threads" in crowded.err
