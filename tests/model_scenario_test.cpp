@@ -158,6 +158,15 @@ TEST(Scenario, IsTheMachinesUnlessAnotherIsWanted) {
   }
 }
 
+TEST(Scenario, HasTheLatencyOfAHopFromTheLargestOne) {
+  Machine machine = machine_in("distance");
+  EXPECT_EQ(hop_latency_s(machine, 2, 2), 0.5) << "two hops beyond the fewest";
+  EXPECT_EQ(hop_latency_s(machine, 2, 0.5), 0);
+  machine.network = std::monostate();
+  EXPECT_FALSE(hop_latency_s(machine, 2, 2));
+  EXPECT_NEAR(hop_latency_s(io::shipped_machine("eos"), 512, 2.318e-6).value(), 0.416e-6, 1e-12);
+}
+
 TEST(UnusedParameters, AreWhatNoPredictionTakes) {
   Machine eos = io::shipped_machine("eos");
   EXPECT_EQ(unused_parameters(eos),

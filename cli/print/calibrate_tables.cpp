@@ -104,6 +104,16 @@ void print_sums(Console& console, const calibrate::Record& record) {
   table.print(console, "Sums over all ranks");
 }
 
+void print_products(Console& console, const std::vector<SpmvTimes>& products, const char* title) {
+  Table table({"rows", "nonzeros", "product", "a flop"});
+  for (const SpmvTimes& s : products) {
+    table.add_row({grouped(static_cast<std::int64_t>(s.rows)),
+                   grouped(static_cast<std::int64_t>(s.nonzeros)), duration(s.times.median()),
+                   duration(s.s_per_flop())});
+  }
+  table.print(console, title);
+}
+
 void print_computation(Console& console, const calibrate::Record& record) {
   Table triad({"threads", "arrays", "all threads", "each"});
   for (const TriadTimes& t : record.triad) {
@@ -111,13 +121,9 @@ void print_computation(Console& console, const calibrate::Record& record) {
                    rate(t.bytes_per_s()), rate(t.bytes_per_s() / t.threads)});
   }
   triad.print(console, "Memory bandwidth of a process (STREAM triad)");
-  Table spmv({"rows", "nonzeros", "product", "a flop"});
-  for (const SpmvTimes& s : record.spmv) {
-    spmv.add_row({grouped(static_cast<std::int64_t>(s.rows)),
-                  grouped(static_cast<std::int64_t>(s.nonzeros)), duration(s.times.median()),
-                  duration(s.s_per_flop())});
-  }
-  spmv.print(console, "Sparse products, on every rank at once");
+  print_products(console, record.spmv, "Sparse products, on every rank at once");
+  print_products(console, record.level_products,
+                 "Sparse products by level of a 7-point problem, on every rank at once");
 }
 
 }  // namespace

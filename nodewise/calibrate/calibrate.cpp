@@ -22,6 +22,7 @@ Record measure_all(const std::shared_ptr<const mpi::Comm>& comm, const Calibrate
   measure_allreduce(stopwatch, record);
   measure_triad(stopwatch, record);
   measure_spmv(stopwatch, record);
+  measure_level_products(stopwatch, record);
   record.seconds = stopwatch.elapsed();
   return record;
 }

@@ -3,8 +3,13 @@
 #include <array>
 #include <barrier>
 #include <cmath>
+#include <memory>
+#include <span>
 #include <thread>
+#include <utility>
+#include <vector>
 
+#include "nodewise/amg/hierarchy.hpp"
 #include "nodewise/base/array.hpp"
 #include "nodewise/base/types.hpp"
 #include "nodewise/calibrate/host.hpp"
@@ -100,6 +105,24 @@ struct Product {
   }
 };
 
+/// Collective. y = A x on every rank at once, ten times and once more to warm up; less where no
+/// time is left.
+SpmvTimes time_product(Stopwatch& stopwatch, const kernels::Csr<double>& A,
+                       std::span<const double> x, std::span<double> y) {
+  const auto nonzeros = static_cast<double>(A.nnz());
+  const auto in_a_row = static_cast<int>(std::clamp(1e5 / nonzeros, 1.0, 100.0));
+  SpmvTimes product = {static_cast<double>(A.n_rows), nonzeros, {}};
+  for (int repeat = 0; repeat < 11; ++repeat) {
+    if (repeat > 2 && !stopwatch.is_time_left()) break;
+    mpi::check(MPI_Barrier(stopwatch.comm().get()), "MPI_Barrier");
+    const Timer timer;
+    for (int r = 0; r < in_a_row; ++r) kernels::spmv<double>(A, x, y);
+    const double t = stopwatch.longest(timer.seconds() / in_a_row);
+    if (repeat > 0) product.times.seconds.push_back(t);
+  }
+  return product;
+}
+
 }  // namespace
 
 void measure_allreduce(Stopwatch& stopwatch, Record& record) {
@@ -173,22 +196,26 @@ void measure_spmv(Stopwatch& stopwatch, Record& record) {
     Timer making;
     auto product = mpi::collectively(comm, [&] { return std::make_unique<Product>(self, n); });
     const double seconds_to_make = stopwatch.longest(making.seconds());
-    const auto in_a_row =
-        static_cast<int>(std::clamp(1e5 / static_cast<double>(product->A.nnz()), 1.0, 100.0));
-    record.spmv.push_back(
-        {static_cast<double>(product->A.n_rows), static_cast<double>(product->A.nnz()), {}});
-    for (int repeat = 0; repeat < 11; ++repeat) {
-      if (repeat > 2 && !stopwatch.is_time_left()) break;
-      mpi::check(MPI_Barrier(comm.get()), "MPI_Barrier");
-      const Timer timer;
-      for (int r = 0; r < in_a_row; ++r) {
-        kernels::spmv<double>(product->A, product->x, product->y);
-      }
-      const double t = stopwatch.longest(timer.seconds() / in_a_row);
-      if (repeat > 0) record.spmv.back().times.seconds.push_back(t);
-    }
+    record.spmv.push_back(time_product(stopwatch, product->A, product->x, product->y));
     // The next has up to four times as many rows.
     if (n >= 24 && 8 * seconds_to_make > most_seconds) break;
+  }
+}
+
+void measure_level_products(Stopwatch& stopwatch, Record& record) {
+  stopwatch.begin("sparse products by level", MeasureWeights::level_products);
+  const auto self = mpi::Comm::create(MPI_COMM_SELF);
+  const int n = stopwatch.part_seconds() < 1 ? 12 : 30;  // what the source has a core
+  const auto levels = mpi::collectively(stopwatch.comm(), [&] {
+    auto A = std::make_shared<const matrix::DistMatrix<double>>(
+        io::generate<double>(self, {.problem = "laplace7", .n = n}));
+    return std::make_unique<const amg::Hierarchy<double>>(std::move(A), amg::Options{});
+  });
+  for (std::size_t l = 0; l < levels->levels().size(); ++l) {
+    const kernels::Csr<double>& A = levels->matrix(l)->on();
+    const std::vector<double> x(static_cast<std::size_t>(A.n_cols), 1.0);
+    std::vector<double> y(static_cast<std::size_t>(A.n_rows));
+    record.level_products.push_back(time_product(stopwatch, A, x, y));
   }
 }
 

@@ -8,6 +8,8 @@
 #include "nodewise/base/format_numbers.hpp"
 #include "nodewise/base/version.hpp"
 #include "nodewise/calibrate/fit.hpp"
+#include "nodewise/model/penalties.hpp"
+#include "nodewise/model/switch_cost.hpp"
 
 namespace nodewise::calibrate {
 
@@ -81,14 +83,43 @@ void set_computation(const Record& record, model::Machine& machine) {
   if (!flops.empty()) {
     flops.back().up_to_nonzeros = model::unlimited;
     machine.s_per_flop_by_size = flops;
-    machine.s_per_flop_by_level.clear();  // levels of a problem that is not this one
   }
+  std::vector<double> by_level;
+  for (const SpmvTimes& level : record.level_products) {
+    if (!level.times.empty()) by_level.push_back(level.s_per_flop());
+  }
+  by_level = model::frozen_flop_times(std::move(by_level));
+  while (by_level.size() > 1 && by_level.back() == by_level[by_level.size() - 2]) {
+    by_level.pop_back();  // the last holds for all coarser levels
+  }
+  // Those of another problem's levels do not stay beside sizes that were measured here.
+  if (!by_level.empty() || !flops.empty()) machine.s_per_flop_by_level = by_level;
   std::vector<model::ThreadBandwidth> bandwidth;
   for (const TriadTimes& t : record.triad) {
     if (!t.times.empty()) bandwidth.push_back({t.threads, t.bytes_per_s() / t.threads});
   }
   if (!bandwidth.empty()) machine.thread_bandwidth = bandwidth;
   if (!record.host.caches.empty()) machine.caches = record.host.caches;
+}
+
+/// From the shape of the base's network and the pair of ranks with the largest latency.
+void set_hop_latency(const Record& record, model::Machine& machine) {
+  const auto n_nodes = static_cast<int>(record.environment.ranks_per_node.size());
+  for (const PathTimes& path : record.paths) {
+    if (path.locality != "other_node" || path.pairs.size() < 2) continue;
+    const double largest = path.largest_latency_s();
+    if (!std::isfinite(largest)) continue;
+    const auto fitted = model::hop_latency_s(machine, n_nodes, largest);
+    if (!fitted) {
+      machine.notes.emplace_back(
+          "network.hop_latency_s: the network's shape is needed, and is that of a base machine.");
+      return;
+    }
+    machine.hop_latency_s = *fitted;
+    machine.notes.push_back(
+        fmt::format("network.hop_latency_s: from the largest latency of {}, {:.3g} s.",
+                    counted(std::ssize(path.pairs), "pair"), largest));
+  }
 }
 
 void set_overheads(const Record& record, const Fits& fits, model::Machine& machine) {
@@ -176,6 +207,7 @@ model::Machine make_machine(const Record& record, const Fits& fits, const model:
     machine.contention_s_per_byte_per_link =
         told_from_zero("contention_s_per_byte_per_link", *fits.contention, machine);
   }
+  set_hop_latency(record, machine);
   set_computation(record, machine);
   set_overheads(record, fits, machine);
   set_allreduces(record, machine);

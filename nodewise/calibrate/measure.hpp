@@ -18,8 +18,9 @@ struct MeasureWeights {
   static constexpr double allreduce = 8;
   static constexpr double triad = 9;
   static constexpr double spmv = 9;
-  static constexpr double total =
-      ping_pong + injection + queue + contention + overheads + overlap + allreduce + triad + spmv;
+  static constexpr double level_products = 3;
+  static constexpr double total = ping_pong + injection + queue + contention + overheads + overlap +
+                                  allreduce + triad + spmv + level_products;
 };
 
 /// Ping-pong between two ranks at a time, for each locality and size up to `largest` bytes.
@@ -43,5 +44,7 @@ void measure_allreduce(Stopwatch& stopwatch, Record& record);
 void measure_triad(Stopwatch& stopwatch, Record& record);
 /// Products with a 27-point matrix on every rank at once, by size.
 void measure_spmv(Stopwatch& stopwatch, Record& record);
+/// Products with the matrices of a 7-point problem's levels on every rank at once.
+void measure_level_products(Stopwatch& stopwatch, Record& record);
 
 }  // namespace nodewise::calibrate

@@ -53,6 +53,7 @@ void measure_path(Stopwatch& stopwatch, double largest, PathTimes& path) {
   Talk talk(stopwatch.comm(), largest);
   // A new connection takes its time: each pair warms up by itself.
   const std::size_t n_pairs = path.pairs.size();
+  path.shortest.resize(n_pairs);
   const std::size_t count = path.sizes.size() * n_pairs;
   std::vector<int> repeats(count, 1);
   const auto measure = [&](std::size_t k) {
@@ -62,7 +63,10 @@ void measure_path(Stopwatch& stopwatch, double largest, PathTimes& path) {
   measure_in_turn(
       stopwatch, count, most_message_repeats, measure,
       [&](std::size_t k, double t) { repeats[k] = repeats_for(t); },
-      [&](std::size_t k, double t) { path.sizes[k / n_pairs].times.seconds.push_back(t); });
+      [&](std::size_t k, double t) {
+        path.sizes[k / n_pairs].times.seconds.push_back(t);
+        if (k < n_pairs) path.shortest[k].seconds.push_back(t);
+      });
 }
 
 }  // namespace
@@ -70,7 +74,7 @@ void measure_path(Stopwatch& stopwatch, double largest, PathTimes& path) {
 void measure_ping_pong(Stopwatch& stopwatch, double largest, Record& record) {
   const mpi::Topology& topology = stopwatch.comm().topology();
   for (const std::string locality : {"same_socket", "same_node", "other_node"}) {
-    PathTimes path{locality, pairs_of(topology, locality), {}};
+    PathTimes path{locality, pairs_of(topology, locality), {}, {}};
     if (path.pairs.empty()) {
       record.not_measured.push_back({locality, why_no_pair(topology, locality)});
     } else {

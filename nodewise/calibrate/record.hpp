@@ -31,6 +31,10 @@ struct PathTimes {
   std::string locality;  ///< same_socket, same_node, other_node
   std::vector<std::pair<int, int>> pairs;
   std::vector<SizeTimes> sizes;
+  std::vector<Repeats> shortest;  ///< of the first size, by pair
+
+  /// The largest median of a pair; NaN where there are none.
+  double largest_latency_s() const;
 };
 
 /// One message from each of several ranks of a node at once.
@@ -112,6 +116,7 @@ struct Record {
   std::vector<AllreduceTimes> allreduce;
   std::vector<TriadTimes> triad;
   std::vector<SpmvTimes> spmv;
+  std::vector<SpmvTimes> level_products;  ///< with the matrices of a hierarchy, from the finest
   std::vector<OverlapTimes> overlap;
   std::vector<OverheadTimes> overheads;
   std::vector<NotMeasured> not_measured;

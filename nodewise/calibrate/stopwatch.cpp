@@ -23,6 +23,14 @@ void wait_quietly(MPI_Request& request) {
 
 }  // namespace
 
+double PathTimes::largest_latency_s() const {
+  double largest = std::numeric_limits<double>::quiet_NaN();
+  for (const Repeats& of_pair : shortest) {
+    if (!of_pair.empty()) largest = std::fmax(largest, of_pair.median());
+  }
+  return largest;
+}
+
 double Repeats::median() const {
   return quantile(0.5);
 }

@@ -73,6 +73,14 @@ MessageParameters charged(const Machine& machine, const MessageParameters& param
   return result;
 }
 
+std::optional<double> hop_latency_s(const Machine& machine, int n_nodes, double largest_latency_s) {
+  if (!is_known(machine.network)) return std::nullopt;
+  const int beyond = charged_hops(machine.network, n_nodes) - fewest_hops(machine.network);
+  if (beyond <= 0) return std::nullopt;
+  const double least_s = machine.parameters(Locality::other_node, 0).latency_s;
+  return std::max(0.0, largest_latency_s - least_s) / beyond;
+}
+
 void take_scenario(Machine& machine, const Choice<Scenario>& wanted) {
   if (!wanted.is_automatic()) machine.scenario = wanted;
 }

@@ -2,6 +2,8 @@
 // section 4.1): every formula that costs such messages takes them from here.
 #pragma once
 
+#include <optional>
+
 #include "nodewise/model/contention.hpp"
 #include "nodewise/model/machine.hpp"
 
@@ -45,6 +47,11 @@ double hardware_factor(const Machine& machine, const MessageParameters& paramete
 /// B_max / B + m / l.
 MessageParameters charged(const Machine& machine, const MessageParameters& parameters,
                           const Charges& charges);
+
+/// Local. gamma of the distance penalty, (alpha(D) - alpha(h_m)) / (D - h_m), from the latency that
+/// the machine's messages between nodes have and the largest one that was measured on so many nodes
+/// (Gahvari et al. 2014, section 4.2). Not negative; nothing where hops are not known.
+std::optional<double> hop_latency_s(const Machine& machine, int n_nodes, double largest_latency_s);
 
 /// Local. Gives the machine a scenario, unless that is left open.
 void take_scenario(Machine& machine, const Choice<Scenario>& wanted);

@@ -82,8 +82,11 @@ Json ping_pong_json(const calibrate::Record& record, const Fits& fits) {
     for (const SizeTimes& size : record.paths[k].sizes) {
       points.push_back({{"bytes", size.bytes}, {"times_s", size.times.seconds}});
     }
+    Json latencies = Json::array();
+    for (const auto& of_pair : record.paths[k].shortest) latencies.push_back(of_pair.seconds);
     paths.push_back({{"locality", record.paths[k].locality},
                      {"pairs", record.paths[k].pairs},
+                     {"latencies_of_pairs_s", latencies},
                      {"points", points},
                      {"switch_sizes", switch_sizes_json(fits.paths[k].switch_sizes)},
                      {"fits", path_fit_json(fits.paths[k])}});
@@ -135,6 +138,17 @@ Json overlap_json(const calibrate::Record& record) {
   return points;
 }
 
+Json products_json(const std::vector<SpmvTimes>& products) {
+  Json json = Json::array();
+  for (const SpmvTimes& s : products) {
+    json.push_back({{"rows", s.rows},
+                    {"nonzeros", s.nonzeros},
+                    {"times_s", s.times.seconds},
+                    {"s_per_flop", number(s.s_per_flop())}});
+  }
+  return json;
+}
+
 Json computation_json(const calibrate::Record& record) {
   Json triad = Json::array();
   for (const TriadTimes& t : record.triad) {
@@ -143,14 +157,9 @@ Json computation_json(const calibrate::Record& record) {
                      {"times_s", t.times.seconds},
                      {"bytes_per_s", number(t.bytes_per_s())}});
   }
-  Json spmv = Json::array();
-  for (const SpmvTimes& s : record.spmv) {
-    spmv.push_back({{"rows", s.rows},
-                    {"nonzeros", s.nonzeros},
-                    {"times_s", s.times.seconds},
-                    {"s_per_flop", number(s.s_per_flop())}});
-  }
-  return {{"triad", triad}, {"spmv", spmv}};
+  return {{"triad", triad},
+          {"spmv", products_json(record.spmv)},
+          {"level_products", products_json(record.level_products)}};
 }
 
 Json sums_json(const calibrate::Record& record) {
