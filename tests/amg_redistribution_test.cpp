@@ -1,6 +1,7 @@
 // Coarse levels on fewer ranks: the same levels, other owners.
 #include <algorithm>
 #include <limits>
+#include <numeric>
 
 #include <gtest/gtest.h>
 
@@ -366,6 +367,91 @@ TEST(Redistribution, OfVirtualRanksIsThatOfRealOnes) {
     expect_same_counts(Hierarchy<double>(serial, moved(options, ranks), info),
                        Hierarchy<double>(A, moved(options, ranks)));
   }
+}
+
+std::shared_ptr<const model::Machine> machine_of(double on_node_s, double between_nodes_s) {
+  model::Machine machine;
+  machine.name = "test";
+  machine.path(model::Locality::same_node)[0] = model::MessageParameters{on_node_s, 1e9};
+  machine.path(model::Locality::other_node)[0] = model::MessageParameters{between_nodes_s, 1e9};
+  machine.s_per_flop_by_level = {1e-10};
+  return std::make_shared<const model::Machine>(machine);
+}
+
+TEST(Redistribution, ByCostIsTheSameForVirtualRanks) {
+  std::vector<int> nodes;
+  for (int r = 0; r < test_comm()->size(); ++r) nodes.push_back(r / 2);
+  const auto comm = mpi::Comm::create(MPI_COMM_WORLD, nodes);
+  const io::GalleryOptions gallery = {.problem = "rotated_fe", .n = 25};
+  const Matrix A = shared(io::generate<double>(comm, gallery));
+  const Matrix serial = shared(io::generate<double>(test::self_comm(), gallery));
+  for (const char* by : {"model_2014", "automatic"}) {
+    SCOPED_TRACE(by);
+    Options options = options_of("classical");
+    options.set("max_interpolation_entries", 0);
+    options.set("redistribution", by);
+    options.machine = machine_of(1e-6, 1e-4);
+    ProblemInfo<double> info;
+    info.virtual_starts = comm::uniform_starts(A->rows().n_global(), comm->size());
+    info.virtual_topology = std::make_shared<const mpi::Topology>(nodes);
+    const Hierarchy<double> real(A, options), alone(serial, options, info);
+    expect_same_counts(alone, real);
+    for (std::size_t l = 1; l < real.levels().size(); ++l) {
+      const RedistributionDecision& a = *real.levels()[l].redistribution_choice;
+      const RedistributionDecision& b = *alone.levels()[l].redistribution_choice;
+      EXPECT_EQ(a.ranks_before, b.ranks_before);
+      EXPECT_EQ(a.ranks, b.ranks);
+      EXPECT_EQ(a.ranks, real.levels()[l].active_ranks);
+      EXPECT_NEAR(a.moved_s, b.moved_s, 1e-12);
+      EXPECT_NEAR(a.stay_s, b.stay_s, 1e-12);
+    }
+  }
+}
+
+TEST(Redistribution, ByCostGoesByTheCosts) {
+  std::vector<int> nodes;
+  for (int r = 0; r < test_comm()->size(); ++r) nodes.push_back(r / 2);
+  const auto comm = mpi::Comm::create(MPI_COMM_WORLD, nodes);
+  const Matrix A = shared(io::generate<double>(comm, {.problem = "laplace9", .n = 40}));
+  for (const char* by : {"model_2014", "automatic"}) {
+    SCOPED_TRACE(by);
+    Options options = options_of("classical");
+    options.set("redistribution", by);
+    options.machine = machine_of(1e-6, 1e-2);
+    const Hierarchy<double> dear(A, options);
+    options.machine = machine_of(1e-12, 1e-12);
+    const Hierarchy<double> cheap(A, options);
+    EXPECT_EQ(active_ranks(cheap)[1], comm->size());
+    const std::vector<int> few = active_ranks(dear), many = active_ranks(cheap);
+    if (comm->size() > 3) {
+      EXPECT_LT(std::accumulate(few.begin(), few.end(), 0),
+                std::accumulate(many.begin(), many.end(), 0));
+    }
+    Hierarchy<double> again(A, options);
+    for (const Reuse reuse : {Reuse::interpolation, Reuse::splitting}) {
+      again.rebuild(A, reuse);
+      EXPECT_EQ(one_cycle(cheap), one_cycle(again));
+      EXPECT_EQ(active_ranks(cheap), active_ranks(again));
+    }
+    options.machine = machine_of(1e-6, 1e-2);
+    Hierarchy<double> dear_again(A, options);
+    for (const Reuse reuse : {Reuse::interpolation, Reuse::splitting}) {
+      dear_again.rebuild(A, reuse);
+      EXPECT_EQ(one_cycle(dear), one_cycle(dear_again));
+      EXPECT_EQ(active_ranks(dear), active_ranks(dear_again));
+    }
+  }
+}
+
+TEST(Redistribution, ByCostOfVirtualRanksNeedsAMachine) {
+  const Matrix A = shared(io::generate<double>(test::self_comm(), {.problem = "laplace5", .n = 8}));
+  ProblemInfo<double> info;
+  info.virtual_starts = {0, 20, 40, 64};
+  info.virtual_topology = std::make_shared<const mpi::Topology>(std::vector<int>{0, 1, 0});
+  Options options = options_of("classical");
+  options.set("redistribution", "automatic");
+  test::expect_same_error(*test_comm(), ErrorCode::unsupported,
+                          [&] { Hierarchy<double>(A, options, info); });
 }
 
 TEST(Redistribution, OfVirtualRanksNeedsTheirNodes) {

@@ -107,7 +107,8 @@ bool was_tried(const amg::LevelInfo& info) {
 }
 
 bool was_chosen(const amg::LevelInfo& info) {
-  return info.route_choice || info.setup_route_choice || was_tried(info);
+  return info.route_choice || info.setup_route_choice || was_tried(info) ||
+         info.redistribution_choice;
 }
 
 /// Where every level is direct and point to point that need not be said, unless it was found out.
@@ -190,6 +191,9 @@ void print_choices(Console& console, const std::vector<amg::LevelInfo>& levels) 
   if (!basis.empty()) print_entry(console, "routes by", basis);
   for (std::size_t l = 0; l < levels.size(); ++l) {
     const amg::LevelInfo& info = levels[l];
+    if (info.redistribution_choice) {
+      print_entry(console, fmt::format("level {} ranks", l), info.redistribution_choice->reason);
+    }
     if (info.route_choice) {
       print_entry(console, fmt::format("level {}", l),
                   fmt::format("{}, {}", info.routes.solve.name(), info.route_choice->reason));

@@ -14,6 +14,8 @@
 
 namespace nodewise::amg {
 
+struct RedistributionDecision;
+
 /// The facts of a problem, or of a level, besides its matrix.
 template <class T>
 struct ProblemInfo {
@@ -62,6 +64,8 @@ struct GridTransfer {
   Unknowns coarse_unknown_of_row;  ///< as in ProblemInfo, of the next level
   /// How the rows of the next level got to fewer ranks, where they did.
   std::optional<comm::RowMove> move;
+  /// Why the next level is on so many ranks, where its costs decided it; otherwise null.
+  std::shared_ptr<const RedistributionDecision> redistribution;
   /// The failure of this rank alone after the last message, to be agreed on with what comes later.
   std::optional<Error> failure;
 };

@@ -39,6 +39,16 @@ Json transport_choice_json(const std::shared_ptr<const routing::TransportDecisio
   return {{"reason", decision->reason}, {"trials", trials}};
 }
 
+/// null where the ranks were not decided by costs.
+Json redistribution_json(const std::shared_ptr<const amg::RedistributionDecision>& decision) {
+  if (!decision) return nullptr;
+  return {{"ranks_before", decision->ranks_before},
+          {"ranks", decision->ranks},
+          {"stay_s", number(decision->stay_s)},
+          {"moved_s", number(decision->moved_s)},
+          {"reason", decision->reason}};
+}
+
 Json level_json(const amg::LevelInfo& info) {
   constexpr auto value_bytes = static_cast<std::int64_t>(sizeof(double));
   const comm::Traffic& traffic = info.traffic;
@@ -54,6 +64,7 @@ Json level_json(const amg::LevelInfo& info) {
           {"route_choice", route_choice_json(info.route_choice)},
           {"setup_route_choice", route_choice_json(info.setup_route_choice)},
           {"transport_choice", transport_choice_json(info.transport_choice)},
+          {"redistribution_choice", redistribution_json(info.redistribution_choice)},
           {"product_traffic",
            {{"messages_on_node", traffic.messages_on_node},
             {"messages_on_domain", traffic.messages_on_domain},

@@ -6,11 +6,14 @@ namespace nodewise::amg {
 const RedistributionMethod& no_redistribution();
 const RedistributionMethod& redistribution_to_ranks();
 const RedistributionMethod& redistribution_by_rows();
+const RedistributionMethod& redistribution_by_model_2014();
+const RedistributionMethod& redistribution_by_cost();
 
 Family<RedistributionMethod>& RedistributionMethod::family() {
   static Family<RedistributionMethod> methods(
       "redistribution",
-      {&no_redistribution(), &redistribution_to_ranks(), &redistribution_by_rows()});
+      {&no_redistribution(), &redistribution_to_ranks(), &redistribution_by_rows(),
+       &redistribution_by_model_2014(), &redistribution_by_cost()});
   return methods;
 }
 

@@ -33,17 +33,12 @@ bool follow_each_other(std::span<const int> holders, std::span<const GlobalIndex
   return true;
 }
 
-Groups make_groups(std::span<const GlobalIndex> starts, const mpi::Topology& topology, int level,
-                   const Redistribution& redistribution) {
+Groups make_groups(std::span<const GlobalIndex> starts, const mpi::Topology& topology, int ranks) {
   Groups groups;
-  if (!redistribution->moves_rows) return groups;
+  if (ranks >= size_of_level(starts, 0).active_ranks) return groups;
   for (std::size_t r = 0; r + 1 < starts.size(); ++r) {
     groups.rows.push_back(starts[r + 1] - starts[r]);
   }
-  const auto active = static_cast<int>(
-      std::count_if(groups.rows.begin(), groups.rows.end(), [](GlobalIndex n) { return n > 0; }));
-  const int ranks = ranks_of(redistribution, {level, starts.back() - starts.front(), active});
-  if (ranks >= active) return groups;
   groups.holders = holders_of_rows(topology, groups.rows, ranks);
   groups.keep_numbers = follow_each_other(groups.holders, groups.rows);
   return groups;
@@ -85,9 +80,14 @@ void move_list(std::vector<LocalIndex>& list, const comm::RowMove& move) {
 
 }  // namespace
 
-std::optional<comm::RowMove> choose_move(const comm::Layout& rows, int level,
-                                         const Redistribution& redistribution) {
-  const Groups groups = make_groups(rows.starts(), rows.comm().topology(), level, redistribution);
+LevelSize size_of_level(std::span<const GlobalIndex> starts, int level) {
+  int active = 0;
+  for (std::size_t r = 0; r + 1 < starts.size(); ++r) active += starts[r] < starts[r + 1] ? 1 : 0;
+  return {level, starts.back() - starts.front(), active};
+}
+
+std::optional<comm::RowMove> choose_move(const comm::Layout& rows, int ranks) {
+  const Groups groups = make_groups(rows.starts(), rows.comm().topology(), ranks);
   if (groups.holders.empty()) return std::nullopt;
   if (groups.keep_numbers) {
     return comm::RowMove(rows, {rows.shared_comm(), starts_of(groups, rows.first())});
@@ -98,9 +98,8 @@ std::optional<comm::RowMove> choose_move(const comm::Layout& rows, int level,
 }
 
 std::vector<GlobalIndex> moved_starts(std::vector<GlobalIndex> starts,
-                                      const mpi::Topology& topology, int level,
-                                      const Redistribution& redistribution) {
-  const Groups groups = make_groups(starts, topology, level, redistribution);
+                                      const mpi::Topology& topology, int ranks) {
+  const Groups groups = make_groups(starts, topology, ranks);
   if (groups.holders.empty()) return starts;
   if (!groups.keep_numbers) {
     throw Error(ErrorCode::unsupported,

@@ -11,17 +11,17 @@
 
 namespace nodewise::amg {
 
-/// Local, unless rows are numbered anew (RowMove::to_owners). How the rows of level `level`, laid
-/// out by `rows`, get to the ranks they are to be on; nothing where they are there. Rows keep their
-/// numbers where ranks that give their rows to one follow each other.
-std::optional<comm::RowMove> choose_move(const comm::Layout& rows, int level,
-                                         const Redistribution& redistribution);
+/// Local, unless rows are numbered anew (RowMove::to_owners). How the rows of a level, laid out by
+/// `rows`, get to so many ranks; nothing where they are on no more. Rows keep their numbers where
+/// ranks that give their rows to one follow each other.
+std::optional<comm::RowMove> choose_move(const comm::Layout& rows, int ranks);
 
 /// Local. Where the rows of virtual ranks, which begin at `starts`, begin after the move. Throws
 /// unsupported where rows would be numbered anew: one rank that stands for many keeps its numbers.
 std::vector<GlobalIndex> moved_starts(std::vector<GlobalIndex> starts,
-                                      const mpi::Topology& topology, int level,
-                                      const Redistribution& redistribution);
+                                      const mpi::Topology& topology, int ranks);
+/// Local. How large a level is whose rows begin at `starts`.
+LevelSize size_of_level(std::span<const GlobalIndex> starts, int level);
 
 /// Collective. Moves the vectors with the rows: one exchange, of as many values a row as there are
 /// vectors.

@@ -1,9 +1,11 @@
 // How many ranks a coarse level is to have. methods.cpp lists the ways to say it.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "nodewise/amg/redistribute/redistribution_decision.hpp"
 #include "nodewise/base/family.hpp"
 #include "nodewise/base/types.hpp"
 
@@ -18,11 +20,15 @@ struct LevelSize {
 
 struct RedistributionMethod : MethodInfo {
   using Ranks = int (*)(const Choice<RedistributionMethod>& choice, const LevelSize& next);
+  using Decide = RedistributionDecision (*)(NextLevel& next, FinerLevels& finer);
 
   Required<bool> moves_rows;  ///< whether a level may be on fewer ranks
   /// Local, the same on every rank. On how many ranks the level is to be. More than have rows, or
   /// fewer than one, are taken for as many, and for one.
   Required<Ranks> ranks;
+  /// Collective. The same when the level's matrix is known, on the ranks that its rows come from;
+  /// null where `ranks` says it before. Called for the finest level first, which stays.
+  Decide decide = nullptr;
 
   static Family<RedistributionMethod>& family();
 };

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "nodewise/amg/options.hpp"
+#include "nodewise/amg/redistribute/redistribution_decision.hpp"
 #include "nodewise/comm/plan.hpp"
 #include "nodewise/routing/route_choice.hpp"
 #include "nodewise/routing/transport_choice.hpp"
@@ -26,6 +27,8 @@ struct LevelInfo {
   /// Why, where they were chosen and not given; otherwise null.
   std::shared_ptr<const routing::RouteDecision> route_choice, setup_route_choice;
   std::shared_ptr<const routing::TransportDecision> transport_choice;  ///< likewise, of the solve
+  /// Likewise, why its rows were moved to fewer ranks, or not.
+  std::shared_ptr<const RedistributionDecision> redistribution_choice;
   comm::Traffic traffic;          ///< of one product with the level's matrix, over all ranks
   std::int64_t max_messages = 0;  ///< sent by the busiest rank in one product
   std::string coarse_solver;      ///< on the last level: how it is solved

@@ -8,6 +8,7 @@
 #include "nodewise/amg/setup/coarse_matrix.hpp"
 #include "nodewise/amg/setup/level_choice.hpp"
 #include "nodewise/amg/setup/level_relaxation.hpp"
+#include "nodewise/amg/setup/next_level.hpp"
 #include "nodewise/amg/setup/shared_levels.hpp"
 #include "nodewise/matrix/block_matrix.hpp"
 #include "nodewise/mpi/agree.hpp"
@@ -58,12 +59,45 @@ GridTransfer<T> make_transfer(const DistMatrix<T>& A, const ProblemInfo<T>& know
   return options.method->functions<T>().transfer(A, knowledge, options, earlier);
 }
 
+/// On how many ranks a level is to be, if it depends on no matrix.
+int ranks_by_size(std::span<const GlobalIndex> starts, int depth, const Options& options) {
+  return ranks_of(options.redistribution, size_of_level(starts, depth));
+}
+
+/// Collective. On how many ranks the level is to be whose matrix is A, where that depends on costs.
+template <class T>
+std::shared_ptr<const RedistributionDecision> decide_ranks(const Level<T>& above,
+                                                           const MatrixPointer<T>& A,
+                                                           const MatrixPointer<T>& P, int depth,
+                                                           const Options& options,
+                                                           FinerLevels& finer) {
+  const mpi::Scope scope(A->comm(), "redistribution");
+  const ProblemInfo<T>& info = above.knowledge;
+  std::unique_ptr<NextLevel> level;
+  if (info.virtual_topology && !info.virtual_starts.empty()) {
+    auto starts = P ? virtual_coarse_starts(info.virtual_starts, above.transfer.coarse_rows)
+                    : info.virtual_starts;
+    level = next_virtual_level(A, P, options, depth, std::move(starts), info);
+  } else {
+    level = next_level(A, P, options, depth);
+  }
+  return std::make_shared<const RedistributionDecision>(
+      options.redistribution->decide(*level, finer));
+}
+
+/// Collective. Moves the next level's part of the transfer.
+template <class T>
+void move_transfer(GridTransfer<T>& transfer, int ranks, const GridTransfer<T>* earlier) {
+  transfer.move = earlier ? earlier->move : choose_move(transfer.P->cols(), ranks);
+  if (transfer.move) move_next_level(transfer, *transfer.move);
+}
+
 /// Gives a level its transfer, and returns the matrix of the next; nothing where the level is to be
 /// the last. What takes another route in the setup than in the solve is needed here only.
 template <class T>
 MatrixPointer<T> coarsen_level(Level<T>& level, const MatrixPointer<T>& A,
                                const routing::LevelRoutes& routes, const Options& options,
-                               const GridTransfer<T>* earlier) {
+                               const GridTransfer<T>* earlier, FinerLevels& finer) {
   // What has the same route shares the plan.
   const bool one_route = routes.setup == routes.solve;
   const auto for_setup = [&](const MatrixPointer<T>& M) {
@@ -80,14 +114,29 @@ MatrixPointer<T> coarsen_level(Level<T>& level, const MatrixPointer<T>& A,
   auto& P = level.transfer.P;
   auto& R = level.transfer.R;
   if (P == nullptr) return nullptr;
-  auto& move = level.transfer.move;
-  move = earlier ? earlier->move : choose_move(P->cols(), level.depth + 1, options.redistribution);
-  if (move) move_next_level(level.transfer, *move);
-  const MatrixPointer<T> setup_P = for_setup(P);
-  const MatrixPointer<T> setup_R = R ? for_setup(R) : nullptr;
-  P = for_solve(one_route ? setup_P : P);
-  if (R) R = for_solve(one_route ? setup_R : R);
-  return coarse_matrix(*setup_A, setup_R.get(), *setup_P, level.transfer, options);
+  const auto multiply = [&] {
+    const MatrixPointer<T> setup_P = for_setup(P);
+    const MatrixPointer<T> setup_R = R ? for_setup(R) : nullptr;
+    P = for_solve(one_route ? setup_P : P);
+    if (R) R = for_solve(one_route ? setup_R : R);
+    return coarse_matrix(*setup_A, setup_R.get(), *setup_P, level.transfer, options);
+  };
+  const bool asks_costs = options.redistribution->decide != nullptr;
+  if (!asks_costs || earlier) {
+    move_transfer(level.transfer, ranks_by_size(P->cols().starts(), level.depth + 1, options),
+                  earlier);
+    return multiply();
+  }
+  const MatrixPointer<T> straight_P = P, straight_R = R;
+  const MatrixPointer<T> next = multiply();
+  level.transfer.redistribution =
+      decide_ranks(level, next, straight_P, level.depth + 1, options, finer);
+  if (!level.transfer.redistribution->moves() || A->comm().size() == 1) return next;
+  // The product is made anew, so that rebuild() adds in the same order.
+  P = straight_P;
+  R = straight_R;
+  move_transfer(level.transfer, level.transfer.redistribution->ranks, earlier);
+  return multiply();
 }
 
 /// Collective.
@@ -107,9 +156,11 @@ ProblemInfo<T> knowledge_below(Level<T>& level, const Options& options) {
   knowledge.virtual_starts =
       virtual_coarse_starts(level.knowledge.virtual_starts, level.transfer.coarse_rows);
   if (knowledge.virtual_topology && !knowledge.virtual_starts.empty()) {
+    const auto& decision = level.transfer.redistribution;
+    const int ranks = decision ? decision->ranks
+                               : ranks_by_size(knowledge.virtual_starts, level.depth + 1, options);
     knowledge.virtual_starts =
-        moved_starts(std::move(knowledge.virtual_starts), *knowledge.virtual_topology,
-                     level.depth + 1, options.redistribution);
+        moved_starts(std::move(knowledge.virtual_starts), *knowledge.virtual_topology, ranks);
   }
   knowledge.near_null_space = std::move(level.transfer.coarse_near_null_space);
   knowledge.left_near_null_space = std::move(level.transfer.coarse_left_near_null_space);
@@ -139,6 +190,15 @@ MatrixPointer<T> to_active_ranks(Level<T>& level, const MatrixPointer<T>& A, Set
   made.info.emplace_back();
   made.radii.push_back(0);
   return nullptr;
+}
+
+/// Why level l is on so many ranks, where that was decided by costs.
+template <class T>
+std::shared_ptr<const RedistributionDecision> redistribution_of(const SetUp<T>& made,
+                                                                const Earlier<T>* earlier,
+                                                                std::size_t l) {
+  if (earlier) return earlier->info[l].redistribution_choice;
+  return made.levels[l - 1]->transfer.redistribution;
 }
 
 /// Collective. The levels from A down into `made`. A rank that has no rows of a level ends there.
@@ -172,7 +232,12 @@ void descend(MatrixPointer<T> A, ProblemInfo<T> knowledge, std::optional<bool> s
     info.setup_route_choice = chosen.setup;
     info.transport_choice = choice.transport;
     const bool goes_on = before ? before->P != nullptr : may_coarsen(info.rows, options, depth);
-    A = goes_on ? coarsen_level(level, A, routes, options, before) : nullptr;
+    if (l > 0) info.redistribution_choice = redistribution_of(made, earlier, l);
+    if (l == 0 && goes_on && options.redistribution->decide != nullptr && !earlier) {
+      decide_ranks<T>(level, routed<T>(A, "direct", "point_to_point"), nullptr, depth, options,
+                      made.finer);
+    }
+    A = goes_on ? coarsen_level(level, A, routes, options, before, made.finer) : nullptr;
     if (level.transfer.P) {
       info.interpolation_nonzeros = level.transfer.P->nnz_global();
     } else {

@@ -23,6 +23,7 @@ struct SetUp {
   // Whether some level is on fewer ranks than the finest, and the rank that says what the others
   // do not know. The same on every rank.
   bool on_fewer_ranks = false;
+  FinerLevels finer;  // for decisions on the next level's ranks
   int informant = 0;
 };
 

@@ -119,6 +119,14 @@ constexpr auto pass_transport_decision = [](auto& pass, auto& decision) {
   pass(decision.reason);
 };
 
+constexpr auto pass_redistribution = [](auto& pass, auto& decision) {
+  pass(decision.ranks_before);
+  pass(decision.ranks);
+  pass(decision.stay_s);
+  pass(decision.moved_s);
+  pass(decision.reason);
+};
+
 /// Of `level`, or into it. Traffic is of every rank's own part, and added up later.
 constexpr auto pass_level = [](auto& pass, auto& level) {
   auto& info = level.info;
@@ -132,6 +140,7 @@ constexpr auto pass_level = [](auto& pass, auto& level) {
   pass.optional(info.route_choice, pass_route_decision);
   pass.optional(info.setup_route_choice, pass_route_decision);
   pass.optional(info.transport_choice, pass_transport_decision);
+  pass.optional(info.redistribution_choice, pass_redistribution);
   pass(level.solved_directly);
   pass.list(level.starts, pass_number);
 };

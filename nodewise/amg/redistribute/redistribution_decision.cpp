@@ -1,0 +1,30 @@
+#include "nodewise/amg/redistribute/redistribution_decision.hpp"
+
+#include <algorithm>
+
+#include "nodewise/model/cycle_cost.hpp"
+
+namespace nodewise::amg {
+
+std::vector<GlobalIndex> NextLevel::rows_of_ranks() const {
+  std::vector<GlobalIndex> rows;
+  for (std::size_t r = 0; r + 1 < starts().size(); ++r) {
+    rows.push_back(starts()[r + 1] - starts()[r]);
+  }
+  return rows;
+}
+
+int NextLevel::active_ranks() const {
+  const std::vector<GlobalIndex> rows = rows_of_ranks();
+  return static_cast<int>(
+      std::count_if(rows.begin(), rows.end(), [](GlobalIndex n) { return n > 0; }));
+}
+
+double flop_s(const model::Machine& machine, int level, double nonzeros_per_rank) {
+  // 12 bytes for two operations, at 12 GB/s.
+  constexpr double of_a_core = 0.5e-9;
+  if (machine.s_per_flop_by_level.empty() && machine.s_per_flop_by_size.empty()) return of_a_core;
+  return model::flop_s(machine, static_cast<std::size_t>(level), nonzeros_per_rank, 1);
+}
+
+}  // namespace nodewise::amg

@@ -1,0 +1,82 @@
+// On how many ranks a level is to be, by what it would cost there.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "nodewise/base/types.hpp"
+#include "nodewise/comm/route/message_estimate.hpp"
+#include "nodewise/model/machine.hpp"
+#include "nodewise/mpi/topology.hpp"
+
+namespace nodewise::amg {
+
+/// A choice for one level, the same on every rank.
+struct RedistributionDecision {
+  int ranks_before = 1;  ///< that have rows where none are moved
+  int ranks = 1;         ///< that are to have them
+  double stay_s = 0;     ///< the level in a cycle where it stays
+  double moved_s = 0;    ///< on the number of ranks, fewer than now, that would be best; 0: none
+  /// "predicted 41 us in a cycle on 16 ranks against 118 us on 354"
+  std::string reason;
+
+  bool moves() const { return ranks < ranks_before; }
+};
+
+/// What a decision has to know of those before it.
+struct FinerLevels {
+  double stay_s = 0;  ///< sum of what they take
+  double flop_s = 0;  ///< of the last of them; 0: there is none
+  bool moved = false;
+};
+
+/// What a rank exchanges with others for a level, going straight.
+struct RankExchanges {
+  int rank = 0;
+  double nonzeros = 0;
+  std::vector<comm::MessageSize> product;  ///< that it sends in a product
+  /// The level's rows that its part of the interpolation reads, by the ranks that have them, its
+  /// own included.
+  std::vector<comm::MessageSize> transfer;
+};
+
+/// A level whose matrix is made and whose rows may be moved. Functions are collective over the
+/// ranks that take part, or local where one process stands for them.
+class NextLevel {
+ public:
+  /// Seconds of an exchange over the best of the routes that it may take.
+  struct Times {
+    double product_s = 0;
+    double transfer_s = 0;
+  };
+
+  virtual ~NextLevel() = default;
+  virtual int level() const = 0;  ///< 0 being the finest, which has no transfer
+  virtual const mpi::Topology& topology() const = 0;
+  /// Where the rows of each rank begin.
+  virtual std::span<const GlobalIndex> starts() const = 0;
+  virtual double nonzeros() const = 0;  ///< of all ranks
+  /// The costs of messages; null where nothing is known of them and nothing can be gained.
+  virtual const model::Machine* machine() = 0;
+  virtual double expected_solves() const = 0;
+  virtual double value_bytes() const = 0;
+  /// Of this rank, or of all that one process stands for.
+  virtual std::vector<RankExchanges> exchanges() = 0;
+  virtual Times times() = 0;
+  /// Over the ranks.
+  virtual void sum(std::span<double> values) = 0;
+  virtual void max(std::span<double> values) = 0;
+
+  double rows() const { return static_cast<double>(starts().back() - starts().front()); }
+  /// The rows of each rank.
+  std::vector<GlobalIndex> rows_of_ranks() const;
+  int active_ranks() const;
+};
+
+/// Local. Seconds of a floating-point operation of a level with so many nonzeros a rank: what the
+/// machine says; where it says nothing, those of one core that reads its matrix from memory.
+double flop_s(const model::Machine& machine, int level, double nonzeros_per_rank);
+
+}  // namespace nodewise::amg

@@ -1,0 +1,210 @@
+#include "nodewise/amg/setup/next_level.hpp"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "nodewise/amg/setup/level.hpp"
+#include "nodewise/comm/virtual_ranks.hpp"
+#include "nodewise/matrix/virtual_ranks.hpp"
+#include "nodewise/model/overlapped_cost.hpp"
+#include "nodewise/mpi/agree.hpp"
+#include "nodewise/mpi/ledger.hpp"
+#include "nodewise/routing/network_probe.hpp"
+#include "nodewise/routing/route_costs.hpp"
+
+namespace nodewise::amg {
+
+namespace {
+
+using matrix::DistMatrix;
+
+/// The routes that a level may take.
+std::vector<comm::Route> routes_allowed(const Options& options, int level) {
+  const comm::Route wanted = routes_of_level(options, level).solve;
+  if (!wanted.is_automatic()) return {wanted};
+  std::vector<comm::Route> routes;
+  for (const comm::Route route : comm::RouteMethod::family()) routes.push_back(route);
+  return routes;
+}
+
+std::vector<comm::MessageSize> message_sizes(std::span<const int> ranks,
+                                             std::span<const LocalIndex> offsets) {
+  std::vector<comm::MessageSize> sizes;
+  for (std::size_t i = 0; i < ranks.size(); ++i) {
+    sizes.push_back({ranks[i], offsets[i + 1] - offsets[i]});
+  }
+  return sizes;
+}
+
+/// The part of a level that both kinds share.
+template <class T>
+class LevelBase : public NextLevel {
+ public:
+  LevelBase(const MatrixPointer<T>& A, const MatrixPointer<T>& P, const Options& options, int level)
+      : A_(A), P_(P), options_(options), level_(level) {}
+  int level() const override { return level_; }
+  double nonzeros() const override { return static_cast<double>(A_->nnz_global()); }
+  double expected_solves() const override { return options_.expected_solves; }
+  double value_bytes() const override { return sizeof(T); }
+
+ protected:
+  std::vector<comm::Route> routes() const { return routes_allowed(options_, level_); }
+
+  const MatrixPointer<T>& A_;
+  const MatrixPointer<T>& P_;
+  const Options& options_;
+  int level_;
+};
+
+template <class T>
+class RealLevel final : public LevelBase<T> {
+ public:
+  using LevelBase<T>::LevelBase;
+
+  const mpi::Topology& topology() const override { return comm().topology(); }
+  std::span<const GlobalIndex> starts() const override { return A_->rows().starts(); }
+  const model::Machine* machine() override {
+    if (options_.machine) return options_.machine.get();
+    if (topology().n_nodes() <= 1) return nullptr;
+    return &routing::probe_network(comm());
+  }
+  std::vector<RankExchanges> exchanges() override {
+    RankExchanges rank;
+    rank.rank = comm().rank();
+    rank.nonzeros = static_cast<double>(A_->nnz_local());
+    for (const comm::Stage& stage : A_->exchange().plan().stages) {
+      rank.product = message_sizes(stage.send_ranks, stage.send_offsets);
+    }
+    if (P_) {
+      for (const comm::Stage& stage : P_->exchange().plan().stages) {
+        rank.transfer = message_sizes(stage.recv_ranks, stage.recv_offsets);
+      }
+      rank.transfer.push_back({rank.rank, A_->n_local()});
+    }
+    return {rank};
+  }
+  NextLevel::Times times() override {
+    std::optional<Error> failure;
+    const comm::MessageEstimate product = comm::forecast(comm(), A_->exchange().plan(), failure);
+    const comm::MessageEstimate transfer = comm::forecast(comm(), P_->exchange().plan(), failure);
+    mpi::agree(comm(), failure);
+    std::vector<std::vector<comm::StageSizes>> stages;
+    for (const comm::MessageEstimate* estimate : {&product, &transfer}) {
+      for (const comm::Route& route : this->routes()) stages.push_back(estimate->sizes(route));
+    }
+    std::vector<routing::ExchangeQuestion> questions;
+    for (const auto& of_route : stages) questions.push_back({of_route, sizeof(T)});
+    const auto costs =
+        machine()->overheads ? routing::MessageCosts::overlapped : routing::MessageCosts::added;
+    const std::vector<double> seconds =
+        routing::exchange_seconds(comm(), *machine(), costs, questions, {});
+    const auto middle = seconds.begin() + static_cast<std::ptrdiff_t>(seconds.size() / 2);
+    return {*std::min_element(seconds.begin(), middle), *std::min_element(middle, seconds.end())};
+  }
+  void sum(std::span<double> values) override { mpi::sum_in_place(comm(), values); }
+  void max(std::span<double> values) override { mpi::max_in_place(comm(), values); }
+
+ private:
+  using LevelBase<T>::A_;
+  using LevelBase<T>::P_;
+  using LevelBase<T>::options_;
+
+  const mpi::Comm& comm() const { return A_->comm(); }
+};
+
+template <class T>
+class VirtualLevel final : public LevelBase<T> {
+ public:
+  VirtualLevel(const MatrixPointer<T>& A, const MatrixPointer<T>& P, const Options& options,
+               int level, std::vector<GlobalIndex> starts, const ProblemInfo<T>& above)
+      : LevelBase<T>(A, P, options, level),
+        topology_(*above.virtual_topology),
+        starts_(std::move(starts)),
+        product_(comm::virtual_patterns(starts_, ghosts_of(*A, starts_))) {
+    if (P) transfer_ = comm::virtual_patterns(starts_, ghosts_of(*P, above.virtual_starts));
+    if (!options.machine) {
+      throw Error(ErrorCode::unsupported,
+                  "multigrid setup: levels of virtual ranks can be redistributed by costs only "
+                  "where a machine is given");
+    }
+  }
+
+  const mpi::Topology& topology() const override { return topology_; }
+  std::span<const GlobalIndex> starts() const override { return starts_; }
+  const model::Machine* machine() override { return options_.machine.get(); }
+  std::vector<RankExchanges> exchanges() override {
+    std::vector<RankExchanges> all;
+    for (std::size_t r = 0; r < product_.size(); ++r) {
+      RankExchanges& rank = all.emplace_back();
+      rank.rank = static_cast<int>(r);
+      const auto begin = static_cast<LocalIndex>(starts_[r]),
+                 end = static_cast<LocalIndex>(starts_[r + 1]);
+      rank.nonzeros = static_cast<double>(A_->on().row_ptr[static_cast<std::size_t>(end)] -
+                                          A_->on().row_ptr[static_cast<std::size_t>(begin)]);
+      rank.product = message_sizes(product_[r].send_ranks, product_[r].send_offsets);
+      if (!P_) continue;
+      rank.transfer = message_sizes(transfer_[r].recv_ranks, transfer_[r].recv_offsets);
+      rank.transfer.push_back({rank.rank, end - begin});
+    }
+    return all;
+  }
+  NextLevel::Times times() override { return {seconds(product_), seconds(transfer_)}; }
+  void sum(std::span<double>) override {}
+  void max(std::span<double>) override {}
+
+ private:
+  using LevelBase<T>::A_;
+  using LevelBase<T>::P_;
+  using LevelBase<T>::options_;
+
+  comm::Records<GlobalIndex> ghosts_of(const DistMatrix<T>& M,
+                                       std::span<const GlobalIndex> rows) const {
+    return matrix::virtual_ghosts(M.on(), rows, starts_);
+  }
+  double seconds(std::span<const comm::Pattern> patterns) const {
+    double least = model::unlimited;
+    const model::Machine& machine = *options_.machine;
+    for (const comm::Route& route : this->routes()) {
+      const auto plans = comm::virtual_plans(patterns, topology_, route);
+      least = std::min(least, machine.overheads
+                                  ? model::overlapped_forward_s(plans, topology_, machine)
+                                  : model::forward_cost(plans, topology_, machine).total());
+    }
+    return least;
+  }
+
+  const mpi::Topology& topology_;
+  std::vector<GlobalIndex> starts_;
+  std::vector<comm::Pattern> product_, transfer_;
+};
+
+}  // namespace
+
+template <class T>
+std::unique_ptr<NextLevel> next_level(const MatrixPointer<T>& A, const MatrixPointer<T>& P,
+                                      const Options& options, int level) {
+  return std::make_unique<RealLevel<T>>(A, P, options, level);
+}
+
+template <class T>
+std::unique_ptr<NextLevel> next_virtual_level(const MatrixPointer<T>& A, const MatrixPointer<T>& P,
+                                              const Options& options, int level,
+                                              std::vector<GlobalIndex> starts,
+                                              const ProblemInfo<T>& above) {
+  return std::make_unique<VirtualLevel<T>>(A, P, options, level, std::move(starts), above);
+}
+
+#define NODEWISE_INSTANTIATE(T)                                                                    \
+  template std::unique_ptr<NextLevel> next_level(const MatrixPointer<T>&, const MatrixPointer<T>&, \
+                                                 const Options&, int);                             \
+  template std::unique_ptr<NextLevel> next_virtual_level(                                          \
+      const MatrixPointer<T>&, const MatrixPointer<T>&, const Options&, int,                       \
+      std::vector<GlobalIndex>, const ProblemInfo<T>&);
+NODEWISE_INSTANTIATE(float)
+NODEWISE_INSTANTIATE(double)
+#undef NODEWISE_INSTANTIATE
+
+}  // namespace nodewise::amg
