@@ -113,15 +113,21 @@ void check_cores(const model::Machine& machine, const mpi::Topology& topology, i
                      machine.name, cores, most, threads));
 }
 
-/// As the ranks of the machine would make it.
-amg::Hierarchy<double> virtual_hierarchy(const Problem& problem, const VirtualMachine& machine,
-                                         bool symmetric, const Progress& progress) {
+/// As the ranks of the machine would make it, whose exchanges may take every route.
+amg::Hierarchy<double> virtual_hierarchy(const Problem& problem, const Request& request,
+                                         const VirtualMachine& machine, bool symmetric,
+                                         const Progress& progress) {
+  amg::Options options = problem.options;
+  if (options.redistribution->decide != nullptr) {
+    options.machine = std::make_shared<const model::Machine>(request.costs);
+    options.route = comm::Route("automatic");
+  }
   amg::ProblemInfo<double> info = problem.info;
   info.symmetric = symmetric;
   info.virtual_starts = comm::uniform_point_starts(
       problem.A->rows().n_global(), machine.topology.n_ranks(), problem.options.unknowns);
   info.virtual_topology = std::make_shared<const mpi::Topology>(machine.topology);
-  return {problem.A, problem.options, std::move(info), progress.level};
+  return {problem.A, options, std::move(info), progress.level};
 }
 
 /// The part that stays the same for every number of ranks.
@@ -139,7 +145,8 @@ Prediction predict_on(const Task& task, const VirtualMachine& machine, bool with
   const Timer setup;
   mpi::Ledger& ledger = problem.A->comm().ledger();
   ledger.clear();
-  const amg::Hierarchy<double> hierarchy = virtual_hierarchy(problem, machine, symmetric, progress);
+  const amg::Hierarchy<double> hierarchy =
+      virtual_hierarchy(problem, request, machine, symmetric, progress);
   const VirtualSetup made = {hierarchy, symmetric, problem.options, ledger.accounts()};
   result.setup_s += setup.seconds();
   const Timer prediction;

@@ -127,8 +127,8 @@ class VirtualLevel final : public LevelBase<T> {
     if (P) transfer_ = comm::virtual_patterns(starts_, ghosts_of(*P, above.virtual_starts));
     if (!options.machine) {
       throw Error(ErrorCode::unsupported,
-                  "multigrid setup: levels of virtual ranks can be redistributed by costs only "
-                  "where a machine is given");
+                  "multigrid setup: to redistribute levels of virtual ranks by costs takes the "
+                  "costs of a machine, as predictions have them");
     }
   }
 
