@@ -7,11 +7,15 @@
 #include "nodewise/comm/points.hpp"
 #include "nodewise/comm/row_move.hpp"
 #include "nodewise/io/gallery.hpp"
+#include "nodewise/io/line_reader.hpp"
+#include "nodewise/io/owner_file.hpp"
 #include "nodewise/matrix/redistribute.hpp"
+#include "nodewise/partition/part_order.hpp"
 #include "nodewise/partition/point_graph.hpp"
 
 #include "amg_support.hpp"
 #include "collective_error.hpp"
+#include "io_support.hpp"
 #include "partition_support.hpp"
 #include "support.hpp"
 
@@ -29,6 +33,10 @@ std::vector<int> owners_of_all(const Partition& partition, const PartitionTask& 
   const std::vector<std::int32_t> part(mine.begin(), mine.end());
   const auto all = mpi::concatenate_all<std::int32_t>(task.A.comm(), part);
   return {all.begin(), all.end()};
+}
+
+bool is_last() {
+  return test_comm()->rank() + 1 == test_comm()->size();
 }
 
 std::vector<int> nodes_of(const std::vector<int>& owners, const mpi::Topology& topology) {
@@ -134,6 +142,66 @@ TEST(Partition, IsRefusedOnEveryRank) {
   test::expect_same_error(*test_comm(), ErrorCode::invalid_argument, [&] {
     owners("strided", {square.dist, test_comm()->topology(), 3});
   });
+}
+
+TEST(PartitionFile, IsReadAsItWasWritten) {
+  const test::TempFolder folder;
+  for (const auto& rows : {comm::Layout::uniform(test_comm(), 40),
+                           comm::Layout::from_local_size(test_comm(), is_last() ? 40 : 0)}) {
+    std::vector<int> owners;
+    for (GlobalIndex i = rows.begin(); i < rows.end(); ++i) {
+      owners.push_back(static_cast<int>(i * 3 % 5));
+    }
+    for (const char* name : {"owners.part", "owners.part.gz"}) {
+      io::write_owners(folder.path(name), rows, owners);
+      EXPECT_EQ(io::read_owners(rows, folder.path(name), 5), owners);
+    }
+  }
+}
+
+TEST(PartitionFile, IsRefusedOnEveryRank) {
+  const test::TempFolder folder;
+  const comm::Layout rows = comm::Layout::uniform(test_comm(), 6);
+  const auto message = [&](const std::string& text, int n_ranks) {
+    const std::string path = folder.file("owners.part", text);
+    const std::string error = test::expect_same_error(
+        *test_comm(), ErrorCode::file_format, [&] { io::read_owners(rows, path, n_ranks); });
+    return error.substr(std::min(path.size(), error.size()));
+  };
+  EXPECT_EQ(message("0\n1\n", 2), ": 2 owners, but the matrix has 6 rows");
+  EXPECT_EQ(message("0\n1\n0\n1\n0\n2\n", 2),
+            ", line 6: the owner 2 is none of the 2 ranks, which are numbered from 0 on");
+  EXPECT_EQ(message("0\n1\n0\n1\n0\n1 1\n", 2), ", line 6: '1 1' is not the number of a rank");
+  EXPECT_EQ(message("0\n3\n0\n3\n0\n3\n", 4),
+            ": no row is for rank 1, nor for 1 other; it is not a partition for 4 ranks");
+  EXPECT_EQ(message("0\n1\n0\n1\n0\n1\n", 9), ": 6 rows cannot be divided among 9 ranks");
+  EXPECT_EQ(message(std::string(io::max_line_bytes + 1, '0'), 2).substr(0, 8), ", line 1");
+}
+
+TEST(PartOrder, ByHand) {
+  const PartOrder order = order_of_parts(std::vector<int>{2, 0, 2, 0}, 4);
+  EXPECT_EQ(order.starts, (std::vector<GlobalIndex>{0, 2, 2, 4, 4}));
+  EXPECT_EQ(order.rows, (std::vector<LocalIndex>{1, 3, 0, 2}));
+  const std::vector<int> pairs = {10, 11, 20, 21, 30, 31, 40, 41};
+  EXPECT_EQ(order.in_order<int>(pairs, 2), (std::vector<int>{20, 21, 40, 41, 10, 11, 30, 31}));
+}
+
+// One rank's order is that of many.
+TEST(PartOrder, IsThatOfRowsThatMove) {
+  const DistMatrix<double> A = io::generate<double>(test_comm(), {.problem = "rotated_fe", .n = 9});
+  const DistMatrix<double> whole =
+      io::generate<double>(test::self_comm(), {.problem = "rotated_fe", .n = 9});
+  std::vector<int> all;
+  for (GlobalIndex i = 0; i < A.rows().n_global(); ++i) {
+    all.push_back(static_cast<int>(i * i % 11 % test_comm()->size()));
+  }
+  const PartOrder order = order_of_parts(all, test_comm()->size());
+  const auto mine = std::span(all).subspan(static_cast<std::size_t>(A.rows().begin()),
+                                           static_cast<std::size_t>(A.n_local()));
+  const DistMatrix<double> moved =
+      matrix::redistribute(A, comm::RowMove::to_owners(A.rows(), mine));
+  EXPECT_EQ(std::vector(moved.rows().starts().begin(), moved.rows().starts().end()), order.starts);
+  EXPECT_EQ(test::gathered(moved), test::gathered(in_order(whole, order)));
 }
 
 TEST(PointGraph, ByHand) {

@@ -34,7 +34,8 @@ predict::Problem load_problem(const mpi::Comm& world, const std::shared_ptr<cons
   run.matrix = describe_matrix(loaded, settings);
   run.preset = apply_preset(*loaded.A, run.matrix.symmetric, settings);
   run.options = reported_options(settings);
-  return {loaded.A, make_knowledge(*loaded.A, run.matrix.symmetric, settings), settings.amg};
+  return {loaded.A, make_knowledge(*loaded.A, run.matrix.symmetric, settings), settings.amg,
+          settings.method.partition};
 }
 
 }  // namespace nodewise::cli

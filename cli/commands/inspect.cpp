@@ -57,8 +57,9 @@ const Command& inspect_command() {
       {.usage = "A.mtx | --problem NAME",
        .examples = {"inspect A.mtx", "inspect A.mtx --virtual-ranks 1024 --ranks-per-node 32",
                     "inspect -p laplace27 -n 20 --method aggregation --json levels.json"},
-       .takes = Affects::matrix | Affects::levels | Affects::placement | Affects::real_run |
-                Affects::virtual_ranks | Affects::report | Affects::details | Affects::console,
+       .takes = Affects::matrix | Affects::rows | Affects::levels | Affects::placement |
+                Affects::real_run | Affects::virtual_ranks | Affects::counts | Affects::report |
+                Affects::details | Affects::console,
        .take_arguments = take_matrix,
        .run = run_inspect}};
   return command;

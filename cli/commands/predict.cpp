@@ -79,9 +79,9 @@ const Command& predict_command() {
                     "predict A.mtx -m my.json --virtual-ranks 64 --ranks-per-node 16 --rank-counts "
                     "64,256",
                     "predict -p laplace7 -n 40 -m eos --virtual-ranks 64 --ranks-per-node 32"},
-       .takes = Affects::matrix | Affects::levels | Affects::exchanges | Affects::placement |
-                Affects::virtual_ranks | Affects::prediction | Affects::report | Affects::details |
-                Affects::console,
+       .takes = Affects::matrix | Affects::rows | Affects::levels | Affects::exchanges |
+                Affects::placement | Affects::virtual_ranks | Affects::counts |
+                Affects::prediction | Affects::report | Affects::details | Affects::console,
        .take_arguments = take_matrix,
        .run = run_predict,
        .check = check_prediction}};

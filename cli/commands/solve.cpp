@@ -226,10 +226,10 @@ const Command& solve_command() {
        .examples = {"solve A.mtx -o x.mtx  # b = A 1; multigrid and the method by the matrix",
                     "solve A.mtx --rhs b.mtx -t 1e-10 --json report.json",
                     "solve -p laplace7 -n 50 --solver gmres --smoother jacobi"},
-       .takes = Affects::matrix | Affects::right_hand_side | Affects::levels | Affects::exchanges |
-                Affects::kernels | Affects::travel | Affects::setup_travel | Affects::iterations |
-                Affects::placement | Affects::real_run | Affects::solution | Affects::report |
-                Affects::details | Affects::console,
+       .takes = Affects::matrix | Affects::rows | Affects::right_hand_side | Affects::levels |
+                Affects::exchanges | Affects::kernels | Affects::travel | Affects::setup_travel |
+                Affects::iterations | Affects::placement | Affects::real_run | Affects::solution |
+                Affects::report | Affects::details | Affects::console,
        .take_arguments = take_matrix,
        .run = run_solve,
        .check = check_solve,

@@ -183,10 +183,10 @@ const Command& tune_command() {
        .examples = {"tune A.mtx  # 60 seconds at most",
                     "tune A.mtx --rhs b.mtx --max-seconds 600 --json tuned.json",
                     "tune A.mtx --method aggregation --max-candidates 8"},
-       .takes = Affects::matrix | Affects::right_hand_side | Affects::levels | Affects::exchanges |
-                Affects::kernels | Affects::travel | Affects::setup_travel | Affects::iterations |
-                Affects::placement | Affects::real_run | Affects::trials | Affects::report |
-                Affects::details | Affects::console,
+       .takes = Affects::matrix | Affects::rows | Affects::right_hand_side | Affects::levels |
+                Affects::exchanges | Affects::kernels | Affects::travel | Affects::setup_travel |
+                Affects::iterations | Affects::placement | Affects::real_run | Affects::trials |
+                Affects::report | Affects::details | Affects::console,
        .take_arguments = take_matrix,
        .run = run_tune,
        .tries_presets = true}};

@@ -43,17 +43,22 @@ double need_beside(const std::shared_ptr<const mpi::Comm>& comm, const Settings&
                                                   settings.predict, settings.virtual_machine));
 }
 
+/// Whether nothing is made of the matrix.
+bool is_written_as_it_is(const Settings& settings) {
+  return settings.command->writes_matrix && !settings.has_partition();
+}
+
 /// Collective. Bytes to read the file and do the command's work on the matrix.
 double file_need(const std::shared_ptr<const mpi::Comm>& comm, const std::string& path,
                  const Settings& settings) {
   const run::FileNeed need = run::need_of_file(comm, path);
-  if (settings.command->writes_matrix) return need.reading;
+  if (is_written_as_it_is(settings)) return need.reading;
   return std::max(need.reading, need.solving + need_beside(comm, settings, need.rows));
 }
 
 double problem_need(const std::shared_ptr<const mpi::Comm>& comm, const Settings& settings) {
   const io::MatrixSize size = (*settings.gallery.problem->size)(settings.gallery);
-  if (settings.command->writes_matrix) return run::matrix_bytes(size);
+  if (is_written_as_it_is(settings)) return run::matrix_bytes(size);
   return run::solve_bytes(size) + need_beside(comm, settings, size.rows);
 }
 

@@ -169,6 +169,7 @@ std::vector<Option> make_catalog() {
   append(all, {"Prediction", A::prediction}, predict::predict_fields(), &S::predict);
   append(all, {"Communication", A::iterations}, mpi::setting_fields(), &S::communication);
   append(all, {"Output", A::report}, result_fields(), &S::result);
+  append(all, {"Output", A::conversion}, conversion_fields(), &S::conversion);
   append(all, {"Output", A::console}, console_fields(), &S::console);
   append(all, {"Tuning", A::trials}, solver::tune_fields(), &S::tune);
   append(all, {"Measuring kernels", A::kernel_times}, roofline::bench_fields(), &S::bench);

@@ -29,7 +29,7 @@ bool are_the_same(const std::string& a, const std::string& b) {
 }
 
 bool is_written(const Option& option) {
-  return option.name == "output" || option.name == "json";
+  return option.name == "output" || option.name == "json" || option.name == "write-partition";
 }
 
 /// Those of the options; with `written`, the outputs.
@@ -54,7 +54,8 @@ std::vector<NamedFile> inputs_of(const Settings& settings) {
 
 std::vector<NamedFile> outputs_of(const Settings& settings) {
   std::vector<NamedFile> outputs;
-  if (settings.command->writes_matrix) {
+  const std::size_t read = settings.is_model_problem() ? 0 : 1;
+  if (settings.command->writes_matrix && settings.files.size() > read) {
     outputs.push_back({"the file to write", settings.files.back()});
   }
   add_given(settings, true, outputs);

@@ -180,6 +180,17 @@ void check_problem(const Settings& s) {
   }
 }
 
+/// A partition of a file, and the file, are given together.
+void check_partition(const Settings& s) {
+  const bool is_of_file = s.method.partition == "file";
+  if (s.has("partition-file") && !is_of_file) {
+    fail_usage("--partition-file needs --partition file");
+  }
+  if (is_of_file && !s.has("partition-file")) {
+    fail_usage("--partition file needs --partition-file FILE");
+  }
+}
+
 /// Combinations that contradict themselves, or an option that would have no effect.
 void check_combinations(const Settings& s) {
   for (const Option& option : catalog()) {
@@ -195,6 +206,7 @@ void check_combinations(const Settings& s) {
   }
   check_aggregation(s);
   check_fixes(s);
+  check_partition(s);
   if (s.has("node-map") && s.has("ranks-per-node")) {
     fail_usage("give --node-map or --ranks-per-node, not both");
   }

@@ -128,6 +128,16 @@ std::span<const Field<ResultOptions>> result_fields() {
   return fields;
 }
 
+std::span<const Field<ConversionOptions>> conversion_fields() {
+  static const std::vector<Field<ConversionOptions>> fields = {
+      text_field("write_partition", &ConversionOptions::write_partition, "file",
+                 "write which row is on which rank, as --partition finds it for the ranks or the "
+                 "virtual ranks: a number a line, for --partition-file")
+          .common(),
+  };
+  return fields;
+}
+
 std::span<const Field<ConsoleOptions>> console_fields() {
   static const std::vector<Field<ConsoleOptions>> fields = {
       field("quiet", &ConsoleOptions::quiet, "print nothing but errors").common('q'),

@@ -55,6 +55,11 @@ struct KnowledgeOptions {
   std::string coordinates;
 };
 
+/// What is written of a matrix besides itself.
+struct ConversionOptions {
+  std::string write_partition;
+};
+
 struct ResultOptions {
   std::string output;
   bool output_anyway = false;
@@ -101,6 +106,7 @@ struct Settings {
   std::vector<NamedValue> given_of_methods;
   KnowledgeOptions knowledge;
   ResultOptions result;
+  ConversionOptions conversion;
   ConsoleOptions console;
   predict::VirtualOptions virtual_machine;
   calibrate::CalibrateOptions calibrate;
@@ -121,6 +127,7 @@ struct Settings {
   bool may_be_elasticity() const;
   /// Whether some route is to be chosen.
   bool asks_for_routes() const;
+  bool has_partition() const { return method.partition->moves_rows; }
   bool has_virtual_ranks() const { return virtual_machine.virtual_ranks > 0; }
 };
 
@@ -129,6 +136,7 @@ std::span<const Field<RhsOptions>> rhs_fields();
 std::span<const Field<OptionsFile>> options_file_fields();
 std::span<const Field<KnowledgeOptions>> knowledge_fields();
 std::span<const Field<ResultOptions>> result_fields();
+std::span<const Field<ConversionOptions>> conversion_fields();
 std::span<const Field<ConsoleOptions>> console_fields();
 std::span<const Field<PageOptions>> page_fields();
 

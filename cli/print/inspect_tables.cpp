@@ -255,8 +255,9 @@ void print_counts(Console& console, const VirtualCounts& counted) {
 
 void print_cost(Console& console, const InspectRecord& record, const Settings& settings) {
   console.line("Cost of this inspection");
-  std::string times = fmt::format("read {}, setup {}", human_seconds(record.run.read_s),
-                                  human_seconds(record.found.setup_s));
+  std::string times = "read " + human_seconds(record.run.read_s);
+  if (settings.has_partition()) times += ", partition " + human_seconds(record.found.partition_s);
+  times += ", setup " + human_seconds(record.found.setup_s);
   if (record.found.counted) times += ", count " + human_seconds(record.found.count_s);
   print_entry(console, "time", times);
   print_entry(console, "peak memory",
@@ -274,10 +275,10 @@ void print_cost(Console& console, const InspectRecord& record, const Settings& s
 
 void print_inspection(Console& console, const InspectRecord& record, const Settings& settings) {
   print_matrix(console, record);
-  if (is_worth_telling(record.run.preset)) {
-    print_entry(console, "preset", preset_text(record.run.preset));
-    console.line();
-  }
+  const bool tells_preset = is_worth_telling(record.run.preset);
+  if (tells_preset) print_entry(console, "preset", preset_text(record.run.preset));
+  print_partition(console, settings.method.partition);
+  if (tells_preset || settings.has_partition()) console.line();
   const bool details = settings.result.details;
   print_levels(console, record, details);
   if (record.found.counted) print_virtual_ranks(console, record, settings);

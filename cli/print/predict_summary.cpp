@@ -178,6 +178,7 @@ void print_subject(Console& console, const PredictRecord& record, const Settings
                   settings.virtual_machine.placement == Dealing::block
                       ? "successive ranks on one node"
                       : "successive ranks on successive nodes"));
+  print_partition(console, settings.method.partition);
   if (!p.levels_are_exact) {
     print_entry(
         console, "levels",

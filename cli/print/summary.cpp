@@ -298,6 +298,11 @@ void print_machine(Console& console, const run::Environment& machine) {
   console.line();
 }
 
+void print_partition(Console& console, const partition::Partition& partition) {
+  if (!partition->moves_rows) return;
+  print_entry(console, "partition", fmt::format("{}: {}", partition.name(), *partition->summary));
+}
+
 void print_system(Console& console, const SolveRecord& record, const Settings& settings) {
   const run::MatrixSummary& matrix = record.matrix;
   const double per_row = static_cast<double>(matrix.nonzeros) / static_cast<double>(matrix.rows);
@@ -310,10 +315,7 @@ void print_system(Console& console, const SolveRecord& record, const Settings& s
               rhs_text(record, settings));
   if (is_worth_telling(record.preset)) print_entry(console, "preset", preset_text(record.preset));
   print_entry(console, "method", method_text(record));
-  const partition::PartitionMethod& partition = *record.options.method.partition;
-  if (partition.moves_rows) {
-    print_entry(console, "partition", fmt::format("{}: {}", *partition.name, *partition.summary));
-  }
+  print_partition(console, record.options.method.partition);
   if (!record.unused.empty()) print_entry(console, "without effect", unused_text(record.unused));
   console.line();
 }

@@ -15,6 +15,8 @@ void print_entry(Console& console, const std::string& label, const std::string& 
 std::string matrix_text(const run::MatrixSummary& matrix);
 /// The first lines: version, ranks, nodes.
 void print_machine(Console& console, const run::Environment& machine);
+/// Which rank has which rows, where a partition moves them.
+void print_partition(Console& console, const partition::Partition& partition);
 /// Matrix, right-hand side and method.
 void print_system(Console& console, const SolveRecord& record, const Settings& settings);
 /// The table of levels; with details all of them, and why they have their routes.

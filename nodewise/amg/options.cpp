@@ -135,7 +135,7 @@ std::span<const Field<Options>> option_fields() {
             "classical coarsening leaves couplings between different unknowns out of strength, "
             "splitting and interpolation",
             1, 64)
-          .affecting(Affects::levels)
+          .affecting(Affects::levels | Affects::rows)
           .common(),
       field("seed", &O::seed,
             "Of the weights that decide between equal points, and of estimates of spectral radii",

@@ -51,7 +51,10 @@ enum class Affects : std::uint32_t {
   report = 1U << 16U,              ///< whether a report is written
   details = 1U << 17U,             ///< how much of it is printed
   console = 1U << 18U,             ///< how the program prints
-  pages = 1U << 19U                ///< which page of the reference is printed
+  pages = 1U << 19U,               ///< which page of the reference is printed
+  rows = 1U << 20U,                ///< which rank has which rows
+  counts = 1U << 21U,              ///< what is counted of virtual ranks
+  conversion = 1U << 22U           ///< what is written of a matrix
 };
 constexpr Affects operator|(Affects a, Affects b) {
   return static_cast<Affects>(static_cast<std::uint32_t>(a) | static_cast<std::uint32_t>(b));

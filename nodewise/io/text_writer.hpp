@@ -3,11 +3,13 @@
 
 #include <charconv>
 #include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "nodewise/base/types.hpp"
+#include "nodewise/mpi/comm.hpp"
 
 namespace nodewise::io {
 
@@ -49,5 +51,14 @@ class TextSink {
   std::vector<char> buffer_;
   std::size_t used_ = 0;
 };
+
+/// Puts this rank's part of a section into the sink.
+using FormatText = std::function<void(TextSink& sink, int section)>;
+
+/// Collective. Writes what format(sink, section) puts into the sink on each rank, section after
+/// section, in each of them in rank order. Of plain text it is called twice: the first time only
+/// the length counts, for each rank must know where to begin.
+void write_in_rank_order(const std::shared_ptr<const mpi::Comm>& comm, const std::string& path,
+                         int n_sections, const FormatText& format);
 
 }  // namespace nodewise::io

@@ -127,11 +127,11 @@ std::vector<int> by_rank_0(const PartitionTask& task, const Find& find) {
   return mine;
 }
 
-std::vector<int> owners_by_metis(const PartitionTask& task) {
+std::vector<int> owners_by_metis(const Partition&, const PartitionTask& task) {
   return by_rank_0(task, flat_owners);
 }
 
-std::vector<int> owners_node_aware(const PartitionTask& task) {
+std::vector<int> owners_node_aware(const Partition&, const PartitionTask& task) {
   return by_rank_0(task, owners_by_node);
 }
 

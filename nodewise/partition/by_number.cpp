@@ -27,12 +27,12 @@ std::vector<int> of_rows(const std::vector<int>& of_points, int unknowns) {
 }
 
 /// Where the rows are, for as many ranks as there are.
-std::vector<int> as_they_are(const PartitionTask& task) {
+std::vector<int> as_they_are(const Partition&, const PartitionTask& task) {
   return std::vector<int>(static_cast<std::size_t>(task.A.n_local()), task.A.comm().rank());
 }
 
 /// Point k goes to rank k mod P.
-std::vector<int> strided_owners(const PartitionTask& task) {
+std::vector<int> strided_owners(const Partition&, const PartitionTask& task) {
   return mpi::collectively(task.A.comm(), [&] {
     std::vector<int> of_points;
     const GlobalIndex first = first_point(task);
@@ -45,7 +45,7 @@ std::vector<int> strided_owners(const PartitionTask& task) {
 }
 
 /// Points in their order, as many nonzeros on each rank as can be.
-std::vector<int> contiguous_owners(const PartitionTask& task) {
+std::vector<int> contiguous_owners(const Partition&, const PartitionTask& task) {
   const matrix::DistMatrix<double>& A = task.A;
   const auto before = mpi::exclusive_sum<std::int64_t>(A.comm(), A.nnz_local());
   return mpi::collectively(A.comm(), [&] {
@@ -77,7 +77,7 @@ std::vector<int> owners(const Partition& partition, const PartitionTask& task) {
                 "differently");
   }
   comm::require_whole_points(task.A.rows(), task.unknowns);
-  return (*partition->owners)(task);
+  return (*partition->owners)(partition, task);
 }
 
 const PartitionMethod& no_partition() {

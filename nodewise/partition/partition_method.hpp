@@ -17,8 +17,11 @@ struct PartitionTask {
   int unknowns = 1;  ///< rows of a point, which stay together
 };
 
+struct PartitionMethod;
+using Partition = Choice<PartitionMethod>;
+
 struct PartitionMethod : MethodInfo {
-  using Owners = std::vector<int> (*)(const PartitionTask& task);
+  using Owners = std::vector<int> (*)(const Partition& chosen, const PartitionTask& task);
 
   /// Whether rows may go to other ranks.
   Required<bool> moves_rows;
@@ -28,8 +31,6 @@ struct PartitionMethod : MethodInfo {
 
   static Family<PartitionMethod>& family();
 };
-
-using Partition = Choice<PartitionMethod>;
 
 /// Collective. The rank that each of this rank's rows is to be on. Throws, the same on every rank,
 /// dimension_mismatch where the matrix is not square, what comm::require_whole_points() throws, and

@@ -1,5 +1,5 @@
-#include "nodewise/comm/virtual_ranks.hpp"
 #include "nodewise/predict/matrix_statistics.hpp"
+#include "nodewise/predict/placed_rows.hpp"
 #include "nodewise/predict/predict.hpp"
 #include "nodewise/predict/virtual_counts.hpp"
 #include "nodewise/run/timed.hpp"
@@ -9,18 +9,6 @@ namespace nodewise::predict {
 namespace {
 
 using OptionalHierarchy = std::unique_ptr<const amg::Hierarchy<double>>;  // or null
-
-OptionalHierarchy make_hierarchy(const Problem& problem, const VirtualMachine* machine,
-                                 const Progress& progress) {
-  amg::ProblemInfo<double> info = problem.info;
-  if (machine != nullptr) {
-    info.virtual_starts = comm::uniform_point_starts(
-        problem.A->rows().n_global(), machine->topology.n_ranks(), problem.options.unknowns);
-    info.virtual_topology = std::make_shared<const mpi::Topology>(machine->topology);
-  }
-  return std::make_unique<const amg::Hierarchy<double>>(problem.A, problem.options, std::move(info),
-                                                        progress.level);
-}
 
 void describe(const amg::Hierarchy<double>& hierarchy, Inspection& found) {
   found.levels.assign(hierarchy.levels().begin(), hierarchy.levels().end());
@@ -32,10 +20,11 @@ void describe(const amg::Hierarchy<double>& hierarchy, Inspection& found) {
 }
 
 /// Null where multigrid cannot treat the matrix, which the inspection then says.
-OptionalHierarchy try_hierarchy(const Problem& problem, const VirtualMachine* machine,
-                                const Progress& progress, Inspection& found) {
+OptionalHierarchy try_hierarchy(const Problem& problem, const Progress& progress,
+                                Inspection& found) {
   try {
-    OptionalHierarchy hierarchy = make_hierarchy(problem, machine, progress);
+    OptionalHierarchy hierarchy = std::make_unique<const amg::Hierarchy<double>>(
+        problem.A, problem.options, problem.info, progress.level);
     describe(*hierarchy, found);
     return hierarchy;
   } catch (const Error& error) {  // the same on every rank
@@ -51,7 +40,8 @@ OptionalHierarchy try_hierarchy(const Problem& problem, const VirtualMachine* ma
 VirtualCounts count(const Problem& problem, const OptionalHierarchy& hierarchy,
                     const VirtualMachine& machine, const Progress& progress) {
   VirtualCounts counted = hierarchy ? count_virtually(*hierarchy, machine, progress.exchange)
-                                    : count_virtually(*problem.A, machine, progress.exchange);
+                                    : count_virtually(*problem.A, problem.info.virtual_starts,
+                                                      machine, progress.exchange);
   counted.levels_are_exact = is_independent_of_ranks(problem.options) || counted.levels.size() == 1;
   return counted;
 }
@@ -65,11 +55,12 @@ Inspection inspect(const Problem& problem, const VirtualMachine* machine,
   Inspection found;
   found.statistics = matrix_statistics(*problem.A);
   OptionalHierarchy hierarchy;
-  found.setup_s =
-      run::timed(comm, [&] { hierarchy = try_hierarchy(problem, machine, progress, found); });
+  Problem placed;
+  found.partition_s = run::timed(comm, [&] { placed = with_placed_rows(problem, machine); });
+  found.setup_s = run::timed(comm, [&] { hierarchy = try_hierarchy(placed, progress, found); });
   if (machine != nullptr) {
     found.count_s =
-        run::timed(comm, [&] { found.counted = count(problem, hierarchy, *machine, progress); });
+        run::timed(comm, [&] { found.counted = count(placed, hierarchy, *machine, progress); });
   }
   return found;
 }

@@ -98,7 +98,8 @@ struct Inspection {
   double grid_complexity = 0;
   double operator_complexity = 0;
   std::optional<VirtualCounts> counted;
-  double setup_s = 0;  ///< the longest over the ranks
+  double partition_s = 0;  ///< the longest over the ranks
+  double setup_s = 0;
   double count_s = 0;
 };
 

@@ -21,6 +21,7 @@ std::span<const Field<VirtualOptions>> virtual_fields() {
             {"block", "round_robin"}),
       text_field("routes", &VirtualOptions::routes, "list",
                  "the routes of virtual ranks to look at, some of direct, two_step, three_step")
+          .affecting(Affects::counts)
           .common(),
   };
   return fields;

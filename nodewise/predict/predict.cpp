@@ -8,7 +8,6 @@
 #include <fmt/format.h>
 
 #include "nodewise/base/timer.hpp"
-#include "nodewise/comm/virtual_ranks.hpp"
 #include "nodewise/io/machine_file.hpp"
 #include "nodewise/matrix/operations.hpp"
 #include "nodewise/model/allreduce_cost.hpp"
@@ -16,6 +15,7 @@
 #include "nodewise/model/unused_parameters.hpp"
 #include "nodewise/mpi/ledger.hpp"
 #include "nodewise/predict/cycle_work.hpp"
+#include "nodewise/predict/placed_rows.hpp"
 #include "nodewise/predict/prediction.hpp"
 
 namespace nodewise::predict {
@@ -122,12 +122,9 @@ amg::Hierarchy<double> virtual_hierarchy(const Problem& problem, const Request& 
     options.machine = std::make_shared<const model::Machine>(request.costs);
     options.route = comm::Route("automatic");
   }
-  amg::ProblemInfo<double> info = problem.info;
-  info.symmetric = symmetric;
-  info.virtual_starts = comm::uniform_point_starts(
-      problem.A->rows().n_global(), machine.topology.n_ranks(), problem.options.unknowns);
-  info.virtual_topology = std::make_shared<const mpi::Topology>(machine.topology);
-  return {problem.A, options, std::move(info), progress.level};
+  Problem placed = with_placed_rows(problem, &machine);
+  placed.info.symmetric = symmetric;
+  return {placed.A, options, std::move(placed.info), progress.level};
 }
 
 /// The part that stays the same for every number of ranks.

@@ -8,6 +8,7 @@
 
 #include "nodewise/amg/hierarchy.hpp"
 #include "nodewise/model/machine.hpp"
+#include "nodewise/partition/partition_method.hpp"
 #include "nodewise/predict/inspection.hpp"
 #include "nodewise/predict/options.hpp"
 #include "nodewise/predict/result.hpp"
@@ -21,6 +22,7 @@ struct Problem {
   std::shared_ptr<const matrix::DistMatrix<double>> A;
   amg::ProblemInfo<double> info = {};  ///< of the matrix; where virtual ranks begin is set here
   amg::Options options = {};
+  partition::Partition partition = "none";  ///< among the ranks, or the virtual ones
 };
 
 /// Told of what is done, on every rank; each may be left out.

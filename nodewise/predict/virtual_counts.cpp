@@ -95,14 +95,15 @@ VirtualCounts count_virtually(const amg::Hierarchy<double>& hierarchy,
   return record;
 }
 
-VirtualCounts count_virtually(const Matrix& A, const VirtualMachine& machine,
+VirtualCounts count_virtually(const Matrix& A, Starts rows, const VirtualMachine& machine,
                               const CountObserver& observe) {
   VirtualCounts record = empty_record(machine);
-  const int n_ranks = machine.topology.n_ranks();
-  const std::vector<GlobalIndex> rows = comm::uniform_starts(A.rows().n_global(), n_ranks);
-  const std::vector<GlobalIndex> cols = comm::uniform_starts(A.cols().n_global(), n_ranks);
+  const bool is_square = A.rows() == A.cols();
+  const std::vector<GlobalIndex> uniform =
+      comm::uniform_starts(A.cols().n_global(), machine.topology.n_ranks());
   record.levels.push_back(level_of(rows));
-  visit_exchanges(A, rows, cols, machine, counter(record, machine.topology), observe);
+  visit_exchanges(A, rows, is_square ? rows : Starts(uniform), machine,
+                  counter(record, machine.topology), observe);
   return record;
 }
 

@@ -10,8 +10,8 @@ namespace nodewise::predict {
 /// Local, on one rank. Counts for every level of a hierarchy made for so many virtual ranks.
 VirtualCounts count_virtually(const amg::Hierarchy<double>& hierarchy,
                               const VirtualMachine& machine, const CountObserver& observe);
-/// Likewise for a matrix alone, square or not.
-VirtualCounts count_virtually(const Matrix& A, const VirtualMachine& machine,
-                              const CountObserver& observe);
+/// Likewise for a matrix alone, whose rows are spread as `rows` says; square or not.
+VirtualCounts count_virtually(const Matrix& A, std::span<const GlobalIndex> rows,
+                              const VirtualMachine& machine, const CountObserver& observe);
 
 }  // namespace nodewise::predict

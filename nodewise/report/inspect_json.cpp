@@ -97,21 +97,24 @@ Json virtual_json(const Inspection& found) {
 }  // namespace
 
 std::string inspect_json(const Inspection& found, const RunFrame& run) {
-  return dumped(
-      {{"schema_version", inspect_schema_version},
-       {"program", program_json()},
-       {"command_line", run.command_line},
-       {"machine", machine_json(run.machine)},
-       {"options", options_json(run.options)},
-       {"preset", preset_json(run.preset)},
-       {"matrix", matrix_json(run.matrix, found.statistics)},
-       {"hierarchy", inspected_hierarchy_json(found)},
-       {"no_hierarchy", text_or_null(found.no_hierarchy)},
-       {"virtual_ranks", virtual_json(found)},
-       {"times_s", {{"read", run.read_s}, {"setup", found.setup_s}, {"count", found.count_s}}},
-       {"memory_bytes",
-        {{"peak_resident_max", run.memory.peak_max_bytes},
-         {"peak_resident_sum", run.memory.peak_sum_bytes}}}});
+  return dumped({{"schema_version", inspect_schema_version},
+                 {"program", program_json()},
+                 {"command_line", run.command_line},
+                 {"machine", machine_json(run.machine)},
+                 {"options", options_json(run.options)},
+                 {"preset", preset_json(run.preset)},
+                 {"matrix", matrix_json(run.matrix, found.statistics)},
+                 {"hierarchy", inspected_hierarchy_json(found)},
+                 {"no_hierarchy", text_or_null(found.no_hierarchy)},
+                 {"virtual_ranks", virtual_json(found)},
+                 {"times_s",
+                  {{"read", run.read_s},
+                   {"partition", found.partition_s},
+                   {"setup", found.setup_s},
+                   {"count", found.count_s}}},
+                 {"memory_bytes",
+                  {{"peak_resident_max", run.memory.peak_max_bytes},
+                   {"peak_resident_sum", run.memory.peak_sum_bytes}}}});
 }
 
 }  // namespace nodewise::report

@@ -56,8 +56,9 @@ std::span<const Field<MethodOptions>> method_fields() {
           .common(),
       field("solver", &MethodOptions::solver, "Krylov method").common('s'),
       field("partition", &MethodOptions::partition,
-            "Which rank has which rows while the system is solved; the solution comes back in the "
-            "order of the file"),
+            "Which rank has which rows, or which virtual rank; solutions come back in the order of "
+            "the file")
+          .affecting(Affects::rows),
       field("preconditioner", &MethodOptions::preconditioner,
             "What turns a residual into a correction")
           .common(),

@@ -4,11 +4,9 @@
 
 #include <fmt/format.h>
 
-#include "nodewise/amg/redistribute/move_level.hpp"
 #include "nodewise/base/format_numbers.hpp"
 #include "nodewise/base/timer.hpp"
 #include "nodewise/matrix/block_matrix.hpp"
-#include "nodewise/matrix/redistribute.hpp"
 #include "nodewise/mpi/agree.hpp"
 #include "nodewise/mpi/ledger.hpp"
 #include "nodewise/run/timed.hpp"
@@ -16,6 +14,7 @@
 #include "nodewise/solver/collective_choice.hpp"
 #include "nodewise/solver/find.hpp"
 #include "nodewise/solver/method_choice.hpp"
+#include "nodewise/solver/row_placement.hpp"
 #include "nodewise/solver/unused_options.hpp"
 
 namespace nodewise {
@@ -58,8 +57,6 @@ struct Solver::State {
 
   void set_up(const MatrixPointer& matrix, const run::MatrixSummary& summary,
               const SetupObservers& observe);
-  MatrixPointer divide(const MatrixPointer& matrix);
-  MatrixPointer moved(const MatrixPointer& matrix) const;
   void make_preconditioner(const SetupObservers& observe);
   void describe_hierarchy();
   const SolveRecord& solve_all(std::span<const double> B, std::span<double> X, int n_rhs,
@@ -68,31 +65,12 @@ struct Solver::State {
   Options given;
   Problem problem;
   SolveRecord record;
-  std::optional<comm::Layout> rows;   // the caller's
-  std::optional<comm::RowMove> move;  // from these to the rows of A, where they are others
+  std::optional<solver::RowPlacement> placement;
   MatrixPointer A;
   solver::Preconditioner preconditioner;
   amg::NearNullSpace<double> near_null_space;  // until the first solve
   bool was_looked_at = false;                  // for findings
 };
-
-/// Collective. Finds which rank is to have which rows, and moves them.
-MatrixPointer Solver::State::divide(const MatrixPointer& matrix) {
-  rows = matrix->rows();
-  const partition::Partition& partition = record.options.method.partition;
-  if (!partition->moves_rows) return matrix;
-  const mpi::Scope scope(matrix->comm(), "partition");
-  const std::vector<int> owners = partition::owners(
-      partition, {*matrix, matrix->comm().topology(), record.options.amg.unknowns});
-  move = comm::RowMove::to_owners(*rows, owners);
-  return moved(matrix);
-}
-
-/// Collective.
-MatrixPointer Solver::State::moved(const MatrixPointer& matrix) const {
-  if (!move) return matrix;
-  return std::make_shared<const Matrix>(matrix::redistribute(*matrix, *move));
-}
 
 void Solver::State::describe_hierarchy() {
   const amg::Hierarchy<double>& hierarchy = *preconditioner.hierarchy;
@@ -107,9 +85,7 @@ void Solver::State::make_preconditioner(const SetupObservers& observe) {
   const solver::PreconditionerMethod& method = *options.method.preconditioner;
   amg::ProblemInfo<double> info;
   if (method.is_multigrid) {
-    info = solver::problem_info(*rows, problem, options, record.matrix.symmetric);
-    if (move) amg::move_near_null_space(info.near_null_space, *move);
-    if (move) amg::move_near_null_space(info.left_near_null_space, *move);
+    info = placement->problem_info(problem, options, record.matrix.symmetric);
     near_null_space = info.near_null_space;
   }
   preconditioner = (*method.make)({A, options.amg, std::move(info), observe.level});
@@ -136,7 +112,8 @@ void Solver::State::set_up(const MatrixPointer& matrix, const run::MatrixSummary
   record.preconditioner = options.method.preconditioner.name();
   if (observe.chosen) observe.chosen(record);
   record.times.setup = choosing + booked(comm, record.setup_accounts, [&] {
-                         A = solver::matrix_of_solve(divide(matrix), options);
+                         placement.emplace(*matrix, options);
+                         A = solver::matrix_of_solve(placement->there(matrix), options);
                          make_preconditioner(observe);
                          if (preconditioner.hierarchy != nullptr)
                            A = solver::matrix_as_chosen(A, *preconditioner.hierarchy, options);
@@ -172,23 +149,18 @@ const SolveRecord& Solver::solve_all(std::span<const double> B, std::span<double
       throw Error(ErrorCode::invalid_argument,
                   fmt::format("Solver: {} right-hand sides, at least 1 is needed", n_rhs));
     }
-    const std::size_t wanted = static_cast<std::size_t>(s.rows->n_local()) * std::size_t(n_rhs);
+    const std::size_t wanted = static_cast<std::size_t>(layout().n_local()) * std::size_t(n_rhs);
     if (B.size() == wanted && X.size() == wanted) return;
-    throw Error(
-        ErrorCode::dimension_mismatch,
-        fmt::format("Solver: b has {} and x {} numbers here, where {} of {} has {}", B.size(),
-                    X.size(), counted(n_rhs, "column"), counted(s.rows->n_local(), "row"), wanted));
+    throw Error(ErrorCode::dimension_mismatch,
+                fmt::format("Solver: b has {} and x {} numbers here, where {} of {} has {}",
+                            B.size(), X.size(), counted(n_rhs, "column"),
+                            counted(layout().n_local(), "row"), wanted));
   });
-  if (!s.move) return s.solve_all(B, X, n_rhs, observe);
-  std::vector<double> b, x;
-  mpi::collectively(comm, [&] {
-    b.resize(static_cast<std::size_t>(s.A->n_local()) * std::size_t(n_rhs));
-    x.resize(b.size());
-  });
-  s.move->forward<double>(B, b, n_rhs);
-  s.move->forward<double>(X, x, n_rhs);
+  if (!s.placement->moves()) return s.solve_all(B, X, n_rhs, observe);
+  const std::vector<double> b = s.placement->there(B, n_rhs);
+  std::vector<double> x = s.placement->there(X, n_rhs);
   s.solve_all(b, x, n_rhs, observe);
-  s.move->backward<double>(x, X, n_rhs);
+  s.placement->back(x, X, n_rhs);
   return s.record;
 }
 
@@ -223,7 +195,7 @@ void Solver::rebuild(const MatrixPointer& A, amg::Reuse reuse) {
   const mpi::Comm& comm = s.A->comm();
   mpi::collectively(comm, [&] {
     if (!A) throw Error(ErrorCode::invalid_argument, "Solver: there is no matrix");
-    if (A->rows() == *s.rows && A->cols() == *s.rows) return;
+    if (A->rows() == layout() && A->cols() == layout()) return;
     throw Error(ErrorCode::dimension_mismatch,
                 "Solver: a rebuild needs a matrix that is laid out as the first");
   });
@@ -236,7 +208,7 @@ void Solver::rebuild(const MatrixPointer& A, amg::Reuse reuse) {
     return;
   }
   record.times.setup = booked(comm, record.setup_accounts, [&] {
-    const MatrixPointer there = s.moved(A);
+    const MatrixPointer there = s.placement->there(A);
     const auto same_ghosts = std::equal(there->ghosts().begin(), there->ghosts().end(),
                                         s.A->ghosts().begin(), s.A->ghosts().end());
     mpi::collectively(comm, [&] {
@@ -259,7 +231,7 @@ const SolveRecord& Solver::record() const {
 }
 
 const comm::Layout& Solver::layout() const {
-  return *state_->rows;
+  return state_->placement->rows();
 }
 
 const MatrixPointer& Solver::matrix() const {

@@ -11,6 +11,7 @@
 #include "nodewise/run/timed.hpp"
 #include "nodewise/solve/matrix_operator.hpp"
 #include "nodewise/solver/method_choice.hpp"
+#include "nodewise/solver/row_placement.hpp"
 #include "nodewise/solver/tune_candidates.hpp"
 
 namespace nodewise::solver {
@@ -24,8 +25,9 @@ constexpr double least_patience = 1;
 
 /// What all trials have in common.
 struct System {
-  std::shared_ptr<const Matrix> A;
-  std::span<const double> b;
+  const RowPlacement& placement;
+  std::shared_ptr<const Matrix> A;  ///< with the rows there
+  std::span<const double> b;        ///< likewise
   const Problem& problem;
   const run::MatrixSummary& matrix;
 };
@@ -51,7 +53,7 @@ void run_trial(const System& system, const Options& options, double limit, Trial
   check_method(*method, options);
   amg::ProblemInfo<double> info;
   if (options.method.preconditioner->is_multigrid) {
-    info = problem_info(system.A->rows(), system.problem, options, system.matrix.symmetric);
+    info = system.placement.problem_info(system.problem, options, system.matrix.symmetric);
   }
   Preconditioner preconditioner;
   std::shared_ptr<const Matrix> matrix;
@@ -139,6 +141,12 @@ void repeat_the_best(const System& system, const std::vector<Candidate>& candida
   result.seconds += mpi::max(comm, timer.seconds());
 }
 
+/// Any candidate may have the points that were found in the pattern.
+Options with_whole_points(Options options, int unknowns) {
+  if (!options.has("unknowns")) options.amg.unknowns = unknowns;
+  return options;
+}
+
 /// Of those that are near the best by less than what repetition varies.
 void mark_ties(TuneResult& result) {
   const Trial* best = result.best();
@@ -166,8 +174,12 @@ TuneResult tune(const std::shared_ptr<const Matrix>& A, std::span<const double> 
                 const Options& options, const TuneOptions& limits, const Problem& problem,
                 const run::MatrixSummary& matrix, const TuneObservers& observe) {
   const mpi::Comm& comm = A->comm();
-  const std::vector<Candidate> candidates = tune_candidates(
-      options, problem, advise::problem_facts(*A, matrix.symmetric), limits.max_candidates);
+  const advise::ProblemFacts facts = advise::problem_facts(*A, matrix.symmetric);
+  const std::vector<Candidate> candidates =
+      tune_candidates(options, problem, facts, limits.max_candidates);
+  const RowPlacement placement(*A, with_whole_points(options, facts.unknowns));
+  const std::vector<double> b_there = placement.there(b);
+  const System system = {placement, placement.there(A), b_there, problem, matrix};
   TuneResult result;
   double best = std::numeric_limits<double>::infinity();
   const Timer timer;
@@ -182,14 +194,14 @@ TuneResult tune(const std::shared_ptr<const Matrix>& A, std::span<const double> 
     trial.options = candidates[k].options;
     if (observe.begin) observe.begin(k, candidates.size(), trial);
     const double patience = std::max(least_patience, hopeless * best);
-    try_candidate({A, b, problem, matrix}, candidates[k].all, std::min(left, patience), trial);
+    try_candidate(system, candidates[k].all, std::min(left, patience), trial);
     if (trial.converged) best = std::min(best, trial.total());
     if (observe.end) observe.end(k, candidates.size(), trial);
     result.trials.push_back(std::move(trial));
   }
   result.seconds = mpi::max(comm, timer.seconds());
   sort_trials(result.trials);
-  repeat_the_best({A, b, problem, matrix}, candidates, limits, result);
+  repeat_the_best(system, candidates, limits, result);
   sort_trials(result.trials);
   mark_ties(result);
   return result;

@@ -1,0 +1,17 @@
+// A problem with its rows where a partition puts them: on the ranks at hand, or on virtual ones.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "nodewise/predict/predict.hpp"
+
+namespace nodewise::predict {
+
+/// Collective. The problem with its rows, and what is known of them, on the ranks of its
+/// communicator that its partition puts them on; or, for a matrix on one rank, in the order of the
+/// virtual ranks of `machine`, which info.virtual_starts and info.virtual_topology then say.
+/// Throws what partition::owners() does.
+Problem with_placed_rows(Problem problem, const VirtualMachine* machine);
+
+}  // namespace nodewise::predict

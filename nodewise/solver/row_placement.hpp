@@ -1,0 +1,43 @@
+// Where the rows of a system are while it is solved, and the way there and back.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "nodewise/comm/row_move.hpp"
+#include "nodewise/matrix/dist_matrix.hpp"
+#include "nodewise/solver/options.hpp"
+#include "nodewise/solver/problem.hpp"
+
+namespace nodewise::solver {
+
+class RowPlacement {
+ public:
+  using Matrix = matrix::DistMatrix<double>;
+
+  /// Collective. Finds which rank is to have which rows by the partition of the options, and plans
+  /// the way there. Throws what partition::owners() does.
+  RowPlacement(const Matrix& A, const Options& options);
+
+  /// Local. Whether rows go to other ranks.
+  bool moves() const { return move_.has_value(); }
+  /// Local. The caller's rows.
+  const comm::Layout& rows() const { return rows_; }
+  /// Collective. The matrix with its rows and columns there; itself where nothing moves.
+  std::shared_ptr<const Matrix> there(const std::shared_ptr<const Matrix>& A) const;
+  /// Collective. The vectors there, side by side.
+  std::vector<double> there(std::span<const double> x, int n_vectors = 1) const;
+  /// Collective. And back.
+  void back(std::span<const double> x_there, std::span<double> x, int n_vectors = 1) const;
+  /// Collective. What multigrid is told of the rows there; throws what solver::problem_info() does.
+  amg::ProblemInfo<double> problem_info(const Problem& problem, const Options& options,
+                                        bool symmetric) const;
+
+ private:
+  comm::Layout rows_;
+  std::optional<comm::RowMove> move_;
+};
+
+}  // namespace nodewise::solver
