@@ -37,7 +37,7 @@ write_basic_package_version_file("${PROJECT_BINARY_DIR}/nodewiseConfigVersion.cm
 install(FILES "${PROJECT_BINARY_DIR}/nodewiseConfig.cmake"
   "${PROJECT_BINARY_DIR}/nodewiseConfigVersion.cmake" DESTINATION "${nodewise_cmake_dir}")
 
-# A static library leaves zlib, fmt, hwloc, METIS and OpenMP to whoever links it; pkg-config has them private otherwise.
+# A static library leaves zlib, fmt, hwloc, METIS, PT-Scotch and OpenMP to whoever links it; pkg-config has them private otherwise.
 set(nodewise_pc_requires "Requires: zlib, fmt")
 if(BUILD_SHARED_LIBS)
   set(nodewise_pc_requires "Requires.private: zlib, fmt")
@@ -51,6 +51,9 @@ if(NODEWISE_OPENMP AND NOT BUILD_SHARED_LIBS)
 endif()
 if(NODEWISE_METIS AND NOT BUILD_SHARED_LIBS)
   string(APPEND nodewise_pc_static " -lmetis")
+endif()
+if(NODEWISE_PTSCOTCH AND NOT BUILD_SHARED_LIBS)
+  string(APPEND nodewise_pc_static " -lptscotch -lscotch -lptscotcherr")
 endif()
 file(RELATIVE_PATH nodewise_pc_prefix
   "/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/")  # so that the installed tree can be moved

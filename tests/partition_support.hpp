@@ -14,6 +14,9 @@ inline bool is_here(const partition::PartitionMethod& method) {
 #ifndef NODEWISE_METIS
   if (name == "metis" || name == "node_aware") return false;
 #endif
+#ifndef NODEWISE_PTSCOTCH
+  if (name == "ptscotch") return false;
+#endif
   return name != "file";
 }
 

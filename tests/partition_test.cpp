@@ -10,8 +10,10 @@
 #include "nodewise/io/line_reader.hpp"
 #include "nodewise/io/owner_file.hpp"
 #include "nodewise/matrix/redistribute.hpp"
+#include "nodewise/partition/dist_graph.hpp"
 #include "nodewise/partition/part_order.hpp"
 #include "nodewise/partition/point_graph.hpp"
+#include "nodewise/solver/options.hpp"
 
 #include "amg_support.hpp"
 #include "collective_error.hpp"
@@ -33,6 +35,13 @@ std::vector<int> owners_of_all(const Partition& partition, const PartitionTask& 
   const std::vector<std::int32_t> part(mine.begin(), mine.end());
   const auto all = mpi::concatenate_all<std::int32_t>(task.A.comm(), part);
   return {all.begin(), all.end()};
+}
+
+Partition node_aware(const char* serial_points) {
+  solver::Options options;
+  options.set("partition", "node_aware");
+  options.set("serial_points", serial_points);
+  return options.method.partition;
 }
 
 bool is_last() {
@@ -110,12 +119,79 @@ TEST(Partition, OfTheGraphCrossesLess) {
 TEST(Partition, UnevenNodesGetUnevenParts) {
   if (!is_here(PartitionMethod::family().find("metis"))) GTEST_SKIP() << "without METIS";
   const DistMatrix<double> A = io::generate<double>(test_comm(), {.problem = "laplace9", .n = 30});
-  const mpi::Topology topology(std::vector<int>{0, 0, 0, 0, 0, 1});
-  std::vector<int> rows(6, 0);
-  for (const int owner : owners_of_all("node_aware", {A, topology, 1})) {
-    ++rows[static_cast<std::size_t>(owner)];
+  for (const char* serial_points : {"1000", "0"}) {  // METIS on one rank, PT-Scotch on all
+    SCOPED_TRACE(serial_points);
+    for (const std::vector<int>& map : {std::vector<int>{0, 0, 0, 0, 0, 1}, {0, 1, 0, 2, 2, 2}}) {
+      const mpi::Topology topology(map);
+      std::vector<int> rows(6, 0);
+      for (const int owner : owners_of_all(node_aware(serial_points), {A, topology, 1})) {
+        ++rows[static_cast<std::size_t>(owner)];
+      }
+      for (const int n : rows) EXPECT_NEAR(n, 150, 30);
+    }
   }
-  for (const int n : rows) EXPECT_NEAR(n, 150, 30);
+}
+
+// Its nodes are divided by one of their ranks each, or one after the other where they are virtual.
+TEST(Partition, NodesAreDividedByOneRankEach) {
+  if (!is_here(PartitionMethod::family().find("metis"))) GTEST_SKIP() << "without METIS";
+  const io::GalleryOptions gallery = {.problem = "beam", .n = 2};
+  const DistMatrix<double> whole = io::generate<double>(test::self_comm(), gallery);
+  const DistMatrix<double> A = io::generate<double>(test_comm(), gallery);
+  for (const auto& map : test::node_maps(test_comm()->size())) {
+    SCOPED_TRACE(map.name);
+    const mpi::Topology topology(map.node_of_rank);
+    EXPECT_EQ(owners_of_all("node_aware", {A, topology, 3}),
+              owners_of_all("node_aware", {whole, topology, 3}));
+  }
+}
+
+TEST(Partition, ByAllRanksCrossesLittle) {
+  if (!is_here(PartitionMethod::family().find("ptscotch"))) GTEST_SKIP() << "without PT-Scotch";
+  const io::GalleryOptions gallery = {.problem = "laplace7", .n = 16};
+  const DistMatrix<double> A = io::generate<double>(test_comm(), gallery);
+  const PointGraph graph = point_graph(io::generate<double>(test::self_comm(), gallery).on(), 1);
+  std::vector<int> map(32);
+  for (std::size_t r = 0; r < map.size(); ++r) map[r] = static_cast<int>(r / 8);
+  const mpi::Topology topology(map);
+  for (const Partition& partition : {Partition("ptscotch"), node_aware("0")}) {
+    SCOPED_TRACE(partition.name());
+    if (!is_here(*partition)) continue;
+    const std::vector<int> owners = owners_of_all(partition, {A, topology, 1});
+    EXPECT_LE(values_between_nodes(graph, owners), 1.15 * 32 * 6 * 64 * 2 / 3);
+    std::vector<int> rows(32, 0);
+    for (const int owner : owners) ++rows[static_cast<std::size_t>(owner)];
+    EXPECT_LE(*std::max_element(rows.begin(), rows.end()), 128 * 1.2);
+    const std::int64_t natural = 6 * 16 * 16;
+    if (partition.name() == "node_aware") {
+      EXPECT_LE(values_between_nodes(graph, nodes_of(owners, topology)), natural * 1.1);
+    }
+  }
+}
+
+// Patterns that are not symmetric, and ranks without rows.
+TEST(DistGraph, IsThatOfOneRank) {
+  const comm::Layout layout =
+      comm::Layout::from_local_size(test_comm(), is_last() ? 24 : test_comm()->rank() * 12);
+  const test::RandomMatrix<double> A(layout, layout, 0.05, 3);
+  for (const int unknowns : {1, 3}) {
+    const DistGraph part = dist_point_graph(A.dist, unknowns);
+    Array<double> on(A.dist.on().vals.size(), 1.0), off(A.dist.off().vals.size(), 1.0);
+    const auto ones = A.dist.with_values(std::move(on), std::move(off));  // no zeros
+    const PointGraph whole = point_graph(test::serial(test::gathered(ones)).on(), unknowns);
+    ASSERT_EQ(part.points.n_global(), whole.n_points());
+    for (LocalIndex k = 0; k < part.points.n_local(); ++k) {
+      const auto of_part = std::span(part.neighbours)
+                               .subspan(static_cast<std::size_t>(part.begins[std::size_t(k)]),
+                                        static_cast<std::size_t>(part.begins[std::size_t(k) + 1] -
+                                                                 part.begins[std::size_t(k)]));
+      const auto point = static_cast<std::size_t>(part.points.to_global(k));
+      const std::vector<GlobalIndex> wanted(whole.neighbours.begin() + whole.begins[point],
+                                            whole.neighbours.begin() + whole.begins[point + 1]);
+      EXPECT_EQ(std::vector<GlobalIndex>(of_part.begin(), of_part.end()), wanted);
+      EXPECT_EQ(part.weights[static_cast<std::size_t>(k)], whole.weights[point]);
+    }
+  }
 }
 
 TEST(Partition, DoesNotDependOnWhereTheRowsWere) {
@@ -124,7 +200,8 @@ TEST(Partition, DoesNotDependOnWhereTheRowsWere) {
   const DistMatrix<double> whole = io::generate<double>(test::self_comm(), gallery);
   const mpi::Topology topology(std::vector<int>{0, 0, 1, 1});
   for (const PartitionMethod& method : PartitionMethod::family()) {
-    if (!is_here(method) || *method.name == "none") continue;
+    // PT-Scotch's parts are by what each rank begins with.
+    if (!is_here(method) || *method.name == "none" || *method.name == "ptscotch") continue;
     SCOPED_TRACE(*method.name);
     EXPECT_EQ(owners_of_all(method, {spread, topology, 1}),
               owners_of_all(method, {whole, topology, 1}));

@@ -1,138 +1,172 @@
-// Partitions of the matrix's graph by METIS (Karypis, Kumar 1998), on one rank.
+// Partitions of the matrix's graph.
 #include <algorithm>
-#include <limits>
-#include <numeric>
-
-#ifdef NODEWISE_METIS
-#include <metis.h>
-#endif
-
-#include <fmt/format.h>
 
 #include "nodewise/comm/row_move.hpp"
 #include "nodewise/matrix/redistribute.hpp"
 #include "nodewise/mpi/agree.hpp"
+#include "nodewise/partition/metis.hpp"
 #include "nodewise/partition/partition_method.hpp"
-#include "nodewise/partition/point_graph.hpp"
+#include "nodewise/partition/ptscotch.hpp"
 
 namespace nodewise::partition {
 
 namespace {
 
-#ifdef NODEWISE_METIS
-/// The part of each point, in parts of the sizes `shares`, whose sum is 1. Where `counts_values` is
-/// set, few values are to cross between parts, however many edges do.
-std::vector<int> parts_of(const PointGraph& graph, std::vector<real_t> shares, bool counts_values) {
-  std::vector<idx_t> parts(graph.weights.size(), 0);
-  auto n_parts = static_cast<idx_t>(shares.size());
-  auto n = static_cast<idx_t>(graph.n_points());
-  if (n_parts == 1 || n == 0) return {parts.begin(), parts.end()};
-  if (n <= n_parts) {  // METIS would leave parts empty that another has several points for
-    std::iota(parts.begin(), parts.end(), 0);
-    return {parts.begin(), parts.end()};
+/// One for each row of points that have one each.
+std::vector<int> for_rows(std::span<const int> of_points, int unknowns) {
+  std::vector<int> of_rows;
+  of_rows.reserve(of_points.size() * static_cast<std::size_t>(unknowns));
+  for (const int part : of_points) {
+    of_rows.insert(of_rows.end(), static_cast<std::size_t>(unknowns), part);
   }
-  if (graph.neighbours.size() > static_cast<std::size_t>(std::numeric_limits<idx_t>::max())) {
-    throw Error(ErrorCode::unsupported,
-                fmt::format("partition: METIS takes up to {} couplings, there are {}",
-                            std::numeric_limits<idx_t>::max(), graph.neighbours.size()));
-  }
-  std::vector<idx_t> begins(graph.begins.begin(), graph.begins.end());
-  std::vector<idx_t> neighbours(graph.neighbours.begin(), graph.neighbours.end());
-  std::vector<idx_t> weights(graph.weights.begin(), graph.weights.end());
-  idx_t options[METIS_NOPTIONS];
-  METIS_SetDefaultOptions(options);
-  options[METIS_OPTION_OBJTYPE] = counts_values ? METIS_OBJTYPE_VOL : METIS_OBJTYPE_CUT;
-  options[METIS_OPTION_SEED] = 1;
-  idx_t one_weight = 1, objective = 0;
-  const int status = METIS_PartGraphKway(&n, &one_weight, begins.data(), neighbours.data(),
-                                         weights.data(), nullptr, nullptr, &n_parts, shares.data(),
-                                         nullptr, options, &objective, parts.data());
-  if (status == METIS_ERROR_MEMORY) {
-    throw Error(ErrorCode::out_of_memory, "partition: METIS has not enough memory");
-  }
-  if (status != METIS_OK) {
-    throw Error(ErrorCode::internal, fmt::format("partition: METIS failed (status {})", status));
-  }
-  return {parts.begin(), parts.end()};
+  return of_rows;
 }
 
-std::vector<real_t> equal_shares(int n_parts) {
-  return std::vector<real_t>(static_cast<std::size_t>(n_parts), 1 / static_cast<real_t>(n_parts));
-}
-
-/// A part for each rank, whatever its node.
-std::vector<int> flat_owners(const PointGraph& graph, const mpi::Topology& topology) {
-  return parts_of(graph, equal_shares(topology.n_ranks()), true);
-}
-
-/// Into nodes first, then into the ranks of each. What counts between nodes is how many of them
-/// need a value, and not how many couplings are cut.
-std::vector<int> owners_by_node(const PointGraph& graph, const mpi::Topology& topology) {
-  std::vector<real_t> shares;
-  for (int node = 0; node < topology.n_nodes(); ++node) {
-    shares.push_back(static_cast<real_t>(topology.ranks_on(node).size()) /
-                     static_cast<real_t>(topology.n_ranks()));
+/// The first row of each point has what its others have.
+std::vector<int> for_points(std::span<const int> of_rows, int unknowns) {
+  std::vector<int> of_points;
+  for (std::size_t i = 0; i < of_rows.size(); i += static_cast<std::size_t>(unknowns)) {
+    of_points.push_back(of_rows[i]);
   }
-  const std::vector<int> nodes = parts_of(graph, std::move(shares), true);
+  return of_points;
+}
+
+/// Local. The graph of this rank's rows alone; points weigh the nonzeros of whole rows.
+PointGraph graph_here(const matrix::DistMatrix<double>& A, int unknowns) {
+  PointGraph graph = point_graph(A.on(), unknowns);
+  std::fill(graph.weights.begin(), graph.weights.end(), 0);
+  for (LocalIndex i = 0; i < A.n_local(); ++i) {
+    graph.weights[static_cast<std::size_t>(i / unknowns)] += A.row_length(i);
+  }
+  return graph;
+}
+
+/// Collective. Brings rows to the ranks `workers`; `find(A, move)`, which is collective, returns
+/// the parts of the rows where they were.
+template <class Find>
+std::vector<int> by_workers(const PartitionTask& task, std::span<const int> workers,
+                            const Find& find) {
+  const comm::RowMove move = comm::RowMove::to_owners(task.A.rows(), workers);
+  const matrix::DistMatrix<double> A = matrix::redistribute(task.A, move);
+  return find(A, move);
+}
+
+/// Collective. Likewise all rows to rank 0.
+std::vector<int> by_rank_0(const PartitionTask& task, std::span<const int> shares) {
+  const comm::Layout& rows = task.A.rows();
+  const std::vector<int> workers = mpi::collectively(
+      rows.comm(), [&] { return std::vector<int>(static_cast<std::size_t>(rows.n_local()), 0); });
+  return by_workers(task, workers, [&](const matrix::DistMatrix<double>& A, const auto& move) {
+    std::vector<int> of_all, mine;
+    mpi::collectively(rows.comm(), [&] {
+      mine.resize(static_cast<std::size_t>(rows.n_local()));
+      if (A.n_local() == 0) return;
+      of_all = for_rows(parts_by_metis(graph_here(A, task.unknowns), shares), task.unknowns);
+    });
+    move.template backward<int>(of_all, mine);
+    return mine;
+  });
+}
+
+/// Collective. A part for each row, found by all ranks together.
+std::vector<int> by_all_ranks(const PartitionTask& task, std::span<const int> shares) {
+  const DistGraph graph = dist_point_graph(task.A, task.unknowns);
+  const std::vector<int> of_points = parts_by_ptscotch(graph, shares);
+  return mpi::collectively(task.A.comm(), [&] { return for_rows(of_points, task.unknowns); });
+}
+
+std::vector<int> equal_shares(int n_parts) {
+  return std::vector<int>(static_cast<std::size_t>(n_parts), 1);
+}
+
+std::vector<int> owners_by_metis(const Partition&, const PartitionTask& task) {
+  return by_rank_0(task, equal_shares(task.topology.n_ranks()));
+}
+
+std::vector<int> owners_by_ptscotch(const Partition&, const PartitionTask& task) {
+  return by_all_ranks(task, equal_shares(task.topology.n_ranks()));
+}
+
+struct NodeAwareOptions {
+  int serial_points = 2'000'000;
+};
+
+std::span<const Field<NodeAwareOptions>> node_aware_fields() {
+  static const std::vector<Field<NodeAwareOptions>> fields = {
+      field("serial_points", &NodeAwareOptions::serial_points,
+            "points up to which rank 0 alone divides the graph among nodes, by METIS; more are "
+            "divided by PT-Scotch on all ranks, where there is one",
+            0)
+          .affecting(Affects::rows)};
+  return fields;
+}
+
+/// Collective. A node for each row. What counts between nodes is how many of them need a value, and
+/// not how many couplings are cut, which METIS knows.
+std::vector<int> nodes_of_rows(const PartitionTask& task, std::int64_t serial_points) {
+  std::vector<int> ranks;
+  for (int node = 0; node < task.topology.n_nodes(); ++node) {
+    ranks.push_back(static_cast<int>(task.topology.ranks_on(node).size()));
+  }
+  const bool is_small = task.A.rows().n_global() / task.unknowns <= serial_points;
+  return is_small || !has_ptscotch() ? by_rank_0(task, ranks) : by_all_ranks(task, ranks);
+}
+
+/// The rank that divides a node: one of its own; where the nodes are virtual, one after the other.
+int worker_of(const PartitionTask& task, int node) {
+  const int n_ranks = task.A.comm().size();
+  const bool is_here = task.topology.n_ranks() == n_ranks;
+  return is_here ? task.topology.ranks_on(node).front() : node % n_ranks;
+}
+
+/// Local. The owners of points that are of the same node each as `nodes` says.
+std::vector<int> owners_in_nodes(const PointGraph& graph, std::span<const int> nodes,
+                                 const mpi::Topology& topology) {
+  std::vector<std::vector<LocalIndex>> points(static_cast<std::size_t>(topology.n_nodes()));
+  for (std::size_t k = 0; k < nodes.size(); ++k) {
+    points[static_cast<std::size_t>(nodes[k])].push_back(static_cast<LocalIndex>(k));
+  }
   std::vector<int> owners(nodes.size());
   for (int node = 0; node < topology.n_nodes(); ++node) {
-    std::vector<LocalIndex> points;
-    for (std::size_t k = 0; k < nodes.size(); ++k) {
-      if (nodes[k] == node) points.push_back(static_cast<LocalIndex>(k));
-    }
+    const auto& chosen = points[static_cast<std::size_t>(node)];
+    if (chosen.empty()) continue;
     const auto ranks = topology.ranks_on(node);
     const std::vector<int> parts =
-        parts_of(part_of(graph, points), equal_shares(static_cast<int>(ranks.size())), true);
-    for (std::size_t k = 0; k < points.size(); ++k) {
-      owners[static_cast<std::size_t>(points[k])] = ranks[static_cast<std::size_t>(parts[k])];
+        parts_by_metis(part_of(graph, chosen), equal_shares(static_cast<int>(ranks.size())));
+    for (std::size_t k = 0; k < chosen.size(); ++k) {
+      owners[static_cast<std::size_t>(chosen[k])] = ranks[static_cast<std::size_t>(parts[k])];
     }
   }
   return owners;
 }
-#else
-[[noreturn]] void refuse_without_metis() {
-  throw Error(ErrorCode::unsupported,
-              "partition: this build of Nodewise has no METIS (Debian: libmetis-dev)");
-}
-std::vector<int> flat_owners(const PointGraph&, const mpi::Topology&) {
-  refuse_without_metis();
-}
-std::vector<int> owners_by_node(const PointGraph&, const mpi::Topology&) {
-  refuse_without_metis();
-}
-#endif
 
-/// Collective. Brings the matrix to rank 0, which finds an owner for each point, and the owners
-/// back.
-template <class Find>
-std::vector<int> by_rank_0(const PartitionTask& task, const Find& find) {
-  const comm::Layout& rows = task.A.rows();
-  std::vector<GlobalIndex> starts(rows.starts().size(), rows.last());
-  starts.front() = rows.first();
-  // A rank has fewer than 2^31 rows, here as everywhere.
-  const comm::Layout whole = mpi::collectively(
-      rows.comm(), [&] { return comm::Layout(rows.shared_comm(), std::move(starts)); });
-  const comm::RowMove gather(rows, whole);
-  const matrix::DistMatrix<double> A = matrix::redistribute(task.A, gather);
-  std::vector<int> of_all, mine;
-  mpi::collectively(rows.comm(), [&] {
-    mine.resize(static_cast<std::size_t>(task.A.n_local()));
-    if (A.n_local() == 0) return;
-    const std::vector<int> of_points = find(point_graph(A.on(), task.unknowns), task.topology);
-    for (const int owner : of_points) {
-      of_all.insert(of_all.end(), static_cast<std::size_t>(task.unknowns), owner);
-    }
+/// Into nodes first; then one rank of each divides it among its ranks, all at the same time.
+std::vector<int> owners_node_aware(const Partition& chosen, const PartitionTask& task) {
+  const mpi::Comm& comm = task.A.comm();
+  const std::vector<int> nodes =
+      nodes_of_rows(task, chosen.options<NodeAwareOptions>().serial_points);
+  const std::vector<int> workers = mpi::collectively(comm, [&] {
+    std::vector<int> ranks;
+    for (const int node : nodes) ranks.push_back(worker_of(task, node));
+    return ranks;
   });
-  gather.backward<int>(of_all, mine);
-  return mine;
-}
-
-std::vector<int> owners_by_metis(const Partition&, const PartitionTask& task) {
-  return by_rank_0(task, flat_owners);
-}
-
-std::vector<int> owners_node_aware(const Partition&, const PartitionTask& task) {
-  return by_rank_0(task, owners_by_node);
+  return by_workers(task, workers, [&](const matrix::DistMatrix<double>& A, const auto& move) {
+    std::vector<int> nodes_there, owners_there, mine;
+    mpi::collectively(comm, [&] {
+      nodes_there.resize(static_cast<std::size_t>(A.n_local()));
+      mine.resize(nodes.size());
+    });
+    move.template forward<int>(nodes, nodes_there);
+    mpi::collectively(comm, [&] {
+      if (A.n_local() == 0) return;
+      owners_there =
+          for_rows(owners_in_nodes(graph_here(A, task.unknowns),
+                                   for_points(nodes_there, task.unknowns), task.topology),
+                   task.unknowns);
+    });
+    move.template backward<int>(owners_there, mine);
+    return mine;
+  });
 }
 
 }  // namespace
@@ -146,12 +180,21 @@ const PartitionMethod& metis_partition() {
   return method;
 }
 
+const PartitionMethod& ptscotch_partition() {
+  static const PartitionMethod method = {
+      {"ptscotch", "parts of the graph with few couplings between them, found by all ranks",
+       "Chevalier, Pellegrini 2008; Bienz 2018, section 5.5"},
+      true,
+      owners_by_ptscotch};
+  return method;
+}
+
 const PartitionMethod& node_aware_partition() {
   static const PartitionMethod method = {
       {"node_aware",
-       "likewise into nodes first, then into the ranks of each: fewer values cross "
+       "parts of the graph for the nodes first, then for the ranks of each: fewer values cross "
        "the network",
-       ""},
+       "", own_options(node_aware_fields)},
       true,
       owners_node_aware};
   return method;

@@ -7,13 +7,15 @@ const PartitionMethod& no_partition();
 const PartitionMethod& contiguous_partition();
 const PartitionMethod& strided_partition();
 const PartitionMethod& metis_partition();
+const PartitionMethod& ptscotch_partition();
 const PartitionMethod& node_aware_partition();
 const PartitionMethod& file_partition();
 
 Family<PartitionMethod>& PartitionMethod::family() {
   static Family<PartitionMethod> methods(
-      "partition", {&no_partition(), &contiguous_partition(), &strided_partition(),
-                    &metis_partition(), &node_aware_partition(), &file_partition()});
+      "partition",
+      {&no_partition(), &contiguous_partition(), &strided_partition(), &metis_partition(),
+       &ptscotch_partition(), &node_aware_partition(), &file_partition()});
   return methods;
 }
 

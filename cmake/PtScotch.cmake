@@ -1,0 +1,22 @@
+# PT-Scotch, which partitions distributed graphs: used where it is installed for the same MPI. Debian builds it for Open MPI.
+include(OptionalLibrary)
+find_path(PTSCOTCH_INCLUDE_DIR ptscotch.h PATH_SUFFIXES scotch)
+find_library(PTSCOTCH_LIBRARY ptscotch)
+find_library(SCOTCH_LIBRARY scotch)
+find_library(PTSCOTCHERR_LIBRARY ptscotcherr)
+mark_as_advanced(PTSCOTCH_INCLUDE_DIR PTSCOTCH_LIBRARY SCOTCH_LIBRARY PTSCOTCHERR_LIBRARY)
+include(CheckCXXSymbolExists)
+set(CMAKE_REQUIRED_LIBRARIES MPI::MPI_CXX)
+check_cxx_symbol_exists(OPEN_MPI mpi.h NODEWISE_HAS_OPEN_MPI)
+unset(CMAKE_REQUIRED_LIBRARIES)
+set(ptscotch_found OFF)
+set(ptscotch_missing "there is no ptscotch.h (Debian: libptscotch-dev)")
+if(PTSCOTCH_INCLUDE_DIR AND PTSCOTCH_LIBRARY AND SCOTCH_LIBRARY AND PTSCOTCHERR_LIBRARY)
+  set(ptscotch_missing "PT-Scotch is for Open MPI, which this build is not for")
+  if(NODEWISE_HAS_OPEN_MPI AND NOT NODEWISE_MPI STREQUAL "smpi")
+    set(ptscotch_found ON)
+  endif()
+endif()
+nodewise_optional_library(NODEWISE_PTSCOTCH "Partition matrices in parallel with PT-Scotch" "${ptscotch_found}"
+                          "${ptscotch_missing}"
+                          "PT-Scotch: the partition ptscotch is refused, and node_aware divides among nodes on one rank")

@@ -1,0 +1,77 @@
+#include "nodewise/partition/metis.hpp"
+
+#include <limits>
+#include <numeric>
+
+#ifdef NODEWISE_METIS
+#include <metis.h>
+#endif
+
+#include <fmt/format.h>
+
+#include "nodewise/base/error.hpp"
+
+namespace nodewise::partition {
+
+#ifdef NODEWISE_METIS
+
+namespace {
+
+void check_status(int status) {
+  if (status == METIS_ERROR_MEMORY) {
+    throw Error(ErrorCode::out_of_memory, "partition: METIS has not enough memory");
+  }
+  if (status != METIS_OK) {
+    throw Error(ErrorCode::internal, fmt::format("partition: METIS failed (status {})", status));
+  }
+}
+
+/// Their sum is to be 1.
+std::vector<real_t> metis_shares(std::span<const int> shares) {
+  const auto all = static_cast<real_t>(std::accumulate(shares.begin(), shares.end(), 0));
+  std::vector<real_t> parts;
+  for (const int share : shares) parts.push_back(static_cast<real_t>(share) / all);
+  return parts;
+}
+
+}  // namespace
+
+std::vector<int> parts_by_metis(const PointGraph& graph, std::span<const int> shares) {
+  std::vector<idx_t> parts(graph.weights.size(), 0);
+  auto n_parts = static_cast<idx_t>(shares.size());
+  auto n = static_cast<idx_t>(graph.n_points());
+  if (n_parts == 1 || n == 0) return {parts.begin(), parts.end()};
+  if (n <= n_parts) {  // METIS would leave parts empty that another has several points for
+    std::iota(parts.begin(), parts.end(), 0);
+    return {parts.begin(), parts.end()};
+  }
+  if (graph.neighbours.size() > static_cast<std::size_t>(std::numeric_limits<idx_t>::max())) {
+    throw Error(ErrorCode::unsupported,
+                fmt::format("partition: METIS takes up to {} couplings, there are {}",
+                            std::numeric_limits<idx_t>::max(), graph.neighbours.size()));
+  }
+  std::vector<idx_t> begins(graph.begins.begin(), graph.begins.end());
+  std::vector<idx_t> neighbours(graph.neighbours.begin(), graph.neighbours.end());
+  std::vector<idx_t> weights(graph.weights.begin(), graph.weights.end());
+  std::vector<real_t> wanted = metis_shares(shares);
+  idx_t options[METIS_NOPTIONS];
+  METIS_SetDefaultOptions(options);
+  options[METIS_OPTION_OBJTYPE] = METIS_OBJTYPE_VOL;
+  options[METIS_OPTION_SEED] = 1;
+  idx_t one_weight = 1, objective = 0;
+  check_status(METIS_PartGraphKway(&n, &one_weight, begins.data(), neighbours.data(),
+                                   weights.data(), nullptr, nullptr, &n_parts, wanted.data(),
+                                   nullptr, options, &objective, parts.data()));
+  return {parts.begin(), parts.end()};
+}
+
+#else
+
+std::vector<int> parts_by_metis(const PointGraph&, std::span<const int>) {
+  throw Error(ErrorCode::unsupported,
+              "partition: this build of Nodewise has no METIS (Debian: libmetis-dev)");
+}
+
+#endif
+
+}  // namespace nodewise::partition

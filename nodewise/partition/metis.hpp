@@ -1,0 +1,17 @@
+// METIS, which divides the graph of one rank.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "nodewise/partition/point_graph.hpp"
+
+namespace nodewise::partition {
+
+/// Local. The part of each point, in parts whose weights are to each other as `shares`; few values
+/// are to cross between parts. Throws unsupported in builds without METIS and where there are more
+/// couplings than METIS can count, out_of_memory, and internal where METIS fails.
+/// Source: Karypis, Kumar 1998; the objective is the volume of communication.
+std::vector<int> parts_by_metis(const PointGraph& graph, std::span<const int> shares);
+
+}  // namespace nodewise::partition
