@@ -91,8 +91,8 @@ TEST(RouteChoice, TakesAnotherRouteWhereItPays) {
 }
 
 // The messages of other routes are not planned to be costed, and what is said of their entries is
-// little off (comm_route_test has the bounds).
-void expect_costs_of_all_plans(const model::Machine& machine) {
+// little off (comm_route_test has the bounds): up to `off_routes` of the cost.
+void expect_costs_of_all_plans(const model::Machine& machine, double off_routes = 0.25) {
   for (const auto& map : test::node_maps(test::test_comm()->size())) {
     SCOPED_TRACE(map.name);
     const auto comm = mpi::Comm::create(MPI_COMM_WORLD, map.node_of_rank);
@@ -108,7 +108,7 @@ void expect_costs_of_all_plans(const model::Machine& machine) {
       const double expected = model::forward_cost(plans, comm->topology(), machine).total();
       const double expected_rows =
           model::forward_cost(plans, comm->topology(), machine, rows).total();
-      const double off = predicted.route == "direct" ? 1e-12 : 0.25;
+      const double off = predicted.route == "direct" ? 1e-12 : off_routes;
       EXPECT_NEAR(predicted.seconds, expected, off * expected);
       EXPECT_NEAR(chosen.setup->predictions[r].seconds, expected + expected_rows,
                   off * (expected + expected_rows));
@@ -125,8 +125,9 @@ TEST(RouteChoice, PredictsWhatThePlansOfAllRanksCost) {
   expect_costs_of_all_plans(io::shipped_machine("blue-waters"));
   model::Machine eos = io::shipped_machine("eos");
   expect_costs_of_all_plans(eos);
-  eos.scenario = "alpha_beta_gamma";  // what a rank pays depends on what all others send
-  expect_costs_of_all_plans(eos);
+  // What a rank pays depends on how many others send, rounded up.
+  eos.scenario = "alpha_beta_gamma";
+  expect_costs_of_all_plans(eos, 0.5);
 }
 
 TEST(RouteChoice, LetsLatenciesOverlapWhereOverheadsAreKnown) {
