@@ -332,6 +332,20 @@ def test_a_cycle_exchanges_as_often_as_a_real_one(nodewise, tmp_path, words):
     assert len(report["levels"]) > 1 and report["levels"][-1]["in_a_cycle"]["solves"] > 0
 
 
+@pytest.mark.parametrize("by", ["automatic", "model_2014"])
+def test_ranks_of_levels_are_decided_by_costs(nodewise, tmp_path, source, by):
+    words = ["--problem", "laplace27", "--n", 20, "--max-coarse-rows", 5, "--virtual-ranks", 64,
+             "--ranks-per-node", 8, "--machine", "blue-waters"]
+    stay, _ = predict(nodewise, tmp_path, *words)
+    moved, _ = predict(nodewise, tmp_path, *words, "--redistribution", by)
+    schema = json.loads((source / "docs" / "predict.schema.json").read_text())
+    jsonschema.validate(moved, schema)
+    assert moved["setup"]["left_out"] == ["redistribution"]
+    ranks = [[level["active_ranks"] for level in report["levels"]] for report in (stay, moved)]
+    assert all(few <= many for many, few in zip(*ranks, strict=True))
+    assert by == "automatic" or ranks[1] != ranks[0]
+
+
 # Eos is charged five hops of 0.416 us beyond 0.238 us a message; the rest of its file says what is not taken.
 def test_scenarios_of_a_machine(nodewise, tmp_path):
     path = write_market(tmp_path / "chain.mtx", 8, 8, laplacian(8))

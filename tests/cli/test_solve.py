@@ -742,7 +742,24 @@ def test_coarse_levels_on_fewer_ranks(nodewise, tmp_path):
     assert ranks_of()[:2] == [4, 4]
     given = ranks_of("--redistribution", "ranks", "--active-ranks", "2,1")
     assert given[:2] == [4, 2] and set(given[2:]) == {1}
-    assert ranks_of("--redistribution", "rows", "--rows-per-rank", 1000)[1:] == [1] * (len(given) - 1)
+    assert set(ranks_of("--redistribution", "rows", "--rows-per-rank", 1000)[1:]) == {1}
+
+
+@pytest.mark.parametrize("by", ["automatic", "model_2014"])
+def test_ranks_of_levels_are_decided_by_costs(nodewise, tmp_path, source, by):
+    path = tmp_path / "report.json"
+    result = nodewise("solve", "--problem", "laplace27", "--n", 12, "--max-coarse-rows", 5, "--details",
+                      "--redistribution", by, "--machine", "blue-waters", "--ranks-per-node", 2,
+                      "--json", path, ranks=4)
+    assert result.code == 0, result.err
+    report = json.loads(path.read_text())
+    jsonschema.validate(report, json.loads((source / "docs" / "report.schema.json").read_text()))
+    finest, *coarse = report["hierarchy"]["levels"]
+    assert finest["redistribution_choice"] is None and len(coarse) > 0
+    for number, level in enumerate(coarse, start=1):
+        choice = level["redistribution_choice"]
+        assert choice["ranks"] == level["active_ranks"] <= choice["ranks_before"]
+        assert f"level {number} ranks" in result.out and choice["reason"].split()[0] in result.out
 
 
 @pytest.mark.parametrize(
