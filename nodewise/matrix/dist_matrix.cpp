@@ -293,10 +293,11 @@ DistMatrix<T> DistMatrix<T>::with_exchange_of(const DistMatrix& other) const {
 }
 
 template <class T>
-DistMatrix<T> DistMatrix<T>::with_comm(Layout rows, Layout cols, std::span<const int> ranks) const {
+DistMatrix<T> DistMatrix<T>::with_comm(const Layout& rows, const Layout& cols,
+                                       std::span<const int> ranks) const {
   DistMatrix result = *this;
-  result.rows_ = std::move(rows);
-  result.cols_ = std::move(cols);
+  result.rows_ = rows;
+  result.cols_ = cols;
   result.exchange_ = std::make_shared<comm::Exchange>(result.shared_comm(),
                                                       comm::with_ranks(exchange().plan(), ranks));
   if (block_matrix_) {

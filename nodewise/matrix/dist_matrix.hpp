@@ -95,7 +95,7 @@ class DistMatrix {
   /// is ranks[r], ascending: `rows` and `cols` lay its rows and columns out there. Its exchanges
   /// take the same route, point to point. To go to fewer ranks, name any for one that is not
   /// there: it must have neither rows nor columns, and pass nothing on, as on route direct.
-  DistMatrix with_comm(Layout rows, Layout cols, std::span<const int> ranks) const;
+  DistMatrix with_comm(const Layout& rows, const Layout& cols, std::span<const int> ranks) const;
   /// Local. This rank's part where it has neither rows nor columns of a matrix with so many
   /// entries.
   static DistMatrix without_rows(Layout rows, Layout cols, GlobalIndex nnz_global);

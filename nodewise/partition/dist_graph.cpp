@@ -1,6 +1,7 @@
 #include "nodewise/partition/dist_graph.hpp"
 
 #include <algorithm>
+#include <tuple>
 
 #include "nodewise/comm/discovery.hpp"
 #include "nodewise/comm/points.hpp"
@@ -13,7 +14,9 @@ namespace {
 struct Edge {
   GlobalIndex from, to;
   friend bool operator==(const Edge&, const Edge&) = default;
-  friend auto operator<=>(const Edge&, const Edge&) = default;
+  friend bool operator<(const Edge& a, const Edge& b) {
+    return std::tie(a.from, a.to) < std::tie(b.from, b.to);
+  }
 };
 
 /// Local. The couplings of this rank's points as its rows have them, and the other way round.
