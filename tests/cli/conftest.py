@@ -80,6 +80,18 @@ def read_vector(path):
     return values
 
 
+def expect_same_products(inspected, solved, route):
+    """The products on virtual ranks send what those of real ranks do, level by level."""
+    counted, real = inspected["virtual_ranks"]["levels"], solved["hierarchy"]["levels"]
+    assert len(real) == len(counted) > 2
+    for there, here in zip(real, counted):
+        assert there["active_ranks"] == here["active_ranks"]
+        for place in ["on_node", "off_node"]:
+            volume = here["product"][route][place]
+            assert there["product_traffic"][f"messages_{place}"] == volume["messages"]
+            assert there["product_traffic"][f"bytes_{place}"] == volume["bytes"]
+
+
 def laplacian(n):
     """Entries of the 1-D Laplacian."""
     entries = []

@@ -5,7 +5,7 @@ import json
 import jsonschema
 import pytest
 
-from conftest import laplacian, write_market
+from conftest import expect_same_products, laplacian, write_market
 
 LAPLACE = ["inspect", "--problem", "laplace5", "--n", "20"]
 OPERATIONS = ["product", "interpolation", "interpolation_rows"]
@@ -134,15 +134,7 @@ def test_counts_are_those_of_a_real_run(nodewise, tmp_path, coarsening):
     for route in ["direct", "two_step", "three_step"]:
         words = [*problem, "--ranks-per-node", 2, "--route", route, "--json", path]
         assert nodewise("solve", *words, ranks=4).code == 0
-        real = json.loads(path.read_text())["hierarchy"]["levels"]
-        counted = report["virtual_ranks"]["levels"]
-        assert len(real) == len(counted) > 2
-        for there, here in zip(real, counted):
-            assert there["active_ranks"] == here["active_ranks"]
-            for place in ["on_node", "off_node"]:
-                volume = here["product"][route][place]
-                assert there["product_traffic"][f"messages_{place}"] == volume["messages"]
-                assert there["product_traffic"][f"bytes_{place}"] == volume["bytes"]
+        expect_same_products(report, json.loads(path.read_text()), route)
 
 
 def test_any_shape_can_be_counted(nodewise, tmp_path):
