@@ -273,9 +273,10 @@ auto Hierarchy<T>::matrices_for(MatrixPointer<T> A, std::optional<Error>& failur
     if (!level.transfer.P) break;
     const Level<T>& next = *levels_[l + 1];
     const MatrixPointer<T> next_before = matrix_here(l + 1);
-    const MatrixPointer<T> C =
-        next.active ? seen_from_above(next_before, *next.active, info_[l + 1].nonzeros)
-                    : next_before;
+    const MatrixPointer<T> C = next.active
+                                   ? seen_by<T>(next_before, next.active->above, next.active->above,
+                                                next.active->ranks, info_[l + 1].nonzeros)
+                                   : next_before;
     A = coarse_matrix_again(level, {*before, *C}, *A, options_, failure);
     if (next.active) {
       A = next.is_elsewhere ? nullptr : on_active_ranks(*A, *next.active);
@@ -392,9 +393,7 @@ std::shared_ptr<const matrix::DistMatrix<T>> Hierarchy<T>::matrix(std::size_t le
   const MatrixPointer<T> A = matrix_here(level);
   if (of_level.starts.empty()) return A;
   const comm::Layout rows = rows_of_all(level);
-  return std::make_shared<const DistMatrix<T>>(
-      A ? A->with_comm(rows, rows, of_level.ranks)
-        : DistMatrix<T>::without_rows(rows, rows, info_[level].nonzeros));
+  return seen_by<T>(A, rows, rows, of_level.ranks, info_[level].nonzeros);
 }
 
 /// Local. A matrix of a level's transfer on the finest level's communicator, made at the first
@@ -408,10 +407,7 @@ const DistMatrix<T>* Hierarchy<T>::transfer_of_all(std::size_t level, const Matr
   if (of_all) return of_all.get();
   comm::Layout rows = rows_of_all(level), cols = rows_of_all(level + 1);
   if (is_restriction) std::swap(rows, cols);
-  const GlobalIndex nonzeros = info_[level].interpolation_nonzeros;
-  of_all =
-      std::make_shared<const DistMatrix<T>>(M ? M->with_comm(rows, cols, of_level.ranks)
-                                              : DistMatrix<T>::without_rows(rows, cols, nonzeros));
+  of_all = seen_by<T>(M, rows, cols, of_level.ranks, info_[level].interpolation_nonzeros);
   return of_all.get();
 }
 

@@ -12,16 +12,6 @@ namespace nodewise::partition {
 
 namespace {
 
-/// One for each row of points that have one each.
-std::vector<int> for_rows(std::span<const int> of_points, int unknowns) {
-  std::vector<int> of_rows;
-  of_rows.reserve(of_points.size() * static_cast<std::size_t>(unknowns));
-  for (const int part : of_points) {
-    of_rows.insert(of_rows.end(), static_cast<std::size_t>(unknowns), part);
-  }
-  return of_rows;
-}
-
 /// The first row of each point has what its others have.
 std::vector<int> for_points(std::span<const int> of_rows, int unknowns) {
   std::vector<int> of_points;

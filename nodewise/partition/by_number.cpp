@@ -4,6 +4,7 @@
 #include "nodewise/comm/points.hpp"
 #include "nodewise/mpi/agree.hpp"
 #include "nodewise/partition/partition_method.hpp"
+#include "nodewise/partition/point_graph.hpp"
 
 namespace nodewise::partition {
 
@@ -15,15 +16,6 @@ GlobalIndex first_point(const PartitionTask& task) {
 
 std::size_t n_points(const PartitionTask& task) {
   return static_cast<std::size_t>(task.A.n_local() / task.unknowns);
-}
-
-/// One owner for each row of a point.
-std::vector<int> of_rows(const std::vector<int>& of_points, int unknowns) {
-  std::vector<int> owners;
-  owners.reserve(of_points.size() * static_cast<std::size_t>(unknowns));
-  for (const int owner : of_points)
-    owners.insert(owners.end(), static_cast<std::size_t>(unknowns), owner);
-  return owners;
 }
 
 /// Where the rows are, for as many ranks as there are.
@@ -40,7 +32,7 @@ std::vector<int> strided_owners(const Partition&, const PartitionTask& task) {
       const GlobalIndex point = first + static_cast<GlobalIndex>(k);
       of_points.push_back(static_cast<int>(point % task.topology.n_ranks()));
     }
-    return of_rows(of_points, task.unknowns);
+    return for_rows(of_points, task.unknowns);
   });
 }
 
@@ -64,7 +56,7 @@ std::vector<int> contiguous_owners(const Partition&, const PartitionTask& task) 
       of_points.push_back(std::clamp(owner, 0, task.topology.n_ranks() - 1));
       passed += nonzeros;
     }
-    return of_rows(of_points, task.unknowns);
+    return for_rows(of_points, task.unknowns);
   });
 }
 

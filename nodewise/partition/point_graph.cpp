@@ -77,6 +77,15 @@ PointGraph part_of(const PointGraph& graph, std::span<const LocalIndex> chosen) 
   return part;
 }
 
+std::vector<int> for_rows(std::span<const int> of_points, int unknowns) {
+  std::vector<int> of_rows;
+  of_rows.reserve(of_points.size() * static_cast<std::size_t>(unknowns));
+  for (const int part : of_points) {
+    of_rows.insert(of_rows.end(), static_cast<std::size_t>(unknowns), part);
+  }
+  return of_rows;
+}
+
 std::int64_t values_between_nodes(const PointGraph& graph, std::span<const int> node_of_point) {
   std::int64_t values = 0;
   std::vector<int> nodes;

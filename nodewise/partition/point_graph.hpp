@@ -26,6 +26,9 @@ PointGraph point_graph(const kernels::Csr<double>& A, int unknowns);
 /// Local. The part of a graph between the points `chosen`, which are numbered as they come.
 PointGraph part_of(const PointGraph& graph, std::span<const LocalIndex> chosen);
 
+/// Local. The parts of rows, `unknowns` to each point, from those of the points.
+std::vector<int> for_rows(std::span<const int> of_points, int unknowns);
+
 /// Local. How many values cross from node to node in a product: for each point the nodes other than
 /// its own that have a neighbour of it. node_of_point has an entry for each point.
 std::int64_t values_between_nodes(const PointGraph& graph, std::span<const int> node_of_point);

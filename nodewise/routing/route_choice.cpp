@@ -214,8 +214,7 @@ Decisions decide(const matrix::DistMatrix<T>& direct, const LevelRoutes& wanted,
     if (!reason.empty()) return {straight(reason), straight(reason)};
     machine = &probe_network(comm);
   }
-  // A look measures overheads; of two formulas that which knows them is a few percent off.
-  const MessageCosts costs = machine->overheads ? MessageCosts::overlapped : MessageCosts::added;
+  const MessageCosts costs = message_costs(*machine);
   Predictions predictions =
       predict(comm, estimates, {sizeof(T), bytes_of_row(direct)}, *machine, costs);
   Decisions decisions;

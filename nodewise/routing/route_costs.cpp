@@ -24,11 +24,6 @@ std::vector<model::RankLoad> loads_of(const mpi::Comm& comm, const model::Machin
   return loads;
 }
 
-/// The messages that the ranks of a node send in a stage, and receive.
-struct NodeStage {
-  model::NodeLoad sent, received;
-};
-
 /// Collective on each node.
 std::vector<NodeStage> node_sums(const mpi::Comm& comm, std::span<const model::RankLoad> loads) {
   std::vector<double> sums;
@@ -69,6 +64,12 @@ std::vector<model::NetworkLoad> network_loads(const mpi::Comm& comm, const model
   return networks;
 }
 
+}  // namespace
+
+MessageCosts message_costs(const model::Machine& machine) {
+  return machine.overheads ? MessageCosts::overlapped : MessageCosts::added;
+}
+
 double stage_seconds(const model::Machine& machine, MessageCosts costs, const model::RankLoad& load,
                      const NodeStage& node, const model::NetworkLoad& network) {
   const model::Charges charges = model::charges(machine, model::Crowd::of(network));
@@ -79,8 +80,6 @@ double stage_seconds(const model::Machine& machine, MessageCosts costs, const mo
                            model::ExchangeCostOptions().arrival)
       .total();
 }
-
-}  // namespace
 
 std::vector<double> exchange_seconds(const mpi::Comm& comm, const model::Machine& machine,
                                      MessageCosts costs,

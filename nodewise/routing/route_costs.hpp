@@ -6,6 +6,7 @@
 
 #include "nodewise/comm/route/message_estimate.hpp"
 #include "nodewise/model/machine.hpp"
+#include "nodewise/model/overlapped_cost.hpp"
 #include "nodewise/mpi/comm.hpp"
 
 namespace nodewise::routing {
@@ -22,6 +23,19 @@ enum class MessageCosts {
   added,      ///< one after the other, as model::forward_cost() says of the plans of all ranks
   overlapped  ///< model::overlapped_stage_s(), which is what a look at a network measures
 };
+
+/// The formula that suits a machine: a look at the network measures overheads, and of the two that
+/// which knows them is a few percent off.
+MessageCosts message_costs(const model::Machine& machine);
+
+/// The messages between nodes that the ranks of a node send in a stage, and receive.
+struct NodeStage {
+  model::NodeLoad sent, received;
+};
+
+/// Local. The seconds of a stage for one rank, without waiting for links.
+double stage_seconds(const model::Machine& machine, MessageCosts costs, const model::RankLoad& load,
+                     const NodeStage& node, const model::NetworkLoad& network);
 
 /// Collective. The seconds of each exchange, the same bit for bit everywhere: a reduction over each
 /// node and one over all ranks, with `added` another where the machine's links make messages wait.

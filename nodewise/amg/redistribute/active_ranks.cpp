@@ -39,20 +39,19 @@ std::shared_ptr<const DistMatrix<T>> on_active_ranks(const DistMatrix<T>& A,
 }
 
 template <class T>
-std::shared_ptr<const DistMatrix<T>> seen_from_above(const std::shared_ptr<const DistMatrix<T>>& A,
-                                                     const ActiveRanks& active,
-                                                     GlobalIndex nonzeros) {
-  const comm::Layout& rows = active.above;
+std::shared_ptr<const DistMatrix<T>> seen_by(const std::shared_ptr<const DistMatrix<T>>& M,
+                                             const comm::Layout& rows, const comm::Layout& cols,
+                                             std::span<const int> ranks, GlobalIndex nonzeros) {
   return std::make_shared<const DistMatrix<T>>(
-      A ? A->with_comm(rows, rows, active.ranks)
-        : DistMatrix<T>::without_rows(rows, rows, nonzeros));
+      M ? M->with_comm(rows, cols, ranks) : DistMatrix<T>::without_rows(rows, cols, nonzeros));
 }
 
-#define NODEWISE_INSTANTIATE(T)                                                       \
-  template std::shared_ptr<const DistMatrix<T>> on_active_ranks(const DistMatrix<T>&, \
-                                                                const ActiveRanks&);  \
-  template std::shared_ptr<const DistMatrix<T>> seen_from_above(                      \
-      const std::shared_ptr<const DistMatrix<T>>&, const ActiveRanks&, GlobalIndex);
+#define NODEWISE_INSTANTIATE(T)                                                              \
+  template std::shared_ptr<const DistMatrix<T>> on_active_ranks(const DistMatrix<T>&,        \
+                                                                const ActiveRanks&);         \
+  template std::shared_ptr<const DistMatrix<T>> seen_by(                                     \
+      const std::shared_ptr<const DistMatrix<T>>&, const comm::Layout&, const comm::Layout&, \
+      std::span<const int>, GlobalIndex);
 NODEWISE_INSTANTIATE(float)
 NODEWISE_INSTANTIATE(double)
 #undef NODEWISE_INSTANTIATE

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "nodewise/comm/layout.hpp"
@@ -30,11 +31,11 @@ template <class T>
 std::shared_ptr<const matrix::DistMatrix<T>> on_active_ranks(const matrix::DistMatrix<T>& A,
                                                              const ActiveRanks& active);
 
-/// Local. The converse: a matrix of the active ranks' as the level above sees it. Null stands for
-/// that of the other ranks, and `nonzeros` are those of all.
+/// Local. A matrix as another communicator sees it: DistMatrix::with_comm(), and without_rows() of
+/// one with so many nonzeros where this rank has no part of it, and M is null.
 template <class T>
-std::shared_ptr<const matrix::DistMatrix<T>> seen_from_above(
-    const std::shared_ptr<const matrix::DistMatrix<T>>& A, const ActiveRanks& active,
-    GlobalIndex nonzeros);
+std::shared_ptr<const matrix::DistMatrix<T>> seen_by(
+    const std::shared_ptr<const matrix::DistMatrix<T>>& M, const comm::Layout& rows,
+    const comm::Layout& cols, std::span<const int> ranks, GlobalIndex nonzeros);
 
 }  // namespace nodewise::amg

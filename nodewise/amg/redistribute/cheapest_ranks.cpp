@@ -7,8 +7,8 @@
 #include "nodewise/amg/redistribute/rank_groups.hpp"
 #include "nodewise/amg/redistribute/redistribution_method.hpp"
 #include "nodewise/base/format_numbers.hpp"
-#include "nodewise/model/overlapped_cost.hpp"
 #include "nodewise/routing/decision_rule.hpp"
+#include "nodewise/routing/route_costs.hpp"
 
 namespace nodewise::amg {
 
@@ -122,30 +122,26 @@ class HolderTraffic {
 
   /// Seconds of a stage: those of the busiest holder.
   double stage_s(const model::Machine& machine, std::span<const model::RankLoad> loads) const {
-    std::map<int, std::pair<model::NodeLoad, model::NodeLoad>> nodes;
+    std::map<int, routing::NodeStage> nodes;
     model::NetworkLoad network;
+    network.n_nodes = topology_->n_nodes();
     for (std::size_t h = 0; h < loads.size(); ++h) {
-      auto& [sent, received] = nodes[topology_->node(holders_[h])];
-      sent.messages += loads[h].sent.off_node_messages;
-      sent.injection_s += loads[h].sent.injection_s;
-      received.messages += loads[h].received.off_node_messages;
-      received.injection_s += loads[h].received.injection_s;
+      const model::RankLoad& load = loads[h];
+      routing::NodeStage& node = nodes[topology_->node(holders_[h])];
+      node.sent.messages += load.sent.off_node_messages;
+      node.sent.injection_s += load.sent.injection_s;
+      node.received.messages += load.received.off_node_messages;
+      node.received.injection_s += load.received.injection_s;
       const double messages =
-          std::max(loads[h].sent.off_node_messages, loads[h].received.off_node_messages);
+          std::max(load.sent.off_node_messages, load.received.off_node_messages);
       network.messages += messages;
       network.senders += messages > 0 ? 1 : 0;
     }
-    network.n_nodes = topology_->n_nodes();
-    const model::Charges charges = model::charges(machine, model::Crowd::of(network));
     double most = 0;
     for (std::size_t h = 0; h < loads.size(); ++h) {
-      const auto& [sent, received] = nodes[topology_->node(holders_[h])];
-      const double seconds =
-          machine.overheads ? model::overlapped_stage_s(machine, loads[h], charges, sent, received)
-                            : model::stage_cost(machine, loads[h], charges, sent.injection_s,
-                                                received.injection_s, model::usual_arrival)
-                                  .total();
-      most = std::max(most, seconds);
+      most =
+          std::max(most, routing::stage_seconds(machine, routing::message_costs(machine), loads[h],
+                                                nodes[topology_->node(holders_[h])], network));
     }
     return most;
   }
@@ -241,10 +237,6 @@ RedistributionDecision decide_by_cost(NextLevel& next, FinerLevels&) {
   return decision;
 }
 
-int as_many_as_before(const Redistribution&, const LevelSize& next) {
-  return next.active_ranks;
-}
-
 }  // namespace
 
 const RedistributionMethod& redistribution_by_cost() {
@@ -252,7 +244,7 @@ const RedistributionMethod& redistribution_by_cost() {
       {"automatic",
        "as many ranks as the costs of messages and arithmetic say is best, level by level", ""},
       true,
-      as_many_as_before,
+      ranks_as_before,
       decide_by_cost};
   return method;
 }

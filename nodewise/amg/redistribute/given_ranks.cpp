@@ -54,11 +54,11 @@ int ranks_for_rows(const Redistribution& choice, const LevelSize& next) {
   return static_cast<int>(std::min<GlobalIndex>(next.rows / rows, next.active_ranks));
 }
 
-int as_before(const Redistribution&, const LevelSize& next) {
+}  // namespace
+
+int ranks_as_before(const Redistribution&, const LevelSize& next) {
   return next.active_ranks;
 }
-
-}  // namespace
 
 int ranks_of(const Redistribution& redistribution, const LevelSize& next) {
   const int ranks = (*redistribution->ranks)(redistribution, next);
@@ -67,7 +67,7 @@ int ranks_of(const Redistribution& redistribution, const LevelSize& next) {
 
 const RedistributionMethod& no_redistribution() {
   static const RedistributionMethod method = {
-      {"none", "rows stay on the ranks whose rows they come from", ""}, false, as_before};
+      {"none", "rows stay on the ranks whose rows they come from", ""}, false, ranks_as_before};
   return method;
 }
 

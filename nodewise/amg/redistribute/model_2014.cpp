@@ -111,10 +111,6 @@ RedistributionDecision decide_by_model_2014(NextLevel& next, FinerLevels& finer)
   return decision;
 }
 
-int as_the_rows_come(const Redistribution&, const LevelSize& next) {
-  return next.active_ranks;
-}
-
 }  // namespace
 
 const RedistributionMethod& redistribution_by_model_2014() {
@@ -123,7 +119,7 @@ const RedistributionMethod& redistribution_by_model_2014() {
        "once, on the first level where the model of Gahvari et al. says that it gains",
        "Gahvari, Gropp, Jordan, Schulz, Yang 2014, section 6.1"},
       true,
-      as_the_rows_come,
+      ranks_as_before,
       decide_by_model_2014};
   return method;
 }

@@ -44,6 +44,9 @@ struct RowOptions {
   int rows_per_rank = 50;
 };
 
+/// Local. RedistributionMethod::ranks of those that move none by their size.
+int ranks_as_before(const Redistribution& redistribution, const LevelSize& next);
+
 /// Local. On how many ranks the next level is to be: from 1 to next.active_ranks.
 int ranks_of(const Redistribution& redistribution, const LevelSize& next);
 

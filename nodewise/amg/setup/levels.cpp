@@ -234,8 +234,7 @@ void descend(MatrixPointer<T> A, ProblemInfo<T> knowledge, std::optional<bool> s
     const bool goes_on = before ? before->P != nullptr : may_coarsen(info.rows, options, depth);
     if (l > 0) info.redistribution_choice = redistribution_of(made, earlier, l);
     if (l == 0 && goes_on && options.redistribution->decide != nullptr && !earlier) {
-      decide_ranks<T>(level, routed<T>(A, "direct", "point_to_point"), nullptr, depth, options,
-                      made.finer);
+      decide_ranks<T>(level, A, nullptr, depth, options, made.finer);
     }
     A = goes_on ? coarsen_level(level, A, routes, options, before, made.finer) : nullptr;
     if (level.transfer.P) {

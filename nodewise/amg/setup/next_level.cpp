@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "nodewise/amg/setup/level.hpp"
+#include "nodewise/amg/setup/level_choice.hpp"
 #include "nodewise/comm/virtual_ranks.hpp"
 #include "nodewise/matrix/virtual_ranks.hpp"
 #include "nodewise/model/overlapped_cost.hpp"
@@ -75,7 +76,8 @@ class RealLevel final : public LevelBase<T> {
     RankExchanges rank;
     rank.rank = comm().rank();
     rank.nonzeros = static_cast<double>(A_->nnz_local());
-    for (const comm::Stage& stage : A_->exchange().plan().stages) {
+    const MatrixPointer<T> direct = routed<T>(A_, comm::Route(), comm::Transport());
+    for (const comm::Stage& stage : direct->exchange().plan().stages) {
       rank.product = message_sizes(stage.send_ranks, stage.send_offsets);
     }
     if (P_) {
@@ -97,10 +99,8 @@ class RealLevel final : public LevelBase<T> {
     }
     std::vector<routing::ExchangeQuestion> questions;
     for (const auto& of_route : stages) questions.push_back({of_route, sizeof(T)});
-    const auto costs =
-        machine()->overheads ? routing::MessageCosts::overlapped : routing::MessageCosts::added;
-    const std::vector<double> seconds =
-        routing::exchange_seconds(comm(), *machine(), costs, questions, {});
+    const std::vector<double> seconds = routing::exchange_seconds(
+        comm(), *machine(), routing::message_costs(*machine()), questions, {});
     const auto middle = seconds.begin() + static_cast<std::ptrdiff_t>(seconds.size() / 2);
     return {*std::min_element(seconds.begin(), middle), *std::min_element(middle, seconds.end())};
   }
