@@ -161,6 +161,26 @@ TEST(Solver, LeavesWhatIsGivenToThePreset) {
   EXPECT_EQ(by_name.given.size(), 2U);
 }
 
+TEST(Solver, LeavesRoutesAndRanksOfLevelsToCostsOnSeveralNodes) {
+  std::vector<int> nodes;
+  for (int r = 0; r < test_comm()->size(); ++r) nodes.push_back(r / 2);
+  const auto comm = mpi::Comm::create(MPI_COMM_WORLD, nodes);
+  const auto A = shared(generate<double>(comm, {.problem = "rotated_fe", .n = 40}));
+  const auto chosen = [&](const SolverOptions& options) {
+    const Solver solver(A, options);
+    const amg::Options& amg = solver.options().amg;
+    return std::pair(amg.get("route"), amg.get("redistribution"));
+  };
+  SolverOptions options;
+  const bool has_network = test_comm()->size() > 2;
+  EXPECT_EQ(chosen(options).first, has_network ? "automatic" : "direct");
+  EXPECT_EQ(chosen(options).second, has_network ? "automatic" : "none");
+  options.set("redistribution", "none");
+  EXPECT_EQ(chosen(options).second, "none");
+  options.placement_is_given = true;
+  EXPECT_EQ(chosen(options).first, "direct");
+}
+
 TEST(Solver, SetsOptionsWhenTheirMethodIsChosen) {
   SolverOptions options;
   options.set("coarse_filter", "0.125");

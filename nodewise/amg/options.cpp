@@ -160,8 +160,10 @@ std::span<const Field<Options>> option_fields() {
           .affecting(Affects::levels),
       field("coarse_solve", &O::coarse_solve, "Who holds the inverse of the coarsest matrix")
           .affecting(Affects::levels),
-      field("redistribution", &O::redistribution,
-            "On how many ranks coarse levels are; on fewer they send fewer messages")
+      field(
+          "redistribution", &O::redistribution,
+          "On how many ranks coarse levels are; on fewer they send fewer messages. Where the ranks "
+          "of a solve are on several nodes it is automatic, unless it is given")
           .affecting(Affects::levels),
       field(
           "route", &O::route,

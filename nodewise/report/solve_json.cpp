@@ -46,6 +46,8 @@ Json redistribution_json(const std::shared_ptr<const amg::RedistributionDecision
           {"ranks", decision->ranks},
           {"stay_s", number(decision->stay_s)},
           {"moved_s", number(decision->moved_s)},
+          {"stay_setup_s", number(decision->stay_setup_s)},
+          {"moved_setup_s", number(decision->moved_setup_s)},
           {"reason", decision->reason}};
 }
 

@@ -63,13 +63,13 @@ void check_shape(const Matrix& A) {
   }
 }
 
-void choose_routes_and_transports(const mpi::Comm& comm, Options& options) {
+void choose_communication(const mpi::Comm& comm, Options& options) {
   if (comm.size() > 1 && !options.has("transport")) {
     options.amg.transport = "automatic";
   }
-  const bool given = options.has("route") || options.has("setup_route");
-  if (given || options.placement_is_given || comm.topology().n_nodes() < 2) return;
-  options.amg.route = "automatic";
+  if (options.placement_is_given || comm.topology().n_nodes() < 2) return;
+  if (!options.has("route") && !options.has("setup_route")) options.amg.route = "automatic";
+  if (!options.has("redistribution")) options.amg.redistribution = "automatic";
 }
 
 Choice<solve::KrylovMethod> choose_method(const Options& options,

@@ -18,10 +18,10 @@ run::MatrixSummary summarize(const Matrix& A, run::MatrixSummary known = {});
 /// Collective. Throws unsuitable_matrix where A is not square or empty.
 void check_shape(const Matrix& A);
 
-/// Local. Transports are chosen unless they are given. So are routes where the ranks are on several
-/// nodes, unless something about them is given, or the nodes are: there is no network to look at
-/// between those.
-void choose_routes_and_transports(const mpi::Comm& comm, Options& options);
+/// Local. Transports are chosen unless they are given. So are routes, and on how many ranks coarse
+/// levels are, where the ranks are on several nodes, unless something about them is given, or the
+/// nodes are: there is no network to look at between those.
+void choose_communication(const mpi::Comm& comm, Options& options);
 
 /// Local. The method that is asked for, or one for the symmetry of the matrix and the
 /// preconditioner; that conjugate gradients need positive ones is heeded where the diagonal tells.

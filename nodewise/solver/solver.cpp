@@ -100,7 +100,7 @@ void Solver::State::set_up(const MatrixPointer& matrix, const run::MatrixSummary
   record.machine.placement_given = given.placement_is_given;
   record.matrix = summary;
   Options& options = record.options;
-  solver::choose_routes_and_transports(comm, options);
+  solver::choose_communication(comm, options);
   const double choosing = run::timed(comm, [&] {
     const solver::PresetContext context = {summary.symmetric, problem.knows_near_null_space()};
     record.preset = solver::apply_preset(*matrix, context, options);

@@ -1,6 +1,7 @@
 #include "nodewise/amg/redistribute/redistribution_decision.hpp"
 
 #include <algorithm>
+#include <set>
 
 #include "nodewise/model/cycle_cost.hpp"
 
@@ -18,6 +19,14 @@ int NextLevel::active_ranks() const {
   const std::vector<GlobalIndex> rows = rows_of_ranks();
   return static_cast<int>(
       std::count_if(rows.begin(), rows.end(), [](GlobalIndex n) { return n > 0; }));
+}
+
+int NextLevel::active_nodes() const {
+  std::set<int> nodes;
+  for (std::size_t r = 0; r + 1 < starts().size(); ++r) {
+    if (starts()[r] < starts()[r + 1]) nodes.insert(topology().node(static_cast<int>(r)));
+  }
+  return static_cast<int>(nodes.size());
 }
 
 double flop_s(const model::Machine& machine, int level, double nonzeros_per_rank) {

@@ -50,6 +50,12 @@ class LevelBase : public NextLevel {
   double nonzeros() const override { return static_cast<double>(A_->nnz_global()); }
   double expected_solves() const override { return options_.expected_solves; }
   double value_bytes() const override { return sizeof(T); }
+  bool may_gather_on_nodes() const override {
+    for (const comm::Route& route : routes()) {
+      if (route != comm::Route()) return true;
+    }
+    return false;
+  }
 
  protected:
   std::vector<comm::Route> routes() const { return routes_allowed(options_, level_); }
@@ -104,6 +110,8 @@ class RealLevel final : public LevelBase<T> {
     const auto middle = seconds.begin() + static_cast<std::ptrdiff_t>(seconds.size() / 2);
     return {*std::min_element(seconds.begin(), middle), *std::min_element(middle, seconds.end())};
   }
+  void sum_on_nodes(std::span<double> values) override { mpi::sum_in_place(comm().node(), values); }
+  bool speaks_for(int) const override { return comm().node().rank() == 0; }
   void sum(std::span<double> values) override { mpi::sum_in_place(comm(), values); }
   void max(std::span<double> values) override { mpi::max_in_place(comm(), values); }
 
@@ -152,6 +160,8 @@ class VirtualLevel final : public LevelBase<T> {
     return all;
   }
   NextLevel::Times times() override { return {seconds(product_), seconds(transfer_)}; }
+  void sum_on_nodes(std::span<double>) override {}
+  bool speaks_for(int) const override { return true; }
   void sum(std::span<double>) override {}
   void max(std::span<double>) override {}
 

@@ -124,6 +124,8 @@ constexpr auto pass_redistribution = [](auto& pass, auto& decision) {
   pass(decision.ranks);
   pass(decision.stay_s);
   pass(decision.moved_s);
+  pass(decision.stay_setup_s);
+  pass(decision.moved_setup_s);
   pass(decision.reason);
 };
 
