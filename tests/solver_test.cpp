@@ -85,11 +85,18 @@ TEST(Solver, DividesRowsAmongRanksAsAsked) {
   std::vector<double> b = hashed_vector(A->rows(), 4);
   const std::vector<double> more = hashed_vector(A->rows(), 5);
   b.insert(b.end(), more.begin(), more.end());
+  std::vector<std::pair<std::string, std::string>> choices;  // of partition and placement
   for (const partition::PartitionMethod& method : partition::PartitionMethod::family()) {
-    if (!is_here(method)) continue;
-    SCOPED_TRACE(*method.name);
+    if (is_here(method)) choices.emplace_back(method.name, "pair_exchange");
+  }
+  for (const partition::PlacementMethod& method : partition::PlacementMethod::family()) {
+    for (const char* of : {"none", "strided"}) choices.emplace_back(of, method.name);
+  }
+  for (const auto& [of_rows, of_parts] : choices) {
+    SCOPED_TRACE(of_rows + ", " + of_parts);
     SolverOptions options;
-    options.set("partition", *method.name);
+    options.set("partition", of_rows);
+    options.set("placement", of_parts);
     options.set("tolerance", "1e-12");
     Solver solver(A, options);
     EXPECT_TRUE(solver.layout() == A->rows());

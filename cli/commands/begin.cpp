@@ -35,7 +35,7 @@ predict::Problem load_problem(const mpi::Comm& world, const std::shared_ptr<cons
   run.preset = apply_preset(*loaded.A, run.matrix.symmetric, settings);
   run.options = reported_options(settings);
   return {loaded.A, make_knowledge(*loaded.A, run.matrix.symmetric, settings), settings.amg,
-          settings.method.partition};
+          settings.method.partition, settings.method.placement};
 }
 
 }  // namespace nodewise::cli

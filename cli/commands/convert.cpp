@@ -8,6 +8,7 @@
 #include "nodewise/io/owner_file.hpp"
 #include "nodewise/io/read.hpp"
 #include "nodewise/matrix/redistribute.hpp"
+#include "nodewise/partition/division.hpp"
 #include "nodewise/partition/part_order.hpp"
 #include "nodewise/predict/predict.hpp"
 
@@ -35,7 +36,7 @@ void take_files_of_convert(Settings& settings) {
 void check_convert(const Settings& s) {
   if (s.has_partition()) return;
   for (const char* name : {"write-partition", "virtual-ranks", "ranks-per-node", "node-map",
-                           "unknowns", "partition-file"}) {
+                           "unknowns", "partition-file", "placement"}) {
     if (s.has(name)) fail_usage(fmt::format("--{} needs --partition METHOD", name));
   }
 }
@@ -52,19 +53,23 @@ class DividedRows {
   /// Collective.
   DividedRows(const Matrix& A, const Settings& settings) {
     if (settings.has_virtual_ranks()) {
-      machine_ = predict::virtual_machine(settings.virtual_machine, settings.placement);
+      machine_ = predict::virtual_machine(settings.virtual_machine, settings.placement,
+                                          settings.method.placement);
     }
     const mpi::Topology& topology = machine_ ? machine_->topology : A.comm().topology();
-    owners_ = about_files(ExitCode::input_file, [&] {
-      return partition::owners(settings.method.partition, {A, topology, settings.amg.unknowns});
+    const partition::DivisionOptions wanted = {settings.method.partition, settings.method.placement,
+                                               nullptr, settings.has_virtual_ranks()};
+    division_ = about_files(ExitCode::input_file, [&] {
+      return partition::divide(wanted, {A, topology, settings.amg.unknowns});
     });
   }
-  std::span<const int> owners() const { return owners_; }
+  std::span<const int> owners() const { return division_.owners; }
 
   /// Collective. The matrix with its rows and columns in that order.
   Matrix in_order(const Matrix& A) const {
-    if (!machine_) return matrix::redistribute(A, comm::RowMove::to_owners(A.rows(), owners_));
-    return partition::in_order(A, partition::order_of_parts(owners_, machine_->topology.n_ranks()));
+    if (!machine_) return matrix::redistribute(A, comm::RowMove::to_owners(A.rows(), owners()));
+    return partition::in_order(A,
+                               partition::order_of_parts(owners(), machine_->topology.n_ranks()));
   }
 
   /// "8 ranks on 2 nodes"
@@ -76,7 +81,7 @@ class DividedRows {
 
  private:
   std::optional<predict::VirtualMachine> machine_;
-  std::vector<int> owners_;
+  partition::Division division_;
 };
 
 void write_target(Console& console, const std::string& target, const Matrix& A) {

@@ -27,7 +27,8 @@ ExitCode run_inspect(const Call& call) {
   std::optional<predict::VirtualMachine> machine;
   if (settings.has_virtual_ranks()) {
     predict::check_one_process(*world, "counts");
-    machine = predict::virtual_machine(settings.virtual_machine, settings.placement);
+    machine = predict::virtual_machine(settings.virtual_machine, settings.placement,
+                                       settings.method.placement);
   }
   const std::string& path = settings.result.json;
   on_root(*world, [&] { check_writable(path); });

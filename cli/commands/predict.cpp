@@ -47,8 +47,8 @@ ExitCode run_predict(const Call& call) {
     const int ranks = predict::most_virtual_ranks(settings.predict, settings.virtual_machine);
     run::check_memory(*world, run::virtual_rank_bytes(ranks), source_name(settings));
   }
-  const predict::Request request =
-      predict::make_request(settings.predict, settings.virtual_machine, settings.placement);
+  const predict::Request request = predict::make_request(
+      settings.predict, settings.virtual_machine, settings.placement, settings.method.placement);
   predict::check_predictable(settings.amg);
   const std::string& path = settings.result.json;
   check_writable(path);

@@ -145,9 +145,12 @@ void print_failure(const SolveRecord& record, const Settings& settings) {
 
 /// The machine serves to choose routes and the ranks of levels, and to say what memory allows.
 void check_solve(const Settings& s) {
-  const bool asks_for_costs = s.asks_for_routes() || s.amg.redistribution->decide != nullptr;
+  const bool asks_for_costs = s.asks_for_routes() || s.amg.redistribution->decide != nullptr ||
+                              s.method.placement->moves_parts;
   if (!asks_for_costs && !s.result.profile && s.has("machine")) {
-    fail_usage("--machine is for --route automatic or --redistribution automatic, or --profile");
+    fail_usage(
+        "--machine is for --route automatic, --redistribution automatic, --placement, or "
+        "--profile");
   }
   if (s.result.output_anyway && s.result.output.empty()) {
     fail_usage("--output-anyway needs --output FILE");

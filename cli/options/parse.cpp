@@ -129,18 +129,19 @@ void check_virtual_ranks(const Settings& s) {
       fail_usage(
           "--virtual-ranks needs --ranks-per-node N or --node-map LIST, which say what is a node");
     }
-    if (s.has("placement") && !s.placement.node_map.empty()) {
-      fail_usage("--placement deals ranks to nodes of --ranks-per-node; --node-map has dealt them");
+    const bool deals_ranks = s.has("placement") && s.method.placement->deals_ranks;
+    if (deals_ranks && !s.placement.node_map.empty()) {
+      fail_usage(
+          fmt::format("--placement {} deals virtual ranks to nodes of --ranks-per-node; "
+                      "--node-map has dealt them",
+                      s.method.placement.name()));
     }
     if (s.placement.domains != run::DomainChoice::none) {
       fail_usage("--domains asks this machine; those of virtual ranks are given by --domain-map");
     }
     return;
   }
-  for (const char* name : {"placement", "routes"}) {
-    if (s.has(name))
-      fail_usage(fmt::format("--{} is for virtual ranks; it needs --virtual-ranks N", name));
-  }
+  if (s.has("routes")) fail_usage("--routes is for virtual ranks; it needs --virtual-ranks N");
 }
 
 /// What a method wants of other options may not be given otherwise.

@@ -15,7 +15,6 @@ namespace nodewise::cli {
 namespace {
 
 using predict::CountedExchange;
-using predict::Dealing;
 using predict::LevelCounts;
 using predict::MatrixStatistics;
 using predict::RouteVolumes;
@@ -151,9 +150,8 @@ std::string virtual_nodes_text(const VirtualCounts& counted, const Settings& set
                      nodewise::counted(counted.n_nodes(), "node") + " of ";
   text += *low == *high ? grouped(*high) : fmt::format("{} to {}", *low, *high);
   if (!settings.placement.node_map.empty()) return text + ", as the list of nodes says";
-  return text + (settings.virtual_machine.placement == Dealing::block
-                     ? ", successive ranks on one node"
-                     : ", successive ranks on successive nodes");
+  return text + (deals_in_blocks(settings) ? ", successive ranks on one node"
+                                           : ", successive ranks on successive nodes");
 }
 
 std::string trust_text(const InspectRecord& record) {
@@ -278,7 +276,9 @@ void print_inspection(Console& console, const InspectRecord& record, const Setti
   const bool tells_preset = is_worth_telling(record.run.preset);
   if (tells_preset) print_entry(console, "preset", preset_text(record.run.preset));
   print_partition(console, settings.method.partition);
-  if (tells_preset || settings.has_partition()) console.line();
+  print_placement(console, settings.method.placement, record.found.placement_gain);
+  const bool tells_rows = settings.has_partition() || record.found.placement_gain;
+  if (tells_preset || tells_rows) console.line();
   const bool details = settings.result.details;
   print_levels(console, record, details);
   if (record.found.counted) print_virtual_ranks(console, record, settings);

@@ -18,7 +18,6 @@ namespace {
 using predict::BestRoutes;
 using predict::by_formula;
 using predict::by_simulation;
-using predict::Dealing;
 using predict::ExchangeTime;
 using predict::PredictedLevel;
 using predict::PredictedMachine;
@@ -175,10 +174,10 @@ void print_subject(Console& console, const PredictRecord& record, const Settings
       fmt::format("{}{} on {}, {}", counted(p.n_ranks(), "rank"),
                   p.threads_per_rank > 1 ? fmt::format(" of {} threads", p.threads_per_rank) : "",
                   counted(std::ssize(p.ranks_per_node), "node"),
-                  settings.virtual_machine.placement == Dealing::block
-                      ? "successive ranks on one node"
-                      : "successive ranks on successive nodes"));
+                  deals_in_blocks(settings) ? "successive ranks on one node"
+                                            : "successive ranks on successive nodes"));
   print_partition(console, settings.method.partition);
+  print_placement(console, settings.method.placement, p.placement_gain);
   if (!p.levels_are_exact) {
     print_entry(
         console, "levels",

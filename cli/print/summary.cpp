@@ -303,6 +303,28 @@ void print_partition(Console& console, const partition::Partition& partition) {
   print_entry(console, "partition", fmt::format("{}: {}", partition.name(), *partition->summary));
 }
 
+void print_placement(Console& console, const partition::Placement& placement,
+                     const std::optional<partition::PlacementGain>& gain) {
+  if (!gain) return;
+  std::string text = fmt::format("{}: {} of {} on other ranks", placement.name(),
+                                 grouped(gain->moved_parts), counted(gain->n_parts, "part"));
+  if (!gain->is_known) {
+    text += "; nearly all parts need values of nearly all others";
+  } else {
+    text += fmt::format("; {} between nodes in a product instead of {}",
+                        counted(gain->values_after, "value"), grouped(gain->values_before));
+  }
+  if (gain->seconds_after) {
+    text += fmt::format("; {} for its messages, going straight, instead of {}, as predicted",
+                        duration(*gain->seconds_after), duration(*gain->seconds_before));
+  }
+  print_entry(console, "placement", text);
+}
+
+bool deals_in_blocks(const Settings& settings) {
+  return (*settings.method.placement->node_of_rank)(1, 4, 2) == 0;
+}
+
 void print_system(Console& console, const SolveRecord& record, const Settings& settings) {
   const run::MatrixSummary& matrix = record.matrix;
   const double per_row = static_cast<double>(matrix.nonzeros) / static_cast<double>(matrix.rows);
@@ -321,6 +343,10 @@ void print_system(Console& console, const SolveRecord& record, const Settings& s
 }
 
 void print_hierarchy(Console& console, const SolveRecord& record, bool details) {
+  if (record.placement_gain) {
+    print_placement(console, record.options.method.placement, record.placement_gain);
+    console.line();
+  }
   if (record.levels.empty()) return;
   std::vector<std::string> heads = {"level", "rows", "nonzeros"};
   // Three localities leave no room for what the lines of the setup have said already.

@@ -17,6 +17,11 @@ std::string matrix_text(const run::MatrixSummary& matrix);
 void print_machine(Console& console, const run::Environment& machine);
 /// Which rank has which rows, where a partition moves them.
 void print_partition(Console& console, const partition::Partition& partition);
+/// What it gained to have its parts on other ranks; nothing where that was not asked for.
+void print_placement(Console& console, const partition::Placement& placement,
+                     const std::optional<partition::PlacementGain>& gain);
+/// Whether virtual ranks that no list places fill one node after the other.
+bool deals_in_blocks(const Settings& settings);
 /// Matrix, right-hand side and method.
 void print_system(Console& console, const SolveRecord& record, const Settings& settings);
 /// The table of levels; with details all of them, and why they have their routes.

@@ -57,6 +57,7 @@ Inspection inspect(const Problem& problem, const VirtualMachine* machine,
   OptionalHierarchy hierarchy;
   Problem placed;
   found.partition_s = run::timed(comm, [&] { placed = with_placed_rows(problem, machine); });
+  found.placement_gain = placed.placement_gain;
   found.setup_s = run::timed(comm, [&] { hierarchy = try_hierarchy(placed, progress, found); });
   if (machine != nullptr) {
     found.count_s =

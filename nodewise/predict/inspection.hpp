@@ -9,6 +9,7 @@
 
 #include "nodewise/amg/hierarchy.hpp"
 #include "nodewise/comm/route/route.hpp"
+#include "nodewise/partition/placement_method.hpp"
 
 namespace nodewise::predict {
 
@@ -98,6 +99,7 @@ struct Inspection {
   double grid_complexity = 0;
   double operator_complexity = 0;
   std::optional<VirtualCounts> counted;
+  std::optional<partition::PlacementGain> placement_gain;
   double partition_s = 0;  ///< the longest over the ranks
   double setup_s = 0;
   double count_s = 0;

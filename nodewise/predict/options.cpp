@@ -15,10 +15,6 @@ std::span<const Field<VirtualOptions>> virtual_fields() {
           "or `node_map`, which place them; 0: count nothing",
           0, most_ranks)
           .common(),
-      field("placement", &VirtualOptions::placement,
-            "with `ranks_per_node`: successive virtual ranks fill one node after the other, or go "
-            "to the next node each",
-            {"block", "round_robin"}),
       text_field("routes", &VirtualOptions::routes, "list",
                  "the routes of virtual ranks to look at, some of direct, two_step, three_step")
           .affecting(Affects::counts)

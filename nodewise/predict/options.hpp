@@ -10,13 +10,9 @@
 
 namespace nodewise::predict {
 
-/// The way ranks are dealt to nodes.
-enum class Dealing { block, round_robin };
-
 /// The ranks of a machine that is not at hand.
 struct VirtualOptions {
   int virtual_ranks = 0;  ///< 0: none
-  Dealing placement = Dealing::block;
   std::string routes = "direct,two_step,three_step";
 };
 

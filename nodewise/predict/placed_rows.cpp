@@ -5,6 +5,7 @@
 #include "nodewise/comm/row_move.hpp"
 #include "nodewise/matrix/redistribute.hpp"
 #include "nodewise/mpi/ledger.hpp"
+#include "nodewise/partition/division.hpp"
 #include "nodewise/partition/part_order.hpp"
 
 namespace nodewise::predict {
@@ -17,22 +18,18 @@ void put_in_order(amg::NearNullSpace<double>& space, const partition::PartOrder&
 }
 
 /// On the ranks at hand.
-void move_rows(Problem& problem) {
+void move_rows(Problem& problem, const partition::Division& division) {
   const Matrix& A = *problem.A;
-  const mpi::Scope scope(A.comm(), "partition");
-  const std::vector<int> owners =
-      partition::owners(problem.partition, {A, A.comm().topology(), problem.options.unknowns});
-  const comm::RowMove move = comm::RowMove::to_owners(A.rows(), owners);
+  const comm::RowMove move = comm::RowMove::to_owners(A.rows(), division.owners);
   amg::move_near_null_space(problem.info.near_null_space, move);
   amg::move_near_null_space(problem.info.left_near_null_space, move);
   problem.A = std::make_shared<const Matrix>(matrix::redistribute(A, move));
 }
 
 /// On virtual ranks.
-std::vector<GlobalIndex> put_in_order(Problem& problem, const mpi::Topology& topology) {
-  const std::vector<int> owners =
-      partition::owners(problem.partition, {*problem.A, topology, problem.options.unknowns});
-  partition::PartOrder order = partition::order_of_parts(owners, topology.n_ranks());
+std::vector<GlobalIndex> put_in_order(Problem& problem, const partition::Division& division,
+                                      int n_ranks) {
+  partition::PartOrder order = partition::order_of_parts(division.owners, n_ranks);
   put_in_order(problem.info.near_null_space, order);
   put_in_order(problem.info.left_near_null_space, order);
   problem.A = std::make_shared<const Matrix>(partition::in_order(*problem.A, order));
@@ -41,17 +38,28 @@ std::vector<GlobalIndex> put_in_order(Problem& problem, const mpi::Topology& top
 
 }  // namespace
 
-Problem with_placed_rows(Problem problem, const VirtualMachine* machine) {
-  const bool moves = problem.partition->moves_rows;
+Problem with_placed_rows(Problem problem, const VirtualMachine* machine,
+                         const model::Machine* costs) {
+  const mpi::Comm& comm = problem.A->comm();
+  const mpi::Topology& topology = machine == nullptr ? comm.topology() : machine->topology;
+  const partition::DivisionOptions wanted = {problem.partition, problem.placement, costs,
+                                             machine != nullptr};
+  partition::Division division;
+  const mpi::Scope scope(comm, "partition");
+  if (wanted.moves_rows()) {
+    division = partition::divide(wanted, {*problem.A, topology, problem.options.unknowns});
+    problem.placement_gain = division.placement;
+  }
   if (machine == nullptr) {
-    if (moves) move_rows(problem);
+    if (wanted.moves_rows()) move_rows(problem, division);
     return problem;
   }
   problem.info.virtual_starts =
-      moves ? put_in_order(problem, machine->topology)
-            : comm::uniform_point_starts(problem.A->rows().n_global(), machine->topology.n_ranks(),
-                                         problem.options.unknowns);
-  problem.info.virtual_topology = std::make_shared<const mpi::Topology>(machine->topology);
+      wanted.moves_rows()
+          ? put_in_order(problem, division, topology.n_ranks())
+          : comm::uniform_point_starts(problem.A->rows().n_global(), topology.n_ranks(),
+                                       problem.options.unknowns);
+  problem.info.virtual_topology = std::make_shared<const mpi::Topology>(topology);
   return problem;
 }
 

@@ -114,15 +114,13 @@ void check_cores(const model::Machine& machine, const mpi::Topology& topology, i
 }
 
 /// As the ranks of the machine would make it, whose exchanges may take every route.
-amg::Hierarchy<double> virtual_hierarchy(const Problem& problem, const Request& request,
-                                         const VirtualMachine& machine, bool symmetric,
+amg::Hierarchy<double> virtual_hierarchy(Problem placed, const Request& request, bool symmetric,
                                          const Progress& progress) {
-  amg::Options options = problem.options;
+  amg::Options options = placed.options;
   if (options.redistribution->decide != nullptr) {
     options.machine = std::make_shared<const model::Machine>(request.costs);
     options.route = comm::Route("automatic");
   }
-  Problem placed = with_placed_rows(problem, &machine);
   placed.info.symmetric = symmetric;
   return {placed.A, options, std::move(placed.info), progress.level};
 }
@@ -140,15 +138,18 @@ Prediction predict_on(const Task& task, const VirtualMachine& machine, bool with
   const auto& [problem, request, progress, symmetric] = task;
   if (progress.begin) progress.begin(machine.topology.n_ranks());
   const Timer setup;
+  Problem placed = with_placed_rows(problem, &machine, &request.costs);
+  const std::optional<partition::PlacementGain> placement_gain = placed.placement_gain;
   mpi::Ledger& ledger = problem.A->comm().ledger();
   ledger.clear();
   const amg::Hierarchy<double> hierarchy =
-      virtual_hierarchy(problem, request, machine, symmetric, progress);
+      virtual_hierarchy(std::move(placed), request, symmetric, progress);
   const VirtualSetup made = {hierarchy, symmetric, problem.options, ledger.accounts()};
   result.setup_s += setup.seconds();
   const Timer prediction;
   const ExchangeTimer timer(request.costs, machine.topology, request.arrival, request.threads);
   Prediction predicted = predict(made, machine, timer, progress.exchange, with_setup);
+  predicted.placement_gain = placement_gain;
   result.predict_s += prediction.seconds();
   return predicted;
 }
@@ -176,7 +177,7 @@ bool has_same_nodes(const mpi::Topology& a, const mpi::Topology& b) {
 }  // namespace
 
 Request make_request(const PredictOptions& options, const VirtualOptions& ranks,
-                     const run::PlacementOptions& given) {
+                     const run::PlacementOptions& given, const partition::Placement& dealing) {
   Request request;
   request.costs = find_costs(options);
   request.threads = options.threads_per_rank;
@@ -184,12 +185,12 @@ Request make_request(const PredictOptions& options, const VirtualOptions& ranks,
       placement_of_threads(given, request.threads, request.costs);
   request.arrival = options.arrival;
   const std::vector<int> counts = parse_rank_counts(options.rank_counts);
-  request.machine = virtual_machine(ranks, placement);
+  request.machine = virtual_machine(ranks, placement, dealing);
   check_cores(request.costs, request.machine.topology, request.threads);
   for (const int count : counts) {
     VirtualOptions others = ranks;
     others.virtual_ranks = count;
-    request.scaling.push_back(virtual_machine(others, placement));
+    request.scaling.push_back(virtual_machine(others, placement, dealing));
   }
   return request;
 }

@@ -9,6 +9,7 @@
 #include "nodewise/amg/hierarchy.hpp"
 #include "nodewise/model/machine.hpp"
 #include "nodewise/partition/partition_method.hpp"
+#include "nodewise/partition/placement_method.hpp"
 #include "nodewise/predict/inspection.hpp"
 #include "nodewise/predict/options.hpp"
 #include "nodewise/predict/result.hpp"
@@ -23,6 +24,9 @@ struct Problem {
   amg::ProblemInfo<double> info = {};  ///< of the matrix; where virtual ranks begin is set here
   amg::Options options = {};
   partition::Partition partition = "none";  ///< among the ranks, or the virtual ones
+  partition::Placement placement = "none";  ///< of its parts on them
+  /// What that gained, once the rows are placed.
+  std::optional<partition::PlacementGain> placement_gain = {};
 };
 
 /// Told of what is done, on every rank; each may be left out.
@@ -45,7 +49,8 @@ struct Request {
 /// where options do not fit each other or the machine does not tell what they need, or has too few
 /// cores a node for its ranks and their threads.
 Request make_request(const PredictOptions& options, const VirtualOptions& ranks,
-                     const run::PlacementOptions& placement);
+                     const run::PlacementOptions& placement,
+                     const partition::Placement& dealing = "none");
 
 /// Local. The largest number of virtual ranks that is asked for, by `virtual_ranks` or
 /// `rank_counts`. A list that make_request() refuses counts for none.

@@ -36,7 +36,8 @@ std::vector<Route> parse_routes(const std::string& text) {
 }
 
 std::vector<int> node_of_ranks(const VirtualOptions& options,
-                               const run::PlacementOptions& placement) {
+                               const run::PlacementOptions& placement,
+                               const partition::Placement& dealing) {
   const int n_ranks = options.virtual_ranks;
   if (!placement.node_map.empty()) return run::parse_map("node", placement.node_map, n_ranks);
   const int per_node = placement.ranks_per_node;
@@ -45,10 +46,9 @@ std::vector<int> node_of_ranks(const VirtualOptions& options,
                 "`virtual_ranks` needs `ranks_per_node` or `node_map`, which place "
                 "the ranks");
   }
-  const int n_nodes = n_ranks / per_node + (n_ranks % per_node > 0 ? 1 : 0);
   std::vector<int> nodes;
   for (int r = 0; r < n_ranks; ++r) {
-    nodes.push_back(options.placement == Dealing::block ? r / per_node : r % n_nodes);
+    nodes.push_back((*dealing->node_of_rank)(r, n_ranks, per_node));
   }
   return nodes;
 }
@@ -56,8 +56,9 @@ std::vector<int> node_of_ranks(const VirtualOptions& options,
 }  // namespace
 
 VirtualMachine virtual_machine(const VirtualOptions& options,
-                               const run::PlacementOptions& placement) {
-  mpi::Topology topology(node_of_ranks(options, placement));
+                               const run::PlacementOptions& placement,
+                               const partition::Placement& dealing) {
+  mpi::Topology topology(node_of_ranks(options, placement, dealing));
   if (!placement.domain_map.empty()) {
     topology = topology.with_domains(
         run::parse_map("domain", placement.domain_map, options.virtual_ranks));

@@ -104,6 +104,7 @@ std::string inspect_json(const Inspection& found, const RunFrame& run) {
                  {"options", options_json(run.options)},
                  {"preset", preset_json(run.preset)},
                  {"matrix", matrix_json(run.matrix, found.statistics)},
+                 {"placement", placement_json(found.placement_gain)},
                  {"hierarchy", inspected_hierarchy_json(found)},
                  {"no_hierarchy", text_or_null(found.no_hierarchy)},
                  {"virtual_ranks", virtual_json(found)},

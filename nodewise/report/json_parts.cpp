@@ -59,6 +59,18 @@ Json preset_json(const solver::PresetRecord& preset) {
           {"kept", object(preset.kept)}};
 }
 
+Json placement_json(const std::optional<partition::PlacementGain>& gain) {
+  if (!gain) return nullptr;
+  const auto if_known = [&](const auto& value) { return gain->is_known ? Json(value) : nullptr; };
+  const auto if_priced = [](const std::optional<double>& s) { return s ? number(*s) : nullptr; };
+  return {{"parts", gain->n_parts},
+          {"moved_parts", gain->moved_parts},
+          {"values_between_nodes_before", if_known(gain->values_before)},
+          {"values_between_nodes", if_known(gain->values_after)},
+          {"product_s_before", if_priced(gain->seconds_before)},
+          {"product_s", if_priced(gain->seconds_after)}};
+}
+
 std::string dumped(const Json& json) {
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }

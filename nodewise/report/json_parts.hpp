@@ -2,6 +2,7 @@
 // users need not have.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 
@@ -28,6 +29,8 @@ Json options_json(std::span<const ReportedOption> options);
 Json program_json();
 Json machine_json(const run::Environment& machine);
 Json preset_json(const solver::PresetRecord& preset);
+/// null where no placement of parts was asked for.
+Json placement_json(const std::optional<partition::PlacementGain>& gain);
 
 /// The document as text, indented. A file name need not be UTF-8; what is not is replaced.
 std::string dumped(const Json& json);

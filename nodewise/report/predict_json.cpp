@@ -182,6 +182,7 @@ std::string predict_json(const predict::Result& result, const RunFrame& run) {
        {"threads_per_rank", p.threads_per_rank},
        {"routes", routes},
        {"scenarios", p.scenarios},
+       {"placement", placement_json(p.placement_gain)},
        {"coarse_levels_are_exact", p.levels_are_exact},
        {"levels", levels_json(result.machine, p)},
        {"allreduce", by_kind(p.allreduce)},

@@ -59,6 +59,10 @@ std::span<const Field<MethodOptions>> method_fields() {
             "Which rank has which rows, or which virtual rank; solutions come back in the order of "
             "the file")
           .affecting(Affects::rows),
+      field("placement", &MethodOptions::placement,
+            "Which rank has which of the partition's parts; ranks stay where they are, but virtual "
+            "ones are dealt to nodes of `ranks_per_node` by it")
+          .affecting(Affects::rows),
       field("preconditioner", &MethodOptions::preconditioner,
             "What turns a residual into a correction")
           .common(),

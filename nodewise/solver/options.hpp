@@ -10,6 +10,7 @@
 #include "nodewise/amg/options.hpp"
 #include "nodewise/base/options.hpp"
 #include "nodewise/partition/partition_method.hpp"
+#include "nodewise/partition/placement_method.hpp"
 #include "nodewise/solve/method.hpp"
 #include "nodewise/solve/report.hpp"
 #include "nodewise/solver/preconditioner.hpp"
@@ -21,6 +22,7 @@ struct MethodOptions {
   Choice<Preset> preset = "auto";
   Choice<solve::KrylovMethod> solver = "auto";
   partition::Partition partition = "none";  ///< which rank has which rows
+  partition::Placement placement = "none";  ///< which rank has which of the partition's parts
   Choice<PreconditionerMethod> preconditioner = "amg";
 };
 

@@ -63,6 +63,8 @@ struct SolveRecord {
   Choice<solve::KrylovMethod> method;
   bool solver_was_chosen = false;  ///< by the symmetry of the matrix
   run::CollectiveChoices collectives;
+  /// What the placement of the partition's parts gained, where one was asked for.
+  std::optional<partition::PlacementGain> placement_gain;
   std::vector<amg::LevelInfo> levels;  ///< empty without multigrid
   double grid_complexity = 0;
   double operator_complexity = 0;

@@ -10,12 +10,14 @@
 namespace nodewise::solver {
 
 RowPlacement::RowPlacement(const Matrix& A, const Options& options) : rows_(A.rows()) {
-  const partition::Partition& partition = options.method.partition;
-  if (!partition->moves_rows) return;
+  const partition::DivisionOptions wanted = {options.method.partition, options.method.placement,
+                                             options.amg.machine.get()};
+  if (!wanted.moves_rows()) return;
   const mpi::Scope scope(A.comm(), "partition");
-  const std::vector<int> owners =
-      partition::owners(partition, {A, A.comm().topology(), options.amg.unknowns});
-  move_ = comm::RowMove::to_owners(rows_, owners);
+  const partition::Division division =
+      partition::divide(wanted, {A, A.comm().topology(), options.amg.unknowns});
+  placement_gain_ = division.placement;
+  move_ = comm::RowMove::to_owners(rows_, division.owners);
 }
 
 std::shared_ptr<const RowPlacement::Matrix> RowPlacement::there(

@@ -8,6 +8,7 @@
 
 #include "nodewise/comm/row_move.hpp"
 #include "nodewise/matrix/dist_matrix.hpp"
+#include "nodewise/partition/division.hpp"
 #include "nodewise/solver/options.hpp"
 #include "nodewise/solver/problem.hpp"
 
@@ -17,12 +18,14 @@ class RowPlacement {
  public:
   using Matrix = matrix::DistMatrix<double>;
 
-  /// Collective. Finds which rank is to have which rows by the partition of the options, and plans
-  /// the way there. Throws what partition::owners() does.
+  /// Collective. Finds which rank is to have which rows by the partition and the placement of the
+  /// options, and plans the way there. Throws what partition::divide() does.
   RowPlacement(const Matrix& A, const Options& options);
 
   /// Local. Whether rows go to other ranks.
   bool moves() const { return move_.has_value(); }
+  /// Local. What the placement of the parts gained; nothing where none was asked for.
+  const std::optional<partition::PlacementGain>& placement_gain() const { return placement_gain_; }
   /// Local. The caller's rows.
   const comm::Layout& rows() const { return rows_; }
   /// Collective. The matrix with its rows and columns there; itself where nothing moves.
@@ -37,6 +40,7 @@ class RowPlacement {
 
  private:
   comm::Layout rows_;
+  std::optional<partition::PlacementGain> placement_gain_;
   std::optional<comm::RowMove> move_;
 };
 

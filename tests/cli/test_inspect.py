@@ -181,7 +181,6 @@ def test_quiet_prints_nothing(nodewise):
         (["inspect"], "no matrix: give a Matrix Market file"),
         ([*LAPLACE, "--virtual-ranks", "8"], "--virtual-ranks needs --ranks-per-node N or"),
         ([*LAPLACE, "--routes", "direct"], "--routes is for virtual ranks; it needs"),
-        ([*LAPLACE, "--placement", "block"], "--placement is for virtual ranks; it needs"),
         ([*LAPLACE, "--smoother", "jacobi"], "`nodewise inspect` takes no --smoother"),
         ([*LAPLACE, "--route", "two_step"], "`nodewise inspect` takes no --route"),
         (["solve", "--virtual-ranks", "8"], "`nodewise solve` takes no --virtual-ranks"),

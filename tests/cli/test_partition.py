@@ -88,6 +88,9 @@ def test_points_stay_together(nodewise, tmp_path):
         (["solve", *CHAIN, "--partition-file", "A.part"], "--partition-file needs --partition file"),
         (["solve", *CHAIN, "--partition", "file"], "--partition file needs --partition-file FILE"),
         (["convert", *CHAIN, "A.mtx", "--write-partition", "A.part"], "--write-partition needs --partition METHOD"),
+        (["convert", *CHAIN, "A.mtx", "--placement", "block"], "--placement needs --partition METHOD"),
+        (["solve", *CHAIN, "--placement", "exchange"], "--placement: 'exchange' is not one of none, block"),
+        (["bench", *CHAIN, "--placement", "block"], "`nodewise bench` takes no --placement"),
         (["convert", *CHAIN, "A.mtx", "--virtual-ranks", 2, "--ranks-per-node", 1], "--virtual-ranks needs"),
         (["convert", *CHAIN, "--partition", "strided"], "convert needs one file to write, but none is given"),
         (["convert", *CHAIN, "A.mtx", "--partition", "strided", "--write-partition", "A.mtx"], "name the same file"),
@@ -128,6 +131,56 @@ def test_strided_rows_send_more_whatever_looks_at_them(nodewise, tmp_path):
         assert report["options"]["partition"] == partition
         times.append(report["cycle"]["best_by_formula"]["formula_s"]["total"])
     assert times[1] > times[0]
+
+
+# Parts 0 and 2 are neighbours, and so are 1 and 3.
+def test_parts_are_placed_on_the_ranks_at_hand(nodewise, tmp_path):
+    write_market(tmp_path / "A.mtx", 16, 16, laplacian(16))
+    (tmp_path / "A.part").write_text("".join(f"{r}\n" for r in [0, 2, 1, 3] for _ in range(4)))
+    words = ["A.mtx", "--partition", "file", "--partition-file", "A.part", "--placement", "pair-exchange"]
+    words += ["--json", "r.json"]
+    place = ["--ranks-per-node", 2]
+    wanted = dict(parts=4, moved_parts=2, values_between_nodes_before=6, values_between_nodes=2)
+    found = {}
+    for machine in ([], ["-m", "blue-waters"]):
+        result = nodewise("solve", *words, *place, *machine, ranks=4)
+        assert result.code == 0, result.err
+        assert "pair_exchange: 2 of 4 parts on other ranks; 2 values between nodes" in " ".join(result.out.split())
+        found = json.loads((tmp_path / "r.json").read_text())["placement"]
+        assert {key: found[key] for key in wanted} == wanted
+        assert (found["product_s"] is None) == (not machine)
+    assert found["product_s"] < found["product_s_before"]
+    result = nodewise("inspect", *words, *place, "--virtual-ranks", 4)
+    assert result.code == 0, result.err
+    found = json.loads((tmp_path / "r.json").read_text())
+    assert {key: found["placement"][key] for key in wanted} == wanted
+    direct = found["virtual_ranks"]["levels"][0]["product"]["direct"]
+    assert direct["off_node"]["bytes"] == 16
+    result = nodewise("predict", *words, *place, "-m", "blue-waters", "--virtual-ranks", 4)
+    assert result.code == 0, result.err
+    found = json.loads((tmp_path / "r.json").read_text())["placement"]
+    assert {key: found[key] for key in wanted} == wanted
+    result = nodewise("convert", *words[:-2], "--write-partition", "B.part", *place, "--virtual-ranks", 4)
+    assert result.code == 0, result.err
+    owners = [int(line) for line in (tmp_path / "B.part").read_text().split()]
+    assert len({owners[k] // 2 for k in range(8)}) == 1 and len({owners[k] // 2 for k in range(8, 16)}) == 1
+
+
+@pytest.mark.parametrize("placement", ["none", "block", "round-robin", "pair-exchange"])
+def test_placements_of_ranks_dealt_in_turns(nodewise, tmp_path, placement):
+    words = [*CHAIN, "--random-rhs", "-t", 1e-12, "-o", "x.mtx", "--json", "r.json"]
+    assert nodewise("solve", *words).code == 0
+    wanted = read_vector(tmp_path / "x.mtx")
+    result = nodewise("solve", *words, "--placement", placement, "--node-map", "0,1,0,1", ranks=4)
+    assert result.code == 0, result.err
+    assert read_vector(tmp_path / "x.mtx") == pytest.approx(wanted, rel=1e-9)
+    found = json.loads((tmp_path / "r.json").read_text())["placement"]
+    if placement == "none":
+        assert found is None
+        return
+    # Four stripes of the grid, three of whose sides cross unless neighbours share a node.
+    assert found["values_between_nodes_before"] == 36
+    assert found["values_between_nodes"] == (36 if placement == "round-robin" else 12)
 
 
 @pytest.mark.parametrize("ranks", [1, 3])
