@@ -48,10 +48,18 @@ Options options_of(const std::string& method) {
   return options;
 }
 
-Options moved(Options options, const char* ranks) {
+Options moved(Options options, const char* ranks, bool redundant = false) {
   options.set("redistribution", "ranks");
   options.set("active_ranks", ranks);
+  options.set("redundant", redundant);
   return options;
+}
+
+/// Two ranks on each node, so that levels on one rank may be copied.
+std::shared_ptr<const mpi::Comm> pairs() {
+  std::vector<int> nodes;
+  for (int r = 0; r < test_comm()->size(); ++r) nodes.push_back(r / 2);
+  return mpi::Comm::create(MPI_COMM_WORLD, nodes);
 }
 
 std::vector<int> active_ranks(const Hierarchy<double>& hierarchy) {
@@ -121,24 +129,73 @@ TEST(Redistribution, LevelsAreTheSameOnFewerRanks) {
   }
 }
 
+TEST(Redistribution, EveryNodeHasACopyOfALevelOnOneRank) {
+  for (const auto& map : test::node_maps(test_comm()->size())) {
+    const auto comm = mpi::Comm::create(MPI_COMM_WORLD, map.node_of_rank);
+    for (const char* method : {"classical", "aggregation", "air"}) {
+      SCOPED_TRACE(map.name + std::string(", ") + method);
+      const Matrix A = shared(io::generate<double>(
+          comm, {.problem = std::string(method) == "air" ? "convection2d" : "laplace9", .n = 21}));
+      const Hierarchy<double> moved_once(A, moved(options_of(method), "3,1"));
+      const Hierarchy<double> copied(A, moved(options_of(method), "3,1", true));
+      expect_ranks(copied, 3);
+      expect_same_hierarchy(moved_once, copied);
+      // Of level 1 on three ranks, those have the copies of the levels below.
+      const mpi::Topology& topology = comm->topology();
+      const int first = copied.levels()[1].active_ranks;
+      EXPECT_GE(copied.levels().back().copies, first > 1 ? 1 : topology.n_nodes());
+      EXPECT_LE(copied.levels().back().copies, topology.n_nodes());
+      expect_near(one_cycle(moved_once), one_cycle(copied));
+    }
+  }
+}
+
+TEST(Redistribution, NothingCrossesTheNetworkFromCopies) {
+  const auto comm = pairs();
+  const Matrix A = shared(io::generate<double>(comm, {.problem = "laplace9", .n = 25}));
+  const Hierarchy<double> copied(A, moved(options_of("classical"), "1", true));
+  ASSERT_GE(copied.levels().size(), 3U);
+  EXPECT_EQ(copied.levels()[1].copies, comm->topology().n_nodes());
+  comm->ledger().clear();
+  one_cycle(copied);
+  for (const mpi::Account& account : comm->ledger().accounts()) {
+    if (account.operation == "prolongation" || account.level > 0) {
+      EXPECT_EQ(account.counts.messages_off_node, 0) << account.operation;
+    }
+  }
+}
+
+TEST(Redistribution, CopiesAreNotForVirtualRanks) {
+  const Matrix A = shared(io::generate<double>(test::self_comm(), {.problem = "laplace5", .n = 8}));
+  ProblemInfo<double> info;
+  info.virtual_starts = {0, 20, 40, 64};
+  info.virtual_topology = std::make_shared<const mpi::Topology>(std::vector<int>{0, 1, 0});
+  test::expect_same_error(*test_comm(), ErrorCode::unsupported, [&] {
+    Hierarchy<double>(A, moved(options_of("classical"), "1", true), info);
+  });
+}
+
 TEST(Redistribution, GoesOverEveryRoute) {
   for (const auto& map : test::node_maps(test_comm()->size())) {
     const auto comm = mpi::Comm::create(MPI_COMM_WORLD, map.node_of_rank);
     const Matrix A = shared(io::generate<double>(comm, {.problem = "laplace9", .n = 19}));
-    const Hierarchy<double> straight(A, moved(options_of("classical"), "2"));
-    for (const comm::Route route : comm::RouteMethod::family()) {
-      SCOPED_TRACE(map.name + ", " + route.name());
-      Options options = moved(options_of("classical"), "2");
-      options.route = route;
-      const Hierarchy<double> routed(A, options);
-      expect_same_hierarchy(straight, routed);
-      expect_near(one_cycle(straight), one_cycle(routed));
+    for (const bool redundant : {false, true}) {
+      const char* ranks = redundant ? "1" : "2";
+      const Hierarchy<double> straight(A, moved(options_of("classical"), ranks));
+      for (const comm::Route route : comm::RouteMethod::family()) {
+        SCOPED_TRACE(map.name + ", " + route.name());
+        Options options = moved(options_of("classical"), ranks, redundant);
+        options.route = route;
+        const Hierarchy<double> routed(A, options);
+        expect_same_hierarchy(straight, routed);
+        expect_near(one_cycle(straight), one_cycle(routed));
+      }
     }
   }
 }
 
 TEST(Redistribution, KnowsUnknownsAndNearNullSpaces) {
-  const Matrix A = shared(io::generate<double>(test_comm(), {.problem = "beam", .n = 2}));
+  const Matrix A = shared(io::generate<double>(pairs(), {.problem = "beam", .n = 2}));
   for (const char* method : {"classical", "aggregation"}) {
     SCOPED_TRACE(method);
     Options options = options_of(method);
@@ -149,22 +206,30 @@ TEST(Redistribution, KnowsUnknownsAndNearNullSpaces) {
     EXPECT_EQ(active_ranks(fewer)[1], std::min(2, test_comm()->size()));
     expect_same_hierarchy(there, fewer);
     expect_near(one_cycle(there), one_cycle(fewer));
+    const Hierarchy<double> copied(A, moved(options, "1", true));
+    expect_same_hierarchy(there, copied);
+    expect_near(one_cycle(there), one_cycle(copied));
   }
 }
 
 TEST(Redistribution, RebuildsToTheSameBits) {
-  const Matrix A = shared(io::generate<double>(test_comm(), {.problem = "laplace9", .n = 21}));
-  for (const char* method : {"classical", "aggregation"}) {
+  const Matrix A = shared(io::generate<double>(pairs(), {.problem = "laplace9", .n = 21}));
+  const auto expect_same_bits = [&](const Options& options, Reuse reuse) {
+    const Hierarchy<double> first(A, options);
+    Hierarchy<double> again(A, options);
+    Array<double> on = A->on().vals, off = A->off().vals;
+    for (double& value : on) value *= 3;
+    for (double& value : off) value *= 3;
+    again.rebuild(shared(A->with_values(std::move(on), std::move(off))), reuse);
+    again.rebuild(A, reuse);
+    EXPECT_EQ(one_cycle(first), one_cycle(again));
+    EXPECT_EQ(active_ranks(first), active_ranks(again));
+  };
+  for (const char* method : {"classical", "aggregation", "air"}) {
+    SCOPED_TRACE(method);
     for (const Reuse reuse : {Reuse::interpolation, Reuse::splitting}) {
-      const Hierarchy<double> first(A, moved(options_of(method), "3,1"));
-      Hierarchy<double> again(A, moved(options_of(method), "3,1"));
-      Array<double> on = A->on().vals, off = A->off().vals;
-      for (double& value : on) value *= 3;
-      for (double& value : off) value *= 3;
-      again.rebuild(shared(A->with_values(std::move(on), std::move(off))), reuse);
-      again.rebuild(A, reuse);
-      EXPECT_EQ(one_cycle(first), one_cycle(again));
-      EXPECT_EQ(active_ranks(first), active_ranks(again));
+      expect_same_bits(moved(options_of(method), "3,1"), reuse);
+      expect_same_bits(moved(options_of(method), "3,1", true), reuse);
     }
   }
 }
@@ -199,7 +264,7 @@ TEST(Redistribution, RanksWithoutRowsAreOrdinary) {
 }
 
 TEST(Redistribution, CyclesOfAllKindsAreTheSameOnFewerRanks) {
-  const Matrix A = shared(io::generate<double>(test_comm(), {.problem = "laplace9", .n = 31}));
+  const Matrix A = shared(io::generate<double>(pairs(), {.problem = "laplace9", .n = 31}));
   const int width = 3;
   const auto n = static_cast<std::size_t>(A->n_local());
   std::vector<double> B, X(n * width), Y(n * width), work(2 * n);
@@ -211,15 +276,15 @@ TEST(Redistribution, CyclesOfAllKindsAreTheSameOnFewerRanks) {
       options.cycle = cycle;
       options.precision = precision;
       const Hierarchy<double> there(A, options);
-      const Hierarchy<double> fewer(A, moved(options, "3,1"));
-      EXPECT_EQ(there.precision().single, fewer.precision().single);
-      const std::vector<double> x = one_cycle(there), y = one_cycle(fewer);
-      for (std::size_t i = 0; i < n; ++i)
-        EXPECT_NEAR(x[i], y[i], there.precision().single ? 1e-4 : 1e-10);
+      const double bound = there.precision().single ? 1e-4 : 1e-10;
       there.apply_block(B, X, width, work);
-      fewer.apply_block(B, Y, width, work);
-      for (std::size_t i = 0; i < X.size(); ++i) {
-        EXPECT_NEAR(X[i], Y[i], there.precision().single ? 1e-4 : 1e-10);
+      for (const bool redundant : {false, true}) {
+        const Hierarchy<double> fewer(A, moved(options, "3,1", redundant));
+        EXPECT_EQ(there.precision().single, fewer.precision().single);
+        const std::vector<double> x = one_cycle(there), y = one_cycle(fewer);
+        for (std::size_t i = 0; i < n; ++i) EXPECT_NEAR(x[i], y[i], bound);
+        fewer.apply_block(B, Y, width, work);
+        for (std::size_t i = 0; i < X.size(); ++i) EXPECT_NEAR(X[i], Y[i], bound);
       }
     }
   }
@@ -255,43 +320,48 @@ TEST(Redistribution, RanksWithoutRowsDoNothing) {
 
 TEST(Redistribution, AFailureOfSomeRanksIsThatOfAll) {
   // The coarse matrices overflow, which those find who solve with the last one.
-  const Matrix A = shared(io::generate<double>(test_comm(), {.problem = "laplace27", .n = 9}));
+  const Matrix A = shared(io::generate<double>(pairs(), {.problem = "laplace27", .n = 9}));
   const auto scaled = [&](double factor) {
     Array<double> on = A->on().vals, off = A->off().vals;
     for (double& value : on) value *= factor;
     for (double& value : off) value *= factor;
     return shared(A->with_values(std::move(on), std::move(off)));
   };
-  const Options options = moved(options_of("classical"), "2,1");
   const double most = std::numeric_limits<double>::max() / 27;
-  test::expect_same_error(*test_comm(), ErrorCode::unsuitable_matrix,
-                          [&] { Hierarchy<double>(scaled(most), options); });
-  Hierarchy<double> hierarchy(A, options);
-  const std::vector<double> before = one_cycle(hierarchy);
-  for (const Reuse reuse : {Reuse::interpolation, Reuse::splitting}) {
+  for (const bool redundant : {false, true}) {
+    const Options options = moved(options_of("classical"), "2,1", redundant);
     test::expect_same_error(*test_comm(), ErrorCode::unsuitable_matrix,
-                            [&] { hierarchy.rebuild(scaled(most), reuse); });
-    EXPECT_EQ(before, one_cycle(hierarchy));
+                            [&] { Hierarchy<double>(scaled(most), options); });
+    Hierarchy<double> hierarchy(A, options);
+    const std::vector<double> before = one_cycle(hierarchy);
+    for (const Reuse reuse : {Reuse::interpolation, Reuse::splitting}) {
+      test::expect_same_error(*test_comm(), ErrorCode::unsuitable_matrix,
+                              [&] { hierarchy.rebuild(scaled(most), reuse); });
+      EXPECT_EQ(before, one_cycle(hierarchy));
+    }
   }
 }
 
 TEST(Redistribution, ObserversOnAllRanksSeeAllLevels) {
-  const Matrix A = shared(io::generate<double>(test_comm(), {.problem = "laplace9", .n = 21}));
-  std::vector<GlobalIndex> rows;
-  const Hierarchy<double> hierarchy(A, moved(options_of("classical"), "2,1"),
-                                    [&](int level, const LevelInfo& info) {
-                                      EXPECT_EQ(static_cast<std::size_t>(level), rows.size());
-                                      rows.push_back(info.rows);
-                                    });
-  ASSERT_EQ(rows.size(), hierarchy.levels().size());
-  for (std::size_t l = 0; l < rows.size(); ++l) EXPECT_EQ(rows[l], hierarchy.levels()[l].rows);
-  EXPECT_EQ(hierarchy.levels().back().coarse_solver.substr(0, 6), "direct");
+  const Matrix A = shared(io::generate<double>(pairs(), {.problem = "laplace9", .n = 21}));
+  for (const bool redundant : {false, true}) {
+    std::vector<GlobalIndex> rows;
+    const Hierarchy<double> hierarchy(A, moved(options_of("classical"), "2,1", redundant),
+                                      [&](int level, const LevelInfo& info) {
+                                        EXPECT_EQ(static_cast<std::size_t>(level), rows.size());
+                                        rows.push_back(info.rows);
+                                      });
+    ASSERT_EQ(rows.size(), hierarchy.levels().size());
+    for (std::size_t l = 0; l < rows.size(); ++l) EXPECT_EQ(rows[l], hierarchy.levels()[l].rows);
+    EXPECT_EQ(hierarchy.levels().back().coarse_solver.substr(0, 6), "direct");
+  }
 }
 
 TEST(Redistribution, MatricesAreSeenByAllRanks) {
-  const Matrix A = shared(io::generate<double>(test_comm(), {.problem = "laplace9", .n = 21}));
-  for (const char* method : {"classical", "air"}) {
-    Options options = moved(options_of(method), "3,2,1");
+  const Matrix A = shared(io::generate<double>(pairs(), {.problem = "laplace9", .n = 21}));
+  for (const auto& [method, redundant] :
+       {std::pair("classical", false), {"air", false}, {"classical", true}, {"air", true}}) {
+    Options options = moved(options_of(method), redundant ? "1" : "3,2,1", redundant);
     if (std::string(method) == "air") options.set("coarse_filter", 0);
     const Hierarchy<double> hierarchy(A, options);
     for (std::size_t l = 0; l + 1 < hierarchy.levels().size(); ++l) {
@@ -310,11 +380,8 @@ TEST(Redistribution, MatricesAreSeenByAllRanks) {
 }
 
 TEST(Redistribution, SmoothersOfAllKindsSolve) {
-  const Matrix A = shared(io::generate<double>(test_comm(), {.problem = "laplace9", .n = 25}));
-  for (const relax::SmootherMethod& smoother : relax::SmootherMethod::family()) {
-    SCOPED_TRACE(*smoother.name);
-    Options options = moved(options_of("classical"), "2,1");
-    options.smoother = smoother;
+  const Matrix A = shared(io::generate<double>(pairs(), {.problem = "laplace9", .n = 25}));
+  const auto expect_to_solve = [&](const Options& options) {
     const Hierarchy<double> hierarchy(A, options);
     const auto n = static_cast<std::size_t>(A->n_local());
     std::vector<double> b(n, 1), x(n, 0);
@@ -323,6 +390,13 @@ TEST(Redistribution, SmoothersOfAllKindsSolve) {
         solve::solve_by<double>("gmres", product, &hierarchy, b, x, solve::Options{}, {});
     EXPECT_EQ(report.outcome, solve::Outcome::converged);
     EXPECT_LE(report.iterations, 40);
+  };
+  for (const relax::SmootherMethod& smoother : relax::SmootherMethod::family()) {
+    SCOPED_TRACE(*smoother.name);
+    Options options = options_of("classical");
+    options.smoother = smoother;
+    expect_to_solve(moved(options, "2,1"));
+    expect_to_solve(moved(options, "1", true));
   }
 }
 

@@ -15,6 +15,8 @@
 namespace nodewise::amg {
 
 struct RedistributionDecision;
+template <class T>
+struct LevelCopies;
 
 /// The facts of a problem, or of a level, besides its matrix.
 template <class T>
@@ -64,6 +66,9 @@ struct GridTransfer {
   Unknowns coarse_unknown_of_row;  ///< as in ProblemInfo, of the next level
   /// How the rows of the next level got to fewer ranks, where they did.
   std::optional<comm::RowMove> move;
+  /// The way to copies of the next level, where one rank of each node has all of it
+  /// (amg/redistribute/level_copies.hpp).
+  std::shared_ptr<LevelCopies<T>> copies;
   /// Why the next level is on so many ranks, where its costs decided it; otherwise null.
   std::shared_ptr<const RedistributionDecision> redistribution;
   /// The failure of this rank alone after the last message, to be agreed on with what comes later.

@@ -10,6 +10,7 @@
 #include "nodewise/amg/cycle/cycle.hpp"
 #include "nodewise/amg/cycle/mixed_precision_cycle.hpp"
 #include "nodewise/amg/cycle/precision_choice.hpp"
+#include "nodewise/amg/redistribute/level_copies.hpp"
 #include "nodewise/amg/setup/coarse_matrix.hpp"
 #include "nodewise/amg/setup/input_check.hpp"
 #include "nodewise/amg/setup/level.hpp"
@@ -87,8 +88,14 @@ std::string apply_to(MixedPrecisionCycle<T>& cycle, const Level<T>& level,
   if (!failure) {
     failure = mpi::caught([&] {
       const GridTransfer<T>& transfer = level.transfer;
-      cycle.add_smoothed(
-          {.A = A, .P = transfer.P, .R = transfer.R, .rounded_A = rounded_A, .facts = facts});
+      LevelParts<T> parts = {
+          .A = A, .P = transfer.P, .R = transfer.R, .rounded_A = rounded_A, .facts = facts};
+      if (const LevelCopies<T>* const copies = transfer.copies.get()) {
+        parts.P = copies->from_copy;
+        parts.R = copies->R;
+        parts.to_copies = copies->to_copies;
+      }
+      cycle.add_smoothed(parts);
     });
   }
   return level.transfer.P ? "" : std::to_string(last_level_sweeps) + " symmetric sweeps";
@@ -112,10 +119,11 @@ PrecisionChoice resolve_precision(Options& options, const Levels<T>& levels, boo
   const mpi::Scope scope(levels.front()->A->comm(), "precision");
   std::vector<const DistMatrix<T>*> prolongations;
   for (const auto& level : levels) {
-    if (level->transfer.P) prolongations.push_back(level->transfer.P.get());
+    if (level->transfer.P && !level->is_copy) prolongations.push_back(level->transfer.P.get());
   }
-  PrecisionChoice choice = choose_precision(estimated_condition<T>(
-      *levels.front()->A, prolongations, last.A.get(), coarsest_sizes(levels)));
+  PrecisionChoice choice = choose_precision(
+      estimated_condition<T>(*levels.front()->A, prolongations,
+                             last.is_copy ? nullptr : last.A.get(), coarsest_sizes(levels)));
   if (choice.single) options.precision = Precision::single;
   return choice;
 }
@@ -173,6 +181,16 @@ std::unique_ptr<MixedPrecisionCycle<T>> make_cycle(SetUp<T>& made, const Options
     scales[l] = {};  // what comes has its room
   }
   return cycle;
+}
+
+/// Local. What this rank holds for the way to copies, and not for the level besides.
+template <class T>
+std::size_t bytes_of(const LevelCopies<T>& copies) {
+  std::size_t bytes = 0;
+  for (const auto& M : {copies.copier, copies.to_copies, copies.R, copies.from_copy}) {
+    if (M) bytes += M->memory_bytes();
+  }
+  return bytes;
 }
 
 /// Local. Throws invalid_argument where there is no such level.
@@ -257,6 +275,16 @@ void Hierarchy<T>::rebuild_interpolations(std::shared_ptr<const DistMatrix<T>> A
   cycle_ = std::move(cycle);
 }
 
+/// Collective. The matrix of a level on the communicator that this rank has it on; null where it
+/// has no part of it.
+template <class T>
+MatrixPointer<T> on_ranks_of(const Level<T>& level, GridTransfer<T>& from_above,
+                             const DistMatrix<T>& A) {
+  if (from_above.copies) fill_copies_again(from_above, A);
+  if (level.is_elsewhere) return nullptr;
+  return level.is_copy ? from_above.copies->A : on_active_ranks(A, *level.active);
+}
+
 /// Collective. The matrices of all levels for other values of the finest one, and the spectral
 /// radii that their relaxation needs. Null, and 0, where this rank has no part of a level.
 template <class T>
@@ -273,14 +301,13 @@ auto Hierarchy<T>::matrices_for(MatrixPointer<T> A, std::optional<Error>& failur
     if (!level.transfer.P) break;
     const Level<T>& next = *levels_[l + 1];
     const MatrixPointer<T> next_before = matrix_here(l + 1);
-    const MatrixPointer<T> C = next.active
-                                   ? seen_by<T>(next_before, next.active->above, next.active->above,
-                                                next.active->ranks, info_[l + 1].nonzeros)
-                                   : next_before;
+    const MatrixPointer<T> C =
+        next.active
+            ? seen_by<T>(next.is_copy && !level.is_copy ? nullptr : next_before, next.active->above,
+                         next.active->above, next.active->ranks, info_[l + 1].nonzeros)
+            : next_before;
     A = coarse_matrix_again(level, {*before, *C}, *A, options_, failure);
-    if (next.active) {
-      A = next.is_elsewhere ? nullptr : on_active_ranks(*A, *next.active);
-    }
+    if (next.active) A = on_ranks_of(next, level.transfer, *A);
     before = next_before;
   }
   return values;
@@ -393,7 +420,8 @@ std::shared_ptr<const matrix::DistMatrix<T>> Hierarchy<T>::matrix(std::size_t le
   const MatrixPointer<T> A = matrix_here(level);
   if (of_level.starts.empty()) return A;
   const comm::Layout rows = rows_of_all(level);
-  return seen_by<T>(A, rows, rows, of_level.ranks, info_[level].nonzeros);
+  return seen_by<T>(of_level.is_copy ? nullptr : A, rows, rows, of_level.ranks,
+                    info_[level].nonzeros);
 }
 
 /// Local. A matrix of a level's transfer on the finest level's communicator, made at the first
@@ -407,7 +435,8 @@ const DistMatrix<T>* Hierarchy<T>::transfer_of_all(std::size_t level, const Matr
   if (of_all) return of_all.get();
   comm::Layout rows = rows_of_all(level), cols = rows_of_all(level + 1);
   if (is_restriction) std::swap(rows, cols);
-  of_all = seen_by<T>(M, rows, cols, of_level.ranks, info_[level].interpolation_nonzeros);
+  of_all = seen_by<T>(of_level.is_copy ? nullptr : M, rows, cols, of_level.ranks,
+                      info_[level].interpolation_nonzeros);
   return of_all.get();
 }
 
@@ -457,6 +486,7 @@ std::size_t Hierarchy<T>::memory_bytes() const {
     if (l > 0) bytes += level.A ? level.A->memory_bytes() : cycle_->pattern_bytes(l);
     if (level.transfer.P) bytes += level.transfer.P->memory_bytes();
     if (level.transfer.R) bytes += level.transfer.R->memory_bytes();
+    if (level.transfer.copies) bytes += bytes_of(*level.transfer.copies);
     bytes += level.transfer.coarse_rows.size() * sizeof(LocalIndex);
     bytes += level.knowledge.virtual_starts.size() * sizeof(GlobalIndex);
   }

@@ -24,18 +24,26 @@ struct ColumnNumbers {
   std::vector<GlobalIndex> of_on, of_off;
 };
 
+template <class T>
+ColumnNumbers global_columns(const DistMatrix<T>& A) {
+  ColumnNumbers numbers;
+  numbers.of_on.resize(static_cast<std::size_t>(A.cols().n_local()));
+  std::iota(numbers.of_on.begin(), numbers.of_on.end(), A.cols().begin());
+  numbers.of_off.assign(A.ghosts().begin(), A.ghosts().end());
+  return numbers;
+}
+
 /// Collective where the numbers change: one exchange of A.
 template <class T>
 ColumnNumbers column_numbers(const DistMatrix<T>& A, const comm::RowMove* columns) {
-  ColumnNumbers numbers;
   const bool change = columns != nullptr && !columns->keeps_numbers();
+  ColumnNumbers numbers;
   mpi::collectively(A.comm(), [&] {
-    numbers.of_on.resize(static_cast<std::size_t>(A.cols().n_local()));
+    numbers = global_columns(A);
+    if (!change) return;
     for (LocalIndex i = 0; i < A.cols().n_local(); ++i) {
-      numbers.of_on[static_cast<std::size_t>(i)] =
-          change ? columns->number(i) : A.cols().to_global(i);
+      numbers.of_on[static_cast<std::size_t>(i)] = columns->number(i);
     }
-    numbers.of_off.assign(A.ghosts().begin(), A.ghosts().end());
   });
   if (change) A.exchange().template forward<GlobalIndex>(numbers.of_on, numbers.of_off);
   return numbers;
@@ -168,11 +176,48 @@ DistMatrix<T> with_moved_rows(const DistMatrix<T>& A, const comm::RowMove& rows)
   return with_rows<T>(A, rows, nullptr);
 }
 
+namespace {
+
+/// Collective on the ranks of `rows`. The rows of A with their columns `times` over.
+template <class T>
+DistMatrix<T> with_rows_of(const DistMatrix<T>& A, const Layout& rows, const Layout& cols,
+                           GlobalIndex times) {
+  return DistMatrix<T>(rows, cols, [&] {
+    const ColumnNumbers numbers = global_columns(A);
+    const GlobalIndex shift = cols.first() - A.cols().first();
+    RowCollector<T> collector(cols);
+    for (LocalIndex i = 0; i < A.n_local(); ++i) {
+      for (GlobalIndex k = 0; k < times; ++k) {
+        for_each_entry(A, numbers, i, [&](GlobalIndex column, T value) {
+          collector.push(column + shift + k * A.cols().n_global(), value);
+        });
+      }
+      collector.end_row();
+    }
+    return split_rows(cols, collector.take());
+  });
+}
+
+}  // namespace
+
+template <class T>
+DistMatrix<T> with_repeated_columns(const DistMatrix<T>& A, const Layout& cols) {
+  const GlobalIndex n = A.cols().n_global();
+  return with_rows_of(A, A.rows(), cols, n > 0 ? cols.n_global() / n : 0);
+}
+
+template <class T>
+DistMatrix<T> on_other_ranks(const DistMatrix<T>& A, const Layout& rows, const Layout& cols) {
+  return with_rows_of(A, rows, cols, 1);
+}
+
 #define NODEWISE_INSTANTIATE(T)                                                          \
   template DistMatrix<T> redistribute(const DistMatrix<T>&, const comm::RowMove&,        \
                                       const comm::RowMove&);                             \
   template DistMatrix<T> with_moved_columns(const DistMatrix<T>&, const comm::RowMove&); \
-  template DistMatrix<T> with_moved_rows(const DistMatrix<T>&, const comm::RowMove&);
+  template DistMatrix<T> with_moved_rows(const DistMatrix<T>&, const comm::RowMove&);    \
+  template DistMatrix<T> with_repeated_columns(const DistMatrix<T>&, const Layout&);     \
+  template DistMatrix<T> on_other_ranks(const DistMatrix<T>&, const Layout&, const Layout&);
 NODEWISE_INSTANTIATE(float)
 NODEWISE_INSTANTIATE(double)
 #undef NODEWISE_INSTANTIATE

@@ -31,4 +31,14 @@ DistMatrix<T> with_moved_columns(const DistMatrix<T>& A, const comm::RowMove& co
 template <class T>
 DistMatrix<T> with_moved_rows(const DistMatrix<T>& A, const comm::RowMove& rows);
 
+/// Collective. [A A ... A], as often as `cols` has the columns of A. Costs as with_moved_columns().
+template <class T>
+DistMatrix<T> with_repeated_columns(const DistMatrix<T>& A, const Layout& cols);
+
+/// Collective on the ranks of `rows`, which each have as many rows there as of A. These rows of A
+/// on another communicator, with the columns in their order, which are as many. Costs what making a
+/// DistMatrix does.
+template <class T>
+DistMatrix<T> on_other_ranks(const DistMatrix<T>& A, const Layout& rows, const Layout& cols);
+
 }  // namespace nodewise::matrix

@@ -58,6 +58,7 @@ Json level_json(const amg::LevelInfo& info) {
           {"nonzeros", info.nonzeros},
           {"interpolation_nonzeros", info.interpolation_nonzeros},
           {"active_ranks", info.active_ranks},
+          {"copies", info.copies},
           {"precision", info.is_single_precision ? "single" : "double"},
           {"route", info.routes.solve.name()},
           {"setup_route", info.routes.setup.name()},

@@ -68,7 +68,7 @@ void Cycle<T>::restrict_to_next(std::size_t l, std::span<const T> r) const {
   const mpi::Scope running = scope(l, "restriction");
   const std::span<T> coarse_b = levels[l + 1].b;
   if (levels[l].R) return matrix::multiply(*levels[l].R, r, coarse_b);
-  matrix::multiply_transposed(*levels[l].P, r, coarse_b);
+  matrix::multiply_transposed(transposed_restriction(l), r, coarse_b);
 }
 
 template <class T>
@@ -209,7 +209,7 @@ void Cycle<T>::restrict_block(std::size_t l, std::span<const T> R, int width) co
   const mpi::Scope running = scope(l, "restriction");
   const std::span<T> coarse_B = levels[l + 1].together[0];
   if (levels[l].R) return matrix::multiply(*levels[l].R, R, coarse_B, width);
-  matrix::multiply_transposed(*levels[l].P, R, coarse_B, width);
+  matrix::multiply_transposed(transposed_restriction(l), R, coarse_B, width);
 }
 
 template <class T>

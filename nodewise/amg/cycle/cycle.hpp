@@ -39,6 +39,8 @@ struct CycleLevel {
   Matrix A;
   Matrix P;  ///< from the next level; null on the last
   Matrix R;  ///< to the next level; null: the transpose of P
+  /// In place of P in a restriction: to copies of the next level (LevelCopies::to_copies).
+  Matrix to_copies;
   std::shared_ptr<const Smoother<T>> smoother;
   std::shared_ptr<const CoarseSolver<T>> direct;  ///< on the last level, if it is small enough
   /// In place of all others: what stands for this level and those below it.
@@ -118,6 +120,10 @@ class Cycle {
   void solve_last(std::size_t l, std::span<const T> b, std::span<T> x) const;
   void presmooth(std::size_t l, bool from_zero, std::span<const T> b, std::span<T> x,
                  std::span<T> r) const;
+  /// By whose transpose a restriction goes.
+  const matrix::DistMatrix<T>& transposed_restriction(std::size_t l) const {
+    return levels[l].to_copies ? *levels[l].to_copies : *levels[l].P;
+  }
   void restrict_to_next(std::size_t l, std::span<const T> r) const;
   void correct(std::size_t l, std::span<T> x) const;
   void postsmooth(std::size_t l, std::span<const T> b, std::span<T> x, Product product) const;

@@ -61,6 +61,7 @@ void MixedPrecisionCycle<T>::add_smoothed(const LevelParts<T>& parts) {
   level.A = parts.A;
   level.P = parts.P;
   level.R = parts.R;
+  level.to_copies = parts.to_copies;
   level.smoother = std::make_shared<const Smoother<T>>(*level.A, options_, parts.facts);
   level.reserve(!is_finest, options_.cycle->visit == CoarseVisit::iterate && !is_finest);
   cycle_.levels.push_back(std::move(level));

@@ -70,6 +70,7 @@ void SinglePrecisionLevels<T>::add_smoothed(const LevelParts<T>& parts) {
   level.A = parts.rounded_A ? parts.rounded_A : rounded(parts.A);
   level.P = in_float<T>(parts.P, 1);
   level.R = in_float<T>(parts.R, 1);
+  level.to_copies = in_float<T>(parts.to_copies, 1);
   level.smoother = std::make_shared<const Smoother<float>>(*level.A, options_, parts.facts);
   add(std::move(level));
 }
@@ -163,7 +164,7 @@ std::size_t SinglePrecisionLevels<T>::memory_bytes() const {
   std::size_t bytes = 0;
   for (const Level& level : cycle_.levels) {
     bytes += level.memory_bytes() + bytes_of_values(level.A) + bytes_of_values(level.P) +
-             bytes_of_values(level.R);
+             bytes_of_values(level.R) + bytes_of_values(level.to_copies);
   }
   return bytes;
 }

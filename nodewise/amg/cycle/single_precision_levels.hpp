@@ -13,6 +13,7 @@ namespace nodewise::amg {
 template <class T>
 struct LevelParts {
   typename CycleLevel<T>::Matrix A, P, R;
+  typename CycleLevel<T>::Matrix to_copies = nullptr;
   CycleLevel<float>::Matrix rounded_A = nullptr;  // in place of A, where that is rounded already
   relax::MatrixFacts facts = {};
 };

@@ -177,6 +177,7 @@ const RedistributionMethod& redistribution_by_cost() {
        "as many ranks as the costs of messages and arithmetic say is best, level by level", ""},
       true,
       ranks_as_before,
+      nullptr,
       decide_by_cost};
   return method;
 }

@@ -32,15 +32,29 @@ Field<ActiveRankOptions> active_ranks_field() {
       }};
 }
 
+template <class O>
+Field<O> redundant_field(bool O::*member) {
+  return field("redundant", member,
+               "A level that is on one rank is copied to one rank of each node, which solve it and "
+               "those below it without sending anything");
+}
+
+template <class O>
+bool is_redundant(const Redistribution& choice) {
+  return choice.options<O>().redundant;
+}
+
 std::span<const Field<ActiveRankOptions>> active_rank_fields() {
-  static const std::vector<Field<ActiveRankOptions>> fields = {active_ranks_field()};
+  static const std::vector<Field<ActiveRankOptions>> fields = {
+      active_ranks_field(), redundant_field(&ActiveRankOptions::redundant)};
   return fields;
 }
 
 std::span<const Field<RowOptions>> row_fields() {
   static const std::vector<Field<RowOptions>> fields = {
       field("rows_per_rank", &RowOptions::rows_per_rank,
-            "Coarse levels are on so few ranks that each has as many rows at least", 1)};
+            "Coarse levels are on so few ranks that each has as many rows at least", 1),
+      redundant_field(&RowOptions::redundant)};
   return fields;
 }
 
@@ -60,6 +74,10 @@ int ranks_as_before(const Redistribution&, const LevelSize& next) {
   return next.active_ranks;
 }
 
+bool makes_copies(const Redistribution& redistribution) {
+  return redistribution->copies != nullptr && redistribution->copies(redistribution);
+}
+
 int ranks_of(const Redistribution& redistribution, const LevelSize& next) {
   const int ranks = (*redistribution->ranks)(redistribution, next);
   return std::clamp(ranks, 1, std::max(1, next.active_ranks));
@@ -76,7 +94,8 @@ const RedistributionMethod& redistribution_to_ranks() {
       {"ranks", "as many ranks as active_ranks says, level by level", "",
        own_options(active_rank_fields)},
       true,
-      given_ranks};
+      given_ranks,
+      is_redundant<ActiveRankOptions>};
   return method;
 }
 
@@ -85,7 +104,8 @@ const RedistributionMethod& redistribution_by_rows() {
       {"rows", "as many ranks as leave each rows_per_rank rows, as PETSc's and MueLu's thresholds",
        "", own_options(row_fields)},
       true,
-      ranks_for_rows};
+      ranks_for_rows,
+      is_redundant<RowOptions>};
   return method;
 }
 

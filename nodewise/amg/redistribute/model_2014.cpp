@@ -120,6 +120,7 @@ const RedistributionMethod& redistribution_by_model_2014() {
        "Gahvari, Gropp, Jordan, Schulz, Yang 2014, section 6.1"},
       true,
       ranks_as_before,
+      nullptr,
       decide_by_model_2014};
   return method;
 }

@@ -229,6 +229,11 @@ std::optional<bool> examine(const DistMatrix<T>& A, const ProblemInfo<T>& knowle
                 "multigrid setup: to put levels of virtual ranks on fewer, their nodes must be "
                 "known (ProblemInfo::virtual_topology)");
   }
+  if (!knowledge.virtual_starts.empty() && makes_copies(options.redistribution)) {
+    throw Error(ErrorCode::unsupported,
+                "multigrid setup: levels of virtual ranks are not copied to every node, leave "
+                "redundant away");
+  }
   if (const auto check = options.method->functions<T>().check) check(A, knowledge, options);
   return resolve_automatic(options, A, knowledge.symmetric);
 }

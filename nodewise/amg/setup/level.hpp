@@ -27,6 +27,8 @@ struct Level {
   std::vector<GlobalIndex> starts;  // of the rows of all those, where this level has not all
   /// Whether this rank has no part of the level: there is neither a matrix nor a transfer.
   bool is_elsewhere = false;
+  /// Whether this rank has a copy of what another has for all.
+  bool is_copy = false;
   MatrixPointer<T> A;
   GridTransfer<T> transfer;  // to the next level; no P on the last
   ProblemInfo<T> knowledge;

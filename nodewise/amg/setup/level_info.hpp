@@ -21,6 +21,7 @@ struct LevelInfo {
   GlobalIndex interpolation_nonzeros =
       0;                 ///< of the prolongation from the next level; 0 on the last
   int active_ranks = 0;  ///< ranks that own rows
+  int copies = 1;        ///< ranks that have the whole level, where it is solved redundantly
   bool is_single_precision =
       false;  ///< the cycle computes in float here, and the matrix is in double
   routing::LevelRoutes routes;

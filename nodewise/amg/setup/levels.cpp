@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "nodewise/amg/coarsen/virtual_ranks.hpp"
+#include "nodewise/amg/redistribute/level_copies.hpp"
 #include "nodewise/amg/redistribute/move_level.hpp"
 #include "nodewise/amg/setup/coarse_matrix.hpp"
 #include "nodewise/amg/setup/level_choice.hpp"
@@ -92,6 +93,16 @@ void move_transfer(GridTransfer<T>& transfer, int ranks, const GridTransfer<T>* 
   if (transfer.move) move_next_level(transfer, *transfer.move);
 }
 
+/// Collective. Gives one rank of each node the next level, whose matrix is A on the rank that it
+/// was moved to.
+template <class T>
+void copy_next_level(GridTransfer<T>& transfer, const DistMatrix<T>& A, const Options& options,
+                     const GridTransfer<T>* earlier) {
+  if (!makes_copies(options.redistribution)) return;
+  transfer.copies = make_copies(transfer, earlier ? earlier->copies.get() : nullptr);
+  if (transfer.copies) fill_copies(transfer, A);
+}
+
 /// Gives a level its transfer, and returns the matrix of the next; nothing where the level is to be
 /// the last. What takes another route in the setup than in the solve is needed here only.
 template <class T>
@@ -125,7 +136,9 @@ MatrixPointer<T> coarsen_level(Level<T>& level, const MatrixPointer<T>& A,
   if (!asks_costs || earlier) {
     move_transfer(level.transfer, ranks_by_size(P->cols().starts(), level.depth + 1, options),
                   earlier);
-    return multiply();
+    const MatrixPointer<T> next = multiply();
+    copy_next_level(level.transfer, *next, options, earlier);
+    return next;
   }
   const MatrixPointer<T> straight_P = P, straight_R = R;
   const MatrixPointer<T> next = multiply();
@@ -178,6 +191,7 @@ MatrixPointer<T> to_active_ranks(Level<T>& level, const MatrixPointer<T>& A, Set
   const std::size_t l = made.levels.size() - 1;
   const std::vector<int>& above = made.levels[l - 1]->ranks;
   level.ranks = above;
+  level.is_copy = made.levels[l - 1]->is_copy;
   if (!has_idle_ranks(A->rows())) return A;
   made.on_fewer_ranks = true;
   level.is_elsewhere = A->n_local() == 0;
@@ -185,6 +199,13 @@ MatrixPointer<T> to_active_ranks(Level<T>& level, const MatrixPointer<T>& A, Set
   level.ranks = level.active->ranks;
   if (!above.empty()) {
     for (int& rank : level.ranks) rank = above[static_cast<std::size_t>(rank)];
+  }
+  const auto& copies = made.levels[l - 1]->transfer.copies;
+  if (copies && copies->alone) {
+    level.is_copy = true;
+    level.is_elsewhere = false;
+    level.active->comm = copies->alone;
+    return copies->A;
   }
   if (!level.is_elsewhere) return on_active_ranks(*A, *level.active);
   made.info.emplace_back();
@@ -199,6 +220,13 @@ std::shared_ptr<const RedistributionDecision> redistribution_of(const SetUp<T>& 
                                                                 std::size_t l) {
   if (earlier) return earlier->info[l].redistribution_choice;
   return made.levels[l - 1]->transfer.redistribution;
+}
+
+/// How many ranks have level l as a whole.
+template <class T>
+int copies_of(const SetUp<T>& made, std::size_t l) {
+  const auto& copies = made.levels[l - 1]->transfer.copies;
+  return copies ? copies->n_copies : made.info[l - 1].copies;
 }
 
 /// Collective. The levels from A down into `made`. A rank that has no rows of a level ends there.
@@ -228,6 +256,8 @@ void descend(MatrixPointer<T> A, ProblemInfo<T> knowledge, std::optional<bool> s
     level.knowledge.symmetric = symmetric;
     if (!stays_symmetric) symmetric = false;  // the levels below
     LevelInfo info = describe(*level.A, routes);
+    if (l > 0) info.copies = copies_of(made, l);
+    if (level.is_copy) info.active_ranks = 0;
     info.route_choice = chosen.solve;
     info.setup_route_choice = chosen.setup;
     info.transport_choice = choice.transport;

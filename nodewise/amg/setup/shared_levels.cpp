@@ -135,6 +135,7 @@ constexpr auto pass_level = [](auto& pass, auto& level) {
   pass(info.rows);
   pass(info.nonzeros);
   pass(info.interpolation_nonzeros);
+  pass(info.copies);
   pass(info.routes.setup);
   pass(info.routes.solve);
   pass(info.routes.setup_transport);

@@ -1,0 +1,176 @@
+#include "nodewise/amg/redistribute/level_copies.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "nodewise/matrix/ghost_numbering.hpp"
+#include "nodewise/matrix/products.hpp"
+#include "nodewise/matrix/redistribute.hpp"
+#include "nodewise/mpi/agree.hpp"
+#include "nodewise/mpi/ledger.hpp"
+
+namespace nodewise::amg {
+
+using comm::Layout;
+using matrix::DistMatrix;
+
+namespace {
+
+/// The rank that has all rows, if one has.
+std::optional<int> only_holder(const Layout& rows) {
+  std::optional<int> holder;
+  for (int r = 0; r < rows.comm().size(); ++r) {
+    if (rows.begin(r) == rows.end(r)) continue;
+    if (holder) return std::nullopt;
+    holder = r;
+  }
+  return holder;
+}
+
+/// Of a node: `owner` where it is there, else the first rank.
+int holder_on(const mpi::Topology& topology, int node, int owner) {
+  return topology.node(owner) == node ? owner : topology.ranks_on(node).front();
+}
+
+/// The rows of all copies, in the order of the ranks that have them.
+Layout rows_of_copies(const Layout& rows, int owner) {
+  const mpi::Topology& topology = rows.comm().topology();
+  std::vector<GlobalIndex> starts = {0};
+  for (int r = 0; r < rows.comm().size(); ++r) {
+    const bool holds = holder_on(topology, topology.node(r), owner) == r;
+    starts.push_back(starts.back() + (holds ? rows.n_global() : 0));
+  }
+  return {rows.shared_comm(), std::move(starts)};
+}
+
+/// Collective. The matrix whose row i of every copy has a one in column i.
+template <class T>
+std::shared_ptr<const DistMatrix<T>> make_copier(const Layout& copies, const Layout& rows) {
+  return std::make_shared<const DistMatrix<T>>(copies, rows, [&] {
+    matrix::GhostNumbering columns(rows);
+    kernels::Csr<T> ones;
+    ones.n_rows = copies.n_local();
+    ones.row_ptr.resize(static_cast<std::size_t>(ones.n_rows) + 1);
+    for (LocalIndex i = 0; i < ones.n_rows; ++i) {
+      ones.row_ptr[static_cast<std::size_t>(i) + 1] = i + 1;
+      ones.cols.push_back(columns.number(rows.first() + i));
+      ones.vals.push_back(T{1});
+    }
+    ones.n_cols = columns.size();
+    return matrix::split_rows(
+        rows, matrix::RowBlock<T>{std::move(ones), rows.n_local(), columns.ghosts()});
+  });
+}
+
+/// Local. The layout of the rows of this rank's node on the communicator of the node.
+Layout rows_of_node(const Layout& rows) {
+  const mpi::Comm& comm = rows.comm();
+  std::vector<GlobalIndex> starts = {0};
+  for (const int r : comm.topology().ranks_on(comm.topology().node(comm.rank()))) {
+    starts.push_back(starts.back() + rows.end(r) - rows.begin(r));
+  }
+  return {std::shared_ptr<const mpi::Comm>(rows.shared_comm(), &comm.node()), std::move(starts)};
+}
+
+template <class T>
+std::shared_ptr<const DistMatrix<T>> shared(DistMatrix<T> M) {
+  return std::make_shared<const DistMatrix<T>>(std::move(M));
+}
+
+/// Collective. Values of the level's rows, from the rank that has them to the copies.
+template <class V, class T>
+void copy_values(V& values, int width, const LevelCopies<T>& copies) {
+  using Value = typename V::value_type;
+  const DistMatrix<T>& copier = *copies.copier;
+  V arrived;
+  mpi::collectively(copier.comm(), [&] {
+    arrived.resize(static_cast<std::size_t>(copier.n_ghosts()) * static_cast<std::size_t>(width));
+  });
+  copier.exchange().template forward<Value>(values, arrived, width);
+  if (copies.alone) values = std::move(arrived);
+}
+
+/// Collective. Likewise where there may be none, which copies do not know.
+template <class V, class T>
+void copy_if_known(V& values, const LevelCopies<T>& copies) {
+  const std::int32_t is_known = values.empty() ? 0 : 1;
+  if (mpi::max(copies.copier->comm(), is_known) > 0) copy_values(values, 1, copies);
+}
+
+template <class T>
+void copy_near_null_space(NearNullSpace<T>& space, const LevelCopies<T>& copies) {
+  space.n_vectors = mpi::max(copies.copier->comm(), static_cast<std::int32_t>(space.n_vectors));
+  if (space.n_vectors > 0) copy_values(space.values, space.n_vectors, copies);
+}
+
+}  // namespace
+
+template <class T>
+std::shared_ptr<LevelCopies<T>> make_copies(const GridTransfer<T>& transfer,
+                                            const LevelCopies<T>* earlier) {
+  const DistMatrix<T>& P = *transfer.P;
+  const mpi::Comm& comm = P.comm();
+  const std::optional<int> owner = only_holder(P.cols());
+  const mpi::Topology& topology = comm.topology();
+  if (!owner || topology.n_nodes() < 2) return nullptr;
+  const mpi::Scope scope(comm, "redistribution");
+  const Layout all = rows_of_copies(P.cols(), *owner);
+  auto copies = std::make_shared<LevelCopies<T>>();
+  copies->n_copies = topology.n_nodes();
+  copies->copier = make_copier<T>(all, P.cols());
+  const auto routed_as = [](DistMatrix<T> M, const DistMatrix<T>& other) {
+    return shared(M.with_route(other.route(), other.transport()));
+  };
+  if (transfer.R) {
+    copies->R = routed_as(matrix::multiply(*copies->copier, *transfer.R), *transfer.R);
+  } else {
+    copies->to_copies = routed_as(matrix::with_repeated_columns(P, all), P);
+  }
+  const int holder = holder_on(topology, topology.node(comm.rank()), *owner);
+  const Layout node_rows = rows_of_node(P.rows());
+  std::vector<GlobalIndex> starts = {0};
+  for (const int r : topology.ranks_on(topology.node(comm.rank()))) {
+    starts.push_back(starts.back() + (r == holder ? P.cols().n_global() : 0));
+  }
+  copies->from_copy =
+      shared(matrix::on_other_ranks(P, node_rows, {node_rows.shared_comm(), std::move(starts)}));
+  if (holder == comm.rank() && holder != *owner) {
+    const int self[] = {holder};
+    copies->alone = earlier ? earlier->alone : mpi::Comm::subset(P.shared_comm(), self);
+  }
+  return copies;
+}
+
+template <class T>
+void fill_copies_again(GridTransfer<T>& transfer, const DistMatrix<T>& A) {
+  LevelCopies<T>& copies = *transfer.copies;
+  const mpi::Scope scope(A.comm(), "redistribution");
+  const DistMatrix<T> rows = matrix::multiply(*copies.copier, A);
+  copy_if_known(transfer.coarse_sizes, copies);
+  if (!copies.alone) return;
+  const Layout here(copies.alone, {0, A.rows().n_global()});
+  copies.A = shared(matrix::on_other_ranks(rows, here, here));
+}
+
+template <class T>
+void fill_copies(GridTransfer<T>& transfer, const DistMatrix<T>& A) {
+  const LevelCopies<T>& copies = *transfer.copies;
+  const mpi::Scope scope(A.comm(), "redistribution");
+  copy_near_null_space(transfer.coarse_near_null_space, copies);
+  copy_near_null_space(transfer.coarse_left_near_null_space, copies);
+  copy_if_known(transfer.coarse_unknown_of_row, copies);
+  fill_copies_again(transfer, A);
+}
+
+#define NODEWISE_INSTANTIATE(T)                                                \
+  template std::shared_ptr<LevelCopies<T>> make_copies(const GridTransfer<T>&, \
+                                                       const LevelCopies<T>*); \
+  template void fill_copies(GridTransfer<T>&, const DistMatrix<T>&);           \
+  template void fill_copies_again(GridTransfer<T>&, const DistMatrix<T>&);
+NODEWISE_INSTANTIATE(float)
+NODEWISE_INSTANTIATE(double)
+#undef NODEWISE_INSTANTIATE
+
+}  // namespace nodewise::amg
