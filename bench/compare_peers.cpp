@@ -13,7 +13,7 @@
 #include "nodewise/advise/problem_facts.hpp"
 #include "nodewise/io/read.hpp"
 
-#include "entrants.hpp"
+#include "contest.hpp"
 #include "measure.hpp"
 #include "program.hpp"
 
@@ -36,53 +36,6 @@ struct Arguments {
 /// it costs nothing, and that warming up tells little.
 constexpr double hopeless = 1.75;
 constexpr double short_s = 0.02;
-
-/// What an entrant has done so far.
-struct Record {
-  std::vector<double> setup_s, solve_s, total_s;
-  double asked = 0;  ///< the tolerance by its own test that gives the true residual wanted
-  double residual = 0;
-  double operator_complexity = 0;
-  int iterations = 0;
-  std::string failure;
-
-  bool solved() const { return failure.empty(); }
-  double best_s() const { return spread(total_s).low; }
-};
-
-/// One setup and one solve; false where the true residual is too large.
-bool run_once(const System& system, const Entrant& entrant, Record& record) {
-  const mpi::Comm& comm = system.A->comm();
-  const std::unique_ptr<Peer> peer = entrant.make(system);
-  const double setup_s = timed(comm, [&] { peer->setup(); });
-  const double solve_s =
-      timed(comm, [&] { record.iterations = peer->solve(record.asked, system.max_iterations); });
-  std::vector<double> x(system.b.size());
-  peer->solution(x);
-  record.residual = true_relative_residual(*system.A, system.b, x);
-  record.operator_complexity = peer->operator_complexity();
-  if (!(record.residual <= system.tolerance)) return false;
-  record.setup_s.push_back(setup_s);
-  record.solve_s.push_back(solve_s);
-  record.total_s.push_back(setup_s + solve_s);
-  return true;
-}
-
-/// Whoever tests the residual of its recurrence is asked for less until the true one is small.
-void warm_up(const System& system, const Entrant& entrant, Record& record) {
-  constexpr int attempts = 3;
-  record.asked = system.tolerance;
-  try {
-    for (int attempt = 0; attempt < attempts; ++attempt) {
-      if (run_once(system, entrant, record)) return;
-      if (record.iterations >= system.max_iterations || !std::isfinite(record.residual)) break;
-      record.asked *= 0.9 * system.tolerance / record.residual;
-    }
-    record.failure = fmt::format("{} iterations: {:.1e}", record.iterations, record.residual);
-  } catch (const std::exception& error) {
-    record.failure = error.what();
-  }
-}
 
 using Records = std::vector<Record>;
 
@@ -109,19 +62,8 @@ Records compete(const System& system, const std::vector<Entrant>& entrants, int 
     const double limit = std::max(short_s, hopeless * best_s);
     if (records[k].best_s() <= limit) still.push_back(k);
   }
-  for (const std::size_t k : still) {  // the warm-up is left out
-    records[k].setup_s.clear();
-    records[k].solve_s.clear();
-    records[k].total_s.clear();
-  }
-  for (int repeat = 0; repeat < repeats; ++repeat) {  // in turn, each time another first
-    for (std::size_t at = 0; at < still.size(); ++at) {
-      const std::size_t k = still[(at + static_cast<std::size_t>(repeat)) % still.size()];
-      if (!run_once(system, entrants[k], records[k])) {
-        records[k].failure = fmt::format("now and then {:.1e}", records[k].residual);
-      }
-    }
-  }
+  for (const std::size_t k : still) records[k].forget_times();  // of the warm-up
+  run_in_turn(system, entrants, still, repeats, records);
   return records;
 }
 

@@ -23,9 +23,10 @@ Texts join(Texts texts, const Texts& more) {
   return texts;
 }
 
-Entrant nodewise_auto(const std::string& choices, amg::Precision precision) {
-  return {"Nodewise", choices,
-          [precision](const System& system) { return make_nodewise(system, precision); }};
+Entrant nodewise_auto(const std::string& choices, const std::string& precision) {
+  return {"Nodewise", choices, [precision](const System& system) {
+            return make_nodewise(system, {{"precision", precision}});
+          }};
 }
 
 Entrant nodewise_single(const std::string& choices, const Texts& texts) {
@@ -40,8 +41,8 @@ std::vector<Entrant> nodewise_entrants(int unknowns) {
   const Texts aggressive = {"aggressive_levels=1"}, two_paths = {"aggressive_paths=2"};
   const Texts aggregation = {"method=aggregation"}, greedy = {"aggregates=standard"};
   std::vector<Entrant> all = {
-      nodewise_auto("auto, double", amg::Precision::same),
-      nodewise_auto("auto, single", amg::Precision::single),
+      nodewise_auto("auto, double", "same"),
+      nodewise_auto("auto, single", "single"),
       nodewise_single("threshold 0.5", half),
       nodewise_single("threshold 0.5, truncated", join(half, cut)),
       nodewise_single("direct", {"interpolation=direct"}),

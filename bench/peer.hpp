@@ -20,6 +20,12 @@ struct System {
   int max_iterations = 1000;
 };
 
+/// What is known of a level of a hierarchy.
+struct PeerLevel {
+  int active_ranks = 0;                ///< that own rows
+  std::int64_t messages_off_node = 0;  ///< of all ranks in one product with its matrix
+};
+
 /// A solver with its choices, conjugate gradients preconditioned by one cycle of multigrid. It may
 /// copy the system when it is made; everything that is built from that is part of setup().
 class Peer {
@@ -36,13 +42,16 @@ class Peer {
   virtual void clear() = 0;
   /// Collective. Nonzeros of all levels over those of the finest, after setup(); 0 where unknown.
   virtual double operator_complexity() const = 0;
+  /// Collective. After setup(); empty where unknown.
+  virtual std::vector<PeerLevel> levels() const { return {}; }
 };
 
 /// Collective. Ours, with these options.
 std::unique_ptr<Peer> make_nodewise(const System& system, const amg::Options& options);
-/// Collective. Ours as `nodewise solve` has it where nothing is said but the precision: setup()
-/// examines the matrix and chooses a preset by that.
-std::unique_ptr<Peer> make_nodewise(const System& system, amg::Precision precision);
+/// Collective. Ours as `nodewise solve` has it where nothing but these options is given: setup()
+/// examines the matrix and chooses a preset by that, and looks at the network where the options
+/// leave a choice to its costs.
+std::unique_ptr<Peer> make_nodewise(const System& system, const std::vector<NamedValue>& given);
 /// Collective. hypre's BoomerAMG with the choices that stand for these options; `nodal` as in
 /// HypreSystem::setup().
 std::unique_ptr<Peer> make_hypre(const System& system, const amg::Options& options, int nodal = 0);

@@ -193,7 +193,7 @@ std::string HypreLibrary::version() {
 }
 
 struct HypreSystem::Handles {
-  MPI_Comm comm = MPI_COMM_NULL;
+  std::shared_ptr<const mpi::Comm> comm;
   HYPRE_IJMatrix A_ij = nullptr;
   HYPRE_IJVector b_ij = nullptr;
   HYPRE_IJVector x_ij = nullptr;
@@ -207,7 +207,7 @@ struct HypreSystem::Handles {
 HypreSystem::HypreSystem(const matrix::DistMatrix<double>& A, std::span<const double> b)
     : handles_(std::make_unique<Handles>()) {
   Handles& h = *handles_;
-  h.comm = A.comm().get();
+  h.comm = A.shared_comm();
   h.A_ij = make_matrix(A);
   h.b_ij = make_vector(A.rows(), b);
   h.x_ij = make_vector(A.rows(), {});
@@ -236,7 +236,7 @@ void HypreSystem::setup(const amg::Options& options, int nodal) {
   clear();
   Handles& h = *handles_;
   h.amg = make_amg(options, nodal);
-  h.cg = make_cg(h.comm, h.amg);
+  h.cg = make_cg(h.comm->get(), h.amg);
   NODEWISE_HYPRE(HYPRE_ParCSRPCGSetup(h.cg, h.A, h.b, h.x));  // sets up the hierarchy, too
 }
 
@@ -281,6 +281,22 @@ double HypreSystem::relative_residual() const {
   return std::sqrt(rr / bb);
 }
 
+namespace {
+
+/// Collective.
+PeerLevel level_of(hypre_ParCSRMatrix* A, const mpi::Comm& comm) {
+  std::int64_t active = hypre_ParCSRMatrixNumRows(A) > 0 ? 1 : 0, messages = 0;
+  if (hypre_ParCSRCommPkg* package = hypre_ParCSRMatrixCommPkg(A)) {
+    for (HYPRE_Int k = 0; k < hypre_ParCSRCommPkgNumSends(package); ++k) {
+      const int to = hypre_ParCSRCommPkgSendProc(package, k);
+      messages += comm.topology().same_node(comm.rank(), to) ? 0 : 1;
+    }
+  }
+  return {narrow<int>(mpi::sum(comm, active)), mpi::sum(comm, messages)};
+}
+
+}  // namespace
+
 HypreSystem::Hierarchy HypreSystem::hierarchy() const {
   auto* data = reinterpret_cast<hypre_ParAMGData*>(handles_->amg);
   Hierarchy result;
@@ -291,6 +307,7 @@ HypreSystem::Hierarchy HypreSystem::hierarchy() const {
     NODEWISE_HYPRE(hypre_ParCSRMatrixSetDNumNonzeros(A));
     rows += static_cast<double>(hypre_ParCSRMatrixGlobalNumRows(A));
     nonzeros += hypre_ParCSRMatrixDNumNonzeros(A);
+    result.by_level.push_back(level_of(A, *handles_->comm));
     if (level == 0) {
       fine_rows = rows;
       fine_nonzeros = nonzeros;

@@ -10,6 +10,8 @@
 #include "nodewise/amg/hierarchy.hpp"
 #include "nodewise/matrix/dist_matrix.hpp"
 
+#include "peer.hpp"
+
 namespace nodewise::bench {
 
 /// Initialises hypre while it lives. Between MPI_Init and MPI_Finalize.
@@ -56,8 +58,9 @@ class HypreSystem {
     int levels = 0;
     double grid_complexity = 0;      ///< rows of all levels over those of the finest
     double operator_complexity = 0;  ///< the same of nonzeros
+    std::vector<PeerLevel> by_level;
   };
-  /// Collective. What setup() built.
+  /// Collective. What setup() built, on the nodes of the matrix.
   Hierarchy hierarchy() const;
 
  private:

@@ -17,6 +17,7 @@ class Hypre final : public Peer {
   void solution(std::span<double> x) override { system_.solution(x); }
   void clear() override { system_.clear(); }
   double operator_complexity() const override { return system_.hierarchy().operator_complexity; }
+  std::vector<PeerLevel> levels() const override { return system_.hierarchy().by_level; }
 
  private:
   HypreSystem system_;

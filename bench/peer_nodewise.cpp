@@ -2,6 +2,7 @@
 
 #include "nodewise/advise/problem_facts.hpp"
 #include "nodewise/amg/hierarchy.hpp"
+#include "nodewise/routing/network_probe.hpp"
 #include "nodewise/solve/krylov.hpp"
 #include "nodewise/solve/matrix_operator.hpp"
 #include "nodewise/solver/presets.hpp"
@@ -21,25 +22,36 @@ struct Choice {
 using Choose = std::function<Choice(const Matrix&)>;
 
 /// Collective. By the rule of the command line.
-Choice chosen_by_examination(const Matrix& A, amg::Precision precision) {
+Choice chosen_by_examination(const Matrix& A, const std::vector<NamedValue>& given) {
   const advise::ProblemFacts facts = advise::problem_facts(A);
   const solver::PresetChoice choice = solver::choose_preset(facts, {});
   amg::Options options;
-  options.precision = precision;
-  const std::string name = get_option(view(options, amg::option_fields()), "precision");
-  const std::vector<NamedValue> given = {{"precision", name}};
   solver::apply_preset(*choice.preset, {}, facts.unknowns, given, options);
   return {options, facts.symmetric};
+}
+
+/// Whether a hierarchy with these options looks at the network first.
+bool looks_at_network(const amg::Options& options) {
+  return amg::routes_of_level(options, 0).solve.is_automatic() ||
+         options.redistribution->decide != nullptr;
 }
 
 class Nodewise final : public Peer {
  public:
   Nodewise(const System& system, Choose choose)
-      : A_(system.A), b_(system.b), choose_(std::move(choose)), x_(b_.size()) {}
+      : A_(system.A),
+        b_(system.b),
+        choose_(std::move(choose)),
+        x_(b_.size()),
+        unseen_(mpi::Comm::create(A_->comm().get(), A_->comm().topology())) {}
 
   void setup() override {
     clear();
     const Choice choice = choose_(*A_);
+    // That of the matrix remembers what earlier runs have seen, and a user's first solve would not.
+    if (looks_at_network(choice.options) && unseen_->topology().n_nodes() > 1) {
+      (void)routing::probe_network(*unseen_);
+    }
     amg::ProblemInfo<double> knowledge;
     knowledge.symmetric = choice.symmetric;
     hierarchy_ = std::make_unique<amg::Hierarchy<double>>(A_, choice.options, knowledge);
@@ -56,12 +68,20 @@ class Nodewise final : public Peer {
   void solution(std::span<double> x) override { std::copy(x_.begin(), x_.end(), x.begin()); }
   void clear() override { hierarchy_.reset(); }
   double operator_complexity() const override { return hierarchy_->operator_complexity(); }
+  std::vector<PeerLevel> levels() const override {
+    std::vector<PeerLevel> levels;
+    for (const amg::LevelInfo& info : hierarchy_->levels()) {
+      levels.push_back({info.active_ranks, info.traffic.messages_off_node});
+    }
+    return levels;
+  }
 
  private:
   std::shared_ptr<const Matrix> A_;
   std::vector<double> b_;
   Choose choose_;
   std::vector<double> x_;
+  std::shared_ptr<const mpi::Comm> unseen_;
   std::unique_ptr<amg::Hierarchy<double>> hierarchy_;
 };
 
@@ -72,9 +92,9 @@ std::unique_ptr<Peer> make_nodewise(const System& system, const amg::Options& op
   return std::make_unique<Nodewise>(system, [options](const Matrix&) { return Choice{options}; });
 }
 
-std::unique_ptr<Peer> make_nodewise(const System& system, amg::Precision precision) {
+std::unique_ptr<Peer> make_nodewise(const System& system, const std::vector<NamedValue>& given) {
   return std::make_unique<Nodewise>(
-      system, [precision](const Matrix& A) { return chosen_by_examination(A, precision); });
+      system, [given](const Matrix& A) { return chosen_by_examination(A, given); });
 }
 
 }  // namespace nodewise::bench
