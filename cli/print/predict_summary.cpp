@@ -116,7 +116,60 @@ void print_turns(Console& console, const predict::Result& result) {
   print("", always_first(result.prediction), false);
 }
 
-void print_answer(Console& console, const predict::Result& result) {
+/// "level 1 on 4 of 354 ranks: 86.0 us of a cycle in place of 206"
+std::string moved_text(std::size_t level, const amg::RedistributionDecision& choice) {
+  return fmt::format("level {} on {} of {}: {} us of a cycle in place of {}", level,
+                     grouped(choice.ranks), counted(choice.ranks_before, "rank"),
+                     microseconds(choice.moved_s), microseconds(choice.stay_s));
+}
+
+/// The level that a move would cost least, of those that stay.
+std::string stays_text(const Prediction& p) {
+  std::string text = "none pays";
+  double least = 0;
+  for (std::size_t l = 0; l < p.levels.size(); ++l) {
+    const auto& choice = p.levels[l].redistribution_choice;
+    if (!choice || choice->moved_s == 0 || l == 0) continue;
+    const double ratio = choice->moved_s / choice->stay_s;
+    if (least > 0 && ratio >= least) continue;
+    least = ratio;
+    text = fmt::format("none pays; nearest is level {}, {} us of a cycle in place of {}", l,
+                       microseconds(choice->moved_s), microseconds(choice->stay_s));
+  }
+  return text;
+}
+
+std::string decided_text(const Prediction& p) {
+  std::vector<std::string> moves;
+  double saved = 0;
+  for (std::size_t l = 0; l < p.levels.size(); ++l) {
+    const auto& choice = p.levels[l].redistribution_choice;
+    if (!choice || !choice->moves()) continue;
+    moves.push_back(moved_text(l, *choice));
+    saved += choice->stay_s - choice->moved_s;
+  }
+  if (moves.empty()) return stays_text(p);
+  if (moves.size() > 1) moves.push_back(microseconds(saved) + " us saved in all");
+  return fmt::format("{}", fmt::join(moves, "; "));
+}
+
+/// What fewer ranks on coarse levels gain, beside routes.
+std::string redistribution_text(const Prediction& p, const amg::Redistribution& redistribution) {
+  if (!redistribution->moves_rows) {
+    return "not asked for; --redistribution automatic says whether coarse levels pay on fewer "
+           "ranks";
+  }
+  if (redistribution->decide != nullptr) {
+    return fmt::format("by {}: {}", redistribution.name(), decided_text(p));
+  }
+  std::vector<std::string> ranks;
+  for (const PredictedLevel& level : p.levels) ranks.push_back(grouped(level.active_ranks));
+  return fmt::format(
+      "as given, levels on {} ranks; --redistribution none says what all of them cost",
+      fmt::join(ranks, ", "));
+}
+
+void print_answer(Console& console, const predict::Result& result, const Settings& settings) {
   const Prediction& p = result.prediction;
   print_gain(console, p);
   if (seconds(p.cycle(0), by_simulation) > 0) {
@@ -128,6 +181,7 @@ void print_answer(Console& console, const predict::Result& result) {
   print_entry(console, "best routes",
               predicted_routes_text(p) +
                   (is_uncertain(p) ? "; ?: another may be cheaper, within what is not known" : ""));
+  print_entry(console, "fewer ranks", redistribution_text(p, settings.amg.redistribution));
   if (result.machine.knows_work) {
     print_entry(console, "arithmetic",
                 fmt::format("{} us a cycle on the rank with most", microseconds(p.work_s())));
@@ -215,7 +269,7 @@ void print_prediction_summary(Console& console, const PredictRecord& record,
   console.line(fmt::format("Prediction for {} on {} of {}", counted(p.n_ranks(), "rank"),
                            counted(std::ssize(p.ranks_per_node), "node"),
                            record.result.machine.name));
-  print_answer(console, record.result);
+  print_answer(console, record.result, settings);
   print_subject(console, record, settings);
 }
 

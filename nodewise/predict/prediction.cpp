@@ -119,6 +119,7 @@ PredictedLevel sizes_of(const amg::Hierarchy<double>& hierarchy, std::size_t l) 
     level.most_rows = std::max(level.most_rows, n);
   }
   level.most_nonzeros = most_nonzeros(*hierarchy.matrix(l), rows);
+  level.redistribution_choice = hierarchy.levels()[l].redistribution_choice;
   return level;
 }
 

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -85,6 +86,8 @@ struct PredictedLevel {
   std::optional<int> splitting_rounds;
   std::int64_t setup_reductions = 0;  ///< agreements and sums of the setup
   double work_s = 0;  ///< of arithmetic in one cycle, on the rank with most; 0: not known
+  /// Why its rows were moved to fewer ranks, or not; null where costs did not decide.
+  std::shared_ptr<const amg::RedistributionDecision> redistribution_choice;
 
   const std::vector<ExchangeTime>& of(Exchanged exchanged) const {
     return times[static_cast<std::size_t>(exchanged)];

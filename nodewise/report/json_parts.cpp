@@ -71,6 +71,17 @@ Json placement_json(const std::optional<partition::PlacementGain>& gain) {
           {"product_s", if_priced(gain->seconds_after)}};
 }
 
+Json redistribution_json(const std::shared_ptr<const amg::RedistributionDecision>& decision) {
+  if (!decision) return nullptr;
+  return {{"ranks_before", decision->ranks_before},
+          {"ranks", decision->ranks},
+          {"stay_s", number(decision->stay_s)},
+          {"moved_s", number(decision->moved_s)},
+          {"stay_setup_s", number(decision->stay_setup_s)},
+          {"moved_setup_s", number(decision->moved_setup_s)},
+          {"reason", decision->reason}};
+}
+
 std::string dumped(const Json& json) {
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }

@@ -2,12 +2,14 @@
 // users need not have.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
 
 #include <nlohmann/json.hpp>
 
+#include "nodewise/amg/redistribute/redistribution_decision.hpp"
 #include "nodewise/report/frame.hpp"
 #include "nodewise/run/environment.hpp"
 #include "nodewise/solver/record.hpp"
@@ -31,6 +33,9 @@ Json machine_json(const run::Environment& machine);
 Json preset_json(const solver::PresetRecord& preset);
 /// null where no placement of parts was asked for.
 Json placement_json(const std::optional<partition::PlacementGain>& gain);
+
+/// null where the ranks of the level were not decided by costs.
+Json redistribution_json(const std::shared_ptr<const amg::RedistributionDecision>& decision);
 
 /// The document as text, indented. A file name need not be UTF-8; what is not is replaced.
 std::string dumped(const Json& json);

@@ -39,18 +39,6 @@ Json transport_choice_json(const std::shared_ptr<const routing::TransportDecisio
   return {{"reason", decision->reason}, {"trials", trials}};
 }
 
-/// null where the ranks were not decided by costs.
-Json redistribution_json(const std::shared_ptr<const amg::RedistributionDecision>& decision) {
-  if (!decision) return nullptr;
-  return {{"ranks_before", decision->ranks_before},
-          {"ranks", decision->ranks},
-          {"stay_s", number(decision->stay_s)},
-          {"moved_s", number(decision->moved_s)},
-          {"stay_setup_s", number(decision->stay_setup_s)},
-          {"moved_setup_s", number(decision->moved_setup_s)},
-          {"reason", decision->reason}};
-}
-
 Json level_json(const amg::LevelInfo& info) {
   constexpr auto value_bytes = static_cast<std::int64_t>(sizeof(double));
   const comm::Traffic& traffic = info.traffic;

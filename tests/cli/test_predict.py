@@ -336,14 +336,24 @@ def test_a_cycle_exchanges_as_often_as_a_real_one(nodewise, tmp_path, words):
 def test_ranks_of_levels_are_decided_by_costs(nodewise, tmp_path, source, by):
     words = ["--problem", "laplace27", "--n", 20, "--max-coarse-rows", 5, "--virtual-ranks", 64,
              "--ranks-per-node", 8, "--machine", "blue-waters"]
-    stay, _ = predict(nodewise, tmp_path, *words)
-    moved, _ = predict(nodewise, tmp_path, *words, "--redistribution", by)
+    stay, alone = predict(nodewise, tmp_path, *words)
+    moved, out = predict(nodewise, tmp_path, *words, "--redistribution", by)
     schema = json.loads((source / "docs" / "predict.schema.json").read_text())
     jsonschema.validate(moved, schema)
     assert moved["setup"]["left_out"] == ["redistribution"]
     ranks = [[level["active_ranks"] for level in report["levels"]] for report in (stay, moved)]
     assert all(few <= many for many, few in zip(*ranks, strict=True))
     assert by == "automatic" or ranks[1] != ranks[0]
+    # The first screen says what that gains beside routes, and where it was not asked for.
+    assert "fewer ranks not asked for; --redistribution automatic" in " ".join(alone.split())
+    assert all(level["redistribution_choice"] is None for level in stay["levels"])
+    choices = [level["redistribution_choice"] for level in moved["levels"]]
+    moves = [(number, choice) for number, choice in enumerate(choices)
+             if choice and choice["ranks"] < choice["ranks_before"]]
+    text = f"fewer ranks by {by}: "
+    for number, choice in moves[:1]:
+        text += f"level {number} on {choice['ranks']} of {choice['ranks_before']} ranks: "
+    assert text + ("" if moves else "none pays") in " ".join(out.split())
 
 
 # Eos is charged five hops of 0.416 us beyond 0.238 us a message; the rest of its file says what is not taken.
