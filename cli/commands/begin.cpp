@@ -1,7 +1,9 @@
 #include "cli/commands/begin.hpp"
 
+#include "nodewise/io/machine_file.hpp"
 #include "nodewise/run/timed.hpp"
 
+#include "cli/agreed.hpp"
 #include "cli/options/reported_options.hpp"
 #include "cli/options/solver_options.hpp"
 #include "cli/print/summary.hpp"
@@ -16,6 +18,14 @@ run::Environment describe_machine(const mpi::Comm& comm, const Settings& setting
   const bool is_given = !placement.node_map.empty() || placement.ranks_per_node > 0;
   machine.placement_given = is_given && !settings.has_virtual_ranks();  // which it places
   return machine;
+}
+
+void take_machine(const mpi::Comm& comm, Settings& settings) {
+  if (settings.predict.machine.empty()) return;
+  model::Machine machine = about_files(
+      ExitCode::input_file, [&] { return io::find_machine(comm, settings.predict.machine); });
+  model::take_scenario(machine, settings.predict.scenario);
+  settings.amg.machine = std::make_shared<const model::Machine>(std::move(machine));
 }
 
 report::RunFrame begin_run(Console& console, const mpi::Comm& comm, const Call& call) {

@@ -14,6 +14,11 @@ namespace nodewise::cli {
 /// allgather of host names.
 run::Environment describe_machine(const mpi::Comm& comm, const Settings& settings);
 
+/// Collective. Finds the machine of --machine, if it is given, and puts it into the options of
+/// multigrid: routes and ranks of levels are chosen by its costs, and a profile is compared with
+/// its memory.
+void take_machine(const mpi::Comm& comm, Settings& settings);
+
 /// Collective. The frame of a run on `comm` with its command line and its environment, which is
 /// printed.
 report::RunFrame begin_run(Console& console, const mpi::Comm& comm, const Call& call);

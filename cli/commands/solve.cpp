@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include "nodewise/base/format_numbers.hpp"
-#include "nodewise/io/machine_file.hpp"
 #include "nodewise/io/read.hpp"
 #include "nodewise/report/solve_json.hpp"
 #include "nodewise/run/timed.hpp"
@@ -80,15 +79,6 @@ void write_results(const comm::Layout& rows, const solver::RightHandSides& rhs,
   });
 }
 
-/// Takes the machine that routes are chosen by, or the memory of a profile is compared with.
-void find_machine(const mpi::Comm& comm, Settings& settings) {
-  if (settings.predict.machine.empty()) return;
-  model::Machine machine = about_files(
-      ExitCode::input_file, [&] { return io::find_machine(comm, settings.predict.machine); });
-  model::take_scenario(machine, settings.predict.scenario);
-  settings.amg.machine = std::make_shared<const model::Machine>(std::move(machine));
-}
-
 void print_results(Console& console, const SolveRecord& record, const Settings& settings) {
   const bool details = settings.result.details;
   print_hierarchy(console, record, details);
@@ -145,9 +135,7 @@ void print_failure(const SolveRecord& record, const Settings& settings) {
 
 /// The machine serves to choose routes and the ranks of levels, and to say what memory allows.
 void check_solve(const Settings& s) {
-  const bool asks_for_costs = s.asks_for_routes() || s.amg.redistribution->decide != nullptr ||
-                              s.method.placement->moves_parts;
-  if (!asks_for_costs && !s.result.profile && s.has("machine")) {
+  if (!s.asks_for_costs() && !s.result.profile && s.has("machine")) {
     fail_usage(
         "--machine is for --route automatic, --redistribution automatic, --placement, or "
         "--profile");
@@ -165,7 +153,7 @@ ExitCode run_solve(const Call& call) {
   const std::shared_ptr<const mpi::Comm> comm =
       run::place(*world, settings.placement, settings.communication);
   check_outputs(*world, settings.result);
-  find_machine(*comm, settings);
+  take_machine(*comm, settings);
 
   SolveRecord record;
   record.command_line.assign(call.words.begin(), call.words.end());

@@ -125,16 +125,24 @@ std::string tune_report(const TuneRecord& record, ExitCode code) {
   return report::tune_json(record.result, frame);
 }
 
+/// The machine serves to choose the ranks of levels and the places of parts.
+void check_tune(const Settings& s) {
+  if (s.has("machine") && !s.asks_for_costs()) {
+    fail_usage("--machine is for --redistribution automatic or --placement");
+  }
+}
+
 /// Solves the system with one combination of options after the other, and says which was the
 /// fastest. A candidate that fails is shown with its reason and does not end the run.
 ExitCode run_tune(const Call& call) {
   const std::shared_ptr<const mpi::Comm>& world = call.world;
-  const Settings& settings = call.settings;
+  Settings settings = call.settings;
   Console console(world->is_root(), settings.console);
   const std::shared_ptr<const mpi::Comm> comm =
       run::place(*world, settings.placement, settings.communication);
   const std::string& path = settings.result.json;
   on_root(*world, [&] { check_writable(path); });
+  take_machine(*comm, settings);
 
   TuneRecord record;
   record.run = begin_run(console, *comm, call);
@@ -189,6 +197,7 @@ const Command& tune_command() {
                 Affects::report | Affects::details | Affects::console,
        .take_arguments = take_matrix,
        .run = run_tune,
+       .check = check_tune,
        .tries_presets = true}};
   return command;
 }

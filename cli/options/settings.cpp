@@ -32,6 +32,11 @@ bool Settings::asks_for_routes() const {
   return asks(amg.route) || asks(amg.setup_route);
 }
 
+bool Settings::asks_for_costs() const {
+  return asks_for_routes() || amg.redistribution->decide != nullptr ||
+         method.placement->moves_parts;
+}
+
 std::span<const Field<SourceOptions>> source_fields() {
   static const std::vector<Field<SourceOptions>> fields = {
       field("graph_laplacian", &SourceOptions::graph_laplacian,

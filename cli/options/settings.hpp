@@ -127,6 +127,8 @@ struct Settings {
   bool may_be_elasticity() const;
   /// Whether some route is to be chosen.
   bool asks_for_routes() const;
+  /// Whether routes, ranks of levels or places of parts are to be chosen by costs.
+  bool asks_for_costs() const;
   bool has_partition() const { return method.partition->moves_rows; }
   bool has_virtual_ranks() const { return virtual_machine.virtual_ranks > 0; }
 };

@@ -116,25 +116,28 @@ void print_turns(Console& console, const predict::Result& result) {
   print("", always_first(result.prediction), false);
 }
 
-/// "level 1 on 4 of 354 ranks: 86.0 us of a cycle in place of 206"
-std::string moved_text(std::size_t level, const amg::RedistributionDecision& choice) {
-  return fmt::format("level {} on {} of {}: {} us of a cycle in place of {}", level,
-                     grouped(choice.ranks), counted(choice.ranks_before, "rank"),
-                     microseconds(choice.moved_s), microseconds(choice.stay_s));
+/// "86.0 us of a cycle in place of 206, 820 of the setup in place of 1650"
+std::string moved_times_text(const amg::RedistributionDecision& choice) {
+  std::string text = fmt::format("{} us of a cycle in place of {}", microseconds(choice.moved_s),
+                                 microseconds(choice.stay_s));
+  if (choice.stay_setup_s > 0) {
+    text += fmt::format(", {} of the setup in place of {}", microseconds(choice.moved_setup_s),
+                        microseconds(choice.stay_setup_s));
+  }
+  return text;
 }
 
-/// The level that a move would cost least, of those that stay.
+/// The level that a move would cost least in a cycle, of those that stay.
 std::string stays_text(const Prediction& p) {
   std::string text = "none pays";
   double least = 0;
-  for (std::size_t l = 0; l < p.levels.size(); ++l) {
+  for (std::size_t l = 1; l < p.levels.size(); ++l) {
     const auto& choice = p.levels[l].redistribution_choice;
-    if (!choice || choice->moved_s == 0 || l == 0) continue;
+    if (!choice || choice->moved_s == 0) continue;
     const double ratio = choice->moved_s / choice->stay_s;
     if (least > 0 && ratio >= least) continue;
     least = ratio;
-    text = fmt::format("none pays; nearest is level {}, {} us of a cycle in place of {}", l,
-                       microseconds(choice->moved_s), microseconds(choice->stay_s));
+    text = fmt::format("none pays; nearest is level {}, {}", l, moved_times_text(*choice));
   }
   return text;
 }
@@ -145,11 +148,12 @@ std::string decided_text(const Prediction& p) {
   for (std::size_t l = 0; l < p.levels.size(); ++l) {
     const auto& choice = p.levels[l].redistribution_choice;
     if (!choice || !choice->moves()) continue;
-    moves.push_back(moved_text(l, *choice));
+    moves.push_back(fmt::format("level {} on {} of {}: {}", l, grouped(choice->ranks),
+                                counted(choice->ranks_before, "rank"), moved_times_text(*choice)));
     saved += choice->stay_s - choice->moved_s;
   }
   if (moves.empty()) return stays_text(p);
-  if (moves.size() > 1) moves.push_back(microseconds(saved) + " us saved in all");
+  if (moves.size() > 1) moves.push_back(microseconds(saved) + " us of a cycle saved in all");
   return fmt::format("{}", fmt::join(moves, "; "));
 }
 

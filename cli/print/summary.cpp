@@ -187,7 +187,11 @@ std::string basis_of_routes(const std::vector<amg::LevelInfo>& levels) {
 
 /// Why the levels have their routes and transports, where these were chosen.
 void print_choices(Console& console, const std::vector<amg::LevelInfo>& levels) {
-  console.line("Why, by the time of one exchange");
+  const bool has_ranks = std::any_of(levels.begin(), levels.end(), [](const amg::LevelInfo& info) {
+    return info.redistribution_choice != nullptr;
+  });
+  console.line(has_ranks ? "Why: routes by the time of one exchange, ranks by that of a cycle"
+                         : "Why, by the time of one exchange");
   const std::string basis = basis_of_routes(levels);
   if (!basis.empty()) print_entry(console, "routes by", basis);
   for (std::size_t l = 0; l < levels.size(); ++l) {

@@ -62,6 +62,15 @@ def test_given_options_hold_for_every_candidate(nodewise, tmp_path, source):
     assert report["best"].startswith("mpirun -n 2 nodewise solve")
 
 
+# Read as by solve, and kept in the commands; two ranks with a node each have a network to choose by.
+def test_a_machine_serves_the_choices_of_candidates(nodewise, tmp_path, source):
+    words = [*LAPLACE, "--redistribution", "automatic", "--ranks-per-node", 1, "--max-candidates", 2]
+    missing = nodewise(*words, "--machine", "nowhere")
+    assert missing.code == 3 and "nowhere" in missing.err
+    report, _ = tune(nodewise, tmp_path, source, *words, "--machine", "eos", ranks=2)
+    assert "--machine eos" in report["best"]
+
+
 def test_without_time_one_candidate_is_tried(nodewise, tmp_path, source):
     words = [*LAPLACE, "--max-seconds", 0]
     report, out = tune(nodewise, tmp_path, source, *words, code=1)

@@ -57,6 +57,7 @@ PROBLEM = ["solve", "--problem", "laplace5"]
         ([*PROBLEM, "--route", "direct,thre_step"], "--route: 'thre_step' is not one of"),
         ([*PROBLEM, "--setup-transport", "automatic"], "'automatic' is not one of"),
         ([*PROBLEM, "--machine", "eos"], "--machine is for --route automatic, --redistribution automatic, --placement, or --profile"),
+        (["tune", *PROBLEM[1:], "--machine", "eos"], "--machine is for --redistribution automatic or --placement"),
         (
             ["inspect", *PROBLEM[1:], "--setup-route", "automatic"],
             "`nodewise inspect` takes no --setup-route",
