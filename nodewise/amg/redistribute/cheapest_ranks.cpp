@@ -24,6 +24,8 @@ constexpr double cycles_of_a_solve = routing::exchanges_of_a_solve / 4;
 constexpr double exchanges_of_a_setup = 40;
 constexpr double reductions_of_a_setup = 8;
 constexpr double products_of_a_setup = 60;
+/// The coarsest matrix is gathered, and what failed agreed on.
+constexpr double reductions_to_factorize = 3;
 /// A move lays the interpolation out anew, and makes the Galerkin product once more.
 constexpr double exchanges_of_a_move = 12;
 constexpr double products_of_a_move = 20;
@@ -101,10 +103,15 @@ LevelTime level_time(const NextLevel& next, const model::Machine& machine, doubl
                  : model::allreduce_s(machine, model::AllreduceAlgorithm::recursive_doubling, nodes,
                                       (ranks + nodes - 1) / nodes, sizeof(double));
   LevelTime time;
-  time.cycle_s =
-      products_of_a_cycle * (times.product_s + work) + transfers_of_a_cycle * times.transfer_s;
-  time.setup_s = exchanges_of_a_setup * times.product_s + reductions_of_a_setup * reduction +
-                 products_of_a_setup * work;
+  time.cycle_s = transfers_of_a_cycle * times.transfer_s;
+  if (next.is_solved()) {  // a gathering, which takes the rounds of a reduction
+    time.cycle_s += reduction;
+    time.setup_s = reductions_to_factorize * reduction;
+  } else {
+    time.cycle_s += products_of_a_cycle * (times.product_s + work);
+    time.setup_s = exchanges_of_a_setup * times.product_s + reductions_of_a_setup * reduction +
+                   products_of_a_setup * work;
+  }
   time.move_s = exchanges_of_a_move * times.transfer_s + products_of_a_move * work;
   return time;
 }

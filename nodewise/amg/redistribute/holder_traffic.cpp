@@ -1,6 +1,7 @@
 #include "nodewise/amg/redistribute/holder_traffic.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 #include <utility>
 
@@ -156,8 +157,8 @@ double HolderTraffic::straight_transfer_s(const model::Machine& machine, double 
 /// On each node one rank gathers what goes to a holder elsewhere; the ranks of the holder's node
 /// share in receiving it and hand it on.
 double HolderTraffic::gathered_transfer_s(const model::Machine& machine, double bytes) const {
-  std::vector<model::RankLoad> gathering(holders_.size()), across(holders_.size()),
-      spreading(holders_.size());
+  const std::size_t n_all = holders_.size();
+  std::vector<model::RankLoad> gathering(n_all), across(n_all), of_node(n_all), spreading(n_all);
   for (std::size_t h = 0; h < holders_.size(); ++h) {
     const double n = field(nodes_off, h), ranks = ranks_of_node(h);
     const double sent = bytes * field(rows_off, h);
@@ -165,20 +166,24 @@ double HolderTraffic::gathered_transfer_s(const model::Machine& machine, double 
       const double per_node = std::max(0.0, field(messages_off, h) / n - 1);
       add_messages(gathering[h].received, machine, model::Locality::same_node, per_node, sent / n);
     }
-    add_messages(across[h].received, machine, model::Locality::other_node, n, sent);
+    const double share = std::ceil(n / ranks);
+    add_messages(across[h].received, machine, model::Locality::other_node, share,
+                 n > 0 ? sent * share / n : 0);
+    add_messages(of_node[h].received, machine, model::Locality::other_node, n, sent);
     add_messages(spreading[h].received, machine, model::Locality::same_node,
                  field(messages_on, h) + std::min(n, ranks - 1), bytes * field(rows_on, h) + sent);
   }
-  return stage_s(machine, gathering) + stage_s(machine, across) + stage_s(machine, spreading);
+  return stage_s(machine, gathering) + stage_s(machine, across, of_node) +
+         stage_s(machine, spreading);
 }
 
-double HolderTraffic::stage_s(const model::Machine& machine,
-                              std::span<const model::RankLoad> loads) const {
+double HolderTraffic::stage_s(const model::Machine& machine, std::span<const model::RankLoad> loads,
+                              std::span<const model::RankLoad> of_nodes) const {
   std::map<int, routing::NodeStage> nodes;
   model::NetworkLoad network;
   network.n_nodes = topology_->n_nodes();
   for (std::size_t h = 0; h < loads.size(); ++h) {
-    const model::RankLoad& load = loads[h];
+    const model::RankLoad& load = of_nodes.empty() ? loads[h] : of_nodes[h];
     routing::NodeStage& node = nodes[topology_->node(holders_[h])];
     node.sent.messages += load.sent.off_node_messages;
     node.sent.injection_s += load.sent.injection_s;

@@ -64,8 +64,10 @@ class HolderTraffic {
     return sums_[holders_.size() * (holders_.size() + f) + h];
   }
   double ranks_of_node(std::size_t h) const;
-  /// Seconds of a stage: those of the busiest holder.
-  double stage_s(const model::Machine& machine, std::span<const model::RankLoad> loads) const;
+  /// Seconds of a stage: those of the busiest holder. `of_nodes` is what the ranks of its node have
+  /// to do with other nodes for it; without, what it has to do itself.
+  double stage_s(const model::Machine& machine, std::span<const model::RankLoad> loads,
+                 std::span<const model::RankLoad> of_nodes = {}) const;
   double straight_product_s(const model::Machine& machine, double bytes) const;
   double gathered_product_s(const model::Machine& machine, double bytes) const;
   double straight_transfer_s(const model::Machine& machine, double bytes) const;

@@ -56,6 +56,8 @@ class NextLevel {
 
   virtual ~NextLevel() = default;
   virtual int level() const = 0;  ///< 0 being the finest, which has no transfer
+  /// Whether it is solved directly, and not coarsened.
+  virtual bool is_solved() const = 0;
   virtual const mpi::Topology& topology() const = 0;
   /// Where the rows of each rank begin.
   virtual std::span<const GlobalIndex> starts() const = 0;

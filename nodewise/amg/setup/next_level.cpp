@@ -47,6 +47,10 @@ class LevelBase : public NextLevel {
   LevelBase(const MatrixPointer<T>& A, const MatrixPointer<T>& P, const Options& options, int level)
       : A_(A), P_(P), options_(options), level_(level) {}
   int level() const override { return level_; }
+  bool is_solved() const override {
+    const GlobalIndex rows = A_->rows().n_global();
+    return !may_coarsen(rows, options_, level_) && may_solve_directly(rows, options_);
+  }
   double nonzeros() const override { return static_cast<double>(A_->nnz_global()); }
   double expected_solves() const override { return options_.expected_solves; }
   double value_bytes() const override { return sizeof(T); }
