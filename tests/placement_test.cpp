@@ -210,9 +210,9 @@ TEST(Division, OfVirtualRanksWithoutAPartition) {
   DivisionOptions options;
   options.is_virtual = true;
   options.placement = "round_robin";
-  EXPECT_FALSE(options.moves_rows());
+  EXPECT_TRUE(options.is_plain());
   options.placement = "pair_exchange";
-  EXPECT_TRUE(options.moves_rows());
+  EXPECT_FALSE(options.is_plain());
   const Division division = divide(options, {A, topology, 1});
   ASSERT_TRUE(division.placement.has_value());
   EXPECT_EQ(division.placement->values_before, 6 * 8);

@@ -57,8 +57,8 @@ class DividedRows {
                                           settings.method.placement);
     }
     const mpi::Topology& topology = machine_ ? machine_->topology : A.comm().topology();
-    const partition::DivisionOptions wanted = {settings.method.partition, settings.method.placement,
-                                               nullptr, settings.has_virtual_ranks()};
+    partition::DivisionOptions wanted = {settings.method.partition, settings.method.placement};
+    wanted.is_virtual = settings.has_virtual_ranks();
     division_ = about_files(ExitCode::input_file, [&] {
       return partition::divide(wanted, {A, topology, settings.amg.unknowns});
     });

@@ -137,8 +137,8 @@ void print_failure(const SolveRecord& record, const Settings& settings) {
 void check_solve(const Settings& s) {
   if (!s.asks_for_costs() && !s.result.profile && s.has("machine")) {
     fail_usage(
-        "--machine is for --route automatic, --redistribution automatic, --placement, or "
-        "--profile");
+        "--machine is for --route automatic, --redistribution automatic, --partition automatic, "
+        "--placement, or --profile");
   }
   if (s.result.output_anyway && s.result.output.empty()) {
     fail_usage("--output-anyway needs --output FILE");

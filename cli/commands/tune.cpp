@@ -128,7 +128,7 @@ std::string tune_report(const TuneRecord& record, ExitCode code) {
 /// The machine serves to choose the ranks of levels and the places of parts.
 void check_tune(const Settings& s) {
   if (s.has("machine") && !s.asks_for_costs()) {
-    fail_usage("--machine is for --redistribution automatic or --placement");
+    fail_usage("--machine is for --redistribution automatic, --partition automatic or --placement");
   }
 }
 

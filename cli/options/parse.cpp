@@ -183,6 +183,13 @@ void check_problem(const Settings& s) {
 
 /// A partition of a file, and the file, are given together.
 void check_partition(const Settings& s) {
+  const bool knows_costs = overlap(s.command->takes, Affects::prediction | Affects::setup_travel);
+  if (s.method.partition.is_automatic() && !knows_costs) {
+    fail_usage(
+        fmt::format("--partition automatic goes by costs, which `nodewise {}` does not know; "
+                    "name a partition",
+                    *s.command->name));
+  }
   const bool is_of_file = s.method.partition == "file";
   if (s.has("partition-file") && !is_of_file) {
     fail_usage("--partition-file needs --partition file");

@@ -129,7 +129,10 @@ struct Settings {
   bool asks_for_routes() const;
   /// Whether routes, ranks of levels or places of parts are to be chosen by costs.
   bool asks_for_costs() const;
-  bool has_partition() const { return method.partition->moves_rows; }
+  /// Whether a partition may move rows.
+  bool has_partition() const {
+    return method.partition.is_automatic() || method.partition->moves_rows;
+  }
   bool has_virtual_ranks() const { return virtual_machine.virtual_ranks > 0; }
 };
 

@@ -235,6 +235,7 @@ void print_subject(Console& console, const PredictRecord& record, const Settings
                   deals_in_blocks(settings) ? "successive ranks on one node"
                                             : "successive ranks on successive nodes"));
   print_partition(console, settings.method.partition);
+  print_decision(console, p.partition_decision);
   print_placement(console, settings.method.placement, p.placement_gain);
   if (!p.levels_are_exact) {
     print_entry(

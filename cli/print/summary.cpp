@@ -304,8 +304,14 @@ void print_machine(Console& console, const run::Environment& machine) {
 }
 
 void print_partition(Console& console, const partition::Partition& partition) {
-  if (!partition->moves_rows) return;
+  if (partition.is_automatic() || !partition->moves_rows) return;
   print_entry(console, "partition", fmt::format("{}: {}", partition.name(), *partition->summary));
+}
+
+void print_decision(Console& console, const std::optional<partition::PartitionDecision>& decision) {
+  if (!decision) return;
+  print_entry(console, "partition",
+              fmt::format("automatic, {}: {}", decision->chosen, decision->reason));
 }
 
 void print_placement(Console& console, const partition::Placement& placement,
@@ -348,7 +354,8 @@ void print_system(Console& console, const SolveRecord& record, const Settings& s
 }
 
 void print_hierarchy(Console& console, const SolveRecord& record, bool details) {
-  if (record.placement_gain) {
+  if (record.partition_decision || record.placement_gain) {
+    print_decision(console, record.partition_decision);
     print_placement(console, record.options.method.placement, record.placement_gain);
     console.line();
   }

@@ -17,6 +17,8 @@ std::string matrix_text(const run::MatrixSummary& matrix);
 void print_machine(Console& console, const run::Environment& machine);
 /// Which rank has which rows, where a partition moves them.
 void print_partition(Console& console, const partition::Partition& partition);
+/// Whether a partition pays; nothing where that was not asked.
+void print_decision(Console& console, const std::optional<partition::PartitionDecision>& decision);
 /// What it gained to have its parts on other ranks; nothing where that was not asked for.
 void print_placement(Console& console, const partition::Placement& placement,
                      const std::optional<partition::PlacementGain>& gain);

@@ -191,11 +191,12 @@ std::span<const Field<Options>> option_fields() {
       never_automatic(field("setup_transport", &O::setup_transport,
                             "The same for the setup, where the lengths of messages vary"))
           .affecting(Affects::setup_travel),
-      field("expected_solves", &O::expected_solves,
-            "How many solves the hierarchy is to serve, in which what is spent on automatic routes "
-            "and transports must be saved; transports are tried from 25 on",
-            1, 1'000'000'000)
-          .affecting(Affects::travel),
+      field(
+          "expected_solves", &O::expected_solves,
+          "How many solves the hierarchy is to serve, in which what is spent on automatic routes, "
+          "transports and partitions must be saved; transports are tried from 25 on",
+          1, 1'000'000'000)
+          .affecting(Affects::travel | Affects::prediction),
   };
   return fields;
 }

@@ -17,12 +17,25 @@ std::vector<int> virtual_owners(const PartitionTask& task) {
   return owners;
 }
 
+/// Where the rows are.
+std::vector<int> owners_now(const DivisionOptions& options, const PartitionTask& task) {
+  return options.is_virtual ? virtual_owners(task) : owners("none", task);
+}
+
 }  // namespace
 
 Division divide(const DivisionOptions& options, const PartitionTask& task) {
   Division division;
-  const bool is_divided = options.partition->moves_rows || !options.is_virtual;
-  division.owners = is_divided ? owners(options.partition, task) : virtual_owners(task);
+  if (options.is_plain()) return division;
+  Partition chosen = options.partition;
+  if (chosen.is_automatic()) {
+    division.decision = decide_partition(task, owners_now(options, task),
+                                         {options.machine, options.products, options.by_node});
+    chosen = Partition(division.decision->chosen);
+  }
+  division.moves_rows = chosen->moves_rows || options.places_parts();
+  if (!division.moves_rows) return division;
+  division.owners = chosen->moves_rows ? owners(chosen, task) : owners_now(options, task);
   if (options.places_parts()) {
     division.placement =
         place_parts(options.placement, task.A, task.topology, options.machine, division.owners);

@@ -15,7 +15,10 @@ Family<PartitionMethod>& PartitionMethod::family() {
   static Family<PartitionMethod> methods(
       "partition",
       {&no_partition(), &contiguous_partition(), &strided_partition(), &metis_partition(),
-       &ptscotch_partition(), &node_aware_partition(), &file_partition()});
+       &ptscotch_partition(), &node_aware_partition(), &file_partition()},
+      {"automatic",
+       "node_aware where a model says that it pays for the products of `expected_solves`, or "
+       "none"});
   return methods;
 }
 

@@ -36,6 +36,10 @@ std::vector<real_t> metis_shares(std::span<const int> shares) {
 
 }  // namespace
 
+bool has_metis() {
+  return true;
+}
+
 std::vector<int> parts_by_metis(const PointGraph& graph, std::span<const int> shares) {
   std::vector<idx_t> parts(graph.weights.size(), 0);
   auto n_parts = static_cast<idx_t>(shares.size());
@@ -66,6 +70,10 @@ std::vector<int> parts_by_metis(const PointGraph& graph, std::span<const int> sh
 }
 
 #else
+
+bool has_metis() {
+  return false;
+}
 
 std::vector<int> parts_by_metis(const PointGraph&, std::span<const int>) {
   throw Error(ErrorCode::unsupported,

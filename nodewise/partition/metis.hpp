@@ -8,6 +8,9 @@
 
 namespace nodewise::partition {
 
+/// Whether this build has METIS.
+bool has_metis();
+
 /// Local. The part of each point, in parts whose weights are to each other as `shares`; few values
 /// are to cross between parts. Throws unsupported in builds without METIS and where there are more
 /// couplings than METIS can count, out_of_memory, and internal where METIS fails.

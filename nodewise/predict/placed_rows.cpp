@@ -7,6 +7,7 @@
 #include "nodewise/mpi/ledger.hpp"
 #include "nodewise/partition/division.hpp"
 #include "nodewise/partition/part_order.hpp"
+#include "nodewise/routing/decision_rule.hpp"
 
 namespace nodewise::predict {
 
@@ -42,20 +43,21 @@ Problem with_placed_rows(Problem problem, const VirtualMachine* machine,
                          const model::Machine* costs) {
   const mpi::Comm& comm = problem.A->comm();
   const mpi::Topology& topology = machine == nullptr ? comm.topology() : machine->topology;
-  const partition::DivisionOptions wanted = {problem.partition, problem.placement, costs,
-                                             machine != nullptr};
-  partition::Division division;
+  partition::DivisionOptions wanted = {problem.partition, problem.placement, costs};
+  wanted.products = routing::exchanges_of_a_solve * problem.options.expected_solves;
+  wanted.by_node = machine != nullptr && machine->routes.size() > 1;
+  wanted.is_virtual = machine != nullptr;
   const mpi::Scope scope(comm, "partition");
-  if (wanted.moves_rows()) {
-    division = partition::divide(wanted, {*problem.A, topology, problem.options.unknowns});
-    problem.placement_gain = division.placement;
-  }
+  const partition::Division division =
+      partition::divide(wanted, {*problem.A, topology, problem.options.unknowns});
+  problem.placement_gain = division.placement;
+  problem.partition_decision = division.decision;
   if (machine == nullptr) {
-    if (wanted.moves_rows()) move_rows(problem, division);
+    if (division.moves_rows) move_rows(problem, division);
     return problem;
   }
   problem.info.virtual_starts =
-      wanted.moves_rows()
+      division.moves_rows
           ? put_in_order(problem, division, topology.n_ranks())
           : comm::uniform_point_starts(problem.A->rows().n_global(), topology.n_ranks(),
                                        problem.options.unknowns);

@@ -140,6 +140,7 @@ Prediction predict_on(const Task& task, const VirtualMachine& machine, bool with
   const Timer setup;
   Problem placed = with_placed_rows(problem, &machine, &request.costs);
   const std::optional<partition::PlacementGain> placement_gain = placed.placement_gain;
+  const std::optional<partition::PartitionDecision> partition_decision = placed.partition_decision;
   mpi::Ledger& ledger = problem.A->comm().ledger();
   ledger.clear();
   const amg::Hierarchy<double> hierarchy =
@@ -150,6 +151,7 @@ Prediction predict_on(const Task& task, const VirtualMachine& machine, bool with
   const ExchangeTimer timer(request.costs, machine.topology, request.arrival, request.threads);
   Prediction predicted = predict(made, machine, timer, progress.exchange, with_setup);
   predicted.placement_gain = placement_gain;
+  predicted.partition_decision = partition_decision;
   result.predict_s += prediction.seconds();
   return predicted;
 }

@@ -8,6 +8,7 @@
 
 #include "nodewise/amg/hierarchy.hpp"
 #include "nodewise/model/machine.hpp"
+#include "nodewise/partition/partition_decision.hpp"
 #include "nodewise/partition/partition_method.hpp"
 #include "nodewise/partition/placement_method.hpp"
 #include "nodewise/predict/inspection.hpp"
@@ -25,7 +26,8 @@ struct Problem {
   amg::Options options = {};
   partition::Partition partition = "none";  ///< among the ranks, or the virtual ones
   partition::Placement placement = "none";  ///< of its parts on them
-  /// What that gained, once the rows are placed.
+  std::optional<partition::PartitionDecision> partition_decision = {};  ///< once it is made
+  /// What the placement gained, once the rows are placed.
   std::optional<partition::PlacementGain> placement_gain = {};
 };
 

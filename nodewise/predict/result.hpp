@@ -12,6 +12,7 @@
 #include "nodewise/comm/route/route.hpp"
 #include "nodewise/model/exchange_cost.hpp"
 #include "nodewise/model/scenario.hpp"
+#include "nodewise/partition/partition_decision.hpp"
 #include "nodewise/partition/placement_method.hpp"
 
 namespace nodewise::model {
@@ -120,6 +121,7 @@ struct Prediction {
   std::vector<PredictedLevel> levels;
   std::vector<ExchangeTime> allreduce;  ///< of one number, by CollectiveKind
   std::int64_t setup_reductions = 0;    ///< of the setup that belong to no level
+  std::optional<partition::PartitionDecision> partition_decision;
   std::optional<partition::PlacementGain> placement_gain;
   bool levels_are_exact = false;               ///< see VirtualCounts
   std::vector<std::string> left_out_of_setup;  ///< operations of its ledger that are not counted

@@ -59,6 +59,17 @@ Json preset_json(const solver::PresetRecord& preset) {
           {"kept", object(preset.kept)}};
 }
 
+Json decision_json(const std::optional<partition::PartitionDecision>& decision) {
+  if (!decision) return nullptr;
+  return {{"chosen", decision->chosen},
+          {"reason", decision->reason},
+          {"products", decision->products},
+          {"product_s", number(decision->now_s)},
+          {"product_s_after", number(decision->then_s)},
+          {"cost_s", number(decision->cost_s)},
+          {"pays_after", decision->pays_after > 0 ? number(decision->pays_after) : nullptr}};
+}
+
 Json placement_json(const std::optional<partition::PlacementGain>& gain) {
   if (!gain) return nullptr;
   const auto if_known = [&](const auto& value) { return gain->is_known ? Json(value) : nullptr; };

@@ -31,6 +31,8 @@ Json options_json(std::span<const ReportedOption> options);
 Json program_json();
 Json machine_json(const run::Environment& machine);
 Json preset_json(const solver::PresetRecord& preset);
+/// null where no partition was to be decided on.
+Json decision_json(const std::optional<partition::PartitionDecision>& decision);
 /// null where no placement of parts was asked for.
 Json placement_json(const std::optional<partition::PlacementGain>& gain);
 

@@ -183,6 +183,7 @@ std::string predict_json(const predict::Result& result, const RunFrame& run) {
        {"threads_per_rank", p.threads_per_rank},
        {"routes", routes},
        {"scenarios", p.scenarios},
+       {"partition_choice", decision_json(p.partition_decision)},
        {"placement", placement_json(p.placement_gain)},
        {"coarse_levels_are_exact", p.levels_are_exact},
        {"levels", levels_json(result.machine, p)},

@@ -250,6 +250,7 @@ std::string solve_json(const SolveRecord& record, const SolveFrame& frame) {
         {"duplicates", matrix.duplicates},
         {"symmetric", matrix.symmetric}}},
       {"right_hand_side", solver::to_string(record.rhs)},
+      {"partition_choice", decision_json(record.partition_decision)},
       {"placement", placement_json(record.placement_gain)},
       {"hierarchy", hierarchy_json(record)},
       {"findings", findings_json(record.findings)},

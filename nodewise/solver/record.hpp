@@ -11,6 +11,7 @@
 #include "nodewise/amg/cycle/precision_choice.hpp"
 #include "nodewise/amg/setup/level_info.hpp"
 #include "nodewise/mpi/ledger.hpp"
+#include "nodewise/partition/partition_decision.hpp"
 #include "nodewise/run/environment.hpp"
 #include "nodewise/run/memory.hpp"
 #include "nodewise/run/records.hpp"
@@ -63,6 +64,7 @@ struct SolveRecord {
   Choice<solve::KrylovMethod> method;
   bool solver_was_chosen = false;  ///< by the symmetry of the matrix
   run::CollectiveChoices collectives;
+  std::optional<partition::PartitionDecision> partition_decision;  ///< of partition automatic
   /// What the placement of the partition's parts gained, where one was asked for.
   std::optional<partition::PlacementGain> placement_gain;
   std::vector<amg::LevelInfo> levels;  ///< empty without multigrid

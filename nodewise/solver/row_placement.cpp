@@ -6,18 +6,26 @@
 #include "nodewise/matrix/redistribute.hpp"
 #include "nodewise/mpi/agree.hpp"
 #include "nodewise/mpi/ledger.hpp"
+#include "nodewise/routing/decision_rule.hpp"
+#include "nodewise/routing/network_probe.hpp"
 
 namespace nodewise::solver {
 
 RowPlacement::RowPlacement(const Matrix& A, const Options& options) : rows_(A.rows()) {
-  const partition::DivisionOptions wanted = {options.method.partition, options.method.placement,
-                                             options.amg.machine.get()};
-  if (!wanted.moves_rows()) return;
-  const mpi::Scope scope(A.comm(), "partition");
+  partition::DivisionOptions wanted = {options.method.partition, options.method.placement,
+                                       options.amg.machine.get()};
+  if (wanted.is_plain()) return;
+  const mpi::Comm& comm = A.comm();
+  const mpi::Scope scope(comm, "partition");
+  wanted.products = routing::exchanges_of_a_solve * options.amg.expected_solves;
+  wanted.by_node = amg::routes_of_level(options.amg, 0).solve.name() != "direct";
+  const bool looks = wanted.partition.is_automatic() && wanted.machine == nullptr;
+  if (looks && comm.topology().n_nodes() > 1) wanted.machine = &routing::probe_network(comm);
   const partition::Division division =
-      partition::divide(wanted, {A, A.comm().topology(), options.amg.unknowns});
+      partition::divide(wanted, {A, comm.topology(), options.amg.unknowns});
   placement_gain_ = division.placement;
-  move_ = comm::RowMove::to_owners(rows_, division.owners);
+  partition_decision_ = division.decision;
+  if (division.moves_rows) move_ = comm::RowMove::to_owners(rows_, division.owners);
 }
 
 std::shared_ptr<const RowPlacement::Matrix> RowPlacement::there(

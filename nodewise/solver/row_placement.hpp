@@ -24,6 +24,10 @@ class RowPlacement {
 
   /// Local. Whether rows go to other ranks.
   bool moves() const { return move_.has_value(); }
+  /// Local. Whether a partition pays; nothing where that was not asked.
+  const std::optional<partition::PartitionDecision>& partition_decision() const {
+    return partition_decision_;
+  }
   /// Local. What the placement of the parts gained; nothing where none was asked for.
   const std::optional<partition::PlacementGain>& placement_gain() const { return placement_gain_; }
   /// Local. The caller's rows.
@@ -40,6 +44,7 @@ class RowPlacement {
 
  private:
   comm::Layout rows_;
+  std::optional<partition::PartitionDecision> partition_decision_;
   std::optional<partition::PlacementGain> placement_gain_;
   std::optional<comm::RowMove> move_;
 };

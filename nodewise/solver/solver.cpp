@@ -113,6 +113,7 @@ void Solver::State::set_up(const MatrixPointer& matrix, const run::MatrixSummary
   if (observe.chosen) observe.chosen(record);
   record.times.setup = choosing + booked(comm, record.setup_accounts, [&] {
                          placement.emplace(*matrix, options);
+                         record.partition_decision = placement->partition_decision();
                          record.placement_gain = placement->placement_gain();
                          A = solver::matrix_of_solve(placement->there(matrix), options);
                          make_preconditioner(observe);

@@ -90,6 +90,9 @@ def test_points_stay_together(nodewise, tmp_path):
         (["convert", *CHAIN, "A.mtx", "--write-partition", "A.part"], "--write-partition needs --partition METHOD"),
         (["convert", *CHAIN, "A.mtx", "--placement", "block"], "--placement needs --partition METHOD"),
         (["solve", *CHAIN, "--placement", "exchange"], "--placement: 'exchange' is not one of none, block"),
+        (["inspect", *CHAIN, "--partition", "automatic"], "--partition automatic goes by costs, which `nodewise inspect`"),
+        (["convert", *CHAIN, "--partition", "automatic", "--write-partition", "A.part"], "`nodewise convert` does not"),
+        (["predict", *CHAIN, "--partition", "automatic", "--virtual-ranks", 2, "--ranks-per-node", 1], "needs --machine"),
         (["bench", *CHAIN, "--placement", "block"], "`nodewise bench` takes no --placement"),
         (["convert", *CHAIN, "A.mtx", "--virtual-ranks", 2, "--ranks-per-node", 1], "--virtual-ranks needs"),
         (["convert", *CHAIN, "--partition", "strided"], "convert needs one file to write, but none is given"),
@@ -164,6 +167,39 @@ def test_parts_are_placed_on_the_ranks_at_hand(nodewise, tmp_path):
     assert result.code == 0, result.err
     owners = [int(line) for line in (tmp_path / "B.part").read_text().split()]
     assert len({owners[k] // 2 for k in range(8)}) == 1 and len({owners[k] // 2 for k in range(8, 16)}) == 1
+
+
+# A grid whose points are numbered at random, so that every rank needs values of all others.
+def test_a_partition_is_made_where_it_pays(nodewise, tmp_path):
+    side = 24
+    place = [k * 295 % side**2 for k in range(side**2)]
+    links = [(k, k + 1) for k in range(side**2) if (k + 1) % side] + [(k, k + side) for k in range(side * (side - 1))]
+    entries = [(i, i, 4.0) for i in range(1, side**2 + 1)]
+    entries += [(place[a] + 1, place[b] + 1, -1.0) for k, m in links for a, b in ((k, m), (m, k))]
+    write_market(tmp_path / "A.mtx", side**2, side**2, entries)
+    words = ["A.mtx", "--partition", "automatic", "-m", "eos", "--json", "r.json"]
+    for solves, chosen in ((1, "none"), (1000000, "node_aware")):
+        given = [*words, "--expected-solves", solves, "--route", "direct", "--ranks-per-node", 1]
+        result = nodewise("solve", *given, ranks=4)
+        assert result.code == 0, result.err
+        found = json.loads((tmp_path / "r.json").read_text())["partition_choice"]
+        if "neither METIS" in found["reason"]:
+            pytest.skip("without METIS")
+        assert (found["chosen"], found["products"]) == (chosen, 30 * solves)
+        assert 30 < found["pays_after"] < 30000000
+        assert f"automatic, {chosen}: predicted" in " ".join(result.out.split())
+        virtual = [*words, "--expected-solves", solves, "--routes", "direct", "--ranks-per-node", 1]
+        result = nodewise("predict", *virtual, "--virtual-ranks", 4)
+        assert result.code == 0, result.err
+        foreseen = json.loads((tmp_path / "r.json").read_text())["partition_choice"]
+        assert foreseen == found
+
+
+def test_a_partition_is_decided_on_by_tune(nodewise, tmp_path):
+    words = [*CHAIN, "--partition", "automatic", "--max-candidates", 2]
+    result = nodewise("tune", *words, "--ranks-per-node", 1, ranks=2)
+    assert result.code == 0, result.err
+    assert "--partition automatic" in result.out
 
 
 @pytest.mark.parametrize("placement", ["none", "block", "round-robin", "pair-exchange"])
