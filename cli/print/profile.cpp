@@ -49,7 +49,9 @@ std::vector<std::string> heads(const Shape& shape) {
   if (shape.has_messages) append({"on-node\nmessages", "on-node\nbytes"});
   if (shape.has_nodes) append({"off-node\nmessages", "off-node\nbytes"});
   if (shape.has_busiest()) append({"busiest\nmessages", "busiest\nbytes"});
-  if (shape.has_messages) append({"collec-\ntives", "communi-\ncating"});
+  if (shape.has_messages) append({"collec-\ntives"});
+  if (shape.has_nodes) append({"network\nwaits"});
+  if (shape.has_messages) append({"communi-\ncating"});
   append({"compu-\nting"});
   return all;
 }
@@ -73,9 +75,9 @@ std::vector<std::string> row(const Shape& shape, const std::string& level,
   if (shape.has_busiest()) {
     append({number(account.max.messages_off_node), bytes(account.max.bytes_off_node)});
   }
-  if (shape.has_messages) {
-    append({number(account.max.collectives), milliseconds(sum.communicating / shape.ranks)});
-  }
+  if (shape.has_messages) append({number(account.max.collectives)});
+  if (shape.has_nodes) append({number(account.max.waits)});
+  if (shape.has_messages) append({milliseconds(sum.communicating / shape.ranks)});
   append({milliseconds(sum.computing / shape.ranks)});
   return cells;
 }
@@ -171,6 +173,9 @@ void print_profile(Console& console, const SolveRecord& record) {
   if (!several_nodes && !divided) return;
   if (divided) console.line("  domain: those of on-node that stayed in one domain");
   if (shape.has_busiest()) console.line("  busiest: the most that one rank sent off its node");
+  if (several_nodes) {
+    console.line("  waits: steps with messages between nodes that follow one another");
+  }
   if (several_nodes && record.machine.placement_given) {
     console.line("  The nodes are pretended, by --node-map or --ranks-per-node: the messages are");
     console.line("  those of such a machine, the times those of this one.");

@@ -61,20 +61,29 @@ void agree_on_sums(const Comm& comm, const std::optional<Error>& local,
 }
 
 // Numbers are equal where their variance is zero; all ranks find that from the same sums.
-void agree_on_sums(const Comm& comm, const std::optional<Error>& local,
-                   std::span<std::int64_t> values, const Same& same) {
+std::array<std::int64_t, 2> to_compare(const Same& same) {
   constexpr std::uint64_t bits = 20;  // so that no sum of squares overflows
   const auto part = static_cast<std::int64_t>(hash64(same.value) >> (64 - bits));
-  std::array<std::int64_t, max_agreed_sums> sums = {part, part * part};
-  if (values.size() + 2 > sums.size()) throw Error(ErrorCode::internal, "agreement: many sums");
-  std::copy(values.begin(), values.end(), sums.begin() + 2);
-  agree_on_sums(comm, local, std::span(sums).first(values.size() + 2));
+  return {part, part * part};
+}
+
+void require_same(const Comm& comm, const Same& same, std::span<const std::int64_t, 2> sums) {
   const auto total = static_cast<std::uint64_t>(sums[0]);
   const auto squares = static_cast<std::uint64_t>(sums[1]);
-  if (squares * static_cast<std::uint64_t>(comm.size()) != total * total) {
-    throw Error(ErrorCode::invalid_argument,
-                std::string(same.what) + " must be the same on every rank");
-  }
+  if (squares * static_cast<std::uint64_t>(comm.size()) == total * total) return;
+  throw Error(ErrorCode::invalid_argument,
+              std::string(same.what) + " must be the same on every rank");
+}
+
+void agree_on_sums(const Comm& comm, const std::optional<Error>& local,
+                   std::span<std::int64_t> values, const Same& same) {
+  std::array<std::int64_t, max_agreed_sums> sums{};
+  if (values.size() + 2 > sums.size()) throw Error(ErrorCode::internal, "agreement: many sums");
+  const auto compared = to_compare(same);
+  std::copy(compared.begin(), compared.end(), sums.begin());
+  std::copy(values.begin(), values.end(), sums.begin() + 2);
+  agree_on_sums(comm, local, std::span(sums).first(values.size() + 2));
+  require_same(comm, same, std::span(sums).first<2>());
   std::copy_n(sums.begin() + 2, values.size(), values.begin());
 }
 

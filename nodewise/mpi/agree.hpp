@@ -1,6 +1,7 @@
 // Turns the failure of one rank into the same exception on every rank.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -28,6 +29,11 @@ struct Same {
   std::uint64_t value = 0;
   const char* what = "";
 };
+
+/// Local. Two numbers of which the sums over the ranks tell require_same() whether values differ.
+std::array<std::int64_t, 2> to_compare(const Same& same);
+/// Local; the same on every rank. Throws invalid_argument where these sums say that values differ.
+void require_same(const Comm& comm, const Same& same, std::span<const std::int64_t, 2> sums);
 
 /// Collective. agree(); where no rank failed but `same.value` differs between ranks, what would
 /// show as a hang later, all throw invalid_argument. One allreduce.

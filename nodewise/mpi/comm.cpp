@@ -141,6 +141,7 @@ std::shared_ptr<const Comm> Comm::subset(const std::shared_ptr<const Comm>& of,
   }
   comm->topology_ = Topology(nodes);
   if (of->topology_.has_domains()) comm->topology_ = comm->topology_.with_domains(domains);
+  comm->ledger_->count_waits(tree_depth(comm->topology_.n_nodes()));  // of making the group
   if (comm->topology_.n_nodes() > 1) {
     const int node = comm->topology_.node(comm->rank_);
     comm->set_node(group_of(comm->comm_, comm->topology_.ranks_on(node)));
@@ -257,10 +258,17 @@ T exclusive_sum(const Comm& comm, T value) {
   return comm.is_root() ? T{} : result;  // the standard leaves rank 0's result undefined
 }
 
+// A sum of numbers that all but one rank leave zero has fewer stages between nodes.
 template <class T>
 std::vector<T> gather_all(const Comm& comm, T value) {
-  const CollectiveCall call(comm);
   std::vector<T> all(static_cast<std::size_t>(comm.size()));
+  if (comm.node_aware_allreduce() != nullptr &&
+      all.size() * sizeof(T) <= static_cast<std::size_t>(collectives::automatic_allreduce_bytes)) {
+    all[static_cast<std::size_t>(comm.rank())] = value;
+    sum_in_place(comm, std::span<T>(all));
+    return all;
+  }
+  const CollectiveCall call(comm);
   check(MPI_Allgather(&value, 1, datatype<T>(), all.data(), 1, datatype<T>(), comm.get()),
         "MPI_Allgather");
   return all;

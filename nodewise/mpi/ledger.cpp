@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <new>
 #include <span>
 
@@ -33,8 +34,8 @@ std::vector<Account> Ledger::accounts() {
   std::vector<Account> used;
   for (const Account& account : accounts_) {
     const Counts& c = account.counts;
-    const bool is_used =
-        c.runs + c.messages() + c.collectives > 0 || c.communicating > 0 || c.computing > 0;
+    const bool is_used = c.runs + c.messages() + c.collectives + c.waits > 0 ||
+                         c.communicating > 0 || c.computing > 0;
     if (is_used) used.push_back(account);
   }
   return used;
@@ -81,6 +82,11 @@ Communicating::~Communicating() {
 
 CollectiveCall::CollectiveCall(const Comm& comm) noexcept : Communicating(comm) {
   comm.ledger().count_collective();
+  comm.ledger().count_waits(tree_depth(comm.topology().n_nodes()));
+}
+
+int tree_depth(int n_nodes) noexcept {
+  return n_nodes > 1 ? std::bit_width(static_cast<unsigned>(n_nodes - 1)) : 0;
 }
 
 namespace {
@@ -123,12 +129,13 @@ std::vector<SharedAccount> union_of_names(const Comm& comm, std::span<const Acco
   }
 }
 
-constexpr std::size_t n_whole = 8;
+constexpr std::size_t n_whole = 9;
 constexpr std::size_t n_seconds = 2;
 
 std::array<std::int64_t*, n_whole> whole_numbers(Counts& c) {
   return {&c.runs,          &c.messages_on_node, &c.messages_on_domain, &c.messages_off_node,
-          &c.bytes_on_node, &c.bytes_on_domain,  &c.bytes_off_node,     &c.collectives};
+          &c.bytes_on_node, &c.bytes_on_domain,  &c.bytes_off_node,     &c.collectives,
+          &c.waits};
 }
 
 std::array<double*, n_seconds> seconds(Counts& c) {
@@ -168,6 +175,7 @@ Counts& Counts::operator+=(const Counts& more) {
   bytes_on_domain += more.bytes_on_domain;
   bytes_off_node += more.bytes_off_node;
   collectives += more.collectives;
+  waits += more.waits;
   communicating += more.communicating;
   computing += more.computing;
   return *this;
@@ -178,6 +186,7 @@ SharedAccount total(std::span<const SharedAccount> accounts) {
   for (const SharedAccount& account : accounts) {
     sum.sum += account.sum;
     sum.max.collectives += account.max.collectives;
+    sum.max.waits += account.max.waits;
   }
   return sum;
 }

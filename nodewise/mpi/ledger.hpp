@@ -32,6 +32,7 @@ struct Counts {
   std::int64_t bytes_on_domain = 0;  ///< counted in bytes_on_node too
   std::int64_t bytes_off_node = 0;
   std::int64_t collectives = 0;  ///< calls of MPI's own; the messages these send are not known
+  std::int64_t waits = 0;        ///< steps with messages from or to other nodes, one after another
   double communicating = 0;      ///< seconds: packing, posting, waiting and unpacking
   double computing = 0;          ///< seconds: all the rest
 
@@ -65,6 +66,19 @@ class Ledger {
     counts.bytes_on_domain += bytes;
   }
   void count_collective() noexcept { ++current().collectives; }
+  /// Of steps that can only begin when the one before has ended: a stage of an exchange, a round of
+  /// a reduction. All messages of a step are one wait, since they travel at the same time.
+  void count_waits(int steps) noexcept { count_waits_since(waits_, steps); }
+  /// All waits so far, whatever account they are in: the time at which a step begins that goes on
+  /// beside others.
+  std::int64_t waits() const noexcept { return waits_; }
+  /// When such steps have ended: what else was waited for meanwhile is not counted again.
+  void count_waits_since(std::int64_t began, int steps) noexcept {
+    const std::int64_t more = began + steps - waits_;
+    if (more <= 0) return;
+    current().waits += more;
+    waits_ += more;
+  }
 
   /// The accounts used since the ledger was cleared, in the order of their first use ever.
   std::vector<Account> accounts();
@@ -83,6 +97,7 @@ class Ledger {
 
   std::vector<Account> accounts_ = std::vector<Account>(1);
   std::size_t current_ = 0;
+  std::int64_t waits_ = 0;
   int communicating_ = 0;  // how many Communicating there are
   Clock::time_point last_;
 };
@@ -118,7 +133,8 @@ class Communicating {
   Ledger& ledger_;
 };
 
-/// Counts a collective call of MPI, whose time is communication.
+/// Counts a collective call of MPI, whose time is communication. Its waits are taken to be those of
+/// a tree of the nodes.
 class CollectiveCall : private Communicating {
  public:
   explicit CollectiveCall(const Comm& comm) noexcept;
@@ -132,9 +148,13 @@ struct SharedAccount {
   Counts max;  ///< each number the largest of a rank
 };
 
-/// Local. All accounts together. Of the largest numbers of a rank only those of collectives add up,
-/// which every rank has.
+/// Local. All accounts together. Of the largest numbers of a rank only two add up: those of
+/// collectives, which every rank has, and the waits, since one operation follows another.
 SharedAccount total(std::span<const SharedAccount> accounts);
+
+/// Local. How many steps of messages between nodes bring something of each of so many to all:
+/// ceil(log2(n_nodes)).
+int tree_depth(int n_nodes) noexcept;
 
 /// Collective. The accounts of all ranks' ledgers, the same on every rank; ranks need not have the
 /// same. A few allreduces and broadcasts, which the ledger counts in turn, but not in the result.

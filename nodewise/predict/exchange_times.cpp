@@ -37,6 +37,26 @@ std::int64_t most_messages_off_node(const model::MessageStages& stages,
   return of_rank.empty() ? 0 : *std::max_element(of_rank.begin(), of_rank.end());
 }
 
+/// Of the rank that takes part in most, the stages with messages from or to other nodes: each is a
+/// wait for the network.
+std::int64_t most_waits(const model::MessageStages& stages, const mpi::Topology& topology) {
+  std::vector<std::int64_t> of_rank(static_cast<std::size_t>(topology.n_ranks()), 0);
+  std::vector<std::size_t> last(of_rank.size(), stages.size());  // stage that was counted
+  for (std::size_t s = 0; s < stages.size(); ++s) {
+    const auto count = [&](std::size_t rank) {
+      of_rank[rank] += std::exchange(last[rank], s) != s;
+    };
+    for (std::size_t r = 0; r < stages[s].size(); ++r) {
+      for (const model::SentMessage& m : stages[s][r]) {
+        if (topology.same_node(static_cast<int>(r), m.to)) continue;
+        count(r);
+        count(static_cast<std::size_t>(m.to));
+      }
+    }
+  }
+  return of_rank.empty() ? 0 : *std::max_element(of_rank.begin(), of_rank.end());
+}
+
 }  // namespace
 
 ExchangeTimer::ExchangeTimer(model::Machine machine, const mpi::Topology& topology,
@@ -67,6 +87,7 @@ ExchangeTime ExchangeTimer::time(const model::MessageStages& stages) const {
         model::simulate_events(stages, topology_, costs, model::usual_order).end());
   }
   time.max_off_node = most_messages_off_node(stages, topology_);
+  time.waits = most_waits(stages, topology_);
   return time;
 }
 

@@ -62,6 +62,7 @@ ExchangeTime& ExchangeTime::add(const ExchangeTime& other, double times) {
   max_off_node += static_cast<std::int64_t>(times) * other.max_off_node;
   messages += static_cast<std::int64_t>(times) * other.messages;
   bytes += static_cast<std::int64_t>(times) * other.bytes;
+  waits += static_cast<std::int64_t>(times) * other.waits;
   return *this;
 }
 

@@ -53,6 +53,7 @@ struct ExchangeTime {
   std::int64_t max_off_node = 0;  ///< messages to other nodes of the rank that sends most
   std::int64_t messages = 0;      ///< of all ranks together
   std::int64_t bytes = 0;         ///< likewise
+  std::int64_t waits = 0;         ///< stages with messages between nodes, of the rank that has most
 
   double low() const;  ///< the ends of the band that the scenarios span
   double high() const;

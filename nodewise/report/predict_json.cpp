@@ -47,6 +47,7 @@ Json exchange_json(const ExchangeTime& time) {
   json["max_messages_off_node"] = time.max_off_node;
   json["messages"] = time.messages;
   json["bytes"] = time.bytes;
+  json["waits"] = time.waits;
   return json;
 }
 
@@ -71,6 +72,7 @@ Json by_kind(const std::vector<ExchangeTime>& times) {
 Json levels_json(const PredictedMachine& machine, const Prediction& p) {
   const BestRoutes formula = p.best(by_formula);
   const BestRoutes simulation = p.best(by_simulation);
+  const BestRoutes setup = p.best_for_setup(by_formula);
   Json levels = Json::array();
   for (std::size_t l = 0; l < p.levels.size(); ++l) {
     const PredictedLevel& level = p.levels[l];
@@ -91,6 +93,7 @@ Json levels_json(const PredictedMachine& machine, const Prediction& p) {
     json["splitting_rounds"] =
         level.splitting_rounds ? Json(*level.splitting_rounds) : Json(nullptr);
     json["setup_reductions"] = level.setup_reductions;
+    json["setup_waits"] = p.setup_of_level(l, setup.of_level[l], setup.gathering).waits;
     json["matrix_gathering"] = by_kind(level.matrix_gathering);
     json["cheapest_by_formula"] = p.routes[formula.of_level[l]].name();
     json["cheapest_by_simulation"] = p.routes[simulation.of_level[l]].name();
@@ -118,6 +121,7 @@ Json setup_json(const Prediction& p) {
           {"best_by_formula", time_json(p.setup(p.best_for_setup(by_formula)))},
           {"best_by_simulation", time_json(p.setup(p.best_for_setup(by_simulation)))},
           {"reductions_of_no_level", p.setup_reductions},
+          {"waits", p.setup(p.best_for_setup(by_formula)).waits},
           {"left_out", p.left_out_of_setup}};
 }
 

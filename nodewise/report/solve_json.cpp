@@ -98,6 +98,7 @@ Json account_json(const mpi::SharedAccount& account, int ranks) {
       {"bytes_on_domain", sum.bytes_on_domain},
       {"bytes_off_node", sum.bytes_off_node},
       {"collective_calls", max.collectives},
+      {"waits", max.waits},
       {"max_of_a_rank",
        {{"messages_on_node", max.messages_on_node},
         {"messages_on_domain", max.messages_on_domain},

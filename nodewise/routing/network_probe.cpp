@@ -100,6 +100,9 @@ class Look {
                          MPI_BYTE, other, mpi::tag_probe, comm_.get(), request),
                "MPI_Irecv");
   }
+  void count_wait(int other) const {
+    if (!comm_.topology().same_node(comm_.rank(), other)) comm_.ledger().count_waits(1);
+  }
   static void wait(MPI_Request* requests, int n) {
     mpi::check(MPI_Waitall(n, requests, MPI_STATUSES_IGNORE), "MPI_Waitall");
   }
@@ -113,6 +116,7 @@ class Look {
       if (sends) send(other, short_bytes, &request);
       if (!sends) receive(other, short_bytes, 0, &request);
       wait(&request, 1);
+      count_wait(other);
     }
   }
 
@@ -137,6 +141,7 @@ class Look {
     wait(receives.data() + n_short, n - n_short);
     arrived(last_long);
     wait(sends.data(), n);
+    count_wait(other);
   }
 
   /// One of the two begins later, and sees the other's messages come earlier for that. After an

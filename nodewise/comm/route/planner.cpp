@@ -63,6 +63,7 @@ Words exchange_known(const mpi::Comm& comm, const Words& sends, std::span<const 
   outbox.post(false);
   inbox.receive_from(channel, sources);
   outbox.wait();
+  sdde::count_wait(channel, outbox, inbox);
   if (inbox.failure()) throw Error(*inbox.failure());
   Words arrived;
   const auto room = [&](std::size_t n) {

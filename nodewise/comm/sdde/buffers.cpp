@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "nodewise/mpi/agree.hpp"
+#include "nodewise/mpi/ledger.hpp"
 
 namespace nodewise::comm::sdde {
 
@@ -149,6 +150,22 @@ void SendRequests::take_own(ReceiveBuffers& inbox) const {
   const auto own = std::find(sends_.ranks.begin(), sends_.ranks.end(), rank);
   if (own == sends_.ranks.end()) return;
   inbox.take(rank, message(static_cast<std::size_t>(own - sends_.ranks.begin())));
+}
+
+bool SendRequests::cross() const {
+  const mpi::Comm& comm = channel_.comm;
+  return std::any_of(sends_.ranks.begin(), sends_.ranks.end(),
+                     [&](int to) { return !comm.topology().same_node(comm.rank(), to); });
+}
+
+void count_wait(const Channel& channel, const SendRequests& outbox, const ReceiveBuffers& inbox,
+                bool acknowledged) {
+  const mpi::Comm& comm = channel.comm;
+  const bool sent = outbox.cross();
+  const bool received = std::any_of(
+      inbox.messages().begin(), inbox.messages().end(),
+      [&](const auto& message) { return !comm.topology().same_node(comm.rank(), message.source); });
+  if (sent || received) comm.ledger().count_waits(sent && acknowledged ? 2 : 1);
 }
 
 bool SendRequests::done() {

@@ -45,6 +45,7 @@ class ReceiveBuffers {
   void take(int source, std::span<const std::byte> data);
 
   std::vector<Message>& messages() { return messages_; }
+  const std::vector<Message>& messages() const { return messages_; }
   /// Local. Hands the messages over, ordered by source.
   void deliver(std::size_t item_bytes, const detail::SparseReceives& receives);
   const std::optional<Error>& failure() const { return failure_; }
@@ -72,6 +73,9 @@ class SendRequests {
   bool done();  ///< gives MPI the chance to proceed
   void wait();
 
+  /// Whether some go to other nodes.
+  bool cross() const;
+
   /// Adds the pieces to each rank to per_rank[rank].
   void count_pieces(std::span<std::int64_t> per_rank) const;
 
@@ -83,5 +87,10 @@ class SendRequests {
   detail::SparseSends sends_;
   std::vector<MPI_Request> requests_;
 };
+
+/// Local. Counts a step in which these messages were sent and those arrived, as one wait or with
+/// `acknowledged` as two, where a message crosses the network.
+void count_wait(const Channel& channel, const SendRequests& outbox, const ReceiveBuffers& inbox,
+                bool acknowledged = false);
 
 }  // namespace nodewise::comm::sdde

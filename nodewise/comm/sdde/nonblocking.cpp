@@ -38,6 +38,7 @@ void send_nonblocking(const Channel& channel, SendRequests& outbox, ReceiveBuffe
     }
     patience.lose();
   }
+  count_wait(channel, outbox, inbox, true);
 }
 
 void nonblocking(Call& call) {

@@ -32,6 +32,7 @@ void send_personalized(const Channel& channel, SendRequests& outbox, ReceiveBuff
   }
   receive(channel, expected, inbox);
   outbox.wait();
+  count_wait(channel, outbox, inbox);
 }
 
 void send_counted(const Channel& channel, SendRequests& outbox, ReceiveBuffers& inbox,
@@ -40,6 +41,7 @@ void send_counted(const Channel& channel, SendRequests& outbox, ReceiveBuffers& 
   outbox.post(false);
   receive(channel, expected, inbox);
   outbox.wait();
+  count_wait(channel, outbox, inbox);
 }
 
 void personalized(Call& call) {

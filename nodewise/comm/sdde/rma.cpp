@@ -119,6 +119,9 @@ void rma(Call& call) {
                call.channel.piece_bytes);
   }
   window.close();
+  const auto crosses = [&](int to) { return !comm.topology().same_node(comm.rank(), to); };
+  const std::span<const int> ranks = call.sends.ranks;
+  if (std::any_of(ranks.begin(), ranks.end(), crosses)) comm.ledger().count_waits(1);
   window.empty_into(call.inbox);
 }
 

@@ -3,6 +3,8 @@
 #include <string>
 #include <utility>
 
+#include "nodewise/mpi/ledger.hpp"
+
 namespace nodewise::comm::transport {
 
 StageCarrier::StageCarrier(Setting setting, const Stage& stage, const Transport& transport)
@@ -67,6 +69,7 @@ void StageCarrier::start_links(Links& links, Direction direction, const Transfer
 
 void StageCarrier::start(Direction direction, const Transfer& transfer) {
   if (!knows_use_) learn_use();
+  began_ = setting_.comm->ledger().waits();
   // What has further to go first.
   start_links(between_, direction, transfer);
   start_links(on_node_, direction, transfer);
@@ -83,6 +86,7 @@ void StageCarrier::finish_on_node() {
 void StageCarrier::finish() {
   finish_on_node();
   finish_links(between_);
+  if (crosses()) setting_.comm->ledger().count_waits_since(began_, 1);
 }
 
 }  // namespace nodewise::comm::transport

@@ -49,6 +49,7 @@ class StageCarrier {
   const Stage& stage_;
   Links on_node_, between_;
   bool knows_use_ = false;
+  std::int64_t began_ = 0;  // of the run in progress, by the ledger's waits
 };
 
 }  // namespace nodewise::comm::transport

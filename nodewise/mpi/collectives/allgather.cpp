@@ -55,6 +55,7 @@ class Gathering {
           out += bytes;
         }
         transfer.wait();
+        if (crosses(round, comm_.topology(), comm_.rank())) comm_.ledger().count_waits(1);
         unpack(stage, round.recvs, data);
       }
     }

@@ -140,6 +140,7 @@ void NodeAwareAllreduce::run_round(const Round& round, const Vector& v, Header& 
     comm_.count_message(message.rank, out - begin);
   }
   check(MPI_Waitall(static_cast<int>(n), requests_.data(), statuses_.data()), "MPI_Waitall");
+  if (crosses(round, comm_.topology(), comm_.rank())) comm_.ledger().count_waits(1);
   const std::byte* from = incoming_.data();
   for (std::size_t i = 0; i < round.recvs.size(); ++i) {
     const Message& message = round.recvs[i];

@@ -227,6 +227,7 @@ void NodeAwareAlltoallv::Run::cross() {
                   map_.carrier(c.share.node, node_, c.share.part));
   }
   transfer.wait();
+  if (!carried_.empty()) comm_.ledger().count_waits(1);
 }
 
 void NodeAwareAlltoallv::Run::spread(std::byte* received) {

@@ -285,6 +285,12 @@ std::vector<int> ranks_by_node(const Topology& topology) {
   return ranks;
 }
 
+bool crosses(const Round& round, const Topology& topology, int rank) {
+  const auto is_elsewhere = [&](const Message& m) { return !topology.same_node(rank, m.rank); };
+  return std::any_of(round.sends.begin(), round.sends.end(), is_elsewhere) ||
+         std::any_of(round.recvs.begin(), round.recvs.end(), is_elsewhere);
+}
+
 MessageCounts count_messages(const Schedule& schedule, const Topology& topology, int rank) {
   MessageCounts counts;
   for (const Stage& stage : schedule.stages) {

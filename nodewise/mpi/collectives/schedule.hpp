@@ -54,6 +54,9 @@ Schedule make_schedule(const Topology& topology, int rank);
 /// Local. The ranks in the order that Span counts them.
 std::vector<int> ranks_by_node(const Topology& topology);
 
+/// Local. Whether a round of this rank has messages to or from other nodes.
+bool crosses(const Round& round, const Topology& topology, int rank);
+
 /// The sends of one rank in a collective.
 struct MessageCounts {
   std::int64_t off_node = 0;
