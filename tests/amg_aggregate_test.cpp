@@ -103,9 +103,12 @@ TEST(IndependentSet, IsThatOfTheReferenceOnEveryLayout) {
       test::expect_maximal_and_independent(marks, expected, distance, name);
       for (const matrix::Layout& layout : layouts_of(test_comm(), A.rows(), 30)) {
         const auto G = distribute(A, layout);
-        const auto set = maximal_independent_set(G, symmetric_strength(G, 0.05), distance, 7);
+        const auto set = maximal_independent_set(G, symmetric_strength(G, 0.05), {distance, 7});
         EXPECT_EQ(test::gathered_numbers(G.comm(), set), expected)
             << name << ", distance " << distance;
+        const auto sooner =
+            maximal_independent_set(G, symmetric_strength(G, 0.05), {distance, 7, true});
+        EXPECT_EQ(sooner, set) << name << ", distance " << distance;
       }
     }
   }
@@ -116,7 +119,7 @@ TEST(IndependentSet, EndsForAGraphThatIsNotSymmetric) {
   for (const matrix::Layout& layout : layouts_of(test_comm(), 40)) {
     const auto G = distribute(A, layout);
     const Strength strength = symmetric_strength(G, 0);
-    const auto aggregates = independent_set_aggregates(G, strength, 2, 0);
+    const auto aggregates = independent_set_aggregates(G, strength, {2, 0});
     const auto of_point = test::gathered_numbers(G.comm(), aggregates.of_point);
     const auto marks = test::gathered_marks(G, strength);
     for (GlobalIndex i = 0; i < 40; ++i) {
@@ -130,8 +133,9 @@ TEST(IndependentSet, EndsForAGraphThatIsNotSymmetric) {
 TEST(IndependentSet, RefusesADistanceBelowOne) {
   const auto A = distribute(test::model("laplace5", 3), matrix::Layout::uniform(test_comm(), 9));
   const Strength strength = symmetric_strength(A, 0);
-  test::expect_same_error(*test_comm(), ErrorCode::invalid_argument,
-                          [&] { maximal_independent_set(A, strength, 0, 0); });
+  test::expect_same_error(*test_comm(), ErrorCode::invalid_argument, [&] {
+    maximal_independent_set(A, strength, {0, 0});
+  });
 }
 
 TEST(Aggregates, AreThoseOfTheReferenceOnEveryLayout) {
@@ -142,7 +146,7 @@ TEST(Aggregates, AreThoseOfTheReferenceOnEveryLayout) {
       const auto expected = test::reference_aggregates(A, marks, roots, distance);
       for (const matrix::Layout& layout : layouts_of(test_comm(), A.rows(), 30)) {
         const auto G = distribute(A, layout);
-        const auto got = independent_set_aggregates(G, symmetric_strength(G, 0.05), distance, 0);
+        const auto got = independent_set_aggregates(G, symmetric_strength(G, 0.05), {distance, 0});
         EXPECT_EQ(test::gathered_numbers(G.comm(), got.of_point), expected)
             << name << ", distance " << distance;
         EXPECT_EQ(got.layout.n_global(), std::count(roots.begin(), roots.end(), 1));
@@ -181,7 +185,7 @@ TEST(Aggregates, HaveTheirRootsInOrder) {
       const auto G = distribute(A, layout);
       const Strength strength = symmetric_strength(G, 0.05);
       for (const Aggregates& got :
-           {independent_set_aggregates(G, strength, 2, 0), standard_aggregates(G, strength)}) {
+           {independent_set_aggregates(G, strength, {2, 0}), standard_aggregates(G, strength)}) {
         ASSERT_EQ(got.roots.size(), static_cast<std::size_t>(got.layout.n_local())) << name;
         EXPECT_TRUE(std::is_sorted(got.roots.begin(), got.roots.end())) << name;
         for (std::size_t a = 0; a < got.roots.size(); ++a) {

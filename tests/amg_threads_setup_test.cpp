@@ -92,7 +92,7 @@ TEST(ThreadedAggregates, AreTheSame) {
     for (const int distance : {2, 3}) {
       const auto made = [&] {
         const Strength strength = aggregate::symmetric_strength(*A, 0.02);
-        return aggregate::independent_set_aggregates(*A, strength, distance, 1);
+        return aggregate::independent_set_aggregates(*A, strength, {distance, 1, true});
       };
       const aggregate::Aggregates expected = made();
       const Threads threads(3);

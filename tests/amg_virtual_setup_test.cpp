@@ -33,7 +33,24 @@ mpi::Counts counts_of(const mpi::Comm& comm, const std::string& operation, std::
   return {};
 }
 
-/// Expects that a rank of `comm` has sent in some operations together what is predicted of them.
+/// In how many stages a rank has messages from or to other nodes.
+std::int64_t waits_of(const model::MessageStages& stages, const mpi::Topology& topology, int rank) {
+  std::int64_t waits = 0;
+  for (const auto& stage : stages) {
+    bool crosses = false;
+    for (int from = 0; from < topology.n_ranks(); ++from) {
+      for (const model::SentMessage& m : stage[static_cast<std::size_t>(from)]) {
+        crosses |= (from == rank || m.to == rank) && !topology.same_node(from, m.to);
+      }
+    }
+    waits += crosses ? 1 : 0;
+  }
+  return waits;
+}
+
+/// Expects that a rank of `comm` has sent in some operations together what is predicted of them,
+/// and that it waited for as many steps, unless the operation discovers who sends, or exchanges on
+/// several levels at a time.
 void expect_in_ledger(const mpi::Comm& comm, const std::vector<std::string>& operations,
                       std::size_t level, const model::MessageStages& predicted) {
   SCOPED_TRACE(operations.front());
@@ -50,6 +67,13 @@ void expect_in_ledger(const mpi::Comm& comm, const std::vector<std::string>& ope
     sent.messages_off_node += counts.messages_off_node;
     sent.bytes_on_node += counts.bytes_on_node;
     sent.bytes_off_node += counts.bytes_off_node;
+    sent.collectives += counts.collectives;
+    sent.waits += counts.waits;
+  }
+  if (operations.front() != "new_matrix" && operations.front() != "row_scales") {
+    const int of_a_reduction = mpi::tree_depth(comm.topology().n_nodes());
+    EXPECT_EQ(sent.waits, waits_of(predicted, comm.topology(), comm.rank()) +
+                              of_a_reduction * sent.collectives);
   }
   expect_equal(sum, {.messages_on_node = sent.messages_on_node,
                      .messages_off_node = sent.messages_off_node,

@@ -256,7 +256,9 @@ TYPED_TEST(Runs, BlockRowsTakeAHeaderABlock) {
       for (GlobalIndex k = 0; k < 3; ++k) emit(3 * p + k, static_cast<T>(i + k));
     }
   });
-  const auto records = fetch_records(A.exchange(), A);
+  std::optional<Error> failure;
+  const auto records = fetch_records(A.exchange(), A, failure);
+  ASSERT_FALSE(failure);
   const std::size_t words_of_block = values_per_word<T> == 2 ? 3 : 4;
   for (std::size_t g = 0; g < records.size(); ++g) {
     EXPECT_EQ(records[g].size(), 2 * words_of_block);

@@ -178,7 +178,8 @@ void print_routes_of_setup(Console& console, const Prediction& p, const BestRout
 void print_parts_of_setup(Console& console, const Prediction& p, const BestRoutes& best) {
   Table table({"level", "split-\nting", "spectral\nradius", "row\nscales", "inter-\npolation",
                "rows\nof P", "rows of\nproduct", "requests", "gather-\ning", "all-\nreduces",
-               "together", "waits"});
+               "together"});
+  std::string waits;
   const auto kind = static_cast<std::size_t>(best.gathering);
   for (std::size_t l = 0; l < p.levels.size(); ++l) {
     const PredictedLevel& level = p.levels[l];
@@ -192,13 +193,13 @@ void print_parts_of_setup(Console& console, const Prediction& p, const BestRoute
                                seconds(p.allreduce[kind], by_formula)));
     const ExchangeTime together = p.setup_of_level(l, best.of_level[l], best.gathering);
     row.push_back(microseconds(seconds(together, by_formula)));
-    row.push_back(std::to_string(together.waits));
+    waits += (l == 0 ? "" : ", ") + std::to_string(together.waits);
     table.add_row(std::move(row));
   }
   table.print(console, "The same over the cheapest route, by operation");
   console.line(
-      fmt::format("  waits: stages with messages between nodes that follow one another; in all {}",
-                  p.setup(best).waits));
+      fmt::format("  Stages with messages between nodes that wait for one another: {}; by level {}",
+                  p.setup(best).waits, waits));
 }
 
 void print_setup(Console& console, const Prediction& p) {

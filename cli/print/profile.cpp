@@ -49,9 +49,7 @@ std::vector<std::string> heads(const Shape& shape) {
   if (shape.has_messages) append({"on-node\nmessages", "on-node\nbytes"});
   if (shape.has_nodes) append({"off-node\nmessages", "off-node\nbytes"});
   if (shape.has_busiest()) append({"busiest\nmessages", "busiest\nbytes"});
-  if (shape.has_messages) append({"collec-\ntives"});
-  if (shape.has_nodes) append({"network\nwaits"});
-  if (shape.has_messages) append({"communi-\ncating"});
+  if (shape.has_messages) append({"collec-\ntives", "communi-\ncating"});
   append({"compu-\nting"});
   return all;
 }
@@ -75,9 +73,9 @@ std::vector<std::string> row(const Shape& shape, const std::string& level,
   if (shape.has_busiest()) {
     append({number(account.max.messages_off_node), bytes(account.max.bytes_off_node)});
   }
-  if (shape.has_messages) append({number(account.max.collectives)});
-  if (shape.has_nodes) append({number(account.max.waits)});
-  if (shape.has_messages) append({milliseconds(sum.communicating / shape.ranks)});
+  if (shape.has_messages) {
+    append({number(account.max.collectives), milliseconds(sum.communicating / shape.ranks)});
+  }
   append({milliseconds(sum.computing / shape.ranks)});
   return cells;
 }
@@ -100,6 +98,26 @@ void print_phase(Console& console, const std::string& title, const Accounts& acc
   }
   table.add_row(total_row(shape, accounts));
   table.print(console, title);
+}
+
+/// How many steps wait for the network, and where most: the tables have no room for it.
+void print_waits(Console& console, const Accounts& accounts) {
+  Accounts most = accounts;
+  std::stable_sort(most.begin(), most.end(),
+                   [](const auto& a, const auto& b) { return a.max.waits > b.max.waits; });
+  std::string text;
+  constexpr std::size_t shown = 3;
+  for (std::size_t k = 0; k < std::min(shown, most.size()); ++k) {
+    const mpi::SharedAccount& account = most[k];
+    const std::string level =
+        account.level == mpi::no_level ? "" : fmt::format(" on level {}", account.level);
+    text += fmt::format("{}{} {}{}", k == 0 ? "" : ", ", account.max.waits,
+                        account.operation.empty() ? "other" : account.operation, level);
+  }
+  std::replace(text.begin(), text.end(), '_', ' ');
+  console.line(fmt::format("  waits for the network, one after another: {}",
+                           mpi::total(accounts).max.waits));
+  console.line(fmt::format("  most of them: {}", text));
 }
 
 std::string decimal(double value, int digits) {
@@ -168,14 +186,12 @@ void print_profile(Console& console, const SolveRecord& record) {
                                ? ": what all ranks sent, and the mean time of a rank in ms"
                                : ": time in ms";
   print_phase(console, "Setup" + what, record.setup_accounts, shape);
+  if (several_nodes) print_waits(console, record.setup_accounts);
   print_phase(console, "Solve" + what, record.solve_accounts, shape);
   if (record.traffic) print_traffic(console, *record.traffic);
   if (!several_nodes && !divided) return;
   if (divided) console.line("  domain: those of on-node that stayed in one domain");
   if (shape.has_busiest()) console.line("  busiest: the most that one rank sent off its node");
-  if (several_nodes) {
-    console.line("  waits: steps with messages between nodes that follow one another");
-  }
   if (several_nodes && record.machine.placement_given) {
     console.line("  The nodes are pretended, by --node-map or --ranks-per-node: the messages are");
     console.line("  those of such a machine, the times those of this one.");

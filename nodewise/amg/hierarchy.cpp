@@ -44,6 +44,7 @@ void share_coarse_solver(const mpi::Comm& comm, const Level<T>& last, int inform
 void unite(const mpi::Comm& comm, std::span<LevelInfo> levels, std::optional<Error> failure) {
   std::vector<std::int64_t> sums, most;
   const auto collect = [&] {
+    sums.clear();
     for (const LevelInfo& info : levels) {
       const comm::Traffic& t = info.traffic;
       sums.insert(sums.end(),
@@ -53,8 +54,10 @@ void unite(const mpi::Comm& comm, std::span<LevelInfo> levels, std::optional<Err
     }
   };
   if (!failure) failure = mpi::caught(collect);
-  mpi::agree(comm, failure);
+  if (failure) sums.assign(7 * levels.size(), 0);
+  sums.push_back(failure ? 1 : 0);
   mpi::sum_in_place(comm, std::span(sums));
+  if (sums.back() > 0) mpi::agree(comm, failure);
   mpi::max_in_place(comm, std::span(most));
   auto sum = sums.begin();
   for (std::size_t l = 0; l < levels.size(); ++l, sum += 7) {

@@ -22,16 +22,18 @@ constexpr auto bytes_of(std::size_t size) {
 }
 constexpr std::size_t row_word_bytes = sizeof(matrix::RowWord<double>);
 
-/// Every stage's lengths, then its items.
-MessageStages interleaved(MessageStages lengths, MessageStages items, std::size_t n_ranks) {
-  MessageStages stages;
-  items.resize(lengths.size());
-  for (std::size_t s = 0; s < lengths.size(); ++s) {
-    items[s].resize(n_ranks);
-    stages.push_back(std::move(lengths[s]));
-    stages.push_back(std::move(items[s]));
+/// Messages that have lengths and then items, where there are some.
+MessageStages joined(MessageStages lengths, const MessageStages& items) {
+  for (std::size_t s = 0; s < items.size(); ++s) {
+    for (std::size_t r = 0; r < items[s].size(); ++r) {
+      std::vector<model::SentMessage>& messages = lengths[s][r];
+      for (const model::SentMessage& more : items[s][r]) {
+        const auto has_same_end = [&](const model::SentMessage& m) { return m.to == more.to; };
+        std::find_if(messages.begin(), messages.end(), has_same_end)->bytes += more.bytes;
+      }
+    }
   }
-  return stages;
+  return lengths;
 }
 
 /// Appends a record of as many items as the rows in every ghost column of a rank's part of M take
@@ -73,8 +75,11 @@ void VirtualExchanges::reversed(std::size_t bytes) {
 }
 
 void VirtualExchanges::records(std::span<const Offset> offsets, std::size_t item_bytes) {
+  append(before_, recorder_.take());
   forward(sizeof(Offset));
+  MessageStages lengths = recorder_.take();
   comm::visit_record_messages(plans_, topology_, offsets, recorder_.visitor(bytes_of(item_bytes)));
+  append(before_, joined(std::move(lengths), recorder_.take()));
 }
 
 void VirtualExchanges::rows(const Csr<double>& M, Starts row_starts, Starts col_starts) {
@@ -88,7 +93,7 @@ void VirtualExchanges::returned_records(const comm::Records<GlobalIndex>& ghosts
   MessageStages lengths = recorder_.take();
   comm::visit_returned_record_messages(plans_, topology_, ghosts, length,
                                        recorder_.visitor(bytes_of(item_bytes)));
-  append(before_, interleaved(std::move(lengths), recorder_.take(), plans_.size()));
+  append(before_, joined(std::move(lengths), recorder_.take()));
 }
 
 void VirtualExchanges::returned_rows(const comm::Records<GlobalIndex>& ghosts) {

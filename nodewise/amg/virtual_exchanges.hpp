@@ -29,15 +29,15 @@ class VirtualExchanges {
   /// So many bytes for every ghost, from its owner or to it.
   void forward(std::size_t bytes);
   void reversed(std::size_t bytes);
-  /// Records for the ghosts, their lengths first, all the way. Record i of all owned entries has
-  /// offsets[i + 1] - offsets[i] items.
+  /// Records for the ghosts, their lengths before them in the same messages. Record i of all owned
+  /// entries has offsets[i + 1] - offsets[i] items.
   void records(std::span<const Offset> offsets, std::size_t item_bytes);
   /// Likewise rows of M in runs of columns; virtual ranks have rows and columns as virtual_ghosts()
   /// is told.
   void rows(const kernels::Csr<double>& M, std::span<const GlobalIndex> row_starts,
             std::span<const GlobalIndex> col_starts);
-  /// Records from the ghosts, of all ranks one after the other, to their owners; stage by stage
-  /// their lengths and their items, which comm::visit_returned_record_messages() describes.
+  /// Likewise from the ghosts, of all ranks one after the other, to their owners: lengths and items
+  /// that comm::visit_returned_record_messages() describes.
   void returned_records(const comm::Records<GlobalIndex>& ghosts, const comm::RecordLength& length,
                         std::size_t item_bytes);
   /// Likewise rows in runs of columns, of which the records have the columns, ascending.

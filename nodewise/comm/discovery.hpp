@@ -21,7 +21,8 @@ Messages<T> exchange_sparse(const mpi::Comm& comm, const Messages<T>& sends) {
 /// Collective. Likewise for the messages that `make()` returns: local work, and what it throws on
 /// one rank all throw, without an agreement of its own.
 template <std::invocable Make>
-std::invoke_result_t<Make&> exchange_sparse(const mpi::Comm& comm, Make&& make);
+std::invoke_result_t<Make&> exchange_sparse(const mpi::Comm& comm, Make&& make,
+                                            detail::Riders* riders = nullptr);
 
 /// Local. Sorts (rank, item) pairs into messages, one per distinct rank, items in the given order.
 template <class T>

@@ -9,7 +9,8 @@
 namespace nodewise::comm {
 
 template <std::invocable Make>
-std::invoke_result_t<Make&> exchange_sparse(const mpi::Comm& comm, Make&& make) {
+std::invoke_result_t<Make&> exchange_sparse(const mpi::Comm& comm, Make&& make,
+                                            detail::Riders* riders) {
   using Sent = std::invoke_result_t<Make&>;
   using T = typename decltype(Sent::data)::value_type;
   Sent sent, got;
@@ -22,7 +23,7 @@ std::invoke_result_t<Make&> exchange_sparse(const mpi::Comm& comm, Make&& make) 
     got.data.resize(n);
     return reinterpret_cast<std::byte*>(got.data.data());
   };
-  detail::exchange_bytes(comm, prepare, {got.ranks, got.offsets, room}, {});
+  detail::exchange_bytes(comm, prepare, {got.ranks, got.offsets, room}, {}, riders);
   return got;
 }
 

@@ -2,11 +2,9 @@
 
 #include <algorithm>
 #include <cstring>
-#include <numeric>
 #include <string>
 #include <utility>
 
-#include "nodewise/base/array.hpp"
 #include "nodewise/mpi/agree.hpp"
 #include "nodewise/mpi/ledger.hpp"
 
@@ -44,7 +42,10 @@ void gather(const std::byte* owned, const std::byte* pool, LocalIndex n_owned,
 
 Exchange::Exchange(std::shared_ptr<const mpi::Comm> comm, Plan plan, Transport transport,
                    Offset max_message_bytes)
-    : comm_(std::move(comm)), plan_(std::move(plan)), transport_(std::move(transport)) {
+    : comm_(std::move(comm)),
+      plan_(std::move(plan)),
+      transport_(std::move(transport)),
+      max_message_bytes_(max_message_bytes) {
   if (max_message_bytes < 1 || !std::in_range<int>(max_message_bytes)) {
     throw Error(ErrorCode::invalid_argument,
                 "exchange: pieces of " + std::to_string(max_message_bytes) + " bytes");
@@ -112,17 +113,6 @@ void set_parts(std::span<const LocalIndex> offsets, Offset bytes,
   parts.clear();
   for (std::size_t i = 0; i + 1 < offsets.size(); ++i) {
     parts.push_back({offsets[i] * bytes, (offsets[i + 1] - offsets[i]) * bytes});
-  }
-}
-
-/// Likewise, where entry k begins at the item at[k], each of so many bytes.
-void set_parts(std::span<const LocalIndex> offsets, std::span<const Offset> at, Offset bytes,
-               std::vector<transport::Part>& parts) {
-  parts.clear();
-  for (std::size_t i = 0; i + 1 < offsets.size(); ++i) {
-    const Offset begin = at[static_cast<std::size_t>(offsets[i])];
-    const Offset end = at[static_cast<std::size_t>(offsets[i + 1])];
-    parts.push_back({begin * bytes, (end - begin) * bytes});
   }
 }
 
@@ -216,28 +206,6 @@ void Exchange::start_reversed(std::size_t s, const std::byte* contributions) {
        .item_bytes = item_bytes_});
 }
 
-std::vector<Offset> Exchange::exchange_lengths(std::span<const Offset> offsets) {
-  require(Flight::none);
-  if (plan_.stages.empty()) return {};
-  Array<Offset> owned(static_cast<std::size_t>(plan_.n_owned));  // most of it is never touched
-  if (offsets.empty()) {
-    std::fill(owned.begin(), owned.end(), 0);
-  } else {
-    const std::span<const LocalIndex> exported = exported_entries();
-    for (std::size_t k = 0; k < exported.size(); ++k) {
-      owned[static_cast<std::size_t>(exported[k])] = offsets[k + 1] - offsets[k];
-    }
-  }
-  std::vector<Offset> pool(static_cast<std::size_t>(plan_.pool_size() - plan_.n_owned));
-  owned_ = reinterpret_cast<const std::byte*>(owned.data());
-  pool_ = reinterpret_cast<std::byte*>(pool.data());
-  item_bytes_ = sizeof(Offset);
-  stage_ = 0;
-  start_stage(0);
-  finish_stages();
-  return pool;
-}
-
 std::span<const LocalIndex> Exchange::exported_entries() {
   if (!exported_) exported_ = plan_.exported_entries();
   return *exported_;
@@ -260,87 +228,42 @@ std::span<const std::vector<LocalIndex>> Exchange::sent_records() {
   return *sent_records_;
 }
 
-Offset Exchange::RecordBytes::length(LocalIndex record) const {
-  const auto n_exported = std::ssize(exported_offsets) - 1;
-  const auto& offsets = record < n_exported ? exported_offsets : pool_offsets;
-  const auto i = static_cast<std::size_t>(record < n_exported ? record : record - n_exported);
-  return (offsets[i + 1] - offsets[i]) * item_bytes;
+std::span<const std::byte> Exchange::arrived(const RecordBytes& records, LocalIndex place) const {
+  const auto stage = std::upper_bound(begins_.begin(), begins_.end(), place) - begins_.begin() - 1;
+  const auto s = static_cast<std::size_t>(stage);
+  return records.arrived[s][static_cast<std::size_t>(place - begins_[s])];
 }
 
-const std::byte* Exchange::RecordBytes::data(LocalIndex record) const {
-  const auto n_exported = std::ssize(exported_offsets) - 1;
-  if (record < n_exported) {
-    return exported + exported_offsets[static_cast<std::size_t>(record)] * item_bytes;
-  }
-  return pool + pool_offsets[static_cast<std::size_t>(record - n_exported)] * item_bytes;
+std::span<const std::byte> Exchange::record(const RecordBytes& records, LocalIndex number) const {
+  const std::span<const Offset> offsets = records.exported_offsets;
+  const auto n_exported = static_cast<LocalIndex>(offsets.size()) - 1;
+  if (number >= n_exported) return arrived(records, number - n_exported);
+  const auto i = static_cast<std::size_t>(number);
+  return {records.exported + static_cast<std::size_t>(offsets[i]) * records.item_bytes,
+          static_cast<std::size_t>(offsets[i + 1] - offsets[i]) * records.item_bytes};
 }
 
-Exchange::Packing Exchange::make_packing(const RecordBytes& records) {
-  Packing packing;
-  for (const std::vector<LocalIndex>& sent : sent_records()) {
-    Offset bytes = 0;
-    for (const LocalIndex record : sent) bytes += records.length(record);
-    packing.at.resize(std::max(packing.at.size(), sent.size() + 1));
-    packing.buffer.resize(std::max(packing.buffer.size(), static_cast<std::size_t>(bytes)));
-  }
-  return packing;
-}
-
-void Exchange::pack(std::size_t s, const RecordBytes& records, Packing& packing) const {
-  const std::vector<LocalIndex>& sent = (*sent_records_)[s];
-  Offset end = 0;
-  for (std::size_t e = 0; e < sent.size(); ++e) {
-    packing.at[e] = end;
-    const Offset length = records.length(sent[e]);
-    std::copy_n(records.data(sent[e]), length, packing.buffer.data() + end);
-    end += length;
-  }
-  packing.at[sent.size()] = end;
-}
-
-void Exchange::run_records(const RecordBytes& records, Packing& packing) {
+void Exchange::run_records(RecordBytes& records, std::optional<Error>& failure) {
+  records.arrived = std::vector<detail::RecordMessages>(plan_.stages.size());
+  if (!failure) failure = mpi::caught([&] { sent_records(); });
   for (std::size_t s = 0; s < plan_.stages.size(); ++s) {
     const Stage& stage = plan_.stages[s];
-    pack(s, records, packing);
-    set_parts(stage.send_offsets, packing.at, 1, sends_);
-    set_parts(stage.recv_offsets, records.pool_offsets.subspan(begin_of_stage(s)),
-              records.item_bytes, receives_);
-    carriers_[s]->start(transport::Direction::forward, {.sends = sends_,
-                                                        .receives = receives_,
-                                                        .send_data = packing.buffer.data(),
-                                                        .recv_data = records.pool});
-    carriers_[s]->finish();
+    const auto sent = [&](LocalIndex k) {
+      return record(records, (*sent_records_)[s][static_cast<std::size_t>(k)]);
+    };
+    records.arrived[s].run(*comm_, max_message_bytes_, {stage.send_ranks, stage.send_offsets}, sent,
+                           {stage.recv_ranks, stage.recv_offsets}, failure);
   }
 }
 
-std::vector<Offset> Exchange::return_lengths(std::size_t s, std::span<const Offset> pool_offsets) {
+detail::RecordMessages Exchange::run_records_back(
+    std::size_t s, const std::function<std::span<const std::byte>(LocalIndex)>& record,
+    std::optional<Error>& failure) {
   const Stage& stage = plan_.stages[s];
-  const auto n_sent = static_cast<std::size_t>(stage.n_received());
-  std::vector<Offset> sent(n_sent, 0);
-  if (!pool_offsets.empty()) {
-    const auto at =
-        pool_offsets.subspan(static_cast<std::size_t>(plan_.n_owned) + begin_of_stage(s));
-    for (std::size_t i = 0; i < n_sent; ++i) sent[i] = at[i + 1] - at[i];
-  }
-  std::vector<Offset> received(stage.send_entries.size());
-  std::vector<Offset> one_each(std::max(n_sent, received.size()) + 1);
-  std::iota(one_each.begin(), one_each.end(), Offset{0});
-  return_items(s, one_each, reinterpret_cast<std::byte*>(received.data()), one_each,
-               reinterpret_cast<const std::byte*>(sent.data()), sizeof(Offset));
-  return received;
-}
-
-void Exchange::return_items(std::size_t s, std::span<const Offset> received_at, std::byte* received,
-                            std::span<const Offset> sent_at, const std::byte* sent,
-                            std::size_t item_bytes) {
-  const Stage& stage = plan_.stages[s];
-  const auto bytes = static_cast<Offset>(item_bytes);
-  set_parts(stage.recv_offsets, sent_at, bytes, sends_);
-  set_parts(stage.send_offsets, received_at, bytes, receives_);
-  carriers_[s]->start(
-      transport::Direction::reverse,
-      {.sends = sends_, .receives = receives_, .send_data = sent, .recv_data = received});
-  carriers_[s]->finish();
+  detail::RecordMessages messages;
+  messages.run(*comm_, max_message_bytes_, {stage.recv_ranks, stage.recv_offsets}, record,
+               {stage.send_ranks, stage.send_offsets}, failure);
+  return messages;
 }
 
 }  // namespace nodewise::comm

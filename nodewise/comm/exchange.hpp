@@ -3,12 +3,14 @@
 
 #include <concepts>
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
 #include <vector>
 
 #include "nodewise/comm/plan.hpp"
+#include "nodewise/comm/record_messages.hpp"
 #include "nodewise/comm/transport/stage_carrier.hpp"
 #include "nodewise/comm/transport/transport.hpp"
 #include "nodewise/mpi/comm.hpp"
@@ -32,9 +34,10 @@ struct Records {
 };
 
 /// Executes a Plan over a transport. All functions are collective over the ranks of the plan and
-/// cost the plan's messages once (records: twice, lengths first), each rank sending first to the
-/// rank after its own. One object runs one exchange at a time; different objects may overlap if
-/// every rank starts them in the same order. Item types must be trivially copyable.
+/// cost the plan's messages once, each rank sending first to the rank after its own. Records travel
+/// point to point, their lengths before them in the same message. One object runs one exchange at a
+/// time; different objects may overlap if every rank starts them in the same order. Item types must
+/// be trivially copyable.
 class Exchange {
  public:
   static constexpr Offset default_max_message_bytes = Offset{1} << 30;
@@ -107,6 +110,11 @@ class Exchange {
   /// throw, without an agreement of its own.
   template <std::invocable Make>
   auto forward_records(Make&& make);
+  /// Likewise, without any agreement: what failed on this rank, before or here, is left in
+  /// `failure`, and comes into the next agreement of the caller. Then nothing is made, and the
+  /// records that other ranks get of this one are empty.
+  template <std::invocable Make>
+  auto forward_records(Make&& make, std::optional<Error>& failure);
 
   /// Brings every rank's ghost records to their owners: record i of the result is the
   /// concatenation of all records sent to owned entry i, in an order fixed by the plan.
@@ -123,6 +131,9 @@ class Exchange {
   /// Likewise for the records that `make()` returns, as in forward_records().
   template <std::invocable Make, class Combine>
   auto reverse_records(Make&& make, const Combine& combine);
+  /// Likewise, as forward_records() with a failure.
+  template <std::invocable Make, class Combine>
+  auto reverse_records(Make&& make, const Combine& combine, std::optional<Error>& failure);
 
  private:
   enum class Flight { none, forward, reverse };
@@ -141,50 +152,34 @@ class Exchange {
     return {reinterpret_cast<T*>(buffer.data()), n};
   }
   std::size_t begin_of_stage(std::size_t s) const { return static_cast<std::size_t>(begins_[s]); }
-  /// Records, or what kept this rank from making them.
   template <class T>
-  struct Attempt {
-    const Records<T>* records = nullptr;
-    std::optional<Error> error;
-  };
-  template <class T>
-  Records<T> bring_records(Attempt<T> exported);
+  Records<T> bring_records(const Records<T>& exported, std::optional<Error>& failure);
   template <class T, class Combine>
-  Records<T> return_records(Attempt<T> ghosts, const Combine& combine);
-  /// The lengths of what arrives, stage by stage; without offsets those of empty records are sent.
-  std::vector<Offset> exchange_lengths(std::span<const Offset> offsets);
-  /// The lengths of what comes back in stage s for what is sent back; likewise.
-  std::vector<Offset> return_lengths(std::size_t s, std::span<const Offset> pool_offsets);
+  Records<T> return_records(const Records<T>& ghosts, const Combine& combine,
+                            std::optional<Error>& failure);
 
-  /// Where the parts of records are on their way, of a stage at a time.
-  struct Packing {
-    std::vector<Offset> at;         // where each entry sent begins in the buffer
-    std::vector<std::byte> buffer;  // room for the stage that sends most
-  };
-  /// The exported records, then those that arrive, as bytes.
+  /// The exported records, then those that arrive, stage by stage, as bytes.
   struct RecordBytes {
     const std::byte* exported;
     std::span<const Offset> exported_offsets;
-    std::byte* pool;
-    std::span<const Offset> pool_offsets;
-    Offset item_bytes;
-
-    Offset length(LocalIndex record) const;
-    const std::byte* data(LocalIndex record) const;
+    std::size_t item_bytes;
+    std::vector<detail::RecordMessages> arrived;
   };
   /// The entries sent in each stage by their numbers as records.
   std::span<const std::vector<LocalIndex>> sent_records();
-  Packing make_packing(const RecordBytes& records);
-  void pack(std::size_t s, const RecordBytes& records, Packing& packing) const;
-  /// Sends items back that arrived in stage s: those of the k-th entry received are
-  /// sent[sent_at[k] ..), those of the k-th entry sent come back to received[received_at[k] ..).
-  void return_items(std::size_t s, std::span<const Offset> received_at, std::byte* received,
-                    std::span<const Offset> sent_at, const std::byte* sent, std::size_t item_bytes);
-  void run_records(const RecordBytes& records, Packing& packing);
+  std::span<const std::byte> record(const RecordBytes& records, LocalIndex number) const;
+  /// What arrived at a place of the received part of the pool.
+  std::span<const std::byte> arrived(const RecordBytes& records, LocalIndex place) const;
+  void run_records(RecordBytes& records, std::optional<Error>& failure);
+  /// Sends records back that arrived in stage s: that of the k-th entry received is record(k).
+  detail::RecordMessages run_records_back(
+      std::size_t s, const std::function<std::span<const std::byte>(LocalIndex)>& record,
+      std::optional<Error>& failure);
 
   std::shared_ptr<const mpi::Comm> comm_;
   Plan plan_;
   Transport transport_;
+  Offset max_message_bytes_;
   std::vector<std::unique_ptr<transport::StageCarrier>> carriers_;  // one per stage
   std::vector<LocalIndex> begins_;  // pool position, less n_owned, where each stage's entries begin
   std::vector<LocalIndex> early_ghosts_;

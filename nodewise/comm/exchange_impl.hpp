@@ -1,7 +1,11 @@
 // Template bodies of exchange.hpp.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <numeric>
+#include <optional>
+#include <utility>
 
 #include "nodewise/comm/exchange.hpp"
 #include "nodewise/mpi/agree.hpp"
@@ -18,6 +22,19 @@ Records<T> make_records(std::span<const Offset> lengths) {
   records.offsets.resize(lengths.size() + 1, 0);
   std::partial_sum(lengths.begin(), lengths.end(), records.offsets.begin() + 1);
   records.data.resize(static_cast<std::size_t>(records.offsets.back()));
+  return records;
+}
+
+/// The first n records that arrived.
+template <class T>
+Records<T> collect_records(const RecordMessages& messages, std::size_t n) {
+  std::vector<Offset> lengths;
+  for (std::size_t k = 0; k < n; ++k) {
+    lengths.push_back(static_cast<Offset>(messages[k].size() / sizeof(T)));
+  }
+  Records<T> records = make_records<T>(lengths);
+  auto* out = reinterpret_cast<std::byte*>(records.data.data());
+  for (std::size_t k = 0; k < n; ++k) out = std::copy(messages[k].begin(), messages[k].end(), out);
   return records;
 }
 
@@ -136,102 +153,104 @@ void Exchange::finish_reverse_add(std::span<T> owned, int width) {
 
 template <class T>
 Records<T> Exchange::forward_records(const Records<T>& exported) {
-  return bring_records<T>({&exported, {}});
+  std::optional<Error> failure;
+  auto ghosts = bring_records<T>(exported, failure);
+  mpi::agree(*comm_, failure);
+  return ghosts;
 }
 
 template <std::invocable Make>
 auto Exchange::forward_records(Make&& make) {
-  std::invoke_result_t<Make&> exported;
-  const auto error = mpi::caught([&] { exported = make(); });
-  return bring_records<typename decltype(exported.data)::value_type>({&exported, error});
+  std::optional<Error> failure;
+  auto ghosts = forward_records(std::forward<Make>(make), failure);
+  mpi::agree(*comm_, failure);
+  return ghosts;
 }
 
-/// One agreement, when the lengths are known: a rank that failed before sends empty records, and
-/// after it nothing more has to be allocated.
+template <std::invocable Make>
+auto Exchange::forward_records(Make&& make, std::optional<Error>& failure) {
+  std::invoke_result_t<Make&> exported;
+  if (!failure) failure = mpi::caught([&] { exported = make(); });
+  return bring_records(exported, failure);
+}
+
 template <class T>
-Records<T> Exchange::bring_records(Attempt<T> exported) {
+Records<T> Exchange::bring_records(const Records<T>& exported, std::optional<Error>& failure) {
+  require(Flight::none);
   const mpi::Communicating communicating(*comm_);
-  const Records<T>* records = exported.records;
-  std::optional<Error>& error = exported.error;
-  const std::vector<Offset> lengths =
-      exchange_lengths(error ? std::span<const Offset>() : records->offsets);
-  Records<T> pool, ghosts;
-  Packing packing;
-  RecordBytes bytes{};
-  const auto make_room = [&] {
-    pool = detail::make_records<T>(lengths);
-    bytes = {reinterpret_cast<const std::byte*>(records->data.data()), records->offsets,
-             reinterpret_cast<std::byte*>(pool.data.data()), pool.offsets, sizeof(T)};
-    packing = make_packing(bytes);
-    if (plan_.receives_in_place()) return;
-    std::vector<Offset> ghost_lengths;
-    for (const LocalIndex entry : plan_.ghost_entries) {
-      ghost_lengths.push_back(lengths[static_cast<std::size_t>(entry - plan_.n_owned)]);
+  RecordBytes records{
+      reinterpret_cast<const std::byte*>(exported.data.data()), exported.offsets, sizeof(T), {}};
+  run_records(records, failure);
+  Records<T> ghosts;
+  const auto collect = [&] {
+    std::vector<Offset> lengths;
+    for (LocalIndex g = 0; g < plan_.n_ghosts; ++g) {
+      const auto bytes = arrived(records, plan_.ghost_entry(g) - plan_.n_owned);
+      lengths.push_back(static_cast<Offset>(bytes.size() / sizeof(T)));
     }
-    ghosts = detail::make_records<T>(ghost_lengths);
+    ghosts = detail::make_records<T>(lengths);
+    auto* out = reinterpret_cast<std::byte*>(ghosts.data.data());
+    for (LocalIndex g = 0; g < plan_.n_ghosts; ++g) {
+      const auto bytes = arrived(records, plan_.ghost_entry(g) - plan_.n_owned);
+      out = std::copy(bytes.begin(), bytes.end(), out);
+    }
   };
-  if (!error) error = mpi::caught(make_room);
-  mpi::agree(*comm_, error);
-  run_records(bytes, packing);
-  if (plan_.receives_in_place()) return pool;
-  for (std::size_t g = 0; g < ghosts.size(); ++g) {
-    const auto record = pool[static_cast<std::size_t>(plan_.ghost_entries[g] - plan_.n_owned)];
-    std::copy(record.begin(), record.end(), ghosts.data.begin() + ghosts.offsets[g]);
-  }
+  if (!failure) failure = mpi::caught(collect);
   return ghosts;
 }
 
 template <class T, class Combine>
 Records<T> Exchange::reverse_records(const Records<T>& ghosts, const Combine& combine) {
-  return return_records<T>({&ghosts, {}}, combine);
+  std::optional<Error> failure;
+  auto owned = return_records<T>(ghosts, combine, failure);
+  mpi::agree(*comm_, failure);
+  return owned;
 }
 
 template <std::invocable Make, class Combine>
 auto Exchange::reverse_records(Make&& make, const Combine& combine) {
-  std::invoke_result_t<Make&> ghosts;
-  const auto error = mpi::caught([&] { ghosts = make(); });
-  return return_records<typename decltype(ghosts.data)::value_type>({&ghosts, error}, combine);
+  std::optional<Error> failure;
+  auto owned = reverse_records(std::forward<Make>(make), combine, failure);
+  mpi::agree(*comm_, failure);
+  return owned;
 }
 
-/// One agreement a stage, when its lengths are known: only then is known what the next one sends.
+template <std::invocable Make, class Combine>
+auto Exchange::reverse_records(Make&& make, const Combine& combine, std::optional<Error>& failure) {
+  std::invoke_result_t<Make&> ghosts;
+  if (!failure) failure = mpi::caught([&] { ghosts = make(); });
+  return return_records(ghosts, combine, failure);
+}
+
 template <class T, class Combine>
-Records<T> Exchange::return_records(Attempt<T> ghosts, const Combine& combine) {
+Records<T> Exchange::return_records(const Records<T>& ghosts, const Combine& combine,
+                                    std::optional<Error>& failure) {
   require(Flight::none);
   const mpi::Communicating communicating(*comm_);
-  const Records<T>* records = ghosts.records;
-  std::optional<Error>& error = ghosts.error;
   Records<T> pool;
   const auto spread = [&] {
-    std::vector<LocalIndex> entries = plan_.ghost_entries;
-    if (entries.empty()) {
-      entries.resize(static_cast<std::size_t>(plan_.n_ghosts));
-      std::iota(entries.begin(), entries.end(), plan_.n_owned);
-    }
+    std::vector<LocalIndex> entries;
+    for (LocalIndex g = 0; g < plan_.n_ghosts; ++g) entries.push_back(plan_.ghost_entry(g));
     const Records<T> none = detail::make_records<T>(
         std::vector<Offset>(static_cast<std::size_t>(plan_.pool_size()), 0));
-    pool = detail::Merge<T>(none, entries, *records).run(none, entries, *records);
+    pool = detail::Merge<T>(none, entries, ghosts).run(none, entries, ghosts);
   };
-  if (!error) error = mpi::caught(spread);
-  if (plan_.stages.empty()) mpi::agree(*comm_, error);
+  if (!failure) failure = mpi::caught(spread);
   for (std::size_t s = plan_.stages.size(); s-- > 0;) {
-    const std::vector<Offset> lengths =
-        return_lengths(s, error ? std::span<const Offset>() : pool.offsets);
-    const std::span<const LocalIndex> entries = plan_.stages[s].send_entries;
-    Records<T> returned;
-    std::optional<detail::Merge<T>> merge;
-    const auto make_room = [&] {
-      returned = detail::make_records<T>(lengths);
-      merge.emplace(pool, entries, returned);
-    };
-    if (!error) error = mpi::caught(make_room);
-    mpi::agree(*comm_, error);
     const auto begin = static_cast<std::size_t>(plan_.n_owned) + begin_of_stage(s);
-    return_items(s, returned.offsets, reinterpret_cast<std::byte*>(returned.data.data()),
-                 std::span<const Offset>(pool.offsets).subspan(begin),
-                 reinterpret_cast<const std::byte*>(pool.data.data()), sizeof(T));
-    pool = std::move(*merge).run(pool, entries, returned);
-    if (s > 0) detail::combine_records(pool, static_cast<std::size_t>(plan_.n_owned), combine);
+    const auto sent = [&](LocalIndex k) {
+      return std::as_bytes(std::as_const(pool)[begin + static_cast<std::size_t>(k)]);
+    };
+    const detail::RecordMessages messages = run_records_back(s, sent, failure);
+    const auto merge = [&] {
+      const std::span<const LocalIndex> entries = plan_.stages[s].send_entries;
+      const Records<T> returned = detail::collect_records<T>(messages, entries.size());
+      pool = detail::Merge<T>(pool, entries, returned).run(pool, entries, returned);
+      if (s > 0) detail::combine_records(pool, static_cast<std::size_t>(plan_.n_owned), combine);
+    };
+    if (!failure) failure = mpi::caught(merge);
   }
+  if (failure) return {};
   pool.offsets.resize(static_cast<std::size_t>(plan_.n_owned) + 1);
   pool.data.resize(static_cast<std::size_t>(pool.offsets.back()));
   return pool;

@@ -37,12 +37,14 @@ Messages<GlobalIndex> group_by_owner(const Layout& layout, std::span<const Globa
 }  // namespace
 
 Requests exchange_requests(const Layout& layout,
-                           const std::function<std::span<const GlobalIndex>()>& ghosts) {
+                           const std::function<std::span<const GlobalIndex>()>& ghosts,
+                           detail::Riders* riders) {
   Requests requests;
-  requests.asked = exchange_sparse(layout.comm(), [&] {
+  const auto make = [&] {
     requests.wanted = group_by_owner(layout, ghosts());
     return requests.wanted;
-  });
+  };
+  requests.asked = exchange_sparse(layout.comm(), make, riders);
   return requests;
 }
 

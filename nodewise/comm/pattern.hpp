@@ -8,6 +8,7 @@
 #include "nodewise/base/types.hpp"
 #include "nodewise/comm/layout.hpp"
 #include "nodewise/comm/messages.hpp"
+#include "nodewise/comm/sdde/sdde.hpp"
 
 namespace nodewise::comm {
 
@@ -35,9 +36,10 @@ struct Requests {
   Messages<GlobalIndex> asked;   ///< by rank: entries that it wants of this one
 };
 /// Collective. `ghosts()` is local work, whose result must last until the call ends; what it throws
-/// on one rank, all throw. The sparse exchange's own agreement serves for it.
+/// on one rank, all throw. The sparse exchange's own agreement serves for it, and takes `riders`.
 Requests exchange_requests(const Layout& layout,
-                           const std::function<std::span<const GlobalIndex>()>& ghosts);
+                           const std::function<std::span<const GlobalIndex>()>& ghosts,
+                           detail::Riders* riders = nullptr);
 /// Local. The second half.
 Pattern make_pattern(const Layout& layout, const Requests& requests);
 

@@ -1,6 +1,7 @@
 #include "nodewise/matrix/dist_matrix.hpp"
 
 #include <algorithm>
+#include <array>
 #include <span>
 #include <string>
 #include <utility>
@@ -162,19 +163,32 @@ DistMatrix<T>::DistMatrix(Layout rows, Layout cols, SplitRows<T> split)
 template <class T>
 void DistMatrix<T>::build(SplitRows<T> split, const std::optional<Error>& error) {
   const mpi::Scope scope(comm(), "new_matrix");
-  const comm::Requests requests = comm::exchange_requests(cols_, [&] {
+  const mpi::Same layouts = {hash64(rows_.fingerprint(), cols_.fingerprint()),
+                             "matrix: its layouts"};
+  std::array<std::int64_t, 3> sums{};  // of entries; for the comparison of layouts
+  const std::span<std::int64_t, 3> all(sums);
+  comm::detail::Riders riders{all};
+  const auto wanted = [&] {
     if (error) throw Error(*error);
     take(std::move(split));
+    const auto compared = mpi::to_compare(layouts);
+    sums = {nnz_local(), compared[0], compared[1]};
     return ghosts();
-  });
-  std::int64_t nnz[] = {nnz_local()};
+  };
+  const comm::Requests requests = comm::exchange_requests(cols_, wanted, &riders);
+  if (riders.are_summed) mpi::require_same(comm(), layouts, all.last<2>());
   const auto failure = mpi::caught([&] {
     exchange_ = std::make_shared<comm::Exchange>(
         shared_comm(), comm::route::direct(comm::make_pattern(cols_, requests)));
   });
-  mpi::agree_on_sums(comm(), failure, nnz,
-                     {hash64(rows_.fingerprint(), cols_.fingerprint()), "matrix: its layouts"});
-  nnz_global_ = nnz[0];
+  if (!riders.are_summed) {
+    mpi::agree_on_sums(comm(), failure, all.first<1>(), layouts);
+  } else if (!riders.is_small) {
+    mpi::agree(comm(), failure);
+  } else if (failure) {
+    throw Error(*failure);
+  }
+  nnz_global_ = sums[0];
 }
 
 template <class T>

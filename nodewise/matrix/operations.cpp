@@ -133,9 +133,11 @@ DistMatrix<T> transpose(const DistMatrix<T>& A) {
   const auto outgoing = [&] {
     return to_records(kernels::transpose(A.off()), GhostNumbering(A.rows()));
   };
+  std::optional<Error> failure;
   const auto arrived = A.exchange().reverse_records(
-      outgoing, [](std::span<RowWord<T>> record) { return record.size(); });
+      outgoing, [](std::span<RowWord<T>> record) { return record.size(); }, failure);
   return {A.cols(), A.rows(), [&] {
+            if (failure) throw Error(*failure);
             GhostNumbering columns(A.rows());
             SplitRows<T> split;
             split.on = kernels::transpose(A.on());

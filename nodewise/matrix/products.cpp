@@ -17,9 +17,11 @@ namespace nodewise::matrix {
 template <class T>
 DistMatrix<T> multiply(const DistMatrix<T>& A, const DistMatrix<T>& B) {
   require_fit(A, B, A.cols() == B.rows(), "product");
-  auto records = fetch_records(A.exchange(), B);
+  std::optional<Error> failure;
+  auto records = fetch_records(A.exchange(), B, failure);
   return {
       A.rows(), B.cols(), [&] {
+        if (failure) throw Error(*failure);
         const FetchedRows<T> fetched = to_rows(B, records);
         Csr<T> rows = kernels::spgemm(extended_rows(A), A.n_local(), extended_rows(B, &fetched));
         return split_rows(
@@ -58,16 +60,19 @@ struct FusedFactor {
 };
 
 /// Collective. A^T times a factor with columns laid out by `cols`, which `factor_of()` makes: local
-/// work.
+/// work. `failure` is of what was done before.
 template <class T, class FactorOf>
 DistMatrix<T> sum_of_partial_results(const DistMatrix<T>& A, const Layout& cols,
-                                     const FactorOf& factor_of) {
+                                     const FactorOf& factor_of,
+                                     std::optional<Error> failure = std::nullopt) {
   std::unique_ptr<std::remove_reference_t<decltype(*factor_of())>> factor;
-  const auto arrived = return_rows<T>(A.exchange(), [&] {
+  const auto make = [&] {
     factor = factor_of();
     return to_records(factor->after_transposed(A.off()), factor->columns);
-  });
+  };
+  const auto arrived = return_rows<T>(A.exchange(), make, failure);
   return {A.cols(), cols, [&] {
+            if (failure) throw Error(*failure);
             GhostNumbering& columns = factor->columns;
             Csr<T> rows = factor->after_transposed(A.on());
             rows = append_records(std::move(rows), arrived, columns);
@@ -97,12 +102,14 @@ DistMatrix<T> galerkin_product(const DistMatrix<T>& A, const DistMatrix<T>& P, G
     scope.emplace(A.comm(), "PtAP");
     return multiply_transposed(P, AP);
   }
-  auto records = fetch_records(A.exchange(), P);
+  std::optional<Error> failure;
+  auto records = fetch_records(A.exchange(), P, failure);
   scope.emplace(A.comm(), "PtAP");
-  return sum_of_partial_results(P, P.cols(), [&] {
+  const auto factor = [&] {
     return std::unique_ptr<FusedFactor<T>>(
         new FusedFactor<T>{A, P, to_rows(P, records), coarse_unknowns});
-  });
+  };
+  return sum_of_partial_results(P, P.cols(), factor, failure);
 }
 
 #define NODEWISE_INSTANTIATE(T)                                                           \

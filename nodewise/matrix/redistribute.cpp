@@ -156,9 +156,12 @@ DistMatrix<T> with_rows(const DistMatrix<T>& A, const comm::RowMove& rows,
   const mpi::Scope scope(A.comm(), "redistribution");
   const Layout cols = columns ? columns->to() : A.cols();
   const ColumnNumbers numbers = column_numbers(A, columns);
+  std::optional<Error> failure;
   const auto arrived = rows.exchange().forward_records(
-      [&] { return leaving_rows(A, numbers, rows.exchange().exported_entries(), cols.first()); });
+      [&] { return leaving_rows(A, numbers, rows.exchange().exported_entries(), cols.first()); },
+      failure);
   return DistMatrix<T>(rows.to(), cols, [&] {
+    if (failure) throw Error(*failure);
     return split_rows(cols, moved_rows(A, numbers, rows, arrived, cols));
   });
 }

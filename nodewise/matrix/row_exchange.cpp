@@ -37,8 +37,10 @@ comm::Records<RowWord<T>> exported_rows(std::span<const LocalIndex> exported,
 }  // namespace
 
 template <class T>
-comm::Records<RowWord<T>> fetch_records(comm::Exchange& exchange, const DistMatrix<T>& B) {
-  return exchange.forward_records([&] { return exported_rows(exchange.exported_entries(), B); });
+comm::Records<RowWord<T>> fetch_records(comm::Exchange& exchange, const DistMatrix<T>& B,
+                                        std::optional<Error>& failure) {
+  return exchange.forward_records([&] { return exported_rows(exchange.exported_entries(), B); },
+                                  failure);
 }
 
 template <class T>
@@ -51,8 +53,12 @@ FetchedRows<T> to_rows(const DistMatrix<T>& B, comm::Records<RowWord<T>>& record
 
 template <class T>
 FetchedRows<T> fetch_rows(comm::Exchange& exchange, const DistMatrix<T>& B) {
-  auto records = fetch_records(exchange, B);
-  return mpi::collectively(exchange.comm(), [&] { return to_rows(B, records); });
+  std::optional<Error> failure;
+  auto records = fetch_records(exchange, B, failure);
+  return mpi::collectively(exchange.comm(), [&] {
+    if (failure) throw Error(*failure);
+    return to_rows(B, records);
+  });
 }
 
 template <class T>
@@ -131,14 +137,16 @@ Csr<T> to_csr(const comm::Records<RowWord<T>>& records, GhostNumbering& columns)
 
 template <class T>
 comm::Records<RowWord<T>> return_rows(comm::Exchange& exchange,
-                                      const std::function<comm::Records<RowWord<T>>()>& make) {
+                                      const std::function<comm::Records<RowWord<T>>()>& make,
+                                      std::optional<Error>& failure) {
   RunCombiner<T> combiner;
-  return exchange.reverse_records(make,
-                                  [&combiner](std::span<RowWord<T>> row) { return combiner(row); });
+  const auto combine = [&combiner](std::span<RowWord<T>> row) { return combiner(row); };
+  return exchange.reverse_records(make, combine, failure);
 }
 
 #define NODEWISE_INSTANTIATE(T)                                                                 \
-  template comm::Records<RowWord<T>> fetch_records(comm::Exchange&, const DistMatrix<T>&);      \
+  template comm::Records<RowWord<T>> fetch_records(comm::Exchange&, const DistMatrix<T>&,       \
+                                                   std::optional<Error>&);                      \
   template FetchedRows<T> to_rows(const DistMatrix<T>&, comm::Records<RowWord<T>>&);            \
   template FetchedRows<T> fetch_rows(comm::Exchange&, const DistMatrix<T>&);                    \
   template kernels::ExtendedRows<T> extended_rows(const DistMatrix<T>&, const FetchedRows<T>*); \
@@ -146,7 +154,7 @@ comm::Records<RowWord<T>> return_rows(comm::Exchange& exchange,
   template Csr<T> append_records(Csr<T>, const comm::Records<RowWord<T>>&, GhostNumbering&);    \
   template Csr<T> to_csr(const comm::Records<RowWord<T>>&, GhostNumbering&);                    \
   template comm::Records<RowWord<T>> return_rows(                                               \
-      comm::Exchange&, const std::function<comm::Records<RowWord<T>>()>&);
+      comm::Exchange&, const std::function<comm::Records<RowWord<T>>()>&, std::optional<Error>&);
 NODEWISE_INSTANTIATE(float)
 NODEWISE_INSTANTIATE(double)
 #undef NODEWISE_INSTANTIATE

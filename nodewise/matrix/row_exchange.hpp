@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 
 #include "nodewise/comm/exchange.hpp"
 #include "nodewise/kernels/spgemm.hpp"
@@ -20,10 +21,11 @@ struct FetchedRows {
 };
 
 /// Collective on the exchange. Brings B's rows for the ghosts of `exchange`, whose owned entries
-/// are B's rows. One row exchange. Throws the same Error on every rank: index_overflow where a
-/// column does not fit a header (row_runs.hpp).
+/// are B's rows. One row exchange. What fails here is left in `failure`, for the caller's next
+/// agreement: index_overflow where a column does not fit a header (row_runs.hpp).
 template <class T>
-comm::Records<RowWord<T>> fetch_records(comm::Exchange& exchange, const DistMatrix<T>& B);
+comm::Records<RowWord<T>> fetch_records(comm::Exchange& exchange, const DistMatrix<T>& B,
+                                        std::optional<Error>& failure);
 /// Local. Numbers what fetch_records() brought, and frees it.
 template <class T>
 FetchedRows<T> to_rows(const DistMatrix<T>& B, comm::Records<RowWord<T>>& records);
@@ -54,9 +56,11 @@ Csr<T> to_csr(const comm::Records<RowWord<T>>& records, GhostNumbering& columns)
 /// Collective. The transpose of fetch_rows(): record g of `rows` belongs to ghost g of `exchange`,
 /// and goes to its owner. Records of one ghost are added up by the ranks that pass them on. Returns
 /// what arrived for every owned entry, columns repeated. One reversed row exchange. `make()` makes
-/// the records: local work; what it throws on one rank all throw.
+/// the records: local work, not done where something failed before. What fails here is left in
+/// `failure`, for the caller's next agreement.
 template <class T>
 comm::Records<RowWord<T>> return_rows(comm::Exchange& exchange,
-                                      const std::function<comm::Records<RowWord<T>>()>& make);
+                                      const std::function<comm::Records<RowWord<T>>()>& make,
+                                      std::optional<Error>& failure);
 
 }  // namespace nodewise::matrix

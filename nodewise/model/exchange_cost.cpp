@@ -1,6 +1,8 @@
 #include "nodewise/model/exchange_cost.hpp"
 
 #include <algorithm>
+#include <map>
+#include <tuple>
 
 #include <fmt/format.h>
 
@@ -204,15 +206,19 @@ ExchangeCost reversed_cost(std::span<const comm::Plan> plans, const mpi::Topolog
 ExchangeCost record_cost(std::span<const comm::Plan> plans, const mpi::Topology& topology,
                          const Machine& machine, std::span<const Offset> offsets,
                          const ExchangeCostOptions& options) {
-  ExchangeCostOptions of_lengths = options;
-  of_lengths.bytes_per_entry = sizeof(Offset);
-  ExchangeCost cost = forward_cost(plans, topology, machine, of_lengths);
+  std::map<std::tuple<std::size_t, int, int>, double> messages;  // bytes
+  const auto count = [&](double bytes_of_one) {
+    return [&messages, bytes_of_one](std::size_t stage, int from, int to, std::int64_t n) {
+      messages[{stage, from, to}] += static_cast<double>(n) * bytes_of_one;
+    };
+  };
+  comm::visit_messages(plans, topology, count(sizeof(Offset)));
+  comm::visit_record_messages(plans, topology, offsets, count(options.bytes_per_entry));
   ExchangeTally tally(machine, topology, options);
-  comm::visit_record_messages(
-      plans, topology, offsets, [&](std::size_t stage, int from, int to, std::int64_t items) {
-        tally.add(stage, from, to, static_cast<double>(items) * options.bytes_per_entry);
-      });
-  return cost += tally.total();
+  for (const auto& [message, bytes] : messages) {
+    tally.add(std::get<0>(message), std::get<1>(message), std::get<2>(message), bytes);
+  }
+  return tally.total();
 }
 
 std::vector<RankLoad> rank_loads(const comm::Plan& plan, const mpi::Topology& topology, int rank,

@@ -123,8 +123,8 @@ ExchangeCost forward_cost(std::span<const comm::Plan> plans, const mpi::Topology
 ExchangeCost reversed_cost(std::span<const comm::Plan> plans, const mpi::Topology& topology,
                            const Machine& machine, const ExchangeCostOptions& options = {});
 /// Local. With records of varying length, as comm::visit_record_messages() has them: record i of
-/// all ranks has offsets[i + 1] - offsets[i] items of options.bytes_per_entry bytes. The lengths,
-/// which travel first, are counted, with 8 bytes each.
+/// all ranks has offsets[i + 1] - offsets[i] items of options.bytes_per_entry bytes. Their
+/// lengths, of 8 bytes each, are in the same messages.
 ExchangeCost record_cost(std::span<const comm::Plan> plans, const mpi::Topology& topology,
                          const Machine& machine, std::span<const Offset> offsets,
                          const ExchangeCostOptions& options = {});

@@ -31,7 +31,7 @@ RouteVolumes volumes_of_vectors(const std::vector<Traffic>& sent) {
   return volumes;
 }
 
-/// Counts exchanges of matrix rows: the lengths of all in a message of their own, then the rows.
+/// Counts exchanges of matrix rows: the lengths of all before them in the same message.
 RouteVolumes volumes_of_rows(const std::vector<Traffic>& lengths,
                              const std::vector<Traffic>& rows) {
   constexpr auto length_bytes = static_cast<std::int64_t>(sizeof(Offset));
@@ -40,11 +40,11 @@ RouteVolumes volumes_of_rows(const std::vector<Traffic>& lengths,
   for (std::size_t r = 0; r < rows.size(); ++r) {
     const Traffic& a = lengths[r];
     const Traffic& b = rows[r];
-    add(volumes.on_domain, a.messages_on_domain + b.messages_on_domain,
+    add(volumes.on_domain, a.messages_on_domain,
         length_bytes * a.entries_on_domain + word_bytes * b.entries_on_domain);
-    add(volumes.on_node, a.messages_on_node + b.messages_on_node,
+    add(volumes.on_node, a.messages_on_node,
         length_bytes * a.entries_on_node + word_bytes * b.entries_on_node);
-    add(volumes.off_node, a.messages_off_node + b.messages_off_node,
+    add(volumes.off_node, a.messages_off_node,
         length_bytes * a.entries_off_node + word_bytes * b.entries_off_node);
   }
   return volumes;

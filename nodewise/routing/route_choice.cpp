@@ -97,14 +97,14 @@ struct Payload {
   double bytes_of_value, bytes_of_row;
 };
 
-/// Collective. A vector, and of rows their lengths, which travel first, and the rows.
+/// Collective. A vector, and rows with their lengths.
 Predictions predict(const mpi::Comm& comm, const Estimates& estimates, const Payload& payload,
                     const model::Machine& machine, MessageCosts costs) {
   std::vector<ExchangeQuestion> questions;
   std::vector<double> most = estimates.messages_off_node(comm);
   for (const std::span<const comm::StageSizes> stages : estimates.stages) {
     for (const double bytes :
-         {payload.bytes_of_value, static_cast<double>(sizeof(Offset)), payload.bytes_of_row}) {
+         {payload.bytes_of_value, static_cast<double>(sizeof(Offset)) + payload.bytes_of_row}) {
       questions.push_back({stages, bytes});
     }
   }
@@ -116,9 +116,8 @@ Predictions predict(const mpi::Comm& comm, const Estimates& estimates, const Pay
   for (std::size_t r = 0; r < all_routes().size(); ++r) {
     const Route route = all_routes()[r];
     const auto messages = static_cast<std::int64_t>(most[r]);
-    result.solve.push_back({route, seconds[3 * r], messages});
-    // Lengths and rows are a message each.
-    result.setup.push_back({route, seconds[3 * r + 1] + seconds[3 * r + 2], 2 * messages});
+    result.solve.push_back({route, seconds[2 * r], messages});
+    result.setup.push_back({route, seconds[2 * r + 1], messages});
   }
   return result;
 }

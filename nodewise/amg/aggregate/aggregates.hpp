@@ -1,6 +1,7 @@
 // Groups of points: each aggregate is a point of the coarse grid.
 #pragma once
 
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -19,6 +20,17 @@ struct Aggregates {
   std::vector<LocalIndex> roots;      ///< of this rank's aggregates, ascending
 };
 
+/// Which independent set, and what is known before.
+struct SetOptions {
+  int distance = 1;
+  int seed = 0;  ///< of the weights
+  /// Whether all strong connections go both ways, as of a symmetric matrix. The set is found in
+  /// fewer exchanges then.
+  bool both_ways = false;
+  /// On one rank, the starts of ranges of points and the end of the last, which exchange as ranks.
+  std::span<const GlobalIndex> blocks = {};
+};
+
 /// Collective. The points that are more than `distance` strong connections apart and within that of
 /// every other point: 1 for each of this rank's points in the set. Points without a strong
 /// connection are not in it. Weights are hashed from (global index, seed), so that the set does not
@@ -26,10 +38,12 @@ struct Aggregates {
 /// times a round: Bell, Dalton, Olson, "Exposing fine-grained parallelism in algebraic multigrid
 /// methods", 2012, algorithm 5; the square of the graph is never made. `distance` exchanges of G
 /// and one allreduce a round; the rounds grow like the logarithm of the number of points. G and
-/// `strength` should be symmetric: a point looks along its own connections only.
+/// `strength` should be symmetric: a point looks along its own connections only. What `prepare`
+/// throws on one rank before that, all throw.
 template <class T>
 std::vector<std::uint8_t> maximal_independent_set(const matrix::DistMatrix<T>& G,
-                                                  const Strength& strength, int distance, int seed);
+                                                  const Strength& strength, const SetOptions& set,
+                                                  const std::function<void()>& prepare = {});
 
 /// Collective. Makes aggregates around the points of maximal_independent_set(); they do not depend
 /// on the number of ranks. In each of `distance` rounds points join the aggregate they are most
@@ -38,7 +52,7 @@ std::vector<std::uint8_t> maximal_independent_set(const matrix::DistMatrix<T>& G
 /// aggregate. Costs one exchange of G a round after those of the set.
 template <class T>
 Aggregates independent_set_aggregates(const matrix::DistMatrix<T>& G, const Strength& strength,
-                                      int distance, int seed);
+                                      const SetOptions& set);
 
 /// The rule by which a point joins one of the aggregates beside it.
 enum class Joining {

@@ -22,6 +22,7 @@ struct AggregationCall {
   std::span<const GlobalIndex> starts;  ///< of the points of virtual ranks, if there are any
   int distance;
   int seed;
+  bool both_ways;  ///< whether all strong connections are known to go both ways
 };
 
 template <class T>

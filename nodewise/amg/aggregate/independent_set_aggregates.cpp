@@ -12,17 +12,17 @@ using matrix::DistMatrix;
 
 template <class T>
 Aggregates independent_set_aggregates(const DistMatrix<T>& G, const Strength& strength,
-                                      int distance, int seed) {
-  const std::vector<std::uint8_t> is_root = maximal_independent_set(G, strength, distance, seed);
+                                      const SetOptions& set) {
+  std::vector<GlobalIndex> of_point, ghosts;
+  const std::vector<std::uint8_t> is_root = maximal_independent_set(G, strength, set, [&] {
+    of_point.assign(static_cast<std::size_t>(G.n_local()), no_aggregate);
+    ghosts.assign(static_cast<std::size_t>(G.n_ghosts()), no_aggregate);
+  });
   Aggregates aggregates{
       comm::Layout::from_local_size(G.shared_comm(), std::count(is_root.begin(), is_root.end(), 1)),
       {},
       {}};
-  std::vector<GlobalIndex>& of_point = aggregates.of_point;
-  std::vector<GlobalIndex> ghosts;
-  mpi::collectively(G.comm(), [&] {
-    of_point.assign(is_root.size(), no_aggregate);
-    ghosts.assign(static_cast<std::size_t>(G.n_ghosts()), no_aggregate);
+  std::optional<Error> failure = mpi::caught([&] {
     GlobalIndex next = aggregates.layout.begin();
     for (std::size_t i = 0; i < is_root.size(); ++i) {
       if (!is_root[i]) continue;
@@ -30,18 +30,19 @@ Aggregates independent_set_aggregates(const DistMatrix<T>& G, const Strength& st
       aggregates.roots.push_back(static_cast<LocalIndex>(i));
     }
   });
-  std::optional<Error> failure;
-  for (int round = 0; round < distance; ++round) {
+  for (int round = 0; round < set.distance; ++round) {
     G.exchange().forward(std::span<const GlobalIndex>(of_point), std::span<GlobalIndex>(ghosts));
     if (!failure) failure = mpi::caught([&] { join_neighbours(G, strength, ghosts, of_point); });
   }
   mpi::agree(G.comm(), failure);
+  aggregates.of_point = std::move(of_point);
   return aggregates;
 }
 
-template Aggregates independent_set_aggregates(const DistMatrix<float>&, const Strength&, int, int);
-template Aggregates independent_set_aggregates(const DistMatrix<double>&, const Strength&, int,
-                                               int);
+template Aggregates independent_set_aggregates(const DistMatrix<float>&, const Strength&,
+                                               const SetOptions&);
+template Aggregates independent_set_aggregates(const DistMatrix<double>&, const Strength&,
+                                               const SetOptions&);
 
 }  // namespace nodewise::amg::aggregate
 
@@ -49,22 +50,22 @@ namespace nodewise::amg {
 
 namespace {
 
-/// Two agreements, the numbers of roots and an agreement besides the sums, one for each round and
-/// one that finds no active point.
+/// Two agreements and the numbers of roots besides the sums, one for each round.
 int rounds_of_set(std::int64_t collectives) {
-  return static_cast<int>(std::max<std::int64_t>(0, collectives - 5));
+  return static_cast<int>(std::max<std::int64_t>(0, collectives - 3));
 }
 
 void exchanges_of_set(int rounds, int distance, VirtualExchanges& exchanges) {
   for (int k = 0; k < rounds * distance; ++k) {
-    exchanges.forward(sizeof(std::uint64_t));  // the heaviest points in reach
+    exchanges.forward(static_cast<std::size_t>(distance) * sizeof(std::uint64_t));  // in reach
   }
   for (int k = 0; k < distance; ++k) exchanges.forward(sizeof(GlobalIndex));
 }
 
 template <class T>
 aggregate::Aggregates aggregate_around_set(const AggregationCall<T>& call) {
-  return aggregate::independent_set_aggregates(call.G, call.strength, call.distance, call.seed);
+  return aggregate::independent_set_aggregates(
+      call.G, call.strength, {call.distance, call.seed, call.both_ways, call.starts});
 }
 
 }  // namespace

@@ -261,8 +261,10 @@ DistMatrix<T> smooth_once(const DistMatrix<T>& A, const DistMatrix<T>& P, double
                           int unknowns) {
   matrix::require_fit(A, P, A.cols() == P.rows() && A.rows() == P.rows(),
                       "smoothing of a prolongator");
-  auto records = matrix::fetch_records(A.exchange(), P);
+  std::optional<Error> failure;
+  auto records = matrix::fetch_records(A.exchange(), P, failure);
   return {P.rows(), P.cols(), [&] {
+            if (failure) throw Error(*failure);
             const matrix::FetchedRows<T> fetched = matrix::to_rows(P, records);
             const kernels::ExtendedRows<T> extended = matrix::extended_rows(P, &fetched);
             return matrix::split_rows(

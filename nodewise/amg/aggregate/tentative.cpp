@@ -41,15 +41,20 @@ class TentativeBuilder {
   Tentative<T> run(const Layout& rows) {
     const DistMatrix<T> pattern(rows, layout_of_unknowns(aggregates_.layout, B_.n_vectors),
                                 [&] { return places(rows); });
+    std::optional<Error> failure;
     const Records<double> arrived = pattern.exchange().reverse_records(
-        [&] { return rows_of_others(); }, [](std::span<double> record) { return record.size(); });
-    std::optional<Error> failure = mpi::caught([&] { factorise_owned(arrived); });
+        [&] { return rows_of_others(); }, [](std::span<double> record) { return record.size(); },
+        failure);
+    if (!failure) failure = mpi::caught([&] { factorise_owned(arrived); });
     pattern.exchange().forward(std::span<const T>(factors_.values),
                                std::span<T>(ghost_factors_.values), B_.n_vectors);
-    Array<T> on, off;
-    if (!failure) failure = mpi::caught([&] { fill(pattern, on, off); });
-    mpi::agree(rows.comm(), failure);
-    return {pattern.with_values(std::move(on), std::move(off)), std::move(factors_)};
+    const auto filled = [&] {
+      if (failure) throw Error(*failure);
+      Array<T> on, off;
+      fill(pattern, on, off);
+      return pattern.with_local_values(std::move(on), std::move(off));
+    };
+    return {mpi::collectively(rows.comm(), filled), std::move(factors_)};
   }
 
  private:

@@ -204,8 +204,10 @@ template <class T>
 LongRange<T> long_range_dependences(const PathSteps<T>& steps, int n_paths) {
   const DistMatrix<T>& first = steps.first;
   const DistMatrix<T>& last = steps.last;
-  auto records = matrix::fetch_records(first.exchange(), last);
+  std::optional<Error> failure;
+  auto records = matrix::fetch_records(first.exchange(), last, failure);
   DistMatrix<T> paths(first.rows(), last.cols(), [&] {
+    if (failure) throw Error(*failure);
     const matrix::FetchedRows<T> fetched = matrix::to_rows(last, records);
     return matrix::split_rows(
         last.cols(), RowBlock<T>{rows_of_paths(matrix::extended_rows(first),

@@ -210,15 +210,16 @@ namespace nodewise::amg {
 
 namespace {
 
-/// As those of PMIS, and two reductions agree on ghost rows.
+/// One reduction agrees on the strength, one on the beginning, one on ghost rows; one asks for
+/// points that are left, and so does each round before it begins and the last one after it.
 int rounds_of_cljp(std::int64_t collectives) {
   return static_cast<int>(std::max<std::int64_t>(0, collectives - 5));
 }
 
-/// As Cljp::run(), which ends at once after two reductions.
+/// As Cljp::run(), which ends at once after two more reductions.
 void exchanges_of_cljp(std::int64_t collectives, const kernels::Csr<double>& A,
                        const Strength& strength, VirtualExchanges& exchanges) {
-  if (collectives <= 2) return;
+  if (collectives <= 3) return;
   exchanges.records(coarsen::strong_offsets(A, strength), sizeof(GlobalIndex));
   exchanges.reversed(sizeof(double));
   exchanges.forward(sizeof(std::int8_t));
@@ -233,11 +234,13 @@ void exchanges_of_cljp(std::int64_t collectives, const kernels::Csr<double>& A,
 
 template <class T>
 coarsen::Splitting split_by_cljp(const SplittingCall<T>& call) {
+  mpi::agree(call.A.comm(), call.failure);
   return coarsen::cljp(call.A, call.strength, call.seed);
 }
 
 template <class T>
 coarsen::Splitting split_by_falgout(const SplittingCall<T>& call) {
+  mpi::agree(call.A.comm(), call.failure);
   return coarsen::falgout(call.A, call.strength, call.seed, call.blocks);
 }
 

@@ -7,6 +7,7 @@
 
 #include "nodewise/amg/coarsen/splitting.hpp"
 #include "nodewise/base/answer.hpp"
+#include "nodewise/base/error.hpp"
 #include "nodewise/base/family.hpp"
 #include "nodewise/kernels/csr.hpp"
 
@@ -24,6 +25,8 @@ struct SplittingCall {
   /// Ranges of local rows that count as ranks of their own: their starts, and the end of the last.
   std::span<const GlobalIndex> blocks;
   int seed;  ///< of weights
+  /// What failed on this rank while the strength was measured: for the method's first agreement.
+  std::optional<Error> failure = {};
 };
 
 template <class T>
@@ -65,8 +68,9 @@ inline SplitFunction<float> CoarseningMethod::function<float>() const {
 /// Collective. A splitting, or a stage of one in two.
 template <class T>
 coarsen::Splitting split(const Choice<CoarseningMethod>& method, const matrix::DistMatrix<T>& A,
-                         const Strength& strength, std::span<const GlobalIndex> blocks, int seed) {
-  return method->template function<T>()({method, A, strength, blocks, seed});
+                         const Strength& strength, std::span<const GlobalIndex> blocks, int seed,
+                         const std::optional<Error>& failure = {}) {
+  return method->template function<T>()({method, A, strength, blocks, seed, failure});
 }
 
 }  // namespace nodewise::amg

@@ -138,7 +138,27 @@ class WeightedPoints {
   void drop_decided() {
     drop_decided([](LocalIndex) { return false; });
   }
+  /// Local. Undecided points get the state outcome(point), and the list is left with the undecided
+  /// ones. States of others may change at the same time.
+  template <class Outcome>
+  void settle(const Outcome& outcome) {
+    parallel::erase_if(active, work, [&](LocalIndex i) {
+      auto& own = state[static_cast<std::size_t>(i)];
+      if (own == undecided) parallel::store(own, outcome(i));
+      return own != undecided;
+    });
+  }
   bool is_coarse(std::size_t i) { return parallel::load(state[i]) == coarse; }
+
+  /// Whether point i (local) outweighs ghost or local j; equal weights are decided by the index.
+  bool outweighs(LocalIndex i, std::size_t j) const {
+    const double wi = weight[static_cast<std::size_t>(i)];
+    return wi != weight[j] ? wi > weight[j] : i > static_cast<LocalIndex>(j);
+  }
+  bool outweighs_ghost(LocalIndex i, std::size_t g) const {
+    const double wi = weight[static_cast<std::size_t>(i)];
+    return wi != ghost_weight[g] ? wi > ghost_weight[g] : A_.rows().to_global(i) > A_.ghosts()[g];
+  }
 
   /// Collective. One exchange.
   void share_states() {
@@ -192,16 +212,6 @@ class WeightedPoints {
     for (const LocalIndex i : A_.boundary_rows()) {
       for_each_strong(A_.off(), strength_.off, i, [&](std::size_t g) { ghost_weight[g] += 1.0; });
     }
-  }
-
-  /// Whether point i (local) outweighs ghost or local j; equal weights are decided by the index.
-  bool outweighs(LocalIndex i, std::size_t j) const {
-    const double wi = weight[static_cast<std::size_t>(i)];
-    return wi != weight[j] ? wi > weight[j] : i > static_cast<LocalIndex>(j);
-  }
-  bool outweighs_ghost(LocalIndex i, std::size_t g) const {
-    const double wi = weight[static_cast<std::size_t>(i)];
-    return wi != ghost_weight[g] ? wi > ghost_weight[g] : A_.rows().to_global(i) > A_.ghosts()[g];
   }
 
   const matrix::DistMatrix<T>& A_;

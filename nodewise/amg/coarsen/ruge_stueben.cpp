@@ -320,6 +320,7 @@ void no_exchanges(std::int64_t, const kernels::Csr<double>&, const Strength&, Vi
 template <int passes, class T>
 coarsen::Splitting split_by_passes(const SplittingCall<T>& call) {
   return mpi::collectively(call.A.comm(), [&] {
+    if (call.failure) throw Error(*call.failure);
     return coarsen::ruge_stueben(call.A, call.strength, passes, call.blocks);
   });
 }

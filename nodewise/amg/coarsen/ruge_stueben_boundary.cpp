@@ -128,6 +128,7 @@ void exchanges_of_boundary_pass(std::int64_t, const kernels::Csr<double>& A,
 template <class T>
 Splitting split_with_boundary(const SplittingCall<T>& call) {
   auto pass = mpi::collectively(call.A.comm(), [&] {
+    if (call.failure) throw Error(*call.failure);
     return BoundaryPass<T>(call.A, call.strength, call.blocks,
                            coarsen::ruge_stueben(call.A, call.strength, 2, call.blocks));
   });

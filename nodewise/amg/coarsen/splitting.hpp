@@ -29,11 +29,13 @@ std::vector<LocalIndex> places_of_coarse(const Splitting& splitting);
 /// Collective. Parallel modified independent set: De Sterck, Yang, Heys, "Reducing complexity in
 /// parallel algebraic multigrid preconditioners", 2006. The random weights are hashed from (global
 /// index, seed), so the splitting does not depend on the number of ranks. Points decided in `start`
-/// keep their state. Each round costs three exchanges of A and an allreduce; the rounds grow like
-/// log n at most.
+/// keep their state. The paper's rounds are those of one point each; a rank here decides all that
+/// it can between two exchanges. One reversed exchange of A and one of weights; then for every two
+/// exchanges of states an allreduce; their number grows like log n at most. With `blocks`, as for
+/// hmis(), on one rank, as many exchanges as that many ranks need.
 template <class T>
 Splitting pmis(const matrix::DistMatrix<T>& A, const Strength& strength, int seed,
-               Splitting start = {});
+               Splitting start = {}, std::span<const GlobalIndex> blocks = {});
 
 /// Collective. Hybrid MIS (same paper): the first pass of Ruge-Stüben on each rank's own block, of
 /// which the coarse points without strong dependence on other ranks stay, then PMIS for the rest.

@@ -70,9 +70,13 @@ StrongRows numbered(const matrix::DistMatrix<T>& A, const comm::Records<GlobalIn
 /// exchange of A for records, and an agreement.
 template <class T>
 StrongRows ghost_dependences(const matrix::DistMatrix<T>& A, const Strength& strength) {
-  const auto received =
-      A.exchange().forward_records([&] { return detail::outgoing_strong_rows(A, strength); });
-  return mpi::collectively(A.comm(), [&] { return detail::numbered(A, received); });
+  std::optional<Error> failure;
+  const auto received = A.exchange().forward_records(
+      [&] { return detail::outgoing_strong_rows(A, strength); }, failure);
+  return mpi::collectively(A.comm(), [&] {
+    if (failure) throw Error(*failure);
+    return detail::numbered(A, received);
+  });
 }
 
 /// Local. Where the strong entries of every row begin, were they one after another: of a matrix on

@@ -14,6 +14,7 @@
 #include "nodewise/kernels/dense.hpp"
 #include "nodewise/kernels/equilibrate.hpp"
 #include "nodewise/mpi/agree.hpp"
+#include "nodewise/mpi/collectives/allreduce.hpp"
 #include "nodewise/mpi/ledger.hpp"
 
 namespace nodewise::amg {
@@ -33,44 +34,70 @@ struct Gathered {
   Eigen::VectorXd noise;
 };
 
-template <class T>
-Gathered gather_dense(const matrix::DistMatrix<T>& A, std::span<const double> sizes) {
-  std::vector<double> entries;  // row, column, value; indices this small are exact
+/// Local. Calls visit(row, column, value) for the entries of this rank's rows, from 0 on, and with
+/// column n for the sizes of what the diagonal ones are sums of.
+template <class T, class Visit>
+void visit_entries(const matrix::DistMatrix<T>& A, std::span<const double> sizes,
+                   const Visit& visit) {
   const GlobalIndex first = A.rows().first();
-  const Eigen::Index n = A.rows().n_global();
-  const auto append = [&](LocalIndex i, GlobalIndex column, double value) {
-    entries.push_back(static_cast<double>(A.rows().to_global(i) - first));
-    entries.push_back(static_cast<double>(column - first));
-    entries.push_back(value);
-  };
   LocalIndex place = 0;
   for (LocalIndex i = 0; i < A.n_local(); ++i) {
+    const GlobalIndex row = A.rows().to_global(i) - first;
     for (auto k = static_cast<std::size_t>(A.on().begin(i));
          k < static_cast<std::size_t>(A.on().end(i)); ++k) {
-      append(i, A.cols().to_global(A.on().cols[k]), static_cast<double>(A.on().vals[k]));
+      visit(row, A.cols().to_global(A.on().cols[k]) - first, static_cast<double>(A.on().vals[k]));
     }
     for (auto k = static_cast<std::size_t>(A.off().begin(i));
          k < static_cast<std::size_t>(A.off().end(i)); ++k) {
-      append(i, A.ghosts()[static_cast<std::size_t>(A.off().cols[k])],
-             static_cast<double>(A.off().vals[k]));
+      visit(row, A.ghosts()[static_cast<std::size_t>(A.off().cols[k])] - first,
+            static_cast<double>(A.off().vals[k]));
     }
     const auto diagonal = std::abs(static_cast<double>(kernels::diagonal_entry(A.on(), i, place)));
-    append(i, first + n, sizes.empty() ? diagonal : sizes[static_cast<std::size_t>(i)]);
+    visit(row, A.rows().n_global(), sizes.empty() ? diagonal : sizes[static_cast<std::size_t>(i)]);
   }
-  const auto all = mpi::concatenate_all(A.comm(), std::span<const double>(entries));
-  Gathered whole{Dense::Zero(n, n), Eigen::VectorXd::Zero(n)};
+}
+
+/// Whether a dense matrix is short enough for a reduction in few stages.
+bool is_gathered_as_sum(GlobalIndex n_rows) {
+  constexpr auto most = static_cast<GlobalIndex>(mpi::collectives::automatic_allreduce_bytes /
+                                                 static_cast<Offset>(sizeof(double)));
+  return n_rows * (n_rows + 1) <= most;
+}
+
+/// Collective. The entries of all ranks, in a matrix with a column more for the sizes. A small one
+/// is a sum of what the ranks have, which is one step; of a larger one only the entries travel.
+template <class T>
+Dense gather_entries(const matrix::DistMatrix<T>& A, std::span<const double> sizes) {
+  const Eigen::Index n = A.rows().n_global();
+  Dense all = Dense::Zero(n, n + 1);
+  const auto add = [&all](GlobalIndex row, GlobalIndex column, double value) {
+    all(row, column) += value;
+  };
+  if (is_gathered_as_sum(n)) {
+    visit_entries(A, sizes, add);
+    mpi::sum_in_place(A.comm(),
+                      std::span<double>(all.data(), static_cast<std::size_t>(all.size())));
+    return all;
+  }
+  std::vector<double> entries;  // row, column, value; indices this small are exact
+  visit_entries(A, sizes, [&](GlobalIndex row, GlobalIndex column, double value) {
+    entries.insert(entries.end(), {static_cast<double>(row), static_cast<double>(column), value});
+  });
+  const auto gathered = mpi::concatenate_all(A.comm(), std::span<const double>(entries));
+  for (std::size_t k = 0; k < gathered.size(); k += 3) {
+    add(static_cast<GlobalIndex>(gathered[k]), static_cast<GlobalIndex>(gathered[k + 1]),
+        gathered[k + 2]);
+  }
+  return all;
+}
+
+template <class T>
+Gathered gather_dense(const matrix::DistMatrix<T>& A, std::span<const double> sizes) {
+  const Eigen::Index n = A.rows().n_global();
+  const Dense all = gather_entries(A, sizes);
   constexpr double margin =
       round_off_units * static_cast<double>(std::numeric_limits<T>::epsilon());
-  for (std::size_t k = 0; k < all.size(); k += 3) {
-    const auto row = static_cast<Eigen::Index>(all[k]),
-               column = static_cast<Eigen::Index>(all[k + 1]);
-    if (column == n) {
-      whole.noise(row) = margin * all[k + 2];
-    } else {
-      whole.A(row, column) += all[k + 2];
-    }
-  }
-  return whole;
+  return {all.leftCols(n), margin * all.col(n)};
 }
 
 /// Sets rows that are nothing but noise to zero, and what columns have of it.
@@ -168,7 +195,7 @@ CoarseSolver<T>::CoarseSolver(const matrix::DistMatrix<U>& A, double factor,
   const mpi::Scope scope(A.comm(), "coarse_setup");
   const Gathered gathered = gather_dense(A, sizes);
   const Dense& dense = gathered.A;
-  mpi::collectively(A.comm(), [&] {
+  const auto error = mpi::caught([&] {
     if (!dense.allFinite()) {
       throw Error(ErrorCode::unsuitable_matrix,
                   "multigrid setup: the coarsest matrix has entries that are not finite");
@@ -186,8 +213,10 @@ CoarseSolver<T>::CoarseSolver(const matrix::DistMatrix<U>& A, double factor,
       for (const int j : order) inverse_rows_.push_back(static_cast<T>(inverse(i, j) / factor));
     }
   });
+  std::int64_t singular[] = {singular_};
+  mpi::agree_on_sums(A.comm(), error, singular);
+  singular_ = singular[0] > 0;
   holders_->connect();
-  singular_ = mpi::max(A.comm(), std::int32_t{singular_}) == 1;
 }
 
 template <class T>

@@ -138,25 +138,29 @@ double estimated_condition(const DistMatrix<T>& A,
                            const DistMatrix<T>* coarsest, std::span<const double> sizes) {
   const mpi::Comm& comm = A.comm();
   std::optional<CoarseSolver<T>> solver;
-  const std::optional<Error> error = mpi::caught([&] {
+  std::optional<Error> failure = mpi::caught([&] {
     if (coarsest) solver.emplace(*coarsest, 1.0, "every_rank", sizes);
   });
   Array<T> diagonal;
-  // Of a row, of the diagonal, of its inverse; whether the coarsest matrix is singular.
-  std::array<double, 4> most = {};
-  auto vector = mpi::collectively(comm, [&] {
-    if (error) throw Error(*error);
+  std::optional<SmoothVector<T>> vector;
+  // Of a row, of the diagonal, of its inverse; whether the coarsest matrix is singular; whether
+  // something failed.
+  std::array<double, 5> most = {};
+  const auto begin = [&] {
     most[3] = solver && solver->singular() ? 1 : 0;
     diagonal = matrix::diagonal(A);
     most[0] = largest_row<T>(A, diagonal);
     std::tie(most[1], most[2]) = extremes<T>(diagonal);
-    return SmoothVector<T>(diagonal, prolongations, coarsest);
-  });
-  vector.start(static_cast<std::uint64_t>(A.rows().begin() - A.rows().first()));
-  vector.step(solver);
-  std::array<double, 2> sums = vector.step(solver);
-  mpi::sum_in_place(comm, std::span<double>(sums));
+    vector.emplace(diagonal, prolongations, coarsest);
+  };
+  if (!failure) failure = mpi::caught(begin);
+  most[4] = failure ? 1 : 0;
   mpi::max_in_place(comm, std::span<double>(most));
+  if (most[4] > 0) mpi::agree(comm, failure);
+  vector->start(static_cast<std::uint64_t>(A.rows().begin() - A.rows().first()));
+  vector->step(solver);
+  std::array<double, 2> sums = vector->step(solver);
+  mpi::sum_in_place(comm, std::span<double>(sums));
   // No power of two brings both near enough to one.
   if (most[3] > 0 || !(most[1] * most[2] < largest_spread)) return infinite;
   const double condition = most[0] * sums[1] / sums[0];

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <optional>
 #include <vector>
 
 #include "nodewise/amg/interpolate/interpolate.hpp"
@@ -82,8 +83,10 @@ matrix::DistMatrix<T> by_rows(const matrix::DistMatrix<T>& A, const Strength& st
                               const Formula& formula) {
   Neighbourhood<T> near(A, strength, splitting, coarse_points, signs, rules.to_isolated);
   near.share_coarse_points();
-  const auto received = near.bring_links();
+  std::optional<Error> failure;
+  const auto received = near.bring_links(failure);
   return {A.rows(), coarse_points, [&] {
+            if (failure) throw Error(*failure);
             near.gather(received);
             return rows_of(near, near.columns(), rules, [&] { return formula(near); });
           }};

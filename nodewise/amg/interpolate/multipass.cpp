@@ -136,8 +136,8 @@ class Multipass {
 
   /// Collective. Brings the rows of ghosts that were done in the last pass.
   void bring_rows() {
-    const auto received = A_.exchange().forward_records([&] { return outgoing_rows(); });
-    mpi::collectively(A_.comm(), [&] {
+    const auto received = A_.exchange().forward_records([&] { return outgoing_rows(); }, failure_);
+    const auto keep = [&] {
       MadeRows<T> made;
       for (std::size_t g = 0; g < received.size(); ++g) {
         if (received.length(g) == 0) continue;
@@ -148,7 +148,8 @@ class Multipass {
         made.end_row(static_cast<std::size_t>(A_.n_local()) + g);
       }
       rows_->take(std::move(made));
-    });
+    };
+    if (!failure_) failure_ = mpi::caught(keep);
   }
 
   Records<RowEntry<T>> outgoing_rows() {
@@ -166,11 +167,12 @@ class Multipass {
     return records;
   }
 
-  /// Collective. Makes the rows of this pass; whether any rank has some.
+  /// Collective. Makes the rows of this pass; whether any rank has some. All throw what failed
+  /// since the last time.
   bool any_new() {
     std::int64_t n_new = 0;
-    const auto error = mpi::caught([&] { n_new = make_rows(); });
-    mpi::agree_on_sums(A_.comm(), error, std::span(&n_new, 1));
+    if (!failure_) failure_ = mpi::caught([&] { n_new = make_rows(); });
+    mpi::agree_on_sums(A_.comm(), failure_, std::span(&n_new, 1));
     return n_new > 0;
   }
 
@@ -246,6 +248,7 @@ class Multipass {
   Neighbourhood<T> near_;
   const Rules& rules_;
   std::optional<matrix::GhostNumbering> columns_;  // those of near_ and more
+  std::optional<Error> failure_;                   // of this rank, not yet agreed on
   Array<std::int32_t> done_in_;                    // the pass, of all points
   std::optional<DoneRows<T>> rows_;
   std::vector<LocalIndex> open_;  // the points that are not done, ascending

@@ -97,11 +97,12 @@ void Neighbourhood<T>::number_points() {
 }
 
 template <class T>
-auto Neighbourhood<T>::bring_links() -> comm::Records<Link> {
-  return A_.exchange().forward_records([&] {
+auto Neighbourhood<T>::bring_links(std::optional<Error>& failure) -> comm::Records<Link> {
+  const auto make = [&] {
     number_points();
     return outgoing_links();
-  });
+  };
+  return A_.exchange().forward_records(make, failure);
 }
 
 template <class T>

@@ -124,8 +124,9 @@ class Neighbourhood {
   /// Local. Numbers them: enough for formulas that look at a row alone.
   void number_points();
   /// Collective. Brings the entries of ghosts, one exchange of A for records, and numbers the
-  /// points while it is about it. What fails on one rank all throw. gather() is to follow.
-  comm::Records<Link> bring_links();
+  /// points while it is about it. What fails here is left in `failure`, for the caller's next
+  /// agreement. gather() is to follow.
+  comm::Records<Link> bring_links(std::optional<Error>& failure);
   /// Local. Puts the links together.
   void gather(const comm::Records<Link>& received);
 

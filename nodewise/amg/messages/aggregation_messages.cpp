@@ -66,7 +66,8 @@ AggregationSetup::AggregationSetup(const Hierarchy<double>& hierarchy, std::size
   for (const GlobalIndex start : fine_) points_.push_back(start / unknowns_);
   const DistMatrix<double>& A = *hierarchy.matrix(level);
   graph_ = point_graph(A, unknowns_, own());
-  const auto aggregates = aggregate_points(graph_.matrix(A), graph_.strength, points_, options_);
+  const auto aggregates =
+      aggregate_points(graph_.matrix(A), graph_.strength, points_, false, options_);
   const DistMatrix<double> tentative =
       aggregate::tentative_prolongator(aggregates, unknowns_, A.rows(), zero_vectors(A, n_vectors_))
           .prolongator;

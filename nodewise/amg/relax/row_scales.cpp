@@ -23,11 +23,17 @@ std::vector<RowScales> row_scales(const mpi::Comm& comm,
       all[l].ghosts.resize(static_cast<std::size_t>(matrices[l]->n_ghosts()));
     }
   });
-  for (std::size_t l = 0; l < matrices.size(); ++l) {
-    if (matrices[l] == nullptr) continue;
-    const mpi::Scope scope(comm, "row_scales", static_cast<int>(l));
-    matrices[l]->exchange().forward(std::span<const double>(all[l].own), std::span(all[l].ghosts));
-  }
+  const auto for_levels = [&](const auto& work) {
+    for (std::size_t l = 0; l < matrices.size(); ++l) {
+      if (matrices[l] == nullptr) continue;
+      const mpi::Scope scope(comm, "row_scales", static_cast<int>(l));
+      work(matrices[l]->exchange(), all[l]);
+    }
+  };
+  for_levels([](comm::Exchange& exchange, RowScales& scales) {
+    exchange.start(std::span<const double>(scales.own), std::span(scales.ghosts));
+  });
+  for_levels([](comm::Exchange& exchange, RowScales&) { exchange.finish(); });
   return all;
 }
 

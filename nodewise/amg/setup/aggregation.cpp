@@ -60,14 +60,14 @@ PointGraph<T> point_graph(const DistMatrix<T>& A, int unknowns, const Aggregatio
 
 template <class T>
 aggregate::Aggregates aggregate_points(const DistMatrix<T>& G, const Strength& strength,
-                                       std::span<const GlobalIndex> starts,
+                                       std::span<const GlobalIndex> starts, bool both_ways,
                                        const Options& options) {
   const mpi::Scope scope(G.comm(), "aggregation");
   const int n_ranks = starts.empty() ? G.comm().size() : static_cast<int>(starts.size()) - 1;
   const AggregationOptions& own = own_options_of(options);
   const Choice<AggregationMethod> method = aggregates_of_level(G.rows().n_global(), n_ranks, own);
   return method->function<T>()(
-      {method, G, strength, starts, own.aggregation_distance, options.seed});
+      {method, G, strength, starts, own.aggregation_distance, options.seed, both_ways});
 }
 
 namespace {
@@ -274,7 +274,8 @@ GridTransfer<T> aggregation_transfer(const DistMatrix<T>& A, const ProblemInfo<T
   GridTransfer<T> transfer;
   transfer.aggregates = earlier ? earlier->aggregates
                                 : std::make_shared<const aggregate::Aggregates>(aggregate_points(
-                                      graph.matrix(A), graph.strength, starts, options));
+                                      graph.matrix(A), graph.strength, starts,
+                                      knowledge.symmetric.value_or(false), options));
   const aggregate::Aggregates& aggregates = *transfer.aggregates;
   const mpi::Scope scope(A.comm(), "interpolation");
   const double radius = radius_of_level(A, knowledge, options);
@@ -302,9 +303,9 @@ GridTransfer<T> aggregation_transfer(const DistMatrix<T>& A, const ProblemInfo<T
 template PointGraph<float> point_graph(const DistMatrix<float>&, int, const AggregationOptions&);
 template PointGraph<double> point_graph(const DistMatrix<double>&, int, const AggregationOptions&);
 template aggregate::Aggregates aggregate_points(const DistMatrix<float>&, const Strength&,
-                                                std::span<const GlobalIndex>, const Options&);
+                                                std::span<const GlobalIndex>, bool, const Options&);
 template aggregate::Aggregates aggregate_points(const DistMatrix<double>&, const Strength&,
-                                                std::span<const GlobalIndex>, const Options&);
+                                                std::span<const GlobalIndex>, bool, const Options&);
 template void check_aggregation(const DistMatrix<float>&, const ProblemInfo<float>&,
                                 const Options&);
 template void check_aggregation(const DistMatrix<double>&, const ProblemInfo<double>&,

@@ -65,6 +65,7 @@ PointGraph<T> point_graph(const matrix::DistMatrix<T>& A, int unknowns,
 /// `starts` are those of the points of virtual ranks, if there are any.
 template <class T>
 aggregate::Aggregates aggregate_points(const matrix::DistMatrix<T>& G, const Strength& strength,
-                                       std::span<const GlobalIndex> starts, const Options& options);
+                                       std::span<const GlobalIndex> starts, bool both_ways,
+                                       const Options& options);
 
 }  // namespace nodewise::amg

@@ -16,24 +16,29 @@ using matrix::DistMatrix;
 /// A level that keeps more of its rows than this is not worth having.
 constexpr double max_coarsening_ratio = 0.95;
 
+/// Local. What fails here is left in `failure`.
 template <class T>
-Strength measure_strength(const DistMatrix<T>& A, const ClassicalOptions& options) {
+Strength measure_strength(const DistMatrix<T>& A, const ClassicalOptions& options,
+                          std::optional<Error>& failure) {
   const mpi::Scope scope(A.comm(), "strength");
-  return mpi::collectively(A.comm(), [&] {
-    return strength_of_connection(A, options.strength_threshold, options.max_row_sum,
-                                  options.strength_measure);
+  Strength strength;
+  failure = mpi::caught([&] {
+    strength = strength_of_connection(A, options.strength_threshold, options.max_row_sum,
+                                      options.strength_measure);
   });
+  return strength;
 }
 
-/// In two stages where the level asks for that.
+/// Collective. In two stages where the level asks for that. `failure` is of the strength.
 template <class T>
 coarsen::Splitting split_level(const DistMatrix<T>& A, const ProblemInfo<T>& knowledge,
-                               const Strength& strength, const ClassicalOptions& options,
-                               int seed) {
+                               const Strength& strength, const std::optional<Error>& failure,
+                               const ClassicalOptions& options, int seed) {
   const mpi::Scope scope(A.comm(), "splitting");
   const coarsen::Splitter<T> once = [&](const DistMatrix<T>& B, const Strength& of_B,
                                         std::span<const GlobalIndex> blocks) {
-    return split(options.coarsening, B, of_B, blocks, seed);
+    return split(options.coarsening, B, of_B, blocks, seed,
+                 &of_B == &strength ? failure : std::nullopt);
   };
   return options.is_aggressive(knowledge.level)
              ? coarsen::aggressive(A, strength, options.aggressive_paths,
@@ -63,12 +68,15 @@ GridTransfer<T> transfer_by(const DistMatrix<T>& A, const ProblemInfo<T>& knowle
                             const Options& options, const GridTransfer<T>* earlier,
                             const MakeRestriction<T>& make_restriction) {
   const ClassicalOptions& classical = classical_options(options);
-  const Strength strength = measure_strength(A, classical);
+  std::optional<Error> failure;
+  const Strength strength = measure_strength(A, classical, failure);
   const coarsen::Splitting splitting =
-      earlier
-          ? mpi::collectively(
-                A.comm(), [&] { return coarsen::splitting_of(A.n_local(), earlier->coarse_rows); })
-          : split_level(A, knowledge, strength, classical, options.seed);
+      earlier ? mpi::collectively(A.comm(),
+                                  [&] {
+                                    if (failure) throw Error(*failure);
+                                    return coarsen::splitting_of(A.n_local(), earlier->coarse_rows);
+                                  })
+              : split_level(A, knowledge, strength, failure, classical, options.seed);
   const comm::Layout coarse_points = coarsen::coarse_layout(A.rows(), splitting);
   const auto n = static_cast<double>(A.rows().n_global());
   const GlobalIndex n_coarse = coarse_points.n_global();

@@ -15,7 +15,7 @@ constexpr std::size_t bytes_off_node_at = 2;
 constexpr std::size_t print_at = 3;
 constexpr std::size_t print_squared_at = 4;
 constexpr std::size_t ranks_at = 5;
-using Sums = std::array<std::int64_t, ranks_at + 2 * most_ranks_counted>;
+using Sums = std::array<std::int64_t, ranks_at + 2 * most_ranks_counted + detail::Riders::most>;
 
 /// Pieces from the receiver's node and from others share a number.
 constexpr std::int64_t from_node = std::int64_t{1} << 32;
@@ -71,13 +71,16 @@ bool counts_messages_first(const mpi::Topology& topology) {
 }
 
 MessageCountReduction count_messages(const Channel& channel, const detail::SparseSends& sends,
-                                     bool failed) {
+                                     bool failed, std::span<std::int64_t> riders) {
   const mpi::Comm& comm = channel.comm;
   const auto p = static_cast<std::size_t>(comm.size());
   MessageCountReduction counts;
   Sums sums = failed ? Sums{} : count(channel, sends, counts);
   sums[failed_at] = failed ? 1 : 0;
-  mpi::sum_in_place(comm, std::span(sums).first(ranks_at + 2 * p));
+  const std::span<std::int64_t> riding = std::span(sums).subspan(ranks_at + 2 * p, riders.size());
+  std::copy(riders.begin(), riders.end(), riding.begin());
+  mpi::sum_in_place(comm, std::span(sums).first(ranks_at + 2 * p + riders.size()));
+  std::copy(riding.begin(), riding.end(), riders.begin());
 
   const std::span<const std::int64_t> pieces = std::span(sums).subspan(ranks_at, p);
   const std::span<const std::int64_t> joined = std::span(sums).subspan(ranks_at + p, p);

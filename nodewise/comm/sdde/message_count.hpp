@@ -37,8 +37,9 @@ struct MessageCountReduction {
   std::array<Offset, most_ranks_counted> joined_pieces{};
 };
 
-/// Collective; one allreduce, and no memory. A rank that failed sends nothing.
+/// Collective; one allreduce, and no memory. A rank that failed sends nothing. `riders`, at most
+/// detail::Riders::most numbers, become their sums over the ranks.
 MessageCountReduction count_messages(const Channel& channel, const detail::SparseSends& sends,
-                                     bool failed);
+                                     bool failed, std::span<std::int64_t> riders = {});
 
 }  // namespace nodewise::comm::sdde

@@ -106,7 +106,7 @@ std::vector<Offset> equal_offsets(std::size_t n, Offset count, std::size_t n_ite
 }
 
 void exchange_bytes(const mpi::Comm& comm, const std::function<SparseSends()>& prepare,
-                    const SparseReceives& receives, const SparseOptions& options) {
+                    const SparseReceives& receives, const SparseOptions& options, Riders* riders) {
   const SparseExchange asked = options.algorithm.value_or(comm.settings().sparse_exchange);
   static constexpr Offset no_offsets[] = {0};
   Call call({comm, comm.next_discovery_tag(), options.max_message_bytes});
@@ -122,7 +122,13 @@ void exchange_bytes(const mpi::Comm& comm, const std::function<SparseSends()>& p
   });
   const mpi::Communicating communicating(comm);
   if (asked.is_automatic() && sdde::counts_messages_first(comm.topology())) {
-    call.counts = sdde::count_messages(call.channel, call.sends, call.error.has_value());
+    call.counts =
+        sdde::count_messages(call.channel, call.sends, call.error.has_value(),
+                             riders != nullptr ? riders->sums : std::span<std::int64_t>());
+  }
+  if (riders != nullptr) {
+    riders->are_summed = call.counts || comm.size() == 1;
+    riders->is_small = comm.size() == 1 || (call.counts && call.counts->bytes <= always_room_for);
   }
   if (!call.counts || !call.is_void()) algorithm_for(call, asked)->run(call);
   if (!call.is_void()) {

@@ -64,9 +64,21 @@ struct SparseReceives {
   std::function<std::byte*(std::size_t)> room;
 };
 
+/// Numbers that ride along with an exchange, where one of its steps can take them: then they are
+/// summed over the ranks. As many on every rank, known when the messages are.
+struct Riders {
+  static constexpr std::size_t most = 4;
+  std::span<std::int64_t> sums;
+  bool are_summed = false;
+  /// Whether so little was sent that memory for what is made of it is taken to be there, as the
+  /// exchange itself does.
+  bool is_small = false;
+};
+
 /// Collective. `prepare` makes the messages; what it throws on one rank, all throw.
 void exchange_bytes(const mpi::Comm& comm, const std::function<SparseSends()>& prepare,
-                    const SparseReceives& receives, const SparseOptions& options);
+                    const SparseReceives& receives, const SparseOptions& options,
+                    Riders* riders = nullptr);
 
 /// Local. i * count for i = 0 .. n; throws invalid_argument unless they describe n_items.
 std::vector<Offset> equal_offsets(std::size_t n, Offset count, std::size_t n_items);
