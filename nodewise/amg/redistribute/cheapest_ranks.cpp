@@ -21,8 +21,8 @@ constexpr double transfers_of_a_cycle = 2;
 constexpr double cycles_of_a_solve = routing::exchanges_of_a_solve / 4;
 /// What coarsening a level takes besides, counted on model problems and rounded: exchanges like
 /// those of a product, reductions, and the arithmetic of so many products.
-constexpr double exchanges_of_a_setup = 40;
-constexpr double reductions_of_a_setup = 8;
+constexpr double exchanges_of_a_setup = 20;
+constexpr double reductions_of_a_setup = 6;
 constexpr double products_of_a_setup = 60;
 /// The coarsest matrix is gathered, and what failed agreed on.
 constexpr double reductions_to_factorize = 3;
