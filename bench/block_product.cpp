@@ -101,7 +101,8 @@ class SetupSteps {
     options.method = "aggregation";
     const auto graph =
         amg::point_graph(A, arguments.unknowns, options.method.options<amg::AggregationOptions>());
-    const auto aggregates = amg::aggregate_points(graph.matrix(A), graph.strength, {}, options);
+    const auto aggregates =
+        amg::aggregate_points(graph.matrix(A), graph.strength, {}, false, options);
     amg::NearNullSpace<double> B{arguments.vectors, {}};
     const auto n = static_cast<std::size_t>(A.n_local()) * static_cast<std::size_t>(B.n_vectors);
     for (std::size_t k = 0; k < n; ++k) B.values.push_back(hash_uniform(k, 1) - 0.5);

@@ -80,8 +80,8 @@ class Pmis {
       consider(is_here ? parallel::load(points_.state[j]) : seen_[j]);
     });
     for_each_strong(A_.off(), strength_.off, i, [&](std::size_t g) {
-      if (knows_others && points_.outweighs_ghost(i, g)) return;
-      consider(knows_others ? points_.ghost_state[g] : undecided);
+      if (!knows_others) return consider(undecided);
+      if (!points_.outweighs_ghost(i, g)) consider(points_.ghost_state[g]);
     });
     if (is_served) return fine;
     return waits ? undecided : coarse;
