@@ -21,6 +21,7 @@
 #include "nodewise/partition/partition_method.hpp"
 
 #include "problem.hpp"
+#include "program.hpp"
 
 namespace {
 
@@ -166,15 +167,5 @@ int main(int argc, char** argv) {
   app.add_option("--partition", arguments.partitions, "those to look at")->delimiter(',');
   app.add_option("--problem", arguments.problems, "name:n");
   app.add_option("--matrix", arguments.matrices, "files");
-  CLI11_PARSE(app, argc, argv);
-  MPI_Init(&argc, &argv);
-  int status = 0;
-  try {
-    run(arguments);
-  } catch (const std::exception& error) {
-    std::cerr << "nodewise_bench_partition_study: " << error.what() << '\n';
-    status = 1;
-  }
-  MPI_Finalize();
-  return status;
+  return bench::run_program(app, argc, argv, [&] { run(arguments); });
 }

@@ -14,6 +14,7 @@
 #include "nodewise/partition/point_graph.hpp"
 
 #include "problem.hpp"
+#include "program.hpp"
 
 namespace {
 
@@ -82,15 +83,5 @@ int main(int argc, char** argv) {
   app.add_option("--unknowns", arguments.unknowns, "rows of a point");
   app.add_option("--problem", arguments.problems, "name:n");
   app.add_option("--matrix", arguments.matrices, "files");
-  CLI11_PARSE(app, argc, argv);
-  MPI_Init(&argc, &argv);
-  int status = 0;
-  try {
-    run(arguments);
-  } catch (const std::exception& error) {
-    std::cerr << "nodewise_bench_partitions: " << error.what() << '\n';
-    status = 1;
-  }
-  MPI_Finalize();
-  return status;
+  return bench::run_program(app, argc, argv, [&] { run(arguments); });
 }

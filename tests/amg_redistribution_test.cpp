@@ -108,46 +108,50 @@ void expect_ranks(const Hierarchy<double>& hierarchy, int first) {
   for (std::size_t l = 2; l < ranks.size(); ++l) EXPECT_EQ(ranks[l], 1);
 }
 
-TEST(Redistribution, LevelsAreTheSameOnFewerRanks) {
+/// Calls f(method, A, nodes of the ranks) for every method, with a matrix that suits it on every
+/// map.
+template <class F>
+void for_maps_and_methods(const F& f) {
   for (const auto& map : test::node_maps(test_comm()->size())) {
     const auto comm = mpi::Comm::create(MPI_COMM_WORLD, map.node_of_rank);
-    for (const char* method : {"classical", "aggregation", "air"}) {
-      SCOPED_TRACE(map.name + std::string(", ") + method);
-      const Matrix A = shared(io::generate<double>(
-          comm, {.problem = std::string(method) == "air" ? "convection2d" : "laplace9", .n = 21}));
-      const Hierarchy<double> there(A, options_of(method));
-      const Hierarchy<double> fewer(A, moved(options_of(method), "3,1"));
-      expect_ranks(fewer, 3);
-      // Ranks that do not follow each other number their rows anew.
-      const bool keeps_numbers = std::is_sorted(map.node_of_rank.begin(), map.node_of_rank.end());
-      if (keeps_numbers) {
-        expect_same_hierarchy(there, fewer);
-        expect_near(one_cycle(there), one_cycle(fewer));
-      }
-      EXPECT_EQ(there.levels()[1].rows, fewer.levels()[1].rows);
+    for (const std::string method : {"classical", "aggregation", "air"}) {
+      SCOPED_TRACE(map.name + ", " + method);
+      const char* problem = method == "air" ? "convection2d" : "laplace9";
+      f(method, shared(io::generate<double>(comm, {.problem = problem, .n = 21})),
+        map.node_of_rank);
     }
   }
 }
 
+TEST(Redistribution, LevelsAreTheSameOnFewerRanks) {
+  for_maps_and_methods(
+      [](const std::string& method, const Matrix& A, const std::vector<int>& node_of_rank) {
+        const Hierarchy<double> there(A, options_of(method));
+        const Hierarchy<double> fewer(A, moved(options_of(method), "3,1"));
+        expect_ranks(fewer, 3);
+        // Ranks that do not follow each other number their rows anew.
+        const bool keeps_numbers = std::is_sorted(node_of_rank.begin(), node_of_rank.end());
+        if (keeps_numbers) {
+          expect_same_hierarchy(there, fewer);
+          expect_near(one_cycle(there), one_cycle(fewer));
+        }
+        EXPECT_EQ(there.levels()[1].rows, fewer.levels()[1].rows);
+      });
+}
+
 TEST(Redistribution, EveryNodeHasACopyOfALevelOnOneRank) {
-  for (const auto& map : test::node_maps(test_comm()->size())) {
-    const auto comm = mpi::Comm::create(MPI_COMM_WORLD, map.node_of_rank);
-    for (const char* method : {"classical", "aggregation", "air"}) {
-      SCOPED_TRACE(map.name + std::string(", ") + method);
-      const Matrix A = shared(io::generate<double>(
-          comm, {.problem = std::string(method) == "air" ? "convection2d" : "laplace9", .n = 21}));
-      const Hierarchy<double> moved_once(A, moved(options_of(method), "3,1"));
-      const Hierarchy<double> copied(A, moved(options_of(method), "3,1", true));
-      expect_ranks(copied, 3);
-      expect_same_hierarchy(moved_once, copied);
-      // Of level 1 on three ranks, those have the copies of the levels below.
-      const mpi::Topology& topology = comm->topology();
-      const int first = copied.levels()[1].active_ranks;
-      EXPECT_GE(copied.levels().back().copies, first > 1 ? 1 : topology.n_nodes());
-      EXPECT_LE(copied.levels().back().copies, topology.n_nodes());
-      expect_near(one_cycle(moved_once), one_cycle(copied));
-    }
-  }
+  for_maps_and_methods([](const std::string& method, const Matrix& A, const std::vector<int>&) {
+    const Hierarchy<double> moved_once(A, moved(options_of(method), "3,1"));
+    const Hierarchy<double> copied(A, moved(options_of(method), "3,1", true));
+    expect_ranks(copied, 3);
+    expect_same_hierarchy(moved_once, copied);
+    // Of level 1 on three ranks, those have the copies of the levels below.
+    const mpi::Topology& topology = A->comm().topology();
+    const int first = copied.levels()[1].active_ranks;
+    EXPECT_GE(copied.levels().back().copies, first > 1 ? 1 : topology.n_nodes());
+    EXPECT_LE(copied.levels().back().copies, topology.n_nodes());
+    expect_near(one_cycle(moved_once), one_cycle(copied));
+  });
 }
 
 TEST(Redistribution, NothingCrossesTheNetworkFromCopies) {

@@ -2,13 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdint>
 
 #include <fmt/format.h>
 
 #include "nodewise/base/error.hpp"
 #include "nodewise/model/message_cost.hpp"
 #include "nodewise/model/penalties.hpp"
+#include "nodewise/mpi/ledger.hpp"
 
 namespace nodewise::model {
 
@@ -73,9 +73,7 @@ double node_aware_s(const Job& job, double bytes) {
 }  // namespace
 
 int rounds_of_doubling(int n) {
-  int rounds = 0;
-  for (std::int64_t reached = 1; reached < n; reached *= 2) ++rounds;
-  return rounds;
+  return mpi::tree_depth(n);
 }
 
 double allreduce_s(const Machine& machine, AllreduceAlgorithm algorithm, int nodes,

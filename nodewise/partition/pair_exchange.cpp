@@ -317,7 +317,7 @@ const PlacementMethod& pair_exchange_placement() {
        ""},
       true,
       ranks_by_exchange,
-      [](int rank, int /*n_ranks*/, int per_node) { return rank / per_node; },
+      node_in_blocks,
       false};
   return method;
 }

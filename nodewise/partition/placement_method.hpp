@@ -52,6 +52,9 @@ struct PlacementGain {
   std::optional<double> seconds_before, seconds_after;  ///< by a machine's costs
 };
 
+/// Local. PlacementMethod::node_of_rank where successive ranks fill one node after the other.
+int node_in_blocks(int rank, int n_ranks, int per_node);
+
 /// Local. Part p on rank p.
 std::vector<int> ranks_as_numbered(const PlacementTask& task);
 

@@ -15,6 +15,10 @@ std::vector<int> ranks_as_numbered(const PlacementTask& task) {
   return ranks;
 }
 
+int node_in_blocks(int rank, int /*n_ranks*/, int per_node) {
+  return rank / per_node;
+}
+
 namespace {
 
 /// By what `key` says of a rank.
@@ -34,10 +38,6 @@ std::vector<int> ranks_in_blocks(const PlacementTask& task) {
 std::vector<int> ranks_in_turns(const PlacementTask& task) {
   const mpi::Topology& nodes = task.topology;
   return ranks_by(task, [&](int r) { return std::tuple(nodes.place_on_node(r), nodes.node(r)); });
-}
-
-int node_in_blocks(int rank, int /*n_ranks*/, int per_node) {
-  return rank / per_node;
 }
 
 int node_in_turns(int rank, int n_ranks, int per_node) {
