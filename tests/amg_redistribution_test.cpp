@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <limits>
 #include <numeric>
+#include <ostream>
 
 #include <gtest/gtest.h>
 
@@ -48,11 +49,34 @@ Options options_of(const std::string& method) {
   return options;
 }
 
-Options moved(Options options, const char* ranks, bool redundant = false) {
+/// How levels get to fewer ranks.
+struct Form {
+  Choice<MoveMethod> move;
+  bool redundant = false;
+};
+
+/// All ways to move rows, and copies, which are for the first of these only.
+std::vector<Form> forms() {
+  std::vector<Form> forms = {{.move = {}, .redundant = true}};
+  for (const MoveMethod& move : MoveMethod::family()) forms.push_back({move, false});
+  return forms;
+}
+
+std::ostream& operator<<(std::ostream& out, const Form& form) {
+  return out << form.move.name() << (form.redundant ? ", redundant" : "");
+}
+
+Options moved(Options options, const char* ranks, const Form& form = {}) {
   options.set("redistribution", "ranks");
   options.set("active_ranks", ranks);
-  options.set("redundant", redundant);
+  options.set("redundant", form.redundant);
+  options.redistribution_move = form.move;
   return options;
+}
+
+const Form& copies() {
+  static const Form form = {.move = {}, .redundant = true};
+  return form;
 }
 
 /// Two ranks on each node, so that levels on one rank may be copied.
@@ -127,22 +151,25 @@ TEST(Redistribution, LevelsAreTheSameOnFewerRanks) {
   for_maps_and_methods(
       [](const std::string& method, const Matrix& A, const std::vector<int>& node_of_rank) {
         const Hierarchy<double> there(A, options_of(method));
-        const Hierarchy<double> fewer(A, moved(options_of(method), "3,1"));
-        expect_ranks(fewer, 3);
-        // Ranks that do not follow each other number their rows anew.
-        const bool keeps_numbers = std::is_sorted(node_of_rank.begin(), node_of_rank.end());
-        if (keeps_numbers) {
-          expect_same_hierarchy(there, fewer);
-          expect_near(one_cycle(there), one_cycle(fewer));
+        for (const MoveMethod& move : MoveMethod::family()) {
+          SCOPED_TRACE(*move.name);
+          const Hierarchy<double> fewer(A, moved(options_of(method), "3,1", {move}));
+          expect_ranks(fewer, 3);
+          // Ranks that do not follow each other number their rows anew.
+          const bool keeps_numbers = std::is_sorted(node_of_rank.begin(), node_of_rank.end());
+          if (keeps_numbers) {
+            expect_same_hierarchy(there, fewer);
+            expect_near(one_cycle(there), one_cycle(fewer));
+          }
+          EXPECT_EQ(there.levels()[1].rows, fewer.levels()[1].rows);
         }
-        EXPECT_EQ(there.levels()[1].rows, fewer.levels()[1].rows);
       });
 }
 
 TEST(Redistribution, EveryNodeHasACopyOfALevelOnOneRank) {
   for_maps_and_methods([](const std::string& method, const Matrix& A, const std::vector<int>&) {
     const Hierarchy<double> moved_once(A, moved(options_of(method), "3,1"));
-    const Hierarchy<double> copied(A, moved(options_of(method), "3,1", true));
+    const Hierarchy<double> copied(A, moved(options_of(method), "3,1", copies()));
     expect_ranks(copied, 3);
     expect_same_hierarchy(moved_once, copied);
     // Of level 1 on three ranks, those have the copies of the levels below.
@@ -157,7 +184,7 @@ TEST(Redistribution, EveryNodeHasACopyOfALevelOnOneRank) {
 TEST(Redistribution, NothingCrossesTheNetworkFromCopies) {
   const auto comm = pairs();
   const Matrix A = shared(io::generate<double>(comm, {.problem = "laplace9", .n = 25}));
-  const Hierarchy<double> copied(A, moved(options_of("classical"), "1", true));
+  const Hierarchy<double> copied(A, moved(options_of("classical"), "1", copies()));
   ASSERT_GE(copied.levels().size(), 3U);
   EXPECT_EQ(copied.levels()[1].copies, comm->topology().n_nodes());
   comm->ledger().clear();
@@ -169,26 +196,85 @@ TEST(Redistribution, NothingCrossesTheNetworkFromCopies) {
   }
 }
 
-TEST(Redistribution, CopiesAreNotForVirtualRanks) {
+TEST(Redistribution, CopiesAndCollectiveMovesAreNotForVirtualRanks) {
   const Matrix A = shared(io::generate<double>(test::self_comm(), {.problem = "laplace5", .n = 8}));
   ProblemInfo<double> info;
   info.virtual_starts = {0, 20, 40, 64};
-  info.virtual_topology = std::make_shared<const mpi::Topology>(std::vector<int>{0, 1, 0});
+  info.virtual_topology = std::make_shared<const mpi::Topology>(std::vector<int>{0, 0, 1});
+  for (const Form& form : {copies(), Form{"collective"}}) {
+    test::expect_same_error(*test_comm(), ErrorCode::unsupported, [&] {
+      Hierarchy<double>(A, moved(options_of("classical"), "1", form), info);
+    });
+  }
+}
+
+TEST(Redistribution, CopiesAreNotMovedCollectively) {
+  const Matrix A = shared(io::generate<double>(pairs(), {.problem = "laplace5", .n = 8}));
   test::expect_same_error(*test_comm(), ErrorCode::unsupported, [&] {
-    Hierarchy<double>(A, moved(options_of("classical"), "1", true), info);
+    Hierarchy<double>(A, moved(options_of("classical"), "1", {"collective", true}));
   });
+}
+
+/// Local. What this rank sent in an operation.
+mpi::Counts counts_of(const std::vector<mpi::Account>& accounts, const std::string& operation) {
+  mpi::Counts sum;
+  for (const mpi::Account& account : accounts) {
+    if (account.operation == operation) sum += account.counts;
+  }
+  return sum;
+}
+
+TEST(Redistribution, CollectiveMovesSendWhatLevelsSay) {
+  const auto comm = pairs();
+  const Matrix A = shared(io::generate<double>(comm, {.problem = "laplace9", .n = 25}));
+  for (const comm::Route route : comm::RouteMethod::family()) {
+    SCOPED_TRACE(route.name());
+    Options options = moved(options_of("classical"), "3,1", {"collective"});
+    options.route = route;
+    const Hierarchy<double> hierarchy(A, options);
+    std::int64_t on_node = 0, off_node = 0, entries = 0;
+    for (const LevelInfo& info : hierarchy.levels()) {
+      on_node += info.gather_traffic.messages_on_node;
+      off_node += info.gather_traffic.messages_off_node;
+      entries += info.gather_traffic.entries_on_node + info.gather_traffic.entries_off_node;
+    }
+    EXPECT_EQ(on_node + off_node > 0, comm->size() > 1);
+    comm->ledger().clear();
+    one_cycle(hierarchy);
+    const mpi::Counts sent = counts_of(comm->ledger().accounts(), "redistribution");
+    EXPECT_EQ(mpi::sum(*comm, sent.messages_on_node), 2 * on_node);
+    EXPECT_EQ(mpi::sum(*comm, sent.messages_off_node), 2 * off_node);
+    const auto bytes = static_cast<std::int64_t>(sizeof(double));
+    EXPECT_EQ(mpi::sum(*comm, sent.bytes_on_node + sent.bytes_off_node), 2 * bytes * entries);
+  }
+}
+
+TEST(Redistribution, MovesOfAllKindsTakeTheSameIterations) {
+  const Matrix A = shared(io::generate<double>(pairs(), {.problem = "laplace9", .n = 25}));
+  const solve::MatrixOperator<double> product(A);
+  const std::vector<double> b(static_cast<std::size_t>(A->n_local()), 1);
+  std::vector<int> iterations;
+  for (const MoveMethod& move : MoveMethod::family()) {
+    Options options = moved(options_of("classical"), "3,1", {move});
+    options.smoother = "l1_gauss_seidel";
+    const Hierarchy<double> hierarchy(A, options);
+    std::vector<double> x(b.size(), 0);
+    iterations.push_back(
+        solve::solve_by<double>("cg", product, &hierarchy, b, x, solve::Options{}, {}).iterations);
+  }
+  for (const int n : iterations) EXPECT_EQ(n, iterations.front());
 }
 
 TEST(Redistribution, GoesOverEveryRoute) {
   for (const auto& map : test::node_maps(test_comm()->size())) {
     const auto comm = mpi::Comm::create(MPI_COMM_WORLD, map.node_of_rank);
     const Matrix A = shared(io::generate<double>(comm, {.problem = "laplace9", .n = 19}));
-    for (const bool redundant : {false, true}) {
-      const char* ranks = redundant ? "1" : "2";
+    for (const Form& form : forms()) {
+      const char* ranks = form.redundant ? "1" : "2";
       const Hierarchy<double> straight(A, moved(options_of("classical"), ranks));
       for (const comm::Route route : comm::RouteMethod::family()) {
-        SCOPED_TRACE(map.name + ", " + route.name());
-        Options options = moved(options_of("classical"), ranks, redundant);
+        SCOPED_TRACE(testing::Message() << map.name << ", " << route.name() << ", " << form);
+        Options options = moved(options_of("classical"), ranks, form);
         options.route = route;
         const Hierarchy<double> routed(A, options);
         expect_same_hierarchy(straight, routed);
@@ -206,13 +292,13 @@ TEST(Redistribution, KnowsUnknownsAndNearNullSpaces) {
     options.unknowns = 3;
     options.max_coarse_rows = 12;
     const Hierarchy<double> there(A, options);
-    const Hierarchy<double> fewer(A, moved(options, "2,1"));
-    EXPECT_EQ(active_ranks(fewer)[1], std::min(2, test_comm()->size()));
-    expect_same_hierarchy(there, fewer);
-    expect_near(one_cycle(there), one_cycle(fewer));
-    const Hierarchy<double> copied(A, moved(options, "1", true));
-    expect_same_hierarchy(there, copied);
-    expect_near(one_cycle(there), one_cycle(copied));
+    for (const Form& form : forms()) {
+      SCOPED_TRACE(testing::Message() << form);
+      const Hierarchy<double> fewer(A, moved(options, form.redundant ? "1" : "2,1", form));
+      EXPECT_EQ(active_ranks(fewer)[1], form.redundant ? 1 : std::min(2, test_comm()->size()));
+      expect_same_hierarchy(there, fewer);
+      expect_near(one_cycle(there), one_cycle(fewer));
+    }
   }
 }
 
@@ -232,8 +318,14 @@ TEST(Redistribution, RebuildsToTheSameBits) {
   for (const char* method : {"classical", "aggregation", "air"}) {
     SCOPED_TRACE(method);
     for (const Reuse reuse : {Reuse::interpolation, Reuse::splitting}) {
-      expect_same_bits(moved(options_of(method), "3,1"), reuse);
-      expect_same_bits(moved(options_of(method), "3,1", true), reuse);
+      for (const Form& form : forms()) {
+        SCOPED_TRACE(testing::Message() << form);
+        expect_same_bits(moved(options_of(method), "3,1", form), reuse);
+        Options routed = moved(options_of(method), "3,1", form);
+        routed.route = "three_step";
+        routed.precision = Precision::single;
+        expect_same_bits(routed, reuse);
+      }
     }
   }
 }
@@ -262,9 +354,12 @@ TEST(Redistribution, RanksWithoutRowsAreOrdinary) {
       gathered(io::generate<double>(test::self_comm(), {.problem = "laplace9", .n = 19}));
   const Matrix A = shared(test::distribute(whole, rows));
   const Hierarchy<double> there(A, options_of("classical"));
-  const Hierarchy<double> fewer(A, moved(options_of("classical"), "2,1"));
-  expect_same_hierarchy(there, fewer);
-  expect_near(one_cycle(there), one_cycle(fewer));
+  for (const Form& form : forms()) {
+    SCOPED_TRACE(testing::Message() << form);
+    const Hierarchy<double> fewer(A, moved(options_of("classical"), "2,1", form));
+    expect_same_hierarchy(there, fewer);
+    expect_near(one_cycle(there), one_cycle(fewer));
+  }
 }
 
 TEST(Redistribution, CyclesOfAllKindsAreTheSameOnFewerRanks) {
@@ -282,8 +377,9 @@ TEST(Redistribution, CyclesOfAllKindsAreTheSameOnFewerRanks) {
       const Hierarchy<double> there(A, options);
       const double bound = there.precision().single ? 1e-4 : 1e-10;
       there.apply_block(B, X, width, work);
-      for (const bool redundant : {false, true}) {
-        const Hierarchy<double> fewer(A, moved(options, "3,1", redundant));
+      for (const Form& form : forms()) {
+        SCOPED_TRACE(testing::Message() << form);
+        const Hierarchy<double> fewer(A, moved(options, "3,1", form));
         EXPECT_EQ(there.precision().single, fewer.precision().single);
         const std::vector<double> x = one_cycle(there), y = one_cycle(fewer);
         for (std::size_t i = 0; i < n; ++i) EXPECT_NEAR(x[i], y[i], bound);
@@ -307,18 +403,21 @@ TEST(Redistribution, RanksWithoutRowsDoNothing) {
   const auto comm = test_comm();
   const Matrix A = shared(io::generate<double>(comm, {.problem = "laplace9", .n = 25}));
   mpi::Ledger& ledger = comm->ledger();
-  ledger.clear();
-  const Hierarchy<double> hierarchy(A, moved(options_of("classical"), "2"));
-  ASSERT_GE(hierarchy.levels().size(), 3U);
-  const auto in_setup = ledger.accounts();
-  ledger.clear();
-  one_cycle(hierarchy);
-  const auto in_cycle = ledger.accounts();
-  if (hierarchy.matrix(1)->n_local() > 0) return;
-  for (const auto& accounts : {in_setup, in_cycle}) {
-    const mpi::Counts counts = counts_from(accounts, 1);
-    EXPECT_EQ(counts.messages(), 0);
-    EXPECT_EQ(counts.collectives, 0);
+  for (const MoveMethod& move : MoveMethod::family()) {
+    SCOPED_TRACE(*move.name);
+    ledger.clear();
+    const Hierarchy<double> hierarchy(A, moved(options_of("classical"), "2", {move}));
+    ASSERT_GE(hierarchy.levels().size(), 3U);
+    const auto in_setup = ledger.accounts();
+    ledger.clear();
+    one_cycle(hierarchy);
+    const auto in_cycle = ledger.accounts();
+    if (hierarchy.matrix(1)->n_local() > 0) continue;
+    for (const auto& accounts : {in_setup, in_cycle}) {
+      const mpi::Counts counts = counts_from(accounts, 1);
+      EXPECT_EQ(counts.messages(), 0);
+      EXPECT_EQ(counts.collectives, 0);
+    }
   }
 }
 
@@ -332,8 +431,9 @@ TEST(Redistribution, AFailureOfSomeRanksIsThatOfAll) {
     return shared(A->with_values(std::move(on), std::move(off)));
   };
   const double most = std::numeric_limits<double>::max() / 27;
-  for (const bool redundant : {false, true}) {
-    const Options options = moved(options_of("classical"), "2,1", redundant);
+  for (const Form& form : forms()) {
+    SCOPED_TRACE(testing::Message() << form);
+    const Options options = moved(options_of("classical"), "2,1", form);
     test::expect_same_error(*test_comm(), ErrorCode::unsuitable_matrix,
                             [&] { Hierarchy<double>(scaled(most), options); });
     Hierarchy<double> hierarchy(A, options);
@@ -348,9 +448,9 @@ TEST(Redistribution, AFailureOfSomeRanksIsThatOfAll) {
 
 TEST(Redistribution, ObserversOnAllRanksSeeAllLevels) {
   const Matrix A = shared(io::generate<double>(pairs(), {.problem = "laplace9", .n = 21}));
-  for (const bool redundant : {false, true}) {
+  for (const Form& form : forms()) {
     std::vector<GlobalIndex> rows;
-    const Hierarchy<double> hierarchy(A, moved(options_of("classical"), "2,1", redundant),
+    const Hierarchy<double> hierarchy(A, moved(options_of("classical"), "2,1", form),
                                       [&](int level, const LevelInfo& info) {
                                         EXPECT_EQ(static_cast<std::size_t>(level), rows.size());
                                         rows.push_back(info.rows);
@@ -363,22 +463,23 @@ TEST(Redistribution, ObserversOnAllRanksSeeAllLevels) {
 
 TEST(Redistribution, MatricesAreSeenByAllRanks) {
   const Matrix A = shared(io::generate<double>(pairs(), {.problem = "laplace9", .n = 21}));
-  for (const auto& [method, redundant] :
-       {std::pair("classical", false), {"air", false}, {"classical", true}, {"air", true}}) {
-    Options options = moved(options_of(method), redundant ? "1" : "3,2,1", redundant);
-    if (std::string(method) == "air") options.set("coarse_filter", 0);
-    const Hierarchy<double> hierarchy(A, options);
-    for (std::size_t l = 0; l + 1 < hierarchy.levels().size(); ++l) {
-      SCOPED_TRACE(testing::Message() << method << ", level " << l);
-      const Matrix fine = hierarchy.matrix(l), coarse = hierarchy.matrix(l + 1);
-      const DistMatrix<double>& P = *hierarchy.interpolation(l);
-      const DistMatrix<double>* R = hierarchy.restriction(l);
-      EXPECT_EQ(R != nullptr, std::string(method) == "air");
-      const DistMatrix<double> AP = matrix::multiply(*fine, P);
-      const DistMatrix<double> product = matrix::multiply(R ? *R : matrix::transpose(P), AP);
-      const test::DenseMatrix C = gathered(*coarse), D = gathered(product);
-      ASSERT_EQ(C.size(), D.size());
-      for (std::size_t k = 0; k < C.size(); ++k) EXPECT_NEAR(C.data()[k], D.data()[k], 1e-10);
+  for (const Form& form : forms()) {
+    for (const std::string method : {"classical", "air"}) {
+      Options options = moved(options_of(method), form.redundant ? "1" : "3,2,1", form);
+      if (method == "air") options.set("coarse_filter", 0);
+      const Hierarchy<double> hierarchy(A, options);
+      for (std::size_t l = 0; l + 1 < hierarchy.levels().size(); ++l) {
+        SCOPED_TRACE(testing::Message() << method << ", level " << l << ", " << form);
+        const Matrix fine = hierarchy.matrix(l), coarse = hierarchy.matrix(l + 1);
+        const DistMatrix<double>& P = *hierarchy.interpolation(l);
+        const DistMatrix<double>* R = hierarchy.restriction(l);
+        EXPECT_EQ(R != nullptr, method == "air");
+        const DistMatrix<double> AP = matrix::multiply(*fine, P);
+        const DistMatrix<double> product = matrix::multiply(R ? *R : matrix::transpose(P), AP);
+        const test::DenseMatrix C = gathered(*coarse), D = gathered(product);
+        ASSERT_EQ(C.size(), D.size());
+        for (std::size_t k = 0; k < C.size(); ++k) EXPECT_NEAR(C.data()[k], D.data()[k], 1e-10);
+      }
     }
   }
 }
@@ -399,8 +500,9 @@ TEST(Redistribution, SmoothersOfAllKindsSolve) {
     SCOPED_TRACE(*smoother.name);
     Options options = options_of("classical");
     options.smoother = smoother;
-    expect_to_solve(moved(options, "2,1"));
-    expect_to_solve(moved(options, "1", true));
+    for (const Form& form : forms()) {
+      expect_to_solve(moved(options, form.redundant ? "1" : "2,1", form));
+    }
   }
 }
 
@@ -491,10 +593,11 @@ TEST(Redistribution, ByCostGoesByTheCosts) {
   for (int r = 0; r < test_comm()->size(); ++r) nodes.push_back(r / 2);
   const auto comm = mpi::Comm::create(MPI_COMM_WORLD, nodes);
   const Matrix A = shared(io::generate<double>(comm, {.problem = "laplace9", .n = 40}));
-  for (const char* by : {"model_2014", "automatic"}) {
-    SCOPED_TRACE(by);
+  const auto expect_to_go_by_costs = [&](const char* by, const MoveMethod& move) {
+    SCOPED_TRACE(std::string(by) + ", " + *move.name);
     Options options = options_of("classical");
     options.set("redistribution", by);
+    options.redistribution_move = move;
     options.machine = machine_of(1e-6, 1e-2);
     const Hierarchy<double> dear(A, options);
     options.machine = machine_of(1e-12, 1e-12);
@@ -518,6 +621,9 @@ TEST(Redistribution, ByCostGoesByTheCosts) {
       EXPECT_EQ(one_cycle(dear), one_cycle(dear_again));
       EXPECT_EQ(active_ranks(dear), active_ranks(dear_again));
     }
+  };
+  for (const MoveMethod& move : MoveMethod::family()) {
+    for (const char* by : {"model_2014", "automatic"}) expect_to_go_by_costs(by, move);
   }
 }
 

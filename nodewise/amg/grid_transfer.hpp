@@ -66,6 +66,9 @@ struct GridTransfer {
   Unknowns coarse_unknown_of_row;  ///< as in ProblemInfo, of the next level
   /// How the rows of the next level got to fewer ranks, where they did.
   std::optional<comm::RowMove> move;
+  /// The next level's matrix before that, where columns of P and rows of R are laid out as its
+  /// rows; null: they are laid out as those of the level that was moved, or none was.
+  std::shared_ptr<const matrix::DistMatrix<T>> before_move;
   /// The way to copies of the next level, where one rank of each node has all of it
   /// (amg/redistribute/level_copies.hpp).
   std::shared_ptr<LevelCopies<T>> copies;

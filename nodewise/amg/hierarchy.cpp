@@ -10,6 +10,7 @@
 #include "nodewise/amg/cycle/cycle.hpp"
 #include "nodewise/amg/cycle/mixed_precision_cycle.hpp"
 #include "nodewise/amg/cycle/precision_choice.hpp"
+#include "nodewise/amg/redistribute/level_arrival.hpp"
 #include "nodewise/amg/redistribute/level_copies.hpp"
 #include "nodewise/amg/setup/coarse_matrix.hpp"
 #include "nodewise/amg/setup/input_check.hpp"
@@ -46,23 +47,28 @@ void unite(const mpi::Comm& comm, std::span<LevelInfo> levels, std::optional<Err
   const auto collect = [&] {
     sums.clear();
     for (const LevelInfo& info : levels) {
-      const comm::Traffic& t = info.traffic;
-      sums.insert(sums.end(),
-                  {t.messages_on_node, t.messages_off_node, t.entries_on_node, t.entries_off_node,
-                   t.messages_on_domain, t.entries_on_domain, info.active_ranks});
+      for (const comm::Traffic& t : {info.traffic, info.gather_traffic}) {
+        sums.insert(sums.end(), {t.messages_on_node, t.messages_off_node, t.entries_on_node,
+                                 t.entries_off_node, t.messages_on_domain, t.entries_on_domain});
+      }
+      sums.push_back(info.active_ranks);
       most.push_back(info.max_messages);
     }
   };
+  constexpr std::size_t numbers_a_level = 13;
   if (!failure) failure = mpi::caught(collect);
-  if (failure) sums.assign(7 * levels.size(), 0);
+  if (failure) sums.assign(numbers_a_level * levels.size(), 0);
   sums.push_back(failure ? 1 : 0);
   mpi::sum_in_place(comm, std::span(sums));
   if (sums.back() > 0) mpi::agree(comm, failure);
   mpi::max_in_place(comm, std::span(most));
   auto sum = sums.begin();
-  for (std::size_t l = 0; l < levels.size(); ++l, sum += 7) {
-    levels[l].traffic = {sum[0], sum[1], sum[2], sum[3], sum[4], sum[5]};
-    levels[l].active_ranks = static_cast<int>(sum[6]);
+  for (std::size_t l = 0; l < levels.size(); ++l) {
+    for (comm::Traffic* t : {&levels[l].traffic, &levels[l].gather_traffic}) {
+      *t = {sum[0], sum[1], sum[2], sum[3], sum[4], sum[5]};
+      sum += 6;
+    }
+    levels[l].active_ranks = static_cast<int>(*sum++);
     levels[l].max_messages = most[l];
   }
 }
@@ -98,6 +104,7 @@ std::string apply_to(MixedPrecisionCycle<T>& cycle, const Level<T>& level,
         parts.R = copies->R;
         parts.to_copies = copies->to_copies;
       }
+      if (transfer.before_move) parts.move = transfer.move;
       cycle.add_smoothed(parts);
     });
   }
@@ -120,9 +127,11 @@ PrecisionChoice resolve_precision(Options& options, const Levels<T>& levels, boo
     return {false, "the restriction is not that of a symmetric cycle"};
   }
   const mpi::Scope scope(levels.front()->A->comm(), "precision");
+  std::vector<MatrixPointer<T>> held;
   std::vector<const DistMatrix<T>*> prolongations;
   for (const auto& level : levels) {
-    if (level->transfer.P && !level->is_copy) prolongations.push_back(level->transfer.P.get());
+    if (!level->transfer.P || level->is_copy) continue;
+    prolongations.push_back(held.emplace_back(prolongation_from_next(level->transfer)).get());
   }
   PrecisionChoice choice = choose_precision(
       estimated_condition<T>(*levels.front()->A, prolongations,
@@ -278,14 +287,16 @@ void Hierarchy<T>::rebuild_interpolations(std::shared_ptr<const DistMatrix<T>> A
   cycle_ = std::move(cycle);
 }
 
-/// Collective. The matrix of a level on the communicator that this rank has it on; null where it
-/// has no part of it.
+/// Collective. The matrix of a level on the communicator that this rank has it on, where it was
+/// `before`; null where this rank has no part of it.
 template <class T>
 MatrixPointer<T> on_ranks_of(const Level<T>& level, GridTransfer<T>& from_above,
-                             const DistMatrix<T>& A) {
+                             const DistMatrix<T>& A, const MatrixPointer<T>& before) {
   if (from_above.copies) fill_copies_again(from_above, A);
   if (level.is_elsewhere) return nullptr;
-  return level.is_copy ? from_above.copies->A : on_active_ranks(A, *level.active);
+  if (level.is_copy) return from_above.copies->A;
+  return std::make_shared<const DistMatrix<T>>(
+      on_active_ranks(A, *level.active)->with_exchange_of(*before));
 }
 
 /// Collective. The matrices of all levels for other values of the finest one, and the spectral
@@ -304,13 +315,16 @@ auto Hierarchy<T>::matrices_for(MatrixPointer<T> A, std::optional<Error>& failur
     if (!level.transfer.P) break;
     const Level<T>& next = *levels_[l + 1];
     const MatrixPointer<T> next_before = matrix_here(l + 1);
+    const bool is_moved_later = level.transfer.before_move != nullptr;
     const MatrixPointer<T> C =
-        next.active
+        is_moved_later ? level.transfer.before_move
+        : next.active
             ? seen_by<T>(next.is_copy && !level.is_copy ? nullptr : next_before, next.active->above,
                          next.active->above, next.active->ranks, info_[l + 1].nonzeros)
             : next_before;
     A = coarse_matrix_again(level, {*before, *C}, *A, options_, failure);
-    if (next.active) A = on_ranks_of(next, level.transfer, *A);
+    if (is_moved_later) A = move_next_matrix_again(level.transfer, *A, failure);
+    if (next.active) A = on_ranks_of(next, level.transfer, *A, next_before);
     before = next_before;
   }
   return values;
@@ -417,6 +431,13 @@ comm::Layout Hierarchy<T>::rows_of_all(std::size_t level) const {
   return {layout().shared_comm(), of_level.starts};
 }
 
+/// Of the level in the transfer from the one above.
+template <class T>
+comm::Layout Hierarchy<T>::rows_of_transfer(std::size_t level) const {
+  const std::vector<GlobalIndex>& starts = levels_[level]->starts_before_move;
+  return starts.empty() ? rows_of_all(level) : comm::Layout(layout().shared_comm(), starts);
+}
+
 template <class T>
 std::shared_ptr<const matrix::DistMatrix<T>> Hierarchy<T>::matrix(std::size_t level) const {
   const Level<T>& of_level = level_of<T>(levels_, level);
@@ -436,7 +457,7 @@ const DistMatrix<T>* Hierarchy<T>::transfer_of_all(std::size_t level, const Matr
   const Level<T>& of_level = *levels_[level];
   if (of_level.starts.empty() || level + 1 == levels_.size()) return M.get();
   if (of_all) return of_all.get();
-  comm::Layout rows = rows_of_all(level), cols = rows_of_all(level + 1);
+  comm::Layout rows = rows_of_all(level), cols = rows_of_transfer(level + 1);
   if (is_restriction) std::swap(rows, cols);
   of_all = seen_by<T>(of_level.is_copy ? nullptr : M, rows, cols, of_level.ranks,
                       info_[level].interpolation_nonzeros);
@@ -490,6 +511,7 @@ std::size_t Hierarchy<T>::memory_bytes() const {
     if (level.transfer.P) bytes += level.transfer.P->memory_bytes();
     if (level.transfer.R) bytes += level.transfer.R->memory_bytes();
     if (level.transfer.copies) bytes += bytes_of(*level.transfer.copies);
+    if (level.transfer.before_move) bytes += level.transfer.before_move->memory_bytes();
     bytes += level.transfer.coarse_rows.size() * sizeof(LocalIndex);
     bytes += level.knowledge.virtual_starts.size() * sizeof(GlobalIndex);
   }

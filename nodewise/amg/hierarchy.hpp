@@ -100,7 +100,9 @@ class Hierarchy : public solve::Operator<T> {
   /// this may be a copy in T, made now of what the cycle has: to be held for as long as it is
   /// looked at.
   std::shared_ptr<const matrix::DistMatrix<T>> matrix(std::size_t level) const;
-  /// The prolongation to the level from the next; null on the last level.
+  /// The prolongation to the level from the next; null on the last level. Where the next level was
+  /// moved by MoveMethod collective, its columns are laid out as the level was before, as are the
+  /// rows of restriction().
   const matrix::DistMatrix<T>* interpolation(std::size_t level) const;
   /// The restriction to the next level where it is not the transpose of interpolation(), or null.
   const matrix::DistMatrix<T>* restriction(std::size_t level) const;
@@ -129,6 +131,7 @@ class Hierarchy : public solve::Operator<T> {
   LevelValues matrices_for(Matrix A, std::optional<Error>& failure);
   Matrix matrix_here(std::size_t level) const;
   comm::Layout rows_of_all(std::size_t level) const;
+  comm::Layout rows_of_transfer(std::size_t level) const;
   const matrix::DistMatrix<T>* transfer_of_all(std::size_t level, const Matrix& M, Matrix& of_all,
                                                bool is_restriction) const;
   void rebuild_interpolations(std::shared_ptr<const matrix::DistMatrix<T>> A);

@@ -165,6 +165,11 @@ std::span<const Field<Options>> option_fields() {
           "On how many ranks coarse levels are; on fewer they send fewer messages. Where the ranks "
           "of a solve are on several nodes it is automatic, unless it is given")
           .affecting(Affects::levels),
+      field("redistribution_move", &O::redistribution_move,
+            "How right-hand sides and corrections get to the ranks of such a level and back")
+          .needing("a redistribution that moves rows",
+                   [](const O& o) -> bool { return o.redistribution->moves_rows; })
+          .affecting(Affects::levels),
       field(
           "route", &O::route,
           "How data travels between nodes: straight to every rank, once from each rank to each "

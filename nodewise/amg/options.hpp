@@ -10,6 +10,7 @@
 #include "nodewise/amg/options/classical_options.hpp"
 #include "nodewise/amg/options/cycle_method.hpp"
 #include "nodewise/amg/options/level_method.hpp"
+#include "nodewise/amg/redistribute/move_method.hpp"
 #include "nodewise/amg/redistribute/redistribution_method.hpp"
 #include "nodewise/amg/relax/smoother_method.hpp"
 #include "nodewise/base/by_level.hpp"
@@ -42,7 +43,8 @@ struct Options {
   /// Of more than 600 rows (or max_coarse_rows, if that is more) it is relaxation, whatever is
   /// said.
   Choice<CoarseSolveMethod> coarse_solve = "auto";
-  Redistribution redistribution = "none";    ///< of coarse levels to fewer ranks
+  Redistribution redistribution = "none";  ///< of coarse levels to fewer ranks
+  Choice<MoveMethod> redistribution_move = "direct";
   ByLevel<comm::Route> route = "direct";     ///< of the exchanges of the solve
   ByLevel<comm::Route> setup_route;          ///< of the setup; empty: as in the solve
   int route_from_level = 0;                  ///< finer levels are direct

@@ -39,9 +39,20 @@ Json transport_choice_json(const std::shared_ptr<const routing::TransportDecisio
   return {{"reason", decision->reason}, {"trials", trials}};
 }
 
-Json level_json(const amg::LevelInfo& info) {
+/// Of vectors of doubles.
+Json traffic_json(const comm::Traffic& traffic) {
   constexpr auto value_bytes = static_cast<std::int64_t>(sizeof(double));
-  const comm::Traffic& traffic = info.traffic;
+  return {{"messages_on_node", traffic.messages_on_node},
+          {"messages_on_domain", traffic.messages_on_domain},
+          {"messages_off_node", traffic.messages_off_node},
+          {"bytes_on_node", value_bytes * traffic.entries_on_node},
+          {"bytes_on_domain", value_bytes * traffic.entries_on_domain},
+          {"bytes_off_node", value_bytes * traffic.entries_off_node}};
+}
+
+Json level_json(const amg::LevelInfo& info) {
+  Json product = traffic_json(info.traffic);
+  product["max_messages_of_a_rank"] = info.max_messages;
   return {{"rows", info.rows},
           {"nonzeros", info.nonzeros},
           {"interpolation_nonzeros", info.interpolation_nonzeros},
@@ -56,14 +67,8 @@ Json level_json(const amg::LevelInfo& info) {
           {"setup_route_choice", route_choice_json(info.setup_route_choice)},
           {"transport_choice", transport_choice_json(info.transport_choice)},
           {"redistribution_choice", redistribution_json(info.redistribution_choice)},
-          {"product_traffic",
-           {{"messages_on_node", traffic.messages_on_node},
-            {"messages_on_domain", traffic.messages_on_domain},
-            {"messages_off_node", traffic.messages_off_node},
-            {"bytes_on_node", value_bytes * traffic.entries_on_node},
-            {"bytes_on_domain", value_bytes * traffic.entries_on_domain},
-            {"bytes_off_node", value_bytes * traffic.entries_off_node},
-            {"max_messages_of_a_rank", info.max_messages}}},
+          {"product_traffic", product},
+          {"gather_traffic", traffic_json(info.gather_traffic)},
           {"coarse_solver", text_or_null(info.coarse_solver)}};
 }
 

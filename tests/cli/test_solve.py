@@ -745,6 +745,28 @@ def test_coarse_levels_on_fewer_ranks(nodewise, tmp_path):
     assert set(ranks_of("--redistribution", "rows", "--rows-per-rank", 1000)[1:]) == {1}
 
 
+def test_levels_are_moved_collectively(nodewise, tmp_path, source):
+    def report_of(move):
+        path = tmp_path / "report.json"
+        result = nodewise("solve", "--problem", "laplace27", "--n", 12, "--max-coarse-rows", 5, "--redistribution",
+                          "ranks", "--active-ranks", "2,1", "--redistribution-move", move, "--json", path, ranks=4)
+        assert result.code == 0, result.err
+        report = json.loads(path.read_text())
+        jsonschema.validate(report, json.loads((source / "docs" / "report.schema.json").read_text()))
+        return report
+
+    direct, collective = report_of("direct"), report_of("collective")
+    assert direct["solve"]["iterations"] == collective["solve"]["iterations"]
+    messages = [level["gather_traffic"]["messages_on_node"] for level in collective["hierarchy"]["levels"]]
+    assert messages[:2] == [2, 1] and not any(messages[2:])
+    assert not any(level["gather_traffic"]["messages_on_node"] for level in direct["hierarchy"]["levels"])
+
+
+def test_a_way_to_move_levels_needs_a_redistribution(nodewise):
+    result = nodewise("solve", "--problem", "laplace5", "--n", 5, "--redistribution-move", "collective")
+    assert result.code == 0 and "--redistribution-move" in result.out
+
+
 @pytest.mark.parametrize("by", ["automatic", "model_2014"])
 def test_ranks_of_levels_are_decided_by_costs(nodewise, tmp_path, source, by):
     path = tmp_path / "report.json"
@@ -769,6 +791,7 @@ def test_ranks_of_levels_are_decided_by_costs(nodewise, tmp_path, source, by):
         (["--redistribution", "ranks", "--active-ranks", "2,0"], "--active-ranks"),
         (["--redistribution", "ranks", "--active-ranks", "two"], "--active-ranks"),
         (["--redistribution", "rank"], "ranks"),
+        (["--redistribution", "ranks", "--redistribution-move", "collectively"], "collective"),
     ],
 )
 def test_redistribution_that_cannot_be(nodewise, words, message):

@@ -37,6 +37,7 @@ template <class T>
 std::size_t CycleLevel<T>::memory_bytes() const {
   std::size_t bytes = (b.size() + x.size() + r.size() + 4 * k[0].size()) * sizeof(T);
   for (const Array<T>& v : together) bytes += v.size() * sizeof(T);
+  if (arrival) bytes += arrival->memory_bytes();
   if (smoother) bytes += smoother->memory_bytes();
   if (direct) bytes += direct->memory_bytes();
   return bytes;
@@ -63,18 +64,43 @@ void Cycle<T>::postsmooth(std::size_t l, std::span<const T> b, std::span<T> x,
   levels[l].smoother->postsmooth_with_product(b, x, *product);
 }
 
+/// Brings what a restriction has left to the ranks of the next level, where it is not there.
+template <class T>
+void Cycle<T>::gather(std::size_t l, std::span<T> coarse_b, int width) const {
+  if (!levels[l].arrival) return;
+  const mpi::Scope running = scope(l, "redistribution");
+  levels[l].arrival->gather(coarse_b, width);
+}
+
+/// The next level's solution where a prolongation looks for it.
+template <class T>
+std::span<const T> Cycle<T>::scattered(std::size_t l, std::span<const T> coarse_x,
+                                       int width) const {
+  if (!levels[l].arrival) return coarse_x;
+  const mpi::Scope running = scope(l, "redistribution");
+  levels[l].arrival->scatter(coarse_x, width);
+  return levels[l].arrival->between(width);
+}
+
 template <class T>
 void Cycle<T>::restrict_to_next(std::size_t l, std::span<const T> r) const {
-  const mpi::Scope running = scope(l, "restriction");
-  const std::span<T> coarse_b = levels[l + 1].b;
-  if (levels[l].R) return matrix::multiply(*levels[l].R, r, coarse_b);
-  matrix::multiply_transposed(transposed_restriction(l), r, coarse_b);
+  {
+    const mpi::Scope running = scope(l, "restriction");
+    const std::span<T> sums = arriving(l, levels[l + 1].b, 1);
+    if (levels[l].R) {
+      matrix::multiply(*levels[l].R, r, sums);
+    } else {
+      matrix::multiply_transposed(transposed_restriction(l), r, sums);
+    }
+  }
+  gather(l, levels[l + 1].b, 1);
 }
 
 template <class T>
 void Cycle<T>::correct(std::size_t l, std::span<T> x) const {
+  const std::span<const T> correction = scattered(l, levels[l + 1].x, 1);
   const mpi::Scope running = scope(l, "prolongation");
-  matrix::multiply_add(*levels[l].P, std::span<const T>(levels[l + 1].x), x);
+  matrix::multiply_add(*levels[l].P, correction, x);
 }
 
 template <class T>
@@ -183,6 +209,7 @@ template <class T>
 void Cycle<T>::reserve_workspace(int width) const {
   for_each_together(width, [](Array<T>& array, std::size_t n) { array.reserve(n); });
   for (const CycleLevel<T>& level : levels) {
+    if (level.arrival) level.arrival->reserve(width);
     if (level.smoother) level.smoother->reserve_workspace(width);
     if (level.direct) level.direct->reserve_workspace(width);
     if (level.lower) level.lower->reserve_workspace(width);
@@ -193,6 +220,9 @@ void Cycle<T>::reserve_workspace(int width) const {
 template <class T>
 void Cycle<T>::resize_together(int width) const {
   for_each_together(width, [](Array<T>& array, std::size_t n) { array.resize(n); });
+  for (const CycleLevel<T>& level : levels) {
+    if (level.arrival) level.arrival->resize(width);
+  }
 }
 
 template <class T>
@@ -206,16 +236,23 @@ void Cycle<T>::apply(std::span<const T> B, std::span<T> X, int width) const {
 
 template <class T>
 void Cycle<T>::restrict_block(std::size_t l, std::span<const T> R, int width) const {
-  const mpi::Scope running = scope(l, "restriction");
-  const std::span<T> coarse_B = levels[l + 1].together[0];
-  if (levels[l].R) return matrix::multiply(*levels[l].R, R, coarse_B, width);
-  matrix::multiply_transposed(transposed_restriction(l), R, coarse_B, width);
+  {
+    const mpi::Scope running = scope(l, "restriction");
+    const std::span<T> sums = arriving(l, levels[l + 1].together[0], width);
+    if (levels[l].R) {
+      matrix::multiply(*levels[l].R, R, sums, width);
+    } else {
+      matrix::multiply_transposed(transposed_restriction(l), R, sums, width);
+    }
+  }
+  gather(l, levels[l + 1].together[0], width);
 }
 
 template <class T>
 void Cycle<T>::correct_block(std::size_t l, std::span<T> X, int width) const {
+  const std::span<const T> corrections = scattered(l, levels[l + 1].together[1], width);
   const mpi::Scope running = scope(l, "prolongation");
-  matrix::multiply_add(*levels[l].P, std::span<const T>(levels[l + 1].together[1]), X, width);
+  matrix::multiply_add(*levels[l].P, corrections, X, width);
 }
 
 template <class T>

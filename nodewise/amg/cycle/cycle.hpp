@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "nodewise/amg/cycle/arrival.hpp"
 #include "nodewise/amg/cycle/coarse_solver.hpp"
 #include "nodewise/amg/cycle/smoother.hpp"
 #include "nodewise/base/array.hpp"
@@ -41,6 +42,8 @@ struct CycleLevel {
   Matrix R;  ///< to the next level; null: the transpose of P
   /// In place of P in a restriction: to copies of the next level (LevelCopies::to_copies).
   Matrix to_copies;
+  /// Where the next level is on other ranks than the columns of P and the rows of R.
+  mutable std::optional<Arrival<T>> arrival;
   std::shared_ptr<const Smoother<T>> smoother;
   std::shared_ptr<const CoarseSolver<T>> direct;  ///< on the last level, if it is small enough
   /// In place of all others: what stands for this level and those below it.
@@ -124,6 +127,12 @@ class Cycle {
   const matrix::DistMatrix<T>& transposed_restriction(std::size_t l) const {
     return levels[l].to_copies ? *levels[l].to_copies : *levels[l].P;
   }
+  /// Where a restriction from level l, whose result is to be coarse_b, leaves it.
+  std::span<T> arriving(std::size_t l, std::span<T> coarse_b, int width) const {
+    return levels[l].arrival ? levels[l].arrival->between(width) : coarse_b;
+  }
+  void gather(std::size_t l, std::span<T> coarse_b, int width) const;
+  std::span<const T> scattered(std::size_t l, std::span<const T> coarse_x, int width) const;
   void restrict_to_next(std::size_t l, std::span<const T> r) const;
   void correct(std::size_t l, std::span<T> x) const;
   void postsmooth(std::size_t l, std::span<const T> b, std::span<T> x, Product product) const;

@@ -62,13 +62,15 @@ void MixedPrecisionCycle<T>::add_smoothed(const LevelParts<T>& parts) {
   level.P = parts.P;
   level.R = parts.R;
   level.to_copies = parts.to_copies;
+  if (parts.move) level.arrival.emplace(*parts.move);
   level.smoother = std::make_shared<const Smoother<T>>(*level.A, options_, parts.facts);
   level.reserve(!is_finest, options_.cycle->visit == CoarseVisit::iterate && !is_finest);
   cycle_.levels.push_back(std::move(level));
   if (!rounded_ || !parts.P) return;
   CycleLevel<T> below;
   below.lower = rounded_;
-  below.reserve_vectors(static_cast<std::size_t>(parts.P->cols().n_local()));
+  const comm::Layout& rows_below = parts.move ? parts.move->to() : parts.P->cols();
+  below.reserve_vectors(static_cast<std::size_t>(rows_below.n_local()));
   cycle_.levels.push_back(std::move(below));
 }
 

@@ -71,6 +71,7 @@ void SinglePrecisionLevels<T>::add_smoothed(const LevelParts<T>& parts) {
   level.P = in_float<T>(parts.P, 1);
   level.R = in_float<T>(parts.R, 1);
   level.to_copies = in_float<T>(parts.to_copies, 1);
+  if (parts.move) level.arrival.emplace(*parts.move);
   level.smoother = std::make_shared<const Smoother<float>>(*level.A, options_, parts.facts);
   add(std::move(level));
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -14,6 +15,7 @@ template <class T>
 struct LevelParts {
   typename CycleLevel<T>::Matrix A, P, R;
   typename CycleLevel<T>::Matrix to_copies = nullptr;
+  std::optional<comm::RowMove> move = {};  // to the ranks of the next level: CycleLevel::arrival
   CycleLevel<float>::Matrix rounded_A = nullptr;  // in place of A, where that is rounded already
   relax::MatrixFacts facts = {};
 };

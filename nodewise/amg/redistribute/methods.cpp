@@ -1,4 +1,6 @@
-// The list of ways to say how many ranks a level has. Each is described at the end of its own file.
+// The lists of ways to say how many ranks a level has, and of ways to get its rows there. Each is
+// described at the end of its own file.
+#include "nodewise/amg/redistribute/move_method.hpp"
 #include "nodewise/amg/redistribute/redistribution_method.hpp"
 
 namespace nodewise::amg {
@@ -14,6 +16,14 @@ Family<RedistributionMethod>& RedistributionMethod::family() {
       "redistribution",
       {&no_redistribution(), &redistribution_to_ranks(), &redistribution_by_rows(),
        &redistribution_by_model_2014(), &redistribution_by_cost()});
+  return methods;
+}
+
+const MoveMethod& direct_move();
+const MoveMethod& collective_move();
+
+Family<MoveMethod>& MoveMethod::family() {
+  static Family<MoveMethod> methods("redistribution_move", {&direct_move(), &collective_move()});
   return methods;
 }
 

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "nodewise/amg/redistribute/move_method.hpp"
 #include "nodewise/amg/redistribute/rank_groups.hpp"
 #include "nodewise/matrix/redistribute.hpp"
 #include "nodewise/mpi/agree.hpp"
@@ -55,9 +56,10 @@ std::vector<GlobalIndex> starts_of(const Groups& groups, GlobalIndex first) {
 }
 
 /// Collective.
-template <class T>
-void move_values(std::vector<T>& values, int width, const comm::RowMove& move) {
-  std::vector<T> moved;
+template <class V>
+void move_values(V& values, int width, const comm::RowMove& move) {
+  using T = typename V::value_type;
+  V moved;
   const auto n = static_cast<std::size_t>(move.to().n_local()) * static_cast<std::size_t>(width);
   mpi::collectively(move.from().comm(), [&] { moved.resize(n); });
   move.forward<T>(values, moved, width);
@@ -86,15 +88,16 @@ LevelSize size_of_level(std::span<const GlobalIndex> starts, int level) {
   return {level, starts.back() - starts.front(), active};
 }
 
-std::optional<comm::RowMove> choose_move(const comm::Layout& rows, int ranks) {
+std::optional<comm::RowMove> choose_move(const comm::Layout& rows, int ranks,
+                                         const comm::Route& route) {
   const Groups groups = make_groups(rows.starts(), rows.comm().topology(), ranks);
   if (groups.holders.empty()) return std::nullopt;
   if (groups.keep_numbers) {
-    return comm::RowMove(rows, {rows.shared_comm(), starts_of(groups, rows.first())});
+    return comm::RowMove(rows, {rows.shared_comm(), starts_of(groups, rows.first())}, route);
   }
   const int holder = groups.holders[static_cast<std::size_t>(rows.comm().rank())];
   const std::vector<int> owners(static_cast<std::size_t>(rows.n_local()), holder);
-  return comm::RowMove::to_owners(rows, owners);
+  return comm::RowMove::to_owners(rows, owners, route);
 }
 
 std::vector<GlobalIndex> moved_starts(std::vector<GlobalIndex> starts,
@@ -116,15 +119,10 @@ void move_near_null_space(NearNullSpace<T>& space, const comm::RowMove& move) {
 }
 
 template <class T>
-void move_next_level(GridTransfer<T>& transfer, const comm::RowMove& move) {
+void move_knowledge(GridTransfer<T>& transfer, const comm::RowMove& move) {
   const mpi::Comm& comm = move.from().comm();
-  const mpi::Scope scope(comm, "redistribution");
   // What failed on one rank would be missing in what all send.
   mpi::agree(comm, transfer.failure);
-  transfer.P = std::make_shared<const DistMatrix<T>>(matrix::with_moved_columns(*transfer.P, move));
-  if (transfer.R) {
-    transfer.R = std::make_shared<const DistMatrix<T>>(matrix::with_moved_rows(*transfer.R, move));
-  }
   move_near_null_space(transfer.coarse_near_null_space, move);
   move_near_null_space(transfer.coarse_left_near_null_space, move);
   std::int64_t known[] = {transfer.coarse_unknown_of_row.empty() ? 0 : 1,
@@ -134,9 +132,36 @@ void move_next_level(GridTransfer<T>& transfer, const comm::RowMove& move) {
   if (known[1] > 0) move_list(transfer.empty_columns, move);
 }
 
+template <class T>
+void move_sizes(GridTransfer<T>& transfer, const comm::RowMove& move) {
+  const std::int32_t is_known = transfer.coarse_sizes.empty() ? 0 : 1;
+  if (mpi::max(move.from().comm(), is_known) > 0) move_values(transfer.coarse_sizes, 1, move);
+}
+
+template <class T>
+void move_next_level(GridTransfer<T>& transfer, const comm::RowMove& move) {
+  const mpi::Scope scope(move.from().comm(), "redistribution");
+  move_knowledge(transfer, move);
+  transfer.P = std::make_shared<const DistMatrix<T>>(matrix::with_moved_columns(*transfer.P, move));
+  if (transfer.R) {
+    transfer.R = std::make_shared<const DistMatrix<T>>(matrix::with_moved_rows(*transfer.R, move));
+  }
+}
+
 template void move_near_null_space(NearNullSpace<float>&, const comm::RowMove&);
 template void move_near_null_space(NearNullSpace<double>&, const comm::RowMove&);
+template void move_knowledge(GridTransfer<float>&, const comm::RowMove&);
+template void move_knowledge(GridTransfer<double>&, const comm::RowMove&);
+template void move_sizes(GridTransfer<float>&, const comm::RowMove&);
+template void move_sizes(GridTransfer<double>&, const comm::RowMove&);
 template void move_next_level(GridTransfer<float>&, const comm::RowMove&);
 template void move_next_level(GridTransfer<double>&, const comm::RowMove&);
+
+const MoveMethod& direct_move() {
+  static const MoveMethod method = {
+      {"direct", "restrictions and prolongations go straight to the ranks that have the level", ""},
+      false};
+  return method;
+}
 
 }  // namespace nodewise::amg

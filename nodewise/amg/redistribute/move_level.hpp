@@ -11,10 +11,11 @@
 
 namespace nodewise::amg {
 
-/// Local, unless rows are numbered anew (RowMove::to_owners). How the rows of a level, laid out by
-/// `rows`, get to so many ranks; nothing where they are on no more. Rows keep their numbers where
-/// ranks that give their rows to one follow each other.
-std::optional<comm::RowMove> choose_move(const comm::Layout& rows, int ranks);
+/// Local, unless rows are numbered anew (RowMove::to_owners) or the route's planning is collective.
+/// How the rows of a level, laid out by `rows`, get to so many ranks; nothing where they are on no
+/// more. Rows keep their numbers where ranks that give their rows to one follow each other.
+std::optional<comm::RowMove> choose_move(const comm::Layout& rows, int ranks,
+                                         const comm::Route& route = "direct");
 
 /// Local. Where the rows of virtual ranks, which begin at `starts`, begin after the move. Throws
 /// unsupported where rows would be numbered anew: one rank that stands for many keeps its numbers.
@@ -27,6 +28,14 @@ LevelSize size_of_level(std::span<const GlobalIndex> starts, int level);
 /// vectors.
 template <class T>
 void move_near_null_space(NearNullSpace<T>& space, const comm::RowMove& move);
+
+/// Collective. Moves what is known of the next level besides its matrix; throws on every rank what
+/// failed on any (transfer.failure). An exchange of each, and a reduction.
+template <class T>
+void move_knowledge(GridTransfer<T>& transfer, const comm::RowMove& move);
+/// Collective. Likewise what its entries are sums of, which comes with the matrix.
+template <class T>
+void move_sizes(GridTransfer<T>& transfer, const comm::RowMove& move);
 
 /// Collective. The transfer to a next level that is moved: columns of P and rows of R are laid out
 /// by the new ranks, so that a restriction brings its sums straight there, a prolongation fetches

@@ -210,6 +210,19 @@ void check_blocks(const DistMatrix<T>& A, const ProblemInfo<T>& knowledge, const
   comm::require_whole_points(A.rows(), options.unknowns);
 }
 
+void check_move(bool has_virtual_ranks, const Options& options) {
+  if (!options.redistribution->moves_rows || !options.redistribution_move->moves_vectors) return;
+  if (makes_copies(options.redistribution)) {
+    throw Error(ErrorCode::unsupported,
+                "multigrid setup: redistribution_move " + options.redistribution_move.name() +
+                    " gathers rows on one rank of each group, leave redundant away");
+  }
+  if (has_virtual_ranks) {
+    throw Error(ErrorCode::unsupported,
+                "multigrid setup: levels of virtual ranks are moved by redistribution_move direct");
+  }
+}
+
 }  // namespace
 
 template <class T>
@@ -234,6 +247,7 @@ std::optional<bool> examine(const DistMatrix<T>& A, const ProblemInfo<T>& knowle
                 "multigrid setup: levels of virtual ranks are not copied to every node, leave "
                 "redundant away");
   }
+  check_move(!knowledge.virtual_starts.empty(), options);
   if (const auto check = options.method->functions<T>().check) check(A, knowledge, options);
   return resolve_automatic(options, A, knowledge.symmetric);
 }

@@ -25,6 +25,8 @@ struct Level {
   /// Of the finest level's communicator, those of this one's, ascending; empty: all.
   std::vector<int> ranks;
   std::vector<GlobalIndex> starts;  // of the rows of all those, where this level has not all
+  // Likewise before they were moved, where the transfer from the level above is laid out so.
+  std::vector<GlobalIndex> starts_before_move;
   /// Whether this rank has no part of the level: there is neither a matrix nor a transfer.
   bool is_elsewhere = false;
   /// Whether this rank has a copy of what another has for all.

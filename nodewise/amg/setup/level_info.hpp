@@ -32,7 +32,10 @@ struct LevelInfo {
   std::shared_ptr<const RedistributionDecision> redistribution_choice;
   comm::Traffic traffic;          ///< of one product with the level's matrix, over all ranks
   std::int64_t max_messages = 0;  ///< sent by the busiest rank in one product
-  std::string coarse_solver;      ///< on the last level: how it is solved
+  /// Of the gathering of a right-hand side for the next level, over all ranks (MoveMethod
+  /// collective).
+  comm::Traffic gather_traffic;
+  std::string coarse_solver;  ///< on the last level: how it is solved
 };
 
 /// Called on every rank when a level is coarsened; its traffic, ranks and messages are then of the

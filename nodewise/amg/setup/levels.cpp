@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "nodewise/amg/coarsen/virtual_ranks.hpp"
+#include "nodewise/amg/redistribute/level_arrival.hpp"
 #include "nodewise/amg/redistribute/level_copies.hpp"
 #include "nodewise/amg/redistribute/move_level.hpp"
 #include "nodewise/amg/setup/coarse_matrix.hpp"
@@ -93,6 +94,15 @@ void move_transfer(GridTransfer<T>& transfer, int ranks, const GridTransfer<T>* 
   if (transfer.move) move_next_level(transfer, *transfer.move);
 }
 
+/// Collective. Moves the next level, whose matrix is A, once it is made; the transfer stays.
+template <class T>
+MatrixPointer<T> move_made_level(GridTransfer<T>& transfer, const MatrixPointer<T>& A, int ranks,
+                                 const routing::LevelRoutes& routes,
+                                 const GridTransfer<T>* earlier) {
+  transfer.move = earlier ? earlier->move : choose_move(A->rows(), ranks, routes.solve);
+  return transfer.move ? move_next_matrix(transfer, A, *transfer.move) : A;
+}
+
 /// Collective. Gives one rank of each node the next level, whose matrix is A on the rank that it
 /// was moved to.
 template <class T>
@@ -133,9 +143,11 @@ MatrixPointer<T> coarsen_level(Level<T>& level, const MatrixPointer<T>& A,
     return coarse_matrix(*setup_A, setup_R.get(), *setup_P, level.transfer, options);
   };
   const bool asks_costs = options.redistribution->decide != nullptr;
+  const bool moves_later = options.redistribution_move->moves_vectors;
   if (!asks_costs || earlier) {
-    move_transfer(level.transfer, ranks_by_size(P->cols().starts(), level.depth + 1, options),
-                  earlier);
+    const int ranks = ranks_by_size(P->cols().starts(), level.depth + 1, options);
+    if (moves_later) return move_made_level(level.transfer, multiply(), ranks, routes, earlier);
+    move_transfer(level.transfer, ranks, earlier);
     const MatrixPointer<T> next = multiply();
     copy_next_level(level.transfer, *next, options, earlier);
     return next;
@@ -145,10 +157,12 @@ MatrixPointer<T> coarsen_level(Level<T>& level, const MatrixPointer<T>& A,
   level.transfer.redistribution =
       decide_ranks(level, next, straight_P, level.depth + 1, options, finer);
   if (!level.transfer.redistribution->moves() || A->comm().size() == 1) return next;
+  const int ranks = level.transfer.redistribution->ranks;
+  if (moves_later) return move_made_level(level.transfer, next, ranks, routes, earlier);
   // The product is made anew, so that rebuild() adds in the same order.
   P = straight_P;
   R = straight_R;
-  move_transfer(level.transfer, level.transfer.redistribution->ranks, earlier);
+  move_transfer(level.transfer, ranks, earlier);
   return multiply();
 }
 
@@ -269,6 +283,11 @@ void descend(MatrixPointer<T> A, ProblemInfo<T> knowledge, std::optional<bool> s
     A = goes_on ? coarsen_level(level, A, routes, options, before, made.finer) : nullptr;
     if (level.transfer.P) {
       info.interpolation_nonzeros = level.transfer.P->nnz_global();
+      if (level.transfer.before_move) {
+        const comm::Plan& plan = level.transfer.move->exchange().plan();
+        info.gather_traffic =
+            comm::traffic(plan, level.A->comm().topology(), level.A->comm().rank());
+      }
     } else {
       level.solved_directly = may_solve_directly(info.rows, options);
     }

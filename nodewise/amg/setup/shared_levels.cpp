@@ -95,6 +95,7 @@ struct SharedLevel {
   LevelInfo info;
   bool solved_directly = false;
   std::vector<GlobalIndex> starts;  // of the rows of all ranks; empty where all ranks have a part
+  std::vector<GlobalIndex> starts_before_move;  // empty where the transfer does not need them
 };
 
 constexpr auto pass_number = [](auto& pass, auto& value) { pass(value); };
@@ -146,18 +147,18 @@ constexpr auto pass_level = [](auto& pass, auto& level) {
   pass.optional(info.redistribution_choice, pass_redistribution);
   pass(level.solved_directly);
   pass.list(level.starts, pass_number);
+  pass.list(level.starts_before_move, pass_number);
 };
 
-/// Where the rows of all `n_ranks` ranks of the finest level's communicator begin.
-template <class T>
-std::vector<GlobalIndex> starts_of_all(const Level<T>& level, int n_ranks) {
-  if (level.ranks.empty()) return {};
-  const comm::Layout& rows = level.A->rows();
+/// Where the rows of all `n_ranks` ranks of the finest level's communicator begin, of which `ranks`
+/// have some, laid out by `rows`.
+std::vector<GlobalIndex> starts_of_all(const comm::Layout& rows, std::span<const int> ranks,
+                                       int n_ranks) {
   std::vector<GlobalIndex> starts;
   std::size_t next = 0;
   for (int r = 0; r < n_ranks; ++r) {
-    while (next < level.ranks.size() && level.ranks[next] < r) ++next;
-    starts.push_back(next < level.ranks.size() ? rows.begin(static_cast<int>(next)) : rows.last());
+    while (next < ranks.size() && ranks[next] < r) ++next;
+    starts.push_back(next < ranks.size() ? rows.begin(static_cast<int>(next)) : rows.last());
   }
   starts.push_back(rows.last());
   return starts;
@@ -168,7 +169,20 @@ std::vector<SharedLevel> levels_here(const mpi::Comm& comm, const SetUp<T>& made
   std::vector<SharedLevel> shared;
   for (std::size_t l = 0; l < made.levels.size(); ++l) {
     const Level<T>& level = *made.levels[l];
-    shared.push_back({made.info[l], level.solved_directly, starts_of_all(level, comm.size())});
+    SharedLevel& facts = shared.emplace_back();
+    facts.info = made.info[l];
+    facts.solved_directly = level.solved_directly;
+    if (!level.ranks.empty()) {
+      facts.starts = starts_of_all(level.A->rows(), level.ranks, comm.size());
+    }
+    if (l == 0) continue;
+    const Level<T>& above = *made.levels[l - 1];
+    if (const auto& before = above.transfer.before_move) {
+      const auto starts = before->rows().starts();
+      facts.starts_before_move = above.ranks.empty()
+                                     ? std::vector<GlobalIndex>(starts.begin(), starts.end())
+                                     : starts_of_all(before->rows(), above.ranks, comm.size());
+    }
   }
   return shared;
 }
@@ -186,6 +200,7 @@ void take_shared(std::vector<SharedLevel>& shared, SetUp<T>& made, const LevelOb
     }
     Level<T>& level = *made.levels[l];
     level.starts = std::move(shared[l].starts);
+    level.starts_before_move = std::move(shared[l].starts_before_move);
     if (!level.is_elsewhere) continue;
     level.solved_directly = shared[l].solved_directly;
     made.info[l] = std::move(shared[l].info);
