@@ -3,6 +3,7 @@
 #include <limits>
 #include <numeric>
 #include <ostream>
+#include <set>
 
 #include <gtest/gtest.h>
 
@@ -64,6 +65,15 @@ std::vector<Form> forms() {
 
 std::ostream& operator<<(std::ostream& out, const Form& form) {
   return out << form.move.name() << (form.redundant ? ", redundant" : "");
+}
+
+/// All ways to put ranks in groups that this build has.
+std::vector<Choice<GroupMethod>> all_groups() {
+  std::vector<Choice<GroupMethod>> all;
+  for (const GroupMethod& groups : GroupMethod::family()) {
+    if ((*groups.is_available)()) all.push_back(groups);
+  }
+  return all;
 }
 
 Options moved(Options options, const char* ranks, const Form& form = {}) {
@@ -539,13 +549,17 @@ TEST(Redistribution, OfVirtualRanksIsThatOfRealOnes) {
   const Matrix serial = shared(io::generate<double>(test::self_comm(), gallery));
   Options options = options_of("classical");
   options.set("max_interpolation_entries", 0);  // which of equal weights is dropped may differ
-  for (const char* ranks : {"4,2,1", "3", "1"}) {
-    SCOPED_TRACE(ranks);
-    ProblemInfo<double> info;
-    info.virtual_starts = comm::uniform_starts(A->rows().n_global(), comm->size());
-    info.virtual_topology = std::make_shared<const mpi::Topology>(nodes);
-    expect_same_counts(Hierarchy<double>(serial, moved(options, ranks), info),
-                       Hierarchy<double>(A, moved(options, ranks)));
+  for (const GroupMethod& groups : GroupMethod::family()) {
+    if (groups.needs_couplings) continue;
+    options.redistribution_groups = groups;
+    for (const char* ranks : {"4,2,1", "3", "1"}) {
+      SCOPED_TRACE(*groups.name + ", " + ranks);
+      ProblemInfo<double> info;
+      info.virtual_starts = comm::uniform_starts(A->rows().n_global(), comm->size());
+      info.virtual_topology = std::make_shared<const mpi::Topology>(nodes);
+      expect_same_counts(Hierarchy<double>(serial, moved(options, ranks), info),
+                         Hierarchy<double>(A, moved(options, ranks)));
+    }
   }
 }
 
@@ -675,6 +689,89 @@ TEST(RankGroups, InterleavedNodesAndEmptyRanks) {
   const std::vector<GlobalIndex> rows = {0, 4, 4, 4, 4, 0};
   EXPECT_EQ(holders_of_rows(mpi::Topology(nodes), rows, 2), (std::vector<int>{0, 1, 2, 1, 2, 5}));
   EXPECT_EQ(holders_of_rows(mpi::Topology(nodes), rows, 1), (std::vector<int>{0, 1, 1, 1, 1, 5}));
+}
+
+std::vector<int> holders_by(const char* groups, const GroupTask& task) {
+  return (*GroupMethod::family().find(groups).holders)(task);
+}
+
+TEST(RankGroups, NeighboursOnWhateverNodes) {
+  const mpi::Topology nodes(std::vector<int>{0, 1, 0, 1, 0, 1, 2});
+  const std::vector<GlobalIndex> rows = {1, 1, 1, 0, 1, 1, 1};
+  EXPECT_EQ(holders_by("rank", {nodes, rows, 4}), (std::vector<int>{0, 0, 2, 3, 2, 5, 6}));
+  EXPECT_EQ(holders_by("rank", {nodes, rows, 1}), (std::vector<int>{0, 0, 0, 3, 0, 0, 0}));
+}
+
+TEST(RankGroups, ASocketsRanksBeforeTwoSockets) {
+  const mpi::Topology nodes(std::vector<int>{0, 0, 0, 0, 1, 1, 1, 1});
+  const mpi::Topology sockets = nodes.with_domains(std::vector<int>{0, 1, 1, 1, 0, 0, 1, 1});
+  const std::vector<GlobalIndex> rows(8, 3);
+  const auto of = [&](const mpi::Topology& topology, int n) {
+    return holders_by("socket", {topology, rows, n});
+  };
+  EXPECT_EQ(of(sockets, 1), std::vector<int>(8, 0));
+  EXPECT_EQ(of(sockets, 2), (std::vector<int>{0, 0, 0, 0, 4, 4, 4, 4}));
+  EXPECT_EQ(of(sockets, 4), (std::vector<int>{0, 1, 1, 1, 4, 4, 6, 6}));
+  EXPECT_EQ(of(sockets, 6), (std::vector<int>{0, 1, 1, 3, 4, 5, 6, 6}));
+  EXPECT_EQ(of(nodes, 4), holders_by("node", {nodes, rows, 4}));
+}
+
+TEST(RankGroups, ThoseThatSendMostToEachOther) {
+  if (!(*GroupMethod::family().find("graph").is_available)()) GTEST_SKIP() << "without METIS";
+  const mpi::Topology nodes(std::vector<int>(6, 0));
+  const std::vector<GlobalIndex> rows = {2, 2, 2, 2, 0, 2};
+  // 0 and 3, 1 and 5 and, alone, 2.
+  const std::vector<RankCoupling> couplings = {{0, 3, 50}, {3, 0, 40}, {1, 5, 60}, {0, 1, 1},
+                                               {1, 0, 1},  {2, 0, 2},  {2, 5, 2}};
+  EXPECT_EQ(holders_by("graph", {nodes, rows, 3, couplings}), (std::vector<int>{0, 1, 2, 0, 4, 1}));
+  EXPECT_EQ(holders_by("graph", {nodes, rows, 1, couplings}), (std::vector<int>{0, 0, 0, 0, 4, 0}));
+  EXPECT_EQ(holders_by("graph", {nodes, rows, 5, couplings}), (std::vector<int>{0, 1, 2, 3, 4, 5}));
+  // No group is empty, whatever is coupled.
+  for (int n = 1; n <= 5; ++n) {
+    const std::vector<int> holders = holders_by("graph", {nodes, rows, n});
+    EXPECT_EQ(std::set<int>(holders.begin(), holders.end()).size(),
+              static_cast<std::size_t>(n + 1));
+  }
+}
+
+TEST(Redistribution, GroupsOfAllKindsSolve) {
+  for_maps_and_methods(
+      [](const std::string& method, const Matrix& A, const std::vector<int>& node_of_rank) {
+        const Hierarchy<double> there(A, options_of(method));
+        for (const Choice<GroupMethod>& groups : all_groups()) {
+          if (method != "classical" && !groups->needs_couplings) continue;
+          for (const Form& form : forms()) {
+            SCOPED_TRACE(testing::Message() << groups.name() << ", " << form);
+            Options options = moved(options_of(method), form.redundant ? "1" : "3,1", form);
+            options.redistribution_groups = groups;
+            Hierarchy<double> fewer(A, options);
+            expect_ranks(fewer, form.redundant ? 1 : 3);
+            EXPECT_EQ(there.levels()[1].rows, fewer.levels()[1].rows);
+            const bool in_order = std::is_sorted(node_of_rank.begin(), node_of_rank.end());
+            if (groups == "rank" || (in_order && !groups->needs_couplings)) {
+              expect_same_hierarchy(there, fewer);
+              expect_near(one_cycle(there), one_cycle(fewer));
+            }
+            if (method != "air" || !groups->needs_couplings) continue;
+            const std::vector<double> before = one_cycle(fewer);
+            for (const Reuse reuse : {Reuse::interpolation, Reuse::splitting}) {
+              fewer.rebuild(A, reuse);
+              EXPECT_EQ(before, one_cycle(fewer));
+            }
+          }
+        }
+      });
+}
+
+TEST(Redistribution, GroupsByTheGraphAreNotForVirtualRanks) {
+  const Matrix A = shared(io::generate<double>(test::self_comm(), {.problem = "laplace5", .n = 8}));
+  ProblemInfo<double> info;
+  info.virtual_starts = {0, 20, 40, 64};
+  info.virtual_topology = std::make_shared<const mpi::Topology>(std::vector<int>{0, 0, 1});
+  Options options = moved(options_of("classical"), "1");
+  options.redistribution_groups = "graph";
+  test::expect_same_error(*test_comm(), ErrorCode::unsupported,
+                          [&] { Hierarchy<double>(A, options, info); });
 }
 
 }  // namespace amg_redistribution_test

@@ -128,6 +128,7 @@ Field<S> never_automatic(Field<S> field) {
 
 std::span<const Field<Options>> option_fields() {
   using O = Options;
+  const auto moves_rows = [](const O& o) -> bool { return o.redistribution->moves_rows; };
   static const std::vector<Field<O>> fields = {
       method_field(),
       field("unknowns", &O::unknowns,
@@ -165,10 +166,13 @@ std::span<const Field<Options>> option_fields() {
           "On how many ranks coarse levels are; on fewer they send fewer messages. Where the ranks "
           "of a solve are on several nodes it is automatic, unless it is given")
           .affecting(Affects::levels),
+      field("redistribution_groups", &O::redistribution_groups,
+            "Which ranks give their rows of such a level to one of them")
+          .needing("a redistribution that moves rows", moves_rows)
+          .affecting(Affects::levels),
       field("redistribution_move", &O::redistribution_move,
             "How right-hand sides and corrections get to the ranks of such a level and back")
-          .needing("a redistribution that moves rows",
-                   [](const O& o) -> bool { return o.redistribution->moves_rows; })
+          .needing("a redistribution that moves rows", moves_rows)
           .affecting(Affects::levels),
       field(
           "route", &O::route,

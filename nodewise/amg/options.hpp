@@ -10,6 +10,7 @@
 #include "nodewise/amg/options/classical_options.hpp"
 #include "nodewise/amg/options/cycle_method.hpp"
 #include "nodewise/amg/options/level_method.hpp"
+#include "nodewise/amg/redistribute/group_method.hpp"
 #include "nodewise/amg/redistribute/move_method.hpp"
 #include "nodewise/amg/redistribute/redistribution_method.hpp"
 #include "nodewise/amg/relax/smoother_method.hpp"
@@ -44,6 +45,7 @@ struct Options {
   /// said.
   Choice<CoarseSolveMethod> coarse_solve = "auto";
   Redistribution redistribution = "none";  ///< of coarse levels to fewer ranks
+  Choice<GroupMethod> redistribution_groups = "node";
   Choice<MoveMethod> redistribution_move = "direct";
   ByLevel<comm::Route> route = "direct";     ///< of the exchanges of the solve
   ByLevel<comm::Route> setup_route;          ///< of the setup; empty: as in the solve

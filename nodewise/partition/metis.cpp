@@ -1,5 +1,6 @@
 #include "nodewise/partition/metis.hpp"
 
+#include <algorithm>
 #include <limits>
 #include <numeric>
 
@@ -24,6 +25,17 @@ void check_status(int status) {
   if (status != METIS_OK) {
     throw Error(ErrorCode::internal, fmt::format("partition: METIS failed (status {})", status));
   }
+}
+
+/// The numbers, scaled down where their sum would be too large.
+std::vector<idx_t> metis_weights(std::span<const std::int64_t> numbers) {
+  const std::int64_t sum = std::accumulate(numbers.begin(), numbers.end(), std::int64_t{0});
+  const std::int64_t scale = 1 + sum / (std::numeric_limits<std::int32_t>::max() / 2);
+  std::vector<idx_t> weights;
+  for (const std::int64_t n : numbers) {
+    weights.push_back(static_cast<idx_t>(std::max<std::int64_t>(1, n / scale)));
+  }
+  return weights;
 }
 
 /// Their sum is to be 1.
@@ -69,6 +81,28 @@ std::vector<int> parts_by_metis(const PointGraph& graph, std::span<const int> sh
   return {parts.begin(), parts.end()};
 }
 
+std::vector<int> parts_by_metis(const PointGraph& graph, std::span<const std::int64_t> couplings,
+                                int n_parts) {
+  std::vector<idx_t> parts(graph.weights.size(), 0);
+  auto n = static_cast<idx_t>(graph.n_points());
+  if (n_parts == 1 || n <= n_parts) {
+    if (n_parts > 1) std::iota(parts.begin(), parts.end(), 0);
+    return {parts.begin(), parts.end()};
+  }
+  std::vector<idx_t> begins(graph.begins.begin(), graph.begins.end());
+  std::vector<idx_t> neighbours(graph.neighbours.begin(), graph.neighbours.end());
+  std::vector<idx_t> weights = metis_weights(graph.weights);
+  std::vector<idx_t> cut = metis_weights(couplings);
+  idx_t options[METIS_NOPTIONS];
+  METIS_SetDefaultOptions(options);
+  options[METIS_OPTION_SEED] = 1;
+  idx_t one_weight = 1, objective = 0, wanted = n_parts;
+  check_status(METIS_PartGraphRecursive(&n, &one_weight, begins.data(), neighbours.data(),
+                                        weights.data(), nullptr, cut.data(), &wanted, nullptr,
+                                        nullptr, options, &objective, parts.data()));
+  return {parts.begin(), parts.end()};
+}
+
 #else
 
 bool has_metis() {
@@ -78,6 +112,10 @@ bool has_metis() {
 std::vector<int> parts_by_metis(const PointGraph&, std::span<const int>) {
   throw Error(ErrorCode::unsupported,
               "partition: this build of Nodewise has no METIS (Debian: libmetis-dev)");
+}
+
+std::vector<int> parts_by_metis(const PointGraph& graph, std::span<const std::int64_t>, int) {
+  return parts_by_metis(graph, std::span<const int>());
 }
 
 #endif

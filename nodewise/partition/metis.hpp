@@ -17,4 +17,9 @@ bool has_metis();
 /// Source: Karypis, Kumar 1998; the objective is the volume of communication.
 std::vector<int> parts_by_metis(const PointGraph& graph, std::span<const int> shares);
 
+/// Local. Likewise in parts of equal weight, where few of the `couplings` are to be cut: one for
+/// each of the graph's neighbours. Parts may be empty.
+std::vector<int> parts_by_metis(const PointGraph& graph, std::span<const std::int64_t> couplings,
+                                int n_parts);
+
 }  // namespace nodewise::partition

@@ -792,6 +792,7 @@ def test_ranks_of_levels_are_decided_by_costs(nodewise, tmp_path, source, by):
         (["--redistribution", "ranks", "--active-ranks", "two"], "--active-ranks"),
         (["--redistribution", "rank"], "ranks"),
         (["--redistribution", "ranks", "--redistribution-move", "collectively"], "collective"),
+        (["--redistribution", "ranks", "--redistribution-groups", "nodes"], "node"),
     ],
 )
 def test_redistribution_that_cannot_be(nodewise, words, message):

@@ -1,5 +1,6 @@
-// The lists of ways to say how many ranks a level has, and of ways to get its rows there. Each is
-// described at the end of its own file.
+// The lists of ways to say how many ranks a level has, to put ranks in groups, and to get rows
+// there. Each is described at the end of its own file.
+#include "nodewise/amg/redistribute/group_method.hpp"
 #include "nodewise/amg/redistribute/move_method.hpp"
 #include "nodewise/amg/redistribute/redistribution_method.hpp"
 
@@ -16,6 +17,18 @@ Family<RedistributionMethod>& RedistributionMethod::family() {
       "redistribution",
       {&no_redistribution(), &redistribution_to_ranks(), &redistribution_by_rows(),
        &redistribution_by_model_2014(), &redistribution_by_cost()});
+  return methods;
+}
+
+const GroupMethod& groups_by_node_first();
+const GroupMethod& groups_by_rank();
+const GroupMethod& groups_by_socket();
+const GroupMethod& groups_by_graph();
+
+Family<GroupMethod>& GroupMethod::family() {
+  static Family<GroupMethod> methods(
+      "redistribution_groups",
+      {&groups_by_node_first(), &groups_by_rank(), &groups_by_socket(), &groups_by_graph()});
   return methods;
 }
 

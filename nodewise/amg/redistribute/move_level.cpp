@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "nodewise/amg/redistribute/move_method.hpp"
-#include "nodewise/amg/redistribute/rank_groups.hpp"
 #include "nodewise/matrix/redistribute.hpp"
 #include "nodewise/mpi/agree.hpp"
 #include "nodewise/mpi/ledger.hpp"
@@ -34,13 +33,15 @@ bool follow_each_other(std::span<const int> holders, std::span<const GlobalIndex
   return true;
 }
 
-Groups make_groups(std::span<const GlobalIndex> starts, const mpi::Topology& topology, int ranks) {
+Groups make_groups(std::span<const GlobalIndex> starts, const mpi::Topology& topology,
+                   const Grouping& grouping) {
   Groups groups;
-  if (ranks >= size_of_level(starts, 0).active_ranks) return groups;
+  if (grouping.ranks >= size_of_level(starts, 0).active_ranks) return groups;
   for (std::size_t r = 0; r + 1 < starts.size(); ++r) {
     groups.rows.push_back(starts[r + 1] - starts[r]);
   }
-  groups.holders = holders_of_rows(topology, groups.rows, ranks);
+  groups.holders =
+      (*grouping.groups->holders)({topology, groups.rows, grouping.ranks, grouping.couplings});
   groups.keep_numbers = follow_each_other(groups.holders, groups.rows);
   return groups;
 }
@@ -88,9 +89,9 @@ LevelSize size_of_level(std::span<const GlobalIndex> starts, int level) {
   return {level, starts.back() - starts.front(), active};
 }
 
-std::optional<comm::RowMove> choose_move(const comm::Layout& rows, int ranks,
+std::optional<comm::RowMove> choose_move(const comm::Layout& rows, const Grouping& grouping,
                                          const comm::Route& route) {
-  const Groups groups = make_groups(rows.starts(), rows.comm().topology(), ranks);
+  const Groups groups = make_groups(rows.starts(), rows.comm().topology(), grouping);
   if (groups.holders.empty()) return std::nullopt;
   if (groups.keep_numbers) {
     return comm::RowMove(rows, {rows.shared_comm(), starts_of(groups, rows.first())}, route);
@@ -101,8 +102,8 @@ std::optional<comm::RowMove> choose_move(const comm::Layout& rows, int ranks,
 }
 
 std::vector<GlobalIndex> moved_starts(std::vector<GlobalIndex> starts,
-                                      const mpi::Topology& topology, int ranks) {
-  const Groups groups = make_groups(starts, topology, ranks);
+                                      const mpi::Topology& topology, const Grouping& grouping) {
+  const Groups groups = make_groups(starts, topology, grouping);
   if (groups.holders.empty()) return starts;
   if (!groups.keep_numbers) {
     throw Error(ErrorCode::unsupported,

@@ -6,21 +6,29 @@
 #include <vector>
 
 #include "nodewise/amg/grid_transfer.hpp"
+#include "nodewise/amg/redistribute/group_method.hpp"
 #include "nodewise/amg/redistribute/redistribution_method.hpp"
 #include "nodewise/comm/row_move.hpp"
 
 namespace nodewise::amg {
 
+/// On how many ranks a level is to be, and on which.
+struct Grouping {
+  int ranks = 1;
+  const GroupMethod* groups = nullptr;
+  std::vector<RankCoupling> couplings = {};  ///< where the method needs them
+};
+
 /// Local, unless rows are numbered anew (RowMove::to_owners) or the route's planning is collective.
 /// How the rows of a level, laid out by `rows`, get to so many ranks; nothing where they are on no
 /// more. Rows keep their numbers where ranks that give their rows to one follow each other.
-std::optional<comm::RowMove> choose_move(const comm::Layout& rows, int ranks,
+std::optional<comm::RowMove> choose_move(const comm::Layout& rows, const Grouping& grouping,
                                          const comm::Route& route = "direct");
 
 /// Local. Where the rows of virtual ranks, which begin at `starts`, begin after the move. Throws
 /// unsupported where rows would be numbered anew: one rank that stands for many keeps its numbers.
 std::vector<GlobalIndex> moved_starts(std::vector<GlobalIndex> starts,
-                                      const mpi::Topology& topology, int ranks);
+                                      const mpi::Topology& topology, const Grouping& grouping);
 /// Local. How large a level is whose rows begin at `starts`.
 LevelSize size_of_level(std::span<const GlobalIndex> starts, int level);
 

@@ -1,4 +1,4 @@
-// Which ranks give their rows to which.
+// Groups of ranks that sit near each other.
 #pragma once
 
 #include <span>
@@ -13,8 +13,8 @@ namespace nodewise::amg {
 /// group's first. Ranks have rows[r] rows; those that have none stay by themselves and count for
 /// none. The rows of a node go to one of its ranks before two nodes share one. A node that is given
 /// several groups splits its ranks evenly, in their order, as equally many nodes are that share a
-/// rank, the first groups one larger (Bienz 2014, section 6.1). 1 <= n_groups <= the ranks with
-/// rows.
+/// rank, the first groups one larger (Gahvari et al. 2014, section 6.1). 1 <= n_groups <= the ranks
+/// with rows.
 std::vector<int> holders_of_rows(const mpi::Topology& topology, std::span<const GlobalIndex> rows,
                                  int n_groups);
 

@@ -210,6 +210,21 @@ void check_blocks(const DistMatrix<T>& A, const ProblemInfo<T>& knowledge, const
   comm::require_whole_points(A.rows(), options.unknowns);
 }
 
+void check_groups(bool has_virtual_ranks, const Options& options) {
+  if (!options.redistribution->moves_rows) return;
+  const Choice<GroupMethod>& groups = options.redistribution_groups;
+  if (!(*groups->is_available)()) {
+    throw Error(ErrorCode::unsupported, "multigrid setup: redistribution_groups " + groups.name() +
+                                            " takes METIS, which this build of Nodewise has not "
+                                            "(Debian: libmetis-dev)");
+  }
+  if (has_virtual_ranks && groups->needs_couplings) {
+    throw Error(ErrorCode::unsupported, "multigrid setup: redistribution_groups " + groups.name() +
+                                            " is not for levels of virtual ranks, whose rows keep "
+                                            "their numbers");
+  }
+}
+
 void check_move(bool has_virtual_ranks, const Options& options) {
   if (!options.redistribution->moves_rows || !options.redistribution_move->moves_vectors) return;
   if (makes_copies(options.redistribution)) {
@@ -247,6 +262,7 @@ std::optional<bool> examine(const DistMatrix<T>& A, const ProblemInfo<T>& knowle
                 "multigrid setup: levels of virtual ranks are not copied to every node, leave "
                 "redundant away");
   }
+  check_groups(!knowledge.virtual_starts.empty(), options);
   check_move(!knowledge.virtual_starts.empty(), options);
   if (const auto check = options.method->functions<T>().check) check(A, knowledge, options);
   return resolve_automatic(options, A, knowledge.symmetric);

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "nodewise/amg/coarsen/virtual_ranks.hpp"
+#include "nodewise/amg/redistribute/graph_groups.hpp"
 #include "nodewise/amg/redistribute/level_arrival.hpp"
 #include "nodewise/amg/redistribute/level_copies.hpp"
 #include "nodewise/amg/redistribute/move_level.hpp"
@@ -87,19 +88,33 @@ std::shared_ptr<const RedistributionDecision> decide_ranks(const Level<T>& above
       options.redistribution->decide(*level, finer));
 }
 
+/// Collective. For a level whose matrix is A on the ranks that its rows come from; null where it is
+/// not made yet, and need not be.
+template <class T>
+Grouping grouping_for(int ranks, const DistMatrix<T>* A, const Options& options) {
+  Grouping grouping = {ranks, &*options.redistribution_groups};
+  if (A != nullptr && grouping.groups->needs_couplings) {
+    const mpi::Scope scope(A->comm(), "redistribution");
+    grouping.couplings = rank_couplings(*A);
+  }
+  return grouping;
+}
+
 /// Collective. Moves the next level's part of the transfer.
 template <class T>
-void move_transfer(GridTransfer<T>& transfer, int ranks, const GridTransfer<T>* earlier) {
-  transfer.move = earlier ? earlier->move : choose_move(transfer.P->cols(), ranks);
+void move_transfer(GridTransfer<T>& transfer, const Grouping& grouping,
+                   const GridTransfer<T>* earlier) {
+  transfer.move = earlier ? earlier->move : choose_move(transfer.P->cols(), grouping);
   if (transfer.move) move_next_level(transfer, *transfer.move);
 }
 
 /// Collective. Moves the next level, whose matrix is A, once it is made; the transfer stays.
 template <class T>
 MatrixPointer<T> move_made_level(GridTransfer<T>& transfer, const MatrixPointer<T>& A, int ranks,
-                                 const routing::LevelRoutes& routes,
+                                 const comm::Route& route, const Options& options,
                                  const GridTransfer<T>* earlier) {
-  transfer.move = earlier ? earlier->move : choose_move(A->rows(), ranks, routes.solve);
+  transfer.move = earlier ? earlier->move
+                          : choose_move(A->rows(), grouping_for(ranks, A.get(), options), route);
   return transfer.move ? move_next_matrix(transfer, A, *transfer.move) : A;
 }
 
@@ -142,28 +157,33 @@ MatrixPointer<T> coarsen_level(Level<T>& level, const MatrixPointer<T>& A,
     if (R) R = for_solve(one_route ? setup_R : R);
     return coarse_matrix(*setup_A, setup_R.get(), *setup_P, level.transfer, options);
   };
-  const bool asks_costs = options.redistribution->decide != nullptr;
+  const LevelSize size = size_of_level(P->cols().starts(), level.depth + 1);
+  int ranks = ranks_of(options.redistribution, size);
+  const bool asks_costs = options.redistribution->decide != nullptr && !earlier;
+  const bool asks_couplings =
+      options.redistribution_groups->needs_couplings && !earlier && ranks < size.active_ranks;
   const bool moves_later = options.redistribution_move->moves_vectors;
-  if (!asks_costs || earlier) {
-    const int ranks = ranks_by_size(P->cols().starts(), level.depth + 1, options);
-    if (moves_later) return move_made_level(level.transfer, multiply(), ranks, routes, earlier);
-    move_transfer(level.transfer, ranks, earlier);
-    const MatrixPointer<T> next = multiply();
-    copy_next_level(level.transfer, *next, options, earlier);
-    return next;
+  MatrixPointer<T> next;
+  if (asks_costs || asks_couplings || moves_later) {
+    const MatrixPointer<T> straight_P = P, straight_R = R;
+    next = multiply();
+    if (asks_costs) {
+      level.transfer.redistribution =
+          decide_ranks(level, next, straight_P, size.level, options, finer);
+      ranks = level.transfer.redistribution->ranks;
+    }
+    if (moves_later) {
+      return move_made_level(level.transfer, next, ranks, routes.solve, options, earlier);
+    }
+    if (ranks >= size.active_ranks) return next;
+    // The product is made anew, so that rebuild() adds in the same order.
+    P = straight_P;
+    R = straight_R;
   }
-  const MatrixPointer<T> straight_P = P, straight_R = R;
-  const MatrixPointer<T> next = multiply();
-  level.transfer.redistribution =
-      decide_ranks(level, next, straight_P, level.depth + 1, options, finer);
-  if (!level.transfer.redistribution->moves() || A->comm().size() == 1) return next;
-  const int ranks = level.transfer.redistribution->ranks;
-  if (moves_later) return move_made_level(level.transfer, next, ranks, routes, earlier);
-  // The product is made anew, so that rebuild() adds in the same order.
-  P = straight_P;
-  R = straight_R;
-  move_transfer(level.transfer, ranks, earlier);
-  return multiply();
+  move_transfer(level.transfer, grouping_for(ranks, next.get(), options), earlier);
+  next = multiply();
+  copy_next_level(level.transfer, *next, options, earlier);
+  return next;
 }
 
 /// Collective.
@@ -187,7 +207,8 @@ ProblemInfo<T> knowledge_below(Level<T>& level, const Options& options) {
     const int ranks = decision ? decision->ranks
                                : ranks_by_size(knowledge.virtual_starts, level.depth + 1, options);
     knowledge.virtual_starts =
-        moved_starts(std::move(knowledge.virtual_starts), *knowledge.virtual_topology, ranks);
+        moved_starts(std::move(knowledge.virtual_starts), *knowledge.virtual_topology,
+                     {ranks, &*options.redistribution_groups});
   }
   knowledge.near_null_space = std::move(level.transfer.coarse_near_null_space);
   knowledge.left_near_null_space = std::move(level.transfer.coarse_left_near_null_space);
