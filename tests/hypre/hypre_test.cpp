@@ -2,8 +2,8 @@
 // Iterations are to be hypre's within one, operator complexities within 3 %.
 //
 // Both draw weights by which equal points are told apart, each its own. What those are worth is
-// measured: Nodewise solves with several seeds, and hypre's figures are to be within those bounds
-// of what these give. Where the weights do not matter they all give one number.
+// measured: Nodewise solves with up to five seeds, and hypre's figures are to be within those
+// bounds of what these give. Where the weights do not matter they all give one number.
 //
 // The real matrices are not part of the repository: CMake's NODEWISE_MATRIX_DIR names the directory
 // of their gzip'd Matrix Market files, and a matrix that is not there is skipped, which the output
@@ -88,8 +88,8 @@ struct Bounds {
 
 struct System {
   const char* name;
-  int n = 0;  // of a model problem; 0: a file
-  int seeds = 5;
+  int n = 0;               // of a model problem; 0: a file
+  int seeds = 5;           // at most
   bool is_hard = false;    // hundreds of iterations: by the first choice alone
   bool has_units = false;  // rows of different size, which hypre's l1 terms depend on
 
@@ -226,17 +226,15 @@ Bounds bounds_of(const System& system, const Choice& choice) {
   return {};
 }
 
-/// Expects hypre's figures to be as far from those with the seeds as the bounds allow.
-void expect_near(const Figures& hypre, const std::vector<Figures>& ours, const Bounds& bounds) {
+/// Whether hypre's figures are as far from those with the seeds as the bounds allow.
+bool is_near(const Figures& hypre, const std::vector<Figures>& ours, const Bounds& bounds) {
   const double apart = std::max<double>(bounds.iterations, bounds.of_iterations * hypre.iterations);
   const auto [fewest, most] = std::ranges::minmax(ours, {}, &Figures::iterations);
-  EXPECT_GE(hypre.iterations + apart, fewest.iterations);
-  if (!bounds.may_be_fewer) {
-    EXPECT_LE(hypre.iterations - apart, most.iterations);
-  }
   const auto [least, largest] = std::ranges::minmax(ours, {}, &Figures::complexity);
-  EXPECT_GE(hypre.complexity * (1 + bounds.complexity), least.complexity);
-  EXPECT_LE(hypre.complexity * (1 - bounds.sparser), largest.complexity);
+  return hypre.iterations + apart >= fewest.iterations &&
+         (bounds.may_be_fewer || hypre.iterations - apart <= most.iterations) &&
+         hypre.complexity * (1 + bounds.complexity) >= least.complexity &&
+         hypre.complexity * (1 - bounds.sparser) <= largest.complexity;
 }
 
 class BesideHypre : public testing::TestWithParam<System> {
@@ -260,22 +258,25 @@ void compare(const System& system, const Choice& choice, const std::shared_ptr<c
   SCOPED_TRACE(choice.name);
   amg::Options options = options_of(choice);
   const Figures hypre = of_hypre(*A, b, peer, options);
+  Bounds bounds = bounds_of(system, choice);
+  // On several ranks hypre's l1 terms are plain sums; on one there are none.
+  bounds.may_be_fewer |= system.has_units &&
+                         nodewise::Choice<amg::relax::SmootherMethod>(choice.smoother)->is_l1() &&
+                         A->comm().size() > 1;
+  // More seeds widen what is allowed: none is tried once hypre's figures are within it.
   std::vector<Figures> ours;
-  for (int seed = 0; seed < system.seeds; ++seed) {
+  bool near = false;
+  for (int seed = 0; seed < system.seeds && !near; ++seed) {
     options.seed = seed;
     ours.push_back(of_nodewise(A, b, options));
+    near = is_near(hypre, ours, bounds);
   }
   if (A->comm().is_root()) {
     std::printf("  %-20s %-27s iterations %s, hypre %d; complexity %.3f, hypre %.3f\n", system.name,
                 choice.name, text_of(ours).c_str(), hypre.iterations, ours.front().complexity,
                 hypre.complexity);
   }
-  Bounds bounds = bounds_of(system, choice);
-  // On several ranks hypre's l1 terms are plain sums; on one there are none.
-  bounds.may_be_fewer |= system.has_units &&
-                         nodewise::Choice<amg::relax::SmootherMethod>(choice.smoother)->is_l1() &&
-                         A->comm().size() > 1;
-  expect_near(hypre, ours, bounds);
+  EXPECT_TRUE(near);
 }
 
 TEST_P(BesideHypre, TakesAsManyIterationsAndAsMuchMemory) {
@@ -333,7 +334,8 @@ void compare_cycles(const Cycles& cycles) {
 
 // On one rank, where the sweeps are the same in either order, and the levels but for two: of equal
 // weights Nodewise keeps those at both ends of a row, and after Falgout's splitting of the rotated
-// problem the levels from the third on have other rows than hypre's.
+// problem the levels from the third on have other rows than hypre's (at 300 it takes 45 cycles,
+// hypre 37).
 TEST(CyclesBesideHypre, AreAsManyInEitherOrderOfRelaxation) {
   if (test::test_comm()->size() > 1) GTEST_SKIP() << "on one rank only";
   const bench::HypreLibrary library;
@@ -343,16 +345,11 @@ TEST(CyclesBesideHypre, AreAsManyInEitherOrderOfRelaxation) {
     compare_cycles({{"rotated_fe", 200}, choice.name});
     compare_cycles({{"rotated_fe", 200}, choice.name, 4});
   }
-  constexpr System cube{"laplace27", 50};
+  constexpr System cube{"laplace27", 30};
   constexpr System square{"rotated_fe", 500};
-  for (const Cycles& cycles :
-       {Cycles{cube, "HMIS, l1"}, Cycles{cube, "Falgout"}, Cycles{square, "HMIS, symmetric"},
-        Cycles{cube, "HMIS, C before F"}, Cycles{cube, "HMIS, C before F", 0, true},
-        Cycles{cube, "HMIS, C before F, symmetric"}, Cycles{square, "HMIS, C before F", 4},
-        Cycles{square, "HMIS, C before F", 0, true, 2},
-        Cycles{square, "HMIS, C before F, symmetric"},
-        Cycles{square, "HMIS, C before F, symmetric", 4, false, 2},
-        Cycles{square, "HMIS, C before F, symmetric", 0, true}}) {
+  for (const Cycles& cycles : {Cycles{cube, "Falgout"}, Cycles{cube, "HMIS, C before F", 0, true},
+                               Cycles{square, "HMIS, C before F", 0, true, 2},
+                               Cycles{square, "HMIS, C before F, symmetric", 0, true}}) {
     compare_cycles(cycles);
   }
 }

@@ -62,6 +62,12 @@ def krylov(name):
     return "fgmres" if name in NONSYMMETRIC else "cg"
 
 
+def ends(name):
+    """Where both stop. By aggregation the second level of memplus is nearly dense, and 273
+    iterations to 1e-8 take half a minute."""
+    return {"tolerance": 1e-4} if name == "memplus" else {}
+
+
 @unittest.skipUnless(solves.PROGRAM, "no program nodewise")
 @unittest.skipUnless(solves.MATRICES.is_dir(), "no real matrices")
 class Iterations(unittest.TestCase):
@@ -129,11 +135,11 @@ class Iterations(unittest.TestCase):
         for name in ["sherman3", "cage11", "memplus"]:
             A, b = system(name)
             make = lambda: pyamg.smoothed_aggregation_solver(A)  # noqa: B023, E731
-            ours = by_nodewise(A, b, SMOOTHED_AGGREGATION, krylov(name))
+            ours = by_nodewise(A, b, SMOOTHED_AGGREGATION | ends(name), krylov(name))
             with self.subTest(name):
-                theirs = by_pyamg(make(), b, krylov(name))
-                self.expect_as_many(by_nodewise(A, b, JOINS_FIRST, krylov(name)), theirs, name)
-                theirs = by_pyamg(JoinsMostConnected()(make), b, krylov(name))
+                theirs = by_pyamg(make(), b, krylov(name), **ends(name))
+                self.expect_as_many(by_nodewise(A, b, JOINS_FIRST | ends(name), krylov(name)), theirs, name)
+                theirs = by_pyamg(JoinsMostConnected()(make), b, krylov(name), **ends(name))
                 self.expect_as_many(ours, theirs, name)
 
     def test_smoothed_aggregation_with_smoothed_restrictions(self):
@@ -142,9 +148,9 @@ class Iterations(unittest.TestCase):
         for name in ["sherman3", "cage11", "memplus", "bentpipe2d_100"]:
             A, b = system(name)
             make = lambda: pyamg.smoothed_aggregation_solver(A, symmetry="nonsymmetric")  # noqa: B023, E731
-            smoothed = {"restriction": "smoothed"}
+            smoothed = {"restriction": "smoothed"} | ends(name)
             with self.subTest(name):
-                theirs = by_pyamg(make(), b, krylov(name))
+                theirs = by_pyamg(make(), b, krylov(name), **ends(name))
                 ours = by_nodewise(A, b, JOINS_FIRST | smoothed, krylov(name))
                 self.expect_as_many(ours, theirs, name)
                 rows = [n for n, _ in ours.levels]
@@ -152,7 +158,7 @@ class Iterations(unittest.TestCase):
                 ours = by_nodewise(A, b, SMOOTHED_AGGREGATION | smoothed, krylov(name))
                 self.assertIsNotNone(ours.iterations, name)
                 if name != "bentpipe2d_100":
-                    theirs = by_pyamg(JoinsMostConnected()(make), b, krylov(name))
+                    theirs = by_pyamg(JoinsMostConnected()(make), b, krylov(name), **ends(name))
                     self.expect_as_many(ours, theirs, name)
 
 
