@@ -11,6 +11,7 @@
 #include "nodewise/io/owner_file.hpp"
 #include "nodewise/matrix/redistribute.hpp"
 #include "nodewise/partition/dist_graph.hpp"
+#include "nodewise/partition/metis.hpp"
 #include "nodewise/partition/part_order.hpp"
 #include "nodewise/partition/point_graph.hpp"
 #include "nodewise/solver/options.hpp"
@@ -90,6 +91,21 @@ TEST(Partition, OfMoreRanksThanRows) {
     EXPECT_EQ(all.size(), 4U);
     for (const int owner : all) EXPECT_TRUE(owner >= 0 && owner < 10);
   }
+}
+
+// METIS would leave parts empty, and complain of it on standard output.
+TEST(Partition, FewPointsAreSharedOutInTheirOrder) {
+  if (!has_metis()) GTEST_SKIP() << "without METIS";
+  const auto self = test::self_comm();
+  const DistMatrix<double> A = io::generate<double>(self, {.problem = "laplace5", .n = 3});
+  const PointGraph nine = point_graph(A.on(), 1);
+  const LocalIndex three[] = {0, 1, 2};
+  testing::internal::CaptureStdout();
+  EXPECT_EQ(parts_by_metis(nine, std::vector{1, 3, 1, 1, 2, 1, 1}),
+            (std::vector{0, 1, 1, 2, 3, 4, 4, 5, 6}));
+  EXPECT_EQ(parts_by_metis(part_of(nine, three), std::vector{1, 1, 2, 2, 2}),
+            (std::vector{2, 3, 4}));
+  EXPECT_EQ(testing::internal::GetCapturedStdout(), "");
 }
 
 TEST(Partition, OfTheGraphCrossesLess) {

@@ -15,13 +15,16 @@ TEST(MemoryNeed, FollowsTheHeader) {
   const std::string body = "\n3 3 2\n1 1 1.0\n2 2 1.0\n";
   const run::FileNeed need =
       run::need_of_file(test_comm(), folder.file("a.mtx", head + "general" + body));
-  EXPECT_EQ(need.rows, 3);
+  EXPECT_EQ(need.size.rows, 3);
   EXPECT_EQ(need.reading, 72 * 2 + 8 * 3);
   EXPECT_EQ(need.solving, run::solve_bytes({3, 2}));
   const run::FileNeed symmetric =
       run::need_of_file(test_comm(), folder.file("s.mtx", head + "symmetric" + body));
   EXPECT_EQ(symmetric.solving, run::solve_bytes({3, 4}));
   EXPECT_LT(run::matrix_bytes({3, 2}), need.solving);
+  for (const bool by_graph : {false, true}) {
+    EXPECT_LT(run::matrix_bytes({3, 2}), run::division_bytes({3, 2}, by_graph));
+  }
 }
 
 TEST(MemoryNeed, BelievesNoMoreEntriesThanTheFileHolds) {

@@ -43,22 +43,27 @@ double need_beside(const std::shared_ptr<const mpi::Comm>& comm, const Settings&
                                                   settings.predict, settings.virtual_machine));
 }
 
-/// Whether nothing is made of the matrix.
-bool is_written_as_it_is(const Settings& settings) {
-  return settings.command->writes_matrix && !settings.has_partition();
+/// Bytes to write the matrix, with its rows in another order where they are divided.
+double writing_need(const io::MatrixSize& size, const Settings& settings) {
+  if (!settings.has_partition()) return run::matrix_bytes(size);
+  const partition::Partition& partition = settings.method.partition;
+  return run::division_bytes(size, partition.is_automatic() || partition->makes_graph) +
+         run::virtual_rank_bytes(settings.virtual_machine.virtual_ranks);
 }
 
 /// Collective. Bytes to read the file and do the command's work on the matrix.
 double file_need(const std::shared_ptr<const mpi::Comm>& comm, const std::string& path,
                  const Settings& settings) {
   const run::FileNeed need = run::need_of_file(comm, path);
-  if (is_written_as_it_is(settings)) return need.reading;
-  return std::max(need.reading, need.solving + need_beside(comm, settings, need.rows));
+  const double work = settings.command->writes_matrix
+                          ? writing_need(need.size, settings)
+                          : need.solving + need_beside(comm, settings, need.size.rows);
+  return std::max(need.reading, work);
 }
 
 double problem_need(const std::shared_ptr<const mpi::Comm>& comm, const Settings& settings) {
   const io::MatrixSize size = (*settings.gallery.problem->size)(settings.gallery);
-  if (is_written_as_it_is(settings)) return run::matrix_bytes(size);
+  if (settings.command->writes_matrix) return writing_need(size, settings);
   return run::solve_bytes(size) + need_beside(comm, settings, size.rows);
 }
 

@@ -166,7 +166,8 @@ const PartitionMethod& metis_partition() {
       {"metis", "parts of the graph that need few values of each other, found on rank 0",
        "Karypis, Kumar 1998"},
       true,
-      owners_by_metis};
+      owners_by_metis,
+      true};
   return method;
 }
 
@@ -175,7 +176,8 @@ const PartitionMethod& ptscotch_partition() {
       {"ptscotch", "parts of the graph with few couplings between them, found by all ranks",
        "Chevalier, Pellegrini 2008; Bienz 2018, section 5.5"},
       true,
-      owners_by_ptscotch};
+      owners_by_ptscotch,
+      true};
   return method;
 }
 
@@ -186,7 +188,8 @@ const PartitionMethod& node_aware_partition() {
        "the network",
        "", own_options(node_aware_fields)},
       true,
-      owners_node_aware};
+      owners_node_aware,
+      true};
   return method;
 }
 

@@ -46,6 +46,27 @@ std::vector<real_t> metis_shares(std::span<const int> shares) {
   return parts;
 }
 
+/// As many successive points to each part, one more to those with the largest shares. METIS would
+/// leave parts of so few points empty, and complain of that on standard output.
+std::vector<int> successive_parts(int n_points, std::span<const int> shares) {
+  const auto n_parts = static_cast<int>(shares.size());
+  std::vector<int> largest_first(shares.size());
+  std::iota(largest_first.begin(), largest_first.end(), 0);
+  std::stable_sort(largest_first.begin(), largest_first.end(), [&](int a, int b) {
+    return shares[static_cast<std::size_t>(a)] > shares[static_cast<std::size_t>(b)];
+  });
+  std::vector<int> sizes(shares.size(), n_points / n_parts);
+  for (int k = 0; k < n_points % n_parts; ++k) {
+    ++sizes[static_cast<std::size_t>(largest_first[static_cast<std::size_t>(k)])];
+  }
+  std::vector<int> parts;
+  for (int part = 0; part < n_parts; ++part) {
+    parts.insert(parts.end(), static_cast<std::size_t>(sizes[static_cast<std::size_t>(part)]),
+                 part);
+  }
+  return parts;
+}
+
 }  // namespace
 
 bool has_metis() {
@@ -57,10 +78,7 @@ std::vector<int> parts_by_metis(const PointGraph& graph, std::span<const int> sh
   auto n_parts = static_cast<idx_t>(shares.size());
   auto n = static_cast<idx_t>(graph.n_points());
   if (n_parts == 1 || n == 0) return {parts.begin(), parts.end()};
-  if (n <= n_parts) {  // METIS would leave parts empty that another has several points for
-    std::iota(parts.begin(), parts.end(), 0);
-    return {parts.begin(), parts.end()};
-  }
+  if (n < 2 * n_parts) return successive_parts(graph.n_points(), shares);
   if (graph.neighbours.size() > static_cast<std::size_t>(std::numeric_limits<idx_t>::max())) {
     throw Error(ErrorCode::unsupported,
                 fmt::format("partition: METIS takes up to {} couplings, there are {}",

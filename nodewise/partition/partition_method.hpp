@@ -28,6 +28,8 @@ struct PartitionMethod : MethodInfo {
   /// Collective. The rank of the task's topology for each of this rank's rows. Throws the same
   /// Error on every rank, unsupported where a library is missing.
   Required<Owners> owners;
+  /// Whether the graph of the matrix is made, which takes memory.
+  bool makes_graph = false;
 
   static Family<PartitionMethod>& family();
 };

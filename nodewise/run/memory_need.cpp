@@ -33,6 +33,10 @@ double solve_bytes(const MatrixSize& size) {
   return 24 * size.nonzeros + 300 * size.rows;
 }
 
+double division_bytes(const MatrixSize& size, bool by_graph) {
+  return by_graph ? 56 * size.nonzeros + 110 * size.rows : 24 * size.nonzeros + 50 * size.rows;
+}
+
 double virtual_rank_bytes(int n_virtual_ranks) {
   constexpr double bytes_of_a_rank = 1800;
   return bytes_of_a_rank * n_virtual_ranks;
@@ -42,11 +46,11 @@ FileNeed need_of_file(const std::shared_ptr<const mpi::Comm>& comm, const std::s
   const auto announced_size = *io::format_of_content(*comm, path).announced_size;
   if (announced_size != nullptr) {
     const MatrixSize size = announced_size(comm, path);
-    return {text_bytes(size), solve_bytes(size), size.rows};
+    return {text_bytes(size), solve_bytes(size), size};
   }
   // A binary file is about as large as the matrix, and read in place: two and a half times that.
-  const double bytes = 2.5 * bytes_of_file(*comm, path);
-  return {bytes, bytes, 0};
+  const double of_file = bytes_of_file(*comm, path);
+  return {2.5 * of_file, 2.5 * of_file, {0, of_file / 12}};
 }
 
 double numbers_in_file(const std::shared_ptr<const mpi::Comm>& comm, const std::string& path) {

@@ -15,6 +15,9 @@ using io::MatrixSize;
 /// (docs/exit-codes.md).
 double matrix_bytes(const MatrixSize& size);
 double solve_bytes(const MatrixSize& size);
+/// Local. Bytes of a matrix whose rows are divided among ranks, by its graph or by their numbers,
+/// and brought there, as measured at its peak with METIS.
+double division_bytes(const MatrixSize& size, bool by_graph);
 
 /// Local. What the patterns, plans and counts of virtual ranks take on each rank that lays them
 /// out, as measured for routes of two and three steps.
@@ -24,7 +27,9 @@ double virtual_rank_bytes(int n_virtual_ranks);
 struct FileNeed {
   double reading = 0;  ///< at the peak
   double solving = 0;  ///< with the matrix
-  double rows = 0;     ///< as the header announces them; 0: it was not asked
+  /// As the header announces it; of a binary file, whose header is not asked, nonzeros as its bytes
+  /// say, and no rows.
+  MatrixSize size;
 };
 
 /// Collective. Looks at the beginning of a file. One that is missing is for the reader to report.

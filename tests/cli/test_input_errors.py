@@ -91,6 +91,17 @@ def test_memory_that_no_machine_has(nodewise, ranks):
     assert_failed(result, 5, ["not enough memory", "needs about", "PiB", "; this node has "])
 
 
+# 10^15 rows of 7 nonzeros: the matrix alone, both orders of it, and its graph, too.
+def test_memory_to_divide_rows(nodewise):
+    words = ["convert", "--problem", "laplace7", "--n", 100000, "A.mtx"]
+    needs = []
+    for more in [[], ["--partition", "contiguous"], ["--partition", "metis"]]:
+        result = nodewise(*words, *more)
+        assert_failed(result, 5, ["not enough memory", "PiB"])
+        needs.append(float(result.err.split("needs about ")[1].split()[0]))
+    assert needs == pytest.approx([bytes / 2**50 * 1e15 for bytes in [92, 218, 502]], rel=0.01)
+
+
 def test_memory_for_right_hand_sides(nodewise):
     words = ["solve", "--problem", "laplace5", "--n", "20000", "--random-rhs"]
     # 16 bytes for each of 4e8 rows and 1000 right-hand sides are 5.8 TiB.
