@@ -117,6 +117,14 @@ void print_tuned(Console& console, const TuneRecord& record, bool details) {
   }
 }
 
+/// What was gained by moving rows, before all trials.
+void print_rows(Console& console, const solver::TuneResult& result, const Settings& settings) {
+  if (!result.partition_decision && !result.placement_gain) return;
+  print_decision(console, result.partition_decision);
+  print_placement(console, settings.method.placement, result.placement_gain);
+  console.line();
+}
+
 std::string tune_report(const TuneRecord& record, ExitCode code) {
   report::TuneFrame frame = {record.run, {}, static_cast<int>(code)};
   for (const solver::Trial& trial : record.result.trials) {
@@ -165,6 +173,7 @@ ExitCode run_tune(const Call& call) {
       solver::tune(loaded.A, rhs.values, solver_options(settings), settings.tune,
                    make_problem(loaded, settings), record.run.matrix, trial_progress(console));
   if (!console.is_live()) console.line();
+  print_rows(console, record.result, settings);
   name_options(record.result.trials);
   const bool converged = record.result.best() != nullptr;
   const ExitCode code = converged ? ExitCode::success : ExitCode::not_converged;

@@ -54,6 +54,8 @@ std::string tune_json(const solver::TuneResult& result, const TuneFrame& frame) 
                        {"nonzeros", matrix.nonzeros},
                        {"duplicates", matrix.duplicates},
                        {"symmetric", matrix.symmetric}}},
+                     {"partition_choice", decision_json(result.partition_decision)},
+                     {"placement", placement_json(result.placement_gain)},
                      {"candidates", trials},
                      {"not_tried", result.not_tried},
                      {"seconds", result.seconds},

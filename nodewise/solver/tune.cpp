@@ -181,6 +181,8 @@ TuneResult tune(const std::shared_ptr<const Matrix>& A, std::span<const double> 
   const std::vector<double> b_there = placement.there(b);
   const System system = {placement, placement.there(A), b_there, problem, matrix};
   TuneResult result;
+  result.partition_decision = placement.partition_decision();
+  result.placement_gain = placement.placement_gain();
   double best = std::numeric_limits<double>::infinity();
   const Timer timer;
   for (std::size_t k = 0; k < candidates.size(); ++k) {

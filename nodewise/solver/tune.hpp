@@ -4,11 +4,14 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "nodewise/matrix/dist_matrix.hpp"
+#include "nodewise/partition/partition_decision.hpp"
+#include "nodewise/partition/placement_method.hpp"
 #include "nodewise/run/records.hpp"
 #include "nodewise/solver/options.hpp"
 #include "nodewise/solver/problem.hpp"
@@ -48,6 +51,10 @@ struct TuneResult {
   std::vector<Trial> trials;  ///< those that converged by time, then the others
   int not_tried = 0;          ///< for lack of time
   double seconds = 0;         ///< of all trials
+  /// Of the rows that all trials solve with, where a partition was chosen, and where its parts were
+  /// placed.
+  std::optional<partition::PartitionDecision> partition_decision;
+  std::optional<partition::PlacementGain> placement_gain;
 
   /// The fastest; null where none converged.
   const Trial* best() const {

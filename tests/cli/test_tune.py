@@ -71,6 +71,19 @@ def test_a_machine_serves_the_choices_of_candidates(nodewise, tmp_path, source):
     assert "--machine eos" in report["best"]
 
 
+# Parts 0 and 2 are neighbours, and so are 1 and 3.
+def test_the_gain_of_a_placement_is_told(nodewise, tmp_path, source):
+    write_market(tmp_path / "A.mtx", 16, 16, laplacian(16))
+    (tmp_path / "A.part").write_text("".join(f"{r}\n" for r in [0, 2, 1, 3] for _ in range(4)))
+    words = ["tune", "A.mtx", "--partition", "file", "--partition-file", "A.part", "--max-candidates", 1]
+    placed = ["--placement", "pair-exchange", "--ranks-per-node", 2]
+    report, out = tune(nodewise, tmp_path, source, *words, *placed, ranks=4)
+    assert report["placement"]["moved_parts"] == 2
+    assert report["placement"]["values_between_nodes"] == 2
+    assert "pair_exchange: 2 of 4 parts on other ranks" in " ".join(out.split())
+    assert "--placement pair-exchange" in report["best"]
+
+
 def test_without_time_one_candidate_is_tried(nodewise, tmp_path, source):
     words = [*LAPLACE, "--max-seconds", 0]
     report, out = tune(nodewise, tmp_path, source, *words, code=1)
