@@ -12,6 +12,7 @@
 #include "nodewise/matrix/operations.hpp"
 #include "nodewise/report/inspect_json.hpp"
 #include "nodewise/report/predict_json.hpp"
+#include "nodewise/solver/method_choice.hpp"
 
 #include "collective_error.hpp"
 #include "support.hpp"
@@ -77,6 +78,77 @@ TEST(Predict, CyclesAndSetupsCostLessOverTheBestRoutes) {
   EXPECT_EQ(result.scaling[0].ranks, 4);
   EXPECT_EQ(result.scaling[1].ranks, 32);
   EXPECT_EQ(seconds(result.scaling[1].first_route, by_formula), seconds(p.cycle(0), by_formula));
+}
+
+/// Successive ranks on nodes of 2, 1, 3, 2 ranks.
+std::vector<int> uneven_nodes(int n_ranks) {
+  std::vector<int> nodes;
+  for (const int size : {2, 1, 3, 2})
+    nodes.insert(nodes.end(), size, nodes.empty() ? 0 : nodes.back() + 1);
+  nodes.resize(static_cast<std::size_t>(n_ranks));
+  return nodes;
+}
+
+/// What all ranks send in a product with a level's matrix, going straight.
+comm::Traffic sent_in_product(const amg::Hierarchy<double>& hierarchy, std::size_t level) {
+  const auto A = hierarchy.matrix(level)->with_route(comm::Route("direct"));
+  const comm::Traffic here =
+      comm::traffic(A.exchange().plan(), A.comm().topology(), A.comm().rank());
+  std::int64_t sums[] = {here.messages_on_node, here.messages_off_node, here.entries_on_node,
+                         here.entries_off_node};
+  mpi::sum_in_place<std::int64_t>(*test_comm(), sums);
+  return {.messages_on_node = sums[0],
+          .messages_off_node = sums[1],
+          .entries_on_node = sums[2],
+          .entries_off_node = sums[3]};
+}
+
+// The default of solves, with messages between nodes that are dear enough for levels to move.
+TEST(Predict, LevelsAreOnTheRanksThatASolveWouldChoose) {
+  const std::vector<int> nodes = uneven_nodes(test_comm()->size());
+  const auto comm = mpi::Comm::create(MPI_COMM_WORLD, nodes);
+  Request request = request_for(test_comm()->size(), 1);
+  request.scaling.clear();
+  request.machine.topology = mpi::Topology(nodes);
+  for (auto& parameters : request.costs.path(model::Locality::other_node)) {
+    if (parameters) parameters->latency_s *= 100;
+  }
+  for (const char* problem : {"laplace5", "rotated_fe"}) {
+    SCOPED_TRACE(problem);
+    const io::GalleryOptions gallery = {.problem = problem, .n = 24};
+    const auto make = [&](const std::shared_ptr<const mpi::Comm>& on) {
+      return std::make_shared<const matrix::DistMatrix<double>>(io::generate<double>(on, gallery));
+    };
+    Problem alone = {make(mpi::Comm::create(MPI_COMM_SELF))};
+    alone.options.set("max_interpolation_entries",
+                      0);  // which of equal weights is dropped may differ
+    alone.options.max_coarse_rows = 8;
+    alone.chooses_redistribution = true;
+    amg::Options options = alone.options;
+    options.redistribution = solver::usual_redistribution(comm->topology());
+    options.machine = std::make_shared<const model::Machine>(request.costs);
+    options.route = comm::Route("automatic");
+    const amg::Hierarchy<double> real(make(comm), options);
+    const Prediction p = predict(alone, request).prediction;
+    EXPECT_EQ(p.redistribution.name(), comm->topology().n_nodes() > 1 ? "automatic" : "none");
+    ASSERT_EQ(p.levels.size(), real.levels().size());
+    for (std::size_t l = 0; l < p.levels.size(); ++l) {
+      EXPECT_EQ(p.levels[l].active_ranks, real.levels()[l].active_ranks);
+      const comm::Traffic sent = sent_in_product(real, l);
+      const ExchangeTime& product = p.levels[l].of(Exchanged::product)[0];
+      EXPECT_EQ(product.messages, sent.messages_on_node + sent.messages_off_node);
+      EXPECT_EQ(product.bytes, 8 * (sent.entries_on_node + sent.entries_off_node));
+    }
+    if (test_comm()->size() > 2) {
+      EXPECT_LT(p.levels[1].active_ranks, p.levels[0].active_ranks);
+    }
+  }
+}
+
+TEST(Predict, LevelsOfNodesThatAreNotFilledInOrderStay) {
+  EXPECT_EQ(usual_redistribution(mpi::Topology(std::vector{0, 0, 1, 1})).name(), "automatic");
+  EXPECT_EQ(usual_redistribution(mpi::Topology(std::vector{0, 0, 0})).name(), "none");
+  EXPECT_EQ(usual_redistribution(mpi::Topology(std::vector{0, 1, 0, 1})).name(), "none");
 }
 
 TEST(Predict, WhatDoesNotFitIsRefusedByTheNameOfItsOption) {

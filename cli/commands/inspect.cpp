@@ -4,6 +4,7 @@
 #include "nodewise/predict/predict.hpp"
 #include "nodewise/report/inspect_json.hpp"
 #include "nodewise/run/memory.hpp"
+#include "nodewise/solver/method_choice.hpp"
 
 #include "cli/agreed.hpp"
 #include "cli/command_records.hpp"
@@ -12,6 +13,7 @@
 #include "cli/commands/command.hpp"
 #include "cli/inputs/output_file.hpp"
 #include "cli/options/catalog.hpp"
+#include "cli/options/solver_options.hpp"
 #include "cli/print/console.hpp"
 #include "cli/print/inspect_tables.hpp"
 #include "cli/print/progress.hpp"
@@ -19,6 +21,29 @@
 namespace nodewise::cli {
 
 namespace {
+
+void check_inspection(const Settings& s) {
+  if (!s.has("machine") || s.amg.redistribution->decide != nullptr) return;
+  if (s.has_virtual_ranks() && !s.has("redistribution")) return;
+  fail_usage(
+      "--machine is for the ranks of levels: of virtual ranks, or by --redistribution automatic or "
+      "model_2014");
+}
+
+/// Collective. Levels are on as many ranks as in a solve, or as one would have them on a machine
+/// that is given.
+void choose_redistribution(const mpi::Comm& comm, const predict::VirtualMachine* machine,
+                           Settings& settings) {
+  take_machine(comm, settings);
+  if (machine == nullptr) {
+    solver::Options options = solver_options(settings);
+    solver::choose_communication(comm, options);
+    settings.amg.route = options.amg.route;
+    settings.amg.redistribution = options.amg.redistribution;
+  } else if (!settings.has("redistribution") && settings.amg.machine) {
+    settings.amg.redistribution = predict::usual_redistribution(machine->topology);
+  }
+}
 
 /// Describes a matrix and its hierarchy, and counts messages for virtual ranks.
 ExitCode run_inspect(const Call& call) {
@@ -35,6 +60,7 @@ ExitCode run_inspect(const Call& call) {
   Console console(world->is_root(), settings.console);
   const std::shared_ptr<const mpi::Comm> comm =
       machine ? world : run::place(*world, settings.placement, settings.communication);
+  choose_redistribution(*comm, machine ? &*machine : nullptr, settings);
   InspectRecord record;
   record.run = begin_run(console, *comm, call);
   record.found = predict::inspect(load_problem(*world, comm, Shape::any, settings, record.run),
@@ -59,10 +85,11 @@ const Command& inspect_command() {
        .examples = {"inspect A.mtx", "inspect A.mtx --virtual-ranks 1024 --ranks-per-node 32",
                     "inspect -p laplace27 -n 20 --method aggregation --json levels.json"},
        .takes = Affects::matrix | Affects::rows | Affects::levels | Affects::placement |
-                Affects::real_run | Affects::virtual_ranks | Affects::counts | Affects::report |
-                Affects::details | Affects::console,
+                Affects::real_run | Affects::virtual_ranks | Affects::counts | Affects::costs |
+                Affects::report | Affects::details | Affects::console,
        .take_arguments = take_matrix,
-       .run = run_inspect}};
+       .run = run_inspect,
+       .check = check_inspection}};
   return command;
 }
 

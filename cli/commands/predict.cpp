@@ -53,9 +53,14 @@ ExitCode run_predict(const Call& call) {
   const std::string& path = settings.result.json;
   check_writable(path);
   Console console(world->is_root(), settings.console);
+  const bool chooses_redistribution = !settings.has("redistribution");
+  if (chooses_redistribution) {
+    settings.amg.redistribution = predict::usual_redistribution(request.machine.topology);
+  }
   PredictRecord record;
   record.run.command_line.assign(call.words.begin(), call.words.end());
-  const predict::Problem problem = load_problem(*world, world, Shape::square, settings, record.run);
+  predict::Problem problem = load_problem(*world, world, Shape::square, settings, record.run);
+  problem.chooses_redistribution = chooses_redistribution;
   record.result = predict::predict(problem, request, predict_progress(console));
   if (console.wants_lines()) console.line();
   record.run.memory = run::measure_memory(*world);

@@ -157,12 +157,18 @@ std::string decided_text(const Prediction& p) {
   return fmt::format("{}", fmt::join(moves, "; "));
 }
 
-/// What fewer ranks on coarse levels gain, beside routes.
-std::string redistribution_text(const Prediction& p, const amg::Redistribution& redistribution) {
-  if (!redistribution->moves_rows) {
-    return "not asked for; --redistribution automatic says whether coarse levels pay on fewer "
-           "ranks";
+std::string stays_everywhere_text(const Prediction& p, const Settings& settings) {
+  if (settings.has("redistribution")) {
+    return "none, as given; without --redistribution none they are where they pay";
   }
+  return p.ranks_per_node.size() < 2 ? "none: all ranks are on one node"
+                                     : "none predicted: nodes are not filled one after the other";
+}
+
+/// What fewer ranks on coarse levels gain, beside routes.
+std::string redistribution_text(const Prediction& p, const Settings& settings) {
+  const amg::Redistribution& redistribution = p.redistribution;
+  if (!redistribution->moves_rows) return stays_everywhere_text(p, settings);
   if (redistribution->decide != nullptr) {
     return fmt::format("by {}: {}", redistribution.name(), decided_text(p));
   }
@@ -185,7 +191,7 @@ void print_answer(Console& console, const predict::Result& result, const Setting
   print_entry(console, "best routes",
               predicted_routes_text(p) +
                   (is_uncertain(p) ? "; ?: another may be cheaper, within what is not known" : ""));
-  print_entry(console, "fewer ranks", redistribution_text(p, settings.amg.redistribution));
+  print_entry(console, "fewer ranks", redistribution_text(p, settings));
   if (result.machine.knows_work) {
     print_entry(console, "arithmetic",
                 fmt::format("{} us a cycle on the rank with most", microseconds(p.work_s())));

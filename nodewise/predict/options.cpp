@@ -25,13 +25,13 @@ std::span<const Field<VirtualOptions>> virtual_fields() {
 
 std::span<const Field<PredictOptions>> predict_fields() {
   static const std::vector<Field<PredictOptions>> fields = {
-      text_field(
-          "machine", &PredictOptions::machine, "machine",
-          "the machine whose costs are taken, for predictions or `route automatic` (without it a "
-          "short look at the network), and whose memory `profile` compares with: a machine file, "
-          "or "
-          "the name of a shipped one")
-          .affecting(Affects::prediction | Affects::setup_travel)
+      text_field("machine", &PredictOptions::machine, "machine",
+                 "the machine whose costs are taken, for predictions, `route automatic` and "
+                 "`redistribution automatic` (without it a short look at the network), and whose "
+                 "memory `profile` compares with: a machine file, "
+                 "or "
+                 "the name of a shipped one")
+          .affecting(Affects::prediction | Affects::setup_travel | Affects::costs)
           .common('m'),
       text_field("rank_counts", &PredictOptions::rank_counts, "list",
                  "predict a cycle on each of these numbers of ranks, too, such as 64,512,4096: a "
@@ -43,7 +43,7 @@ std::span<const Field<PredictOptions>> predict_fields() {
             {"in_order", "random", "observed", "reversed"}),
       field("scenario", &PredictOptions::scenario,
             "what messages between nodes are charged beside latency, bytes, queues and contention")
-          .affecting(Affects::prediction | Affects::setup_travel)
+          .affecting(Affects::prediction | Affects::setup_travel | Affects::costs)
           .needing("machine", [](const PredictOptions& o) { return !o.machine.empty(); }),
       field("threads_per_rank", &PredictOptions::threads_per_rank,
             "that share a rank's arithmetic, each of them slower as the memory's bandwidth by "

@@ -68,7 +68,7 @@ model::Machine find_costs(const PredictOptions& options) {
   return machine;
 }
 
-PredictedMachine describe_machine(const Request& request) {
+PredictedMachine describe_machine(const Request& request, const amg::Options& options) {
   const model::Machine& machine = request.costs;
   PredictedMachine facts;
   facts.name = machine.name;
@@ -89,6 +89,7 @@ PredictedMachine describe_machine(const Request& request) {
     facts.unknown.emplace_back("thread_bandwidth");
   }
   facts.left_out = model::unused_parameters(machine);
+  if (options.redistribution->reads_caches) std::erase(facts.left_out, "computation.caches");
   return facts;
 }
 
@@ -113,16 +114,13 @@ void check_cores(const model::Machine& machine, const mpi::Topology& topology, i
                      machine.name, cores, most, threads));
 }
 
-/// As the ranks of the machine would make it, whose exchanges may take every route.
+/// As the ranks of the machine would make it.
 amg::Hierarchy<double> virtual_hierarchy(Problem placed, const Request& request, bool symmetric,
                                          const Progress& progress) {
   amg::Options options = placed.options;
-  if (options.redistribution->decide != nullptr) {
-    options.machine = std::make_shared<const model::Machine>(request.costs);
-    options.route = comm::Route("automatic");
-  }
+  options.machine = std::make_shared<const model::Machine>(request.costs);
   placed.info.symmetric = symmetric;
-  return {placed.A, options, std::move(placed.info), progress.level};
+  return {placed.A, with_every_route(std::move(options)), std::move(placed.info), progress.level};
 }
 
 /// The part that stays the same for every number of ranks.
@@ -138,18 +136,23 @@ Prediction predict_on(const Task& task, const VirtualMachine& machine, bool with
   const auto& [problem, request, progress, symmetric] = task;
   if (progress.begin) progress.begin(machine.topology.n_ranks());
   const Timer setup;
-  Problem placed = with_placed_rows(problem, &machine, &request.costs);
+  Problem chosen = problem;
+  if (chosen.chooses_redistribution) {
+    chosen.options.redistribution = usual_redistribution(machine.topology);
+  }
+  Problem placed = with_placed_rows(chosen, &machine, &request.costs);
   const std::optional<partition::PlacementGain> placement_gain = placed.placement_gain;
   const std::optional<partition::PartitionDecision> partition_decision = placed.partition_decision;
   mpi::Ledger& ledger = problem.A->comm().ledger();
   ledger.clear();
   const amg::Hierarchy<double> hierarchy =
       virtual_hierarchy(std::move(placed), request, symmetric, progress);
-  const VirtualSetup made = {hierarchy, symmetric, problem.options, ledger.accounts()};
+  const VirtualSetup made = {hierarchy, symmetric, chosen.options, ledger.accounts()};
   result.setup_s += setup.seconds();
   const Timer prediction;
   const ExchangeTimer timer(request.costs, machine.topology, request.arrival, request.threads);
   Prediction predicted = predict(made, machine, timer, progress.exchange, with_setup);
+  predicted.redistribution = chosen.options.redistribution;
   predicted.placement_gain = placement_gain;
   predicted.partition_decision = partition_decision;
   result.predict_s += prediction.seconds();
@@ -222,7 +225,7 @@ Result predict(const Problem& problem, const Request& request, const Progress& p
   const std::optional<bool>& known = problem.info.symmetric;
   const Task task = {problem, request, progress, known ? *known : matrix::is_symmetric(*problem.A)};
   Result result;
-  result.machine = describe_machine(request);
+  result.machine = describe_machine(request, problem.options);
   result.prediction = predict_on(task, request.machine, true, result);
   for (const VirtualMachine& machine : request.scaling) {
     const bool is_known = has_same_nodes(machine.topology, request.machine.topology);

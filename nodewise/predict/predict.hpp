@@ -29,6 +29,9 @@ struct Problem {
   std::optional<partition::PartitionDecision> partition_decision = {};  ///< once it is made
   /// What the placement gained, once the rows are placed.
   std::optional<partition::PlacementGain> placement_gain = {};
+  /// Whether a prediction takes usual_redistribution() on each number of ranks, not that of
+  /// `options`.
+  bool chooses_redistribution = false;
 };
 
 /// Told of what is done, on every rank; each may be left out.

@@ -122,6 +122,7 @@ struct Prediction {
   std::vector<PredictedLevel> levels;
   std::vector<ExchangeTime> allreduce;  ///< of one number, by CollectiveKind
   std::int64_t setup_reductions = 0;    ///< of the setup that belong to no level
+  amg::Redistribution redistribution = "none";
   std::optional<partition::PartitionDecision> partition_decision;
   std::optional<partition::PlacementGain> placement_gain;
   bool levels_are_exact = false;               ///< see VirtualCounts

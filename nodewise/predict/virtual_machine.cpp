@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "nodewise/solver/method_choice.hpp"
+
 namespace nodewise::predict {
 
 namespace {
@@ -64,6 +66,18 @@ VirtualMachine virtual_machine(const VirtualOptions& options,
         run::parse_map("domain", placement.domain_map, options.virtual_ranks));
   }
   return {std::move(topology), parse_routes(options.routes)};
+}
+
+amg::Redistribution usual_redistribution(const mpi::Topology& topology) {
+  for (int r = 1; r < topology.n_ranks(); ++r) {
+    if (topology.node(r) < topology.node(r - 1)) return "none";
+  }
+  return solver::usual_redistribution(topology);
+}
+
+amg::Options with_every_route(amg::Options options) {
+  if (options.redistribution->decide != nullptr) options.route = comm::Route("automatic");
+  return options;
 }
 
 }  // namespace nodewise::predict

@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "nodewise/amg/options.hpp"
 #include "nodewise/comm/route/route.hpp"
 #include "nodewise/mpi/topology.hpp"
 #include "nodewise/partition/placement_method.hpp"
@@ -23,5 +24,12 @@ struct VirtualMachine {
 VirtualMachine virtual_machine(const VirtualOptions& options,
                                const run::PlacementOptions& placement,
                                const partition::Placement& dealing = "none");
+
+/// Local. What `redistribution` is on virtual ranks where it is not given: as of a solve there
+/// (solver::usual_redistribution()), but none where nodes are not filled one after the other, since
+/// levels of such virtual ranks cannot be moved.
+amg::Redistribution usual_redistribution(const mpi::Topology& topology);
+/// Local. Where costs decide on ranks, exchanges may take every route.
+amg::Options with_every_route(amg::Options options);
 
 }  // namespace nodewise::predict

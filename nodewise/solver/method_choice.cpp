@@ -63,13 +63,19 @@ void check_shape(const Matrix& A) {
   }
 }
 
+amg::Redistribution usual_redistribution(const mpi::Topology& topology) {
+  return topology.n_nodes() < 2 ? "none" : "automatic";
+}
+
 void choose_communication(const mpi::Comm& comm, Options& options) {
   if (comm.size() > 1 && !options.has("transport")) {
     options.amg.transport = "automatic";
   }
   if (options.placement_is_given || comm.topology().n_nodes() < 2) return;
   if (!options.has("route") && !options.has("setup_route")) options.amg.route = "automatic";
-  if (!options.has("redistribution")) options.amg.redistribution = "automatic";
+  if (!options.has("redistribution")) {
+    options.amg.redistribution = usual_redistribution(comm.topology());
+  }
 }
 
 Choice<solve::KrylovMethod> choose_method(const Options& options,

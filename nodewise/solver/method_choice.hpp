@@ -18,6 +18,10 @@ run::MatrixSummary summarize(const Matrix& A, run::MatrixSummary known = {});
 /// Collective. Throws unsuitable_matrix where A is not square or empty.
 void check_shape(const Matrix& A);
 
+/// Local. What `redistribution` is where it is not given: left to costs where ranks are on several
+/// nodes.
+amg::Redistribution usual_redistribution(const mpi::Topology& topology);
+
 /// Local. Transports are chosen unless they are given. So are routes, and on how many ranks coarse
 /// levels are, where the ranks are on several nodes, unless something about them is given, or the
 /// nodes are: there is no network to look at between those.

@@ -97,6 +97,33 @@ def test_dealing_ranks_round_robin_sends_more_between_nodes(nodewise, tmp_path):
     assert "successive ranks on successive nodes" in out
 
 
+def test_a_machine_decides_on_the_ranks_of_levels(nodewise, tmp_path):
+    words = ["--problem", "laplace27", "--n", 12, "--virtual-ranks", 64, "--ranks-per-node", 8]
+    costs = ["--machine", "blue-waters"]
+
+    def levels(command, *more):
+        path = tmp_path / "report.json"
+        assert nodewise(command, *words, *more, "--json", path).code == 0
+        report = json.loads(path.read_text())
+        found = report["virtual_ranks"]["levels"] if command == "inspect" else report["levels"]
+        return report["options"]["redistribution"], [level["active_ranks"] for level in found]
+
+    assert levels("inspect")[0] == "none"
+    assert levels("inspect", *costs) == levels("predict", *costs)
+    assert levels("inspect", *costs)[0] == "automatic"
+    assert levels("inspect", *costs, "--redistribution", "model_2014")[0] == "model_2014"
+
+
+@pytest.mark.parametrize("more", [["--redistribution", "none"], []])
+def test_a_machine_that_decides_nothing_is_refused(nodewise, more):
+    words = ["inspect", *LAPLACE[1:], "--machine", "eos", *more]
+    if more:
+        words += ["--virtual-ranks", 4, "--ranks-per-node", 2]
+    result = nodewise(*words)
+    assert result.code == 2
+    assert "--machine is for the ranks of levels" in result.messages[0]
+
+
 def test_routes_send_less_between_nodes_and_never_more(nodewise, tmp_path):
     words = ["--problem", "rotated_fe", "--n", 40, "--virtual-ranks", 64, "--ranks-per-node", 8]
     report, _ = inspect(nodewise, tmp_path, *words)

@@ -48,7 +48,8 @@ def simple_machine(tmp_path, **more):
 def report(nodewise, tmp_path, source):
     """Of a run on a shipped machine; it follows the schema."""
     found, _ = predict(nodewise, tmp_path, *SMALL, "--coarsening", "hmis", *ON_32,
-                       "--machine", "generic-cluster", "--rank-counts", "8,32,128")
+                       "--machine", "generic-cluster", "--rank-counts", "8,32,128",
+                       "--redistribution", "none")
     schema = json.loads((source / "docs" / "predict.schema.json").read_text())
     validator = jsonschema.Draft7Validator(schema)
     validator.validate(found)
@@ -104,7 +105,8 @@ def test_a_setup_adds_up(report):
 
 
 def test_what_a_setup_sends_without_being_counted_is_named(nodewise, tmp_path):
-    words = [*SMALL, *ON_32, "--machine", "eos", "--routes", "direct", "--method", "air"]
+    words = [*SMALL, *ON_32, "--machine", "eos", "--routes", "direct", "--method", "air",
+             "--redistribution", "none"]
     report, out = predict(nodewise, tmp_path, *words, "--aggressive-levels", 1)
     assert report["setup"]["left_out"] == ["restriction_setup"]
     assert report["levels"][0]["splitting"]["direct"]["bytes"] > 0
@@ -116,7 +118,7 @@ def test_what_a_setup_sends_without_being_counted_is_named(nodewise, tmp_path):
 @pytest.mark.parametrize("smoother, first", [("l1_gauss_seidel", 1), ("chebyshev", 0)])
 def test_a_cycle_in_single_precision_sends_half_the_bytes(nodewise, tmp_path, smoother, first):
     words = [*SMALL, *ON_32, "--machine", "eos", "--routes", "direct", "--method", "aggregation",
-             "--smoother", smoother]
+             "--smoother", smoother, "--redistribution", "none"]
     plain, _ = predict(nodewise, tmp_path, *words)
     single, _ = predict(nodewise, tmp_path, *words, "--precision", "single")
     assert single["setup"]["left_out"] == []
@@ -336,7 +338,7 @@ def test_a_cycle_exchanges_as_often_as_a_real_one(nodewise, tmp_path, words):
 def test_ranks_of_levels_are_decided_by_costs(nodewise, tmp_path, source, by):
     words = ["--problem", "laplace27", "--n", 20, "--max-coarse-rows", 5, "--virtual-ranks", 64,
              "--ranks-per-node", 8, "--machine", "blue-waters"]
-    stay, alone = predict(nodewise, tmp_path, *words)
+    stay, alone = predict(nodewise, tmp_path, *words, "--redistribution", "none")
     moved, out = predict(nodewise, tmp_path, *words, "--redistribution", by)
     schema = json.loads((source / "docs" / "predict.schema.json").read_text())
     jsonschema.validate(moved, schema)
@@ -345,7 +347,7 @@ def test_ranks_of_levels_are_decided_by_costs(nodewise, tmp_path, source, by):
     assert all(few <= many for many, few in zip(*ranks, strict=True))
     assert by == "automatic" or ranks[1] != ranks[0]
     # The first screen says what that gains beside routes, and where it was not asked for.
-    assert "fewer ranks not asked for; --redistribution automatic" in " ".join(alone.split())
+    assert "fewer ranks none, as given" in " ".join(alone.split())
     assert all(level["redistribution_choice"] is None for level in stay["levels"])
     choices = [level["redistribution_choice"] for level in moved["levels"]]
     moves = [(number, choice) for number, choice in enumerate(choices)
@@ -354,6 +356,23 @@ def test_ranks_of_levels_are_decided_by_costs(nodewise, tmp_path, source, by):
     for number, choice in moves[:1]:
         text += f"level {number} on {choice['ranks']} of {choice['ranks_before']} ranks: "
     assert text + ("" if moves else "none pays") in " ".join(out.split())
+
+
+def test_ranks_of_levels_are_those_of_a_solve_on_such_nodes(nodewise, tmp_path):
+    words = [*SMALL, "--virtual-ranks", 8, "--machine", "eos"]
+
+    def chosen(*nodes):
+        report, out = predict(nodewise, tmp_path, *words, *nodes)
+        return report["options"]["redistribution"], " ".join(out.split())
+
+    several, out = chosen("--ranks-per-node", 4, "--rank-counts", "4,8")
+    assert several == "automatic" and "fewer ranks by automatic: " in out
+    one, out = chosen("--ranks-per-node", 8)
+    assert one == "none" and "fewer ranks none: all ranks are on one node" in out
+    dealt, out = chosen("--ranks-per-node", 4, "--placement", "round_robin")
+    assert dealt == "none" and "nodes are not filled one after the other" in out
+    dealt, out = chosen("--node-map", "0,1,0,1,0,1,0,1")
+    assert dealt == "none"
 
 
 # Eos is charged five hops of 0.416 us beyond 0.238 us a message; the rest of its file says what is not taken.
@@ -372,6 +391,8 @@ def test_scenarios_of_a_machine(nodewise, tmp_path):
     text = " ".join(out.split())
     assert "scenario distance:" in text
     assert "network.hardware_bytes_per_s, computation.caches: its file has them" in text
+    by_model, _ = predict(nodewise, tmp_path, *words, "--redistribution", "model_2014")
+    assert by_model["machine"]["left_out"] == ["network.hardware_bytes_per_s"]
     other, _ = predict(nodewise, tmp_path, *words, "--scenario", "beta")
     formula = other["levels"][0]["product"]["direct"]["formula_s"]
     # B_max / B = 1.716, and two messages on the links of two nodes, 202 - 32 + 2 and 2 + 2 * 170 + 4.

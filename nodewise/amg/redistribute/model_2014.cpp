@@ -121,7 +121,8 @@ const RedistributionMethod& redistribution_by_model_2014() {
       true,
       ranks_as_before,
       nullptr,
-      decide_by_model_2014};
+      decide_by_model_2014,
+      true};
   return method;
 }
 

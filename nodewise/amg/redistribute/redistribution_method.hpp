@@ -33,6 +33,8 @@ struct RedistributionMethod : MethodInfo {
   /// Collective. The same as `ranks` when the level's matrix is known, on the ranks that its rows
   /// come from; null where `ranks` says it before. Called for the finest level first, which stays.
   Decide decide = nullptr;
+  /// Whether the caches of a machine decide, too.
+  bool reads_caches = false;
 
   static Family<RedistributionMethod>& family();
 };
