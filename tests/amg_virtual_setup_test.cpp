@@ -52,7 +52,7 @@ std::int64_t waits_of(const model::MessageStages& stages, const mpi::Topology& t
 /// and that it waited for as many steps, unless the operation discovers who sends, or exchanges on
 /// several levels at a time.
 void expect_in_ledger(const mpi::Comm& comm, const std::vector<std::string>& operations,
-                      std::size_t level, const model::MessageStages& predicted) {
+                      std::size_t level, const model::MessageStages& predicted, bool waits = true) {
   SCOPED_TRACE(operations.front());
   Traffic sum;  // its entries are bytes
   for (const auto& stage : predicted) {
@@ -70,7 +70,7 @@ void expect_in_ledger(const mpi::Comm& comm, const std::vector<std::string>& ope
     sent.collectives += counts.collectives;
     sent.waits += counts.waits;
   }
-  if (operations.front() != "new_matrix" && operations.front() != "row_scales") {
+  if (waits && operations.front() != "new_matrix" && operations.front() != "row_scales") {
     const int of_a_reduction = mpi::tree_depth(comm.topology().n_nodes());
     EXPECT_EQ(sent.waits, waits_of(predicted, comm.topology(), comm.rank()) +
                               of_a_reduction * sent.collectives);
@@ -89,11 +89,20 @@ void expect_setup_counted(const Hierarchy<double>& alone, const Options& options
   const mpi::Topology& topology = comm.topology();
   for (std::size_t l = 0; l + 1 < alone.levels().size(); ++l) {
     SCOPED_TRACE(testing::Message() << "level " << l);
+    const auto rank = static_cast<std::size_t>(comm.rank());
+    const bool is_idle = alone.virtual_starts(l)[rank] == alone.virtual_starts(l)[rank + 1];
     for (const mpi::Account& account : books_of_one) {
-      if (account.operation != "splitting" || !std::cmp_equal(account.level, l)) continue;
+      if (account.operation != "splitting" || !std::cmp_equal(account.level, l) || is_idle)
+        continue;
       EXPECT_EQ(account.counts.collectives, counts_of(comm, "splitting", l).collectives);
     }
     const bool symmetric = alone.restriction(l) == nullptr;  // here
+    // The steps of reductions among fewer ranks are fewer.
+    const bool all_stay = !options.redistribution->moves_rows;
+    const auto expect = [&](const std::vector<std::string>& operations,
+                            const model::MessageStages& predicted) {
+      expect_in_ledger(comm, operations, l, predicted, all_stay);
+    };
     const LevelSetup setup(alone, l, options, symmetric, books_of_one);
     const auto plans_of = [&](const kernels::Csr<double>& M, std::span<const GlobalIndex> rows,
                               std::span<const GlobalIndex> cols) {
@@ -106,25 +115,26 @@ void expect_setup_counted(const Hierarchy<double>& alone, const Options& options
     const auto of_P = plans_of(alone.interpolation(l)->on(), fine, coarse);
     std::vector<std::string> splitting = {"splitting", "strength", "aggregation"};
     if (symmetric) splitting.push_back("level_setup");  // which unknowns ghosts are of
-    expect_in_ledger(comm, splitting, l, setup.splitting({of_A, topology, route}));
-    expect_in_ledger(comm, {"spectral_radius"}, l, setup.spectral_radius({of_A, topology, route}));
-    expect_in_ledger(comm, {"row_scales"}, l, setup.row_scales({of_A, topology, route}));
+    expect(splitting, setup.splitting({of_A, topology, route}));
+    expect({"spectral_radius"}, setup.spectral_radius({of_A, topology, route}));
+    expect({"row_scales"}, setup.row_scales({of_A, topology, route}));
     const bool is_air = options.method == "air";  // whose restrictions are not counted
     std::vector<std::string> interpolation = {"interpolation"};
     if (!is_air) interpolation.push_back("restriction_setup");
-    expect_in_ledger(comm, interpolation, l, setup.interpolation({of_A, topology, route}));
+    expect(interpolation, setup.interpolation({of_A, topology, route}));
+    if (!is_air) expect({"redistribution"}, setup.redistribution(topology));
     auto rows = setup.interpolation_rows({of_A, topology});
     if (const DistMatrix<double>* R = alone.restriction(l)) {
       const auto of_R = plans_of(R->on(), coarse, fine);
       const auto more = setup.product_rows({of_R, topology});
       rows.insert(rows.end(), more.begin(), more.end());
-      expect_in_ledger(comm, {"level_setup"}, l, rows);
-      if (!is_air) expect_in_ledger(comm, {"new_matrix"}, l, setup.requests(route));
+      expect({"level_setup"}, rows);
+      if (!is_air) expect({"new_matrix"}, setup.requests(route));
       continue;
     }
-    expect_in_ledger(comm, {"AP"}, l, rows);
-    expect_in_ledger(comm, {"PtAP"}, l, setup.product_rows({of_P, topology}));
-    expect_in_ledger(comm, {"new_matrix"}, l, setup.requests(route));
+    expect({"AP"}, rows);
+    expect({"PtAP"}, setup.product_rows({of_P, topology}));
+    expect({"new_matrix"}, setup.requests(route));
   }
 }
 
@@ -146,7 +156,10 @@ void expect_setup_counted(const io::GalleryOptions& gallery, Options options,
       std::make_shared<const DistMatrix<double>>(io::generate<double>(self, gallery));
   const Starts starts = comm::uniform_starts(serial->rows().n_global(), comm->size());
   self->ledger().clear();
-  const Hierarchy<double> alone(serial, options, {starts, {}}, {});
+  ProblemInfo<double> of_virtual_ranks;
+  of_virtual_ranks.virtual_starts = starts;
+  of_virtual_ranks.virtual_topology = std::make_shared<const mpi::Topology>(comm->topology());
+  const Hierarchy<double> alone(serial, options, std::move(of_virtual_ranks));
   const std::vector<mpi::Account> books = self->ledger().accounts();
   ASSERT_GT(alone.levels().size(), 1u);
   ASSERT_GT(alone.levels().size(),
@@ -277,9 +290,15 @@ Options options_of(const AggregationCase& c) {
   return options;
 }
 
-/// Expects of the setup for a matrix with several rows a point, over all routes, what virtual ranks
-/// are said to send.
-void expect_setup_counted(const DenseMatrix& values, Options options) {
+std::vector<Route> every_route() {
+  std::vector<Route> routes;
+  for (const Route route : all_routes) routes.push_back(route);
+  return routes;
+}
+
+/// Expects of the setup for a matrix with several rows a point what virtual ranks are said to send.
+void expect_setup_counted(const DenseMatrix& values, Options options,
+                          const std::vector<Route>& routes = every_route()) {
   const auto self = test::self_comm();
   const auto comm = comm_with_nodes_of(3);
   const Layout layout = layout_of_points(comm, values.rows() / options.unknowns, options.unknowns);
@@ -293,13 +312,14 @@ void expect_setup_counted(const DenseMatrix& values, Options options) {
   };
   ProblemInfo<double> of_virtual_ranks = knowledge(whole);
   of_virtual_ranks.virtual_starts = starts_of(layout);
+  of_virtual_ranks.virtual_topology = std::make_shared<const mpi::Topology>(comm->topology());
   const auto serial = std::make_shared<const DistMatrix<double>>(test::distribute(values, whole));
   self->ledger().clear();
   const Hierarchy<double> alone(serial, options, std::move(of_virtual_ranks));
   const std::vector<mpi::Account> books = self->ledger().accounts();
   ASSERT_GT(alone.levels().size(), 1u);
   const DistMatrix<double> A = test::distribute(values, layout);
-  for (const Route route : all_routes) {
+  for (const Route& route : routes) {
     SCOPED_TRACE(route.name());
     options.route = route;
     const auto routed = std::make_shared<const DistMatrix<double>>(A.with_route(route));
@@ -355,6 +375,49 @@ TEST(VirtualSetup, OfSystemsSendsWhatTheLedgersOfManyRanksHave) {
   expect_setup_counted(with_unknowns(test::model("laplace5", 7), 2), options);
   options.set("aggressive_levels", 1);
   expect_setup_counted(with_unknowns(test::model("laplace5", 9), 2), options);
+}
+
+Options on_fewer_ranks(Options options) {
+  options.set("redistribution", "ranks");
+  options.set("active_ranks", "3,1");
+  return options;
+}
+
+// Over other routes real ranks without rows do not help those of their node, and virtual ones do.
+TEST(VirtualSetup, OfLevelsOnFewerRanksSendsWhatTheLedgersOfManyRanksHave) {
+  const std::vector<Route> routes = {"direct"};
+  Options options = options_for("direct", "pmis");
+  options.set("max_interpolation_entries", 0);
+  expect_setup_counted({.problem = "laplace5", .n = 19}, on_fewer_ranks(options),
+                       comm_with_nodes_of(3), routes);
+  options.unknowns = 2;
+  options.max_coarse_rows = 12;
+  expect_setup_counted(with_unknowns(test::model("laplace5", 9), 2), on_fewer_ranks(options),
+                       routes);
+  const AggregationCase c{"laplace9", 14, 1, 1, false, 0};
+  expect_setup_counted(test::model(c.problem, c.n), on_fewer_ranks(options_of(c)), routes);
+  Options smoothed = options_of(c);
+  smoothed.set("restriction", "smoothed");
+  expect_setup_counted(with_direction(test::model(c.problem, c.n)), on_fewer_ranks(smoothed),
+                       routes);
+}
+
+// They are multiplied before and after the move.
+TEST(VirtualSetup, OfLevelsMovedByCostsSendsWhatTheLedgersOfManyRanksHave) {
+  model::Machine machine;
+  machine.name = "test";
+  machine.path(model::Locality::same_node)[0] = model::MessageParameters{1e-6, 1e9};
+  machine.path(model::Locality::other_node)[0] = model::MessageParameters{1e-2, 1e9};
+  machine.s_per_flop_by_level = {1e-10};
+  const Route routes[] = {"direct"};
+  for (const char* by : {"automatic", "model_2014"}) {
+    SCOPED_TRACE(by);
+    Options options = options_for("direct", "pmis");
+    options.set("max_interpolation_entries", 0);
+    options.set("redistribution", by);
+    options.machine = std::make_shared<const model::Machine>(machine);
+    expect_setup_counted({.problem = "laplace9", .n = 25}, options, comm_with_nodes_of(2), routes);
+  }
 }
 
 }  // namespace amg_virtual_setup_test

@@ -34,12 +34,13 @@ std::string band(const ExchangeTime& time) {
 
 /// Whether every route has the same messages.
 bool is_of_any_route(Exchanged what) {
-  return what == Exchanged::requests;
+  return what == Exchanged::requests || what == Exchanged::redistribution;
 }
 
 /// Whether some smoothers do without it.
 bool may_be_none(Exchanged what) {
-  return what == Exchanged::spectral_radius || what == Exchanged::row_scales;
+  return what == Exchanged::spectral_radius || what == Exchanged::row_scales ||
+         what == Exchanged::redistribution;
 }
 
 /// Columns of the terms of a cost and of their sum.
@@ -177,8 +178,8 @@ void print_routes_of_setup(Console& console, const Prediction& p, const BestRout
 /// What a level's setup is made up of over its cheapest route, by formula.
 void print_parts_of_setup(Console& console, const Prediction& p, const BestRoutes& best) {
   Table table({"level", "split-\nting", "spectral\nradius", "row\nscales", "inter-\npolation",
-               "rows\nof P", "rows of\nproduct", "requests", "gather-\ning", "all-\nreduces",
-               "together"});
+               "rows\nof P", "rows of\nproduct", "re-\nquests", "moves", "gather-\ning",
+               "all-\nreduces", "in all"});
   std::string waits;
   const auto kind = static_cast<std::size_t>(best.gathering);
   for (std::size_t l = 0; l < p.levels.size(); ++l) {
@@ -256,6 +257,8 @@ void print_prediction_tables(Console& console, const predict::Result& result) {
                 "What the interpolation is made of, in the setup: coarse points, links and rows");
     print_terms(console, p, Exchanged::requests,
                 "Who needs what of the new matrices, in the setup");
+    print_terms(console, p, Exchanged::redistribution,
+                "What is known of levels on their way to fewer ranks, in the setup");
   }
   print_levels_of_cycle(console, p, by_formula,
                         "The exchanges of one cycle, level by level, by formula, in microseconds");

@@ -124,6 +124,17 @@ std::vector<comm::Plan> plans_of(const Csr<double>& M, Starts rows, Starts cols,
                              topology, route);
 }
 
+std::vector<comm::Plan> plans_of_move(Starts from, Starts to, const mpi::Topology& topology) {
+  comm::Records<GlobalIndex> arriving;
+  for (std::size_t r = 0; r + 1 < to.size(); ++r) {
+    for (GlobalIndex i = to[r]; i < to[r + 1]; ++i) {
+      if (i < from[r] || i >= from[r + 1]) arriving.data.push_back(i);
+    }
+    arriving.end_record();
+  }
+  return comm::virtual_plans(comm::virtual_patterns(from, arriving), topology, "direct");
+}
+
 void add_requests(const Csr<double>& M, Starts rows, Starts cols, MessageStages& stages) {
   const comm::Records<GlobalIndex> ghosts = matrix::virtual_ghosts(M, rows, cols);
   const std::vector<comm::Pattern> patterns = comm::virtual_patterns(cols, ghosts);

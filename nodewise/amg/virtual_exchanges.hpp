@@ -59,6 +59,11 @@ std::vector<comm::Plan> plans_of(const kernels::Csr<double>& M, std::span<const 
                                  std::span<const GlobalIndex> cols, const mpi::Topology& topology,
                                  const comm::Route& route = "direct");
 
+/// Local. The plans of moving rows from where the ranks have them to where they are to have them.
+std::vector<comm::Plan> plans_of_move(std::span<const GlobalIndex> from,
+                                      std::span<const GlobalIndex> to,
+                                      const mpi::Topology& topology);
+
 /// Local. Adds a stage with one message of every rank to each owner of ghosts of M: what a new
 /// matrix asks for.
 void add_requests(const kernels::Csr<double>& M, std::span<const GlobalIndex> rows,

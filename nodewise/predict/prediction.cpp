@@ -60,6 +60,8 @@ MessageStages messages_of(const VirtualExchange& exchange, const VirtualMachine&
       return setups[exchange.level].product_rows(planned);
     case Exchanged::requests:
       return setups[exchange.level].requests(planned.route);
+    case Exchanged::redistribution:
+      return setups[exchange.level].redistribution(topology);
   }
   comm::visit_messages(exchange.plans, topology, recorder.visitor(bytes_of_value));
   return recorder.take();
@@ -88,8 +90,8 @@ std::vector<Exchanged> exchanged_in_setup(CountedExchange operation, bool has_re
       return {Exchanged::splitting, Exchanged::spectral_radius, Exchanged::row_scales,
               Exchanged::interpolation, Exchanged::interpolation_rows};
     case CountedExchange::interpolation:
-      if (has_restriction) return {Exchanged::requests};
-      return {Exchanged::product_rows, Exchanged::requests};
+      if (has_restriction) return {Exchanged::requests, Exchanged::redistribution};
+      return {Exchanged::product_rows, Exchanged::requests, Exchanged::redistribution};
     case CountedExchange::restriction:
       return {Exchanged::product_rows};
     case CountedExchange::product:
@@ -192,13 +194,24 @@ void add_reductions(std::span<const mpi::Account> books, Prediction& prediction)
   if (!last.matrix_gathering.empty() && last.setup_reductions > 0) --last.setup_reductions;
 }
 
+/// Adds the reductions of moving levels, which one rank does not make: an agreement and a sum of
+/// what is known of a level, and making its group of ranks; at the end what all are told.
+void add_moves(std::span<const amg::LevelSetup> setups, Prediction& prediction) {
+  constexpr std::int64_t of_a_level = 3, of_all = 4;
+  bool some_moved = false;
+  for (std::size_t l = 0; l < setups.size(); ++l) {
+    if (!setups[l].is_moved()) continue;
+    prediction.levels[l].setup_reductions += of_a_level;
+    some_moved = true;
+  }
+  if (some_moved) prediction.setup_reductions += of_all;
+}
+
 /// The operations of levels that LevelSetup does not know.
-std::vector<std::string> left_out_of_setup(std::span<const amg::LevelSetup> setups,
-                                           const amg::Options& options) {
+std::vector<std::string> left_out_of_setup(std::span<const amg::LevelSetup> setups) {
   std::vector<std::string> operations;
   if (setups.empty()) return operations;
   if (setups.front().leaves_restriction_out()) operations.emplace_back("restriction_setup");
-  if (options.redistribution->moves_rows) operations.emplace_back("redistribution");
   return operations;
 }
 
@@ -250,7 +263,7 @@ Prediction predict(const VirtualSetup& setup, const VirtualMachine& machine,
   std::vector<amg::LevelSetup> setups;
   if (with_setup) {
     setups = level_setups(setup, prediction);
-    prediction.left_out_of_setup = left_out_of_setup(setups, setup.options);
+    prediction.left_out_of_setup = left_out_of_setup(setups);
   }
   const auto add_times = [&](const VirtualExchange& exchange) {
     const bool has_restriction = hierarchy.restriction(exchange.level) != nullptr;
@@ -268,7 +281,10 @@ Prediction predict(const VirtualSetup& setup, const VirtualMachine& machine,
   if (direct_last) {
     add_gathering(hierarchy, machine.topology, costs, with_setup, prediction.levels.back());
   }
-  if (with_setup) add_reductions(setup.books, prediction);
+  if (with_setup) {
+    add_reductions(setup.books, prediction);
+    add_moves(setups, prediction);
+  }
   prediction.allreduce = allreduce_times(machine.topology, costs);
   prediction.levels_are_exact =
       is_independent_of_ranks(setup.options) || prediction.levels.size() == 1;

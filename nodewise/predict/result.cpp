@@ -41,6 +41,8 @@ const char* to_string(Exchanged exchanged) noexcept {
       return "product_rows";
     case Exchanged::requests:
       return "requests";
+    case Exchanged::redistribution:
+      return "redistribution";
   }
   return "";
 }

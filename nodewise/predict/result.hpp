@@ -32,18 +32,19 @@ enum class Exchanged {
   interpolation,       ///< coarse numbers and links of ghosts; the tentative prolongator
   interpolation_rows,  ///< rows of the interpolation on their way to A P of the Galerkin product
   product_rows,        ///< partial rows of the Galerkin product on their way to their owners
-  requests             ///< who needs what of the new matrices
+  requests,            ///< who needs what of the new matrices
+  redistribution       ///< what is known of the next level besides, on its way to fewer ranks
 };
-inline constexpr std::array<Exchanged, 10> all_exchanged = {
+inline constexpr std::array<Exchanged, 11> all_exchanged = {
     Exchanged::product,       Exchanged::restriction,        Exchanged::prolongation,
     Exchanged::splitting,     Exchanged::spectral_radius,    Exchanged::row_scales,
     Exchanged::interpolation, Exchanged::interpolation_rows, Exchanged::product_rows,
-    Exchanged::requests};
+    Exchanged::requests,      Exchanged::redistribution};
 /// Those of the setup, each once on a level.
-inline constexpr std::array<Exchanged, 7> setup_exchanged = {
+inline constexpr std::array<Exchanged, 8> setup_exchanged = {
     Exchanged::splitting,     Exchanged::spectral_radius,    Exchanged::row_scales,
     Exchanged::interpolation, Exchanged::interpolation_rows, Exchanged::product_rows,
-    Exchanged::requests};
+    Exchanged::requests,      Exchanged::redistribution};
 const char* to_string(Exchanged exchanged) noexcept;
 
 /// One exchange over one route, or one collective by one algorithm.

@@ -7,6 +7,7 @@
 
 #include "nodewise/amg/aggregate/smooth.hpp"
 #include "nodewise/amg/aggregate/tentative.hpp"
+#include "nodewise/amg/coarsen/virtual_ranks.hpp"
 #include "nodewise/matrix/operations.hpp"
 
 namespace nodewise::amg {
@@ -62,7 +63,7 @@ AggregationSetup::AggregationSetup(const Hierarchy<double>& hierarchy, std::size
       unknowns_(level == 0 ? options.unknowns : rows_of_coarse_point(hierarchy, level - 1)),
       n_vectors_(rows_of_coarse_point(hierarchy, level)),
       fine_(hierarchy.virtual_starts(level)),
-      coarse_(hierarchy.virtual_starts(level + 1)) {
+      coarse_(virtual_coarse_starts(fine_, hierarchy.coarse_rows(level))) {
   for (const GlobalIndex start : fine_) points_.push_back(start / unknowns_);
   const DistMatrix<double>& A = *hierarchy.matrix(level);
   graph_ = point_graph(A, unknowns_, own());

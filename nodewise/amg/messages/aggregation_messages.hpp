@@ -26,8 +26,10 @@ class AggregationSetup {
   /// Candidates, the tentative prolongator, and its rows for the sweeps that smooth it; for a
   /// smoothed restriction the transposed matrix, the same by that, and the way back.
   model::MessageStages interpolation(const VirtualPlans& of_A) const;
-  /// Of all new matrices but the coarse one.
+  /// Of all new matrices but the coarse one, before the next level is moved.
   model::MessageStages requests() const;
+  /// Rows of a point of the next level: vectors of the near null space.
+  int n_vectors() const { return n_vectors_; }
   /// The filtered matrix, whose spectral radius is estimated, too; or null. Likewise that which
   /// smooths the restriction.
   const matrix::DistMatrix<double>* filtered() const { return filtered_of(right_); }
@@ -67,10 +69,11 @@ class AggregationSetup {
   const Hierarchy<double>& hierarchy_;
   std::size_t level_;
   Options options_;
-  int unknowns_;                                // rows of a point
-  int n_vectors_;                               // rows of a point of the next level
-  std::span<const GlobalIndex> fine_, coarse_;  // where the virtual ranks begin
-  std::vector<GlobalIndex> points_;             // likewise among the points
+  int unknowns_;                       // rows of a point
+  int n_vectors_;                      // rows of a point of the next level
+  std::span<const GlobalIndex> fine_;  // where the virtual ranks begin
+  std::vector<GlobalIndex> coarse_;    // likewise, before the next level is moved
+  std::vector<GlobalIndex> points_;    // of the fine ones, among the points
   PointGraph<double> graph_;
   Half right_;
   std::optional<Left> left_;

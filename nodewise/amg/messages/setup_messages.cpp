@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "nodewise/amg/coarsen/unknowns.hpp"
+#include "nodewise/amg/coarsen/virtual_ranks.hpp"
 #include "nodewise/amg/messages/splitting_messages.hpp"
 #include "nodewise/amg/relax/row_scales.hpp"
 #include "nodewise/amg/spectral_radius.hpp"
@@ -131,7 +132,11 @@ Csr<double> product(const Csr<double>& A, const Csr<double>& P) {
 
 LevelSetup::LevelSetup(const Hierarchy<double>& hierarchy, std::size_t level,
                        const Options& options, bool symmetric, std::span<const mpi::Account> books)
-    : hierarchy_(hierarchy), level_(level), options_(options) {
+    : hierarchy_(hierarchy),
+      level_(level),
+      options_(options),
+      straight_(
+          virtual_coarse_starts(hierarchy.virtual_starts(level), hierarchy.coarse_rows(level))) {
   const auto reductions = [&](const char* operation) {
     return collectives_of(books, operation, static_cast<std::int64_t>(level));
   };
@@ -250,27 +255,59 @@ MessageStages LevelSetup::row_scales(const VirtualPlans& of_A) const {
   return exchanges.take();
 }
 
+bool LevelSetup::is_moved() const {
+  return !std::ranges::equal(straight_, hierarchy_.virtual_starts(level_ + 1));
+}
+
+bool LevelSetup::is_made_twice() const {
+  return is_moved() && options_.redistribution->decide != nullptr;
+}
+
 MessageStages LevelSetup::interpolation_rows(const VirtualPlans& of_A) const {
   VirtualExchanges exchanges(of_A);
-  exchanges.rows(P(), hierarchy_.virtual_starts(level_), hierarchy_.virtual_starts(level_ + 1));
+  const Starts fine = hierarchy_.virtual_starts(level_);
+  if (is_made_twice()) exchanges.rows(P(), fine, straight_);
+  exchanges.rows(P(), fine, hierarchy_.virtual_starts(level_ + 1));
+  return exchanges.take();
+}
+
+MessageStages LevelSetup::returned_rows(const VirtualPlans& of_P_or_R, Starts coarse) const {
+  VirtualExchanges exchanges(of_P_or_R);
+  const Starts fine = hierarchy_.virtual_starts(level_);
+  if (hierarchy_.restriction(level_) != nullptr) {
+    exchanges.rows(product(A(), P()), fine, coarse);
+  } else {
+    exchanges.returned_rows(PartialRows(A(), P()).of_ranks(fine, coarse));
+  }
   return exchanges.take();
 }
 
 MessageStages LevelSetup::product_rows(const VirtualPlans& of_P_or_R) const {
-  VirtualExchanges exchanges(of_P_or_R);
-  if (hierarchy_.restriction(level_) != nullptr) {
-    exchanges.rows(product(A(), P()), hierarchy_.virtual_starts(level_),
-                   hierarchy_.virtual_starts(level_ + 1));
-  } else {
-    exchanges.returned_rows(PartialRows(A(), P()).of_ranks(hierarchy_.virtual_starts(level_),
-                                                           hierarchy_.virtual_starts(level_ + 1)));
+  MessageStages stages;
+  if (is_made_twice()) {
+    const auto& [plans, topology, route] = of_P_or_R;
+    const Starts fine = hierarchy_.virtual_starts(level_);
+    const DistMatrix<double>* R = hierarchy_.restriction(level_);
+    const auto before = R ? plans_of(R->on(), straight_, fine, topology, route)
+                          : plans_of(P(), fine, straight_, topology, route);
+    append(stages, returned_rows({before, topology, route}, straight_));
   }
-  return exchanges.take();
+  append(stages, returned_rows(of_P_or_R, hierarchy_.virtual_starts(level_ + 1)));
+  return stages;
+}
+
+/// Of the coarse matrix, and of A P that it is made from by a restriction.
+void LevelSetup::add_coarse_requests(Starts coarse, MessageStages& stages) const {
+  if (hierarchy_.restriction(level_) != nullptr) {
+    add_requests(product(A(), P()), hierarchy_.virtual_starts(level_), coarse, stages);
+  }
+  add_requests(hierarchy_.matrix(level_ + 1)->on(), coarse, coarse, stages);
 }
 
 MessageStages LevelSetup::requests(const comm::Route& of_A) const {
   const Starts fine = hierarchy_.virtual_starts(level_);
   const Starts coarse = hierarchy_.virtual_starts(level_ + 1);
+  const DistMatrix<double>* R = hierarchy_.restriction(level_);
   MessageStages stages;
   if (const auto* blocks = hierarchy_.matrix(level_)->blocks();
       blocks != nullptr && !of_A->goes_straight) {
@@ -282,14 +319,31 @@ MessageStages LevelSetup::requests(const comm::Route& of_A) const {
   } else {
     if (part_) add_requests(part_->on(), fine, fine, stages);
     if (aggressive_) append(stages, aggressive_->requests());
+    add_requests(P(), fine, straight_, stages);
+  }
+  if (R) add_requests(R->on(), straight_, fine, stages);
+  if (is_made_twice()) add_coarse_requests(straight_, stages);
+  if (is_moved()) {
     add_requests(P(), fine, coarse, stages);
+    if (R) add_requests(R->on(), coarse, fine, stages);
   }
-  if (const auto* R = hierarchy_.restriction(level_)) {
-    add_requests(R->on(), coarse, fine, stages);
-    add_requests(product(A(), P()), fine, coarse, stages);
-  }
-  add_requests(hierarchy_.matrix(level_ + 1)->on(), coarse, coarse, stages);
+  add_coarse_requests(coarse, stages);
   return stages;
+}
+
+MessageStages LevelSetup::redistribution(const mpi::Topology& topology) const {
+  if (!is_moved()) return {};
+  const auto plans = plans_of_move(straight_, hierarchy_.virtual_starts(level_ + 1), topology);
+  VirtualExchanges exchanges({plans, topology});
+  const DistMatrix<double>* R = hierarchy_.restriction(level_);
+  if (aggregation_) {
+    const auto of_a_row = static_cast<std::size_t>(aggregation_->n_vectors()) * sizeof(double);
+    for (int k = 0; k < (R ? 2 : 1); ++k) exchanges.forward(of_a_row);
+  } else if (options_.unknowns > 1) {
+    exchanges.forward(sizeof(Unknowns::value_type));
+  }
+  if (R) exchanges.rows(R->on(), straight_, hierarchy_.virtual_starts(level_));
+  return exchanges.take();
 }
 
 }  // namespace nodewise::amg

@@ -46,7 +46,8 @@ class LevelSetup {
   /// The rows of P for the ghosts of A, over A's plans: the Galerkin product before it multiplies.
   model::MessageStages interpolation_rows(const VirtualPlans& of_A) const;
   /// What follows A P in the Galerkin product: partial rows on their way to their owners, over P's
-  /// plans; with a restriction of its own rows of A P, over R's plans.
+  /// plans; with a restriction of its own rows of A P, over R's plans. A level that costs moved was
+  /// multiplied before it moved, too, and its rows of P and of products count twice.
   model::MessageStages product_rows(const VirtualPlans& of_P_or_R) const;
   /// Whether something of the setup is not among these: what the restriction of method air is
   /// computed from.
@@ -58,6 +59,10 @@ class LevelSetup {
   /// messages send fewer. Also of A by points where it is read in blocks, unless its route, this
   /// one, is direct: then the rows tell.
   model::MessageStages requests(const comm::Route& of_A) const;
+  /// What is known of the next level besides its matrix, on its way to fewer ranks: the near null
+  /// space, or which unknown each row is of; and rows of a restriction. Nothing where all stay.
+  model::MessageStages redistribution(const mpi::Topology& topology) const;
+  bool is_moved() const;
 
  private:
   const kernels::Csr<double>& A() const { return hierarchy_.matrix(level_)->on(); }
@@ -66,12 +71,18 @@ class LevelSetup {
   const matrix::DistMatrix<double>& graph() const {
     return part_ ? *part_ : *hierarchy_.matrix(level_);
   }
+  /// Whether it was multiplied before it was moved, too.
+  bool is_made_twice() const;
+  model::MessageStages returned_rows(const VirtualPlans& of_P_or_R,
+                                     std::span<const GlobalIndex> coarse) const;
+  void add_coarse_requests(std::span<const GlobalIndex> coarse, model::MessageStages& stages) const;
   std::vector<comm::Plan> plans_of_part(const VirtualPlans& of_A) const;
   Strength strength() const;
 
   const Hierarchy<double>& hierarchy_;
   std::size_t level_;
   Options options_;
+  std::vector<GlobalIndex> straight_;  // where virtual ranks begin on the next level before a move
   std::int64_t splitting_collectives_ = 0;
   int radius_products_ = 0;  // of the level's matrix, and of what the prolongator is smoothed by
   int filtered_radius_products_ = 0;

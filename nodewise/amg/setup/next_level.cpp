@@ -163,11 +163,17 @@ class VirtualLevel final : public LevelBase<T> {
     }
     return all;
   }
-  NextLevel::Times times() override { return {seconds(product_), seconds(transfer_)}; }
+  NextLevel::Times times() override {
+    mpi::agree(A_->comm(), std::nullopt);
+    double seconds_of[] = {seconds(product_), seconds(transfer_)};
+    max(seconds_of);
+    return {seconds_of[0], seconds_of[1]};
+  }
   void sum_on_nodes(std::span<double>) override {}
   bool speaks_for(int) const override { return true; }
-  void sum(std::span<double>) override {}
-  void max(std::span<double>) override {}
+  // On one rank they change nothing, but the ledger has them as that of many ranks has.
+  void sum(std::span<double> values) override { mpi::sum_in_place(A_->comm(), values); }
+  void max(std::span<double> values) override { mpi::max_in_place(A_->comm(), values); }
 
  private:
   using LevelBase<T>::A_;
