@@ -95,10 +95,24 @@ void set_hierarchy(HYPRE_Solver amg, const amg::Options& options) {
   NODEWISE_HYPRE(HYPRE_BoomerAMGSetNumFunctions(amg, options.unknowns));  // interleaved, as ours
 }
 
+/// hypre has the first of the three ways only, with a lumping of its own. Its level l is where the
+/// matrix of level l + 1 is made.
+void set_sparsification(HYPRE_Solver amg, const amg::Options& options) {
+  if (!options.sparsification->drops_entries) return;
+  if (options.sparsification != "non_galerkin") {
+    throw Error(ErrorCode::unsupported, "hypre has no such sparsification");
+  }
+  for (int level = 0; level + 1 < options.max_levels; ++level) {
+    NODEWISE_HYPRE(HYPRE_BoomerAMGSetLevelNonGalerkinTol(
+        amg, amg::drop_tolerance_of(options.sparsification, level + 1), level));
+  }
+}
+
 HYPRE_Solver make_amg(const amg::Options& options, int nodal) {
   HYPRE_Solver amg = nullptr;
   NODEWISE_HYPRE(HYPRE_BoomerAMGCreate(&amg));
   set_hierarchy(amg, options);
+  set_sparsification(amg, options);
   set_smoother(amg, options);
   NODEWISE_HYPRE(HYPRE_BoomerAMGSetNodal(amg, nodal));
   NODEWISE_HYPRE(HYPRE_BoomerAMGSetCycleType(amg, 1));
@@ -307,6 +321,7 @@ HypreSystem::Hierarchy HypreSystem::hierarchy() const {
     NODEWISE_HYPRE(hypre_ParCSRMatrixSetDNumNonzeros(A));
     rows += static_cast<double>(hypre_ParCSRMatrixGlobalNumRows(A));
     nonzeros += hypre_ParCSRMatrixDNumNonzeros(A);
+    result.nonzeros.push_back(hypre_ParCSRMatrixDNumNonzeros(A));
     result.by_level.push_back(level_of(A, *handles_->comm));
     if (level == 0) {
       fine_rows = rows;

@@ -59,6 +59,7 @@ class HypreSystem {
     double grid_complexity = 0;      ///< rows of all levels over those of the finest
     double operator_complexity = 0;  ///< the same of nonzeros
     std::vector<PeerLevel> by_level;
+    std::vector<double> nonzeros;  ///< of each level
   };
   /// Collective. What setup() built, on the nodes of the matrix.
   Hierarchy hierarchy() const;

@@ -111,7 +111,8 @@ void expect_setup_counted(const Hierarchy<double>& alone, const Options& options
     };
     const auto fine = alone.virtual_starts(l);
     const auto coarse = alone.virtual_starts(l + 1);
-    const auto of_A = plans_of(alone.matrix(l)->on(), fine, fine);
+    const auto setup_A = alone.setup_matrix(l);
+    const auto of_A = plans_of(setup_A->on(), fine, fine);
     const auto of_P = plans_of(alone.interpolation(l)->on(), fine, coarse);
     std::vector<std::string> splitting = {"splitting", "strength", "aggregation"};
     if (symmetric) splitting.push_back("level_setup");  // which unknowns ghosts are of
@@ -202,6 +203,25 @@ TEST(VirtualSetup, SendsWhatTheLedgersOfManyRanksHave) {
       options.max_coarse_rows = 24;
     }
     expect_setup_counted({.problem = c.problem, .n = c.n}, options, comm, routes);
+  }
+}
+
+// Beside what sparsification itself sends, which is not counted.
+TEST(VirtualSetup, OfSparserMatricesSendsWhatTheLedgersOfManyRanksHave) {
+  const auto comm = comm_with_nodes_of(3);
+  const Route routes[] = {"direct", "three_step"};
+  for (const std::string form : {"non_galerkin", "sparse_galerkin", "hybrid_galerkin"}) {
+    for (const std::string smoother : {"l1_gauss_seidel", "chebyshev"}) {
+      SCOPED_TRACE(form + ", " + smoother);
+      Options options = options_for("direct", "pmis");
+      options.set("interpolation", "classical");
+      options.set("max_interpolation_entries", 0);
+      options.set("smoother", smoother);
+      if (smoother == "chebyshev") options.max_coarse_rows = 24;
+      options.set("sparsification", form);
+      options.set("drop_tolerance", "0.2");
+      expect_setup_counted({.problem = "rotated_fe", .n = 15}, options, comm, routes);
+    }
   }
 }
 

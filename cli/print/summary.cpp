@@ -161,6 +161,33 @@ bool has_details(const SolveRecord& record) {
           std::any_of(record.levels.begin(), record.levels.end(), was_chosen));
 }
 
+std::string sparsity_text(const amg::LevelInfo& info, bool with_messages) {
+  const amg::Sparsity& sparsity = *info.sparsity;
+  std::string text = fmt::format("{} of {} left, {:.0f} %", grouped(info.nonzeros),
+                                 grouped(sparsity.nonzeros),
+                                 100 * static_cast<double>(info.nonzeros) /
+                                     static_cast<double>(sparsity.nonzeros));
+  if (!with_messages) return text;
+  return text + fmt::format("; direct messages on nodes {} of {}, between nodes {} of {}",
+                            grouped(sparsity.after.messages_on_node),
+                            grouped(sparsity.before.messages_on_node),
+                            grouped(sparsity.after.messages_off_node),
+                            grouped(sparsity.before.messages_off_node));
+}
+
+/// What coarse matrices have lost.
+void print_sparsity(Console& console, const SolveRecord& record) {
+  const auto has_lost = [](const amg::LevelInfo& info) { return info.sparsity != nullptr; };
+  if (std::none_of(record.levels.begin(), record.levels.end(), has_lost)) return;
+  console.line("Entries of coarse matrices");
+  for (std::size_t l = 0; l < record.levels.size(); ++l) {
+    if (!has_lost(record.levels[l])) continue;
+    print_entry(console, fmt::format("level {}", l),
+                sparsity_text(record.levels[l], has_traffic(record)));
+  }
+  console.line();
+}
+
 /// Apart from the table, in whose lines long names find no room; levels of one route on one line.
 void print_routes(Console& console, const std::vector<amg::LevelInfo>& levels) {
   console.line("Routes of the exchanges, and transports other than point_to_point");
@@ -393,6 +420,7 @@ void print_hierarchy(Console& console, const SolveRecord& record, bool details) 
                              record.precision.reason.empty() ? "" : ": ", record.precision.reason));
   }
   console.line();
+  print_sparsity(console, record);
   if (has_routes(record)) print_routes(console, record.levels);
   const bool chosen = std::any_of(record.levels.begin(), record.levels.end(), was_chosen);
   if (details && chosen && has_traffic(record)) print_choices(console, record.levels);

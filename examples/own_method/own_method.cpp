@@ -93,6 +93,7 @@ const relax::SmootherMethod& jacobi_pair() {
        nodewise::own_options(jacobi_pair_fields)},
       {
           .l1_terms = relax::L1Terms::none,
+          .is_safe_where_indefinite = false,
           .blocks = relax::BlockUse::never,
           .needs_spectral_radius = false,
           .is_hybrid = false,

@@ -17,6 +17,7 @@
 #include "nodewise/amg/setup/level.hpp"
 #include "nodewise/amg/setup/level_relaxation.hpp"
 #include "nodewise/amg/setup/levels.hpp"
+#include "nodewise/amg/setup/sparser_level.hpp"
 #include "nodewise/base/large_memory.hpp"
 #include "nodewise/matrix/block_matrix.hpp"
 #include "nodewise/matrix/operations.hpp"
@@ -40,6 +41,19 @@ void share_coarse_solver(const mpi::Comm& comm, const Level<T>& last, int inform
   coarse_solver = mpi::broadcast(comm, coarse_solver, informant);
 }
 
+constexpr std::size_t traffic_counts = 6;
+
+void append(std::vector<std::int64_t>& counts, const comm::Traffic& t) {
+  counts.insert(counts.end(), {t.messages_on_node, t.messages_off_node, t.entries_on_node,
+                               t.entries_off_node, t.messages_on_domain, t.entries_on_domain});
+}
+
+comm::Traffic take_traffic(std::vector<std::int64_t>::const_iterator& counts) {
+  const auto c = counts;
+  counts += traffic_counts;
+  return {c[0], c[1], c[2], c[3], c[4], c[5]};
+}
+
 /// Collective. Makes of every rank's part what holds for all, for all levels at once. Throws where
 /// the setup failed on any rank.
 void unite(const mpi::Comm& comm, std::span<LevelInfo> levels, std::optional<Error> failure) {
@@ -47,26 +61,29 @@ void unite(const mpi::Comm& comm, std::span<LevelInfo> levels, std::optional<Err
   const auto collect = [&] {
     sums.clear();
     for (const LevelInfo& info : levels) {
-      for (const comm::Traffic& t : {info.traffic, info.gather_traffic}) {
-        sums.insert(sums.end(), {t.messages_on_node, t.messages_off_node, t.entries_on_node,
-                                 t.entries_off_node, t.messages_on_domain, t.entries_on_domain});
-      }
+      append(sums, info.traffic);
+      append(sums, info.gather_traffic);
+      append(sums, info.sparsity ? info.sparsity->before : comm::Traffic());
+      append(sums, info.sparsity ? info.sparsity->after : comm::Traffic());
       sums.push_back(info.active_ranks);
       most.push_back(info.max_messages);
     }
   };
-  constexpr std::size_t numbers_a_level = 13;
+  constexpr std::size_t numbers_a_level = 4 * traffic_counts + 1;
   if (!failure) failure = mpi::caught(collect);
   if (failure) sums.assign(numbers_a_level * levels.size(), 0);
   sums.push_back(failure ? 1 : 0);
   mpi::sum_in_place(comm, std::span(sums));
   if (sums.back() > 0) mpi::agree(comm, failure);
   mpi::max_in_place(comm, std::span(most));
-  auto sum = sums.begin();
+  auto sum = sums.cbegin();
   for (std::size_t l = 0; l < levels.size(); ++l) {
-    for (comm::Traffic* t : {&levels[l].traffic, &levels[l].gather_traffic}) {
-      *t = {sum[0], sum[1], sum[2], sum[3], sum[4], sum[5]};
-      sum += 6;
+    levels[l].traffic = take_traffic(sum);
+    levels[l].gather_traffic = take_traffic(sum);
+    const comm::Traffic before = take_traffic(sum), after = take_traffic(sum);
+    if (const auto& here = levels[l].sparsity) {
+      levels[l].sparsity = std::make_shared<const Sparsity>(
+          Sparsity{here->tolerance, here->nonzeros, before, after});
     }
     levels[l].active_ranks = static_cast<int>(*sum++);
     levels[l].max_messages = most[l];
@@ -304,17 +321,30 @@ MatrixPointer<T> on_ranks_of(const Level<T>& level, GridTransfer<T>& from_above,
 template <class T>
 auto Hierarchy<T>::matrices_for(MatrixPointer<T> A, std::optional<Error>& failure) -> LevelValues {
   LevelValues values{std::vector<MatrixPointer<T>>(levels_.size()),
+                     std::vector<std::optional<sparsify::LostEntries<T>>>(levels_.size()),
                      std::vector<double>(levels_.size(), 0)};
-  MatrixPointer<T> before = matrix_here(0);
+  const bool goes_on_with_rest = options_.sparsification->goes_on_with_rest;
+  MatrixPointer<T> before = matrix_here(0);  // with what it has lost since
   for (std::size_t l = 0; A != nullptr; ++l) {
     Level<T>& level = *levels_[l];
     const mpi::Scope scope(A->comm(), "level_setup", level.depth);
     A = std::make_shared<const DistMatrix<T>>(A->with_blocks_of(*before));
-    values.matrices[l] = A;
-    values.radii[l] = radius_for_values(level, *A, options_);
+    MatrixPointer<T> left = A;
+    if (level.lost) {
+      const MatrixPointer<T> left_before = matrix_here(l);
+      auto sparse = sparser_again(level, A, left_before, options_);
+      left = std::make_shared<const DistMatrix<T>>(sparse.A->with_blocks_of(*left_before));
+      values.lost[l] = std::move(sparse.lost);
+      if (goes_on_with_rest) {
+        A = left;
+        before = left_before;
+      }
+    }
+    values.matrices[l] = left;
+    values.radii[l] = radius_for_values(level, *left, options_);
     if (!level.transfer.P) break;
     const Level<T>& next = *levels_[l + 1];
-    const MatrixPointer<T> next_before = matrix_here(l + 1);
+    const MatrixPointer<T> next_before = galerkin_matrix_here(l + 1);
     const bool is_moved_later = level.transfer.before_move != nullptr;
     const MatrixPointer<T> C =
         is_moved_later ? level.transfer.before_move
@@ -344,7 +374,7 @@ void Hierarchy<T>::rebuild_values(std::shared_ptr<const DistMatrix<T>> A) {
   } else if (error) {
     throw Error(*error);  // all ranks do
   }
-  auto& [matrices, radii] = values;
+  auto& [matrices, lost, radii] = values;
   auto cycle = std::make_unique<MixedPrecisionCycle<T>>(
       *matrices.front(), matrices[matrices.size() > 1 ? 1 : 0].get(), options_,
       symmetric.value_or(true) && keeps_symmetry_);
@@ -362,7 +392,10 @@ void Hierarchy<T>::rebuild_values(std::shared_ptr<const DistMatrix<T>> A) {
   }
   mpi::agree(layout().comm(), failure);
   share_coarse_solver(layout().comm(), *levels_.back(), informant_, coarse_solver);
-  for (std::size_t l = 0; l < matrices.size(); ++l) levels_[l]->A = std::move(matrices[l]);
+  for (std::size_t l = 0; l < matrices.size(); ++l) {
+    levels_[l]->A = std::move(matrices[l]);
+    levels_[l]->lost = std::move(lost[l]);
+  }
   cycle_ = std::move(cycle);
   info_.back().coarse_solver = std::move(coarse_solver);
 }
@@ -424,6 +457,14 @@ MatrixPointer<T> Hierarchy<T>::matrix_here(std::size_t level) const {
   return cycle_->restored_matrix(level);
 }
 
+/// Local. The same with what it lost.
+template <class T>
+MatrixPointer<T> Hierarchy<T>::galerkin_matrix_here(std::size_t level) const {
+  const MatrixPointer<T> A = matrix_here(level);
+  const auto& lost = levels_[level]->lost;
+  return lost ? sparsify::restored(*A, *lost) : A;
+}
+
 template <class T>
 comm::Layout Hierarchy<T>::rows_of_all(std::size_t level) const {
   const Level<T>& of_level = *levels_[level];
@@ -440,12 +481,25 @@ comm::Layout Hierarchy<T>::rows_of_transfer(std::size_t level) const {
 
 template <class T>
 std::shared_ptr<const matrix::DistMatrix<T>> Hierarchy<T>::matrix(std::size_t level) const {
-  const Level<T>& of_level = level_of<T>(levels_, level);
-  const MatrixPointer<T> A = matrix_here(level);
+  level_of<T>(levels_, level);
+  return of_all(level, matrix_here(level));
+}
+
+template <class T>
+std::shared_ptr<const matrix::DistMatrix<T>> Hierarchy<T>::galerkin_matrix(
+    std::size_t level) const {
+  level_of<T>(levels_, level);
+  return of_all(level, galerkin_matrix_here(level));
+}
+
+/// Local. A level's matrix as the finest level's communicator sees it.
+template <class T>
+MatrixPointer<T> Hierarchy<T>::of_all(std::size_t level, const MatrixPointer<T>& A) const {
+  const Level<T>& of_level = *levels_[level];
   if (of_level.starts.empty()) return A;
   const comm::Layout rows = rows_of_all(level);
   return seen_by<T>(of_level.is_copy ? nullptr : A, rows, rows, of_level.ranks,
-                    info_[level].nonzeros);
+                    A ? A->nnz_global() : info_[level].nonzeros);
 }
 
 /// Local. A matrix of a level's transfer on the finest level's communicator, made at the first
@@ -507,6 +561,7 @@ std::size_t Hierarchy<T>::memory_bytes() const {
   for (std::size_t l = 0; l < levels_.size(); ++l) {
     const Level<T>& level = *levels_[l];
     if (level.is_elsewhere) break;
+    if (level.lost) bytes += level.lost->memory_bytes();
     if (l > 0) bytes += level.A ? level.A->memory_bytes() : cycle_->pattern_bytes(l);
     if (level.transfer.P) bytes += level.transfer.P->memory_bytes();
     if (level.transfer.R) bytes += level.transfer.R->memory_bytes();

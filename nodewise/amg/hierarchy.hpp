@@ -10,6 +10,7 @@
 #include "nodewise/amg/grid_transfer.hpp"
 #include "nodewise/amg/options.hpp"
 #include "nodewise/amg/setup/level_info.hpp"
+#include "nodewise/amg/sparsify/sparsify.hpp"
 #include "nodewise/matrix/dist_matrix.hpp"
 #include "nodewise/solve/operator.hpp"
 
@@ -100,6 +101,13 @@ class Hierarchy : public solve::Operator<T> {
   /// this may be a copy in T, made now of what the cycle has: to be held for as long as it is
   /// looked at.
   std::shared_ptr<const matrix::DistMatrix<T>> matrix(std::size_t level) const;
+  /// The same with the entries that it lost, if it did: the Galerkin product. Then it is made at
+  /// each call, on the direct route.
+  std::shared_ptr<const matrix::DistMatrix<T>> galerkin_matrix(std::size_t level) const;
+  /// The one of both that the next level was made of (SparsificationMethod::goes_on_with_rest).
+  std::shared_ptr<const matrix::DistMatrix<T>> setup_matrix(std::size_t level) const {
+    return options_.sparsification->goes_on_with_rest ? matrix(level) : galerkin_matrix(level);
+  }
   /// The prolongation to the level from the next; null on the last level. Where the next level was
   /// moved by MoveMethod collective, its columns are laid out as the level was before, as are the
   /// rows of restriction().
@@ -126,10 +134,13 @@ class Hierarchy : public solve::Operator<T> {
   using Matrix = std::shared_ptr<const matrix::DistMatrix<T>>;
   struct LevelValues {
     std::vector<Matrix> matrices;
+    std::vector<std::optional<sparsify::LostEntries<T>>> lost;
     std::vector<double> radii;
   };
   LevelValues matrices_for(Matrix A, std::optional<Error>& failure);
   Matrix matrix_here(std::size_t level) const;
+  Matrix galerkin_matrix_here(std::size_t level) const;
+  Matrix of_all(std::size_t level, const Matrix& A) const;
   comm::Layout rows_of_all(std::size_t level) const;
   comm::Layout rows_of_transfer(std::size_t level) const;
   const matrix::DistMatrix<T>* transfer_of_all(std::size_t level, const Matrix& M, Matrix& of_all,

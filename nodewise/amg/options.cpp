@@ -174,6 +174,9 @@ std::span<const Field<Options>> option_fields() {
             "How right-hand sides and corrections get to the ranks of such a level and back")
           .needing("a redistribution that moves rows", moves_rows)
           .affecting(Affects::levels),
+      field("sparsification", &O::sparsification,
+            "Which coarse matrices lose small entries, so that their ranks have fewer neighbours")
+          .affecting(Affects::levels),
       field(
           "route", &O::route,
           "How data travels between nodes: straight to every rank, once from each rank to each "

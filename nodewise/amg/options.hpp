@@ -14,6 +14,7 @@
 #include "nodewise/amg/redistribute/move_method.hpp"
 #include "nodewise/amg/redistribute/redistribution_method.hpp"
 #include "nodewise/amg/relax/smoother_method.hpp"
+#include "nodewise/amg/sparsify/sparsification_method.hpp"
 #include "nodewise/base/by_level.hpp"
 #include "nodewise/base/options.hpp"
 #include "nodewise/comm/plan.hpp"
@@ -47,6 +48,7 @@ struct Options {
   Redistribution redistribution = "none";  ///< of coarse levels to fewer ranks
   Choice<GroupMethod> redistribution_groups = "node";
   Choice<MoveMethod> redistribution_move = "direct";
+  Sparsification sparsification = "none";    ///< of coarse matrices
   ByLevel<comm::Route> route = "direct";     ///< of the exchanges of the solve
   ByLevel<comm::Route> setup_route;          ///< of the setup; empty: as in the solve
   int route_from_level = 0;                  ///< finer levels are direct

@@ -209,6 +209,23 @@ void DistMatrix<T>::take(SplitRows<T> split) {
 }
 
 template <class T>
+DistMatrix<T> DistMatrix<T>::with_pattern(Layout rows, Layout cols, SplitRows<T> split,
+                                          const comm::Pattern& pattern) {
+  DistMatrix result(std::move(rows), std::move(cols));
+  result.take(std::move(split));
+  result.exchange_ =
+      std::make_shared<comm::Exchange>(result.shared_comm(), comm::route::direct(pattern));
+  return result;
+}
+
+template <class T>
+DistMatrix<T> DistMatrix<T>::counted(GlobalIndex nnz_global) const {
+  DistMatrix result = *this;
+  result.nnz_global_ = nnz_global;
+  return result;
+}
+
+template <class T>
 DistMatrix<T> DistMatrix<T>::with_route(const comm::Route& route,
                                         const comm::Transport& transport) const {
   comm::require_route(route);

@@ -10,6 +10,7 @@
 
 #include "nodewise/comm/exchange.hpp"
 #include "nodewise/comm/layout.hpp"
+#include "nodewise/comm/pattern.hpp"
 #include "nodewise/comm/route/route.hpp"
 #include "nodewise/kernels/csr.hpp"
 #include "nodewise/mpi/agree.hpp"
@@ -76,6 +77,13 @@ class DistMatrix {
                         const comm::Transport& transport = "point_to_point") const;
   const comm::Route& route() const { return route_; }
   const comm::Transport& transport() const { return exchange_->transport(); }
+
+  /// Local. A matrix whose direct pattern is known, which must bring the ghosts of `split`, as
+  /// those of other ranks must say. Its nnz_global() is 0 until counted().
+  static DistMatrix with_pattern(Layout rows, Layout cols, SplitRows<T> split,
+                                 const comm::Pattern& pattern);
+  /// Local. The same matrix with so many entries over all ranks.
+  DistMatrix counted(GlobalIndex nnz_global) const;
 
   /// Collective. The matrix that has its entries at the same places and other values, given in the
   /// order of on().vals and off().vals. Its exchange() is this one's; the places are shared. No

@@ -208,10 +208,12 @@ void add_moves(std::span<const amg::LevelSetup> setups, Prediction& prediction) 
 }
 
 /// The operations of levels that LevelSetup does not know.
-std::vector<std::string> left_out_of_setup(std::span<const amg::LevelSetup> setups) {
+std::vector<std::string> left_out_of_setup(std::span<const amg::LevelSetup> setups,
+                                           const amg::Options& options) {
   std::vector<std::string> operations;
   if (setups.empty()) return operations;
   if (setups.front().leaves_restriction_out()) operations.emplace_back("restriction_setup");
+  if (options.sparsification->drops_entries) operations.emplace_back("sparsification");
   return operations;
 }
 
@@ -263,7 +265,7 @@ Prediction predict(const VirtualSetup& setup, const VirtualMachine& machine,
   std::vector<amg::LevelSetup> setups;
   if (with_setup) {
     setups = level_setups(setup, prediction);
-    prediction.left_out_of_setup = left_out_of_setup(setups);
+    prediction.left_out_of_setup = left_out_of_setup(setups, setup.options);
   }
   const auto add_times = [&](const VirtualExchange& exchange) {
     const bool has_restriction = hierarchy.restriction(exchange.level) != nullptr;

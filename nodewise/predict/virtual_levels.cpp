@@ -18,9 +18,22 @@ class LevelVisit {
       : machine_(machine), level_(level), visit_(visit), observe_(observe) {}
 
   /// Of a product with M, whose rows are spread as `rows` says, the vectors it multiplies as
-  /// `cols`, and of rows of P that begin so (matrix::virtual_row_words), where there are any.
-  void plan(CountedExchange operation, const Matrix& M, Starts rows, Starts cols,
-            std::span<const Offset> P_words = {}) {
+  /// `cols`.
+  void plan(CountedExchange operation, const Matrix& M, Starts rows, Starts cols) {
+    plan_with_rows(operation, true, M, rows, cols, {});
+  }
+  /// Likewise, and of rows of P that begin so (matrix::virtual_row_words), over the plans of
+  /// `setup_A`, the matrix that P was made for.
+  void plan_level(const Matrix& A, const Matrix& setup_A, Starts rows,
+                  std::span<const Offset> P_words) {
+    const bool is_one = A.shares_entries_with(setup_A);
+    if (!is_one) plan(CountedExchange::product, A, rows, rows);
+    plan_with_rows(CountedExchange::product, is_one, setup_A, rows, rows, P_words);
+  }
+
+ private:
+  void plan_with_rows(CountedExchange operation, bool visits_product, const Matrix& M, Starts rows,
+                      Starts cols, std::span<const Offset> P_words) {
     const Timer timer;
     double rows_seconds = 0;
     const std::vector<comm::Pattern> patterns =
@@ -28,18 +41,17 @@ class LevelVisit {
     for (std::size_t k = 0; k < machine_.routes.size(); ++k) {
       const std::vector<comm::Plan> plans =
           comm::virtual_plans(patterns, machine_.topology, machine_.routes[k]);
-      visit_({level_, operation, k, plans, {}});
+      if (visits_product) visit_({level_, operation, k, plans, {}});
       if (P_words.empty()) continue;
       const Timer rows_timer;
       visit_({level_, CountedExchange::interpolation_rows, k, plans, P_words});
       rows_seconds += rows_timer.seconds();
     }
     if (!observe_) return;
-    observe_(level_, operation, timer.seconds() - rows_seconds);
+    if (visits_product) observe_(level_, operation, timer.seconds() - rows_seconds);
     if (!P_words.empty()) observe_(level_, CountedExchange::interpolation_rows, rows_seconds);
   }
 
- private:
   const VirtualMachine& machine_;
   std::size_t level_;
   const ExchangeVisitor& visit_;
@@ -69,8 +81,8 @@ void visit_exchanges(const amg::Hierarchy<double>& hierarchy, const VirtualMachi
       continue;
     }
     const Starts coarse = hierarchy.virtual_starts(l + 1);
-    level.plan(CountedExchange::product, *hierarchy.matrix(l), fine, fine,
-               matrix::virtual_row_words(P->on(), fine, coarse));
+    level.plan_level(*hierarchy.matrix(l), *hierarchy.setup_matrix(l), fine,
+                     matrix::virtual_row_words(P->on(), fine, coarse));
     level.plan(CountedExchange::interpolation, *P, fine, coarse);
     if (const Matrix* R = hierarchy.restriction(l)) {
       level.plan(CountedExchange::restriction, *R, coarse, fine);

@@ -50,6 +50,24 @@ Json traffic_json(const comm::Traffic& traffic) {
           {"bytes_off_node", value_bytes * traffic.entries_off_node}};
 }
 
+/// Of the direct messages of a product.
+Json direct_messages_json(const comm::Traffic& traffic) {
+  constexpr auto value_bytes = static_cast<std::int64_t>(sizeof(double));
+  return {{"messages_on_node", traffic.messages_on_node},
+          {"messages_off_node", traffic.messages_off_node},
+          {"bytes_on_node", value_bytes * traffic.entries_on_node},
+          {"bytes_off_node", value_bytes * traffic.entries_off_node}};
+}
+
+/// null where the level's matrix has all its entries.
+Json sparsity_json(const std::shared_ptr<const amg::Sparsity>& sparsity) {
+  if (!sparsity) return nullptr;
+  return {{"drop_tolerance", number(sparsity->tolerance)},
+          {"nonzeros_before", sparsity->nonzeros},
+          {"direct_product_before", direct_messages_json(sparsity->before)},
+          {"direct_product_after", direct_messages_json(sparsity->after)}};
+}
+
 Json level_json(const amg::LevelInfo& info) {
   Json product = traffic_json(info.traffic);
   product["max_messages_of_a_rank"] = info.max_messages;
@@ -67,6 +85,7 @@ Json level_json(const amg::LevelInfo& info) {
           {"setup_route_choice", route_choice_json(info.setup_route_choice)},
           {"transport_choice", transport_choice_json(info.transport_choice)},
           {"redistribution_choice", redistribution_json(info.redistribution_choice)},
+          {"sparsity", sparsity_json(info.sparsity)},
           {"product_traffic", product},
           {"gather_traffic", traffic_json(info.gather_traffic)},
           {"coarse_solver", text_or_null(info.coarse_solver)}};

@@ -65,7 +65,8 @@ AggregationSetup::AggregationSetup(const Hierarchy<double>& hierarchy, std::size
       fine_(hierarchy.virtual_starts(level)),
       coarse_(virtual_coarse_starts(fine_, hierarchy.coarse_rows(level))) {
   for (const GlobalIndex start : fine_) points_.push_back(start / unknowns_);
-  const DistMatrix<double>& A = *hierarchy.matrix(level);
+  const std::shared_ptr<const DistMatrix<double>> setup_A = hierarchy.setup_matrix(level);
+  const DistMatrix<double>& A = *setup_A;
   graph_ = point_graph(A, unknowns_, own());
   const auto aggregates =
       aggregate_points(graph_.matrix(A), graph_.strength, points_, false, options_);
@@ -181,7 +182,7 @@ MessageStages AggregationSetup::half(const Half& half, const VirtualPlans& of_ma
 
 MessageStages AggregationSetup::restriction(const VirtualPlans& of_A) const {
   VirtualExchanges there(of_A);
-  there.transposed_rows(hierarchy_.matrix(level_)->on(), fine_, fine_);
+  there.transposed_rows(hierarchy_.setup_matrix(level_)->on(), fine_, fine_);
   MessageStages stages = there.take();
   const auto of_transposed = plans_like(of_A, left_->transposed.on(), fine_);
   append(stages, half(left_->half, {of_transposed, of_A.topology, of_A.route}));

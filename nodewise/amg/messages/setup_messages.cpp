@@ -136,7 +136,8 @@ LevelSetup::LevelSetup(const Hierarchy<double>& hierarchy, std::size_t level,
       level_(level),
       options_(options),
       straight_(
-          virtual_coarse_starts(hierarchy.virtual_starts(level), hierarchy.coarse_rows(level))) {
+          virtual_coarse_starts(hierarchy.virtual_starts(level), hierarchy.coarse_rows(level))),
+      setup_A_(hierarchy.setup_matrix(level)) {
   const auto reductions = [&](const char* operation) {
     return collectives_of(books, operation, static_cast<std::int64_t>(level));
   };
@@ -168,8 +169,7 @@ LevelSetup::LevelSetup(const Hierarchy<double>& hierarchy, std::size_t level,
   }
   splitting_collectives_ = reductions("splitting");
   if (options_.unknowns > 1) {
-    part_ = same_unknown_part(*hierarchy.matrix(level),
-                              unknowns_of_rows(hierarchy, level, options_.unknowns));
+    part_ = same_unknown_part(*setup_A_, unknowns_of_rows(hierarchy, level, options_.unknowns));
   }
   if (classical.is_aggressive(static_cast<int>(level))) {
     aggressive_.emplace(graph(), strength(), hierarchy.virtual_starts(level), options_);
@@ -182,6 +182,13 @@ std::vector<comm::Plan> LevelSetup::plans_of_part(const VirtualPlans& of_A) cons
   if (!part_) return {};
   const auto rows = hierarchy_.virtual_starts(level_);
   return plans_of(part_->on(), rows, rows, of_A.topology, of_A.route);
+}
+
+std::vector<comm::Plan> LevelSetup::plans_of_rest(const VirtualPlans& of_A) const {
+  const auto A = hierarchy_.matrix(level_);
+  if (A->shares_entries_with(*setup_A_)) return {};
+  const auto rows = hierarchy_.virtual_starts(level_);
+  return plans_of(A->on(), rows, rows, of_A.topology, of_A.route);
 }
 
 Strength LevelSetup::strength() const {
@@ -234,7 +241,9 @@ MessageStages LevelSetup::spectral_radius(const VirtualPlans& of_A) const {
     stages = products({plans, of_A.topology}, radius_products_,
                       static_cast<std::size_t>(blocks->block()));
   } else {
-    stages = products(of_A, radius_products_);
+    const std::vector<comm::Plan> of_rest = plans_of_rest(of_A);
+    stages = products(of_rest.empty() ? of_A : VirtualPlans{of_rest, of_A.topology, of_A.route},
+                      radius_products_);
   }
   const auto add_filtered = [&](const DistMatrix<double>* M, int n) {
     if (M == nullptr) return;
@@ -250,7 +259,9 @@ MessageStages LevelSetup::spectral_radius(const VirtualPlans& of_A) const {
 }
 
 MessageStages LevelSetup::row_scales(const VirtualPlans& of_A) const {
-  VirtualExchanges exchanges(of_A);
+  const std::vector<comm::Plan> of_rest = plans_of_rest(of_A);
+  VirtualExchanges exchanges(of_rest.empty() ? of_A
+                                             : VirtualPlans{of_rest, of_A.topology, of_A.route});
   if (options_.smoother->is_l1()) exchanges.forward(sizeof(double));
   return exchanges.take();
 }
@@ -301,7 +312,7 @@ void LevelSetup::add_coarse_requests(Starts coarse, MessageStages& stages) const
   if (hierarchy_.restriction(level_) != nullptr) {
     add_requests(product(A(), P()), hierarchy_.virtual_starts(level_), coarse, stages);
   }
-  add_requests(hierarchy_.matrix(level_ + 1)->on(), coarse, coarse, stages);
+  add_requests(hierarchy_.galerkin_matrix(level_ + 1)->on(), coarse, coarse, stages);
 }
 
 MessageStages LevelSetup::requests(const comm::Route& of_A) const {

@@ -65,24 +65,25 @@ class LevelSetup {
   bool is_moved() const;
 
  private:
-  const kernels::Csr<double>& A() const { return hierarchy_.matrix(level_)->on(); }
+  const kernels::Csr<double>& A() const { return setup_A_->on(); }
   const kernels::Csr<double>& P() const { return hierarchy_.interpolation(level_)->on(); }
   /// What is split and interpolated along, and its plans if it is not A.
-  const matrix::DistMatrix<double>& graph() const {
-    return part_ ? *part_ : *hierarchy_.matrix(level_);
-  }
+  const matrix::DistMatrix<double>& graph() const { return part_ ? *part_ : *setup_A_; }
   /// Whether it was multiplied before it was moved, too.
   bool is_made_twice() const;
   model::MessageStages returned_rows(const VirtualPlans& of_P_or_R,
                                      std::span<const GlobalIndex> coarse) const;
   void add_coarse_requests(std::span<const GlobalIndex> coarse, model::MessageStages& stages) const;
   std::vector<comm::Plan> plans_of_part(const VirtualPlans& of_A) const;
+  /// Of the matrix that is relaxed with, where it has lost entries; else empty.
+  std::vector<comm::Plan> plans_of_rest(const VirtualPlans& of_A) const;
   Strength strength() const;
 
   const Hierarchy<double>& hierarchy_;
   std::size_t level_;
   Options options_;
   std::vector<GlobalIndex> straight_;  // where virtual ranks begin on the next level before a move
+  std::shared_ptr<const matrix::DistMatrix<double>> setup_A_;
   std::int64_t splitting_collectives_ = 0;
   int radius_products_ = 0;  // of the level's matrix, and of what the prolongator is smoothed by
   int filtered_radius_products_ = 0;

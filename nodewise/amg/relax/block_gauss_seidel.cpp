@@ -305,6 +305,7 @@ const SmootherMethod& l1_block_gauss_seidel_method() {
        "Baker, Falgout, Kolev, Yang 2011", own_options(gauss_seidel_fields)},
       {
           .l1_terms = L1Terms::between_parts,
+          .is_safe_where_indefinite = false,
           .blocks = BlockUse::always,
           .needs_spectral_radius = false,
           .is_hybrid = true,
@@ -325,6 +326,7 @@ const SmootherMethod& block_gauss_seidel_method() {
        "Saad 2003, section 4.1.1", own_options(gauss_seidel_fields)},
       {
           .l1_terms = L1Terms::none,
+          .is_safe_where_indefinite = false,
           .blocks = BlockUse::always,
           .needs_spectral_radius = false,
           .is_hybrid = true,

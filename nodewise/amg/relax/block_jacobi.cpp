@@ -123,6 +123,7 @@ const SmootherMethod& l1_block_jacobi_method() {
        "Baker, Falgout, Kolev, Yang 2011"},
       {
           .l1_terms = L1Terms::all,
+          .is_safe_where_indefinite = false,
           .blocks = BlockUse::always,
           .needs_spectral_radius = false,
           .is_hybrid = false,
@@ -142,6 +143,7 @@ const SmootherMethod& block_jacobi_method() {
        "Saad 2003, section 4.1.1", own_options(jacobi_fields)},
       {
           .l1_terms = L1Terms::none,
+          .is_safe_where_indefinite = false,
           .blocks = BlockUse::always,
           .needs_spectral_radius = false,
           .is_hybrid = false,

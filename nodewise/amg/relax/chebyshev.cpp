@@ -165,6 +165,7 @@ const SmootherMethod& chebyshev_method() {
        own_options(chebyshev_fields)},
       {
           .l1_terms = L1Terms::none,
+          .is_safe_where_indefinite = false,
           .blocks = BlockUse::where_full,
           .needs_spectral_radius = true,
           .is_hybrid = false,

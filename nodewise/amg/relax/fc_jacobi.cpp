@@ -205,6 +205,7 @@ const SmootherMethod& fc_jacobi_method() {
        "Manteuffel, Münzenmaier, Ruge, Southworth 2019", own_options(fc_jacobi_fields)},
       {
           .l1_terms = L1Terms::none,
+          .is_safe_where_indefinite = false,
           .blocks = BlockUse::never,
           .needs_spectral_radius = false,
           .is_hybrid = false,

@@ -443,6 +443,7 @@ const SmootherMethod& l1_gauss_seidel_method() {
        "Baker, Falgout, Kolev, Yang 2011", own_options(gauss_seidel_fields)},
       {
           .l1_terms = L1Terms::between_parts,
+          .is_safe_where_indefinite = true,
           .blocks = BlockUse::where_full,
           .needs_spectral_radius = false,
           .is_hybrid = true,
@@ -464,6 +465,7 @@ const SmootherMethod& gauss_seidel_method() {
        "Saad 2003, section 4.1", own_options(gauss_seidel_fields)},
       {
           .l1_terms = L1Terms::none,
+          .is_safe_where_indefinite = false,
           .blocks = BlockUse::where_full,
           .needs_spectral_radius = false,
           .is_hybrid = true,

@@ -155,6 +155,7 @@ const SmootherMethod& ilu0_method() {
       {"ilu0", "incomplete factorisation of the rows of each rank", "Saad 2003, algorithm 10.4"},
       {
           .l1_terms = L1Terms::none,
+          .is_safe_where_indefinite = false,
           .blocks = BlockUse::never,
           .needs_spectral_radius = false,
           .is_hybrid = false,

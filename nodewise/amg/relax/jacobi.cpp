@@ -103,6 +103,7 @@ const SmootherMethod& l1_jacobi_method() {
        "Baker, Falgout, Kolev, Yang 2011"},
       {
           .l1_terms = L1Terms::all,
+          .is_safe_where_indefinite = true,
           .blocks = BlockUse::where_full,
           .needs_spectral_radius = false,
           .is_hybrid = false,
@@ -121,6 +122,7 @@ const SmootherMethod& jacobi_method() {
       {"jacobi", "damped Jacobi", "Saad 2003, section 4.1", own_options(jacobi_fields)},
       {
           .l1_terms = L1Terms::none,
+          .is_safe_where_indefinite = false,
           .blocks = BlockUse::where_full,
           .needs_spectral_radius = false,
           .is_hybrid = false,

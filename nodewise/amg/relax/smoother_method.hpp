@@ -55,6 +55,10 @@ using MakeRelaxation = std::unique_ptr<const Relaxation<T>> (*)(
 /// What is true of a smoother, and its functions.
 struct SmootherFacts {
   Required<L1Terms> l1_terms;
+  /// Whether M + M^T - A is positive definite for every symmetric A with a positive diagonal, M
+  /// being the matrix of a sweep forward. A cycle is then so, too, whatever sparser matrices it
+  /// relaxes with (docs/methods/sparsification.md).
+  Required<bool> is_safe_where_indefinite;
   Required<BlockUse> blocks;
   /// Whether it is told the spectral radius of D^-1 A, D being the diagonal.
   Required<bool> needs_spectral_radius;

@@ -144,6 +144,7 @@ const SmootherMethod& two_stage_gauss_seidel_method() {
        own_options(two_stage_fields)},
       {
           .l1_terms = L1Terms::none,
+          .is_safe_where_indefinite = false,
           .blocks = BlockUse::never,
           .needs_spectral_radius = false,
           .is_hybrid = true,

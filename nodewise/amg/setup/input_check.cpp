@@ -238,6 +238,22 @@ void check_move(bool has_virtual_ranks, const Options& options) {
   }
 }
 
+/// Local; the same on every rank.
+void check_sparsification(bool nodes_are_missing, const Options& options) {
+  if (!options.sparsification->drops_entries) return;
+  const auto& drop = options.sparsification.options<SparsificationOptions>().drop;
+  if (nodes_are_missing && !drop->drops_on_one_node) {
+    throw Error(ErrorCode::invalid_argument,
+                "multigrid setup: to drop messages between nodes of virtual ranks, these must be "
+                "known (ProblemInfo::virtual_topology)");
+  }
+  if (options.method->keeps_symmetry && !has_smoothed_restriction(options)) return;
+  throw Error(ErrorCode::unsupported,
+              "multigrid setup: sparsification is for levels whose restriction is the transposed "
+              "interpolation, which those of method " +
+                  options.method.name() + " with these options are not; leave it away");
+}
+
 }  // namespace
 
 template <class T>
@@ -264,6 +280,7 @@ std::optional<bool> examine(const DistMatrix<T>& A, const ProblemInfo<T>& knowle
   }
   check_groups(!knowledge.virtual_starts.empty(), options);
   check_move(!knowledge.virtual_starts.empty(), options);
+  check_sparsification(!knowledge.virtual_starts.empty() && !has_nodes, options);
   if (const auto check = options.method->functions<T>().check) check(A, knowledge, options);
   return resolve_automatic(options, A, knowledge.symmetric);
 }

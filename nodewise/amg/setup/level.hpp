@@ -7,6 +7,7 @@
 
 #include "nodewise/amg/grid_transfer.hpp"
 #include "nodewise/amg/redistribute/active_ranks.hpp"
+#include "nodewise/amg/sparsify/sparsify.hpp"
 #include "nodewise/amg/spectral_radius.hpp"
 #include "nodewise/matrix/dist_matrix.hpp"
 #include "nodewise/matrix/recompute.hpp"
@@ -31,7 +32,9 @@ struct Level {
   bool is_elsewhere = false;
   /// Whether this rank has a copy of what another has for all.
   bool is_copy = false;
-  MatrixPointer<T> A;
+  MatrixPointer<T> A;  // of the solve
+  /// Where A is what is left of the Galerkin matrix.
+  std::optional<sparsify::LostEntries<T>> lost;
   GridTransfer<T> transfer;  // to the next level; no P on the last
   ProblemInfo<T> knowledge;
   bool solved_directly = false;

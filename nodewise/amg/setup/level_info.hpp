@@ -14,6 +14,14 @@
 
 namespace nodewise::amg {
 
+/// What a level's matrix was before it lost entries, and what its direct messages were; those of a
+/// product, over all ranks.
+struct Sparsity {
+  double tolerance = 0;      ///< below which entries went
+  GlobalIndex nonzeros = 0;  ///< before
+  comm::Traffic before, after;
+};
+
 /// Facts of one level; the same on every rank.
 struct LevelInfo {
   GlobalIndex rows = 0;
@@ -30,6 +38,7 @@ struct LevelInfo {
   std::shared_ptr<const routing::TransportDecision> transport_choice;  ///< likewise, of the solve
   /// Likewise, why its rows were moved to fewer ranks, or not.
   std::shared_ptr<const RedistributionDecision> redistribution_choice;
+  std::shared_ptr<const Sparsity> sparsity;  ///< null where the matrix has all its entries
   comm::Traffic traffic;          ///< of one product with the level's matrix, over all ranks
   std::int64_t max_messages = 0;  ///< sent by the busiest rank in one product
   /// Of the gathering of a right-hand side for the next level, over all ranks (MoveMethod

@@ -23,7 +23,7 @@ template <class T>
 double radius_for_smoother(Level<T>& level, const Options& options) {
   if (level.solved_directly || !options.smoother->needs_spectral_radius) return 0;
   double& radius = level.transfer.spectral_radius;
-  if (radius > 0) return radius;
+  if (radius > 0 && !level.lost) return radius;
   const mpi::Scope scope(level.A->comm(), "spectral_radius");
   return radius = spectral_radius(*level.A, spectrum_of(level, options));
 }

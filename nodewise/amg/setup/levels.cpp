@@ -13,6 +13,7 @@
 #include "nodewise/amg/setup/level_relaxation.hpp"
 #include "nodewise/amg/setup/next_level.hpp"
 #include "nodewise/amg/setup/shared_levels.hpp"
+#include "nodewise/amg/setup/sparser_level.hpp"
 #include "nodewise/matrix/block_matrix.hpp"
 #include "nodewise/mpi/agree.hpp"
 #include "nodewise/mpi/ledger.hpp"
@@ -129,21 +130,25 @@ void copy_next_level(GridTransfer<T>& transfer, const DistMatrix<T>& A, const Op
 }
 
 /// Gives a level its transfer, and returns the matrix of the next; nothing where the level is to be
-/// the last. What takes another route in the setup than in the solve is needed here only.
+/// the last. What takes another route in the setup than in the solve is needed here only. A is the
+/// level's matrix for the setup, which may have more entries than that for the solve.
 template <class T>
 MatrixPointer<T> coarsen_level(Level<T>& level, const MatrixPointer<T>& A,
                                const routing::LevelRoutes& routes, const Options& options,
                                const GridTransfer<T>* earlier, FinerLevels& finer) {
   // What has the same route shares the plan.
   const bool one_route = routes.setup == routes.solve;
+  const bool one_matrix = A->shares_entries_with(*level.A);
   const auto for_setup = [&](const MatrixPointer<T>& M) {
     return routed(M, routes.setup, routes.setup_transport);
   };
   const auto for_solve = [&](const MatrixPointer<T>& M) {
     return routed(M, routes.solve, routes.solve_transport);
   };
-  MatrixPointer<T> setup_A = for_setup(one_route ? level.A : A);
-  if (setup_A->blocks() == nullptr && level.A->blocks() != nullptr) {
+  MatrixPointer<T> setup_A = for_setup(one_route && one_matrix ? level.A : A);
+  if (!one_matrix) {
+    setup_A = in_blocks(setup_A, rows_of_a_point(level.knowledge, options), options);
+  } else if (setup_A->blocks() == nullptr && level.A->blocks() != nullptr) {
     setup_A = std::make_shared<const DistMatrix<T>>(setup_A->with_blocks(level.A->shared_blocks()));
   }
   level.transfer = make_transfer(*setup_A, level.knowledge, options, earlier);
@@ -193,6 +198,26 @@ LevelChoice<T> choose_again(const MatrixPointer<T>& A, const LevelInfo& earlier)
   return {{routes, earlier.route_choice, earlier.setup_route_choice,
            routed(A, routes.solve, routes.solve_transport), A},
           earlier.transport_choice};
+}
+
+/// Collective. The routes of a level, and its matrices over them: for the solve what is left of the
+/// Galerkin matrix A, for the setup of the next level that, or A.
+template <class T>
+LevelChoice<T> choose_routes_of(const MatrixPointer<T>& A,
+                                const std::optional<sparsify::Sparsified<T>>& sparse,
+                                const Options& options, int depth, const LevelInfo* earlier) {
+  const auto choose = [&](const MatrixPointer<T>& of) {
+    return earlier ? choose_again(of, *earlier) : choose_for(of, options, depth);
+  };
+  if (!sparse) return choose(A);
+  LevelChoice<T> choice = choose(sparse->A);
+  if (options.sparsification->goes_on_with_rest) return choice;
+  const LevelChoice<T> for_setup = choose(A);
+  choice.routes.routes.setup = for_setup.routes.routes.setup;
+  choice.routes.routes.setup_transport = for_setup.routes.routes.setup_transport;
+  choice.routes.setup = for_setup.routes.setup;
+  choice.routes.for_setup = for_setup.routes.for_setup;
+  return choice;
 }
 
 /// Collective. The next level's part of what is known.
@@ -264,12 +289,27 @@ int copies_of(const SetUp<T>& made, std::size_t l) {
   return copies ? copies->n_copies : made.info[l - 1].copies;
 }
 
+/// Local. Takes the Galerkin matrix A again, where coarsening came to an end and entries were lost.
+template <class T>
+void solve_whole(Level<T>& level, const MatrixPointer<T>& A, const Options& options,
+                 LevelInfo& info) {
+  if (!level.lost || options.sparsification->goes_on_with_rest) return;
+  level.A = A;
+  level.lost.reset();
+  const LevelInfo whole = describe(*A, info.routes);
+  info.nonzeros = whole.nonzeros;
+  info.traffic = whole.traffic;
+  info.max_messages = whole.max_messages;
+  info.sparsity = nullptr;
+}
+
 /// Collective. The levels from A down into `made`. A rank that has no rows of a level ends there.
 template <class T>
 void descend(MatrixPointer<T> A, ProblemInfo<T> knowledge, std::optional<bool> symmetric,
              const Options& options, const LevelObserver& observe, const Earlier<T>* earlier,
              SetUp<T>& made) {
   const bool stays_symmetric = keeps_symmetry(knowledge, options);
+  std::optional<sparsify::Sparsified<T>> sparse;  // of A
   while (true) {
     const std::size_t l = made.levels.size();
     const int depth = static_cast<int>(l);
@@ -280,13 +320,16 @@ void descend(MatrixPointer<T> A, ProblemInfo<T> knowledge, std::optional<bool> s
     if (l > 0 && options.redistribution->moves_rows) {
       A = to_active_ranks(level, A, made, earlier);
       if (A == nullptr) return;
+      if (sparse) follow_to_active_ranks(level, A, *sparse);
     }
     const GridTransfer<T>* before = earlier ? &earlier->levels[l]->transfer : nullptr;
     const LevelChoice<T> choice =
-        earlier ? choose_again(A, earlier->info[l]) : choose_for(A, options, depth);
+        choose_routes_of(A, sparse, options, depth, earlier ? &earlier->info[l] : nullptr);
     const routing::ChosenRoutes<T>& chosen = choice.routes;
     const routing::LevelRoutes& routes = chosen.routes;
     level.A = in_blocks(chosen.for_solve, rows_of_a_point(level.knowledge, options), options);
+    const auto sparsity = sparse ? sparsity_of(*A, *sparse) : nullptr;
+    if (sparse) level.lost = std::move(sparse->lost);
     A = chosen.for_setup;
     level.knowledge.symmetric = symmetric;
     if (!stays_symmetric) symmetric = false;  // the levels below
@@ -296,12 +339,14 @@ void descend(MatrixPointer<T> A, ProblemInfo<T> knowledge, std::optional<bool> s
     info.route_choice = chosen.solve;
     info.setup_route_choice = chosen.setup;
     info.transport_choice = choice.transport;
+    info.sparsity = sparsity;
     const bool goes_on = before ? before->P != nullptr : may_coarsen(info.rows, options, depth);
     if (l > 0) info.redistribution_choice = redistribution_of(made, earlier, l);
     if (l == 0 && goes_on && options.redistribution->decide != nullptr && !earlier) {
       decide_ranks<T>(level, A, nullptr, depth, options, made.finer);
     }
-    A = goes_on ? coarsen_level(level, A, routes, options, before, made.finer) : nullptr;
+    MatrixPointer<T> next;
+    if (goes_on) next = coarsen_level(level, A, routes, options, before, made.finer);
     if (level.transfer.P) {
       info.interpolation_nonzeros = level.transfer.P->nnz_global();
       if (level.transfer.before_move) {
@@ -311,6 +356,7 @@ void descend(MatrixPointer<T> A, ProblemInfo<T> knowledge, std::optional<bool> s
       }
     } else {
       level.solved_directly = may_solve_directly(info.rows, options);
+      if (level.solved_directly) solve_whole(level, A, options, info);
     }
     if (!made.failure) made.failure = level.transfer.failure;
     made.radii.push_back(radius_for_smoother(level, options));
@@ -318,6 +364,9 @@ void descend(MatrixPointer<T> A, ProblemInfo<T> knowledge, std::optional<bool> s
     if (observe) observe(depth, info);
     if (!level.transfer.P) return;
     knowledge = knowledge_below(level, options);
+    sparse =
+        sparser_next(level, A, next, knowledge, options, earlier ? &earlier->info[l + 1] : nullptr);
+    A = std::move(next);
   }
 }
 

@@ -130,6 +130,11 @@ constexpr auto pass_redistribution = [](auto& pass, auto& decision) {
   pass(decision.reason);
 };
 
+constexpr auto pass_sparsity = [](auto& pass, auto& sparsity) {
+  pass(sparsity.tolerance);
+  pass(sparsity.nonzeros);
+};
+
 /// Of `level`, or into it. Traffic is of every rank's own part, and added up later.
 constexpr auto pass_level = [](auto& pass, auto& level) {
   auto& info = level.info;
@@ -145,6 +150,7 @@ constexpr auto pass_level = [](auto& pass, auto& level) {
   pass.optional(info.setup_route_choice, pass_route_decision);
   pass.optional(info.transport_choice, pass_transport_decision);
   pass.optional(info.redistribution_choice, pass_redistribution);
+  pass.optional(info.sparsity, pass_sparsity);
   pass(level.solved_directly);
   pass.list(level.starts, pass_number);
   pass.list(level.starts_before_move, pass_number);

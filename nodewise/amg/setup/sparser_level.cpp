@@ -1,0 +1,132 @@
+#include "nodewise/amg/setup/sparser_level.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "nodewise/amg/setup/level_choice.hpp"
+#include "nodewise/comm/route/direct.hpp"
+#include "nodewise/mpi/agree.hpp"
+
+namespace nodewise::amg {
+
+using matrix::DistMatrix;
+
+namespace {
+
+/// The vector that the smoothing of the next level is to see as the Galerkin matrix does.
+template <class T>
+std::vector<T> first_vector(const NearNullSpace<T>& space) {
+  std::vector<T> vector;
+  for (std::size_t i = 0; i < space.values.size(); i += static_cast<std::size_t>(space.n_vectors)) {
+    vector.push_back(space.values[i]);
+  }
+  return vector;
+}
+
+template <class T>
+sparsify::DropRules<T> drop_rules(const Options& options, int unknowns,
+                                  const NearNullSpace<T>& space, std::span<const T> vector) {
+  const auto& own = options.sparsification.options<SparsificationOptions>();
+  return {.drop = own.drop,
+          .lumping = own.lumping,
+          .unknowns = std::max(1, unknowns),
+          .has_kept_vector = space.n_vectors > 0,
+          .kept_vector = vector,
+          .places = {}};
+}
+
+/// Who has the rows of a level that takes this route. Without virtual ranks the matrix says it.
+template <class T>
+sparsify::RowPlaces places_of(const ProblemInfo<T>& knowledge, const comm::Route& route) {
+  sparsify::RowPlaces places;
+  places.by_nodes = route.is_automatic() || !route->goes_straight;
+  if (knowledge.virtual_starts.empty()) return places;
+  places.starts = knowledge.virtual_starts;
+  places.topology = knowledge.virtual_topology.get();
+  places.is_virtual = true;
+  return places;
+}
+
+}  // namespace
+
+template <class T>
+std::optional<sparsify::Sparsified<T>> sparser_next(Level<T>& level, const MatrixPointer<T>& A,
+                                                    const MatrixPointer<T>& next,
+                                                    const ProblemInfo<T>& knowledge,
+                                                    const Options& options,
+                                                    const LevelInfo* earlier) {
+  if (!options.sparsification->drops_entries) return std::nullopt;
+  const int depth = level.depth + 1;
+  const double tolerance = !earlier            ? drop_tolerance_of(options.sparsification, depth)
+                           : earlier->sparsity ? earlier->sparsity->tolerance
+                                               : 0;
+  const GlobalIndex n = next->rows().n_global();
+  const bool is_solved = !may_coarsen(n, options, depth) && may_solve_directly(n, options);
+  const GridTransfer<T>& transfer = level.transfer;
+  if (tolerance == 0 || is_solved || transfer.copies) return std::nullopt;
+  std::vector<T> vector;
+  std::optional<Error> failure = transfer.failure;
+  const auto taken = mpi::caught([&] { vector = first_vector(knowledge.near_null_space); });
+  if (!failure) failure = taken;
+  auto rules = drop_rules<T>(options, knowledge.unknowns, knowledge.near_null_space, vector);
+  rules.tolerance = tolerance;
+  rules.places = places_of(knowledge, routes_of_level(options, depth).solve);
+  const int fine_unknowns =
+      level.knowledge.unknowns > 0 ? level.knowledge.unknowns : options.unknowns;
+  return sparsify::sparsify<T>(next,
+                               {.A = options.sparsification->pattern_of_rest ? *level.A : *A,
+                                .P = *transfer.P,
+                                .coarse_rows = transfer.coarse_rows,
+                                .move = transfer.move ? &*transfer.move : nullptr,
+                                .moves_columns = transfer.before_move != nullptr,
+                                .unknowns = options.method->has_coarse_points ? 1 : fine_unknowns,
+                                .coarse_unknowns = rules.unknowns},
+                               rules, std::move(failure));
+}
+
+template <class T>
+sparsify::Sparsified<T> sparser_again(const Level<T>& level, const MatrixPointer<T>& A,
+                                      const MatrixPointer<T>& left, const Options& options) {
+  const NearNullSpace<T>& space = level.knowledge.near_null_space;
+  const std::vector<T> vector = mpi::collectively(A->comm(), [&] { return first_vector(space); });
+  return sparsify::sparsify_alike<T>(A, {left, *level.lost},
+                                     drop_rules<T>(options, level.lost->unknowns, space, vector));
+}
+
+template <class T>
+void follow_to_active_ranks(const Level<T>& level, const MatrixPointer<T>& full,
+                            sparsify::Sparsified<T>& sparse) {
+  if (!level.active || full == nullptr) return;
+  sparse.A = on_active_ranks(*sparse.A, *level.active);
+  sparse.lost.pattern = comm::route::pattern_of(full->exchange().plan());
+  if (sparse.lost.whole) sparse.lost.whole = full;
+}
+
+template <class T>
+std::shared_ptr<const Sparsity> sparsity_of(const DistMatrix<T>& full,
+                                            const sparsify::Sparsified<T>& sparse) {
+  const mpi::Comm& comm = full.comm();
+  const auto count = [&](const DistMatrix<T>& A) {
+    return comm::traffic(A.exchange().plan(), comm.topology(), comm.rank());
+  };
+  return std::make_shared<const Sparsity>(
+      Sparsity{sparse.lost.tolerance, full.nnz_global(), count(full), count(*sparse.A)});
+}
+
+#define NODEWISE_INSTANTIATE(T)                                                            \
+  template std::optional<sparsify::Sparsified<T>> sparser_next(                            \
+      Level<T>&, const MatrixPointer<T>&, const MatrixPointer<T>&, const ProblemInfo<T>&,  \
+      const Options&, const LevelInfo*);                                                   \
+  template sparsify::Sparsified<T> sparser_again(const Level<T>&, const MatrixPointer<T>&, \
+                                                 const MatrixPointer<T>&, const Options&); \
+  template void follow_to_active_ranks(const Level<T>&, const MatrixPointer<T>&,           \
+                                       sparsify::Sparsified<T>&);                          \
+  template std::shared_ptr<const Sparsity> sparsity_of(const DistMatrix<T>&,               \
+                                                       const sparsify::Sparsified<T>&);
+NODEWISE_INSTANTIATE(float)
+NODEWISE_INSTANTIATE(double)
+#undef NODEWISE_INSTANTIATE
+
+}  // namespace nodewise::amg

@@ -1,0 +1,40 @@
+// The matrices of a level that are sparser than the Galerkin product.
+#pragma once
+
+#include <optional>
+
+#include "nodewise/amg/options.hpp"
+#include "nodewise/amg/setup/level.hpp"
+#include "nodewise/amg/setup/level_info.hpp"
+
+namespace nodewise::amg {
+
+/// Collective. What is left of `next`, the product of the level's matrix for the setup, A, as the
+/// options say, and what is known of that level besides; nothing where all is. `earlier` is the
+/// level that it became in an earlier setup, whose tolerance holds. A matrix that will be solved
+/// directly keeps all: nothing is saved there.
+template <class T>
+std::optional<sparsify::Sparsified<T>> sparser_next(Level<T>& level, const MatrixPointer<T>& A,
+                                                    const MatrixPointer<T>& next,
+                                                    const ProblemInfo<T>& knowledge,
+                                                    const Options& options,
+                                                    const LevelInfo* earlier);
+
+/// Collective. The same for new values `A` of the level's Galerkin matrix, without those that went
+/// before: `left` is what was left.
+template <class T>
+sparsify::Sparsified<T> sparser_again(const Level<T>& level, const MatrixPointer<T>& A,
+                                      const MatrixPointer<T>& left, const Options& options);
+
+/// Local. Puts what is left of a level on the communicator of the level's own ranks, where the
+/// Galerkin matrix `full` is already.
+template <class T>
+void follow_to_active_ranks(const Level<T>& level, const MatrixPointer<T>& full,
+                            sparsify::Sparsified<T>& sparse);
+
+/// Local. Of messages this rank's part. Both matrices must take the direct route.
+template <class T>
+std::shared_ptr<const Sparsity> sparsity_of(const matrix::DistMatrix<T>& full,
+                                            const sparsify::Sparsified<T>& sparse);
+
+}  // namespace nodewise::amg

@@ -1,0 +1,51 @@
+// At which tolerance each entry of a coarse matrix goes.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "nodewise/amg/sparsify/drop_rule.hpp"
+#include "nodewise/amg/sparsify/point_blocks.hpp"
+
+namespace nodewise::amg::sparsify {
+
+/// The worth of the blocks of a coarse matrix: a tolerance drops what is worth less. It is the same
+/// for (I, J) and (J, I), so that what is left is symmetric.
+template <class T>
+struct EntryWorth {
+  PointBlocks<T> blocks;
+  /// Of each entry that the matrix's direct pattern sends, the most that a block is worth for which
+  /// the receiver needs it. Empty where points have several rows.
+  std::vector<T> of_sent;
+
+  /// Whether a block stays.
+  bool keeps(LocalIndex row, Offset block, T tolerance) const {
+    return blocks.column(block) == row || blocks.worth(block) >= tolerance;
+  }
+};
+
+/// What decides on entries.
+template <class T>
+struct WorthRules {
+  const Choice<DropRule>& rule;
+  const PatternRows<T>& minimal;  ///< where the rule keeps it
+  bool guards_diagonal = false;   ///< whether dropped entries are added to the diagonal
+  KeptVector<T> kept_vector = {};
+  const RowPlaces& places;
+};
+
+/// Collective. What the rule says, or what it says of the block (J, I) if that is more. Always kept
+/// is a block where there is no block (J, I). What the rule costs, and one reversed record exchange
+/// of A. A failure of this rank alone is left in `failure`.
+template <class T>
+EntryWorth<T> entry_worth(const matrix::DistMatrix<T>& A, int unknowns, const WorthRules<T>& rules,
+                          std::optional<Error>& failure);
+
+/// Collective. Blocks that a rank says are always kept are so on the other side, too: `always` has
+/// their places, ascending; none has that worth yet. One reversed record exchange of A.
+template <class T>
+void keep_both(const matrix::DistMatrix<T>& A, std::span<const Offset> always, EntryWorth<T>& worth,
+               std::optional<Error>& failure);
+
+}  // namespace nodewise::amg::sparsify

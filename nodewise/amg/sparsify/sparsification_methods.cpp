@@ -1,0 +1,65 @@
+// The three ways to a hierarchy with sparser coarse matrices.
+#include "nodewise/amg/sparsify/sparsification_method.hpp"
+
+namespace nodewise::amg {
+
+namespace {
+
+std::span<const Field<SparsificationOptions>> sparsification_fields() {
+  using O = SparsificationOptions;
+  static const std::vector<Field<O>> fields = {
+      field("drop", &O::drop, "Which entries coarse matrices lose"),
+      field("lumping", &O::lumping, "Where the entries go that coarse matrices lose")};
+  return fields;
+}
+
+}  // namespace
+
+double drop_tolerance_of(const Sparsification& sparsification, int level) {
+  if (!sparsification->drops_entries || level == 0) return 0;
+  const auto& drop = sparsification.options<SparsificationOptions>().drop;
+  return (*drop->tolerance)(drop, level);
+}
+
+const SparsificationMethod& no_sparsification() {
+  static const SparsificationMethod method = {
+      {"none", "coarse matrices keep all entries", ""}, false, false, false};
+  return method;
+}
+
+const SparsificationMethod& non_galerkin() {
+  static const SparsificationMethod method = {
+      {"non_galerkin",
+       "each coarse matrix loses entries before the next is made of it: setup and solve send less, "
+       "and what is lost on one level is lost below",
+       "Falgout, Schroder 2014", own_options(sparsification_fields)},
+      true,
+      true,
+      true};
+  return method;
+}
+
+const SparsificationMethod& sparse_galerkin() {
+  static const SparsificationMethod method = {
+      {"sparse_galerkin",
+       "the levels are made as without; then each is smoothed with a matrix that has lost entries "
+       "outside the minimal pattern of the Galerkin product above",
+       "Bienz 2018, algorithm 4.3", own_options(sparsification_fields)},
+      true,
+      false,
+      false};
+  return method;
+}
+
+const SparsificationMethod& hybrid_galerkin() {
+  static const SparsificationMethod method = {
+      {"hybrid_galerkin",
+       "the same with the minimal pattern of what is left of the matrix above, which drops more",
+       "Bienz 2018, algorithm 4.3", own_options(sparsification_fields)},
+      true,
+      false,
+      true};
+  return method;
+}
+
+}  // namespace nodewise::amg

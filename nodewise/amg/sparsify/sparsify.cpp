@@ -1,0 +1,272 @@
+#include "nodewise/amg/sparsify/sparsify.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "nodewise/comm/route/direct.hpp"
+#include "nodewise/mpi/agree.hpp"
+#include "nodewise/mpi/ledger.hpp"
+
+namespace nodewise::amg::sparsify {
+
+namespace {
+
+using kernels::Csr;
+using matrix::DistMatrix;
+using matrix::SplitRows;
+
+/// Collective. A vector on this rank's rows, then on the ghosts.
+template <class T>
+std::vector<T> with_ghosts(const DistMatrix<T>& A, std::span<const T> vector,
+                           std::optional<Error>& failure) {
+  std::vector<T> all;
+  const auto n = static_cast<std::size_t>(A.n_local());
+  const auto reserve = mpi::caught([&] {
+    all.resize(n + static_cast<std::size_t>(A.n_ghosts()));
+    std::copy(vector.begin(), vector.end(), all.begin());
+  });
+  if (!failure) failure = reserve;
+  mpi::agree(A.comm(), failure);
+  A.exchange().forward(std::span<const T>(all).first(n), std::span(all).subspan(n));
+  return all;
+}
+
+template <class T>
+SplitRows<T> split(const DistMatrix<T>& A, Csr<T> rows) {
+  return matrix::split_rows<T>(
+      A.cols(), {std::move(rows), A.n_local(), {A.ghosts().begin(), A.ghosts().end()}});
+}
+
+/// The dropped entries of A, and the diagonal blocks in their rows.
+template <class T>
+Csr<T> lost_rows(const DistMatrix<T>& A, const EntryWorth<T>& worth, T tolerance) {
+  const PointBlocks<T>& blocks = worth.blocks;
+  std::vector<LocalIndex> dropped(static_cast<std::size_t>(blocks.n_all()), -1);
+  Csr<T> rows(A.n_local(), A.n_local() + A.n_ghosts());
+  for (LocalIndex point = 0; point < blocks.n_points(); ++point) {
+    bool drops = false;
+    for (Offset block = blocks.begin(point); block < blocks.end(point); ++block) {
+      if (worth.keeps(point, block, tolerance)) continue;
+      dropped[static_cast<std::size_t>(blocks.column(block))] = point;
+      drops = true;
+    }
+    if (drops) dropped[static_cast<std::size_t>(point)] = point;
+    for (LocalIndex i = point * blocks.unknowns(); i < (point + 1) * blocks.unknowns(); ++i) {
+      if (drops) {
+        for_each_entry(A, i, [&](LocalIndex column, T value) {
+          if (dropped[static_cast<std::size_t>(blocks.point_of(column))] != point) return;
+          rows.cols.push_back(column);
+          rows.vals.push_back(value);
+        });
+      }
+      rows.row_ptr[static_cast<std::size_t>(i) + 1] = static_cast<Offset>(rows.cols.size());
+    }
+  }
+  return rows;
+}
+
+template <class T>
+LostEntries<T> lost_entries(const MatrixPointer<T>& A, const EntryWorth<T>& worth,
+                            const DropRules<T>& rules, T tolerance) {
+  LostEntries<T> lost;
+  if (rules.lumping->changes_diagonal_only) {
+    lost.rows = lost_rows(*A, worth, tolerance);
+  } else {
+    lost.whole = A;
+  }
+  lost.unknowns = rules.unknowns;
+  lost.tolerance = rules.tolerance;
+  lost.ghosts.assign(A->ghosts().begin(), A->ghosts().end());
+  lost.pattern = comm::route::pattern_of(A->exchange().plan());
+  lost.nonzeros = A->nnz_global();
+  return lost;
+}
+
+/// The part of a list of messages whose entries are wanted: begins are counts of entries, as in
+/// Pattern.
+void keep_wanted(std::vector<int>& ranks, std::vector<LocalIndex>& offsets,
+                 const std::vector<char>& is_wanted) {
+  std::vector<int> kept_ranks;
+  std::vector<LocalIndex> kept_offsets = {0};
+  for (std::size_t m = 0; m < ranks.size(); ++m) {
+    const auto n = static_cast<LocalIndex>(
+        std::count(is_wanted.begin() + offsets[m], is_wanted.begin() + offsets[m + 1], 1));
+    if (n == 0) continue;
+    kept_ranks.push_back(ranks[m]);
+    kept_offsets.push_back(kept_offsets.back() + n);
+  }
+  ranks = std::move(kept_ranks);
+  offsets = std::move(kept_offsets);
+}
+
+/// The direct pattern of what is left of A. Both sides of a message know what it is worth.
+template <class T>
+comm::Pattern pattern_of_rest(const DistMatrix<T>& A, const SplitRows<T>& rest,
+                              const EntryWorth<T>& worth, T tolerance) {
+  comm::Pattern pattern = comm::route::pattern_of(A.exchange().plan());
+  std::vector<char> is_wanted;
+  for (const GlobalIndex ghost : A.ghosts()) {
+    is_wanted.push_back(std::binary_search(rest.ghosts.begin(), rest.ghosts.end(), ghost) ? 1 : 0);
+  }
+  keep_wanted(pattern.recv_ranks, pattern.recv_offsets, is_wanted);
+  pattern.n_ghosts = static_cast<LocalIndex>(rest.ghosts.size());
+  is_wanted.clear();
+  std::vector<LocalIndex> sent;
+  for (std::size_t k = 0; k < pattern.send_entries.size(); ++k) {
+    is_wanted.push_back(worth.of_sent[k] >= tolerance ? 1 : 0);
+    if (is_wanted.back() != 0) sent.push_back(pattern.send_entries[k]);
+  }
+  keep_wanted(pattern.send_ranks, pattern.send_offsets, is_wanted);
+  pattern.send_entries = std::move(sent);
+  return pattern;
+}
+
+/// Gives the blocks of the matrix that `before` was made of the worth -1 where they were dropped.
+template <class T>
+EntryWorth<T> worth_as_before(const DistMatrix<T>& A, const DistMatrix<T>& left, int unknowns) {
+  EntryWorth<T> worth{PointBlocks<T>(A, unknowns), {}};
+  const PointBlocks<T> of_left(left, unknowns);
+  for (LocalIndex point = 0; point < worth.blocks.n_points(); ++point) {
+    for (Offset block = worth.blocks.begin(point); block < worth.blocks.end(point); ++block) {
+      const LocalIndex other = of_left.local(worth.blocks.global(worth.blocks.column(block)));
+      const bool is_left = other >= 0 && of_left.find(point, other) >= 0;
+      worth.blocks.worth(block) = is_left ? always_kept<T> : T{-1};
+    }
+  }
+  return worth;
+}
+
+template <class T>
+void require_lumping_of(const DropRules<T>& rules) {
+  if (rules.unknowns == 1 || rules.lumping->takes_points) return;
+  throw Error(ErrorCode::unsupported, "multigrid setup: lumping " + rules.lumping.name() +
+                                          " is for one row a point, and these coarse points have " +
+                                          std::to_string(rules.unknowns) +
+                                          "; take lumping diagonal");
+}
+
+}  // namespace
+
+template <class T>
+std::size_t LostEntries<T>::memory_bytes() const {
+  return rows.cols.size() * (sizeof(T) + sizeof(LocalIndex)) +
+         rows.row_ptr.size() * sizeof(Offset) + (whole ? whole->memory_bytes() : 0) +
+         ghosts.size() * sizeof(GlobalIndex) + pattern.send_entries.size() * sizeof(LocalIndex);
+}
+
+template <class T>
+std::optional<Sparsified<T>> sparsify(const MatrixPointer<T>& A, const Coarsening<T>& coarsening,
+                                      const DropRules<T>& rules, std::optional<Error> failure) {
+  require_lumping_of(rules);
+  const mpi::Scope scope(A->comm(), "sparsification");
+  RowPlaces places = rules.places;
+  if (places.topology == nullptr) {
+    places.starts = A->rows().starts();
+    places.topology = &A->comm().topology();
+  }
+  if (places.topology->n_nodes() <= 1 && !rules.drop->drops_on_one_node) return std::nullopt;
+  PatternRows<T> minimal;
+  if (rules.drop->keeps_minimal_pattern) minimal = injected_product(coarsening, failure);
+  std::vector<T> kept;
+  if (rules.has_kept_vector) kept = with_ghosts(*A, rules.kept_vector, failure);
+  const auto tolerance = static_cast<T>(rules.tolerance);
+  EntryWorth<T> worth = entry_worth<T>(
+      *A, rules.unknowns, {rules.drop, minimal, rules.lumping->changes_diagonal_only, kept, places},
+      failure);
+  LumpedRows<T> lumped =
+      rules.lumping->template function<T>()({*A, worth, tolerance, kept, rules.lumping, failure});
+  Sparsified<T> result;
+  if (rules.unknowns > 1) {
+    DistMatrix<T> left(A->rows(), A->cols(), [&] {
+      if (failure) throw Error(*failure);
+      result.lost = lost_entries(A, worth, rules, tolerance);
+      return split(*A, std::move(lumped.rows));
+    });
+    if (left.nnz_global() == A->nnz_global()) return std::nullopt;
+    result.A = std::make_shared<const DistMatrix<T>>(std::move(left));
+    return result;
+  }
+  std::optional<DistMatrix<T>> left;
+  if (!failure) {
+    failure = mpi::caught([&] {
+      SplitRows<T> rest = split(*A, std::move(lumped.rows));
+      const comm::Pattern pattern = pattern_of_rest(*A, rest, worth, tolerance);
+      left = DistMatrix<T>::with_pattern(A->rows(), A->cols(), std::move(rest), pattern);
+      result.lost = lost_entries(A, worth, rules, tolerance);
+    });
+  }
+  std::array<std::int64_t, 2> sums = {left ? left->nnz_local() : 0, lumped.loses_diagonal ? 1 : 0};
+  mpi::agree_on_sums(A->comm(), failure, sums);
+  if (sums[1] > 0 || sums[0] == A->nnz_global()) return std::nullopt;
+  result.A = std::make_shared<const DistMatrix<T>>(left->counted(sums[0]));
+  return result;
+}
+
+template <class T>
+Sparsified<T> sparsify_alike(const MatrixPointer<T>& A, const Sparsified<T>& before,
+                             const DropRules<T>& rules) {
+  const mpi::Scope scope(A->comm(), "sparsification");
+  std::optional<Error> failure;
+  std::vector<T> kept;
+  if (rules.has_kept_vector) kept = with_ghosts(*A, rules.kept_vector, failure);
+  EntryWorth<T> worth;
+  failure = mpi::caught([&] { worth = worth_as_before(*A, *before.A, rules.unknowns); });
+  LumpedRows<T> lumped =
+      rules.lumping->template function<T>()({*A, worth, T{}, kept, rules.lumping, failure});
+  return mpi::collectively(A->comm(), [&] {
+    if (failure) throw Error(*failure);
+    SplitRows<T> rest = split(*A, std::move(lumped.rows));
+    Sparsified<T> result{std::make_shared<const DistMatrix<T>>(before.A->with_local_values(
+                             std::move(rest.on.vals), std::move(rest.off.vals))),
+                         lost_entries(A, worth, rules, T{})};
+    result.lost.tolerance = before.lost.tolerance;
+    result.lost.pattern = before.lost.pattern;
+    return result;
+  });
+}
+
+template <class T>
+MatrixPointer<T> restored(const DistMatrix<T>& left, const LostEntries<T>& lost) {
+  if (lost.whole) return lost.whole;
+  std::vector<LocalIndex> place;  // of the ghosts that are left
+  auto at = lost.ghosts.begin();
+  for (const GlobalIndex ghost : left.ghosts()) {
+    at = std::lower_bound(at, lost.ghosts.end(), ghost);
+    place.push_back(static_cast<LocalIndex>(at - lost.ghosts.begin()));
+  }
+  const LocalIndex n = left.n_local();
+  Csr<T> rows(n, n + static_cast<LocalIndex>(lost.ghosts.size()));
+  for (LocalIndex i = 0; i < n; ++i) {
+    const LocalIndex first = i - i % lost.unknowns;
+    const bool loses = lost.rows.length(i) > 0;
+    for_each_entry(left, i, [&](LocalIndex column, T value) {
+      if (loses && column >= first && column < first + lost.unknowns) return;
+      rows.cols.push_back(column < n ? column : n + place[static_cast<std::size_t>(column - n)]);
+      rows.vals.push_back(value);
+    });
+    for (auto k = static_cast<std::size_t>(lost.rows.begin(i));
+         k < static_cast<std::size_t>(lost.rows.end(i)); ++k) {
+      rows.cols.push_back(lost.rows.cols[k]);
+      rows.vals.push_back(lost.rows.vals[k]);
+    }
+    rows.row_ptr[static_cast<std::size_t>(i) + 1] = static_cast<Offset>(rows.cols.size());
+  }
+  SplitRows<T> split = matrix::split_rows<T>(left.cols(), {std::move(rows), n, lost.ghosts});
+  return std::make_shared<const DistMatrix<T>>(
+      DistMatrix<T>::with_pattern(left.rows(), left.cols(), std::move(split), lost.pattern)
+          .counted(lost.nonzeros));
+}
+
+#define NODEWISE_INSTANTIATE(T)                                                                 \
+  template struct LostEntries<T>;                                                               \
+  template std::optional<Sparsified<T>> sparsify(const MatrixPointer<T>&, const Coarsening<T>&, \
+                                                 const DropRules<T>&, std::optional<Error>);    \
+  template Sparsified<T> sparsify_alike(const MatrixPointer<T>&, const Sparsified<T>&,          \
+                                        const DropRules<T>&);                                   \
+  template MatrixPointer<T> restored(const DistMatrix<T>&, const LostEntries<T>&);
+NODEWISE_INSTANTIATE(float)
+NODEWISE_INSTANTIATE(double)
+#undef NODEWISE_INSTANTIATE
+
+}  // namespace nodewise::amg::sparsify

@@ -1,0 +1,789 @@
+// Coarse matrices that lose entries, against the algorithms as they are printed.
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <numeric>
+
+#include <gtest/gtest.h>
+
+#include "nodewise/amg/cycle/mixed_precision_cycle.hpp"
+#include "nodewise/amg/hierarchy.hpp"
+#include "nodewise/amg/relax/row_scales.hpp"
+#include "nodewise/amg/sparsify/sparsify.hpp"
+#include "nodewise/io/gallery.hpp"
+#include "nodewise/matrix/operations.hpp"
+#include "nodewise/matrix/products.hpp"
+#include "nodewise/solve/krylov.hpp"
+#include "nodewise/solve/matrix_operator.hpp"
+
+#include "amg_support.hpp"
+#include "collective_error.hpp"
+#include "support.hpp"
+
+namespace nodewise::amg {
+namespace amg_sparsify_test {
+
+using matrix::DistMatrix;
+using matrix::Layout;
+using test::Dense;
+using test::DenseMatrix;
+using test::gathered;
+using test::test_comm;
+
+template <class T>
+std::shared_ptr<const DistMatrix<T>> shared(DistMatrix<T> A) {
+  return std::make_shared<const DistMatrix<T>>(std::move(A));
+}
+
+/// The largest off-diagonal entry of a row.
+double largest_of(const DenseMatrix& A, GlobalIndex i) {
+  double largest = 0;
+  for (GlobalIndex k = 0; k < A.cols(); ++k) {
+    if (k != i) largest = std::max(largest, std::abs(A(i, k)));
+  }
+  return largest;
+}
+
+/// What the diagonal of a row bears: its entries from the smallest on, as long as those that reduce
+/// the diagonal are no more than half of it; the others are to stay.
+void keep_for_diagonal(const DenseMatrix& A, Dense<int>& kept, GlobalIndex i) {
+  std::vector<GlobalIndex> order;
+  for (GlobalIndex j = 0; j < A.cols(); ++j) {
+    if (j != i && A(i, j) != 0 && kept(i, j) == 0) order.push_back(j);
+  }
+  std::stable_sort(order.begin(), order.end(), [&](GlobalIndex a, GlobalIndex b) {
+    return std::abs(A(i, a)) < std::abs(A(i, b));
+  });
+  double lost = 0;
+  bool bears = true;
+  for (const GlobalIndex j : order) {
+    if (A(i, j) * A(i, i) < 0) lost += std::abs(A(i, j));
+    bears = bears && lost <= 0.5 * std::abs(A(i, i));
+    if (!bears) kept(i, j) = 1;
+  }
+}
+
+/// Algorithm 4.1 up to its second loop: what is kept.
+Dense<int> kept_entries(const DenseMatrix& A, const Dense<int>& minimal, double gamma,
+                        bool guards_diagonal) {
+  Dense<int> kept = minimal;
+  if (guards_diagonal) {
+    for (GlobalIndex i = 0; i < A.rows(); ++i) keep_for_diagonal(A, kept, i);
+  }
+  Dense<int> both(A.rows(), A.cols());
+  for (GlobalIndex i = 0; i < A.rows(); ++i) {
+    for (GlobalIndex j = 0; j < A.cols(); ++j) {
+      if (A(i, j) == 0) continue;
+      const bool stays = i == j || kept(i, j) != 0 || std::abs(A(i, j)) >= gamma * largest_of(A, i);
+      if (stays) both(i, j) = both(j, i) = 1;
+    }
+  }
+  return both;
+}
+
+/// Algorithm 4.2.
+DenseMatrix lumped_to_diagonal(const DenseMatrix& A, const Dense<int>& kept) {
+  DenseMatrix left(A.rows(), A.cols());
+  for (GlobalIndex i = 0; i < A.rows(); ++i) {
+    for (GlobalIndex j = 0; j < A.cols(); ++j) {
+      if (A(i, j) != 0) left(i, kept(i, j) != 0 ? j : i) += A(i, j);
+    }
+  }
+  return left;
+}
+
+/// The classical strength of algorithm 4.1.
+DenseMatrix strong_entries(const DenseMatrix& A) {
+  DenseMatrix S(A.rows(), A.cols());
+  for (GlobalIndex i = 0; i < A.rows(); ++i) {
+    double most = 0;
+    const double sign = A(i, i) < 0 ? 1 : -1;
+    for (GlobalIndex k = 0; k < A.cols(); ++k) {
+      if (k != i) most = std::max(most, sign * A(i, k));
+    }
+    for (GlobalIndex k = 0; k < A.cols(); ++k) {
+      if (k != i && sign * A(i, k) > 0.25 * most) S(i, k) = std::abs(A(i, k));
+    }
+  }
+  return S;
+}
+
+/// Algorithm 4.1, and its rule that an entry without strong kept neighbours stays.
+DenseMatrix lumped_to_strong(const DenseMatrix& A, Dense<int> kept) {
+  const DenseMatrix S = strong_entries(A);
+  const auto n = A.rows();
+  const auto sum_of_kept = [&](const Dense<int>& of, GlobalIndex i, GlobalIndex j) {
+    double sum = 0;
+    for (GlobalIndex k = 0; k < n; ++k) sum += of(i, k) != 0 ? S(j, k) : 0;
+    return sum;
+  };
+  const Dense<int> before = kept;
+  for (GlobalIndex i = 0; i < n; ++i) {
+    for (GlobalIndex j = 0; j < n; ++j) {
+      if (A(i, j) == 0 || before(i, j) != 0) continue;
+      if (sum_of_kept(before, i, j) == 0) kept(i, j) = kept(j, i) = 1;
+    }
+  }
+  DenseMatrix left(n, n);
+  for (GlobalIndex i = 0; i < n; ++i) {
+    for (GlobalIndex j = 0; j < n; ++j) {
+      if (A(i, j) == 0) continue;
+      if (kept(i, j) != 0) {
+        left(i, j) += A(i, j);
+        continue;
+      }
+      const double sum = sum_of_kept(kept, i, j);
+      for (GlobalIndex k = 0; k < n; ++k) {
+        if (kept(i, k) == 0 || S(j, k) == 0) continue;
+        const double part = S(j, k) / sum * A(i, j);
+        left(i, k) += part;
+        left(k, i) += part;
+        left(k, k) -= part;
+      }
+    }
+  }
+  return left;
+}
+
+/// A symmetric matrix with a positive diagonal; entries of either sign where `mixed`.
+DenseMatrix random_symmetric(GlobalIndex n, double density, std::uint64_t seed, bool mixed) {
+  DenseMatrix A(n, n);
+  for (GlobalIndex i = 0; i < n; ++i) {
+    for (GlobalIndex j = 0; j < i; ++j) {
+      if (!test::has_entry(i, j, density, seed)) continue;
+      const double size = 0.01 + hash_uniform(static_cast<std::uint64_t>(i * n + j), seed + 1);
+      const bool positive = mixed && test::has_entry(j, i, 0.2, seed + 2);
+      A(i, j) = A(j, i) = positive ? size : -size;
+    }
+  }
+  for (GlobalIndex i = 0; i < n; ++i) {
+    double sum = 0;
+    for (GlobalIndex j = 0; j < n; ++j) sum += std::abs(A(i, j));
+    A(i, i) = sum + (i == 0 ? 1 : 0);
+  }
+  return A;
+}
+
+/// The minimal pattern of an A that is joined to the coarse matrix by the identity is A's.
+Dense<int> pattern_of(const DenseMatrix& A) {
+  return A.map<int>([](double value) { return value != 0 ? 1 : 0; });
+}
+
+template <class T>
+sparsify::DropRules<T> rules_of(const char* lumping, double tolerance) {
+  sparsify::DropRules<T> rules;
+  rules.lumping = lumping;
+  rules.tolerance = tolerance;
+  return rules;
+}
+
+/// Collective. What sparsify() leaves of A, whose minimal pattern is that of M.
+template <class T>
+std::optional<sparsify::Sparsified<T>> sparsified(const std::shared_ptr<const DistMatrix<T>>& A,
+                                                  const DenseMatrix& M,
+                                                  const sparsify::DropRules<T>& rules) {
+  const Layout& rows = A->rows();
+  DenseMatrix one(M.rows(), M.cols());
+  for (GlobalIndex i = 0; i < M.rows(); ++i) one(i, i) = 1;
+  const DistMatrix<T> fine = test::distribute<T>(M, rows), P = test::distribute<T>(one, rows);
+  std::vector<LocalIndex> all(static_cast<std::size_t>(rows.n_local()));
+  std::iota(all.begin(), all.end(), 0);
+  return sparsify::sparsify<T>(A, {.A = fine, .P = P, .coarse_rows = all}, rules);
+}
+
+double difference(const DenseMatrix& A, const DenseMatrix& B) {
+  double most = 0;
+  for (std::size_t k = 0; k < A.size(); ++k) {
+    most = std::max(most, std::abs(A.data()[k] - B.data()[k]));
+  }
+  return most;
+}
+
+DenseMatrix worked_example() {
+  const double values[4][4] = {
+      {4, -2, -.1, -1.9}, {-2, 4, -2, 0}, {-.1, -2, 4, -1.9}, {-1.9, 0, -1.9, 4}};
+  DenseMatrix A(4, 4);
+  for (GlobalIndex i = 0; i < 4; ++i) {
+    for (GlobalIndex j = 0; j < 4; ++j) A(i, j) = values[i][j];
+  }
+  return A;
+}
+
+TEST(Sparsify, LumpsAnExampleByHand) {
+  const DenseMatrix A = worked_example();
+  DenseMatrix one(4, 4);
+  for (GlobalIndex i = 0; i < 4; ++i) one(i, i) = 1;
+  const auto dist = shared(test::distribute(A, Layout::uniform(test_comm(), 4)));
+  const auto strong = sparsified(dist, one, rules_of<double>("strong", 0.1));
+  ASSERT_TRUE(strong);
+  const DenseMatrix S = gathered(*strong->A);
+  EXPECT_NEAR(S(0, 1), -2.051282, 1e-6);
+  EXPECT_NEAR(S(0, 3), -1.948718, 1e-6);
+  EXPECT_NEAR(S(1, 1), 4.102564, 1e-6);
+  EXPECT_NEAR(S(3, 3), 4.097436, 1e-6);
+  EXPECT_EQ(S(0, 0), 4);
+  EXPECT_EQ(S(0, 2), 0);
+  const auto diagonal = sparsified(dist, one, rules_of<double>("diagonal", 0.1));
+  ASSERT_TRUE(diagonal);
+  DenseMatrix expected = A;
+  expected(0, 0) = expected(2, 2) = 3.9;
+  expected(0, 2) = expected(2, 0) = 0;
+  EXPECT_LE(difference(gathered(*diagonal->A), expected), 1e-15);
+}
+
+/// Collective. What sparsify() promises besides the values.
+template <class T>
+void expect_promises(const std::shared_ptr<const DistMatrix<T>>& A,
+                     const sparsify::Sparsified<T>& sparse, const sparsify::DropRules<T>& rules) {
+  test::expect_invariants(*sparse.A);
+  const DenseMatrix left = gathered(*sparse.A);
+  EXPECT_EQ(left, left.transpose());
+  // The plan is that which ranks find by asking each other.
+  const DistMatrix<T> asked(
+      sparse.A->rows(), sparse.A->cols(),
+      matrix::SplitRows<T>{
+          sparse.A->on(), sparse.A->off(), {sparse.A->ghosts().begin(), sparse.A->ghosts().end()}});
+  const comm::Stage& stage = sparse.A->exchange().plan().stages.front();
+  const comm::Stage& expected = asked.exchange().plan().stages.front();
+  EXPECT_EQ(stage.send_ranks, expected.send_ranks);
+  EXPECT_EQ(stage.send_entries, expected.send_entries);
+  EXPECT_EQ(stage.recv_ranks, expected.recv_ranks);
+  EXPECT_EQ(stage.recv_offsets, expected.recv_offsets);
+  test::expect_same_bits(*sparsify::restored(*sparse.A, sparse.lost), *A);
+  const auto again = sparsify::sparsify_alike(A, sparse, rules);
+  test::expect_same_bits(*again.A, *sparse.A);
+  test::expect_same_bits(*sparsify::restored(*again.A, again.lost), *A);
+}
+
+template <class T>
+void expect_as_printed(const Layout& rows, std::uint64_t seed, bool mixed) {
+  const auto n = rows.n_global();
+  DenseMatrix A = random_symmetric(n, 0.4, seed, mixed);
+  if (std::is_same_v<T, float>) {
+    A = A.map<double>([](double value) { return static_cast<double>(static_cast<float>(value)); });
+  }
+  const DenseMatrix M = random_symmetric(n, 0.1, seed + 9, false);
+  const auto dist = shared(test::distribute<T>(A, rows));
+  const double rounding = std::is_same_v<T, float> ? 1e-4 : 1e-12;
+  for (const double gamma : {0.05, 0.3, 1.0}) {
+    for (const std::string lumping : {"diagonal", "strong"}) {
+      SCOPED_TRACE(testing::Message() << lumping << ", tolerance " << gamma << ", seed " << seed);
+      const auto rules = rules_of<T>(lumping.c_str(), gamma);
+      const bool to_diagonal = lumping == "diagonal";
+      const Dense<int> kept = kept_entries(A, pattern_of(M), gamma, to_diagonal);
+      const DenseMatrix expected =
+          to_diagonal ? lumped_to_diagonal(A, kept) : lumped_to_strong(A, kept);
+      bool loses_diagonal = false;
+      for (GlobalIndex i = 0; i < n; ++i) {
+        loses_diagonal = loses_diagonal || expected(i, i) < 0.5 * A(i, i);
+      }
+      const auto sparse = sparsified(dist, M, rules);
+      if (expected == A || (!to_diagonal && loses_diagonal)) {
+        EXPECT_FALSE(sparse);
+        continue;
+      }
+      ASSERT_TRUE(sparse);
+      EXPECT_LE(difference(gathered(*sparse->A), expected), rounding);
+      EXPECT_EQ(pattern_of(gathered(*sparse->A)), pattern_of(expected));
+      expect_promises(dist, *sparse, rules);
+    }
+  }
+}
+
+TEST(Sparsify, DropsAndLumpsAsPrinted) {
+  for (const Layout& rows : test::layouts_of(test_comm(), 26)) {
+    for (const std::uint64_t seed : {1, 2, 3}) expect_as_printed<double>(rows, seed, seed == 2);
+    expect_as_printed<float>(rows, 4, false);
+  }
+}
+
+/// L of A = L L^T exists: A is positive definite.
+bool is_definite(DenseMatrix A) {
+  for (GlobalIndex k = 0; k < A.rows(); ++k) {
+    if (!(A(k, k) > 0)) return false;
+    const double root = std::sqrt(A(k, k));
+    for (GlobalIndex i = k; i < A.rows(); ++i) A(i, k) /= root;
+    for (GlobalIndex j = k + 1; j < A.rows(); ++j) {
+      for (GlobalIndex i = j; i < A.rows(); ++i) A(i, j) -= A(i, k) * A(j, k);
+    }
+  }
+  return true;
+}
+
+// Theorem 4.1, remark 4.1: what is left of a connected, diagonally dominant matrix with a strictly
+// dominant row is definite; one of a component of its own without such a row is singular.
+TEST(Sparsify, KeepsDominantMatricesDefinite) {
+  int n_dropped = 0;
+  for (std::uint64_t seed = 0; seed < 100; ++seed) {
+    DenseMatrix A = random_symmetric(20, 0.35, 100 + seed, true);
+    for (GlobalIndex i = 0; i < 20; ++i) A(i, i) += 1e-3;
+    const auto dist = shared(test::distribute(A, Layout::uniform(test_comm(), 20)));
+    DenseMatrix one(20, 20);
+    for (GlobalIndex i = 0; i < 20; ++i) one(i, i) = 1;
+    const auto sparse = sparsified(dist, one, rules_of<double>("diagonal", 1));
+    if (!sparse) continue;
+    ++n_dropped;
+    const DenseMatrix left = gathered(*sparse->A);
+    EXPECT_TRUE(is_definite(left)) << "seed " << seed;
+    for (GlobalIndex i = 0; i < 20; ++i) {
+      double sum = 0, sum_before = 0;
+      for (GlobalIndex j = 0; j < 20; ++j) {
+        sum += left(i, j);
+        sum_before += A(i, j);
+      }
+      EXPECT_NEAR(sum, sum_before, 1e-12);
+    }
+  }
+  EXPECT_GT(n_dropped, 90);
+}
+
+/// With it a hierarchy is the same on any number of ranks, but for round-off.
+Options options_of(const std::string& method, const std::string& sparsification,
+                   const std::string& lumping = "diagonal") {
+  Options options;
+  options.max_coarse_rows = 4;
+  options.set("method", method);
+  options.set(method == "aggregation" ? "aggregates" : "coarsening",
+              method == "aggregation" ? "independent_set" : "pmis");
+  options.set("smoother", "l1_jacobi");
+  options.set("sparsification", sparsification);
+  if (sparsification != "none") {
+    options.set("lumping", lumping);
+    options.set("drop_tolerance", "0.3,1");
+  }
+  return options;
+}
+
+std::shared_ptr<const DistMatrix<double>> problem(std::shared_ptr<const mpi::Comm> comm) {
+  return shared(io::generate<double>(std::move(comm), {.problem = "rotated_fe", .n = 18}));
+}
+
+/// Calls f(options, A) for every form, lumping and method, on the first and the last map.
+template <class F>
+void for_all_forms(const F& f) {
+  std::vector<test::NodeMap> maps = test::node_maps(test_comm()->size());
+  if (maps.size() > 2) maps.erase(maps.begin() + 1, maps.end() - 1);
+  for (const auto& map : maps) {
+    const auto comm = mpi::Comm::create(MPI_COMM_WORLD, map.node_of_rank);
+    const auto A = problem(comm);
+    for (const SparsificationMethod& form : SparsificationMethod::family()) {
+      if (!form.drops_entries) continue;
+      for (const std::string method : {"classical", "aggregation"}) {
+        for (const sparsify::LumpingMethod& lumping : sparsify::LumpingMethod::family()) {
+          SCOPED_TRACE(map.name + ", " + *form.name + ", " + method + ", " + *lumping.name);
+          f(options_of(method, form.name, lumping.name), A);
+        }
+      }
+    }
+  }
+}
+
+std::vector<double> one_cycle(const Hierarchy<double>& hierarchy) {
+  const Layout& rows = hierarchy.layout();
+  std::vector<double> b, x(static_cast<std::size_t>(rows.n_local()), 0);
+  for (GlobalIndex i = rows.begin(); i < rows.end(); ++i) {
+    b.push_back(hash_uniform(static_cast<std::uint64_t>(i), 7) - 0.5);
+  }
+  hierarchy.apply(b, x);
+  return x;
+}
+
+TEST(Sparsify, HierarchiesAreMadeOfGalerkinProducts) {
+  for_all_forms([](const Options& options, const auto& A) {
+    const Hierarchy<double> hierarchy(A, options);
+    const bool goes_on = options.sparsification->goes_on_with_rest;
+    int n_sparser = 0;
+    for (std::size_t l = 0; l + 1 < hierarchy.levels().size(); ++l) {
+      const LevelInfo& info = hierarchy.levels()[l + 1];
+      const auto next = hierarchy.matrix(l + 1);
+      const auto product =
+          shared(matrix::galerkin_product(*hierarchy.setup_matrix(l), *hierarchy.interpolation(l)));
+      const DenseMatrix full = gathered(*product), left = gathered(*next);
+      EXPECT_LE(difference(gathered(*hierarchy.setup_matrix(l + 1)), goes_on ? left : full), 1e-10);
+      EXPECT_EQ(info.nonzeros, next->nnz_global());
+      if (!info.sparsity) {
+        EXPECT_LE(difference(left, full), 1e-10);
+        continue;
+      }
+      ++n_sparser;
+      EXPECT_EQ(info.sparsity->nonzeros, product->nnz_global());
+      EXPECT_LT(info.nonzeros, info.sparsity->nonzeros);
+      EXPECT_LE(info.sparsity->after.messages_off_node, info.sparsity->before.messages_off_node);
+      EXPECT_EQ(info.sparsity->tolerance,
+                drop_tolerance_of(options.sparsification, static_cast<int>(l) + 1));
+      EXPECT_LE(difference(left, left.transpose()), 1e-10);  // the product is so up to rounding
+    }
+    EXPECT_GE(n_sparser, 2);
+  });
+}
+
+TEST(Sparsify, HierarchiesAreTheSameOnAnyNumberOfRanks) {
+  for_all_forms([](const Options& options, const auto& A) {
+    const Hierarchy<double> here(A, options);
+    const Hierarchy<double> alone(problem(test::self_comm()), options);
+    ASSERT_EQ(here.levels().size(), alone.levels().size());
+    for (std::size_t l = 0; l < here.levels().size(); ++l) {
+      EXPECT_EQ(here.levels()[l].nonzeros, alone.levels()[l].nonzeros);
+      EXPECT_LE(difference(gathered(*here.matrix(l)), gathered(*alone.matrix(l))), 1e-8);
+    }
+  });
+}
+
+TEST(Sparsify, RebuildsAreTheSameBitForBit) {
+  for_all_forms([](Options options, const auto& A) {
+    for (const Precision precision : {Precision::same, Precision::single}) {
+      options.precision = precision;
+      options.set("smoother", precision == Precision::same ? "chebyshev" : "l1_gauss_seidel");
+      const Hierarchy<double> fresh(A, options);
+      Hierarchy<double> hierarchy(A, options);
+      Array<double> on = A->on().vals, off = A->off().vals;
+      for (double& value : on) value *= 1.25;
+      for (double& value : off) value *= 1.25;
+      const auto B = shared(A->with_values(std::move(on), std::move(off)));
+      for (const Reuse reuse : {Reuse::interpolation, Reuse::splitting}) {
+        hierarchy.rebuild(B, reuse);
+        EXPECT_NE(one_cycle(hierarchy), one_cycle(fresh));
+        hierarchy.rebuild(A, reuse);
+        EXPECT_EQ(one_cycle(hierarchy), one_cycle(fresh));
+        // A copy of what is kept in float is not what rebuild() has just computed.
+        for (std::size_t l = 0; precision == Precision::same && l < fresh.levels().size(); ++l) {
+          test::expect_same_bits(*hierarchy.matrix(l), *fresh.matrix(l));
+        }
+      }
+    }
+  });
+}
+
+TEST(Sparsify, LevelsOnFewerRanksAreTheSame) {
+  for_all_forms([](Options options, const auto& A) {
+    const Hierarchy<double> there(A, options);
+    for (const bool redundant : {false, true}) {
+      options.set("redistribution", "ranks");
+      options.set("active_ranks", "3,2,1");
+      options.set("redundant", redundant);
+      Hierarchy<double> fewer(A, options);
+      const std::vector<double> before = one_cycle(fewer);
+      // Ranks that do not follow each other on their nodes number their rows anew.
+      const bool keeps_numbers = A->comm().topology().n_nodes() == 1;
+      if (keeps_numbers && !redundant) {
+        ASSERT_EQ(there.levels().size(), fewer.levels().size());
+        for (std::size_t l = 0; l < there.levels().size(); ++l) {
+          EXPECT_EQ(there.levels()[l].nonzeros, fewer.levels()[l].nonzeros);
+        }
+      }
+      fewer.rebuild(A);
+      EXPECT_EQ(one_cycle(fewer), before);
+      fewer.rebuild(A, Reuse::splitting);
+      EXPECT_EQ(one_cycle(fewer), before);
+    }
+  });
+}
+
+/// Sums arrive in another order, also those of estimates of spectral radii.
+void expect_near(const std::vector<double>& a, const std::vector<double>& b) {
+  ASSERT_EQ(a.size(), b.size());
+  for (std::size_t i = 0; i < a.size(); ++i) EXPECT_NEAR(a[i], b[i], 1e-7);
+}
+
+TEST(Sparsify, NodeAwareRoutesBringTheSame) {
+  for_all_forms([](Options options, const auto& A) {
+    const std::vector<double> direct = one_cycle(Hierarchy<double>(A, options));
+    options.route = "three_step";
+    Hierarchy<double> hierarchy(A, options);
+    expect_near(one_cycle(hierarchy), direct);
+    hierarchy.rebuild(A);
+    expect_near(one_cycle(hierarchy), direct);
+  });
+}
+
+TEST(Sparsify, DropsBlocksOfSystemsAndKeepsTheFirstVector) {
+  for (const std::string form : {"non_galerkin", "sparse_galerkin", "hybrid_galerkin"}) {
+    Options options = options_of("aggregation", form);
+    options.unknowns = 2;
+    options.set("smoother", "l1_gauss_seidel");
+    const auto A = shared(io::generate<double>(test_comm(), {.problem = "rotated_fe", .n = 24}));
+    ProblemInfo<double> info;
+    info.near_null_space.n_vectors = 3;
+    for (GlobalIndex i = A->rows().begin(); i < A->rows().end(); ++i) {
+      const auto at = static_cast<double>(i / 2) / 288;
+      info.near_null_space.values.insert(
+          info.near_null_space.values.end(),
+          {i % 2 == 0 ? 1.0 : 0.5, i % 2 == 0 ? 0.0 : 1.0, i % 2 == 0 ? at : -at});
+    }
+    if (A->n_local() % 2 != 0) continue;  // points are whole on ranks
+    if (mpi::max(A->comm(), static_cast<std::int64_t>(A->rows().begin() % 2)) != 0) continue;
+    Hierarchy<double> hierarchy(A, options, info);
+    const auto& levels = hierarchy.levels();
+    const bool loses = std::any_of(levels.begin(), levels.end(),
+                                   [](const LevelInfo& level) { return bool{level.sparsity}; });
+    EXPECT_TRUE(loses);
+    for (std::size_t l = 1; l < levels.size(); ++l) {
+      if (!levels[l].sparsity) continue;
+      const DenseMatrix left = gathered(*hierarchy.matrix(l));
+      EXPECT_LE(difference(left, left.transpose()), 1e-10);
+      EXPECT_EQ(levels[l].nonzeros % 9, 0);  // whole blocks of 3
+    }
+    const std::vector<double> before = one_cycle(hierarchy);
+    hierarchy.rebuild(A);
+    EXPECT_EQ(one_cycle(hierarchy), before);
+  }
+}
+
+/// Which entries go as a whole: those between two ends, ranks or nodes, that are on different
+/// nodes, the lightest first, as long as no row loses more than tau of its sum, or more than half
+/// of its diagonal; and those between two ends of which both say so.
+Dense<int> kept_by_messages(const DenseMatrix& A, const std::vector<int>& rank_of_row,
+                            const mpi::Topology& topology, bool by_nodes, double tau) {
+  const GlobalIndex n = A.rows();
+  const auto end_of = [&](GlobalIndex i) {
+    const int rank = rank_of_row[static_cast<std::size_t>(i)];
+    return by_nodes ? topology.node(rank) : rank;
+  };
+  const auto far = [&](GlobalIndex i, GlobalIndex j) {
+    return !topology.same_node(rank_of_row[static_cast<std::size_t>(i)],
+                               rank_of_row[static_cast<std::size_t>(j)]);
+  };
+  const int n_ends = topology.n_ranks();
+  Dense<int> goes(n_ends, n_ends);
+  for (int end = 0; end < n_ends; ++end) {
+    std::vector<std::pair<double, int>> order;
+    for (int other = 0; other < n_ends; ++other) {
+      double weight = 0;
+      for (GlobalIndex i = 0; i < n; ++i) {
+        for (GlobalIndex j = 0; j < n; ++j) {
+          if (end_of(i) == end && end_of(j) == other && far(i, j)) weight += std::abs(A(i, j));
+        }
+      }
+      if (weight > 0) order.emplace_back(weight, other);
+    }
+    std::sort(order.begin(), order.end());
+    DenseMatrix lost(n), taken(n);
+    bool may_go = true;
+    for (const auto& [weight, other] : order) {
+      for (GlobalIndex i = 0; i < n; ++i) {
+        double sum = 0;
+        for (GlobalIndex j = 0; j < n; ++j) {
+          if (j != i) sum += std::abs(A(i, j));
+          if (end_of(i) != end || end_of(j) != other || !far(i, j)) continue;
+          lost[i] += std::abs(A(i, j));
+          if (A(i, j) < 0) taken[i] -= A(i, j);
+        }
+        may_go =
+            may_go && lost[i] < tau * sum + (lost[i] == 0 ? 1 : 0) && taken[i] <= 0.5 * A(i, i);
+      }
+      if (may_go) goes(end, other) = 1;
+    }
+  }
+  Dense<int> kept(n, n);
+  for (GlobalIndex i = 0; i < n; ++i) {
+    for (GlobalIndex j = 0; j < n; ++j) {
+      const bool gone =
+          far(i, j) && goes(end_of(i), end_of(j)) != 0 && goes(end_of(j), end_of(i)) != 0;
+      kept(i, j) = A(i, j) != 0 && !gone ? 1 : 0;
+    }
+  }
+  return kept;
+}
+
+TEST(Sparsify, DropsWholeMessagesBetweenNodes) {
+  const GlobalIndex n = 40;
+  const int n_ranks = test_comm()->size();
+  const DenseMatrix A = random_symmetric(n, 0.15, 21, false);
+  DenseMatrix one(n, n);
+  for (GlobalIndex i = 0; i < n; ++i) one(i, i) = 1;
+  for (const auto& map : test::node_maps(n_ranks)) {
+    const auto comm = mpi::Comm::create(MPI_COMM_WORLD, map.node_of_rank);
+    const Layout rows = Layout::uniform(comm, n);
+    const auto dist = shared(test::distribute(A, rows));
+    const Layout all = Layout::uniform(test::self_comm(), n);
+    const auto alone = shared(test::distribute(A, all));
+    std::vector<int> rank_of_row;
+    for (GlobalIndex i = 0; i < n; ++i) rank_of_row.push_back(rows.owner(i));
+    for (const bool by_nodes : {false, true}) {
+      for (const double tau : {0.1, 0.4, 0.9}) {
+        SCOPED_TRACE(testing::Message() << map.name << ", by nodes " << by_nodes << ", " << tau);
+        const DenseMatrix expected = lumped_to_diagonal(
+            A, kept_by_messages(A, rank_of_row, comm->topology(), by_nodes, tau));
+        auto rules = rules_of<double>("diagonal", tau);
+        rules.drop = "messages";
+        rules.places = {.starts = rows.starts(),
+                        .topology = &comm->topology(),
+                        .is_virtual = false,
+                        .by_nodes = by_nodes};
+        const auto sparse = sparsified(dist, one, rules);
+        rules.places.is_virtual = true;
+        const auto of_virtual_ranks = sparsified(alone, one, rules);
+        EXPECT_EQ(sparse.has_value(), expected != A);
+        EXPECT_EQ(of_virtual_ranks.has_value(), expected != A);
+        if (!sparse || !of_virtual_ranks) continue;
+        EXPECT_LE(difference(gathered(*sparse->A), expected), 1e-12);
+        EXPECT_LE(difference(gathered(*of_virtual_ranks->A), expected), 1e-12);
+        rules.places.is_virtual = false;
+        expect_promises(dist, *sparse, rules);
+        EXPECT_LT(sparse->A->nnz_global(), dist->nnz_global());
+      }
+    }
+  }
+}
+
+TEST(Sparsify, HierarchiesDropMessagesAsVirtualRanksDo) {
+  if (test_comm()->size() < 2) GTEST_SKIP() << "there are no messages";
+  for (const auto& map : test::node_maps(test_comm()->size())) {
+    const auto comm = mpi::Comm::create(MPI_COMM_WORLD, map.node_of_rank);
+    if (comm->topology().n_nodes() < 2) continue;
+    for (const char* route : {"direct", "three_step"}) {
+      SCOPED_TRACE(map.name + ", " + route);
+      Options options = options_of("classical", "hybrid_galerkin");
+      options.set("drop", "messages");
+      options.set("drop_loss", "0.3");
+      options.set("interpolation", "classical");
+      options.set("max_interpolation_entries", 0);
+      options.route = route;
+      const auto A = problem(comm);
+      Hierarchy<double> hierarchy(A, options);
+      ProblemInfo<double> info;
+      info.virtual_starts.assign(A->rows().starts().begin(), A->rows().starts().end());
+      info.virtual_topology = std::make_shared<const mpi::Topology>(comm->topology());
+      const Hierarchy<double> alone(problem(test::self_comm()), options, info);
+      ASSERT_EQ(hierarchy.levels().size(), alone.levels().size());
+      for (std::size_t l = 0; l < alone.levels().size(); ++l) {
+        EXPECT_EQ(hierarchy.levels()[l].nonzeros, alone.levels()[l].nonzeros);
+      }
+      const std::vector<double> before = one_cycle(hierarchy);
+      hierarchy.rebuild(A);
+      EXPECT_EQ(one_cycle(hierarchy), before);
+      hierarchy.rebuild(A, Reuse::splitting);
+      EXPECT_EQ(one_cycle(hierarchy), before);
+    }
+  }
+}
+
+TEST(Sparsify, KeepsAVectorThatIsNotConstant) {
+  const GlobalIndex n = 24;
+  const DenseMatrix A = random_symmetric(n, 0.5, 77, true);
+  DenseMatrix one(n, n), vector(n);
+  for (GlobalIndex i = 0; i < n; ++i) {
+    one(i, i) = 1;
+    vector[i] = 0.5 + hash_uniform(static_cast<std::uint64_t>(i), 3);
+  }
+  for (const int unknowns : {1, 2, 3}) {
+    const auto parts = comm::uniform_starts(n / unknowns, test_comm()->size());
+    std::vector<GlobalIndex> starts;
+    for (const GlobalIndex start : parts) starts.push_back(start * unknowns);
+    const Layout rows(test_comm(), starts);
+    DenseMatrix full = A;
+    for (GlobalIndex i = 0; i < n; ++i) {  // diagonal blocks are full
+      for (GlobalIndex j = i - i % unknowns; j < i - i % unknowns + unknowns; ++j) {
+        if (full(i, j) == 0) full(i, j) = full(j, i) = 0.01;
+      }
+      full(i, i) += 2;
+    }
+    const auto dist = shared(test::distribute(full, rows));
+    std::vector<double> mine(vector.data() + rows.begin(), vector.data() + rows.end());
+    auto rules = rules_of<double>("diagonal", 1);
+    rules.unknowns = unknowns;
+    rules.has_kept_vector = true;
+    rules.kept_vector = mine;
+    const DistMatrix<double> fine = test::distribute(one, rows);
+    std::vector<LocalIndex> all(mine.size());
+    std::iota(all.begin(), all.end(), 0);
+    const auto sparse = sparsify::sparsify<double>(
+        dist,
+        {.A = fine, .P = fine, .coarse_rows = all, .unknowns = 1, .coarse_unknowns = unknowns},
+        rules);
+    ASSERT_TRUE(sparse);
+    const DenseMatrix left = gathered(*sparse->A);
+    EXPECT_LE(difference(left * vector, full * vector), 1e-12);
+    EXPECT_LE(difference(left, left.transpose()), 1e-15);
+    test::expect_same_bits(*sparsify::restored(*sparse->A, sparse->lost), *dist);
+    test::expect_same_bits(*sparsify::sparsify_alike(dist, *sparse, rules).A, *sparse->A);
+  }
+}
+
+/// Collective. The cycle as a matrix.
+DenseMatrix cycle_matrix(const MixedPrecisionCycle<double>& cycle, const Layout& rows) {
+  const GlobalIndex n = rows.n_global();
+  DenseMatrix B(n, n);
+  for (GlobalIndex j = 0; j < n; ++j) {
+    std::vector<double> e(static_cast<std::size_t>(rows.n_local()), 0), x = e;
+    if (rows.owns(j)) e[static_cast<std::size_t>(rows.to_local(j))] = 1;
+    cycle.apply(e, x);
+    B.put(0, j, gathered(rows.comm(), x));
+  }
+  return B;
+}
+
+/// A symmetric matrix with a positive diagonal that is far from definite.
+DenseMatrix indefinite_matrix(GlobalIndex n, std::uint64_t seed) {
+  DenseMatrix A = random_symmetric(n, 0.4, seed, true);
+  for (GlobalIndex i = 0; i < n; ++i) {
+    A(i, i) = 0.2 + hash_uniform(static_cast<std::uint64_t>(i), seed + 5);
+  }
+  return A;
+}
+
+// The cycle M~^-1 + (I - M^-T A^) P B_c P^T (I - A^ M^-1) is definite where M + M^T - A^ is and B_c
+// is semidefinite, whatever A^ is.
+TEST(Sparsify, CyclesAreDefiniteWhereWhatIsLeftIsNot) {
+  const GlobalIndex n = 24, n_coarse = 8;
+  const Layout rows = Layout::uniform(test_comm(), n),
+               coarse = Layout::uniform(test_comm(), n_coarse);
+  DenseMatrix dominant = random_symmetric(n_coarse, 0.5, 11, false);
+  for (GlobalIndex i = 0; i < n_coarse; ++i) dominant(i, i) += 0.1;
+  const auto A_c = shared(test::distribute(dominant, coarse));
+  Options options;
+  options.coarse_solve = "every_rank";
+  int n_safe = 0;
+  for (const relax::SmootherMethod& smoother : relax::SmootherMethod::family()) {
+    if (!smoother.is_safe_where_indefinite) continue;
+    ++n_safe;
+    options.smoother = smoother;
+    relax::set_order(options.smoother, resolved(SweepOrder::automatic, true));
+    for (std::uint64_t seed = 0; seed < 100; ++seed) {
+      SCOPED_TRACE(testing::Message() << *smoother.name << ", seed " << seed);
+      const DenseMatrix whole = indefinite_matrix(n, seed);
+      ASSERT_FALSE(is_definite(whole));
+      const auto A = shared(test::distribute(whole, rows));
+      const auto P = shared(test::RandomMatrix<double>(rows, coarse, 0.2, seed).dist);
+      MixedPrecisionCycle<double> cycle(*A, A_c.get(), options, true);
+      const auto scales = relax::row_scales<double>(A->comm(), std::vector{A.get()});
+      LevelParts<double> parts;
+      parts.A = A;
+      parts.P = P;
+      parts.facts.is_symmetric = true;
+      parts.facts.scales = &scales[0];
+      cycle.add_smoothed(parts);
+      cycle.add_direct(A_c, {});
+      const DenseMatrix B = cycle_matrix(cycle, rows);
+      EXPECT_LE(difference(B, B.transpose()), 1e-9 * largest_of(B, 0));
+      EXPECT_TRUE(is_definite(B));
+    }
+  }
+  EXPECT_EQ(n_safe, 2);
+}
+
+TEST(Sparsify, RefusesWhatItDoesNotKnow) {
+  const auto A = problem(test_comm());
+  Options air = options_of("classical", "sparse_galerkin");
+  air.set("method", "air");
+  test::expect_same_error(*test_comm(), ErrorCode::unsupported, [&] { Hierarchy<double>(A, air); });
+  Options smoothed = options_of("aggregation", "hybrid_galerkin");
+  smoothed.set("restriction", "smoothed");
+  test::expect_same_error(*test_comm(), ErrorCode::unsupported,
+                          [&] { Hierarchy<double>(A, smoothed); });
+  for (const char* list : {"-0.1", "1.5", "nan", "", "0.1,x", "0.1,,1"}) {
+    Options options = options_of("classical", "sparse_galerkin");
+    EXPECT_THROW(options.set("drop_tolerance", list), Error) << list;
+  }
+  auto rules = rules_of<double>("strong", 0.5);
+  rules.unknowns = 2;
+  DenseMatrix one(8, 8);
+  for (GlobalIndex i = 0; i < 8; ++i) one(i, i) = 1;
+  const auto dist = shared(test::distribute(one, Layout::uniform(test_comm(), 8)));
+  test::expect_same_error(*test_comm(), ErrorCode::unsupported,
+                          [&] { sparsified(dist, one, rules); });
+}
+
+}  // namespace amg_sparsify_test
+}  // namespace nodewise::amg

@@ -1,0 +1,62 @@
+"""Sparser coarse matrices, as the command line makes and reports them."""
+
+import json
+
+import jsonschema
+import pytest
+
+FORMS = ["non-galerkin", "sparse-galerkin", "hybrid-galerkin"]
+PROBLEM = ["--problem", "rotated_fe", "--n", 40, "--max-coarse-rows", 10]
+
+
+def solved(nodewise, tmp_path, source, *words):
+    path = tmp_path / "report.json"
+    result = nodewise("solve", *PROBLEM, *words, "--json", path, ranks=4)
+    assert result.code == 0, result.err
+    report = json.loads(path.read_text())
+    jsonschema.validate(report, json.loads((source / "docs" / "report.schema.json").read_text()))
+    return report, result.out
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("lumping", ["diagonal", "strong"])
+def test_reports_say_what_is_left(nodewise, tmp_path, source, form, lumping):
+    words = ["--sparsification", form, "--lumping", lumping, "--drop-tolerance", "0.1", "--ranks-per-node", 2]
+    report, out = solved(nodewise, tmp_path, source, *words)
+    assert report["solve"]["converged"]
+    finest, first = report["hierarchy"]["levels"][:2]
+    assert finest["sparsity"] is None
+    sparsity = first["sparsity"]
+    assert sparsity["drop_tolerance"] == 0.1
+    assert first["nonzeros"] < sparsity["nonzeros_before"]
+    before, after = sparsity["direct_product_before"], sparsity["direct_product_after"]
+    assert all(after[key] <= before[key] for key in before)
+    assert f"{first['nonzeros']:,} of {sparsity['nonzeros_before']:,} left" in " ".join(out.split())
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_virtual_ranks_count_what_is_left(nodewise, tmp_path, source, form):
+    words = ["--sparsification", form, "--drop-tolerance", "0.1", "--route", "direct", "--coarsening", "pmis",
+             "--interpolation", "classical", "--max-interpolation-entries", 0, "--preset", "default"]
+    report, _ = solved(nodewise, tmp_path, source, *words, "--redistribution", "none")
+    path = tmp_path / "inspect.json"
+    result = nodewise("inspect", *PROBLEM, *words[:4], *words[6:], "--virtual-ranks", 4,
+                      "--ranks-per-node", 4, "--json", path)
+    assert result.code == 0, result.err
+    counted = json.loads(path.read_text())["hierarchy"]["levels"]
+    assert [level["nonzeros"] for level in counted] == [level["nonzeros"] for level in report["hierarchy"]["levels"]]
+
+
+def test_predictions_say_that_sparsification_itself_is_left_out(nodewise, tmp_path):
+    path = tmp_path / "predict.json"
+    result = nodewise("predict", *PROBLEM, "--sparsification", "hybrid-galerkin", "--redistribution", "none",
+                      "--virtual-ranks", 16, "--ranks-per-node", 4, "--machine", "blue-waters", "--json", path)
+    assert result.code == 0, result.err
+    assert json.loads(path.read_text())["setup"]["left_out"] == ["sparsification"]
+
+
+@pytest.mark.parametrize("words", [["--drop-tolerance", "-0.1"], ["--drop-tolerance", "2"], ["--drop-tolerance", "nan"],
+                                   ["--drop-tolerance", "0.1,,1"], ["--lumping", "weak"], ["--method", "air"]])
+def test_what_it_does_not_know_is_refused(nodewise, words):
+    result = nodewise("solve", *PROBLEM, "--sparsification", "sparse-galerkin", *words, ranks=2)
+    assert result.code != 0 and result.err.count("nodewise: ") == 1
