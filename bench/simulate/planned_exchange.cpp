@@ -111,7 +111,7 @@ std::vector<std::int64_t> distribute(const mpi::Comm& comm, std::vector<Writer> 
 PlansByRoute plan_all(const WantedExchange& wanted, const mpi::Topology& topology) {
   const std::vector<comm::Pattern> patterns = comm::virtual_patterns(wanted.starts, wanted.ghosts);
   PlansByRoute plans;
-  for (const comm::Route& route : planned_routes) {
+  for (const comm::Route route : planned_routes) {
     plans.push_back(comm::virtual_plans(patterns, topology, route));
   }
   return plans;
