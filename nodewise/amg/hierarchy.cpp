@@ -107,7 +107,7 @@ std::string apply_to(MixedPrecisionCycle<T>& cycle, const Level<T>& level,
   const mpi::Scope scope(cycle.comm(), "level_setup", level.depth);
   if (level.solved_directly) {
     std::string how;
-    const auto error = mpi::caught([&] { how = cycle.add_direct(A, sizes); });
+    const auto error = mpi::error_of([&] { how = cycle.add_direct(A, sizes); });
     if (!failure) failure = error;
     return how;
   }
@@ -367,7 +367,7 @@ void Hierarchy<T>::rebuild_values(std::shared_ptr<const DistMatrix<T>> A) {
   A = std::make_shared<const DistMatrix<T>>(A->with_exchange_of(*levels_.front()->A));
   const std::optional<bool> symmetric = symmetry_of_values(*A);
   LevelValues values;
-  const auto error = mpi::caught([&] { values = matrices_for(A, failure); });
+  const auto error = mpi::error_of([&] { values = matrices_for(A, failure); });
   const bool on_fewer_ranks = !levels_.back()->starts.empty();
   if (on_fewer_ranks) {
     mpi::agree(A->comm(), error);

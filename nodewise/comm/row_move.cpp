@@ -136,14 +136,26 @@ std::pair<Pattern, std::vector<LocalIndex>> pattern_of(const Layout& from,
 
 }  // namespace
 
-void RowMove::plan(const Pattern& pattern, std::vector<LocalIndex> stayed, const Route& route,
+void RowMove::plan(const std::function<Arrivals()>& arrivals, const Route& route,
                    const Transport& transport) {
-  for (std::size_t m = 0; m < pattern.recv_ranks.size(); ++m) {
-    if (pattern.recv_ranks[m] < from_.comm().rank()) n_before_ = pattern.recv_offsets[m + 1];
-  }
-  stayed_ = std::make_shared<const std::vector<LocalIndex>>(std::move(stayed));
-  exchange_ = std::make_shared<Exchange>(from_.shared_comm(),
-                                         make_plan(from_.comm(), pattern, route), transport);
+  const mpi::Comm& comm = from_.comm();
+  const bool is_local = goes_straight(route, comm.topology());
+  const auto exchange_over = [&](Plan plan) {
+    exchange_ = std::make_shared<Exchange>(from_.shared_comm(), std::move(plan), transport);
+  };
+  Pattern pattern;
+  mpi::collectively(comm, [&] {
+    Arrivals arriving = arrivals();
+    pattern = std::move(arriving.pattern);
+    for (std::size_t m = 0; m < pattern.recv_ranks.size(); ++m) {
+      if (pattern.recv_ranks[m] < comm.rank()) n_before_ = pattern.recv_offsets[m + 1];
+    }
+    stayed_ = std::make_shared<const std::vector<LocalIndex>>(std::move(arriving.stayed));
+    if (is_local) exchange_over(make_plan(comm, pattern, route));
+  });
+  if (is_local) return;
+  Plan plan = make_plan(comm, pattern, route);
+  mpi::collectively(comm, [&] { exchange_over(std::move(plan)); });
 }
 
 RowMove::RowMove(Layout from, Layout to, const Route& route, const Transport& transport)
@@ -157,15 +169,14 @@ RowMove::RowMove(Layout from, Layout to, const Route& route, const Transport& tr
                     std::to_string(to_.first()) + " to " + std::to_string(to_.last()) + " on " +
                     std::to_string(to_.comm().size()));
   }
-  Pattern pattern;
-  std::vector<LocalIndex> stayed;
-  mpi::collectively(from_.comm(), [&] {
-    pattern = pattern_between(from_, to_);
+  const auto arrivals = [&] {
+    Arrivals result{pattern_between(from_, to_), {}};
     const GlobalIndex begin = std::max(from_.begin(), to_.begin());
     const GlobalIndex end = std::min(from_.end(), to_.end());
-    for (GlobalIndex i = begin; i < end; ++i) stayed.push_back(from_.to_local(i));
-  });
-  plan(pattern, std::move(stayed), route, transport);
+    for (GlobalIndex i = begin; i < end; ++i) result.stayed.push_back(from_.to_local(i));
+    return result;
+  };
+  plan(arrivals, route, transport);
 }
 
 RowMove RowMove::to_owners(const Layout& from, std::span<const int> owners, const Route& route,
@@ -177,8 +188,11 @@ RowMove RowMove::to_owners(const Layout& from, std::span<const int> owners, cons
   RowMove move(Unplanned{}, from, Layout(from.shared_comm(), std::move(starts)));
   move.numbers_ =
       std::make_shared<const std::vector<GlobalIndex>>(new_numbers(from, move.to_, known));
-  auto [pattern, stayed] = mpi::collectively(from.comm(), [&] { return pattern_of(from, known); });
-  move.plan(pattern, std::move(stayed), route, transport);
+  const auto arrivals = [&] {
+    auto [pattern, stayed] = pattern_of(from, known);
+    return Arrivals{std::move(pattern), std::move(stayed)};
+  };
+  move.plan(arrivals, route, transport);
   return move;
 }
 

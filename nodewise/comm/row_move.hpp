@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <span>
 #include <utility>
@@ -66,9 +67,14 @@ class RowMove {
  private:
   struct Unplanned {};
   RowMove(Unplanned, Layout from, Layout to) : from_(std::move(from)), to_(std::move(to)) {}
-  /// Collective where the route is. The pattern's first ranks, below this one, send the first
-  /// ghosts.
-  void plan(const Pattern& pattern, std::vector<LocalIndex> stayed, const Route& route,
+  /// What comes from other ranks, those below this one first, and the rows that stay.
+  struct Arrivals {
+    Pattern pattern;
+    std::vector<LocalIndex> stayed;
+  };
+  /// Collective: an agreement, and the planning of a route that does not go straight, with another.
+  /// `arrivals` is local work.
+  void plan(const std::function<Arrivals()>& arrivals, const Route& route,
             const Transport& transport);
 
   template <class T>

@@ -177,7 +177,7 @@ void DistMatrix<T>::build(SplitRows<T> split, const std::optional<Error>& error)
   };
   const comm::Requests requests = comm::exchange_requests(cols_, wanted, &riders);
   if (riders.are_summed) mpi::require_same(comm(), layouts, all.last<2>());
-  const auto failure = mpi::caught([&] {
+  const auto failure = mpi::error_of([&] {
     exchange_ = std::make_shared<comm::Exchange>(
         shared_comm(), comm::route::direct(comm::make_pattern(cols_, requests)));
   });

@@ -22,6 +22,8 @@ std::int64_t fingerprint(const Error& error) {
 
 }  // namespace
 
+void (*detail::before_local_work)() = nullptr;
+
 Error current_error() {
   try {
     throw;

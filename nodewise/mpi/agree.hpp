@@ -43,9 +43,20 @@ void agree_on_same(const Comm& comm, const std::optional<Error>& local, const Sa
 void agree_on_sums(const Comm& comm, const std::optional<Error>& local,
                    std::span<std::int64_t> values, const Same& same);
 
-/// Local. Runs `work` and returns what it threw, if anything; bad_alloc becomes out_of_memory.
+namespace detail {
+/// Called before each piece of local work; tests have it throw. Null: nothing is called.
+extern void (*before_local_work)();
+}  // namespace detail
+
+/// Local. Runs `work` and returns what it threw, if anything; bad_alloc becomes out_of_memory. All
+/// ranks must come to know of it.
 template <class Work>
 std::optional<Error> caught(Work&& work);
+
+/// The same of work that is collective and throws on all of its ranks, or that is taken to succeed
+/// on this rank.
+template <class Work>
+std::optional<Error> error_of(Work&& work);
 
 /// Collective. Runs the purely local `work` on every rank, then agree(): either all ranks return
 /// their own result or all throw the same Error. `work` must not communicate.
@@ -66,6 +77,14 @@ Error current_error();
 
 template <class Work>
 std::optional<Error> caught(Work&& work) {
+  return error_of([&] {
+    if (detail::before_local_work != nullptr) detail::before_local_work();
+    work();
+  });
+}
+
+template <class Work>
+std::optional<Error> error_of(Work&& work) {
   try {
     work();
   } catch (...) {

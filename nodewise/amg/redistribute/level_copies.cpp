@@ -45,10 +45,13 @@ Layout rows_of_copies(const Layout& rows, int owner) {
   return {rows.shared_comm(), std::move(starts)};
 }
 
-/// Collective. The matrix whose row i of every copy has a one in column i.
+/// Collective. The matrix whose row i of every copy has a one in column i. Throws on every rank
+/// what `failure` says on any.
 template <class T>
-std::shared_ptr<const DistMatrix<T>> make_copier(const Layout& copies, const Layout& rows) {
+std::shared_ptr<const DistMatrix<T>> make_copier(const Layout& copies, const Layout& rows,
+                                                 const std::optional<Error>& failure) {
   return std::make_shared<const DistMatrix<T>>(copies, rows, [&] {
+    if (failure) throw Error(*failure);
     matrix::GhostNumbering columns(rows);
     kernels::Csr<T> ones;
     ones.n_rows = copies.n_local();
@@ -77,6 +80,18 @@ Layout rows_of_node(const Layout& rows) {
 template <class T>
 std::shared_ptr<const DistMatrix<T>> shared(DistMatrix<T> M) {
   return std::make_shared<const DistMatrix<T>>(std::move(M));
+}
+
+/// Collective on the node. Its rows of P, whose columns `holder` has.
+template <class T>
+std::shared_ptr<const DistMatrix<T>> on_node(const DistMatrix<T>& P, int holder) {
+  const mpi::Topology& topology = P.comm().topology();
+  const Layout rows = rows_of_node(P.rows());
+  std::vector<GlobalIndex> starts = {0};
+  for (const int r : topology.ranks_on(topology.node(P.comm().rank()))) {
+    starts.push_back(starts.back() + (r == holder ? P.cols().n_global() : 0));
+  }
+  return shared(matrix::on_other_ranks(P, rows, {rows.shared_comm(), std::move(starts)}));
 }
 
 /// Collective. Values of the level's rows, from the rank that has them to the copies.
@@ -119,7 +134,10 @@ std::shared_ptr<LevelCopies<T>> make_copies(const GridTransfer<T>& transfer,
   const Layout all = rows_of_copies(P.cols(), *owner);
   auto copies = std::make_shared<LevelCopies<T>>();
   copies->n_copies = topology.n_nodes();
-  copies->copier = make_copier<T>(all, P.cols());
+  const int holder = holder_on(topology, topology.node(comm.rank()), *owner);
+  // On each node by itself: what fails there the others have to hear.
+  const auto failure = mpi::error_of([&] { copies->from_copy = on_node(P, holder); });
+  copies->copier = make_copier<T>(all, P.cols(), failure);
   const auto routed_as = [](DistMatrix<T> M, const DistMatrix<T>& other) {
     return shared(M.with_route(other.route(), other.transport()));
   };
@@ -128,14 +146,6 @@ std::shared_ptr<LevelCopies<T>> make_copies(const GridTransfer<T>& transfer,
   } else {
     copies->to_copies = routed_as(matrix::with_repeated_columns(P, all), P);
   }
-  const int holder = holder_on(topology, topology.node(comm.rank()), *owner);
-  const Layout node_rows = rows_of_node(P.rows());
-  std::vector<GlobalIndex> starts = {0};
-  for (const int r : topology.ranks_on(topology.node(comm.rank()))) {
-    starts.push_back(starts.back() + (r == holder ? P.cols().n_global() : 0));
-  }
-  copies->from_copy =
-      shared(matrix::on_other_ranks(P, node_rows, {node_rows.shared_comm(), std::move(starts)}));
   if (holder == comm.rank() && holder != *owner) {
     const int self[] = {holder};
     copies->alone = earlier ? earlier->alone : mpi::Comm::subset(P.shared_comm(), self);

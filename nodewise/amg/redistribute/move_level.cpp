@@ -90,15 +90,25 @@ LevelSize size_of_level(std::span<const GlobalIndex> starts, int level) {
 }
 
 std::optional<comm::RowMove> choose_move(const comm::Layout& rows, const Grouping& grouping,
+                                         const std::optional<Error>& failure,
                                          const comm::Route& route) {
-  const Groups groups = make_groups(rows.starts(), rows.comm().topology(), grouping);
-  if (groups.holders.empty()) return std::nullopt;
-  if (groups.keep_numbers) {
-    return comm::RowMove(rows, {rows.shared_comm(), starts_of(groups, rows.first())}, route);
-  }
-  const int holder = groups.holders[static_cast<std::size_t>(rows.comm().rank())];
-  const std::vector<int> owners(static_cast<std::size_t>(rows.n_local()), holder);
-  return comm::RowMove::to_owners(rows, owners, route);
+  if (grouping.ranks >= size_of_level(rows.starts(), 0).active_ranks) return std::nullopt;
+  Groups groups;
+  std::vector<GlobalIndex> starts;
+  std::vector<int> owners;
+  mpi::collectively(rows.comm(), [&] {
+    // What failed on one rank would be missing in what all send.
+    if (failure) throw Error(*failure);
+    groups = make_groups(rows.starts(), rows.comm().topology(), grouping);
+    if (groups.keep_numbers) {
+      starts = starts_of(groups, rows.first());
+    } else {
+      owners.assign(static_cast<std::size_t>(rows.n_local()),
+                    groups.holders[static_cast<std::size_t>(rows.comm().rank())]);
+    }
+  });
+  if (!groups.keep_numbers) return comm::RowMove::to_owners(rows, owners, route);
+  return comm::RowMove(rows, {rows.shared_comm(), std::move(starts)}, route);
 }
 
 std::vector<GlobalIndex> moved_starts(std::vector<GlobalIndex> starts,
@@ -122,8 +132,6 @@ void move_near_null_space(NearNullSpace<T>& space, const comm::RowMove& move) {
 template <class T>
 void move_knowledge(GridTransfer<T>& transfer, const comm::RowMove& move) {
   const mpi::Comm& comm = move.from().comm();
-  // What failed on one rank would be missing in what all send.
-  mpi::agree(comm, transfer.failure);
   move_near_null_space(transfer.coarse_near_null_space, move);
   move_near_null_space(transfer.coarse_left_near_null_space, move);
   std::int64_t known[] = {transfer.coarse_unknown_of_row.empty() ? 0 : 1,

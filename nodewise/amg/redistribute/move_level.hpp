@@ -19,10 +19,12 @@ struct Grouping {
   std::vector<RankCoupling> couplings = {};  ///< where the method needs them
 };
 
-/// Local, unless rows are numbered anew (RowMove::to_owners) or the route's planning is collective.
-/// How the rows of a level, laid out by `rows`, get to so many ranks; nothing where they are on no
-/// more. Rows keep their numbers where ranks that give their rows to one follow each other.
+/// Collective where they are on more. How the rows of a level, laid out by `rows`, get to so many
+/// ranks; else nothing. Rows keep their numbers where ranks that give their rows to one follow each
+/// other. Throws on every rank what `failure` says on any. An agreement, and what making a RowMove
+/// costs.
 std::optional<comm::RowMove> choose_move(const comm::Layout& rows, const Grouping& grouping,
+                                         const std::optional<Error>& failure,
                                          const comm::Route& route = "direct");
 
 /// Local. Where the rows of virtual ranks, which begin at `starts`, begin after the move. Throws
@@ -37,8 +39,8 @@ LevelSize size_of_level(std::span<const GlobalIndex> starts, int level);
 template <class T>
 void move_near_null_space(NearNullSpace<T>& space, const comm::RowMove& move);
 
-/// Collective. Moves what is known of the next level besides its matrix; throws on every rank what
-/// failed on any (transfer.failure). An exchange of each, and a reduction.
+/// Collective. Moves what is known of the next level besides its matrix, if nothing failed before
+/// on any rank. An exchange of each, and a reduction.
 template <class T>
 void move_knowledge(GridTransfer<T>& transfer, const comm::RowMove& move);
 /// Collective. Likewise what its entries are sums of, which comes with the matrix.

@@ -101,11 +101,21 @@ Grouping grouping_for(int ranks, const DistMatrix<T>* A, const Options& options)
   return grouping;
 }
 
+/// Collective. How the rows of the next level move; throws on every rank what failed on any.
+template <class T>
+std::optional<comm::RowMove> move_of(const comm::Layout& rows, const Grouping& grouping,
+                                     const comm::Route& route, const std::optional<Error>& failure,
+                                     const GridTransfer<T>* earlier) {
+  if (!earlier) return choose_move(rows, grouping, failure, route);
+  if (earlier->move) mpi::agree(rows.comm(), failure);
+  return earlier->move;
+}
+
 /// Collective. Moves the next level's part of the transfer.
 template <class T>
 void move_transfer(GridTransfer<T>& transfer, const Grouping& grouping,
                    const GridTransfer<T>* earlier) {
-  transfer.move = earlier ? earlier->move : choose_move(transfer.P->cols(), grouping);
+  transfer.move = move_of(transfer.P->cols(), grouping, "direct", transfer.failure, earlier);
   if (transfer.move) move_next_level(transfer, *transfer.move);
 }
 
@@ -114,8 +124,8 @@ template <class T>
 MatrixPointer<T> move_made_level(GridTransfer<T>& transfer, const MatrixPointer<T>& A, int ranks,
                                  const comm::Route& route, const Options& options,
                                  const GridTransfer<T>* earlier) {
-  transfer.move = earlier ? earlier->move
-                          : choose_move(A->rows(), grouping_for(ranks, A.get(), options), route);
+  const Grouping grouping = earlier ? Grouping() : grouping_for(ranks, A.get(), options);
+  transfer.move = move_of(A->rows(), grouping, route, transfer.failure, earlier);
   return transfer.move ? move_next_matrix(transfer, A, *transfer.move) : A;
 }
 
@@ -385,7 +395,7 @@ SetUp<T> set_up_levels(MatrixPointer<T> A, ProblemInfo<T> knowledge, std::option
                        const Earlier<T>* earlier) {
   SetUp<T> made;
   const std::shared_ptr<const mpi::Comm> comm = A->shared_comm();
-  const std::optional<Error> error = mpi::caught([&] {
+  const std::optional<Error> error = mpi::error_of([&] {
     descend(std::move(A), std::move(knowledge), symmetric, options, observe, earlier, made);
   });
   if (made.on_fewer_ranks) {

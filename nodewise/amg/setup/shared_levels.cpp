@@ -219,14 +219,17 @@ void take_shared(std::vector<SharedLevel>& shared, SetUp<T>& made, const LevelOb
 template <class T>
 void share_levels(const mpi::Comm& comm, SetUp<T>& made, const std::optional<Error>& failure,
                   const LevelObserver& observe) {
-  mpi::agree(comm, failure);
-  const bool has_all = !made.levels.back()->is_elsewhere;
+  const bool has_all = !failure && !made.levels.back()->is_elsewhere;
+  std::string written;
+  const auto write = [&] {
+    Writer writer;
+    if (has_all) writer.list(levels_here(comm, made), pass_level);
+    written = writer.take();
+  };
+  mpi::agree(comm, failure ? failure : mpi::caught(write));
   made.informant = mpi::max(comm, has_all ? comm.rank() : -1);
-  Writer writer;
-  if (comm.rank() == made.informant) {
-    writer.list(levels_here(comm, made), pass_level);
-  }
-  Reader reader(mpi::broadcast(comm, writer.take(), made.informant));
+  if (comm.rank() != made.informant) written.clear();
+  Reader reader(mpi::broadcast(comm, written, made.informant));
   std::vector<SharedLevel> shared;
   reader.list(shared, pass_level);
   take_shared(shared, made, observe);

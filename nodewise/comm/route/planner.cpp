@@ -79,7 +79,7 @@ Words exchange_known(const mpi::Comm& comm, const Words& sends, std::span<const 
 void agree_on_cause(const mpi::Comm& comm, const std::optional<Error>& error) {
   // No message inside a handler: a simulated MPI switches to other ranks there, which share the
   // stack of exceptions being handled.
-  const std::optional<Error> agreed = mpi::caught([&] { mpi::agree(comm, error); });
+  const std::optional<Error> agreed = mpi::error_of([&] { mpi::agree(comm, error); });
   if (!agreed) return;
   const bool is_cause = error && error->code() != ErrorCode::internal;
   if (agreed->code() == ErrorCode::internal) mpi::agree(comm, is_cause ? error : std::nullopt);

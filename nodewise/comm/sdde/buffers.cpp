@@ -28,7 +28,7 @@ bool ReceiveBuffers::begin_to_receive(const Channel& channel, const MPI_Status& 
   mpi::check(MPI_Get_count(&found, MPI_BYTE, &bytes), "MPI_Get_count");
   std::byte* room = nullptr;
   const bool complete = bytes < channel.piece_bytes;
-  const auto error = mpi::caught([&] { room = make_room(found.MPI_SOURCE, bytes, complete); });
+  const auto error = mpi::error_of([&] { room = make_room(found.MPI_SOURCE, bytes, complete); });
   if (error) {
     failure_ = error;
     // Cut to nothing on purpose, so that what it returns means nothing.
@@ -76,7 +76,7 @@ bool ReceiveBuffers::receive_any(const Channel& channel) {
 }
 
 void ReceiveBuffers::take(int source, std::span<const std::byte> data) {
-  const auto error = mpi::caught([&] {
+  const auto error = mpi::error_of([&] {
     Message& message = messages_.emplace_back();
     message.source = source;
     message.complete = true;

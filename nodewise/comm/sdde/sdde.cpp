@@ -134,7 +134,7 @@ void exchange_bytes(const mpi::Comm& comm, const std::function<SparseSends()>& p
   if (!call.is_void()) {
     if (!call.error) call.error = call.inbox.failure();
     if (!call.error) {
-      call.error = mpi::caught([&] { call.inbox.deliver(call.sends.item_bytes, receives); });
+      call.error = mpi::error_of([&] { call.inbox.deliver(call.sends.item_bytes, receives); });
     }
   }
   agree_on_call(call);
