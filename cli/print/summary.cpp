@@ -163,10 +163,9 @@ bool has_details(const SolveRecord& record) {
 
 std::string sparsity_text(const amg::LevelInfo& info, bool with_messages) {
   const amg::Sparsity& sparsity = *info.sparsity;
-  std::string text = fmt::format("{} of {} left, {:.0f} %", grouped(info.nonzeros),
-                                 grouped(sparsity.nonzeros),
-                                 100 * static_cast<double>(info.nonzeros) /
-                                     static_cast<double>(sparsity.nonzeros));
+  std::string text = fmt::format(
+      "{} of {} left, {:.0f} %", grouped(info.nonzeros), grouped(sparsity.nonzeros),
+      100 * static_cast<double>(info.nonzeros) / static_cast<double>(sparsity.nonzeros));
   if (!with_messages) return text;
   return text + fmt::format("; direct messages on nodes {} of {}, between nodes {} of {}",
                             grouped(sparsity.after.messages_on_node),
