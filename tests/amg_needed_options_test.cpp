@@ -37,6 +37,8 @@ std::vector<Options> some_options() {
           with({{"method", "aggregation"}}),
           with({{"method", "aggregation"}, {"candidate_sweeps", "2"}, {"aggregates", "standard"}}),
           with({{"method", "aggregation"}, {"prolongation_sweeps", "0"}, {"smoother", "jacobi"}}),
+          with({{"redistribution", "ranks"}}),
+          with({{"sparsification", "hybrid_galerkin"}, {"lumping", "strong"}}),
           with({{"method", "air"}})};
 }
 
@@ -84,7 +86,7 @@ TEST(NeededOptions, HaveNoEffect) {
       }
     });
   }
-  EXPECT_EQ(idle.size(), 8u);
+  EXPECT_EQ(idle.size(), 10u);
   for (const std::string& name : idle) EXPECT_EQ(active.count(name), 1u) << name;
 }
 
