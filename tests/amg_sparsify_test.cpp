@@ -10,6 +10,7 @@
 #include "nodewise/amg/cycle/mixed_precision_cycle.hpp"
 #include "nodewise/amg/hierarchy.hpp"
 #include "nodewise/amg/relax/row_scales.hpp"
+#include "nodewise/amg/setup/sparser_level.hpp"
 #include "nodewise/amg/sparsify/sparsify.hpp"
 #include "nodewise/io/gallery.hpp"
 #include "nodewise/matrix/operations.hpp"
@@ -451,6 +452,121 @@ TEST(Sparsify, RebuildsAreTheSameBitForBit) {
           test::expect_same_bits(*hierarchy.matrix(l), *fresh.matrix(l));
         }
       }
+    }
+  });
+}
+
+// Bienz 2018, example 4.1, with levels 1 to 6 as it counts operators, and two levels at a time.
+TEST(Sparsify, LowersTolerancesStepByStep) {
+  const std::vector<std::vector<double>> steps = {
+      {0, 0.01, 0.1, 1, 1, 1}, {0, 0, 0.01, 1, 1, 1}, {0, 0, 0, 0.1, 1, 1},
+      {0, 0, 0, 0.01, 0.1, 1}, {0, 0, 0, 0, 0.01, 1}, {0, 0, 0, 0, 0, 0.1},
+      {0, 0, 0, 0, 0, 0.01},   {0, 0, 0, 0, 0, 0},    {0, 0, 0, 0, 0, 0}};
+  for (std::size_t k = 0; k + 1 < steps.size(); ++k) {
+    const std::vector<double> lower = lower_tolerances(steps[k], 2);
+    ASSERT_EQ(lower.size(), steps[k + 1].size());
+    for (std::size_t l = 0; l < lower.size(); ++l) EXPECT_NEAR(lower[l], steps[k + 1][l], 1e-15);
+  }
+  EXPECT_EQ(lower_tolerances({}, 1), std::vector<double>{});
+}
+
+/// A hierarchy's tolerances as an option.
+std::string tolerances_of(const Hierarchy<double>& hierarchy) {
+  std::string list;
+  for (std::size_t l = 1; l < hierarchy.levels().size(); ++l) {
+    const auto& sparsity = hierarchy.levels()[l].sparsity;
+    list += (l > 1 ? "," : "") + std::to_string(sparsity ? sparsity->tolerance : 0);
+  }
+  return list;
+}
+
+/// Expects the levels of `hierarchy` to be those of a setup with its tolerances.
+void expect_as_set_up(const Hierarchy<double>& hierarchy, Options options,
+                      const std::shared_ptr<const DistMatrix<double>>& A) {
+  options.set("drop_tolerance", tolerances_of(hierarchy));
+  const Hierarchy<double> fresh(A, options);
+  ASSERT_EQ(hierarchy.levels().size(), fresh.levels().size());
+  for (std::size_t l = 0; l < fresh.levels().size(); ++l) {
+    const LevelInfo &a = hierarchy.levels()[l], &b = fresh.levels()[l];
+    EXPECT_EQ(a.nonzeros, b.nonzeros);
+    EXPECT_EQ(a.traffic.messages_off_node, b.traffic.messages_off_node);
+    EXPECT_EQ(a.max_messages, b.max_messages);
+    ASSERT_EQ(a.sparsity == nullptr, b.sparsity == nullptr);
+    if (a.sparsity) {
+      EXPECT_EQ(a.sparsity->nonzeros, b.sparsity->nonzeros);
+      EXPECT_EQ(a.sparsity->before.messages_off_node, b.sparsity->before.messages_off_node);
+      EXPECT_EQ(a.sparsity->after.entries_off_node, b.sparsity->after.entries_off_node);
+    }
+    if (hierarchy.precision().single) continue;  // copies of what is kept in float
+    test::expect_same_bits(*hierarchy.matrix(l), *fresh.matrix(l));
+  }
+  EXPECT_EQ(one_cycle(hierarchy), one_cycle(fresh));
+}
+
+TEST(Sparsify, EntriesComeBackAsIfTheyHadNotGone) {
+  for_all_forms([](Options options, const auto& A) {
+    const auto& own = options.sparsification.template options<SparsificationOptions>();
+    // With the pattern of what is left above, a denser level above keeps more on this one.
+    if (options.sparsification->pattern_of_rest || !own.lumping->changes_diagonal_only) return;
+    for (const char* smoother : {"l1_gauss_seidel", "chebyshev"}) {
+      for (const Precision precision : {Precision::same, Precision::single}) {
+        for (const char* ranks : {"", "3,2,1"}) {
+          if (precision == Precision::single && *ranks != '\0') continue;
+          options.precision = precision;
+          options.set("smoother", smoother);
+          options.set("drop_tolerance", "1");
+          options.set("redistribution", *ranks == '\0' ? "none" : "ranks");
+          if (*ranks != '\0') options.set("active_ranks", ranks);
+          Hierarchy<double> hierarchy(A, options);
+          int n_steps = 0;
+          while (!hierarchy.put_entries_back(2).empty()) {
+            ++n_steps;
+            expect_as_set_up(hierarchy, options, A);
+            ASSERT_LT(n_steps, 20);
+          }
+          EXPECT_GE(n_steps, 3);
+          const std::vector<double> before = one_cycle(hierarchy);
+          hierarchy.rebuild(A);
+          EXPECT_EQ(one_cycle(hierarchy), before);
+        }
+      }
+    }
+  });
+}
+
+// Nothing is below a tenth of the tolerance, so that all is back before the tolerance is nothing.
+TEST(Sparsify, NothingMayBeLeftToComeBack) {
+  const auto A = shared(io::generate<double>(test_comm(), {.problem = "rotated_fe", .n = 40}));
+  Options options = options_of("classical", "sparse_galerkin");
+  options.set("drop_tolerance", "0.11");
+  Hierarchy<double> hierarchy(A, options);
+  int n_steps = 0;
+  while (!hierarchy.put_entries_back(1).empty()) ASSERT_LT(++n_steps, 30);
+  for (std::size_t l = 0; l < hierarchy.levels().size(); ++l) {
+    EXPECT_EQ(hierarchy.levels()[l].sparsity, nullptr);
+    EXPECT_EQ(hierarchy.levels()[l].nonzeros, hierarchy.galerkin_matrix(l)->nnz_global());
+  }
+}
+
+TEST(Sparsify, EntriesComeBackWithAnyLumping) {
+  for_all_forms([](const Options& options, const auto& A) {
+    Hierarchy<double> hierarchy(A, options);
+    std::vector<GlobalIndex> full;
+    for (const LevelInfo& info : hierarchy.levels()) {
+      full.push_back(info.sparsity ? info.sparsity->nonzeros : info.nonzeros);
+    }
+    while (!hierarchy.put_entries_back(1).empty()) {
+    }
+    for (std::size_t l = 0; l < full.size(); ++l) {
+      EXPECT_EQ(hierarchy.levels()[l].nonzeros, full[l]);
+      EXPECT_EQ(hierarchy.levels()[l].sparsity, nullptr);
+      if (options.sparsification->goes_on_with_rest) continue;
+      EXPECT_EQ(hierarchy.matrix(l)->nnz_global(), hierarchy.galerkin_matrix(l)->nnz_global());
+    }
+    const std::vector<double> before = one_cycle(hierarchy);
+    hierarchy.rebuild(A);
+    if (!options.sparsification->goes_on_with_rest) {
+      EXPECT_EQ(one_cycle(hierarchy), before);
     }
   });
 }

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "nodewise/base/format_numbers.hpp"
 #include "nodewise/base/version.hpp"
@@ -172,6 +173,20 @@ std::string sparsity_text(const amg::LevelInfo& info, bool with_messages) {
                             grouped(sparsity.before.messages_on_node),
                             grouped(sparsity.after.messages_off_node),
                             grouped(sparsity.before.messages_off_node));
+}
+
+/// After how many iterations which levels got entries back.
+void print_entries_back(Console& console, const SolveRecord& record) {
+  if (record.entries_back.empty()) return;
+  console.line("Entries that came back during the solve");
+  for (const solver::EntriesBack& event : record.entries_back) {
+    std::string label = fmt::format("iteration {}", event.iteration);
+    if (record.n_rhs > 1) label = fmt::format("rhs {}, {}", event.rhs + 1, label);
+    print_entry(console, label,
+                fmt::format("on level{} {}", event.levels.size() == 1 ? "" : "s",
+                            fmt::join(event.levels, ", ")));
+  }
+  console.line();
 }
 
 /// What coarse matrices have lost.
@@ -419,6 +434,7 @@ void print_hierarchy(Console& console, const SolveRecord& record, bool details) 
                              record.precision.reason.empty() ? "" : ": ", record.precision.reason));
   }
   console.line();
+  print_entries_back(console, record);
   print_sparsity(console, record);
   if (has_routes(record)) print_routes(console, record.levels);
   const bool chosen = std::any_of(record.levels.begin(), record.levels.end(), was_chosen);

@@ -15,6 +15,8 @@
 #include "nodewise/amg/setup/coarse_matrix.hpp"
 #include "nodewise/amg/setup/input_check.hpp"
 #include "nodewise/amg/setup/level.hpp"
+#include "nodewise/amg/setup/level_choice.hpp"
+#include "nodewise/amg/setup/level_matrix.hpp"
 #include "nodewise/amg/setup/level_relaxation.hpp"
 #include "nodewise/amg/setup/levels.hpp"
 #include "nodewise/amg/setup/sparser_level.hpp"
@@ -279,7 +281,8 @@ void Hierarchy<T>::rebuild(std::shared_ptr<const DistMatrix<T>> A, Reuse reuse) 
     check_matrix(*A, options_,
                  {static_cast<std::uint64_t>(reuse), "multigrid rebuild: what is reused"});
   }
-  if (reuse == Reuse::splitting) return rebuild_interpolations(std::move(A));
+  // The plans of products know the entries that a level had when the next was made.
+  if (reuse == Reuse::splitting || is_made_of_less_) return rebuild_interpolations(std::move(A));
   rebuild_values(std::move(A));
 }
 
@@ -302,6 +305,79 @@ void Hierarchy<T>::rebuild_interpolations(std::shared_ptr<const DistMatrix<T>> A
   unite(layout().comm(), made.info, made.failure);
   take(made);
   cycle_ = std::move(cycle);
+  is_made_of_less_ = false;
+}
+
+/// Collective on the level's communicator. Gives a level the matrix that a lower tolerance leaves,
+/// and says in `here` what this rank's part of it is.
+template <class T>
+void Hierarchy<T>::put_back(std::size_t l, double tolerance, LevelInfo& here) {
+  Level<T>& level = *levels_[l];
+  const mpi::Scope scope(layout().comm(), "entries_put_back", level.depth);
+  const bool is_kept = level.A != nullptr;  // and not in the cycle alone, in single precision
+  const MatrixPointer<T> before = matrix_here(l);
+  sparsify::Sparsified<T> denser = denser_level(level, before, tolerance, options_);
+  const MatrixPointer<T> A = in_blocks(routed(denser.A, before->route(), before->transport()),
+                                       rows_of_a_point(level.knowledge, options_), options_);
+  here = describe(*A, info_[l].routes);
+  here.sparsity = std::make_shared<const Sparsity>(
+      Sparsity{denser.lost.tolerance,
+               info_[l].sparsity->nonzeros,
+               {},
+               comm::traffic(denser.A->exchange().plan(), A->comm().topology(), A->comm().rank())});
+  level.lost.reset();
+  if (denser.lost.tolerance > 0) level.lost = std::move(denser.lost);
+  level.A = A;
+  level.transfer.spectral_radius = 0;
+  const double radius = radius_for_smoother(level, options_);
+  std::vector<const DistMatrix<T>*> weighed = {
+      relax::needs_row_scales(*options_.smoother, A->comm()) ? A.get() : nullptr};
+  std::vector<relax::RowScales> scales(1);
+  if (options_.smoother->is_l1()) scales = relax::row_scales<T>(A->comm(), weighed);
+  mpi::collectively(A->comm(),
+                    [&] { cycle_->replace_matrix(l, A, facts_of(level, radius, scales.front())); });
+  if (!is_kept) level.A = nullptr;
+}
+
+template <class T>
+std::vector<std::size_t> Hierarchy<T>::put_entries_back(int n_levels) {
+  std::vector<double> tolerances;
+  for (const LevelInfo& info : info_) {
+    tolerances.push_back(info.sparsity ? info.sparsity->tolerance : 0);
+  }
+  const std::vector<double> lower = lower_tolerances(tolerances, n_levels);
+  std::vector<std::size_t> changed;
+  std::vector<LevelInfo> here;
+  std::optional<Error> failure;  // on all ranks of a level, and of those below
+  for (std::size_t l = 0; l < lower.size(); ++l) {
+    if (lower[l] == tolerances[l]) continue;
+    changed.push_back(l);
+    here.push_back(info_[l]);
+    here.back().traffic = here.back().gather_traffic = {};
+    here.back().active_ranks = 0;
+    here.back().max_messages = here.back().nonzeros = 0;
+    here.back().sparsity = std::make_shared<const Sparsity>();
+    if (!levels_[l]->is_elsewhere && !failure) {
+      failure = mpi::error_of([&] { put_back(l, lower[l], here.back()); });
+    }
+    is_made_of_less_ = is_made_of_less_ || options_.sparsification->goes_on_with_rest;
+  }
+  if (changed.empty()) return changed;
+  unite(layout().comm(), here, failure);
+  for (std::size_t k = 0; k < changed.size(); ++k) {
+    LevelInfo& info = info_[changed[k]];
+    info.traffic = here[k].traffic;
+    info.max_messages = here[k].max_messages;
+    info.nonzeros = mpi::max(layout().comm(), here[k].nonzeros);
+    const Sparsity& was = *info.sparsity;
+    // 0 where nothing is lost any more, which those who have no part of the level do not know.
+    const double tolerance = mpi::max(layout().comm(), here[k].sparsity->tolerance);
+    const comm::Traffic after = here[k].sparsity->after;
+    info.sparsity = tolerance == 0 ? nullptr
+                                   : std::make_shared<const Sparsity>(
+                                         Sparsity{tolerance, was.nonzeros, was.before, after});
+  }
+  return changed;
 }
 
 /// Collective. The matrix of a level on the communicator that this rank has it on, where it was

@@ -73,6 +73,15 @@ class Hierarchy : public solve::Operator<T> {
   /// of matrix() stay as they are.
   void rebuild(std::shared_ptr<const matrix::DistMatrix<T>> A, Reuse reuse = Reuse::interpolation);
 
+  /// Collective. Puts entries back that coarse matrices have lost, on so many levels from the first
+  /// on that has lost some: those that a tenth of its tolerance would have kept, and all below 0.01
+  /// (Bienz 2018, algorithm 4.4). Returns the levels that changed, the same on every rank; none
+  /// where none has lost any. The levels below are not made anew. Costs what relaxations of the
+  /// levels cost, an allreduce or two for each, and planning where their route is not direct.
+  /// Throws, on every rank, where memory does not suffice; levels that are done then keep what they
+  /// got.
+  std::vector<std::size_t> put_entries_back(int n_levels);
+
   const comm::Layout& layout() const override;
   void apply(std::span<const T> b, std::span<T> x) const override;
   /// Where A is a MatrixOperator of the finest matrix, or of another with its entries, cycles are
@@ -91,6 +100,8 @@ class Hierarchy : public solve::Operator<T> {
                    std::span<T> work) const override;
 
   std::span<const LevelInfo> levels() const;
+  /// As the setup completed them.
+  const Options& options() const { return options_; }
   /// The precision that apply() computes in, and why, where it was not given.
   const PrecisionChoice& precision() const { return precision_; }
   // Local, of a level, 0 being the finest; these four throw invalid_argument where there is none.
@@ -129,6 +140,7 @@ class Hierarchy : public solve::Operator<T> {
  private:
   std::optional<bool> symmetry_of_values(const matrix::DistMatrix<T>& A) const;
   void rebuild_values(std::shared_ptr<const matrix::DistMatrix<T>> A);
+  void put_back(std::size_t level, double tolerance, LevelInfo& here);
   void take(SetUp<T>& made);
 
   using Matrix = std::shared_ptr<const matrix::DistMatrix<T>>;
@@ -155,7 +167,9 @@ class Hierarchy : public solve::Operator<T> {
   std::optional<bool> symmetric_;  // the first matrix, if anything depends on it
   bool symmetry_is_given_ = false;
   bool keeps_symmetry_ = true;  // on the levels below
-  int informant_ = 0;           // a rank that has a part of all levels
+  // Whether a level was made of a matrix that has got entries back since.
+  bool is_made_of_less_ = false;
+  int informant_ = 0;  // a rank that has a part of all levels
 };
 
 }  // namespace nodewise::amg

@@ -91,6 +91,15 @@ Json level_json(const amg::LevelInfo& info) {
           {"coarse_solver", text_or_null(info.coarse_solver)}};
 }
 
+Json entries_back_json(const std::vector<solver::EntriesBack>& events) {
+  Json all = Json::array();
+  for (const solver::EntriesBack& event : events) {
+    all.push_back(
+        {{"right_hand_side", event.rhs}, {"iteration", event.iteration}, {"levels", event.levels}});
+  }
+  return all;
+}
+
 Json hierarchy_json(const SolveRecord& record) {
   if (record.levels.empty()) return nullptr;
   Json levels = Json::array();
@@ -99,6 +108,7 @@ Json hierarchy_json(const SolveRecord& record) {
   return {{"levels", levels},
           {"grid_complexity", number(record.grid_complexity)},
           {"operator_complexity", number(record.operator_complexity)},
+          {"entries_back", entries_back_json(record.entries_back)},
           {"cycle_precision",
            {{"name", precision.single ? "single" : "double"},
             {"reason", text_or_null(precision.reason)}}}};

@@ -51,6 +51,13 @@ struct UnusedOption {
   std::string needs;  ///< of the others, to have one
 };
 
+/// Levels of a hierarchy that got entries back during a solve.
+struct EntriesBack {
+  int rhs = 0;        ///< the right-hand side
+  int iteration = 0;  ///< after so many
+  std::vector<std::size_t> levels;
+};
+
 struct SolveRecord {
   Options options;  ///< as the solve used them: given, set by the preset, or defaults
   PresetRecord preset;
@@ -73,6 +80,7 @@ struct SolveRecord {
   amg::PrecisionChoice precision;  ///< of the cycle
   std::vector<advise::Finding> findings;
   std::vector<solve::Report> reports;  ///< one for each right-hand side
+  std::vector<EntriesBack> entries_back;
   std::size_t worst = 0;               ///< the one that fared worst: worst_of()
   std::optional<SolutionError> error;  ///< where the solution is known
   run::Times times;

@@ -5,6 +5,7 @@
 #include "nodewise/mpi/agree.hpp"
 #include "nodewise/solve/block_ops.hpp"
 #include "nodewise/solve/matrix_operator.hpp"
+#include "nodewise/solver/adaptive_solve.hpp"
 
 namespace nodewise::solver {
 
@@ -50,7 +51,8 @@ bool solves_at_once(const solve::KrylovMethod& method, int n_rhs) {
 }
 
 std::vector<solve::Report> solve_all(const SolveSetup& setup, std::span<const double> B,
-                                     std::span<double> X, int n_rhs, const GroupObserver& observe) {
+                                     std::span<double> X, int n_rhs, const GroupObserver& observe,
+                                     std::vector<EntriesBack>& events) {
   const mpi::Comm& comm = setup.A->comm();
   const solve::MatrixOperator<double> A(setup.A);
   const bool at_once = solves_at_once(*setup.method, n_rhs);
@@ -60,6 +62,12 @@ std::vector<solve::Report> solve_all(const SolveSetup& setup, std::span<const do
     const auto count = static_cast<int>(group.count);
     const RhsGroup named = {static_cast<int>(group.first), count, n_rhs};
     const solve::Observer observer = observe ? observe(named) : solve::Observer();
+    if (!at_once && setup.hierarchy != nullptr && is_adaptive(*setup.hierarchy)) {
+      const std::size_t before = events.size();
+      reports.push_back(solve_adaptively(setup, A, b, x, observer, events));
+      for (std::size_t e = before; e < events.size(); ++e) events[e].rhs = named.first;
+      return;
+    }
     if (!at_once) {
       reports.push_back(solve::solve_by<double>(setup.method, A, setup.preconditioner, b, x,
                                                 setup.options, observer));

@@ -6,8 +6,10 @@
 #include <span>
 #include <vector>
 
+#include "nodewise/amg/hierarchy.hpp"
 #include "nodewise/matrix/dist_matrix.hpp"
 #include "nodewise/solve/krylov.hpp"
+#include "nodewise/solver/record.hpp"
 
 namespace nodewise::solver {
 
@@ -29,15 +31,17 @@ using GroupObserver = std::function<solve::Observer(const RhsGroup& group)>;
 struct SolveSetup {
   std::shared_ptr<const matrix::DistMatrix<double>> A;
   const solve::Operator<double>* preconditioner = nullptr;
+  amg::Hierarchy<double>* hierarchy = nullptr;  ///< that is the preconditioner, or null
   Choice<solve::KrylovMethod> method;
   solve::Options options;
 };
 
 /// Collective. Solves A X = B, n_rhs right-hand sides side by side; B and X: this rank's parts,
 /// row-major; X has the initial guesses. Up to solve::max_block_width columns are solved for at
-/// once, and of more as many groups as that makes. One report for each.
+/// once, and of more as many groups as that makes. One report for each. Where one is solved for
+/// after the other the hierarchy may get entries back (solve_adaptively()), of which `events` tell.
 std::vector<solve::Report> solve_all(const SolveSetup& setup, std::span<const double> B,
-                                     std::span<double> X, int n_rhs,
-                                     const GroupObserver& observe = {});
+                                     std::span<double> X, int n_rhs, const GroupObserver& observe,
+                                     std::vector<EntriesBack>& events);
 
 }  // namespace nodewise::solver

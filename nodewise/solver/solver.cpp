@@ -176,6 +176,7 @@ const SolveRecord& Solver::State::solve_all(std::span<const double> B, std::span
   record.at_once = solver::solves_at_once(*record.method, n_rhs);
   record.collectives = solver::explain_collectives(*A, record.method, n_rhs);
   record.findings.clear();
+  record.entries_back.clear();
   if (!was_looked_at) {
     record.findings =
         solver::find_before_solve(A, preconditioner.hierarchy, near_null_space, B, n_rhs, record);
@@ -183,9 +184,11 @@ const SolveRecord& Solver::State::solve_all(std::span<const double> B, std::span
     was_looked_at = true;
   }
   record.times.solve = booked(comm, record.solve_accounts, [&] {
-    record.reports = solver::solve_all(
-        {A, preconditioner.map.get(), record.method, record.options.krylov}, B, X, n_rhs, observe);
+    record.reports = solver::solve_all({A, preconditioner.map.get(), preconditioner.hierarchy,
+                                        record.method, record.options.krylov},
+                                       B, X, n_rhs, observe, record.entries_back);
   });
+  if (!record.entries_back.empty()) describe_hierarchy();
   record.worst = solver::worst_of(record.reports);
   solver::find_after_solve(record);
   record.memory = run::measure_memory(comm);

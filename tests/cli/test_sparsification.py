@@ -60,3 +60,22 @@ def test_predictions_say_that_sparsification_itself_is_left_out(nodewise, tmp_pa
 def test_what_it_does_not_know_is_refused(nodewise, words):
     result = nodewise("solve", *PROBLEM, "--sparsification", "sparse-galerkin", *words, ranks=2)
     assert result.code != 0 and result.err.count("nodewise: ") == 1
+
+
+def test_entries_come_back_during_a_solve(nodewise, tmp_path, source):
+    words = ["--sparsification", "sparse-galerkin", "--drop-tolerance", "1", "--preset", "default"]
+    plain, _ = solved(nodewise, tmp_path, source, *words)
+    adaptive, out = solved(nodewise, tmp_path, source, *words, "--adaptive", "--adaptive-factor", "0.05")
+    assert plain["hierarchy"]["entries_back"] == []
+    events = adaptive["hierarchy"]["entries_back"]
+    assert [event["iteration"] for event in events] == sorted(event["iteration"] for event in events)
+    assert all(event["iteration"] % 3 == 0 and event["levels"] for event in events) and events
+    assert f"iteration {events[0]['iteration']}" in out
+    assert adaptive["solve"]["converged"]
+    assert len(adaptive["solve"]["history"]) == adaptive["solve"]["iterations"] + 1
+    nonzeros = [[level["nonzeros"] for level in report["hierarchy"]["levels"]] for report in (plain, adaptive)]
+    assert all(less <= more for less, more in zip(*nonzeros, strict=True)) and nonzeros[0] != nonzeros[1]
+    # Where convergence is good enough nothing comes back.
+    relaxed, _ = solved(nodewise, tmp_path, source, *words, "--adaptive", "--adaptive-factor", "1")
+    assert relaxed["hierarchy"]["entries_back"] == []
+    assert relaxed["solve"]["iterations"] == plain["solve"]["iterations"]

@@ -28,6 +28,13 @@ void CycleLevel<T>::reserve(bool has_vectors, bool iterates) {
 }
 
 template <class T>
+void CycleLevel<T>::replace_matrix(Matrix matrix, const Options& options,
+                                   const relax::MatrixFacts& facts) {
+  smoother = std::make_shared<const Smoother<T>>(*matrix, options, facts);
+  A = std::move(matrix);
+}
+
+template <class T>
 void CycleLevel<T>::reserve_vectors(std::size_t n) {
   b.resize(n);
   x.resize(n);

@@ -60,6 +60,8 @@ struct CycleLevel {
   /// Local. Makes the work space; with b and x where they are not the caller's, and what a K-cycle
   /// iterates with where it does on this level.
   void reserve(bool has_vectors, bool iterates);
+  /// Local. Another matrix of the same rows, and a relaxation of it.
+  void replace_matrix(Matrix matrix, const Options& options, const relax::MatrixFacts& facts);
   /// Local. b and x alone, of n numbers.
   void reserve_vectors(std::size_t n);
   std::size_t memory_bytes() const;

@@ -74,6 +74,15 @@ void MixedPrecisionCycle<T>::add_smoothed(const LevelParts<T>& parts) {
   cycle_.levels.push_back(std::move(below));
 }
 
+template <class T>
+void MixedPrecisionCycle<T>::replace_matrix(std::size_t level, const Matrix& A,
+                                            const relax::MatrixFacts& facts) {
+  if (is_single_precision(level)) {
+    return rounded_->replace_matrix(level - (finest_is_rounded_ ? 0 : 1), A, facts);
+  }
+  cycle_.levels[level].replace_matrix(A, options_, facts);
+}
+
 /// The matrix is inverted as it is: rounded to another type, a singular one would not be
 /// recognised.
 template <class T>

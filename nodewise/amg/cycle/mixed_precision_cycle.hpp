@@ -28,6 +28,9 @@ class MixedPrecisionCycle {
   const mpi::Comm& comm() const { return *comm_; }
   /// Local. Adds a level that is smoothed, finest first. The caller must agree on its exceptions.
   void add_smoothed(const LevelParts<T>& parts);
+  /// Local. Gives a level that is smoothed another matrix, and a relaxation of it; transfers stay.
+  /// The caller must agree on its exceptions, and no cycle may be made where there is one.
+  void replace_matrix(std::size_t level, const Matrix& A, const relax::MatrixFacts& facts);
   /// Collective. Adds the last level, to be solved directly; returns how. `sizes` are as
   /// CoarseSolver has them.
   std::string add_direct(const Matrix& A, std::span<const double> sizes);

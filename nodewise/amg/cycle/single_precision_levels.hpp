@@ -39,6 +39,10 @@ class SinglePrecisionLevels final : public LowerLevels<T> {
   RoundedMatrix rounded(const Matrix& A) const;
   /// Local. Adds a level that is smoothed.
   void add_smoothed(const LevelParts<T>& parts);
+  /// Local. MixedPrecisionCycle::replace_matrix(), the first of these levels being 0.
+  void replace_matrix(std::size_t level, const Matrix& A, const relax::MatrixFacts& facts) {
+    cycle_.levels.at(level).replace_matrix(rounded(A), options_, facts);
+  }
   /// Local. Adds the last level, which is solved by an inverse of scale() A.
   void add_direct(const Matrix& A, std::shared_ptr<const CoarseSolver<float>> solver);
   /// Local. Adds a level of other ranks, the last one here.

@@ -10,6 +10,7 @@
 #include "nodewise/amg/redistribute/move_level.hpp"
 #include "nodewise/amg/setup/coarse_matrix.hpp"
 #include "nodewise/amg/setup/level_choice.hpp"
+#include "nodewise/amg/setup/level_matrix.hpp"
 #include "nodewise/amg/setup/level_relaxation.hpp"
 #include "nodewise/amg/setup/next_level.hpp"
 #include "nodewise/amg/setup/shared_levels.hpp"
@@ -23,39 +24,6 @@ namespace nodewise::amg {
 using matrix::DistMatrix;
 
 namespace {
-
-/// Local. What is known of a level, of traffic and ranks only this rank's part.
-template <class T>
-LevelInfo describe(const DistMatrix<T>& A, const routing::LevelRoutes& routes) {
-  LevelInfo info;
-  info.rows = A.rows().n_global();
-  info.nonzeros = A.nnz_global();
-  info.routes = routes;
-  info.traffic = comm::traffic(A.exchange().plan(), A.comm().topology(), A.comm().rank());
-  info.max_messages = info.traffic.messages_on_node + info.traffic.messages_off_node;
-  info.active_ranks = A.n_local() > 0 ? 1 : 0;
-  return info;
-}
-
-/// How many rows make a point of a level: in classical coarsening coarse points have unknowns of
-/// their own.
-template <class T>
-int rows_of_a_point(const ProblemInfo<T>& knowledge, const Options& options) {
-  if (knowledge.unknowns > 0) return knowledge.unknowns;
-  return knowledge.level == 0 ? options.unknowns : 1;
-}
-
-/// Collective. The matrix of a level as its relaxation reads it: in blocks where it works on them,
-/// or goes by rows and they are full.
-template <class T>
-MatrixPointer<T> in_blocks(const MatrixPointer<T>& A, int block, const Options& options) {
-  if (options.smoother->blocks == relax::BlockUse::where_full) {
-    return matrix::with_blocks_where_full<T>(A, block);
-  }
-  if (options.smoother->blocks != relax::BlockUse::always || block == 1) return A;
-  if (A->blocks() != nullptr && A->blocks()->block() == block) return A;
-  return std::make_shared<const DistMatrix<T>>(A->with_blocks(block));
-}
 
 template <class T>
 GridTransfer<T> make_transfer(const DistMatrix<T>& A, const ProblemInfo<T>& knowledge,

@@ -95,6 +95,29 @@ sparsify::Sparsified<T> sparser_again(const Level<T>& level, const MatrixPointer
                                      drop_rules<T>(options, level.lost->unknowns, space, vector));
 }
 
+std::vector<double> lower_tolerances(std::vector<double> tolerances, int n_levels) {
+  constexpr double least = 0.01;
+  const auto first = std::find_if(tolerances.begin(), tolerances.end(),
+                                  [](double tolerance) { return tolerance > 0; });
+  const auto n = std::min<std::ptrdiff_t>(n_levels, tolerances.end() - first);
+  std::for_each(first, first + n, [](double& tolerance) {
+    tolerance /= 10;
+    if (tolerance < least * (1 - 1e-12)) tolerance = 0;  // 0.1 / 10 may be less by rounding
+  });
+  return tolerances;
+}
+
+template <class T>
+sparsify::Sparsified<T> denser_level(const Level<T>& level, const MatrixPointer<T>& left,
+                                     double tolerance, const Options& options) {
+  const NearNullSpace<T>& space = level.knowledge.near_null_space;
+  const std::vector<T> vector =
+      mpi::collectively(left->comm(), [&] { return first_vector(space); });
+  auto rules = drop_rules<T>(options, level.lost->unknowns, space, vector);
+  if (rules.lumping->changes_diagonal_only) rules.tolerance = tolerance;
+  return sparsify::with_entries_back(*left, *level.lost, rules);
+}
+
 template <class T>
 void follow_to_active_ranks(const Level<T>& level, const MatrixPointer<T>& full,
                             sparsify::Sparsified<T>& sparse) {
@@ -115,15 +138,17 @@ std::shared_ptr<const Sparsity> sparsity_of(const DistMatrix<T>& full,
       Sparsity{sparse.lost.tolerance, full.nnz_global(), count(full), count(*sparse.A)});
 }
 
-#define NODEWISE_INSTANTIATE(T)                                                            \
-  template std::optional<sparsify::Sparsified<T>> sparser_next(                            \
-      Level<T>&, const MatrixPointer<T>&, const MatrixPointer<T>&, const ProblemInfo<T>&,  \
-      const Options&, const LevelInfo*);                                                   \
-  template sparsify::Sparsified<T> sparser_again(const Level<T>&, const MatrixPointer<T>&, \
-                                                 const MatrixPointer<T>&, const Options&); \
-  template void follow_to_active_ranks(const Level<T>&, const MatrixPointer<T>&,           \
-                                       sparsify::Sparsified<T>&);                          \
-  template std::shared_ptr<const Sparsity> sparsity_of(const DistMatrix<T>&,               \
+#define NODEWISE_INSTANTIATE(T)                                                                   \
+  template std::optional<sparsify::Sparsified<T>> sparser_next(                                   \
+      Level<T>&, const MatrixPointer<T>&, const MatrixPointer<T>&, const ProblemInfo<T>&,         \
+      const Options&, const LevelInfo*);                                                          \
+  template sparsify::Sparsified<T> sparser_again(const Level<T>&, const MatrixPointer<T>&,        \
+                                                 const MatrixPointer<T>&, const Options&);        \
+  template sparsify::Sparsified<T> denser_level(const Level<T>&, const MatrixPointer<T>&, double, \
+                                                const Options&);                                  \
+  template void follow_to_active_ranks(const Level<T>&, const MatrixPointer<T>&,                  \
+                                       sparsify::Sparsified<T>&);                                 \
+  template std::shared_ptr<const Sparsity> sparsity_of(const DistMatrix<T>&,                      \
                                                        const sparsify::Sparsified<T>&);
 NODEWISE_INSTANTIATE(float)
 NODEWISE_INSTANTIATE(double)

@@ -1,7 +1,9 @@
 // The matrices of a level that are sparser than the Galerkin product.
 #pragma once
 
+#include <memory>
 #include <optional>
+#include <vector>
 
 #include "nodewise/amg/options.hpp"
 #include "nodewise/amg/setup/level.hpp"
@@ -25,6 +27,17 @@ std::optional<sparsify::Sparsified<T>> sparser_next(Level<T>& level, const Matri
 template <class T>
 sparsify::Sparsified<T> sparser_again(const Level<T>& level, const MatrixPointer<T>& A,
                                       const MatrixPointer<T>& left, const Options& options);
+
+/// The tolerances of levels 0, 1, ... when entries are to come back on so many levels from the
+/// first on that has lost some: a tenth of what they were, and below 0.01 none (Bienz 2018,
+/// algorithm 4.4 and example 4.1). The list as it is where none has.
+std::vector<double> lower_tolerances(std::vector<double> tolerances, int n_levels);
+
+/// Collective on the level's communicator. What is left of a level by a lower tolerance, on the
+/// direct route; `left` is what was left. All where the lumping cannot put a part back.
+template <class T>
+sparsify::Sparsified<T> denser_level(const Level<T>& level, const MatrixPointer<T>& left,
+                                     double tolerance, const Options& options);
 
 /// Local. Puts what is left of a level on the communicator of the level's own ranks, where the
 /// Galerkin matrix `full` is already.

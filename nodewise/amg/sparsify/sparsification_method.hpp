@@ -21,6 +21,10 @@ struct SparsificationMethod : MethodInfo {
 struct SparsificationOptions {
   Choice<sparsify::DropRule> drop = "entries";
   Choice<sparsify::LumpingMethod> lumping = "diagonal";
+  bool adaptive = false;
+  int adaptive_iterations = 3;
+  int adaptive_levels = 1;
+  double adaptive_factor = 0.6;
 };
 
 using Sparsification = Choice<SparsificationMethod>;

@@ -7,9 +7,23 @@ namespace {
 
 std::span<const Field<SparsificationOptions>> sparsification_fields() {
   using O = SparsificationOptions;
+  const auto is_adaptive = [](const O& o) { return o.adaptive; };
   static const std::vector<Field<O>> fields = {
       field("drop", &O::drop, "Which entries coarse matrices lose"),
-      field("lumping", &O::lumping, "Where the entries go that coarse matrices lose")};
+      field("lumping", &O::lumping, "Where the entries go that coarse matrices lose"),
+      field("adaptive", &O::adaptive,
+            "Coarse matrices get entries back during a solve that converges too slowly, the finest "
+            "first; they keep them for the next"),
+      field("adaptive_iterations", &O::adaptive_iterations,
+            "So many iterations are looked at together", 1)
+          .needing("adaptive", is_adaptive),
+      field("adaptive_levels", &O::adaptive_levels, "On so many levels entries come back at once",
+            1)
+          .needing("adaptive", is_adaptive),
+      field("adaptive_factor", &O::adaptive_factor,
+            "The average factor of convergence that is good enough for nothing to come back", 0.0,
+            1.0)
+          .needing("adaptive", is_adaptive)};
   return fields;
 }
 

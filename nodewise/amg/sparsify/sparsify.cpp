@@ -40,7 +40,8 @@ SplitRows<T> split(const DistMatrix<T>& A, Csr<T> rows) {
 
 /// The dropped entries of A, and the diagonal blocks in their rows.
 template <class T>
-Csr<T> lost_rows(const DistMatrix<T>& A, const EntryWorth<T>& worth, T tolerance) {
+Csr<T> lost_rows(const DistMatrix<T>& A, const EntryWorth<T>& worth, T tolerance,
+                 std::vector<T>& of_entries) {
   const PointBlocks<T>& blocks = worth.blocks;
   std::vector<LocalIndex> dropped(static_cast<std::size_t>(blocks.n_all()), -1);
   Csr<T> rows(A.n_local(), A.n_local() + A.n_ghosts());
@@ -58,6 +59,8 @@ Csr<T> lost_rows(const DistMatrix<T>& A, const EntryWorth<T>& worth, T tolerance
           if (dropped[static_cast<std::size_t>(blocks.point_of(column))] != point) return;
           rows.cols.push_back(column);
           rows.vals.push_back(value);
+          const LocalIndex to = blocks.point_of(column);
+          of_entries.push_back(to == point ? always_kept<T> : blocks.worth(blocks.find(point, to)));
         });
       }
       rows.row_ptr[static_cast<std::size_t>(i) + 1] = static_cast<Offset>(rows.cols.size());
@@ -71,7 +74,8 @@ LostEntries<T> lost_entries(const MatrixPointer<T>& A, const EntryWorth<T>& wort
                             const DropRules<T>& rules, T tolerance) {
   LostEntries<T> lost;
   if (rules.lumping->changes_diagonal_only) {
-    lost.rows = lost_rows(*A, worth, tolerance);
+    lost.rows = lost_rows(*A, worth, tolerance, lost.worth);
+    lost.of_sent = worth.of_sent;
   } else {
     lost.whole = A;
   }
@@ -137,45 +141,12 @@ EntryWorth<T> worth_as_before(const DistMatrix<T>& A, const DistMatrix<T>& left,
   return worth;
 }
 
+/// Collective. The matrix of the rows that are left of A; nothing as sparsify() has it.
 template <class T>
-void require_lumping_of(const DropRules<T>& rules) {
-  if (rules.unknowns == 1 || rules.lumping->takes_points) return;
-  throw Error(ErrorCode::unsupported, "multigrid setup: lumping " + rules.lumping.name() +
-                                          " is for one row a point, and these coarse points have " +
-                                          std::to_string(rules.unknowns) +
-                                          "; take lumping diagonal");
-}
-
-}  // namespace
-
-template <class T>
-std::size_t LostEntries<T>::memory_bytes() const {
-  return rows.cols.size() * (sizeof(T) + sizeof(LocalIndex)) +
-         rows.row_ptr.size() * sizeof(Offset) + (whole ? whole->memory_bytes() : 0) +
-         ghosts.size() * sizeof(GlobalIndex) + pattern.send_entries.size() * sizeof(LocalIndex);
-}
-
-template <class T>
-std::optional<Sparsified<T>> sparsify(const MatrixPointer<T>& A, const Coarsening<T>& coarsening,
-                                      const DropRules<T>& rules, std::optional<Error> failure) {
-  require_lumping_of(rules);
-  const mpi::Scope scope(A->comm(), "sparsification");
-  RowPlaces places = rules.places;
-  if (places.topology == nullptr) {
-    places.starts = A->rows().starts();
-    places.topology = &A->comm().topology();
-  }
-  if (places.topology->n_nodes() <= 1 && !rules.drop->drops_on_one_node) return std::nullopt;
-  PatternRows<T> minimal;
-  if (rules.drop->keeps_minimal_pattern) minimal = injected_product(coarsening, failure);
-  std::vector<T> kept;
-  if (rules.has_kept_vector) kept = with_ghosts(*A, rules.kept_vector, failure);
+std::optional<Sparsified<T>> finish(const MatrixPointer<T>& A, LumpedRows<T> lumped,
+                                    const EntryWorth<T>& worth, const DropRules<T>& rules,
+                                    std::optional<Error> failure) {
   const auto tolerance = static_cast<T>(rules.tolerance);
-  EntryWorth<T> worth = entry_worth<T>(
-      *A, rules.unknowns, {rules.drop, minimal, rules.lumping->changes_diagonal_only, kept, places},
-      failure);
-  LumpedRows<T> lumped =
-      rules.lumping->template function<T>()({*A, worth, tolerance, kept, rules.lumping, failure});
   Sparsified<T> result;
   if (rules.unknowns > 1) {
     DistMatrix<T> left(A->rows(), A->cols(), [&] {
@@ -203,6 +174,68 @@ std::optional<Sparsified<T>> sparsify(const MatrixPointer<T>& A, const Coarsenin
   return result;
 }
 
+/// The worth of the blocks of the whole matrix A, of which some are lost.
+template <class T>
+EntryWorth<T> worth_of_lost(const DistMatrix<T>& A, const LostEntries<T>& lost) {
+  EntryWorth<T> worth{PointBlocks<T>(A, lost.unknowns), lost.of_sent};
+  PointBlocks<T>& blocks = worth.blocks;
+  for (LocalIndex point = 0; point < blocks.n_points(); ++point) {
+    for (Offset block = blocks.begin(point); block < blocks.end(point); ++block) {
+      blocks.worth(block) = always_kept<T>;
+    }
+    for (LocalIndex i = point * lost.unknowns; i < (point + 1) * lost.unknowns; ++i) {
+      for (auto k = static_cast<std::size_t>(lost.rows.begin(i));
+           k < static_cast<std::size_t>(lost.rows.end(i)); ++k) {
+        blocks.worth(blocks.find(point, blocks.point_of(lost.rows.cols[k]))) = lost.worth[k];
+      }
+    }
+  }
+  return worth;
+}
+
+template <class T>
+void require_lumping_of(const DropRules<T>& rules) {
+  if (rules.unknowns == 1 || rules.lumping->takes_points) return;
+  throw Error(ErrorCode::unsupported, "multigrid setup: lumping " + rules.lumping.name() +
+                                          " is for one row a point, and these coarse points have " +
+                                          std::to_string(rules.unknowns) +
+                                          "; take lumping diagonal");
+}
+
+}  // namespace
+
+template <class T>
+std::size_t LostEntries<T>::memory_bytes() const {
+  return rows.cols.size() * (sizeof(T) + sizeof(LocalIndex)) +
+         rows.row_ptr.size() * sizeof(Offset) + (whole ? whole->memory_bytes() : 0) +
+         (worth.size() + of_sent.size()) * sizeof(T) + ghosts.size() * sizeof(GlobalIndex) +
+         pattern.send_entries.size() * sizeof(LocalIndex);
+}
+
+template <class T>
+std::optional<Sparsified<T>> sparsify(const MatrixPointer<T>& A, const Coarsening<T>& coarsening,
+                                      const DropRules<T>& rules, std::optional<Error> failure) {
+  require_lumping_of(rules);
+  const mpi::Scope scope(A->comm(), "sparsification");
+  RowPlaces places = rules.places;
+  if (places.topology == nullptr) {
+    places.starts = A->rows().starts();
+    places.topology = &A->comm().topology();
+  }
+  if (places.topology->n_nodes() <= 1 && !rules.drop->drops_on_one_node) return std::nullopt;
+  PatternRows<T> minimal;
+  if (rules.drop->keeps_minimal_pattern) minimal = injected_product(coarsening, failure);
+  std::vector<T> kept;
+  if (rules.has_kept_vector) kept = with_ghosts(*A, rules.kept_vector, failure);
+  const auto tolerance = static_cast<T>(rules.tolerance);
+  EntryWorth<T> worth = entry_worth<T>(
+      *A, rules.unknowns, {rules.drop, minimal, rules.lumping->changes_diagonal_only, kept, places},
+      failure);
+  LumpedRows<T> lumped =
+      rules.lumping->template function<T>()({*A, worth, tolerance, kept, rules.lumping, failure});
+  return finish(A, std::move(lumped), worth, rules, failure);
+}
+
 template <class T>
 Sparsified<T> sparsify_alike(const MatrixPointer<T>& A, const Sparsified<T>& before,
                              const DropRules<T>& rules) {
@@ -222,8 +255,32 @@ Sparsified<T> sparsify_alike(const MatrixPointer<T>& A, const Sparsified<T>& bef
                          lost_entries(A, worth, rules, T{})};
     result.lost.tolerance = before.lost.tolerance;
     result.lost.pattern = before.lost.pattern;
+    result.lost.worth = before.lost.worth;
+    result.lost.of_sent = before.lost.of_sent;
     return result;
   });
+}
+
+template <class T>
+Sparsified<T> with_entries_back(const DistMatrix<T>& left, const LostEntries<T>& lost,
+                                const DropRules<T>& rules) {
+  const mpi::Scope scope(left.comm(), "sparsification");
+  const auto whole = mpi::collectively(left.comm(), [&] { return restored(left, lost); });
+  if (rules.tolerance == 0) return {whole, {}};
+  if (!rules.lumping->changes_diagonal_only) {
+    throw Error(ErrorCode::unsupported,
+                "multigrid: lumping " + rules.lumping.name() +
+                    " cannot put some of the entries back without the level above");
+  }
+  std::optional<Error> failure;
+  std::vector<T> kept;
+  if (rules.has_kept_vector) kept = with_ghosts(*whole, rules.kept_vector, failure);
+  EntryWorth<T> worth;
+  failure = mpi::caught([&] { worth = worth_of_lost(*whole, lost); });
+  LumpedRows<T> lumped = rules.lumping->template function<T>()(
+      {*whole, worth, static_cast<T>(rules.tolerance), kept, rules.lumping, failure});
+  auto result = finish(whole, std::move(lumped), worth, rules, failure);
+  return result ? std::move(*result) : Sparsified<T>{whole, {}};
 }
 
 template <class T>
@@ -264,6 +321,8 @@ MatrixPointer<T> restored(const DistMatrix<T>& left, const LostEntries<T>& lost)
                                                  const DropRules<T>&, std::optional<Error>);    \
   template Sparsified<T> sparsify_alike(const MatrixPointer<T>&, const Sparsified<T>&,          \
                                         const DropRules<T>&);                                   \
+  template Sparsified<T> with_entries_back(const DistMatrix<T>&, const LostEntries<T>&,         \
+                                           const DropRules<T>&);                                \
   template MatrixPointer<T> restored(const DistMatrix<T>&, const LostEntries<T>&);
 NODEWISE_INSTANTIATE(float)
 NODEWISE_INSTANTIATE(double)

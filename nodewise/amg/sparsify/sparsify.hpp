@@ -19,6 +19,8 @@ using MatrixPointer = std::shared_ptr<const matrix::DistMatrix<T>>;
 template <class T>
 struct LostEntries {
   kernels::Csr<T> rows;
+  std::vector<T> worth;             ///< of each entry of the rows
+  std::vector<T> of_sent;           ///< EntryWorth::of_sent
   MatrixPointer<T> whole;           ///< null where the rows tell all
   int unknowns = 1;                 ///< rows of each point
   double tolerance = 0;             ///< by which they were dropped
@@ -66,6 +68,16 @@ std::optional<Sparsified<T>> sparsify(const MatrixPointer<T>& A, const Coarsenin
 template <class T>
 Sparsified<T> sparsify_alike(const MatrixPointer<T>& A, const Sparsified<T>& before,
                              const DropRules<T>& rules);
+
+/// Collective. The matrix with the entries back that a lower tolerance would have kept, on the
+/// direct route, and what it still has lost; with all of them, and nothing lost, where the
+/// tolerance is 0. The same as sparsify() would leave. Where the lumping changes the diagonal only:
+/// what goes back is known to both its sides, so that nothing is sent but an allreduce, an exchange
+/// where there is a kept vector, and the sparse exchange of a new matrix where points have several
+/// rows. Throws unsupported, on every rank, for another lumping and a tolerance above 0.
+template <class T>
+Sparsified<T> with_entries_back(const matrix::DistMatrix<T>& left, const LostEntries<T>& lost,
+                                const DropRules<T>& rules);
 
 /// Local. The matrix before it lost entries, on the direct route.
 template <class T>
