@@ -12,6 +12,7 @@
 
 #include "amg_support.hpp"
 #include "collective_error.hpp"
+#include "cycle_support.hpp"
 #include "mpi_counter.hpp"
 #include "smoother_support.hpp"
 
@@ -58,12 +59,7 @@ Matrix scaled(const DistMatrix<double>& A) {
 }
 
 std::vector<double> applied(const Hierarchy<double>& hierarchy) {
-  std::vector<double> b, x(static_cast<std::size_t>(hierarchy.layout().n_local()));
-  for (GlobalIndex i = hierarchy.layout().begin(); i < hierarchy.layout().end(); ++i) {
-    b.push_back(hash_uniform(static_cast<std::uint64_t>(i), 5) - 0.5);
-  }
-  hierarchy.apply(b, x);
-  return x;
+  return test::one_cycle(hierarchy, 5);
 }
 
 template <class Values>

@@ -20,6 +20,7 @@
 
 #include "amg_support.hpp"
 #include "collective_error.hpp"
+#include "cycle_support.hpp"
 #include "support.hpp"
 
 namespace nodewise::amg {
@@ -28,6 +29,7 @@ namespace amg_redistribution_test {
 using matrix::DistMatrix;
 using matrix::Layout;
 using test::gathered;
+using test::one_cycle;
 using test::test_comm;
 
 using Matrix = std::shared_ptr<const DistMatrix<double>>;
@@ -117,16 +119,6 @@ void expect_same_hierarchy(const Hierarchy<double>& a, const Hierarchy<double>& 
     }
     EXPECT_LE(difference, 1e-12 * largest);
   }
-}
-
-std::vector<double> one_cycle(const Hierarchy<double>& hierarchy) {
-  const Layout& rows = hierarchy.layout();
-  std::vector<double> b, x(static_cast<std::size_t>(rows.n_local()), 0);
-  for (GlobalIndex i = rows.begin(); i < rows.end(); ++i) {
-    b.push_back(hash_uniform(static_cast<std::uint64_t>(i), 7) - 0.5);
-  }
-  hierarchy.apply(b, x);
-  return x;
 }
 
 void expect_near(const std::vector<double>& a, const std::vector<double>& b) {

@@ -20,6 +20,7 @@
 
 #include "amg_support.hpp"
 #include "collective_error.hpp"
+#include "cycle_support.hpp"
 #include "support.hpp"
 
 namespace nodewise::amg {
@@ -30,6 +31,7 @@ using matrix::Layout;
 using test::Dense;
 using test::DenseMatrix;
 using test::gathered;
+using test::one_cycle;
 using test::test_comm;
 
 template <class T>
@@ -378,16 +380,6 @@ void for_all_forms(const F& f) {
       }
     }
   }
-}
-
-std::vector<double> one_cycle(const Hierarchy<double>& hierarchy) {
-  const Layout& rows = hierarchy.layout();
-  std::vector<double> b, x(static_cast<std::size_t>(rows.n_local()), 0);
-  for (GlobalIndex i = rows.begin(); i < rows.end(); ++i) {
-    b.push_back(hash_uniform(static_cast<std::uint64_t>(i), 7) - 0.5);
-  }
-  hierarchy.apply(b, x);
-  return x;
 }
 
 TEST(Sparsify, HierarchiesAreMadeOfGalerkinProducts) {

@@ -258,11 +258,7 @@ LumpedRows<T> lump_to_strong(const LumpingCall<T>& call) {
   }
   keep_both<T>(call.A, alone, call.worth, failure);
   const auto arrived = call.A.exchange().reverse_records(
-      [&] {
-        lumping.emplace(call, strong);
-        return lumping->lump();
-      },
-      [](auto record) { return record.size(); }, failure);
+      [&] { return lumping->lump(); }, [](auto record) { return record.size(); }, failure);
   LumpedRows<T> lumped;
   if (failure) return lumped;
   failure = mpi::caught([&] {
