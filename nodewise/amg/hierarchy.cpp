@@ -313,9 +313,9 @@ void Hierarchy<T>::rebuild_interpolations(std::shared_ptr<const DistMatrix<T>> A
 template <class T>
 void Hierarchy<T>::put_back(std::size_t l, double tolerance, LevelInfo& here) {
   Level<T>& level = *levels_[l];
-  const mpi::Scope scope(layout().comm(), "entries_put_back", level.depth);
   const bool is_kept = level.A != nullptr;  // and not in the cycle alone, in single precision
   const MatrixPointer<T> before = matrix_here(l);
+  const mpi::Scope scope(before->comm(), "entries_put_back", level.depth);
   sparsify::Sparsified<T> denser = denser_level(level, before, tolerance, options_);
   const MatrixPointer<T> A = in_blocks(routed(denser.A, before->route(), before->transport()),
                                        rows_of_a_point(level.knowledge, options_), options_);
@@ -352,11 +352,7 @@ std::vector<std::size_t> Hierarchy<T>::put_entries_back(int n_levels) {
   for (std::size_t l = 0; l < lower.size(); ++l) {
     if (lower[l] == tolerances[l]) continue;
     changed.push_back(l);
-    here.push_back(info_[l]);
-    here.back().traffic = here.back().gather_traffic = {};
-    here.back().active_ranks = 0;
-    here.back().max_messages = here.back().nonzeros = 0;
-    here.back().sparsity = std::make_shared<const Sparsity>();
+    here.emplace_back().sparsity = std::make_shared<const Sparsity>();
     if (!levels_[l]->is_elsewhere && !failure) {
       failure = mpi::error_of([&] { put_back(l, lower[l], here.back()); });
     }

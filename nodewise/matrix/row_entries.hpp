@@ -13,6 +13,20 @@ constexpr double round_off() {
   return std::is_same_v<T, float> ? 1e-5 : 1e-10;
 }
 
+/// Local. Calls f(column, value) for the entries of row i: this rank's columns, then ghost g as
+/// cols().n_local() + g.
+template <class T, class F>
+void for_each_entry(const DistMatrix<T>& A, LocalIndex i, F&& f) {
+  const auto visit = [&](const Csr<T>& part, LocalIndex shift) {
+    for (auto k = static_cast<std::size_t>(part.begin(i));
+         k < static_cast<std::size_t>(part.end(i)); ++k) {
+      f(part.cols[k] + shift, part.vals[k]);
+    }
+  };
+  visit(A.on(), 0);
+  visit(A.off(), A.cols().n_local());
+}
+
 /// Local. visit(global column, value) for every entry of row i that is not zero.
 template <class T, class Visit>
 void for_each_in_row(const DistMatrix<T>& A, LocalIndex i, Visit&& visit) {

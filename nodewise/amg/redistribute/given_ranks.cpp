@@ -1,10 +1,8 @@
 // Numbers of ranks that the caller gives.
 #include <algorithm>
 
-#include <fmt/format.h>
-
 #include "nodewise/amg/redistribute/redistribution_method.hpp"
-#include "nodewise/base/by_level.hpp"
+#include "nodewise/base/coarse_level_list.hpp"
 
 namespace nodewise::amg {
 
@@ -13,23 +11,15 @@ namespace {
 constexpr int most_ranks = 1'000'000'000;
 
 Field<ActiveRankOptions> active_ranks_field() {
-  const std::string name = "active_ranks";
-  return {
-      {name, "list",
-       "The ranks that have rows of levels 1, 2, ..., such as 64,16,1; the last number is for "
-       "all deeper levels",
-       ">= 1, separated by commas"},
-      [](const ActiveRankOptions& o) { return fmt::format("{}", fmt::join(o.active_ranks, ",")); },
-      [name](ActiveRankOptions& o, std::string_view text) {
-        std::vector<int> ranks;
-        for (const std::string_view word : detail::split_list(text)) {
-          ranks.push_back(static_cast<int>(detail::parse_integer(name, word, 1, most_ranks)));
-        }
-        if (ranks.empty()) {
-          throw Error(ErrorCode::invalid_argument, "option active_ranks: no number is given");
-        }
-        o.active_ranks = std::move(ranks);
-      }};
+  return coarse_level_field(
+      "active_ranks", &ActiveRankOptions::active_ranks,
+      "The ranks that have rows of levels 1, 2, ..., such as 64,16,1; the last number is for "
+      "all deeper levels",
+      ">= 1",
+      [](const std::string& name, std::string_view word) {
+        return static_cast<int>(detail::parse_integer(name, word, 1, most_ranks));
+      },
+      [](int ranks) { return std::to_string(ranks); });
 }
 
 template <class O>
@@ -59,8 +49,7 @@ std::span<const Field<RowOptions>> row_fields() {
 }
 
 int given_ranks(const Redistribution& choice, const LevelSize& next) {
-  const std::vector<int>& ranks = choice.options<ActiveRankOptions>().active_ranks;
-  return ranks[std::min(static_cast<std::size_t>(next.level - 1), ranks.size() - 1)];
+  return of_coarse_level(choice.options<ActiveRankOptions>().active_ranks, next.level);
 }
 
 int ranks_for_rows(const Redistribution& choice, const LevelSize& next) {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "nodewise/kernels/row_parts.hpp"
+#include "nodewise/matrix/row_entries.hpp"
 #include "nodewise/mpi/agree.hpp"
 
 namespace nodewise::amg::restriction {
@@ -36,32 +37,20 @@ class Filter {
   }
 
  private:
-  template <class F>
-  void for_each_entry(LocalIndex i, F&& f) const {
-    const auto of = [&](const Csr<T>& part, LocalIndex shift) {
-      for (auto k = static_cast<std::size_t>(part.begin(i));
-           k < static_cast<std::size_t>(part.end(i)); ++k) {
-        f(part.cols[k] + shift, part.vals[k]);
-      }
-    };
-    of(A_.on(), 0);
-    of(A_.off(), A_.n_local());
-  }
-
   void append_row(LocalIndex i) {
     T largest{}, diagonal{}, dropped{};
-    for_each_entry(i, [&](LocalIndex j, T value) {
+    matrix::for_each_entry(A_, i, [&](LocalIndex j, T value) {
       largest = std::max(largest, std::abs(value));
       if (j == i) diagonal = value;
     });
     const auto is_small = [&](LocalIndex j, T value) {
       return j != i && std::abs(value) < threshold_ * largest;
     };
-    for_each_entry(i, [&](LocalIndex j, T value) {
+    matrix::for_each_entry(A_, i, [&](LocalIndex j, T value) {
       if (is_small(j, value)) dropped += value;
     });
     const bool whole = !can_take(diagonal, dropped);
-    for_each_entry(i, [&](LocalIndex j, T value) {
+    matrix::for_each_entry(A_, i, [&](LocalIndex j, T value) {
       if (!whole && is_small(j, value)) return;
       rows_.cols.push_back(j);
       rows_.vals.push_back(j == i && !whole ? value + dropped : value);

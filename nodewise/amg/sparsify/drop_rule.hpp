@@ -7,6 +7,7 @@
 
 #include "nodewise/amg/sparsify/diagonal_guard.hpp"
 #include "nodewise/amg/sparsify/minimal_pattern.hpp"
+#include "nodewise/base/coarse_level_list.hpp"
 #include "nodewise/base/family.hpp"
 
 namespace nodewise::amg::sparsify {
@@ -72,12 +73,21 @@ struct DropMessagesOptions {
   std::vector<double> drop_loss = {0.2};  ///< of levels 1, 2, ...; the last below
 };
 
-/// Local. A field of numbers from 0 to 1 for levels 1, 2, ..., separated by commas.
+/// A field of numbers from 0 to 1 for levels 1, 2, ...
 template <class O>
 Field<O> field_by_level(const std::string& name, std::vector<double> O::*member,
-                        const std::string& meaning);
+                        const std::string& meaning) {
+  return coarse_level_field(
+      name, member, meaning, "in [0, 1]",
+      [](const std::string& option, std::string_view word) {
+        return detail::parse_number(option, word, 0, 1);
+      },
+      detail::print_number);
+}
 
 /// Local. The number for a level, 0 being the finest, which loses nothing.
-double number_of_level(std::span<const double> list, int level);
+inline double number_of_level(const std::vector<double>& list, int level) {
+  return level == 0 ? 0 : of_coarse_level(list, level);
+}
 
 }  // namespace nodewise::amg::sparsify

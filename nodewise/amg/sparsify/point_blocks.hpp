@@ -6,8 +6,11 @@
 #include <vector>
 
 #include "nodewise/matrix/dist_matrix.hpp"
+#include "nodewise/matrix/row_entries.hpp"
 
 namespace nodewise::amg::sparsify {
+
+using matrix::for_each_entry;
 
 /// The blocks of a square matrix, of whose rows each point has as many: block (I, J) holds the
 /// entries of point I's rows in point J's columns. Points of this rank are numbered first, then
@@ -69,19 +72,5 @@ class PointBlocks {
 /// The worth of a block that no tolerance drops.
 template <class T>
 constexpr T always_kept = std::numeric_limits<T>::infinity();
-
-/// Local. Calls f(column, value) for the entries of row i: this rank's columns, then ghost g as
-/// n_local + g.
-template <class T, class F>
-void for_each_entry(const matrix::DistMatrix<T>& A, LocalIndex i, F&& f) {
-  const auto visit = [&](const kernels::Csr<T>& part, LocalIndex shift) {
-    for (auto k = static_cast<std::size_t>(part.begin(i));
-         k < static_cast<std::size_t>(part.end(i)); ++k) {
-      f(part.cols[k] + shift, part.vals[k]);
-    }
-  };
-  visit(A.on(), 0);
-  visit(A.off(), A.n_local());
-}
 
 }  // namespace nodewise::amg::sparsify
