@@ -45,6 +45,7 @@ MpiCounter::~MpiCounter() {
 }
 
 void MpiCounter::count_send(int count, MPI_Datatype type, int to, MPI_Comm comm, bool synchronous) {
+  if (!is_mine()) return;
   MPI_Group group = MPI_GROUP_NULL;
   PMPI_Comm_group(comm, &group);
   count_message(world_rank(to, group), bytes_of(count, type));
@@ -52,6 +53,7 @@ void MpiCounter::count_send(int count, MPI_Datatype type, int to, MPI_Comm comm,
 }
 
 void MpiCounter::count_put(int count, MPI_Datatype type, int to, MPI_Win window) {
+  if (!is_mine()) return;
   MPI_Group group = MPI_GROUP_NULL;
   PMPI_Win_get_group(window, &group);
   count_message(world_rank(to, group), bytes_of(count, type));

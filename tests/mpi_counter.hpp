@@ -1,8 +1,10 @@
 // What a rank really asks MPI to send, counted at MPI's profiling interface.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <ostream>
+#include <thread>
 #include <vector>
 
 #include <mpi.h>
@@ -37,18 +39,29 @@ class MpiCounter {
   MpiCounter& operator=(const MpiCounter&) = delete;
 
   const MpiCalls& calls() const { return calls_; }
+  /// Calls by other threads than the one that made this: MPI_THREAD_FUNNELED forbids them.
+  int calls_of_other_threads() const { return of_other_threads_; }
 
   void count_send(int count, MPI_Datatype type, int to, MPI_Comm comm, bool synchronous);
   /// One-sided, which is a message, too.
   void count_put(int count, MPI_Datatype type, int to, MPI_Win window);
-  void count_collective() { ++calls_.collectives; }
+  void count_collective() {
+    if (is_mine()) ++calls_.collectives;
+  }
 
  private:
   void count_message(int to, std::int64_t bytes);
+  bool is_mine() {
+    if (std::this_thread::get_id() == thread_) return true;
+    ++of_other_threads_;
+    return false;
+  }
 
   std::vector<int> node_of_rank_;
   int rank_;
   MpiCalls calls_;
+  std::thread::id thread_ = std::this_thread::get_id();
+  std::atomic<int> of_other_threads_ = 0;
 };
 
 /// Collective in as far as `work` is. What this rank's calls of MPI in work() were.

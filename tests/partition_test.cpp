@@ -19,6 +19,7 @@
 #include "amg_support.hpp"
 #include "collective_error.hpp"
 #include "io_support.hpp"
+#include "mpi_counter.hpp"
 #include "partition_support.hpp"
 #include "support.hpp"
 
@@ -183,6 +184,17 @@ TEST(Partition, ByAllRanksCrossesLittle) {
       EXPECT_LE(values_between_nodes(graph, nodes_of(owners, topology)), natural * 1.1);
     }
   }
+}
+
+// MPI is initialised for one thread that calls it.
+TEST(Partition, OfAllRanksCallsMpiFromOneThread) {
+  if (!is_here(PartitionMethod::family().find("ptscotch"))) GTEST_SKIP() << "without PT-Scotch";
+  const DistMatrix<double> A = io::generate<double>(test_comm(), {.problem = "laplace7", .n = 16});
+  const std::vector<int> map(32, 0);
+  const test::MpiCounter counter(
+      std::vector<int>(static_cast<std::size_t>(test_comm()->size()), 0));
+  owners(Partition("ptscotch"), {A, mpi::Topology(map), 1});
+  EXPECT_EQ(counter.calls_of_other_threads(), 0);
 }
 
 // Patterns that are not symmetric, and ranks without rows.

@@ -46,7 +46,10 @@ class ScotchTask {
   ScotchTask(const mpi::Comm& comm, std::span<const int> shares)
       : shares_(shares.begin(), shares.end()) {
     SCOTCH_randomReset();
+    SCOTCH_contextInit(&context_);
+    SCOTCH_contextThreadSpawn(&context_, 1, nullptr);
     SCOTCH_dgraphInit(&graph_, comm.get());
+    SCOTCH_dgraphInit(&bound_, comm.get());
     SCOTCH_stratInit(&strategy_);
     SCOTCH_archInit(&parts_);
     const auto n = static_cast<SCOTCH_Num>(shares_.size());
@@ -62,7 +65,9 @@ class ScotchTask {
   ~ScotchTask() {
     SCOTCH_archExit(&parts_);
     SCOTCH_stratExit(&strategy_);
+    SCOTCH_dgraphExit(&bound_);
     SCOTCH_dgraphExit(&graph_);
+    SCOTCH_contextExit(&context_);
   }
   ScotchTask(const ScotchTask&) = delete;
   ScotchTask& operator=(const ScotchTask&) = delete;
@@ -74,13 +79,16 @@ class ScotchTask {
     const int status =
         SCOTCH_dgraphBuild(&graph_, 0, n, n, arrays.begins.data(), nullptr, arrays.weights.data(),
                            nullptr, edges, edges, arrays.neighbours.data(), nullptr, nullptr);
-    if (status != 0) return false;
-    return SCOTCH_dgraphMap(&graph_, &parts_, &strategy_, arrays.parts.data()) == 0;
+    if (status != 0 || SCOTCH_contextBindDgraph(&context_, &graph_, &bound_) != 0) return false;
+    return SCOTCH_dgraphMap(&bound_, &parts_, &strategy_, arrays.parts.data()) == 0;
   }
 
  private:
   std::vector<SCOTCH_Num> shares_;
-  SCOTCH_Dgraph graph_ = {};
+  // Of one thread: by itself PT-Scotch takes as many as there are cores, which call MPI at a time,
+  // whatever MPI was initialised for.
+  SCOTCH_Context context_ = {};
+  SCOTCH_Dgraph graph_ = {}, bound_ = {};  // the latter is the graph in that context
   SCOTCH_Strat strategy_ = {};
   SCOTCH_Arch parts_ = {};
 };
