@@ -162,17 +162,17 @@ bool has_details(const SolveRecord& record) {
           std::any_of(record.levels.begin(), record.levels.end(), was_chosen));
 }
 
-std::string sparsity_text(const amg::LevelInfo& info, bool with_messages) {
+std::string sparsity_text(const amg::LevelInfo& info) {
   const amg::Sparsity& sparsity = *info.sparsity;
   std::string text = fmt::format(
       "{} of {} left, {:.0f} %", grouped(info.nonzeros), grouped(sparsity.nonzeros),
       100 * static_cast<double>(info.nonzeros) / static_cast<double>(sparsity.nonzeros));
-  if (!with_messages) return text;
-  return text + fmt::format("; direct messages on nodes {} of {}, between nodes {} of {}",
-                            grouped(sparsity.after.messages_on_node),
-                            grouped(sparsity.before.messages_on_node),
-                            grouped(sparsity.after.messages_off_node),
-                            grouped(sparsity.before.messages_off_node));
+  const auto add = [&](const char* where, std::int64_t after, std::int64_t before) {
+    if (before > 0) text += fmt::format("; {} {} of {}", where, grouped(after), grouped(before));
+  };
+  add("messages on nodes", sparsity.after.messages_on_node, sparsity.before.messages_on_node);
+  add("between nodes", sparsity.after.messages_off_node, sparsity.before.messages_off_node);
+  return text;
 }
 
 /// After how many iterations which levels got entries back.
@@ -193,11 +193,10 @@ void print_entries_back(Console& console, const SolveRecord& record) {
 void print_sparsity(Console& console, const SolveRecord& record) {
   const auto has_lost = [](const amg::LevelInfo& info) { return info.sparsity != nullptr; };
   if (std::none_of(record.levels.begin(), record.levels.end(), has_lost)) return;
-  console.line("Entries of coarse matrices");
+  console.line("Entries of coarse matrices, and direct messages of a product with them");
   for (std::size_t l = 0; l < record.levels.size(); ++l) {
     if (!has_lost(record.levels[l])) continue;
-    print_entry(console, fmt::format("level {}", l),
-                sparsity_text(record.levels[l], has_traffic(record)));
+    print_entry(console, fmt::format("level {}", l), sparsity_text(record.levels[l]));
   }
   console.line();
 }
