@@ -130,7 +130,7 @@ def by_cores(axes, runs, value, title, label):
 
 
 def scaling(found, path):
-    weak, strong, pcg = found
+    weak, strong, most, pcg = found
     figure, axes = panels_of(6, 3, 3.2)
     by_cores(axes[0], weak, lambda p, m: convergence_factor(weak[p][m], "gmres"),
              "4.11, weak: GMRES", "residual's factor an iteration")
@@ -138,58 +138,60 @@ def scaling(found, path):
              "modelled ms of a solve")
     by_cores(axes[2], weak, lambda p, m: beside_galerkin(weak, "gmres", p, m),
              "4.12, weak", "efficiency beside Galerkin's")
-    many = {p: runs for p, runs in strong.items() if p > 1}
-    by_cores(axes[3], many, lambda p, m: solve_ms(many[p][m], "gmres"), "strong: GMRES",
-             "modelled ms of a solve")
-    axes[3].set_yscale("log")
-    by_cores(axes[4], many, lambda p, m: beside_galerkin(strong, "gmres", p, m),
+    by_cores(axes[3], strong, lambda p, m: beside_galerkin(strong, "gmres", p, m),
              "4.13, strong", "efficiency beside Galerkin's")
+    by_cores(axes[4], most, lambda p, m: beside_galerkin(most, "gmres", p, m),
+             "the largest problem", "Galerkin's time / the method's")
     by_cores(axes[5], pcg, lambda p, m: solve_ms(pcg[p][m], "cg"), "4.16, weak: PCG",
              "modelled ms of a solve")
     axes[1].legend(fontsize=8)
     save(figure, path)
 
 
-def lost(found, path):
-    figure, axes = panels_of(3, 3, 3.4)
-    for colour, (name, record) in zip(CASES, found.items()):
-        style = "--" if name == "level 1 alone" else "-"
-        for place, by in ((0, "stationary"), (1, "gmres")):
-            axes[place].plot(record["solves"][by]["history"], style, color=colour, label=name,
-                             linewidth=1.2)
-        axes[2].plot([level["most_sends"] for level in record["levels"]], style, color=colour,
-                     marker=".", label=name, linewidth=1.2)
-    for place, title in ((0, "cycles alone"), (1, "GMRES")):
-        axes[place].set_yscale("log")
-        axes[place].set_ylim(1e-9, 1e3)
-        axes[place].set_xlim(0, 60)
-        axes[place].set_xlabel("iteration")
-        axes[place].set_title(title)
-    axes[0].set_ylabel("relative residual")
-    axes[2].set_xlabel("level")
-    axes[2].set_title("messages of the busiest core in a product")
-    axes[2].set_ylim(bottom=0)
-    axes[1].legend(fontsize=7)
+def lost(panels, path):
+    figure, axes = panels_of(3 * len(panels), 3, 3)
+    for row, (title, found) in enumerate(panels.items()):
+        by_row = axes[3 * row:3 * row + 3]
+        for colour, (name, record) in zip(CASES, found.items()):
+            style = {"color": colour, "label": name, "linewidth": 1.2}
+            if name == "1 alone":  # another line covers it
+                style |= {"linestyle": "--", "zorder": 3}
+            for panel, by in zip(by_row, ("stationary", "gmres")):
+                panel.plot(record["solves"][by]["history"], **style)
+                panel.xaxis.get_major_locator().set_params(integer=True)
+                panel.set_title(f"{title}: " + ("GMRES" if by == "gmres" else "cycles alone"))
+                panel.set_yscale("log")
+                panel.set_ylim(1e-9, 10)
+                panel.set_xlabel("iteration")
+            by_row[2].plot([level["most_sends"] for level in record["levels"]], marker=".", **style)
+        by_row[0].set_ylabel("relative residual")
+        by_row[2].set_xlabel("level")
+        by_row[2].set_title("messages of the busiest core")
+        by_row[2].set_ylim(bottom=0)
+    axes[0].legend(fontsize=8)
     save(figure, path)
 
 
-def adaptive(found, path):
-    figure, axes = panels_of(2, 2, 3.4)
-    for colour, (name, record) in zip(CASES[::2], found.items()):
-        solve = record["solves"]["cg"]
-        axes[0].plot(solve["history"], marker=".", color=colour, label=name, linewidth=1.2)
-        sends = solve["sends"] or [record["sends"]] * solve["iterations"]
-        axes[1].plot(range(1, len(sends) + 1), sends, drawstyle="steps-mid", color=colour,
-                     label=name, linewidth=1.5)
-    for event in found["adaptive"]["solves"]["cg"]["entries_back"]:
-        axes[0].axvline(event["iteration"], color="0.85", linewidth=0.8, zorder=0)
-    axes[0].set_yscale("log")
-    axes[0].set_title("relative residual; entries come back at grey lines")
-    axes[1].set_title("messages of a product on every level")
-    axes[1].set_ylim(bottom=0)
-    thousands(axes[1])
-    for panel in axes:
-        panel.set_xlabel("iteration of PCG")
+def adaptive(panels, path):
+    figure, axes = panels_of(2 * len(panels), len(panels), 3)
+    for place, (title, found) in enumerate(panels.items()):
+        residuals, sent = axes[place], axes[len(panels) + place]
+        for colour, (name, record) in zip(CASES[::2], found.items()):
+            solve = record["solves"]["cg"]
+            residuals.plot(solve["history"], marker=".", color=colour, label=name, linewidth=1.2)
+            sends = solve["sends"] or [record["sends"]] * solve["iterations"]
+            sent.plot(range(1, len(sends) + 1), sends, drawstyle="steps-mid", color=colour,
+                      label=name, linewidth=1.5)
+        for event in found["adaptive"]["solves"]["cg"]["entries_back"]:
+            for panel in (residuals, sent):
+                panel.axvline(event["iteration"], color="0.85", linewidth=0.8, zorder=0)
+        residuals.set_yscale("log")
+        residuals.set_title(title)
+        sent.set_ylim(bottom=0)
+        thousands(sent)
+        sent.set_xlabel("iteration of PCG")
+    axes[0].set_ylabel("relative residual")
+    axes[len(panels)].set_ylabel("messages of a product, all levels")
     axes[0].legend(fontsize=8)
     save(figure, path)
 
@@ -198,8 +200,13 @@ def matrices(found, path):
     ranks = sorted({p for by_ranks in found.values() for p in by_ranks})
     figure, axes = panels_of(2 * len(ranks), len(ranks), 3.4)
     names = list(found)
+    both = (lambda r: r["iteration_s"], lambda r: solve_ms(r, "gmres"))
+    ratios = [value(record) / value(records["Galerkin"]) for by_ranks in found.values()
+              for records in by_ranks.values() for record in records.values() for value in both
+              if value(record)]
+    least, most = max(0.3, min(ratios)), min(2, max(ratios))
     for place, p in enumerate(ranks):
-        for row, value in ((0, lambda r: r["iteration_s"]), (1, lambda r: solve_ms(r, "gmres"))):
+        for row, value in enumerate(both):
             panel = axes[row * len(ranks) + place]
             for method in list(COLOURS)[1:]:
                 points = []
@@ -214,6 +221,7 @@ def matrices(found, path):
             panel.set_yticks(range(len(names)), names if place == 0 else [])
             panel.grid(axis="y", color="0.93")
             panel.set_title(f"{p} cores: " + ("an iteration" if row == 0 else "the solve"))
+            panel.set_xlim(least - 0.03, most + 0.03)
             panel.set_xlabel("time beside Galerkin's")
     axes[0].legend(fontsize=7)
     save(figure, path)
