@@ -8,6 +8,8 @@
 #include <gtest/gtest.h>
 
 #include "nodewise/amg/hierarchy.hpp"
+#include "nodewise/amg/redistribute/copy_holders.hpp"
+#include "nodewise/amg/redistribute/copy_traffic.hpp"
 #include "nodewise/amg/redistribute/rank_groups.hpp"
 #include "nodewise/comm/virtual_ranks.hpp"
 #include "nodewise/io/gallery.hpp"
@@ -198,16 +200,14 @@ TEST(Redistribution, NothingCrossesTheNetworkFromCopies) {
   }
 }
 
-TEST(Redistribution, CopiesAndCollectiveMovesAreNotForVirtualRanks) {
+TEST(Redistribution, CollectiveMovesAreNotForVirtualRanks) {
   const Matrix A = shared(io::generate<double>(test::self_comm(), {.problem = "laplace5", .n = 8}));
   ProblemInfo<double> info;
   info.virtual_starts = {0, 20, 40, 64};
   info.virtual_topology = std::make_shared<const mpi::Topology>(std::vector<int>{0, 0, 1});
-  for (const Form& form : {copies(), Form{"collective"}}) {
-    test::expect_same_error(*test_comm(), ErrorCode::unsupported, [&] {
-      Hierarchy<double>(A, moved(options_of("classical"), "1", form), info);
-    });
-  }
+  test::expect_same_error(*test_comm(), ErrorCode::unsupported, [&] {
+    Hierarchy<double>(A, moved(options_of("classical"), "1", {"collective"}), info);
+  });
 }
 
 TEST(Redistribution, CopiesAreNotMovedCollectively) {
@@ -514,6 +514,7 @@ void expect_same_counts(const Hierarchy<double>& alone, const Hierarchy<double>&
   ASSERT_EQ(alone.levels().size(), real.levels().size());
   for (std::size_t l = 0; l < alone.levels().size(); ++l) {
     SCOPED_TRACE(testing::Message() << "level " << l);
+    EXPECT_EQ(alone.levels()[l].copies, real.levels()[l].copies);
     const auto span = alone.virtual_starts(l);
     const std::vector<GlobalIndex> starts(span.begin(), span.end());
     const Layout rows = real.matrix(l)->rows();
@@ -549,8 +550,10 @@ TEST(Redistribution, OfVirtualRanksIsThatOfRealOnes) {
       ProblemInfo<double> info;
       info.virtual_starts = comm::uniform_starts(A->rows().n_global(), comm->size());
       info.virtual_topology = std::make_shared<const mpi::Topology>(nodes);
-      expect_same_counts(Hierarchy<double>(serial, moved(options, ranks), info),
-                         Hierarchy<double>(A, moved(options, ranks)));
+      for (const Form& form : {Form{"direct"}, copies()}) {
+        const Options there = moved(options, ranks, form);
+        expect_same_counts(Hierarchy<double>(serial, there, info), Hierarchy<double>(A, there));
+      }
     }
   }
 }
@@ -571,23 +574,32 @@ TEST(Redistribution, ByCostIsTheSameForVirtualRanks) {
   const io::GalleryOptions gallery = {.problem = "rotated_fe", .n = 25};
   const Matrix A = shared(io::generate<double>(comm, gallery));
   const Matrix serial = shared(io::generate<double>(test::self_comm(), gallery));
-  for (const char* by : {"model_2014", "automatic"}) {
-    SCOPED_TRACE(by);
+  struct Case {
+    const char* by;
+    int expected_solves;
+  };
+  for (const Case& c : {Case{"model_2014", 1}, Case{"automatic", 1}, Case{"automatic", 100}}) {
+    SCOPED_TRACE(testing::Message() << c.by << ", " << c.expected_solves << " solves");
     Options options = options_of("classical");
     options.set("max_interpolation_entries", 0);
-    options.set("redistribution", by);
+    options.set("redistribution", c.by);
+    options.expected_solves = c.expected_solves;
     options.machine = machine_of(1e-6, 1e-4);
     ProblemInfo<double> info;
     info.virtual_starts = comm::uniform_starts(A->rows().n_global(), comm->size());
     info.virtual_topology = std::make_shared<const mpi::Topology>(nodes);
     const Hierarchy<double> real(A, options), alone(serial, options, info);
     expect_same_counts(alone, real);
+    if (c.expected_solves > 1 && comm->size() > 3) {
+      EXPECT_EQ(real.levels().back().copies, comm->topology().n_nodes());
+    }
     for (std::size_t l = 1; l < real.levels().size(); ++l) {
       const RedistributionDecision& a = *real.levels()[l].redistribution_choice;
       const RedistributionDecision& b = *alone.levels()[l].redistribution_choice;
       EXPECT_EQ(a.ranks_before, b.ranks_before);
       EXPECT_EQ(a.ranks, b.ranks);
       EXPECT_EQ(a.ranks, real.levels()[l].active_ranks);
+      EXPECT_EQ(a.redundant, b.redundant);
       EXPECT_NEAR(a.moved_s, b.moved_s, 1e-12);
       EXPECT_NEAR(a.stay_s, b.stay_s, 1e-12);
     }
@@ -631,6 +643,95 @@ TEST(Redistribution, ByCostGoesByTheCosts) {
   for (const MoveMethod& move : MoveMethod::family()) {
     for (const char* by : {"model_2014", "automatic"}) expect_to_go_by_costs(by, move);
   }
+}
+
+/// Successive ranks on nodes of 2, 1, 3, 2 ranks.
+std::vector<int> uneven_nodes() {
+  const std::vector<int> nodes = {0, 0, 1, 2, 2, 2, 3, 3};
+  return {nodes.begin(), nodes.begin() + test_comm()->size()};
+}
+
+bool is_redundant(const LevelInfo& info) {
+  return info.redistribution_choice && info.redistribution_choice->redundant;
+}
+
+/// Where messages between nodes are dear, the way back from one rank is. Otherwise nothing changes.
+template <class T>
+void expect_copies_where_they_pay() {
+  for (const auto& nodes : {uneven_nodes(), std::vector<int>(uneven_nodes().size(), 0)}) {
+    const auto comm = mpi::Comm::create(MPI_COMM_WORLD, nodes);
+    const int n_nodes = comm->topology().n_nodes();
+    SCOPED_TRACE(testing::Message() << "nodes " << n_nodes);
+    const auto A = std::make_shared<const DistMatrix<T>>(
+        io::generate<T>(comm, {.problem = "laplace9", .n = 25}));
+    Options options = options_of("classical");
+    const Hierarchy<T> stays(A, options);
+    options.set("redistribution", "automatic");
+    options.machine = machine_of(1e-6, 1e-2);
+    options.route = "three_step";
+    options.expected_solves = 20;  // one saves less than the setup of the copies takes
+    Hierarchy<T> copied(A, options);
+    const auto levels = copied.levels();
+    ASSERT_EQ(levels.size(), stays.levels().size());
+    int n_choices = 0;
+    for (std::size_t l = 1; l < levels.size(); ++l) {
+      if (!is_redundant(levels[l])) continue;
+      ++n_choices;
+      EXPECT_EQ(levels[l].active_ranks, 1);
+      EXPECT_GT(levels[l].copies, 1);
+      EXPECT_NE(levels[l].redistribution_choice->reason.find("copied to"), std::string::npos);
+    }
+    EXPECT_EQ(n_choices, n_nodes > 1 ? 1 : 0);
+    EXPECT_EQ(levels.back().copies, n_nodes);
+    const std::vector<T> cycle = one_cycle(copied), other = one_cycle(stays);
+    const double tolerance = sizeof(T) == sizeof(float) ? 1e-3 : 1e-11;
+    for (std::size_t i = 0; i < cycle.size(); ++i) EXPECT_NEAR(cycle[i], other[i], tolerance);
+    for (const Reuse reuse : {Reuse::interpolation, Reuse::splitting}) {
+      copied.rebuild(A, reuse);
+      EXPECT_EQ(one_cycle(copied), cycle);
+      EXPECT_EQ(copied.levels().back().copies, n_nodes);
+    }
+    // Nor is anything copied where vectors move.
+    options.redistribution_move = "collective";
+    for (const LevelInfo& info : Hierarchy<T>(A, options).levels()) {
+      EXPECT_FALSE(is_redundant(info));
+    }
+  }
+}
+
+TEST(Redistribution, ByCostCopiesWhereThatPays) {
+  expect_copies_where_they_pay<double>();
+  expect_copies_where_they_pay<float>();
+}
+
+TEST(Redistribution, CopiesAreOnOneRankOfEachNodeThatTakesPart) {
+  const mpi::Topology topology(std::vector<int>{0, 0, 1, 1, 0, 2});
+  const std::vector<int> ranks = {0, 1, 2, 3, 4};
+  const std::vector<int> holders = holders_of_copies(topology, ranks, 4);
+  EXPECT_EQ(holders, (std::vector{4, 4, 2, 2, 4, -1}));
+  EXPECT_EQ(ranks_with_copies(holders), (std::vector{2, 4}));
+  EXPECT_EQ(starts_of_copies(holders, 7), (std::vector<GlobalIndex>{0, 0, 0, 7, 7, 14, 14}));
+}
+
+// Two nodes of two ranks, which have ten sums each: messages of 1 us on a node, of 10 us between
+// nodes, and bytes that cost next to nothing.
+TEST(Redistribution, TransfersToCopiesCostTheirMessages) {
+  const mpi::Topology topology(std::vector<int>{0, 0, 1, 1});
+  const std::vector<int> ranks = {0, 1, 2, 3};
+  CopyTraffic traffic(topology, holders_of_copies(topology, ranks, 0));
+  for (const int rank : ranks) {
+    RankExchanges exchanges;
+    exchanges.rank = rank;
+    exchanges.transfer = {{0, 10}};
+    traffic.add(exchanges);
+  }
+  const auto machine = machine_of(1e-6, 1e-5);
+  constexpr double bytes = 1e-6;
+  EXPECT_EQ(traffic.n_copies(), 2);
+  EXPECT_NEAR(traffic.restriction_s(*machine, bytes, false), 21e-6, 1e-9);
+  EXPECT_NEAR(traffic.restriction_s(*machine, bytes, true), 1e-6 + 10e-6 + 2e-6, 1e-9);
+  EXPECT_NEAR(traffic.prolongation_s(*machine, bytes), 1e-6, 1e-9);
+  EXPECT_NEAR(traffic.spreading_s(*machine, 0, 1e4), 20e-6, 1e-9);
 }
 
 TEST(Redistribution, ByCostOfVirtualRanksNeedsAMachine) {

@@ -130,12 +130,12 @@ void expect_setup_counted(const Hierarchy<double>& alone, const Options& options
       const auto more = setup.product_rows({of_R, topology});
       rows.insert(rows.end(), more.begin(), more.end());
       expect({"level_setup"}, rows);
-      if (!is_air) expect({"new_matrix"}, setup.requests(route));
+      if (!is_air) expect({"new_matrix"}, setup.requests(route, topology));
       continue;
     }
     expect({"AP"}, rows);
     expect({"PtAP"}, setup.product_rows({of_P, topology}));
-    expect({"new_matrix"}, setup.requests(route));
+    expect({"new_matrix"}, setup.requests(route, topology));
   }
 }
 
@@ -422,6 +422,35 @@ TEST(VirtualSetup, OfLevelsOnFewerRanksSendsWhatTheLedgersOfManyRanksHave) {
                        routes);
 }
 
+// Level 1 on all ranks or on three has copies of the next below it.
+TEST(VirtualSetup, OfCopiedLevelsSendsWhatTheLedgersOfManyRanksHave) {
+  const std::vector<Route> routes = {"direct"};
+  const auto copied = [](Options options, const char* ranks) {
+    options.set("redistribution", "ranks").set("active_ranks", ranks).set("redundant", true);
+    return options;
+  };
+  Options classical = options_for("direct", "pmis");
+  classical.set("max_interpolation_entries", 0);
+  const AggregationCase c{"laplace9", 14, 1, 1, false, 0};
+  Options smoothed = options_of(c);
+  smoothed.set("restriction", "smoothed");
+  Options systems = classical;
+  systems.unknowns = 2;
+  systems.max_coarse_rows = 12;
+  for (const char* ranks : {"1", "3,1"}) {
+    SCOPED_TRACE(ranks);
+    for (const int per_node : {2, 3}) {
+      expect_setup_counted({.problem = "laplace5", .n = 19}, copied(classical, ranks),
+                           comm_with_nodes_of(per_node), routes);
+    }
+    expect_setup_counted(with_unknowns(test::model("laplace5", 9), 2), copied(systems, ranks),
+                         routes);
+    expect_setup_counted(test::model(c.problem, c.n), copied(options_of(c), ranks), routes);
+    expect_setup_counted(with_direction(test::model(c.problem, c.n)), copied(smoothed, ranks),
+                         routes);
+  }
+}
+
 // They are multiplied before and after the move.
 TEST(VirtualSetup, OfLevelsMovedByCostsSendsWhatTheLedgersOfManyRanksHave) {
   model::Machine machine;
@@ -431,12 +460,16 @@ TEST(VirtualSetup, OfLevelsMovedByCostsSendsWhatTheLedgersOfManyRanksHave) {
   machine.s_per_flop_by_level = {1e-10};
   const Route routes[] = {"direct"};
   for (const char* by : {"automatic", "model_2014"}) {
-    SCOPED_TRACE(by);
-    Options options = options_for("direct", "pmis");
-    options.set("max_interpolation_entries", 0);
-    options.set("redistribution", by);
-    options.machine = std::make_shared<const model::Machine>(machine);
-    expect_setup_counted({.problem = "laplace9", .n = 25}, options, comm_with_nodes_of(2), routes);
+    for (const int expected_solves : {1, 100}) {  // of which many pay for copies
+      SCOPED_TRACE(testing::Message() << by << ", " << expected_solves << " solves");
+      Options options = options_for("direct", "pmis");
+      options.set("max_interpolation_entries", 0);
+      options.set("redistribution", by);
+      options.expected_solves = expected_solves;
+      options.machine = std::make_shared<const model::Machine>(machine);
+      expect_setup_counted({.problem = "laplace9", .n = 25}, options, comm_with_nodes_of(2),
+                           routes);
+    }
   }
 }
 

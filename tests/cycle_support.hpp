@@ -9,12 +9,12 @@
 namespace nodewise::test {
 
 /// Collective. This rank's part of one cycle for hashed numbers from -0.5 to 0.5.
-inline std::vector<double> one_cycle(const amg::Hierarchy<double>& hierarchy,
-                                     std::uint64_t seed = 7) {
+template <class T>
+std::vector<T> one_cycle(const amg::Hierarchy<T>& hierarchy, std::uint64_t seed = 7) {
   const comm::Layout& rows = hierarchy.layout();
-  std::vector<double> b, x(static_cast<std::size_t>(rows.n_local()), 0);
+  std::vector<T> b, x(static_cast<std::size_t>(rows.n_local()), 0);
   for (GlobalIndex i = rows.begin(); i < rows.end(); ++i) {
-    b.push_back(hash_uniform(static_cast<std::uint64_t>(i), seed) - 0.5);
+    b.push_back(static_cast<T>(hash_uniform(static_cast<std::uint64_t>(i), seed) - 0.5));
   }
   hierarchy.apply(b, x);
   return x;

@@ -10,6 +10,7 @@
 
 #include "nodewise/io/gallery.hpp"
 #include "nodewise/matrix/operations.hpp"
+#include "nodewise/mpi/ledger.hpp"
 #include "nodewise/report/inspect_json.hpp"
 #include "nodewise/report/predict_json.hpp"
 #include "nodewise/solver/method_choice.hpp"
@@ -123,6 +124,7 @@ TEST(Predict, LevelsAreOnTheRanksThatASolveWouldChoose) {
     alone.options.set("max_interpolation_entries",
                       0);  // which of equal weights is dropped may differ
     alone.options.max_coarse_rows = 8;
+    alone.options.expected_solves = 50;
     alone.chooses_redistribution = true;
     amg::Options options = alone.options;
     options.redistribution = solver::usual_redistribution(comm->topology());
@@ -134,6 +136,7 @@ TEST(Predict, LevelsAreOnTheRanksThatASolveWouldChoose) {
     ASSERT_EQ(p.levels.size(), real.levels().size());
     for (std::size_t l = 0; l < p.levels.size(); ++l) {
       EXPECT_EQ(p.levels[l].active_ranks, real.levels()[l].active_ranks);
+      EXPECT_EQ(p.levels[l].copies, real.levels()[l].copies);
       const comm::Traffic sent = sent_in_product(real, l);
       const ExchangeTime& product = p.levels[l].of(Exchanged::product)[0];
       EXPECT_EQ(product.messages, sent.messages_on_node + sent.messages_off_node);
@@ -141,6 +144,73 @@ TEST(Predict, LevelsAreOnTheRanksThatASolveWouldChoose) {
     }
     if (test_comm()->size() > 2) {
       EXPECT_LT(p.levels[1].active_ranks, p.levels[0].active_ranks);
+    }
+  }
+}
+
+/// Collective. What all ranks sent in an operation of the finest level.
+comm::Traffic sent_in(const mpi::Comm& comm, const std::string& operation) {
+  std::int64_t sums[] = {0, 0, 0};
+  for (const mpi::Account& account : comm.ledger().accounts()) {
+    if (account.operation != operation || account.level != 0) continue;
+    sums[0] += account.counts.messages_on_node;
+    sums[1] += account.counts.messages_off_node;
+    sums[2] += account.counts.bytes();
+  }
+  mpi::sum_in_place<std::int64_t>(comm, sums);
+  return {.messages_on_node = sums[0], .messages_off_node = sums[1], .entries_on_node = sums[2]};
+}
+
+TEST(Predict, CyclesGoToCopiesAsRealOnesDo) {
+  const std::vector<int> nodes = uneven_nodes(test_comm()->size());
+  const auto comm = mpi::Comm::create(MPI_COMM_WORLD, nodes);
+  Request request = request_for(test_comm()->size(), 1);
+  request.scaling.clear();
+  request.machine.topology = mpi::Topology(nodes);
+  struct Case {
+    const char *problem, *method;
+  };
+  for (const Case& c : {Case{"rotated_fe", "classical"}, Case{"laplace9", "aggregation"},
+                        Case{"convection2d", "air"}}) {
+    SCOPED_TRACE(c.method);
+    const io::GalleryOptions gallery = {.problem = c.problem, .n = 24};
+    const auto make = [&](const std::shared_ptr<const mpi::Comm>& on) {
+      return std::make_shared<const matrix::DistMatrix<double>>(io::generate<double>(on, gallery));
+    };
+    Problem alone = {make(mpi::Comm::create(MPI_COMM_SELF))};
+    alone.options.max_coarse_rows = 8;
+    alone.options.set("method", c.method);
+    if (alone.options.method->has_coarse_points) {
+      alone.options.set("coarsening", "pmis").set("max_interpolation_entries", 0);
+    } else {
+      alone.options.set("aggregates", "independent_set");
+    }
+    alone.options.set("redistribution", "ranks").set("redundant", true);
+    const Prediction p = predict(alone, request).prediction;
+    ASSERT_GT(p.levels.size(), 1U);
+    EXPECT_EQ(p.levels[1].copies, comm->topology().n_nodes());
+    for (std::size_t k = 0; k < p.routes.size(); ++k) {
+      SCOPED_TRACE(p.routes[k].name());
+      amg::Options options = alone.options;
+      options.route = p.routes[k];
+      const amg::Hierarchy<double> real(make(comm), options);
+      ASSERT_EQ(real.levels().size(), p.levels.size());
+      comm->ledger().clear();
+      std::vector<double> b(static_cast<std::size_t>(real.layout().n_local()), 1), x(b.size());
+      real.apply(b, x);
+      for (const Exchanged e : {Exchanged::restriction, Exchanged::prolongation}) {
+        const comm::Traffic sent = sent_in(*comm, to_string(e));
+        const ExchangeTime& time = p.levels[0].of(e)[k];
+        EXPECT_EQ(time.messages, sent.messages_on_node + sent.messages_off_node) << to_string(e);
+        EXPECT_EQ(time.bytes, sent.entries_on_node) << to_string(e);
+        if (e == Exchanged::prolongation && comm->topology().n_nodes() > 1) {
+          EXPECT_EQ(time.max_off_node, 0);
+          EXPECT_EQ(sent.messages_off_node, 0);
+        }
+      }
+      for (std::size_t l = 1; l < p.levels.size(); ++l) {
+        EXPECT_EQ(p.levels[l].of_cycle(k, CollectiveKind::plain).messages, 0);
+      }
     }
   }
 }

@@ -86,16 +86,16 @@ std::vector<std::string> level_row(const InspectRecord& record, std::size_t l) {
       last ? "" : fmt::format("{:.1f}", ratio(info.interpolation_nonzeros, info.rows))};
   if (record.found.counted) {
     const LevelCounts& level = record.found.counted->levels[l];
-    row.insert(row.end(), {grouped(level.active_ranks), grouped(level.most_rows)});
+    row.insert(row.end(), {ranks_text(level.active_ranks, level.copies), grouped(level.most_rows)});
   }
   if (!on_several_ranks(record)) return row;
   const auto bytes = [](std::int64_t entries) {
     return human_bytes(static_cast<double>(sizeof(double)) * static_cast<double>(entries));
   };
   const comm::Traffic& traffic = info.traffic;
-  row.insert(row.end(), {grouped(info.active_ranks), grouped(traffic.messages_on_node),
-                         bytes(traffic.entries_on_node), grouped(traffic.messages_off_node),
-                         bytes(traffic.entries_off_node)});
+  row.insert(row.end(), {ranks_text(info.active_ranks, info.copies),
+                         grouped(traffic.messages_on_node), bytes(traffic.entries_on_node),
+                         grouped(traffic.messages_off_node), bytes(traffic.entries_off_node)});
   return row;
 }
 

@@ -63,7 +63,9 @@ std::string dearest_text(const Prediction& p, const BestRoutes& routes) {
   const double all = seconds(p.cycle(routes), by_simulation);
   const double part = seconds(level.of_cycle(routes.of_level[l], routes.gathering), by_simulation);
   return fmt::format("level {} takes {:.0f} % ({} on {})", l, all > 0 ? 100 * part / all : 0.0,
-                     counted(level.rows, "row"), counted(level.active_ranks, "rank"));
+                     counted(level.rows, "row"),
+                     level.copies > 1 ? ranks_text(level.active_ranks, level.copies)
+                                      : counted(level.active_ranks, "rank"));
 }
 
 /// "level 0 direct, levels 1 to 3 three_step?"
@@ -148,8 +150,11 @@ std::string decided_text(const Prediction& p) {
   for (std::size_t l = 0; l < p.levels.size(); ++l) {
     const auto& choice = p.levels[l].redistribution_choice;
     if (!choice || !choice->moves()) continue;
-    moves.push_back(fmt::format("level {} on {} of {}: {}", l, grouped(choice->ranks),
-                                counted(choice->ranks_before, "rank"), moved_times_text(*choice)));
+    const std::string copied =
+        choice->redundant ? fmt::format(", copied to {} nodes", p.levels[l].copies) : "";
+    moves.push_back(fmt::format("level {} on {} of {}{}: {}", l, grouped(choice->ranks),
+                                counted(choice->ranks_before, "rank"), copied,
+                                moved_times_text(*choice)));
     saved += choice->stay_s - choice->moved_s;
   }
   if (moves.empty()) return stays_text(p);
@@ -173,7 +178,9 @@ std::string redistribution_text(const Prediction& p, const Settings& settings) {
     return fmt::format("by {}: {}", redistribution.name(), decided_text(p));
   }
   std::vector<std::string> ranks;
-  for (const PredictedLevel& level : p.levels) ranks.push_back(grouped(level.active_ranks));
+  for (const PredictedLevel& level : p.levels) {
+    ranks.push_back(ranks_text(level.active_ranks, level.copies));
+  }
   return fmt::format(
       "as given, levels on {} ranks; --redistribution none says what all of them cost",
       fmt::join(ranks, ", "));

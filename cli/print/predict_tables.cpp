@@ -101,7 +101,7 @@ void print_levels_of_cycle(Console& console, const Prediction& p, std::size_t me
     const PredictedLevel& level = p.levels[l];
     std::vector<std::string> row = {std::to_string(l),
                                     grouped(level.rows),
-                                    grouped(level.active_ranks),
+                                    ranks_text(level.active_ranks, level.copies),
                                     grouped(level.most_rows),
                                     fmt::format("{:g}", level.visits.products),
                                     fmt::format("{:g}", level.visits.transfers)};

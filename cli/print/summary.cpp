@@ -145,8 +145,7 @@ std::vector<std::string> hierarchy_row(const SolveRecord& record, std::size_t l)
   const auto bytes = [](std::int64_t entries) {
     return human_bytes(value_bytes * static_cast<double>(entries));
   };
-  row.push_back(info.copies > 1 ? fmt::format("{} copies", info.copies)
-                                : grouped(info.active_ranks));
+  row.push_back(ranks_text(info.active_ranks, info.copies));
   if (run::has_domains(record.machine)) {
     row.insert(row.end(), {grouped(traffic.messages_on_domain), bytes(traffic.entries_on_domain)});
   }

@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "nodewise/base/format_numbers.hpp"
+
 namespace nodewise::cli {
 
 namespace {
@@ -21,6 +23,10 @@ std::vector<std::string> split_lines(const std::string& text) {
 }
 
 }  // namespace
+
+std::string ranks_text(int active_ranks, int copies) {
+  return copies > 1 ? fmt::format("{} copies", grouped(copies)) : grouped(active_ranks);
+}
 
 Table::Table(const std::vector<std::string>& heads) {
   for (const std::string& head : heads) heads_.push_back(split_lines(head));

@@ -8,6 +8,9 @@
 
 namespace nodewise::cli {
 
+/// The ranks that have rows of a level, "16", or what has it as a whole, "4 copies".
+std::string ranks_text(int active_ranks, int copies);
+
 /// A table whose columns are as wide as their longest cell, aligned right, two spaces apart. Heads
 /// may have several lines, separated by '\n'; they stand on the bottom line.
 class Table {

@@ -72,6 +72,7 @@ struct GridTransfer {
   /// The way to copies of the next level, where one rank of each node has all of it
   /// (amg/redistribute/level_copies.hpp).
   std::shared_ptr<LevelCopies<T>> copies;
+  int n_copies = 1;  ///< of the next level; those of virtual ranks are counted only
   /// Why the next level is on so many ranks, where its costs decided it; otherwise null.
   std::shared_ptr<const RedistributionDecision> redistribution;
   /// The failure of this rank alone after the last message, to be agreed on with what comes later.

@@ -137,7 +137,10 @@ std::vector<comm::Plan> plans_of_move(Starts from, Starts to, const mpi::Topolog
 
 void add_requests(const Csr<double>& M, Starts rows, Starts cols, MessageStages& stages) {
   const comm::Records<GlobalIndex> ghosts = matrix::virtual_ghosts(M, rows, cols);
-  const std::vector<comm::Pattern> patterns = comm::virtual_patterns(cols, ghosts);
+  add_requests(comm::virtual_patterns(cols, ghosts), stages);
+}
+
+void add_requests(std::span<const comm::Pattern> patterns, MessageStages& stages) {
   auto& stage = stages.emplace_back(patterns.size());
   for (std::size_t r = 0; r < patterns.size(); ++r) {
     const comm::Pattern& pattern = patterns[r];

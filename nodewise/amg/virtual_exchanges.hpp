@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "nodewise/comm/pattern.hpp"
 #include "nodewise/comm/plan.hpp"
 #include "nodewise/comm/route/route.hpp"
 #include "nodewise/comm/virtual_ranks.hpp"
@@ -68,6 +69,9 @@ std::vector<comm::Plan> plans_of_move(std::span<const GlobalIndex> from,
 /// matrix asks for.
 void add_requests(const kernels::Csr<double>& M, std::span<const GlobalIndex> rows,
                   std::span<const GlobalIndex> cols, model::MessageStages& stages);
+
+/// Likewise, where the patterns of its product are known.
+void add_requests(std::span<const comm::Pattern> patterns, model::MessageStages& stages);
 
 void append(model::MessageStages& stages, model::MessageStages more);
 

@@ -54,7 +54,8 @@ enum class CountedExchange {
   product,             ///< with the level's matrix: also smoothing sweeps and residuals
   interpolation,       ///< from the next level
   interpolation_rows,  ///< rows of the interpolation on their way to A P of the Galerkin product
-  restriction  ///< to the next level, where it is not the interpolation in the other direction
+  /// To the next level, where it is not the interpolation in the other direction; or to its copies.
+  restriction
 };
 inline constexpr std::array<CountedExchange, 4> all_counted_exchanges = {
     CountedExchange::product, CountedExchange::interpolation, CountedExchange::interpolation_rows,
@@ -65,6 +66,7 @@ const char* to_string(CountedExchange operation) noexcept;
 /// One level on virtual ranks.
 struct LevelCounts {
   int active_ranks = 0;       ///< that own rows
+  int copies = 1;             ///< ranks that have the whole level, where it is solved redundantly
   GlobalIndex most_rows = 0;  ///< of a rank
   /// By operation, then by route in the order of VirtualCounts::routes. Only `product` on the last
   /// level.

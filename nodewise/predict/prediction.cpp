@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "nodewise/amg/messages/copy_messages.hpp"
 #include "nodewise/amg/messages/setup_messages.hpp"
 #include "nodewise/comm/virtual_ranks.hpp"
 #include "nodewise/model/allreduce_cost.hpp"
@@ -37,13 +38,14 @@ MessageStages messages_of(const VirtualExchange& exchange, const VirtualMachine&
                           Exchanged what) {
   model::MessageRecorder recorder(static_cast<int>(exchange.plans.size()));
   const mpi::Topology& topology = machine.topology;
-  const amg::VirtualPlans planned = {exchange.plans, topology, machine.routes[exchange.route]};
+  const auto& plans = exchange.setup_plans.empty() ? exchange.plans : exchange.setup_plans;
+  const amg::VirtualPlans planned = {plans, topology, machine.routes[exchange.route]};
   switch (what) {
     case Exchanged::product:
     case Exchanged::prolongation:
       break;
     case Exchanged::restriction:
-      if (exchange.operation == CountedExchange::restriction) break;
+      if (exchange.operation == CountedExchange::restriction && !exchange.is_reversed) break;
       comm::visit_reversed_messages(exchange.plans, topology, recorder.visitor(bytes_of_value));
       return recorder.take();
     case Exchanged::splitting:
@@ -59,7 +61,7 @@ MessageStages messages_of(const VirtualExchange& exchange, const VirtualMachine&
     case Exchanged::product_rows:
       return setups[exchange.level].product_rows(planned);
     case Exchanged::requests:
-      return setups[exchange.level].requests(planned.route);
+      return setups[exchange.level].requests(planned.route, topology);
     case Exchanged::redistribution:
       return setups[exchange.level].redistribution(topology);
   }
@@ -67,13 +69,14 @@ MessageStages messages_of(const VirtualExchange& exchange, const VirtualMachine&
   return recorder.take();
 }
 
-/// The exchanges of a level's operation in a cycle, in the words of the report.
-std::vector<Exchanged> exchanged_in_cycle(CountedExchange operation, bool has_restriction) {
+/// The exchanges of a level's operation in a cycle, in the words of the report. `is_one_way` where
+/// the restriction has plans of its own.
+std::vector<Exchanged> exchanged_in_cycle(CountedExchange operation, bool is_one_way) {
   switch (operation) {
     case CountedExchange::product:
       return {Exchanged::product};
     case CountedExchange::interpolation:
-      if (has_restriction) return {Exchanged::prolongation};
+      if (is_one_way) return {Exchanged::prolongation};
       return {Exchanged::restriction, Exchanged::prolongation};
     case CountedExchange::restriction:
       return {Exchanged::restriction};
@@ -93,6 +96,7 @@ std::vector<Exchanged> exchanged_in_setup(CountedExchange operation, bool has_re
       if (has_restriction) return {Exchanged::requests, Exchanged::redistribution};
       return {Exchanged::product_rows, Exchanged::requests, Exchanged::redistribution};
     case CountedExchange::restriction:
+      if (!has_restriction) return {};
       return {Exchanged::product_rows};
     case CountedExchange::product:
       break;
@@ -121,6 +125,7 @@ PredictedLevel sizes_of(const amg::Hierarchy<double>& hierarchy, std::size_t l) 
     level.most_rows = std::max(level.most_rows, n);
   }
   level.most_nonzeros = most_nonzeros(*hierarchy.matrix(l), rows);
+  level.copies = hierarchy.levels()[l].copies;
   level.redistribution_choice = hierarchy.levels()[l].redistribution_choice;
   return level;
 }
@@ -152,8 +157,15 @@ std::vector<ExchangeTime> gathering_times(const std::vector<std::int64_t>& bytes
 }
 
 /// The last level, solved directly: its right-hand side in a cycle, its matrix in the setup.
+/// `is_alone` where nobody else waits for the rank that has it, or every copy is complete.
 void add_gathering(const amg::Hierarchy<double>& hierarchy, const mpi::Topology& topology,
-                   const ExchangeTimer& costs, bool with_setup, PredictedLevel& last) {
+                   const ExchangeTimer& costs, bool with_setup, bool is_alone,
+                   PredictedLevel& last) {
+  if (is_alone) {
+    last.gathering = std::vector<ExchangeTime>(2, costs.time({}));
+    if (with_setup) last.matrix_gathering = last.gathering;
+    return;
+  }
   const std::size_t l = hierarchy.levels().size() - 1;
   const Starts rows = hierarchy.virtual_starts(l);
   const auto& row_ptr = hierarchy.matrix(l)->on().row_ptr;
@@ -195,11 +207,13 @@ void add_reductions(std::span<const mpi::Account> books, Prediction& prediction)
 }
 
 /// Adds the reductions of moving levels, which one rank does not make: an agreement and a sum of
-/// what is known of a level, and making its group of ranks; at the end what all are told.
+/// what is known of a level, and making its group of ranks; with copies those of the matrices that
+/// lead to them, and of what is known; at the end what all are told.
 void add_moves(std::span<const amg::LevelSetup> setups, Prediction& prediction) {
-  constexpr std::int64_t of_a_level = 3, of_all = 4;
+  constexpr std::int64_t of_a_level = 3, of_copies = 7, of_all = 4;
   bool some_moved = false;
   for (std::size_t l = 0; l < setups.size(); ++l) {
+    if (setups[l].is_copied()) prediction.levels[l].setup_reductions += of_copies;
     if (!setups[l].is_moved()) continue;
     prediction.levels[l].setup_reductions += of_a_level;
     some_moved = true;
@@ -269,7 +283,8 @@ Prediction predict(const VirtualSetup& setup, const VirtualMachine& machine,
   }
   const auto add_times = [&](const VirtualExchange& exchange) {
     const bool has_restriction = hierarchy.restriction(exchange.level) != nullptr;
-    std::vector<Exchanged> all = exchanged_in_cycle(exchange.operation, has_restriction);
+    const bool is_one_way = has_restriction || amg::is_copied_below(hierarchy, exchange.level);
+    std::vector<Exchanged> all = exchanged_in_cycle(exchange.operation, is_one_way);
     if (with_setup) {
       const auto more = exchanged_in_setup(exchange.operation, has_restriction);
       all.insert(all.end(), more.begin(), more.end());
@@ -281,7 +296,9 @@ Prediction predict(const VirtualSetup& setup, const VirtualMachine& machine,
   };
   visit_exchanges(hierarchy, machine, add_times, observe);
   if (direct_last) {
-    add_gathering(hierarchy, machine.topology, costs, with_setup, prediction.levels.back());
+    PredictedLevel& last = prediction.levels.back();
+    const bool is_alone = setup.options.redistribution->moves_rows && last.active_ranks == 1;
+    add_gathering(hierarchy, machine.topology, costs, with_setup, is_alone, last);
   }
   if (with_setup) {
     add_reductions(setup.books, prediction);

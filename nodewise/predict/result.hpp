@@ -77,6 +77,7 @@ struct PredictedLevel {
   GlobalIndex rows = 0;
   GlobalIndex nonzeros = 0;
   int active_ranks = 0;           ///< that own rows
+  int copies = 1;                 ///< ranks that have the whole level, if several do
   GlobalIndex most_rows = 0;      ///< of a rank
   GlobalIndex most_nonzeros = 0;  ///< of a rank
   Visits visits;

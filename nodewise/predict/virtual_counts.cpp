@@ -71,10 +71,23 @@ LevelCounts level_of(Starts rows) {
   return level;
 }
 
+/// What each rank sends in one reversed run of its plan.
+std::vector<Traffic> reversed_traffic(std::span<const comm::Plan> plans,
+                                      const mpi::Topology& topology) {
+  std::vector<Traffic> sent(plans.size());
+  comm::visit_reversed_messages(
+      plans, topology, [&](std::size_t, int from, int to, std::int64_t entries) {
+        sent[static_cast<std::size_t>(from)].add(topology, from, to, entries);
+      });
+  return sent;
+}
+
 /// Counts into the levels of a record.
 ExchangeVisitor counter(VirtualCounts& record, const mpi::Topology& topology) {
   return [&record, &topology](const VirtualExchange& exchange) {
-    const std::vector<Traffic> sent = comm::virtual_traffic(exchange.plans, topology);
+    const std::vector<Traffic> sent = exchange.is_reversed
+                                          ? reversed_traffic(exchange.plans, topology)
+                                          : comm::virtual_traffic(exchange.plans, topology);
     const bool of_rows = exchange.operation == CountedExchange::interpolation_rows;
     record.levels[exchange.level].volumes[static_cast<std::size_t>(exchange.operation)].push_back(
         of_rows ? volumes_of_rows(
@@ -90,6 +103,7 @@ VirtualCounts count_virtually(const amg::Hierarchy<double>& hierarchy,
   VirtualCounts record = empty_record(machine);
   for (std::size_t l = 0; l < hierarchy.levels().size(); ++l) {
     record.levels.push_back(level_of(hierarchy.virtual_starts(l)));
+    record.levels.back().copies = hierarchy.levels()[l].copies;
   }
   visit_exchanges(hierarchy, machine, counter(record, machine.topology), observe);
   return record;

@@ -1,5 +1,7 @@
 #include "nodewise/predict/virtual_levels.hpp"
 
+#include "nodewise/amg/messages/copy_messages.hpp"
+#include "nodewise/amg/virtual_exchanges.hpp"
 #include "nodewise/base/timer.hpp"
 #include "nodewise/comm/virtual_ranks.hpp"
 #include "nodewise/matrix/virtual_ranks.hpp"
@@ -30,6 +32,44 @@ class LevelVisit {
     if (!is_one) plan(CountedExchange::product, A, rows, rows);
     plan_with_rows(CountedExchange::product, is_one, setup_A, rows, rows, P_words);
   }
+  /// Of the transfer to copies of the next level, and of the way back.
+  void plan_copies(const amg::Hierarchy<double>& hierarchy) {
+    const amg::VirtualCopies copies(hierarchy, level_, machine_.topology);
+    const Starts fine = hierarchy.virtual_starts(level_);
+    const Starts coarse = hierarchy.virtual_starts(level_ + 1);
+    const Matrix* R = hierarchy.restriction(level_);
+    const Timer timer;
+    double restriction_seconds = 0;
+    for (std::size_t k = 0; k < machine_.routes.size(); ++k) {
+      const comm::Route& route = machine_.routes[k];
+      const auto plans = [&](const Matrix& M, Starts rows, Starts cols) {
+        return amg::plans_of(M.on(), rows, cols, machine_.topology, route);
+      };
+      visit_({level_,
+              CountedExchange::interpolation,
+              k,
+              copies.from_copy(),
+              {},
+              false,
+              plans(*hierarchy.interpolation(level_), fine, coarse)});
+      const Timer restriction;
+      if (R) {
+        visit_({level_,
+                CountedExchange::restriction,
+                k,
+                copies.restriction(route),
+                {},
+                false,
+                plans(*R, coarse, fine)});
+      } else {
+        visit_({level_, CountedExchange::restriction, k, copies.to_copies(route), {}, true, {}});
+      }
+      restriction_seconds += restriction.seconds();
+    }
+    if (!observe_) return;
+    observe_(level_, CountedExchange::interpolation, timer.seconds() - restriction_seconds);
+    observe_(level_, CountedExchange::restriction, restriction_seconds);
+  }
 
  private:
   void plan_with_rows(CountedExchange operation, bool visits_product, const Matrix& M, Starts rows,
@@ -41,10 +81,10 @@ class LevelVisit {
     for (std::size_t k = 0; k < machine_.routes.size(); ++k) {
       const std::vector<comm::Plan> plans =
           comm::virtual_plans(patterns, machine_.topology, machine_.routes[k]);
-      if (visits_product) visit_({level_, operation, k, plans, {}});
+      if (visits_product) visit_({level_, operation, k, plans, {}, false, {}});
       if (P_words.empty()) continue;
       const Timer rows_timer;
-      visit_({level_, CountedExchange::interpolation_rows, k, plans, P_words});
+      visit_({level_, CountedExchange::interpolation_rows, k, plans, P_words, false, {}});
       rows_seconds += rows_timer.seconds();
     }
     if (!observe_) return;
@@ -83,6 +123,10 @@ void visit_exchanges(const amg::Hierarchy<double>& hierarchy, const VirtualMachi
     const Starts coarse = hierarchy.virtual_starts(l + 1);
     level.plan_level(*hierarchy.matrix(l), *hierarchy.setup_matrix(l), fine,
                      matrix::virtual_row_words(P->on(), fine, coarse));
+    if (amg::is_copied_below(hierarchy, l)) {
+      level.plan_copies(hierarchy);
+      continue;
+    }
     level.plan(CountedExchange::interpolation, *P, fine, coarse);
     if (const Matrix* R = hierarchy.restriction(l)) {
       level.plan(CountedExchange::restriction, *R, coarse, fine);

@@ -26,6 +26,10 @@ struct VirtualExchange {
   std::size_t route;                  ///< its place in VirtualMachine::routes
   std::span<const comm::Plan> plans;  ///< of all ranks
   std::span<const Offset> rows;       ///< of interpolation_rows: where those of P begin, in words
+  bool is_reversed = false;           ///< messages go from the ghosts to their owners
+  /// Of the setup, where those of a cycle go to copies of the next level, or come from there; else
+  /// empty: the same.
+  std::span<const comm::Plan> setup_plans = {};
 };
 using ExchangeVisitor = std::function<void(const VirtualExchange&)>;
 

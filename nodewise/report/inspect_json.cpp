@@ -65,7 +65,9 @@ Json exchange_volume_json(const Volume& volume) {
 }
 
 Json virtual_level_json(const VirtualCounts& counted, const LevelCounts& level) {
-  Json json = {{"active_ranks", level.active_ranks}, {"most_rows_of_a_rank", level.most_rows}};
+  Json json = {{"active_ranks", level.active_ranks},
+               {"copies", level.copies},
+               {"most_rows_of_a_rank", level.most_rows}};
   for (const CountedExchange operation : all_counted_exchanges) {
     const std::vector<RouteVolumes>& volumes = level.of(operation);
     Json routes = volumes.empty() ? Json(nullptr) : Json::object();

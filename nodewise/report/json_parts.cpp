@@ -90,6 +90,7 @@ Json redistribution_json(const std::shared_ptr<const amg::RedistributionDecision
           {"moved_s", number(decision->moved_s)},
           {"stay_setup_s", number(decision->stay_setup_s)},
           {"moved_setup_s", number(decision->moved_setup_s)},
+          {"redundant", decision->redundant},
           {"reason", decision->reason}};
 }
 

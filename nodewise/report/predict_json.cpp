@@ -79,6 +79,7 @@ Json levels_json(const PredictedMachine& machine, const Prediction& p) {
     Json json = {{"rows", level.rows},
                  {"nonzeros", level.nonzeros},
                  {"active_ranks", level.active_ranks},
+                 {"copies", level.copies},
                  {"most_rows_of_a_rank", level.most_rows},
                  {"most_nonzeros_of_a_rank", level.most_nonzeros},
                  {"redistribution_choice", redistribution_json(level.redistribution_choice)},

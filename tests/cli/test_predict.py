@@ -358,6 +358,32 @@ def test_ranks_of_levels_are_decided_by_costs(nodewise, tmp_path, source, by):
     assert text + ("" if moves else "none pays") in " ".join(out.split())
 
 
+def test_copied_levels_send_nothing(nodewise, tmp_path, source):
+    words = ["--problem", "laplace27", "--n", 12, "--max-coarse-rows", 5, "--virtual-ranks", 24,
+             "--ranks-per-node", 8]
+    copies = ["--redistribution", "ranks", "--redundant"]
+    report, out = predict(nodewise, tmp_path, *words, *copies, "--machine", "eos")
+    jsonschema.validate(report, json.loads((source / "docs" / "predict.schema.json").read_text()))
+    assert [level["copies"] for level in report["levels"]] == [1] + [3] * (len(report["levels"]) - 1)
+    finest, *coarse = report["levels"]
+    assert finest["restriction"]["direct"]["max_messages_off_node"] == 2
+    assert finest["prolongation"]["three_step"]["messages"] == 21  # to the others of each node
+    assert finest["prolongation"]["direct"]["max_messages_off_node"] == 0
+    for level in coarse:
+        assert all(level["product"][route]["messages"] == 0 for route in level["product"])
+    assert report["levels"][-1]["gathering"]["plain"]["messages"] == 0
+    assert "levels on 24, 3 copies" in " ".join(out.split())
+    path = tmp_path / "inspect.json"
+    assert nodewise("inspect", *words, *copies, "--json", path).code == 0
+    counted = json.loads(path.read_text())
+    jsonschema.validate(counted, json.loads((source / "docs" / "inspect.schema.json").read_text()))
+    level = counted["virtual_ranks"]["levels"][0]
+    assert level["restriction"]["direct"]["off_node"]["messages"] == \
+        finest["restriction"]["direct"]["messages"] - level["restriction"]["direct"]["on_node"]["messages"]
+    assert level["interpolation"]["direct"]["off_node"]["messages"] == 0
+    assert counted["virtual_ranks"]["levels"][1]["copies"] == 3
+
+
 def test_ranks_of_levels_are_those_of_a_solve_on_such_nodes(nodewise, tmp_path):
     words = [*SMALL, "--virtual-ranks", 8, "--machine", "eos"]
 

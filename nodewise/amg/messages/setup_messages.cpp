@@ -6,8 +6,10 @@
 
 #include "nodewise/amg/coarsen/unknowns.hpp"
 #include "nodewise/amg/coarsen/virtual_ranks.hpp"
+#include "nodewise/amg/messages/copy_messages.hpp"
 #include "nodewise/amg/messages/splitting_messages.hpp"
 #include "nodewise/amg/relax/row_scales.hpp"
+#include "nodewise/amg/setup/level_choice.hpp"
 #include "nodewise/amg/spectral_radius.hpp"
 #include "nodewise/amg/virtual_exchanges.hpp"
 #include "nodewise/kernels/spgemm.hpp"
@@ -315,7 +317,11 @@ void LevelSetup::add_coarse_requests(Starts coarse, MessageStages& stages) const
   add_requests(hierarchy_.galerkin_matrix(level_ + 1)->on(), coarse, coarse, stages);
 }
 
-MessageStages LevelSetup::requests(const comm::Route& of_A) const {
+bool LevelSetup::is_copied() const {
+  return is_copied_below(hierarchy_, level_);
+}
+
+MessageStages LevelSetup::requests(const comm::Route& of_A, const mpi::Topology& topology) const {
   const Starts fine = hierarchy_.virtual_starts(level_);
   const Starts coarse = hierarchy_.virtual_starts(level_ + 1);
   const DistMatrix<double>* R = hierarchy_.restriction(level_);
@@ -339,22 +345,38 @@ MessageStages LevelSetup::requests(const comm::Route& of_A) const {
     if (R) add_requests(R->on(), coarse, fine, stages);
   }
   add_coarse_requests(coarse, stages);
+  if (is_copied()) VirtualCopies(hierarchy_, level_, topology).add_requests(stages);
   return stages;
 }
 
-MessageStages LevelSetup::redistribution(const mpi::Topology& topology) const {
-  if (!is_moved()) return {};
-  const auto plans = plans_of_move(straight_, hierarchy_.virtual_starts(level_ + 1), topology);
-  VirtualExchanges exchanges({plans, topology});
-  const DistMatrix<double>* R = hierarchy_.restriction(level_);
+/// The bytes a row of what is known of the next level besides its matrix.
+std::vector<std::size_t> LevelSetup::knowledge_bytes() const {
   if (aggregation_) {
     const auto of_a_row = static_cast<std::size_t>(aggregation_->n_vectors()) * sizeof(double);
-    for (int k = 0; k < (R ? 2 : 1); ++k) exchanges.forward(of_a_row);
-  } else if (options_.unknowns > 1) {
-    exchanges.forward(sizeof(Unknowns::value_type));
+    return std::vector<std::size_t>(hierarchy_.restriction(level_) ? 2 : 1, of_a_row);
   }
-  if (R) exchanges.rows(R->on(), straight_, hierarchy_.virtual_starts(level_));
-  return exchanges.take();
+  if (options_.unknowns > 1) return {sizeof(Unknowns::value_type)};
+  return {};
+}
+
+MessageStages LevelSetup::redistribution(const mpi::Topology& topology) const {
+  MessageStages stages;
+  std::vector<std::size_t> bytes = knowledge_bytes();
+  if (is_moved()) {
+    const auto plans = plans_of_move(straight_, hierarchy_.virtual_starts(level_ + 1), topology);
+    VirtualExchanges exchanges({plans, topology});
+    for (const std::size_t of_a_row : bytes) exchanges.forward(of_a_row);
+    const DistMatrix<double>* R = hierarchy_.restriction(level_);
+    if (R) exchanges.rows(R->on(), straight_, hierarchy_.virtual_starts(level_));
+    stages = exchanges.take();
+  }
+  if (is_copied()) {
+    // What the entries of a matrix that is solved directly are sums of.
+    const GlobalIndex rows = hierarchy_.levels()[level_ + 1].rows;
+    if (may_solve_directly(rows, options_)) bytes.push_back(sizeof(double));
+    append(stages, VirtualCopies(hierarchy_, level_, topology).rows(bytes));
+  }
+  return stages;
 }
 
 }  // namespace nodewise::amg

@@ -58,11 +58,14 @@ class LevelSetup {
   /// every rank asks the others for, in one message each. The ranks of a node that join these
   /// messages send fewer. Also of A by points where it is read in blocks, unless its route, this
   /// one, is direct: then the rows tell.
-  model::MessageStages requests(const comm::Route& of_A) const;
+  model::MessageStages requests(const comm::Route& of_A, const mpi::Topology& topology) const;
   /// What is known of the next level besides its matrix, on its way to fewer ranks: the near null
-  /// space, or which unknown each row is of; and rows of a restriction. Nothing where all stay.
+  /// space, or which unknown each row is of; and rows of a restriction. Then the same, and the
+  /// matrix, on their way to copies. Nothing where all stay.
   model::MessageStages redistribution(const mpi::Topology& topology) const;
   bool is_moved() const;
+  /// Whether one rank of each node gets the next level as a whole.
+  bool is_copied() const;
 
  private:
   const kernels::Csr<double>& A() const { return setup_A_->on(); }
@@ -73,6 +76,7 @@ class LevelSetup {
   bool is_made_twice() const;
   model::MessageStages returned_rows(const VirtualPlans& of_P_or_R,
                                      std::span<const GlobalIndex> coarse) const;
+  std::vector<std::size_t> knowledge_bytes() const;
   void add_coarse_requests(std::span<const GlobalIndex> coarse, model::MessageStages& stages) const;
   std::vector<comm::Plan> plans_of_part(const VirtualPlans& of_A) const;
   /// Of the matrix that is relaxed with, where it has lost entries; else empty.

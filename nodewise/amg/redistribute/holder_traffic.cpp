@@ -10,14 +10,35 @@
 
 namespace nodewise::amg {
 
-namespace {
-
 void add_messages(model::RankLoad::Direction& direction, const model::Machine& machine,
                   model::Locality where, double messages, double bytes) {
   for (double k = 0; k < messages; ++k) direction.add(machine, where, bytes / messages);
 }
 
-}  // namespace
+double holder_stage_s(const mpi::Topology& topology, const model::Machine& machine,
+                      std::span<const int> holders, std::span<const model::RankLoad> loads,
+                      std::span<const model::RankLoad> of_nodes) {
+  std::map<int, routing::NodeStage> nodes;
+  model::NetworkLoad network;
+  network.n_nodes = topology.n_nodes();
+  for (std::size_t h = 0; h < loads.size(); ++h) {
+    const model::RankLoad& load = of_nodes.empty() ? loads[h] : of_nodes[h];
+    routing::NodeStage& node = nodes[topology.node(holders[h])];
+    node.sent.messages += load.sent.off_node_messages;
+    node.sent.injection_s += load.sent.injection_s;
+    node.received.messages += load.received.off_node_messages;
+    node.received.injection_s += load.received.injection_s;
+    const double messages = std::max(load.sent.off_node_messages, load.received.off_node_messages);
+    network.messages += messages;
+    network.senders += messages > 0 ? 1 : 0;
+  }
+  double most = 0;
+  for (std::size_t h = 0; h < loads.size(); ++h) {
+    most = std::max(most, routing::stage_seconds(machine, routing::message_costs(machine), loads[h],
+                                                 nodes[topology.node(holders[h])], network));
+  }
+  return most;
+}
 
 HolderTraffic::HolderTraffic(const mpi::Topology& topology, std::span<const GlobalIndex> rows,
                              int groups)
@@ -175,30 +196,6 @@ double HolderTraffic::gathered_transfer_s(const model::Machine& machine, double 
   }
   return stage_s(machine, gathering) + stage_s(machine, across, of_node) +
          stage_s(machine, spreading);
-}
-
-double HolderTraffic::stage_s(const model::Machine& machine, std::span<const model::RankLoad> loads,
-                              std::span<const model::RankLoad> of_nodes) const {
-  std::map<int, routing::NodeStage> nodes;
-  model::NetworkLoad network;
-  network.n_nodes = topology_->n_nodes();
-  for (std::size_t h = 0; h < loads.size(); ++h) {
-    const model::RankLoad& load = of_nodes.empty() ? loads[h] : of_nodes[h];
-    routing::NodeStage& node = nodes[topology_->node(holders_[h])];
-    node.sent.messages += load.sent.off_node_messages;
-    node.sent.injection_s += load.sent.injection_s;
-    node.received.messages += load.received.off_node_messages;
-    node.received.injection_s += load.received.injection_s;
-    const double messages = std::max(load.sent.off_node_messages, load.received.off_node_messages);
-    network.messages += messages;
-    network.senders += messages > 0 ? 1 : 0;
-  }
-  double most = 0;
-  for (std::size_t h = 0; h < loads.size(); ++h) {
-    most = std::max(most, routing::stage_seconds(machine, routing::message_costs(machine), loads[h],
-                                                 nodes[topology_->node(holders_[h])], network));
-  }
-  return most;
 }
 
 }  // namespace nodewise::amg

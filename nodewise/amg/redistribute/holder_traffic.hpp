@@ -13,6 +13,17 @@
 
 namespace nodewise::amg {
 
+/// Local. Adds so many messages of so many bytes together.
+void add_messages(model::RankLoad::Direction& direction, const model::Machine& machine,
+                  model::Locality where, double messages, double bytes);
+
+/// Local. Seconds of a stage: those of the busiest of the ranks `holders`, which have these loads.
+/// `of_nodes` is what the ranks of the node of each have to do with other nodes for it; without,
+/// what it has to do itself.
+double holder_stage_s(const mpi::Topology& topology, const model::Machine& machine,
+                      std::span<const int> holders, std::span<const model::RankLoad> loads,
+                      std::span<const model::RankLoad> of_nodes = {});
+
 /// What a level would exchange on `groups` ranks, found without moving it: of a product between its
 /// holders, and of the transfers, in which they have to do with all ranks. First all ranks are
 /// added, then what those of a node have to do with each holder is summed (of_node), then all nodes
@@ -31,6 +42,8 @@ class HolderTraffic {
   /// Numbers that are to be added up over all ranks, after the nodes.
   std::span<double> sums() { return sums_; }
 
+  /// The ranks that would hold the rows.
+  std::span<const int> holders() const { return holders_; }
   int n_holders() const { return static_cast<int>(holders_.size()); }
   /// The nodes that have a holder.
   int n_nodes() const;
@@ -64,10 +77,10 @@ class HolderTraffic {
     return sums_[holders_.size() * (holders_.size() + f) + h];
   }
   double ranks_of_node(std::size_t h) const;
-  /// Seconds of a stage: those of the busiest holder. `of_nodes` is what the ranks of its node have
-  /// to do with other nodes for it; without, what it has to do itself.
   double stage_s(const model::Machine& machine, std::span<const model::RankLoad> loads,
-                 std::span<const model::RankLoad> of_nodes = {}) const;
+                 std::span<const model::RankLoad> of_nodes = {}) const {
+    return holder_stage_s(*topology_, machine, holders_, loads, of_nodes);
+  }
   double straight_product_s(const model::Machine& machine, double bytes) const;
   double gathered_product_s(const model::Machine& machine, double bytes) const;
   double straight_transfer_s(const model::Machine& machine, double bytes) const;

@@ -1,10 +1,11 @@
 #include "nodewise/amg/redistribute/level_copies.hpp"
 
-#include <algorithm>
+#include <numeric>
 #include <optional>
 #include <utility>
 #include <vector>
 
+#include "nodewise/amg/redistribute/copy_holders.hpp"
 #include "nodewise/matrix/ghost_numbering.hpp"
 #include "nodewise/matrix/products.hpp"
 #include "nodewise/matrix/redistribute.hpp"
@@ -18,31 +19,11 @@ using matrix::DistMatrix;
 
 namespace {
 
-/// The rank that has all rows, if one has.
-std::optional<int> only_holder(const Layout& rows) {
-  std::optional<int> holder;
-  for (int r = 0; r < rows.comm().size(); ++r) {
-    if (rows.begin(r) == rows.end(r)) continue;
-    if (holder) return std::nullopt;
-    holder = r;
-  }
-  return holder;
-}
-
-/// Of a node: `owner` where it is there, else the first rank.
-int holder_on(const mpi::Topology& topology, int node, int owner) {
-  return topology.node(owner) == node ? owner : topology.ranks_on(node).front();
-}
-
-/// The rows of all copies, in the order of the ranks that have them.
-Layout rows_of_copies(const Layout& rows, int owner) {
-  const mpi::Topology& topology = rows.comm().topology();
-  std::vector<GlobalIndex> starts = {0};
-  for (int r = 0; r < rows.comm().size(); ++r) {
-    const bool holds = holder_on(topology, topology.node(r), owner) == r;
-    starts.push_back(starts.back() + (holds ? rows.n_global() : 0));
-  }
-  return {rows.shared_comm(), std::move(starts)};
+/// Of every rank of a communicator, where `owner` has the level (holders_of_copies()).
+std::vector<int> holders_on(const mpi::Comm& comm, int owner) {
+  std::vector<int> ranks(static_cast<std::size_t>(comm.size()));
+  std::iota(ranks.begin(), ranks.end(), 0);
+  return holders_of_copies(comm.topology(), ranks, owner);
 }
 
 /// Collective. The matrix whose row i of every copy has a one in column i. Throws on every rank
@@ -127,14 +108,13 @@ std::shared_ptr<LevelCopies<T>> make_copies(const GridTransfer<T>& transfer,
                                             const LevelCopies<T>* earlier) {
   const DistMatrix<T>& P = *transfer.P;
   const mpi::Comm& comm = P.comm();
-  const std::optional<int> owner = only_holder(P.cols());
-  const mpi::Topology& topology = comm.topology();
-  if (!owner || topology.n_nodes() < 2) return nullptr;
+  const std::optional<int> owner = only_holder(P.cols().starts());
+  if (!owner || comm.topology().n_nodes() < 2) return nullptr;
   const mpi::Scope scope(comm, "redistribution");
-  const Layout all = rows_of_copies(P.cols(), *owner);
+  const std::vector<int> holders = holders_on(comm, *owner);
+  const Layout all(P.cols().shared_comm(), starts_of_copies(holders, P.cols().n_global()));
   auto copies = std::make_shared<LevelCopies<T>>();
-  copies->n_copies = topology.n_nodes();
-  const int holder = holder_on(topology, topology.node(comm.rank()), *owner);
+  const int holder = holders[static_cast<std::size_t>(comm.rank())];
   // On each node by itself: what fails there the others have to hear.
   const auto failure = mpi::error_of([&] { copies->from_copy = on_node(P, holder); });
   copies->copier = make_copier<T>(all, P.cols(), failure);

@@ -27,7 +27,6 @@ struct LevelCopies {
   Matrix from_copy;  ///< the rows of P of this node, whose columns its copy has
   /// Of this rank alone where it has a copy and is not the rank that the rows were moved to.
   std::shared_ptr<const mpi::Comm> alone;
-  int n_copies = 1;
   /// The matrix of the copy that `alone` has.
   Matrix A;
 };

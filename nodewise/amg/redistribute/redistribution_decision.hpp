@@ -21,6 +21,7 @@ struct RedistributionDecision {
   double moved_s = 0;    ///< on the number of ranks, fewer than now, that would be best; 0: none
   /// Likewise of the setup, the move included; 0: the method looks at cycles only.
   double stay_setup_s = 0, moved_setup_s = 0;
+  bool redundant = false;  ///< whether it goes to one rank, and a copy to one of each node
   /// "predicted 41 us in a cycle and 1.2 ms in the setup on 16 ranks against ..."
   std::string reason;
 
@@ -71,6 +72,10 @@ class NextLevel {
   virtual Times times() = 0;
   /// Whether its exchanges may take a route that gathers messages on nodes.
   virtual bool may_gather_on_nodes() const = 0;
+  /// Whether one rank of each node may have a copy, and the ranks that take part in the level
+  /// above.
+  virtual bool may_have_copies() const = 0;
+  virtual std::vector<int> ranks_above() const = 0;
   /// Over the ranks of this node.
   virtual void sum_on_nodes(std::span<double> values) = 0;
   /// Local. Whether what all ranks of a node know is to be counted here: by one of them.

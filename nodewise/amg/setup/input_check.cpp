@@ -273,11 +273,6 @@ std::optional<bool> examine(const DistMatrix<T>& A, const ProblemInfo<T>& knowle
                 "multigrid setup: to put levels of virtual ranks on fewer, their nodes must be "
                 "known (ProblemInfo::virtual_topology)");
   }
-  if (!knowledge.virtual_starts.empty() && makes_copies(options.redistribution)) {
-    throw Error(ErrorCode::unsupported,
-                "multigrid setup: levels of virtual ranks are not copied to every node, leave "
-                "redundant away");
-  }
   check_groups(!knowledge.virtual_starts.empty(), options);
   check_move(!knowledge.virtual_starts.empty(), options);
   check_sparsification(!knowledge.virtual_starts.empty() && !has_nodes, options);

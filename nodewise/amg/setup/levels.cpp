@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "nodewise/amg/coarsen/virtual_ranks.hpp"
+#include "nodewise/amg/redistribute/copy_holders.hpp"
 #include "nodewise/amg/redistribute/graph_groups.hpp"
 #include "nodewise/amg/redistribute/level_arrival.hpp"
 #include "nodewise/amg/redistribute/level_copies.hpp"
@@ -97,14 +98,35 @@ MatrixPointer<T> move_made_level(GridTransfer<T>& transfer, const MatrixPointer<
   return transfer.move ? move_next_matrix(transfer, A, *transfer.move) : A;
 }
 
-/// Collective. Gives one rank of each node the next level, whose matrix is A on the rank that it
-/// was moved to.
+/// Whether one rank of each node is to have the next level, if one rank has it.
 template <class T>
-void copy_next_level(GridTransfer<T>& transfer, const DistMatrix<T>& A, const Options& options,
+bool wants_copies(const GridTransfer<T>& transfer, const Options& options) {
+  return makes_copies(options.redistribution) ||
+         (transfer.redistribution && transfer.redistribution->redundant);
+}
+
+/// Collective. Gives one rank of each node the next level, whose matrix is A on the rank that it
+/// was moved to. Ranks of one process have theirs already.
+template <class T>
+void copy_next_level(Level<T>& level, const DistMatrix<T>& A, const Options& options,
                      const GridTransfer<T>* earlier) {
-  if (!makes_copies(options.redistribution)) return;
+  GridTransfer<T>& transfer = level.transfer;
+  if (!(earlier ? earlier->copies != nullptr : wants_copies(transfer, options))) return;
   transfer.copies = make_copies(transfer, earlier ? earlier->copies.get() : nullptr);
-  if (transfer.copies) fill_copies(transfer, A);
+  if (!transfer.copies) return;
+  transfer.n_copies = A.comm().topology().n_nodes();
+  fill_copies(transfer, A);
+}
+
+/// Local. How many virtual ranks have the next level as a whole, whose rows begin at `starts`.
+template <class T>
+int virtual_copies(const Level<T>& level, std::span<const GlobalIndex> starts,
+                   const Options& options) {
+  const std::optional<int> owner = only_holder(starts);
+  if (!owner || !wants_copies(level.transfer, options)) return 1;
+  const std::vector<int> ranks = ranks_of_level(level.knowledge.virtual_starts, level.depth);
+  const auto holders = holders_of_copies(*level.knowledge.virtual_topology, ranks, *owner);
+  return static_cast<int>(ranks_with_copies(holders).size());
 }
 
 /// Gives a level its transfer, and returns the matrix of the next; nothing where the level is to be
@@ -165,7 +187,7 @@ MatrixPointer<T> coarsen_level(Level<T>& level, const MatrixPointer<T>& A,
   }
   move_transfer(level.transfer, grouping_for(ranks, next.get(), options), earlier);
   next = multiply();
-  copy_next_level(level.transfer, *next, options, earlier);
+  copy_next_level(level, *next, options, earlier);
   return next;
 }
 
@@ -212,6 +234,7 @@ ProblemInfo<T> knowledge_below(Level<T>& level, const Options& options) {
     knowledge.virtual_starts =
         moved_starts(std::move(knowledge.virtual_starts), *knowledge.virtual_topology,
                      {ranks, &*options.redistribution_groups});
+    level.transfer.n_copies = virtual_copies(level, knowledge.virtual_starts, options);
   }
   knowledge.near_null_space = std::move(level.transfer.coarse_near_null_space);
   knowledge.left_near_null_space = std::move(level.transfer.coarse_left_near_null_space);
@@ -263,8 +286,8 @@ std::shared_ptr<const RedistributionDecision> redistribution_of(const SetUp<T>& 
 /// How many ranks have level l as a whole.
 template <class T>
 int copies_of(const SetUp<T>& made, std::size_t l) {
-  const auto& copies = made.levels[l - 1]->transfer.copies;
-  return copies ? copies->n_copies : made.info[l - 1].copies;
+  const int made_here = made.levels[l - 1]->transfer.n_copies;
+  return made_here > 1 ? made_here : made.info[l - 1].copies;
 }
 
 /// Local. Takes the Galerkin matrix A again, where coarsening came to an end and entries were lost.

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <array>
+#include <numeric>
 #include <optional>
 #include <utility>
 #include <vector>
 
+#include "nodewise/amg/redistribute/copy_holders.hpp"
 #include "nodewise/amg/setup/level.hpp"
 #include "nodewise/amg/setup/level_choice.hpp"
 #include "nodewise/comm/virtual_ranks.hpp"
@@ -60,6 +62,7 @@ class LevelBase : public NextLevel {
     }
     return false;
   }
+  bool may_have_copies() const override { return !options_.redistribution_move->moves_vectors; }
 
  protected:
   std::vector<comm::Route> routes() const { return routes_allowed(options_, level_); }
@@ -114,6 +117,11 @@ class RealLevel final : public LevelBase<T> {
     const auto middle = seconds.begin() + static_cast<std::ptrdiff_t>(seconds.size() / 2);
     return {*std::min_element(seconds.begin(), middle), *std::min_element(middle, seconds.end())};
   }
+  std::vector<int> ranks_above() const override {
+    std::vector<int> ranks(static_cast<std::size_t>(comm().size()));
+    std::iota(ranks.begin(), ranks.end(), 0);
+    return ranks;
+  }
   void sum_on_nodes(std::span<double> values) override { mpi::sum_in_place(comm().node(), values); }
   bool speaks_for(int) const override { return comm().node().rank() == 0; }
   void sum(std::span<double> values) override { mpi::sum_in_place(comm(), values); }
@@ -135,6 +143,7 @@ class VirtualLevel final : public LevelBase<T> {
       : LevelBase<T>(A, P, options, level),
         topology_(*above.virtual_topology),
         starts_(std::move(starts)),
+        ranks_above_(ranks_of_level(above.virtual_starts, above.level)),
         product_(comm::virtual_patterns(starts_, ghosts_of(*A, starts_))) {
     if (P) transfer_ = comm::virtual_patterns(starts_, ghosts_of(*P, above.virtual_starts));
     if (!options.machine) {
@@ -169,6 +178,7 @@ class VirtualLevel final : public LevelBase<T> {
     max(seconds_of);
     return {seconds_of[0], seconds_of[1]};
   }
+  std::vector<int> ranks_above() const override { return ranks_above_; }
   void sum_on_nodes(std::span<double>) override {}
   bool speaks_for(int) const override { return true; }
   // On one rank they change nothing, but the ledger has them as that of many ranks has.
@@ -198,6 +208,7 @@ class VirtualLevel final : public LevelBase<T> {
 
   const mpi::Topology& topology_;
   std::vector<GlobalIndex> starts_;
+  std::vector<int> ranks_above_;
   std::vector<comm::Pattern> product_, transfer_;
 };
 

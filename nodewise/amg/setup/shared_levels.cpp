@@ -127,6 +127,7 @@ constexpr auto pass_redistribution = [](auto& pass, auto& decision) {
   pass(decision.moved_s);
   pass(decision.stay_setup_s);
   pass(decision.moved_setup_s);
+  pass(decision.redundant);
   pass(decision.reason);
 };
 

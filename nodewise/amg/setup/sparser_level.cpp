@@ -65,7 +65,7 @@ std::optional<sparsify::Sparsified<T>> sparser_next(Level<T>& level, const Matri
   const GlobalIndex n = next->rows().n_global();
   const bool is_solved = !may_coarsen(n, options, depth) && may_solve_directly(n, options);
   const GridTransfer<T>& transfer = level.transfer;
-  if (tolerance == 0 || is_solved || transfer.copies) return std::nullopt;
+  if (tolerance == 0 || is_solved || transfer.n_copies > 1) return std::nullopt;
   std::vector<T> vector;
   std::optional<Error> failure = transfer.failure;
   const auto taken = mpi::caught([&] { vector = first_vector(knowledge.near_null_space); });
