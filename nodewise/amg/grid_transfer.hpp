@@ -11,6 +11,7 @@
 #include "nodewise/base/error.hpp"
 #include "nodewise/comm/row_move.hpp"
 #include "nodewise/matrix/dist_matrix.hpp"
+#include "nodewise/matrix/row_exchange.hpp"
 
 namespace nodewise::amg {
 
@@ -75,6 +76,9 @@ struct GridTransfer {
   int n_copies = 1;  ///< of the next level; those of virtual ranks are counted only
   /// Why the next level is on so many ranks, where its costs decided it; otherwise null.
   std::shared_ptr<const RedistributionDecision> redistribution;
+  /// P's rows for the ghosts of the matrix that the next level was made of, until that has lost
+  /// entries; null where they are not at hand, or nobody asks.
+  std::shared_ptr<const matrix::FetchedRows<T>> fetched;
   /// The failure of this rank alone after the last message, to be agreed on with what comes later.
   std::optional<Error> failure;
 };

@@ -49,13 +49,13 @@ template <class T>
 struct FusedFactor {
   const DistMatrix<T>& A;
   const DistMatrix<T>& P;
-  FetchedRows<T> fetched;
+  std::shared_ptr<FetchedRows<T>> fetched;
   int coarse_unknowns;
-  GhostNumbering& columns = fetched.columns;
-  Array<LocalIndex> direct = direct_columns(P, extended_rows(P, &fetched), coarse_unknowns);
+  GhostNumbering& columns = fetched->columns;
+  Array<LocalIndex> direct = direct_columns(P, extended_rows(P, fetched.get()), coarse_unknowns);
 
   Csr<T> after_transposed(const Csr<T>& L) const {
-    return galerkin_rows(L, A, extended_rows(P, &fetched), coarse_unknowns, direct);
+    return galerkin_rows(L, A, extended_rows(P, fetched.get()), coarse_unknowns, direct);
   }
 };
 
@@ -93,7 +93,8 @@ DistMatrix<T> multiply_transposed(const DistMatrix<T>& A, const DistMatrix<T>& B
 
 template <class T>
 DistMatrix<T> galerkin_product(const DistMatrix<T>& A, const DistMatrix<T>& P, GalerkinForm form,
-                               int coarse_unknowns) {
+                               int coarse_unknowns,
+                               std::shared_ptr<const FetchedRows<T>>* fetched) {
   require_fit(A, P, A.cols() == P.rows() && A.rows() == P.rows(), "Galerkin product");
   std::optional<mpi::Scope> scope;
   scope.emplace(A.comm(), "AP");
@@ -106,8 +107,10 @@ DistMatrix<T> galerkin_product(const DistMatrix<T>& A, const DistMatrix<T>& P, G
   auto records = fetch_records(A.exchange(), P, failure);
   scope.emplace(A.comm(), "PtAP");
   const auto factor = [&] {
+    auto rows = std::make_shared<FetchedRows<T>>(to_rows(P, records));
+    if (fetched != nullptr) *fetched = rows;
     return std::unique_ptr<FusedFactor<T>>(
-        new FusedFactor<T>{A, P, to_rows(P, records), coarse_unknowns});
+        new FusedFactor<T>{A, P, std::move(rows), coarse_unknowns});
   };
   return sum_of_partial_results(P, P.cols(), factor, failure);
 }
@@ -116,7 +119,8 @@ DistMatrix<T> galerkin_product(const DistMatrix<T>& A, const DistMatrix<T>& P, G
   template DistMatrix<T> multiply(const DistMatrix<T>&, const DistMatrix<T>&);            \
   template DistMatrix<T> multiply_transposed(const DistMatrix<T>&, const DistMatrix<T>&); \
   template DistMatrix<T> galerkin_product(const DistMatrix<T>&, const DistMatrix<T>&,     \
-                                          GalerkinForm, int);
+                                          GalerkinForm, int,                              \
+                                          std::shared_ptr<const FetchedRows<T>>*);
 NODEWISE_INSTANTIATE(float)
 NODEWISE_INSTANTIATE(double)
 #undef NODEWISE_INSTANTIATE

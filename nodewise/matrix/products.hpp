@@ -4,9 +4,11 @@
 // ranges of the ranks do not fit. The result's own exchange is `direct`.
 #pragma once
 
+#include <memory>
 #include <utility>
 
 #include "nodewise/matrix/dist_matrix.hpp"
+#include "nodewise/matrix/row_exchange.hpp"
 
 namespace nodewise::matrix {
 
@@ -53,9 +55,11 @@ enum class GalerkinForm {
 /// the result's. Both forms give the same up to round-off. With P's columns in points of
 /// `coarse_unknowns`, 2 to 6 (kernels/point_product.hpp), the fused form is faster and gives the
 /// same bits; where they do not come so after all it is as with 1. Where A has blocks and P comes
-/// in such, too (kernels/block_product.hpp), it is faster still, and equal up to round-off.
+/// in such, too (kernels/block_product.hpp), it is faster still, and equal up to round-off. The
+/// fused form leaves the rows of P that it fetched in `fetched`, unless that is null.
 template <class T>
 DistMatrix<T> galerkin_product(const DistMatrix<T>& A, const DistMatrix<T>& P,
-                               GalerkinForm form = GalerkinForm::fused, int coarse_unknowns = 1);
+                               GalerkinForm form = GalerkinForm::fused, int coarse_unknowns = 1,
+                               std::shared_ptr<const FetchedRows<T>>* fetched = nullptr);
 
 }  // namespace nodewise::matrix

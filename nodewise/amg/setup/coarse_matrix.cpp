@@ -26,10 +26,14 @@ double coarse_filter(const Options& options) {
 
 template <class T>
 DistMatrix<T> product(const DistMatrix<T>& A, const DistMatrix<T>* R, const DistMatrix<T>& P,
-                      int coarse_unknowns, double filter) {
+                      GridTransfer<T>& transfer, const Options& options) {
+  transfer.fetched.reset();
   if (R == nullptr) {
-    return matrix::galerkin_product(A, P, matrix::GalerkinForm::fused, coarse_unknowns);
+    return matrix::galerkin_product(
+        A, P, matrix::GalerkinForm::fused, transfer.coarse_unknowns,
+        options.sparsification->drops_entries ? &transfer.fetched : nullptr);
   }
+  const double filter = coarse_filter(options);
   const DistMatrix<T> product = matrix::multiply(*R, matrix::multiply(A, P));
   return filter == 0 ? product : restriction::without_small_entries(product, filter);
 }
@@ -91,8 +95,7 @@ template <class T>
 MatrixPointer<T> coarse_matrix(const DistMatrix<T>& A, const DistMatrix<T>* R,
                                const DistMatrix<T>& P, GridTransfer<T>& transfer,
                                const Options& options) {
-  DistMatrix<T> C = without_zero_rows(
-      product(A, R, P, transfer.coarse_unknowns, coarse_filter(options)), transfer);
+  DistMatrix<T> C = without_zero_rows(product(A, R, P, transfer, options), transfer);
   drop_round_off(C, A, transfer, options, transfer.failure);
   return std::make_shared<const DistMatrix<T>>(std::move(C));
 }

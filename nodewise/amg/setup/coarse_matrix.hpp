@@ -10,7 +10,8 @@ namespace nodewise::amg {
 
 /// Collective. Returns P^T A P, or R A P without its small entries where R is not null, as a cycle
 /// can use it: no rows of zeros, no round-off in the place of zeros. P and R are those of the
-/// transfer on the route of the setup. A failure of this rank alone is left in transfer.failure.
+/// transfer on the route of the setup. Where coarse matrices lose entries P's rows that it fetched
+/// are left in transfer.fetched. A failure of this rank alone is left in transfer.failure.
 template <class T>
 MatrixPointer<T> coarse_matrix(const matrix::DistMatrix<T>& A, const matrix::DistMatrix<T>* R,
                                const matrix::DistMatrix<T>& P, GridTransfer<T>& transfer,

@@ -65,6 +65,7 @@ std::optional<sparsify::Sparsified<T>> sparser_next(Level<T>& level, const Matri
   const GlobalIndex n = next->rows().n_global();
   const bool is_solved = !may_coarsen(n, options, depth) && may_solve_directly(n, options);
   const GridTransfer<T>& transfer = level.transfer;
+  const auto fetched = std::exchange(level.transfer.fetched, nullptr);
   if (tolerance == 0 || is_solved || transfer.n_copies > 1) return std::nullopt;
   std::vector<T> vector;
   std::optional<Error> failure = transfer.failure;
@@ -82,7 +83,9 @@ std::optional<sparsify::Sparsified<T>> sparser_next(Level<T>& level, const Matri
                                 .move = transfer.move ? &*transfer.move : nullptr,
                                 .moves_columns = transfer.before_move != nullptr,
                                 .unknowns = options.method->has_coarse_points ? 1 : fine_unknowns,
-                                .coarse_unknowns = rules.unknowns},
+                                .coarse_unknowns = rules.unknowns,
+                                .fetched = fetched,
+                                .fetched_for = A->ghosts()},
                                rules, std::move(failure));
 }
 

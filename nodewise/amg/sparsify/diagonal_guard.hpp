@@ -43,6 +43,33 @@ class DiagonalGuard {
     bears_ = n_inside == u * u;
   }
 
+  /// Whether a row bears all of these entries, in any order and without rounding having a say;
+  /// false where start() and bears() have to tell. For one row a point.
+  template <class Entries>
+  bool surely_bears(LocalIndex point, const Entries& entries) {
+    constexpr T margin = static_cast<T>(0.999);
+    point_ = point;
+    const T kept = kept_here()[0];
+    const auto& on = A_.on();
+    const auto begin = static_cast<std::size_t>(on.begin(point));
+    const auto n_on = static_cast<std::size_t>(on.length(point));
+    const LocalIndex* const cols = on.cols.data() + begin;
+    const LocalIndex* const at = std::find(cols, cols + n_on, point);
+    if (at == cols + n_on || !(kept * kept > T{})) return false;
+    const T diagonal = on.vals[begin + static_cast<std::size_t>(at - cols)];
+    const auto off_begin = static_cast<std::size_t>(A_.off().begin(point));
+    T lost{};
+    for (const auto& entry : entries) {
+      const auto k = static_cast<std::size_t>(entry.block - blocks_.begin(point));
+      T value = k < n_on ? on.vals[begin + k] : A_.off().vals[off_begin + (k - n_on)];
+      if (!kept_vector_.empty()) {
+        value *= kept_vector_[static_cast<std::size_t>(blocks_.column(entry.block))] / kept;
+      }
+      if (value * diagonal < T{}) lost += std::abs(value);
+    }
+    return lost <= margin * static_cast<T>(most_lost) * std::abs(diagonal);
+  }
+
   /// Whether it bears this block, too, and all before it.
   bool bears(Offset block) {
     if (!bears_) return false;
@@ -71,14 +98,19 @@ class DiagonalGuard {
     const auto u = diagonal_.size();
     const auto i = point_ * static_cast<LocalIndex>(u) + static_cast<LocalIndex>(r);
     std::size_t n_inside = 0;
+    std::size_t n_before = 0;  // entries of the row
     for_each_entry(A_, i, [&](LocalIndex column, T value) {
+      const std::size_t entry = n_before++;
       const LocalIndex to = blocks_.point_of(column);
       if (column == i) diagonal_[r] = value;
       if (to == point_) {
         ++n_inside;
         return;
       }
-      const auto block = static_cast<std::size_t>(blocks_.find(point_, to) - blocks_.begin(point_));
+      const std::size_t block =
+          blocks_.are_entries()
+              ? entry
+              : static_cast<std::size_t>(blocks_.find(point_, to) - blocks_.begin(point_));
       products_[block * u + r] +=
           kept_vector_.empty() ? value : value * kept_vector_[static_cast<std::size_t>(column)];
     });

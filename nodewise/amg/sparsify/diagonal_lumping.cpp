@@ -21,33 +21,76 @@ class DiagonalLumping {
   explicit DiagonalLumping(const LumpingCall<T>& call)
       : call_(call),
         blocks_(call.worth.blocks),
-        kept_(static_cast<std::size_t>(blocks_.n_all()), -1),
+        kept_(blocks_.are_entries() ? 0 : static_cast<std::size_t>(blocks_.n_all()), -1),
         dropped_(static_cast<std::size_t>(blocks_.unknowns())),
         vector_(dropped_.size(), T{1}) {}
 
   Csr<T> run(LocalIndex begin, LocalIndex end) {
+    if (blocks_.are_entries()) return run_entries(begin, end);
     const LocalIndex u = blocks_.unknowns();
     rows_ = Csr<T>((end - begin) * u, call_.A.n_local() + call_.A.n_ghosts());
     for (LocalIndex point = begin; point < end; ++point) {
-      const bool drops = mark_kept(point);
-      if (drops) sum_dropped(point);
+      const bool drops = this->drops(point);
+      if (drops) {
+        mark_kept(point);
+        sum_dropped(point);
+      }
       for (LocalIndex r = 0; r < u; ++r) append_row(point, r, drops);
     }
     return std::move(rows_);
   }
 
  private:
-  /// Returns whether some block of the row is dropped.
-  bool mark_kept(LocalIndex point) {
-    bool drops = false;
-    for (Offset block = blocks_.begin(point); block < blocks_.end(point); ++block) {
-      if (call_.worth.keeps(point, block, call_.tolerance)) {
-        kept_[static_cast<std::size_t>(blocks_.column(block))] = point;
+  /// The same where a point has one row: without marks.
+  Csr<T> run_entries(LocalIndex begin, LocalIndex end) {
+    Csr<T> rows(end - begin, call_.A.n_local() + call_.A.n_ghosts());
+    const auto most = static_cast<std::size_t>(blocks_.begin(end) - blocks_.begin(begin));
+    rows.cols.resize(most);
+    rows.vals.resize(most);
+    LocalIndex* const cols = rows.cols.data();
+    T* const vals = rows.vals.data();
+    std::size_t n_kept = 0;
+    for (LocalIndex i = begin; i < end; ++i) {
+      const auto keep = [&](LocalIndex column, T value) {
+        cols[n_kept] = column;
+        vals[n_kept++] = value;
+      };
+      if (!drops(i)) {
+        for_each_entry(call_.A, i, keep);
       } else {
-        drops = true;
+        sum_dropped(i);
+        const T added = DiagonalChange<T>(dropped_, vector_)(0, 0);
+        for_each_entry_and_fate(i, [&](LocalIndex column, T value, bool stays) {
+          if (stays) keep(column, column == i && adds_ ? value + added : value);
+        });
       }
+      rows.row_ptr[static_cast<std::size_t>(i - begin) + 1] = static_cast<Offset>(n_kept);
     }
-    return drops;
+    rows.cols.resize(n_kept);
+    rows.vals.resize(n_kept);
+    return rows;
+  }
+  /// Calls f(column, value, whether it stays) for the entries of a row that is a point.
+  template <class F>
+  void for_each_entry_and_fate(LocalIndex i, F&& f) const {
+    Offset block = blocks_.begin(i);
+    for_each_entry(call_.A, i, [&](LocalIndex column, T value) {
+      f(column, value, call_.worth.keeps(i, block++, call_.tolerance));
+    });
+  }
+
+  /// Whether some block of the row is dropped.
+  bool drops(LocalIndex point) const {
+    for (Offset block = blocks_.begin(point); block < blocks_.end(point); ++block) {
+      if (!call_.worth.keeps(point, block, call_.tolerance)) return true;
+    }
+    return false;
+  }
+  void mark_kept(LocalIndex point) {
+    for (Offset block = blocks_.begin(point); block < blocks_.end(point); ++block) {
+      if (!call_.worth.keeps(point, block, call_.tolerance)) continue;
+      kept_[static_cast<std::size_t>(blocks_.column(block))] = point;
+    }
   }
   bool is_kept(LocalIndex point, LocalIndex column) const {
     return kept_[static_cast<std::size_t>(blocks_.point_of(column))] == point;
@@ -64,13 +107,20 @@ class DiagonalLumping {
     for (std::size_t r = 0; r < u; ++r) {
       dropped_[r] = T{};
       const auto i = static_cast<LocalIndex>(first + r);
-      for_each_entry(call_.A, i, [&](LocalIndex column, T value) {
+      const auto take = [&](LocalIndex column, T value, bool stays) {
         if (column == i) diagonal_[r] = value;
-        if (is_kept(point, column)) return;
+        if (stays) return;
         dropped_[r] += call_.kept_vector.empty()
                            ? value
                            : value * call_.kept_vector[static_cast<std::size_t>(column)];
-      });
+      };
+      if (blocks_.are_entries()) {
+        for_each_entry_and_fate(i, take);
+      } else {
+        for_each_entry(call_.A, i, [&](LocalIndex column, T value) {
+          take(column, value, is_kept(point, column));
+        });
+      }
       if (!call_.kept_vector.empty()) vector_[r] = call_.kept_vector[first + r];
     }
     const DiagonalChange<T> change(dropped_, vector_);
@@ -98,7 +148,7 @@ class DiagonalLumping {
 
   const LumpingCall<T>& call_;
   const PointBlocks<T>& blocks_;
-  std::vector<LocalIndex> kept_;  // the row that was last found to keep a point's columns
+  std::vector<LocalIndex> kept_;  // the point that was last found to keep a point's columns
   std::vector<T> dropped_, vector_, diagonal_;
   bool adds_ = true;
   Csr<T> rows_;

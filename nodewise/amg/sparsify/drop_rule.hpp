@@ -26,9 +26,10 @@ struct RowPlaces {
 template <class T>
 struct WorthCall {
   const matrix::DistMatrix<T>& A;
-  PointBlocks<T>& blocks;         ///< with their norms, which become what they are worth
-  const PatternRows<T>& minimal;  ///< injected_product(), where the rule needs it
-  bool guards_diagonal = false;   ///< whether dropped entries are added to the diagonal
+  PointBlocks<T>& blocks;            ///< with their norms, which become what they are worth
+  const MinimalPattern<T>& minimal;  ///< where the rule needs it
+  T tolerance;  ///< what is worth as much or more need not be told apart from what always stays
+  bool guards_diagonal = false;  ///< whether dropped entries are added to the diagonal
   KeptVector<T> kept_vector = {};
   const RowPlaces& places;
   const Choice<DropRule>& rule;

@@ -1,47 +1,44 @@
 // Small entries go: Falgout, Schroder 2014; Bienz 2018, algorithm 4.1.
 #include <algorithm>
+#include <limits>
 #include <vector>
 
 #include "nodewise/amg/sparsify/drop_rule.hpp"
+#include "nodewise/base/parallel.hpp"
 #include "nodewise/mpi/agree.hpp"
 
 namespace nodewise::amg::sparsify {
 
 namespace {
 
-using kernels::Csr;
-
-/// The worth of the blocks in the rows of a rank.
+/// The worth of the blocks in rows of a rank. Each thread has its own. A row without small blocks
+/// is done when these are looked for.
 template <class T>
 class WorthOfEntries {
  public:
-  explicit WorthOfEntries(const WorthCall<T>& call)
+  WorthOfEntries(const WorthCall<T>& call, std::span<const LocalIndex> pattern_points)
       : call_(call),
         blocks_(call.blocks),
         guard_(call.A, call.blocks, call.kept_vector),
-        marks_(static_cast<std::size_t>(blocks_.n_all()), -1) {
-    for (const GlobalIndex ghost : call.minimal.ghosts) {
-      pattern_points_.push_back(
-          blocks_.local((ghost - call.A.cols().first()) / blocks_.unknowns()));
-    }
-  }
+        pattern_points_(pattern_points),
+        marks_(static_cast<std::size_t>(blocks_.n_all()), -1) {}
 
-  void run() {
-    for (LocalIndex point = 0; point < blocks_.n_points(); ++point) {
-      T largest{};
-      for_each_other_block(
-          point, [&](Offset block) { largest = std::max(largest, blocks_.worth(block)); });
-      if (call_.guards_diagonal) order_by_norm(point);
-      for_each_other_block(point, [&](Offset block) {
-        T& worth = blocks_.worth(block);
-        worth = largest > T{} ? worth / largest : T{};
-      });
+  void run(LocalIndex begin, LocalIndex end) {
+    for (LocalIndex point = begin; point < end; ++point) {
+      find_small(point);
+      if (small_.empty()) continue;
       keep_minimal(point);
       if (call_.guards_diagonal) guard(point);
     }
   }
 
  private:
+  /// A block that the tolerance would drop.
+  struct Small {
+    T norm;
+    Offset block;
+  };
+
   template <class F>
   void for_each_other_block(LocalIndex point, F&& f) const {
     for (Offset block = blocks_.begin(point); block < blocks_.end(point); ++block) {
@@ -49,55 +46,81 @@ class WorthOfEntries {
     }
   }
 
-  void keep_minimal(LocalIndex point) {
-    const Csr<T>& rows = call_.minimal.rows;
-    const LocalIndex row = point * blocks_.unknowns();
-    const LocalIndex n = call_.A.n_local();
-    for (auto k = static_cast<std::size_t>(rows.begin(row));
-         k < static_cast<std::size_t>(rows.end(row)); ++k) {
-      const LocalIndex column = rows.cols[k];
-      const LocalIndex to = column < n ? column / blocks_.unknowns()
-                                       : pattern_points_[static_cast<std::size_t>(column - n)];
-      if (to >= 0) marks_[static_cast<std::size_t>(to)] = point;
-    }
+  void find_small(LocalIndex point) {
+    T largest{};
+    for_each_other_block(point,
+                         [&](Offset block) { largest = std::max(largest, blocks_.worth(block)); });
+    small_.clear();
+    // What is larger is worth more than the tolerance, however that is rounded.
+    constexpr T beyond_rounding = 1 + 8 * std::numeric_limits<T>::epsilon();
+    const T bound = call_.tolerance * largest * beyond_rounding;
     for_each_other_block(point, [&](Offset block) {
-      if (marks_[static_cast<std::size_t>(blocks_.column(block))] == point) {
-        blocks_.worth(block) = always_kept<T>;
-      }
-    });
-  }
-
-  /// The other blocks of a row, the smallest first, in an order that does not depend on the ranks.
-  void order_by_norm(LocalIndex point) {
-    order_.clear();
-    for_each_other_block(point, [&](Offset block) { order_.push_back(block); });
-    std::sort(order_.begin(), order_.end(), [&](Offset a, Offset b) {
-      const T norm_a = blocks_.worth(a), norm_b = blocks_.worth(b);
-      if (norm_a != norm_b) return norm_a < norm_b;
-      return blocks_.global(blocks_.column(a)) < blocks_.global(blocks_.column(b));
-    });
-  }
-
-  /// Drops no more than the diagonal bears.
-  void guard(LocalIndex point) {
-    guard_.start(point);
-    for (const Offset block : order_) {
       T& worth = blocks_.worth(block);
-      if (worth != always_kept<T> && !guard_.bears(block)) worth = always_kept<T>;
+      const T norm = worth;
+      worth = norm > bound ? always_kept<T> : largest > T{} ? norm / largest : T{};
+      if (worth < call_.tolerance) small_.push_back({norm, block});
+    });
+  }
+
+  /// Leaves those among the small ones that are not in the minimal pattern.
+  void keep_minimal(LocalIndex point) {
+    const LocalIndex n = call_.A.n_local();
+    const LocalIndex u = blocks_.unknowns();
+    call_.minimal.for_each_column(point, [&](LocalIndex column) {
+      const LocalIndex to = column >= n ? pattern_points_[static_cast<std::size_t>(column - n)]
+                            : u == 1    ? column
+                                        : column / u;
+      if (to >= 0) marks_[static_cast<std::size_t>(to)] = point;
+    });
+    std::erase_if(small_, [&](const Small& small) {
+      const bool stays = marks_[static_cast<std::size_t>(blocks_.column(small.block))] == point;
+      if (stays) blocks_.worth(small.block) = always_kept<T>;
+      return stays;
+    });
+  }
+
+  /// Drops no more than the diagonal bears: the smallest first, in an order that does not depend on
+  /// the ranks.
+  void guard(LocalIndex point) {
+    if (small_.empty()) return;
+    if (blocks_.are_entries() && guard_.surely_bears(point, small_)) return;
+    std::sort(small_.begin(), small_.end(), [&](const Small& a, const Small& b) {
+      if (a.norm != b.norm) return a.norm < b.norm;
+      return blocks_.global(blocks_.column(a.block)) < blocks_.global(blocks_.column(b.block));
+    });
+    guard_.start(point);
+    for (const Small& small : small_) {
+      if (!guard_.bears(small.block)) blocks_.worth(small.block) = always_kept<T>;
     }
   }
 
   const WorthCall<T>& call_;
   PointBlocks<T>& blocks_;
   DiagonalGuard<T> guard_;
-  std::vector<LocalIndex> marks_;           // the row that was last found to have a point's column
-  std::vector<LocalIndex> pattern_points_;  // of the ghosts of the minimal pattern
-  std::vector<Offset> order_;
+  std::span<const LocalIndex> pattern_points_;
+  std::vector<LocalIndex> marks_;  // the row that was last found to have a point's column
+  std::vector<Small> small_;
 };
+
+/// The points of the minimal pattern's ghosts; -1 where the matrix has no such ghost.
+template <class T>
+std::vector<LocalIndex> points_of_pattern(const WorthCall<T>& call) {
+  std::vector<LocalIndex> points;
+  for (const GlobalIndex ghost : call.minimal.ghosts()) {
+    points.push_back(call.blocks.local((ghost - call.A.cols().first()) / call.blocks.unknowns()));
+  }
+  return points;
+}
 
 template <class T>
 void weigh_entries(const WorthCall<T>& call, std::optional<Error>& failure) {
-  if (!failure) failure = mpi::caught([&] { WorthOfEntries<T>(call).run(); });
+  if (failure) return;
+  failure = mpi::caught([&] {
+    const std::vector<LocalIndex> points = points_of_pattern(call);
+    parallel::for_rows(call.blocks.begins(), [&](LocalIndex begin, LocalIndex end) {
+      WorthOfEntries<T>(call, points).run(begin, end);
+    });
+  });
 }
 
 std::span<const Field<DropEntriesOptions>> drop_entries_fields() {

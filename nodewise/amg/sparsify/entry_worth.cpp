@@ -22,7 +22,10 @@ template <class T, class Tells>
 Told<T> tell_owners(const DistMatrix<T>& A, const PointBlocks<T>& blocks, const Tells& tells) {
   std::vector<Offset> lengths(static_cast<std::size_t>(A.n_ghosts()) + 1, 0);
   const auto for_each_told = [&](auto&& f) {
-    for (LocalIndex point = 0; point < blocks.n_points(); ++point) {
+    LocalIndex last = -1;
+    for (const LocalIndex i : A.boundary_rows()) {
+      const LocalIndex point = i / blocks.unknowns();
+      if (std::exchange(last, point) == point) continue;
       for (Offset block = blocks.begin(point); block < blocks.end(point); ++block) {
         const LocalIndex to = blocks.column(block);
         if (to < blocks.n_points() || !tells(block)) continue;
@@ -69,12 +72,13 @@ class SentWorth {
 
 /// Takes what the owners of columns of this rank's rows were told, and those of its own.
 template <class T>
-void join_sides(const DistMatrix<T>& A, const Told<T>& told, EntryWorth<T>& worth) {
+void join_sides(const DistMatrix<T>& A, const Told<T>& told, T tolerance, EntryWorth<T>& worth) {
   PointBlocks<T>& blocks = worth.blocks;
   const bool counts_sent = blocks.unknowns() == 1;
   const SentWorth<T> sent(A);
   if (counts_sent) worth.of_sent.assign(sent.size(), T{-1});
-  std::vector<char> is_answered(static_cast<std::size_t>(blocks.begins().back()), 0);
+  std::vector<char> is_answered;
+  if (A.n_ghosts() > 0) is_answered.assign(static_cast<std::size_t>(blocks.begins().back()), 0);
   for (std::size_t i = 0; i < told.size(); ++i) {
     const LocalIndex point = static_cast<LocalIndex>(i) / blocks.unknowns();
     for (const matrix::RowEntry<T>& entry : told[i]) {
@@ -95,6 +99,7 @@ void join_sides(const DistMatrix<T>& A, const Told<T>& told, EntryWorth<T>& wort
       const LocalIndex other = blocks.column(block);
       if (other == point) continue;
       T& here = blocks.worth(block);
+      if (here >= tolerance) continue;  // it stays, whatever the other side says
       if (other >= blocks.n_points()) {
         if (is_answered[static_cast<std::size_t>(block)] == 0) here = always_kept<T>;
         continue;
@@ -116,12 +121,13 @@ EntryWorth<T> entry_worth(const DistMatrix<T>& A, int unknowns, const WorthRules
   EntryWorth<T> worth;
   const auto number = mpi::caught([&] { worth.blocks = PointBlocks<T>(A, unknowns); });
   if (!failure) failure = number;
-  rules.rule->template function<T>()({A, worth.blocks, rules.minimal, rules.guards_diagonal,
-                                      rules.kept_vector, rules.places, rules.rule},
-                                     failure);
+  rules.rule->template function<T>()(
+      {A, worth.blocks, rules.minimal, rules.tolerance, rules.guards_diagonal, rules.kept_vector,
+       rules.places, rules.rule},
+      failure);
   const auto make = [&] { return tell_owners(A, worth.blocks, [](Offset) { return true; }); };
   const auto told = A.exchange().reverse_records(make, leave, failure);
-  if (!failure) failure = mpi::caught([&] { join_sides(A, told, worth); });
+  if (!failure) failure = mpi::caught([&] { join_sides(A, told, rules.tolerance, worth); });
   return worth;
 }
 

@@ -29,8 +29,10 @@ struct EntryWorth {
 template <class T>
 struct WorthRules {
   const Choice<DropRule>& rule;
-  const PatternRows<T>& minimal;  ///< where the rule keeps it
-  bool guards_diagonal = false;   ///< whether dropped entries are added to the diagonal
+  const MinimalPattern<T>& minimal;  ///< where the rule keeps it
+  /// Up to which the worth has to be known; of what is worth more that it is.
+  T tolerance;
+  bool guards_diagonal = false;  ///< whether dropped entries are added to the diagonal
   KeptVector<T> kept_vector = {};
   const RowPlaces& places;
 };

@@ -17,8 +17,24 @@ PointBlocks<T>::PointBlocks(const DistMatrix<T>& A, int unknowns)
   number_ghosts(A);
   columns_.reserve(static_cast<std::size_t>(A.nnz_local() / (unknowns * unknowns)));
   worth_.reserve(columns_.capacity());
+  if (are_entries()) {
+    take_entries(A);
+    return;
+  }
   std::vector<Offset> place(static_cast<std::size_t>(n_all()), -1);
   for (LocalIndex point = 0; point < n_points_; ++point) append_row(A, point, place);
+}
+
+template <class T>
+void PointBlocks<T>::take_entries(const DistMatrix<T>& A) {
+  begins_.reserve(static_cast<std::size_t>(n_points_) + 1);
+  for (LocalIndex i = 0; i < n_points_; ++i) {
+    for_each_entry(A, i, [&](LocalIndex column, T value) {
+      columns_.push_back(column);
+      worth_.push_back(std::abs(value));
+    });
+    begins_.push_back(static_cast<Offset>(columns_.size()));
+  }
 }
 
 template <class T>
@@ -48,10 +64,10 @@ void PointBlocks<T>::append_row(const DistMatrix<T>& A, LocalIndex point,
         columns_.push_back(to);
         worth_.push_back(T{});
       }
-      worth_[static_cast<std::size_t>(at)] += unknowns_ == 1 ? std::abs(value) : value * value;
+      worth_[static_cast<std::size_t>(at)] += value * value;
     });
   }
-  if (unknowns_ > 1) finish_norms(begin);
+  finish_norms(begin);
   begins_.push_back(static_cast<Offset>(columns_.size()));
 }
 

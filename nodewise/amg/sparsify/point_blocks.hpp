@@ -15,7 +15,7 @@ using matrix::for_each_entry;
 /// The blocks of a square matrix, of whose rows each point has as many: block (I, J) holds the
 /// entries of point I's rows in point J's columns. Points of this rank are numbered first, then
 /// those of the ghosts, ascending; blocks ascend in every row. Where a point has one row, blocks
-/// are entries.
+/// are entries, in the order of for_each_entry().
 template <class T>
 class PointBlocks {
  public:
@@ -25,10 +25,12 @@ class PointBlocks {
   PointBlocks(const matrix::DistMatrix<T>& A, int unknowns);
 
   int unknowns() const { return unknowns_; }
+  bool are_entries() const { return unknowns_ == 1; }
   LocalIndex n_points() const { return n_points_; }
   LocalIndex n_all() const { return n_points_ + static_cast<LocalIndex>(ghost_points_.size()); }
   /// The point of a column: of this rank's, or of ghost g as n_cols + g.
   LocalIndex point_of(LocalIndex column) const {
+    if (are_entries()) return column;
     const LocalIndex n = n_points_ * unknowns_;
     return column < n ? column / unknowns_
                       : n_points_ + point_of_ghost_[static_cast<std::size_t>(column - n)];
@@ -55,6 +57,7 @@ class PointBlocks {
   std::span<const Offset> begins() const { return begins_; }
 
  private:
+  void take_entries(const matrix::DistMatrix<T>& A);
   void number_ghosts(const matrix::DistMatrix<T>& A);
   void append_row(const matrix::DistMatrix<T>& A, LocalIndex point, std::vector<Offset>& place);
   void finish_norms(Offset begin);

@@ -38,11 +38,48 @@ SplitRows<T> split(const DistMatrix<T>& A, Csr<T> rows) {
       A.cols(), {std::move(rows), A.n_local(), {A.ghosts().begin(), A.ghosts().end()}});
 }
 
+/// lost_rows() where a point has one row.
+template <class T>
+Csr<T> lost_entries_of_rows(const DistMatrix<T>& A, const EntryWorth<T>& worth, T tolerance,
+                            std::vector<T>& of_entries) {
+  const PointBlocks<T>& blocks = worth.blocks;
+  Csr<T> rows(A.n_local(), A.n_local() + A.n_ghosts());
+  Offset* const ends = rows.row_ptr.data() + 1;
+  Offset total = 0;
+  for (LocalIndex i = 0; i < A.n_local(); ++i) {
+    Offset n_dropped = 0;
+    for (Offset block = blocks.begin(i); block < blocks.end(i); ++block) {
+      n_dropped += worth.keeps(i, block, tolerance) ? 0 : 1;
+    }
+    ends[i] = total += n_dropped > 0 ? n_dropped + 1 : 0;
+  }
+  rows.cols.resize(static_cast<std::size_t>(total));
+  rows.vals.resize(static_cast<std::size_t>(total));
+  of_entries.resize(static_cast<std::size_t>(total));
+  LocalIndex* const cols = rows.cols.data();
+  T* const vals = rows.vals.data();
+  std::size_t next = 0;
+  for (LocalIndex i = 0; i < A.n_local(); ++i) {
+    if (rows.length(i) == 0) continue;
+    Offset block = blocks.begin(i);
+    for_each_entry(A, i, [&](LocalIndex column, T value) {
+      const bool stays = worth.keeps(i, block, tolerance);
+      const T is_worth = blocks.worth(block++);
+      if (stays && column != i) return;
+      cols[next] = column;
+      vals[next] = value;
+      of_entries[next++] = column == i ? always_kept<T> : is_worth;
+    });
+  }
+  return rows;
+}
+
 /// The dropped entries of A, and the diagonal blocks in their rows.
 template <class T>
 Csr<T> lost_rows(const DistMatrix<T>& A, const EntryWorth<T>& worth, T tolerance,
                  std::vector<T>& of_entries) {
   const PointBlocks<T>& blocks = worth.blocks;
+  if (blocks.are_entries()) return lost_entries_of_rows(A, worth, tolerance, of_entries);
   std::vector<LocalIndex> dropped(static_cast<std::size_t>(blocks.n_all()), -1);
   Csr<T> rows(A.n_local(), A.n_local() + A.n_ghosts());
   for (LocalIndex point = 0; point < blocks.n_points(); ++point) {
@@ -223,13 +260,14 @@ std::optional<Sparsified<T>> sparsify(const MatrixPointer<T>& A, const Coarsenin
     places.topology = &A->comm().topology();
   }
   if (places.topology->n_nodes() <= 1 && !rules.drop->drops_on_one_node) return std::nullopt;
-  PatternRows<T> minimal;
-  if (rules.drop->keeps_minimal_pattern) minimal = injected_product(coarsening, failure);
+  MinimalPattern<T> minimal;
+  if (rules.drop->keeps_minimal_pattern) minimal = MinimalPattern<T>(coarsening, failure);
   std::vector<T> kept;
   if (rules.has_kept_vector) kept = with_ghosts(*A, rules.kept_vector, failure);
   const auto tolerance = static_cast<T>(rules.tolerance);
   EntryWorth<T> worth = entry_worth<T>(
-      *A, rules.unknowns, {rules.drop, minimal, rules.lumping->changes_diagonal_only, kept, places},
+      *A, rules.unknowns,
+      {rules.drop, minimal, tolerance, rules.lumping->changes_diagonal_only, kept, places},
       failure);
   LumpedRows<T> lumped =
       rules.lumping->template function<T>()({*A, worth, tolerance, kept, rules.lumping, failure});

@@ -53,8 +53,8 @@ struct DropRules {
 /// Collective. What is left of A, a square matrix on the direct route, without the entries that are
 /// worth less than the tolerance (entry_worth()), which go where the lumping says; nothing where
 /// all ranks keep all entries, and where a diagonal would lose more than half of its size. In a
-/// system blocks go as a whole. Beside what injected_product() costs, where the rule keeps that,
-/// and the rule and the lumping, one reversed record exchange, an exchange where there is a kept
+/// system blocks go as a whole. Beside what a MinimalPattern costs, where the rule keeps that, and
+/// the rule and the lumping, one reversed record exchange, an exchange where there is a kept
 /// vector, and one allreduce; where points have several rows also the sparse exchange of a new
 /// matrix. `failure` is an earlier one of this rank alone. Throws, on every rank, what failed on
 /// any, and unsupported where the lumping does not take points.
