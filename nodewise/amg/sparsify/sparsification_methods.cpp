@@ -13,17 +13,21 @@ std::span<const Field<SparsificationOptions>> sparsification_fields() {
       field("lumping", &O::lumping, "Where the entries go that coarse matrices lose"),
       field("adaptive", &O::adaptive,
             "Coarse matrices get entries back during a solve that converges too slowly, the finest "
-            "first; they keep them for the next"),
+            "first; they keep them for the next")
+          .affecting(Affects::iterations),
       field("adaptive_iterations", &O::adaptive_iterations,
             "So many iterations are looked at together", 1)
-          .needing("adaptive", is_adaptive),
+          .needing("adaptive", is_adaptive)
+          .affecting(Affects::iterations),
       field("adaptive_levels", &O::adaptive_levels, "On so many levels entries come back at once",
             1)
-          .needing("adaptive", is_adaptive),
+          .needing("adaptive", is_adaptive)
+          .affecting(Affects::iterations),
       field("adaptive_factor", &O::adaptive_factor,
             "The average factor of convergence that is good enough for nothing to come back", 0.0,
             1.0)
-          .needing("adaptive", is_adaptive)};
+          .needing("adaptive", is_adaptive)
+          .affecting(Affects::iterations)};
   return fields;
 }
 
