@@ -492,7 +492,14 @@ void expect_as_set_up(const Hierarchy<double>& hierarchy, Options options,
     if (hierarchy.precision().single) continue;  // copies of what is kept in float
     test::expect_same_bits(*hierarchy.matrix(l), *fresh.matrix(l));
   }
-  EXPECT_EQ(one_cycle(hierarchy), one_cycle(fresh));
+  const std::vector<double> cycle = one_cycle(hierarchy), expected = one_cycle(fresh);
+  if (!hierarchy.precision().single) {
+    EXPECT_EQ(cycle, expected);
+    return;
+  }
+  // Scales of l1 forms are sums of entries that were rounded.
+  ASSERT_EQ(cycle.size(), expected.size());
+  for (std::size_t i = 0; i < cycle.size(); ++i) EXPECT_NEAR(cycle[i], expected[i], 1e-5);
 }
 
 TEST(Sparsify, EntriesComeBackAsIfTheyHadNotGone) {

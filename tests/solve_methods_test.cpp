@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "collective_error.hpp"
 #include "solve_support.hpp"
 
 namespace nodewise::test {
@@ -537,6 +538,54 @@ TEST_P(EveryMethod, ObserverSeesEveryIterationAndMayEndTheSolve) {
   EXPECT_EQ(ended.outcome, Outcome::interrupted);
   EXPECT_EQ(ended.iterations, 3);
   expect_honest(ended, dominant, b, x, 1e-8);
+}
+
+/// A diagonal that is scaled by another number for each row at every change.
+class ChangingDiagonal : public solve::Operator<double> {
+ public:
+  explicit ChangingDiagonal(const comm::Layout& layout) : layout_(layout) {}
+  const comm::Layout& layout() const override { return layout_; }
+  void apply(std::span<const double> r, std::span<double> z) const override {
+    for (std::size_t i = 0; i < r.size(); ++i)
+      z[i] = (1 + 0.2 * double((i + n_changes) % 3)) * r[i];
+  }
+  std::size_t n_changes = 0;
+
+ private:
+  comm::Layout layout_;
+};
+
+TEST_P(EveryMethod, BearsAnotherPreconditionerOrRefusesIt) {
+  const comm::Layout layout = uniform(40);
+  const auto A = make_operator(layout, dominant);
+  ChangingDiagonal M(layout);
+  const std::vector<double> b = hashed_vector(layout, 15);
+  std::vector<double> x(b.size(), 0.0);
+  std::vector<double> seen = {1.0}, changed = {1.0};
+  const auto solve = [&](const Options& options) {
+    return solve::solve_by<double>(GetParam(), A, &M, b, x, options,
+                                   solve::Observer([&](int, double relative) {
+                                     seen.push_back(relative);
+                                   }).changing_preconditioner([&](int iteration, double relative) {
+                                     EXPECT_EQ(static_cast<std::size_t>(iteration), changed.size());
+                                     changed.push_back(relative);
+                                     ++M.n_changes;
+                                   }));
+  };
+  const Choice<solve::KrylovMethod> method(GetParam());
+  if (method->needs_fixed_preconditioner) {
+    expect_same_error(*test_comm(), ErrorCode::invalid_argument, [&] { solve({}); });
+    return;
+  }
+  const Report report = solve({});
+  EXPECT_EQ(seen, report.history);
+  // The last iteration is not followed by another.
+  seen.pop_back();
+  EXPECT_EQ(changed, seen);
+  expect_honest(report, dominant, b, x, 1e-8);
+  if (!method->knows_all_norms) return;
+  expect_same_error(*test_comm(), ErrorCode::invalid_argument,
+                    [&] { solve({.norm = ResidualNorm::natural}); });
 }
 
 TEST_P(EveryMethod, WrongArgumentsThrowAlikeOnEveryRank) {

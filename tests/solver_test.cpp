@@ -8,6 +8,7 @@
 #include "nodewise/nodewise.hpp"
 #include "nodewise/solve/block_ops.hpp"
 #include "nodewise/solve/matrix_operator.hpp"
+#include "nodewise/solver/adaptive_solve.hpp"
 #include "nodewise/solver/method_choice.hpp"
 #include "nodewise/solver/tune.hpp"
 
@@ -45,6 +46,141 @@ solve::Report by_hand(const std::shared_ptr<const Matrix>& A, std::span<const do
   info.symmetric = true;
   const amg::Hierarchy<double> M(A, {}, info);
   return solve::cg<double>(solve::MatrixOperator<double>(A), &M, b, x, {});
+}
+
+/// A hierarchy that has lost too much, and asks for entries back.
+amg::Options options_with_losses(const char* sparsification, bool adaptive) {
+  amg::Options options;
+  options.set("sparsification", sparsification);
+  options.set("drop_tolerance", "1");
+  options.set("max_coarse_rows", "20");
+  options.set("adaptive", adaptive ? "true" : "false");
+  options.set("adaptive_factor", "0.05");
+  return options;
+}
+
+TEST(LostEntries, ComeBackWithoutANewStartWhereTheMethodBearsThat) {
+  const auto A = problem("rotated_fe", 40);
+  const std::vector<double> b = hashed_vector(A->rows(), 3);
+  const solve::MatrixOperator<double> op(A);
+  for (const solve::KrylovMethod& method : solve::KrylovMethod::family()) {
+    if (method.minimises_residual && *method.name != std::string("gmres") &&
+        *method.name != std::string("fgmres") && *method.name != std::string("gcr")) {
+      continue;
+    }
+    SCOPED_TRACE(*method.name);
+    amg::Hierarchy<double> M(A, options_with_losses("hybrid_galerkin", true));
+    std::vector<double> x(b.size(), 0.0);
+    std::vector<solver::EntriesBack> events;
+    std::size_t n_solves = 0;
+    const auto once = [&](const solve::Options& options, const solve::Observer& observe) {
+      ++n_solves;
+      return std::vector<solve::Report>{
+          solve::solve_by<double>(method, op, &M, b, x, options, observe)};
+    };
+    std::vector<double> seen = {1.0};
+    const auto reports = solver::solve_with_lost_entries(
+        {A, &M, &M, method, {}}, once,
+        [&](int iteration, double relative) {
+          EXPECT_EQ(static_cast<std::size_t>(iteration), seen.size());
+          seen.push_back(relative);
+        },
+        events);
+    ASSERT_EQ(reports.size(), 1U);
+    EXPECT_TRUE(reports[0].converged()) << reports[0].diagnosis;
+    EXPECT_EQ(seen, reports[0].history);
+    EXPECT_EQ(reports[0].history.size(), static_cast<std::size_t>(reports[0].iterations) + 1);
+    ASSERT_FALSE(events.empty());
+    EXPECT_EQ(n_solves, method.needs_fixed_preconditioner ? 1 + events.size() : 1);
+    for (const solver::EntriesBack& event : events) {
+      EXPECT_EQ(event.iteration % 3, 0);
+      EXPECT_EQ(event.levels.size(), 1U);
+    }
+  }
+}
+
+TEST(LostEntries, ComeBackForSeveralRightHandSidesAtOnce) {
+  const auto A = problem("rotated_fe", 40);
+  const int n_rhs = 3;
+  const solver::RightHandSides rhs = solver::random_right_hand_sides(*A, 3, n_rhs);
+  amg::Hierarchy<double> M(A, options_with_losses("hybrid_galerkin", true));
+  std::vector<double> X(rhs.values.size(), 0.0);
+  std::vector<solver::EntriesBack> events;
+  const auto reports = solver::solve_all({A, &M, &M, "cg", {}}, rhs.values, X, n_rhs, {}, events);
+  ASSERT_EQ(reports.size(), 3U);
+  EXPECT_FALSE(events.empty());
+  for (const solve::Report& report : reports) {
+    EXPECT_TRUE(report.converged()) << report.diagnosis;
+    EXPECT_EQ(report.history.size(), static_cast<std::size_t>(report.iterations) + 1);
+  }
+}
+
+/// The Laplacian of a grid of m x m points less a multiple of the identity: its smallest eigenvalue
+/// is `rest` times what it was, so that couplings that are lost may take more.
+std::shared_ptr<const Matrix> nearly_singular(GlobalIndex m, double rest) {
+  const double half = std::sin(std::acos(-1.0) / 2 / static_cast<double>(m + 1));
+  const double smallest = 8 * half * half;
+  return matrix_of(uniform(m * m), [=](GlobalIndex i, GlobalIndex j) -> double {
+    if (i == j) return 4 - (1 - rest) * smallest;
+    const bool same_line = i / m == j / m;
+    return (same_line && std::abs(i - j) == 1) || std::abs(i - j) == m ? -1 : 0;
+  });
+}
+
+amg::Options options_without_guard() {
+  amg::Options options = options_with_losses("non_galerkin", false);
+  options.set("max_coarse_rows", "8");
+  options.set("coarsening", "pmis");
+  return options;
+}
+
+/// Solves by conjugate gradients; expects success, and returns what came back.
+std::vector<solver::EntriesBack> expect_solved(const std::shared_ptr<const Matrix>& A,
+                                               amg::Hierarchy<double>& M) {
+  const std::vector<double> b = hashed_vector(A->rows(), 3);
+  std::vector<double> x(b.size(), 0.0);
+  std::vector<solver::EntriesBack> events;
+  const auto reports = solver::solve_all({A, &M, &M, "cg", {}}, b, x, 1, {}, events);
+  EXPECT_TRUE(reports.at(0).converged()) << reports.at(0).diagnosis;
+  return events;
+}
+
+TEST(LostEntries, ComeBackInTheSetupWhereTheCoarsestMatrixIsIndefinite) {
+  std::size_t n_back = 0;
+  for (const GlobalIndex m : {32, 48}) {
+    SCOPED_TRACE(m);
+    const auto A = nearly_singular(m, 0.05);
+    amg::Hierarchy<double> M(A, options_without_guard());
+    EXPECT_EQ(M.levels().back().coarse_solver.find("indefinite"), std::string::npos);
+    n_back += M.entries_back_in_setup().size();
+    for (const auto& levels : M.entries_back_in_setup()) EXPECT_EQ(levels.size(), 1U);
+    expect_solved(A, M);
+  }
+  EXPECT_GT(n_back, 0U);
+}
+
+TEST(LostEntries, ComeBackInASolveThatMeetsAnIndefinitePreconditioner) {
+  std::size_t n_back = 0;
+  for (const GlobalIndex m : {24, 28, 32, 36}) {
+    SCOPED_TRACE(m);
+    amg::Hierarchy<double> M(nearly_singular(m, 1), options_without_guard());
+    const auto A = nearly_singular(m, 0.05);
+    M.rebuild(A);  // whose coarsest matrix nobody looks at
+    n_back += expect_solved(A, M).size();
+  }
+  EXPECT_GT(n_back, 0U);
+}
+
+TEST(LostEntries, AreNamedWhereASolveFails) {
+  const auto A = problem("rotated_fe", 40);
+  amg::Hierarchy<double> M(A, options_with_losses("sparse_galerkin", false));
+  const std::vector<double> b = hashed_vector(A->rows(), 3);
+  std::vector<double> x(b.size(), 0.0);
+  std::vector<solver::EntriesBack> events;
+  const auto reports =
+      solver::solve_all({A, &M, &M, "cg", {.max_iterations = 2}}, b, x, 1, {}, events);
+  EXPECT_THAT(reports.at(0).diagnosis, HasSubstr("a tolerance of 1 dropped"));
+  EXPECT_TRUE(events.empty());
 }
 
 TEST(RightHandSides, LoseTheirMeans) {

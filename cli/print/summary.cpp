@@ -177,9 +177,10 @@ std::string sparsity_text(const amg::LevelInfo& info) {
 /// After how many iterations which levels got entries back.
 void print_entries_back(Console& console, const SolveRecord& record) {
   if (record.entries_back.empty()) return;
-  console.line("Entries that came back during the solve");
+  console.line("Entries that came back");
   for (const solver::EntriesBack& event : record.entries_back) {
-    std::string label = fmt::format("iteration {}", event.iteration);
+    std::string label =
+        event.iteration == 0 ? "at the start" : fmt::format("iteration {}", event.iteration);
     if (record.n_rhs > 1) label = fmt::format("rhs {}, {}", event.rhs + 1, label);
     print_entry(console, label,
                 fmt::format("on level{} {}", event.levels.size() == 1 ? "" : "s",

@@ -256,11 +256,42 @@ Hierarchy<T>::Hierarchy(std::shared_ptr<const DistMatrix<T>> A, const Options& o
   symmetric_ = examine(*A, knowledge, options_);
   keeps_symmetry_ = keeps_symmetry(knowledge, options_);
   const bool symmetric = symmetric_.value_or(true);
-  SetUp<T> made = set_up_levels(std::move(A), std::move(knowledge), symmetric_, options_, observe);
-  precision_ = resolve_precision(options_, made.levels, symmetric);
-  cycle_ = make_cycle(made, options_, symmetric && keeps_symmetry_);
-  unite(made.levels.front()->A->comm(), made.info, made.failure);
-  take(made);
+  const bool may_repeat = options_.sparsification->goes_on_with_rest;
+  do {
+    SetUp<T> made = may_repeat ? set_up_levels(A, knowledge, symmetric_, options_, observe)
+                               : set_up_levels(std::move(A), std::move(knowledge), symmetric_,
+                                               options_, observe);
+    options_.precision = options.precision;
+    precision_ = resolve_precision(options_, made.levels, symmetric);
+    cycle_ = make_cycle(made, options_, symmetric && keeps_symmetry_);
+    unite(made.levels.front()->A->comm(), made.info, made.failure);
+    take(made);
+  } while (may_repeat && drops_less());
+}
+
+/// Local, the same on every rank. Whether the setup has to be made again, since the coarsest matrix
+/// of a symmetric problem has become indefinite; with lower tolerances then.
+template <class T>
+bool Hierarchy<T>::drops_less() {
+  if (!symmetric_.value_or(true)) return false;
+  if (!info_.back().coarse_solver.ends_with(indefinite_suffix)) return false;
+  std::vector<double> by_level, lost_by;
+  for (std::size_t l = 0; l < info_.size(); ++l) {
+    by_level.push_back(drop_tolerance_of(options_.sparsification, static_cast<int>(l)));
+    lost_by.push_back(info_[l].sparsity ? by_level.back() : 0);
+  }
+  const std::vector<double> lower = lower_tolerances(lost_by, 1);
+  std::vector<std::size_t> changed;
+  for (std::size_t l = 1; l < lower.size(); ++l) {
+    if (lower[l] == lost_by[l]) continue;
+    changed.push_back(l);
+    by_level[l] = lower[l];
+  }
+  if (changed.empty()) return false;
+  back_in_setup_.push_back(std::move(changed));
+  auto& drop = options_.sparsification.template options<SparsificationOptions>().drop;
+  (*drop->set_tolerances)(drop, {by_level.begin() + 1, by_level.end()});
+  return true;
 }
 
 /// Collective. The levels that a setup has made, on all ranks.

@@ -100,6 +100,13 @@ class Hierarchy : public solve::Operator<T> {
                    std::span<T> work) const override;
 
   std::span<const LevelInfo> levels() const;
+  /// The levels that got entries back in the setup, time after time. A hierarchy whose levels are
+  /// made of what is left (SparsificationMethod::goes_on_with_rest) is set up again with less
+  /// dropped on the first level that has lost entries, as put_entries_back() has it, as long as the
+  /// direct solver finds the coarsest matrix symmetric and indefinite.
+  const std::vector<std::vector<std::size_t>>& entries_back_in_setup() const {
+    return back_in_setup_;
+  }
   /// As the setup completed them.
   const Options& options() const { return options_; }
   /// The precision that apply() computes in, and why, where it was not given.
@@ -142,6 +149,7 @@ class Hierarchy : public solve::Operator<T> {
   void rebuild_values(std::shared_ptr<const matrix::DistMatrix<T>> A);
   void put_back(std::size_t level, double tolerance, LevelInfo& here);
   void take(SetUp<T>& made);
+  bool drops_less();
 
   using Matrix = std::shared_ptr<const matrix::DistMatrix<T>>;
   struct LevelValues {
@@ -169,6 +177,7 @@ class Hierarchy : public solve::Operator<T> {
   bool keeps_symmetry_ = true;  // on the levels below
   // Whether a level was made of a matrix that has got entries back since.
   bool is_made_of_less_ = false;
+  std::vector<std::vector<std::size_t>> back_in_setup_;
   int informant_ = 0;  // a rank that has a part of all levels
 };
 

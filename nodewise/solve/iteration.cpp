@@ -52,6 +52,22 @@ void check_preconditioner(const KrylovMethod& method, const Operator<T>& M) {
   }
 }
 
+/// Another map, and with it another norm, would make the history one of several measures.
+void check_change(const KrylovMethod& method, const Options& options, const Observer& observe) {
+  if (!observe.changes_preconditioner()) return;
+  if (method.needs_fixed_preconditioner) {
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("solve: {} needs a preconditioner that stays the same, and the "
+                            "observer changes it",
+                            *method.name));
+  }
+  if (options.norm == ResidualNorm::unpreconditioned) return;
+  throw Error(ErrorCode::invalid_argument,
+              fmt::format("solve: the {} norm changes with the preconditioner, and the observer "
+                          "changes that; test the unpreconditioned one",
+                          to_string(options.norm)));
+}
+
 template <class T>
 void check_arguments(const KrylovCall<T>& call) {
   const auto n = static_cast<std::size_t>(call.A.layout().n_local());
@@ -69,6 +85,7 @@ void check_arguments(const KrylovCall<T>& call) {
   const KrylovMethod& method = *call.method;
   if (call.M != nullptr) check_preconditioner(method, *call.M);
   check_options(call.options, option_fields());
+  check_change(method, call.options, call.observe);
   if (call.method.own() != nullptr) check_options(*call.method.own());
   if (!method.knows_all_norms && call.options.norm != ResidualNorm::unpreconditioned) {
     throw Error(ErrorCode::invalid_argument,
@@ -83,6 +100,7 @@ template <class T>
 std::uint64_t hash_of_arguments(const KrylovCall<T>& call) {
   const int agreements = call.observe.may_stop() ? call.observe.interval() : 0;
   std::uint64_t h = hash64(call.M != nullptr ? 1 : 0, static_cast<std::uint64_t>(agreements));
+  h = hash64(call.observe.changes_preconditioner() ? 1 : 0, h);
   for (const char c : call.method.name()) h = hash64(static_cast<unsigned char>(c), h);
   if (call.method.own() != nullptr) h = hash64(h, hash_of(*call.method.own()));
   return hash64(h, hash_of(call.options, option_fields()));
@@ -346,8 +364,12 @@ bool Iteration<T>::record(double relative) {
     stop(Outcome::stagnated, stagnation_diagnosis());
     return false;
   }
-  if (at_limit()) stop(Outcome::max_iterations, limit_diagnosis());
-  return !at_limit();
+  if (at_limit()) {
+    stop(Outcome::max_iterations, limit_diagnosis());
+    return false;
+  }
+  observe_.change_preconditioner(report_.iterations, relative);
+  return true;
 }
 
 template <class T>

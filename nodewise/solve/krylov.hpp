@@ -39,7 +39,8 @@ namespace nodewise::solve {
 //
 // An operator need not be linear to the last bit, but cg(), pipelined_cg(), enlarged_cg(),
 // minres(), gmres() and bicgstab() rely on a preconditioner that is the same map at every call;
-// flexible_cg(), fgmres() and stationary() do not.
+// flexible_cg(), fgmres(), gcr() and stationary() do not (KrylovFacts::needs_fixed_preconditioner):
+// the observer may change it between their iterations (Observer::changing_preconditioner()).
 
 /// Conjugate gradients (Hestenes, Stiefel 1952; Saad 2003, algorithm 9.1) for symmetric positive
 /// (semi)definite A and symmetric positive definite M.

@@ -102,16 +102,30 @@ class Observer {
     interval_ = n;
     return std::move(*this);
   }
+  /// The same; besides, after every iteration that another follows, change(iteration, relative) is
+  /// called on every rank with the same numbers, and may make another map of the preconditioner.
+  /// Refused for methods that need a fixed one, and for norms that the preconditioner is part of.
+  /// Collective: it must throw on every rank or on none.
+  Observer changing_preconditioner(std::function<void(int, double)> change) && {
+    change_ = std::move(change);
+    return std::move(*this);
+  }
   bool may_stop() const { return may_stop_; }
+  bool changes_preconditioner() const { return change_ != nullptr; }
   /// After how many iterations the ranks agree on its answer.
   int interval() const { return interval_; }
   /// Local. Whether this rank wants the solve to go on.
   bool operator()(int iteration, double relative) const {
     return !observe_ || observe_(iteration, relative);
   }
+  /// Collective. Between two iterations.
+  void change_preconditioner(int iteration, double relative) const {
+    if (change_) change_(iteration, relative);
+  }
 
  private:
   std::function<bool(int, double)> observe_;
+  std::function<void(int, double)> change_;
   bool may_stop_ = false;
   int interval_ = 1;
 };

@@ -53,7 +53,7 @@ struct UnusedOption {
 
 /// Levels of a hierarchy that got entries back during a solve.
 struct EntriesBack {
-  int rhs = 0;        ///< the right-hand side
+  int rhs = 0;        ///< the right-hand side, or the first of those that are solved for at once
   int iteration = 0;  ///< after so many
   std::vector<std::size_t> levels;
 };

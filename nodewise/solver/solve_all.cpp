@@ -62,19 +62,22 @@ std::vector<solve::Report> solve_all(const SolveSetup& setup, std::span<const do
     const auto count = static_cast<int>(group.count);
     const RhsGroup named = {static_cast<int>(group.first), count, n_rhs};
     const solve::Observer observer = observe ? observe(named) : solve::Observer();
-    if (!at_once && setup.hierarchy != nullptr && is_adaptive(*setup.hierarchy)) {
+    const SolveOnce once = [&](const solve::Options& options, const solve::Observer& hears) {
+      if (at_once) {
+        return setup.method->in_double->solve_block(A, setup.preconditioner, b, x, count, options,
+                                                    hears);
+      }
+      return std::vector<solve::Report>{
+          solve::solve_by<double>(setup.method, A, setup.preconditioner, b, x, options, hears)};
+    };
+    std::vector<solve::Report> some;
+    if (setup.hierarchy != nullptr && has_lost_entries(*setup.hierarchy)) {
       const std::size_t before = events.size();
-      reports.push_back(solve_adaptively(setup, A, b, x, observer, events));
+      some = solve_with_lost_entries(setup, once, observer, events);
       for (std::size_t e = before; e < events.size(); ++e) events[e].rhs = named.first;
-      return;
+    } else {
+      some = once(setup.options, observer);
     }
-    if (!at_once) {
-      reports.push_back(solve::solve_by<double>(setup.method, A, setup.preconditioner, b, x,
-                                                setup.options, observer));
-      return;
-    }
-    std::vector<solve::Report> some = setup.method->in_double->solve_block(
-        A, setup.preconditioner, b, x, count, setup.options, observer);
     std::move(some.begin(), some.end(), std::back_inserter(reports));
   };
   const std::vector<Columns> groups = groups_of(k, at_once);

@@ -38,8 +38,8 @@ struct SolveSetup {
 
 /// Collective. Solves A X = B, n_rhs right-hand sides side by side; B and X: this rank's parts,
 /// row-major; X has the initial guesses. Up to solve::max_block_width columns are solved for at
-/// once, and of more as many groups as that makes. One report for each. Where one is solved for
-/// after the other the hierarchy may get entries back (solve_adaptively()), of which `events` tell.
+/// once, and of more as many groups as that makes. One report for each. The hierarchy may get
+/// entries back (solve_with_lost_entries()), of which `events` tell.
 std::vector<solve::Report> solve_all(const SolveSetup& setup, std::span<const double> B,
                                      std::span<double> X, int n_rhs, const GroupObserver& observe,
                                      std::vector<EntriesBack>& events);

@@ -177,6 +177,11 @@ const SolveRecord& Solver::State::solve_all(std::span<const double> B, std::span
   record.collectives = solver::explain_collectives(*A, record.method, n_rhs);
   record.findings.clear();
   record.entries_back.clear();
+  if (preconditioner.hierarchy != nullptr) {
+    for (const auto& levels : preconditioner.hierarchy->entries_back_in_setup()) {
+      record.entries_back.push_back({0, 0, levels});
+    }
+  }
   if (!was_looked_at) {
     record.findings =
         solver::find_before_solve(A, preconditioner.hierarchy, near_null_space, B, n_rhs, record);

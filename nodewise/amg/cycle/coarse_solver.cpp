@@ -124,6 +124,12 @@ std::span<const double> entries(const Dense& A) {
   return {A.data(), static_cast<std::size_t>(A.size())};
 }
 
+/// What is found on the way to an inverse.
+struct Found {
+  bool singular = false;
+  bool indefinite = false;  // and symmetric
+};
+
 /// The inverse of a symmetric matrix if that is positive definite and no eigenvalue is so small
 /// that it might be taken for zero.
 std::optional<Dense> definite_inverse(const Dense& A) {
@@ -135,7 +141,7 @@ std::optional<Dense> definite_inverse(const Dense& A) {
 
 /// The inverse of a symmetric matrix, zero on its null space, to within the noise of its rows:
 /// symmetric as well. A Cholesky factorization is enough for most, in a quarter of the time.
-Dense symmetric_inverse(const Dense& A, const Eigen::VectorXd& noise, bool& singular) {
+Dense symmetric_inverse(const Dense& A, const Eigen::VectorXd& noise, Found& found) {
   const Dense symmetric = (A + A.transpose()) / 2;
   if (noise.maxCoeff() < 100 * rank_tolerance) {
     if (const std::optional<Dense> inverse = definite_inverse(symmetric)) return *inverse;
@@ -149,7 +155,8 @@ Dense symmetric_inverse(const Dense& A, const Eigen::VectorXd& noise, bool& sing
   for (Eigen::Index i = 0; i < values.size(); ++i) {
     const double uncertain = vectors.col(i).cwiseAbs2().dot(noise);
     const bool zero = !(std::abs(values(i)) > std::max(cut, uncertain));
-    singular = singular || zero;
+    found.singular = found.singular || zero;
+    found.indefinite = found.indefinite || (!zero && values(i) < 0);
     inverted(i) = zero ? 0.0 : 1.0 / values(i);
   }
   return vectors * inverted.asDiagonal() * vectors.transpose();
@@ -163,14 +170,14 @@ Eigen::VectorXd scale_for(const Eigen::VectorXd& sizes) {
 /// X with A X A = A. The matrix is scaled first, so that a small row is not mistaken for a zero
 /// one: a symmetric matrix to a unit diagonal, so that its inverse is symmetric, another by rows
 /// and columns.
-Dense generalised_inverse(Dense A, const Eigen::VectorXd& noise, bool& singular) {
+Dense generalised_inverse(Dense A, const Eigen::VectorXd& noise, Found& found) {
   drop_noise(A, noise);
   const Eigen::VectorXd scale = scale_for(A.diagonal().cwiseAbs());
   Dense scaled = A;
   scaled = scale.asDiagonal() * scaled * scale.asDiagonal();
   if ((scaled - scaled.transpose()).norm() <= 1e-10 * scaled.norm()) {
     return scale.asDiagonal() *
-           symmetric_inverse(scaled, noise.cwiseProduct(scale.cwiseAbs2()), singular) *
+           symmetric_inverse(scaled, noise.cwiseProduct(scale.cwiseAbs2()), found) *
            scale.asDiagonal();
   }
   const auto factors = kernels::equilibrating_factors(A.rows(), [&A](std::size_t i, std::size_t j) {
@@ -181,7 +188,7 @@ Dense generalised_inverse(Dense A, const Eigen::VectorXd& noise, bool& singular)
   A = rows.asDiagonal() * A * cols.asDiagonal();
   const std::size_t rank =
       kernels::invert_generalised({A.data(), static_cast<std::size_t>(A.size())}, rank_tolerance);
-  singular = rank < static_cast<std::size_t>(A.rows());
+  found.singular = rank < static_cast<std::size_t>(A.rows());
   return cols.asDiagonal() * A * rows.asDiagonal();
 }
 
@@ -195,6 +202,7 @@ CoarseSolver<T>::CoarseSolver(const matrix::DistMatrix<U>& A, double factor,
   const mpi::Scope scope(A.comm(), "coarse_setup");
   const Gathered gathered = gather_dense(A, sizes);
   const Dense& dense = gathered.A;
+  Found found;
   const auto error = mpi::caught([&] {
     if (!dense.allFinite()) {
       throw Error(ErrorCode::unsuitable_matrix,
@@ -207,15 +215,16 @@ CoarseSolver<T>::CoarseSolver(const matrix::DistMatrix<U>& A, double factor,
     const auto first = static_cast<std::size_t>(holders_->first_held());
     const std::span<const int> held = order.subspan(first, held_x_.size());
     Dense inverse;
-    if (!held_x_.empty()) inverse = generalised_inverse(dense, gathered.noise, singular_);
+    if (!held_x_.empty()) inverse = generalised_inverse(dense, gathered.noise, found);
     for (int k = 0; k < holders_->n_held(); ++k) {
       const int i = held[static_cast<std::size_t>(k)];
       for (const int j : order) inverse_rows_.push_back(static_cast<T>(inverse(i, j) / factor));
     }
   });
-  std::int64_t singular[] = {singular_};
-  mpi::agree_on_sums(A.comm(), error, singular);
-  singular_ = singular[0] > 0;
+  std::int64_t seen[] = {found.singular, found.indefinite};
+  mpi::agree_on_sums(A.comm(), error, seen);
+  singular_ = seen[0] > 0;
+  indefinite_ = seen[1] > 0;
   holders_->connect();
 }
 

@@ -34,13 +34,15 @@ class CoarseSolver {
   void reserve_workspace(int width) const;
   std::size_t memory_bytes() const { return (inverse_rows_.size() + together_.size()) * sizeof(T); }
   bool singular() const { return singular_; }
+  /// Whether the matrix is symmetric and has a negative eigenvalue, beyond rounding.
+  bool indefinite() const { return indefinite_; }
 
  private:
   std::optional<CoarseHolders> holders_;
   std::vector<T> inverse_rows_;  // rows held x n, row-major
   mutable std::vector<T> all_b_, held_x_;
   mutable std::vector<T> together_;  // the same of several vectors, one after the other
-  bool singular_ = false;
+  bool singular_ = false, indefinite_ = false;
 };
 
 }  // namespace nodewise::amg

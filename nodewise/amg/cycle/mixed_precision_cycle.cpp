@@ -12,7 +12,8 @@ namespace {
 /// How a report says it.
 template <class V>
 std::string describe(const CoarseSolver<V>& solver, const Choice<CoarseSolveMethod>& where) {
-  return "direct" + *chosen(where).place + (solver.singular() ? ", singular" : "");
+  return "direct" + *chosen(where).place + (solver.singular() ? ", singular" : "") +
+         (solver.indefinite() ? indefinite_suffix : "");
 }
 
 }  // namespace

@@ -11,6 +11,10 @@
 
 namespace nodewise::amg {
 
+/// How the description of a direct solve ends where the coarsest matrix is symmetric and has a
+/// negative eigenvalue.
+inline constexpr const char* indefinite_suffix = ", indefinite";
+
 /// The cycle of a hierarchy that was set up in T. Its levels compute in T, or in float where
 /// options.precision says so: all of them, or all below the finest where the product with that
 /// one's matrix can follow its last sweep, which then reads the matrix in T anyway. The coarsest

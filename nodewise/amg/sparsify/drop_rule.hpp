@@ -45,6 +45,8 @@ struct DropRule : MethodInfo {
   Required<bool> drops_on_one_node;
   /// Local. The tolerance of a level, below which the worth of an entry is too little; 0: none is.
   Required<double (*)(const Choice<DropRule>& rule, int level)> tolerance;
+  /// Local. Sets the tolerances of levels 1, 2, ...; the last is for all below.
+  Required<void (*)(Choice<DropRule>& rule, const std::vector<double>& by_level)> set_tolerances;
   /// Collective. Sets what this rank's rows say that their blocks are worth; always_kept those that
   /// no tolerance drops. A failure of this rank alone is left in `failure`.
   Required<OwnWorth<double>> in_double;

@@ -136,6 +136,10 @@ double tolerance_of_entries(const Choice<DropRule>& rule, int level) {
   return number_of_level(rule.options<DropEntriesOptions>().drop_tolerance, level);
 }
 
+void set_tolerances_of_entries(Choice<DropRule>& rule, const std::vector<double>& by_level) {
+  rule.options<DropEntriesOptions>().drop_tolerance = by_level;
+}
+
 }  // namespace
 
 const DropRule& drop_entries() {
@@ -144,6 +148,7 @@ const DropRule& drop_entries() {
                                 true,
                                 true,
                                 tolerance_of_entries,
+                                set_tolerances_of_entries,
                                 weigh_entries<double>,
                                 weigh_entries<float>};
   return rule;

@@ -198,6 +198,10 @@ double loss_of_messages(const Choice<DropRule>& rule, int level) {
   return number_of_level(rule.options<DropMessagesOptions>().drop_loss, level);
 }
 
+void set_losses_of_messages(Choice<DropRule>& rule, const std::vector<double>& by_level) {
+  rule.options<DropMessagesOptions>().drop_loss = by_level;
+}
+
 }  // namespace
 
 const DropRule& drop_messages() {
@@ -209,6 +213,7 @@ const DropRule& drop_messages() {
       false,
       false,
       loss_of_messages,
+      set_losses_of_messages,
       weigh_messages<double>,
       weigh_messages<float>};
   return rule;
