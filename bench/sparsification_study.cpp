@@ -361,6 +361,7 @@ class Study {
 bool Study::is_derived(const StudiedChoice& choice) const {
   const amg::Sparsification& sparsification = choice.options.sparsification;
   if (!sparsification->drops_entries || sparsification->goes_on_with_rest) return false;
+  if (sparsification->asks_costs) return false;
   const auto& own = sparsification.options<amg::SparsificationOptions>();
   return arguments_.sweeps != "own" && own.drop->keeps_minimal_pattern && !own.adaptive &&
          choice.put_back == 0;
@@ -370,7 +371,9 @@ amg::Hierarchy<double> Study::set_up(const amg::Options& options) const {
   amg::ProblemInfo<double> info;
   info.virtual_starts = problem_.starts;
   info.virtual_topology = topology_;
-  return {problem_.A, options, info};
+  amg::Options with_costs = options;
+  with_costs.machine = std::make_shared<const model::Machine>(machine_);
+  return {problem_.A, with_costs, info};
 }
 
 void Study::look_at(const std::string& text) {

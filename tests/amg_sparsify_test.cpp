@@ -371,7 +371,7 @@ void for_all_forms(const F& f) {
     const auto comm = mpi::Comm::create(MPI_COMM_WORLD, map.node_of_rank);
     const auto A = problem(comm);
     for (const SparsificationMethod& form : SparsificationMethod::family()) {
-      if (!form.drops_entries) continue;
+      if (!form.drops_entries || form.asks_costs) continue;
       for (const std::string method : {"classical", "aggregation"}) {
         for (const sparsify::LumpingMethod& lumping : sparsify::LumpingMethod::family()) {
           SCOPED_TRACE(map.name + ", " + *form.name + ", " + method + ", " + *lumping.name);
@@ -883,6 +883,128 @@ TEST(Sparsify, CyclesAreDefiniteWhereWhatIsLeftIsNot) {
   EXPECT_EQ(n_safe, 2);
 }
 
+TEST(Sparsify, CostsSayWhatIsWorthDropping) {
+  using sparsify::best_cost;
+  using sparsify::growth_of_iterations;
+  EXPECT_EQ(growth_of_iterations(0), 1);
+  EXPECT_DOUBLE_EQ(growth_of_iterations(0.1), 1.11);
+  // The levels below are taken for as dear as this one: 3 s a cycle.
+  sparsify::KnownCycle cycle{.finer_s = 1, .level_s = 1, .cycles = 10, .price_s = 0};
+  const auto best = [&](std::vector<sparsify::SparserCost> costs) {
+    const sparsify::BestCost found = best_cost(cycle, costs);
+    return found.pays ? static_cast<int>(found.best) : -1;
+  };
+  EXPECT_EQ(best({{0.94, 0}}), 0);
+  EXPECT_EQ(best({{0.96, 0}}), -1);            // less than a twentieth of the level
+  EXPECT_EQ(best({{0.8, 0}, {0.5, 0}}), 1);    // what saves most
+  EXPECT_EQ(best({{0.8, 0}, {0.5, 0.2}}), 0);  // 2.5 s, a third longer
+  EXPECT_EQ(best({{0.5, 0.3}}), -1);
+  cycle.finer_s = 100;
+  EXPECT_EQ(best({{0.5, 0}}), -1);  // less than a hundredth of the cycle
+  cycle.finer_s = 1;
+  cycle.price_s = 6;
+  EXPECT_EQ(best({{0.5, 0}}), -1);
+  cycle.cycles = 100;
+  EXPECT_EQ(best({{0.5, 0}}), 0);
+}
+
+/// Messages between nodes take so long, and all else next to nothing.
+std::shared_ptr<const model::Machine> machine_of(double between_nodes_s) {
+  model::Machine machine;
+  machine.name = "test";
+  machine.path(model::Locality::same_node)[0] = model::MessageParameters{1e-9, 1e12};
+  machine.path(model::Locality::other_node)[0] = model::MessageParameters{between_nodes_s, 1e12};
+  machine.s_per_flop_by_level = {1e-11};
+  return std::make_shared<const model::Machine>(machine);
+}
+
+Options options_by_cost(const comm::Route& route) {
+  Options options = options_of("classical", "none");
+  options.set("sparsification", "automatic");
+  options.set("interpolation", "classical");
+  options.set("max_interpolation_entries", 0);
+  options.route = route;
+  options.machine = machine_of(1e-4);
+  return options;
+}
+
+TEST(Sparsify, CostsDecideOnVirtualRanksAsOnRealOnes) {
+  int n_sparser = 0, n_nodes = 0;
+  for (const auto& map : test::node_maps(test_comm()->size())) {
+    const auto comm = mpi::Comm::create(MPI_COMM_WORLD, map.node_of_rank);
+    n_nodes = std::max(n_nodes, comm->topology().n_nodes());
+    for (const char* route : {"direct", "two_step"}) {
+      SCOPED_TRACE(map.name + ", " + route);
+      const Options options = options_by_cost(route);
+      const auto A = problem(comm);
+      Hierarchy<double> hierarchy(A, options);
+      ProblemInfo<double> info;
+      info.virtual_starts.assign(A->rows().starts().begin(), A->rows().starts().end());
+      info.virtual_topology = std::make_shared<const mpi::Topology>(comm->topology());
+      const Hierarchy<double> alone(problem(test::self_comm()), options, info);
+      ASSERT_EQ(hierarchy.levels().size(), alone.levels().size());
+      EXPECT_EQ(hierarchy.levels()[0].sparsity_choice, nullptr);
+      for (std::size_t l = 1; l + 1 < alone.levels().size(); ++l) {
+        const LevelInfo &here = hierarchy.levels()[l], &there = alone.levels()[l];
+        ASSERT_TRUE(here.sparsity_choice && there.sparsity_choice);
+        const sparsify::SparsityDecision &real = *here.sparsity_choice,
+                                         &virtually = *there.sparsity_choice;
+        EXPECT_EQ(real.drop, virtually.drop);
+        EXPECT_EQ(real.tolerance, virtually.tolerance);
+        EXPECT_EQ(real.by_nodes, virtually.by_nodes);
+        EXPECT_NEAR(real.full_s, virtually.full_s, 1e-6 * real.full_s);
+        EXPECT_NEAR(real.sparse_s, virtually.sparse_s, 1e-6 * real.sparse_s);
+        EXPECT_EQ(here.nonzeros, there.nonzeros);
+        EXPECT_EQ(here.sparsity != nullptr, real.tolerance > 0);
+        EXPECT_FALSE(real.reason.empty());
+        if (comm->topology().n_nodes() == 1) {
+          EXPECT_EQ(real.reason, "all rows are on one node");
+        }
+        n_sparser += here.sparsity ? 1 : 0;
+      }
+      const std::vector<double> before = one_cycle(hierarchy);
+      for (const Reuse reuse : {Reuse::interpolation, Reuse::splitting}) {
+        hierarchy.rebuild(A, reuse);
+        EXPECT_EQ(one_cycle(hierarchy), before);
+      }
+    }
+  }
+  EXPECT_EQ(n_sparser > 0, n_nodes > 1);
+}
+
+TEST(Sparsify, CostsDropNothingOnOneNodeAndOfNonsymmetricMatrices) {
+  const auto comm = mpi::Comm::create(
+      MPI_COMM_WORLD, std::vector<int>(static_cast<std::size_t>(test_comm()->size()), 0));
+  Options options = options_by_cost("direct");
+  const std::vector<double> by_cost = one_cycle(Hierarchy<double>(problem(comm), options));
+  options.set("sparsification", "none");
+  EXPECT_EQ(by_cost, one_cycle(Hierarchy<double>(problem(comm), options)));
+  options = options_by_cost("direct");
+  const auto flow = shared(io::generate<double>(comm, {.problem = "convection2d", .n = 18}));
+  const Hierarchy<double> nonsymmetric(flow, options);
+  ASSERT_GT(nonsymmetric.levels().size(), 2U);
+  EXPECT_EQ(nonsymmetric.levels()[1].sparsity_choice->reason, "the matrix is not symmetric");
+  EXPECT_EQ(nonsymmetric.levels()[1].sparsity, nullptr);
+}
+
+TEST(Sparsify, CostsDecideForSystemsToo) {
+  for (const auto& map : test::node_maps(test_comm()->size())) {
+    SCOPED_TRACE(map.name);
+    const auto comm = mpi::Comm::create(MPI_COMM_WORLD, map.node_of_rank);
+    Options options = options_by_cost("direct");
+    options.set("method", "aggregation");
+    options.unknowns = 3;
+    const auto A = shared(io::generate<double>(comm, {.problem = "beam", .n = 3}));
+    const Hierarchy<double> hierarchy(A, options);
+    for (std::size_t l = 1; l < hierarchy.levels().size(); ++l) {
+      const LevelInfo& info = hierarchy.levels()[l];
+      if (!info.sparsity) continue;
+      EXPECT_GT(info.sparsity_choice->tolerance, 0);
+      EXPECT_LT(info.sparsity->after.messages_off_node, info.sparsity->before.messages_off_node);
+    }
+  }
+}
+
 TEST(Sparsify, RefusesWhatItDoesNotKnow) {
   const auto A = problem(test_comm());
   Options air = options_of("classical", "sparse_galerkin");
@@ -896,6 +1018,13 @@ TEST(Sparsify, RefusesWhatItDoesNotKnow) {
     Options options = options_of("classical", "sparse_galerkin");
     EXPECT_THROW(options.set("drop_tolerance", list), Error) << list;
   }
+  Options by_cost = options_by_cost("direct");
+  ProblemInfo<double> virtually;
+  virtually.virtual_starts = {0, 100, 324};
+  EXPECT_THROW(Hierarchy<double>(problem(test::self_comm()), by_cost, virtually), Error);
+  virtually.virtual_topology = std::make_shared<const mpi::Topology>(std::vector<int>{0, 1});
+  by_cost.machine = nullptr;
+  EXPECT_THROW(Hierarchy<double>(problem(test::self_comm()), by_cost, virtually), Error);
   auto rules = rules_of<double>("strong", 0.5);
   rules.unknowns = 2;
   DenseMatrix one(8, 8);

@@ -23,11 +23,15 @@ namespace nodewise::cli {
 namespace {
 
 void check_inspection(const Settings& s) {
+  if (s.amg.sparsification->asks_costs && s.has_virtual_ranks() && !s.has("machine")) {
+    fail_usage("--sparsification automatic of virtual ranks needs --machine, for its costs");
+  }
   if (!s.has("machine") || s.amg.redistribution->decide != nullptr) return;
+  if (s.amg.sparsification->asks_costs) return;
   if (s.has_virtual_ranks() && !s.has("redistribution")) return;
   fail_usage(
       "--machine is for the ranks of levels: of virtual ranks, or by --redistribution automatic or "
-      "model_2014");
+      "model_2014, and for --sparsification automatic");
 }
 
 /// Collective. Levels are on as many ranks as in a solve, or as one would have them on a machine

@@ -133,12 +133,13 @@ void print_failure(const SolveRecord& record, const Settings& settings) {
                           settings.console.quiet ? ": " + report.diagnosis : std::string()));
 }
 
-/// The machine serves to choose routes and the ranks of levels, and to say what memory allows.
+/// The machine serves to choose routes, and the ranks and entries of levels, and to say what memory
+/// allows.
 void check_solve(const Settings& s) {
   if (!s.asks_for_costs() && !s.result.profile && s.has("machine")) {
     fail_usage(
-        "--machine is for --route automatic, --redistribution automatic, --partition automatic, "
-        "--placement, or --profile");
+        "--machine is for --route automatic, --redistribution automatic, --sparsification "
+        "automatic, --partition automatic, --placement, or --profile");
   }
   if (s.result.output_anyway && s.result.output.empty()) {
     fail_usage("--output-anyway needs --output FILE");

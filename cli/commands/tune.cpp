@@ -133,10 +133,12 @@ std::string tune_report(const TuneRecord& record, ExitCode code) {
   return report::tune_json(record.result, frame);
 }
 
-/// The machine serves to choose the ranks of levels and the places of parts.
+/// The machine serves to choose the ranks and entries of levels, and the places of parts.
 void check_tune(const Settings& s) {
   if (s.has("machine") && !s.asks_for_costs()) {
-    fail_usage("--machine is for --redistribution automatic, --partition automatic or --placement");
+    fail_usage(
+        "--machine is for --redistribution automatic, --sparsification automatic, --partition "
+        "automatic or --placement");
   }
 }
 

@@ -34,7 +34,8 @@ bool Settings::asks_for_routes() const {
 
 bool Settings::asks_for_costs() const {
   return asks_for_routes() || amg.redistribution->decide != nullptr ||
-         method.placement->moves_parts || method.partition.is_automatic();
+         amg.sparsification->asks_costs || method.placement->moves_parts ||
+         method.partition.is_automatic();
 }
 
 std::span<const Field<SourceOptions>> source_fields() {

@@ -127,7 +127,7 @@ struct Settings {
   bool may_be_elasticity() const;
   /// Whether some route is to be chosen.
   bool asks_for_routes() const;
-  /// Whether routes, ranks of levels or places of parts are to be chosen by costs.
+  /// Whether routes, ranks of levels, what they lose, or places of parts are to be chosen by costs.
   bool asks_for_costs() const;
   /// Whether a partition may move rows.
   bool has_partition() const {

@@ -186,6 +186,19 @@ std::string redistribution_text(const Prediction& p, const Settings& settings) {
       fmt::join(ranks, ", "));
 }
 
+/// What the choice of sparser matrices saves of the levels, where costs made it.
+std::string sparser_text(const Prediction& p) {
+  std::vector<std::string> sparser;
+  for (std::size_t l = 0; l < p.levels.size(); ++l) {
+    const auto& choice = p.levels[l].sparsity_choice;
+    if (choice && choice->tolerance > 0) {
+      sparser.push_back(fmt::format("level {}: {}", l, choice->reason));
+    }
+  }
+  return sparser.empty() ? "no level gains by losing some"
+                         : fmt::format("{}", fmt::join(sparser, "; "));
+}
+
 void print_answer(Console& console, const predict::Result& result, const Settings& settings) {
   const Prediction& p = result.prediction;
   print_gain(console, p);
@@ -199,6 +212,10 @@ void print_answer(Console& console, const predict::Result& result, const Setting
               predicted_routes_text(p) +
                   (is_uncertain(p) ? "; ?: another may be cheaper, within what is not known" : ""));
   print_entry(console, "fewer ranks", redistribution_text(p, settings));
+  if (std::any_of(p.levels.begin(), p.levels.end(),
+                  [](const PredictedLevel& level) { return level.sparsity_choice != nullptr; })) {
+    print_entry(console, "fewer entries", sparser_text(p));
+  }
   if (result.machine.knows_work) {
     print_entry(console, "arithmetic",
                 fmt::format("{} us a cycle on the rank with most", microseconds(p.work_s())));

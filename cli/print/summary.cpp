@@ -109,7 +109,7 @@ bool was_tried(const amg::LevelInfo& info) {
 
 bool was_chosen(const amg::LevelInfo& info) {
   return info.route_choice || info.setup_route_choice || was_tried(info) ||
-         info.redistribution_choice;
+         info.redistribution_choice || info.sparsity_choice;
 }
 
 /// Where every level is direct and point to point that need not be said, unless it was found out.
@@ -227,17 +227,21 @@ std::string basis_of_routes(const std::vector<amg::LevelInfo>& levels) {
 
 /// Why the levels have their routes and transports, where these were chosen.
 void print_choices(Console& console, const std::vector<amg::LevelInfo>& levels) {
-  const bool has_ranks = std::any_of(levels.begin(), levels.end(), [](const amg::LevelInfo& info) {
-    return info.redistribution_choice != nullptr;
+  const bool has_cycles = std::any_of(levels.begin(), levels.end(), [](const amg::LevelInfo& info) {
+    return info.redistribution_choice || info.sparsity_choice;
   });
-  console.line(has_ranks ? "Why: routes by the time of one exchange, ranks by that of a cycle"
-                         : "Why, by the time of one exchange");
+  console.line(has_cycles
+                   ? "Why: routes by the time of one exchange, ranks and entries by that of a cycle"
+                   : "Why, by the time of one exchange");
   const std::string basis = basis_of_routes(levels);
   if (!basis.empty()) print_entry(console, "routes by", basis);
   for (std::size_t l = 0; l < levels.size(); ++l) {
     const amg::LevelInfo& info = levels[l];
     if (info.redistribution_choice) {
       print_entry(console, fmt::format("level {} ranks", l), info.redistribution_choice->reason);
+    }
+    if (info.sparsity_choice) {
+      print_entry(console, fmt::format("level {} entries", l), info.sparsity_choice->reason);
     }
     if (info.route_choice) {
       print_entry(console, fmt::format("level {}", l),

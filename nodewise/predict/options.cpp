@@ -26,8 +26,9 @@ std::span<const Field<VirtualOptions>> virtual_fields() {
 std::span<const Field<PredictOptions>> predict_fields() {
   static const std::vector<Field<PredictOptions>> fields = {
       text_field("machine", &PredictOptions::machine, "machine",
-                 "the machine whose costs are taken, for predictions, `route automatic` and "
-                 "`redistribution automatic` (without it a short look at the network), and whose "
+                 "the machine whose costs are taken, for predictions, `route automatic`, "
+                 "`redistribution automatic` or `sparsification automatic` (without it a short "
+                 "look at the network), and whose "
                  "memory `profile` compares with: a machine file, "
                  "or "
                  "the name of a shipped one")

@@ -127,6 +127,7 @@ PredictedLevel sizes_of(const amg::Hierarchy<double>& hierarchy, std::size_t l) 
   level.most_nonzeros = most_nonzeros(*hierarchy.matrix(l), rows);
   level.copies = hierarchy.levels()[l].copies;
   level.redistribution_choice = hierarchy.levels()[l].redistribution_choice;
+  level.sparsity_choice = hierarchy.levels()[l].sparsity_choice;
   return level;
 }
 

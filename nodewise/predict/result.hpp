@@ -92,6 +92,8 @@ struct PredictedLevel {
   double work_s = 0;  ///< of arithmetic in one cycle, on the rank with most; 0: not known
   /// Why its rows were moved to fewer ranks, or not; null where costs did not decide.
   std::shared_ptr<const amg::RedistributionDecision> redistribution_choice;
+  /// Likewise, why its matrix lost entries, or not.
+  std::shared_ptr<const amg::sparsify::SparsityDecision> sparsity_choice;
 
   const std::vector<ExchangeTime>& of(Exchanged exchanged) const {
     return times[static_cast<std::size_t>(exchanged)];

@@ -76,7 +76,9 @@ amg::Redistribution usual_redistribution(const mpi::Topology& topology) {
 }
 
 amg::Options with_every_route(amg::Options options) {
-  if (options.redistribution->decide != nullptr) options.route = comm::Route("automatic");
+  if (options.redistribution->decide != nullptr || options.sparsification->asks_costs) {
+    options.route = comm::Route("automatic");
+  }
   return options;
 }
 

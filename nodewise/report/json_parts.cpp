@@ -94,6 +94,17 @@ Json redistribution_json(const std::shared_ptr<const amg::RedistributionDecision
           {"reason", decision->reason}};
 }
 
+Json sparsity_choice_json(const std::shared_ptr<const amg::sparsify::SparsityDecision>& decision) {
+  if (!decision) return nullptr;
+  return {{"drop", decision->drop.empty() ? Json(nullptr) : Json(decision->drop)},
+          {"tolerance", number(decision->tolerance)},
+          {"by_nodes", decision->by_nodes},
+          {"cycle_s_with_all", number(decision->full_s)},
+          {"cycle_s_without", number(decision->sparse_s)},
+          {"growth_of_iterations", number(decision->growth)},
+          {"reason", decision->reason}};
+}
+
 std::string dumped(const Json& json) {
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }

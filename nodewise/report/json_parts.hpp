@@ -38,6 +38,8 @@ Json placement_json(const std::optional<partition::PlacementGain>& gain);
 
 /// null where the ranks of the level were not decided by costs.
 Json redistribution_json(const std::shared_ptr<const amg::RedistributionDecision>& decision);
+/// null where the options say what goes.
+Json sparsity_choice_json(const std::shared_ptr<const amg::sparsify::SparsityDecision>& decision);
 
 /// The document as text, indented. A file name need not be UTF-8; what is not is replaced.
 std::string dumped(const Json& json);

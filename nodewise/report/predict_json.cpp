@@ -83,6 +83,7 @@ Json levels_json(const PredictedMachine& machine, const Prediction& p) {
                  {"most_rows_of_a_rank", level.most_rows},
                  {"most_nonzeros_of_a_rank", level.most_nonzeros},
                  {"redistribution_choice", redistribution_json(level.redistribution_choice)},
+                 {"sparsity_choice", sparsity_choice_json(level.sparsity_choice)},
                  {"in_a_cycle",
                   {{"products", level.visits.products},
                    {"transfers", level.visits.transfers},

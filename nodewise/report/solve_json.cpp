@@ -85,6 +85,7 @@ Json level_json(const amg::LevelInfo& info) {
           {"setup_route_choice", route_choice_json(info.setup_route_choice)},
           {"transport_choice", transport_choice_json(info.transport_choice)},
           {"redistribution_choice", redistribution_json(info.redistribution_choice)},
+          {"sparsity_choice", sparsity_choice_json(info.sparsity_choice)},
           {"sparsity", sparsity_json(info.sparsity)},
           {"product_traffic", product},
           {"gather_traffic", traffic_json(info.gather_traffic)},

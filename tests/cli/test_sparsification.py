@@ -11,7 +11,8 @@ PROBLEM = ["--problem", "rotated_fe", "--n", 40, "--max-coarse-rows", 10]
 
 def solved(nodewise, tmp_path, source, *words):
     path = tmp_path / "report.json"
-    result = nodewise("solve", *PROBLEM, *words, "--json", path, ranks=4)
+    problem = [] if "--problem" in words else PROBLEM
+    result = nodewise("solve", *problem, *words, "--json", path, ranks=4)
     assert result.code == 0, result.err
     report = json.loads(path.read_text())
     jsonschema.validate(report, json.loads((source / "docs" / "report.schema.json").read_text()))
@@ -79,3 +80,45 @@ def test_entries_come_back_during_a_solve(nodewise, tmp_path, source):
     relaxed, _ = solved(nodewise, tmp_path, source, *words, "--adaptive", "--adaptive-factor", "1")
     assert relaxed["hierarchy"]["entries_back"] == []
     assert relaxed["solve"]["iterations"] == plain["solve"]["iterations"]
+
+
+BY_COST = ["--sparsification", "automatic", "--preset", "default", "--redistribution", "none", "--problem", "laplace27",
+           "--n", 14, "--max-coarse-rows", 10]
+
+
+def test_costs_decide_what_goes(nodewise, tmp_path, source):
+    words = [*BY_COST, "--machine", "eos", "--details"]
+    report, out = solved(nodewise, tmp_path, source, *words, "--ranks-per-node", 1)
+    coarse = report["hierarchy"]["levels"][1:-1]
+    choices = [level["sparsity_choice"] for level in coarse]
+    assert len(choices) > 1 and all(choice["reason"] for choice in choices)
+    for level, choice in zip(coarse, choices, strict=True):
+        assert (level["sparsity"] is None) == (choice["drop"] is None)
+        if choice["drop"]:
+            assert level["sparsity"]["drop_tolerance"] == choice["tolerance"]
+            assert choice["cycle_s_without"] < choice["cycle_s_with_all"]
+    assert {choice["drop"] is None for choice in choices} == {True, False}
+    assert "level 1 entries" in out
+    on_one_node, _ = solved(nodewise, tmp_path, source, *words)
+    assert [level["sparsity_choice"]["reason"] for level in on_one_node["hierarchy"]["levels"][1:-1]] == [
+        "all rows are on one node"
+    ] * len(coarse)
+
+
+def test_predictions_decide_as_solves_do(nodewise, tmp_path, source):
+    words = [*BY_COST, "--machine", "eos", "--coarsening", "pmis", "--interpolation", "classical",
+             "--max-interpolation-entries", 0, "--ranks-per-node", 1]
+    report, _ = solved(nodewise, tmp_path, source, *words, "--route", "automatic")
+    expected = [level["nonzeros"] for level in report["hierarchy"]["levels"]]
+    for command in ("predict", "inspect"):
+        path = tmp_path / f"{command}.json"
+        result = nodewise(command, *words, "--virtual-ranks", 4, "--json", path)
+        assert result.code == 0, result.err
+        found = json.loads(path.read_text())
+        levels = found["levels"] if command == "predict" else found["hierarchy"]["levels"]
+        assert [level["nonzeros"] for level in levels] == expected
+        if command == "predict":
+            assert "fewer entries" in result.out
+            jsonschema.validate(found, json.loads((source / "docs" / "predict.schema.json").read_text()))
+    without = nodewise("inspect", *BY_COST, "--virtual-ranks", 4, "--ranks-per-node", 1)
+    assert without.code != 0 and "needs --machine" in without.err

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "nodewise/base/types.hpp"
+#include "nodewise/comm/pattern.hpp"
 #include "nodewise/comm/route/message_estimate.hpp"
 #include "nodewise/model/machine.hpp"
 #include "nodewise/mpi/topology.hpp"
@@ -33,6 +34,7 @@ struct FinerLevels {
   double stay_s = 0;  ///< sum of what they take
   double flop_s = 0;  ///< of the last of them; 0: there is none
   bool moved = false;
+  double cycle_s = 0;  ///< sum of what the solve does on them in a cycle, where that is asked for
 };
 
 /// What a rank exchanges with others for a level, going straight.
@@ -70,6 +72,11 @@ class NextLevel {
   /// Of this rank, or of all that one process stands for.
   virtual std::vector<RankExchanges> exchanges() = 0;
   virtual Times times() = 0;
+  /// The direct patterns of a product: this rank's, or those of all that one process stands for.
+  virtual std::vector<comm::Pattern> product_patterns() const = 0;
+  /// Seconds of each exchange over the best of the routes, likewise: direct patterns come one
+  /// behind the other.
+  virtual std::vector<double> exchange_s(std::span<const comm::Pattern> patterns) = 0;
   /// Whether its exchanges may take a route that gathers messages on nodes.
   virtual bool may_gather_on_nodes() const = 0;
   /// Whether one rank of each node may have a copy, and the ranks that take part in the level

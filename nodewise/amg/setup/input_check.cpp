@@ -242,6 +242,11 @@ void check_move(bool has_virtual_ranks, const Options& options) {
 void check_sparsification(bool nodes_are_missing, const Options& options) {
   if (!options.sparsification->drops_entries) return;
   const auto& drop = options.sparsification.options<SparsificationOptions>().drop;
+  if (nodes_are_missing && options.sparsification->asks_costs) {
+    throw Error(ErrorCode::invalid_argument,
+                "multigrid setup: to choose what coarse matrices of virtual ranks lose, their "
+                "nodes must be known (ProblemInfo::virtual_topology)");
+  }
   if (nodes_are_missing && !drop->drops_on_one_node) {
     throw Error(ErrorCode::invalid_argument,
                 "multigrid setup: to drop messages between nodes of virtual ranks, these must be "

@@ -8,6 +8,7 @@
 
 #include "nodewise/amg/options.hpp"
 #include "nodewise/amg/redistribute/redistribution_decision.hpp"
+#include "nodewise/amg/sparsify/sparsity_decision.hpp"
 #include "nodewise/comm/plan.hpp"
 #include "nodewise/routing/route_choice.hpp"
 #include "nodewise/routing/transport_choice.hpp"
@@ -38,6 +39,8 @@ struct LevelInfo {
   std::shared_ptr<const routing::TransportDecision> transport_choice;  ///< likewise, of the solve
   /// Likewise, why its rows were moved to fewer ranks, or not.
   std::shared_ptr<const RedistributionDecision> redistribution_choice;
+  /// Likewise, why its matrix lost entries, or not.
+  std::shared_ptr<const sparsify::SparsityDecision> sparsity_choice;
   std::shared_ptr<const Sparsity> sparsity;  ///< null where the matrix has all its entries
   comm::Traffic traffic;          ///< of one product with the level's matrix, over all ranks
   std::int64_t max_messages = 0;  ///< sent by the busiest rank in one product

@@ -310,7 +310,8 @@ void descend(MatrixPointer<T> A, ProblemInfo<T> knowledge, std::optional<bool> s
              const Options& options, const LevelObserver& observe, const Earlier<T>* earlier,
              SetUp<T>& made) {
   const bool stays_symmetric = keeps_symmetry(knowledge, options);
-  std::optional<sparsify::Sparsified<T>> sparse;  // of A
+  SparserNext<T> sparser;  // of A
+  std::optional<sparsify::Sparsified<T>>& sparse = sparser.sparse;
   while (true) {
     const std::size_t l = made.levels.size();
     const int depth = static_cast<int>(l);
@@ -341,10 +342,14 @@ void descend(MatrixPointer<T> A, ProblemInfo<T> knowledge, std::optional<bool> s
     info.setup_route_choice = chosen.setup;
     info.transport_choice = choice.transport;
     info.sparsity = sparsity;
+    info.sparsity_choice = sparser.choice;
     const bool goes_on = before ? before->P != nullptr : may_coarsen(info.rows, options, depth);
     if (l > 0) info.redistribution_choice = redistribution_of(made, earlier, l);
     if (l == 0 && goes_on && options.redistribution->decide != nullptr && !earlier) {
       decide_ranks<T>(level, A, nullptr, depth, options, made.finer);
+    }
+    if (l == 0 && goes_on && options.sparsification->asks_costs && !earlier) {
+      made.finer.cycle_s = finest_level_s(level, A, options);
     }
     MatrixPointer<T> next;
     if (goes_on) next = coarsen_level(level, A, routes, options, before, made.finer);
@@ -365,8 +370,8 @@ void descend(MatrixPointer<T> A, ProblemInfo<T> knowledge, std::optional<bool> s
     if (observe) observe(depth, info);
     if (!level.transfer.P) return;
     knowledge = knowledge_below(level, options);
-    sparse =
-        sparser_next(level, A, next, knowledge, options, earlier ? &earlier->info[l + 1] : nullptr);
+    sparser = sparser_next(level, A, next, knowledge, options,
+                           earlier ? &earlier->info[l + 1] : nullptr, made.finer);
     A = std::move(next);
   }
 }

@@ -10,6 +10,7 @@
 #include "nodewise/amg/redistribute/copy_holders.hpp"
 #include "nodewise/amg/setup/level.hpp"
 #include "nodewise/amg/setup/level_choice.hpp"
+#include "nodewise/comm/route/direct.hpp"
 #include "nodewise/comm/virtual_ranks.hpp"
 #include "nodewise/matrix/virtual_ranks.hpp"
 #include "nodewise/model/overlapped_cost.hpp"
@@ -89,10 +90,8 @@ class RealLevel final : public LevelBase<T> {
     RankExchanges rank;
     rank.rank = comm().rank();
     rank.nonzeros = static_cast<double>(A_->nnz_local());
-    const MatrixPointer<T> direct = routed<T>(A_, comm::Route(), comm::Transport());
-    for (const comm::Stage& stage : direct->exchange().plan().stages) {
-      rank.product = message_sizes(stage.send_ranks, stage.send_offsets);
-    }
+    const comm::Pattern product = product_patterns().front();
+    rank.product = message_sizes(product.send_ranks, product.send_offsets);
     if (P_) {
       for (const comm::Stage& stage : P_->exchange().plan().stages) {
         rank.transfer = message_sizes(stage.recv_ranks, stage.recv_offsets);
@@ -102,20 +101,36 @@ class RealLevel final : public LevelBase<T> {
     return {rank};
   }
   NextLevel::Times times() override {
+    std::vector<comm::Pattern> patterns = product_patterns();
+    patterns.push_back(comm::route::pattern_of(P_->exchange().plan()));
+    const std::vector<double> seconds = exchange_s(patterns);
+    return {seconds[0], seconds[1]};
+  }
+  std::vector<comm::Pattern> product_patterns() const override {
+    return {comm::route::pattern_of(
+        routed<T>(A_, comm::Route(), comm::Transport())->exchange().plan())};
+  }
+  std::vector<double> exchange_s(std::span<const comm::Pattern> patterns) override {
     std::optional<Error> failure;
-    const comm::MessageEstimate product = comm::forecast(comm(), A_->exchange().plan(), failure);
-    const comm::MessageEstimate transfer = comm::forecast(comm(), P_->exchange().plan(), failure);
-    mpi::agree(comm(), failure);
+    const std::vector<comm::Route> routes = this->routes();
     std::vector<std::vector<comm::StageSizes>> stages;
-    for (const comm::MessageEstimate* estimate : {&product, &transfer}) {
-      for (const comm::Route& route : this->routes()) stages.push_back(estimate->sizes(route));
+    for (const comm::Pattern& pattern : patterns) {
+      const comm::Plan plan = comm::route::direct(pattern);
+      const comm::MessageEstimate estimate = comm::forecast(comm(), plan, failure);
+      for (const comm::Route& route : routes) stages.push_back(estimate.sizes(route));
     }
+    mpi::agree(comm(), failure);
     std::vector<routing::ExchangeQuestion> questions;
     for (const auto& of_route : stages) questions.push_back({of_route, sizeof(T)});
     const std::vector<double> seconds = routing::exchange_seconds(
         comm(), *machine(), routing::message_costs(*machine()), questions, {});
-    const auto middle = seconds.begin() + static_cast<std::ptrdiff_t>(seconds.size() / 2);
-    return {*std::min_element(seconds.begin(), middle), *std::min_element(middle, seconds.end())};
+    std::vector<double> least;
+    for (auto first = seconds.begin(); first != seconds.end();) {
+      const auto end = first + static_cast<std::ptrdiff_t>(routes.size());
+      least.push_back(*std::min_element(first, end));
+      first = end;
+    }
+    return least;
   }
   std::vector<int> ranks_above() const override {
     std::vector<int> ranks(static_cast<std::size_t>(comm().size()));
@@ -148,8 +163,8 @@ class VirtualLevel final : public LevelBase<T> {
     if (P) transfer_ = comm::virtual_patterns(starts_, ghosts_of(*P, above.virtual_starts));
     if (!options.machine) {
       throw Error(ErrorCode::unsupported,
-                  "multigrid setup: to redistribute levels of virtual ranks by costs takes the "
-                  "costs of a machine, as predictions have them");
+                  "multigrid setup: choices by costs for levels of virtual ranks take the costs of "
+                  "a machine, as predictions have them");
     }
   }
 
@@ -173,10 +188,21 @@ class VirtualLevel final : public LevelBase<T> {
     return all;
   }
   NextLevel::Times times() override {
+    std::vector<comm::Pattern> patterns = product_;
+    patterns.insert(patterns.end(), transfer_.begin(), transfer_.end());
+    const std::vector<double> seconds = exchange_s(patterns);
+    return {seconds[0], seconds[1]};
+  }
+  std::vector<comm::Pattern> product_patterns() const override { return product_; }
+  std::vector<double> exchange_s(std::span<const comm::Pattern> patterns) override {
     mpi::agree(A_->comm(), std::nullopt);
-    double seconds_of[] = {seconds(product_), seconds(transfer_)};
-    max(seconds_of);
-    return {seconds_of[0], seconds_of[1]};
+    std::vector<double> all;
+    const std::size_t n_ranks = starts_.size() - 1;
+    for (std::size_t at = 0; at < patterns.size(); at += n_ranks) {
+      all.push_back(seconds(patterns.subspan(at, n_ranks)));
+    }
+    max(all);
+    return all;
   }
   std::vector<int> ranks_above() const override { return ranks_above_; }
   void sum_on_nodes(std::span<double>) override {}

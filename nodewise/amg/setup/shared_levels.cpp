@@ -131,6 +131,16 @@ constexpr auto pass_redistribution = [](auto& pass, auto& decision) {
   pass(decision.reason);
 };
 
+constexpr auto pass_sparsity_decision = [](auto& pass, auto& decision) {
+  pass(decision.drop);
+  pass(decision.tolerance);
+  pass(decision.by_nodes);
+  pass(decision.full_s);
+  pass(decision.sparse_s);
+  pass(decision.growth);
+  pass(decision.reason);
+};
+
 constexpr auto pass_sparsity = [](auto& pass, auto& sparsity) {
   pass(sparsity.tolerance);
   pass(sparsity.nonzeros);
@@ -151,6 +161,7 @@ constexpr auto pass_level = [](auto& pass, auto& level) {
   pass.optional(info.setup_route_choice, pass_route_decision);
   pass.optional(info.transport_choice, pass_transport_decision);
   pass.optional(info.redistribution_choice, pass_redistribution);
+  pass.optional(info.sparsity_choice, pass_sparsity_decision);
   pass.optional(info.sparsity, pass_sparsity);
   pass(level.solved_directly);
   pass.list(level.starts, pass_number);

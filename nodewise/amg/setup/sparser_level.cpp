@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "nodewise/amg/setup/level_choice.hpp"
+#include "nodewise/amg/setup/next_level.hpp"
 #include "nodewise/comm/route/direct.hpp"
 #include "nodewise/mpi/agree.hpp"
 
@@ -49,24 +50,51 @@ sparsify::RowPlaces places_of(const ProblemInfo<T>& knowledge, const comm::Route
   return places;
 }
 
+/// Below which tolerance entries go by the options, or went in an earlier setup.
+double tolerance_of(const Options& options, int depth, const LevelInfo* earlier) {
+  if (!earlier) return drop_tolerance_of(options.sparsification, depth);
+  return earlier->sparsity ? earlier->sparsity->tolerance : 0;
+}
+
+/// Local. A level whose matrix is A, for what it would cost.
+template <class T>
+std::unique_ptr<NextLevel> costed_level(const MatrixPointer<T>& A, const Options& options,
+                                        int depth, const ProblemInfo<T>& knowledge) {
+  static const MatrixPointer<T> no_transfer;
+  if (knowledge.virtual_starts.empty()) return next_level(A, no_transfer, options, depth);
+  return next_virtual_level(A, no_transfer, options, depth, knowledge.virtual_starts, knowledge);
+}
+
+template <class T>
+sparsify::SparserChoice<T> keeps_all(const std::string& reason) {
+  sparsify::SparserChoice<T> choice;
+  choice.decision.reason = reason;
+  return choice;
+}
+
 }  // namespace
 
 template <class T>
-std::optional<sparsify::Sparsified<T>> sparser_next(Level<T>& level, const MatrixPointer<T>& A,
-                                                    const MatrixPointer<T>& next,
-                                                    const ProblemInfo<T>& knowledge,
-                                                    const Options& options,
-                                                    const LevelInfo* earlier) {
-  if (!options.sparsification->drops_entries) return std::nullopt;
+double finest_level_s(const Level<T>& level, const MatrixPointer<T>& A, const Options& options) {
+  const mpi::Scope scope(A->comm(), "sparsification");
+  return sparsify::finest_level_s(*costed_level(A, options, 0, level.knowledge));
+}
+
+template <class T>
+SparserNext<T> sparser_next(Level<T>& level, const MatrixPointer<T>& A,
+                            const MatrixPointer<T>& next, const ProblemInfo<T>& knowledge,
+                            const Options& options, const LevelInfo* earlier, FinerLevels& finer) {
   const int depth = level.depth + 1;
-  const double tolerance = !earlier            ? drop_tolerance_of(options.sparsification, depth)
-                           : earlier->sparsity ? earlier->sparsity->tolerance
-                                               : 0;
   const GlobalIndex n = next->rows().n_global();
   const bool is_solved = !may_coarsen(n, options, depth) && may_solve_directly(n, options);
   const GridTransfer<T>& transfer = level.transfer;
   const auto fetched = std::exchange(level.transfer.fetched, nullptr);
-  if (tolerance == 0 || is_solved || transfer.n_copies > 1) return std::nullopt;
+  SparserNext<T> result;
+  if (earlier) result.choice = earlier->sparsity_choice;
+  if (!options.sparsification->drops_entries || is_solved || transfer.n_copies > 1) return result;
+  const double tolerance = tolerance_of(options, depth, earlier);
+  const bool asks_costs = options.sparsification->asks_costs && !earlier;
+  if (tolerance == 0 && !asks_costs) return result;
   std::vector<T> vector;
   std::optional<Error> failure = transfer.failure;
   const auto taken = mpi::caught([&] { vector = first_vector(knowledge.near_null_space); });
@@ -76,17 +104,32 @@ std::optional<sparsify::Sparsified<T>> sparser_next(Level<T>& level, const Matri
   rules.places = places_of(knowledge, routes_of_level(options, depth).solve);
   const int fine_unknowns =
       level.knowledge.unknowns > 0 ? level.knowledge.unknowns : options.unknowns;
-  return sparsify::sparsify<T>(next,
-                               {.A = options.sparsification->pattern_of_rest ? *level.A : *A,
-                                .P = *transfer.P,
-                                .coarse_rows = transfer.coarse_rows,
-                                .move = transfer.move ? &*transfer.move : nullptr,
-                                .moves_columns = transfer.before_move != nullptr,
-                                .unknowns = options.method->has_coarse_points ? 1 : fine_unknowns,
-                                .coarse_unknowns = rules.unknowns,
-                                .fetched = fetched,
-                                .fetched_for = A->ghosts()},
-                               rules, std::move(failure));
+  const sparsify::Coarsening<T> coarsening = {
+      .A = options.sparsification->pattern_of_rest ? *level.A : *A,
+      .P = *transfer.P,
+      .coarse_rows = transfer.coarse_rows,
+      .move = transfer.move ? &*transfer.move : nullptr,
+      .moves_columns = transfer.before_move != nullptr,
+      .unknowns = options.method->has_coarse_points ? 1 : fine_unknowns,
+      .coarse_unknowns = rules.unknowns,
+      .fetched = fetched,
+      .fetched_for = A->ghosts()};
+  if (asks_costs) {
+    const auto costs = costed_level(next, options, depth, knowledge);
+    auto choice = level.knowledge.symmetric.value_or(false)
+                      ? sparsify::cheapest_sparsity(next, coarsening, rules, *costs, finer,
+                                                    std::move(failure))
+                      : keeps_all<T>("the matrix is not symmetric");
+    result.choice = std::make_shared<const sparsify::SparsityDecision>(std::move(choice.decision));
+    result.sparse = std::move(choice.sparse);
+    return result;
+  }
+  if (result.choice) {
+    rules.drop = result.choice->drop;
+    rules.places.by_nodes = result.choice->by_nodes;
+  }
+  result.sparse = sparsify::sparsify<T>(next, coarsening, rules, std::move(failure));
+  return result;
 }
 
 template <class T>
@@ -142,9 +185,10 @@ std::shared_ptr<const Sparsity> sparsity_of(const DistMatrix<T>& full,
 }
 
 #define NODEWISE_INSTANTIATE(T)                                                                   \
-  template std::optional<sparsify::Sparsified<T>> sparser_next(                                   \
-      Level<T>&, const MatrixPointer<T>&, const MatrixPointer<T>&, const ProblemInfo<T>&,         \
-      const Options&, const LevelInfo*);                                                          \
+  template double finest_level_s(const Level<T>&, const MatrixPointer<T>&, const Options&);       \
+  template SparserNext<T> sparser_next(Level<T>&, const MatrixPointer<T>&,                        \
+                                       const MatrixPointer<T>&, const ProblemInfo<T>&,            \
+                                       const Options&, const LevelInfo*, FinerLevels&);           \
   template sparsify::Sparsified<T> sparser_again(const Level<T>&, const MatrixPointer<T>&,        \
                                                  const MatrixPointer<T>&, const Options&);        \
   template sparsify::Sparsified<T> denser_level(const Level<T>&, const MatrixPointer<T>&, double, \

@@ -11,16 +11,25 @@
 
 namespace nodewise::amg {
 
-/// Collective. What is left of `next`, the product of the level's matrix for the setup, A, as the
-/// options say, and what is known of that level besides; nothing where all is. `earlier` is the
-/// level that it became in an earlier setup, whose tolerance holds. A matrix that will be solved
-/// directly keeps all: nothing is saved there.
+/// What is left of a level's Galerkin matrix, where it loses entries, and why, where costs decided.
 template <class T>
-std::optional<sparsify::Sparsified<T>> sparser_next(Level<T>& level, const MatrixPointer<T>& A,
-                                                    const MatrixPointer<T>& next,
-                                                    const ProblemInfo<T>& knowledge,
-                                                    const Options& options,
-                                                    const LevelInfo* earlier);
+struct SparserNext {
+  std::optional<sparsify::Sparsified<T>> sparse;
+  std::shared_ptr<const sparsify::SparsityDecision> choice;
+};
+
+/// Collective. What is left of `next`, the product of the level's matrix for the setup, A, as the
+/// options say, or costs where they are asked; `knowledge` is what is known of that level besides.
+/// `earlier` is the level that it became in an earlier setup, whose rule and tolerance hold. A
+/// matrix that will be solved directly keeps all: nothing is saved there.
+template <class T>
+SparserNext<T> sparser_next(Level<T>& level, const MatrixPointer<T>& A,
+                            const MatrixPointer<T>& next, const ProblemInfo<T>& knowledge,
+                            const Options& options, const LevelInfo* earlier, FinerLevels& finer);
+
+/// Collective. What the finest level takes in a cycle, where that decides on others' entries.
+template <class T>
+double finest_level_s(const Level<T>& level, const MatrixPointer<T>& A, const Options& options);
 
 /// Collective. The same for new values `A` of the level's Galerkin matrix, without those that went
 /// before: `left` is what was left.

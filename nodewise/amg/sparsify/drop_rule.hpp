@@ -47,6 +47,10 @@ struct DropRule : MethodInfo {
   Required<double (*)(const Choice<DropRule>& rule, int level)> tolerance;
   /// Local. Sets the tolerances of levels 1, 2, ...; the last is for all below.
   Required<void (*)(Choice<DropRule>& rule, const std::vector<double>& by_level)> set_tolerances;
+  /// Whether messages from node to node are dropped otherwise than those from rank to rank.
+  Required<bool> depends_on_route;
+  /// The tolerances that are tried where costs decide, ascending.
+  Required<std::vector<double>> ladder;
   /// Collective. Sets what this rank's rows say that their blocks are worth; always_kept those that
   /// no tolerance drops. A failure of this rank alone is left in `failure`.
   Required<OwnWorth<double>> in_double;

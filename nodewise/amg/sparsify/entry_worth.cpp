@@ -50,23 +50,30 @@ Told<T> tell_owners(const DistMatrix<T>& A, const PointBlocks<T>& blocks, const 
 template <class T>
 class SentWorth {
  public:
-  explicit SentWorth(const DistMatrix<T>& A)
-      : rows_(A.rows()), pattern_(comm::route::pattern_of(A.exchange().plan())) {}
+  SentWorth(const DistMatrix<T>& A, int unknowns)
+      : rows_(A.rows()),
+        unknowns_(unknowns),
+        pattern_(comm::route::pattern_of(A.exchange().plan())) {}
   std::size_t size() const { return pattern_.send_entries.size(); }
-  void raise(LocalIndex row, GlobalIndex receiver_row, T worth, std::vector<T>& of_sent) const {
-    const int rank = rows_.owner(receiver_row);
+  /// Of a point's rows, each that the receiver has as a ghost.
+  void raise(LocalIndex point, GlobalIndex receiver, T worth, std::vector<T>& of_sent) const {
+    const int rank = rows_.owner(rows_.first() + receiver * unknowns_);
     const auto to = static_cast<std::size_t>(
         std::lower_bound(pattern_.send_ranks.begin(), pattern_.send_ranks.end(), rank) -
         pattern_.send_ranks.begin());
     const auto begin = pattern_.send_entries.begin() + pattern_.send_offsets[to];
     const auto end = pattern_.send_entries.begin() + pattern_.send_offsets[to + 1];
-    T& most = of_sent[static_cast<std::size_t>(std::lower_bound(begin, end, row) -
-                                               pattern_.send_entries.begin())];
-    most = std::max(most, worth);
+    const LocalIndex first = point * unknowns_;
+    for (auto at = std::lower_bound(begin, end, first); at != end && *at < first + unknowns_;
+         ++at) {
+      T& most = of_sent[static_cast<std::size_t>(at - pattern_.send_entries.begin())];
+      most = std::max(most, worth);
+    }
   }
 
  private:
   const comm::Layout& rows_;
+  int unknowns_;
   comm::Pattern pattern_;
 };
 
@@ -74,9 +81,8 @@ class SentWorth {
 template <class T>
 void join_sides(const DistMatrix<T>& A, const Told<T>& told, T tolerance, EntryWorth<T>& worth) {
   PointBlocks<T>& blocks = worth.blocks;
-  const bool counts_sent = blocks.unknowns() == 1;
-  const SentWorth<T> sent(A);
-  if (counts_sent) worth.of_sent.assign(sent.size(), T{-1});
+  const SentWorth<T> sent(A, blocks.unknowns());
+  worth.of_sent.assign(sent.size(), T{-1});
   std::vector<char> is_answered;
   if (A.n_ghosts() > 0) is_answered.assign(static_cast<std::size_t>(blocks.begins().back()), 0);
   for (std::size_t i = 0; i < told.size(); ++i) {
@@ -89,9 +95,7 @@ void join_sides(const DistMatrix<T>& A, const Told<T>& told, T tolerance, EntryW
         most = blocks.worth(block) = std::max(blocks.worth(block), entry.value);
         is_answered[static_cast<std::size_t>(block)] = 1;
       }
-      if (counts_sent) {
-        sent.raise(static_cast<LocalIndex>(i), A.rows().first() + entry.col, most, worth.of_sent);
-      }
+      sent.raise(point, entry.col, most, worth.of_sent);
     }
   }
   for (LocalIndex point = 0; point < blocks.n_points(); ++point) {
@@ -147,10 +151,10 @@ void keep_both(const DistMatrix<T>& A, std::span<const Offset> always, EntryWort
   const auto told = A.exchange().reverse_records(make, leave, failure);
   if (failure) return;
   failure = mpi::caught([&] {
-    const SentWorth<T> sent(A);
+    const SentWorth<T> sent(A, blocks.unknowns());
     const auto needed_by = [&](LocalIndex point, GlobalIndex other) {
       if (worth.of_sent.empty()) return;
-      sent.raise(point, A.rows().first() + other, always_kept<T>, worth.of_sent);
+      sent.raise(point, other, always_kept<T>, worth.of_sent);
     };
     for (std::size_t i = 0; i < told.size(); ++i) {
       const LocalIndex point = static_cast<LocalIndex>(i) / blocks.unknowns();

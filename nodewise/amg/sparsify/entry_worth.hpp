@@ -16,7 +16,7 @@ template <class T>
 struct EntryWorth {
   PointBlocks<T> blocks;
   /// Of each entry that the matrix's direct pattern sends, the most that a block is worth for which
-  /// the receiver needs it. Empty where points have several rows.
+  /// the receiver needs it; of all rows of a point the same.
   std::vector<T> of_sent;
 
   /// Whether a block stays.

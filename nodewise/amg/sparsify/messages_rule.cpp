@@ -214,6 +214,8 @@ const DropRule& drop_messages() {
       false,
       loss_of_messages,
       set_losses_of_messages,
+      true,
+      std::vector<double>{0.05, 0.1, 0.2, 0.4},
       weigh_messages<double>,
       weigh_messages<float>};
   return rule;

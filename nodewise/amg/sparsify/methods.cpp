@@ -28,11 +28,12 @@ const SparsificationMethod& no_sparsification();
 const SparsificationMethod& non_galerkin();
 const SparsificationMethod& sparse_galerkin();
 const SparsificationMethod& hybrid_galerkin();
+const SparsificationMethod& sparsification_by_cost();
 
 Family<SparsificationMethod>& SparsificationMethod::family() {
   static Family<SparsificationMethod> methods(
-      "sparsification",
-      {&no_sparsification(), &non_galerkin(), &sparse_galerkin(), &hybrid_galerkin()});
+      "sparsification", {&no_sparsification(), &non_galerkin(), &sparse_galerkin(),
+                         &hybrid_galerkin(), &sparsification_by_cost()});
   return methods;
 }
 

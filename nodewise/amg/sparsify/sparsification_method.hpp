@@ -13,6 +13,8 @@ struct SparsificationMethod : MethodInfo {
   Required<bool> goes_on_with_rest;
   /// Whether the minimal pattern of the next matrix is that of what is left.
   Required<bool> pattern_of_rest;
+  /// Whether costs decide what is dropped, level by level, and not the options.
+  Required<bool> asks_costs;
 
   static Family<SparsificationMethod>& family();
 };

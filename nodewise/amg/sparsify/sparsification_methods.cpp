@@ -5,12 +5,11 @@ namespace nodewise::amg {
 
 namespace {
 
-std::span<const Field<SparsificationOptions>> sparsification_fields() {
-  using O = SparsificationOptions;
+using O = SparsificationOptions;
+
+std::vector<Field<O>> adaptive_fields() {
   const auto is_adaptive = [](const O& o) { return o.adaptive; };
-  static const std::vector<Field<O>> fields = {
-      field("drop", &O::drop, "Which entries coarse matrices lose"),
-      field("lumping", &O::lumping, "Where the entries go that coarse matrices lose"),
+  return {
       field("adaptive", &O::adaptive,
             "Coarse matrices get entries back during a solve that converges too slowly, the finest "
             "first; they keep them for the next")
@@ -28,20 +27,35 @@ std::span<const Field<SparsificationOptions>> sparsification_fields() {
             1.0)
           .needing("adaptive", is_adaptive)
           .affecting(Affects::iterations)};
+}
+
+std::span<const Field<O>> adaptive_fields_only() {
+  static const std::vector<Field<O>> fields = adaptive_fields();
+  return fields;
+}
+
+std::span<const Field<O>> sparsification_fields() {
+  static const std::vector<Field<O>> fields = [] {
+    std::vector<Field<O>> all = {
+        field("drop", &O::drop, "Which entries coarse matrices lose"),
+        field("lumping", &O::lumping, "Where the entries go that coarse matrices lose")};
+    for (Field<O>& field : adaptive_fields()) all.push_back(std::move(field));
+    return all;
+  }();
   return fields;
 }
 
 }  // namespace
 
 double drop_tolerance_of(const Sparsification& sparsification, int level) {
-  if (!sparsification->drops_entries || level == 0) return 0;
+  if (!sparsification->drops_entries || sparsification->asks_costs || level == 0) return 0;
   const auto& drop = sparsification.options<SparsificationOptions>().drop;
   return (*drop->tolerance)(drop, level);
 }
 
 const SparsificationMethod& no_sparsification() {
   static const SparsificationMethod method = {
-      {"none", "coarse matrices keep all entries", ""}, false, false, false};
+      {"none", "coarse matrices keep all entries", ""}, false, false, false, false};
   return method;
 }
 
@@ -53,7 +67,8 @@ const SparsificationMethod& non_galerkin() {
        "Falgout, Schroder 2014", own_options(sparsification_fields)},
       true,
       true,
-      true};
+      true,
+      false};
   return method;
 }
 
@@ -64,6 +79,7 @@ const SparsificationMethod& sparse_galerkin() {
        "outside the minimal pattern of the Galerkin product above",
        "Bienz 2018, algorithm 4.3", own_options(sparsification_fields)},
       true,
+      false,
       false,
       false};
   return method;
@@ -76,6 +92,21 @@ const SparsificationMethod& hybrid_galerkin() {
        "Bienz 2018, algorithm 4.3", own_options(sparsification_fields)},
       true,
       false,
+      true,
+      false};
+  return method;
+}
+
+const SparsificationMethod& sparsification_by_cost() {
+  static const SparsificationMethod method = {
+      {"automatic",
+       "where ranks are on several nodes, level by level, what costs of messages and arithmetic "
+       "say "
+       "is best, by all rules and several tolerances, as in hybrid_galerkin with lumping diagonal",
+       "", own_options(adaptive_fields_only)},
+      true,
+      false,
+      true,
       true};
   return method;
 }

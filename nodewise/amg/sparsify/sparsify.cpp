@@ -4,6 +4,7 @@
 #include <array>
 #include <utility>
 
+#include "nodewise/amg/sparsify/rest.hpp"
 #include "nodewise/comm/route/direct.hpp"
 #include "nodewise/mpi/agree.hpp"
 #include "nodewise/mpi/ledger.hpp"
@@ -124,43 +125,16 @@ LostEntries<T> lost_entries(const MatrixPointer<T>& A, const EntryWorth<T>& wort
   return lost;
 }
 
-/// The part of a list of messages whose entries are wanted: begins are counts of entries, as in
-/// Pattern.
-void keep_wanted(std::vector<int>& ranks, std::vector<LocalIndex>& offsets,
-                 const std::vector<char>& is_wanted) {
-  std::vector<int> kept_ranks;
-  std::vector<LocalIndex> kept_offsets = {0};
-  for (std::size_t m = 0; m < ranks.size(); ++m) {
-    const auto n = static_cast<LocalIndex>(
-        std::count(is_wanted.begin() + offsets[m], is_wanted.begin() + offsets[m + 1], 1));
-    if (n == 0) continue;
-    kept_ranks.push_back(ranks[m]);
-    kept_offsets.push_back(kept_offsets.back() + n);
-  }
-  ranks = std::move(kept_ranks);
-  offsets = std::move(kept_offsets);
-}
-
 /// The direct pattern of what is left of A. Both sides of a message know what it is worth.
 template <class T>
-comm::Pattern pattern_of_rest(const DistMatrix<T>& A, const SplitRows<T>& rest,
-                              const EntryWorth<T>& worth, T tolerance) {
-  comm::Pattern pattern = comm::route::pattern_of(A.exchange().plan());
+comm::Pattern pattern_of(const DistMatrix<T>& A, const SplitRows<T>& rest,
+                         const EntryWorth<T>& worth, T tolerance) {
   std::vector<char> is_wanted;
   for (const GlobalIndex ghost : A.ghosts()) {
     is_wanted.push_back(std::binary_search(rest.ghosts.begin(), rest.ghosts.end(), ghost) ? 1 : 0);
   }
-  keep_wanted(pattern.recv_ranks, pattern.recv_offsets, is_wanted);
-  pattern.n_ghosts = static_cast<LocalIndex>(rest.ghosts.size());
-  is_wanted.clear();
-  std::vector<LocalIndex> sent;
-  for (std::size_t k = 0; k < pattern.send_entries.size(); ++k) {
-    is_wanted.push_back(worth.of_sent[k] >= tolerance ? 1 : 0);
-    if (is_wanted.back() != 0) sent.push_back(pattern.send_entries[k]);
-  }
-  keep_wanted(pattern.send_ranks, pattern.send_offsets, is_wanted);
-  pattern.send_entries = std::move(sent);
-  return pattern;
+  return pattern_of_rest(comm::route::pattern_of(A.exchange().plan()), is_wanted, worth.of_sent,
+                         tolerance);
 }
 
 /// Gives the blocks of the matrix that `before` was made of the worth -1 where they were dropped.
@@ -199,7 +173,7 @@ std::optional<Sparsified<T>> finish(const MatrixPointer<T>& A, LumpedRows<T> lum
   if (!failure) {
     failure = mpi::caught([&] {
       SplitRows<T> rest = split(*A, std::move(lumped.rows));
-      const comm::Pattern pattern = pattern_of_rest(*A, rest, worth, tolerance);
+      const comm::Pattern pattern = pattern_of(*A, rest, worth, tolerance);
       left = DistMatrix<T>::with_pattern(A->rows(), A->cols(), std::move(rest), pattern);
       result.lost = lost_entries(A, worth, rules, tolerance);
     });
@@ -250,28 +224,50 @@ std::size_t LostEntries<T>::memory_bytes() const {
 }
 
 template <class T>
+RowPlaces places_for(const DistMatrix<T>& A, const DropRules<T>& rules) {
+  RowPlaces places = rules.places;
+  if (places.topology == nullptr) {
+    places.starts = A.rows().starts();
+    places.topology = &A.comm().topology();
+  }
+  return places;
+}
+
+template <class T>
+WeighedEntries<T> weighed(const MatrixPointer<T>& A, const Coarsening<T>& coarsening,
+                          const DropRules<T>& rules, std::optional<Error>& failure) {
+  MinimalPattern<T> minimal;
+  if (rules.drop->keeps_minimal_pattern) minimal = MinimalPattern<T>(coarsening, failure);
+  WeighedEntries<T> result;
+  if (rules.has_kept_vector) result.kept_vector = with_ghosts(*A, rules.kept_vector, failure);
+  result.worth = entry_worth<T>(
+      *A, rules.unknowns,
+      {rules.drop, minimal, static_cast<T>(rules.tolerance), rules.lumping->changes_diagonal_only,
+       result.kept_vector, places_for(*A, rules)},
+      failure);
+  return result;
+}
+
+template <class T>
+std::optional<Sparsified<T>> without_light(const MatrixPointer<T>& A, WeighedEntries<T> weighed,
+                                           const DropRules<T>& rules,
+                                           std::optional<Error> failure) {
+  const auto tolerance = static_cast<T>(rules.tolerance);
+  LumpedRows<T> lumped = rules.lumping->template function<T>()(
+      {*A, weighed.worth, tolerance, weighed.kept_vector, rules.lumping, failure});
+  return finish(A, std::move(lumped), weighed.worth, rules, failure);
+}
+
+template <class T>
 std::optional<Sparsified<T>> sparsify(const MatrixPointer<T>& A, const Coarsening<T>& coarsening,
                                       const DropRules<T>& rules, std::optional<Error> failure) {
   require_lumping_of(rules);
   const mpi::Scope scope(A->comm(), "sparsification");
-  RowPlaces places = rules.places;
-  if (places.topology == nullptr) {
-    places.starts = A->rows().starts();
-    places.topology = &A->comm().topology();
+  if (places_for(*A, rules).topology->n_nodes() <= 1 && !rules.drop->drops_on_one_node) {
+    return std::nullopt;
   }
-  if (places.topology->n_nodes() <= 1 && !rules.drop->drops_on_one_node) return std::nullopt;
-  MinimalPattern<T> minimal;
-  if (rules.drop->keeps_minimal_pattern) minimal = MinimalPattern<T>(coarsening, failure);
-  std::vector<T> kept;
-  if (rules.has_kept_vector) kept = with_ghosts(*A, rules.kept_vector, failure);
-  const auto tolerance = static_cast<T>(rules.tolerance);
-  EntryWorth<T> worth = entry_worth<T>(
-      *A, rules.unknowns,
-      {rules.drop, minimal, tolerance, rules.lumping->changes_diagonal_only, kept, places},
-      failure);
-  LumpedRows<T> lumped =
-      rules.lumping->template function<T>()({*A, worth, tolerance, kept, rules.lumping, failure});
-  return finish(A, std::move(lumped), worth, rules, failure);
+  auto entries = weighed(A, coarsening, rules, failure);
+  return without_light(A, std::move(entries), rules, std::move(failure));
 }
 
 template <class T>
@@ -353,14 +349,19 @@ MatrixPointer<T> restored(const DistMatrix<T>& left, const LostEntries<T>& lost)
           .counted(lost.nonzeros));
 }
 
-#define NODEWISE_INSTANTIATE(T)                                                                 \
-  template struct LostEntries<T>;                                                               \
-  template std::optional<Sparsified<T>> sparsify(const MatrixPointer<T>&, const Coarsening<T>&, \
-                                                 const DropRules<T>&, std::optional<Error>);    \
-  template Sparsified<T> sparsify_alike(const MatrixPointer<T>&, const Sparsified<T>&,          \
-                                        const DropRules<T>&);                                   \
-  template Sparsified<T> with_entries_back(const DistMatrix<T>&, const LostEntries<T>&,         \
-                                           const DropRules<T>&);                                \
+#define NODEWISE_INSTANTIATE(T)                                                                   \
+  template struct LostEntries<T>;                                                                 \
+  template RowPlaces places_for(const DistMatrix<T>&, const DropRules<T>&);                       \
+  template WeighedEntries<T> weighed(const MatrixPointer<T>&, const Coarsening<T>&,               \
+                                     const DropRules<T>&, std::optional<Error>&);                 \
+  template std::optional<Sparsified<T>> without_light(const MatrixPointer<T>&, WeighedEntries<T>, \
+                                                      const DropRules<T>&, std::optional<Error>); \
+  template std::optional<Sparsified<T>> sparsify(const MatrixPointer<T>&, const Coarsening<T>&,   \
+                                                 const DropRules<T>&, std::optional<Error>);      \
+  template Sparsified<T> sparsify_alike(const MatrixPointer<T>&, const Sparsified<T>&,            \
+                                        const DropRules<T>&);                                     \
+  template Sparsified<T> with_entries_back(const DistMatrix<T>&, const LostEntries<T>&,           \
+                                           const DropRules<T>&);                                  \
   template MatrixPointer<T> restored(const DistMatrix<T>&, const LostEntries<T>&);
 NODEWISE_INSTANTIATE(float)
 NODEWISE_INSTANTIATE(double)

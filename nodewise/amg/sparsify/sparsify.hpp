@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "nodewise/amg/sparsify/entry_worth.hpp"
 #include "nodewise/amg/sparsify/minimal_pattern.hpp"
 #include "nodewise/amg/sparsify/sparsification_method.hpp"
 
@@ -49,6 +50,30 @@ struct DropRules {
   std::span<const T> kept_vector = {};  ///< of this rank's rows
   RowPlaces places;                     ///< without topology: those of the matrix's ranks
 };
+
+/// Local. The places of rules, with those of A's ranks where there are none.
+template <class T>
+RowPlaces places_for(const matrix::DistMatrix<T>& A, const DropRules<T>& rules);
+
+/// What entries of a matrix are worth to one rule, and what the lumping has to know besides.
+template <class T>
+struct WeighedEntries {
+  EntryWorth<T> worth;
+  std::vector<T> kept_vector;  ///< on this rank's rows, then on the ghosts
+};
+
+/// Collective. What the rule says of the entries of A, as sparsify() needs it for the tolerance and
+/// lower ones: beside what MinimalPattern costs, where the rule keeps that, and the rule, one
+/// reversed record exchange, and an exchange where there is a kept vector. A failure of this rank
+/// alone is left in `failure`.
+template <class T>
+WeighedEntries<T> weighed(const MatrixPointer<T>& A, const Coarsening<T>& coarsening,
+                          const DropRules<T>& rules, std::optional<Error>& failure);
+
+/// Collective. Drops what is worth less than the tolerance of the rules. See sparsify().
+template <class T>
+std::optional<Sparsified<T>> without_light(const MatrixPointer<T>& A, WeighedEntries<T> weighed,
+                                           const DropRules<T>& rules, std::optional<Error> failure);
 
 /// Collective. What is left of A, a square matrix on the direct route, without the entries that are
 /// worth less than the tolerance (entry_worth()), which go where the lumping says; nothing where

@@ -1,0 +1,217 @@
+#include "nodewise/amg/sparsify/sparsity_decision.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "nodewise/amg/sparsify/rest.hpp"
+#include "nodewise/base/format_numbers.hpp"
+#include "nodewise/comm/route/direct.hpp"
+#include "nodewise/model/allreduce_cost.hpp"
+#include "nodewise/mpi/agree.hpp"
+#include "nodewise/mpi/ledger.hpp"
+#include "nodewise/routing/decision_rule.hpp"
+
+namespace nodewise::amg::sparsify {
+
+namespace {
+
+/// What must be saved of what the level takes, and of all cycles.
+constexpr double least_part_of_level = 0.05, least_part_of_all = 0.01;
+/// Of vectors and records: what worth is told, what is planned.
+constexpr double exchanges_of_sparsification = 6;
+
+/// A rule for which the entries are weighed once.
+template <class T>
+struct Rule {
+  Choice<DropRule> drop;
+  bool by_nodes = false;
+  WeighedEntries<T> entries;
+};
+
+/// What may be dropped.
+struct Candidate {
+  std::size_t rule = 0;
+  double tolerance = 0;
+};
+
+template <class T>
+DropRules<T> rules_of(const DropRules<T>& rules, const Rule<T>& rule, double tolerance) {
+  DropRules<T> own = rules;
+  own.drop = rule.drop;
+  own.places.by_nodes = rule.by_nodes;
+  own.tolerance = tolerance;
+  return own;
+}
+
+/// Collective.
+template <class T>
+std::vector<Rule<T>> weigh_by_all(const MatrixPointer<T>& A, const Coarsening<T>& coarsening,
+                                  const DropRules<T>& rules, bool gathers_on_nodes,
+                                  std::optional<Error>& failure) {
+  std::vector<Rule<T>> all;
+  for (const DropRule& drop : DropRule::family()) {
+    for (const bool by_nodes : {false, true}) {
+      if (by_nodes && !(drop.depends_on_route && gathers_on_nodes)) continue;
+      Rule<T> rule{drop, by_nodes, {}};
+      rule.entries = weighed(A, coarsening, rules_of(rules, rule, drop.ladder->back()), failure);
+      all.push_back(std::move(rule));
+    }
+  }
+  mpi::agree(A->comm(), failure);
+  return all;
+}
+
+/// The patterns of a level with all its entries, then those of the candidates.
+struct Questions {
+  std::vector<Candidate> candidates;
+  std::vector<comm::Pattern> patterns;
+  std::vector<double> most_nonzeros, losses;
+};
+
+template <class T>
+Questions questions_of(const matrix::DistMatrix<T>& A, const DropRules<T>& rules,
+                       std::span<const Rule<T>> all) {
+  const PointBlocks<T> norms(A, rules.unknowns);
+  const RowPlaces places = places_for(A, rules);
+  Questions questions;
+  const auto ask = [&](const Rule<T>& rule, double tolerance) {
+    Rest rest = rest_of(A, norms, rule.entries.worth, static_cast<T>(tolerance), places);
+    questions.patterns.insert(questions.patterns.end(),
+                              std::make_move_iterator(rest.patterns.begin()),
+                              std::make_move_iterator(rest.patterns.end()));
+    questions.most_nonzeros.push_back(rest.most_nonzeros);
+    questions.losses.push_back(rest.losses);
+  };
+  ask(all.front(), 0);
+  for (std::size_t r = 0; r < all.size(); ++r) {
+    for (const double tolerance : *all[r].drop->ladder) {
+      questions.candidates.push_back({r, tolerance});
+      ask(all[r], tolerance);
+    }
+  }
+  return questions;
+}
+
+/// Local. What a level takes in a V(1,1) cycle: its products, and two transfers that cost what a
+/// product's exchange does, by the rank that has most entries.
+double level_s(const NextLevel& level, const model::Machine& machine, double exchange_s,
+               double nonzeros) {
+  constexpr double products = 5, transfers = 2;
+  return (products + transfers) * exchange_s +
+         products * 2 * nonzeros * flop_s(machine, level.level(), nonzeros);
+}
+
+/// Why nothing need be asked, if so.
+std::string nothing_to_ask(const NextLevel& level) {
+  if (level.active_nodes() <= 1) return "all rows are on one node";
+  return {};
+}
+
+std::string reason(const SparsityDecision& decision, const std::string& dropped, bool pays) {
+  return fmt::format(
+      "predicted {} in a cycle without {} against {} with all, {}{:.0f} % more iterations",
+      duration(decision.sparse_s), dropped, duration(decision.full_s),
+      pays ? "for up to " : "too little for up to ", 100 * (decision.growth - 1));
+}
+
+template <class T>
+std::string describe(const Rule<T>& rule, double tolerance) {
+  return fmt::format("{}{} of {:g}", rule.drop.name(), rule.by_nodes ? " by nodes" : "", tolerance);
+}
+
+}  // namespace
+
+double growth_of_iterations(double mean_loss) {
+  return 1 + 0.5 * mean_loss + 6 * mean_loss * mean_loss;
+}
+
+BestCost best_cost(const KnownCycle& cycle, std::span<const SparserCost> costs) {
+  const double least_saving =
+      std::max(least_part_of_level * cycle.level_s, least_part_of_all * cycle.all_s());
+  BestCost result;
+  double least_s = model::unlimited;
+  for (std::size_t k = 0; k < costs.size(); ++k) {
+    const double saved_s = cycle.level_s - costs[k].level_s;
+    const double seconds = cycle.price_s + cycle.cycles * (cycle.all_s() - saved_s) *
+                                               growth_of_iterations(costs[k].mean_loss);
+    if (seconds >= least_s) continue;
+    result.best = k;
+    least_s = seconds;
+  }
+  result.pays = least_s < cycle.cycles * (cycle.all_s() - least_saving);
+  return result;
+}
+
+double finest_level_s(NextLevel& level) {
+  const model::Machine* machine = nothing_to_ask(level).empty() ? level.machine() : nullptr;
+  if (machine == nullptr) return 0;
+  constexpr double reductions_of_an_iteration = 2;
+  const int nodes = level.active_nodes();
+  const double reduction =
+      model::allreduce_s(*machine, model::AllreduceAlgorithm::recursive_doubling, nodes,
+                         (level.active_ranks() + nodes - 1) / nodes, sizeof(double));
+  double most[] = {0};
+  for (const RankExchanges& rank : level.exchanges()) most[0] = std::max(most[0], rank.nonzeros);
+  level.max(most);
+  return level_s(level, *machine, level.exchange_s(level.product_patterns()).front(), most[0]) +
+         reductions_of_an_iteration * reduction;
+}
+
+template <class T>
+SparserChoice<T> cheapest_sparsity(const MatrixPointer<T>& A, const Coarsening<T>& coarsening,
+                                   const DropRules<T>& rules, NextLevel& level, FinerLevels& finer,
+                                   std::optional<Error> failure) {
+  const mpi::Scope scope(A->comm(), "sparsification");
+  SparserChoice<T> choice;
+  SparsityDecision& decision = choice.decision;
+  decision.reason = nothing_to_ask(level);
+  const model::Machine* machine = decision.reason.empty() ? level.machine() : nullptr;
+  if (machine == nullptr) {
+    mpi::agree(A->comm(), failure);
+    return choice;
+  }
+  std::vector<Rule<T>> all =
+      weigh_by_all(A, coarsening, rules, level.may_gather_on_nodes(), failure);
+  Questions questions = mpi::collectively(
+      A->comm(), [&] { return questions_of<T>(*A, rules, std::span<const Rule<T>>(all)); });
+  const std::vector<double> seconds = level.exchange_s(questions.patterns);
+  level.max(questions.most_nonzeros);
+  level.sum(questions.losses);
+  std::vector<SparserCost> costs;
+  for (std::size_t k = 0; k < seconds.size(); ++k) {
+    costs.push_back({level_s(level, *machine, seconds[k], questions.most_nonzeros[k]),
+                     questions.losses[k] * rules.unknowns / std::max(level.rows(), 1.0)});
+  }
+  KnownCycle cycle;
+  cycle.finer_s = finer.cycle_s;
+  cycle.level_s = decision.full_s = costs.front().level_s;
+  cycle.cycles = routing::exchanges_of_a_solve / 4 * level.expected_solves();
+  cycle.price_s = exchanges_of_sparsification * seconds.front();
+  const BestCost best = best_cost(cycle, std::span(costs).subspan(1));
+  const SparserCost& cost = costs[best.best + 1];
+  finer.cycle_s += best.pays ? cost.level_s : cycle.level_s;
+  const Candidate& candidate = questions.candidates[best.best];
+  Rule<T>& rule = all[candidate.rule];
+  decision.sparse_s = cost.level_s;
+  decision.growth = growth_of_iterations(cost.mean_loss);
+  decision.reason = reason(decision, describe(rule, candidate.tolerance), best.pays);
+  if (!best.pays) return choice;
+  decision.drop = rule.drop.name();
+  decision.by_nodes = rule.by_nodes;
+  decision.tolerance = candidate.tolerance;
+  choice.sparse = without_light(A, std::move(rule.entries),
+                                rules_of(rules, rule, candidate.tolerance), std::move(failure));
+  return choice;
+}
+
+#define NODEWISE_INSTANTIATE(T)                                                              \
+  template SparserChoice<T> cheapest_sparsity(const MatrixPointer<T>&, const Coarsening<T>&, \
+                                              const DropRules<T>&, NextLevel&, FinerLevels&, \
+                                              std::optional<Error>);
+NODEWISE_INSTANTIATE(float)
+NODEWISE_INSTANTIATE(double)
+#undef NODEWISE_INSTANTIATE
+
+}  // namespace nodewise::amg::sparsify
