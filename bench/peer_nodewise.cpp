@@ -33,7 +33,7 @@ Choice chosen_by_examination(const Matrix& A, const std::vector<NamedValue>& giv
 /// Whether a hierarchy with these options looks at the network first.
 bool looks_at_network(const amg::Options& options) {
   return amg::routes_of_level(options, 0).solve.is_automatic() ||
-         options.redistribution->decide != nullptr;
+         options.redistribution->decide != nullptr || options.sparsification->asks_costs;
 }
 
 class Nodewise final : public Peer {

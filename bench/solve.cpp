@@ -1,5 +1,5 @@
-// Whole solves over the routes and with coarse levels on fewer ranks, and hypre's on the same links
-// in the same processes.
+// Whole solves over the routes and with coarse levels on fewer ranks, or with other choices, and
+// hypre's on the same links in the same processes.
 #include <algorithm>
 #include <iostream>
 
@@ -23,6 +23,7 @@ struct Arguments {
   std::vector<std::string> problems = {"laplace27:24", "rotated_fe:120"};
   std::vector<std::string> active_ranks;  ///< empty: by the nodes
   std::vector<std::string> given;         ///< name=value
+  std::vector<std::string> choices;       ///< "name=a+name=b", in place of routes and ranks
   double tolerance = 1e-8;
   int max_iterations = 500;
   int repeats = 5;
@@ -36,14 +37,35 @@ std::vector<NamedValue> join(std::vector<NamedValue> values, const std::vector<N
   return values;
 }
 
+/// Of words name=value.
+std::vector<NamedValue> parse_options(std::span<const std::string> words) {
+  std::vector<NamedValue> values;
+  for (const std::string& text : words) {
+    const std::size_t equal = std::min(text.find('='), text.size() - 1);
+    values.emplace_back(text.substr(0, equal), text.substr(equal + 1));
+  }
+  return values;
+}
+
 /// What is given to all of ours.
 std::vector<NamedValue> given_options(const Arguments& arguments) {
-  std::vector<NamedValue> given;
-  for (const std::string& text : arguments.given) {
-    const std::size_t equal = std::min(text.find('='), text.size() - 1);
-    given.emplace_back(text.substr(0, equal), text.substr(equal + 1));
+  return parse_options(arguments.given);
+}
+
+/// Ours with each of the choices, over the routes that costs say are best.
+void add_choices(const Arguments& arguments, std::vector<Entrant>& all) {
+  for (const std::string& choice : arguments.choices) {
+    std::vector<std::string> words;
+    for (std::size_t at = 0; at < choice.size();) {
+      const std::size_t end = std::min(choice.find('+', at), choice.size());
+      words.push_back(choice.substr(at, end - at));
+      at = end + 1;
+    }
+    const std::vector<NamedValue> given =
+        join(join({{"route", "automatic"}}, given_options(arguments)), parse_options(words));
+    all.push_back({ours, fmt::format("automatic | {}", choice),
+                   [given](const System& system) { return make_nodewise(system, given); }});
   }
-  return given;
 }
 
 /// Ours on all ranks, on as many as costs say, and on given numbers.
@@ -81,7 +103,11 @@ void add_hypre(std::vector<Entrant>& all) {
 
 std::vector<Entrant> entrants_of(const Arguments& arguments) {
   std::vector<Entrant> all;
-  for (const std::string route : {"direct", "automatic"}) add_nodewise(arguments, route, all);
+  if (arguments.choices.empty()) {
+    for (const std::string route : {"direct", "automatic"}) add_nodewise(arguments, route, all);
+  } else {
+    add_choices(arguments, all);
+  }
 #ifdef NODEWISE_HAVE_HYPRE
   add_hypre(all);
 #endif
@@ -129,20 +155,22 @@ void print(const std::vector<Entrant>& entrants, const std::vector<Record>& reco
   const Record* best = fastest_of_ours(entrants, records);
   const Record* hypre = usual_hypre(entrants, records);
   std::string text =
-      "| | routes | redistribution | setup, s | solve, s | total, s | total / best of Nodewise | "
-      "hypre / total | iterations | levels | their ranks | messages between nodes in a product |\n"
-      "|---|---|---|---|---|---|---|---|---|---|---|---|\n";
+      "| | routes | choices | setup, s | solve, s | total, s | first / total | total / best of "
+      "Nodewise | hypre / total | iterations | levels | their ranks | messages between nodes in a "
+      "product |\n"
+      "|---|---|---|---|---|---|---|---|---|---|---|---|---|\n";
+  const Record* first = records.front().solved() ? &records.front() : nullptr;
   for (std::size_t k = 0; k < entrants.size(); ++k) {
     const Record& r = records[k];
     text += fmt::format("| {} | {} | ", entrants[k].library, entrants[k].choices);
     if (!r.solved()) {
-      text += fmt::format("not solved: {} | | | | | | | | |\n", r.failure);
+      text += fmt::format("not solved: {} | | | | | | | | | |\n", r.failure);
       continue;
     }
-    text += fmt::format("{} | {} | {} | {} | {} | {} | {} |\n", seconds_text(spread(r.setup_s)),
-                        seconds_text(spread(r.solve_s)), seconds_text(spread(r.total_s)),
-                        ratio_text(&r, best), ratio_text(hypre, &r), r.iterations,
-                        levels_text(r.levels));
+    text += fmt::format(
+        "{} | {} | {} | {} | {} | {} | {} | {} |\n", seconds_text(spread(r.setup_s)),
+        seconds_text(spread(r.solve_s)), seconds_text(spread(r.total_s)), ratio_text(first, &r),
+        ratio_text(&r, best), ratio_text(hypre, &r), r.iterations, levels_text(r.levels));
   }
   std::cout << text << "\n" << std::flush;
 }
@@ -196,6 +224,8 @@ int main(int argc, char** argv) {
   app.add_option("--active-ranks", arguments.active_ranks,
                  "lists of ranks by level, such as 4,1; without, by the number of nodes");
   app.add_option("--given", arguments.given, "name=value, an option of all of ours");
+  app.add_option("--choice", arguments.choices,
+                 "name=a+name=b, options of ours to compare in place of routes and ranks");
   app.add_option("--tolerance", arguments.tolerance, "on the true relative residual");
   app.add_option("--max-iterations", arguments.max_iterations, "of a solve");
   app.add_option("--repeats", arguments.repeats, "runs of each")->check(CLI::PositiveNumber);

@@ -282,6 +282,13 @@ struct Solved {
   std::vector<solver::EntriesBack> entries_back;
 };
 
+/// Whether entries are to come back during a solve.
+bool is_adaptive(const amg::Hierarchy<double>& hierarchy) {
+  const amg::Sparsification& sparsification = hierarchy.options().sparsification;
+  return sparsification->drops_entries && solver::has_lost_entries(hierarchy) &&
+         sparsification.options<amg::SparsificationOptions>().adaptive;
+}
+
 Solved solve_by_method(const std::string& method, const std::shared_ptr<const Matrix>& A,
                        const bench::StudiedLevels& levels, amg::Hierarchy<double>* own,
                        const Counter& counter, const Arguments& arguments) {
@@ -296,13 +303,17 @@ Solved solve_by_method(const std::string& method, const std::shared_ptr<const Ma
   setup.options.tolerance = 1e-8;
   const solve::MatrixOperator<double> product(A);
   Solved solved;
-  if (own == nullptr || !solver::is_adaptive(*own)) {
-    solved.report =
-        solve::solve_by<double>(setup.method, product, setup.preconditioner, b, x, setup.options);
+  const auto once = [&](const solve::Options& options, const solve::Observer& observe) {
+    return std::vector<solve::Report>{solve::solve_by<double>(
+        setup.method, product, setup.preconditioner, b, x, options, observe)};
+  };
+  if (own == nullptr || !is_adaptive(*own)) {
+    solved.report = once(setup.options, {}).front();
     return solved;
   }
   const auto observe = [&](int, double) { solved.sends.push_back(counter.sends()); };
-  solved.report = solver::solve_adaptively(setup, product, b, x, observe, solved.entries_back);
+  solved.report =
+      solver::solve_with_lost_entries(setup, once, observe, solved.entries_back).front();
   return solved;
 }
 
