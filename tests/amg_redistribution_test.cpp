@@ -681,15 +681,17 @@ void expect_copies_where_they_pay() {
       EXPECT_GT(levels[l].copies, 1);
       EXPECT_NE(levels[l].redistribution_choice->reason.find("copied to"), std::string::npos);
     }
-    EXPECT_EQ(n_choices, n_nodes > 1 ? 1 : 0);
-    EXPECT_EQ(levels.back().copies, n_nodes);
+    // Of three nodes two send to all copies what one rank would send back.
+    EXPECT_EQ(n_choices, n_nodes == 2 || n_nodes == 4 ? 1 : 0);
+    const int n_copies = n_choices > 0 ? n_nodes : 1;
+    EXPECT_EQ(levels.back().copies, n_copies);
     const std::vector<T> cycle = one_cycle(copied), other = one_cycle(stays);
     const double tolerance = sizeof(T) == sizeof(float) ? 1e-3 : 1e-11;
     for (std::size_t i = 0; i < cycle.size(); ++i) EXPECT_NEAR(cycle[i], other[i], tolerance);
     for (const Reuse reuse : {Reuse::interpolation, Reuse::splitting}) {
       copied.rebuild(A, reuse);
       EXPECT_EQ(one_cycle(copied), cycle);
-      EXPECT_EQ(copied.levels().back().copies, n_nodes);
+      EXPECT_EQ(copied.levels().back().copies, n_copies);
     }
     // Nor is anything copied where vectors move.
     options.redistribution_move = "collective";

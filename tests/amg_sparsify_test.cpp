@@ -969,7 +969,9 @@ TEST(Sparsify, CostsDecideOnVirtualRanksAsOnRealOnes) {
       }
     }
   }
-  EXPECT_EQ(n_sparser > 0, n_nodes > 1);
+  if (n_nodes < 2) EXPECT_EQ(n_sparser, 0);
+  // Between few nodes a message is for too many entries.
+  if (test_comm()->size() >= 6) EXPECT_GT(n_sparser, 0);
 }
 
 TEST(Sparsify, CostsDropNothingOnOneNodeAndOfNonsymmetricMatrices) {

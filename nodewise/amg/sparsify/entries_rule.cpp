@@ -150,7 +150,7 @@ const DropRule& drop_entries() {
                                 tolerance_of_entries,
                                 set_tolerances_of_entries,
                                 false,
-                                std::vector<double>{0.01, 0.1, 1},
+                                std::vector<double>{0.01, 0.1},
                                 weigh_entries<double>,
                                 weigh_entries<float>};
   return rule;

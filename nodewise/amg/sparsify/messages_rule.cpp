@@ -215,7 +215,7 @@ const DropRule& drop_messages() {
       loss_of_messages,
       set_losses_of_messages,
       true,
-      std::vector<double>{0.05, 0.1, 0.2, 0.4},
+      std::vector<double>{0.05, 0.1, 0.2},
       weigh_messages<double>,
       weigh_messages<float>};
   return rule;

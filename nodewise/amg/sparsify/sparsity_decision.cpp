@@ -19,8 +19,8 @@ namespace {
 
 /// What must be saved of what the level takes, and of all cycles.
 constexpr double least_part_of_level = 0.05, least_part_of_all = 0.01;
-/// Of vectors and records: what worth is told, what is planned.
-constexpr double exchanges_of_sparsification = 6;
+/// What planning the sparser matrix costs; what was spent to decide is spent.
+constexpr double exchanges_of_sparsification = 3;
 
 /// A rule for which the entries are weighed once.
 template <class T>
