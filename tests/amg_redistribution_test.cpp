@@ -695,9 +695,8 @@ void expect_copies_where_they_pay() {
     }
     // Nor is anything copied where vectors move.
     options.redistribution_move = "collective";
-    for (const LevelInfo& info : Hierarchy<T>(A, options).levels()) {
-      EXPECT_FALSE(is_redundant(info));
-    }
+    const Hierarchy<T> moves_vectors(A, options);
+    for (const LevelInfo& info : moves_vectors.levels()) EXPECT_FALSE(is_redundant(info));
   }
 }
 
