@@ -256,17 +256,22 @@ Hierarchy<T>::Hierarchy(std::shared_ptr<const DistMatrix<T>> A, const Options& o
   symmetric_ = examine(*A, knowledge, options_);
   keeps_symmetry_ = keeps_symmetry(knowledge, options_);
   const bool symmetric = symmetric_.value_or(true);
-  const bool may_repeat = options_.sparsification->goes_on_with_rest;
-  do {
-    SetUp<T> made = may_repeat ? set_up_levels(A, knowledge, symmetric_, options_, observe)
-                               : set_up_levels(std::move(A), std::move(knowledge), symmetric_,
-                                               options_, observe);
+  const auto set_up = [&](MatrixPointer<T> matrix, ProblemInfo<T> known) {
+    SetUp<T> made =
+        set_up_levels(std::move(matrix), std::move(known), symmetric_, options_, observe);
     options_.precision = options.precision;
     precision_ = resolve_precision(options_, made.levels, symmetric);
     cycle_ = make_cycle(made, options_, symmetric && keeps_symmetry_);
     unite(made.levels.front()->A->comm(), made.info, made.failure);
     take(made);
-  } while (may_repeat && drops_less());
+  };
+  if (!options_.sparsification->goes_on_with_rest) {
+    set_up(std::move(A), std::move(knowledge));
+    return;
+  }
+  do {
+    set_up(A, knowledge);
+  } while (drops_less());
 }
 
 /// Local, the same on every rank. Whether the setup has to be made again, since the coarsest matrix
