@@ -1,6 +1,7 @@
 #include "nodewise/amg/sparsify/sparsity_decision.hpp"
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 #include <fmt/format.h>
@@ -103,9 +104,26 @@ double level_s(const NextLevel& level, const model::Machine& machine, double exc
          products * 2 * nonzeros * flop_s(machine, level.level(), nonzeros);
 }
 
+/// The ranks with rows on the node that has fewest of them.
+int fewest_ranks_of_a_node(const NextLevel& level) {
+  std::map<int, int> ranks;
+  for (std::size_t r = 0; r + 1 < level.starts().size(); ++r) {
+    if (level.starts()[r] < level.starts()[r + 1]) {
+      ++ranks[level.topology().node(static_cast<int>(r))];
+    }
+  }
+  int fewest = level.topology().n_ranks();
+  for (const auto& [node, count] : ranks) fewest = std::min(fewest, count);
+  return fewest;
+}
+
 /// Why nothing need be asked, if so.
 std::string nothing_to_ask(const NextLevel& level) {
-  if (level.active_nodes() <= 1) return "all rows are on one node";
+  const int nodes = level.active_nodes();
+  if (nodes <= 1) return "all rows are on one node";
+  if (level.may_gather_on_nodes() && nodes - 1 <= fewest_ranks_of_a_node(level)) {
+    return "routes that gather on nodes leave each rank one message between nodes at most";
+  }
   return {};
 }
 
