@@ -747,6 +747,14 @@ TEST(Sparsify, DropsWholeMessagesBetweenNodes) {
   }
 }
 
+/// The ranks of a matrix as virtual ones.
+ProblemInfo<double> virtual_ranks_of(const DistMatrix<double>& A) {
+  ProblemInfo<double> info;
+  info.virtual_starts.assign(A.rows().starts().begin(), A.rows().starts().end());
+  info.virtual_topology = std::make_shared<const mpi::Topology>(A.comm().topology());
+  return info;
+}
+
 TEST(Sparsify, HierarchiesDropMessagesAsVirtualRanksDo) {
   if (test_comm()->size() < 2) GTEST_SKIP() << "there are no messages";
   for (const auto& map : test::node_maps(test_comm()->size())) {
@@ -762,10 +770,7 @@ TEST(Sparsify, HierarchiesDropMessagesAsVirtualRanksDo) {
       options.route = route;
       const auto A = problem(comm);
       Hierarchy<double> hierarchy(A, options);
-      ProblemInfo<double> info;
-      info.virtual_starts.assign(A->rows().starts().begin(), A->rows().starts().end());
-      info.virtual_topology = std::make_shared<const mpi::Topology>(comm->topology());
-      const Hierarchy<double> alone(problem(test::self_comm()), options, info);
+      const Hierarchy<double> alone(problem(test::self_comm()), options, virtual_ranks_of(*A));
       ASSERT_EQ(hierarchy.levels().size(), alone.levels().size());
       for (std::size_t l = 0; l < alone.levels().size(); ++l) {
         EXPECT_EQ(hierarchy.levels()[l].nonzeros, alone.levels()[l].nonzeros);
@@ -938,10 +943,7 @@ TEST(Sparsify, CostsDecideOnVirtualRanksAsOnRealOnes) {
       const Options options = options_by_cost(route);
       const auto A = problem(comm);
       Hierarchy<double> hierarchy(A, options);
-      ProblemInfo<double> info;
-      info.virtual_starts.assign(A->rows().starts().begin(), A->rows().starts().end());
-      info.virtual_topology = std::make_shared<const mpi::Topology>(comm->topology());
-      const Hierarchy<double> alone(problem(test::self_comm()), options, info);
+      const Hierarchy<double> alone(problem(test::self_comm()), options, virtual_ranks_of(*A));
       ASSERT_EQ(hierarchy.levels().size(), alone.levels().size());
       EXPECT_EQ(hierarchy.levels()[0].sparsity_choice, nullptr);
       for (std::size_t l = 1; l + 1 < alone.levels().size(); ++l) {

@@ -10,18 +10,12 @@
 #include "nodewise/amg/redistribute/holder_traffic.hpp"
 #include "nodewise/amg/redistribute/redistribution_method.hpp"
 #include "nodewise/base/format_numbers.hpp"
-#include "nodewise/model/allreduce_cost.hpp"
 #include "nodewise/routing/decision_rule.hpp"
 
 namespace nodewise::amg {
 
 namespace {
 
-/// A V(1,1) cycle has, on each level, about so many products, each with an exchange.
-constexpr double products_of_a_cycle = 5;
-/// A restriction and a prolongation.
-constexpr double transfers_of_a_cycle = 2;
-constexpr double cycles_of_a_solve = routing::exchanges_of_a_solve / 4;
 /// What coarsening a level takes besides, counted on model problems and rounded: exchanges like
 /// those of a product, reductions, and the arithmetic of so many products.
 constexpr double exchanges_of_a_setup = 20;
@@ -127,13 +121,6 @@ struct LevelTime {
 
   double altogether(double cycles) const { return setup_s + cycles * cycle_s; }
 };
-
-/// Of a number of ranks on so many nodes.
-double reduction_s(const model::Machine& machine, int ranks, int nodes) {
-  if (ranks == 1) return 0;
-  return model::allreduce_s(machine, model::AllreduceAlgorithm::recursive_doubling, nodes,
-                            (ranks + nodes - 1) / nodes, sizeof(double));
-}
 
 /// On ranks of which one has so many nonzeros, on so many nodes.
 LevelTime level_time(const NextLevel& next, const model::Machine& machine, double nonzeros,

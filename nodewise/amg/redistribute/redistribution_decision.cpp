@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "nodewise/model/allreduce_cost.hpp"
 #include "nodewise/model/cycle_cost.hpp"
 
 namespace nodewise::amg {
@@ -27,6 +28,12 @@ int NextLevel::active_nodes() const {
     if (starts()[r] < starts()[r + 1]) nodes.insert(topology().node(static_cast<int>(r)));
   }
   return static_cast<int>(nodes.size());
+}
+
+double reduction_s(const model::Machine& machine, int ranks, int nodes) {
+  if (ranks == 1) return 0;
+  return model::allreduce_s(machine, model::AllreduceAlgorithm::recursive_doubling, nodes,
+                            (ranks + nodes - 1) / nodes, sizeof(double));
 }
 
 double flop_s(const model::Machine& machine, int level, double nonzeros_per_rank) {

@@ -11,6 +11,7 @@
 #include "nodewise/comm/route/message_estimate.hpp"
 #include "nodewise/model/machine.hpp"
 #include "nodewise/mpi/topology.hpp"
+#include "nodewise/routing/decision_rule.hpp"
 
 namespace nodewise::amg {
 
@@ -98,6 +99,16 @@ class NextLevel {
   /// The nodes that have rows.
   int active_nodes() const;
 };
+
+/// A V(1,1) cycle has, on each level, about so many products, each with an exchange.
+inline constexpr double products_of_a_cycle = 5;
+/// A restriction and a prolongation.
+inline constexpr double transfers_of_a_cycle = 2;
+/// Of a solve, as choices of routes expect them.
+inline constexpr double cycles_of_a_solve = routing::exchanges_of_a_solve / 4;
+
+/// Local. Seconds of a reduction of one number among ranks on so many nodes.
+double reduction_s(const model::Machine& machine, int ranks, int nodes);
 
 /// Local. Seconds of a floating-point operation of a level with so many nonzeros a rank: what the
 /// machine says; where it says nothing, those of one core that reads its matrix from memory.

@@ -115,10 +115,10 @@ SparserNext<T> sparser_next(Level<T>& level, const MatrixPointer<T>& A,
       .fetched = fetched,
       .fetched_for = A->ghosts()};
   if (asks_costs) {
-    const auto costs = costed_level(next, options, depth, knowledge);
     auto choice = level.knowledge.symmetric.value_or(false)
-                      ? sparsify::cheapest_sparsity(next, coarsening, rules, *costs, finer,
-                                                    std::move(failure))
+                      ? sparsify::cheapest_sparsity(next, coarsening, rules,
+                                                    *costed_level(next, options, depth, knowledge),
+                                                    finer, std::move(failure))
                       : keeps_all<T>("the matrix is not symmetric");
     result.choice = std::make_shared<const sparsify::SparsityDecision>(std::move(choice.decision));
     result.sparse = std::move(choice.sparse);

@@ -50,9 +50,7 @@ void add_losses(const PointBlocks<T>& norms, const EntryWorth<T>& worth, T toler
       sum += norm;
       if (!worth.keeps(point, block, tolerance)) lost += norm;
     }
-    if (lost == 0) continue;
-    rest.losses += lost / sum;
-    rest.most_lost = std::max(rest.most_lost, lost / sum);
+    if (lost > 0) rest.losses += lost / sum;
   }
 }
 

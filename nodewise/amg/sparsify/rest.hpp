@@ -15,9 +15,6 @@ struct Rest {
   double most_nonzeros = 0;  ///< of a rank
   /// What rows lose of the sum of the norms of their off-diagonal blocks, added up over them.
   double losses = 0;
-  double most_lost = 0;  ///< likewise, of the row that loses most
-
-  bool loses() const { return most_lost > 0; }
 };
 
 /// Local. What is left of A without the blocks that are worth less than the tolerance. `norms` has

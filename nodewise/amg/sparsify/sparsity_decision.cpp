@@ -8,11 +8,8 @@
 
 #include "nodewise/amg/sparsify/rest.hpp"
 #include "nodewise/base/format_numbers.hpp"
-#include "nodewise/comm/route/direct.hpp"
-#include "nodewise/model/allreduce_cost.hpp"
 #include "nodewise/mpi/agree.hpp"
 #include "nodewise/mpi/ledger.hpp"
-#include "nodewise/routing/decision_rule.hpp"
 
 namespace nodewise::amg::sparsify {
 
@@ -99,9 +96,8 @@ Questions questions_of(const matrix::DistMatrix<T>& A, const DropRules<T>& rules
 /// product's exchange does, by the rank that has most entries.
 double level_s(const NextLevel& level, const model::Machine& machine, double exchange_s,
                double nonzeros) {
-  constexpr double products = 5, transfers = 2;
-  return (products + transfers) * exchange_s +
-         products * 2 * nonzeros * flop_s(machine, level.level(), nonzeros);
+  return (products_of_a_cycle + transfers_of_a_cycle) * exchange_s +
+         products_of_a_cycle * 2 * nonzeros * flop_s(machine, level.level(), nonzeros);
 }
 
 /// The ranks with rows on the node that has fewest of them.
@@ -166,15 +162,12 @@ double finest_level_s(NextLevel& level) {
   const model::Machine* machine = nothing_to_ask(level).empty() ? level.machine() : nullptr;
   if (machine == nullptr) return 0;
   constexpr double reductions_of_an_iteration = 2;
-  const int nodes = level.active_nodes();
-  const double reduction =
-      model::allreduce_s(*machine, model::AllreduceAlgorithm::recursive_doubling, nodes,
-                         (level.active_ranks() + nodes - 1) / nodes, sizeof(double));
   double most[] = {0};
   for (const RankExchanges& rank : level.exchanges()) most[0] = std::max(most[0], rank.nonzeros);
   level.max(most);
   return level_s(level, *machine, level.exchange_s(level.product_patterns()).front(), most[0]) +
-         reductions_of_an_iteration * reduction;
+         reductions_of_an_iteration *
+             reduction_s(*machine, level.active_ranks(), level.active_nodes());
 }
 
 template <class T>
@@ -205,7 +198,7 @@ SparserChoice<T> cheapest_sparsity(const MatrixPointer<T>& A, const Coarsening<T
   KnownCycle cycle;
   cycle.finer_s = finer.cycle_s;
   cycle.level_s = decision.full_s = costs.front().level_s;
-  cycle.cycles = routing::exchanges_of_a_solve / 4 * level.expected_solves();
+  cycle.cycles = cycles_of_a_solve * level.expected_solves();
   cycle.price_s = exchanges_of_sparsification * seconds.front();
   const BestCost best = best_cost(cycle, std::span(costs).subspan(1));
   const SparserCost& cost = costs[best.best + 1];
