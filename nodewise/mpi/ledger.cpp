@@ -157,9 +157,9 @@ std::vector<Counts> in_order_of(std::span<const SharedAccount> shared,
   return counts;
 }
 
+/// Both begin as this rank's numbers.
 template <class T>
 void reduce(const Comm& comm, std::span<T> sum, std::span<T> largest) {
-  std::copy(sum.begin(), sum.end(), largest.begin());
   sum_in_place(comm, sum);
   max_in_place(comm, largest);
 }
@@ -201,8 +201,8 @@ std::vector<SharedAccount> over_ranks(const Comm& comm) {
       for (const std::int64_t* number : whole_numbers(counts)) whole_sum.push_back(*number);
       for (const double* time : seconds(counts)) seconds_sum.push_back(*time);
     }
-    whole_max.resize(whole_sum.size());
-    seconds_max.resize(seconds_sum.size());
+    whole_max = whole_sum;
+    seconds_max = seconds_sum;
   });
   reduce<std::int64_t>(comm, whole_sum, whole_max);
   reduce<double>(comm, seconds_sum, seconds_max);
