@@ -1,6 +1,7 @@
 // Whole solves over the routes and with coarse levels on fewer ranks, or with other choices, and
 // hypre's on the same links in the same processes.
 #include <algorithm>
+#include <filesystem>
 #include <iostream>
 
 #include <CLI/CLI.hpp>
@@ -9,6 +10,7 @@
 #include <mpi.h>
 
 #include "nodewise/base/format_numbers.hpp"
+#include "nodewise/io/read.hpp"
 
 #include "contest.hpp"
 #include "measure.hpp"
@@ -21,6 +23,7 @@ using namespace nodewise::bench;
 
 struct Arguments {
   std::vector<std::string> problems = {"laplace27:24", "rotated_fe:120"};
+  std::vector<std::string> matrices;      ///< files, in place of the problems where there are any
   std::vector<std::string> active_ranks;  ///< empty: by the nodes
   std::vector<std::string> given;         ///< name=value
   std::vector<std::string> choices;       ///< "name=a+name=b", in place of routes and ranks
@@ -208,6 +211,12 @@ void run(Arguments arguments) {
     const std::string nodes = std::to_string(comm->topology().n_nodes());
     arguments.active_ranks = {nodes + ",1", nodes};
   }
+  for (const std::string& file : arguments.matrices) {
+    const std::string name = std::filesystem::path(file).filename().string();
+    solve(name.substr(0, name.find('.')),
+          std::make_shared<const Matrix>(io::read_matrix<double>(comm, file)), arguments);
+  }
+  if (!arguments.matrices.empty()) return;
   for (const std::string& text : arguments.problems) {
     const Problem problem = parse_problem(text);
     solve(fmt::format("{}, n = {}", problem.name, problem.n), make_matrix(comm, problem),
@@ -221,6 +230,7 @@ int main(int argc, char** argv) {
   Arguments arguments;
   CLI::App app("Compare whole solves over routes and ranks of coarse levels, and with hypre.");
   app.add_option("--problem", arguments.problems, "name:n, one or more");
+  app.add_option("--matrix", arguments.matrices, "files of square matrices, in place of problems");
   app.add_option("--active-ranks", arguments.active_ranks,
                  "lists of ranks by level, such as 4,1; without, by the number of nodes");
   app.add_option("--given", arguments.given, "name=value, an option of all of ours");
