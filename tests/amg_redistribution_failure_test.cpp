@@ -129,6 +129,33 @@ TEST(RedistributionFailure, OfASetupIsThatOfAllRanks) {
   });
 }
 
+/// Calls f(options) for hierarchies that costs decide about.
+template <class F>
+void for_choices_by_costs(const F& f) {
+  model::Machine machine;
+  machine.path(model::Locality::same_node)[0] = model::MessageParameters{1e-9, 1e12};
+  machine.path(model::Locality::other_node)[0] = model::MessageParameters{1e-4, 1e12};
+  machine.s_per_flop_by_level = {1e-11};
+  for (const std::string method : {"classical", "aggregation"}) {
+    for (const std::string redistribution : {"none", "automatic"}) {
+      SCOPED_TRACE(method + ", redistribution " + redistribution);
+      Options options;
+      options.max_coarse_rows = 10;
+      options.set("method", method).set("redistribution", redistribution);
+      options.set("sparsification", "automatic");
+      options.machine = std::make_shared<const model::Machine>(machine);
+      f(options);
+    }
+  }
+}
+
+TEST(RedistributionFailure, OfAChoiceByCostsIsThatOfAllRanks) {
+  const Matrix A = problem(pairs());
+  for_choices_by_costs([&](const Options& options) {
+    expect_together([&] { Hierarchy<double>(A, options); }, [] {});
+  });
+}
+
 TEST(RedistributionFailure, OfARebuildLeavesAllAsItWas) {
   const Matrix A = problem(pairs());
   for_hierarchies([&](const Options& options) {

@@ -4,6 +4,7 @@
 #include <functional>
 #include <limits>
 #include <numeric>
+#include <utility>
 
 #include <gtest/gtest.h>
 
@@ -12,9 +13,11 @@
 #include "nodewise/amg/relax/row_scales.hpp"
 #include "nodewise/amg/setup/sparser_level.hpp"
 #include "nodewise/amg/sparsify/sparsify.hpp"
+#include "nodewise/comm/route/direct.hpp"
 #include "nodewise/io/gallery.hpp"
 #include "nodewise/matrix/operations.hpp"
 #include "nodewise/matrix/products.hpp"
+#include "nodewise/mpi/ledger.hpp"
 #include "nodewise/solve/krylov.hpp"
 #include "nodewise/solve/matrix_operator.hpp"
 
@@ -975,6 +978,65 @@ TEST(Sparsify, CostsDecideOnVirtualRanksAsOnRealOnes) {
     EXPECT_EQ(n_sparser, 0);
   } else if (test_comm()->size() >= 6) {  // between few nodes a message is for too many entries
     EXPECT_GT(n_sparser, 0);
+  }
+}
+
+/// The steps with other nodes that this rank has waited for in an operation on a level.
+std::int64_t waits_of(mpi::Ledger& ledger, const std::string& operation, std::size_t level) {
+  std::int64_t waits = 0;
+  for (const mpi::Account& account : ledger.accounts()) {
+    if (account.operation == operation && std::cmp_equal(account.level, level)) {
+      waits += account.counts.waits;
+    }
+  }
+  return waits;
+}
+
+/// Collective. Likewise in one reduction.
+std::int64_t waits_of_a_reduction(const mpi::Comm& comm) {
+  const std::int64_t before = comm.ledger().waits();
+  mpi::sum(comm, 1.0);
+  return comm.ledger().waits() - before;
+}
+
+bool has_neighbours_on_other_nodes(const DistMatrix<double>& A) {
+  const comm::Pattern pattern = comm::route::pattern_of(A.exchange().plan());
+  const auto is_far = [&](int rank) {
+    return !A.comm().topology().same_node(rank, A.comm().rank());
+  };
+  return std::any_of(pattern.send_ranks.begin(), pattern.send_ranks.end(), is_far) ||
+         std::any_of(pattern.recv_ranks.begin(), pattern.recv_ranks.end(), is_far);
+}
+
+// One exchange for all rules, and two reductions; a third where entries go, and two of the finest
+// level.
+TEST(Sparsify, AskingForCostsWaitsForOneExchangeAndTwoReductions) {
+  int n_asked = 0;
+  for (const auto& map : test::node_maps(test_comm()->size())) {
+    const auto comm = mpi::Comm::create(MPI_COMM_WORLD, map.node_of_rank);
+    const std::int64_t of_reduction = waits_of_a_reduction(*comm);
+    const auto A = problem(comm);
+    Options options = options_by_cost("direct");
+    options.set("sparsification", "none");
+    const Hierarchy<double> whole(A, options);
+    for (const char* route : {"direct", "two_step"}) {
+      SCOPED_TRACE(map.name + ", " + route);
+      comm->ledger().clear();
+      const Hierarchy<double> hierarchy(A, options_by_cost(route));
+      ASSERT_EQ(hierarchy.levels().size(), whole.levels().size());
+      for (std::size_t l = 1; l + 1 < whole.levels().size(); ++l) {
+        const LevelInfo& info = hierarchy.levels()[l];
+        if (info.sparsity_choice->full_s == 0) continue;
+        ++n_asked;
+        const int reductions = 2 + (info.sparsity_choice->tolerance > 0 ? 1 : 0) + (l == 1 ? 2 : 0);
+        EXPECT_EQ(
+            waits_of(comm->ledger(), "sparsification", l - 1),
+            (has_neighbours_on_other_nodes(*whole.matrix(l)) ? 1 : 0) + reductions * of_reduction);
+      }
+    }
+  }
+  if (test_comm()->size() > 2) {
+    EXPECT_GT(n_asked, 0);
   }
 }
 

@@ -179,6 +179,50 @@ TEST(Traffic, MpiSendsExactlyThePlanOfEveryRouteOnEveryNodeMap) {
   }
 }
 
+/// All calls of collectives and messages so far.
+std::int64_t calls_of(mpi::Ledger& ledger) {
+  std::int64_t calls = 0;
+  for (const mpi::Account& account : ledger.accounts()) {
+    calls += account.counts.collectives + account.counts.messages();
+  }
+  return calls;
+}
+
+// Several exchanges are forecast in one gathering as each by itself.
+TEST(Traffic, OfSeveralExchangesIsForeseenTogether) {
+  for (const auto& map : test::node_maps(test::test_comm()->size())) {
+    SCOPED_TRACE(map.name);
+    const auto comm = mpi::Comm::create(MPI_COMM_WORLD, map.node_of_rank);
+    const Layout layout = Layout::uniform(comm, 20 * comm->size());
+    std::vector<Plan> plans;
+    for (const double density : {0.4, 0.0, 0.02, 1.0}) {
+      const auto ghosts = all_ghosts(layout, density);
+      const Pattern pattern =
+          discover_pattern(layout, ghosts[static_cast<std::size_t>(comm->rank())]);
+      plans.push_back(make_plan(*comm, pattern, "direct"));
+    }
+    std::optional<Error> failure;
+    const std::int64_t before = calls_of(comm->ledger());
+    const std::vector<MessageEstimate> together = forecasts(*comm, plans, failure);
+    const std::int64_t of_all = calls_of(comm->ledger()) - before;
+    ASSERT_EQ(together.size(), plans.size());
+    for (std::size_t k = 0; k < plans.size(); ++k) {
+      const std::int64_t so_far = calls_of(comm->ledger());
+      const MessageEstimate alone = forecast(*comm, plans[k], failure);
+      EXPECT_EQ(calls_of(comm->ledger()) - so_far, of_all);
+      for (const Route route : RouteMethod::family()) {
+        const auto expected = alone.sizes(route), sizes = together[k].sizes(route);
+        ASSERT_EQ(sizes.size(), expected.size());
+        for (std::size_t s = 0; s < sizes.size(); ++s) {
+          EXPECT_EQ(sizes[s].sent, expected[s].sent);
+          EXPECT_EQ(sizes[s].received, expected[s].received);
+        }
+      }
+    }
+    EXPECT_FALSE(failure);
+  }
+}
+
 // Told from the direct plan; every rank needs entries of most others.
 TEST(Traffic, OfTheRoutesIsForeseenOnEveryNodeMap) {
   for (const auto& map : test::node_maps(test::test_comm()->size())) {

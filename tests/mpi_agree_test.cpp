@@ -1,7 +1,10 @@
 // An error on some ranks becomes the same error on all.
 #include <new>
 #include <optional>
+#include <span>
 #include <stdexcept>
+#include <string>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -71,6 +74,26 @@ TEST(Agree, LongAndEmptyTexts) {
          ErrorCode::internal, text);
   expect(agreed([&](int) { return std::optional(Error(ErrorCode::internal, "")); }),
          ErrorCode::internal, "");
+}
+
+TEST(Agree, SumsOfManyNumbersComeWithIt) {
+  const mpi::Comm& comm = *test_comm();
+  std::vector<double> mine;
+  for (int k = 0; k < 20; ++k) mine.push_back(comm.rank() + 0.25 * k);
+  std::vector<double> sums = mine;
+  mpi::agree_on_sums(comm, std::nullopt, std::span(sums));
+  const int p = comm.size();
+  for (int k = 0; k < 20; ++k) {
+    EXPECT_EQ(sums[static_cast<std::size_t>(k)], p * (p - 1) / 2 + 0.25 * k * p);
+  }
+  for (int bad = 0; bad < p; ++bad) {
+    sums = mine;
+    const std::optional<Error> local =
+        comm.rank() == bad ? std::optional(Error(ErrorCode::internal, "no")) : std::nullopt;
+    const auto error = mpi::caught([&] { mpi::agree_on_sums(comm, local, std::span(sums)); });
+    expect(error, ErrorCode::internal, p == 1 ? "no" : "rank " + std::to_string(bad) + ": no");
+    EXPECT_EQ(sums, mine);
+  }
 }
 
 TEST(Collectively, ReturnsEachRanksOwnResult) {

@@ -6,6 +6,7 @@
 #include <limits>
 #include <new>
 #include <string>
+#include <vector>
 
 #include "nodewise/base/hash.hpp"
 
@@ -60,6 +61,14 @@ void agree_on_sums(const Comm& comm, const std::optional<Error>& local,
   sum_in_place(comm, std::span(sums).first(values.size() + 1));
   if (sums[0] > 0) agree(comm, local);
   std::copy_n(sums.begin() + 1, values.size(), values.begin());
+}
+
+void agree_on_sums(const Comm& comm, const std::optional<Error>& local, std::span<double> values) {
+  std::vector<double> sums = {local ? 1.0 : 0.0};
+  sums.insert(sums.end(), values.begin(), values.end());
+  sum_in_place(comm, std::span(sums));
+  if (sums[0] > 0) agree(comm, local);
+  std::copy(sums.begin() + 1, sums.end(), values.begin());
 }
 
 // Numbers are equal where their variance is zero; all ranks find that from the same sums.

@@ -23,6 +23,8 @@ void agree(const Comm& comm, const std::optional<Error>& local);
 void agree_on_sums(const Comm& comm, const std::optional<Error>& local,
                    std::span<std::int64_t> values);
 inline constexpr std::size_t max_agreed_sums = 7;
+/// Collective. Likewise, of any number of values.
+void agree_on_sums(const Comm& comm, const std::optional<Error>& local, std::span<double> values);
 
 /// A number that must be the same on every rank, and its name for the message.
 struct Same {

@@ -2,10 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "nodewise/base/error.hpp"
 #include "nodewise/base/types.hpp"
 #include "nodewise/comm/pattern.hpp"
 #include "nodewise/comm/route/message_estimate.hpp"
@@ -48,6 +50,12 @@ struct RankExchanges {
   std::vector<comm::MessageSize> transfer;
 };
 
+/// Numbers that ranks bring along to what they do together, as many on each.
+struct Riders {
+  std::span<double> sums = {};  ///< that become their sums over the ranks
+  std::span<double> most = {};  ///< that become their maxima
+};
+
 /// A level whose matrix is made and whose rows may be moved. Functions are collective over the
 /// ranks that take part, or local where one process stands for them.
 class NextLevel {
@@ -76,8 +84,10 @@ class NextLevel {
   /// The direct patterns of a product: this rank's, or those of all that one process stands for.
   virtual std::vector<comm::Pattern> product_patterns() const = 0;
   /// Seconds of each exchange over the best of the routes, likewise: direct patterns come one
-  /// behind the other.
-  virtual std::vector<double> exchange_s(std::span<const comm::Pattern> patterns) = 0;
+  /// behind the other. Throws, on every rank, what `failure` says on any, where as many patterns
+  /// must come, but none is looked at. Two reductions.
+  virtual std::vector<double> exchange_s(std::span<const comm::Pattern> patterns,
+                                         const Riders& riders, std::optional<Error> failure) = 0;
   /// Whether its exchanges may take a route that gathers messages on nodes.
   virtual bool may_gather_on_nodes() const = 0;
   /// Whether one rank of each node may have a copy, and the ranks that take part in the level

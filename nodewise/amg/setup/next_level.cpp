@@ -103,27 +103,34 @@ class RealLevel final : public LevelBase<T> {
   NextLevel::Times times() override {
     std::vector<comm::Pattern> patterns = product_patterns();
     patterns.push_back(comm::route::pattern_of(P_->exchange().plan()));
-    const std::vector<double> seconds = exchange_s(patterns);
+    const std::vector<double> seconds = exchange_s(patterns, {}, {});
     return {seconds[0], seconds[1]};
   }
   std::vector<comm::Pattern> product_patterns() const override {
     return {comm::route::pattern_of(
         routed<T>(A_, comm::Route(), comm::Transport())->exchange().plan())};
   }
-  std::vector<double> exchange_s(std::span<const comm::Pattern> patterns) override {
-    std::optional<Error> failure;
+  std::vector<double> exchange_s(std::span<const comm::Pattern> patterns, const Riders& riders,
+                                 std::optional<Error> failure) override {
     const std::vector<comm::Route> routes = this->routes();
+    std::vector<comm::Plan> plans(patterns.size());
+    const auto plan = [&] {
+      std::transform(patterns.begin(), patterns.end(), plans.begin(), comm::route::direct);
+    };
+    if (!failure) failure = mpi::caught(plan);
+    const auto estimates = comm::forecasts(comm(), plans, failure);
     std::vector<std::vector<comm::StageSizes>> stages;
-    for (const comm::Pattern& pattern : patterns) {
-      const comm::Plan plan = comm::route::direct(pattern);
-      const comm::MessageEstimate estimate = comm::forecast(comm(), plan, failure);
-      for (const comm::Route& route : routes) stages.push_back(estimate.sizes(route));
-    }
-    mpi::agree(comm(), failure);
+    const auto foresee = [&] {
+      for (const comm::MessageEstimate& estimate : estimates) {
+        for (const comm::Route& route : routes) stages.push_back(estimate.sizes(route));
+      }
+    };
+    if (!failure) failure = mpi::caught(foresee);
+    mpi::agree_on_sums(comm(), failure, riders.sums);
     std::vector<routing::ExchangeQuestion> questions;
     for (const auto& of_route : stages) questions.push_back({of_route, sizeof(T)});
     const std::vector<double> seconds = routing::exchange_seconds(
-        comm(), *machine(), routing::message_costs(*machine()), questions, {});
+        comm(), *machine(), routing::message_costs(*machine()), questions, riders.most);
     std::vector<double> least;
     for (auto first = seconds.begin(); first != seconds.end();) {
       const auto end = first + static_cast<std::ptrdiff_t>(routes.size());
@@ -190,18 +197,21 @@ class VirtualLevel final : public LevelBase<T> {
   NextLevel::Times times() override {
     std::vector<comm::Pattern> patterns = product_;
     patterns.insert(patterns.end(), transfer_.begin(), transfer_.end());
-    const std::vector<double> seconds = exchange_s(patterns);
+    const std::vector<double> seconds = exchange_s(patterns, {}, {});
     return {seconds[0], seconds[1]};
   }
   std::vector<comm::Pattern> product_patterns() const override { return product_; }
-  std::vector<double> exchange_s(std::span<const comm::Pattern> patterns) override {
-    mpi::agree(A_->comm(), std::nullopt);
-    std::vector<double> all;
+  std::vector<double> exchange_s(std::span<const comm::Pattern> patterns, const Riders& riders,
+                                 std::optional<Error> failure) override {
+    mpi::agree_on_sums(A_->comm(), failure, riders.sums);
+    std::vector<double> all(riders.most.begin(), riders.most.end());
     const std::size_t n_ranks = starts_.size() - 1;
     for (std::size_t at = 0; at < patterns.size(); at += n_ranks) {
       all.push_back(seconds(patterns.subspan(at, n_ranks)));
     }
     max(all);
+    std::copy_n(all.begin(), riders.most.size(), riders.most.begin());
+    all.erase(all.begin(), all.begin() + std::ssize(riders.most));
     return all;
   }
   std::vector<int> ranks_above() const override { return ranks_above_; }

@@ -25,7 +25,7 @@ struct EntryWorth {
   }
 };
 
-/// What decides on entries.
+/// What decides on entries. Rules that are asked together refer to the same matrix.
 template <class T>
 struct WorthRules {
   const Choice<DropRule>& rule;
@@ -37,12 +37,13 @@ struct WorthRules {
   const RowPlaces& places;
 };
 
-/// Collective. What the rule says, or what it says of the block (J, I) if that is more. Always kept
-/// is a block where there is no block (J, I). What the rule costs, and one reversed record exchange
-/// of A. A failure of this rank alone is left in `failure`.
+/// Collective. What each rule says, or what it says of the block (J, I) if that is more. Always
+/// kept is a block where there is no block (J, I). What the rules cost, and one reversed record
+/// exchange of A for all of them. A failure of this rank alone is left in `failure`.
 template <class T>
-EntryWorth<T> entry_worth(const matrix::DistMatrix<T>& A, int unknowns, const WorthRules<T>& rules,
-                          std::optional<Error>& failure);
+std::vector<EntryWorth<T>> entry_worths(const matrix::DistMatrix<T>& A, int unknowns,
+                                        std::span<const WorthRules<T>> rules,
+                                        std::optional<Error>& failure);
 
 /// Collective. Blocks that a rank says are always kept are so on the other side, too: `always` has
 /// their places, ascending; none has that worth yet. One reversed record exchange of A.

@@ -234,18 +234,33 @@ RowPlaces places_for(const DistMatrix<T>& A, const DropRules<T>& rules) {
 }
 
 template <class T>
-WeighedEntries<T> weighed(const MatrixPointer<T>& A, const Coarsening<T>& coarsening,
-                          const DropRules<T>& rules, std::optional<Error>& failure) {
+std::vector<WeighedEntries<T>> weighed(const MatrixPointer<T>& A, const Coarsening<T>& coarsening,
+                                       std::span<const DropRules<T>> rules,
+                                       std::optional<Error>& failure) {
+  const DropRules<T>& first = rules.front();
   MinimalPattern<T> minimal;
-  if (rules.drop->keeps_minimal_pattern) minimal = MinimalPattern<T>(coarsening, failure);
-  WeighedEntries<T> result;
-  if (rules.has_kept_vector) result.kept_vector = with_ghosts(*A, rules.kept_vector, failure);
-  result.worth = entry_worth<T>(
-      *A, rules.unknowns,
-      {rules.drop, minimal, static_cast<T>(rules.tolerance), rules.lumping->changes_diagonal_only,
-       result.kept_vector, places_for(*A, rules)},
-      failure);
-  return result;
+  if (std::any_of(rules.begin(), rules.end(),
+                  [](const DropRules<T>& by) { return by.drop->keeps_minimal_pattern; })) {
+    minimal = MinimalPattern<T>(coarsening, failure);
+  }
+  std::shared_ptr<const std::vector<T>> kept;
+  if (first.has_kept_vector) {
+    kept = std::make_shared<const std::vector<T>>(with_ghosts(*A, first.kept_vector, failure));
+  }
+  std::vector<RowPlaces> places;
+  for (const DropRules<T>& by : rules) places.push_back(places_for(*A, by));
+  std::vector<WorthRules<T>> all;
+  for (std::size_t k = 0; k < rules.size(); ++k) {
+    all.push_back({rules[k].drop, minimal, static_cast<T>(rules[k].tolerance),
+                   rules[k].lumping->changes_diagonal_only,
+                   kept ? KeptVector<T>(*kept) : KeptVector<T>(), places[k]});
+  }
+  std::vector<WeighedEntries<T>> entries;
+  for (EntryWorth<T>& worth :
+       entry_worths(*A, first.unknowns, std::span<const WorthRules<T>>(all), failure)) {
+    entries.push_back({std::move(worth), kept});
+  }
+  return entries;
 }
 
 template <class T>
@@ -254,7 +269,9 @@ std::optional<Sparsified<T>> without_light(const MatrixPointer<T>& A, WeighedEnt
                                            std::optional<Error> failure) {
   const auto tolerance = static_cast<T>(rules.tolerance);
   LumpedRows<T> lumped = rules.lumping->template function<T>()(
-      {*A, weighed.worth, tolerance, weighed.kept_vector, rules.lumping, failure});
+      {*A, weighed.worth, tolerance,
+       weighed.kept_vector ? KeptVector<T>(*weighed.kept_vector) : KeptVector<T>(), rules.lumping,
+       failure});
   return finish(A, std::move(lumped), weighed.worth, rules, failure);
 }
 
@@ -266,8 +283,8 @@ std::optional<Sparsified<T>> sparsify(const MatrixPointer<T>& A, const Coarsenin
   if (places_for(*A, rules).topology->n_nodes() <= 1 && !rules.drop->drops_on_one_node) {
     return std::nullopt;
   }
-  auto entries = weighed(A, coarsening, rules, failure);
-  return without_light(A, std::move(entries), rules, std::move(failure));
+  auto entries = weighed(A, coarsening, std::span(&rules, 1), failure);
+  return without_light(A, std::move(entries.front()), rules, std::move(failure));
 }
 
 template <class T>
@@ -352,8 +369,9 @@ MatrixPointer<T> restored(const DistMatrix<T>& left, const LostEntries<T>& lost)
 #define NODEWISE_INSTANTIATE(T)                                                                   \
   template struct LostEntries<T>;                                                                 \
   template RowPlaces places_for(const DistMatrix<T>&, const DropRules<T>&);                       \
-  template WeighedEntries<T> weighed(const MatrixPointer<T>&, const Coarsening<T>&,               \
-                                     const DropRules<T>&, std::optional<Error>&);                 \
+  template std::vector<WeighedEntries<T>> weighed(const MatrixPointer<T>&, const Coarsening<T>&,  \
+                                                  std::span<const DropRules<T>>,                  \
+                                                  std::optional<Error>&);                         \
   template std::optional<Sparsified<T>> without_light(const MatrixPointer<T>&, WeighedEntries<T>, \
                                                       const DropRules<T>&, std::optional<Error>); \
   template std::optional<Sparsified<T>> sparsify(const MatrixPointer<T>&, const Coarsening<T>&,   \

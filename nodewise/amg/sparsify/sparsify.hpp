@@ -59,16 +59,19 @@ RowPlaces places_for(const matrix::DistMatrix<T>& A, const DropRules<T>& rules);
 template <class T>
 struct WeighedEntries {
   EntryWorth<T> worth;
-  std::vector<T> kept_vector;  ///< on this rank's rows, then on the ghosts
+  /// On this rank's rows, then on the ghosts; null: constants.
+  std::shared_ptr<const std::vector<T>> kept_vector;
 };
 
-/// Collective. What the rule says of the entries of A, as sparsify() needs it for the tolerance and
-/// lower ones: beside what MinimalPattern costs, where the rule keeps that, and the rule, one
-/// reversed record exchange, and an exchange where there is a kept vector. A failure of this rank
-/// alone is left in `failure`.
+/// Collective. What several rules, which differ in drop, tolerance and places alone, say of the
+/// entries of A, as sparsify() needs it for the tolerance and lower ones: beside what a
+/// MinimalPattern costs, where one of them keeps that, and the rules, one reversed record exchange,
+/// and an exchange and an agreement where there is a kept vector. A failure of this rank alone is
+/// left in `failure`.
 template <class T>
-WeighedEntries<T> weighed(const MatrixPointer<T>& A, const Coarsening<T>& coarsening,
-                          const DropRules<T>& rules, std::optional<Error>& failure);
+std::vector<WeighedEntries<T>> weighed(const MatrixPointer<T>& A, const Coarsening<T>& coarsening,
+                                       std::span<const DropRules<T>> rules,
+                                       std::optional<Error>& failure);
 
 /// Collective. Drops what is worth less than the tolerance of the rules. See sparsify().
 template <class T>

@@ -20,76 +20,64 @@ constexpr double least_part_of_level = 0.05, least_part_of_all = 0.01;
 /// What planning the sparser matrix costs; what was spent to decide is spent.
 constexpr double exchanges_of_sparsification = 3;
 
-/// A rule for which the entries are weighed once.
+/// The rules that are tried, each with the largest tolerance of its ladder.
 template <class T>
-struct Rule {
-  Choice<DropRule> drop;
-  bool by_nodes = false;
-  WeighedEntries<T> entries;
-};
+std::vector<DropRules<T>> rules_to_try(const DropRules<T>& rules, bool gathers_on_nodes) {
+  std::vector<DropRules<T>> all;
+  for (const DropRule& drop : DropRule::family()) {
+    for (const bool by_nodes : {false, true}) {
+      if (by_nodes && !(drop.depends_on_route && gathers_on_nodes)) continue;
+      DropRules<T>& own = all.emplace_back(rules);
+      own.drop = drop;
+      own.places.by_nodes = by_nodes;
+      own.tolerance = drop.ladder->back();
+    }
+  }
+  return all;
+}
 
 /// What may be dropped.
 struct Candidate {
   std::size_t rule = 0;
-  double tolerance = 0;
+  double tolerance = 0;  ///< 0: nothing
 };
 
+/// Nothing, then all that may be dropped by the rules.
 template <class T>
-DropRules<T> rules_of(const DropRules<T>& rules, const Rule<T>& rule, double tolerance) {
-  DropRules<T> own = rules;
-  own.drop = rule.drop;
-  own.places.by_nodes = rule.by_nodes;
-  own.tolerance = tolerance;
-  return own;
-}
-
-/// Collective.
-template <class T>
-std::vector<Rule<T>> weigh_by_all(const MatrixPointer<T>& A, const Coarsening<T>& coarsening,
-                                  const DropRules<T>& rules, bool gathers_on_nodes,
-                                  std::optional<Error>& failure) {
-  std::vector<Rule<T>> all;
-  for (const DropRule& drop : DropRule::family()) {
-    for (const bool by_nodes : {false, true}) {
-      if (by_nodes && !(drop.depends_on_route && gathers_on_nodes)) continue;
-      Rule<T> rule{drop, by_nodes, {}};
-      rule.entries = weighed(A, coarsening, rules_of(rules, rule, drop.ladder->back()), failure);
-      all.push_back(std::move(rule));
-    }
+std::vector<Candidate> candidates_of(std::span<const DropRules<T>> rules) {
+  std::vector<Candidate> all = {{}};
+  for (std::size_t r = 0; r < rules.size(); ++r) {
+    for (const double tolerance : *rules[r].drop->ladder) all.push_back({r, tolerance});
   }
-  mpi::agree(A->comm(), failure);
   return all;
 }
 
-/// The patterns of a level with all its entries, then those of the candidates.
+/// What is known of each candidate on this rank alone, or on all that one process stands for.
 struct Questions {
-  std::vector<Candidate> candidates;
+  explicit Questions(std::size_t n_candidates)
+      : patterns(n_candidates), most_nonzeros(n_candidates), losses(n_candidates) {}
+
   std::vector<comm::Pattern> patterns;
   std::vector<double> most_nonzeros, losses;
 };
 
+/// Local.
 template <class T>
-Questions questions_of(const matrix::DistMatrix<T>& A, const DropRules<T>& rules,
-                       std::span<const Rule<T>> all) {
-  const PointBlocks<T> norms(A, rules.unknowns);
-  const RowPlaces places = places_for(A, rules);
-  Questions questions;
-  const auto ask = [&](const Rule<T>& rule, double tolerance) {
-    Rest rest = rest_of(A, norms, rule.entries.worth, static_cast<T>(tolerance), places);
-    questions.patterns.insert(questions.patterns.end(),
-                              std::make_move_iterator(rest.patterns.begin()),
-                              std::make_move_iterator(rest.patterns.end()));
-    questions.most_nonzeros.push_back(rest.most_nonzeros);
-    questions.losses.push_back(rest.losses);
-  };
-  ask(all.front(), 0);
-  for (std::size_t r = 0; r < all.size(); ++r) {
-    for (const double tolerance : *all[r].drop->ladder) {
-      questions.candidates.push_back({r, tolerance});
-      ask(all[r], tolerance);
-    }
+void ask(const matrix::DistMatrix<T>& A, std::span<const DropRules<T>> rules,
+         std::span<const WeighedEntries<T>> entries, std::span<const Candidate> candidates,
+         Questions& questions) {
+  const PointBlocks<T> norms(A, rules.front().unknowns);
+  const RowPlaces places = places_for(A, rules.front());
+  std::vector<comm::Pattern> patterns;
+  for (std::size_t k = 0; k < candidates.size(); ++k) {
+    const auto [rule, tolerance] = candidates[k];
+    Rest rest = rest_of(A, norms, entries[rule].worth, static_cast<T>(tolerance), places);
+    patterns.insert(patterns.end(), std::make_move_iterator(rest.patterns.begin()),
+                    std::make_move_iterator(rest.patterns.end()));
+    questions.most_nonzeros[k] = rest.most_nonzeros;
+    questions.losses[k] = rest.losses;
   }
-  return questions;
+  questions.patterns = std::move(patterns);
 }
 
 /// Local. What a level takes in a V(1,1) cycle: its products, and two transfers that cost what a
@@ -131,8 +119,9 @@ std::string reason(const SparsityDecision& decision, const std::string& dropped,
 }
 
 template <class T>
-std::string describe(const Rule<T>& rule, double tolerance) {
-  return fmt::format("{}{} of {:g}", rule.drop.name(), rule.by_nodes ? " by nodes" : "", tolerance);
+std::string describe(const DropRules<T>& rules, double tolerance) {
+  return fmt::format("{}{} of {:g}", rules.drop.name(), rules.places.by_nodes ? " by nodes" : "",
+                     tolerance);
 }
 
 }  // namespace
@@ -164,8 +153,8 @@ double finest_level_s(NextLevel& level) {
   constexpr double reductions_of_an_iteration = 2;
   double most[] = {0};
   for (const RankExchanges& rank : level.exchanges()) most[0] = std::max(most[0], rank.nonzeros);
-  level.max(most);
-  return level_s(level, *machine, level.exchange_s(level.product_patterns()).front(), most[0]) +
+  const double exchange_s = level.exchange_s(level.product_patterns(), {.most = most}, {}).front();
+  return level_s(level, *machine, exchange_s, most[0]) +
          reductions_of_an_iteration *
              reduction_s(*machine, level.active_ranks(), level.active_nodes());
 }
@@ -183,13 +172,17 @@ SparserChoice<T> cheapest_sparsity(const MatrixPointer<T>& A, const Coarsening<T
     mpi::agree(A->comm(), failure);
     return choice;
   }
-  std::vector<Rule<T>> all =
-      weigh_by_all(A, coarsening, rules, level.may_gather_on_nodes(), failure);
-  Questions questions = mpi::collectively(
-      A->comm(), [&] { return questions_of<T>(*A, rules, std::span<const Rule<T>>(all)); });
-  const std::vector<double> seconds = level.exchange_s(questions.patterns);
-  level.max(questions.most_nonzeros);
-  level.sum(questions.losses);
+  std::vector<DropRules<T>> all = rules_to_try(rules, level.may_gather_on_nodes());
+  const std::span<const DropRules<T>> asked = all;
+  const std::vector<Candidate> candidates = candidates_of(asked);
+  Questions questions(candidates.size());
+  auto entries = weighed(A, coarsening, asked, failure);
+  const auto count = [&] {
+    ask<T>(*A, asked, std::span<const WeighedEntries<T>>(entries), candidates, questions);
+  };
+  if (!failure) failure = mpi::caught(count);
+  const std::vector<double> seconds = level.exchange_s(
+      questions.patterns, {.sums = questions.losses, .most = questions.most_nonzeros}, failure);
   std::vector<SparserCost> costs;
   for (std::size_t k = 0; k < seconds.size(); ++k) {
     costs.push_back({level_s(level, *machine, seconds[k], questions.most_nonzeros[k]),
@@ -203,17 +196,16 @@ SparserChoice<T> cheapest_sparsity(const MatrixPointer<T>& A, const Coarsening<T
   const BestCost best = best_cost(cycle, std::span(costs).subspan(1));
   const SparserCost& cost = costs[best.best + 1];
   finer.cycle_s += best.pays ? cost.level_s : cycle.level_s;
-  const Candidate& candidate = questions.candidates[best.best];
-  Rule<T>& rule = all[candidate.rule];
+  const Candidate& candidate = candidates[best.best + 1];
+  DropRules<T>& rule = all[candidate.rule];
   decision.sparse_s = cost.level_s;
   decision.growth = growth_of_iterations(cost.mean_loss);
   decision.reason = reason(decision, describe(rule, candidate.tolerance), best.pays);
   if (!best.pays) return choice;
   decision.drop = rule.drop.name();
-  decision.by_nodes = rule.by_nodes;
-  decision.tolerance = candidate.tolerance;
-  choice.sparse = without_light(A, std::move(rule.entries),
-                                rules_of(rules, rule, candidate.tolerance), std::move(failure));
+  decision.by_nodes = rule.places.by_nodes;
+  decision.tolerance = rule.tolerance = candidate.tolerance;
+  choice.sparse = without_light(A, std::move(entries[candidate.rule]), rule, std::move(failure));
   return choice;
 }
 

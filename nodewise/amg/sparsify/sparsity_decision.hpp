@@ -70,9 +70,9 @@ double finest_level_s(NextLevel& level);
 /// ladders, for messages between ranks and between nodes, that the costs say is best: of messages,
 /// each over the best route that the level may take, of arithmetic, and of iterations. `level`
 /// tells of the costs with all entries; what it takes is added to finer.cycle_s. Costs what
-/// weighed() does for each rule, a forecast of the routes of each candidate, which stays on the
-/// nodes, and some reductions; nothing where all ranks are on one node. Throws, on every rank, what
-/// failed on any.
+/// weighed() does, once for all rules, a forecast of the routes of all candidates, which stays on
+/// the nodes, and two reductions (NextLevel::exchange_s()); nothing where all ranks are on one
+/// node. Throws, on every rank, what failed on any.
 template <class T>
 SparserChoice<T> cheapest_sparsity(const MatrixPointer<T>& A, const Coarsening<T>& coarsening,
                                    const DropRules<T>& rules, NextLevel& level, FinerLevels& finer,

@@ -16,6 +16,11 @@ const mpi::Topology& nodes_of(const mpi::Topology& topology) {
   return topology.n_nodes() <= 1 ? topology.domains() : topology;
 }
 
+/// Of the first list of facts.
+std::size_t words_of_facts(std::span<const std::int64_t> facts) {
+  return static_cast<std::size_t>(2 + 3 * facts[0] + 2 * facts[1]);
+}
+
 }  // namespace
 
 std::vector<StageSizes> sizes_of(const Plan& plan) {
@@ -95,14 +100,37 @@ std::vector<StageSizes> MessageEstimate::sizes(const Route& route) const {
 }
 
 MessageEstimate forecast(const mpi::Comm& comm, const Plan& direct, std::optional<Error>& failure) {
+  return std::move(forecasts(comm, std::span(&direct, 1), failure).front());
+}
+
+std::vector<MessageEstimate> forecasts(const mpi::Comm& comm, std::span<const Plan> direct,
+                                       std::optional<Error>& failure) {
   const mpi::Topology& topology = comm.topology();
   std::vector<std::int64_t> mine;
-  const auto tell = [&] { mine = MessageEstimate::facts(direct, topology, comm.rank()); };
+  const auto tell = [&] {
+    for (const Plan& plan : direct) {
+      const auto words = MessageEstimate::facts(plan, topology, comm.rank());
+      mine.insert(mine.end(), words.begin(), words.end());
+    }
+  };
   if (!failure) failure = mpi::caught(tell);
-  if (failure) mine.assign(2, 0);  // nothing to tell
+  if (failure) mine.assign(2 * direct.size(), 0);  // nothing to tell
   const std::vector<std::int64_t> all =
       mpi::concatenate_all(comm.node(), std::span<const std::int64_t>(mine));
-  return {direct, topology, comm.rank(), all};
+  std::vector<std::vector<std::int64_t>> told(direct.size());  // of each exchange by all ranks
+  std::span<const std::int64_t> rest = all;
+  for (int rank = 0; rank < comm.node().size(); ++rank) {
+    for (std::vector<std::int64_t>& words : told) {
+      const std::size_t n = words_of_facts(rest);
+      words.insert(words.end(), rest.begin(), rest.begin() + static_cast<std::ptrdiff_t>(n));
+      rest = rest.subspan(n);
+    }
+  }
+  std::vector<MessageEstimate> estimates;
+  for (std::size_t k = 0; k < direct.size(); ++k) {
+    estimates.emplace_back(direct[k], topology, comm.rank(), told[k]);
+  }
+  return estimates;
 }
 
 }  // namespace nodewise::comm

@@ -85,5 +85,8 @@ class MessageEstimate {
 /// one gathering of a few numbers for every node, and every rank of other nodes, that a rank has to
 /// do with. What fails on this rank alone is left in `failure`; the forecast is then of no use.
 MessageEstimate forecast(const mpi::Comm& comm, const Plan& direct, std::optional<Error>& failure);
+/// Collective likewise. Of several exchanges, as many on each rank, in one gathering.
+std::vector<MessageEstimate> forecasts(const mpi::Comm& comm, std::span<const Plan> direct,
+                                       std::optional<Error>& failure);
 
 }  // namespace nodewise::comm
