@@ -170,8 +170,10 @@ void set_rows(HYPRE_IJMatrix ij, const matrix::DistMatrix<double>& A) {
 HYPRE_IJMatrix make_matrix(const matrix::DistMatrix<double>& A) {
   const auto first = narrow<HYPRE_BigInt>(A.rows().begin());
   const auto last = narrow<HYPRE_BigInt>(A.rows().end() - 1);  // inclusive
+  const auto first_col = narrow<HYPRE_BigInt>(A.cols().begin());
+  const auto last_col = narrow<HYPRE_BigInt>(A.cols().end() - 1);
   HYPRE_IJMatrix ij = nullptr;
-  NODEWISE_HYPRE(HYPRE_IJMatrixCreate(A.comm().get(), first, last, first, last, &ij));
+  NODEWISE_HYPRE(HYPRE_IJMatrixCreate(A.comm().get(), first, last, first_col, last_col, &ij));
   NODEWISE_HYPRE(HYPRE_IJMatrixSetObjectType(ij, HYPRE_PARCSR));
   reserve_rows(ij, A.on(), A.off());
   NODEWISE_HYPRE(HYPRE_IJMatrixInitialize(ij));
@@ -309,6 +311,30 @@ PeerLevel level_of(hypre_ParCSRMatrix* A, const mpi::Comm& comm) {
   return {narrow<int>(mpi::sum(comm, active)), mpi::sum(comm, messages)};
 }
 
+/// Local.
+std::vector<matrix::Triplet<double>> rows_of(hypre_ParCSRMatrix* A) {
+  std::vector<matrix::Triplet<double>> rows;
+  const auto append = [&](hypre_CSRMatrix* part, HYPRE_Int i, auto&& to_global) {
+    const GlobalIndex row = hypre_ParCSRMatrixFirstRowIndex(A) + i;
+    for (HYPRE_Int k = hypre_CSRMatrixI(part)[i]; k < hypre_CSRMatrixI(part)[i + 1]; ++k) {
+      rows.push_back({row, to_global(hypre_CSRMatrixJ(part)[k]), hypre_CSRMatrixData(part)[k]});
+    }
+  };
+  for (HYPRE_Int i = 0; i < hypre_ParCSRMatrixNumRows(A); ++i) {
+    append(hypre_ParCSRMatrixDiag(A), i,
+           [&](HYPRE_Int j) -> GlobalIndex { return hypre_ParCSRMatrixFirstColDiag(A) + j; });
+    append(hypre_ParCSRMatrixOffd(A), i,
+           [&](HYPRE_Int j) -> GlobalIndex { return hypre_ParCSRMatrixColMapOffd(A)[j]; });
+  }
+  return rows;
+}
+
+hypre_ParCSRMatrix* object_of(HYPRE_IJMatrix ij) {
+  void* object = nullptr;
+  NODEWISE_HYPRE(HYPRE_IJMatrixGetObject(ij, &object));
+  return static_cast<hypre_ParCSRMatrix*>(object);
+}
+
 }  // namespace
 
 HypreSystem::Hierarchy HypreSystem::hierarchy() const {
@@ -331,6 +357,31 @@ HypreSystem::Hierarchy HypreSystem::hierarchy() const {
   result.grid_complexity = rows / fine_rows;
   result.operator_complexity = nonzeros / fine_nonzeros;
   return result;
+}
+
+std::vector<matrix::Triplet<double>> HypreSystem::rows_of_level(int level) const {
+  return rows_of(hypre_ParAMGDataAArray(reinterpret_cast<hypre_ParAMGData*>(handles_->amg))[level]);
+}
+
+std::vector<matrix::Triplet<double>> left_by_hypre(const HypreNonGalerkin& step) {
+  HYPRE_IJMatrix coarse_ij = make_matrix(step.coarse);
+  HYPRE_IJMatrix AP_ij = make_matrix(step.AP);
+  hypre_ParCSRMatrix* coarse = object_of(coarse_ij);
+  // The step frees the matrix that it takes; what is left is another.
+  NODEWISE_HYPRE(HYPRE_IJMatrixSetObjectType(coarse_ij, -1));
+  NODEWISE_HYPRE(HYPRE_IJMatrixDestroy(coarse_ij));
+  NODEWISE_HYPRE(hypre_MatvecCommPkgCreate(coarse));
+  std::vector<HYPRE_Int> is_coarse(static_cast<std::size_t>(step.AP.n_local()), -1);
+  for (const LocalIndex i : step.coarse_rows) is_coarse[static_cast<std::size_t>(i)] = 1;
+  constexpr HYPRE_Int collapses_on_both_sides = 1, beta = 1;  // as hypre's setup has them
+  constexpr double lumped_part = 0.5;
+  NODEWISE_HYPRE(hypre_BoomerAMGBuildNonGalerkinCoarseOperator(
+      &coarse, object_of(AP_ij), step.strong_threshold, step.max_row_sum, 1, nullptr,
+      is_coarse.data(), step.tolerance, collapses_on_both_sides, lumped_part, beta));
+  auto rows = rows_of(coarse);
+  NODEWISE_HYPRE(hypre_ParCSRMatrixDestroy(coarse));
+  NODEWISE_HYPRE(HYPRE_IJMatrixDestroy(AP_ij));
+  return rows;
 }
 
 }  // namespace nodewise::bench

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "nodewise/amg/hierarchy.hpp"
+#include "nodewise/matrix/assemble.hpp"
 #include "nodewise/matrix/dist_matrix.hpp"
 
 #include "peer.hpp"
@@ -63,10 +64,25 @@ class HypreSystem {
   };
   /// Collective. What setup() built, on the nodes of the matrix.
   Hierarchy hierarchy() const;
+  /// Local. This rank's rows of a level's matrix.
+  std::vector<matrix::Triplet<double>> rows_of_level(int level) const;
 
  private:
   struct Handles;
   std::unique_ptr<Handles> handles_;
 };
+
+/// The step of hypre's setup that makes a coarse matrix sparser.
+struct HypreNonGalerkin {
+  const matrix::DistMatrix<double>& coarse;  ///< P^T A P
+  const matrix::DistMatrix<double>& AP;
+  std::span<const LocalIndex> coarse_rows;  ///< of AP
+  double strong_threshold = 0;              ///< as hypre's setup passes it
+  double max_row_sum = 0;
+  double tolerance = 0;
+};
+
+/// Collective. This rank's rows of what the step leaves.
+std::vector<matrix::Triplet<double>> left_by_hypre(const HypreNonGalerkin& step);
 
 }  // namespace nodewise::bench

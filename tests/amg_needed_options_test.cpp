@@ -39,6 +39,7 @@ std::vector<Options> some_options() {
           with({{"method", "aggregation"}, {"prolongation_sweeps", "0"}, {"smoother", "jacobi"}}),
           with({{"redistribution", "ranks"}}),
           with({{"sparsification", "hybrid_galerkin"}, {"lumping", "strong"}}),
+          with({{"sparsification", "non_galerkin"}, {"lumping", "hypre"}}),
           with({{"sparsification", "sparse_galerkin"}, {"adaptive", "true"}}),
           with({{"method", "air"}})};
 }

@@ -20,7 +20,7 @@ def solved(nodewise, tmp_path, source, *words):
 
 
 @pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("lumping", ["diagonal", "strong"])
+@pytest.mark.parametrize("lumping", ["diagonal", "strong", "hypre"])
 def test_reports_say_what_is_left(nodewise, tmp_path, source, form, lumping):
     words = ["--sparsification", form, "--lumping", lumping, "--drop-tolerance", "0.1", "--ranks-per-node", 2]
     report, out = solved(nodewise, tmp_path, source, *words)

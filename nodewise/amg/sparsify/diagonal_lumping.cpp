@@ -177,6 +177,8 @@ const LumpingMethod& diagonal_lumping() {
        "Bienz 2018, algorithm 4.2"},
       true,
       true,
+      false,
+      true,
       lump_to_diagonal<double>,
       lump_to_diagonal<float>};
   return method;

@@ -8,9 +8,11 @@ namespace sparsify {
 
 const LumpingMethod& diagonal_lumping();
 const LumpingMethod& strong_lumping();
+const LumpingMethod& hypre_lumping();
 
 Family<LumpingMethod>& LumpingMethod::family() {
-  static Family<LumpingMethod> methods("lumping", {&diagonal_lumping(), &strong_lumping()});
+  static Family<LumpingMethod> methods("lumping",
+                                       {&diagonal_lumping(), &strong_lumping(), &hypre_lumping()});
   return methods;
 }
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <limits>
 #include <utility>
 
 #include "nodewise/amg/sparsify/rest.hpp"
@@ -31,6 +33,14 @@ std::vector<T> with_ghosts(const DistMatrix<T>& A, std::span<const T> vector,
   mpi::agree(A.comm(), failure);
   A.exchange().forward(std::span<const T>(all).first(n), std::span(all).subspan(n));
   return all;
+}
+
+/// What is worth less goes.
+template <class T>
+T least_kept(const DropRules<T>& rules) {
+  const auto tolerance = static_cast<T>(rules.tolerance);
+  return rules.lumping->drops_equal ? std::nextafter(tolerance, std::numeric_limits<T>::infinity())
+                                    : tolerance;
 }
 
 template <class T>
@@ -157,7 +167,7 @@ template <class T>
 std::optional<Sparsified<T>> finish(const MatrixPointer<T>& A, LumpedRows<T> lumped,
                                     const EntryWorth<T>& worth, const DropRules<T>& rules,
                                     std::optional<Error> failure) {
-  const auto tolerance = static_cast<T>(rules.tolerance);
+  const T tolerance = least_kept(rules);
   Sparsified<T> result;
   if (rules.unknowns > 1) {
     DistMatrix<T> left(A->rows(), A->cols(), [&] {
@@ -176,6 +186,7 @@ std::optional<Sparsified<T>> finish(const MatrixPointer<T>& A, LumpedRows<T> lum
       const comm::Pattern pattern = pattern_of(*A, rest, worth, tolerance);
       left = DistMatrix<T>::with_pattern(A->rows(), A->cols(), std::move(rest), pattern);
       result.lost = lost_entries(A, worth, rules, tolerance);
+      result.lost.set_aside = std::move(lumped.set_aside);
     });
   }
   std::array<std::int64_t, 2> sums = {left ? left->nnz_local() : 0, lumped.loses_diagonal ? 1 : 0};
@@ -219,8 +230,8 @@ template <class T>
 std::size_t LostEntries<T>::memory_bytes() const {
   return rows.cols.size() * (sizeof(T) + sizeof(LocalIndex)) +
          rows.row_ptr.size() * sizeof(Offset) + (whole ? whole->memory_bytes() : 0) +
-         (worth.size() + of_sent.size()) * sizeof(T) + ghosts.size() * sizeof(GlobalIndex) +
-         pattern.send_entries.size() * sizeof(LocalIndex);
+         (worth.size() + of_sent.size()) * sizeof(T) + set_aside.size() * sizeof(Offset) +
+         ghosts.size() * sizeof(GlobalIndex) + pattern.send_entries.size() * sizeof(LocalIndex);
 }
 
 template <class T>
@@ -251,7 +262,7 @@ std::vector<WeighedEntries<T>> weighed(const MatrixPointer<T>& A, const Coarseni
   for (const DropRules<T>& by : rules) places.push_back(places_for(*A, by));
   std::vector<WorthRules<T>> all;
   for (std::size_t k = 0; k < rules.size(); ++k) {
-    all.push_back({rules[k].drop, minimal, static_cast<T>(rules[k].tolerance),
+    all.push_back({rules[k].drop, minimal, least_kept(rules[k]),
                    rules[k].lumping->changes_diagonal_only,
                    kept ? KeptVector<T>(*kept) : KeptVector<T>(), places[k]});
   }
@@ -267,11 +278,11 @@ template <class T>
 std::optional<Sparsified<T>> without_light(const MatrixPointer<T>& A, WeighedEntries<T> weighed,
                                            const DropRules<T>& rules,
                                            std::optional<Error> failure) {
-  const auto tolerance = static_cast<T>(rules.tolerance);
+  const T tolerance = least_kept(rules);
   LumpedRows<T> lumped = rules.lumping->template function<T>()(
       {*A, weighed.worth, tolerance,
        weighed.kept_vector ? KeptVector<T>(*weighed.kept_vector) : KeptVector<T>(), rules.lumping,
-       failure});
+       failure, places_for(*A, rules)});
   return finish(A, std::move(lumped), weighed.worth, rules, failure);
 }
 
@@ -297,7 +308,8 @@ Sparsified<T> sparsify_alike(const MatrixPointer<T>& A, const Sparsified<T>& bef
   EntryWorth<T> worth;
   failure = mpi::caught([&] { worth = worth_as_before(*A, *before.A, rules.unknowns); });
   LumpedRows<T> lumped =
-      rules.lumping->template function<T>()({*A, worth, T{}, kept, rules.lumping, failure});
+      rules.lumping->template function<T>()({*A, worth, T{}, kept, rules.lumping, failure,
+                                             places_for(*A, rules), &before.lost.set_aside});
   return mpi::collectively(A->comm(), [&] {
     if (failure) throw Error(*failure);
     SplitRows<T> rest = split(*A, std::move(lumped.rows));
@@ -307,6 +319,7 @@ Sparsified<T> sparsify_alike(const MatrixPointer<T>& A, const Sparsified<T>& bef
     result.lost.tolerance = before.lost.tolerance;
     result.lost.pattern = before.lost.pattern;
     result.lost.worth = before.lost.worth;
+    result.lost.set_aside = before.lost.set_aside;
     result.lost.of_sent = before.lost.of_sent;
     return result;
   });
@@ -328,8 +341,9 @@ Sparsified<T> with_entries_back(const DistMatrix<T>& left, const LostEntries<T>&
   if (rules.has_kept_vector) kept = with_ghosts(*whole, rules.kept_vector, failure);
   EntryWorth<T> worth;
   failure = mpi::caught([&] { worth = worth_of_lost(*whole, lost); });
-  LumpedRows<T> lumped = rules.lumping->template function<T>()(
-      {*whole, worth, static_cast<T>(rules.tolerance), kept, rules.lumping, failure});
+  LumpedRows<T> lumped =
+      rules.lumping->template function<T>()({*whole, worth, static_cast<T>(rules.tolerance), kept,
+                                             rules.lumping, failure, places_for(*whole, rules)});
   auto result = finish(whole, std::move(lumped), worth, rules, failure);
   return result ? std::move(*result) : Sparsified<T>{whole, {}};
 }

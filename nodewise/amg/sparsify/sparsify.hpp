@@ -23,6 +23,7 @@ struct LostEntries {
   std::vector<T> worth;             ///< of each entry of the rows
   std::vector<T> of_sent;           ///< EntryWorth::of_sent
   MatrixPointer<T> whole;           ///< null where the rows tell all
+  std::vector<Offset> set_aside;    ///< LumpedRows::set_aside
   int unknowns = 1;                 ///< rows of each point
   double tolerance = 0;             ///< by which they were dropped
   std::vector<GlobalIndex> ghosts;  ///< of the matrix
