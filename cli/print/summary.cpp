@@ -11,6 +11,7 @@
 
 #include "cli/inputs/system.hpp"
 #include "cli/options/preset_text.hpp"
+#include "cli/print/command_to_paste.hpp"
 #include "cli/print/profile.hpp"
 #include "cli/print/right_hand_sides.hpp"
 #include "cli/print/tables.hpp"
@@ -87,6 +88,13 @@ std::string method_text(const SolveRecord& record) {
                      : symmetric ? "symmetric"
                                  : "not symmetric",
                      reason);
+}
+
+/// Where the solve runs, and what that needs.
+std::string device_text(const solver::DeviceRecord& device) {
+  std::string text = device.name;
+  if (!device.set.empty()) text += "; sets " + option_words(device.set);
+  return text;
 }
 
 std::string unused_text(const std::vector<solver::UnusedOption>& options) {
@@ -391,6 +399,7 @@ void print_system(Console& console, const SolveRecord& record, const Settings& s
   print_entry(console, record.n_rhs == 1 ? "right-hand side" : "right-hand sides",
               rhs_text(record, settings));
   if (is_worth_telling(record.preset)) print_entry(console, "preset", preset_text(record.preset));
+  if (record.device) print_entry(console, "device", device_text(*record.device));
   print_entry(console, "method", method_text(record));
   print_partition(console, record.options.method.partition);
   if (!record.unused.empty()) print_entry(console, "without effect", unused_text(record.unused));

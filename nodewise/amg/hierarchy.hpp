@@ -140,6 +140,8 @@ class Hierarchy : public solve::Operator<T> {
   double operator_complexity() const;
   /// Where the rows of the virtual ranks begin on a level; empty where there are none.
   std::span<const GlobalIndex> virtual_starts(std::size_t level) const;
+  /// What apply() does, level by level.
+  const MixedPrecisionCycle<T>& cycle() const { return *cycle_; }
   /// Bytes this rank holds for the levels; the finest matrix and what rebuild() keeps for the next
   /// time are not counted.
   std::size_t memory_bytes() const;

@@ -42,6 +42,23 @@ std::vector<LocalIndex> Plan::exported_entries() const {
   return entries;
 }
 
+Plan of_exported_entries(Plan plan) {
+  const std::vector<LocalIndex> exported = plan.exported_entries();
+  const auto count = static_cast<LocalIndex>(exported.size());
+  const LocalIndex n_owned = plan.n_owned;
+  const auto place = [&](LocalIndex entry) {
+    if (entry >= n_owned) return entry - n_owned + count;
+    return static_cast<LocalIndex>(std::lower_bound(exported.begin(), exported.end(), entry) -
+                                   exported.begin());
+  };
+  for (Stage& stage : plan.stages) {
+    for (LocalIndex& entry : stage.send_entries) entry = place(entry);
+  }
+  for (LocalIndex& entry : plan.ghost_entries) entry = place(entry);
+  plan.n_owned = count;
+  return plan;
+}
+
 Rotation::Rotation(std::span<const int> ranks, int rank)
     : first(static_cast<std::size_t>(std::upper_bound(ranks.begin(), ranks.end(), rank) -
                                      ranks.begin())),

@@ -51,6 +51,10 @@ struct Plan {
 /// Local. The plan on another communicator, where rank r is ranks[r], ascending.
 Plan with_ranks(Plan plan, std::span<const int> ranks);
 
+/// Local. The plan for a vector that has Plan::exported_entries() alone, in their order, in place
+/// of all that is owned.
+Plan of_exported_entries(Plan plan);
+
 /// The place i of a rotation of `ranks` (ascending) that begins after `rank`: ranks that all sent
 /// to the lowest first would meet there, and at the next, in step.
 struct Rotation {

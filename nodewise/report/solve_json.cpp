@@ -258,6 +258,13 @@ std::vector<ReportedOption> reported_options(const solver::Options& given) {
   return reported;
 }
 
+Json device_json(const std::optional<solver::DeviceRecord>& device) {
+  if (!device) return nullptr;
+  Json set = Json::object();
+  for (const auto& [name, value] : device->set) set[name] = value;
+  return {{"name", device->name}, {"set", set}, {"memory_bytes_max", device->max_bytes}};
+}
+
 }  // namespace
 
 std::string solve_json(const SolveRecord& record) {
@@ -276,6 +283,7 @@ std::string solve_json(const SolveRecord& record, const SolveFrame& frame) {
       {"machine", machine_json(record.machine)},
       {"options", options_json(frame.options)},
       {"preset", preset_json(record.preset)},
+      {"device", device_json(record.device)},
       {"idle_options", idle_json(record.unused)},
       {"matrix",
        {{"source", matrix.source},

@@ -2,9 +2,8 @@
 #include <array>
 #include <cmath>
 
-#include <fmt/format.h>
-
 #include "nodewise/mpi/agree.hpp"
+#include "nodewise/solve/cg_tests.hpp"
 #include "nodewise/solve/checkpoint.hpp"
 #include "nodewise/solve/iteration.hpp"
 #include "nodewise/solve/krylov.hpp"
@@ -63,7 +62,6 @@ class ConjugateGradient {
   void extend_direction(double beta);
   bool advance();
   Products sum_products();
-  bool accept(double rz);
   Next settle(double square);
   bool residual_needed() const;
   std::span<const T> z() const { return it_.M() == nullptr ? r_ : z_; }
@@ -128,7 +126,7 @@ bool ConjugateGradient<T>::precondition() {
       restarted = next == Next::restart;  // r is another now
     }
   }
-  if (!accept(sums.rz)) return false;
+  if (!accepts_preconditioner(it_, sums.rz)) return false;
   double beta = 0;
   if (rz_ != 0) {
     beta = (conjugacy_ == Conjugacy::fletcher_reeves ? sums.rz : -alpha_ * sums.qz) / rz_;
@@ -138,44 +136,12 @@ bool ConjugateGradient<T>::precondition() {
   return true;
 }
 
-/// Whether the iteration can go on with this r.z.
-template <class T>
-bool ConjugateGradient<T>::accept(double rz) {
-  if (!std::isfinite(rz)) {
-    it_.stop(Outcome::not_finite,
-             fmt::format("the preconditioner returned NaN or infinite values in iteration {}",
-                         it_.report().iterations + 1));
-    return false;
-  }
-  if (!(rz > 0)) {
-    it_.stop(Outcome::indefinite_preconditioner,
-             fmt::format("r.Mr = {:.2e} in iteration {}: the preconditioner is not positive "
-                         "definite, as CG needs it; use `solver gmres`, or another smoother",
-                         rz, it_.report().iterations + 1));
-    return false;
-  }
-  return true;
-}
-
 /// The step along p. One reduction, one more where residual_needed().
 template <class T>
 bool ConjugateGradient<T>::advance() {
   const auto [pq, qq] = sum_all(it_.comm(), pq_local_[0], pq_local_[1]);
   alpha_ = rz_ / pq;
-  if (!std::isfinite(pq) || (pq > 0 && !std::isfinite(alpha_))) {
-    it_.stop(Outcome::not_finite,
-             fmt::format("p.Ap = {:.2e} in iteration {}: the matrix or the preconditioner has NaN, "
-                         "infinite or huge entries",
-                         pq, it_.report().iterations + 1));
-    return false;
-  }
-  if (!(pq > 0)) {
-    it_.stop(Outcome::indefinite_matrix,
-             fmt::format("p.Ap = {:.2e} in iteration {}: the matrix is not positive definite, as "
-                         "CG needs it; use `solver gmres`",
-                         pq, it_.report().iterations + 1));
-    return false;
-  }
+  if (!accepts_matrix(it_, pq, alpha_)) return false;
   // |r - alpha q| >= alpha |q| - |r|: a step so bad that it could not be undone accurately.
   constexpr double leap = 100;
   if (alpha_ * std::sqrt(qq) > leap * r_norm_) best_.keep_before({});
@@ -248,6 +214,7 @@ const KrylovMethod& cg_method() {
           .cost = [](const Choice<KrylovMethod>&) { return KrylovCost{}; },
           .in_double = KrylovFunctions<double>{cg_by<double>, simultaneous_cg<double>},
           .in_float = KrylovFunctions<float>{cg_by<float>, simultaneous_cg<float>},
+          .runs_on_devices = true,
       }};
   return method;
 }
@@ -267,6 +234,7 @@ const KrylovMethod& flexible_cg_method() {
           .cost = [](const Choice<KrylovMethod>&) { return KrylovCost{}; },
           .in_double = KrylovFunctions<double>{flexible_cg_by<double>},
           .in_float = KrylovFunctions<float>{flexible_cg_by<float>},
+          .runs_on_devices = true,
       }};
   return method;
 }

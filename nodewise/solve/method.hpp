@@ -68,6 +68,8 @@ struct KrylovFacts {
   bool needs_linear_preconditioner = false;
   /// Whether its sums go on while it computes, by MPI's nonblocking allreduce.
   bool sums_in_background = false;
+  /// Whether devices have a form of it: conjugate gradients.
+  bool runs_on_devices = false;
 };
 
 struct KrylovMethod : MethodInfo, KrylovFacts {

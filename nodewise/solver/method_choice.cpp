@@ -78,6 +78,28 @@ void choose_communication(const mpi::Comm& comm, Options& options) {
   }
 }
 
+std::optional<DeviceRecord> choose_for_device(Options& options) {
+  const offload::DeviceMethod& device = *options.method.device;
+  if (*device.make == nullptr) return {};
+  if (!options.method.preconditioner->is_multigrid) {
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("`device {}` solves with `preconditioner amg` alone",
+                            options.method.device.name()));
+  }
+  DeviceRecord record;
+  record.name = options.method.device.name();
+  NamedValues& set = record.set;
+  if (!options.has("smoother") && !options.amg.smoother->runs_on_devices) {
+    options.amg.smoother = "chebyshev";
+    set.emplace_back("smoother", "chebyshev");
+  }
+  if (!options.has("redistribution") && options.amg.redistribution->moves_rows) {
+    options.amg.redistribution = "none";
+    set.emplace_back("redistribution", "none");
+  }
+  return record;
+}
+
 Choice<solve::KrylovMethod> choose_method(const Options& options,
                                           const run::MatrixSummary& matrix) {
   Choice<solve::KrylovMethod> method = options.method.solver;
@@ -90,6 +112,9 @@ Choice<solve::KrylovMethod> choose_method(const Options& options,
 }
 
 void check_method(const solve::KrylovMethod& method, const Options& options) {
+  if (*options.method.device->make != nullptr) {
+    offload::check_for_device(*options.method.device, options.amg, method);
+  }
   const solve::ResidualNorm norm = options.krylov.norm;
   const std::string& name = method.name;
   const std::string against = asymmetry(options);

@@ -2,11 +2,13 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 
 #include "nodewise/amg/hierarchy.hpp"
 #include "nodewise/run/records.hpp"
 #include "nodewise/solve/krylov.hpp"
 #include "nodewise/solver/options.hpp"
+#include "nodewise/solver/record.hpp"
 
 namespace nodewise::solver {
 
@@ -26,6 +28,11 @@ amg::Redistribution usual_redistribution(const mpi::Topology& topology);
 /// levels are, where the ranks are on several nodes, unless something about them is given, or the
 /// nodes are: there is no network to look at between those.
 void choose_communication(const mpi::Comm& comm, Options& options);
+
+/// Local, the same on every rank. Sets what a device needs and was not given: a smoother that it
+/// has, all levels on all ranks; nothing, and no record, where there is no device. Throws
+/// invalid_argument where the preconditioner is no multigrid.
+std::optional<DeviceRecord> choose_for_device(Options& options);
 
 /// Local. The method that is asked for, or one for the symmetry of the matrix and the
 /// preconditioner; that conjugate gradients need positive ones is heeded where the diagonal tells.

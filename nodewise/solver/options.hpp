@@ -9,6 +9,7 @@
 
 #include "nodewise/amg/options.hpp"
 #include "nodewise/base/options.hpp"
+#include "nodewise/offload/device_method.hpp"
 #include "nodewise/partition/partition_method.hpp"
 #include "nodewise/partition/placement_method.hpp"
 #include "nodewise/solve/method.hpp"
@@ -24,6 +25,7 @@ struct MethodOptions {
   partition::Partition partition = "none";  ///< which rank has which rows
   partition::Placement placement = "none";  ///< which rank has which of the partition's parts
   Choice<PreconditionerMethod> preconditioner = "amg";
+  offload::Device device = "none";  ///< where it is solved
 };
 
 std::span<const Field<MethodOptions>> method_fields();

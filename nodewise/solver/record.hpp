@@ -45,6 +45,13 @@ struct PresetRecord {
   bool set_solver = false;
 };
 
+/// A device that solves.
+struct DeviceRecord {
+  std::string name;            ///< of the method
+  NamedValues set;             ///< what it needs and was not given
+  std::int64_t max_bytes = 0;  ///< of its memory, for the rank that has most there
+};
+
 /// An option that was given and has no effect beside the others.
 struct UnusedOption {
   std::string name;
@@ -61,6 +68,7 @@ struct EntriesBack {
 struct SolveRecord {
   Options options;  ///< as the solve used them: given, set by the preset, or defaults
   PresetRecord preset;
+  std::optional<DeviceRecord> device;  ///< none: the host's own methods solve
   std::vector<UnusedOption> unused;
   run::Environment machine;
   run::MatrixSummary matrix;

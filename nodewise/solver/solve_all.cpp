@@ -55,7 +55,7 @@ std::vector<solve::Report> solve_all(const SolveSetup& setup, std::span<const do
                                      std::vector<EntriesBack>& events) {
   const mpi::Comm& comm = setup.A->comm();
   const solve::MatrixOperator<double> A(setup.A);
-  const bool at_once = solves_at_once(*setup.method, n_rhs);
+  const bool at_once = setup.device == nullptr && solves_at_once(*setup.method, n_rhs);
   const auto k = static_cast<std::size_t>(n_rhs);
   std::vector<solve::Report> reports;
   const auto solve = [&](const Columns& group, std::span<const double> b, std::span<double> x) {
@@ -63,6 +63,10 @@ std::vector<solve::Report> solve_all(const SolveSetup& setup, std::span<const do
     const RhsGroup named = {static_cast<int>(group.first), count, n_rhs};
     const solve::Observer observer = observe ? observe(named) : solve::Observer();
     const SolveOnce once = [&](const solve::Options& options, const solve::Observer& hears) {
+      if (setup.device != nullptr) {
+        return std::vector<solve::Report>{
+            setup.device->solve({setup.method, A, nullptr, b, x, options, hears})};
+      }
       if (at_once) {
         return setup.method->in_double->solve_block(A, setup.preconditioner, b, x, count, options,
                                                     hears);
@@ -71,7 +75,8 @@ std::vector<solve::Report> solve_all(const SolveSetup& setup, std::span<const do
           solve::solve_by<double>(setup.method, A, setup.preconditioner, b, x, options, hears)};
     };
     std::vector<solve::Report> some;
-    if (setup.hierarchy != nullptr && has_lost_entries(*setup.hierarchy)) {
+    if (setup.device == nullptr && setup.hierarchy != nullptr &&
+        has_lost_entries(*setup.hierarchy)) {
       const std::size_t before = events.size();
       some = solve_with_lost_entries(setup, once, observer, events);
       for (std::size_t e = before; e < events.size(); ++e) events[e].rhs = named.first;

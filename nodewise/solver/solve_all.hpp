@@ -8,6 +8,7 @@
 
 #include "nodewise/amg/hierarchy.hpp"
 #include "nodewise/matrix/dist_matrix.hpp"
+#include "nodewise/offload/device_method.hpp"
 #include "nodewise/solve/krylov.hpp"
 #include "nodewise/solver/record.hpp"
 
@@ -34,6 +35,7 @@ struct SolveSetup {
   amg::Hierarchy<double>* hierarchy = nullptr;  ///< that is the preconditioner, or null
   Choice<solve::KrylovMethod> method;
   solve::Options options;
+  offload::DeviceSolver* device = nullptr;  ///< that solves in place of the host, or null
 };
 
 /// Collective. Solves A X = B, n_rhs right-hand sides side by side; B and X: this rank's parts,

@@ -58,6 +58,7 @@ struct Solver::State {
   void set_up(const MatrixPointer& matrix, const run::MatrixSummary& summary,
               const SetupObservers& observe);
   void make_preconditioner(const SetupObservers& observe);
+  void move_to_device();
   void describe_hierarchy();
   const SolveRecord& solve_all(std::span<const double> B, std::span<double> X, int n_rhs,
                                const solver::GroupObserver& observe);
@@ -68,8 +69,9 @@ struct Solver::State {
   std::optional<solver::RowPlacement> placement;
   MatrixPointer A;
   solver::Preconditioner preconditioner;
-  amg::NearNullSpace<double> near_null_space;  // until the first solve
-  bool was_looked_at = false;                  // for findings
+  std::unique_ptr<offload::DeviceSolver> device;  // null: the host solves
+  amg::NearNullSpace<double> near_null_space;     // until the first solve
+  bool was_looked_at = false;                     // for findings
 };
 
 void Solver::State::describe_hierarchy() {
@@ -92,6 +94,15 @@ void Solver::State::make_preconditioner(const SetupObservers& observe) {
   if (preconditioner.hierarchy != nullptr) describe_hierarchy();
 }
 
+/// Collective.
+void Solver::State::move_to_device() {
+  const offload::DeviceMethod::Make make = *record.options.method.device->make;
+  if (make == nullptr) return;
+  device.reset();  // there may be room for one only
+  device = make({A, *preconditioner.hierarchy});
+  record.device->max_bytes = mpi::max(A->comm(), static_cast<std::int64_t>(device->bytes()));
+}
+
 void Solver::State::set_up(const MatrixPointer& matrix, const run::MatrixSummary& summary,
                            const SetupObservers& observe) {
   const mpi::Comm& comm = matrix->comm();
@@ -100,10 +111,12 @@ void Solver::State::set_up(const MatrixPointer& matrix, const run::MatrixSummary
   record.machine.placement_given = given.placement_is_given;
   record.matrix = summary;
   Options& options = record.options;
+  offload::require_device(comm, *options.method.device);
   solver::choose_communication(comm, options);
   const double choosing = run::timed(comm, [&] {
     const solver::PresetContext context = {summary.symmetric, problem.knows_near_null_space()};
     record.preset = solver::apply_preset(*matrix, context, options);
+    record.device = solver::choose_for_device(options);
   });
   record.method = solver::choose_method(options, summary);
   solver::check_method(*record.method, options);
@@ -119,6 +132,7 @@ void Solver::State::set_up(const MatrixPointer& matrix, const run::MatrixSummary
                          make_preconditioner(observe);
                          if (preconditioner.hierarchy != nullptr)
                            A = solver::matrix_as_chosen(A, *preconditioner.hierarchy, options);
+                         move_to_device();
                        });
 }
 
@@ -173,7 +187,7 @@ const SolveRecord& Solver::State::solve_all(std::span<const double> B, std::span
   record.rhs = solver::RhsKind::given;
   record.error.reset();
   record.n_rhs = n_rhs;
-  record.at_once = solver::solves_at_once(*record.method, n_rhs);
+  record.at_once = device == nullptr && solver::solves_at_once(*record.method, n_rhs);
   record.collectives = solver::explain_collectives(*A, record.method, n_rhs);
   record.findings.clear();
   record.entries_back.clear();
@@ -190,7 +204,7 @@ const SolveRecord& Solver::State::solve_all(std::span<const double> B, std::span
   }
   record.times.solve = booked(comm, record.solve_accounts, [&] {
     record.reports = solver::solve_all({A, preconditioner.map.get(), preconditioner.hierarchy,
-                                        record.method, record.options.krylov},
+                                        record.method, record.options.krylov, device.get()},
                                        B, X, n_rhs, observe, record.entries_back);
   });
   if (!record.entries_back.empty()) describe_hierarchy();
@@ -231,6 +245,7 @@ void Solver::rebuild(const MatrixPointer& A, amg::Reuse reuse) {
     (*record.options.method.preconditioner->rebuild)(s.preconditioner, next, reuse);
     if (s.preconditioner.hierarchy != nullptr) s.describe_hierarchy();
     s.A = next;
+    s.move_to_device();
   });
   record.matrix = summary;
   s.was_looked_at = false;

@@ -33,6 +33,8 @@ class CoarseSolver {
   /// Local. Makes room for that, which asks for no memory afterwards for as many vectors or fewer.
   void reserve_workspace(int width) const;
   std::size_t memory_bytes() const { return (inverse_rows_.size() + together_.size()) * sizeof(T); }
+  /// The rows of the inverse that this rank holds, n_global long, one after another.
+  std::span<const T> inverse_rows() const { return inverse_rows_; }
   bool singular() const { return singular_; }
   /// Whether the matrix is symmetric and has a negative eigenvalue, beyond rounding.
   bool indefinite() const { return indefinite_; }

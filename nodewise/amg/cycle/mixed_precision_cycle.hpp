@@ -66,6 +66,11 @@ class MixedPrecisionCycle {
   /// Returns the bytes on this rank for the levels, without the matrices that are the setup's own.
   std::size_t memory_bytes() const;
 
+  /// The levels in T, and those in float below them; null: there are none. There are none in T
+  /// where all are in float.
+  const Cycle<T>& levels_in_own_precision() const { return cycle_; }
+  const SinglePrecisionLevels<T>* levels_in_float() const { return rounded_.get(); }
+
  private:
   bool adds_to_rounded() const;
   const matrix::DistMatrix<float>& rounded_matrix(std::size_t level) const {

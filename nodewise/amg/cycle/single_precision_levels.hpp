@@ -48,6 +48,7 @@ class SinglePrecisionLevels final : public LowerLevels<T> {
   /// Local. Adds a level of other ranks, the last one here.
   void add_elsewhere() { cycle_.levels.emplace_back(); }
   double scale() const { return scale_; }
+  const Cycle<float>& levels() const { return cycle_; }
   /// The matrix of a level, the first of these being 0, as the cycle has it.
   const matrix::DistMatrix<float>& matrix(std::size_t level) const {
     return *cycle_.levels.at(level).A;

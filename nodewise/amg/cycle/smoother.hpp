@@ -47,6 +47,9 @@ class Smoother {
     return relaxation_->memory_bytes() + relaxation_->workspace_bytes();
   }
 
+  /// What its sweeps are.
+  const relax::Relaxation<T>& relaxation() const { return *relaxation_; }
+
  private:
   const matrix::DistMatrix<T>& A_;
   std::unique_ptr<const relax::Relaxation<T>> relaxation_;

@@ -13,6 +13,21 @@ namespace {
 /// An eigenvalue above the interval would be amplified, and estimates are from below.
 constexpr double safety = 1.1;
 
+/// The steps of a sweep on the interval.
+template <class T>
+std::vector<typename DiagonalSteps<T>::Step> steps_on(double center, double half_width,
+                                                      int degree) {
+  const double sigma = center / half_width;
+  std::vector<typename DiagonalSteps<T>::Step> steps = {{T{0}, static_cast<T>(1 / center)}};
+  double rho = 1 / sigma;
+  for (int k = 1; k < degree; ++k) {
+    const double next = 1 / (2 * sigma - rho);
+    steps.push_back({static_cast<T>(next * rho), static_cast<T>(2 * next / half_width)});
+    rho = next;
+  }
+  return steps;
+}
+
 /// Of a matrix of zeros any will do: there is nothing to relax.
 double nonzero(double spectral_radius) {
   return spectral_radius > 0 ? spectral_radius : 1;
@@ -24,9 +39,8 @@ template <class T>
 Chebyshev<T>::Chebyshev(const matrix::DistMatrix<T>& A, int degree, double fraction,
                         double spectral_radius)
     : Relaxation<T>(A),
-      degree_(degree),
-      center_(nonzero(spectral_radius) * (safety + fraction) / 2),
-      half_width_(nonzero(spectral_radius) * (safety - fraction) / 2),
+      steps_(steps_on<T>(nonzero(spectral_radius) * (safety + fraction) / 2,
+                         nonzero(spectral_radius) * (safety - fraction) / 2, degree)),
       inverse_(matrix::diagonal(A)),
       step_(inverse_.size()),
       residual_(inverse_.size()) {
@@ -40,7 +54,7 @@ std::size_t Chebyshev<T>::memory_bytes() const {
 
 template <class T>
 void Chebyshev<T>::first_sweep(std::span<const T> b, std::span<T> x) const {
-  const T scale = static_cast<T>(1 / center_);
+  const T scale = steps_.front().take;
   parallel::for_range(x.size(), [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) x[i] = step_[i] = scale * inverse_[i] * b[i];
   });
@@ -50,7 +64,7 @@ void Chebyshev<T>::first_sweep(std::span<const T> b, std::span<T> x) const {
 template <class T>
 void Chebyshev<T>::sweep(Direction, std::span<const T> b, std::span<T> x) const {
   matrix::residual(A_, std::span<const T>(x), b, std::span<T>(residual_));
-  const T scale = static_cast<T>(1 / center_);
+  const T scale = steps_.front().take;
   parallel::for_range(x.size(), [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) {
       step_[i] = scale * inverse_[i] * residual_[i];
@@ -62,20 +76,15 @@ void Chebyshev<T>::sweep(Direction, std::span<const T> b, std::span<T> x) const 
 
 template <class T>
 void Chebyshev<T>::further_steps(std::span<const T> b, std::span<T> x) const {
-  const double sigma = center_ / half_width_;
-  double rho = 1 / sigma;
-  for (int k = 1; k < degree_; ++k) {
+  for (std::size_t k = 1; k < steps_.size(); ++k) {
     matrix::residual(A_, std::span<const T>(x), b, std::span<T>(residual_));
-    const double next = 1 / (2 * sigma - rho);
-    const T keep = static_cast<T>(next * rho);
-    const T take = static_cast<T>(2 * next / half_width_);
+    const Step how = steps_[k];
     parallel::for_range(x.size(), [&](std::size_t begin, std::size_t end) {
       for (std::size_t i = begin; i < end; ++i) {
-        step_[i] = keep * step_[i] + take * inverse_[i] * residual_[i];
+        step_[i] = how.keep * step_[i] + how.take * inverse_[i] * residual_[i];
         x[i] += step_[i];
       }
     });
-    rho = next;
   }
 }
 
@@ -90,9 +99,9 @@ void Chebyshev<T>::sweep_block(Sweep sweep, std::span<const T> B, std::span<T> X
   const std::span<T> step = this->workspace(workspace_for(w)).first(B.size());
   const std::span<T> R = this->workspace(workspace_for(w)).last(B.size());
   std::fill(step.begin(), step.end(), T{});
-  const auto advance = [&](std::span<const T> residual, double keep, double take) {
+  const auto advance = [&](std::span<const T> residual, Step how) {
     this->for_rows_of_block(w, [&](std::size_t i, std::size_t k) {
-      step[k] = static_cast<T>(keep) * step[k] + static_cast<T>(take) * inverse_[i] * residual[k];
+      step[k] = how.keep * step[k] + how.take * inverse_[i] * residual[k];
       X[k] += step[k];
     });
   };
@@ -100,17 +109,12 @@ void Chebyshev<T>::sweep_block(Sweep sweep, std::span<const T> B, std::span<T> X
     matrix::residual(A_, std::span<const T>(X), B, R, width);
     return std::span<const T>(R);
   };
-  const double sigma = center_ / half_width_;
   bool from_zero = is_from_zero(sweep);
   if (from_zero) std::fill(X.begin(), X.end(), T{});
   for (int n = has_forward(sweep) && has_backward(sweep) ? 2 : 1; n > 0; --n) {
-    advance(from_zero ? B : find_residual(), 0, 1 / center_);
-    from_zero = false;
-    double rho = 1 / sigma;
-    for (int k = 1; k < degree_; ++k) {
-      const double next = 1 / (2 * sigma - rho);
-      advance(find_residual(), next * rho, 2 * next / half_width_);
-      rho = next;
+    for (const Step& how : steps_) {
+      advance(from_zero ? B : find_residual(), how);
+      from_zero = false;
     }
   }
 }
@@ -176,6 +180,7 @@ const SmootherMethod& chebyshev_method() {
           .in_double = make_chebyshev<double>,
           .in_float = make_chebyshev<float>,
           .needs_real_spectrum = true,
+          .runs_on_devices = true,
       }};
   return method;
 }

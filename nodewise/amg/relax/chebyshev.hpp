@@ -27,19 +27,22 @@ class Chebyshev final : public Relaxation<T> {
   void first_sweep(std::span<const T> b, std::span<T> x) const override;
   void sweep(Direction direction, std::span<const T> b, std::span<T> x) const override;
   void sweep_block(Sweep sweep, std::span<const T> B, std::span<T> X, int width) const override;
+  std::optional<DiagonalSteps<T>> diagonal_steps() const override {
+    return DiagonalSteps<T>{inverse_, steps_};
+  }
   std::size_t memory_bytes() const override;
 
  protected:
   std::size_t workspace_for(std::size_t width) const override;
 
  private:
+  using Step = typename DiagonalSteps<T>::Step;
   /// The steps of the recurrence after the first, whose step is in step_.
   void further_steps(std::span<const T> b, std::span<T> x) const;
 
   using Relaxation<T>::A_;
-  int degree_;
-  double center_, half_width_;  // of the interval
-  Array<T> inverse_;            // of the diagonal; 0 where a row is left alone
+  std::vector<Step> steps_;  // of a sweep
+  Array<T> inverse_;         // of the diagonal; 0 where a row is left alone
   mutable std::vector<T> step_, residual_;
 };
 

@@ -113,6 +113,7 @@ const SmootherMethod& l1_jacobi_method() {
           .work = jacobi_work,
           .in_double = make_jacobi<double>,
           .in_float = make_jacobi<float>,
+          .runs_on_devices = true,
       }};
   return method;
 }
@@ -132,6 +133,7 @@ const SmootherMethod& jacobi_method() {
           .work = jacobi_work,
           .in_double = make_jacobi<double>,
           .in_float = make_jacobi<float>,
+          .runs_on_devices = true,
       }};
   return method;
 }

@@ -28,6 +28,9 @@ class Jacobi final : public Relaxation<T> {
   void first_sweep(std::span<const T> b, std::span<T> x) const override;
   void sweep(Direction direction, std::span<const T> b, std::span<T> x) const override;
   void sweep_block(Sweep sweep, std::span<const T> B, std::span<T> X, int width) const override;
+  std::optional<DiagonalSteps<T>> diagonal_steps() const override {
+    return DiagonalSteps<T>{inverse_, {{T{0}, T{1}}}};
+  }
   std::size_t memory_bytes() const override;
 
  protected:

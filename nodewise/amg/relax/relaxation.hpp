@@ -3,7 +3,9 @@
 
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <span>
+#include <vector>
 
 #include "nodewise/amg/relax/row_scales.hpp"
 #include "nodewise/base/array.hpp"
@@ -24,6 +26,17 @@ inline bool has_forward(Sweep sweep) {
 inline bool has_backward(Sweep sweep) {
   return sweep != Sweep::first && sweep != Sweep::forward;
 }
+
+/// A sweep that is a polynomial in D^-1 A: step = keep step + take inverse (b - A x), x += step,
+/// for each of the steps; that of the first has nothing to keep.
+template <class T>
+struct DiagonalSteps {
+  struct Step {
+    T keep, take;
+  };
+  std::span<const T> inverse;  ///< of D, or what stands for it; 0 where a row is left alone
+  std::vector<Step> steps;
+};
 
 /// One sweep x += M^-1 (b - A x). With a symmetric A the backward sweep is the adjoint of the
 /// forward one: its M is the transpose. Vectors are this rank's parts, laid out by A.rows(). Rows
@@ -66,6 +79,9 @@ class Relaxation {
     workspace(workspace_for(static_cast<std::size_t>(width)));
   }
   std::size_t workspace_bytes() const { return workspace_.size() * sizeof(T); }
+  /// Local. What a sweep is where it is no more than that: devices know how to do it. It lasts as
+  /// long as the relaxation.
+  virtual std::optional<DiagonalSteps<T>> diagonal_steps() const { return {}; }
   /// Whether a sweep backward differs from one forward.
   virtual bool has_direction() const { return false; }
   virtual std::size_t memory_bytes() const = 0;

@@ -80,6 +80,8 @@ struct SmootherFacts {
   bool can_save_product = false;
   /// Whether it is made for real eigenvalues.
   bool needs_real_spectrum = false;
+  /// Whether a sweep by rows has diagonal_steps(), which devices have a form of.
+  bool runs_on_devices = false;
 };
 
 struct SmootherMethod : MethodInfo, SmootherFacts {

@@ -1,0 +1,11 @@
+# CUDA, for `device cuda`: only where it is asked for.
+option(NODEWISE_CUDA "Solve on graphics cards, too, by CUDA; needs nvcc" OFF)
+if(NOT NODEWISE_CUDA)
+  return()
+endif()
+set(CMAKE_CUDA_ARCHITECTURES 90 CACHE STRING "The cards to compile for: 90 are H100 and H200")
+if(NOT CMAKE_CUDA_HOST_COMPILER)
+  set(CMAKE_CUDA_HOST_COMPILER g++ CACHE FILEPATH "What nvcc compiles the host's part with")
+endif()
+enable_language(CUDA)
+find_package(CUDAToolkit REQUIRED)

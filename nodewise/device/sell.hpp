@@ -1,0 +1,47 @@
+// Products of a sparse matrix on a device.
+#pragma once
+
+#include "nodewise/device/buffer.hpp"
+#include "nodewise/device/sell_layout.hpp"
+
+namespace nodewise::device {
+
+/// One step of a polynomial relaxation: step = keep step + take D^-1 (b - A x), and then x + step.
+template <class T>
+struct RelaxationStep {
+  T keep;  ///< 0: the step that there was is not read
+  T take;
+};
+
+/// Vectors are arrays of the space: x of n_cols, ghosts behind the owned ones, the others of
+/// n_rows. They must not overlap, unless it says so. All functions are local; a sum goes through a
+/// row's entries in their order in the layout, so that the results are the same to the bit in every
+/// space.
+template <class T, class Space>
+class SellMatrix {
+ public:
+  SellMatrix(Queue<Space>& queue, const SellLayout<T>& layout);
+
+  LocalIndex n_rows() const { return n_rows_; }
+  LocalIndex n_cols() const { return n_cols_; }
+  std::size_t bytes() const;
+
+  /// y = A x.
+  void multiply(const T* x, T* y) const;
+  /// y = y + A x.
+  void multiply_add(const T* x, T* y) const;
+  /// r = b - A x; r may be b.
+  void residual(const T* x, const T* b, T* r) const;
+  /// RelaxationStep with the residual of x; the new x goes to `next`.
+  void relax(RelaxationStep<T> how, const T* inverse_diagonal, const T* b, const T* x, T* step,
+             T* next) const;
+
+ private:
+  Queue<Space>& queue_;
+  LocalIndex n_rows_, n_cols_;
+  Buffer<Offset, Space> slices_;
+  Buffer<LocalIndex, Space> rows_, lengths_, cols_;
+  Buffer<T, Space> vals_;
+};
+
+}  // namespace nodewise::device

@@ -1,0 +1,200 @@
+#include "nodewise/offload/cycle.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "nodewise/device/vectors.hpp"
+#include "nodewise/matrix/operations.hpp"
+
+namespace nodewise::offload {
+
+namespace {
+
+/// By columns, what is given by rows.
+template <class T>
+std::vector<T> transposed(std::span<const T> rows, std::size_t n) {
+  std::vector<T> columns(rows.size());
+  for (std::size_t i = 0; i < n; ++i) {
+    for (std::size_t j = 0; j < n; ++j) columns[j * n + i] = rows[i * n + j];
+  }
+  return columns;
+}
+
+}  // namespace
+
+template <class T>
+std::vector<std::shared_ptr<const matrix::DistMatrix<T>>> restrictions_of(
+    const amg::Cycle<T>& host) {
+  std::vector<std::shared_ptr<const matrix::DistMatrix<T>>> all;
+  for (const amg::CycleLevel<T>& level : host.levels) {
+    if (!level.P) continue;
+    all.push_back(level.R
+                      ? level.R
+                      : std::make_shared<const matrix::DistMatrix<T>>(matrix::transpose(*level.P)));
+  }
+  return all;
+}
+
+template <class T, class Space>
+std::size_t CycleLevel<T, Space>::bytes() const {
+  std::size_t sum = inverse_diagonal.bytes() + inverse.bytes() + b.bytes() + x.bytes() +
+                    other.bytes() + step.bytes() + r.bytes();
+  for (const auto* M : {&A, &P, &R}) sum += M->has_value() ? (*M)->bytes() : 0;
+  return sum;
+}
+
+template <class T, class Space>
+Cycle<T, Space>::Cycle(device::Queue<Space>& queue, const amg::Cycle<T>& host,
+                       const Restrictions& restrictions, Sweeps sweeps)
+    : queue_(queue), sweeps_(sweeps) {
+  levels_.reserve(host.levels.size());
+  for (std::size_t l = 0; l < host.levels.size(); ++l) {
+    add_level(host.levels[l], l < restrictions.size() ? restrictions[l].get() : nullptr);
+  }
+  for (std::size_t l = 0; l < levels_.size(); ++l) {
+    auto places = static_cast<std::size_t>(levels_[l].n);
+    const auto reads = [&](const std::optional<DistProduct<T, Space>>& M) {
+      if (M) places = std::max(places, static_cast<std::size_t>(M->n_with_ghosts()));
+    };
+    reads(levels_[l].A);
+    reads(levels_[l].R);
+    if (l > 0) reads(levels_[l - 1].P);
+    give_vectors(levels_[l], places);
+  }
+  if (host.levels.front().A->comm().size() == 1) {
+    graph_.emplace(queue_, [this] { solution_ = visit(0); });
+  }
+}
+
+template <class T, class Space>
+void Cycle<T, Space>::add_level(const amg::CycleLevel<T>& from, const matrix::DistMatrix<T>* R) {
+  if (!from.A || from.arrival || from.to_copies) {
+    throw Error(ErrorCode::unsupported,
+                "a cycle on a device needs all levels on all ranks; use `redistribution none`");
+  }
+  Level& level = levels_.emplace_back();
+  level.n = from.A->n_local();
+  if (from.P) {
+    level.P.emplace(queue_, *from.P);
+    level.R.emplace(queue_, *R);
+  }
+  if (from.direct) {
+    const std::size_t n = static_cast<std::size_t>(level.n);
+    if (from.A->comm().size() > 1) {
+      level.solver = from.direct.get();
+      coarse_b_.resize(n);
+      coarse_x_.resize(n);
+    } else {
+      const std::vector<T> columns = transposed(from.direct->inverse_rows(), n);
+      level.inverse = device::Buffer<T, Space>(queue_, std::span<const T>(columns));
+    }
+    return;
+  }
+  const auto steps = from.smoother->relaxation().diagonal_steps();
+  if (!steps) {
+    throw Error(ErrorCode::unsupported,
+                "a device relaxes by `smoother chebyshev`, `l1_jacobi` or `jacobi` alone");
+  }
+  level.A.emplace(queue_, *from.A);
+  level.inverse_diagonal = device::Buffer<T, Space>(queue_, steps->inverse);
+  for (const auto& step : steps->steps) level.steps.push_back({step.keep, step.take});
+}
+
+template <class T, class Space>
+void Cycle<T, Space>::give_vectors(Level& level, std::size_t places) {
+  using Buffer = device::Buffer<T, Space>;
+  level.b = Buffer(places);
+  level.x = Buffer(places);
+  if (!level.A) return;
+  level.other = Buffer(places);
+  level.step = Buffer(static_cast<std::size_t>(level.n));
+  if (level.P) level.r = Buffer(places);
+}
+
+/// Sweeps from x; `other` has room for as many numbers. Returns the one that has the result.
+template <class T, class Space>
+T* Cycle<T, Space>::relax(const Level& level, int sweeps, T* x, T* other) {
+  T* const step = const_cast<Level&>(level).step.data();
+  for (int k = 0; k < sweeps; ++k) {
+    for (const auto& how : level.steps) {
+      level.A->relax(how, level.inverse_diagonal.data(), level.b.data(), x, step, other);
+      std::swap(x, other);
+    }
+  }
+  return x;
+}
+
+template <class T, class Space>
+T* Cycle<T, Space>::relax_from_zero(Level& level, int sweeps) {
+  T* x = level.x.data();
+  T* other = level.other.data();
+  if (sweeps == 0) {
+    queue_.clear(x, static_cast<std::size_t>(level.n) * sizeof(T));
+    return x;
+  }
+  device::relax_from_zero(queue_, level.n, level.steps.front().take, level.inverse_diagonal.data(),
+                          level.b.data(), level.step.data(), x);
+  for (std::size_t k = 1; k < level.steps.size(); ++k) {
+    level.A->relax(level.steps[k], level.inverse_diagonal.data(), level.b.data(), x,
+                   level.step.data(), other);
+    std::swap(x, other);
+  }
+  return relax(level, sweeps - 1, x, other);
+}
+
+template <class T, class Space>
+T* Cycle<T, Space>::solve_last(Level& level) {
+  if (level.A) return relax_from_zero(level, 2 * amg::last_level_sweeps);
+  if (level.solver == nullptr) {
+    device::multiply_dense(queue_, level.n, level.inverse.data(), level.b.data(), level.x.data());
+    return level.x.data();
+  }
+  level.b.get(queue_, std::span<T>(coarse_b_));
+  level.solver->solve(std::span<const T>(coarse_b_), std::span<T>(coarse_x_));
+  level.x.put(queue_, std::span<const T>(coarse_x_));
+  return level.x.data();
+}
+
+/// From the level's b to its solution, which is in one of its arrays.
+template <class T, class Space>
+T* Cycle<T, Space>::visit(std::size_t l) {
+  Level& level = levels_[l];
+  if (!level.P) return solve_last(level);
+  T* const x = relax_from_zero(level, sweeps_.before);
+  T* const other = x == level.x.data() ? level.other.data() : level.x.data();
+  level.A->residual(x, level.b.data(), level.r.data());
+  level.R->multiply(level.r.data(), levels_[l + 1].b.data());
+  T* const correction = visit(l + 1);
+  level.P->multiply_add(correction, x);
+  return relax(level, sweeps_.after, x, other);
+}
+
+template <class T, class Space>
+void Cycle<T, Space>::run() {
+  if (graph_) return graph_->run();
+  solution_ = visit(0);
+}
+
+template <class T, class Space>
+std::size_t Cycle<T, Space>::bytes() const {
+  std::size_t sum = 0;
+  for (const Level& level : levels_) sum += level.bytes();
+  return sum;
+}
+
+template std::vector<std::shared_ptr<const matrix::DistMatrix<float>>> restrictions_of(
+    const amg::Cycle<float>&);
+template std::vector<std::shared_ptr<const matrix::DistMatrix<double>>> restrictions_of(
+    const amg::Cycle<double>&);
+template struct CycleLevel<float, device::Host>;
+template struct CycleLevel<double, device::Host>;
+template class Cycle<float, device::Host>;
+template class Cycle<double, device::Host>;
+#ifdef NODEWISE_CUDA
+template struct CycleLevel<float, device::Cuda>;
+template struct CycleLevel<double, device::Cuda>;
+template class Cycle<float, device::Cuda>;
+template class Cycle<double, device::Cuda>;
+#endif
+
+}  // namespace nodewise::offload

@@ -1,0 +1,85 @@
+// The V-cycle of a hierarchy on a device.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "nodewise/amg/cycle/cycle.hpp"
+#include "nodewise/offload/dist_product.hpp"
+
+namespace nodewise::offload {
+
+/// How often a cycle relaxes.
+struct Sweeps {
+  int before = 1;
+  int after = 1;
+};
+
+/// A level: its matrix, transfers, relaxation and vectors, all on the device.
+template <class T, class Space>
+struct CycleLevel {
+  template <class Number>
+  using Buffer = device::Buffer<Number, Space>;
+
+  std::int64_t n = 0;                         ///< rows on this rank
+  std::optional<DistProduct<T, Space>> A;     ///< none where the level is solved directly
+  std::optional<DistProduct<T, Space>> P, R;  ///< from and to the next level; none on the last
+  Buffer<T> inverse_diagonal;
+  std::vector<device::RelaxationStep<T>> steps;  ///< of a sweep
+  Buffer<T> inverse;                             ///< of the last matrix, on a single rank
+  const amg::CoarseSolver<T>* solver = nullptr;  ///< of the host, where there are several
+  Buffer<T> b, x, other, step, r;                ///< the first three have room for ghosts, as r has
+
+  std::size_t bytes() const;
+};
+
+/// Collective. The restrictions of a host's cycle: the transposes of its prolongations where it has
+/// no others.
+template <class T>
+std::vector<std::shared_ptr<const matrix::DistMatrix<T>>> restrictions_of(
+    const amg::Cycle<T>& host);
+
+/// What amg::Cycle does, with the matrices and relaxations that it has. All vectors stay on the
+/// device; where there are several ranks, what they exchange and the last level's solve go through
+/// the host.
+template <class T, class Space>
+class Cycle {
+ public:
+  using Restrictions = std::vector<std::shared_ptr<const matrix::DistMatrix<T>>>;
+
+  /// Local; what one rank throws the caller must agree on. Throws unsupported where a level's
+  /// relaxation has no diagonal_steps(), or the level is on other ranks, and out_of_memory.
+  /// `restrictions` are those of the levels but the last. The host's cycle is read now, and on
+  /// several ranks its last solver as long as this lives.
+  Cycle(device::Queue<Space>& queue, const amg::Cycle<T>& host, const Restrictions& restrictions,
+        Sweeps sweeps);
+  Cycle(const Cycle&) = delete;
+  Cycle& operator=(const Cycle&) = delete;
+
+  /// The right-hand side, to be written before run(), and the solution after it.
+  T* b() { return levels_.front().b.data(); }
+  const T* x() const { return solution_; }
+  /// Collective. One cycle from x = 0. On one rank it was recorded as one graph.
+  void run();
+  std::size_t bytes() const;
+
+ private:
+  using Level = CycleLevel<T, Space>;
+
+  void add_level(const amg::CycleLevel<T>& from, const matrix::DistMatrix<T>* R);
+  void give_vectors(Level& level, std::size_t places);
+  T* visit(std::size_t l);
+  T* relax(const Level& level, int sweeps, T* x, T* other);
+  T* relax_from_zero(Level& level, int sweeps);
+  T* solve_last(Level& level);
+
+  device::Queue<Space>& queue_;
+  Sweeps sweeps_;
+  std::vector<Level> levels_;
+  std::vector<T> coarse_b_, coarse_x_;  // on the host
+  T* solution_ = nullptr;
+  std::optional<device::Graph<Space>> graph_;
+};
+
+}  // namespace nodewise::offload

@@ -1,0 +1,55 @@
+// Where a system is solved. methods.cpp lists the devices.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+
+#include "nodewise/amg/hierarchy.hpp"
+#include "nodewise/base/family.hpp"
+#include "nodewise/solve/method.hpp"
+
+namespace nodewise::offload {
+
+/// A matrix and the cycle of its hierarchy on a device, with a Krylov method there.
+class DeviceSolver {
+ public:
+  virtual ~DeviceSolver() = default;
+  /// Collective. Solves; the call's A is of the host, and there is no M: the hierarchy is. The
+  /// method must be one that runs_on_devices. Vectors are copied at the beginning and at the end, a
+  /// few numbers in each iteration; on several ranks what each product exchanges, too. A residual
+  /// that grows is not undone.
+  virtual solve::Report solve(const solve::KrylovCall<double>& call) = 0;
+  /// Local. Bytes of the device's memory that this rank has.
+  virtual std::size_t bytes() const = 0;
+};
+
+/// What one is made of.
+struct DeviceCall {
+  const std::shared_ptr<const matrix::DistMatrix<double>>& A;  ///< as a solve multiplies by it
+  const amg::Hierarchy<double>& hierarchy;                     ///< must outlive the solver
+};
+
+struct DeviceMethod : MethodInfo {
+  using Make = std::unique_ptr<DeviceSolver> (*)(const DeviceCall& call);
+  /// Collective. Throws the same Error on every rank: unsupported where a rank has no such device,
+  /// or the hierarchy's cycle cannot run there; out_of_memory. Null: the host's own methods solve.
+  Required<Make> make;
+  /// Local. Why this rank has none; empty where it has one.
+  Required<std::string (*)()> why_none;
+
+  static Family<DeviceMethod>& family();
+};
+
+using Device = Choice<DeviceMethod>;
+
+/// Collective. Throws the same Error on every rank, unsupported, where one of them has no such
+/// device.
+void require_device(const mpi::Comm& comm, const DeviceMethod& device);
+
+/// Local, the same on every rank. Throws invalid_argument, naming the nearest that it can, where a
+/// hierarchy with these options and this Krylov method has no form on a device.
+void check_for_device(const DeviceMethod& device, const amg::Options& options,
+                      const solve::KrylovMethod& method);
+
+}  // namespace nodewise::offload

@@ -1,0 +1,288 @@
+// Solves on a device, beside those of the host. `host` runs the kernels of a card.
+#include <cmath>
+#include <limits>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "nodewise/amg/cycle/mixed_precision_cycle.hpp"
+#include "nodewise/matrix/operations.hpp"
+#include "nodewise/nodewise.hpp"
+#include "nodewise/offload/cycle.hpp"
+
+#include "collective_error.hpp"
+#include "solve_support.hpp"
+
+namespace nodewise::test {
+namespace offload_test {
+
+using device::Host;
+using testing::HasSubstr;
+using Matrix = matrix::DistMatrix<double>;
+using Pointer = std::shared_ptr<const Matrix>;
+
+/// New memory of devices holds no numbers while one of these is there.
+struct PoisonedMemory {
+  PoisonedMemory() { device::detail::poisons_new_memory = true; }
+  ~PoisonedMemory() { device::detail::poisons_new_memory = false; }
+};
+
+Pointer problem(const char* name, int n, std::shared_ptr<const mpi::Comm> comm = test_comm()) {
+  GalleryOptions options;
+  set_option(options, io::gallery_fields(), "problem", name);
+  options.n = n;
+  return std::make_shared<const Matrix>(generate<double>(std::move(comm), options));
+}
+
+using Given = std::vector<std::pair<const char*, const char*>>;
+
+SolverOptions options_of(const Given& given) {
+  SolverOptions options;
+  for (const auto& [name, value] : given) options.set(name, value);
+  return options;
+}
+
+Given join(Given a, const Given& b) {
+  a.insert(a.end(), b.begin(), b.end());
+  return a;
+}
+
+double relative_residual(const Matrix& A, const std::vector<double>& b,
+                         const std::vector<double>& x) {
+  std::vector<double> r(b.size());
+  matrix::residual<double>(A, x, b, r);
+  double above = 0, below = 0;
+  for (std::size_t i = 0; i < b.size(); ++i) {
+    above += r[i] * r[i];
+    below += b[i] * b[i];
+  }
+  return std::sqrt(mpi::sum(A.comm(), above) / mpi::sum(A.comm(), below));
+}
+
+/// Collective. A solve on the host and one on the device take as many iterations, or one more or
+/// fewer.
+void expect_as_on_the_host(const Pointer& A, const Given& given) {
+  const PoisonedMemory poisoned;
+  const std::vector<double> b = hashed_vector(A->rows(), 7);
+  std::vector<double> on_host(b.size()), on_device(b.size());
+  Solver host(A, options_of(given));
+  const int iterations = host.solve(b, on_host).iterations();
+  Solver device(A, options_of(join(given, {{"device", "host"}})));
+  const auto& record = device.solve(b, on_device);
+  EXPECT_TRUE(record.converged()) << record.report().diagnosis;
+  EXPECT_NEAR(record.iterations(), iterations, 1);
+  EXPECT_LE(relative_residual(*A, b, on_device), 1e-8);
+  EXPECT_EQ(static_cast<int>(record.report().history.size()), record.iterations() + 1);
+}
+
+TEST(Offload, SolvesAsTheHostDoes) {
+  const std::vector<Given> levels = {{{"smoother", "chebyshev"}},
+                                     {{"smoother", "l1_jacobi"}},
+                                     {{"smoother", "chebyshev"}, {"method", "aggregation"}},
+                                     {{"smoother", "chebyshev"}, {"chebyshev_degree", "3"}}};
+  for (const char* name : {"laplace7", "rotated_fe"}) {
+    const Pointer A = problem(name, std::string(name) == "laplace7" ? 9 : 24);
+    for (const Given& given : levels) {
+      for (const char* precision : {"same", "single"}) {
+        SCOPED_TRACE(std::string(name) + ", " + given.back().first + " " + given.back().second +
+                     ", " + precision);
+        expect_as_on_the_host(A, join(given, {{"precision", precision}, {"preset", "default"}}));
+      }
+    }
+  }
+}
+
+TEST(Offload, SolvesByFlexibleConjugateGradientsToo) {
+  expect_as_on_the_host(problem("laplace27", 8),
+                        {{"smoother", "chebyshev"}, {"solver", "flexible_cg"}});
+}
+
+TEST(Offload, SweepsAsOftenAsAsked) {
+  const Pointer A = problem("laplace27", 8);
+  for (const auto& [before, after] :
+       {std::pair("1", "0"), std::pair("0", "1"), std::pair("2", "2")}) {
+    SCOPED_TRACE(std::string(before) + ", " + after);
+    expect_as_on_the_host(A, {{"smoother", "chebyshev"},
+                              {"pre_sweeps", before},
+                              {"post_sweeps", after},
+                              {"solver", "flexible_cg"}});
+  }
+}
+
+TEST(Offload, ExchangesOnEveryRouteAndPlacement) {
+  for (const NodeMap& map : node_maps(test_comm()->size())) {
+    const auto comm = mpi::Comm::create(MPI_COMM_WORLD, map.node_of_rank);
+    const Pointer A = problem("laplace27", 8, comm);
+    for (const char* route : {"direct", "two_step", "three_step"}) {
+      SCOPED_TRACE(map.name + ", " + route);
+      expect_as_on_the_host(A,
+                            {{"smoother", "l1_jacobi"}, {"route", route}, {"precision", "same"}});
+    }
+  }
+}
+
+TEST(Offload, SmoothesALastLevelThatIsNotSolved) {
+  expect_as_on_the_host(
+      problem("laplace7", 9),
+      {{"smoother", "chebyshev"}, {"coarse_solve", "relaxation"}, {"max_levels", "2"}});
+}
+
+TEST(Offload, CyclesEqualThoseOfTheHost) {
+  const PoisonedMemory poisoned;
+  const Pointer A = problem("laplace27", 8);
+  amg::Options options;
+  options.set("smoother", "chebyshev");
+  options.set("precision", "same");
+  const amg::Hierarchy<double> hierarchy(A, options);
+  device::Queue<Host> queue;
+  const amg::Cycle<double>& host = hierarchy.cycle().levels_in_own_precision();
+  offload::Cycle<double, Host> cycle(queue, host, offload::restrictions_of(host), {1, 1});
+  const std::vector<double> b = hashed_vector(A->rows(), 3);
+  std::vector<double> expected(b.size());
+  hierarchy.apply(b, expected);
+  for (int time = 0; time < 2; ++time) {  // the second from what the first has left
+    queue.copy_in(cycle.b(), b.data(), b.size() * sizeof(double));
+    cycle.run();
+    for (std::size_t i = 0; i < b.size(); ++i) EXPECT_NEAR(cycle.x()[i], expected[i], 1e-12);
+  }
+  EXPECT_GT(cycle.bytes(), 0u);
+}
+
+TEST(Offload, SolvesSystemsOfAFewRows) {
+  for (const GlobalIndex n : {1, 2, 5}) {
+    SCOPED_TRACE(n);
+    for (const comm::Layout& layout : {uniform(n), on_last_rank(n)}) {
+      const Pointer A = std::make_shared<const Matrix>(make_operator(layout, laplace).matrix());
+      expect_as_on_the_host(A, {{"smoother", "chebyshev"}});
+    }
+  }
+}
+
+TEST(Offload, BeginsAnywhereAndAnyNumberOfTimes) {
+  const Pointer A = problem("laplace7", 8);
+  Solver solver(A, options_of({{"device", "host"}}));
+  EXPECT_EQ(solver.options().amg.smoother.name(), "chebyshev");
+  const std::vector<double> b = hashed_vector(A->rows(), 1);
+  std::vector<double> x = hashed_vector(A->rows(), 2), again = x;
+  EXPECT_TRUE(solver.solve(b, x).converged());
+  EXPECT_LE(relative_residual(*A, b, x), 1e-8);
+  const int iterations = solver.record().iterations();
+  EXPECT_TRUE(solver.solve(b, again).converged());
+  EXPECT_EQ(solver.record().iterations(), iterations);
+  EXPECT_EQ(again, x);
+  EXPECT_EQ(solver.solve(b, again).iterations(), 0);  // it is the solution
+  const std::vector<double> zero(b.size(), 0);
+  EXPECT_TRUE(solver.solve(zero, x).converged());
+  EXPECT_EQ(x, zero);
+}
+
+TEST(Offload, SolvesForSeveralRightHandSidesOneAfterAnother) {
+  const Pointer A = problem("laplace7", 8);
+  Solver solver(A, options_of({{"device", "host"}}));
+  const std::vector<double> one = hashed_vector(A->rows(), 1), two = hashed_vector(A->rows(), 2);
+  std::vector<double> B, X(2 * one.size(), 0), x(one.size(), 0);
+  for (std::size_t i = 0; i < one.size(); ++i) {
+    B.push_back(one[i]);
+    B.push_back(two[i]);
+  }
+  EXPECT_TRUE(solver.solve_all(B, X, 2).converged());
+  EXPECT_FALSE(solver.record().at_once);
+  EXPECT_EQ(solver.record().reports.size(), 2u);
+  EXPECT_TRUE(solver.solve(two, x).converged());
+  for (std::size_t i = 0; i < x.size(); ++i) EXPECT_EQ(X[2 * i + 1], x[i]);
+}
+
+TEST(Offload, TakesNewValues) {
+  const Pointer A = problem("laplace7", 8);
+  Solver solver(A, options_of({{"device", "host"}}));
+  const std::vector<double> b = hashed_vector(A->rows(), 1);
+  std::vector<double> x(b.size(), 0), y(b.size(), 0);
+  EXPECT_TRUE(solver.solve(b, x).converged());
+  Array<double> on = A->on().vals, off = A->off().vals;
+  for (double& value : on) value *= 4;
+  for (double& value : off) value *= 4;
+  solver.rebuild(std::make_shared<const Matrix>(A->with_values(std::move(on), std::move(off))));
+  EXPECT_TRUE(solver.solve(b, y).converged());
+  for (std::size_t i = 0; i < x.size(); ++i) EXPECT_NEAR(4 * y[i], x[i], 1e-6);
+}
+
+TEST(Offload, SaysWhatIsNotFinite) {
+  const Pointer A = problem("laplace7", 6);
+  Solver solver(A, options_of({{"device", "host"}}));
+  std::vector<double> b = hashed_vector(A->rows(), 1), x(b.size(), 0);
+  if (!b.empty()) b.front() = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_EQ(solver.solve(b, x).report().outcome, solve::Outcome::not_finite);
+}
+
+TEST(Offload, EndsWhereAMatrixIsNotDefinite) {
+  // Half of the eigenvalues are negative: CG meets p.Ap <= 0 or an r.Mr <= 0, and says so.
+  const auto A =
+      std::make_shared<const Matrix>(make_operator(uniform(60), [](GlobalIndex i, GlobalIndex j) {
+                                       return laplace(i, j) - (i == j ? 1.5 : 0.0);
+                                     }).matrix());
+  Solver solver(A, options_of({{"device", "host"},
+                               {"solver", "cg"},
+                               {"smoother", "l1_jacobi"},
+                               {"max_levels", "1"},
+                               {"coarse_solve", "relaxation"}}));
+  const std::vector<double> b = hashed_vector(A->rows(), 1);
+  std::vector<double> x(b.size(), 0);
+  const auto& report = solver.solve(b, x).report();
+  EXPECT_TRUE(report.outcome == solve::Outcome::indefinite_matrix ||
+              report.outcome == solve::Outcome::indefinite_preconditioner)
+      << solve::to_string(report.outcome);
+  EXPECT_NE(report.diagnosis, "");
+}
+
+TEST(Offload, HearsItsObserver) {
+  const Pointer A = problem("laplace7", 8);
+  Solver solver(A, options_of({{"device", "host"}}));
+  const std::vector<double> b = hashed_vector(A->rows(), 1);
+  std::vector<double> x(b.size(), 0);
+  int calls = 0;
+  solver.solve(b, x, solve::Observer([&](int iteration, double) {
+                 ++calls;
+                 return iteration < 3;
+               }));
+  EXPECT_EQ(solver.record().report().outcome, solve::Outcome::interrupted);
+  EXPECT_EQ(solver.record().iterations(), 3);
+  EXPECT_GE(calls, 3);
+}
+
+TEST(Offload, RefusesWhatADeviceHasNotAndNamesWhatItHas) {
+  const Pointer A = problem("laplace7", 6);
+  const auto refusal = [&](const Given& given) {
+    return expect_same_error(*test_comm(), ErrorCode::invalid_argument, [&] {
+      const Solver solver(A, options_of(join({{"device", "host"}}, given)));
+    });
+  };
+  EXPECT_THAT(refusal({{"smoother", "gauss_seidel"}}), HasSubstr("l1_jacobi"));
+  EXPECT_THAT(refusal({{"solver", "fgmres"}}), HasSubstr("solver flexible_cg"));
+  EXPECT_THAT(refusal({{"solver", "pipelined_cg"}}), HasSubstr("solver cg"));
+  EXPECT_THAT(refusal({{"cycle", "w"}}), HasSubstr("cycle v"));
+  EXPECT_THAT(refusal({{"redistribution", "ranks"}}), HasSubstr("redistribution none"));
+  EXPECT_THAT(refusal({{"preconditioner", "jacobi"}}), HasSubstr("preconditioner amg"));
+}
+
+TEST(Offload, RefusesACardWhereThereIsNone) {
+  if (device::cuda_devices().count > 0) GTEST_SKIP() << "there is a card";
+  const Pointer A = problem("laplace7", 6);
+  const std::string text = expect_same_error(*test_comm(), ErrorCode::unsupported, [&] {
+    const Solver solver(A, options_of({{"device", "cuda"}}));
+  });
+  EXPECT_THAT(text, HasSubstr("device cuda"));
+}
+
+TEST(Offload, AsksForNoMemoryInACycle) {
+  const Pointer A = problem("laplace7", 8);
+  Solver solver(A, options_of({{"device", "host"}}));
+  const std::vector<double> b = hashed_vector(A->rows(), 1);
+  std::vector<double> x(b.size(), 0);
+  solver.solve(b, x);
+  const std::int64_t before = device::detail::allocations;
+  solver.solve(b, x);
+  EXPECT_EQ(device::detail::allocations, before);
+}
+
+}  // namespace offload_test
+}  // namespace nodewise::test
