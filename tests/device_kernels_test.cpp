@@ -172,7 +172,9 @@ TEST(SellLayout, RowsAreSortedByLengthInStretchesOnly) {
     seen[row] += 1;
     EXPECT_EQ(row / sorted_rows, place / sorted_rows);
     EXPECT_EQ(layout.lengths[place], lengths[row]);
-    if (place % sorted_rows != 0) EXPECT_GE(layout.lengths[place - 1], layout.lengths[place]);
+    if (place % sorted_rows != 0) {
+      EXPECT_GE(layout.lengths[place - 1], layout.lengths[place]);
+    }
   }
   EXPECT_EQ(std::count(seen.begin(), seen.end(), 1), 1200);
   EXPECT_LT(layout.padding(), 1.1);

@@ -67,8 +67,7 @@ std::span<const Field<MethodOptions>> method_fields() {
             "What turns a residual into a correction")
           .common(),
       field("device", &MethodOptions::device,
-            "Where the system is solved, once it is set up on the host (docs/methods/gpu.md)")
-          .common(),
+            "Where the system is solved, once it is set up on the host (docs/methods/gpu.md)"),
   };
   return fields;
 }
