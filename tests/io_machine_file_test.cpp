@@ -49,7 +49,8 @@ Machine full_machine() {
   machine.s_per_flop_by_size = {{1000, 1e-9}, {model::unlimited, 2e-9}};
   machine.thread_bandwidth = {{1, 1e10}, {4, 3e9}};
   machine.caches = {{1e6, 1}, {3.2e7, 8}};
-  machine.gpu = model::GpuPaths{4, {1e-5, 1e10}, {2e-5, 2e10}, model::CopyPath{3e-6, 5e10}, {}};
+  machine.gpu = model::GpuPaths{4, {1e-5, 1e10}, {2e-5, 2e10}, {{4, {3e-5, 5e9}}}, 2048, {}, 2e10};
+  machine.gpu->direct[1] = model::GpuMessages{{3e-6, model::unlimited}, {4e-6, 5e10}};
   machine.overheads = model::MessageOverheads{1e-7, 2e-7, 3e-7, 4e-7, 5e-8};
   machine.allreduces = model::MeasuredAllreduces{6, 2, {{8, 1e-5}, {64, 2e-5}}, {{8, 7e-6}}};
   machine.progress = {{1024, 0.25, {}}, {65536, 1.0, 0.0}};
@@ -90,8 +91,8 @@ TEST(MachineFile, IsWrittenWholeOrNotAtAll) {
 
 TEST(MachineFile, ShipsMachinesThatCanBeRead) {
   const std::vector<std::string> names = shipped_machine_names();
-  EXPECT_THAT(names,
-              testing::ElementsAre("blue-waters", "blue-waters-2", "eos", "generic-cluster"));
+  EXPECT_THAT(names, testing::ElementsAre("blue-waters", "blue-waters-2", "eos", "generic-cluster",
+                                          "lassen-mvapich", "lassen-spectrum", "summit"));
   for (const std::string& name : names) {
     const Machine machine = shipped_machine(name);
     EXPECT_EQ(machine.name, name);

@@ -218,11 +218,15 @@ TEST(Machine, RefusesWhatIsNotByName) {
        }},
       {"gpu.to_host.rate_bytes_per_s is 0",
        [](Machine& m) {
-         m.gpu = GpuPaths{1, {0, 0}, {0, 1e9}, {}, {}};
+         m.gpu.emplace();
+         m.gpu->to_host = {0, 0};
+         m.gpu->to_device = {0, 1e9};
        }},
-      {"gpu.direct_other_node.latency_s is -1",
+      {"gpu.direct.other_node.long.latency_s is -1",
        [](Machine& m) {
-         m.gpu = GpuPaths{1, {0, 1e9}, {0, 1e9}, {}, CopyPath{-1, 1e9}};
+         m.gpu.emplace();
+         m.gpu->to_host = m.gpu->to_device = {0, 1e9};
+         m.gpu->direct.back() = GpuMessages{{0, unlimited}, {-1, 1e9}};
        }},
       {"overheads.nic_gap_s is -1",
        [](Machine& m) {

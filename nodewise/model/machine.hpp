@@ -105,20 +105,38 @@ struct Cache {
   bool operator==(const Cache&) const = default;
 };
 
-/// A copy, or a message, that begins or ends in the memory of a GPU.
+/// A copy, or a message, that begins or ends in the memory of a GPU. Only a message's rate may be
+/// `unlimited`: none was seen.
 struct CopyPath {
   double latency_s = 0;
-  double rate_bytes_per_s = 0;
+  double rate_bytes_per_s = unlimited;
 
   bool operator==(const CopyPath&) const = default;
 };
 
+/// Copies to the host that several processes make at once, each of its part.
+struct SharedCopy {
+  int processes = 1;
+  CopyPath path;  ///< of one of them, by its own bytes
+
+  bool operator==(const SharedCopy&) const = default;
+};
+
+/// Messages from GPU to GPU, by length.
+struct GpuMessages {
+  CopyPath to_switch, beyond;
+
+  bool operator==(const GpuMessages&) const = default;
+};
+
 struct GpuPaths {
   int gpus_per_node = 1;
-  CopyPath to_host;
-  CopyPath to_device;
-  std::optional<CopyPath> direct_same_node;   ///< a message from GPU to GPU
-  std::optional<CopyPath> direct_other_node;  ///< likewise
+  CopyPath to_host;                       ///< between the GPU and the memory of its socket
+  CopyPath to_device;                     ///< likewise
+  std::vector<SharedCopy> shared_copies;  ///< ascending in processes
+  std::int64_t switch_bytes = 0;          ///< the longest of GpuMessages::to_switch
+  std::array<std::optional<GpuMessages>, n_localities> direct;  ///< by Locality
+  double injection_bytes_per_s = unlimited;  ///< R_N of what goes from GPUs straight to other nodes
 
   bool operator==(const GpuPaths&) const = default;
 };

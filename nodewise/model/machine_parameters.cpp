@@ -93,13 +93,45 @@ void describe_copy(Visitor& v, CopyPath& path) {
   v.number({"rate_bytes_per_s", "likewise"}, path.rate_bytes_per_s, a_rate);
 }
 
+void describe_shared_copy(Visitor& v, SharedCopy& copy) {
+  v.count({"processes", "that copy at once"}, copy.processes);
+  describe_copy(v, copy.path);
+}
+
+void describe_gpu_message(Visitor& v, CopyPath& path) {
+  v.number({"latency_s", "alpha"}, path.latency_s, a_time);
+  v.number(Key{"rate_bytes_per_s", "1 / beta; missing: no bound was seen"}.optional(),
+           path.rate_bytes_per_s, a_rate);
+}
+
+void describe_gpu_messages(Visitor& v, GpuMessages& messages) {
+  v.object({"short", "up to switch_bytes"}, messages.to_switch, describe_gpu_message);
+  v.object({"long", "beyond"}, messages.beyond, describe_gpu_message);
+}
+
+void describe_direct(Visitor& v, GpuPaths& gpu) {
+  v.whole({"switch_bytes", "the longest short message"}, gpu.switch_bytes);
+  for (int l = 0; l < n_localities; ++l) {
+    const Key key = {to_string(static_cast<Locality>(l)),
+                     "messages of locality L: same_socket, same_node, other_node", false, "L"};
+    v.object(key, gpu.direct[static_cast<std::size_t>(l)], describe_gpu_messages);
+  }
+  v.number(Key{"injection_bytes_per_s",
+               "what all GPUs of a node together can send to others; missing: no such limit"}
+               .optional(),
+           gpu.injection_bytes_per_s, a_rate);
+}
+
 void describe_gpu(Visitor& v, GpuPaths& gpu) {
   v.count({"gpus_per_node", "of one node"}, gpu.gpus_per_node);
   v.object({"to_host", "copies to the memory of the host"}, gpu.to_host, describe_copy);
   v.object({"to_device", "copies from there"}, gpu.to_device, describe_copy);
-  v.object(Key{"direct_same_node", "messages from GPU to GPU"}.optional(), gpu.direct_same_node,
-           describe_copy);
-  v.object(Key{"direct_other_node", "likewise"}.optional(), gpu.direct_other_node, describe_copy);
+  v.list(Key{"shared_copies", "copies by several processes at once, ascending in these"}.optional(),
+         gpu.shared_copies, describe_shared_copy);
+  const Key direct = Key{"direct", "messages from GPU to GPU"}.optional();
+  const bool has_some = std::any_of(gpu.direct.begin(), gpu.direct.end(),
+                                    [](const auto& messages) { return messages.has_value(); });
+  if (v.enters(direct, has_some)) v.group(direct, [&] { describe_direct(v, gpu); });
 }
 
 void describe_overheads(Visitor& v, MessageOverheads& overheads) {
