@@ -14,11 +14,14 @@ std::int64_t detail::allocations = 0;
 namespace {
 
 constexpr std::align_val_t host_alignment{256};
+/// No array is as long, and some allocators end the program where they are asked for more.
+constexpr std::size_t most_bytes = std::size_t{1} << 39;
 
 }  // namespace
 
 void* Memory<Host>::allocate(std::size_t bytes) {
-  void* const memory = ::operator new(bytes, host_alignment, std::nothrow);
+  void* const memory =
+      bytes > most_bytes ? nullptr : ::operator new(bytes, host_alignment, std::nothrow);
   if (memory != nullptr) {
     ++detail::allocations;
     if (detail::poisons_new_memory) std::memset(memory, 0xff, bytes);
@@ -33,15 +36,15 @@ void Memory<Host>::release(void* memory, std::size_t /*bytes*/) noexcept {
 }
 
 void Queue<Host>::copy_in(void* device, const void* host, std::size_t bytes) {
-  std::memcpy(device, host, bytes);
+  if (bytes > 0) std::memcpy(device, host, bytes);
 }
 
 void Queue<Host>::copy_out(void* host, const void* device, std::size_t bytes) {
-  std::memcpy(host, device, bytes);
+  if (bytes > 0) std::memcpy(host, device, bytes);
 }
 
 void Queue<Host>::clear(void* device, std::size_t bytes) {
-  std::memset(device, 0, bytes);
+  if (bytes > 0) std::memset(device, 0, bytes);
 }
 
 #ifndef NODEWISE_CUDA
