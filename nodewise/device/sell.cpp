@@ -4,11 +4,8 @@
 
 namespace nodewise::device {
 
-namespace {
-
-/// What a kernel sees of a matrix.
 template <class T>
-struct View {
+struct SellView {
   const Offset* slices;
   const LocalIndex* rows;
   const LocalIndex* lengths;
@@ -29,9 +26,11 @@ struct View {
   }
 };
 
+namespace {
+
 template <class T>
 struct Multiply {
-  View<T> A;
+  SellView<T> A;
   const T* x;
   T* y;
   NODEWISE_KERNEL void operator()(std::int64_t place) const {
@@ -41,7 +40,7 @@ struct Multiply {
 
 template <class T>
 struct MultiplyAdd {
-  View<T> A;
+  SellView<T> A;
   const T* x;
   T* y;
   NODEWISE_KERNEL void operator()(std::int64_t place) const {
@@ -51,7 +50,7 @@ struct MultiplyAdd {
 
 template <class T>
 struct Residual {
-  View<T> A;
+  SellView<T> A;
   const T* x;
   const T* b;
   T* r;
@@ -63,7 +62,7 @@ struct Residual {
 
 template <class T>
 struct Relax {
-  View<T> A;
+  SellView<T> A;
   RelaxationStep<T> how;
   const T* inverse_diagonal;
   const T* b;
@@ -98,28 +97,29 @@ std::size_t SellMatrix<T, Space>::bytes() const {
 }
 
 template <class T, class Space>
+SellView<T> SellMatrix<T, Space>::view() const {
+  return {slices_.data(), rows_.data(), lengths_.data(), cols_.data(), vals_.data()};
+}
+
+template <class T, class Space>
 void SellMatrix<T, Space>::multiply(const T* x, T* y) const {
-  const View<T> A = {slices_.data(), rows_.data(), lengths_.data(), cols_.data(), vals_.data()};
-  launch(queue_, n_rows_, Multiply<T>{A, x, y});
+  launch(queue_, n_rows_, Multiply<T>{view(), x, y});
 }
 
 template <class T, class Space>
 void SellMatrix<T, Space>::multiply_add(const T* x, T* y) const {
-  const View<T> A = {slices_.data(), rows_.data(), lengths_.data(), cols_.data(), vals_.data()};
-  launch(queue_, n_rows_, MultiplyAdd<T>{A, x, y});
+  launch(queue_, n_rows_, MultiplyAdd<T>{view(), x, y});
 }
 
 template <class T, class Space>
 void SellMatrix<T, Space>::residual(const T* x, const T* b, T* r) const {
-  const View<T> A = {slices_.data(), rows_.data(), lengths_.data(), cols_.data(), vals_.data()};
-  launch(queue_, n_rows_, Residual<T>{A, x, b, r});
+  launch(queue_, n_rows_, Residual<T>{view(), x, b, r});
 }
 
 template <class T, class Space>
 void SellMatrix<T, Space>::relax(RelaxationStep<T> how, const T* inverse_diagonal, const T* b,
                                  const T* x, T* step, T* next) const {
-  const View<T> A = {slices_.data(), rows_.data(), lengths_.data(), cols_.data(), vals_.data()};
-  launch(queue_, n_rows_, Relax<T>{A, how, inverse_diagonal, b, x, step, next});
+  launch(queue_, n_rows_, Relax<T>{view(), how, inverse_diagonal, b, x, step, next});
 }
 
 template class SellMatrix<float, Compiled>;

@@ -13,6 +13,10 @@ struct RelaxationStep {
   T take;
 };
 
+/// What a kernel sees of a matrix.
+template <class T>
+struct SellView;
+
 /// Vectors are arrays of the space: x of n_cols, ghosts behind the owned ones, the others of
 /// n_rows. They must not overlap, unless it says so. All functions are local; a sum goes through a
 /// row's entries in their order in the layout, so that the results are the same to the bit in every
@@ -37,6 +41,8 @@ class SellMatrix {
              T* next) const;
 
  private:
+  SellView<T> view() const;
+
   Queue<Space>& queue_;
   LocalIndex n_rows_, n_cols_;
   Buffer<Offset, Space> slices_;

@@ -78,7 +78,7 @@ class Solver final : public DeviceSolver {
   std::size_t bytes() const override;
 
  private:
-  bool precondition();
+  void precondition();
   bool advance();
   bool settle(double square);
   double true_residual();
@@ -155,8 +155,9 @@ solve::Report Solver<Space>::solve(const solve::KrylovCall<double>& call) {
       steps_->square(r_.data());
     });
     add_over_ranks(&steps_->numbers()->rr);
-    while (precondition() && advance()) {
-    }
+    do {
+      precondition();
+    } while (advance());
     mpi::collectively(*comm_, [&] { x_.get(queue_, it_->x()); });
   }
   it_->examine_range(r);
@@ -167,11 +168,10 @@ solve::Report Solver<Space>::solve(const solve::KrylovCall<double>& call) {
 
 /// z = M r, p = z + beta p. Whether the iteration goes on is seen with the numbers of advance().
 template <class Space>
-bool Solver<Space>::precondition() {
+void Solver<Space>::precondition() {
   cycle_->apply(*steps_, r_.data(), q_.data(), z_.data());
   add_over_ranks(&steps_->numbers()->rz_qz);
   steps_->turn(flexible_, z_.data(), p_.data());
-  return true;
 }
 
 /// q = A p and the step along p: where its numbers make no sense, none.

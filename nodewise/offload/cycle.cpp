@@ -111,15 +111,18 @@ void Cycle<T, Space>::give_vectors(Level& level, std::size_t places) {
   if (level.P) level.r = Buffer(places);
 }
 
+/// A step from x to `other`, which change places.
+template <class T, class Space>
+void Cycle<T, Space>::step(Level& level, device::RelaxationStep<T> how, T*& x, T*& other) {
+  level.A->relax(how, level.inverse_diagonal.data(), level.b.data(), x, level.step.data(), other);
+  std::swap(x, other);
+}
+
 /// Sweeps from x; `other` has room for as many numbers. Returns the one that has the result.
 template <class T, class Space>
-T* Cycle<T, Space>::relax(const Level& level, int sweeps, T* x, T* other) {
-  T* const step = const_cast<Level&>(level).step.data();
+T* Cycle<T, Space>::relax(Level& level, int sweeps, T* x, T* other) {
   for (int k = 0; k < sweeps; ++k) {
-    for (const auto& how : level.steps) {
-      level.A->relax(how, level.inverse_diagonal.data(), level.b.data(), x, step, other);
-      std::swap(x, other);
-    }
+    for (const auto& how : level.steps) step(level, how, x, other);
   }
   return x;
 }
@@ -134,11 +137,7 @@ T* Cycle<T, Space>::relax_from_zero(Level& level, int sweeps) {
   }
   device::relax_from_zero(queue_, level.n, level.steps.front().take, level.inverse_diagonal.data(),
                           level.b.data(), level.step.data(), x);
-  for (std::size_t k = 1; k < level.steps.size(); ++k) {
-    level.A->relax(level.steps[k], level.inverse_diagonal.data(), level.b.data(), x,
-                   level.step.data(), other);
-    std::swap(x, other);
-  }
+  for (std::size_t k = 1; k < level.steps.size(); ++k) step(level, level.steps[k], x, other);
   return relax(level, sweeps - 1, x, other);
 }
 

@@ -70,7 +70,8 @@ class Cycle {
   void add_level(const amg::CycleLevel<T>& from, const matrix::DistMatrix<T>* R);
   void give_vectors(Level& level, std::size_t places);
   T* visit(std::size_t l);
-  T* relax(const Level& level, int sweeps, T* x, T* other);
+  T* relax(Level& level, int sweeps, T* x, T* other);
+  void step(Level& level, device::RelaxationStep<T> how, T*& x, T*& other);
   T* relax_from_zero(Level& level, int sweeps);
   T* solve_last(Level& level);
 

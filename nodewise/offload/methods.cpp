@@ -24,18 +24,11 @@ const DeviceMethod& host_device() {
   return method;
 }
 
-/// The place of a rank among those of its node, by which cards are dealt.
-int place_on_node(const mpi::Comm& comm) {
-  const mpi::Topology& topology = comm.topology();
-  int place = 0;
-  for (int r = 0; r < comm.rank(); ++r) place += topology.same_node(r, comm.rank()) ? 1 : 0;
-  return place;
-}
-
 std::unique_ptr<DeviceSolver> make_on_card(const DeviceCall& call) {
   const mpi::Comm& comm = call.A->comm();
   mpi::collectively(comm, [&] {
-    device::use_cuda_device(place_on_node(comm) % std::max(1, device::cuda_devices().count));
+    const auto place = static_cast<int>(comm.topology().place_on_node(comm.rank()));
+    device::use_cuda_device(place % std::max(1, device::cuda_devices().count));
   });
 #ifdef NODEWISE_CUDA
   return make_device_solver<device::Cuda>(call);

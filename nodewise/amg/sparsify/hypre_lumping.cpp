@@ -4,8 +4,7 @@
 #include <vector>
 
 #include "nodewise/amg/sparsify/entry_changes.hpp"
-#include "nodewise/amg/sparsify/strong_rows.hpp"
-#include "nodewise/mpi/agree.hpp"
+#include "nodewise/amg/sparsify/lump_to_strong_rows.hpp"
 
 namespace nodewise::amg::sparsify {
 
@@ -163,33 +162,11 @@ class HypreLumping {
   EntryChanges<T> changes_;
 };
 
-/// Three exchanges of records: strong rows to the ghosts, entries that are set aside, changes of
-/// others' rows. With new values nothing more is set aside.
 template <class T>
 LumpedRows<T> lump_as_hypre(const LumpingCall<T>& call) {
-  std::optional<Error>& failure = call.failure;
   const auto& options = call.method.template options<HypreLumpingOptions>();
-  const StrongRows<T> strong =
-      strong_rows(call, options.hypre_lumping_threshold, options.hypre_lumping_row_sum);
-  std::vector<Offset> alone;
-  std::optional<HypreLumping<T>> lumping;
-  const bool is_new = call.set_aside == nullptr;
-  if (!failure) {
-    failure = mpi::caught([&] {
-      lumping.emplace(call, strong);
-      if (is_new) alone = lumping->find_alone();
-    });
-  }
-  if (is_new) keep_both<T>(call.A, alone, call.worth, failure);
-  const auto arrived = call.A.exchange().reverse_records(
-      [&] { return lumping->lump(); }, [](auto record) { return record.size(); }, failure);
-  LumpedRows<T> lumped;
-  if (failure) return lumped;
-  failure = mpi::caught([&] {
-    lumping->take_all(arrived);
-    lumped = lumping->rows();
-  });
-  return lumped;
+  return lump_to_strong_rows<HypreLumping<T>>(call, options.hypre_lumping_threshold,
+                                              options.hypre_lumping_row_sum);
 }
 
 std::span<const Field<HypreLumpingOptions>> hypre_lumping_fields() {

@@ -5,8 +5,7 @@
 
 #include "nodewise/amg/sparsify/diagonal_change.hpp"
 #include "nodewise/amg/sparsify/entry_changes.hpp"
-#include "nodewise/amg/sparsify/strong_rows.hpp"
-#include "nodewise/mpi/agree.hpp"
+#include "nodewise/amg/sparsify/lump_to_strong_rows.hpp"
 
 namespace nodewise::amg::sparsify {
 
@@ -121,33 +120,11 @@ class StrongLumping {
   EntryChanges<T> changes_;
 };
 
-/// Three exchanges of records: strong rows to the ghosts, entries that have to stay, changes of
-/// others' rows.
 template <class T>
 LumpedRows<T> lump_to_strong(const LumpingCall<T>& call) {
-  std::optional<Error>& failure = call.failure;
   constexpr double any_row_sum = 1;
   const auto& options = call.method.template options<StrongLumpingOptions>();
-  const StrongRows<T> strong = strong_rows(call, options.lumping_threshold, any_row_sum);
-  std::vector<Offset> alone;
-  std::optional<StrongLumping<T>> lumping;
-  const bool is_new = call.set_aside == nullptr;  // else nothing more may stay
-  if (!failure) {
-    failure = mpi::caught([&] {
-      lumping.emplace(call, strong);
-      if (is_new) alone = lumping->find_alone();
-    });
-  }
-  if (is_new) keep_both<T>(call.A, alone, call.worth, failure);
-  const auto arrived = call.A.exchange().reverse_records(
-      [&] { return lumping->lump(); }, [](auto record) { return record.size(); }, failure);
-  LumpedRows<T> lumped;
-  if (failure) return lumped;
-  failure = mpi::caught([&] {
-    lumping->take_all(arrived);
-    lumped = lumping->rows();
-  });
-  return lumped;
+  return lump_to_strong_rows<StrongLumping<T>>(call, options.lumping_threshold, any_row_sum);
 }
 
 std::span<const Field<StrongLumpingOptions>> strong_lumping_fields() {
