@@ -78,9 +78,9 @@ MessageCountReduction count_messages(const Channel& channel, const detail::Spars
   Sums sums = failed ? Sums{} : count(channel, sends, counts);
   sums[failed_at] = failed ? 1 : 0;
   const std::span<std::int64_t> riding = std::span(sums).subspan(ranks_at + 2 * p, riders.size());
-  std::copy(riders.begin(), riders.end(), riding.begin());
+  std::copy_n(riders.begin(), riders.size(), riding.begin());
   mpi::sum_in_place(comm, std::span(sums).first(ranks_at + 2 * p + riders.size()));
-  std::copy(riding.begin(), riding.end(), riders.begin());
+  std::copy_n(riding.begin(), riders.size(), riders.begin());
 
   const std::span<const std::int64_t> pieces = std::span(sums).subspan(ranks_at, p);
   const std::span<const std::int64_t> joined = std::span(sums).subspan(ranks_at + p, p);
