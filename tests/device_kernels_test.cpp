@@ -1,5 +1,7 @@
 // Kernels as devices run them, on the host: against plain loops.
+#include <array>
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <random>
 
@@ -7,6 +9,7 @@
 
 #include "nodewise/base/parallel.hpp"
 #include "nodewise/device/cg_steps.hpp"
+#include "nodewise/device/items.hpp"
 #include "nodewise/device/sell.hpp"
 #include "nodewise/device/vectors.hpp"
 
@@ -262,7 +265,7 @@ TEST(CgSteps, RoundsNumbersOfAnySizeToSinglePrecision) {
   }
 }
 
-TEST(DeviceVectors, DenseProductsAndGathering) {
+TEST(DeviceVectors, DenseProducts) {
   Queue<Host> queue;
   const std::vector<float> M = {1, 2, 3, 4}, x = {10, 100};  // by columns
   const Buffer<float, Host> dM(queue, std::span<const float>(M)),
@@ -270,10 +273,39 @@ TEST(DeviceVectors, DenseProductsAndGathering) {
   Buffer<float, Host> y = poisoned<float>(queue, 2);
   multiply_dense(queue, 2, dM.data(), dx.data(), y.data());
   EXPECT_EQ(read(queue, y), (std::vector<float>{310, 420}));
-  const std::vector<LocalIndex> places = {3, 0};
+}
+
+template <class Item>
+void expect_gathered() {
+  Queue<Host> queue;
+  std::vector<Item> one(3), two(2);
+  for (std::size_t i = 0; i < 5; ++i) {
+    std::memset(i < 3 ? &one[i] : &two[i - 3], static_cast<int>(i + 1), sizeof(Item));
+  }
+  const std::vector<LocalIndex> places = {4, 0, 2, 3, 0};
   const Buffer<LocalIndex, Host> dp(queue, std::span<const LocalIndex>(places));
-  gather(queue, 2, dp.data(), dM.data(), y.data());
-  EXPECT_EQ(read(queue, y), (std::vector<float>{4, 1}));
+  std::vector<Item> to(places.size() + 1);
+  const auto bytes = [](std::vector<Item>& items) {
+    return reinterpret_cast<std::byte*>(items.data());
+  };
+  gather_items(queue, static_cast<std::int64_t>(places.size()), dp.data(),
+               {bytes(one), 3, bytes(two), sizeof(Item)}, bytes(to));
+  for (std::size_t k = 0; k < places.size(); ++k) {
+    Item expected;
+    std::memset(&expected, places[k] + 1, sizeof(Item));
+    EXPECT_EQ(std::memcmp(&to[k], &expected, sizeof(Item)), 0) << sizeof(Item) << ", " << k;
+  }
+  const Item untouched{};
+  EXPECT_EQ(std::memcmp(&to.back(), &untouched, sizeof(Item)), 0);
+}
+
+TEST(DeviceItems, AreGatheredFromTwoArrays) {
+  expect_gathered<char>();
+  expect_gathered<float>();
+  expect_gathered<double>();
+  expect_gathered<std::array<std::int32_t, 3>>();
+  Queue<Host> queue;
+  gather_items<Host>(queue, 0, nullptr, {nullptr, 0, nullptr, 8}, nullptr);
 }
 
 TEST(DeviceBuffer, RefusesWhatDoesNotFit) {

@@ -11,6 +11,7 @@
 #include "nodewise/offload/cycle.hpp"
 
 #include "collective_error.hpp"
+#include "failing_piece.hpp"
 #include "solve_support.hpp"
 
 namespace nodewise::test {
@@ -61,13 +62,13 @@ double relative_residual(const Matrix& A, const std::vector<double>& b,
 
 /// Collective. A solve on the host and one on the device take as many iterations, or one more or
 /// fewer.
-void expect_as_on_the_host(const Pointer& A, const Given& given) {
+void expect_as_on_the_host(const Pointer& A, const Given& given, const Given& of_device = {}) {
   const PoisonedMemory poisoned;
   const std::vector<double> b = hashed_vector(A->rows(), 7);
   std::vector<double> on_host(b.size()), on_device(b.size());
   Solver host(A, options_of(given));
   const int iterations = host.solve(b, on_host).iterations();
-  Solver device(A, options_of(join(given, {{"device", "host"}})));
+  Solver device(A, options_of(join(join(given, of_device), {{"device", "host"}})));
   const auto& record = device.solve(b, on_device);
   EXPECT_TRUE(record.converged()) << record.report().diagnosis;
   EXPECT_NEAR(record.iterations(), iterations, 1);
@@ -121,6 +122,17 @@ TEST(Offload, ExchangesOnEveryRouteAndPlacement) {
   }
 }
 
+TEST(Offload, ExchangesByEveryWayThatDataLeaveDevices) {
+  std::vector<int> pairs;
+  for (int r = 0; r < test_comm()->size(); ++r) pairs.push_back(r / 2);
+  const Pointer A = problem("laplace27", 6, mpi::Comm::create(MPI_COMM_WORLD, pairs));
+  for (const auto& method : offload::DeviceTransportMethod::family()) {
+    SCOPED_TRACE(*method.name);
+    const std::string& name = method.name;
+    expect_as_on_the_host(A, {{"smoother", "l1_jacobi"}}, {{"device_transport", name.c_str()}});
+  }
+}
+
 TEST(Offload, SmoothesALastLevelThatIsNotSolved) {
   expect_as_on_the_host(
       problem("laplace7", 9),
@@ -134,14 +146,15 @@ TEST(Offload, CyclesEqualThoseOfTheHost) {
   options.set("smoother", "chebyshev");
   options.set("precision", "same");
   const amg::Hierarchy<double> hierarchy(A, options);
-  device::Queue<Host> queue;
+  offload::Card<Host> card;
   const amg::Cycle<double>& host = hierarchy.cycle().levels_in_own_precision();
-  offload::Cycle<double, Host> cycle(queue, host, offload::restrictions_of(host), {1, 1});
+  offload::Cycle<double, Host> cycle(card, host, offload::restrictions_of(host), {1, 1},
+                                     [](std::size_t /*level*/) { return offload::Leaving(); });
   const std::vector<double> b = hashed_vector(A->rows(), 3);
   std::vector<double> expected(b.size());
   hierarchy.apply(b, expected);
   for (int time = 0; time < 2; ++time) {  // the second from what the first has left
-    queue.copy_in(cycle.b(), b.data(), b.size() * sizeof(double));
+    card.queue.copy_in(cycle.b(), b.data(), b.size() * sizeof(double));
     cycle.run();
     for (std::size_t i = 0; i < b.size(); ++i) EXPECT_NEAR(cycle.x()[i], expected[i], 1e-12);
   }
@@ -262,6 +275,24 @@ TEST(Offload, RefusesWhatADeviceHasNotAndNamesWhatItHas) {
   EXPECT_THAT(refusal({{"cycle", "w"}}), HasSubstr("cycle v"));
   EXPECT_THAT(refusal({{"redistribution", "ranks"}}), HasSubstr("redistribution none"));
   EXPECT_THAT(refusal({{"preconditioner", "jacobi"}}), HasSubstr("preconditioner amg"));
+  EXPECT_THAT(refusal({{"device_map", "0,x"}}), HasSubstr("0,0,1,1"));
+  EXPECT_THAT(refusal({{"sparsification", "hybrid_galerkin"}, {"adaptive", "true"}}),
+              HasSubstr("adaptive"));
+}
+
+TEST(Offload, EndsTogetherWhereARankFailsAmidASolve) {
+  const Pointer A = problem("laplace27", 6);
+  Solver solver(A, options_of({{"device", "host"}}));
+  const std::vector<double> b = hashed_vector(A->rows(), 1);
+  std::vector<double> x(b.size(), 0);
+  const auto solve = [&] {
+    std::fill(x.begin(), x.end(), 0.0);
+    solver.solve(b, x);
+  };
+  expect_together(solve, [&] {
+    solve();
+    EXPECT_TRUE(solver.record().converged());
+  });
 }
 
 TEST(Offload, RefusesACardWhereThereIsNone) {

@@ -93,7 +93,7 @@ void Exchange::find_early_ghosts() {
     const LocalIndex place = plan_.ghost_entries.empty()
                                  ? g
                                  : plan_.ghost_entries[static_cast<std::size_t>(g)] - plan_.n_owned;
-    if (place < stage.n_received() && is_early[static_cast<std::size_t>(place)]) {
+    if (place >= 0 && place < stage.n_received() && is_early[static_cast<std::size_t>(place)]) {
       early_ghosts_.push_back(g);
     }
   }

@@ -1,4 +1,4 @@
-// An array in the memory of a space.
+// Arrays in the memory of a space, and on the host beside it.
 #pragma once
 
 #include <cstddef>
@@ -58,6 +58,43 @@ class Buffer {
  private:
   void release() noexcept {
     if (data_ != nullptr) Memory<Space>::release(data_, bytes());
+  }
+
+  T* data_ = nullptr;
+  std::size_t size_ = 0;
+};
+
+/// An array of the host that is copied to and from devices of the space. Owns n numbers whose
+/// values are not set.
+template <class T, class Space>
+class Staging {
+  static_assert(std::is_trivially_copyable_v<T>);
+
+ public:
+  Staging() = default;
+  /// Local. Throws Error{out_of_memory} where there is no room.
+  explicit Staging(std::size_t n)
+      : data_(n > 0 ? static_cast<T*>(Memory<Space>::allocate_staging(n * sizeof(T))) : nullptr),
+        size_(n) {}
+  ~Staging() { release(); }
+  Staging(Staging&& other) noexcept
+      : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
+  Staging& operator=(Staging&& other) noexcept {
+    if (this == &other) return *this;
+    release();
+    data_ = std::exchange(other.data_, nullptr);
+    size_ = std::exchange(other.size_, 0);
+    return *this;
+  }
+
+  T* data() { return data_; }
+  const T* data() const { return data_; }
+  std::size_t size() const { return size_; }
+  std::span<T> span() { return {data_, size_}; }
+
+ private:
+  void release() noexcept {
+    if (data_ != nullptr) Memory<Space>::release_staging(data_, size_ * sizeof(T));
   }
 
   T* data_ = nullptr;

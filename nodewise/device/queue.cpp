@@ -14,14 +14,12 @@ std::int64_t detail::allocations = 0;
 namespace {
 
 constexpr std::align_val_t host_alignment{256};
-/// No array is as long, and some allocators end the program where they are asked for more.
-constexpr std::size_t most_bytes = std::size_t{1} << 39;
 
 }  // namespace
 
 void* Memory<Host>::allocate(std::size_t bytes) {
   void* const memory =
-      bytes > most_bytes ? nullptr : ::operator new(bytes, host_alignment, std::nothrow);
+      bytes > detail::most_bytes ? nullptr : ::operator new(bytes, host_alignment, std::nothrow);
   if (memory != nullptr) {
     ++detail::allocations;
     if (detail::poisons_new_memory) std::memset(memory, 0xff, bytes);
@@ -35,12 +33,24 @@ void Memory<Host>::release(void* memory, std::size_t /*bytes*/) noexcept {
   ::operator delete(memory, host_alignment);
 }
 
+void* Memory<Host>::allocate_staging(std::size_t bytes) {
+  return allocate(bytes);
+}
+
+void Memory<Host>::release_staging(void* memory, std::size_t bytes) noexcept {
+  release(memory, bytes);
+}
+
 void Queue<Host>::copy_in(void* device, const void* host, std::size_t bytes) {
   if (bytes > 0) std::memcpy(device, host, bytes);
 }
 
 void Queue<Host>::copy_out(void* host, const void* device, std::size_t bytes) {
   if (bytes > 0) std::memcpy(host, device, bytes);
+}
+
+void Queue<Host>::copy_within(void* to, const void* from, std::size_t bytes) {
+  if (bytes > 0) std::memcpy(to, from, bytes);
 }
 
 void Queue<Host>::clear(void* device, std::size_t bytes) {

@@ -21,7 +21,8 @@ template <class Space>
 class Graph;
 
 /// Memory of a space. allocate() returns room for so many bytes, aligned for any kernel; throws
-/// Error{out_of_memory}, naming the bytes, where there is none. n > 0.
+/// Error{out_of_memory}, naming the bytes, where there is none. n > 0. allocate_staging() likewise,
+/// of the host, from and to which the space's devices copy fastest: page-locked for a card.
 template <class Space>
 struct Memory;
 
@@ -30,12 +31,16 @@ namespace detail {
 /// was some.
 extern bool poisons_new_memory;
 extern std::int64_t allocations;
+/// No array is as long, and some allocators end the program where they are asked for more.
+inline constexpr std::size_t most_bytes = std::size_t{1} << 39;
 }  // namespace detail
 
 template <>
 struct Memory<Host> {
   static void* allocate(std::size_t bytes);
   static void release(void* memory, std::size_t bytes) noexcept;
+  static void* allocate_staging(std::size_t bytes);
+  static void release_staging(void* memory, std::size_t bytes) noexcept;
 };
 
 template <>
@@ -43,6 +48,7 @@ class Queue<Host> {
  public:
   void copy_in(void* device, const void* host, std::size_t bytes);
   void copy_out(void* host, const void* device, std::size_t bytes);
+  void copy_within(void* to, const void* from, std::size_t bytes);
   void clear(void* device, std::size_t bytes);
   void wait() {}
 };
@@ -61,6 +67,8 @@ template <>
 struct Memory<Cuda> {
   static void* allocate(std::size_t bytes);
   static void release(void* memory, std::size_t bytes) noexcept;
+  static void* allocate_staging(std::size_t bytes);
+  static void release_staging(void* memory, std::size_t bytes) noexcept;
 };
 
 template <>
@@ -75,6 +83,8 @@ class Queue<Cuda> {
   /// The host's memory may be any; where it is not page-locked, the copy is waited for.
   void copy_in(void* device, const void* host, std::size_t bytes);
   void copy_out(void* host, const void* device, std::size_t bytes);
+  /// Both are the device's.
+  void copy_within(void* to, const void* from, std::size_t bytes);
   void clear(void* device, std::size_t bytes);
   /// Returns when all is done; throws Error{internal} where a kernel failed.
   void wait();

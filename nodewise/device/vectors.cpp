@@ -21,14 +21,6 @@ struct RelaxFromZero {
 };
 
 template <class T>
-struct Gather {
-  const LocalIndex* places;
-  const T* from;
-  T* to;
-  NODEWISE_KERNEL void operator()(std::int64_t k) const { to[k] = load(from + load(places + k)); }
-};
-
-template <class T>
 struct MultiplyDense {
   std::int64_t n;
   const T* M;
@@ -60,11 +52,6 @@ void relax_from_zero(Queue<Space>& queue, std::int64_t n, T take, const T* inver
 }
 
 template <class T, class Space>
-void gather(Queue<Space>& queue, std::int64_t n, const LocalIndex* places, const T* from, T* to) {
-  launch(queue, n, Gather<T>{places, from, to});
-}
-
-template <class T, class Space>
 void multiply_dense(Queue<Space>& queue, std::int64_t n, const T* M, const T* x, T* y) {
   launch(queue, n, MultiplyDense<T>{n, M, x, y});
 }
@@ -77,7 +64,6 @@ void scale_into(Queue<Space>& queue, std::int64_t n, const double* factor, const
 
 #define NODEWISE_FOR_TYPE(T)                                                                    \
   template void relax_from_zero(Queue<Compiled>&, std::int64_t, T, const T*, const T*, T*, T*); \
-  template void gather(Queue<Compiled>&, std::int64_t, const LocalIndex*, const T*, T*);        \
   template void multiply_dense(Queue<Compiled>&, std::int64_t, const T*, const T*, T*);         \
   template void scale_into(Queue<Compiled>&, std::int64_t, const double*, const double*, T*);
 NODEWISE_FOR_TYPE(float)

@@ -16,10 +16,6 @@ template <class T, class Space>
 void relax_from_zero(Queue<Space>& queue, std::int64_t n, T take, const T* inverse_diagonal,
                      const T* b, T* step, T* x);
 
-/// to[k] = from[places[k]], k < n.
-template <class T, class Space>
-void gather(Queue<Space>& queue, std::int64_t n, const LocalIndex* places, const T* from, T* to);
-
 /// y = M x, M dense with n rows and columns, by columns: entry (i, j) is M[j * n + i].
 template <class T, class Space>
 void multiply_dense(Queue<Space>& queue, std::int64_t n, const T* M, const T* x, T* y);

@@ -1,7 +1,9 @@
 // What of a hierarchy has a form on a device.
 #include <fmt/format.h>
 
+#include "nodewise/amg/sparsify/sparsification_method.hpp"
 #include "nodewise/mpi/agree.hpp"
+#include "nodewise/offload/cards.hpp"
 #include "nodewise/offload/device_method.hpp"
 
 namespace nodewise::offload {
@@ -41,8 +43,10 @@ void require_device(const mpi::Comm& comm, const DeviceMethod& device) {
   });
 }
 
-void check_for_device(const DeviceMethod& device, const amg::Options& options,
+void check_for_device(const Device& chosen, const amg::Options& options,
                       const solve::KrylovMethod& method) {
+  const DeviceMethod& device = *chosen;
+  read_device_map(chosen.options<DeviceOptions>().map);
   if (!method.runs_on_devices) {
     refuse(device, "`solver " + name_of(method) + "`, but conjugate gradients",
            std::string(method.needs_fixed_preconditioner ? "`solver cg`" : "`solver flexible_cg`") +
@@ -55,6 +59,11 @@ void check_for_device(const DeviceMethod& device, const amg::Options& options,
   const amg::CycleMethod& cycle = *options.cycle;
   if (cycle.visit != amg::CoarseVisit::cycle || *cycle.second_visit != nullptr) {
     refuse(device, "`cycle " + name_of(cycle) + "`", "`cycle v`");
+  }
+  const amg::Sparsification& sparsification = options.sparsification;
+  if (sparsification.has_options<amg::SparsificationOptions>() &&
+      sparsification.options<amg::SparsificationOptions>().adaptive) {
+    refuse(device, "`adaptive`: entries that went do not come back there", "`adaptive false`");
   }
   if (options.redistribution->moves_rows) {
     refuse(device,

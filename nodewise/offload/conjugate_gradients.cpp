@@ -2,10 +2,12 @@
 
 #include <cmath>
 #include <optional>
+#include <type_traits>
 
 #include "nodewise/amg/cycle/mixed_precision_cycle.hpp"
 #include "nodewise/device/cg_steps.hpp"
 #include "nodewise/mpi/agree.hpp"
+#include "nodewise/offload/cards.hpp"
 #include "nodewise/offload/cycle.hpp"
 #include "nodewise/solve/cg_tests.hpp"
 
@@ -27,45 +29,38 @@ class DeviceCycle {
 template <class T, class Space>
 class CycleIn final : public DeviceCycle<Space> {
  public:
-  CycleIn(device::Queue<Space>& queue, const amg::Cycle<T>& host,
-          const typename Cycle<T, Space>::Restrictions& restrictions, Sweeps sweeps,
-          double matrix_scale)
-      : cycle_(queue, host, restrictions, sweeps), matrix_scale_(matrix_scale) {}
+  CycleIn(Card<Space>& card, const amg::Cycle<T>& host, Sweeps sweeps, double matrix_scale,
+          const LeavingByLevel& leaving)
+      : card_(card),
+        cycle_(card, host, restrictions_of(host), sweeps, leaving),
+        matrix_scale_(matrix_scale) {}
 
   void apply(device::CgSteps<Space>& steps, const double* r, const double* q, double* z) override {
-    steps.round(matrix_scale_, r, cycle_.b());
+    card_.local([&] { steps.round(matrix_scale_, r, cycle_.b()); });
     cycle_.run();
-    steps.extend(cycle_.x(), r, q, z);
+    card_.local([&] { steps.extend(cycle_.x(), r, q, z); });
   }
   std::size_t bytes() const override { return cycle_.bytes(); }
 
  private:
+  Card<Space>& card_;
   Cycle<T, Space> cycle_;
   double matrix_scale_;  // of the cycle's matrices
 };
 
-/// Collective. The cycle of a host that computes in T.
-template <class T, class Space>
-std::unique_ptr<DeviceCycle<Space>> make_cycle(const mpi::Comm& comm, device::Queue<Space>& queue,
-                                               const amg::Cycle<T>& host, Sweeps sweeps,
-                                               double matrix_scale) {
-  const auto restrictions = restrictions_of(host);
-  return mpi::collectively(comm, [&]() -> std::unique_ptr<DeviceCycle<Space>> {
-    return std::make_unique<CycleIn<T, Space>>(queue, host, restrictions, sweeps, matrix_scale);
-  });
-}
-
 template <class Space>
-std::unique_ptr<DeviceCycle<Space>> make_cycle(device::Queue<Space>& queue,
-                                               const amg::Hierarchy<double>& hierarchy) {
+std::unique_ptr<DeviceCycle<Space>> make_cycle(Card<Space>& card,
+                                               const amg::Hierarchy<double>& hierarchy,
+                                               const LeavingByLevel& leaving) {
   const amg::SweepCounts counts = amg::sweep_counts(hierarchy.options().cycle);
   const Sweeps sweeps = {counts.pre_sweeps, counts.post_sweeps};
   const amg::MixedPrecisionCycle<double>& cycle = hierarchy.cycle();
   if (const auto* rounded = cycle.levels_in_float()) {
-    return make_cycle<float, Space>(cycle.comm(), queue, rounded->levels(), sweeps,
-                                    rounded->scale());
+    return std::make_unique<CycleIn<float, Space>>(card, rounded->levels(), sweeps,
+                                                   rounded->scale(), leaving);
   }
-  return make_cycle<double, Space>(cycle.comm(), queue, cycle.levels_in_own_precision(), sweeps, 1);
+  return std::make_unique<CycleIn<double, Space>>(card, cycle.levels_in_own_precision(), sweeps, 1,
+                                                  leaving);
 }
 
 template <class Space>
@@ -84,11 +79,11 @@ class Solver final : public DeviceSolver {
   double true_residual();
   template <int K>
   void add_over_ranks(device::Terms<K>* numbers);
-  device::CgNumbers read_numbers();
-  void put(Vector& to, std::span<const double> from) { to.put(queue_, from); }
+  device::CgNumbers sum_and_read();
+  void put(Vector& to, std::span<const double> from) { to.put(card_.queue, from); }
 
   std::shared_ptr<const mpi::Comm> comm_;
-  device::Queue<Space> queue_;
+  Card<Space> card_;
   std::size_t n_ = 0;
   std::optional<DistProduct<double, Space>> A_;
   std::unique_ptr<DeviceCycle<Space>> cycle_;
@@ -98,17 +93,32 @@ class Solver final : public DeviceSolver {
   bool flexible_ = false;
 };
 
+/// Collective.
+template <class Space>
+Leaving how_data_leave(const DeviceCall& call) {
+  const mpi::Comm& comm = call.A->comm();
+  Leaving leaving = {call.options.transport, nullptr, call.options.trust_mpi};
+  if (!leaving.how->shares_cards) return leaving;
+  const int card = mpi::collectively(comm, [&] {
+    const int n_cards = std::is_same_v<Space, device::Cuda> ? device::cuda_devices().count : 0;
+    return card_of_rank(comm, read_device_map(call.options.map), n_cards);
+  });
+  leaving.sharing = ranks_of_card(call.A->shared_comm(), card);
+  return leaving;
+}
+
 template <class Space>
 Solver<Space>::Solver(const DeviceCall& call) : comm_(call.A->shared_comm()) {
   n_ = static_cast<std::size_t>(call.A->n_local());
+  const Leaving leaving = how_data_leave<Space>(call);
+  A_.emplace(card_, *call.A, leaving);
   mpi::collectively(*comm_, [&] {
-    A_.emplace(queue_, *call.A);
-    steps_.emplace(queue_, static_cast<std::int64_t>(n_));
+    steps_.emplace(card_.queue, static_cast<std::int64_t>(n_));
     const auto places = static_cast<std::size_t>(A_->n_with_ghosts());
     for (Vector* v : {&x_, &p_}) *v = Vector(places);
     for (Vector* v : {&b_, &r_, &z_, &q_}) *v = Vector(n_);
   });
-  cycle_ = make_cycle(queue_, call.hierarchy);
+  cycle_ = make_cycle(card_, call.hierarchy, [&](std::size_t /*level*/) { return leaving; });
 }
 
 template <class Space>
@@ -119,24 +129,38 @@ std::size_t Solver<Space>::bytes() const {
 }
 
 /// Collective. Sums numbers of the device over the ranks: nothing on one, else two copies and an
-/// allreduce.
+/// allreduce, in which the ranks agree that nothing failed.
 template <class Space>
 template <int K>
 void Solver<Space>::add_over_ranks(device::Terms<K>* numbers) {
   if (comm_->size() == 1) return;
-  device::Terms<K> here;
-  queue_.copy_out(&here, numbers, sizeof(here));
-  queue_.wait();
-  mpi::sum_in_place(*comm_, std::span<double>(here.v));
-  queue_.copy_in(numbers, &here, sizeof(here));
-  queue_.wait();
+  device::Terms<K> here{};
+  card_.local([&] {
+    card_.queue.copy_out(&here, numbers, sizeof(here));
+    card_.queue.wait();
+  });
+  mpi::agree_on_sums(*comm_, card_.local.take(), std::span<double>(here.v));
+  card_.local([&] {
+    card_.queue.copy_in(numbers, &here, sizeof(here));
+    card_.queue.wait();
+  });
 }
 
+/// Collective. The numbers of an iteration, when r.r has been summed over the ranks: the same on
+/// each. The ranks agree that nothing failed.
 template <class Space>
-device::CgNumbers Solver<Space>::read_numbers() {
-  device::CgNumbers numbers;
-  queue_.copy_out(&numbers, steps_->numbers(), sizeof(numbers));
-  queue_.wait();
+device::CgNumbers Solver<Space>::sum_and_read() {
+  device::CgNumbers numbers{};
+  card_.local([&] {
+    card_.queue.copy_out(&numbers, steps_->numbers(), sizeof(numbers));
+    card_.queue.wait();
+  });
+  mpi::agree_on_sums(*comm_, card_.local.take(), std::span<double>(numbers.rr.v));
+  card_.local([&] {
+    if (comm_->size() == 1) return;
+    card_.queue.copy_in(&steps_->numbers()->rr, &numbers.rr, sizeof(numbers.rr));
+    card_.queue.wait();
+  });
   return numbers;
 }
 
@@ -150,7 +174,7 @@ solve::Report Solver<Space>::solve(const solve::KrylovCall<double>& call) {
       put(r_, r);
       put(b_, it_->b());
       put(x_, it_->x());
-      queue_.clear(q_.data(), q_.bytes());
+      card_.queue.clear(q_.data(), q_.bytes());
       steps_->forget_direction();
       steps_->square(r_.data());
     });
@@ -158,7 +182,7 @@ solve::Report Solver<Space>::solve(const solve::KrylovCall<double>& call) {
     do {
       precondition();
     } while (advance());
-    mpi::collectively(*comm_, [&] { x_.get(queue_, it_->x()); });
+    mpi::collectively(*comm_, [&] { x_.get(card_.queue, it_->x()); });
   }
   it_->examine_range(r);
   solve::Report report = it_->finish(r);
@@ -171,18 +195,17 @@ template <class Space>
 void Solver<Space>::precondition() {
   cycle_->apply(*steps_, r_.data(), q_.data(), z_.data());
   add_over_ranks(&steps_->numbers()->rz_qz);
-  steps_->turn(flexible_, z_.data(), p_.data());
+  card_.local([&] { steps_->turn(flexible_, z_.data(), p_.data()); });
 }
 
 /// q = A p and the step along p: where its numbers make no sense, none.
 template <class Space>
 bool Solver<Space>::advance() {
   A_->multiply(p_.data(), q_.data());
-  steps_->dot(p_.data(), q_.data());
+  card_.local([&] { steps_->dot(p_.data(), q_.data()); });
   add_over_ranks(&steps_->numbers()->pq);
-  steps_->advance(p_.data(), q_.data(), x_.data(), r_.data());
-  add_over_ranks(&steps_->numbers()->rr);
-  const device::CgNumbers numbers = read_numbers();
+  card_.local([&] { steps_->advance(p_.data(), q_.data(), x_.data(), r_.data()); });
+  const device::CgNumbers numbers = sum_and_read();
   if (!solve::accepts_preconditioner(*it_, numbers.rz_before)) return false;
   const double pq = numbers.pq.v[0];
   if (!solve::accepts_matrix(*it_, pq, numbers.rz_before / pq)) return false;
@@ -193,9 +216,8 @@ bool Solver<Space>::advance() {
 template <class Space>
 double Solver<Space>::true_residual() {
   A_->residual(x_.data(), b_.data(), r_.data());
-  steps_->square(r_.data());
-  add_over_ranks(&steps_->numbers()->rr);
-  return std::sqrt(read_numbers().rr.v[0]) / it_->reference_norm();
+  card_.local([&] { steps_->square(r_.data()); });
+  return std::sqrt(sum_and_read().rr.v[0]) / it_->reference_norm();
 }
 
 /// Takes the new residual with this square; where the recurrence says converged, it is replaced by
@@ -207,7 +229,7 @@ bool Solver<Space>::settle(double square) {
   bool is_true = false;
   if (it_->passes(relative)) {
     relative = true_residual();
-    steps_->forget_direction();
+    card_.local([&] { steps_->forget_direction(); });
     is_true = true;
   }
   if (!it_->record(relative)) return false;

@@ -44,30 +44,28 @@ std::size_t CycleLevel<T, Space>::bytes() const {
 }
 
 template <class T, class Space>
-Cycle<T, Space>::Cycle(device::Queue<Space>& queue, const amg::Cycle<T>& host,
-                       const Restrictions& restrictions, Sweeps sweeps)
-    : queue_(queue), sweeps_(sweeps) {
+Cycle<T, Space>::Cycle(Card<Space>& card, const amg::Cycle<T>& host,
+                       const Restrictions& restrictions, Sweeps sweeps,
+                       const LeavingByLevel& leaving)
+    : card_(card), sweeps_(sweeps) {
+  const mpi::Comm& comm = host.levels.front().A->comm();
   levels_.reserve(host.levels.size());
   for (std::size_t l = 0; l < host.levels.size(); ++l) {
-    add_level(host.levels[l], l < restrictions.size() ? restrictions[l].get() : nullptr);
+    add_level(host.levels[l], l < restrictions.size() ? restrictions[l].get() : nullptr,
+              leaving(l));
   }
-  for (std::size_t l = 0; l < levels_.size(); ++l) {
-    auto places = static_cast<std::size_t>(levels_[l].n);
-    const auto reads = [&](const std::optional<DistProduct<T, Space>>& M) {
-      if (M) places = std::max(places, static_cast<std::size_t>(M->n_with_ghosts()));
-    };
-    reads(levels_[l].A);
-    reads(levels_[l].R);
-    if (l > 0) reads(levels_[l - 1].P);
-    give_vectors(levels_[l], places);
-  }
-  if (host.levels.front().A->comm().size() == 1) {
-    graph_.emplace(queue_, [this] { solution_ = visit(0); });
-  }
+  mpi::collectively(comm, [&] {
+    for (std::size_t l = 0; l < levels_.size(); ++l) give_vectors(l);
+    if (comm.size() == 1) {
+      graph_.emplace(card_.queue, [this] { solution_ = visit(0); });
+      if (const auto failure = card_.local.take()) throw Error(*failure);
+    }
+  });
 }
 
 template <class T, class Space>
-void Cycle<T, Space>::add_level(const amg::CycleLevel<T>& from, const matrix::DistMatrix<T>* R) {
+void Cycle<T, Space>::add_level(const amg::CycleLevel<T>& from, const matrix::DistMatrix<T>* R,
+                                const Leaving& leaving) {
   if (!from.A || from.arrival || from.to_copies) {
     throw Error(ErrorCode::unsupported,
                 "a cycle on a device needs all levels on all ranks; use `redistribution none`");
@@ -75,9 +73,16 @@ void Cycle<T, Space>::add_level(const amg::CycleLevel<T>& from, const matrix::Di
   Level& level = levels_.emplace_back();
   level.n = from.A->n_local();
   if (from.P) {
-    level.P.emplace(queue_, *from.P);
-    level.R.emplace(queue_, *R);
+    level.P.emplace(card_, *from.P, leaving);
+    level.R.emplace(card_, *R, leaving);
   }
+  if (!from.direct) level.A.emplace(card_, *from.A, leaving);
+  mpi::collectively(from.A->comm(), [&] { give_rest(level, from); });
+}
+
+/// What a level needs besides its matrices and vectors. Local.
+template <class T, class Space>
+void Cycle<T, Space>::give_rest(Level& level, const amg::CycleLevel<T>& from) {
   if (from.direct) {
     const std::size_t n = static_cast<std::size_t>(level.n);
     if (from.A->comm().size() > 1) {
@@ -86,7 +91,7 @@ void Cycle<T, Space>::add_level(const amg::CycleLevel<T>& from, const matrix::Di
       coarse_x_.resize(n);
     } else {
       const std::vector<T> columns = transposed(from.direct->inverse_rows(), n);
-      level.inverse = device::Buffer<T, Space>(queue_, std::span<const T>(columns));
+      level.inverse = device::Buffer<T, Space>(card_.queue, std::span<const T>(columns));
     }
     return;
   }
@@ -95,13 +100,21 @@ void Cycle<T, Space>::add_level(const amg::CycleLevel<T>& from, const matrix::Di
     throw Error(ErrorCode::unsupported,
                 "a device relaxes by `smoother chebyshev`, `l1_jacobi` or `jacobi` alone");
   }
-  level.A.emplace(queue_, *from.A);
-  level.inverse_diagonal = device::Buffer<T, Space>(queue_, steps->inverse);
+  level.inverse_diagonal = device::Buffer<T, Space>(card_.queue, steps->inverse);
   for (const auto& step : steps->steps) level.steps.push_back({step.keep, step.take});
 }
 
+/// With room for the ghosts of all products that read them.
 template <class T, class Space>
-void Cycle<T, Space>::give_vectors(Level& level, std::size_t places) {
+void Cycle<T, Space>::give_vectors(std::size_t l) {
+  Level& level = levels_[l];
+  auto places = static_cast<std::size_t>(level.n);
+  const auto reads = [&](const std::optional<DistProduct<T, Space>>& M) {
+    if (M) places = std::max(places, static_cast<std::size_t>(M->n_with_ghosts()));
+  };
+  reads(level.A);
+  reads(level.R);
+  if (l > 0) reads(levels_[l - 1].P);
   using Buffer = device::Buffer<T, Space>;
   level.b = Buffer(places);
   level.x = Buffer(places);
@@ -131,12 +144,15 @@ template <class T, class Space>
 T* Cycle<T, Space>::relax_from_zero(Level& level, int sweeps) {
   T* x = level.x.data();
   T* other = level.other.data();
-  if (sweeps == 0) {
-    queue_.clear(x, static_cast<std::size_t>(level.n) * sizeof(T));
-    return x;
-  }
-  device::relax_from_zero(queue_, level.n, level.steps.front().take, level.inverse_diagonal.data(),
-                          level.b.data(), level.step.data(), x);
+  card_.local([&] {
+    if (sweeps == 0) {
+      card_.queue.clear(x, static_cast<std::size_t>(level.n) * sizeof(T));
+    } else {
+      device::relax_from_zero(card_.queue, level.n, level.steps.front().take,
+                              level.inverse_diagonal.data(), level.b.data(), level.step.data(), x);
+    }
+  });
+  if (sweeps == 0) return x;
   for (std::size_t k = 1; k < level.steps.size(); ++k) step(level, level.steps[k], x, other);
   return relax(level, sweeps - 1, x, other);
 }
@@ -144,14 +160,16 @@ T* Cycle<T, Space>::relax_from_zero(Level& level, int sweeps) {
 template <class T, class Space>
 T* Cycle<T, Space>::solve_last(Level& level) {
   if (level.A) return relax_from_zero(level, 2 * amg::last_level_sweeps);
+  T* const b = level.b.data();
+  T* const x = level.x.data();
   if (level.solver == nullptr) {
-    device::multiply_dense(queue_, level.n, level.inverse.data(), level.b.data(), level.x.data());
-    return level.x.data();
+    card_.local([&] { device::multiply_dense(card_.queue, level.n, level.inverse.data(), b, x); });
+    return x;
   }
-  level.b.get(queue_, std::span<T>(coarse_b_));
+  card_.local([&] { level.b.get(card_.queue, std::span<T>(coarse_b_)); });
   level.solver->solve(std::span<const T>(coarse_b_), std::span<T>(coarse_x_));
-  level.x.put(queue_, std::span<const T>(coarse_x_));
-  return level.x.data();
+  card_.local([&] { level.x.put(card_.queue, std::span<const T>(coarse_x_)); });
+  return x;
 }
 
 /// From the level's b to its solution, which is in one of its arrays.
@@ -170,7 +188,7 @@ T* Cycle<T, Space>::visit(std::size_t l) {
 
 template <class T, class Space>
 void Cycle<T, Space>::run() {
-  if (graph_) return graph_->run();
+  if (graph_) return card_.local([&] { graph_->run(); });
   solution_ = visit(0);
 }
 

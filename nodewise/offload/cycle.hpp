@@ -1,6 +1,7 @@
 // The V-cycle of a hierarchy on a device.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -15,6 +16,9 @@ struct Sweeps {
   int before = 1;
   int after = 1;
 };
+
+/// How the data of a level, the finest 0, leave the device.
+using LeavingByLevel = std::function<Leaving(std::size_t level)>;
 
 /// A level: its matrix, transfers, relaxation and vectors, all on the device.
 template <class T, class Space>
@@ -48,34 +52,37 @@ class Cycle {
  public:
   using Restrictions = std::vector<std::shared_ptr<const matrix::DistMatrix<T>>>;
 
-  /// Local; what one rank throws the caller must agree on. Throws unsupported where a level's
-  /// relaxation has no diagonal_steps(), or the level is on other ranks, and out_of_memory.
-  /// `restrictions` are those of the levels but the last. The host's cycle is read now, and on
-  /// several ranks its last solver as long as this lives.
-  Cycle(device::Queue<Space>& queue, const amg::Cycle<T>& host, const Restrictions& restrictions,
-        Sweeps sweeps);
+  /// Collective. Throws the same Error on every rank: unsupported where a level's relaxation has no
+  /// diagonal_steps(), or the level is on other ranks, and out_of_memory. `restrictions` are those
+  /// of the levels but the last; `leaving` tells of a level how its data leave the device. The
+  /// host's cycle is read now, and on several ranks its last solver as long as this lives.
+  Cycle(Card<Space>& card, const amg::Cycle<T>& host, const Restrictions& restrictions,
+        Sweeps sweeps, const LeavingByLevel& leaving);
   Cycle(const Cycle&) = delete;
   Cycle& operator=(const Cycle&) = delete;
 
   /// The right-hand side, to be written before run(), and the solution after it.
   T* b() { return levels_.front().b.data(); }
   const T* x() const { return solution_; }
-  /// Collective. One cycle from x = 0. On one rank it was recorded as one graph.
+  /// Collective. One cycle from x = 0. On one rank it was recorded as one graph. What fails on this
+  /// rank is left in the card's LocalWork.
   void run();
   std::size_t bytes() const;
 
  private:
   using Level = CycleLevel<T, Space>;
 
-  void add_level(const amg::CycleLevel<T>& from, const matrix::DistMatrix<T>* R);
-  void give_vectors(Level& level, std::size_t places);
+  void add_level(const amg::CycleLevel<T>& from, const matrix::DistMatrix<T>* R,
+                 const Leaving& leaving);
+  void give_rest(Level& level, const amg::CycleLevel<T>& from);
+  void give_vectors(std::size_t l);
   T* visit(std::size_t l);
   T* relax(Level& level, int sweeps, T* x, T* other);
   void step(Level& level, device::RelaxationStep<T> how, T*& x, T*& other);
   T* relax_from_zero(Level& level, int sweeps);
   T* solve_last(Level& level);
 
-  device::Queue<Space>& queue_;
+  Card<Space>& card_;
   Sweeps sweeps_;
   std::vector<Level> levels_;
   std::vector<T> coarse_b_, coarse_x_;  // on the host

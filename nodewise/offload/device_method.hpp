@@ -3,10 +3,12 @@
 
 #include <cstddef>
 #include <memory>
+#include <span>
 #include <string>
 
 #include "nodewise/amg/hierarchy.hpp"
 #include "nodewise/base/family.hpp"
+#include "nodewise/offload/transport/device_transport.hpp"
 #include "nodewise/solve/method.hpp"
 
 namespace nodewise::offload {
@@ -24,8 +26,18 @@ class DeviceSolver {
   virtual std::size_t bytes() const = 0;
 };
 
+/// What all devices let be chosen.
+struct DeviceOptions {
+  DeviceTransport transport = "one_core";  ///< how data on devices get to other ranks
+  std::string map;                         ///< read_device_map(); empty: round the cards
+  bool trust_mpi = false;                  ///< that it takes addresses of cards, whatever it says
+};
+
+std::span<const Field<DeviceOptions>> device_fields();
+
 /// What one is made of.
 struct DeviceCall {
+  const DeviceOptions& options;
   const std::shared_ptr<const matrix::DistMatrix<double>>& A;  ///< as a solve multiplies by it
   const amg::Hierarchy<double>& hierarchy;                     ///< must outlive the solver
 };
@@ -49,7 +61,7 @@ void require_device(const mpi::Comm& comm, const DeviceMethod& device);
 
 /// Local, the same on every rank. Throws invalid_argument, naming the nearest that it can, where a
 /// hierarchy with these options and this Krylov method has no form on a device.
-void check_for_device(const DeviceMethod& device, const amg::Options& options,
+void check_for_device(const Device& device, const amg::Options& options,
                       const solve::KrylovMethod& method);
 
 }  // namespace nodewise::offload

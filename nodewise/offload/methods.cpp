@@ -1,8 +1,8 @@
 // The list of devices.
-#include <algorithm>
-
+#include "nodewise/base/text_field.hpp"
 #include "nodewise/device/queue.hpp"
 #include "nodewise/mpi/agree.hpp"
+#include "nodewise/offload/cards.hpp"
 #include "nodewise/offload/conjugate_gradients.hpp"
 #include "nodewise/offload/device_method.hpp"
 
@@ -18,7 +18,8 @@ const DeviceMethod& no_device() {
 
 const DeviceMethod& host_device() {
   static const DeviceMethod method = {
-      {"host", "the host, by what a card would run: to look at a card's solve without one", ""},
+      {"host", "the host, by what a card would run: to look at a card's solve without one", "",
+       own_options<DeviceOptions>(device_fields)},
       make_device_solver<device::Host>,
       [] { return std::string(); }};
   return method;
@@ -27,8 +28,8 @@ const DeviceMethod& host_device() {
 std::unique_ptr<DeviceSolver> make_on_card(const DeviceCall& call) {
   const mpi::Comm& comm = call.A->comm();
   mpi::collectively(comm, [&] {
-    const auto place = static_cast<int>(comm.topology().place_on_node(comm.rank()));
-    device::use_cuda_device(place % std::max(1, device::cuda_devices().count));
+    device::use_cuda_device(
+        card_of_rank(comm, read_device_map(call.options.map), device::cuda_devices().count));
   });
 #ifdef NODEWISE_CUDA
   return make_device_solver<device::Cuda>(call);
@@ -38,13 +39,27 @@ std::unique_ptr<DeviceSolver> make_on_card(const DeviceCall& call) {
 }
 
 const DeviceMethod& cuda_device() {
-  static const DeviceMethod method = {{"cuda", "a graphics card of this node, by CUDA", ""},
+  static const DeviceMethod method = {{"cuda", "a graphics card of this node, by CUDA", "",
+                                       own_options<DeviceOptions>(device_fields)},
                                       make_on_card,
                                       [] { return device::cuda_devices().why_none; }};
   return method;
 }
 
 }  // namespace
+
+std::span<const Field<DeviceOptions>> device_fields() {
+  static const std::vector<Field<DeviceOptions>> fields = {
+      field("device_transport", &DeviceOptions::transport,
+            "How data on devices get to other ranks, whatever the route"),
+      text_field(
+          "device_map", &DeviceOptions::map, "list",
+          "The card of each rank of a node, such as 0,0,1,1; without it ranks go round the cards"),
+      field("trust_mpi", &DeviceOptions::trust_mpi,
+            "Take it that MPI knows the memory of cards, whatever it says when asked"),
+  };
+  return fields;
+}
 
 Family<DeviceMethod>& DeviceMethod::family() {
   static Family<DeviceMethod> methods("device", {&no_device(), &host_device(), &cuda_device()});

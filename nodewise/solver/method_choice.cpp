@@ -97,6 +97,11 @@ std::optional<DeviceRecord> choose_for_device(Options& options) {
     options.amg.redistribution = "none";
     set.emplace_back("redistribution", "none");
   }
+  const auto& leaving = options.method.device.options<offload::DeviceOptions>().transport;
+  if (leaving->passes_device_memory && !options.has("transport")) {
+    options.amg.transport = "point_to_point";  // others may copy on the host
+    set.emplace_back("transport", "point_to_point");
+  }
   return record;
 }
 
@@ -113,7 +118,7 @@ Choice<solve::KrylovMethod> choose_method(const Options& options,
 
 void check_method(const solve::KrylovMethod& method, const Options& options) {
   if (*options.method.device->make != nullptr) {
-    offload::check_for_device(*options.method.device, options.amg, method);
+    offload::check_for_device(options.method.device, options.amg, method);
   }
   const solve::ResidualNorm norm = options.krylov.norm;
   const std::string& name = method.name;

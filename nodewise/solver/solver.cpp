@@ -99,7 +99,8 @@ void Solver::State::move_to_device() {
   const offload::DeviceMethod::Make make = *record.options.method.device->make;
   if (make == nullptr) return;
   device.reset();  // there may be room for one only
-  device = make({A, *preconditioner.hierarchy});
+  const auto& options = record.options.method.device.options<offload::DeviceOptions>();
+  device = make({options, A, *preconditioner.hierarchy});
   record.device->max_bytes = mpi::max(A->comm(), static_cast<std::int64_t>(device->bytes()));
 }
 

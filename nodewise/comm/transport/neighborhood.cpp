@@ -304,6 +304,7 @@ const TransportMethod& neighborhood_method() {
       true,
       "",
       true,
+      false,
       lacks_neighborhoods,
       neighborhood};
   return method;
@@ -314,6 +315,7 @@ const TransportMethod& persistent_neighborhood_method() {
       {"persistent_neighborhood", "the same, made once and started again; needs MPI 4", ""},
       true,
       "",
+      true,
       true,
       lacks_persistent_neighborhoods,
       persistent_neighborhood};

@@ -113,6 +113,7 @@ const TransportMethod& persistent_method() {
       false,
       "",
       true,
+      false,
       always_available,
       persistent};
   return method;

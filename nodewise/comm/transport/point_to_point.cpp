@@ -57,6 +57,7 @@ const TransportMethod& point_to_point_method() {
                                          false,
                                          "",
                                          true,
+                                         false,
                                          always_available,
                                          point_to_point};
   return method;

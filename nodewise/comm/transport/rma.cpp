@@ -163,6 +163,7 @@ const TransportMethod& rma_method() {
       true,
       "",
       false,
+      true,
       always_available,
       rma};
   return method;

@@ -209,6 +209,7 @@ const TransportMethod& shared_memory_method() {
       true,
       "point_to_point",
       true,
+      true,
       cannot_share_memory,
       shared_memory};
   return method;

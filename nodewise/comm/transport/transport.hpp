@@ -27,6 +27,8 @@ struct TransportMethod : MethodInfo {
   /// The transport of messages between nodes, where this one is for those on a node; else empty.
   Required<std::string> between_nodes;
   Required<bool> may_be_tried;  ///< by routing::choose_transport(): making it is quick enough
+  /// Whether the host copies what it carries, so that this cannot be a card's memory.
+  Required<bool> copies_data;
   /// Collective. Why it cannot be used here, and what to take instead; empty where it can. The same
   /// on every rank. Sends no message where the transport is not collective.
   Required<Unavailable> unavailable;

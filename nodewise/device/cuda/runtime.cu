@@ -38,6 +38,20 @@ void Memory<Cuda>::release(void* memory, std::size_t /*bytes*/) noexcept {
   cudaFree(memory);
 }
 
+void* Memory<Cuda>::allocate_staging(std::size_t bytes) {
+  void* memory = nullptr;
+  const cudaError_t code = cudaMallocHost(&memory, bytes);
+  if (code == cudaSuccess) return memory;
+  cudaGetLastError();  // or the next call would report it again
+  throw Error(code == cudaErrorMemoryAllocation ? ErrorCode::out_of_memory : ErrorCode::internal,
+              "no " + std::to_string(bytes) + " bytes of page-locked memory are left (" +
+                  cudaGetErrorString(code) + ")");
+}
+
+void Memory<Cuda>::release_staging(void* memory, std::size_t /*bytes*/) noexcept {
+  cudaFreeHost(memory);
+}
+
 Queue<Cuda>::Queue() {
   const DeviceInfo info = cuda_devices();
   if (info.count == 0) throw Error(ErrorCode::unsupported, info.why_none);
@@ -58,6 +72,11 @@ void Queue<Cuda>::copy_in(void* device, const void* host, std::size_t bytes) {
 void Queue<Cuda>::copy_out(void* host, const void* device, std::size_t bytes) {
   require(cudaMemcpyAsync(host, device, bytes, cudaMemcpyDeviceToHost, stream_of(*this)),
           "a copy from it");
+}
+
+void Queue<Cuda>::copy_within(void* to, const void* from, std::size_t bytes) {
+  require(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, stream_of(*this)),
+          "a copy on it");
 }
 
 void Queue<Cuda>::clear(void* device, std::size_t bytes) {
