@@ -9,8 +9,7 @@ namespace nodewise::model {
 namespace model_gpu_test {
 
 double seconds(const Machine& machine, const char* way, const GpuTraffic& traffic) {
-  const auto& family = GpuTransport::family();
-  return require((*family[family.index_of(way)].seconds)(machine, traffic), way);
+  return require(model::seconds(GpuTransport::family().find(way), machine, traffic), way);
 }
 
 /// Numbers that are easy to add up.
@@ -43,6 +42,9 @@ TEST(GpuTransport, IsWhatTheFormulasSay) {
   EXPECT_EQ(seconds(m, "many_cores", few),
             (10 + 24) + (20 + 12) + 2 * 3 * (0.25 + 12 / 8.0) + 1.5 * 1 + 96 / 4.0);
   EXPECT_EQ(seconds(m, "shared_memory", few), 2 * (7 + 24 / 8.0) + 3 * 1 + 96 / 4.0);
+  // There is no part of a message: three of them occupy three of four cores.
+  EXPECT_EQ(seconds(m, "many_cores", {3, 8, 1}),
+            (10 + 12) + (20 + 6) + 2 * 3 * (0.5 + 6 / 4.0) + 1 + 24 / 4.0);
   // Beyond the switch: one message of 32 bytes from one GPU.
   EXPECT_EQ(seconds(m, "direct", {1, 32, 1}), 4 + 32 / 2.0);
 }
@@ -55,9 +57,11 @@ TEST(GpuTransport, SaysWhatTheMachineFileLacks) {
     EXPECT_THROW((void)seconds(m, way, {}), Error) << way;
   }
   EXPECT_GT(seconds(m, "one_core", {}), 0);
+  EXPECT_TRUE(std::holds_alternative<Unanswered>(
+      copies_win_from(m, GpuTransport::family().find("one_core"), 8, 10)));
   m.gpu.reset();
   for (const GpuTransport& way : GpuTransport::family()) {
-    const auto answer = (*way.seconds)(m, {});
+    const auto answer = model::seconds(way, m, {});
     ASSERT_TRUE(std::holds_alternative<Unanswered>(answer)) << *way.name;
     EXPECT_NE(std::get<Unanswered>(answer).reason.find("gpu"), std::string::npos);
   }
@@ -65,9 +69,9 @@ TEST(GpuTransport, SaysWhatTheMachineFileLacks) {
 
 // From how many messages on one core that copies is faster than messages straight from GPU to GPU.
 TEST(GpuTransport, CopiesWinFromAFewMessagesOn) {
-  const auto& one_core = GpuTransport::family()[GpuTransport::family().index_of("one_core")];
+  const auto& one_core = GpuTransport::family().find("one_core");
   const auto from = [&](const char* machine, double bytes) {
-    return copies_win_from(io::shipped_machine(machine), one_core, bytes, 1000);
+    return require(copies_win_from(io::shipped_machine(machine), one_core, bytes, 1000), machine);
   };
   EXPECT_EQ(from("summit", 8), 5);
   EXPECT_EQ(from("summit", 2048), 6);

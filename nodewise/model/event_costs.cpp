@@ -42,6 +42,15 @@ MessageOverheads overheads_of(const Machine& machine) {
   return {on_node, on_node, off_node, off_node, assumed_gap_s};
 }
 
+MessageOverheads shared_by(MessageOverheads overheads, int cores) {
+  for (double MessageOverheads::*member :
+       {&MessageOverheads::send_on_node_s, &MessageOverheads::receive_on_node_s,
+        &MessageOverheads::send_other_node_s, &MessageOverheads::receive_other_node_s}) {
+    overheads.*member /= cores;
+  }
+  return overheads;
+}
+
 std::vector<EventScenario> event_scenarios(const Machine& machine) {
   const MessageOverheads base = overheads_of(machine);
   const double gap = base.nic_gap_s > 0 ? base.nic_gap_s : assumed_gap_s;

@@ -14,6 +14,10 @@ namespace nodewise::model {
 /// messages at each end, on the node and between nodes, and a gap of 50 ns. That is an assumption.
 MessageOverheads overheads_of(const Machine& machine);
 
+/// Local. What a message costs the processors of a rank on average where several cores share its
+/// messages.
+MessageOverheads shared_by(MessageOverheads overheads, int cores);
+
 /// One assumption on what decides between routes and is known of few machines: the gap of the
 /// network card, which many messages suffer from, and what messages on a node cost its processors,
 /// which routes over the node suffer from.

@@ -10,6 +10,7 @@
 #include "nodewise/comm/virtual_ranks.hpp"
 #include "nodewise/model/contention.hpp"
 #include "nodewise/model/cost_term.hpp"
+#include "nodewise/model/gpu_transport.hpp"
 
 namespace nodewise::model {
 
@@ -71,6 +72,18 @@ void RankLoad::Direction::add(const Machine& machine, Locality where, double byt
   off_node_messages += 1;
 }
 
+RankLoad::Direction RankLoad::Direction::of_core(int cores) const {
+  const double share = share_of_core(messages, cores);
+  Direction part = *this;
+  for (double Direction::*member :
+       {&Direction::latency_s, &Direction::off_node_latency_s, &Direction::on_node_s,
+        &Direction::off_node_s, &Direction::off_node_hardware_s, &Direction::messages,
+        &Direction::off_node_messages}) {
+    part.*member *= share;
+  }
+  return part;
+}
+
 RankLoad::Direction& RankLoad::Direction::operator+=(const Direction& other) {
   latency_s += other.latency_s;
   longest_latency_s = std::max(longest_latency_s, other.longest_latency_s);
@@ -95,12 +108,15 @@ Locality locality(const mpi::Topology& topology, const Machine& machine, int a, 
 }
 
 ExchangeCost stage_cost(const Machine& machine, const RankLoad& load, const Charges& charges,
-                        double node_sent_s, double node_received_s, Arrival arrival) {
+                        double node_sent_s, double node_received_s, Arrival arrival, int cores) {
+  RankLoad part = load;
+  part.sent = load.sent.of_core(cores);
+  part.received = load.received.of_core(cores);
   ExchangeCost sent, received;
-  set_terms<CostTerm::OfDirection>(sent, load.sent, Surroundings{charges, node_sent_s});
-  set_terms<CostTerm::OfDirection>(received, load.received, Surroundings{charges, node_received_s});
+  set_terms<CostTerm::OfDirection>(sent, part.sent, Surroundings{charges, node_sent_s});
+  set_terms<CostTerm::OfDirection>(received, part.received, Surroundings{charges, node_received_s});
   ExchangeCost cost = sent.total() >= received.total() ? sent : received;
-  set_terms<CostTerm::OfRank>(cost, machine, load, arrival);
+  set_terms<CostTerm::OfRank>(cost, machine, part, arrival);
   return cost;
 }
 
@@ -138,8 +154,9 @@ ExchangeTally::Busiest ExchangeTally::busiest(const Stage& stage) const {
   Busiest found;
   for (int r = 0; r < topology_->n_ranks(); ++r) {
     const auto node = static_cast<std::size_t>(topology_->node(r));
-    const ExchangeCost cost = stage_cost(*machine_, stage[static_cast<std::size_t>(r)], charges,
-                                         sent[node], received[node], options_.arrival);
+    const ExchangeCost cost =
+        stage_cost(*machine_, stage[static_cast<std::size_t>(r)], charges, sent[node],
+                   received[node], options_.arrival, options_.cores);
     if (cost.total() > found.cost.total()) found = {r, cost};
   }
   return found;
@@ -152,7 +169,7 @@ NetworkLoad ExchangeTally::network_load(const Stage& stage) const {
     load.bytes += rank.sent.off_node_bytes;
     load.byte_hops += rank.byte_hops;
     load.messages += rank.sent.off_node_messages;
-    load.senders += rank.sent.off_node_messages > 0 ? 1 : 0;
+    load.senders += std::min<double>(rank.sent.off_node_messages, options_.cores);
   }
   return load;
 }

@@ -51,6 +51,9 @@ struct RankLoad {
 
     /// Counts one message.
     void add(const Machine& machine, Locality locality, double bytes);
+    /// What one of several cores has to do that share the messages; what it says of the node and
+    /// of the network stays.
+    Direction of_core(int cores) const;
     Direction& operator+=(const Direction& other);
   };
   Direction sent, received;
@@ -66,9 +69,10 @@ Locality locality(const mpi::Topology& topology, const Machine& machine, int a, 
 /// injection_s over the ranks of its node. The node-aware max-rate model for messages of any
 /// lengths: of both directions the longer, of latencies + bytes on the node + max(the rank's bytes
 /// between nodes at its own rate, the node's at the limit). For one message of equal length from
-/// each of ppn ranks this is eq. 2.2. Contention is no matter of one rank and not in it.
+/// each of ppn ranks this is eq. 2.2. Where several cores share the rank's messages, that of one of
+/// them with its share. Contention is no matter of one rank and not in it.
 ExchangeCost stage_cost(const Machine& machine, const RankLoad& load, const Charges& charges,
-                        double node_sent_s, double node_received_s, Arrival arrival);
+                        double node_sent_s, double node_received_s, Arrival arrival, int cores = 1);
 
 struct ExchangeCostOptions {
   /// A vector of doubles is 8, k of them at once 8 k; of what is visited as items of records, the
@@ -77,6 +81,7 @@ struct ExchangeCostOptions {
   Arrival arrival = usual_arrival;
   /// h, where it is known; otherwise contention_hops() tells.
   std::optional<double> average_hops;
+  int cores = 1;  ///< that share the messages of a rank
 };
 
 /// Adds up messages of an exchange among all ranks, in any order, and says what they cost.
