@@ -1,9 +1,11 @@
 // `nodewise predict`.
 #include "nodewise/predict/predict.hpp"
 
+#include "nodewise/offload/device_method.hpp"
 #include "nodewise/report/predict_json.hpp"
 #include "nodewise/run/memory.hpp"
 #include "nodewise/run/memory_need.hpp"
+#include "nodewise/solver/method_choice.hpp"
 
 #include "cli/command_records.hpp"
 #include "cli/commands/arguments.hpp"
@@ -11,6 +13,8 @@
 #include "cli/commands/command.hpp"
 #include "cli/inputs/output_file.hpp"
 #include "cli/inputs/system.hpp"
+#include "cli/options/reported_options.hpp"
+#include "cli/options/solver_options.hpp"
 #include "cli/print/console.hpp"
 #include "cli/print/predict_summary.hpp"
 #include "cli/print/predict_tables.hpp"
@@ -20,6 +24,20 @@ namespace nodewise::cli {
 
 namespace {
 
+bool is_on_gpus(const Settings& s) {
+  return s.predict.memory == predict::Memory::device;
+}
+
+/// Multigrid as a solve on cards has it. Throws invalid_argument where that has no such form.
+void fit_to_device(Settings& settings) {
+  solver::Options options = solver_options(settings);
+  options.method.device = "cuda";
+  solver::choose_for_device(options);
+  offload::check_for_device(*options.method.device, options.amg,
+                            solve::KrylovMethod::family().find("cg"));
+  settings.amg = options.amg;
+}
+
 void check_prediction(const Settings& s) {
   if (s.predict.machine.empty()) {
     fail_usage("predict needs --machine NAME or FILE, which says what messages cost");
@@ -27,8 +45,9 @@ void check_prediction(const Settings& s) {
   if (!s.has_virtual_ranks()) {
     fail_usage("predict needs --virtual-ranks N, the ranks of that machine");
   }
-  const bool fits_any_ranks = s.placement.ranks_per_node > 0 ||
-                              (s.predict.threads_per_rank > 1 && s.placement.node_map.empty());
+  const bool fits_any_ranks =
+      s.placement.ranks_per_node > 0 ||
+      ((s.predict.threads_per_rank > 1 || is_on_gpus(s)) && s.placement.node_map.empty());
   if (s.has("rank-counts") && !fits_any_ranks) {
     fail_usage(
         "--rank-counts needs --ranks-per-node N: a list of nodes fits one number of ranks only");
@@ -60,7 +79,12 @@ ExitCode run_predict(const Call& call) {
   PredictRecord record;
   record.run.command_line.assign(call.words.begin(), call.words.end());
   predict::Problem problem = load_problem(*world, world, Shape::square, settings, record.run);
-  problem.chooses_redistribution = chooses_redistribution;
+  problem.chooses_redistribution = chooses_redistribution && !is_on_gpus(settings);
+  if (is_on_gpus(settings)) {
+    fit_to_device(settings);
+    problem.options = settings.amg;
+    record.run.options = reported_options(settings);
+  }
   record.result = predict::predict(problem, request, predict_progress(console));
   if (console.wants_lines()) console.line();
   record.run.memory = run::measure_memory(*world);
@@ -83,6 +107,7 @@ const Command& predict_command() {
        .examples = {"predict A.mtx -m blue-waters --virtual-ranks 256 --ranks-per-node 16",
                     "predict A.mtx -m my.json --virtual-ranks 64 --ranks-per-node 16 --rank-counts "
                     "64,256",
+                    "predict A.mtx -m summit --virtual-ranks 192 --memory device",
                     "predict -p laplace7 -n 40 -m eos --virtual-ranks 64 --ranks-per-node 32"},
        .takes = Affects::matrix | Affects::rows | Affects::levels | Affects::exchanges |
                 Affects::placement | Affects::virtual_ranks | Affects::counts |

@@ -125,7 +125,9 @@ void run_parser(CLI::App& app, std::span<const std::string> words) {
 void check_virtual_ranks(const Settings& s) {
   if (s.has_virtual_ranks()) {
     const bool is_placed = s.placement.ranks_per_node > 0 || !s.placement.node_map.empty();
-    if (!is_placed && s.predict.threads_per_rank == 1) {
+    const bool fills_nodes =
+        s.predict.threads_per_rank > 1 || s.predict.memory == predict::Memory::device;
+    if (!is_placed && !fills_nodes) {
       fail_usage(
           "--virtual-ranks needs --ranks-per-node N or --node-map LIST, which say what is a node");
     }

@@ -8,6 +8,7 @@
 #include "nodewise/base/format_numbers.hpp"
 
 #include "cli/options/preset_text.hpp"
+#include "cli/print/predict_gpu.hpp"
 #include "cli/print/summary.hpp"
 #include "cli/print/tables.hpp"
 
@@ -114,8 +115,9 @@ void print_turns(Console& console, const predict::Result& result) {
         fmt::format("{}: by formula {}; simulated {}", over, turn_text(curve, best, by_formula),
                     turn_text(curve, best, by_simulation)));
   };
-  print("more ranks", "over the best routes", true);
-  print("", always_first(result.prediction), false);
+  const std::string first = always_first(result.prediction);
+  print("more ranks", result.gpu ? "by the best ways" : "over the best routes", true);
+  print("", result.gpu ? "one core, " + first : first, false);
 }
 
 /// "86.0 us of a cycle in place of 206, 820 of the setup in place of 1650"
@@ -163,6 +165,7 @@ std::string decided_text(const Prediction& p) {
 }
 
 std::string stays_everywhere_text(const Prediction& p, const Settings& settings) {
+  if (settings.predict.memory == predict::Memory::device) return "none: all have their GPUs";
   if (settings.has("redistribution")) {
     return "none, as given; without --redistribution none they are where they pay";
   }
@@ -199,8 +202,8 @@ std::string sparser_text(const Prediction& p) {
                          : fmt::format("{}", fmt::join(sparser, "; "));
 }
 
-void print_answer(Console& console, const predict::Result& result, const Settings& settings) {
-  const Prediction& p = result.prediction;
+/// Of vectors on the host: the gain of routes, and which they are.
+void print_routes(Console& console, const Prediction& p) {
   print_gain(console, p);
   if (seconds(p.cycle(0), by_simulation) > 0) {
     print_entry(console, "costs most",
@@ -211,6 +214,15 @@ void print_answer(Console& console, const predict::Result& result, const Setting
   print_entry(console, "best routes",
               predicted_routes_text(p) +
                   (is_uncertain(p) ? "; ?: another may be cheaper, within what is not known" : ""));
+}
+
+void print_answer(Console& console, const predict::Result& result, const Settings& settings) {
+  const Prediction& p = result.prediction;
+  if (result.gpu) {
+    print_gpu_answer(console, result);
+  } else {
+    print_routes(console, p);
+  }
   print_entry(console, "fewer ranks", redistribution_text(p, settings));
   if (std::any_of(p.levels.begin(), p.levels.end(),
                   [](const PredictedLevel& level) { return level.sparsity_choice != nullptr; })) {
@@ -301,9 +313,9 @@ std::string microseconds(double seconds) {
 void print_prediction_summary(Console& console, const PredictRecord& record,
                               const Settings& settings) {
   const Prediction& p = record.result.prediction;
-  console.line(fmt::format("Prediction for {} on {} of {}", counted(p.n_ranks(), "rank"),
+  console.line(fmt::format("Prediction for {} on {} of {}{}", counted(p.n_ranks(), "rank"),
                            counted(std::ssize(p.ranks_per_node), "node"),
-                           record.result.machine.name));
+                           record.result.machine.name, record.result.gpu ? ", a GPU each" : ""));
   print_answer(console, record.result, settings);
   print_subject(console, record, settings);
 }

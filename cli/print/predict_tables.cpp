@@ -7,6 +7,7 @@
 #include "nodewise/base/format_numbers.hpp"
 #include "nodewise/model/cost_term.hpp"
 
+#include "cli/print/predict_gpu.hpp"
 #include "cli/print/predict_summary.hpp"
 #include "cli/print/tables.hpp"
 
@@ -241,6 +242,12 @@ void print_scaling(Console& console, const predict::Result& result) {
 
 void print_prediction_tables(Console& console, const predict::Result& result) {
   const Prediction& p = result.prediction;
+  if (result.gpu) {
+    print_gpu_tables(console, *result.gpu);
+    print_setup(console, p);
+    print_scaling(console, result);
+    return;
+  }
   print_terms(console, p, Exchanged::product, "A product with a level's matrix, in microseconds");
   if (p.levels.size() > 1) {
     print_terms(console, p, Exchanged::restriction, "The restriction to the next level");

@@ -59,17 +59,51 @@ std::int64_t most_waits(const model::MessageStages& stages, const mpi::Topology&
 
 }  // namespace
 
+ExchangeTimer::Seen ExchangeTimer::seen_by(const model::Machine& machine,
+                                           const model::GpuTransport* way) {
+  Seen seen = {machine, {}, 1};
+  if (way != nullptr) {
+    seen.machine = require((*way->messages)(machine), "gpu transport " + *way->name);
+    seen.cores = (*way->cores)(machine);
+  }
+  seen.scenarios = model::event_scenarios(seen.machine);
+  return seen;
+}
+
 ExchangeTimer::ExchangeTimer(model::Machine machine, const mpi::Topology& topology,
-                             model::Arrival arrival, int threads)
+                             model::Arrival arrival, int threads, const model::GpuTransport* way)
     : machine_(std::move(machine)),
       topology_(on_sockets(topology, machine_.sockets_per_node)),
       arrival_(arrival),
       threads_(threads),
-      scenarios_(model::event_scenarios(machine_)) {}
+      way_(way),
+      host_(seen_by(machine_, nullptr)),
+      vectors_(seen_by(machine_, way)) {}
 
 ExchangeTime ExchangeTimer::time(const model::MessageStages& stages) const {
+  return time(stages, host_);
+}
+
+ExchangeTime ExchangeTimer::time_of_vectors(const model::MessageStages& stages,
+                                            const model::GpuBytes& most) const {
+  ExchangeTime result = time(stages, vectors_);
+  if (way_ != nullptr) result.add_copies(model::copies(*way_, machine_, most).total());
+  return result;
+}
+
+ExchangeTime ExchangeTimer::time_on_host(const model::MessageStages& stages,
+                                         const model::GpuBytes& most) const {
+  ExchangeTime result = time(stages, host_);
+  if (way_ != nullptr) {
+    result.add_copies(model::copies(model::plain_gpu_transport(), machine_, most).total());
+  }
+  return result;
+}
+
+ExchangeTime ExchangeTimer::time(const model::MessageStages& stages, const Seen& seen) const {
   ExchangeTime time;
-  model::ExchangeTally tally(machine_, topology_, {.arrival = arrival_, .average_hops = {}});
+  model::ExchangeTally tally(seen.machine, topology_,
+                             {.arrival = arrival_, .average_hops = {}, .cores = seen.cores});
   for (std::size_t s = 0; s < stages.size(); ++s) {
     for (std::size_t r = 0; r < stages[s].size(); ++r) {
       for (const model::SentMessage& m : stages[s][r]) {
@@ -80,9 +114,10 @@ ExchangeTime ExchangeTimer::time(const model::MessageStages& stages) const {
     }
   }
   time.formula = tally.total();
-  const model::Charges charges = model::charges(machine_, tally.most_crowded());
-  for (const model::EventScenario& scenario : scenarios_) {
-    const auto costs = model::event_costs(machine_, scenario.overheads, charges);
+  const model::Charges charges = model::charges(seen.machine, tally.most_crowded());
+  for (const model::EventScenario& scenario : seen.scenarios) {
+    const auto overheads = model::shared_by(scenario.overheads, seen.cores);
+    const auto costs = model::event_costs(seen.machine, overheads, charges);
     time.simulated.push_back(
         model::simulate_events(stages, topology_, costs, model::usual_order).end());
   }
@@ -93,6 +128,7 @@ ExchangeTime ExchangeTimer::time(const model::MessageStages& stages) const {
 
 ExchangeTime ExchangeTimer::scaled(ExchangeTime time, double factor) {
   time.formula = factor * time.formula;
+  time.copies_s *= factor;
   for (double& seconds : time.simulated) seconds *= factor;
   return time;
 }

@@ -53,6 +53,12 @@ std::span<const Field<PredictOptions>> predict_fields() {
             "as many ranks as its cores have room for",
             1, 1024)
           .affecting(Affects::prediction),
+      field("memory", &PredictOptions::memory,
+            "where vectors lie: device predicts a cycle with a GPU a rank, by every way of data "
+            "between GPUs; where no `ranks_per_node` or `node_map` says otherwise, a node then has "
+            "as many ranks as GPUs",
+            {"host", "device"})
+          .affecting(Affects::prediction),
       field("s_per_flop", &PredictOptions::s_per_flop,
             "the time of a floating-point operation of a sparse product, in seconds, in the place "
             "of what the machine says; 0: what it says",

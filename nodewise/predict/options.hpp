@@ -16,6 +16,9 @@ struct VirtualOptions {
   std::string routes = "direct,two_step,three_step";
 };
 
+/// Where vectors lie.
+enum class Memory { host, device };
+
 /// The options of a prediction.
 struct PredictOptions {
   std::string machine;      ///< a machine file, or the name of a machine of the library
@@ -23,6 +26,7 @@ struct PredictOptions {
   model::Arrival arrival = model::usual_arrival;
   Choice<model::Scenario> scenario = "automatic";
   int threads_per_rank = 1;
+  Memory memory = Memory::host;
   double s_per_flop = 0;  ///< 0: as the machine says
 };
 

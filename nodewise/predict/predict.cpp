@@ -6,6 +6,7 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "nodewise/base/timer.hpp"
 #include "nodewise/io/machine_file.hpp"
@@ -15,6 +16,7 @@
 #include "nodewise/model/unused_parameters.hpp"
 #include "nodewise/mpi/ledger.hpp"
 #include "nodewise/predict/cycle_work.hpp"
+#include "nodewise/predict/gpu_prediction.hpp"
 #include "nodewise/predict/placed_rows.hpp"
 #include "nodewise/predict/prediction.hpp"
 
@@ -50,13 +52,33 @@ bool knows_work(const model::Machine& machine) {
   return !machine.s_per_flop_by_level.empty() || !machine.s_per_flop_by_size.empty();
 }
 
-/// With the time of arithmetic that the options give.
+/// "lassen-mvapich, summit"
+std::string machines_with_gpus() {
+  std::vector<std::string> names;
+  for (const std::string& name : io::shipped_machine_names()) {
+    if (io::shipped_machine(name).gpu) names.push_back(name);
+  }
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+void check_knows_gpus(const model::Machine& machine) {
+  if (machine.gpu) return;
+  refuse(
+      fmt::format("machine '{}' has no `gpu` parameters, which `memory device` needs; of the "
+                  "library's machines {} have them",
+                  machine.name, machines_with_gpus()));
+}
+
+/// With the time of arithmetic that the options give; the file's is that of a core, not of a GPU.
 model::Machine find_costs(const PredictOptions& options) {
   model::Machine machine = io::find_machine(options.machine);
   model::take_scenario(machine, options.scenario);
-  if (options.s_per_flop > 0) {
-    machine.s_per_flop_by_level = {options.s_per_flop};
+  const bool on_gpus = options.memory == Memory::device;
+  if (on_gpus) check_knows_gpus(machine);
+  if (options.s_per_flop > 0 || on_gpus) {
+    machine.s_per_flop_by_level.clear();
     machine.s_per_flop_by_size.clear();
+    if (options.s_per_flop > 0) machine.s_per_flop_by_level = {options.s_per_flop};
   }
   if (!options.rank_counts.empty() && !knows_work(machine)) {
     refuse(
@@ -90,28 +112,48 @@ PredictedMachine describe_machine(const Request& request, const amg::Options& op
   }
   facts.left_out = model::unused_parameters(machine);
   if (options.redistribution->reads_caches) std::erase(facts.left_out, "computation.caches");
+  if (request.memory == Memory::device) std::erase(facts.left_out, "gpu");
   return facts;
 }
 
-/// As many ranks of several threads on a node as it has cores for, unless a placement is given.
-run::PlacementOptions placement_of_threads(run::PlacementOptions placement, int threads,
-                                           const model::Machine& machine) {
-  if (threads > 1 && placement.node_map.empty() && placement.ranks_per_node == 0) {
+/// Unless a placement is given, as many ranks on a node as it has GPUs, or cores for several
+/// threads of each.
+run::PlacementOptions usual_placement(run::PlacementOptions placement,
+                                      const PredictOptions& options,
+                                      const model::Machine& machine) {
+  if (!placement.node_map.empty() || placement.ranks_per_node > 0) return placement;
+  const int threads = options.threads_per_rank;
+  if (options.memory == Memory::device) {
+    placement.ranks_per_node = machine.gpu->gpus_per_node;
+  } else if (threads > 1) {
     placement.ranks_per_node = std::max(1, machine.cores_per_node / threads);
   }
   return placement;
 }
 
-/// Ranks of one thread may share cores, as ever; several threads of a rank have a core each.
-void check_cores(const model::Machine& machine, const mpi::Topology& topology, int threads) {
+std::size_t most_ranks_of_a_node(const mpi::Topology& topology) {
   std::size_t most = 0;
   for (int node = 0; node < topology.n_nodes(); ++node) {
     most = std::max(most, topology.ranks_on(node).size());
   }
+  return most;
+}
+
+/// Ranks of one thread may share cores, as ever; several threads of a rank have a core each.
+void check_cores(const model::Machine& machine, const mpi::Topology& topology, int threads) {
+  const std::size_t most = most_ranks_of_a_node(topology);
   const auto cores = static_cast<std::size_t>(machine.cores_per_node);
   if (threads == 1 || most * static_cast<std::size_t>(threads) <= cores) return;
   refuse(fmt::format("a node of machine '{}' has {} cores, too few for {} ranks of {} threads",
                      machine.name, cores, most, threads));
+}
+
+/// A rank has a GPU of its own.
+void check_gpus(const model::Machine& machine, const mpi::Topology& topology) {
+  const std::size_t most = most_ranks_of_a_node(topology);
+  if (std::cmp_less_equal(most, machine.gpu->gpus_per_node)) return;
+  refuse(fmt::format("a node of machine '{}' has {} GPUs, too few for {} ranks of one each",
+                     machine.name, machine.gpu->gpus_per_node, most));
 }
 
 /// As the ranks of the machine would make it.
@@ -131,8 +173,36 @@ struct Task {
   bool symmetric;  ///< the matrix
 };
 
-Prediction predict_on(const Task& task, const VirtualMachine& machine, bool with_setup,
-                      Result& result) {
+/// By the host's messages, then by every way of data between GPUs where vectors lie there.
+struct Predicted {
+  Prediction host;
+  std::optional<GpuPrediction> gpu;
+};
+
+Predicted predict_exchanges(const VirtualSetup& made, const Task& task,
+                            const VirtualMachine& machine, bool with_setup) {
+  const Request& request = task.request;
+  const auto timer = [&](const model::GpuTransport* way) {
+    return ExchangeTimer(request.costs, machine.topology, request.arrival, request.threads, way);
+  };
+  std::vector<ExchangeTimer> timers = {timer(nullptr)};
+  std::optional<GpuPrediction> gpu;
+  if (request.memory == Memory::device) {
+    gpu = begin_gpu_prediction(request.costs);
+    for (const GpuPrediction::Way& way : gpu->ways) timers.push_back(timer(way.transport));
+  }
+  std::vector<Prediction> all = predict(made, machine, timers, task.progress.exchange, with_setup);
+  if (gpu) {
+    for (std::size_t k = 0; k < gpu->ways.size(); ++k) {
+      gpu->ways[k].prediction = std::move(all[k + 1]);
+    }
+    add_turns(request.costs, *gpu);
+  }
+  return {std::move(all.front()), std::move(gpu)};
+}
+
+Predicted predict_on(const Task& task, const VirtualMachine& machine, bool with_setup,
+                     Result& result) {
   const auto& [problem, request, progress, symmetric] = task;
   if (progress.begin) progress.begin(machine.topology.n_ranks());
   const Timer setup;
@@ -150,24 +220,29 @@ Prediction predict_on(const Task& task, const VirtualMachine& machine, bool with
   const VirtualSetup made = {hierarchy, symmetric, chosen.options, ledger.accounts()};
   result.setup_s += setup.seconds();
   const Timer prediction;
-  const ExchangeTimer timer(request.costs, machine.topology, request.arrival, request.threads);
-  Prediction predicted = predict(made, machine, timer, progress.exchange, with_setup);
-  predicted.redistribution = chosen.options.redistribution;
-  predicted.placement_gain = placement_gain;
-  predicted.partition_decision = partition_decision;
+  Predicted predicted = predict_exchanges(made, task, machine, with_setup);
+  predicted.host.redistribution = chosen.options.redistribution;
+  predicted.host.placement_gain = placement_gain;
+  predicted.host.partition_decision = partition_decision;
   result.predict_s += prediction.seconds();
   return predicted;
 }
 
-ScalingPoint point_of(const Prediction& prediction) {
+ScalingPoint point_of(const Prediction& prediction, const std::optional<GpuPrediction>& gpu) {
   ScalingPoint point;
   point.ranks = prediction.n_ranks();
   point.nodes = static_cast<int>(prediction.ranks_per_node.size());
   point.rows_of_a_rank = static_cast<double>(prediction.levels.front().rows) / point.ranks;
   point.work_s = prediction.work_s();
-  point.first_route = prediction.cycle(0);
-  point.best_by_formula = prediction.cycle(prediction.best(by_formula));
-  point.best_by_simulation = prediction.cycle(prediction.best(by_simulation));
+  if (gpu) {
+    point.first_route = gpu->plain().cycle(0);
+    point.best_by_formula = gpu->cycle(gpu->best(by_formula));
+    point.best_by_simulation = gpu->cycle(gpu->best(by_simulation));
+  } else {
+    point.first_route = prediction.cycle(0);
+    point.best_by_formula = prediction.cycle(prediction.best(by_formula));
+    point.best_by_simulation = prediction.cycle(prediction.best(by_simulation));
+  }
   return point;
 }
 
@@ -186,12 +261,13 @@ Request make_request(const PredictOptions& options, const VirtualOptions& ranks,
   Request request;
   request.costs = find_costs(options);
   request.threads = options.threads_per_rank;
-  const run::PlacementOptions placement =
-      placement_of_threads(given, request.threads, request.costs);
+  request.memory = options.memory;
+  const run::PlacementOptions placement = usual_placement(given, options, request.costs);
   request.arrival = options.arrival;
   const std::vector<int> counts = parse_rank_counts(options.rank_counts);
   request.machine = virtual_machine(ranks, placement, dealing);
   check_cores(request.costs, request.machine.topology, request.threads);
+  if (request.memory == Memory::device) check_gpus(request.costs, request.machine.topology);
   for (const int count : counts) {
     VirtualOptions others = ranks;
     others.virtual_ranks = count;
@@ -226,12 +302,14 @@ Result predict(const Problem& problem, const Request& request, const Progress& p
   const Task task = {problem, request, progress, known ? *known : matrix::is_symmetric(*problem.A)};
   Result result;
   result.machine = describe_machine(request, problem.options);
-  result.prediction = predict_on(task, request.machine, true, result);
+  Predicted asked = predict_on(task, request.machine, true, result);
   for (const VirtualMachine& machine : request.scaling) {
     const bool is_known = has_same_nodes(machine.topology, request.machine.topology);
-    result.scaling.push_back(
-        point_of(is_known ? result.prediction : predict_on(task, machine, false, result)));
+    const Predicted other = is_known ? asked : predict_on(task, machine, false, result);
+    result.scaling.push_back(point_of(other.host, other.gpu));
   }
+  result.prediction = std::move(asked.host);
+  result.gpu = std::move(asked.gpu);
   return result;
 }
 

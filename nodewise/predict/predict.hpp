@@ -47,12 +47,13 @@ struct Request {
   VirtualMachine machine;
   std::vector<VirtualMachine> scaling = {};  ///< for each a point of the curve of strong scaling
   model::Arrival arrival = model::usual_arrival;
-  int threads = 1;  ///< of a rank
+  int threads = 1;               ///< of a rank
+  Memory memory = Memory::host;  ///< where vectors lie
 };
 
 /// Local. The request that options make. Throws as io::find_machine() does, and invalid_argument
-/// where options do not fit each other or the machine does not tell what they need, or has too few
-/// cores a node for its ranks and their threads.
+/// where options do not fit each other or the machine does not tell what they need, has too few
+/// cores a node for its ranks and their threads, or too few GPUs.
 Request make_request(const PredictOptions& options, const VirtualOptions& ranks,
                      const run::PlacementOptions& placement,
                      const partition::Placement& dealing = "none");

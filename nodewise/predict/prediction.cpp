@@ -7,12 +7,11 @@
 
 #include "nodewise/amg/messages/copy_messages.hpp"
 #include "nodewise/amg/messages/setup_messages.hpp"
-#include "nodewise/comm/virtual_ranks.hpp"
 #include "nodewise/model/allreduce_cost.hpp"
 #include "nodewise/model/cost_term.hpp"
-#include "nodewise/model/message_recorder.hpp"
 #include "nodewise/predict/collective_messages.hpp"
 #include "nodewise/predict/cycle_work.hpp"
+#include "nodewise/predict/level_messages.hpp"
 
 namespace nodewise::predict {
 
@@ -24,85 +23,6 @@ using Starts = std::span<const GlobalIndex>;
 constexpr auto number_bytes = static_cast<std::int64_t>(sizeof(double));
 /// Row, column and value of an entry, as the coarse solver gathers them.
 constexpr std::int64_t entry_bytes = 3 * number_bytes;
-
-/// The bytes of a value as the cycle sends it; the setup is in double precision.
-std::int64_t value_bytes(const amg::Hierarchy<double>& hierarchy, std::size_t level) {
-  const bool is_single_precision = hierarchy.levels()[level].is_single_precision;
-  return static_cast<std::int64_t>(is_single_precision ? sizeof(float) : sizeof(double));
-}
-
-/// What a setup sends is known of each level but the last; of that nobody asks. A restriction is a
-/// product of its own, or one with the interpolation transposed.
-MessageStages messages_of(const VirtualExchange& exchange, const VirtualMachine& machine,
-                          std::span<const amg::LevelSetup> setups, std::int64_t bytes_of_value,
-                          Exchanged what) {
-  model::MessageRecorder recorder(static_cast<int>(exchange.plans.size()));
-  const mpi::Topology& topology = machine.topology;
-  const auto& plans = exchange.setup_plans.empty() ? exchange.plans : exchange.setup_plans;
-  const amg::VirtualPlans planned = {plans, topology, machine.routes[exchange.route]};
-  switch (what) {
-    case Exchanged::product:
-    case Exchanged::prolongation:
-      break;
-    case Exchanged::restriction:
-      if (exchange.operation == CountedExchange::restriction && !exchange.is_reversed) break;
-      comm::visit_reversed_messages(exchange.plans, topology, recorder.visitor(bytes_of_value));
-      return recorder.take();
-    case Exchanged::splitting:
-      return setups[exchange.level].splitting(planned);
-    case Exchanged::spectral_radius:
-      return setups[exchange.level].spectral_radius(planned);
-    case Exchanged::row_scales:
-      return setups[exchange.level].row_scales(planned);
-    case Exchanged::interpolation:
-      return setups[exchange.level].interpolation(planned);
-    case Exchanged::interpolation_rows:
-      return setups[exchange.level].interpolation_rows(planned);
-    case Exchanged::product_rows:
-      return setups[exchange.level].product_rows(planned);
-    case Exchanged::requests:
-      return setups[exchange.level].requests(planned.route, topology);
-    case Exchanged::redistribution:
-      return setups[exchange.level].redistribution(topology);
-  }
-  comm::visit_messages(exchange.plans, topology, recorder.visitor(bytes_of_value));
-  return recorder.take();
-}
-
-/// The exchanges of a level's operation in a cycle, in the words of the report. `is_one_way` where
-/// the restriction has plans of its own.
-std::vector<Exchanged> exchanged_in_cycle(CountedExchange operation, bool is_one_way) {
-  switch (operation) {
-    case CountedExchange::product:
-      return {Exchanged::product};
-    case CountedExchange::interpolation:
-      if (is_one_way) return {Exchanged::prolongation};
-      return {Exchanged::restriction, Exchanged::prolongation};
-    case CountedExchange::restriction:
-      return {Exchanged::restriction};
-    case CountedExchange::interpolation_rows:
-      break;
-  }
-  return {};
-}
-
-/// Likewise in the setup, over the same plans.
-std::vector<Exchanged> exchanged_in_setup(CountedExchange operation, bool has_restriction) {
-  switch (operation) {
-    case CountedExchange::interpolation_rows:
-      return {Exchanged::splitting, Exchanged::spectral_radius, Exchanged::row_scales,
-              Exchanged::interpolation, Exchanged::interpolation_rows};
-    case CountedExchange::interpolation:
-      if (has_restriction) return {Exchanged::requests, Exchanged::redistribution};
-      return {Exchanged::product_rows, Exchanged::requests, Exchanged::redistribution};
-    case CountedExchange::restriction:
-      if (!has_restriction) return {};
-      return {Exchanged::product_rows};
-    case CountedExchange::product:
-      break;
-  }
-  return {};
-}
 
 GlobalIndex most_nonzeros(const Matrix& A, Starts rows) {
   GlobalIndex most = 0;
@@ -150,11 +70,14 @@ double flops_of(const amg::Hierarchy<double>& hierarchy, std::size_t l,
                      static_cast<double>(level.rows);
 }
 
-/// Returns the times of gathering so many bytes of every rank.
+/// Returns the times of gathering so many bytes of every rank, a part of a vector or not.
 std::vector<ExchangeTime> gathering_times(const std::vector<std::int64_t>& bytes,
-                                          const mpi::Topology& topology,
-                                          const ExchangeTimer& costs) {
-  return {costs.time(bruck_allgather(bytes)), costs.time(node_aware_allgather(topology, bytes))};
+                                          const mpi::Topology& topology, const ExchangeTimer& costs,
+                                          bool is_vector) {
+  const auto most = static_cast<double>(*std::max_element(bytes.begin(), bytes.end()));
+  const model::GpuBytes copied = is_vector ? model::GpuBytes{most, most} : model::GpuBytes{};
+  return {costs.time_on_host(bruck_allgather(bytes), copied),
+          costs.time_on_host(node_aware_allgather(topology, bytes), copied)};
 }
 
 /// The last level, solved directly: its right-hand side in a cycle, its matrix in the setup.
@@ -177,8 +100,8 @@ void add_gathering(const amg::Hierarchy<double>& hierarchy, const mpi::Topology&
         row_ptr[static_cast<std::size_t>(rows[r + 1])] - row_ptr[static_cast<std::size_t>(rows[r])];
     of_matrix.push_back(entry_bytes * (entries + rows[r + 1] - rows[r]));  // sizes of rows, too
   }
-  last.gathering = gathering_times(of_vector, topology, costs);
-  if (with_setup) last.matrix_gathering = gathering_times(of_matrix, topology, costs);
+  last.gathering = gathering_times(of_vector, topology, costs, true);
+  if (with_setup) last.matrix_gathering = gathering_times(of_matrix, topology, costs, false);
 }
 
 std::vector<ExchangeTime> allreduce_times(const mpi::Topology& topology,
@@ -260,12 +183,9 @@ std::vector<PredictedLevel> levels_of(const VirtualSetup& setup, bool direct_las
   return levels;
 }
 
-}  // namespace
-
-Prediction predict(const VirtualSetup& setup, const VirtualMachine& machine,
-                   const ExchangeTimer& costs, const CountObserver& observe, bool with_setup) {
-  const amg::Hierarchy<double>& hierarchy = setup.hierarchy;
-  const bool direct_last = is_direct(hierarchy.levels().back());
+/// Without times of exchanges.
+Prediction begin_prediction(const VirtualSetup& setup, const VirtualMachine& machine,
+                            const ExchangeTimer& costs, bool direct_last) {
   Prediction prediction;
   prediction.routes = machine.routes;
   prediction.threads_per_rank = costs.threads();
@@ -277,38 +197,77 @@ Prediction predict(const VirtualSetup& setup, const VirtualMachine& machine,
   }
   for (const model::EventScenario& s : costs.scenarios()) prediction.scenarios.push_back(s.name);
   prediction.levels = levels_of(setup, direct_last, costs);
-  std::vector<amg::LevelSetup> setups;
-  if (with_setup) {
-    setups = level_setups(setup, prediction);
-    prediction.left_out_of_setup = left_out_of_setup(setups, setup.options);
-  }
-  const auto add_times = [&](const VirtualExchange& exchange) {
-    const bool has_restriction = hierarchy.restriction(exchange.level) != nullptr;
-    const bool is_one_way = has_restriction || amg::is_copied_below(hierarchy, exchange.level);
-    std::vector<Exchanged> all = exchanged_in_cycle(exchange.operation, is_one_way);
-    if (with_setup) {
-      const auto more = exchanged_in_setup(exchange.operation, has_restriction);
-      all.insert(all.end(), more.begin(), more.end());
-    }
-    for (const Exchanged what : all) {
-      prediction.levels[exchange.level].times[static_cast<std::size_t>(what)].push_back(costs.time(
-          messages_of(exchange, machine, setups, value_bytes(hierarchy, exchange.level), what)));
-    }
-  };
-  visit_exchanges(hierarchy, machine, add_times, observe);
-  if (direct_last) {
-    PredictedLevel& last = prediction.levels.back();
-    const bool is_alone = setup.options.redistribution->moves_rows && last.active_ranks == 1;
-    add_gathering(hierarchy, machine.topology, costs, with_setup, is_alone, last);
-  }
-  if (with_setup) {
-    add_reductions(setup.books, prediction);
-    add_moves(setups, prediction);
-  }
   prediction.allreduce = allreduce_times(machine.topology, costs);
   prediction.levels_are_exact =
       is_independent_of_ranks(setup.options) || prediction.levels.size() == 1;
   return prediction;
+}
+
+/// Whether the restriction of a level has plans of its own.
+bool is_one_way(const amg::Hierarchy<double>& hierarchy, std::size_t level) {
+  return hierarchy.restriction(level) != nullptr || amg::is_copied_below(hierarchy, level);
+}
+
+/// Predictions by several costs, of the same exchanges.
+struct Predictions {
+  const VirtualSetup& setup;
+  const VirtualMachine& machine;
+  std::span<const ExchangeTimer> costs;
+  bool with_setup;
+  std::vector<amg::LevelSetup> setups = {};
+  std::vector<Prediction> all = {};  ///< one by each of the costs
+};
+
+void add_times(const VirtualExchange& exchange, Predictions& p) {
+  const amg::Hierarchy<double>& hierarchy = p.setup.hierarchy;
+  const std::int64_t bytes = value_bytes(hierarchy, exchange.level);
+  const auto times = [&](std::size_t k, Exchanged what) -> std::vector<ExchangeTime>& {
+    return p.all[k].levels[exchange.level].times[static_cast<std::size_t>(what)];
+  };
+  for (const Exchanged what :
+       exchanged_in_cycle(exchange.operation, is_one_way(hierarchy, exchange.level))) {
+    const MessageStages stages = messages_of(exchange, p.machine, p.setups, bytes, what);
+    const model::GpuBytes copied = most_copied(exchange, bytes, what);
+    for (std::size_t k = 0; k < p.costs.size(); ++k) {
+      times(k, what).push_back(p.costs[k].time_of_vectors(stages, copied));
+    }
+  }
+  if (!p.with_setup) return;
+  const bool has_restriction = hierarchy.restriction(exchange.level) != nullptr;
+  for (const Exchanged what : exchanged_in_setup(exchange.operation, has_restriction)) {
+    times(0, what).push_back(
+        p.costs[0].time(messages_of(exchange, p.machine, p.setups, bytes, what)));
+  }
+}
+
+}  // namespace
+
+std::vector<Prediction> predict(const VirtualSetup& setup, const VirtualMachine& machine,
+                                std::span<const ExchangeTimer> costs, const CountObserver& observe,
+                                bool with_setup) {
+  const amg::Hierarchy<double>& hierarchy = setup.hierarchy;
+  const bool direct_last = is_direct(hierarchy.levels().back());
+  Predictions p = {setup, machine, costs, with_setup};
+  for (const ExchangeTimer& timer : costs) {
+    p.all.push_back(begin_prediction(setup, machine, timer, direct_last));
+  }
+  if (with_setup) {
+    p.setups = level_setups(setup, p.all.front());
+    p.all.front().left_out_of_setup = left_out_of_setup(p.setups, setup.options);
+  }
+  visit_exchanges(
+      hierarchy, machine, [&](const VirtualExchange& exchange) { add_times(exchange, p); },
+      observe);
+  for (std::size_t k = 0; direct_last && k < costs.size(); ++k) {
+    PredictedLevel& last = p.all[k].levels.back();
+    const bool is_alone = setup.options.redistribution->moves_rows && last.active_ranks == 1;
+    add_gathering(hierarchy, machine.topology, costs[k], with_setup && k == 0, is_alone, last);
+  }
+  if (with_setup) {
+    add_reductions(setup.books, p.all.front());
+    add_moves(p.setups, p.all.front());
+  }
+  return std::move(p.all);
 }
 
 }  // namespace nodewise::predict

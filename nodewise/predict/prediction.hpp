@@ -1,6 +1,7 @@
 // The times of a hierarchy's exchanges on virtual ranks.
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "nodewise/amg/hierarchy.hpp"
@@ -20,9 +21,10 @@ struct VirtualSetup {
 };
 
 /// Local, on one rank. Predicts the exchanges of a hierarchy made for the virtual ranks of
-/// `machine`; `costs` is their machine. Those of the setup only where asked for: they take as long
-/// as those of many cycles.
-Prediction predict(const VirtualSetup& setup, const VirtualMachine& machine,
-                   const ExchangeTimer& costs, const CountObserver& observe, bool with_setup);
+/// `machine`, once by each of the `costs` of that machine. Those of the setup only where asked for,
+/// by the first costs: they take as long as those of many cycles.
+std::vector<Prediction> predict(const VirtualSetup& setup, const VirtualMachine& machine,
+                                std::span<const ExchangeTimer> costs, const CountObserver& observe,
+                                bool with_setup);
 
 }  // namespace nodewise::predict

@@ -57,6 +57,7 @@ double ExchangeTime::high() const {
 
 ExchangeTime& ExchangeTime::add(const ExchangeTime& other, double times) {
   formula += times * other.formula;
+  copies_s += times * other.copies_s;
   simulated.resize(std::max(simulated.size(), other.simulated.size()), 0);
   for (std::size_t k = 0; k < other.simulated.size(); ++k) {
     simulated[k] += times * other.simulated[k];
@@ -66,6 +67,11 @@ ExchangeTime& ExchangeTime::add(const ExchangeTime& other, double times) {
   bytes += static_cast<std::int64_t>(times) * other.bytes;
   waits += static_cast<std::int64_t>(times) * other.waits;
   return *this;
+}
+
+void ExchangeTime::add_copies(double seconds) {
+  copies_s += seconds;
+  for (double& time : simulated) time += seconds;
 }
 
 ExchangeTime PredictedLevel::of_cycle(std::size_t route, CollectiveKind kind) const {
@@ -89,7 +95,7 @@ ExchangeTime PredictedLevel::of_setup(std::size_t route, CollectiveKind kind,
 }
 
 double seconds(const ExchangeTime& time, std::size_t measure) {
-  return measure == 0 ? time.formula.total() : time.simulated[measure - 1];
+  return measure == 0 ? time.formula.total() + time.copies_s : time.simulated[measure - 1];
 }
 
 int Prediction::n_ranks() const {

@@ -17,6 +17,7 @@
 
 namespace nodewise::model {
 struct CostTerm;
+struct GpuTransport;
 }  // namespace nodewise::model
 
 namespace nodewise::predict {
@@ -49,8 +50,11 @@ const char* to_string(Exchanged exchanged) noexcept;
 
 /// One exchange over one route, or one collective by one algorithm.
 struct ExchangeTime {
-  model::ExchangeCost formula;    ///< seconds by the closed formulas, term by term
-  std::vector<double> simulated;  ///< seconds by scenario, in the order of Prediction::scenarios
+  model::ExchangeCost formula;  ///< seconds of messages by the closed formulas, term by term
+  /// Seconds of copies from GPUs and to them, for whoever reckons; 0 where nothing lies there.
+  double copies_s = 0;
+  /// Seconds by scenario, in the order of Prediction::scenarios, copies among them.
+  std::vector<double> simulated;
   std::int64_t max_off_node = 0;  ///< messages to other nodes of the rank that sends most
   std::int64_t messages = 0;      ///< of all ranks together
   std::int64_t bytes = 0;         ///< likewise
@@ -59,6 +63,7 @@ struct ExchangeTime {
   double low() const;  ///< the ends of the band that the scenarios span
   double high() const;
   ExchangeTime& add(const ExchangeTime& other, double times = 1);
+  void add_copies(double copies_s);
 };
 
 /// How often one cycle does what, on a level.
@@ -168,6 +173,41 @@ struct ScalingPoint {
 /// Where a curve is lowest; without points 0.
 std::size_t fastest(const std::vector<ScalingPoint>& curve, bool best, std::size_t measure);
 
+/// The exchanges of a cycle whose vectors lie on GPUs.
+struct GpuPrediction {
+  /// One way, over every route. The setup, which is made on the host, is not in it.
+  struct Way {
+    const model::GpuTransport* transport;
+    Prediction prediction;
+  };
+  std::vector<Way> ways;                ///< that the machine tells of
+  std::vector<std::string> unanswered;  ///< why it does not of others: name and reason
+  int gpus_per_node = 1;
+  /// From how many messages on copies take less time than messages straight from GPU to GPU, by
+  /// level, where messages are as long as those of its product are on average.
+  struct CopiesWin {
+    double message_bytes = 0;  ///< 0: there are no messages
+    int messages = 0;          ///< 0: never, or not known
+    const model::GpuTransport* transport = nullptr;
+  };
+  std::vector<CopiesWin> copies_win;
+
+  /// A way and a route, by their places.
+  struct Pair {
+    std::size_t way = 0;
+    std::size_t route = 0;
+  };
+  struct Best {
+    std::vector<Pair> of_level;
+    CollectiveKind gathering = CollectiveKind::plain;
+  };
+  /// The prediction by the way that every machine with GPUs has (model::plain_gpu_transport).
+  const Prediction& plain() const;
+  ExchangeTime of_cycle(std::size_t level, const Pair& pair, CollectiveKind kind) const;
+  Best best(std::size_t measure) const;
+  ExchangeTime cycle(const Best& chosen) const;
+};
+
 /// The machine whose costs are taken.
 struct PredictedMachine {
   std::string name;
@@ -186,7 +226,8 @@ struct PredictedMachine {
 /// All that is predicted.
 struct Result {
   PredictedMachine machine;
-  Prediction prediction;
+  Prediction prediction;              ///< of vectors on the host, and of the setup
+  std::optional<GpuPrediction> gpu;   ///< of the same cycle, where vectors lie on GPUs
   std::vector<ScalingPoint> scaling;  ///< for each of the numbers of ranks that were asked for
   double setup_s = 0;                 ///< that making hierarchies took
   double predict_s = 0;

@@ -1,6 +1,7 @@
 #include "nodewise/report/predict_json.hpp"
 
 #include "nodewise/model/cost_term.hpp"
+#include "nodewise/model/gpu_transport.hpp"
 #include "nodewise/report/json_parts.hpp"
 
 namespace nodewise::report {
@@ -15,6 +16,7 @@ using predict::CollectiveKind;
 using predict::Exchanged;
 using predict::ExchangeTime;
 using predict::fastest;
+using predict::GpuPrediction;
 using predict::PredictedLevel;
 using predict::PredictedMachine;
 using predict::Prediction;
@@ -127,17 +129,83 @@ Json setup_json(const Prediction& p) {
           {"left_out", p.left_out_of_setup}};
 }
 
-Json scaling_json(const std::vector<ScalingPoint>& curve) {
+/// What formula and simulation say where copies are among it.
+Json gpu_time_json(const ExchangeTime& time) {
+  Json json = time_json(time);
+  json["formula_s"]["copies"] = number(time.copies_s);
+  json["formula_s"]["total"] = number(predict::seconds(time, by_formula));
+  return json;
+}
+
+Json pair_json(const GpuPrediction& gpu, const GpuPrediction::Pair& pair) {
+  return {{"way", *gpu.ways[pair.way].transport->name},
+          {"route", gpu.plain().routes[pair.route].name()}};
+}
+
+Json gpu_levels_json(const GpuPrediction& gpu) {
+  const GpuPrediction::Best formula = gpu.best(by_formula);
+  const GpuPrediction::Best simulation = gpu.best(by_simulation);
+  Json levels = Json::array();
+  for (std::size_t l = 0; l < gpu.copies_win.size(); ++l) {
+    const GpuPrediction::CopiesWin& win = gpu.copies_win[l];
+    Json json = {{"mean_message_bytes", number(win.message_bytes)},
+                 {"copies_win", nullptr},
+                 {"cheapest_by_formula", pair_json(gpu, formula.of_level[l])},
+                 {"cheapest_by_simulation", pair_json(gpu, simulation.of_level[l])},
+                 {"in_a_cycle", Json::object()}};
+    if (win.messages > 0) {
+      json["copies_win"] = {{"from_messages", win.messages}, {"way", *win.transport->name}};
+    }
+    for (std::size_t w = 0; w < gpu.ways.size(); ++w) {
+      Json routes = Json::object();
+      for (std::size_t k = 0; k < gpu.plain().routes.size(); ++k) {
+        routes[gpu.plain().routes[k].name()] =
+            gpu_time_json(gpu.of_cycle(l, {w, k}, formula.gathering));
+      }
+      json["in_a_cycle"][*gpu.ways[w].transport->name] = std::move(routes);
+    }
+    levels.push_back(std::move(json));
+  }
+  return levels;
+}
+
+Json gpu_json(const std::optional<GpuPrediction>& found) {
+  if (!found) return nullptr;
+  const GpuPrediction& gpu = *found;
+  Json ways = Json::object();
+  for (const GpuPrediction::Way& way : gpu.ways) {
+    const Prediction& p = way.prediction;
+    Json routes = Json::object();
+    for (std::size_t k = 0; k < p.routes.size(); ++k) {
+      routes[p.routes[k].name()] = gpu_time_json(p.cycle(k));
+    }
+    ways[*way.transport->name] = {
+        {"one_route", routes},
+        {"best_by_formula", gpu_time_json(p.cycle(p.best(by_formula)))},
+        {"best_by_simulation", gpu_time_json(p.cycle(p.best(by_simulation)))}};
+  }
+  return {{"gpus_per_node", gpu.gpus_per_node},
+          {"unanswered", gpu.unanswered},
+          {"levels", gpu_levels_json(gpu)},
+          {"cycle",
+           {{"one_way", ways},
+            {"best_by_formula", gpu_time_json(gpu.cycle(gpu.best(by_formula)))},
+            {"best_by_simulation", gpu_time_json(gpu.cycle(gpu.best(by_simulation)))}}}};
+}
+
+Json scaling_json(const predict::Result& result) {
+  const std::vector<ScalingPoint>& curve = result.scaling;
   if (curve.empty()) return nullptr;
+  const auto json_of = result.gpu ? gpu_time_json : time_json;
   Json points = Json::array();
   for (const ScalingPoint& point : curve) {
     points.push_back({{"ranks", point.ranks},
                       {"nodes", point.nodes},
                       {"rows_of_a_rank", point.rows_of_a_rank},
                       {"work_s", number(point.work_s)},
-                      {"first_route", time_json(point.first_route)},
-                      {"best_by_formula", time_json(point.best_by_formula)},
-                      {"best_by_simulation", time_json(point.best_by_simulation)}});
+                      {"first_route", json_of(point.first_route)},
+                      {"best_by_formula", json_of(point.best_by_formula)},
+                      {"best_by_simulation", json_of(point.best_by_simulation)}});
   }
   const auto turn = [&](bool best, std::size_t measure) {
     const ScalingPoint& point = curve[fastest(curve, best, measure)];
@@ -196,8 +264,9 @@ std::string predict_json(const predict::Result& result, const RunFrame& run) {
        {"allreduce", by_kind(p.allreduce)},
        {"cycle", cycle_json(p)},
        {"setup", setup_json(p)},
+       {"gpu", gpu_json(result.gpu)},
        {"work_of_a_cycle_s", result.machine.knows_work ? number(p.work_s()) : Json(nullptr)},
-       {"scaling", scaling_json(result.scaling)},
+       {"scaling", scaling_json(result)},
        {"times_s",
         {{"read", run.read_s}, {"setup", result.setup_s}, {"predict", result.predict_s}}},
        {"memory_bytes", {{"peak_resident_max", run.memory.peak_max_bytes}}}});
