@@ -10,24 +10,33 @@ namespace nodewise::routing {
 
 namespace {
 
-/// The work of this rank in the stages of all exchanges, one after the other.
-std::vector<model::RankLoad> loads_of(const mpi::Comm& comm, const model::Machine& machine,
-                                      std::span<const ExchangeQuestion> questions) {
-  std::vector<model::RankLoad> loads;
+/// The work of this rank in a stage.
+struct StageWork {
+  model::RankLoad load;
+  const model::Machine& machine;
+  int cores;
+};
+
+/// In the stages of all exchanges, one after the other.
+std::vector<StageWork> work_of(const mpi::Comm& comm, const model::Machine& machine,
+                               std::span<const ExchangeQuestion> questions) {
+  std::vector<StageWork> works;
   for (const ExchangeQuestion& question : questions) {
+    const model::Machine& seen = question.machine != nullptr ? *question.machine : machine;
     model::ExchangeCostOptions options;
     options.bytes_per_entry = question.bytes_per_entry;
-    const auto stages =
-        model::rank_loads(question.stages, comm.topology(), comm.rank(), machine, options);
-    loads.insert(loads.end(), stages.begin(), stages.end());
+    for (const model::RankLoad& load :
+         model::rank_loads(question.stages, comm.topology(), comm.rank(), seen, options)) {
+      works.push_back({load, seen, question.cores});
+    }
   }
-  return loads;
+  return works;
 }
 
 /// Collective on each node.
-std::vector<NodeStage> node_sums(const mpi::Comm& comm, std::span<const model::RankLoad> loads) {
+std::vector<NodeStage> node_sums(const mpi::Comm& comm, std::span<const StageWork> works) {
   std::vector<double> sums;
-  for (const model::RankLoad& load : loads) {
+  for (const auto& [load, machine, cores] : works) {
     sums.insert(sums.end(), {load.sent.off_node_messages, load.sent.injection_s,
                              load.received.off_node_messages, load.received.injection_s});
   }
@@ -49,12 +58,12 @@ bool needs_network_loads(const model::Machine& machine, MessageCosts costs) {
 /// Collective where a cost depends on it. What crosses the network in each stage.
 std::vector<model::NetworkLoad> network_loads(const mpi::Comm& comm, const model::Machine& machine,
                                               MessageCosts costs,
-                                              std::span<const model::RankLoad> loads) {
+                                              std::span<const StageWork> works) {
   std::vector<double> sums;
-  for (const model::RankLoad& load : loads) {
+  for (const auto& [load, seen, cores] : works) {
     const double messages = load.sent.off_node_messages;
-    sums.insert(sums.end(),
-                {load.sent.off_node_bytes, load.byte_hops, messages, messages > 0 ? 1.0 : 0.0});
+    sums.insert(sums.end(), {load.sent.off_node_bytes, load.byte_hops, messages,
+                             std::min<double>(messages, cores)});
   }
   if (needs_network_loads(machine, costs)) mpi::sum_in_place(comm, std::span(sums));
   std::vector<model::NetworkLoad> networks;
@@ -71,13 +80,13 @@ MessageCosts message_costs(const model::Machine& machine) {
 }
 
 double stage_seconds(const model::Machine& machine, MessageCosts costs, const model::RankLoad& load,
-                     const NodeStage& node, const model::NetworkLoad& network) {
+                     const NodeStage& node, const model::NetworkLoad& network, int cores) {
   const model::Charges charges = model::charges(machine, model::Crowd::of(network));
   if (costs == MessageCosts::overlapped) {
     return model::overlapped_stage_s(machine, load, charges, node.sent, node.received);
   }
   return model::stage_cost(machine, load, charges, node.sent.injection_s, node.received.injection_s,
-                           model::ExchangeCostOptions().arrival)
+                           model::ExchangeCostOptions().arrival, cores)
       .total();
 }
 
@@ -85,12 +94,13 @@ std::vector<double> exchange_seconds(const mpi::Comm& comm, const model::Machine
                                      MessageCosts costs,
                                      std::span<const ExchangeQuestion> questions,
                                      std::span<double> most) {
-  const std::vector<model::RankLoad> loads = loads_of(comm, machine, questions);
-  const std::vector<NodeStage> nodes = node_sums(comm, loads);
-  const std::vector<model::NetworkLoad> networks = network_loads(comm, machine, costs, loads);
+  const std::vector<StageWork> works = work_of(comm, machine, questions);
+  const std::vector<NodeStage> nodes = node_sums(comm, works);
+  const std::vector<model::NetworkLoad> networks = network_loads(comm, machine, costs, works);
   std::vector<double> maxima(most.begin(), most.end());
-  for (std::size_t k = 0; k < loads.size(); ++k) {
-    maxima.push_back(stage_seconds(machine, costs, loads[k], nodes[k], networks[k]));
+  for (std::size_t k = 0; k < works.size(); ++k) {
+    const auto& [load, seen, cores] = works[k];
+    maxima.push_back(stage_seconds(seen, costs, load, nodes[k], networks[k], cores));
   }
   mpi::max_in_place(comm, std::span(maxima));
   std::copy_n(maxima.begin(), most.size(), most.begin());

@@ -16,6 +16,9 @@ namespace nodewise::routing {
 struct ExchangeQuestion {
   std::span<const comm::StageSizes> stages;
   double bytes_per_entry = 0;
+  /// The machine as these messages meet it; null: that of all questions.
+  const model::Machine* machine = nullptr;
+  int cores = 1;  ///< that share the messages of a rank; `overlapped` takes them to be one
 };
 
 /// The cost of a rank's messages.
@@ -35,10 +38,11 @@ struct NodeStage {
 
 /// Local. The seconds of a stage for one rank, without waiting for links.
 double stage_seconds(const model::Machine& machine, MessageCosts costs, const model::RankLoad& load,
-                     const NodeStage& node, const model::NetworkLoad& network);
+                     const NodeStage& node, const model::NetworkLoad& network, int cores = 1);
 
 /// Collective. The seconds of each exchange, the same bit for bit everywhere: a reduction over each
 /// node and one over all ranks, with `added` another where the machine's links make messages wait.
+/// Machines of questions differ from `machine` in what messages cost alone, not in the network.
 /// The numbers `most` become their maxima over the ranks by the way.
 std::vector<double> exchange_seconds(const mpi::Comm& comm, const model::Machine& machine,
                                      MessageCosts costs,
