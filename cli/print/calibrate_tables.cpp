@@ -126,6 +126,27 @@ void print_computation(Console& console, const calibrate::Record& record) {
                  "Sparse products by level of a 7-point problem, on every rank at once");
 }
 
+void print_cards(Console& console, const calibrate::Record& record, const Fits& fits) {
+  if (fits.copies.empty()) return;
+  Table table({"from and to cards", "ranks\nat once", "bytes", "latency", "rate", "error"});
+  const auto add = [&](const std::string& what, const std::string& ranks,
+                       const model::PostalFit& fit) {
+    table.add_row({what, ranks, fmt::format("{:.0f} .. {:.0f}", fit.first_bytes, fit.last_bytes),
+                   duration(fit.latency_s.value),
+                   (fit.has_rate() ? "" : "> ") + rate(fit.rate_bytes_per_s()),
+                   fmt::format("{:.1f} %", 100 * fit.relative_error)});
+  };
+  for (const calibrate::CopyFit& copy : fits.copies) {
+    add(copy.direction, std::to_string(copy.processes), copy.fit);
+  }
+  for (const calibrate::CardPathFit& path : fits.card_paths) {
+    for (const model::PostalFit& fit : {path.to_switch, path.beyond}) {
+      add(to_string(path.locality), "", fit);
+    }
+  }
+  table.print(console, "Copies of a rank and messages of cards: " + record.card);
+}
+
 }  // namespace
 
 void print_calibration(Console& console, const calibrate::Calibration& found) {
@@ -137,6 +158,7 @@ void print_calibration(Console& console, const calibrate::Calibration& found) {
   print_overlap(console, record);
   print_sums(console, record);
   print_computation(console, record);
+  print_cards(console, record, fits);
   for (const NotMeasured& n : record.not_measured) {
     console.line(fmt::format("not measured: {}: {}", n.what, in_words_of_command_line(n.why)));
   }

@@ -1,5 +1,6 @@
 #include "nodewise/calibrate/calibrate.hpp"
 
+#include "nodewise/calibrate/cards.hpp"
 #include "nodewise/calibrate/measure.hpp"
 #include "nodewise/mpi/agree.hpp"
 
@@ -7,11 +8,17 @@ namespace nodewise::calibrate {
 
 namespace {
 
+double weight_of(const Cards& cards) {
+  if (!cards.why_none.empty()) return 0;
+  return MeasureWeights::copies + (cards.no_messages.empty() ? MeasureWeights::card_messages : 0);
+}
+
 Record measure_all(const std::shared_ptr<const mpi::Comm>& comm, const CalibrateOptions& options,
                    const PartObserver& observe) {
   Record record;
   record.host = describe_host();
-  Stopwatch stopwatch(comm, options.seconds, MeasureWeights::total, observe);
+  const Cards cards = find_cards(*comm);
+  Stopwatch stopwatch(comm, options.seconds, MeasureWeights::total + weight_of(cards), observe);
   const double largest = options.largest_message;
   measure_ping_pong(stopwatch, largest, record);
   measure_injection(stopwatch, largest, record);
@@ -23,6 +30,7 @@ Record measure_all(const std::shared_ptr<const mpi::Comm>& comm, const Calibrate
   measure_triad(stopwatch, record);
   measure_spmv(stopwatch, record);
   measure_level_products(stopwatch, record);
+  measure_cards(stopwatch, cards, largest, record);
   record.seconds = stopwatch.elapsed();
   return record;
 }

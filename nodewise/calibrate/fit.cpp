@@ -17,14 +17,6 @@ constexpr std::size_t index(Protocol protocol) {
   return static_cast<std::size_t>(protocol);
 }
 
-std::vector<Sample> samples_of(const PathTimes& path) {
-  std::vector<Sample> samples;
-  for (const SizeTimes& size : path.sizes) {
-    for (const double t : size.times.seconds) samples.push_back({size.bytes, t});
-  }
-  return samples;
-}
-
 /// Two pieces are the buffered and the other messages; of one piece all are alike.
 model::SwitchSizes switches_of(const std::vector<model::PostalFit>& pieces) {
   const auto end = [&](std::size_t k) { return static_cast<std::int64_t>(pieces[k].last_bytes); };
@@ -53,7 +45,7 @@ std::optional<model::PostalFit> fit_range(const std::vector<Sample>& samples,
 }
 
 PathFit fit_path(const PathTimes& path) {
-  const std::vector<Sample> samples = samples_of(path);
+  const std::vector<Sample> samples = samples_of(path.sizes);
   const model::SwitchSizes switches = switches_of(model::fit_protocols(samples));
   PathFit fit{locality_of(path.locality), switches, {}, {}};
   for (int p = 0; p < model::n_protocols; ++p) {
@@ -122,6 +114,14 @@ const PathTimes* farthest(const Record& record) {
 
 }  // namespace
 
+std::vector<Sample> samples_of(const std::vector<SizeTimes>& sizes) {
+  std::vector<Sample> samples;
+  for (const SizeTimes& size : sizes) {
+    for (const double t : size.times.seconds) samples.push_back({size.bytes, t});
+  }
+  return samples;
+}
+
 model::Locality locality_of(const std::string& name) {
   for (int l = 0; l < model::n_localities; ++l) {
     if (name == to_string(static_cast<Locality>(l))) return static_cast<Locality>(l);
@@ -151,6 +151,7 @@ Fits fit_measurements(const Record& record, const model::Machine* base) {
   fits.queue_reversed = fit_volume(record.queue, true);
   fits.in_a_row = fit_gap(record.far_volume);
   fits.contention = fit_contention(record.contention);
+  fit_cards(record, fits);
   return fits;
 }
 

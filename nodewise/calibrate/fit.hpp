@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -20,6 +21,19 @@ struct PathFit {
   std::array<std::optional<model::InjectionFit>, model::n_protocols> injection;
 };
 
+/// Copies of some ranks at once.
+struct CopyFit {
+  std::string direction;
+  int processes = 1;
+  model::PostalFit fit;
+};
+
+/// Messages from card to card of a locality: up to the size where they change, and beyond.
+struct CardPathFit {
+  model::Locality locality;
+  model::PostalFit to_switch, beyond;
+};
+
 struct Fits {
   model::SwitchSizes switch_sizes;
   std::string switches_from;  ///< the locality they were found at, or the base; empty for nothing
@@ -27,7 +41,19 @@ struct Fits {
   std::optional<model::QueueFit> queue_in_order, queue_reversed;
   std::optional<model::PostalFit> in_a_row;   ///< over messages in the place of bytes
   std::optional<model::Estimate> contention;  ///< seconds a byte that crosses the link
+  std::vector<CopyFit> copies;
+  std::int64_t card_switch_bytes = 0;  ///< found at the farthest locality
+  std::vector<CardPathFit> card_paths;
 };
+
+/// Local. Adds the fits of what was measured on cards.
+void fit_cards(const Record& record, Fits& fits);
+/// Local. Gives a machine the copies and messages of its cards, where they were measured. A node's
+/// limit of injection is not.
+void set_cards(const Record& record, const Fits& fits, model::Machine& machine);
+
+/// Local. All times that were taken of a path.
+std::vector<model::Sample> samples_of(const std::vector<SizeTimes>& sizes);
 
 /// Local. `base` may be null. Each path has switch sizes of its own; those of the machine are those
 /// of the farthest path, or of the base where that stands for messages between nodes.

@@ -212,6 +212,7 @@ model::Machine make_machine(const Record& record, const Fits& fits, const model:
   set_overheads(record, fits, machine);
   set_allreduces(record, machine);
   set_progress(record, machine);
+  set_cards(record, fits, machine);
   add_notes(record, fits, base, machine);
   return machine;
 }

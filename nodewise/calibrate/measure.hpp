@@ -21,6 +21,9 @@ struct MeasureWeights {
   static constexpr double level_products = 3;
   static constexpr double total = ping_pong + injection + queue + contention + overheads + overlap +
                                   allreduce + triad + spmv + level_products;
+  // Where ranks have cards (calibrate/cards).
+  static constexpr double copies = 10;
+  static constexpr double card_messages = 10;
 };
 
 /// Ping-pong between two ranks at a time, for each locality and size up to `largest` bytes.

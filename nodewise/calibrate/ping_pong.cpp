@@ -18,8 +18,13 @@ constexpr int meeting = 32000;  // above all tags of messages that are measured
 
 Talk::Talk(const mpi::Comm& comm, double most_bytes)
     : comm_(comm),
-      outgoing_(static_cast<std::size_t>(most_bytes), '\1'),
-      incoming_(static_cast<std::size_t>(most_bytes), '\2') {}
+      own_outgoing_(static_cast<std::size_t>(most_bytes), '\1'),
+      own_incoming_(static_cast<std::size_t>(most_bytes), '\2'),
+      outgoing_(own_outgoing_),
+      incoming_(own_incoming_) {}
+
+Talk::Talk(const mpi::Comm& comm, std::span<char> outgoing, std::span<char> incoming)
+    : comm_(comm), outgoing_(outgoing), incoming_(incoming) {}
 
 bool Talk::join(const std::vector<RankPair>& pairs) {
   other_ = -1;

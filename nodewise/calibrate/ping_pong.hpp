@@ -1,6 +1,7 @@
 // Messages between two ranks, timed.
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "nodewise/base/array.hpp"
@@ -15,6 +16,10 @@ class Talk {
  public:
   /// Local. With buffers of so many bytes in all, for either direction.
   Talk(const mpi::Comm& comm, double most_bytes);
+  /// Local. Between buffers of a caller, wherever they lie, which must outlive it.
+  Talk(const mpi::Comm& comm, std::span<char> outgoing, std::span<char> incoming);
+  Talk(const Talk&) = delete;
+  Talk& operator=(const Talk&) = delete;
 
   /// Local. From now on, as a member of the first pair that has this rank; returns whether one has.
   bool join(const std::vector<RankPair>& pairs);
@@ -42,7 +47,8 @@ class Talk {
   const mpi::Comm& comm_;
   int other_ = -1;
   bool is_first_ = false;
-  Array<char> outgoing_, incoming_;
+  Array<char> own_outgoing_, own_incoming_;
+  std::span<char> outgoing_, incoming_;
   std::vector<MPI_Request> requests_;
 };
 

@@ -98,6 +98,14 @@ struct OverheadTimes {
   Repeats send, receive;
 };
 
+/// Copies between a card and the host's memory, by some ranks of a node at once, each of so many
+/// bytes.
+struct CopyTimes {
+  std::string direction;  ///< to_host, to_device
+  int processes = 1;
+  std::vector<SizeTimes> sizes;
+};
+
 struct NotMeasured {
   std::string what;
   std::string why;
@@ -119,6 +127,10 @@ struct Record {
   std::vector<SpmvTimes> level_products;  ///< with the matrices of a hierarchy, from the finest
   std::vector<OverlapTimes> overlap;
   std::vector<OverheadTimes> overheads;
+  std::string card;  ///< its name; empty where there is none
+  int cards_of_a_node = 0;
+  std::vector<CopyTimes> copies;
+  std::vector<PathTimes> card_paths;  ///< messages from card to card
   std::vector<NotMeasured> not_measured;
 };
 

@@ -75,19 +75,50 @@ Json switch_sizes_json(const model::SwitchSizes& sizes) {
   return {{"short_bytes", sizes.short_bytes}, {"eager_bytes", sizes.eager_bytes}};
 }
 
+Json points_json(const std::vector<SizeTimes>& sizes) {
+  Json points = Json::array();
+  for (const SizeTimes& size : sizes) {
+    points.push_back({{"bytes", size.bytes}, {"times_s", size.times.seconds}});
+  }
+  return points;
+}
+
+/// Null where nothing was measured on cards.
+Json cards_json(const calibrate::Record& record, const Fits& fits) {
+  if (record.copies.empty()) return nullptr;
+  Json copies = Json::array();
+  for (std::size_t k = 0; k < record.copies.size(); ++k) {
+    const calibrate::CopyTimes& copy = record.copies[k];
+    copies.push_back({{"direction", copy.direction},
+                      {"processes", copy.processes},
+                      {"points", points_json(copy.sizes)},
+                      {"fit", postal_json(fits.copies[k].fit)}});
+  }
+  Json messages = Json::array();
+  for (std::size_t k = 0; k < record.card_paths.size(); ++k) {
+    const calibrate::PathTimes& path = record.card_paths[k];
+    messages.push_back({{"locality", path.locality},
+                        {"pairs", path.pairs},
+                        {"points", points_json(path.sizes)},
+                        {"short", postal_json(fits.card_paths[k].to_switch)},
+                        {"long", postal_json(fits.card_paths[k].beyond)}});
+  }
+  return {{"name", record.card},
+          {"of_a_node", record.cards_of_a_node},
+          {"copies", copies},
+          {"switch_bytes", fits.card_switch_bytes},
+          {"messages", messages}};
+}
+
 Json ping_pong_json(const calibrate::Record& record, const Fits& fits) {
   Json paths = Json::array();
   for (std::size_t k = 0; k < record.paths.size(); ++k) {
-    Json points = Json::array();
-    for (const SizeTimes& size : record.paths[k].sizes) {
-      points.push_back({{"bytes", size.bytes}, {"times_s", size.times.seconds}});
-    }
     Json latencies = Json::array();
     for (const auto& of_pair : record.paths[k].shortest) latencies.push_back(of_pair.seconds);
     paths.push_back({{"locality", record.paths[k].locality},
                      {"pairs", record.paths[k].pairs},
                      {"latencies_of_pairs_s", latencies},
-                     {"points", points},
+                     {"points", points_json(record.paths[k].sizes)},
                      {"switch_sizes", switch_sizes_json(fits.paths[k].switch_sizes)},
                      {"fits", path_fit_json(fits.paths[k])}});
   }
@@ -219,6 +250,7 @@ std::string calibrate_json(const calibrate::Calibration& found, const RunFrame& 
        {"overlap", overlap_json(record)},
        {"sums", sums_json(record)},
        {"computation", computation_json(record)},
+       {"cards", cards_json(record, fits)},
        {"not_measured", missing_json(record)},
        {"machine_file", machine ? Json::parse(io::print_machine(*machine)) : Json(nullptr)}});
 }

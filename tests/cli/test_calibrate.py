@@ -82,7 +82,8 @@ def test_four_ranks_on_two_nodes(calibrated, nodewise, source, tmp_path):
     assert {p["direction"] for p in report["overlap"]} == {"receive", "send"}
     assert all(0 <= p["overlap"] <= 1 for p in report["overlap"] if p["both_s"])
     assert {p["algorithm"] for p in report["sums"]} == {"mpi", "node_aware"}
-    assert set(missing(report)) == {"same_socket", "contention"}
+    assert set(missing(report)) == {"same_socket", "contention", "cards"}
+    assert report["cards"] is None
     check_machine(machine, ["same_node", "other_node"])
     assert machine["name"] == "mine" and machine["measured"]
     assert machine == report["machine_file"]
