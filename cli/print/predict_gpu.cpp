@@ -62,16 +62,25 @@ std::string by_levels(std::size_t n_levels, const std::function<std::string(std:
   return fmt::format("{}", fmt::join(runs, ", "));
 }
 
+/// Whether a cycle exchanges vectors of a level, otherwise than to gather them.
+bool exchanges(const GpuPrediction& gpu, std::size_t level) {
+  const predict::Visits& visits = gpu.plain().levels[level].visits;
+  return visits.products > 0 || visits.transfers > 0;
+}
+
 /// "level 0 one_core over direct, levels 1 to 3 many_cores over three_step"
 std::string best_text(const GpuPrediction& gpu, std::size_t measure) {
   const GpuPrediction::Best best = gpu.best(measure);
   return by_levels(best.of_level.size(), [&](std::size_t l) {
+    if (!exchanges(gpu, l)) return std::string("solved on the host");
     const auto& [way, route] = best.of_level[l];
     return fmt::format("{} over {}", name_of(gpu.ways[way]), gpu.plain().routes[route].name());
   });
 }
 
-std::string turn_text(const GpuPrediction::CopiesWin& win) {
+std::string turn_text(const GpuPrediction& gpu, std::size_t level) {
+  const GpuPrediction::CopiesWin& win = gpu.copies_win[level];
+  if (!exchanges(gpu, level)) return "solved on the host";
   if (win.message_bytes == 0) return "without messages";
   if (win.messages == 0) return "never";
   return fmt::format("from {} on", counted(win.messages, "message"));
@@ -102,8 +111,8 @@ void print_levels(Console& console, const GpuPrediction& gpu, std::size_t measur
         row.push_back(microseconds(seconds(time(k), measure)));
       }
       const auto& [way, route] = best.of_level[l];
-      row.push_back(way == w ? gpu.plain().routes[route].name() : "");
-      row.push_back(w == 0 ? turn_text(gpu.copies_win[l]) : "");
+      row.push_back(way == w && exchanges(gpu, l) ? gpu.plain().routes[route].name() : "");
+      row.push_back(w == 0 ? turn_text(gpu, l) : "");
       table.add_row(std::move(row));
     }
   }
@@ -118,7 +127,7 @@ void print_gpu_answer(Console& console, const predict::Result& result) {
   print_entry(console, "best ways", best_text(gpu, by_formula) + ", by formula");
   print_entry(console, "simulated", best_text(gpu, by_simulation));
   print_entry(console, "copies win", by_levels(gpu.copies_win.size(), [&](std::size_t l) {
-                                       return turn_text(gpu.copies_win[l]);
+                                       return turn_text(gpu, l);
                                      }) + ", where messages are as long as those of the level");
   for (const std::string& reason : gpu.unanswered) print_entry(console, "not known", reason);
   const Prediction& host = result.prediction;

@@ -36,7 +36,10 @@ def test_every_way_over_every_route_adds_up(nodewise, tmp_path, source):
                 assert cycle["formula_s"][number] == pytest.approx(sum(parts))
             formula = cycle["formula_s"]
             assert formula["total"] == pytest.approx(sum(formula.values()) - formula["total"])
-            assert (formula["copies"] > 0) == (way != "direct") or len(report["levels"]) > 1
+            # Straight, nothing is copied but what is solved on the host.
+            copies = [level["in_a_cycle"][way][route]["formula_s"]["copies"] for level in gpu["levels"]]
+            assert [time > 0 for time in copies[:-1]] == [way != "direct"] * (len(copies) - 1)
+            assert copies[-1] > 0
     for level in gpu["levels"]:
         times = {(way, route): level["in_a_cycle"][way][route] for way in WAYS for route in ROUTES}
         chosen = level["cheapest_by_formula"]
