@@ -40,9 +40,10 @@ GpuTransportDecision choose_gpu_transport(std::span<const comm::Plan> plans,
                                           const model::Machine& machine, double bytes_per_entry,
                                           const UsableGpuTransport& usable = {});
 
-/// Collective. The same from each rank's own plan, at the cost of a reduction on each node and one
-/// over all ranks; of no message where the plain way goes without saying. A machine whose links
-/// make messages wait takes another.
+/// Collective. The same from each rank's own plan, at the cost of an agreement, a reduction on each
+/// node and one over all ranks, and another where the machine's links make messages wait; of no
+/// message where the plain way goes without saying. Throws, on every rank, invalid_argument where
+/// the machine is none.
 GpuTransportDecision choose_gpu_transport(const mpi::Comm& comm, const comm::Plan& plan,
                                           const model::Machine& machine, double bytes_per_entry,
                                           const UsableGpuTransport& usable = {});
