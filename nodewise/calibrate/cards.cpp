@@ -8,11 +8,11 @@
 
 #include <fmt/format.h>
 
-#include "nodewise/base/array.hpp"
 #include "nodewise/calibrate/measure.hpp"
 #include "nodewise/calibrate/ping_pong.hpp"
 #include "nodewise/device/buffer.hpp"
 #include "nodewise/mpi/agree.hpp"
+#include "nodewise/mpi/device_memory.hpp"
 
 namespace nodewise::calibrate {
 
@@ -53,7 +53,9 @@ constexpr int copies_in_a_row = 8;
 /// What a rank copies between.
 template <class Space>
 struct Ends {
-  explicit Ends(std::size_t bytes) : there(bytes), here(bytes, '\1') {}
+  explicit Ends(std::size_t bytes) : there(bytes), here(bytes) {
+    std::fill_n(here.data(), bytes, '\1');
+  }
 
   /// Seconds of a copy that is waited for.
   double copy_s(std::size_t bytes, bool to_host) {
@@ -71,7 +73,7 @@ struct Ends {
 
   device::Queue<Space> queue;
   device::Buffer<char, Space> there;
-  Array<char> here;
+  device::Staging<char, Space> here;
 };
 
 /// All ranks that copy at once do so from and to the first card of their node.
@@ -158,15 +160,18 @@ void measure_messages(Stopwatch& stopwatch, const Cards& cards, double largest, 
 
 Cards find_cards(const mpi::Comm& comm) {
   const device::DeviceInfo mine = device::cuda_devices();
+  const std::string why_no_messages = mpi::why_no_cuda_memory();
   Cards cards;
   cards.name = mpi::broadcast(comm, mine.name, 0);
   cards.of_a_node = mpi::broadcast(comm, mine.count, 0);
-  const int poorest = mpi::min(comm, mine.count);
-  if (poorest < 1) {
+  if (mpi::min(comm, mine.count) < 1) {
     cards.why_none = mpi::broadcast(comm, mine.why_none, 0);
     if (cards.why_none.empty()) cards.why_none = "some ranks have no card";
   }
-  cards.no_messages = "the MPI library is not known to take their addresses";
+  if (mpi::max(comm, why_no_messages.empty() ? 0 : 1) > 0) {
+    cards.no_messages = mpi::broadcast(comm, why_no_messages, 0);
+    if (cards.no_messages.empty()) cards.no_messages = "the MPI of some ranks does not take it";
+  }
   return cards;
 }
 
