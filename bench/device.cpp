@@ -1,5 +1,5 @@
-// What a device makes of products, cycles and solves: beside the bandwidth of its copies, and to
-// the bit beside the host. One rank; Markdown.
+// What a device makes of products, setups, cycles and solves: beside the bandwidth of its copies,
+// and to the bit beside the host. One rank; Markdown.
 //   nodewise_bench_device --device cuda --problem laplace7:256 laplace27:200
 #include <cstring>
 #include <iostream>
@@ -18,6 +18,8 @@
 #include "nodewise/nodewise.hpp"
 #include "nodewise/offload/cycle.hpp"
 
+#include "device_setup.hpp"
+#include "device_timing.hpp"
 #include "measure.hpp"
 #include "problem.hpp"
 #include "program.hpp"
@@ -38,24 +40,6 @@ struct Arguments {
   int copy_megabytes = 1000;
   int threads = 1;  ///< of the host's setup
 };
-
-/// Seconds of some work on a queue, waited for.
-template <class Space, class Work>
-Spread seconds_of(Queue<Space>& queue, int repeats, Work&& work) {
-  std::vector<double> samples;
-  for (int k = -1; k < repeats; ++k) {  // the first is not counted
-    queue.wait();
-    const Timer timer;
-    work();
-    queue.wait();
-    if (k >= 0) samples.push_back(timer.seconds());
-  }
-  return spread(samples);
-}
-
-std::string milliseconds(const Spread& s) {
-  return to_text({1e3 * s.median, 1e3 * s.low, 1e3 * s.high}, 3);
-}
 
 /// Bytes a second at which numbers are read and written elsewhere.
 template <class Space>
@@ -111,13 +95,24 @@ void print_solve(const std::string& name, const std::shared_ptr<const Matrix>& A
     solver.solve(b, x);
     if (k >= 0) samples.push_back(timer.seconds());
   }
-  Queue<Space> queue;
+  if (solver.hierarchy() == nullptr) {  // the cycle is the device's own
+    std::cout << fmt::format("| {} | {} | {} | {} | {} | {:.1e} | | {} | {:.3g} |\n", name,
+                             solver.options().amg.smoother.name(),
+                             solver.record().precision.single ? "single" : "double",
+                             solver.record().levels.size(), solver.record().iterations(),
+                             true_relative_residual(*A, b, x), milliseconds(spread(samples)),
+                             setup_s)
+              << std::flush;
+    return;
+  }
+  offload::Card<Space> card;
   const amg::MixedPrecisionCycle<double>& cycle = solver.hierarchy()->cycle();
   const auto time_cycle = [&](const auto& host) {
     using T = typename std::decay_t<decltype(host.levels.front().b)>::value_type;
-    offload::Cycle<T, Space> there(queue, host, offload::restrictions_of(host), {1, 1});
-    queue.clear(there.b(), static_cast<std::size_t>(A->n_local()) * sizeof(T));
-    return seconds_of(queue, arguments.repeats, [&] { there.run(); });
+    offload::Cycle<T, Space> there(card, host, offload::restrictions_of(host), {1, 1},
+                                   [](std::size_t /*level*/) { return offload::Leaving(); });
+    card.queue.clear(there.b(), static_cast<std::size_t>(A->n_local()) * sizeof(T));
+    return seconds_of(card.queue, arguments.repeats, [&] { there.run(); });
   };
   const Spread once = cycle.levels_in_float() != nullptr
                           ? time_cycle(cycle.levels_in_float()->levels())
@@ -202,6 +197,19 @@ void check_products(const Matrix& A) {
                            host.size() + 1, sizeof(T) == 8 ? "double" : "single");
 }
 
+/// The same of a whole setup.
+void check_setup(const std::shared_ptr<const Matrix>& A) {
+  DeviceSetup<Host> on_host(A);
+  DeviceSetup<device::Cuda> on_card(A);
+  const std::vector<double> host = all_numbers(on_host), card = all_numbers(on_card);
+  if (host.size() != card.size() ||
+      std::memcmp(host.data(), card.data(), host.size() * sizeof(double)) != 0) {
+    throw Error(ErrorCode::internal, "a setup on the card is not that of the host");
+  }
+  std::cout << fmt::format("{} numbers of a setup: the same on card and host, to the bit.\n",
+                           host.size());
+}
+
 #endif
 
 template <class Space>
@@ -220,9 +228,16 @@ void run_in(const std::shared_ptr<const mpi::Comm>& comm, const Arguments& argum
     print_product<double, Space>(name, *A, rate, arguments);
     print_product<float, Space>(name, *A, rate, arguments);
   }
+  std::cout
+      << "\n| product of matrices | of | entries | multiplications | new, ms | other values, ms "
+         "| of these 10^9 a second |\n|---|---|---|---|---|---|---|\n";
+  for (const auto& [name, A] : matrices) print_matrix_products<Space>(name, A, arguments.repeats);
+  std::cout << "\n| setup on the device | rows | levels | new, ms | other values, ms | MB |\n"
+               "|---|---|---|---|---|---|\n";
+  for (const auto& [name, A] : matrices) print_setup<Space>(name, A, arguments.repeats);
   std::cout << "\n| solve to 1e-8 | smoother | cycle in | levels | iterations | residual | cycle, "
                "ms | solve, "
-               "ms | setup on the host, s |\n|---|---|---|---|---|---|---|---|---|\n";
+               "ms | setup, s |\n|---|---|---|---|---|---|---|---|---|\n";
   for (const auto& [name, A] : matrices) print_solve<Space>(name, A, arguments);
   std::cout << "\n";
 }
@@ -243,6 +258,7 @@ void measure_all(const Arguments& arguments) {
     const auto A = make_matrix(comm, parse_problem(problem));
     check_products<float>(*A);
     check_products<double>(*A);
+    check_setup(A);
   }
   run_in<device::Cuda>(comm, arguments);
 #endif

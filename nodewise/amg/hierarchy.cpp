@@ -127,7 +127,7 @@ std::string apply_to(MixedPrecisionCycle<T>& cycle, const Level<T>& level,
       cycle.add_smoothed(parts);
     });
   }
-  return level.transfer.P ? "" : std::to_string(last_level_sweeps) + " symmetric sweeps";
+  return level.transfer.P ? "" : describe_last_sweeps();
 }
 
 /// Collective. Finds whether single precision is safe, where that is asked for.

@@ -25,11 +25,6 @@ using solve::scale;
 using solve::sum_all;
 using Dense = Eigen::MatrixXd;
 
-/// The square of a new direction, relative to that of the product it is left over from, below which
-/// the vectors so far span an invariant subspace for all that matters. What is left is known to
-/// about the precision of the vectors only: were it much smaller, its own length would be wrong.
-constexpr double negligible = 1e-5;
-
 /// The residual of the largest Ritz pair, relative to its value, at which a tracker is content:
 /// ten steps from a random vector leave about as much.
 constexpr double small_residual = 0.03;
@@ -169,7 +164,7 @@ void lanczos(const DistMatrix<T>& A, Vectors<T>& x, Projection& projection,
     projection.matrix(k, k) = alpha;
     projection.size = k + 1;
     const double left = square - alpha * alpha - beta * beta;
-    if (k + 1 == steps || left <= negligible * square) return;
+    if (k + 1 == steps || left <= negligible_in_spectrum * square) return;
     const double next_beta = std::sqrt(left);
     if (wishes.residual > 0) {
       const RitzPair top(projection);
@@ -219,7 +214,7 @@ void arnoldi(const DistMatrix<T>& A, Vectors<T>& x, Projection& projection) {
     if (!std::isfinite(first[n]) || !std::isfinite(left)) return;
     projection.size = k + 1;
     projection.left = std::sqrt(std::max(0.0, left));
-    if (k + 1 == steps || left <= negligible * first[n]) return;
+    if (k + 1 == steps || left <= negligible_in_spectrum * first[n]) return;
     projection.matrix(k + 1, k) = projection.left;
     basis.push_back(x.w);
     scale<T>(1 / projection.left, basis.back());

@@ -21,6 +21,11 @@ struct SpectrumOptions {
   bool norm = false;
 };
 
+/// The square of a new direction, relative to that of the product it is left over from, below which
+/// the vectors so far span an invariant subspace for all that matters. What is left is known to
+/// about the precision of the vectors only: were it much smaller, its own length would be wrong.
+inline constexpr double negligible_in_spectrum = 1e-5;
+
 /// Local. What a hierarchy asks of a level's matrix, symmetric or not. With a smoothed restriction
 /// it is the norm: I - w D^-1 A and I - w D^-1 A^T, w being 4/3 by the estimate, both multiply, and
 /// where A is far from normal they stretch by a lot unless w is small enough for every vector.

@@ -21,8 +21,9 @@ template <class Space>
 class Graph;
 
 /// Memory of a space. allocate() returns room for so many bytes, aligned for any kernel; throws
-/// Error{out_of_memory}, naming the bytes, where there is none. n > 0. allocate_staging() likewise,
-/// of the host, from and to which the space's devices copy fastest: page-locked for a card.
+/// Error{out_of_memory}, naming the bytes, where there is none. n > 0. release() waits for kernels
+/// that may still use it. allocate_staging() is of the host, from and to which the space's devices
+/// copy fastest: page-locked for a card.
 template <class Space>
 struct Memory;
 

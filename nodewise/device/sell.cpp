@@ -85,6 +85,8 @@ SellMatrix<T, Space>::SellMatrix(Queue<Space>& queue, const SellLayout<T>& layou
     : queue_(queue),
       n_rows_(layout.n_rows),
       n_cols_(layout.n_cols),
+      nnz_(layout.nnz),
+      padding_(layout.padding()),
       slices_(queue, std::span<const Offset>(layout.slices)),
       rows_(queue, std::span<const LocalIndex>(layout.rows)),
       lengths_(queue, std::span<const LocalIndex>(layout.lengths)),

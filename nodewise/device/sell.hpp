@@ -2,6 +2,7 @@
 #pragma once
 
 #include "nodewise/device/buffer.hpp"
+#include "nodewise/device/csr_matrix.hpp"
 #include "nodewise/device/sell_layout.hpp"
 
 namespace nodewise::device {
@@ -25,7 +26,14 @@ template <class T, class Space>
 class SellMatrix {
  public:
   SellMatrix(Queue<Space>& queue, const SellLayout<T>& layout);
+  /// The layout of a matrix that is on the device, made there, with `factor` times its values. The
+  /// queue of `primitives` must outlive this.
+  SellMatrix(Primitives<Space>& primitives, const CsrMatrix<double, Space>& A, double factor = 1);
 
+  /// What the layout of the constructors' matrix has, to look at it.
+  SellLayout<T> layout() const;
+  /// Places for entries over entries: 1 where no slice has a gap.
+  double padding() const { return padding_; }
   LocalIndex n_rows() const { return n_rows_; }
   LocalIndex n_cols() const { return n_cols_; }
   std::size_t bytes() const;
@@ -45,6 +53,8 @@ class SellMatrix {
 
   Queue<Space>& queue_;
   LocalIndex n_rows_, n_cols_;
+  Offset nnz_;
+  double padding_;
   Buffer<Offset, Space> slices_;
   Buffer<LocalIndex, Space> rows_, lengths_, cols_;
   Buffer<T, Space> vals_;

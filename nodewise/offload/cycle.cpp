@@ -8,19 +8,14 @@
 
 namespace nodewise::offload {
 
-namespace {
-
-/// By columns, what is given by rows.
 template <class T>
-std::vector<T> transposed(std::span<const T> rows, std::size_t n) {
+std::vector<T> by_columns(std::span<const T> rows, std::size_t n) {
   std::vector<T> columns(rows.size());
   for (std::size_t i = 0; i < n; ++i) {
     for (std::size_t j = 0; j < n; ++j) columns[j * n + i] = rows[i * n + j];
   }
   return columns;
 }
-
-}  // namespace
 
 template <class T>
 std::vector<std::shared_ptr<const matrix::DistMatrix<T>>> restrictions_of(
@@ -39,7 +34,7 @@ template <class T, class Space>
 std::size_t CycleLevel<T, Space>::bytes() const {
   std::size_t sum = inverse_diagonal.bytes() + inverse.bytes() + b.bytes() + x.bytes() +
                     other.bytes() + step.bytes() + r.bytes();
-  for (const auto* M : {&A, &P, &R}) sum += M->has_value() ? (*M)->bytes() : 0;
+  for (const auto* M : {&A, &P, &R}) sum += *M ? (*M)->bytes() : 0;
   return sum;
 }
 
@@ -55,12 +50,23 @@ Cycle<T, Space>::Cycle(Card<Space>& card, const amg::Cycle<T>& host,
               leaving(l));
   }
   mpi::collectively(comm, [&] {
-    for (std::size_t l = 0; l < levels_.size(); ++l) give_vectors(l);
-    if (comm.size() == 1) {
-      graph_.emplace(card_.queue, [this] { solution_ = visit(0); });
-      if (const auto failure = card_.local.take()) throw Error(*failure);
-    }
+    give_vectors();
+    if (comm.size() == 1) record();
   });
+}
+
+template <class T, class Space>
+Cycle<T, Space>::Cycle(Card<Space>& card, std::vector<Level> levels, Sweeps sweeps)
+    : card_(card), sweeps_(sweeps), levels_(std::move(levels)) {
+  give_vectors();
+  record();
+}
+
+/// Local, on one rank.
+template <class T, class Space>
+void Cycle<T, Space>::record() {
+  graph_.emplace(card_.queue, [this] { solution_ = visit(0); });
+  if (const auto failure = card_.local.take()) throw Error(*failure);
 }
 
 template <class T, class Space>
@@ -73,10 +79,10 @@ void Cycle<T, Space>::add_level(const amg::CycleLevel<T>& from, const matrix::Di
   Level& level = levels_.emplace_back();
   level.n = from.A->n_local();
   if (from.P) {
-    level.P.emplace(card_, *from.P, leaving);
-    level.R.emplace(card_, *R, leaving);
+    level.P = product_of<T, Space>(card_, *from.P, leaving);
+    level.R = product_of<T, Space>(card_, *R, leaving);
   }
-  if (!from.direct) level.A.emplace(card_, *from.A, leaving);
+  if (!from.direct) level.A = product_of<T, Space>(card_, *from.A, leaving);
   mpi::collectively(from.A->comm(), [&] { give_rest(level, from); });
 }
 
@@ -90,7 +96,7 @@ void Cycle<T, Space>::give_rest(Level& level, const amg::CycleLevel<T>& from) {
       coarse_b_.resize(n);
       coarse_x_.resize(n);
     } else {
-      const std::vector<T> columns = transposed(from.direct->inverse_rows(), n);
+      const std::vector<T> columns = by_columns(from.direct->inverse_rows(), n);
       level.inverse = device::Buffer<T, Space>(card_.queue, std::span<const T>(columns));
     }
     return;
@@ -104,17 +110,23 @@ void Cycle<T, Space>::give_rest(Level& level, const amg::CycleLevel<T>& from) {
   for (const auto& step : steps->steps) level.steps.push_back({step.keep, step.take});
 }
 
-/// With room for the ghosts of all products that read them.
+/// With room for what the level's own products and those beside it read.
 template <class T, class Space>
-void Cycle<T, Space>::give_vectors(std::size_t l) {
-  Level& level = levels_[l];
-  auto places = static_cast<std::size_t>(level.n);
-  const auto reads = [&](const std::optional<DistProduct<T, Space>>& M) {
-    if (M) places = std::max(places, static_cast<std::size_t>(M->n_with_ghosts()));
-  };
-  reads(level.A);
-  reads(level.R);
-  if (l > 0) reads(levels_[l - 1].P);
+void Cycle<T, Space>::give_vectors() {
+  for (std::size_t l = 0; l < levels_.size(); ++l) {
+    auto places = static_cast<std::size_t>(levels_[l].n);
+    const auto reads = [&](const LevelProductPointer<T, Space>& M) {
+      if (M) places = std::max(places, static_cast<std::size_t>(M->n_with_ghosts()));
+    };
+    reads(levels_[l].A);
+    reads(levels_[l].R);
+    if (l > 0) reads(levels_[l - 1].P);
+    give_vectors(levels_[l], places);
+  }
+}
+
+template <class T, class Space>
+void Cycle<T, Space>::give_vectors(Level& level, std::size_t places) {
   using Buffer = device::Buffer<T, Space>;
   level.b = Buffer(places);
   level.x = Buffer(places);
@@ -199,6 +211,8 @@ std::size_t Cycle<T, Space>::bytes() const {
   return sum;
 }
 
+template std::vector<float> by_columns(std::span<const float>, std::size_t);
+template std::vector<double> by_columns(std::span<const double>, std::size_t);
 template std::vector<std::shared_ptr<const matrix::DistMatrix<float>>> restrictions_of(
     const amg::Cycle<float>&);
 template std::vector<std::shared_ptr<const matrix::DistMatrix<double>>> restrictions_of(

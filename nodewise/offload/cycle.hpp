@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "nodewise/amg/cycle/cycle.hpp"
-#include "nodewise/offload/dist_product.hpp"
+#include "nodewise/offload/level_product.hpp"
 
 namespace nodewise::offload {
 
@@ -26,9 +26,9 @@ struct CycleLevel {
   template <class Number>
   using Buffer = device::Buffer<Number, Space>;
 
-  std::int64_t n = 0;                         ///< rows on this rank
-  std::optional<DistProduct<T, Space>> A;     ///< none where the level is solved directly
-  std::optional<DistProduct<T, Space>> P, R;  ///< from and to the next level; none on the last
+  std::int64_t n = 0;                  ///< rows on this rank
+  LevelProductPointer<T, Space> A;     ///< none where the level is solved directly
+  LevelProductPointer<T, Space> P, R;  ///< from and to the next level; none on the last
   Buffer<T> inverse_diagonal;
   std::vector<device::RelaxationStep<T>> steps;  ///< of a sweep
   Buffer<T> inverse;                             ///< of the last matrix, on a single rank
@@ -37,6 +37,10 @@ struct CycleLevel {
 
   std::size_t bytes() const;
 };
+
+/// Local. By columns, what is given by rows: an inverse as the device multiplies by it.
+template <class T>
+std::vector<T> by_columns(std::span<const T> rows, std::size_t n);
 
 /// Collective. The restrictions of a host's cycle: the transposes of its prolongations where it has
 /// no others.
@@ -58,6 +62,8 @@ class Cycle {
   /// host's cycle is read now, and on several ranks its last solver as long as this lives.
   Cycle(Card<Space>& card, const amg::Cycle<T>& host, const Restrictions& restrictions,
         Sweeps sweeps, const LeavingByLevel& leaving);
+  /// Local, for one rank. Of levels that have all but their vectors. Throws out_of_memory.
+  Cycle(Card<Space>& card, std::vector<CycleLevel<T, Space>> levels, Sweeps sweeps);
   Cycle(const Cycle&) = delete;
   Cycle& operator=(const Cycle&) = delete;
 
@@ -75,7 +81,9 @@ class Cycle {
   void add_level(const amg::CycleLevel<T>& from, const matrix::DistMatrix<T>* R,
                  const Leaving& leaving);
   void give_rest(Level& level, const amg::CycleLevel<T>& from);
-  void give_vectors(std::size_t l);
+  void give_vectors();
+  void give_vectors(Level& level, std::size_t places);
+  void record();
   T* visit(std::size_t l);
   T* relax(Level& level, int sweeps, T* x, T* other);
   void step(Level& level, device::RelaxationStep<T> how, T*& x, T*& other);

@@ -5,6 +5,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "nodewise/amg/hierarchy.hpp"
 #include "nodewise/base/family.hpp"
@@ -12,6 +13,24 @@
 #include "nodewise/solve/method.hpp"
 
 namespace nodewise::offload {
+
+/// Where levels are set up.
+enum class DeviceSetup { host, device };
+
+/// What all devices let be chosen.
+struct DeviceOptions {
+  DeviceSetup setup = DeviceSetup::host;
+  DeviceTransport transport = "one_core";  ///< how data on devices get to other ranks
+  std::string map;                         ///< read_device_map(); empty: round the cards
+  bool trust_mpi = false;                  ///< that it takes addresses of cards, whatever it says
+};
+std::span<const Field<DeviceOptions>> device_fields();
+
+/// Levels that were set up on a device.
+struct OwnSetup {
+  std::vector<amg::LevelInfo> levels;
+  amg::PrecisionChoice precision;
+};
 
 /// A matrix and the cycle of its hierarchy on a device, with a Krylov method there.
 class DeviceSolver {
@@ -24,16 +43,23 @@ class DeviceSolver {
   virtual solve::Report solve(const solve::KrylovCall<double>& call) = 0;
   /// Local. Bytes of the device's memory that this rank has.
   virtual std::size_t bytes() const = 0;
+  /// Null where the levels were set up on the host.
+  virtual const OwnSetup* own_setup() const { return nullptr; }
+  /// Collective. Sets its own levels up for a matrix with the same pattern and other values. Where
+  /// it throws out_of_memory it can be rebuilt, and nothing else. Throws internal where it has no
+  /// own_setup().
+  virtual void rebuild(const std::shared_ptr<const matrix::DistMatrix<double>>& A,
+                       amg::Reuse reuse);
 };
 
-/// What all devices let be chosen.
-struct DeviceOptions {
-  DeviceTransport transport = "one_core";  ///< how data on devices get to other ranks
-  std::string map;                         ///< read_device_map(); empty: round the cards
-  bool trust_mpi = false;                  ///< that it takes addresses of cards, whatever it says
+/// What one is made of whose levels are set up on the device.
+struct SetupCall {
+  const DeviceOptions& device;
+  const std::shared_ptr<const matrix::DistMatrix<double>>& A;
+  const amg::Options& options;
+  const amg::ProblemInfo<double>& info;
+  const amg::LevelObserver& observe;
 };
-
-std::span<const Field<DeviceOptions>> device_fields();
 
 /// What one is made of.
 struct DeviceCall {
@@ -47,6 +73,9 @@ struct DeviceMethod : MethodInfo {
   /// Collective. Throws the same Error on every rank: unsupported where a rank has no such device,
   /// or the hierarchy's cycle cannot run there; out_of_memory. Null: the host's own methods solve.
   Required<Make> make;
+  /// Collective. The same with levels that are set up there, for options that check_for_setup()
+  /// takes. Throws also what amg::examine() does. Null with `make`.
+  Required<std::unique_ptr<DeviceSolver> (*)(const SetupCall& call)> set_up;
   /// Local. Why this rank has none; empty where it has one.
   Required<std::string (*)()> why_none;
 
@@ -54,6 +83,12 @@ struct DeviceMethod : MethodInfo {
 };
 
 using Device = Choice<DeviceMethod>;
+
+/// Whether a device sets levels up itself.
+inline bool sets_up(const Device& device) {
+  return device.has_options<DeviceOptions>() &&
+         device.options<DeviceOptions>().setup == DeviceSetup::device;
+}
 
 /// Collective. Throws the same Error on every rank, unsupported, where one of them has no such
 /// device.
@@ -63,5 +98,10 @@ void require_device(const mpi::Comm& comm, const DeviceMethod& device);
 /// hierarchy with these options and this Krylov method has no form on a device.
 void check_for_device(const Device& device, const amg::Options& options,
                       const solve::KrylovMethod& method);
+
+/// Local, the same on every rank. Throws invalid_argument, naming the nearest that it can, where no
+/// device sets up levels with these options, of a problem of which this is known, for so many
+/// ranks.
+void check_for_setup(const amg::Options& options, const amg::ProblemInfo<double>& info, int ranks);
 
 }  // namespace nodewise::offload

@@ -78,6 +78,41 @@ void choose_communication(const mpi::Comm& comm, Options& options) {
   }
 }
 
+namespace {
+
+/// The first of a family that runs(method).
+template <class Method, class Runs>
+const std::string& first_of(const Family<Method>& family, const Runs& runs) {
+  for (const Method& method : family) {
+    if (runs(method)) return method.name;
+  }
+  throw Error(ErrorCode::internal, "no " + family.kind() + " is made on devices");
+}
+
+}  // namespace
+
+NamedValues choose_for_setup_on_device(Options& options) {
+  NamedValues set;
+  if (!offload::sets_up(options.method.device)) return set;
+  const auto choose = [&](const char* name, const std::string& value) {
+    if (options.has(name)) return;
+    options.set(name, value);
+    set.emplace_back(name, value);
+  };
+  // Of those the one whose setup is cheaper.
+  choose("method", first_of(amg::LevelMethod::family(), [](const amg::LevelMethod& method) {
+           return method.is_set_up_on_devices && !method.has_coarse_points;
+         }));
+  const auto runs = [](const auto& method) { return method.runs_on_devices; };
+  if (options.amg.method.has_options<amg::AggregationOptions>()) {
+    choose("aggregates", first_of(amg::AggregationMethod::family(), runs));
+  } else if (options.amg.method.has_options<amg::ClassicalOptions>()) {
+    choose("coarsening", first_of(amg::CoarseningMethod::family(), runs));
+    choose("aggressive_levels", "0");
+  }
+  return set;
+}
+
 std::optional<DeviceRecord> choose_for_device(Options& options) {
   const offload::DeviceMethod& device = *options.method.device;
   if (*device.make == nullptr) return {};

@@ -29,6 +29,10 @@ amg::Redistribution usual_redistribution(const mpi::Topology& topology);
 /// nodes are: there is no network to look at between those.
 void choose_communication(const mpi::Comm& comm, Options& options);
 
+/// Local, the same on every rank. Where a device is to set levels up: a method and its parts for
+/// which it can, unless they are given, before a preset chooses others. Returns what was set.
+NamedValues choose_for_setup_on_device(Options& options);
+
 /// Local, the same on every rank. Sets what a device needs and was not given: a smoother that it
 /// has, all levels on all ranks; nothing, and no record, where there is no device. Throws
 /// invalid_argument where the preconditioner is no multigrid.

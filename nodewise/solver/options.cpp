@@ -66,8 +66,7 @@ std::span<const Field<MethodOptions>> method_fields() {
       field("preconditioner", &MethodOptions::preconditioner,
             "What turns a residual into a correction")
           .common(),
-      field("device", &MethodOptions::device,
-            "Where the system is solved, once it is set up on the host (docs/methods/gpu.md)"),
+      field("device", &MethodOptions::device, "Where the system is solved (docs/methods/gpu.md)"),
   };
   return fields;
 }

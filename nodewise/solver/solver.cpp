@@ -59,7 +59,9 @@ struct Solver::State {
               const SetupObservers& observe);
   void make_preconditioner(const SetupObservers& observe);
   void move_to_device();
+  void set_up_on_device(const SetupObservers& observe);
   void describe_hierarchy();
+  void describe_device();
   const SolveRecord& solve_all(std::span<const double> B, std::span<double> X, int n_rhs,
                                const solver::GroupObserver& observe);
 
@@ -96,12 +98,39 @@ void Solver::State::make_preconditioner(const SetupObservers& observe) {
 
 /// Collective.
 void Solver::State::move_to_device() {
-  const offload::DeviceMethod::Make make = *record.options.method.device->make;
+  const Options& options = record.options;
+  const offload::DeviceMethod::Make make = *options.method.device->make;
   if (make == nullptr) return;
   device.reset();  // there may be room for one only
-  const auto& options = record.options.method.device.options<offload::DeviceOptions>();
-  device = make({options, A, *preconditioner.hierarchy});
+  device = make({options.method.device.options<offload::DeviceOptions>(), A, *preconditioner.hierarchy});
+  describe_device();
+}
+
+/// Collective. In place of make_preconditioner() and move_to_device().
+void Solver::State::set_up_on_device(const SetupObservers& observe) {
+  const Options& options = record.options;
+  const amg::ProblemInfo<double> info =
+      placement->problem_info(problem, options, record.matrix.symmetric);
+  near_null_space = info.near_null_space;
+  device = (*options.method.device->set_up)(
+      {options.method.device.options<offload::DeviceOptions>(), A, options.amg, info, observe.level});
+  describe_device();
+}
+
+/// Collective. What a device has, and what it has set up.
+void Solver::State::describe_device() {
   record.device->max_bytes = mpi::max(A->comm(), static_cast<std::int64_t>(device->bytes()));
+  const offload::OwnSetup* const own = device->own_setup();
+  if (own == nullptr) return;
+  record.levels = own->levels;
+  record.precision = own->precision;
+  const auto relative_sum = [&](GlobalIndex amg::LevelInfo::*count) {
+    double sum = 0;
+    for (const amg::LevelInfo& info : own->levels) sum += static_cast<double>(info.*count);
+    return sum / static_cast<double>(own->levels.front().*count);
+  };
+  record.grid_complexity = relative_sum(&amg::LevelInfo::rows);
+  record.operator_complexity = relative_sum(&amg::LevelInfo::nonzeros);
 }
 
 void Solver::State::set_up(const MatrixPointer& matrix, const run::MatrixSummary& summary,
@@ -116,8 +145,11 @@ void Solver::State::set_up(const MatrixPointer& matrix, const run::MatrixSummary
   solver::choose_communication(comm, options);
   const double choosing = run::timed(comm, [&] {
     const solver::PresetContext context = {summary.symmetric, problem.knows_near_null_space()};
+    const solver::NamedValues set = solver::choose_for_setup_on_device(options);
     record.preset = solver::apply_preset(*matrix, context, options);
     record.device = solver::choose_for_device(options);
+    if (record.device)
+      record.device->set.insert(record.device->set.begin(), set.begin(), set.end());
   });
   record.method = solver::choose_method(options, summary);
   solver::check_method(*record.method, options);
@@ -130,6 +162,10 @@ void Solver::State::set_up(const MatrixPointer& matrix, const run::MatrixSummary
                          record.partition_decision = placement->partition_decision();
                          record.placement_gain = placement->placement_gain();
                          A = solver::matrix_of_solve(placement->there(matrix), options);
+                         if (offload::sets_up(options.method.device)) {
+                           set_up_on_device(observe);
+                           return;
+                         }
                          make_preconditioner(observe);
                          if (preconditioner.hierarchy != nullptr)
                            A = solver::matrix_as_chosen(A, *preconditioner.hierarchy, options);
@@ -243,6 +279,12 @@ void Solver::rebuild(const MatrixPointer& A, amg::Reuse reuse) {
     });
     const MatrixPointer next = matrix::with_blocks_where_full<double>(
         std::make_shared<const Matrix>(there->with_exchange_of(*s.A)), record.options.amg.unknowns);
+    if (offload::sets_up(record.options.method.device)) {
+      s.device->rebuild(next, reuse);
+      s.A = next;
+      s.describe_device();
+      return;
+    }
     (*record.options.method.preconditioner->rebuild)(s.preconditioner, next, reuse);
     if (s.preconditioner.hierarchy != nullptr) s.describe_hierarchy();
     s.A = next;

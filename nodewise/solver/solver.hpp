@@ -60,7 +60,8 @@ class Solver {
   /// amg::Hierarchy::rebuild(). Preset, method, routes and transports stay. Where the new matrix is
   /// symmetric and the first was not, or the other way round, or likewise where all of its diagonal
   /// is negative, all is set up and chosen anew. Throws dimension_mismatch where the layout is
-  /// another, and what rebuild() throws; the solver is then as it was before.
+  /// another, and what rebuild() throws; the solver is then as it was before, but where a device
+  /// that sets levels up itself is out_of_memory: it can be rebuilt then, and nothing else.
   void rebuild(const std::shared_ptr<const Matrix>& A,
                amg::Reuse reuse = amg::Reuse::interpolation);
 
@@ -73,7 +74,7 @@ class Solver {
   /// Local. The matrix as solves multiply by it: with the route and the transport that were chosen,
   /// and with the rows where a partition puts them.
   const std::shared_ptr<const Matrix>& matrix() const;
-  /// Local. Null where the preconditioner is another.
+  /// Local. Null where the preconditioner is another, or a device has set its levels up.
   const amg::Hierarchy<double>* hierarchy() const;
   /// Local. Null where there is none.
   const solve::Operator<double>* preconditioner() const;

@@ -41,6 +41,8 @@ struct AggregationMethod : MethodInfo {
   Required<Answer<AggregationMessages>> messages;
   Required<AggregateFunction<double>> in_double;
   Required<AggregateFunction<float>> in_float;
+  /// Whether devices make the same aggregates (device/aggregates.hpp).
+  bool runs_on_devices = false;
 
   template <class T>
   AggregateFunction<T> function() const;

@@ -77,7 +77,8 @@ const AggregationMethod& independent_set_aggregation() {
       true,
       AggregationMessages{rounds_of_set, exchanges_of_set},
       aggregate_around_set<double>,
-      aggregate_around_set<float>};
+      aggregate_around_set<float>,
+      true};
   return method;
 }
 

@@ -49,6 +49,8 @@ struct CoarseningMethod : MethodInfo {
   Required<SplitFunction<double>> in_double;
   Required<SplitFunction<float>> in_float;
   std::optional<int> hypre_coarsen_type = {};  ///< of HYPRE_BoomerAMGSetCoarsenType()
+  /// Whether devices make the same splitting (device/splitting.hpp).
+  bool runs_on_devices = false;
 
   template <class T>
   SplitFunction<T> function() const;

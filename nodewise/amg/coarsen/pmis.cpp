@@ -212,7 +212,8 @@ const CoarseningMethod& pmis_coarsening() {
       SplittingMessages{rounds_of_pmis, exchanges_of_pmis},
       split_by_pmis<double>,
       split_by_pmis<float>,
-      8};
+      8,
+      true};
   return method;
 }
 

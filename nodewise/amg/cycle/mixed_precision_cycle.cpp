@@ -7,16 +7,18 @@
 
 namespace nodewise::amg {
 
-namespace {
-
-/// How a report says it.
 template <class V>
 std::string describe(const CoarseSolver<V>& solver, const Choice<CoarseSolveMethod>& where) {
   return "direct" + *chosen(where).place + (solver.singular() ? ", singular" : "") +
          (solver.indefinite() ? indefinite_suffix : "");
 }
 
-}  // namespace
+template std::string describe(const CoarseSolver<float>&, const Choice<CoarseSolveMethod>&);
+template std::string describe(const CoarseSolver<double>&, const Choice<CoarseSolveMethod>&);
+
+std::string describe_last_sweeps() {
+  return std::to_string(last_level_sweeps) + " symmetric sweeps";
+}
 
 template <class T>
 MixedPrecisionCycle<T>::MixedPrecisionCycle(const matrix::DistMatrix<T>& A,

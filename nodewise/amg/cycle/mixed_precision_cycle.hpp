@@ -15,6 +15,11 @@ namespace nodewise::amg {
 /// negative eigenvalue.
 inline constexpr const char* indefinite_suffix = ", indefinite";
 
+/// Local. How reports describe a direct solve, and relaxation in the place of one.
+template <class V>
+std::string describe(const CoarseSolver<V>& solver, const Choice<CoarseSolveMethod>& where);
+std::string describe_last_sweeps();
+
 /// The cycle of a hierarchy that was set up in T. Its levels compute in T, or in float where
 /// options.precision says so: all of them, or all below the finest where the product with that
 /// one's matrix can follow its last sweep, which then reads the matrix in T anyway. The coarsest

@@ -80,7 +80,7 @@ class SmoothVector {
     Array<T>& x = x_.front();
     parallel::for_range(x.size(), [&](std::size_t begin, std::size_t end) {
       for (std::size_t i = begin; i < end; ++i) {
-        x[i] = static_cast<T>(0.5 + hash_uniform(first + i, 29));
+        x[i] = static_cast<T>(0.5 + hash_uniform(first + i, smooth_vector_seed));
       }
     });
   }
@@ -161,9 +161,14 @@ double estimated_condition(const DistMatrix<T>& A,
   vector->step(solver);
   std::array<double, 2> sums = vector->step(solver);
   mpi::sum_in_place(comm, std::span<double>(sums));
+  return condition_of({most[0], most[1], most[2], sums[0], sums[1], most[3] > 0});
+}
+
+double condition_of(const ConditionParts& parts) {
   // No power of two brings both near enough to one.
-  if (most[3] > 0 || !(most[1] * most[2] < largest_spread)) return infinite;
-  const double condition = most[0] * sums[1] / sums[0];
+  const double spread = parts.largest_diagonal * parts.largest_inverse;
+  if (parts.singular || !(spread < largest_spread)) return infinite;
+  const double condition = parts.largest_row * parts.square / parts.energy;
   return condition > 0 && std::isfinite(condition) ? condition : infinite;
 }
 

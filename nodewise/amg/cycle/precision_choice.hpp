@@ -1,6 +1,7 @@
 // Whether a cycle can be rounded to single precision.
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <string>
 
@@ -22,6 +23,19 @@ double estimated_condition(const matrix::DistMatrix<T>& A,
                            std::span<const matrix::DistMatrix<T>* const> prolongations,
                            const matrix::DistMatrix<T>* coarsest,
                            std::span<const double> sizes = {});
+
+/// What that estimate is made of.
+struct ConditionParts {
+  double largest_row = 0;         ///< of the sums of |a_ij| / |a_ii|
+  double largest_diagonal = 0;    ///< of |a_ii|
+  double largest_inverse = 0;     ///< of 1 / |a_ii|
+  double energy = 0, square = 0;  ///< x . A x and x . |D| x of the smooth vector x
+  bool singular = false;          ///< the coarsest matrix
+};
+double condition_of(const ConditionParts& parts);
+
+/// Of the hashed numbers that the smooth vector starts from, between one half and three halves.
+inline constexpr std::uint64_t smooth_vector_seed = 29;
 
 /// The precision of a cycle, and why where it was found.
 struct PrecisionChoice {

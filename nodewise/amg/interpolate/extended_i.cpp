@@ -52,7 +52,8 @@ const InterpolationMethod& extended_i_interpolation() {
       exchanges_of_extended_i,
       interpolate_by_extended_i<double>,
       interpolate_by_extended_i<float>,
-      6};
+      6,
+      true};
   return method;
 }
 

@@ -43,6 +43,8 @@ struct InterpolationMethod : MethodInfo {
   Required<InterpolateFunction<double>> in_double;
   Required<InterpolateFunction<float>> in_float;
   std::optional<int> hypre_interp_type = {};  ///< of HYPRE_BoomerAMGSetInterpType()
+  /// Whether devices make the same one (device/extended_i.hpp).
+  bool runs_on_devices = false;
 
   template <class T>
   InterpolateFunction<T> function() const;

@@ -45,6 +45,8 @@ struct LevelMethod : MethodInfo {
   Required<LevelFunctions<float>> in_float;
   /// The word of the family that an automatic interpolation stands for.
   std::string interpolation = {};
+  /// Whether devices make its levels (offload/setup_levels.hpp).
+  bool is_set_up_on_devices = false;
 
   template <class T>
   const LevelFunctions<T>& functions() const;

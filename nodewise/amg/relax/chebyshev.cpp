@@ -28,9 +28,13 @@ std::vector<typename DiagonalSteps<T>::Step> steps_on(double center, double half
   return steps;
 }
 
-/// Of a matrix of zeros any will do: there is nothing to relax.
-double nonzero(double spectral_radius) {
-  return spectral_radius > 0 ? spectral_radius : 1;
+/// Those of a matrix with this spectral radius. Of a matrix of zeros any will do: there is nothing
+/// to relax.
+template <class T>
+std::vector<typename DiagonalSteps<T>::Step> steps_for(double spectral_radius, int degree,
+                                                       double fraction) {
+  const double radius = spectral_radius > 0 ? spectral_radius : 1;
+  return steps_on<T>(radius * (safety + fraction) / 2, radius * (safety - fraction) / 2, degree);
 }
 
 }  // namespace
@@ -39,8 +43,7 @@ template <class T>
 Chebyshev<T>::Chebyshev(const matrix::DistMatrix<T>& A, int degree, double fraction,
                         double spectral_radius)
     : Relaxation<T>(A),
-      steps_(steps_on<T>(nonzero(spectral_radius) * (safety + fraction) / 2,
-                         nonzero(spectral_radius) * (safety - fraction) / 2, degree)),
+      steps_(steps_for<T>(spectral_radius, degree, fraction)),
       inverse_(matrix::diagonal(A)),
       step_(inverse_.size()),
       residual_(inverse_.size()) {
@@ -146,6 +149,12 @@ std::unique_ptr<const Relaxation<T>> make_chebyshev(const matrix::DistMatrix<T>&
                                         facts.spectral_radius);
 }
 
+DiagonalForm chebyshev_form(const Choice<SmootherMethod>& smoother, double spectral_radius) {
+  const auto& options = smoother.options<ChebyshevOptions>();
+  return {false, 1.0,
+          steps_for<double>(spectral_radius, options.chebyshev_degree, options.chebyshev_fraction)};
+}
+
 SweepExchanges chebyshev_exchanges(const Choice<SmootherMethod>& smoother) {
   const double degree = smoother.options<ChebyshevOptions>().chebyshev_degree;
   return {degree, degree - 1, degree};
@@ -181,6 +190,7 @@ const SmootherMethod& chebyshev_method() {
           .in_float = make_chebyshev<float>,
           .needs_real_spectrum = true,
           .runs_on_devices = true,
+          .diagonal_form = chebyshev_form,
       }};
   return method;
 }

@@ -93,6 +93,10 @@ std::unique_ptr<const Relaxation<T>> make_jacobi(const matrix::DistMatrix<T>& A,
                                      smoother->is_l1() ? &couplings : nullptr);
 }
 
+DiagonalForm jacobi_form(const Choice<SmootherMethod>& smoother, double /*spectral_radius*/) {
+  return {smoother->is_l1(), jacobi_weight(smoother), {{0, 1}}};
+}
+
 }  // namespace
 
 const SmootherMethod& l1_jacobi_method() {
@@ -114,6 +118,7 @@ const SmootherMethod& l1_jacobi_method() {
           .in_double = make_jacobi<double>,
           .in_float = make_jacobi<float>,
           .runs_on_devices = true,
+          .diagonal_form = jacobi_form,
       }};
   return method;
 }
@@ -134,6 +139,7 @@ const SmootherMethod& jacobi_method() {
           .in_double = make_jacobi<double>,
           .in_float = make_jacobi<float>,
           .runs_on_devices = true,
+          .diagonal_form = jacobi_form,
       }};
   return method;
 }

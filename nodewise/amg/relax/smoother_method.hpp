@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "nodewise/amg/relax/relaxation.hpp"
 #include "nodewise/amg/relax/sweep_order.hpp"
@@ -52,6 +53,15 @@ using MakeRelaxation = std::unique_ptr<const Relaxation<T>> (*)(
     const matrix::DistMatrix<T>& A, const Choice<SmootherMethod>& smoother,
     const MatrixFacts& facts);
 
+/// How a sweep is made without a Relaxation of the host: DiagonalSteps whose `inverse` is weight
+/// over the diagonal, or one over it with the CouplingSums of its row, on the diagonal's side of
+/// zero.
+struct DiagonalForm {
+  bool adds_couplings;
+  double weight;
+  std::vector<DiagonalSteps<double>::Step> steps;
+};
+
 /// What is true of a smoother, and its functions.
 struct SmootherFacts {
   Required<L1Terms> l1_terms;
@@ -82,6 +92,9 @@ struct SmootherFacts {
   bool needs_real_spectrum = false;
   /// Whether a sweep by rows has diagonal_steps(), which devices have a form of.
   bool runs_on_devices = false;
+  /// Where it does, what they are for a matrix with this spectral radius of D^-1 A.
+  DiagonalForm (*diagonal_form)(const Choice<SmootherMethod>& smoother,
+                                double spectral_radius) = nullptr;
 };
 
 struct SmootherMethod : MethodInfo, SmootherFacts {

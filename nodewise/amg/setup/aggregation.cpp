@@ -40,6 +40,11 @@ double aggregation_threshold(int unknowns, const AggregationOptions& options) {
   return unknowns > 1 ? 0.05 : 0.02;
 }
 
+bool is_worth_a_level(GlobalIndex n_coarse, GlobalIndex n) {
+  constexpr double most = 0.95;
+  return n_coarse > 0 && static_cast<double>(n_coarse) <= most * static_cast<double>(n);
+}
+
 Choice<AggregationMethod> aggregates_of_level(GlobalIndex n_points, int n_ranks,
                                               const AggregationOptions& options) {
   if (!options.aggregates.is_automatic()) return options.aggregates;
@@ -71,14 +76,6 @@ aggregate::Aggregates aggregate_points(const DistMatrix<T>& G, const Strength& s
 }
 
 namespace {
-
-/// A level that keeps more of its rows than this is not worth having.
-constexpr double max_aggregation_ratio = 0.95;
-
-/// Products for a radius that nothing but the weight of the prolongator's smoothing depends on: a
-/// tenth of it makes no difference to the iterations. (Of a norm a tenth does.) With four, as many
-/// iterations or fewer were needed, but they were no longer within two of PyAMG's.
-constexpr int steps_for_smoothing = 6;
 
 template <class T>
 double radius_of(const DistMatrix<T>& A, const ProblemInfo<T>& knowledge, const Options& options,
@@ -281,9 +278,7 @@ GridTransfer<T> aggregation_transfer(const DistMatrix<T>& A, const ProblemInfo<T
   const double radius = radius_of_level(A, knowledge, options);
   const NearNullSpace<T> B =
       candidates(A, knowledge, given_vectors(A, knowledge, options), radius, options);
-  const auto n_coarse = static_cast<double>(aggregates.layout.n_global()) * B.n_vectors;
-  const auto n = static_cast<double>(A.rows().n_global());
-  if (n_coarse == 0 || n_coarse > max_aggregation_ratio * n) return {};
+  if (!is_worth_a_level(aggregates.layout.n_global() * B.n_vectors, A.rows().n_global())) return {};
   auto [tentative, coarse] = aggregate::tentative_prolongator(aggregates, unknowns, A.rows(), B);
   transfer.P = std::make_shared<const DistMatrix<T>>(
       prolongator(A, graph, unknowns, tentative, B.n_vectors, knowledge, radius, options));
@@ -359,7 +354,9 @@ const LevelMethod& aggregation_method() {
       +asymmetry,
       SetupSteps::aggregation,
       LevelFunctions<double>{aggregation_transfer<double>, check_aggregation<double>},
-      LevelFunctions<float>{aggregation_transfer<float>, check_aggregation<float>}};
+      LevelFunctions<float>{aggregation_transfer<float>, check_aggregation<float>},
+      "",
+      true};
   return method;
 }
 

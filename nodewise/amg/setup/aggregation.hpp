@@ -51,6 +51,14 @@ struct PointGraph {
 /// high enough to see that a beam's two materials are hardly connected.
 double aggregation_threshold(int unknowns, const AggregationOptions& options);
 
+/// Whether a level with so many of the rows of one with n is worth having.
+bool is_worth_a_level(GlobalIndex n_coarse, GlobalIndex n);
+
+/// Products for a radius that nothing but the weight of the prolongator's smoothing depends on: a
+/// tenth of it makes no difference to the iterations. (Of a norm a tenth does.) With four, as many
+/// iterations or fewer were needed, but they were no longer within two of PyAMG's.
+inline constexpr int steps_for_smoothing = 6;
+
 /// How a level with so many points of all ranks groups them; never automatic. Borders of ranks cut
 /// standard aggregates, which makes small ones where a rank has few points, and then coarse levels
 /// that are dense: laplace27, 32^3 points on 64 ranks, has an operator complexity of 1.8 instead of

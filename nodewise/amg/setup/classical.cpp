@@ -151,7 +151,8 @@ const LevelMethod& classical_method() {
       SetupSteps::splitting,
       LevelFunctions<double>{classical_transfer<double>},
       LevelFunctions<float>{classical_transfer<float>},
-      "extended_i"};
+      "extended_i",
+      true};
   return method;
 }
 

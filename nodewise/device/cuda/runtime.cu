@@ -1,8 +1,10 @@
 // Queues, memory and graphs of cards: all calls of the CUDA runtime but the launches.
 #include <cuda_runtime.h>
+#include <mutex>
 #include <string>
 
 #include "nodewise/base/error.hpp"
+#include "nodewise/device/memory_cache.hpp"
 #include "nodewise/device/queue.hpp"
 
 namespace nodewise::device {
@@ -21,21 +23,63 @@ cudaStream_t stream_of(const Queue<Cuda>& queue) {
 
 }  // namespace
 
+namespace {
+
+MemoryCache& cache() {
+  static MemoryCache* const pieces = new MemoryCache;  // outlives all buffers
+  return *pieces;
+}
+
+std::mutex cache_mutex;
+
+int current_device() {
+  int device = 0;
+  cudaGetDevice(&device);
+  return device;
+}
+
+/// Gives back what is kept beyond what is wanted.
+void give_back(std::size_t wanted, bool all) {
+  while (const auto piece = cache().surplus(wanted, all)) cudaFree(piece->memory);
+}
+
+}  // namespace
+
 void* Memory<Cuda>::allocate(std::size_t bytes) {
+  const std::lock_guard lock(cache_mutex);
+  const std::size_t rounded = MemoryCache::rounded(bytes);
+  if (void* const kept = cache().take(current_device(), rounded)) return kept;
+  give_back(rounded, false);
   void* memory = nullptr;
-  const cudaError_t code = cudaMalloc(&memory, bytes);
-  if (code == cudaSuccess) return memory;
+  cudaError_t code = cudaMalloc(&memory, rounded);
+  if (code == cudaErrorMemoryAllocation) {
+    cudaGetLastError();  // or the next call would report it again
+    give_back(0, true);
+    code = cudaMalloc(&memory, rounded);
+  }
+  if (code == cudaSuccess) {
+    cache().note_use(rounded);
+    return memory;
+  }
   std::size_t left = 0;
   std::size_t all = 0;
-  cudaGetLastError();  // or the next call would report it again
+  cudaGetLastError();
   cudaMemGetInfo(&left, &all);
   throw Error(code == cudaErrorMemoryAllocation ? ErrorCode::out_of_memory : ErrorCode::internal,
               "the card has no " + std::to_string(bytes) + " bytes left: " + std::to_string(left) +
                   " of " + std::to_string(all) + " are free (" + cudaGetErrorString(code) + ")");
 }
 
-void Memory<Cuda>::release(void* memory, std::size_t /*bytes*/) noexcept {
-  cudaFree(memory);
+void Memory<Cuda>::release(void* memory, std::size_t bytes) noexcept {
+  cudaDeviceSynchronize();
+  const std::lock_guard lock(cache_mutex);
+  const MemoryCache::Piece piece = {current_device(), memory, MemoryCache::rounded(bytes)};
+  try {
+    cache().keep(piece);
+  } catch (...) {
+    cudaFree(memory);
+  }
+  give_back(0, false);
 }
 
 void* Memory<Cuda>::allocate_staging(std::size_t bytes) {

@@ -1,0 +1,13 @@
+// The condition number of a matrix whose levels were set up on a device.
+#pragma once
+
+#include "nodewise/offload/setup_levels.hpp"
+
+namespace nodewise::offload {
+
+/// Collective, on one rank. What amg::estimated_condition() finds for such levels, up to round-off;
+/// the last one must be solved directly. All but two vectors of the last level stays on the device.
+template <class Space>
+double estimated_condition(device::Primitives<Space>& primitives, const SetUpLevels<Space>& from);
+
+}  // namespace nodewise::offload

@@ -1,0 +1,85 @@
+// Smoothed aggregation in a setup on a device.
+#include <span>
+#include <utility>
+
+#include "nodewise/amg/setup/aggregation.hpp"
+#include "nodewise/amg/spectral_radius.hpp"
+#include "nodewise/device/prolongator.hpp"
+#include "nodewise/device/spgemm.hpp"
+#include "nodewise/offload/setup_coarsener.hpp"
+
+namespace nodewise::offload {
+
+namespace {
+
+template <class Space>
+class Aggregation final : public Coarsener<Space> {
+ public:
+  Aggregation(device::Primitives<Space>& primitives, const amg::Options& options,
+              const std::vector<double>& vector)
+      : primitives_(primitives),
+        options_(options),
+        own_(options.method.options<amg::AggregationOptions>()) {
+    vectors_.emplace_back(primitives.queue(), std::span<const double>(vector));
+  }
+
+  LocalIndex coarsen(SetUpLevel<Space>& level) override {
+    const auto strong =
+        device::strong_entries(primitives_, level.A, amg::aggregation_threshold(1, own_));
+    level.aggregates = device::aggregate_points(primitives_, level.A, strong,
+                                                own_.aggregation_distance, options_.seed);
+    return level.aggregates.count;
+  }
+
+  void interpolate(SetUpLevel<Space>& level, std::size_t l) override {
+    if (options_.smoother->needs_spectral_radius) {
+      level.spectral_radius =
+          radius_of(primitives_, level, amg::SpectrumOptions{}.steps, options_.seed);
+    } else if (own_.prolongation_sweeps > 0) {
+      level.spectral_radius =
+          radius_of(primitives_, level, amg::steps_for_smoothing, options_.seed);
+    }
+    vectors_.resize(l + 1);
+    auto [P, coarse_vector] =
+        device::tentative_prolongator(primitives_, level.aggregates, vectors_[l].data());
+    vectors_.push_back(std::move(coarse_vector));
+    if (own_.prolongation_sweeps > 0 && level.spectral_radius > 0) {
+      const auto jacobi = device::jacobi_matrix(primitives_, level.A,
+                                                own_.prolongation_weight / level.spectral_radius);
+      for (int sweep = 0; sweep < own_.prolongation_sweeps; ++sweep) {
+        P = device::multiply(primitives_, jacobi, P);
+      }
+    }
+    level.P = std::move(P);
+  }
+
+  std::size_t bytes() const override {
+    std::size_t sum = 0;
+    for (const auto& vector : vectors_) sum += vector.bytes();
+    return sum;
+  }
+
+ private:
+  device::Primitives<Space>& primitives_;
+  const amg::Options& options_;
+  const amg::AggregationOptions& own_;
+  std::vector<device::Buffer<double, Space>> vectors_;  // the near null space of each level
+};
+
+}  // namespace
+
+template <class Space>
+std::unique_ptr<Coarsener<Space>> make_aggregation(device::Primitives<Space>& primitives,
+                                                   const amg::Options& options,
+                                                   const std::vector<double>& vector) {
+  return std::make_unique<Aggregation<Space>>(primitives, options, vector);
+}
+
+template std::unique_ptr<Coarsener<device::Host>> make_aggregation(
+    device::Primitives<device::Host>&, const amg::Options&, const std::vector<double>&);
+#ifdef NODEWISE_CUDA
+template std::unique_ptr<Coarsener<device::Cuda>> make_aggregation(
+    device::Primitives<device::Cuda>&, const amg::Options&, const std::vector<double>&);
+#endif
+
+}  // namespace nodewise::offload
