@@ -30,8 +30,9 @@ struct Plan {
   LocalIndex n_owned = 0;
   LocalIndex n_ghosts = 0;
   std::vector<Stage> stages;
-  /// The pool position of each ghost: of an owned entry in plans that only run forwards. Empty when all that is received are the ghosts in their
-  /// order, as in a plan of one stage, and when there are no ghosts.
+  /// The pool position of each ghost: of an owned entry in plans that only run forwards. Empty when
+  /// all that is received are the ghosts in their order, as in a plan of one stage, and when there
+  /// are no ghosts.
   std::vector<LocalIndex> ghost_entries;
 
   LocalIndex pool_size() const;
