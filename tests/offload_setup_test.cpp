@@ -138,7 +138,7 @@ std::vector<T> read(device::Queue<Host>& queue, const device::Buffer<T, Host>& b
 /// A setup on the device beside the hierarchy of the host, with the same options.
 class Both {
  public:
-  Both(Pointer A, const amg::Options& options, amg::ProblemInfo<double> info = {})
+  Both(const Pointer& A, const amg::Options& options, amg::ProblemInfo<double> info = {})
       : options_(options), info_(std::move(info)), host_(A, options, info_), primitives_(queue_) {
     amg::Options completed = options;
     amg::examine(*A, info_, completed);
