@@ -110,7 +110,8 @@ void print_solve(const std::string& name, const std::shared_ptr<const Matrix>& A
   const auto time_cycle = [&](const auto& host) {
     using T = typename std::decay_t<decltype(host.levels.front().b)>::value_type;
     offload::Cycle<T, Space> there(card, host, offload::restrictions_of(host), {1, 1},
-                                   [](std::size_t /*level*/) { return offload::Leaving(); });
+                                   [](const comm::Exchange& /*exchange*/,
+                                      std::size_t /*item_bytes*/) { return offload::Leaving(); });
     card.queue.clear(there.b(), static_cast<std::size_t>(A->n_local()) * sizeof(T));
     return seconds_of(card.queue, arguments.repeats, [&] { there.run(); });
   };

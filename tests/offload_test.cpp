@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "nodewise/amg/cycle/mixed_precision_cycle.hpp"
+#include "nodewise/io/machine_file.hpp"
 #include "nodewise/matrix/operations.hpp"
 #include "nodewise/nodewise.hpp"
 #include "nodewise/offload/cycle.hpp"
@@ -122,14 +123,52 @@ TEST(Offload, ExchangesOnEveryRouteAndPlacement) {
   }
 }
 
+/// Two ranks to a node.
+std::shared_ptr<const mpi::Comm> pairs() {
+  std::vector<int> nodes;
+  for (int r = 0; r < test_comm()->size(); ++r) nodes.push_back(r / 2);
+  return mpi::Comm::create(MPI_COMM_WORLD, nodes);
+}
+
 TEST(Offload, ExchangesByEveryWayThatDataLeaveDevices) {
-  std::vector<int> pairs;
-  for (int r = 0; r < test_comm()->size(); ++r) pairs.push_back(r / 2);
-  const Pointer A = problem("laplace27", 6, mpi::Comm::create(MPI_COMM_WORLD, pairs));
+  const Pointer A = problem("laplace27", 6, pairs());
   for (const auto& method : offload::DeviceTransportMethod::family()) {
     SCOPED_TRACE(*method.name);
     const std::string& name = method.name;
     expect_as_on_the_host(A, {{"smoother", "l1_jacobi"}}, {{"device_transport", name.c_str()}});
+  }
+}
+
+TEST(Offload, ChoosesByWhichWayDataLeaveByTheCostsOfAMachine) {
+  const auto comm = pairs();
+  const Pointer A = problem("laplace27", 8, comm);
+  const auto ways = [&](const Given& given, const char* machine) {
+    SolverOptions options = options_of(join({{"device", "host"}, {"route", "direct"}}, given));
+    if (machine != nullptr) {
+      options.amg.machine = std::make_shared<const model::Machine>(io::find_machine(machine));
+    }
+    Solver solver(A, options);
+    const std::vector<double> b = hashed_vector(A->rows(), 1);
+    std::vector<double> x(b.size(), 0);
+    EXPECT_TRUE(solver.solve(b, x).converged());
+    return solver.record().device->ways;
+  };
+  const auto named = ways({{"device_transport", "direct"}}, nullptr);
+  const auto plain = ways({}, nullptr);
+  const auto chosen = ways({}, "lassen-mvapich");
+  if (comm->size() == 1) {
+    EXPECT_TRUE(named.empty() && plain.empty() && chosen.empty());
+    return;
+  }
+  ASSERT_FALSE(chosen.empty());
+  EXPECT_EQ(named.front(), (offload::WayRecord{"direct", ""}));
+  EXPECT_EQ(plain.front().name, "one_core");
+  EXPECT_THAT(plain.front().reason, HasSubstr("no machine"));
+  if (comm->topology().n_nodes() == 1) {
+    EXPECT_THAT(chosen.front().reason, HasSubstr("one node"));
+  } else {  // few messages of few bytes: quickest straight
+    EXPECT_EQ(chosen.front().name, "direct");
+    EXPECT_THAT(chosen.front().reason, HasSubstr("predicted"));
   }
 }
 
@@ -149,7 +188,8 @@ TEST(Offload, CyclesEqualThoseOfTheHost) {
   offload::Card<Host> card;
   const amg::Cycle<double>& host = hierarchy.cycle().levels_in_own_precision();
   offload::Cycle<double, Host> cycle(card, host, offload::restrictions_of(host), {1, 1},
-                                     [](std::size_t /*level*/) { return offload::Leaving(); });
+                                     [](const comm::Exchange& /*exchange*/,
+                                        std::size_t /*item_bytes*/) { return offload::Leaving(); });
   const std::vector<double> b = hashed_vector(A->rows(), 3);
   std::vector<double> expected(b.size());
   hierarchy.apply(b, expected);

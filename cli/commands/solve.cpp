@@ -139,7 +139,7 @@ void check_solve(const Settings& s) {
   if (!s.asks_for_costs() && !s.result.profile && s.has("machine")) {
     fail_usage(
         "--machine is for --route automatic, --redistribution automatic, --sparsification "
-        "automatic, --partition automatic, --placement, or --profile");
+        "automatic, --partition automatic, --placement, --device, or --profile");
   }
   if (s.result.output_anyway && s.result.output.empty()) {
     fail_usage("--output-anyway needs --output FILE");

@@ -138,7 +138,7 @@ void check_tune(const Settings& s) {
   if (s.has("machine") && !s.asks_for_costs()) {
     fail_usage(
         "--machine is for --redistribution automatic, --sparsification automatic, --partition "
-        "automatic or --placement");
+        "automatic, --placement or --device");
   }
 }
 

@@ -35,7 +35,12 @@ bool Settings::asks_for_routes() const {
 bool Settings::asks_for_costs() const {
   return asks_for_routes() || amg.redistribution->decide != nullptr ||
          amg.sparsification->asks_costs || method.placement->moves_parts ||
-         method.partition.is_automatic();
+         method.partition.is_automatic() || chooses_ways_of_devices();
+}
+
+bool Settings::chooses_ways_of_devices() const {
+  return method.device.has_options<offload::DeviceOptions>() &&
+         method.device.options<offload::DeviceOptions>().transport.is_automatic();
 }
 
 std::span<const Field<SourceOptions>> source_fields() {

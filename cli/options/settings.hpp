@@ -129,6 +129,8 @@ struct Settings {
   bool asks_for_routes() const;
   /// Whether routes, ranks of levels, what they lose, or places of parts are to be chosen by costs.
   bool asks_for_costs() const;
+  /// Whether costs may choose how data leave devices.
+  bool chooses_ways_of_devices() const;
   /// Whether a partition may move rows.
   bool has_partition() const {
     return method.partition.is_automatic() || method.partition->moves_rows;

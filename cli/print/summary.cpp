@@ -12,6 +12,7 @@
 #include "cli/inputs/system.hpp"
 #include "cli/options/preset_text.hpp"
 #include "cli/print/command_to_paste.hpp"
+#include "cli/print/devices.hpp"
 #include "cli/print/profile.hpp"
 #include "cli/print/right_hand_sides.hpp"
 #include "cli/print/tables.hpp"
@@ -449,6 +450,7 @@ void print_hierarchy(Console& console, const SolveRecord& record, bool details) 
   print_entries_back(console, record);
   print_sparsity(console, record);
   if (has_routes(record)) print_routes(console, record.levels);
+  print_ways(console, record);
   const bool chosen = std::any_of(record.levels.begin(), record.levels.end(), was_chosen);
   if (details && chosen && has_traffic(record)) print_choices(console, record.levels);
 }

@@ -40,14 +40,12 @@ std::size_t CycleLevel<T, Space>::bytes() const {
 
 template <class T, class Space>
 Cycle<T, Space>::Cycle(Card<Space>& card, const amg::Cycle<T>& host,
-                       const Restrictions& restrictions, Sweeps sweeps,
-                       const LeavingByLevel& leaving)
+                       const Restrictions& restrictions, Sweeps sweeps, const LeavingOf& leaving)
     : card_(card), sweeps_(sweeps) {
   const mpi::Comm& comm = host.levels.front().A->comm();
   levels_.reserve(host.levels.size());
   for (std::size_t l = 0; l < host.levels.size(); ++l) {
-    add_level(host.levels[l], l < restrictions.size() ? restrictions[l].get() : nullptr,
-              leaving(l));
+    add_level(host.levels[l], l < restrictions.size() ? restrictions[l].get() : nullptr, leaving);
   }
   mpi::collectively(comm, [&] {
     give_vectors();
@@ -71,13 +69,14 @@ void Cycle<T, Space>::record() {
 
 template <class T, class Space>
 void Cycle<T, Space>::add_level(const amg::CycleLevel<T>& from, const matrix::DistMatrix<T>* R,
-                                const Leaving& leaving) {
+                                const LeavingOf& leaving_of) {
   if (!from.A || from.arrival || from.to_copies) {
     throw Error(ErrorCode::unsupported,
                 "a cycle on a device needs all levels on all ranks; use `redistribution none`");
   }
   Level& level = levels_.emplace_back();
   level.n = from.A->n_local();
+  const Leaving leaving = leaving_of(from.A->exchange(), sizeof(T));
   if (from.P) {
     level.P = product_of<T, Space>(card_, *from.P, leaving);
     level.R = product_of<T, Space>(card_, *R, leaving);

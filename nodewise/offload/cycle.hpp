@@ -17,8 +17,9 @@ struct Sweeps {
   int after = 1;
 };
 
-/// How the data of a level, the finest 0, leave the device.
-using LeavingByLevel = std::function<Leaving(std::size_t level)>;
+/// Collective. How the data of a level leave the device: by the exchange of its matrix, and the
+/// bytes of a number. Called once for each level, the finest first.
+using LeavingOf = std::function<Leaving(const comm::Exchange& exchange, std::size_t item_bytes)>;
 
 /// A level: its matrix, transfers, relaxation and vectors, all on the device.
 template <class T, class Space>
@@ -58,10 +59,10 @@ class Cycle {
 
   /// Collective. Throws the same Error on every rank: unsupported where a level's relaxation has no
   /// diagonal_steps(), or the level is on other ranks, and out_of_memory. `restrictions` are those
-  /// of the levels but the last; `leaving` tells of a level how its data leave the device. The
+  /// of the levels but the last; `leaving` tells how data leave the device. The
   /// host's cycle is read now, and on several ranks its last solver as long as this lives.
   Cycle(Card<Space>& card, const amg::Cycle<T>& host, const Restrictions& restrictions,
-        Sweeps sweeps, const LeavingByLevel& leaving);
+        Sweeps sweeps, const LeavingOf& leaving);
   /// Local, for one rank. Of levels that have all but their vectors. Throws out_of_memory.
   Cycle(Card<Space>& card, std::vector<CycleLevel<T, Space>> levels, Sweeps sweeps);
   Cycle(const Cycle&) = delete;
@@ -79,7 +80,7 @@ class Cycle {
   using Level = CycleLevel<T, Space>;
 
   void add_level(const amg::CycleLevel<T>& from, const matrix::DistMatrix<T>* R,
-                 const Leaving& leaving);
+                 const LeavingOf& leaving_of);
   void give_rest(Level& level, const amg::CycleLevel<T>& from);
   void give_vectors();
   void give_vectors(Level& level, std::size_t places);

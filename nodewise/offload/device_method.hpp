@@ -20,9 +20,9 @@ enum class DeviceSetup { host, device };
 /// What all devices let be chosen.
 struct DeviceOptions {
   DeviceSetup setup = DeviceSetup::host;
-  DeviceTransport transport = "one_core";  ///< how data on devices get to other ranks
-  std::string map;                         ///< read_device_map(); empty: round the cards
-  bool trust_mpi = false;                  ///< that it takes addresses of cards, whatever it says
+  DeviceTransport transport = "automatic";  ///< how data on devices get to other ranks
+  std::string map;                          ///< read_device_map(); empty: round the cards
+  bool trust_mpi = false;                   ///< that it takes addresses of cards, whatever it says
 };
 std::span<const Field<DeviceOptions>> device_fields();
 
@@ -30,6 +30,13 @@ std::span<const Field<DeviceOptions>> device_fields();
 struct OwnSetup {
   std::vector<amg::LevelInfo> levels;
   amg::PrecisionChoice precision;
+};
+
+/// How the data of a level leave a device, and why where that was chosen.
+struct WayRecord {
+  std::string name, reason;
+
+  friend bool operator==(const WayRecord&, const WayRecord&) = default;
 };
 
 /// A matrix and the cycle of its hierarchy on a device, with a Krylov method there.
@@ -43,6 +50,8 @@ class DeviceSolver {
   virtual solve::Report solve(const solve::KrylovCall<double>& call) = 0;
   /// Local. Bytes of the device's memory that this rank has.
   virtual std::size_t bytes() const = 0;
+  /// How the data of each level leave the device, the finest first; of none on one rank.
+  virtual std::vector<WayRecord> ways() const { return {}; }
   /// Null where the levels were set up on the host.
   virtual const OwnSetup* own_setup() const { return nullptr; }
   /// Collective. Sets its own levels up for a matrix with the same pattern and other values. Where

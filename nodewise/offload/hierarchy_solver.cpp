@@ -1,11 +1,10 @@
 // A solver on a device for a hierarchy that was set up on the host.
-#include <type_traits>
 #include <utility>
 
 #include "nodewise/amg/cycle/mixed_precision_cycle.hpp"
 #include "nodewise/mpi/agree.hpp"
-#include "nodewise/offload/cards.hpp"
 #include "nodewise/offload/conjugate_gradients.hpp"
+#include "nodewise/offload/departures.hpp"
 
 namespace nodewise::offload {
 
@@ -14,7 +13,7 @@ namespace {
 template <class Space>
 std::unique_ptr<DeviceCycle<Space>> make_cycle(Card<Space>& card,
                                                const amg::Hierarchy<double>& hierarchy,
-                                               const LeavingByLevel& leaving) {
+                                               const LeavingOf& leaving) {
   const amg::SweepCounts counts = amg::sweep_counts(hierarchy.options().cycle);
   const Sweeps sweeps = {counts.pre_sweeps, counts.post_sweeps};
   const amg::MixedPrecisionCycle<double>& cycle = hierarchy.cycle();
@@ -28,31 +27,29 @@ std::unique_ptr<DeviceCycle<Space>> make_cycle(Card<Space>& card,
                                                   sweeps, leaving);
 }
 
-/// Collective.
-template <class Space>
-Leaving how_data_leave(const DeviceCall& call) {
-  const mpi::Comm& comm = call.A->comm();
-  Leaving leaving = {call.options.transport, nullptr, call.options.trust_mpi};
-  if (!leaving.how->shares_cards) return leaving;
-  const int card = mpi::collectively(comm, [&] {
-    const int n_cards = std::is_same_v<Space, device::Cuda> ? device::cuda_devices().count : 0;
-    return card_of_rank(comm, read_device_map(call.options.map), n_cards);
-  });
-  leaving.sharing = ranks_of_card(call.A->shared_comm(), card);
-  return leaving;
-}
-
 template <class Space>
 class HierarchySolver final : public CgSolver<Space> {
  public:
   explicit HierarchySolver(const DeviceCall& call)
       : CgSolver<Space>(call.A->shared_comm(), call.A->n_local()) {
-    const Leaving leaving = how_data_leave<Space>(call);
-    auto A = product_of<double>(this->card(), *call.A, leaving);
-    auto cycle =
-        make_cycle(this->card(), call.hierarchy, [&](std::size_t /*level*/) { return leaving; });
+    const Departures<Space> departures(call.options, call.A->shared_comm(),
+                                       call.hierarchy.options().machine.get());
+    auto A = product_of<double>(this->card(), *call.A,
+                                departures.of(call.A->exchange(), sizeof(double)).leaving);
+    auto cycle = make_cycle(this->card(), call.hierarchy,
+                            [&](const comm::Exchange& exchange, std::size_t item_bytes) {
+                              Departure departure = departures.of(exchange, item_bytes);
+                              ways_.push_back({departure.leaving.how.name(), departure.reason});
+                              return departure.leaving;
+                            });
     mpi::collectively(call.A->comm(), [&] { this->take(std::move(A), std::move(cycle)); });
+    if (call.A->comm().size() == 1) ways_.clear();
   }
+
+  std::vector<WayRecord> ways() const override { return ways_; }
+
+ private:
+  std::vector<WayRecord> ways_;
 };
 
 }  // namespace

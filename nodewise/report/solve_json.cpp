@@ -262,7 +262,14 @@ Json device_json(const std::optional<solver::DeviceRecord>& device) {
   if (!device) return nullptr;
   Json set = Json::object();
   for (const auto& [name, value] : device->set) set[name] = value;
-  return {{"name", device->name}, {"set", set}, {"memory_bytes_max", device->max_bytes}};
+  Json ways = Json::array();
+  for (const auto& [name, reason] : device->ways) {
+    ways.push_back({{"transport", name}, {"reason", text_or_null(reason)}});
+  }
+  return {{"name", device->name},
+          {"set", set},
+          {"memory_bytes_max", device->max_bytes},
+          {"levels", ways}};
 }
 
 }  // namespace

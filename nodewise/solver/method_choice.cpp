@@ -133,7 +133,7 @@ std::optional<DeviceRecord> choose_for_device(Options& options) {
     set.emplace_back("redistribution", "none");
   }
   const auto& leaving = options.method.device.options<offload::DeviceOptions>().transport;
-  if (leaving->passes_device_memory && !options.has("transport")) {
+  if (!leaving.is_automatic() && leaving->passes_device_memory && !options.has("transport")) {
     options.amg.transport = "point_to_point";  // others may copy on the host
     set.emplace_back("transport", "point_to_point");
   }

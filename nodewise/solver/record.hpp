@@ -47,9 +47,10 @@ struct PresetRecord {
 
 /// A device that solves.
 struct DeviceRecord {
-  std::string name;            ///< of the method
-  NamedValues set;             ///< what it needs and was not given
-  std::int64_t max_bytes = 0;  ///< of its memory, for the rank that has most there
+  std::string name;                      ///< of the method
+  NamedValues set;                       ///< what it needs and was not given
+  std::int64_t max_bytes = 0;            ///< of its memory, for the rank that has most there
+  std::vector<offload::WayRecord> ways;  ///< of each level's data to other ranks
 };
 
 /// An option that was given and has no effect beside the others.

@@ -102,7 +102,8 @@ void Solver::State::move_to_device() {
   const offload::DeviceMethod::Make make = *options.method.device->make;
   if (make == nullptr) return;
   device.reset();  // there may be room for one only
-  device = make({options.method.device.options<offload::DeviceOptions>(), A, *preconditioner.hierarchy});
+  device =
+      make({options.method.device.options<offload::DeviceOptions>(), A, *preconditioner.hierarchy});
   describe_device();
 }
 
@@ -112,14 +113,16 @@ void Solver::State::set_up_on_device(const SetupObservers& observe) {
   const amg::ProblemInfo<double> info =
       placement->problem_info(problem, options, record.matrix.symmetric);
   near_null_space = info.near_null_space;
-  device = (*options.method.device->set_up)(
-      {options.method.device.options<offload::DeviceOptions>(), A, options.amg, info, observe.level});
+  device =
+      (*options.method.device->set_up)({options.method.device.options<offload::DeviceOptions>(), A,
+                                        options.amg, info, observe.level});
   describe_device();
 }
 
 /// Collective. What a device has, and what it has set up.
 void Solver::State::describe_device() {
   record.device->max_bytes = mpi::max(A->comm(), static_cast<std::int64_t>(device->bytes()));
+  record.device->ways = device->ways();
   const offload::OwnSetup* const own = device->own_setup();
   if (own == nullptr) return;
   record.levels = own->levels;

@@ -200,7 +200,8 @@ const DeviceTransportMethod& many_cores_method() {
       false,
       true,
       make_carriers<ManyCoresByMessages>(),
-      make_adders<AdderByMessages>()};
+      make_adders<AdderByMessages>(),
+      []() -> const model::GpuTransport& { return modelled("many_cores"); }};
   return method;
 }
 

@@ -215,7 +215,8 @@ const DeviceTransportMethod& shared_memory_method() {
       false,
       true,
       make_carriers<ManyCoresByMemory>(),
-      make_adders<AdderByMemory>()};
+      make_adders<AdderByMemory>(),
+      []() -> const model::GpuTransport& { return modelled("shared_memory"); }};
   return method;
 }
 

@@ -11,6 +11,7 @@
 #include "nodewise/comm/route/route.hpp"
 #include "nodewise/comm/transport/transport.hpp"
 #include "nodewise/device/space.hpp"
+#include "nodewise/model/gpu_transport.hpp"
 #include "nodewise/mpi/comm.hpp"
 #include "nodewise/offload/card.hpp"
 #include "nodewise/offload/transport/adder.hpp"
@@ -72,7 +73,10 @@ struct DeviceTransportMethod : MethodInfo {
   Required<bool> shares_cards;
   Required<MakeCarriers> make_carrier;
   Required<MakeAdders> make_adder;
+  /// What it costs.
+  Required<const model::GpuTransport& (*)()> costs;
 
+  /// `automatic` is for Departures to replace.
   static Family<DeviceTransportMethod>& family();
 };
 

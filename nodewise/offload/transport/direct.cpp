@@ -139,7 +139,8 @@ const DeviceTransportMethod& direct_method() {
       true,
       false,
       make_carriers<Direct>(),
-      make_adders<DirectAdder>()};
+      make_adders<DirectAdder>(),
+      []() -> const model::GpuTransport& { return modelled("direct"); }};
   return method;
 }
 

@@ -41,4 +41,9 @@ MakeAdders make_adders() {
           make_as<Adder<Cuda>, C<Cuda>, Cuda, AdderCall<Cuda>>};
 }
 
+/// What models know of a way by its name.
+inline const model::GpuTransport& modelled(const char* name) {
+  return model::GpuTransport::family().find(name);
+}
+
 }  // namespace nodewise::offload

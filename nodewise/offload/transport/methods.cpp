@@ -14,7 +14,10 @@ const DeviceTransportMethod& shared_memory_method();
 Family<DeviceTransportMethod>& DeviceTransportMethod::family() {
   static Family<DeviceTransportMethod> methods(
       "device transport",
-      {&one_core_method(), &direct_method(), &many_cores_method(), &shared_memory_method()});
+      {&one_core_method(), &direct_method(), &many_cores_method(), &shared_memory_method()},
+      {"automatic",
+       "of each level the way that takes least time by the machine file's costs; without "
+       "one, or on one node, one_core"});
   return methods;
 }
 

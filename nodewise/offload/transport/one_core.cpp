@@ -100,7 +100,8 @@ const DeviceTransportMethod& one_core_method() {
       false,
       false,
       make_carriers<OneCore>(),
-      make_adders<OneCoreAdder>()};
+      make_adders<OneCoreAdder>(),
+      []() -> const model::GpuTransport& { return modelled("one_core"); }};
   return method;
 }
 
