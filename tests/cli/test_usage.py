@@ -57,7 +57,7 @@ PROBLEM = ["solve", "--problem", "laplace5"]
         ([*PROBLEM, "--route", "direct,thre_step"], "--route: 'thre_step' is not one of"),
         ([*PROBLEM, "--setup-transport", "automatic"], "'automatic' is not one of"),
         ([*PROBLEM, "--machine", "eos"], "--machine is for --route automatic, --redistribution automatic, --sparsification automatic, --partition automatic, --placement, --device, or --profile"),
-        (["tune", *PROBLEM[1:], "--machine", "eos"], "--machine is for --redistribution automatic, --sparsification automatic, --partition automatic or --placement"),
+        (["tune", *PROBLEM[1:], "--machine", "eos"], "--machine is for --redistribution automatic, --sparsification automatic, --partition automatic, --placement or --device"),
         (
             ["inspect", *PROBLEM[1:], "--setup-route", "automatic"],
             "`nodewise inspect` takes no --setup-route",
