@@ -18,6 +18,9 @@
 #include "nodewise/nodewise.hpp"
 #include "nodewise/offload/cycle.hpp"
 
+#ifdef NODEWISE_CUDA
+#include "cusparse_peer.hpp"
+#endif
 #include "device_setup.hpp"
 #include "device_timing.hpp"
 #include "measure.hpp"
@@ -129,6 +132,25 @@ void print_solve(const std::string& name, const std::shared_ptr<const Matrix>& A
 
 #ifdef NODEWISE_CUDA
 
+template <class T>
+void print_peer(const std::string& name, const Matrix& A, const Arguments& arguments) {
+  Queue<device::Cuda> queue;
+  const auto matrix = A.with_type<T>();
+  const device::SellMatrix<T, device::Cuda> M(queue,
+                                              device::sell_layout(matrix.on(), matrix.off()));
+  const std::vector<T> ones(static_cast<std::size_t>(M.n_cols()), T{1});
+  const Buffer<T, device::Cuda> x(queue, std::span<const T>(ones));
+  Buffer<T, device::Cuda> y(static_cast<std::size_t>(M.n_rows()));
+  const Spread ours = seconds_of(queue, arguments.repeats, [&] { M.multiply(x.data(), y.data()); });
+  const CusparseTimes theirs = time_cusparse(matrix.on(), arguments.repeats);
+  const double best = std::min(theirs.csr.median, theirs.sliced_ell.median);
+  std::cout << fmt::format("| {} | {} | {} | {} | {} | {:.2f} |\n", name,
+                           sizeof(T) == 8 ? "double" : "single", milliseconds(ours),
+                           milliseconds(theirs.csr), milliseconds(theirs.sliced_ell),
+                           best / ours.median)
+            << std::flush;
+}
+
 template <class T, class Space>
 std::vector<T> read(Queue<Space>& queue, const Buffer<T, Space>& buffer) {
   std::vector<T> values(buffer.size());
@@ -213,12 +235,37 @@ void check_setup(const std::shared_ptr<const Matrix>& A) {
 
 #endif
 
+using NamedMatrices = std::vector<std::pair<std::string, std::shared_ptr<const Matrix>>>;
+
+/// Products beside those of cuSPARSE, where the device is a card.
+template <class Space>
+void print_peers(const NamedMatrices& matrices, const Arguments& arguments) {
+#ifdef NODEWISE_CUDA
+  if constexpr (std::is_same_v<Space, device::Cuda>) {
+    const std::string why_not = why_no_cusparse();
+    if (!why_not.empty()) {
+      std::cout << "\nNOT MEASURED beside cuSPARSE: " << why_not << ".\n";
+      return;
+    }
+    std::cout << "\n| product | precision | here, ms | cuSPARSE CSR, ms | cuSPARSE sliced ELL, ms "
+                 "| its best / here |\n|---|---|---|---|---|---|\n";
+    for (const auto& [name, A] : matrices) {
+      print_peer<double>(name, *A, arguments);
+      print_peer<float>(name, *A, arguments);
+    }
+  }
+#else
+  static_cast<void>(matrices);
+  static_cast<void>(arguments);
+#endif
+}
+
 template <class Space>
 void run_in(const std::shared_ptr<const mpi::Comm>& comm, const Arguments& arguments) {
   Queue<Space> queue;
   const double rate = copy_rate(queue, arguments);
   std::cout << fmt::format("Copies: {:.0f} GB/s.\n\n", rate / 1e9);
-  std::vector<std::pair<std::string, std::shared_ptr<const Matrix>>> matrices;
+  NamedMatrices matrices;
   for (const std::string& text : arguments.problems) {
     matrices.emplace_back(text, make_matrix(comm, parse_problem(text)));
   }
@@ -229,6 +276,7 @@ void run_in(const std::shared_ptr<const mpi::Comm>& comm, const Arguments& argum
     print_product<double, Space>(name, *A, rate, arguments);
     print_product<float, Space>(name, *A, rate, arguments);
   }
+  print_peers<Space>(matrices, arguments);
   std::cout
       << "\n| product of matrices | of | entries | multiplications | new, ms | other values, ms "
          "| of these 10^9 a second |\n|---|---|---|---|---|---|---|\n";
