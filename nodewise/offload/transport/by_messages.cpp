@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "nodewise/mpi/ledger.hpp"
-#include "nodewise/offload/transport/make_as.hpp"
+#include "nodewise/offload/transport/make_in.hpp"
 #include "nodewise/offload/transport/many_cores.hpp"
 #include "nodewise/offload/transport/shared_adder.hpp"
 

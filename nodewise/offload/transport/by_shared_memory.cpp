@@ -9,7 +9,7 @@
 
 #include "nodewise/device/shared_memory.hpp"
 #include "nodewise/mpi/ledger.hpp"
-#include "nodewise/offload/transport/make_as.hpp"
+#include "nodewise/offload/transport/make_in.hpp"
 #include "nodewise/offload/transport/many_cores.hpp"
 #include "nodewise/offload/transport/shared_adder.hpp"
 

@@ -10,7 +10,7 @@
 #include "nodewise/device/buffer.hpp"
 #include "nodewise/device/items.hpp"
 #include "nodewise/mpi/ledger.hpp"
-#include "nodewise/offload/transport/make_as.hpp"
+#include "nodewise/offload/transport/make_in.hpp"
 
 namespace nodewise::offload {
 

@@ -25,6 +25,8 @@ template <>
 void require_available<device::Host>(const mpi::Comm& /*comm*/, const DeviceTransport& /*how*/,
                                      const comm::Transport& /*transport*/, bool /*trusts_mpi*/) {}
 
+#ifdef NODEWISE_CUDA
+
 template <>
 void require_available<device::Cuda>(const mpi::Comm& comm, const DeviceTransport& how,
                                      const comm::Transport& transport, bool trusts_mpi) {
@@ -45,5 +47,7 @@ void require_available<device::Cuda>(const mpi::Comm& comm, const DeviceTranspor
     }
   });
 }
+
+#endif
 
 }  // namespace nodewise::offload

@@ -5,7 +5,7 @@
 #include "nodewise/comm/exchange.hpp"
 #include "nodewise/device/buffer.hpp"
 #include "nodewise/device/items.hpp"
-#include "nodewise/offload/transport/make_as.hpp"
+#include "nodewise/offload/transport/make_in.hpp"
 
 namespace nodewise::offload {
 

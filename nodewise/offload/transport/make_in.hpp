@@ -15,11 +15,12 @@ inline constexpr bool has_cuda = true;
 inline constexpr bool has_cuda = false;
 #endif
 
-/// A C<Space>. Never called for a space that is not built: no queue of it can be made.
-template <class Base, class C, class Space, class Call>
-std::unique_ptr<Base> make_as(const Call& call) {
+/// A function that makes a C<Space>; null for a space that is not built.
+template <class Base, template <class> class C, class Space, class Call>
+auto make_in() -> std::unique_ptr<Base> (*)(const Call& call) {
   if constexpr (has_cuda || std::is_same_v<Space, device::Host>) {
-    return std::make_unique<C>(call);
+    return
+        [](const Call& call) -> std::unique_ptr<Base> { return std::make_unique<C<Space>>(call); };
   } else {
     return nullptr;
   }
@@ -29,16 +30,16 @@ template <template <class> class C>
 MakeCarriers make_carriers() {
   using device::Cuda;
   using device::Host;
-  return {make_as<Carrier<Host>, C<Host>, Host, CarrierCall<Host>>,
-          make_as<Carrier<Cuda>, C<Cuda>, Cuda, CarrierCall<Cuda>>};
+  return {make_in<Carrier<Host>, C, Host, CarrierCall<Host>>(),
+          make_in<Carrier<Cuda>, C, Cuda, CarrierCall<Cuda>>()};
 }
 
 template <template <class> class C>
 MakeAdders make_adders() {
   using device::Cuda;
   using device::Host;
-  return {make_as<Adder<Host>, C<Host>, Host, AdderCall<Host>>,
-          make_as<Adder<Cuda>, C<Cuda>, Cuda, AdderCall<Cuda>>};
+  return {make_in<Adder<Host>, C, Host, AdderCall<Host>>(),
+          make_in<Adder<Cuda>, C, Cuda, AdderCall<Cuda>>()};
 }
 
 /// What models know of a way by its name.
