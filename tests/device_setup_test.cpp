@@ -199,17 +199,26 @@ TEST(DeviceCsr, ComesBackAndIsTransposedAndMultiplied) {
   }
 }
 
-TEST(DeviceCsr, GetsTheLayoutOfTheHostInSlices) {
+TEST(DeviceCsr, GetsTheLayoutOfTheHost) {
   const PoisonedMemory poisoned;
   Queue<Host> queue;
   Primitives<Host> primitives(queue);
-  for (const auto& lengths :
-       {std::vector<int>{}, {0}, {1}, std::vector<int>(33, 5), mixed_lengths(1700)}) {
+  for (const auto& lengths : {std::vector<int>{},
+                              {0},
+                              {1},
+                              std::vector<int>(33, 5),
+                              mixed_lengths(1700),
+                              {17},
+                              {10000},
+                              std::vector<int>(300, 20),
+                              std::vector<int>(500, 99)}) {
     const Csr A = random_matrix(lengths, 12000, 5);
     const auto there = upload<double, Host>(queue, A);
     const SellMatrix<double, Host> M(primitives, there);
     const SellMatrix<float, Host> rounded(primitives, there, 0.25);
     const SellLayout<double> made = M.layout(), expected = sell_layout(A, Csr(A.n_rows, 0));
+    EXPECT_EQ(M.lanes(), lanes_of_rows(A.n_rows, A.nnz()));
+    EXPECT_EQ(made.lanes, expected.lanes);
     EXPECT_EQ(made.slices, expected.slices);
     EXPECT_EQ(made.rows, expected.rows);
     EXPECT_EQ(made.lengths, expected.lengths);

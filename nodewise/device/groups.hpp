@@ -40,6 +40,32 @@ class Group {
   }
 };
 
+/// f(0) + ... + f(n - 1) to the same bits in every space: lane j adds up f(j), f(j + lanes), ...,
+/// and then the lanes are added by halves. All threads of a group call it, and its first one has
+/// the sum.
+template <class T, int lanes, class F>
+NODEWISE_KERNEL T sum_by_lanes(const Group<lanes>& group, std::int64_t n, const F& f) {
+#ifdef __CUDA_ARCH__
+  static_assert(lanes > 1 && lanes <= 32);
+  T sum = 0;
+  for (std::int64_t k = group.rank(); k < n; k += lanes) sum += f(k);
+  const unsigned mine =
+      lanes == 32 ? ~0u : ((1ull << lanes) - 1ull) << (threadIdx.x % 32 / lanes * lanes);
+  for (int half = lanes / 2; half > 0; half /= 2) {
+    sum += __shfl_down_sync(mine, sum, static_cast<unsigned>(half), lanes);
+  }
+  return sum;
+#else
+  static_cast<void>(group);
+  T sums[lanes] = {};
+  for (std::int64_t k = 0; k < n; ++k) sums[k % lanes] += f(k);
+  for (int half = lanes / 2; half > 0; half /= 2) {
+    for (int lane = 0; lane < half; ++lane) sums[lane] += sums[lane + half];
+  }
+  return sums[0];
+#endif
+}
+
 /// A Table of nothing.
 struct NoTable {};
 

@@ -1,6 +1,6 @@
 #include "nodewise/device/sell.hpp"
 
-#include "nodewise/device/launch.hpp"
+#include "nodewise/device/groups.hpp"
 
 namespace nodewise::device {
 
@@ -11,69 +11,75 @@ struct SellView {
   const LocalIndex* lengths;
   const LocalIndex* cols;
   const T* vals;
-
-  NODEWISE_KERNEL LocalIndex row(std::int64_t place) const { return load(rows + place); }
-
-  /// The product of the row at a place with x.
-  NODEWISE_KERNEL T product(std::int64_t place, const T* x) const {
-    Offset at = load(slices + place / slice_rows) + place % slice_rows;
-    const LocalIndex n = load(lengths + place);
-    T sum = 0;
-    for (LocalIndex k = 0; k < n; ++k, at += slice_rows) {
-      sum += load(vals + at) * load(x + load(cols + at));
-    }
-    return sum;
-  }
 };
 
 namespace {
 
-template <class T>
-struct Multiply {
+/// use(row, product with x) of the row at each place, one thread each.
+template <class T, class Use>
+struct ByOne {
   SellView<T> A;
   const T* x;
-  T* y;
+  Use use;
   NODEWISE_KERNEL void operator()(std::int64_t place) const {
-    y[A.row(place)] = A.product(place, x);
+    Offset at = load(A.slices + place / slice_rows) + place % slice_rows;
+    const LocalIndex n = load(A.lengths + place);
+    T sum = 0;
+    for (LocalIndex k = 0; k < n; ++k, at += slice_rows) {
+      sum += load(A.vals + at) * load(x + load(A.cols + at));
+    }
+    use(load(A.rows + place), sum);
   }
+};
+
+/// The same of each row, a group each.
+template <class T, class Use>
+struct ByLanes {
+  SellView<T> A;
+  const T* x;
+  Use use;
+  template <int lanes>
+  NODEWISE_KERNEL void operator()(const Group<lanes>& group, NoTable& /*table*/,
+                                  std::int64_t i) const {
+    const Offset begin = load(A.slices + i);
+    const T sum = sum_by_lanes<T>(group, load(A.slices + i + 1) - begin, [&](std::int64_t k) {
+      return load(A.vals + begin + k) * load(x + load(A.cols + begin + k));
+    });
+    if (group.rank() == 0) use(static_cast<LocalIndex>(i), sum);
+  }
+};
+
+template <class T>
+struct Multiply {
+  T* y;
+  NODEWISE_KERNEL void operator()(LocalIndex i, T product) const { y[i] = product; }
 };
 
 template <class T>
 struct MultiplyAdd {
-  SellView<T> A;
-  const T* x;
   T* y;
-  NODEWISE_KERNEL void operator()(std::int64_t place) const {
-    y[A.row(place)] += A.product(place, x);
-  }
+  NODEWISE_KERNEL void operator()(LocalIndex i, T product) const { y[i] += product; }
 };
 
 template <class T>
 struct Residual {
-  SellView<T> A;
-  const T* x;
   const T* b;
   T* r;
-  NODEWISE_KERNEL void operator()(std::int64_t place) const {
-    const LocalIndex i = A.row(place);
-    r[i] = b[i] - A.product(place, x);
-  }
+  NODEWISE_KERNEL void operator()(LocalIndex i, T product) const { r[i] = b[i] - product; }
 };
 
 template <class T>
 struct Relax {
-  SellView<T> A;
   RelaxationStep<T> how;
   const T* inverse_diagonal;
   const T* b;
   const T* x;
   T* step;
   T* next;
-  NODEWISE_KERNEL void operator()(std::int64_t place) const {
-    const LocalIndex i = A.row(place);
-    T s = how.take * load(inverse_diagonal + i) * (load(b + i) - A.product(place, x));
+  NODEWISE_KERNEL void operator()(LocalIndex i, T product) const {
+    T s = how.take * load(inverse_diagonal + i) * (load(b + i) - product);
     if (how.keep != T{0}) s = how.keep * step[i] + s;
-    step[i] = s;
+    if (how.leaves) step[i] = s;
     next[i] = load(x + i) + s;
   }
 };
@@ -86,6 +92,7 @@ SellMatrix<T, Space>::SellMatrix(Queue<Space>& queue, const SellLayout<T>& layou
       n_rows_(layout.n_rows),
       n_cols_(layout.n_cols),
       nnz_(layout.nnz),
+      lanes_(layout.lanes),
       padding_(layout.padding()),
       slices_(queue, std::span<const Offset>(layout.slices)),
       rows_(queue, std::span<const LocalIndex>(layout.rows)),
@@ -104,24 +111,36 @@ SellView<T> SellMatrix<T, Space>::view() const {
 }
 
 template <class T, class Space>
+template <class Use>
+void SellMatrix<T, Space>::for_products(const T* x, const Use& use) const {
+  if (lanes_ == 1) {
+    launch(queue_, n_rows_, ByOne<T, Use>{view(), x, use});
+  } else if (lanes_ == 8) {
+    launch_groups<8, NoTable>(queue_, n_rows_, ByLanes<T, Use>{view(), x, use});
+  } else {
+    launch_groups<32, NoTable>(queue_, n_rows_, ByLanes<T, Use>{view(), x, use});
+  }
+}
+
+template <class T, class Space>
 void SellMatrix<T, Space>::multiply(const T* x, T* y) const {
-  launch(queue_, n_rows_, Multiply<T>{view(), x, y});
+  for_products(x, Multiply<T>{y});
 }
 
 template <class T, class Space>
 void SellMatrix<T, Space>::multiply_add(const T* x, T* y) const {
-  launch(queue_, n_rows_, MultiplyAdd<T>{view(), x, y});
+  for_products(x, MultiplyAdd<T>{y});
 }
 
 template <class T, class Space>
 void SellMatrix<T, Space>::residual(const T* x, const T* b, T* r) const {
-  launch(queue_, n_rows_, Residual<T>{view(), x, b, r});
+  for_products(x, Residual<T>{b, r});
 }
 
 template <class T, class Space>
 void SellMatrix<T, Space>::relax(RelaxationStep<T> how, const T* inverse_diagonal, const T* b,
                                  const T* x, T* step, T* next) const {
-  launch(queue_, n_rows_, Relax<T>{view(), how, inverse_diagonal, b, x, step, next});
+  for_products(x, Relax<T>{how, inverse_diagonal, b, x, step, next});
 }
 
 template class SellMatrix<float, Compiled>;

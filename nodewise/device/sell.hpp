@@ -12,6 +12,7 @@ template <class T>
 struct RelaxationStep {
   T keep;  ///< 0: the step that there was is not read
   T take;
+  bool leaves = true;  ///< the step is written, for another that reads it
 };
 
 /// What a kernel sees of a matrix.
@@ -20,8 +21,8 @@ struct SellView;
 
 /// Vectors are arrays of the space: x of n_cols, ghosts behind the owned ones, the others of
 /// n_rows. They must not overlap, unless it says so. All functions are local; a sum goes through a
-/// row's entries in their order in the layout, so that the results are the same to the bit in every
-/// space.
+/// row's entries in their order in the layout, or where a row has several lanes as sum_by_lanes()
+/// does, so that the results are the same to the bit in every space.
 template <class T, class Space>
 class SellMatrix {
  public:
@@ -32,6 +33,8 @@ class SellMatrix {
 
   /// What the layout of the constructors' matrix has, to look at it.
   SellLayout<T> layout() const;
+  /// The threads that take a row together; the numbers of rows and entries decide.
+  int lanes() const { return lanes_; }
   /// Places for entries over entries: 1 where no slice has a gap.
   double padding() const { return padding_; }
   LocalIndex n_rows() const { return n_rows_; }
@@ -50,10 +53,14 @@ class SellMatrix {
 
  private:
   SellView<T> view() const;
+  template <class Use>
+  void for_products(const T* x, const Use& use) const;
+  void make_slices(Primitives<Space>& primitives, const CsrMatrix<double, Space>& A, double factor);
 
   Queue<Space>& queue_;
   LocalIndex n_rows_, n_cols_;
   Offset nnz_;
+  int lanes_;
   double padding_;
   Buffer<Offset, Space> slices_;
   Buffer<LocalIndex, Space> rows_, lengths_, cols_;

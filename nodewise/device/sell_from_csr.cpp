@@ -60,6 +60,16 @@ struct FillSlices {
   }
 };
 
+template <class T>
+struct CopyValues {
+  double factor;
+  const double* from;
+  T* to;
+  NODEWISE_KERNEL void operator()(std::int64_t k) const {
+    to[k] = static_cast<T>(factor * load(from + k));
+  }
+};
+
 }  // namespace
 
 template <class T, class Space>
@@ -69,11 +79,27 @@ SellMatrix<T, Space>::SellMatrix(Primitives<Space>& primitives, const CsrMatrix<
       n_rows_(A.n_rows),
       n_cols_(A.n_cols),
       nnz_(A.nnz),
-      padding_(1),
-      rows_(static_cast<std::size_t>(A.n_rows)),
-      lengths_(static_cast<std::size_t>(A.n_rows)) {
+      lanes_(lanes_of_rows(A.n_rows, A.nnz)),
+      padding_(1) {
+  if (lanes_ == 1) {
+    make_slices(primitives, A, factor);
+    return;
+  }
+  slices_ = Buffer<Offset, Space>(A.begins.size());
+  cols_ = Buffer<LocalIndex, Space>(A.cols.size());
+  vals_ = Buffer<T, Space>(A.vals.size());
+  queue_.copy_within(slices_.data(), A.begins.data(), slices_.bytes());
+  queue_.copy_within(cols_.data(), A.cols.data(), cols_.bytes());
+  launch(queue_, nnz_, CopyValues<T>{factor, A.vals.data(), vals_.data()});
+}
+
+template <class T, class Space>
+void SellMatrix<T, Space>::make_slices(Primitives<Space>& primitives,
+                                       const CsrMatrix<double, Space>& A, double factor) {
   const auto n = static_cast<std::size_t>(A.n_rows);
   const std::int64_t n_slices = (A.n_rows + std::int64_t{slice_rows} - 1) / slice_rows;
+  rows_ = Buffer<LocalIndex, Space>(n);
+  lengths_ = Buffer<LocalIndex, Space>(n);
   {
     Buffer<std::uint64_t, Space> keys(n), sorted(n);
     Buffer<LocalIndex, Space> numbers(n);
@@ -104,6 +130,7 @@ SellLayout<T> SellMatrix<T, Space>::layout() const {
   layout.n_rows = n_rows_;
   layout.n_cols = n_cols_;
   layout.nnz = nnz_;
+  layout.lanes = lanes_;
   const auto fill = [this](auto& values, const auto& from) {
     values.resize(from.size());
     from.get(queue_, std::span(values.data(), values.size()));

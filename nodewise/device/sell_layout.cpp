@@ -29,34 +29,85 @@ std::vector<Offset> slice_begins(const std::vector<LocalIndex>& lengths) {
   return begins;
 }
 
-}  // namespace
+/// The entries of rows of [on | off], by row and place of their beginning, `stride` apart.
+template <class T>
+class Filler {
+ public:
+  Filler(const kernels::Csr<T>& on, const kernels::Csr<T>& off, SellLayout<T>& to)
+      : on_(on), off_(off), to_(to) {
+    to.cols.assign(static_cast<std::size_t>(to.slices.back()), 0);
+    to.vals.assign(static_cast<std::size_t>(to.slices.back()), T{});
+  }
+  void put(LocalIndex row, Offset begin, LocalIndex stride) {
+    auto at = static_cast<std::size_t>(begin);
+    const auto copy = [&](const kernels::Csr<T>& from, LocalIndex first_column) {
+      for (auto k = static_cast<std::size_t>(from.begin(row));
+           k < static_cast<std::size_t>(from.end(row));
+           ++k, at += static_cast<std::size_t>(stride)) {
+        to_.cols[at] = first_column + from.cols[k];
+        to_.vals[at] = from.vals[k];
+      }
+    };
+    copy(on_, 0);
+    copy(off_, on_.n_cols);
+  }
+
+ private:
+  const kernels::Csr<T>& on_;
+  const kernels::Csr<T>& off_;
+  SellLayout<T>& to_;
+};
 
 template <class T>
-SellLayout<T> sell_layout(const kernels::Csr<T>& on, const kernels::Csr<T>& off) {
+void lay_out_slices(const kernels::Csr<T>& on, const kernels::Csr<T>& off, SellLayout<T>& sell) {
   const auto length = [&](LocalIndex i) {
     return narrow<LocalIndex>(on.length(i) + off.length(i), "the length of a row");
   };
+  sell.rows = sorted_by_length(on.n_rows, length);
+  for (const LocalIndex row : sell.rows) sell.lengths.push_back(length(row));
+  sell.slices = slice_begins(sell.lengths);
+  Filler<T> filler(on, off, sell);
+  for (std::size_t place = 0; place < sell.rows.size(); ++place) {
+    const auto in_slice = static_cast<Offset>(place % slice_rows);
+    filler.put(sell.rows[place], sell.slices[place / slice_rows] + in_slice, slice_rows);
+  }
+}
+
+template <class T>
+void lay_out_rows(const kernels::Csr<T>& on, const kernels::Csr<T>& off, SellLayout<T>& sell) {
+  sell.slices = {0};
+  for (LocalIndex i = 0; i < on.n_rows; ++i) {
+    sell.slices.push_back(sell.slices.back() + on.length(i) + off.length(i));
+  }
+  Filler<T> filler(on, off, sell);
+  for (LocalIndex i = 0; i < on.n_rows; ++i) {
+    filler.put(i, sell.slices[static_cast<std::size_t>(i)], 1);
+  }
+}
+
+}  // namespace
+
+int lanes_of_rows(LocalIndex n_rows, Offset nnz) {
+  constexpr Offset threads = Offset{1} << 18;  // about as many as a large card runs at once
+  for (const int lanes : {32, 8}) {
+    const bool few = Offset{n_rows} * lanes <= threads;
+    const bool long_enough = nnz >= Offset{n_rows} * lanes * 2;
+    if (n_rows > 0 && few && long_enough) return lanes;
+  }
+  return 1;
+}
+
+template <class T>
+SellLayout<T> sell_layout(const kernels::Csr<T>& on, const kernels::Csr<T>& off) {
   SellLayout<T> sell;
   sell.n_rows = on.n_rows;
   sell.n_cols = narrow<LocalIndex>(Offset{on.n_cols} + off.n_cols, "the number of columns");
   sell.nnz = on.nnz() + off.nnz();
-  sell.rows = sorted_by_length(on.n_rows, length);
-  for (const LocalIndex row : sell.rows) sell.lengths.push_back(length(row));
-  sell.slices = slice_begins(sell.lengths);
-  sell.cols.assign(static_cast<std::size_t>(sell.slices.back()), 0);
-  sell.vals.assign(static_cast<std::size_t>(sell.slices.back()), T{});
-  for (std::size_t place = 0; place < sell.rows.size(); ++place) {
-    auto at = static_cast<std::size_t>(sell.slices[place / slice_rows]) + place % slice_rows;
-    const auto put = [&](const kernels::Csr<T>& from, LocalIndex first_column) {
-      const LocalIndex row = sell.rows[place];
-      for (auto k = static_cast<std::size_t>(from.begin(row));
-           k < static_cast<std::size_t>(from.end(row)); ++k, at += slice_rows) {
-        sell.cols[at] = first_column + from.cols[k];
-        sell.vals[at] = from.vals[k];
-      }
-    };
-    put(on, 0);
-    put(off, on.n_cols);
+  sell.lanes = lanes_of_rows(sell.n_rows, sell.nnz);
+  if (sell.lanes > 1) {
+    lay_out_rows(on, off, sell);
+  } else {
+    lay_out_slices(on, off, sell);
   }
   return sell;
 }

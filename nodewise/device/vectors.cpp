@@ -1,6 +1,6 @@
 #include "nodewise/device/vectors.hpp"
 
-#include "nodewise/device/launch.hpp"
+#include "nodewise/device/groups.hpp"
 
 namespace nodewise::device {
 
@@ -15,7 +15,7 @@ struct RelaxFromZero {
   T* x;
   NODEWISE_KERNEL void operator()(std::int64_t i) const {
     const T s = take * load(inverse_diagonal + i) * load(b + i);
-    step[i] = s;
+    if (step != nullptr) step[i] = s;
     x[i] = s;
   }
 };
@@ -26,10 +26,12 @@ struct MultiplyDense {
   const T* M;
   const T* x;
   T* y;
-  NODEWISE_KERNEL void operator()(std::int64_t i) const {
-    T sum = 0;
-    for (std::int64_t j = 0; j < n; ++j) sum += load(M + j * n + i) * load(x + j);
-    y[i] = sum;
+  NODEWISE_KERNEL void operator()(const Group<32>& group, NoTable& /*table*/,
+                                  std::int64_t i) const {
+    const T* row = M + i * n;
+    const T sum =
+        sum_by_lanes<T>(group, n, [&](std::int64_t j) { return load(row + j) * load(x + j); });
+    if (group.rank() == 0) y[i] = sum;
   }
 };
 
@@ -53,7 +55,7 @@ void relax_from_zero(Queue<Space>& queue, std::int64_t n, T take, const T* inver
 
 template <class T, class Space>
 void multiply_dense(Queue<Space>& queue, std::int64_t n, const T* M, const T* x, T* y) {
-  launch(queue, n, MultiplyDense<T>{n, M, x, y});
+  launch_groups<32, NoTable>(queue, n, MultiplyDense<T>{n, M, x, y});
 }
 
 template <class To, class From, class Space>

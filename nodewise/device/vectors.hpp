@@ -11,12 +11,15 @@ namespace nodewise::device {
 
 // All are local and put one kernel into the queue. Arrays are of its space, and have n numbers.
 
-/// The first RelaxationStep from x = 0: step = take D^-1 b and x = step.
+/// The first RelaxationStep from x = 0: step = take D^-1 b and x = step. Null for `step`: none is
+/// left.
 template <class T, class Space>
 void relax_from_zero(Queue<Space>& queue, std::int64_t n, T take, const T* inverse_diagonal,
                      const T* b, T* step, T* x);
 
-/// y = M x, M dense with n rows and columns, by columns: entry (i, j) is M[j * n + i].
+/// y = M x, M dense with n rows and columns, by rows. A row has 32 lanes, and its sum the order of
+/// sum_by_lanes(): the last levels of hierarchies are so small that a thread a row left a card
+/// idle.
 template <class T, class Space>
 void multiply_dense(Queue<Space>& queue, std::int64_t n, const T* M, const T* x, T* y);
 

@@ -9,15 +9,6 @@
 namespace nodewise::offload {
 
 template <class T>
-std::vector<T> by_columns(std::span<const T> rows, std::size_t n) {
-  std::vector<T> columns(rows.size());
-  for (std::size_t i = 0; i < n; ++i) {
-    for (std::size_t j = 0; j < n; ++j) columns[j * n + i] = rows[i * n + j];
-  }
-  return columns;
-}
-
-template <class T>
 std::vector<std::shared_ptr<const matrix::DistMatrix<T>>> restrictions_of(
     const amg::Cycle<T>& host) {
   std::vector<std::shared_ptr<const matrix::DistMatrix<T>>> all;
@@ -37,6 +28,22 @@ std::size_t CycleLevel<T, Space>::bytes() const {
   for (const auto* M : {&A, &P, &R}) sum += *M ? (*M)->bytes() : 0;
   return sum;
 }
+
+namespace {
+
+/// A step is written only where the next one of the sweep, or of the sweep behind it, reads it.
+/// Returns whether there is such a step.
+template <class T>
+bool find_steps_that_are_read(std::vector<device::RelaxationStep<T>>& steps) {
+  bool any = false;
+  for (std::size_t k = 0; k < steps.size(); ++k) {
+    steps[k].leaves = steps[(k + 1) % steps.size()].keep != T{0};
+    any = any || steps[k].leaves;
+  }
+  return any;
+}
+
+}  // namespace
 
 template <class T, class Space>
 Cycle<T, Space>::Cycle(Card<Space>& card, const amg::Cycle<T>& host,
@@ -95,8 +102,7 @@ void Cycle<T, Space>::give_rest(Level& level, const amg::CycleLevel<T>& from) {
       coarse_b_.resize(n);
       coarse_x_.resize(n);
     } else {
-      const std::vector<T> columns = by_columns(from.direct->inverse_rows(), n);
-      level.inverse = device::Buffer<T, Space>(card_.queue, std::span<const T>(columns));
+      level.inverse = device::Buffer<T, Space>(card_.queue, from.direct->inverse_rows());
     }
     return;
   }
@@ -131,7 +137,9 @@ void Cycle<T, Space>::give_vectors(Level& level, std::size_t places) {
   level.x = Buffer(places);
   if (!level.A) return;
   level.other = Buffer(places);
-  level.step = Buffer(static_cast<std::size_t>(level.n));
+  if (find_steps_that_are_read(level.steps)) {
+    level.step = Buffer(static_cast<std::size_t>(level.n));
+  }
   if (level.P) level.r = Buffer(places);
 }
 
@@ -159,8 +167,9 @@ T* Cycle<T, Space>::relax_from_zero(Level& level, int sweeps) {
     if (sweeps == 0) {
       card_.queue.clear(x, static_cast<std::size_t>(level.n) * sizeof(T));
     } else {
-      device::relax_from_zero(card_.queue, level.n, level.steps.front().take,
-                              level.inverse_diagonal.data(), level.b.data(), level.step.data(), x);
+      const device::RelaxationStep<T>& first = level.steps.front();
+      device::relax_from_zero(card_.queue, level.n, first.take, level.inverse_diagonal.data(),
+                              level.b.data(), first.leaves ? level.step.data() : nullptr, x);
     }
   });
   if (sweeps == 0) return x;
@@ -210,8 +219,6 @@ std::size_t Cycle<T, Space>::bytes() const {
   return sum;
 }
 
-template std::vector<float> by_columns(std::span<const float>, std::size_t);
-template std::vector<double> by_columns(std::span<const double>, std::size_t);
 template std::vector<std::shared_ptr<const matrix::DistMatrix<float>>> restrictions_of(
     const amg::Cycle<float>&);
 template std::vector<std::shared_ptr<const matrix::DistMatrix<double>>> restrictions_of(

@@ -32,16 +32,12 @@ struct CycleLevel {
   LevelProductPointer<T, Space> P, R;  ///< from and to the next level; none on the last
   Buffer<T> inverse_diagonal;
   std::vector<device::RelaxationStep<T>> steps;  ///< of a sweep
-  Buffer<T> inverse;                             ///< of the last matrix, on a single rank
+  Buffer<T> inverse;                             ///< of the last matrix, by rows, on a single rank
   const amg::CoarseSolver<T>* solver = nullptr;  ///< of the host, where there are several
-  Buffer<T> b, x, other, step, r;                ///< the first three have room for ghosts, as r has
+  Buffer<T> b, x, other, step, r;                ///< all but `step` have room for ghosts
 
   std::size_t bytes() const;
 };
-
-/// Local. By columns, what is given by rows: an inverse as the device multiplies by it.
-template <class T>
-std::vector<T> by_columns(std::span<const T> rows, std::size_t n);
 
 /// Collective. The restrictions of a host's cycle: the transposes of its prolongations where it has
 /// no others.

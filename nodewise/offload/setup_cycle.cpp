@@ -31,9 +31,7 @@ std::string add_inverse(device::Queue<Space>& queue, const SetUpLevels<Space>& f
                         const amg::Options& options, double factor, CycleLevel<T, Space>& level) {
   const amg::CoarseSolver<T> solver(from.last_matrix(), factor, options.coarse_solve,
                                     from.last_sizes());
-  const std::vector<T> columns =
-      by_columns(solver.inverse_rows(), static_cast<std::size_t>(level.n));
-  level.inverse = device::Buffer<T, Space>(queue, std::span<const T>(columns));
+  level.inverse = device::Buffer<T, Space>(queue, solver.inverse_rows());
   return amg::describe(solver, options.coarse_solve);
 }
 
