@@ -228,7 +228,7 @@ TEST(Presets, AreATableOfValidOptions) {
     }
   }
   for (const char* name : {"default", "poisson", "anisotropic", "elasticity", "convection",
-                           "graph_laplacian", "network", "grid"}) {
+                           "graph_laplacian", "network", "grid", "card"}) {
     EXPECT_NO_THROW(find(name)) << name;
   }
 }
@@ -262,6 +262,25 @@ TEST(Presets, SetWhatTheChosenMethodsHave) {
       solver::apply_preset(find("grid"), {}, 1, aggregation, options);
   EXPECT_EQ(options.get("method"), "aggregation");
   EXPECT_EQ(applied.kept.size(), 2U);
+}
+
+TEST(Presets, CardIsWhatADeviceSetsUp) {
+  Options options;
+  const solver::AppliedPreset applied = solver::apply_preset(find("card"), {}, 1, {}, options);
+  EXPECT_TRUE(applied.kept.empty());
+  const auto& own = options.method.options<AggregationOptions>();
+  EXPECT_TRUE(options.method->is_set_up_on_devices);
+  EXPECT_TRUE(own.aggregates->runs_on_devices);
+  EXPECT_TRUE(options.smoother->runs_on_devices);
+  EXPECT_EQ(options.get("precision"), "single");
+  EXPECT_EQ(options.get("pre_sweeps"), "1");
+  EXPECT_EQ(options.get("post_sweeps"), "1");
+  // What belongs to another method is heeded, on a smoother and a precision that fit any.
+  Options classical;
+  const NamedValue given = {"coarsening", "pmis"};
+  EXPECT_EQ(solver::apply_preset(find("card"), {}, 1, {&given, 1}, classical).kept.size(), 2U);
+  EXPECT_EQ(classical.get("method"), "classical");
+  EXPECT_EQ(classical.get("smoother"), "chebyshev");
 }
 
 TEST(Presets, DefaultChangesNothing) {
@@ -385,6 +404,29 @@ TEST(Presets, AreChosenByFacts) {
   EXPECT_EQ(chosen(test::with_isolated(test::with_negated_rows(test::model("laplace5", 6), first),
                                        first)),
             "default");
+}
+
+/// Only what a mesh would get gives way to a device, and the reason says so.
+TEST(Presets, DevicesTakeTheCardForMeshes) {
+  const solver::GivenKnowledge there = {.on_device = true};
+  for (const char* name : {"laplace7", "laplace9", "laplace27"}) {
+    const advise::ProblemFacts facts = facts_of(test::model(name, 6));
+    const solver::PresetChoice here = solver::choose_preset(facts, {});
+    const solver::PresetChoice choice = solver::choose_preset(facts, there);
+    EXPECT_EQ(*here.preset->name, "grid");
+    EXPECT_EQ(*choice.preset->name, "card");
+    EXPECT_EQ(choice.reason, here.reason + "; solved on a device");
+  }
+  DenseMatrix uneven = test::model("laplace9", 6);
+  for (GlobalIndex i = 0; i < uneven.rows(); ++i) {
+    for (GlobalIndex j = 0; j < uneven.cols(); ++j) uneven(i, j) *= std::abs(i - j) == 1 ? 0.4 : 1;
+  }
+  EXPECT_EQ(chosen(uneven), "poisson");
+  EXPECT_EQ(chosen(uneven, there), "card");
+  EXPECT_EQ(chosen(test::model("laplace5", 6), there), "network");
+  EXPECT_EQ(chosen(test::model("laplace9", 6), {.near_null_space = true, .on_device = true}),
+            "elasticity");
+  EXPECT_EQ(chosen(test::random_symmetric(40, 0.2, 0.5, 1), there), "default");
 }
 
 DenseMatrix rotated(const std::string& problem, double epsilon, double angle) {

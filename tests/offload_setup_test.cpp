@@ -456,7 +456,12 @@ TEST(OffloadSetup, SaysWhatItTookByItself) {
   };
   EXPECT_TRUE(has("method", "aggregation"));
   EXPECT_TRUE(has("aggregates", "independent_set"));
-  EXPECT_TRUE(has("smoother", "chebyshev"));
+  const auto& preset = solver.record().preset;  // agrees, and has the rest
+  EXPECT_EQ(preset.name, "card");
+  EXPECT_THAT(preset.reason, HasSubstr("; solved on a device"));
+  EXPECT_TRUE(preset.kept.empty());
+  EXPECT_EQ(preset.set,
+            (std::vector<NamedValue>{{"smoother", "chebyshev"}, {"precision", "single"}}));
 }
 
 TEST(OffloadSetup, IsRebuiltByItsSolver) {

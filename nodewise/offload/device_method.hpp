@@ -93,6 +93,11 @@ struct DeviceMethod : MethodInfo {
 
 using Device = Choice<DeviceMethod>;
 
+/// Whether a device solves.
+inline bool solves(const Device& device) {
+  return *device->make != nullptr;
+}
+
 /// Whether a device sets levels up itself.
 inline bool sets_up(const Device& device) {
   return device.has_options<DeviceOptions>() &&

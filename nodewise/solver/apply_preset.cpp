@@ -72,7 +72,9 @@ NamedValues given_of_multigrid(const Options& options) {
 
 PresetRecord apply_preset(const matrix::DistMatrix<double>& A, const PresetContext& context,
                           Options& options) {
-  GivenKnowledge known = {context.knows_near_null_space, options.amg.unknowns};
+  GivenKnowledge known = {.near_null_space = context.knows_near_null_space,
+                          .unknowns = options.amg.unknowns,
+                          .on_device = offload::solves(options.method.device)};
   int unknowns = 1;
   PresetRecord record;
   const Preset& preset = find_preset(A, context, options, known, unknowns, record);

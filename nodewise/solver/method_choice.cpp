@@ -114,8 +114,7 @@ NamedValues choose_for_setup_on_device(Options& options) {
 }
 
 std::optional<DeviceRecord> choose_for_device(Options& options) {
-  const offload::DeviceMethod& device = *options.method.device;
-  if (*device.make == nullptr) return {};
+  if (!offload::solves(options.method.device)) return {};
   if (!options.method.preconditioner->is_multigrid) {
     throw Error(ErrorCode::invalid_argument,
                 fmt::format("`device {}` solves with `preconditioner amg` alone",
@@ -152,7 +151,7 @@ Choice<solve::KrylovMethod> choose_method(const Options& options,
 }
 
 void check_method(const solve::KrylovMethod& method, const Options& options) {
-  if (*options.method.device->make != nullptr) {
+  if (offload::solves(options.method.device)) {
     offload::check_for_device(options.method.device, options.amg, method);
   }
   const solve::ResidualNorm norm = options.krylov.norm;

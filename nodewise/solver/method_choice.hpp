@@ -30,7 +30,8 @@ amg::Redistribution usual_redistribution(const mpi::Topology& topology);
 void choose_communication(const mpi::Comm& comm, Options& options);
 
 /// Local, the same on every rank. Where a device is to set levels up: a method and its parts for
-/// which it can, unless they are given, before a preset chooses others. Returns what was set.
+/// which it can, unless they are given, before a preset chooses others. Returns what was set; it is
+/// what the preset `card` sets, where that follows.
 NamedValues choose_for_setup_on_device(Options& options);
 
 /// Local, the same on every rank. Sets what a device needs and was not given: a smoother that it

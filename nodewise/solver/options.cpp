@@ -50,8 +50,7 @@ bool has_name(const NamedValues& values, std::string_view name) {
 std::span<const Field<MethodOptions>> method_fields() {
   static const std::vector<Field<MethodOptions>> fields = {
       field("preset", &MethodOptions::preset,
-            "a named set of options for a kind of problem (docs/methods/presets.md); options that "
-            "are given win over it")
+            "options for a kind of problem (docs/methods/presets.md); given ones win over them")
           .affecting(Affects::levels)
           .common(),
       field("solver", &MethodOptions::solver, "Krylov method").common('s'),

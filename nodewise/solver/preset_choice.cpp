@@ -18,6 +18,13 @@ PresetChoice chosen(std::string_view name, std::string reason) {
   return {&Preset::family().find(name), std::move(reason)};
 }
 
+/// What the rule chose, or what suits a device better where it is solved there.
+PresetChoice chosen_of_mesh(std::string_view name, std::string reason,
+                            const GivenKnowledge& given) {
+  if (!given.on_device) return chosen(name, std::move(reason));
+  return chosen("card", reason + "; solved on a device");
+}
+
 PresetChoice choose_for_nonsymmetric(const advise::ProblemFacts& facts) {
   constexpr double nearly_triangular = 0.95;
   const std::string measured =
@@ -99,12 +106,14 @@ PresetChoice choose_preset(const advise::ProblemFacts& facts, const GivenKnowled
   // Rows of a grid are as long as each other but at its border, where a small one has most.
   constexpr double hardly_longer = 1.5, nearly_all = 0.8;
   if (signs && facts.even_share >= nearly_all && ratio <= hardly_longer) {
-    return chosen("grid",
-                  fmt::format("{}; {} of the rows have couplings about as large as each other, and "
-                              "all about as many",
-                              kind, percent(facts.even_share)));
+    return chosen_of_mesh(
+        "grid",
+        fmt::format("{}; {} of the rows have couplings about as large as each other, and "
+                    "all about as many",
+                    kind, percent(facts.even_share)),
+        given);
   }
-  if (signs || nearly) return chosen("poisson", kind);
+  if (signs || nearly) return chosen_of_mesh("poisson", kind, given);
   return chosen("default",
                 fmt::format("symmetric, but neither of known blocks nor like a Laplacian: {} of "
                             "what is off the diagonal is positive, {} of the rows add up to zero",

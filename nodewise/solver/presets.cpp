@@ -98,27 +98,43 @@ const Preset& network() {
   return preset;
 }
 
+/// Options of classical coarsening have no effect on aggregates.
+std::vector<std::string> not_with_aggregation() {
+  return {"method",
+          "strength_threshold",
+          "strength_measure",
+          "max_row_sum",
+          "coarsening",
+          "aggressive_levels",
+          "aggressive_paths",
+          "interpolation",
+          "max_interpolation_entries",
+          "interpolation_truncation",
+          "isolated_couplings"};
+}
+
 const Preset& grid() {
-  // Options of classical coarsening have no effect on aggregates.
-  const std::vector<std::string> not_with_aggregation = {"method",
-                                                         "strength_threshold",
-                                                         "strength_measure",
-                                                         "max_row_sum",
-                                                         "coarsening",
-                                                         "aggressive_levels",
-                                                         "aggressive_paths",
-                                                         "interpolation",
-                                                         "max_interpolation_entries",
-                                                         "interpolation_truncation",
-                                                         "isolated_couplings"};
   static const Preset preset = {
       {"grid", "scalar diffusion on regular grids that are as fine in all directions", ""},
       {{"method", "aggregation", SetWhere::always,
         "less to set up and to store, for a few more iterations on many ranks than on one",
-        not_with_aggregation},
+        not_with_aggregation()},
        {"aggregates", "auto", SetWhere::always, "boxes of the grid where ranks have many points",
-        not_with_aggregation},
+        not_with_aggregation()},
        precision()}};
+  return preset;
+}
+
+const Preset& card() {
+  static const Preset preset = {
+      {"card", "symmetric scalar systems that are solved on a device", ""},
+      {{"method", "aggregation", SetWhere::always,
+        "few levels of few entries, each of which costs a device some launches",
+        not_with_aggregation()},
+       {"aggregates", "independent_set", SetWhere::always, "those that a device sets up itself",
+        not_with_aggregation()},
+       {"smoother", "chebyshev", SetWhere::always, "all rows at once"},
+       {"precision", "single", SetWhere::always, "half the data, under a solve in double"}}};
   return preset;
 }
 
@@ -177,7 +193,7 @@ bool is_set(SetWhere where, const GivenKnowledge& known) {
 Family<Preset>& Preset::family() {
   static Family<Preset> presets("preset",
                                 {&default_preset(), &poisson(), &anisotropic(), &elasticity(),
-                                 &convection(), &graph_laplacian(), &network(), &grid()},
+                                 &convection(), &graph_laplacian(), &network(), &grid(), &card()},
                                 {"auto", "looks at the matrix and says why it chose"});
   return presets;
 }

@@ -48,6 +48,7 @@ struct GivenKnowledge {
   bool near_null_space = false;  ///< vectors of it, or coordinates to make them of
   int unknowns = 1;              ///< a point, as the caller says
   bool symmetric = true;         ///< the matrix, or nearly so
+  bool on_device = false;        ///< where it is solved
 };
 
 /// A preset, and why.

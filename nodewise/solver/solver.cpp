@@ -153,6 +153,8 @@ void Solver::State::set_up(const MatrixPointer& matrix, const run::MatrixSummary
     record.device = solver::choose_for_device(options);
     if (record.device)
       record.device->set.insert(record.device->set.begin(), set.begin(), set.end());
+    // Nobody gave what the preset and the device agree on.
+    for (const NamedValue& value : set) std::erase(record.preset.kept, value);
   });
   record.method = solver::choose_method(options, summary);
   solver::check_method(*record.method, options);

@@ -99,7 +99,7 @@ class Candidates {
 std::vector<Candidate> tune_candidates(const Options& given, const Problem& problem,
                                        const advise::ProblemFacts& facts, int max_candidates) {
   const GivenKnowledge known = {problem.knows_near_null_space(), given.amg.unknowns,
-                                is_nearly_symmetric(facts)};
+                                is_nearly_symmetric(facts), offload::solves(given.method.device)};
   const int unknowns = given.has("unknowns") ? 1 : facts.unknowns;
   Candidates candidates(given, problem, max_candidates);
   candidates.add(options_of(*choose_preset(facts, known).preset, known, unknowns));

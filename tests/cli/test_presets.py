@@ -42,6 +42,22 @@ def test_without_a_preset_the_matrix_is_looked_at(nodewise, tmp_path):
     assert report["hierarchy"]["cycle_precision"] == {"name": "double", "reason": None}
 
 
+@pytest.mark.parametrize("ranks", [1, 3])
+def test_devices_take_a_preset_of_their_own(nodewise, tmp_path, ranks):
+    words = ["--problem", "laplace27", "--n", 9, "--device", "host"]
+    report, out = solve(nodewise, tmp_path, *words, ranks=ranks)
+    assert (report["preset"]["name"], report["preset"]["rule"]) == ("card", "auto")
+    assert report["preset"]["reason"].endswith("; solved on a device")
+    assert report["preset"]["set"] == {
+        "method": "aggregation",
+        "aggregates": "independent_set",
+        "smoother": "chebyshev",
+        "precision": "single",
+    }
+    report, _ = solve(nodewise, tmp_path, *words, "--preset", "grid", ranks=ranks)
+    assert report["preset"]["name"] == "grid"
+
+
 def test_the_default_changes_nothing(nodewise, tmp_path, source):
     words = ["--problem", "laplace5", "--n", 12, "--preset", "default"]
     report, out = solve(nodewise, tmp_path, *words)
