@@ -199,6 +199,32 @@ double all_sums(const std::vector<double>& v) {
   return numbers.rr.v[0];
 }
 
+/// Whether the card multiplies by long rows as the host does, to the bit: 32 threads take one. The
+/// rows are of any length up to twice the mean of 100.
+template <class T>
+void check_long_rows() {
+  constexpr LocalIndex n = 1000;
+  kernels::Csr<T> A(n, n);
+  Array<Offset> begins = {0};
+  Array<LocalIndex> cols;
+  for (LocalIndex i = 0; i < n; ++i) {
+    for (LocalIndex k = 0; k < i % 201; ++k) {
+      cols.push_back((7 * i + 11 * k) % n);
+      A.vals.push_back(static_cast<T>((i + 3 * k) % 997) / T(997) - T(0.5));
+    }
+    begins.push_back(static_cast<Offset>(cols.size()));
+  }
+  A.row_ptr = std::move(begins);
+  A.cols = std::move(cols);
+  const std::vector<T> x(A.vals.begin(), A.vals.begin() + n), b(A.vals.end() - n, A.vals.end());
+  const auto layout = device::sell_layout(A, kernels::Csr<T>(n, 0));
+  const auto host = all_results<T, Host>(layout, x, b);
+  const auto card = all_results<T, device::Cuda>(layout, x, b);
+  if (layout.lanes != 32 || std::memcmp(host.data(), card.data(), host.size() * sizeof(T)) != 0) {
+    throw Error(ErrorCode::internal, "a product by long rows on the card is not that of the host");
+  }
+}
+
 /// Whether the card does what the host does, to the bit; says how many numbers were compared.
 template <class T>
 void check_products(const Matrix& A) {
@@ -309,6 +335,8 @@ void measure_all(const Arguments& arguments) {
     check_products<double>(*A);
     check_setup(A);
   }
+  check_long_rows<float>();
+  check_long_rows<double>();
   run_in<device::Cuda>(comm, arguments);
 #endif
 }
