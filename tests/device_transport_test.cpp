@@ -18,6 +18,7 @@
 #include "collective_error.hpp"
 #include "exchange_checks.hpp"
 #include "failing_piece.hpp"
+#include "offload_support.hpp"
 #include "support.hpp"
 
 namespace nodewise::offload {
@@ -28,13 +29,9 @@ using test::Case;
 using test::expect_same_error;
 using test::node_maps;
 using test::NodeMap;
+using test::PoisonedMemory;
 using test::test_comm;
 using testing::HasSubstr;
-
-struct PoisonedMemory {
-  PoisonedMemory() { device::detail::poisons_new_memory = true; }
-  ~PoisonedMemory() { device::detail::poisons_new_memory = false; }
-};
 
 /// Collective. By this way, for ranks that use their cards as the map says.
 Leaving leaving_by(const DeviceTransportMethod& method,

@@ -13,7 +13,7 @@
 
 #include "collective_error.hpp"
 #include "failing_piece.hpp"
-#include "solve_support.hpp"
+#include "offload_support.hpp"
 
 namespace nodewise::test {
 namespace offload_test {
@@ -23,42 +23,8 @@ using testing::HasSubstr;
 using Matrix = matrix::DistMatrix<double>;
 using Pointer = std::shared_ptr<const Matrix>;
 
-/// New memory of devices holds no numbers while one of these is there.
-struct PoisonedMemory {
-  PoisonedMemory() { device::detail::poisons_new_memory = true; }
-  ~PoisonedMemory() { device::detail::poisons_new_memory = false; }
-};
-
 Pointer problem(const char* name, int n, std::shared_ptr<const mpi::Comm> comm = test_comm()) {
-  GalleryOptions options;
-  set_option(options, io::gallery_fields(), "problem", name);
-  options.n = n;
-  return std::make_shared<const Matrix>(generate<double>(std::move(comm), options));
-}
-
-using Given = std::vector<std::pair<const char*, const char*>>;
-
-SolverOptions options_of(const Given& given) {
-  SolverOptions options;
-  for (const auto& [name, value] : given) options.set(name, value);
-  return options;
-}
-
-Given join(Given a, const Given& b) {
-  a.insert(a.end(), b.begin(), b.end());
-  return a;
-}
-
-double relative_residual(const Matrix& A, const std::vector<double>& b,
-                         const std::vector<double>& x) {
-  std::vector<double> r(b.size());
-  matrix::residual<double>(A, x, b, r);
-  double above = 0, below = 0;
-  for (std::size_t i = 0; i < b.size(); ++i) {
-    above += r[i] * r[i];
-    below += b[i] * b[i];
-  }
-  return std::sqrt(mpi::sum(A.comm(), above) / mpi::sum(A.comm(), below));
+  return problem_on(std::move(comm), name, n);
 }
 
 /// Collective. A solve on the host and one on the device take as many iterations, or one more or

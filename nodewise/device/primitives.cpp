@@ -5,7 +5,6 @@
 #include <cub/device/device_reduce.cuh>
 #include <cub/device/device_scan.cuh>
 #include <cub/device/device_segmented_sort.cuh>
-#include <string>
 #else
 #include <algorithm>
 #include <cmath>
@@ -13,7 +12,9 @@
 #include <vector>
 #endif
 
-#include "nodewise/base/error.hpp"
+#ifdef __CUDACC__
+#include "nodewise/device/cuda/checks.hpp"
+#endif
 #include "nodewise/device/launch.hpp"
 
 namespace nodewise::device {
@@ -57,16 +58,6 @@ LocalIndex Primitives<Space>::select(std::int64_t n, const std::uint8_t* marks,
 #ifdef __CUDACC__
 
 namespace {
-
-void require(cudaError_t code, const char* what) {
-  if (code == cudaSuccess) return;
-  throw Error(ErrorCode::internal,
-              std::string("the card failed at ") + what + ": " + cudaGetErrorString(code));
-}
-
-cudaStream_t stream_of(const Queue<Cuda>& queue) {
-  return static_cast<cudaStream_t>(queue.stream());
-}
 
 struct Plus {
   __device__ Offset operator()(Offset a, Offset b) const { return a + b; }

@@ -1,27 +1,12 @@
 // Queues, memory and graphs of cards: all calls of the CUDA runtime but the launches.
-#include <cuda_runtime.h>
 #include <mutex>
 #include <string>
 
-#include "nodewise/base/error.hpp"
+#include "nodewise/device/cuda/checks.hpp"
 #include "nodewise/device/memory_cache.hpp"
 #include "nodewise/device/queue.hpp"
 
 namespace nodewise::device {
-
-namespace {
-
-void require(cudaError_t code, const char* what) {
-  if (code == cudaSuccess) return;
-  throw Error(ErrorCode::internal,
-              std::string("the card failed at ") + what + ": " + cudaGetErrorString(code));
-}
-
-cudaStream_t stream_of(const Queue<Cuda>& queue) {
-  return static_cast<cudaStream_t>(queue.stream());
-}
-
-}  // namespace
 
 namespace {
 
