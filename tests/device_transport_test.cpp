@@ -87,7 +87,7 @@ TEST(DeviceTransport, BringsTheSameByEveryWayOverEveryRoute) {
       const comm::Plan plan = comm::make_plan(*comm, pattern, route);
       comm::Exchange exchange(comm, plan);
       for (const DeviceTransportMethod& method : DeviceTransportMethod::family()) {
-        for (const char* map : {"", "0,1", "1,0,0"}) {
+        for (const char* map : {"", "0,1"}) {
           SCOPED_TRACE(route.name() + ", " + *method.name + ", cards " + map);
           Card<Host> card;
           const Leaving leaving = leaving_by(method, comm, map);
