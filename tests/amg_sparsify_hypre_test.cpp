@@ -197,7 +197,9 @@ TEST(HypreLumping, TheSameEntriesGoOfNewValues) {
           sum += left(i, j);
           expected += B(i, j);
         }
-        if (lumping == std::string("strong")) EXPECT_NEAR(sum, expected, 1e-12);
+        if (lumping == std::string("strong")) {
+          EXPECT_NEAR(sum, expected, 1e-12);
+        }
       }
       const auto again = sparsify::sparsify_alike(first, after, rules);
       test::expect_same_bits(*again.A, *before->A);

@@ -147,7 +147,9 @@ TEST(DevicePrimitives, ScanSelectSortAndFindTheLargest) {
     const auto numbers = read(queue, chosen);
     std::size_t at = 0;
     for (std::size_t i = 0; i < size; ++i) {
-      if (marks[i] != 0) EXPECT_EQ(numbers[at++], static_cast<LocalIndex>(i));
+      if (marks[i] != 0) {
+        EXPECT_EQ(numbers[at++], static_cast<LocalIndex>(i));
+      }
     }
     primitives.sort_pairs(n, 4, d_keys.data(), d_values.data(), sorted_keys.data(),
                           sorted_values.data());
@@ -184,7 +186,9 @@ TEST(DeviceCsr, ComesBackAndIsTransposedAndMultiplied) {
         EXPECT_EQ(A.cols[at], i);
         EXPECT_EQ(A.vals[at], T.vals[k]);
         EXPECT_TRUE(A.begin(T.cols[k]) <= places[k] && places[k] < A.end(T.cols[k]));
-        if (std::cmp_greater(k, T.begin(i))) EXPECT_LT(T.cols[k - 1], T.cols[k]);
+        if (std::cmp_greater(k, T.begin(i))) {
+          EXPECT_LT(T.cols[k - 1], T.cols[k]);
+        }
       }
     }
     const std::vector<double> ones(static_cast<std::size_t>(A.n_cols), 1.0);
@@ -304,7 +308,9 @@ TEST(DeviceMemoryCache, KeepsNoMoreThanWasInUseAtOnce) {
   for (const std::size_t bytes : {1000u, 70000u, 1234567u, 1u << 30}) {
     EXPECT_GE(MemoryCache::rounded(bytes), bytes);
     EXPECT_EQ(MemoryCache::rounded(MemoryCache::rounded(bytes)), MemoryCache::rounded(bytes));
-    if (bytes > 4096) EXPECT_LE(MemoryCache::rounded(bytes), bytes + bytes / 8);
+    if (bytes > 4096) {
+      EXPECT_LE(MemoryCache::rounded(bytes), bytes + bytes / 8);
+    }
   }
   MemoryCache cache;
   std::array<char, 2> at = {};

@@ -15,7 +15,7 @@ namespace offload_setup_solve_test {
 
 using device::Host;
 using testing::HasSubstr;
-using namespace serial;
+using namespace on_one_rank;
 using Matrix = matrix::DistMatrix<double>;
 using Pointer = std::shared_ptr<const Matrix>;
 

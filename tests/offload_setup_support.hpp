@@ -9,7 +9,7 @@
 
 #include "offload_support.hpp"
 
-namespace nodewise::test::serial {
+namespace nodewise::test::on_one_rank {
 
 using MatrixPointer = std::shared_ptr<const matrix::DistMatrix<double>>;
 
@@ -73,4 +73,4 @@ inline std::vector<std::pair<std::string, MatrixPointer>> problems() {
           {"parts", parts_without_boundary(70, 9)}};
 }
 
-}  // namespace nodewise::test::serial
+}  // namespace nodewise::test::on_one_rank

@@ -22,7 +22,7 @@ namespace offload_setup_test {
 
 using device::Host;
 using testing::HasSubstr;
-using namespace serial;
+using namespace on_one_rank;
 using Matrix = matrix::DistMatrix<double>;
 using Pointer = std::shared_ptr<const Matrix>;
 using Csr = kernels::Csr<double>;
@@ -133,7 +133,9 @@ class Both {
     if (!options_.smoother->needs_spectral_radius) spectrum.steps = amg::steps_for_smoothing;
     const double expected = amg::spectral_radius(A, spectrum);
     EXPECT_GT(radius, 0);
-    if (l == 0) EXPECT_NEAR(radius, expected, 1e-6 * expected);
+    if (l == 0) {
+      EXPECT_NEAR(radius, expected, 1e-6 * expected);
+    }
     if (options_.method->has_coarse_points) return 0;  // they are not smoothed
     return std::abs(radius - expected) / expected;
   }
@@ -145,7 +147,9 @@ class Both {
     for (std::size_t i = 0; i < numbers.size(); ++i) {
       const bool is_coarse = std::binary_search(expected.begin(), expected.end(), i);
       EXPECT_EQ(numbers[i] >= 0, is_coarse) << i;
-      if (is_coarse) EXPECT_EQ(numbers[i], next++);
+      if (is_coarse) {
+        EXPECT_EQ(numbers[i], next++);
+      }
     }
   }
   void expect_same_aggregates(const Matrix& A, const device::Aggregates<Host>& made) {
