@@ -94,29 +94,20 @@ std::vector<LocalIndex> lengths_of(const Messages<T>& messages) {
   return lengths;
 }
 
-/// The items of messages by the member that has them.
-struct Dealt {
-  std::vector<LocalIndex> items;    ///< numbers among all items of the messages
-  std::vector<LocalIndex> offsets;  ///< by member
-};
-
+/// The items of messages, dealt to the members in their order: member m has those from offset m to
+/// the next.
 template <class T>
-Dealt deal(const Messages<T>& messages, const Members& members) {
-  std::vector<std::vector<LocalIndex>> of_member(static_cast<std::size_t>(members.n));
+std::vector<LocalIndex> deal(const Messages<T>& messages, const Members& members) {
+  std::vector<Offset> counts(static_cast<std::size_t>(members.n), 0);
   for (const Piece& piece : deal_out(lengths_of(messages), members.n)) {
-    auto& items = of_member[static_cast<std::size_t>(piece.core)];
-    const Offset begin = messages.offsets[piece.message];
-    for (LocalIndex k = piece.begin; k < piece.end; ++k) {
-      items.push_back(narrow<LocalIndex>(begin + k, "items:"));
-    }
+    counts[static_cast<std::size_t>(piece.core)] += piece.end - piece.begin;
   }
-  Dealt dealt;
-  dealt.offsets.push_back(0);
-  for (const auto& items : of_member) {
-    dealt.items.insert(dealt.items.end(), items.begin(), items.end());
-    dealt.offsets.push_back(narrow<LocalIndex>(dealt.items.size(), "items:"));
+  std::vector<LocalIndex> offsets = {0};
+  for (const Offset n : counts) {
+    offsets.push_back(
+        narrow<LocalIndex>(Offset{offsets.back()} + n, "items of a rank's messages:"));
   }
-  return dealt;
+  return offsets;
 }
 
 /// Collective. Sends each member of the card a list, by Members; returns theirs.
@@ -171,7 +162,7 @@ struct Numbering {
 };
 
 Numbering number_items(const std::shared_ptr<const mpi::Comm>& comm, const mpi::Comm& sharing,
-                       const Straight& straight, const Dealt& dealt, const Shares& shares) {
+                       const Straight& straight, const Shares& shares) {
   const auto layout = comm::Layout::from_local_size(comm, shares.taken_offsets.back());
   std::vector<std::vector<GlobalIndex>> begins;
   for (std::size_t m = 0; m + 1 < shares.taken_offsets.size(); ++m) {
@@ -179,11 +170,11 @@ Numbering number_items(const std::shared_ptr<const mpi::Comm>& comm, const mpi::
   }
   const auto begin_of = swap_lists(*comm, sharing, begins);
   const std::vector<GlobalIndex> numbers = mpi::collectively(*comm, [&] {
-    std::vector<GlobalIndex> of_item(dealt.items.size());
-    for (std::size_t m = 0; m + 1 < dealt.offsets.size(); ++m) {
-      for (LocalIndex k = dealt.offsets[m]; k < dealt.offsets[m + 1]; ++k) {
-        of_item[static_cast<std::size_t>(dealt.items[static_cast<std::size_t>(k)])] =
-            begin_of[m].front() + k - dealt.offsets[m];
+    std::vector<GlobalIndex> of_item;
+    const std::vector<LocalIndex>& offsets = shares.packed_offsets;
+    for (std::size_t m = 0; m + 1 < offsets.size(); ++m) {
+      for (LocalIndex k = 0; k < offsets[m + 1] - offsets[m]; ++k) {
+        of_item.push_back(begin_of[m].front() + k);
       }
     }
     return of_item;
@@ -226,33 +217,31 @@ Shares share_out(const std::shared_ptr<const mpi::Comm>& comm,
   const Members members(*sharing);
   const Straight straight = find_messages(comm, plan);
   Shares shares;
-  const Dealt sent = mpi::collectively(*comm, [&] { return deal(straight.asked, members); });
   mpi::collectively(*comm, [&] {
-    shares.packed_offsets = sent.offsets;
-    for (const LocalIndex item : sent.items) {
-      shares.packed_entries.push_back(straight.asked.data[static_cast<std::size_t>(item)]);
-    }
+    shares.packed_offsets = deal(straight.asked, members);
+    shares.packed_entries = straight.asked.data;
   });
-  const auto sent_extents = swap_lists(*comm, *sharing, extents(sent.offsets));
+  const auto sent_extents = swap_lists(*comm, *sharing, extents(shares.packed_offsets));
   mpi::collectively(*comm,
                     [&] { read_extents(sent_extents, shares.taken_offsets, shares.taken_from); });
-  const Numbering numbering = number_items(comm, *sharing, straight, sent, shares);
+  const Numbering numbering = number_items(comm, *sharing, straight, shares);
 
   std::vector<std::vector<GlobalIndex>> fetched(static_cast<std::size_t>(members.n));
-  const Dealt received = mpi::collectively(*comm, [&] { return deal(numbering.wanted, members); });
   mpi::collectively(*comm, [&] {
-    shares.arrived_offsets = received.offsets;
-    shares.ghost_places.resize(received.items.size());
+    const std::vector<GlobalIndex>& numbers = numbering.wanted.data;
+    shares.arrived_offsets = deal(numbering.wanted, members);
     for (std::size_t m = 0; m < fetched.size(); ++m) {
-      for (LocalIndex k = received.offsets[m]; k < received.offsets[m + 1]; ++k) {
-        const auto item = static_cast<std::size_t>(received.items[static_cast<std::size_t>(k)]);
-        fetched[m].push_back(numbering.wanted.data[item]);
-        shares.ghost_places[static_cast<std::size_t>(straight.ghosts[item])] = k;
-      }
+      fetched[m].assign(numbers.begin() + shares.arrived_offsets[m],
+                        numbers.begin() + shares.arrived_offsets[m + 1]);
+    }
+    shares.ghost_places.resize(numbers.size());
+    for (std::size_t k = 0; k < numbers.size(); ++k) {
+      shares.ghost_places[static_cast<std::size_t>(straight.ghosts[k])] =
+          static_cast<LocalIndex>(k);
     }
   });
   const auto brought = swap_lists(*comm, *sharing, fetched);
-  const auto received_extents = swap_lists(*comm, *sharing, extents(received.offsets));
+  const auto received_extents = swap_lists(*comm, *sharing, extents(shares.arrived_offsets));
   mpi::collectively(
       *comm, [&] { read_extents(received_extents, shares.brought_offsets, shares.brought_to); });
   shares.plan = plan_of(numbering.layout, brought, route);
