@@ -63,9 +63,7 @@ Exchange::Exchange(std::shared_ptr<const mpi::Comm> comm, Plan plan, Transport t
 }
 
 Exchange::~Exchange() {
-  int finalized = 0;
-  MPI_Finalized(&finalized);
-  if (finalized || flight_ == Flight::none) return;
+  if (mpi::is_finalized() || flight_ == Flight::none) return;
   try {  // other ranks may wait for what this one passes on
     if (flight_ == Flight::forward) {
       finish_stages();
@@ -105,19 +103,6 @@ void Exchange::require(Flight expected) const {
                                                             : "exchange: finish without start");
 }
 
-namespace {
-
-/// The parts that hold the entries offsets[i] .. offsets[i + 1], each of so many bytes.
-void set_parts(std::span<const LocalIndex> offsets, Offset bytes,
-               std::vector<transport::Part>& parts) {
-  parts.clear();
-  for (std::size_t i = 0; i + 1 < offsets.size(); ++i) {
-    parts.push_back({offsets[i] * bytes, (offsets[i + 1] - offsets[i]) * bytes});
-  }
-}
-
-}  // namespace
-
 void Exchange::start_stage(std::size_t s) {
   const Stage& stage = plan_.stages[s];
   std::vector<std::byte>& buffer = send_buffers_[s];
@@ -126,8 +111,8 @@ void Exchange::start_stage(std::size_t s) {
   }
   gather(owned_, pool_, plan_.n_owned, stage.send_entries, buffer.data(), item_bytes_);
   const auto bytes = static_cast<Offset>(item_bytes_);
-  set_parts(stage.send_offsets, bytes, sends_);
-  set_parts(stage.recv_offsets, bytes, receives_);
+  transport::set_parts(stage.send_offsets, bytes, sends_);
+  transport::set_parts(stage.recv_offsets, bytes, receives_);
   stage_ = s;
   carriers_[s]->start(transport::Direction::forward,
                       {.sends = sends_,
@@ -194,8 +179,8 @@ void Exchange::finish() {
 void Exchange::start_reversed(std::size_t s, const std::byte* contributions) {
   const Stage& stage = plan_.stages[s];
   const auto bytes = static_cast<Offset>(item_bytes_);
-  set_parts(stage.recv_offsets, bytes, sends_);
-  set_parts(stage.send_offsets, bytes, receives_);
+  transport::set_parts(stage.recv_offsets, bytes, sends_);
+  transport::set_parts(stage.send_offsets, bytes, receives_);
   carriers_[s]->start(
       transport::Direction::reverse,
       {.sends = sends_,

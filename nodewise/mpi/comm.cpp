@@ -10,6 +10,12 @@
 
 namespace nodewise::mpi {
 
+bool is_finalized() {
+  int finalized = 0;
+  MPI_Finalized(&finalized);
+  return finalized != 0;
+}
+
 void check(int status, const char* call) {
   if (status == MPI_SUCCESS) return;
   char text[MPI_MAX_ERROR_STRING] = {};
@@ -196,9 +202,7 @@ void Comm::prepare_allreduce() {
 }
 
 Comm::~Comm() {
-  int finalized = 0;
-  MPI_Finalized(&finalized);
-  if (!finalized && comm_ != MPI_COMM_NULL) MPI_Comm_free(&comm_);
+  if (!is_finalized() && comm_ != MPI_COMM_NULL) MPI_Comm_free(&comm_);
 }
 
 void Comm::count_message(int to, std::int64_t bytes) const {

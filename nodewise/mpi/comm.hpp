@@ -22,6 +22,9 @@ class NodeAwareAllreduce;
 /// Throws Error{mpi} with the library's text unless `status` is MPI_SUCCESS.
 void check(int status, const char* call);
 
+/// Local. Whether nothing of MPI can be freed or sent any more.
+bool is_finalized();
+
 class Ledger;
 
 /// The MPI datatype of an arithmetic type.

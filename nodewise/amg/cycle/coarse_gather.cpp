@@ -21,9 +21,7 @@ SubComm& SubComm::operator=(SubComm&& other) noexcept {
 }
 
 SubComm::~SubComm() {
-  int finalized = 0;
-  MPI_Finalized(&finalized);
-  if (!finalized && comm_ != MPI_COMM_NULL) MPI_Comm_free(&comm_);
+  if (!mpi::is_finalized() && comm_ != MPI_COMM_NULL) MPI_Comm_free(&comm_);
 }
 
 namespace {

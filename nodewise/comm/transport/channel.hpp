@@ -21,6 +21,15 @@ struct Part {
   friend bool operator==(const Part&, const Part&) = default;
 };
 
+/// Local. `parts` becomes the parts that hold the entries offsets[i] .. offsets[i + 1], each of so
+/// many bytes.
+inline void set_parts(std::span<const LocalIndex> offsets, Offset bytes, std::vector<Part>& parts) {
+  parts.clear();
+  for (std::size_t i = 0; i + 1 < offsets.size(); ++i) {
+    parts.push_back({offsets[i] * bytes, (offsets[i + 1] - offsets[i]) * bytes});
+  }
+}
+
 /// The partners of a channel, for its life: this rank sends to send_ranks, in the order given, and
 /// receives from recv_ranks. Sends and receives of two ranks must match.
 struct Neighbours {

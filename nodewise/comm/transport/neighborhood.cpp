@@ -74,7 +74,7 @@ class PartTypes {
     types.resize(size, MPI_BYTE);
   }
   ~PartTypes() {
-    if (is_finalized()) return;
+    if (mpi::is_finalized()) return;
     for (MPI_Datatype& type : owned_) MPI_Type_free(&type);
   }
   PartTypes(PartTypes&&) noexcept = default;
@@ -127,7 +127,7 @@ class Graph {
                "MPI_Dist_graph_create_adjacent");
   }
   ~Graph() {
-    if (!is_finalized()) MPI_Comm_free(&comm_);
+    if (!mpi::is_finalized()) MPI_Comm_free(&comm_);
   }
   Graph(const Graph&) = delete;
   Graph& operator=(const Graph&) = delete;
@@ -200,7 +200,7 @@ class CollectiveRequest {
         "MPI_Neighbor_alltoallw_init");
   }
   ~CollectiveRequest() {
-    if (!is_finalized()) MPI_Request_free(&request_);
+    if (!mpi::is_finalized()) MPI_Request_free(&request_);
   }
   CollectiveRequest(const CollectiveRequest&) = delete;
   CollectiveRequest& operator=(const CollectiveRequest&) = delete;

@@ -38,7 +38,7 @@ class RequestSet {
     }
   }
   ~RequestSet() {
-    if (is_finalized()) return;
+    if (mpi::is_finalized()) return;
     for (MPI_Request& request : requests_) MPI_Request_free(&request);
   }
   RequestSet(const RequestSet&) = delete;

@@ -18,13 +18,6 @@ void for_each_piece(const Part& part, Offset max_bytes, Post&& post) {
   }
 }
 
-/// Whether nothing of MPI can be freed any more.
-inline bool is_finalized() {
-  int finalized = 0;
-  MPI_Finalized(&finalized);
-  return finalized != 0;
-}
-
 /// Waits for all of them, and forgets them.
 inline void wait_all(std::vector<MPI_Request>& requests) {
   const int status =

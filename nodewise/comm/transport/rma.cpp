@@ -32,7 +32,7 @@ class Window {
     mpi::check(MPI_Win_lock_all(MPI_MODE_NOCHECK, window_), "MPI_Win_lock_all");
   }
   ~Window() {  // collective
-    if (is_finalized() || window_ == MPI_WIN_NULL) return;
+    if (mpi::is_finalized() || window_ == MPI_WIN_NULL) return;
     MPI_Win_unlock_all(window_);
     MPI_Win_free(&window_);
   }

@@ -40,9 +40,7 @@ class MemberMemory {
   ~MemberMemory() {  // nobody frees what others have open
     if (others_.empty()) return;
     others_.clear();
-    int finalized = 0;
-    MPI_Finalized(&finalized);
-    if (finalized == 0) MPI_Barrier(sharing_->get());
+    if (!mpi::is_finalized()) MPI_Barrier(sharing_->get());
   }
   MemberMemory(const MemberMemory&) = delete;
   MemberMemory& operator=(const MemberMemory&) = delete;

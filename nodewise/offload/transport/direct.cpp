@@ -16,15 +16,6 @@ namespace nodewise::offload {
 
 namespace {
 
-/// The parts that hold the entries offsets[i] .. offsets[i + 1], each of so many bytes.
-void set_parts(std::span<const LocalIndex> offsets, Offset bytes,
-               std::vector<comm::transport::Part>& parts) {
-  parts.clear();
-  for (std::size_t i = 0; i + 1 < offsets.size(); ++i) {
-    parts.push_back({offsets[i] * bytes, (offsets[i + 1] - offsets[i]) * bytes});
-  }
-}
-
 /// Runs a plan as comm::Exchange does, whose pool and messages lie on the device.
 template <class Space>
 class Direct final : public Carrier<Space> {
@@ -88,8 +79,8 @@ class Direct final : public Carrier<Space> {
       card_.queue.wait();
     });
     const auto bytes = static_cast<Offset>(from.item_bytes);
-    set_parts(stage.messages->send_offsets, bytes, stage.sends);
-    set_parts(stage.messages->recv_offsets, bytes, stage.receives);
+    comm::transport::set_parts(stage.messages->send_offsets, bytes, stage.sends);
+    comm::transport::set_parts(stage.messages->recv_offsets, bytes, stage.receives);
     stage.carrier->start(comm::transport::Direction::forward,
                          {.sends = stage.sends,
                           .receives = stage.receives,
