@@ -149,6 +149,22 @@ class ColumnFinder {
   Buffer<LocalIndex, Space> bounds_;
 };
 
+/// use(column, term) of all terms of a row of the product. Those of one sum come one after another:
+/// the group takes the entries of A's row in their order, and syncs behind each.
+template <class G, class Use>
+NODEWISE_KERNEL void for_terms(const G& group, const Product& of, LocalIndex row, const Use& use) {
+  const Offset end = of.A.end(row);
+  for (Offset k = of.A.begin(row); k < end; ++k) {
+    const LocalIndex j = of.A.col(k);
+    const double a = of.A.val(k);
+    const Offset j_end = of.B.end(j);
+    for (Offset q = of.B.begin(j) + group.rank(); q < j_end; q += group.size()) {
+      use(of.B.col(q), a * of.B.val(q));
+    }
+    group.sync();
+  }
+}
+
 /// The sums of a row whose columns are known, in a table.
 template <int slots>
 struct AddUp {
@@ -170,17 +186,10 @@ struct AddUp {
       table.sums[places.add(load(cols + c), added)] = 0;
     }
     group.sync();
-    const Offset end = of.A.end(row);
-    for (Offset k = of.A.begin(row); k < end; ++k) {
-      const LocalIndex j = of.A.col(k);
-      const double a = of.A.val(k);
-      const Offset j_end = of.B.end(j);
-      for (Offset q = of.B.begin(j) + group.rank(); q < j_end; q += group.size()) {
-        const std::uint32_t s = places.find(of.B.col(q));
-        if (s != places.none()) table.sums[s] += a * of.B.val(q);
-      }
-      group.sync();  // or the next terms of a sum might come before these
-    }
+    for_terms(group, of, row, [&](LocalIndex column, double term) {
+      const std::uint32_t s = places.find(column);
+      if (s != places.none()) table.sums[s] += term;
+    });
     for (Offset c = first + group.rank(); c < last; c += group.size()) {
       vals[c] = table.sums[places.find(load(cols + c))];
     }
@@ -211,18 +220,10 @@ struct AddUpInPlace {
     const Offset first = load(begins + row), last = load(begins + row + 1);
     for (Offset c = first + group.rank(); c < last; c += group.size()) vals[c] = 0;
     group.sync();
-    const Offset end = of.A.end(row);
-    for (Offset k = of.A.begin(row); k < end; ++k) {
-      const LocalIndex j = of.A.col(k);
-      const double a = of.A.val(k);
-      const Offset j_end = of.B.end(j);
-      for (Offset q = of.B.begin(j) + group.rank(); q < j_end; q += group.size()) {
-        const LocalIndex column = of.B.col(q);
-        const Offset at = place(column, first, last);
-        if (at < last && load(cols + at) == column) vals[at] += a * of.B.val(q);
-      }
-      group.sync();
-    }
+    for_terms(group, of, row, [&](LocalIndex column, double term) {
+      const Offset at = place(column, first, last);
+      if (at < last && load(cols + at) == column) vals[at] += term;
+    });
   }
 };
 
