@@ -13,6 +13,7 @@
 #include "nodewise/device/buffer.hpp"
 #include "nodewise/mpi/agree.hpp"
 #include "nodewise/mpi/device_memory.hpp"
+#include "nodewise/offload/cards.hpp"
 
 namespace nodewise::calibrate {
 
@@ -144,8 +145,7 @@ void measure_messages(Stopwatch& stopwatch, const Cards& cards, double largest, 
   const auto bytes = static_cast<std::size_t>(largest);
   std::unique_ptr<Mailbox<Space>> mailbox;
   mpi::collectively(comm, [&] {
-    const auto place = static_cast<int>(topology.place_on_node(comm.rank()));
-    take_card<Space>(place % std::max(1, cards.of_a_node));
+    take_card<Space>(offload::card_of_rank(comm, {}, cards.of_a_node));
     mailbox = std::make_unique<Mailbox<Space>>(bytes);
   });
   Talk talk(comm, {mailbox->outgoing.data(), bytes}, {mailbox->incoming.data(), bytes});
