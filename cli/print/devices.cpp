@@ -1,6 +1,7 @@
 #include "cli/print/devices.hpp"
 
-#include <fmt/format.h>
+#include "cli/print/level_runs.hpp"
+#include "cli/print/summary.hpp"
 
 namespace nodewise::cli {
 
@@ -8,14 +9,10 @@ void print_ways(Console& console, const solver::SolveRecord& record) {
   if (!record.device || record.device->ways.empty()) return;
   console.line("How data leave the device");
   const auto& ways = record.device->ways;
-  for (std::size_t l = 0; l < ways.size(); ++l) {
-    std::size_t last = l;  // of levels that are alike
-    while (last + 1 < ways.size() && ways[last + 1] == ways[l]) ++last;
-    const std::string levels =
-        last == l ? fmt::format("level {}", l) : fmt::format("levels {} to {}", l, last);
-    console.line(fmt::format("  {:<16} {}{}{}", levels, ways[l].name,
-                             ways[l].reason.empty() ? "" : ": ", ways[l].reason));
-    l = last;
+  const auto are_alike = [&](std::size_t l, std::size_t first) { return ways[l] == ways[first]; };
+  for (const LevelRun& run : level_runs(ways.size(), are_alike)) {
+    const auto& [name, reason] = ways[run.first];
+    print_entry(console, run.levels, reason.empty() ? name : name + ": " + reason);
   }
   console.line();
 }

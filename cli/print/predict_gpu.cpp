@@ -1,14 +1,13 @@
 #include "cli/print/predict_gpu.hpp"
 
 #include <cmath>
-#include <functional>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "nodewise/base/format_numbers.hpp"
 #include "nodewise/model/gpu_transport.hpp"
 
+#include "cli/print/level_runs.hpp"
 #include "cli/print/predict_summary.hpp"
 #include "cli/print/summary.hpp"
 #include "cli/print/tables.hpp"
@@ -46,20 +45,6 @@ void print_cycles(Console& console, const GpuPrediction& gpu) {
                  time(gpu.cycle(gpu.best(by_simulation)), by_simulation)});
   table.print(console);
   console.line();
-}
-
-/// "level 0 direct, levels 1 to 3 three_step": successive levels of which the same is said.
-std::string by_levels(std::size_t n_levels, const std::function<std::string(std::size_t)>& say) {
-  std::vector<std::string> runs;
-  std::size_t last = 0;
-  for (std::size_t first = 0; first < n_levels; first = last + 1) {
-    last = first;
-    while (last + 1 < n_levels && say(last + 1) == say(first)) ++last;
-    const std::string levels = first == last ? fmt::format("level {}", first)
-                                             : fmt::format("levels {} to {}", first, last);
-    runs.push_back(fmt::format("{} {}", levels, say(first)));
-  }
-  return fmt::format("{}", fmt::join(runs, ", "));
 }
 
 /// Whether a cycle exchanges vectors of a level, otherwise than to gather them.

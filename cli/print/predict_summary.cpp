@@ -8,6 +8,7 @@
 #include "nodewise/base/format_numbers.hpp"
 
 #include "cli/options/preset_text.hpp"
+#include "cli/print/level_runs.hpp"
 #include "cli/print/predict_gpu.hpp"
 #include "cli/print/summary.hpp"
 #include "cli/print/tables.hpp"
@@ -76,15 +77,7 @@ std::string predicted_routes_text(const Prediction& p) {
     const std::string name = p.routes[best.of_level[l]].name();
     return p.is_certain(l) ? name : name + "?";
   };
-  std::vector<std::string> runs;
-  std::size_t last = 0;
-  for (std::size_t first = 0; first < p.levels.size(); first = last + 1) {
-    last = first;
-    while (last + 1 < p.levels.size() && name_of(last + 1) == name_of(first)) ++last;
-    runs.push_back(first == last ? fmt::format("level {} {}", first, name_of(first))
-                                 : fmt::format("levels {} to {} {}", first, last, name_of(first)));
-  }
-  return fmt::format("{}", fmt::join(runs, ", "));
+  return by_levels(p.levels.size(), name_of);
 }
 
 bool is_uncertain(const Prediction& p) {

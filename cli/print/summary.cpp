@@ -13,6 +13,7 @@
 #include "cli/options/preset_text.hpp"
 #include "cli/print/command_to_paste.hpp"
 #include "cli/print/devices.hpp"
+#include "cli/print/level_runs.hpp"
 #include "cli/print/profile.hpp"
 #include "cli/print/right_hand_sides.hpp"
 #include "cli/print/tables.hpp"
@@ -213,13 +214,11 @@ void print_sparsity(Console& console, const SolveRecord& record) {
 /// Apart from the table, in whose lines long names find no room; levels of one route on one line.
 void print_routes(Console& console, const std::vector<amg::LevelInfo>& levels) {
   console.line("Routes of the exchanges, and transports other than point_to_point");
-  for (std::size_t first = 0; first < levels.size();) {
-    std::size_t end = first + 1;
-    while (end < levels.size() && levels[end].routes == levels[first].routes) ++end;
-    std::string label = fmt::format("level {}", first);
-    if (end - first > 1) label = fmt::format("levels {} to {}", first, end - 1);
-    print_entry(console, label, routes_text(levels[first].routes));
-    first = end;
+  const auto are_alike = [&](std::size_t l, std::size_t first) {
+    return levels[l].routes == levels[first].routes;
+  };
+  for (const LevelRun& run : level_runs(levels.size(), are_alike)) {
+    print_entry(console, run.levels, routes_text(levels[run.first].routes));
   }
   console.line();
 }
