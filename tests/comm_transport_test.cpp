@@ -66,7 +66,7 @@ TEST_P(TransportTest, BringsTheSameOverEveryRoute) {
 
 TEST_P(TransportTest, CutsLongMessages) {
   const auto comm = test_comm();
-  const Case c(comm, 60, 0.6, 3);
+  const Case c(comm, 24, 0.4, 3);
   for (const Offset bytes : {1, 7, 64}) {
     Exchange exchange(comm, c.direct, GetParam(), bytes);
     test::expect_all(exchange, c);

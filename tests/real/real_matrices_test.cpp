@@ -185,6 +185,10 @@ TEST_P(RealMatrices, AreSolvedByTheDefaults) {
     GTEST_SKIP() << "NOT TESTED: there is no " << path
                  << "; NODEWISE_MATRIX_DIR names the directory of the matrices";
   }
+  // RealBeams solves the one that takes most with its modes, in few iterations, everywhere.
+  if (c.aggregation > 400 && test::test_comm()->size() != 3) {
+    GTEST_SKIP() << "on three ranks only, for its " << c.aggregation << " iterations";
+  }
   const Matrix A = read_system(c, path);
   const Result result = solve_with_defaults(c, A);
   RecordProperty("iterations", result.report.iterations);
