@@ -254,6 +254,30 @@ TEST(Offload, EndsWhereAMatrixIsNotDefinite) {
   EXPECT_NE(report.diagnosis, "");
 }
 
+// Without a solution residuals fall, and then rise along the null vector: the best x is kept.
+TEST(Offload, LeavesTheBestOfItsIterates) {
+  constexpr GlobalIndex n = 90;
+  const auto ring = [](GlobalIndex i, GlobalIndex j) {
+    const GlobalIndex apart = std::abs(i - j);
+    return apart == 0 ? 2.0 : apart == 1 || apart == n - 1 ? -1.0 : 0.0;
+  };
+  const auto A = std::make_shared<const Matrix>(make_operator(uniform(n), ring).matrix());
+  const std::vector<double> b = hashed_vector(A->rows(), 3);
+  for (const char* iterations : {"20", "400"}) {
+    Given given = {{"solver", "cg"},      {"smoother", "l1_jacobi"},
+                   {"max_levels", "1"},   {"coarse_solve", "relaxation"},
+                   {"precision", "same"}, {"max_iterations", iterations}};
+    std::vector<double> here(b.size(), 0), there(b.size(), 0);
+    const auto host = Solver(A, options_of(given)).solve(b, here).report();
+    given.emplace_back("device", "host");
+    const auto device = Solver(A, options_of(given)).solve(b, there).report();
+    EXPECT_EQ(device.outcome, host.outcome) << device.diagnosis;
+    EXPECT_LE(device.true_relative_residual, 1);
+    EXPECT_LE(device.true_relative_residual, host.true_relative_residual + 0.02);
+    EXPECT_NEAR(device.true_relative_residual, relative_residual(*A, b, there), 1e-9);
+  }
+}
+
 TEST(Offload, HearsItsObserver) {
   const Pointer A = problem("laplace7", 8);
   Solver solver(A, options_of({{"device", "host"}}));

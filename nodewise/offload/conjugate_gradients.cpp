@@ -70,11 +70,16 @@ device::CgNumbers CgSolver<Space>::sum_and_read() {
 template <class Space>
 solve::Report CgSolver<Space>::solve(const solve::KrylovCall<double>& call) {
   it_.emplace(call);
+  best_.emplace(*it_);
   flexible_ = !call.method->needs_fixed_preconditioner;
-  Array<double> r = mpi::collectively(*comm_, [&] { return Array<double>(n_); });
-  if (it_->begin(r)) {
+  mpi::collectively(*comm_, [&] {
+    best_->reserve_workspace();
+    on_host_.resize(n_);
+  });
+  if (it_->begin(on_host_)) {
+    best_->begin();
     mpi::collectively(*comm_, [&] {
-      put(r_, r);
+      put(r_, on_host_);
       put(b_, it_->b());
       put(x_, it_->x());
       card_.queue.clear(q_.data(), q_.bytes());
@@ -85,10 +90,15 @@ solve::Report CgSolver<Space>::solve(const solve::KrylovCall<double>& call) {
     do {
       precondition();
     } while (advance());
-    mpi::collectively(*comm_, [&] { x_.get(card_.queue, it_->x()); });
+    mpi::collectively(*comm_, [&] {
+      if (const auto failure = card_.local.take()) throw *failure;
+      x_.get(card_.queue, it_->x());
+    });
   }
-  it_->examine_range(r);
-  solve::Report report = it_->finish(r);
+  best_->restore(on_host_);
+  it_->examine_range(on_host_);
+  solve::Report report = it_->finish(on_host_);
+  best_.reset();
   it_.reset();
   return report;
 }
@@ -112,7 +122,7 @@ bool CgSolver<Space>::advance() {
   if (!solve::accepts_preconditioner(*it_, numbers.rz_before)) return false;
   const double pq = numbers.pq.v[0];
   if (!solve::accepts_matrix(*it_, pq, numbers.rz_before / pq)) return false;
-  return settle(numbers.rr.v[0]);
+  return settle(numbers);
 }
 
 /// Collective. r = b - A x; returns its norm relative to that of b.
@@ -123,20 +133,36 @@ double CgSolver<Space>::true_residual() {
   return std::sqrt(sum_and_read().rr.v[0]) / it_->reference_norm();
 }
 
-/// Takes the new residual with this square; where the recurrence says converged, it is replaced by
-/// the true one, from which iteration starts afresh if that is too large. False where the solve is
-/// over.
+/// Local. Copies x and p to the host: what the last step of this length was there.
 template <class Space>
-bool CgSolver<Space>::settle(double square) {
-  double relative = std::sqrt(square) / it_->reference_norm();
-  bool is_true = false;
-  if (it_->passes(relative)) {
+solve::Move<double> CgSolver<Space>::last_step(double alpha) {
+  card_.local([&] {
+    x_.get(card_.queue, it_->x());
+    p_.get(card_.queue, std::span<double>(on_host_));
+  });
+  return {alpha, on_host_};
+}
+
+/// Takes the new residual, and keeps the best x; where the recurrence says converged, it is
+/// replaced by the true one, from which iteration starts afresh if that is too large. False where
+/// the solve is over.
+template <class Space>
+bool CgSolver<Space>::settle(const device::CgNumbers& numbers) {
+  double relative = std::sqrt(numbers.rr.v[0]) / it_->reference_norm();
+  const bool is_true = it_->passes(relative);
+  if (is_true) {
     relative = true_residual();
     card_.local([&] { steps_->forget_direction(); });
-    is_true = true;
+  } else if (relative > it_->last() && std::isfinite(relative) && best_->is_worth_keeping()) {
+    best_->keep_before({last_step(numbers.alpha)});
   }
-  if (!it_->record(relative)) return false;
-  return !is_true || it_->attainable(relative);
+  const bool more = it_->record(relative);
+  if (!std::isfinite(relative)) {
+    best_->undo({last_step(numbers.alpha)});
+    card_.local([&] { put(x_, it_->x()); });
+  }
+  best_->note(relative);
+  return more && (!is_true || it_->attainable(relative));
 }
 
 template class CgSolver<device::Host>;

@@ -9,6 +9,7 @@
 #include "nodewise/device/cg_steps.hpp"
 #include "nodewise/offload/cycle.hpp"
 #include "nodewise/offload/device_method.hpp"
+#include "nodewise/solve/checkpoint.hpp"
 #include "nodewise/solve/iteration.hpp"
 
 namespace nodewise::offload {
@@ -71,8 +72,9 @@ class CgSolver : public DeviceSolver {
 
   void precondition();
   bool advance();
-  bool settle(double square);
+  bool settle(const device::CgNumbers& numbers);
   double true_residual();
+  solve::Move<double> last_step(double alpha);
   template <int K>
   void add_over_ranks(device::Terms<K>* numbers);
   device::CgNumbers sum_and_read();
@@ -85,7 +87,9 @@ class CgSolver : public DeviceSolver {
   std::unique_ptr<DeviceCycle<Space>> cycle_;
   std::optional<device::CgSteps<Space>> steps_;
   Vector b_, x_, r_, z_, p_, q_;                // x and p have room for ghosts
-  std::optional<solve::Iteration<double>> it_;  // of the solve in progress
+  std::optional<solve::Iteration<double>> it_;  // of the solve in progress, and so are the rest
+  std::optional<solve::Checkpoint<double>> best_;
+  Array<double> on_host_;  // a vector, where one is needed there
   bool flexible_ = false;
 };
 

@@ -34,8 +34,13 @@ void Checkpoint<T>::begin() {
 }
 
 template <class T>
+bool Checkpoint<T>::is_worth_keeping() const {
+  return !(it_.last() > best_) && worthwhile * best_ <= kept_residual_;
+}
+
+template <class T>
 void Checkpoint<T>::keep_before(std::initializer_list<Move<T>> step) {
-  if (it_.last() > best_ || !(worthwhile * best_ <= kept_residual_)) return;
+  if (!is_worth_keeping()) return;
   const std::span<const T> x = it_.x();
   std::copy(x.begin(), x.end(), kept_.begin());
   for (const Move<T>& move : step) axpy<T>(-move.length, move.along, kept_);

@@ -38,6 +38,9 @@ class Checkpoint {
     if (relative < best_) best_ = relative;
   }
 
+  /// Local. Whether keep_before() would keep anything now: the same on every rank.
+  bool is_worth_keeping() const;
+
   /// Local. The residual rises from the last one recorded by a step that x has taken already: keeps
   /// the x before it, if that is the best by a tenth.
   void keep_before(std::initializer_list<Move<T>> step);
