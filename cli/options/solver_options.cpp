@@ -39,7 +39,11 @@ void adopt(const solver::Options& options, Settings& settings) {
 solver::PresetRecord apply_preset(const matrix::DistMatrix<double>& A, bool symmetric,
                                   Settings& settings) {
   solver::Options options = solver_options(settings);
-  const solver::PresetContext context = {symmetric, settings.knows_near_null_space(), false};
+  const solver::PresetContext context = {
+      .symmetric = symmetric,
+      .knows_near_null_space = settings.knows_near_null_space(),
+      .solves = false,
+      .on_device = settings.predict.memory == predict::Memory::device};
   solver::PresetRecord record = solver::apply_preset(A, context, options);
   adopt(options, settings);
   return record;

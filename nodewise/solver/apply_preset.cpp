@@ -74,7 +74,7 @@ PresetRecord apply_preset(const matrix::DistMatrix<double>& A, const PresetConte
                           Options& options) {
   GivenKnowledge known = {.near_null_space = context.knows_near_null_space,
                           .unknowns = options.amg.unknowns,
-                          .on_device = offload::solves(options.method.device)};
+                          .on_device = context.on_device || offload::solves(options.method.device)};
   int unknowns = 1;
   PresetRecord record;
   const Preset& preset = find_preset(A, context, options, known, unknowns, record);

@@ -10,7 +10,8 @@ namespace nodewise::solver {
 struct PresetContext {
   bool symmetric = false;              ///< the matrix
   bool knows_near_null_space = false;  ///< vectors of it, or coordinates to make them of
-  bool solves = true;  ///< a solve follows; only that has a use for single precision
+  bool solves = true;      ///< a solve follows; only that has a use for single precision
+  bool on_device = false;  ///< it is for a device, whether the options name one or not
 };
 
 /// Collective. Puts what the preset sets into the options, except what is in `given`. Looks at the

@@ -23,6 +23,7 @@ def test_every_way_over_every_route_adds_up(nodewise, tmp_path, source):
     report, out = predict(nodewise, tmp_path, *SMALL, *ON_SUMMIT, "--memory", "device")
     jsonschema.validate(report, json.loads((source / "docs" / "predict.schema.json").read_text()))
     assert (report["ranks"], report["nodes"]) == (24, 4)
+    assert report["preset"]["name"] == "card"
     assert report["options"]["smoother"] == "chebyshev"
     assert report["options"]["redistribution"] == "none"
     assert "gpu" not in report["machine"]["left_out"]
