@@ -520,6 +520,31 @@ TEST(Tune, TriesCombinationsAndNamesTheFastest) {
   }
 }
 
+// What a device cannot run is not tried, and what runs is measured there.
+TEST(Tune, TriesOnADeviceWhatThatCanDo) {
+  const auto A = problem("laplace7", 10);
+  const solver::RightHandSides rhs = solver::with_known_solution(*A);
+  SolverOptions given;
+  given.set("device", "host");
+  const solver::TuneResult result =
+      solver::tune(A, rhs.values, given, {60, 30}, {}, solver::summarize(*A), {});
+  EXPECT_GT(result.trials.size(), 5U);
+  const auto has = [](const solver::Trial& trial, const char* name) {
+    return std::any_of(trial.options.begin(), trial.options.end(),
+                       [&](const auto& option) { return option.first == name; });
+  };
+  for (const solver::Trial& trial : result.trials) {
+    EXPECT_EQ(trial.reason, "") << (trial.options.empty() ? "" : trial.options.front().first);
+    EXPECT_EQ(trial.method, "cg");
+    EXPECT_FALSE(has(trial, "cycle") || has(trial, "preconditioner"));
+  }
+  given.set("smoother", "gauss_seidel");
+  const solver::TuneResult refused =
+      solver::tune(A, rhs.values, given, {60, 30}, {}, solver::summarize(*A), {});
+  ASSERT_EQ(refused.trials.size(), 1U);
+  EXPECT_NE(refused.trials.front().reason.find("smoother gauss_seidel"), std::string::npos);
+}
+
 TEST(RightHandSides, KnowTheirSolution) {
   const auto A = problem("laplace5", 10);
   const solver::RightHandSides ones = solver::with_known_solution(*A);

@@ -646,16 +646,12 @@ std::span<const LocalIndex> Hierarchy<T>::coarse_rows(std::size_t level) const {
 
 template <class T>
 double Hierarchy<T>::grid_complexity() const {
-  double sum = 0;
-  for (const LevelInfo& info : info_) sum += static_cast<double>(info.rows);
-  return sum / std::max(1.0, static_cast<double>(info_.front().rows));
+  return complexity(info_, &LevelInfo::rows);
 }
 
 template <class T>
 double Hierarchy<T>::operator_complexity() const {
-  double sum = 0;
-  for (const LevelInfo& info : info_) sum += static_cast<double>(info.nonzeros);
-  return sum / std::max(1.0, static_cast<double>(info_.front().nonzeros));
+  return complexity(info_, &LevelInfo::nonzeros);
 }
 
 template <class T>

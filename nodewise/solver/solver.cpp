@@ -14,6 +14,7 @@
 #include "nodewise/solver/collective_choice.hpp"
 #include "nodewise/solver/find.hpp"
 #include "nodewise/solver/method_choice.hpp"
+#include "nodewise/solver/prepared_system.hpp"
 #include "nodewise/solver/row_placement.hpp"
 #include "nodewise/solver/unused_options.hpp"
 
@@ -57,9 +58,8 @@ struct Solver::State {
 
   void set_up(const MatrixPointer& matrix, const run::MatrixSummary& summary,
               const SetupObservers& observe);
-  void make_preconditioner(const SetupObservers& observe);
-  void move_to_device();
-  void set_up_on_device(const SetupObservers& observe);
+  amg::ProblemInfo<double> problem_info();
+  void describe_levels();
   void describe_hierarchy();
   void describe_device();
   const SolveRecord& solve_all(std::span<const double> B, std::span<double> X, int n_rhs,
@@ -69,71 +69,45 @@ struct Solver::State {
   Problem problem;
   SolveRecord record;
   std::optional<solver::RowPlacement> placement;
-  MatrixPointer A;
-  solver::Preconditioner preconditioner;
-  std::unique_ptr<offload::DeviceSolver> device;  // null: the host solves
-  amg::NearNullSpace<double> near_null_space;     // until the first solve
-  bool was_looked_at = false;                     // for findings
+  solver::PreparedSystem system;
+  amg::NearNullSpace<double> near_null_space;  // until the first solve
+  bool was_looked_at = false;                  // for findings
 };
 
 void Solver::State::describe_hierarchy() {
-  const amg::Hierarchy<double>& hierarchy = *preconditioner.hierarchy;
+  const amg::Hierarchy<double>& hierarchy = *system.preconditioner.hierarchy;
   record.levels.assign(hierarchy.levels().begin(), hierarchy.levels().end());
   record.grid_complexity = hierarchy.grid_complexity();
   record.operator_complexity = hierarchy.operator_complexity();
   record.precision = hierarchy.precision();
 }
 
-void Solver::State::make_preconditioner(const SetupObservers& observe) {
-  const Options& options = record.options;
-  const solver::PreconditionerMethod& method = *options.method.preconditioner;
-  amg::ProblemInfo<double> info;
-  if (method.is_multigrid) {
-    info = placement->problem_info(problem, options, record.matrix.symmetric);
-    near_null_space = info.near_null_space;
-  }
-  preconditioner = (*method.make)({A, options.amg, std::move(info), observe.level});
-  if (preconditioner.hierarchy != nullptr) describe_hierarchy();
+/// Collective. What multigrid is told, of which the search for findings needs a part.
+amg::ProblemInfo<double> Solver::State::problem_info() {
+  if (!record.options.method.preconditioner->is_multigrid) return {};
+  amg::ProblemInfo<double> info =
+      placement->problem_info(problem, record.options, record.matrix.symmetric);
+  near_null_space = info.near_null_space;
+  return info;
 }
 
 /// Collective.
-void Solver::State::move_to_device() {
-  const Options& options = record.options;
-  const offload::DeviceMethod::Make make = *options.method.device->make;
-  if (make == nullptr) return;
-  device.reset();  // there may be room for one only
-  device =
-      make({options.method.device.options<offload::DeviceOptions>(), A, *preconditioner.hierarchy});
-  describe_device();
-}
-
-/// Collective. In place of make_preconditioner() and move_to_device().
-void Solver::State::set_up_on_device(const SetupObservers& observe) {
-  const Options& options = record.options;
-  const amg::ProblemInfo<double> info =
-      placement->problem_info(problem, options, record.matrix.symmetric);
-  near_null_space = info.near_null_space;
-  device =
-      (*options.method.device->set_up)({options.method.device.options<offload::DeviceOptions>(), A,
-                                        options.amg, info, observe.level});
-  describe_device();
+void Solver::State::describe_levels() {
+  if (system.preconditioner.hierarchy != nullptr) describe_hierarchy();
+  if (system.device != nullptr) describe_device();
 }
 
 /// Collective. What a device has, and what it has set up.
 void Solver::State::describe_device() {
-  record.device->max_bytes = mpi::max(A->comm(), static_cast<std::int64_t>(device->bytes()));
-  record.device->ways = device->ways();
-  const offload::OwnSetup* const own = device->own_setup();
+  record.device->max_bytes =
+      mpi::max(system.A->comm(), static_cast<std::int64_t>(system.device->bytes()));
+  record.device->ways = system.device->ways();
+  const offload::OwnSetup* const own = system.device->own_setup();
   if (own == nullptr) return;
   record.levels = own->levels;
   record.precision = own->precision;
-  const auto relative_sum = [&](GlobalIndex amg::LevelInfo::*count) {
-    double sum = 0;
-    for (const amg::LevelInfo& info : own->levels) sum += static_cast<double>(info.*count);
-    return sum / static_cast<double>(own->levels.front().*count);
-  };
-  record.grid_complexity = relative_sum(&amg::LevelInfo::rows);
-  record.operator_complexity = relative_sum(&amg::LevelInfo::nonzeros);
+  record.grid_complexity = amg::complexity(own->levels, &amg::LevelInfo::rows);
+  record.operator_complexity = amg::complexity(own->levels, &amg::LevelInfo::nonzeros);
 }
 
 void Solver::State::set_up(const MatrixPointer& matrix, const run::MatrixSummary& summary,
@@ -162,20 +136,14 @@ void Solver::State::set_up(const MatrixPointer& matrix, const run::MatrixSummary
   record.solver_was_chosen = options.method.solver.is_automatic();
   record.preconditioner = options.method.preconditioner.name();
   if (observe.chosen) observe.chosen(record);
-  record.times.setup = choosing + booked(comm, record.setup_accounts, [&] {
-                         placement.emplace(*matrix, options);
-                         record.partition_decision = placement->partition_decision();
-                         record.placement_gain = placement->placement_gain();
-                         A = solver::matrix_of_solve(placement->there(matrix), options);
-                         if (offload::sets_up(options.method.device)) {
-                           set_up_on_device(observe);
-                           return;
-                         }
-                         make_preconditioner(observe);
-                         if (preconditioner.hierarchy != nullptr)
-                           A = solver::matrix_as_chosen(A, *preconditioner.hierarchy, options);
-                         move_to_device();
-                       });
+  record.times.setup =
+      choosing + booked(comm, record.setup_accounts, [&] {
+        placement.emplace(*matrix, options);
+        record.partition_decision = placement->partition_decision();
+        record.placement_gain = placement->placement_gain();
+        system.set_up(placement->there(matrix), problem_info(), options, observe.level);
+        describe_levels();
+      });
 }
 
 Solver::Solver(const MatrixPointer& A, const Options& options, const Problem& problem,
@@ -201,7 +169,7 @@ const SolveRecord& Solver::solve(std::span<const double> b, std::span<double> x,
 const SolveRecord& Solver::solve_all(std::span<const double> B, std::span<double> X, int n_rhs,
                                      const solver::GroupObserver& observe) {
   State& s = *state_;
-  const mpi::Comm& comm = s.A->comm();
+  const mpi::Comm& comm = s.system.A->comm();
   mpi::collectively(comm, [&] {
     if (n_rhs < 1) {
       throw Error(ErrorCode::invalid_argument,
@@ -222,32 +190,33 @@ const SolveRecord& Solver::solve_all(std::span<const double> B, std::span<double
   return s.record;
 }
 
-/// With the rows as A has them.
+/// With the rows as the system has them.
 const SolveRecord& Solver::State::solve_all(std::span<const double> B, std::span<double> X,
                                             int n_rhs, const solver::GroupObserver& observe) {
-  const mpi::Comm& comm = A->comm();
+  const mpi::Comm& comm = system.A->comm();
   record.rhs = solver::RhsKind::given;
   record.error.reset();
   record.n_rhs = n_rhs;
-  record.at_once = device == nullptr && solver::solves_at_once(*record.method, n_rhs);
-  record.collectives = solver::explain_collectives(*A, record.method, n_rhs);
+  record.at_once = system.device == nullptr && solver::solves_at_once(*record.method, n_rhs);
+  record.collectives = solver::explain_collectives(*system.A, record.method, n_rhs);
   record.findings.clear();
   record.entries_back.clear();
-  if (preconditioner.hierarchy != nullptr) {
-    for (const auto& levels : preconditioner.hierarchy->entries_back_in_setup()) {
+  if (system.preconditioner.hierarchy != nullptr) {
+    for (const auto& levels : system.preconditioner.hierarchy->entries_back_in_setup()) {
       record.entries_back.push_back({0, 0, levels});
     }
   }
   if (!was_looked_at) {
-    record.findings =
-        solver::find_before_solve(A, preconditioner.hierarchy, near_null_space, B, n_rhs, record);
+    record.findings = solver::find_before_solve(system.A, system.preconditioner.hierarchy,
+                                                near_null_space, B, n_rhs, record);
     near_null_space = {};
     was_looked_at = true;
   }
   record.times.solve = booked(comm, record.solve_accounts, [&] {
-    record.reports = solver::solve_all({A, preconditioner.map.get(), preconditioner.hierarchy,
-                                        record.method, record.options.krylov, device.get()},
-                                       B, X, n_rhs, observe, record.entries_back);
+    record.reports = solver::solve_all(
+        {system.A, system.preconditioner.map.get(), system.preconditioner.hierarchy, record.method,
+         record.options.krylov, system.device.get()},
+        B, X, n_rhs, observe, record.entries_back);
   });
   if (!record.entries_back.empty()) describe_hierarchy();
   record.worst = solver::worst_of(record.reports);
@@ -258,7 +227,7 @@ const SolveRecord& Solver::State::solve_all(std::span<const double> B, std::span
 
 void Solver::rebuild(const MatrixPointer& A, amg::Reuse reuse) {
   State& s = *state_;
-  const mpi::Comm& comm = s.A->comm();
+  const mpi::Comm& comm = s.system.A->comm();
   mpi::collectively(comm, [&] {
     if (!A) throw Error(ErrorCode::invalid_argument, "Solver: there is no matrix");
     if (A->rows() == layout() && A->cols() == layout()) return;
@@ -276,24 +245,24 @@ void Solver::rebuild(const MatrixPointer& A, amg::Reuse reuse) {
   record.times.setup = booked(comm, record.setup_accounts, [&] {
     const MatrixPointer there = s.placement->there(A);
     const auto same_ghosts = std::equal(there->ghosts().begin(), there->ghosts().end(),
-                                        s.A->ghosts().begin(), s.A->ghosts().end());
+                                        s.system.A->ghosts().begin(), s.system.A->ghosts().end());
     mpi::collectively(comm, [&] {
       if (same_ghosts) return;
       throw Error(ErrorCode::dimension_mismatch,
                   "Solver: a rebuild needs a matrix with the pattern of the first");
     });
     const MatrixPointer next = matrix::with_blocks_where_full<double>(
-        std::make_shared<const Matrix>(there->with_exchange_of(*s.A)), record.options.amg.unknowns);
+        std::make_shared<const Matrix>(there->with_exchange_of(*s.system.A)),
+        record.options.amg.unknowns);
     if (offload::sets_up(record.options.method.device)) {
-      s.device->rebuild(next, reuse);
-      s.A = next;
-      s.describe_device();
-      return;
+      s.system.device->rebuild(next, reuse);
+      s.system.A = next;
+    } else {
+      (*record.options.method.preconditioner->rebuild)(s.system.preconditioner, next, reuse);
+      s.system.A = next;
+      s.system.move_to_device(record.options);
     }
-    (*record.options.method.preconditioner->rebuild)(s.preconditioner, next, reuse);
-    if (s.preconditioner.hierarchy != nullptr) s.describe_hierarchy();
-    s.A = next;
-    s.move_to_device();
+    s.describe_levels();
   });
   record.matrix = summary;
   s.was_looked_at = false;
@@ -308,15 +277,15 @@ const comm::Layout& Solver::layout() const {
 }
 
 const MatrixPointer& Solver::matrix() const {
-  return state_->A;
+  return state_->system.A;
 }
 
 const amg::Hierarchy<double>* Solver::hierarchy() const {
-  return state_->preconditioner.hierarchy;
+  return state_->system.preconditioner.hierarchy;
 }
 
 const solve::Operator<double>* Solver::preconditioner() const {
-  return state_->preconditioner.map.get();
+  return state_->system.preconditioner.map.get();
 }
 
 }  // namespace nodewise

@@ -9,9 +9,10 @@
 #include "nodewise/base/format_numbers.hpp"
 #include "nodewise/base/timer.hpp"
 #include "nodewise/run/timed.hpp"
-#include "nodewise/solve/matrix_operator.hpp"
 #include "nodewise/solver/method_choice.hpp"
+#include "nodewise/solver/prepared_system.hpp"
 #include "nodewise/solver/row_placement.hpp"
+#include "nodewise/solver/solve_all.hpp"
 #include "nodewise/solver/tune_candidates.hpp"
 
 namespace nodewise::solver {
@@ -32,17 +33,20 @@ struct System {
   const run::MatrixSummary& matrix;
 };
 
-/// Collective. Sets up what the options ask for.
-Preconditioner make_preconditioner(const std::shared_ptr<const Matrix>& A,
-                                   amg::ProblemInfo<double> info, const Options& options,
-                                   Trial& trial) {
-  Preconditioner made =
-      (*options.method.preconditioner->make)({A, options.amg, std::move(info), {}});
-  if (made.hierarchy != nullptr) {
-    trial.operator_complexity = made.hierarchy->operator_complexity();
-    trial.memory_bytes = static_cast<std::int64_t>(made.hierarchy->memory_bytes());
+/// Local, but for a sum over the ranks: what was set up takes.
+void describe(const mpi::Comm& comm, const PreparedSystem& prepared, Trial& trial) {
+  std::size_t bytes = 0;
+  if (const amg::Hierarchy<double>* hierarchy = prepared.preconditioner.hierarchy) {
+    trial.operator_complexity = hierarchy->operator_complexity();
+    bytes += hierarchy->memory_bytes();
   }
-  return made;
+  if (prepared.device != nullptr) {
+    if (const offload::OwnSetup* own = prepared.device->own_setup()) {
+      trial.operator_complexity = amg::complexity(own->levels, &amg::LevelInfo::nonzeros);
+    }
+    bytes += prepared.device->bytes();
+  }
+  trial.memory_bytes = mpi::sum(comm, static_cast<std::int64_t>(bytes));
 }
 
 /// Collective. One candidate, given up when its setup and solve take longer than `limit`.
@@ -55,22 +59,25 @@ void run_trial(const System& system, const Options& options, double limit, Trial
   if (options.method.preconditioner->is_multigrid) {
     info = system.placement.problem_info(system.problem, options, system.matrix.symmetric);
   }
-  Preconditioner preconditioner;
-  std::shared_ptr<const Matrix> matrix;
-  trial.setup = run::timed(comm, [&] {
-    matrix = matrix_of_solve(system.A, options);
-    preconditioner = make_preconditioner(matrix, std::move(info), options, trial);
-  });
-  trial.memory_bytes = mpi::sum(comm, trial.memory_bytes);
-  const solve::MatrixOperator<double> A(matrix);
+  PreparedSystem prepared;
+  trial.setup = run::timed(comm, [&] { prepared.set_up(system.A, std::move(info), options, {}); });
+  describe(comm, prepared, trial);
   std::vector<double> x(system.b.size(), 0.0);
   solve::Report report;
+  std::vector<EntriesBack> entries_back;
   const Timer timer;
   const double left = limit - trial.setup;
   trial.solve = run::timed(comm, [&] {
-    report =
-        solve::solve_by<double>(method, A, preconditioner.map.get(), system.b, x, options.krylov,
-                                [&](int, double) { return timer.seconds() < left; });
+    const Preconditioner& made = prepared.preconditioner;
+    report = solve_all(
+                 {prepared.A, made.map.get(), made.hierarchy, method, options.krylov,
+                  prepared.device.get()},
+                 system.b, x, 1,
+                 [&](const RhsGroup&) -> solve::Observer {
+                   return [&](int, double) { return timer.seconds() < left; };
+                 },
+                 entries_back)
+                 .front();
   });
   trial.iterations = report.iterations;
   trial.converged = report.converged();
@@ -174,6 +181,7 @@ TuneResult tune(const std::shared_ptr<const Matrix>& A, std::span<const double> 
                 const Options& options, const TuneOptions& limits, const Problem& problem,
                 const run::MatrixSummary& matrix, const TuneObservers& observe) {
   const mpi::Comm& comm = A->comm();
+  offload::require_device(comm, *options.method.device);
   const advise::ProblemFacts facts = advise::problem_facts(*A, matrix.symmetric);
   const std::vector<Candidate> candidates =
       tune_candidates(options, problem, facts, limits.max_candidates);

@@ -5,6 +5,7 @@
 #include <optional>
 #include <set>
 
+#include "nodewise/solver/method_choice.hpp"
 #include "nodewise/solver/presets.hpp"
 #include "nodewise/solver/unused_options.hpp"
 
@@ -39,6 +40,7 @@ std::vector<NamedValues> variations() {
           {{"interpolation", "standard"}},
           {{"cycle", "w"}},
           {{"smoother", "ilu0"}, {"solver", "gmres"}},
+          {{"smoother", "l1_jacobi"}, {"coarsening", "pmis"}},
           {{"preconditioner", "jacobi"}}};
 }
 
@@ -55,6 +57,20 @@ std::optional<Options> options_with(const Options& given, const NamedValues& mor
   };
   if (!std::all_of(options.given.begin(), options.given.end(), has_place)) return std::nullopt;
   return options;
+}
+
+/// Puts in what a device that solves needs; what it cannot run is not tried.
+bool suit_device(Options& options) {
+  if (!offload::solves(options.method.device)) return true;
+  try {
+    choose_for_setup_on_device(options);
+    choose_for_device(options);
+    const Choice<solve::KrylovMethod>& solver = options.method.solver;
+    check_method(solver.is_automatic() ? *Choice<solve::KrylovMethod>("cg") : *solver, options);
+  } catch (const Error&) {
+    return false;
+  }
+  return true;
 }
 
 /// Whether one of these has no effect beside the others.
@@ -81,6 +97,7 @@ class Candidates {
     if (std::any_of(method.fixes.begin(), method.fixes.end(), is_given)) return;
     if (problem_.is_for_aggregation() && !method.takes_near_null_space) return;
     if (has_unused(*options, more)) return;
+    if (!suit_device(*options) && !more.empty()) return;  // the defaults will say why not
     if (!hashes_.insert(hash_of(*options, option_fields())).second) return;
     found_.push_back({more, std::move(*options)});
   }

@@ -1,9 +1,11 @@
 // Facts of the levels of a hierarchy.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 
 #include "nodewise/amg/options.hpp"
@@ -49,6 +51,14 @@ struct LevelInfo {
   comm::Traffic gather_traffic;
   std::string coarse_solver;  ///< on the last level: how it is solved
 };
+
+/// What all levels have together, relative to the first: of rows the grid complexity, of nonzeros
+/// the operator complexity.
+inline double complexity(std::span<const LevelInfo> levels, GlobalIndex LevelInfo::*count) {
+  double sum = 0;
+  for (const LevelInfo& info : levels) sum += static_cast<double>(info.*count);
+  return sum / std::max(1.0, static_cast<double>(levels.front().*count));
+}
 
 /// Called on every rank when a level is coarsened; its traffic, ranks and messages are then of the
 /// calling rank alone, and those of all when the hierarchy is complete; how the last one is solved
