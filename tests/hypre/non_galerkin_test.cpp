@@ -122,7 +122,9 @@ TEST(NonGalerkinStepBesideHypre, LeavesTheSameOfGalerkinProducts) {
           SCOPED_TRACE(testing::Message() << problem.problem.name() << ", " << coarsening
                                           << ", level " << l + 1 << ", tolerance " << gamma);
           const GlobalIndex n_gone = compare(step, gamma);
-          if (l == 1 && gamma > 0.01) EXPECT_GT(n_gone, 0);
+          if (l == 1 && gamma > 0.01) {
+            EXPECT_GT(n_gone, 0);
+          }
         }
       }
     }
