@@ -15,7 +15,7 @@ namespace offload_setup_solve_test {
 
 using device::Host;
 using testing::HasSubstr;
-using namespace on_one_rank;
+using namespace set_up_on_device;
 using Matrix = matrix::DistMatrix<double>;
 using Pointer = std::shared_ptr<const Matrix>;
 
@@ -42,31 +42,37 @@ void expect_as_set_up_on_the_host(const Pointer& A, const Given& given) {
   EXPECT_GT(record.device->max_bytes, 0);
 }
 
-TEST(OffloadSetup, SolvesAsWithLevelsOfTheHost) {
-  for (const auto& [name, A] : problems()) {
+void expect_solves_as_set_up_on_the_host(const CommPointer& comm, const Given& method) {
+  for (const auto& [name, A] : problems(comm)) {
     if (name == "parts") continue;  // singular
     for (const char* precision : {"same", "single"}) {
       for (const char* smoother : {"chebyshev", "l1_jacobi", "jacobi"}) {
         SCOPED_TRACE(name + ", " + precision + ", " + smoother);
-        for (const Given& method : {aggregation, classical}) {
-          expect_as_set_up_on_the_host(
-              A, join(method,
-                      {{"precision", precision}, {"smoother", smoother}, {"preset", "default"}}));
-        }
+        expect_as_set_up_on_the_host(
+            A, join(method,
+                    {{"precision", precision}, {"smoother", smoother}, {"preset", "default"}}));
       }
     }
   }
 }
 
+TEST(OffloadSetup, SolvesAsWithLevelsOfTheHost) {
+  expect_solves_as_set_up_on_the_host(test_comm(), aggregation);
+}
+
+TEST(OffloadSetup, SolvesByClassicalCoarseningAsWithLevelsOfTheHost) {
+  expect_solves_as_set_up_on_the_host(alone(), classical);
+}
+
 TEST(OffloadSetup, SmoothesALastLevelThatIsNotSolved) {
   expect_as_set_up_on_the_host(
-      problem("laplace7", 9),
+      problem_on(test_comm(), "laplace7", 9),
       join(aggregation, {{"coarse_solve", "relaxation"}, {"max_levels", "2"}}));
 }
 
 TEST(OffloadSetup, ChoosesThePrecisionOfTheHost) {
   for (const char* name : {"laplace7", "rotated_fe"}) {
-    const Pointer A = problem(name, 20);
+    const Pointer A = problem_on(test_comm(), name, 20);
     const Given given = join(aggregation, {{"device", "host"}, {"precision", "auto"}});
     const Solver host(A, options_of(given));
     const Solver device(A, options_of(join(given, {{"device_setup", "device"}})));
@@ -76,7 +82,7 @@ TEST(OffloadSetup, ChoosesThePrecisionOfTheHost) {
 }
 
 TEST(OffloadSetup, SaysWhatItTookByItself) {
-  Solver solver(problem("laplace7", 6), options_of(on_device));
+  Solver solver(problem_on(test_comm(), "laplace7", 6), options_of(on_device));
   const auto& set = solver.record().device->set;
   const auto has = [&](const char* name, const char* value) {
     return std::find(set.begin(), set.end(), NamedValue(name, value)) != set.end();
@@ -92,7 +98,7 @@ TEST(OffloadSetup, SaysWhatItTookByItself) {
 }
 
 TEST(OffloadSetup, IsRebuiltByItsSolver) {
-  const Pointer A = problem("laplace27", 9);
+  const Pointer A = problem_on(test_comm(), "laplace27", 9);
   const Pointer B = with_other_values(*A);
   Solver solver(A, options_of(on_device));
   const std::vector<double> b = hashed_vector(A->rows(), 1);
@@ -105,12 +111,12 @@ TEST(OffloadSetup, IsRebuiltByItsSolver) {
     EXPECT_LE(relative_residual(*next, b, x), 1e-8);
   }
   EXPECT_EQ(solver.record().iterations(), before);
-  const Pointer other = problem("laplace7", 9);
+  const Pointer other = problem_on(test_comm(), "laplace7", 9);
   EXPECT_THROW(solver.rebuild(other), Error);
 }
 
 TEST(OffloadSetup, RefusesWhatItHasNotAndNamesWhatItHas) {
-  const Pointer A = problem("laplace7", 6);
+  const Pointer A = problem_on(alone(), "laplace7", 6);
   const auto refusal = [&](const Given& given) {
     return expect_same_error(*test_comm(), ErrorCode::invalid_argument,
                              [&] { const Solver solver(A, options_of(join(on_device, given))); });
@@ -135,13 +141,14 @@ TEST(OffloadSetup, RefusesWhatItHasNotAndNamesWhatItHas) {
   EXPECT_THAT(refusal({{"smoother", "gauss_seidel"}}), HasSubstr("l1_jacobi"));
 }
 
-TEST(OffloadSetup, RefusesSeveralRanks) {
+TEST(OffloadSetup, RefusesClassicalCoarseningOfSeveralRanks) {
   if (test_comm()->size() == 1) GTEST_SKIP() << "for several ranks";
-  const Pointer A = problem("laplace7", 8, test_comm());
+  const Pointer A = problem_on(test_comm(), "laplace7", 8);
   const std::string text = expect_same_error(*test_comm(), ErrorCode::invalid_argument, [&] {
-    const Solver solver(A, options_of(on_device));
+    const Solver solver(A, options_of(join(on_device, classical)));
   });
   EXPECT_THAT(text, HasSubstr("device_setup host"));
+  EXPECT_THAT(text, HasSubstr("method aggregation"));
 }
 
 TEST(OffloadSetup, RefusesMatricesAsTheHostDoes) {

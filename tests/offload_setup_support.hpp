@@ -9,24 +9,20 @@
 
 #include "offload_support.hpp"
 
-namespace nodewise::test::on_one_rank {
+namespace nodewise::test::set_up_on_device {
 
 using MatrixPointer = std::shared_ptr<const matrix::DistMatrix<double>>;
+using CommPointer = std::shared_ptr<const mpi::Comm>;
 
-/// Every rank by itself: a device sets up for one rank.
-inline std::shared_ptr<const mpi::Comm> alone() {
+/// Every rank by itself.
+inline CommPointer alone() {
   return mpi::Comm::create(MPI_COMM_SELF);
-}
-
-inline MatrixPointer problem(const char* name, int n,
-                             std::shared_ptr<const mpi::Comm> comm = alone()) {
-  return problem_on(std::move(comm), name, n);
 }
 
 /// A graph's Laplacian with weights in units from `small` to one, plus `shift` times the diagonal.
 /// Every 17th point has no neighbour; the first one has all the others where that is asked for.
-inline MatrixPointer random_spd(GlobalIndex n, bool has_hub, double small, double shift,
-                                std::uint64_t seed) {
+inline MatrixPointer random_spd(const CommPointer& comm, GlobalIndex n, bool has_hub, double small,
+                                double shift, std::uint64_t seed) {
   const auto weight = [=](GlobalIndex i, GlobalIndex j) -> double {
     if (i > j) std::swap(i, j);
     if (i == j || i % 17 == 5 || j % 17 == 5) return 0;
@@ -35,7 +31,7 @@ inline MatrixPointer random_spd(GlobalIndex n, bool has_hub, double small, doubl
     const bool is_there = (has_hub && i == 0) || j == i + 1 || u * static_cast<double>(n) < 4;
     return is_there ? std::pow(small, hash_uniform(key, seed + 1)) : 0;
   };
-  const comm::Layout rows = comm::Layout::uniform(alone(), n);
+  const comm::Layout rows = comm::Layout::uniform(comm, n);
   return std::make_shared<const matrix::DistMatrix<double>>(
       matrix::matrix_from_rows<double>(rows, rows, [&](GlobalIndex i, const auto& emit) {
         double sum = 0;
@@ -49,8 +45,9 @@ inline MatrixPointer random_spd(GlobalIndex n, bool has_hub, double small, doubl
 }
 
 /// Isolated parts whose rows sum up to zero, which end as points of nothing but rounding.
-inline MatrixPointer parts_without_boundary(GlobalIndex n_parts, GlobalIndex size) {
-  const comm::Layout rows = comm::Layout::uniform(alone(), n_parts * size);
+inline MatrixPointer parts_without_boundary(const CommPointer& comm, GlobalIndex n_parts,
+                                            GlobalIndex size) {
+  const comm::Layout rows = comm::Layout::uniform(comm, n_parts * size);
   return std::make_shared<const matrix::DistMatrix<double>>(
       matrix::matrix_from_rows<double>(rows, rows, [&](GlobalIndex i, const auto& emit) {
         double sum = 0;
@@ -64,13 +61,13 @@ inline MatrixPointer parts_without_boundary(GlobalIndex n_parts, GlobalIndex siz
       }));
 }
 
-inline std::vector<std::pair<std::string, MatrixPointer>> problems() {
-  return {{"laplace7", problem("laplace7", 13)},
-          {"laplace27", problem("laplace27", 12)},
-          {"rotated_fe", problem("rotated_fe", 41)},
-          {"random", random_spd(700, false, 1e-3, 0.01, 1)},
-          {"random with a hub", random_spd(900, true, 1e-1, 0.01, 2)},
-          {"parts", parts_without_boundary(70, 9)}};
+inline std::vector<std::pair<std::string, MatrixPointer>> problems(const CommPointer& comm) {
+  return {{"laplace7", problem_on(comm, "laplace7", 13)},
+          {"laplace27", problem_on(comm, "laplace27", 12)},
+          {"rotated_fe", problem_on(comm, "rotated_fe", 41)},
+          {"random", random_spd(comm, 700, false, 1e-3, 0.01, 1)},
+          {"random with a hub", random_spd(comm, 900, true, 1e-1, 0.01, 2)},
+          {"parts", parts_without_boundary(comm, 70, 9)}};
 }
 
-}  // namespace nodewise::test::on_one_rank
+}  // namespace nodewise::test::set_up_on_device

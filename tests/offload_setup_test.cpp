@@ -22,7 +22,7 @@ namespace offload_setup_test {
 
 using device::Host;
 using testing::HasSubstr;
-using namespace on_one_rank;
+using namespace set_up_on_device;
 using Matrix = matrix::DistMatrix<double>;
 using Pointer = std::shared_ptr<const Matrix>;
 using Csr = kernels::Csr<double>;
@@ -50,16 +50,18 @@ bool is_zero_or_one(const Csr& A, LocalIndex i) {
   return value == 0 || value == 1;
 }
 
+/// Collective.
 void expect_same(const char* what, const Csr& made, const Csr& expected, double of_radii) {
   SCOPED_TRACE(what);
+  double largest = 0;
+  for (const double value : expected.vals) largest = std::max(largest, std::abs(value));
+  largest = mpi::max(*test_comm(), largest);
   ASSERT_EQ(made.n_rows, expected.n_rows);
   ASSERT_EQ(made.n_cols, expected.n_cols);
   ASSERT_TRUE(std::equal(made.row_ptr.begin(), made.row_ptr.end(), expected.row_ptr.begin(),
                          expected.row_ptr.end()));
   ASSERT_TRUE(
       std::equal(made.cols.begin(), made.cols.end(), expected.cols.begin(), expected.cols.end()));
-  double largest = 0;
-  for (const double value : expected.vals) largest = std::max(largest, std::abs(value));
   for (LocalIndex i = 0; i < made.n_rows; ++i) {
     if (is_zero_or_one(made, i) && is_zero_or_one(expected, i)) continue;
     const double bound = 1e-12 * largest_of_row(expected, i) + of_radii * largest;
@@ -68,6 +70,23 @@ void expect_same(const char* what, const Csr& made, const Csr& expected, double 
       ASSERT_NEAR(made.vals[k], expected.vals[k], bound) << "row " << i;
     }
   }
+}
+
+/// A rank's rows with the columns of a device: its own, then ghosts.
+Csr with_ghosts(const Matrix& A) {
+  Csr all(A.n_local(), A.n_local() == 0 ? 0 : A.on().n_cols + A.off().n_cols);
+  all.n_cols = A.on().n_cols + A.off().n_cols;
+  for (LocalIndex i = 0; i < all.n_rows; ++i) {
+    for (const Csr* part : {&A.on(), &A.off()}) {
+      for (auto k = static_cast<std::size_t>(part->begin(i));
+           k < static_cast<std::size_t>(part->end(i)); ++k) {
+        all.cols.push_back(part->cols[k] + (part == &A.on() ? 0 : A.on().n_cols));
+        all.vals.push_back(part->vals[k]);
+      }
+    }
+    all.row_ptr[static_cast<std::size_t>(i) + 1] = static_cast<Offset>(all.cols.size());
+  }
+  return all;
 }
 
 template <class T>
@@ -81,11 +100,11 @@ std::vector<T> read(device::Queue<Host>& queue, const device::Buffer<T, Host>& b
 class Both {
  public:
   Both(const Pointer& A, const amg::Options& options, amg::ProblemInfo<double> info = {})
-      : options_(options), info_(std::move(info)), host_(A, options, info_), primitives_(queue_) {
+      : options_(options), info_(std::move(info)), host_(A, options, info_) {
     amg::Options completed = options;
     amg::examine(*A, info_, completed);
     const amg::LevelObserver observe;
-    levels_.emplace(primitives_, offload::SetupCall{{}, A, completed, info_, observe});
+    levels_.emplace(card_, primitives_, offload::SetupCall{{}, A, completed, info_, observe});
   }
 
   amg::Hierarchy<double>& host() { return host_; }
@@ -102,8 +121,9 @@ class Both {
       EXPECT_EQ(levels_->info()[l].rows, info.rows);
       EXPECT_EQ(levels_->info()[l].nonzeros, info.nonzeros);
       EXPECT_EQ(levels_->info()[l].interpolation_nonzeros, info.interpolation_nonzeros);
+      expect_same_traffic(levels_->info()[l], info);
       const Pointer A = host_.matrix(l);
-      expect_same("A", download(levels[l].A), A->on(), of_radii);
+      expect_same_entries("A", levels[l].A, *A, of_radii);
       if (host_.interpolation(l) == nullptr) {
         EXPECT_FALSE(levels[l].has_next);
         continue;
@@ -112,18 +132,33 @@ class Both {
       if (options_.method->has_coarse_points) {
         expect_same_coarse_points(host_.coarse_rows(l), levels[l].splitting);
       } else if (of_first_values) {
-        expect_same_aggregates(*A, levels[l].aggregates);
+        expect_same_aggregates(*A, *levels[l].aggregates);
       }
       of_radii += 10 * difference_of_radii(*A, levels[l].spectral_radius, l);
       const Matrix& P = *host_.interpolation(l);
-      expect_same("P", download(levels[l].P), P.on(), of_radii);
-      expect_same("R", download(levels[l].R), matrix::transpose(P).on(), of_radii);
+      expect_same_entries("P", *levels[l].P, P, of_radii);
+      expect_same_entries("R", *levels[l].R, matrix::transpose(P), of_radii);
     }
   }
 
  private:
-  Csr download(const device::CsrMatrix<double, Host>& A) {
-    return device::download<double, Host>(queue_, A);
+  void expect_same_entries(const char* what, const offload::DistCsr<Host>& made,
+                           const Matrix& expected, double of_radii) {
+    EXPECT_TRUE(std::equal(made.ghosts.begin(), made.ghosts.end(), expected.ghosts().begin(),
+                           expected.ghosts().end()))
+        << what;
+    expect_same(what, device::download<double, Host>(card_.queue, made.local),
+                with_ghosts(expected), of_radii);
+  }
+  static void expect_same_traffic(const amg::LevelInfo& made, const amg::LevelInfo& expected) {
+    EXPECT_EQ(made.active_ranks, expected.active_ranks);
+    EXPECT_EQ(made.max_messages, expected.max_messages);
+    EXPECT_EQ(made.traffic.messages_on_node, expected.traffic.messages_on_node);
+    EXPECT_EQ(made.traffic.messages_off_node, expected.traffic.messages_off_node);
+    EXPECT_EQ(made.traffic.entries_on_node, expected.traffic.entries_on_node);
+    EXPECT_EQ(made.traffic.entries_off_node, expected.traffic.entries_off_node);
+    EXPECT_EQ(made.routes.solve.name(), expected.routes.solve.name());
+    EXPECT_EQ(made.routes.setup.name(), expected.routes.setup.name());
   }
   /// Lanczos makes much of the last bits where new directions are short, as on coarse levels; with
   /// these the weight of the prolongation's smoothing differs.
@@ -142,7 +177,7 @@ class Both {
   void expect_same_coarse_points(std::span<const LocalIndex> expected,
                                  const device::Splitting<Host>& made) {
     EXPECT_EQ(made.n_coarse, std::ssize(expected));
-    const auto numbers = read(queue_, made.numbers);
+    const auto numbers = read(card_.queue, made.numbers);
     LocalIndex next = 0;
     for (std::size_t i = 0; i < numbers.size(); ++i) {
       const bool is_coarse = std::binary_search(expected.begin(), expected.end(), i);
@@ -152,27 +187,27 @@ class Both {
       }
     }
   }
-  void expect_same_aggregates(const Matrix& A, const device::Aggregates<Host>& made) {
+  void expect_same_aggregates(const Matrix& A, const offload::Aggregates<Host>& made) {
     const auto& own = options_.method.options<amg::AggregationOptions>();
     const auto strength = amg::aggregate::symmetric_strength(A, amg::aggregation_threshold(1, own));
     const auto expected = amg::aggregate_points(A, strength, {}, true, options_);
-    EXPECT_EQ(made.count, expected.layout.n_global());
-    const auto of_point = read(queue_, made.of_point);
-    EXPECT_TRUE(std::equal(of_point.begin(), of_point.end(), expected.of_point.begin(),
-                           expected.of_point.end()));
+    EXPECT_EQ(made.layout, expected.layout);
+    auto of_point = read(card_.queue, made.of_point);
+    of_point.resize(expected.of_point.size());  // without ghosts
+    EXPECT_EQ(of_point, expected.of_point);
   }
 
   amg::Options options_;
   amg::ProblemInfo<double> info_;
   amg::Hierarchy<double> host_;
-  device::Queue<Host> queue_;
-  device::Primitives<Host> primitives_;
+  offload::Card<Host> card_;
+  device::Primitives<Host> primitives_{card_.queue};
   std::optional<offload::SetUpLevels<Host>> levels_;
 };
 
 TEST(OffloadSetup, MakesTheLevelsOfTheHost) {
   const PoisonedMemory poisoned;
-  for (const auto& [name, A] : problems()) {
+  for (const auto& [name, A] : problems(test_comm())) {
     SCOPED_TRACE(name);
     Both(A, aggregation_options_of({})).expect_equal();
   }
@@ -195,7 +230,8 @@ TEST(OffloadSetup, FollowsTheOptionsOfAggregation) {
                           {{"seed", "5"}}}) {
     SCOPED_TRACE(std::string(given.back().first) + " " + given.back().second);
     for (const char* name : {"laplace7", "rotated_fe"}) {
-      Both(problem(name, name[0] == 'l' ? 9 : 30), aggregation_options_of(given)).expect_equal();
+      Both(problem_on(test_comm(), name, name[0] == 'l' ? 9 : 30), aggregation_options_of(given))
+          .expect_equal();
     }
   }
 }
@@ -211,7 +247,7 @@ amg::Options classical_options_of(const Given& given) {
 
 TEST(OffloadSetup, MakesTheLevelsOfClassicalCoarseningToo) {
   const PoisonedMemory poisoned;
-  for (const auto& [name, A] : problems()) {
+  for (const auto& [name, A] : problems(alone())) {
     SCOPED_TRACE(name);
     Both(A, classical_options_of({})).expect_equal();
   }
@@ -226,18 +262,18 @@ TEST(OffloadSetup, MakesTheLevelsOfClassicalCoarseningToo) {
                                                {{"smoother", "l1_jacobi"}},
                                                {{"seed", "5"}}}) {
     SCOPED_TRACE(std::string(given.back().first) + " " + given.back().second);
-    Both(problem("rotated_fe", 30), classical_options_of(given)).expect_equal();
-    Both(random_spd(500, true, 1e-2, 0.3, 3), classical_options_of(given)).expect_equal();
+    Both(problem_on(alone(), "rotated_fe", 30), classical_options_of(given)).expect_equal();
+    Both(random_spd(alone(), 500, true, 1e-2, 0.3, 3), classical_options_of(given)).expect_equal();
   }
 }
 
 TEST(OffloadSetup, TakesAVectorOfTheNearNullSpace) {
-  const Pointer A = problem("laplace27", 10);
+  const Pointer A = problem_on(test_comm(), "laplace27", 10);
   amg::ProblemInfo<double> info;
   info.near_null_space.n_vectors = 1;
-  for (std::size_t i = 0; i < static_cast<std::size_t>(A->n_local()); ++i) {
-    info.near_null_space.values.push_back(i < 200 ? 0
-                                                  : 1e200 * (1 + 0.3 * std::sin(0.1 * double(i))));
+  for (GlobalIndex i = A->rows().begin(); i < A->rows().end(); ++i) {
+    const double value = i < 200 ? 0 : 1e200 * (1 + 0.3 * std::sin(0.1 * double(i)));
+    info.near_null_space.values.push_back(value);
   }
   const PoisonedMemory poisoned;
   Both(A, aggregation_options_of({}), info).expect_equal();
@@ -247,7 +283,7 @@ TEST(OffloadSetup, SetsUpMatricesOfAFewRows) {
   const PoisonedMemory poisoned;
   for (const GlobalIndex n : {1, 2, 3, 120}) {
     SCOPED_TRACE(n);
-    const comm::Layout rows = comm::Layout::uniform(alone(), n);
+    const comm::Layout rows = comm::Layout::uniform(test_comm(), n);
     const Pointer A = std::make_shared<const Matrix>(make_operator(rows, laplace).matrix());
     Both(A, aggregation_options_of({})).expect_equal();
     // Nothing is connected: there is one level.
@@ -263,7 +299,7 @@ TEST(OffloadSetup, IsMadeAgainForOtherValues) {
   const PoisonedMemory poisoned;
   for (const char* name : {"laplace27", "laplace7"}) {
     SCOPED_TRACE(name);
-    const Pointer A = problem(name, 11);
+    const Pointer A = problem_on(test_comm(), name, 11);
     const Pointer B = with_other_values(*A);
     Both both(A, aggregation_options_of({}));
     for (const Pointer& next : {B, A, B}) {
@@ -282,7 +318,7 @@ TEST(OffloadSetup, IsMadeAgainForOtherValues) {
 
 TEST(OffloadSetup, OfClassicalCoarseningIsMadeAgainForOtherValues) {
   const PoisonedMemory poisoned;
-  const Pointer A = problem("laplace27", 9);
+  const Pointer A = problem_on(alone(), "laplace27", 9);
   const Pointer B = with_other_values(*A);
   Both both(A, classical_options_of({}));
   for (const amg::Reuse reuse : {amg::Reuse::interpolation, amg::Reuse::splitting}) {

@@ -1,6 +1,7 @@
 #include "nodewise/device/aggregates.hpp"
 
 #include <cmath>
+#include <limits>
 #include <utility>
 
 #include "nodewise/base/hash.hpp"
@@ -9,14 +10,6 @@
 namespace nodewise::device {
 
 namespace {
-
-struct RootsOfDiagonal {
-  CsrView<double> A;
-  double* roots;
-  NODEWISE_KERNEL void operator()(std::int64_t i) const {
-    roots[i] = std::sqrt(std::fabs(A.diagonal(i)));
-  }
-};
 
 /// The roots are multiplied first, which gives the same for (i, j) and (j, i).
 struct MarkStrong {
@@ -51,7 +44,7 @@ struct PointGraph {
 
 struct FirstKeys {
   PointGraph graph;
-  std::uint64_t seed;
+  std::uint64_t first, seed;
   Key* keys;
   std::uint8_t* active;
   NODEWISE_KERNEL void operator()(std::int64_t i) const {
@@ -60,8 +53,8 @@ struct FirstKeys {
     for (Offset k = graph.A.begin(i); k < end && !connected; ++k) {
       connected = load(graph.strong + k) != 0;
     }
-    keys[i] =
-        connected ? undecided | (hash64(static_cast<std::uint64_t>(i), seed) & weight_bits) : out;
+    const std::uint64_t name = first + static_cast<std::uint64_t>(i);
+    keys[i] = connected ? undecided | (hash64(name, seed) & weight_bits) : out;
     active[i] = connected ? 1 : 0;
   }
 };
@@ -115,9 +108,10 @@ struct IsRoot {
 struct NumberRoots {
   const Key* keys;
   const Offset* numbers;
-  LocalIndex* of_point;
+  GlobalIndex first;
+  GlobalIndex* of_point;
   NODEWISE_KERNEL void operator()(std::int64_t i) const {
-    of_point[i] = load(keys + i) >= in_set ? static_cast<LocalIndex>(load(numbers + i)) : -1;
+    of_point[i] = load(keys + i) >= in_set ? first + load(numbers + i) : -1;
   }
 };
 
@@ -125,16 +119,17 @@ struct NumberRoots {
 /// of an octave, and among equals the first.
 struct Join {
   PointGraph graph;
-  const LocalIndex* before;
-  LocalIndex* after;
+  const GlobalIndex* before;
+  GlobalIndex* after;
+  static constexpr GlobalIndex none = std::numeric_limits<GlobalIndex>::max();
   NODEWISE_KERNEL void operator()(std::int64_t i) const {
-    LocalIndex best = before[i];
+    GlobalIndex best = before[i];
     double most = 0;
-    LocalIndex last = best < 0 ? -1 : graph.A.n_rows;
-    while (last < graph.A.n_rows) {  // the aggregates beside it, ascending
+    GlobalIndex last = best < 0 ? -1 : none;
+    while (last < none) {  // the aggregates beside it, ascending
       double connection = 0;
-      const LocalIndex next = next_beside(i, last, connection);
-      if (next == graph.A.n_rows) break;
+      const GlobalIndex next = next_beside(i, last, connection);
+      if (next == none) break;
       const double grade = std::round(64 * std::log2(connection));
       if (best < 0 || grade > most) {
         best = next;
@@ -144,14 +139,14 @@ struct Join {
     }
     after[i] = best;
   }
-  /// The lowest number above `last`, n_rows where there is none, and the sum of moduli to it.
-  NODEWISE_KERNEL LocalIndex next_beside(std::int64_t i, LocalIndex last,
-                                         double& connection) const {
-    LocalIndex next = graph.A.n_rows;
+  /// The lowest number above `last`, or none, and the sum of moduli to it.
+  NODEWISE_KERNEL GlobalIndex next_beside(std::int64_t i, GlobalIndex last,
+                                          double& connection) const {
+    GlobalIndex next = none;
     const Offset end = graph.A.end(i);
     for (Offset k = graph.A.begin(i); k < end; ++k) {
       if (load(graph.strong + k) == 0) continue;
-      const LocalIndex a = before[graph.A.col(k)];
+      const GlobalIndex a = before[graph.A.col(k)];
       if (a <= last || a > next) continue;
       if (a < next) connection = 0;
       next = a;
@@ -161,74 +156,82 @@ struct Join {
   }
 };
 
-/// The keys of all points once the set is found.
-template <class Space>
-Buffer<Key, Space> find_set(Primitives<Space>& primitives, const PointGraph& graph, int distance,
-                            int seed) {
-  Queue<Space>& queue = primitives.queue();
-  const LocalIndex n_points = graph.A.n_rows;
-  const auto n = static_cast<std::size_t>(n_points);
-  Buffer<Key, Space> keys(n), reach(n), further(distance > 1 ? n : 0);
-  Buffer<std::uint8_t, Space> active(n);
-  Buffer<LocalIndex, Space> points(n);
-  launch(queue, n_points,
-         FirstKeys{graph, static_cast<std::uint64_t>(seed), keys.data(), active.data()});
-  while (true) {
-    const LocalIndex left = primitives.select(n_points, active.data(), points.data());
-    if (left == 0) return keys;
-    const Key* from = keys.data();
-    Key* to = reach.data();
-    Key* other = further.data();
-    for (int step = 1; step < distance; ++step) {
-      launch(queue, n_points, Spread{graph, nullptr, from, to});
-      from = to;
-      std::swap(to, other);
-    }
-    launch(queue, left, Spread{graph, points.data(), from, to});
-    launch(queue, left, Decide{points.data(), to, keys.data(), active.data()});
-  }
-}
-
 }  // namespace
 
 template <class Space>
-Buffer<std::uint8_t, Space> strong_entries(Primitives<Space>& primitives,
-                                           const CsrMatrix<double, Space>& A, double threshold) {
-  Queue<Space>& queue = primitives.queue();
+Buffer<std::uint8_t, Space> strong_entries(Queue<Space>& queue, const CsrMatrix<double, Space>& A,
+                                           const double* roots, double threshold) {
   Buffer<std::uint8_t, Space> marks(static_cast<std::size_t>(A.nnz));
-  Buffer<double, Space> roots(static_cast<std::size_t>(threshold == 0 ? 0 : A.n_rows));
-  if (threshold != 0) launch(queue, A.n_rows, RootsOfDiagonal{A.view(), roots.data()});
-  launch(queue, A.n_rows, MarkStrong{A.view(), roots.data(), threshold, marks.data()});
+  launch(queue, A.n_rows, MarkStrong{A.view(), roots, threshold, marks.data()});
   return marks;
 }
 
 template <class Space>
-Aggregates<Space> aggregate_points(Primitives<Space>& primitives, const CsrMatrix<double, Space>& A,
-                                   const Buffer<std::uint8_t, Space>& strong, int distance,
-                                   int seed) {
-  Queue<Space>& queue = primitives.queue();
-  const PointGraph graph = {A.view(), strong.data()};
-  const auto n = static_cast<std::size_t>(A.n_rows);
-  const Buffer<Key, Space> keys = find_set<Space>(primitives, graph, distance, seed);
-  Buffer<LocalIndex, Space> joined(n);
-  Buffer<Offset, Space> numbers(n + 1);
-  Aggregates<Space> aggregates;
-  aggregates.of_point = Buffer<LocalIndex, Space>(n);
-  launch(queue, A.n_rows, IsRoot{keys.data(), joined.data()});
-  aggregates.count =
-      static_cast<LocalIndex>(primitives.scan(A.n_rows, joined.data(), numbers.data()));
-  launch(queue, A.n_rows, NumberRoots{keys.data(), numbers.data(), aggregates.of_point.data()});
-  for (int round = 0; round < distance; ++round) {
-    launch(queue, A.n_rows, Join{graph, aggregates.of_point.data(), joined.data()});
-    std::swap(aggregates.of_point, joined);
-  }
-  return aggregates;
+AggregateSteps<Space>::AggregateSteps(Primitives<Space>& primitives,
+                                      const CsrMatrix<double, Space>& A,
+                                      Buffer<std::uint8_t, Space> strong, int distance, int seed,
+                                      GlobalIndex first)
+    : primitives_(primitives),
+      queue_(primitives.queue()),
+      A_(A),
+      strong_(std::move(strong)),
+      distance_(distance),
+      active_(static_cast<std::size_t>(A.n_rows)),
+      points_(static_cast<std::size_t>(A.n_rows)),
+      is_root_(static_cast<std::size_t>(A.n_rows)),
+      numbers_(static_cast<std::size_t>(A.n_rows) + 1),
+      of_point_(static_cast<std::size_t>(A.n_cols)),
+      joined_(static_cast<std::size_t>(A.n_cols)) {
+  for (int step = 0; step <= distance; ++step) keys_.emplace_back(of_point_.size());
+  launch(queue_, A.n_rows,
+         FirstKeys{{A.view(), strong_.data()},
+                   static_cast<std::uint64_t>(first),
+                   static_cast<std::uint64_t>(seed),
+                   keys_.front().data(),
+                   active_.data()});
 }
 
-template Buffer<std::uint8_t, Compiled> strong_entries(Primitives<Compiled>&,
-                                                       const CsrMatrix<double, Compiled>&, double);
-template Aggregates<Compiled> aggregate_points(Primitives<Compiled>&,
-                                               const CsrMatrix<double, Compiled>&,
-                                               const Buffer<std::uint8_t, Compiled>&, int, int);
+template <class Space>
+LocalIndex AggregateSteps<Space>::count_undecided() {
+  return n_undecided_ = primitives_.select(A_.n_rows, active_.data(), points_.data());
+}
+
+/// The last step is for undecided points alone.
+template <class Space>
+void AggregateSteps<Space>::spread(int step) {
+  const bool is_last = step + 1 == distance_;
+  launch(queue_, is_last ? n_undecided_ : A_.n_rows,
+         Spread{{A_.view(), strong_.data()},
+                is_last ? points_.data() : nullptr,
+                keys(step),
+                keys(step + 1)});
+}
+
+template <class Space>
+void AggregateSteps<Space>::decide() {
+  launch(queue_, n_undecided_, Decide{points_.data(), keys(distance_), keys(0), active_.data()});
+}
+
+template <class Space>
+LocalIndex AggregateSteps<Space>::count_roots() {
+  launch(queue_, A_.n_rows, IsRoot{keys(0), is_root_.data()});
+  return static_cast<LocalIndex>(primitives_.scan(A_.n_rows, is_root_.data(), numbers_.data()));
+}
+
+template <class Space>
+void AggregateSteps<Space>::number_roots(GlobalIndex first) {
+  launch(queue_, A_.n_rows, NumberRoots{keys(0), numbers_.data(), first, of_point_.data()});
+}
+
+template <class Space>
+void AggregateSteps<Space>::join() {
+  launch(queue_, A_.n_rows, Join{{A_.view(), strong_.data()}, of_point_.data(), joined_.data()});
+  std::swap(of_point_, joined_);
+}
+
+template Buffer<std::uint8_t, Compiled> strong_entries(Queue<Compiled>&,
+                                                       const CsrMatrix<double, Compiled>&,
+                                                       const double*, double);
+template class AggregateSteps<Compiled>;
 
 }  // namespace nodewise::device

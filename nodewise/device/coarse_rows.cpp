@@ -22,31 +22,33 @@ struct SetUnitRows {
 };
 
 /// sum_k r_ik^2 |a_kk|.
-NODEWISE_KERNEL double summand_size(const CsrView<double>& A, const CsrView<double>& R,
+NODEWISE_KERNEL double summand_size(const CsrView<double>& R, const double* moduli,
                                     std::int64_t i) {
   double sum = 0;
   const Offset end = R.end(i);
   for (Offset q = R.begin(i); q < end; ++q) {
     const double r = R.val(q);
-    sum += r * ::fabs(A.diagonal(R.col(q))) * r;
+    sum += r * load(moduli + R.col(q)) * r;
   }
   return sum;
 }
 
 struct SummandSizes {
-  CsrView<double> A, R;
+  CsrView<double> R;
+  const double* moduli;
   double* sizes;
-  NODEWISE_KERNEL void operator()(std::int64_t i) const { sizes[i] = summand_size(A, R, i); }
+  NODEWISE_KERNEL void operator()(std::int64_t i) const { sizes[i] = summand_size(R, moduli, i); }
 };
 
 struct DropRoundOff {
-  CsrView<double> A, R, C;
+  CsrView<double> R, C;
+  const double* moduli;
   double margin;
   double* vals;
   NODEWISE_KERNEL void operator()(std::int64_t i) const {
     const Offset k = C.begin(i);
     if (C.length(i) != 1 || C.col(k) != i) return;
-    const double root = ::sqrt(summand_size(A, R, i));
+    const double root = ::sqrt(summand_size(R, moduli, i));
     const double size = root * root;
     if (size <= 1.7976931348623157e308 && ::fabs(vals[k]) <= margin * size) vals[k] = 0;
   }
@@ -62,6 +64,12 @@ struct InvertDiagonal {
     const T d = static_cast<T>(factor * A.diagonal(i));
     inverse[i] = d == T{0} ? T{0} : weight / d;
   }
+};
+
+struct DiagonalModuli {
+  CsrView<double> A;
+  double* moduli;
+  NODEWISE_KERNEL void operator()(std::int64_t i) const { moduli[i] = ::fabs(A.diagonal(i)); }
 };
 
 struct DiagonalRoots {
@@ -106,40 +114,54 @@ void set_unit_rows(Queue<Space>& queue, CsrMatrix<double, Space>& C) {
 }
 
 template <class Space>
-void summand_sizes(Queue<Space>& queue, const CsrMatrix<double, Space>& A,
-                   const CsrMatrix<double, Space>& R, double* sizes) {
-  launch(queue, R.n_rows, SummandSizes{A.view(), R.view(), sizes});
+void diagonal_moduli(Queue<Space>& queue, const CsrMatrix<double, Space>& A, double* moduli) {
+  launch(queue, A.n_rows, DiagonalModuli{A.view(), moduli});
 }
 
 template <class Space>
-void drop_round_off(Queue<Space>& queue, const CsrMatrix<double, Space>& A,
-                    const CsrMatrix<double, Space>& R, double margin, CsrMatrix<double, Space>& C) {
-  launch(queue, C.n_rows, DropRoundOff{A.view(), R.view(), C.view(), margin, C.vals.data()});
+void diagonal_roots(Queue<Space>& queue, const CsrMatrix<double, Space>& A, double* roots) {
+  launch(queue, A.n_rows, DiagonalRoots{A.view(), roots});
+}
+
+template <class Space>
+void summand_sizes(Queue<Space>& queue, const CsrMatrix<double, Space>& R, const double* moduli,
+                   double* sizes) {
+  launch(queue, R.n_rows, SummandSizes{R.view(), moduli, sizes});
+}
+
+template <class Space>
+void drop_round_off(Queue<Space>& queue, const CsrMatrix<double, Space>& R, const double* moduli,
+                    double margin, CsrMatrix<double, Space>& C) {
+  launch(queue, C.n_rows, DropRoundOff{R.view(), C.view(), moduli, margin, C.vals.data()});
 }
 
 template <class T, class Space>
-void invert_diagonal(Queue<Space>& queue, const CsrMatrix<double, Space>& A, DividedBy by,
-                     double weight, double factor, double definite_margin, T* inverse) {
-  if (by == DividedBy::diagonal) {
-    launch(queue, A.n_rows, InvertDiagonal<T>{A.view(), static_cast<T>(weight), factor, inverse});
-    return;
-  }
-  Buffer<double, Space> roots(static_cast<std::size_t>(A.n_rows));
-  launch(queue, A.n_rows, DiagonalRoots{A.view(), roots.data()});
+void invert_diagonal(Queue<Space>& queue, const CsrMatrix<double, Space>& A, double weight,
+                     double factor, T* inverse) {
+  launch(queue, A.n_rows, InvertDiagonal<T>{A.view(), static_cast<T>(weight), factor, inverse});
+}
+
+template <class T, class Space>
+void invert_with_couplings(Queue<Space>& queue, const CsrMatrix<double, Space>& A,
+                           const double* roots, double factor, double definite_margin, T* inverse) {
   launch(queue, A.n_rows,
-         InvertWithCouplings<T>{A.view(), roots.data(), factor, static_cast<T>(definite_margin),
-                                inverse});
+         InvertWithCouplings<T>{A.view(), roots, factor, static_cast<T>(definite_margin), inverse});
 }
 
 template void set_unit_rows(Queue<Compiled>&, CsrMatrix<double, Compiled>&);
-template void summand_sizes(Queue<Compiled>&, const CsrMatrix<double, Compiled>&,
-                            const CsrMatrix<double, Compiled>&, double*);
-template void drop_round_off(Queue<Compiled>&, const CsrMatrix<double, Compiled>&,
-                             const CsrMatrix<double, Compiled>&, double,
-                             CsrMatrix<double, Compiled>&);
-template void invert_diagonal(Queue<Compiled>&, const CsrMatrix<double, Compiled>&, DividedBy,
-                              double, double, double, float*);
-template void invert_diagonal(Queue<Compiled>&, const CsrMatrix<double, Compiled>&, DividedBy,
-                              double, double, double, double*);
+template void diagonal_moduli(Queue<Compiled>&, const CsrMatrix<double, Compiled>&, double*);
+template void diagonal_roots(Queue<Compiled>&, const CsrMatrix<double, Compiled>&, double*);
+template void summand_sizes(Queue<Compiled>&, const CsrMatrix<double, Compiled>&, const double*,
+                            double*);
+template void drop_round_off(Queue<Compiled>&, const CsrMatrix<double, Compiled>&, const double*,
+                             double, CsrMatrix<double, Compiled>&);
+#define NODEWISE_FOR_TYPE(T)                                                                  \
+  template void invert_diagonal(Queue<Compiled>&, const CsrMatrix<double, Compiled>&, double, \
+                                double, T*);                                                  \
+  template void invert_with_couplings(Queue<Compiled>&, const CsrMatrix<double, Compiled>&,   \
+                                      const double*, double, double, T*);
+NODEWISE_FOR_TYPE(float)
+NODEWISE_FOR_TYPE(double)
+#undef NODEWISE_FOR_TYPE
 
 }  // namespace nodewise::device

@@ -13,14 +13,14 @@ namespace {
 /// Hashed numbers in (-1, 1), divided by the roots of the diagonal.
 struct StartVector {
   CsrView<double> A;
-  std::uint64_t seed;
+  std::uint64_t first, seed;
   double* inverse;
   double* v;
   double* before;
   NODEWISE_KERNEL void operator()(std::int64_t i) const {
     const double d = A.diagonal(i);
     const double one_over = d == 0 ? 0 : 1 / ::fabs(d);
-    const double u = 2 * hash_uniform(static_cast<std::uint64_t>(i), seed) - 1;
+    const double u = 2 * hash_uniform(first + static_cast<std::uint64_t>(i), seed) - 1;
     inverse[i] = one_over;
     v[i] = u * ::sqrt(one_over);
     before[i] = 0;
@@ -68,18 +68,19 @@ struct Recur {
 }  // namespace
 
 template <class Space>
-LanczosSteps<Space>::LanczosSteps(Queue<Space>& queue, const CsrMatrix<double, Space>& A, int seed)
+LanczosSteps<Space>::LanczosSteps(Queue<Space>& queue, const CsrMatrix<double, Space>& A,
+                                  GlobalIndex first, int seed)
     : queue_(queue),
       n_(A.n_rows),
       inverse_(static_cast<std::size_t>(n_)),
-      v_(static_cast<std::size_t>(n_)),
-      before_(static_cast<std::size_t>(n_)),
+      v_(static_cast<std::size_t>(A.n_cols)),
+      before_(v_.size()),
       w_(static_cast<std::size_t>(n_)),
       one_(1),
       two_(1) {
   launch(queue, n_,
-         StartVector{A.view(), static_cast<std::uint64_t>(seed), inverse_.data(), v_.data(),
-                     before_.data()});
+         StartVector{A.view(), static_cast<std::uint64_t>(first), static_cast<std::uint64_t>(seed),
+                     inverse_.data(), v_.data(), before_.data()});
 }
 
 template <class Space>

@@ -9,15 +9,16 @@
 namespace nodewise::device {
 
 /// Lanczos for |D|^-1 A in the inner product of |D|, as amg::spectral_radius() goes: vectors that
-/// stay on the device, and two numbers a step that come to the host. All functions are local.
+/// stay on the device, and two numbers a step that come to the host. All functions are local; sums
+/// are those of this rank.
 template <class Space>
 class LanczosSteps {
  public:
-  /// The start is hashed from `seed` and the numbers of rows.
-  LanczosSteps(Queue<Space>& queue, const CsrMatrix<double, Space>& A, int seed);
+  /// The start is hashed from `seed` and the numbers of rows, which follow `first`.
+  LanczosSteps(Queue<Space>& queue, const CsrMatrix<double, Space>& A, GlobalIndex first, int seed);
 
-  /// What the next product multiplies, and where it goes.
-  const double* v() const { return v_.data(); }
+  /// What the next product multiplies, with room for ghosts, and where it goes.
+  double* v() { return v_.data(); }
   double* w() { return w_.data(); }
 
   /// The square of the length of v. Waits, as step_sums() does.

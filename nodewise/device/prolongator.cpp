@@ -9,22 +9,68 @@ namespace nodewise::device {
 
 namespace {
 
-struct HasAggregate {
-  const LocalIndex* of_point;
+struct IsOfOthers {
+  const GlobalIndex* of_point;
+  GlobalIndex first;
+  LocalIndex n_owned;
+  std::uint8_t* marks;
+  NODEWISE_KERNEL void operator()(std::int64_t i) const {
+    const GlobalIndex a = load(of_point + i);
+    marks[i] = a >= 0 && (a < first || a >= first + n_owned) ? 1 : 0;
+  }
+};
+
+struct NamesOf {
+  const LocalIndex* points;
+  const GlobalIndex* of_point;
+  GlobalIndex* names;
+  NODEWISE_KERNEL void operator()(std::int64_t p) const {
+    names[p] = load(of_point + load(points + p));
+  }
+};
+
+struct ColumnOfPoint {
+  const GlobalIndex* of_point;
+  GlobalIndex first;
+  LocalIndex n_owned;
+  const GlobalIndex* ghosts;
+  LocalIndex n_ghosts;
+  LocalIndex* columns;
+  NODEWISE_KERNEL void operator()(std::int64_t i) const {
+    const GlobalIndex a = load(of_point + i);
+    if (a >= first && a < first + n_owned) {
+      columns[i] = static_cast<LocalIndex>(a - first);
+      return;
+    }
+    LocalIndex low = 0, high = n_ghosts;
+    while (low < high) {
+      const LocalIndex middle = low + (high - low) / 2;
+      if (load(ghosts + middle) < a) {
+        low = middle + 1;
+      } else {
+        high = middle;
+      }
+    }
+    columns[i] = low < n_ghosts && load(ghosts + low) == a ? n_owned + low : -1;
+  }
+};
+
+struct HasColumn {
+  const LocalIndex* columns;
   LocalIndex* lengths;
   NODEWISE_KERNEL void operator()(std::int64_t i) const {
-    lengths[i] = load(of_point + i) < 0 ? 0 : 1;
+    lengths[i] = load(columns + i) < 0 ? 0 : 1;
   }
 };
 
 struct Place {
-  const LocalIndex* of_point;
+  const LocalIndex* columns;
   const Offset* begins;
   const double* vector;
   LocalIndex* cols;
   double* vals;
   NODEWISE_KERNEL void operator()(std::int64_t i) const {
-    const LocalIndex a = load(of_point + i);
+    const LocalIndex a = load(columns + i);
     if (a < 0) return;
     cols[load(begins + i)] = a;
     vals[load(begins + i)] = load(vector + i);
@@ -39,9 +85,8 @@ NODEWISE_KERNEL double unit_of(double largest) {
   return ::ldexp(1.0, -(exponent < least ? least : exponent > most ? most : exponent));
 }
 
-/// The lengths of the parts, by the rows of the transposed prolongator; the order of additions is
-/// that of the points.
-struct LengthsOfParts {
+/// The order of additions is that of the points.
+struct LengthsOfRows {
   CsrView<double> members;
   double* lengths;
   NODEWISE_KERNEL void operator()(std::int64_t a) const {
@@ -62,16 +107,12 @@ struct LengthsOfParts {
 };
 
 struct DivideByLength {
-  const LocalIndex* of_point;
-  const Offset* begins;
+  const LocalIndex* cols;
   const double* lengths;
   double* vals;
-  NODEWISE_KERNEL void operator()(std::int64_t i) const {
-    const LocalIndex a = load(of_point + i);
-    if (a < 0) return;
-    const double length = load(lengths + a);
-    double& value = vals[load(begins + i)];
-    value = length == 0 ? 0 : value / length;
+  NODEWISE_KERNEL void operator()(std::int64_t k) const {
+    const double length = load(lengths + load(cols + k));
+    vals[k] = length == 0 ? 0 : vals[k] / length;
   }
 };
 
@@ -111,28 +152,53 @@ struct FillJacobi {
 }  // namespace
 
 template <class Space>
-Tentative<Space> tentative_prolongator(Primitives<Space>& primitives,
-                                       const Aggregates<Space>& aggregates, const double* vector) {
+Buffer<GlobalIndex, Space> aggregates_of_others(Primitives<Space>& primitives, LocalIndex n,
+                                                const GlobalIndex* of_point, GlobalIndex first,
+                                                LocalIndex n_owned) {
   Queue<Space>& queue = primitives.queue();
-  const auto n = static_cast<LocalIndex>(aggregates.of_point.size());
-  const LocalIndex* const of_point = aggregates.of_point.data();
-  Buffer<Offset, Space> begins(static_cast<std::size_t>(n) + 1);
+  Buffer<std::uint8_t, Space> marks(static_cast<std::size_t>(n));
+  Buffer<LocalIndex, Space> points(static_cast<std::size_t>(n));
+  launch(queue, n, IsOfOthers{of_point, first, n_owned, marks.data()});
+  const LocalIndex n_found = primitives.select(n, marks.data(), points.data());
+  Buffer<GlobalIndex, Space> names(static_cast<std::size_t>(n_found));
+  launch(queue, n_found, NamesOf{points.data(), of_point, names.data()});
+  return names;
+}
+
+template <class Space>
+void columns_of_points(Queue<Space>& queue, LocalIndex n, const GlobalIndex* of_point,
+                       GlobalIndex first, LocalIndex n_owned, const GlobalIndex* ghosts,
+                       LocalIndex n_ghosts, LocalIndex* columns) {
+  launch(queue, n, ColumnOfPoint{of_point, first, n_owned, ghosts, n_ghosts, columns});
+}
+
+template <class Space>
+CsrMatrix<double, Space> members_matrix(Primitives<Space>& primitives,
+                                        const Buffer<LocalIndex, Space>& columns,
+                                        LocalIndex n_columns, const double* vector) {
+  Queue<Space>& queue = primitives.queue();
+  const auto n = static_cast<LocalIndex>(columns.size());
+  Buffer<Offset, Space> begins(columns.size() + 1);
   Offset nnz = 0;
   {
-    Buffer<LocalIndex, Space> lengths(static_cast<std::size_t>(n));
-    launch(queue, n, HasAggregate{of_point, lengths.data()});
+    Buffer<LocalIndex, Space> lengths(columns.size());
+    launch(queue, n, HasColumn{columns.data(), lengths.data()});
     nnz = primitives.scan(n, lengths.data(), begins.data());
   }
-  Tentative<Space> tentative;
-  CsrMatrix<double, Space>& P = tentative.P;
-  P = CsrMatrix<double, Space>(n, aggregates.count, std::move(begins), nnz);
-  launch(queue, n, Place{of_point, P.begins.data(), vector, P.cols.data(), P.vals.data()});
-  tentative.coarse_vector = Buffer<double, Space>(static_cast<std::size_t>(aggregates.count));
-  const CsrMatrix<double, Space> members = transpose(primitives, P);
-  launch(queue, aggregates.count, LengthsOfParts{members.view(), tentative.coarse_vector.data()});
-  launch(queue, n,
-         DivideByLength{of_point, P.begins.data(), tentative.coarse_vector.data(), P.vals.data()});
-  return tentative;
+  CsrMatrix<double, Space> P(n, n_columns, std::move(begins), nnz);
+  launch(queue, n, Place{columns.data(), P.begins.data(), vector, P.cols.data(), P.vals.data()});
+  return P;
+}
+
+template <class Space>
+void lengths_of_rows(Queue<Space>& queue, const CsrMatrix<double, Space>& members,
+                     double* lengths) {
+  launch(queue, members.n_rows, LengthsOfRows{members.view(), lengths});
+}
+
+template <class Space>
+void divide_by_lengths(Queue<Space>& queue, const double* lengths, CsrMatrix<double, Space>& P) {
+  launch(queue, P.nnz, DivideByLength{P.cols.data(), lengths, P.vals.data()});
 }
 
 template <class Space>
@@ -150,8 +216,16 @@ CsrMatrix<double, Space> jacobi_matrix(Primitives<Space>& primitives,
   return M;
 }
 
-template Tentative<Compiled> tentative_prolongator(Primitives<Compiled>&,
-                                                   const Aggregates<Compiled>&, const double*);
+template Buffer<GlobalIndex, Compiled> aggregates_of_others(Primitives<Compiled>&, LocalIndex,
+                                                            const GlobalIndex*, GlobalIndex,
+                                                            LocalIndex);
+template void columns_of_points(Queue<Compiled>&, LocalIndex, const GlobalIndex*, GlobalIndex,
+                                LocalIndex, const GlobalIndex*, LocalIndex, LocalIndex*);
+template CsrMatrix<double, Compiled> members_matrix(Primitives<Compiled>&,
+                                                    const Buffer<LocalIndex, Compiled>&, LocalIndex,
+                                                    const double*);
+template void lengths_of_rows(Queue<Compiled>&, const CsrMatrix<double, Compiled>&, double*);
+template void divide_by_lengths(Queue<Compiled>&, const double*, CsrMatrix<double, Compiled>&);
 template CsrMatrix<double, Compiled> jacobi_matrix(Primitives<Compiled>&,
                                                    const CsrMatrix<double, Compiled>&, double);
 

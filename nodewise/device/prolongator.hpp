@@ -1,24 +1,39 @@
 // The prolongator of an aggregation, made on a device.
 #pragma once
 
-#include "nodewise/device/aggregates.hpp"
+#include "nodewise/device/csr_matrix.hpp"
 
 namespace nodewise::device {
 
-/// A prolongator with one entry in the row of each point of an aggregate, and the near null space
-/// that belongs to its columns.
+/// Local. The aggregates of n points that other ranks own, as often as they occur; those of this
+/// rank are the n_owned that follow `first`.
 template <class Space>
-struct Tentative {
-  CsrMatrix<double, Space> P;
-  Buffer<double, Space> coarse_vector;
-};
+Buffer<GlobalIndex, Space> aggregates_of_others(Primitives<Space>& primitives, LocalIndex n,
+                                                const GlobalIndex* of_point, GlobalIndex first,
+                                                LocalIndex n_owned);
 
-/// Local. What amg::aggregate::tentative_prolongator() makes of one vector: the column of an
-/// aggregate is the vector's part there at unit length, which is the coarse vector's entry. Zero
-/// where that part is zero.
+/// Local. The column of each of n points: its aggregate by a number among this rank's n_owned,
+/// which follow `first` of all, or its place among `ghosts`, which are n_ghosts and ascend, behind
+/// these; -1 where it has no aggregate, and where that is in neither.
 template <class Space>
-Tentative<Space> tentative_prolongator(Primitives<Space>& primitives,
-                                       const Aggregates<Space>& aggregates, const double* vector);
+void columns_of_points(Queue<Space>& queue, LocalIndex n, const GlobalIndex* of_point,
+                       GlobalIndex first, LocalIndex n_owned, const GlobalIndex* ghosts,
+                       LocalIndex n_ghosts, LocalIndex* columns);
+
+/// Local. One entry in the row of each point that has a column: the vector's number there.
+template <class Space>
+CsrMatrix<double, Space> members_matrix(Primitives<Space>& primitives,
+                                        const Buffer<LocalIndex, Space>& columns,
+                                        LocalIndex n_columns, const double* vector);
+
+/// Local. lengths[a] = the length of row a of the transposed matrix.
+template <class Space>
+void lengths_of_rows(Queue<Space>& queue, const CsrMatrix<double, Space>& members, double* lengths);
+
+/// Local. Divides every entry by the length of its column; zero where that is zero. Then it is what
+/// amg::aggregate::tentative_prolongator() makes of one vector.
+template <class Space>
+void divide_by_lengths(Queue<Space>& queue, const double* lengths, CsrMatrix<double, Space>& P);
 
 /// Local. I - damping D^-1 A with the diagonal D of A; the unit row where that is zero.
 template <class Space>

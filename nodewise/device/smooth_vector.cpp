@@ -26,10 +26,10 @@ struct WeighRows {
 };
 
 struct StartSmooth {
-  std::uint64_t seed;
+  std::uint64_t first, seed;
   double* x;
   NODEWISE_KERNEL void operator()(std::int64_t i) const {
-    x[i] = 0.5 + hash_uniform(static_cast<std::uint64_t>(i), seed);
+    x[i] = 0.5 + hash_uniform(first + static_cast<std::uint64_t>(i), seed);
   }
 };
 
@@ -56,8 +56,9 @@ void weigh_rows(Queue<Space>& queue, const CsrMatrix<double, Space>& A, double* 
 }
 
 template <class Space>
-void start_smooth(Queue<Space>& queue, std::int64_t n, std::uint64_t seed, double* x) {
-  launch(queue, n, StartSmooth{seed, x});
+void start_smooth(Queue<Space>& queue, std::int64_t n, GlobalIndex first, std::uint64_t seed,
+                  double* x) {
+  launch(queue, n, StartSmooth{static_cast<std::uint64_t>(first), seed, x});
 }
 
 template <class Space>
@@ -79,7 +80,7 @@ double weighted_square(Queue<Space>& queue, std::int64_t n, const double* weight
 
 template void weigh_rows(Queue<Compiled>&, const CsrMatrix<double, Compiled>&, double*, double*,
                          double*);
-template void start_smooth(Queue<Compiled>&, std::int64_t, std::uint64_t, double*);
+template void start_smooth(Queue<Compiled>&, std::int64_t, GlobalIndex, std::uint64_t, double*);
 template void multiply_each(Queue<Compiled>&, std::int64_t, const double*, double*);
 template double weighted_square(Queue<Compiled>&, std::int64_t, const double*, const double*);
 

@@ -11,9 +11,10 @@ template <class Space>
 void weigh_rows(Queue<Space>& queue, const CsrMatrix<double, Space>& A, double* sums,
                 double* moduli, double* inverses);
 
-/// Local. x[i] = 0.5 + a hashed number in [0, 1) with this seed.
+/// Local. x[i] = 0.5 + a number in [0, 1), hashed from first + i and this seed.
 template <class Space>
-void start_smooth(Queue<Space>& queue, std::int64_t n, std::uint64_t seed, double* x);
+void start_smooth(Queue<Space>& queue, std::int64_t n, GlobalIndex first, std::uint64_t seed,
+                  double* x);
 
 /// Local. x[i] *= weights[i].
 template <class Space>

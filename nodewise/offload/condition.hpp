@@ -5,9 +5,10 @@
 
 namespace nodewise::offload {
 
-/// Collective, on one rank. What amg::estimated_condition() finds for such levels, up to round-off;
-/// the last one must be solved directly. All but two vectors of the last level stays on the device.
+/// Collective. What amg::estimated_condition() finds for such levels, up to round-off; the last one
+/// must be solved directly. All but two vectors of the last level stays on the device. Throws the
+/// same Error on every rank.
 template <class Space>
-double estimated_condition(device::Primitives<Space>& primitives, const SetUpLevels<Space>& from);
+double estimated_condition(const SetUpLevels<Space>& from);
 
 }  // namespace nodewise::offload

@@ -13,7 +13,7 @@ CgSolver<Space>::CgSolver(std::shared_ptr<const mpi::Comm> comm, LocalIndex n)
     : comm_(std::move(comm)), n_(static_cast<std::size_t>(n)) {}
 
 template <class Space>
-void CgSolver<Space>::take(LevelProductPointer<double, Space> A,
+void CgSolver<Space>::take(DistProductPointer<double, Space> A,
                            std::unique_ptr<DeviceCycle<Space>> cycle) {
   A_ = std::move(A);
   cycle_ = std::move(cycle);

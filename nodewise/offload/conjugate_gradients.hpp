@@ -59,7 +59,7 @@ class CgSolver : public DeviceSolver {
   /// Local. For n rows on this rank; take() must follow.
   CgSolver(std::shared_ptr<const mpi::Comm> comm, LocalIndex n);
   /// Local. Multiplies and preconditions by these from now on; makes the vectors the first time.
-  void take(LevelProductPointer<double, Space> A, std::unique_ptr<DeviceCycle<Space>> cycle);
+  void take(DistProductPointer<double, Space> A, std::unique_ptr<DeviceCycle<Space>> cycle);
   Card<Space>& card() { return card_; }
   /// Local. Releases the product and the cycle, so that there is room for others.
   void release() {
@@ -83,7 +83,7 @@ class CgSolver : public DeviceSolver {
   std::shared_ptr<const mpi::Comm> comm_;
   Card<Space> card_;
   std::size_t n_;
-  LevelProductPointer<double, Space> A_;
+  DistProductPointer<double, Space> A_;
   std::unique_ptr<DeviceCycle<Space>> cycle_;
   std::optional<device::CgSteps<Space>> steps_;
   Vector b_, x_, r_, z_, p_, q_;                // x and p have room for ghosts

@@ -54,17 +54,22 @@ Cycle<T, Space>::Cycle(Card<Space>& card, const amg::Cycle<T>& host,
   for (std::size_t l = 0; l < host.levels.size(); ++l) {
     add_level(host.levels[l], l < restrictions.size() ? restrictions[l].get() : nullptr, leaving);
   }
+  complete(comm);
+}
+
+template <class T, class Space>
+Cycle<T, Space>::Cycle(Card<Space>& card, const mpi::Comm& comm, std::vector<Level> levels,
+                       Sweeps sweeps)
+    : card_(card), sweeps_(sweeps), levels_(std::move(levels)) {
+  complete(comm);
+}
+
+template <class T, class Space>
+void Cycle<T, Space>::complete(const mpi::Comm& comm) {
   mpi::collectively(comm, [&] {
     give_vectors();
     if (comm.size() == 1) record();
   });
-}
-
-template <class T, class Space>
-Cycle<T, Space>::Cycle(Card<Space>& card, std::vector<Level> levels, Sweeps sweeps)
-    : card_(card), sweeps_(sweeps), levels_(std::move(levels)) {
-  give_vectors();
-  record();
 }
 
 /// Local, on one rank.
@@ -85,10 +90,10 @@ void Cycle<T, Space>::add_level(const amg::CycleLevel<T>& from, const matrix::Di
   level.n = from.A->n_local();
   const Leaving leaving = leaving_of(from.A->exchange(), sizeof(T));
   if (from.P) {
-    level.P = product_of<T, Space>(card_, *from.P, leaving);
-    level.R = product_of<T, Space>(card_, *R, leaving);
+    level.P = std::make_unique<DistProduct<T, Space>>(card_, *from.P, leaving);
+    level.R = std::make_unique<DistProduct<T, Space>>(card_, *R, leaving);
   }
-  if (!from.direct) level.A = product_of<T, Space>(card_, *from.A, leaving);
+  if (!from.direct) level.A = std::make_unique<DistProduct<T, Space>>(card_, *from.A, leaving);
   mpi::collectively(from.A->comm(), [&] { give_rest(level, from); });
 }
 
@@ -96,11 +101,8 @@ void Cycle<T, Space>::add_level(const amg::CycleLevel<T>& from, const matrix::Di
 template <class T, class Space>
 void Cycle<T, Space>::give_rest(Level& level, const amg::CycleLevel<T>& from) {
   if (from.direct) {
-    const std::size_t n = static_cast<std::size_t>(level.n);
     if (from.A->comm().size() > 1) {
-      level.solver = from.direct.get();
-      coarse_b_.resize(n);
-      coarse_x_.resize(n);
+      level.solver = from.direct;
     } else {
       level.inverse = device::Buffer<T, Space>(card_.queue, from.direct->inverse_rows());
     }
@@ -120,7 +122,7 @@ template <class T, class Space>
 void Cycle<T, Space>::give_vectors() {
   for (std::size_t l = 0; l < levels_.size(); ++l) {
     auto places = static_cast<std::size_t>(levels_[l].n);
-    const auto reads = [&](const LevelProductPointer<T, Space>& M) {
+    const auto reads = [&](const DistProductPointer<T, Space>& M) {
       if (M) places = std::max(places, static_cast<std::size_t>(M->n_with_ghosts()));
     };
     reads(levels_[l].A);
@@ -128,6 +130,9 @@ void Cycle<T, Space>::give_vectors() {
     if (l > 0) reads(levels_[l - 1].P);
     give_vectors(levels_[l], places);
   }
+  if (levels_.back().solver == nullptr) return;
+  coarse_b_.resize(static_cast<std::size_t>(levels_.back().n));
+  coarse_x_.resize(coarse_b_.size());
 }
 
 template <class T, class Space>

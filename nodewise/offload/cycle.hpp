@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "nodewise/amg/cycle/cycle.hpp"
-#include "nodewise/offload/level_product.hpp"
+#include "nodewise/offload/dist_product.hpp"
 
 namespace nodewise::offload {
 
@@ -27,14 +27,14 @@ struct CycleLevel {
   template <class Number>
   using Buffer = device::Buffer<Number, Space>;
 
-  std::int64_t n = 0;                  ///< rows on this rank
-  LevelProductPointer<T, Space> A;     ///< none where the level is solved directly
-  LevelProductPointer<T, Space> P, R;  ///< from and to the next level; none on the last
+  std::int64_t n = 0;                 ///< rows on this rank
+  DistProductPointer<T, Space> A;     ///< none where the level is solved directly
+  DistProductPointer<T, Space> P, R;  ///< from and to the next level; none on the last
   Buffer<T> inverse_diagonal;
   std::vector<device::RelaxationStep<T>> steps;  ///< of a sweep
   Buffer<T> inverse;                             ///< of the last matrix, by rows, on a single rank
-  const amg::CoarseSolver<T>* solver = nullptr;  ///< of the host, where there are several
-  Buffer<T> b, x, other, step, r;                ///< all but `step` have room for ghosts
+  std::shared_ptr<const amg::CoarseSolver<T>> solver;  ///< of the host, where there are several
+  Buffer<T> b, x, other, step, r;                      ///< all but `step` have room for ghosts
 
   std::size_t bytes() const;
 };
@@ -55,12 +55,14 @@ class Cycle {
 
   /// Collective. Throws the same Error on every rank: unsupported where a level's relaxation has no
   /// diagonal_steps(), or the level is on other ranks, and out_of_memory. `restrictions` are those
-  /// of the levels but the last; `leaving` tells how data leave the device. The
-  /// host's cycle is read now, and on several ranks its last solver as long as this lives.
+  /// of the levels but the last; `leaving` tells how data leave the device. The host's cycle is
+  /// read now.
   Cycle(Card<Space>& card, const amg::Cycle<T>& host, const Restrictions& restrictions,
         Sweeps sweeps, const LeavingOf& leaving);
-  /// Local, for one rank. Of levels that have all but their vectors. Throws out_of_memory.
-  Cycle(Card<Space>& card, std::vector<CycleLevel<T, Space>> levels, Sweeps sweeps);
+  /// Collective. Of levels that have all but their vectors. Throws the same Error on every rank,
+  /// out_of_memory.
+  Cycle(Card<Space>& card, const mpi::Comm& comm, std::vector<CycleLevel<T, Space>> levels,
+        Sweeps sweeps);
   Cycle(const Cycle&) = delete;
   Cycle& operator=(const Cycle&) = delete;
 
@@ -78,6 +80,7 @@ class Cycle {
   void add_level(const amg::CycleLevel<T>& from, const matrix::DistMatrix<T>* R,
                  const LeavingOf& leaving_of);
   void give_rest(Level& level, const amg::CycleLevel<T>& from);
+  void complete(const mpi::Comm& comm);
   void give_vectors();
   void give_vectors(Level& level, std::size_t places);
   void record();

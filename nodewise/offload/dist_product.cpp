@@ -3,7 +3,8 @@
 namespace nodewise::offload {
 
 template <class T, class Space>
-Halo<T, Space>::Halo(Card<Space>& card, const matrix::DistMatrix<T>& A, const Leaving& leaving)
+template <class Entry>
+Halo<T, Space>::Halo(Card<Space>& card, const matrix::DistMatrix<Entry>& A, const Leaving& leaving)
     : n_owned_(A.cols().n_local()) {
   if (A.comm().size() == 1) return;
   require_available<Space>(A.comm(), leaving.how, A.transport(), leaving.trusts_mpi);
@@ -13,10 +14,9 @@ Halo<T, Space>::Halo(Card<Space>& card, const matrix::DistMatrix<T>& A, const Le
 }
 
 template <class T, class Space>
-void Halo<T, Space>::fill(T* x) const {
+void Halo<T, Space>::fill_bytes(std::byte* x) const {
   if (carrier_ == nullptr) return;
-  carrier_->forward(reinterpret_cast<const std::byte*>(x),
-                    reinterpret_cast<std::byte*>(x + n_owned_), sizeof(T));
+  carrier_->forward(x, x + static_cast<std::size_t>(n_owned_) * sizeof(T), sizeof(T));
 }
 
 template <class T, class Space>
@@ -27,6 +27,16 @@ DistProduct<T, Space>::DistProduct(Card<Space>& card, const matrix::DistMatrix<T
     const device::SellLayout<T> layout = device::sell_layout(A.on(), A.off());
     local_.emplace(card.queue, layout);
     padding_ = layout.padding();
+  });
+}
+
+template <class T, class Space>
+DistProduct<T, Space>::DistProduct(const Workplace<Space>& at, const DistCsr<Space>& A,
+                                   const matrix::DistMatrix<double>& outline, double factor)
+    : card_(*at.card), halo_(*at.card, outline, at.leaving) {
+  at.together(outline.comm(), [&] {
+    local_.emplace(*at.primitives, A.local, factor);
+    padding_ = local_->padding();
   });
 }
 
@@ -55,15 +65,21 @@ void DistProduct<T, Space>::relax(device::RelaxationStep<T> how, const T* invers
   card_.local([&] { local_->relax(how, inverse_diagonal, b, x, step, next); });
 }
 
-template class Halo<float, device::Host>;
-template class Halo<double, device::Host>;
-template class DistProduct<float, device::Host>;
-template class DistProduct<double, device::Host>;
+#define NODEWISE_FOR_SPACE(Space)                                                     \
+  template class Halo<float, Space>;                                                  \
+  template class Halo<double, Space>;                                                 \
+  template Halo<float, Space>::Halo(Card<Space>&, const matrix::DistMatrix<float>&,   \
+                                    const Leaving&);                                  \
+  template Halo<float, Space>::Halo(Card<Space>&, const matrix::DistMatrix<double>&,  \
+                                    const Leaving&);                                  \
+  template Halo<double, Space>::Halo(Card<Space>&, const matrix::DistMatrix<double>&, \
+                                     const Leaving&);                                 \
+  template class DistProduct<float, Space>;                                           \
+  template class DistProduct<double, Space>;
+NODEWISE_FOR_SPACE(device::Host)
 #ifdef NODEWISE_CUDA
-template class Halo<float, device::Cuda>;
-template class Halo<double, device::Cuda>;
-template class DistProduct<float, device::Cuda>;
-template class DistProduct<double, device::Cuda>;
+NODEWISE_FOR_SPACE(device::Cuda)
 #endif
+#undef NODEWISE_FOR_SPACE
 
 }  // namespace nodewise::offload

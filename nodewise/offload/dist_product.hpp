@@ -6,6 +6,7 @@
 
 #include "nodewise/device/sell.hpp"
 #include "nodewise/matrix/dist_matrix.hpp"
+#include "nodewise/offload/dist_csr.hpp"
 #include "nodewise/offload/leaving.hpp"
 
 namespace nodewise::offload {
@@ -16,15 +17,22 @@ namespace nodewise::offload {
 template <class T, class Space>
 class Halo {
  public:
-  /// Collective. Throws the same Error on every rank.
-  Halo(Card<Space>& card, const matrix::DistMatrix<T>& A, const Leaving& leaving);
+  /// Collective. Of the vectors that A multiplies. Throws the same Error on every rank.
+  template <class Entry>
+  Halo(Card<Space>& card, const matrix::DistMatrix<Entry>& A, const Leaving& leaving);
 
-  /// Collective. Writes the ghosts behind the owned numbers of x. What fails on this rank is left
-  /// in the card's LocalWork.
-  void fill(T* x) const;
+  /// Collective. Writes the ghosts behind the owned numbers of x, which may also be others of the
+  /// size of T. What fails on this rank is left in the card's LocalWork.
+  template <class Number>
+  void fill(Number* x) const {
+    static_assert(sizeof(Number) == sizeof(T));
+    fill_bytes(reinterpret_cast<std::byte*>(x));
+  }
   std::size_t bytes() const { return carrier_ == nullptr ? 0 : carrier_->bytes(); }
 
  private:
+  void fill_bytes(std::byte* x) const;
+
   LocalIndex n_owned_;
   std::unique_ptr<Carrier<Space>> carrier_;  // null: one rank
 };
@@ -36,6 +44,10 @@ class DistProduct {
  public:
   /// Collective. Throws the same Error on every rank.
   DistProduct(Card<Space>& card, const matrix::DistMatrix<T>& A, const Leaving& leaving);
+  /// Collective. `factor` times a matrix that is on the device, rounded to T; the ghosts travel by
+  /// `outline`. Throws the same Error on every rank.
+  DistProduct(const Workplace<Space>& at, const DistCsr<Space>& A,
+              const matrix::DistMatrix<double>& outline, double factor = 1);
 
   LocalIndex n_rows() const { return local_->n_rows(); }
   LocalIndex n_with_ghosts() const { return local_->n_cols(); }
@@ -57,5 +69,8 @@ class DistProduct {
   std::optional<device::SellMatrix<T, Space>> local_;
   double padding_ = 1;
 };
+
+template <class T, class Space>
+using DistProductPointer = std::unique_ptr<DistProduct<T, Space>>;
 
 }  // namespace nodewise::offload

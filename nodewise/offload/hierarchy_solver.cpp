@@ -34,8 +34,8 @@ class HierarchySolver final : public CgSolver<Space> {
       : CgSolver<Space>(call.A->shared_comm(), call.A->n_local()) {
     const Departures<Space> departures(call.options, call.A->shared_comm(),
                                        call.hierarchy.options().machine.get());
-    auto A = product_of<double>(this->card(), *call.A,
-                                departures.of(call.A->exchange(), sizeof(double)).leaving);
+    auto A = std::make_unique<DistProduct<double, Space>>(
+        this->card(), *call.A, departures.of(call.A->exchange(), sizeof(double)).leaving);
     auto cycle = make_cycle(this->card(), call.hierarchy,
                             [&](const comm::Exchange& exchange, std::size_t item_bytes) {
                               Departure departure = departures.of(exchange, item_bytes);

@@ -5,7 +5,6 @@
 #include "nodewise/amg/setup/aggregation.hpp"
 #include "nodewise/amg/spectral_radius.hpp"
 #include "nodewise/device/prolongator.hpp"
-#include "nodewise/device/spgemm.hpp"
 #include "nodewise/offload/setup_coarsener.hpp"
 
 namespace nodewise::offload {
@@ -17,39 +16,28 @@ class Aggregation final : public Coarsener<Space> {
  public:
   Aggregation(device::Primitives<Space>& primitives, const amg::Options& options,
               const std::vector<double>& vector)
-      : primitives_(primitives),
-        options_(options),
-        own_(options.method.options<amg::AggregationOptions>()) {
+      : options_(options), own_(options.method.options<amg::AggregationOptions>()) {
     vectors_.emplace_back(primitives.queue(), std::span<const double>(vector));
   }
 
-  LocalIndex coarsen(SetUpLevel<Space>& level) override {
-    const auto strong =
-        device::strong_entries(primitives_, level.A, amg::aggregation_threshold(1, own_));
-    level.aggregates = device::aggregate_points(primitives_, level.A, strong,
-                                                own_.aggregation_distance, options_.seed);
-    return level.aggregates.count;
+  GlobalIndex coarsen(SetUpLevel<Space>& level) override {
+    level.aggregates = find_aggregates(
+        level.at, level.A, *level.halo,
+        {amg::aggregation_threshold(1, own_), own_.aggregation_distance, options_.seed});
+    return level.aggregates->layout.n_global();
   }
 
   void interpolate(SetUpLevel<Space>& level, std::size_t l) override {
     if (options_.smoother->needs_spectral_radius) {
-      level.spectral_radius =
-          radius_of(primitives_, level, amg::SpectrumOptions{}.steps, options_.seed);
+      level.spectral_radius = radius_of(level, amg::SpectrumOptions{}.steps, options_.seed);
     } else if (own_.prolongation_sweeps > 0) {
-      level.spectral_radius =
-          radius_of(primitives_, level, amg::steps_for_smoothing, options_.seed);
+      level.spectral_radius = radius_of(level, amg::steps_for_smoothing, options_.seed);
     }
     vectors_.resize(l + 1);
     auto [P, coarse_vector] =
-        device::tentative_prolongator(primitives_, level.aggregates, vectors_[l].data());
+        tentative_prolongator(level.at, level.A.rows, *level.aggregates, vectors_[l].data());
     vectors_.push_back(std::move(coarse_vector));
-    if (own_.prolongation_sweeps > 0 && level.spectral_radius > 0) {
-      const auto jacobi = device::jacobi_matrix(primitives_, level.A,
-                                                own_.prolongation_weight / level.spectral_radius);
-      for (int sweep = 0; sweep < own_.prolongation_sweeps; ++sweep) {
-        P = device::multiply(primitives_, jacobi, P);
-      }
-    }
+    if (own_.prolongation_sweeps > 0 && level.spectral_radius > 0) smooth(level, P);
     level.P = std::move(P);
   }
 
@@ -60,7 +48,21 @@ class Aggregation final : public Coarsener<Space> {
   }
 
  private:
-  device::Primitives<Space>& primitives_;
+  void smooth(const SetUpLevel<Space>& level, DistCsr<Space>& P) const {
+    const double damping = own_.prolongation_weight / level.spectral_radius;
+    const mpi::Comm& comm = level.A.rows.comm();
+    const DistCsr<Space> jacobi = {
+        level.A.rows, level.A.cols, level.A.ghosts,
+        level.at.together(
+            comm,
+            [&] { return device::jacobi_matrix(*level.at.primitives, level.A.local, damping); }),
+        level.A.outline};
+    for (int sweep = 0; sweep < own_.prolongation_sweeps; ++sweep) {
+      P = multiply(level.at, jacobi, P);
+    }
+    give_outline(P, OutlineRows::none);
+  }
+
   const amg::Options& options_;
   const amg::AggregationOptions& own_;
   std::vector<device::Buffer<double, Space>> vectors_;  // the near null space of each level

@@ -56,12 +56,15 @@ void check_classical(const amg::Options& options) {
 void check_for_setup(const amg::Options& options, const amg::ProblemInfo<double>& info, int ranks) {
   const std::string on_host = "`device_setup host`";
   const auto runs = [](const amg::LevelMethod& method) { return method.is_set_up_on_devices; };
-  if (ranks > 1) refuse("form for several ranks", on_host);
   if (!options.method->is_set_up_on_devices) {
     refuse(fmt::format("`method {}`", options.method.name()),
            some(amg::LevelMethod::family(), runs));
   }
   if (options.method->has_coarse_points) {
+    if (ranks > 1) {
+      refuse(fmt::format("form of `method {}` for several ranks", options.method.name()),
+             on_host + " or `method aggregation`");
+    }
     check_classical(options);
   } else {
     check_aggregation(options.method.options<amg::AggregationOptions>());

@@ -3,77 +3,106 @@
 #include <utility>
 
 #include "nodewise/amg/cycle/mixed_precision_cycle.hpp"
+#include "nodewise/amg/setup/level_choice.hpp"
 #include "nodewise/device/coarse_rows.hpp"
 
 namespace nodewise::offload {
 
 namespace {
 
-/// What the smoother does, which has a diagonal form.
+/// What the smoother does, which has a diagonal form. Collective.
 template <class T, class Space>
-void add_relaxation(device::Queue<Space>& queue, const SetUpLevel<Space>& from,
-                    const amg::Options& options, double factor, CycleLevel<T, Space>& level) {
+void add_relaxation(const SetUpLevel<Space>& from, const amg::Options& options, double factor,
+                    CycleLevel<T, Space>& level) {
+  device::Queue<Space>& queue = from.at.queue();
+  const mpi::Comm& comm = from.A.rows.comm();
   const amg::relax::DiagonalForm form =
       (*options.smoother->diagonal_form)(options.smoother, from.spectral_radius);
-  level.inverse_diagonal = device::Buffer<T, Space>(static_cast<std::size_t>(level.n));
-  const auto by =
-      form.adds_couplings ? device::DividedBy::diagonal_and_couplings : device::DividedBy::diagonal;
-  device::invert_diagonal(queue, from.A, by, form.weight, factor, amg::relax::definite_margin,
-                          level.inverse_diagonal.data());
-  for (const auto& step : form.steps) {
-    level.steps.push_back({static_cast<T>(step.keep), static_cast<T>(step.take)});
-  }
+  device::Buffer<double, Space> roots;
+  from.at.together(comm, [&] {
+    level.inverse_diagonal = device::Buffer<T, Space>(static_cast<std::size_t>(level.n));
+    if (!form.adds_couplings) return;
+    roots = device::Buffer<double, Space>(static_cast<std::size_t>(from.A.local.n_cols));
+    device::diagonal_roots(queue, from.A.local, roots.data());
+  });
+  if (form.adds_couplings) from.halo->fill(roots.data());
+  from.at.together(comm, [&] {
+    T* const inverse = level.inverse_diagonal.data();
+    if (form.adds_couplings) {
+      device::invert_with_couplings(queue, from.A.local, roots.data(), factor,
+                                    amg::relax::definite_margin, inverse);
+    } else {
+      device::invert_diagonal(queue, from.A.local, form.weight, factor, inverse);
+    }
+    for (const auto& step : form.steps) {
+      level.steps.push_back({static_cast<T>(step.keep), static_cast<T>(step.take)});
+    }
+  });
 }
 
-/// The inverse of the last matrix; returns how it is solved.
+/// The solver of the last matrix, or its inverse; returns how it is solved. Collective.
 template <class T, class Space>
-std::string add_inverse(device::Queue<Space>& queue, const SetUpLevels<Space>& from,
-                        const amg::Options& options, double factor, CycleLevel<T, Space>& level) {
-  const amg::CoarseSolver<T> solver(from.last_matrix(), factor, options.coarse_solve,
-                                    from.last_sizes());
-  level.inverse = device::Buffer<T, Space>(queue, solver.inverse_rows());
-  return amg::describe(solver, options.coarse_solve);
+std::string add_solver(const SetUpLevels<Space>& from, const amg::Options& options, double factor,
+                       CycleLevel<T, Space>& level) {
+  const Workplace<Space>& at = from.levels().back().at;
+  const mpi::Comm& comm = from.levels().back().A.rows.comm();
+  auto solver = std::make_shared<const amg::CoarseSolver<T>>(
+      from.last_matrix(), factor, options.coarse_solve, from.last_sizes());
+  std::string text = amg::describe(*solver, options.coarse_solve);
+  if (comm.size() > 1) {
+    level.solver = std::move(solver);
+  } else {
+    at.together(comm, [&] {
+      level.inverse = device::Buffer<T, Space>(at.queue(), solver->inverse_rows());
+    });
+  }
+  return text;
 }
 
 }  // namespace
 
 template <class T, class Space>
-CycleLevels<T, Space> cycle_levels(device::Primitives<Space>& primitives,
-                                   const SetUpLevels<Space>& from, const amg::Options& options,
+CycleLevels<T, Space> cycle_levels(const SetUpLevels<Space>& from, const amg::Options& options,
                                    double factor) {
-  device::Queue<Space>& queue = primitives.queue();
   CycleLevels<T, Space> made;
   for (const SetUpLevel<Space>& level : from.levels()) {
     CycleLevel<T, Space>& here = made.levels.emplace_back();
-    here.n = level.A.n_rows;
+    here.n = level.A.local.n_rows;
+    const Departure departure = from.departures().of(level.outline_of_solve->exchange(), sizeof(T));
+    made.ways.push_back({departure.leaving.how.name(), departure.reason});
+    Workplace<Space> at = level.at;
+    at.leaving = departure.leaving;
+    const auto product = [&](const DistCsr<Space>& M, const Outline& outline, double times) {
+      return std::make_unique<DistProduct<T, Space>>(at, M, *outline, times);
+    };
+    const auto transfer = [&](const DistCsr<Space>& M) {
+      return product(
+          M, amg::routed<double>(M.outline, level.routes.solve, level.routes.solve_transport), 1);
+    };
     if (level.has_next) {
-      here.P = product_of<T>(primitives, level.P);
-      here.R = product_of<T>(primitives, level.R);
+      here.P = transfer(*level.P);
+      here.R = transfer(*level.R);
     }
     if (level.solved_directly) {
-      made.coarse_solver = add_inverse(queue, from, options, factor, here);
+      made.coarse_solver = add_solver(from, options, factor, here);
       break;
     }
-    here.A = product_of<T>(primitives, level.A, factor);
-    add_relaxation(queue, level, options, factor, here);
+    here.A = product(level.A, level.outline_of_solve, factor);
+    add_relaxation(level, options, factor, here);
   }
   if (made.coarse_solver.empty()) made.coarse_solver = amg::describe_last_sweeps();
   return made;
 }
 
-template CycleLevels<float, device::Host> cycle_levels(device::Primitives<device::Host>&,
-                                                       const SetUpLevels<device::Host>&,
-                                                       const amg::Options&, double);
-template CycleLevels<double, device::Host> cycle_levels(device::Primitives<device::Host>&,
-                                                        const SetUpLevels<device::Host>&,
-                                                        const amg::Options&, double);
+#define NODEWISE_FOR_SPACE(Space)                                                                  \
+  template CycleLevels<float, Space> cycle_levels(const SetUpLevels<Space>&, const amg::Options&,  \
+                                                  double);                                         \
+  template CycleLevels<double, Space> cycle_levels(const SetUpLevels<Space>&, const amg::Options&, \
+                                                   double);
+NODEWISE_FOR_SPACE(device::Host)
 #ifdef NODEWISE_CUDA
-template CycleLevels<float, device::Cuda> cycle_levels(device::Primitives<device::Cuda>&,
-                                                       const SetUpLevels<device::Cuda>&,
-                                                       const amg::Options&, double);
-template CycleLevels<double, device::Cuda> cycle_levels(device::Primitives<device::Cuda>&,
-                                                        const SetUpLevels<device::Cuda>&,
-                                                        const amg::Options&, double);
+NODEWISE_FOR_SPACE(device::Cuda)
 #endif
+#undef NODEWISE_FOR_SPACE
 
 }  // namespace nodewise::offload

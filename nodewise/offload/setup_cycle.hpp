@@ -13,15 +13,15 @@ namespace nodewise::offload {
 template <class T, class Space>
 struct CycleLevels {
   std::vector<CycleLevel<T, Space>> levels;
+  std::vector<WayRecord> ways;  ///< in which their data leave the device
   std::string coarse_solver;
 };
 
-/// Collective, on one rank. Matrices are `factor` times those of `from`, rounded to T. Where the
-/// last one is small enough it is copied to the host, inverted there, and its inverse copied back.
-/// Throws out_of_memory.
+/// Collective. Matrices are `factor` times those of `from`, rounded to T. Where the last one is
+/// small enough it is copied to the host and solved there; on one rank, it is inverted, and its
+/// inverse copied back. Throws the same Error on every rank.
 template <class T, class Space>
-CycleLevels<T, Space> cycle_levels(device::Primitives<Space>& primitives,
-                                   const SetUpLevels<Space>& from, const amg::Options& options,
+CycleLevels<T, Space> cycle_levels(const SetUpLevels<Space>& from, const amg::Options& options,
                                    double factor);
 
 }  // namespace nodewise::offload

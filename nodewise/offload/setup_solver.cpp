@@ -24,21 +24,20 @@ amg::Options examined(const SetupCall& call) {
   if (symmetric.value_or(true)) return options;
   amg::ProblemInfo<double> found;
   found.symmetric = false;
-  check_for_setup(options, found, 1);
+  check_for_setup(options, found, call.A->comm().size());
   return options;
 }
 
 /// As the host's hierarchy chooses it.
 template <class Space>
-amg::PrecisionChoice precision_of(device::Primitives<Space>& primitives,
-                                  const SetUpLevels<Space>& levels, const amg::Options& options) {
+amg::PrecisionChoice precision_of(const SetUpLevels<Space>& levels, const amg::Options& options) {
   if (options.precision != amg::Precision::automatic) {
     return {options.precision == amg::Precision::single, ""};
   }
   if (!levels.levels().back().solved_directly) {
     return {false, "the coarsest level is not solved directly"};
   }
-  return amg::choose_precision(estimated_condition(primitives, levels));
+  return amg::choose_precision(estimated_condition(levels));
 }
 
 template <class Space>
@@ -49,12 +48,14 @@ class SetUpSolver final : public CgSolver<Space> {
         A_(call.A),
         options_(examined(call)),
         primitives_(this->card().queue),
-        levels_(primitives_, SetupCall{call.device, call.A, options_, call.info, call.observe}) {
-    own_.precision = precision_of(primitives_, levels_, options_);
+        levels_(this->card(), primitives_,
+                SetupCall{call.device, call.A, options_, call.info, call.observe}) {
+    own_.precision = precision_of(levels_, options_);
     make_cycle();
   }
 
   const OwnSetup* own_setup() const override { return &own_; }
+  std::vector<WayRecord> ways() const override { return ways_; }
   std::size_t bytes() const override { return CgSolver<Space>::bytes() + levels_.bytes(); }
 
   void rebuild(const MatrixPointer& A, amg::Reuse reuse) override {
@@ -69,28 +70,33 @@ class SetUpSolver final : public CgSolver<Space> {
 
  private:
   void make_cycle() {
-    const device::CsrMatrix<double, Space>& A = levels_.levels().front().A;
+    const SetUpLevel<Space>& finest = levels_.levels().front();
+    const mpi::Comm& comm = A_->comm();
+    Workplace<Space> at = finest.at;
+    at.leaving =
+        levels_.departures().of(finest.outline_of_solve->exchange(), sizeof(double)).leaving;
+    auto product =
+        std::make_unique<DistProduct<double, Space>>(at, finest.A, *finest.outline_of_solve);
     own_.levels = levels_.info();
-    auto product = product_of<double>(primitives_, A);
-    if (own_.precision.single) {
-      take_cycle<float>(std::move(product),
-                        scale_of(primitives_.max_modulus(A.nnz, A.vals.data())));
-    } else {
-      take_cycle<double>(std::move(product), 1);
-    }
+    if (!own_.precision.single) return take_cycle<double>(std::move(product), 1);
+    const double largest = at.together(comm, [&] {
+      return primitives_.max_modulus(finest.A.local.nnz, finest.A.local.vals.data());
+    });
+    take_cycle<float>(std::move(product), scale_of(mpi::max(comm, largest)));
   }
 
   template <class T>
-  void take_cycle(LevelProductPointer<double, Space> product, double scale) {
+  void take_cycle(DistProductPointer<double, Space> product, double scale) {
     const amg::SweepCounts counts = amg::sweep_counts(options_.cycle);
-    auto made = cycle_levels<T>(primitives_, levels_, options_, scale);
+    auto made = cycle_levels<T>(levels_, options_, scale);
+    ways_.clear();
+    if (A_->comm().size() > 1) ways_ = std::move(made.ways);
     own_.levels.back().coarse_solver = std::move(made.coarse_solver);
-    for (std::size_t l = 0; l < own_.levels.size(); ++l) {
-      own_.levels[l].is_single_precision = own_.precision.single;
-    }
-    this->take(std::move(product),
-               std::make_unique<CycleIn<T, Space>>(this->card(), scale, std::move(made.levels),
-                                                   Sweeps{counts.pre_sweeps, counts.post_sweeps}));
+    for (amg::LevelInfo& info : own_.levels) info.is_single_precision = own_.precision.single;
+    auto cycle =
+        std::make_unique<CycleIn<T, Space>>(this->card(), scale, A_->comm(), std::move(made.levels),
+                                            Sweeps{counts.pre_sweeps, counts.post_sweeps});
+    mpi::collectively(A_->comm(), [&] { this->take(std::move(product), std::move(cycle)); });
   }
 
   MatrixPointer A_;
@@ -98,6 +104,7 @@ class SetUpSolver final : public CgSolver<Space> {
   device::Primitives<Space> primitives_;
   SetUpLevels<Space> levels_;
   OwnSetup own_;
+  std::vector<WayRecord> ways_;
 };
 
 }  // namespace

@@ -1,7 +1,9 @@
 #include "nodewise/offload/spectral_radius.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <optional>
 #include <vector>
 
 #include "nodewise/amg/spectral_radius.hpp"
@@ -31,35 +33,37 @@ double largest_eigenvalue(std::span<const double> diagonal, std::span<const doub
 }  // namespace
 
 template <class Space>
-double spectral_radius(device::Queue<Space>& queue, const device::CsrMatrix<double, Space>& A,
-                       const device::SellMatrix<double, Space>& product, int steps, int seed) {
-  device::LanczosSteps<Space> vectors(queue, A, seed);
-  const double length = vectors.square();
+double spectral_radius(const Workplace<Space>& at, const DistCsr<Space>& A,
+                       const DistProduct<double, Space>& product, int steps, int seed) {
+  const mpi::Comm& comm = A.rows.comm();
+  std::optional<device::LanczosSteps<Space>> vectors;
+  at.together(comm,
+              [&] { vectors.emplace(at.queue(), A.local, A.rows.begin() - A.rows.first(), seed); });
+  const double length = at.sums(comm, [&] { return std::array{vectors->square()}; })[0];
   if (!(length > 0) || !std::isfinite(length)) return 0;
-  vectors.scale(1 / std::sqrt(length));
+  at.card->local([&] { vectors->scale(1 / std::sqrt(length)); });
   std::vector<double> diagonal, beside;
   double beta = 0;
   for (int k = 0; k < steps; ++k) {
-    product.multiply(vectors.v(), vectors.w());
-    const auto [alpha, square] = vectors.step_sums();
+    product.multiply(vectors->v(), vectors->w());
+    const auto found = at.sums(comm, [&] { return vectors->step_sums(); });
+    const double alpha = found[0], square = found[1];
     if (!std::isfinite(alpha) || !std::isfinite(square)) break;
     diagonal.push_back(alpha);
     const double left = square - alpha * alpha - beta * beta;
     if (k + 1 == steps || left <= amg::negligible_in_spectrum * square) break;
     const double next_beta = std::sqrt(left);
-    vectors.recur(alpha, beta, next_beta);
+    at.card->local([&] { vectors->recur(alpha, beta, next_beta); });
     beside.push_back(beta = next_beta);
   }
   return largest_eigenvalue(diagonal, beside);
 }
 
-template double spectral_radius(device::Queue<device::Host>&,
-                                const device::CsrMatrix<double, device::Host>&,
-                                const device::SellMatrix<double, device::Host>&, int, int);
+template double spectral_radius(const Workplace<device::Host>&, const DistCsr<device::Host>&,
+                                const DistProduct<double, device::Host>&, int, int);
 #ifdef NODEWISE_CUDA
-template double spectral_radius(device::Queue<device::Cuda>&,
-                                const device::CsrMatrix<double, device::Cuda>&,
-                                const device::SellMatrix<double, device::Cuda>&, int, int);
+template double spectral_radius(const Workplace<device::Cuda>&, const DistCsr<device::Cuda>&,
+                                const DistProduct<double, device::Cuda>&, int, int);
 #endif
 
 }  // namespace nodewise::offload
