@@ -28,7 +28,7 @@ class DeviceSetup {
   }
   std::unique_ptr<offload::SetUpLevels<Space>> run() {
     return std::unique_ptr<offload::SetUpLevels<Space>>(
-        new offload::SetUpLevels<Space>(primitives_, {{}, A_, options_, info_, observe_}));
+        new offload::SetUpLevels<Space>(card_, primitives_, {{}, A_, options_, info_, observe_}));
   }
   device::Primitives<Space>& primitives() { return primitives_; }
 
@@ -37,8 +37,8 @@ class DeviceSetup {
   amg::Options options_;
   amg::ProblemInfo<double> info_;
   amg::LevelObserver observe_;
-  device::Queue<Space> queue_;
-  device::Primitives<Space> primitives_{queue_};
+  offload::Card<Space> card_;
+  device::Primitives<Space> primitives_{card_.queue};
 };
 
 /// The multiplications of a product A B.
@@ -78,8 +78,8 @@ void print_matrix_products(const std::string& name,
               << std::flush;
     return product;
   };
-  const auto AP = print("A P", level.A, level.P);
-  print("R (A P)", level.R, AP);
+  const auto AP = print("A P", level.A.local, level.P->local);
+  print("R (A P)", level.R->local, AP);
 }
 
 /// A line: a whole setup, and one for other values.
@@ -113,13 +113,14 @@ std::vector<double> all_numbers(DeviceSetup<Space>& setup) {
     all.insert(all.end(), M.vals.begin(), M.vals.end());
   };
   for (const auto& level : made->levels()) {
-    std::vector<LocalIndex> of_point(level.aggregates.of_point.size());
-    level.aggregates.of_point.get(queue, std::span<LocalIndex>(of_point));
+    keep(level.A.local);
+    if (!level.aggregates) continue;
+    std::vector<GlobalIndex> of_point(level.aggregates->of_point.size());
+    level.aggregates->of_point.get(queue, std::span<GlobalIndex>(of_point));
     all.insert(all.end(), of_point.begin(), of_point.end());
-    keep(level.A);
     if (!level.has_next) continue;
-    keep(level.P);
-    keep(level.R);
+    keep(level.P->local);
+    keep(level.R->local);
   }
   return all;
 }

@@ -8,6 +8,7 @@
 #include "nodewise/offload/setup_levels.hpp"
 
 #include "collective_error.hpp"
+#include "failing_piece.hpp"
 #include "offload_setup_support.hpp"
 
 namespace nodewise::test {
@@ -58,6 +59,46 @@ void expect_solves_as_set_up_on_the_host(const CommPointer& comm, const Given& m
 
 TEST(OffloadSetup, SolvesAsWithLevelsOfTheHost) {
   expect_solves_as_set_up_on_the_host(test_comm(), aggregation);
+}
+
+TEST(OffloadSetup, ExchangesOnEveryRouteAndPlacement) {
+  for (const NodeMap& map : node_maps(test_comm()->size())) {
+    const auto comm = mpi::Comm::create(MPI_COMM_WORLD, map.node_of_rank);
+    const Pointer A = problem_on(comm, "laplace27", 8);
+    for (const char* route : {"direct", "two_step", "three_step", "automatic"}) {
+      SCOPED_TRACE(map.name + ", " + route);
+      expect_as_set_up_on_the_host(A, join(aggregation, {{"smoother", "l1_jacobi"},
+                                                         {"route", route},
+                                                         {"setup_route", "two_step"},
+                                                         {"precision", "same"}}));
+    }
+  }
+}
+
+TEST(OffloadSetup, ExchangesByEveryWayThatDataLeaveDevices) {
+  std::vector<int> nodes;
+  for (int r = 0; r < test_comm()->size(); ++r) nodes.push_back(r / 2);
+  const Pointer A = problem_on(mpi::Comm::create(MPI_COMM_WORLD, nodes), "laplace27", 6);
+  for (const auto& method : offload::DeviceTransportMethod::family()) {
+    SCOPED_TRACE(*method.name);
+    const std::string& name = method.name;
+    expect_as_set_up_on_the_host(
+        A, join(aggregation, {{"smoother", "l1_jacobi"}, {"device_transport", name.c_str()}}));
+  }
+}
+
+TEST(OffloadSetup, EndsTogetherWhereARankFails) {
+  const Pointer A = problem_on(test_comm(), "laplace27", 6);
+  const std::vector<double> b = hashed_vector(A->rows(), 1);
+  std::vector<double> x(b.size());
+  const auto run = [&] {
+    std::fill(x.begin(), x.end(), 0.0);
+    Solver solver(A, options_of(join(on_device, {{"max_coarse_rows", "10"}})));
+    solver.solve(b, x);
+    solver.rebuild(A);
+    return solver.solve(b, x).converged();
+  };
+  expect_together([&] { run(); }, [&] { EXPECT_TRUE(run()); });
 }
 
 TEST(OffloadSetup, SolvesByClassicalCoarseningAsWithLevelsOfTheHost) {
