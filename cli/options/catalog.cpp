@@ -81,7 +81,7 @@ std::string refusal(const FieldInfo& f, const std::string& option, std::string_v
 }
 
 /// What is said of a table of fields as a whole.
-struct Table {
+struct OptionTable {
   std::string group;                                   ///< heading in the help
   Affects affects;                                     ///< those of its fields that do not say
   std::string prefix = {};                             ///< before names that others have
@@ -89,7 +89,7 @@ struct Table {
 };
 
 /// What the library's table of an option says of it.
-Option option_of(const KnownField& f, const Table& table) {
+Option option_of(const KnownField& f, const OptionTable& table) {
   Option option;
   option.name = with_dashes(f.info.name);
   option.letter = f.info.letter;
@@ -119,8 +119,8 @@ std::string checked(const KnownField& f, const std::string& option, std::string_
 
 /// Adds the fields of a struct, with those of every method that may be chosen in it.
 template <class S>
-void append(std::vector<Option>& options, const Table& table, std::span<const Field<S>> fields,
-            S Settings::*member) {
+void append(std::vector<Option>& options, const OptionTable& table,
+            std::span<const Field<S>> fields, S Settings::*member) {
   Settings defaults;
   for (const KnownField& f : known_fields(view(defaults.*member, fields))) {
     Option option = option_of(f, table);

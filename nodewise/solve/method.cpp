@@ -31,7 +31,7 @@ std::string names_by_norms(bool know_all) {
   }
   const std::string last = names.back();
   names.pop_back();
-  return names.empty() ? last : detail::join(names, ", ") + " and " + last;
+  return names.empty() ? last : nodewise::detail::join(names, ", ") + " and " + last;
 }
 
 std::string title_of(const Choice<KrylovMethod>& method) {

@@ -88,5 +88,8 @@ using DeviceTransport = Choice<DeviceTransportMethod>;
 template <class Space>
 void require_available(const mpi::Comm& comm, const DeviceTransport& how,
                        const comm::Transport& transport, bool trusts_mpi);
+template <>
+void require_available<device::Host>(const mpi::Comm& comm, const DeviceTransport& how,
+                                     const comm::Transport& transport, bool trusts_mpi);
 
 }  // namespace nodewise::offload
