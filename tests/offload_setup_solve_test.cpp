@@ -43,8 +43,8 @@ void expect_as_set_up_on_the_host(const Pointer& A, const Given& given) {
   EXPECT_GT(record.device->max_bytes, 0);
 }
 
-void expect_solves_as_set_up_on_the_host(const CommPointer& comm, const Given& method) {
-  for (const auto& [name, A] : problems(comm)) {
+void expect_solves_as_set_up_on_the_host(const Given& method) {
+  for (const auto& [name, A] : problems(test_comm())) {
     if (name == "parts") continue;  // singular
     for (const char* precision : {"same", "single"}) {
       for (const char* smoother : {"chebyshev", "l1_jacobi", "jacobi"}) {
@@ -58,7 +58,7 @@ void expect_solves_as_set_up_on_the_host(const CommPointer& comm, const Given& m
 }
 
 TEST(OffloadSetup, SolvesAsWithLevelsOfTheHost) {
-  expect_solves_as_set_up_on_the_host(test_comm(), aggregation);
+  expect_solves_as_set_up_on_the_host(aggregation);
 }
 
 TEST(OffloadSetup, ExchangesOnEveryRouteAndPlacement) {
@@ -66,11 +66,13 @@ TEST(OffloadSetup, ExchangesOnEveryRouteAndPlacement) {
     const auto comm = mpi::Comm::create(MPI_COMM_WORLD, map.node_of_rank);
     const Pointer A = problem_on(comm, "laplace27", 8);
     for (const char* route : {"direct", "two_step", "three_step", "automatic"}) {
-      SCOPED_TRACE(map.name + ", " + route);
-      expect_as_set_up_on_the_host(A, join(aggregation, {{"smoother", "l1_jacobi"},
-                                                         {"route", route},
-                                                         {"setup_route", "two_step"},
-                                                         {"precision", "same"}}));
+      for (const Given& method : {aggregation, classical}) {
+        SCOPED_TRACE(map.name + ", " + route + ", " + method.front().second);
+        expect_as_set_up_on_the_host(A, join(method, {{"smoother", "l1_jacobi"},
+                                                      {"route", route},
+                                                      {"setup_route", "two_step"},
+                                                      {"precision", "same"}}));
+      }
     }
   }
 }
@@ -79,11 +81,13 @@ TEST(OffloadSetup, ExchangesByEveryWayThatDataLeaveDevices) {
   std::vector<int> nodes;
   for (int r = 0; r < test_comm()->size(); ++r) nodes.push_back(r / 2);
   const Pointer A = problem_on(mpi::Comm::create(MPI_COMM_WORLD, nodes), "laplace27", 6);
-  for (const auto& method : offload::DeviceTransportMethod::family()) {
-    SCOPED_TRACE(*method.name);
-    const std::string& name = method.name;
-    expect_as_set_up_on_the_host(
-        A, join(aggregation, {{"smoother", "l1_jacobi"}, {"device_transport", name.c_str()}}));
+  for (const auto& way : offload::DeviceTransportMethod::family()) {
+    SCOPED_TRACE(*way.name);
+    const std::string& name = way.name;
+    for (const Given& method : {aggregation, classical}) {
+      expect_as_set_up_on_the_host(
+          A, join(method, {{"smoother", "l1_jacobi"}, {"device_transport", name.c_str()}}));
+    }
   }
 }
 
@@ -91,18 +95,20 @@ TEST(OffloadSetup, EndsTogetherWhereARankFails) {
   const Pointer A = problem_on(test_comm(), "laplace27", 6);
   const std::vector<double> b = hashed_vector(A->rows(), 1);
   std::vector<double> x(b.size());
-  const auto run = [&] {
-    std::fill(x.begin(), x.end(), 0.0);
-    Solver solver(A, options_of(join(on_device, {{"max_coarse_rows", "10"}})));
-    solver.solve(b, x);
-    solver.rebuild(A);
-    return solver.solve(b, x).converged();
-  };
-  expect_together([&] { run(); }, [&] { EXPECT_TRUE(run()); });
+  for (const Given& method : {aggregation, classical}) {
+    const auto run = [&] {
+      std::fill(x.begin(), x.end(), 0.0);
+      Solver solver(A, options_of(join(join(on_device, method), {{"max_coarse_rows", "10"}})));
+      solver.solve(b, x);
+      solver.rebuild(A);
+      return solver.solve(b, x).converged();
+    };
+    expect_together([&] { run(); }, [&] { EXPECT_TRUE(run()); });
+  }
 }
 
 TEST(OffloadSetup, SolvesByClassicalCoarseningAsWithLevelsOfTheHost) {
-  expect_solves_as_set_up_on_the_host(alone(), classical);
+  expect_solves_as_set_up_on_the_host(classical);
 }
 
 TEST(OffloadSetup, SmoothesALastLevelThatIsNotSolved) {
@@ -157,7 +163,7 @@ TEST(OffloadSetup, IsRebuiltByItsSolver) {
 }
 
 TEST(OffloadSetup, RefusesWhatItHasNotAndNamesWhatItHas) {
-  const Pointer A = problem_on(alone(), "laplace7", 6);
+  const Pointer A = problem_on(test_comm(), "laplace7", 6);
   const auto refusal = [&](const Given& given) {
     return expect_same_error(*test_comm(), ErrorCode::invalid_argument,
                              [&] { const Solver solver(A, options_of(join(on_device, given))); });
@@ -165,7 +171,7 @@ TEST(OffloadSetup, RefusesWhatItHasNotAndNamesWhatItHas) {
   amg::Options air;
   air.set("method", "air");
   const std::string text = expect_same_error(*test_comm(), ErrorCode::invalid_argument,
-                                             [&] { offload::check_for_setup(air, {}, 1); });
+                                             [&] { offload::check_for_setup(air, {}); });
   EXPECT_THAT(text, HasSubstr("method classical or aggregation"));
   EXPECT_THAT(refusal({{"method", "classical"}, {"coarsening", "hmis"}}),
               HasSubstr("coarsening pmis"));
@@ -182,18 +188,8 @@ TEST(OffloadSetup, RefusesWhatItHasNotAndNamesWhatItHas) {
   EXPECT_THAT(refusal({{"smoother", "gauss_seidel"}}), HasSubstr("l1_jacobi"));
 }
 
-TEST(OffloadSetup, RefusesClassicalCoarseningOfSeveralRanks) {
-  if (test_comm()->size() == 1) GTEST_SKIP() << "for several ranks";
-  const Pointer A = problem_on(test_comm(), "laplace7", 8);
-  const std::string text = expect_same_error(*test_comm(), ErrorCode::invalid_argument, [&] {
-    const Solver solver(A, options_of(join(on_device, classical)));
-  });
-  EXPECT_THAT(text, HasSubstr("device_setup host"));
-  EXPECT_THAT(text, HasSubstr("method aggregation"));
-}
-
 TEST(OffloadSetup, RefusesMatricesAsTheHostDoes) {
-  const comm::Layout rows = comm::Layout::uniform(alone(), 30);
+  const comm::Layout rows = comm::Layout::uniform(test_comm(), 30);
   const auto expect_refused = [&](const Entry& entry) {
     const Pointer A = std::make_shared<const Matrix>(make_operator(rows, entry).matrix());
     EXPECT_THROW(Solver(A, options_of(join(on_device, {{"solver", "cg"}}))), Error);

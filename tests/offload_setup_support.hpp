@@ -14,11 +14,6 @@ namespace nodewise::test::set_up_on_device {
 using MatrixPointer = std::shared_ptr<const matrix::DistMatrix<double>>;
 using CommPointer = std::shared_ptr<const mpi::Comm>;
 
-/// Every rank by itself.
-inline CommPointer alone() {
-  return mpi::Comm::create(MPI_COMM_SELF);
-}
-
 /// A graph's Laplacian with weights in units from `small` to one, plus `shift` times the diagonal.
 /// Every 17th point has no neighbour; the first one has all the others where that is asked for.
 inline MatrixPointer random_spd(const CommPointer& comm, GlobalIndex n, bool has_hub, double small,

@@ -130,7 +130,8 @@ class Both {
       }
       ASSERT_TRUE(levels[l].has_next);
       if (options_.method->has_coarse_points) {
-        expect_same_coarse_points(host_.coarse_rows(l), levels[l].splitting);
+        expect_same_coarse_points(static_cast<std::size_t>(A->n_local()), host_.coarse_rows(l),
+                                  *levels[l].coarse_points);
       } else if (of_first_values) {
         expect_same_aggregates(*A, *levels[l].aggregates);
       }
@@ -174,12 +175,12 @@ class Both {
     if (options_.method->has_coarse_points) return 0;  // they are not smoothed
     return std::abs(radius - expected) / expected;
   }
-  void expect_same_coarse_points(std::span<const LocalIndex> expected,
-                                 const device::Splitting<Host>& made) {
-    EXPECT_EQ(made.n_coarse, std::ssize(expected));
-    const auto numbers = read(card_.queue, made.numbers);
-    LocalIndex next = 0;
-    for (std::size_t i = 0; i < numbers.size(); ++i) {
+  void expect_same_coarse_points(std::size_t n_local, std::span<const LocalIndex> expected,
+                                 const offload::CoarsePoints<Host>& made) {
+    EXPECT_EQ(made.layout.n_local(), std::ssize(expected));
+    const auto numbers = read(card_.queue, made.numbers);  // behind them those of ghosts
+    GlobalIndex next = made.layout.begin();
+    for (std::size_t i = 0; i < n_local; ++i) {
       const bool is_coarse = std::binary_search(expected.begin(), expected.end(), i);
       EXPECT_EQ(numbers[i] >= 0, is_coarse) << i;
       if (is_coarse) {
@@ -247,7 +248,7 @@ amg::Options classical_options_of(const Given& given) {
 
 TEST(OffloadSetup, MakesTheLevelsOfClassicalCoarseningToo) {
   const PoisonedMemory poisoned;
-  for (const auto& [name, A] : problems(alone())) {
+  for (const auto& [name, A] : problems(test_comm())) {
     SCOPED_TRACE(name);
     Both(A, classical_options_of({})).expect_equal();
   }
@@ -262,8 +263,9 @@ TEST(OffloadSetup, MakesTheLevelsOfClassicalCoarseningToo) {
                                                {{"smoother", "l1_jacobi"}},
                                                {{"seed", "5"}}}) {
     SCOPED_TRACE(std::string(given.back().first) + " " + given.back().second);
-    Both(problem_on(alone(), "rotated_fe", 30), classical_options_of(given)).expect_equal();
-    Both(random_spd(alone(), 500, true, 1e-2, 0.3, 3), classical_options_of(given)).expect_equal();
+    Both(problem_on(test_comm(), "rotated_fe", 30), classical_options_of(given)).expect_equal();
+    Both(random_spd(test_comm(), 500, true, 1e-2, 0.3, 3), classical_options_of(given))
+        .expect_equal();
   }
 }
 
@@ -318,7 +320,7 @@ TEST(OffloadSetup, IsMadeAgainForOtherValues) {
 
 TEST(OffloadSetup, OfClassicalCoarseningIsMadeAgainForOtherValues) {
   const PoisonedMemory poisoned;
-  const Pointer A = problem_on(alone(), "laplace27", 9);
+  const Pointer A = problem_on(test_comm(), "laplace27", 9);
   const Pointer B = with_other_values(*A);
   Both both(A, classical_options_of({}));
   for (const amg::Reuse reuse : {amg::Reuse::interpolation, amg::Reuse::splitting}) {

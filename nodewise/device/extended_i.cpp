@@ -15,6 +15,7 @@ struct LevelPoints {
   CsrView<double> A;
   const std::uint8_t* strong;
   const LocalIndex* numbers;
+  const double* diagonals;  // null where none is asked for
   bool lumps_isolated;
 
   NODEWISE_KERNEL LocalIndex number(std::int64_t i) const {
@@ -28,7 +29,7 @@ struct LevelPoints {
   }
 };
 
-/// The couplings of fine points to coarse ones; those of a coarse point are itself.
+/// The links of all points, and what is known of each.
 struct Links {
   CsrView<double> all;
   const std::uint8_t* strong;
@@ -39,67 +40,81 @@ struct Links {
 struct CountLinks {
   LevelPoints points;
   LocalIndex* lengths;
-  LocalIndex* strong_lengths;
-  LocalIndex* n_weak;
+  NODEWISE_KERNEL bool is_link(Offset k, double diagonal) const {
+    return points.number(points.A.col(k)) >= 0 &&
+           (points.is_strong(k) || LevelPoints::through(diagonal, points.A.val(k)) != 0);
+  }
   NODEWISE_KERNEL void operator()(std::int64_t i) const {
-    LocalIndex n_strong = 0, weak = 0;
+    LocalIndex n = 0;
     if (points.number(i) >= 0) {
-      n_strong = 1;
+      n = 1;
     } else {
       const double d = points.A.diagonal(i);
       const Offset end = points.A.end(i);
-      for (Offset k = points.A.begin(i); k < end; ++k) {
-        if (points.number(points.A.col(k)) < 0) continue;
-        if (points.is_strong(k)) {
-          ++n_strong;
-        } else if (LevelPoints::through(d, points.A.val(k)) != 0) {
-          ++weak;
-        }
-      }
+      for (Offset k = points.A.begin(i); k < end; ++k) n += is_link(k, d) ? 1 : 0;
     }
-    lengths[i] = n_strong + weak;
-    strong_lengths[i] = n_strong;
-    n_weak[i] = weak;
+    lengths[i] = n;
   }
 };
 
 struct FillLinks {
-  LevelPoints points;
+  CountLinks which;
   const Offset* begins;
-  const Offset* strong_begins;
   LocalIndex* cols;
   double* vals;
   std::uint8_t* strong;
-  LocalIndex* strong_cols;
-  double* strong_sums;
   NODEWISE_KERNEL void operator()(std::int64_t i) const {
-    Offset to = load(begins + i), strong_to = load(strong_begins + i);
+    const LevelPoints& points = which.points;
+    Offset to = load(begins + i);
     const LocalIndex own = points.number(i);
-    strong_sums[i] = 0;
-    if (own >= 0) {
-      put(to, own, 1, true);
-      strong_cols[strong_to] = own;
-      return;
-    }
+    if (own >= 0) return put(to, own, 1, true);
     const double d = points.A.diagonal(i);
     const Offset end = points.A.end(i);
-    double sum = 0;
     for (Offset k = points.A.begin(i); k < end; ++k) {
-      const LocalIndex c = points.number(points.A.col(k));
-      const double value = LevelPoints::through(d, points.A.val(k));
-      const bool is_strong = points.is_strong(k);
-      if (c < 0 || (value == 0 && !is_strong)) continue;
-      put(to++, c, value, is_strong);
-      if (!is_strong) continue;
-      strong_cols[strong_to++] = c;
-      sum += value;
+      if (!which.is_link(k, d)) continue;
+      put(to++, points.number(points.A.col(k)), LevelPoints::through(d, points.A.val(k)),
+          points.is_strong(k));
     }
-    strong_sums[i] = sum;
   }
   NODEWISE_KERNEL void put(Offset to, LocalIndex c, double value, bool is_strong) const {
     cols[to] = c;
     vals[to] = value;
     strong[to] = is_strong ? 1 : 0;
+  }
+};
+
+struct CountStrongLinks {
+  CsrView<double> links;
+  const std::uint8_t* strong;
+  LocalIndex* lengths;
+  LocalIndex* n_weak;
+  double* sums;
+  NODEWISE_KERNEL void operator()(std::int64_t i) const {
+    LocalIndex n = 0;
+    double sum = 0;
+    const Offset end = links.end(i);
+    for (Offset k = links.begin(i); k < end; ++k) {
+      if (load(strong + k) == 0) continue;
+      ++n;
+      sum += links.val(k);
+    }
+    lengths[i] = n;
+    n_weak[i] = links.length(i) - n;
+    sums[i] = sum;
+  }
+};
+
+struct FillStrongLinks {
+  CsrView<double> links;
+  const std::uint8_t* strong;
+  const Offset* begins;
+  LocalIndex* cols;
+  NODEWISE_KERNEL void operator()(std::int64_t i) const {
+    Offset to = load(begins + i);
+    const Offset end = links.end(i);
+    for (Offset k = links.begin(i); k < end; ++k) {
+      if (load(strong + k) != 0) cols[to++] = links.col(k);
+    }
   }
 };
 
@@ -170,7 +185,7 @@ struct ShareCouplings {
     return low < last && row_points.col(low) == c;
   }
   NODEWISE_KERNEL double share(LocalIndex k, double a, double sum, double& diagonal) const {
-    const double back = LevelPoints::through(points.A.diagonal(k), a);
+    const double back = LevelPoints::through(load(points.diagonals + k), a);
     const double all = sum + back;
     const double factor = all == 0 ? 0 : a / all;
     diagonal += all == 0 ? a : factor * back;
@@ -224,6 +239,12 @@ struct ShareCouplings {
   }
 };
 
+struct ReadDiagonal {
+  CsrView<double> A;
+  double* diagonal;
+  NODEWISE_KERNEL void operator()(std::int64_t i) const { diagonal[i] = A.diagonal(i); }
+};
+
 /// Places for values, or for columns alone.
 template <class Space>
 CsrMatrix<double, Space> rows_of(Primitives<Space>& primitives, LocalIndex n_cols,
@@ -246,7 +267,7 @@ CsrMatrix<double, Space> neighbours(Primitives<Space>& primitives, const LevelPo
   Buffer<LocalIndex, Space> lengths(static_cast<std::size_t>(n));
   const CountNeighbours count = {points, strong_only, lengths.data()};
   launch(queue, n, count);
-  auto M = rows_of(primitives, n, lengths, !strong_only);
+  auto M = rows_of(primitives, points.A.n_cols, lengths, !strong_only);
   launch(queue, n, FillNeighbours{count, M.begins.data(), M.cols.data()});
   return M;
 }
@@ -254,45 +275,74 @@ CsrMatrix<double, Space> neighbours(Primitives<Space>& primitives, const LevelPo
 }  // namespace
 
 template <class Space>
+CoarseLinks<Space> coarse_links(Primitives<Space>& primitives, const CsrMatrix<double, Space>& A,
+                                const Buffer<std::uint8_t, Space>& strong,
+                                const LocalIndex* numbers, LocalIndex n_coarse,
+                                const InterpolationRules& rules) {
+  const LevelPoints points = {A.view(), strong.data(), numbers, nullptr, rules.lumps_isolated};
+  Buffer<LocalIndex, Space> lengths(static_cast<std::size_t>(A.n_rows));
+  const CountLinks count = {points, lengths.data()};
+  launch(primitives.queue(), A.n_rows, count);
+  CoarseLinks<Space> links;
+  links.rows = rows_of(primitives, n_coarse, lengths, true);
+  links.strong = Buffer<std::uint8_t, Space>(static_cast<std::size_t>(links.rows.nnz));
+  launch(primitives.queue(), A.n_rows,
+         FillLinks{count, links.rows.begins.data(), links.rows.cols.data(), links.rows.vals.data(),
+                   links.strong.data()});
+  return links;
+}
+
+template <class Space>
 CsrMatrix<double, Space> extended_i(Primitives<Space>& primitives,
                                     const CsrMatrix<double, Space>& A,
                                     const Buffer<std::uint8_t, Space>& strong,
-                                    const Splitting<Space>& splitting,
+                                    const KnownPoints& known, const CoarseLinks<Space>& links,
                                     const InterpolationRules& rules) {
   Queue<Space>& queue = primitives.queue();
-  const LocalIndex n = A.n_rows;
-  const auto size = static_cast<std::size_t>(n);
-  const LevelPoints points = {A.view(), strong.data(), splitting.numbers.data(),
+  const LocalIndex n = A.n_rows, n_links = links.rows.n_rows;
+  const auto size = static_cast<std::size_t>(n_links);
+  const LevelPoints points = {A.view(), strong.data(), known.numbers, known.diagonals,
                               rules.lumps_isolated};
-  Buffer<LocalIndex, Space> lengths(size), strong_lengths(size), n_weak(size);
-  Buffer<double, Space> strong_sums(size), scales(size);
-  launch(queue, n, CountLinks{points, lengths.data(), strong_lengths.data(), n_weak.data()});
-  CsrMatrix<double, Space> links = rows_of(primitives, splitting.n_coarse, lengths, true);
-  Buffer<std::uint8_t, Space> is_strong(static_cast<std::size_t>(links.nnz));
+  Buffer<LocalIndex, Space> strong_lengths(size), n_weak(size);
+  Buffer<double, Space> strong_sums(size), scales(static_cast<std::size_t>(n));
+  const CsrView<double> all = links.rows.view();
+  launch(queue, n_links,
+         CountStrongLinks{all, links.strong.data(), strong_lengths.data(), n_weak.data(),
+                          strong_sums.data()});
   CsrMatrix<double, Space> P;
   {
     CsrMatrix<double, Space> strong_links =
-        rows_of(primitives, splitting.n_coarse, strong_lengths, false);
-    launch(queue, n,
-           FillLinks{points, links.begins.data(), strong_links.begins.data(), links.cols.data(),
-                     links.vals.data(), is_strong.data(), strong_links.cols.data(),
-                     strong_sums.data()});
+        rows_of(primitives, links.rows.n_cols, strong_lengths, false);
+    launch(queue, n_links,
+           FillStrongLinks{all, links.strong.data(), strong_links.begins.data(),
+                           strong_links.cols.data()});
     P = product_places(primitives, neighbours(primitives, points, true), strong_links);
   }
   CsrMatrix<double, Space> factors = neighbours(primitives, points, false);
-  const Links linked = {links.view(), is_strong.data(), strong_sums.data(), n_weak.data()};
+  const Links linked = {all, links.strong.data(), strong_sums.data(), n_weak.data()};
   const Offset* const begins = factors.begins.data();
   double* const values = factors.vals.data();
   launch(queue, n, ShareCouplings<false>{points, linked, P.view(), begins, values, scales.data()});
   launch(queue, n, ShareCouplings<true>{points, linked, P.view(), begins, values, scales.data()});
-  multiply_again(primitives, factors, links, P);
-  return truncated(primitives, std::move(P), splitting.numbers.data(), scales.data(), rules);
+  multiply_again(primitives, factors, links.rows, P);
+  return truncated(primitives, std::move(P), known.numbers, scales.data(), rules);
 }
 
+template <class Space>
+void read_diagonal(Queue<Space>& queue, const CsrMatrix<double, Space>& A, double* diagonal) {
+  launch(queue, A.n_rows, ReadDiagonal{A.view(), diagonal});
+}
+
+template CoarseLinks<Compiled> coarse_links(Primitives<Compiled>&,
+                                            const CsrMatrix<double, Compiled>&,
+                                            const Buffer<std::uint8_t, Compiled>&,
+                                            const LocalIndex*, LocalIndex,
+                                            const InterpolationRules&);
 template CsrMatrix<double, Compiled> extended_i(Primitives<Compiled>&,
                                                 const CsrMatrix<double, Compiled>&,
                                                 const Buffer<std::uint8_t, Compiled>&,
-                                                const Splitting<Compiled>&,
+                                                const KnownPoints&, const CoarseLinks<Compiled>&,
                                                 const InterpolationRules&);
+template void read_diagonal(Queue<Compiled>&, const CsrMatrix<double, Compiled>&, double*);
 
 }  // namespace nodewise::device

@@ -37,7 +37,7 @@ struct MarkDependences {
   }
 };
 
-enum class State : std::int8_t { fine, undecided, coarse };
+using State = PmisSteps<Compiled>::State;
 
 struct Dependences {
   CsrView<double> A;
@@ -72,12 +72,12 @@ struct CountDependants {
 /// are of no use on the coarse grid.
 struct Weigh {
   const LocalIndex* counts;
-  std::uint64_t seed;
+  std::uint64_t first, seed;
   double* weights;
   State* states;
   std::uint8_t* active;
   NODEWISE_KERNEL void operator()(std::int64_t i) const {
-    weights[i] = load(counts + i) + hash_uniform(static_cast<std::uint64_t>(i), seed);
+    weights[i] = load(counts + i) + hash_uniform(first + static_cast<std::uint64_t>(i), seed);
     if (states[i] == State::undecided && weights[i] < 1) states[i] = State::fine;
     active[i] = states[i] == State::undecided ? 1 : 0;
   }
@@ -86,13 +86,17 @@ struct Weigh {
 /// What the heavier points that a point depends on make of it.
 struct FindOutcome {
   Dependences graph;
+  GlobalIndex first;
+  const GlobalIndex* names;  // of ghosts
   const LocalIndex* points;
   const double* weights;
   const State* states;
   State* outcomes;
   NODEWISE_KERNEL bool outweighs(LocalIndex i, LocalIndex j) const {
     const double wi = load(weights + i), wj = load(weights + j);
-    return wi != wj ? wi > wj : i > j;
+    if (wi != wj) return wi > wj;
+    const LocalIndex n = graph.A.n_rows;
+    return j < n ? i > j : first + i > load(names + (j - n));
   }
   NODEWISE_KERNEL void operator()(std::int64_t p) const {
     const LocalIndex i = load(points + p);
@@ -133,16 +137,51 @@ struct NumberPoints {
   Dependences graph;
   const State* states;
   const Offset* begins;
-  LocalIndex* numbers;
+  GlobalIndex first;
+  GlobalIndex* numbers;
   NODEWISE_KERNEL void operator()(std::int64_t i) const {
     if (states[i] == State::coarse) {
-      numbers[i] = static_cast<LocalIndex>(load(begins + i));
+      numbers[i] = first + load(begins + i);
       return;
     }
     bool depends = false;
     const Offset end = graph.A.end(i);
     for (Offset k = graph.A.begin(i); k < end; ++k) depends |= load(graph.strong + k) != 0;
     numbers[i] = depends ? fine_point : isolated_point;
+  }
+};
+
+struct AddCounts {
+  const LocalIndex* added;
+  LocalIndex* counts;
+  NODEWISE_KERNEL void operator()(std::int64_t i) const { counts[i] += load(added + i); }
+};
+
+struct LocalNumbers {
+  const GlobalIndex* numbers;
+  GlobalIndex first;
+  LocalIndex n_owned;
+  const GlobalIndex* ghosts;
+  LocalIndex n_ghosts;
+  LocalIndex* local;
+  NODEWISE_KERNEL void operator()(std::int64_t i) const {
+    const GlobalIndex c = load(numbers + i);
+    if (c < 0) {
+      local[i] = static_cast<LocalIndex>(c);
+    } else if (c >= first && c < first + n_owned) {
+      local[i] = static_cast<LocalIndex>(c - first);
+    } else {
+      LocalIndex low = 0, high = n_ghosts;
+      while (low < high) {
+        const LocalIndex middle = low + (high - low) / 2;
+        if (load(ghosts + middle) < c) {
+          low = middle + 1;
+        } else {
+          high = middle;
+        }
+      }
+      local[i] = n_owned + low;
+    }
   }
 };
 
@@ -159,41 +198,86 @@ Buffer<std::uint8_t, Space> strong_dependences(Primitives<Space>& primitives,
 }
 
 template <class Space>
-Splitting<Space> pmis(Primitives<Space>& primitives, const CsrMatrix<double, Space>& A,
-                      const Buffer<std::uint8_t, Space>& strong, int seed) {
-  Queue<Space>& queue = primitives.queue();
-  const Dependences graph = {A.view(), strong.data()};
-  const auto n = static_cast<std::size_t>(A.n_rows);
-  Buffer<State, Space> states(n), outcomes(n);
-  Buffer<std::uint8_t, Space> active(n);
-  Buffer<double, Space> weights(n);
-  Buffer<LocalIndex, Space> points(n);  // first the dependants of each
-  queue.clear(points.data(), points.bytes());
-  launch(queue, A.n_rows, FirstStates{graph, states.data()});
-  launch(queue, A.n_rows, CountDependants{graph, points.data()});
-  launch(queue, A.n_rows,
-         Weigh{points.data(), static_cast<std::uint64_t>(seed), weights.data(), states.data(),
-               active.data()});
-  while (const LocalIndex left = primitives.select(A.n_rows, active.data(), points.data())) {
-    launch(queue, left,
-           FindOutcome{graph, points.data(), weights.data(), states.data(), outcomes.data()});
-    launch(queue, left, Settle{points.data(), outcomes.data(), states.data(), active.data()});
-  }
-  Splitting<Space> splitting;
-  splitting.numbers = Buffer<LocalIndex, Space>(n);
-  Buffer<Offset, Space> begins(n + 1);
-  launch(queue, A.n_rows, IsCoarse{states.data(), points.data()});
-  splitting.n_coarse =
-      static_cast<LocalIndex>(primitives.scan(A.n_rows, points.data(), begins.data()));
-  launch(queue, A.n_rows,
-         NumberPoints{graph, states.data(), begins.data(), splitting.numbers.data()});
-  return splitting;
+PmisSteps<Space>::PmisSteps(Primitives<Space>& primitives, const CsrMatrix<double, Space>& A,
+                            Buffer<std::uint8_t, Space> strong, int seed, GlobalIndex first,
+                            const GlobalIndex* names)
+    : primitives_(primitives),
+      queue_(primitives.queue()),
+      A_(A),
+      strong_(std::move(strong)),
+      seed_(seed),
+      first_(first),
+      names_(names),
+      states_(static_cast<std::size_t>(A.n_cols)),
+      outcomes_(static_cast<std::size_t>(A.n_rows)),
+      active_(static_cast<std::size_t>(A.n_rows)),
+      weights_(static_cast<std::size_t>(A.n_cols)),
+      points_(static_cast<std::size_t>(A.n_cols)),
+      begins_(static_cast<std::size_t>(A.n_rows) + 1),
+      numbers_(static_cast<std::size_t>(A.n_cols)) {
+  queue_.clear(points_.data(), points_.bytes());
+  const Dependences graph = {A_.view(), strong_.data()};
+  launch(queue_, A_.n_rows, FirstStates{graph, states_.data()});
+  launch(queue_, A_.n_rows, CountDependants{graph, points_.data()});
+}
+
+template <class Space>
+void PmisSteps<Space>::weigh() {
+  launch(queue_, A_.n_rows,
+         Weigh{points_.data(), static_cast<std::uint64_t>(first_),
+               static_cast<std::uint64_t>(seed_), weights_.data(), states_.data(), active_.data()});
+}
+
+template <class Space>
+LocalIndex PmisSteps<Space>::count_undecided() {
+  return n_undecided_ = primitives_.select(A_.n_rows, active_.data(), points_.data());
+}
+
+template <class Space>
+void PmisSteps<Space>::decide() {
+  launch(queue_, n_undecided_,
+         FindOutcome{{A_.view(), strong_.data()},
+                     first_,
+                     names_,
+                     points_.data(),
+                     weights_.data(),
+                     states_.data(),
+                     outcomes_.data()});
+  launch(queue_, n_undecided_,
+         Settle{points_.data(), outcomes_.data(), states_.data(), active_.data()});
+}
+
+template <class Space>
+LocalIndex PmisSteps<Space>::count_coarse() {
+  launch(queue_, A_.n_rows, IsCoarse{states_.data(), points_.data()});
+  return static_cast<LocalIndex>(primitives_.scan(A_.n_rows, points_.data(), begins_.data()));
+}
+
+template <class Space>
+void PmisSteps<Space>::number(GlobalIndex first) {
+  launch(queue_, A_.n_rows,
+         NumberPoints{
+             {A_.view(), strong_.data()}, states_.data(), begins_.data(), first, numbers_.data()});
+}
+
+template <class Space>
+void add_counts(Queue<Space>& queue, LocalIndex n, const LocalIndex* added, LocalIndex* counts) {
+  launch(queue, n, AddCounts{added, counts});
+}
+
+template <class Space>
+void local_numbers(Queue<Space>& queue, LocalIndex n, const GlobalIndex* numbers, GlobalIndex first,
+                   LocalIndex n_owned, const GlobalIndex* ghosts, LocalIndex n_ghosts,
+                   LocalIndex* local) {
+  launch(queue, n, LocalNumbers{numbers, first, n_owned, ghosts, n_ghosts, local});
 }
 
 template Buffer<std::uint8_t, Compiled> strong_dependences(Primitives<Compiled>&,
                                                            const CsrMatrix<double, Compiled>&,
                                                            double, double, bool);
-template Splitting<Compiled> pmis(Primitives<Compiled>&, const CsrMatrix<double, Compiled>&,
-                                  const Buffer<std::uint8_t, Compiled>&, int);
+template class PmisSteps<Compiled>;
+template void add_counts(Queue<Compiled>&, LocalIndex, const LocalIndex*, LocalIndex*);
+template void local_numbers(Queue<Compiled>&, LocalIndex, const GlobalIndex*, GlobalIndex,
+                            LocalIndex, const GlobalIndex*, LocalIndex, LocalIndex*);
 
 }  // namespace nodewise::device

@@ -39,6 +39,12 @@ struct Truncate {
   double* vals;
   LocalIndex* lengths;
 
+  /// The place of a column among all, by their numbers over all ranks.
+  NODEWISE_KERNEL LocalIndex place(LocalIndex column) const {
+    if (column < rules.n_owned) return rules.n_lower + column;
+    const LocalIndex ghost = column - rules.n_owned;
+    return ghost < rules.n_lower ? ghost : column;
+  }
   NODEWISE_KERNEL void operator()(std::int64_t i) const {
     const Offset first = load(begins + i);
     const Offset n = load(begins + i + 1) - first;
@@ -71,12 +77,14 @@ struct Truncate {
   }
   /// The largest to the front, of equal ones the lowest and the highest columns in turn; then by
   /// columns.
-  NODEWISE_KERNEL static void choose(LocalIndex* c, double* v, Offset kept, Offset limit) {
+  NODEWISE_KERNEL void choose(LocalIndex* c, double* v, Offset kept, Offset limit) const {
     for (Offset k = 0; k < limit; ++k) {
       const bool lowest = k % 2 == 0;
       Offset best = k;
       for (Offset m = k + 1; m < kept; ++m) {
-        if (order_of(v[m], c[m], lowest) > order_of(v[best], c[best], lowest)) best = m;
+        if (order_of(v[m], place(c[m]), lowest) > order_of(v[best], place(c[best]), lowest)) {
+          best = m;
+        }
       }
       swap(c, v, k, best);
     }

@@ -114,8 +114,7 @@ void check_for_device(const Device& device, const amg::Options& options,
                       const solve::KrylovMethod& method);
 
 /// Local, the same on every rank. Throws invalid_argument, naming the nearest that it can, where no
-/// device sets up levels with these options, of a problem of which this is known, for so many
-/// ranks.
-void check_for_setup(const amg::Options& options, const amg::ProblemInfo<double>& info, int ranks);
+/// device sets up levels with these options, of a problem of which this is known.
+void check_for_setup(const amg::Options& options, const amg::ProblemInfo<double>& info);
 
 }  // namespace nodewise::offload

@@ -78,6 +78,26 @@ template <class Space>
 DistCsr<Space> multiply(const Workplace<Space>& at, const DistCsr<Space>& A,
                         const DistCsr<Space>& B);
 
+/// Rows of a matrix with those of other ranks behind them.
+template <class Space>
+struct WithGhostRows {
+  device::CsrMatrix<double, Space> rows;
+  std::vector<GlobalIndex> ghosts = {};            ///< of the columns of all rows
+  device::Buffer<std::uint8_t, Space> marks = {};  ///< of the entries
+};
+
+/// Collective, on several ranks. The rows of B with those that A's ghosts stand for, which travel
+/// by A's outline; their columns are in any order. With marks of the entries of B, if there are
+/// any. Throws the same Error on every rank.
+template <class Space>
+WithGhostRows<Space> with_ghost_rows(const Workplace<Space>& at, const DistCsr<Space>& A,
+                                     const DistCsr<Space>& B,
+                                     const device::Buffer<std::uint8_t, Space>* marks = nullptr);
+
+/// Local. Leaves out the ghosts that no entry has.
+template <class Space>
+void drop_unused_ghosts(device::Queue<Space>& queue, DistCsr<Space>& A);
+
 /// Collective. The transposed matrix, entries ordered by rows of P in every row. They travel to the
 /// owners of P's ghosts in one exchange of records; P's outline must be direct. Throws the same
 /// Error on every rank.

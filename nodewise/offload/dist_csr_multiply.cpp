@@ -1,4 +1,4 @@
-// Products of distributed matrices on devices.
+// Products of distributed matrices on devices, and the rows of other ranks that these need.
 #include <algorithm>
 #include <utility>
 
@@ -9,13 +9,6 @@
 namespace nodewise::offload {
 
 namespace {
-
-/// Rows of a matrix with those of other ranks behind them.
-template <class Space>
-struct WithGhostRows {
-  device::CsrMatrix<double, Space> rows;
-  std::vector<GlobalIndex> ghosts;  ///< of the columns of all
-};
 
 /// Both ascend, each once.
 std::vector<GlobalIndex> united(std::span<const GlobalIndex> ghosts,
@@ -45,9 +38,11 @@ std::vector<LocalIndex> places_in(std::span<const GlobalIndex> list,
 template <class Space>
 class RowFetch {
  public:
-  RowFetch(const Workplace<Space>& at, const DistCsr<Space>& A, const DistCsr<Space>& B)
+  RowFetch(const Workplace<Space>& at, const DistCsr<Space>& A, const DistCsr<Space>& B,
+           const device::Buffer<std::uint8_t, Space>* marks)
       : at_(at),
         B_(B),
+        marks_(marks),
         comm_(A.rows.comm()),
         begins_(at.together(comm_, [&] { return begins_of_B(); })),
         carrier_(*at.card, A.rows.shared_comm(), at.leaving, A.outline->exchange().plan(), begins_,
@@ -59,6 +54,9 @@ class RowFetch {
     device::Buffer<GlobalIndex, Space> names, arrived;
     at_.together(comm_, [&] {
       all.rows = rows_with_room();
+      if (marks_ != nullptr) {
+        all.marks = device::Buffer<std::uint8_t, Space>(static_cast<std::size_t>(all.rows.nnz));
+      }
       names = device::Buffer<GlobalIndex, Space>(static_cast<std::size_t>(B_.local.nnz));
       arrived = device::Buffer<GlobalIndex, Space>(static_cast<std::size_t>(n_arriving_));
       const device::Buffer<GlobalIndex, Space> ghosts(at_.queue(), std::span(B_.ghosts));
@@ -67,13 +65,15 @@ class RowFetch {
     });
     carry(names.data(), arrived.data());
     carry(B_.local.vals.data(), all.rows.vals.data() + B_.local.nnz);
+    if (marks_ != nullptr) carry(marks_->data(), all.marks.data() + B_.local.nnz);
     at_.together(comm_, [&] {
       std::vector<GlobalIndex> names_here(arrived.size());
       arrived.get(at_.queue(), std::span<GlobalIndex>(names_here));
       all.ghosts = united(B_.ghosts, names_here, B_.cols);
       place_columns(all, names_here);
-      const std::size_t own_bytes = static_cast<std::size_t>(B_.local.nnz) * sizeof(double);
-      at_.queue().copy_within(all.rows.vals.data(), B_.local.vals.data(), own_bytes);
+      const auto n_own = static_cast<std::size_t>(B_.local.nnz);
+      at_.queue().copy_within(all.rows.vals.data(), B_.local.vals.data(), n_own * sizeof(double));
+      if (marks_ != nullptr) at_.queue().copy_within(all.marks.data(), marks_->data(), n_own);
     });
     return all;
   }
@@ -122,15 +122,25 @@ class RowFetch {
 
   const Workplace<Space>& at_;
   const DistCsr<Space>& B_;
+  const device::Buffer<std::uint8_t, Space>* marks_;
   const mpi::Comm& comm_;
   std::vector<Offset> begins_;  // of the rows of B
   RecordCarrier<Space> carrier_;
   Offset n_arriving_;
 };
 
-/// Local. Leaves out the ghosts that no entry has.
+}  // namespace
+
+template <class Space>
+WithGhostRows<Space> with_ghost_rows(const Workplace<Space>& at, const DistCsr<Space>& A,
+                                     const DistCsr<Space>& B,
+                                     const device::Buffer<std::uint8_t, Space>* marks) {
+  return RowFetch<Space>(at, A, B, marks).run();
+}
+
 template <class Space>
 void drop_unused_ghosts(device::Queue<Space>& queue, DistCsr<Space>& A) {
+  if (A.ghosts.empty()) return;
   std::vector<LocalIndex> counts(A.ghosts.size());
   device::Buffer<LocalIndex, Space> buffer(counts.size());
   queue.clear(buffer.data(), buffer.bytes());
@@ -151,8 +161,6 @@ void drop_unused_ghosts(device::Queue<Space>& queue, DistCsr<Space>& A) {
   A.ghosts = std::move(left);
 }
 
-}  // namespace
-
 template <class Space>
 DistCsr<Space> multiply(const Workplace<Space>& at, const DistCsr<Space>& A,
                         const DistCsr<Space>& B) {
@@ -160,7 +168,7 @@ DistCsr<Space> multiply(const Workplace<Space>& at, const DistCsr<Space>& A,
   if (comm.size() == 1) {
     return {A.rows, B.cols, {}, device::multiply(*at.primitives, A.local, B.local)};
   }
-  WithGhostRows<Space> all = RowFetch<Space>(at, A, B).run();
+  WithGhostRows<Space> all = with_ghost_rows(at, A, B);
   return at.together(comm, [&] {
     DistCsr<Space> C = {A.rows, B.cols, std::move(all.ghosts),
                         device::multiply(*at.primitives, A.local, all.rows)};
@@ -169,11 +177,17 @@ DistCsr<Space> multiply(const Workplace<Space>& at, const DistCsr<Space>& A,
   });
 }
 
-template DistCsr<device::Host> multiply(const Workplace<device::Host>&,
-                                        const DistCsr<device::Host>&, const DistCsr<device::Host>&);
+#define NODEWISE_FOR_SPACE(Space)                                                               \
+  template WithGhostRows<Space> with_ghost_rows(const Workplace<Space>&, const DistCsr<Space>&, \
+                                                const DistCsr<Space>&,                          \
+                                                const device::Buffer<std::uint8_t, Space>*);    \
+  template void drop_unused_ghosts(device::Queue<Space>&, DistCsr<Space>&);                     \
+  template DistCsr<Space> multiply(const Workplace<Space>&, const DistCsr<Space>&,              \
+                                   const DistCsr<Space>&);
+NODEWISE_FOR_SPACE(device::Host)
 #ifdef NODEWISE_CUDA
-template DistCsr<device::Cuda> multiply(const Workplace<device::Cuda>&,
-                                        const DistCsr<device::Cuda>&, const DistCsr<device::Cuda>&);
+NODEWISE_FOR_SPACE(device::Cuda)
 #endif
+#undef NODEWISE_FOR_SPACE
 
 }  // namespace nodewise::offload

@@ -14,9 +14,9 @@ Halo<T, Space>::Halo(Card<Space>& card, const matrix::DistMatrix<Entry>& A, cons
 }
 
 template <class T, class Space>
-void Halo<T, Space>::fill_bytes(std::byte* x) const {
+void Halo<T, Space>::fill_bytes(std::byte* x, std::size_t item_bytes) const {
   if (carrier_ == nullptr) return;
-  carrier_->forward(x, x + static_cast<std::size_t>(n_owned_) * sizeof(T), sizeof(T));
+  carrier_->forward(x, x + static_cast<std::size_t>(n_owned_) * item_bytes, item_bytes);
 }
 
 template <class T, class Space>

@@ -21,17 +21,17 @@ class Halo {
   template <class Entry>
   Halo(Card<Space>& card, const matrix::DistMatrix<Entry>& A, const Leaving& leaving);
 
-  /// Collective. Writes the ghosts behind the owned numbers of x, which may also be others of the
-  /// size of T. What fails on this rank is left in the card's LocalWork.
+  /// Collective. Writes the ghosts behind the owned numbers of x, which may also be others that are
+  /// no larger. What fails on this rank is left in the card's LocalWork.
   template <class Number>
   void fill(Number* x) const {
-    static_assert(sizeof(Number) == sizeof(T));
-    fill_bytes(reinterpret_cast<std::byte*>(x));
+    static_assert(sizeof(Number) <= sizeof(T));
+    fill_bytes(reinterpret_cast<std::byte*>(x), sizeof(Number));
   }
   std::size_t bytes() const { return carrier_ == nullptr ? 0 : carrier_->bytes(); }
 
  private:
-  void fill_bytes(std::byte* x) const;
+  void fill_bytes(std::byte* x, std::size_t item_bytes) const;
 
   LocalIndex n_owned_;
   std::unique_ptr<Carrier<Space>> carrier_;  // null: one rank

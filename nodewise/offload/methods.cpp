@@ -66,7 +66,7 @@ std::span<const Field<DeviceOptions>> device_fields() {
   static const std::vector<Field<DeviceOptions>> fields = {
       field("device_setup", &DeviceOptions::setup, "Where levels are set up (docs/methods/gpu.md)",
             {{"host", "on the host, whatever the method"},
-             {"device", "there: aggregation, or on one rank classical by pmis and extended_i"}}),
+             {"device", "there: aggregation, or classical by pmis and extended_i"}}),
       field("device_transport", &DeviceOptions::transport,
             "How data on devices get to other ranks, whatever the route"),
       text_field(

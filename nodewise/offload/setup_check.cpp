@@ -53,7 +53,7 @@ void check_classical(const amg::Options& options) {
 
 }  // namespace
 
-void check_for_setup(const amg::Options& options, const amg::ProblemInfo<double>& info, int ranks) {
+void check_for_setup(const amg::Options& options, const amg::ProblemInfo<double>& info) {
   const std::string on_host = "`device_setup host`";
   const auto runs = [](const amg::LevelMethod& method) { return method.is_set_up_on_devices; };
   if (!options.method->is_set_up_on_devices) {
@@ -61,10 +61,6 @@ void check_for_setup(const amg::Options& options, const amg::ProblemInfo<double>
            some(amg::LevelMethod::family(), runs));
   }
   if (options.method->has_coarse_points) {
-    if (ranks > 1) {
-      refuse(fmt::format("form of `method {}` for several ranks", options.method.name()),
-             on_host + " or `method aggregation`");
-    }
     check_classical(options);
   } else {
     check_aggregation(options.method.options<amg::AggregationOptions>());

@@ -1,7 +1,4 @@
-// Classical coarsening in a setup on a device, of one rank.
-#include <utility>
-
-#include "nodewise/device/extended_i.hpp"
+// Classical coarsening in a setup on a device.
 #include "nodewise/offload/setup_coarsener.hpp"
 
 namespace nodewise::offload {
@@ -15,32 +12,23 @@ class Classical final : public Coarsener<Space> {
       : own_(amg::classical_options(options)), seed_(options.seed) {}
 
   GlobalIndex coarsen(SetUpLevel<Space>& level) override {
-    level.at.together(level.A.rows.comm(), [&] {
-      level.splitting =
-          device::pmis(*level.at.primitives, level.A.local, strength_of(level), seed_);
-    });
-    return level.splitting.n_coarse;
+    level.coarse_points = find_coarse_points(level.at, level.A, *level.halo, dependences(), seed_);
+    return level.coarse_points->layout.n_global();
   }
 
   void interpolate(SetUpLevel<Space>& level, std::size_t /*l*/) override {
     const device::InterpolationRules rules = {
         own_.max_interpolation_entries, own_.interpolation_truncation,
         own_.isolated_couplings == amg::interpolate::ToIsolated::lumped};
-    auto P = level.at.together(level.A.rows.comm(), [&] {
-      return device::extended_i(*level.at.primitives, level.A.local, strength_of(level),
-                                level.splitting, rules);
-    });
-    const auto coarse =
-        comm::Layout::from_local_size(level.A.rows.shared_comm(), level.splitting.n_coarse);
-    level.P = DistCsr<Space>{level.A.rows, coarse, {}, std::move(P)};
+    level.P =
+        interpolation(level.at, level.A, *level.halo, *level.coarse_points, dependences(), rules);
     give_outline(*level.P, OutlineRows::none);
   }
 
  private:
-  device::Buffer<std::uint8_t, Space> strength_of(const SetUpLevel<Space>& level) const {
-    return device::strong_dependences(*level.at.primitives, level.A.local, own_.strength_threshold,
-                                      own_.max_row_sum,
-                                      own_.strength_measure == amg::StrengthMeasure::absolute);
+  DependenceRules dependences() const {
+    return {own_.strength_threshold, own_.max_row_sum,
+            own_.strength_measure == amg::StrengthMeasure::absolute};
   }
 
   const amg::ClassicalOptions& own_;

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "nodewise/amg/options.hpp"
-#include "nodewise/device/splitting.hpp"
 #include "nodewise/offload/aggregates.hpp"
+#include "nodewise/offload/coarse_points.hpp"
 #include "nodewise/routing/route_choice.hpp"
 
 namespace nodewise::offload {
@@ -23,9 +23,9 @@ struct SetUpLevel {
   Workplace<Space> at = {};                             ///< of the level's setup
   std::unique_ptr<Halo<double, Space>> halo = nullptr;  ///< of A, likewise
   std::optional<Matrix> P = {}, R = {};  ///< from and to the next level; none on the last
-  std::optional<Aggregates<Space>> aggregates = {};  ///< in an aggregation
-  device::Splitting<Space> splitting = {};  ///< where coarse points are some of the fine ones
-  double spectral_radius = 0;               ///< of D^-1 A; 0: not known
+  std::optional<Aggregates<Space>> aggregates = {};       ///< in an aggregation
+  std::optional<CoarsePoints<Space>> coarse_points = {};  ///< where they are some of the fine ones
+  double spectral_radius = 0;                             ///< of D^-1 A; 0: not known
   bool has_next = false;
   bool solved_directly = false;
   std::optional<Matrix> AP = {};  ///< of SetUpLevels::rebuild() on one rank, once it was called

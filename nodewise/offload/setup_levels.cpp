@@ -31,7 +31,8 @@ std::unique_ptr<Coarsener<Space>> make_coarsener(device::Primitives<Space>& prim
 
 template <class Space>
 std::size_t SetUpLevel<Space>::bytes() const {
-  std::size_t sum = A.local.bytes() + splitting.numbers.bytes() + halo->bytes();
+  std::size_t sum = A.local.bytes() + halo->bytes();
+  if (coarse_points) sum += coarse_points->numbers.bytes();
   if (aggregates) sum += aggregates->of_point.bytes();
   for (const auto* M : {&P, &R, &AP}) sum += *M ? (*M)->local.bytes() : 0;
   return sum;

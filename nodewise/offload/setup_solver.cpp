@@ -19,12 +19,12 @@ using MatrixPointer = std::shared_ptr<const matrix::DistMatrix<double>>;
 /// The options as a setup completes them, the checks of the host made.
 amg::Options examined(const SetupCall& call) {
   amg::Options options = call.options;
-  check_for_setup(options, call.info, call.A->comm().size());
+  check_for_setup(options, call.info);
   const std::optional<bool> symmetric = amg::examine(*call.A, call.info, options);
   if (symmetric.value_or(true)) return options;
   amg::ProblemInfo<double> found;
   found.symmetric = false;
-  check_for_setup(options, found, call.A->comm().size());
+  check_for_setup(options, found);
   return options;
 }
 
