@@ -19,6 +19,7 @@
 #include "nodewise/offload/cycle.hpp"
 
 #ifdef NODEWISE_CUDA
+#include "amgcl_card_peer.hpp"
 #include "cusparse_peer.hpp"
 #endif
 #include "device_setup.hpp"
@@ -78,9 +79,10 @@ void print_product(const std::string& name, const Matrix& A, double rate,
             << std::flush;
 }
 
+/// A line; returns the seconds of a solve.
 template <class Space>
-void print_solve(const std::string& name, const std::shared_ptr<const Matrix>& A,
-                 const Arguments& arguments) {
+Spread print_solve(const std::string& name, const std::shared_ptr<const Matrix>& A,
+                   const Arguments& arguments) {
   SolverOptions options;
   options.set("device", arguments.device);
   for (const std::string& text : arguments.given) {
@@ -106,7 +108,7 @@ void print_solve(const std::string& name, const std::shared_ptr<const Matrix>& A
                              true_relative_residual(*A, b, x), milliseconds(spread(samples)),
                              setup_s)
               << std::flush;
-    return;
+    return spread(samples);
   }
   offload::Card<Space> card;
   const amg::MixedPrecisionCycle<double>& cycle = solver.hierarchy()->cycle();
@@ -128,6 +130,7 @@ void print_solve(const std::string& name, const std::shared_ptr<const Matrix>& A
                            true_relative_residual(*A, b, x), milliseconds(once),
                            milliseconds(spread(samples)), setup_s)
             << std::flush;
+  return spread(samples);
 }
 
 #ifdef NODEWISE_CUDA
@@ -286,6 +289,38 @@ void print_peers(const NamedMatrices& matrices, const Arguments& arguments) {
 #endif
 }
 
+/// Solves beside those of AMGCL, likewise.
+template <class Space>
+void print_amgcl(const NamedMatrices& matrices, const std::vector<Spread>& solves,
+                 const Arguments& arguments) {
+#ifdef NODEWISE_CUDA
+  if constexpr (std::is_same_v<Space, device::Cuda>) {
+    const std::string why_not = why_no_amgcl();
+    if (!why_not.empty()) {
+      std::cout << "\nNOT MEASURED beside AMGCL: " << why_not << ".\n";
+      return;
+    }
+    std::cout
+        << "\n| solve to 1e-8 by AMGCL | iterations | residual | solve, ms | its solve / here "
+           "| setup on the host, s |\n|---|---|---|---|---|---|\n";
+    for (std::size_t k = 0; k < matrices.size(); ++k) {
+      const auto& [name, A] = matrices[k];
+      const std::vector<double> b = make_rhs(A->rows());
+      const AmgclRun run = run_amgcl(A->on(), b, 1e-8, arguments.repeats);
+      std::cout << fmt::format("| {} | {} | {:.1e} | {} | {:.2f} | {:.3g} |\n", name,
+                               run.iterations, true_relative_residual(*A, b, run.x),
+                               milliseconds(run.solve), run.solve.median / solves[k].median,
+                               run.setup_s)
+                << std::flush;
+    }
+  }
+#else
+  static_cast<void>(matrices);
+  static_cast<void>(solves);
+  static_cast<void>(arguments);
+#endif
+}
+
 template <class Space>
 void run_in(const std::shared_ptr<const mpi::Comm>& comm, const Arguments& arguments) {
   Queue<Space> queue;
@@ -313,7 +348,11 @@ void run_in(const std::shared_ptr<const mpi::Comm>& comm, const Arguments& argum
   std::cout << "\n| solve to 1e-8 | smoother | cycle in | levels | iterations | residual | cycle, "
                "ms | solve, "
                "ms | setup, s |\n|---|---|---|---|---|---|---|---|---|\n";
-  for (const auto& [name, A] : matrices) print_solve<Space>(name, A, arguments);
+  std::vector<Spread> solves;
+  for (const auto& [name, A] : matrices) {
+    solves.push_back(print_solve<Space>(name, A, arguments));
+  }
+  print_amgcl<Space>(matrices, solves, arguments);
   std::cout << "\n";
 }
 
