@@ -65,7 +65,7 @@ std::string source_name(const Settings& settings) {
     if (settings.files[0] == standard_input_name) return standard_input_title;
     return std::filesystem::path(settings.files[0]).filename().string();
   }
-  return fmt::format("{}, n = {}", settings.gallery.problem.name(), settings.gallery.n);
+  return io::in_words(settings.gallery);
 }
 
 run::MatrixSummary matrix_source(const LoadedMatrix& loaded, const Settings& settings) {

@@ -26,6 +26,13 @@ void check_problem(const GalleryOptions& options) {
   (*options.problem->check)(options);
 }
 
+std::string in_words(const GalleryOptions& options) {
+  const auto says_size = options.problem->says_size;
+  return fmt::format(
+      "{}, {}", options.problem.name(),
+      says_size != nullptr ? (*says_size)(options) : fmt::format("n = {}", options.n));
+}
+
 std::vector<double> point_coordinates(const comm::Layout& rows, const GalleryOptions& options) {
   if (!options.problem->has_rigid_body_modes()) return {};
   return (*options.problem->coordinates)(rows, options);

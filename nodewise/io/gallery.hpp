@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "nodewise/base/family.hpp"
@@ -24,6 +25,9 @@ std::span<const Field<GalleryOptions>> gallery_fields();
 /// Local. Throws invalid_argument for an option outside its range, or options that contradict each
 /// other.
 void check_problem(const GalleryOptions& options);
+
+/// Local. "laplace7, n = 32".
+std::string in_words(const GalleryOptions& options);
 
 /// Local. Returns the coordinates of this rank's points, three each. Empty where the problem has no
 /// rigid body modes. The rows are those of generate(), whole points on every rank.

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "nodewise/base/family.hpp"
@@ -33,6 +34,8 @@ struct ModelProblemFacts {
       coordinates;
   Required<GenerateProblem<double>> in_double;
   Required<GenerateProblem<float>> in_float;
+  /// Local. How large it is, in words; null where `n` says it.
+  std::string (*says_size)(const GalleryOptions& options) = nullptr;
 };
 
 struct ModelProblem : MethodInfo, ModelProblemFacts {

@@ -14,15 +14,17 @@ const ModelProblem& random_problem();
 const ModelProblem& convection2d_problem();
 const ModelProblem& convection3d_problem();
 const ModelProblem& beam_problem();
+const ModelProblem& holstein_hubbard_problem();
 }  // namespace problems
 
 Family<ModelProblem>& ModelProblem::family() {
   static Family<ModelProblem> members(
-      "problem", {&problems::laplace5_problem(), &problems::laplace7_problem(),
-                  &problems::laplace9_problem(), &problems::laplace27_problem(),
-                  &problems::rotated_fe_problem(), &problems::rotated_fd_problem(),
-                  &problems::random_problem(), &problems::convection2d_problem(),
-                  &problems::convection3d_problem(), &problems::beam_problem()});
+      "problem",
+      {&problems::laplace5_problem(), &problems::laplace7_problem(), &problems::laplace9_problem(),
+       &problems::laplace27_problem(), &problems::rotated_fe_problem(),
+       &problems::rotated_fd_problem(), &problems::random_problem(),
+       &problems::convection2d_problem(), &problems::convection3d_problem(),
+       &problems::beam_problem(), &problems::holstein_hubbard_problem()});
   return members;
 }
 
