@@ -1,7 +1,9 @@
 // Loops on threads: every index once, whatever the parts; what one thread throws arrives.
+#include <algorithm>
 #include <atomic>
 #include <numeric>
 #include <stdexcept>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -82,7 +84,7 @@ TEST(Parallel, SmallLoopsStayOnOneThread) {
 TEST(Parallel, VisitsEveryIndexOnce) {
   if (!test::can_test_threads()) GTEST_SKIP() << "no threads on so many ranks, or none at all";
   const Threads threads(3);
-  std::vector<int> visits(100000, 0);
+  std::vector<int> visits(40000, 0);
   parallel::for_range(visits.size(), [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) ++visits[i];
   });
@@ -139,6 +141,71 @@ TEST(Parallel, ThrowsTheFirstErrorWhenAllAreDone) {
     EXPECT_STREQ(error.what(), "one");
   }
   EXPECT_EQ(done, 2);
+}
+
+TEST(Parallel, WorksBesideAThreadThatTalks) {
+  if (!test::can_test_threads()) GTEST_SKIP() << "no threads on so many ranks, or none at all";
+  for (const int n : {1, 2, 3, 4}) {
+    SCOPED_TRACE(n);
+    const Threads threads(n);
+    for (int round = 0; round < 40; ++round) {
+      std::vector<int> visits(40000, 0);
+      std::thread::id talked, worked;
+      std::atomic<bool> said = false;
+      int parts = 0;
+      parallel::beside(
+          [&] {
+            talked = std::this_thread::get_id();
+            said = true;
+          },
+          [&] {
+            worked = std::this_thread::get_id();
+            parts = parallel::parts_of(visits.size());
+            for (int loop = 0; loop < 3; ++loop) {
+              parallel::for_range(visits.size(), [&](std::size_t begin, std::size_t end) {
+                for (std::size_t i = begin; i < end; ++i) ++visits[i];
+              });
+            }
+          });
+      ASSERT_TRUE(said);
+      ASSERT_EQ(talked, std::this_thread::get_id());
+      ASSERT_EQ(worked == talked, n == 1);
+      ASSERT_EQ(parts, std::max(1, n - 1));
+      ASSERT_EQ(std::count(visits.begin(), visits.end(), 3), std::ssize(visits));
+    }
+  }
+}
+
+TEST(Parallel, EndsBothWhereOneThrowsBesideTheOther) {
+  if (!test::can_test_threads()) GTEST_SKIP() << "no threads on so many ranks, or none at all";
+  for (const int n : {1, 2, 4}) {
+    const Threads threads(n);
+    const auto thrown = [](bool talk_throws, bool work_throws) -> std::string {
+      std::atomic<int> ended = 0;
+      try {
+        parallel::beside(
+            [&] {
+              ++ended;
+              if (talk_throws) throw std::runtime_error("talk");
+            },
+            [&] {
+              ++ended;
+              parallel::run(3, [&](int part) {
+                if (work_throws && part == 2) throw std::runtime_error("work");
+              });
+            });
+      } catch (const std::runtime_error& error) {
+        EXPECT_EQ(ended, 2);
+        return error.what();
+      }
+      EXPECT_EQ(ended, 2);
+      return "";
+    };
+    EXPECT_EQ(thrown(true, false), "talk");
+    EXPECT_EQ(thrown(false, true), "work");
+    EXPECT_EQ(thrown(true, true), "work");
+    EXPECT_EQ(thrown(false, false), "");
+  }
 }
 
 TEST(Parallel, RefusesNumbersThatCannotBe) {

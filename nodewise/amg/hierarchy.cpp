@@ -136,6 +136,17 @@ std::vector<MatrixPointer<float>> give_up_matrices(Levels<T>& levels,
   return rounded;
 }
 
+/// Local. What the level's products with vectors do beside their exchanges.
+template <class T>
+void set_overlap(const Level<T>& level, const Options& options) {
+  const comm::Overlap overlap = options.overlap.on(level.depth);
+  for (const MatrixPointer<T>& M : {level.A, level.transfer.P, level.transfer.R}) {
+    if (M == nullptr) continue;
+    M->exchange().set_overlap(overlap);
+    if (M->blocks() != nullptr) M->blocks()->exchange().set_overlap(overlap);
+  }
+}
+
 /// Collective. The cycle over levels that were set up.
 template <class T>
 std::unique_ptr<MixedPrecisionCycle<T>> make_cycle(SetUp<T>& made, const Options& options,
@@ -144,7 +155,10 @@ std::unique_ptr<MixedPrecisionCycle<T>> make_cycle(SetUp<T>& made, const Options
   auto cycle = std::make_unique<MixedPrecisionCycle<T>>(
       *levels.front()->A, levels[levels.size() > 1 ? 1 : 0]->A.get(), options, symmetric);
   std::vector<MatrixPointer<T>> matrices;
-  for (const auto& level : levels) matrices.push_back(level->A);
+  for (const auto& level : levels) {
+    matrices.push_back(level->A);
+    set_overlap(*level, options);
+  }
   std::vector<relax::RowScales> scales = row_scales<T>(levels, matrices, *options.smoother);
   matrices.clear();  // not to hold what is given up
   std::vector<MatrixPointer<float>> rounded(made.levels.size());

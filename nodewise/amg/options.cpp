@@ -204,6 +204,14 @@ std::span<const Field<Options>> option_fields() {
                             "The same for the setup, where the lengths of messages vary"))
           .affecting(Affects::setup_travel),
       field(
+          "overlap", &O::overlap,
+          "What is computed while messages travel in the solve, on every level or by level. none: "
+          "nothing; naive, taken where nothing is given: what needs no ghosts, while MPI carries "
+          "what it carries by itself; task: the same on all threads but one, which does nothing "
+          "but exchange",
+          {"none", "naive", "task"})
+          .affecting(Affects::travel),
+      field(
           "expected_solves", &O::expected_solves,
           "How many solves the hierarchy is to serve, in which what is spent on automatic routes, "
           "transports and partitions must be saved; transports are tried from 25 on",

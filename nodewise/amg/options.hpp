@@ -17,6 +17,7 @@
 #include "nodewise/amg/sparsify/sparsification_method.hpp"
 #include "nodewise/base/by_level.hpp"
 #include "nodewise/base/options.hpp"
+#include "nodewise/comm/overlap.hpp"
 #include "nodewise/comm/plan.hpp"
 #include "nodewise/routing/level_routes.hpp"
 
@@ -54,6 +55,8 @@ struct Options {
   int route_from_level = 0;                  ///< finer levels are direct
   ByLevel<comm::Transport> transport;        ///< of the solve; empty: point_to_point
   ByLevel<comm::Transport> setup_transport;  ///< of the setup; empty: point_to_point
+  /// Of products with vectors in the solve.
+  ByLevel<comm::Overlap> overlap = comm::Overlap::naive;
   int expected_solves = 1;  ///< in which what automatic routes and transports cost is paid back
   /// What route `automatic` chooses by, the same on every rank; null: by a short look at the
   /// network (routing/network_probe.hpp).

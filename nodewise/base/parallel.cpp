@@ -1,7 +1,13 @@
 #include "nodewise/base/parallel.hpp"
 
+#include <atomic>
+#include <cstdint>
 #include <exception>
 #include <string>
+
+#ifdef _OPENMP
+#include <omp.h>
+#endif
 
 #include "nodewise/base/error.hpp"
 
@@ -12,6 +18,76 @@ namespace {
 int n_threads = 1;
 
 constexpr std::size_t least_work = 8192;
+
+/// Calls some of the parts, and keeps what they throw.
+struct Loop {
+  void* context;
+  void (*call)(void*, int);
+  int parts;
+  std::array<std::exception_ptr, max_threads> thrown;
+
+  void take(int part) noexcept {
+    try {
+      call(context, part);
+    } catch (...) {
+      thrown[static_cast<std::size_t>(part)] = std::current_exception();
+    }
+  }
+  void rethrow() const {
+    for (int part = 0; part < parts; ++part) {
+      const auto& error = thrown[static_cast<std::size_t>(part)];
+      if (error) std::rethrow_exception(error);
+    }
+  }
+};
+
+/// The threads that work while another one talks. One of them leads: the loops that it comes to are
+/// for all. Those that wait sleep.
+class Team {
+ public:
+  /// The leader's. So many members, the leader among them.
+  void open(int members) { members_ = members; }
+  void run(Loop& loop) {
+    loop_ = &loop;
+    left_.store(members_ - 1, std::memory_order_relaxed);
+    round_.fetch_add(1, std::memory_order_release);
+    round_.notify_all();
+    take(0);
+    for (int left = left_.load(std::memory_order_acquire); left > 0;
+         left = left_.load(std::memory_order_acquire)) {
+      left_.wait(left, std::memory_order_acquire);
+    }
+  }
+  void close() {
+    loop_ = nullptr;
+    round_.fetch_add(1, std::memory_order_release);
+    round_.notify_all();
+  }
+  int members() const { return members_; }
+
+  /// Another's, from 1 on: takes its parts of every loop until the team is closed.
+  void help(int member) {
+    for (std::uint32_t seen = 0;; ++seen) {
+      round_.wait(seen, std::memory_order_acquire);
+      if (loop_ == nullptr) return;
+      take(member);
+      if (left_.fetch_sub(1, std::memory_order_acq_rel) == 1) left_.notify_all();
+    }
+  }
+
+ private:
+  void take(int member) {
+    for (int part = member; part < loop_->parts; part += members_) loop_->take(part);
+  }
+
+  int members_ = 1;
+  Loop* loop_ = nullptr;
+  std::atomic<std::uint32_t> round_ = 0;
+  std::atomic<int> left_ = 0;  // members that are not done with the loop
+};
+
+/// Of the thread that leads one.
+thread_local Team* led = nullptr;
 
 #ifdef _OPENMP
 constexpr bool with_openmp = true;
@@ -43,30 +119,61 @@ void set_threads(int n) {
 }
 
 int parts_of(std::size_t work) noexcept {
-  if (n_threads == 1) return 1;
+  const int at_hand = led != nullptr ? led->members() : n_threads;
+  if (at_hand == 1) return 1;
   const auto worth =
       static_cast<int>(std::min(work / least_work, static_cast<std::size_t>(max_threads)));
-  return std::clamp(worth, 1, n_threads);
+  return std::clamp(worth, 1, at_hand);
 }
 
 void detail::run(int parts, void* context, void (*call)(void*, int)) {
-  std::array<std::exception_ptr, max_threads> thrown;
+  Loop loop = {context, call, parts, {}};
+  if (led != nullptr) {
+    led->run(loop);
+    return loop.rethrow();
+  }
 #ifdef _OPENMP
   // Never more threads than the rank was given, whoever asks: they would wait busily ever after.
   const int team = std::min(parts, n_threads);
 #pragma omp parallel for num_threads(team) schedule(static, 1)
 #endif
-  for (int part = 0; part < parts; ++part) {
+  for (int part = 0; part < parts; ++part) loop.take(part);
+  loop.rethrow();
+}
+
+void detail::beside(void* talk_context, void (*talk)(void*), void* work_context,
+                    void (*work)(void*)) {
+  std::exception_ptr of_talk, of_work;
+  const auto caught = [](std::exception_ptr& error, void* context, void (*call)(void*)) {
     try {
-      call(context, part);
+      call(context);
     } catch (...) {
-      thrown[static_cast<std::size_t>(part)] = std::current_exception();
+      error = std::current_exception();
     }
+  };
+#ifdef _OPENMP
+  Team team;
+#pragma omp parallel num_threads(n_threads)
+  {
+    const int thread = omp_get_thread_num(), threads = omp_get_num_threads();
+    if (thread == 0) caught(of_talk, talk_context, talk);
+    if (thread == 1) {
+      team.open(threads - 1);
+      led = &team;
+    }
+    if (thread == 1 || threads == 1) caught(of_work, work_context, work);
+    if (thread == 1) {
+      led = nullptr;
+      team.close();
+    }
+    if (thread > 1) team.help(thread - 1);
   }
-  for (int part = 0; part < parts; ++part) {
-    const auto& error = thrown[static_cast<std::size_t>(part)];
-    if (error) std::rethrow_exception(error);
-  }
+#else
+  caught(of_talk, talk_context, talk);
+  caught(of_work, work_context, work);
+#endif
+  if (of_work) std::rethrow_exception(of_work);
+  if (of_talk) std::rethrow_exception(of_talk);
 }
 
 }  // namespace nodewise::parallel

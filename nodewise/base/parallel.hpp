@@ -45,6 +45,22 @@ void run(int parts, F&& f) {
   });
 }
 
+namespace detail {
+void beside(void* talk_context, void (*talk)(void*), void* work_context, void (*work)(void*));
+}  // namespace detail
+
+/// Local. Calls talk() on this thread, which alone may call MPI, and work() at the same time on
+/// another one, with all that are left for the loops in it; returns when both are done. What work()
+/// throws is thrown here, or else what talk() throws. Each must end whatever the other does. With
+/// one thread talk() is called first. Not from a loop. (Schubert, Hager, Fehske, Wellein 2011,
+/// figure 5c: task mode.)
+template <class Talk, class Work>
+void beside(Talk&& talk, Work&& work) {
+  detail::beside(
+      &talk, [](void* context) { (*static_cast<std::remove_reference_t<Talk>*>(context))(); },
+      &work, [](void* context) { (*static_cast<std::remove_reference_t<Work>*>(context))(); });
+}
+
 /// Returns where part `part` of n things begins, in parts of equal size.
 inline std::size_t equal_part(std::size_t n, int parts, int part) {
   return n * static_cast<std::size_t>(part) / static_cast<std::size_t>(parts);

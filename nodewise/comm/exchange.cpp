@@ -141,6 +141,12 @@ void Exchange::start_bytes(const std::byte* owned, std::byte* ghosts, std::size_
   if (!plan_.stages.empty()) start_stage(0);
 }
 
+bool Exchange::has_messages() const {
+  return std::any_of(plan_.stages.begin(), plan_.stages.end(), [](const Stage& stage) {
+    return !stage.send_ranks.empty() || !stage.recv_ranks.empty();
+  });
+}
+
 void Exchange::advance() {
   require(Flight::forward);
   const mpi::Communicating communicating(*comm_);

@@ -9,6 +9,7 @@
 #include <span>
 #include <vector>
 
+#include "nodewise/comm/overlap.hpp"
 #include "nodewise/comm/plan.hpp"
 #include "nodewise/comm/record_messages.hpp"
 #include "nodewise/comm/transport/stage_carrier.hpp"
@@ -86,6 +87,15 @@ class Exchange {
     finish();
   }
 
+  /// Local. How forward_beside() overlaps from now on, naive if nothing else was said. Ranks may
+  /// differ in it. `task` asks of MPI that it was initialised for threads (MPI_THREAD_FUNNELED).
+  void set_overlap(Overlap overlap) { overlap_ = overlap; }
+  Overlap overlap() const { return overlap_; }
+  /// forward(), and work() while it goes on: local, and neither reads the ghosts nor changes what
+  /// is owned. On several threads its loops are those of base/parallel.hpp.
+  template <class T, class Work>
+  void forward_beside(std::span<const T> owned, std::span<T> ghosts, int width, Work&& work);
+
   /// Begins to add every rank's ghost values to the entries of their owners, the transpose of
   /// forward(); `ghosts` must stay untouched until finish_reverse_add().
   template <class T>
@@ -139,6 +149,8 @@ class Exchange {
   enum class Flight { none, forward, reverse };
 
   void require(Flight expected) const;
+  /// Whether this rank has anything to send or to receive.
+  bool has_messages() const;
   void start_bytes(const std::byte* owned, std::byte* ghosts, std::size_t item_bytes);
   void start_stage(std::size_t s);
   /// Completes the stages from `stage_` on.
@@ -190,6 +202,7 @@ class Exchange {
   std::vector<std::byte> returned_buffer_;  // what reverse_add() receives
   std::vector<std::byte> pool_buffer_;      // unused when ghosts are received in place
   std::vector<transport::Part> sends_, receives_;
+  Overlap overlap_ = Overlap::naive;
 
   // The exchange in flight.
   Flight flight_ = Flight::none;

@@ -7,6 +7,7 @@
 #include <optional>
 #include <utility>
 
+#include "nodewise/base/parallel.hpp"
 #include "nodewise/comm/exchange.hpp"
 #include "nodewise/mpi/agree.hpp"
 #include "nodewise/mpi/ledger.hpp"
@@ -107,6 +108,21 @@ void add_ghosts_to_pool(const Plan& plan, std::span<const T> ghosts, std::size_t
 }
 
 }  // namespace detail
+
+template <class T, class Work>
+void Exchange::forward_beside(std::span<const T> owned, std::span<T> ghosts, int width,
+                              Work&& work) {
+  if (overlap_ == Overlap::task && parallel::threads() > 1 && has_messages()) {
+    return parallel::beside([&] { forward(owned, ghosts, width); }, work);
+  }
+  start(owned, ghosts, width);
+  if (overlap_ == Overlap::none) {
+    finish();
+    return work();
+  }
+  work();
+  finish();
+}
 
 template <class T>
 void Exchange::start_reverse_add(std::span<const T> ghosts, int width) {

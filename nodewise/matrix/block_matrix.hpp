@@ -73,9 +73,7 @@ void add_ghost_blocks_product(T alpha, const BlockMatrix<T>& A, std::span<const 
   comm::Exchange& exchange = A.exchange();
   const int values = A.block() * width;
   const std::span<T> ghosts = exchange.template ghost_buffer<T>(values);
-  exchange.start(x, ghosts, values);
-  on_process();
-  exchange.finish();
+  exchange.forward_beside(x, ghosts, values, on_process);
   if (width == 1) {
     kernels::bsr_add_rows(alpha, A.off(), A.boundary_points(), std::span<const T>(ghosts), y);
   } else {

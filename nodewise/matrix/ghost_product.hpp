@@ -19,19 +19,18 @@ void add_ghost_product(T alpha, const DistMatrix<T>& A, std::span<const T> x, st
   comm::Exchange& exchange = A.exchange();
   const std::span<T> buffer = exchange.template ghost_buffer<T>();
   const std::span<const T> ghosts = buffer;
-  exchange.start(x, buffer);
-  on_process();
   const std::span<const char> on_node = A.ghosts_on_node();
-  if (on_node.empty()) {
-    exchange.finish();
-    kernels::spmv_add_rows(alpha, A.off(), A.boundary_rows(), ghosts, y);
-    return;
-  }
-  const bool early = std::cmp_equal(exchange.early_ghosts().size(), A.n_ghosts_on_node());
+  const bool early = !on_node.empty() && exchange.overlap() == comm::Overlap::naive &&
+                     std::cmp_equal(exchange.early_ghosts().size(), A.n_ghosts_on_node());
   if (early) {
+    exchange.start(x, buffer);
+    on_process();
     exchange.advance();
-  } else {  // a route that brings ghosts of the node in several steps
-    exchange.finish();
+  } else {  // all at once, or a route that brings ghosts of the node in several steps
+    exchange.forward_beside(x, buffer, 1, on_process);
+  }
+  if (on_node.empty()) {
+    return kernels::spmv_add_rows(alpha, A.off(), A.boundary_rows(), ghosts, y);
   }
   kernels::spmv_add_rows_where(alpha, A.off(), A.boundary_rows(), on_node, char{1}, ghosts, y);
   if (early) exchange.finish();

@@ -61,9 +61,7 @@ void multiply(const DistMatrix<T>& A, std::span<const T> X, std::span<T> Y, int 
   }
   comm::Exchange& exchange = A.exchange();
   const std::span<T> ghosts = exchange.template ghost_buffer<T>(width);
-  exchange.start(X, ghosts, width);
-  kernels::spmm(A.on(), X, Y, width);
-  exchange.finish();
+  exchange.forward_beside(X, ghosts, width, [&] { kernels::spmm(A.on(), X, Y, width); });
   kernels::spmm_add_rows(A.off(), A.boundary_rows(), std::span<const T>(ghosts), Y, width);
 }
 
@@ -110,9 +108,7 @@ void multiply_add(const DistMatrix<T>& A, std::span<const T> X, std::span<T> Y, 
   require_lengths(A, X.size(), Y.size(), width);
   comm::Exchange& exchange = A.exchange();
   const std::span<T> ghosts = exchange.template ghost_buffer<T>(width);
-  exchange.start(X, ghosts, width);
-  kernels::spmm_add(A.on(), X, Y, width);
-  exchange.finish();
+  exchange.forward_beside(X, ghosts, width, [&] { kernels::spmm_add(A.on(), X, Y, width); });
   kernels::spmm_add_rows(A.off(), A.boundary_rows(), std::span<const T>(ghosts), Y, width);
 }
 

@@ -16,6 +16,13 @@ bool is_finalized() {
   return finalized != 0;
 }
 
+bool may_talk_beside_threads() {
+  int level = MPI_THREAD_SINGLE, is_main = 0;
+  MPI_Query_thread(&level);
+  MPI_Is_thread_main(&is_main);
+  return level >= MPI_THREAD_FUNNELED && is_main != 0;
+}
+
 void check(int status, const char* call) {
   if (status == MPI_SUCCESS) return;
   char text[MPI_MAX_ERROR_STRING] = {};

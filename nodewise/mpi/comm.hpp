@@ -24,6 +24,9 @@ void check(int status, const char* call);
 
 /// Local. Whether nothing of MPI can be freed or sent any more.
 bool is_finalized();
+/// Local. Whether this thread may call MPI while others of the process compute: MPI was initialised
+/// for that (MPI_THREAD_FUNNELED or more), by this thread.
+bool may_talk_beside_threads();
 
 class Ledger;
 

@@ -63,11 +63,11 @@ std::size_t FcJacobi<T>::memory_bytes() const {
 template <class T>
 void FcJacobi<T>::relax(const Rows& points, std::span<const T> b, std::span<T> x) const {
   const std::span<T> ghosts = A_.exchange().template ghost_buffer<T>();
-  A_.exchange().start(std::span<const T>(x), ghosts);
-  for_points(points.rows, points.first_entry, [&](std::size_t k, LocalIndex i) {
-    residual_[k] = b[static_cast<std::size_t>(i)] - row_product(A_.on(), i, x.data());
+  A_.exchange().forward_beside(std::span<const T>(x), ghosts, 1, [&] {
+    for_points(points.rows, points.first_entry, [&](std::size_t k, LocalIndex i) {
+      residual_[k] = b[static_cast<std::size_t>(i)] - row_product(A_.on(), i, x.data());
+    });
   });
-  A_.exchange().finish();
   for_points(points.rows, points.first_entry, [&](std::size_t k, LocalIndex i) {
     const auto u = static_cast<std::size_t>(i);
     x[u] += inverse_[u] * (residual_[k] - row_product(A_.off(), i, ghosts.data()));
@@ -80,16 +80,16 @@ void FcJacobi<T>::relax_block(const Rows& points, std::span<const T> B, std::spa
   const auto w = static_cast<std::size_t>(width);
   const std::span<T> products = this->workspace(workspace_for(w));
   const std::span<T> ghosts = A_.exchange().template ghost_buffer<T>(width);
-  A_.exchange().start(std::span<const T>(X), ghosts, width);
   const auto add = [&](const kernels::Csr<T>& part, LocalIndex i, std::span<const T> from, T* to) {
     kernels::spmm_add_entries(part, part.begin(i), part.end(i), from.data(), w, to);
   };
-  for_points(points.rows, points.first_entry, [&](std::size_t k, LocalIndex i) {
-    T* const product = &products[k * w];
-    std::fill_n(product, w, T{});
-    add(A_.on(), i, X, product);
+  A_.exchange().forward_beside(std::span<const T>(X), ghosts, width, [&] {
+    for_points(points.rows, points.first_entry, [&](std::size_t k, LocalIndex i) {
+      T* const product = &products[k * w];
+      std::fill_n(product, w, T{});
+      add(A_.on(), i, X, product);
+    });
   });
-  A_.exchange().finish();
   for_points(points.rows, points.first_entry, [&](std::size_t k, LocalIndex i) {
     const auto u = static_cast<std::size_t>(i);
     T* const product = &products[k * w];

@@ -134,6 +134,20 @@ template <class T>
 
 }  // namespace
 
+namespace {
+
+/// Local.
+void check_overlap(const Options& options) {
+  const bool asks = std::any_of(options.overlap.begin(), options.overlap.end(),
+                                [](auto overlap) { return overlap == comm::Overlap::task; });
+  if (!asks || parallel::threads() == 1 || mpi::may_talk_beside_threads()) return;
+  throw Error(ErrorCode::unsupported,
+              "`overlap task` on several threads needs MPI_Init_thread with MPI_THREAD_FUNNELED or "
+              "more, and to be called by the thread that called it");
+}
+
+}  // namespace
+
 template <class T>
 void check_matrix(const DistMatrix<T>& A, const Options& options, const mpi::Same& same) {
   if (!(A.rows() == A.cols())) {
@@ -144,6 +158,7 @@ void check_matrix(const DistMatrix<T>& A, const Options& options, const mpi::Sam
   }
   const auto error = mpi::caught([&] {
     check_options(options, option_fields());
+    check_overlap(options);
     parallel::for_rows(A.on().row_ptr, [&](LocalIndex first, LocalIndex last) {
       visit_faults(A, options, first, last, [](LocalIndex, Fault) {
         throw Error(ErrorCode::unsuitable_matrix, "");  // all ranks count such rows then

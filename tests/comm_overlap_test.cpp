@@ -1,0 +1,128 @@
+// What is computed beside exchanges: the same bits in every mode, on any number of threads, over
+// every route and transport; and an end for both where one fails.
+#include <stdexcept>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "nodewise/matrix/block_matrix.hpp"
+#include "nodewise/matrix/operations.hpp"
+#include "nodewise/nodewise.hpp"
+
+#include "io_support.hpp"
+#include "offload_support.hpp"
+#include "threads_support.hpp"
+
+namespace nodewise::test {
+namespace comm_overlap_test {
+
+using comm::Overlap;
+using Matrix = matrix::DistMatrix<double>;
+using Vector = std::vector<double>;
+
+constexpr Overlap modes[] = {Overlap::none, Overlap::naive, Overlap::task};
+
+/// Products of all forms, one after another.
+Vector products(const Matrix& A, Overlap overlap) {
+  A.exchange().set_overlap(overlap);
+  if (A.blocks() != nullptr) A.blocks()->exchange().set_overlap(overlap);
+  const auto n = static_cast<std::size_t>(A.n_local());
+  const Vector x = hashed_vector(A.cols(), 1), b = hashed_vector(A.rows(), 2);
+  Vector all, y(n);
+  const auto keep = [&] { all.insert(all.end(), y.begin(), y.end()); };
+  matrix::multiply(A, std::span<const double>(x), std::span<double>(y));
+  keep();
+  matrix::multiply_add(A, std::span<const double>(x), std::span<double>(y));
+  keep();
+  matrix::residual(A, std::span<const double>(x), std::span<const double>(b), std::span<double>(y));
+  keep();
+  Vector X(2 * n);
+  for (std::size_t i = 0; i < n; ++i) X[2 * i] = x[i], X[2 * i + 1] = b[i];
+  y.resize(2 * n);
+  matrix::multiply(A, std::span<const double>(X), std::span<double>(y), 2);
+  keep();
+  matrix::multiply_add(A, std::span<const double>(X), std::span<double>(y), 2);
+  keep();
+  return all;
+}
+
+void expect_same_products(const Matrix& A) {
+  const Vector expected = products(A, Overlap::naive);
+  for (const int n : {1, 2, 3, 4}) {
+    if (n > 1 && !parallel::available()) break;
+    const Threads threads(n);
+    for (const Overlap overlap : modes) {
+      EXPECT_EQ(products(A, overlap), expected) << n << " threads, mode " << int(overlap);
+    }
+  }
+}
+
+TEST(Overlap, ChangesNoBitOnAnyRouteAndPlacement) {
+  for (const NodeMap& map : node_maps(test_comm()->size())) {
+    const auto comm = mpi::Comm::create(MPI_COMM_WORLD, map.node_of_rank);
+    const auto A = problem_on(comm, "laplace27", 24);  // enough for several threads
+    for (const char* route : {"direct", "two_step", "three_step"}) {
+      SCOPED_TRACE(map.name + ", " + route);
+      expect_same_products(A->with_route(route));
+    }
+  }
+}
+
+TEST(Overlap, ChangesNoBitOverAnyTransport) {
+  const auto A = problem_on(test_comm(), "laplace7", 30);
+  for (const comm::Transport transport : comm::TransportMethod::family()) {
+    if (!(*transport->unavailable)(*test_comm()).empty()) continue;
+    SCOPED_TRACE(transport.name());
+    expect_same_products(A->with_route("direct", transport));
+  }
+}
+
+TEST(Overlap, ChangesNoBitOfProductsInBlocks) {
+  GalleryOptions options;
+  set_option(options, io::gallery_fields(), "problem", "beam");
+  options.n = 3;
+  const auto beam = generate<double>(test_comm(), options);
+  expect_same_products(beam.with_blocks(3));
+}
+
+TEST(Overlap, ChangesNoSolve) {
+  const auto A = problem_on(test_comm(), "laplace7", 20);
+  const Vector b = hashed_vector(A->rows(), 3);
+  for (const char* smoother : {"chebyshev", "l1_jacobi", "gauss_seidel", "fc_jacobi"}) {
+    SCOPED_TRACE(smoother);
+    if (!parallel::available()) GTEST_SKIP() << "no threads in this build";
+    const Threads threads(2);
+    const auto solution = [&](const char* overlap) {
+      Solver solver(A, options_of({{"preset", "default"},
+                                   {"smoother", smoother},
+                                   {"precision", "same"},
+                                   {"overlap", overlap}}));
+      Vector x(b.size(), 0);
+      EXPECT_TRUE(solver.solve(b, x).converged());
+      return x;
+    };
+    const Vector expected = solution("naive");
+    for (const char* overlap : {"none", "task", "naive,task", "task,none"}) {
+      EXPECT_EQ(solution(overlap), expected) << overlap;
+    }
+  }
+}
+
+TEST(Overlap, EndsTheExchangeWhereTheWorkBesideItFails) {
+  const auto A = problem_on(test_comm(), "laplace27", 12);
+  if (!parallel::available()) GTEST_SKIP() << "no threads in this build";
+  const Threads threads(3);
+  comm::Exchange& exchange = A->exchange();
+  exchange.set_overlap(Overlap::task);
+  const Vector x = hashed_vector(A->cols(), 1);
+  Vector ghosts(static_cast<std::size_t>(A->n_ghosts())), again(ghosts.size());
+  if (A->n_ghosts() == 0) GTEST_SKIP() << "for several ranks";
+  EXPECT_THROW(exchange.forward_beside(std::span<const double>(x), std::span<double>(ghosts), 1,
+                                       [] { throw std::runtime_error("work"); }),
+               std::runtime_error);
+  exchange.forward_beside(std::span<const double>(x), std::span<double>(again), 1, [] {});
+  EXPECT_EQ(ghosts, again);
+}
+
+}  // namespace comm_overlap_test
+}  // namespace nodewise::test
