@@ -1,5 +1,6 @@
 // Products of distributed matrices on devices, and the rows of other ranks that these need.
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "nodewise/device/spgemm.hpp"
@@ -10,7 +11,7 @@ namespace nodewise::offload {
 
 namespace {
 
-/// Both ascend, each once.
+/// The ghosts, and those of the names that are of other ranks: ascending, each once.
 std::vector<GlobalIndex> united(std::span<const GlobalIndex> ghosts,
                                 std::span<const GlobalIndex> names, const comm::Layout& cols) {
   std::vector<GlobalIndex> all(ghosts.begin(), ghosts.end());
