@@ -84,7 +84,7 @@ TEST(Parallel, SmallLoopsStayOnOneThread) {
 TEST(Parallel, VisitsEveryIndexOnce) {
   if (!test::can_test_threads()) GTEST_SKIP() << "no threads on so many ranks, or none at all";
   const Threads threads(3);
-  std::vector<int> visits(40000, 0);
+  std::vector<int> visits(100000, 0);
   parallel::for_range(visits.size(), [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) ++visits[i];
   });
