@@ -19,7 +19,7 @@ namespace nodewise::calibrate {
 
 namespace {
 
-constexpr int most_repeats = 51;
+constexpr int most_repeats_on_cards = 51;
 constexpr double shortest_copy = 8;
 
 /// Before a rank asks for memory of a card.
@@ -100,7 +100,8 @@ void measure_copies(Stopwatch& stopwatch, double largest, Record& record) {
     return ends->copy_s(bytes, what.direction == "to_host");
   };
   measure_in_turn(
-      stopwatch, record.copies.size() * n_sizes, most_repeats, measure, [](std::size_t, double) {},
+      stopwatch, record.copies.size() * n_sizes, most_repeats_on_cards, measure,
+      [](std::size_t, double) {},
       [&](std::size_t k, double t) {
         record.copies[k / n_sizes].sizes[k % n_sizes].times.seconds.push_back(t);
       });
@@ -127,7 +128,8 @@ void measure_path(Stopwatch& stopwatch, Talk& talk, PathTimes& path) {
     return speaks ? talk.ping_pong(path.sizes[k / n_pairs].bytes, messages_in_a_row) : 0.0;
   };
   measure_in_turn(
-      stopwatch, path.sizes.size() * n_pairs, most_repeats, measure, [](std::size_t, double) {},
+      stopwatch, path.sizes.size() * n_pairs, most_repeats_on_cards, measure,
+      [](std::size_t, double) {},
       [&](std::size_t k, double t) {
         path.sizes[k / n_pairs].times.seconds.push_back(t);
         if (k < n_pairs) path.shortest[k].seconds.push_back(t);

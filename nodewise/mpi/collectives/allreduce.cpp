@@ -87,7 +87,7 @@ class Request {
   Offset at_once_ = 0;
 };
 
-constexpr char mismatch[] =
+constexpr char allreduce_mismatch[] =
     "allreduce: the ranks bring vectors of different lengths, or operations of which some are "
     "commutative and some are not, or name different algorithms";
 
@@ -101,7 +101,7 @@ void check_arguments(const Comm& comm, const Request& request,
     if (request.at_once() > 0) for_this_call.emplace(comm);
   });
   arguments.same_everywhere(static_cast<std::uint64_t>(request.fingerprint()));
-  arguments.agree(mismatch);
+  arguments.agree(allreduce_mismatch);
 }
 
 /// Whether all ranks bring fitting arguments. Without elements to bring, that alone is found.
@@ -141,7 +141,7 @@ void allreduce(const Comm& comm, const void* values, void* result, Offset count,
   } else if (!run(*comm.node_aware_allreduce())) {
     // The check travels with the first piece, or alone where MPI's own algorithm follows.
     agree(comm, request.error());
-    throw Error(ErrorCode::invalid_argument, mismatch);
+    throw Error(ErrorCode::invalid_argument, allreduce_mismatch);
   }
   if (for_this_call) run(*for_this_call);
   if (request.at_once() == 0) run_mpi(comm, values, result, count, request.extent(), type, op);
