@@ -95,8 +95,6 @@ configure() {
   if command -v ccache >/dev/null; then
     arguments+=("-DCMAKE_CXX_COMPILER_LAUNCHER=env;CCACHE_BASEDIR=$root;CCACHE_NOHASHDIR=1;CCACHE_SLOPPINESS=pch_defines,time_macros;ccache")
   fi
-  # Where all is compiled, more sources as one share more of the headers.
-  if [[ ${CI:-} ]]; then arguments+=(-DCMAKE_UNITY_BUILD_BATCH_SIZE=16); fi
   # The system's Python is the one that apt-get installs modules for.
   if [[ -x /usr/bin/python3 ]]; then
     arguments+=(-DPython3_EXECUTABLE=/usr/bin/python3)
