@@ -19,6 +19,34 @@ struct NameColumns {
   }
 };
 
+struct LocalNumbers {
+  const GlobalIndex* numbers;
+  GlobalIndex first;
+  LocalIndex n_owned;
+  const GlobalIndex* ghosts;
+  LocalIndex n_ghosts;
+  LocalIndex* local;
+  NODEWISE_KERNEL void operator()(std::int64_t i) const {
+    const GlobalIndex c = load(numbers + i);
+    if (c < 0) {
+      local[i] = static_cast<LocalIndex>(c);
+    } else if (c >= first && c < first + n_owned) {
+      local[i] = static_cast<LocalIndex>(c - first);
+    } else {
+      LocalIndex low = 0, high = n_ghosts;
+      while (low < high) {
+        const LocalIndex middle = low + (high - low) / 2;
+        if (load(ghosts + middle) < c) {
+          low = middle + 1;
+        } else {
+          high = middle;
+        }
+      }
+      local[i] = n_owned + low;
+    }
+  }
+};
+
 /// What it reads may be what it writes.
 struct RenumberGhosts {
   LocalIndex n_owned;
@@ -83,6 +111,13 @@ void name_columns(Queue<Space>& queue, Offset n, const LocalIndex* cols, const C
 }
 
 template <class Space>
+void local_numbers(Queue<Space>& queue, LocalIndex n, const GlobalIndex* numbers, GlobalIndex first,
+                   LocalIndex n_owned, const GlobalIndex* ghosts, LocalIndex n_ghosts,
+                   LocalIndex* local) {
+  launch(queue, n, LocalNumbers{numbers, first, n_owned, ghosts, n_ghosts, local});
+}
+
+template <class Space>
 void renumber_ghosts(Queue<Space>& queue, Offset n, LocalIndex n_owned, const LocalIndex* numbers,
                      const LocalIndex* cols, LocalIndex* to) {
   launch(queue, n, RenumberGhosts{n_owned, numbers, cols, to});
@@ -119,6 +154,8 @@ CsrMatrix<double, Space> beside(Primitives<Space>& primitives, LocalIndex n_rows
 
 template void name_columns(Queue<Compiled>&, Offset, const LocalIndex*, const ColumnNames&,
                            GlobalIndex*);
+template void local_numbers(Queue<Compiled>&, LocalIndex, const GlobalIndex*, GlobalIndex,
+                            LocalIndex, const GlobalIndex*, LocalIndex, LocalIndex*);
 template void renumber_ghosts(Queue<Compiled>&, Offset, LocalIndex, const LocalIndex*,
                               const LocalIndex*, LocalIndex*);
 template void count_ghosts(Queue<Compiled>&, Offset, LocalIndex, const LocalIndex*, LocalIndex*);

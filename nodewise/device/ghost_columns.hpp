@@ -18,6 +18,14 @@ template <class Space>
 void name_columns(Queue<Space>& queue, Offset n, const LocalIndex* cols, const ColumnNames& of,
                   GlobalIndex* names);
 
+/// Local. The other way: this rank's numbers of n names, those of ghosts behind the n_owned that
+/// follow `first`. `ghosts` are n_ghosts, ascend, and have all names of others; what is negative
+/// stays.
+template <class Space>
+void local_numbers(Queue<Space>& queue, LocalIndex n, const GlobalIndex* names, GlobalIndex first,
+                   LocalIndex n_owned, const GlobalIndex* ghosts, LocalIndex n_ghosts,
+                   LocalIndex* local);
+
 /// Local. Ghost g gets the number numbers[g] among the ghosts; `to` may be `cols`.
 template <class Space>
 void renumber_ghosts(Queue<Space>& queue, Offset n, LocalIndex n_owned, const LocalIndex* numbers,

@@ -29,32 +29,6 @@ struct NamesOf {
   }
 };
 
-struct ColumnOfPoint {
-  const GlobalIndex* of_point;
-  GlobalIndex first;
-  LocalIndex n_owned;
-  const GlobalIndex* ghosts;
-  LocalIndex n_ghosts;
-  LocalIndex* columns;
-  NODEWISE_KERNEL void operator()(std::int64_t i) const {
-    const GlobalIndex a = load(of_point + i);
-    if (a >= first && a < first + n_owned) {
-      columns[i] = static_cast<LocalIndex>(a - first);
-      return;
-    }
-    LocalIndex low = 0, high = n_ghosts;
-    while (low < high) {
-      const LocalIndex middle = low + (high - low) / 2;
-      if (load(ghosts + middle) < a) {
-        low = middle + 1;
-      } else {
-        high = middle;
-      }
-    }
-    columns[i] = low < n_ghosts && load(ghosts + low) == a ? n_owned + low : -1;
-  }
-};
-
 struct HasColumn {
   const LocalIndex* columns;
   LocalIndex* lengths;
@@ -166,13 +140,6 @@ Buffer<GlobalIndex, Space> aggregates_of_others(Primitives<Space>& primitives, L
 }
 
 template <class Space>
-void columns_of_points(Queue<Space>& queue, LocalIndex n, const GlobalIndex* of_point,
-                       GlobalIndex first, LocalIndex n_owned, const GlobalIndex* ghosts,
-                       LocalIndex n_ghosts, LocalIndex* columns) {
-  launch(queue, n, ColumnOfPoint{of_point, first, n_owned, ghosts, n_ghosts, columns});
-}
-
-template <class Space>
 CsrMatrix<double, Space> members_matrix(Primitives<Space>& primitives,
                                         const Buffer<LocalIndex, Space>& columns,
                                         LocalIndex n_columns, const double* vector) {
@@ -219,8 +186,6 @@ CsrMatrix<double, Space> jacobi_matrix(Primitives<Space>& primitives,
 template Buffer<GlobalIndex, Compiled> aggregates_of_others(Primitives<Compiled>&, LocalIndex,
                                                             const GlobalIndex*, GlobalIndex,
                                                             LocalIndex);
-template void columns_of_points(Queue<Compiled>&, LocalIndex, const GlobalIndex*, GlobalIndex,
-                                LocalIndex, const GlobalIndex*, LocalIndex, LocalIndex*);
 template CsrMatrix<double, Compiled> members_matrix(Primitives<Compiled>&,
                                                     const Buffer<LocalIndex, Compiled>&, LocalIndex,
                                                     const double*);

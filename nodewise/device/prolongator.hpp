@@ -12,15 +12,8 @@ Buffer<GlobalIndex, Space> aggregates_of_others(Primitives<Space>& primitives, L
                                                 const GlobalIndex* of_point, GlobalIndex first,
                                                 LocalIndex n_owned);
 
-/// Local. The column of each of n points: its aggregate by a number among this rank's n_owned,
-/// which follow `first` of all, or its place among `ghosts`, which are n_ghosts and ascend, behind
-/// these; -1 where it has no aggregate, and where that is in neither.
-template <class Space>
-void columns_of_points(Queue<Space>& queue, LocalIndex n, const GlobalIndex* of_point,
-                       GlobalIndex first, LocalIndex n_owned, const GlobalIndex* ghosts,
-                       LocalIndex n_ghosts, LocalIndex* columns);
-
-/// Local. One entry in the row of each point that has a column: the vector's number there.
+/// Local. One entry in the row of each point whose column is not negative: the vector's number
+/// there.
 template <class Space>
 CsrMatrix<double, Space> members_matrix(Primitives<Space>& primitives,
                                         const Buffer<LocalIndex, Space>& columns,

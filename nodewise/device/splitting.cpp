@@ -157,34 +157,6 @@ struct AddCounts {
   NODEWISE_KERNEL void operator()(std::int64_t i) const { counts[i] += load(added + i); }
 };
 
-struct LocalNumbers {
-  const GlobalIndex* numbers;
-  GlobalIndex first;
-  LocalIndex n_owned;
-  const GlobalIndex* ghosts;
-  LocalIndex n_ghosts;
-  LocalIndex* local;
-  NODEWISE_KERNEL void operator()(std::int64_t i) const {
-    const GlobalIndex c = load(numbers + i);
-    if (c < 0) {
-      local[i] = static_cast<LocalIndex>(c);
-    } else if (c >= first && c < first + n_owned) {
-      local[i] = static_cast<LocalIndex>(c - first);
-    } else {
-      LocalIndex low = 0, high = n_ghosts;
-      while (low < high) {
-        const LocalIndex middle = low + (high - low) / 2;
-        if (load(ghosts + middle) < c) {
-          low = middle + 1;
-        } else {
-          high = middle;
-        }
-      }
-      local[i] = n_owned + low;
-    }
-  }
-};
-
 }  // namespace
 
 template <class Space>
@@ -265,19 +237,10 @@ void add_counts(Queue<Space>& queue, LocalIndex n, const LocalIndex* added, Loca
   launch(queue, n, AddCounts{added, counts});
 }
 
-template <class Space>
-void local_numbers(Queue<Space>& queue, LocalIndex n, const GlobalIndex* numbers, GlobalIndex first,
-                   LocalIndex n_owned, const GlobalIndex* ghosts, LocalIndex n_ghosts,
-                   LocalIndex* local) {
-  launch(queue, n, LocalNumbers{numbers, first, n_owned, ghosts, n_ghosts, local});
-}
-
 template Buffer<std::uint8_t, Compiled> strong_dependences(Primitives<Compiled>&,
                                                            const CsrMatrix<double, Compiled>&,
                                                            double, double, bool);
 template class PmisSteps<Compiled>;
 template void add_counts(Queue<Compiled>&, LocalIndex, const LocalIndex*, LocalIndex*);
-template void local_numbers(Queue<Compiled>&, LocalIndex, const GlobalIndex*, GlobalIndex,
-                            LocalIndex, const GlobalIndex*, LocalIndex, LocalIndex*);
 
 }  // namespace nodewise::device

@@ -74,12 +74,4 @@ class PmisSteps {
 template <class Space>
 void add_counts(Queue<Space>& queue, LocalIndex n, const LocalIndex* added, LocalIndex* counts);
 
-/// Local. This rank's numbers of the coarse points among n points: a number among the n_owned that
-/// follow `first`, or behind these the place among `ghosts`, which are n_ghosts, ascend, and have
-/// all others. Of fine points those above.
-template <class Space>
-void local_numbers(Queue<Space>& queue, LocalIndex n, const GlobalIndex* numbers, GlobalIndex first,
-                   LocalIndex n_owned, const GlobalIndex* ghosts, LocalIndex n_ghosts,
-                   LocalIndex* local);
-
 }  // namespace nodewise::device

@@ -59,8 +59,8 @@ DistCsr<Space> members_of(const Workplace<Space>& at, const comm::Layout& rows,
   const device::Buffer<GlobalIndex, Space> ghosts(at.queue(),
                                                   std::span<const GlobalIndex>(P.ghosts));
   device::Buffer<LocalIndex, Space> columns(static_cast<std::size_t>(rows.n_local()));
-  device::columns_of_points(at.queue(), rows.n_local(), aggregates.of_point.data(), layout.begin(),
-                            layout.n_local(), ghosts.data(), n_ghosts, columns.data());
+  device::local_numbers(at.queue(), rows.n_local(), aggregates.of_point.data(), layout.begin(),
+                        layout.n_local(), ghosts.data(), n_ghosts, columns.data());
   P.local = device::members_matrix(
       *at.primitives, columns,
       narrow<LocalIndex>(GlobalIndex{layout.n_local()} + n_ghosts, "columns of a prolongator:"),
