@@ -8,6 +8,7 @@
 #include "nodewise/predict/inspection.hpp"
 #include "nodewise/predict/result.hpp"
 #include "nodewise/report/frame.hpp"
+#include "nodewise/roofline/overlap.hpp"
 #include "nodewise/roofline/record.hpp"
 #include "nodewise/roofline/solve_traffic.hpp"
 #include "nodewise/solver/record.hpp"
@@ -38,6 +39,7 @@ struct InspectRecord {
 struct BenchRecord {
   report::RunFrame run;
   roofline::Record measured;
+  std::optional<roofline::OverlapRecord> overlap;  ///< of `bench overlap`
 };
 
 struct TuneRecord {

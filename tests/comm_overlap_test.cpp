@@ -8,6 +8,7 @@
 #include "nodewise/matrix/block_matrix.hpp"
 #include "nodewise/matrix/operations.hpp"
 #include "nodewise/nodewise.hpp"
+#include "nodewise/routing/overlap_choice.hpp"
 
 #include "io_support.hpp"
 #include "offload_support.hpp"
@@ -58,6 +59,37 @@ void expect_same_products(const Matrix& A) {
   }
 }
 
+/// Products with the transpose, one vector and two.
+Vector transposed_products(const Matrix& A, Overlap overlap) {
+  A.exchange().set_overlap(overlap);
+  const auto n = static_cast<std::size_t>(A.n_local());
+  const Vector x = hashed_vector(A.rows(), 1), z = hashed_vector(A.rows(), 2);
+  Vector y(n), X(2 * n), Y(2 * n);
+  matrix::multiply_transposed(A, std::span<const double>(x), std::span<double>(y));
+  for (std::size_t i = 0; i < n; ++i) X[2 * i] = x[i], X[2 * i + 1] = z[i];
+  matrix::multiply_transposed(A, std::span<const double>(X), std::span<double>(Y), 2);
+  y.insert(y.end(), Y.begin(), Y.end());
+  return y;
+}
+
+TEST(Overlap, ChangesNoBitOfTransposedProducts) {
+  const int most = !parallel::available() ? 1 : can_test_threads() ? 4 : 2;
+  for (const NodeMap& map : node_maps(test_comm()->size())) {
+    const auto comm = mpi::Comm::create(MPI_COMM_WORLD, map.node_of_rank);
+    const auto A = problem_on(comm, "convection2d", can_test_threads() ? 60 : 40);
+    for (const char* route : {"direct", "two_step", "three_step"}) {
+      SCOPED_TRACE(map.name + ", " + route);
+      const Matrix routed = A->with_route(route);
+      for (int n = 1; n <= most; ++n) {
+        const Threads threads(n);
+        const Vector expected = transposed_products(routed, Overlap::naive);
+        EXPECT_EQ(transposed_products(routed, Overlap::none), expected) << n << " threads";
+        EXPECT_EQ(transposed_products(routed, Overlap::task), expected) << n << " threads";
+      }
+    }
+  }
+}
+
 TEST(Overlap, ChangesNoBitOnAnyRouteAndPlacement) {
   for (const NodeMap& map : node_maps(test_comm()->size())) {
     const auto comm = mpi::Comm::create(MPI_COMM_WORLD, map.node_of_rank);
@@ -104,10 +136,80 @@ TEST(Overlap, ChangesNoSolve) {
       return x;
     };
     const Vector expected = solution("naive");
-    for (const char* overlap : {"none", "task", "naive,task", "task,none"}) {
+    for (const char* overlap : {"none", "task", "naive,task", "task,none", "automatic"}) {
       EXPECT_EQ(solution(overlap), expected) << overlap;
     }
   }
+}
+
+TEST(Overlap, ChangesNoBitWithoutAHierarchy) {
+  if (!can_test_threads()) GTEST_SKIP() << "no threads on so many ranks, or none at all";
+  const auto A = problem_on(test_comm(), "laplace7", 12);
+  const Vector b = hashed_vector(A->rows(), 3);
+  const Threads threads(2);
+  const auto solution = [&](const char* overlap) {
+    Solver solver(A, options_of({{"preconditioner", "none"}, {"overlap", overlap}}));
+    Vector x(b.size(), 0);
+    EXPECT_TRUE(solver.solve(b, x).converged());
+    return x;
+  };
+  const Vector expected = solution("naive");
+  for (const char* overlap : {"none", "task", "automatic"}) EXPECT_EQ(solution(overlap), expected);
+}
+
+TEST(Overlap, IsChosenByATrialThatMustSaveATenth) {
+  const auto chosen = [](double none, double task) {
+    return routing::quickest_overlap(
+               {{Overlap::naive, 1}, {Overlap::none, none}, {Overlap::task, task}})
+        .chosen;
+  };
+  EXPECT_EQ(chosen(0.95, 0.92), Overlap::naive);
+  EXPECT_EQ(chosen(0.85, 0.92), Overlap::none);
+  EXPECT_EQ(chosen(0.85, 0.5), Overlap::task);
+  EXPECT_EQ(chosen(2, 3), Overlap::naive);
+}
+
+TEST(Overlap, IsChosenAlikeOnEveryRankAndForEveryLevel) {
+  const auto A = problem_on(test_comm(), "laplace7", 16);
+  const amg::Hierarchy<double> hierarchy(A, options_of({{"overlap", "naive,automatic"}}).amg);
+  const auto levels = hierarchy.levels();
+  ASSERT_GT(levels.size(), 2U);
+  EXPECT_EQ(levels[0].overlap, Overlap::naive);
+  EXPECT_TRUE(levels[0].overlap_choice->reason.empty());
+  for (std::size_t l = 1; l < levels.size(); ++l) {
+    EXPECT_FALSE(levels[l].overlap_choice->reason.empty());
+    EXPECT_EQ(levels[l].overlap, levels[l].overlap_choice->chosen);
+    EXPECT_NE(levels[l].overlap, Overlap::automatic);
+    const int mode = static_cast<int>(levels[l].overlap);
+    EXPECT_EQ(mpi::max(*test_comm(), mode), mpi::min(*test_comm(), mode));
+    for (const comm::Exchange* exchange : hierarchy.exchanges(l)) {
+      EXPECT_EQ(exchange->overlap(), levels[l].overlap);
+    }
+  }
+  EXPECT_EQ(levels.back().overlap_choice->reason, "solved directly");
+}
+
+TEST(Overlap, TimesWhatAnExchangeAndItsWorkTake) {
+  const auto A = problem_on(test_comm(), "laplace27", 12);
+  const Vector x = hashed_vector(A->cols(), 1);
+  Vector y(static_cast<std::size_t>(A->n_local()));
+  comm::OverlapTimes times;
+  A->exchange().observe(&times);
+  const Timer timer;
+  for (const Overlap mode : {Overlap::none, Overlap::naive}) {
+    const double before = times.work;
+    A->exchange().set_overlap(mode);
+    matrix::multiply(*A, std::span<const double>(x), std::span<double>(y));
+    EXPECT_GT(times.work, before);
+  }
+  EXPECT_LE(times.gather + times.work + times.wait, timer.seconds());
+  if (A->n_ghosts() > 0) {
+    EXPECT_GT(times.gather, 0);
+  }
+  A->exchange().observe(nullptr);
+  const double work = times.work;
+  matrix::multiply(*A, std::span<const double>(x), std::span<double>(y));
+  EXPECT_EQ(times.work, work);
 }
 
 TEST(Overlap, EndsTheExchangeWhereTheWorkBesideItFails) {

@@ -127,6 +127,23 @@ TEST(Gallery, RotatedStencilsOfSpecialTensors) {
   expect_near(middle_row("rotated_fd", 0.25, 0), {0, -1, 0, -0.25, 2.5, -0.25, 0, -1, 0});
 }
 
+TEST(Gallery, RandomHasSoManyEntriesNearTheRow) {
+  const int n = 600;
+  const GalleryOptions options = test::random_problem(n, {.entries = 9, .within = 20, .far = 2});
+  const Entries entries = gather_entries(generate<double>(test_comm(), options));
+  ASSERT_EQ(entries.size(), std::size_t{10} * n);
+  std::vector<int> far(n);
+  for (const auto& [i, j, value] : entries)
+    far[static_cast<std::size_t>(i)] += std::abs(i - j) > 20;
+  EXPECT_LE(*std::max_element(far.begin(), far.end()), 2);
+  EXPECT_EQ(std::count(far.begin(), far.end(), 2) > n / 2, true);  // few are near by chance
+  for (const io::problems::RandomOptions& wrong :
+       {io::problems::RandomOptions{.entries = 9, .within = 6, .far = 2},
+        io::problems::RandomOptions{.entries = 9, .within = 20, .far = 10}}) {
+    EXPECT_THROW(generate<double>(test_comm(), test::random_problem(n, wrong)), Error);
+  }
+}
+
 TEST(Gallery, RandomHasDistinctColumnsAndADominantDiagonal) {
   for (const int n : {1, 2, 9, 400}) {
     const int wanted = std::min(8, n - 1);

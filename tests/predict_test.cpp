@@ -105,6 +105,40 @@ comm::Traffic sent_in_product(const amg::Hierarchy<double>& hierarchy, std::size
 }
 
 // The default of solves, with messages between nodes that are dear enough for levels to move.
+TEST(Predict, CyclesOverlapInTheLongerOfBoth) {
+  Request request = request_for(32, 8);
+  const Result alone = predict(small_problem(), request);
+  const auto in = [](const Prediction& p, comm::Overlap mode) {
+    return p.hybrid_cycle_s(p.best(by_formula), by_formula, mode);
+  };
+  const Prediction& p = alone.prediction;
+  ASSERT_TRUE(alone.machine.knows_work);
+  const double sum = p.work_s() + seconds(p.cycle(p.best(by_formula)), by_formula);
+  EXPECT_NEAR(in(p, comm::Overlap::none), sum, 1e-12 * sum);
+  EXPECT_LE(in(p, comm::Overlap::naive), sum);
+  EXPECT_EQ(in(p, comm::Overlap::task), in(p, comm::Overlap::naive));  // one thread
+  for (const PredictedLevel& level : p.levels) {
+    EXPECT_GE(level.own_part, 0);
+    EXPECT_LE(level.own_part, 1);
+  }
+  // Rows of 8 in a grid of 16 x 16 on 32 ranks: five entries a row, of which the two to the rows
+  // of the grid above and below are those of others, and one of each two ends.
+  EXPECT_NEAR(p.levels[0].own_part, (8 + 14.0) / (5 * 8 - 1), 1e-12);
+
+  request.threads = 4;
+  const Prediction threaded = predict(small_problem(), request).prediction;
+  double task = 0;
+  const BestRoutes best = threaded.best(by_formula);
+  for (std::size_t l = 0; l < threaded.levels.size(); ++l) {
+    const PredictedLevel& level = threaded.levels[l];
+    const double exchange = seconds(level.of_cycle(best.of_level[l], best.gathering), by_formula);
+    task += std::max(exchange, level.slowdown_beside * level.own_part * level.work_s) +
+            (1 - level.own_part) * level.work_s;
+  }
+  EXPECT_NEAR(in(threaded, comm::Overlap::task), task, 1e-12 * task);
+  EXPECT_LE(in(threaded, comm::Overlap::automatic), in(threaded, comm::Overlap::naive));
+}
+
 TEST(Predict, LevelsAreOnTheRanksThatASolveWouldChoose) {
   const std::vector<int> nodes = uneven_nodes(test_comm()->size());
   const auto comm = mpi::Comm::create(MPI_COMM_WORLD, nodes);

@@ -112,6 +112,7 @@ struct Settings {
   calibrate::CalibrateOptions calibrate;
   predict::PredictOptions predict;
   solver::TuneOptions tune;
+  std::string benchmark;  // what `bench` measures
   roofline::BenchOptions bench;
   PageOptions page;
 

@@ -209,6 +209,17 @@ void print_routes(Console& console, const Prediction& p) {
                   (is_uncertain(p) ? "; ?: another may be cheaper, within what is not known" : ""));
 }
 
+/// A cycle with its arithmetic, by what overlaps.
+std::string overlap_text(const Prediction& p) {
+  const auto in = [&](comm::Overlap mode) {
+    return microseconds(p.hybrid_cycle_s(p.best(predict::by_formula), predict::by_formula, mode));
+  };
+  std::string text = fmt::format("{} us a cycle one after the other, {} with overlap naive",
+                                 in(comm::Overlap::none), in(comm::Overlap::naive));
+  if (p.threads_per_rank > 1) text += fmt::format(", {} with task", in(comm::Overlap::task));
+  return text;
+}
+
 void print_answer(Console& console, const predict::Result& result, const Settings& settings) {
   const Prediction& p = result.prediction;
   if (result.gpu) {
@@ -224,6 +235,7 @@ void print_answer(Console& console, const predict::Result& result, const Setting
   if (result.machine.knows_work) {
     print_entry(console, "arithmetic",
                 fmt::format("{} us a cycle on the rank with most", microseconds(p.work_s())));
+    print_entry(console, "both", overlap_text(p));
   }
   print_turns(console, result);
   console.line();

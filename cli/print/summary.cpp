@@ -117,9 +117,13 @@ bool was_tried(const amg::LevelInfo& info) {
   return info.transport_choice && !info.transport_choice->trials.empty();
 }
 
+bool was_overlap_chosen(const amg::LevelInfo& info) {
+  return info.overlap_choice && !info.overlap_choice->reason.empty();
+}
+
 bool was_chosen(const amg::LevelInfo& info) {
   return info.route_choice || info.setup_route_choice || was_tried(info) ||
-         info.redistribution_choice || info.sparsity_choice;
+         was_overlap_chosen(info) || info.redistribution_choice || info.sparsity_choice;
 }
 
 /// Where every level is direct and point to point that need not be said, unless it was found out.
@@ -263,6 +267,11 @@ void print_choices(Console& console, const std::vector<amg::LevelInfo>& levels) 
       print_entry(
           console, fmt::format("level {} sent by", l),
           fmt::format("{}, {}", info.routes.solve_transport.name(), info.transport_choice->reason));
+    }
+    if (was_overlap_chosen(info)) {
+      print_entry(
+          console, fmt::format("level {} overlap", l),
+          fmt::format("{}, {}", comm::overlap_name(info.overlap), info.overlap_choice->reason));
     }
   }
   const amg::LevelInfo& finest = levels.front();

@@ -136,15 +136,16 @@ std::vector<MatrixPointer<float>> give_up_matrices(Levels<T>& levels,
   return rounded;
 }
 
-/// Local. What the level's products with vectors do beside their exchanges.
+/// Local. The exchanges of products with vectors, whose matrix is A.
 template <class T>
-void set_overlap(const Level<T>& level, const Options& options) {
-  const comm::Overlap overlap = options.overlap.on(level.depth);
-  for (const MatrixPointer<T>& M : {level.A, level.transfer.P, level.transfer.R}) {
+std::vector<comm::Exchange*> exchanges_of(const Level<T>& level, const MatrixPointer<T>& A) {
+  std::vector<comm::Exchange*> all;
+  for (const MatrixPointer<T>& M : {A, level.transfer.P, level.transfer.R}) {
     if (M == nullptr) continue;
-    M->exchange().set_overlap(overlap);
-    if (M->blocks() != nullptr) M->blocks()->exchange().set_overlap(overlap);
+    all.push_back(&M->exchange());
+    if (M->blocks() != nullptr) all.push_back(&M->blocks()->exchange());
   }
+  return all;
 }
 
 /// Collective. The cycle over levels that were set up.
@@ -155,9 +156,11 @@ std::unique_ptr<MixedPrecisionCycle<T>> make_cycle(SetUp<T>& made, const Options
   auto cycle = std::make_unique<MixedPrecisionCycle<T>>(
       *levels.front()->A, levels[levels.size() > 1 ? 1 : 0]->A.get(), options, symmetric);
   std::vector<MatrixPointer<T>> matrices;
-  for (const auto& level : levels) {
-    matrices.push_back(level->A);
-    set_overlap(*level, options);
+  for (std::size_t l = 0; l < levels.size(); ++l) {
+    matrices.push_back(levels[l]->A);
+    for (comm::Exchange* exchange : exchanges_of(*levels[l], levels[l]->A)) {
+      exchange->set_overlap(made.info[l].overlap);
+    }
   }
   std::vector<relax::RowScales> scales = row_scales<T>(levels, matrices, *options.smoother);
   matrices.clear();  // not to hold what is given up
@@ -529,6 +532,11 @@ MatrixPointer<T> Hierarchy<T>::matrix_here(std::size_t level) const {
   const Level<T>& of_level = *levels_[level];
   if (of_level.A || of_level.is_elsewhere) return of_level.A;
   return cycle_->restored_matrix(level);
+}
+
+template <class T>
+std::vector<comm::Exchange*> Hierarchy<T>::exchanges(std::size_t level) const {
+  return exchanges_of(level_of<T>(levels_, level), matrix_here(level));
 }
 
 /// Local. The same with what it lost.

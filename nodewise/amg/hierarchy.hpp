@@ -140,6 +140,9 @@ class Hierarchy : public solve::Operator<T> {
   double operator_complexity() const;
   /// Where the rows of the virtual ranks begin on a level; empty where there are none.
   std::span<const GlobalIndex> virtual_starts(std::size_t level) const;
+  /// Local. The exchanges of a level's cycles: of its matrix, and of the transfers to the next one.
+  /// None on ranks without a part of it.
+  std::vector<comm::Exchange*> exchanges(std::size_t level) const;
   /// What apply() does, level by level.
   const MixedPrecisionCycle<T>& cycle() const { return *cycle_; }
   /// Bytes this rank holds for the levels; the finest matrix and what rebuild() keeps for the next

@@ -208,8 +208,9 @@ std::span<const Field<Options>> option_fields() {
           "What is computed while messages travel in the solve, on every level or by level. none: "
           "nothing; naive, taken where nothing is given: what needs no ghosts, while MPI carries "
           "what it carries by itself; task: the same on all threads but one, which does nothing "
-          "but exchange",
-          {"none", "naive", "task"})
+          "but exchange; automatic: what a short trial of each level's product finds",
+          {comm::overlap_name(comm::Overlap::none), comm::overlap_name(comm::Overlap::naive),
+           comm::overlap_name(comm::Overlap::task), comm::overlap_name(comm::Overlap::automatic)})
           .affecting(Affects::travel),
       field(
           "expected_solves", &O::expected_solves,

@@ -88,6 +88,8 @@ class Team {
 
 /// Of the thread that leads one.
 thread_local Team* led = nullptr;
+/// Of the thread that talks meanwhile: its loops are its own.
+thread_local bool talks = false;
 
 #ifdef _OPENMP
 constexpr bool with_openmp = true;
@@ -118,12 +120,24 @@ void set_threads(int n) {
   n_threads = n;
 }
 
-int parts_of(std::size_t work) noexcept {
-  const int at_hand = led != nullptr ? led->members() : n_threads;
+namespace {
+
+int parts_of(std::size_t work, int at_hand) noexcept {
   if (at_hand == 1) return 1;
   const auto worth =
       static_cast<int>(std::min(work / least_work, static_cast<std::size_t>(max_threads)));
   return std::clamp(worth, 1, at_hand);
+}
+
+}  // namespace
+
+int parts_of(std::size_t work) noexcept {
+  if (talks) return 1;
+  return parts_of(work, led != nullptr ? led->members() : n_threads);
+}
+
+int parts_on_all_threads(std::size_t work) noexcept {
+  return parts_of(work, n_threads);
 }
 
 void detail::run(int parts, void* context, void (*call)(void*, int)) {
@@ -153,10 +167,17 @@ void detail::beside(void* talk_context, void (*talk)(void*), void* work_context,
   };
 #ifdef _OPENMP
   Team team;
+  std::atomic<bool> talked = false;
 #pragma omp parallel num_threads(n_threads)
   {
     const int thread = omp_get_thread_num(), threads = omp_get_num_threads();
-    if (thread == 0) caught(of_talk, talk_context, talk);
+    if (thread == 0) {
+      talks = true;
+      caught(of_talk, talk_context, talk);
+      talks = false;
+      talked.store(true, std::memory_order_release);
+      talked.notify_all();
+    }
     if (thread == 1) {
       team.open(threads - 1);
       led = &team;
@@ -167,6 +188,8 @@ void detail::beside(void* talk_context, void (*talk)(void*), void* work_context,
       team.close();
     }
     if (thread > 1) team.help(thread - 1);
+    // Asleep: at the end of the region they would wait busily.
+    if (thread > 0) talked.wait(false, std::memory_order_acquire);
   }
 #else
   caught(of_talk, talk_context, talk);

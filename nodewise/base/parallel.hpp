@@ -29,6 +29,10 @@ bool available() noexcept;
 /// waking a thread.
 int parts_of(std::size_t work) noexcept;
 
+/// The same, as many as if all threads were at hand: of loops whose result depends on the parts, so
+/// that it is the same beside a thread that talks.
+int parts_on_all_threads(std::size_t work) noexcept;
+
 namespace detail {
 /// Calls call(context, part) for each part; the first exception is thrown when all are done.
 void run(int parts, void* context, void (*call)(void*, int));

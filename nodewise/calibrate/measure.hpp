@@ -15,12 +15,13 @@ struct MeasureWeights {
   static constexpr double contention = 6;
   static constexpr double overheads = 6;
   static constexpr double overlap = 10;
+  static constexpr double overlap_sweep = 5;
   static constexpr double allreduce = 8;
   static constexpr double triad = 9;
   static constexpr double spmv = 9;
   static constexpr double level_products = 3;
   static constexpr double total = ping_pong + injection + queue + contention + overheads + overlap +
-                                  allreduce + triad + spmv + level_products;
+                                  overlap_sweep + allreduce + triad + spmv + level_products;
   // Where ranks have cards (calibrate/cards).
   static constexpr double copies = 10;
   static constexpr double card_messages = 10;

@@ -3,6 +3,8 @@
 #include <array>
 #include <cstdint>
 #include <limits>
+#include <optional>
+#include <vector>
 
 #include "nodewise/calibrate/measure.hpp"
 #include "nodewise/calibrate/ping_pong.hpp"
@@ -12,7 +14,10 @@ namespace nodewise::calibrate {
 namespace {
 
 constexpr int most_overlap_repeats = 21;
-constexpr std::array<double, 5> sizes = {1 << 10, 1 << 13, 1 << 16, 1 << 19, 1 << 22};
+/// The last is that of listing 2.
+constexpr std::array<double, 6> sizes = {1 << 10, 1 << 13, 1 << 16, 1 << 19, 1 << 22, 80e6};
+/// The work of a sweep, as parts of what the message takes alone.
+constexpr std::array<double, 7> swept = {0, 0.25, 0.5, 0.75, 1, 1.5, 2};
 
 /// Keeps the compiler from knowing what the work begins with, and that nobody needs its result.
 volatile double number_at_work = 0.5;
@@ -71,6 +76,87 @@ Repeats& times_of(OverlapTimes& times, std::size_t kind) {
   return kind == work_only ? times.work : times.both;
 }
 
+/// What messages and work take alone and together, for every size and direction.
+class OverlapMeasurement {
+ public:
+  /// Collective.
+  OverlapMeasurement(Stopwatch& stopwatch, Talk& talk, bool speaks, Record& record)
+      : stopwatch_(stopwatch),
+        talk_(talk),
+        speaks_(speaks),
+        points_(record.overlap),
+        most_seconds_(stopwatch.part_seconds() / 10),
+        is_left_out_(points_.size(), false),
+        steps_(points_.size(), std::numeric_limits<std::int64_t>::max()) {
+    seconds_per_step_ = stopwatch.longest(speaks && talk.is_first() ? measure_step() : 0.0);
+  }
+
+  /// Collective. As much work as the message takes by itself; the first one takes longer.
+  void measure_points() {
+    const auto learn = [&](std::size_t k, double t) {
+      if (k % n_kinds != message_only) return;
+      is_left_out_[k / n_kinds] = t > most_seconds_;
+      const auto wanted = static_cast<std::int64_t>(t / seconds_per_step_);
+      steps_[k / n_kinds] = std::clamp<std::int64_t>(wanted, 1, steps_[k / n_kinds]);
+    };
+    const auto measure = [&](std::size_t k) {
+      const std::size_t point = k / n_kinds;
+      if (is_left_out_[point]) return 0.0;
+      return run_point(point, static_cast<Kind>(k % n_kinds), steps_[point]);
+    };
+    measure_in_turn(stopwatch_, n_kinds * points_.size(), most_overlap_repeats, measure, learn,
+                    [&](std::size_t k, double t) {
+                      learn(k, t);
+                      times_of(points_[k / n_kinds], k % n_kinds).seconds.push_back(t);
+                    });
+  }
+
+  /// Collective. The curve of listing 2: the largest messages that leave time for it, and more and
+  /// more work.
+  void sweep_work() {
+    std::vector<std::size_t> largest;
+    for (const char* direction : {"receive", "send"}) {
+      std::optional<std::size_t> last;
+      for (std::size_t k = 0; k < points_.size(); ++k) {
+        if (points_[k].direction == direction && !is_left_out_[k]) last = k;
+      }
+      if (last) largest.push_back(*last);
+    }
+    for (const std::size_t point : largest) {
+      for (const double part : swept) {
+        const double steps = part * static_cast<double>(steps_[point]);
+        points_[point].sweep.push_back({steps * seconds_per_step_, {}});
+      }
+    }
+    measure_in_turn(
+        stopwatch_, largest.size() * swept.size(), most_overlap_repeats,
+        [&](std::size_t k) {
+          const std::size_t point = largest[k / swept.size()];
+          const double steps = swept[k % swept.size()] * static_cast<double>(steps_[point]);
+          return run_point(point, both_at_once, static_cast<std::int64_t>(steps));
+        },
+        [](std::size_t, double) {},
+        [&](std::size_t k, double t) {
+          points_[largest[k / swept.size()]].sweep[k % swept.size()].both.seconds.push_back(t);
+        });
+  }
+
+ private:
+  double run_point(std::size_t point, Kind kind, std::int64_t steps) {
+    if (!speaks_) return 0;
+    return run(talk_, kind, points_[point].direction == "receive", points_[point].bytes, steps);
+  }
+
+  Stopwatch& stopwatch_;
+  Talk& talk_;
+  bool speaks_;
+  std::vector<OverlapTimes>& points_;
+  double most_seconds_;
+  double seconds_per_step_ = 0;
+  std::vector<bool> is_left_out_;  // what takes too much of the time
+  std::vector<std::int64_t> steps_;
+};
+
 }  // namespace
 
 void measure_overlap(Stopwatch& stopwatch, Record& record) {
@@ -86,33 +172,12 @@ void measure_overlap(Stopwatch& stopwatch, Record& record) {
   Talk talk(stopwatch.comm(), sizes.back());
   const bool speaks = talk.join({pairs.front()});
   for (const char* direction : {"receive", "send"}) {
-    for (const double bytes : sizes) record.overlap.push_back({direction, bytes, {}, {}, {}});
+    for (const double bytes : sizes) record.overlap.push_back({direction, bytes, {}, {}, {}, {}});
   }
-  const bool works = speaks && talk.is_first();
-  const double seconds_per_step = stopwatch.longest(works ? measure_step() : 0.0);
-  // As much work as the message takes by itself; the first one takes longer.
-  const double most_seconds = stopwatch.part_seconds() / 10;
-  std::vector<bool> is_left_out(record.overlap.size(), false);  // what takes too much of the time
-  std::vector<std::int64_t> steps(record.overlap.size(), std::numeric_limits<std::int64_t>::max());
-  const auto learn = [&](std::size_t k, double t) {
-    if (k % n_kinds != message_only) return;
-    is_left_out[k / n_kinds] = t > most_seconds;
-    const auto wanted = static_cast<std::int64_t>(t / seconds_per_step);
-    steps[k / n_kinds] = std::clamp<std::int64_t>(wanted, 1, steps[k / n_kinds]);
-  };
-  const auto measure = [&](std::size_t k) {
-    const std::size_t what = k / n_kinds;
-    if (is_left_out[what]) return 0.0;
-    const bool receives = record.overlap[what].direction == "receive";
-    return speaks ? run(talk, static_cast<Kind>(k % n_kinds), receives, record.overlap[what].bytes,
-                        steps[what])
-                  : 0.0;
-  };
-  measure_in_turn(stopwatch, n_kinds * record.overlap.size(), most_overlap_repeats, measure, learn,
-                  [&](std::size_t k, double t) {
-                    learn(k, t);
-                    times_of(record.overlap[k / n_kinds], k % n_kinds).seconds.push_back(t);
-                  });
+  OverlapMeasurement measurement(stopwatch, talk, speaks, record);
+  measurement.measure_points();
+  stopwatch.begin("progress by work", MeasureWeights::overlap_sweep);
+  measurement.sweep_work();
 }
 
 }  // namespace nodewise::calibrate

@@ -84,9 +84,16 @@ struct SpmvTimes {
 
 /// A message beside computing.
 struct OverlapTimes {
+  /// Other amounts of work beside the message.
+  struct Swept {
+    double work_s = 0;  ///< that the work takes alone, as reckoned
+    Repeats both;
+  };
+
   std::string direction;  ///< receive, send
   double bytes = 0;
   Repeats message, work, both;
+  std::vector<Swept> sweep = {};  ///< of the largest messages alone
 
   /// The part of the shorter of both that the other has hidden, 0 to 1.
   double fraction() const;

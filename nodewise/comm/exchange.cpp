@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "nodewise/base/parallel.hpp"
 #include "nodewise/mpi/agree.hpp"
 #include "nodewise/mpi/ledger.hpp"
 
@@ -24,9 +25,9 @@ void gather_fixed(const std::byte* owned, const std::byte* pool, LocalIndex n_ow
   }
 }
 
-/// Copies pool entries next to each other. The usual sizes get a copy of constant length.
-void gather(const std::byte* owned, const std::byte* pool, LocalIndex n_owned,
-            std::span<const LocalIndex> entries, std::byte* out, std::size_t bytes) {
+/// Of any size. The usual ones get a copy of constant length.
+void gather_part(const std::byte* owned, const std::byte* pool, LocalIndex n_owned,
+                 std::span<const LocalIndex> entries, std::byte* out, std::size_t bytes) {
   if (bytes == 8) return gather_fixed<8>(owned, pool, n_owned, entries, out);
   if (bytes == 4) return gather_fixed<4>(owned, pool, n_owned, entries, out);
   for (const LocalIndex entry : entries) {
@@ -36,6 +37,15 @@ void gather(const std::byte* owned, const std::byte* pool, LocalIndex n_owned,
     std::memcpy(out, from, bytes);
     out += bytes;
   }
+}
+
+/// Copies pool entries next to each other, on the threads.
+void gather(const std::byte* owned, const std::byte* pool, LocalIndex n_owned,
+            std::span<const LocalIndex> entries, std::byte* out, std::size_t bytes) {
+  parallel::for_range(entries.size(), [&](std::size_t begin, std::size_t end) {
+    gather_part(owned, pool, n_owned, entries.subspan(begin, end - begin), out + begin * bytes,
+                bytes);
+  });
 }
 
 }  // namespace
@@ -109,17 +119,21 @@ void Exchange::start_stage(std::size_t s) {
   if (buffer.size() < stage.send_entries.size() * item_bytes_) {
     buffer.resize(stage.send_entries.size() * item_bytes_);
   }
-  gather(owned_, pool_, plan_.n_owned, stage.send_entries, buffer.data(), item_bytes_);
+  clocked(&OverlapTimes::gather, [&] {
+    gather(owned_, pool_, plan_.n_owned, stage.send_entries, buffer.data(), item_bytes_);
+  });
   const auto bytes = static_cast<Offset>(item_bytes_);
   transport::set_parts(stage.send_offsets, bytes, sends_);
   transport::set_parts(stage.recv_offsets, bytes, receives_);
   stage_ = s;
-  carriers_[s]->start(transport::Direction::forward,
-                      {.sends = sends_,
-                       .receives = receives_,
-                       .send_data = buffer.data(),
-                       .recv_data = pool_ + begin_of_stage(s) * item_bytes_,
-                       .item_bytes = item_bytes_});
+  clocked(&OverlapTimes::wait, [&] {
+    carriers_[s]->start(transport::Direction::forward,
+                        {.sends = sends_,
+                         .receives = receives_,
+                         .send_data = buffer.data(),
+                         .recv_data = pool_ + begin_of_stage(s) * item_bytes_,
+                         .item_bytes = item_bytes_});
+  });
 }
 
 void Exchange::start_bytes(const std::byte* owned, std::byte* ghosts, std::size_t item_bytes) {
@@ -151,7 +165,7 @@ void Exchange::advance() {
   require(Flight::forward);
   const mpi::Communicating communicating(*comm_);
   if (plan_.stages.empty() || stage_ > 0) return;
-  carriers_[0]->finish_on_node();
+  clocked(&OverlapTimes::wait, [&] { carriers_[0]->finish_on_node(); });
   if (!plan_.ghost_entries.empty()) {
     for (const LocalIndex g : early_ghosts_) {
       const auto u = static_cast<std::size_t>(g);
@@ -160,14 +174,14 @@ void Exchange::advance() {
     }
   }
   if (plan_.stages.size() > 1 && !carriers_[0]->crosses()) {
-    carriers_[0]->finish();
+    clocked(&OverlapTimes::wait, [&] { carriers_[0]->finish(); });
     start_stage(1);
   }
 }
 
 void Exchange::finish_stages() {
   while (stage_ < plan_.stages.size()) {
-    carriers_[stage_]->finish();
+    clocked(&OverlapTimes::wait, [&] { carriers_[stage_]->finish(); });
     if (++stage_ < plan_.stages.size()) start_stage(stage_);
   }
 }
@@ -178,7 +192,9 @@ void Exchange::finish() {
   flight_ = Flight::none;
   finish_stages();
   if (!plan_.ghost_entries.empty()) {
-    gather(owned_, pool_, plan_.n_owned, plan_.ghost_entries, ghosts_, item_bytes_);
+    clocked(&OverlapTimes::gather, [&] {
+      gather(owned_, pool_, plan_.n_owned, plan_.ghost_entries, ghosts_, item_bytes_);
+    });
   }
 }
 
@@ -193,7 +209,7 @@ void Exchange::start_reversed(std::size_t s, const std::byte* contributions) {
        .receives = receives_,
        .send_data = contributions + begin_of_stage(s) * item_bytes_,
        .recv_data =
-           as_items<std::byte>(returned_buffer_, stage.send_entries.size() * item_bytes_).data(),
+           as_items<std::byte>(send_buffers_[s], stage.send_entries.size() * item_bytes_).data(),
        .item_bytes = item_bytes_});
 }
 

@@ -9,6 +9,7 @@
 #include <span>
 #include <vector>
 
+#include "nodewise/base/timer.hpp"
 #include "nodewise/comm/overlap.hpp"
 #include "nodewise/comm/plan.hpp"
 #include "nodewise/comm/record_messages.hpp"
@@ -95,6 +96,13 @@ class Exchange {
   /// is owned. On several threads its loops are those of base/parallel.hpp.
   template <class T, class Work>
   void forward_beside(std::span<const T> owned, std::span<T> ghosts, int width, Work&& work);
+  /// Local. work(), seen by observe() as such: of callers that use start() and finish() themselves.
+  template <class Work>
+  void working(Work&& work) {
+    clocked(&OverlapTimes::work, work);
+  }
+  /// Local. From now on forward exchanges add to `times`, which must outlive them, or to nothing.
+  void observe(OverlapTimes* times) { times_ = times; }
 
   /// Begins to add every rank's ghost values to the entries of their owners, the transpose of
   /// forward(); `ghosts` must stay untouched until finish_reverse_add().
@@ -110,6 +118,10 @@ class Exchange {
     start_reverse_add(ghosts, width);
     finish_reverse_add(owned, width);
   }
+  /// Both, and work() before anything is added to `owned`, which it may set: as in
+  /// forward_beside().
+  template <class T, class Work>
+  void reverse_add_beside(std::span<const T> ghosts, std::span<T> owned, int width, Work&& work);
 
   /// Plan::exported_entries(), found when first asked for: most exchanges bring no records. Local.
   std::span<const LocalIndex> exported_entries();
@@ -149,6 +161,14 @@ class Exchange {
   enum class Flight { none, forward, reverse };
 
   void require(Flight expected) const;
+  /// Calls f(), and adds its time to one of those that are observed.
+  template <class F>
+  void clocked(double OverlapTimes::*part, F&& f) {
+    if (times_ == nullptr) return f();
+    const Timer timer;
+    f();
+    times_->*part += timer.seconds();
+  }
   /// Whether this rank has anything to send or to receive.
   bool has_messages() const;
   void start_bytes(const std::byte* owned, std::byte* ghosts, std::size_t item_bytes);
@@ -157,6 +177,12 @@ class Exchange {
   void finish_stages();
   void find_early_ghosts();
   void start_reversed(std::size_t s, const std::byte* contributions);
+  /// Completes the stages of reverse_add() from `stage_` down; what arrives for `owned` stays where
+  /// it came.
+  template <class T>
+  void finish_reversed_stages(std::size_t width);
+  template <class T>
+  void add_returned(std::span<T> owned, std::size_t width);
   /// The first n items of a buffer that grows as needed. Allocated memory suits any item.
   template <class T>
   static std::span<T> as_items(std::vector<std::byte>& buffer, std::size_t n) {
@@ -197,12 +223,12 @@ class Exchange {
   std::vector<LocalIndex> early_ghosts_;
   std::optional<std::vector<LocalIndex>> exported_;                   // once found
   std::optional<std::vector<std::vector<LocalIndex>>> sent_records_;  // likewise
-  std::vector<std::vector<std::byte>> send_buffers_;                  // one per stage
+  std::vector<std::vector<std::byte>> send_buffers_;  // one per stage: what is sent, or returned
   std::vector<std::byte> ghost_buffer_;
-  std::vector<std::byte> returned_buffer_;  // what reverse_add() receives
-  std::vector<std::byte> pool_buffer_;      // unused when ghosts are received in place
+  std::vector<std::byte> pool_buffer_;  // unused when ghosts are received in place
   std::vector<transport::Part> sends_, receives_;
   Overlap overlap_ = Overlap::naive;
+  OverlapTimes* times_ = nullptr;
 
   // The exchange in flight.
   Flight flight_ = Flight::none;

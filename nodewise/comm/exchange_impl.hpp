@@ -113,15 +113,13 @@ template <class T, class Work>
 void Exchange::forward_beside(std::span<const T> owned, std::span<T> ghosts, int width,
                               Work&& work) {
   if (overlap_ == Overlap::task && parallel::threads() > 1 && has_messages()) {
-    return parallel::beside([&] { forward(owned, ghosts, width); }, work);
+    return parallel::beside([&] { forward(owned, ghosts, width); },
+                            [&] { clocked(&OverlapTimes::work, work); });
   }
   start(owned, ghosts, width);
-  if (overlap_ == Overlap::none) {
-    finish();
-    return work();
-  }
-  work();
-  finish();
+  if (overlap_ == Overlap::none) finish();
+  clocked(&OverlapTimes::work, work);
+  if (overlap_ != Overlap::none) finish();
 }
 
 template <class T>
@@ -144,27 +142,63 @@ void Exchange::start_reverse_add(std::span<const T> ghosts, int width) {
 }
 
 template <class T>
-void Exchange::finish_reverse_add(std::span<T> owned, int width) {
+void Exchange::finish_reversed_stages(std::size_t width) {
   require(Flight::reverse);
   const mpi::Communicating communicating(*comm_);
   flight_ = Flight::none;
   if (plan_.stages.empty()) return;
-  const auto w = static_cast<std::size_t>(width);
-  const auto n_owned = static_cast<std::size_t>(plan_.n_owned);
-  T* pool = reinterpret_cast<T*>(pool_);
+  T* const pool = reinterpret_cast<T*>(pool_);
   while (true) {
-    const Stage& stage = plan_.stages[stage_];
-    carriers_[stage_]->finish();
-    const std::span<const T> received =
-        as_items<T>(returned_buffer_, stage.send_entries.size() * w);
-    for (std::size_t e = 0; e < stage.send_entries.size(); ++e) {
-      const auto entry = static_cast<std::size_t>(stage.send_entries[e]);
-      T* target = entry < n_owned ? owned.data() + entry * w : pool + (entry - n_owned) * w;
-      for (std::size_t k = 0; k < w; ++k) target[k] += received[e * w + k];
+    clocked(&OverlapTimes::wait, [&] { carriers_[stage_]->finish(); });
+    if (stage_ == 0) return;
+    const std::vector<LocalIndex>& entries = plan_.stages[stage_].send_entries;
+    const std::span<const T> returned = as_items<T>(send_buffers_[stage_], entries.size() * width);
+    for (std::size_t e = 0; e < entries.size(); ++e) {
+      if (entries[e] < plan_.n_owned) continue;
+      T* const target = pool + static_cast<std::size_t>(entries[e] - plan_.n_owned) * width;
+      for (std::size_t k = 0; k < width; ++k) target[k] += returned[e * width + k];
     }
-    if (stage_ == 0) break;
     start_reversed(--stage_, pool_);
   }
+}
+
+template <class T>
+void Exchange::add_returned(std::span<T> owned, std::size_t width) {
+  for (std::size_t s = plan_.stages.size(); s-- > 0;) {
+    const std::vector<LocalIndex>& entries = plan_.stages[s].send_entries;
+    const std::span<const T> returned = as_items<T>(send_buffers_[s], entries.size() * width);
+    for (std::size_t e = 0; e < entries.size(); ++e) {
+      if (entries[e] >= plan_.n_owned) continue;
+      T* const target = owned.data() + static_cast<std::size_t>(entries[e]) * width;
+      for (std::size_t k = 0; k < width; ++k) target[k] += returned[e * width + k];
+    }
+  }
+}
+
+template <class T>
+void Exchange::finish_reverse_add(std::span<T> owned, int width) {
+  finish_reversed_stages<T>(static_cast<std::size_t>(width));
+  add_returned(owned, static_cast<std::size_t>(width));
+}
+
+template <class T, class Work>
+void Exchange::reverse_add_beside(std::span<const T> ghosts, std::span<T> owned, int width,
+                                  Work&& work) {
+  const auto w = static_cast<std::size_t>(width);
+  if (overlap_ == Overlap::task && parallel::threads() > 1 && has_messages()) {
+    parallel::beside(
+        [&] {
+          start_reverse_add(ghosts, width);
+          finish_reversed_stages<T>(w);
+        },
+        [&] { clocked(&OverlapTimes::work, work); });
+  } else {
+    start_reverse_add(ghosts, width);
+    if (overlap_ == Overlap::none) finish_reversed_stages<T>(w);
+    clocked(&OverlapTimes::work, work);
+    if (overlap_ != Overlap::none) finish_reversed_stages<T>(w);
+  }
+  add_returned(owned, w);
 }
 
 template <class T>

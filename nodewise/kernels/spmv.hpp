@@ -20,7 +20,28 @@ void spmv_add(const Csr<T>& A, std::span<const T> x, std::span<T> y);
 template <class T>
 void residual(const Csr<T>& A, std::span<const T> x, std::span<const T> b, std::span<T> r);
 
-/// Local. y += alpha A x in the given rows only.
+/// What belongs to the rows of a matrix in columns of other ranks.
+template <class T>
+struct GhostColumns {
+  const Csr<T>& A;                    ///< rows as the matrix's, a column for each ghost
+  std::span<const LocalIndex> rows;   ///< those that have entries in it, ascending
+  std::span<const char> comes_first;  ///< of each column, or empty: which are added before others
+  std::span<const T> x;               ///< the ghosts
+};
+
+/// Local. y = A x, y += A x and r = b - A x with columns of other ranks: every result goes to
+/// memory once, since ghosts are added while it is in a cache, with the same bits as by the
+/// functions above and spmv_add_rows() or, twice, spmv_add_rows_where() behind them (Schubert,
+/// Hager, Fehske, Wellein 2011, equation 1 in place of equation 2).
+template <class T>
+void spmv(const Csr<T>& A, std::span<const T> x, const GhostColumns<T>& ghosts, std::span<T> y);
+template <class T>
+void spmv_add(const Csr<T>& A, std::span<const T> x, const GhostColumns<T>& ghosts, std::span<T> y);
+template <class T>
+void residual(const Csr<T>& A, std::span<const T> x, const GhostColumns<T>& ghosts,
+              std::span<const T> b, std::span<T> r);
+
+/// Local. y += alpha A x in the given rows only, ascending.
 template <class T>
 void spmv_add_rows(T alpha, const Csr<T>& A, std::span<const LocalIndex> rows, std::span<const T> x,
                    std::span<T> y);

@@ -9,6 +9,15 @@
 
 namespace nodewise::matrix {
 
+/// Collective. Brings the ghosts, behind which all of a product is to be computed. x: A.cols().
+/// What is returned refers to `A` and its exchange, until the next one.
+template <class T>
+kernels::GhostColumns<T> bring_ghosts(const DistMatrix<T>& A, std::span<const T> x) {
+  const std::span<T> ghosts = A.exchange().template ghost_buffer<T>();
+  A.exchange().forward(x, ghosts);
+  return {A.off(), A.boundary_rows(), A.ghosts_on_node(), ghosts};
+}
+
 /// Collective. y += alpha A_off x_ghosts, where on_process() runs while the first messages travel,
 /// and the product with the ghosts of this node while those of other nodes do. x: A.cols(), read
 /// until the end; y: A.rows(), not touched before on_process() has returned. One exchange of A. The
@@ -24,7 +33,7 @@ void add_ghost_product(T alpha, const DistMatrix<T>& A, std::span<const T> x, st
                      std::cmp_equal(exchange.early_ghosts().size(), A.n_ghosts_on_node());
   if (early) {
     exchange.start(x, buffer);
-    on_process();
+    exchange.working(on_process);
     exchange.advance();
   } else {  // all at once, or a route that brings ghosts of the node in several steps
     exchange.forward_beside(x, buffer, 1, on_process);

@@ -40,6 +40,18 @@ void require_lengths(const DistMatrix<T>& A, std::size_t x, std::size_t y, int w
   require_lengths(A.cols().n_local(), x, A.rows().n_local(), y, width);
 }
 
+/// Collective. A product with ghosts: behind() all at once when they are here, where nothing is to
+/// overlap, or else add_ghost_product().
+template <class T, class OnProcess, class Behind>
+void product(T alpha, const DistMatrix<T>& A, std::span<const T> x, std::span<T> y,
+             OnProcess&& on_process, Behind&& behind) {
+  if (A.exchange().overlap() == comm::Overlap::none) {
+    const kernels::GhostColumns<T> ghosts = bring_ghosts(A, x);
+    return A.exchange().working([&] { behind(ghosts); });
+  }
+  add_ghost_product(alpha, A, x, y, on_process);
+}
+
 }  // namespace
 
 template <class T>
@@ -49,7 +61,9 @@ void multiply(const DistMatrix<T>& A, std::span<const T> x, std::span<T> y) {
     return add_ghost_blocks_product(T{1}, *blocks, x, y, 1,
                                     [&] { kernels::bsr_multiply(blocks->on(), x, y); });
   }
-  add_ghost_product(T{1}, A, x, y, [&] { kernels::spmv(A.on(), x, y); });
+  product(
+      T{1}, A, x, y, [&] { kernels::spmv(A.on(), x, y); },
+      [&](const kernels::GhostColumns<T>& ghosts) { kernels::spmv(A.on(), x, ghosts, y); });
 }
 
 template <class T>
@@ -68,7 +82,9 @@ void multiply(const DistMatrix<T>& A, std::span<const T> X, std::span<T> Y, int 
 template <class T>
 void multiply_add(const DistMatrix<T>& A, std::span<const T> x, std::span<T> y) {
   require_lengths(A, x.size(), y.size());
-  add_ghost_product(T{1}, A, x, y, [&] { kernels::spmv_add(A.on(), x, y); });
+  product(
+      T{1}, A, x, y, [&] { kernels::spmv_add(A.on(), x, y); },
+      [&](const kernels::GhostColumns<T>& ghosts) { kernels::spmv_add(A.on(), x, ghosts, y); });
 }
 
 template <class T>
@@ -78,7 +94,9 @@ void residual(const DistMatrix<T>& A, std::span<const T> x, std::span<const T> b
     return add_ghost_blocks_product(T{-1}, *blocks, x, r, 1,
                                     [&] { kernels::bsr_residual(blocks->on(), x, b, r); });
   }
-  add_ghost_product(T{-1}, A, x, r, [&] { kernels::residual(A.on(), x, b, r); });
+  product(
+      T{-1}, A, x, r, [&] { kernels::residual(A.on(), x, b, r); },
+      [&](const kernels::GhostColumns<T>& ghosts) { kernels::residual(A.on(), x, ghosts, b, r); });
 }
 
 template <class T>
@@ -87,10 +105,10 @@ void multiply_transposed(const DistMatrix<T>& A, std::span<const T> x, std::span
   const std::span<T> ghosts = A.exchange().template ghost_buffer<T>();
   std::fill(ghosts.begin(), ghosts.end(), T{});
   kernels::spmv_transposed_add_rows(A.off(), A.boundary_rows(), x, ghosts);
-  A.exchange().start_reverse_add(std::span<const T>(ghosts));
-  std::fill(y.begin(), y.end(), T{});
-  kernels::spmv_transposed_add(A.on(), x, y);
-  A.exchange().finish_reverse_add(y);
+  A.exchange().reverse_add_beside(std::span<const T>(ghosts), y, 1, [&] {
+    std::fill(y.begin(), y.end(), T{});
+    kernels::spmv_transposed_add(A.on(), x, y);
+  });
 }
 
 template <class T>
@@ -118,10 +136,10 @@ void multiply_transposed(const DistMatrix<T>& A, std::span<const T> X, std::span
   const std::span<T> ghosts = A.exchange().template ghost_buffer<T>(width);
   std::fill(ghosts.begin(), ghosts.end(), T{});
   kernels::spmm_transposed_add_rows(A.off(), A.boundary_rows(), X, ghosts, width);
-  A.exchange().start_reverse_add(std::span<const T>(ghosts), width);
-  std::fill(Y.begin(), Y.end(), T{});
-  kernels::spmm_transposed_add(A.on(), X, Y, width);
-  A.exchange().finish_reverse_add(Y, width);
+  A.exchange().reverse_add_beside(std::span<const T>(ghosts), Y, width, [&] {
+    std::fill(Y.begin(), Y.end(), T{});
+    kernels::spmm_transposed_add(A.on(), X, Y, width);
+  });
 }
 
 template <class T>

@@ -68,6 +68,16 @@ KernelTraffic traffic_of_product(const DistMatrix<T>& A, int width) {
          model::product_traffic(ghost_part<V>(A), width);
 }
 
+template <class V, class T>
+KernelTraffic traffic_of_product_behind(const DistMatrix<T>& A) {
+  KernelTraffic traffic = traffic_of_product<V>(A);
+  // Products in blocks write what has ghosts twice in any case.
+  if (A.blocks() == nullptr) {
+    traffic.written_bytes -= model::product_traffic(ghost_part<V>(A)).written_bytes;
+  }
+  return traffic;
+}
+
 template <class V>
 KernelTraffic traffic_of_own_product(const DistMatrix<double>& A) {
   return model::product_traffic(own_part_in_rows<V>(A));
@@ -84,11 +94,12 @@ KernelTraffic traffic_of_transposed(const DistMatrix<double>& A) {
          model::transposed_traffic(ghost_part_in_rows<V>(A));
 }
 
-#define NODEWISE_INSTANTIATE(V)                                                 \
-  template model::StoredMatrix own_part<V>(const DistMatrix<double>&);          \
-  template model::StoredMatrix ghost_part<V>(const DistMatrix<double>&);        \
-  template KernelTraffic traffic_of_product<V>(const DistMatrix<double>&, int); \
-  template KernelTraffic traffic_of_residual<V>(const DistMatrix<double>&);     \
+#define NODEWISE_INSTANTIATE(V)                                                   \
+  template model::StoredMatrix own_part<V>(const DistMatrix<double>&);            \
+  template model::StoredMatrix ghost_part<V>(const DistMatrix<double>&);          \
+  template KernelTraffic traffic_of_product_behind<V>(const DistMatrix<double>&); \
+  template KernelTraffic traffic_of_product<V>(const DistMatrix<double>&, int);   \
+  template KernelTraffic traffic_of_residual<V>(const DistMatrix<double>&);       \
   template KernelTraffic traffic_of_transposed<V>(const DistMatrix<double>&);
 NODEWISE_INSTANTIATE(double)
 NODEWISE_INSTANTIATE(float)

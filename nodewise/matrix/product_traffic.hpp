@@ -19,6 +19,10 @@ model::StoredMatrix ghost_part(const DistMatrix<T>& A);
 /// y = A x of `width` vectors side by side.
 template <class V, class T>
 model::KernelTraffic traffic_of_product(const DistMatrix<T>& A, int width = 1);
+/// The same behind its messages, every result written once (Overlap::none): eq. 1 in place of
+/// eq. 2.
+template <class V, class T>
+model::KernelTraffic traffic_of_product_behind(const DistMatrix<T>& A);
 /// The same of the rows and columns of this rank alone, by rows.
 template <class V>
 model::KernelTraffic traffic_of_own_product(const DistMatrix<double>& A);

@@ -5,6 +5,7 @@
 
 #include "nodewise/model/cycle_cost.hpp"
 #include "nodewise/model/exchange_cost.hpp"
+#include "nodewise/model/hybrid_cost.hpp"
 
 namespace nodewise::predict {
 
@@ -136,6 +137,23 @@ ExchangeTime ExchangeTimer::scaled(ExchangeTime time, double factor) {
 double ExchangeTimer::work_s(std::size_t level, double nonzeros, double flops) const {
   if (machine_.s_per_flop_by_level.empty() && machine_.s_per_flop_by_size.empty()) return 0;
   return flops / threads_ * model::flop_s(machine_, level, nonzeros / threads_, threads_);
+}
+
+double ExchangeTimer::slowdown_beside(std::size_t level, double nonzeros) const {
+  return model::slowdown_beside(machine_, level, nonzeros / threads_, threads_);
+}
+
+double ExchangeTimer::hidden_by_mpi(const model::MessageStages& stages) const {
+  double bytes = 0, messages = 0;
+  for (const auto& stage : stages) {
+    for (const auto& of_rank : stage) {
+      for (const model::SentMessage& message : of_rank) {
+        bytes += static_cast<double>(message.bytes);
+        messages += 1;
+      }
+    }
+  }
+  return messages > 0 ? model::hidden_by_mpi(machine_, bytes / messages) : 0;
 }
 
 }  // namespace nodewise::predict

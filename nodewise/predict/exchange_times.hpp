@@ -32,6 +32,10 @@ class ExchangeTimer {
   /// Returns the seconds of so many floating-point operations on a rank that has `nonzeros` of a
   /// level, shared evenly by its threads; 0 where the machine does not tell.
   double work_s(std::size_t level, double nonzeros, double flops) const;
+  /// model::slowdown_beside() of a rank's threads.
+  double slowdown_beside(std::size_t level, double nonzeros) const;
+  /// model::hidden_by_mpi() of messages as long as these are on average.
+  double hidden_by_mpi(const model::MessageStages& stages) const;
   /// A collective that takes `factor` times as long, whoever reckons.
   static ExchangeTime scaled(ExchangeTime time, double factor);
   const model::Machine& machine() const { return machine_; }

@@ -34,6 +34,21 @@ GlobalIndex most_nonzeros(const Matrix& A, Starts rows) {
   return most;
 }
 
+/// Of the nonzeros of the rank with most of them, those in its own columns.
+double own_part(const Matrix& A, Starts rows) {
+  const kernels::Csr<double>& entries = A.on();
+  GlobalIndex most = 0, own = 0;
+  for (std::size_t r = 0; r + 1 < rows.size(); ++r) {
+    const auto first = entries.cols.begin() + entries.row_ptr[static_cast<std::size_t>(rows[r])];
+    const auto last = entries.cols.begin() + entries.row_ptr[static_cast<std::size_t>(rows[r + 1])];
+    if (last - first <= most) continue;
+    most = last - first;
+    own = std::count_if(
+        first, last, [&](LocalIndex column) { return column >= rows[r] && column < rows[r + 1]; });
+  }
+  return most > 0 ? static_cast<double>(own) / static_cast<double>(most) : 1;
+}
+
 PredictedLevel sizes_of(const amg::Hierarchy<double>& hierarchy, std::size_t l) {
   const Starts rows = hierarchy.virtual_starts(l);
   PredictedLevel level;
@@ -44,7 +59,9 @@ PredictedLevel sizes_of(const amg::Hierarchy<double>& hierarchy, std::size_t l) 
     level.active_ranks += n > 0 ? 1 : 0;
     level.most_rows = std::max(level.most_rows, n);
   }
-  level.most_nonzeros = most_nonzeros(*hierarchy.matrix(l), rows);
+  const std::shared_ptr<const Matrix> A = hierarchy.matrix(l);
+  level.most_nonzeros = most_nonzeros(*A, rows);
+  level.own_part = own_part(*A, rows);
   level.copies = hierarchy.levels()[l].copies;
   level.redistribution_choice = hierarchy.levels()[l].redistribution_choice;
   level.sparsity_choice = hierarchy.levels()[l].sparsity_choice;
@@ -178,6 +195,7 @@ std::vector<PredictedLevel> levels_of(const VirtualSetup& setup, bool direct_las
     level.visits = visits[l];
     level.work_s =
         costs.work_s(l, static_cast<double>(level.most_nonzeros), flops_of(hierarchy, l, level));
+    level.slowdown_beside = costs.slowdown_beside(l, static_cast<double>(level.most_nonzeros));
     levels.push_back(std::move(level));
   }
   return levels;
@@ -230,6 +248,8 @@ void add_times(const VirtualExchange& exchange, Predictions& p) {
     const model::GpuBytes copied = most_copied(exchange, bytes, what);
     for (std::size_t k = 0; k < p.costs.size(); ++k) {
       times(k, what).push_back(p.costs[k].time_of_vectors(stages, copied));
+      if (what != Exchanged::product) continue;
+      p.all[k].levels[exchange.level].hidden_by_mpi.push_back(p.costs[k].hidden_by_mpi(stages));
     }
   }
   if (!p.with_setup) return;

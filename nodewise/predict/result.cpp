@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "nodewise/model/hybrid_cost.hpp"
+
 namespace nodewise::predict {
 
 namespace {
@@ -125,6 +127,30 @@ BestRoutes Prediction::best(std::size_t measure) const {
         }));
   }
   return best;
+}
+
+double Prediction::hybrid_cycle_s(const BestRoutes& chosen, std::size_t measure,
+                                  comm::Overlap mode) const {
+  double sum = 0;
+  for (std::size_t l = 0; l < levels.size(); ++l) {
+    const PredictedLevel& level = levels[l];
+    const std::size_t route = chosen.of_level[l];
+    const double own_s = level.own_part * level.work_s;
+    const model::HybridParts parts = {
+        .exchange_s = seconds(level.of_cycle(route, chosen.gathering), measure),
+        .own_s = own_s,
+        .rest_s = level.work_s - own_s,
+        .beside = level.slowdown_beside,
+        .hidden_part = level.hidden_by_mpi.empty() ? 0 : level.hidden_by_mpi[route]};
+    const auto in = [&](comm::Overlap which) {
+      const bool can_talk = threads_per_rank > 1 || which != comm::Overlap::task;
+      return model::hybrid_s(parts, can_talk ? which : comm::Overlap::naive);
+    };
+    sum += mode != comm::Overlap::automatic
+               ? in(mode)
+               : std::min(in(comm::Overlap::naive), in(comm::Overlap::task));
+  }
+  return sum;
 }
 
 ExchangeTime Prediction::cycle(const BestRoutes& chosen) const {

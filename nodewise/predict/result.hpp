@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "nodewise/amg/hierarchy.hpp"
+#include "nodewise/comm/overlap.hpp"
 #include "nodewise/comm/route/route.hpp"
 #include "nodewise/model/exchange_cost.hpp"
 #include "nodewise/model/scenario.hpp"
@@ -95,6 +96,10 @@ struct PredictedLevel {
   std::optional<int> splitting_rounds;
   std::int64_t setup_reductions = 0;  ///< agreements and sums of the setup
   double work_s = 0;  ///< of arithmetic in one cycle, on the rank with most; 0: not known
+  /// Of that rank's nonzeros, those in its own columns: arithmetic that needs no message.
+  double own_part = 1;
+  double slowdown_beside = 1;         ///< model::slowdown_beside()
+  std::vector<double> hidden_by_mpi;  ///< by route: model::hidden_by_mpi() of a product
   /// Why its rows were moved to fewer ranks, or not; null where costs did not decide.
   std::shared_ptr<const amg::RedistributionDecision> redistribution_choice;
   /// Likewise, why its matrix lost entries, or not.
@@ -143,6 +148,10 @@ struct Prediction {
   ExchangeTime cycle(std::size_t route) const;
   BestRoutes best(std::size_t measure) const;
   ExchangeTime cycle(const BestRoutes& routes) const;
+  /// Seconds of a cycle over these routes, arithmetic included, in a mode for all levels, or in
+  /// that which each level is quickest in (automatic): of each level all exchanges overlap all own
+  /// parts. On one thread task is naive.
+  double hybrid_cycle_s(const BestRoutes& routes, std::size_t measure, comm::Overlap mode) const;
   /// Whether every scenario agrees with the base on the cheapest route of a level.
   bool is_certain(std::size_t level) const;
   /// The level that costs a cycle most over these routes; 0 where none costs anything.

@@ -14,6 +14,7 @@ using roofline::Record;
 
 /// Raised whenever a field changes its meaning or goes away; new fields leave it as it is.
 constexpr int bench_schema_version = 1;
+constexpr int overlap_schema_version = 1;
 constexpr double nothing = std::numeric_limits<double>::quiet_NaN();
 
 Json times_json(const Repeats& times) {
@@ -62,33 +63,82 @@ Json bench_levels_json(const Record& record) {
   return levels;
 }
 
+/// What both reports begin with.
+Json bench_frame_json(int schema_version, const Record& record, const RunFrame& run) {
+  const model::MemoryBandwidth bandwidth = record.bandwidth();
+  const run::MatrixSummary& matrix = run.matrix;
+  return {{"schema_version", schema_version},
+          {"program", program_json()},
+          {"command_line", run.command_line},
+          {"machine", machine_json(run.machine)},
+          {"options", options_json(run.options)},
+          {"preset", preset_json(run.preset)},
+          {"matrix",
+           {{"source", matrix.source},
+            {"format", text_or_null(matrix.format)},
+            {"graph_laplacian", matrix.graph_laplacian},
+            {"rows", matrix.rows},
+            {"nonzeros", matrix.nonzeros},
+            {"symmetric", matrix.symmetric}}},
+          {"cache_bytes", number(record.cache_bytes > 0 ? record.cache_bytes : nothing)},
+          {"memory",
+           {{"array_bytes", record.array_bytes},
+            {"triad_bytes_per_s", number(bandwidth.triad_bytes_per_s)},
+            {"triad_times_s", times_json(record.triad)},
+            {"reading_bytes_per_s", number(bandwidth.reading_bytes_per_s)},
+            {"reading_times_s", times_json(record.reading)}}}};
+}
+
+Json over_ranks_json(const roofline::OverRanks& times) {
+  return {{"median", number(times.median)},
+          {"lower_quartile", number(times.lower_quartile)},
+          {"upper_quartile", number(times.upper_quartile)}};
+}
+
+Json overlap_case_json(const roofline::OverlapRecord& record, const roofline::OverlapCase& of) {
+  const KernelRecord& kernel = of.kernel;
+  const roofline::OverlapCase& naive = record.naive_of(of);
+  const double least =
+      kernel.has_traffic ? model::least_s(kernel.traffic, record.measured.bandwidth()) : nothing;
+  return {{"kernel", kernel.name},
+          {"level", kernel.level},
+          {"route", text_or_null(of.route)},
+          {"threads", of.threads},
+          {"overlap", comm::overlap_name(of.mode)},
+          {"times_s", times_json(kernel.times)},
+          {"speedup", number(naive.kernel.times.median() / kernel.times.median())},
+          {"moved_bytes", number(kernel.has_traffic ? kernel.traffic.bytes() : nothing)},
+          {"flops_per_s", number(kernel.has_traffic ? kernel.flops_per_s() : nothing)},
+          {"bound_s", number(least)},
+          {"gather_s", over_ranks_json(of.gather)},
+          {"work_s", over_ranks_json(of.work)},
+          {"wait_s", over_ranks_json(of.wait)},
+          {"rest_s", over_ranks_json(of.rest)}};
+}
+
 }  // namespace
 
 std::string bench_json(const Record& record, const RunFrame& run) {
-  const model::MemoryBandwidth bandwidth = record.bandwidth();
-  const run::MatrixSummary& matrix = run.matrix;
-  return dumped({{"schema_version", bench_schema_version},
-                 {"program", program_json()},
-                 {"command_line", run.command_line},
-                 {"machine", machine_json(run.machine)},
-                 {"options", options_json(run.options)},
-                 {"preset", preset_json(run.preset)},
-                 {"matrix",
-                  {{"source", matrix.source},
-                   {"format", text_or_null(matrix.format)},
-                   {"graph_laplacian", matrix.graph_laplacian},
-                   {"rows", matrix.rows},
-                   {"nonzeros", matrix.nonzeros},
-                   {"symmetric", matrix.symmetric}}},
-                 {"cache_bytes", number(record.cache_bytes > 0 ? record.cache_bytes : nothing)},
-                 {"memory",
-                  {{"array_bytes", record.array_bytes},
-                   {"triad_bytes_per_s", number(bandwidth.triad_bytes_per_s)},
-                   {"triad_times_s", times_json(record.triad)},
-                   {"reading_bytes_per_s", number(bandwidth.reading_bytes_per_s)},
-                   {"reading_times_s", times_json(record.reading)}}},
-                 {"levels", bench_levels_json(record)},
-                 {"seconds", record.seconds}});
+  Json document = bench_frame_json(bench_schema_version, record, run);
+  document["levels"] = bench_levels_json(record);
+  document["seconds"] = record.seconds;
+  return dumped(document);
+}
+
+std::string overlap_json(const roofline::OverlapRecord& record, const RunFrame& run) {
+  Json document = bench_frame_json(overlap_schema_version, record.measured, run);
+  Json levels = Json::array();
+  for (const amg::LevelInfo& level : record.measured.levels) {
+    levels.push_back({{"rows", level.rows}, {"nonzeros", level.nonzeros}});
+  }
+  document["levels"] = levels;
+  Json cases = Json::array();
+  for (const roofline::OverlapCase& of : record.cases) {
+    cases.push_back(overlap_case_json(record, of));
+  }
+  document["cases"] = cases;
+  document["seconds"] = record.measured.seconds;
+  return dumped(document);
 }
 
 }  // namespace nodewise::report

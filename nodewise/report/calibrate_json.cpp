@@ -159,12 +159,17 @@ Json contention_json(const calibrate::Record& record, const Fits& fits) {
 Json overlap_json(const calibrate::Record& record) {
   Json points = Json::array();
   for (const OverlapTimes& o : record.overlap) {
+    Json sweep = Json::array();
+    for (const OverlapTimes::Swept& s : o.sweep) {
+      sweep.push_back({{"work_s", s.work_s}, {"both_s", s.both.seconds}});
+    }
     points.push_back({{"direction", o.direction},
                       {"bytes", o.bytes},
                       {"message_s", o.message.seconds},
                       {"work_s", o.work.seconds},
                       {"both_s", o.both.seconds},
-                      {"overlap", number(o.fraction())}});
+                      {"overlap", number(o.fraction())},
+                      {"sweep", sweep}});
   }
   return points;
 }

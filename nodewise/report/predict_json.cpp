@@ -116,6 +116,20 @@ Json cycle_json(const Prediction& p) {
           {"best_by_simulation", time_json(p.cycle(p.best(by_simulation)))}};
 }
 
+/// Seconds of a cycle with its arithmetic by the mode of overlapping, over the best routes.
+Json hybrid_json(const Prediction& p) {
+  Json json = Json::object();
+  for (const auto& [name, measure] :
+       {std::pair{"by_formula", by_formula}, std::pair{"by_simulation", by_simulation}}) {
+    for (const auto mode : {comm::Overlap::none, comm::Overlap::naive, comm::Overlap::task,
+                            comm::Overlap::automatic}) {
+      json[name][comm::overlap_name(mode)] =
+          number(p.hybrid_cycle_s(p.best(measure), measure, mode));
+    }
+  }
+  return json;
+}
+
 Json setup_json(const Prediction& p) {
   Json json = Json::object();
   for (std::size_t k = 0; k < p.routes.size(); ++k) {
@@ -266,6 +280,7 @@ std::string predict_json(const predict::Result& result, const RunFrame& run) {
        {"setup", setup_json(p)},
        {"gpu", gpu_json(result.gpu)},
        {"work_of_a_cycle_s", result.machine.knows_work ? number(p.work_s()) : Json(nullptr)},
+       {"overlap", result.machine.knows_work ? hybrid_json(p) : Json(nullptr)},
        {"scaling", scaling_json(result)},
        {"times_s",
         {{"read", run.read_s}, {"setup", result.setup_s}, {"predict", result.predict_s}}},

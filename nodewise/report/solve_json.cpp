@@ -39,6 +39,17 @@ Json transport_choice_json(const std::shared_ptr<const routing::TransportDecisio
   return {{"reason", decision->reason}, {"trials", trials}};
 }
 
+/// null where the overlap was given.
+Json overlap_choice_json(const std::shared_ptr<const routing::OverlapDecision>& decision) {
+  if (!decision || decision->reason.empty()) return nullptr;
+  Json trials = Json::array();
+  for (const routing::OverlapTrial& trial : decision->trials) {
+    trials.push_back(
+        {{"overlap", comm::overlap_name(trial.overlap)}, {"seconds", number(trial.seconds)}});
+  }
+  return {{"reason", decision->reason}, {"trials", trials}};
+}
+
 /// Of vectors of doubles.
 Json traffic_json(const comm::Traffic& traffic) {
   constexpr auto value_bytes = static_cast<std::int64_t>(sizeof(double));
@@ -84,6 +95,8 @@ Json level_json(const amg::LevelInfo& info) {
           {"route_choice", route_choice_json(info.route_choice)},
           {"setup_route_choice", route_choice_json(info.setup_route_choice)},
           {"transport_choice", transport_choice_json(info.transport_choice)},
+          {"overlap", comm::overlap_name(info.overlap)},
+          {"overlap_choice", overlap_choice_json(info.overlap_choice)},
           {"redistribution_choice", redistribution_json(info.redistribution_choice)},
           {"sparsity_choice", sparsity_choice_json(info.sparsity_choice)},
           {"sparsity", sparsity_json(info.sparsity)},

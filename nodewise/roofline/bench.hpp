@@ -2,23 +2,13 @@
 // does.
 #pragma once
 
-#include <cstddef>
-#include <functional>
-
 #include "nodewise/amg/hierarchy.hpp"
-#include "nodewise/calibrate/stopwatch.hpp"
+#include "nodewise/roofline/measure.hpp"
 #include "nodewise/roofline/options.hpp"
 #include "nodewise/roofline/record.hpp"
 #include "nodewise/run/environment.hpp"
 
 namespace nodewise::roofline {
-
-/// Told of what is done, on every rank; each may be left out.
-struct Progress {
-  calibrate::PartObserver begin = {};
-  /// Kernel k of n was measured once more, for the `times`-th time.
-  std::function<void(double seconds, std::size_t k, std::size_t n, std::size_t times)> kernel = {};
-};
 
 /// A hierarchy whose kernels are measured.
 struct Subject {

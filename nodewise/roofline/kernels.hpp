@@ -13,6 +13,7 @@ namespace nodewise::roofline {
 struct Kernel {
   KernelRecord record;        ///< with its traffic, without times
   std::function<void()> run;  ///< collective; owns what it works on
+  int least_in_a_row = 1;     ///< runs of one measurement
 };
 
 /// Collective. Returns the kernels of one level: the product, that of the ranks' own columns alone

@@ -9,6 +9,9 @@ std::span<const Field<BenchOptions>> bench_fields() {
       field("vectors", &BenchOptions::vectors,
             "how many vectors side by side the product with several has", 2, 64)
           .common(),
+      field("no_cycle", &BenchOptions::no_cycle,
+            "What overlapping brings is measured in products with the matrix alone, without a "
+            "hierarchy"),
   };
   return fields;
 }

@@ -8,8 +8,9 @@
 namespace nodewise::roofline {
 
 struct BenchOptions {
-  int vectors = 4;       ///< of the products with several
-  double seconds = 120;  ///< about how long to measure
+  int vectors = 4;        ///< of the products with several
+  bool no_cycle = false;  ///< overlapping is measured in products with the matrix alone
+  double seconds = 120;   ///< about how long to measure
 };
 
 std::span<const Field<BenchOptions>> bench_fields();

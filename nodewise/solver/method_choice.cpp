@@ -4,9 +4,11 @@
 
 #include <fmt/format.h>
 
+#include "nodewise/amg/setup/input_check.hpp"
 #include "nodewise/base/format_numbers.hpp"
 #include "nodewise/matrix/block_matrix.hpp"
 #include "nodewise/matrix/operations.hpp"
+#include "nodewise/routing/overlap_choice.hpp"
 #include "nodewise/routing/route_choice.hpp"
 
 namespace nodewise::solver {
@@ -179,6 +181,19 @@ void check_method(const solve::KrylovMethod& method, const Options& options) {
   }
 }
 
+namespace {
+
+/// Collective. What a hierarchy would see to for its finest level.
+void set_overlap(const Matrix& A, const amg::Options& options) {
+  amg::check_overlap(options);
+  comm::Overlap overlap = options.overlap.on(0);
+  if (overlap == comm::Overlap::automatic) overlap = routing::choose_overlap(A)->chosen;
+  A.exchange().set_overlap(overlap);
+  if (A.blocks() != nullptr) A.blocks()->exchange().set_overlap(overlap);
+}
+
+}  // namespace
+
 std::shared_ptr<const Matrix> matrix_of_solve(const std::shared_ptr<const Matrix>& A,
                                               const Options& options) {
   routing::LevelRoutes routes = amg::routes_of_level(options.amg, 0);
@@ -198,7 +213,9 @@ std::shared_ptr<const Matrix> matrix_of_solve(const std::shared_ptr<const Matrix
   }
   M = std::make_shared<const Matrix>(M->with_route(routes.solve, routes.solve_transport));
   if (choose_transport && !for_hierarchy) M = routing::choose_transport(M, solves).A;
-  return matrix::with_blocks_where_full<double>(M, options.amg.unknowns);
+  M = matrix::with_blocks_where_full<double>(M, options.amg.unknowns);
+  if (!for_hierarchy) set_overlap(*M, options.amg);
+  return M;
 }
 
 std::shared_ptr<const Matrix> matrix_as_chosen(const std::shared_ptr<const Matrix>& A,

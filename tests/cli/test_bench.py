@@ -1,6 +1,8 @@
-"""`nodewise bench spmv`: that all kernels are measured and counted. No times are tested."""
+"""`nodewise bench`: that all kernels are measured and counted. No times are tested."""
 
 import json
+import subprocess
+import sys
 
 import jsonschema
 import pytest
@@ -96,3 +98,54 @@ def test_a_benchmark_has_to_be_named(nodewise):
     assert "nodewise bench spmv A.mtx" in result.messages[0]
     assert "told what to measure" in nodewise("bench").messages[0]
     assert "no matrix" in nodewise("bench", "spmv").messages[0]
+
+
+def overlap_of(nodewise, source, tmp_path, *words, **more):
+    result = nodewise("bench", "overlap", *words, *SHORT, "--json", "r.json", **more)
+    assert result.code == 0, result.err
+    report = json.loads((tmp_path / "r.json").read_text())
+    schema = json.loads((source / "docs" / "overlap.schema.json").read_text())
+    jsonschema.Draft7Validator(schema).validate(report)
+    return report
+
+
+def ways_of(report, kernel, level=0):
+    cases = [c for c in report["cases"] if (c["kernel"], c["level"]) == (kernel, level)]
+    return {(c["route"], c["threads"], c["overlap"]): c for c in cases}
+
+
+def test_overlap_is_measured_in_every_mode_and_route(nodewise, source, tmp_path):
+    report = overlap_of(nodewise, source, tmp_path, "-p", "laplace7", "-n", 12, "--threads", 2,
+                        "--ranks-per-node", 2, ranks=4)
+    modes = [(1, "none"), (1, "naive"), (2, "none"), (2, "naive"), (2, "task")]
+    products = ways_of(report, "product")
+    routes = ["direct", "two_step", "three_step"]
+    assert set(products) == {(r, *m) for r in routes for m in modes}
+    assert set(ways_of(report, "cycle")) == {(None, *m) for m in modes}
+    coarse = ways_of(report, "product", 1)
+    assert len(report["levels"]) > 1 and len(coarse) == len(modes)
+    for case in report["cases"]:
+        assert case["times_s"]["count"] > 0 and case["speedup"] > 0
+        assert case["speedup"] == 1 or case["overlap"] != "naive"
+        assert case["work_s"]["median"] > 0
+    # A result with ghosts is written once behind the messages and twice beside them: twice eight
+    # bytes moved, for the rows of the two planes of each rank that meet another's.
+    behind, beside = (products["direct", 1, m]["moved_bytes"] for m in ("none", "naive"))
+    planes = 6 * 12 * 12
+    assert beside - behind == 16 * planes
+
+
+def test_overlap_is_measured_without_a_cycle_and_drawn(nodewise, source, tmp_path):
+    report = overlap_of(nodewise, source, tmp_path, "-p", "holstein_hubbard", "--sites", 2,
+                        "--electrons-up", 1, "--electrons-down", 1, "--phonons", 4,
+                        "--no-cycle")
+    assert report["levels"] == [] and not ways_of(report, "cycle")
+    assert set(ways_of(report, "product")) == {("direct", 1, "none"), ("direct", 1, "naive")}
+    plot = [sys.executable, str(source / "scripts" / "overlap-plot")]
+    drawn = subprocess.run([*plot, "r.json", "p.svg"], cwd=tmp_path, capture_output=True, check=False)
+    if drawn.returncode != 0:
+        assert b"there is no matplotlib" in drawn.stderr, drawn.stderr
+    else:
+        assert (tmp_path / "p.svg").read_text().startswith("<?xml")
+    wrong = subprocess.run([*plot, "no.json", "p.svg"], cwd=tmp_path, capture_output=True, check=False)
+    assert wrong.returncode == 1 and b"no.json" in wrong.stderr

@@ -134,9 +134,6 @@ template <class T>
 
 }  // namespace
 
-namespace {
-
-/// Local.
 void check_overlap(const Options& options) {
   const bool asks = std::any_of(options.overlap.begin(), options.overlap.end(),
                                 [](auto overlap) { return overlap == comm::Overlap::task; });
@@ -145,8 +142,6 @@ void check_overlap(const Options& options) {
               "`overlap task` on several threads needs MPI_Init_thread with MPI_THREAD_FUNNELED or "
               "more, and to be called by the thread that called it");
 }
-
-}  // namespace
 
 template <class T>
 void check_matrix(const DistMatrix<T>& A, const Options& options, const mpi::Same& same) {

@@ -17,6 +17,8 @@ namespace nodewise::amg {
 template <class T>
 void check_matrix(const matrix::DistMatrix<T>& A, const Options& options, const mpi::Same& same);
 
+/// Local. Throws unsupported where a thread is to talk beside others, and MPI does not allow it.
+void check_overlap(const Options& options);
 /// Collective. Ranges of virtual ranks are for one real rank, and have all its rows; throws
 /// invalid_argument otherwise, on every rank. Empty: there are none.
 template <class T>

@@ -51,6 +51,10 @@ MatrixPointer<T> routed(const MatrixPointer<T>& A, const comm::Route& route,
   return std::make_shared<const DistMatrix<T>>(A->with_route(route, transport));
 }
 
+bool is_left_to_direct_solver(GlobalIndex rows, const Options& options, int level) {
+  return level > 0 && !may_coarsen(rows, options, level) && may_solve_directly(rows, options);
+}
+
 /// The product with the finest matrix is the Krylov method's, too.
 template <class T>
 LevelChoice<T> choose_for(const MatrixPointer<T>& A, const Options& options, int level) {
@@ -58,7 +62,7 @@ LevelChoice<T> choose_for(const MatrixPointer<T>& A, const Options& options, int
   LevelChoice<T> choice = {{wanted, nullptr, nullptr, A, A}, nullptr};
   routing::ChosenRoutes<T>& routes = choice.routes;
   const GlobalIndex rows = A->rows().n_global();
-  if (level > 0 && !may_coarsen(rows, options, level) && may_solve_directly(rows, options)) {
+  if (is_left_to_direct_solver(rows, options, level)) {
     leave_as_it_is(choice);
   } else if (is_automatic(wanted)) {
     routes = options.machine
@@ -76,10 +80,28 @@ LevelChoice<T> choose_for(const MatrixPointer<T>& A, const Options& options, int
   return choice;
 }
 
-#define NODEWISE_INSTANTIATE(T)                                                 \
-  template MatrixPointer<T> routed(const MatrixPointer<T>&, const comm::Route&, \
-                                   const comm::Transport&);                     \
-  template LevelChoice<T> choose_for(const MatrixPointer<T>&, const Options&, int)
+template <class T>
+std::shared_ptr<const routing::OverlapDecision> choose_overlap_for(const DistMatrix<T>& A,
+                                                                   const Options& options,
+                                                                   int level) {
+  routing::OverlapDecision decision;
+  const comm::Overlap wanted = options.overlap.on(level);
+  if (wanted != comm::Overlap::automatic) {
+    decision.chosen = wanted;
+  } else if (is_left_to_direct_solver(A.rows().n_global(), options, level)) {
+    decision.reason = "solved directly";
+  } else {
+    return routing::choose_overlap(A);
+  }
+  return std::make_shared<const routing::OverlapDecision>(std::move(decision));
+}
+
+#define NODEWISE_INSTANTIATE(T)                                                     \
+  template MatrixPointer<T> routed(const MatrixPointer<T>&, const comm::Route&,     \
+                                   const comm::Transport&);                         \
+  template LevelChoice<T> choose_for(const MatrixPointer<T>&, const Options&, int); \
+  template std::shared_ptr<const routing::OverlapDecision> choose_overlap_for(      \
+      const DistMatrix<T>&, const Options&, int)
 NODEWISE_INSTANTIATE(float);
 NODEWISE_INSTANTIATE(double);
 #undef NODEWISE_INSTANTIATE

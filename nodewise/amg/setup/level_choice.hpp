@@ -5,6 +5,7 @@
 
 #include "nodewise/amg/options.hpp"
 #include "nodewise/matrix/dist_matrix.hpp"
+#include "nodewise/routing/overlap_choice.hpp"
 #include "nodewise/routing/route_choice.hpp"
 #include "nodewise/routing/transport_choice.hpp"
 
@@ -33,5 +34,12 @@ std::shared_ptr<const matrix::DistMatrix<T>> routed(
 template <class T>
 LevelChoice<T> choose_for(const std::shared_ptr<const matrix::DistMatrix<T>>& A,
                           const Options& options, int level);
+
+/// Collective. What products of a level compute while their messages travel, as the options have
+/// it, or a trial of A; naive where that was chosen for a level that is solved directly.
+template <class T>
+std::shared_ptr<const routing::OverlapDecision> choose_overlap_for(const matrix::DistMatrix<T>& A,
+                                                                   const Options& options,
+                                                                   int level);
 
 }  // namespace nodewise::amg

@@ -12,6 +12,7 @@
 #include "nodewise/amg/redistribute/redistribution_decision.hpp"
 #include "nodewise/amg/sparsify/sparsity_decision.hpp"
 #include "nodewise/comm/plan.hpp"
+#include "nodewise/routing/overlap_choice.hpp"
 #include "nodewise/routing/route_choice.hpp"
 #include "nodewise/routing/transport_choice.hpp"
 
@@ -39,6 +40,9 @@ struct LevelInfo {
   /// Why, where they were chosen and not given; otherwise null.
   std::shared_ptr<const routing::RouteDecision> route_choice, setup_route_choice;
   std::shared_ptr<const routing::TransportDecision> transport_choice;  ///< likewise, of the solve
+  /// What products compute while their messages travel, and why, where that was chosen.
+  comm::Overlap overlap = comm::Overlap::naive;
+  std::shared_ptr<const routing::OverlapDecision> overlap_choice;
   /// Likewise, why its rows were moved to fewer ranks, or not.
   std::shared_ptr<const RedistributionDecision> redistribution_choice;
   /// Likewise, why its matrix lost entries, or not.

@@ -341,6 +341,9 @@ void descend(MatrixPointer<T> A, ProblemInfo<T> knowledge, std::optional<bool> s
     info.route_choice = chosen.solve;
     info.setup_route_choice = chosen.setup;
     info.transport_choice = choice.transport;
+    info.overlap_choice =
+        earlier ? earlier->info[l].overlap_choice : choose_overlap_for(*level.A, options, depth);
+    info.overlap = info.overlap_choice->chosen;
     info.sparsity = sparsity;
     info.sparsity_choice = sparser.choice;
     const bool goes_on = before ? before->P != nullptr : may_coarsen(info.rows, options, depth);

@@ -17,8 +17,7 @@ namespace {
 class Writer {
  public:
   template <class N>
-  requires std::is_arithmetic_v<N>
-  void operator()(const N& number) {
+  requires(std::is_arithmetic_v<N> || std::is_enum_v<N>) void operator()(const N& number) {
     bytes_.append(reinterpret_cast<const char*>(&number), sizeof(N));
   }
   void operator()(const std::string& text) {
@@ -51,8 +50,7 @@ class Reader {
   explicit Reader(std::string bytes) : bytes_(std::move(bytes)) {}
 
   template <class N>
-  requires std::is_arithmetic_v<N>
-  void operator()(N& number) {
+  requires(std::is_arithmetic_v<N> || std::is_enum_v<N>) void operator()(N& number) {
     std::memcpy(&number, bytes_.data() + at_, sizeof(N));
     at_ += sizeof(N);
   }
@@ -120,6 +118,15 @@ constexpr auto pass_transport_decision = [](auto& pass, auto& decision) {
   pass(decision.reason);
 };
 
+constexpr auto pass_overlap_decision = [](auto& pass, auto& decision) {
+  pass(decision.chosen);
+  pass.list(decision.trials, [](auto& inner, auto& trial) {
+    inner(trial.overlap);
+    inner(trial.seconds);
+  });
+  pass(decision.reason);
+};
+
 constexpr auto pass_redistribution = [](auto& pass, auto& decision) {
   pass(decision.ranks_before);
   pass(decision.ranks);
@@ -160,6 +167,8 @@ constexpr auto pass_level = [](auto& pass, auto& level) {
   pass.optional(info.route_choice, pass_route_decision);
   pass.optional(info.setup_route_choice, pass_route_decision);
   pass.optional(info.transport_choice, pass_transport_decision);
+  pass(info.overlap);
+  pass.optional(info.overlap_choice, pass_overlap_decision);
   pass.optional(info.redistribution_choice, pass_redistribution);
   pass.optional(info.sparsity_choice, pass_sparsity_decision);
   pass.optional(info.sparsity, pass_sparsity);

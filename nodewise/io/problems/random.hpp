@@ -9,6 +9,8 @@ namespace nodewise::io::problems {
 
 struct RandomOptions {
   int entries = 8;  ///< off-diagonal entries a row
+  int within = 0;   ///< columns lie so near their row, but for far ones; 0: anywhere
+  int far = 0;      ///< entries of a row that lie anywhere all the same
   int seed = 0;
 };
 
