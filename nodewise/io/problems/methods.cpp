@@ -11,6 +11,7 @@ const ModelProblem& laplace27_problem();
 const ModelProblem& rotated_fe_problem();
 const ModelProblem& rotated_fd_problem();
 const ModelProblem& random_problem();
+const ModelProblem& unstructured_problem();
 const ModelProblem& convection2d_problem();
 const ModelProblem& convection3d_problem();
 const ModelProblem& beam_problem();
@@ -19,12 +20,12 @@ const ModelProblem& holstein_hubbard_problem();
 
 Family<ModelProblem>& ModelProblem::family() {
   static Family<ModelProblem> members(
-      "problem",
-      {&problems::laplace5_problem(), &problems::laplace7_problem(), &problems::laplace9_problem(),
-       &problems::laplace27_problem(), &problems::rotated_fe_problem(),
-       &problems::rotated_fd_problem(), &problems::random_problem(),
-       &problems::convection2d_problem(), &problems::convection3d_problem(),
-       &problems::beam_problem(), &problems::holstein_hubbard_problem()});
+      "problem", {&problems::laplace5_problem(), &problems::laplace7_problem(),
+                  &problems::laplace9_problem(), &problems::laplace27_problem(),
+                  &problems::rotated_fe_problem(), &problems::rotated_fd_problem(),
+                  &problems::random_problem(), &problems::unstructured_problem(),
+                  &problems::convection2d_problem(), &problems::convection3d_problem(),
+                  &problems::beam_problem(), &problems::holstein_hubbard_problem()});
   return members;
 }
 
