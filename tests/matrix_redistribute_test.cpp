@@ -2,6 +2,7 @@
 #include <numeric>
 #include <optional>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "nodewise/base/hash.hpp"
@@ -23,6 +24,7 @@ using test::layouts_of;
 using test::RandomMatrix;
 using test::test_comm;
 using test::Whole;
+using testing::HasSubstr;
 
 /// Collective. The new number of every row, on every rank, counted from the first.
 std::vector<GlobalIndex> numbers_of_all(const RowMove& move) {
@@ -224,6 +226,44 @@ TEST(RowMove, RefusesOnEveryRank) {
   const Layout other = Layout::uniform(comm, 11);
   expect_same_error(*comm, ErrorCode::dimension_mismatch,
                     [&] { redistribute(A.dist, RowMove(other, other)); });
+}
+
+// A permutation by hand, and numbers that are none.
+TEST(RowMove, BringsRowsToTheirNumbers) {
+  const auto comm = test_comm();
+  const comm::Layout from = comm::Layout::from_local_size(comm, comm->rank() == 0 ? 13 : 2);
+  const comm::Layout to = comm::Layout::uniform(comm, from.n_global());
+  const GlobalIndex n = from.n_global();
+  std::vector<GlobalIndex> numbers;
+  std::vector<double> x;
+  for (GlobalIndex i = from.begin(); i < from.end(); ++i) {
+    numbers.push_back(n - 1 - i);
+    x.insert(x.end(), {double(i), double(i) + 0.5});
+  }
+  const auto move = comm::RowMove::to_numbers(from, to, numbers);
+  EXPECT_FALSE(move.keeps_numbers());
+  std::vector<double> y(2 * static_cast<std::size_t>(to.n_local())), again(x.size());
+  move.forward<double>(x, y, 2);
+  for (GlobalIndex i = to.begin(); i < to.end(); ++i) {
+    const auto at = 2 * static_cast<std::size_t>(i - to.begin());
+    EXPECT_EQ(y[at], double(n - 1 - i));
+    EXPECT_EQ(y[at + 1], double(n - 1 - i) + 0.5);
+  }
+  move.backward<double>(y, again, 2);
+  EXPECT_EQ(again, x);
+  const auto refusal = [&](ErrorCode code, const comm::Layout& wanted,
+                           const std::vector<GlobalIndex>& bad) {
+    return expect_same_error(*comm, code, [&] { comm::RowMove::to_numbers(from, wanted, bad); });
+  };
+  std::vector<GlobalIndex> bad = numbers;
+  if (comm->is_root()) bad[1] = bad[0];
+  EXPECT_THAT(refusal(ErrorCode::invalid_argument, to, bad), HasSubstr("same number"));
+  if (comm->is_root()) bad[1] = n;
+  EXPECT_THAT(refusal(ErrorCode::invalid_argument, to, bad), HasSubstr("no number of a row"));
+  if (comm->is_root()) bad.pop_back();
+  EXPECT_THAT(refusal(ErrorCode::dimension_mismatch, to, bad), HasSubstr("numbers for 13 rows"));
+  EXPECT_THAT(refusal(ErrorCode::dimension_mismatch, comm::Layout::uniform(comm, n + 1), numbers),
+              HasSubstr("layouts differ"));
 }
 
 }  // namespace matrix_redistribute_test

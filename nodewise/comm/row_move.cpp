@@ -57,6 +57,19 @@ void check_owners(const Layout& from, std::span<const int> owners) {
   }
 }
 
+/// Local; the same on every rank.
+void require_same_rows(const Layout& from, const Layout& to) {
+  if (from.first() == to.first() && from.last() == to.last() &&
+      from.comm().size() == to.comm().size()) {
+    return;
+  }
+  throw Error(ErrorCode::dimension_mismatch,
+              "moving rows: the layouts differ in their rows or ranks: rows " +
+                  std::to_string(from.first()) + " to " + std::to_string(from.last()) + " on " +
+                  std::to_string(from.comm().size()) + " ranks, and " + std::to_string(to.first()) +
+                  " to " + std::to_string(to.last()) + " on " + std::to_string(to.comm().size()));
+}
+
 /// The rows of this rank by their new owners, and how many come from whom.
 struct Distribution {
   Messages<LocalIndex> leaving;      // this rank included, where rows stay
@@ -160,15 +173,7 @@ void RowMove::plan(const std::function<Arrivals()>& arrivals, const Route& route
 
 RowMove::RowMove(Layout from, Layout to, const Route& route, const Transport& transport)
     : RowMove(Unplanned{}, std::move(from), std::move(to)) {
-  if (from_.first() != to_.first() || from_.last() != to_.last() ||
-      from_.comm().size() != to_.comm().size()) {
-    throw Error(ErrorCode::dimension_mismatch,
-                "moving rows: the layouts differ in their rows or ranks: rows " +
-                    std::to_string(from_.first()) + " to " + std::to_string(from_.last()) + " on " +
-                    std::to_string(from_.comm().size()) + " ranks, and " +
-                    std::to_string(to_.first()) + " to " + std::to_string(to_.last()) + " on " +
-                    std::to_string(to_.comm().size()));
-  }
+  require_same_rows(from_, to_);
   const auto arrivals = [&] {
     Arrivals result{pattern_between(from_, to_), {}};
     const GlobalIndex begin = std::max(from_.begin(), to_.begin());
@@ -193,6 +198,62 @@ RowMove RowMove::to_owners(const Layout& from, std::span<const int> owners, cons
     return Arrivals{std::move(pattern), std::move(stayed)};
   };
   move.plan(arrivals, route, transport);
+  return move;
+}
+
+namespace {
+
+/// Local. The owners of the rows' new numbers.
+std::vector<int> owners_of_numbers(const Layout& from, const Layout& to,
+                                   std::span<const GlobalIndex> numbers) {
+  if (numbers.size() != static_cast<std::size_t>(from.n_local())) {
+    throw Error(ErrorCode::dimension_mismatch, "moving rows: " + std::to_string(numbers.size()) +
+                                                   " numbers for " +
+                                                   std::to_string(from.n_local()) + " rows");
+  }
+  std::vector<int> owners;
+  owners.reserve(numbers.size());
+  for (const GlobalIndex number : numbers) {
+    if (!to.contains(number)) {
+      throw Error(ErrorCode::invalid_argument,
+                  "moving rows: " + std::to_string(number) + " is no number of a row");
+    }
+    owners.push_back(to.owner(number));
+  }
+  return owners;
+}
+
+/// Local. For each row of this rank in `to` the one that arrived with its number.
+std::vector<LocalIndex> order_by_numbers(const Layout& to, std::span<const GlobalIndex> arrived) {
+  std::vector<LocalIndex> order(static_cast<std::size_t>(to.n_local()), -1);
+  for (std::size_t k = 0; k < arrived.size(); ++k) {
+    order[static_cast<std::size_t>(to.to_local(arrived[k]))] = static_cast<LocalIndex>(k);
+  }
+  const auto missing = std::find(order.begin(), order.end(), -1);
+  if (missing != order.end() || arrived.size() != order.size()) {
+    throw Error(ErrorCode::invalid_argument, "moving rows: two rows are to have the same number");
+  }
+  return order;
+}
+
+}  // namespace
+
+RowMove RowMove::to_numbers(const Layout& from, const Layout& to,
+                            std::span<const GlobalIndex> numbers) {
+  require_same_rows(from, to);
+  const std::vector<int> owners =
+      mpi::collectively(from.comm(), [&] { return owners_of_numbers(from, to, numbers); });
+  RowMove move = to_owners(from, owners);
+  std::vector<GlobalIndex> arrived;
+  mpi::collectively(from.comm(),
+                    [&] { arrived.resize(static_cast<std::size_t>(move.to_.n_local())); });
+  move.forward<GlobalIndex>(numbers, arrived);
+  mpi::collectively(from.comm(), [&] {
+    move.order_ = std::make_shared<const std::vector<LocalIndex>>(order_by_numbers(to, arrived));
+    move.numbers_ =
+        std::make_shared<const std::vector<GlobalIndex>>(numbers.begin(), numbers.end());
+    move.to_ = to;
+  });
   return move;
 }
 

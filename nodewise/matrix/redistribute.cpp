@@ -102,28 +102,24 @@ class RowCollector {
   std::vector<Offset> row_ptr_ = {0};
 };
 
-/// Local. The rows of this rank after the move: what came from lower ranks, what stayed, the rest.
+/// Local. The rows of this rank after the move.
 template <class T>
 RowBlock<T> moved_rows(const DistMatrix<T>& A, const ColumnNumbers& numbers,
                        const comm::RowMove& rows, const comm::Records<RowWord<T>>& arrived,
                        const Layout& cols) {
   RowCollector<T> collector(cols);
-  const auto take_arrived = [&](std::size_t begin, std::size_t end) {
-    for (std::size_t g = begin; g < end; ++g) {
-      for_each_entry_of_runs(arrived[g], [&](GlobalIndex column, T value) {
-        collector.push(cols.first() + column, value);
+  rows.for_each_row(
+      [&](LocalIndex, LocalIndex ghost) {
+        for_each_entry_of_runs(
+            arrived[static_cast<std::size_t>(ghost)],
+            [&](GlobalIndex column, T value) { collector.push(cols.first() + column, value); });
+        collector.end_row();
+      },
+      [&](LocalIndex, LocalIndex row) {
+        for_each_entry(A, numbers, row,
+                       [&](GlobalIndex column, T value) { collector.push(column, value); });
+        collector.end_row();
       });
-      collector.end_row();
-    }
-  };
-  const auto before = static_cast<std::size_t>(rows.n_before());
-  take_arrived(0, before);
-  for (const LocalIndex i : rows.stayed()) {
-    for_each_entry(A, numbers, i,
-                   [&](GlobalIndex column, T value) { collector.push(column, value); });
-    collector.end_row();
-  }
-  take_arrived(before, arrived.size());
   return collector.take();
 }
 
