@@ -44,8 +44,13 @@ predict::Problem load_problem(const mpi::Comm& world, const std::shared_ptr<cons
   run.matrix = describe_matrix(loaded, settings);
   run.preset = apply_preset(*loaded.A, run.matrix.symmetric, settings);
   run.options = reported_options(settings);
-  return {loaded.A, make_knowledge(*loaded.A, run.matrix.symmetric, settings), settings.amg,
-          settings.method.partition, settings.method.placement};
+  const solver::MethodOptions& method = settings.method;
+  return {.A = loaded.A,
+          .info = make_knowledge(*loaded.A, run.matrix.symmetric, settings),
+          .options = settings.amg,
+          .partition = method.partition,
+          .placement = method.placement,
+          .reorder = method.reorder};
 }
 
 }  // namespace nodewise::cli

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "nodewise/base/format_numbers.hpp"
+#include "nodewise/predict/placed_rows.hpp"
 #include "nodewise/report/bench_json.hpp"
 #include "nodewise/roofline/overlap.hpp"
 #include "nodewise/run/memory.hpp"
@@ -106,7 +107,8 @@ ExitCode run_bench(const Call& call) {
   const bool of_overlap = settings.benchmark == subject_names[std::size_t(Subject::overlap)];
   BenchRecord record;
   record.run = begin_run(console, *comm, call);
-  const predict::Problem problem = load_problem(*world, comm, Shape::square, settings, record.run);
+  const predict::Problem problem = predict::with_placed_rows(
+      load_problem(*world, comm, Shape::square, settings, record.run), nullptr);
 
   std::optional<amg::Hierarchy<double>> hierarchy;
   if (!of_overlap || !settings.bench.no_cycle) {
@@ -141,9 +143,9 @@ const Command& bench_command() {
        .examples = {"bench spmv A.mtx",
                     "bench spmv -p laplace7 -n 100 --seconds 20 --json bench.json",
                     "bench spmv A.mtx --vectors 8", "bench overlap A.mtx --threads 2"},
-       .takes = Affects::matrix | Affects::levels | Affects::kernels | Affects::travel |
-                Affects::placement | Affects::real_run | Affects::kernel_times | Affects::report |
-                Affects::console,
+       .takes = Affects::matrix | Affects::rows | Affects::levels | Affects::kernels |
+                Affects::travel | Affects::placement | Affects::real_run | Affects::kernel_times |
+                Affects::report | Affects::console,
        .take_arguments = take_benchmark,
        .run = run_bench}};
   return command;

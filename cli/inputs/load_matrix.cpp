@@ -43,34 +43,51 @@ double need_beside(const std::shared_ptr<const mpi::Comm>& comm, const Settings&
                                                   settings.predict, settings.virtual_machine));
 }
 
-/// Bytes to write the matrix, with its rows in another order where they are divided.
-double writing_need(const io::MatrixSize& size, const Settings& settings) {
-  if (!settings.has_partition()) return run::matrix_bytes(size);
+/// Bytes to have the rows go to other ranks, or get another order.
+double arranging_need(const io::MatrixSize& size, const Settings& settings) {
   const partition::Partition& partition = settings.method.partition;
-  return run::division_bytes(size, partition.is_automatic() || partition->makes_graph) +
+  const bool by_graph =
+      partition.is_automatic() || partition->makes_graph || settings.method.reorder->renumbers;
+  return run::division_bytes(size, by_graph) +
          run::virtual_rank_bytes(settings.virtual_machine.virtual_ranks);
 }
 
+/// Bytes to write the matrix, as its rows are or otherwise arranged.
+double writing_need(const io::MatrixSize& size, const Settings& settings) {
+  return settings.arranges_rows() ? arranging_need(size, settings) : run::matrix_bytes(size);
+}
+
+/// Bytes of all nodes, where one of them has to have the whole matrix and its graph.
+double gathering_need(const mpi::Comm& world, const io::MatrixSize& size,
+                      const Settings& settings) {
+  const partition::Reordering& reorder = settings.method.reorder;
+  if (!reorder->renumbers || !reorder->of_all_ranks) return 0;
+  return world.topology().n_nodes() * run::division_bytes(size, true);
+}
+
 /// Collective. Bytes to read the file and do the command's work on the matrix.
-double file_need(const std::shared_ptr<const mpi::Comm>& comm, const std::string& path,
-                 const Settings& settings) {
+double file_need(const mpi::Comm& world, const std::shared_ptr<const mpi::Comm>& comm,
+                 const std::string& path, const Settings& settings) {
   const run::FileNeed need = run::need_of_file(comm, path);
   const double work = settings.command->writes_matrix
                           ? writing_need(need.size, settings)
                           : need.solving + need_beside(comm, settings, need.size.rows);
-  return std::max(need.reading, work);
+  return std::max({need.reading, work, gathering_need(world, need.size, settings)});
 }
 
-double problem_need(const std::shared_ptr<const mpi::Comm>& comm, const Settings& settings) {
+double problem_need(const mpi::Comm& world, const std::shared_ptr<const mpi::Comm>& comm,
+                    const Settings& settings) {
   const io::MatrixSize size = (*settings.gallery.problem->size)(settings.gallery);
-  if (settings.command->writes_matrix) return writing_need(size, settings);
-  return run::solve_bytes(size) + need_beside(comm, settings, size.rows);
+  const double work = settings.command->writes_matrix
+                          ? writing_need(size, settings)
+                          : run::solve_bytes(size) + need_beside(comm, settings, size.rows);
+  return std::max(work, gathering_need(world, size, settings));
 }
 
 LoadedMatrix read_file(const mpi::Comm& world, const std::shared_ptr<const mpi::Comm>& comm,
                        const std::string& path, const Settings& settings) {
   if (!settings.source.ignore_memory_check) {
-    run::check_memory(world, file_need(comm, path, settings), source_name(settings));
+    run::check_memory(world, file_need(world, comm, path, settings), source_name(settings));
   }
   LoadedMatrix loaded;
   // Whole points on every rank, whether they have 2, 3, 4 or 6 rows: where these are looked for,
@@ -122,7 +139,7 @@ LoadedMatrix load_matrix(const mpi::Comm& world, std::shared_ptr<const mpi::Comm
   }
   if (!settings.source.ignore_memory_check) {
     const double need =
-        about_files(ExitCode::input_file, [&] { return problem_need(comm, settings); });
+        about_files(ExitCode::input_file, [&] { return problem_need(world, comm, settings); });
     run::check_memory(world, need, source_name(settings));
   }
   Matrix A = io::generate<double>(std::move(comm), settings.gallery);

@@ -29,7 +29,8 @@ bool are_the_same(const std::string& a, const std::string& b) {
 }
 
 bool is_written(const Option& option) {
-  return option.name == "output" || option.name == "json" || option.name == "write-partition";
+  return option.name == "output" || option.name == "json" || option.name == "write-partition" ||
+         option.name == "write-order";
 }
 
 /// Those of the options; with `written`, the outputs.

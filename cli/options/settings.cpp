@@ -145,6 +145,9 @@ std::span<const Field<ConversionOptions>> conversion_fields() {
                  "write which row is on which rank, as --partition finds it for the ranks or the "
                  "virtual ranks: a number a line, for --partition-file")
           .common(),
+      text_field("write_order", &ConversionOptions::write_order, "file",
+                 "write which row of the matrix each row written was, from 0 on: a number a line")
+          .common(),
   };
   return fields;
 }

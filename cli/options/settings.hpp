@@ -58,6 +58,7 @@ struct KnowledgeOptions {
 /// What is written of a matrix besides itself.
 struct ConversionOptions {
   std::string write_partition;
+  std::string write_order;
 };
 
 struct ResultOptions {
@@ -132,9 +133,10 @@ struct Settings {
   bool asks_for_costs() const;
   /// Whether costs may choose how data leave devices.
   bool chooses_ways_of_devices() const;
-  /// Whether a partition may move rows.
-  bool has_partition() const {
-    return method.partition.is_automatic() || method.partition->moves_rows;
+  /// Whether rows may change their ranks, or their order.
+  bool arranges_rows() const {
+    return method.partition.is_automatic() || method.partition->moves_rows ||
+           method.reorder->renumbers;
   }
   bool has_virtual_ranks() const { return virtual_machine.virtual_ranks > 0; }
 };

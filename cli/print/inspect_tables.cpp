@@ -177,6 +177,14 @@ void print_matrix(Console& console, const InspectRecord& record) {
   console.line();
 }
 
+/// What an order has gained.
+void print_arranged(Console& console, const predict::Inspection& found) {
+  if (!found.reordering_gain) return;
+  print_entry(console, "bandwidth",
+              fmt::format("{} instead of {}", grouped(found.reordering_gain->bandwidth_after),
+                          grouped(found.reordering_gain->bandwidth_before)));
+}
+
 void print_levels(Console& console, const InspectRecord& record, bool all) {
   console.line("Hierarchy");
   if (!record.found.no_hierarchy.empty()) {
@@ -254,7 +262,7 @@ void print_counts(Console& console, const VirtualCounts& counted) {
 void print_cost(Console& console, const InspectRecord& record, const Settings& settings) {
   console.line("Cost of this inspection");
   std::string times = "read " + human_seconds(record.run.read_s);
-  if (settings.has_partition()) times += ", partition " + human_seconds(record.found.partition_s);
+  if (settings.arranges_rows()) times += ", partition " + human_seconds(record.found.partition_s);
   times += ", setup " + human_seconds(record.found.setup_s);
   if (record.found.counted) times += ", count " + human_seconds(record.found.count_s);
   print_entry(console, "time", times);
@@ -275,9 +283,10 @@ void print_inspection(Console& console, const InspectRecord& record, const Setti
   print_matrix(console, record);
   const bool tells_preset = is_worth_telling(record.run.preset);
   if (tells_preset) print_entry(console, "preset", preset_text(record.run.preset));
-  print_partition(console, settings.method.partition);
+  print_partition(console, settings.method);
   print_placement(console, settings.method.placement, record.found.placement_gain);
-  const bool tells_rows = settings.has_partition() || record.found.placement_gain;
+  print_arranged(console, record.found);
+  const bool tells_rows = settings.arranges_rows() || record.found.placement_gain;
   if (tells_preset || tells_rows) console.line();
   const bool details = settings.result.details;
   print_levels(console, record, details);

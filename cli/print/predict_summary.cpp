@@ -281,7 +281,7 @@ void print_subject(Console& console, const PredictRecord& record, const Settings
                   counted(std::ssize(p.ranks_per_node), "node"),
                   deals_in_blocks(settings) ? "successive ranks on one node"
                                             : "successive ranks on successive nodes"));
-  print_partition(console, settings.method.partition);
+  print_partition(console, settings.method);
   print_decision(console, p.partition_decision);
   print_placement(console, settings.method.placement, p.placement_gain);
   if (!p.levels_are_exact) {

@@ -364,9 +364,15 @@ void print_machine(Console& console, const run::Environment& machine) {
   console.line();
 }
 
-void print_partition(Console& console, const partition::Partition& partition) {
-  if (partition.is_automatic() || !partition->moves_rows) return;
-  print_entry(console, "partition", fmt::format("{}: {}", partition.name(), *partition->summary));
+void print_partition(Console& console, const solver::MethodOptions& method) {
+  const partition::Partition& partition = method.partition;
+  if (!partition.is_automatic() && partition->moves_rows) {
+    print_entry(console, "partition", fmt::format("{}: {}", partition.name(), *partition->summary));
+  }
+  const partition::Reordering& reorder = method.reorder;
+  if (reorder->renumbers) {
+    print_entry(console, "order", fmt::format("{}: {}", reorder.name(), *reorder->summary));
+  }
 }
 
 void print_decision(Console& console, const std::optional<partition::PartitionDecision>& decision) {
@@ -410,7 +416,7 @@ void print_system(Console& console, const SolveRecord& record, const Settings& s
   if (is_worth_telling(record.preset)) print_entry(console, "preset", preset_text(record.preset));
   if (record.device) print_entry(console, "device", device_text(*record.device));
   print_entry(console, "method", method_text(record));
-  print_partition(console, record.options.method.partition);
+  print_partition(console, record.options.method);
   if (!record.unused.empty()) print_entry(console, "without effect", unused_text(record.unused));
   console.line();
 }

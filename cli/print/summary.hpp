@@ -15,8 +15,8 @@ void print_entry(Console& console, const std::string& label, const std::string& 
 std::string matrix_text(const run::MatrixSummary& matrix);
 /// The first lines: version, ranks, nodes.
 void print_machine(Console& console, const run::Environment& machine);
-/// Which rank has which rows, where a partition moves them.
-void print_partition(Console& console, const partition::Partition& partition);
+/// Which rank has which rows, where a partition moves them, and in which order, where they get one.
+void print_partition(Console& console, const solver::MethodOptions& method);
 /// Whether a partition pays; nothing where that was not asked.
 void print_decision(Console& console, const std::optional<partition::PartitionDecision>& decision);
 /// What it gained to have its parts on other ranks; nothing where that was not asked for.

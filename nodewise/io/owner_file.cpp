@@ -144,13 +144,29 @@ std::vector<int> read_owners(const comm::Layout& rows, const std::string& path, 
   return to_rows(rows, before, dealt);
 }
 
-void write_owners(const std::string& path, const comm::Layout& rows, std::span<const int> owners) {
+namespace {
+
+/// Collective. A number a line.
+template <class Number>
+void write_number_lines(const std::string& path, const comm::Layout& rows,
+                        std::span<const Number> numbers) {
   write_in_rank_order(rows.shared_comm(), path, 1, [&](TextSink& sink, int) {
-    for (const int owner : owners) {
-      sink.put_number(owner);
+    for (const Number number : numbers) {
+      sink.put_number(number);
       sink.put('\n');
     }
   });
+}
+
+}  // namespace
+
+void write_owners(const std::string& path, const comm::Layout& rows, std::span<const int> owners) {
+  write_number_lines(path, rows, owners);
+}
+
+void write_order(const std::string& path, const comm::Layout& rows,
+                 std::span<const GlobalIndex> numbers) {
+  write_number_lines(path, rows, numbers);
 }
 
 }  // namespace nodewise::io

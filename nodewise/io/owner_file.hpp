@@ -20,4 +20,8 @@ std::vector<int> read_owners(const comm::Layout& rows, const std::string& path, 
 /// Collective. Writes such a file, compressed where the name ends in .gz. Throws file_io.
 void write_owners(const std::string& path, const comm::Layout& rows, std::span<const int> owners);
 
+/// Collective. Likewise a file that says which row each of this rank's was in another order.
+void write_order(const std::string& path, const comm::Layout& rows,
+                 std::span<const GlobalIndex> numbers);
+
 }  // namespace nodewise::io

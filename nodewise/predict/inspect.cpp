@@ -58,6 +58,7 @@ Inspection inspect(const Problem& problem, const VirtualMachine* machine,
   Problem placed;
   found.partition_s = run::timed(comm, [&] { placed = with_placed_rows(problem, machine); });
   found.placement_gain = placed.placement_gain;
+  found.reordering_gain = placed.reordering_gain;
   if (machine != nullptr) placed.options = with_every_route(std::move(placed.options));
   found.setup_s = run::timed(comm, [&] { hierarchy = try_hierarchy(placed, progress, found); });
   if (machine != nullptr) {

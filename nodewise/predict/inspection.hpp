@@ -9,7 +9,7 @@
 
 #include "nodewise/amg/hierarchy.hpp"
 #include "nodewise/comm/route/route.hpp"
-#include "nodewise/partition/placement_method.hpp"
+#include "nodewise/partition/arrangement.hpp"
 
 namespace nodewise::predict {
 
@@ -102,6 +102,7 @@ struct Inspection {
   double operator_complexity = 0;
   std::optional<VirtualCounts> counted;
   std::optional<partition::PlacementGain> placement_gain;
+  std::optional<partition::ReorderingGain> reordering_gain;
   double partition_s = 0;  ///< the longest over the ranks
   double setup_s = 0;
   double count_s = 0;

@@ -9,9 +9,9 @@
 namespace nodewise::predict {
 
 /// Collective. The problem with its rows, and what is known of them, on the ranks of its
-/// communicator that its partition and its placement put them on; or, for a matrix on one rank, in
+/// communicator, and in the order, that its options say; or, for a matrix on one rank, in
 /// the order of the virtual ranks of `machine`, which info.virtual_starts and info.virtual_topology
-/// then say. `costs` may be null. Throws what partition::divide() does.
+/// then say. `costs` may be null. Throws what partition::Arrangement does.
 Problem with_placed_rows(Problem problem, const VirtualMachine* machine,
                          const model::Machine* costs = nullptr);
 

@@ -8,9 +8,7 @@
 
 #include "nodewise/amg/hierarchy.hpp"
 #include "nodewise/model/machine.hpp"
-#include "nodewise/partition/partition_decision.hpp"
-#include "nodewise/partition/partition_method.hpp"
-#include "nodewise/partition/placement_method.hpp"
+#include "nodewise/partition/arrangement.hpp"
 #include "nodewise/predict/inspection.hpp"
 #include "nodewise/predict/options.hpp"
 #include "nodewise/predict/result.hpp"
@@ -26,9 +24,11 @@ struct Problem {
   amg::Options options = {};
   partition::Partition partition = "none";  ///< among the ranks, or the virtual ones
   partition::Placement placement = "none";  ///< of its parts on them
+  partition::Reordering reorder = "none";
   std::optional<partition::PartitionDecision> partition_decision = {};  ///< once it is made
   /// What the placement gained, once the rows are placed.
   std::optional<partition::PlacementGain> placement_gain = {};
+  std::optional<partition::ReorderingGain> reordering_gain = {};  ///< likewise, of the order
   /// Whether a prediction takes usual_redistribution() on each number of ranks, not that of
   /// `options`.
   bool chooses_redistribution = false;

@@ -57,6 +57,11 @@ Json inspected_hierarchy_json(const Inspection& found) {
           {"operator_complexity", number(found.operator_complexity)}};
 }
 
+Json reordering_json(const std::optional<partition::ReorderingGain>& gain) {
+  if (!gain) return nullptr;
+  return {{"bandwidth_before", gain->bandwidth_before}, {"bandwidth", gain->bandwidth_after}};
+}
+
 Json exchange_volume_json(const Volume& volume) {
   return {{"max_messages_of_a_rank", volume.max_messages},
           {"max_bytes_of_a_rank", volume.max_bytes},
@@ -107,6 +112,7 @@ std::string inspect_json(const Inspection& found, const RunFrame& run) {
                  {"preset", preset_json(run.preset)},
                  {"matrix", matrix_json(run.matrix, found.statistics)},
                  {"placement", placement_json(found.placement_gain)},
+                 {"reordering", reordering_json(found.reordering_gain)},
                  {"hierarchy", inspected_hierarchy_json(found)},
                  {"no_hierarchy", text_or_null(found.no_hierarchy)},
                  {"virtual_ranks", virtual_json(found)},

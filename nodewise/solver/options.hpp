@@ -10,8 +10,7 @@
 #include "nodewise/amg/options.hpp"
 #include "nodewise/base/options.hpp"
 #include "nodewise/offload/device_method.hpp"
-#include "nodewise/partition/partition_method.hpp"
-#include "nodewise/partition/placement_method.hpp"
+#include "nodewise/partition/arrangement.hpp"
 #include "nodewise/solve/method.hpp"
 #include "nodewise/solve/report.hpp"
 #include "nodewise/solver/preconditioner.hpp"
@@ -24,6 +23,7 @@ struct MethodOptions {
   Choice<solve::KrylovMethod> solver = "auto";
   partition::Partition partition = "none";  ///< which rank has which rows
   partition::Placement placement = "none";  ///< which rank has which of the partition's parts
+  partition::Reordering reorder = "none";   ///< in which order rows are numbered
   Choice<PreconditionerMethod> preconditioner = "amg";
   offload::Device device = "none";  ///< where it is solved
 };

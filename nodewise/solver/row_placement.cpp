@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "nodewise/amg/redistribute/move_level.hpp"
-#include "nodewise/matrix/redistribute.hpp"
 #include "nodewise/mpi/agree.hpp"
 #include "nodewise/mpi/ledger.hpp"
 #include "nodewise/routing/decision_rule.hpp"
@@ -12,46 +11,35 @@
 namespace nodewise::solver {
 
 RowPlacement::RowPlacement(const Matrix& A, const Options& options) : rows_(A.rows()) {
-  partition::DivisionOptions wanted = {options.method.partition, options.method.placement,
-                                       options.amg.machine.get()};
+  partition::ArrangementOptions wanted = {
+      {options.method.partition, options.method.placement, options.amg.machine.get()},
+      options.method.reorder};
+  partition::DivisionOptions& division = wanted.division;
   if (wanted.is_plain()) return;
   const mpi::Comm& comm = A.comm();
   const mpi::Scope scope(comm, "partition");
-  wanted.products = routing::exchanges_of_a_solve * options.amg.expected_solves;
-  wanted.by_node = amg::routes_of_level(options.amg, 0).solve.name() != "direct";
-  const bool looks = wanted.partition.is_automatic() && wanted.machine == nullptr;
-  if (looks && comm.topology().n_nodes() > 1) wanted.machine = &routing::probe_network(comm);
-  const partition::Division division =
-      partition::divide(wanted, {A, comm.topology(), options.amg.unknowns});
-  placement_gain_ = division.placement;
-  partition_decision_ = division.decision;
-  if (division.moves_rows) move_ = comm::RowMove::to_owners(rows_, division.owners);
+  division.products = routing::exchanges_of_a_solve * options.amg.expected_solves;
+  division.by_node = amg::routes_of_level(options.amg, 0).solve.name() != "direct";
+  const bool looks = division.partition.is_automatic() && division.machine == nullptr;
+  if (looks && comm.topology().n_nodes() > 1) division.machine = &routing::probe_network(comm);
+  arrangement_.emplace(wanted, partition::PartitionTask{A, comm.topology(), options.amg.unknowns});
 }
 
 std::shared_ptr<const RowPlacement::Matrix> RowPlacement::there(
     const std::shared_ptr<const Matrix>& A) const {
-  if (!move_) return A;
+  if (!moves()) return A;
   const mpi::Scope scope(A->comm(), "partition");
-  return std::make_shared<const Matrix>(matrix::redistribute(*A, *move_));
+  return std::make_shared<const Matrix>(arrangement_->there(*A));
 }
 
 std::vector<double> RowPlacement::there(std::span<const double> x, int n_vectors) const {
-  std::vector<double> moved;
-  mpi::collectively(rows_.comm(), [&] {
-    const comm::Layout& to = move_ ? move_->to() : rows_;
-    moved.resize(static_cast<std::size_t>(to.n_local()) * static_cast<std::size_t>(n_vectors));
-  });
-  if (move_) {
-    move_->forward<double>(x, moved, n_vectors);
-  } else {
-    std::copy(x.begin(), x.end(), moved.begin());
-  }
-  return moved;
+  if (moves()) return arrangement_->there(x, n_vectors);
+  return mpi::collectively(rows_.comm(), [&] { return std::vector<double>(x.begin(), x.end()); });
 }
 
 void RowPlacement::back(std::span<const double> x_there, std::span<double> x, int n_vectors) const {
-  if (move_) {
-    move_->backward<double>(x_there, x, n_vectors);
+  if (moves()) {
+    arrangement_->back(x_there, x, n_vectors);
   } else {
     std::copy(x_there.begin(), x_there.end(), x.begin());
   }
@@ -60,8 +48,11 @@ void RowPlacement::back(std::span<const double> x_there, std::span<double> x, in
 amg::ProblemInfo<double> RowPlacement::problem_info(const Problem& problem, const Options& options,
                                                     bool symmetric) const {
   amg::ProblemInfo<double> info = solver::problem_info(rows_, problem, options, symmetric);
-  if (move_) amg::move_near_null_space(info.near_null_space, *move_);
-  if (move_) amg::move_near_null_space(info.left_near_null_space, *move_);
+  if (!moves()) return info;
+  for (const comm::RowMove& step : arrangement_->steps()) {
+    amg::move_near_null_space(info.near_null_space, step);
+    amg::move_near_null_space(info.left_near_null_space, step);
+  }
   return info;
 }
 

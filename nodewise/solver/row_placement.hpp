@@ -6,9 +6,8 @@
 #include <span>
 #include <vector>
 
-#include "nodewise/comm/row_move.hpp"
 #include "nodewise/matrix/dist_matrix.hpp"
-#include "nodewise/partition/division.hpp"
+#include "nodewise/partition/arrangement.hpp"
 #include "nodewise/solver/options.hpp"
 #include "nodewise/solver/problem.hpp"
 
@@ -18,18 +17,24 @@ class RowPlacement {
  public:
   using Matrix = matrix::DistMatrix<double>;
 
-  /// Collective. Finds which rank is to have which rows by the partition and the placement of the
-  /// options, and plans the way there. Throws what partition::divide() does.
+  /// Collective. Finds which rank is to have which rows, in which order, by the options, and plans
+  /// the way there. Throws what partition::Arrangement does.
   RowPlacement(const Matrix& A, const Options& options);
 
-  /// Local. Whether rows go to other ranks.
-  bool moves() const { return move_.has_value(); }
+  /// Local. Whether rows go to other ranks or get other numbers.
+  bool moves() const { return arrangement_.has_value() && arrangement_->moves(); }
   /// Local. Whether a partition pays; nothing where that was not asked.
-  const std::optional<partition::PartitionDecision>& partition_decision() const {
-    return partition_decision_;
+  std::optional<partition::PartitionDecision> partition_decision() const {
+    return arrangement_ ? arrangement_->decision() : std::nullopt;
   }
   /// Local. What the placement of the parts gained; nothing where none was asked for.
-  const std::optional<partition::PlacementGain>& placement_gain() const { return placement_gain_; }
+  std::optional<partition::PlacementGain> placement_gain() const {
+    return arrangement_ ? arrangement_->placement() : std::nullopt;
+  }
+  /// Local. What the order gained; nothing where none was asked for.
+  std::optional<partition::ReorderingGain> reordering_gain() const {
+    return arrangement_ ? arrangement_->reordering() : std::nullopt;
+  }
   /// Local. The caller's rows.
   const comm::Layout& rows() const { return rows_; }
   /// Collective. The matrix with its rows and columns there; itself where nothing moves.
@@ -44,9 +49,7 @@ class RowPlacement {
 
  private:
   comm::Layout rows_;
-  std::optional<partition::PartitionDecision> partition_decision_;
-  std::optional<partition::PlacementGain> placement_gain_;
-  std::optional<comm::RowMove> move_;
+  std::optional<partition::Arrangement> arrangement_;  // none: rows stay as they are
 };
 
 }  // namespace nodewise::solver

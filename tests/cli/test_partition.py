@@ -93,7 +93,6 @@ def test_points_stay_together(nodewise, tmp_path):
         (["inspect", *CHAIN, "--partition", "automatic"], "--partition automatic goes by costs, which `nodewise inspect`"),
         (["convert", *CHAIN, "--partition", "automatic", "--write-partition", "A.part"], "`nodewise convert` does not"),
         (["predict", *CHAIN, "--partition", "automatic", "--virtual-ranks", 2, "--ranks-per-node", 1], "needs --machine"),
-        (["bench", *CHAIN, "--placement", "block"], "`nodewise bench` takes no --placement"),
         (["convert", *CHAIN, "A.mtx", "--virtual-ranks", 2, "--ranks-per-node", 1], "--virtual-ranks needs"),
         (["convert", *CHAIN, "--partition", "strided"], "convert needs one file to write, but none is given"),
         (["convert", *CHAIN, "A.mtx", "--partition", "strided", "--write-partition", "A.mtx"], "name the same file"),
