@@ -1,4 +1,4 @@
-// Orders of rows, and where all of it puts the rows of a matrix.
+// Orders of rows, equal shares, and where all of it puts the rows of a matrix.
 #include <algorithm>
 #include <cstdlib>
 #include <numeric>
@@ -30,11 +30,12 @@ using test::is_here;
 using test::test_comm;
 using testing::HasSubstr;
 
-bool is_here(const ReorderingMethod& method) {
-#ifndef NODEWISE_BOOST_GRAPH
-  if (method.renumbers) return false;
+bool is_here([[maybe_unused]] const ReorderingMethod& method) {
+#ifdef NODEWISE_BOOST_GRAPH
+  return true;
+#else
+  return !method.renumbers;
 #endif
-  return *method.name != "";
 }
 
 io::GalleryOptions shuffled_mesh(int n) {
@@ -172,14 +173,19 @@ void expect_same_matrix(const DistMatrix<double>& A, const Arrangement& arrangem
   EXPECT_EQ(back, here);
 }
 
-/// Calls f(options) for all reorderings beside all partitions.
+/// Calls f(options) for all reorderings beside all partitions and shares.
 template <class F>
 void for_each_arrangement(const F& f) {
   for (const ReorderingMethod& reorder : ReorderingMethod::family()) {
     for (const PartitionMethod& method : PartitionMethod::family()) {
-      if (!is_here(reorder) || !is_here(method)) continue;
-      SCOPED_TRACE(*reorder.name + ", " + *method.name);
-      f(ArrangementOptions{{method}, reorder});
+      for (const Balance balance : {Balance::automatic, Balance::rows, Balance::nonzeros}) {
+        if (!is_here(reorder) || !is_here(method)) continue;
+        SCOPED_TRACE(*reorder.name + ", " + *method.name + ", " +
+                     std::to_string(static_cast<int>(balance)));
+        ArrangementOptions options = {{method}, reorder};
+        options.division.balance = balance;
+        f(options);
+      }
     }
   }
 }
@@ -255,6 +261,86 @@ TEST(Arrangement, TellsTheBandwidth) {
       EXPECT_EQ(arrangement.reordering()->bandwidth_before, within(A));
       EXPECT_EQ(arrangement.reordering()->bandwidth_after, within(there));
       EXPECT_LT(within(there), within(A));
+    }
+  }
+}
+
+/// Rows of these numbers of entries, from the diagonal on.
+DistMatrix<double> with_lengths(const std::vector<GlobalIndex>& lengths) {
+  const auto n = static_cast<GlobalIndex>(lengths.size());
+  const comm::Layout rows = comm::Layout::uniform(test_comm(), n);
+  return matrix::matrix_from_rows<double>(rows, rows, [&](GlobalIndex i, auto&& emit) {
+    for (GlobalIndex k = 0; k < lengths[static_cast<std::size_t>(i)]; ++k) emit((i + k) % n, 1.0);
+  });
+}
+
+std::vector<GlobalIndex> shares_of(const DistMatrix<double>& A, Balance balance, int n_ranks,
+                                   bool of_rows) {
+  ArrangementOptions options;
+  options.division.balance = balance;
+  const mpi::Topology ranks(std::vector<int>(static_cast<std::size_t>(n_ranks), 0));
+  const Division division = divide(options.division, {A, ranks, 1});
+  std::vector<GlobalIndex> shares(static_cast<std::size_t>(n_ranks), 0);
+  for (LocalIndex i = 0; i < A.n_local(); ++i) {
+    const auto owner = static_cast<std::size_t>(division.owners[static_cast<std::size_t>(i)]);
+    shares[owner] += of_rows ? 1 : A.row_length(i);
+  }
+  mpi::sum_in_place<GlobalIndex>(A.comm(), shares);
+  return shares;
+}
+
+TEST(Balance, ByHand) {
+  const DistMatrix<double> A = with_lengths({1, 1, 1, 0, 0, 0, 6, 1, 1, 1, 0, 0});
+  using Shares = std::vector<GlobalIndex>;
+  EXPECT_EQ(shares_of(A, Balance::rows, 3, true), (Shares{4, 4, 4}));
+  EXPECT_EQ(shares_of(A, Balance::rows, 3, false), (Shares{3, 7, 2}));
+  EXPECT_EQ(shares_of(A, Balance::nonzeros, 3, false), (Shares{3, 6, 3}));
+  EXPECT_EQ(shares_of(A, Balance::nonzeros, 3, true), (Shares{6, 1, 5}));
+  EXPECT_EQ(shares_of(with_lengths({0, 0, 0, 0}), Balance::nonzeros, 2, true), (Shares{2, 2}));
+}
+
+// Empty rows, and one that has an entry in every column.
+TEST(Balance, IsWithinOneRowOfEqual) {
+  std::vector<GlobalIndex> lengths(400, 0);
+  for (std::size_t i = 0; i < lengths.size(); ++i) {
+    if (i % 7 != 3) lengths[i] = static_cast<GlobalIndex>(hash64(i) % 12);
+  }
+  for (const GlobalIndex longest : {11, 400}) {
+    if (longest == 400) lengths[123] = 400;
+    const DistMatrix<double> A = with_lengths(lengths);
+    for (const int n_ranks : {1, 2, 3, 4, 6, 8}) {
+      const auto ideal = static_cast<double>(A.nnz_global()) / n_ranks;
+      for (const GlobalIndex share : shares_of(A, Balance::nonzeros, n_ranks, false)) {
+        EXPECT_NEAR(static_cast<double>(share), ideal, static_cast<double>(longest));
+      }
+      for (const GlobalIndex share : shares_of(A, Balance::rows, n_ranks, true)) {
+        EXPECT_NEAR(static_cast<double>(share), 400.0 / n_ranks, 1);
+      }
+    }
+  }
+}
+
+TEST(Balance, WeighsThePointsOfGraphs) {
+  std::vector<GlobalIndex> lengths(600, 2);
+  std::fill(lengths.begin(), lengths.begin() + 100, 20);
+  const DistMatrix<double> A = with_lengths(lengths);
+  const mpi::Topology ranks(std::vector<int>{0, 0, 1, 1});
+  for (const PartitionMethod& method : PartitionMethod::family()) {
+    if (!is_here(method) || !method.makes_graph) continue;
+    SCOPED_TRACE(*method.name);
+    for (const Balance balance : {Balance::rows, Balance::automatic}) {
+      DivisionOptions options = {method};
+      options.balance = balance;
+      const Division division = divide(options, {A, ranks, 1});
+      std::vector<GlobalIndex> shares(4, 0);
+      for (LocalIndex i = 0; i < A.n_local(); ++i) {
+        const auto owner = static_cast<std::size_t>(division.owners[static_cast<std::size_t>(i)]);
+        shares[owner] += balance == Balance::rows ? 1 : A.row_length(i);
+      }
+      mpi::sum_in_place<GlobalIndex>(A.comm(), shares);
+      const double ideal = balance == Balance::rows ? 150 : 750;
+      for (const GlobalIndex share : shares)
+        EXPECT_NEAR(static_cast<double>(share), ideal, 0.15 * ideal);
     }
   }
 }

@@ -50,6 +50,7 @@ predict::Problem load_problem(const mpi::Comm& world, const std::shared_ptr<cons
           .options = settings.amg,
           .partition = method.partition,
           .placement = method.placement,
+          .balance = method.balance,
           .reorder = method.reorder};
 }
 

@@ -43,7 +43,7 @@ void check_convert(const Settings& s) {
     if (s.has(name)) fail_usage(fmt::format("--{} needs --partition METHOD", name));
   }
   if (s.has("write-order")) {
-    fail_usage("--write-order needs --partition METHOD or --reorder METHOD");
+    fail_usage("--write-order needs --partition METHOD, --balance or --reorder METHOD");
   }
 }
 
@@ -65,6 +65,7 @@ class ArrangedRows {
     const solver::MethodOptions& method = settings.method;
     partition::ArrangementOptions wanted = {{method.partition, method.placement}, method.reorder};
     wanted.division.is_virtual = settings.has_virtual_ranks();
+    wanted.division.balance = method.balance;
     arrangement_ = about_files(ExitCode::input_file, [&] {
       return partition::Arrangement(wanted, {A, topology(), settings.amg.unknowns});
     });

@@ -136,7 +136,7 @@ struct Settings {
   /// Whether rows may change their ranks, or their order.
   bool arranges_rows() const {
     return method.partition.is_automatic() || method.partition->moves_rows ||
-           method.reorder->renumbers;
+           method.balance != partition::Balance::automatic || method.reorder->renumbers;
   }
   bool has_virtual_ranks() const { return virtual_machine.virtual_ranks > 0; }
 };

@@ -177,12 +177,24 @@ void print_matrix(Console& console, const InspectRecord& record) {
   console.line();
 }
 
-/// What an order has gained.
-void print_arranged(Console& console, const predict::Inspection& found) {
-  if (!found.reordering_gain) return;
-  print_entry(console, "bandwidth",
-              fmt::format("{} instead of {}", grouped(found.reordering_gain->bandwidth_after),
-                          grouped(found.reordering_gain->bandwidth_before)));
+/// What an order has gained, and how evenly ranks share the matrix.
+void print_arranged(Console& console, const predict::Inspection& found, GlobalIndex rows,
+                    GlobalIndex nonzeros) {
+  if (found.reordering_gain) {
+    print_entry(console, "bandwidth",
+                fmt::format("{} instead of {}", grouped(found.reordering_gain->bandwidth_after),
+                            grouped(found.reordering_gain->bandwidth_before)));
+  }
+  const predict::LargestRank& largest = found.largest_rank;
+  if (largest.ranks < 2) return;
+  const auto of_mean = [&](GlobalIndex most, GlobalIndex all) {
+    return static_cast<double>(most) * largest.ranks /
+           static_cast<double>(std::max<GlobalIndex>(all, 1));
+  };
+  print_entry(console, "most of a rank",
+              fmt::format("{}, {:.2f} of the mean; {}, {:.2f}", counted(largest.rows, "row"),
+                          of_mean(largest.rows, rows), counted(largest.nonzeros, "nonzero"),
+                          of_mean(largest.nonzeros, nonzeros)));
 }
 
 void print_levels(Console& console, const InspectRecord& record, bool all) {
@@ -285,8 +297,9 @@ void print_inspection(Console& console, const InspectRecord& record, const Setti
   if (tells_preset) print_entry(console, "preset", preset_text(record.run.preset));
   print_partition(console, settings.method);
   print_placement(console, settings.method.placement, record.found.placement_gain);
-  print_arranged(console, record.found);
-  const bool tells_rows = settings.arranges_rows() || record.found.placement_gain;
+  print_arranged(console, record.found, record.run.matrix.rows, record.run.matrix.nonzeros);
+  const bool tells_rows = settings.arranges_rows() || record.found.placement_gain ||
+                          record.found.largest_rank.ranks > 1;
   if (tells_preset || tells_rows) console.line();
   const bool details = settings.result.details;
   print_levels(console, record, details);

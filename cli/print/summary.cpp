@@ -369,6 +369,12 @@ void print_partition(Console& console, const solver::MethodOptions& method) {
   if (!partition.is_automatic() && partition->moves_rows) {
     print_entry(console, "partition", fmt::format("{}: {}", partition.name(), *partition->summary));
   }
+  const bool by_rows = method.balance == partition::Balance::rows;
+  const bool has_shares = method.balance != partition::Balance::automatic;
+  if (has_shares && (partition.is_automatic() || !partition->overrules("balance", ""))) {
+    print_entry(console, "balance",
+                fmt::format("ranks get equal shares of {}", by_rows ? "rows" : "nonzeros"));
+  }
   const partition::Reordering& reorder = method.reorder;
   if (reorder->renumbers) {
     print_entry(console, "order", fmt::format("{}: {}", reorder.name(), *reorder->summary));

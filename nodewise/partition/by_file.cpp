@@ -48,7 +48,9 @@ std::vector<int> owners_by_file(const Partition& chosen, const PartitionTask& ta
 
 const PartitionMethod& file_partition() {
   static const PartitionMethod method = {
-      {"file", "as a file says", "", own_options(file_fields)}, true, owners_by_file};
+      {"file", "as a file says", "", own_options(file_fields), {}, {{"balance", {}}}},
+      true,
+      owners_by_file};
   return method;
 }
 

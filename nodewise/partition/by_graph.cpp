@@ -21,12 +21,13 @@ std::vector<int> for_points(std::span<const int> of_rows, int unknowns) {
   return of_points;
 }
 
-/// Local. The graph of this rank's rows alone; points weigh the nonzeros of whole rows.
-PointGraph graph_here(const matrix::DistMatrix<double>& A, int unknowns) {
-  PointGraph graph = point_graph(A.on(), unknowns);
-  std::fill(graph.weights.begin(), graph.weights.end(), 0);
+/// Local. The graph of this rank's rows alone; points weigh the nonzeros of whole rows, or alike.
+PointGraph graph_here(const matrix::DistMatrix<double>& A, const PartitionTask& task) {
+  PointGraph graph = point_graph(A.on(), task.unknowns);
+  std::fill(graph.weights.begin(), graph.weights.end(), task.equal_rows ? 1 : 0);
+  if (task.equal_rows) return graph;
   for (LocalIndex i = 0; i < A.n_local(); ++i) {
-    graph.weights[static_cast<std::size_t>(i / unknowns)] += A.row_length(i);
+    graph.weights[static_cast<std::size_t>(i / task.unknowns)] += A.row_length(i);
   }
   return graph;
 }
@@ -51,7 +52,7 @@ std::vector<int> by_rank_0(const PartitionTask& task, std::span<const int> share
     mpi::collectively(rows.comm(), [&] {
       mine.resize(static_cast<std::size_t>(rows.n_local()));
       if (A.n_local() == 0) return;
-      of_all = for_rows(parts_by_metis(graph_here(A, task.unknowns), shares), task.unknowns);
+      of_all = for_rows(parts_by_metis(graph_here(A, task), shares), task.unknowns);
     });
     move.template backward<int>(of_all, mine);
     return mine;
@@ -60,7 +61,8 @@ std::vector<int> by_rank_0(const PartitionTask& task, std::span<const int> share
 
 /// Collective. A part for each row, found by all ranks together.
 std::vector<int> by_all_ranks(const PartitionTask& task, std::span<const int> shares) {
-  const DistGraph graph = dist_point_graph(task.A, task.unknowns);
+  DistGraph graph = dist_point_graph(task.A, task.unknowns);
+  if (task.equal_rows) std::fill(graph.weights.begin(), graph.weights.end(), 1);
   const std::vector<int> of_points = parts_by_ptscotch(graph, shares);
   return mpi::collectively(task.A.comm(), [&] { return for_rows(of_points, task.unknowns); });
 }
@@ -150,8 +152,8 @@ std::vector<int> owners_node_aware(const Partition& chosen, const PartitionTask&
     mpi::collectively(comm, [&] {
       if (A.n_local() == 0) return;
       owners_there =
-          for_rows(owners_in_nodes(graph_here(A, task.unknowns),
-                                   for_points(nodes_there, task.unknowns), task.topology),
+          for_rows(owners_in_nodes(graph_here(A, task), for_points(nodes_there, task.unknowns),
+                                   task.topology),
                    task.unknowns);
     });
     move.template backward<int>(owners_there, mine);

@@ -36,25 +36,33 @@ std::vector<int> strided_owners(const Partition&, const PartitionTask& task) {
   });
 }
 
-/// Points in their order, as many nonzeros on each rank as can be.
+std::int64_t nonzeros_of_point(const PartitionTask& task, std::size_t k) {
+  std::int64_t nonzeros = 0;
+  for (int u = 0; u < task.unknowns; ++u) {
+    nonzeros += task.A.row_length(static_cast<LocalIndex>(k) * task.unknowns + u);
+  }
+  return nonzeros;
+}
+
+/// Points in their order, as much of what is to be balanced on each rank as can be.
 std::vector<int> contiguous_owners(const Partition&, const PartitionTask& task) {
   const matrix::DistMatrix<double>& A = task.A;
-  const auto before = mpi::exclusive_sum<std::int64_t>(A.comm(), A.nnz_local());
+  const bool by_rows = task.equal_rows || A.nnz_global() == 0;
+  const std::int64_t mine = by_rows ? A.n_local() : A.nnz_local();
+  const std::int64_t before = mpi::exclusive_sum<std::int64_t>(A.comm(), mine);
   return mpi::collectively(A.comm(), [&] {
     std::vector<int> of_points;
-    const auto all = static_cast<double>(std::max<GlobalIndex>(1, A.nnz_global()));
+    const auto all = static_cast<double>(
+        std::max<GlobalIndex>(1, by_rows ? A.rows().n_global() : A.nnz_global()));
     std::int64_t passed = before;
     for (std::size_t k = 0; k < n_points(task); ++k) {
-      std::int64_t nonzeros = 0;
-      for (int u = 0; u < task.unknowns; ++u) {
-        nonzeros += A.row_length(static_cast<LocalIndex>(k) * task.unknowns + u);
-      }
-      // By the middle of the point, so that the parts are within half of one of what they should
-      // be.
-      const double middle = static_cast<double>(passed) + static_cast<double>(nonzeros) / 2;
+      const std::int64_t weight = by_rows ? task.unknowns : nonzeros_of_point(task, k);
+      // By the middle of the point, so that the parts are within half of one at each end of what
+      // they should be.
+      const double middle = static_cast<double>(passed) + static_cast<double>(weight) / 2;
       const int owner = static_cast<int>(middle / all * task.topology.n_ranks());
       of_points.push_back(std::clamp(owner, 0, task.topology.n_ranks() - 1));
-      passed += nonzeros;
+      passed += weight;
     }
     return for_rows(of_points, task.unknowns);
   });
@@ -80,8 +88,8 @@ const PartitionMethod& no_partition() {
 
 const PartitionMethod& contiguous_partition() {
   static const PartitionMethod method = {
-      {"contiguous", "rows in their order, with as many nonzeros on each rank as on the others",
-       ""},
+      {"contiguous",
+       "rows in their order, with as many nonzeros, or rows, on each rank as on the others", ""},
       true,
       contiguous_owners};
   return method;
@@ -89,8 +97,12 @@ const PartitionMethod& contiguous_partition() {
 
 const PartitionMethod& strided_partition() {
   static const PartitionMethod method = {
-      {"strided", "row k on rank k mod P: the worst that can happen to most matrices",
-       "Bienz 2018, section 5.5"},
+      {"strided",
+       "row k on rank k mod P: the worst that can happen to most matrices",
+       "Bienz 2018, section 5.5",
+       no_options,
+       {},
+       {{"balance", {}}}},
       true,
       strided_owners};
   return method;

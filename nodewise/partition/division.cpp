@@ -24,15 +24,18 @@ std::vector<int> owners_now(const DivisionOptions& options, const PartitionTask&
 
 }  // namespace
 
-Division divide(const DivisionOptions& options, const PartitionTask& task) {
+Division divide(const DivisionOptions& options, const PartitionTask& given) {
   Division division;
   if (options.is_plain()) return division;
+  PartitionTask task = given;
+  task.equal_rows = options.balance == Balance::rows;
   Partition chosen = options.partition;
   if (chosen.is_automatic()) {
     division.decision = decide_partition(task, owners_now(options, task),
                                          {options.machine, options.products, options.by_node});
     chosen = Partition(division.decision->chosen);
   }
+  if (!chosen->moves_rows && options.balance != Balance::automatic) chosen = "contiguous";
   division.moves_rows = chosen->moves_rows || options.places_parts();
   if (!division.moves_rows) return division;
   division.owners = chosen->moves_rows ? owners(chosen, task) : owners_now(options, task);

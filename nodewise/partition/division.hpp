@@ -10,6 +10,10 @@
 
 namespace nodewise::partition {
 
+/// What ranks get equal shares of. `automatic`: of nonzeros where a partition moves rows, and where
+/// none does rows stay.
+enum class Balance { automatic, rows, nonzeros };
+
 /// How rows are to be divided.
 struct DivisionOptions {
   Partition partition = "none";
@@ -20,6 +24,7 @@ struct DivisionOptions {
   /// The ranks are virtual, those of a matrix on one rank: a placement may have dealt them to nodes
   /// already.
   bool is_virtual = false;
+  Balance balance = Balance::automatic;  ///< without a partition, of rows in their order
 
   /// Whether parts change their ranks.
   bool places_parts() const {
@@ -27,7 +32,8 @@ struct DivisionOptions {
   }
   /// Whether nothing is to be found out: rows stay.
   bool is_plain() const {
-    return !partition.is_automatic() && !partition->moves_rows && !places_parts();
+    return !partition.is_automatic() && !partition->moves_rows && !places_parts() &&
+           balance == Balance::automatic;
   }
 };
 

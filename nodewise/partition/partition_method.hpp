@@ -15,6 +15,8 @@ struct PartitionTask {
   /// The ranks to divide it among, and their nodes: the communicator's, or virtual ones.
   const mpi::Topology& topology;
   int unknowns = 1;  ///< rows of a point, which stay together
+  /// Whether ranks get equally many rows, where a method cares for balance; else nonzeros.
+  bool equal_rows = false;
 };
 
 struct PartitionMethod;

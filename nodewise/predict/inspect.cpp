@@ -59,6 +59,7 @@ Inspection inspect(const Problem& problem, const VirtualMachine* machine,
   found.partition_s = run::timed(comm, [&] { placed = with_placed_rows(problem, machine); });
   found.placement_gain = placed.placement_gain;
   found.reordering_gain = placed.reordering_gain;
+  found.largest_rank = largest_rank(*placed.A, placed.info.virtual_starts);
   if (machine != nullptr) placed.options = with_every_route(std::move(placed.options));
   found.setup_s = run::timed(comm, [&] { hierarchy = try_hierarchy(placed, progress, found); });
   if (machine != nullptr) {

@@ -33,6 +33,13 @@ struct LevelStatistics {
   GlobalIndex longest_row = 0;
 };
 
+/// What ranks have of the matrix.
+struct LargestRank {
+  int ranks = 1;
+  GlobalIndex rows = 0;  ///< of the rank with most
+  GlobalIndex nonzeros = 0;
+};
+
 /// Messages and bytes that ranks send in one operation, to ranks of one kind.
 struct Volume {
   std::int64_t max_messages = 0;  ///< of the rank that sends most messages
@@ -103,7 +110,8 @@ struct Inspection {
   std::optional<VirtualCounts> counted;
   std::optional<partition::PlacementGain> placement_gain;
   std::optional<partition::ReorderingGain> reordering_gain;
-  double partition_s = 0;  ///< the longest over the ranks
+  LargestRank largest_rank;  ///< of those at hand, or of the virtual ones
+  double partition_s = 0;    ///< the longest over the ranks
   double setup_s = 0;
   double count_s = 0;
 };

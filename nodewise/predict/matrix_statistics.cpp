@@ -94,6 +94,23 @@ MatrixStatistics matrix_statistics(const Matrix& A) {
   return StatisticsPass(A).result();
 }
 
+LargestRank largest_rank(const Matrix& A, std::span<const GlobalIndex> virtual_starts) {
+  if (virtual_starts.empty()) {
+    return {A.comm().size(), mpi::max<GlobalIndex>(A.comm(), A.n_local()),
+            mpi::max<GlobalIndex>(A.comm(), A.nnz_local())};
+  }
+  LargestRank largest = {static_cast<int>(virtual_starts.size()) - 1};
+  for (std::size_t r = 0; r + 1 < virtual_starts.size(); ++r) {
+    GlobalIndex nonzeros = 0;
+    for (GlobalIndex i = virtual_starts[r]; i < virtual_starts[r + 1]; ++i) {
+      nonzeros += A.row_length(static_cast<LocalIndex>(i));
+    }
+    largest.rows = std::max(largest.rows, virtual_starts[r + 1] - virtual_starts[r]);
+    largest.nonzeros = std::max(largest.nonzeros, nonzeros);
+  }
+  return largest;
+}
+
 GlobalIndex longest_row(const Matrix& A) {
   GlobalIndex longest = 0;
   for (LocalIndex i = 0; i < A.n_local(); ++i) longest = std::max(longest, A.row_length(i));

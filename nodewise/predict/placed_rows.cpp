@@ -16,6 +16,7 @@ Problem with_placed_rows(Problem problem, const VirtualMachine* machine,
   wanted.division.products = routing::exchanges_of_a_solve * problem.options.expected_solves;
   wanted.division.by_node = machine != nullptr && machine->routes.size() > 1;
   wanted.division.is_virtual = machine != nullptr;
+  wanted.division.balance = problem.balance;
   const mpi::Scope scope(comm, "partition");
   const partition::Arrangement arrangement(wanted,
                                            {*problem.A, topology, problem.options.unknowns});

@@ -24,6 +24,7 @@ struct Problem {
   amg::Options options = {};
   partition::Partition partition = "none";  ///< among the ranks, or the virtual ones
   partition::Placement placement = "none";  ///< of its parts on them
+  partition::Balance balance = partition::Balance::automatic;
   partition::Reordering reorder = "none";
   std::optional<partition::PartitionDecision> partition_decision = {};  ///< once it is made
   /// What the placement gained, once the rows are placed.

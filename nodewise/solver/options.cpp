@@ -62,6 +62,12 @@ std::span<const Field<MethodOptions>> method_fields() {
             "Which rank has which of the partition's parts; ranks stay where they are, but virtual "
             "ones are dealt to nodes of `ranks_per_node` by it")
           .affecting(Affects::rows),
+      field(
+          "balance", &MethodOptions::balance,
+          "What ranks get equal shares of, in the order of the rows or in a partition; automatic: "
+          "rows without a partition, nonzeros in one",
+          {"automatic", "rows", "nonzeros"})
+          .affecting(Affects::rows),
       field("reorder", &MethodOptions::reorder,
             "In which order rows are numbered; solutions come back in the order of the file")
           .affecting(Affects::rows),

@@ -23,7 +23,9 @@ struct MethodOptions {
   Choice<solve::KrylovMethod> solver = "auto";
   partition::Partition partition = "none";  ///< which rank has which rows
   partition::Placement placement = "none";  ///< which rank has which of the partition's parts
-  partition::Reordering reorder = "none";   ///< in which order rows are numbered
+  /// What ranks get equal shares of.
+  partition::Balance balance = partition::Balance::automatic;
+  partition::Reordering reorder = "none";  ///< in which order rows are numbered
   Choice<PreconditionerMethod> preconditioner = "amg";
   offload::Device device = "none";  ///< where it is solved
 };

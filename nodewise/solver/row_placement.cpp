@@ -15,6 +15,7 @@ RowPlacement::RowPlacement(const Matrix& A, const Options& options) : rows_(A.ro
       {options.method.partition, options.method.placement, options.amg.machine.get()},
       options.method.reorder};
   partition::DivisionOptions& division = wanted.division;
+  division.balance = options.method.balance;
   if (wanted.is_plain()) return;
   const mpi::Comm& comm = A.comm();
   const mpi::Scope scope(comm, "partition");
