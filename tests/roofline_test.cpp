@@ -25,7 +25,7 @@ TEST(Roofline, EveryKernelOfEveryLevelIsMeasuredWithItsTraffic) {
   std::size_t runs = 0;
   Progress progress;
   progress.kernel = [&](double, std::size_t, std::size_t, std::size_t) { ++runs; };
-  const Subject subject = {hierarchy, options, true};
+  const Subject subject = {A, &hierarchy, options, true};
   const run::Environment environment = run::describe_environment(*test_comm());
   EXPECT_GT(memory_need(subject, environment, bench), 0);
   const Record record = measure_kernels(subject, environment, bench, progress);

@@ -72,10 +72,11 @@ void check_bench_memory(const mpi::Comm& world, const Settings& settings, double
 }
 
 /// The bandwidth of the memory, and every kernel of every level against what it allows.
-void measure_all_kernels(Console& console, const mpi::Comm& world,
-                         const amg::Hierarchy<double>& hierarchy, const amg::Options& options,
-                         const Settings& settings, BenchRecord& record) {
-  const roofline::Subject subject = {hierarchy, options, record.run.matrix.symmetric};
+void measure_all_kernels(Console& console, const mpi::Comm& world, const predict::Problem& problem,
+                         const amg::Hierarchy<double>* hierarchy, const Settings& settings,
+                         BenchRecord& record) {
+  const roofline::Subject subject = {problem.A, hierarchy, problem.options,
+                                     record.run.matrix.symmetric};
   check_bench_memory(world, settings,
                      roofline::memory_need(subject, record.run.machine, settings.bench));
   if (!console.is_live()) console.line("\nMeasuring");
@@ -111,15 +112,15 @@ ExitCode run_bench(const Call& call) {
       load_problem(*world, comm, Shape::square, settings, record.run), nullptr);
 
   std::optional<amg::Hierarchy<double>> hierarchy;
-  if (!of_overlap || !settings.bench.no_cycle) {
+  if (!settings.bench.no_cycle) {
     if (!console.is_live()) console.line("Setup");
     hierarchy.emplace(problem.A, problem.options, problem.info, level_progress(console));
   }
+  const amg::Hierarchy<double>* const levels = hierarchy ? &*hierarchy : nullptr;
   if (of_overlap) {
-    measure_all_overlaps(console, *world, *problem.A, hierarchy ? &*hierarchy : nullptr, settings,
-                         record);
+    measure_all_overlaps(console, *world, *problem.A, levels, settings, record);
   } else {
-    measure_all_kernels(console, *world, *hierarchy, problem.options, settings, record);
+    measure_all_kernels(console, *world, problem, levels, settings, record);
   }
   if (!console.is_live()) console.line();
 

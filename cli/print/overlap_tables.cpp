@@ -81,9 +81,12 @@ void print_cases(Console& console, const OverlapRecord& record, const std::strin
 void print_fastest(Console& console, const OverlapRecord& record, const std::string& kernel) {
   const OverlapCase* best = record.fastest(kernel, 0);
   if (best == nullptr) return;
-  console.line(fmt::format("Fastest {}: {}; {}, {:.2f} times as fast as naive there", kernel,
-                           overlap_way(*best), duration(best->kernel.times.median()),
-                           over_naive(record, *best)));
+  std::string text = fmt::format("Fastest {}: {}, {}", kernel, overlap_way(*best),
+                                 duration(best->kernel.times.median()));
+  if (best->mode != comm::Overlap::naive) {
+    text += fmt::format("; {:.2f} times as fast as naive there", over_naive(record, *best));
+  }
+  console.line(text);
 }
 
 }  // namespace

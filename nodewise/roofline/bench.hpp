@@ -10,19 +10,20 @@
 
 namespace nodewise::roofline {
 
-/// A hierarchy whose kernels are measured.
+/// What is measured: the kernels of a hierarchy, or products with a matrix alone.
 struct Subject {
-  const amg::Hierarchy<double>& hierarchy;
-  const amg::Options& options;  ///< that it was made with
-  bool is_symmetric;            ///< its matrix
+  std::shared_ptr<const matrix::DistMatrix<double>> A;
+  const amg::Hierarchy<double>* hierarchy;  ///< null: there is none
+  const amg::Options& options;              ///< that it was made with
+  bool is_symmetric;                        ///< its matrix
 };
 
-/// Collective. Bytes that the measurement takes beside the hierarchy, on all ranks.
+/// Collective. Bytes that the measurement takes beside matrix and hierarchy, on all ranks.
 double memory_need(const Subject& subject, const run::Environment& environment,
                    const BenchOptions& options);
 
 /// Collective. Measures for about options.seconds: the bandwidth of the memory, and every kernel of
-/// every level, in turn. `environment` describes the ranks of the hierarchy.
+/// every level, in turn. `environment` describes the ranks of the matrix.
 Record measure_kernels(const Subject& subject, const run::Environment& environment,
                        const BenchOptions& options, const Progress& progress = {});
 

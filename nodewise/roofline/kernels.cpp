@@ -196,4 +196,17 @@ std::vector<Kernel> level_kernels(const amg::Hierarchy<double>& hierarchy, std::
       .take(comm);
 }
 
+std::vector<Kernel> product_kernels(const std::shared_ptr<const Matrix>& A,
+                                    const BenchOptions& bench) {
+  return mpi::collectively(A->comm(),
+                           [&] {
+                             auto data = std::make_shared<LevelData>(A, bench.vectors);
+                             data->fill(0);
+                             KernelList list(0, data);
+                             list.add_products();
+                             return list;
+                           })
+      .take(A->comm());
+}
+
 }  // namespace nodewise::roofline

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <vector>
 
 #include "nodewise/amg/hierarchy.hpp"
@@ -23,5 +24,9 @@ struct Kernel {
 std::vector<Kernel> level_kernels(const amg::Hierarchy<double>& hierarchy, std::size_t level,
                                   const amg::Options& given, bool symmetric,
                                   const BenchOptions& bench);
+
+/// Collective. Of those the ones that need no hierarchy: products and the residual.
+std::vector<Kernel> product_kernels(const std::shared_ptr<const matrix::DistMatrix<double>>& A,
+                                    const BenchOptions& bench);
 
 }  // namespace nodewise::roofline

@@ -10,8 +10,7 @@ std::span<const Field<BenchOptions>> bench_fields() {
             "how many vectors side by side the product with several has", 2, 64)
           .common(),
       field("no_cycle", &BenchOptions::no_cycle,
-            "What overlapping brings is measured in products with the matrix alone, without a "
-            "hierarchy"),
+            "Products with the matrix alone are measured, and no hierarchy is set up"),
   };
   return fields;
 }

@@ -51,6 +51,16 @@ def test_counts_are_those_of_the_storage(bench, tmp_path):
     assert all(k["times_s"]["count"] > 0 for k in kernels.values())
 
 
+def test_products_are_measured_of_matrices_that_are_none_for_multigrid(bench):
+    report = bench("--problem", "holstein_hubbard", "--sites", 4, "--electrons-up", 2,
+                   "--electrons-down", 2, "--phonons", 3, "--no-cycle", ranks=2)
+    (level,) = report["levels"]
+    assert level["rows"] == 36 * 20 == report["matrix"]["rows"]
+    assert level["nonzeros"] == report["matrix"]["nonzeros"]
+    names = {k["kernel"] for k in level["kernels"]}
+    assert names == {"product", "own_product", "residual"}
+
+
 def test_levels_have_sweeps_and_transfers_on_several_ranks(bench):
     report = bench("--problem", "laplace5", "--n", 20, "--max-coarse-rows", 20, ranks=2)
     assert len(report["levels"]) > 1
