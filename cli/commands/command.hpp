@@ -33,6 +33,8 @@ struct CommandFacts {
   /// Local. Refuses combinations of options that are its own; throws Failure{usage}. Null: none.
   void (*check)(const Settings& settings) = nullptr;
   std::string output = "the solution x";  ///< what --output writes
+  /// Names of options that mean another thing for it, and what.
+  std::vector<NamedValue> meanings = {};
   bool chooses_routes = false;            ///< knows route `automatic`
   bool tries_presets = false;             ///< one after the other, whatever --preset says
   bool writes_matrix = false;             ///< to its last argument, and works on it no further

@@ -4,6 +4,7 @@
 namespace nodewise::cli {
 
 const Command& solve_command();
+const Command& eigen_command();
 const Command& inspect_command();
 const Command& predict_command();
 const Command& tune_command();
@@ -16,7 +17,7 @@ const Command& version_command();
 Family<Command>& Command::family() {
   static Family<Command> commands(
       "command",
-      {&solve_command(), &inspect_command(), &predict_command(), &tune_command(), &bench_command(),
+      {&solve_command(), &eigen_command(), &inspect_command(), &predict_command(), &tune_command(), &bench_command(),
        &convert_command(), &calibrate_command(), &options_command(), &version_command()});
   return commands;
 }

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "nodewise/eigen/eigenpairs.hpp"
 #include "nodewise/io/graph.hpp"
 #include "nodewise/io/read.hpp"
 #include "nodewise/io/spooled_input.hpp"
@@ -36,11 +37,22 @@ double vectors_need(const std::shared_ptr<const mpi::Comm>& comm, const Settings
   return sizeof(double) * (2 * std::max(sides - rows, 0.0) + null_vectors);
 }
 
+/// Collective. Bytes of the vectors that eigenpairs are found with, and of the mass matrix.
+double eigenpairs_need(const std::shared_ptr<const mpi::Comm>& comm, const Settings& settings,
+                       double rows) {
+  if (!overlap(settings.command->takes, Affects::eigenpairs)) return 0;
+  const std::string& mass = settings.mass.mass;
+  const double vectors = eigen::most_vectors(settings.eigen, !mass.empty());
+  return sizeof(double) * rows * vectors +
+         (mass.empty() ? 0.0 : run::need_of_file(comm, mass).reading);
+}
+
 /// Collective. Bytes to do the command's work on a matrix with so many rows, beside the matrix.
 double need_beside(const std::shared_ptr<const mpi::Comm>& comm, const Settings& settings,
                    double rows) {
-  return vectors_need(comm, settings, rows) + run::virtual_rank_bytes(predict::most_virtual_ranks(
-                                                  settings.predict, settings.virtual_machine));
+  return vectors_need(comm, settings, rows) + eigenpairs_need(comm, settings, rows) +
+         run::virtual_rank_bytes(
+             predict::most_virtual_ranks(settings.predict, settings.virtual_machine));
 }
 
 /// Bytes to have the rows go to other ranks, or get another order.
@@ -128,6 +140,21 @@ LoadedMatrix read_standard_input(const mpi::Comm& world,
 }
 
 }  // namespace
+
+LoadedMatrix load_mass(const Matrix& A, const Settings& settings) {
+  const std::string& path = settings.mass.mass;
+  return about_files(ExitCode::input_file, [&] {
+    LoadedMatrix loaded;
+    try {
+      const io::ReadOptions options = {.rows = A.rows(), .cols = A.cols()};
+      loaded.A = std::make_shared<const Matrix>(
+          io::read_matrix<double>(A.rows().shared_comm(), path, options, &loaded.summary));
+    } catch (const Error& error) {
+      throw Error(error.code(), fmt::format("--mass: {}", error.what()));
+    }
+    return loaded;
+  });
+}
 
 LoadedMatrix load_matrix(const mpi::Comm& world, std::shared_ptr<const mpi::Comm> comm,
                          const Settings& settings) {

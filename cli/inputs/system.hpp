@@ -35,6 +35,10 @@ struct LoadedMatrix {
 LoadedMatrix load_matrix(const mpi::Comm& world, std::shared_ptr<const mpi::Comm> comm,
                          const Settings& settings);
 
+/// Collective. The matrix of --mass, laid out as A. Throws Failure{input_file} for the file's
+/// faults, and where its size is another.
+LoadedMatrix load_mass(const Matrix& A, const Settings& settings);
+
 /// "bcsstk16.mtx.gz" or "laplace27, n = 100".
 std::string source_name(const Settings& settings);
 

@@ -161,13 +161,16 @@ std::vector<Option> make_catalog() {
   append(all, {"Solver", A::levels}, options_file_fields(), &S::options_file);
   append(all, {"Solver", A::iterations}, solver::method_fields(), &S::method);
   append(all, {"Solver", A::iterations}, solve::option_fields(), &S::solver);
+  append(all, {"Eigenpairs", A::eigenpairs}, eigen::option_fields(), &S::eigen);
+  append(all, {"Eigenpairs", A::eigenpairs}, mass_fields(), &S::mass);
   append(all, {"Multigrid", A::levels, "", &S::given_amg}, amg::option_fields(), &S::amg);
   append(all, {"Multigrid", A::levels}, knowledge_fields(), &S::knowledge);
   append(all, {"Model problems", A::matrix, "problem"}, io::gallery_fields(), &S::gallery);
   append(all, {"Placement", A::placement}, run::placement_fields(), &S::placement);
   append(all, {"Placement", A::virtual_ranks}, predict::virtual_fields(), &S::virtual_machine);
   append(all, {"Prediction", A::prediction}, predict::predict_fields(), &S::predict);
-  append(all, {"Communication", A::iterations}, mpi::setting_fields(), &S::communication);
+  append(all, {"Communication", A::iterations | A::eigenpairs}, mpi::setting_fields(),
+         &S::communication);
   append(all, {"Output", A::report}, result_fields(), &S::result);
   append(all, {"Output", A::conversion}, conversion_fields(), &S::conversion);
   append(all, {"Output", A::console}, console_fields(), &S::console);
@@ -215,7 +218,11 @@ std::string in_words_of_command_line(std::string_view text) {
 }
 
 std::string Option::meaning_for(const Command& command) const {
-  return name == "output" ? "Write " + command.output : meaning;
+  if (name == "output") return "Write " + command.output;
+  for (const auto& [option, other] : command.meanings) {
+    if (option == name) return other;
+  }
+  return meaning;
 }
 
 std::string commands_text(const Option& option) {

@@ -19,8 +19,9 @@ constexpr std::size_t left_width = 34;
 
 const std::vector<std::string>& groups() {
   static const std::vector<std::string> names = {
-      "Input",         "Model problems", "Solver", "Multigrid",         "Placement",   "Prediction",
-      "Communication", "Output",         "Tuning", "Measuring kernels", "Calibration", "Pages"};
+      "Input",      "Model problems", "Eigenpairs", "Solver", "Multigrid",         "Placement",
+      "Prediction", "Communication",  "Output",     "Tuning", "Measuring kernels", "Calibration",
+      "Pages"};
   return names;
 }
 

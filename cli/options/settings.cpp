@@ -95,6 +95,15 @@ std::span<const Field<OptionsFile>> options_file_fields() {
   return fields;
 }
 
+std::span<const Field<MassOptions>> mass_fields() {
+  static const std::vector<Field<MassOptions>> fields = {
+      text_field("mass", &MassOptions::mass, "file",
+                 "the symmetric positive definite matrix B of A x = lambda B x; without it the "
+                 "identity")
+          .common()};
+  return fields;
+}
+
 std::span<const Field<KnowledgeOptions>> knowledge_fields() {
   static const std::vector<Field<KnowledgeOptions>> fields = {
       text_field("near_null_space", &KnowledgeOptions::near_null_space, "file",
@@ -117,11 +126,11 @@ std::span<const Field<ResultOptions>> result_fields() {
   static const std::vector<Field<ResultOptions>> fields = {
       text_field("output", &ResultOptions::output, "file",
                  "write the solution x; calibrate: the machine file")
-          .affecting(Affects::solution | Affects::machine_parameters)
+          .affecting(Affects::solution | Affects::machine_parameters | Affects::eigenpairs)
           .common('o'),
       field("output_anyway", &ResultOptions::output_anyway,
             "write the best iterate even where the solver did not converge")
-          .affecting(Affects::solution)
+          .affecting(Affects::solution | Affects::eigenpairs)
           .common(),
       text_field("json", &ResultOptions::json, "file",
                  "write the report as JSON; - is the standard output, which nothing else goes to "

@@ -11,6 +11,7 @@
 #include "nodewise/amg/hierarchy.hpp"
 #include "nodewise/base/options.hpp"
 #include "nodewise/calibrate/options.hpp"
+#include "nodewise/eigen/options.hpp"
 #include "nodewise/io/gallery.hpp"
 #include "nodewise/mpi/settings.hpp"
 #include "nodewise/predict/options.hpp"
@@ -46,6 +47,11 @@ struct RhsOptions {
 
 struct OptionsFile {
   std::string options;  ///< a file of them
+};
+
+/// What makes the problem of eigenpairs a generalised one.
+struct MassOptions {
+  std::string mass;  ///< the file of B
 };
 
 /// What is known of the problem besides its matrix.
@@ -99,6 +105,8 @@ struct Settings {
   OptionsFile options_file;
   solver::MethodOptions method;
   solve::Options solver;
+  eigen::Options eigen;  ///< tolerance and iterations are those of `solver`
+  MassOptions mass;
   amg::Options amg;
   /// What was given of `amg`, by names of the library and in the order of the tables. What belongs
   /// to a method that only the preset will choose is here alone until then.
@@ -144,6 +152,7 @@ struct Settings {
 std::span<const Field<SourceOptions>> source_fields();
 std::span<const Field<RhsOptions>> rhs_fields();
 std::span<const Field<OptionsFile>> options_file_fields();
+std::span<const Field<MassOptions>> mass_fields();
 std::span<const Field<KnowledgeOptions>> knowledge_fields();
 std::span<const Field<ResultOptions>> result_fields();
 std::span<const Field<ConversionOptions>> conversion_fields();

@@ -8,6 +8,8 @@
 #include "nodewise/base/format_numbers.hpp"
 #include "nodewise/base/timer.hpp"
 
+#include "cli/interruption.hpp"
+
 namespace nodewise::cli {
 
 amg::LevelObserver level_progress(Console& console) {
@@ -62,6 +64,16 @@ solve::Observer iteration_progress(Console& console) {
     console.progress(
         fmt::format("  iteration {:>4}   relative residual {:.3e}{}", iteration, residual, factor));
   };
+}
+
+solve::Observer interruptible(solve::Observer observe) {
+  // The agreement is an allreduce, which most solves are over without.
+  constexpr int iterations_between_agreements = 16;
+  return solve::Observer([observe = std::move(observe)](int iteration, double residual) {
+           observe(iteration, residual);
+           return !is_interrupted();
+         })
+      .agreed_every(iterations_between_agreements);
 }
 
 void print_history(Console& console, const solve::Report& report) {

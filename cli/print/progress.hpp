@@ -28,6 +28,9 @@ std::function<void(double)> reading_progress(Console& console);
 /// Prints iterations as they are done; hand it to a Krylov method.
 solve::Observer iteration_progress(Console& console);
 
+/// The same, but ends the solve on all ranks where any of them has met a signal.
+solve::Observer interruptible(solve::Observer observe);
+
 /// The history in columns, for a terminal where the lines of the iterations replaced each other.
 void print_history(Console& console, const solve::Report& report);
 

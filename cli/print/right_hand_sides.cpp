@@ -7,7 +7,6 @@
 
 #include "nodewise/base/format_numbers.hpp"
 
-#include "cli/interruption.hpp"
 #include "cli/print/progress.hpp"
 #include "cli/print/summary.hpp"
 #include "cli/print/tables.hpp"
@@ -23,17 +22,6 @@ std::string group_name(const solver::RhsGroup& group) {
   if (group.count == 1) return fmt::format("right-hand side {} of {}", group.first + 1, group.of);
   return fmt::format("right-hand sides {} to {} of {}", group.first + 1, group.first + group.count,
                      group.of);
-}
-
-/// The same, but ends the solve on all ranks where any of them has met a signal.
-solve::Observer interruptible(solve::Observer observe) {
-  // The agreement is an allreduce, which most solves are over without.
-  constexpr int iterations_between_agreements = 16;
-  return solve::Observer([observe = std::move(observe)](int iteration, double residual) {
-           observe(iteration, residual);
-           return !is_interrupted();
-         })
-      .agreed_every(iterations_between_agreements);
 }
 
 std::string range_text(int low, int high) {

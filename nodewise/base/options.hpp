@@ -55,7 +55,8 @@ enum class Affects : std::uint32_t {
   rows = 1U << 20U,                ///< which rank has which rows
   counts = 1U << 21U,              ///< what is counted of virtual ranks
   conversion = 1U << 22U,          ///< what is written of a matrix
-  costs = 1U << 23U                ///< by which ranks of levels are decided
+  costs = 1U << 23U,               ///< by which ranks of levels are decided
+  eigenpairs = 1U << 24U           ///< which eigenpairs are looked for, and how
 };
 constexpr Affects operator|(Affects a, Affects b) {
   return static_cast<Affects>(static_cast<std::uint32_t>(a) | static_cast<std::uint32_t>(b));

@@ -48,6 +48,7 @@ std::span<const Field<Options>> option_fields() {
             "stop when the norm of the residual b - A x, computed from x, is at most this times "
             "that of b",
             0.0, 1.0)
+          .affecting(Affects::iterations | Affects::eigenpairs)
           .common('t'),
       field("absolute_tolerance", &Options::absolute_tolerance,
             "stop also when that norm is at most this, whatever b is", 0.0),
@@ -58,6 +59,7 @@ std::span<const Field<Options>> option_fields() {
             {"unpreconditioned", "preconditioned", "natural"}),
       field("max_iterations", &Options::max_iterations,
             "the most iterations; each applies the preconditioner once, of bicgstab twice", 0)
+          .affecting(Affects::iterations | Affects::eigenpairs)
           .common(),
       field(
           "stagnation_window", &Options::stagnation_window,

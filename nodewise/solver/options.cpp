@@ -73,6 +73,7 @@ std::span<const Field<MethodOptions>> method_fields() {
           .affecting(Affects::rows),
       field("preconditioner", &MethodOptions::preconditioner,
             "What turns a residual into a correction")
+          .affecting(Affects::iterations | Affects::eigenpairs)
           .common(),
       field("device", &MethodOptions::device, "Where the system is solved (docs/methods/gpu.md)"),
   };
