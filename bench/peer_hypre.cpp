@@ -6,6 +6,7 @@
 
 #include <HYPRE.h>
 #include <HYPRE_IJ_mv.h>
+#include <HYPRE_lobpcg.h>
 #include <HYPRE_parcsr_ls.h>
 
 #include "nodewise/amg/relax/jacobi.hpp"
@@ -278,6 +279,38 @@ int HypreSystem::solve_by_cycles(double tolerance, int max_iterations) {
   NODEWISE_HYPRE(HYPRE_BoomerAMGSetTol(h.amg, 0.0));
   NODEWISE_HYPRE(HYPRE_BoomerAMGSetMaxIter(h.amg, 1));  // a preconditioner again
   return iterations;
+}
+
+HypreSystem::Eigenvalues HypreSystem::lowest_eigenvalues(int pairs, double residual,
+                                                         int max_iterations, int seed) {
+  Handles& h = *handles_;
+  mv_InterfaceInterpreter interpreter;
+  HYPRE_MatvecFunctions products;
+  NODEWISE_HYPRE(HYPRE_ParCSRSetupInterpreter(&interpreter));
+  NODEWISE_HYPRE(HYPRE_ParCSRSetupMatvec(&products));
+  HYPRE_Solver lobpcg = nullptr;
+  NODEWISE_HYPRE(HYPRE_LOBPCGCreate(&interpreter, &products, &lobpcg));
+  NODEWISE_HYPRE(HYPRE_LOBPCGSetTol(lobpcg, residual));
+  NODEWISE_HYPRE(HYPRE_LOBPCGSetMaxIter(lobpcg, max_iterations));
+  NODEWISE_HYPRE(HYPRE_LOBPCGSetPrintLevel(lobpcg, 0));
+  const auto solve = reinterpret_cast<HYPRE_PtrToSolverFcn>(HYPRE_BoomerAMGSolve);
+  const auto is_set_up = [](HYPRE_Solver, HYPRE_Matrix, HYPRE_Vector, HYPRE_Vector) {
+    return HYPRE_Int{0};
+  };
+  NODEWISE_HYPRE(HYPRE_LOBPCGSetPrecond(lobpcg, solve, is_set_up, h.amg));
+  NODEWISE_HYPRE(HYPRE_LOBPCGSetup(lobpcg, reinterpret_cast<HYPRE_Matrix>(h.A),
+                                   reinterpret_cast<HYPRE_Vector>(h.b),
+                                   reinterpret_cast<HYPRE_Vector>(h.x)));
+  mv_MultiVectorPtr vectors = mv_MultiVectorCreateFromSampleVector(&interpreter, pairs, h.x);
+  mv_MultiVectorSetRandom(vectors, seed);
+  Eigenvalues found;
+  found.values.resize(static_cast<std::size_t>(pairs));
+  HYPRE_LOBPCGSolve(lobpcg, nullptr, vectors, found.values.data());  // says so, where it ends early
+  HYPRE_ClearAllErrors();
+  found.iterations = HYPRE_LOBPCGIterations(lobpcg);
+  mv_MultiVectorDestroy(vectors);
+  NODEWISE_HYPRE(HYPRE_LOBPCGDestroy(lobpcg));
+  return found;
 }
 
 void HypreSystem::solution(std::span<double> x) const {

@@ -50,6 +50,14 @@ class HypreSystem {
   /// Collective. The same by V-cycles alone, until the residual norm is below tolerance |b|.
   int solve_by_cycles(double tolerance, int max_iterations);
 
+  struct Eigenvalues {
+    int iterations = 0;
+    std::vector<double> values;  ///< ascending
+  };
+  /// Collective. The lowest eigenvalues by hypre's LOBPCG with the cycle of setup(), a block of as
+  /// many random vectors, until each residual |A x - value x| of |x| = 1 is at most `residual`.
+  Eigenvalues lowest_eigenvalues(int pairs, double residual, int max_iterations, int seed);
+
   /// Local. Copies this rank's part of the solution.
   void solution(std::span<double> x) const;
   /// Collective. |b - A x| / |b| by hypre's own product, for when our matrix is gone.

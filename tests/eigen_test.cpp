@@ -12,6 +12,7 @@
 
 #include "collective_error.hpp"
 #include "solve_support.hpp"
+#include "threads_support.hpp"
 
 namespace nodewise::test {
 namespace eigen_test {
@@ -103,9 +104,14 @@ void expect_eigenpairs(const Eigenpairs& found, GlobalIndex n, const Entry& entr
   }
 }
 
-/// A block of the library's tests of layouts: even, uneven, and with ranks without rows.
+/// Even parts, all rows on the last rank, and parts that grow with the rank, the first being empty.
 std::vector<comm::Layout> layouts(GlobalIndex n) {
-  return {uniform(n), on_last_rank(n)};
+  const GlobalIndex ranks = test_comm()->size();
+  std::vector<GlobalIndex> starts;
+  const GlobalIndex whole = std::max<GlobalIndex>(ranks * (ranks - 1), 1);
+  for (GlobalIndex r = 0; r <= ranks; ++r) starts.push_back(n * r * (r - 1) / whole);
+  starts.back() = n;
+  return {uniform(n), on_last_rank(n), {test_comm(), starts}};
 }
 
 TEST(Eigenpairs, LanczosFindsBothEndsOfAnIndefiniteSpectrum) {
@@ -304,6 +310,26 @@ TEST(Eigenpairs, TheSameOnAnyNumberOfRanks) {
   }
 }
 
+TEST(Eigenpairs, TheSameBitsOnAnyNumberOfThreads) {
+  if (!can_test_threads()) GTEST_SKIP() << "no threads, or many ranks";
+  const solve::MatrixOperator<double> A(std::make_shared<const matrix::DistMatrix<double>>(
+      io::generate<double>(test_comm(), {.problem = "laplace5", .n = 130})));
+  const Pointwise<double> M(A.layout(), [](GlobalIndex, double r) { return r / 4; });
+  for (const bool lobpcg : {false, true}) {
+    Options options = options_of(lobpcg ? "lobpcg" : "lanczos", 3);
+    options.max_iterations = 5;
+    const auto find = [&](int threads) {
+      const Threads many(threads);
+      return eigen::find_eigenpairs({A, nullptr, lobpcg ? &M : nullptr}, options);
+    };
+    const Eigenpairs one = find(1);
+    const Eigenpairs three = find(3);
+    EXPECT_FALSE(one.vectors.empty());
+    EXPECT_EQ(one.vectors, three.vectors);
+    EXPECT_EQ(one.report.history, three.report.history);
+  }
+}
+
 TEST(Eigenpairs, EndsWithoutConvergence) {
   const auto A = make_operator(uniform(400), laplace);
   for (const char* method : {"lanczos", "lobpcg"}) {
@@ -396,12 +422,24 @@ TEST(Eigenpairs, RefusesAlikeOnEveryRank) {
   if (test_comm()->size() > 1) refused({A}, options, invalid, "eigen");
 }
 
-TEST(Eigenpairs, ChoosesByTheRowsOfTheMatrix) {
+TEST(Eigenpairs, ChoosesByTheSignsOfEigenvalues) {
   const auto definite = make_operator(uniform(20), laplace);
   const auto other = make_operator(uniform(20), indefinite);
   const auto chosen = [](const auto& A, bool has_mass, bool given, Which which) {
-    return eigen::choose_eigensolver(A.matrix(), has_mass, given, which).name();
+    const auto matrix = std::make_shared<const matrix::DistMatrix<double>>(A.matrix());
+    return eigen::choose_eigensolver(matrix, has_mass, given, which).name();
   };
+  const auto squared = make_operator(uniform(50), [](GlobalIndex i, GlobalIndex j) {
+    const double entries[] = {6, -4, 1};  // no eigenvalue is negative, which rows do not show
+    return std::abs(i - j) < 3 ? entries[std::abs(i - j)] : 0.0;
+  });
+  const auto shifted = make_operator(uniform(50), [](GlobalIndex i, GlobalIndex j) {
+    return laplace(i, j) - (i == j ? 0.5 : 0.0);
+  });
+  const auto zero = make_operator(uniform(3), [](GlobalIndex, GlobalIndex) { return 0.0; });
+  EXPECT_EQ(chosen(squared, false, false, Which::smallest), "lobpcg");
+  EXPECT_EQ(chosen(shifted, false, false, Which::smallest), "lanczos");
+  EXPECT_EQ(chosen(zero, false, false, Which::smallest), "lanczos");
   EXPECT_EQ(chosen(definite, false, false, Which::smallest), "lobpcg");
   EXPECT_EQ(chosen(definite, false, false, Which::largest), "lanczos");
   EXPECT_EQ(chosen(other, false, false, Which::smallest), "lanczos");

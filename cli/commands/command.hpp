@@ -35,9 +35,9 @@ struct CommandFacts {
   std::string output = "the solution x";  ///< what --output writes
   /// Names of options that mean another thing for it, and what.
   std::vector<NamedValue> meanings = {};
-  bool chooses_routes = false;            ///< knows route `automatic`
-  bool tries_presets = false;             ///< one after the other, whatever --preset says
-  bool writes_matrix = false;             ///< to its last argument, and works on it no further
+  bool chooses_routes = false;  ///< knows route `automatic`
+  bool tries_presets = false;   ///< one after the other, whatever --preset says
+  bool writes_matrix = false;   ///< to its last argument, and works on it no further
 };
 
 /// One of the program's commands. An option that it ignores() it does not take.

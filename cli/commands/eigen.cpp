@@ -4,12 +4,14 @@
 
 #include <fmt/format.h>
 
+#include "nodewise/base/format_numbers.hpp"
 #include "nodewise/eigen/eigenpairs.hpp"
 #include "nodewise/io/read.hpp"
 #include "nodewise/report/eigen_json.hpp"
 #include "nodewise/run/timed.hpp"
 #include "nodewise/solve/diagonal_preconditioner.hpp"
 #include "nodewise/solve/matrix_operator.hpp"
+#include "nodewise/solve/vector_ops.hpp"
 #include "nodewise/solver/solver.hpp"
 
 #include "cli/agreed.hpp"
@@ -74,6 +76,18 @@ void check_eigen_outputs(const mpi::Comm& comm, const Settings& settings) {
   });
 }
 
+/// Collective. Refuses a matrix that is not symmetric, or has entries that are no numbers.
+void require_symmetric(const Matrix& A, bool is_symmetric, const std::string& name) {
+  if (is_symmetric) return;
+  const auto bad = static_cast<std::int64_t>(solve::count_not_finite<double>(A.on().vals) +
+                                             solve::count_not_finite<double>(A.off().vals));
+  const std::int64_t all_bad = mpi::sum(A.comm(), bad);
+  const std::string fault =
+      all_bad > 0 ? "has " + counted(all_bad, "entry that is", "entries that are") + " not finite"
+                  : "is not symmetric: `nodewise eigen` is for symmetric matrices";
+  throw Failure(ExitCode::unsuitable_matrix, name + " " + fault);
+}
+
 /// The matrices of the problem.
 struct Matrices {
   LoadedMatrix A, B;
@@ -86,11 +100,7 @@ Matrices load_matrices(const mpi::Comm& world, const std::shared_ptr<const mpi::
   loaded.A = load_matrix(world, comm, settings);
   check_shape(*loaded.A.A);
   record.run.matrix = describe_matrix(loaded.A, settings);
-  if (!record.run.matrix.symmetric) {
-    throw Failure(ExitCode::unsuitable_matrix,
-                  fmt::format("{} is not symmetric: `nodewise eigen` is for symmetric matrices",
-                              record.run.matrix.source));
-  }
+  require_symmetric(*loaded.A.A, record.run.matrix.symmetric, record.run.matrix.source);
   if (settings.eigen.pairs > loaded.A.A->rows().n_global()) {
     fail_usage(fmt::format("--pairs: {} are wanted, but the matrix has {} rows",
                            settings.eigen.pairs, loaded.A.A->rows().n_global()));
@@ -100,10 +110,7 @@ Matrices load_matrices(const mpi::Comm& world, const std::shared_ptr<const mpi::
   record.mass = solver::summarize(*loaded.B.A, {.source = settings.mass.mass,
                                                 .format = loaded.B.summary.format,
                                                 .duplicates = loaded.B.summary.duplicates});
-  if (!record.mass.symmetric) {
-    throw Failure(ExitCode::unsuitable_matrix,
-                  fmt::format("--mass: {} is not symmetric", settings.mass.mass));
-  }
+  require_symmetric(*loaded.B.A, record.mass.symmetric, "--mass: " + settings.mass.mass);
   return loaded;
 }
 
@@ -112,7 +119,7 @@ void choose_eigensolver(const Matrices& loaded, Settings& settings, EigenRecord&
   eigen::Options& options = settings.eigen;
   record.method_was_chosen = options.eigensolver.is_automatic();
   if (record.method_was_chosen) {
-    options.eigensolver = eigen::choose_eigensolver(*loaded.A.A, loaded.B.A != nullptr,
+    options.eigensolver = eigen::choose_eigensolver(loaded.A.A, loaded.B.A != nullptr,
                                                     gives_preconditioner(settings), options.which);
   }
   const bool takes = options.eigensolver->takes_preconditioner;

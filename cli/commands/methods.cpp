@@ -16,9 +16,9 @@ const Command& version_command();
 
 Family<Command>& Command::family() {
   static Family<Command> commands(
-      "command",
-      {&solve_command(), &eigen_command(), &inspect_command(), &predict_command(), &tune_command(), &bench_command(),
-       &convert_command(), &calibrate_command(), &options_command(), &version_command()});
+      "command", {&solve_command(), &eigen_command(), &inspect_command(), &predict_command(),
+                  &tune_command(), &bench_command(), &convert_command(), &calibrate_command(),
+                  &options_command(), &version_command()});
   return commands;
 }
 

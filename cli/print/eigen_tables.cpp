@@ -74,6 +74,23 @@ void print_pairs(Console& console, const EigenRecord& record, bool all) {
   console.line();
 }
 
+/// What is to be said of values whose first digits are in doubt; empty where there is none. Next to
+/// nothing is a value of a singular matrix.
+std::string doubt_text(const EigenRecord& record) {
+  constexpr double digits = 1e-2, nothing = 1e-12;
+  std::int64_t doubtful = 0;
+  for (const Eigenpair& pair : record.found.pairs) {
+    const double size = std::abs(pair.value);
+    const bool is_nothing = record.mass.rows == 0 && size <= nothing * record.found.norm;
+    doubtful += pair.converged && !is_nothing && best_bound(pair) > digits * size ? 1 : 0;
+  }
+  if (doubtful == 0) return "";
+  return fmt::format(
+      "the bounds of {} are above a hundredth of the value, which is small beside "
+      "the norm of the matrix: a smaller --tolerance makes more digits certain",
+      counted(doubtful, "pair"));
+}
+
 std::string work_text(const EigenRecord& record) {
   const eigen::Work& work = record.found.work;
   std::string text = fmt::format("{} in {}", counted(work.products, "product"),
@@ -145,6 +162,8 @@ void print_eigenpairs(Console& console, const EigenRecord& record, const Setting
   print_entry(console, "tolerance",
               fmt::format("{:.1e} of the relative residual, by {:.3g} as the norm of the matrix",
                           record.tolerance, found.norm));
+  const std::string doubt = doubt_text(record);
+  if (!doubt.empty()) print_entry(console, "accuracy", doubt);
   print_entry(console, "work", work_text(record));
   if (record.run.machine.ranks > 1) print_entry(console, "communication", messages_text(record));
   print_entry(console, "time",

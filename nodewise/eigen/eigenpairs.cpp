@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <utility>
 
 #include <fmt/format.h>
@@ -173,12 +174,22 @@ void Examined::turn(Array<double>& block, std::span<const double> C) {
   std::swap(block, R_);
 }
 
-/// The Rayleigh quotients, for vectors that are left as they are.
+/// The Rayleigh quotients, for vectors that are left as they are, but for their order: round-off
+/// may have exchanged those of equal values.
 void Examined::take_quotients(std::span<const double> H, std::span<const double> G) {
-  values_.resize(width_);
-  for (std::size_t c = 0; c < width_; ++c) {
-    values_[c] = H[c * width_ + c] / G[c * width_ + c];
-  }
+  const auto quotient = [&](std::size_t c) { return H[c * width_ + c] / G[c * width_ + c]; };
+  std::vector<std::size_t> order(width_);
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return quotient(a) < quotient(b); });
+  values_.clear();
+  for (const std::size_t c : order) values_.push_back(quotient(c));
+  if (std::is_sorted(order.begin(), order.end())) return;
+  std::vector<double> permutation(width_ * width_, 0.0);
+  for (std::size_t c = 0; c < width_; ++c) permutation[order[c] * width_ + c] = 1;
+  turn(X_, permutation);
+  turn(AX_, permutation);
+  if (call_.B != nullptr) turn(BX_, permutation);
 }
 
 /// X = X C for the C of A X C = B X C diag(values) within the space of X.

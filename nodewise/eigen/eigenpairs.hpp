@@ -1,6 +1,7 @@
 // Eigenpairs at one end of the spectrum of a symmetric matrix.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -71,10 +72,11 @@ Eigenpairs find_eigenpairs(const Problem& problem, const Options& options,
 /// the choice is left.
 double most_vectors(const Options& options, bool with_mass);
 
-/// Collective. The eigensolver that "auto" stands for. The preconditioner is one of a matrix
-/// without negative eigenvalues, which Gershgorin's theorem shows of A: no row has a diagonal entry
-/// below the sum of the moduli of the others. One pass over A and an allreduce.
-Choice<EigenMethod> choose_eigensolver(const matrix::DistMatrix<double>& A, bool has_mass,
-                                       bool preconditioner_is_given, Which which);
+/// Collective. The eigensolver that "auto" stands for. A preconditioner is made for matrices
+/// without negative eigenvalues. These are looked for on the diagonal, then by Gershgorin's
+/// theorem, which may show that there are none, and else by 30 steps of Lanczos. One pass over A
+/// and two allreduces, and what the steps take.
+Choice<EigenMethod> choose_eigensolver(const std::shared_ptr<const matrix::DistMatrix<double>>& A,
+                                       bool has_mass, bool preconditioner_is_given, Which which);
 
 }  // namespace nodewise::eigen

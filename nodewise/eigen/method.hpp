@@ -42,7 +42,7 @@ struct Found {
   std::string diagnosis;  ///< what happened and what to try; empty when converged
   Array<double> X;        ///< this rank's rows x width, row-major; the wanted ones first
   std::size_t width = 0;  ///< at least the pairs wanted, unless nothing was found
-  /// Whether they are those of their space, and orthonormal; else they are made so.
+  /// Whether they are the Ritz vectors of their space, orthonormal; else they are made so.
   bool are_ritz_vectors = true;
   std::vector<int> since;  ///< the iteration since which each pair has converged; -1: it has not
   /// Below all eigenvalues that are not among those found, as far as is known.

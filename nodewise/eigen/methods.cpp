@@ -11,7 +11,8 @@ Family<EigenMethod>& EigenMethod::family() {
       "eigensolver", {&lanczos_method(), &lobpcg_method()},
       {"auto",
        "lobpcg with a mass matrix, with a preconditioner that is given by name, and for the "
-       "smallest of a matrix whose rows show that none is negative; else lanczos"});
+       "smallest where neither the rows of the matrix nor 30 steps of lanczos show a negative one; "
+       "else lanczos"});
   return methods;
 }
 

@@ -179,6 +179,41 @@ def test_asymmetric_matrices_are_refused(nodewise, tmp_path):
     assert "S.mtx is not symmetric" in result.messages[0]
 
 
+def test_entries_that_are_not_finite(nodewise, tmp_path):
+    huge = [(4, 4, 1.5e308), (4, 4, 1.5e308)]  # the sum of which is infinite
+    write_market(tmp_path / "N.mtx", 10, 10, [*laplacian(10), *huge])
+    for method in ["lanczos", "lobpcg"]:
+        result = nodewise("eigen", "N.mtx", "--eigensolver", method, ranks=2)
+        assert result.code == 4
+        assert len(result.messages) == 1 and "1 entry that is not finite" in result.messages[0]
+
+
+def test_the_smallest_matrix(nodewise, tmp_path, source):
+    write_market(tmp_path / "A.mtx", 1, 1, [(1, 1, 7.0)])
+    for method in ["lanczos", "lobpcg"]:
+        report, out = find(nodewise, tmp_path, source, "A.mtx", "--eigensolver", method, ranks=2)
+        assert values(report) == [7.0]
+        assert "the smallest eigenvalue is 7," in " ".join(out.split())
+
+
+def test_what_cannot_fit_is_refused(nodewise):
+    result = nodewise("eigen", "--problem", "laplace7", "--n", "100", "--pairs", "10000")
+    assert result.code == 5
+    assert "--ignore-memory-check" in result.messages[0]
+
+
+# A tolerance of the norm of the matrix is coarse beside small values.
+def test_doubtful_digits_are_named(nodewise, tmp_path, source):
+    n = 50
+    entries = [(i, j, 1e6 * v) for i, j, v in laplacian(n)]
+    write_market(tmp_path / "A.mtx", n, n, entries)
+    words = ["A.mtx", "--eigensolver", "lobpcg", "--preconditioner", "none"]
+    _, loose = find(nodewise, tmp_path, source, *words, "--tolerance", "1e-2")
+    assert "a smaller --tolerance" in " ".join(loose.split())
+    _, sharp = find(nodewise, tmp_path, source, *words)
+    assert "a smaller --tolerance" not in " ".join(sharp.split())
+
+
 def test_indefinite_matrices_with_multigrid(nodewise, tmp_path, source):
     n = 40
     write_market(tmp_path / "A.mtx", n, n,
