@@ -171,7 +171,8 @@ eigen::Eigenpairs find_pairs(const Solver& solver, const Matrices& loaded, const
   record.found = found.report;
   if (record.found.outcome == solve::Outcome::interrupted) {
     record.found.diagnosis =
-        fmt::format("a signal ended the search after {} iterations", record.found.iterations);
+        fmt::format("a signal ended the search after {}",
+                    counted(record.found.iterations, *record.method->iteration));
   }
   return found;
 }

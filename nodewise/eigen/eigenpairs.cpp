@@ -287,6 +287,20 @@ void judge(Report& report, double tolerance) {
       worst, tolerance);
 }
 
+/// Collective. Refuses what cannot be done.
+void check_call(const Problem& problem, const Options& options, const solve::Observer& observe) {
+  std::uint64_t hash = 0;
+  const auto error = mpi::caught([&] {
+    check_range(problem, options);
+    check_method(problem, options);
+    hash = hash_of_search(problem, options, observe);
+  });
+  mpi::agree_on_same(problem.A.layout().comm(), error,
+                     {hash, "eigen: options, mass matrix and preconditioner"});
+  require_symmetric(problem.A, "the matrix");
+  if (problem.mass != nullptr) require_symmetric(*problem.mass, "the mass matrix");
+}
+
 /// Of the vectors found, the wanted ones.
 std::vector<double> wanted_columns(std::span<const double> X, std::size_t width,
                                    std::size_t wanted) {
@@ -296,6 +310,38 @@ std::vector<double> wanted_columns(std::span<const double> X, std::size_t width,
     std::copy_n(X.data() + i * width, wanted, vectors.data() + i * wanted);
   }
   return vectors;
+}
+
+/// Collective. What was found, with all that is to be said of it.
+Eigenpairs examined(const EigenCall& call, const solve::Operator<double>* mass_preconditioner,
+                    Found found) {
+  Eigenpairs result;
+  Report& report = result.report;
+  report.method = call.method.name();
+  report.outcome = found.outcome;
+  report.diagnosis = found.diagnosis;
+  report.iterations = found.iterations;
+  report.norm = std::max(call.norm, found.largest);
+  report.mass_norm = call.mass_norm;
+  report.history = std::move(found.history);
+  const auto pairs = static_cast<std::size_t>(call.options.pairs);
+  if (found.width >= pairs) {
+    Examined vectors(call, mass_preconditioner, found);
+    report.pairs.resize(found.width);
+    if (vectors.examine(report.pairs)) {
+      result.vectors = wanted_columns(vectors.vectors(), found.width, pairs);
+      report.pairs.resize(pairs);
+      judge(report, call.options.tolerance);
+    } else {
+      report.pairs.clear();
+      if (report.diagnosis.empty()) {
+        report.outcome = Outcome::breakdown;
+        report.diagnosis = "the vectors found do not span as many dimensions as they are";
+      }
+    }
+  }
+  report.work = found.work;
+  return result;
 }
 
 }  // namespace
@@ -308,30 +354,18 @@ int Report::n_converged() const {
 Eigenpairs find_eigenpairs(const Problem& problem, const Options& options,
                            const solve::Observer& observe) {
   const Timer timer;
-  const mpi::Comm& comm = problem.A.layout().comm();
-  std::uint64_t hash = 0;
-  const auto error = mpi::caught([&] {
-    check_range(problem, options);
-    check_method(problem, options);
-    hash = hash_of_search(problem, options, observe);
-  });
-  mpi::agree_on_same(comm, error, {hash, "eigen: options, mass matrix and preconditioner"});
-  require_symmetric(problem.A, "the matrix");
-  if (problem.mass != nullptr) require_symmetric(*problem.mass, "the mass matrix");
-
+  check_call(problem, options, observe);
   const Negated negated(problem.A);
   const bool largest = options.which == Which::largest;
   const solve::Operator<double>& A = largest ? negated : problem.A;
-  Work work;
+  Work of_norms;
   const auto seed = static_cast<std::uint64_t>(options.start_seed);
-  const double norm = estimate_norm(A, seed, work);
-  const double mass_norm = problem.mass == nullptr ? 0 : estimate_norm(*problem.mass, seed, work);
+  const double norm = estimate_norm(A, seed, of_norms);
+  const double mass_norm =
+      problem.mass == nullptr ? 0 : estimate_norm(*problem.mass, seed, of_norms);
   const EigenCall call = {
       A,    problem.mass, problem.preconditioner, options.eigensolver, options, observe,
       norm, mass_norm};
-  Eigenpairs result;
-  Report& report = result.report;
-  report.method = options.eigensolver.name();
   Found found;
   if (std::isfinite(norm) && std::isfinite(mass_norm)) {
     found = (*options.eigensolver->solve)(call);
@@ -339,34 +373,12 @@ Eigenpairs find_eigenpairs(const Problem& problem, const Options& options,
     found.outcome = Outcome::not_finite;
     found.diagnosis = "the matrix or the mass matrix has NaN, infinite or huge entries";
   }
-  found.work.reductions += work.reductions;
-  report.outcome = found.outcome;
-  report.diagnosis = found.diagnosis;
-  report.iterations = found.iterations;
-  report.mass_norm = mass_norm;
-  report.history = std::move(found.history);
-  const auto pairs = static_cast<std::size_t>(options.pairs);
-  if (found.width >= pairs) {
-    Examined examined(call, problem.mass_preconditioner, found);
-    report.pairs.resize(found.width);
-    if (examined.examine(report.pairs)) {
-      result.vectors = wanted_columns(examined.vectors(), found.width, pairs);
-      report.pairs.resize(pairs);
-      judge(report, options.tolerance);
-    } else {
-      report.pairs.clear();
-      if (report.diagnosis.empty()) {
-        report.outcome = Outcome::breakdown;
-        report.diagnosis = "the vectors found do not span as many dimensions as they are";
-      }
-    }
-  }
-  report.norm = std::max(norm, found.largest);
+  found.work.reductions += of_norms.reductions;
+  Eigenpairs result = examined(call, problem.mass_preconditioner, std::move(found));
   if (largest) {
-    for (Eigenpair& pair : report.pairs) pair.value = -pair.value;
+    for (Eigenpair& pair : result.report.pairs) pair.value = -pair.value;
   }
-  report.work = found.work;
-  report.seconds = timer.seconds();
+  result.report.seconds = timer.seconds();
   return result;
 }
 

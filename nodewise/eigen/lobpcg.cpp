@@ -13,6 +13,7 @@
 #include "nodewise/base/format_numbers.hpp"
 #include "nodewise/eigen/block_basis.hpp"
 #include "nodewise/eigen/options.hpp"
+#include "nodewise/eigen/small.hpp"
 #include "nodewise/kernels/dense.hpp"
 #include "nodewise/mpi/agree.hpp"
 #include "nodewise/solve/block_ops.hpp"
@@ -43,6 +44,7 @@ class Lobpcg {
  private:
   bool start();
   bool iterate();
+  bool look();
   void find_residuals();
   bool all_converged() const;
   bool verify();
@@ -50,7 +52,8 @@ class Lobpcg {
   bool make_directions();
   bool project();
   void choose_next(std::span<const double> vectors, std::size_t n);
-  std::vector<double> small_matrix(std::span<const double> with_W) const;
+  std::vector<double> matrix_with_W();
+  std::vector<double> matrix_of_X_and_P();
   bool is_orthonormal(Orthonormal how);
   double relative(std::size_t c) const;
   double norm() const { return std::max(call_.norm, found_.largest); }
@@ -86,6 +89,15 @@ bool orthogonalise_small(std::span<const std::vector<double>> columns, std::vect
     for (double& value : p) value /= length;
   }
   return true;
+}
+
+/// Columns of length n as a matrix, row-major.
+std::vector<double> side_by_side(std::span<const std::vector<double>> columns, std::size_t n) {
+  std::vector<double> C(n * columns.size());
+  for (std::size_t c = 0; c < columns.size(); ++c) {
+    for (std::size_t i = 0; i < n; ++i) C[i * columns.size() + c] = columns[c][i];
+  }
+  return C;
 }
 
 /// The pairs and some more.
@@ -268,69 +280,71 @@ bool Lobpcg::make_directions() {
   return true;
 }
 
-/// The matrix of the small problem, of X, P and W; `with_W` has the products of these with A W, or
-/// nothing where there is no W.
-std::vector<double> Lobpcg::small_matrix(std::span<const double> with_W) const {
-  const std::size_t nx = theta_.size(), np = P_.width(), nw = W_.width();
+/// The matrix of the small problem of X, P and W, of which the products with A W are unknown. One
+/// reduction.
+std::vector<double> Lobpcg::matrix_with_W() {
+  const std::size_t nx = X_.width(), np = P_.width(), nw = W_.width();
   const std::size_t n = nx + np + nw;
+  std::vector<double> of_W(n * nw);
+  gram_local(X_.x(), W_.ax(), std::span(of_W).first(nx * nw));
+  gram_local(P_.x(), W_.ax(), std::span(of_W).subspan(nx * nw, np * nw));
+  gram_local(W_.x(), W_.ax(), std::span(of_W).last(nw * nw));
+  basis_.sum(of_W);
   std::vector<double> H(n * n, 0.0);
   for (std::size_t c = 0; c < nx; ++c) H[c * n + c] = theta_[c];
   for (std::size_t a = 0; a < np; ++a) {
     for (std::size_t b = 0; b < np; ++b) H[(nx + a) * n + nx + b] = HPP_[a * np + b];
   }
-  for (std::size_t a = 0; a < n && nw > 0; ++a) {
+  for (std::size_t a = 0; a < n; ++a) {
     for (std::size_t b = 0; b < nw; ++b) {
       const std::size_t at = nx + np + b;
-      double value = with_W[a * nw + b];
-      if (a >= nx + np) value = 0.5 * (value + with_W[at * nw + (a - nx - np)]);
+      double value = of_W[a * nw + b];
+      if (a >= nx + np) value = 0.5 * (value + of_W[at * nw + (a - nx - np)]);
       H[a * n + at] = H[at * n + a] = value;
     }
   }
   return H;
 }
 
-/// Rayleigh and Ritz in the space of X, P and W: the next X and P. One reduction.
-bool Lobpcg::project() {
-  const std::size_t nx = X_.width(), np = P_.width(), nw = W_.width();
-  const std::size_t n = nx + np + nw;
-  std::vector<double> H;
-  if (nw > 0) {
-    std::vector<double> sums(n * nw);
-    gram_local(X_.x(), W_.ax(), std::span(sums).first(nx * nw));
-    gram_local(P_.x(), W_.ax(), std::span(sums).subspan(nx * nw, np * nw));
-    gram_local(W_.x(), W_.ax(), std::span(sums).last(nw * nw));
-    basis_.sum(sums);
-    H = small_matrix(sums);
-  } else {  // X and P are new: all products are unknown
-    std::vector<double> sums(n * n, 0.0);
-    const std::span<double> xx = std::span(sums).first(nx * nx);
-    const std::span<double> xp = std::span(sums).subspan(nx * nx, nx * np);
-    const std::span<double> pp = std::span(sums).subspan(nx * nx + nx * np, np * np);
-    gram_local(X_.x(), X_.ax(), xx);
-    gram_local(X_.x(), P_.ax(), xp);
-    gram_local(P_.x(), P_.ax(), pp);
-    basis_.sum(sums);
-    H.assign(n * n, 0.0);
-    for (std::size_t a = 0; a < n; ++a) {
-      for (std::size_t b = a; b < n; ++b) {
-        const double value = b < nx ? 0.5 * (xx[a * nx + b] + xx[b * nx + a])
-                             : a < nx
-                                 ? xp[a * np + b - nx]
-                                 : 0.5 * (pp[(a - nx) * np + b - nx] + pp[(b - nx) * np + a - nx]);
-        H[a * n + b] = H[b * n + a] = value;
-      }
+/// The same of X and P, all of whose products are unknown.
+std::vector<double> Lobpcg::matrix_of_X_and_P() {
+  const std::size_t nx = X_.width(), np = P_.width();
+  const std::size_t n = nx + np;
+  std::vector<double> sums(nx * nx + nx * np + np * np);
+  const std::span<double> xx = std::span(sums).first(nx * nx);
+  const std::span<double> xp = std::span(sums).subspan(nx * nx, nx * np);
+  const std::span<double> pp = std::span(sums).last(np * np);
+  gram_local(X_.x(), X_.ax(), xx);
+  gram_local(X_.x(), P_.ax(), xp);
+  gram_local(P_.x(), P_.ax(), pp);
+  basis_.sum(sums);
+  const auto mean = [](std::span<const double> G, std::size_t w, std::size_t a, std::size_t b) {
+    return 0.5 * (G[a * w + b] + G[b * w + a]);
+  };
+  std::vector<double> H(n * n);
+  for (std::size_t a = 0; a < n; ++a) {
+    for (std::size_t b = a; b < n; ++b) {
+      const double value = b < nx   ? mean(xx, nx, a, b)
+                           : a < nx ? xp[a * np + (b - nx)]
+                                    : mean(pp, np, a - nx, b - nx);
+      H[a * n + b] = H[b * n + a] = value;
     }
   }
-  if (!std::all_of(H.begin(), H.end(), [](double v) { return std::isfinite(v); })) {
+  return H;
+}
+
+/// Rayleigh and Ritz in the space of X, P and W: the next X and P.
+bool Lobpcg::project() {
+  H_ = W_.width() > 0 ? matrix_with_W() : matrix_of_X_and_P();
+  if (!std::all_of(H_.begin(), H_.end(), [](double v) { return std::isfinite(v); })) {
     return is_orthonormal(Orthonormal::not_finite);
   }
-  const kernels::SymmetricEigen eigen = kernels::symmetric_eigen(H);
-  theta_.assign(eigen.values.begin(), eigen.values.begin() + std::ptrdiff_t(nx));
+  const kernels::SymmetricEigen eigen = kernels::symmetric_eigen(H_);
+  theta_.assign(eigen.values.begin(), eigen.values.begin() + std::ptrdiff_t(X_.width()));
   if (call_.B == nullptr) {  // else they are no eigenvalues of A
     for (const double value : theta_) found_.largest = std::max(found_.largest, std::abs(value));
   }
-  H_ = std::move(H);
-  choose_next(eigen.vectors, n);
+  choose_next(eigen.vectors, eigen.values.size());
   return true;
 }
 
@@ -357,38 +371,23 @@ void Lobpcg::choose_next(std::span<const double> vectors, std::size_t n) {
     }
   }
   const std::size_t np = columns.size() - nx;
-  const auto table = [&](std::size_t first, std::size_t count) {
-    std::vector<double> C(n * count);
-    for (std::size_t c = 0; c < count; ++c) {
-      for (std::size_t i = 0; i < n; ++i) C[i * count + c] = columns[first + c][i];
-    }
-    return C;
-  };
-  const std::vector<double> CX = table(0, nx), CP = table(nx, np);
+  const std::span<const std::vector<double>> all_columns = columns;
+  const std::vector<double> CX = side_by_side(all_columns.first(nx), n);
+  const std::vector<double> CP = side_by_side(all_columns.last(np), n);
   Block* const all[] = {&X_, &P_, &W_};
   basis_.combine(all, CX, nx, next_X_);
   basis_.combine(all, CP, np, next_P_);
   std::swap(X_, next_X_);
   std::swap(P_, next_P_);
-  HPP_.assign(np * np, 0.0);
-  for (std::size_t a = 0; a < np; ++a) {
-    for (std::size_t b = 0; b < np; ++b) {
-      double sum = 0;
-      for (std::size_t i = 0; i < n; ++i) {
-        double row = 0;
-        for (std::size_t j = 0; j < n; ++j) row += H_[i * n + j] * CP[j * np + b];
-        sum += CP[i * np + a] * row;
-      }
-      HPP_[a * np + b] = sum;
-    }
-  }
+  HPP_ = small_gram(H_, CP, n, np);
 }
 
-/// One iteration; false where the search is over.
-bool Lobpcg::iterate() {
+/// Notes the residuals of an iteration; false where they, or the observer, end the search.
+bool Lobpcg::look() {
   find_residuals();
-  const double worst = worst_wanted();
   note_converged();
+  const double worst = worst_wanted();
+  if (!std::isfinite(worst)) return is_orthonormal(Orthonormal::not_finite);
   if (found_.iterations > 0) {
     found_.history.push_back(worst);
     const bool goes_on =
@@ -399,15 +398,18 @@ bool Lobpcg::iterate() {
       return false;
     }
   }
-  if (!std::isfinite(worst)) return is_orthonormal(Orthonormal::not_finite);
-  if (call_.M != nullptr && theta_[0] < -(1e-12 + call_.options.tolerance) * norm()) {
-    fail(Outcome::indefinite_matrix,
-         fmt::format("the matrix has an eigenvalue below {:.3e}, and the preconditioner is for "
-                     "matrices without negative ones; take `preconditioner none`, or `eigensolver "
-                     "lanczos`",
-                     theta_[0]));
-    return false;
-  }
+  if (call_.M == nullptr || theta_[0] >= -(1e-12 + call_.options.tolerance) * norm()) return true;
+  fail(Outcome::indefinite_matrix,
+       fmt::format("the matrix has an eigenvalue below {:.3e}, and the preconditioner is for "
+                   "matrices without negative ones; take `preconditioner none`, or `eigensolver "
+                   "lanczos`",
+                   theta_[0]));
+  return false;
+}
+
+/// One iteration; false where the search is over.
+bool Lobpcg::iterate() {
+  if (!look()) return false;
   if (all_converged()) {
     if (verify()) {
       fail(Outcome::converged, "");
@@ -426,13 +428,11 @@ bool Lobpcg::iterate() {
   ++found_.iterations;
   ++since_refresh_;
   if (!make_directions()) return false;
-  if (W_.width() == 0) {
-    fail(Outcome::stagnated,
-         fmt::format("no new direction is left at a relative residual of {:.1e}; raise `tolerance`",
-                     worst));
-    return false;
-  }
-  return project();
+  if (W_.width() > 0) return project();
+  fail(Outcome::stagnated,
+       fmt::format("no new direction is left at a relative residual of {:.1e}; raise `tolerance`",
+                   worst_wanted()));
+  return false;
 }
 
 void Lobpcg::explain_limit() {

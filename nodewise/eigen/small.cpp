@@ -28,6 +28,18 @@ std::vector<double> small_product(std::span<const double> A, std::span<const dou
 
 }  // namespace
 
+std::vector<double> small_gram(std::span<const double> H, std::span<const double> C, std::size_t n,
+                               std::size_t m) {
+  const std::vector<double> HC = small_product(H, C, n, n, m);
+  std::vector<double> G(m * m, 0.0);
+  for (std::size_t i = 0; i < n; ++i) {
+    for (std::size_t a = 0; a < m; ++a) {
+      for (std::size_t b = 0; b < m; ++b) G[a * m + b] += C[i * m + a] * HC[i * m + b];
+    }
+  }
+  return G;
+}
+
 Whitening whiten(std::span<const double> G, std::span<const double> scales, double threshold) {
   const std::size_t n = scales.size();
   Whitening result;
@@ -65,13 +77,7 @@ std::optional<SmallPairs> solve_small(std::span<const double> H, std::span<const
   const double threshold = 100 * std::numeric_limits<double>::epsilon() * static_cast<double>(n);
   const Whitening white = whiten(G, scales, threshold);
   if (white.m < n) return std::nullopt;
-  const std::vector<double> HT = small_product(H, white.T, n, n, n);
-  std::vector<double> small(n * n, 0.0);
-  for (std::size_t a = 0; a < n; ++a) {
-    for (std::size_t i = 0; i < n; ++i) {
-      for (std::size_t b = 0; b < n; ++b) small[a * n + b] += white.T[i * n + a] * HT[i * n + b];
-    }
-  }
+  std::vector<double> small = small_gram(H, white.T, n, n);
   for (std::size_t a = 0; a < n; ++a) {
     for (std::size_t b = 0; b < a; ++b) {
       small[a * n + b] = small[b * n + a] = 0.5 * (small[a * n + b] + small[b * n + a]);

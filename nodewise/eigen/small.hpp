@@ -20,6 +20,10 @@ struct SmallPairs {
 std::optional<SmallPairs> solve_small(std::span<const double> H, std::span<const double> G,
                                       std::size_t n);
 
+/// C^T H C of m x m, for an n x n matrix H and C of n x m.
+std::vector<double> small_gram(std::span<const double> H, std::span<const double> C, std::size_t n,
+                               std::size_t m);
+
 /// T of n x m with T^T G T = 1 for a symmetric positive semidefinite G, by its singular vectors
 /// after its diagonal has been made 1 (SVQB: Stathopoulos, Wu 2002): those below `threshold` are
 /// left out, and so are columns of no length. `scales` are the squares that lengths are relative

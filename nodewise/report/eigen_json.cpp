@@ -18,7 +18,7 @@ Json eigen_matrix_json(const run::MatrixSummary& matrix) {
           {"graph_laplacian", matrix.graph_laplacian}};
 }
 
-Json pair_json(const eigen::Eigenpair& pair) {
+Json eigenpair_json(const eigen::Eigenpair& pair) {
   return {{"value", number(pair.value)},
           {"residual", number(pair.residual)},
           {"relative_residual", number(pair.relative_residual)},
@@ -28,19 +28,19 @@ Json pair_json(const eigen::Eigenpair& pair) {
           {"converged_at", pair.converged_at < 0 ? Json(nullptr) : Json(pair.converged_at)}};
 }
 
-Json pairs_json(const eigen::Report& found) {
+Json eigenpairs_json(const eigen::Report& found) {
   Json pairs = Json::array();
-  for (const eigen::Eigenpair& pair : found.pairs) pairs.push_back(pair_json(pair));
+  for (const eigen::Eigenpair& pair : found.pairs) pairs.push_back(eigenpair_json(pair));
   return pairs;
 }
 
-Json history_json(const eigen::Report& found) {
+Json eigen_history_json(const eigen::Report& found) {
   Json history = Json::array();
   for (const double residual : found.history) history.push_back(number(residual));
   return history;
 }
 
-Json work_json(const eigen::Work& work) {
+Json eigen_work_json(const eigen::Work& work) {
   return {{"products", work.products},
           {"product_exchanges", work.product_calls},
           {"mass_products", work.mass_products},
@@ -48,7 +48,7 @@ Json work_json(const eigen::Work& work) {
           {"reductions", work.reductions}};
 }
 
-Json messages_json(std::span<const mpi::SharedAccount> accounts) {
+Json eigen_messages_json(std::span<const mpi::SharedAccount> accounts) {
   const mpi::Counts sum = mpi::total(accounts).sum;
   const mpi::Counts most = mpi::total(accounts).max;
   return {{"messages_on_node", sum.messages_on_node},
@@ -94,10 +94,10 @@ std::string eigen_json(const EigenRecord& record) {
                  {"iterations", found.iterations},
                  {"norm", number(found.norm)},
                  {"mass_norm", number(found.mass_norm)},
-                 {"pairs", pairs_json(found)},
-                 {"history", history_json(found)},
-                 {"work", work_json(found.work)},
-                 {"messages", messages_json(record.accounts)},
+                 {"pairs", eigenpairs_json(found)},
+                 {"history", eigen_history_json(found)},
+                 {"work", eigen_work_json(found.work)},
+                 {"messages", eigen_messages_json(record.accounts)},
                  {"vectors_file", text_or_null(record.vectors_file)},
                  {"times_s",
                   {{"read", record.times.read},
