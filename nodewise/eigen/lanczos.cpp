@@ -437,8 +437,8 @@ const EigenMethod& lanczos_method() {
        .takes_mass = false,
        .takes_preconditioner = false,
        .vectors =
-           [](const Choice<EigenMethod>& method, int pairs, bool) {
-             return static_cast<double>(usual_or_given_basis(method, pairs)) + 1 + 4.0 * pairs;
+           [](const Choice<EigenMethod>& chosen, int pairs, bool) {
+             return static_cast<double>(usual_or_given_basis(chosen, pairs)) + 1 + 4.0 * pairs;
            },
        .solve = find_by_lanczos}};
   return method;

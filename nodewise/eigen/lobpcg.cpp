@@ -484,8 +484,8 @@ const EigenMethod& lobpcg_method() {
        .takes_mass = true,
        .takes_preconditioner = true,
        .vectors =
-           [](const Choice<EigenMethod>& method, int pairs, bool with_mass) {
-             return (with_mass ? 17.0 : 12.0) * usual_or_given_block(method, pairs) + 2;
+           [](const Choice<EigenMethod>& chosen, int pairs, bool with_mass) {
+             return (with_mass ? 17.0 : 12.0) * usual_or_given_block(chosen, pairs) + 2;
            },
        .solve = find_by_lobpcg}};
   return method;
