@@ -187,6 +187,23 @@ TEST(Eigenpairs, Clusters) {
   }
 }
 
+TEST(Eigenpairs, ScalesDoNotMatter) {
+  const auto reference = make_operator(uniform(70), laplace);
+  for (const double scale : {1e-100, 1e100}) {
+    const auto A = make_operator(
+        uniform(70), [scale](GlobalIndex i, GlobalIndex j) { return scale * laplace(i, j); });
+    for (const char* method : {"lanczos", "lobpcg"}) {
+      const Options options = options_of(method, 3);
+      const eigen::Report scaled = eigen::find_eigenpairs({A}, options).report;
+      const eigen::Report plain = eigen::find_eigenpairs({reference}, options).report;
+      ASSERT_EQ(scaled.outcome, Outcome::converged) << scaled.diagnosis;
+      for (std::size_t c = 0; c < 3; ++c) {
+        EXPECT_NEAR(scaled.pairs[c].value / scale, plain.pairs[c].value, 1e-12);
+      }
+    }
+  }
+}
+
 TEST(Eigenpairs, PlainMatrices) {
   const Entry entries[] = {
       [](GlobalIndex, GlobalIndex) { return 0.0; },
@@ -363,6 +380,13 @@ TEST(Eigenpairs, EntriesThatAreNotFinite) {
       EXPECT_EQ(found.report.outcome, Outcome::not_finite);
       EXPECT_TRUE(found.vectors.empty());
     }
+  }
+  for (const double scale : {1e-200, 1e200}) {
+    const auto A = make_operator(
+        uniform(30), [scale](GlobalIndex i, GlobalIndex j) { return scale * laplace(i, j); });
+    const Eigenpairs found = eigen::find_eigenpairs({A}, options_of("lanczos", 2));
+    EXPECT_EQ(found.report.outcome, Outcome::not_finite);
+    EXPECT_THAT(found.report.diagnosis, HasSubstr("scale"));
   }
   const auto A = make_operator(uniform(30), laplace);
   const Pointwise<double> broken(A.layout(),

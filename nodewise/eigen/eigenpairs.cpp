@@ -108,7 +108,7 @@ void require_symmetric(const solve::Operator<double>& A, const char* what) {
 }
 
 /// Collective. The root mean square of the eigenvalues, by a few random vectors: one product of a
-/// block and one reduction.
+/// block and two reductions. NaN where numbers are so small that their squares vanish.
 double estimate_norm(const solve::Operator<double>& A, std::uint64_t seed, Work& work) {
   constexpr std::size_t width = 4;
   const auto n = static_cast<std::size_t>(A.layout().n_local());
@@ -123,6 +123,9 @@ double estimate_norm(const solve::Operator<double>& A, std::uint64_t seed, Work&
   ++work.reductions;
   const auto [xx, aa] = solve::sum_all(A.layout().comm(), solve::dot_local<double>(X, X),
                                        solve::dot_local<double>(AX, AX));
+  constexpr double least = 1e-140;
+  const double largest = mpi::max(A.layout().comm(), solve::max_abs<double>(AX));
+  if (largest > 0 && largest < least) return std::numeric_limits<double>::quiet_NaN();
   return xx == 0 ? 0 : std::sqrt(aa / xx);
 }
 
@@ -371,7 +374,9 @@ Eigenpairs find_eigenpairs(const Problem& problem, const Options& options,
     found = (*options.eigensolver->solve)(call);
   } else {
     found.outcome = Outcome::not_finite;
-    found.diagnosis = "the matrix or the mass matrix has NaN, infinite or huge entries";
+    found.diagnosis =
+        "the matrix or the mass matrix has NaN or infinite entries, or such that their squares "
+        "leave the range of double precision; scale it";
   }
   found.work.reductions += of_norms.reductions;
   Eigenpairs result = examined(call, problem.mass_preconditioner, std::move(found));
