@@ -393,11 +393,12 @@ Found Lanczos::run() {
     }
   } else if (found_.diagnosis.empty()) {
     fail(Outcome::max_iterations,
-         fmt::format("{} of {} converged in {}; raise `max_iterations`, or `basis`, which is {}",
-                     std::count_if(found_.since.begin(), found_.since.end(),
-                                   [](int since) { return since >= 0; }),
-                     counted(call_.options.pairs, "pair"), counted(found_.iterations, "cycle"),
-                     most_));
+         fmt::format(
+             "{} of {} converged in {}; raise `max_iterations`, or `basis`, which is {}, or take "
+             "`eigensolver lobpcg` where no eigenvalue is negative",
+             std::count_if(found_.since.begin(), found_.since.end(),
+                           [](int since) { return since >= 0; }),
+             counted(call_.options.pairs, "pair"), counted(found_.iterations, "cycle"), most_));
   }
   if (done) fail(Outcome::converged, "");
   if (locked_ == 0) return std::move(found_);  // nothing was found
