@@ -8,6 +8,7 @@
 
 #include "nodewise/base/parallel.hpp"
 #include "nodewise/mpi/agree.hpp"
+#include "nodewise/run/binding.hpp"
 
 #include "cli/agreed.hpp"
 #include "cli/last_resort.hpp"
@@ -54,6 +55,7 @@ ExitCode run_command(const std::shared_ptr<const mpi::Comm>& world,
   }
   on_root(*world, [&] { check_distinct_files(settings); });
   parallel::set_threads(settings.placement.threads);
+  run::bind_threads(*world, settings.placement.bind);
   return (*settings.command->run)({world, settings, words});
 }
 

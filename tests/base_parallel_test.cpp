@@ -1,5 +1,6 @@
 // Loops on threads: every index once, whatever the parts; what one thread throws arrives.
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <numeric>
 #include <stdexcept>
@@ -12,6 +13,7 @@
 #include "nodewise/base/array.hpp"
 #include "nodewise/base/error.hpp"
 #include "nodewise/base/parallel_lists.hpp"
+#include "nodewise/base/thread_start.hpp"
 
 #include "threads_support.hpp"
 
@@ -206,6 +208,32 @@ TEST(Parallel, EndsBothWhereOneThrowsBesideTheOther) {
     EXPECT_EQ(thrown(true, true), "work");
     EXPECT_EQ(thrown(false, false), "");
   }
+}
+
+thread_local int started_as = -1;
+
+// Also threads that were begun anew because a loop before had fewer parts.
+TEST(Parallel, ThreadsStartBeforeTheirFirstLoop) {
+  if (!test::can_test_threads()) GTEST_SKIP() << "no threads, or too many ranks for them";
+  const Threads threads(4);
+  parallel::set_thread_start([](int number) noexcept { started_as = number; });
+  for (const int parts : {2, 4, 2, 3, 4}) {
+    std::array<int, 4> seen = {-2, -2, -2, -2};
+    parallel::run(parts, [&](int part) { seen[static_cast<std::size_t>(part)] = started_as; });
+    for (int part = 0; part < parts; ++part) EXPECT_EQ(seen[static_cast<std::size_t>(part)], part);
+  }
+  int talks = -2, works = -2;
+  parallel::beside([&] { talks = started_as; }, [&] { works = started_as; });
+  EXPECT_EQ(talks, 0);
+  EXPECT_EQ(works, 1);
+
+  // Nothing is called any more, by any thread, and each new call is made by all.
+  parallel::set_thread_start(nullptr);
+  parallel::run(4, [](int) { started_as = -3; });
+  parallel::run(4, [](int) { EXPECT_EQ(started_as, -3); });
+  parallel::set_thread_start([](int number) noexcept { started_as = 10 * number; });
+  parallel::run(4, [](int part) { EXPECT_EQ(started_as, 10 * part); });
+  parallel::set_thread_start(nullptr);
 }
 
 TEST(Parallel, RefusesNumbersThatCannotBe) {

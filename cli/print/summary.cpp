@@ -38,6 +38,9 @@ std::string nodes_text(const run::Environment& machine) {
     text += ", in which no two ranks are bound to different domains";
   }
   if (machine.threads > 1) text += fmt::format(", {} threads each", machine.threads);
+  if (!machine.bound_to.empty()) {
+    text += fmt::format(", bound to {}{}", machine.bound_to, machine.ranks > 1 ? " (rank 0)" : "");
+  }
   if (machine.crowd > 0) {
     text += fmt::format(" ({} on {}: mostly waiting)",
                         counted(machine.crowd, machine.threads > 1 ? "thread" : "rank"),

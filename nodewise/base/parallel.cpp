@@ -10,6 +10,7 @@
 #endif
 
 #include "nodewise/base/error.hpp"
+#include "nodewise/base/thread_start.hpp"
 
 namespace nodewise::parallel {
 
@@ -91,6 +92,27 @@ thread_local Team* led = nullptr;
 /// Of the thread that talks meanwhile: its loops are its own.
 thread_local bool talks = false;
 
+/// What threads call before their first loop, and how many such calls were set.
+void (*thread_start)(int number) noexcept = nullptr;
+int start_round = 0;
+/// The last that this thread has called.
+struct Started {
+  int round = 0, number = 0;
+};
+thread_local Started started;
+
+#ifdef _OPENMP
+/// What each thread of a region begins with. One that is inside another has one thread, whose
+/// number is not its own.
+void start_thread() {
+  if (thread_start == nullptr || omp_get_level() != 1) return;
+  const int number = omp_get_thread_num();
+  if (started.round == start_round && started.number == number) return;
+  started = {start_round, number};
+  thread_start(number);
+}
+#endif
+
 #ifdef _OPENMP
 constexpr bool with_openmp = true;
 #else
@@ -118,6 +140,11 @@ void set_threads(int n) {
                 "threads: this library was built without OpenMP; start more ranks instead");
   }
   n_threads = n;
+}
+
+void set_thread_start(void (*start)(int number) noexcept) noexcept {
+  thread_start = start;
+  ++start_round;
 }
 
 namespace {
@@ -149,9 +176,15 @@ void detail::run(int parts, void* context, void (*call)(void*, int)) {
 #ifdef _OPENMP
   // Never more threads than the rank was given, whoever asks: they would wait busily ever after.
   const int team = std::min(parts, n_threads);
-#pragma omp parallel for num_threads(team) schedule(static, 1)
-#endif
+#pragma omp parallel num_threads(team)
+  {
+    start_thread();
+#pragma omp for schedule(static, 1) nowait
+    for (int part = 0; part < parts; ++part) loop.take(part);
+  }
+#else
   for (int part = 0; part < parts; ++part) loop.take(part);
+#endif
   loop.rethrow();
 }
 
@@ -170,6 +203,7 @@ void detail::beside(void* talk_context, void (*talk)(void*), void* work_context,
   std::atomic<bool> talked = false;
 #pragma omp parallel num_threads(n_threads)
   {
+    start_thread();
     const int thread = omp_get_thread_num(), threads = omp_get_num_threads();
     if (thread == 0) {
       talks = true;

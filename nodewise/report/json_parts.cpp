@@ -41,6 +41,7 @@ Json machine_json(const run::Environment& machine) {
           {"domains", machine.domains},
           {"placement", machine.placement_given ? "given" : "detected"},
           {"threads_per_rank", machine.threads},
+          {"bound_to", text_or_null(machine.bound_to)},
           {"processor", machine.processor},
           {"mpi_library", machine.mpi_library},
           {"mpi_standard", machine.mpi_standard}};

@@ -11,6 +11,7 @@
 
 #include "nodewise/base/hash.hpp"
 #include "nodewise/base/parallel.hpp"
+#include "nodewise/run/binding.hpp"
 
 namespace nodewise::run {
 
@@ -65,6 +66,7 @@ Environment describe_environment(const mpi::Comm& comm) {
   }
   environment.domains = comm.topology().domains().n_nodes();
   environment.threads = parallel::threads();
+  environment.bound_to = bound_to();
   find_crowd(comm, hosts, environment);
   environment.processor = processor_name();
   environment.mpi_library = mpi_library();

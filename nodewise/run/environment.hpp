@@ -16,6 +16,7 @@ struct Environment {
   int domains = 0;                  ///< of all nodes; one a node where they are not divided
   bool domains_wanted = false;      ///< the caller asked for nodes to be divided
   int threads = 1;                  ///< of each rank
+  std::string bound_to;             ///< of this rank's threads: "cores 0-3"; empty: not bound here
   int crowd = 0;        ///< threads of all ranks on the host that has most a core; 0: none has more
   int crowd_cores = 0;  ///< of that host
   std::string processor;

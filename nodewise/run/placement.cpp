@@ -49,6 +49,11 @@ std::span<const Field<PlacementOptions>> placement_fields() {
             parallel::max_threads)
           .affecting(Affects::real_run)
           .common(),
+      field("bind", &PlacementOptions::bind,
+            "bind each thread to a core of its own (cores), or all but the first, which runs on "
+            "the second hardware thread of the core of another (siblings: for overlap task)",
+            {"none", "cores", "siblings"})
+          .affecting(Affects::travel),
   };
   return fields;
 }

@@ -10,6 +10,7 @@
 #include "nodewise/base/options.hpp"
 #include "nodewise/mpi/comm.hpp"
 #include "nodewise/mpi/settings.hpp"
+#include "nodewise/run/deal_cores.hpp"
 
 namespace nodewise::run {
 
@@ -21,6 +22,7 @@ struct PlacementOptions {
   DomainChoice domains = DomainChoice::none;
   std::string domain_map;
   int threads = 1;
+  BindChoice bind = BindChoice::none;
 };
 
 std::span<const Field<PlacementOptions>> placement_fields();

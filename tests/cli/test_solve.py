@@ -1,6 +1,7 @@
 """Solves that succeed, and solves that end with a diagnosis."""
 
 import json
+import os
 import re
 
 import jsonschema
@@ -174,6 +175,54 @@ def test_threads_are_used_or_refused(nodewise, tmp_path):
     else:
         assert result.code == 2
         assert "without OpenMP" in result.messages[0]
+
+
+@pytest.mark.parametrize("ranks", [1, 2])
+def test_threads_are_bound_or_refused(nodewise, source, tmp_path, ranks):
+    words = ["--problem", "laplace27", "--n", "12", "--bind", "cores", "--json", "r.json"]
+    result = nodewise("solve", *words, ranks=ranks)
+    if "hwloc" not in nodewise("version").out:
+        assert result.code == 2
+        assert "--bind: this build was made without hwloc" in result.messages[0]
+        return
+    cores = len(os.sched_getaffinity(0))  # at least as many as there are cores
+    if cores < ranks:
+        assert result.code == 2
+        assert len(result.messages) == 1
+        return
+    assert result.code == 0, result.err
+    report = json.loads((tmp_path / "r.json").read_text())
+    schema = json.loads((source / "docs" / "report.schema.json").read_text())
+    jsonschema.Draft7Validator(schema).validate(report)
+    assert re.fullmatch(r"core [0-9]+", report["machine"]["bound_to"])
+    told = ", bound to " + report["machine"]["bound_to"] + (" (rank 0)" if ranks > 1 else "")
+    assert told in " ".join(result.out.split())
+    result = nodewise("solve", *words[:4], "--json", "r.json", ranks=ranks)
+    assert json.loads((tmp_path / "r.json").read_text())["machine"]["bound_to"] is None
+    assert "bound to" not in result.out
+
+
+@pytest.mark.parametrize("ranks", [1, 2])
+def test_threads_that_find_no_cores_are_refused(nodewise, ranks):
+    if not {"hwloc", "OpenMP"} <= set(re.findall(r"\w+", nodewise("version").out)):
+        pytest.skip("needs hwloc and OpenMP")
+    words = ["solve", "--problem", "laplace27", "--n", "12", "--bind"]
+    result = nodewise(*words, "cores", "--threads", "256", ranks=ranks)
+    if len(os.sched_getaffinity(0)) < 256:
+        assert result.code == 2
+        assert len(result.messages) == 1
+        assert f"--bind: {256 * ranks} cores are needed for the threads of {ranks} rank" in result.err
+    result = nodewise(*words, "siblings", ranks=ranks)
+    assert result.code == 2
+    assert len(result.messages) == 1
+    assert "needs --threads of 2 or more" in result.err
+
+
+def test_binding_is_no_matter_of_calibration(nodewise):
+    # Its threads would all be on the core of the first.
+    result = nodewise("calibrate", "--bind", "cores")
+    assert result.code == 2
+    assert "--bind" in result.messages[0]
 
 
 # On the coarsest level every rank needs something of every other; there are two domains of two.
