@@ -51,7 +51,7 @@ std::span<const Field<PlacementOptions>> placement_fields() {
           .common(),
       field("bind", &PlacementOptions::bind,
             "bind each thread to a core of its own (cores), or all but the first, which runs on "
-            "the second hardware thread of the core of another (siblings: for overlap task)",
+            "the second hardware thread of another's core (siblings, for `overlap task`)",
             {"none", "cores", "siblings"})
           .affecting(Affects::travel),
   };
