@@ -9,8 +9,8 @@ namespace {
 
 /// Options in the library's table of multigrid that say how a matrix travels and is stored,
 /// whatever the preconditioner.
-constexpr std::array<std::string_view, 4> of_the_matrix = {"unknowns", "route", "transport",
-                                                           "expected_solves"};
+constexpr std::array<std::string_view, 5> of_the_matrix = {"unknowns", "route", "transport",
+                                                           "expected_solves", "overlap"};
 
 std::string needed_of_multigrid(std::string_view name, const Options& options) {
   if (options.method.preconditioner->is_multigrid) {
