@@ -16,6 +16,8 @@ namespace {
 constexpr int most_overlap_repeats = 21;
 /// The last is that of listing 2.
 constexpr std::array<double, 6> sizes = {1 << 10, 1 << 13, 1 << 16, 1 << 19, 1 << 22, 80e6};
+/// From here on a message takes as long as its bytes do.
+constexpr double least_for_rates = 1 << 22;
 /// The work of a sweep, as parts of what the message takes alone.
 constexpr std::array<double, 7> swept = {0, 0.25, 0.5, 0.75, 1, 1.5, 2};
 
@@ -95,7 +97,7 @@ class OverlapMeasurement {
   void measure_points() {
     const auto learn = [&](std::size_t k, double t) {
       if (k % n_kinds != message_only) return;
-      is_left_out_[k / n_kinds] = t > most_seconds_;
+      leave_out_long_ones(k / n_kinds, t);
       const auto wanted = static_cast<std::int64_t>(t / seconds_per_step_);
       steps_[k / n_kinds] = std::clamp<std::int64_t>(wanted, 1, steps_[k / n_kinds]);
     };
@@ -142,6 +144,17 @@ class OverlapMeasurement {
   }
 
  private:
+  /// A message that takes too long, and longer ones that would by their bytes.
+  void leave_out_long_ones(std::size_t point, double seconds) {
+    for (std::size_t k = point; k < points_.size(); ++k) {
+      if (points_[k].direction != points_[point].direction) break;
+      if (seconds * points_[k].bytes / points_[point].bytes > most_seconds_ &&
+          (k == point || points_[point].bytes >= least_for_rates)) {
+        is_left_out_[k] = true;
+      }
+    }
+  }
+
   double run_point(std::size_t point, Kind kind, std::int64_t steps) {
     if (!speaks_) return 0;
     return run(talk_, kind, points_[point].direction == "receive", points_[point].bytes, steps);

@@ -92,7 +92,8 @@ def test_four_ranks_on_two_nodes(calibrated, nodewise, source, tmp_path):
     # On a busy machine no overlap may have been measured at all.
     progress = machine.get("progress", [])
     assert bool(progress) == any(p["both_s"] for p in report["overlap"])
-    assert all(p["send"] >= 0 and p["receive"] <= 1 for p in progress)
+    # Of the largest messages one direction may be left out for want of time.
+    assert all(0 <= p.get(way, 0) <= 1 for p in progress for way in ("send", "receive"))
     assert any("contention: needs 4 nodes" in note for note in machine["notes"])
     assert any("node_map" in note for note in machine["notes"])
     # What was written can be read: as the base of one rank, which knows nothing of messages.
