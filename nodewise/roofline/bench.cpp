@@ -50,7 +50,7 @@ double memory_need(const Subject& subject, const run::Environment& environment,
 
 Record measure_kernels(const Subject& subject, const run::Environment& environment,
                        const BenchOptions& options, const Progress& progress) {
-  const std::shared_ptr<const mpi::Comm> comm = subject.A->shared_comm();
+  const std::shared_ptr<const mpi::Comm>& comm = subject.A->shared_comm();
   Record record = begin_record(*comm, environment, options.seconds);
   record.levels = levels_of(subject);
   for (std::size_t l = 0; l < record.levels.size(); ++l) {

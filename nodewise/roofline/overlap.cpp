@@ -245,7 +245,7 @@ double overlap_memory_need(const Matrix& A, const amg::Hierarchy<double>* hierar
 OverlapRecord measure_overlap(const Matrix& A, const amg::Hierarchy<double>* hierarchy,
                               const run::Environment& environment, const BenchOptions& options,
                               const Progress& progress) {
-  const std::shared_ptr<const mpi::Comm> comm = A.shared_comm();
+  const std::shared_ptr<const mpi::Comm>& comm = A.shared_comm();
   if (parallel::threads() > 1 && !mpi::may_talk_beside_threads()) {
     throw Error(ErrorCode::unsupported,
                 "bench overlap: several threads need MPI_Init_thread with MPI_THREAD_FUNNELED or "
