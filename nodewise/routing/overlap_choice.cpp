@@ -1,6 +1,5 @@
 #include "nodewise/routing/overlap_choice.hpp"
 
-#include <algorithm>
 #include <array>
 #include <span>
 #include <utility>
@@ -16,6 +15,7 @@
 #include "nodewise/mpi/agree.hpp"
 #include "nodewise/mpi/ledger.hpp"
 #include "nodewise/routing/decision_rule.hpp"
+#include "nodewise/routing/trial_times.hpp"
 
 namespace nodewise::routing {
 
@@ -23,7 +23,6 @@ namespace {
 
 using comm::Overlap;
 
-constexpr std::size_t rounds_of_products = 5;
 constexpr int products_to_see_waits = 2;
 
 /// Products with a matrix whose exchange can be told what to overlap.
@@ -78,28 +77,14 @@ double part_waited(const mpi::Comm& comm, TriedProduct<T>& product) {
   return longest[0] > 0 ? longest[1] / longest[0] : 0;
 }
 
-/// Collective. The medians: all in turn, in each round another first, of every product the slowest
-/// rank. The first round makes what is made once.
+/// Collective. The median seconds of a product in each mode.
 template <class T>
 std::vector<OverlapTrial> try_overlaps(const mpi::Comm& comm, TriedProduct<T>& product,
                                        std::span<const Overlap> modes) {
-  const std::size_t n = modes.size();
-  std::vector<double> slowest(n * rounds_of_products);
-  for (std::size_t round = 0; round <= rounds_of_products; ++round) {
-    for (std::size_t k = 0; k < n; ++k) {
-      const std::size_t which = (k + round) % n;
-      const double seconds = product.run(modes[which]);
-      if (round > 0) slowest[which * rounds_of_products + round - 1] = seconds;
-    }
-  }
-  mpi::max_in_place(comm, std::span(slowest));
+  const std::vector<double> seconds =
+      median_seconds(comm, modes.size(), [&](std::size_t k) { return product.run(modes[k]); });
   std::vector<OverlapTrial> trials;
-  for (std::size_t k = 0; k < n; ++k) {
-    const auto first = slowest.begin() + static_cast<std::ptrdiff_t>(k * rounds_of_products);
-    const auto middle = first + static_cast<std::ptrdiff_t>(rounds_of_products / 2);
-    std::nth_element(first, middle, first + static_cast<std::ptrdiff_t>(rounds_of_products));
-    trials.push_back({modes[k], *middle});
-  }
+  for (std::size_t k = 0; k < modes.size(); ++k) trials.push_back({modes[k], seconds[k]});
   return trials;
 }
 
@@ -123,12 +108,12 @@ OverlapDecision quickest_overlap(std::vector<OverlapTrial> trials) {
   if (selection.chosen > 0) {
     decision.reason =
         fmt::format("{} against {} naive in {} products each", duration(rival.seconds),
-                    duration(naive.seconds), rounds_of_products);
+                    duration(naive.seconds), rounds_of_trial);
   } else {
     decision.reason =
         fmt::format("{} against {} {} in {} products each, and a tenth would have to be saved",
                     duration(naive.seconds), duration(rival.seconds),
-                    comm::overlap_name(rival.overlap), rounds_of_products);
+                    comm::overlap_name(rival.overlap), rounds_of_trial);
   }
   return decision;
 }

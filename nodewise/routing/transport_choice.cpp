@@ -1,6 +1,5 @@
 #include "nodewise/routing/transport_choice.hpp"
 
-#include <algorithm>
 #include <array>
 
 #include <fmt/format.h>
@@ -9,12 +8,11 @@
 #include "nodewise/base/timer.hpp"
 #include "nodewise/mpi/ledger.hpp"
 #include "nodewise/routing/decision_rule.hpp"
+#include "nodewise/routing/trial_times.hpp"
 
 namespace nodewise::routing {
 
 namespace {
-
-constexpr std::size_t rounds = 5;
 
 template <class T>
 using Pointer = std::shared_ptr<const matrix::DistMatrix<T>>;
@@ -54,33 +52,17 @@ std::vector<Pointer<T>> entrants(const Pointer<T>& A, const Use& use) {
   return result;
 }
 
-/// Collective. The median seconds of one exchange over each: all in turn, in each round another
-/// first, of every exchange the slowest rank. The first round makes what is made once.
+/// Collective. The median seconds of one exchange over each.
 template <class T>
 std::vector<double> try_all(std::span<const Pointer<T>> matrices) {
-  const std::size_t n = matrices.size();
   const auto& A = *matrices.front();
   const std::vector<T> x(static_cast<std::size_t>(A.n_local()));
   std::vector<T> ghosts(static_cast<std::size_t>(A.n_ghosts()));
-  std::vector<double> slowest(n * rounds);
-  for (std::size_t round = 0; round <= rounds; ++round) {
-    for (std::size_t k = 0; k < n; ++k) {
-      const std::size_t which = (k + round) % n;
-      const Timer timer;
-      matrices[which]->exchange().forward(std::span<const T>(x), std::span<T>(ghosts));
-      if (round > 0) slowest[which * rounds + round - 1] = timer.seconds();
-    }
-  }
-  mpi::max_in_place(A.comm(), std::span(slowest));
-  std::vector<double> medians;
-  for (auto first = slowest.begin(); first != slowest.end();) {
-    const auto end = first + static_cast<std::ptrdiff_t>(rounds);
-    const auto middle = first + static_cast<std::ptrdiff_t>(rounds / 2);
-    std::nth_element(first, middle, end);
-    medians.push_back(*middle);
-    first = end;
-  }
-  return medians;
+  return median_seconds(A.comm(), matrices.size(), [&](std::size_t k) {
+    const Timer timer;
+    matrices[k]->exchange().forward(std::span<const T>(x), std::span<T>(ghosts));
+    return timer.seconds();
+  });
 }
 
 /// Collective. Without a trial.
@@ -110,11 +92,11 @@ TransportDecision quickest(std::vector<TransportTrial> trials) {
   decision.chosen = decision.trials[selection.chosen].transport;
   if (selection.chosen > 0) {
     decision.reason = fmt::format("{} against {} point_to_point in {} exchanges each",
-                                  duration(best.seconds), duration(plain.seconds), rounds);
+                                  duration(best.seconds), duration(plain.seconds), rounds_of_trial);
   } else {
-    decision.reason =
-        fmt::format("{} against {} {} in {} exchanges each, and a tenth would have to be saved",
-                    duration(plain.seconds), duration(best.seconds), best.transport.name(), rounds);
+    decision.reason = fmt::format(
+        "{} against {} {} in {} exchanges each, and a tenth would have to be saved",
+        duration(plain.seconds), duration(best.seconds), best.transport.name(), rounds_of_trial);
   }
   return decision;
 }
