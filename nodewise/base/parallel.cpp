@@ -174,9 +174,10 @@ void detail::run(int parts, void* context, void (*call)(void*, int)) {
     return loop.rethrow();
   }
 #ifdef _OPENMP
-  // Never more threads than the rank was given, whoever asks: they would wait busily ever after.
-  const int team = std::min(parts, n_threads);
-#pragma omp parallel num_threads(team)
+  // All threads of the rank, whether there is a part for each or not: GNU's library ends those that
+  // a region has no use for, and begins them anew for the next, which takes longer than most loops.
+  // Never more than the rank was given: they would wait busily ever after.
+#pragma omp parallel num_threads(n_threads)
   {
     start_thread();
 #pragma omp for schedule(static, 1) nowait
