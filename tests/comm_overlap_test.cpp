@@ -1,17 +1,23 @@
 // What is computed beside exchanges: the same bits in every mode, on any number of threads, over
 // every route and transport; and an end for both where one fails.
+#include <algorithm>
 #include <stdexcept>
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "nodewise/amg/cycle/smoother.hpp"
 #include "nodewise/matrix/block_matrix.hpp"
 #include "nodewise/matrix/operations.hpp"
+#include "nodewise/matrix/products.hpp"
+#include "nodewise/mpi/agree.hpp"
 #include "nodewise/nodewise.hpp"
 #include "nodewise/routing/overlap_choice.hpp"
 
 #include "io_support.hpp"
 #include "offload_support.hpp"
+#include "smoother_support.hpp"
 #include "threads_support.hpp"
 
 namespace nodewise::test {
@@ -117,6 +123,105 @@ TEST(Overlap, ChangesNoBitOfProductsInBlocks) {
   options.n = 3;
   const auto beam = generate<double>(test_comm(), options);
   expect_same_products(beam.with_blocks(3));
+}
+
+struct Sweeps {
+  const char* smoother;
+  amg::SweepOrder order;
+};
+
+/// Pre- and postsmoothing of one vector and of two, and how long work went on beside messages.
+std::pair<Vector, double> smoothed(const Matrix& A, const Sweeps& sweeps, Overlap overlap) {
+  amg::Options options;
+  options.smoother = sweeps.smoother;
+  amg::set_order(options, sweeps.order);
+  const amg::Smoother<double> smoother(A, options);
+  comm::Exchange& exchange = A.blocks() != nullptr ? A.blocks()->exchange() : A.exchange();
+  exchange.set_overlap(overlap);
+  comm::OverlapTimes times;
+  const Vector b = hashed_vector(A.rows(), 1);
+  Vector all = hashed_vector(A.rows(), 2), r(all.size());
+  smoother.presmooth_further(b, all, r);
+  exchange.observe(&times);
+  smoother.postsmooth(b, all);
+  exchange.observe(nullptr);
+  smoother.postsmooth_with_product(b, all, r);
+  Vector B(2 * b.size()), X(2 * b.size());
+  for (std::size_t i = 0; i < B.size(); ++i) B[i] = b[i / 2], X[i] = all[i / 2] + double(i % 2);
+  smoother.postsmooth(B, X, 2);
+  all.insert(all.end(), r.begin(), r.end());
+  all.insert(all.end(), X.begin(), X.end());
+  return {all, times.work};
+}
+
+/// Rows of later threads have no ghosts, or come before those that have.
+TEST(Overlap, ChangesNoBitOfSweepsAndSweepsRowsMeanwhile) {
+  if (!can_test_threads()) GTEST_SKIP() << "no threads on so many ranks, or none at all";
+  const auto A = problem_on(test_comm(), "laplace7", 24);
+  const Matrix blocks = A->with_blocks(3);
+  for (const Sweeps& sweeps : {Sweeps{"gauss_seidel", amg::SweepOrder::forward_backward},
+                               Sweeps{"gauss_seidel", amg::SweepOrder::symmetric},
+                               Sweeps{"gauss_seidel", amg::SweepOrder::forward},
+                               Sweeps{"l1_gauss_seidel", amg::SweepOrder::forward_backward},
+                               Sweeps{"gauss_seidel", amg::SweepOrder::coarse_fine},
+                               Sweeps{"block_gauss_seidel", amg::SweepOrder::forward_backward}}) {
+    const bool is_block = sweeps.smoother == std::string("block_gauss_seidel");
+    const Matrix& M = is_block ? blocks : *A;
+    for (const int n : {1, 2, 3}) {
+      SCOPED_TRACE(fmt::format("{}, order {}, {} threads", sweeps.smoother, int(sweeps.order), n));
+      const Threads threads(n);
+      const auto expected = smoothed(M, sweeps, Overlap::naive);
+      for (const Overlap overlap : modes) {
+        const auto [values, work] = smoothed(M, sweeps, overlap);
+        EXPECT_EQ(values, expected.first) << "mode " << int(overlap);
+        if (n == 3 && test_comm()->size() > 1) EXPECT_GT(work, 0) << "mode " << int(overlap);
+      }
+    }
+  }
+}
+
+TEST(Overlap, ChangesNoBitOfProductsOfMatrices) {
+  if (!can_test_threads()) GTEST_SKIP() << "no threads on so many ranks, or none at all";
+  for (const NodeMap& map : node_maps(test_comm()->size())) {
+    const auto comm = mpi::Comm::create(MPI_COMM_WORLD, map.node_of_rank);
+    const auto A = problem_on(comm, "laplace7", 14);
+    const auto P = problem_on(comm, "laplace27", 14);
+    for (const char* route : {"direct", "two_step", "three_step"}) {
+      SCOPED_TRACE(map.name + ", " + route);
+      const Matrix M = A->with_route(route), Q = P->with_route(route);
+      const auto product = [&](Overlap overlap) {
+        Q.exchange().set_overlap(overlap);
+        return matrix::galerkin_product(M, Q, matrix::GalerkinForm::fused);
+      };
+      for (const int n : {1, 2, 4}) {
+        const Threads threads(n);
+        const Matrix expected = product(Overlap::naive);
+        for (const Overlap overlap : modes) {
+          const Matrix C = product(overlap);
+          EXPECT_EQ(C.on().cols, expected.on().cols) << n << " threads, mode " << int(overlap);
+          EXPECT_EQ(C.on().vals, expected.on().vals) << n << " threads, mode " << int(overlap);
+          EXPECT_EQ(C.off().vals, expected.off().vals) << n << " threads, mode " << int(overlap);
+          EXPECT_TRUE(std::ranges::equal(C.ghosts(), expected.ghosts()));
+        }
+      }
+    }
+  }
+}
+
+/// On every rank alike, and no thread is left behind.
+TEST(Overlap, BringsWhatFailsBesideRecordsToAllRanks) {
+  const auto A = problem_on(test_comm(), "laplace7", 8);
+  A->exchange().set_overlap(Overlap::task);
+  const Threads threads(can_test_threads() ? 2 : 1);
+  const auto n_ghosts = A->ghosts().size();
+  std::optional<Error> failure;
+  const auto make = [&] { return comm::Records<double>{std::vector<Offset>(n_ghosts + 1, 0), {}}; };
+  const auto combine = [](std::span<double> record) { return record.size(); };
+  A->exchange().reverse_records_beside(make, combine, failure, [] {
+    if (test_comm()->rank() == 0) throw Error(ErrorCode::unsuitable_matrix, "beside records");
+  });
+  EXPECT_EQ(failure.has_value(), test_comm()->rank() == 0);
+  EXPECT_THROW(mpi::agree(*test_comm(), failure), Error);
 }
 
 TEST(Overlap, ChangesNoSolve) {

@@ -254,7 +254,7 @@ TEST(Recomputed, CrossesNodesOnce) {
     const MpiCalls returning = of([&] {
       std::optional<Error> failure;
       return_rows<double>(
-          x.A.exchange(), [&] { return partial; }, failure);
+          x.A.exchange(), [&] { return partial; }, [] {}, failure);
       mpi::agree(*comm, failure);
     });
     EXPECT_EQ(returning.bytes_off_node, 8 * n_rows + 8 * expected.sum_words);

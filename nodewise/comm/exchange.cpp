@@ -161,6 +161,10 @@ bool Exchange::has_messages() const {
   });
 }
 
+bool Exchange::has_talker() const {
+  return overlap_ == Overlap::task && parallel::threads() > 1 && has_messages();
+}
+
 void Exchange::advance() {
   require(Flight::forward);
   const mpi::Communicating communicating(*comm_);

@@ -156,6 +156,12 @@ class Exchange {
   /// Likewise, as forward_records() with a failure.
   template <std::invocable Make, class Combine>
   auto reverse_records(Make&& make, const Combine& combine, std::optional<Error>& failure);
+  /// Likewise, and work() behind make(), on the other threads in `task` as in forward_beside(), and
+  /// behind the messages otherwise: local, and not done where make() failed. What it throws is left
+  /// in `failure`, too.
+  template <std::invocable Make, class Combine, class Work>
+  auto reverse_records_beside(Make&& make, const Combine& combine, std::optional<Error>& failure,
+                              Work&& work);
 
  private:
   enum class Flight { none, forward, reverse };
@@ -171,6 +177,8 @@ class Exchange {
   }
   /// Whether this rank has anything to send or to receive.
   bool has_messages() const;
+  /// Whether the first thread is to exchange while others work.
+  bool has_talker() const;
   void start_bytes(const std::byte* owned, std::byte* ghosts, std::size_t item_bytes);
   void start_stage(std::size_t s);
   /// Completes the stages from `stage_` on.

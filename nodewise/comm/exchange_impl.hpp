@@ -112,7 +112,7 @@ void add_ghosts_to_pool(const Plan& plan, std::span<const T> ghosts, std::size_t
 template <class T, class Work>
 void Exchange::forward_beside(std::span<const T> owned, std::span<T> ghosts, int width,
                               Work&& work) {
-  if (overlap_ == Overlap::task && parallel::threads() > 1 && has_messages()) {
+  if (has_talker()) {
     return parallel::beside([&] { forward(owned, ghosts, width); },
                             [&] { clocked(&OverlapTimes::work, work); });
   }
@@ -185,7 +185,7 @@ template <class T, class Work>
 void Exchange::reverse_add_beside(std::span<const T> ghosts, std::span<T> owned, int width,
                                   Work&& work) {
   const auto w = static_cast<std::size_t>(width);
-  if (overlap_ == Overlap::task && parallel::threads() > 1 && has_messages()) {
+  if (has_talker()) {
     parallel::beside(
         [&] {
           start_reverse_add(ghosts, width);
@@ -270,6 +270,27 @@ auto Exchange::reverse_records(Make&& make, const Combine& combine, std::optiona
   std::invoke_result_t<Make&> ghosts;
   if (!failure) failure = mpi::caught([&] { ghosts = make(); });
   return return_records(ghosts, combine, failure);
+}
+
+template <std::invocable Make, class Combine, class Work>
+auto Exchange::reverse_records_beside(Make&& make, const Combine& combine,
+                                      std::optional<Error>& failure, Work&& work) {
+  std::invoke_result_t<Make&> ghosts, owned;
+  if (!failure) failure = mpi::caught([&] { ghosts = make(); });
+  std::optional<Error> of_work;
+  const bool works = !failure;
+  auto talk = [&] { owned = return_records(ghosts, combine, failure); };
+  auto compute = [&] {
+    if (works) of_work = mpi::caught(work);
+  };
+  if (has_talker()) {
+    parallel::beside(talk, compute);
+  } else {
+    talk();
+    compute();
+  }
+  if (!failure) failure = std::move(of_work);
+  return owned;
 }
 
 template <class T, class Combine>

@@ -60,7 +60,8 @@ struct FusedFactor {
 };
 
 /// Collective. A^T times a factor with columns laid out by `cols`, which `factor_of()` makes: local
-/// work. `failure` is of what was done before.
+/// work. What other ranks own is computed first, and the rest beside the messages, as A.exchange()
+/// overlaps. `failure` is of what was done before.
 template <class T, class FactorOf>
 DistMatrix<T> sum_of_partial_results(const DistMatrix<T>& A, const Layout& cols,
                                      const FactorOf& factor_of,
@@ -70,11 +71,12 @@ DistMatrix<T> sum_of_partial_results(const DistMatrix<T>& A, const Layout& cols,
     factor = factor_of();
     return to_records(factor->after_transposed(A.off()), factor->columns);
   };
-  const auto arrived = return_rows<T>(A.exchange(), make, failure);
+  Csr<T> rows;
+  const auto own_part = [&] { rows = factor->after_transposed(A.on()); };
+  const auto arrived = return_rows<T>(A.exchange(), make, own_part, failure);
   return {A.cols(), cols, [&] {
             if (failure) throw Error(*failure);
             GhostNumbering& columns = factor->columns;
-            Csr<T> rows = factor->after_transposed(A.on());
             rows = append_records(std::move(rows), arrived, columns);
             return split_rows(cols, RowBlock<T>{std::move(rows), cols.n_local(), columns.ghosts()});
           }};

@@ -138,10 +138,11 @@ Csr<T> to_csr(const comm::Records<RowWord<T>>& records, GhostNumbering& columns)
 template <class T>
 comm::Records<RowWord<T>> return_rows(comm::Exchange& exchange,
                                       const std::function<comm::Records<RowWord<T>>()>& make,
+                                      const std::function<void()>& work,
                                       std::optional<Error>& failure) {
   RunCombiner<T> combiner;
   const auto combine = [&combiner](std::span<RowWord<T>> row) { return combiner(row); };
-  return exchange.reverse_records(make, combine, failure);
+  return exchange.reverse_records_beside(make, combine, failure, work);
 }
 
 #define NODEWISE_INSTANTIATE(T)                                                                 \
@@ -154,7 +155,8 @@ comm::Records<RowWord<T>> return_rows(comm::Exchange& exchange,
   template Csr<T> append_records(Csr<T>, const comm::Records<RowWord<T>>&, GhostNumbering&);    \
   template Csr<T> to_csr(const comm::Records<RowWord<T>>&, GhostNumbering&);                    \
   template comm::Records<RowWord<T>> return_rows(                                               \
-      comm::Exchange&, const std::function<comm::Records<RowWord<T>>()>&, std::optional<Error>&);
+      comm::Exchange&, const std::function<comm::Records<RowWord<T>>()>&,                       \
+      const std::function<void()>&, std::optional<Error>&);
 NODEWISE_INSTANTIATE(float)
 NODEWISE_INSTANTIATE(double)
 #undef NODEWISE_INSTANTIATE

@@ -56,11 +56,12 @@ Csr<T> to_csr(const comm::Records<RowWord<T>>& records, GhostNumbering& columns)
 /// Collective. The transpose of fetch_rows(): record g of `rows` belongs to ghost g of `exchange`,
 /// and goes to its owner. Records of one ghost are added up by the ranks that pass them on. Returns
 /// what arrived for every owned entry, columns repeated. One reversed row exchange. `make()` makes
-/// the records: local work, not done where something failed before. What fails here is left in
-/// `failure`, for the caller's next agreement.
+/// the records, and work() goes on meanwhile, as the exchange overlaps: local work, not done where
+/// something failed before. What fails here is left in `failure`, for the caller's next agreement.
 template <class T>
 comm::Records<RowWord<T>> return_rows(comm::Exchange& exchange,
                                       const std::function<comm::Records<RowWord<T>>()>& make,
+                                      const std::function<void()>& work,
                                       std::optional<Error>& failure);
 
 }  // namespace nodewise::matrix

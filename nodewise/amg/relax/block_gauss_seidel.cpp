@@ -229,20 +229,21 @@ void BlockGaussSeidel<T>::first_sweep_with_residual(std::span<const T> b, std::s
 }
 
 template <class T>
-void BlockGaussSeidel<T>::sweep_part(int part, Direction direction, const Vectors& vectors) const {
+void BlockGaussSeidel<T>::sweep_rows(const Range& range, Direction direction,
+                                     const Vectors& vectors) const {
   kernels::with_block_size(A_.blocks()->block(), [&](auto block) {
     constexpr int B = decltype(block)::value;
     if (vectors.width == 1) {
-      sweep_points<B>(part, direction, vectors);
+      sweep_points<B>(range, direction, vectors);
     } else {
-      sweep_points_block<B>(part, direction, vectors);
+      sweep_points_block<B>(range, direction, vectors);
     }
   });
 }
 
 template <class T>
 template <int B>
-void BlockGaussSeidel<T>::sweep_points(int part, Direction direction,
+void BlockGaussSeidel<T>::sweep_points(const Range& range, Direction direction,
                                        const Vectors& vectors) const {
   const Bsr<T>& on = A_.blocks()->on();
   const Bsr<T>& off = A_.blocks()->off();
@@ -264,17 +265,17 @@ void BlockGaussSeidel<T>::sweep_points(int part, Direction direction,
     const auto step = solve_point<B>(i, direction, r.data());
     for (std::size_t k = 0; k < B; ++k) x[at + k] += step[k];
   };
-  this->for_each_row(this->all_of(part), direction, relax);
+  this->for_each_row(range, direction, relax);
 }
 
 template <class T>
 template <int B>
-void BlockGaussSeidel<T>::sweep_points_block(int part, Direction direction,
+void BlockGaussSeidel<T>::sweep_points_block(const Range& range, Direction direction,
                                              const Vectors& vectors) const {
   const Bsr<T>& on = A_.blocks()->on();
   const Bsr<T>& off = A_.blocks()->off();
   const auto w = static_cast<std::size_t>(vectors.width);
-  const std::span<T> R = this->scratch_of(part, vectors);
+  const std::span<T> R = this->scratch_of(range.part, vectors);
   const bool is_lower = solve_ == PointSolve::one_by_one && direction == Direction::forward;
   const bool is_upper = solve_ == PointSolve::one_by_one && direction == Direction::backward;
   const auto relax = [&](LocalIndex i, Offset begin, Offset end, auto is_mixed) {
@@ -293,7 +294,7 @@ void BlockGaussSeidel<T>::sweep_points_block(int part, Direction direction,
       }
     }
   };
-  this->for_each_row(this->all_of(part), direction, relax);
+  this->for_each_row(range, direction, relax);
 }
 
 template class BlockGaussSeidel<float>;

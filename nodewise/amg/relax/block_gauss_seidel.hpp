@@ -52,11 +52,11 @@ class BlockGaussSeidel final : public HybridSweeps<T> {
   Range sweep_from_zero_with_residual(int part, const T* b, T* x, T* r) const;
   template <int B>
   void rest_of_residual(const Range& left, const T* x, T* r) const;
-  void sweep_part(int part, Direction direction, const Vectors& vectors) const override;
+  void sweep_rows(const Range& range, Direction direction, const Vectors& vectors) const override;
   template <int B>
-  void sweep_points(int part, Direction direction, const Vectors& vectors) const;
+  void sweep_points(const Range& range, Direction direction, const Vectors& vectors) const;
   template <int B>
-  void sweep_points_block(int part, Direction direction, const Vectors& vectors) const;
+  void sweep_points_block(const Range& range, Direction direction, const Vectors& vectors) const;
 
   /// The row that comes `ahead_` later in a direction, or the last one there is.
   LocalIndex later(LocalIndex i, Direction direction) const;

@@ -15,7 +15,7 @@ CoarseFineGaussSeidel<T>::CoarseFineGaussSeidel(const matrix::DistMatrix<T>& A,
                                                 std::span<const LocalIndex> coarse_rows,
                                                 double weight, const CouplingSums<T>* l1,
                                                 bool both_ways)
-    : HybridSweeps<T>(A, {A.on().row_ptr, A.on().cols, A.off().row_ptr, A.exchange(), 1}),
+    : HybridSweeps<T>(A, {A.on().row_ptr, A.on().cols, A.off().row_ptr, A.exchange(), 1, false}),
       inverse_(static_cast<std::size_t>(A.n_local())),
       is_coarse_(inverse_.size(), 0),
       both_ways_(both_ways) {
@@ -45,18 +45,17 @@ void CoarseFineGaussSeidel<T>::first_sweep(std::span<const T> b, std::span<T> x)
 }
 
 template <class T>
-void CoarseFineGaussSeidel<T>::sweep_part(int part, Direction direction,
+void CoarseFineGaussSeidel<T>::sweep_rows(const Range& range, Direction direction,
                                           const Vectors& vectors) const {
   T sum{};
   const std::span<T> sums =
-      vectors.width == 1 ? std::span<T>(&sum, 1) : this->scratch_of(part, vectors);
+      vectors.width == 1 ? std::span<T>(&sum, 1) : this->scratch_of(range.part, vectors);
   const bool forward = direction == Direction::forward;
   const auto pass = [&](bool coarse, Direction way) {
-    this->for_each_row(this->all_of(part), way,
-                       [&](LocalIndex i, Offset begin, Offset end, auto is_mixed) {
-                         const bool is_coarse = is_coarse_[static_cast<std::size_t>(i)] != 0;
-                         if (is_coarse == coarse) relax(i, begin, end, is_mixed, vectors, sums);
-                       });
+    this->for_each_row(range, way, [&](LocalIndex i, Offset begin, Offset end, auto is_mixed) {
+      const bool is_coarse = is_coarse_[static_cast<std::size_t>(i)] != 0;
+      if (is_coarse == coarse) relax(i, begin, end, is_mixed, vectors, sums);
+    });
   };
   for (const bool coarse : {forward, !forward}) {
     if (both_ways_) {

@@ -29,10 +29,11 @@ class CoarseFineGaussSeidel final : public HybridSweeps<T> {
   std::size_t memory_bytes() const override;
 
  private:
+  using typename HybridSweeps<T>::Range;
   using typename HybridSweeps<T>::Vectors;
   using HybridSweeps<T>::n_parts;
 
-  void sweep_part(int part, Direction direction, const Vectors& vectors) const override;
+  void sweep_rows(const Range& range, Direction direction, const Vectors& vectors) const override;
   template <class IsMixed>
   void relax(LocalIndex i, Offset begin, Offset end, IsMixed is_mixed, const Vectors& vectors,
              std::span<T> sums) const;

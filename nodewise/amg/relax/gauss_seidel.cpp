@@ -261,8 +261,9 @@ T GaussSeidel<T>::product(Offset begin, Offset end, const T* x) const {
 }
 
 template <class T>
-void GaussSeidel<T>::sweep_part(int part, Direction direction, const Vectors& vectors) const {
-  if (vectors.width > 1) return sweep_rows_block(part, direction, vectors);
+void GaussSeidel<T>::sweep_rows(const Range& range, Direction direction,
+                                const Vectors& vectors) const {
+  if (vectors.width > 1) return sweep_rows_block(range, direction, vectors);
   const T* const b = vectors.B.data();
   T* const x = vectors.X.data();
   const auto inner = [&](LocalIndex first, LocalIndex last) {
@@ -272,7 +273,7 @@ void GaussSeidel<T>::sweep_part(int part, Direction direction, const Vectors& ve
   const auto mixed = [&](LocalIndex i, Offset begin, Offset end) {
     relax_mixed(i, begin, end, vectors);
   };
-  this->for_each_run(this->all_of(part), direction, inner, mixed);
+  this->for_each_run(range, direction, inner, mixed);
 }
 
 template <class T>
@@ -356,11 +357,12 @@ T GaussSeidel<T>::product_with_others(LocalIndex i, Offset begin, Offset end,
 
 /// Without pains for the memory: with several vectors a row is long.
 template <class T>
-void GaussSeidel<T>::sweep_rows_block(int part, Direction direction, const Vectors& vectors) const {
+void GaussSeidel<T>::sweep_rows_block(const Range& range, Direction direction,
+                                      const Vectors& vectors) const {
   const Csr<T>& on = A_.on();
   const Csr<T>& off = A_.off();
   const auto w = static_cast<std::size_t>(vectors.width);
-  const std::span<T> sums = this->scratch_of(part, vectors);
+  const std::span<T> sums = this->scratch_of(range.part, vectors);
   const auto relax = [&](LocalIndex i, Offset begin, Offset end, auto is_mixed) {
     const auto u = static_cast<std::size_t>(i);
     std::fill(sums.begin(), sums.end(), T{});
@@ -377,7 +379,7 @@ void GaussSeidel<T>::sweep_rows_block(int part, Direction direction, const Vecto
       vectors.X[u * w + c] += inverse_[u] * (vectors.B[u * w + c] - sums[c]);
     }
   };
-  this->for_each_row(this->all_of(part), direction, relax);
+  this->for_each_row(range, direction, relax);
 }
 
 template class GaussSeidel<float>;

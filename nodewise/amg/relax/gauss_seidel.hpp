@@ -82,9 +82,9 @@ class GaussSeidel final : public HybridSweeps<T> {
   void rest_of_product(const Range& left, const T* x, T* y) const;
   void relax_mixed(LocalIndex i, Offset begin, Offset end, const Vectors& vectors) const;
   T product(Offset begin, Offset end, const T* x) const;
-  void sweep_part(int part, Direction direction, const Vectors& vectors) const override;
+  void sweep_rows(const Range& range, Direction direction, const Vectors& vectors) const override;
   T product_with_others(LocalIndex i, Offset begin, Offset end, const Vectors& vectors) const;
-  void sweep_rows_block(int part, Direction direction, const Vectors& vectors) const;
+  void sweep_rows_block(const Range& range, Direction direction, const Vectors& vectors) const;
 
   using Relaxation<T>::A_;
   Array<T> inverse_;                // of the smoother's diagonal

@@ -7,6 +7,14 @@
 
 namespace nodewise::amg::relax {
 
+namespace {
+
+std::size_t place_of(Direction direction) {
+  return direction == Direction::forward ? 0 : 1;
+}
+
+}  // namespace
+
 /// A part for each thread that the rows are worth.
 template <class T>
 HybridSweeps<T>::HybridSweeps(const matrix::DistMatrix<T>& A, Rows rows)
@@ -30,14 +38,50 @@ HybridSweeps<T>::HybridSweeps(const matrix::DistMatrix<T>& A, Rows rows)
   for (int part = 0; part < parts; ++part) {
     passes_[0].push_back(all_at_once(part, Direction::forward));
     passes_[1].push_back(all_at_once(part, Direction::backward));
+    for (const Direction direction : {Direction::forward, Direction::backward}) {
+      early_[place_of(direction)].push_back(first_with_ghosts(part, direction));
+      const Range early = early_rows(part, direction);
+      // One thread would have to copy x for this, as it sends what is swept meanwhile.
+      if (parts > 1 && rows.off_row_ptr.back() > 0 && early.first < early.last) has_early_ = true;
+    }
   }
+}
+
+/// Where the early rows of a part end in a direction, which begin where it does.
+template <class T>
+LocalIndex HybridSweeps<T>::first_with_ghosts(int part, Direction direction) const {
+  const std::span<const MixedRow> mixed = mixed_of(all_of(part));
+  const auto has_ghosts = [&](const MixedRow& m) {
+    const auto u = static_cast<std::size_t>(m.row);
+    return rows_.off_row_ptr[u] < rows_.off_row_ptr[u + 1];
+  };
+  const bool upwards = direction == Direction::forward;
+  const auto first = std::find_if(mixed.begin(), mixed.end(), has_ghosts);
+  if (first == mixed.end()) return upwards ? end_row(part) : first_row(part);
+  if (!rows_.in_order) return upwards ? first_row(part) : end_row(part);
+  return upwards ? first->row : std::find_if(mixed.rbegin(), mixed.rend(), has_ghosts)->row + 1;
+}
+
+/// The rows of a part that a sweep in a direction comes to before any that has ghosts.
+template <class T>
+auto HybridSweeps<T>::early_rows(int part, Direction direction) const -> Range {
+  const LocalIndex end = early_[place_of(direction)][static_cast<std::size_t>(part)];
+  if (direction == Direction::forward) return {part, first_row(part), end};
+  return {part, end, end_row(part)};
+}
+
+/// The others.
+template <class T>
+auto HybridSweeps<T>::late_rows(int part, Direction direction) const -> Range {
+  const Range early = early_rows(part, direction);
+  if (direction == Direction::forward) return {part, early.last, end_row(part)};
+  return {part, first_row(part), early.first};
 }
 
 template <class T>
 void HybridSweeps<T>::plan_passes(Direction direction) {
   parallel::run(n_parts(), [&](int part) {
-    passes_[direction == Direction::forward ? 0 : 1][static_cast<std::size_t>(part)] =
-        stretches_of(part, direction);
+    passes_[place_of(direction)][static_cast<std::size_t>(part)] = stretches_of(part, direction);
   });
 }
 
@@ -159,14 +203,14 @@ std::size_t HybridSweeps<T>::workspace_for(std::size_t width) const {
   return old + static_cast<std::size_t>(n_parts()) * scratch_size(width);
 }
 
-/// Collective. Brings what a sweep is to see of other ranks, and keeps what it is to see of other
-/// parts.
+/// Collective. Keeps what a sweep is to see of other parts, and brings what it is to see of other
+/// ranks; meanwhile(vectors) may change X where there are several parts.
 template <class T>
-auto HybridSweeps<T>::look_at_others(std::span<const T> B, std::span<T> X, int width) const
-    -> Vectors {
+template <class Meanwhile>
+auto HybridSweeps<T>::look_at_others(std::span<const T> B, std::span<T> X, int width,
+                                     Meanwhile&& meanwhile) const -> Vectors {
   const int values = rows_.unknowns * width;
   const std::span<T> ghosts = rows_.exchange.template ghost_buffer<T>(values);
-  rows_.exchange.forward(std::span<const T>(X), ghosts, values);
   const auto w = static_cast<std::size_t>(width);
   const std::span<T> room = width > 1 ? this->workspace(workspace_for(w)) : std::span<T>(old_);
   const std::span<T> old = n_parts() > 1 ? room.first(X.size()) : std::span<T>();
@@ -174,24 +218,49 @@ auto HybridSweeps<T>::look_at_others(std::span<const T> B, std::span<T> X, int w
     std::copy_n(X.begin() + static_cast<Offset>(begin), end - begin,
                 old.begin() + static_cast<Offset>(begin));
   });
-  return {B, X, ghosts, old, width, false, room.subspan(old.size())};
+  const Vectors vectors = {B, X, ghosts, old, width, false, room.subspan(old.size())};
+  const std::span<const T> sent = n_parts() > 1 ? old : X;
+  rows_.exchange.forward_beside(sent, ghosts, values, [&] { meanwhile(vectors); });
+  return vectors;
+}
+
+template <class T>
+auto HybridSweeps<T>::look_at_others(std::span<const T> B, std::span<T> X, int width) const
+    -> Vectors {
+  return look_at_others(B, X, width, [](const Vectors&) {});
+}
+
+/// Collective. Looks at others, and sweeps in a direction.
+template <class T>
+auto HybridSweeps<T>::look_and_sweep(Direction direction, std::span<const T> B, std::span<T> X,
+                                     int width) const -> Vectors {
+  if (!has_early_) {
+    const Vectors vectors = look_at_others(B, X, width);
+    run(direction, vectors);
+    return vectors;
+  }
+  const Vectors vectors = look_at_others(B, X, width, [&](const Vectors& so_far) {
+    parallel::run(n_parts(),
+                  [&](int part) { sweep_rows(early_rows(part, direction), direction, so_far); });
+  });
+  parallel::run(n_parts(),
+                [&](int part) { sweep_rows(late_rows(part, direction), direction, vectors); });
+  return vectors;
 }
 
 template <class T>
 void HybridSweeps<T>::run(Direction direction, const Vectors& vectors) const {
-  parallel::run(n_parts(), [&](int part) { sweep_part(part, direction, vectors); });
+  parallel::run(n_parts(), [&](int part) { sweep_rows(all_of(part), direction, vectors); });
 }
 
 template <class T>
 void HybridSweeps<T>::sweep(Direction direction, std::span<const T> b, std::span<T> x) const {
-  run(direction, look_at_others(b, x, 1));
+  look_and_sweep(direction, b, x, 1);
 }
 
 template <class T>
 void HybridSweeps<T>::symmetric_sweep(std::span<const T> b, std::span<T> x) const {
-  const Vectors vectors = look_at_others(b, x, 1);
-  run(Direction::forward, vectors);
-  run(Direction::backward, vectors);
+  run(Direction::backward, look_and_sweep(Direction::forward, b, x, 1));
 }
 
 template <class T>
@@ -206,9 +275,9 @@ void HybridSweeps<T>::sweep_with_product(Sweep sweep, std::span<const T> b, std:
   if (!has_backward(sweep) || is_from_zero(sweep)) {
     return Relaxation<T>::sweep_with_product(sweep, b, x, y);
   }
-  const Vectors vectors = look_at_others(b, x, 1);
-  if (has_forward(sweep)) run(Direction::forward, vectors);
-  backward_with_product(vectors, y);
+  backward_with_product(
+      has_forward(sweep) ? look_and_sweep(Direction::forward, b, x, 1) : look_at_others(b, x, 1),
+      y);
 }
 
 template <class T>
@@ -220,19 +289,18 @@ void HybridSweeps<T>::backward_with_product(const Vectors& vectors, std::span<T>
 template <class T>
 void HybridSweeps<T>::sweep_block(Sweep sweep, std::span<const T> B, std::span<T> X,
                                   int width) const {
-  const bool from_zero = is_from_zero(sweep);
-  if (from_zero) std::fill(X.begin(), X.end(), T{});
-  const Vectors vectors =
-      from_zero ? Vectors{B,
-                          X,
-                          {},
-                          {},
-                          width,
-                          true,
-                          this->workspace(workspace_for(static_cast<std::size_t>(width)))}
-                : look_at_others(B, X, width);
-  if (has_forward(sweep)) run(Direction::forward, vectors);
-  if (has_backward(sweep)) run(Direction::backward, vectors);
+  if (is_from_zero(sweep)) {
+    std::fill(X.begin(), X.end(), T{});
+    const std::span<T> room = this->workspace(workspace_for(static_cast<std::size_t>(width)));
+    const Vectors vectors = {B, X, {}, {}, width, true, room};
+    if (has_forward(sweep)) run(Direction::forward, vectors);
+    if (has_backward(sweep)) run(Direction::backward, vectors);
+  } else if (has_forward(sweep)) {
+    const Vectors vectors = look_and_sweep(Direction::forward, B, X, width);
+    if (has_backward(sweep)) run(Direction::backward, vectors);
+  } else {
+    look_and_sweep(Direction::backward, B, X, width);
+  }
 }
 
 template class HybridSweeps<float>;

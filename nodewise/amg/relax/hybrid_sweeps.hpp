@@ -18,6 +18,9 @@ namespace nodewise::amg::relax {
 /// or points of several. A sweep sees of other threads and ranks what they had before it, and so do
 /// both halves of a symmetric one: within a thread's rows that is symmetric Gauss-Seidel, between
 /// them Jacobi, which is its own adjoint. Derived classes have the arithmetic of a thread's rows.
+///
+/// Where a rank has several threads, the rows of a thread that come before the first with ghosts
+/// are swept while messages travel: all of those of a thread whose rows have none.
 template <class T>
 class HybridSweeps : public Relaxation<T> {
  public:
@@ -50,6 +53,7 @@ class HybridSweeps : public Relaxation<T> {
     std::span<const Offset> off_row_ptr;
     comm::Exchange& exchange;
     int unknowns;
+    bool in_order = true;  // a sweep goes through them by their numbers
   };
   /// `width` vectors side by side, and what a sweep sees of others: their ghosts, and all of X as
   /// it was where there are several parts. Nothing from X = 0.
@@ -67,8 +71,14 @@ class HybridSweeps : public Relaxation<T> {
   /// Local. Lets sweep_and_follow() in a direction go through some rows at a time.
   void plan_passes(Direction direction);
 
-  /// Local. A sweep through the rows of a part.
-  virtual void sweep_part(int part, Direction direction, const Vectors& vectors) const = 0;
+  /// Rows of a part, the last not included.
+  struct Range {
+    int part;
+    LocalIndex first, last;
+  };
+  /// Local. A sweep through some rows of a part; all of them where it is not in their order.
+  virtual void sweep_rows(const Range& range, Direction direction,
+                          const Vectors& vectors) const = 0;
   /// Collective. A sweep backward through all parts and then y = A X. By default one after the
   /// other.
   virtual void backward_with_product(const Vectors& vectors, std::span<T> y) const;
@@ -88,11 +98,6 @@ class HybridSweeps : public Relaxation<T> {
   std::span<const LocalIndex> parts() const { return parts_; }
   LocalIndex first_row(int part) const { return parts_[static_cast<std::size_t>(part)]; }
   LocalIndex end_row(int part) const { return parts_[static_cast<std::size_t>(part) + 1]; }
-  /// Rows of a part, the last not included.
-  struct Range {
-    int part;
-    LocalIndex first, last;
-  };
   Range all_of(int part) const { return {part, first_row(part), end_row(part)}; }
   /// Calls f(i, begin, end, is_mixed) for each row i of a range in a direction, where [begin, end)
   /// are its on-process entries at rows of this part. is_mixed is a constant of type std::true_type
@@ -127,18 +132,28 @@ class HybridSweeps : public Relaxation<T> {
   std::size_t scratch_size(std::size_t width) const;
   std::size_t bytes_of(const Range& range) const;
   std::vector<MixedRow> mixed_rows(LocalIndex first_row, LocalIndex end_row) const;
+  LocalIndex first_with_ghosts(int part, Direction direction) const;
+  Range early_rows(int part, Direction direction) const;
+  Range late_rows(int part, Direction direction) const;
   std::vector<Stretch> all_at_once(int part, Direction direction) const;
   std::vector<Stretch> stretches_of(int part, Direction direction) const;
   LocalIndex last_seen_by(const Range& range, Direction direction) const;
   std::span<const MixedRow> mixed_of(const Range& range) const;
   MixedRow within_part(LocalIndex i, LocalIndex first_row, LocalIndex end_row) const;
   Vectors look_at_others(std::span<const T> B, std::span<T> X, int width) const;
+  template <class Meanwhile>
+  Vectors look_at_others(std::span<const T> B, std::span<T> X, int width,
+                         Meanwhile&& meanwhile) const;
+  Vectors look_and_sweep(Direction direction, std::span<const T> B, std::span<T> X,
+                         int width) const;
 
   Rows rows_;
   std::vector<LocalIndex> parts_;
   std::vector<MixedRow> mixed_;            // upwards
   std::vector<std::size_t> mixed_starts_;  // where those of each part begin, and the last end
   std::array<std::vector<std::vector<Stretch>>, 2> passes_;  // in each direction through each part
+  std::array<std::vector<LocalIndex>, 2> early_;  // where the early rows of each part end
+  bool has_early_ = false;
   mutable Array<T> old_;  // x before the sweep, where there are several parts
 };
 

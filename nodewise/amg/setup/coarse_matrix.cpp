@@ -28,6 +28,7 @@ template <class T>
 DistMatrix<T> product(const DistMatrix<T>& A, const DistMatrix<T>* R, const DistMatrix<T>& P,
                       GridTransfer<T>& transfer, const Options& options) {
   transfer.fetched.reset();
+  P.exchange().set_overlap(A.exchange().overlap());
   if (R == nullptr) {
     return matrix::galerkin_product(
         A, P, matrix::GalerkinForm::fused, transfer.coarse_unknowns,

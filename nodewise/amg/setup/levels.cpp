@@ -344,6 +344,7 @@ void descend(MatrixPointer<T> A, ProblemInfo<T> knowledge, std::optional<bool> s
     info.overlap_choice =
         earlier ? earlier->info[l].overlap_choice : choose_overlap_for(*level.A, options, depth);
     info.overlap = info.overlap_choice->chosen;
+    A->exchange().set_overlap(info.overlap);
     info.sparsity = sparsity;
     info.sparsity_choice = sparser.choice;
     const bool goes_on = before ? before->P != nullptr : may_coarsen(info.rows, options, depth);
