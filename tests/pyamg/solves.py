@@ -16,7 +16,7 @@ import numpy as np
 import pyamg
 import scipy.io
 import scipy.sparse as sp
-from steps import LAUNCHER, prepared
+from steps import prepared
 
 PROGRAM = os.environ.get("NODEWISE_CLI", "")
 MATRICES = pathlib.Path(os.environ.get("NODEWISE_MATRIX_DIR") or "no matrices")
@@ -120,7 +120,7 @@ def by_nodewise(A, b, choices, method="cg", candidates=None):
         report = folder / "report.json"
         words += ["--solver", method, "--quiet", "--json", report]
         ran = subprocess.run(
-            [*LAUNCHER, "-n", "1", PROGRAM, "solve", *words],
+            [PROGRAM, "solve", *words],
             capture_output=True, text=True, timeout=TIMEOUT_S,
         )
         if not report.exists():
