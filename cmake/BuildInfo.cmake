@@ -56,6 +56,14 @@ endif()
 if(NODEWISE_SANITIZE)
   string(APPEND nodewise_build_options ", sanitizers")
 endif()
+# Programs compare the macros of nodewise/base/version.h.
+foreach(part MAJOR MINOR PATCH)
+  file(STRINGS "${PROJECT_SOURCE_DIR}/nodewise/base/version.h" line
+    REGEX "^#define NODEWISE_VERSION_${part} ${PROJECT_VERSION_${part}}$")
+  if(NOT line)
+    message(FATAL_ERROR "nodewise/base/version.h does not have version ${PROJECT_VERSION}, as CMakeLists.txt")
+  endif()
+endforeach()
 add_custom_target(nodewise_build_info
   COMMAND "${CMAKE_COMMAND}" "-DSOURCE_DIR=${PROJECT_SOURCE_DIR}"
     "-DOUTPUT=${nodewise_generated_dir}/nodewise_build.hpp" "-DVERSION=${PROJECT_VERSION}"

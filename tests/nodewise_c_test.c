@@ -114,8 +114,7 @@ static void test_errors(void) {
   EXPECT(strstr(nodewise_last_error(), "max_levels") != NULL);
 
   EXPECT(nodewise_solver_create(&solver, A, NULL) == NODEWISE_SUCCESS);
-  EXPECT(nodewise_solver_solve(solver, b, last ? NULL : b, 1, NULL) ==
-         NODEWISE_INVALID_ARGUMENT);
+  EXPECT(nodewise_solver_solve(solver, b, last ? NULL : b, 1, NULL) == NODEWISE_INVALID_ARGUMENT);
   EXPECT(nodewise_solver_solve(solver, b, b, 0, NULL) == NODEWISE_INVALID_ARGUMENT);
   nodewise_solver_free(&solver);
   nodewise_options_free(&options);
@@ -126,7 +125,12 @@ int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
-  EXPECT(strlen(nodewise_version()) > 0);
+  char version[40];
+  snprintf(version, sizeof version, "%d.%d.%d", NODEWISE_VERSION_MAJOR, NODEWISE_VERSION_MINOR,
+           NODEWISE_VERSION_PATCH);
+  EXPECT(strcmp(nodewise_version(), version) == 0);
+  EXPECT(NODEWISE_VERSION == NODEWISE_VERSION_NUMBER(0, 0, 0) + 1000000 * NODEWISE_VERSION_MAJOR +
+                                 1000 * NODEWISE_VERSION_MINOR + NODEWISE_VERSION_PATCH);
   test_solve();
   test_errors();
   int all = 0;

@@ -3,6 +3,8 @@
 
 #include <string>
 
+#include "nodewise/base/version.h"
+
 namespace nodewise {
 
 /// The build of the library, fixed when it was compiled.

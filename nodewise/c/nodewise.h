@@ -15,6 +15,8 @@
 
 #include <mpi.h>
 
+#include "nodewise/base/version.h"
+
 #if defined(__GNUC__)
 #define NODEWISE_API __attribute__((visibility("default")))
 #else
