@@ -55,6 +55,9 @@ endif()
 if(NODEWISE_PTSCOTCH AND NOT BUILD_SHARED_LIBS)
   string(APPEND nodewise_pc_static " -lptscotch -lscotch -lptscotcherr")
 endif()
+if(NODEWISE_MUMPS AND NOT BUILD_SHARED_LIBS)
+  string(APPEND nodewise_pc_static " -ldmumps")
+endif()
 file(RELATIVE_PATH nodewise_pc_prefix
   "/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/")  # so that the installed tree can be moved
 string(REGEX REPLACE "/$" "" nodewise_pc_prefix "${nodewise_pc_prefix}")

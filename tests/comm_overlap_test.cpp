@@ -174,7 +174,8 @@ TEST(Overlap, ChangesNoBitOfSweepsAndSweepsRowsMeanwhile) {
       for (const Overlap overlap : modes) {
         const auto [values, work] = smoothed(M, sweeps, overlap);
         EXPECT_EQ(values, expected.first) << "mode " << int(overlap);
-        if (n == 3 && test_comm()->size() > 1) EXPECT_GT(work, 0) << "mode " << int(overlap);
+        const bool sweeps_early = n == 3 && test_comm()->size() > 1;
+        EXPECT_TRUE(work > 0 || !sweeps_early) << "mode " << int(overlap);
       }
     }
   }

@@ -145,7 +145,8 @@ Choice<solve::KrylovMethod> choose_method(const Options& options,
                                           const run::MatrixSummary& matrix) {
   Choice<solve::KrylovMethod> method = options.method.solver;
   if (method.is_automatic()) {
-    const bool suits_cg = matrix.symmetric && !matrix.negative && asymmetry(options).empty();
+    const bool suits_cg = matrix.symmetric && !matrix.negative && asymmetry(options).empty() &&
+                          !options.method.preconditioner->is_exact;
     method = varies(options) ? "fgmres" : suits_cg ? "cg" : "gmres";
   }
   if (method.own() != nullptr) set_options_there(*method.own(), options.given);

@@ -34,6 +34,9 @@ struct PreconditionerMethod : MethodInfo {
   Required<void (*)(Preconditioner& made, const PreconditionerCall::MatrixPointer& next,
                     amg::Reuse reuse)>
       rebuild;
+  /// Whether it is the inverse of the matrix but for rounding: GMRES, which takes any matrix, then
+  /// needs an iteration or two.
+  bool is_exact = false;
 
   /// Their list, which defines the order of help and reports.
   static Family<PreconditionerMethod>& family();

@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "nodewise/solve/diagonal_preconditioner.hpp"
+#include "nodewise/solver/factors.hpp"
 #include "nodewise/solver/preconditioner.hpp"
 
 namespace nodewise::solver {
@@ -54,7 +55,8 @@ const PreconditionerMethod& no_preconditioner() {
 
 Family<PreconditionerMethod>& PreconditionerMethod::family() {
   static Family<PreconditionerMethod> methods(
-      "preconditioner", {&amg_preconditioner(), &jacobi_preconditioner(), &no_preconditioner()});
+      "preconditioner", {&amg_preconditioner(), &jacobi_preconditioner(), &direct_preconditioner(),
+                         &no_preconditioner()});
   return methods;
 }
 

@@ -1,0 +1,15 @@
+# MUMPS, which factorizes sparse matrices in parallel: used where it is installed for the same MPI. Debian builds it for Open MPI.
+include(OptionalLibrary)
+find_path(MUMPS_INCLUDE_DIR dmumps_c.h)
+find_library(MUMPS_LIBRARY dmumps)
+mark_as_advanced(MUMPS_INCLUDE_DIR MUMPS_LIBRARY)
+set(mumps_found OFF)
+set(mumps_missing "there is no dmumps_c.h (Debian: libmumps-dev)")
+if(MUMPS_INCLUDE_DIR AND MUMPS_LIBRARY)
+  set(mumps_missing "MUMPS is for Open MPI, which this build is not for")
+  if(NODEWISE_HAS_OPEN_MPI AND NOT NODEWISE_MPI STREQUAL "smpi")
+    set(mumps_found ON)
+  endif()
+endif()
+nodewise_optional_library(NODEWISE_MUMPS "Factorize matrices with MUMPS" "${mumps_found}" "${mumps_missing}"
+                          "MUMPS: the preconditioner direct is refused")

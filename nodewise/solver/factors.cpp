@@ -1,0 +1,272 @@
+#include "nodewise/solver/factors.hpp"
+
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "nodewise/base/error.hpp"
+#include "nodewise/base/format_numbers.hpp"
+#include "nodewise/matrix/operations.hpp"
+#include "nodewise/mpi/agree.hpp"
+#include "nodewise/mpi/ledger.hpp"
+#include "nodewise/run/memory.hpp"
+
+#ifdef NODEWISE_MUMPS
+#include <dmumps_c.h>
+#endif
+
+namespace nodewise::solver {
+
+#ifdef NODEWISE_MUMPS
+
+namespace {
+
+using Matrix = matrix::DistMatrix<double>;
+
+/// MUMPS's parameters and what it says, numbered as in its manual.
+constexpr int error_stream = 1, warning_stream = 2, global_stream = 3, print_level = 4,
+              workspace_percent = 14, input_format = 18, null_pivots = 24, analysis = 28;
+constexpr int is_distributed = 3, is_sequential = 1;
+constexpr int of_error = 1, detail_of_error = 2, megabytes_of_all = 17;
+
+/// The entries of a rank's rows, counted from 1; of a symmetric matrix those up to the diagonal.
+struct Entries {
+  std::vector<MUMPS_INT> rows, cols;
+  std::vector<double> values;
+};
+
+Entries entries_of(const Matrix& A, bool symmetric) {
+  Entries entries;
+  const auto add = [&](GlobalIndex row, GlobalIndex col, double value) {
+    if (!std::isfinite(value)) {
+      throw Error(ErrorCode::unsuitable_matrix,
+                  fmt::format("`preconditioner direct`: row {} has an entry that is not finite",
+                              row - A.rows().first()));
+    }
+    if (symmetric && col > row) return;
+    entries.rows.push_back(static_cast<MUMPS_INT>(row - A.rows().first() + 1));
+    entries.cols.push_back(static_cast<MUMPS_INT>(col - A.rows().first() + 1));
+    entries.values.push_back(value);
+  };
+  const GlobalIndex first = A.rows().begin();
+  for (LocalIndex i = 0; i < A.n_local(); ++i) {
+    for (Offset e = A.on().begin(i); e < A.on().end(i); ++e) {
+      const auto k = static_cast<std::size_t>(e);
+      add(first + i, first + A.on().cols[k], A.on().vals[k]);
+    }
+    for (Offset e = A.off().begin(i); e < A.off().end(i); ++e) {
+      const auto k = static_cast<std::size_t>(e);
+      add(first + i, A.ghosts()[static_cast<std::size_t>(A.off().cols[k])], A.off().vals[k]);
+    }
+  }
+  return entries;
+}
+
+/// Collective. MUMPS's numbers are ints.
+void require_countable_rows(const Matrix& A) {
+  constexpr GlobalIndex most = std::numeric_limits<MUMPS_INT>::max();
+  if (A.rows().n_global() <= most) return;
+  throw Error(ErrorCode::index_overflow,
+              fmt::format("`preconditioner direct`: MUMPS takes up to {} rows, there are {}", most,
+                          A.rows().n_global()));
+}
+
+/// The factors of a matrix on the ranks of its communicator.
+class Factors final : public solve::Operator<double> {
+ public:
+  explicit Factors(const Matrix& A) : layout_(A.rows()) {
+    require_countable_rows(A);
+    for (int rank = 0; rank < layout_.comm().size(); ++rank) {
+      counts_.push_back(static_cast<int>(layout_.end(rank) - layout_.begin(rank)));
+      starts_.push_back(static_cast<int>(layout_.begin(rank) - layout_.first()));
+    }
+    const bool symmetric = matrix::is_symmetric(A);
+    begin(symmetric);
+    try {
+      const Entries entries =
+          mpi::collectively(layout_.comm(), [&] { return entries_of(A, symmetric); });
+      analyse(entries);
+      factorize();
+    } catch (...) {
+      end();
+      throw;
+    }
+  }
+  ~Factors() override { end(); }
+  Factors(const Factors&) = delete;
+  Factors& operator=(const Factors&) = delete;
+
+  const comm::Layout& layout() const override { return layout_; }
+  void apply(std::span<const double> x, std::span<double> y) const override {
+    apply_block(x, y, 1, {});
+  }
+  void apply_block(std::span<const double> X, std::span<double> Y, int width,
+                   std::span<double> /*work*/) const override;
+
+ private:
+  void begin(bool symmetric);
+  void end() noexcept;
+  void run(int job, const char* what) const;
+  void throw_error(const char* what) const;
+  void analyse(const Entries& entries);
+  void factorize();
+
+  comm::Layout layout_;
+  std::vector<int> counts_, starts_;      // rows of each rank
+  mutable DMUMPS_STRUC_C mumps_ = {};     // MUMPS changes it in every call
+  mutable std::vector<double> gathered_;  // on rank 0: right-hand sides, column by column
+};
+
+/// Collective. An instance that prints nothing.
+void Factors::begin(bool symmetric) {
+  mumps_.comm_fortran = static_cast<MUMPS_INT>(MPI_Comm_c2f(layout_.comm().get()));
+  mumps_.par = 1;
+  mumps_.sym = symmetric ? 2 : 0;
+  run(-1, "to begin");
+  for (const int stream : {error_stream, warning_stream, global_stream}) {
+    mumps_.icntl[stream - 1] = -1;
+  }
+  mumps_.icntl[print_level - 1] = 0;
+  mumps_.icntl[input_format - 1] = is_distributed;
+  mumps_.icntl[analysis - 1] = is_sequential;  // so that the order is the same in every run
+  mumps_.icntl[null_pivots - 1] = 0;
+}
+
+/// Collective, unless MPI has ended, which took the instance's communicator.
+void Factors::end() noexcept {
+  int is_finalized = 0;
+  MPI_Finalized(&is_finalized);
+  if (is_finalized != 0) return;
+  mumps_.job = -2;
+  dmumps_c(&mumps_);
+}
+
+/// Collective. MUMPS says on all ranks what failed on one.
+void Factors::run(int job, const char* what) const {
+  const mpi::Communicating communicating(layout_.comm());
+  mumps_.job = job;
+  dmumps_c(&mumps_);
+  if (mumps_.infog[of_error - 1] < 0) throw_error(what);
+}
+
+void Factors::throw_error(const char* what) const {
+  const int error = mumps_.infog[of_error - 1], detail = mumps_.infog[detail_of_error - 1];
+  constexpr int singular_pattern = -6, workspace = -9, singular = -10, memory = -13;
+  const std::string start = "`preconditioner direct`: ";
+  if (error == singular_pattern || error == singular) {
+    throw Error(ErrorCode::unsuitable_matrix,
+                start + "the matrix is singular, so that it has no factors");
+  }
+  if (error == workspace || error == memory) {
+    throw Error(ErrorCode::out_of_memory,
+                start + "the factors do not fit in the memory; take more ranks or nodes");
+  }
+  throw Error(ErrorCode::internal,
+              fmt::format("{}MUMPS failed {}, with error {} ({})", start, what, error, detail));
+}
+
+/// Collective. Puts the rows in order, and looks whether the factors will fit.
+void Factors::analyse(const Entries& entries) {
+  // MUMPS keeps the pointers until it has factorized, and changes nothing.
+  mumps_.n = static_cast<MUMPS_INT>(layout_.n_global());
+  mumps_.nnz_loc = static_cast<MUMPS_INT8>(entries.values.size());
+  mumps_.irn_loc = const_cast<MUMPS_INT*>(entries.rows.data());
+  mumps_.jcn_loc = const_cast<MUMPS_INT*>(entries.cols.data());
+  mumps_.a_loc = const_cast<double*>(entries.values.data());
+  run(1, "to look at the pattern");
+  const double bytes = 1e6 * mumps_.infog[megabytes_of_all - 1];
+  run::check_memory(layout_.comm(), bytes, "the factors of the matrix");
+}
+
+/// Collective. Pivoting may need more room than was foreseen.
+void Factors::factorize() {
+  constexpr int workspace = -9, most_percent = 400;
+  for (mumps_.icntl[workspace_percent - 1] = 25;; mumps_.icntl[workspace_percent - 1] *= 2) {
+    mumps_.job = 2;
+    {
+      const mpi::Communicating communicating(layout_.comm());
+      dmumps_c(&mumps_);
+    }
+    const int error = mumps_.infog[of_error - 1];
+    if (error >= 0) break;
+    if (error != workspace || mumps_.icntl[workspace_percent - 1] >= most_percent) {
+      throw_error("to factorize");
+    }
+  }
+  mumps_.irn_loc = mumps_.jcn_loc = nullptr;
+  mumps_.a_loc = nullptr;
+}
+
+void Factors::apply_block(std::span<const double> X, std::span<double> Y, int width,
+                          std::span<double> /*work*/) const {
+  const mpi::Comm& comm = layout_.comm();
+  const auto n = static_cast<std::size_t>(layout_.n_global());
+  const auto n_local = static_cast<std::size_t>(layout_.n_local());
+  const auto w = static_cast<std::size_t>(width);
+  std::vector<double> column(n_local);
+  mpi::collectively(comm, [&] {
+    if (comm.rank() == 0) gathered_.resize(n * w);
+  });
+  const mpi::Communicating communicating(comm);
+  for (std::size_t c = 0; c < w; ++c) {
+    for (std::size_t i = 0; i < n_local; ++i) column[i] = X[i * w + c];
+    mpi::check(MPI_Gatherv(column.data(), static_cast<int>(n_local), MPI_DOUBLE,
+                           comm.rank() == 0 ? gathered_.data() + c * n : nullptr, counts_.data(),
+                           starts_.data(), MPI_DOUBLE, 0, comm.get()),
+               "MPI_Gatherv");
+  }
+  mumps_.nrhs = width;
+  mumps_.lrhs = static_cast<MUMPS_INT>(n);
+  mumps_.rhs = gathered_.data();
+  run(3, "to solve");
+  for (std::size_t c = 0; c < w; ++c) {
+    mpi::check(MPI_Scatterv(comm.rank() == 0 ? gathered_.data() + c * n : nullptr, counts_.data(),
+                            starts_.data(), MPI_DOUBLE, column.data(), static_cast<int>(n_local),
+                            MPI_DOUBLE, 0, comm.get()),
+               "MPI_Scatterv");
+    for (std::size_t i = 0; i < n_local; ++i) Y[i * w + c] = column[i];
+  }
+}
+
+}  // namespace
+
+bool has_mumps() {
+  return true;
+}
+
+std::unique_ptr<solve::Operator<double>> factorize(const Matrix& A) {
+  return std::make_unique<Factors>(A);
+}
+
+#else
+
+bool has_mumps() {
+  return false;
+}
+
+std::unique_ptr<solve::Operator<double>> factorize(const matrix::DistMatrix<double>&) {
+  throw Error(ErrorCode::unsupported,
+              "`preconditioner direct` needs MUMPS, which this build is without (CMake's "
+              "NODEWISE_MUMPS; Debian: libmumps-dev)");
+}
+
+#endif
+
+const PreconditionerMethod& direct_preconditioner() {
+  static const PreconditionerMethod method = {
+      {"direct", "the factors of the matrix, by MUMPS: for what no iteration solves",
+       "Amestoy, Duff, L'Excellent, Koster 2001"},
+      false,
+      [](PreconditionerCall&& call) -> Preconditioner {
+        return {factorize(*call.A), nullptr};
+      },
+      [](Preconditioner& made, const PreconditionerCall::MatrixPointer& next, amg::Reuse) {
+        made.map = factorize(*next);
+      },
+      true};
+  return method;
+}
+
+}  // namespace nodewise::solver

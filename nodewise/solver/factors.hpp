@@ -1,0 +1,28 @@
+// A factorized matrix as a preconditioner, by MUMPS: a way out where multigrid is none.
+#pragma once
+
+#include <memory>
+
+#include "nodewise/matrix/dist_matrix.hpp"
+#include "nodewise/solve/operator.hpp"
+#include "nodewise/solver/preconditioner.hpp"
+
+namespace nodewise::solver {
+
+/// Whether this build has MUMPS.
+bool has_mumps();
+
+/// Collective. The inverse of A by its factors: L D L^T where A is symmetric, definite or not, and
+/// L U otherwise, with pivoting. The factors are spread over all ranks; the analysis of the pattern
+/// and right-hand sides are on rank 0, so that an application gathers and scatters a vector beside
+/// what MUMPS sends, which is not in the ledger. Bits may differ from run to run on several ranks.
+/// Throws on every rank unsupported in builds without MUMPS, index_overflow beyond 2^31 - 1 rows,
+/// unsuitable_matrix where A is singular or not finite, and out_of_memory where MUMPS says before
+/// it factorizes that it needs more than there is.
+/// Source: Amestoy, Duff, L'Excellent, Koster 2001.
+std::unique_ptr<solve::Operator<double>> factorize(const matrix::DistMatrix<double>& A);
+
+/// The preconditioner `direct`.
+const PreconditionerMethod& direct_preconditioner();
+
+}  // namespace nodewise::solver
