@@ -22,6 +22,7 @@ class Nodewise(CMakePackage):
     variant("hwloc", default=True, description="Threads on cores of their own")
     variant("metis", default=True, description="Partitions by METIS")
     variant("scotch", default=False, description="Partitions by PT-Scotch")
+    variant("mumps", default=True, description="Factors of matrices by MUMPS")
     variant("boost", default=True, description="Reverse Cuthill-McKee by Boost.Graph")
     variant("cuda", default=False, description="Solve on graphics cards of NVIDIA")
     variant("petsc", default=False, description="A preconditioner for programs with PETSc")
@@ -40,6 +41,7 @@ class Nodewise(CMakePackage):
     depends_on("hwloc@2:", when="+hwloc")
     depends_on("metis@5:", when="+metis")
     depends_on("scotch+mpi", when="+scotch")
+    depends_on("mumps+mpi", when="+mumps")
     depends_on("boost+graph", when="+boost", type="build")
     depends_on("cuda@12:", when="+cuda")
     depends_on("petsc@3.18:+mpi", when="+petsc")
@@ -54,6 +56,7 @@ class Nodewise(CMakePackage):
             self.define_from_variant("NODEWISE_HWLOC", "hwloc"),
             self.define_from_variant("NODEWISE_METIS", "metis"),
             self.define_from_variant("NODEWISE_PTSCOTCH", "scotch"),
+            self.define_from_variant("NODEWISE_MUMPS", "mumps"),
             self.define_from_variant("NODEWISE_BOOST_GRAPH", "boost"),
             self.define_from_variant("NODEWISE_CUDA", "cuda"),
             self.define_from_variant("NODEWISE_PETSC", "petsc"),

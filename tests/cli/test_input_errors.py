@@ -29,8 +29,8 @@ BROKEN_FILES = {
     "empty row": (HEADER + "3 3 2\n1 1 1.0\n3 3 1.0\n", 4, ["row", "2"]),
     "zero diagonal": (
         HEADER + "3 3 5\n1 1 2.0\n1 2 -1.0\n2 1 -1.0\n2 2 0.0\n3 3 1.0\n", 4,
-        ["row 2 has no nonzero diagonal entry, which multigrid needs. Saddle point: --solver minres, "
-         "--preconditioner none. Adjacency matrix of a graph: --graph-laplacian"]),
+        ["row 2 has no nonzero diagonal entry, which multigrid needs. Saddle point: --preconditioner direct, "
+         "by its factors, or --solver minres, --preconditioner none. Adjacency matrix of a graph: --graph-laplacian"]),
     "missing diagonal": (
         HEADER + "3 3 4\n1 1 2.0\n1 2 -1.0\n2 1 -1.0\n3 3 1.0\n", 4, ["row 2 has no nonzero diagonal"]),
 }

@@ -80,8 +80,8 @@ void visit_faults(const DistMatrix<T>& A, const Options& options, LocalIndex fir
 /// What is wrong with a row, or with several.
 std::string fault_text(Fault fault, bool several) {
   constexpr const char* others =
-      " Saddle point: `solver minres`, `preconditioner none`. Adjacency matrix of a graph: "
-      "`graph_laplacian`";
+      " Saddle point: `preconditioner direct`, by its factors, or `solver minres`, `preconditioner "
+      "none`. Adjacency matrix of a graph: `graph_laplacian`";
   switch (fault) {
     case Fault::not_finite:
       return several ? "have entries that are not finite numbers"
