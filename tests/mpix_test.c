@@ -156,6 +156,11 @@ static void test_room(MPIX_Comm* xcomm) {
                               got_counts, got_displs, MPI_INT, got, NULL, xcomm);
   EXPECT(status == (rank == 0 ? MPI_ERR_TRUNCATE : MPI_SUCCESS));
   EXPECT(n_items == (rank == 0 ? 2 * size : 0) && got[0] == -5);
+  n_got = n_items = 0; /* both too little, and both said */
+  status = MPIX_Alltoallv_crs(1, 2, dest, counts, displs, MPI_INT, values, &n_got, &n_items, src,
+                              got_counts, got_displs, MPI_INT, got, NULL, xcomm);
+  EXPECT(status == (rank == 0 ? MPI_ERR_TRUNCATE : MPI_SUCCESS));
+  EXPECT(n_got == (rank == 0 ? size : 0) && n_items == (rank == 0 ? 2 * size : 0));
 }
 
 static void test_rma_refuses_variable_sizes(MPIX_Comm* xcomm, const MPIX_Info* rma) {

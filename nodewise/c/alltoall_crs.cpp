@@ -71,11 +71,17 @@ Arrived exchange(const mpi::Comm& comm, const MPIX_Info* xinfo, Prepare&& prepar
   return arrived;
 }
 
-/// Stores how much arrived; throws where it does not fit.
+/// Stores how much arrived. Returns what there was room for.
 template <class Count>
-void check_room(Count* room, std::int64_t arrived, const char* name) {
+Count store_arrived(Count* room, std::int64_t arrived) {
   const Count given = *room;
   if (std::in_range<Count>(arrived)) *room = static_cast<Count>(arrived);
+  return given;
+}
+
+/// Throws where it does not fit.
+template <class Count>
+void check_room(Count given, std::int64_t arrived, const char* name) {
   if (given >= 0 && std::cmp_greater(arrived, given)) {
     throw ClassifiedError(MPI_ERR_TRUNCATE,
                           fmt::format("{} is {}, but {} arrived", name, given, arrived));
@@ -113,7 +119,8 @@ void alltoall_crs(int send_nnz, const int* dest, Count sendcount, MPI_Datatype s
     packed.take(sendvals, sent);
     return SparseSends{{dest, n}, packed.offsets, packed.data, 1, one.offsets[1]};
   });
-  check_room(recv_nnz, std::ssize(arrived.ranks), "recv_nnz");
+  const auto n_arrived = std::int64_t{std::ssize(arrived.ranks)};
+  check_room(store_arrived(recv_nnz, n_arrived), n_arrived, "recv_nnz");
   std::copy(arrived.ranks.begin(), arrived.ranks.end(), src);
   const auto items = std::ssize(arrived.bytes) / static_cast<std::ptrdiff_t>(type->bytes());
   type->unpack(arrived.bytes.data(), items, recvvals);
@@ -181,8 +188,12 @@ void alltoallv_crs(int send_nnz, Count send_size, const int* dest, const Count* 
                                       bytes, arrived.ranks[i], item_bytes));
   }
   const std::int64_t items = arrived.offsets.back() / item_bytes;
-  check_room(recv_nnz, std::ssize(arrived.ranks), "recv_nnz");
-  check_room(recv_size, items, "recv_size");
+  const auto n_arrived = std::int64_t{std::ssize(arrived.ranks)};
+  // Both, whichever is too little: a caller makes room once.
+  const int room = store_arrived(recv_nnz, n_arrived);
+  const Count room_of_items = store_arrived(recv_size, items);
+  check_room(room, n_arrived, "recv_nnz");
+  check_room(room_of_items, items, "recv_size");
   for (std::size_t i = 0; i < arrived.ranks.size(); ++i) {
     src[i] = arrived.ranks[i];
     rdispls[i] = static_cast<Count>(arrived.offsets[i] / item_bytes);

@@ -84,6 +84,7 @@ NODEWISE_MPIX_API int MPIX_Alltoall_crs(int send_nnz, const int* dest, int sendc
  * src, recvcounts, rdispls: where each message came from, its items, and where it begins in
  *   recvvals. Ordered by source, one message behind the other.
  *
+ * With MPI_ERR_TRUNCATE both *recv_nnz and *recv_size say how much arrived.
  * Otherwise as MPIX_Alltoall_crs. */
 NODEWISE_MPIX_API int MPIX_Alltoallv_crs(int send_nnz, int send_size, const int* dest,
                                          const int* sendcounts, const int* sdispls,
