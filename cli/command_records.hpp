@@ -7,7 +7,9 @@
 
 #include "nodewise/predict/inspection.hpp"
 #include "nodewise/predict/result.hpp"
+#include "nodewise/predict/solve_prediction.hpp"
 #include "nodewise/report/frame.hpp"
+#include "nodewise/report/level_pictures.hpp"
 #include "nodewise/roofline/overlap.hpp"
 #include "nodewise/roofline/record.hpp"
 #include "nodewise/roofline/solve_traffic.hpp"
@@ -20,7 +22,9 @@ namespace nodewise::cli {
 
 struct SolveRecord : solver::SolveRecord {
   std::vector<std::string> command_line;
-  std::optional<roofline::SolveTraffic> traffic;  ///< where --profile asks for it
+  std::optional<roofline::SolveTraffic> traffic;       ///< where --profile or a report asks for it
+  std::optional<predict::SolvePrediction> prediction;  ///< of a report, where a machine is named
+  std::vector<report::LevelPicture> pictures;          ///< of a report
   std::optional<double> unscaled_residual;  ///< |b - A x| / |b| of the system as given, if scaled
   std::string solution_file;                ///< empty where none was written
   ExitCode exit_code = ExitCode::success;

@@ -58,6 +58,8 @@ std::string solve_report(const SolveRecord& record, const Settings& settings) {
   frame.command_line = record.command_line;
   frame.options = reported_options(settings);
   frame.traffic = record.traffic ? &*record.traffic : nullptr;
+  frame.prediction = record.prediction ? &*record.prediction : nullptr;
+  frame.pictures = record.pictures;
   frame.unscaled_residual = record.unscaled_residual;
   frame.solution_file = record.solution_file;
   frame.exit_code = static_cast<int>(record.exit_code);
@@ -112,6 +114,26 @@ Solver make_solver(const LoadedMatrix& loaded, const solver::RightHandSides& rhs
   return solver;
 }
 
+/// Collective. What a profile and a report have besides, which takes time of its own after the
+/// solve: nothing where neither is wanted.
+void look_closer(const Solver& solver, const Settings& settings, SolveRecord& record) {
+  const bool reports = !settings.result.json.empty();
+  const model::Machine* const machine = settings.amg.machine.get();
+  const bool compares = reports && machine != nullptr;
+  if (settings.result.profile || compares) {
+    const bool of_blocks =
+        record.at_once || (*record.method->cost)(record.method).vectors_at_once > 1;
+    record.traffic = roofline::traffic_of_solve(
+        {record.solve_accounts, record.machine, record.matrix.symmetric, of_blocks},
+        *solver.matrix(), solver.hierarchy(), settings.amg);
+  }
+  if (compares) {
+    record.prediction = predict::predict_solve(*solver.matrix(), solver.hierarchy(),
+                                               record.matrix.symmetric, *machine);
+  }
+  if (reports) record.pictures = report::level_pictures(*solver.matrix(), solver.hierarchy());
+}
+
 /// Says of what ended by the observer that a signal had come.
 void explain_interruptions(SolveRecord& record) {
   for (solve::Report& report : record.reports) {
@@ -133,13 +155,13 @@ void print_failure(const SolveRecord& record, const Settings& settings) {
                           settings.console.quiet ? ": " + report.diagnosis : std::string()));
 }
 
-/// The machine serves to choose routes, and the ranks and entries of levels, and to say what memory
-/// allows.
+/// The machine serves to choose routes, and the ranks and entries of levels, to say what memory
+/// allows, and to predict what a report has beside the measured times.
 void check_solve(const Settings& s) {
-  if (!s.asks_for_costs() && !s.result.profile && s.has("machine")) {
+  if (!s.asks_for_costs() && !s.result.profile && s.result.json.empty() && s.has("machine")) {
     fail_usage(
         "--machine is for --route automatic, --redistribution automatic, --sparsification "
-        "automatic, --partition automatic, --placement, --device, or --profile");
+        "automatic, --partition automatic, --placement, --device, --profile, or --json");
   }
   if (s.result.output_anyway && s.result.output.empty()) {
     fail_usage("--output-anyway needs --output FILE");
@@ -196,13 +218,7 @@ ExitCode run_solve(const Call& call) {
   record.rhs = rhs.kind;
   record.error = solver::solution_error(solver.layout(), rhs, x);
   name_options(record);
-  if (settings.result.profile) {
-    const bool of_blocks =
-        record.at_once || (*record.method->cost)(record.method).vectors_at_once > 1;
-    record.traffic = roofline::traffic_of_solve(
-        {record.solve_accounts, record.machine, record.matrix.symmetric, of_blocks},
-        *solver.matrix(), solver.hierarchy(), settings.amg);
-  }
+  look_closer(solver, settings, record);
   record.exit_code = record.converged() ? ExitCode::success : ExitCode::not_converged;
   write_results(solver.layout(), rhs, x, settings, record);
   print_results(console, record, settings);

@@ -5,6 +5,7 @@
 #include "nodewise/base/format_numbers.hpp"
 #include "nodewise/base/option_set.hpp"
 #include "nodewise/report/json_parts.hpp"
+#include "nodewise/report/pictures_json.hpp"
 
 namespace nodewise::report {
 
@@ -260,6 +261,39 @@ Json traffic_json(const roofline::SolveTraffic* traffic) {
           {"not_counted", text_or_null(traffic->not_counted)}};
 }
 
+/// How often one operation ran on a level; 0 where it did not.
+std::int64_t runs_of(const SolveRecord& record, const char* operation, int level) {
+  for (const mpi::SharedAccount& account : record.solve_accounts) {
+    if (account.operation == operation && account.level == level) return account.max.runs;
+  }
+  return 0;
+}
+
+/// Of the whole solve, beside the measured times of `operations.solve`.
+Json prediction_json(const SolveRecord& record, const predict::SolvePrediction* prediction) {
+  if (prediction == nullptr) return nullptr;
+  const std::int64_t products = runs_of(record, "krylov_product", mpi::no_level);
+  const std::int64_t cycles = runs_of(record, "restriction", 0);
+  Json levels = Json::array();
+  for (const predict::LevelExchanges& level : prediction->levels) {
+    levels.push_back(
+        {{"product_s", number(level.product_s)},
+         {"restriction_s", number(level.restriction_s)},
+         {"prolongation_s", number(level.prolongation_s)},
+         {"products_in_a_cycle", level.visits.products},
+         {"transfers_in_a_cycle", level.visits.transfers},
+         {"communicating_s", number(static_cast<double>(cycles) * level.of_a_cycle_s())}});
+  }
+  return {{"machine", prediction->machine},
+          {"cycles", cycles},
+          {"krylov_products", products},
+          {"krylov_product_s", number(prediction->krylov_product_s)},
+          {"krylov_communicating_s",
+           number(static_cast<double>(products) * prediction->krylov_product_s)},
+          {"levels", levels},
+          {"not_predicted", text_or_null(prediction->not_predicted)}};
+}
+
 /// Every option of the solver that the configuration has.
 std::vector<ReportedOption> reported_options(const solver::Options& given) {
   solver::Options options = given;
@@ -331,6 +365,8 @@ std::string solve_json(const SolveRecord& record, const SolveFrame& frame) {
        {{"setup", accounts_json(record.setup_accounts, record.machine.ranks)},
         {"solve", accounts_json(record.solve_accounts, record.machine.ranks)}}},
       {"local_kernels", traffic_json(frame.traffic)},
+      {"prediction", prediction_json(record, frame.prediction)},
+      {"pictures", pictures_json(frame.pictures)},
       {"memory_bytes",
        {{"peak_resident_max", record.memory.peak_max_bytes},
         {"peak_resident_sum", record.memory.peak_sum_bytes}}},

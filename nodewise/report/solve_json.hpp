@@ -2,10 +2,13 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "nodewise/predict/solve_prediction.hpp"
 #include "nodewise/report/frame.hpp"
+#include "nodewise/report/level_pictures.hpp"
 #include "nodewise/roofline/solve_traffic.hpp"
 #include "nodewise/solver/record.hpp"
 
@@ -15,7 +18,9 @@ namespace nodewise::report {
 struct SolveFrame {
   std::vector<std::string> command_line;
   std::vector<ReportedOption> options;
-  const roofline::SolveTraffic* traffic = nullptr;  ///< where a profile was asked for
+  const roofline::SolveTraffic* traffic = nullptr;       ///< where a profile was asked for
+  const predict::SolvePrediction* prediction = nullptr;  ///< where a machine is known
+  std::span<const LevelPicture> pictures = {};
   std::optional<double> unscaled_residual;  ///< |b - A x| / |b| of the system before a scaling
   std::string solution_file;
   int exit_code = 0;

@@ -56,7 +56,7 @@ PROBLEM = ["solve", "--problem", "laplace5"]
         (["solve", "A.mtx", "--domain-map", "0,x"], "--domain-map: 'x' is not a domain number"),
         ([*PROBLEM, "--route", "direct,thre_step"], "--route: 'thre_step' is not one of"),
         ([*PROBLEM, "--setup-transport", "automatic"], "'automatic' is not one of"),
-        ([*PROBLEM, "--machine", "eos"], "--machine is for --route automatic, --redistribution automatic, --sparsification automatic, --partition automatic, --placement, --device, or --profile"),
+        ([*PROBLEM, "--machine", "eos"], "--machine is for --route automatic, --redistribution automatic, --sparsification automatic, --partition automatic, --placement, --device, --profile, or --json"),
         (["tune", *PROBLEM[1:], "--machine", "eos"], "--machine is for --redistribution automatic, --sparsification automatic, --partition automatic, --placement or --device"),
         (
             ["inspect", *PROBLEM[1:], "--setup-route", "automatic"],
