@@ -1,0 +1,1 @@
+"""A module for each command: a report becomes a chapter of a page."""

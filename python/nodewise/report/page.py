@@ -1,0 +1,80 @@
+"""One page: chapters, each made of a report by its kind, in a template that escapes all it is given."""
+
+import base64
+import hashlib
+import importlib
+from importlib import resources
+
+from .charts import NARROW
+from .documents import ReportError, read_documents
+from .kinds import compare
+from .model import Chapter
+from .svg import Numbering, load_renderer, render
+from .writing import write_whole
+
+WIDE, HALF = 880, 426  # pixels of a chart on a page
+
+
+def write_page(paths, output):
+    """Makes one self-contained HTML file of reports. Several of solve are compared first.
+
+    Raises ReportError where a report cannot be read, is none, or the page cannot be written.
+    """
+    documents = read_documents(paths)
+    load_renderer()
+    write_whole(output, page_of([*chapters(documents)]))
+
+
+def chapters(documents):
+    solves = [document for document in documents if document.kind == "solve"]
+    if len(solves) > 1:
+        yield compare.chapter(solves)
+    for document in documents:
+        yield chapter(document)
+
+
+def chapter(document) -> Chapter:
+    kind = importlib.import_module(f".kinds.{document.kind}", __package__)
+    try:
+        return kind.chapter(document)
+    except (KeyError, TypeError, IndexError) as error:
+        raise ReportError(f"{document.path} is no whole report of nodewise {document.kind}: "
+                          f"{type(error).__name__} {error}") from error
+
+
+class Charts:
+    """Draws charts for the template, each for a page and for a phone."""
+
+    def __init__(self, markup):
+        self.markup = markup
+        self.numbering = Numbering()
+
+    def wide(self, chart):
+        return self.markup(render(chart.draw(HALF if chart.half else WIDE), self.numbering))
+
+    def narrow(self, chart):
+        return self.markup(render(chart.draw(NARROW), self.numbering))
+
+
+def asset(name):
+    return resources.files(__package__).joinpath("templates", name).read_text(encoding="utf-8")
+
+
+def policy(script):
+    """What a browser lets the page do: nothing but show itself and run its own script."""
+    digest = base64.b64encode(hashlib.sha256(script.encode("utf-8")).digest()).decode("ascii")
+    return f"default-src 'none'; style-src 'unsafe-inline'; img-src data:; script-src 'sha256-{digest}'"
+
+
+def page_of(all_chapters):
+    try:
+        import jinja2
+        from markupsafe import Markup
+    except ImportError:
+        raise ReportError.no_extra("jinja2") from None
+    environment = jinja2.Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True,
+                                     undefined=jinja2.StrictUndefined)
+    script = asset("page.js").strip()
+    return environment.from_string(asset("page.html.j2")).render(
+        chapters=all_chapters, charts=Charts(Markup), style=Markup(asset("page.css")), script=Markup(script),
+        policy=policy(script))
