@@ -38,6 +38,7 @@ struct CommandFacts {
   bool chooses_routes = false;  ///< knows route `automatic`
   bool tries_presets = false;   ///< one after the other, whatever --preset says
   bool writes_matrix = false;   ///< to its last argument, and works on it no further
+  bool leaves_words = false;    ///< to another program: they are not looked at
 };
 
 /// One of the program's commands. An option that it ignores() it does not take.

@@ -11,6 +11,7 @@ const Command& tune_command();
 const Command& bench_command();
 const Command& convert_command();
 const Command& calibrate_command();
+const Command& report_command();
 const Command& options_command();
 const Command& version_command();
 
@@ -18,7 +19,7 @@ Family<Command>& Command::family() {
   static Family<Command> commands(
       "command", {&solve_command(), &eigen_command(), &inspect_command(), &predict_command(),
                   &tune_command(), &bench_command(), &convert_command(), &calibrate_command(),
-                  &options_command(), &version_command()});
+                  &report_command(), &options_command(), &version_command()});
   return commands;
 }
 

@@ -15,6 +15,7 @@
 #include "cli/commands/arguments.hpp"
 #include "cli/commands/begin.hpp"
 #include "cli/commands/command.hpp"
+#include "cli/commands/page_advice.hpp"
 #include "cli/exit_code.hpp"
 #include "cli/inputs/output_file.hpp"
 #include "cli/inputs/system.hpp"
@@ -163,6 +164,7 @@ void check_solve(const Settings& s) {
         "--machine is for --route automatic, --redistribution automatic, --sparsification "
         "automatic, --partition automatic, --placement, --device, --profile, or --json");
   }
+  if (!s.result.report.empty()) fail_usage(page_advice(s.result.report));
   if (s.result.output_anyway && s.result.output.empty()) {
     fail_usage("--output-anyway needs --output FILE");
   }

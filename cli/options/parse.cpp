@@ -251,7 +251,7 @@ Settings parse_command(const Command& command, std::span<const std::string> word
   declare(app, collected, command);
   run_parser(app, words);
   settings.help = settings.help || settings.help_all;
-  if (settings.help) return settings;
+  if (settings.help || command.leaves_words) return settings;
   for (const std::string& word : app.remaining()) {
     if (word.size() > 1 && word[0] == '-') fail_unknown_option(word, command);
     fail_usage(fmt::format("unexpected argument '{}'", word));

@@ -136,6 +136,10 @@ std::span<const Field<ResultOptions>> result_fields() {
                  "write the report as JSON; - is the standard output, which nothing else goes to "
                  "then")
           .common('j'),
+      text_field("report", &ResultOptions::report, "file",
+                 "write a page to look at (.html), which the Python package makes of the report "
+                 "(docs/report-pages.md)")
+          .affecting(Affects::solution),
       field("profile", &ResultOptions::profile,
             "print the messages and the time of every operation on every level")
           .affecting(Affects::solution)

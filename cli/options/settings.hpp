@@ -71,6 +71,7 @@ struct ResultOptions {
   std::string output;
   bool output_anyway = false;
   std::string json;
+  std::string report;  ///< a page, which the Python package makes
   bool profile = false;
   bool details = false;
 };

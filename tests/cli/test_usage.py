@@ -78,6 +78,8 @@ PROBLEM = ["solve", "--problem", "laplace5"]
         ([*PROBLEM, "--sor-weight", "2"], "--sor-weight: '2' is not a number in"),
         (["convert", "A.mtx"], "convert needs a file to read and one to write, but 1 is given"),
         (["convert", "--problem", "laplace5"], "needs one file to write, but none is given"),
+        (["report", "a.json", "-o", "a.html"], 'pip install "nodewise[report]"'),
+        ([*PROBLEM, "--report", "a.html"], "--report a.html is made by the Python package"),
         (["version", "now"], "unexpected argument 'now'"),
         (["bench", "spvm", "a.mtx"], "no benchmark 'spvm'; did you mean 'nodewise bench spmv a.mtx'?"),
         (["bench", "a.mtx"], "did you mean 'nodewise bench spmv a.mtx'?"),
