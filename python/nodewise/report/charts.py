@@ -4,6 +4,8 @@ Each function returns a function of the width in pixels, so that a chart is draw
 a phone. Rows of data have `tip`, what is said of a mark.
 """
 
+import math
+
 from .svg import COLOURS
 
 INK, MUTED, GRID, PAPER = (COLOURS[name] for name in ("ink", "muted", "grid", "paper"))
@@ -48,6 +50,22 @@ def quantity(field, title=None, log=False, grid=True, **more):
     return {"field": field, "type": "quantitative", "title": title, "scale": scale, "axis": axis, **more}
 
 
+def ticks_of(values):
+    """Where a logarithmic axis is labelled: at powers of ten, with few of them at 2 and 5 as well."""
+    positive = [v for v in values if v and v > 0]
+    if not positive:
+        return []
+    low, high = math.floor(math.log10(min(positive))), math.ceil(math.log10(max(positive)))
+    step = max(1, -(-(high - low) // 5))
+    decades = [10.0 ** k for k in range(high, low - 1, -step)]
+    return decades if high - low > 2 else [m * d for d in decades for m in (1, 2, 5)]
+
+
+def by_decades(rows, *fields):
+    """The axis of these fields."""
+    return {"values": ticks_of([row.get(field) for row in rows for field in fields])}
+
+
 def scientific():
     """Powers of ten, as people write them."""
     raised = "replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace({0}, '-', '⁻'), /0/g, '⁰'), /1/g, '¹'), /2/g, '²'), /3/g, '³'), /4/g, '⁴'), /5/g, '⁵'), /6/g, '⁶'), /7/g, '⁷'), /8/g, '⁸'), /9/g, '⁹')"
@@ -60,23 +78,25 @@ def colour(field, domain, colours):
     return {"field": field, "type": "nominal", "legend": None, "scale": {"domain": domain, "range": colours}}
 
 
-def lines(rows, x, y, series, colours, *, height=260, labels=None, rules=(), log_x=False, log_y=True,
+def lines(rows, x, y, series, colours, *, height=260, rules=(), log_x=False, log_y=True,
           band=None, points=True, dashes=None, y_axis=None, x_axis=None):
-    """Lines by series, the last point of each with its name where there is room for it.
+    """Lines by `line`, in the colours of their series.
 
     rules: (value, text) across the chart. band: (low, high), fields between which it is shaded.
     """
     names = list(colours)
 
     def draw(width):
-        room = 0 if width <= NARROW else max([len(str(n)) for n in (labels or [])] or [0]) * 7
         x_of = quantity(x[0], x[1], log=log_x, grid=False, axis={**(x_axis or {})}, scale={"nice": False, "zero": False})
-        y_of = quantity(y[0], y[1], log=log_y, axis=y_axis or (scientific() if log_y else {}))
+        marked = by_decades(rows, y[0], *(band or ())) if log_y else {}
+        y_of = quantity(y[0], y[1], log=log_y, axis={**marked, **(y_axis or (scientific() if log_y else {}))})
         shade = colour(series, names, list(colours.values()))
         layers = []
         if band:
-            layers.append({"data": {"values": rows}, "mark": {"type": "area", "opacity": 0.16, "aria": False},
-                           "encoding": {"x": x_of, "y": {**y_of, "field": band[0]}, "y2": {"field": band[1]}, "color": shade}})
+            shaded = [row for row in rows if row.get(band[0]) != row.get(band[1])]
+            layers.append({"data": {"values": shaded}, "mark": {"type": "area", "opacity": 0.18, "aria": False},
+                           "encoding": {"x": x_of, "y": {**y_of, "field": band[0]}, "y2": {"field": band[1]}, "color": shade,
+                                        "detail": {"field": "line", "type": "nominal"}}})
         line = {"x": x_of, "y": y_of, "color": shade, "detail": {"field": "line", "type": "nominal"}}
         if dashes:
             line["strokeDash"] = {"field": "dash", "type": "nominal", "legend": None, "scale": {"domain": list(dashes), "range": list(dashes.values())}}
@@ -90,21 +110,14 @@ def lines(rows, x, y, series, colours, *, height=260, labels=None, rules=(), log
                            "encoding": {"y": {**y_of, "field": "value"}}})
             layers.append({"data": {"values": at}, "mark": {"type": "text", "color": MUTED, "align": "left", "dy": -8, "x": 4},
                            "encoding": {"y": {**y_of, "field": "value"}, "text": {"field": "text"}}})
-        if labels and room:
-            ends = [row for row in rows if row.get("last")]
-            layers.append({"data": {"values": ends}, "mark": {"type": "text", "align": "left", "dx": 8, "clip": False},
-                           "encoding": {"x": x_of, "y": y_of, "color": shade, "text": {"field": series}}})
-        made = spec(width, height, layers)
-        if room:
-            made["padding"] = {"left": 2, "right": room + 10, "top": 2, "bottom": 2}
-        return made
+        return spec(width, height, layers)
 
     return draw
 
 
 def columns_of(groups, bars_of_group, row_height):
     """Pixels of the height of so many bars."""
-    return max(1, len(groups)) * (row_height if bars_of_group == 1 else 12 + 21 * bars_of_group) + 4
+    return max(1, len(groups)) * (row_height if bars_of_group == 1 else 14 + 22 * bars_of_group) + 4
 
 
 def bars(rows, colours, *, row_height=34, by="group", order=None, which=None, thin=(), total="total", marks=()):
@@ -119,10 +132,11 @@ def bars(rows, colours, *, row_height=34, by="group", order=None, which=None, th
 
     def draw(width):
         narrow = width <= NARROW
+        gap = 0.3 if not which or len(which) == 1 else 14 / (14 + 22 * len(which))
         y = {"field": by, "type": "nominal", "sort": groups,
              "axis": {"title": None, "domain": False, "ticks": False, "labelColor": INK, "labelLimit": 130 if narrow else 260,
                       "minExtent": min(130 if narrow else 260, room_of(groups))},
-             "scale": {"paddingInner": 0.3, "paddingOuter": 0.15}}
+             "scale": {"paddingInner": gap, "paddingOuter": gap / 2}}
         offset = {}
         if which:
             offset = {"yOffset": {"field": "which", "type": "nominal", "sort": which, "scale": {"domain": which, "paddingInner": 0.12}}}
@@ -190,7 +204,7 @@ def fitted(points, fits, colours, x, y, height=300):
         labels = {"labelExpr": x[2]} if x[2] else {"format": ","}
         x_of = quantity(x[0], x[1], log=True, grid=False, axis={**labels, "tickCount": 4 if width <= NARROW else 8},
                         scale={"base": 2, "nice": False})
-        y_of = quantity(y[0], None, log=True, axis={"labelExpr": y[1]})
+        y_of = quantity(y[0], None, log=True, axis={**by_decades([*points, *fits], y[0], "low", "high"), "labelExpr": y[1]})
         return spec(width, height, [
             {"data": {"values": points}, "mark": {"type": "rule", "opacity": 0.45, "strokeWidth": 1.5, "aria": False},
              "encoding": {"x": x_of, "y": {**y_of, "field": "low"}, "y2": {"field": "high"}, "color": shade}},

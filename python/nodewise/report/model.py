@@ -35,6 +35,7 @@ class Table:
     numeric: tuple = ()
     open: bool = False
     note: str = ""
+    prose: bool = False  # sentences, which are stacked where there is no room beside each other
     kind: str = "table"
 
 
@@ -87,7 +88,10 @@ class Notices:
 
 @dataclass
 class Code:
+    """As it can be copied; folded away where it has a title."""
+
     text: str
+    title: str = ""
     kind: str = "code"
 
 

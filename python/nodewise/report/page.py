@@ -12,7 +12,7 @@ from .model import Chapter
 from .svg import Numbering, load_renderer, render
 from .writing import write_whole
 
-WIDE, HALF = 880, 426  # pixels of a chart on a page
+WIDE, HALF = 880, 420  # pixels of a chart on a page
 
 
 def write_page(paths, output):

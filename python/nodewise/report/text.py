@@ -14,11 +14,18 @@ def significant(value, digits=3):
         return "–"
     if value == 0:
         return "0"
-    size = math.floor(math.log10(abs(value)))
+    if abs(value) >= 1000 and value == int(value) and abs(value) < 1e7:
+        return f"{int(value):,}"
+    rounded = to_digits(value, digits)
+    size = math.floor(math.log10(abs(rounded)) + 1e-12)
     if -4 < size < 7:
-        rounded = round(value, digits - 1 - size)
         return f"{rounded:,.{max(0, digits - 1 - size)}f}"
     return power(value, digits)
+
+
+def to_digits(value, digits=3):
+    """Rounded to so many digits."""
+    return float(f"{value:.{digits - 1}e}")
 
 
 def power(value, digits=3):
@@ -33,12 +40,12 @@ def power(value, digits=3):
     return f"10{raised}" if mantissa == "1" else f"{mantissa} × 10{raised}"
 
 
-def scaled(value, units, base):
+def scaled(value, units):
     """In the largest unit that leaves one or more of it."""
     for unit, size in units:
-        if abs(value) >= size or size == units[-1][1]:
+        if abs(to_digits(value / size)) >= 1 or size == units[-1][1]:
             return f"{significant(value / size)} {unit}"
-    raise AssertionError(base)
+    raise AssertionError("units end with the smallest")
 
 
 def seconds(value):
@@ -48,7 +55,7 @@ def seconds(value):
         return "0 s"
     if abs(value) >= 1000:
         return f"{value:,.0f} s"
-    return scaled(value, [("s", 1), ("ms", 1e-3), ("µs", 1e-6), ("ns", 1e-9)], "seconds")
+    return scaled(value, [("s", 1), ("ms", 1e-3), ("µs", 1e-6), ("ns", 1e-9)])
 
 
 def size(value):
@@ -57,14 +64,14 @@ def size(value):
         return "–"
     if value < 1024:
         return f"{value:,.0f} B"
-    return scaled(value, [("TiB", 2**40), ("GiB", 2**30), ("MiB", 2**20), ("KiB", 2**10)], "bytes")
+    return scaled(value, [("TiB", 2**40), ("GiB", 2**30), ("MiB", 2**20), ("KiB", 2**10)])
 
 
 def rate(value):
     """Bytes a second."""
     if value is None or not math.isfinite(value):
         return "–"
-    return scaled(value, [("GB/s", 1e9), ("MB/s", 1e6), ("kB/s", 1e3), ("B/s", 1)], "rate")
+    return scaled(value, [("GB/s", 1e9), ("MB/s", 1e6), ("kB/s", 1e3), ("B/s", 1)])
 
 
 def factor(value):

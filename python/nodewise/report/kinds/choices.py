@@ -7,12 +7,12 @@ from . import common
 
 def section(data):
     rows = [*preset(data), *method(data), *levels(data), *precision(data), *collectives(data), *placement(data)]
-    return Section("What was chosen, and why", [Table(["Choice", "Taken", "Why"], rows, title="", open=True), *predictions(data)])
+    return Section("What was chosen, and why", [Table(["Choice", "Taken", "Why"], rows, title="", open=True, prose=True), *predictions(data)])
 
 
 def preset(data):
     p = data["preset"]
-    set_options = ", ".join(f"--{name} {common.shown(value)}" for name, value in p["set"].items())
+    set_options = "\n".join(f"--{name} {common.shown(value)}" for name, value in p["set"].items())
     why = p["reason"] or "named with the command, or the only one"
     rows = [["Preset", p["name"], why[:1].upper() + why[1:]]]
     if set_options:

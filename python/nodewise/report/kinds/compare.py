@@ -7,6 +7,9 @@ from . import common, convergence, times
 NAMES = {"one": charts.ONE, "two": charts.TWO, "three": charts.THREE, "four": charts.FOUR, "rest": charts.REST}
 
 
+DASHES = {"0": [1, 0], "1": [7, 4], "2": [2, 3], "3": [9, 3, 2, 3]}
+
+
 def names_of(documents):
     """File names; where two are the same, what is before them too."""
     names = [document.name for document in documents]
@@ -103,14 +106,12 @@ def convergence_section(names, all_data):
     colours = colours_of(names)
     for k, (name, data) in enumerate(zip(names, all_data)):
         of = convergence.rows_of(data["solve"]["history"], name, f"s{k}", name)
-        if of:
-            of[-1]["last"] = True
-        rows += of
+        rows += [{**row, "dash": str(k % len(DASHES))} for row in of]
     if not rows:
         return None
     draw = charts.lines(rows, ("iteration", "Iteration"), ("residual", None), "series",
                         {name: NAMES[colour] for name, colour in colours.items()},
-                        points=max(len(d["solve"]["history"]) for d in all_data) <= convergence.MOST_POINTS,
+                        dashes=DASHES, points=max(len(d["solve"]["history"]) for d in all_data) <= convergence.MOST_POINTS,
                         x_axis={"format": "d", "tickMinStep": 1})
     legend = {}
     for name, colour in colours.items():

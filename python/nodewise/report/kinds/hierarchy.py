@@ -33,7 +33,7 @@ def section(data):
     parts = []
     if pictures:
         parts.append(Pictures([picture(data, k, p) for k, p in enumerate(pictures)],
-                              note="A pixel is a block of entries, darker where more of them are not zero: on every level its own scale."))
+                              note="A pixel is a block of entries, stronger where more of them are not zero, on every level by its own scale."))
     else:
         parts.append(Text("This report has no pictures of the levels; nodewise solve --json writes them."))
     if levels:

@@ -263,7 +263,7 @@ def choices_section(data):
         rows.append(["Partition", text.words(data["partition_choice"]["chosen"]), data["partition_choice"]["reason"]])
     for which, (taken, why) in common.alike(data["levels"], ranks_of):
         rows.append([f"Ranks, {which}", taken, why])
-    return Section("What was chosen, and why", [Table(["Choice", "Taken", "Why"], rows, title="", open=True)])
+    return Section("What was chosen, and why", [Table(["Choice", "Taken", "Why"], rows, title="", open=True, prose=True)])
 
 
 def ranks_of(level):

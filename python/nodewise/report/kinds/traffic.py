@@ -90,7 +90,7 @@ def nodes_section(data):
         parts.append(heat_map(sums, nodes, what, shown))
     parts.append(busiest_table(squares, nodes, n))
     each = "" if n == nodes else f" A pixel joins up to {-(-nodes // n)} successive nodes."
-    parts.insert(2, Text(f"Rows send, columns receive; the diagonal is what stays on a node.{each} Darker is more, by the logarithm."))
+    parts.insert(2, Text(f"Rows send, columns receive; the diagonal is what stays on a node.{each} The stronger the colour the more, by the logarithm."))
     return Section("Node to node", parts, lead="What nodes send to each other in one product with the matrix of each level, all levels together.")
 
 
