@@ -11,7 +11,7 @@ test_packages=(libgtest-dev libgmock-dev python3 python3-pytest python3-pytest-x
 ci_packages=(ccache mpich libmpich-dev clang clang-format clang-tidy shellcheck libhypre-dev)
 # Used where the distribution has them, done without elsewhere.
 optional_packages=(libboost-dev libfast-float-dev libhwloc-dev libmetis-dev libptscotch-dev libmumps-dev python3-venv)
-optional_ci_packages=(libclang-rt-dev libsimgrid-dev)
+optional_ci_packages=(libclang-rt-dev libsimgrid-dev chromium fonts-dejavu-core)
 
 say() { printf '%s\n' "$*"; }
 fail() {
@@ -124,6 +124,19 @@ ensure_pyamg() {
     "$folder/bin/pip" install -q --disable-pip-version-check pyamg==5.4.1; }; then
     rm -rf "$folder"
     say "NOTE: PyAMG cannot be installed (is the network up?): nothing will be compared with it."
+  fi
+}
+
+# Makes a Python environment with what draws pages and looks at them; says so where that cannot be had.
+ensure_pages_python() {
+  local folder=$1
+  if "$folder/bin/python" -c 'import jinja2, jsonschema, playwright, pytest, vl_convert' 2>/dev/null; then return; fi
+  say "Getting what makes pages and looks at them, into $folder ..."
+  if ! { python3 -m venv "$folder" &&
+    "$folder/bin/pip" install -q --disable-pip-version-check jinja2==3.1.6 vl-convert-python==1.9.0.post1 \
+      playwright==1.65.2 pytest==9.2.0 jsonschema==4.26.0; }; then
+    rm -rf "$folder"
+    say "NOTE: what makes pages cannot be installed (is the network up?): pages will not be tested."
   fi
 }
 

@@ -2,8 +2,6 @@
 
 import json
 import math
-import subprocess
-import sys
 
 import jsonschema
 import pytest
@@ -105,19 +103,6 @@ def test_four_ranks_on_two_nodes(calibrated, nodewise, source, tmp_path):
     assert other["protocols"] == machine["protocols"]
     assert other["allreduce"] == machine["allreduce"]
     assert "not measured: other_node: all ranks are on one node" in again.out
-    check_plot(source, tmp_path)
-
-
-def check_plot(source, tmp_path):
-    plot = [sys.executable, str(source / "scripts" / "calibrate-plot")]
-    drawn = subprocess.run([*plot, "r.json", "p.svg"], cwd=tmp_path, capture_output=True, check=False)
-    if drawn.returncode != 0:
-        assert b"there is no matplotlib" in drawn.stderr, drawn.stderr
-    else:
-        assert (tmp_path / "p.svg").read_text().startswith("<?xml")
-    wrong = subprocess.run([*plot, "m.json", "p.svg"], cwd=tmp_path, capture_output=True, check=False)
-    assert wrong.returncode == 1
-    assert b"no result of `nodewise calibrate --json`" in wrong.stderr
 
 
 def test_two_ranks_on_one_node_take_the_rest_from_a_base(calibrated):

@@ -1,8 +1,6 @@
 """`nodewise predict`: what a hierarchy costs on machines that are not at hand."""
 
 import json
-import subprocess
-import sys
 
 import jsonschema
 import pytest
@@ -281,19 +279,6 @@ def test_it_runs_in_one_process(nodewise):
     assert result.code == 2
     (message,) = result.messages
     assert "predicts in one process: start nodewise on one rank, not on 2" in message
-
-
-def test_the_plot_says_what_it_lacks(source, tmp_path):
-    plot = [sys.executable, str(source / "scripts" / "predict-plot")]
-    (tmp_path / "other.json").write_text("{}")
-    for words, message in [
-        (["other.json", "p.svg"], b"is no result of `nodewise predict --json`"),
-        (["none.json", "p.svg"], b"none.json: No such file"),
-        (["other.json"], b"give a result"),
-    ]:
-        drawn = subprocess.run([*plot, *words], cwd=tmp_path, capture_output=True, check=False)
-        assert drawn.returncode == 1
-        assert message in drawn.stderr
 
 
 # On two ranks that both have rows of every level, an exchange is two messages.

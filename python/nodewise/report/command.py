@@ -6,7 +6,7 @@ import sys
 
 from .documents import ReportError, read_documents
 from .folded import folded_stacks
-from .page import write_page
+from .page import write_charts, write_page
 from .writing import write_whole
 
 USAGE = 2  # as docs/exit-codes.md has them
@@ -30,6 +30,8 @@ def parser():
                       help="the page; without it beside the first report, which it is called after")
     made.add_argument("--folded", metavar="FILE",
                       help="write the times of one report of solve as folded stacks, in microseconds, instead of a page")
+    made.add_argument("--charts", metavar="FOLDER",
+                      help="write each chart as an SVG file into a folder that exists, instead of a page")
     return made
 
 
@@ -57,6 +59,9 @@ def main(argv=None):
     try:
         if given.folded:
             write_folded(given.reports, given.folded)
+            return 0
+        if given.charts:
+            print("\n".join(write_charts(given.reports, given.charts)))
             return 0
         output = given.output or default_output(given.reports[0])
         for path in given.reports:

@@ -3,13 +3,15 @@
 import base64
 import hashlib
 import importlib
+import os
+import re
 from importlib import resources
 
 from .charts import NARROW
 from .documents import ReportError, read_documents
 from .kinds import compare
 from .model import Chapter
-from .svg import Numbering, load_renderer, render
+from .svg import Numbering, alone, load_renderer, render
 from .writing import write_whole
 
 WIDE, HALF = 880, 420  # pixels of a chart on a page
@@ -64,6 +66,32 @@ def policy(script):
     """What a browser lets the page do: nothing but show itself and run its own script."""
     digest = base64.b64encode(hashlib.sha256(script.encode("utf-8")).digest()).decode("ascii")
     return f"default-src 'none'; style-src 'unsafe-inline'; img-src data:; script-src 'sha256-{digest}'"
+
+
+def write_charts(paths, folder):
+    """Writes the charts of the page, each as an SVG file of its own that is called after its section.
+
+    Returns their names. Raises ReportError as write_page() does, and where the folder is none.
+    """
+    documents = read_documents(paths)
+    numbering, names = Numbering(), []
+    for made in chapters(documents):
+        for section in made.sections:
+            for part in section.parts:
+                if part.kind == "chart":
+                    name = file_name(section.title, names)
+                    write_whole(os.path.join(folder, name), alone(render(part.draw(HALF if part.half else WIDE), numbering), asset("page.css")))
+                    names.append(name)
+    return names
+
+
+def file_name(title, taken):
+    """the-setup.svg; the-setup-2.svg where there is one already"""
+    base = re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-") or "chart"
+    name, number = f"{base}.svg", 2
+    while name in taken:
+        name, number = f"{base}-{number}.svg", number + 1
+    return name
 
 
 def page_of(all_chapters):

@@ -89,6 +89,15 @@ def cleaned(element, prefix):
     return copy
 
 
+def alone(chart, style):
+    """A chart as a file: with the colours that the style sheet defines, for a light page and a dark one."""
+    light, dark = re.findall(r":root {(.*?)}", style, re.S)[:2]
+    colours = (f"<style>svg{{{' '.join(light.split())}}}@media (prefers-color-scheme: dark){{svg{{{' '.join(dark.split())}}}}}"
+               "</style>")
+    head, _, body = chart.partition(">")
+    return f"{head}>{colours}{body}\n"
+
+
 def written(root):
     root.set("xmlns", SVG)
     return tree.tostring(root, encoding="unicode")

@@ -9,14 +9,10 @@ import sys
 import pytest
 
 HERE = pathlib.Path(__file__).parent
-SOURCE = HERE.parents[2]
-sys.path.insert(0, str(SOURCE / "python"))
+sys.path[:0] = [str(HERE), str(HERE.parents[2] / "python")]  # the package as it lies here, without its extension
 
 jinja2 = pytest.importorskip("jinja2", reason="NOT TESTED: pages need jinja2")
 vl_convert = pytest.importorskip("vl_convert", reason="NOT TESTED: pages need vl-convert-python")
-
-KINDS = sorted(path.stem for path in (HERE / "data").glob("*.json"))
-
 
 def kept(kind):
     """A fresh copy of a report that is kept."""

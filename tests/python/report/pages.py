@@ -1,6 +1,11 @@
 """What a page says, read by the HTML parser of the standard library."""
 
+import pathlib
 from html.parser import HTMLParser
+
+HERE = pathlib.Path(__file__).parent
+SOURCE = HERE.parents[2]
+KINDS = sorted(path.stem for path in (HERE / "data").glob("*.json"))
 
 VOID = {"meta", "img", "br", "link", "input", "hr"}
 

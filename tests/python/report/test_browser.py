@@ -6,7 +6,7 @@ import zlib
 
 import pytest
 
-from conftest import KINDS
+from pages import KINDS
 
 WIDTHS = (1200, 360)
 

@@ -5,13 +5,13 @@ import json
 import re
 import struct
 import zlib
+from xml.etree import ElementTree
 
 import pytest
 
-from conftest import KINDS, SOURCE
 from nodewise.report import ReportError, main, take_report_option, write_page
 from nodewise.report import text
-from pages import Page, number, whole
+from pages import KINDS, SOURCE, Page, number, whole
 
 
 def about(value):
@@ -339,6 +339,22 @@ def test_folded_stacks(tmp_path, report):
     for phase in ("setup", "solve"):
         expected = sum(1e6 * sum(a["mean_of_the_ranks"].values()) for a in data["operations"][phase])
         assert totals[phase] == pytest.approx(expected, abs=len(data["operations"][phase]) + 1)
+
+
+def test_charts_as_files(tmp_path, capsys, report):
+    path = tmp_path / "a.json"
+    path.write_text(json.dumps(report("predict")), encoding="utf-8")
+    charts = tmp_path / "charts"
+    assert main([str(path), "--charts", str(charts)]) == 6
+    charts.mkdir()
+    assert main([str(path), "--charts", str(charts)]) == 0
+    assert capsys.readouterr().out.split() == ["on-how-many-ranks.svg", "a-cycle.svg", "the-setup.svg"]
+    for chart in charts.iterdir():
+        root = ElementTree.parse(chart).getroot()
+        assert root.tag == "{http://www.w3.org/2000/svg}svg"
+        content = chart.read_text(encoding="utf-8")
+        for name in set(re.findall(r"var\(--([a-z]+)\)", content)):
+            assert content.count(f"--{name}:") == 2  # in light and in dark
 
 
 def test_the_report_option_of_solve():

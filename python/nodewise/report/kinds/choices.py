@@ -12,13 +12,13 @@ def section(data):
 
 def preset(data):
     p = data["preset"]
-    set_options = "\n".join(f"--{name} {common.shown(value)}" for name, value in p["set"].items())
+    set_options = "\n".join(f"--{name.replace('_', '-')} {common.shown(value)}" for name, value in p["set"].items())
     why = p["reason"] or "named with the command, or the only one"
     rows = [["Preset", p["name"], why[:1].upper() + why[1:]]]
     if set_options:
         rows.append(["Set by it", set_options, ""])
     if p["kept"]:
-        rows.append(["Given otherwise", ", ".join(f"--{name}" for name in p["kept"]), ""])
+        rows.append(["Given otherwise", ", ".join(f"--{name.replace('_', '-')}" for name in p["kept"]), ""])
     return rows
 
 
