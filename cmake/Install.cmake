@@ -11,7 +11,8 @@ install(TARGETS ${nodewise_libraries} EXPORT nodewise_targets
   LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}" ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}")
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/nodewise" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}"
   FILES_MATCHING PATTERN "*.hpp" PATTERN "*.h" PATTERN "nodewise/c" EXCLUDE
-  PATTERN "json_parts.hpp" EXCLUDE)
+  PATTERN "json_parts.hpp" EXCLUDE
+  PATTERN "pictures_json.hpp" EXCLUDE)
 install(FILES "${PROJECT_SOURCE_DIR}/nodewise/c/nodewise_mpix.h" "${PROJECT_SOURCE_DIR}/nodewise/c/nodewise.h"
   DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
 if(TARGET nodewise_cli)
