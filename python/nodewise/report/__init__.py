@@ -3,8 +3,8 @@
 The extra `report` brings what it needs: pip install "nodewise[report]".
 """
 
-from .command import main, take_report_option
+from .command import main, take_report_option, with_page
 from .documents import ReportError
 from .page import write_page
 
-__all__ = ["ReportError", "main", "take_report_option", "write_page"]
+__all__ = ["ReportError", "main", "take_report_option", "with_page", "write_page"]

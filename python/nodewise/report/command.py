@@ -69,9 +69,35 @@ def main(argv=None):
                 raise ReportError(f"{output} would replace the report itself", "missing")
         write_page(given.reports, output)
     except ReportError as error:
-        print(f"nodewise report: {error}", file=sys.stderr)
-        return CODES[error.about]
+        return failed("nodewise report", error)
     return 0
+
+
+def with_page(words, run, is_root=True):
+    """Runs a command of the program, and makes the page that --report names of its report.
+
+    run(words) is the program itself, on all ranks; it returns the exit code, and so does this. What keeps a page from
+    being made is said before anything is run where that is known. Without --report it is run(words).
+    """
+    try:
+        rest, page, report = take_report_option(words)
+    except ReportError as error:
+        return failed("nodewise", error, is_root)
+    code = run(rest)
+    if page is None or not is_root or code not in (0, 1):
+        return code
+    try:
+        write_page([report], page)
+    except ReportError as error:
+        return failed("nodewise", error, is_root)
+    return code
+
+
+def failed(program, error, is_root=True):
+    """Says why, and returns the exit code."""
+    if is_root:
+        print(f"{program}: {error}", file=sys.stderr)
+    return CODES[error.about]
 
 
 def take_report_option(words):
@@ -86,6 +112,8 @@ def take_report_option(words):
     while words:
         word = words.pop(0)
         name, equals, value = word.partition("=")
+        if word.startswith("-j") and len(word) > 2:
+            name, equals, value = "-j", "=", word[2:].removeprefix("=")
         if name not in ("--report", "--json", "-j"):
             rest.append(word)
             continue

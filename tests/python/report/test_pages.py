@@ -4,12 +4,13 @@ import base64
 import json
 import re
 import struct
+import sys
 import zlib
 from xml.etree import ElementTree
 
 import pytest
 
-from nodewise.report import ReportError, main, take_report_option, write_page
+from nodewise.report import ReportError, main, take_report_option, with_page, write_page
 from nodewise.report import text
 from pages import KINDS, SOURCE, Page, number, whole
 
@@ -360,9 +361,38 @@ def test_charts_as_files(tmp_path, capsys, report):
 def test_the_report_option_of_solve():
     words = ["solve", "A.mtx", "--report", "out/x.html"]
     assert take_report_option(words) == (["solve", "A.mtx", "--json", "out/x.json"], "out/x.html", "out/x.json")
+    assert take_report_option(["solve", "-jr.json", "--report", "x.html"]) == (["solve", "-j", "r.json"], "x.html", "r.json")
     words = ["solve", "A.mtx", "--report=x.html", "-j", "r.json", "-q"]
     assert take_report_option(words) == (["solve", "A.mtx", "-j", "r.json", "-q"], "x.html", "r.json")
     assert take_report_option(["solve", "A.mtx"]) == (["solve", "A.mtx"], None, None)
     for words, said in ((["--report"], "needs a file"), (["--report", "x.pdf"], "ends in .html"), (["--report", "x.html", "--json", "-"], "to name a file")):
         with pytest.raises(ReportError, match=said):
             take_report_option(["solve", "A.mtx", *words])
+
+
+@pytest.mark.parametrize("kind, code", [("solve", 0), ("failed", 1)])
+def test_a_solve_with_a_page(tmp_path, report, kind, code):
+    page, json_file = tmp_path / "x.html", tmp_path / "x.json"
+    called = []
+
+    def program(words):
+        called.append(words)
+        json_file.write_text(json.dumps(report(kind)), encoding="utf-8")
+        return code
+
+    assert with_page(["solve", "A.mtx", "--report", str(page)], program) == code
+    assert called == [["solve", "A.mtx", "--json", str(json_file)]]
+    assert report(kind)["matrix"]["source"] in page.read_text(encoding="utf-8")
+
+
+def test_a_page_that_cannot_be_made_runs_nothing(monkeypatch, capsys):
+    def program(words):
+        raise AssertionError(words)
+
+    assert with_page(["solve", "A.mtx", "--report", "x.pdf"], program) == 2
+    monkeypatch.setitem(sys.modules, "vl_convert", None)
+    assert with_page(["solve", "A.mtx", "--report", "x.html"], program) == 2
+    assert 'pip install "nodewise[report]"' in capsys.readouterr().err
+    assert with_page(["solve", "A.mtx", "--report", "x.html"], program, is_root=False) == 2
+    assert capsys.readouterr().err == ""
+    assert with_page(["solve", "A.mtx"], lambda words: 7) == 7
