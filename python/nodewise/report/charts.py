@@ -20,9 +20,17 @@ CONFIG = {
     "padding": 2,
     "view": {"stroke": None},
     "axis": {
-        "labelColor": MUTED, "titleColor": MUTED, "labelFontSize": 12, "titleFontSize": 12,
-        "titleFontWeight": "normal", "gridColor": GRID, "domainColor": GRID, "tickColor": GRID,
-        "labelPadding": 6, "titlePadding": 8, "labelLimit": 400,
+        "labelColor": MUTED,
+        "titleColor": MUTED,
+        "labelFontSize": 12,
+        "titleFontSize": 12,
+        "titleFontWeight": "normal",
+        "gridColor": GRID,
+        "domainColor": GRID,
+        "tickColor": GRID,
+        "labelPadding": 6,
+        "titlePadding": 8,
+        "labelLimit": 400,
     },
     "axisY": {"titleAngle": 0, "titleAlign": "left", "titleY": -12, "titleX": 0, "titleAnchor": "end"},
     "text": {"color": INK, "fontSize": 12, "font": FONT},
@@ -32,8 +40,13 @@ CONFIG = {
 
 def spec(width, height, layers, **more):
     """The whole chart, axes and all, is `width` wide."""
-    made = {"width": width, "height": height, "autosize": {"type": "fit", "contains": "padding"},
-            "config": CONFIG, "layer": layers}
+    made = {
+        "width": width,
+        "height": height,
+        "autosize": {"type": "fit", "contains": "padding"},
+        "config": CONFIG,
+        "layer": layers,
+    }
     made.update(more)
     return made
 
@@ -57,7 +70,7 @@ def ticks_of(values):
         return []
     low, high = math.floor(math.log10(min(positive))), math.ceil(math.log10(max(positive)))
     step = max(1, -(-(high - low) // 5))
-    decades = [10.0 ** k for k in range(high, low - 1, -step)]
+    decades = [10.0**k for k in range(high, low - 1, -step)]
     return decades if high - low > 2 else [m * d for d in decades for m in (1, 2, 5)]
 
 
@@ -68,18 +81,33 @@ def by_decades(rows, *fields):
 
 def scientific():
     """Powers of ten, as people write them."""
-    raised = "replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace({0}, '-', '⁻'), /0/g, '⁰'), /1/g, '¹'), /2/g, '²'), /3/g, '³'), /4/g, '⁴'), /5/g, '⁵'), /6/g, '⁶'), /7/g, '⁷'), /8/g, '⁸'), /9/g, '⁹')"
-    exponent = "format(round(log(datum.value) / log(10)), 'd')"
-    minus = f"replace({exponent}, '−', '-')"
-    return {"labelExpr": f"'10' + {raised.format(minus)}"}
+    exponent = "replace(format(round(log(datum.value) / log(10)), 'd'), '−', '⁻')"
+    for digit, raised in enumerate("⁰¹²³⁴⁵⁶⁷⁸⁹"):
+        exponent = f"replace({exponent}, /{digit}/g, '{raised}')"
+    return {"labelExpr": f"'10' + {exponent}"}
 
 
 def colour(field, domain, colours):
     return {"field": field, "type": "nominal", "legend": None, "scale": {"domain": domain, "range": colours}}
 
 
-def lines(rows, x, y, series, colours, *, height=260, rules=(), log_x=False, log_y=True,
-          band=None, points=True, dashes=None, y_axis=None, x_axis=None):
+def lines(
+    rows,
+    x,
+    y,
+    series,
+    colours,
+    *,
+    height=260,
+    rules=(),
+    log_x=False,
+    log_y=True,
+    band=None,
+    points=True,
+    dashes=None,
+    y_axis=None,
+    x_axis=None,
+):
     """Lines by `line`, in the colours of their series.
 
     rules: (value, text) across the chart. band: (low, high), fields between which it is shaded.
@@ -87,29 +115,63 @@ def lines(rows, x, y, series, colours, *, height=260, rules=(), log_x=False, log
     names = list(colours)
 
     def draw(width):
-        x_of = quantity(x[0], x[1], log=log_x, grid=False, axis={**(x_axis or {})}, scale={"nice": False, "zero": False})
-        marked = by_decades(rows, y[0], *(band or ())) if log_y else {}
+        x_of = quantity(
+            x[0], x[1], log=log_x, grid=False, axis={**(x_axis or {})}, scale={"nice": False, "zero": False}
+        )
+        marked = by_decades([*rows, *({y[0]: value} for value, _ in rules)], y[0], *(band or ())) if log_y else {}
         y_of = quantity(y[0], y[1], log=log_y, axis={**marked, **(y_axis or (scientific() if log_y else {}))})
         shade = colour(series, names, list(colours.values()))
         layers = []
         if band:
             shaded = [row for row in rows if row.get(band[0]) != row.get(band[1])]
-            layers.append({"data": {"values": shaded}, "mark": {"type": "area", "opacity": 0.18, "aria": False},
-                           "encoding": {"x": x_of, "y": {**y_of, "field": band[0]}, "y2": {"field": band[1]}, "color": shade,
-                                        "detail": {"field": "line", "type": "nominal"}}})
+            layers.append(
+                {
+                    "data": {"values": shaded},
+                    "mark": {"type": "area", "opacity": 0.18, "aria": False},
+                    "encoding": {
+                        "x": x_of,
+                        "y": {**y_of, "field": band[0]},
+                        "y2": {"field": band[1]},
+                        "color": shade,
+                        "detail": {"field": "line", "type": "nominal"},
+                    },
+                }
+            )
         line = {"x": x_of, "y": y_of, "color": shade, "detail": {"field": "line", "type": "nominal"}}
         if dashes:
-            line["strokeDash"] = {"field": "dash", "type": "nominal", "legend": None, "scale": {"domain": list(dashes), "range": list(dashes.values())}}
-        layers.append({"data": {"values": rows}, "mark": {"type": "line", "strokeWidth": 2, "aria": False}, "encoding": line})
+            line["strokeDash"] = {
+                "field": "dash",
+                "type": "nominal",
+                "legend": None,
+                "scale": {"domain": list(dashes), "range": list(dashes.values())},
+            }
+        layers.append(
+            {"data": {"values": rows}, "mark": {"type": "line", "strokeWidth": 2, "aria": False}, "encoding": line}
+        )
         if points:
-            layers.append({"data": {"values": rows}, "mark": {"type": "point", "filled": True, "size": 30, "opacity": 1},
-                           "encoding": described({"x": x_of, "y": y_of, "color": shade})})
+            layers.append(
+                {
+                    "data": {"values": rows},
+                    "mark": {"type": "point", "filled": True, "size": 30, "opacity": 1},
+                    "encoding": described({"x": x_of, "y": y_of, "color": shade}),
+                }
+            )
         for value, text in rules:
             at = [{"value": value, "text": text}]
-            layers.append({"data": {"values": at}, "mark": {"type": "rule", "color": MUTED, "strokeDash": [4, 4], "aria": False},
-                           "encoding": {"y": {**y_of, "field": "value"}}})
-            layers.append({"data": {"values": at}, "mark": {"type": "text", "color": MUTED, "align": "left", "dy": -8, "x": 4},
-                           "encoding": {"y": {**y_of, "field": "value"}, "text": {"field": "text"}}})
+            layers.append(
+                {
+                    "data": {"values": at},
+                    "mark": {"type": "rule", "color": MUTED, "strokeDash": [4, 4], "aria": False},
+                    "encoding": {"y": {**y_of, "field": "value"}},
+                }
+            )
+            layers.append(
+                {
+                    "data": {"values": at},
+                    "mark": {"type": "text", "color": MUTED, "align": "left", "dy": -8, "x": 4},
+                    "encoding": {"y": {**y_of, "field": "value"}, "text": {"field": "text"}},
+                }
+            )
         return spec(width, height, layers)
 
     return draw
@@ -133,31 +195,67 @@ def bars(rows, colours, *, row_height=34, by="group", order=None, which=None, th
     def draw(width):
         narrow = width <= NARROW
         gap = 0.3 if not which or len(which) == 1 else 14 / (14 + 22 * len(which))
-        y = {"field": by, "type": "nominal", "sort": groups,
-             "axis": {"title": None, "domain": False, "ticks": False, "labelColor": INK, "labelLimit": 130 if narrow else 260,
-                      "minExtent": min(130 if narrow else 260, room_of(groups))},
-             "scale": {"paddingInner": gap, "paddingOuter": gap / 2}}
+        y = {
+            "field": by,
+            "type": "nominal",
+            "sort": groups,
+            "axis": {
+                "title": None,
+                "domain": False,
+                "ticks": False,
+                "labelColor": INK,
+                "labelLimit": 130 if narrow else 260,
+                "minExtent": min(130 if narrow else 260, room_of(groups)),
+            },
+            "scale": {"paddingInner": gap, "paddingOuter": gap / 2},
+        }
         offset = {}
         if which:
-            offset = {"yOffset": {"field": "which", "type": "nominal", "sort": which, "scale": {"domain": which, "paddingInner": 0.12}}}
+            offset = {
+                "yOffset": {
+                    "field": "which",
+                    "type": "nominal",
+                    "sort": which,
+                    "scale": {"domain": which, "paddingInner": 0.12},
+                }
+            }
         top = max([row["end"] for row in rows] + [mark["high"] for mark in marks] or [1]) or 1
         room = 1.42 if narrow else 1.2
         x = {**quantity("start", scale={"domain": [0, top * room], "nice": False}), "axis": None}
         layers = []
-        for lighter in ([False, True] if thin else [False]):
+        for lighter in [False, True] if thin else [False]:
             chosen = [row for row in rows if (row.get("which") in thin) == lighter]
             if not chosen:
                 continue
-            layers.append({
-                "data": {"values": chosen},
-                "mark": {"type": "bar", "opacity": 0.45 if lighter else 1, "cornerRadiusEnd": 1},
-                "encoding": described({"y": y, **offset, "x": x, "x2": {"field": "end"}, "color": colour("part", parts, list(colours.values()))}),
-            })
+            layers.append(
+                {
+                    "data": {"values": chosen},
+                    "mark": {"type": "bar", "opacity": 0.45 if lighter else 1, "cornerRadiusEnd": 1},
+                    "encoding": described(
+                        {
+                            "y": y,
+                            **offset,
+                            "x": x,
+                            "x2": {"field": "end"},
+                            "color": colour("part", parts, list(colours.values())),
+                        }
+                    ),
+                }
+            )
         highs = {(mark[by], mark.get("which")): mark["high"] for mark in marks}
-        ends = [{**row, "end": max(row["end"], highs.get((row[by], row.get("which")), 0))} for row in rows if row.get("last")]
+        ends = [
+            {**row, "end": max(row["end"], highs.get((row[by], row.get("which")), 0))}
+            for row in rows
+            if row.get("last")
+        ]
         layers += band_marks(marks, y, offset, x)
-        layers.append({"data": {"values": ends}, "mark": {"type": "text", "align": "left", "baseline": "middle", "dx": 6},
-                       "encoding": {"y": y, **offset, "x": {**x, "field": "end"}, "text": {"field": total}}})
+        layers.append(
+            {
+                "data": {"values": ends},
+                "mark": {"type": "text", "align": "left", "baseline": "middle", "dx": 6},
+                "encoding": {"y": y, **offset, "x": {**x, "field": "end"}, "text": {"field": total}},
+            }
+        )
         return spec(width, columns_of(groups, len(which) if which else 1, row_height), layers)
 
     return draw
@@ -174,10 +272,24 @@ def band_marks(marks, y, offset, x):
     data = {"values": list(marks)}
     place = {"y": y, **offset}
     return [
-        {"data": data, "mark": {"type": "rule", "color": INK, "strokeWidth": 1.5, "aria": False},
-         "encoding": {**place, "x": {**x, "field": "low"}, "x2": {"field": "high"}}},
-        {"data": data, "mark": {"type": "point", "filled": True, "color": INK, "size": 34, "opacity": 1, "stroke": PAPER, "strokeWidth": 1},
-         "encoding": described({**place, "x": {**x, "field": "base"}})},
+        {
+            "data": data,
+            "mark": {"type": "rule", "color": INK, "strokeWidth": 1.5, "aria": False},
+            "encoding": {**place, "x": {**x, "field": "low"}, "x2": {"field": "high"}},
+        },
+        {
+            "data": data,
+            "mark": {
+                "type": "point",
+                "filled": True,
+                "color": INK,
+                "size": 34,
+                "opacity": 1,
+                "stroke": PAPER,
+                "strokeWidth": 1,
+            },
+            "encoding": described({**place, "x": {**x, "field": "base"}}),
+        },
     ]
 
 
@@ -185,7 +297,17 @@ def stacked(group, parts, tips, total, **more):
     """The rows of one bar: parts is name to value."""
     rows, start = [], 0
     for name, value in parts.items():
-        rows.append({"group": group, "part": name, "value": value, "start": start, "end": start + value, "tip": tips[name], **more})
+        rows.append(
+            {
+                "group": group,
+                "part": name,
+                "value": value,
+                "start": start,
+                "end": start + value,
+                "tip": tips[name],
+                **more,
+            }
+        )
         start += value
     if rows:
         rows[-1]["last"] = True
@@ -202,16 +324,37 @@ def fitted(points, fits, colours, x, y, height=300):
     def draw(width):
         shade = colour("series", list(colours), list(colours.values()))
         labels = {"labelExpr": x[2]} if x[2] else {"format": ","}
-        x_of = quantity(x[0], x[1], log=True, grid=False, axis={**labels, "tickCount": 4 if width <= NARROW else 8},
-                        scale={"base": 2, "nice": False})
-        y_of = quantity(y[0], None, log=True, axis={**by_decades([*points, *fits], y[0], "low", "high"), "labelExpr": y[1]})
-        return spec(width, height, [
-            {"data": {"values": points}, "mark": {"type": "rule", "opacity": 0.45, "strokeWidth": 1.5, "aria": False},
-             "encoding": {"x": x_of, "y": {**y_of, "field": "low"}, "y2": {"field": "high"}, "color": shade}},
-            {"data": {"values": fits}, "mark": {"type": "line", "strokeWidth": 1.8, "aria": False},
-             "encoding": {"x": x_of, "y": y_of, "color": shade, "detail": {"field": "line", "type": "nominal"}}},
-            {"data": {"values": points}, "mark": {"type": "point", "filled": True, "size": 30, "opacity": 1},
-             "encoding": described({"x": x_of, "y": y_of, "color": shade})},
-        ])
+        x_of = quantity(
+            x[0],
+            x[1],
+            log=True,
+            grid=False,
+            axis={**labels, "tickCount": 4 if width <= NARROW else 8},
+            scale={"base": 2, "nice": False},
+        )
+        y_of = quantity(
+            y[0], None, log=True, axis={**by_decades([*points, *fits], y[0], "low", "high"), "labelExpr": y[1]}
+        )
+        return spec(
+            width,
+            height,
+            [
+                {
+                    "data": {"values": points},
+                    "mark": {"type": "rule", "opacity": 0.45, "strokeWidth": 1.5, "aria": False},
+                    "encoding": {"x": x_of, "y": {**y_of, "field": "low"}, "y2": {"field": "high"}, "color": shade},
+                },
+                {
+                    "data": {"values": fits},
+                    "mark": {"type": "line", "strokeWidth": 1.8, "aria": False},
+                    "encoding": {"x": x_of, "y": y_of, "color": shade, "detail": {"field": "line", "type": "nominal"}},
+                },
+                {
+                    "data": {"values": points},
+                    "mark": {"type": "point", "filled": True, "size": 30, "opacity": 1},
+                    "encoding": described({"x": x_of, "y": y_of, "color": shade}),
+                },
+            ],
+        )
 
     return draw

@@ -1,8 +1,11 @@
 """The command line: `nodewise report report.json -o report.html`."""
 
+from __future__ import annotations
+
 import argparse
 import os
 import sys
+from collections.abc import Callable, Sequence
 
 from .documents import ReportError, read_documents
 from .folded import folded_stacks
@@ -21,17 +24,34 @@ EXAMPLES = """examples:
 
 def parser():
     made = argparse.ArgumentParser(
-        prog="nodewise report", epilog=EXAMPLES, allow_abbrev=False,
+        prog="nodewise report",
+        epilog=EXAMPLES,
+        allow_abbrev=False,
         formatter_class=argparse.RawDescriptionHelpFormatter,
-        description="Makes one page to look at of reports that nodewise's commands wrote with --json.")
-    made.add_argument("reports", nargs="+", metavar="REPORT.json",
-                      help="of solve, eigen, predict, tune, calibrate, inspect or bench; two and more of solve are compared")
-    made.add_argument("-o", "--output", metavar="PAGE.html",
-                      help="the page; without it beside the first report, which it is called after")
-    made.add_argument("--folded", metavar="FILE",
-                      help="write the times of one report of solve as folded stacks, in microseconds, instead of a page")
-    made.add_argument("--charts", metavar="FOLDER",
-                      help="write each chart as an SVG file into a folder that exists, instead of a page")
+        description="Makes one page to look at of reports that nodewise's commands wrote with --json.",
+    )
+    made.add_argument(
+        "reports",
+        nargs="+",
+        metavar="REPORT.json",
+        help="of solve, eigen, predict, tune, calibrate, inspect or bench; two and more of solve are compared",
+    )
+    made.add_argument(
+        "-o",
+        "--output",
+        metavar="PAGE.html",
+        help="the page; without it beside the first report, which it is called after",
+    )
+    made.add_argument(
+        "--folded",
+        metavar="FILE",
+        help="write the times of one report of solve as folded stacks, in microseconds, instead of a page",
+    )
+    made.add_argument(
+        "--charts",
+        metavar="FOLDER",
+        help="write each chart as an SVG file into a folder that exists, instead of a page",
+    )
     return made
 
 
@@ -49,7 +69,7 @@ def write_folded(paths, output):
     write_whole(output, folded_stacks(document.data))
 
 
-def main(argv=None):
+def main(argv: Sequence[str] | None = None) -> int:
     """Returns the exit code."""
     arguments = sys.argv[1:] if argv is None else list(argv)
     try:
@@ -73,7 +93,7 @@ def main(argv=None):
     return 0
 
 
-def with_page(words, run, is_root=True):
+def with_page(words: Sequence[str], run: Callable[[list[str]], int], is_root: bool = True) -> int:
     """Runs a command of the program, and makes the page that --report names of its report.
 
     run(words) is the program itself, on all ranks; it returns the exit code, and so does this. What keeps a page from
@@ -100,7 +120,7 @@ def failed(program, error, is_root=True):
     return CODES[error.about]
 
 
-def take_report_option(words):
+def take_report_option(words: Sequence[str]) -> tuple[list[str], str | None, str | None]:
     """Takes `--report PAGE.html` out of the words of `nodewise solve`.
 
     Returns the words that the program itself is to be called with, the page (None: none was asked

@@ -62,7 +62,9 @@ def read_document(path):
         raise ReportError(f"{path} is no JSON: {error}") from None
     kind = kind_of(data) if isinstance(data, dict) else None
     if kind is None:
-        raise ReportError(f"{path} is no report of nodewise: {' , '.join(SIGNS)} write them with --json".replace(" ,", ","))
+        raise ReportError(
+            f"{path} is no report of nodewise: {' , '.join(SIGNS)} write them with --json".replace(" ,", ",")
+        )
     version = data.get("schema_version")
     if version != SCHEMA_VERSION:
         raise ReportError(f"{path} has schema_version {version}, and these pages read {SCHEMA_VERSION}")

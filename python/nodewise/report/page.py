@@ -1,10 +1,13 @@
 """One page: chapters, each made of a report by its kind, in a template that escapes all it is given."""
 
+from __future__ import annotations
+
 import base64
 import hashlib
 import importlib
 import os
 import re
+from collections.abc import Iterable
 from importlib import resources
 
 from .charts import NARROW
@@ -17,7 +20,7 @@ from .writing import write_whole
 WIDE, HALF = 880, 420  # pixels of a chart on a page
 
 
-def write_page(paths, output):
+def write_page(paths: Iterable[str | os.PathLike[str]], output: str | os.PathLike[str]) -> None:
     """Makes one self-contained HTML file of reports. Several of solve are compared first.
 
     Raises ReportError where a report cannot be read, is none, or the page cannot be written.
@@ -40,8 +43,9 @@ def chapter(document) -> Chapter:
     try:
         return kind.chapter(document)
     except (KeyError, TypeError, IndexError) as error:
-        raise ReportError(f"{document.path} is no whole report of nodewise {document.kind}: "
-                          f"{type(error).__name__} {error}") from error
+        raise ReportError(
+            f"{document.path} is no whole report of nodewise {document.kind}: {type(error).__name__} {error}"
+        ) from error
 
 
 class Charts:
@@ -68,7 +72,7 @@ def policy(script):
     return f"default-src 'none'; style-src 'unsafe-inline'; img-src data:; script-src 'sha256-{digest}'"
 
 
-def write_charts(paths, folder):
+def write_charts(paths: Iterable[str | os.PathLike[str]], folder: str | os.PathLike[str]) -> list[str]:
     """Writes the charts of the page, each as an SVG file of its own that is called after its section.
 
     Returns their names. Raises ReportError as write_page() does, and where the folder is none.
@@ -80,7 +84,10 @@ def write_charts(paths, folder):
             for part in section.parts:
                 if part.kind == "chart":
                     name = file_name(section.title, names)
-                    write_whole(os.path.join(folder, name), alone(render(part.draw(HALF if part.half else WIDE), numbering), asset("page.css")))
+                    write_whole(
+                        os.path.join(folder, name),
+                        alone(render(part.draw(HALF if part.half else WIDE), numbering), asset("page.css")),
+                    )
                     names.append(name)
     return names
 
@@ -100,9 +107,14 @@ def page_of(all_chapters):
         from markupsafe import Markup
     except ImportError:
         raise ReportError.no_extra("jinja2") from None
-    environment = jinja2.Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True,
-                                     undefined=jinja2.StrictUndefined)
+    environment = jinja2.Environment(
+        autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined
+    )
     script = asset("page.js").strip()
     return environment.from_string(asset("page.html.j2")).render(
-        chapters=all_chapters, charts=Charts(Markup), style=Markup(asset("page.css")), script=Markup(script),
-        policy=policy(script))
+        chapters=all_chapters,
+        charts=Charts(Markup),
+        style=Markup(asset("page.css")),
+        script=Markup(script),
+        policy=policy(script),
+    )

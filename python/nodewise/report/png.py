@@ -15,9 +15,14 @@ def encode(pixels, colour):
     height, width = len(pixels), len(pixels[0])
     palette = bytes(colour) * 256
     rows = b"".join(b"\0" + bytes(row) for row in pixels)
-    return (b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 3, 0, 0, 0))
-            + chunk(b"PLTE", palette) + chunk(b"tRNS", bytes(range(256)))
-            + chunk(b"IDAT", zlib.compress(rows, 9)) + chunk(b"IEND", b""))
+    return (
+        b"\x89PNG\r\n\x1a\n"
+        + chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 3, 0, 0, 0))
+        + chunk(b"PLTE", palette)
+        + chunk(b"tRNS", bytes(range(256)))
+        + chunk(b"IDAT", zlib.compress(rows, 9))
+        + chunk(b"IEND", b"")
+    )
 
 
 def data_uri(png):

@@ -8,17 +8,58 @@ from .documents import ReportError
 SVG = "http://www.w3.org/2000/svg"
 ELEMENTS = {"svg", "g", "path", "text", "tspan", "rect", "line", "circle", "defs", "clipPath", "title"}
 ATTRIBUTES = {
-    "width", "height", "viewBox", "transform", "d", "x", "y", "x1", "x2", "y1", "y2", "r", "cx", "cy", "dx", "dy",
-    "fill", "fill-opacity", "stroke", "stroke-width", "stroke-opacity", "stroke-dasharray", "stroke-linecap",
-    "stroke-linejoin", "stroke-miterlimit", "opacity", "text-anchor", "font-size", "font-weight", "font-style",
-    "clip-path", "id", "aria-label", "aria-hidden", "role", "pointer-events", "display", "class",
+    "width",
+    "height",
+    "viewBox",
+    "transform",
+    "d",
+    "x",
+    "y",
+    "x1",
+    "x2",
+    "y1",
+    "y2",
+    "r",
+    "cx",
+    "cy",
+    "dx",
+    "dy",
+    "fill",
+    "fill-opacity",
+    "stroke",
+    "stroke-width",
+    "stroke-opacity",
+    "stroke-dasharray",
+    "stroke-linecap",
+    "stroke-linejoin",
+    "stroke-miterlimit",
+    "opacity",
+    "text-anchor",
+    "font-size",
+    "font-weight",
+    "font-style",
+    "clip-path",
+    "id",
+    "aria-label",
+    "aria-hidden",
+    "role",
+    "pointer-events",
+    "display",
+    "class",
 }
 URL = re.compile(r"url\(#([\w-]+)\)")
 
 # Stand-ins that Vega takes for colours, and what the style sheet calls them.
 COLOURS = {
-    "ink": "#010101", "muted": "#020202", "grid": "#030303", "paper": "#040404",
-    "one": "#110001", "two": "#110002", "three": "#110003", "four": "#110004", "rest": "#110005",
+    "ink": "#010101",
+    "muted": "#020202",
+    "grid": "#030303",
+    "paper": "#040404",
+    "one": "#110001",
+    "two": "#110002",
+    "three": "#110003",
+    "four": "#110004",
+    "rest": "#110005",
 }
 NAMES = {value: f"var(--{name})" for name, value in COLOURS.items()}
 
@@ -60,8 +101,11 @@ def is_empty(element):
         return True
     name = local_name(element)
     if name == "path":
-        return element.get("d", "") in ("", "M0,0h0v0h0Z") or element.get("class") == "background" and (
-            "fill" not in element.attrib and "stroke" not in element.attrib)
+        return (
+            element.get("d", "") in ("", "M0,0h0v0h0Z")
+            or element.get("class") == "background"
+            and ("fill" not in element.attrib and "stroke" not in element.attrib)
+        )
     return name == "g" and len(element) == 0
 
 
@@ -92,8 +136,10 @@ def cleaned(element, prefix):
 def alone(chart, style):
     """A chart as a file: with the colours that the style sheet defines, for a light page and a dark one."""
     light, dark = re.findall(r":root {(.*?)}", style, re.S)[:2]
-    colours = (f"<style>svg{{{' '.join(light.split())}}}@media (prefers-color-scheme: dark){{svg{{{' '.join(dark.split())}}}}}"
-               "</style>")
+    colours = (
+        f"<style>svg{{{' '.join(light.split())}}}@media (prefers-color-scheme: dark){{svg{{{' '.join(dark.split())}}}}}"
+        "</style>"
+    )
     head, _, body = chart.partition(">")
     return f"{head}>{colours}{body}\n"
 

@@ -105,9 +105,14 @@ def levels(numbers):
 
 
 SPOKEN = {
-    "cg": "Conjugate gradients", "flexible_cg": "Flexible conjugate gradients",
-    "pipelined_cg": "Pipelined conjugate gradients", "enlarged_cg": "Enlarged conjugate gradients",
-    "minres": "MINRES", "gmres": "GMRES", "fgmres": "Flexible GMRES", "bicgstab": "BiCGStab",
+    "cg": "Conjugate gradients",
+    "flexible_cg": "Flexible conjugate gradients",
+    "pipelined_cg": "Pipelined conjugate gradients",
+    "enlarged_cg": "Enlarged conjugate gradients",
+    "minres": "MINRES",
+    "gmres": "GMRES",
+    "fgmres": "Flexible GMRES",
+    "bicgstab": "BiCGStab",
     "stationary": "The stationary iteration",
 }
 

@@ -14,6 +14,7 @@ sys.path[:0] = [str(HERE), str(HERE.parents[2] / "python")]  # the package as it
 jinja2 = pytest.importorskip("jinja2", reason="NOT TESTED: pages need jinja2")
 vl_convert = pytest.importorskip("vl_convert", reason="NOT TESTED: pages need vl-convert-python")
 
+
 def kept(kind):
     """A fresh copy of a report that is kept."""
     return json.loads((HERE / "data" / f"{kind}.json").read_text(encoding="utf-8"))

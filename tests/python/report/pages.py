@@ -68,8 +68,21 @@ def whole(text):
     return int(text.replace(",", ""))
 
 
-UNITS = {"s": 1, "ms": 1e-3, "µs": 1e-6, "ns": 1e-9, "B": 1, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "TiB": 2**40,
-         "B/s": 1, "kB/s": 1e3, "MB/s": 1e6, "GB/s": 1e9}
+UNITS = {
+    "s": 1,
+    "ms": 1e-3,
+    "µs": 1e-6,
+    "ns": 1e-9,
+    "B": 1,
+    "KiB": 2**10,
+    "MiB": 2**20,
+    "GiB": 2**30,
+    "TiB": 2**40,
+    "B/s": 1,
+    "kB/s": 1e3,
+    "MB/s": 1e6,
+    "GB/s": 1e9,
+}
 RAISED = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
 
 

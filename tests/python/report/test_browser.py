@@ -5,14 +5,15 @@ import struct
 import zlib
 
 import pytest
-
 from pages import KINDS
 
 WIDTHS = (1200, 360)
 
 
 def open_page(browser, path, width=1200, scheme="light", scripts=True):
-    context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme, java_script_enabled=scripts)
+    context = browser.new_context(
+        viewport={"width": width, "height": 900}, color_scheme=scheme, java_script_enabled=scripts
+    )
     page = context.new_page()
     page.complaints, page.requested = [], []
     page.on("console", lambda message: page.complaints.append(message.text))
@@ -27,10 +28,10 @@ def colours_in(shot):
     """How many different pixels a screenshot has: PNG in true colour, rows unfiltered by the standard."""
     chunks, at, data = {}, 8, b""
     while at < len(shot):
-        length, kind = struct.unpack(">I4s", shot[at:at + 8])
+        length, kind = struct.unpack(">I4s", shot[at : at + 8])
         if kind == b"IDAT":
-            data += shot[at + 8:at + 8 + length]
-        chunks[kind] = shot[at + 8:at + 8 + length]
+            data += shot[at + 8 : at + 8 + length]
+        chunks[kind] = shot[at + 8 : at + 8 + length]
         at += 12 + length
     width, height, _, colour = struct.unpack(">IIBB", chunks[b"IHDR"][:10])
     size = {2: 3, 6: 4}[colour]
@@ -43,9 +44,11 @@ def colours_in(shot):
             left = row[k - size] if k >= size else 0
             up, corner = above[k], above[k - size] if k >= size else 0
             estimate = left + up - corner
-            nearest = min((abs(estimate - left), 0, left), (abs(estimate - up), 1, up), (abs(estimate - corner), 2, corner))[2]
+            nearest = min(
+                (abs(estimate - left), 0, left), (abs(estimate - up), 1, up), (abs(estimate - corner), 2, corner)
+            )[2]
             row[k] = (row[k] + (0, left, up, (left + up) // 2, nearest)[method]) & 255
-        seen.update(bytes(row[k:k + size]) for k in range(0, len(row), size))
+        seen.update(bytes(row[k : k + size]) for k in range(0, len(row), size))
         above = row
     return len(seen)
 
@@ -74,7 +77,9 @@ def test_nothing_is_blank(browser, kept_page, kind, scheme):
         assert box["width"] > 100 and box["height"] > 20
         assert colours_in(shown.screenshot()) > 2  # paper, border, and what is drawn
     for image in page.query_selector_all("img"):
-        assert image.evaluate("i => i.complete && i.naturalWidth > 0 && i.naturalWidth == i.width || getComputedStyle(i).imageRendering == 'pixelated'")
+        assert image.evaluate(
+            "i => i.complete && i.naturalWidth > 0 && i.naturalWidth == i.width || getComputedStyle(i).imageRendering == 'pixelated'"
+        )
     page.context.close()
 
 

@@ -9,10 +9,9 @@ import zlib
 from xml.etree import ElementTree
 
 import pytest
-
-from nodewise.report import ReportError, main, take_report_option, with_page, write_page
-from nodewise.report import text
 from pages import KINDS, SOURCE, Page, number, whole
+
+from nodewise.report import ReportError, main, take_report_option, text, with_page, write_page
 
 
 def about(value):
@@ -27,16 +26,16 @@ def decoded(uri):
     assert png[:8] == b"\x89PNG\r\n\x1a\n"
     chunks, at = {}, 8
     while at < len(png):
-        length, kind = struct.unpack(">I4s", png[at:at + 8])
-        content = png[at + 8:at + 8 + length]
-        assert struct.unpack(">I", png[at + 8 + length:at + 12 + length])[0] == zlib.crc32(kind + content)
+        length, kind = struct.unpack(">I4s", png[at : at + 8])
+        content = png[at + 8 : at + 8 + length]
+        assert struct.unpack(">I", png[at + 8 + length : at + 12 + length])[0] == zlib.crc32(kind + content)
         chunks[kind] = content
         at += 12 + length
     width, height, depth, colour, *rest = struct.unpack(">IIBBBBB", chunks[b"IHDR"])
     assert (depth, colour, rest) == (8, 3, [0, 0, 0])
     alpha = chunks[b"tRNS"]
     raw = zlib.decompress(chunks[b"IDAT"])
-    rows = [raw[k * (width + 1):(k + 1) * (width + 1)] for k in range(height)]
+    rows = [raw[k * (width + 1) : (k + 1) * (width + 1)] for k in range(height)]
     assert all(row[0] == 0 for row in rows)
     return [[alpha[p] for p in row[1:]] for row in rows]
 
@@ -106,17 +105,31 @@ def test_numbers_of_a_solve_are_those_of_its_report(report, make_page):
         assert row[7].replace(" ", "_") == level["route"]
     for row, level in zip(parsed.rows("One product of each level"), data["hierarchy"]["levels"], strict=True):
         t = level["product_traffic"]
-        assert [whole(cell) for cell in row[2:]] == [t["messages_on_node"], t["messages_off_node"], t["bytes_on_node"],
-                                                     t["bytes_off_node"], t["max_messages_of_a_rank"]]
+        assert [whole(cell) for cell in row[2:]] == [
+            t["messages_on_node"],
+            t["messages_off_node"],
+            t["bytes_on_node"],
+            t["bytes_off_node"],
+            t["max_messages_of_a_rank"],
+        ]
     for phase, row in zip(("setup", "solve"), parsed.rows("The whole run"), strict=True):
-        fields = ("messages_on_node", "messages_off_node", "bytes_on_node", "bytes_off_node", "collective_calls", "waits")
+        fields = (
+            "messages_on_node",
+            "messages_off_node",
+            "bytes_on_node",
+            "bytes_off_node",
+            "collective_calls",
+            "waits",
+        )
         assert [whole(cell) for cell in row[1:]] == [sum(a[f] for a in data["operations"][phase]) for f in fields]
         operations = parsed.rows(f"Every operation of the {phase}")
         expected = sorted(data["operations"][phase], key=lambda a: -sum(a["mean_of_the_ranks"].values()))
         for cells, account in zip(operations, expected, strict=True):
             assert cells[0].replace(" ", "_") == account["operation"]
             assert cells[1] == ("–" if account["level"] is None else str(account["level"]))
-            assert [number(c) for c in cells[3:5]] == about([account["mean_of_the_ranks"][f"{k}_s"] for k in ("computing", "communicating")])
+            assert [number(c) for c in cells[3:5]] == about(
+                [account["mean_of_the_ranks"][f"{k}_s"] for k in ("computing", "communicating")]
+            )
             assert [whole(c) for c in cells[5:7]] == [account["messages_on_node"], account["messages_off_node"]]
     options = {row[0]: row[1] for row in parsed.rows("All options")}
     assert options.keys() == {f"--{name}" for name in data["options"]}
@@ -133,7 +146,9 @@ def test_predicted_times_stand_beside_measured_ones(report, make_page):
         assert computing == about(sum(a["mean_of_the_ranks"]["computing_s"] for a in accounts))
         assert communicating == about(sum(a["mean_of_the_ranks"]["communicating_s"] for a in accounts))
         assert expected == about(predicted["communicating_s"])
-        kernels = [k for k in data["local_kernels"]["kernels"] if k["level"] == level and k["kernel"] != "krylov_product"]
+        kernels = [
+            k for k in data["local_kernels"]["kernels"] if k["level"] == level and k["kernel"] != "krylov_product"
+        ]
         assert bound == about(sum(k["computing_s"] * k["share_of_bound"] for k in kernels if k["share_of_bound"]))
 
 
@@ -144,7 +159,10 @@ def test_pictures_have_a_pixel_for_each_bin(report, make_page):
     assert len(images) == 2 + len(levels)
     n = levels[0]["node_bins"]
     for image, what in zip(images, ("messages", "bytes")):
-        sums = [[sum(square[i][j] for square in (counts_of(level[what], n) for level in levels)) for j in range(n)] for i in range(n)]
+        sums = [
+            [sum(square[i][j] for square in (counts_of(level[what], n) for level in levels)) for j in range(n)]
+            for i in range(n)
+        ]
         expect_picture(image, sums)
     for image, level, info in zip(images[2:], levels, data["hierarchy"]["levels"], strict=True):
         counts = counts_of(level["entries"], level["bins"])
@@ -183,7 +201,7 @@ def test_numbers_of_a_prediction_are_those_of_its_report(report, make_page):
     parsed = Page(make_page(data)[1])
     rows = parsed.rows("Term by term")
     expected = [(k, route) for k in range(len(data["levels"])) for route in data["routes"]]
-    assert [(int(r[0]), r[1].replace(" ", "_")) for r in rows[:len(expected)]] == expected
+    assert [(int(r[0]), r[1].replace(" ", "_")) for r in rows[: len(expected)]] == expected
     for row, (k, route) in zip(rows, expected):
         level = data["levels"][k]
         often = level["in_a_cycle"]
@@ -204,9 +222,15 @@ def test_numbers_of_a_tuning_are_those_of_its_report(report, make_page):
     data = report("tune")
     parsed = Page(make_page(data)[1])
     for row, candidate in zip(parsed.rows("Trials"), data["candidates"], strict=True):
-        assert row[1] == ", ".join(f"{k} {v}" for k, v in candidate["options"].items()) or row[1] == "the defaults" and not candidate["options"]
+        assert (
+            row[1] == ", ".join(f"{k} {v}" for k, v in candidate["options"].items())
+            or row[1] == "the defaults"
+            and not candidate["options"]
+        )
         if candidate["converged"]:
-            assert [number(cell) for cell in row[3:6]] == about([candidate["total_s"], candidate["setup_s"], candidate["solve_s"]])
+            assert [number(cell) for cell in row[3:6]] == about(
+                [candidate["total_s"], candidate["setup_s"], candidate["solve_s"]]
+            )
         assert whole(row[6]) == candidate["iterations"]
     assert data["best"] in parsed.texts["pre"]
 
@@ -361,11 +385,19 @@ def test_charts_as_files(tmp_path, capsys, report):
 def test_the_report_option_of_solve():
     words = ["solve", "A.mtx", "--report", "out/x.html"]
     assert take_report_option(words) == (["solve", "A.mtx", "--json", "out/x.json"], "out/x.html", "out/x.json")
-    assert take_report_option(["solve", "-jr.json", "--report", "x.html"]) == (["solve", "-j", "r.json"], "x.html", "r.json")
+    assert take_report_option(["solve", "-jr.json", "--report", "x.html"]) == (
+        ["solve", "-j", "r.json"],
+        "x.html",
+        "r.json",
+    )
     words = ["solve", "A.mtx", "--report=x.html", "-j", "r.json", "-q"]
     assert take_report_option(words) == (["solve", "A.mtx", "-j", "r.json", "-q"], "x.html", "r.json")
     assert take_report_option(["solve", "A.mtx"]) == (["solve", "A.mtx"], None, None)
-    for words, said in ((["--report"], "needs a file"), (["--report", "x.pdf"], "ends in .html"), (["--report", "x.html", "--json", "-"], "to name a file")):
+    for words, said in (
+        (["--report"], "needs a file"),
+        (["--report", "x.pdf"], "ends in .html"),
+        (["--report", "x.html", "--json", "-"], "to name a file"),
+    ):
         with pytest.raises(ReportError, match=said):
             take_report_option(["solve", "A.mtx", *words])
 

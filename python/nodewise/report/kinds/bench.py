@@ -7,7 +7,13 @@ from . import common
 
 def chapter(document):
     data = document.data
-    made = Chapter(title=data["matrix"]["source"], command="bench spmv", sentence=sentence(data), facts=facts(data), sources=[document.name])
+    made = Chapter(
+        title=data["matrix"]["source"],
+        command="bench spmv",
+        sentence=sentence(data),
+        facts=facts(data),
+        sources=[document.name],
+    )
     made.sections = [kernels_section(data), common.machine_section(data), common.repeat_section(data)]
     return made
 
@@ -28,8 +34,11 @@ def sentence(data):
 
 def facts(data):
     memory = data["memory"]
-    return [Fact(text.rate(memory["triad_bytes_per_s"]), "a triad"), Fact(text.rate(memory["reading_bytes_per_s"]), "reading"),
-            Fact(text.size(data["cache_bytes"]), "last caches")]
+    return [
+        Fact(text.rate(memory["triad_bytes_per_s"]), "a triad"),
+        Fact(text.rate(memory["reading_bytes_per_s"]), "reading"),
+        Fact(text.size(data["cache_bytes"]), "last caches"),
+    ]
 
 
 def name_of(kernel):
@@ -44,8 +53,27 @@ def kernels_section(data):
         names.append(name)
         rate = kernel["bytes_per_s"] or 0
         rows += charts.stacked(name, {"rate": rate}, {"rate": f"{name}: {text.rate(rate)}"}, text.rate(rate))
-    chart = Chart(charts.bars(rows, {"rate": charts.ONE}, order=names, row_height=28), title="Finest level: bytes a second", alt="Bytes a second of each kernel.")
-    table_rows = [[str(level), name_of(k), text.seconds(k["times_s"]["median"]), text.size(k["moved_bytes"]), text.rate(k["bytes_per_s"]),
-                   text.percent(k["share_of_bound"]), "yes" if k["in_cache"] else "no"] for level, k in kernels(data)]
-    table = Table(["Level", "Kernel", "Median", "Moves", "Rate", "Of what memory allows", "In a cache"], table_rows, title="Every kernel", numeric=(0, 2, 3, 4, 5))
+    chart = Chart(
+        charts.bars(rows, {"rate": charts.ONE}, order=names, row_height=28),
+        title="Finest level: bytes a second",
+        alt="Bytes a second of each kernel.",
+    )
+    table_rows = [
+        [
+            str(level),
+            name_of(k),
+            text.seconds(k["times_s"]["median"]),
+            text.size(k["moved_bytes"]),
+            text.rate(k["bytes_per_s"]),
+            text.percent(k["share_of_bound"]),
+            "yes" if k["in_cache"] else "no",
+        ]
+        for level, k in kernels(data)
+    ]
+    table = Table(
+        ["Level", "Kernel", "Median", "Moves", "Rate", "Of what memory allows", "In a cache"],
+        table_rows,
+        title="Every kernel",
+        numeric=(0, 2, 3, 4, 5),
+    )
     return Section("Kernels", [chart, table])

@@ -7,7 +7,10 @@ from . import common
 
 def section(data):
     rows = [*preset(data), *method(data), *levels(data), *precision(data), *collectives(data), *placement(data)]
-    return Section("What was chosen, and why", [Table(["Choice", "Taken", "Why"], rows, title="", open=True, prose=True), *predictions(data)])
+    return Section(
+        "What was chosen, and why",
+        [Table(["Choice", "Taken", "Why"], rows, title="", open=True, prose=True), *predictions(data)],
+    )
 
 
 def preset(data):
@@ -24,12 +27,20 @@ def preset(data):
 
 def method(data):
     solve = data["solve"]
-    why = ("The matrix is symmetric" if data["matrix"]["symmetric"] else "The matrix is not symmetric") if solve["method_was_chosen_by_symmetry"] else "Named with the command"
+    why = (
+        ("The matrix is symmetric" if data["matrix"]["symmetric"] else "The matrix is not symmetric")
+        if solve["method_was_chosen_by_symmetry"]
+        else "Named with the command"
+    )
     return [["Krylov method", text.words(solve["method"]), why]]
 
 
-KINDS = [("Route", "route", "route_choice"), ("Route of the setup", "setup_route", "setup_route_choice"),
-         ("Transport", "transport", "transport_choice"), ("Overlap", "overlap", "overlap_choice")]
+KINDS = [
+    ("Route", "route", "route_choice"),
+    ("Route of the setup", "setup_route", "setup_route_choice"),
+    ("Transport", "transport", "transport_choice"),
+    ("Overlap", "overlap", "overlap_choice"),
+]
 
 
 def levels(data):
@@ -39,9 +50,11 @@ def levels(data):
     all_levels = data["hierarchy"]["levels"]
     rows = []
     for name, field, reason in KINDS:
+
         def of(info, field=field, reason=reason):
             choice = info.get(reason)
             return (info[field], choice["reason"]) if choice else None
+
         for which, (taken, why) in common.alike(all_levels, of):
             rows.append([f"{name}, {which}", text.words(taken), why])
     for which, (taken, why) in common.alike(all_levels, ranks_of):
@@ -63,7 +76,9 @@ def losses_of(info):
     choice = info["sparsity_choice"]
     if not choice:
         return None
-    return (f"dropped below {text.significant(choice['tolerance'])}" if choice["drop"] else "all kept"), choice["reason"]
+    return (f"dropped below {text.significant(choice['tolerance'])}" if choice["drop"] else "all kept"), choice[
+        "reason"
+    ]
 
 
 def precision(data):
@@ -77,7 +92,11 @@ def collectives(data):
     if data["machine"]["ranks"] == 1:
         return []
     names = {"dot_products": "Dot products", "sparse_exchange": "Sparse exchange"}
-    return [[names[key], text.words(c["algorithm"]), c["reason"]] for key, c in data["collective_communication"].items() if c["chosen"]]
+    return [
+        [names[key], text.words(c["algorithm"]), c["reason"]]
+        for key, c in data["collective_communication"].items()
+        if c["chosen"]
+    ]
 
 
 def placement(data):
@@ -86,8 +105,13 @@ def placement(data):
         rows.append(["Partition", text.words(data["partition_choice"]["chosen"]), data["partition_choice"]["reason"]])
     if data["placement"]:
         p = data["placement"]
-        rows.append(["Placement of parts", f"{text.count(p['moved_parts'])} of {text.count(p['parts'])} moved",
-                     f"Values between nodes {text.count(p['values_between_nodes_before'])} before, {text.count(p['values_between_nodes'])} after"])
+        rows.append(
+            [
+                "Placement of parts",
+                f"{text.count(p['moved_parts'])} of {text.count(p['parts'])} moved",
+                f"Values between nodes {text.count(p['values_between_nodes_before'])} before, {text.count(p['values_between_nodes'])} after",
+            ]
+        )
     return rows
 
 
@@ -97,8 +121,22 @@ def predictions(data):
     for level, info in enumerate(data["hierarchy"]["levels"] if data["hierarchy"] else []):
         for purpose, field in (("solve", "route_choice"), ("setup", "setup_route_choice")):
             for p in (info[field] or {}).get("predictions", []):
-                rows.append([str(level), purpose, text.words(p["route"]), text.seconds(p["seconds"]), text.count(p["most_messages_off_node"])])
+                rows.append(
+                    [
+                        str(level),
+                        purpose,
+                        text.words(p["route"]),
+                        text.seconds(p["seconds"]),
+                        text.count(p["most_messages_off_node"]),
+                    ]
+                )
     if not rows:
         return []
-    return [Table(["Level", "Exchanges of", "Route", "Predicted", "Most messages of a rank between nodes"], rows,
-                  title="What each route would cost", numeric=(0, 3, 4))]
+    return [
+        Table(
+            ["Level", "Exchanges of", "Route", "Predicted", "Most messages of a rank between nodes"],
+            rows,
+            title="What each route would cost",
+            numeric=(0, 3, 4),
+        )
+    ]

@@ -36,6 +36,8 @@ def placement(machine):
     ranks = text.counted(machine["ranks"], "rank")
     threads = machine.get("threads_per_rank", 1)
     of_threads = f" of {threads} threads" if threads > 1 else ""
+    if machine["ranks"] == 1:
+        return f"one rank{of_threads}"
     where = "one node" if machine["nodes"] == 1 else text.counted(machine["nodes"], "node")
     return f"{ranks}{of_threads} on {where}"
 

@@ -19,10 +19,20 @@ def names_of(documents):
 def chapter(documents):
     names = names_of(documents)
     all_data = [document.data for document in documents]
-    made = Chapter(title=" and ".join(names) if len(names) == 2 else f"{len(names)} solves", command="solve", sentence=sentence(names, all_data),
-                   badge="Compared", sources=["Comparison"])
-    sections = [numbers(names, all_data), times_section(names, all_data), convergence_section(names, all_data),
-                messages_section(names, all_data), options_section(names, all_data)]
+    made = Chapter(
+        title=" and ".join(names) if len(names) == 2 else f"{len(names)} solves",
+        command="solve",
+        sentence=sentence(names, all_data),
+        badge="Compared",
+        sources=["Comparison"],
+    )
+    sections = [
+        numbers(names, all_data),
+        times_section(names, all_data),
+        convergence_section(names, all_data),
+        messages_section(names, all_data),
+        options_section(names, all_data),
+    ]
     made.sections = [s for s in sections if s]
     return made
 
@@ -39,14 +49,20 @@ def sentence(names, all_data):
     failed = [names[k] for k in range(len(names)) if k not in converged]
     said = f" Not converged: {', '.join(failed)}." if failed else ""
     if len(converged) == 1:
-        return f"Only {names[converged[0]]} converged, in {text.counted(all_data[converged[0]]['solve']['iterations'], 'iteration')}.{'' if len(names) == 2 else said}"
+        only = converged[0]
+        iterations = text.counted(all_data[only]["solve"]["iterations"], "iteration")
+        return f"Only {names[only]} converged, in {iterations}." + ("" if len(names) == 2 else said)
     ranked = sorted(converged, key=lambda k: total_s(all_data[k]))
     fast, slow = ranked[0], ranked[-1]
     ratio = total_s(all_data[slow]) / total_s(all_data[fast]) if total_s(all_data[fast]) > 0 else 1
-    iterations = f"{all_data[fast]['solve']['iterations']:,} iterations against {all_data[slow]['solve']['iterations']:,}"
+    iterations = (
+        f"{all_data[fast]['solve']['iterations']:,} iterations against {all_data[slow]['solve']['iterations']:,}"
+    )
     same = "" if same_matrix(all_data) else " The matrices differ."
-    return (f"{names[fast]} took {text.seconds(total_s(all_data[fast]))}, {names[slow]} {text.significant(ratio)} times as long; "
-            f"{iterations}.{same}{said}")
+    return (
+        f"{names[fast]} took {text.seconds(total_s(all_data[fast]))}, {names[slow]} {text.significant(ratio)} times as long; "
+        f"{iterations}.{same}{said}"
+    )
 
 
 def same_matrix(all_data):
@@ -68,7 +84,10 @@ ROWS = [
     ("Average factor", lambda d: text.factor(d["solve"]["average_convergence_factor"])),
     ("Levels", lambda d: text.count(len(d["hierarchy"]["levels"])) if d["hierarchy"] else "–"),
     ("Operator complexity", lambda d: text.factor(d["hierarchy"]["operator_complexity"]) if d["hierarchy"] else "–"),
-    ("Messages between nodes, solve", lambda d: text.count(sum(a["messages_off_node"] for a in d["operations"]["solve"]))),
+    (
+        "Messages between nodes, solve",
+        lambda d: text.count(sum(a["messages_off_node"] for a in d["operations"]["solve"])),
+    ),
     ("Bytes between nodes, solve", lambda d: text.size(sum(a["bytes_off_node"] for a in d["operations"]["solve"]))),
     ("Messages on nodes, solve", lambda d: text.count(sum(a["messages_on_node"] for a in d["operations"]["solve"]))),
     ("Memory of a rank", lambda d: text.size(d["memory_bytes"]["peak_resident_max"])),
@@ -80,7 +99,9 @@ ROWS = [
 
 def numbers(names, all_data):
     rows = [[label, *(show(data) for data in all_data)] for label, show in ROWS]
-    return Section("Side by side", [Table(["", *names], rows, open=True, title="", numeric=tuple(range(1, len(names) + 1)))])
+    return Section(
+        "Side by side", [Table(["", *names], rows, open=True, title="", numeric=tuple(range(1, len(names) + 1)))]
+    )
 
 
 def times_section(names, all_data):
@@ -97,7 +118,13 @@ def times_section(names, all_data):
 def level_times(names, all_data):
     sums = [times.by_level(data["operations"]["solve"]) for data in all_data]
     levels = times.ordered({level for of in sums for level in of})
-    rows = [[times.level_name(level, "no level"), *(text.seconds(sum(of[level].values())) if level in of else "–" for of in sums)] for level in levels]
+    rows = [
+        [
+            times.level_name(level, "no level"),
+            *(text.seconds(sum(of[level].values())) if level in of else "–" for of in sums),
+        ]
+        for level in levels
+    ]
     return Table(["", *names], rows, title="The solve by level", numeric=tuple(range(1, len(names) + 1)))
 
 
@@ -109,14 +136,22 @@ def convergence_section(names, all_data):
         rows += [{**row, "dash": str(k % len(DASHES))} for row in of]
     if not rows:
         return None
-    draw = charts.lines(rows, ("iteration", "Iteration"), ("residual", None), "series",
-                        {name: NAMES[colour] for name, colour in colours.items()},
-                        dashes=DASHES, points=max(len(d["solve"]["history"]) for d in all_data) <= convergence.MOST_POINTS,
-                        x_axis={"format": "d", "tickMinStep": 1})
+    draw = charts.lines(
+        rows,
+        ("iteration", "Iteration"),
+        ("residual", None),
+        "series",
+        {name: NAMES[colour] for name, colour in colours.items()},
+        dashes=DASHES,
+        points=max(len(d["solve"]["history"]) for d in all_data) <= convergence.MOST_POINTS,
+        x_axis={"format": "d", "tickMinStep": 1},
+    )
     legend = {}
     for name, colour in colours.items():
         legend[colour] = f"{legend[colour]}, {name}" if colour in legend else name
-    return Section("Convergence", [Chart(draw, alt="Residuals of all by iteration.", title="Relative residual", legend=legend)])
+    return Section(
+        "Convergence", [Chart(draw, alt="Residuals of all by iteration.", title="Relative residual", legend=legend)]
+    )
 
 
 def messages_section(names, all_data):
@@ -129,12 +164,19 @@ def messages_section(names, all_data):
         for data in all_data:
             levels = data["hierarchy"]["levels"]
             t = levels[level]["product_traffic"] if level < len(levels) else None
-            row += [text.count(t["messages_on_node"]), text.count(t["messages_off_node"]), text.size(t["bytes_off_node"])] if t else ["–"] * 3
+            row += (
+                [text.count(t["messages_on_node"]), text.count(t["messages_off_node"]), text.size(t["bytes_off_node"])]
+                if t
+                else ["–"] * 3
+            )
         rows.append(row)
     columns = [""]
     for name in names:
         columns += [f"{name}: messages on node", "between nodes", "bytes between nodes"]
-    return Section("Messages of a product", [Table(columns, rows, title="By level", open=True, numeric=tuple(range(1, len(columns))))])
+    return Section(
+        "Messages of a product",
+        [Table(columns, rows, title="By level", open=True, numeric=tuple(range(1, len(columns))))],
+    )
 
 
 def options_section(names, all_data):
@@ -146,5 +188,3 @@ def options_section(names, all_data):
             rows.append([f"--{option}", *values])
     parts = [Table(["Option", *names], rows, title="", open=True)] if rows else [Text("All options are the same.")]
     return Section("Options that differ", parts)
-
-

@@ -9,8 +9,17 @@ MOST_POINTS = 60  # that are marked one by one
 
 def rows_of(history, name, line, series):
     """Residuals that a logarithm can show."""
-    rows = [{"iteration": k, "residual": r, "line": line, "series": series,
-             "tip": f"{name}, iteration {k}: {text.power(r)}"} for k, r in enumerate(history) if r is not None and r > 0]
+    rows = [
+        {
+            "iteration": k,
+            "residual": r,
+            "line": line,
+            "series": series,
+            "tip": f"{name}, iteration {k}: {text.power(r)}",
+        }
+        for k, r in enumerate(history)
+        if r is not None and r > 0
+    ]
     return rows
 
 
@@ -27,20 +36,37 @@ def section(data):
     of_worst = f"right-hand side {worst}" if len(several) > 1 else "residual"
     rows += rows_of(solve["history"], of_worst, "worst", "worst")
     colours = {"others": charts.GRID, "worst": charts.ONE}
-    draw = charts.lines(rows, ("iteration", "Iteration"), ("residual", None), "series", colours,
-                        rules=[(solve["target"], f"asked for {text.power(solve['target'])}")] if solve["target"] else [],
-                        points=len(solve["history"]) <= MOST_POINTS, x_axis={"format": "d", "tickMinStep": 1})
+    draw = charts.lines(
+        rows,
+        ("iteration", "Iteration"),
+        ("residual", None),
+        "series",
+        colours,
+        rules=[(solve["target"], f"asked for {text.power(solve['target'])}")] if solve["target"] else [],
+        points=len(solve["history"]) <= MOST_POINTS,
+        x_axis={"format": "d", "tickMinStep": 1},
+    )
     norm = NORMS[solve["norm"]]
-    chart = Chart(draw, title=f"{norm}, relative to that of the right-hand side",
-                  alt=f"The residual falls from {text.power(solve['history'][0])} to {text.power(solve['history'][-1])} in {solve['iterations']} iterations.",
-                  legend={"one": of_worst, "grid": "the others"} if len(several) > 1 else {})
-    table = Table(["Iteration", "Relative residual"], [[text.count(k), text.power(r, 4)] for k, r in enumerate(solve["history"])],
-                  title="Residual by iteration", numeric=(0, 1))
+    chart = Chart(
+        draw,
+        title=f"{norm}, relative to that of the right-hand side",
+        alt=f"The residual falls from {text.power(solve['history'][0])} to {text.power(solve['history'][-1])} in {solve['iterations']} iterations.",
+        legend={"one": of_worst, "grid": "the others"} if len(several) > 1 else {},
+    )
+    table = Table(
+        ["Iteration", "Relative residual"],
+        [[text.count(k), text.power(r, 4)] for k, r in enumerate(solve["history"])],
+        title="Residual by iteration",
+        numeric=(0, 1),
+    )
     return Section("Convergence", [chart, table], lead=lead(solve))
 
 
-NORMS = {"unpreconditioned": "Norm of the residual", "preconditioned": "Norm of the preconditioned residual",
-         "natural": "Natural norm of the residual"}
+NORMS = {
+    "unpreconditioned": "Norm of the residual",
+    "preconditioned": "Norm of the preconditioned residual",
+    "natural": "Natural norm of the residual",
+}
 
 
 def lead(solve):

@@ -3,41 +3,41 @@
 from .. import charts, text
 from ..model import Chapter, Chart, Fact, Section, Table, Text
 from . import common
+from .exchange_times import SETUP, TERMS, first_route, of_cycle, of_setup, simulated
+from .scaling import scaling_section
 
-# The terms of the formulas, those of one nature together: latency, bandwidth, the node's injection,
-# queues and shared links.
-TERMS = {
-    "latency": ("latency", "distance", "multicore"),
-    "bandwidth": ("bandwidth", "limited_bandwidth"),
-    "injection": ("injection",),
-    "queues": ("queue",),
-    "contention": ("contention",),
+COLOURS = {
+    "latency": charts.ONE,
+    "bandwidth": charts.FOUR,
+    "injection": charts.REST,
+    "queues": charts.TWO,
+    "contention": charts.THREE,
 }
-COLOURS = {"latency": charts.ONE, "bandwidth": charts.FOUR, "injection": charts.REST, "queues": charts.TWO, "contention": charts.THREE}
 LEGEND = {"one": "latency", "four": "bandwidth", "rest": "injection", "two": "queues", "three": "contention"}
-
-SETUP = {
-    "splitting": "splitting", "spectral_radius": "spectral radius", "row_scales": "row scales", "interpolation": "interpolation",
-    "interpolation_rows": "rows of P", "product_rows": "rows of the product", "requests": "requests", "redistribution": "moves",
-}
 
 
 def chapter(document):
     data = document.data
-    made = Chapter(title=data["matrix"]["source"], command="predict", sentence=sentence(data), badge=data["machine"]["name"],
-                   facts=facts(data), sources=[document.name])
-    sections = [scaling_section(data), cycle_section(data), setup_section(data), gpu_section(data), choices_section(data),
-                machine_section(data), common.repeat_section(data), Section("Options", [common.options_table(data["options"])])]
+    made = Chapter(
+        title=data["matrix"]["source"],
+        command="predict",
+        sentence=sentence(data),
+        badge=data["machine"]["name"],
+        facts=facts(data),
+        sources=[document.name],
+    )
+    sections = [
+        scaling_section(data),
+        cycle_section(data),
+        setup_section(data),
+        gpu_section(data),
+        choices_section(data),
+        machine_section(data),
+        common.repeat_section(data),
+        Section("Options", [common.options_table(data["options"])]),
+    ]
     made.sections = [s for s in sections if s]
     return made
-
-
-def first_route(data):
-    return data["routes"][0]
-
-
-def simulated(time):
-    return time["simulated_s"]["base"]
 
 
 def gain(data, what):
@@ -46,12 +46,16 @@ def gain(data, what):
 
 
 def sentence(data):
-    ranks = f"{text.counted(data['ranks'], 'rank')} on {text.counted(data['nodes'], 'node')} of {data['machine']['name']}"
+    ranks = (
+        f"{text.counted(data['ranks'], 'rank')} on {text.counted(data['nodes'], 'node')} of {data['machine']['name']}"
+    )
     best = simulated(data["cycle"]["best_by_simulation"])
     if best == 0:
         return f"On {ranks} a multigrid cycle for {data['matrix']['source']} sends nothing."
-    said = (f"On {ranks} the messages of a multigrid cycle for {data['matrix']['source']} ({common.matrix_phrase(data['matrix'])}) should take "
-            f"{text.seconds(best)} over the best routes, simulated")
+    said = (
+        f"On {ranks} the messages of a multigrid cycle for {data['matrix']['source']} ({common.matrix_phrase(data['matrix'])}) should take "
+        f"{text.seconds(best)} over the best routes, simulated"
+    )
     if len(data["routes"]) > 1:
         direct = simulated(data["cycle"]["one_route"][first_route(data)])
         said += f", against {text.seconds(direct)} always {text.words(first_route(data))}"
@@ -75,45 +79,24 @@ def facts(data):
     cycle, setup = data["cycle"]["best_by_simulation"], data["setup"]["best_by_simulation"]
     found = [
         Fact(text.seconds(simulated(cycle)), "messages of a cycle", f"band {band(cycle)}"),
-        Fact(text.seconds(data["cycle"]["best_by_formula"]["formula_s"]["total"]), "by formula", "one message after the other"),
+        Fact(
+            text.seconds(data["cycle"]["best_by_formula"]["formula_s"]["total"]),
+            "by formula",
+            "one message after the other",
+        ),
         Fact(text.seconds(data["work_of_a_cycle_s"]), "arithmetic of a cycle", "rank with most"),
         Fact(text.seconds(simulated(setup)), "messages of the setup", f"band {band(setup)}"),
     ]
     if len(data["routes"]) > 1:
-        found.insert(2, Fact(f"{text.significant(gain(data, 'cycle'))} ×", "gain by routes", f"against {text.words(first_route(data))}"))
+        found.insert(
+            2,
+            Fact(
+                f"{text.significant(gain(data, 'cycle'))} ×",
+                "gain by routes",
+                f"against {text.words(first_route(data))}",
+            ),
+        )
     return found
-
-
-def scale_time(time, times):
-    """A time `times` over: terms, and the scenarios one by one, whose band is not that of sums of bands."""
-    return {"terms": {name: times * sum(time["formula_s"][t] for t in of) for name, of in TERMS.items()},
-            "scenarios": [times * s for s in time["simulated_s"]["by_scenario"]]}
-
-
-def summed(times):
-    """Of several such: terms by name, and base, low and high."""
-    terms = {name: sum(t["terms"][name] for t in times) for name in TERMS}
-    scenarios = [sum(values) for values in zip(*(t["scenarios"] for t in times))] or [0]
-    return {"terms": terms, "base": scenarios[0], "low": min(scenarios), "high": max(scenarios)}
-
-
-def of_cycle(level, route, _data=None):
-    """What a cycle exchanges on a level over a route."""
-    often = level["in_a_cycle"]
-    parts = [scale_time(level["product"][route], often["products"])]
-    parts += [scale_time(level[name][route], often["transfers"]) for name in ("restriction", "prolongation") if level[name]]
-    if level["gathering"]:
-        parts.append(scale_time(level["gathering"]["plain"], often["solves"]))
-    return summed(parts)
-
-
-def of_setup(level, route, data):
-    """Likewise the setup."""
-    parts = [scale_time(level[name][route], 1) for name in SETUP if level[name]]
-    if level["matrix_gathering"]:
-        parts.append(scale_time(level["matrix_gathering"]["plain"], 1))
-    parts.append(scale_time(data["allreduce"]["plain"], level["setup_reductions"]))
-    return summed(parts)
 
 
 def level_chart(data, of, what):
@@ -124,14 +107,30 @@ def level_chart(data, of, what):
         for route in data["routes"]:
             time = of(level, route, data)
             total = sum(time["terms"].values())
-            tips = {term: f"{name}, {text.words(route)}, {term}: {text.seconds(v)}" for term, v in time["terms"].items()}
+            tips = {
+                term: f"{name}, {text.words(route)}, {term}: {text.seconds(v)}" for term, v in time["terms"].items()
+            }
             rows += charts.stacked(name, time["terms"], tips, f"{text.words(route)} {text.seconds(total)}", which=route)
-            marks.append({"group": name, "which": route, "base": time["base"], "low": time["low"], "high": time["high"],
-                          "tip": f"{name}, {text.words(route)}, simulated: {text.seconds(time['base'])}, band {text.seconds(time['low'])} to {text.seconds(time['high'])}"})
-    draw = charts.bars(rows, COLOURS, order=names, which=data["routes"] if len(data["routes"]) > 1 else None, marks=marks)
-    return Chart(draw, title=f"Messages of {what} by level and route", legend=LEGEND,
-                 alt=f"The terms of the formula for {what}, by level and route, and the simulated time with its band.",
-                 note="Bars and numbers: the formula, term by term. Points: simulated, with the band that the scenarios span.")
+            marks.append(
+                {
+                    "group": name,
+                    "which": route,
+                    "base": time["base"],
+                    "low": time["low"],
+                    "high": time["high"],
+                    "tip": f"{name}, {text.words(route)}, simulated: {text.seconds(time['base'])}, band {text.seconds(time['low'])} to {text.seconds(time['high'])}",
+                }
+            )
+    draw = charts.bars(
+        rows, COLOURS, order=names, which=data["routes"] if len(data["routes"]) > 1 else None, marks=marks
+    )
+    return Chart(
+        draw,
+        title=f"Messages of {what} by level and route",
+        legend=LEGEND,
+        alt=f"The terms of the formula for {what}, by level and route, and the simulated time with its band.",
+        note="Bars and numbers: the formula, term by term. Points: simulated, with the band that the scenarios span.",
+    )
 
 
 def cycle_section(data):
@@ -143,7 +142,9 @@ def setup_section(data):
     left_out = data["setup"]["left_out"]
     if left_out:
         parts.append(Text(f"Not counted: {', '.join(text.words(name) for name in left_out)}."))
-    return Section("The setup", parts, lead=f"A chain of {text.counted(data['setup']['waits'], 'wait')} for the network.")
+    return Section(
+        "The setup", parts, lead=f"A chain of {text.counted(data['setup']['waits'], 'wait')} for the network."
+    )
 
 
 def level_table(data, of):
@@ -151,18 +152,52 @@ def level_table(data, of):
     for k, level in enumerate(data["levels"]):
         for route in data["routes"]:
             time = of(level, route, data)
-            rows.append([str(k), text.words(route), *(text.seconds(v) for v in time["terms"].values()), text.seconds(sum(time["terms"].values())),
-                         text.seconds(time["base"]), text.seconds(time["low"]), text.seconds(time["high"])])
+            rows.append(
+                [
+                    str(k),
+                    text.words(route),
+                    *(text.seconds(v) for v in time["terms"].values()),
+                    text.seconds(sum(time["terms"].values())),
+                    text.seconds(time["base"]),
+                    text.seconds(time["low"]),
+                    text.seconds(time["high"]),
+                ]
+            )
     columns = ["Level", "Route", *(name.capitalize() for name in TERMS), "Formula", "Simulated", "at least", "at most"]
     return Table(columns, rows, title="Term by term", numeric=(0, *range(2, len(columns))))
 
 
 def sizes_table(data):
-    rows = [[str(k), text.count(v["rows"]), text.count(v["nonzeros"]), text.count(v["active_ranks"]), text.count(v["most_rows_of_a_rank"]),
-             text.significant(v["in_a_cycle"]["products"]), text.seconds(v["work_s"]), text.words(v["cheapest_by_formula"]), text.words(v["cheapest_by_simulation"])]
-            for k, v in enumerate(data["levels"])]
-    return Table(["Level", "Rows", "Nonzeros", "Ranks", "Most rows of a rank", "Products", "Arithmetic", "Cheapest by formula", "simulated"], rows,
-                 title="Every level", numeric=(0, 1, 2, 3, 4, 5, 6))
+    rows = [
+        [
+            str(k),
+            text.count(v["rows"]),
+            text.count(v["nonzeros"]),
+            text.count(v["active_ranks"]),
+            text.count(v["most_rows_of_a_rank"]),
+            text.significant(v["in_a_cycle"]["products"]),
+            text.seconds(v["work_s"]),
+            text.words(v["cheapest_by_formula"]),
+            text.words(v["cheapest_by_simulation"]),
+        ]
+        for k, v in enumerate(data["levels"])
+    ]
+    return Table(
+        [
+            "Level",
+            "Rows",
+            "Nonzeros",
+            "Ranks",
+            "Most rows of a rank",
+            "Products",
+            "Arithmetic",
+            "Cheapest by formula",
+            "simulated",
+        ],
+        rows,
+        title="Every level",
+        numeric=(0, 1, 2, 3, 4, 5, 6),
+    )
 
 
 def operation_table(data):
@@ -172,77 +207,12 @@ def operation_table(data):
         cells = [text.seconds(simulated(level[name][route])) if level[name] else "–" for name in SETUP]
         reductions = level["setup_reductions"] * simulated(data["allreduce"]["plain"])
         rows.append([str(k), text.words(route), *cells, text.seconds(reductions)])
-    return Table(["Level", "Route", *(name.capitalize() for name in SETUP.values()), "Allreduces"], rows,
-                 title="By operation, over the route that is cheapest in a cycle, simulated", numeric=(0, *range(2, 11)))
-
-
-CURVES = [("first_route", charts.TWO), ("best", charts.ONE)]
-
-
-def scaling_section(data):
-    if not data["scaling"]:
-        return None
-    points = data["scaling"]["points"]
-    first = f"always {text.words(first_route(data))}"
-    names = {"first_route": first, "best": "best routes", "work": "arithmetic"}
-    rows = []
-    for key, _ in CURVES:
-        for measure, of in (("formula", lambda t: t["formula_s"]["total"]), ("simulated", simulated)):
-            rows += curve(points, key, measure, of, names[key])
-    for p in points:
-        if p["work_s"]:
-            rows.append({"ranks": p["ranks"], "seconds": p["work_s"], "series": names["work"], "line": "work", "dash": "formula", "low": None, "high": None,
-                         "tip": f"{text.counted(p['ranks'], 'rank')}, arithmetic: {text.seconds(p['work_s'])}"})
-    colours = {names[key]: colour for key, colour in CURVES} | {names["work"]: charts.REST}
-    draw = charts.lines(rows, ("ranks", "Ranks"), ("seconds", None), "series", colours, log_x=True, height=300,
-                        dashes={"formula": [1, 0], "simulated": [6, 4]}, band=("low", "high"), x_axis={"values": [p["ranks"] for p in points], "format": ","},
-                        y_axis={"labelExpr": MICROS})
-    chart = Chart(draw, title="A cycle by the number of ranks", legend={"two": first, "one": names["best"], "rest": names["work"]},
-                  alt="Seconds of a cycle with its arithmetic by the number of ranks.", note="Solid: by formula. Dashed: simulated, with its band.")
-    return Section("On how many ranks", [chart, scaling_table(points, names)], lead=scaling_lead(data, names))
-
-
-MICROS = ("datum.value >= 1 ? format(datum.value, '.3~g') + ' s' : datum.value >= 1e-3 ? format(datum.value * 1e3, '.3~g') + ' ms' : "
-          "datum.value >= 1e-6 ? format(datum.value * 1e6, '.3~g') + ' µs' : format(datum.value * 1e9, '.3~g') + ' ns'")
-
-
-def time_of(point, key, measure):
-    return point["first_route" if key == "first_route" else f"best_by_{'formula' if measure == 'formula' else 'simulation'}"]
-
-
-def curve(points, key, measure, of, name):
-    rows = []
-    for p in points:
-        time, work = time_of(p, key, measure), p["work_s"] or 0
-        total = work + of(time)
-        if total <= 0:
-            continue
-        row = {"ranks": p["ranks"], "seconds": total, "series": name, "line": f"{key} {measure}", "dash": measure,
-               "tip": f"{text.counted(p['ranks'], 'rank')}, {name}, {measure}: {text.seconds(total)}", "low": total, "high": total}
-        if measure == "simulated":
-            row |= {"low": work + time["simulated_s"]["low"], "high": work + time["simulated_s"]["high"]}
-        rows.append(row)
-    return rows
-
-
-def scaling_lead(data, names):
-    found = data["scaling"]["fastest"]
-    said = []
-    for key in ("best", "first_route"):
-        by = found[key]["by_simulation"], found[key]["by_formula"]
-        said.append(f"{names[key].capitalize()}: {text.counted(by[0]['ranks'], 'rank')} pay simulated, {text.count(by[1]['ranks'])} by formula.")
-    return " ".join(said[:2 if len(data["routes"]) > 1 else 1])
-
-
-def scaling_table(points, names):
-    rows = []
-    for p in points:
-        rows.append([text.count(p["ranks"]), text.count(p["nodes"]), text.significant(p["rows_of_a_rank"]), text.seconds(p["work_s"]),
-                     *(text.seconds((p["work_s"] or 0) + of(time_of(p, key, measure))) for measure, of in
-                       (("formula", lambda t: t["formula_s"]["total"]), ("simulated", simulated)) for key in ("first_route", "best"))])
-    columns = ["Ranks", "Nodes", "Rows of a rank", "Arithmetic", f"{names['first_route']}, formula", "best routes, formula",
-               f"{names['first_route']}, simulated", "best routes, simulated"]
-    return Table(columns, rows, title="Points of the curves", numeric=tuple(range(8)))
+    return Table(
+        ["Level", "Route", *(name.capitalize() for name in SETUP.values()), "Allreduces"],
+        rows,
+        title="By operation, over the route that is cheapest in a cycle, simulated",
+        numeric=(0, *range(2, 11)),
+    )
 
 
 def gpu_section(data):
@@ -252,9 +222,14 @@ def gpu_section(data):
     one_way = (data["gpu"].get("cycle") or {}).get("one_way")
     if not one_way:
         return None
-    rows = [[text.words(way), text.words(route), text.seconds(time["formula_s"]["total"]), text.seconds(simulated(time))]
-            for way, by_route in one_way.items() for route, time in by_route.get("one_route", {}).items()]
-    return Section("Data on cards", [Table(["Way", "Route", "Formula", "Simulated"], rows, title="", open=True, numeric=(2, 3))])
+    rows = [
+        [text.words(way), text.words(route), text.seconds(time["formula_s"]["total"]), text.seconds(simulated(time))]
+        for way, by_route in one_way.items()
+        for route, time in by_route.get("one_route", {}).items()
+    ]
+    return Section(
+        "Data on cards", [Table(["Way", "Route", "Formula", "Simulated"], rows, title="", open=True, numeric=(2, 3))]
+    )
 
 
 def choices_section(data):
@@ -263,19 +238,29 @@ def choices_section(data):
         rows.append(["Partition", text.words(data["partition_choice"]["chosen"]), data["partition_choice"]["reason"]])
     for which, (taken, why) in common.alike(data["levels"], ranks_of):
         rows.append([f"Ranks, {which}", taken, why])
-    return Section("What was chosen, and why", [Table(["Choice", "Taken", "Why"], rows, title="", open=True, prose=True)])
+    return Section(
+        "What was chosen, and why", [Table(["Choice", "Taken", "Why"], rows, title="", open=True, prose=True)]
+    )
 
 
 def ranks_of(level):
     choice = level["redistribution_choice"]
-    return (f"{text.count(choice['ranks'])} of {text.count(choice['ranks_before'])}", choice["reason"]) if choice else None
+    return (
+        (f"{text.count(choice['ranks'])} of {text.count(choice['ranks_before'])}", choice["reason"]) if choice else None
+    )
 
 
 def machine_section(data):
     machine = data["machine"]
-    rows = [["Name", machine["name"]], ["Source", machine["source"]],
-            ["Parameters", "measured" if machine["measured"] else "not measured: compare routes by them, and trust no microsecond"],
-            ["Scenario", text.words(machine["scenario"])]]
+    rows = [
+        ["Name", machine["name"]],
+        ["Source", machine["source"]],
+        [
+            "Parameters",
+            "measured" if machine["measured"] else "not measured: compare routes by them, and trust no microsecond",
+        ],
+        ["Scenario", text.words(machine["scenario"])],
+    ]
     if machine["unknown"]:
         rows.append(["Not known", ", ".join(machine["unknown"])])
     if machine["left_out"]:

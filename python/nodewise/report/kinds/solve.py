@@ -7,12 +7,26 @@ from . import choices, common, convergence, hierarchy, times, traffic
 
 def chapter(document):
     data = document.data
-    made = Chapter(title=data["matrix"]["source"], command="solve", sentence=sentence(data), badge=badge(data),
-                   state="good" if data["solve"]["converged"] else "bad", facts=facts(data), sources=[document.name])
+    made = Chapter(
+        title=data["matrix"]["source"],
+        command="solve",
+        sentence=sentence(data),
+        badge=badge(data),
+        state="good" if data["solve"]["converged"] else "bad",
+        facts=facts(data),
+        sources=[document.name],
+    )
     sections = [
-        findings_section(data), convergence.section(data), times.section(data), traffic.section(data),
-        traffic.nodes_section(data), hierarchy.section(data), choices.section(data), common.machine_section(data),
-        common.repeat_section(data), everything_section(data),
+        findings_section(data),
+        convergence.section(data),
+        times.section(data),
+        traffic.section(data),
+        traffic.nodes_section(data),
+        hierarchy.section(data),
+        choices.section(data),
+        common.machine_section(data),
+        common.repeat_section(data),
+        everything_section(data),
     ]
     made.sections = [section for section in sections if section is not None]
     return made
@@ -24,7 +38,9 @@ def badge(data):
 
 
 def preconditioner(data):
-    return {"amg": " with algebraic multigrid", "jacobi": " with Jacobi's preconditioner"}.get(data["solve"]["preconditioner"], "")
+    return {"amg": " with algebraic multigrid", "jacobi": " with Jacobi's preconditioner"}.get(
+        data["solve"]["preconditioner"], ""
+    )
 
 
 def sentence(data):
@@ -43,21 +59,36 @@ def sentence(data):
 
 
 OUTCOMES = {
-    "max_iterations": "reached the limit of iterations", "stagnated": "stagnated", "diverged": "diverged",
-    "indefinite_matrix": "met an indefinite matrix", "indefinite_preconditioner": "met an indefinite preconditioner",
-    "inconsistent": "found that there is no solution", "not_finite": "met a number that is not finite",
-    "breakdown": "broken down", "interrupted": "been interrupted",
+    "max_iterations": "reached the limit of iterations",
+    "stagnated": "stagnated",
+    "diverged": "diverged",
+    "indefinite_matrix": "met an indefinite matrix",
+    "indefinite_preconditioner": "met an indefinite preconditioner",
+    "inconsistent": "found that there is no solution",
+    "not_finite": "met a number that is not finite",
+    "breakdown": "broken down",
+    "interrupted": "been interrupted",
 }
 
 
 def facts(data):
     solve, times_s = data["solve"], data["times_s"]
     found = [
-        Fact(text.count(solve["iterations"]), "iterations", f"average factor {text.factor(solve['average_convergence_factor'])}"),
+        Fact(
+            text.count(solve["iterations"]),
+            "iterations",
+            f"average factor {text.factor(solve['average_convergence_factor'])}",
+        ),
         Fact(text.seconds(times_s["setup"]), "setup", f"reading {text.seconds(times_s['read'])}"),
         Fact(text.seconds(times_s["solve"]), "solve", per_iteration(data)),
-        Fact(text.power(solve["true_relative_residual"]), "relative residual", f"asked for {text.power(solve['target'])}"),
-        Fact(text.size(data["memory_bytes"]["peak_resident_max"]), "memory of a rank", f"{text.size(data['memory_bytes']['peak_resident_sum'])} on all"),
+        Fact(
+            text.power(solve["true_relative_residual"]), "relative residual", f"asked for {text.power(solve['target'])}"
+        ),
+        Fact(
+            text.size(data["memory_bytes"]["peak_resident_max"]),
+            "memory of a rank",
+            f"{text.size(data['memory_bytes']['peak_resident_sum'])} on all",
+        ),
     ]
     return found
 
@@ -84,8 +115,23 @@ def everything_section(data):
     tables = [common.options_table(data["options"])]
     several = data["solve"]["right_hand_sides"]
     if len(several) > 1:
-        rows = [[str(k + 1), text.words(s["outcome"]), text.count(s["iterations"]), text.power(s["true_relative_residual"]),
-                 text.factor(s["average_convergence_factor"])] for k, s in enumerate(several)]
-        tables.insert(0, Table(["", "Outcome", "Iterations", "Relative residual", "Factor"], rows,
-                               title="Every right-hand side", numeric=(2, 3, 4)))
+        rows = [
+            [
+                str(k + 1),
+                text.words(s["outcome"]),
+                text.count(s["iterations"]),
+                text.power(s["true_relative_residual"]),
+                text.factor(s["average_convergence_factor"]),
+            ]
+            for k, s in enumerate(several)
+        ]
+        tables.insert(
+            0,
+            Table(
+                ["", "Outcome", "Iterations", "Relative residual", "Factor"],
+                rows,
+                title="Every right-hand side",
+                numeric=(2, 3, 4),
+            ),
+        )
     return Section("Options", tables)

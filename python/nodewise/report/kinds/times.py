@@ -23,8 +23,10 @@ def predicted_by_level(data):
     prediction = data.get("prediction")
     if not prediction:
         return {}
-    predicted = {level: {"computing": 0.0, "communicating": info["communicating_s"]}
-                 for level, info in enumerate(prediction["levels"])}
+    predicted = {
+        level: {"computing": 0.0, "communicating": info["communicating_s"]}
+        for level, info in enumerate(prediction["levels"])
+    }
     predicted[None] = {"computing": 0.0, "communicating": prediction["krylov_communicating_s"]}
     for kernel in (data["local_kernels"] or {}).get("kernels", []):
         level = None if kernel["kernel"] == "krylov_product" else kernel["level"]
@@ -65,9 +67,13 @@ def chart(data, phase, outside):
     draw = charts.bars(rows, PARTS, order=names, which=[MEASURED, PREDICTED] if predicted else None, thin=(PREDICTED,))
     total = sum(sum(parts.values()) for parts in measured.values())
     share = sum(parts["communicating"] for parts in measured.values()) / total if total > 0 else 0
-    return Chart(draw, title=f"{phase.capitalize()}: {text.seconds(total)}, {text.percent(share)} of it communicating",
-                 alt=f"Seconds of the {phase} by level, computing and communicating.", legend=LEGEND,
-                 note="The lighter bars are predicted." if predicted else "")
+    return Chart(
+        draw,
+        title=f"{phase.capitalize()}: {text.seconds(total)}, {text.percent(share)} of it communicating",
+        alt=f"Seconds of the {phase} by level, computing and communicating.",
+        legend=LEGEND,
+        note="The lighter bars are predicted." if predicted else "",
+    )
 
 
 def section(data):
@@ -83,20 +89,31 @@ def section(data):
         parts.append(prediction_table(data))
     if data["local_kernels"] and data["local_kernels"]["kernels"]:
         parts.append(kernel_table(data["local_kernels"]))
-    return Section("Where the time went", parts, lead="Seconds of the mean rank. Communicating is packing, sending, and waiting for other ranks.")
+    return Section(
+        "Where the time went",
+        parts,
+        lead="Seconds of the mean rank. Communicating is packing, sending, and waiting for other ranks.",
+    )
 
 
 def notes(data):
     said = []
     if data["machine"]["placement"] == "given" and data["machine"]["nodes"] > 1:
-        said.append("The nodes were given with the command: the messages are those of such a machine, the times those of the hosts it ran on.")
+        said.append(
+            "The nodes were given with the command: the messages are those of such a machine, the times those of the hosts it ran on."
+        )
     prediction = data.get("prediction")
     if prediction:
         bandwidth = (data["local_kernels"] or {}).get("bandwidth_bytes_per_s")
-        arithmetic = (f"arithmetic at its memory's {text.rate(bandwidth)}" if bandwidth
-                      else "arithmetic is not predicted, since its file has no bandwidth of the memory")
-        said.append(f"Predicted for the machine {prediction['machine']}: messages by the formulas that choose routes, over the routes taken; "
-                    f"{arithmetic}. Waiting for slower ranks, dot products and a direct coarse solve are not predicted.")
+        arithmetic = (
+            f"arithmetic at its memory's {text.rate(bandwidth)}"
+            if bandwidth
+            else "arithmetic is not predicted, since its file has no bandwidth of the memory"
+        )
+        said.append(
+            f"Predicted for the machine {prediction['machine']}: messages by the formulas that choose routes, over the routes taken; "
+            f"{arithmetic}. Waiting for slower ranks, dot products and a direct coarse solve are not predicted."
+        )
         if prediction["not_predicted"]:
             said.append(f"The cycle is not predicted: {prediction['not_predicted']}")
     return said
@@ -106,11 +123,37 @@ def operation_table(accounts, phase):
     rows = []
     for a in sorted(accounts, key=lambda a: -sum(a["mean_of_the_ranks"].values())):
         mean = a["mean_of_the_ranks"]
-        rows.append([text.words(a["operation"]), "–" if a["level"] is None else str(a["level"]), text.count(a["runs"]),
-                     text.seconds(mean["computing_s"]), text.seconds(mean["communicating_s"]), text.count(a["messages_on_node"]),
-                     text.count(a["messages_off_node"]), text.size(a["bytes_on_node"]), text.size(a["bytes_off_node"]), text.count(a["waits"])])
-    return Table(["Operation", "Level", "Runs", "Computing", "Communicating", "Messages on node", "Between nodes", "Bytes on node", "Between nodes", "Waits"],
-                 rows, title=f"Every operation of the {phase}", numeric=tuple(range(1, 10)))
+        rows.append(
+            [
+                text.words(a["operation"]),
+                "–" if a["level"] is None else str(a["level"]),
+                text.count(a["runs"]),
+                text.seconds(mean["computing_s"]),
+                text.seconds(mean["communicating_s"]),
+                text.count(a["messages_on_node"]),
+                text.count(a["messages_off_node"]),
+                text.size(a["bytes_on_node"]),
+                text.size(a["bytes_off_node"]),
+                text.count(a["waits"]),
+            ]
+        )
+    return Table(
+        [
+            "Operation",
+            "Level",
+            "Runs",
+            "Computing",
+            "Communicating",
+            "Messages on node",
+            "Between nodes",
+            "Bytes on node",
+            "Between nodes",
+            "Waits",
+        ],
+        rows,
+        title=f"Every operation of the {phase}",
+        numeric=tuple(range(1, 10)),
+    )
 
 
 def prediction_table(data):
@@ -118,14 +161,39 @@ def prediction_table(data):
     rows = []
     for level in ordered(predicted):
         was = measured.get(level, dict.fromkeys(PARTS, 0.0))
-        rows.append([level_name(level, "Krylov method"), text.seconds(was["computing"]), text.seconds(predicted[level]["computing"]),
-                     text.seconds(was["communicating"]), text.seconds(predicted[level]["communicating"])])
-    return Table(["", "Computing", "predicted", "Communicating", "predicted"], rows, title="Predicted beside measured", numeric=(1, 2, 3, 4))
+        rows.append(
+            [
+                level_name(level, "Krylov method"),
+                text.seconds(was["computing"]),
+                text.seconds(predicted[level]["computing"]),
+                text.seconds(was["communicating"]),
+                text.seconds(predicted[level]["communicating"]),
+            ]
+        )
+    return Table(
+        ["", "Computing", "predicted", "Communicating", "predicted"],
+        rows,
+        title="Predicted beside measured",
+        numeric=(1, 2, 3, 4),
+    )
 
 
 def kernel_table(kernels):
-    rows = [[text.words(k["kernel"]), str(k["level"]), text.count(k["runs"]), text.size(k["moved_bytes"]), text.seconds(k["computing_s"]),
-             text.rate(k["moved_bytes"] / k["computing_s"] if k["computing_s"] else None), text.percent(k["share_of_bound"])]
-            for k in kernels["kernels"]]
-    return Table(["Kernel", "Level", "Runs", "Moved", "Computing", "Rate", "Of what memory allows"], rows,
-                 title="Local kernels against the memory", numeric=(1, 2, 3, 4, 5, 6))
+    rows = [
+        [
+            text.words(k["kernel"]),
+            str(k["level"]),
+            text.count(k["runs"]),
+            text.size(k["moved_bytes"]),
+            text.seconds(k["computing_s"]),
+            text.rate(k["moved_bytes"] / k["computing_s"] if k["computing_s"] else None),
+            text.percent(k["share_of_bound"]),
+        ]
+        for k in kernels["kernels"]
+    ]
+    return Table(
+        ["Kernel", "Level", "Runs", "Moved", "Computing", "Rate", "Of what memory allows"],
+        rows,
+        title="Local kernels against the memory",
+        numeric=(1, 2, 3, 4, 5, 6),
+    )

@@ -32,13 +32,24 @@ def chart(data, what, shown):
     used = {place: colour for place, colour in LOCALITIES.items() if has_domains or place != "in a domain"}
     draw = charts.bars(rows, used, order=names)
     legend = {colour: place for colour, place in LEGEND.items() if place in used}
-    return Chart(draw, title=f"{what.capitalize()} of a product", half=True, legend=legend, alt=f"{what.capitalize()} that all ranks together send in one product with the matrix of each level.")
+    return Chart(
+        draw,
+        title=f"{what.capitalize()} of a product",
+        half=True,
+        legend=legend,
+        alt=f"{what.capitalize()} that all ranks together send in one product with the matrix of each level.",
+    )
 
 
 def section(data):
     if not data["hierarchy"] or data["machine"]["ranks"] == 1:
         return None
-    parts = [chart(data, "messages", text.count), chart(data, "bytes", text.size), traffic_table(data), totals_table(data)]
+    parts = [
+        chart(data, "messages", text.count),
+        chart(data, "bytes", text.size),
+        traffic_table(data),
+        totals_table(data),
+    ]
     return Section("Messages by level", parts, lead=lead(data))
 
 
@@ -51,28 +62,62 @@ def lead(data):
     volume = sum(a["bytes_off_node"] for a in solve)
     if data["machine"]["nodes"] == 1:
         return f"The whole solve sent {text.counted(total, 'message')}, all of them on one node."
-    return (f"The whole solve sent {text.counted(total, 'message')}, {text.count(off)} of them between nodes with "
-            f"{text.size(volume)}. One product with the matrix of each level sends:")
+    return (
+        f"The whole solve sent {text.counted(total, 'message')}, {text.count(off)} of them between nodes with "
+        f"{text.size(volume)}. One product with the matrix of each level sends:"
+    )
 
 
 def traffic_table(data):
     rows = []
     for level, info in enumerate(data["hierarchy"]["levels"]):
         t = info["product_traffic"]
-        rows.append([str(level), text.words(info["route"]), text.count(t["messages_on_node"]), text.count(t["messages_off_node"]),
-                     text.count(t["bytes_on_node"]), text.count(t["bytes_off_node"]), text.count(t["max_messages_of_a_rank"])])
-    return Table(["Level", "Route", "Messages on node", "Between nodes", "Bytes on node", "Between nodes", "Most messages of a rank"], rows,
-                 title="One product of each level", numeric=(0, 2, 3, 4, 5, 6))
+        rows.append(
+            [
+                str(level),
+                text.words(info["route"]),
+                text.count(t["messages_on_node"]),
+                text.count(t["messages_off_node"]),
+                text.count(t["bytes_on_node"]),
+                text.count(t["bytes_off_node"]),
+                text.count(t["max_messages_of_a_rank"]),
+            ]
+        )
+    return Table(
+        [
+            "Level",
+            "Route",
+            "Messages on node",
+            "Between nodes",
+            "Bytes on node",
+            "Between nodes",
+            "Most messages of a rank",
+        ],
+        rows,
+        title="One product of each level",
+        numeric=(0, 2, 3, 4, 5, 6),
+    )
 
 
 def totals_table(data):
     rows = []
     for phase in ("setup", "solve"):
         accounts = data["operations"][phase]
-        fields = ("messages_on_node", "messages_off_node", "bytes_on_node", "bytes_off_node", "collective_calls", "waits")
+        fields = (
+            "messages_on_node",
+            "messages_off_node",
+            "bytes_on_node",
+            "bytes_off_node",
+            "collective_calls",
+            "waits",
+        )
         rows.append([phase, *(text.count(sum(a[field] for a in accounts)) for field in fields)])
-    return Table(["", "Messages on node", "Between nodes", "Bytes on node", "Between nodes", "Collectives of a rank", "Waits"], rows,
-                 title="The whole run", numeric=(1, 2, 3, 4, 5, 6))
+    return Table(
+        ["", "Messages on node", "Between nodes", "Bytes on node", "Between nodes", "Collectives of a rank", "Waits"],
+        rows,
+        title="The whole run",
+        numeric=(1, 2, 3, 4, 5, 6),
+    )
 
 
 def nodes_section(data):
@@ -90,8 +135,17 @@ def nodes_section(data):
         parts.append(heat_map(sums, nodes, what, shown))
     parts.append(busiest_table(squares, nodes, n))
     each = "" if n == nodes else f" A pixel joins up to {-(-nodes // n)} successive nodes."
-    parts.insert(2, Text(f"Rows send, columns receive; the diagonal is what stays on a node.{each} The stronger the colour the more, by the logarithm."))
-    return Section("Node to node", parts, lead="What nodes send to each other in one product with the matrix of each level, all levels together.")
+    parts.insert(
+        2,
+        Text(
+            f"Rows send, columns receive; the diagonal is what stays on a node.{each} The stronger the colour the more, by the logarithm."
+        ),
+    )
+    return Section(
+        "Node to node",
+        parts,
+        lead="What nodes send to each other in one product with the matrix of each level, all levels together.",
+    )
 
 
 def heat_map(sums, nodes, what, shown):
@@ -100,8 +154,15 @@ def heat_map(sums, nodes, what, shown):
     cells = []
     if n <= MOST_CELLS:
         cells = [[shown(v) if v else "" for v in row] for row in sums]
-    return HeatMap(png.data_uri(png.encode(png.cover(sums, strongest=170 if cells else 255), ORANGE)), n, nodes, what.capitalize(), f"at most {shown(largest)}",
-                   f"{what.capitalize()} from node to node", cells=cells)
+    return HeatMap(
+        png.data_uri(png.encode(png.cover(sums, strongest=170 if cells else 255), ORANGE)),
+        n,
+        nodes,
+        what.capitalize(),
+        f"at most {shown(largest)}",
+        f"{what.capitalize()} from node to node",
+        cells=cells,
+    )
 
 
 def node_name(bin_, nodes, n):
@@ -111,8 +172,15 @@ def node_name(bin_, nodes, n):
 
 
 def busiest_table(squares, nodes, n):
-    pairs = [(squares["bytes"][i][j], squares["messages"][i][j], i, j) for i in range(n) for j in range(n)
-             if squares["messages"][i][j] and i != j]
+    pairs = [
+        (squares["bytes"][i][j], squares["messages"][i][j], i, j)
+        for i in range(n)
+        for j in range(n)
+        if squares["messages"][i][j] and i != j
+    ]
     pairs.sort(reverse=True)
-    rows = [[node_name(i, nodes, n), node_name(j, nodes, n), text.count(messages), text.count(size)] for size, messages, i, j in pairs[:20]]
+    rows = [
+        [node_name(i, nodes, n), node_name(j, nodes, n), text.count(messages), text.count(size)]
+        for size, messages, i, j in pairs[:20]
+    ]
     return Table(["From", "To", "Messages", "Bytes"], rows, title="The busiest pairs", numeric=(2, 3))

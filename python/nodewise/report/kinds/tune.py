@@ -9,9 +9,20 @@ MOST_BARS = 16
 
 def chapter(document):
     data = document.data
-    made = Chapter(title=data["matrix"]["source"], command="tune", sentence=sentence(data), facts=facts(data), sources=[document.name],
-                   badge="" if data["best"] else "None converged", state="plain" if data["best"] else "bad")
-    made.sections = [s for s in (best_section(data), trials_section(data), common.machine_section(data), common.repeat_section(data)) if s]
+    made = Chapter(
+        title=data["matrix"]["source"],
+        command="tune",
+        sentence=sentence(data),
+        facts=facts(data),
+        sources=[document.name],
+        badge="" if data["best"] else "None converged",
+        state="plain" if data["best"] else "bad",
+    )
+    made.sections = [
+        s
+        for s in (best_section(data), trials_section(data), common.machine_section(data), common.repeat_section(data))
+        if s
+    ]
     return made
 
 
@@ -40,10 +51,19 @@ def sentence(data):
 
 def facts(data):
     best = best_of(data)
-    found = [Fact(text.count(len(converged(data))), "converged", f"of {text.count(len(data['candidates']))} tried, {text.count(data['not_tried'])} not"),
-             Fact(text.seconds(data["seconds"]), "of tuning")]
+    found = [
+        Fact(
+            text.count(len(converged(data))),
+            "converged",
+            f"of {text.count(len(data['candidates']))} tried, {text.count(data['not_tried'])} not",
+        ),
+        Fact(text.seconds(data["seconds"]), "of tuning"),
+    ]
     if best:
-        found[:0] = [Fact(text.seconds(best["total_s"]), "best", f"setup {text.seconds(best['setup_s'])}"), Fact(text.count(best["iterations"]), "its iterations")]
+        found[:0] = [
+            Fact(text.seconds(best["total_s"]), "best", f"setup {text.seconds(best['setup_s'])}"),
+            Fact(text.count(best["iterations"]), "its iterations"),
+        ]
     return found
 
 
@@ -64,8 +84,15 @@ def trials_section(data):
             tied = " ≈" if candidate["tied_with_best"] else ""
             rows += charts.stacked(name, parts_of, tips, f"{text.seconds(candidate['total_s'])}{tied}")
         draw = charts.bars(rows, {"setup": charts.THREE, "solve": charts.ONE}, order=names, row_height=26)
-        parts.append(Chart(draw, title="The fastest that converged", alt="Seconds of setup and solve of the fastest candidates.",
-                           legend={"three": "setup", "one": "solve"}, note="Numbers are those of the table. ≈: cannot be told from the best by how much its runs differ."))
+        parts.append(
+            Chart(
+                draw,
+                title="The fastest that converged",
+                alt="Seconds of setup and solve of the fastest candidates.",
+                legend={"three": "setup", "one": "solve"},
+                note="Numbers are those of the table. ≈: cannot be told from the best by how much its runs differ.",
+            )
+        )
     parts.append(trials_table(data))
     return Section("Trials", parts)
 
@@ -73,8 +100,24 @@ def trials_section(data):
 def trials_table(data):
     rows = []
     for place, c in enumerate(data["candidates"]):
-        rows.append([str(place + 1), name_of(c), text.words(c["method"]) if c["method"] else "–", text.seconds(c["total_s"]) if c["converged"] else "–",
-                     text.seconds(c["setup_s"]), text.seconds(c["solve_s"]), text.count(c["iterations"]), text.factor(c["operator_complexity"]),
-                     text.size(c["memory_bytes"]), "converged" if c["converged"] else c["reason"] or "did not converge"])
-    return Table(["", "Options", "Method", "Total", "Setup", "Solve", "Iterations", "Complexity", "Memory", "Outcome"], rows, title="", open=True,
-                 numeric=(0, 3, 4, 5, 6, 7, 8))
+        rows.append(
+            [
+                str(place + 1),
+                name_of(c),
+                text.words(c["method"]) if c["method"] else "–",
+                text.seconds(c["total_s"]) if c["converged"] else "–",
+                text.seconds(c["setup_s"]),
+                text.seconds(c["solve_s"]),
+                text.count(c["iterations"]),
+                text.factor(c["operator_complexity"]),
+                text.size(c["memory_bytes"]),
+                "converged" if c["converged"] else c["reason"] or "did not converge",
+            ]
+        )
+    return Table(
+        ["", "Options", "Method", "Total", "Setup", "Solve", "Iterations", "Complexity", "Memory", "Outcome"],
+        rows,
+        title="",
+        open=True,
+        numeric=(0, 3, 4, 5, 6, 7, 8),
+    )
