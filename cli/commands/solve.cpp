@@ -121,14 +121,14 @@ void look_closer(const Solver& solver, const Settings& settings, SolveRecord& re
   const bool reports = !settings.result.json.empty();
   const model::Machine* const machine = settings.amg.machine.get();
   const bool compares = reports && machine != nullptr;
+  const bool of_blocks =
+      record.at_once || (*record.method->cost)(record.method).vectors_at_once > 1;
   if (settings.result.profile || compares) {
-    const bool of_blocks =
-        record.at_once || (*record.method->cost)(record.method).vectors_at_once > 1;
     record.traffic = roofline::traffic_of_solve(
         {record.solve_accounts, record.machine, record.matrix.symmetric, of_blocks},
         *solver.matrix(), solver.hierarchy(), settings.amg);
   }
-  if (compares) {
+  if (compares && !of_blocks) {
     record.prediction = predict::predict_solve(*solver.matrix(), solver.hierarchy(),
                                                record.matrix.symmetric, *machine);
   }

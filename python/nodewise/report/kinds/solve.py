@@ -38,9 +38,11 @@ def badge(data):
 
 
 def preconditioner(data):
-    return {"amg": " with algebraic multigrid", "jacobi": " with Jacobi's preconditioner"}.get(
-        data["solve"]["preconditioner"], ""
-    )
+    return {
+        "amg": " with algebraic multigrid",
+        "jacobi": " with Jacobi's preconditioner",
+        "direct": " with the factors of the matrix",
+    }.get(data["solve"]["preconditioner"], "")
 
 
 def sentence(data):
