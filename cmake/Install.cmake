@@ -27,6 +27,9 @@ if(TARGET nodewise_cli)
       DESTINATION "${CMAKE_INSTALL_DATADIR}/zsh/site-functions" OPTIONAL)
   endif()
 endif()
+if(NODEWISE_PETSC)  # for PETSc to load, not to link with
+  install(TARGETS nodewise_petsc LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}")
+endif()
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/examples/" DESTINATION "${CMAKE_INSTALL_DATADIR}/nodewise/examples")
 install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" DESTINATION "${CMAKE_INSTALL_DATADIR}/doc/nodewise")
 

@@ -11,7 +11,7 @@ test_packages=(libgtest-dev libgmock-dev python3 python3-pytest python3-pytest-x
 ci_packages=(ccache mpich libmpich-dev clang clang-format clang-tidy shellcheck libhypre-dev)
 # Used where the distribution has them, done without elsewhere.
 optional_packages=(libboost-dev libfast-float-dev libhwloc-dev libmetis-dev libptscotch-dev libmumps-dev python3-venv)
-optional_ci_packages=(libclang-rt-dev libsimgrid-dev chromium fonts-dejavu-core)
+optional_ci_packages=(libclang-rt-dev libsimgrid-dev chromium fonts-dejavu-core libpetsc-real-dev python3-petsc4py-real)
 
 say() { printf '%s\n' "$*"; }
 fail() {

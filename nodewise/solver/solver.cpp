@@ -64,6 +64,7 @@ struct Solver::State {
   void describe_device();
   const SolveRecord& solve_all(std::span<const double> B, std::span<double> X, int n_rhs,
                                const solver::GroupObserver& observe);
+  void precondition(std::span<const double> B, std::span<double> X, int n_rhs) const;
 
   Options given;
   Problem problem;
@@ -223,6 +224,41 @@ const SolveRecord& Solver::State::solve_all(std::span<const double> B, std::span
   solver::find_after_solve(record);
   record.memory = run::measure_memory(comm);
   return record;
+}
+
+/// With the rows as the system has them.
+void Solver::State::precondition(std::span<const double> B, std::span<double> X, int n_rhs) const {
+  const solve::Operator<double>* const M = system.preconditioner.map.get();
+  if (M == nullptr) {
+    std::copy(B.begin(), B.end(), X.begin());
+  } else if (n_rhs == 1) {
+    M->apply(B, X);
+  } else {
+    std::vector<double> work(2 * static_cast<std::size_t>(system.A->n_local()));
+    M->apply_block(B, X, n_rhs, work);
+  }
+}
+
+void Solver::precondition(std::span<const double> B, std::span<double> X, int n_rhs) const {
+  const State& s = *state_;
+  const auto n = static_cast<std::size_t>(layout().n_local());
+  if (n_rhs < 1 || B.size() != n * static_cast<std::size_t>(n_rhs) || X.size() != B.size()) {
+    throw Error(ErrorCode::dimension_mismatch,
+                fmt::format("Solver: vectors of {} and {} numbers here, where {} of {} are to be "
+                            "preconditioned",
+                            B.size(), X.size(), counted(n_rhs, "column"),
+                            counted(layout().n_local(), "row")));
+  }
+  if (offload::sets_up(s.record.options.method.device)) {
+    throw Error(ErrorCode::unsupported,
+                "the levels are on a device, which solves and does not "
+                "precondition for others");
+  }
+  if (!s.placement->moves()) return s.precondition(B, X, n_rhs);
+  const std::vector<double> b = s.placement->there(B, n_rhs);
+  std::vector<double> x(b.size());
+  s.precondition(b, x, n_rhs);
+  s.placement->back(x, X, n_rhs);
 }
 
 void Solver::rebuild(const MatrixPointer& A, amg::Reuse reuse) {

@@ -56,6 +56,12 @@ class Solver {
   const solver::SolveRecord& solve_all(std::span<const double> B, std::span<double> X, int n_rhs,
                                        const solver::GroupObserver& observe = {});
 
+  /// X = M B for `n_rhs` vectors side by side, as in solve_all(): the preconditioner alone, once
+  /// from zero, for an iteration of the caller's own; what a solve's messages are. Where there is
+  /// no preconditioner, a copy. Throws dimension_mismatch, on the rank that calls alone, where B or
+  /// X do not have this rank's rows, and unsupported where a device sets up.
+  void precondition(std::span<const double> B, std::span<double> X, int n_rhs = 1) const;
+
   /// Sets up for a matrix with the same pattern and other values, as in a time step; see
   /// amg::Hierarchy::rebuild(). Preset, method, routes and transports stay. Where the new matrix is
   /// symmetric and the first was not, or the other way round, or likewise where all of its diagonal
