@@ -28,11 +28,11 @@ namespace {
 
 /// MPICH before 4.2 confuses the parts where a rank sends to more ranks than it receives from, or
 /// to fewer (its issue 6233): there every neighbour becomes one both ways, with empty messages.
-#if defined(MPICH_NUMVERSION) && MPICH_NUMVERSION < 40200000
-constexpr bool needs_both_ways = true;
-#else
-constexpr bool needs_both_ways = false;
-#endif
+/// Which library it is shows when it runs: one compiled for an MPICH meets others of its ABI.
+bool needs_both_ways() {
+  static const bool needs = mpi::is_of_mpich() && mpi::mpich_version() < 402;
+  return needs;
+}
 
 void append_missing(std::vector<int>& ranks, const std::vector<int>& others) {
   const std::size_t n = ranks.size();
@@ -43,7 +43,7 @@ void append_missing(std::vector<int>& ranks, const std::vector<int>& others) {
 }
 
 Neighbours graph_of(Neighbours neighbours) {
-  if (!needs_both_ways) return neighbours;
+  if (!needs_both_ways()) return neighbours;
   const std::vector<int> sends = neighbours.send_ranks;
   append_missing(neighbours.send_ranks, neighbours.recv_ranks);
   append_missing(neighbours.recv_ranks, sends);
