@@ -261,6 +261,27 @@ void Solver::precondition(std::span<const double> B, std::span<double> X, int n_
   s.placement->back(x, X, n_rhs);
 }
 
+void Solver::set_krylov(const Choice<solve::KrylovMethod>& method, const solve::Options& krylov) {
+  SolveRecord& record = state_->record;
+  Options next = record.options;
+  next.method.solver = method;
+  next.krylov = krylov;
+  const mpi::Comm& comm = state_->system.A->comm();
+  check(comm, next);
+  const Choice<solve::KrylovMethod> chosen = solver::choose_method(next, record.matrix);
+  mpi::collectively(comm, [&] {
+    solver::check_method(*chosen, next);
+    if (state_->system.device != nullptr && !chosen->runs_on_devices) {
+      throw Error(ErrorCode::invalid_argument,
+                  fmt::format("`solver {}` does not run on `device {}`", chosen.name(),
+                              next.method.device.name()));
+    }
+  });
+  record.options = std::move(next);
+  record.method = chosen;
+  record.solver_was_chosen = method.is_automatic();
+}
+
 void Solver::rebuild(const MatrixPointer& A, amg::Reuse reuse) {
   State& s = *state_;
   const mpi::Comm& comm = s.system.A->comm();

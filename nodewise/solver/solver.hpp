@@ -62,6 +62,12 @@ class Solver {
   /// X do not have this rank's rows, and unsupported where a device sets up.
   void precondition(std::span<const double> B, std::span<double> X, int n_rhs = 1) const;
 
+  /// How the solves from now on are made and when they end, in place of what the options of the
+  /// setup say; a method left to the library is chosen as in a setup. Costs an agreement. Throws
+  /// invalid_argument where a value is outside its range or differs between ranks, or the method
+  /// does not go with the preconditioner or the device; the solver then stays as it was.
+  void set_krylov(const Choice<solve::KrylovMethod>& method, const solve::Options& options);
+
   /// Sets up for a matrix with the same pattern and other values, as in a time step; see
   /// amg::Hierarchy::rebuild(). Preset, method, routes and transports stay. Where the new matrix is
   /// symmetric and the first was not, or the other way round, or likewise where all of its diagonal
