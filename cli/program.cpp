@@ -45,9 +45,11 @@ void print_page(const mpi::Comm& world, const std::string& text) {
 }
 
 ExitCode run_command(const std::shared_ptr<const mpi::Comm>& world,
-                     std::span<const std::string> words) {
-  const Settings settings =
+                     std::span<const std::string> words,
+                     const std::shared_ptr<const matrix::DistMatrix<double>>& given) {
+  Settings settings =
       parse(words, [&](const std::string& path) { return text_of_root(*world, path); });
+  settings.source.given = given;
   if (settings.command == nullptr || settings.help) {
     print_page(*world,
                settings.help ? command_help(*settings.command, settings.help_all) : program_help());
@@ -79,13 +81,19 @@ ExitCode run_program(const std::shared_ptr<const mpi::Comm>& world,
   std::optional<Failure> failure;
   try {
     const std::vector<std::string> shared = words_of_root(*world, words);
-    code = run_command(world, shared);
+    code = run_command(world, shared, nullptr);
     if (code == ExitCode::success) on_root(*world, check_standard_output);
   } catch (...) {
     failure = current_failure();
     code = failure->code();
   }
   return agreed_end(*world, code, failure ? failure->what() : nullptr);
+}
+
+ExitCode call_program(const std::shared_ptr<const mpi::Comm>& world,
+                      std::span<const std::string> words,
+                      const std::shared_ptr<const matrix::DistMatrix<double>>& given) {
+  return run_command(world, words_of_root(*world, words), given);
 }
 
 }  // namespace nodewise::cli

@@ -1,6 +1,7 @@
 // Reading or making the matrix, after asking whether it fits.
 #include <algorithm>
 #include <filesystem>
+#include <numeric>
 #include <system_error>
 #include <unistd.h>
 
@@ -139,6 +140,18 @@ LoadedMatrix read_standard_input(const mpi::Comm& world,
   }
 }
 
+/// Local. The caller's own matrix, whose rows stay where they are.
+LoadedMatrix take_given(const std::shared_ptr<const mpi::Comm>& comm, const Matrix& given) {
+  const auto there = [&](const comm::Layout& layout) {
+    const std::span<const GlobalIndex> starts = layout.starts();
+    return comm::Layout(comm, {starts.begin(), starts.end()});
+  };
+  std::vector<int> ranks(static_cast<std::size_t>(comm->size()));
+  std::iota(ranks.begin(), ranks.end(), 0);
+  const Matrix A = given.with_comm(there(given.rows()), there(given.cols()), ranks);
+  return {std::make_shared<const Matrix>(A), {}};
+}
+
 }  // namespace
 
 LoadedMatrix load_mass(const Matrix& A, const Settings& settings) {
@@ -158,6 +171,7 @@ LoadedMatrix load_mass(const Matrix& A, const Settings& settings) {
 
 LoadedMatrix load_matrix(const mpi::Comm& world, std::shared_ptr<const mpi::Comm> comm,
                          const Settings& settings) {
+  if (settings.source.given) return take_given(comm, *settings.source.given);
   if (!settings.is_model_problem()) {
     return about_files(ExitCode::input_file, [&] {
       if (is_standard_input(settings)) return read_standard_input(world, comm, settings);

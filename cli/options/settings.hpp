@@ -1,6 +1,7 @@
 // Everything the command line can say, as plain structs with defaults and one table of fields each.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <set>
 #include <span>
@@ -13,6 +14,7 @@
 #include "nodewise/calibrate/options.hpp"
 #include "nodewise/eigen/options.hpp"
 #include "nodewise/io/gallery.hpp"
+#include "nodewise/matrix/dist_matrix.hpp"
 #include "nodewise/mpi/settings.hpp"
 #include "nodewise/predict/options.hpp"
 #include "nodewise/roofline/options.hpp"
@@ -33,6 +35,8 @@ enum class Shell { none, bash, zsh };
 struct SourceOptions {
   bool graph_laplacian = false;
   bool ignore_memory_check = false;
+  /// A caller's own, in place of a file; null: there is none.
+  std::shared_ptr<const matrix::DistMatrix<double>> given = nullptr;
 };
 
 struct RhsOptions {
