@@ -1,0 +1,131 @@
+"""PyAMG's two solvers under its names, for scripts that change their import: `from nodewise import pyamg`.
+
+The choices are PyAMG's, so that hierarchies and iterations are the same up to rounding; what has no counterpart is
+refused by name. `nodewise.solver()` chooses better.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Union
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from nodewise.errors import OptionError
+from nodewise.matrix import Vector
+from nodewise.solvers import Solver
+
+# A method of PyAMG: its name, or the name and its parameters.
+Spec = Union[str, tuple[str, Mapping[str, Any]], None]
+
+_smoothers = {"gauss_seidel": "gauss_seidel", "block_gauss_seidel": "block_gauss_seidel", "jacobi": "jacobi",
+              "block_jacobi": "block_jacobi"}
+_splittings = {"RS": "ruge_stueben_first_pass", "PMIS": "pmis", "CLJP": "cljp"}
+_interpolations = {"classical": "modified_classical", "direct": "direct"}
+
+
+def _split(what: str, spec: Spec, known: Mapping[str, object]) -> tuple[str, dict[str, Any]]:
+    """The name and the parameters of a method, of which there is a counterpart."""
+    name, parameters = (spec, {}) if not isinstance(spec, tuple) else (spec[0], dict(spec[1]))
+    if name not in known:
+        raise OptionError(f"{what} {name!r} of PyAMG has no counterpart here: there are {', '.join(known)}")
+    return str(name), parameters
+
+
+def _refuse(what: str, parameters: Mapping[str, Any], known: tuple[str, ...]) -> None:
+    for name in parameters:
+        if name not in known:
+            raise OptionError(f"parameter {name!r} of {what} of PyAMG has no counterpart here: there are {', '.join(known)}")
+
+
+def _smoothing(pre: Spec, post: Spec) -> dict[str, object]:
+    name, first = _split("smoother", pre, _smoothers)
+    other, second = _split("smoother", post, _smoothers)
+    for parameters in (first, second):
+        _refuse("the smoother", parameters, ("sweep", "iterations", "omega"))
+    if name != other or first.get("sweep") != second.get("sweep") or first.get("omega") != second.get("omega"):
+        raise OptionError("the smoothers before and after the coarse correction differ: here they are the same")
+    chosen: dict[str, object] = {"smoother": _smoothers[name], "pre_sweeps": first.get("iterations", 1),
+                                 "post_sweeps": second.get("iterations", 1)}
+    if name.endswith("gauss_seidel"):
+        chosen["sweep_order"] = first.get("sweep", "forward")
+    elif "omega" in first:
+        chosen["jacobi_weight"] = first["omega"]
+    return chosen
+
+
+_common: dict[str, object] = {"preset": "default", "stagnation_window": 0, "transport": "point_to_point"}
+
+
+class MultilevelSolver(Solver):
+    """A solver with the arguments and defaults of PyAMG's: plain cycles unless `accel` names a Krylov method."""
+
+    def solve(self, b: ArrayLike, x0: ArrayLike | None = None, tol: float = 1e-5, maxiter: int = 100,  # type: ignore[override]
+              cycle: str = "V", accel: str | None = None, callback: Callable[[Vector], object] | None = None,
+              residuals: list[float] | None = None, cycles_per_level: int = 1, return_info: bool = False) -> Any:
+        if cycles_per_level != 1:
+            raise OptionError(f"cycles_per_level is {cycles_per_level}, where 1 alone has a counterpart here")
+        x, info = super().solve(b, x0, tol=tol, maxiter=maxiter, cycle=cycle, accel=accel or "stationary",
+                                callback=callback, residuals=residuals, return_info=True)
+        return (x, int(info)) if return_info else x
+
+
+def ruge_stuben_solver(A: Any, strength: Spec = ("classical", {"theta": 0.25, "norm": "abs"}), CF: Spec = "RS",
+                       interpolation: Spec = "classical",
+                       presmoother: Spec = ("gauss_seidel", {"sweep": "symmetric"}),
+                       postsmoother: Spec = ("gauss_seidel", {"sweep": "symmetric"}), max_levels: int = 30,
+                       max_coarse: int = 10) -> MultilevelSolver:
+    """Classical multigrid with the arguments of pyamg.ruge_stuben_solver."""
+    _, measure = _split("strength", strength, {"classical": 0})
+    _refuse("strength", measure, ("theta", "norm"))
+    splitting, passes = _split("CF", CF, _splittings)
+    _refuse("CF", passes, ("second_pass",))
+    formula, parameters = _split("interpolation", interpolation, _interpolations)
+    _refuse("interpolation", parameters, ("modified",))
+    coarsening = "ruge_stueben" if splitting == "RS" and passes.get("second_pass") else _splittings[splitting]
+    options: dict[str, object] = {
+        **_common, **_smoothing(presmoother, postsmoother), "method": "classical",
+        "strength_measure": {"abs": "absolute", "min": "opposite_sign"}.get(measure.get("norm", "abs"), "absolute"),
+        # An entry just at the bound is strong in PyAMG and weak here.
+        "strength_threshold": np.nextafter(measure.get("theta", 0.25), 0), "max_row_sum": 1, "coarsening": coarsening,
+        "interpolation": "classical" if parameters.get("modified") is False else _interpolations[formula],
+        "max_interpolation_entries": 0, "max_levels": max_levels, "max_coarse_rows": max_coarse}
+    if coarsening.startswith("ruge_stueben"):
+        options["isolated_couplings"] = "lumped"
+    return MultilevelSolver(A, **options)
+
+
+def smoothed_aggregation_solver(A: Any, B: ArrayLike | None = None, BH: ArrayLike | None = None,
+                                symmetry: str = "hermitian", strength: Spec = "symmetric", aggregate: Spec = "standard",
+                                smooth: Spec = ("jacobi", {"omega": 4.0 / 3.0}),
+                                presmoother: Spec = ("block_gauss_seidel", {"sweep": "symmetric"}),
+                                postsmoother: Spec = ("block_gauss_seidel", {"sweep": "symmetric"}),
+                                improve_candidates: Any = (("block_gauss_seidel", {"sweep": "symmetric", "iterations": 4}),
+                                                           None),
+                                max_levels: int = 10, max_coarse: int = 10) -> MultilevelSolver:
+    """Smoothed aggregation with the arguments of pyamg.smoothed_aggregation_solver."""
+    _, measure = _split("strength", strength, {"symmetric": 0})
+    _refuse("strength", measure, ("theta",))
+    _split("aggregate", aggregate, {"standard": 0})
+    _, smoothing = _split("smooth", smooth, {"jacobi": 0})
+    _refuse("smooth", smoothing, ("omega",))
+    if abs(smoothing.get("omega", 4.0 / 3.0) - 4.0 / 3.0) > 1e-12:
+        raise OptionError("parameter 'omega' of smooth is not 4/3, which alone has a counterpart here")
+    sweeps = 0
+    first = improve_candidates[0] if isinstance(improve_candidates, (list, tuple)) and improve_candidates else None
+    if first is not None:
+        _, relaxation = _split("improve_candidates", first, _smoothers)
+        sweeps = int(relaxation.get("iterations", 1))
+    block = A.blocksize[0] if getattr(A, "format", "") == "bsr" else 1
+    smoother = _smoothing(presmoother, postsmoother)
+    if block == 1:  # the same sweeps
+        smoother["smoother"] = str(smoother["smoother"]).removeprefix("block_")
+    theta = measure.get("theta", 0.0)
+    options: dict[str, object] = {
+        **_common, **smoother, "method": "aggregation", "aggregates": "standard",
+        "aggregation_threshold": np.nextafter(theta, 0) if theta > 0 else 0, "candidate_sweeps": sweeps,
+        "max_levels": max_levels, "max_coarse_rows": max_coarse}
+    if sweeps:
+        options["candidate_relaxation"] = "gauss_seidel"
+    return MultilevelSolver(A, B, BH, **options)

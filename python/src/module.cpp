@@ -1,0 +1,11 @@
+// The extension module nodewise._core: everything that nodewise/*.py stands on.
+#include "bindings.hpp"
+
+NB_MODULE(_core, m) {
+  nodewise::python::bind_base(m);
+  nodewise::python::bind_mpi(m);
+  nodewise::python::bind_matrix(m);
+  nodewise::python::bind_io(m);
+  nodewise::python::bind_solver(m);
+  nodewise::python::bind_program(m);
+}
