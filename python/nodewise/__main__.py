@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import sys
 import tempfile
+from typing import Any
 
 
 def main(argv: list[str] | None = None) -> int:
     words = sys.argv[1:] if argv is None else argv
     if words[:1] == ["report"]:
-        from nodewise.report import main as report
-
-        return int(report(words[1:]) or 0)
+        return int(importlib.import_module("nodewise.report").main(words[1:]) or 0)
     try:
         from nodewise._load import core
     except ImportError as error:
@@ -37,20 +37,18 @@ def _page_of(words: list[str]) -> tuple[str | None, list[str]]:
     return None, words
 
 
-def _run_with_page(core: object, world: object, words: list[str], page: str) -> int:
+def _run_with_page(core: Any, world: Any, words: list[str], page: str) -> int:
     """Runs a command that writes a report, then makes the page of it."""
     with tempfile.TemporaryDirectory(prefix="nodewise-") as folder:
         given = [word[len("--json="):] for word in words if word.startswith("--json=")]
         given += [words[k + 1] for k, word in enumerate(words[:-1]) if word == "--json"]
         path = given[0] if given else os.path.join(folder, "report.json")
         more = [] if given else [f"--json={path}"]
-        code = int(core.run_main(world, [*words, *more]))  # type: ignore[attr-defined]
-        if world.rank != 0 or not os.path.exists(path):  # type: ignore[attr-defined]
+        code = int(core.run_main(world, [*words, *more]))
+        if world.rank != 0 or not os.path.exists(path):
             return code
         try:
-            from nodewise.report import write_page
-
-            write_page([path], page)
+            importlib.import_module("nodewise.report").write_page([path], page)
         except ImportError as error:
             print(f'nodewise: --report needs `pip install "nodewise[report]"` ({error})', file=sys.stderr)
             return 2

@@ -104,8 +104,9 @@ class Matrix:
         point."""
         import scipy.sparse
 
+        sparse: Any = A
         if scipy.sparse.issparse(A):
-            sparse = A
+            pass
         else:
             array = real_numbers(A, "the matrix")
             if array.ndim != 2:
@@ -178,8 +179,7 @@ class Matrix:
         """This rank's rows, with all columns."""
         import scipy.sparse
 
-        made: Any = scipy.sparse.csr_array(self.csr(), shape=(self.n_local, self.shape[1]))
-        return made  # type: ignore[no-any-return]
+        return scipy.sparse.csr_array(self.csr(), shape=(self.n_local, self.shape[1]))
 
     def diagonal(self) -> Vector:
         """This rank's part of the diagonal."""
@@ -260,6 +260,7 @@ def read(path: str, comm: AnyComm = None, *, graph_laplacian: bool = False) -> M
 
 def read_vectors(path: str, like: Matrix) -> Vector:
     """Collective. This rank's rows of the vector, or vectors, of a file."""
+    values: Vector
     values, count = core.read_vectors(like._core, str(path))
     return values if count == 1 else values.reshape(-1, count)
 

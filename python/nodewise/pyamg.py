@@ -93,7 +93,7 @@ def ruge_stuben_solver(A: Any, strength: Spec = ("classical", {"theta": 0.25, "n
         "max_interpolation_entries": 0, "max_levels": max_levels, "max_coarse_rows": max_coarse}
     if coarsening.startswith("ruge_stueben"):
         options["isolated_couplings"] = "lumped"
-    return MultilevelSolver(A, **options)
+    return MultilevelSolver(A, None, None, None, **options)
 
 
 def smoothed_aggregation_solver(A: Any, B: ArrayLike | None = None, BH: ArrayLike | None = None,
@@ -128,4 +128,4 @@ def smoothed_aggregation_solver(A: Any, B: ArrayLike | None = None, BH: ArrayLik
         "max_levels": max_levels, "max_coarse_rows": max_coarse}
     if sweeps:
         options["candidate_relaxation"] = "gauss_seidel"
-    return MultilevelSolver(A, B, BH, **options)
+    return MultilevelSolver(A, B, BH, None, **options)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import tempfile
@@ -63,20 +64,19 @@ class Result:
     def plot(self) -> Any:
         """The page as an object that notebooks show."""
         try:
-            from IPython.display import HTML
+            display = importlib.import_module("IPython.display")
         except ImportError:
             raise ImportError("plot() shows a page in a notebook; elsewhere html('page.html') writes it") from None
-        return HTML(self._repr_html_())
+        return display.HTML(self._repr_html_())
 
     def __repr__(self) -> str:
         return f"<report of nodewise {self.command}: {', '.join(self._data)}>"
 
 
 def _write_page(text: str, path: str) -> None:
-    from nodewise.report import write_page
-
+    pages = importlib.import_module("nodewise.report")
     with tempfile.TemporaryDirectory() as folder:
         source = os.path.join(folder, "report.json")
         with open(source, "w", encoding="utf-8") as file:
             file.write(text)
-        write_page([source], path)
+        pages.write_page([source], path)

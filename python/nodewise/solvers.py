@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import scipy.sparse.linalg
     from typing_extensions import Unpack
 
-    from nodewise.option_types import SolveOptions, SolverOptions
+    from nodewise.option_types import SetupOptions, SolveOptions, SolverOptions
     from nodewise.results import Result
 
 Callback = Callable[[Vector], object]
@@ -139,7 +139,7 @@ class Solver:
         if visits is None or not levels:
             raise OptionError(f"cycle `{cycle}` is none of V and W, or there is no multigrid")
         counts = [visits**k * level.nonzeros * (2 if k + 1 < len(levels) else 1) for k, level in enumerate(levels)]
-        return sum(counts) / levels[0].nonzeros
+        return float(sum(counts) / levels[0].nonzeros)
 
     def __repr__(self) -> str:
         return table_of_levels(self)
@@ -227,7 +227,7 @@ class Solver:
             x = np.array(guess, dtype=np.float64, order="C")
         return rhs.ravel(), x.ravel(), rhs.shape
 
-    def aspreconditioner(self, cycle: str | None = None) -> scipy.sparse.linalg.LinearOperator:
+    def aspreconditioner(self, cycle: str | None = None) -> scipy.sparse.linalg.LinearOperator[Any]:
         """The preconditioner as a LinearOperator of SciPy, on this rank's rows: one cycle from zero."""
         from scipy.sparse.linalg import LinearOperator
 
@@ -240,9 +240,10 @@ class Solver:
             self._core.precondition(np.ascontiguousarray(real_numbers(r, "r"), dtype=np.float64).ravel(), z)
             return z
 
-        made: Any = LinearOperator
         n = self.matrix.n_local
-        return made((n, n), matvec=apply, rmatvec=apply if self._core.summary()["symmetric"] else None, dtype=np.float64)
+        adjoint = apply if self._core.summary()["symmetric"] else None
+        made: LinearOperator[Any] = LinearOperator((n, n), matvec=apply, rmatvec=adjoint, dtype=np.float64)
+        return made
 
     def update(self, A: Any, reuse: Literal["interpolation", "splitting"] = "interpolation") -> None:
         """Collective. Sets up for a matrix with the same pattern and other values, as in a time step."""
@@ -323,7 +324,7 @@ def solver(A: Any, *, near_null_space: ArrayLike | None = None, left_near_null_s
 def solve(A: Any, b: ArrayLike, x0: ArrayLike | None = None, *, rtol: float | None = None, atol: float | None = None,
           maxiter: int | None = None, M: Solver | None = None, callback: Callback | None = None,
           monitor: Monitor | None = None, residuals: list[float] | None = None,
-          **options: Unpack[SolverOptions]) -> tuple[Vector, SolveInfo]:
+          **options: Unpack[SetupOptions]) -> tuple[Vector, SolveInfo]:
     """Collective. Sets up and solves in one call, like scipy.sparse.linalg.cg; returns (x, info).
 
     M is a `Solver` of the same matrix that is there already. Options as for `solver()` and `Solver.solve()`."""

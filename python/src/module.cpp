@@ -2,6 +2,8 @@
 #include "bindings.hpp"
 
 NB_MODULE(_core, m) {
+  // What MPI keeps of communicators, as attributes, lives until the end of the process.
+  nanobind::set_leak_warnings(false);
   nodewise::python::bind_base(m);
   nodewise::python::bind_mpi(m);
   nodewise::python::bind_matrix(m);
