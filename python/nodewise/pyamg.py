@@ -1,7 +1,8 @@
 """PyAMG's two solvers under its names, for scripts that change their import: `from nodewise import pyamg`.
 
-The choices are PyAMG's, so that hierarchies and iterations are the same up to rounding; what has no counterpart is
-refused by name. `nodewise.solver()` chooses better.
+The choices are PyAMG's, so that levels and iterations are the same up to rounding (with smoothed aggregation up to
+PyAMG's random estimate of a spectral radius); what has no counterpart is refused by name. `nodewise.solver()` chooses
+by the matrix.
 """
 
 from __future__ import annotations
@@ -123,7 +124,7 @@ def smoothed_aggregation_solver(A: Any, B: ArrayLike | None = None, BH: ArrayLik
         smoother["smoother"] = str(smoother["smoother"]).removeprefix("block_")
     theta = measure.get("theta", 0.0)
     options: dict[str, object] = {
-        **_common, **smoother, "method": "aggregation", "aggregates": "standard",
+        **_common, **smoother, "method": "aggregation", "aggregates": "standard_first",
         "aggregation_threshold": np.nextafter(theta, 0) if theta > 0 else 0, "candidate_sweeps": sweeps,
         "max_levels": max_levels, "max_coarse_rows": max_coarse}
     if sweeps:
