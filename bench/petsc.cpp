@@ -183,6 +183,11 @@ void print(const std::string& problem, const PetscSystem& system,
 }
 
 void compare(const std::shared_ptr<const mpi::Comm>& comm, const Arguments& arguments) {
+  if (comm->is_root()) {
+    std::cout
+        << "Messages that go by persistent requests are not counted: all of gamg's solve, and "
+           "PETSc's own products.\n";
+  }
   for (const std::string& problem : arguments.problems) {
     PetscSystem system(comm, parse_problem(problem));
     std::vector<Entrant> all = entrants();
