@@ -211,6 +211,69 @@ def assembly():
     assert abs(sp.vstack(comm.allgather(M.to_scipy())) - size * A).max() == 0
 
 
+class IndexMap:
+    """As DOLFINx has it: owned indices, then ghosts, by their global numbers."""
+
+    def __init__(self, begin, end, ghosts, total):
+        self.size_local, self.num_ghosts, self.size_global, self.comm = end - begin, len(ghosts), total, comm
+        self._global = np.concatenate([np.arange(begin, end), ghosts]).astype(np.int64)
+
+    def local_to_global(self, local):
+        return self._global[local]
+
+
+class MatrixCSR:
+    """A stand-in for dolfinx.la.MatrixCSR: rows of ghosts behind the owned ones, whose entries scatter_reverse() sends."""
+
+    def __init__(self, blocks, points, ends, begin, end, block):
+        self.block_size, self.scattered = [block, block], False
+        local = [blocks.indices[blocks.indptr[i]:blocks.indptr[i + 1]] for i in range(begin, end)]
+        needed = np.unique(np.concatenate([*local, [begin]])) if local else np.array([], dtype=int)
+        ghosts = needed[(needed < begin) | (needed >= end)][::-1]  # in no order
+        here = {int(g): k for k, g in enumerate([*range(begin, end), *ghosts])}
+        self.maps = [IndexMap(begin, end, ghosts, points)] * 2
+        counts = [len(row) for row in local] + [1] * len(ghosts)
+        self.indptr = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+        self.indices = np.array([here[int(j)] for row in local for j in row] + [0] * len(ghosts), dtype=np.int32)
+        first, last = blocks.indptr[begin], blocks.indptr[end]
+        self.data = np.concatenate([blocks.data[first:last].ravel(), np.zeros(len(ghosts) * block * block)])
+
+    def index_map(self, which):
+        return self.maps[which]
+
+    def scatter_reverse(self):
+        self.scattered = True
+
+
+def dolfinx():
+    one = poisson(10)
+    for block in (1, 3):
+        coupling = np.eye(block) + 0.1 * np.arange(block * block).reshape(block, block)
+        A = sp.bsr_array(sp.kron(one, coupling), blocksize=(block, block))
+        A.sort_indices()
+        ends = ranges(100, empty=True)
+        theirs = MatrixCSR(A, 100, ends, ends[rank], ends[rank + 1], block)
+        M = nw.Matrix.from_dolfinx(theirs)
+        assert theirs.scattered and M.block_size == block and M.shape == A.shape
+        assert abs(sp.vstack(comm.allgather(M.to_scipy())) - A).max() == 0
+
+
+def petsc():
+    """A stand-in for a petsc4py.PETSc.Mat."""
+    from types import SimpleNamespace as Fake
+
+    A = poisson(10)
+    ends = ranges(100)
+    mine = part(A, ends)
+    mode = Fake(getArray=lambda readonly: np.ones(mine.shape[0]))
+    mat = Fake(getValuesCSR=lambda: (mine.indptr, mine.indices, mine.data), getSize=lambda: A.shape,
+               comm=Fake(tompi4py=lambda: comm), getBlockSize=lambda: 2,
+               getNearNullSpace=lambda: Fake(getVecs=lambda: [mode]))
+    M = nw.Matrix.from_petsc(mat)
+    assert M.block_size == 2 and M.near_null_space.shape == (M.n_local, 1)
+    assert abs(sp.vstack(comm.allgather(M.to_scipy())) - A).max() == 0
+
+
 def reports():
     A = nw.gallery.laplace7(8, comm=comm)
     ml = nw.solver(A)

@@ -8,7 +8,7 @@ from conftest import HERE, run_ranks
 
 CASES = ["rows_and_empty_ranks", "types_differ_by_rank", "levels", "iterations_are_those_of_one_rank",
          "blocks_and_update", "one_rank_fails", "tolerances_differ", "interrupted", "communicators", "assembly",
-         "reports", "outlives_finalize"]
+         "dolfinx", "petsc", "reports", "outlives_finalize"]
 
 
 @pytest.mark.parametrize("ranks", [1, 2, 3, 4])
