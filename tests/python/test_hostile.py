@@ -226,3 +226,14 @@ def test_errors_are_of_pythons_classes_too():
         nw.read("/nowhere/A.mtx")
     with pytest.raises(ValueError):
         nw.solver(A, max_levels=0)
+
+
+def options_with_a_range():
+    return [name for name, option in nw.options().items() if option.range and "none" not in option.range]
+
+
+@pytest.mark.parametrize("name", options_with_a_range())
+def test_no_option_takes_what_is_outside_of_its_range(name):
+    with pytest.raises(nw.OptionError, match=name) as raised:
+        nw.solver(A, **{name: "-1e99 nonsense"})
+    sentence(raised)
