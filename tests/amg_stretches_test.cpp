@@ -89,7 +89,7 @@ class Passes : public relax::HybridSweeps<double> {
   void first_sweep(std::span<const double>, std::span<double>) const override {}
 
  private:
-  void sweep_part(int, Direction, const Vectors&) const override {}
+  void sweep_rows(const Range&, Direction, const Vectors&) const override {}
 };
 
 Matrix problem(const std::string& kind, int n) {

@@ -10,12 +10,21 @@ from nodewise.matrix import Matrix
 
 
 def from_petsc(mat: Any) -> Matrix:
-    indptr, indices, data = mat.getValuesCSR()
+    return of_petsc_rows(mat, *mat.getValuesCSR())
+
+
+def of_petsc_rows(mat: Any, indptr: Any, indices: Any, data: Any) -> Matrix:
+    """Collective. These rows of a matrix of PETSc, with its block size and its near null space."""
     made = Matrix.from_csr((data, indices, indptr), comm=mat.comm.tompi4py(), columns=mat.getSize()[1])
     made.block_size = max(1, int(mat.getBlockSize()))
-    vectors = mat.getNearNullSpace().getVecs()
+    space = mat.getNearNullSpace()
+    if not space:  # asking one that is not there for its vectors is a crash
+        return made
+    vectors = [np.array(v.getArray(readonly=True)) for v in space.getVecs()]
+    if space.hasConstant():
+        vectors.insert(0, np.ones(len(indptr) - 1))
     if vectors:
-        made.near_null_space = np.stack([np.asarray(v.getArray(readonly=True)) for v in vectors], axis=1)
+        made.near_null_space = np.stack(vectors, axis=1)
     return made
 
 

@@ -12,27 +12,12 @@ from typing import Any
 import numpy as np
 
 from nodewise.errors import OptionError
-from nodewise.matrix import Matrix
+from nodewise.interop import of_petsc_rows
 from nodewise.solvers import Solver, _krylov_options
 
 # The later ones win.
 _beginnings = ("nodewise_", "pc_nodewise_")
 _reuses = ("interpolation", "splitting", "none")
-
-
-def _matrix(mat: Any, indptr: Any, indices: Any, data: Any) -> Matrix:
-    """Collective. The rows of a matrix of PETSc, with its block size and its near null space."""
-    made = Matrix.from_csr((data, indices, indptr), comm=mat.comm.tompi4py(), columns=mat.getSize()[1])
-    made.block_size = max(1, int(mat.getBlockSize()))
-    space = mat.getNearNullSpace()
-    if not space:  # asking one that is not there for its vectors is a crash
-        return made
-    vectors = [np.array(v.getArray(readonly=True)) for v in space.getVecs()]
-    if space.hasConstant():
-        vectors.insert(0, np.ones(len(indptr) - 1))
-    if vectors:
-        made.near_null_space = np.stack(vectors, axis=1)
-    return made
 
 
 class PC:
@@ -68,7 +53,7 @@ class PC:
     def setUp(self, pc: Any) -> None:
         _, mat = pc.getOperators()
         indptr, indices, data = mat.getValuesCSR()
-        matrix = _matrix(mat, indptr, indices, data)
+        matrix = of_petsc_rows(mat, indptr, indices, data)
         options = dict(self._options)
         reuse = options.pop("reuse", "interpolation")
         if self._solver is not None and reuse != "none" and self._is_as_before(mat, indptr, indices):

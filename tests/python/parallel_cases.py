@@ -268,10 +268,12 @@ def petsc():
     mode = Fake(getArray=lambda readonly: np.ones(mine.shape[0]))
     mat = Fake(getValuesCSR=lambda: (mine.indptr, mine.indices, mine.data), getSize=lambda: A.shape,
                comm=Fake(tompi4py=lambda: comm), getBlockSize=lambda: 2,
-               getNearNullSpace=lambda: Fake(getVecs=lambda: [mode]))
+               getNearNullSpace=lambda: Fake(getVecs=lambda: [mode], hasConstant=lambda: True))
     M = nw.Matrix.from_petsc(mat)
-    assert M.block_size == 2 and M.near_null_space.shape == (M.n_local, 1)
+    assert M.block_size == 2 and M.near_null_space.shape == (M.n_local, 2)
     assert abs(sp.vstack(comm.allgather(M.to_scipy())) - A).max() == 0
+    mat.getNearNullSpace = lambda: None  # whose vectors petsc4py must not be asked for
+    assert nw.Matrix.from_petsc(mat).near_null_space is None
 
 
 def reports():
