@@ -30,6 +30,7 @@ constexpr int error_stream = 1, warning_stream = 2, global_stream = 3, print_lev
               workspace_percent = 14, input_format = 18, null_pivots = 24, analysis = 28;
 constexpr int is_distributed = 3, is_sequential = 1;
 constexpr int of_error = 1, detail_of_error = 2, megabytes_of_all = 17;
+constexpr int singular_pattern = -6, workspace = -9, singular = -10, memory = -13;
 
 /// The entries of a rank's rows, counted from 1; of a symmetric matrix those up to the diagonal.
 struct Entries {
@@ -108,15 +109,18 @@ class Factors final : public solve::Operator<double> {
  private:
   void begin(bool symmetric);
   void end() noexcept;
+  int call(int job) const;
   void run(int job, const char* what) const;
   void throw_error(const char* what) const;
   void analyse(const Entries& entries);
   void factorize();
 
   comm::Layout layout_;
-  std::vector<int> counts_, starts_;      // rows of each rank
-  mutable DMUMPS_STRUC_C mumps_ = {};     // MUMPS changes it in every call
-  mutable std::vector<double> gathered_;  // on rank 0: right-hand sides, column by column
+  std::vector<int> counts_, starts_;   // rows of each rank
+  mutable DMUMPS_STRUC_C mumps_ = {};  // MUMPS changes it in every call
+  // Room for vectors that there were so far: one of this rank, and on rank 0 all, column by column.
+  mutable int width_ = 0;
+  mutable std::vector<double> column_, gathered_;
 };
 
 /// Collective. An instance that prints nothing.
@@ -143,17 +147,21 @@ void Factors::end() noexcept {
   dmumps_c(&mumps_);
 }
 
-/// Collective. MUMPS says on all ranks what failed on one.
-void Factors::run(int job, const char* what) const {
+/// Collective. Returns the error, below 0 if there is one: MUMPS says on all ranks what failed on
+/// one.
+int Factors::call(int job) const {
   const mpi::Communicating communicating(layout_.comm());
   mumps_.job = job;
   dmumps_c(&mumps_);
-  if (mumps_.infog[of_error - 1] < 0) throw_error(what);
+  return mumps_.infog[of_error - 1];
+}
+
+void Factors::run(int job, const char* what) const {
+  if (call(job) < 0) throw_error(what);
 }
 
 void Factors::throw_error(const char* what) const {
   const int error = mumps_.infog[of_error - 1], detail = mumps_.infog[detail_of_error - 1];
-  constexpr int singular_pattern = -6, workspace = -9, singular = -10, memory = -13;
   const std::string start = "`preconditioner direct`: ";
   if (error == singular_pattern || error == singular) {
     throw Error(ErrorCode::unsuitable_matrix,
@@ -182,18 +190,11 @@ void Factors::analyse(const Entries& entries) {
 
 /// Collective. Pivoting may need more room than was foreseen.
 void Factors::factorize() {
-  constexpr int workspace = -9, most_percent = 400;
-  for (mumps_.icntl[workspace_percent - 1] = 25;; mumps_.icntl[workspace_percent - 1] *= 2) {
-    mumps_.job = 2;
-    {
-      const mpi::Communicating communicating(layout_.comm());
-      dmumps_c(&mumps_);
-    }
-    const int error = mumps_.infog[of_error - 1];
-    if (error >= 0) break;
-    if (error != workspace || mumps_.icntl[workspace_percent - 1] >= most_percent) {
-      throw_error("to factorize");
-    }
+  constexpr int most_percent = 400;
+  MUMPS_INT& percent = mumps_.icntl[workspace_percent - 1];
+  for (percent = 25; call(2) < 0; percent *= 2) {
+    const bool may_help = mumps_.infog[of_error - 1] == workspace && percent < most_percent;
+    if (!may_help) throw_error("to factorize");
   }
   mumps_.irn_loc = mumps_.jcn_loc = nullptr;
   mumps_.a_loc = nullptr;
@@ -205,14 +206,17 @@ void Factors::apply_block(std::span<const double> X, std::span<double> Y, int wi
   const auto n = static_cast<std::size_t>(layout_.n_global());
   const auto n_local = static_cast<std::size_t>(layout_.n_local());
   const auto w = static_cast<std::size_t>(width);
-  std::vector<double> column(n_local);
-  mpi::collectively(comm, [&] {
-    if (comm.rank() == 0) gathered_.resize(n * w);
-  });
+  if (width > width_) {
+    mpi::collectively(comm, [&] {
+      column_.resize(n_local);
+      if (comm.rank() == 0) gathered_.resize(n * w);
+    });
+    width_ = width;
+  }
   const mpi::Communicating communicating(comm);
   for (std::size_t c = 0; c < w; ++c) {
-    for (std::size_t i = 0; i < n_local; ++i) column[i] = X[i * w + c];
-    mpi::check(MPI_Gatherv(column.data(), static_cast<int>(n_local), MPI_DOUBLE,
+    for (std::size_t i = 0; i < n_local; ++i) column_[i] = X[i * w + c];
+    mpi::check(MPI_Gatherv(column_.data(), static_cast<int>(n_local), MPI_DOUBLE,
                            comm.rank() == 0 ? gathered_.data() + c * n : nullptr, counts_.data(),
                            starts_.data(), MPI_DOUBLE, 0, comm.get()),
                "MPI_Gatherv");
@@ -223,10 +227,10 @@ void Factors::apply_block(std::span<const double> X, std::span<double> Y, int wi
   run(3, "to solve");
   for (std::size_t c = 0; c < w; ++c) {
     mpi::check(MPI_Scatterv(comm.rank() == 0 ? gathered_.data() + c * n : nullptr, counts_.data(),
-                            starts_.data(), MPI_DOUBLE, column.data(), static_cast<int>(n_local),
+                            starts_.data(), MPI_DOUBLE, column_.data(), static_cast<int>(n_local),
                             MPI_DOUBLE, 0, comm.get()),
                "MPI_Scatterv");
-    for (std::size_t i = 0; i < n_local; ++i) Y[i * w + c] = column[i];
+    for (std::size_t i = 0; i < n_local; ++i) Y[i * w + c] = column_[i];
   }
 }
 
