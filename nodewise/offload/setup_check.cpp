@@ -16,9 +16,9 @@ namespace {
 /// "`aggregates independent_set`", of a family's methods that run on devices.
 template <class Method, class Runs>
 std::string some(const Family<Method>& family, const Runs& runs) {
-  return "`" + family.some([&](const MethodInfo& info) {
-    return runs(static_cast<const Method&>(info));
-  }) + "`";
+  const std::string name =
+      family.some([&](const MethodInfo& info) { return runs(static_cast<const Method&>(info)); });
+  return fmt::format("`{}`", name);
 }
 
 void check_aggregation(const amg::AggregationOptions& own) {
