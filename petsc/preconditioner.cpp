@@ -112,15 +112,7 @@ void Preconditioner::apply(std::span<const double> B, std::span<double> X, int n
 
 void Preconditioner::require_symmetric() const {
   require_set_up();
-  const solver::SolveRecord& record = solver_->record();
-  const solve::Operator<double>* const M = solver_->preconditioner();
-  if (M == nullptr) return;  // the identity
-  std::string why;
-  if (!record.matrix.symmetric) why = "the matrix is not symmetric";
-  if (!M->is_fixed()) why = "its cycle is another map for every vector";
-  if (const std::string broken = M->broken_symmetry(); why.empty() && !broken.empty()) {
-    why = "it is not symmetric, with " + broken;
-  }
+  const std::string why = solver_->broken_symmetry();
   if (why.empty()) return;
   throw Error(ErrorCode::unsupported,
               fmt::format("PCApplyTranspose: a preconditioner that is not its own transpose cannot "

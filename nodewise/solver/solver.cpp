@@ -282,6 +282,15 @@ void Solver::set_krylov(const Choice<solve::KrylovMethod>& method, const solve::
   record.solver_was_chosen = method.is_automatic();
 }
 
+std::string Solver::broken_symmetry() const {
+  const solve::Operator<double>* const M = preconditioner();
+  if (M == nullptr) return {};  // the identity
+  if (!M->is_fixed()) return "its cycle is another map for every vector";
+  if (!record().matrix.symmetric) return "the matrix is not symmetric";
+  const std::string broken = M->broken_symmetry();
+  return broken.empty() ? broken : "it is not symmetric, with " + broken;
+}
+
 void Solver::rebuild(const MatrixPointer& A, amg::Reuse reuse) {
   State& s = *state_;
   const mpi::Comm& comm = s.system.A->comm();

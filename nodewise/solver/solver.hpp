@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 #include <span>
+#include <string>
 
 #include "nodewise/amg/hierarchy.hpp"
 #include "nodewise/matrix/dist_matrix.hpp"
@@ -90,6 +91,9 @@ class Solver {
   const amg::Hierarchy<double>* hierarchy() const;
   /// Local. Null where there is none.
   const solve::Operator<double>* preconditioner() const;
+  /// Local, the same on every rank. Why the preconditioner is not its own transpose, or not known
+  /// to be; empty where it is.
+  std::string broken_symmetry() const;
 
  private:
   struct State;

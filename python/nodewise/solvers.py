@@ -241,7 +241,7 @@ class Solver:
             return z
 
         n = self.matrix.n_local
-        adjoint = apply if self._core.summary()["symmetric"] else None
+        adjoint = apply if self._core.summary()["is_own_transpose"] else None
         made: LinearOperator[Any] = LinearOperator((n, n), matvec=apply, rmatvec=adjoint, dtype=np.float64)
         return made
 

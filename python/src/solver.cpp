@@ -236,7 +236,7 @@ nb::dict summary(const Solver& solver) {
   entry["preset_reason"] = record.preset.reason;
   entry["method"] = record.method.name();
   entry["preconditioner"] = record.preconditioner;
-  entry["symmetric"] = record.matrix.symmetric;
+  entry["is_own_transpose"] = solver.broken_symmetry().empty();
   entry["grid_complexity"] = record.grid_complexity;
   entry["operator_complexity"] = record.operator_complexity;
   entry["setup_seconds"] = record.times.setup;

@@ -292,3 +292,12 @@ def test_threads_of_python_go_on(system):
     x = ml.solve(b, rtol=1e-9)
     thread.join()
     assert results == [4999950000] and relative(A, x, b) <= 1e-9
+
+
+def test_adjoint_of_a_preconditioner_is_there_where_it_is_its_own():
+    A = nw.gallery.laplace7(6)
+    r = np.arange(float(A.n_local))
+    M = nw.solver(A).aspreconditioner()
+    assert np.array_equal(M.rmatvec(r), M.matvec(r))
+    with pytest.raises(NotImplementedError):
+        nw.solver(A, cycle="f", solver="gmres").aspreconditioner().rmatvec(r)
