@@ -15,11 +15,14 @@ struct Preconditioner {
   amg::Hierarchy<double>* hierarchy = nullptr;   ///< that is the map, or null
 };
 
+struct PreconditionerMethod;
+
 /// What one is set up from.
 struct PreconditionerCall {
   using MatrixPointer = std::shared_ptr<const matrix::DistMatrix<double>>;
 
   const MatrixPointer& A;  ///< as the solve has it
+  const Choice<PreconditionerMethod>& method;  ///< with its own options
   const amg::Options& options;
   amg::ProblemInfo<double> info = {};  ///< for multigrid alone
   amg::LevelObserver observe = {};

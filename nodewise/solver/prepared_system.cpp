@@ -15,8 +15,8 @@ void PreparedSystem::set_up(const std::shared_ptr<const matrix::DistMatrix<doubl
         {options.method.device.options<offload::DeviceOptions>(), A, options.amg, info, observe});
     return;
   }
-  preconditioner =
-      (*options.method.preconditioner->make)({A, options.amg, std::move(info), observe});
+  const Choice<PreconditionerMethod>& method = options.method.preconditioner;
+  preconditioner = (*method->make)({A, method, options.amg, std::move(info), observe});
   if (preconditioner.hierarchy == nullptr) return;
   A = matrix_as_chosen(A, *preconditioner.hierarchy, options);
   move_to_device(options);
