@@ -25,8 +25,7 @@ struct SolveRecord : solver::SolveRecord {
   std::optional<roofline::SolveTraffic> traffic;       ///< where --profile or a report asks for it
   std::optional<predict::SolvePrediction> prediction;  ///< of a report, where a machine is named
   std::vector<report::LevelPicture> pictures;          ///< of a report
-  std::optional<double> unscaled_residual;  ///< |b - A x| / |b| of the system as given, if scaled
-  std::string solution_file;                ///< empty where none was written
+  std::string solution_file;                           ///< empty where none was written
   ExitCode exit_code = ExitCode::success;
 };
 

@@ -7,7 +7,6 @@
 #include "nodewise/io/read.hpp"
 #include "nodewise/report/solve_json.hpp"
 #include "nodewise/run/timed.hpp"
-#include "nodewise/solver/diagonal_scaling.hpp"
 #include "nodewise/solver/solver.hpp"
 
 #include "cli/agreed.hpp"
@@ -61,7 +60,6 @@ std::string solve_report(const SolveRecord& record, const Settings& settings) {
   frame.traffic = record.traffic ? &*record.traffic : nullptr;
   frame.prediction = record.prediction ? &*record.prediction : nullptr;
   frame.pictures = record.pictures;
-  frame.unscaled_residual = record.unscaled_residual;
   frame.solution_file = record.solution_file;
   frame.exit_code = static_cast<int>(record.exit_code);
   return report::solve_json(record, frame);
@@ -188,17 +186,11 @@ ExitCode run_solve(const Call& call) {
   LoadedMatrix loaded;
   solver::RightHandSides rhs;
   std::vector<double> x;
-  std::optional<solver::DiagonalScaling> scaling;
   record.times.read = run::timed(*comm, [&] {
     loaded = load_matrix(*world, comm, settings);
     check_shape(*loaded.A);
     rhs = make_right_hand_sides(*loaded.A, settings);
     x = first_guess(*loaded.A, rhs, settings);
-    if (settings.rhs.scale == ScaleChoice::diagonal) {
-      scaling.emplace(loaded.A, rhs);
-      loaded.A = scaling->matrix();
-      scaling->scale(x);
-    }
   });
   if (!settings.result.output.empty()) {
     io::require_room_for_vectors(settings.result.output, rhs.count);
@@ -213,10 +205,6 @@ ExitCode run_solve(const Call& call) {
   }
   explain_interruptions(record);
   if (!console.is_live()) console.line();
-  if (scaling) {
-    scaling->scale_back(x);
-    record.unscaled_residual = scaling->residual(x);
-  }
   record.rhs = rhs.kind;
   record.error = solver::solution_error(solver.layout(), rhs, x);
   name_options(record);

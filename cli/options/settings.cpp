@@ -77,12 +77,6 @@ std::span<const Field<RhsOptions>> rhs_fields() {
                  "the x to start from, or several, one a column; without it zero")
           .affecting(Affects::solution)
           .common(),
-      field("scale", &RhsOptions::scale,
-            "diagonal: solve for D^(1/2) x with the matrix D^(-1/2) A D^(-1/2), where D holds the "
-            "moduli of the diagonal of A, for rows of very different sizes; tolerances are then of "
-            "the scaled system",
-            {"none", "diagonal"})
-          .affecting(Affects::solution),
   };
   return fields;
 }

@@ -28,7 +28,6 @@
 namespace nodewise::cli {
 
 enum class ProgressChoice { automatic, live, lines };
-enum class ScaleChoice { none, diagonal };
 enum class Shell { none, bash, zsh };
 
 /// What is made of the matrix file, for every command that reads one.
@@ -46,7 +45,6 @@ struct RhsOptions {
   int rhs_count = 1;
   bool remove_constants = false;
   std::string initial_guess;
-  ScaleChoice scale = ScaleChoice::none;  ///< of the whole system
 };
 
 struct OptionsFile {

@@ -314,7 +314,6 @@ std::string failed_course_text(const SolveRecord& record) {
 std::string residual_text(const solve::Report& report, const Settings& settings) {
   std::string text =
       fmt::format("{:.3e}   |b - A x| / |b|, computed anew from x", report.true_relative_residual);
-  if (settings.rhs.scale != ScaleChoice::none) text += ", of the scaled system";
   if (report.norm != solve::ResidualNorm::unpreconditioned || report.history.empty()) return text;
   return fmt::format("{}; asked for {:.0e}{}", text, report.target,
                      report.target_is_absolute(settings.solver) ? ", the absolute tolerance" : "");
@@ -497,10 +496,6 @@ void print_outcome(Console& console, const SolveRecord& record, const Settings& 
   print_entry(console, "residual", residual_text(report, settings));
   if (report.norm != solve::ResidualNorm::unpreconditioned && !report.history.empty()) {
     print_entry(console, "tested norm", tested_text(report, settings));
-  }
-  if (record.unscaled_residual) {
-    print_entry(console, "",
-                fmt::format("{:.3e}   of the system as given", *record.unscaled_residual));
   }
   if (record.error) print_entry(console, "error", error_text(record));
   print_entry(console, "time",

@@ -357,8 +357,6 @@ std::string solve_json(const SolveRecord& record, const SolveFrame& frame) {
        {{"dot_products", choice_json(record.collectives.dot_products)},
         {"sparse_exchange", choice_json(record.collectives.sparse_exchange)}}},
       {"error", error_json(record)},
-      {"unscaled_relative_residual",
-       frame.unscaled_residual ? number(*frame.unscaled_residual) : Json(nullptr)},
       {"times_s",
        {{"read", record.times.read}, {"setup", record.times.setup}, {"solve", record.times.solve}}},
       {"operations",

@@ -21,7 +21,6 @@ struct SolveFrame {
   const roofline::SolveTraffic* traffic = nullptr;       ///< where a profile was asked for
   const predict::SolvePrediction* prediction = nullptr;  ///< where a machine is known
   std::span<const LevelPicture> pictures = {};
-  std::optional<double> unscaled_residual;  ///< |b - A x| / |b| of the system before a scaling
   std::string solution_file;
   int exit_code = 0;
 };

@@ -15,9 +15,10 @@ namespace nodewise::solver {
 
 namespace {
 
-/// What of the multigrid options makes a preconditioner that is not symmetric; empty where nothing
-/// does.
+/// What of the options makes a preconditioner that is not symmetric; empty where nothing does.
 std::string asymmetry(const Options& options) {
+  const RowPermutationMethod& order = *options.method.permute_rows;
+  if (*order.find != nullptr) return "permute_rows " + *order.name;
   const bool amg = options.method.preconditioner->is_multigrid;
   return amg ? amg::asymmetry_of(options.amg) : std::string();
 }
@@ -168,9 +169,12 @@ void check_method(const solve::KrylovMethod& method, const Options& options) {
   }
   if (method.needs_symmetric_preconditioner && !against.empty()) {
     throw Error(ErrorCode::invalid_argument,
-                fmt::format("`{}` makes multigrid nonsymmetric, which {} cannot use: drop it, or "
+                fmt::format("`{}` makes {} nonsymmetric, which {} cannot use: drop it, or "
                             "take `solver {}`",
-                            against, name, varies(options) ? "fgmres" : "gmres"));
+                            against,
+                            options.method.preconditioner->is_multigrid ? "multigrid"
+                                                                        : "the preconditioner",
+                            name, varies(options) ? "fgmres" : "gmres"));
   }
   if (method.needs_fixed_preconditioner && varies(options)) {
     const bool but_for_k = is_symmetric_but_for_k(options);

@@ -71,6 +71,14 @@ std::span<const Field<MethodOptions>> method_fields() {
       field("reorder", &MethodOptions::reorder,
             "In which order rows are numbered; solutions come back in the order of the file")
           .affecting(Affects::rows),
+      field("permute_rows", &MethodOptions::permute_rows,
+            "In which order the preconditioner sees the rows; the system solved, its residual and "
+            "its tolerance stay those given")
+          .affecting(Affects::iterations),
+      field("scale", &MethodOptions::scale,
+            "How the matrix is scaled that the preconditioner sees, where equations or unknowns "
+            "have very different sizes; likewise")
+          .affecting(Affects::iterations | Affects::eigenpairs),
       field("preconditioner", &MethodOptions::preconditioner,
             "What turns a residual into a correction")
           .affecting(Affects::iterations | Affects::eigenpairs)

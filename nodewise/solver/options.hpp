@@ -15,6 +15,8 @@
 #include "nodewise/solve/report.hpp"
 #include "nodewise/solver/preconditioner.hpp"
 #include "nodewise/solver/presets.hpp"
+#include "nodewise/solver/row_permutation.hpp"
+#include "nodewise/solver/scaling.hpp"
 
 namespace nodewise::solver {
 
@@ -26,6 +28,9 @@ struct MethodOptions {
   /// What ranks get equal shares of.
   partition::Balance balance = partition::Balance::automatic;
   partition::Reordering reorder = "none";  ///< in which order rows are numbered
+  /// What is preconditioned is the matrix with its rows in this order, and scaled so.
+  Choice<RowPermutationMethod> permute_rows = "none";
+  Choice<ScalingMethod> scale = "none";
   Choice<PreconditionerMethod> preconditioner = "amg";
   offload::Device device = "none";  ///< where it is solved
 };

@@ -21,7 +21,7 @@ struct PreconditionerMethod;
 struct PreconditionerCall {
   using MatrixPointer = std::shared_ptr<const matrix::DistMatrix<double>>;
 
-  const MatrixPointer& A;  ///< as the solve has it
+  const MatrixPointer& A;                      ///< as the solve has it
   const Choice<PreconditionerMethod>& method;  ///< with its own options
   const amg::Options& options;
   amg::ProblemInfo<double> info = {};  ///< for multigrid alone

@@ -1,10 +1,45 @@
 #include "nodewise/solver/prepared_system.hpp"
 
+#include <algorithm>
 #include <utility>
 
+#include "nodewise/matrix/block_matrix.hpp"
+#include "nodewise/matrix/operations.hpp"
 #include "nodewise/solver/method_choice.hpp"
 
 namespace nodewise::solver {
+
+namespace {
+
+using MatrixPointer = std::shared_ptr<const matrix::DistMatrix<double>>;
+
+/// Collective. What the preconditioner is set up from.
+MatrixPointer seen(const MatrixPointer& A, const Rearrangement* way, const Options& options) {
+  if (way == nullptr) return A;
+  return matrix::with_blocks_where_full<double>(way->matrix(), options.amg.unknowns);
+}
+
+/// Collective. Null where the preconditioner is to see the matrix as it is.
+std::unique_ptr<Rearrangement> rearrange(const MatrixPointer& A, const Options& options,
+                                         amg::ProblemInfo<double>& info) {
+  const MethodOptions& method = options.method;
+  if (*method.scale->find == nullptr && *method.permute_rows->find == nullptr) return nullptr;
+  if (offload::solves(method.device)) {
+    throw Error(ErrorCode::unsupported,
+                "`scale` and `permute_rows` are for the host, which `device " +
+                    method.device.name() + "` leaves out: drop them");
+  }
+  // Only a given answer is one of A; the setup asks about another matrix itself.
+  const bool symmetric = info.symmetric ? *info.symmetric : matrix::is_symmetric(*A);
+  auto way = std::make_unique<Rearrangement>(A, method.scale, method.permute_rows, symmetric);
+  if (way->permutes()) info.symmetric.reset();
+  for (amg::NearNullSpace<double>* vectors : {&info.near_null_space, &info.left_near_null_space}) {
+    way->to_unknowns(vectors->values, std::max(vectors->n_vectors, 1));
+  }
+  return way;
+}
+
+}  // namespace
 
 void PreparedSystem::set_up(const std::shared_ptr<const matrix::DistMatrix<double>>& matrix,
                             amg::ProblemInfo<double> info, const Options& options,
@@ -15,11 +50,38 @@ void PreparedSystem::set_up(const std::shared_ptr<const matrix::DistMatrix<doubl
         {options.method.device.options<offload::DeviceOptions>(), A, options.amg, info, observe});
     return;
   }
+  rearrangement = rearrange(A, options, info);
   const Choice<PreconditionerMethod>& method = options.method.preconditioner;
-  preconditioner = (*method->make)({A, method, options.amg, std::move(info), observe});
-  if (preconditioner.hierarchy == nullptr) return;
-  A = matrix_as_chosen(A, *preconditioner.hierarchy, options);
-  move_to_device(options);
+  preconditioner = (*method->make)(
+      {seen(A, rearrangement.get(), options), method, options.amg, std::move(info), observe});
+  if (preconditioner.hierarchy != nullptr && (!rearrangement || !rearrangement->permutes())) {
+    A = matrix_as_chosen(A, *preconditioner.hierarchy, options);
+  }
+  make_map();
+  if (preconditioner.hierarchy != nullptr) move_to_device(options);
+}
+
+void PreparedSystem::make_map() {
+  rearranged_.reset();
+  if (rearrangement) {
+    rearranged_ =
+        std::make_unique<RearrangedPreconditioner>(*rearrangement, preconditioner.map.get());
+  }
+}
+
+void PreparedSystem::rebuild(const MatrixPointer& next, const Options& options, amg::Reuse reuse) {
+  if (offload::sets_up(options.method.device)) {
+    device->rebuild(next, reuse);
+    A = next;
+    return;
+  }
+  std::unique_ptr<Rearrangement> way;
+  if (rearrangement) way = std::make_unique<Rearrangement>(rearrangement->again(next));
+  (*options.method.preconditioner->rebuild)(preconditioner, seen(next, way.get(), options), reuse);
+  A = next;
+  rearrangement = std::move(way);
+  make_map();
+  if (preconditioner.hierarchy != nullptr) move_to_device(options);
 }
 
 void PreparedSystem::move_to_device(const Options& options) {

@@ -214,10 +214,9 @@ const SolveRecord& Solver::State::solve_all(std::span<const double> B, std::span
     was_looked_at = true;
   }
   record.times.solve = booked(comm, record.solve_accounts, [&] {
-    record.reports = solver::solve_all(
-        {system.A, system.preconditioner.map.get(), system.preconditioner.hierarchy, record.method,
-         record.options.krylov, system.device.get()},
-        B, X, n_rhs, observe, record.entries_back);
+    record.reports = solver::solve_all({system.A, system.map(), system.preconditioner.hierarchy,
+                                        record.method, record.options.krylov, system.device.get()},
+                                       B, X, n_rhs, observe, record.entries_back);
   });
   if (!record.entries_back.empty()) describe_hierarchy();
   record.worst = solver::worst_of(record.reports);
@@ -228,7 +227,7 @@ const SolveRecord& Solver::State::solve_all(std::span<const double> B, std::span
 
 /// With the rows as the system has them.
 void Solver::State::precondition(std::span<const double> B, std::span<double> X, int n_rhs) const {
-  const solve::Operator<double>* const M = system.preconditioner.map.get();
+  const solve::Operator<double>* const M = system.map();
   if (M == nullptr) {
     std::copy(B.begin(), B.end(), X.begin());
   } else if (n_rhs == 1) {
@@ -320,14 +319,7 @@ void Solver::rebuild(const MatrixPointer& A, amg::Reuse reuse) {
     const MatrixPointer next = matrix::with_blocks_where_full<double>(
         std::make_shared<const Matrix>(there->with_exchange_of(*s.system.A)),
         record.options.amg.unknowns);
-    if (offload::sets_up(record.options.method.device)) {
-      s.system.device->rebuild(next, reuse);
-      s.system.A = next;
-    } else {
-      (*record.options.method.preconditioner->rebuild)(s.system.preconditioner, next, reuse);
-      s.system.A = next;
-      s.system.move_to_device(record.options);
-    }
+    s.system.rebuild(next, record.options, reuse);
     s.describe_levels();
   });
   record.matrix = summary;
@@ -351,7 +343,7 @@ const amg::Hierarchy<double>* Solver::hierarchy() const {
 }
 
 const solve::Operator<double>* Solver::preconditioner() const {
-  return state_->system.preconditioner.map.get();
+  return state_->system.map();
 }
 
 }  // namespace nodewise
