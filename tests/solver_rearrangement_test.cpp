@@ -190,7 +190,7 @@ TEST(Rearrangement, RefusesWhatIsNotFinite) {
               HasSubstr("`scale equilibrate`: row 21"));
 }
 
-TEST(Rearrangement, NamesRowsAndColumnsThatCannotBeScaled) {
+TEST(Rearrangement, NamesRowsThatCannotBeScaled) {
   const auto refusal = [&](const Entry& entry, const char* scaling) {
     const MatrixPointer A = matrix_of(uniform(30), entry);
     return expect_same_error(*test_comm(), ErrorCode::unsuitable_matrix,
@@ -203,8 +203,16 @@ TEST(Rearrangement, NamesRowsAndColumnsThatCannotBeScaled) {
     };
   };
   EXPECT_THAT(refusal(without(7, -1), "diagonal"), HasSubstr("`scale diagonal`: row 7,"));
-  EXPECT_THAT(refusal(without(7, -1), "equilibrate"), HasSubstr("row 7"));
-  EXPECT_THAT(refusal(without(-1, 22), "equilibrate"), HasSubstr("row 22"));
+}
+
+TEST(Rearrangement, EquilibrationLeavesEmptyRowsAlone) {
+  const MatrixPointer A = matrix_of(uniform(30), [](GlobalIndex i, GlobalIndex j) {
+    return i == 7 || j == 22 || std::abs(i - j) > 1 ? 0.0 : 1.0;
+  });
+  const MatrixPointer B = Rearrangement(A, "equilibrate", "none", false).matrix();
+  for (const auto* part : {&B->on(), &B->off()}) {
+    for (const double v : part->vals) EXPECT_TRUE(v > 0.1 && v < 2) << v;
+  }
 }
 
 /// A Laplacian whose unknowns have units from 1 to 100, some of them negative on the diagonal.

@@ -34,6 +34,9 @@ std::string markdown_row(const solver::Preset& preset) {
     add(fmt::format("--{} {}", with_dashes(option.name), option.value),
         fmt::format("{}: {}", where_words(option.where), option.reason));
   }
+  for (const auto& [name, value] : preset.of_system) {
+    add(fmt::format("--{} {}", with_dashes(name), value), "");
+  }
   if (preset.takes_unknowns) add("--unknowns", ": as found in the pattern");
   if (preset.method) add("--solver " + *preset.method, "");
   return fmt::format("| `{}` | {} | {} |\n", with_dashes(preset.name), *preset.summary, sets);

@@ -27,7 +27,7 @@ using matrix::DistMatrix;
 /// Sums over the rows of all ranks. Counts are exact up to 2^53.
 struct RowSums {
   double nonzeros = 0, nonpositive = 0, positive = 0, off_diagonal = 0, zero_sum = 0, dominant = 0;
-  double stretched = 0, before = 0, behind = 0, relaxed = 0, even = 0;
+  double stretched = 0, before = 0, behind = 0, relaxed = 0, even = 0, no_diagonal = 0, empty = 0;
 };
 constexpr std::size_t n_row_sums = sizeof(RowSums) / sizeof(double);
 using RowNumbers = std::array<double, n_row_sums>;
@@ -159,6 +159,7 @@ GlobalIndex add_row(const Row<T>& row, RowSums& sums) {
   const GlobalIndex length = off.length + (row.diagonal != 0 ? 1 : 0);
   sums.nonzeros += static_cast<double>(length);
   sums.nonpositive += row.diagonal > 0 ? 0 : 1;
+  sums.no_diagonal += row.diagonal == 0 ? 1 : 0;
   sums.positive += off.of_same_sign(row.diagonal);
   sums.off_diagonal += off.moduli;
   sums.before += before;
@@ -185,6 +186,7 @@ std::pair<RowSums, GlobalIndex> add_rows(const DistMatrix<T>& A) {
         RowSums sums;
         GlobalIndex longest_here = 0;
         for (std::size_t i = begin; i < end; ++i) {
+          sums.empty += A.row_length(static_cast<LocalIndex>(i)) == 0 ? 1 : 0;
           longest_here = std::max(longest_here, add_row(rows(static_cast<LocalIndex>(i)), sums));
         }
         const auto mine = std::bit_cast<RowNumbers>(sums);
@@ -249,6 +251,8 @@ ProblemFacts facts_from(const Sums& sums, GlobalIndex n_rows, GlobalIndex longes
   facts.nonzeros = static_cast<GlobalIndex>(rows.nonzeros);
   facts.symmetric = symmetric;
   facts.nonpositive_diagonals = static_cast<GlobalIndex>(rows.nonpositive);
+  facts.empty_rows = static_cast<GlobalIndex>(rows.empty);
+  facts.zero_diagonals = static_cast<GlobalIndex>(rows.no_diagonal);
   const auto n = static_cast<double>(std::max<GlobalIndex>(n_rows, 1));
   if (!symmetric) {
     const double random_mean = sums.random_square > 0 ? sums.random_square / n : 1;

@@ -14,6 +14,8 @@ struct ProblemFacts {
   bool symmetric = false;  ///< up to round-off, as matrix::is_symmetric()
   double asymmetry = 0;    ///< |A - A^T| / (2 |A|), Frobenius norms, estimated by one random vector
   GlobalIndex nonpositive_diagonals = 0;
+  GlobalIndex empty_rows = 0;      ///< without a stored entry
+  GlobalIndex zero_diagonals = 0;  ///< zero or missing: multigrid refuses them
   /// The part of the sum of |a_ij|, j other than i, that has the sign of a_ii: 0 in an M-matrix.
   double positive_share = 0;
   double zero_sum_share = 0;  ///< rows whose entries add up to zero, of all rows

@@ -71,6 +71,20 @@ Json direct_messages_json(const comm::Traffic& traffic) {
           {"bytes_off_node", value_bytes * traffic.entries_off_node}};
 }
 
+/// The presets that were tried before.
+Json attempts_json(const std::vector<solver::Attempt>& attempts) {
+  Json all = Json::array();
+  for (const solver::Attempt& attempt : attempts) {
+    all.push_back({{"preset", attempt.preset},
+                   {"preconditioner", attempt.preconditioner},
+                   {"method", text_or_null(attempt.method)},
+                   {"why_given_up", attempt.why},
+                   {"iterations", attempt.iterations},
+                   {"true_relative_residual", number(attempt.residual)}});
+  }
+  return all;
+}
+
 /// null where the level's matrix has all its entries.
 Json sparsity_json(const std::shared_ptr<const amg::Sparsity>& sparsity) {
   if (!sparsity) return nullptr;
@@ -337,6 +351,7 @@ std::string solve_json(const SolveRecord& record, const SolveFrame& frame) {
       {"machine", machine_json(record.machine)},
       {"options", options_json(frame.options)},
       {"preset", preset_json(record.preset)},
+      {"attempts", attempts_json(record.attempts)},
       {"device", device_json(record.device)},
       {"idle_options", idle_json(record.unused)},
       {"matrix",

@@ -5,6 +5,7 @@
 #include "nodewise/advise/problem_facts.hpp"
 #include "nodewise/mpi/ledger.hpp"
 #include "nodewise/solver/presets.hpp"
+#include "nodewise/solver/unused_options.hpp"
 
 namespace nodewise::solver {
 
@@ -23,6 +24,29 @@ void apply_method(const Preset& preset, Options& options, PresetRecord& record) 
   options.method.solver.choose(name);
   record.set.emplace_back("solver", name);
   record.set_solver = true;
+}
+
+/// Puts in what a preset sets besides the options of multigrid and the Krylov method.
+void apply_to_system(const Preset& preset, Options& options, PresetRecord& record) {
+  NamedValues set;
+  for (const NamedValue& value : preset.of_system) {
+    (options.has(value.first) ? record.kept : set).push_back(value);
+  }
+  OptionView<Options> tree(option_fields(), options);
+  const NamedValues left = set_options_there(tree, set);  // of a method that was given otherwise
+  for (const NamedValue& value : set) {
+    const bool has_place = std::find(left.begin(), left.end(), value) == left.end();
+    (has_place ? record.set : record.kept).push_back(value);
+  }
+}
+
+/// Whether nothing that was given is for multigrid or chooses a method.
+bool leaves_all_open(const Options& options) {
+  if (options.has("solver") || options.has("preconditioner")) return false;
+  if (offload::solves(options.method.device)) return false;
+  Options without = options;
+  without.method.preconditioner = "none";
+  return unused_multigrid_options(without).empty();
 }
 
 bool depends_on_symmetry(const Preset& preset) {
@@ -47,10 +71,11 @@ const Preset& find_preset(const matrix::DistMatrix<double>& A, const PresetConte
     if (is_open || takes_unknowns) unknowns = facts.unknowns;
     known.symmetric = is_nearly_symmetric(facts);
     if (is_open) {
-      const PresetChoice choice = choose_preset(facts, known);
-      record.reason = choice.reason;
+      const std::vector<PresetChoice> choices = choose_presets(facts, known);
+      record.reason = choices.front().reason;
       record.rule = asked.name();
-      return *choice.preset;
+      record.ways_out.assign(choices.begin() + 1, choices.end());
+      return *choices.front().preset;
     }
   }
   return is_open ? Preset::family().find("default") : *asked;
@@ -72,9 +97,11 @@ NamedValues given_of_multigrid(const Options& options) {
 
 PresetRecord apply_preset(const matrix::DistMatrix<double>& A, const PresetContext& context,
                           Options& options) {
-  GivenKnowledge known = {.near_null_space = context.knows_near_null_space,
-                          .unknowns = options.amg.unknowns,
-                          .on_device = context.on_device || offload::solves(options.method.device)};
+  GivenKnowledge known = {
+      .near_null_space = context.knows_near_null_space,
+      .unknowns = options.amg.unknowns,
+      .on_device = context.on_device || offload::solves(options.method.device),
+      .may_leave_multigrid = context.may_leave_multigrid && leaves_all_open(options)};
   int unknowns = 1;
   PresetRecord record;
   const Preset& preset = find_preset(A, context, options, known, unknowns, record);
@@ -92,6 +119,7 @@ PresetRecord apply_preset(const matrix::DistMatrix<double>& A, const PresetConte
   }
   record.set = std::move(applied.set);
   record.kept = std::move(applied.kept);
+  apply_to_system(preset, options, record);
   apply_method(preset, options, record);
   return record;
 }

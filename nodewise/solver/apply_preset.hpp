@@ -12,6 +12,8 @@ struct PresetContext {
   bool knows_near_null_space = false;  ///< vectors of it, or coordinates to make them of
   bool solves = true;      ///< a solve follows; only that has a use for single precision
   bool on_device = false;  ///< it is for a device, whether the options name one or not
+  /// Whether `auto` may choose what is not multigrid, if nothing given asks for that.
+  bool may_leave_multigrid = false;
 };
 
 /// Collective. Puts what the preset sets into the options, except what is in `given`. Looks at the

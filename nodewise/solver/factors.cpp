@@ -1,5 +1,6 @@
 #include "nodewise/solver/factors.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <vector>
@@ -29,7 +30,10 @@ using Matrix = matrix::DistMatrix<double>;
 constexpr int error_stream = 1, warning_stream = 2, global_stream = 3, print_level = 4,
               workspace_percent = 14, input_format = 18, null_pivots = 24, analysis = 28;
 constexpr int is_distributed = 3, is_sequential = 1;
+/// Nested dissection, MUMPS's choice, takes minutes to hours where a row is nearly full.
+constexpr int ordering = 7, minimum_degree_with_dense_rows = 6;
 constexpr int of_error = 1, detail_of_error = 2, megabytes_of_all = 17;
+constexpr int operations = 1;  // of the elimination, in floating point
 constexpr int singular_pattern = -6, workspace = -9, singular = -10, memory = -13;
 
 /// The entries of a rank's rows, counted from 1; of a symmetric matrix those up to the diagonal.
@@ -65,6 +69,24 @@ Entries entries_of(const Matrix& A, bool symmetric) {
   return entries;
 }
 
+/// Collective. The entries of the longest row or column.
+double longest_line(const Matrix& A) {
+  std::vector<double> columns, of_ghosts;
+  double longest = 0;
+  mpi::collectively(A.comm(), [&] {
+    columns.resize(static_cast<std::size_t>(A.n_local()));
+    of_ghosts.resize(static_cast<std::size_t>(A.n_ghosts()));
+    for (const LocalIndex column : A.on().cols) columns[static_cast<std::size_t>(column)] += 1;
+    for (const LocalIndex ghost : A.off().cols) of_ghosts[static_cast<std::size_t>(ghost)] += 1;
+  });
+  A.exchange().reverse_add<double>(of_ghosts, columns);
+  for (LocalIndex i = 0; i < A.n_local(); ++i) {
+    longest = std::max(
+        {longest, static_cast<double>(A.row_length(i)), columns[static_cast<std::size_t>(i)]});
+  }
+  return mpi::max(A.comm(), longest);
+}
+
 /// Collective. MUMPS's numbers are ints.
 void require_countable_rows(const Matrix& A) {
   constexpr GlobalIndex most = std::numeric_limits<MUMPS_INT>::max();
@@ -77,15 +99,18 @@ void require_countable_rows(const Matrix& A) {
 /// The factors of a matrix on the ranks of its communicator.
 class Factors final : public solve::Operator<double> {
  public:
-  explicit Factors(const Matrix& A) : layout_(A.rows()) {
+  Factors(const Matrix& A, const FactorOptions& options) : layout_(A.rows()), options_(options) {
     require_countable_rows(A);
     for (int rank = 0; rank < layout_.comm().size(); ++rank) {
       counts_.push_back(static_cast<int>(layout_.end(rank) - layout_.begin(rank)));
       starts_.push_back(static_cast<int>(layout_.begin(rank) - layout_.first()));
     }
     const bool symmetric = matrix::is_symmetric(A);
+    const bool has_dense_lines =
+        longest_line(A) > 10 * std::sqrt(static_cast<double>(layout_.n_global()));
     begin(symmetric);
     try {
+      if (has_dense_lines) mumps_.icntl[ordering - 1] = minimum_degree_with_dense_rows;
       const Entries entries =
           mpi::collectively(layout_.comm(), [&] { return entries_of(A, symmetric); });
       analyse(entries);
@@ -113,9 +138,11 @@ class Factors final : public solve::Operator<double> {
   void run(int job, const char* what) const;
   void throw_error(const char* what) const;
   void analyse(const Entries& entries);
+  void require_little_work(double operations_of_rank) const;
   void factorize();
 
   comm::Layout layout_;
+  FactorOptions options_;
   std::vector<int> counts_, starts_;   // rows of each rank
   mutable DMUMPS_STRUC_C mumps_ = {};  // MUMPS changes it in every call
   // Room for vectors that there were so far: one of this rank, and on rank 0 all, column by column.
@@ -175,6 +202,16 @@ void Factors::throw_error(const char* what) const {
               fmt::format("{}MUMPS failed {}, with error {} ({})", start, what, error, detail));
 }
 
+/// The same on every rank.
+void Factors::require_little_work(double operations_of_rank) const {
+  if (options_.factor_limit == 0 || operations_of_rank <= options_.factor_limit) return;
+  throw Error(
+      ErrorCode::out_of_memory,
+      fmt::format("`preconditioner direct`: the factors take {:.1e} operations a rank, more "
+                  "than the `factor_limit` of {:.1e}; take more ranks, or a larger limit",
+                  operations_of_rank, options_.factor_limit));
+}
+
 /// Collective. Puts the rows in order, and looks whether the factors will fit.
 void Factors::analyse(const Entries& entries) {
   // MUMPS keeps the pointers until it has factorized, and changes nothing.
@@ -184,6 +221,7 @@ void Factors::analyse(const Entries& entries) {
   mumps_.jcn_loc = const_cast<MUMPS_INT*>(entries.cols.data());
   mumps_.a_loc = const_cast<double*>(entries.values.data());
   run(1, "to look at the pattern");
+  require_little_work(mumps_.rinfog[operations - 1] / layout_.comm().size());
   const double bytes = 1e6 * mumps_.infog[megabytes_of_all - 1];
   run::check_memory(layout_.comm(), bytes, "the factors of the matrix");
 }
@@ -240,8 +278,8 @@ bool has_mumps() {
   return true;
 }
 
-std::unique_ptr<solve::Operator<double>> factorize(const Matrix& A) {
-  return std::make_unique<Factors>(A);
+std::unique_ptr<solve::Operator<double>> factorize(const Matrix& A, const FactorOptions& options) {
+  return std::make_unique<Factors>(A, options);
 }
 
 #else
@@ -250,7 +288,8 @@ bool has_mumps() {
   return false;
 }
 
-std::unique_ptr<solve::Operator<double>> factorize(const matrix::DistMatrix<double>&) {
+std::unique_ptr<solve::Operator<double>> factorize(const matrix::DistMatrix<double>&,
+                                                   const FactorOptions&) {
   throw Error(ErrorCode::unsupported,
               "`preconditioner direct` needs MUMPS, which this build is without (CMake's "
               "NODEWISE_MUMPS; Debian: libmumps-dev)");
@@ -258,17 +297,31 @@ std::unique_ptr<solve::Operator<double>> factorize(const matrix::DistMatrix<doub
 
 #endif
 
+namespace {
+
+std::span<const Field<FactorOptions>> factor_fields() {
+  static const std::vector<Field<FactorOptions>> fields = {
+      field("factor_limit", &FactorOptions::factor_limit,
+            "Operations a rank that the factors may take, by MUMPS's estimate; 0: any number", 0.0,
+            1e30)
+          .affecting(Affects::iterations)};
+  return fields;
+}
+
+}  // namespace
+
 const PreconditionerMethod& direct_preconditioner() {
   static const PreconditionerMethod method = {
       {"direct", "the factors of the matrix, by MUMPS: for what no iteration solves",
-       "Amestoy, Duff, L'Excellent, Koster 2001"},
+       "Amestoy, Duff, L'Excellent, Koster 2001", own_options(factor_fields)},
       false,
       [](PreconditionerCall&& call) -> Preconditioner {
-        return {factorize(*call.A), nullptr};
+        return {factorize(*call.A, call.method.options<FactorOptions>()), nullptr};
       },
       [](Preconditioner& made, const PreconditionerCall::MatrixPointer& next, amg::Reuse) {
         made.map = factorize(*next);
       },
+      true,
       true};
   return method;
 }

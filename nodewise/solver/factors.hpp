@@ -9,6 +9,11 @@
 
 namespace nodewise::solver {
 
+/// The options of `direct`.
+struct FactorOptions {
+  double factor_limit = 0;  ///< operations a rank; 0: any number
+};
+
 /// Whether this build has MUMPS.
 bool has_mumps();
 
@@ -18,9 +23,10 @@ bool has_mumps();
 /// what MUMPS sends, which is not in the ledger. Bits may differ from run to run on several ranks.
 /// Throws on every rank unsupported in builds without MUMPS, index_overflow beyond 2^31 - 1 rows,
 /// unsuitable_matrix where A is singular or not finite, and out_of_memory where MUMPS says before
-/// it factorizes that it needs more than there is.
+/// it factorizes that it needs more than there is, or more operations than allowed.
 /// Source: Amestoy, Duff, L'Excellent, Koster 2001.
-std::unique_ptr<solve::Operator<double>> factorize(const matrix::DistMatrix<double>& A);
+std::unique_ptr<solve::Operator<double>> factorize(const matrix::DistMatrix<double>& A,
+                                                   const FactorOptions& options = {});
 
 /// The preconditioner `direct`.
 const PreconditionerMethod& direct_preconditioner();

@@ -17,8 +17,8 @@ namespace {
 
 /// What of the options makes a preconditioner that is not symmetric; empty where nothing does.
 std::string asymmetry(const Options& options) {
-  const RowPermutationMethod& order = *options.method.permute_rows;
-  if (*order.find != nullptr) return "permute_rows " + *order.name;
+  const Choice<RowPermutationMethod>& order = options.method.permute_rows;
+  if (!order.is_automatic() && *order->find != nullptr) return "permute_rows " + order.name();
   const bool amg = options.method.preconditioner->is_multigrid;
   return amg ? amg::asymmetry_of(options.amg) : std::string();
 }

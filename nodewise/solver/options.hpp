@@ -29,7 +29,7 @@ struct MethodOptions {
   partition::Balance balance = partition::Balance::automatic;
   partition::Reordering reorder = "none";  ///< in which order rows are numbered
   /// What is preconditioned is the matrix with its rows in this order, and scaled so.
-  Choice<RowPermutationMethod> permute_rows = "none";
+  Choice<RowPermutationMethod> permute_rows = "auto";
   Choice<ScalingMethod> scale = "none";
   Choice<PreconditionerMethod> preconditioner = "amg";
   offload::Device device = "none";  ///< where it is solved

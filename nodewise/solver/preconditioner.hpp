@@ -40,6 +40,8 @@ struct PreconditionerMethod : MethodInfo {
   /// Whether it is the inverse of the matrix but for rounding: GMRES, which takes any matrix, then
   /// needs an iteration or two.
   bool is_exact = false;
+  /// Whether it gains from large entries on the diagonal, and takes a matrix that has none.
+  bool wants_diagonal = false;
 
   /// Their list, which defines the order of help and reports.
   static Family<PreconditionerMethod>& family();

@@ -5,6 +5,7 @@
 
 #include "nodewise/matrix/block_matrix.hpp"
 #include "nodewise/matrix/operations.hpp"
+#include "nodewise/mpi/agree.hpp"
 #include "nodewise/solver/method_choice.hpp"
 
 namespace nodewise::solver {
@@ -19,11 +20,31 @@ MatrixPointer seen(const MatrixPointer& A, const Rearrangement* way, const Optio
   return matrix::with_blocks_where_full<double>(way->matrix(), options.amg.unknowns);
 }
 
+/// Collective. Whether some row has a zero on the diagonal, or nothing.
+bool lacks_diagonal(const matrix::DistMatrix<double>& A) {
+  const bool here = mpi::collectively(A.comm(), [&] {
+    const Array<double> d = matrix::diagonal(A);
+    return std::find(d.begin(), d.end(), 0.0) != d.end();
+  });
+  return mpi::max(A.comm(), std::int32_t{here}) == 1;
+}
+
+/// Collective. In which order the rows are to be taken, where that is left to the library.
+Choice<RowPermutationMethod> choose_order(const MatrixPointer& A, const MethodOptions& method,
+                                          bool symmetric) {
+  if (!method.permute_rows.is_automatic()) return method.permute_rows;
+  const bool gains = method.preconditioner->wants_diagonal && !symmetric && lacks_diagonal(*A);
+  return gains ? "matching" : "none";
+}
+
 /// Collective. Null where the preconditioner is to see the matrix as it is.
 std::unique_ptr<Rearrangement> rearrange(const MatrixPointer& A, const Options& options,
                                          amg::ProblemInfo<double>& info) {
   const MethodOptions& method = options.method;
-  if (*method.scale->find == nullptr && *method.permute_rows->find == nullptr) return nullptr;
+  const bool is_open = method.permute_rows.is_automatic();
+  const bool may_permute =
+      is_open ? method.preconditioner->wants_diagonal : *method.permute_rows->find != nullptr;
+  if (*method.scale->find == nullptr && !may_permute) return nullptr;
   if (offload::solves(method.device)) {
     throw Error(ErrorCode::unsupported,
                 "`scale` and `permute_rows` are for the host, which `device " +
@@ -31,7 +52,9 @@ std::unique_ptr<Rearrangement> rearrange(const MatrixPointer& A, const Options& 
   }
   // Only a given answer is one of A; the setup asks about another matrix itself.
   const bool symmetric = info.symmetric ? *info.symmetric : matrix::is_symmetric(*A);
-  auto way = std::make_unique<Rearrangement>(A, method.scale, method.permute_rows, symmetric);
+  const Choice<RowPermutationMethod> order = choose_order(A, method, symmetric);
+  if (*method.scale->find == nullptr && *order->find == nullptr) return nullptr;
+  auto way = std::make_unique<Rearrangement>(A, method.scale, order, symmetric);
   if (way->permutes()) info.symmetric.reset();
   for (amg::NearNullSpace<double>* vectors : {&info.near_null_space, &info.left_near_null_space}) {
     way->to_unknowns(vectors->values, std::max(vectors->n_vectors, 1));

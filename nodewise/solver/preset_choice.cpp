@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include "nodewise/base/format_numbers.hpp"
+#include "nodewise/solver/factors.hpp"
 #include "nodewise/solver/presets.hpp"
 
 namespace nodewise::solver {
@@ -52,6 +54,23 @@ bool is_nearly_symmetric(const advise::ProblemFacts& facts) {
   // Less than this is round-off, or a few boundary rows.
   constexpr double hardly_nonsymmetric = 0.01;
   return facts.symmetric || facts.asymmetry < hardly_nonsymmetric;
+}
+
+std::vector<PresetChoice> choose_presets(const advise::ProblemFacts& facts,
+                                         const GivenKnowledge& given) {
+  std::vector<PresetChoice> all;
+  // Of an empty row the setup of multigrid says that it is one.
+  if (!given.may_leave_multigrid || facts.empty_rows > 0) return {choose_preset(facts, given)};
+  if (facts.zero_diagonals == 0) all.push_back(choose_preset(facts, given));
+  if (has_mumps()) all.push_back(chosen("direct", {}));
+  if (facts.symmetric) all.push_back(chosen("indefinite", {}));
+  if (all.empty()) return {choose_preset(facts, given)};  // which says what it lacks
+  if (facts.zero_diagonals > 0) {
+    all.front().reason =
+        fmt::format("{} of {} have no nonzero diagonal entry, which multigrid needs",
+                    grouped(facts.zero_diagonals), counted(facts.rows, "row"));
+  }
+  return all;
 }
 
 PresetChoice choose_preset(const advise::ProblemFacts& facts, const GivenKnowledge& given) {

@@ -138,6 +138,26 @@ const Preset& card() {
   return preset;
 }
 
+const Preset& direct() {
+  static const Preset preset = {
+      {"direct", "what multigrid does not help: factors, if they take no more than minutes", ""},
+      {},
+      std::nullopt,
+      false,
+      {{"preconditioner", "direct"}, {"factor_limit", "2e11"}}};
+  return preset;
+}
+
+const Preset& indefinite() {
+  static const Preset preset = {
+      {"indefinite", "symmetric systems that are not definite, such as saddle points", ""},
+      {},
+      "minres",
+      false,
+      {{"preconditioner", "none"}, {"scale", "equilibrate"}}};
+  return preset;
+}
+
 /// "`smoother chebyshev` or `method air`"
 std::string methods_text(const KnownField& option) {
   std::string text;
@@ -191,10 +211,11 @@ bool is_set(SetWhere where, const GivenKnowledge& known) {
 }  // namespace
 
 Family<Preset>& Preset::family() {
-  static Family<Preset> presets("preset",
-                                {&default_preset(), &poisson(), &anisotropic(), &elasticity(),
-                                 &convection(), &graph_laplacian(), &network(), &grid(), &card()},
-                                {"auto", "looks at the matrix and says why it chose"});
+  static Family<Preset> presets(
+      "preset",
+      {&default_preset(), &poisson(), &anisotropic(), &elasticity(), &convection(),
+       &graph_laplacian(), &network(), &grid(), &card(), &direct(), &indefinite()},
+      {"auto", "looks at the matrix and says why it chose"});
   return presets;
 }
 

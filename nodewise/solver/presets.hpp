@@ -39,6 +39,8 @@ struct Preset : MethodInfo {
   std::vector<PresetOption> sets;
   std::optional<std::string> method = {};  ///< the Krylov method; none: by the symmetry
   bool takes_unknowns = false;             ///< sets `unknowns`, where not given, to what is found
+  /// Options that are not multigrid's; a preset with a preconditioner of its own leaves multigrid.
+  std::vector<NamedValue> of_system = {};
 
   static Family<Preset>& family();
 };
@@ -49,6 +51,8 @@ struct GivenKnowledge {
   int unknowns = 1;              ///< a point, as the caller says
   bool symmetric = true;         ///< the matrix, or nearly so
   bool on_device = false;        ///< where it is solved
+  /// Whether nothing given asks for multigrid, or for a Krylov method.
+  bool may_leave_multigrid = false;
 };
 
 /// A preset, and why.
@@ -62,6 +66,12 @@ bool is_nearly_symmetric(const advise::ProblemFacts& facts);
 
 /// Local; a function of its arguments alone.
 PresetChoice choose_preset(const advise::ProblemFacts& facts, const GivenKnowledge& given);
+
+/// Local; a function of its arguments alone. Presets that are tried one after the other where the
+/// first is refused, or its solve fails: the first is choose_preset()'s, but where multigrid cannot
+/// be set up; the others leave multigrid, and there are none unless that is allowed.
+std::vector<PresetChoice> choose_presets(const advise::ProblemFacts& facts,
+                                         const GivenKnowledge& given);
 
 /// What became of the options.
 struct AppliedPreset {

@@ -43,6 +43,16 @@ struct PresetRecord {
   std::string reason;     ///< of the rule
   NamedValues set, kept;  ///< what it set, and the preset's values of what was given otherwise
   bool set_solver = false;
+  std::vector<PresetChoice> ways_out = {};  ///< what `auto` tries where this one fails
+};
+
+/// What was tried before: a preset that `auto` chose, and that did not do.
+struct Attempt {
+  std::string preset, preconditioner;
+  std::string method;   ///< the Krylov method; empty where the setup was refused
+  std::string why;      ///< it was given up
+  int iterations = 0;   ///< of the solve
+  double residual = 1;  ///< that it left, relative
 };
 
 /// A device that solves.
@@ -69,6 +79,7 @@ struct EntriesBack {
 struct SolveRecord {
   Options options;  ///< as the solve used them: given, set by the preset, or defaults
   PresetRecord preset;
+  std::vector<Attempt> attempts;       ///< in their order
   std::optional<DeviceRecord> device;  ///< none: the host's own methods solve
   std::vector<UnusedOption> unused;
   run::Environment machine;

@@ -121,7 +121,11 @@ const RowPermutationMethod& matching_permutation() {
 
 Family<RowPermutationMethod>& RowPermutationMethod::family() {
   static Family<RowPermutationMethod> methods("permute_rows",
-                                              {&no_permutation(), &matching_permutation()});
+                                              {&no_permutation(), &matching_permutation()},
+                                              {"auto",
+                                               "matching where the preconditioner needs a diagonal "
+                                               "(ilu, direct), and rows of a nonsymmetric matrix "
+                                               "have none"});
   return methods;
 }
 

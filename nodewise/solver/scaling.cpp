@@ -74,7 +74,9 @@ ScaleFactors by_sums(const Matrix& A, bool symmetric) {
     sums.resize(factors.rows.size());
   });
   const auto divide = [&](std::vector<double>& f, const char* what) {
-    for (std::size_t i = 0; i < f.size(); ++i) sums[i] *= f[i];
+    for (std::size_t i = 0; i < f.size(); ++i) {
+      sums[i] = sums[i] == 0 ? 1 : sums[i] * f[i];  // what has no entries stays as it is
+    }
     require_positive(A, sums, "equilibrate", what);
     for (std::size_t i = 0; i < f.size(); ++i) f[i] /= std::sqrt(sums[i]);
   };
@@ -82,13 +84,13 @@ ScaleFactors by_sums(const Matrix& A, bool symmetric) {
   for (int pass = 0; pass < passes; ++pass) {
     before = factors.rows;
     matrix::multiply<double>(sizes, factors.columns, sums);
-    divide(factors.rows, "has no finite nonzero sum of moduli");
+    divide(factors.rows, "has no finite sum of moduli");
     if (symmetric) {
       factors.columns = factors.rows;
       continue;
     }
     matrix::multiply_transposed<double>(sizes, before, sums);
-    divide(factors.columns, "whose column has no finite nonzero sum of moduli");
+    divide(factors.columns, "whose column has no finite sum of moduli");
   }
   round_to_powers(factors.rows);
   round_to_powers(factors.columns);

@@ -1,6 +1,7 @@
 #include "nodewise/solver/solver.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -17,6 +18,7 @@
 #include "nodewise/solver/prepared_system.hpp"
 #include "nodewise/solver/row_placement.hpp"
 #include "nodewise/solver/unused_options.hpp"
+#include "nodewise/solver/ways_out.hpp"
 
 namespace nodewise {
 
@@ -58,6 +60,12 @@ struct Solver::State {
 
   void set_up(const MatrixPointer& matrix, const run::MatrixSummary& summary,
               const SetupObservers& observe);
+  void choose(const Matrix& A, const solver::PresetChoice* named);
+  void set_up_by_some_way(const MatrixPointer& there, const SetupObservers& observe);
+  void take_next_way(const Matrix& A);
+  bool goes_on_otherwise();
+  void solve_once(std::span<const double> B, std::span<double> X, int n_rhs,
+                  const solver::GroupObserver& observe);
   amg::ProblemInfo<double> problem_info();
   void describe_levels();
   void describe_hierarchy();
@@ -69,6 +77,7 @@ struct Solver::State {
   Options given;
   Problem problem;
   SolveRecord record;
+  std::vector<solver::PresetChoice> ways_out;  // what `auto` tries next
   std::optional<solver::RowPlacement> placement;
   solver::PreparedSystem system;
   amg::NearNullSpace<double> near_null_space;  // until the first solve
@@ -111,40 +120,78 @@ void Solver::State::describe_device() {
   record.operator_complexity = amg::complexity(own->levels, &amg::LevelInfo::nonzeros);
 }
 
-void Solver::State::set_up(const MatrixPointer& matrix, const run::MatrixSummary& summary,
-                           const SetupObservers& observe) {
-  const mpi::Comm& comm = matrix->comm();
+/// Collective. Puts together the options of a preset, or of the one that is found, and what follows
+/// from them.
+void Solver::State::choose(const Matrix& A, const solver::PresetChoice* named) {
   record.options = given;
-  record.machine = run::describe_environment(comm);
-  record.machine.placement_given = given.placement_is_given;
-  record.matrix = summary;
   Options& options = record.options;
-  offload::require_device(comm, *options.method.device);
-  solver::choose_communication(comm, options);
-  const double choosing = run::timed(comm, [&] {
-    const solver::PresetContext context = {summary.symmetric, problem.knows_near_null_space()};
-    const solver::NamedValues set = solver::choose_for_setup_on_device(options);
-    record.preset = solver::apply_preset(*matrix, context, options);
-    record.device = solver::choose_for_device(options);
-    if (record.device)
-      record.device->set.insert(record.device->set.begin(), set.begin(), set.end());
-    // Nobody gave what the preset and the device agree on.
-    for (const NamedValue& value : set) std::erase(record.preset.kept, value);
-  });
-  record.method = solver::choose_method(options, summary);
+  if (named != nullptr) options.method.preset.choose(*named->preset->name);
+  solver::choose_communication(A.comm(), options);
+  const solver::PresetContext context = {.symmetric = record.matrix.symmetric,
+                                         .knows_near_null_space = problem.knows_near_null_space(),
+                                         .may_leave_multigrid = true};
+  const solver::NamedValues set = solver::choose_for_setup_on_device(options);
+  record.preset = solver::apply_preset(A, context, options);
+  record.device = solver::choose_for_device(options);
+  if (record.device) record.device->set.insert(record.device->set.begin(), set.begin(), set.end());
+  // Nobody gave what the preset and the device agree on.
+  for (const NamedValue& value : set) std::erase(record.preset.kept, value);
+  record.method = solver::choose_method(options, record.matrix);
   solver::check_method(*record.method, options);
   record.unused = solver::unused_options(options, record.method);
   record.solver_was_chosen = options.method.solver.is_automatic();
   record.preconditioner = options.method.preconditioner.name();
+}
+
+void Solver::State::set_up(const MatrixPointer& matrix, const run::MatrixSummary& summary,
+                           const SetupObservers& observe) {
+  const mpi::Comm& comm = matrix->comm();
+  record.machine = run::describe_environment(comm);
+  record.machine.placement_given = given.placement_is_given;
+  record.matrix = summary;
+  offload::require_device(comm, *given.method.device);
+  const double choosing = run::timed(comm, [&] { choose(*matrix, nullptr); });
+  ways_out = std::exchange(record.preset.ways_out, {});
   if (observe.chosen) observe.chosen(record);
-  record.times.setup =
-      choosing + booked(comm, record.setup_accounts, [&] {
-        placement.emplace(*matrix, options);
-        record.partition_decision = placement->partition_decision();
-        record.placement_gain = placement->placement_gain();
-        system.set_up(placement->there(matrix), problem_info(), options, observe.level);
-        describe_levels();
-      });
+  record.times.setup = choosing + booked(comm, record.setup_accounts, [&] {
+                         placement.emplace(*matrix, record.options);
+                         record.partition_decision = placement->partition_decision();
+                         record.placement_gain = placement->placement_gain();
+                         set_up_by_some_way(placement->there(matrix), observe);
+                         describe_levels();
+                       });
+}
+
+/// Collective. By the preset that was chosen or, where its preconditioner refuses the matrix, by
+/// those after it.
+void Solver::State::set_up_by_some_way(const MatrixPointer& there, const SetupObservers& observe) {
+  for (;;) {
+    try {
+      solver::PreparedSystem next;
+      next.set_up(there, problem_info(), record.options, observe.level);
+      system = std::move(next);
+      return;
+    } catch (const Error& error) {
+      const bool may_suit_another = error.code() == ErrorCode::unsuitable_matrix ||
+                                    error.code() == ErrorCode::out_of_memory ||
+                                    error.code() == ErrorCode::unsupported;
+      if (!may_suit_another || ways_out.empty()) throw;
+      solver::Attempt attempt = {record.preset.name, record.preconditioner, {}, error.what()};
+      record.attempts.push_back(std::move(attempt));
+    }
+    take_next_way(*there);
+    if (observe.chosen) observe.chosen(record);
+  }
+}
+
+/// Collective. The options of the next preset that is left.
+void Solver::State::take_next_way(const Matrix& A) {
+  const solver::PresetChoice way = ways_out.front();
+  ways_out.erase(ways_out.begin());
+  choose(A, &way);
+  record.preset.rule = "auto";
+  record.preset.reason =
+      way.reason.empty() ? solver::why_given_up(record.attempts.back()) : way.reason;
 }
 
 Solver::Solver(const MatrixPointer& A, const Options& options, const Problem& problem,
@@ -191,13 +238,10 @@ const SolveRecord& Solver::solve_all(std::span<const double> B, std::span<double
   return s.record;
 }
 
-/// With the rows as the system has them.
-const SolveRecord& Solver::State::solve_all(std::span<const double> B, std::span<double> X,
-                                            int n_rhs, const solver::GroupObserver& observe) {
+/// Collective. With the rows as the system has them.
+void Solver::State::solve_once(std::span<const double> B, std::span<double> X, int n_rhs,
+                               const solver::GroupObserver& observe) {
   const mpi::Comm& comm = system.A->comm();
-  record.rhs = solver::RhsKind::given;
-  record.error.reset();
-  record.n_rhs = n_rhs;
   record.at_once = system.device == nullptr && solver::solves_at_once(*record.method, n_rhs);
   record.collectives = solver::explain_collectives(*system.A, record.method, n_rhs);
   record.findings.clear();
@@ -213,13 +257,61 @@ const SolveRecord& Solver::State::solve_all(std::span<const double> B, std::span
     near_null_space = {};
     was_looked_at = true;
   }
-  record.times.solve = booked(comm, record.solve_accounts, [&] {
+  const solve::Options krylov = ways_out.empty()
+                                    ? record.options.krylov
+                                    : solver::impatient(record.options.krylov, *record.method);
+  record.times.solve += booked(comm, record.solve_accounts, [&] {
     record.reports = solver::solve_all({system.A, system.map(), system.preconditioner.hierarchy,
-                                        record.method, record.options.krylov, system.device.get()},
+                                        record.method, krylov, system.device.get()},
                                        B, X, n_rhs, observe, record.entries_back);
   });
   if (!record.entries_back.empty()) describe_hierarchy();
   record.worst = solver::worst_of(record.reports);
+}
+
+/// Collective. Whether a solve that failed is to be made by another preset, which is then set up;
+/// where none can be, all stays as it is.
+bool Solver::State::goes_on_otherwise() {
+  if (ways_out.empty() || !solver::may_do_otherwise(record.report(), record.options)) return false;
+  const SolveRecord before = record;
+  const solve::Report& report = before.report();
+  record.attempts.push_back({before.preset.name, before.preconditioner, before.method.name(),
+                             solve::to_string(report.outcome), report.iterations,
+                             report.true_relative_residual});
+  try {
+    take_next_way(*system.A);
+    record.times.setup += booked(system.A->comm(), record.setup_accounts, [&] {
+      set_up_by_some_way(system.A, {});
+      describe_levels();
+    });
+    was_looked_at = false;
+    return true;
+  } catch (const Error& error) {
+    std::vector<solver::Attempt> attempts = std::move(record.attempts);
+    attempts.push_back({record.preset.name, record.preconditioner, {}, error.what()});
+    record = before;
+    record.attempts = std::move(attempts);
+    return false;
+  }
+}
+
+/// With the rows as the system has them.
+const SolveRecord& Solver::State::solve_all(std::span<const double> B, std::span<double> X,
+                                            int n_rhs, const solver::GroupObserver& observe) {
+  const mpi::Comm& comm = system.A->comm();
+  record.rhs = solver::RhsKind::given;
+  record.error.reset();
+  record.n_rhs = n_rhs;
+  record.times.solve = 0;
+  std::vector<double> first_guess;
+  if (!ways_out.empty()) {
+    first_guess = mpi::collectively(comm, [&] { return std::vector<double>(X.begin(), X.end()); });
+  }
+  solve_once(B, X, n_rhs, observe);
+  while (!record.converged() && goes_on_otherwise()) {
+    std::copy(first_guess.begin(), first_guess.end(), X.begin());
+    solve_once(B, X, n_rhs, observe);
+  }
   solver::find_after_solve(record);
   record.memory = run::measure_memory(comm);
   return record;
@@ -276,6 +368,7 @@ void Solver::set_krylov(const Choice<solve::KrylovMethod>& method, const solve::
                               next.method.device.name()));
     }
   });
+  state_->ways_out.clear();
   record.options = std::move(next);
   record.method = chosen;
   record.solver_was_chosen = method.is_automatic();

@@ -18,6 +18,7 @@ NamedValues options_of(const Preset& preset, const GivenKnowledge& known, int un
   amg::Options ignored;
   NamedValues options = apply_preset(preset, known, unknowns, {}, ignored).set;
   if (preset.method) options.emplace_back("solver", *preset.method);
+  options.insert(options.end(), preset.of_system.begin(), preset.of_system.end());
   return options;
 }
 

@@ -188,7 +188,7 @@ def test_commands_take_what_affects_their_work(nodewise):
     assert exchanges <= taken["predict"] and not exchanges & taken["inspect"]
     assert not {"jacobi-weight", "inner-sweeps", "threads", "domains", "route"} & taken["predict"]
     assert taken["tune"] >= {"max-seconds", "rhs", "machine"}
-    assert not {"preset", "output", "profile", "rhs-count", "scale"} & taken["tune"]
+    assert not {"preset", "output", "profile", "rhs-count"} & taken["tune"]
     assert taken["convert"] >= {"graph-laplacian", "problem", "n", "quiet"}
     assert not {"rhs", "solver", "smoother", "json"} & taken["convert"]
 
