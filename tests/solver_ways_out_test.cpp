@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "nodewise/advise/problem_facts.hpp"
+#include "nodewise/base/hash.hpp"
 #include "nodewise/matrix/operations.hpp"
 #include "nodewise/solver/factors.hpp"
 #include "nodewise/solver/presets.hpp"
@@ -95,6 +97,30 @@ TEST(WaysOut, SaddlePointsAreSolved) {
     } else {
       EXPECT_EQ(record.method.name(), "minres");
     }
+  }
+}
+
+/// Points on a line whose unknowns are all coupled, in units that differ by powers of ten.
+Entry dense_blocks(int k) {
+  return [k](GlobalIndex i, GlobalIndex j) {
+    const GlobalIndex distance = std::abs(i / k - j / k);
+    if (distance > 1) return 0.0;
+    const double unit = std::pow(10.0, static_cast<double>(i % k));
+    const double mixed = 0.1 + 0.9 * hash_uniform(static_cast<std::uint64_t>(i * 997 + j), 7);
+    return unit * (i == j ? 3.0 * k : distance == 0 ? mixed : i > j ? -0.9 * mixed : -0.1 * mixed);
+  };
+}
+
+TEST(WaysOut, DenseBlocksOfNonsymmetricMatricesAreSeen) {
+  for (const int k : {1, 2, 3, 4, 6}) {
+    const MatrixPointer A = matrix_of(uniform(72 * test_comm()->size()), dense_blocks(k));
+    EXPECT_EQ(advise::problem_facts(*A).dense_blocks, k);
+    Solver solver(A);
+    std::vector<double> x;
+    const solver::SolveRecord& record = solved(solver, A, x);
+    EXPECT_TRUE(record.converged());
+    EXPECT_EQ(record.preset.name == "blocks", k > 1);
+    EXPECT_EQ(record.options.amg.unknowns, k);
   }
 }
 

@@ -200,6 +200,25 @@ int whole_block_unknowns(const BlockSums& sums) {
   return find_unknowns(sums, true);
 }
 
+int dense_block_rows(const BlockSums& sums) {
+  // Blocks of two points are nearly as full as those of one only where all their rows are alike.
+  constexpr double as_full = 0.9;
+  std::array<double, candidate_unknowns.size()> fill = {};
+  for (std::size_t c = 0; c < sums.size(); ++c) {
+    const BlockCounts& blocks = sums[c];
+    // Rows of a grid fill blocks of two to a half, and larger ones less.
+    const double least = candidate_unknowns[c] == 2 ? least_fill : 0.5;
+    if (blocks.rows == 0 || blocks.split > 0) continue;
+    fill[c] = blocks.entries >= least * blocks.places ? blocks.entries / blocks.places : 0;
+  }
+  const double fullest = *std::max_element(fill.begin(), fill.end());
+  int rows = 1;
+  for (std::size_t c = 0; c < sums.size(); ++c) {
+    if (fill[c] > 0 && fill[c] >= as_full * fullest) rows = candidate_unknowns[c];
+  }
+  return rows;
+}
+
 template BlockSums survey_blocks(const DistMatrix<double>&);
 template BlockSums survey_blocks(const DistMatrix<float>&);
 

@@ -28,5 +28,8 @@ BlockSums survey_blocks(const matrix::DistMatrix<T>& A);
 /// (problem_facts.hpp says when it does). The second: only where every rank has whole points.
 int block_unknowns(const BlockSums& sums);
 int whole_block_unknowns(const BlockSums& sums);
+/// The largest number of unknowns whose blocks are filled to a half (two unknowns: to 60 %),
+/// whatever their values; 1 where there is none, or a rank does not have whole points.
+int dense_block_rows(const BlockSums& sums);
 
 }  // namespace nodewise::advise

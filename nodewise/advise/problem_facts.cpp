@@ -269,6 +269,7 @@ ProblemFacts facts_from(const Sums& sums, GlobalIndex n_rows, GlobalIndex longes
   facts.dominant_share = rows.dominant / n;
   facts.mean_row = rows.nonzeros / n;
   facts.unknowns = whole_block_unknowns(sums.blocks);
+  facts.dense_blocks = dense_block_rows(sums.blocks);
   return facts;
 }
 

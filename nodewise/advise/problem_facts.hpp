@@ -39,6 +39,8 @@ struct ProblemFacts {
   /// Rows of a point, where the pattern and the values say that the rows are those of interleaved
   /// unknowns (see problem_facts()), and every rank has whole points; else 1.
   int unknowns = 1;
+  /// Rows of a point by the pattern alone: dense_block_rows().
+  int dense_blocks = 1;
 
   /// Positive diagonal, no positive entry off it: with a dominant diagonal an M-matrix.
   bool has_signs_of_m_matrix() const;

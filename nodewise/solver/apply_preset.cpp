@@ -68,7 +68,10 @@ const Preset& find_preset(const matrix::DistMatrix<double>& A, const PresetConte
   if (amg && square && (is_open || takes_unknowns || takes_symmetry)) {
     const mpi::Scope scope(A.comm(), "examination", 0);
     const advise::ProblemFacts facts = advise::problem_facts(A, context.symmetric);
-    if (is_open || takes_unknowns) unknowns = facts.unknowns;
+    if (is_open || takes_unknowns) {
+      const bool by_pattern = !facts.symmetric && facts.dense_blocks > 1;
+      unknowns = by_pattern ? facts.dense_blocks : facts.unknowns;
+    }
     known.symmetric = is_nearly_symmetric(facts);
     if (is_open) {
       const std::vector<PresetChoice> choices = choose_presets(facts, known);

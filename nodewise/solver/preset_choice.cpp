@@ -61,9 +61,20 @@ std::vector<PresetChoice> choose_presets(const advise::ProblemFacts& facts,
   std::vector<PresetChoice> all;
   // Of an empty row the setup of multigrid says that it is one.
   if (!given.may_leave_multigrid || facts.empty_rows > 0) return {choose_preset(facts, given)};
-  if (facts.zero_diagonals == 0) all.push_back(choose_preset(facts, given));
+  const bool has_blocks = !facts.symmetric && facts.dense_blocks > 1 && given.unknowns == 1;
+  if (facts.zero_diagonals == 0) {
+    if (has_blocks) {
+      all.push_back(
+          chosen("blocks", fmt::format("the matrix is not symmetric, and has dense blocks "
+                                       "of {} rows",
+                                       facts.dense_blocks)));
+    } else {
+      all.push_back(choose_preset(facts, given));
+    }
+  }
   if (has_mumps()) all.push_back(chosen("direct", {}));
   if (facts.symmetric) all.push_back(chosen("indefinite", {}));
+  if (facts.zero_diagonals == 0 && has_blocks) all.push_back(choose_preset(facts, given));
   if (all.empty()) return {choose_preset(facts, given)};  // which says what it lacks
   if (facts.zero_diagonals > 0) {
     all.front().reason =

@@ -138,6 +138,17 @@ const Preset& card() {
   return preset;
 }
 
+const Preset& blocks() {
+  static const Preset preset = {
+      {"blocks",
+       "nonsymmetric systems of several unknowns a point that are all coupled, such as reservoirs",
+       ""},
+      {{"smoother", "block_gauss_seidel", SetWhere::always, "solves for all unknowns of a point"}},
+      "gmres",
+      true};
+  return preset;
+}
+
 const Preset& direct() {
   static const Preset preset = {
       {"direct", "what multigrid does not help: factors, if they take no more than minutes", ""},
@@ -214,7 +225,7 @@ Family<Preset>& Preset::family() {
   static Family<Preset> presets(
       "preset",
       {&default_preset(), &poisson(), &anisotropic(), &elasticity(), &convection(),
-       &graph_laplacian(), &network(), &grid(), &card(), &direct(), &indefinite()},
+       &graph_laplacian(), &network(), &grid(), &card(), &blocks(), &direct(), &indefinite()},
       {"auto", "looks at the matrix and says why it chose"});
   return presets;
 }

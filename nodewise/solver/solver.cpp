@@ -272,7 +272,13 @@ void Solver::State::solve_once(std::span<const double> B, std::span<double> X, i
 /// Collective. Whether a solve that failed is to be made by another preset, which is then set up;
 /// where none can be, all stays as it is.
 bool Solver::State::goes_on_otherwise() {
-  if (ways_out.empty() || !solver::may_do_otherwise(record.report(), record.options)) return false;
+  constexpr int most = 2;  // solves that fail, so that none takes much longer than the first
+  const auto failed = std::count_if(record.attempts.begin(), record.attempts.end(),
+                                    [](const solver::Attempt& a) { return !a.method.empty(); });
+  if (failed >= most || ways_out.empty() ||
+      !solver::may_do_otherwise(record.report(), record.options)) {
+    return false;
+  }
   const SolveRecord before = record;
   const solve::Report& report = before.report();
   record.attempts.push_back({before.preset.name, before.preconditioner, before.method.name(),

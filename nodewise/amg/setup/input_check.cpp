@@ -103,33 +103,28 @@ std::string fault_text(Fault fault, bool several) {
   return "";
 }
 
-/// Collective, after every rank has agreed that some row has a fault. Names the first such row, and
-/// says how many have the same fault.
+/// Collective, after every rank has agreed that some row has a fault. Of several faults the first
+/// of their list is the one that says most; names the first row that has it, and says how many do.
 template <class T>
 [[noreturn]] void refuse_rows(const DistMatrix<T>& A, const Options& options) {
   const GlobalIndex n = A.rows().n_global();
-  const GlobalIndex none = A.rows().last();
-  GlobalIndex first = none;
-  auto fault = Fault::none;
-  std::array<GlobalIndex, 5> counts{};
+  std::array<GlobalIndex, 5> firsts, counts{};
+  firsts.fill(A.rows().last());
   visit_faults(A, options, 0, A.n_local(), [&](LocalIndex i, Fault found) {
-    if (first == none) {
-      first = A.rows().to_global(i);
-      fault = found;
-    }
-    ++counts[static_cast<std::size_t>(found)];
+    const auto f = static_cast<std::size_t>(found);
+    firsts[f] = std::min(firsts[f], A.rows().to_global(i));
+    ++counts[f];
   });
   mpi::sum_in_place(A.comm(), std::span<GlobalIndex>(counts));
-  const GlobalIndex first_of_all = mpi::min(A.comm(), first);
-  fault = static_cast<Fault>(
-      mpi::max(A.comm(), first == first_of_all ? static_cast<std::int32_t>(fault) : 0));
-  const GlobalIndex count = counts[static_cast<std::size_t>(fault)];
-  const std::string where = row_text(first_of_all);
-  const std::string who = count == 1 ? where + ", "
-                                     : std::to_string(count) + " of " + std::to_string(n) +
-                                           " rows (first: " + where + ") ";
+  const auto found =
+      std::find_if(counts.begin(), counts.end(), [](GlobalIndex c) { return c > 0; });
+  const auto fault = static_cast<std::size_t>(found - counts.begin());
+  const std::string where = row_text(mpi::min(A.comm(), firsts[fault]));
+  const std::string who = *found == 1 ? where + ", "
+                                      : std::to_string(*found) + " of " + std::to_string(n) +
+                                            " rows (first: " + where + ") ";
   throw Error(ErrorCode::unsuitable_matrix,
-              "multigrid setup: " + who + fault_text(fault, count > 1));
+              "multigrid setup: " + who + fault_text(static_cast<Fault>(fault), *found > 1));
 }
 
 }  // namespace
