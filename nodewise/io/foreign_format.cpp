@@ -21,7 +21,6 @@ struct Signature {
 using namespace std::string_view_literals;
 
 constexpr Signature signatures[] = {
-    {"\xef\xbb\xbf"sv, "it begins with a byte-order mark of UTF-8: remove its first three bytes"},
     {"\xff\xfe"sv, "this is text in UTF-16; only ASCII is read"},
     {"\xfe\xff"sv, "this is text in UTF-16; only ASCII is read"},
     {"PK\x03\x04"sv, "this is a zip archive: unpack it first"},

@@ -158,6 +158,8 @@ MarketSymmetry parse_symmetry(const std::string& word) {
 }
 
 void parse_banner(std::string_view line, MarketHeader& header) {
+  constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";  // of UTF-8: editors put it there
+  if (line.starts_with(byte_order_mark)) line.remove_prefix(byte_order_mark.size());
   Words words(line);
   const bool first_column = !line.empty() && line[0] == '%';
   if (!first_column || lower_case(words.word()) != "%%matrixmarket") {
@@ -225,10 +227,14 @@ void parse_size_line(std::string_view line, MarketHeader& header) {
   header.entries = coordinate ? sizes[2] : array_entries(header);
 }
 
-void check_index(const char* what, GlobalIndex index, GlobalIndex n) {
-  if (index < 1 || index > n) {
-    malformed(fmt::format("{} index {} is outside 1 .. {}", what, index, n));
-  }
+/// `index` is word `place` of the line, in whose text it may be longer than 64 bits.
+void check_index(const char* what, GlobalIndex index, GlobalIndex n, std::string_view line,
+                 int place) {
+  if (index >= 1 && index <= n) return;
+  Words words(line);
+  std::string_view word = words.word();
+  for (int k = 0; k < place; ++k) word = words.word();
+  malformed(fmt::format("{} index {} is outside 1 .. {}", what, excerpt(word), n));
 }
 
 void check_triangle(const MarketHeader& header, const MarketEntry& entry) {
@@ -316,8 +322,8 @@ MarketEntry parse_market_entry(const MarketHeader& header, std::string_view line
   } else if (!words.finished()) {
     malformed_entry(header, line);
   }
-  check_index("row", entry.row, header.rows);
-  check_index("column", entry.col, header.cols);
+  check_index("row", entry.row, header.rows, line, 0);
+  check_index("column", entry.col, header.cols, line, 1);
   --entry.row;
   --entry.col;
   if (header.symmetry != MarketSymmetry::general) check_triangle(header, entry);

@@ -135,8 +135,6 @@ FOREIGN = {
     "little.petsc": (petsc_identity("<"), "little.petsc: this is PETSc binary in little-endian "
                      "order; only big-endian is read"),
     "a.petsc": (gzip.compress(petsc_identity(">")), "PETSc binary, which is not read compressed"),
-    "bom.mtx": (b"\xef\xbb\xbf%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 1\n",
-                "byte-order mark"),
     "utf16.mtx": ("%%MatrixMarket".encode("utf-16"), "UTF-16"),
     "a.zip": (b"PK\x03\x04rest", "zip archive: unpack it first"),
     "a.mtx.xz": (b"\xfd7zXZ\x00rest", "compressed by xz"),
@@ -151,6 +149,19 @@ def test_foreign_files_are_named_for_what_they_are(nodewise, tmp_path, name):
     result = nodewise("solve", name)
     assert (result.code, len(result.messages)) == (3, 1)
     assert message in result.messages[0]
+
+
+def test_a_byte_order_mark_is_skipped(nodewise, tmp_path):
+    text = "%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 2\n"
+    (tmp_path / "bom.mtx").write_bytes(b"\xef\xbb\xbf" + text.encode())
+    assert nodewise("solve", "bom.mtx", "-q").code == 0
+
+
+def test_an_index_beyond_64_bits_is_said_as_it_is_written(nodewise, tmp_path):
+    (tmp_path / "A.mtx").write_text(
+        "%%MatrixMarket matrix coordinate real general\n2 2 2\n1 1 2\n2 12345678901234567890 1\n")
+    result = nodewise("solve", "A.mtx", "-q")
+    assert "line 4: column index 12345678901234567890 is outside 1 .. 2" in result.messages[0]
 
 
 # Signals.
