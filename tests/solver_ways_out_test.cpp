@@ -52,6 +52,11 @@ TEST(WaysOut, MultigridComesFirstWhereItCan) {
   advise::ProblemFacts facts = of_a_laplacian();
   facts.zero_diagonals = 10;
   EXPECT_NE(names(facts, true).front(), "poisson");
+  facts.zero_diagonals = 0;
+  facts.nonpositive_diagonals = 50;
+  EXPECT_NE(names(facts, true).front(), "default");
+  facts.nonpositive_diagonals = 99;
+  EXPECT_EQ(names(facts, true).front(), "default");
   facts.empty_rows = 1;  // the setup says so
   EXPECT_EQ(names(facts, true).size(), 1U);
 }

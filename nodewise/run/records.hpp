@@ -16,7 +16,7 @@ struct MatrixSummary {
   GlobalIndex nonzeros = 0;
   GlobalIndex duplicates = 0;  ///< entries of the file added to an earlier one in the same place
   bool symmetric = false;
-  bool negative = false;  ///< symmetric, and every diagonal entry is below zero
+  bool negative = false;  ///< symmetric, and 99 % of the diagonal entries are below zero
 };
 
 /// The longest over the ranks, in seconds.

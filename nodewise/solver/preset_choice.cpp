@@ -56,31 +56,46 @@ bool is_nearly_symmetric(const advise::ProblemFacts& facts) {
   return facts.symmetric || facts.asymmetry < hardly_nonsymmetric;
 }
 
+namespace {
+
+/// Why multigrid is not the first to be tried; empty where it is.
+std::string reason_against_multigrid(const advise::ProblemFacts& facts) {
+  if (facts.zero_diagonals > 0) {
+    return fmt::format("{} of {} have no nonzero diagonal entry, which multigrid needs",
+                       grouped(facts.zero_diagonals), counted(facts.rows, "row"));
+  }
+  // All of one sign, but for a few boundary rows, are those of a matrix that can be negated.
+  const GlobalIndex positive = facts.rows - facts.nonpositive_diagonals;
+  if (facts.symmetric && facts.nonpositive_diagonals > 0 && 100 * positive > facts.rows) {
+    return fmt::format("symmetric, and {} of the diagonal entries are negative: indefinite",
+                       grouped(facts.nonpositive_diagonals));
+  }
+  return {};
+}
+
+}  // namespace
+
 std::vector<PresetChoice> choose_presets(const advise::ProblemFacts& facts,
                                          const GivenKnowledge& given) {
-  std::vector<PresetChoice> all;
+  const PresetChoice usual = choose_preset(facts, given);
   // Of an empty row the setup of multigrid says that it is one.
-  if (!given.may_leave_multigrid || facts.empty_rows > 0) return {choose_preset(facts, given)};
+  if (!given.may_leave_multigrid || facts.empty_rows > 0) return {usual};
+  std::vector<PresetChoice> all;
+  const std::string reason = reason_against_multigrid(facts);
   const bool has_blocks = !facts.symmetric && facts.dense_blocks > 1 && given.unknowns == 1;
-  if (facts.zero_diagonals == 0) {
-    if (has_blocks) {
-      all.push_back(
-          chosen("blocks", fmt::format("the matrix is not symmetric, and has dense blocks "
-                                       "of {} rows",
-                                       facts.dense_blocks)));
-    } else {
-      all.push_back(choose_preset(facts, given));
-    }
+  if (reason.empty() && has_blocks) {
+    all.push_back(chosen("blocks", fmt::format("the matrix is not symmetric, and has dense blocks "
+                                               "of {} rows",
+                                               facts.dense_blocks)));
+  } else if (reason.empty()) {
+    all.push_back(usual);
   }
-  if (has_mumps()) all.push_back(chosen("direct", {}));
-  if (facts.symmetric) all.push_back(chosen("indefinite", {}));
-  if (facts.zero_diagonals == 0 && has_blocks) all.push_back(choose_preset(facts, given));
-  if (all.empty()) return {choose_preset(facts, given)};  // which says what it lacks
-  if (facts.zero_diagonals > 0) {
-    all.front().reason =
-        fmt::format("{} of {} have no nonzero diagonal entry, which multigrid needs",
-                    grouped(facts.zero_diagonals), counted(facts.rows, "row"));
-  }
+  if (has_mumps()) all.push_back(chosen("direct", reason));
+  if (facts.symmetric) all.push_back(chosen("indefinite", reason));
+  const bool is_tried = reason.empty() && !has_blocks;
+  if (all.empty() || (!is_tried && facts.zero_diagonals == 0)) all.push_back(usual);
+  // The reasons of the others are what became of those before.
+  for (std::size_t k = 1; k < all.size(); ++k) all[k].reason.clear();
   return all;
 }
 
