@@ -40,15 +40,6 @@ void apply_to_system(const Preset& preset, Options& options, PresetRecord& recor
   }
 }
 
-/// Whether nothing that was given is for multigrid or chooses a method.
-bool leaves_all_open(const Options& options) {
-  if (options.has("solver") || options.has("preconditioner")) return false;
-  if (offload::solves(options.method.device)) return false;
-  Options without = options;
-  without.method.preconditioner = "none";
-  return unused_multigrid_options(without).empty();
-}
-
 bool depends_on_symmetry(const Preset& preset) {
   return std::any_of(preset.sets.begin(), preset.sets.end(), [](const PresetOption& option) {
     return option.where == SetWhere::with_near_null_space_if_symmetric;
@@ -68,10 +59,7 @@ const Preset& find_preset(const matrix::DistMatrix<double>& A, const PresetConte
   if (amg && square && (is_open || takes_unknowns || takes_symmetry)) {
     const mpi::Scope scope(A.comm(), "examination", 0);
     const advise::ProblemFacts facts = advise::problem_facts(A, context.symmetric);
-    if (is_open || takes_unknowns) {
-      const bool by_pattern = !facts.symmetric && facts.dense_blocks > 1;
-      unknowns = by_pattern ? facts.dense_blocks : facts.unknowns;
-    }
+    if (is_open || takes_unknowns) unknowns = points_of(facts);
     known.symmetric = is_nearly_symmetric(facts);
     if (is_open) {
       const std::vector<PresetChoice> choices = choose_presets(facts, known);
@@ -104,7 +92,7 @@ PresetRecord apply_preset(const matrix::DistMatrix<double>& A, const PresetConte
       .near_null_space = context.knows_near_null_space,
       .unknowns = options.amg.unknowns,
       .on_device = context.on_device || offload::solves(options.method.device),
-      .may_leave_multigrid = context.may_leave_multigrid && leaves_all_open(options)};
+      .may_leave_multigrid = context.may_leave_multigrid && leaves_methods_open(options)};
   int unknowns = 1;
   PresetRecord record;
   const Preset& preset = find_preset(A, context, options, known, unknowns, record);

@@ -50,6 +50,11 @@ PresetChoice choose_for_nonsymmetric(const advise::ProblemFacts& facts) {
 
 }  // namespace
 
+int points_of(const advise::ProblemFacts& facts) {
+  const bool by_pattern = !facts.symmetric && facts.dense_blocks > 1;
+  return by_pattern ? facts.dense_blocks : facts.unknowns;
+}
+
 bool is_nearly_symmetric(const advise::ProblemFacts& facts) {
   // Less than this is round-off, or a few boundary rows.
   constexpr double hardly_nonsymmetric = 0.01;

@@ -64,6 +64,9 @@ struct PresetChoice {
 /// Local. Whether it is symmetric but for round-off or a few rows.
 bool is_nearly_symmetric(const advise::ProblemFacts& facts);
 
+/// Local. The unknowns of a point that a preset takes, where it does.
+int points_of(const advise::ProblemFacts& facts);
+
 /// Local; a function of its arguments alone.
 PresetChoice choose_preset(const advise::ProblemFacts& facts, const GivenKnowledge& given);
 

@@ -68,10 +68,9 @@ void run_trial(const System& system, const Options& options, double limit, Trial
   const Timer timer;
   const double left = limit - trial.setup;
   trial.solve = run::timed(comm, [&] {
-    const Preconditioner& made = prepared.preconditioner;
     report = solve_all(
-                 {prepared.A, made.map.get(), made.hierarchy, method, options.krylov,
-                  prepared.device.get()},
+                 {prepared.A, prepared.map(), prepared.preconditioner.hierarchy, method,
+                  options.krylov, prepared.device.get()},
                  system.b, x, 1,
                  [&](const RhsGroup&) -> solve::Observer {
                    return [&](int, double) { return timer.seconds() < left; };

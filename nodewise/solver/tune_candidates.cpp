@@ -45,6 +45,17 @@ std::vector<NamedValues> variations() {
           {{"preconditioner", "jacobi"}}};
 }
 
+/// What is tried where multigrid cannot be set up.
+std::vector<NamedValues> without_multigrid(bool symmetric) {
+  std::vector<NamedValues> all = {{{"preconditioner", "none"}, {"solver", "gmres"}},
+                                  {{"permute_rows", "matching"},
+                                   {"smoother", "ilu0"},
+                                   {"max_levels", "1"},
+                                   {"solver", "gmres"}}};
+  if (symmetric) all.push_back({{"preconditioner", "none"}, {"solver", "minres"}});
+  return all;
+}
+
 /// The options with these; nothing where one of them was given otherwise.
 std::optional<Options> options_with(const Options& given, const NamedValues& more) {
   Options options = given;
@@ -117,10 +128,21 @@ class Candidates {
 std::vector<Candidate> tune_candidates(const Options& given, const Problem& problem,
                                        const advise::ProblemFacts& facts, int max_candidates) {
   const GivenKnowledge known = {problem.knows_near_null_space(), given.amg.unknowns,
-                                is_nearly_symmetric(facts), offload::solves(given.method.device)};
-  const int unknowns = given.has("unknowns") ? 1 : facts.unknowns;
+                                is_nearly_symmetric(facts), offload::solves(given.method.device),
+                                leaves_methods_open(given)};
+  const int unknowns = given.has("unknowns") ? 1 : points_of(facts);
   Candidates candidates(given, problem, max_candidates);
-  candidates.add(options_of(*choose_preset(facts, known).preset, known, unknowns));
+  // Where multigrid is to be tried first, the ways out of it are not worth a trial.
+  const std::vector<PresetChoice> choices = choose_presets(facts, known);
+  const bool for_multigrid = choices.front().preset->of_system.empty();
+  for (const PresetChoice& choice : choices) {
+    if (for_multigrid && !choice.preset->of_system.empty()) continue;
+    candidates.add(options_of(*choice.preset, known, unknowns));
+  }
+  if (known.may_leave_multigrid && facts.zero_diagonals > 0) {
+    for (const NamedValues& options : without_multigrid(facts.symmetric)) candidates.add(options);
+    return candidates.take();
+  }
   candidates.add({});
   const NamedValues points = {{"unknowns", std::to_string(unknowns)}};
   for (const NamedValues& options : variations()) {

@@ -51,4 +51,12 @@ std::vector<UnusedOption> unused_options(const Options& options,
   return unused;
 }
 
+bool leaves_methods_open(const Options& options) {
+  if (options.has("solver") || options.has("preconditioner")) return false;
+  if (offload::solves(options.method.device)) return false;
+  Options without = options;
+  without.method.preconditioner = "none";
+  return unused_multigrid_options(without).empty();
+}
+
 }  // namespace nodewise::solver

@@ -15,4 +15,8 @@ std::vector<UnusedOption> unused_options(const Options& options,
 /// Local. Those of multigrid among them, which no method decides.
 std::vector<UnusedOption> unused_multigrid_options(const Options& options);
 
+/// Local. Whether nothing that was given is for multigrid, or chooses a preconditioner, a Krylov
+/// method or a device.
+bool leaves_methods_open(const Options& options);
+
 }  // namespace nodewise::solver

@@ -97,7 +97,27 @@ def test_without_time_one_candidate_is_tried(nodewise, tmp_path, source):
 def test_failing_candidates_do_not_end_the_run(nodewise, tmp_path, source):
     entries = [(i, j, 0.0 if i == j == 7 else v) for i, j, v in laplacian(30)]
     path = write_market(tmp_path / "A.mtx", 30, 30, entries)
-    report, out = tune(nodewise, tmp_path, source, "tune", path, "--max-candidates", 3, code=1)
+    report, out = tune(nodewise, tmp_path, source, "tune", path, "--max-candidates", 3,
+                       "--preconditioner", "amg", code=1)
     assert len(report["candidates"]) == 3
     assert all("zero diagonal" in c["reason"] for c in report["candidates"])
     assert "Not converged" in out
+
+
+def saddle_point(n):
+    """[L B^T; B 0] with a Laplacian L of n rows, and n / 2 rows of differences."""
+    entries = [(i, j, v + (0.5 if i == j else 0)) for i, j, v in laplacian(n)]
+    for k in range(n // 2):
+        for column, value in ((2 * k + 1, 1.0), (2 * k + 2, -1.0)):
+            entries += [(n + k + 1, column, value), (column, n + k + 1, value)]
+    return entries
+
+
+@pytest.mark.parametrize("ranks", [1, 3])
+def test_what_multigrid_cannot_take_is_tried_without_it(nodewise, tmp_path, ranks):
+    path = write_market(tmp_path / "A.mtx", 60, 60, saddle_point(40))
+    result = nodewise("tune", path, "--json", "t.json", ranks=ranks)
+    assert result.code == 0, result.err
+    trials = json.loads((tmp_path / "t.json").read_text())["candidates"]
+    assert 2 <= len(trials) <= 6  # those that need no multigrid
+    assert all("--smoother" not in trial["command"] or "--permute-rows" in trial["command"] for trial in trials)
