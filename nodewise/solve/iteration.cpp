@@ -393,16 +393,29 @@ bool Iteration<T>::attainable(double true_relative) {
   return false;
 }
 
+namespace {
+
+/// What the residual shrank to in each of the last iterations, two at least: the smallest of their
+/// second half against that of the first, since that of conjugate gradients goes up and down.
+double last_factor(std::span<const double> history) {
+  const std::size_t last = std::max<std::size_t>(10, history.size() / 5);
+  const std::size_t half = std::min(last, history.size()) / 2;
+  const auto now = history.last(half), before = history.last(2 * half).first(half);
+  const double ratio =
+      *std::min_element(now.begin(), now.end()) / *std::min_element(before.begin(), before.end());
+  return std::pow(ratio, 1.0 / static_cast<double>(half));
+}
+
+}  // namespace
+
 template <class T>
 std::string Iteration<T>::limit_diagnosis() const {
   const std::vector<double>& h = report_.history;
-  const std::size_t back = std::min<std::size_t>(10, h.size() - 1);
   const std::string reached =
       fmt::format("the relative residual was {:.1e} after {} iterations, the limit", h.back(),
                   report_.iterations);
-  if (back == 0) return reached;
-  const double factor =
-      std::pow(h.back() / h[h.size() - 1 - back], 1.0 / static_cast<double>(back));
+  if (h.size() < 2) return reached;
+  const double factor = last_factor(h);
   if (!(factor < 1) || target() == 0) {
     return reached + ", and had ceased to fall; try another preconditioner or solver";
   }

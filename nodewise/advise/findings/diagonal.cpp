@@ -16,7 +16,7 @@ bool divides_by_rows(const SystemFacts& facts, const amg::Options& options) {
 std::string for_near_zero_diagonals(const LevelFacts& level, const SystemFacts& facts,
                                     const amg::Options& options) {
   if (level.small_rows == level.near_zero_diagonals) {
-    return "rows and columns differ as much in size: divide both by the root of the diagonal";
+    return "rows and columns differ as much in size: `scale diagonal`";
   }
   return divides_by_rows(facts, options)
              ? "reorder the equations"
@@ -48,6 +48,7 @@ std::vector<Finding> find_negative_diagonals(const SystemFacts& facts,
     const bool all = level.negative_diagonals == level.rows;
     if (all && l > 0) continue;  // as on the finest
     const bool is_indefinite = !all && facts.symmetric.value_or(false);
+    if (is_indefinite && l == 0) continue;  // said as such
     const bool is_relaxed =
         l + 1 < facts.levels.size() || !facts.coarse_solver.starts_with("direct");
     if (l > 0 && (is_indefinite || !is_relaxed)) continue;  // no equations of the user's

@@ -7,6 +7,9 @@ namespace nodewise::advise::found {
 
 namespace {
 
+/// Presets that solve them, the first where the build has MUMPS.
+constexpr const char* for_indefinite_ones = "take `preset direct` or `preset indefinite`";
+
 /// Of a symmetric matrix.
 std::string for_indefinite(const SystemFacts& facts) {
   const bool minimises = facts.krylov != nullptr && facts.krylov->minimises_residual;
@@ -15,8 +18,8 @@ std::string for_indefinite(const SystemFacts& facts) {
   if (by_lanczos || (by_arnoldi && !facts.has_hierarchy())) {
     return "the method is made for it; shift the matrix where it ought to be definite";
   }
-  return by_arnoldi ? "where the solve is slow, try `solver minres` with `preconditioner none`"
-                    : "take `solver gmres`, or `solver minres` with `preconditioner none`";
+  return by_arnoldi ? std::string("where the solve is slow, ") + for_indefinite_ones
+                    : for_indefinite_ones;
 }
 
 /// Diagonals of both signs make a symmetric matrix indefinite: a_ii is e_i.A e_i. Said once.
@@ -39,7 +42,7 @@ std::vector<Finding> find_indefinite_direction(const SolveFacts& solve,
   if (solve.outcome != solve::Outcome::indefinite_matrix) return {};
   return {{nullptr, 0, 0, 0,
            "the solve met a direction p with p.Ap <= 0: the matrix is not positive definite",
-           "take `solver gmres`, or `solver minres` with `preconditioner none`"}};
+           for_indefinite_ones}};
 }
 
 /// Another smoother, where the preconditioner has one to choose.
