@@ -21,16 +21,26 @@ _places = {
     "FileError": "errors",
     "Matrix": "matrix",
     "MatrixError": "errors",
+    "Messages": "messages",
     "OptionError": "errors",
     "OutOfMemoryError": "errors",
     "Result": "results",
     "SolveInfo": "solve_info",
     "Solver": "solvers",
     "UnsupportedError": "errors",
+    "algorithms": "collectives",
+    "allgather": "collectives",
+    "allgatherv": "collectives",
+    "allreduce": "collectives",
+    "alltoall": "collectives",
+    "alltoall_crs": "sparse_exchange",
+    "alltoallv": "collectives",
+    "alltoallv_crs": "sparse_exchange",
     "bench": "commands",
     "build_info": "build",
     "calibrate": "commands",
     "eigen": "commands",
+    "exchange": "sparse_exchange",
     "inspect": "commands",
     "options": "keywords",
     "predict": "commands",
@@ -51,6 +61,12 @@ if TYPE_CHECKING:
     from nodewise import pyamg as pyamg
     from nodewise.build import build_info as build_info
     from nodewise.build import set_threads as set_threads
+    from nodewise.collectives import algorithms as algorithms
+    from nodewise.collectives import allgather as allgather
+    from nodewise.collectives import allgatherv as allgatherv
+    from nodewise.collectives import allreduce as allreduce
+    from nodewise.collectives import alltoall as alltoall
+    from nodewise.collectives import alltoallv as alltoallv
     from nodewise.commands import bench as bench
     from nodewise.commands import calibrate as calibrate
     from nodewise.commands import eigen as eigen
@@ -65,17 +81,21 @@ if TYPE_CHECKING:
     from nodewise.errors import OptionError as OptionError
     from nodewise.errors import OutOfMemoryError as OutOfMemoryError
     from nodewise.errors import UnsupportedError as UnsupportedError
+    from nodewise.keywords import options as options
     from nodewise.matrix import Assembler as Assembler
     from nodewise.matrix import Matrix as Matrix
     from nodewise.matrix import read as read
     from nodewise.matrix import read_vectors as read_vectors
     from nodewise.matrix import write_vectors as write_vectors
-    from nodewise.keywords import options as options
+    from nodewise.messages import Messages as Messages
     from nodewise.results import Result as Result
     from nodewise.solve_info import SolveInfo as SolveInfo
     from nodewise.solvers import Solver as Solver
     from nodewise.solvers import solve as solve
     from nodewise.solvers import solver as solver
+    from nodewise.sparse_exchange import alltoall_crs as alltoall_crs
+    from nodewise.sparse_exchange import alltoallv_crs as alltoallv_crs
+    from nodewise.sparse_exchange import exchange as exchange
 
 
 def __getattr__(name: str) -> object:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Callable
-from typing import Any, TypeVar, Union
+from typing import Any, NoReturn, TypeVar, Union
 
 from mpi4py import MPI
 
@@ -21,7 +21,7 @@ class Communicator:
     """The ranks of a communicator of mpi4py, with settings of how they communicate.
 
     Collective. `settings` are options such as ranks_per_node=2 (nodes to pretend), node_map="0,0,1,1",
-    allreduce="node_aware", sparse_exchange="nonblocking". What is made on it has them.
+    allreduce="node_aware", sparse_exchange="nonblocking", of nodewise.algorithms(). What is made on it has them.
     """
 
     def __init__(self, comm: MPI.Comm | None = None, **settings: object) -> None:
@@ -66,6 +66,10 @@ class Communicator:
         root = self._core.lowest_rank(failure is not None)
         if root < 0:
             return
+        self.raise_that_of(root, failure)
+
+    def raise_that_of(self, root: int, failure: BaseException | None) -> NoReturn:
+        """Collective. Raises on every rank what rank `root` brings; one broadcast."""
         text = self._core.broadcast(_pickled(failure) if self.rank == root else b"", root)
         if failure is not None and self.rank == root:
             raise failure

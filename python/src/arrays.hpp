@@ -2,11 +2,14 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <nanobind/ndarray.h>
 #include <span>
 #include <utility>
 #include <vector>
+
+#include "nodewise/base/array.hpp"
 
 #include "bindings.hpp"
 
@@ -33,6 +36,14 @@ auto array_of(Container values) {
   auto* held = new Container(std::move(values));
   const nb::capsule owner(held, [](void* p) noexcept { delete static_cast<Container*>(p); });
   return NewArray<T>(held->data(), {held->size()}, owner);
+}
+
+/// The bytes of numbers whose type Python knows.
+inline NewArray<std::uint8_t> bytes_of(Array<std::byte> bytes) {
+  auto* held = new Array<std::byte>(std::move(bytes));
+  const nb::capsule owner(held, [](void* p) noexcept { delete static_cast<Array<std::byte>*>(p); });
+  return NewArray<std::uint8_t>(reinterpret_cast<std::uint8_t*>(held->data()), {held->size()},
+                                owner);
 }
 
 /// One that shows `values` without a copy, and keeps `owner` alive; it cannot be written to.

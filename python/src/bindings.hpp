@@ -24,6 +24,8 @@ struct Matrix {
 
 void bind_base(nb::module_& m);
 void bind_mpi(nb::module_& m);
+void bind_collectives(nb::module_& m);
+void bind_comm(nb::module_& m);
 void bind_matrix(nb::module_& m);
 void bind_io(nb::module_& m);
 void bind_solver(nb::module_& m);

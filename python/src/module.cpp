@@ -6,6 +6,8 @@ NB_MODULE(_core, m) {
   nanobind::set_leak_warnings(false);
   nodewise::python::bind_base(m);
   nodewise::python::bind_mpi(m);
+  nodewise::python::bind_collectives(m);
+  nodewise::python::bind_comm(m);
   nodewise::python::bind_matrix(m);
   nodewise::python::bind_io(m);
   nodewise::python::bind_solver(m);

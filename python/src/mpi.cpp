@@ -27,7 +27,7 @@ Communicator make_communicator(MPI_Fint handle,
       if (is_of_placement) {
         set_option(placement, run::placement_fields(), name, value);
       } else {
-        set_option(communication, mpi::setting_fields(), name, value);
+        set_option(communication, mpi::all_setting_fields(), name, value);
       }
     }
   });
