@@ -51,7 +51,8 @@ def test_the_arguments_of_solve():
 
 @pytest.mark.parametrize("arguments", [{"strength": "evolution"}, {"CF": "CR"}, {"interpolation": "injection"},
                                        {"presmoother": "kaczmarz"}, {"presmoother": ("jacobi", {"omega": 0.5})},
-                                       {"strength": ("classical", {"thetta": 0.5})}])
+                                       {"strength": ("classical", {"thetta": 0.5})}, {"keep": True},
+                                       {"coarse_solver": "gauss_seidel"}])
 def test_what_has_no_counterpart_is_refused_by_name(arguments):
     with pytest.raises(nw.OptionError, match="here"):
         ours.ruge_stuben_solver(poisson(5), **arguments)
@@ -63,3 +64,48 @@ def test_near_null_space_is_b():
     mine = ours.smoothed_aggregation_solver(A, B)
     other = theirs.smoothed_aggregation_solver(A, B)
     assert [level.rows for level in mine.levels] == [level.A.shape[0] for level in other.levels]
+
+
+@pytest.mark.parametrize("cycle", ["V", "W", "F"])
+def test_cycles_are_chosen_by_solve(cycle):
+    A = systems()["poisson"]
+    b = np.ones(A.shape[0])
+    mine, other = ours.ruge_stuben_solver(A), theirs.ruge_stuben_solver(A)
+    assert len(mine.levels) > 3 and mine.cycle_complexity(cycle) == pytest.approx(other.cycle_complexity(cycle))
+    mine_residuals, other_residuals = [], []
+    mine.solve(b, tol=1e-8, cycle=cycle, residuals=mine_residuals)
+    other.solve(b, tol=1e-8, cycle=cycle, residuals=other_residuals)
+    np.testing.assert_allclose(mine_residuals, other_residuals, rtol=1e-5)
+    np.testing.assert_allclose(mine.aspreconditioner(cycle) @ b, other.aspreconditioner(cycle) @ b, rtol=1e-9)
+    mine.update(2 * A)
+    np.testing.assert_allclose(2 * A @ mine.solve(b, tol=1e-9, cycle=cycle), b, atol=1e-6)
+
+
+def test_nonsymmetric_restriction():
+    A = systems()["poisson"]
+    n = A.shape[0]
+    A = sp.csr_matrix(A + sp.diags_array([-0.4 * np.ones(n - 1), 0.4 * np.ones(n - 1)], offsets=[-1, 1]))
+    ones, b = np.ones((n, 1)), np.arange(n) / n
+    arguments = {"symmetry": "nonsymmetric", "improve_candidates": None}
+    mine = ours.smoothed_aggregation_solver(A, ones, ones, **arguments)
+    other = theirs.smoothed_aggregation_solver(A, ones, ones, **arguments)
+    assert [level.rows for level in mine.levels] == [level.A.shape[0] for level in other.levels]
+    R, theirs_R = mine.levels[0].R.toarray(), other.levels[0].R.toarray()
+    assert np.abs(R - mine.levels[0].P.toarray().T).max() > 0.01
+    np.testing.assert_allclose(np.abs(R).sum(axis=1), np.abs(theirs_R).sum(axis=1), rtol=0.1)
+    np.testing.assert_allclose(mine.solve(b, tol=1e-10), other.solve(b, tol=1e-10), atol=1e-6)
+
+
+@pytest.mark.parametrize("arguments", [{"symmetry": "complex"}, {"diagonal_dominance": True},
+                                       {"improve_candidates": ["gauss_seidel"]},
+                                       {"improve_candidates": [("gauss_seidel", {"sweep": "forward"}), None]}])
+def test_what_has_no_counterpart_in_aggregation_is_refused_by_name(arguments):
+    with pytest.raises(nw.OptionError, match="here"):
+        ours.smoothed_aggregation_solver(poisson(5), **arguments)
+
+
+@pytest.mark.parametrize("arguments", [{"cycle": "AMLI"}, {"accel": "cgs"}, {"accel": print}, {"cycles_per_level": 2},
+                                       {"cycle": "F", "accel": "cg"}])
+def test_what_has_no_counterpart_in_a_solve_is_refused_by_name(arguments):
+    with pytest.raises(nw.OptionError, match="here"):
+        ours.ruge_stuben_solver(poisson(5)).solve(np.ones(25), **arguments)
