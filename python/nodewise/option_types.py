@@ -32,8 +32,16 @@ class SetupOptions(TypedDict, total=False):
     balance: str
     # In which order rows are numbered; solutions come back in the order of the file; default none.
     reorder: str
+    # In which order the preconditioner sees the rows; the system solved, its residual and its tolerance stay those
+    # given; default auto.
+    permute_rows: str
+    # How the matrix is scaled that the preconditioner sees, where equations or unknowns have very different sizes;
+    # likewise; default none.
+    scale: str
     # What turns a residual into a correction; default amg.
     preconditioner: str
+    # Operations a rank that the factors may take, by MUMPS's estimate; 0: any number; default 0.
+    factor_limit: float
     # Where the system is solved (docs/methods/gpu.md); default none.
     device: str
     # Where levels are set up (docs/methods/gpu.md); default host.
