@@ -81,6 +81,9 @@ std::string method_text(const SolveRecord& record) {
   }
   if (record.preconditioner == "amg") text += ", preconditioned by algebraic multigrid";
   if (record.preconditioner == "jacobi") text += ", preconditioned by the diagonal";
+  if (!record.preconditioner_text.empty()) {
+    text += ", preconditioned by " + record.preconditioner_text;
+  }
   if (record.preconditioner == "none") text += ", not preconditioned";
   std::string reason = record.solver_was_chosen ? "hence the method" : "the method as asked";
   if (record.solver_was_chosen && symmetric && !negative &&

@@ -220,6 +220,7 @@ Json course_json(const SolveRecord& record) {
   return {{"method", report.method},
           {"method_was_chosen_by_symmetry", record.solver_was_chosen},
           {"preconditioner", record.preconditioner},
+          {"preconditioner_text", text_or_null(record.preconditioner_text)},
           {"outcome", solve::to_string(report.outcome)},
           {"converged", report.converged()},
           {"diagnosis", text_or_null(report.diagnosis)},

@@ -19,8 +19,9 @@ namespace {
 std::string asymmetry(const Options& options) {
   const Choice<RowPermutationMethod>& order = options.method.permute_rows;
   if (!order.is_automatic() && *order->find != nullptr) return "permute_rows " + order.name();
-  const bool amg = options.method.preconditioner->is_multigrid;
-  return amg ? amg::asymmetry_of(options.amg) : std::string();
+  const Choice<PreconditionerMethod>& chosen = options.method.preconditioner;
+  if (chosen->is_multigrid) return amg::asymmetry_of(options.amg);
+  return chosen->asymmetry != nullptr ? chosen->asymmetry(chosen) : "";
 }
 
 /// Whether nothing but the K-cycle stands against conjugate gradients.

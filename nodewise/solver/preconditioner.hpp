@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 
 #include "nodewise/amg/hierarchy.hpp"
 #include "nodewise/base/family.hpp"
@@ -13,6 +14,7 @@ namespace nodewise::solver {
 struct Preconditioner {
   std::unique_ptr<solve::Operator<double>> map;  ///< null: there is none
   amg::Hierarchy<double>* hierarchy = nullptr;   ///< that is the map, or null
+  std::string text = {};  ///< what it came to, the same on every rank; empty: nothing to tell
 };
 
 struct PreconditionerMethod;
@@ -42,6 +44,9 @@ struct PreconditionerMethod : MethodInfo {
   bool is_exact = false;
   /// Whether it gains from large entries on the diagonal, and takes a matrix that has none.
   bool wants_diagonal = false;
+  /// Names what of its options makes another map than its transpose for a symmetric matrix; empty:
+  /// nothing. Null: nothing ever, or what the options of multigrid say.
+  std::string (*asymmetry)(const Choice<PreconditionerMethod>& chosen) = nullptr;
 
   /// Their list, which defines the order of help and reports.
   static Family<PreconditionerMethod>& family();

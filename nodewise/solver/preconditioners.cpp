@@ -3,6 +3,7 @@
 
 #include "nodewise/solve/diagonal_preconditioner.hpp"
 #include "nodewise/solver/factors.hpp"
+#include "nodewise/solver/ilu.hpp"
 #include "nodewise/solver/preconditioner.hpp"
 
 namespace nodewise::solver {
@@ -55,8 +56,8 @@ const PreconditionerMethod& no_preconditioner() {
 
 Family<PreconditionerMethod>& PreconditionerMethod::family() {
   static Family<PreconditionerMethod> methods(
-      "preconditioner", {&amg_preconditioner(), &jacobi_preconditioner(), &direct_preconditioner(),
-                         &no_preconditioner()});
+      "preconditioner", {&amg_preconditioner(), &jacobi_preconditioner(), &ilu_preconditioner(),
+                         &direct_preconditioner(), &no_preconditioner()});
   return methods;
 }
 

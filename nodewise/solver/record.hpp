@@ -88,6 +88,7 @@ struct SolveRecord {
   int n_rhs = 1;         ///< right-hand sides
   bool at_once = false;  ///< they are solved for together, not one after another
   std::string preconditioner;
+  std::string preconditioner_text;  ///< what it came to; empty: nothing to tell
   Choice<solve::KrylovMethod> method;
   bool solver_was_chosen = false;  ///< by the symmetry of the matrix
   run::CollectiveChoices collectives;

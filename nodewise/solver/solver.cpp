@@ -103,6 +103,7 @@ amg::ProblemInfo<double> Solver::State::problem_info() {
 
 /// Collective.
 void Solver::State::describe_levels() {
+  record.preconditioner_text = system.preconditioner.text;
   if (system.preconditioner.hierarchy != nullptr) describe_hierarchy();
   if (system.device != nullptr) describe_device();
 }

@@ -42,6 +42,14 @@ class SetupOptions(TypedDict, total=False):
     preconditioner: str
     # Operations a rank that the factors may take, by MUMPS's estimate; 0: any number; default 0.
     factor_limit: float
+    # Levels of fill of the incomplete factors; default 1.
+    ilu_levels: int
+    # Entries of the factors that are dropped, as a share of their row; 0: by levels; default 0.
+    ilu_drop: float
+    # Entries that a row of the factors keeps, times those of the row of the matrix; default 10.
+    ilu_fill: float
+    # Layers of rows of other ranks that a rank solves for as well; 0: none; default 1.
+    ilu_overlap: int
     # Where the system is solved (docs/methods/gpu.md); default none.
     device: str
     # Where levels are set up (docs/methods/gpu.md); default host.

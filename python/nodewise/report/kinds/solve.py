@@ -41,6 +41,7 @@ def preconditioner(data):
     return {
         "amg": " with algebraic multigrid",
         "jacobi": " with Jacobi's preconditioner",
+        "ilu": " with incomplete factors",
         "direct": " with the factors of the matrix",
     }.get(data["solve"]["preconditioner"], "")
 
