@@ -96,9 +96,9 @@ std::vector<PresetChoice> choose_presets(const advise::ProblemFacts& facts,
     all.push_back(usual);
   }
   if (has_mumps()) all.push_back(chosen("direct", reason));
-  if (facts.symmetric) all.push_back(chosen("indefinite", reason));
+  all.push_back(chosen(facts.symmetric ? "indefinite" : "incomplete", reason));
   const bool is_tried = reason.empty() && !has_blocks;
-  if (all.empty() || (!is_tried && facts.zero_diagonals == 0)) all.push_back(usual);
+  if (!is_tried && facts.zero_diagonals == 0) all.push_back(usual);
   // The reasons of the others are what became of those before.
   for (std::size_t k = 1; k < all.size(); ++k) all[k].reason.clear();
   return all;

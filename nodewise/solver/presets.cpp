@@ -159,6 +159,17 @@ const Preset& direct() {
   return preset;
 }
 
+const Preset& incomplete() {
+  static const Preset preset = {
+      {"incomplete",
+       "nonsymmetric systems that neither multigrid nor factors suit: incomplete ones", ""},
+      {},
+      "gmres",
+      false,
+      {{"preconditioner", "ilu"}}};
+  return preset;
+}
+
 const Preset& indefinite() {
   static const Preset preset = {
       {"indefinite", "symmetric systems that are not definite, such as saddle points", ""},
@@ -222,11 +233,11 @@ bool is_set(SetWhere where, const GivenKnowledge& known) {
 }  // namespace
 
 Family<Preset>& Preset::family() {
-  static Family<Preset> presets(
-      "preset",
-      {&default_preset(), &poisson(), &anisotropic(), &elasticity(), &convection(),
-       &graph_laplacian(), &network(), &grid(), &card(), &blocks(), &direct(), &indefinite()},
-      {"auto", "looks at the matrix and says why it chose"});
+  static Family<Preset> presets("preset",
+                                {&default_preset(), &poisson(), &anisotropic(), &elasticity(),
+                                 &convection(), &graph_laplacian(), &network(), &grid(), &card(),
+                                 &blocks(), &direct(), &incomplete(), &indefinite()},
+                                {"auto", "looks at the matrix and says why it chose"});
   return presets;
 }
 
