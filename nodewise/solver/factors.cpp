@@ -321,8 +321,7 @@ const PreconditionerMethod& direct_preconditioner() {
       [](Preconditioner& made, const PreconditionerCall::MatrixPointer& next, amg::Reuse) {
         made.map = factorize(*next);
       },
-      true,
-      true};
+      {.is_exact = true, .wants_diagonal = true}};
   return method;
 }
 

@@ -296,11 +296,11 @@ const PreconditionerMethod& ilu_preconditioner() {
         map.rebuild(next);
         made.text = map.text();
       },
-      false,
-      true,
-      [](const Choice<PreconditionerMethod>& chosen) {
-        return asymmetry_of_ilu(chosen.options<IluOptions>());
-      }};
+      {.wants_diagonal = true,
+       .asymmetry = [](const Choice<PreconditionerMethod>& chosen,
+                       const amg::Options& /*options*/) {
+         return asymmetry_of_ilu(chosen.options<IluOptions>());
+       }}};
   return method;
 }
 

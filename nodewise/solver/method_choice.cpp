@@ -19,21 +19,19 @@ namespace {
 std::string asymmetry(const Options& options) {
   const Choice<RowPermutationMethod>& order = options.method.permute_rows;
   if (!order.is_automatic() && *order->find != nullptr) return "permute_rows " + order.name();
-  const Choice<PreconditionerMethod>& chosen = options.method.preconditioner;
-  if (chosen->is_multigrid) return amg::asymmetry_of(options.amg);
-  return chosen->asymmetry != nullptr ? chosen->asymmetry(chosen) : "";
+  return PreconditionerMethod::asymmetry_of(options.method.preconditioner, options.amg);
 }
 
 /// Whether nothing but the K-cycle stands against conjugate gradients.
 bool is_symmetric_but_for_k(const Options& options) {
   amg::Options with_v = options.amg;
   with_v.cycle = "v";
-  return amg::asymmetry_of(with_v).empty();
+  return PreconditionerMethod::asymmetry_of(options.method.preconditioner, with_v).empty();
 }
 
 /// Whether the preconditioner is another map for every vector.
 bool varies(const Options& options) {
-  return options.method.preconditioner->is_multigrid && !options.amg.cycle->is_fixed;
+  return options.method.preconditioner->varies(options.amg);
 }
 
 /// Collective. Whether diagonal entries are below zero, but for a few boundary rows.
@@ -147,9 +145,13 @@ Choice<solve::KrylovMethod> choose_method(const Options& options,
                                           const run::MatrixSummary& matrix) {
   Choice<solve::KrylovMethod> method = options.method.solver;
   if (method.is_automatic()) {
-    const bool suits_cg = matrix.symmetric && !matrix.negative && asymmetry(options).empty() &&
-                          !options.method.preconditioner->is_exact;
-    method = varies(options) ? "fgmres" : suits_cg ? "cg" : "gmres";
+    const PreconditionerFacts& facts = options.method.preconditioner->facts;
+    const bool symmetric = matrix.symmetric && asymmetry(options).empty() && !facts.is_exact;
+    const bool suits_cg = symmetric && !matrix.negative && !facts.suits_indefinite;
+    method = varies(options)                       ? "fgmres"
+             : suits_cg                            ? "cg"
+             : symmetric && facts.suits_indefinite ? "minres"
+                                                   : "gmres";
   }
   if (method.own() != nullptr) set_options_there(*method.own(), options.given);
   return method;
@@ -168,14 +170,17 @@ void check_method(const solve::KrylovMethod& method, const Options& options) {
                             "are known to {}",
                             solve::to_string(norm), name, solve::names_by_norms(true)));
   }
+  const PreconditionerMethod& preconditioner = *options.method.preconditioner;
   if (method.needs_symmetric_preconditioner && !against.empty()) {
-    throw Error(ErrorCode::invalid_argument,
-                fmt::format("`{}` makes {} nonsymmetric, which {} cannot use: drop it, or "
-                            "take `solver {}`",
-                            against,
-                            options.method.preconditioner->is_multigrid ? "multigrid"
-                                                                        : "the preconditioner",
-                            name, varies(options) ? "fgmres" : "gmres"));
+    const std::string& form = preconditioner.facts.symmetric_form;
+    const bool helps = against.substr(0, against.find(' ')) == form.substr(0, form.find(' '));
+    throw Error(
+        ErrorCode::invalid_argument,
+        fmt::format("`{}` makes {} nonsymmetric, which {} cannot use: {}, or take `solver "
+                    "{}`",
+                    against, preconditioner.is_multigrid ? "multigrid" : "the preconditioner", name,
+                    helps ? fmt::format("take `{}`", form) : "drop it",
+                    varies(options) ? "fgmres" : "gmres"));
   }
   if (method.needs_fixed_preconditioner && varies(options)) {
     const bool but_for_k = is_symmetric_but_for_k(options);

@@ -30,6 +30,25 @@ struct PreconditionerCall {
   amg::LevelObserver observe = {};
 };
 
+/// What is true of a preconditioner, unless it says nothing of it.
+struct PreconditionerFacts {
+  /// Whether it is the inverse of the matrix but for rounding: GMRES, which takes any matrix, then
+  /// needs an iteration or two.
+  bool is_exact = false;
+  /// Whether it has cycles of multigrid, which its options then are for.
+  bool has_cycles = false;
+  /// Whether it gains from large entries on the diagonal, and takes a matrix that has none.
+  bool wants_diagonal = false;
+  /// Whether it is for matrices that are not definite.
+  bool suits_indefinite = false;
+  /// Local. What of its options, or it by its nature, makes it another map than its transpose for a
+  /// symmetric matrix, as "split upper"; empty where nothing does. Null: nothing ever does.
+  std::string (*asymmetry)(const Choice<PreconditionerMethod>& chosen,
+                           const amg::Options& options) = nullptr;
+  /// The option that would then help; empty: to drop what it is by.
+  std::string symmetric_form = {};
+};
+
 struct PreconditionerMethod : MethodInfo {
   /// Whether it depends on the options of multigrid, and on what is known of the problem.
   Required<bool> is_multigrid;
@@ -39,14 +58,17 @@ struct PreconditionerMethod : MethodInfo {
   Required<void (*)(Preconditioner& made, const PreconditionerCall::MatrixPointer& next,
                     amg::Reuse reuse)>
       rebuild;
-  /// Whether it is the inverse of the matrix but for rounding: GMRES, which takes any matrix, then
-  /// needs an iteration or two.
-  bool is_exact = false;
-  /// Whether it gains from large entries on the diagonal, and takes a matrix that has none.
-  bool wants_diagonal = false;
-  /// Names what of its options makes another map than its transpose for a symmetric matrix; empty:
-  /// nothing. Null: nothing ever, or what the options of multigrid say.
-  std::string (*asymmetry)(const Choice<PreconditionerMethod>& chosen) = nullptr;
+  PreconditionerFacts facts = {};
+
+  /// Local. What of these options makes it nonsymmetric for a symmetric matrix; empty: nothing.
+  static std::string asymmetry_of(const Choice<PreconditionerMethod>& chosen,
+                                  const amg::Options& of_cycles) {
+    return chosen->facts.asymmetry ? chosen->facts.asymmetry(chosen, of_cycles) : std::string();
+  }
+  /// Local. Whether it is another map for every vector with these options of multigrid.
+  bool varies(const amg::Options& of_cycles) const {
+    return facts.has_cycles && !of_cycles.cycle->is_fixed;
+  }
 
   /// Their list, which defines the order of help and reports.
   static Family<PreconditionerMethod>& family();

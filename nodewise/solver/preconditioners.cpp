@@ -3,6 +3,7 @@
 
 #include "nodewise/solve/diagonal_preconditioner.hpp"
 #include "nodewise/solver/factors.hpp"
+#include "nodewise/solver/field_split.hpp"
 #include "nodewise/solver/ilu.hpp"
 #include "nodewise/solver/preconditioner.hpp"
 
@@ -26,7 +27,11 @@ const PreconditionerMethod& amg_preconditioner() {
       make_multigrid,
       [](Preconditioner& made, const MatrixPointer& next, amg::Reuse reuse) {
         made.hierarchy->rebuild(next, reuse);
-      }};
+      },
+      {.has_cycles = true,
+       .asymmetry = [](const Choice<PreconditionerMethod>&, const amg::Options& options) {
+         return amg::asymmetry_of(options);
+       }}};
   return method;
 }
 
@@ -57,7 +62,7 @@ const PreconditionerMethod& no_preconditioner() {
 Family<PreconditionerMethod>& PreconditionerMethod::family() {
   static Family<PreconditionerMethod> methods(
       "preconditioner", {&amg_preconditioner(), &jacobi_preconditioner(), &ilu_preconditioner(),
-                         &direct_preconditioner(), &no_preconditioner()});
+                         &direct_preconditioner(), &fields_preconditioner(), &no_preconditioner()});
   return methods;
 }
 

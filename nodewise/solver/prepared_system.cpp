@@ -33,7 +33,8 @@ bool lacks_diagonal(const matrix::DistMatrix<double>& A) {
 Choice<RowPermutationMethod> choose_order(const MatrixPointer& A, const MethodOptions& method,
                                           bool symmetric) {
   if (!method.permute_rows.is_automatic()) return method.permute_rows;
-  const bool gains = method.preconditioner->wants_diagonal && !symmetric && lacks_diagonal(*A);
+  const bool gains =
+      method.preconditioner->facts.wants_diagonal && !symmetric && lacks_diagonal(*A);
   return gains ? "matching" : "none";
 }
 
@@ -43,7 +44,7 @@ std::unique_ptr<Rearrangement> rearrange(const MatrixPointer& A, const Options& 
   const MethodOptions& method = options.method;
   const bool is_open = method.permute_rows.is_automatic();
   const bool may_permute =
-      is_open ? method.preconditioner->wants_diagonal : *method.permute_rows->find != nullptr;
+      is_open ? method.preconditioner->facts.wants_diagonal : *method.permute_rows->find != nullptr;
   if (*method.scale->find == nullptr && !may_permute) return nullptr;
   if (offload::solves(method.device)) {
     throw Error(ErrorCode::unsupported,

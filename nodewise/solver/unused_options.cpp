@@ -13,7 +13,7 @@ constexpr std::array<std::string_view, 5> of_the_matrix = {"unknowns", "route", 
                                                            "expected_solves", "overlap"};
 
 std::string needed_of_multigrid(std::string_view name, const Options& options) {
-  if (options.method.preconditioner->is_multigrid) {
+  if (options.method.preconditioner->facts.has_cycles) {
     amg::Options copy = options.amg;
     amg::complete(copy);
     return needed_by(view(copy, amg::option_fields()), name);

@@ -50,6 +50,14 @@ class SetupOptions(TypedDict, total=False):
     ilu_fill: float
     # Layers of rows of other ranks that a rank solves for as well; 0: none; default 1.
     ilu_overlap: int
+    # Which rows are the second field, that of a pressure or a multiplier; default auto.
+    fields: str
+    # What stands for the Schur complement C - B F^-1 G of (F G; B C); default auto.
+    schur: str
+    # Which triangles of (F G; B C) are kept; default upper.
+    split: str
+    # What F and the Schur complement are solved with, above 300 rows; default auto.
+    field_solve: str
     # Where the system is solved (docs/methods/gpu.md); default none.
     device: str
     # Where levels are set up (docs/methods/gpu.md); default host.
