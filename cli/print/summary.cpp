@@ -87,6 +87,7 @@ std::string method_text(const SolveRecord& record) {
   if (record.preconditioner == "none") text += ", not preconditioned";
   if (record.preconditioner == "direct") text += ", preconditioned by its factors";
   if (record.preconditioner == "fields") text += ", preconditioned by a cycle for each field";
+  if (record.preconditioner == "cpr") text += ", preconditioned by pressures, then by blocks";
   std::string reason = record.solver_was_chosen ? "hence the method" : "the method as asked";
   if (record.solver_was_chosen && symmetric && !negative &&
       !record.method->needs_symmetric_preconditioner) {

@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "nodewise/solve/diagonal_preconditioner.hpp"
+#include "nodewise/solver/cpr.hpp"
 #include "nodewise/solver/factors.hpp"
 #include "nodewise/solver/field_split.hpp"
 #include "nodewise/solver/ilu.hpp"
@@ -62,7 +63,8 @@ const PreconditionerMethod& no_preconditioner() {
 Family<PreconditionerMethod>& PreconditionerMethod::family() {
   static Family<PreconditionerMethod> methods(
       "preconditioner", {&amg_preconditioner(), &jacobi_preconditioner(), &ilu_preconditioner(),
-                         &direct_preconditioner(), &fields_preconditioner(), &no_preconditioner()});
+                         &direct_preconditioner(), &fields_preconditioner(), &cpr_preconditioner(),
+                         &no_preconditioner()});
   return methods;
 }
 

@@ -58,6 +58,8 @@ class SetupOptions(TypedDict, total=False):
     split: str
     # What F and the Schur complement are solved with, above 300 rows; default auto.
     field_solve: str
+    # Which unknown of each point is its pressure, counted from 0; default 0.
+    cpr_unknown: int
     # Where the system is solved (docs/methods/gpu.md); default none.
     device: str
     # Where levels are set up (docs/methods/gpu.md); default host.
