@@ -35,7 +35,7 @@ void require_room(const Matrix& A) {
 }
 
 /// Collective. Throws unsuitable_matrix, on every rank, where a value is not finite.
-void require_finite(const Matrix& A) {
+void require_finite_entries(const Matrix& A) {
   GlobalIndex bad = A.rows().last();
   const auto look = [&](const kernels::Csr<double>& part) {
     for (LocalIndex i = 0; i < part.n_rows; ++i) {
@@ -69,7 +69,7 @@ void require_whole(const Matching& matching) {
 /// Collective. All rows go to rank 0, which finds the matching, and what each rank is to know of
 /// its rows comes back.
 RowOrder by_matching(const Matrix& A) {
-  require_finite(A);
+  require_finite_entries(A);
   require_room(A);
   const mpi::Comm& comm = A.comm();
   std::vector<GlobalIndex> starts(static_cast<std::size_t>(comm.size()) + 1, A.rows().last());
