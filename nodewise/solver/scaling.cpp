@@ -12,11 +12,11 @@ namespace nodewise::solver {
 
 namespace {
 
-using Matrix = matrix::DistMatrix<double>;
+using matrix::DistMatrix;
 
 /// Collective. Throws unsuitable_matrix where a value is no positive finite number on some rank.
-void require_positive(const Matrix& A, std::span<const double> values, const char* method,
-                      const char* what) {
+void require_positive(const DistMatrix<double>& A, std::span<const double> values,
+                      const char* method, const char* what) {
   GlobalIndex first_bad = A.rows().last();
   for (std::size_t i = values.size(); i-- > 0;) {
     const bool good = std::isfinite(values[i]) && values[i] > 0;
@@ -29,7 +29,7 @@ void require_positive(const Matrix& A, std::span<const double> values, const cha
 }
 
 /// Of the moduli of the diagonal the roots' reciprocals, for rows and columns alike.
-ScaleFactors by_diagonal(const Matrix& A, bool /*symmetric*/) {
+ScaleFactors by_diagonal(const DistMatrix<double>& A, bool /*symmetric*/) {
   std::vector<double> s;
   mpi::collectively(A.comm(), [&] {
     const Array<double> diagonal = matrix::diagonal(A);
@@ -42,7 +42,7 @@ ScaleFactors by_diagonal(const Matrix& A, bool /*symmetric*/) {
 }
 
 /// Collective. The matrix of the moduli.
-Matrix moduli(const Matrix& A) {
+DistMatrix<double> moduli(const DistMatrix<double>& A) {
   Array<double> on, off;
   mpi::collectively(A.comm(), [&] {
     on = A.on().vals;
@@ -63,9 +63,9 @@ void round_to_powers(std::vector<double>& factors) {
 
 /// Rows and columns whose moduli add up to about one: Ruiz 2001, with sums in place of the largest
 /// entries, so that one large entry does not hide what is left of its row.
-ScaleFactors by_sums(const Matrix& A, bool symmetric) {
+ScaleFactors by_sums(const DistMatrix<double>& A, bool symmetric) {
   constexpr int passes = 10;  // a pass halves what is missing, in exponents
-  const Matrix sizes = moduli(A);
+  const DistMatrix<double> sizes = moduli(A);
   ScaleFactors factors;
   std::vector<double> sums;
   mpi::collectively(A.comm(), [&] {
