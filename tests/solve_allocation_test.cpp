@@ -65,7 +65,7 @@ TEST(Allocations, NoneInAnIteration) {
   const auto A = std::make_shared<const matrix::DistMatrix<double>>(
       io::generate<double>(test::test_comm(), {.problem = "rotated_fe", .n = 24}));
   for (const char* method : {"cg", "flexible_cg", "pipelined_cg", "minres", "gmres", "fgmres",
-                             "bicgstab", "stationary"}) {
+                             "bicgstab", "idr", "stationary"}) {
     EXPECT_EQ(allocations_in_iterations(A, {}, method), 0) << method;
   }
   for (const std::string smoother : {"gauss_seidel", "l1_jacobi", "jacobi", "chebyshev", "ilu0"}) {

@@ -6,6 +6,7 @@
 
 #include "nodewise/solve/enlarged_cg.hpp"
 #include "nodewise/solve/gmres.hpp"
+#include "nodewise/solve/idr.hpp"
 #include "nodewise/solve/method.hpp"
 #include "nodewise/solve/operator.hpp"
 #include "nodewise/solve/report.hpp"
@@ -38,9 +39,10 @@ namespace nodewise::solve {
 // see Report::outcome, the same on every rank.
 //
 // An operator need not be linear to the last bit, but cg(), pipelined_cg(), enlarged_cg(),
-// minres(), gmres() and bicgstab() rely on a preconditioner that is the same map at every call;
-// flexible_cg(), fgmres(), gcr() and stationary() do not (KrylovFacts::needs_fixed_preconditioner):
-// the observer may change it between their iterations (Observer::changing_preconditioner()).
+// minres(), gmres(), bicgstab() and idr() rely on a preconditioner that is the same map at every
+// call; flexible_cg(), fgmres(), gcr() and stationary() do not
+// (KrylovFacts::needs_fixed_preconditioner): the observer may change it between their iterations
+// (Observer::changing_preconditioner()).
 
 /// Conjugate gradients (Hestenes, Stiefel 1952; Saad 2003, algorithm 9.1) for symmetric positive
 /// (semi)definite A and symmetric positive definite M.
@@ -168,6 +170,26 @@ template <class T>
 Report bicgstab(const Operator<T>& A, const Operator<T>* preconditioner, std::span<const T> b,
                 std::span<T> x, const Options& options, const Observer& observe = {}) {
   return solve_by<T>("bicgstab", A, preconditioner, b, x, options, observe);
+}
+
+/// Induced dimension reduction, IDR(s) (Sonneveld, van Gijzen 2008), in its biorthogonal form (van
+/// Gijzen, Sonneveld 2011, algorithm 1), preconditioned from the right, for any A: each s + 1
+/// products bring the residual into a space that is smaller by s, the shadow space's dimension. In
+/// exact arithmetic it ends after n + n / s products, where GMRES takes n. The shadow space is
+/// random, by the global numbers of the rows. Where the residual is nearly orthogonal to its image
+/// the step into the next space is lengthened (Sleijpen, van der Vorst 1995). Where it breaks down,
+/// iteration starts afresh from the true residual, with another shadow space; three times without
+/// any gain end the solve. Tests the unpreconditioned norm only.
+///
+/// Cost of an iteration: one product, one preconditioner and two allreduces. 3 s + 3 vectors,
+/// however many iterations.
+template <class T>
+Report idr(const Operator<T>& A, const Operator<T>* preconditioner, std::span<const T> b,
+           std::span<T> x, const Options& options, const Observer& observe = {},
+           const IdrOptions& own = {}) {
+  Choice<KrylovMethod> method("idr");
+  method.options<IdrOptions>() = own;
+  return solve_by<T>(method, A, preconditioner, b, x, options, observe);
 }
 
 /// x += M (b - A x): the preconditioner by itself, a multigrid cycle after the other. M may be any

@@ -12,6 +12,7 @@ const KrylovMethod& gmres_method();
 const KrylovMethod& fgmres_method();
 const KrylovMethod& gcr_method();
 const KrylovMethod& bicgstab_method();
+const KrylovMethod& idr_method();
 const KrylovMethod& stationary_method();
 
 Family<KrylovMethod>& KrylovMethod::family() {
@@ -19,7 +20,7 @@ Family<KrylovMethod>& KrylovMethod::family() {
       "solver",
       {&cg_method(), &flexible_cg_method(), &pipelined_cg_method(), &enlarged_cg_method(),
        &minres_method(), &gmres_method(), &fgmres_method(), &gcr_method(), &bicgstab_method(),
-       &stationary_method()},
+       &idr_method(), &stationary_method()},
       {"auto",
        "cg where the matrix is symmetric, unless all of its diagonal is negative; else "
        "gmres"});

@@ -17,6 +17,8 @@ class SetupOptions(TypedDict, total=False):
     enlarging_factor: int
     # Basis vectors that are kept before a restart; default 50.
     restart: int
+    # Shadow vectors of IDR(s), s: more take fewer iterations and more memory; default 4.
+    idr_dimension: int
     # Which rank has which rows, or which virtual rank; solutions come back in the order of the file; default none.
     partition: str
     # points up to which rank 0 alone divides the graph among nodes, by METIS; more are divided by PT-Scotch on all
@@ -75,7 +77,7 @@ class SetupOptions(TypedDict, total=False):
     # stop also when that norm is at most this, whatever b is; default 0.
     absolute_tolerance: float
     # the norm of the residual r that is tested: the 2-norm of r itself, that of M r with the preconditioner M, or the
-    # root of r.Mr; gmres, fgmres, gcr and bicgstab know the first only; default unpreconditioned.
+    # root of r.Mr; gmres, fgmres, gcr, bicgstab and idr know the first only; default unpreconditioned.
     norm: str
     # the most iterations; each applies the preconditioner once, of bicgstab twice; default 1000.
     max_iterations: int
@@ -271,12 +273,14 @@ class SolveOptions(TypedDict, total=False):
     enlarging_factor: int
     # Basis vectors that are kept before a restart; default 50.
     restart: int
+    # Shadow vectors of IDR(s), s: more take fewer iterations and more memory; default 4.
+    idr_dimension: int
     # stop when the norm of the residual b - A x, computed from x, is at most this times that of b; default 1e-08.
     tolerance: float
     # stop also when that norm is at most this, whatever b is; default 0.
     absolute_tolerance: float
     # the norm of the residual r that is tested: the 2-norm of r itself, that of M r with the preconditioner M, or the
-    # root of r.Mr; gmres, fgmres, gcr and bicgstab know the first only; default unpreconditioned.
+    # root of r.Mr; gmres, fgmres, gcr, bicgstab and idr know the first only; default unpreconditioned.
     norm: str
     # the most iterations; each applies the preconditioner once, of bicgstab twice; default 1000.
     max_iterations: int

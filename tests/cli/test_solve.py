@@ -580,7 +580,7 @@ def test_nonsymmetric_matrix_is_detected(nodewise, tmp_path, ranks):
 
 
 SOLVERS = [
-    "cg", "flexible_cg", "pipelined_cg", "enlarged_cg", "minres", "gmres", "fgmres", "bicgstab",
+    "cg", "flexible_cg", "pipelined_cg", "enlarged_cg", "minres", "gmres", "fgmres", "bicgstab", "idr",
     "stationary",
 ]
 

@@ -113,6 +113,7 @@ SPOKEN = {
     "gmres": "GMRES",
     "fgmres": "Flexible GMRES",
     "bicgstab": "BiCGStab",
+    "idr": "IDR",
     "stationary": "The stationary iteration",
 }
 
