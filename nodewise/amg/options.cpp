@@ -133,8 +133,7 @@ std::span<const Field<Options>> option_fields() {
       method_field(),
       field("unknowns", &O::unknowns,
             "Rows that belong to one point, such as the displacements of a node, interleaved; "
-            "classical coarsening leaves couplings between different unknowns out of strength, "
-            "splitting and interpolation",
+            "classical coarsening takes each unknown by itself",
             1, 64)
           .affecting(Affects::levels | Affects::rows)
           .common(),

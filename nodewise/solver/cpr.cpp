@@ -26,24 +26,16 @@ namespace {
 using Matrix = matrix::DistMatrix<double>;
 using MatrixPointer = std::shared_ptr<const Matrix>;
 
-/// Blocks of a matrix count as dense from this share of entries on.
-constexpr double dense_share = 0.9;
 constexpr int most_unknowns = 6;
 
-/// Collective. The largest of the numbers that are looked for whose blocks are dense; 1: none are.
+/// Collective. By dense_block_rows(); 1: there are no points.
 int unknowns_of_pattern(const Matrix& A) {
   advise::BlockSums sums{};
   const auto error = mpi::caught([&] { sums = advise::survey_blocks(A); });
   auto numbers = std::bit_cast<std::array<double, sizeof(sums) / sizeof(double)>>(sums);
   mpi::agree_on_sums(A.comm(), error, numbers);
   sums = std::bit_cast<advise::BlockSums>(numbers);
-  int found = 1;
-  for (std::size_t c = 0; c < sums.size(); ++c) {
-    const advise::BlockCounts& blocks = sums[c];
-    const bool is_dense = blocks.places > 0 && blocks.entries >= dense_share * blocks.places;
-    if (blocks.split == 0 && is_dense) found = advise::candidate_unknowns[c];
-  }
-  return found;
+  return advise::dense_block_rows(sums);
 }
 
 /// Collective. Those of the options, or found.

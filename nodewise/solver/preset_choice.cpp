@@ -96,6 +96,7 @@ std::vector<PresetChoice> choose_presets(const advise::ProblemFacts& facts,
     all.push_back(usual);
   }
   if (has_mumps()) all.push_back(chosen("direct", reason));
+  if (facts.zero_diagonals > 0) all.push_back(chosen("saddle_point", reason));
   all.push_back(chosen(facts.symmetric ? "indefinite" : "incomplete", reason));
   const bool is_tried = reason.empty() && !has_blocks;
   if (!is_tried && facts.zero_diagonals == 0) all.push_back(usual);

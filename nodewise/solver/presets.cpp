@@ -159,6 +159,17 @@ const Preset& direct() {
   return preset;
 }
 
+const Preset& saddle_point() {
+  static const Preset preset = {
+      {"saddle_point", "two fields, one of which has no diagonal, such as velocities and pressures",
+       ""},
+      {},
+      std::nullopt,
+      false,
+      {{"preconditioner", "fields"}}};
+  return preset;
+}
+
 const Preset& incomplete() {
   static const Preset preset = {
       {"incomplete",
@@ -233,11 +244,12 @@ bool is_set(SetWhere where, const GivenKnowledge& known) {
 }  // namespace
 
 Family<Preset>& Preset::family() {
-  static Family<Preset> presets("preset",
-                                {&default_preset(), &poisson(), &anisotropic(), &elasticity(),
-                                 &convection(), &graph_laplacian(), &network(), &grid(), &card(),
-                                 &blocks(), &direct(), &incomplete(), &indefinite()},
-                                {"auto", "looks at the matrix and says why it chose"});
+  static Family<Preset> presets(
+      "preset",
+      {&default_preset(), &poisson(), &anisotropic(), &elasticity(), &convection(),
+       &graph_laplacian(), &network(), &grid(), &card(), &blocks(), &direct(), &saddle_point(),
+       &incomplete(), &indefinite()},
+      {"auto", "looks at the matrix and says why it chose"});
   return presets;
 }
 

@@ -42,8 +42,6 @@ class SetupOptions(TypedDict, total=False):
     scale: str
     # What turns a residual into a correction; default amg.
     preconditioner: str
-    # Operations a rank that the factors may take, by MUMPS's estimate; 0: any number; default 0.
-    factor_limit: float
     # Levels of fill of the incomplete factors; default 1.
     ilu_levels: int
     # Entries of the factors that are dropped, as a share of their row; 0: by levels; default 0.
@@ -52,6 +50,8 @@ class SetupOptions(TypedDict, total=False):
     ilu_fill: float
     # Layers of rows of other ranks that a rank solves for as well; 0: none; default 1.
     ilu_overlap: int
+    # Operations a rank that the factors may take, by MUMPS's estimate; 0: any number; default 0.
+    factor_limit: float
     # Which rows are the second field, that of a pressure or a multiplier; default auto.
     fields: str
     # What stands for the Schur complement C - B F^-1 G of (F G; B C); default auto.
@@ -136,8 +136,8 @@ class SetupOptions(TypedDict, total=False):
     # Entries of coarse matrices below this fraction of the row's largest are added to the diagonal instead; 0: none;
     # default 0.001.
     coarse_filter: float
-    # Rows that belong to one point, such as the displacements of a node, interleaved; classical coarsening leaves
-    # couplings between different unknowns out of strength, splitting and interpolation; default 1.
+    # Rows that belong to one point, such as the displacements of a node, interleaved; classical coarsening takes each
+    # unknown by itself; default 1.
     unknowns: int
     # Of the weights that decide between equal points, and of estimates of spectral radii; default 0.
     seed: int
