@@ -203,6 +203,7 @@ ExitCode run_solve(const Call& call) {
     const Interruptible first_signal_ends_the_iteration;
     take(solver.solve_all(rhs.values, x, rhs.count, group_progress(console)), record);
   }
+  adopt(solver.options(), settings);  // `auto` may have gone another way
   explain_interruptions(record);
   if (!console.is_live()) console.line();
   record.rhs = rhs.kind;

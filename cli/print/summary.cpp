@@ -8,6 +8,7 @@
 
 #include "nodewise/base/format_numbers.hpp"
 #include "nodewise/base/version.hpp"
+#include "nodewise/solver/ways_out.hpp"
 
 #include "cli/inputs/system.hpp"
 #include "cli/options/preset_text.hpp"
@@ -486,6 +487,13 @@ void print_hierarchy(Console& console, const SolveRecord& record, bool details) 
 void print_outcome(Console& console, const SolveRecord& record, const Settings& settings) {
   const solve::Report& report = record.report();
   console.line("Result");
+  for (const solver::Attempt& attempt : record.attempts) {
+    print_entry(console, "tried before", solver::why_given_up(attempt));
+  }
+  if (!record.attempts.empty()) {
+    print_entry(console, "at last",
+                fmt::format("preset {}: {}", with_dashes(record.preset.name), method_text(record)));
+  }
   const std::string outcome = report.converged() ? "converged" : "NOT CONVERGED";
   const std::string course = report.converged() ? course_text(record) : failed_course_text(record);
   if (record.n_rhs > 1) {

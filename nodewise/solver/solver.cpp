@@ -103,6 +103,9 @@ amg::ProblemInfo<double> Solver::State::problem_info() {
 
 /// Collective.
 void Solver::State::describe_levels() {
+  record.levels.clear();
+  record.grid_complexity = record.operator_complexity = 0;
+  record.precision = {};
   record.preconditioner_text = system.preconditioner.text;
   if (system.preconditioner.hierarchy != nullptr) describe_hierarchy();
   if (system.device != nullptr) describe_device();

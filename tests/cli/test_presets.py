@@ -151,3 +151,18 @@ def test_the_table_is_in_the_documentation(nodewise, source):
     table = nodewise("options", "--presets").out
     assert table.startswith("| preset | for |")
     assert table in (source / "docs" / "methods" / "presets.md").read_text()
+
+
+@pytest.mark.parametrize("ranks", [1, 3])
+def test_a_way_out_is_told(nodewise, tmp_path, ranks):
+    """Of a Laplacian that a shift makes indefinite, after conjugate gradients found that out."""
+    entries = [(i, j, v - (0.77 if i == j else 0.0)) for i, j, v in laplacian(60)]
+    path = write_market(tmp_path / "A.mtx", 60, 60, entries)
+    result = nodewise("solve", path, "--json", tmp_path / "r.json", ranks=ranks)
+    assert result.code == 0, result.err
+    report = json.loads((tmp_path / "r.json").read_text())
+    assert [a["preconditioner"] for a in report["attempts"]] == ["amg"]
+    assert report["preset"]["name"] in ("direct", "indefinite")
+    assert report["hierarchy"] is None
+    assert "tried before" in result.out and "gave up (indefinite_" in result.out
+    assert f"at last          preset {report['preset']['name']}: " in result.out
