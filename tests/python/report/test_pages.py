@@ -196,6 +196,20 @@ def test_a_solve_that_failed_says_so_first(report, make_page):
     assert page.index("<h2>Findings") < page.index("<h2>Convergence")
 
 
+def test_what_was_tried_before_is_told(report, make_page):
+    data = report("solve")
+    data["attempts"] = [
+        {"preset": "direct", "preconditioner": "direct", "method": None, "why_given_up": "the <matrix> is singular",
+         "iterations": 0, "true_relative_residual": 1},
+        {"preset": "convection", "preconditioner": "amg", "method": "gmres", "why_given_up": "stagnated",
+         "iterations": 97, "true_relative_residual": 0.125},
+    ]
+    items = Page(make_page(data)[1]).texts["li"]
+    assert "Preset direct: the <matrix> is singular" in items
+    said = [item for item in items if item.startswith("GMRES with preset convection gave up (stagnated)")]
+    assert len(said) == 1 and "97 iterations" in said[0]
+
+
 def test_numbers_of_a_prediction_are_those_of_its_report(report, make_page):
     data = report("predict")
     parsed = Page(make_page(data)[1])

@@ -43,6 +43,8 @@ def preconditioner(data):
         "jacobi": " with Jacobi's preconditioner",
         "ilu": " with incomplete factors",
         "direct": " with the factors of the matrix",
+        "fields": " with a solve for each field",
+        "cpr": " with two stages, pressures first",
     }.get(data["solve"]["preconditioner"], "")
 
 
@@ -101,12 +103,24 @@ def per_iteration(data):
     return f"{text.seconds(data['times_s']['solve'] / iterations)} an iteration" if iterations else ""
 
 
+def attempt_text(attempt):
+    """A preset that did not do, as the command line says it."""
+    why = text.words(attempt["why_given_up"])
+    if attempt["method"] is None:
+        return f"Preset {attempt['preset']}: {attempt['why_given_up']}"
+    return (
+        f"{text.spoken_method(attempt['method'])} with preset {attempt['preset']} gave up ({why}) at a residual of "
+        f"{text.power(attempt['true_relative_residual'])}, after {text.counted(attempt['iterations'], 'iteration')}"
+    )
+
+
 def findings_section(data):
     """What stands in the way, before anything else."""
     notices = []
     solve = data["solve"]
     if solve["diagnosis"]:
         notices.append(("Why it ended", solve["diagnosis"], ""))
+    notices += [("Tried before", attempt_text(attempt), "") for attempt in data.get("attempts", [])]
     for finding in data["findings"]:
         notices.append((text.words(finding["kind"]).capitalize(), finding["text"], finding["advice"]))
     for idle in data["idle_options"]:
