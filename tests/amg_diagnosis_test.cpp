@@ -525,7 +525,7 @@ TEST(Diagnosis, GoesOnToTheNextOption) {
             "try `aggressive_levels 1`, `restriction_distance 1` or `coarse_filter 0.01`");
   set = {};
   set.smoother = "l1_jacobi";
-  EXPECT_EQ(advice(all[3], set), "reorder the equations");
+  EXPECT_EQ(advice(all[3], set), "take `preset direct` or `preset indefinite`");
   set = {};
   set.set("strength_measure", "absolute");
   EXPECT_EQ(advice(all[6], set), "");

@@ -13,6 +13,11 @@ std::vector<advise::Finding> find_before_solve(
   const amg::Options& options = record.options.amg;
   advise::SystemFacts facts =
       hierarchy != nullptr ? advise::hierarchy_facts(*hierarchy) : advise::matrix_facts<double>(A);
+  const PreconditionerFacts& preconditioner = record.options.method.preconditioner->facts;
+  if (preconditioner.wants_diagonal || preconditioner.suits_indefinite) {
+    // It sees to what has no diagonal.
+    for (advise::LevelFacts& level : facts.levels) level.near_zero_diagonals = 0;
+  }
   facts.null_vectors = advise::null_vector_facts<double>(*A, near_null_space, b, n_rhs);
   facts.symmetric = record.matrix.symmetric;
   facts.krylov = &*record.method;

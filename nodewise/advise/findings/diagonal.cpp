@@ -18,10 +18,13 @@ std::string for_near_zero_diagonals(const LevelFacts& level, const SystemFacts& 
   if (level.small_rows == level.near_zero_diagonals) {
     return "rows and columns differ as much in size: `scale diagonal`";
   }
-  return divides_by_rows(facts, options)
-             ? "reorder the equations"
-             : "reorder the equations, or try `smoother l1_jacobi`, which divides "
-               "by the whole row";
+  const std::string otherwise = facts.symmetric.value_or(false)
+                                    ? "take `preset direct` or `preset indefinite`"
+                                    : "take `preset incomplete`, which puts the rows in order";
+  return divides_by_rows(facts, options) ? otherwise
+                                         : otherwise +
+                                               ", or try `smoother l1_jacobi`, which divides by "
+                                               "the whole row";
 }
 
 std::vector<Finding> find_near_zero_diagonals(const SystemFacts& facts,
