@@ -231,6 +231,7 @@ void IncompleteFactors::solve_group(double* X, std::size_t width) const {
 
 void IncompleteFactors::solve(std::span<double> X, int width) const {
   constexpr int group = 4;
+  if (X.empty()) return;
   with_block(factors_.block, [&](auto size) {
     constexpr int B = decltype(size)::value;
     if (width == 1) return solve_one<B>(X.data());
