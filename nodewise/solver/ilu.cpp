@@ -11,12 +11,12 @@
 
 #include "nodewise/amg/relax/incomplete_factors.hpp"
 #include "nodewise/base/format_numbers.hpp"
-#include "nodewise/base/row_text.hpp"
 #include "nodewise/kernels/csr_ops.hpp"
 #include "nodewise/matrix/block_matrix.hpp"
 #include "nodewise/matrix/overlapping_rows.hpp"
 #include "nodewise/mpi/ledger.hpp"
 #include "nodewise/partition/reordering_method.hpp"
+#include "nodewise/solver/finite_check.hpp"
 #include "nodewise/solver/preconditioner.hpp"
 
 namespace nodewise::solver {
@@ -25,21 +25,6 @@ namespace {
 
 using MatrixPointer = PreconditionerCall::MatrixPointer;
 using kernels::Csr;
-
-/// Throws unsuitable_matrix where an entry of this rank's rows is not finite.
-void require_finite(const matrix::DistMatrix<double>& A) {
-  for (LocalIndex i = 0; i < A.n_local(); ++i) {
-    for (const Csr<double>* part : {&A.on(), &A.off()}) {
-      const auto begin = part->vals.begin() + part->begin(i);
-      const bool finite = std::all_of(begin, part->vals.begin() + part->end(i),
-                                      [](double value) { return std::isfinite(value); });
-      if (finite) continue;
-      throw Error(ErrorCode::unsuitable_matrix,
-                  "`preconditioner ilu`: " + row_text(A.rows().to_global(i) - A.rows().first()) +
-                      ", has an entry that is not finite");
-    }
-  }
-}
 
 /// Points in the order of reverse Cuthill and McKee; as they are in a build without it.
 std::vector<LocalIndex> order_of(const Csr<double>& rows, int block) {
@@ -128,14 +113,14 @@ class OverlappingIlu final : public IncompleteLu {
       : layout_(A->rows()),
         options_(options),
         block_(A->blocks() != nullptr ? A->blocks()->block() : 1) {
-    mpi::collectively(A->comm(), [&] { require_finite(*A); });
+    require_finite_rows(*A, "preconditioner ilu");
     overlap_ = matrix::find_overlap(A, options.ilu_overlap, block_);
     is_carried_by_matrix_ = overlap_.carrier == A;
     factorise(*A);
   }
 
   void rebuild(const MatrixPointer& A) override {
-    mpi::collectively(A->comm(), [&] { require_finite(*A); });
+    require_finite_rows(*A, "preconditioner ilu");
     if (is_carried_by_matrix_) overlap_.carrier = A;  // lest the old values be kept
     factorise(*A);
   }

@@ -1,5 +1,6 @@
 #include "nodewise/solver/row_permutation.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -10,6 +11,7 @@
 #include "nodewise/matrix/redistribute.hpp"
 #include "nodewise/mpi/agree.hpp"
 #include "nodewise/run/memory.hpp"
+#include "nodewise/solver/finite_check.hpp"
 #include "nodewise/solver/matching.hpp"
 
 namespace nodewise::solver {
@@ -34,25 +36,6 @@ void require_room(const Matrix& A) {
   run::check_memory(A.comm(), bytes * A.comm().topology().n_nodes(), "`permute_rows matching`");
 }
 
-/// Collective. Throws unsuitable_matrix, on every rank, where a value is not finite.
-void require_finite_entries(const Matrix& A) {
-  GlobalIndex bad = A.rows().last();
-  const auto look = [&](const kernels::Csr<double>& part) {
-    for (LocalIndex i = 0; i < part.n_rows; ++i) {
-      for (Offset e = part.begin(i); e < part.end(i); ++e) {
-        const bool fine = std::isfinite(part.vals[static_cast<std::size_t>(e)]);
-        if (!fine) bad = std::min(bad, A.rows().to_global(i));
-      }
-    }
-  };
-  look(A.on());
-  look(A.off());
-  bad = mpi::min(A.comm(), bad);
-  if (bad == A.rows().last()) return;
-  throw Error(ErrorCode::unsuitable_matrix,
-              "`permute_rows matching`: " + row_text(bad) + ", has an entry that is not finite");
-}
-
 /// Throws unsuitable_matrix where some rows are left without a column.
 void require_whole(const Matching& matching) {
   const auto rows = static_cast<LocalIndex>(matching.column_of_row.size());
@@ -69,7 +52,7 @@ void require_whole(const Matching& matching) {
 /// Collective. All rows go to rank 0, which finds the matching, and what each rank is to know of
 /// its rows comes back.
 RowOrder by_matching(const Matrix& A) {
-  require_finite_entries(A);
+  require_finite_rows(A, "permute_rows matching");
   require_room(A);
   const mpi::Comm& comm = A.comm();
   std::vector<GlobalIndex> starts(static_cast<std::size_t>(comm.size()) + 1, A.rows().last());
