@@ -101,6 +101,7 @@ Solver make_solver(const LoadedMatrix& loaded, const solver::RightHandSides& rhs
   observe.level = level_progress(console);
   observe.chosen = [&](const solver::SolveRecord& chosen) {
     take(chosen, record);
+    name_options(record);
     record.rhs = rhs.kind;
     record.n_rhs = rhs.count;
     record.at_once = solver::solves_at_once(*chosen.method, rhs.count);

@@ -15,6 +15,10 @@ void name_options(SolveRecord& record) {
     finding.text = in_words_of_command_line(finding.text);
     finding.advice = in_words_of_command_line(finding.advice);
   }
+  record.preset.reason = in_words_of_command_line(record.preset.reason);
+  for (solver::Attempt& attempt : record.attempts) {
+    attempt.why = in_words_of_command_line(attempt.why);
+  }
 }
 
 void print_findings(Console& console, const std::vector<advise::Finding>& findings) {

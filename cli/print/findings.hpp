@@ -8,7 +8,7 @@
 
 namespace nodewise::cli {
 
-/// Names the options in findings and diagnoses as on the command line.
+/// Names options, and rows, in findings, diagnoses and reasons as on the command line.
 void name_options(SolveRecord& record);
 
 /// One entry for each; nothing where there are none.

@@ -166,3 +166,14 @@ def test_a_way_out_is_told(nodewise, tmp_path, ranks):
     assert report["hierarchy"] is None
     assert "tried before" in result.out and "gave up (indefinite_" in result.out
     assert f"at last          preset {report['preset']['name']}: " in result.out
+
+
+def test_what_a_way_was_refused_for_is_in_words_of_the_command_line(nodewise, tmp_path):
+    """Two equal rows without a diagonal: factors are refused, and with them the next way is told why."""
+    entries = [(1, 2, 1.0), (2, 1, 1.0), (1, 3, 1.0), (3, 1, 1.0)]
+    path = write_market(tmp_path / "A.mtx", 3, 3, entries)
+    result = nodewise("solve", path, "--json", tmp_path / "r.json")
+    report = json.loads((tmp_path / "r.json").read_text())
+    assert report["attempts"], result.out
+    for text in [result.out, report["preset"]["reason"], *(a["why_given_up"] for a in report["attempts"])]:
+        assert "`" not in text and "counted from 0" not in text
