@@ -87,6 +87,31 @@ static void test_solve(void) {
   nodewise_matrix_free(NULL);
 }
 
+/* Even rows are one field, odd ones the other: with no second field there is an error on all. */
+static void test_fields(void) {
+  nodewise_matrix* A = NULL;
+  nodewise_options* options = NULL;
+  nodewise_solver* solver = NULL;
+  double b[n_local], x[n_local] = {0};
+  int32_t fields[n_local];
+  int converged = 0;
+  for (int i = 0; i < n_local; ++i) b[i] = 1, fields[i] = i % 2;
+  EXPECT(nodewise_options_create(&options) == NODEWISE_SUCCESS);
+  EXPECT(nodewise_options_set(options, "preconditioner", "fields") == NODEWISE_SUCCESS);
+  EXPECT(nodewise_matrix_create(&A, MPI_COMM_WORLD, n_local) == NODEWISE_SUCCESS);
+  EXPECT(nodewise_matrix_set_row_fields(NULL, fields) == NODEWISE_INVALID_ARGUMENT);
+  EXPECT(nodewise_matrix_set_row_fields(A, rank == size - 1 ? NULL : fields) ==
+         NODEWISE_INVALID_ARGUMENT);
+  EXPECT(nodewise_matrix_set_row_fields(A, fields) == NODEWISE_SUCCESS);
+  fill(A, 0.1, 1);
+  EXPECT(nodewise_solver_create(&solver, A, options) == NODEWISE_SUCCESS);
+  EXPECT(nodewise_solver_solve(solver, b, x, 1, &converged) == NODEWISE_SUCCESS);
+  EXPECT(converged == 1);
+  nodewise_solver_free(&solver);
+  nodewise_options_free(&options);
+  nodewise_matrix_free(&A);
+}
+
 static void test_errors(void) {
   nodewise_matrix* A = NULL;
   nodewise_options* options = NULL;
@@ -132,6 +157,7 @@ int main(int argc, char** argv) {
   EXPECT(NODEWISE_VERSION == NODEWISE_VERSION_NUMBER(0, 0, 0) + 1000000 * NODEWISE_VERSION_MAJOR +
                                  1000 * NODEWISE_VERSION_MINOR + NODEWISE_VERSION_PATCH);
   test_solve();
+  test_fields();
   test_errors();
   int all = 0;
   MPI_Allreduce(&failures, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);

@@ -193,6 +193,126 @@ TEST(FieldSplit, SolvesFlowProblemsWhoseFieldsAreOnDifferentRanks) {
   }
 }
 
+/// P^-1 x with exact inverses where fields are eliminated one after the other, `simple`.
+Eigen::VectorXd reference_of_fields(const Eigen::MatrixXd& A, const std::vector<double>& fields,
+                                    SplitForm split, const Eigen::VectorXd& x) {
+  SaddlePoint s;
+  std::vector<double> left;
+  for (std::size_t i = 0; i < fields.size(); ++i) {
+    (fields[i] > 0 ? s.second : s.first).push_back(static_cast<Eigen::Index>(i));
+    if (fields[i] > 0) left.push_back(fields[i] - 1);
+  }
+  if (left.empty()) return A.inverse() * x;
+  s.F = A(s.first, s.first), s.G = A(s.first, s.second);
+  s.B = A(s.second, s.first), s.C = A(s.second, s.second);
+  const Eigen::MatrixXd E = s.F.diagonal().cwiseInverse().asDiagonal() * s.G;
+  const auto solve_second = [&](const Eigen::VectorXd& b) {
+    return reference_of_fields(s.C - s.B * E, left, split, b);
+  };
+  Eigen::VectorXd y(x.size());
+  if (split == SplitForm::upper) {
+    y(s.second) = solve_second(x(s.second));
+    y(s.first) = s.F.inverse() * (x(s.first) - s.G * y(s.second));
+    return y;
+  }
+  y(s.first) = s.F.inverse() * x(s.first);
+  y(s.second) = solve_second(x(s.second) - s.B * y(s.first));
+  if (split == SplitForm::full) y(s.first) -= E * y(s.second);
+  return y;
+}
+
+/// Field i % n_fields of each row i.
+solver::RowFields in_turn(const comm::Layout& layout, int n_fields) {
+  std::vector<double> fields;
+  for (LocalIndex i = 0; i < layout.n_local(); ++i) {
+    fields.push_back(static_cast<double>((layout.to_global(i) - layout.first()) % n_fields));
+  }
+  return solver::RowFields::from_numbers(layout, fields);
+}
+
+TEST(FieldSplit, OfGivenFieldsIsItsDenseReferenceHoweverManyTheyAre) {
+  const Eigen::Index n = 43;
+  const Eigen::MatrixXd A = hashed_matrix(n, n, 5) + 20 * Eigen::MatrixXd::Identity(n, n);
+  for (const comm::Layout& layout : layouts_of(test_comm(), n)) {
+    const std::vector<double> x = hashed_vector(layout, 8);
+    for (const int n_fields : {2, 3, 5}) {
+      const solver::RowFields known = in_turn(layout, n_fields);
+      EXPECT_EQ(known.count, n_fields);
+      std::vector<double> fields(static_cast<std::size_t>(n));
+      for (std::size_t i = 0; i < fields.size(); ++i) fields[i] = double(int(i) % n_fields);
+      for (const SplitForm split : {SplitForm::upper, SplitForm::lower, SplitForm::full}) {
+        const auto map = solver::split_fields(distributed(layout, A), {.split = split}, {}, known);
+        std::vector<double> y(x.size());
+        for (int time = 0; time < 2; ++time) map->apply(x, y);
+        const Eigen::VectorXd expected = reference_of_fields(A, fields, split, whole(x));
+        EXPECT_LE((whole(y) - expected).norm(), 1e-9 * expected.norm())
+            << n_fields << " fields, split " << int(split);
+      }
+    }
+  }
+}
+
+std::string refused_fields(const std::vector<double>& numbers) {
+  const comm::Layout layout = uniform(static_cast<GlobalIndex>(numbers.size()));
+  return expect_same_error(*test_comm(), ErrorCode::invalid_argument, [&] {
+    const auto begin = numbers.begin() + (layout.begin() - layout.first());
+    solver::RowFields::from_numbers(layout, std::vector<double>(begin, begin + layout.n_local()));
+  });
+}
+
+TEST(FieldSplit, RefusesFieldsThatAreNone) {
+  EXPECT_THAT(refused_fields({0, 1, 1, 0.5, 0}),
+              HasSubstr("the field of row 4 (counted from 1) is 0.5, and is to be a whole number"));
+  EXPECT_THAT(refused_fields({0, 1, 1, 0, -1}), HasSubstr("row 5 (counted from 1) is -1"));
+  EXPECT_THAT(refused_fields({0, 1, std::numeric_limits<double>::quiet_NaN()}), HasSubstr("row 3"));
+  EXPECT_THAT(refused_fields({0, 64, 1}), HasSubstr("from 0 to 63"));
+  EXPECT_THAT(refused_fields({0, 3, 1, 3}), HasSubstr("no row is of field 2, where there are"));
+  const comm::Layout layout = uniform(6);
+  const auto A = distributed(layout, Eigen::MatrixXd::Identity(6, 6));
+  const auto refuse = [&](ErrorCode code, const FieldOptions& form, int n_fields) {
+    return expect_same_error(*test_comm(), code,
+                             [&] { solver::split_fields(A, form, {}, in_turn(layout, n_fields)); });
+  };
+  EXPECT_THAT(refuse(ErrorCode::unsuitable_matrix, {}, 1), HasSubstr("all rows are of one field"));
+  EXPECT_THAT(refuse(ErrorCode::invalid_argument, {.schur = SchurForm::lsc}, 3),
+              HasSubstr("`schur lsc` is for two fields, and there are 3"));
+  EXPECT_THAT(refuse(ErrorCode::invalid_argument, {.fields = FieldRule::interleaved}, 2),
+              HasSubstr("leaves no choice of `fields`"));
+  solver::Problem problem;
+  problem.fields = in_turn(layout, 2);
+  const std::string other = expect_same_error(*test_comm(), ErrorCode::invalid_argument,
+                                              [&] { Solver(A, solver::Options(), problem); });
+  EXPECT_THAT(other, HasSubstr("is for `preconditioner fields`"));
+}
+
+TEST(FieldSplit, SolvesWithVelocitiesOfEachDirectionAndPressures) {
+  for (const double wind : {0.0, 4.0}) {
+    const MarkerAndCell problem(20, wind);
+    const comm::Layout layout = uniform(problem.rows());
+    const auto A = distributed(layout, problem);
+    std::vector<double> fields;
+    for (LocalIndex i = 0; i < layout.n_local(); ++i) {
+      const GlobalIndex row = layout.to_global(i) - layout.first();
+      fields.push_back(row < problem.n_velocities() / 2 ? 0 : row < problem.n_velocities() ? 1 : 2);
+    }
+    solver::Problem known;
+    known.fields = solver::RowFields::from_numbers(layout, fields);
+    for (const char* partition : {"none", "strided"}) {
+      solver::Options options = fields_with(SchurForm::automatic, SplitForm::upper);
+      options.set("partition", partition);
+      Solver solver(A, options, known);
+      std::vector<double> b(static_cast<std::size_t>(layout.n_local()));
+      solve::MatrixOperator<double>(A).apply(hashed_vector(layout, 3), b);
+      std::vector<double> x(b.size(), 0);
+      const solver::SolveRecord& record = solver.solve(b, x);
+      EXPECT_TRUE(record.converged());
+      EXPECT_LE(record.report().iterations, 90) << wind << " " << partition;
+      const Eigen::VectorXd r = whole(b) - dense(problem) * whole(x);
+      EXPECT_LE(r.norm(), 2e-8 * whole(b).norm());
+    }
+  }
+}
+
 TEST(FieldSplit, TakesANegativeSystemAndAStabilizedOneBySigns) {
   const MarkerAndCell problem(20, 0, 0.25);
   const comm::Layout layout = uniform(problem.rows());

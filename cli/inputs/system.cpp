@@ -58,6 +58,23 @@ amg::ProblemInfo<double> read_problem_info(const Matrix& A, const amg::Options& 
   return knowledge;
 }
 
+/// Collective.
+solver::RowFields read_fields(const Matrix& A, const std::string& path) {
+  const io::Vectors<double> numbers = read_vectors(A.rows(), "row-fields", path);
+  return about_files(ExitCode::input_file, [&] {
+    if (numbers.n_vectors != 1) {
+      throw Error(ErrorCode::invalid_argument,
+                  fmt::format("--row-fields: {} has {}, where one is needed", path,
+                              counted(numbers.n_vectors, "column")));
+    }
+    try {
+      return solver::RowFields::from_numbers(A.rows(), numbers.values);
+    } catch (const Error& error) {
+      throw Error(error.code(), fmt::format("--row-fields: {}: {}", path, error.what()));
+    }
+  });
+}
+
 }  // namespace
 
 std::string source_name(const Settings& settings) {
@@ -116,6 +133,8 @@ solver::Problem make_problem(const LoadedMatrix& loaded, const Settings& setting
   problem.make = [A = loaded.A, &settings](const solver::Options& options) {
     return read_problem_info(*A, options.amg, settings);
   };
+  const std::string& fields = settings.knowledge.row_fields;
+  if (!fields.empty()) problem.fields = read_fields(*loaded.A, fields);
   return problem;
 }
 

@@ -112,6 +112,9 @@ std::span<const Field<KnowledgeOptions>> knowledge_fields() {
                  "the coordinates of the points, one a row: the near null space is then that of "
                  "linear elasticity, the rigid body modes, with as many unknowns as coordinates")
           .common(),
+      text_field("row_fields", &KnowledgeOptions::row_fields, "file",
+                 "the field of each row, a whole number from 0, for --preconditioner fields, which "
+                 "eliminates field 0 first"),
   };
   return fields;
 }

@@ -61,6 +61,7 @@ struct KnowledgeOptions {
   std::string near_null_space;
   std::string left_near_null_space;
   std::string coordinates;
+  std::string row_fields;
 };
 
 /// What is written of a matrix besides itself.

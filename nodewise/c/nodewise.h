@@ -88,6 +88,10 @@ NODEWISE_API int nodewise_matrix_set_coordinates(nodewise_matrix* matrix, int di
  * at this process's row i. They are copied. */
 NODEWISE_API int nodewise_matrix_set_near_null_space(nodewise_matrix* matrix, int n_vectors,
                                                      const double* values);
+/* Collective. The field of each of this process's rows, whole numbers from 0, for
+ * preconditioner=fields, which eliminates field 0 first. They are copied.
+ * NODEWISE_INVALID_ARGUMENT on all processes where no row is of a field below the highest. */
+NODEWISE_API int nodewise_matrix_set_row_fields(nodewise_matrix* matrix, const int32_t* fields);
 NODEWISE_API void nodewise_matrix_free(nodewise_matrix** matrix);
 
 /* Collective. Takes the entries and sets up a solver; the matrix is then empty, to be filled with

@@ -220,6 +220,18 @@ int nodewise_matrix_set_coordinates(nodewise_matrix* matrix, int dimensions, con
   });
 }
 
+int nodewise_matrix_set_row_fields(nodewise_matrix* matrix, const int32_t* fields) {
+  return guarded([&] {
+    require(matrix, "nodewise_matrix_set_row_fields: matrix");
+    const comm::Layout& rows = matrix->rows;
+    const std::vector<double> numbers = mpi::collectively(rows.comm(), [&] {
+      if (rows.n_local() > 0) require(fields, "nodewise_matrix_set_row_fields: fields");
+      return std::vector<double>(fields, fields + rows.n_local());
+    });
+    matrix->problem.fields = solver::RowFields::from_numbers(rows, numbers);
+  });
+}
+
 int nodewise_matrix_set_near_null_space(nodewise_matrix* matrix, int n_vectors,
                                         const double* values) {
   if (matrix == nullptr) return guarded([&] { require(matrix, "set_near_null_space: matrix"); });

@@ -53,7 +53,45 @@ void require_both(std::int64_t n_second, std::int64_t n_rows) {
   }
 }
 
+std::int32_t checked_field(const comm::Layout& rows, LocalIndex i, double number) {
+  if (number >= 0 && number < most_fields && number == std::floor(number)) {
+    return static_cast<std::int32_t>(number);
+  }
+  throw Error(ErrorCode::invalid_argument,
+              fmt::format("the field of row {} (counted from 1) is {}, and is to be a whole number "
+                          "from 0 to {}",
+                          rows.to_global(i) - rows.first() + 1, number, most_fields - 1));
+}
+
 }  // namespace
+
+RowFields RowFields::from_numbers(const comm::Layout& rows, std::span<const double> numbers) {
+  RowFields fields;
+  std::array<std::int64_t, most_fields> sizes{};
+  const auto error = mpi::caught([&] {
+    if (numbers.size() != static_cast<std::size_t>(rows.n_local())) {
+      throw Error(ErrorCode::invalid_argument,
+                  fmt::format("there are the fields of {}, where this rank has {}",
+                              counted(static_cast<std::int64_t>(numbers.size()), "row"),
+                              counted(rows.n_local(), "row")));
+    }
+    for (LocalIndex i = 0; i < rows.n_local(); ++i) {
+      fields.of_row.push_back(checked_field(rows, i, numbers[static_cast<std::size_t>(i)]));
+      ++sizes[static_cast<std::size_t>(fields.of_row.back())];
+    }
+  });
+  mpi::agree(rows.comm(), error);
+  mpi::sum_in_place(rows.comm(), std::span<std::int64_t>(sizes));
+  const auto end = std::find_if(sizes.rbegin(), sizes.rend(), [](auto n) { return n > 0; }).base();
+  const auto empty = std::find(sizes.begin(), end, 0);
+  if (empty != end) {
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("no row is of field {}, where there are fields up to {}",
+                            empty - sizes.begin(), end - sizes.begin() - 1));
+  }
+  fields.count = static_cast<int>(end - sizes.begin());
+  return fields;
+}
 
 FieldRows find_fields(const Matrix& A) {
   const bool symmetric = matrix::is_symmetric(A);
@@ -93,6 +131,14 @@ FieldRows interleaved_fields(const comm::Layout& layout, int unknowns) {
   for (LocalIndex i = 0; i < layout.n_local(); ++i) {
     const bool is_second = (layout.to_global(i) - layout.first()) % unknowns == unknowns - 1;
     (is_second ? rows.second : rows.first).push_back(i);
+  }
+  return rows;
+}
+
+FieldRows given_fields(const RowFields& fields) {
+  FieldRows rows;
+  for (std::size_t i = 0; i < fields.of_row.size(); ++i) {
+    (fields.of_row[i] > 0 ? rows.second : rows.first).push_back(static_cast<LocalIndex>(i));
   }
   return rows;
 }

@@ -1,11 +1,24 @@
-// Which rows of a system are of which of two fields.
+// Which rows of a system are of which field.
 #pragma once
 
+#include <cstdint>
+#include <span>
 #include <vector>
 
 #include "nodewise/matrix/dist_matrix.hpp"
 
 namespace nodewise::solver {
+
+/// The field of each of this rank's rows, as a caller knows it.
+struct RowFields {
+  std::vector<std::int32_t> of_row;  ///< from 0 to below count
+  int count = 0;                     ///< the same on every rank; 0: nothing is known
+
+  /// Collective. Numbers that were read or given, one a row. Throws invalid_argument on every rank
+  /// where one is no whole number from 0 to most_fields - 1, or a field below the highest is empty.
+  static RowFields from_numbers(const comm::Layout& rows, std::span<const double> numbers);
+};
+inline constexpr int most_fields = 64;
 
 /// The local rows of each field, ascending: those of momentum or of a quantity to be minimised, and
 /// those of pressure, a constraint or a multiplier. A rank may have none of one.
@@ -24,5 +37,8 @@ FieldRows find_fields(const matrix::DistMatrix<double>& A);
 /// come one after another at each point. Throws invalid_argument for less than two, and
 /// unsuitable_matrix where the rows are not even one point.
 FieldRows interleaved_fields(const comm::Layout& rows, int unknowns);
+
+/// Local. The second field are all but field 0.
+FieldRows given_fields(const RowFields& fields);
 
 }  // namespace nodewise::solver

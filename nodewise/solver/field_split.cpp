@@ -28,10 +28,9 @@ namespace {
 using Matrix = matrix::DistMatrix<double>;
 using MatrixPointer = std::shared_ptr<const Matrix>;
 
-[[noreturn]] void refuse_row(const comm::Layout& rows, LocalIndex i, const char* what) {
+[[noreturn]] void refuse_row(GlobalIndex number, const char* what) {
   throw Error(ErrorCode::unsuitable_matrix,
-              fmt::format("`preconditioner fields`: row {} (counted from 1) {}",
-                          rows.to_global(i) - rows.first() + 1, what));
+              fmt::format("`preconditioner fields`: row {} (counted from 1) {}", number, what));
 }
 
 bool is_zero_row(const Matrix& A, LocalIndex i) {
@@ -51,18 +50,57 @@ Matrix scaled_rows(const Matrix& G, std::span<const double> inverse) {
   return G.with_values(std::move(on), std::move(off));
 }
 
-/// The rows of each field, and the parts of the system between them.
+/// What a system is split into: a row's number counts from 1 where it was first.
+struct FieldNumbers {
+  RowFields known;  ///< of count 0: two, which are found
+  std::vector<GlobalIndex> row_numbers;
+};
+
+/// Collective.
+FieldNumbers numbers_of(const comm::Layout& rows, const RowFields& known) {
+  return mpi::collectively(rows.comm(), [&] {
+    FieldNumbers numbers{known, {}};
+    for (LocalIndex i = 0; i < rows.n_local(); ++i) {
+      numbers.row_numbers.push_back(rows.to_global(i) - rows.first() + 1);
+    }
+    return numbers;
+  });
+}
+
+/// Local. Those of the rows left once field 0 is out.
+FieldNumbers numbers_left(const FieldNumbers& all, const comm::Subset& second) {
+  FieldNumbers left;
+  left.known.count = all.known.count - 1;
+  for (const LocalIndex i : second.indices()) {
+    const auto k = static_cast<std::size_t>(i);
+    left.known.of_row.push_back(all.known.of_row[k] - 1);
+    left.row_numbers.push_back(all.row_numbers[k]);
+  }
+  return left;
+}
+
+/// The rows of the first field and of all others, and the parts of the system between them.
 struct SplitSystem {
   comm::Subset first, second;
   MatrixPointer F;
   Matrix G, B, C;
 };
 
+FieldRows rows_of_fields(const Matrix& A, const FieldOptions& fields, const RowFields& known,
+                         int unknowns) {
+  if (known.count == 1) {
+    throw Error(ErrorCode::unsuitable_matrix, "all rows are of one field, where two are needed");
+  }
+  if (known.count > 1) return given_fields(known);
+  return fields.fields == FieldRule::interleaved ? interleaved_fields(A.rows(), unknowns)
+                                                 : find_fields(A);
+}
+
 /// Collective.
-SplitSystem split_system(const Matrix& A, const FieldOptions& fields, int unknowns) {
+SplitSystem split_system(const Matrix& A, const FieldOptions& fields, const RowFields& known,
+                         int unknowns) {
   require_finite(A, "fields");
-  FieldRows rows = fields.fields == FieldRule::interleaved ? interleaved_fields(A.rows(), unknowns)
-                                                           : find_fields(A);
+  FieldRows rows = rows_of_fields(A, fields, known, unknowns);
   comm::Subset first(A.rows(), std::move(rows.first));
   comm::Subset second(A.rows(), std::move(rows.second));
   auto F = std::make_shared<const Matrix>(matrix::submatrix(A, first, first));
@@ -73,12 +111,12 @@ SplitSystem split_system(const Matrix& A, const FieldOptions& fields, int unknow
 }
 
 /// Collective. One over the diagonal of F.
-Array<double> inverse_diagonal(const SplitSystem& system, const comm::Layout& rows) {
-  return mpi::collectively(rows.comm(), [&] {
+Array<double> inverse_diagonal(const SplitSystem& system, const FieldNumbers& numbers) {
+  return mpi::collectively(system.F->comm(), [&] {
     Array<double> inverse = matrix::diagonal(*system.F);
     for (std::size_t i = 0; i < inverse.size(); ++i) {
       if (inverse[i] == 0) {
-        refuse_row(rows, system.first.indices()[i],
+        refuse_row(numbers.row_numbers[static_cast<std::size_t>(system.first.indices()[i])],
                    "is of the first field and has no diagonal entry, which `schur` divides by");
       }
       inverse[i] = 1 / inverse[i];
@@ -98,7 +136,8 @@ Matrix diagonal_matrix(const Matrix& S, bool positive) {
 
 class FieldSplit final : public solve::Operator<double> {
  public:
-  FieldSplit(const Matrix& A, const FieldOptions& fields, const amg::Options& options);
+  FieldSplit(const Matrix& A, const FieldOptions& fields, const amg::Options& options,
+             FieldNumbers numbers);
 
   const comm::Layout& layout() const override { return layout_; }
   void apply(std::span<const double> x, std::span<double> y) const override;
@@ -107,11 +146,14 @@ class FieldSplit final : public solve::Operator<double> {
 
   const FieldOptions& fields() const { return asked_; }
   const amg::Options& options() const { return options_; }
+  const RowFields& known() const { return numbers_.known; }
 
  private:
-  void require_schur(const Matrix& S, const comm::Layout& rows) const;
+  bool has_more_fields() const { return numbers_.known.count > 2; }
+  void require_schur(const Matrix& S) const;
   void choose_schur();
-  void set_up_schur(const comm::Layout& rows);
+  void set_up_schur();
+  void invert_schur(const MatrixPointer& S);
   bool is_positive() const { return fields_.split == SplitForm::diagonal; }
   void solve_first() const;
   void solve_schur() const;
@@ -121,6 +163,7 @@ class FieldSplit final : public solve::Operator<double> {
   comm::Layout layout_;
   FieldOptions asked_, fields_;  // and with what was left open
   amg::Options options_;
+  FieldNumbers numbers_;
   SplitSystem system_;
   Array<double> inverse_diagonal_;  // of F
   FieldInverse first_, second_;     // of F, and of S or L
@@ -128,19 +171,21 @@ class FieldSplit final : public solve::Operator<double> {
   mutable std::vector<double> b1_, x1_, b2_, x2_, u1_, v1_;
 };
 
-FieldSplit::FieldSplit(const Matrix& A, const FieldOptions& fields, const amg::Options& options)
+FieldSplit::FieldSplit(const Matrix& A, const FieldOptions& fields, const amg::Options& options,
+                       FieldNumbers numbers)
     : layout_(A.rows()),
       asked_(fields),
       fields_(fields),
       options_(options),
-      system_(split_system(A, fields, options.unknowns)),
-      inverse_diagonal_(inverse_diagonal(system_, A.rows())) {
+      numbers_(std::move(numbers)),
+      system_(split_system(A, fields, numbers_.known, options.unknowns)),
+      inverse_diagonal_(inverse_diagonal(system_, numbers_)) {
   const bool by_points = fields.fields == FieldRule::interleaved;
   const int given = by_points ? options.unknowns - 1 : options.unknowns;
   first_ =
       invert_field(system_.F, fields_.field_solve, options_, given > 1 || by_points ? given : 0,
                    "`preconditioner fields`, the first field");
-  set_up_schur(A.rows());
+  set_up_schur();
   mpi::collectively(A.comm(), [&] {
     const std::size_t n1 = system_.first.indices().size(), n2 = system_.second.indices().size();
     for (auto* v : {&b1_, &x1_, &u1_, &v1_}) v->resize(n1);
@@ -149,43 +194,59 @@ FieldSplit::FieldSplit(const Matrix& A, const FieldOptions& fields, const amg::O
 }
 
 /// Local. Throws where the Schur complement has a row of zeros, or leaves entries of C out.
-void FieldSplit::require_schur(const Matrix& S, const comm::Layout& rows) const {
+void FieldSplit::require_schur(const Matrix& S) const {
   const Array<double> diagonal = matrix::diagonal(S);
   for (LocalIndex i = 0; i < S.n_local(); ++i) {
     const auto k = static_cast<std::size_t>(i);
-    const LocalIndex row = system_.second.indices()[k];
+    const auto row = static_cast<std::size_t>(system_.second.indices()[k]);
     if (fields_.schur == SchurForm::lsc && !is_zero_row(system_.C, i)) {
-      refuse_row(rows, row,
+      refuse_row(numbers_.row_numbers[row],
                  "has entries in its own field, which `schur lsc` leaves out; take `schur simple`");
     }
     const bool is_zero =
         fields_.schur == SchurForm::diagonal ? diagonal[k] == 0 : is_zero_row(S, i);
-    if (is_zero) refuse_row(rows, row, "is zero in the Schur complement, which is singular");
+    if (is_zero) {
+      refuse_row(numbers_.row_numbers[row], "is zero in the Schur complement, which is singular");
+    }
   }
 }
 
 /// Collective where nothing was chosen.
 void FieldSplit::choose_schur() {
+  if (fields_.schur == SchurForm::lsc && has_more_fields()) {
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("`schur lsc` is for two fields, and there are {}; take `schur simple`",
+                            numbers_.known.count));
+  }
   if (fields_.schur != SchurForm::automatic) return;
   const auto is_zero = [](double value) { return value == 0; };
   const Matrix& C = system_.C;
   const bool here = std::all_of(C.on().vals.begin(), C.on().vals.end(), is_zero) &&
                     std::all_of(C.off().vals.begin(), C.off().vals.end(), is_zero);
-  const bool everywhere = mpi::min(C.comm(), std::int32_t{here}) == 1;
+  const bool everywhere = mpi::min(C.comm(), std::int32_t{here && !has_more_fields()}) == 1;
   fields_.schur = everywhere ? SchurForm::lsc : SchurForm::simple;
 }
 
 /// Collective.
-void FieldSplit::set_up_schur(const comm::Layout& rows) {
+void FieldSplit::set_up_schur() {
   choose_schur();
   const Matrix L = matrix::multiply(system_.B, scaled_rows(system_.G, inverse_diagonal_));
   const bool commutes = fields_.schur == SchurForm::lsc;
   const auto S =
       std::make_shared<const Matrix>(commutes ? L : matrix::add(1.0, system_.C, -1.0, L));
-  mpi::collectively(rows.comm(), [&] { require_schur(*S, rows); });
+  mpi::collectively(S->comm(), [&] { require_schur(*S); });
+  invert_schur(S);
+}
+
+/// Collective.
+void FieldSplit::invert_schur(const MatrixPointer& S) {
   if (fields_.schur == SchurForm::diagonal) {
     second_.map =
         std::make_unique<solve::DiagonalPreconditioner>(diagonal_matrix(*S, is_positive()));
+  } else if (has_more_fields()) {
+    FieldNumbers left =
+        mpi::collectively(S->comm(), [&] { return numbers_left(numbers_, system_.second); });
+    second_.map = std::make_unique<FieldSplit>(*S, fields_, options_, std::move(left));
   } else {
     second_ = invert_field(S, fields_.field_solve, options_, 1,
                            "`preconditioner fields`, the Schur complement");
@@ -283,13 +344,16 @@ std::string FieldSplit::broken_symmetry() const {
 
 std::span<const Field<FieldOptions>> field_options() {
   static const std::vector<Field<FieldOptions>> fields = {
-      field("fields", &FieldOptions::fields,
-            "Which rows are the second field, that of a pressure or a multiplier",
-            {{"auto", "those without a diagonal entry that counts, or of the other sign"},
-             {"interleaved", "the last of `unknowns` at each point"}}),
+      field(
+          "fields", &FieldOptions::fields,
+          "Which rows are the second field, that of a pressure or a multiplier",
+          {{"auto",
+            "as `row_fields` says; without it those whose diagonal entry does not count, or is of "
+            "the other sign"},
+           {"interleaved", "the last of `unknowns` at each point"}}),
       field("schur", &FieldOptions::schur,
             "What stands for the Schur complement C - B F^-1 G of (F G; B C)",
-            {{"auto", "lsc where C is zero, else simple"},
+            {{"auto", "lsc where C is zero and there are two fields, else simple"},
              {"simple", "C - B D^-1 G with the diagonal D of F"},
              {"lsc", "the least-squares commutator, where C is zero"},
              {"diagonal", "the diagonal of the first"}}),
@@ -309,25 +373,33 @@ std::span<const Field<FieldOptions>> field_options() {
 
 std::unique_ptr<solve::Operator<double>> split_fields(const MatrixPointer& A,
                                                       const FieldOptions& fields,
-                                                      const amg::Options& options) {
-  return std::make_unique<FieldSplit>(*A, fields, options);
+                                                      const amg::Options& options,
+                                                      const RowFields& known) {
+  if (known.count > 0 && fields.fields != FieldRule::automatic) {
+    throw Error(ErrorCode::invalid_argument,
+                "the field of each row is given, which leaves no choice of `fields`: drop one");
+  }
+  return std::make_unique<FieldSplit>(*A, fields, options, numbers_of(A->rows(), known));
 }
 
 const PreconditionerMethod& fields_preconditioner() {
   static const PreconditionerMethod method = {
-      {"fields", "a cycle for each of two fields, for saddle points",
+      {"fields", "a cycle for each of two or more fields, for saddle points",
        "Murphy, Golub, Wathen 2000; Elman and others 2006", own_options(field_options)},
       false,
       [](PreconditionerCall&& call) -> Preconditioner {
-        return {split_fields(call.A, call.method.options<FieldOptions>(), call.options), nullptr};
+        return {
+            split_fields(call.A, call.method.options<FieldOptions>(), call.options, call.fields),
+            nullptr};
       },
       [](Preconditioner& made, const MatrixPointer& next, amg::Reuse) {
         const auto& before = dynamic_cast<const FieldSplit&>(*made.map);
-        made.map = split_fields(next, before.fields(), before.options());
+        made.map = split_fields(next, before.fields(), before.options(), before.known());
       },
       {.is_exact = false,
        .has_cycles = true,
        .suits_indefinite = true,
+       .takes_fields = true,
        .asymmetry =
            [](const Choice<PreconditionerMethod>& chosen, const amg::Options& options) {
              return asymmetry_of_split(chosen.options<FieldOptions>(), options);

@@ -8,6 +8,7 @@
 #include "nodewise/base/family.hpp"
 #include "nodewise/matrix/dist_matrix.hpp"
 #include "nodewise/solve/operator.hpp"
+#include "nodewise/solver/field_rows.hpp"
 
 namespace nodewise::solver {
 
@@ -28,6 +29,7 @@ struct PreconditionerCall {
   const amg::Options& options;
   amg::ProblemInfo<double> info = {};  ///< for multigrid alone
   amg::LevelObserver observe = {};
+  RowFields fields = {};  ///< what the caller knows of them
 };
 
 /// What is true of a preconditioner, unless it says nothing of it.
@@ -41,6 +43,8 @@ struct PreconditionerFacts {
   bool wants_diagonal = false;
   /// Whether it is for matrices that are not definite.
   bool suits_indefinite = false;
+  /// Whether it asks which rows are of which field.
+  bool takes_fields = false;
   /// Local. What of its options, or it by its nature, makes it another map than its transpose for a
   /// symmetric matrix, as "split upper"; empty where nothing does. Null: nothing ever does.
   std::string (*asymmetry)(const Choice<PreconditionerMethod>& chosen,

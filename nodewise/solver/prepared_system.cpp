@@ -67,7 +67,7 @@ std::unique_ptr<Rearrangement> rearrange(const MatrixPointer& A, const Options& 
 
 void PreparedSystem::set_up(const std::shared_ptr<const matrix::DistMatrix<double>>& matrix,
                             amg::ProblemInfo<double> info, const Options& options,
-                            const amg::LevelObserver& observe) {
+                            const amg::LevelObserver& observe, RowFields fields) {
   A = matrix_of_solve(matrix, options);
   if (offload::sets_up(options.method.device)) {
     device = (*options.method.device->set_up)(
@@ -76,8 +76,8 @@ void PreparedSystem::set_up(const std::shared_ptr<const matrix::DistMatrix<doubl
   }
   rearrangement = rearrange(A, options, info);
   const Choice<PreconditionerMethod>& method = options.method.preconditioner;
-  preconditioner = (*method->make)(
-      {seen(A, rearrangement.get(), options), method, options.amg, std::move(info), observe});
+  preconditioner = (*method->make)({seen(A, rearrangement.get(), options), method, options.amg,
+                                    std::move(info), observe, std::move(fields)});
   if (preconditioner.hierarchy != nullptr && (!rearrangement || !rearrangement->permutes())) {
     A = matrix_as_chosen(A, *preconditioner.hierarchy, options);
   }

@@ -21,10 +21,11 @@ struct PreparedSystem {
   std::unique_ptr<offload::DeviceSolver> device;  ///< null: the host solves
 
   /// Collective. Sets up what the options ask for, with rows as A has them; `info` is read where
-  /// that is multigrid. A device has to be there. Throws the same Error on every rank.
+  /// that is multigrid, `fields` where it splits them. A device has to be there. Throws the same
+  /// Error on every rank.
   void set_up(const std::shared_ptr<const matrix::DistMatrix<double>>& matrix,
               amg::ProblemInfo<double> info, const Options& options,
-              const amg::LevelObserver& observe = {});
+              const amg::LevelObserver& observe = {}, RowFields fields = {});
 
   /// Collective. Sets the preconditioner, or the device, up for a matrix with A's pattern and other
   /// values. Throws what that does; all is then as before.

@@ -7,6 +7,7 @@
 #include "nodewise/amg/grid_transfer.hpp"
 #include "nodewise/matrix/dist_matrix.hpp"
 #include "nodewise/run/records.hpp"
+#include "nodewise/solver/field_rows.hpp"
 #include "nodewise/solver/options.hpp"
 
 namespace nodewise::solver {
@@ -20,6 +21,8 @@ struct Problem {
   /// linear elasticity, with as many unknowns a point.
   std::vector<double> coordinates;
   int dimensions = 0;  ///< 0: there are no coordinates
+  /// Which rows are of which field, for the preconditioner `fields`.
+  RowFields fields;
 
   /// For what is better made when it is needed, in place of the vectors above: collective, called
   /// once the preset has been applied, where multigrid is set up. `has_near_null_space` then says

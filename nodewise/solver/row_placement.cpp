@@ -57,4 +57,15 @@ amg::ProblemInfo<double> RowPlacement::problem_info(const Problem& problem, cons
   return info;
 }
 
+RowFields RowPlacement::fields(const RowFields& of_caller) const {
+  if (of_caller.count == 0 || !moves()) return of_caller;
+  const std::vector<double> moved =
+      there(std::vector<double>(of_caller.of_row.begin(), of_caller.of_row.end()));
+  return mpi::collectively(rows_.comm(), [&] {
+    RowFields fields{{}, of_caller.count};
+    for (const double field : moved) fields.of_row.push_back(static_cast<std::int32_t>(field));
+    return fields;
+  });
+}
+
 }  // namespace nodewise::solver

@@ -46,6 +46,8 @@ class RowPlacement {
   /// Collective. What multigrid is told of the rows there; throws what solver::problem_info() does.
   amg::ProblemInfo<double> problem_info(const Problem& problem, const Options& options,
                                         bool symmetric) const;
+  /// Collective where rows move. The field of each row there.
+  RowFields fields(const RowFields& of_caller) const;
 
  private:
   comm::Layout rows_;

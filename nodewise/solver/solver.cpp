@@ -145,6 +145,10 @@ void Solver::State::choose(const Matrix& A, const solver::PresetChoice* named) {
   record.unused = solver::unused_options(options, record.method);
   record.solver_was_chosen = options.method.solver.is_automatic();
   record.preconditioner = options.method.preconditioner.name();
+  if (problem.fields.count > 0 && !options.method.preconditioner->facts.takes_fields) {
+    throw Error(ErrorCode::invalid_argument,
+                "the field of each row is given, which is for `preconditioner fields`");
+  }
 }
 
 void Solver::State::set_up(const MatrixPointer& matrix, const run::MatrixSummary& summary,
@@ -172,7 +176,8 @@ void Solver::State::set_up_by_some_way(const MatrixPointer& there, const SetupOb
   for (;;) {
     try {
       solver::PreparedSystem next;
-      next.set_up(there, problem_info(), record.options, observe.level);
+      next.set_up(there, problem_info(), record.options, observe.level,
+                  placement->fields(problem.fields));
       system = std::move(next);
       return;
     } catch (const Error& error) {

@@ -60,7 +60,9 @@ void run_trial(const System& system, const Options& options, double limit, Trial
     info = system.placement.problem_info(system.problem, options, system.matrix.symmetric);
   }
   PreparedSystem prepared;
-  trial.setup = run::timed(comm, [&] { prepared.set_up(system.A, std::move(info), options, {}); });
+  RowFields fields = system.placement.fields(system.problem.fields);
+  trial.setup = run::timed(
+      comm, [&] { prepared.set_up(system.A, std::move(info), options, {}, std::move(fields)); });
   describe(comm, prepared, trial);
   std::vector<double> x(system.b.size(), 0.0);
   solve::Report report;

@@ -66,7 +66,7 @@ class Solver:
     """A preconditioner that is set up, and the Krylov method that goes with it; made by `nodewise.solver()`."""
 
     def __init__(self, A: Any, near_null_space: ArrayLike | None = None, left_near_null_space: ArrayLike | None = None,
-                 coordinates: ArrayLike | None = None, **options: object) -> None:
+                 coordinates: ArrayLike | None = None, row_fields: ArrayLike | None = None, **options: object) -> None:
         self.matrix = matrix_of(A)
         self._returns_scipy = self.matrix._scipy is not None
         known = core.Knowledge()
@@ -76,6 +76,7 @@ class Solver:
             self._tell("near_null_space", near_null_space, self.matrix.near_null_space, known)
             self._tell("left_near_null_space", left_near_null_space, None, known)
             self._tell("coordinates", coordinates, self.matrix.coordinates, known)
+            self._tell("row_fields", row_fields, None, known)
             if self.matrix.block_size > 1 and "unknowns" not in options:
                 options["unknowns"] = self.matrix.block_size
             return as_text(options)
@@ -311,14 +312,16 @@ def table_of_levels(ml: Solver) -> str:
 
 
 def solver(A: Any, *, near_null_space: ArrayLike | None = None, left_near_null_space: ArrayLike | None = None,
-           coordinates: ArrayLike | None = None, **options: Unpack[SolverOptions]) -> Solver:
+           coordinates: ArrayLike | None = None, row_fields: ArrayLike | None = None,
+           **options: Unpack[SolverOptions]) -> Solver:
     """Collective. Sets up multigrid, or another preconditioner, for A, and chooses a Krylov method.
 
     A is a sparse matrix or array of SciPy, which this process solves by itself, a `nodewise.Matrix` of many ranks, or
     a matrix of petsc4py. `near_null_space` has vectors, this rank's rows, that A nearly maps to zero (PyAMG's B), and
-    `coordinates` those of the points, for rigid body modes. Without further options the preset is chosen by the
+    `coordinates` those of the points, for rigid body modes. `row_fields` has the field of each of this rank's rows,
+    whole numbers from 0, for `preconditioner="fields"`, which eliminates field 0 first. Without further options the preset is chosen by the
     matrix and the method by its symmetry. Options by their names, as on the command line with underscores."""
-    return Solver(A, near_null_space, left_near_null_space, coordinates, **options)
+    return Solver(A, near_null_space, left_near_null_space, coordinates, row_fields, **options)
 
 
 def solve(A: Any, b: ArrayLike, x0: ArrayLike | None = None, *, rtol: float | None = None, atol: float | None = None,

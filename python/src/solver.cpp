@@ -76,15 +76,19 @@ solver::Options options_of(const NamedValues& values, bool nodes_are_given) {
 
 /// What is known besides the matrix: vectors of this rank's rows, row-major.
 struct Knowledge {
-  std::vector<double> near_null_space, left_near_null_space, coordinates;
-  int n_vectors = 0, n_left_vectors = 0, dimensions = 0;
+  std::vector<double> near_null_space, left_near_null_space, coordinates, row_fields;
+  int n_vectors = 0, n_left_vectors = 0, dimensions = 0, n_field_numbers = 0;
 
-  solver::Problem problem() const {
+  /// Collective.
+  solver::Problem problem(const comm::Layout& rows) const {
     solver::Problem known;
     known.near_null_space = {n_vectors, near_null_space};
     known.left_near_null_space = {n_left_vectors, left_near_null_space};
     known.coordinates = coordinates;
     known.dimensions = dimensions;
+    if (mpi::max(rows.comm(), n_field_numbers) > 0) {
+      known.fields = solver::RowFields::from_numbers(rows, row_fields);
+    }
     return known;
   }
 };
@@ -118,7 +122,8 @@ class SolverOfPython {
         mpi::collectively(comm, [&] { return options_of(values, nodes_are_given); });
     Raised raised;
     try {
-      solver_.emplace(matrix.A, options, known.problem(), interruptible(comm, raised));
+      solver_.emplace(matrix.A, options, known.problem(matrix.A->rows()),
+                      interruptible(comm, raised));
     } catch (const Error&) {
       const nb::gil_scoped_acquire acquired;
       const nb::object interruption = raised.take();
@@ -285,8 +290,10 @@ void bind_solver(nb::module_& m) {
            [](Knowledge& k, const InPlace<const double>& v, int n) {
              set_vectors(k.left_near_null_space, k.n_left_vectors, v, n);
            })
-      .def("set_coordinates", [](Knowledge& k, const InPlace<const double>& v, int n) {
-        set_vectors(k.coordinates, k.dimensions, v, n);
+      .def("set_coordinates", [](Knowledge& k, const InPlace<const double>& v,
+                                 int n) { set_vectors(k.coordinates, k.dimensions, v, n); })
+      .def("set_row_fields", [](Knowledge& k, const InPlace<const double>& v, int n) {
+        set_vectors(k.row_fields, k.n_field_numbers, v, n);
       });
   nb::class_<SolverOfPython>(m, "Solver")
       .def(nb::init<const Matrix&, const NamedValues&, const Knowledge&, bool>())

@@ -189,6 +189,23 @@ def test_bsr_blocks_are_unknowns_of_a_point():
     assert relative(A, ml.solve(b, rtol=1e-9), b) <= 1e-9
 
 
+def test_row_fields():
+    """Three fields of a saddle point whose rows are in any order."""
+    F, B = poisson(12), sp.eye_array(40, 144) - sp.eye_array(40, 144, k=1)
+    order = np.random.default_rng(3).permutation(184)
+    A = sp.csr_array(sp.block_array([[F, B.T], [B, None]]))[order][:, order]
+    fields = np.where(order < 70, 0, np.where(order < 144, 1, 2))
+    b = A @ np.ones(184)
+    x, info = nw.solver(A, preconditioner="fields", row_fields=fields).solve(b, tol=1e-9, return_info=True)
+    assert info.converged and relative(A, x, b) < 1e-8
+    with pytest.raises(ValueError, match="no row is of field 1"):
+        nw.solver(A, preconditioner="fields", row_fields=np.where(fields == 1, 3, fields))
+    with pytest.raises(ValueError, match="preconditioner"):
+        nw.solver(A, row_fields=fields)
+    with pytest.raises(ValueError, match="row_fields has the shape"):
+        nw.solver(A, preconditioner="fields", row_fields=fields[:-1])
+
+
 def test_near_null_space():
     A, b = poisson(20), np.ones(400)
     ml = nw.solver(A, method="aggregation", near_null_space=np.ones(400))
